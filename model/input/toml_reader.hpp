@@ -1,0 +1,103 @@
+#pragma once
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/support/result.hpp"
+#include "model/units/parse.hpp"
+
+namespace tbdsim {
+
+class TomlTable;
+
+/// One parsed TOML file. Reading goes on after a problem: every getter notes what is wrong and returns a
+/// harmless value, and `errors()` gives all problems of the file at once, in file order.
+///
+/// Usage: `auto file = TomlFile::open(path); TomlTable root = file->root(); ... root.finish();
+///         if (!file->errors().empty()) return tl::make_unexpected(file->errors());`
+class TomlFile {
+ public:
+  /// Errors: cannot open, is a directory, empty, larger than 64 MiB, not valid TOML (with position).
+  [[nodiscard]] static Result<TomlFile> open(const std::string& path);
+  /// `name` is what messages call the file. Errors: empty, not valid TOML.
+  [[nodiscard]] static Result<TomlFile> parse(std::string text, std::string name);
+  TomlFile(TomlFile&&) noexcept;
+  TomlFile& operator=(TomlFile&&) noexcept;
+  ~TomlFile();
+
+  [[nodiscard]] TomlTable root();
+  [[nodiscard]] Errors errors() const;  ///< sorted by line, then column
+  [[nodiscard]] const std::string& name() const;
+  [[nodiscard]] const std::string& text() const;  ///< the bytes that were parsed (for a digest)
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+  explicit TomlFile(std::unique_ptr<Impl> impl);
+  friend class TomlTable;
+};
+
+/// Bounds for numbers and quantities; values are in base units.
+struct Bounds {
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+  bool low_open = false;  ///< true: `low` itself is refused
+};
+inline constexpr Bounds kPositive{0.0, std::numeric_limits<double>::infinity(), true};
+inline constexpr Bounds kNotNegative{0.0, std::numeric_limits<double>::infinity(), false};
+
+/// A table of an open file. Cheap to copy; must not outlive its TomlFile. Keys given to any getter count as
+/// known; `finish()` reports the others with a suggestion. Nested keys appear in messages with their full path.
+class TomlTable {
+ public:
+  [[nodiscard]] bool has(std::string_view key) const;
+  [[nodiscard]] std::vector<std::string> keys() const;  ///< in file order
+  [[nodiscard]] const std::string& path() const;        ///< "link.nvlink"; empty for the root
+
+  [[nodiscard]] std::string text(std::string_view key);  ///< missing or empty is an error
+  [[nodiscard]] std::string text_or(std::string_view key, std::string_view fallback);
+  [[nodiscard]] std::int64_t integer(std::string_view key, std::int64_t low, std::int64_t high);
+  [[nodiscard]] std::int64_t integer_or(std::string_view key, std::int64_t fallback, std::int64_t low, std::int64_t high);
+  [[nodiscard]] double number(std::string_view key, Bounds bounds = {});  ///< a dimensionless number
+  [[nodiscard]] double number_or(std::string_view key, double fallback, Bounds bounds = {});
+  [[nodiscard]] bool boolean_or(std::string_view key, bool fallback);
+  [[nodiscard]] std::vector<std::string> texts_or_empty(std::string_view key);
+  [[nodiscard]] std::vector<std::int64_t> integers_or_empty(std::string_view key);
+
+  /// A string with its unit, e.g. `bandwidth = "25 GB/s"`. A bare number is refused.
+  template <class Q>
+  [[nodiscard]] Q quantity(std::string_view key, Bounds bounds = kPositive) {
+    return Q(quantity_base(key, dimension_of<Q>(), bounds).value_or(bounds.low_open ? 1.0 : 0.0));
+  }
+  template <class Q>
+  [[nodiscard]] std::optional<Q> quantity_if(std::string_view key, Bounds bounds = kPositive) {
+    if (!has(key)) { mark(key); return std::nullopt; }
+    auto base = quantity_base(key, dimension_of<Q>(), bounds);
+    return base ? std::optional<Q>(Q(*base)) : std::nullopt;
+  }
+
+  [[nodiscard]] TomlTable table(std::string_view key);                         ///< missing is an error
+  [[nodiscard]] std::optional<TomlTable> table_if(std::string_view key);       ///< wrong type is an error
+  [[nodiscard]] std::vector<TomlTable> tables_or_empty(std::string_view key);  ///< array of tables
+  /// Sub-tables of a table whose keys are names, e.g. every [device.NAME]: (name, table) in file order.
+  [[nodiscard]] std::vector<std::pair<std::string, TomlTable>> named_tables();
+
+  void mark(std::string_view key);  ///< known key, value not read here
+  /// Notes a problem of the value at `key` (of the table itself when `key` is empty). `message` without the key.
+  void problem(std::string_view key, std::string message);
+  [[nodiscard]] SourceRef where(std::string_view key = {}) const;
+  void finish();  ///< reports unknown keys: `link.latancy: unknown key, did you mean "latency"?`
+
+ private:
+  friend class TomlFile;
+  struct Node;
+  std::shared_ptr<Node> node_;
+  explicit TomlTable(std::shared_ptr<Node> node);
+  [[nodiscard]] std::optional<double> quantity_base(std::string_view key, Dimension wanted, Bounds bounds);
+};
+
+}  // namespace tbdsim

@@ -1,0 +1,18 @@
+#pragma once
+#include <string>
+
+#include "model/units/quantity.hpp"
+
+namespace tbdsim {
+
+/// Text for people, three significant digits by default, decimal prefixes: "10.4 ms", "25 GB/s", "1.37 GB",
+/// "15.7 TFLOP/s", "1.53 GHz", "300 W". Zero is "0 s". Reading the text back gives the rounded value.
+[[nodiscard]] std::string format(Seconds value, int digits = 3);
+[[nodiscard]] std::string format(Bytes value, int digits = 3);
+[[nodiscard]] std::string format(Flop value, int digits = 3);
+[[nodiscard]] std::string format(BytesPerSecond value, int digits = 3);
+[[nodiscard]] std::string format(FlopPerSecond value, int digits = 3);
+[[nodiscard]] std::string format(Hertz value, int digits = 3);
+[[nodiscard]] std::string format(Watts value, int digits = 3);
+
+}  // namespace tbdsim

@@ -1,0 +1,6 @@
+#pragma once
+// The only place that names the Catch2 major version.
+#include <catch2/catch.hpp>
+
+using Catch::Matchers::WithinRel;
+using Catch::Matchers::WithinAbs;
