@@ -1,0 +1,65 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/hardware/device.hpp"
+#include "model/hardware/topology.hpp"
+#include "model/support/result.hpp"
+
+namespace tbdsim {
+
+/// CPU side of a node.
+struct Host {
+  std::string id, name;
+  int sockets = 1, cores = 1;     ///< physical cores over all sockets
+  std::optional<Hertz> clock;
+  std::optional<Bytes> memory_capacity;
+  double dispatch_scale = 1.0;    ///< time per dispatched operator against the host on which the stack was measured
+  std::string source;
+};
+
+/// A network between nodes.
+struct Network {
+  std::string id, name;           ///< "ethernet-10g", "infiniband-edr"
+  BytesPerSecond bandwidth;       ///< line rate of one port and direction
+  BytesPerSecond achieved;
+  Seconds latency;
+  bool rdma = false;
+  std::string source;
+};
+
+/// A node type: its GPUs (all of one device), host and wiring. Read from hardware/systems/*.toml.
+struct System {
+  std::string id, name;
+  std::vector<std::string> aliases;
+  Device device;
+  int gpu_count = 1;
+  Host host;
+  Topology topology;              ///< of one node
+  int nics = 0;
+  std::optional<Network> network; ///< default between nodes
+  std::optional<Usd> price;
+  std::optional<UsdPerSecond> rent;
+  std::string source, notes;
+  std::string file, sha256;       ///< where it was read from
+};
+
+/// Where catalogue files live: the folder that holds hardware/.
+struct Catalogue {
+  std::string root;
+};
+
+/// Finds and reads hardware by user's words, as DESIGN describes `--hw`: a path, a file beside the user, a
+/// catalogue system, or a device name (then `gpus` of them in a plain PCIe host). Names are folded; a miss suggests
+/// near names; a folded name that fits several is an error listing them.
+[[nodiscard]] Result<System> load_system(const Catalogue& catalogue, const std::string& name, int gpus = 1);
+[[nodiscard]] Result<Device> load_device(const Catalogue& catalogue, const std::string& name);
+[[nodiscard]] Result<Network> load_network(const Catalogue& catalogue, const std::string& name);
+
+/// Ids in one folder of the catalogue ("gpus", "systems", "networks", "hosts", "stacks"), sorted.
+[[nodiscard]] std::vector<std::string> catalogue_ids(const Catalogue& catalogue, const std::string& folder);
+/// Resolves a user's name among ids; `noun` for the message ("system", "network").
+[[nodiscard]] Result<std::string> resolve_name(const std::string& name, const std::vector<std::string>& ids, const std::string& noun);
+
+}  // namespace tbdsim

@@ -1,0 +1,48 @@
+#pragma once
+#include <optional>
+#include <string>
+
+#include "model/hardware/kernel_parameters.hpp"
+#include "model/units/quantity.hpp"
+
+namespace tbdsim {
+
+enum class Precision { fp32, tf32, fp16, bf16, amp };
+[[nodiscard]] std::string_view name(Precision precision);
+[[nodiscard]] std::optional<Precision> parse_precision(std::string_view text);
+
+/// Peak rates at the boost clock, dense. Absent: the device has no such unit, or its rate is not published.
+struct PeakRates {
+  FlopPerSecond fp32;
+  std::optional<FlopPerSecond> tf32_tensor, fp16_tensor, bf16_tensor, fp8_tensor, fp16_vector, fp64;
+};
+
+/// One GPU as software sees it (a K80 or M60 board is two). Immutable; read from hardware/gpus/*.toml.
+struct Device {
+  std::string id;             ///< "v100-sxm2-16gb"
+  std::string name;           ///< "Tesla V100 SXM2 16GB"
+  std::string vendor, architecture;
+  std::string compute_capability;  ///< "7.0"; empty for AMD
+  int multiprocessors = 1;    ///< SMs, compute units for AMD
+  int fp32_lanes = 64;        ///< fp32 cores of one multiprocessor
+  std::optional<Hertz> base_clock, boost_clock;
+  std::optional<Hertz> sustained_clock;  ///< what a long training run keeps; absent: not known
+  PeakRates peak;
+  Bytes memory_capacity;      ///< as sold
+  std::optional<Bytes> memory_reported;  ///< as the driver reports it
+  std::string memory_kind;    ///< "HBM2", "GDDR5X"
+  BytesPerSecond memory_bandwidth;
+  std::optional<Bytes> l2_capacity;
+  std::optional<int> max_threads_per_multiprocessor;
+  std::optional<Bytes> shared_memory_per_multiprocessor;
+  int pcie_generation = 3, pcie_lanes = 16;
+  std::optional<int> nvlink_links;
+  std::optional<BytesPerSecond> nvlink_bandwidth;  ///< per link and direction
+  std::optional<Watts> power_limit;
+  std::optional<Usd> launch_price;
+  std::string source;
+  std::string notes;
+  DeviceCalibration calibration;  ///< fitted from samples of this very device; empty: transfer from relatives
+};
+
+}  // namespace tbdsim

@@ -1,0 +1,45 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "model/support/result.hpp"
+#include "model/workload/op_graph.hpp"
+
+namespace tbdsim {
+
+/// Builds an OpGraph operator by operator, inferring shapes and creating parameters. Misuse by a network file is
+/// reported, not asserted: after the first impossible operator (kernel larger than its padded input, channels not
+/// divisible by groups, unequal shapes in an addition) every call returns the last good tensor and `finish` fails.
+class GraphBuilder {
+ public:
+  GraphBuilder(std::string name, std::string variant, std::string input_unit, Shape input_shape, int default_batch);
+
+  [[nodiscard]] TensorId input() const;
+  [[nodiscard]] const Shape& shape(TensorId tensor) const;
+  /// Appends an operator and returns its output. An empty name gets `<kind><index>`.
+  TensorId add(OpKind kind, std::vector<TensorId> inputs, OpAttributes attributes = {}, std::string name = {}, bool inplace = false);
+
+  TensorId convolution(TensorId x, ConvolutionAttributes attributes, std::string name = {});
+  TensorId linear(TensorId x, std::int64_t out_features, std::string name = {}, bool bias = true);
+  TensorId batch_norm(TensorId x, std::string name = {});
+  TensorId relu(TensorId x, std::string name = {}, bool inplace = false);
+  TensorId activation(TensorId x, ActivationKind kind, std::string name = {}, bool inplace = false);
+  TensorId pool(TensorId x, PoolAttributes attributes, std::string name = {});
+  TensorId global_average_pool(TensorId x, std::string name = {});
+  TensorId plus(TensorId a, TensorId b, std::string name = {});
+  TensorId concat(std::vector<TensorId> parts, std::string name = {});
+  TensorId dropout(TensorId x, double probability, std::string name = {});
+  TensorId flatten(TensorId x, std::string name = {});
+  TensorId softmax_loss(TensorId x, std::string name = {});
+
+  /// Problems so far, each starting with the operator's name.
+  [[nodiscard]] const std::vector<std::string>& problems() const;
+  /// The finished graph: consumers and needs_gradient filled in.
+  [[nodiscard]] Result<OpGraph> finish() &&;
+
+ private:
+  OpGraph graph_;
+  std::vector<std::string> problems_;
+};
+
+}  // namespace tbdsim

@@ -1,0 +1,74 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/workload/op.hpp"
+
+namespace tbdsim {
+
+struct OpId {
+  std::int32_t value = -1;
+  auto operator<=>(const OpId&) const = default;
+};
+struct TensorId {
+  std::int32_t value = -1;
+  auto operator<=>(const TensorId&) const = default;
+};
+struct ParameterId {
+  std::int32_t value = -1;
+  auto operator<=>(const ParameterId&) const = default;
+};
+
+/// Dimensions of one sample of a tensor, batch left out: C,H,W of an image; C of a vector; T,H of a sequence.
+using Shape = std::vector<std::int64_t>;
+[[nodiscard]] std::int64_t elements(const Shape& shape);  ///< product; 1 for an empty shape
+[[nodiscard]] std::string to_text(const Shape& shape);    ///< "64x56x56"
+
+struct Tensor {
+  std::string name;
+  Shape shape;
+  OpId producer;                 ///< the input operator for data
+  std::vector<OpId> consumers;   ///< in operator order
+  bool needs_gradient = false;   ///< true when a trainable parameter lies upstream
+};
+
+/// One trainable array (a framework updates and exchanges arrays one by one).
+struct Parameter {
+  std::string name;
+  Shape shape;
+  OpId op;
+};
+
+struct Op {
+  std::string name;
+  OpKind kind = OpKind::input;
+  OpAttributes attributes;
+  std::vector<TensorId> inputs;
+  TensorId output;
+  std::vector<ParameterId> parameters;
+  bool inplace = false;  ///< the framework's definition overwrites its input (torchvision's ReLU(inplace=True))
+};
+
+/// A network: operators in an order in which they can run, one input of known shape, batch left symbolic.
+/// Immutable once built (see graph_builder.hpp).
+struct OpGraph {
+  std::string name;         ///< catalogue name, "resnet50"
+  std::string variant;      ///< "torchvision", "mxnet", "tf", "file"
+  std::string input_unit;   ///< "image", "sentence": what one sample is called
+  int default_batch = 32;
+  std::vector<Op> ops;
+  std::vector<Tensor> tensors;
+  std::vector<Parameter> parameters;
+
+  [[nodiscard]] const Op& op(OpId id) const { return ops[static_cast<std::size_t>(id.value)]; }
+  [[nodiscard]] const Tensor& tensor(TensorId id) const { return tensors[static_cast<std::size_t>(id.value)]; }
+  [[nodiscard]] const Parameter& parameter(ParameterId id) const { return parameters[static_cast<std::size_t>(id.value)]; }
+  /// Shape of the first input; every operator but `input` has one.
+  [[nodiscard]] const Shape& input_shape(const Op& op) const { return tensor(op.inputs.front()).shape; }
+  [[nodiscard]] const Shape& output_shape(const Op& op) const { return tensor(op.output).shape; }
+  [[nodiscard]] std::int64_t parameter_elements() const;
+};
+
+}  // namespace tbdsim
