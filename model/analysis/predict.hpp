@@ -1,0 +1,108 @@
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/hardware/cluster.hpp"
+#include "model/stack/stack.hpp"
+#include "model/support/result.hpp"
+#include "model/workload/op_graph.hpp"
+
+namespace tbdsim {
+
+/// What the user asks, as given on the command line or in a row of a measured-run table. Empty or absent: default.
+struct PredictOptions {
+  std::string hardware;             ///< catalogue name or file
+  std::string model;
+  std::string stack;                ///< empty: newest catalogued PyTorch that supports the device
+  std::optional<int> gpus, nodes, batch, image, seq_len;
+  std::vector<int> devices;         ///< indices within a node; empty: the first ones
+  std::string network, precision, exchange, optimizer, input;
+  std::string host_affinity;        ///< reserved for options of the input pipeline
+  std::vector<std::string> set;     ///< KEY=VALUE
+  bool detail = false;              ///< keep layers, kernels and timeline
+};
+
+/// A value with its central 80 % range.
+template <class Q>
+struct Ranged {
+  Q value, low, high;
+};
+
+struct Stages {
+  Seconds forward, backward, weight_update, metric, exchange_total, exchange_exposed, input_exposed, host_exposed;
+};
+
+struct MemoryParts {
+  Bytes weights, gradients, optimizer_state, feature_maps, workspace, dynamic, input, exchange, context, slack;
+};
+struct GpuMemory {
+  int gpu = 0;
+  Bytes pre_training, allocated, reserved, peak, low, high;
+  MemoryParts parts;
+};
+struct MemoryVerdict {
+  Bytes capacity;
+  bool fits = true;
+  std::vector<GpuMemory> gpus;
+};
+
+/// What bounds the step: `resource` is one of DESIGN's names, `share` its part of the critical path.
+struct Limit {
+  std::string resource;
+  double share = 0.0;
+  std::string text;
+};
+
+struct Utilization { double gpu_busy = 0, fp32 = 0, tensor_core = 0, mfu = 0, cpu = 0; };
+struct ProvenanceEntry { std::string what, kind, source; };
+
+/// One layer (operator) with its share of the step, and one kernel as a profiler would list it.
+struct LayerTime {
+  std::string name, kind, shape;
+  std::int64_t parameters = 0;
+  Seconds forward, backward_data, backward_weights, update;
+  Flop flop;
+};
+struct KernelTime {
+  std::string name, layer, pass, algorithm, bound;  ///< bound: compute, memory, launch
+  Seconds time, start;
+  Flop flop;
+  Bytes bytes;
+  double fp32_utilization = 0;  ///< useful FLOP over peak during the kernel
+};
+
+struct Prediction {
+  // identity
+  std::string hardware_name, hardware_file, hardware_sha256, device, model, variant, stack, stack_file, stack_sha256;
+  std::string precision, exchange, optimizer, input, input_unit;
+  std::vector<std::string> notices;
+  int gpus = 1, nodes = 1, batch_per_gpu = 1, global_batch = 1;
+  // results
+  Ranged<Seconds> step_time;
+  Ranged<double> throughput;  ///< samples per second over all ranks
+  Stages stages;
+  Utilization utilization;
+  MemoryVerdict memory;
+  Limit limit;
+  std::vector<Limit> limits;  ///< all shares, largest first; they sum to 1
+  std::optional<double> usd_per_hour, usd_per_million_samples, joule_per_sample;
+  std::vector<ProvenanceEntry> provenance;
+  std::vector<LayerTime> layers;    ///< with `detail`
+  std::vector<KernelTime> kernels;  ///< with `detail`: of one rank, in time order
+  // for accuracy baselines
+  Flop flop_per_step_per_gpu;
+  FlopPerSecond peak;               ///< of one GPU at the precision used
+};
+
+/// Files read and networks built once, shared by many predictions (a table of thousands of rows, a sweep).
+/// Safe to use from several threads at once.
+class Session;
+[[nodiscard]] std::shared_ptr<Session> open_session(const Catalogue& catalogue);
+
+/// Predicts one configuration. Errors: unknown names with suggestions, files with all their problems, sizes that
+/// make no sense (batch 0, 9 GPUs on nodes of 8), devices that cannot reach each other.
+[[nodiscard]] Result<Prediction> predict(Session& session, const PredictOptions& options);
+
+}  // namespace tbdsim

@@ -1,0 +1,89 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/support/result.hpp"
+#include "model/units/quantity.hpp"
+
+namespace tbdsim {
+
+/// Convolution algorithms a library may offer.
+enum class ConvolutionAlgorithm { implicit_gemm, direct, winograd_fused, winograd_nonfused, fft };
+[[nodiscard]] std::string_view name(ConvolutionAlgorithm algorithm);
+
+/// How the host and the device wait for each other.
+enum class HostCoupling {
+  queued,      ///< operators are queued ahead; the device idles only when the host is late (PyTorch, TensorFlow)
+  serialized,  ///< the device idles while the host handles each operator (MXNet and Torch7, as their batch curves show)
+};
+
+/// How arrays are updated.
+enum class UpdateKind {
+  per_array,     ///< one chain of kernels per parameter array
+  multi_tensor,  ///< few kernels over all arrays
+};
+
+/// Which tensors the framework keeps for backward and how it plans memory.
+enum class MemoryPlan { mxnet, caching_allocator, bfc };
+
+/// Convolution side of a cuDNN (or MIOpen) generation: which algorithms exist and which are offered per pass.
+struct ConvolutionLibrary {
+  std::string name;                                   ///< "cudnn-5.1"
+  std::string generation;                             ///< row of the shared kernel constants: "cudnn5", "cudnn7"
+  std::vector<ConvolutionAlgorithm> forward, backward_data, backward_weights;
+  std::optional<Bytes> workspace_limit;               ///< absent: as much as it asks for
+};
+
+/// What the same hardware does under one framework version. Read from hardware/stacks/*.toml.
+struct Stack {
+  std::string id;         ///< "mxnet-1.2"
+  std::string framework;  ///< "mxnet", "tensorflow", "pytorch", "torch7"
+  std::string version;
+  std::string variant;    ///< "nhwc", "xla"; empty: plain
+  std::string zoo_variant;///< network variant this framework ships: "mxnet", "torchvision", "tf", "torch7"
+  std::string cuda, driver_note;
+  ConvolutionLibrary convolution;
+  bool winograd_fp16 = true;
+  // Host
+  HostCoupling coupling = HostCoupling::queued;
+  Seconds dispatch;             ///< host time per operator (forward, backward, gradient sum)
+  Seconds update_dispatch;      ///< host time per kernel launch of the optimiser update
+  Seconds launch_latency;       ///< from issue to start on an idle device
+  int queue_depth = 1024;
+  // Operators
+  bool fuses_batch_norm_relu = false;   ///< BN, add and ReLU in one kernel
+  bool fuses_elementwise = false;       ///< XLA or a compiler fuses chains of elementwise operators
+  bool inplace_activation = true;       ///< activation backward needs only the output
+  double batch_norm_forward_passes = 3, batch_norm_backward_passes = 5;  ///< passes over the tensor
+  bool separate_bias = true;            ///< convolution bias is a kernel of its own
+  bool channels_last = false;
+  // Update
+  UpdateKind update = UpdateKind::per_array;
+  int update_kernels_per_array = 1;
+  double update_passes_sgd_momentum = 5;  ///< reads and writes of P floats: w, g, m read; w, m written
+  double update_extra_passes = 0;         ///< copies the framework adds (MXNet's key-value store: 2)
+  // Memory
+  MemoryPlan memory_plan = MemoryPlan::caching_allocator;
+  Bytes context;                ///< CUDA context, library handles, before the first tensor
+  // Input and run
+  std::string default_input = "synthetic";
+  Seconds start_up;             ///< of one run, outside steady iterations
+  // Exchange
+  std::string default_exchange = "allreduce";
+  std::string nccl;             ///< "2.1.15"
+  std::string source;
+  std::vector<std::string> notices;  ///< set on resolution: "no mxnet-1.3 in the catalogue, using mxnet-1.2"
+  double extra_spread = 0.0;         ///< added to the range when the name only resolved to this stack
+  std::string file, sha256;
+};
+
+/// Reads one stack file. Errors: all problems of the file.
+[[nodiscard]] Result<Stack> read_stack(const std::string& path);
+
+/// Finds a stack by user's words: framework[-ngc]-version[-variant] or a file. A version the catalogue lacks
+/// resolves to the nearest of that framework, an unknown variant is dropped, each with a notice and wider range.
+[[nodiscard]] Result<Stack> load_stack(const std::string& catalogue_root, const std::string& name);
+
+}  // namespace tbdsim
