@@ -13,10 +13,17 @@ bool continues(std::string_view bytes, std::size_t i) { return i < bytes.size() 
 
 void append_escaped(std::string& out, unsigned byte) {
   switch (byte) {
-    case '\n': out += "\\n"; return;
-    case '\r': out += "\\r"; return;
-    case '\t': out += "\\t"; return;
-    default: fmt::format_to(std::back_inserter(out), "\\x{:02x}", byte);
+    case '\n':
+      out += "\\n";
+      return;
+    case '\r':
+      out += "\\r";
+      return;
+    case '\t':
+      out += "\\t";
+      return;
+    default:
+      fmt::format_to(std::back_inserter(out), "\\x{:02x}", byte);
   }
 }
 
