@@ -31,9 +31,11 @@ class TaskGraph {
  public:
   [[nodiscard]] StreamId add_stream(std::string name);
   [[nodiscard]] LinkId add_link(std::string name, BytesPerSecond capacity);
-  /// `label` is the caller's index (what the task stands for). Dependencies must have been added before.
+  /// `label` is the caller's index (what the task stands for). Dependencies must have been added before, so no graph
+  /// has a cycle. `stream.value == -1`: no stream, limited by dependencies only. Expects capacity > 0, duration >= 0.
   TaskId add_task(StreamId stream, SimTime duration, std::span<const TaskId> after, std::int32_t label = -1);
-  /// `stream.value == -1`: no stream. `max_rate` 0: limited by links only. A flow of 0 bytes takes its latency.
+  /// `max_rate` 0: limited by links only. A flow of 0 bytes takes its latency. A link named twice in `route` counts with
+  /// the sum of its weights, with weight 0 not at all. Expects bytes >= 0 and, if > 0, a link or a max_rate.
   TaskId add_flow(StreamId stream, Bytes bytes, SimTime latency, std::span<const LinkUse> route, std::span<const TaskId> after,
                   std::int32_t label = -1, BytesPerSecond max_rate = BytesPerSecond(0.0));
   void reserve(std::size_t tasks, std::size_t dependencies);
@@ -52,6 +54,7 @@ class TaskGraph {
 
  private:
   friend class Simulation;
+  void append_route(std::span<const LinkUse> route);
   struct Flow { double bytes; double max_rate; std::int32_t first_use; std::int32_t uses; };
   std::vector<std::string> stream_names_, link_names_;
   std::vector<BytesPerSecond> capacity_;

@@ -1,4 +1,5 @@
 #pragma once
+#include <span>
 #include <vector>
 
 #include "model/engine/task_graph.hpp"
@@ -9,10 +10,10 @@ namespace tbdsim::engine {
 struct Timeline {
   std::vector<SimTime> start, end;  ///< per task
   /// Per task: the task whose end let it start last (dependency or stream predecessor); -1 for a task that
-  /// started at time zero. Following it from the last task back gives the critical path without gaps.
+  /// waited for none and started at time zero. Following it from the last task back gives the critical path without gaps.
   std::vector<TaskId> held_by;
-  std::vector<double> link_bytes;    ///< per link, bytes carried
-  std::vector<SimTime> link_busy;    ///< per link, time with at least one flow moving on it
+  std::vector<double> link_bytes;  ///< per link, bytes carried
+  std::vector<SimTime> link_busy;  ///< per link, time with at least one flow moving on it
   SimTime makespan;
 };
 
@@ -20,7 +21,21 @@ struct Timeline {
 /// times are handled in insertion order. Cost O((tasks + dependencies) log active); no allocation per event.
 [[nodiscard]] Timeline simulate(const TaskGraph& graph);
 
-/// Tasks of the critical path, first to last.
+/// Tasks of the critical path, first to last: from the task that ends last (of several, the one added last) back
+/// along `held_by`. Each starts at the instant its predecessor ends, so their durations add up to the makespan.
 [[nodiscard]] std::vector<TaskId> critical_path(const Timeline& timeline);
+
+/// Per task, by how much it could end later without a later makespan, with the order on every stream kept. Flows keep
+/// the durations they had: a delayed flow may in truth share its links with others.
+[[nodiscard]] std::vector<SimTime> slack(const TaskGraph& graph, const Timeline& timeline);
+
+/// Per stream, time with a task on it. A task that starts is on its stream until it ends, latency included.
+[[nodiscard]] std::vector<SimTime> stream_busy(const TaskGraph& graph, const Timeline& timeline);
+
+/// Time during which at least one of `tasks` runs.
+[[nodiscard]] SimTime covered_time(const Timeline& timeline, std::span<const TaskId> tasks);
+
+/// Time during which at least one of `tasks` and none of `behind` runs: what `behind` does not hide.
+[[nodiscard]] SimTime exposed_time(const Timeline& timeline, std::span<const TaskId> tasks, std::span<const TaskId> behind);
 
 }  // namespace tbdsim::engine
