@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "model/support/result.hpp"
@@ -21,16 +22,17 @@ class TomlTable;
 ///         if (!file->errors().empty()) return tl::make_unexpected(file->errors());`
 class TomlFile {
  public:
-  /// Errors: cannot open, is a directory, empty, larger than 64 MiB, not valid TOML (with position).
+  /// Errors: cannot open, is a directory, empty, larger than 64 MiB, not text, nested absurdly deep, not valid TOML
+  /// (with position; the parser stops at the first such error).
   [[nodiscard]] static Result<TomlFile> open(const std::string& path);
-  /// `name` is what messages call the file. Errors: empty, not valid TOML.
+  /// `name` is what messages call the file. Errors: empty, not text, nested absurdly deep, not valid TOML.
   [[nodiscard]] static Result<TomlFile> parse(std::string text, std::string name);
   TomlFile(TomlFile&&) noexcept;
   TomlFile& operator=(TomlFile&&) noexcept;
   ~TomlFile();
 
   [[nodiscard]] TomlTable root();
-  [[nodiscard]] Errors errors() const;  ///< sorted by line, then column
+  [[nodiscard]] Errors errors() const;  ///< sorted by line, then column; the first 1000 and a count of the rest
   [[nodiscard]] const std::string& name() const;
   [[nodiscard]] const std::string& text() const;  ///< the bytes that were parsed (for a digest)
 
@@ -50,8 +52,10 @@ struct Bounds {
 inline constexpr Bounds kPositive{0.0, std::numeric_limits<double>::infinity(), true};
 inline constexpr Bounds kNotNegative{0.0, std::numeric_limits<double>::infinity(), false};
 
-/// A table of an open file. Cheap to copy; must not outlive its TomlFile. Keys given to any getter count as
-/// known; `finish()` reports the others with a suggestion. Nested keys appear in messages with their full path.
+/// A table of an open file. Cheap to copy (copies share what is known); must not outlive its TomlFile. Keys given to
+/// any getter, to `has` or to `mark` count as known; `finish()` reports the others with a suggestion. Messages name
+/// the full path of a key, `link.nvlink.latency` or `layer[3].kernel` (elements count from 0). A table that is
+/// missing or is no table is reported once; reading from it is harmless and reports nothing more.
 class TomlTable {
  public:
   [[nodiscard]] bool has(std::string_view key) const;
@@ -62,7 +66,8 @@ class TomlTable {
   [[nodiscard]] std::string text_or(std::string_view key, std::string_view fallback);
   [[nodiscard]] std::int64_t integer(std::string_view key, std::int64_t low, std::int64_t high);
   [[nodiscard]] std::int64_t integer_or(std::string_view key, std::int64_t fallback, std::int64_t low, std::int64_t high);
-  [[nodiscard]] double number(std::string_view key, Bounds bounds = {});  ///< a dimensionless number
+  /// A dimensionless finite number, or a string in percent: 0.85 or "85 %".
+  [[nodiscard]] double number(std::string_view key, Bounds bounds = {});
   [[nodiscard]] double number_or(std::string_view key, double fallback, Bounds bounds = {});
   [[nodiscard]] bool boolean_or(std::string_view key, bool fallback);
   [[nodiscard]] std::vector<std::string> texts_or_empty(std::string_view key);
@@ -83,14 +88,17 @@ class TomlTable {
   [[nodiscard]] TomlTable table(std::string_view key);                         ///< missing is an error
   [[nodiscard]] std::optional<TomlTable> table_if(std::string_view key);       ///< wrong type is an error
   [[nodiscard]] std::vector<TomlTable> tables_or_empty(std::string_view key);  ///< array of tables
-  /// Sub-tables of a table whose keys are names, e.g. every [device.NAME]: (name, table) in file order.
+  /// Sub-tables of a table whose keys are names, e.g. every [device.NAME]: (name, table) in file order. A key that is
+  /// already known is passed over (so read plain keys first); any other that is no table is an error.
   [[nodiscard]] std::vector<std::pair<std::string, TomlTable>> named_tables();
 
   void mark(std::string_view key);  ///< known key, value not read here
   /// Notes a problem of the value at `key` (of the table itself when `key` is empty). `message` without the key.
   void problem(std::string_view key, std::string message);
   [[nodiscard]] SourceRef where(std::string_view key = {}) const;
-  void finish();  ///< reports unknown keys: `link.latancy: unknown key, did you mean "latency"?`
+  /// Reports unknown keys, here and in every table opened below: `link.latancy: unknown key, did you mean "latency"?`.
+  /// If the key it suggests was reported missing, that report is withdrawn: one slip, one message.
+  void finish();
 
  private:
   friend class TomlFile;

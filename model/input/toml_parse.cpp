@@ -1,0 +1,107 @@
+// The only file that includes the TOML library.
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "model/input/note.hpp"
+#include "model/input/toml_value.hpp"
+#include "model/support/quote.hpp"
+
+namespace tbdsim {
+namespace {
+
+TextPlace place_of(const toml::source_region& region) {
+  TextPlace place{static_cast<int>(region.begin.line), static_cast<int>(region.begin.column), 0};
+  if (region.end.line == region.begin.line && region.end.column > region.begin.column) {
+    place.width = static_cast<int>(region.end.column - region.begin.column);
+  }
+  return place;
+}
+
+TomlValue converted(const toml::node& node);
+
+void convert_members(const toml::table& table, TomlValue& into) {
+  for (const auto& [key, child] : table)
+    into.members.push_back({std::string(key.str()), place_of(key.source()), converted(child)});
+  // The library keeps keys sorted; users think in the order of their file.
+  std::stable_sort(into.members.begin(), into.members.end(), [](const TomlMember& a, const TomlMember& b) {
+    return std::pair(a.key_place.line, a.key_place.column) < std::pair(b.key_place.line, b.key_place.column);
+  });
+  for (std::size_t i = 0; i < into.members.size(); ++i) into.by_key.emplace(into.members[i].key, i);
+}
+
+TomlValue converted(const toml::node& node) {
+  using Kind = TomlValue::Kind;
+  TomlValue value;
+  value.place = place_of(node.source());
+  if (const auto* table = node.as_table()) {
+    value.kind = Kind::table;
+    convert_members(*table, value);
+  } else if (const auto* array = node.as_array()) {
+    value.kind = Kind::array;
+    for (const toml::node& element : *array) value.elements.push_back(converted(element));
+  } else if (const auto* text = node.as_string()) {
+    value.kind = Kind::string;
+    value.text = text->get();
+  } else if (const auto* integer = node.as_integer()) {
+    value.kind = Kind::integer;
+    value.integer = integer->get();
+  } else if (const auto* decimal = node.as_floating_point()) {
+    value.kind = Kind::decimal;
+    value.decimal = decimal->get();
+  } else if (const auto* boolean = node.as_boolean()) {
+    value.kind = Kind::boolean;
+    value.boolean = boolean->get();
+  } else {
+    value.kind = Kind::date;
+  }
+  return value;
+}
+
+Errors syntax_error(const toml::parse_error& error, std::string_view text, const std::string& name) {
+  TextPlace place = place_of(error.source());
+  std::string_view why = error.description();
+  constexpr std::string_view kOpening = "Error while parsing ";
+  if (why.substr(0, kOpening.size()) == kOpening) why.remove_prefix(kOpening.size());
+  // Long enough for every message of the library; what it cites from the file may be longer.
+  constexpr std::size_t kLongest = 200;
+  place.width = std::max(place.width, 1);
+  return in_order({Note{fmt::format("not valid TOML: {}", printable(why, kLongest)), place}}, text, name);
+}
+
+}  // namespace
+
+const TomlMember* TomlValue::find(std::string_view key) const {
+  const auto found = by_key.find(key);
+  return found == by_key.end() ? nullptr : &members[found->second];
+}
+
+std::string_view kind_words(TomlValue::Kind kind) {
+  switch (kind) {
+    case TomlValue::Kind::string:
+      return "a string";
+    case TomlValue::Kind::integer:
+      return "a whole number";
+    case TomlValue::Kind::decimal:
+      return "a decimal number";
+    case TomlValue::Kind::boolean:
+      return "a boolean";
+    case TomlValue::Kind::date:
+      return "a date or time";
+    case TomlValue::Kind::array:
+      return "an array";
+    case TomlValue::Kind::table:
+      return "a table";
+  }
+  return "";
+}
+
+Result<TomlValue> parse_toml(std::string_view text, const std::string& name) {
+  try {
+    return converted(toml::parse(text, std::string_view(name)));
+  } catch (const toml::parse_error& error) { return tl::make_unexpected(syntax_error(error, text, name)); }
+}
+
+}  // namespace tbdsim

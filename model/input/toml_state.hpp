@@ -1,0 +1,56 @@
+#pragma once
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/input/note.hpp"
+#include "model/input/toml_reader.hpp"
+#include "model/input/toml_value.hpp"
+
+// What TomlFile and TomlTable keep; for their two sources only.
+namespace tbdsim {
+
+/// `path.key`; a key that TOML would not accept bare is shown quoted.
+[[nodiscard]] std::string joined_key(const std::string& path, std::string_view key);
+
+struct TomlTable::Node {
+  TomlFile::Impl* file = nullptr;
+  const TomlValue* table = nullptr;  ///< null: missing or no table, already reported
+  std::string path;
+  std::set<std::string, std::less<>> known;
+  std::map<std::string, std::size_t, std::less<>> missing;  ///< keys reported missing, into the file's notes
+  std::set<std::string, std::less<>> named;                 ///< keys that `named_tables` has given out
+  bool finished = false;
+
+  [[nodiscard]] const TomlValue* find(std::string_view key) const {
+    const TomlMember* member = table ? table->find(key) : nullptr;
+    return member ? &member->value : nullptr;
+  }
+  /// The value of a required key; notes a missing one.
+  const TomlValue* require(std::string_view key, std::string_view expected);
+  void note(std::string_view key, const TomlValue& value, std::string_view message);
+  void note_element(std::string_view key, std::size_t index, const TomlValue& element, std::string_view message);
+  void note_unknown(const TomlMember& member);
+};
+
+struct TomlFile::Impl {
+  std::string name;
+  std::string text;
+  std::vector<std::string_view> lines;  ///< of `text`
+  TomlValue root;
+  std::vector<Note> notes;
+  std::map<const TomlValue*, std::shared_ptr<TomlTable::Node>> nodes;  ///< one per table, so that copies agree
+
+  std::shared_ptr<TomlTable::Node> node(const TomlValue* table, std::string path);
+  [[nodiscard]] std::string as_written(const TomlValue& value) const;
+  [[nodiscard]] std::string shown(const TomlValue& value) const;
+  void note(const std::string& subject, const TomlValue& value, std::string_view message);
+  void finish(const TomlValue& value);
+};
+
+}  // namespace tbdsim
