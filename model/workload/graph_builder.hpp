@@ -1,5 +1,7 @@
 #pragma once
+#include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/support/result.hpp"
@@ -21,7 +23,7 @@ class GraphBuilder {
 
   TensorId convolution(TensorId x, ConvolutionAttributes attributes, std::string name = {});
   TensorId linear(TensorId x, std::int64_t out_features, std::string name = {}, bool bias = true);
-  TensorId batch_norm(TensorId x, std::string name = {});
+  TensorId batch_norm(TensorId x, std::string name = {}, BatchNormAttributes attributes = {});
   TensorId relu(TensorId x, std::string name = {}, bool inplace = false);
   TensorId activation(TensorId x, ActivationKind kind, std::string name = {}, bool inplace = false);
   TensorId pool(TensorId x, PoolAttributes attributes, std::string name = {});
@@ -34,11 +36,24 @@ class GraphBuilder {
 
   /// Problems so far, each starting with the operator's name.
   [[nodiscard]] const std::vector<std::string>& problems() const;
+  /// Notes a problem of the definition itself; `finish` then fails with it.
+  void problem(std::string text);
   /// The finished graph: consumers and needs_gradient filled in.
   [[nodiscard]] Result<OpGraph> finish() &&;
 
  private:
+  /// How the variant's framework spells the arrays of an operator: "conv0_weight", "layer1.0.conv1.weight".
+  struct ParameterNames {
+    std::string_view weight, bias, gamma, beta, separator;
+    bool keeps_fixed_gamma;
+  };
+  [[nodiscard]] static ParameterNames parameter_names(std::string_view variant);
+  void append(OpKind kind, std::vector<TensorId> inputs, OpAttributes attributes, std::string name, bool inplace, Shape output);
+  void append_parameters(OpId id);
+
   OpGraph graph_;
+  ParameterNames names_;
+  std::array<int, 32> kind_counts_{};  ///< operators of each kind so far, for automatic names
   std::vector<std::string> problems_;
 };
 

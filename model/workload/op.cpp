@@ -1,0 +1,50 @@
+#include "model/workload/op.hpp"
+
+#include <array>
+#include <cassert>
+
+namespace tbdsim {
+namespace {
+
+// Upper bound of operators that take any number of inputs; DenseNet's widest concatenation has 49.
+constexpr int kMany = 1 << 16;
+
+constexpr std::array kOpKinds = {
+    OpKindInfo{OpKind::input, "input", OpFamily::none, false, false, 0, 0},
+    OpKindInfo{OpKind::convolution, "convolution", OpFamily::convolution, true, true, 1, 1},
+    OpKindInfo{OpKind::linear, "linear", OpFamily::gemm, true, true, 1, 1},
+    OpKindInfo{OpKind::batch_norm, "batch_norm", OpFamily::memory_bound, true, true, 1, 1},
+    OpKindInfo{OpKind::activation, "activation", OpFamily::memory_bound, false, true, 1, 1},
+    OpKindInfo{OpKind::pool, "pool", OpFamily::memory_bound, false, true, 1, 1},
+    OpKindInfo{OpKind::global_average_pool, "global_average_pool", OpFamily::memory_bound, false, true, 1, 1},
+    OpKindInfo{OpKind::add, "add", OpFamily::memory_bound, false, true, 2, kMany},
+    OpKindInfo{OpKind::multiply, "multiply", OpFamily::memory_bound, false, true, 1, 2},
+    OpKindInfo{OpKind::concat, "concat", OpFamily::memory_bound, false, true, 2, kMany},
+    OpKindInfo{OpKind::slice, "slice", OpFamily::memory_bound, false, true, 1, 1},
+    OpKindInfo{OpKind::reshape, "reshape", OpFamily::none, false, false, 1, 1},
+    OpKindInfo{OpKind::dropout, "dropout", OpFamily::memory_bound, false, true, 1, 1},
+    OpKindInfo{OpKind::local_response_norm, "local_response_norm", OpFamily::memory_bound, false, true, 1, 1},
+    OpKindInfo{OpKind::channel_shuffle, "channel_shuffle", OpFamily::memory_bound, false, true, 1, 1},
+    OpKindInfo{OpKind::pad, "pad", OpFamily::memory_bound, false, true, 1, 1},
+    OpKindInfo{OpKind::softmax_loss, "softmax_loss", OpFamily::memory_bound, false, true, 1, 1},
+    OpKindInfo{OpKind::embedding, "embedding", OpFamily::memory_bound, true, true, 1, 1},
+    OpKindInfo{OpKind::lstm, "lstm", OpFamily::recurrent, true, true, 1, 1},
+    OpKindInfo{OpKind::gru, "gru", OpFamily::recurrent, true, true, 1, 1},
+    OpKindInfo{OpKind::vanilla_rnn, "vanilla_rnn", OpFamily::recurrent, true, true, 1, 1},
+    OpKindInfo{OpKind::layer_norm, "layer_norm", OpFamily::memory_bound, true, true, 1, 1},
+    OpKindInfo{OpKind::softmax, "softmax", OpFamily::memory_bound, false, true, 1, 1},
+    OpKindInfo{OpKind::matmul, "matmul", OpFamily::gemm, false, true, 2, 2},
+    OpKindInfo{OpKind::identity, "identity", OpFamily::none, false, false, 1, 1},
+};
+
+}  // namespace
+
+std::span<const OpKindInfo> op_kinds() { return kOpKinds; }
+
+const OpKindInfo& info(OpKind kind) {
+  const auto index = static_cast<std::size_t>(kind);
+  assert(index < kOpKinds.size() && kOpKinds[index].kind == kind);
+  return kOpKinds[index];
+}
+
+}  // namespace tbdsim

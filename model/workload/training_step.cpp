@@ -1,0 +1,64 @@
+#include "model/workload/training_step.hpp"
+
+#include <cassert>
+
+namespace tbdsim {
+namespace {
+
+bool splits_backward(OpKind kind) { return kind == OpKind::convolution || kind == OpKind::linear; }
+
+void append_backward(const OpGraph& graph, OpId id, std::vector<StepNode>& nodes) {
+  const Op& op = graph.op(id);
+  if (!splits_backward(op.kind)) {
+    nodes.push_back({Pass::backward, id, {}, 0});
+    return;
+  }
+  nodes.push_back({Pass::backward_weights, id, {}, 0});
+  if (graph.tensor(op.inputs.front()).needs_gradient) nodes.push_back({Pass::backward_data, id, {}, 0});
+}
+
+}  // namespace
+
+std::string_view name(Pass pass) {
+  switch (pass) {
+    case Pass::forward:
+      return "forward";
+    case Pass::backward_data:
+      return "backward_data";
+    case Pass::backward_weights:
+      return "backward_weights";
+    case Pass::backward:
+      return "backward";
+    case Pass::gradient_sum:
+      return "gradient_sum";
+    case Pass::update:
+      return "update";
+  }
+  assert(false);
+  return "";
+}
+
+TrainingStep training_step(const OpGraph& graph) {
+  TrainingStep step;
+  const std::size_t count = graph.ops.size();
+  step.forward.reserve(count);
+  step.backward.reserve(2 * count);
+  step.update.reserve(graph.parameters.size());
+  for (std::size_t i = 0; i < count; ++i)
+    if (graph.ops[i].kind != OpKind::input) step.forward.push_back({Pass::forward, OpId{static_cast<std::int32_t>(i)}, {}, 0});
+  for (std::size_t i = count; i-- > 0;) {
+    const OpId id{static_cast<std::int32_t>(i)};
+    const Tensor& output = graph.tensor(graph.ops[i].output);
+    if (!output.needs_gradient) continue;
+    const auto summands = static_cast<int>(output.consumers.size());
+    if (summands > 1) step.backward.push_back({Pass::gradient_sum, id, {}, summands});
+    append_backward(graph, id, step.backward);
+  }
+  for (std::size_t i = 0; i < graph.parameters.size(); ++i) {
+    const ParameterId id{static_cast<std::int32_t>(i)};
+    step.update.push_back({Pass::update, graph.parameters[i].op, id, 0});
+  }
+  return step;
+}
+
+}  // namespace tbdsim

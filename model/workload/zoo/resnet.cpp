@@ -1,0 +1,110 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <string>
+#include <string_view>
+
+#include "model/workload/zoo/families.hpp"
+
+namespace tbdsim {
+namespace {
+
+constexpr const char* kTorchvision = "torchvision 0.14, torchvision/models/resnet.py";
+constexpr const char* kTorch7 = "facebook/fb.resnet.torch, models/resnet.lua";
+
+/// One network of He et al. (arXiv:1512.03385) with the stride in the 3x3 convolution, Xie et al.
+/// (arXiv:1611.05431) or Zagoruyko & Komodakis (arXiv:1605.07146).
+struct ResNetDefinition {
+  std::string_view name;
+  bool bottleneck;
+  std::array<int, 4> blocks;
+  std::int64_t groups, width_per_group;
+};
+
+constexpr std::array kDefinitions = {
+    ResNetDefinition{"resnet18", false, {2, 2, 2, 2}, 1, 64},
+    ResNetDefinition{"resnet34", false, {3, 4, 6, 3}, 1, 64},
+    ResNetDefinition{"resnet50", true, {3, 4, 6, 3}, 1, 64},
+    ResNetDefinition{"resnet101", true, {3, 4, 23, 3}, 1, 64},
+    ResNetDefinition{"resnet152", true, {3, 8, 36, 3}, 1, 64},
+    ResNetDefinition{"resnext50_32x4d", true, {3, 4, 6, 3}, 32, 4},
+    ResNetDefinition{"resnext101_32x8d", true, {3, 4, 23, 3}, 32, 8},
+    ResNetDefinition{"resnext101_64x4d", true, {3, 4, 23, 3}, 64, 4},
+    ResNetDefinition{"wide_resnet50_2", true, {3, 4, 6, 3}, 1, 128},
+    ResNetDefinition{"wide_resnet101_2", true, {3, 4, 23, 3}, 1, 128},
+};
+
+TensorId convolution_norm(GraphBuilder& g, TensorId x, ConvolutionAttributes a, const std::string& convolution,
+                          const std::string& norm) {
+  return g.batch_norm(g.convolution(x, a, convolution), norm);
+}
+
+ConvolutionAttributes square(std::int64_t channels, std::int64_t kernel, std::int64_t stride, std::int64_t groups = 1) {
+  const std::int64_t pad = kernel / 2;
+  return {channels, kernel, kernel, stride, stride, pad, pad, 1, groups, false};
+}
+
+struct Block {
+  std::string prefix;
+  std::int64_t planes, stride;
+};
+
+TensorId residual_branch(GraphBuilder& g, TensorId x, const ResNetDefinition& d, const Block& b) {
+  const std::string& p = b.prefix;
+  if (!d.bottleneck) {
+    TensorId y = convolution_norm(g, x, square(b.planes, 3, b.stride), p + "conv1", p + "bn1");
+    y = g.relu(y, p + "relu1", true);
+    return convolution_norm(g, y, square(b.planes, 3, 1), p + "conv2", p + "bn2");
+  }
+  const std::int64_t width = b.planes * d.width_per_group / 64 * d.groups;  // 64: planes of the first stage
+  TensorId y = convolution_norm(g, x, square(width, 1, 1), p + "conv1", p + "bn1");
+  y = g.relu(y, p + "relu1", true);
+  y = convolution_norm(g, y, square(width, 3, b.stride, d.groups), p + "conv2", p + "bn2");
+  y = g.relu(y, p + "relu2", true);
+  return convolution_norm(g, y, square(4 * b.planes, 1, 1), p + "conv3", p + "bn3");
+}
+
+TensorId residual_block(GraphBuilder& g, TensorId x, const ResNetDefinition& d, const Block& b) {
+  const std::int64_t out_channels = (d.bottleneck ? 4 : 1) * b.planes;
+  const bool projects = b.stride != 1 || g.shape(x)[0] != out_channels;
+  const TensorId y = residual_branch(g, x, d, b);
+  TensorId shortcut = x;
+  if (projects)
+    shortcut = convolution_norm(g, x, square(out_channels, 1, b.stride), b.prefix + "downsample.0", b.prefix + "downsample.1");
+  const TensorId sum = g.add(OpKind::add, {y, shortcut}, {}, b.prefix + "add", true);
+  return g.relu(sum, b.prefix + "relu", true);
+}
+
+Result<OpGraph> build(const ZooEntry& entry, const ZooOptions& options) {
+  const auto* d = std::find_if(kDefinitions.begin(), kDefinitions.end(), [&](const auto& row) { return row.name == entry.name; });
+  assert(d != kDefinitions.end());
+  GraphBuilder g = image_builder(entry, options);
+  TensorId x = convolution_norm(g, g.input(), square(64, 7, 2), "conv1", "bn1");
+  x = g.relu(x, "relu", true);
+  x = g.pool(x, {PoolKind::max, 3, 3, 2, 2, 1, 1, false}, "maxpool");
+  for (int stage = 0; stage < 4; ++stage) {
+    for (int i = 0; i < d->blocks[static_cast<std::size_t>(stage)]; ++i) {
+      const std::int64_t stride = stage > 0 && i == 0 ? 2 : 1;
+      x = residual_block(g, x, *d, {fmt::format("layer{}.{}.", stage + 1, i), std::int64_t{64} << stage, stride});
+    }
+  }
+  x = g.flatten(g.global_average_pool(x, "avgpool"), "flatten");
+  x = g.linear(x, options.classes.value_or(1000), "fc");
+  g.softmax_loss(x, "loss");
+  return std::move(g).finish();
+}
+
+}  // namespace
+
+void append_resnet(std::vector<ZooEntry>& entries) {
+  for (const ResNetDefinition& d : kDefinitions) {
+    entries.push_back(image_classifier(std::string(d.name), "torchvision", kTorchvision, build));
+    // The Torch7 models are the same graphs: torchvision took its ResNet over from there.
+    if (d.groups == 1 && d.width_per_group == 64)
+      entries.push_back(image_classifier(std::string(d.name), "torch7", kTorch7, build));
+  }
+}
+
+}  // namespace tbdsim

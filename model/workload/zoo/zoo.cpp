@@ -1,0 +1,115 @@
+#include "model/workload/zoo/zoo.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "model/support/edit_distance.hpp"
+#include "model/workload/zoo/families.hpp"
+
+namespace tbdsim {
+namespace {
+
+std::vector<ZooEntry> all_entries() {
+  std::vector<ZooEntry> entries;
+  append_lenet(entries);
+  append_alexnet(entries);
+  append_resnet(entries);
+  append_resnet_mxnet(entries);
+  std::sort(entries.begin(), entries.end(),
+            [](const ZooEntry& a, const ZooEntry& b) { return std::tie(a.name, a.variant) < std::tie(b.name, b.variant); });
+  return entries;
+}
+
+/// Distinct names, in order, for which `accept` holds.
+template <class Accept>
+std::vector<std::string> names_where(Accept accept) {
+  std::vector<std::string> names;
+  for (const ZooEntry& entry : zoo())
+    if (accept(entry) && (names.empty() || names.back() != entry.name)) names.push_back(entry.name);
+  return names;
+}
+
+std::vector<const ZooEntry*> variants_of(std::string_view name) {
+  std::vector<const ZooEntry*> found;
+  for (const ZooEntry& entry : zoo())
+    if (entry.name == name) found.push_back(&entry);
+  return found;
+}
+
+/// The catalogue's spelling of a user's name.
+Result<std::string> resolve_name(std::string_view wanted) {
+  if (!variants_of(wanted).empty()) return std::string(wanted);
+  const std::string folded = fold_name(wanted);
+  const std::vector<std::string> matches = names_where([&](const ZooEntry& entry) { return fold_name(entry.name) == folded; });
+  if (matches.size() == 1) return matches.front();
+  if (matches.size() > 1) return fail(fmt::format("network \"{}\" fits several: {}", wanted, fmt::join(matches, ", ")));
+  const std::vector<std::string> known = names_where([](const ZooEntry&) { return true; });
+  const auto near = nearest(wanted, known);
+  return fail(fmt::format("unknown network \"{}\"{}", wanted,
+                          near ? fmt::format(", did you mean \"{}\"?", *near) : "; `tbdsim list` shows the catalogue"));
+}
+
+const ZooEntry* of_variant(const std::vector<const ZooEntry*>& entries, std::string_view variant) {
+  for (const ZooEntry* entry : entries)
+    if (entry->variant == variant) return entry;
+  return nullptr;
+}
+
+}  // namespace
+
+const std::vector<ZooEntry>& zoo() {
+  static const std::vector<ZooEntry> entries = all_entries();
+  return entries;
+}
+
+Result<const ZooEntry*> find_network(std::string_view name, std::string_view preferred_variant) {
+  const std::size_t at = name.find('@');
+  const auto resolved = resolve_name(name.substr(0, at));
+  if (!resolved) return tl::make_unexpected(resolved.error());
+  const std::vector<const ZooEntry*> variants = variants_of(*resolved);
+  if (at != std::string_view::npos) {
+    const std::string_view variant = name.substr(at + 1);
+    if (const ZooEntry* entry = of_variant(variants, variant)) return entry;
+    std::vector<std::string> known;
+    for (const ZooEntry* entry : variants) known.push_back(entry->variant);
+    return fail(fmt::format("network \"{}\" has no variant \"{}\"; it has {}", *resolved, variant, fmt::join(known, ", ")));
+  }
+  if (const ZooEntry* entry = of_variant(variants, preferred_variant)) return entry;
+  if (const ZooEntry* entry = of_variant(variants, "torchvision")) return entry;
+  return variants.front();
+}
+
+ZooEntry image_classifier(std::string name, std::string variant, std::string source,
+                          Result<OpGraph> (*build)(const ZooEntry&, const ZooOptions&), int image) {
+  ZooEntry entry;
+  entry.name = std::move(name);
+  entry.variant = std::move(variant);
+  entry.application = "image classification";
+  entry.dataset = "ImageNet";
+  entry.image = image;
+  entry.source = std::move(source);
+  entry.build = build;
+  return entry;
+}
+
+GraphBuilder image_builder(const ZooEntry& entry, const ZooOptions& options, std::int64_t channels) {
+  const std::int64_t side = options.image.value_or(entry.image);
+  return GraphBuilder(entry.name, entry.variant, "image", Shape{channels, side, side}, entry.default_batch);
+}
+
+TensorId adaptive_average_pool(GraphBuilder& graph, TensorId x, std::int64_t side, std::string name) {
+  const Shape& in = graph.shape(x);
+  const std::int64_t stride_h = in[1] / side;
+  const std::int64_t stride_w = in[2] / side;
+  if (stride_h < 1 || stride_w < 1) {
+    graph.problem(fmt::format("{}: expects at least {}x{} pixels, got {}x{}", name, side, side, in[1], in[2]));
+    return x;
+  }
+  const PoolAttributes attributes{
+      PoolKind::average, in[1] - (side - 1) * stride_h, in[2] - (side - 1) * stride_w, stride_h, stride_w, 0, 0, false};
+  return graph.pool(x, attributes, std::move(name));
+}
+
+}  // namespace tbdsim
