@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""gpus.csv -> hardware/gpus/<id>.toml.   Usage: gpus.py DATA_FOLDER [HARDWARE_FOLDER]
+
+A [[calibration]] section that a file already has is kept.
+"""
+import os
+import sys
+
+from toml_text import Table, kept_section, rows, write
+
+# What a long training run keeps, where it is published (MHz, source). V100 boards near 1312 MHz are a property of
+# cloud systems, so that figure stands in those system files.
+SUSTAINED = {
+    "t4": (705, "measured: published T4 runs at its 70 W limit"),
+    "rtx-2080-ti": (1364, "measured: published RTX 2080 Ti runs"),
+}
+
+# Memory clocks printed by the TBD analysis page; bandwidth = 2 x clock x bus width, of which the page and the
+# poster print 547.6 and 547.7 (TITAN Xp) and 243 (P4000).
+MEMORY_CLOCK = {"titan-xp": 5705, "p4000": 3802}
+
+# GeForce boards from Turing on: the driver refuses peer access over PCIe. Published for these two; assumed for the rest.
+NO_PEER_PUBLISHED = {
+    "rtx-2080-ti": "two-board benchmark notes without peer access",
+    "rtx-4090": "peer access only with a patched driver, yiguCM/pptest_driver:README.md@bcbb8cb",
+}
+NO_PEER_ASSUMED = ("rtx-2070", "rtx-3070", "rtx-3080", "rtx-3090", "rtx-5090")
+
+LANES_ADA = 128  # fp32 lanes of one SM, compute capability 8.9
+LANES_AMD = 64   # stream processors of one compute unit
+
+
+def multiprocessors(row):
+    """(count, lanes, note): SMs, or compute units for AMD."""
+    cores = int(row["fp32_cores"])
+    if not row["sms"]:
+        return cores // LANES_AMD, LANES_AMD, ""
+    sms = int(row["sms"])
+    if cores % sms:
+        assert row["arch"] == "Ada Lovelace" and cores % LANES_ADA == 0, row["id"]
+        return cores // LANES_ADA, LANES_ADA, f"{cores // LANES_ADA} SMs = {cores} cores / {LANES_ADA}; the source lists the {sms} of the full die"
+    return sms, cores // sms, ""
+
+
+def body(row):
+    count, lanes, note = multiprocessors(row)
+    notes = [text for text in (row["notes"], note) if text]
+    boost = row["boost_mhz"]
+    if not boost:
+        boost = f"{float(row['fp32_tflops_peak']) * 1e6 / (2 * count * lanes):.0f}"
+    bandwidth = row["mem_bw_gb_s"]
+    clock = MEMORY_CLOCK.get(row["id"])
+    if clock:
+        bandwidth = 2 * clock * int(row["mem_bus_bits"]) / 8 / 1000
+        notes.append(f"memory bandwidth = 2 x {clock} MHz x {row['mem_bus_bits']} bit (sources print {row['mem_bw_gb_s']} GB/s)")
+    t = Table()
+    t.text("name", row["name"]).text("vendor", row["vendor"]).text("architecture", row["arch"])
+    t.text("compute_capability", row["compute_capability"])
+    t.integer("multiprocessors", count).integer("fp32_lanes", lanes).integer("tensor_cores", row["tensor_cores"])
+    t.amount("base_clock", row["base_mhz"], "MHz").amount("boost_clock", boost, "MHz")
+    if row["id"] in SUSTAINED:
+        mhz, source = SUSTAINED[row["id"]]
+        t.amount("sustained_clock", mhz, "MHz").text("sustained_clock_source", source)
+    t.amount("peak_fp32", row["fp32_tflops_peak"], "TFLOP/s").amount("peak_tf32_tensor", row["tf32_tflops"], "TFLOP/s")
+    t.amount("peak_fp16_tensor", row["fp16_tensor_tflops_dense"], "TFLOP/s")
+    t.amount("peak_bf16_tensor", row["bf16_tensor_tflops_dense"], "TFLOP/s")
+    t.amount("peak_fp8_tensor", row["fp8_tensor_tflops_dense"], "TFLOP/s")
+    t.amount("peak_fp16_vector", row["fp16_vector_tflops"], "TFLOP/s").amount("peak_fp64", row["fp64_tflops"], "TFLOP/s")
+    t.amount("memory_capacity", row["mem_gib"], "GiB").amount("memory_reported", row["mem_reported_mib"], "MiB")
+    t.text("memory_kind", row["mem_type"]).integer("memory_bus_bits", row["mem_bus_bits"]).amount("memory_clock", clock, "MHz")
+    t.amount("memory_bandwidth", bandwidth, "GB/s").amount("l2_capacity", row["l2_mib"], "MiB")
+    t.amount("shared_memory_per_multiprocessor", row["shared_mem_per_sm_kib"], "KiB")
+    t.amount("registers_per_multiprocessor", row["regs_per_sm_kib"], "KiB")
+    t.integer("max_threads_per_multiprocessor", row["max_threads_per_sm"])
+    t.integer("pcie_generation", row["pcie_gen"]).integer("pcie_lanes", row["pcie_lanes"])
+    if row["id"] in NO_PEER_PUBLISHED:
+        t.flag("pcie_peer_access", False).text("pcie_peer_access_source", "measured: " + NO_PEER_PUBLISHED[row["id"]])
+    elif row["id"] in NO_PEER_ASSUMED:
+        t.flag("pcie_peer_access", False)
+        t.text("pcie_peer_access_source", "assumed: as the RTX 2080 Ti and RTX 4090, for which it is published")
+    t.integer("nvlink_links", row["nvlink_links"]).amount("nvlink_bandwidth", row["nvlink_gb_s_per_link_per_dir"], "GB/s")
+    t.amount("power_limit", row["tdp_w"], "W").amount("launch_price", row["launch_price_usd"], "USD")
+    t.text("launch_date", row["launch_date"]).text("source", "datasheet: " + row["source"]).text("notes", "; ".join(notes))
+    return str(t)
+
+
+def main():
+    data = sys.argv[1]
+    out = os.path.join(sys.argv[2] if len(sys.argv) > 2 else os.path.join(os.path.dirname(__file__), ".."), "gpus")
+    for row in rows(data, "hardware", "gpus.csv"):
+        path = os.path.join(out, row["id"] + ".toml")
+        write(path, "gpus.py", body(row), kept_section(path, "[[calibration]]"))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+"""Link types used inside systems: line rates and achieved rates of interconnects.csv, each with its source."""
+from toml_text import Table
+
+COPY_V100 = ("measured: 47.88 GB/s over two links, p2pBandwidthLatencyTest, Dell High Performance Computing Solution owner's manual "
+             "(https://manuzoid.com/manuals/46Jor-Dell%20High%20Performance%20Computing%20Solution%20Resources%20Owner's%20Manual)")
+COPY_P100 = COPY_V100.replace("47.88", "36.39")
+VTRAIN_V100 = ("fitted: plateau of 1, 2, ... 6 rings over 2..8 GPUs, all-reduce sweep of the 8-GPU V100 cube mesh in VIA-Research/vTrain "
+               "(eff 0.914 of 25 GB/s from 8 GPUs)")
+TARTAN_P100 = ("fitted: plateau of 3 effective rings on GPUs 0-3 (52.1 GB/s), "
+               "uuudown/Tartan:microbenchmark/scale_up_cl/nccl-v2/bandwidth.txt@e3166ab")
+PEER_COPY_LATENCY = "transferred: peer copy over NVLink1, uuudown/Tartan:microbenchmark/scale_up_p2p_test/dgx1_ascending.txt@e3166ab"
+H100_COPY_LATENCY = "transferred: H100 peer copy, 2.75 us (H100 nvbandwidth and p2pBandwidthLatencyTest log)"
+SWITCH = "fitted: large-message plateau of published all-reduce sweeps, bus bandwidth per port over links per port: "
+HOST_COPY = ("measured: 19.5 us for a GPU-to-GPU copy staged through the host of a DGX-1P, over the four PCIe links of the way; "
+             "uuudown/Tartan:microbenchmark/scale_up_p2p_test/dgx1_ascending.txt@e3166ab")
+HOST_COPY_DIRECT = "measured: 14.8 us for a staged copy between two RTX 2080 Ti, over the two PCIe links of the way"
+STAGED = ("fitted: plateau of published all-reduce sweeps on boxes without peer access (4.0 to 7.1 GB/s): DeepBench M40, P100, TITAN X; "
+          "2 x RTX 2080 Ti")
+PEER_SM = "fitted: 0.785 of the line rate, plateau of all-reduce sweeps over PCIe 3.0 peers (4 x RTX 4090 on PCIe 4.0 agrees)"
+QPI_COPY = ("measured: 10.0 GB/s GPU to GPU through the host of a DGX-1P without peer access (9.2 to 10.8), "
+            "uuudown/Tartan:microbenchmark/scale_up_p2p_test/dgx1_ascending.txt@e3166ab")
+QPI_SM = "fitted: 8.7 GB/s over two links, plateau of DeepBench all-reduce between PCIe peers on both sockets"
+NCCL = "paper: planning constant of NVIDIA/nccl:src/graph/topo.h@5067397c2676d5aed50042fc39e5c8ee96eb0027"
+
+
+class LinkTypes:
+    """Renders [link.NAME] tables from rows of interconnects.csv, addressed by id."""
+
+    def __init__(self, interconnects):
+        self.row = {row["id"]: row for row in interconnects}
+
+    def table(self, name, kind, csv_id, achieved, achieved_source, sm_copy, sm_copy_source, latency, latency_source, **extra):
+        """One link type. `csv_id` gives the line rate; extra: scale (lanes), bandwidth, peer_access, staged."""
+        line = extra.get("bandwidth") or self.row[csv_id]["theoretical_gb_s_per_dir"]
+        t = Table(f"[link.{name}]")
+        t.text("kind", kind).amount("bandwidth", line, "GB/s")
+        t.amount("achieved", achieved, "GB/s").text("achieved_source", achieved_source)
+        t.amount("sm_copy", sm_copy, "GB/s").text("sm_copy_source", sm_copy_source)
+        t.amount("latency", latency, "us").text("latency_source", latency_source)
+        if "peer_access" in extra:
+            t.flag("peer_access", extra["peer_access"])
+        t.amount("staged", extra.get("staged"), "GB/s").text("staged_source", STAGED if extra.get("staged") else "")
+        t.text("source", extra.get("source") or "datasheet: " + self.row[csv_id]["source"])
+        return str(t)
+
+    def nvlink(self, generation, switched, name="nvlink"):
+        """NVLink of a generation, wired directly or through NVSwitch."""
+        link = f"nvlink{generation}-per-link"
+        if generation == 1:
+            return self.table(name, "nvlink", link, 18.195, COPY_P100, 17.4, TARTAN_P100, 9.6, PEER_COPY_LATENCY.replace("transferred", "measured"))
+        if generation == 2 and not switched:
+            return self.table(name, "nvlink", link, 23.94, COPY_V100, 22.84, VTRAIN_V100, 9.6, PEER_COPY_LATENCY)
+        copy = {2: (23.94, "transferred: " + COPY_V100.removeprefix("measured: ")), 3: (20.0, NCCL),
+                4: (390 / 18, "measured: GPU-to-GPU copy of 390 GB/s over 18 links (H100 nvbandwidth log)"), 5: (40.1, NCCL)}[generation]
+        boxes = {2: ("DGX-2", 0.82), 3: ("HGX A100", 0.79), 4: ("HGX H100/H200 without in-switch reduction", 0.81),
+                 5: ("HGX B200 without in-switch reduction", 0.757)}[generation]
+        line = float(self.row[link]["theoretical_gb_s_per_dir"])
+        latency = (9.6, PEER_COPY_LATENCY) if generation < 4 else (2.75, H100_COPY_LATENCY)
+        source = SWITCH + boxes[0] if switched else "transferred: as through NVSwitch, " + boxes[0]
+        return self.table(name, "nvlink", link, copy[0], copy[1], line * boxes[1], source, *latency)
+
+    def pcie(self, generation, lanes=16, peer_access=True, switched=False):
+        """PCIe of a generation between GPU, switch and CPU."""
+        row = self.row[f"pcie-{generation}.0-x{lanes}"]
+        full = self.row[f"pcie-{generation}.0-x16"]
+        line = float(row["theoretical_gb_s_per_dir"])
+        achieved = row["typical_achieved_gb_s_per_dir"]
+        source = NCCL if generation == 3 else "measured: " + row["source"].removeprefix("arithmetic from the line rate; ")
+        if not achieved:
+            achieved = line * float(full["typical_achieved_gb_s_per_dir"]) / float(full["theoretical_gb_s_per_dir"])
+            source = f"transferred: the fraction that {full['name']} reaches"
+        latency = (4.875, HOST_COPY) if switched else (7.4, HOST_COPY_DIRECT)
+        return self.table("pcie", "pcie", row["id"], achieved, source, line * 0.785, PEER_SM, *latency, peer_access=peer_access, staged=6.0)
+
+    def cpu_link(self, csv_id, note=""):
+        """Link between the two sockets."""
+        row = self.row[csv_id]
+        effective = float(row["typical_achieved_gb_s_per_dir"])
+        if csv_id == "cpu-link-intel-qpi-broadwell":  # two links join the sockets; the figures below are for both together
+            return self.table("qpi", "cpu_link", csv_id, 5.0, QPI_COPY + ", over two links", 4.35, QPI_SM, "", "")
+        line = row["theoretical_gb_s_per_dir"]
+        source = "datasheet: " + row["source"] if line else f"assumed: line rate not published here, the effective rate stands in ({NCCL})"
+        return self.table("cpu_link", "cpu_link", csv_id, effective, NCCL, effective, NCCL, "", "",
+                          bandwidth=line or effective, source=source + note)
+
+    def c2c(self):
+        """CPU to GPU inside a superchip."""
+        return self.table("c2c", "internal", "nvlink-c2c-grace-hopper-blackwell", "", "", "", "", "", "", peer_access=True)

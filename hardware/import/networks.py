@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""interconnects.csv -> hardware/networks/<id>.toml, hardware/storage/<id>.toml and hardware/data_path.toml.
+Usage: networks.py DATA_FOLDER [HARDWARE_FOLDER]
+"""
+import os
+import sys
+
+from toml_text import Table, rows, write
+
+# Latency of one message, where interconnects.csv has none: plateau of published all-reduce sweeps over TCP sockets,
+# and the neighbouring InfiniBand generation.
+TCP_LATENCY = (60, "fitted: TCP socket hop of published all-reduce sweeps")
+INFINIBAND_LATENCY = (0.6, "transferred: InfiniBand HDR")
+# Fraction of the line rate reached by the nearest relative that has a figure.
+RELATIVE = {"ethernet-1g": "ethernet-10g", "ethernet-25g": "ethernet-10g", "ethernet-40g": "ethernet-10g", "ethernet-200g": "ethernet-100g",
+            "ethernet-400g": "ethernet-100g", "ethernet-800g": "ethernet-100g", "infiniband-xdr": "infiniband-ndr"}
+STORAGE = {"sata-hard-disk-sequential": "hdd", "nvme-pcie-3.0-x4": "nvme", "nvme-pcie-4.0-x4": "nvme", "seed-deck-sata-interface": "sata"}
+DECK = "paper: performance and profiling deck, table of common system bandwidths"
+
+
+def network(row, table):
+    line, achieved = float(row["theoretical_gb_s_per_dir"]), row["typical_achieved_gb_s_per_dir"]
+    source = "measured: " + row["source"].removeprefix("arithmetic from the line rate; ")
+    if not achieved:
+        other = table[RELATIVE[row["id"]]]
+        achieved = line * float(other["typical_achieved_gb_s_per_dir"]) / float(other["theoretical_gb_s_per_dir"])
+        source = f"transferred: the fraction that {other['name']} reaches"
+    infiniband = row["id"].startswith("infiniband")
+    latency, latency_source = INFINIBAND_LATENCY if infiniband else TCP_LATENCY
+    if row["latency_us"]:
+        latency, latency_source = row["latency_us"], "datasheet: " + row["source"].split("; ")[-1]
+    t = Table().text("name", row["name"]).amount("bandwidth", line, "GB/s").amount("achieved", achieved, "GB/s").text("achieved_source", source)
+    t.amount("latency", latency, "us").text("latency_source", latency_source).flag("rdma", infiniband)
+    return str(t.text("source", "datasheet: " + row["source"]).text("notes", row["notes"]))
+
+
+def storage(row, kind):
+    t = Table().text("name", row["name"]).text("kind", kind)
+    t.amount("interface_bandwidth", row["theoretical_gb_s_per_dir"], "GB/s")
+    t.amount("sequential_read", row["typical_achieved_gb_s_per_dir"], "GB/s")
+    return str(t.text("source", "paper: " + row["source"]).text("notes", row["notes"]))
+
+
+def data_path(data):
+    """The deck's table as it prints it; times to move 1 PB are computed, not stored."""
+    text = ""
+    for row in rows(data, "seeds", "seeds_numbers.csv"):
+        if row["quantity"] == "bandwidth" and row["kind"] == "spec":
+            t = Table("\n[[stage]]").text("name", row["method"]).amount("bandwidth", row["value"], row["unit"]).text("source", DECK)
+            text += str(t.text("notes", row["note"]))
+    return text
+
+
+def main():
+    data = sys.argv[1]
+    out = sys.argv[2] if len(sys.argv) > 2 else os.path.join(os.path.dirname(__file__), "..")
+    table = {row["id"]: row for row in rows(data, "hardware", "interconnects.csv")}
+    for ident, row in table.items():
+        if ident.startswith(("ethernet-", "infiniband-")):
+            write(os.path.join(out, "networks", ident + ".toml"), "networks.py", network(row, table))
+        elif ident in STORAGE:
+            write(os.path.join(out, "storage", ident.removeprefix("seed-deck-") + ".toml"), "networks.py", storage(row, STORAGE[ident]))
+    write(os.path.join(out, "data_path.toml"), "networks.py", data_path(data))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+"""systems.csv, topologies.csv -> hardware/systems/<id>.toml and hardware/hosts/<id>.toml.
+Usage: systems.py DATA_FOLDER [HARDWARE_FOLDER]
+"""
+import os
+import re
+import sys
+
+from link_types import LinkTypes
+from toml_text import Table, rows, write
+from wiring import Wiring, from_rows, join_sockets, named_cpu_link, nvlink_generation, plain_pcie
+
+MESH = {"aws-p3.16xlarge", "aws-p3dn.24xlarge", "azure-nd40rs-v2", "lambda-gpu-8x-v100-n", "dgx1-v100-32gb"}
+SAME_WIRING = {"dgx1-v100-32gb": "dgx1", "dgx-a100-80gb": "dgx-a100-40gb"}
+# Names of systems.csv that gpus.csv spells otherwise; two of them leave the variant open.
+GPU_NAMES = {"Tesla V100 16GB": "v100-sxm2-16gb", "Tesla V100 SXM2": "v100-sxm2-16gb", "Tesla P100 SXM2 16GB": "p100-sxm2-16gb"}
+CLOUD_V100 = (1312, "measured: SM clock of V100 boards in clouds under training load (0.86 of boost); also habitat devices.yml")
+HOST_PART_ONLY = "host part only"  # these rent figures leave the GPUs out
+# Boxes that only topologies.csv lists: device, GPUs, driver patched for peer access.
+ONLY_WIRED = {"vm-8x-v100": ("v100-sxm2-16gb", 8), "pcie-8x-rtx-4090": ("rtx-4090", 8), "pcie-8x-a100-bridged": ("a100-pcie-80gb", 8)}
+PATCHED = {"pcie-4x-rtx-4090", "pcie-8x-rtx-4090"}
+NO_PEER = {"rtx-2070", "rtx-2080-ti", "rtx-3070", "rtx-3080", "rtx-3090", "rtx-4090", "rtx-5090"}
+GB200_GPUS, GB200_CPUS, GB200_NICS = 72, 36, 72
+
+
+def slug(text):
+    return re.sub(r"[^a-z0-9.]+", "-", text.lower()).strip("-.")
+
+
+def host_of(row):
+    """(id, name, sockets, cores, clock MHz or '', source) of a system's CPU entry."""
+    cpus = row["cpus"]
+    cores, vcpu = row["cpu_cores_total"], re.search(r"(\d+) vCPU", cpus)
+    if not cpus:
+        return None
+    source = "datasheet: " + row["source"]
+    if not cores:
+        cores = int(vcpu.group(1)) // 2
+        source += "; two hardware threads a core"
+    count = re.match(r"(\d+)x ", cpus)
+    sockets = int(count.group(1)) if count else 2
+    if not count:
+        source += "; assumed: two sockets, as nodes of this size have"
+    clock = re.search(r"([\d.]+) GHz", cpus)
+    return slug(re.split(r",| [\d.]+ GHz|, ", cpus)[0]), cpus, sockets, int(float(cores)), float(clock.group(1)) * 1000 if clock else "", source
+
+
+def write_host(out, host):
+    ident, name, sockets, cores, clock, source = host
+    t = Table().text("name", name).integer("sockets", sockets).integer("cores", cores)
+    t.amount("clock", clock, "MHz").text("source", source)
+    write(os.path.join(out, "hosts", ident + ".toml"), "systems.py", str(t))
+
+
+def write_plain_hosts(out, types):
+    """Hosts for a bare device name; their link tables say how its GPUs are attached."""
+    for generation, link in ((3, "cpu-link-intel-qpi-broadwell"), (4, "cpu-link-amd-inter-socket"), (5, "cpu-link-intel-upi-sapphire-rapids")):
+        t = Table().text("name", f"plain PCIe {generation}.0 host").integer("sockets", 2).integer("cores", 32)
+        t.text("source", "assumed: two sockets of 16 cores, each with half of the GPUs; nothing names the machine")
+        text = f"{t}\n{types.pcie(generation)}\n{types.cpu_link(link)}"
+        write(os.path.join(out, "hosts", f"plain-pcie-{generation}.toml"), "systems.py", text)
+
+
+def network_of(row):
+    """(network id or '', NICs): the first group of `4 x 100 (InfiniBand EDR); 10 Ethernet`."""
+    match = re.match(r"(\d+) x (\d+) \(?(.*?)[);]", row["nics"] + ";")
+    if not match:
+        return "", 0
+    count, rate, kind = int(match.group(1)), match.group(2), match.group(3)
+    if "InfiniBand" in kind:
+        return "infiniband-" + re.search(r"(FDR|EDR|HDR|NDR|XDR)", kind).group(1).lower(), count
+    return f"ethernet-{rate}g", count
+
+
+class Systems:
+    def __init__(self, data):
+        self.topologies, self.pairs = {}, {}
+        for row in rows(data, "hardware", "topologies.csv"):
+            self.topologies.setdefault(row["id"], []).append(row)
+        self.devices = {row["id"]: row for row in rows(data, "hardware", "gpus.csv")}
+        self.by_name = {row["name"]: row["id"] for row in self.devices.values()} | GPU_NAMES
+        self.types = LinkTypes(rows(data, "hardware", "interconnects.csv"))
+        self.rows = {row["id"]: row for row in rows(data, "hardware", "systems.csv")}
+        # PCIe switch pairs of the DGX-1P, which NVIDIA's own description gives otherwise than the wiring table.
+        pairs = [(row["gpu_a"], row["gpu_b"]) for row in rows(data, "seeds", "dgx1_links.csv")
+                 if row["system"] == "DGX-1P" and "PIX" in row["pcie_relation"]]
+        self.pairs["dgx1-p100"] = {f"gpu{g}": f"pcie_switch{i}" for i, pair in enumerate(pairs) for g in pair}
+
+    def wiring(self, ident, device, gpus, nics, sockets, row):
+        w = Wiring()
+        cpus, intra = row["cpus"], row["intra_node"]
+        spec = self.devices[device]
+        generation = int(float(spec["pcie_gen"]))
+        peer = device not in NO_PEER or ident in PATCHED
+        listed = self.topologies.get(SAME_WIRING.get(ident, ident))
+        if ident == "gb200-nvl72":
+            return self.gb200(w, spec, listed)
+        if listed:
+            from_rows(w, self.types, listed, spec, self.pairs.get(ident, {}), cpus, peer)
+        elif ident in MESH or ident == "dgx-station":
+            mesh = [r for r in self.topologies["dgx1"] if r["kind"] == "nvlink" and max(int(r["a"][3:]), int(r["b"][3:])) < gpus]
+            from_rows(w, self.types, mesh, spec, {}, cpus, peer)
+            w.source = "assumed: NVLinks as GPUs 0-%d of DGX-1V, because the description says %s" % (gpus - 1, intra)
+        elif "NVLink" in intra:
+            w.nvswitches = 1
+            w.tables["nvlink"] = self.types.nvlink(nvlink_generation(spec), True)
+            for i in range(gpus):
+                w.add("nvlink", f"gpu{i}", "nvswitch0", int(spec["nvlink_links"]))
+            w.source = f"assumed: every link of a GPU to one NVSwitch plane, because the description says {intra}"
+        if "pcie" not in w.wires:
+            lanes = 8 if "x8" in intra else 16
+            plain_pcie(w, self.types, gpus, nics, sockets, generation, lanes, peer, cpus)
+            w.source += ("; " if w.source else "") + f"assumed: GPUs and NICs on the PCIe of their CPU, half on each socket ({intra or 'nothing said'})"
+        elif sockets > 1 and not any(k in w.wires for k in ("qpi", "cpu_link")):
+            join_sockets(w, self.types, named_cpu_link(cpus, generation), sockets)
+            w.source += "; assumed: the link between the sockets, by the CPU's generation"
+        return w
+
+    def gb200(self, w, spec, listed):
+        w.nvswitches = 1
+        w.tables = {"nvlink": self.types.nvlink(5, True), "c2c": self.types.c2c(), "pcie": self.types.pcie(5)}
+        for i in range(GB200_GPUS):
+            w.add("nvlink", f"gpu{i}", "nvswitch0", int(spec["nvlink_links"]))
+            w.add("c2c", f"gpu{i}", f"cpu{i * GB200_CPUS // GB200_GPUS}")
+        for i in range(GB200_NICS):
+            w.add("pcie", f"nic{i}", f"cpu{i * GB200_CPUS // GB200_NICS}")
+        w.source = "datasheet: " + "; ".join(dict.fromkeys(part for row in listed for part in row["source"].split("; "))) + "; assumed: one NIC per GPU on its CPU's PCIe"
+        return w
+
+    def body(self, ident, device, gpus, host, sockets, row):
+        network, nics = network_of(row)
+        w = self.wiring(ident, device, gpus, nics, sockets, row)
+        nics = len({end for wires in w.wires.values() for a, b, _ in wires for end in (a, b) if end.startswith("nic")})
+        t = Table().text("name", row["name"]).text("device", device).integer("gpus", gpus).text("host", host)
+        t.amount("host_memory", row["host_mem_gb"], "GB").text("network", network)
+        for key, count in (("nics", nics), ("pcie_switches", w.pcie_switches), ("nvswitches", w.nvswitches)):
+            if count:
+                t.integer(key, count)
+        if ident.split("-")[0] in ("aws", "azure", "lambda", "vm") and device.startswith("v100"):
+            t.amount("sustained_clock", CLOUD_V100[0], "MHz").text("sustained_clock_source", CLOUD_V100[1])
+        t.amount("price", row["price_usd"], "USD")
+        if HOST_PART_ONLY not in row["notes"] and "host part" not in row["notes"]:
+            t.amount("rent", row["usd_per_hour"], "USD/h")
+        t.text("storage", row["storage"]).text("date", row["date"])
+        t.text("source", "datasheet: " + row["source"]).text("wiring_source", w.source)
+        t.text("notes", row["notes"])
+        return f"{t}{w.text()}"
+
+
+def main():
+    data = sys.argv[1]
+    out = sys.argv[2] if len(sys.argv) > 2 else os.path.join(os.path.dirname(__file__), "..")
+    systems = Systems(data)
+    write_plain_hosts(out, systems.types)
+    entries = [(ident, systems.by_name[row["gpu"]], int(row["n_gpus"]), row) for ident, row in systems.rows.items()]
+    for ident, (device, gpus) in ONLY_WIRED.items():
+        topology = systems.topologies[ident]
+        entries.append((ident, device, gpus, dict.fromkeys(systems.rows["dgx1"], "") | {"name": topology[0]["system"], "source": topology[0]["source"]}))
+    written = set()
+    for ident, device, gpus, row in entries:
+        base = systems.rows.get(SAME_WIRING.get(ident, ""), row)
+        full = {**base, **{key: value for key, value in row.items() if value and not value.startswith("as dgx")}} | {"id": ident}
+        host = host_of(full)
+        if host and host[0] not in written:
+            write_host(out, host)
+            written.add(host[0])
+        generation = int(float(systems.devices[device]["pcie_gen"]))
+        ident_host = host[0] if host else f"plain-pcie-{generation}"
+        sockets = host[2] if host else 2
+        write(os.path.join(out, "systems", ident + ".toml"), "systems.py", systems.body(ident, device, gpus, ident_host, sockets, full))
+
+
+if __name__ == "__main__":
+    main()

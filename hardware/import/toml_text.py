@@ -1,0 +1,70 @@
+"""Small helpers shared by the importers: reading the CSV tables and writing TOML text."""
+import csv
+import os
+
+
+def rows(folder, *path):
+    with open(os.path.join(folder, *path), newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def number(text):
+    """Shortest decimal text of a number: 25.0 -> 25, 1.5 -> 1.5, 15.670000000000002 -> 15.67."""
+    return f"{float(text):.10g}"
+
+
+def quoted(text):
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def quantity(text, unit):
+    return quoted(f"{number(text)} {unit}")
+
+
+class Table:
+    """Lines of one TOML table; empty values are left out, because what is not known is absent."""
+
+    def __init__(self, header=None):
+        self.lines = [header] if header else []
+
+    def text(self, key, value):
+        if value:
+            self.lines.append(f"{key} = {quoted(value)}")
+        return self
+
+    def integer(self, key, value):
+        if value not in ("", None):
+            self.lines.append(f"{key} = {int(float(value))}")
+        return self
+
+    def amount(self, key, value, unit):
+        if value not in ("", None):
+            self.lines.append(f"{key} = {quantity(value, unit)}")
+        return self
+
+    def flag(self, key, value):
+        self.lines.append(f"{key} = {'true' if value else 'false'}")
+        return self
+
+    def __str__(self):
+        return "\n".join(self.lines) + "\n"
+
+
+def kept_section(path, marker):
+    """What an earlier file holds from its first line that starts with `marker`; empty when there is none."""
+    if not os.path.exists(path):
+        return ""
+    with open(path, encoding="utf-8") as file:
+        lines = file.read().splitlines(keepends=True)
+    start = next((i for i, line in enumerate(lines) if line.startswith(marker)), None)
+    if start is None:
+        return ""
+    while start > 0 and lines[start - 1].startswith("#"):
+        start -= 1
+    return "\n" + "".join(lines[start:])
+
+
+def write(path, script, body, kept=""):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(f"# Written by hardware/import/{script}; edit your own copy, not this file.\nschema = 1\n{body}{kept}")
