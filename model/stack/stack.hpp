@@ -43,9 +43,10 @@ struct Stack {
   std::string version;
   std::string variant;    ///< "nhwc", "xla"; empty: plain
   std::string zoo_variant;///< network variant this framework ships: "mxnet", "torchvision", "tf", "torch7"
-  std::string cuda, driver_note;
+  std::string cuda;
+  std::string vendor = "NVIDIA";            ///< of the devices it runs on
+  std::string minimum_compute_capability;   ///< "3.7"; empty: any
   ConvolutionLibrary convolution;
-  bool winograd_fp16 = true;
   // Host
   HostCoupling coupling = HostCoupling::queued;
   Seconds dispatch;             ///< host time per operator (forward, backward, gradient sum)

@@ -1,0 +1,43 @@
+#pragma once
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tbdsim::calibrate {
+
+/// One unknown of a fit, positive, fitted in its logarithm.
+struct Unknown {
+  std::string name;
+  double prior = 1.0;        ///< value believed before seeing data; also the starting point
+  double prior_sigma = 0.3;  ///< standard deviation of ln(value / prior); 0: held fixed
+};
+
+struct FittedValue {
+  double value = 1.0;
+  double sigma = 0.0;  ///< standard deviation of its logarithm, from the curvature at the optimum
+};
+
+struct RobustFit {
+  std::vector<FittedValue> values;  ///< in the order of the unknowns
+  std::vector<double> residuals;    ///< ln(measured / predicted) per observation
+  int iterations = 0;
+};
+
+/// ln(measured / predicted) of every observation for given values of the unknowns.
+using ResidualFunction = std::function<void(std::span<const double> values, std::span<double> residuals)>;
+
+/// Minimises the sum of |residual| (robust against kernels that the form cannot describe) plus the priors, by
+/// iteratively reweighted Levenberg-Marquardt. Residuals below `noise` count as noise. Deterministic.
+/// Expects at least one observation; unknowns without any influence keep their prior.
+[[nodiscard]] RobustFit robust_fit(const std::vector<Unknown>& unknowns, std::size_t observations, const ResidualFunction& residuals,
+                                   double noise = 0.05, int max_iterations = 60);
+
+/// Summary of residuals as errors over time, |predicted / measured - 1|.
+struct ErrorSummary {
+  int n = 0;
+  double mean = 0, median = 0, signed_mean = 0, log_sd = 0;
+};
+[[nodiscard]] ErrorSummary summarize_residuals(std::span<const double> residuals);
+
+}  // namespace tbdsim::calibrate

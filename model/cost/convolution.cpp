@@ -1,0 +1,208 @@
+#include "model/cost/convolution.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+namespace tbdsim {
+namespace {
+
+struct Volumes {
+  Bytes x, w, y;
+  [[nodiscard]] Bytes sum() const { return x + w + y; }
+};
+
+Volumes volumes(const ConvolutionShape& s, Bytes element) {
+  return {s.n * s.c * s.h * s.w * element, s.k * (s.c / s.groups) * s.r * s.s * element, s.n * s.k * s.p * s.q * element};
+}
+
+Flop direct_flop(const ConvolutionShape& s) { return Flop(2.0 * s.n * s.k * s.p * s.q * (s.c / s.groups) * s.r * s.s); }
+
+std::size_t filter_class(const ConvolutionShape& s) {
+  if (s.c <= 4) return 3;
+  if (s.stride_h > 1 || s.stride_w > 1) return 2;
+  return s.r == 1 && s.s == 1 ? 0 : 1;
+}
+
+KernelTimeModel describe(const ConvolutionShape& s, Bytes element, Seconds compute, Seconds memory, Seconds launch, Seconds time) {
+  KernelTimeModel result;
+  result.time = launch + time;
+  result.flop = direct_flop(s);
+  result.bytes = volumes(s, element).sum();
+  result.bound = launch > time ? Bound::launch : compute > memory ? Bound::compute : Bound::memory;
+  return result;
+}
+
+Seconds join(Seconds compute, Seconds memory) {
+  return Seconds(std::cbrt(std::pow(compute.base(), 3) + std::pow(memory.base(), 3)));
+}
+
+// A weight gradient has few output tiles and a very long k, so the library splits it further.
+constexpr int kWeightGradientSplit = 128;
+// cuDNN pads the reduced dimension of the first layer's weight gradient to whole tiles.
+constexpr double kFirstLayerColumns = 128.0;
+
+KernelTimeModel implicit_gemm(const ConvolutionShape& s, ConvolutionPass pass, Bytes element, const ConvolutionConstants& constants,
+                              const KernelRates& rates) {
+  const double c = s.c / s.groups, k = s.k / s.groups, taps = s.r * s.s;
+  const std::size_t cls = filter_class(s);
+  const Volumes v = volumes(s, element);
+  TileConstants tiles = constants.tiles;
+  GemmShape shape;
+  GemmTraffic traffic{v.sum(), v.x, {}};
+  switch (pass) {
+    case ConvolutionPass::forward:
+      shape = {s.n * s.p * s.q, k, c * taps, s.groups};
+      tiles.compute_scale = constants.forward[cls];
+      traffic.partial = v.y;
+      break;
+    case ConvolutionPass::backward_data:
+      // Only one filter tap in stride^2 meets an output, so the products are as many as in the forward pass.
+      shape = {s.n * s.h * s.w, c, k * taps / (s.stride_h * s.stride_w), s.groups};
+      tiles.compute_scale = constants.backward_data[cls];
+      traffic.rows = v.y;
+      traffic.partial = v.x;
+      break;
+    case ConvolutionPass::backward_weights:
+      shape = {k, c * taps, s.n * s.p * s.q, s.groups};
+      if (cls == 3) shape.n = std::max(shape.n, kFirstLayerColumns);
+      tiles.compute_scale = constants.backward_weights[cls];
+      tiles.max_split = kWeightGradientSplit;
+      traffic.rows = v.y;
+      traffic.partial = v.w;
+      break;
+  }
+  const TiledGemm tiled = tiled_gemm(shape, traffic, tiles, rates);
+  return describe(s, element, tiled.compute, tiled.memory, rates.launch, tiled.time);
+}
+
+/// Depthwise and other thin groups: one pass over the data by a direct kernel.
+KernelTimeModel direct(const ConvolutionShape& s, ConvolutionPass pass, Bytes element, const ConvolutionConstants& constants,
+                       const KernelRates& rates) {
+  const Seconds memory = volumes(s, element).sum() / (rates.bandwidth * constants.depthwise_bandwidth);
+  // The filter taps come from registers, without the reuse of a tile: a quarter of the peak rate (assumed; no
+  // published depthwise samples).
+  const double scale = pass == ConvolutionPass::backward_weights ? 8.0 : 4.0;
+  const Seconds compute = scale * (direct_flop(s) / rates.flops);
+  return describe(s, element, compute, memory, rates.launch, join(compute, memory));
+}
+
+/// Fused F(2x2,3x3): one kernel, whole waves of blocks of 32 tiles by 64 or 32 filters.
+std::optional<KernelTimeModel> winograd_fused(const ConvolutionShape& s, ConvolutionPass pass, Bytes element,
+                                              const ConvolutionConstants& constants, const KernelRates& rates) {
+  if (s.r != 3 || s.s != 3 || s.stride_h != 1 || s.stride_w != 1 || s.groups != 1 || pass == ConvolutionPass::backward_weights) return {};
+  const bool data = pass == ConvolutionPass::backward_data;
+  const double in = data ? s.k : s.c, out = data ? s.c : s.k;
+  const double height = data ? s.h : s.p, width = data ? s.w : s.q;
+  const double tiles = s.n * std::ceil(height / 2.0) * std::ceil(width / 2.0);
+  constexpr double kTilesPerBlock = 32.0, kProductsPerTile = 16.0;
+  Seconds compute(INFINITY);
+  for (const double filters : {64.0, 32.0}) {
+    const double blocks = std::ceil(tiles / kTilesPerBlock) * std::ceil(out / filters);
+    const double small = filters == 32.0 ? 1.15 : 1.0;  // half the reuse of the transformed input
+    const double block_flop = 2.0 * kProductsPerTile * kTilesPerBlock * filters * (in + constants.tiles.prologue_depth / 2.0);
+    const double waves = std::ceil(blocks / rates.multiprocessors);
+    compute = std::min(compute, Flop(waves * block_flop * rates.multiprocessors * constants.winograd_fused_cost * small) / rates.flops);
+  }
+  const Seconds memory = volumes(s, element).sum() / rates.bandwidth;
+  return describe(s, element, compute, memory, rates.launch, join(compute, memory));
+}
+
+/// Products of transformed tiles: `points` matrix products between transforms that pass through memory.
+struct Transformed {
+  double tiles = 0, points = 0, bytes_per_point = 1;  ///< bytes relative to a real element
+  double flop_scale = 1;
+};
+
+KernelTimeModel transformed_products(const ConvolutionShape& s, ConvolutionPass pass, Bytes element, const Transformed& t,
+                                     const ConvolutionConstants& constants, const KernelRates& rates, int transforms) {
+  const Bytes unit = element * t.bytes_per_point;
+  const double points = t.points;
+  const Bytes x = points * t.tiles * s.c * unit, w = points * s.c * s.k * unit, y = points * t.tiles * s.k * unit;
+  TileConstants tiles = constants.tiles;
+  tiles.compute_scale = t.flop_scale;
+  GemmShape shape{t.tiles, s.k, s.c, points};
+  GemmTraffic traffic{x + w + y, x, y};
+  double bandwidth = constants.transform_bandwidth;
+  if (pass == ConvolutionPass::backward_data) {
+    shape = {t.tiles, s.c, s.k, points};
+    traffic = {x + w + y, y, x};
+  } else if (pass == ConvolutionPass::backward_weights) {
+    shape = {s.k, s.c, t.tiles, points};
+    traffic = {x + w + y, y, w};
+    tiles.largest_tile_only = true;
+    bandwidth = constants.transform_bandwidth_weights;
+  }
+  const TiledGemm products = tiled_gemm(shape, traffic, tiles, rates);
+  const Seconds moved = (volumes(s, element).sum() + x + w + y) / (rates.bandwidth * bandwidth);
+  KernelTimeModel result = describe(s, element, products.compute, products.memory + moved, transforms * rates.launch, products.time + moved);
+  result.workspace = x + w + y;
+  result.bytes = result.bytes + 2.0 * (x + w + y);
+  result.kernels = transforms + 1;
+  return result;
+}
+
+/// Non-fused Winograd on 6x6 tiles: F(4x4,3x3) or F(2x2,5x5). Its workspace, 36 elements a tile and channel,
+/// equals the 47,185,920 B that a published allocation trace shows for 16 x 512 x 7 x 7.
+std::optional<KernelTimeModel> winograd_nonfused(const ConvolutionShape& s, ConvolutionPass pass, Bytes element,
+                                                 const ConvolutionConstants& constants, const KernelRates& rates) {
+  const bool three = s.r == 3 && s.s == 3, five = s.r == 5 && s.s == 5;
+  if (!(three || five) || s.stride_h != 1 || s.stride_w != 1 || s.groups != 1) return {};
+  const bool data = pass == ConvolutionPass::backward_data;
+  const double side = three ? 4.0 : 2.0;
+  const double tiles = s.n * std::ceil((data ? s.h : s.p) / side) * std::ceil((data ? s.w : s.q) / side);
+  return transformed_products(s, pass, element, {tiles, 36.0, 1.0, constants.winograd_gemm_scale}, constants, rates, 3);
+}
+
+/// Tiled FFT: complex products at each of n (n/2 + 1) frequencies; 8 bytes and 4 real multiply-adds a point.
+std::optional<KernelTimeModel> fft(const ConvolutionShape& s, ConvolutionPass pass, Bytes element, const ConvolutionConstants& constants,
+                                   const KernelRates& rates) {
+  if (s.stride_h != 1 || s.stride_w != 1 || s.groups != 1 || (s.r == 1 && s.s == 1)) return {};
+  const bool weights = pass == ConvolutionPass::backward_weights;
+  const bool data = pass == ConvolutionPass::backward_data;
+  const double height = data ? s.h : s.p, width = data ? s.w : s.q;
+  std::optional<KernelTimeModel> best;
+  for (const double side : {16.0, 32.0}) {
+    const double step_h = side - s.r + 1, step_w = side - s.s + 1;
+    if (step_h < 1 || step_w < 1) continue;
+    // The weight gradient correlates whole images: they must fit one tile.
+    if (weights && (s.h > side || s.w > side)) continue;
+    const double tiles = weights ? s.n : s.n * std::ceil(height / step_h) * std::ceil(width / step_w);
+    const Transformed t{tiles, side * (side / 2 + 1), 2.0, 4.0 * constants.fft_scale};
+    const KernelTimeModel time = transformed_products(s, pass, element, t, constants, rates, 4);
+    if (!best || time.time < best->time) best = time;
+  }
+  return best;
+}
+
+}  // namespace
+
+std::optional<KernelTimeModel> convolution_time(const ConvolutionShape& shape, ConvolutionPass pass, ConvolutionAlgorithm algorithm,
+                                                Bytes element, const ConvolutionConstants& constants, const KernelRates& rates) {
+  switch (algorithm) {
+    case ConvolutionAlgorithm::implicit_gemm: return implicit_gemm(shape, pass, element, constants, rates);
+    case ConvolutionAlgorithm::direct:
+      if (shape.groups == 1 || shape.c / shape.groups > 1) return {};
+      return direct(shape, pass, element, constants, rates);
+    case ConvolutionAlgorithm::winograd_fused: return winograd_fused(shape, pass, element, constants, rates);
+    case ConvolutionAlgorithm::winograd_nonfused: return winograd_nonfused(shape, pass, element, constants, rates);
+    case ConvolutionAlgorithm::fft: return fft(shape, pass, element, constants, rates);
+  }
+  return {};
+}
+
+ConvolutionTime fastest_convolution(const ConvolutionShape& shape, ConvolutionPass pass, std::span<const ConvolutionAlgorithm> offered,
+                                    std::optional<Bytes> workspace_limit, Bytes element, const ConvolutionConstants& constants,
+                                    const KernelRates& rates) {
+  ConvolutionTime best{implicit_gemm(shape, pass, element, constants, rates), ConvolutionAlgorithm::implicit_gemm};
+  for (const ConvolutionAlgorithm algorithm : offered) {
+    if (algorithm == ConvolutionAlgorithm::implicit_gemm) continue;
+    const auto time = convolution_time(shape, pass, algorithm, element, constants, rates);
+    if (!time || time->time >= best.kernel.time) continue;
+    if (workspace_limit && time->workspace > *workspace_limit) continue;
+    best = {*time, algorithm};
+  }
+  return best;
+}
+
+}  // namespace tbdsim

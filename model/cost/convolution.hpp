@@ -1,0 +1,37 @@
+#pragma once
+#include <array>
+#include <optional>
+#include <span>
+
+#include "model/cost/kernel_time.hpp"
+#include "model/cost/tiled_gemm.hpp"
+#include "model/hardware/kernel_constants.hpp"
+#include "model/stack/stack.hpp"
+
+namespace tbdsim {
+
+/// One two-dimensional convolution of a batch: x[n,c,h,w] with k filters [c/groups,r,s] gives y[n,k,p,q].
+struct ConvolutionShape {
+  double n = 1, c = 1, h = 1, w = 1, k = 1, r = 1, s = 1, p = 1, q = 1;
+  double stride_h = 1, stride_w = 1, groups = 1;
+};
+
+enum class ConvolutionPass { forward, backward_data, backward_weights };
+
+/// Chosen algorithm of one pass.
+struct ConvolutionTime {
+  KernelTimeModel kernel;
+  ConvolutionAlgorithm algorithm = ConvolutionAlgorithm::implicit_gemm;
+};
+
+/// Time of one pass with one algorithm; nullopt where the algorithm does not exist (Winograd needs stride 1 and a
+/// 3x3 or 5x5 filter, FFT stride 1).
+[[nodiscard]] std::optional<KernelTimeModel> convolution_time(const ConvolutionShape& shape, ConvolutionPass pass, ConvolutionAlgorithm algorithm,
+                                                              Bytes element, const ConvolutionConstants& constants, const KernelRates& rates);
+
+/// Fastest of `offered` whose workspace stays within `workspace_limit`: what an autotuning framework picks.
+[[nodiscard]] ConvolutionTime fastest_convolution(const ConvolutionShape& shape, ConvolutionPass pass,
+                                                  std::span<const ConvolutionAlgorithm> offered, std::optional<Bytes> workspace_limit,
+                                                  Bytes element, const ConvolutionConstants& constants, const KernelRates& rates);
+
+}  // namespace tbdsim

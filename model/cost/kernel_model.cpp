@@ -1,0 +1,188 @@
+#include "model/cost/kernel_model.hpp"
+
+#include <fmt/format.h>
+
+#include "model/workload/op_counts.hpp"
+
+namespace tbdsim {
+namespace {
+
+constexpr Bytes kSingle(4.0), kHalf(2.0);
+
+/// The arithmetic that a precision runs on: peak rate, whether by tensor cores, class of fitted parameters.
+struct Arithmetic {
+  FlopPerSecond peak;
+  bool tensor_core = false;
+  std::string_view parameter_class = "fp32";
+  Bytes element = kSingle;
+};
+
+Result<Arithmetic> arithmetic(const Device& device, Precision precision) {
+  switch (precision) {
+    case Precision::fp32: return Arithmetic{device.peak.fp32, false, "fp32", kSingle};
+    case Precision::tf32:
+      if (device.peak.tf32_tensor) return Arithmetic{*device.peak.tf32_tensor, true, "fp16", kSingle};
+      return fail(fmt::format("precision tf32: {} has no tf32 tensor cores", device.id));
+    case Precision::bf16:
+      if (device.peak.bf16_tensor) return Arithmetic{*device.peak.bf16_tensor, true, "fp16", kHalf};
+      return fail(fmt::format("precision bf16: {} has no bf16 tensor cores", device.id));
+    case Precision::fp16:
+    case Precision::amp:
+      if (device.peak.fp16_tensor) return Arithmetic{*device.peak.fp16_tensor, true, "fp16", kHalf};
+      // Without tensor cores frameworks store 16 bits and compute in fp32.
+      return Arithmetic{device.peak.fp32, false, "fp32", kHalf};
+  }
+  return fail("unknown precision");
+}
+
+double sum_of_inputs(const OpGraph& graph, const Op& op) {
+  double sum = 0.0;
+  for (const TensorId input : op.inputs) sum += static_cast<double>(elements(graph.tensor(input).shape));
+  return sum;
+}
+
+bool has_data_gradient(const OpGraph& graph, const Op& op) { return graph.tensor(op.inputs.front()).needs_gradient; }
+
+}  // namespace
+
+Result<KernelModel> KernelModel::make(const Device& device, Precision precision, const Stack& stack, const KernelConstants& constants) {
+  auto unit = arithmetic(device, precision);
+  if (!unit) return tl::make_unexpected(unit.error());
+  KernelModel model;
+  model.stack_ = stack;
+  model.peak_ = unit->peak;
+  model.element_ = unit->element;
+  model.tensor_core_ = unit->tensor_core;
+  const std::string generation = stack.convolution.generation + (unit->tensor_core ? "-tensor" : "");
+  const auto convolution = constants.convolution.find(generation);
+  if (convolution == constants.convolution.end())
+    return fail(fmt::format("{}: convolution.generation \"{}\" has no constants in {}", stack.file, generation, constants.file));
+  const auto gemm = constants.gemm.find(unit->tensor_core ? "tensor" : "fp32");
+  if (gemm == constants.gemm.end()) return fail(fmt::format("{}: gemm constants missing", constants.file));
+  model.convolution_constants_ = convolution->second;
+  model.gemm_constants_ = gemm->second;
+  model.convolution_ = resolve_parameters(device, "convolution", unit->parameter_class, constants);
+  model.gemm_ = resolve_parameters(device, "gemm", unit->parameter_class, constants);
+  model.memory_ = resolve_parameters(device, "memory_bound", "fp32", constants);
+  model.convolution_rates_ = kernel_rates(device, unit->peak, model.convolution_.parameters);
+  model.gemm_rates_ = kernel_rates(device, unit->peak, model.gemm_.parameters);
+  model.memory_rates_ = kernel_rates(device, device.peak.fp32, model.memory_.parameters);
+  return model;
+}
+
+const ResolvedParameters& KernelModel::parameters_of(std::string_view family) const {
+  return family == "convolution" ? convolution_ : family == "gemm" ? gemm_ : memory_;
+}
+
+NodeCost KernelModel::cost(const OpGraph& graph, const StepNode& node, double batch) const {
+  NodeCost result;
+  if (node.pass == Pass::update) {
+    result = update_cost(static_cast<double>(elements(graph.parameter(node.parameter).shape)));
+    return result;
+  }
+  const Op& op = graph.op(node.op);
+  if (node.pass == Pass::gradient_sum) {
+    const auto size = static_cast<double>(elements(graph.output_shape(op))) * batch;
+    result.kernel = memory_bound_time((node.summands + 1) * size * element_, 1.0, memory_rates_);
+    result.family = "memory_bound";
+    result.host_operators = 1;
+    return result;
+  }
+  switch (info(op.kind).family) {
+    case OpFamily::convolution: result = convolution_cost(graph, op, node.pass, batch); break;
+    case OpFamily::gemm: result = linear_cost(graph, op, node.pass, batch); break;
+    default: result = memory_cost(graph, op, node.pass, batch); break;
+  }
+  const bool split = node.pass == Pass::backward_data || node.pass == Pass::backward_weights;
+  result.host_operators = split && has_data_gradient(graph, op) ? 0.5 : 1.0;
+  return result;
+}
+
+NodeCost KernelModel::update_cost(double count) const {
+  NodeCost result;
+  const double passes = stack_.update_passes_sgd_momentum + stack_.update_extra_passes;
+  result.kernel = memory_bound_time(passes * count * kSingle, 1.0, memory_rates_);
+  result.kernel.kernels = stack_.update_kernels_per_array;
+  // A multi-tensor kernel serves about 30 arrays in one launch (chunk lists of the apex and PyTorch foreach kernels).
+  constexpr double kArraysPerLaunch = 30.0;
+  const double launches = stack_.update == UpdateKind::multi_tensor ? 1.0 / kArraysPerLaunch : stack_.update_kernels_per_array;
+  result.kernel.time += (launches - 1.0) * memory_rates_.launch;
+  result.family = "memory_bound";
+  result.host_operators = stack_.update == UpdateKind::multi_tensor ? 1.0 / kArraysPerLaunch : 1.0;
+  return result;
+}
+
+NodeCost KernelModel::convolution_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const {
+  const auto& attributes = std::get<ConvolutionAttributes>(op.attributes);
+  const Shape& x = graph.input_shape(op);
+  const Shape& y = graph.output_shape(op);
+  const auto d = [](std::int64_t v) { return static_cast<double>(v); };
+  const ConvolutionShape shape{batch, d(x[0]), d(x[1]), d(x[2]), d(y[0]), d(attributes.kernel_h), d(attributes.kernel_w),
+                               d(y[1]), d(y[2]), d(attributes.stride_h), d(attributes.stride_w), d(attributes.groups)};
+  const auto& library = stack_.convolution;
+  const auto& offered = pass == Pass::forward ? library.forward : pass == Pass::backward_data ? library.backward_data : library.backward_weights;
+  const ConvolutionPass which = pass == Pass::forward         ? ConvolutionPass::forward
+                                : pass == Pass::backward_data ? ConvolutionPass::backward_data
+                                                              : ConvolutionPass::backward_weights;
+  const ConvolutionTime time =
+      fastest_convolution(shape, which, offered, library.workspace_limit, element_, convolution_constants_, convolution_rates_);
+  NodeCost result;
+  result.kernel = time.kernel;
+  result.algorithm = time.algorithm;
+  result.family = "convolution";
+  result.tensor_core = tensor_core_;
+  if (attributes.bias && stack_.separate_bias && pass != Pass::backward_data) {
+    const double passes = pass == Pass::forward ? 2.0 : 1.0;
+    const KernelTimeModel bias = memory_bound_time(passes * batch * d(elements(y)) * element_, 1.0, memory_rates_);
+    result.kernel.time += bias.time;
+    result.kernel.bytes += bias.bytes;
+    result.kernel.kernels += 1;
+  }
+  return result;
+}
+
+NodeCost KernelModel::linear_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const {
+  const auto in = static_cast<double>(graph.input_shape(op).back()), out = static_cast<double>(graph.output_shape(op).back());
+  // Leading dimensions of a sequence count as further rows.
+  const double rows = batch * static_cast<double>(elements(graph.input_shape(op))) / in;
+  GemmShape shape{rows, out, in};
+  if (pass == Pass::backward_data) shape = {rows, in, out};
+  if (pass == Pass::backward_weights) shape = {out, in, rows};
+  NodeCost result;
+  result.kernel = gemm_time(shape, element_, gemm_constants_, gemm_rates_);
+  result.family = "gemm";
+  result.tensor_core = tensor_core_;
+  const auto* attributes = std::get_if<LinearAttributes>(&op.attributes);
+  if (attributes != nullptr && attributes->bias && pass != Pass::backward_data) {
+    const double passes = pass == Pass::forward ? 2.0 : 1.0;
+    const KernelTimeModel bias = memory_bound_time(passes * rows * out * element_, 1.0, memory_rates_);
+    result.kernel.time += bias.time;
+    result.kernel.bytes += bias.bytes;
+    result.kernel.kernels += 1;
+  }
+  return result;
+}
+
+bool KernelModel::fused_away(const OpGraph& graph, const Op& op) const {
+  if (op.kind != OpKind::activation && op.kind != OpKind::add) return false;
+  if (stack_.fuses_elementwise) return true;
+  if (!stack_.fuses_batch_norm_relu || op.kind != OpKind::activation) return false;
+  const OpId producer = graph.tensor(op.inputs.front()).producer;
+  return graph.op(producer).kind == OpKind::batch_norm;
+}
+
+NodeCost KernelModel::memory_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const {
+  NodeCost result;
+  result.family = "none";
+  const auto passes = memory_passes(op.kind, stack_);
+  if (!passes || fused_away(graph, op)) return result;
+  const double in = sum_of_inputs(graph, op) * batch, out = static_cast<double>(elements(graph.output_shape(op))) * batch;
+  const double moved = pass == Pass::forward ? passes->forward_inputs * in + passes->forward_output * out
+                                             : passes->backward_inputs * in + passes->backward_output * out;
+  if (moved == 0.0) return result;
+  result.kernel = memory_bound_time(moved * element_, passes->bandwidth_share, memory_rates_);
+  result.family = "memory_bound";
+  return result;
+}
+
+}  // namespace tbdsim

@@ -1,0 +1,57 @@
+#pragma once
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "model/cost/convolution.hpp"
+#include "model/cost/gemm.hpp"
+#include "model/cost/memory_bound.hpp"
+#include "model/cost/transfer.hpp"
+#include "model/hardware/device.hpp"
+#include "model/stack/stack.hpp"
+#include "model/support/result.hpp"
+#include "model/workload/training_step.hpp"
+
+namespace tbdsim {
+
+/// Device time of one node of a training step.
+struct NodeCost {
+  KernelTimeModel kernel;
+  std::string_view family;   ///< "convolution", "gemm", "memory_bound", "none"
+  std::optional<ConvolutionAlgorithm> algorithm;
+  bool tensor_core = false;
+  double host_operators = 0; ///< framework operators dispatched for it (a convolution's two gradients share one)
+};
+
+/// Kernel times of one device under one stack at one precision. Immutable; safe to share between threads.
+class KernelModel {
+ public:
+  /// Errors: the precision needs a unit that the device lacks; the stack's library generation has no constants.
+  [[nodiscard]] static Result<KernelModel> make(const Device& device, Precision precision, const Stack& stack, const KernelConstants& constants);
+
+  [[nodiscard]] NodeCost cost(const OpGraph& graph, const StepNode& node, double batch) const;
+  /// Update of all parameter arrays of `elements` total by an optimiser that passes `passes` times over them.
+  [[nodiscard]] NodeCost update_cost(double elements) const;
+  /// Peak rate that utilisation is measured against.
+  [[nodiscard]] FlopPerSecond peak() const { return peak_; }
+  [[nodiscard]] bool transferred() const { return convolution_.transferred || gemm_.transferred || memory_.transferred; }
+  [[nodiscard]] const ResolvedParameters& parameters_of(std::string_view family) const;
+
+ private:
+  KernelModel() = default;
+  [[nodiscard]] NodeCost convolution_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const;
+  [[nodiscard]] NodeCost linear_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const;
+  [[nodiscard]] NodeCost memory_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const;
+  [[nodiscard]] bool fused_away(const OpGraph& graph, const Op& op) const;
+
+  Stack stack_;
+  FlopPerSecond peak_;
+  Bytes element_{4.0};
+  bool tensor_core_ = false;
+  ConvolutionConstants convolution_constants_;
+  TileConstants gemm_constants_;
+  ResolvedParameters convolution_, gemm_, memory_;
+  KernelRates convolution_rates_, gemm_rates_, memory_rates_;
+};
+
+}  // namespace tbdsim

@@ -1,0 +1,19 @@
+#pragma once
+#include "model/units/quantity.hpp"
+
+namespace tbdsim {
+
+/// What bounds a kernel.
+enum class Bound { compute, memory, launch };
+
+/// Duration of one kernel (or short chain of kernels) on the device, launch included, and what it does.
+struct KernelTimeModel {
+  Seconds time;
+  Flop flop;        ///< useful, 2 per multiply-add; as the direct method would need
+  Bytes bytes;      ///< moved to and from device memory
+  Bytes workspace;  ///< scratch memory the algorithm asks for
+  Bound bound = Bound::compute;
+  int kernels = 1;  ///< launches
+};
+
+}  // namespace tbdsim

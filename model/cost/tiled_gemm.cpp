@@ -1,0 +1,58 @@
+#include "model/cost/tiled_gemm.hpp"
+
+#include <array>
+#include <cmath>
+
+namespace tbdsim {
+namespace {
+
+struct Tile {
+  double m, n;
+};
+// The tile menu of the vendor libraries: 128, 64 and 32 in both directions but for 32 x 128's extremes.
+constexpr std::array<Tile, 8> kTiles{{{128, 128}, {128, 64}, {64, 128}, {64, 64}, {128, 32}, {32, 128}, {64, 32}, {32, 32}}};
+constexpr double kMinimumDepth = 32.0;  // a split part shorter than this is not offered
+
+}  // namespace
+
+TiledGemm tiled_gemm(const GemmShape& shape, const GemmTraffic& traffic, const TileConstants& constants, const KernelRates& rates) {
+  const double sms = rates.multiprocessors;
+  const double per_flop = constants.compute_scale * sms / rates.flops.base();
+  const double per_byte = 1.0 / rates.bandwidth.base();
+  double best = INFINITY;
+  TiledGemm result;
+  double best_compute = 0.0, best_memory = 0.0;
+  const std::size_t menu = constants.largest_tile_only ? 1 : kTiles.size();
+  const int max_split = constants.largest_tile_only ? 1 : constants.max_split;
+  for (std::size_t i = 0; i < menu; ++i) {
+    const Tile tile = kTiles[i];
+    const double columns = std::ceil(shape.n / tile.n);
+    const double tiles = std::ceil(shape.m / tile.m) * columns * shape.count;
+    const double tile_flop = 2.0 * tile.m * tile.n * (1.0 + constants.tile_penalty * (tile.m + tile.n) / (tile.m * tile.n));
+    const double fixed_bytes = traffic.operands.base() + constants.reread * traffic.rows.base() * (columns - 1.0);
+    for (int split = 1; split <= max_split; split *= 2) {
+      if (split > 1 && shape.k / split < kMinimumDepth) break;
+      const double waves = std::ceil(tiles * split / sms);
+      const double compute = waves * tile_flop * (shape.k / split + constants.prologue_depth) * per_flop;
+      const double bytes = fixed_bytes + (split > 1 ? 2.0 * split * traffic.partial.base() : 0.0);
+      const double memory = bytes * per_byte;
+      const double cubed = compute * compute * compute + memory * memory * memory;
+      if (cubed < best) {
+        best = cubed;
+        best_compute = compute;
+        best_memory = memory;
+        result.tile_m = static_cast<int>(tile.m);
+        result.tile_n = static_cast<int>(tile.n);
+        result.split = split;
+      }
+      // More parts than whole waves can use only add traffic.
+      if (tiles * split > 8.0 * sms) break;
+    }
+  }
+  result.time = Seconds(std::cbrt(best));
+  result.compute = Seconds(best_compute);
+  result.memory = Seconds(best_memory);
+  return result;
+}
+
+}  // namespace tbdsim

@@ -1,0 +1,40 @@
+#pragma once
+#include "model/cost/kernel_rates.hpp"
+#include "model/hardware/kernel_constants.hpp"
+#include "model/units/quantity.hpp"
+
+namespace tbdsim {
+
+/// `count` independent products C[m,n] = A[m,k] B[k,n].
+struct GemmShape {
+  double m = 1, n = 1, k = 1;
+  double count = 1;
+};
+
+/// Bytes a product moves. `operands` once; each further column of tiles reads a part of A (`rows`) again from
+/// memory because it no longer fits the cache; a split of k writes and reads `partial` per part.
+struct GemmTraffic {
+  Bytes operands, rows, partial;
+};
+
+/// The tiling with the least time.
+struct TiledGemm {
+  Seconds time;       ///< without the launch
+  Seconds compute;    ///< compute part of the chosen tiling
+  Seconds memory;     ///< memory part
+  int tile_m = 0, tile_n = 0, split = 1;
+};
+
+/// Time of a tiled matrix product: over tiles {128,64,32}^2 and splits of k, whole waves of thread blocks
+/// against bytes moved, joined by a 3-norm (a sum is too pessimistic, a maximum too optimistic).
+///
+///   C = ceil(tiles s / SMs) 2 tm tn (k/s + prologue) SMs / F (1 + a (tm + tn)/(tm tn)) scale
+///   M = (operands + reread rows (column tiles - 1) + [s > 1] 2 s partial) / B
+///   t = min over tile, s of (C^3 + M^3)^(1/3)
+///
+/// Neglects: cache reuse between blocks beyond `reread`, clock changes, tail of unequal blocks.
+/// Worked example: model/cost/README.md, tests/closed_form/gemm_test.cpp.
+[[nodiscard]] TiledGemm tiled_gemm(const GemmShape& shape, const GemmTraffic& traffic, const TileConstants& constants,
+                                   const KernelRates& rates);
+
+}  // namespace tbdsim

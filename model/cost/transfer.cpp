@@ -1,0 +1,119 @@
+#include "model/cost/transfer.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace tbdsim {
+namespace {
+
+// Order in which NVIDIA's architectures followed each other; neighbours share more of their design.
+constexpr std::array<std::string_view, 8> kGenerations{"Kepler", "Maxwell", "Pascal", "Volta", "Turing", "Ampere", "Hopper", "Blackwell"};
+
+std::optional<int> generation(std::string_view architecture) {
+  if (architecture.substr(0, 3) == "Ada") return 6;
+  for (std::size_t i = 0; i < kGenerations.size(); ++i) {
+    if (architecture.substr(0, kGenerations[i].size()) == kGenerations[i]) return static_cast<int>(i);
+  }
+  return std::nullopt;
+}
+
+bool high_bandwidth(std::string_view memory_kind) { return memory_kind.substr(0, 3) == "HBM"; }
+
+/// Generations apart; AMD's families are one step apart among themselves and far from NVIDIA's.
+double generations_apart(std::string_view a, std::string_view b) {
+  const auto ga = generation(a), gb = generation(b);
+  if (ga && gb) return std::abs(*ga - *gb);
+  if (!ga && !gb) return a.substr(0, 3) == b.substr(0, 3) ? 0.0 : 1.0;
+  return 4.0;
+}
+
+// Each generation apart makes a relative count a sixth as much: efficiencies of one generation agree within
+// about 10 %, of neighbours within 20 % (spread of the fitted boards).
+constexpr double kPerGeneration = 1.8;
+
+struct Mean {
+  double weight = 0, log_sum = 0, square_sum = 0;
+  void add(double w, double value) {
+    const double l = std::log(value);
+    weight += w;
+    log_sum += w * l;
+    square_sum += w * l * l;
+  }
+  [[nodiscard]] double value() const { return std::exp(log_sum / weight); }
+  [[nodiscard]] double spread() const {
+    const double mean = log_sum / weight;
+    return std::sqrt(std::max(0.0, square_sum / weight - mean * mean));
+  }
+};
+
+double issue_limit(const Device& device) {
+  constexpr double kLanesFed = 128.0;  // 4 schedulers x 32 lanes
+  return std::min(1.0, kLanesFed / device.fp32_lanes);
+}
+
+FamilyParameters from_relatives(const Device& device, std::string_view family, std::string_view precision,
+                                const std::vector<const BoardParameters*>& relatives, double& nearest) {
+  Mean compute, bandwidth, launch;
+  std::string names;
+  nearest = 8.0;
+  for (const BoardParameters* board : relatives) nearest = std::min(nearest, generations_apart(device.architecture, board->architecture));
+  for (const BoardParameters* board : relatives) {
+    const double apart = generations_apart(device.architecture, board->architecture);
+    const double weight = std::exp(-kPerGeneration * (apart - nearest));
+    const bool memory_alike = board->memory_kind == device.memory_kind;
+    const bool memory_class = high_bandwidth(board->memory_kind) == high_bandwidth(device.memory_kind);
+    const double memory_weight = weight * (memory_alike ? 1.0 : memory_class ? 0.5 : 0.15);
+    compute.add(weight, board->parameters.compute_efficiency);
+    bandwidth.add(memory_weight, board->parameters.bandwidth_efficiency);
+    launch.add(weight, std::max(board->parameters.launch.base(), 1e-6));
+    if (apart == nearest) names += (names.empty() ? "" : ", ") + board->device;
+  }
+  FamilyParameters result;
+  result.family = family;
+  result.precision = precision;
+  result.compute_efficiency = compute.value() * issue_limit(device);
+  result.bandwidth_efficiency = bandwidth.value();
+  result.launch = Seconds(launch.value());
+  result.spread = std::hypot(relatives.front()->parameters.spread, compute.spread());
+  result.source = fmt::format("transferred: from {}", names);
+  return result;
+}
+
+}  // namespace
+
+ResolvedParameters resolve_parameters(const Device& device, std::string_view family, std::string_view precision,
+                                      const KernelConstants& constants) {
+  if (const FamilyParameters* own = device.calibration.find(family, precision)) return {*own, false, 0.0};
+  std::vector<const BoardParameters*> relatives;
+  for (const BoardParameters& board : constants.boards) {
+    if (board.parameters.family != family || board.parameters.precision != precision) continue;
+    if (board.device == device.id) return {board.parameters, false, 0.0};
+    relatives.push_back(&board);
+  }
+  ResolvedParameters resolved;
+  resolved.transferred = true;
+  if (relatives.empty()) {
+    resolved.parameters = {std::string(family), std::string(precision), 0.8, 0.8, Seconds(5e-6), 0.3, 0, "assumed: no samples of this family"};
+    resolved.distance = 3.0;
+    return resolved;
+  }
+  double nearest = 0.0;
+  resolved.parameters = from_relatives(device, family, precision, relatives, nearest);
+  resolved.distance = 1.0 + nearest;
+  return resolved;
+}
+
+KernelRates kernel_rates(const Device& device, FlopPerSecond peak, const FamilyParameters& parameters) {
+  double clock_share = 1.0;
+  if (parameters.samples == 0 && device.sustained_clock && device.boost_clock) {
+    // Fitted efficiencies are shares of the rate at the listed boost clock; a board that is known not to keep it
+    // computes proportionally slower.
+    clock_share = *device.sustained_clock / *device.boost_clock;
+  }
+  return {peak * (parameters.compute_efficiency * clock_share), device.memory_bandwidth * parameters.bandwidth_efficiency, parameters.launch,
+          device.multiprocessors};
+}
+
+}  // namespace tbdsim

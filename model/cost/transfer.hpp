@@ -1,0 +1,29 @@
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "model/cost/kernel_rates.hpp"
+#include "model/hardware/device.hpp"
+#include "model/hardware/kernel_constants.hpp"
+
+namespace tbdsim {
+
+/// Parameters of one family on one device and where they come from.
+struct ResolvedParameters {
+  FamilyParameters parameters;
+  bool transferred = false;   ///< no samples of this very device stand behind them
+  double distance = 0.0;      ///< 0 own samples, 1 same architecture, 2 another architecture
+};
+
+/// The device's own calibration if it has one, else the shared file's row for this device, else the weighted
+/// geometric mean of its relatives: boards of the same architecture count most, then the neighbouring generations;
+/// memory efficiency also asks for the same kind of memory. Kepler's 192 lanes behind four schedulers are fed
+/// 128 at a time without dual issue, so its compute efficiency is scaled by 128/192.
+/// `precision` is the class of arithmetic: "fp32" or "fp16" (tensor cores).
+[[nodiscard]] ResolvedParameters resolve_parameters(const Device& device, std::string_view family, std::string_view precision,
+                                                    const KernelConstants& constants);
+
+/// Sustained rates for one family: peak and bandwidth of the description times the resolved efficiencies.
+[[nodiscard]] KernelRates kernel_rates(const Device& device, FlopPerSecond peak, const FamilyParameters& parameters);
+
+}  // namespace tbdsim

@@ -1,0 +1,91 @@
+#include "model/hardware/kernel_constants.hpp"
+
+#include "model/input/digest.hpp"
+#include "model/input/toml_reader.hpp"
+
+namespace tbdsim {
+namespace {
+
+TileConstants read_tiles(TomlTable table) {
+  TileConstants tiles;
+  tiles.prologue_depth = table.number("prologue_depth", kNotNegative);
+  tiles.tile_penalty = table.number("tile_penalty", kNotNegative);
+  tiles.reread = table.number("reread", kNotNegative);
+  return tiles;
+}
+
+FilterClassScales read_scales(TomlTable table, std::string_view key) {
+  FilterClassScales scales{1, 1, 1, 1};
+  auto row = table.table(key);
+  scales[0] = row.number("pointwise", kPositive);
+  scales[1] = row.number("dense", kPositive);
+  scales[2] = row.number("strided", kPositive);
+  scales[3] = row.number("first_layer", kPositive);
+  row.finish();
+  return scales;
+}
+
+ConvolutionConstants read_convolution(TomlTable table) {
+  ConvolutionConstants constants;
+  constants.tiles = read_tiles(table);
+  constants.forward = read_scales(table, "forward");
+  constants.backward_data = read_scales(table, "backward_data");
+  constants.backward_weights = read_scales(table, "backward_weights");
+  constants.winograd_fused_cost = table.number("winograd_fused_cost", kPositive);
+  constants.winograd_gemm_scale = table.number("winograd_gemm_scale", kPositive);
+  constants.transform_bandwidth = table.number("transform_bandwidth", kPositive);
+  constants.transform_bandwidth_weights = table.number("transform_bandwidth_weights", kPositive);
+  constants.fft_scale = table.number("fft_scale", kPositive);
+  constants.depthwise_bandwidth = table.number("depthwise_bandwidth", kPositive);
+  table.mark("source");
+  table.finish();
+  return constants;
+}
+
+BoardParameters read_board(TomlTable table) {
+  BoardParameters board;
+  board.device = table.text("device");
+  board.architecture = table.text("architecture");
+  board.memory_kind = table.text("memory_kind");
+  auto& p = board.parameters;
+  p.family = table.text("family");
+  p.precision = table.text("precision");
+  p.compute_efficiency = table.number_or("compute_efficiency", 1.0, kPositive);
+  p.bandwidth_efficiency = table.number("bandwidth_efficiency", kPositive);
+  p.launch = table.quantity<Seconds>("launch", kNotNegative);
+  p.spread = table.number("spread", kNotNegative);
+  p.samples = static_cast<int>(table.integer("samples", 0, 1 << 30));
+  p.source = table.text("source");
+  table.finish();
+  return board;
+}
+
+}  // namespace
+
+Result<KernelConstants> read_kernel_constants(const std::string& path) {
+  auto file = TomlFile::open(path);
+  if (!file) return tl::make_unexpected(file.error());
+  TomlTable root = file->root();
+  KernelConstants constants;
+  (void)root.integer("schema", 1, 1);
+  constants.source = root.text("source");
+  for (auto& [name, table] : root.table("gemm").named_tables()) {
+    constants.gemm[name] = read_tiles(table);
+    table.mark("source");
+    table.finish();
+  }
+  for (auto& [name, table] : root.table("convolution").named_tables()) constants.convolution[name] = read_convolution(table);
+  for (auto& table : root.tables_or_empty("board")) constants.boards.push_back(read_board(table));
+  auto spread = root.table("spread");
+  constants.spread = {spread.number("board", kNotNegative), spread.number("kernel", kNotNegative), spread.number("row", kNotNegative),
+                      spread.number("transferred", kNotNegative)};
+  spread.mark("source");
+  spread.finish();
+  root.finish();
+  if (!file->errors().empty()) return tl::make_unexpected(file->errors());
+  constants.file = path;
+  constants.sha256 = sha256_hex(file->text());
+  return constants;
+}
+
+}  // namespace tbdsim

@@ -1,0 +1,67 @@
+#pragma once
+#include <array>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/hardware/kernel_parameters.hpp"
+#include "model/support/result.hpp"
+#include "model/units/quantity.hpp"
+
+namespace tbdsim {
+
+/// Shape constants of a tiled kernel library, shared by all boards of one precision class.
+struct TileConstants {
+  double prologue_depth = 16.0;    ///< k-steps worth of time to start and finish one tile
+  double tile_penalty = 4.0;       ///< loss of small tiles: 1 + penalty x (tm + tn) / (tm tn)
+  double reread = 0.15;            ///< share of A that each further column of tiles fetches again
+  double compute_scale = 1.0;      ///< multiplies the compute time (pass and filter class of a convolution)
+  int max_split = 32;              ///< largest split of k
+  bool largest_tile_only = false;  ///< the library offers only 128 x 128, unsplit
+};
+
+/// Multipliers of the implicit-GEMM compute time for 1x1, larger with stride 1, strided, first layer (at most 4
+/// input channels).
+using FilterClassScales = std::array<double, 4>;
+
+/// Constants of one convolution library generation, shared by all boards.
+struct ConvolutionConstants {
+  TileConstants tiles;                  ///< of the implicit GEMM; compute_scale is set per pass and class
+  FilterClassScales forward{1, 1, 1, 1}, backward_data{1, 1, 1, 1}, backward_weights{1, 1, 1, 1};
+  double winograd_fused_cost = 1.25;    ///< transforms inside the fused kernel, relative to its products
+  double winograd_gemm_scale = 0.83;    ///< compute time of the transformed products against a plain GEMM
+  double transform_bandwidth = 0.67;    ///< share of the sustained bandwidth that transforms reach
+  double transform_bandwidth_weights = 0.93;  ///< the same in the weight gradient
+  double fft_scale = 1.10;              ///< complex products against real ones of 4 x the FLOP
+  double depthwise_bandwidth = 0.5;     ///< share of the bandwidth that depthwise kernels reach
+};
+
+/// Fitted parameters of one board, with what transfer to relatives needs to know of it.
+struct BoardParameters {
+  std::string device;  ///< catalogue id
+  std::string architecture, memory_kind;
+  FamilyParameters parameters;
+};
+
+/// How far kernel predictions scatter, as standard deviations of ln(measured / predicted).
+struct SpreadConstants {
+  double board = 0.10;        ///< common to all kernels of one board and network
+  double kernel = 0.27;       ///< of single kernels, independent
+  double row = 0.07;          ///< of a whole step, beyond the common part
+  double transferred = 0.05;  ///< added (in squares) for a board without samples
+};
+
+/// Everything that fits share between boards. Read from hardware/kernels.toml, which `tbdsim calibrate fit` writes.
+struct KernelConstants {
+  std::map<std::string, TileConstants, std::less<>> gemm;                ///< by precision class: "fp32", "tensor"
+  std::map<std::string, ConvolutionConstants, std::less<>> convolution;  ///< by library generation and class: "cudnn5", "cudnn7-tensor"
+  std::vector<BoardParameters> boards;
+  SpreadConstants spread;
+  std::string source, file, sha256;
+};
+
+/// Errors: all problems of the file.
+[[nodiscard]] Result<KernelConstants> read_kernel_constants(const std::string& path);
+
+}  // namespace tbdsim

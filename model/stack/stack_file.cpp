@@ -1,0 +1,126 @@
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fmt/format.h>
+
+#include "model/input/digest.hpp"
+#include "model/input/toml_reader.hpp"
+#include "model/stack/stack.hpp"
+#include "model/support/edit_distance.hpp"
+
+namespace tbdsim {
+namespace {
+
+std::vector<ConvolutionAlgorithm> read_algorithms(TomlTable& table, std::string_view key) {
+  constexpr std::array kAll{ConvolutionAlgorithm::implicit_gemm, ConvolutionAlgorithm::direct, ConvolutionAlgorithm::winograd_fused,
+                            ConvolutionAlgorithm::winograd_nonfused, ConvolutionAlgorithm::fft};
+  std::vector<ConvolutionAlgorithm> result;
+  for (const std::string& text : table.texts_or_empty(key)) {
+    const auto* found = std::find_if(kAll.begin(), kAll.end(), [&](ConvolutionAlgorithm a) { return name(a) == text; });
+    if (found != kAll.end()) {
+      result.push_back(*found);
+      continue;
+    }
+    std::vector<std::string> names;
+    for (const auto algorithm : kAll) names.emplace_back(name(algorithm));
+    const auto near = nearest(text, names);
+    table.problem(key, fmt::format("unknown convolution algorithm \"{}\"{}", text, near ? fmt::format(", did you mean \"{}\"?", *near) : ""));
+  }
+  if (result.empty()) table.problem(key, "expected at least one algorithm such as [\"implicit_gemm\"]");
+  return result;
+}
+
+ConvolutionLibrary read_convolution(TomlTable table) {
+  ConvolutionLibrary library;
+  library.name = table.text("library");
+  library.generation = table.text("generation");
+  library.forward = read_algorithms(table, "forward");
+  library.backward_data = read_algorithms(table, "backward_data");
+  library.backward_weights = read_algorithms(table, "backward_weights");
+  library.workspace_limit = table.quantity_if<Bytes>("workspace_limit");
+  table.mark("source");
+  table.finish();
+  return library;
+}
+
+void read_host(TomlTable table, Stack& stack) {
+  const std::string coupling = table.text("coupling");
+  if (coupling == "serialized") stack.coupling = HostCoupling::serialized;
+  else if (coupling != "queued") table.problem("coupling", fmt::format("expected \"queued\" or \"serialized\", got \"{}\"", coupling));
+  stack.dispatch = table.quantity<Seconds>("dispatch", kNotNegative);
+  stack.update_dispatch = table.quantity<Seconds>("update_dispatch", kNotNegative);
+  stack.launch_latency = table.quantity<Seconds>("launch_latency", kNotNegative);
+  stack.queue_depth = static_cast<int>(table.integer_or("queue_depth", 1024, 1, 1 << 20));
+  stack.start_up = table.quantity<Seconds>("start_up", kNotNegative);
+  table.mark("source");
+  table.finish();
+}
+
+void read_operators(TomlTable table, Stack& stack) {
+  stack.fuses_batch_norm_relu = table.boolean_or("fuses_batch_norm_relu", false);
+  stack.fuses_elementwise = table.boolean_or("fuses_elementwise", false);
+  stack.inplace_activation = table.boolean_or("inplace_activation", true);
+  stack.channels_last = table.boolean_or("channels_last", false);
+  stack.separate_bias = table.boolean_or("separate_bias", true);
+  stack.batch_norm_forward_passes = table.number_or("batch_norm_forward_passes", 3, kPositive);
+  stack.batch_norm_backward_passes = table.number_or("batch_norm_backward_passes", 5, kPositive);
+  table.mark("source");
+  table.finish();
+}
+
+void read_update(TomlTable table, Stack& stack) {
+  const std::string kind = table.text("kind");
+  if (kind == "multi_tensor") stack.update = UpdateKind::multi_tensor;
+  else if (kind != "per_array") table.problem("kind", fmt::format("expected \"per_array\" or \"multi_tensor\", got \"{}\"", kind));
+  stack.update_kernels_per_array = static_cast<int>(table.integer("kernels_per_array", 1, 16));
+  stack.update_passes_sgd_momentum = table.number("passes_sgd_momentum", kPositive);
+  stack.update_extra_passes = table.number_or("extra_passes", 0, kNotNegative);
+  table.mark("source");
+  table.finish();
+}
+
+void read_memory(TomlTable table, Stack& stack) {
+  const std::string plan = table.text("plan");
+  if (plan == "mxnet") stack.memory_plan = MemoryPlan::mxnet;
+  else if (plan == "bfc") stack.memory_plan = MemoryPlan::bfc;
+  else if (plan != "caching_allocator")
+    table.problem("plan", fmt::format("expected \"mxnet\", \"bfc\" or \"caching_allocator\", got \"{}\"", plan));
+  stack.context = table.quantity<Bytes>("context", kNotNegative);
+  table.mark("source");
+  table.finish();
+}
+
+}  // namespace
+
+Result<Stack> read_stack(const std::string& path) {
+  auto file = TomlFile::open(path);
+  if (!file) return tl::make_unexpected(file.error());
+  TomlTable root = file->root();
+  Stack stack;
+  (void)root.integer("schema", 1, 1);
+  stack.id = root.text("name");
+  stack.framework = root.text("framework");
+  stack.version = root.text("version");
+  stack.variant = root.text_or("variant", "");
+  stack.zoo_variant = root.text("zoo_variant");
+  stack.cuda = root.text_or("cuda", "");
+  stack.nccl = root.text_or("nccl", "");
+  stack.vendor = root.text_or("vendor", "NVIDIA");
+  stack.minimum_compute_capability = root.text_or("minimum_compute_capability", "");
+  stack.default_exchange = root.text_or("default_exchange", "allreduce");
+  stack.default_input = root.text_or("default_input", "synthetic");
+  stack.source = root.text("source");
+  root.mark("aliases");
+  stack.convolution = read_convolution(root.table("convolution"));
+  read_host(root.table("host"), stack);
+  read_operators(root.table("operators"), stack);
+  read_update(root.table("update"), stack);
+  read_memory(root.table("memory"), stack);
+  root.finish();
+  if (!file->errors().empty()) return tl::make_unexpected(file->errors());
+  stack.file = path;
+  stack.sha256 = sha256_hex(file->text());
+  return stack;
+}
+
+}  // namespace tbdsim

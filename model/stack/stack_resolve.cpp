@@ -1,0 +1,143 @@
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <filesystem>
+#include <fmt/format.h>
+
+#include "model/stack/stack.hpp"
+#include "model/support/edit_distance.hpp"
+
+namespace tbdsim {
+namespace {
+
+/// framework[-ngc]-version[-variant], split.
+struct StackName {
+  std::string framework;
+  bool ngc = false;
+  std::vector<int> version;
+  std::string variant;
+};
+
+std::vector<int> version_numbers(std::string_view text) {
+  std::vector<int> result;
+  int value = 0;
+  bool any = false;
+  for (const char c : text) {
+    if (std::isdigit(static_cast<unsigned char>(c)) != 0) {
+      value = std::min(value * 10 + (c - '0'), 1'000'000);
+      any = true;
+    } else {
+      if (any) result.push_back(value);
+      value = 0;
+      any = false;
+    }
+  }
+  if (any) result.push_back(value);
+  return result;
+}
+
+StackName split(const std::string& text) {
+  StackName name;
+  std::vector<std::string> parts(1);
+  for (const char c : text) {
+    if (c == '-') parts.emplace_back();
+    else parts.back() += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  name.framework = parts.front();
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    const std::string& part = parts[i];
+    if (part == "ngc") name.ngc = true;
+    else if (!part.empty() && name.version.empty() && name.variant.empty() && std::isdigit(static_cast<unsigned char>(part[0])) != 0)
+      name.version = version_numbers(part);
+    else name.variant += (name.variant.empty() ? "" : "-") + part;
+  }
+  return name;
+}
+
+/// Distance between versions: later numbers weigh less; releases of one year are about 12 minor steps apart.
+double distance(const std::vector<int>& a, const std::vector<int>& b) {
+  double result = 0.0, weight = 1.0;
+  for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i, weight /= 30.0) {
+    result += weight * std::abs((i < a.size() ? a[i] : 0) - (i < b.size() ? b[i] : 0));
+  }
+  return result;
+}
+
+std::vector<std::string> stack_ids(const std::string& root) {
+  std::vector<std::string> ids;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(root + "/hardware/stacks", error)) {
+    if (entry.path().extension() == ".toml") ids.push_back(entry.path().stem().string());
+  }
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
+// A step predicted for another version of the framework is off by about 10 % more: the spread between versions of
+// one framework on one board in the published single-GPU tables.
+constexpr double kOtherVersionSpread = 0.10;
+
+Result<Stack> nearest_version(const std::string& root, const std::string& text, const std::vector<std::string>& ids) {
+  const StackName wanted = split(text);
+  const std::string* best = nullptr;
+  std::tuple<double, bool, std::string> best_key;
+  std::vector<std::string> of_framework;
+  for (const std::string& id : ids) {
+    const StackName candidate = split(id);
+    if (candidate.framework != wanted.framework) continue;
+    of_framework.push_back(id);
+    if (candidate.ngc != wanted.ngc) continue;
+    const std::tuple key{distance(candidate.version, wanted.version), candidate.variant != wanted.variant && !candidate.variant.empty(), id};
+    if (best == nullptr || key < best_key) {
+      best = &id;
+      best_key = key;
+    }
+  }
+  if (of_framework.empty()) {
+    std::vector<std::string> frameworks;
+    for (const std::string& id : ids) {
+      if (frameworks.empty() || frameworks.back() != split(id).framework) frameworks.push_back(split(id).framework);
+    }
+    const auto near = nearest(wanted.framework, frameworks);
+    const auto near_id = nearest(text, ids);
+    return fail(fmt::format("unknown stack \"{}\"{}", text,
+                            near_id ? fmt::format(", did you mean \"{}\"?", *near_id)
+                            : near  ? fmt::format(", did you mean framework \"{}\"?", *near)
+                                    : fmt::format("; frameworks are {}", fmt::join(frameworks, ", "))));
+  }
+  if (best == nullptr) return fail(fmt::format("unknown stack \"{}\"; there are {}", text, fmt::join(of_framework, ", ")));
+  if (wanted.version.empty() && wanted.variant.empty() && text != wanted.framework)
+    return fail(fmt::format("stack \"{}\" names no version, expected such as \"{}\"", text, *best));
+  auto stack = read_stack(fmt::format("{}/hardware/stacks/{}.toml", root, *best));
+  if (!stack) return stack;
+  stack->notices.push_back(fmt::format("no stack {} in the catalogue, using {}", text, *best));
+  stack->extra_spread = kOtherVersionSpread;
+  return stack;
+}
+
+}  // namespace
+
+Result<Stack> load_stack(const std::string& catalogue_root, const std::string& name) {
+  std::error_code error;
+  const bool is_path = name.size() > 5 && name.substr(name.size() - 5) == ".toml";
+  if (is_path) {
+    if (std::filesystem::exists(name, error)) return read_stack(name);
+    const std::string stem = std::filesystem::path(name).stem().string();
+    const std::string path = fmt::format("{}/hardware/stacks/{}.toml", catalogue_root, stem);
+    if (std::filesystem::exists(path, error)) return read_stack(path);
+    return fail(fmt::format("no stack file \"{}\"", name));
+  }
+  const std::vector<std::string> ids = stack_ids(catalogue_root);
+  if (ids.empty()) return fail(fmt::format("no stacks under {}/hardware/stacks", catalogue_root));
+  // mxnet-18.04 is the founding study's own name for the container of that month.
+  const std::string wanted = fold_name(name) == fold_name("mxnet-18.04") ? "mxnet-ngc-18.04" : name;
+  for (const std::string& id : ids) {
+    if (id == wanted) return read_stack(fmt::format("{}/hardware/stacks/{}.toml", catalogue_root, id));
+  }
+  for (const std::string& id : ids) {
+    if (fold_name(id) == fold_name(wanted)) return read_stack(fmt::format("{}/hardware/stacks/{}.toml", catalogue_root, id));
+  }
+  return nearest_version(catalogue_root, wanted, ids);
+}
+
+}  // namespace tbdsim
