@@ -7,11 +7,28 @@
 
 namespace tbdsim {
 
-/// Every file of this folder that defines networks appends its entries with one of these.
-void append_lenet(std::vector<ZooEntry>& entries);
+/// Every file of this folder that defines networks appends its entries with the function of its name.
 void append_alexnet(std::vector<ZooEntry>& entries);
+void append_densenet(std::vector<ZooEntry>& entries);
+void append_googlenet(std::vector<ZooEntry>& entries);
+void append_googlenet_plain(std::vector<ZooEntry>& entries);
+void append_inception_bn(std::vector<ZooEntry>& entries);
+void append_inception_resnet_v2(std::vector<ZooEntry>& entries);
+void append_inception_tf(std::vector<ZooEntry>& entries);
+void append_inception_v3(std::vector<ZooEntry>& entries);
+void append_inception_v3_mxnet(std::vector<ZooEntry>& entries);
+void append_lenet(std::vector<ZooEntry>& entries);
+void append_mnasnet(std::vector<ZooEntry>& entries);
+void append_mobilenet_v2(std::vector<ZooEntry>& entries);
+void append_mobilenet_v3(std::vector<ZooEntry>& entries);
+void append_overfeat(std::vector<ZooEntry>& entries);
+void append_preresnet(std::vector<ZooEntry>& entries);
 void append_resnet(std::vector<ZooEntry>& entries);
 void append_resnet_mxnet(std::vector<ZooEntry>& entries);
+void append_resnet_tf(std::vector<ZooEntry>& entries);
+void append_shufflenet_v2(std::vector<ZooEntry>& entries);
+void append_squeezenet(std::vector<ZooEntry>& entries);
+void append_vgg(std::vector<ZooEntry>& entries);
 
 /// An ImageNet classifier of the zoo; batch 32, the default of every CNN here.
 [[nodiscard]] ZooEntry image_classifier(std::string name, std::string variant, std::string source,
@@ -23,5 +40,27 @@ void append_resnet_mxnet(std::vector<ZooEntry>& entries);
 /// Average pool to `side` x `side`, as PyTorch's AdaptiveAvgPool2d where its windows are equal: stride in/side, and the
 /// kernel that reaches the edge. An input smaller than `side` is a problem of the graph.
 TensorId adaptive_average_pool(GraphBuilder& graph, TensorId x, std::int64_t side, std::string name);
+
+/// A square convolution without bias whose padding keeps the size at stride 1 (odd kernels).
+[[nodiscard]] constexpr ConvolutionAttributes same_convolution(std::int64_t channels, std::int64_t kernel,
+                                                               std::int64_t stride = 1, std::int64_t groups = 1,
+                                                               bool bias = false) {
+  return {channels, kernel, kernel, stride, stride, kernel / 2, kernel / 2, 1, groups, bias};
+}
+
+/// A square convolution without padding.
+[[nodiscard]] constexpr ConvolutionAttributes valid_convolution(std::int64_t channels, std::int64_t kernel,
+                                                                std::int64_t stride = 1, bool bias = false) {
+  return {channels, kernel, kernel, stride, stride, 0, 0, 1, 1, bias};
+}
+
+/// A square pool.
+[[nodiscard]] constexpr PoolAttributes square_pool(PoolKind kind, std::int64_t kernel, std::int64_t stride, std::int64_t pad = 0,
+                                                   bool ceil_mode = false) {
+  return {kind, kernel, kernel, stride, stride, pad, pad, ceil_mode};
+}
+
+/// `value` rounded to a multiple of 8, never more than 10 % down (as MobileNet and MNASNet scale their widths).
+[[nodiscard]] std::int64_t round_to_eight(double value);
 
 }  // namespace tbdsim

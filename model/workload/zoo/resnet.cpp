@@ -41,11 +41,6 @@ TensorId convolution_norm(GraphBuilder& g, TensorId x, ConvolutionAttributes a, 
   return g.batch_norm(g.convolution(x, a, convolution), norm);
 }
 
-ConvolutionAttributes square(std::int64_t channels, std::int64_t kernel, std::int64_t stride, std::int64_t groups = 1) {
-  const std::int64_t pad = kernel / 2;
-  return {channels, kernel, kernel, stride, stride, pad, pad, 1, groups, false};
-}
-
 struct Block {
   std::string prefix;
   std::int64_t planes, stride;
@@ -54,16 +49,16 @@ struct Block {
 TensorId residual_branch(GraphBuilder& g, TensorId x, const ResNetDefinition& d, const Block& b) {
   const std::string& p = b.prefix;
   if (!d.bottleneck) {
-    TensorId y = convolution_norm(g, x, square(b.planes, 3, b.stride), p + "conv1", p + "bn1");
+    TensorId y = convolution_norm(g, x, same_convolution(b.planes, 3, b.stride), p + "conv1", p + "bn1");
     y = g.relu(y, p + "relu1", true);
-    return convolution_norm(g, y, square(b.planes, 3, 1), p + "conv2", p + "bn2");
+    return convolution_norm(g, y, same_convolution(b.planes, 3, 1), p + "conv2", p + "bn2");
   }
   const std::int64_t width = b.planes * d.width_per_group / 64 * d.groups;  // 64: planes of the first stage
-  TensorId y = convolution_norm(g, x, square(width, 1, 1), p + "conv1", p + "bn1");
+  TensorId y = convolution_norm(g, x, same_convolution(width, 1, 1), p + "conv1", p + "bn1");
   y = g.relu(y, p + "relu1", true);
-  y = convolution_norm(g, y, square(width, 3, b.stride, d.groups), p + "conv2", p + "bn2");
+  y = convolution_norm(g, y, same_convolution(width, 3, b.stride, d.groups), p + "conv2", p + "bn2");
   y = g.relu(y, p + "relu2", true);
-  return convolution_norm(g, y, square(4 * b.planes, 1, 1), p + "conv3", p + "bn3");
+  return convolution_norm(g, y, same_convolution(4 * b.planes, 1, 1), p + "conv3", p + "bn3");
 }
 
 TensorId residual_block(GraphBuilder& g, TensorId x, const ResNetDefinition& d, const Block& b) {
@@ -72,7 +67,8 @@ TensorId residual_block(GraphBuilder& g, TensorId x, const ResNetDefinition& d, 
   const TensorId y = residual_branch(g, x, d, b);
   TensorId shortcut = x;
   if (projects)
-    shortcut = convolution_norm(g, x, square(out_channels, 1, b.stride), b.prefix + "downsample.0", b.prefix + "downsample.1");
+    shortcut =
+        convolution_norm(g, x, same_convolution(out_channels, 1, b.stride), b.prefix + "downsample.0", b.prefix + "downsample.1");
   const TensorId sum = g.add(OpKind::add, {y, shortcut}, {}, b.prefix + "add", true);
   return g.relu(sum, b.prefix + "relu", true);
 }
@@ -81,9 +77,9 @@ Result<OpGraph> build(const ZooEntry& entry, const ZooOptions& options) {
   const auto* d = std::find_if(kDefinitions.begin(), kDefinitions.end(), [&](const auto& row) { return row.name == entry.name; });
   assert(d != kDefinitions.end());
   GraphBuilder g = image_builder(entry, options);
-  TensorId x = convolution_norm(g, g.input(), square(64, 7, 2), "conv1", "bn1");
+  TensorId x = convolution_norm(g, g.input(), same_convolution(64, 7, 2), "conv1", "bn1");
   x = g.relu(x, "relu", true);
-  x = g.pool(x, {PoolKind::max, 3, 3, 2, 2, 1, 1, false}, "maxpool");
+  x = g.pool(x, square_pool(PoolKind::max, 3, 2, 1), "maxpool");
   for (int stage = 0; stage < 4; ++stage) {
     for (int i = 0; i < d->blocks[static_cast<std::size_t>(stage)]; ++i) {
       const std::int64_t stride = stage > 0 && i == 0 ? 2 : 1;

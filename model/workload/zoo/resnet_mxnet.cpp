@@ -42,11 +42,6 @@ constexpr std::array kDefinitions = {
 // MXNet's scripts take images of at most this side for CIFAR: 3x3 first convolution, no pool, three stages.
 constexpr int kSmallImage = 28;
 
-ConvolutionAttributes square(std::int64_t channels, std::int64_t kernel, std::int64_t stride, std::int64_t groups = 1) {
-  const std::int64_t pad = kernel / 2;
-  return {channels, kernel, kernel, stride, stride, pad, pad, 1, groups, false};
-}
-
 struct UnitShape {
   std::string name;  ///< "stage1_unit1"
   std::int64_t channels, stride;
@@ -61,14 +56,14 @@ TensorId pre_activation_unit(GraphBuilder& g, TensorId x, bool bottleneck, const
   const TensorId first = norm_relu(g, x, u.name, 1);
   TensorId y = first;
   if (bottleneck) {
-    y = g.convolution(y, square(u.channels / 4, 1, 1), u.name + "_conv1");
-    y = g.convolution(norm_relu(g, y, u.name, 2), square(u.channels / 4, 3, u.stride), u.name + "_conv2");
-    y = g.convolution(norm_relu(g, y, u.name, 3), square(u.channels, 1, 1), u.name + "_conv3");
+    y = g.convolution(y, same_convolution(u.channels / 4, 1, 1), u.name + "_conv1");
+    y = g.convolution(norm_relu(g, y, u.name, 2), same_convolution(u.channels / 4, 3, u.stride), u.name + "_conv2");
+    y = g.convolution(norm_relu(g, y, u.name, 3), same_convolution(u.channels, 1, 1), u.name + "_conv3");
   } else {
-    y = g.convolution(y, square(u.channels, 3, u.stride), u.name + "_conv1");
-    y = g.convolution(norm_relu(g, y, u.name, 2), square(u.channels, 3, 1), u.name + "_conv2");
+    y = g.convolution(y, same_convolution(u.channels, 3, u.stride), u.name + "_conv1");
+    y = g.convolution(norm_relu(g, y, u.name, 2), same_convolution(u.channels, 3, 1), u.name + "_conv2");
   }
-  const TensorId shortcut = u.projects ? g.convolution(first, square(u.channels, 1, u.stride), u.name + "_sc") : x;
+  const TensorId shortcut = u.projects ? g.convolution(first, same_convolution(u.channels, 1, u.stride), u.name + "_sc") : x;
   return g.plus(y, shortcut, u.name + "_add");
 }
 
@@ -77,14 +72,14 @@ TensorId post_activation_unit(GraphBuilder& g, TensorId x, Unit unit, const Unit
   const bool aggregated = unit == Unit::aggregated;
   const std::int64_t width = aggregated ? u.channels / 2 : u.channels / 4;
   const std::int64_t groups = aggregated ? 32 : 1;
-  TensorId y = g.convolution(x, square(width, 1, aggregated ? 1 : u.stride), u.name + "_conv1");
+  TensorId y = g.convolution(x, same_convolution(width, 1, aggregated ? 1 : u.stride), u.name + "_conv1");
   y = norm_relu(g, y, u.name, 1);
-  y = g.convolution(y, square(width, 3, aggregated ? u.stride : 1, groups), u.name + "_conv2");
+  y = g.convolution(y, same_convolution(width, 3, aggregated ? u.stride : 1, groups), u.name + "_conv2");
   y = norm_relu(g, y, u.name, 2);
-  y = g.batch_norm(g.convolution(y, square(u.channels, 1, 1), u.name + "_conv3"), u.name + "_bn3");
+  y = g.batch_norm(g.convolution(y, same_convolution(u.channels, 1, 1), u.name + "_conv3"), u.name + "_bn3");
   TensorId shortcut = x;
   if (u.projects) {
-    shortcut = g.convolution(x, square(u.channels, 1, u.stride), u.name + (aggregated ? "_sc" : "_conv1sc"));
+    shortcut = g.convolution(x, same_convolution(u.channels, 1, u.stride), u.name + (aggregated ? "_sc" : "_conv1sc"));
     shortcut = g.batch_norm(shortcut, u.name + (aggregated ? "_sc_bn" : "_sc"));
   }
   return g.relu(g.plus(y, shortcut, u.name + "_add"), u.name + (aggregated ? "_relu" : "_relu3"));
@@ -93,10 +88,10 @@ TensorId post_activation_unit(GraphBuilder& g, TensorId x, Unit unit, const Unit
 TensorId stem(GraphBuilder& g, Unit unit, bool small) {
   TensorId x = g.add(OpKind::identity, {g.input()}, {}, "id");
   if (unit != Unit::original) x = g.batch_norm(x, "bn_data", {false});
-  if (small) return g.convolution(x, square(16, 3, 1), "conv0");
-  x = g.convolution(x, square(64, 7, 2), "conv0");
+  if (small) return g.convolution(x, same_convolution(16, 3, 1), "conv0");
+  x = g.convolution(x, same_convolution(64, 7, 2), "conv0");
   x = g.relu(g.batch_norm(x, "bn0"), "relu0");
-  return g.pool(x, {PoolKind::max, 3, 3, 2, 2, 1, 1, false}, "pool0");
+  return g.pool(x, square_pool(PoolKind::max, 3, 2, 1), "pool0");
 }
 
 Result<OpGraph> build(const ZooEntry& entry, const ZooOptions& options) {

@@ -13,10 +13,27 @@ namespace {
 
 std::vector<ZooEntry> all_entries() {
   std::vector<ZooEntry> entries;
-  append_lenet(entries);
   append_alexnet(entries);
+  append_densenet(entries);
+  append_googlenet(entries);
+  append_googlenet_plain(entries);
+  append_inception_bn(entries);
+  append_inception_resnet_v2(entries);
+  append_inception_tf(entries);
+  append_inception_v3(entries);
+  append_inception_v3_mxnet(entries);
+  append_lenet(entries);
+  append_mnasnet(entries);
+  append_mobilenet_v2(entries);
+  append_mobilenet_v3(entries);
+  append_overfeat(entries);
+  append_preresnet(entries);
   append_resnet(entries);
   append_resnet_mxnet(entries);
+  append_resnet_tf(entries);
+  append_shufflenet_v2(entries);
+  append_squeezenet(entries);
+  append_vgg(entries);
   std::sort(entries.begin(), entries.end(),
             [](const ZooEntry& a, const ZooEntry& b) { return std::tie(a.name, a.variant) < std::tie(b.name, b.variant); });
   return entries;
@@ -100,7 +117,8 @@ GraphBuilder image_builder(const ZooEntry& entry, const ZooOptions& options, std
 }
 
 TensorId adaptive_average_pool(GraphBuilder& graph, TensorId x, std::int64_t side, std::string name) {
-  const Shape& in = graph.shape(x);
+  const Shape in = graph.shape(x);
+  if (in.size() != 3) return x;  // only after an earlier problem
   const std::int64_t stride_h = in[1] / side;
   const std::int64_t stride_w = in[2] / side;
   if (stride_h < 1 || stride_w < 1) {
@@ -110,6 +128,12 @@ TensorId adaptive_average_pool(GraphBuilder& graph, TensorId x, std::int64_t sid
   const PoolAttributes attributes{
       PoolKind::average, in[1] - (side - 1) * stride_h, in[2] - (side - 1) * stride_w, stride_h, stride_w, 0, 0, false};
   return graph.pool(x, attributes, std::move(name));
+}
+
+std::int64_t round_to_eight(double value) {
+  constexpr std::int64_t kDivisor = 8;
+  const std::int64_t nearest = std::max(kDivisor, static_cast<std::int64_t>(value + kDivisor / 2.0) / kDivisor * kDivisor);
+  return static_cast<double>(nearest) < 0.9 * value ? nearest + kDivisor : nearest;
 }
 
 }  // namespace tbdsim

@@ -11,7 +11,7 @@ namespace tbdsim {
 
 /// How a zoo network is to be built. Unset members mean the variant's own default.
 struct ZooOptions {
-  std::optional<int> image;    ///< side of the square input
+  std::optional<int> image;  ///< side of the square input
   std::optional<int> classes;
 };
 
@@ -23,7 +23,7 @@ struct ZooEntry {
   std::string dataset;      ///< "ImageNet"
   int image = 224;          ///< default input side
   int default_batch = 32;
-  std::string source;       ///< where the definition is published
+  std::string source;  ///< where the definition is published
   Result<OpGraph> (*build)(const ZooEntry& entry, const ZooOptions& options) = nullptr;
 };
 
