@@ -11,7 +11,7 @@ namespace tbdsim {
 struct RowAccuracy {
   std::string id, group, metric, unit;
   bool fit = false;
-  std::string skipped;   ///< reason; empty: predicted
+  std::string skipped;  ///< reason; empty: predicted
   double predicted = 0, low = 0, high = 0, measured = 0, error = 0;
   std::optional<double> baseline_error;  ///< of the fitted constant-utilisation baseline, over time
 };
@@ -21,10 +21,13 @@ struct GroupAccuracy {
   std::string group;
   int n = 0, skipped = 0;
   double mean_ape = 0, median_ape = 0, p95_ape = 0, bias = 0;
-  double coverage = 0;      ///< share of rows whose measurement lies in [low, high]
-  double range_width = 0;   ///< median of (high - low) / (2 predicted)
+  double coverage = 0;     ///< share of rows whose measurement lies in [low, high]
+  double range_width = 0;  ///< median of (high - low) / (2 predicted)
   std::optional<double> baseline_mean_ape;
-  struct EfficiencyPoints { int n = 0; double mean = 0, worst = 0, bias = 0; };
+  struct EfficiencyPoints {
+    int n = 0;
+    double mean = 0, worst = 0, bias = 0;
+  };
   std::optional<EfficiencyPoints> efficiency;  ///< of series with a 1-GPU row
 };
 

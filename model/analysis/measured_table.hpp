@@ -12,17 +12,23 @@ struct MeasuredRun {
   std::string id;
   PredictOptions options;
   std::string metric, unit;
-  double measured = 0.0;            ///< in the row's unit: s, samples/s, bytes, bytes/s
-  std::optional<double> spread;     ///< one standard deviation, same unit
-  bool fit = false;                 ///< use = fit
+  double measured = 0.0;         ///< in the row's unit: s, samples/s, bytes, bytes/s
+  std::optional<double> spread;  ///< one standard deviation, same unit
+  bool fit = false;              ///< use = fit
   std::string group, source;
+  std::string collective;  ///< of a bus_bandwidth row: `--collective` and `--bytes`
+  std::optional<Bytes> message;
   SourceRef where;
 };
 
 /// Reads `id,hw,model,stack,precision,gpus,nodes,network,batch_per_gpu,seq_len,exchange,optimizer,input,options,metric,
 /// unit,measured,spread,use,group,source`. Columns `id,hw,model,metric,unit,measured` are required, others optional.
-/// Errors, all at once: unknown column or metric (suggestion), unit that does not belong to the metric, not a number,
-/// zero or negative measurement, `use` other than fit or validation, repeated id, malformed `options`.
+/// `use` defaults to validation, `group` to the file's name and the row's hardware ("table/k80").
+/// Errors, all at once: no rows, unknown column or metric (suggestion), unit that does not belong to the metric, not a
+/// number, zero or negative measurement, `use` other than fit or validation, repeated id, malformed `options`, a
+/// bus_bandwidth row without `--collective` and `--bytes`.
 [[nodiscard]] Result<std::vector<MeasuredRun>> read_measured_table(const std::string& path);
+/// The same from memory; `name` is what messages call the file.
+[[nodiscard]] Result<std::vector<MeasuredRun>> parse_measured_table(std::string text, std::string name);
 
 }  // namespace tbdsim

@@ -1,0 +1,173 @@
+#include "model/analysis/accuracy_statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <utility>
+
+namespace tbdsim {
+namespace {
+
+using Rows = std::vector<const AssessedRow*>;
+
+double mean(const std::vector<double>& values) {
+  return values.empty() ? 0.0 : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+double mean_absolute(std::vector<double> values) {
+  for (double& value : values) value = std::abs(value);
+  return mean(values);
+}
+
+bool predicted(const AssessedRow& row) { return row.row.skipped.empty(); }
+
+/// Rows that share a use and a group, in order of first appearance.
+std::vector<std::vector<std::size_t>> by_group(const std::vector<AssessedRow>& rows) {
+  std::map<std::pair<bool, std::string>, std::size_t> slots;
+  std::vector<std::vector<std::size_t>> groups;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto [slot, fresh] = slots.emplace(std::make_pair(rows[i].row.fit, rows[i].row.group), groups.size());
+    if (fresh) groups.emplace_back();
+    groups[slot->second].push_back(i);
+  }
+  return groups;
+}
+
+void fill_baseline(std::vector<AssessedRow>& rows, const std::vector<std::size_t>& group) {
+  std::vector<double> fractions;
+  for (const std::size_t i : group) {
+    if (predicted(rows[i]) && rows[i].peak_fraction) fractions.push_back(*rows[i].peak_fraction);
+  }
+  if (fractions.empty()) return;
+  const double best = best_constant_fraction(std::move(fractions));
+  for (const std::size_t i : group) {
+    if (predicted(rows[i]) && rows[i].peak_fraction) rows[i].row.baseline_error = *rows[i].peak_fraction / best - 1.0;
+  }
+}
+
+/// The 1-GPU row a row of several GPUs is compared with: of the same machine if there is one, otherwise the first.
+const AssessedRow* single_gpu_row(const Rows& series, const AssessedRow& row) {
+  const AssessedRow* found = nullptr;
+  for (const AssessedRow* candidate : series) {
+    if (candidate->gpus != 1) continue;
+    if (candidate->hardware == row.hardware) return candidate;
+    if (found == nullptr) found = candidate;
+  }
+  return found;
+}
+
+/// Percent of linear scaling. The batch per GPU is that of the series, so a time says the same as a throughput.
+double efficiency(MetricKind kind, double one, double many, int gpus) {
+  return 100.0 * (kind == MetricKind::rate ? many / one / gpus : one / many);
+}
+
+/// Points (predicted - measured efficiency) of `rows` against the 1-GPU rows found in `series`.
+std::optional<GroupAccuracy::EfficiencyPoints> efficiency_points(const Rows& rows, const std::map<std::string, Rows>& series) {
+  std::vector<double> points;
+  for (const AssessedRow* row : rows) {
+    if (!predicted(*row) || row->series.empty() || row->gpus < 2) continue;
+    const AssessedRow* one = single_gpu_row(series.at(row->series), *row);
+    if (one == nullptr) continue;
+    points.push_back(efficiency(row->kind, one->row.predicted, row->row.predicted, row->gpus) -
+                     efficiency(row->kind, one->row.measured, row->row.measured, row->gpus));
+  }
+  if (points.empty()) return std::nullopt;
+  GroupAccuracy::EfficiencyPoints result;
+  result.n = static_cast<int>(points.size());
+  result.mean = mean_absolute(points);
+  result.bias = mean(points);
+  for (const double point : points) result.worst = std::max(result.worst, std::abs(point));
+  return result;
+}
+
+GroupAccuracy figures(std::string name, const Rows& rows, const std::map<std::string, Rows>& series) {
+  GroupAccuracy result;
+  result.group = std::move(name);
+  std::vector<double> errors, sizes, widths, baseline;
+  int covered = 0;
+  for (const AssessedRow* assessed : rows) {
+    const RowAccuracy& row = assessed->row;
+    if (!predicted(*assessed)) {
+      ++result.skipped;
+      continue;
+    }
+    errors.push_back(time_error(*assessed));
+    sizes.push_back(std::abs(errors.back()));
+    widths.push_back((row.high - row.low) / (2.0 * row.predicted));
+    covered += row.low <= row.measured && row.measured <= row.high ? 1 : 0;
+    if (row.baseline_error) baseline.push_back(std::abs(*row.baseline_error));
+  }
+  result.n = static_cast<int>(errors.size());
+  if (errors.empty()) return result;
+  result.mean_ape = mean(sizes);
+  result.median_ape = quantile(sizes, 0.5);
+  result.p95_ape = quantile(sizes, 0.95);
+  result.bias = mean(errors);
+  result.coverage = static_cast<double>(covered) / result.n;
+  result.range_width = quantile(widths, 0.5);
+  if (!baseline.empty()) result.baseline_mean_ape = mean(baseline);
+  result.efficiency = efficiency_points(rows, series);
+  return result;
+}
+
+void fill_mean_of_groups(Accuracy& accuracy) {
+  std::vector<double> errors, biases;
+  for (const GroupAccuracy& group : accuracy.groups) {
+    if (group.n == 0) continue;
+    errors.push_back(group.mean_ape);
+    biases.push_back(group.bias);
+  }
+  accuracy.mean_of_groups = mean(errors);
+  accuracy.bias_of_groups = mean(biases);
+}
+
+}  // namespace
+
+double time_error(const AssessedRow& row) {
+  const double over = row.kind == MetricKind::rate ? row.row.measured / row.row.predicted : row.row.predicted / row.row.measured;
+  return over - 1.0;
+}
+
+double quantile(std::vector<double> values, double fraction) {
+  std::sort(values.begin(), values.end());
+  const double position = fraction * static_cast<double>(values.size() - 1);
+  const auto below = static_cast<std::size_t>(position);
+  const std::size_t above = std::min(below + 1, values.size() - 1);
+  return values[below] + (position - static_cast<double>(below)) * (values[above] - values[below]);
+}
+
+double best_constant_fraction(std::vector<double> peak_fractions) {
+  std::sort(peak_fractions.begin(), peak_fractions.end(), std::greater<>());  // ascending in 1/f
+  const double half = std::accumulate(peak_fractions.begin(), peak_fractions.end(), 0.0) / 2.0;
+  double weight = 0.0;
+  for (const double fraction : peak_fractions) {
+    weight += fraction;
+    if (weight >= half) return fraction;
+  }
+  return peak_fractions.back();  // rounding left the sum a hair below its half
+}
+
+Accuracy summarize(std::vector<AssessedRow> rows) {
+  const std::vector<std::vector<std::size_t>> groups = by_group(rows);
+  for (const std::vector<std::size_t>& group : groups) fill_baseline(rows, group);
+  std::map<std::string, Rows> series;
+  Rows validation;
+  for (const AssessedRow& row : rows) {
+    if (predicted(row) && !row.series.empty()) series[row.series].push_back(&row);
+    if (!row.row.fit) validation.push_back(&row);
+  }
+  Accuracy accuracy;
+  for (const std::vector<std::size_t>& group : groups) {
+    Rows members;
+    for (const std::size_t i : group) members.push_back(&rows[i]);
+    const RowAccuracy& first = rows[group.front()].row;
+    (first.fit ? accuracy.fitted_groups : accuracy.groups).push_back(figures(first.group, members, series));
+  }
+  accuracy.all = figures("all", validation, series);
+  fill_mean_of_groups(accuracy);
+  for (AssessedRow& row : rows) accuracy.rows.push_back(std::move(row.row));
+  return accuracy;
+}
+
+}  // namespace tbdsim

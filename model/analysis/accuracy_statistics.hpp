@@ -1,0 +1,40 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/analysis/accuracy.hpp"
+#include "model/analysis/metric.hpp"
+
+namespace tbdsim {
+
+/// A row with what its group's figures need besides.
+struct AssessedRow {
+  RowAccuracy row;  ///< `baseline_error` is filled in by `summarize`
+  MetricKind kind = MetricKind::time;
+  /// Time at 100 % of peak FLOP/s over the measured time: the row's own fraction of peak. Absent: no baseline.
+  std::optional<double> peak_fraction;
+  std::string series;    ///< rows that differ only in GPUs, machine and exchange; empty: in no series
+  std::string hardware;  ///< as the row says; of several 1-GPU rows of a series, the same machine's is taken
+  int gpus = 1;
+};
+
+/// Predicted against measured time: predicted/measured - 1, and measured/predicted - 1 for a rate.
+[[nodiscard]] double time_error(const AssessedRow& row);
+
+/// Value at `fraction` (0..1) of the sorted `values`, linear between neighbours (position fraction x (n - 1)).
+/// Expects values not to be empty.
+[[nodiscard]] double quantile(std::vector<double> values, double fraction);
+
+/// The fraction f of peak that minimises the mean of |peak_fraction / f - 1|; exact. With u = 1/f the sum is
+/// convex and linear between the points 1/peak_fraction, so one of these, their median weighted by peak_fraction, is
+/// the optimum (ties: the largest f). Expects fractions > 0 and not empty.
+[[nodiscard]] double best_constant_fraction(std::vector<double> peak_fractions);
+
+/// The figures of accuracy.hpp from rows already predicted. Rows keep their order.
+///
+/// Efficiency of a row on N > 1 GPUs: its throughput (global batch over step time, that is) over N times that of the
+/// 1-GPU row of its series, in percent; the points are predicted - measured. A skipped row gives no points.
+[[nodiscard]] Accuracy summarize(std::vector<AssessedRow> rows);
+
+}  // namespace tbdsim

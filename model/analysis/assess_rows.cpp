@@ -1,0 +1,80 @@
+#include "model/analysis/assess_rows.hpp"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <utility>
+
+namespace tbdsim {
+namespace {
+
+/// What two rows of one scaling series share: everything but machine, GPUs, nodes, devices, network and exchange.
+std::string series_of(const MeasuredRun& run) {
+  const PredictOptions& options = run.options;
+  const auto number = [](const std::optional<int>& value) { return value.value_or(0); };
+  std::string key = fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", run.group, run.metric, options.model, options.stack,
+                                options.precision, options.optimizer, options.input, number(options.batch), number(options.image),
+                                number(options.seq_len));
+  for (const std::string& assignment : options.set) key += "\n" + assignment;
+  return key;
+}
+
+/// Time at 100 % of peak over the measured time, from the FLOP that the measured part of the step holds.
+std::optional<double> peak_fraction(const Metric& metric, const MeasuredRun& run, const Prediction& prediction) {
+  if (metric.flop_share == 0.0 || prediction.flop_per_step_per_gpu <= Flop(0.0) || prediction.peak <= FlopPerSecond(0.0)) {
+    return std::nullopt;
+  }
+  const Seconds ideal = metric.flop_share * prediction.flop_per_step_per_gpu / prediction.peak;
+  const Seconds measured(metric.kind == MetricKind::rate ? prediction.global_batch / run.measured : run.measured);
+  return ideal / measured;
+}
+
+AssessedRow skipped(AssessedRow row, std::string reason) {
+  row.row.skipped = std::move(reason);
+  return row;
+}
+
+AssessedRow assess_row(const Predictor& predictor, const MeasuredRun& run) {
+  AssessedRow result;
+  RowAccuracy& row = result.row;
+  row.id = run.id;
+  row.group = run.group;
+  row.metric = run.metric;
+  row.unit = run.unit;
+  row.fit = run.fit;
+  row.measured = run.measured;
+  const Metric* metric = find_metric(run.metric);
+  if (metric == nullptr) return skipped(std::move(result), fmt::format("unknown metric {}", run.metric));
+  const Result<Prediction> prediction = predictor(run.options);
+  if (!prediction)
+    return skipped(std::move(result), prediction.error().empty() ? "no prediction" : prediction.error().front().message);
+  const std::optional<Ranged<double>> value = metric_value(*prediction, run.metric);
+  if (!value) return skipped(std::move(result), fmt::format("a step's prediction has no {}", run.metric));
+  if (!(value->value > 0.0)) return skipped(std::move(result), fmt::format("the predicted {} is 0", run.metric));
+  row.predicted = value->value;
+  row.low = value->low;
+  row.high = value->high;
+  row.error = row.predicted / row.measured - 1.0;
+  result.kind = metric->kind;
+  result.peak_fraction = peak_fraction(*metric, run, *prediction);
+  result.gpus = prediction->gpus;
+  result.hardware = run.options.hardware;
+  const bool scales = run.metric == "throughput" || run.metric == "step_time_s";
+  if (scales) result.series = series_of(run);
+  return result;
+}
+
+}  // namespace
+
+std::vector<AssessedRow> assess_rows(const Predictor& predictor, const std::vector<MeasuredRun>& runs) {
+  std::vector<AssessedRow> rows(runs.size());
+  const auto count = static_cast<std::ptrdiff_t>(runs.size());
+#pragma omp parallel for schedule(dynamic)
+  for (std::ptrdiff_t i = 0; i < count; ++i) {
+    const auto slot = static_cast<std::size_t>(i);
+    rows[slot] = assess_row(predictor, runs[slot]);
+  }
+  return rows;
+}
+
+}  // namespace tbdsim

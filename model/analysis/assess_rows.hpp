@@ -1,0 +1,17 @@
+#pragma once
+#include <functional>
+#include <vector>
+
+#include "model/analysis/accuracy_statistics.hpp"
+#include "model/analysis/measured_table.hpp"
+
+namespace tbdsim {
+
+/// What predicts one configuration; called from several threads at once.
+using Predictor = std::function<Result<Prediction>(const PredictOptions&)>;
+
+/// Predicts every run and sets it against its measurement, in table order whatever the number of threads. A run that
+/// cannot be predicted is skipped with the predictor's first message.
+[[nodiscard]] std::vector<AssessedRow> assess_rows(const Predictor& predictor, const std::vector<MeasuredRun>& runs);
+
+}  // namespace tbdsim

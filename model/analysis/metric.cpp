@@ -1,0 +1,73 @@
+#include "model/analysis/metric.hpp"
+
+#include <algorithm>
+
+namespace tbdsim {
+namespace {
+
+Ranged<double> scaled(double value, double reference, double low, double high) {
+  if (reference == 0.0) return {value, value, value};
+  return {value, value * (low / reference), value * (high / reference)};
+}
+
+/// `busy` seconds of the step's stages, with the time the device waits for the host meanwhile.
+Ranged<double> stage_value(const Prediction& prediction, Seconds busy) {
+  const Stages& stages = prediction.stages;
+  const Seconds all = stages.forward + stages.backward + stages.weight_update;
+  const double share = all > Seconds(0.0) ? static_cast<double>(busy / all) : 0.0;
+  const Ranged<Seconds>& step = prediction.step_time;
+  return scaled((busy + share * stages.host_exposed).base(), step.value.base(), step.low.base(), step.high.base());
+}
+
+using MemoryField = Bytes GpuMemory::*;
+
+std::optional<Ranged<double>> memory_value(const Prediction& prediction, MemoryField field) {
+  const std::vector<GpuMemory>& gpus = prediction.memory.gpus;
+  const auto fullest =
+      std::max_element(gpus.begin(), gpus.end(), [&](const GpuMemory& a, const GpuMemory& b) { return a.*field < b.*field; });
+  if (fullest == gpus.end()) return std::nullopt;
+  return scaled((*fullest.*field).base(), fullest->peak.base(), fullest->low.base(), fullest->high.base());
+}
+
+}  // namespace
+
+const std::vector<Metric>& metrics() {
+  static const std::vector<Metric> kMetrics = {
+      {"throughput", MetricKind::rate, "samples/s", 1.0},      {"step_time_s", MetricKind::time, "s", 1.0},
+      {"forward_s", MetricKind::time, "s", 1.0 / 3.0},         {"backward_s", MetricKind::time, "s", 2.0 / 3.0},
+      {"forward_backward_s", MetricKind::time, "s", 1.0},      {"weight_update_s", MetricKind::time, "s", 0.0},
+      {"peak_memory_bytes", MetricKind::size, "bytes", 0.0},   {"peak_allocated_bytes", MetricKind::size, "bytes", 0.0},
+      {"peak_reserved_bytes", MetricKind::size, "bytes", 0.0}, {"pre_training_bytes", MetricKind::size, "bytes", 0.0},
+      {"max_batch_per_gpu", MetricKind::size, "samples", 0.0}, {"bus_bandwidth", MetricKind::rate, "bytes/s", 0.0},
+  };
+  return kMetrics;
+}
+
+const Metric* find_metric(std::string_view name) {
+  const auto found = std::find_if(metrics().begin(), metrics().end(), [&](const Metric& metric) { return metric.name == name; });
+  return found == metrics().end() ? nullptr : &*found;
+}
+
+std::vector<std::string> metric_names() {
+  std::vector<std::string> names;
+  for (const Metric& metric : metrics()) names.emplace_back(metric.name);
+  return names;
+}
+
+std::optional<Ranged<double>> metric_value(const Prediction& prediction, std::string_view metric) {
+  const Ranged<Seconds>& step = prediction.step_time;
+  const Stages& stages = prediction.stages;
+  if (metric == "throughput") return prediction.throughput;
+  if (metric == "step_time_s") return Ranged<double>{step.value.base(), step.low.base(), step.high.base()};
+  if (metric == "forward_s") return stage_value(prediction, stages.forward);
+  if (metric == "backward_s") return stage_value(prediction, stages.backward);
+  if (metric == "forward_backward_s") return stage_value(prediction, stages.forward + stages.backward);
+  if (metric == "weight_update_s") return stage_value(prediction, stages.weight_update);
+  if (metric == "peak_memory_bytes") return memory_value(prediction, &GpuMemory::peak);
+  if (metric == "peak_allocated_bytes") return memory_value(prediction, &GpuMemory::allocated);
+  if (metric == "peak_reserved_bytes") return memory_value(prediction, &GpuMemory::reserved);
+  if (metric == "pre_training_bytes") return memory_value(prediction, &GpuMemory::pre_training);
+  return std::nullopt;
+}
+
+}  // namespace tbdsim

@@ -1,0 +1,40 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/analysis/predict.hpp"
+
+namespace tbdsim {
+
+/// Whether a larger number of a metric means a faster step.
+enum class MetricKind {
+  time,  ///< seconds: compared as it stands
+  rate,  ///< per second: compared as its inverse, a time
+  size,  ///< bytes or samples: compared as it stands
+};
+
+/// One metric of measured-run tables.
+struct Metric {
+  std::string_view name;
+  MetricKind kind = MetricKind::time;
+  std::string_view unit;
+  /// Part of the step's useful FLOP that falls into the measured time; 0: the metric has no constant-utilisation
+  /// baseline. The backward pass does two products per forward product, with respect to input and to weights.
+  double flop_share = 0.0;
+};
+
+/// Every metric, in the order of documentation.
+[[nodiscard]] const std::vector<Metric>& metrics();
+[[nodiscard]] const Metric* find_metric(std::string_view name);  ///< null if there is none
+[[nodiscard]] std::vector<std::string> metric_names();
+
+/// What `prediction` says of a metric, in the metric's unit; nullopt if a prediction of a step does not hold it
+/// (max_batch_per_gpu, bus_bandwidth). Of several GPUs, memory is that of the fullest.
+///
+/// A stage metric is the stage's busy time plus its part of `host_exposed`, split in proportion to busy time over
+/// forward, backward and weight update. Ranges of stages are as wide, relatively, as that of the step.
+[[nodiscard]] std::optional<Ranged<double>> metric_value(const Prediction& prediction, std::string_view metric);
+
+}  // namespace tbdsim

@@ -1,0 +1,161 @@
+#include "model/analysis/row_options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <system_error>
+
+#include "model/support/edit_distance.hpp"
+#include "model/support/quote.hpp"
+#include "model/units/parse.hpp"
+
+namespace tbdsim {
+namespace {
+
+constexpr std::string_view kCount = "a whole number of at least 1";
+constexpr std::string_view kName = "a name";
+
+bool set_count(std::optional<int>& target, std::string_view value) { return (target = whole_number(value, 1)).has_value(); }
+
+bool set_name(std::string& target, std::string_view value) {
+  target = value;
+  return !value.empty();
+}
+
+bool set_devices(std::vector<int>& devices, std::string_view value) {
+  for (std::size_t start = 0; start <= value.size();) {
+    const std::size_t comma = std::min(value.find(',', start), value.size());
+    const auto index = whole_number(value.substr(start, comma - start), 0);
+    if (!index || std::find(devices.begin(), devices.end(), *index) != devices.end()) return false;
+    devices.push_back(*index);
+    start = comma + 1;
+  }
+  return true;
+}
+
+bool set_assignment(std::vector<std::string>& assignments, std::string_view value) {
+  const std::size_t equals = value.find('=');
+  if (equals == 0 || equals == std::string_view::npos || equals + 1 == value.size()) return false;
+  assignments.emplace_back(value);
+  return true;
+}
+
+bool set_message(std::optional<Bytes>& target, std::string_view value) {
+  if (const auto plain = whole_number(value, 1)) return (target = Bytes(*plain)).has_value();
+  const auto with_unit = parse<Bytes>(value);
+  if (with_unit && *with_unit > Bytes(0.0)) target = *with_unit;
+  return target.has_value();
+}
+
+/// One option a row may hold. `expected` is empty for a flag, which takes no value.
+struct RowOption {
+  std::string_view name, expected;
+  bool (*apply)(MeasuredRun&, std::string_view value);
+  bool repeatable = false;
+};
+
+const std::vector<RowOption>& row_options() {
+  static const std::vector<RowOption> kOptions = {
+      {"--batch", kCount, [](MeasuredRun& run, std::string_view v) { return set_count(run.options.batch, v); }},
+      {"--bytes", "a size such as \"1 MiB\"", [](MeasuredRun& run, std::string_view v) { return set_message(run.message, v); }},
+      {"--collective", kName, [](MeasuredRun& run, std::string_view v) { return set_name(run.collective, v); }},
+      {"--devices", "different device numbers such as 0,3",
+       [](MeasuredRun& run, std::string_view v) { return set_devices(run.options.devices, v); }},
+      {"--exchange", kName, [](MeasuredRun& run, std::string_view v) { return set_name(run.options.exchange, v); }},
+      {"--gpus", kCount, [](MeasuredRun& run, std::string_view v) { return set_count(run.options.gpus, v); }},
+      {"--image", kCount, [](MeasuredRun& run, std::string_view v) { return set_count(run.options.image, v); }},
+      {"--input", kName, [](MeasuredRun& run, std::string_view v) { return set_name(run.options.input, v); }},
+      {"--mock-loader", "", [](MeasuredRun& run, std::string_view) { return set_name(run.options.input, "synthetic"); }},
+      {"--network", kName, [](MeasuredRun& run, std::string_view v) { return set_name(run.options.network, v); }},
+      {"--nodes", kCount, [](MeasuredRun& run, std::string_view v) { return set_count(run.options.nodes, v); }},
+      {"--optimizer", kName, [](MeasuredRun& run, std::string_view v) { return set_name(run.options.optimizer, v); }},
+      {"--precision", kName, [](MeasuredRun& run, std::string_view v) { return set_name(run.options.precision, v); }},
+      {"--seq-len", kCount, [](MeasuredRun& run, std::string_view v) { return set_count(run.options.seq_len, v); }},
+      {"--set", "KEY=VALUE", [](MeasuredRun& run, std::string_view v) { return set_assignment(run.options.set, v); }, true},
+      {"--stack", kName, [](MeasuredRun& run, std::string_view v) { return set_name(run.options.stack, v); }},
+  };
+  return kOptions;
+}
+
+/// Words separated by blanks; quotes keep blanks and are dropped. An unfinished quote ends with the text.
+std::vector<std::string> split_words(std::string_view text) {
+  std::vector<std::string> words;
+  bool inside = false;
+  char quote = '\0';
+  for (const char c : text) {
+    if (quote != '\0' ? c == quote : c == '"' || c == '\'') {
+      quote = quote == '\0' ? c : '\0';
+    } else if (quote == '\0' && (c == ' ' || c == '\t')) {
+      inside = false;
+      continue;
+    } else {
+      if (!inside) words.emplace_back();
+      words.back() += c;
+      inside = true;
+      continue;
+    }
+    if (!inside) words.emplace_back();
+    inside = true;
+  }
+  return words;
+}
+
+std::string unknown_option(const std::string& name) {
+  std::vector<std::string> names;
+  for (const RowOption& option : row_options()) names.emplace_back(option.name);
+  const auto near = nearest(name, names);
+  return fmt::format("unknown option {}{}", quoted(name), near ? fmt::format(", did you mean \"{}\"?", *near) : "");
+}
+
+/// `--mock-loader` and `--input` set the same thing.
+std::string_view what_it_sets(std::string_view name) { return name == "--mock-loader" ? "--input" : name; }
+
+}  // namespace
+
+std::optional<int> whole_number(std::string_view text, int low) {
+  int value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stopped, status] = std::from_chars(text.data(), end, value);
+  if (status != std::errc{} || stopped != end || value < low) return std::nullopt;
+  return value;
+}
+
+std::vector<std::string> apply_row_options(std::string_view text, MeasuredRun& run, std::set<std::string>& given) {
+  std::vector<std::string> problems;
+  const std::vector<std::string> words = split_words(text);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i].compare(0, 2, "--") != 0) {
+      problems.push_back(fmt::format("expected an option such as --image 299, got {}", quoted(words[i])));
+      continue;
+    }
+    const std::size_t equals = words[i].find('=');
+    const std::string name = words[i].substr(0, equals);
+    const auto option =
+        std::find_if(row_options().begin(), row_options().end(), [&](const RowOption& o) { return o.name == name; });
+    const bool value_follows = equals == std::string::npos && i + 1 < words.size() && words[i + 1].compare(0, 2, "--") != 0;
+    if (option == row_options().end()) {
+      problems.push_back(unknown_option(name));
+      i += value_follows ? 1 : 0;
+      continue;
+    }
+    const bool flag = option->expected.empty();
+    if (flag && equals != std::string::npos) {
+      problems.push_back(fmt::format("{} takes no value, got {}", name, quoted(words[i].substr(equals + 1))));
+      continue;
+    }
+    if (!flag && equals == std::string::npos && !value_follows) {
+      problems.push_back(fmt::format("{}: expected {}, got nothing", name, option->expected));
+      continue;
+    }
+    const std::string value = flag ? "" : equals != std::string::npos ? words[i].substr(equals + 1) : words[++i];
+    if (!given.emplace(what_it_sets(name)).second && !option->repeatable) {
+      problems.push_back(fmt::format("{} is given twice", name));
+    } else if (!option->apply(run, value)) {
+      problems.push_back(fmt::format("{}: expected {}, got {}", name, option->expected, quoted(value)));
+    }
+  }
+  return problems;
+}
+
+}  // namespace tbdsim
