@@ -63,11 +63,13 @@ def tensorflow_2017(row):
     if "cluster" in row["system"]:
         return LeftOut("cluster of p2.8xlarge: parameter servers beside the workers, also on its 1-GPU rows")
     board = BOARDS[row["device"]].split("-")[0]
-    series = {"GCE n1-standard-32-k80x8": "gce", "EC2 p2.8xlarge": "ec2", "DGX-1 (P100)": ""}[row["system"]]
-    fields = dict(stack="tensorflow-1.3", series=series,
+    site = {"GCE n1-standard-32-k80x8": "gce", "EC2 p2.8xlarge": "ec2", "DGX-1 (P100)": ""}[row["system"]]
+    fields = dict(stack="tensorflow-1.3",
                   source=f'{row["source"]}; TensorFlow of May 2017, {row["system"]}; {row["notes"]}')
-    single = common(row, table="tensorflow_2017", group=f"tensorflow-2017/{board}", **fields)
-    multi = common(row, table="tensorflow_2017_multi_gpu", group=f"tensorflow-2017-multi-gpu/{board}", **fields)
+    single = common(row, table="tensorflow_2017", group=f"tensorflow-2017/{board}", series=site, **fields)
+    # A scaling series belongs to one machine, so each machine is a group.
+    machine = f"{board}-{site}" if site else board
+    multi = common(row, table="tensorflow_2017_multi_gpu", group=f"tensorflow-2017-multi-gpu/{machine}", **fields)
     if isinstance(multi, Run):
         multi.hw = {"p100": "dgx1-p100", "k80": "k80"}[board]
         multi.exchange = exchange_tensorflow_2017(row) if multi.gpus > 1 else ""
