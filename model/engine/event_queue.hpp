@@ -32,7 +32,8 @@ class EventQueue {
   EventQueue() {
     for (auto& level : buckets_) level.fill(Bucket{});
   }
-  void reserve(std::size_t events) { chunks_.reserve(events / kChunk + 1); }
+  /// Room for `events` pending without another allocation, even if each has a bucket of its own.
+  void reserve(std::size_t events) { chunks_.reserve(events); }
 
   [[nodiscard]] bool empty() const { return size_ == 0; }
   [[nodiscard]] std::size_t size() const { return size_; }

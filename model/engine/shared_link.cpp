@@ -15,6 +15,9 @@ constexpr double kRising = -1.0;  // in place of a rate
 SharedLinks::SharedLinks(std::span<const BytesPerSecond> capacities, std::span<const FlowRoute> flows)
     : flows_(flows.size()), links_(capacities.size()) {
   for (std::size_t l = 0; l < capacities.size(); ++l) links_[l].capacity = capacities[l].base();
+  std::size_t uses = 0;
+  for (const FlowRoute& flow : flows) uses += flow.uses.size();
+  uses_.reserve(uses);
   for (std::size_t f = 0; f < flows.size(); ++f) {
     double largest = 0.0;
     for (const LinkUse& use : flows[f].uses) largest = std::max(largest, use.weight);

@@ -56,8 +56,9 @@ void TaskGraph::append_route(std::span<const LinkUse> route) {
     assert(use.link.value >= 0 && use.link.value < next_index(links()) && use.weight >= 0.0);
     if (use.weight > 0.0) uses_.push_back(use);
   }
-  std::stable_sort(uses_.begin() + first, uses_.end(),
-                   [](const LinkUse& a, const LinkUse& b) { return a.link.value < b.link.value; });
+  std::sort(uses_.begin() + first, uses_.end(), [](const LinkUse& a, const LinkUse& b) {
+    return a.link.value != b.link.value ? a.link.value < b.link.value : a.weight < b.weight;
+  });
   auto kept = uses_.begin() + first;
   for (auto use = kept; use != uses_.end(); ++use) {
     if (use == uses_.begin() + first) continue;
