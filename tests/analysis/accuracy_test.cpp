@@ -83,6 +83,9 @@ TEST_CASE("the best constant fraction is the weighted median, better than all ot
   CHECK(best_constant_fraction({0.25, 1.0, 0.5}) == 1.0);
   // Weights 0.4, 0.3, 0.3 (1/f = 2.5, 3.33, 3.33): half is 0.5, reached by the second. f = 0.3.
   CHECK(best_constant_fraction({0.3, 0.4, 0.3}) == 0.3);
+  // Both sides of half: 0.5 of 1.02 is just short of it, 0.5 of 1 reaches it (there both fractions do equally well).
+  CHECK(best_constant_fraction({0.5, 0.3, 0.22}) == 0.3);
+  CHECK(best_constant_fraction({0.5, 0.375, 0.125}) == 0.5);
   CHECK(best_constant_fraction({0.2}) == 0.2);
   const std::vector<double> fractions = {0.12, 0.31, 0.33, 0.35, 0.41, 0.52, 0.07, 0.29};
   const double best = mean_error(fractions, best_constant_fraction(fractions));
@@ -116,14 +119,16 @@ TEST_CASE("fit rows and skipped rows do not count") {
   fit.row.fit = true;
   AssessedRow skipped = row("b", "g", 0.0, 1.0);
   skipped.row.skipped = "unknown device";
-  const Accuracy accuracy = summarize({fit, skipped, row("c", "g", 1.5, 1.0), row("d", "empty", 0.0, 1.0)});
-  REQUIRE(accuracy.groups.size() == 2);
+  const Accuracy accuracy = summarize({fit, skipped, row("c", "g", 1.5, 1.0)});
+  REQUIRE(accuracy.groups.size() == 1);
+  CHECK(accuracy.all.n == 1);
+  CHECK_THAT(accuracy.all.mean_ape, WithinRel(0.5, 1e-12));
   CHECK(accuracy.groups[0].n == 1);
   CHECK(accuracy.groups[0].skipped == 1);
   CHECK_THAT(accuracy.groups[0].mean_ape, WithinRel(0.5, 1e-12));
   REQUIRE(accuracy.fitted_groups.size() == 1);
   CHECK_THAT(accuracy.fitted_groups[0].mean_ape, WithinRel(2.0, 1e-12));
-  CHECK(accuracy.rows.size() == 4);
+  CHECK(accuracy.rows.size() == 3);
   CHECK(accuracy.rows[1].skipped == "unknown device");
 }
 
