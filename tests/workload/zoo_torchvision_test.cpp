@@ -1,4 +1,5 @@
 #include "model/workload/op_counts.hpp"
+#include "model/workload/saved_tensors.hpp"
 #include "model/workload/zoo/zoo.hpp"
 #include "tests/catch.hpp"
 #include "tests/workload/reference_tables.hpp"
@@ -27,6 +28,9 @@ TEST_CASE("torchvision networks count what PyTorch counts in a real training ste
     const MacCounts macs = macs_per_sample(graph);
     CHECK(macs.forward == std::stoll(row.at("forward_macs_per_sample")));
     CHECK(macs.backward == std::stoll(row.at("backward_macs_per_sample")));
+    const SavedBytes saved = saved_bytes(graph, SavingRules::autograd);
+    CHECK(saved.per_sample.base() == std::stod(row.at("autograd_saved_bytes_per_sample")));
+    CHECK(saved.fixed.base() == std::stod(row.at("autograd_saved_bytes_fixed")));
   }
 }
 

@@ -1,0 +1,176 @@
+#include "model/workload/saved_tensors.hpp"
+
+#include <cassert>
+
+#include "model/workload/shape_inference.hpp"
+
+namespace tbdsim {
+namespace {
+
+constexpr Bytes kIndex{8.0};      // PyTorch's int64
+constexpr Bytes kStatistic{4.0};  // means and deviations are fp32 whatever the data
+constexpr Bytes kByteMask{1.0};
+
+double count(const Shape& shape) { return static_cast<double>(elements(shape)); }
+
+/// Everything that a rule needs to know about one operator.
+struct Context {
+  const OpGraph& graph;
+  const Op& op;
+  Bytes element;
+
+  [[nodiscard]] const Shape& input() const { return graph.input_shape(op); }
+  [[nodiscard]] const Shape& output() const { return graph.output_shape(op); }
+  [[nodiscard]] TensorId first() const { return op.inputs.front(); }
+};
+
+SavedByOp keep_input(const Context& c) { return {{c.first()}, {}, {}}; }
+SavedByOp keep_output(const Context& c) { return {{c.op.output}, {}, {}}; }
+SavedByOp keep_both(const Context& c) { return {{c.first(), c.op.output}, {}, {}}; }
+
+/// A product keeps the operand whose partner needs a gradient; scaling by a constant keeps nothing.
+SavedByOp keep_operands(const Context& c) {
+  SavedByOp saved;
+  if (c.op.inputs.size() != 2) return saved;
+  for (const std::size_t i : {std::size_t{0}, std::size_t{1}})
+    if (c.graph.tensor(c.op.inputs[1 - i]).needs_gradient) saved.tensors.push_back(c.op.inputs[i]);
+  return saved;
+}
+
+SavedByOp keep_batch_norm(const Context& c) {
+  const Shape& x = c.input();
+  const auto channels = static_cast<double>(x.size() == 2 ? x[1] : x[0]);
+  return {{c.first()}, {}, 2.0 * channels * kStatistic};
+}
+
+SavedByOp keep_layer_norm(const Context& c) {
+  const Shape& x = c.input();
+  return {{c.first()}, 2.0 * count(x) / static_cast<double>(x.back()) * kStatistic, {}};
+}
+
+/// Gates, cell state and its tanh (LSTM), the recurrent part of the candidate (GRU), hidden state, stacked outputs:
+/// per layer, direction, step and hidden unit.
+SavedByOp keep_recurrent(const Context& c) {
+  const auto& a = std::get<RecurrentAttributes>(c.op.attributes);
+  const double states = c.op.kind == OpKind::lstm ? 4.0 : c.op.kind == OpKind::gru ? 3.0 : 2.0;
+  const double per_unit = c.op.kind == OpKind::vanilla_rnn ? states : static_cast<double>(gates(c.op.kind)) + states;
+  return {{c.first()}, per_unit * count(c.output()) * static_cast<double>(a.layers) * c.element, {}};
+}
+
+/// hardswish, hardsigmoid and GELU differentiate at their input; in place, PyTorch keeps a copy of it.
+SavedByOp keep_activation_autograd(const Context& c) {
+  const ActivationKind kind = std::get<ActivationAttributes>(c.op.attributes).kind;
+  const bool from_output = kind == ActivationKind::relu || kind == ActivationKind::tanh || kind == ActivationKind::sigmoid ||
+                           (kind == ActivationKind::relu6 && c.op.inplace);
+  if (from_output) return keep_output(c);
+  if (c.op.inplace) return {{}, count(c.input()) * c.element, {}};
+  return keep_input(c);
+}
+
+SavedByOp autograd(const Context& c, bool cuda) {
+  switch (c.op.kind) {
+    case OpKind::convolution:
+    case OpKind::linear:
+    case OpKind::global_average_pool:
+      return keep_input(c);
+    case OpKind::batch_norm:
+      return keep_batch_norm(c);
+    case OpKind::activation:
+      return keep_activation_autograd(c);
+    case OpKind::pool:
+      if (std::get<PoolAttributes>(c.op.attributes).kind == PoolKind::average) return keep_input(c);
+      return {{c.first()}, count(c.output()) * kIndex, {}};
+    case OpKind::multiply:
+    case OpKind::matmul:
+      return keep_operands(c);
+    case OpKind::dropout:
+      return {{}, count(c.output()) * (cuda ? kByteMask : c.element), {}};
+    // x / (k + a * mean(x^2))^b, one operator each: the squares, the base of the power and the divisor.
+    case OpKind::local_response_norm:
+      return {{c.first()}, 3.0 * count(c.output()) * c.element, {}};
+    case OpKind::softmax_loss:
+    case OpKind::softmax:
+      return keep_output(c);
+    case OpKind::embedding:
+      return {{}, count(c.input()) * kIndex, {}};
+    case OpKind::lstm:
+    case OpKind::gru:
+    case OpKind::vanilla_rnn:
+      return keep_recurrent(c);
+    case OpKind::layer_norm:
+      return keep_layer_norm(c);
+    case OpKind::input:
+    case OpKind::add:
+    case OpKind::concat:
+    case OpKind::slice:
+    case OpKind::reshape:
+    case OpKind::channel_shuffle:
+    case OpKind::pad:
+    case OpKind::identity:
+      return {};
+  }
+  assert(false);
+  return {};
+}
+
+SavedByOp mxnet(const Context& c) {
+  switch (c.op.kind) {
+    case OpKind::pool:
+    case OpKind::global_average_pool:
+    case OpKind::activation:
+      return keep_both(c);
+    case OpKind::local_response_norm:
+      return {{c.first(), c.op.output}, count(c.output()) * c.element, {}};
+    case OpKind::embedding:
+      return keep_input(c);
+    default:
+      return autograd(c, false);
+  }
+}
+
+bool is_view(OpKind kind, SavingRules rules) {
+  return kind == OpKind::reshape || kind == OpKind::identity || (kind == OpKind::slice && rules != SavingRules::mxnet);
+}
+
+}  // namespace
+
+std::vector<SavedByOp> saved_by_ops(const OpGraph& graph, SavingRules rules, Bytes element) {
+  std::vector<SavedByOp> saved(graph.ops.size());
+  for (std::size_t i = 0; i < graph.ops.size(); ++i) {
+    const Context c{graph, graph.ops[i], element};
+    if (!graph.tensor(c.op.output).needs_gradient) continue;
+    saved[i] = rules == SavingRules::mxnet ? mxnet(c) : autograd(c, rules == SavingRules::autograd_cuda);
+  }
+  return saved;
+}
+
+std::vector<TensorId> storage_of(const OpGraph& graph, SavingRules rules) {
+  std::vector<TensorId> storage(graph.tensors.size());
+  for (const Op& op : graph.ops) {
+    const bool shares = is_view(op.kind, rules) || (op.inplace && rules != SavingRules::mxnet);
+    storage[static_cast<std::size_t>(op.output.value)] =
+        shares ? storage[static_cast<std::size_t>(op.inputs.front().value)] : op.output;
+  }
+  return storage;
+}
+
+SavedBytes saved_bytes(const OpGraph& graph, SavingRules rules, Bytes element) {
+  const std::vector<SavedByOp> saved = saved_by_ops(graph, rules, element);
+  const std::vector<TensorId> storage = storage_of(graph, rules);
+  std::vector<bool> counted(graph.tensors.size(), false);
+  SavedBytes total;
+  for (std::size_t i = 0; i < saved.size(); ++i) {
+    if (graph.ops[i].kind == OpKind::softmax_loss) continue;
+    total.per_sample += saved[i].extra_per_sample;
+    total.fixed += saved[i].extra_fixed;
+    for (const TensorId tensor : saved[i].tensors) {
+      const TensorId owner = storage[static_cast<std::size_t>(tensor.value)];
+      if (counted[static_cast<std::size_t>(owner.value)]) continue;
+      counted[static_cast<std::size_t>(owner.value)] = true;
+      total.per_sample += count(graph.tensor(owner).shape) * element;
+    }
+  }
+  return total;
+}
+
+}  // namespace tbdsim

@@ -1,0 +1,44 @@
+#pragma once
+#include <vector>
+
+#include "model/units/quantity.hpp"
+#include "model/workload/op_graph.hpp"
+
+namespace tbdsim {
+
+/// Which framework decides what an operator keeps from its forward pass for its backward pass.
+enum class SavingRules {
+  autograd,       ///< PyTorch's CPU kernels, whose bytes are published: dropout keeps a float mask
+  autograd_cuda,  ///< PyTorch's CUDA kernels: dropout keeps one byte per element, the rest is equal
+  mxnet,          ///< MXNet up to 1.2: activations keep input and output, pools their output, nothing is in place
+};
+
+/// What one operator keeps.
+struct SavedByOp {
+  std::vector<TensorId> tensors;  ///< of its inputs and its output
+  Bytes extra_per_sample{};       ///< arrays that are no tensor of the graph: masks, indices
+  Bytes extra_fixed{};            ///< the same, independent of the batch: batch norm's mean and deviation
+};
+
+/// For every operator, in graph order. Operators without backward pass keep nothing. `element` is the size of one
+/// element of a tensor; statistics stay fp32 (4 B), indices int64 (8 B).
+///
+/// Ignores workspaces and gradients. Recurrent layers are counted as the CPU kernels run them, step by step; cuDNN
+/// keeps a reserve space of its own size.
+/// Source: pytorch/pytorch v1.13 tools/autograd/derivatives.yaml; apache/mxnet 1.1.0 src/operator (backward
+/// dependencies of each operator with cuDNN).
+[[nodiscard]] std::vector<SavedByOp> saved_by_ops(const OpGraph& graph, SavingRules rules, Bytes element = Bytes(4.0));
+
+/// The tensor that owns each tensor's memory: itself, or the input of the views (reshape, identity; in PyTorch also
+/// slice) and in-place operators that lead to it.
+[[nodiscard]] std::vector<TensorId> storage_of(const OpGraph& graph, SavingRules rules);
+
+struct SavedBytes {
+  Bytes per_sample, fixed;
+};
+
+/// Bytes of distinct storages that the network keeps for its backward pass, without parameters and without what
+/// the loss keeps (the convention of `autograd_saved_bytes`, measured on the network alone).
+[[nodiscard]] SavedBytes saved_bytes(const OpGraph& graph, SavingRules rules, Bytes element = Bytes(4.0));
+
+}  // namespace tbdsim
