@@ -89,7 +89,7 @@ std::optional<std::size_t> CsvTable::column(std::string_view name) {
   const bool known = std::any_of(missing_.begin(), missing_.end(), [&](const auto& entry) { return entry.first == name; });
   if (known) return std::nullopt;
   const std::optional<std::string> near = nearest(name, columns_);
-  const std::string hint = near ? fmt::format(", did you mean it by {}?", quoted(*near)) : "";
+  const std::string hint = near ? fmt::format(", is it the one called {}?", quoted(*near)) : "";
   missing_.emplace_back(std::string(name), notes_.size());
   notes_.push_back({fmt::format("{}: missing column{}", name, hint), {column_places_.front().line, 1, 0}});
   return std::nullopt;

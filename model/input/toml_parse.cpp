@@ -64,11 +64,16 @@ Errors syntax_error(const toml::parse_error& error, std::string_view text, const
   TextPlace place = place_of(error.source());
   std::string_view why = error.description();
   constexpr std::string_view kOpening = "Error while parsing ";
-  if (why.substr(0, kOpening.size()) == kOpening) why.remove_prefix(kOpening.size());
+  std::string_view part;
+  if (why.substr(0, kOpening.size()) == kOpening && why.find(": ") != std::string_view::npos) {
+    part = why.substr(kOpening.size(), why.find(": ") - kOpening.size());
+    why.remove_prefix(why.find(": ") + 2);
+  }
   // Long enough for every message of the library; what it cites from the file may be longer.
   constexpr std::size_t kLongest = 200;
   place.width = std::max(place.width, 1);
-  return in_order({Note{fmt::format("not valid TOML: {}", printable(why, kLongest)), place}}, text, name);
+  const std::string where = part.empty() ? "" : fmt::format(" ({})", printable(part));
+  return in_order({Note{fmt::format("not valid TOML{}: {}", where, printable(why, kLongest)), place}}, text, name);
 }
 
 }  // namespace

@@ -85,6 +85,7 @@ class TomlTable {
     return base ? std::optional<Q>(Q(*base)) : std::nullopt;
   }
 
+  [[nodiscard]] bool is_table(std::string_view key) const;  ///< present and a table; no problem is noted
   [[nodiscard]] TomlTable table(std::string_view key);                         ///< missing is an error
   [[nodiscard]] std::optional<TomlTable> table_if(std::string_view key);       ///< wrong type is an error
   [[nodiscard]] std::vector<TomlTable> tables_or_empty(std::string_view key);  ///< array of tables

@@ -35,6 +35,7 @@ std::string expected_number(const Bounds& bounds) {
 std::string expected_integer(std::int64_t low, std::int64_t high) {
   constexpr auto kLeast = std::numeric_limits<std::int64_t>::min();
   constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
+  if (low == high) return fmt::format("{}", low);
   if (low != kLeast && high != kMost) return fmt::format("a whole number from {} to {}", low, high);
   if (low != kLeast) return fmt::format("a whole number of at least {}", low);
   return high != kMost ? fmt::format("a whole number of at most {}", high) : "a whole number";
@@ -187,6 +188,11 @@ TomlTable TomlTable::table(std::string_view key) {
     value = nullptr;
   }
   return TomlTable(node_->file->node(value, joined_key(node_->path, key)));
+}
+
+bool TomlTable::is_table(std::string_view key) const {
+  const TomlValue* value = has(key) ? node_->find(key) : nullptr;
+  return value != nullptr && value->kind == Kind::table;
 }
 
 std::optional<TomlTable> TomlTable::table_if(std::string_view key) {
