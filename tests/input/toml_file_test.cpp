@@ -156,6 +156,9 @@ b = "1 GiB"
   CHECK(named[1].first == "a");
   CHECK(named[1].second.path() == "a");
   CHECK(root.named_tables().size() == 2);
+  CHECK(root.is_table("z"));
+  CHECK_FALSE(root.is_table("name"));
+  CHECK_FALSE(root.is_table("absent"));
   TomlTable z = root.table("z");
   CHECK(z.quantity<Seconds>("t") == Seconds(2e-3));
   TomlTable a = root.table("a");

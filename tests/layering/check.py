@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""Checks the rules of the source tree that no compiler checks.
+
+usage: check.py ROOT
+
+Reads the layer table from ROOT/cmake/layers.cmake. Prints one line `file:line: what` per breach; exit code 1 if any.
+"""
+import pathlib
+import re
+import sys
+
+SOURCE_FOLDERS = ("model", "calibrate")
+SOURCE_SUFFIXES = {".hpp", ".cpp", ".cu"}
+TEXT_FOLDERS = ("model", "calibrate", "tests", "hardware", "scenarios", "cmake", "docs", ".ci")
+TEXT_SUFFIXES = SOURCE_SUFFIXES | {".py", ".txt", ".cmake", ".md", ".toml", ".csv", ".sh", ".html", ".js", ".css"}
+LONGEST_SOURCE = 450  # lines
+ONE_USER = ("CLI/", "CLI11", "nlohmann/", "toml++/")
+VAGUE_NAMES = {"common", "util", "utils", "misc"}
+# Written in pieces so that this file does not break its own rule.
+MACHINE_PATHS = re.compile(r"\.\./" + r"shared|/" + r"work/")
+
+
+def layer_table(root):
+    """{layer: set of layers it may include}, from the set(layer_NAME ...) lines."""
+    table = {}
+    for name, body in re.findall(r"^set\(layer_(\w+)\s*([^)]*)\)", (root / "cmake/layers.cmake").read_text(), re.M):
+        allowed = []
+        for word in body.split():
+            reference = re.fullmatch(r"\$\{layer_(\w+)\}", word)
+            allowed += sorted(table[reference.group(1)]) if reference else [word]
+        table[name] = set(allowed)
+    return table
+
+
+def cycles(table):
+    """Layers that reach themselves through the table."""
+    found = []
+    for start in table:
+        seen, front = set(), set(table[start])
+        while front:
+            seen |= front
+            front = set().union(*(table.get(layer, set()) for layer in front)) - seen
+        if start in seen:
+            found.append(start)
+    return found
+
+
+def layer_of(path):
+    """"model/cost/gemm.hpp" -> "cost"; both cli folders have a layer of their own; None for what has no layer."""
+    parts = path.split("/")
+    if len(parts) < 3 or parts[0] not in SOURCE_FOLDERS:
+        return None
+    return "calibrate_cli" if parts[:2] == ["calibrate", "cli"] else parts[1]
+
+
+def sources(root):
+    for folder in SOURCE_FOLDERS:
+        for path in sorted((root / folder).rglob("*")):
+            if path.suffix in SOURCE_SUFFIXES and path.is_file():
+                yield path.relative_to(root).as_posix(), path.read_text(errors="replace")
+
+
+def includes(text):
+    for number, line in enumerate(text.splitlines(), 1):
+        match = re.match(r"\s*#\s*include\s*[<\"]([^>\"]+)[>\"]", line)
+        if match:
+            yield number, match.group(1)
+
+
+def check_includes(files, table):
+    for path, text in files:
+        own = layer_of(path)
+        for number, target in includes(text):
+            if target.startswith("../") or target.startswith("./"):
+                yield f"{path}:{number}: include \"{target}\" from the repository root"
+            if path.startswith("model/") and target.startswith("calibrate/"):
+                yield f"{path}:{number}: model/ may not include {target}"
+                continue
+            other = layer_of(target)
+            if other is None or other == own:
+                continue
+            if own not in table:
+                yield f"{path}:{number}: folder {own} is not in cmake/layers.cmake"
+            elif other not in table[own]:
+                yield f"{path}:{number}: {own} may not include {other} ({target})"
+
+
+def check_headers(files):
+    for path, text in files:
+        if path.endswith(".hpp") and text.lstrip("\ufeff").splitlines()[:1] != ["#pragma once"]:
+            yield f"{path}:1: the first line of a header is #pragma once"
+
+
+def without_comments_and_strings(text):
+    """The code with comments and literals blanked; line numbers stay."""
+    token = re.compile(r"//[^\n]*|/\*.*?\*/|R\"(\w*)\(.*?\)\1\"|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])+'", re.S)
+    return token.sub(lambda match: re.sub(r"[^\n]", " ", match.group(0)), text)
+
+
+def check_mutable_state(files):
+    """`static` data that can change, `thread_local`, namespace-scope variables, getters called instance()."""
+    variable = re.compile(r"^\s*(?:inline\s+)?static\s+(?!const\b|constexpr\b|constinit const\b|inline\s+const|inline\s+constexpr)"
+                          r"[\w:<>,&*\s]+?\b\w+\s*(?:=|;|\{)")
+    namespace_variable = re.compile(r"^(?:inline\s+)?(?!using|return|namespace|class|struct|enum|union|template|typedef|extern|friend|const|constexpr|static|inline|goto|break|case|default|public|private)"
+                                    r"[A-Za-z_][\w:]*(?:<[^;()]*>)?[\s*&]+\w+\s*(?:=[^=]|;|\{[^}]*\};)")
+    for path, text in files:
+        for number, line in enumerate(without_comments_and_strings(text).splitlines(), 1):
+            if variable.match(line) and not re.search(r"\boperator\b", line):
+                yield f"{path}:{number}: static data that can change"
+            if re.match(r"\s*(?:static\s+)?thread_local\b", line):
+                yield f"{path}:{number}: thread_local state"
+            if namespace_variable.match(line):
+                yield f"{path}:{number}: a variable at namespace scope"
+            if re.search(r"\b(?:get_?)?instance\s*\(\s*\)", line, re.I):
+                yield f"{path}:{number}: a singleton"
+
+
+def check_length(files):
+    for path, text in files:
+        lines = text.splitlines()
+        if len(lines) > LONGEST_SOURCE and not any("Long because" in line for line in lines[:5]):
+            yield f"{path}:1: {len(lines)} lines; above {LONGEST_SOURCE} say 'Long because ...' at the top"
+
+
+def check_single_users(files):
+    for library in ONE_USER:
+        users = {}
+        for path, text in files:
+            for number, target in includes(text):
+                if target.startswith(library):
+                    users.setdefault(path, number)
+        # One .cpp for each program: model/ and calibrate/ have a command line each.
+        for folder in SOURCE_FOLDERS:
+            mine = sorted(path for path in users if path.startswith(folder + "/"))
+            for path in mine[1:]:
+                yield f"{path}:{users[path]}: {library} is already included by {mine[0]}; one file may"
+        for path in users:
+            if path.endswith(".hpp"):
+                yield f"{path}:{users[path]}: {library} in a header"
+
+
+def check_names(root):
+    for folder in SOURCE_FOLDERS + ("tests",):
+        for path in sorted((root / folder).rglob("*")):
+            if path.stem.lower() in VAGUE_NAMES and "__pycache__" not in path.parts:
+                yield f"{path.relative_to(root).as_posix()}:1: a name that says nothing"
+
+
+def check_machine_paths(root):
+    candidates = [path for path in sorted(root.glob("*")) if path.is_file()]
+    for folder in TEXT_FOLDERS:
+        candidates += sorted((root / folder).rglob("*"))
+    for path in candidates:
+        if (path.suffix not in TEXT_SUFFIXES and ".ci" not in path.parts) or not path.is_file():
+            continue
+        for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+            if MACHINE_PATHS.search(line):
+                yield f"{path.relative_to(root).as_posix()}:{number}: a path of one machine"
+
+
+def check(root):
+    root = pathlib.Path(root)
+    table = layer_table(root)
+    files = list(sources(root))
+    breaches = [f"cmake/layers.cmake:1: layer {layer} reaches itself" for layer in cycles(table)]
+    breaches += check_includes(files, table)
+    breaches += check_headers(files)
+    breaches += check_mutable_state(files)
+    breaches += check_length(files)
+    breaches += check_single_users(files)
+    breaches += check_names(root)
+    breaches += check_machine_paths(root)
+    return breaches
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    breaches = check(sys.argv[1])
+    for breach in breaches:
+        print(breach)
+    sys.exit(1 if breaches else 0)
+
+
+if __name__ == "__main__":
+    main()
