@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -152,14 +153,25 @@ void SharedLinks::prepare(std::span<const std::int32_t> flows) {
     const Link& link = links_[at(candidate.link)];
     candidate.share = link.capacity / link.load;
   }
-  std::ranges::make_heap(candidates_, later);
+  std::ranges::make_heap(candidates_, std::greater<>());
   std::ranges::sort(limited_, [this](std::int32_t a, std::int32_t b) {
     return std::pair(flows_[at(a)].share_limit, a) < std::pair(flows_[at(b)].share_limit, b);
   });
 }
 
-bool SharedLinks::later(const Candidate& a, const Candidate& b) {
-  return a.share != b.share ? a.share > b.share : a.link > b.link;
+/// Restores the heap order after the first candidate changed to a later one. Ties go by index, so that the order is
+/// the same on every machine.
+void SharedLinks::sink_first() {
+  const std::size_t size = candidates_.size();
+  const Candidate sinking = candidates_.front();
+  std::size_t hole = 0;
+  for (std::size_t child = 1; child < size; child = 2 * hole + 1) {
+    if (child + 1 < size && candidates_[child + 1] < candidates_[child]) ++child;
+    if (!(candidates_[child] < sinking)) break;
+    candidates_[hole] = candidates_[child];
+    hole = child;
+  }
+  candidates_[hole] = sinking;
 }
 
 /// The link that fills first if all flows still rising go on, with the share at which it does; at least `share`.
@@ -171,13 +183,14 @@ SharedLinks::Candidate SharedLinks::next_full_link(double share) {
     // Never below the present share: what lies below is rounding of links that fill at the same time.
     const double full_at = link.rising == 0 ? kUnlimited : std::max(share, link.left / link.load);
     if (full_at <= std::max(share, top.share)) return {full_at, top.link};
-    std::ranges::pop_heap(candidates_, later);
     if (link.rising == 0) {
+      candidates_.front() = candidates_.back();
       candidates_.pop_back();
+      if (candidates_.empty()) break;
     } else {
-      candidates_.back().share = full_at;
-      std::ranges::push_heap(candidates_, later);
+      candidates_.front().share = full_at;
     }
+    sink_first();
   }
   return {kUnlimited, -1};
 }

@@ -1,4 +1,5 @@
 #pragma once
+#include <compare>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -68,6 +69,7 @@ class SharedLinks {
   struct Candidate {
     double share;
     std::int32_t link;
+    friend auto operator<=>(const Candidate&, const Candidate&) = default;
   };
   static std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
   [[nodiscard]] std::span<const Use> uses_of(const Flow& flow) const;
@@ -77,7 +79,7 @@ class SharedLinks {
   void close_component(std::size_t first_flow);
   void fill(std::span<const std::int32_t> flows);
   void prepare(std::span<const std::int32_t> flows);
-  static bool later(const Candidate& a, const Candidate& b);
+  void sink_first();
   [[nodiscard]] Candidate next_full_link(double share);
   void settle(std::int32_t flow, double share);
 
