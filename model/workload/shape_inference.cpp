@@ -166,9 +166,13 @@ tl::expected<Shape, std::string> infer_shape(OpKind kind, const OpAttributes& at
   const OpKindInfo& row = info(kind);
   const auto count = static_cast<int>(inputs.size());
   if (count < row.min_inputs || count > row.max_inputs) {
-    if (row.min_inputs == row.max_inputs) return refuse("{} takes {} input(s), got {}", row.name, row.min_inputs, count);
-    if (count < row.min_inputs) return refuse("{} takes at least {} inputs, got {}", row.name, row.min_inputs, count);
-    return refuse("{} takes at most {} inputs, got {}", row.name, row.max_inputs, count);
+    const bool exact = row.min_inputs == row.max_inputs;
+    const int wanted = count < row.min_inputs ? row.min_inputs : row.max_inputs;
+    return refuse("{} takes {}{} input{}, got {}", row.name,
+                  exact            ? ""
+                  : count < wanted ? "at least "
+                                   : "at most ",
+                  wanted, wanted == 1 ? "" : "s", count);
   }
   if (count == 0) return refuse("the input is made by the graph itself");
   const Shape& x = *inputs[0];

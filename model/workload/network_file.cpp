@@ -1,0 +1,252 @@
+#include "model/workload/network_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <map>
+#include <queue>
+
+#include "model/support/edit_distance.hpp"
+#include "model/workload/graph_builder.hpp"
+#include "model/workload/network_layer.hpp"
+#include "model/workload/shape_inference.hpp"
+
+namespace tbdsim {
+namespace {
+
+constexpr std::string_view kInputName = "input";
+constexpr std::int64_t kMostExtent = 1000000;
+// No network that can be trained comes near these; sums of exact counts fit 64 bits below them.
+constexpr double kMostElements = 1e12;
+constexpr double kMostMacs = 1e14;
+constexpr std::size_t kMostLayers = 10000;
+
+/// Index of a layer in the file; the network's input is `kNetworkInput`.
+using LayerIndex = std::size_t;
+constexpr LayerIndex kNetworkInput = std::numeric_limits<LayerIndex>::max();
+
+struct Layer {
+  LayerText text;
+  std::vector<LayerIndex> inputs;
+  bool connected = true;  ///< every input name is known
+  bool used = false;
+  std::optional<Shape> shape;  ///< empty while unknown, or after a problem here or upstream
+};
+
+bool is_loss(const Layer& layer) { return layer.text.kind == OpKind::softmax_loss; }
+
+struct Header {
+  std::string name, input_unit;
+  Shape input;
+  int batch = 1;
+};
+
+Header read_header(TomlTable& root) {
+  Header header;
+  (void)root.integer("schema", 1, 1);
+  header.name = root.text("name");
+  header.input_unit = root.text_or("input_unit", "sample");
+  header.batch = static_cast<int>(root.integer_or("batch", 32, 1, kMostExtent));
+  header.input = root.integers_or_empty("input");
+  bool fits = !header.input.empty() && header.input.size() <= 3;
+  for (const std::int64_t extent : header.input) fits = fits && extent >= 1 && extent <= kMostExtent;
+  if (fits && static_cast<double>(elements(header.input)) > kMostElements) fits = false;
+  if (!fits) {
+    root.problem("input", "expected one to three dimensions of at least 1, such as [3, 224, 224] (channels, height, width)");
+    header.input.clear();
+  }
+  return header;
+}
+
+/// Where a message about a layer's connections points: its input key, else the layer itself.
+std::string_view place_key(const Layer& layer) { return layer.text.input_key; }
+
+using Names = std::map<std::string, LayerIndex, std::less<>>;
+
+Names collect_names(std::vector<Layer>& layers) {
+  Names names;
+  for (LayerIndex i = 0; i < layers.size(); ++i) {
+    LayerText& text = layers[i].text;
+    if (text.name.empty()) continue;
+    if (text.name == kInputName) {
+      text.table.problem("name", "\"input\" is the name of the network's input");
+    } else if (const auto [first, added] = names.emplace(text.name, i); !added) {
+      layers[i].used = layers[first->second].used = true;  // whoever names it may mean either
+      text.table.problem("name",
+                         fmt::format("\"{}\" is already the name of {}", text.name, layers[first->second].text.table.path()));
+    }
+  }
+  return names;
+}
+
+void connect(std::vector<Layer>& layers, const Names& names) {
+  for (LayerIndex i = 0; i < layers.size(); ++i) {
+    Layer& layer = layers[i];
+    if (layer.text.input_key.empty()) layer.inputs.push_back(i == 0 ? kNetworkInput : i - 1);
+    for (const std::string& name : layer.text.input_names) {
+      if (name == kInputName) {
+        layer.inputs.push_back(kNetworkInput);
+      } else if (const auto found = names.find(name); found != names.end()) {
+        layer.inputs.push_back(found->second);
+      } else {
+        layer.connected = false;
+        if (name.empty()) continue;  // the reader has said so
+        std::vector<std::string> known{std::string(kInputName)};
+        for (const auto& [other, index] : names) known.push_back(other);
+        const auto near = nearest(name, known);
+        if (near && *near != kInputName) layers[names.find(*near)->second].used = true;
+        layer.text.table.problem(layer.text.input_key, fmt::format("unknown layer \"{}\"{}", name,
+                                                                   near ? fmt::format(", did you mean \"{}\"?", *near) : ""));
+      }
+    }
+    for (const LayerIndex input : layer.inputs)
+      if (input != kNetworkInput) layers[input].used = true;
+  }
+}
+
+/// Reports one cycle among the layers that could not be ordered; `waiting` counts their unordered inputs.
+void report_cycle(std::vector<Layer>& layers, const std::vector<int>& waiting) {
+  LayerIndex at = 0;
+  while (waiting[at] == 0) ++at;
+  std::vector<LayerIndex> path;
+  std::vector<bool> seen(layers.size(), false);
+  while (!seen[at]) {
+    seen[at] = true;
+    path.push_back(at);
+    for (const LayerIndex input : layers[at].inputs)
+      if (input != kNetworkInput && waiting[input] > 0) {
+        at = input;
+        break;
+      }
+  }
+  path.erase(path.begin(), std::find(path.begin(), path.end(), at));
+  std::rotate(path.begin(), std::min_element(path.begin(), path.end()), path.end());
+  Layer& first = layers[path.front()];
+  std::string text = fmt::format("\"{}\"", first.text.name);
+  for (std::size_t i = path.size(); i-- > 0;) text += fmt::format(" -> \"{}\"", layers[path[i]].text.name);
+  first.text.table.problem(place_key(first), fmt::format("layers form a cycle: {}", text));
+}
+
+/// Layers in an order in which they can run, file order where it is free. On a cycle, the layers outside it.
+std::vector<LayerIndex> order(std::vector<Layer>& layers) {
+  std::vector<int> waiting(layers.size(), 0);
+  std::vector<std::vector<LayerIndex>> consumers(layers.size());
+  std::priority_queue<LayerIndex, std::vector<LayerIndex>, std::greater<>> ready;
+  for (LayerIndex i = 0; i < layers.size(); ++i) {
+    for (const LayerIndex input : layers[i].inputs) {
+      if (input == kNetworkInput) continue;
+      consumers[input].push_back(i);
+      ++waiting[i];
+    }
+    if (waiting[i] == 0) ready.push(i);
+  }
+  std::vector<LayerIndex> ordered;
+  while (!ready.empty()) {
+    const LayerIndex i = ready.top();
+    ready.pop();
+    ordered.push_back(i);
+    for (const LayerIndex consumer : consumers[i])
+      if (--waiting[consumer] == 0) ready.push(consumer);
+  }
+  if (ordered.size() < layers.size()) report_cycle(layers, waiting);
+  return ordered;
+}
+
+std::optional<std::string> too_large(const LayerText& text, const Shape& input, const Shape& output) {
+  const auto product = [](const Shape& shape) {
+    double p = 1.0;
+    for (const std::int64_t extent : shape) p *= static_cast<double>(extent);
+    return p;
+  };
+  double weights = 0.0;
+  for (const ParameterSpec& spec : parameters_of(*text.kind, text.attributes, input, false)) weights += product(spec.shape);
+  // A weight works once at every position of an image, every step of a sequence.
+  const auto features = static_cast<double>(output.size() == 3 ? output.front() : output.back());
+  const double per_element = text.kind == OpKind::matmul ? static_cast<double>(input.back()) : weights / features;
+  if (weights <= kMostElements && product(output) <= kMostElements && per_element * product(output) <= kMostMacs)
+    return std::nullopt;
+  return fmt::format("too large to simulate: output {}, {:.3g} weights", to_text(output), weights);
+}
+
+void infer_shapes(std::vector<Layer>& layers, const std::vector<LayerIndex>& ordered, const Shape& network_input) {
+  for (const LayerIndex i : ordered) {
+    Layer& layer = layers[i];
+    if (!layer.text.kind || !layer.connected) continue;
+    std::vector<const Shape*> inputs;
+    bool known = true;
+    for (const LayerIndex input : layer.inputs) {
+      const bool from_network = input == kNetworkInput;
+      known = known && (from_network ? !network_input.empty() : layers[input].shape.has_value());
+      if (known) inputs.push_back(from_network ? &network_input : &*layers[input].shape);
+    }
+    if (!known) continue;
+    auto shape = infer_shape(*layer.text.kind, layer.text.attributes, inputs);
+    std::optional<std::string> trouble;
+    if (!shape) {
+      trouble = shape.error();
+    } else {
+      trouble = too_large(layer.text, *inputs.front(), *shape);
+    }
+    if (trouble) {
+      layer.text.table.problem(place_key(layer), fmt::format("\"{}\": {}", layer.text.name, *trouble));
+    } else {
+      layer.shape = std::move(*shape);
+    }
+  }
+}
+
+/// A network ends in losses, or in one layer that gets a loss appended. An operator that nobody knows may be a loss.
+void report_unused(std::vector<Layer>& layers) {
+  bool ends = std::any_of(layers.begin(), layers.end(), is_loss);
+  for (LayerIndex i = layers.size(); i-- > 0;) {
+    Layer& layer = layers[i];
+    if (layer.used || is_loss(layer) || !layer.text.kind) continue;
+    if (ends) layer.text.table.problem("name", fmt::format("nothing uses layer \"{}\"", layer.text.name));
+    ends = true;
+  }
+}
+
+Result<OpGraph> build(const Header& header, std::vector<Layer>& layers, const std::vector<LayerIndex>& ordered) {
+  GraphBuilder graph(header.name, "file", header.input_unit, header.input, header.batch);
+  std::vector<TensorId> outputs(layers.size());
+  for (const LayerIndex i : ordered) {
+    LayerText& text = layers[i].text;
+    std::vector<TensorId> inputs;
+    for (const LayerIndex input : layers[i].inputs) inputs.push_back(input == kNetworkInput ? graph.input() : outputs[input]);
+    outputs[i] = graph.add(*text.kind, std::move(inputs), text.attributes, text.name, text.inplace);
+  }
+  if (std::none_of(layers.begin(), layers.end(), is_loss)) {
+    const auto end = std::find_if(layers.begin(), layers.end(), [](const Layer& layer) { return !layer.used; });
+    const auto named_loss = [](const Layer& layer) { return layer.text.name == "loss"; };
+    const bool taken = std::any_of(layers.begin(), layers.end(), named_loss);
+    graph.softmax_loss(outputs[static_cast<std::size_t>(end - layers.begin())], taken ? "" : "loss");
+  }
+  return std::move(graph).finish();
+}
+
+}  // namespace
+
+Result<OpGraph> read_network(TomlFile file) {
+  TomlTable root = file.root();
+  const Header header = read_header(root);
+  std::vector<Layer> layers;
+  std::vector<TomlTable> tables = root.tables_or_empty("layer");
+  if (tables.empty()) root.problem("layer", "expected at least one [[layer]]");
+  if (tables.size() > kMostLayers) {
+    root.problem("layer", fmt::format("expected at most {} layers, got {}", kMostLayers, tables.size()));
+    tables.clear();
+  }
+  for (TomlTable& table : tables) layers.push_back({read_layer(std::move(table)), {}, true, false, {}});
+  root.finish();
+  const Names names = collect_names(layers);
+  connect(layers, names);
+  const std::vector<LayerIndex> ordered = order(layers);
+  infer_shapes(layers, ordered, header.input);
+  report_unused(layers);
+  if (Errors errors = file.errors(); !errors.empty()) return tl::make_unexpected(std::move(errors));
+  return build(header, layers, ordered);
+}
+
+}  // namespace tbdsim

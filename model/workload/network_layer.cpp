@@ -1,0 +1,187 @@
+#include "model/workload/network_layer.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string_view>
+
+#include "model/support/edit_distance.hpp"
+
+namespace tbdsim {
+namespace {
+
+// Bounds of every number in a network file: beyond any network, and small enough that products of three fit 64 bits.
+constexpr std::int64_t kMost = 1000000;
+constexpr std::int64_t kMostLayers = 1000;
+
+struct ActivationName {
+  std::string_view name;
+  ActivationKind kind;
+};
+constexpr std::array kActivations = {
+    ActivationName{"relu", ActivationKind::relu},
+    ActivationName{"relu6", ActivationKind::relu6},
+    ActivationName{"tanh", ActivationKind::tanh},
+    ActivationName{"sigmoid", ActivationKind::sigmoid},
+    ActivationName{"gelu", ActivationKind::gelu},
+    ActivationName{"hardswish", ActivationKind::hardswish},
+    ActivationName{"hardsigmoid", ActivationKind::hardsigmoid},
+};
+
+std::string suggestion(std::string_view word, const std::vector<std::string>& known) {
+  const auto near = nearest(word, known);
+  return near ? fmt::format(", did you mean \"{}\"?", *near) : fmt::format("; known are: {}", fmt::join(known, ", "));
+}
+
+std::optional<OpKind> read_kind(TomlTable& table) {
+  const std::string word = table.text("op");
+  std::vector<std::string> known;
+  for (const OpKindInfo& row : op_kinds()) {
+    if (row.kind == OpKind::input) continue;
+    if (row.name == word) return row.kind;
+    known.emplace_back(row.name);
+  }
+  if (!word.empty()) table.problem("op", fmt::format("unknown operator \"{}\"{}", word, suggestion(word, known)));
+  return std::nullopt;
+}
+
+ActivationKind read_activation(TomlTable& table) {
+  const std::string word = table.text_or("kind", "relu");
+  std::vector<std::string> known;
+  for (const ActivationName& row : kActivations) {
+    if (row.name == word) return row.kind;
+    known.emplace_back(row.name);
+  }
+  if (!word.empty()) table.problem("kind", fmt::format("unknown activation \"{}\"{}", word, suggestion(word, known)));
+  return ActivationKind::relu;
+}
+
+struct Pair {
+  std::int64_t h, w;
+};
+
+/// `key = n` for both sides, or `key_h` and `key_w`.
+Pair read_pair(TomlTable& table, const std::string& key, std::int64_t fallback, std::int64_t low) {
+  const std::int64_t both = table.integer_or(key, fallback, low, kMost);
+  return {table.integer_or(key + "_h", both, low, kMost), table.integer_or(key + "_w", both, low, kMost)};
+}
+
+ConvolutionAttributes read_convolution(TomlTable& table) {
+  ConvolutionAttributes a;
+  a.out_channels = table.integer("channels", 1, kMost);
+  const Pair kernel = read_pair(table, "kernel", 1, 1);
+  const Pair stride = read_pair(table, "stride", 1, 1);
+  const Pair pad = read_pair(table, "pad", 0, 0);
+  a.kernel_h = kernel.h, a.kernel_w = kernel.w;
+  a.stride_h = stride.h, a.stride_w = stride.w;
+  a.pad_h = pad.h, a.pad_w = pad.w;
+  a.dilation = table.integer_or("dilation", 1, 1, kMost);
+  a.groups = table.integer_or("groups", 1, 1, kMost);
+  a.bias = table.boolean_or("bias", true);
+  return a;
+}
+
+PoolAttributes read_pool(TomlTable& table) {
+  PoolAttributes a;
+  const std::string word = table.text_or("kind", "max");
+  if (word == "average") {
+    a.kind = PoolKind::average;
+  } else if (word != "max" && !word.empty()) {
+    table.problem("kind", fmt::format("unknown pool \"{}\"{}", word, suggestion(word, {"max", "average"})));
+  }
+  const Pair kernel = read_pair(table, "kernel", 2, 1);
+  a.kernel_h = kernel.h, a.kernel_w = kernel.w;
+  // Windows side by side unless told otherwise, as in every framework.
+  const std::int64_t both = table.integer_or("stride", 0, 1, kMost);
+  a.stride_h = table.integer_or("stride_h", both > 0 ? both : a.kernel_h, 1, kMost);
+  a.stride_w = table.integer_or("stride_w", both > 0 ? both : a.kernel_w, 1, kMost);
+  const Pair pad = read_pair(table, "pad", 0, 0);
+  a.pad_h = pad.h, a.pad_w = pad.w;
+  a.ceil_mode = table.boolean_or("ceil_mode", false);
+  return a;
+}
+
+RecurrentAttributes read_recurrent(TomlTable& table) {
+  RecurrentAttributes a;
+  a.hidden = table.integer("hidden", 1, kMost);
+  a.layers = table.integer_or("layers", 1, 1, kMostLayers);
+  a.bidirectional = table.boolean_or("bidirectional", false);
+  a.bias = table.boolean_or("bias", true);
+  return a;
+}
+
+PadAttributes read_pad(TomlTable& table) {
+  const auto side = [&](const char* key) { return table.integer_or(key, 0, 0, kMost); };
+  return {side("top"), side("bottom"), side("left"), side("right")};
+}
+
+OpAttributes read_attributes(OpKind kind, TomlTable& table) {
+  switch (kind) {
+    case OpKind::convolution:
+      return read_convolution(table);
+    case OpKind::linear: {
+      const std::int64_t features = table.integer("features", 1, kMost);
+      return LinearAttributes{features, table.boolean_or("bias", true)};
+    }
+    case OpKind::batch_norm:
+      return BatchNormAttributes{table.boolean_or("scale", true)};
+    case OpKind::activation:
+      return ActivationAttributes{read_activation(table)};
+    case OpKind::pool:
+      return read_pool(table);
+    case OpKind::slice: {
+      const std::int64_t begin = table.integer("begin", 0, kMost);
+      const std::int64_t end = table.integer("end", 1, kMost);
+      return SliceAttributes{table.integer_or("axis", 0, 0, 2), begin, end};
+    }
+    case OpKind::dropout:
+      return DropoutAttributes{table.number_or("probability", 0.5, {0.0, 1.0})};
+    case OpKind::local_response_norm:
+      return LocalResponseNormAttributes{table.integer_or("size", 5, 1, kMost)};
+    case OpKind::channel_shuffle:
+      return ShuffleAttributes{table.integer_or("groups", 2, 1, kMost)};
+    case OpKind::pad:
+      return read_pad(table);
+    case OpKind::embedding: {
+      const std::int64_t rows = table.integer("rows", 1, kMost);
+      return EmbeddingAttributes{rows, table.integer("width", 1, kMost)};
+    }
+    case OpKind::lstm:
+    case OpKind::gru:
+    case OpKind::vanilla_rnn:
+      return read_recurrent(table);
+    case OpKind::matmul:
+      return MatmulAttributes{table.boolean_or("transpose_b", false)};
+    default:
+      return std::monostate{};
+  }
+}
+
+void read_inputs(TomlTable& table, LayerText& layer) {
+  if (table.has("input")) {
+    layer.input_key = "input";
+    layer.input_names = {table.text("input")};
+  }
+  if (table.has("inputs")) {
+    if (!layer.input_key.empty()) table.problem("inputs", "give either input or inputs, not both");
+    layer.input_key = "inputs";
+    layer.input_names = table.texts_or_empty("inputs");
+  }
+}
+
+}  // namespace
+
+LayerText read_layer(TomlTable table) {
+  LayerText layer{table, table.text("name"), read_kind(table), {}, false, {}, {}};
+  read_inputs(table, layer);
+  if (!layer.kind) {
+    for (const std::string& key : table.keys()) table.mark(key);  // which keys are right depends on the operator
+    return layer;
+  }
+  layer.attributes = read_attributes(*layer.kind, table);
+  if (*layer.kind == OpKind::activation || *layer.kind == OpKind::add) layer.inplace = table.boolean_or("inplace", false);
+  table.finish();
+  return layer;
+}
+
+}  // namespace tbdsim

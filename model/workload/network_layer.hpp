@@ -1,0 +1,25 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/input/toml_reader.hpp"
+#include "model/workload/op.hpp"
+
+namespace tbdsim {
+
+/// One [[layer]] of a network file, read but not yet connected.
+struct LayerText {
+  TomlTable table;
+  std::string name;
+  std::optional<OpKind> kind;  ///< empty: unknown operator, already reported
+  OpAttributes attributes;
+  bool inplace = false;
+  std::string input_key;  ///< "input", "inputs"; empty when the layer follows the one before
+  std::vector<std::string> input_names;
+};
+
+/// Reads a layer's own keys; problems go to the table's file. Keys: model/workload/README.md.
+[[nodiscard]] LayerText read_layer(TomlTable table);
+
+}  // namespace tbdsim

@@ -1,0 +1,165 @@
+#include "model/workload/network_file.hpp"
+
+#include <fstream>
+#include <iterator>
+
+#include "model/workload/op_counts.hpp"
+#include "tests/catch.hpp"
+
+using namespace tbdsim;
+
+namespace {
+
+Result<OpGraph> read(const std::string& text) {
+  auto file = TomlFile::parse(text, "net.toml");
+  REQUIRE(file);
+  return read_network(std::move(*file));
+}
+
+Result<OpGraph> open(const std::string& name) {
+  auto file = TomlFile::open(std::string(TBDSIM_SOURCE_DIR) + "/tests/data/networks/" + name);
+  REQUIRE(file);
+  return read_network(std::move(*file));
+}
+
+/// Messages without source lines, for a network of these layers on 3x8x8 images.
+std::string problems(const std::string& layers) {
+  const auto graph = read("schema = 1\nname = \"n\"\ninput = [3, 8, 8]\n" + layers);
+  if (graph) return "accepted";
+  std::string all;
+  for (const Error& error : graph.error()) all += std::to_string(error.where.line) + ": " + error.message + "\n";
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("the worked example of the README") {
+  const auto graph = open("small_cnn.toml");
+  REQUIRE(graph);
+  CHECK(graph->name == "small_cnn");
+  CHECK(graph->variant == "file");
+  CHECK(graph->input_unit == "image");
+  CHECK(graph->default_batch == 64);
+  CHECK(graph->ops.size() == 10);  // the input, eight layers and the loss that was appended
+  CHECK(graph->ops.back().name == "loss");
+  CHECK(graph->ops[3].inplace);
+  // 3*16*9; 2*16; 16*16*9 + 16; 16*16*16*10 + 10
+  CHECK(graph->parameter_elements() == 432 + 32 + 2320 + 40970);
+  const MacCounts macs = macs_per_sample(*graph);
+  CHECK(macs.forward == 32 * 32 * 432 + 32 * 32 * 2304 + 40960);
+  CHECK(macs.backward == 32 * 32 * 432 + 2 * (32 * 32 * 2304 + 40960));
+}
+
+TEST_CASE("layers may stand in any order; a loss may be given") {
+  const auto graph = open("lstm_language_model.toml");
+  REQUIRE(graph);
+  std::string names;
+  for (const Op& op : graph->ops) names += op.name + " ";
+  CHECK(names == "input encoder rnn drop decoder loss ");
+  CHECK(to_text(graph->tensors.back().shape) == "35x10000");
+}
+
+TEST_CASE("every mistake of a file is reported at once, with its place") {
+  const auto graph = open("ten_mistakes.toml");
+  REQUIRE_FALSE(graph);
+  std::string text = to_text(graph.error());
+  const std::string folder = std::string(TBDSIM_SOURCE_DIR) + "/tests/data/networks/";
+  for (std::size_t at = text.find(folder); at != std::string::npos; at = text.find(folder)) text.erase(at, folder.size());
+  CHECK(text == R"(ten_mistakes.toml:4:9: batch: expected a whole number from 1 to 1000000, got 0
+   4 | batch = 0
+     |         ^
+ten_mistakes.toml:8:6: layer[0].op: unknown operator "convolutoin", did you mean "convolution"?
+   8 | op = "convolutoin"
+     |      ^~~~~~~~~~~~~
+ten_mistakes.toml:14:9: layer[1].input: unknown layer "inptu", did you mean "input"?
+  14 | input = "inptu"
+     |         ^~~~~~~
+ten_mistakes.toml:16:1: layer[1].kernell: unknown key, did you mean "kernel"?
+ten_mistakes.toml:19:8: layer[2].name: "conv2" is already the name of layer[1]
+  19 | name = "conv2"
+     |        ^~~~~~~
+ten_mistakes.toml:21:9: layer[2].input: "conv2": kernel 9x9 is larger than the padded input 8x8
+  21 | input = "input"
+     |         ^~~~~~~
+ten_mistakes.toml:28:8: layer[3].kind: unknown activation "rellu", did you mean "relu"?
+  28 | kind = "rellu"
+     |        ^~~~~~~
+ten_mistakes.toml:29:9: layer[3].input: layers form a cycle: "left" -> "right" -> "left"
+  29 | input = "right"
+     |         ^~~~~~~
+ten_mistakes.toml:44:10: layer[6].inputs: "sum": shapes 3x4x4 and 3x8x8 differ
+  44 | inputs = ["small", "input"]
+     |          ^~~~~~~~~~~~~~~~~~
+)");
+}
+
+TEST_CASE("single mistakes") {
+  const std::string relu = "[[layer]]\nname = \"a\"\nop = \"activation\"\n";
+  CHECK(problems(relu) == "accepted");
+  CHECK(problems(relu + "[[layer]]\nname = \"b\"\nop = \"batch_norm\"\ninput = \"input\"\n") ==
+        "5: layer[0].name: nothing uses layer \"a\"\n");
+  CHECK(problems(relu + "[[layer]]\nname = \"b\"\nop = \"softmax_loss\"\ninput = \"input\"\n") ==
+        "5: layer[0].name: nothing uses layer \"a\"\n");
+  CHECK(problems("[[layer]]\nname = \"input\"\nop = \"identity\"\n") ==
+        "5: layer[0].name: \"input\" is the name of the network's input\n");
+  CHECK(problems(relu + "input = \"a\"\n") == "7: layer[0].input: layers form a cycle: \"a\" -> \"a\"\n");
+  CHECK(problems(relu + "input = \"input\"\ninputs = [\"input\"]\n") ==
+        "8: layer[0].inputs: give either input or inputs, not both\n");
+  CHECK(problems(relu + "inputs = []\n") == "7: layer[0].inputs: \"a\": activation takes 1 input, got 0\n");
+  CHECK(problems("[[layer]]\nname = \"fc\"\nop = \"linear\"\nfeatures = 2\n") ==
+        "4: layer[0]: \"fc\": expects a vector or a sequence, got 3x8x8; flatten it first\n");
+  CHECK(problems("[[layer]]\nname = \"p\"\nop = \"pool\"\nkind = \"mean\"\n") ==
+        "7: layer[0].kind: unknown pool \"mean\"; known are: max, average\n");
+  CHECK(problems("[[layer]]\nname = \"c\"\nop = \"convolution\"\nchannels = 1000000\nkernel = 8\ngroups = 1\n") == "accepted");
+  CHECK(problems("[[layer]]\nname = \"p\"\nop = \"pad\"\ntop = 1000000\nleft = 1000000\n") ==
+        "4: layer[0]: \"p\": too large to simulate: output 3x1000008x1000008, 0 weights\n");
+}
+
+TEST_CASE("a network needs an input and layers") {
+  const auto graph = read("schema = 1\nname = \"n\"\ninput = [3, 0]\n");
+  REQUIRE_FALSE(graph);
+  CHECK(to_text(graph.error()) == R"(net.toml:1:1: layer: expected at least one [[layer]]
+net.toml:3:9: input: expected one to three dimensions of at least 1, such as [3, 224, 224] (channels, height, width)
+   3 | input = [3, 0]
+     |         ^~~~~~
+)");
+}
+
+TEST_CASE("a cycle behind other layers is found") {
+  const std::string text = R"(
+[[layer]]
+name = "start"
+op = "identity"
+[[layer]]
+name = "behind"
+op = "identity"
+input = "c"
+[[layer]]
+name = "a"
+op = "add"
+inputs = ["start", "c"]
+[[layer]]
+name = "b"
+op = "identity"
+input = "a"
+[[layer]]
+name = "c"
+op = "identity"
+input = "b"
+)";
+  CHECK(problems(text) == "15: layer[2].inputs: layers form a cycle: \"a\" -> \"b\" -> \"c\" -> \"a\"\n");
+}
+
+TEST_CASE("the README shows the example file as it is") {
+  const auto text = [](const std::string& path) {
+    std::ifstream in(std::string(TBDSIM_SOURCE_DIR) + path);
+    REQUIRE(in);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  const std::string readme = text("/model/workload/README.md");
+  CHECK(readme.find("```toml\n" + text("/tests/data/networks/small_cnn.toml") + "```") != std::string::npos);
+  for (const OpKindInfo& row : op_kinds()) {
+    INFO(row.name);
+    CHECK(readme.find("`" + std::string(row.name) + "`") != std::string::npos);
+  }
+}

@@ -1,0 +1,145 @@
+#include "model/workload/op.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "model/workload/graph_builder.hpp"
+#include "model/workload/shape_inference.hpp"
+#include "tests/catch.hpp"
+
+using namespace tbdsim;
+
+TEST_CASE("the table of operator kinds is consistent") {
+  std::set<std::string_view> names;
+  int expected = 0;
+  for (const OpKindInfo& row : op_kinds()) {
+    INFO(row.name);
+    CHECK(static_cast<int>(row.kind) == expected++);  // rows stand in the order of the enumeration
+    CHECK(&info(row.kind) == &row);
+    CHECK_FALSE(row.name.empty());
+    CHECK(std::all_of(row.name.begin(), row.name.end(), [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; }));
+    CHECK(names.insert(row.name).second);
+    CHECK(row.min_inputs <= row.max_inputs);
+    CHECK((row.min_inputs == 0) == (row.kind == OpKind::input));
+    CHECK(row.moves_data == (row.family != OpFamily::none));
+    if (row.has_parameters) CHECK(row.moves_data);
+    if (row.family == OpFamily::convolution || row.family == OpFamily::recurrent) CHECK(row.has_parameters);
+  }
+  CHECK(expected == static_cast<int>(OpKind::identity) + 1);
+}
+
+namespace {
+
+struct Example {
+  OpKind kind;
+  OpAttributes attributes;
+  std::vector<Shape> inputs;
+  Shape output;
+  std::size_t arrays;
+};
+
+/// One legal use of every kind, with its output and parameter arrays.
+std::vector<Example> examples() {
+  const Shape image{4, 8, 6};
+  return {
+      {OpKind::convolution, ConvolutionAttributes{6, 3, 3, 2, 1, 1, 1, 1, 2, true}, {image}, {6, 4, 6}, 2},
+      {OpKind::linear, LinearAttributes{5, true}, {{7}}, {5}, 2},
+      {OpKind::batch_norm, BatchNormAttributes{}, {image}, image, 2},
+      {OpKind::activation, ActivationAttributes{}, {image}, image, 0},
+      {OpKind::pool, PoolAttributes{PoolKind::max, 3, 3, 2, 2, 0, 0, true}, {image}, {4, 4, 3}, 0},
+      {OpKind::global_average_pool, {}, {image}, {4, 1, 1}, 0},
+      {OpKind::add, {}, {image, image, image}, image, 0},
+      {OpKind::multiply, {}, {image, {4, 1, 1}}, image, 0},
+      {OpKind::concat, {}, {image, {3, 8, 6}}, {7, 8, 6}, 0},
+      {OpKind::slice, SliceAttributes{0, 1, 3}, {image}, {2, 8, 6}, 0},
+      {OpKind::reshape, {}, {image}, {192}, 0},
+      {OpKind::dropout, DropoutAttributes{0.1}, {image}, image, 0},
+      {OpKind::local_response_norm, LocalResponseNormAttributes{}, {image}, image, 0},
+      {OpKind::channel_shuffle, ShuffleAttributes{2}, {image}, image, 0},
+      {OpKind::pad, PadAttributes{1, 2, 3, 4}, {image}, {4, 11, 13}, 0},
+      {OpKind::softmax_loss, {}, {{7}}, {7}, 0},
+      {OpKind::embedding, EmbeddingAttributes{100, 16}, {{9}}, {9, 16}, 1},
+      {OpKind::lstm, RecurrentAttributes{8, 2, true, true}, {{9, 16}}, {9, 16}, 16},
+      {OpKind::gru, RecurrentAttributes{8, 1, false, false}, {{9, 16}}, {9, 8}, 2},
+      {OpKind::vanilla_rnn, RecurrentAttributes{8, 1, false, true}, {{9, 16}}, {9, 8}, 4},
+      {OpKind::layer_norm, {}, {{9, 16}}, {9, 16}, 2},
+      {OpKind::softmax, {}, {{9, 16}}, {9, 16}, 0},
+      {OpKind::matmul, MatmulAttributes{true}, {{9, 16}, {5, 16}}, {9, 5}, 0},
+      {OpKind::identity, {}, {image}, image, 0},
+  };
+}
+
+}  // namespace
+
+TEST_CASE("every kind infers its shape and owns what the table says") {
+  std::set<OpKind> seen;
+  for (const Example& e : examples()) {
+    INFO(info(e.kind).name);
+    seen.insert(e.kind);
+    std::vector<const Shape*> inputs;
+    for (const Shape& shape : e.inputs) inputs.push_back(&shape);
+    const auto output = infer_shape(e.kind, e.attributes, inputs);
+    REQUIRE(output);
+    CHECK(*output == e.output);
+    CHECK(parameters_of(e.kind, e.attributes, e.inputs.front(), false).size() == e.arrays);
+    CHECK((e.arrays > 0) == info(e.kind).has_parameters);
+  }
+  CHECK(seen.size() + 1 == op_kinds().size());  // all but the input
+}
+
+TEST_CASE("impossible operators are refused with their reason") {
+  const auto reason = [](OpKind kind, OpAttributes attributes, std::vector<Shape> shapes) -> std::string {
+    std::vector<const Shape*> inputs;
+    for (const Shape& shape : shapes) inputs.push_back(&shape);
+    const auto output = infer_shape(kind, attributes, inputs);
+    return output ? "accepted as " + to_text(*output) : output.error();
+  };
+  const auto convolution = [](std::int64_t kernel, std::int64_t pad, std::int64_t dilation, std::int64_t groups) {
+    return ConvolutionAttributes{4, kernel, kernel, 1, 1, pad, pad, dilation, groups, false};
+  };
+  using K = OpKind;
+  // Both sides of each limit.
+  CHECK(reason(K::convolution, convolution(7, 0, 1, 1), {{3, 7, 7}}) == "accepted as 4x1x1");
+  CHECK(reason(K::convolution, convolution(8, 0, 1, 1), {{3, 7, 7}}) == "kernel 8x8 is larger than the padded input 7x7");
+  CHECK(reason(K::convolution, convolution(3, 0, 3, 1), {{3, 7, 7}}) == "accepted as 4x1x1");
+  CHECK(reason(K::convolution, convolution(3, 0, 4, 1), {{3, 7, 7}}) == "kernel 9x9 is larger than the padded input 7x7");
+  CHECK(reason(K::convolution, convolution(8, 1, 1, 1), {{3, 7, 7}}) == "accepted as 4x2x2");
+  CHECK(reason(K::convolution, convolution(1, 0, 1, 2), {{3, 7, 7}}) ==
+        "3 input and 4 output channels do not divide into 2 groups");
+  CHECK(reason(K::convolution, convolution(1, 0, 1, 1), {{3}}) == "expects an image (CxHxW), got 3");
+  const auto pool = [](std::int64_t kernel, std::int64_t pad) {
+    return PoolAttributes{PoolKind::max, kernel, kernel, 1, 1, pad, pad, false};
+  };
+  CHECK(reason(K::pool, pool(6, 0), {{1024, 6, 6}}) == "accepted as 1024x1x1");
+  CHECK(reason(K::pool, pool(7, 0), {{1024, 6, 6}}) == "kernel 7x7 is larger than the padded input 6x6");
+  CHECK(reason(K::pool, pool(2, 1), {{1, 6, 6}}) == "accepted as 1x7x7");
+  CHECK(reason(K::pool, pool(2, 2), {{1, 6, 6}}) == "padding 2x2 must be between 0 and half of the kernel 2x2");
+  CHECK(reason(K::linear, LinearAttributes{5, true}, {{2, 3, 4}}) ==
+        "expects a vector or a sequence, got 2x3x4; flatten it first");
+  CHECK(reason(K::add, {}, {{64, 56, 56}, {64, 28, 28}}) == "shapes 64x56x56 and 64x28x28 differ");
+  CHECK(reason(K::add, {}, {{64}}) == "add takes at least 2 inputs, got 1");
+  CHECK(reason(K::multiply, {}, {{1}, {1}, {1}}) == "multiply takes at most 2 inputs, got 3");
+  CHECK(reason(K::dropout, DropoutAttributes{0.5}, {}) == "dropout takes 1 input, got 0");
+  CHECK(reason(K::dropout, DropoutAttributes{1.0}, {{3}}) == "probability must be at least 0 and below 1, got 1");
+  CHECK(reason(K::concat, {}, {{3, 4, 4}, {3, 4, 5}}) == "shapes 3x4x4 and 3x4x5 differ outside the joined dimension");
+  CHECK(reason(K::slice, SliceAttributes{0, 0, 3}, {{3}}) == "accepted as 3");
+  CHECK(reason(K::slice, SliceAttributes{0, 0, 4}, {{3}}) == "range 0..4 is empty or outside dimension 0 of 3");
+  CHECK(reason(K::slice, SliceAttributes{1, 0, 1}, {{3}}) == "axis 1 is outside the 1 dimensions of 3");
+  CHECK(reason(K::matmul, MatmulAttributes{}, {{9, 16}, {5, 16}}) == "inner dimensions 16 and 5 of 9x16 and 5x16 differ");
+  CHECK(reason(K::lstm, RecurrentAttributes{4, 1, false, true}, {{9}}) == "expects a sequence (TxH), got 9");
+  CHECK(reason(K::channel_shuffle, ShuffleAttributes{2}, {{3, 1, 1}}) == "3 channels do not divide into 2 groups");
+}
+
+TEST_CASE("a ceiling pool has no window that starts in the padding") {
+  // PyTorch: 6 pixels, kernel 3, stride 2, no padding: floor gives 2 windows, ceil 3 (the last from pixel 4, one short).
+  const auto width = [](std::int64_t extent, std::int64_t kernel, std::int64_t stride, std::int64_t pad, bool ceil_mode) {
+    const Shape x{1, extent, extent};
+    const PoolAttributes a{PoolKind::max, kernel, kernel, stride, stride, pad, pad, ceil_mode};
+    return infer_shape(OpKind::pool, a, {&x}).value()[1];
+  };
+  CHECK(width(6, 3, 2, 0, false) == 2);
+  CHECK(width(6, 3, 2, 0, true) == 3);
+  CHECK(width(7, 3, 2, 0, true) == 3);
+  // 5 pixels, kernel 2, stride 2, padding 1: ceil would be 4 windows, but the fourth starts at pixel 5.
+  CHECK(width(5, 2, 2, 1, true) == 3);
+}
