@@ -11,12 +11,9 @@ Ranged<double> scaled(double value, double reference, double low, double high) {
 }
 
 /// `busy` seconds of the step's stages, with the time the device waits for the host meanwhile.
-Ranged<double> stage_value(const Prediction& prediction, Seconds busy) {
-  const Stages& stages = prediction.stages;
-  const Seconds all = stages.forward + stages.backward + stages.weight_update;
-  const double share = all > Seconds(0.0) ? static_cast<double>(busy / all) : 0.0;
+Ranged<double> stage_value(const Prediction& prediction, Seconds stage) {
   const Ranged<Seconds>& step = prediction.step_time;
-  return scaled((busy + share * stages.host_exposed).base(), step.value.base(), step.low.base(), step.high.base());
+  return scaled(stage.base(), step.value.base(), step.low.base(), step.high.base());
 }
 
 using MemoryField = Bytes GpuMemory::*;
@@ -59,10 +56,10 @@ std::optional<Ranged<double>> metric_value(const Prediction& prediction, std::st
   const Stages& stages = prediction.stages;
   if (metric == "throughput") return prediction.throughput;
   if (metric == "step_time_s") return Ranged<double>{step.value.base(), step.low.base(), step.high.base()};
-  if (metric == "forward_s") return stage_value(prediction, stages.forward);
-  if (metric == "backward_s") return stage_value(prediction, stages.backward);
-  if (metric == "forward_backward_s") return stage_value(prediction, stages.forward + stages.backward);
-  if (metric == "weight_update_s") return stage_value(prediction, stages.weight_update);
+  if (metric == "forward_s") return stage_value(prediction, stages.forward + stages.host_forward);
+  if (metric == "backward_s") return stage_value(prediction, stages.backward + stages.host_backward);
+  if (metric == "forward_backward_s") return stage_value(prediction, stages.forward + stages.host_forward + stages.backward + stages.host_backward);
+  if (metric == "weight_update_s") return stage_value(prediction, stages.weight_update + stages.host_update);
   if (metric == "peak_memory_bytes") return memory_value(prediction, &GpuMemory::peak);
   if (metric == "peak_allocated_bytes") return memory_value(prediction, &GpuMemory::allocated);
   if (metric == "peak_reserved_bytes") return memory_value(prediction, &GpuMemory::reserved);

@@ -33,8 +33,8 @@ struct Metric {
 /// What `prediction` says of a metric, in the metric's unit; nullopt if a prediction of a step does not hold it
 /// (max_batch_per_gpu, bus_bandwidth). Of several GPUs, memory is that of the fullest.
 ///
-/// A stage metric is the stage's busy time plus its part of `host_exposed`, split in proportion to busy time over
-/// forward, backward and weight update. Ranges of stages are as wide, relatively, as that of the step.
+/// A stage metric is the stage's busy time plus the host time exposed in it. Ranges of stages are as wide, relatively,
+/// as that of the step.
 [[nodiscard]] std::optional<Ranged<double>> metric_value(const Prediction& prediction, std::string_view metric);
 
 }  // namespace tbdsim

@@ -19,7 +19,6 @@ struct PredictOptions {
   std::optional<int> gpus, nodes, batch, image, seq_len;
   std::vector<int> devices;         ///< indices within a node; empty: the first ones
   std::string network, precision, exchange, optimizer, input;
-  std::string host_affinity;        ///< reserved for options of the input pipeline
   std::vector<std::string> set;     ///< KEY=VALUE
   bool detail = false;              ///< keep layers, kernels and timeline
 };
@@ -32,6 +31,7 @@ struct Ranged {
 
 struct Stages {
   Seconds forward, backward, weight_update, metric, exchange_total, exchange_exposed, input_exposed, host_exposed;
+  Seconds host_forward, host_backward, host_update;  ///< the parts of host_exposed, by the stage that waited
 };
 
 struct MemoryParts {

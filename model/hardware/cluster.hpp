@@ -24,9 +24,9 @@ struct Network {
   std::string id, name;           ///< "ethernet-10g", "infiniband-edr"
   BytesPerSecond bandwidth;       ///< line rate of one port and direction
   BytesPerSecond achieved;
-  Seconds latency;
+  Seconds latency;                ///< of one message; zero: not known
   bool rdma = false;
-  std::string source;
+  std::string source, achieved_source, latency_source, notes;
 };
 
 /// A node type: its GPUs (all of one device), host and wiring. Read from hardware/systems/*.toml.
@@ -41,9 +41,16 @@ struct System {
   std::optional<Network> network; ///< default between nodes
   std::optional<Usd> price;
   std::optional<UsdPerSecond> rent;
-  std::string source, notes;
-  std::string file, sha256;       ///< where it was read from
+  std::string source, wiring_source, notes;
+  std::string storage, date;      ///< as the maker prints them
+  std::string file, sha256;       ///< where it was read from, digest of its bytes
 };
+
+/// `nodes` of a system on one network: vertices "node3/gpu0" and one "network_switch0" that every NIC hangs on.
+/// A node without NICs is joined through its first CPU.
+[[nodiscard]] Topology cluster_topology(const System& system, int nodes, const Network& network);
+/// What NCCL may do by default on this device: relays from Volta on (they need NCCL 2.8, which older GPUs rarely ran).
+[[nodiscard]] RingOptions default_ring_options(const Device& device);
 
 /// Where catalogue files live: the folder that holds hardware/.
 struct Catalogue {
@@ -55,6 +62,7 @@ struct Catalogue {
 /// near names; a folded name that fits several is an error listing them.
 [[nodiscard]] Result<System> load_system(const Catalogue& catalogue, const std::string& name, int gpus = 1);
 [[nodiscard]] Result<Device> load_device(const Catalogue& catalogue, const std::string& name);
+[[nodiscard]] Result<Host> load_host(const Catalogue& catalogue, const std::string& name);
 [[nodiscard]] Result<Network> load_network(const Catalogue& catalogue, const std::string& name);
 
 /// Ids in one folder of the catalogue ("gpus", "systems", "networks", "hosts", "stacks"), sorted.

@@ -1,6 +1,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "model/hardware/kernel_parameters.hpp"
 #include "model/units/quantity.hpp"
@@ -25,24 +26,37 @@ struct Device {
   std::string compute_capability;  ///< "7.0"; empty for AMD
   int multiprocessors = 1;    ///< SMs, compute units for AMD
   int fp32_lanes = 64;        ///< fp32 cores of one multiprocessor
+  std::optional<int> tensor_cores;  ///< of the whole device
   std::optional<Hertz> base_clock, boost_clock;
   std::optional<Hertz> sustained_clock;  ///< what a long training run keeps; absent: not known
+  std::string sustained_clock_source;
   PeakRates peak;
   Bytes memory_capacity;      ///< as sold
   std::optional<Bytes> memory_reported;  ///< as the driver reports it
   std::string memory_kind;    ///< "HBM2", "GDDR5X"
+  std::optional<int> memory_bus_bits;
+  std::optional<Hertz> memory_clock;  ///< as tables print it: half the data rate of a pin
   BytesPerSecond memory_bandwidth;
   std::optional<Bytes> l2_capacity;
   std::optional<int> max_threads_per_multiprocessor;
-  std::optional<Bytes> shared_memory_per_multiprocessor;
+  std::optional<Bytes> shared_memory_per_multiprocessor, registers_per_multiprocessor;
   int pcie_generation = 3, pcie_lanes = 16;
+  bool pcie_peer_access = true;  ///< the driver lets it read a neighbour's memory over PCIe
+  std::string pcie_peer_access_source;
   std::optional<int> nvlink_links;
   std::optional<BytesPerSecond> nvlink_bandwidth;  ///< per link and direction
   std::optional<Watts> power_limit;
   std::optional<Usd> launch_price;
+  std::string launch_date;  ///< "2017-05-10"
   std::string source;
   std::string notes;
   DeviceCalibration calibration;  ///< fitted from samples of this very device; empty: transfer from relatives
 };
+
+/// Multiply-add rate of all fp32 cores at `clock`: 2 x multiprocessors x lanes x clock. At the boost clock this is
+/// the peak of most data sheets; some print it at the base clock (TITAN V) or count dual issue (MI300X).
+[[nodiscard]] FlopPerSecond peak_fp32_at(const Device& device, Hertz clock);
+/// `memory_clock`, or half the data rate of a pin from bandwidth and bus width. Absent when neither is known.
+[[nodiscard]] std::optional<Hertz> memory_clock(const Device& device);
 
 }  // namespace tbdsim

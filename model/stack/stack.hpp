@@ -74,6 +74,8 @@ struct Stack {
   // Exchange
   std::string default_exchange = "allreduce";
   std::string nccl;             ///< "2.1.15"
+  Bytes exchange_bucket;        ///< gradients are exchanged when so many bytes have gathered
+  bool exchange_overlaps = true;  ///< buckets leave while backward still runs
   std::string source;
   std::vector<std::string> notices;  ///< set on resolution: "no mxnet-1.3 in the catalogue, using mxnet-1.2"
   double extra_spread = 0.0;         ///< added to the range when the name only resolved to this stack

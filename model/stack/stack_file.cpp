@@ -90,6 +90,13 @@ void read_memory(TomlTable table, Stack& stack) {
   table.finish();
 }
 
+void read_exchange(TomlTable table, Stack& stack) {
+  stack.exchange_bucket = table.quantity<Bytes>("bucket", kNotNegative);
+  stack.exchange_overlaps = table.boolean_or("overlaps_backward", true);
+  table.mark("source");
+  table.finish();
+}
+
 }  // namespace
 
 Result<Stack> read_stack(const std::string& path) {
@@ -116,6 +123,7 @@ Result<Stack> read_stack(const std::string& path) {
   read_operators(root.table("operators"), stack);
   read_update(root.table("update"), stack);
   read_memory(root.table("memory"), stack);
+  read_exchange(root.table("exchange"), stack);
   root.finish();
   if (!file->errors().empty()) return tl::make_unexpected(file->errors());
   stack.file = path;

@@ -1,0 +1,159 @@
+#include "model/analysis/configure.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+
+#include "model/support/edit_distance.hpp"
+
+namespace tbdsim {
+namespace {
+
+/// Passes: SGD reads weight and gradient and writes the weight (3), momentum adds 2, Adam's second moment 2 more; LARS
+/// and LAMB read weights and gradients (and states) once more for their norms. NovoGrad keeps one scalar per array.
+const std::array<Optimizer, 6> kOptimizers{{{"sgd", 0, 3.0 / 5.0},
+                                            {"sgd-momentum", 1, 1.0},
+                                            {"adam", 2, 7.0 / 5.0},
+                                            {"lamb", 2, 10.0 / 5.0},
+                                            {"lars", 1, 7.0 / 5.0},
+                                            {"novograd", 1, 6.0 / 5.0}}};
+
+std::string suggestion(const std::string& word, const std::vector<std::string>& candidates) {
+  if (const auto near = nearest(word, candidates)) return fmt::format(", did you mean \"{}\"?", *near);
+  return fmt::format("; there are {}", fmt::join(candidates, ", "));
+}
+
+Result<Optimizer> choose_optimizer(const std::string& name) {
+  if (name.empty()) return kOptimizers[1];
+  std::vector<std::string> names;
+  for (const Optimizer& optimizer : kOptimizers) {
+    if (fold_name(optimizer.name) == fold_name(name)) return optimizer;
+    names.push_back(optimizer.name);
+  }
+  return fail(fmt::format("unknown optimizer \"{}\"{}", name, suggestion(name, names)));
+}
+
+Result<Precision> choose_precision(const std::string& name) {
+  if (name.empty()) return Precision::fp32;
+  if (const auto precision = parse_precision(name)) return *precision;
+  return fail(fmt::format("unknown precision \"{}\"{}", name, suggestion(name, {"fp32", "tf32", "fp16", "bf16", "amp"})));
+}
+
+Result<std::string> choose_exchange(const std::string& name) {
+  const std::vector<std::string> known{"allreduce", "nccl", "p2p", "local", "ps", "ps-p3", "dataparallel"};
+  if (name.empty() || fold_name(name) == "allreduce") return std::string("allreduce");
+  for (const std::string& exchange : known) {
+    if (fold_name(exchange) == fold_name(name))
+      return fail(fmt::format("exchange {} is not modelled in this version; allreduce is", exchange));
+  }
+  return fail(fmt::format("unknown exchange \"{}\"{}", name, suggestion(name, known)));
+}
+
+Result<std::string> choose_input(const std::string& name) {
+  if (name.empty() || name == "synthetic") return std::string("synthetic");
+  return fail(fmt::format("unknown input \"{}\"; synthetic is modelled in this version", name));
+}
+
+/// Devices per node and nodes, from --gpus, --nodes and --devices (DESIGN section 5).
+Result<std::pair<std::vector<int>, int>> choose_devices(const PredictOptions& options, const System& system) {
+  const int per_node = system.gpu_count;
+  for (const auto& [value, name] : {std::pair{options.gpus, "--gpus"}, std::pair{options.nodes, "--nodes"}}) {
+    if (value && *value < 1) return fail(fmt::format("{} {}: expected at least 1", name, *value));
+  }
+  std::vector<int> devices = options.devices;
+  int nodes = options.nodes.value_or(1);
+  if (!devices.empty()) {
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      if (devices[i] < 0 || devices[i] >= per_node)
+        return fail(fmt::format("--devices {}: {} has GPUs 0..{}", devices[i], system.id, per_node - 1));
+      if (std::find(devices.begin(), devices.begin() + static_cast<std::ptrdiff_t>(i), devices[i]) != devices.begin() + static_cast<std::ptrdiff_t>(i))
+        return fail(fmt::format("--devices names GPU {} twice", devices[i]));
+    }
+    if (options.gpus && *options.gpus != static_cast<int>(devices.size()) * nodes)
+      return fail(fmt::format("--gpus {} and --devices with {} on {} node(s) disagree", *options.gpus, devices.size(), nodes));
+    return std::pair{devices, nodes};
+  }
+  int local = per_node;
+  if (options.gpus && options.nodes) {
+    if (*options.gpus % nodes != 0) return fail(fmt::format("{} GPUs do not divide over {} nodes", *options.gpus, nodes));
+    local = *options.gpus / nodes;
+    if (local > per_node) return fail(fmt::format("{} GPUs on {} nodes need {} a node; {} has {}", *options.gpus, nodes, local, system.id, per_node));
+  } else if (options.gpus) {
+    if (*options.gpus < per_node) {
+      local = *options.gpus;
+    } else {
+      if (*options.gpus % per_node != 0) return fail(fmt::format("{} GPUs do not fill nodes of {}", *options.gpus, per_node));
+      nodes = *options.gpus / per_node;
+    }
+  }
+  devices.resize(static_cast<std::size_t>(local));
+  for (std::size_t i = 0; i < devices.size(); ++i) devices[i] = static_cast<int>(i);
+  return std::pair{devices, nodes};
+}
+
+template <class T>
+bool take(Result<T> result, T& target, Errors& errors) {
+  if (result) {
+    target = std::move(*result);
+    return true;
+  }
+  errors.insert(errors.end(), result.error().begin(), result.error().end());
+  return false;
+}
+
+void choose_network(Session& session, const PredictOptions& options, Configuration& configuration, Errors& errors) {
+  if (options.network.empty()) {
+    configuration.network = configuration.hardware().network;
+    return;
+  }
+  const auto network = session.network(options.network);
+  if (*network) configuration.network = **network;
+  else errors.insert(errors.end(), network->error().begin(), network->error().end());
+}
+
+void choose_stack(Session& session, const PredictOptions& options, Configuration& configuration, Errors& errors) {
+  const Device& device = configuration.hardware().device;
+  const auto stack = options.stack.empty() ? session.default_stack(device) : session.stack(options.stack);
+  if (!*stack) {
+    errors.insert(errors.end(), stack->error().begin(), stack->error().end());
+    return;
+  }
+  configuration.stack = **stack;
+  configuration.notices.insert(configuration.notices.end(), configuration.stack.notices.begin(), configuration.stack.notices.end());
+}
+
+}  // namespace
+
+Result<Configuration> configure(Session& session, const PredictOptions& options) {
+  Errors errors;
+  Configuration configuration;
+  if (options.hardware.empty()) return fail("no hardware named; use --hw, such as --hw dgx1.toml");
+  if (options.model.empty()) return fail("no model named; use --model, such as --model resnet50");
+  if (options.batch && *options.batch < 1) return fail(fmt::format("--batch {}: expected at least 1 sample per GPU", *options.batch));
+  if (!options.set.empty()) return fail("--set is not available in this version");
+  configuration.system = session.system(options.hardware, std::max(1, options.gpus.value_or(1) / std::max(1, options.nodes.value_or(1))));
+  if (!*configuration.system) return tl::make_unexpected(configuration.system->error());
+  configuration.constants = session.constants();
+  if (!*configuration.constants) return tl::make_unexpected(configuration.constants->error());
+  choose_stack(session, options, configuration, errors);
+  choose_network(session, options, configuration, errors);
+  take(choose_precision(options.precision), configuration.precision, errors);
+  take(choose_optimizer(options.optimizer), configuration.optimizer, errors);
+  take(choose_exchange(options.exchange), configuration.exchange, errors);
+  take(choose_input(options.input), configuration.input, errors);
+  std::pair<std::vector<int>, int> devices;
+  if (take(choose_devices(options, configuration.hardware()), devices, errors)) {
+    configuration.devices = std::move(devices.first);
+    configuration.nodes = devices.second;
+    configuration.gpus = static_cast<int>(configuration.devices.size()) * configuration.nodes;
+  }
+  const std::string variant = options.stack.empty() ? "torchvision" : configuration.stack.zoo_variant;
+  configuration.workload = session.workload(options.model, variant, {options.image, std::nullopt});
+  if (!*configuration.workload) errors.insert(errors.end(), configuration.workload->error().begin(), configuration.workload->error().end());
+  if (!errors.empty()) return tl::make_unexpected(errors);
+  configuration.batch = options.batch.value_or(configuration.network_graph().graph.default_batch);
+  configuration.stack.update_passes_sgd_momentum *= configuration.optimizer.relative_passes;
+  return configuration;
+}
+
+}  // namespace tbdsim

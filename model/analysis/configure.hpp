@@ -1,0 +1,36 @@
+#pragma once
+#include <memory>
+
+#include "model/analysis/session.hpp"
+
+namespace tbdsim {
+
+/// One optimiser: fp32 arrays it keeps per parameter, and passes over the parameters against SGD with momentum.
+struct Optimizer {
+  std::string name;
+  double states = 1;
+  double relative_passes = 1.0;
+};
+
+/// A prediction's inputs, resolved: every name looked up, every default filled in, every size checked.
+struct Configuration {
+  std::shared_ptr<const Result<System>> system;
+  std::shared_ptr<const Result<Workload>> workload;
+  std::shared_ptr<const Result<KernelConstants>> constants;
+  Stack stack;
+  std::optional<Network> network;
+  std::vector<int> devices;  ///< within each node
+  int gpus = 1, nodes = 1, batch = 1;
+  Precision precision = Precision::fp32;
+  Optimizer optimizer;
+  std::string exchange, input;
+  std::vector<std::string> notices;
+
+  [[nodiscard]] const System& hardware() const { return **system; }
+  [[nodiscard]] const Workload& network_graph() const { return **workload; }
+};
+
+/// Errors: as `predict`.
+[[nodiscard]] Result<Configuration> configure(Session& session, const PredictOptions& options);
+
+}  // namespace tbdsim

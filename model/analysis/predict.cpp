@@ -1,0 +1,149 @@
+#include "model/analysis/predict.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+#include "model/analysis/configure.hpp"
+#include "model/analysis/step_times.hpp"
+#include "model/cost/uncertainty.hpp"
+#include "model/memory/footprint.hpp"
+#include "model/schedule/lower.hpp"
+#include "model/units/format.hpp"
+
+namespace tbdsim {
+namespace {
+
+template <class Q>
+Ranged<Q> with_range(Q value, double spread) {
+  const double factor = std::exp(kCentral80 * spread);
+  return {value, value / factor, value * factor};
+}
+
+void identify(const Configuration& configuration, Prediction& p) {
+  const System& system = configuration.hardware();
+  const Workload& workload = configuration.network_graph();
+  p.hardware_name = system.id;
+  p.hardware_file = system.file;
+  p.hardware_sha256 = system.sha256;
+  p.device = system.device.id;
+  p.model = workload.graph.name;
+  p.variant = workload.graph.variant;
+  p.input_unit = workload.graph.input_unit;
+  p.stack = configuration.stack.id;
+  p.stack_file = configuration.stack.file;
+  p.stack_sha256 = configuration.stack.sha256;
+  p.precision = name(configuration.precision);
+  p.exchange = configuration.exchange;
+  p.optimizer = configuration.optimizer.name;
+  p.input = configuration.input;
+  p.notices = configuration.notices;
+  p.gpus = configuration.gpus;
+  p.nodes = configuration.nodes;
+  p.batch_per_gpu = configuration.batch;
+  p.global_batch = configuration.batch * configuration.gpus;
+}
+
+void tell_memory(const Configuration& configuration, const LoweredStep& step, Prediction& p) {
+  const bool half = configuration.precision != Precision::fp32 && configuration.precision != Precision::tf32;
+  FootprintOptions options;
+  options.batch = configuration.batch;
+  options.element = half ? Bytes(2.0) : Bytes(4.0);
+  options.optimizer_states = configuration.optimizer.states;
+  options.master_weights = configuration.precision == Precision::amp;
+  if (configuration.gpus > 1) options.exchange_bucket = std::min(2.0 * configuration.stack.exchange_bucket, step.exchanged);
+  const Footprint f = footprint(configuration.network_graph().graph, step, configuration.stack, options);
+  const Device& device = configuration.hardware().device;
+  p.memory.capacity = device.memory_reported.value_or(device.memory_capacity);
+  for (const int gpu : configuration.devices) {
+    GpuMemory memory;
+    memory.gpu = gpu;
+    memory.parts = {f.weights, f.gradients, f.optimizer_state, f.feature_maps, f.workspace, f.dynamic, f.input, f.exchange, f.context, f.slack};
+    memory.pre_training = f.context + f.weights + f.gradients + f.input;
+    memory.peak = f.total();
+    memory.reserved = memory.peak - f.context;
+    memory.allocated = memory.reserved - f.slack;
+    // An estimate without replaying the allocator: 15 % either way.
+    memory.low = memory.peak / 1.15;
+    memory.high = memory.peak * 1.15;
+    p.memory.fits = p.memory.fits && memory.peak <= p.memory.capacity;
+    p.memory.gpus.push_back(memory);
+  }
+}
+
+std::string limit_text(const Limit& limit, const Configuration& configuration) {
+  const int percent = static_cast<int>(std::lround(100.0 * limit.share));
+  const std::string& device = configuration.hardware().device.id;
+  if (limit.resource == "gpu_compute") return fmt::format("{} % of the step is arithmetic on {}", percent, device);
+  if (limit.resource == "gpu_memory_bandwidth") return fmt::format("{} % of the step moves data in the memory of {}", percent, device);
+  if (limit.resource == "host") return fmt::format("{} % of the step waits for the host to issue operators", percent);
+  if (limit.resource == "intra_node_link") return fmt::format("{} % of the step exchanges gradients inside the node", percent);
+  return fmt::format("{} % of the step exchanges gradients between nodes", percent);
+}
+
+void tell_provenance(const Configuration& configuration, const KernelModel& kernels, const RingExchange& exchange, Prediction& p) {
+  const auto split = [](const std::string& source) {
+    const std::size_t colon = source.find(':');
+    const std::string kind = colon == std::string::npos ? "assumed" : source.substr(0, colon);
+    return std::pair{kind, colon == std::string::npos ? source : source.substr(std::min(source.size(), colon + 2))};
+  };
+  const auto add = [&](std::string what, const std::string& source) {
+    auto [kind, text] = split(source);
+    p.provenance.push_back({std::move(what), std::move(kind), std::move(text)});
+  };
+  const Device& device = configuration.hardware().device;
+  add(fmt::format("device {}", device.id), device.source);
+  for (const auto* family : {"convolution", "gemm", "memory_bound"}) {
+    add(fmt::format("kernel parameters, {}", family), kernels.parameters_of(family).parameters.source);
+  }
+  add(fmt::format("stack {}", configuration.stack.id), configuration.stack.source);
+  if (configuration.gpus > 1) p.provenance.push_back({"gradient exchange", "fitted", exchange.description});
+}
+
+}  // namespace
+
+Result<Prediction> predict(Session& session, const PredictOptions& options) {
+  auto configured = configure(session, options);
+  if (!configured) return tl::make_unexpected(configured.error());
+  const Configuration& configuration = *configured;
+  const System& system = configuration.hardware();
+  const Workload& workload = configuration.network_graph();
+  const auto kernels = KernelModel::make(system.device, configuration.precision, configuration.stack, **configuration.constants);
+  if (!kernels) return tl::make_unexpected(kernels.error());
+  const auto exchange = ring_exchange(system, configuration.devices, configuration.nodes, configuration.network);
+  if (!exchange) return tl::make_unexpected(exchange.error());
+
+  const LoweredStep step = lower(workload.graph, workload.step, *kernels, configuration.stack, *exchange, {static_cast<double>(configuration.batch)});
+  const engine::Timeline timeline = engine::simulate(step.graph);
+  StepTimes times = step_times(step, timeline);
+
+  Prediction p;
+  identify(configuration, p);
+  const double distance = std::max(kernels->parameters_of("convolution").distance, kernels->parameters_of("memory_bound").distance);
+  const double spread = step_spread((*configuration.constants)->spread, distance, configuration.stack.extra_spread);
+  p.step_time = with_range(times.step, spread);
+  const auto samples = static_cast<double>(p.global_batch);
+  p.throughput = {samples / times.step.base(), samples / p.step_time.high.base(), samples / p.step_time.low.base()};
+  p.stages = times.stages;
+  const FlopPerSecond tensor_peak = kernels->peak();
+  p.utilization.gpu_busy = times.busy / times.step;
+  p.utilization.fp32 = times.flop / (system.device.peak.fp32 * times.busy);
+  p.utilization.tensor_core = times.tensor_flop / (tensor_peak * times.busy);
+  p.utilization.mfu = (times.flop + times.tensor_flop) / (tensor_peak * times.step);
+  p.utilization.cpu = std::min<double>(1.0, times.host_busy * static_cast<double>(configuration.devices.size()) / (times.step * system.host.cores));
+  tell_memory(configuration, step, p);
+  p.limits = std::move(times.limits);
+  for (Limit& limit : p.limits) limit.text = limit_text(limit, configuration);
+  if (!p.limits.empty()) p.limit = p.limits.front();
+  if (system.rent) {
+    p.usd_per_hour = (*system.rent * Seconds(3600.0)).base() * configuration.nodes;
+    p.usd_per_million_samples = *p.usd_per_hour / 3600.0 * 1e6 / p.throughput.value;
+  }
+  tell_provenance(configuration, *kernels, *exchange, p);
+  p.flop_per_step_per_gpu = times.flop + times.tensor_flop;
+  p.peak = kernels->peak();
+  if (options.detail) describe_step(workload.graph, step, timeline, system.device.peak.fp32, p);
+  return p;
+}
+
+}  // namespace tbdsim

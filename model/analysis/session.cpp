@@ -1,0 +1,110 @@
+#include "model/analysis/session.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+
+#include "model/input/digest.hpp"
+#include "model/workload/network_file.hpp"
+
+namespace tbdsim {
+namespace {
+
+Result<Workload> read_workload_file(const std::string& path) {
+  auto file = TomlFile::open(path);
+  if (!file) return tl::make_unexpected(file.error());
+  const std::string digest = sha256_hex(file->text());
+  auto graph = read_network(std::move(*file));
+  if (!graph) return tl::make_unexpected(graph.error());
+  TrainingStep step = training_step(*graph);
+  return Workload{std::move(*graph), std::move(step), path, digest};
+}
+
+Result<Workload> make_workload(const std::string& name, const std::string& variant, const ZooOptions& options) {
+  std::error_code error;
+  const bool file = name.size() > 5 && name.substr(name.size() - 5) == ".toml";
+  if (file && std::filesystem::exists(name, error)) return read_workload_file(name);
+  const std::string wanted = file ? std::filesystem::path(name).stem().string() : name;
+  const auto entry = find_network(wanted, variant);
+  if (!entry) {
+    if (file) return fail(fmt::format("no network file \"{}\", and {}", name, entry.error().front().message));
+    return tl::make_unexpected(entry.error());
+  }
+  auto graph = (*entry)->build(**entry, options);
+  if (!graph) return tl::make_unexpected(graph.error());
+  TrainingStep step = training_step(*graph);
+  return Workload{std::move(*graph), std::move(step), {}, {}};
+}
+
+/// "7.0" as 70, so that 10.0 follows 9.0.
+int capability(const std::string& text) {
+  const std::size_t dot = text.find('.');
+  if (dot == std::string::npos) return 0;
+  return std::atoi(text.substr(0, dot).c_str()) * 10 + std::atoi(text.substr(dot + 1).c_str());
+}
+
+Result<Stack> choose_stack(const std::string& root, const Device& device) {
+  std::optional<Stack> best;
+  for (const std::string& id : catalogue_ids({root}, "stacks")) {
+    if (id.substr(0, 8) != "pytorch-") continue;
+    auto stack = read_stack(fmt::format("{}/hardware/stacks/{}.toml", root, id));
+    if (!stack) return stack;
+    if (!stack->variant.empty() || stack->vendor != device.vendor) continue;
+    if (capability(device.compute_capability) < capability(stack->minimum_compute_capability)) continue;
+    // Minor releases have two digits: 1.13 follows 1.4.
+    const auto order = [](const Stack& s) { return capability(s.version) + 1000 * std::atoi(s.version.c_str()); };
+    if (!best || order(*stack) > order(*best)) best = std::move(*stack);
+  }
+  if (best) return *best;
+  if (device.vendor == "AMD") {
+    auto stack = load_stack(root, "rocm-1.7");
+    if (stack) stack->notices.push_back(fmt::format("no PyTorch stack for {} in the catalogue, using rocm-1.7", device.id));
+    return stack;
+  }
+  return fail(fmt::format("no PyTorch stack of the catalogue supports {} (compute capability {}); name one with --stack", device.id,
+                          device.compute_capability));
+}
+
+}  // namespace
+
+template <class Value, class Make>
+std::shared_ptr<const Result<Value>> Session::cached(Cache<Value>& cache, const std::string& key, const Make& make) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = cache.find(key); found != cache.end()) return found->second;
+  }
+  auto made = std::make_shared<const Result<Value>>(make());
+  const std::lock_guard lock(mutex_);
+  // Another thread may have been faster; both made the same value.
+  return cache.emplace(key, std::move(made)).first->second;
+}
+
+std::shared_ptr<const Result<System>> Session::system(const std::string& name, int gpus) {
+  return cached<System>(systems_, fmt::format("{}\n{}", name, gpus), [&] { return load_system(catalogue_, name, gpus); });
+}
+
+std::shared_ptr<const Result<Network>> Session::network(const std::string& name) {
+  return cached<Network>(networks_, name, [&] { return load_network(catalogue_, name); });
+}
+
+std::shared_ptr<const Result<Stack>> Session::stack(const std::string& name) {
+  return cached<Stack>(stacks_, name, [&] { return load_stack(catalogue_.root, name); });
+}
+
+std::shared_ptr<const Result<Stack>> Session::default_stack(const Device& device) {
+  return cached<Stack>(stacks_, fmt::format("\n{} {}", device.vendor, device.compute_capability),
+                       [&] { return choose_stack(catalogue_.root, device); });
+}
+
+std::shared_ptr<const Result<Workload>> Session::workload(const std::string& name, const std::string& variant, const ZooOptions& options) {
+  const std::string key = fmt::format("{}\n{}\n{}\n{}", name, variant, options.image.value_or(0), options.classes.value_or(0));
+  return cached<Workload>(workloads_, key, [&] { return make_workload(name, variant, options); });
+}
+
+std::shared_ptr<const Result<KernelConstants>> Session::constants() {
+  return cached<KernelConstants>(constants_, "", [&] { return read_kernel_constants(catalogue_.root + "/hardware/kernels.toml"); });
+}
+
+std::shared_ptr<Session> open_session(const Catalogue& catalogue) { return std::make_shared<Session>(catalogue); }
+
+}  // namespace tbdsim

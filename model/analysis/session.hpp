@@ -1,0 +1,50 @@
+#pragma once
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <tuple>
+
+#include "model/analysis/predict.hpp"
+#include "model/hardware/kernel_constants.hpp"
+#include "model/workload/training_step.hpp"
+#include "model/workload/zoo/zoo.hpp"
+
+namespace tbdsim {
+
+/// A network with its training step.
+struct Workload {
+  OpGraph graph;
+  TrainingStep step;
+  std::string file, sha256;  ///< of a user's network file
+};
+
+class Session {
+ public:
+  explicit Session(Catalogue catalogue) : catalogue_(std::move(catalogue)) {}
+
+  [[nodiscard]] const Catalogue& catalogue() const { return catalogue_; }
+  [[nodiscard]] std::shared_ptr<const Result<System>> system(const std::string& name, int gpus);
+  [[nodiscard]] std::shared_ptr<const Result<Network>> network(const std::string& name);
+  [[nodiscard]] std::shared_ptr<const Result<Stack>> stack(const std::string& name);
+  /// The newest catalogued PyTorch that supports the device; of another vendor, its own stack.
+  [[nodiscard]] std::shared_ptr<const Result<Stack>> default_stack(const Device& device);
+  [[nodiscard]] std::shared_ptr<const Result<Workload>> workload(const std::string& name, const std::string& variant, const ZooOptions& options);
+  [[nodiscard]] std::shared_ptr<const Result<KernelConstants>> constants();
+
+ private:
+  template <class Value>
+  using Cache = std::map<std::string, std::shared_ptr<const Result<Value>>>;
+  template <class Value, class Make>
+  std::shared_ptr<const Result<Value>> cached(Cache<Value>& cache, const std::string& key, const Make& make);
+
+  Catalogue catalogue_;
+  std::mutex mutex_;
+  Cache<System> systems_;
+  Cache<Network> networks_;
+  Cache<Stack> stacks_;
+  Cache<Workload> workloads_;
+  Cache<KernelConstants> constants_;
+};
+
+}  // namespace tbdsim

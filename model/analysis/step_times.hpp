@@ -1,0 +1,21 @@
+#pragma once
+#include "model/analysis/predict.hpp"
+#include "model/schedule/lower.hpp"
+
+namespace tbdsim {
+
+/// What the last (steady) iteration of a simulated step shows.
+struct StepTimes {
+  Seconds step;
+  Stages stages;
+  Seconds busy;                ///< compute stream
+  Seconds host_busy;
+  Flop flop, tensor_flop;      ///< useful, per rank
+  std::vector<Limit> limits;   ///< shares of the critical path, largest first
+};
+[[nodiscard]] StepTimes step_times(const LoweredStep& step, const engine::Timeline& timeline);
+
+/// Layers and kernels of the last iteration.
+void describe_step(const OpGraph& graph, const LoweredStep& step, const engine::Timeline& timeline, FlopPerSecond peak, Prediction& prediction);
+
+}  // namespace tbdsim

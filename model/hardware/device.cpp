@@ -1,0 +1,40 @@
+#include "model/hardware/device.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace tbdsim {
+namespace {
+
+constexpr std::array<std::string_view, 5> kPrecisionNames = {"fp32", "tf32", "fp16", "bf16", "amp"};
+constexpr double kBitsPerByte = 8.0;
+constexpr double kTransfersPerClock = 2.0;  // double data rate, the sense in which tables print a memory clock
+
+}  // namespace
+
+std::string_view name(Precision precision) { return kPrecisionNames[static_cast<std::size_t>(precision)]; }
+
+std::optional<Precision> parse_precision(std::string_view text) {
+  const auto found = std::find(kPrecisionNames.begin(), kPrecisionNames.end(), text);
+  if (found == kPrecisionNames.end()) return std::nullopt;
+  return static_cast<Precision>(found - kPrecisionNames.begin());
+}
+
+FlopPerSecond peak_fp32_at(const Device& device, Hertz clock) {
+  const Flop per_cycle(2.0 * device.multiprocessors * device.fp32_lanes);
+  return per_cycle * clock;
+}
+
+std::optional<Hertz> memory_clock(const Device& device) {
+  if (device.memory_clock) return device.memory_clock;
+  if (!device.memory_bus_bits) return std::nullopt;
+  return Hertz(device.memory_bandwidth.base() * kBitsPerByte / *device.memory_bus_bits / kTransfersPerClock);
+}
+
+const FamilyParameters* DeviceCalibration::find(std::string_view family, std::string_view precision) const {
+  const auto found = std::find_if(families.begin(), families.end(),
+                                  [&](const FamilyParameters& f) { return f.family == family && f.precision == precision; });
+  return found == families.end() ? nullptr : &*found;
+}
+
+}  // namespace tbdsim

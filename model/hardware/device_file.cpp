@@ -1,0 +1,91 @@
+#include <utility>
+
+#include "model/hardware/hardware_file.hpp"
+
+namespace tbdsim {
+namespace {
+
+constexpr std::int64_t kMostMultiprocessors = 4096;  // far above any device; catches a slip of digits
+constexpr std::int64_t kMostLanes = 1024;
+constexpr std::int64_t kMostLinks = 1024;
+constexpr std::int64_t kMostSamples = 1'000'000'000;
+/// Efficiencies are fractions of peak; clocks above the nominal boost may push them a little over one.
+constexpr Bounds kEfficiency{0.0, 2.0, true};
+
+std::optional<int> integer_if(TomlTable& table, std::string_view key, std::int64_t high) {
+  if (!table.has(key)) return std::nullopt;
+  return static_cast<int>(table.integer(key, 1, high));
+}
+
+FamilyParameters read_family(TomlTable table) {
+  FamilyParameters family;
+  family.family = table.text("family");
+  family.precision = table.text("precision");
+  family.compute_efficiency = table.number("compute_efficiency", kEfficiency);
+  family.bandwidth_efficiency = table.number("bandwidth_efficiency", kEfficiency);
+  family.launch = table.quantity<Seconds>("launch", kNotNegative);
+  family.spread = table.number("spread", kNotNegative);
+  family.samples = static_cast<int>(table.integer("samples", 0, kMostSamples));
+  family.source = table.text("source");
+  return family;
+}
+
+PeakRates read_peak(TomlTable& table) {
+  PeakRates peak;
+  peak.fp32 = table.quantity<FlopPerSecond>("peak_fp32");
+  peak.tf32_tensor = table.quantity_if<FlopPerSecond>("peak_tf32_tensor");
+  peak.fp16_tensor = table.quantity_if<FlopPerSecond>("peak_fp16_tensor");
+  peak.bf16_tensor = table.quantity_if<FlopPerSecond>("peak_bf16_tensor");
+  peak.fp8_tensor = table.quantity_if<FlopPerSecond>("peak_fp8_tensor");
+  peak.fp16_vector = table.quantity_if<FlopPerSecond>("peak_fp16_vector");
+  peak.fp64 = table.quantity_if<FlopPerSecond>("peak_fp64");
+  return peak;
+}
+
+void read_memory(TomlTable& table, Device& device) {
+  device.memory_capacity = table.quantity<Bytes>("memory_capacity");
+  device.memory_reported = table.quantity_if<Bytes>("memory_reported");
+  device.memory_kind = table.text_or("memory_kind", "");
+  device.memory_bus_bits = integer_if(table, "memory_bus_bits", 1 << 20);
+  device.memory_clock = table.quantity_if<Hertz>("memory_clock");
+  device.memory_bandwidth = table.quantity<BytesPerSecond>("memory_bandwidth");
+  device.l2_capacity = table.quantity_if<Bytes>("l2_capacity");
+  device.shared_memory_per_multiprocessor = table.quantity_if<Bytes>("shared_memory_per_multiprocessor");
+  device.registers_per_multiprocessor = table.quantity_if<Bytes>("registers_per_multiprocessor");
+}
+
+}  // namespace
+
+Device read_device(TomlTable table, std::string id) {
+  Device device;
+  device.id = std::move(id);
+  device.name = table.text("name");
+  device.vendor = table.text_or("vendor", "");
+  device.architecture = table.text_or("architecture", "");
+  device.compute_capability = table.text_or("compute_capability", "");
+  device.multiprocessors = static_cast<int>(table.integer("multiprocessors", 1, kMostMultiprocessors));
+  device.fp32_lanes = static_cast<int>(table.integer("fp32_lanes", 1, kMostLanes));
+  device.tensor_cores = integer_if(table, "tensor_cores", kMostMultiprocessors * kMostLanes);
+  device.base_clock = table.quantity_if<Hertz>("base_clock");
+  device.boost_clock = table.quantity_if<Hertz>("boost_clock");
+  device.sustained_clock = table.quantity_if<Hertz>("sustained_clock");
+  device.sustained_clock_source = table.text_or("sustained_clock_source", "");
+  device.peak = read_peak(table);
+  read_memory(table, device);
+  device.max_threads_per_multiprocessor = integer_if(table, "max_threads_per_multiprocessor", 1 << 16);
+  device.pcie_generation = static_cast<int>(table.integer_or("pcie_generation", device.pcie_generation, 1, 9));
+  device.pcie_lanes = static_cast<int>(table.integer_or("pcie_lanes", device.pcie_lanes, 1, 32));
+  device.pcie_peer_access = table.boolean_or("pcie_peer_access", true);
+  device.pcie_peer_access_source = table.text_or("pcie_peer_access_source", "");
+  device.nvlink_links = integer_if(table, "nvlink_links", kMostLinks);
+  device.nvlink_bandwidth = table.quantity_if<BytesPerSecond>("nvlink_bandwidth");
+  device.power_limit = table.quantity_if<Watts>("power_limit");
+  device.launch_price = table.quantity_if<Usd>("launch_price");
+  device.launch_date = table.text_or("launch_date", "");
+  device.source = table.text("source");
+  device.notes = table.text_or("notes", "");
+  for (const TomlTable& family : table.tables_or_empty("calibration")) device.calibration.families.push_back(read_family(family));
+  return device;
+}
+
+}  // namespace tbdsim

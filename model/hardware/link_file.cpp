@@ -1,0 +1,93 @@
+#include "model/hardware/link_file.hpp"
+
+#include <fmt/format.h>
+
+#include "model/support/edit_distance.hpp"
+
+namespace tbdsim {
+namespace {
+
+constexpr std::int64_t kMostLinksOfABundle = 1024;
+const std::vector<std::string> kKinds = {"nvlink", "xgmi", "pcie", "cpu_link", "network", "storage", "internal"};
+
+LinkKind read_kind(TomlTable& table) {
+  const std::string text = table.text("kind");
+  const auto kind = parse_link_kind(text);
+  if (!kind && !text.empty()) {
+    const auto near = nearest(text, kKinds);
+    table.problem("kind", near ? fmt::format("no link kind \"{}\", did you mean \"{}\"?", text, *near)
+                               : fmt::format("no link kind \"{}\", expected one of {}", text, fmt::join(kKinds, ", ")));
+  }
+  return kind.value_or(LinkKind::internal);
+}
+
+LinkBundle read_type(const std::string& name, TomlTable table, bool peer_access) {
+  LinkBundle type;
+  type.type = name;
+  type.kind = read_kind(table);
+  type.bandwidth = table.quantity<BytesPerSecond>("bandwidth");
+  type.achieved = table.quantity_if<BytesPerSecond>("achieved").value_or(type.bandwidth);
+  type.sm_copy = table.quantity_if<BytesPerSecond>("sm_copy").value_or(type.achieved);
+  type.latency = table.quantity_if<Seconds>("latency", kNotNegative).value_or(Seconds(0.0));
+  type.peer_access = table.boolean_or("peer_access", peer_access && type.kind == LinkKind::pcie);
+  type.staged = table.quantity_if<BytesPerSecond>("staged");
+  type.source = table.text("source");
+  type.achieved_source = table.text_or("achieved_source", type.source);
+  type.sm_copy_source = table.text_or("sm_copy_source", type.achieved_source);
+  type.latency_source = table.text_or("latency_source", type.source);
+  return type;
+}
+
+std::optional<VertexId> read_end(TomlTable& wire_table, std::string_view key, const Topology& topology) {
+  const std::string name = wire_table.text(key);
+  if (name.empty()) return std::nullopt;
+  if (auto vertex = topology.find(name)) return vertex;
+  std::vector<std::string> names;
+  for (const Vertex& vertex : topology.vertices) names.push_back(vertex.name);
+  const auto near = nearest(name, names);
+  wire_table.problem(key, fmt::format("no vertex called \"{}\"", name) + (near ? fmt::format(", did you mean \"{}\"?", *near) : ""));
+  return std::nullopt;
+}
+
+void read_wires(TomlTable& table, const LinkBundle& type, Topology& topology) {
+  for (TomlTable& entry : table.tables_or_empty("wires")) {
+    const auto a = read_end(entry, "a", topology);
+    const auto b = read_end(entry, "b", topology);
+    const int count = static_cast<int>(entry.integer_or("count", 1, 1, kMostLinksOfABundle));
+    if (!a || !b) continue;
+    if (*a == *b) {
+      entry.problem("b", "a link needs two different ends");
+      continue;
+    }
+    topology.links.push_back(wire(type, topology, *a, *b, count));
+  }
+}
+
+}  // namespace
+
+LinkBundle wire(const LinkBundle& type, const Topology& topology, VertexId a, VertexId b, int count) {
+  LinkBundle bundle = type;
+  bundle.a = a;
+  bundle.b = b;
+  bundle.count = count;
+  const auto name = [&](VertexId v) { return topology.vertices[static_cast<std::size_t>(v.value)].name; };
+  bundle.name = name(a) + "-" + name(b);
+  return bundle;
+}
+
+std::vector<LinkBundle> read_link_types(TomlTable& root, bool peer_access) {
+  std::vector<LinkBundle> types;
+  if (!root.has("link")) return types;
+  for (auto& [name, table] : root.table("link").named_tables()) types.push_back(read_type(name, table, peer_access));
+  return types;
+}
+
+void read_links(TomlTable& root, Topology& topology, bool peer_access) {
+  if (!root.has("link")) return;
+  for (auto& [name, table] : root.table("link").named_tables()) {
+    const LinkBundle type = read_type(name, table, peer_access);
+    read_wires(table, type, topology);
+  }
+}
+
+}  // namespace tbdsim
