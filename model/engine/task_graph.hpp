@@ -9,9 +9,15 @@
 
 namespace tbdsim::engine {
 
-struct StreamId { std::int32_t value = -1; };
-struct LinkId { std::int32_t value = -1; };
-struct TaskId { std::int32_t value = -1; };
+struct StreamId {
+  std::int32_t value = -1;
+};
+struct LinkId {
+  std::int32_t value = -1;
+};
+struct TaskId {
+  std::int32_t value = -1;
+};
 
 /// Use of one link by a flow: `weight` bytes cross the link for each byte of the flow (a ring all-reduce of
 /// S bytes over p ranks puts 2(p-1)/p S bytes on each link of the ring).
@@ -55,7 +61,12 @@ class TaskGraph {
  private:
   friend class Simulation;
   void append_route(std::span<const LinkUse> route);
-  struct Flow { double bytes; double max_rate; std::int32_t first_use; std::int32_t uses; };
+  struct Flow {
+    double bytes;
+    double max_rate;
+    std::int32_t first_use;
+    std::int32_t uses;
+  };
   std::vector<std::string> stream_names_, link_names_;
   std::vector<BytesPerSecond> capacity_;
   std::vector<std::int32_t> stream_of_, label_, flow_of_;

@@ -114,9 +114,9 @@ void bench_engine(Report& report) {
                 [&] { keep(simulate(graph)); });
   }
   for (const int flows : {100, 300, 1'000}) {
-    // One group: every start and end may change every rate, so the cost grows with the square, 100 ns a pair.
+    // One group: every start and end may change every rate, so the cost grows with the square, 200 ns a pair.
     const TaskGraph graph = flow_storm(flows, flows / 4);
-    report.time(fmt::format("simulate, {} flows, all connected", flows), Seconds(100e-9 * flows * flows), 7,
+    report.time(fmt::format("simulate, {} flows, all connected", flows), Seconds(200e-9 * flows * flows), 7,
                 [&] { keep(simulate(graph)); });
   }
   const TaskGraph step = data_parallel_step();
