@@ -107,7 +107,7 @@ std::optional<double> CsvTable::number(std::size_t row, std::size_t column) {
   return std::nullopt;
 }
 
-void CsvTable::problem(std::size_t row, std::size_t column, std::string message) {
+void CsvTable::problem(std::size_t row, std::size_t column, const std::string& message) {
   notes_.push_back({fmt::format("{}: {}", printable(columns_[column]), message), places_[row * columns_.size() + column]});
 }
 

@@ -28,11 +28,13 @@ class CsvTable {
   /// Index of a column; a missing one is noted once, with a suggestion, and gives nullopt.
   [[nodiscard]] std::optional<std::size_t> column(std::string_view name);
   [[nodiscard]] std::optional<std::size_t> column_if(std::string_view name) const;
-  [[nodiscard]] const std::string& text(std::size_t row, std::size_t column) const { return cells_[row * columns_.size() + column]; }
+  [[nodiscard]] const std::string& text(std::size_t row, std::size_t column) const {
+    return cells_[row * columns_.size() + column];
+  }
   /// A finite number; otherwise notes `column: expected a number, got "x"` and gives nullopt.
   [[nodiscard]] std::optional<double> number(std::size_t row, std::size_t column);
   /// Notes a problem of one field; `message` without the name of the column.
-  void problem(std::size_t row, std::size_t column, std::string message);
+  void problem(std::size_t row, std::size_t column, const std::string& message);
   void unknown_columns(const std::vector<std::string>& known);  ///< notes every column not in `known`, with a suggestion
   [[nodiscard]] SourceRef where(std::size_t row) const { return {name_, lines_[row], 1}; }
   /// Every problem noted so far, sorted by line, then column; the first 1000 and a count of the rest.
@@ -47,9 +49,9 @@ class CsvTable {
   std::string text_;
   std::vector<std::string> columns_;
   std::vector<TextPlace> column_places_;
-  std::vector<std::string> cells_;  ///< row-major
-  std::vector<TextPlace> places_;   ///< of each cell
-  std::vector<int> lines_;          ///< line of each row in the file
+  std::vector<std::string> cells_;                            ///< row-major
+  std::vector<TextPlace> places_;                             ///< of each cell
+  std::vector<int> lines_;                                    ///< line of each row in the file
   std::vector<std::pair<std::string, std::size_t>> missing_;  ///< columns reported missing, with their note
   std::vector<Note> notes_;
 };

@@ -80,12 +80,15 @@ class TomlTable {
   }
   template <class Q>
   [[nodiscard]] std::optional<Q> quantity_if(std::string_view key, Bounds bounds = kPositive) {
-    if (!has(key)) { mark(key); return std::nullopt; }
+    if (!has(key)) {
+      mark(key);
+      return std::nullopt;
+    }
     auto base = quantity_base(key, dimension_of<Q>(), bounds);
     return base ? std::optional<Q>(Q(*base)) : std::nullopt;
   }
 
-  [[nodiscard]] bool is_table(std::string_view key) const;  ///< present and a table; no problem is noted
+  [[nodiscard]] bool is_table(std::string_view key) const;                     ///< present and a table; no problem is noted
   [[nodiscard]] TomlTable table(std::string_view key);                         ///< missing is an error
   [[nodiscard]] std::optional<TomlTable> table_if(std::string_view key);       ///< wrong type is an error
   [[nodiscard]] std::vector<TomlTable> tables_or_empty(std::string_view key);  ///< array of tables
@@ -95,7 +98,7 @@ class TomlTable {
 
   void mark(std::string_view key);  ///< known key, value not read here
   /// Notes a problem of the value at `key` (of the table itself when `key` is empty). `message` without the key.
-  void problem(std::string_view key, std::string message);
+  void problem(std::string_view key, const std::string& message);
   [[nodiscard]] SourceRef where(std::string_view key = {}) const;
   /// Reports unknown keys, here and in every table opened below: `link.latancy: unknown key, did you mean "latency"?`.
   /// If the key it suggests was reported missing, that report is withdrawn: one slip, one message.

@@ -235,7 +235,7 @@ std::vector<std::pair<std::string, TomlTable>> TomlTable::named_tables() {
   return tables;
 }
 
-void TomlTable::problem(std::string_view key, std::string message) {
+void TomlTable::problem(std::string_view key, const std::string& message) {
   if (node_->table == nullptr) return;
   const TomlValue* value = key.empty() ? nullptr : node_->find(key);
   if (!key.empty()) node_->known.emplace(key);

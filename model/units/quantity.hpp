@@ -13,15 +13,20 @@ class Quantity {
   constexpr explicit Quantity(double base) : value_(base) {}
   /// The number of base units. For printing, files and numerics inside one function only.
   [[nodiscard]] constexpr double base() const { return value_; }
-  constexpr operator double() const
-    requires(T == 0 && B == 0 && F == 0 && E == 0 && M == 0)
-  {
-    return value_;
-  }
+  constexpr operator double() const requires(T == 0 && B == 0 && F == 0 && E == 0 && M == 0) { return value_; }
   constexpr auto operator<=>(const Quantity&) const = default;
-  constexpr Quantity& operator+=(Quantity o) { value_ += o.value_; return *this; }
-  constexpr Quantity& operator-=(Quantity o) { value_ -= o.value_; return *this; }
-  constexpr Quantity& operator*=(double s) { value_ *= s; return *this; }
+  constexpr Quantity& operator+=(Quantity o) {
+    value_ += o.value_;
+    return *this;
+  }
+  constexpr Quantity& operator-=(Quantity o) {
+    value_ -= o.value_;
+    return *this;
+  }
+  constexpr Quantity& operator*=(double s) {
+    value_ *= s;
+    return *this;
+  }
   friend constexpr Quantity operator+(Quantity a, Quantity b) { return Quantity(a.value_ + b.value_); }
   friend constexpr Quantity operator-(Quantity a, Quantity b) { return Quantity(a.value_ - b.value_); }
   friend constexpr Quantity operator-(Quantity a) { return Quantity(-a.value_); }

@@ -15,7 +15,10 @@ struct SimTime {
   [[nodiscard]] static SimTime from(Seconds t) { return {static_cast<std::int64_t>(std::llround(t.base() * 1e12))}; }
   [[nodiscard]] constexpr Seconds seconds() const { return Seconds(static_cast<double>(picoseconds) * 1e-12); }
   constexpr auto operator<=>(const SimTime&) const = default;
-  constexpr SimTime& operator+=(SimTime o) { picoseconds += o.picoseconds; return *this; }
+  constexpr SimTime& operator+=(SimTime o) {
+    picoseconds += o.picoseconds;
+    return *this;
+  }
   friend constexpr SimTime operator+(SimTime a, SimTime b) { return {a.picoseconds + b.picoseconds}; }
   friend constexpr SimTime operator-(SimTime a, SimTime b) { return {a.picoseconds - b.picoseconds}; }
 };
