@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <functional>
 #include <limits>
 #include <utility>
 
@@ -153,7 +152,7 @@ void SharedLinks::prepare(std::span<const std::int32_t> flows) {
     const Link& link = links_[at(candidate.link)];
     candidate.share = link.capacity / link.load;
   }
-  std::ranges::make_heap(candidates_, std::greater<>());
+  std::ranges::make_heap(candidates_, [](const Candidate& a, const Candidate& b) { return b.before(a); });
   std::ranges::sort(limited_, [this](std::int32_t a, std::int32_t b) {
     return std::pair(flows_[at(a)].share_limit, a) < std::pair(flows_[at(b)].share_limit, b);
   });
@@ -166,8 +165,8 @@ void SharedLinks::sink_first() {
   const Candidate sinking = candidates_.front();
   std::size_t hole = 0;
   for (std::size_t child = 1; child < size; child = 2 * hole + 1) {
-    if (child + 1 < size && candidates_[child + 1] < candidates_[child]) ++child;
-    if (!(candidates_[child] < sinking)) break;
+    if (child + 1 < size && candidates_[child + 1].before(candidates_[child])) ++child;
+    if (!candidates_[child].before(sinking)) break;
     candidates_[hole] = candidates_[child];
     hole = child;
   }
@@ -181,7 +180,7 @@ SharedLinks::Candidate SharedLinks::next_full_link(double share) {
     const Candidate top = candidates_.front();
     const Link& link = links_[at(top.link)];
     // Never below the present share: what lies below is rounding of links that fill at the same time.
-    const double full_at = link.rising == 0 ? kUnlimited : std::max(share, link.left / link.load);
+    const double full_at = link.rising > 0 ? std::max(share, link.left / link.load) : kUnlimited;
     if (full_at <= std::max(share, top.share)) return {full_at, top.link};
     if (link.rising == 0) {
       candidates_.front() = candidates_.back();

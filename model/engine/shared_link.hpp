@@ -1,5 +1,4 @@
 #pragma once
-#include <compare>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -69,7 +68,9 @@ class SharedLinks {
   struct Candidate {
     double share;
     std::int32_t link;
-    friend auto operator<=>(const Candidate&, const Candidate&) = default;
+    [[nodiscard]] bool before(const Candidate& other) const {
+      return share < other.share || (share == other.share && link < other.link);
+    }
   };
   static std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
   [[nodiscard]] std::span<const Use> uses_of(const Flow& flow) const;
