@@ -52,7 +52,7 @@ void tell_memory(const Configuration& configuration, const LoweredStep& step, Pr
   options.optimizer_states = configuration.optimizer.states;
   options.master_weights = configuration.precision == Precision::amp;
   if (configuration.gpus > 1) options.exchange_bucket = std::min(2.0 * configuration.stack.exchange_bucket, step.exchanged);
-  const Footprint f = footprint(configuration.network_graph().graph, step, configuration.stack, options);
+  const Footprint f = footprint(configuration.network_graph().graph, step.costs, configuration.stack, options);
   const Device& device = configuration.hardware().device;
   p.memory.capacity = device.memory_reported.value_or(device.memory_capacity);
   for (const int gpu : configuration.devices) {

@@ -33,6 +33,17 @@ double generations_apart(std::string_view a, std::string_view b) {
 // about 10 %, of neighbours within 20 % (spread of the fitted boards).
 constexpr double kPerGeneration = 1.8;
 
+// Boards of another power class run at another share of their listed clock: a relative with half the watts per peak
+// FLOP/s counts a thirtieth (70 W inference boards keep half their boost clock, 250 W boards nearly all of it).
+constexpr double kPerPowerRatio = 5.0;
+
+double power_density(const Device& device) { return device.power_limit ? device.power_limit->base() / device.peak.fp32.base() : 0.0; }
+
+double power_weight(double a, double b) {
+  if (a == 0.0 || b == 0.0) return 1.0;
+  return std::exp(-kPerPowerRatio * std::abs(std::log(a / b)));
+}
+
 struct Mean {
   double weight = 0, log_sum = 0, square_sum = 0;
   void add(double w, double value) {
@@ -56,19 +67,25 @@ double issue_limit(const Device& device) {
 FamilyParameters from_relatives(const Device& device, std::string_view family, std::string_view precision,
                                 const std::vector<const BoardParameters*>& relatives, double& nearest) {
   Mean compute, bandwidth, launch;
-  std::string names;
+  std::vector<double> weights;
+  double heaviest = 0.0;
   nearest = 8.0;
   for (const BoardParameters* board : relatives) nearest = std::min(nearest, generations_apart(device.architecture, board->architecture));
   for (const BoardParameters* board : relatives) {
     const double apart = generations_apart(device.architecture, board->architecture);
-    const double weight = std::exp(-kPerGeneration * (apart - nearest));
+    const double weight = std::exp(-kPerGeneration * (apart - nearest)) * power_weight(power_density(device), board->power_density);
     const bool memory_alike = board->memory_kind == device.memory_kind;
     const bool memory_class = high_bandwidth(board->memory_kind) == high_bandwidth(device.memory_kind);
     const double memory_weight = weight * (memory_alike ? 1.0 : memory_class ? 0.5 : 0.15);
     compute.add(weight, board->parameters.compute_efficiency);
     bandwidth.add(memory_weight, board->parameters.bandwidth_efficiency);
     launch.add(weight, std::max(board->parameters.launch.base(), 1e-6));
-    if (apart == nearest) names += (names.empty() ? "" : ", ") + board->device;
+    heaviest = std::max(heaviest, weight);
+    weights.push_back(weight);
+  }
+  std::string names;
+  for (std::size_t i = 0; i < relatives.size(); ++i) {
+    if (weights[i] > 0.3 * heaviest) names += (names.empty() ? "" : ", ") + relatives[i]->device;
   }
   FamilyParameters result;
   result.family = family;

@@ -47,6 +47,9 @@ BoardParameters read_board(TomlTable table) {
   board.device = table.text("device");
   board.architecture = table.text("architecture");
   board.memory_kind = table.text("memory_kind");
+  const auto power = table.quantity_if<Watts>("power_limit");
+  const auto peak = table.quantity_if<FlopPerSecond>("peak_fp32");
+  if (power && peak) board.power_density = power->base() / peak->base();
   auto& p = board.parameters;
   p.family = table.text("family");
   p.precision = table.text("precision");

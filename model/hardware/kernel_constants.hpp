@@ -41,6 +41,7 @@ struct ConvolutionConstants {
 struct BoardParameters {
   std::string device;  ///< catalogue id
   std::string architecture, memory_kind;
+  double power_density = 0.0;  ///< power limit over peak fp32 rate, J per FLOP; 0: not known
   FamilyParameters parameters;
 };
 

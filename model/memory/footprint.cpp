@@ -17,7 +17,7 @@ Bytes Footprint::total() const {
   return weights + gradients + optimizer_state + feature_maps + workspace + dynamic + input + exchange + context + slack;
 }
 
-Footprint footprint(const OpGraph& graph, const LoweredStep& step, const Stack& stack, const FootprintOptions& options) {
+Footprint footprint(const OpGraph& graph, std::span<const NodeCost> costs, const Stack& stack, const FootprintOptions& options) {
   constexpr Bytes kSingle(4.0);
   Footprint result;
   const auto parameters = static_cast<double>(graph.parameter_elements());
@@ -30,7 +30,7 @@ Footprint footprint(const OpGraph& graph, const LoweredStep& step, const Stack& 
   double largest = 0.0;
   for (const Tensor& tensor : graph.tensors) largest = std::max(largest, static_cast<double>(elements(tensor.shape)));
   result.dynamic = 2.0 * largest * options.batch * options.element;
-  for (const NodeCost& cost : step.costs) result.workspace = std::max(result.workspace, cost.kernel.workspace);
+  for (const NodeCost& cost : costs) result.workspace = std::max(result.workspace, cost.kernel.workspace);
   result.input = options.batch * static_cast<double>(elements(graph.tensors.front().shape)) * kSingle;
   result.exchange = options.exchange_bucket;
   result.context = stack.context;

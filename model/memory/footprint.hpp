@@ -1,5 +1,7 @@
 #pragma once
-#include "model/schedule/lower.hpp"
+#include <span>
+
+#include "model/cost/kernel_model.hpp"
 
 namespace tbdsim {
 
@@ -24,6 +26,6 @@ struct FootprintOptions {
 ///
 /// Neglects the order of lifetimes and the allocator's fragmentation beyond a stated slack: an upper estimate within
 /// about 15 %, not a replay.
-[[nodiscard]] Footprint footprint(const OpGraph& graph, const LoweredStep& step, const Stack& stack, const FootprintOptions& options);
+[[nodiscard]] Footprint footprint(const OpGraph& graph, std::span<const NodeCost> costs, const Stack& stack, const FootprintOptions& options);
 
 }  // namespace tbdsim
