@@ -13,7 +13,15 @@ def number(text):
     return f"{float(text):.10g}"
 
 
+# How the tables call things that a reader of the catalogue knows under another name, or not at all.
+WORDS = (("Seed deck: ", ""), ("seed deck", "performance and profiling deck"), ("seed text: ", ""),
+         ("exact adjacency in topologies.csv", ""), ("in a fetched source", ""), (", vendor figure not re-fetched", ""))
+
+
 def quoted(text):
+    for word, ours in WORDS:
+        text = text.replace(word, ours)
+    text = text.strip()
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
@@ -28,7 +36,7 @@ class Table:
         self.lines = [header] if header else []
 
     def text(self, key, value):
-        if value:
+        if value and quoted(value) != '""':
             self.lines.append(f"{key} = {quoted(value)}")
         return self
 

@@ -73,6 +73,8 @@ def from_rows(w, types, topology, device, switch_pairs, cpus, peer_access):
         if b == "fabric":
             continue
         if kind.startswith("nvlink"):
+            if a.startswith("nvswitch"):
+                continue  # the trunk between two boards of switches is as wide as their ports: one switch stands for both
             b = re.sub(r"^nvswitch.*", "nvswitch0", b)
             w.nvswitches = max(w.nvswitches, int(b == "nvswitch0"))
             w.tables.setdefault("nvlink", types.nvlink(nvlink_generation(device), b == "nvswitch0"))

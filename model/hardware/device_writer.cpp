@@ -47,7 +47,8 @@ class Writer {
   void number(std::string_view key, double value) { out_ += fmt::format("{} = {}\n", key, value); }
   /// In `unit`, worth `factor` base units; in base units where only they are exact.
   template <class Q>
-  void quantity(std::string_view key, const std::optional<Q>& value, double factor, std::string_view unit, std::string_view base_unit) {
+  void quantity(std::string_view key, const std::optional<Q>& value, double factor, std::string_view unit,
+                std::string_view base_unit) {
     if (!value) return;
     std::string text = exact_text<Q>(value->base(), factor, unit);
     if (text.empty()) text = exact_text<Q>(value->base(), 1.0, base_unit);

@@ -32,6 +32,7 @@ LinkBundle read_type(const std::string& name, TomlTable table, bool peer_access)
   type.peer_access = table.boolean_or("peer_access", peer_access && type.kind == LinkKind::pcie);
   type.staged = table.quantity_if<BytesPerSecond>("staged");
   type.source = table.text("source");
+  type.staged_source = table.text_or("staged_source", type.source);
   type.achieved_source = table.text_or("achieved_source", type.source);
   type.sm_copy_source = table.text_or("sm_copy_source", type.achieved_source);
   type.latency_source = table.text_or("latency_source", type.source);
@@ -45,7 +46,8 @@ std::optional<VertexId> read_end(TomlTable& wire_table, std::string_view key, co
   std::vector<std::string> names;
   for (const Vertex& vertex : topology.vertices) names.push_back(vertex.name);
   const auto near = nearest(name, names);
-  wire_table.problem(key, fmt::format("no vertex called \"{}\"", name) + (near ? fmt::format(", did you mean \"{}\"?", *near) : ""));
+  wire_table.problem(key,
+                     fmt::format("no vertex called \"{}\"", name) + (near ? fmt::format(", did you mean \"{}\"?", *near) : ""));
   return std::nullopt;
 }
 

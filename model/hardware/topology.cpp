@@ -6,7 +6,8 @@
 namespace tbdsim {
 namespace {
 
-constexpr std::array<std::string_view, 7> kVertexNames = {"gpu", "cpu", "pcie_switch", "nvswitch", "nic", "network_switch", "storage"};
+constexpr std::array<std::string_view, 7> kVertexNames = {"gpu",    "cpu", "pcie_switch", "nvswitch", "nic", "network_switch",
+                                                          "storage"};
 constexpr std::array<std::string_view, 7> kLinkNames = {"nvlink", "xgmi", "pcie", "cpu_link", "network", "storage", "internal"};
 
 /// The numbers inside a name, so that gpu10 comes after gpu9 and node1/gpu0 after node0/gpu7.
@@ -36,7 +37,8 @@ std::optional<LinkKind> parse_link_kind(std::string_view text) {
 std::vector<VertexId> Topology::gpus() const {
   std::vector<std::pair<std::vector<int>, VertexId>> found;
   for (std::size_t i = 0; i < vertices.size(); ++i) {
-    if (vertices[i].kind == VertexKind::gpu) found.emplace_back(numbers_in(vertices[i].name), VertexId{static_cast<std::int32_t>(i)});
+    if (vertices[i].kind == VertexKind::gpu)
+      found.emplace_back(numbers_in(vertices[i].name), VertexId{static_cast<std::int32_t>(i)});
   }
   std::sort(found.begin(), found.end());
   std::vector<VertexId> ids;

@@ -35,7 +35,7 @@ struct LinkBundle {
   Seconds latency;                    ///< share of a peer copy's start; zero: not known
   bool peer_access = false;           ///< PCIe: GPUs below one CPU may read each other over it
   std::optional<BytesPerSecond> staged;  ///< PCIe: GPU to GPU through host memory, where peer access is refused
-  std::string source, achieved_source, sm_copy_source, latency_source;
+  std::string source, achieved_source, sm_copy_source, staged_source, latency_source;
 };
 [[nodiscard]] std::string_view name(VertexKind kind);
 [[nodiscard]] std::string_view name(LinkKind kind);

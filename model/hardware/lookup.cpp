@@ -1,0 +1,120 @@
+#include "model/hardware/lookup.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "model/hardware/hardware_file.hpp"
+#include "model/support/edit_distance.hpp"
+
+namespace tbdsim {
+namespace {
+
+constexpr std::string_view kExtension = ".toml";
+/// More names than this do not help to choose.
+constexpr std::size_t kMostSuggestions = 8;
+
+std::string quoted_list(const std::vector<std::string>& names) { return fmt::format("\"{}\"", fmt::join(names, "\", \"")); }
+
+/// Ids that begin with the word, for a user who gave a family ("v100"); else the nearest spelling; else nothing.
+std::string suggestion(const std::string& name, const std::vector<std::string>& ids) {
+  std::vector<std::string> family;
+  const std::string folded = fold_name(name);
+  for (const std::string& id : ids) {
+    if (!folded.empty() && fold_name(id).rfind(folded, 0) == 0) family.push_back(id);
+  }
+  if (family.size() == 1) return fmt::format(", did you mean {}?", quoted_list(family));
+  if (!family.empty() && family.size() <= kMostSuggestions) return fmt::format(", did you mean one of {}?", quoted_list(family));
+  const auto near = nearest(name, ids);
+  return near ? fmt::format(", did you mean \"{}\"?", *near) : "";
+}
+
+}  // namespace
+
+bool looks_like_file(const std::string& name) {
+  const bool toml =
+      name.size() > kExtension.size() && name.compare(name.size() - kExtension.size(), kExtension.size(), kExtension) == 0;
+  return toml || name.find('/') != std::string::npos;
+}
+
+std::string stem_of(const std::string& path) {
+  const std::string file = std::filesystem::path(path).filename().string();
+  return looks_like_file(file) ? file.substr(0, file.size() - kExtension.size()) : file;
+}
+
+bool is_file(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(path, ignored);
+}
+
+std::string catalogue_path(const Catalogue& catalogue, const std::string& folder, const std::string& id) {
+  return fmt::format("{}/hardware/{}/{}{}", catalogue.root, folder, id, kExtension);
+}
+
+std::vector<std::string> catalogue_ids(const Catalogue& catalogue, const std::string& folder) {
+  std::vector<std::string> ids;
+  std::error_code ignored;  // a folder that cannot be read holds no ids
+  for (const auto& entry : std::filesystem::directory_iterator(catalogue.root + "/hardware/" + folder, ignored)) {
+    if (entry.path().extension() == kExtension) ids.push_back(entry.path().stem().string());
+  }
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
+Result<std::string> resolve_name(const std::string& name, const std::vector<std::string>& ids, const std::string& noun) {
+  if (std::find(ids.begin(), ids.end(), name) != ids.end()) return name;
+  std::vector<std::string> fits;
+  for (const std::string& id : ids) {
+    if (fold_name(id) == fold_name(name)) fits.push_back(id);
+  }
+  if (fits.size() == 1) return fits.front();
+  if (fits.size() > 1) return fail(fmt::format("\"{}\" fits more than one {}: {}", name, noun, quoted_list(fits)));
+  return fail(fmt::format("no {} called \"{}\"{}", noun, name, suggestion(name, ids)));
+}
+
+Result<std::vector<std::pair<std::string, std::string>>> catalogue_aliases(const Catalogue& catalogue,
+                                                                           const std::string& folder) {
+  std::vector<std::pair<std::string, std::string>> aliases;
+  const std::string path = catalogue.root + "/hardware/aliases.toml";
+  if (!is_file(path)) return aliases;
+  auto file = TomlFile::open(path);
+  if (!file) return tl::make_unexpected(file.error());
+  TomlTable root = file->root();
+  (void)root.integer("schema", kHardwareSchema, kHardwareSchema);
+  for (auto& [name, table] : root.named_tables()) {
+    for (const std::string& alias : table.keys()) {
+      std::string id = table.text(alias);
+      if (name == folder) aliases.emplace_back(alias, std::move(id));
+    }
+  }
+  root.finish();
+  if (!file->errors().empty()) return tl::make_unexpected(file->errors());
+  return aliases;
+}
+
+Result<std::string> resolve_entry(const Catalogue& catalogue, const Shelf& shelf, const std::string& name) {
+  std::vector<std::string> ids = catalogue_ids(catalogue, shelf.folder);
+  auto found = resolve_name(name, ids, shelf.noun);
+  if (found) return found;
+  const auto aliases = catalogue_aliases(catalogue, shelf.folder);
+  if (!aliases) return tl::make_unexpected(aliases.error());
+  for (const auto& [alias, id] : *aliases) {
+    if (fold_name(alias) == fold_name(name)) return id;
+  }
+  return found;
+}
+
+Result<std::string> find_entry(const Catalogue& catalogue, const Shelf& shelf, const std::string& name,
+                               const std::string& beside) {
+  for (const std::string& candidate : {name, name + std::string(kExtension)}) {
+    const std::string path = (std::filesystem::path(beside) / candidate).string();
+    if (looks_like_file(candidate) && is_file(path)) return path;
+  }
+  if (name.find('/') != std::string::npos) return fail(fmt::format("no file \"{}\" beside this one", name));
+  return resolve_entry(catalogue, shelf, stem_of(name)).map([&](const std::string& id) {
+    return catalogue_path(catalogue, shelf.folder, id);
+  });
+}
+
+}  // namespace tbdsim

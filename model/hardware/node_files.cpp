@@ -1,0 +1,41 @@
+#include <utility>
+
+#include "model/hardware/hardware_file.hpp"
+
+namespace tbdsim {
+namespace {
+
+constexpr std::int64_t kMostSockets = 1024;  // a rack of superchips counts as one node
+constexpr std::int64_t kMostCores = 1'000'000;
+
+}  // namespace
+
+Host read_host(TomlTable table, std::string id) {
+  Host host;
+  host.id = std::move(id);
+  host.name = table.text("name");
+  host.sockets = static_cast<int>(table.integer("sockets", 1, kMostSockets));
+  host.cores = static_cast<int>(table.integer("cores", 1, kMostCores));
+  host.clock = table.quantity_if<Hertz>("clock");
+  host.memory_capacity = table.quantity_if<Bytes>("memory_capacity");
+  host.dispatch_scale = table.number_or("dispatch_scale", 1.0, kPositive);
+  host.source = table.text("source");
+  return host;
+}
+
+Network read_network(TomlTable table, std::string id) {
+  Network network;
+  network.id = std::move(id);
+  network.name = table.text("name");
+  network.bandwidth = table.quantity<BytesPerSecond>("bandwidth");
+  network.achieved = table.quantity_if<BytesPerSecond>("achieved").value_or(network.bandwidth);
+  network.latency = table.quantity_if<Seconds>("latency", kNotNegative).value_or(Seconds(0.0));
+  network.rdma = table.boolean_or("rdma", false);
+  network.source = table.text("source");
+  network.achieved_source = table.text_or("achieved_source", network.source);
+  network.latency_source = table.text_or("latency_source", network.source);
+  network.notes = table.text_or("notes", "");
+  return network;
+}
+
+}  // namespace tbdsim

@@ -1,0 +1,106 @@
+#include "model/hardware/plain_host.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/hardware/hardware_file.hpp"
+#include "model/hardware/link_file.hpp"
+#include "model/hardware/lookup.hpp"
+
+namespace tbdsim {
+namespace {
+
+constexpr int kOldestPlainHost = 3, kNewestPlainHost = 5;
+/// A workstation of up to four boards has one CPU; servers of eight put four below each (published 8 x RTX 4090 box).
+constexpr std::size_t kGpusPerCpu = 4;
+
+std::vector<VertexId> of_kind(const Topology& topology, VertexKind kind) {
+  std::vector<VertexId> ids;
+  for (std::size_t i = 0; i < topology.vertices.size(); ++i) {
+    if (topology.vertices[i].kind == kind) ids.push_back(VertexId{static_cast<std::int32_t>(i)});
+  }
+  return ids;
+}
+
+/// PCIe of a device with fewer lanes, in proportion.
+void narrow(LinkBundle& pcie, int lanes) {
+  constexpr double kFullLanes = 16.0;
+  const double share = std::min(1.0, lanes / kFullLanes);
+  pcie.bandwidth *= share;
+  pcie.achieved *= share;
+  pcie.sm_copy *= share;
+}
+
+}  // namespace
+
+Result<PlainWiring> load_plain_wiring(const Catalogue& catalogue, const Device& device) {
+  const int generation = std::clamp(device.pcie_generation, kOldestPlainHost, kNewestPlainHost);
+  const std::string id = fmt::format("plain-pcie-{}", generation);
+  auto file = TomlFile::open(catalogue_path(catalogue, kHosts.folder, id));
+  if (!file) return tl::make_unexpected(file.error());
+  TomlTable root = file->root();
+  (void)root.integer("schema", kHardwareSchema, kHardwareSchema);
+  PlainWiring wiring;
+  wiring.host = read_host(root, id);
+  wiring.types = read_link_types(root, device.pcie_peer_access);
+  root.finish();
+  if (!file->errors().empty()) return tl::make_unexpected(file->errors());
+  for (LinkBundle& type : wiring.types) {
+    if (type.kind != LinkKind::pcie) continue;
+    type.peer_access = device.pcie_peer_access;
+    narrow(type, device.pcie_lanes);
+  }
+  return wiring;
+}
+
+std::vector<Vertex> node_vertices(int gpus, int cpus, int pcie_switches, int nvswitches, int nics) {
+  std::vector<Vertex> vertices;
+  const auto add = [&](VertexKind kind, int count) {
+    for (int i = 0; i < count; ++i) vertices.push_back({fmt::format("{}{}", name(kind), i), kind});
+  };
+  add(VertexKind::gpu, gpus);
+  add(VertexKind::cpu, cpus);
+  add(VertexKind::pcie_switch, pcie_switches);
+  add(VertexKind::nvswitch, nvswitches);
+  add(VertexKind::nic, nics);
+  return vertices;
+}
+
+void add_plain_pcie(Topology& topology, const std::vector<LinkBundle>& types) {
+  const std::vector<VertexId> cpus = of_kind(topology, VertexKind::cpu);
+  const bool joined = std::any_of(topology.links.begin(), topology.links.end(),
+                                  [](const LinkBundle& link) { return link.kind == LinkKind::cpu_link; });
+  for (const LinkBundle& type : types) {
+    if (type.kind == LinkKind::pcie) {
+      for (const VertexKind kind : {VertexKind::gpu, VertexKind::nic}) {
+        const std::vector<VertexId> leaves = of_kind(topology, kind);
+        const std::size_t per_cpu = std::max(kGpusPerCpu, (leaves.size() + cpus.size() - 1) / cpus.size());
+        for (std::size_t i = 0; i < leaves.size(); ++i) {
+          topology.links.push_back(wire(type, topology, leaves[i], cpus[i / per_cpu]));
+        }
+      }
+    } else if (type.kind == LinkKind::cpu_link && !joined) {
+      for (std::size_t i = 1; i < cpus.size(); ++i) topology.links.push_back(wire(type, topology, cpus[i - 1], cpus[i]));
+    }
+  }
+}
+
+Result<System> plain_system(const Catalogue& catalogue, Device device, int gpus) {
+  auto wiring = load_plain_wiring(catalogue, device);
+  if (!wiring) return tl::make_unexpected(wiring.error());
+  System system;
+  system.id = device.id;
+  system.name = fmt::format("{} x {} in a plain PCIe {}.0 host", gpus, device.name, device.pcie_generation);
+  system.gpu_count = gpus;
+  system.host = wiring->host;
+  system.topology.vertices = node_vertices(gpus, wiring->host.sockets, 0, 0, 0);
+  add_plain_pcie(system.topology, wiring->types);
+  system.source = device.source;
+  system.wiring_source = "assumed: GPUs straight on the PCIe of their CPU, four to a CPU, because only a GPU was named";
+  system.notes = "a plain PCIe host was assumed around the GPU";
+  system.device = std::move(device);
+  return system;
+}
+
+}  // namespace tbdsim

@@ -1,0 +1,27 @@
+#pragma once
+#include <vector>
+
+#include "model/hardware/cluster.hpp"
+
+namespace tbdsim {
+
+/// How GPUs are attached to CPUs where nothing describes it: link types "pcie" and one of kind cpu_link.
+struct PlainWiring {
+  Host host;
+  std::vector<LinkBundle> types;
+};
+
+/// Host and link types of hardware/hosts/plain-pcie-<generation>.toml (generations 3 to 5; others take the nearest).
+[[nodiscard]] Result<PlainWiring> load_plain_wiring(const Catalogue& catalogue, const Device& device);
+
+/// Vertices "gpu0..", "cpu0..", "pcie_switch0..", "nvswitch0..", "nic0.." of a node.
+[[nodiscard]] std::vector<Vertex> node_vertices(int gpus, int cpus, int pcie_switches, int nvswitches, int nics);
+
+/// Puts every GPU and NIC on the PCIe of a CPU: four GPUs to a CPU, evenly where that is too few CPUs; joins the CPUs
+/// in a chain where no link joins them yet.
+void add_plain_pcie(Topology& topology, const std::vector<LinkBundle>& types);
+
+/// `gpus` of a device in a plain PCIe host.
+[[nodiscard]] Result<System> plain_system(const Catalogue& catalogue, Device device, int gpus);
+
+}  // namespace tbdsim

@@ -1,0 +1,252 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "model/hardware/hardware_file.hpp"
+#include "model/hardware/link_file.hpp"
+#include "model/hardware/lookup.hpp"
+#include "model/hardware/plain_host.hpp"
+#include "model/input/digest.hpp"
+
+namespace tbdsim {
+namespace {
+
+constexpr std::int64_t kMostGpus = 4096;  // of one node; a rack of 72 behind one switch counts as one
+constexpr std::int64_t kMostParts = 4096;
+
+/// Reads one system file and what it names. Problems of named files are kept beside those of the file itself.
+class SystemReader {
+ public:
+  SystemReader(const Catalogue& catalogue, TomlFile& file)
+      : catalogue_(catalogue),
+        file_(file),
+        root_(file.root()),
+        beside_(std::filesystem::path(file.name()).parent_path().string()) {}
+
+  Result<System> read() {
+    (void)root_.integer("schema", kHardwareSchema, kHardwareSchema);
+    read_identity();
+    system_.device = read_device_part();
+    read_host_part();
+    read_network_part();
+    read_topology();
+    root_.finish();
+    Errors errors = file_.errors();
+    errors.insert(errors.end(), elsewhere_.begin(), elsewhere_.end());
+    if (!errors.empty()) return tl::make_unexpected(std::move(errors));
+    return std::move(system_);
+  }
+
+ private:
+  void read_identity() {
+    system_.id = stem_of(file_.name());
+    system_.name = root_.text("name");
+    system_.gpu_count = static_cast<int>(root_.integer("gpus", 1, kMostGpus));
+    system_.aliases = root_.texts_or_empty("aliases");
+    system_.nics = static_cast<int>(root_.integer_or("nics", 0, 0, kMostParts));
+    system_.price = root_.quantity_if<Usd>("price");
+    system_.rent = root_.quantity_if<UsdPerSecond>("rent");
+    system_.storage = root_.text_or("storage", "");
+    system_.date = root_.text_or("date", "");
+    system_.source = root_.text("source");
+    system_.wiring_source = root_.text_or("wiring_source", system_.source);
+    system_.notes = root_.text_or("notes", "");
+    system_.file = file_.name();
+    system_.sha256 = sha256_hex(file_.text());
+  }
+
+  /// The root table of the file that `key` names; nullopt after noting why there is none.
+  std::optional<TomlFile> open_named(std::string_view key, const Shelf& shelf) {
+    const std::string name = root_.text(key);
+    if (name.empty()) return std::nullopt;
+    const auto path = find_entry(catalogue_, shelf, name, beside_);
+    if (!path) {
+      root_.problem(key, path.error().front().message);
+      return std::nullopt;
+    }
+    auto file = TomlFile::open(*path);
+    if (file) return std::move(*file);
+    elsewhere_.insert(elsewhere_.end(), file.error().begin(), file.error().end());
+    return std::nullopt;
+  }
+
+  /// Reads a part that is either a table of this file or another file: `read` is given the table and the id.
+  template <class Part>
+  std::optional<Part> read_part(const std::string& key, const Shelf& shelf, Part (*reader)(TomlTable, std::string)) {
+    if (root_.is_table(key)) return reader(root_.table(key), system_.id);
+    auto file = open_named(key, shelf);
+    if (!file) return std::nullopt;
+    TomlTable table = file->root();
+    (void)table.integer("schema", kHardwareSchema, kHardwareSchema);
+    Part value = reader(table, stem_of(file->name()));
+    if (shelf.folder == kHosts.folder) (void)read_link_types(table, true);
+    table.finish();
+    const Errors errors = file->errors();
+    elsewhere_.insert(elsewhere_.end(), errors.begin(), errors.end());
+    return value;
+  }
+
+  Device read_device_part() {
+    Device device = read_part("device", kGpus, read_device).value_or(Device{});
+    if (auto clock = root_.quantity_if<Hertz>("sustained_clock")) {
+      device.sustained_clock = clock;
+      device.sustained_clock_source = root_.text_or("sustained_clock_source", system_.source);
+    } else {
+      root_.mark("sustained_clock_source");
+    }
+    return device;
+  }
+
+  void read_host_part() {
+    if (root_.has("host")) {
+      system_.host = read_part("host", kHosts, read_host).value_or(Host{});
+    } else if (plain()) {
+      system_.host = plain()->host;
+    }
+    if (auto memory = root_.quantity_if<Bytes>("host_memory")) system_.host.memory_capacity = memory;
+  }
+
+  void read_network_part() {
+    if (root_.has("network")) system_.network = read_part("network", kNetworks, read_network);
+  }
+
+  void read_topology() {
+    const int pcie_switches = static_cast<int>(root_.integer_or("pcie_switches", 0, 0, kMostParts));
+    const int nvswitches = static_cast<int>(root_.integer_or("nvswitches", 0, 0, kMostParts));
+    Topology& topology = system_.topology;
+    topology.vertices = node_vertices(system_.gpu_count, system_.host.sockets, pcie_switches, nvswitches, system_.nics);
+    read_links(root_, topology, system_.device.pcie_peer_access);
+    const bool wired = !topology.links.empty();
+    if (wired || root_.has("link")) report_unconnected();
+    const bool attached = std::any_of(topology.links.begin(), topology.links.end(), [](const LinkBundle& link) {
+      return link.kind == LinkKind::pcie || link.kind == LinkKind::internal;
+    });
+    if (attached || !plain()) return;
+    add_plain_pcie(topology, plain()->types);
+    system_.wiring_source += "; assumed: GPUs and NICs straight on the PCIe of their CPU, because the file describes none";
+  }
+
+  void report_unconnected() {
+    std::vector<std::string> lonely;
+    for (const VertexId gpu : system_.topology.gpus()) {
+      const bool linked = std::any_of(system_.topology.links.begin(), system_.topology.links.end(),
+                                      [&](const LinkBundle& link) { return link.a == gpu || link.b == gpu; });
+      if (!linked) lonely.push_back(system_.topology.vertices[static_cast<std::size_t>(gpu.value)].name);
+    }
+    if (lonely.empty()) return;
+    root_.problem("gpus", fmt::format("unconnected GPU: {} of {} ({}) end no link", lonely.size(), system_.gpu_count,
+                                      fmt::join(lonely, ", ")));
+  }
+
+  /// Wiring of a host of which nothing is known; read once, and only if needed.
+  const PlainWiring* plain() {
+    if (!plain_) plain_ = load_plain_wiring(catalogue_, system_.device);
+    if (*plain_) return &**plain_;
+    if (!plain_reported_) elsewhere_.insert(elsewhere_.end(), plain_->error().begin(), plain_->error().end());
+    plain_reported_ = true;
+    return nullptr;
+  }
+
+  const Catalogue& catalogue_;
+  TomlFile& file_;
+  TomlTable root_;
+  std::string beside_;
+  System system_;
+  Errors elsewhere_;
+  std::optional<Result<PlainWiring>> plain_;
+  bool plain_reported_ = false;
+};
+
+/// Both kinds of file may be given as hardware; only a GPU states its multiprocessors.
+bool describes_device(TomlFile& file) { return file.root().has("multiprocessors") && !file.root().has("device"); }
+
+Result<Device> device_from(TomlFile& file) {
+  TomlTable root = file.root();
+  (void)root.integer("schema", kHardwareSchema, kHardwareSchema);
+  Device device = read_device(root, stem_of(file.name()));
+  root.finish();
+  if (!file.errors().empty()) return tl::make_unexpected(file.errors());
+  return device;
+}
+
+Result<System> system_from(const Catalogue& catalogue, const std::string& path, int gpus) {
+  auto file = TomlFile::open(path);
+  if (!file) return tl::make_unexpected(file.error());
+  if (!describes_device(*file)) return SystemReader(catalogue, *file).read();
+  auto system = device_from(*file).and_then([&](Device device) { return plain_system(catalogue, std::move(device), gpus); });
+  if (system) {
+    system->file = path;
+    system->sha256 = sha256_hex(file->text());
+  }
+  return system;
+}
+
+/// Path of what a user calls `name`: his file, else an entry of the first shelf that has it.
+Result<std::string> user_path(const Catalogue& catalogue, const std::vector<Shelf>& shelves, const std::string& name) {
+  const bool file_meant = looks_like_file(name);
+  if (file_meant && (is_file(name) || name.find('/') != std::string::npos)) return name;
+  const std::string wanted = file_meant ? stem_of(name) : name;
+  std::vector<std::string> all;
+  std::string nouns;
+  for (const Shelf& shelf : shelves) {
+    const auto id = resolve_entry(catalogue, shelf, wanted);
+    if (id) return catalogue_path(catalogue, shelf.folder, *id);
+    const std::vector<std::string> ids = catalogue_ids(catalogue, shelf.folder);
+    all.insert(all.end(), ids.begin(), ids.end());
+    nouns += (nouns.empty() ? "" : " or ") + shelf.noun;
+  }
+  if (!file_meant && is_file(name)) return name;
+  auto miss = resolve_name(wanted, all, nouns);
+  if (!miss && file_meant)
+    miss.error().front().message = fmt::format("no file \"{}\" here, and {}", name, miss.error().front().message);
+  return miss;
+}
+
+template <class Part>
+Result<Part> load_entry(const Catalogue& catalogue, const Shelf& shelf, const std::string& name,
+                        Part (*read)(TomlTable, std::string)) {
+  const auto path = user_path(catalogue, {shelf}, name);
+  if (!path) return tl::make_unexpected(path.error());
+  auto file = TomlFile::open(*path);
+  if (!file) return tl::make_unexpected(file.error());
+  TomlTable root = file->root();
+  (void)root.integer("schema", kHardwareSchema, kHardwareSchema);
+  Part value = read(root, stem_of(*path));
+  if (shelf.folder == kHosts.folder) (void)read_link_types(root, true);
+  root.finish();
+  if (!file->errors().empty()) return tl::make_unexpected(file->errors());
+  return value;
+}
+
+}  // namespace
+
+Result<Device> parse_device(std::string text, const std::string& file) {
+  auto toml = TomlFile::parse(std::move(text), file);
+  if (!toml) return tl::make_unexpected(toml.error());
+  return device_from(*toml);
+}
+
+Result<System> parse_system(const Catalogue& catalogue, std::string text, const std::string& file) {
+  auto toml = TomlFile::parse(std::move(text), file);
+  if (!toml) return tl::make_unexpected(toml.error());
+  return SystemReader(catalogue, *toml).read();
+}
+
+Result<System> load_system(const Catalogue& catalogue, const std::string& name, int gpus) {
+  return user_path(catalogue, {kSystems, kGpus}, name).and_then([&](const std::string& path) {
+    return system_from(catalogue, path, gpus);
+  });
+}
+
+Result<Device> load_device(const Catalogue& catalogue, const std::string& name) {
+  return load_entry(catalogue, kGpus, name, read_device);
+}
+Result<Host> load_host(const Catalogue& catalogue, const std::string& name) {
+  return load_entry(catalogue, kHosts, name, read_host);
+}
+Result<Network> load_network(const Catalogue& catalogue, const std::string& name) {
+  return load_entry(catalogue, kNetworks, name, read_network);
+}
+
+}  // namespace tbdsim
