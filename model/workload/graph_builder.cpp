@@ -10,7 +10,7 @@
 namespace tbdsim {
 namespace {
 
-// Operators of the deepest network of the zoo, Inception-ResNet-v2: one allocation instead of ten.
+// Most networks of the zoo have fewer operators: one allocation instead of nine.
 constexpr std::size_t kTypicalOps = 256;
 
 }  // namespace

@@ -53,7 +53,7 @@ class GraphBuilder {
 
   OpGraph graph_;
   ParameterNames names_;
-  std::array<int, 32> kind_counts_{};  ///< operators of each kind so far, for automatic names
+  std::array<int, kOpKindCount> kind_counts_{};  ///< operators of each kind so far, for automatic names
   std::vector<std::string> problems_;
 };
 

@@ -36,6 +36,7 @@ constexpr std::array kOpKinds = {
     OpKindInfo{OpKind::matmul, "matmul", OpFamily::gemm, false, true, 2, 2},
     OpKindInfo{OpKind::identity, "identity", OpFamily::none, false, false, 1, 1},
 };
+static_assert(kOpKinds.size() == kOpKindCount);
 
 }  // namespace
 

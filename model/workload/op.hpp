@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -6,12 +7,14 @@
 
 namespace tbdsim {
 
-/// Kinds of operator. Each is one row of `op_kinds()`.
+/// Kinds of operator. Each is one row of `op_kinds()`. `reshape` flattens; `multiply` with one input scales by a
+/// constant; `softmax_loss` is the end of a network.
 enum class OpKind {
   input, convolution, linear, batch_norm, activation, pool, global_average_pool, add, multiply, concat, slice, reshape,
   dropout, local_response_norm, channel_shuffle, pad, softmax_loss, embedding, lstm, gru, vanilla_rnn, layer_norm, softmax,
   matmul, identity,
 };
+inline constexpr std::size_t kOpKindCount = static_cast<std::size_t>(OpKind::identity) + 1;
 
 /// What the operator's work is made of: which cost model serves it.
 enum class OpFamily { none, convolution, gemm, recurrent, memory_bound };

@@ -25,7 +25,7 @@ TEST_CASE("the table of operator kinds is consistent") {
     if (row.has_parameters) CHECK(row.moves_data);
     if (row.family == OpFamily::convolution || row.family == OpFamily::recurrent) CHECK(row.has_parameters);
   }
-  CHECK(expected == static_cast<int>(OpKind::identity) + 1);
+  CHECK(op_kinds().size() == kOpKindCount);
 }
 
 namespace {

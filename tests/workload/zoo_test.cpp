@@ -108,6 +108,14 @@ TEST_CASE("what a network keeps is less than all it computes, and MXNet keeps mo
   }
 }
 
+TEST_CASE("LeNet at 224 pixels under MXNet's rules, tensor by tensor") {
+  const ZooEntry& lenet = **find_network("lenet", "");
+  const OpGraph graph = lenet.build(lenet, {224, {}}).value();
+  // Image; both convolutions, their tanh and their pools; the hidden layer and its tanh.
+  const double tensors = 150528 + 2 * 968000 + 242000 + 2 * 561800 + 140450 + 2 * 500;
+  CHECK(saved_bytes(graph, SavingRules::mxnet).per_sample.base() == 4.0 * tensors);
+}
+
 TEST_CASE("image side and classes") {
   const ZooEntry& resnet = **find_network("resnet18", "");
   const OpGraph small = resnet.build(resnet, {64, 10}).value();
@@ -131,6 +139,8 @@ TEST_CASE("images that a network cannot take are refused with the layer at fault
   CHECK(refusal("resnet50@mxnet", {29, {}}) == "built");
   CHECK(refusal("resnet110", {28, {}}) == "built");
   CHECK(refusal("resnet110", {29, {}}) == "resnet110: made for images at most 28 pixels wide, got 29");
+  CHECK(refusal("resnet18", {65536, {}}) == "built");
+  CHECK(refusal("resnet18", {65537, {}}) == "input: expected an image side of at most 65536, got 65537");
   CHECK(refusal("resnet50", {0, {}}) == "input: every dimension must be at least 1, got \"3x0x0\"");
   CHECK(refusal("resnet50", {{}, 0}) == "fc: out_features must be at least 1, got 0");
 }

@@ -112,8 +112,13 @@ ZooEntry image_classifier(std::string name, std::string variant, std::string sou
 }
 
 GraphBuilder image_builder(const ZooEntry& entry, const ZooOptions& options, std::int64_t channels) {
-  const std::int64_t side = options.image.value_or(entry.image);
-  return GraphBuilder(entry.name, entry.variant, "image", Shape{channels, side, side}, entry.default_batch);
+  // No image of any published data set comes near; below it all counts are exact in 64 bits.
+  constexpr std::int64_t kMostPixels = 65536;
+  const std::int64_t wanted = options.image.value_or(entry.image);
+  const std::int64_t side = std::min(wanted, kMostPixels);
+  GraphBuilder graph(entry.name, entry.variant, "image", Shape{channels, side, side}, entry.default_batch);
+  if (wanted > side) graph.problem(fmt::format("input: expected an image side of at most {}, got {}", kMostPixels, wanted));
+  return graph;
 }
 
 TensorId adaptive_average_pool(GraphBuilder& graph, TensorId x, std::int64_t side, std::string name) {
