@@ -72,8 +72,8 @@ class LinkTypes:
         latency = (4.875, HOST_COPY) if switched else (7.4, HOST_COPY_DIRECT)
         return self.table("pcie", "pcie", row["id"], achieved, source, line * 0.785, PEER_SM, *latency, peer_access=peer_access, staged=6.0)
 
-    def cpu_link(self, csv_id, note=""):
-        """Link between the two sockets."""
+    def cpu_link(self, csv_id, peer_access=False):
+        """Link between the two sockets; `peer_access`: GPUs may read each other across it."""
         row = self.row[csv_id]
         effective = float(row["typical_achieved_gb_s_per_dir"])
         if csv_id == "cpu-link-intel-qpi-broadwell":  # two links join the sockets; the figures below are for both together
@@ -81,7 +81,7 @@ class LinkTypes:
         line = row["theoretical_gb_s_per_dir"]
         source = "datasheet: " + row["source"] if line else f"assumed: line rate not published here, the effective rate stands in ({NCCL})"
         return self.table("cpu_link", "cpu_link", csv_id, effective, NCCL, effective, NCCL, "", "",
-                          bandwidth=line or effective, source=source + note)
+                          bandwidth=line or effective, source=source, **({"peer_access": True} if peer_access else {}))
 
     def c2c(self):
         """CPU to GPU inside a superchip."""

@@ -13,6 +13,7 @@ from wiring import Wiring, from_rows, join_sockets, named_cpu_link, nvlink_gener
 MESH = {"aws-p3.16xlarge", "aws-p3dn.24xlarge", "azure-nd40rs-v2", "lambda-gpu-8x-v100-n", "dgx1-v100-32gb"}
 SAME_WIRING = {"dgx1-v100-32gb": "dgx1", "dgx-a100-80gb": "dgx-a100-40gb"}
 # Names of systems.csv that gpus.csv spells otherwise; two of them leave the variant open.
+HALF_OF = {"pcie-4x-rtx-4090": "pcie-8x-rtx-4090"}
 GPU_NAMES = {"Tesla V100 16GB": "v100-sxm2-16gb", "Tesla V100 SXM2": "v100-sxm2-16gb", "Tesla P100 SXM2 16GB": "p100-sxm2-16gb"}
 CLOUD_V100 = (1312, "measured: SM clock of V100 boards in clouds under training load (0.86 of boost); also habitat devices.yml")
 HOST_PART_ONLY = "host part only"  # these rent figures leave the GPUs out
@@ -92,7 +93,9 @@ class Systems:
         spec = self.devices[device]
         generation = int(float(spec["pcie_gen"]))
         peer = device not in NO_PEER or ident in PATCHED
-        listed = self.topologies.get(SAME_WIRING.get(ident, ident))
+        listed = self.topologies.get(SAME_WIRING.get(ident, HALF_OF.get(ident, ident)))
+        if ident in HALF_OF:
+            listed = [r for r in listed if not r["a"].startswith("gpu") or int(r["a"][3:]) < gpus]
         if ident == "gb200-nvl72":
             return self.gb200(w, spec, listed)
         if listed:

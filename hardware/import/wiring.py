@@ -86,7 +86,7 @@ def from_rows(w, types, topology, device, switch_pairs, cpus, peer_access):
             w.add("pcie", a, b, count)
         else:
             csv_id = named_cpu_link(cpus, 4) if kind == "inter_socket" else "cpu-link-intel-qpi-broadwell"
-            w.tables[link_name(csv_id)] = types.cpu_link(csv_id)
+            w.tables[link_name(csv_id)] = types.cpu_link(csv_id, kind == "inter_socket" and peer_access)
             w.add(link_name(csv_id), a, b, count)
     w.pcie_switches = len({end for _, end, _ in w.wires.get("pcie", []) if end.startswith("pcie_switch")}
                           | {end for end, _, _ in w.wires.get("pcie", []) if end.startswith("pcie_switch")})

@@ -12,7 +12,8 @@ struct Shelf {
   std::string folder;  ///< "gpus"
   std::string noun;    ///< "GPU"
 };
-inline const Shelf kGpus{"gpus", "GPU"}, kSystems{"systems", "system"}, kHosts{"hosts", "host"}, kNetworks{"networks", "network"};
+inline const Shelf kGpus{"gpus", "GPU"}, kSystems{"systems", "system"}, kHosts{"hosts", "host"}, kNetworks{"networks", "network"},
+    kStorage{"storage", "storage"};
 
 [[nodiscard]] std::string catalogue_path(const Catalogue& catalogue, const std::string& folder, const std::string& id);
 

@@ -38,7 +38,7 @@ int gpu_hops(const Topology& topology, const Route& route) {
 
 struct HostWay {
   std::string word;          ///< "PIX", "PHB", "SYS"
-  bool peer_access = false;  ///< no CPU link on the way, and PCIe that allows it
+  bool peer_access = false;  ///< every link of the way allows it
 };
 
 /// Word of `nvidia-smi topo -m` for the way through PCIe and CPUs.
@@ -53,7 +53,7 @@ HostWay host_way(const Topology& topology, VertexId a, VertexId b) {
   }
   const bool cpu = std::any_of(route->vertices.begin(), route->vertices.end(),
                                [&](VertexId v) { return kind_of(topology, v) == VertexKind::cpu; });
-  return {across ? "SYS" : cpu ? "PHB" : "PIX", peers && !across};
+  return {across ? "SYS" : cpu ? "PHB" : "PIX", peers};
 }
 
 }  // namespace

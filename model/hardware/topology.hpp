@@ -33,7 +33,7 @@ struct LinkBundle {
   BytesPerSecond achieved;            ///< of one link, one direction, as a copy engine reaches it
   BytesPerSecond sm_copy;             ///< of one link, one direction, as a copy kernel (NCCL) reaches it
   Seconds latency;                    ///< share of a peer copy's start; zero: not known
-  bool peer_access = false;           ///< PCIe: GPUs below one CPU may read each other over it
+  bool peer_access = false;           ///< PCIe, CPU links: GPUs may read each other across it
   std::optional<BytesPerSecond> staged;  ///< PCIe: GPU to GPU through host memory, where peer access is refused
   std::string source, achieved_source, sm_copy_source, staged_source, latency_source;
 };
@@ -62,7 +62,7 @@ struct Route {
 struct PairRelation {
   int nvlinks = 0;              ///< direct NVLinks
   std::string pcie;             ///< PIX same switch, PHB same CPU, SYS across CPUs, empty: unknown
-  bool peer_access = false;     ///< directly linked, through an NVSwitch, or PCIe peers below one CPU
+  bool peer_access = false;     ///< directly linked, through an NVSwitch, or PCIe peers (as a rule below one CPU)
   int hops = 0;                 ///< NVLink hops; 0: no way over NVLink
   std::vector<VertexId> relays; ///< GPUs linked to both, when not linked directly
   friend bool operator==(const PairRelation&, const PairRelation&) = default;

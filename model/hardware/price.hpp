@@ -1,0 +1,31 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/hardware/cluster.hpp"
+
+namespace tbdsim {
+
+/// What one rented instance costs; a row of hardware/prices/*.toml.
+struct Price {
+  std::string provider, instance;
+  std::string gpu;                    ///< as the provider calls it
+  std::optional<std::string> device;  ///< catalogue id; absent where the catalogue lacks the GPU or the price is the host's
+  std::optional<int> gpus;
+  std::string region;
+  std::string kind;      ///< "on_demand", "spot_min", "capacity_block", "on_demand_host_only"
+  UsdPerSecond rent;     ///< of the whole instance
+  std::string snapshot;  ///< when the price was seen
+  std::string source, notes;
+};
+
+/// All prices, by provider id and then in file order. Errors: every problem of every file.
+[[nodiscard]] Result<std::vector<Price>> load_prices(const Catalogue& catalogue);
+
+/// The row of `kind` with the lowest rent per GPU among those that name `device`; the first of equals. Snapshots of
+/// different years are compared as they stand. Absent when no row fits.
+[[nodiscard]] std::optional<Price> cheapest_price(const std::vector<Price>& prices, const std::string& device,
+                                                  const std::string& kind);
+
+}  // namespace tbdsim
