@@ -45,6 +45,7 @@ ConvolutionConstants read_convolution(TomlTable table) {
 BoardParameters read_board(TomlTable table) {
   BoardParameters board;
   board.device = table.text("device");
+  board.name = table.text("name");
   board.architecture = table.text("architecture");
   board.memory_kind = table.text("memory_kind");
   const auto power = table.quantity_if<Watts>("power_limit");

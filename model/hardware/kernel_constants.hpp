@@ -40,6 +40,7 @@ struct ConvolutionConstants {
 /// Fitted parameters of one board, with what transfer to relatives needs to know of it.
 struct BoardParameters {
   std::string device;  ///< catalogue id
+  std::string name;    ///< as sold, "GeForce GTX 1080 Ti"
   std::string architecture, memory_kind;
   double power_density = 0.0;  ///< power limit over peak fp32 rate, J per FLOP; 0: not known
   FamilyParameters parameters;

@@ -51,18 +51,21 @@ std::optional<VertexId> read_end(TomlTable& wire_table, std::string_view key, co
   return std::nullopt;
 }
 
-void read_wires(TomlTable& table, const LinkBundle& type, Topology& topology) {
+bool read_wires(TomlTable& table, const LinkBundle& type, Topology& topology) {
+  bool sound = true;
   for (TomlTable& entry : table.tables_or_empty("wires")) {
     const auto a = read_end(entry, "a", topology);
     const auto b = read_end(entry, "b", topology);
     const int count = static_cast<int>(entry.integer_or("count", 1, 1, kMostLinksOfABundle));
-    if (!a || !b) continue;
-    if (*a == *b) {
-      entry.problem("b", "a link needs two different ends");
-      continue;
+    const bool same = a && b && *a == *b;
+    if (same) entry.problem("b", "a link needs two different ends");
+    if (a && b && !same) {
+      topology.links.push_back(wire(type, topology, *a, *b, count));
+    } else {
+      sound = false;
     }
-    topology.links.push_back(wire(type, topology, *a, *b, count));
   }
+  return sound;
 }
 
 }  // namespace
@@ -84,12 +87,14 @@ std::vector<LinkBundle> read_link_types(TomlTable& root, bool peer_access) {
   return types;
 }
 
-void read_links(TomlTable& root, Topology& topology, bool peer_access) {
-  if (!root.has("link")) return;
+bool read_links(TomlTable& root, Topology& topology, bool peer_access) {
+  if (!root.has("link")) return true;
+  bool sound = true;
   for (auto& [name, table] : root.table("link").named_tables()) {
     const LinkBundle type = read_type(name, table, peer_access);
-    read_wires(table, type, topology);
+    sound = read_wires(table, type, topology) && sound;
   }
+  return sound;
 }
 
 }  // namespace tbdsim

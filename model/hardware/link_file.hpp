@@ -11,7 +11,8 @@ namespace tbdsim {
 
 /// Reads every [link.NAME] table of `root` and adds its wires to `topology`, whose vertices are there already. An end
 /// that is no vertex is a problem of the file, with the nearest name as suggestion.
-void read_links(TomlTable& root, Topology& topology, bool peer_access);
+/// False if a wire was refused, so that who lacks links cannot be told.
+bool read_links(TomlTable& root, Topology& topology, bool peer_access);
 
 /// The link types of [link.NAME] tables, without wires: the bundle of each has no ends.
 [[nodiscard]] std::vector<LinkBundle> read_link_types(TomlTable& root, bool peer_access);

@@ -116,9 +116,8 @@ class SystemReader {
     const int nvswitches = static_cast<int>(root_.integer_or("nvswitches", 0, 0, kMostParts));
     Topology& topology = system_.topology;
     topology.vertices = node_vertices(system_.gpu_count, system_.host.sockets, pcie_switches, nvswitches, system_.nics);
-    read_links(root_, topology, system_.device.pcie_peer_access);
-    const bool wired = !topology.links.empty();
-    if (wired || root_.has("link")) report_unconnected();
+    const bool sound = read_links(root_, topology, system_.device.pcie_peer_access);
+    if (sound && root_.has("link")) report_unconnected();
     const bool attached = std::any_of(topology.links.begin(), topology.links.end(), [](const LinkBundle& link) {
       return link.kind == LinkKind::pcie || link.kind == LinkKind::internal;
     });
