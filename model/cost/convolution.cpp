@@ -136,12 +136,13 @@ KernelTimeModel transformed_products(const ConvolutionShape& s, ConvolutionPass 
   const TiledGemm products = tiled_gemm(shape, traffic, tiles, rates);
   const Seconds moved = (volumes(s, element).sum() + x + w + y) / (rates.bandwidth * bandwidth);
   KernelTimeModel result = describe(s, element, products.compute, products.memory + moved, transforms * rates.launch, products.time + moved);
+  const bool points_are_complex = t.bytes_per_point > 1.0;
   result.workspace = x + w + y;
-  // The forward need is exact (see winograd_nonfused); for the gradients the library asks for more than the operands'
+  // The forward need of Winograd is exact (see winograd_nonfused); FFT and the gradients ask for more than the operands'
   // transforms. 1.3 is assumed: any factor from 1.25 to 2 makes the fastest algorithms drop out of a 1 GiB limit
   // where AlexNet's published batch curve falls.
-  constexpr double kGradientWorkspace = 1.3;
-  if (pass != ConvolutionPass::forward) result.workspace *= kGradientWorkspace;
+  constexpr double kFurtherBuffers = 1.3;
+  if (pass != ConvolutionPass::forward || points_are_complex) result.workspace *= kFurtherBuffers;
   result.bytes = result.bytes + 2.0 * (x + w + y);
   result.kernels = transforms + 1;
   return result;
@@ -174,9 +175,7 @@ std::optional<KernelTimeModel> fft(const ConvolutionShape& s, ConvolutionPass pa
     if (weights && (s.h > side || s.w > side)) continue;
     const double tiles = weights ? s.n : s.n * std::ceil(height / step_h) * std::ceil(width / step_w);
     const Transformed t{tiles, side * (side / 2 + 1), 2.0, 4.0 * constants.fft_scale};
-    KernelTimeModel time = transformed_products(s, pass, element, t, constants, rates, 4);
-    // Beside the spectra (side x (side + 2) reals a tile) the padded real tiles (side x side) are held.
-    time.workspace = time.workspace * (1.0 + side / (side + 2.0));
+    const KernelTimeModel time = transformed_products(s, pass, element, t, constants, rates, 4);
     if (!best || time.time < best->time) best = time;
   }
   return best;

@@ -61,6 +61,12 @@ Result<KernelModel> KernelModel::make(const Device& device, Precision precision,
   if (gemm == constants.gemm.end()) return fail(fmt::format("{}: gemm constants missing", constants.file));
   model.convolution_constants_ = convolution->second;
   model.gemm_constants_ = gemm->second;
+  if (device.architecture.substr(0, 6) == "Kepler") {
+    // cuDNN's fused Winograd kernels are written for Maxwell and later (assumed; no Kepler samples).
+    auto& library = model.stack_.convolution;
+    for (auto* offered : {&library.forward, &library.backward_data, &library.backward_weights})
+      std::erase(*offered, ConvolutionAlgorithm::winograd_fused);
+  }
   model.convolution_ = resolve_parameters(device, "convolution", unit->parameter_class, constants);
   model.gemm_ = resolve_parameters(device, "gemm", unit->parameter_class, constants);
   model.memory_ = resolve_parameters(device, "memory_bound", "fp32", constants);
