@@ -37,6 +37,10 @@ void identify(const Configuration& configuration, Prediction& p) {
   p.exchange = configuration.exchange;
   p.optimizer = configuration.optimizer.name;
   p.input = configuration.input;
+  p.workload_file = workload.file;
+  p.workload_sha256 = workload.sha256;
+  if (configuration.nodes > 1 && configuration.network) p.network = configuration.network->id;
+  p.start_up = configuration.stack.start_up;
   p.notices = configuration.notices;
   p.gpus = configuration.gpus;
   p.nodes = configuration.nodes;

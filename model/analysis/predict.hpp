@@ -76,8 +76,11 @@ struct KernelTime {
 struct Prediction {
   // identity
   std::string hardware_name, hardware_file, hardware_sha256, device, model, variant, stack, stack_file, stack_sha256;
+  std::string workload_file, workload_sha256;  ///< of a user's network file
   std::string precision, exchange, optimizer, input, input_unit;
+  std::string network;  ///< between nodes; empty for one node
   std::vector<std::string> notices;
+  Seconds start_up;  ///< of one run, outside steady iterations
   int gpus = 1, nodes = 1, batch_per_gpu = 1, global_batch = 1;
   // results
   Ranged<Seconds> step_time;
