@@ -12,7 +12,7 @@ template <class Q>
 std::string exact_text(double base, double factor, std::string_view unit) {
   constexpr int kFewestDigits = 1, kMostDigits = 17;  // 17 significant digits tell any two doubles apart
   for (int digits = kFewestDigits; digits <= kMostDigits; ++digits) {
-    const std::string text = fmt::format("{:.{}g} {}", base / factor, digits, unit);
+    std::string text = fmt::format("{:.{}g} {}", base / factor, digits, unit);
     const auto back = parse<Q>(text);
     if (back && back->base() == base) return text;
   }
