@@ -37,7 +37,8 @@ constexpr double kPerGeneration = 1.8;
 // FLOP/s counts a thirtieth (70 W inference boards keep half their boost clock, 250 W boards nearly all of it).
 constexpr double kPerPowerRatio = 5.0;
 
-double power_density(const Device& device) { return device.power_limit ? device.power_limit->base() / device.peak.fp32.base() : 0.0; }
+/// Power limit over peak rate, J per FLOP; 0: not known.
+double power_density(std::optional<Watts> power_limit, FlopPerSecond peak) { return power_limit ? power_limit->base() / peak.base() : 0.0; }
 
 double power_weight(double a, double b) {
   if (a == 0.0 || b == 0.0) return 1.0;
@@ -78,11 +79,12 @@ FamilyParameters from_relatives(const Device& device, std::string_view family, s
   Mean compute, bandwidth, launch;
   std::vector<double> weights;
   double heaviest = 0.0;
+  const double density = power_density(device.power_limit, device.peak.fp32);
   nearest = 8.0;
   for (const BoardParameters* board : relatives) nearest = std::min(nearest, generations_apart(device.architecture, board->architecture));
   for (const BoardParameters* board : relatives) {
     const double apart = generations_apart(device.architecture, board->architecture);
-    const double weight = std::exp(-kPerGeneration * (apart - nearest)) * power_weight(power_density(device), board->power_density);
+    const double weight = std::exp(-kPerGeneration * (apart - nearest)) * power_weight(density, power_density(board->power_limit, board->peak_fp32));
     const bool memory_alike = board->memory_kind == device.memory_kind;
     const bool memory_class = high_bandwidth(board->memory_kind) == high_bandwidth(device.memory_kind);
     const double memory_weight = weight * (memory_alike ? 1.0 : memory_class ? 0.5 : 0.15);

@@ -48,9 +48,8 @@ BoardParameters read_board(TomlTable table) {
   board.name = table.text("name");
   board.architecture = table.text("architecture");
   board.memory_kind = table.text("memory_kind");
-  const auto power = table.quantity_if<Watts>("power_limit");
-  const auto peak = table.quantity_if<FlopPerSecond>("peak_fp32");
-  if (power && peak) board.power_density = power->base() / peak->base();
+  board.power_limit = table.quantity_if<Watts>("power_limit");
+  board.peak_fp32 = table.quantity<FlopPerSecond>("peak_fp32");
   auto& p = board.parameters;
   p.family = table.text("family");
   p.precision = table.text("precision");
@@ -82,8 +81,7 @@ Result<KernelConstants> read_kernel_constants(const std::string& path) {
   for (auto& table : root.tables_or_empty("board")) constants.boards.push_back(read_board(table));
   auto spread = root.table("spread");
   constants.spread = {spread.number("board", kNotNegative), spread.number("kernel", kNotNegative), spread.number("row", kNotNegative),
-                      spread.number("transferred", kNotNegative)};
-  spread.mark("source");
+                      spread.number("transferred", kNotNegative), spread.text("source")};
   spread.finish();
   root.finish();
   if (!file->errors().empty()) return tl::make_unexpected(file->errors());

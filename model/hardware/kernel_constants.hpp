@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,7 +43,8 @@ struct BoardParameters {
   std::string device;  ///< catalogue id
   std::string name;    ///< as sold, "GeForce GTX 1080 Ti"
   std::string architecture, memory_kind;
-  double power_density = 0.0;  ///< power limit over peak fp32 rate, J per FLOP; 0: not known
+  std::optional<Watts> power_limit;
+  FlopPerSecond peak_fp32;
   FamilyParameters parameters;
 };
 
@@ -51,7 +53,8 @@ struct SpreadConstants {
   double board = 0.10;        ///< common to all kernels of one board and network
   double kernel = 0.27;       ///< of single kernels, independent
   double row = 0.07;          ///< of a whole step, beyond the common part
-  double transferred = 0.05;  ///< added (in squares) for a board without samples
+  double transferred = 0.05;  ///< added (in squares) for each generation from which parameters are borrowed
+  std::string source;
 };
 
 /// Everything that fits share between boards. Read from hardware/kernels.toml, which `tbdsim calibrate fit` writes.

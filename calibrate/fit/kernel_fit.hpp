@@ -1,0 +1,37 @@
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "calibrate/decode/sample_table.hpp"
+#include "calibrate/fit/robust_fit.hpp"
+#include "model/hardware/device.hpp"
+#include "model/hardware/kernel_constants.hpp"
+#include "model/support/result.hpp"
+
+namespace tbdsim::calibrate {
+
+/// How well one family fits on one board.
+struct FitReport {
+  std::string device, family, precision;
+  ErrorSummary error;
+};
+
+/// Shared constants and board parameters from samples.
+struct KernelFit {
+  KernelConstants constants;
+  std::vector<FitReport> reports;
+  std::vector<std::string> notes;  ///< what was too thin to fit and therefore inherited
+};
+
+/// Fits everything that hardware/kernels.toml holds: convolution constants per library generation together with every
+/// board's efficiencies and launch, GEMM constants with theirs, memory-bound efficiencies. `devices` describes every
+/// device that the samples name. Samples shorter than 20 us of kernels, or 0.2 ms of calls that include the launch, do
+/// not count: they time the clock and the host.
+/// Errors: a sample of a device that is not described; no usable sample.
+[[nodiscard]] Result<KernelFit> fit_kernels(const std::vector<Sample>& samples, const std::map<std::string, Device>& devices);
+
+/// The file hardware/kernels.toml.
+[[nodiscard]] std::string to_toml(const KernelFit& fit);
+
+}  // namespace tbdsim::calibrate
