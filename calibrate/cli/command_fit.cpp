@@ -74,7 +74,7 @@ Result<int> run(const FitArguments& arguments) {
   if (!fit) return tl::make_unexpected(fit.error());
   fit->constants.source = "fitted: " + digests;
   fit->constants.spread.source =
-      "assumed: one nominal run differs by 0.1 between published sources (ResNet-50 fp32 on one V100: 306 to 432 images/s); rows of one source by "
+      "assumed: one nominal run differs by 0.02 to 0.10 between published sources (ResNet-50 fp32: V100 306 to 432 images/s, P100 219 to 234); rows of one source by "
       "0.07";
   std::ofstream file(arguments.output, std::ios::binary);
   file << to_toml(*fit);

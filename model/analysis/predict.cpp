@@ -123,7 +123,7 @@ Result<Prediction> predict(Session& session, const PredictOptions& options) {
 
   Prediction p;
   identify(configuration, p);
-  const double distance = std::max(kernels->parameters_of("convolution").distance, kernels->parameters_of("memory_bound").distance);
+  const double distance = 0.5 * (kernels->parameters_of("convolution").distance + kernels->parameters_of("memory_bound").distance);
   const double spread = step_spread((*configuration.constants)->spread, distance, configuration.stack.extra_spread);
   p.step_time = with_range(times.step, spread);
   const auto samples = static_cast<double>(p.global_batch);

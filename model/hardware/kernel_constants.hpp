@@ -50,7 +50,7 @@ struct BoardParameters {
 
 /// How far kernel predictions scatter, as standard deviations of ln(measured / predicted).
 struct SpreadConstants {
-  double board = 0.10;        ///< common to all kernels of one board and network
+  double board = 0.08;        ///< common to all kernels of one board and network
   double kernel = 0.27;       ///< of single kernels, independent
   double row = 0.07;          ///< of a whole step, beyond the common part
   double transferred = 0.05;  ///< added (in squares) for each generation from which parameters are borrowed
