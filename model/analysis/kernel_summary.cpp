@@ -1,0 +1,60 @@
+#include "model/analysis/kernel_summary.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace tbdsim {
+namespace {
+
+/// The paper's tables list five kernels each.
+constexpr std::size_t kListed = 5;
+
+struct Gathered {
+  KernelGroup group;
+  Seconds useful;  ///< time x utilisation
+  std::map<std::string, Seconds> bounds;
+};
+
+std::string longest(const std::map<std::string, Seconds>& times) {
+  const auto by_time = [](const auto& a, const auto& b) { return a.second < b.second; };
+  return std::max_element(times.begin(), times.end(), by_time)->first;
+}
+
+double share(Seconds part, Seconds whole) { return whole > Seconds(0.0) ? part / whole : 0.0; }
+
+}  // namespace
+
+KernelSummary summarize_kernels(const Prediction& prediction) {
+  std::map<std::pair<std::string, std::string>, Gathered> gathered;
+  KernelSummary summary;
+  Seconds useful;
+  for (const KernelTime& kernel : prediction.kernels) {
+    Gathered& of_name = gathered[{kernel.name, kernel.algorithm}];
+    of_name.group.name = kernel.name;
+    of_name.group.algorithm = kernel.algorithm;
+    ++of_name.group.launches;
+    of_name.group.time += kernel.time;
+    of_name.useful += kernel.time * kernel.fp32_utilization;
+    of_name.bounds[kernel.bound] += kernel.time;
+    summary.time += kernel.time;
+    useful += kernel.time * kernel.fp32_utilization;
+  }
+  summary.mean_fp32_utilization = share(useful, summary.time);
+  for (auto& [key, entry] : gathered) {
+    entry.group.bound = longest(entry.bounds);
+    entry.group.time_share = share(entry.group.time, summary.time);
+    entry.group.fp32_utilization = share(entry.useful, entry.group.time);
+    summary.groups.push_back(std::move(entry.group));
+  }
+  std::stable_sort(summary.groups.begin(), summary.groups.end(),
+                   [](const KernelGroup& a, const KernelGroup& b) { return a.time > b.time; });
+  for (std::size_t i = 0; i < summary.groups.size(); ++i) {
+    const bool below = summary.groups[i].fp32_utilization < summary.mean_fp32_utilization;
+    std::vector<std::size_t>& list = below ? summary.long_below_mean : summary.long_above_mean;
+    if (list.size() < kListed) list.push_back(i);
+  }
+  return summary;
+}
+
+}  // namespace tbdsim

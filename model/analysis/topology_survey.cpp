@@ -1,0 +1,106 @@
+#include "model/analysis/topology_survey.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/support/edit_distance.hpp"
+#include "model/support/quote.hpp"
+
+namespace tbdsim {
+namespace {
+
+const std::string& name_of(const Topology& topology, VertexId id) {
+  return topology.vertices[static_cast<std::size_t>(id.value)].name;
+}
+
+Result<std::vector<VertexId>> group_of(const System& system, const std::vector<int>& devices) {
+  const std::vector<VertexId> all = system.topology.gpus();
+  std::vector<VertexId> group;
+  for (const int device : devices) {
+    if (device < 0 || device >= static_cast<int>(all.size()))
+      return fail(fmt::format("--devices {}: {} has GPUs 0..{}", device, system.id, all.size() - 1));
+    const VertexId id = all[static_cast<std::size_t>(device)];
+    if (std::find(group.begin(), group.end(), id) != group.end())
+      return fail(fmt::format("--devices names GPU {} twice", device));
+    group.push_back(id);
+  }
+  if (group.empty()) return fail(fmt::format("{}: no GPUs chosen", system.id));
+  return group;
+}
+
+std::vector<std::string> ring_names(const Topology& topology, const Ring& ring) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < ring.order.size(); ++i) {
+    names.push_back(name_of(topology, ring.order[i]));
+    if (!ring.via.empty() && ring.via[i]) names.push_back(fmt::format("({})", name_of(topology, *ring.via[i])));
+  }
+  return names;
+}
+
+Result<VertexId> vertex(const Topology& topology, const std::string& name) {
+  if (const auto found = topology.find(name)) return *found;
+  std::vector<std::string> known;
+  for (const Vertex& v : topology.vertices) known.push_back(v.name);
+  const auto near = nearest(name, known);
+  return fail(
+      fmt::format("--route: no vertex {}{}", tbdsim::quoted(name),
+                  near ? fmt::format(", did you mean \"{}\"?", *near) : fmt::format("; there are {}", fmt::join(known, ", "))));
+}
+
+TransferWay way_of(const Topology& topology, const Route& route, const char* via, Bytes bytes) {
+  TransferWay way{via, {}, {}, route.bandwidth, route.latency, bytes, route.latency + bytes / route.bandwidth};
+  for (const VertexId id : route.vertices) way.vertices.push_back(name_of(topology, id));
+  for (const std::int32_t link : route.links) way.links.push_back(topology.links[static_cast<std::size_t>(link)].type);
+  return way;
+}
+
+}  // namespace
+
+Result<TopologySurvey> survey(const System& system, const std::vector<int>& devices) {
+  const auto group = group_of(system, devices);
+  if (!group) return tl::make_unexpected(group.error());
+  const Topology& topology = system.topology;
+  TopologySurvey result;
+  result.system = system.id;
+  result.device = system.device.id;
+  for (const VertexId a : *group) {
+    result.gpus.push_back(name_of(topology, a));
+    result.pairs.emplace_back();
+    result.relays.emplace_back();
+    for (const VertexId b : *group) {
+      const PairRelation pair = a == b ? PairRelation{} : relation(topology, a, b);
+      if (pair.peer_access) ++result.peer_pairs;
+      std::vector<std::string> relays;
+      for (const VertexId relay : pair.relays) relays.push_back(name_of(topology, relay));
+      result.pairs.back().push_back(pair);
+      result.relays.back().push_back(std::move(relays));
+    }
+  }
+  result.rings = find_rings(topology, *group, default_ring_options(system.device));
+  for (const Ring& ring : result.rings.rings) result.ring_orders.push_back(ring_names(topology, ring));
+  result.ring_bandwidth = result.rings.effective_rings * result.rings.bandwidth;
+  return result;
+}
+
+Result<std::vector<TransferWay>> transfer_ways(const System& system, const std::string& from, const std::string& to,
+                                               Bytes bytes) {
+  const auto a = vertex(system.topology, from), b = vertex(system.topology, to);
+  Errors errors;
+  for (const auto* end : {&a, &b}) {
+    if (!*end) errors.insert(errors.end(), end->error().begin(), end->error().end());
+  }
+  if (!errors.empty()) return tl::make_unexpected(errors);
+  if (*a == *b) return fail(fmt::format("--route: {} is both ends", from));
+  std::vector<TransferWay> ways;
+  for (const auto& [via, word] :
+       {std::pair{Via::direct, "direct"}, std::pair{Via::relay, "relay"}, std::pair{Via::host, "host"}}) {
+    const auto route = find_route(system.topology, *a, *b, via);
+    const bool repeats = route && !ways.empty() && ways.back().vertices == way_of(system.topology, *route, word, bytes).vertices;
+    if (route && !repeats) ways.push_back(way_of(system.topology, *route, word, bytes));
+  }
+  if (ways.empty()) return fail(fmt::format("{}: no way from {} to {}", system.id, from, to));
+  return ways;
+}
+
+}  // namespace tbdsim

@@ -1,0 +1,289 @@
+#include "model/cli/arguments.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstring>
+#include <functional>
+
+#include "model/analysis/row_options.hpp"
+#include "model/support/edit_distance.hpp"
+#include "model/support/quote.hpp"
+#include "model/units/parse.hpp"
+
+namespace tbdsim {
+namespace {
+
+constexpr int kUsage = 2;
+constexpr std::size_t kHelpColumn = 24;  ///< leaves room for 56 characters of text in 80 columns
+
+/// Takes an option's text; returns what was expected instead, or nothing if it is fine.
+using Setter = std::function<std::string(const std::string&)>;
+
+void add(CLI::App& verb, const std::string& name, const std::string& value, const std::string& help, Setter set) {
+  const auto apply = [name, set = std::move(set)](const std::string& text) {
+    const std::string expected = set(text);
+    if (!expected.empty()) throw CLI::ValidationError(name, fmt::format("expected {}, got {}", expected, tbdsim::quoted(text)));
+  };
+  verb.add_option_function<std::string>(name, apply, help)->option_text(value);
+}
+
+void add_name(CLI::App& verb, const std::string& name, const std::string& value, const std::string& help, std::string& target) {
+  add(verb, name, value, help, [&target](const std::string& text) -> std::string {
+    target = text;
+    return text.empty() ? "a name" : "";
+  });
+}
+
+/// Whether a number is too small is the analysis' to say, where it knows what the number means.
+void add_number(CLI::App& verb, const std::string& name, const std::string& help, std::optional<int>& target) {
+  add(verb, name, "N", help, [&target](const std::string& text) -> std::string {
+    target = whole_number(text, std::numeric_limits<int>::min());
+    return target ? "" : "a whole number";
+  });
+}
+
+void add_format(CLI::App& verb, Format& target) {
+  add(verb, "--format", "table|json|csv", "How to write the result [table]", [&target](const std::string& text) -> std::string {
+    if (text == "table")
+      target = Format::table;
+    else if (text == "json")
+      target = Format::json;
+    else if (text == "csv")
+      target = Format::csv;
+    else
+      return "table, json or csv";
+    return "";
+  });
+}
+
+/// "0,3" as numbers.
+std::string set_devices(std::vector<int>& devices, const std::string& text) {
+  devices.clear();
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const auto device = whole_number(std::string_view(text).substr(begin, end - begin), 0);
+    if (!device) return "GPU numbers such as 0,3";
+    devices.push_back(*device);
+    begin = end + 1;
+  }
+  return "";
+}
+
+/// "1281167", "256K" (thousands) or "2M".
+std::string set_samples(std::optional<std::int64_t>& samples, std::string text) {
+  std::int64_t unit = 1;
+  if (!text.empty() && (text.back() == 'K' || text.back() == 'k')) unit = 1'000;
+  if (!text.empty() && text.back() == 'M') unit = 1'000'000;
+  if (unit > 1) text.pop_back();
+  const auto count = whole_number(text, 1);
+  if (!count) return "a number of samples such as 1281167 or 256K";
+  samples = *count * unit;
+  return "";
+}
+
+/// A bare number of 1 or more can only be meant in percent, and half the time it is not: the unit decides.
+std::string set_share(std::optional<double>& share, const std::string& text) {
+  const auto value = parse_quantity(text, Dimension::ratio);
+  const bool bare = text.find('%') == std::string::npos;
+  if (!value || *value < 0.0 || (bare && *value >= 1.0)) return "a share such as \"8 %\" or 0.08";
+  share = *value;
+  return "";
+}
+
+std::string set_bytes(std::optional<Bytes>& bytes, const std::string& text) {
+  if (const auto plain = whole_number(text, 0))
+    bytes = Bytes(*plain);
+  else if (const auto with_unit = parse<Bytes>(text); with_unit && *with_unit >= Bytes(0.0))
+    bytes = *with_unit;
+  else
+    return "a size such as \"1 MiB\"";
+  return "";
+}
+
+void describe_predict(CLI::App& verb, PredictArguments& a) {
+  PredictOptions& o = a.options;
+  add_name(verb, "--hw", "NAME|FILE", "System, or a GPU in a plain PCIe host", o.hardware);
+  add_name(verb, "--model", "NAME|FILE", "Network; NAME@mxnet, @torchvision or @tf is a variant", o.model);
+  add_number(verb, "--gpus", "GPUs of the job [all GPUs of --nodes nodes]", o.gpus);
+  add_number(verb, "--nodes", "Nodes [1, or as many as --gpus fills]", o.nodes);
+  add(verb, "--devices", "0,3", "These GPUs of every node [its first ones]",
+      [&o](const std::string& text) { return set_devices(o.devices, text); });
+  add_name(verb, "--network", "NAME", "Network between nodes [the system's]", o.network);
+  add_number(verb, "--batch", "Samples per GPU and step [the network's, CNNs 32]", o.batch);
+  add_number(verb, "--image", "Side of the image in pixels [the network's]", o.image);
+  add_number(verb, "--seq-len", "Length of a sequence in tokens [the network's]", o.seq_len);
+  add_name(verb, "--precision", "NAME", "fp32, tf32, fp16, bf16 or amp [fp32]", o.precision);
+  add_name(verb, "--stack", "NAME|FILE", "Framework and version, such as mxnet-1.2\n[newest PyTorch that supports the GPU]",
+           o.stack);
+  add_name(verb, "--exchange", "NAME", "How gradients are exchanged [allreduce]", o.exchange);
+  add_name(verb, "--optimizer", "NAME", "sgd, sgd-momentum, adam, lamb, lars or novograd\n[sgd-momentum for CNNs]", o.optimizer);
+  add_name(verb, "--input", "NAME", "Where samples come from [synthetic]", o.input);
+  verb.add_option("--set", o.set, "Change a value of an input file; may be repeated")
+      ->option_text("KEY=VALUE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  verb.add_flag("--layers", a.layers, "Also the time of every layer");
+  verb.add_flag("--kernels", a.kernels, "Also the time and utilisation of every kernel");
+  add_name(verb, "--trace", "FILE", "Write the kernels of a step as a Chrome trace (JSON)", a.trace);
+  add(verb, "--samples", "N", "Samples of an epoch, such as 1281167 or 256K: also\nthe time of an epoch",
+      [&a](const std::string& text) { return set_samples(a.samples, text); });
+  add(verb, "--epochs", "N", "Epochs of a run, start-up included [1]", [&a](const std::string& text) -> std::string {
+    a.epochs = whole_number(text, 1);
+    return a.epochs ? "" : "a whole number of at least 1";
+  });
+  add(verb, "--seed", "N", "Seed of anything random [1]", [&a](const std::string& text) -> std::string {
+    const auto seed = whole_number(text, 0);
+    a.seed = seed.value_or(a.seed);
+    return seed ? "" : "a whole number of at least 0";
+  });
+  add_format(verb, a.format);
+}
+
+void describe_validate(CLI::App& verb, ValidateArguments& a) {
+  verb.add_option("FILE", a.files, "Measured-run tables (CSV)")->option_text("...");
+  verb.add_flag("--rows", a.rows, "Also the error of every row (table format)");
+  add(verb, "--max-mean-ape", "SHARE", "Fail (exit code 1) above this mean error, such as 8%",
+      [&a](const std::string& text) { return set_share(a.max_mean_ape, text); });
+  add_format(verb, a.format);
+}
+
+void describe_list(CLI::App& verb, ListArguments& a) {
+  verb.add_option("KIND", a.kind, "gpus, systems, networks, hosts, storage, stacks or models")->option_text(" ");
+  add_format(verb, a.format);
+}
+
+void describe_show(CLI::App& verb, ShowArguments& a) {
+  verb.add_option("NAME", a.name, "GPU, system, network, host, stack or model")->option_text(" ");
+  add_number(verb, "--image", "Side of a model's input in pixels [its own]", a.image);
+  add_format(verb, a.format);
+}
+
+void describe_topology(CLI::App& verb, TopologyArguments& a) {
+  add_name(verb, "--hw", "NAME|FILE", "System, or a GPU in a plain PCIe host", a.hardware);
+  add_number(verb, "--gpus", "The first N GPUs of a node [all]", a.gpus);
+  add(verb, "--devices", "0,3", "These GPUs of a node", [&a](const std::string& text) { return set_devices(a.devices, text); });
+  verb.add_option("--route", a.route, "The way between two vertices, such as gpu0 gpu5")->option_text("A B")->expected(2);
+  add(verb, "--bytes", "SIZE", "Size of a transfer along --route, such as \"1 MiB\"",
+      [&a](const std::string& text) { return set_bytes(a.bytes, text); });
+  add_format(verb, a.format);
+}
+
+/// Every verb with its options, bound to where they go.
+struct CommandLine {
+  CLI::App app{"Predicts how fast a DNN trains on described hardware, how far it scales and\nwhether it fits.", "tbdsim"};
+  PredictArguments predict;
+  ValidateArguments validate;
+  ListArguments list;
+  ShowArguments show;
+  TopologyArguments topology;
+
+  CommandLine() {
+    app.set_version_flag("--version", "tbdsim " TBDSIM_VERSION, "Print the version");
+    app.set_help_flag("-h,--help", "Print this help");
+    app.get_formatter()->column_width(kHelpColumn);
+    app.require_subcommand(1);
+    describe_predict(verb("predict", "Step time, throughput, stages, limit, memory and cost"), predict);
+    describe_validate(verb("validate", "Predictions against measured runs"), validate);
+    describe_topology(verb("topology", "Links, relations of GPUs, rings and routes of a node"), topology);
+    describe_list(verb("list", "What the catalogue holds"), list);
+    describe_show(verb("show", "One entry of the catalogue with its sources"), show);
+    verb("calibrate", "Kernel parameters from samples (tbdsim-calibrate)");
+  }
+
+  [[nodiscard]] std::vector<std::string> verbs() const {
+    std::vector<std::string> names;
+    for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) names.push_back(sub->get_name());
+    return names;
+  }
+
+ private:
+  CLI::App& verb(const std::string& name, const std::string& description) {
+    CLI::App* sub = app.add_subcommand(name, description);
+    sub->set_help_flag("-h,--help", "Print this help");
+    return *sub;
+  }
+};
+
+std::string suggestion(const std::string& word, const std::vector<std::string>& known) {
+  const auto near = nearest(word, known);
+  return near ? fmt::format(", did you mean \"{}\"?", *near) : "";
+}
+
+std::string unexpected_word(const CLI::App& verb, const std::string& word) {
+  if (word.empty() || word.front() != '-') return fmt::format("{}: unexpected word {}", verb.get_name(), tbdsim::quoted(word));
+  std::vector<std::string> known;
+  for (const CLI::Option* option : verb.get_options()) {
+    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  }
+  const std::string name = word.substr(0, word.find('='));
+  return fmt::format("{}: unknown option {}{}", verb.get_name(), tbdsim::quoted(name), suggestion(name, known));
+}
+
+/// What is wrong with the options of the verb that was given, in this program's words.
+std::string usage_problem(const CommandLine& line, const CLI::ParseError& error) {
+  const CLI::App& verb = *line.app.get_subcommands().front();
+  const std::string message = error.what();
+  const std::string name = message.substr(0, message.find(':'));
+  switch (static_cast<CLI::ExitCodes>(error.get_exit_code())) {
+    case CLI::ExitCodes::ExtrasError:
+      return unexpected_word(verb, verb.remaining().front());
+    case CLI::ExitCodes::ArgumentMismatch:
+      if (message.find("At Most") != std::string::npos) return fmt::format("{}: {} is given twice", verb.get_name(), name);
+      return fmt::format("{}: {}: value missing", verb.get_name(), name);
+    default:
+      return fmt::format("{}: {}", verb.get_name(), message);
+  }
+}
+
+/// What CLI11 would take for a word without meaning.
+std::optional<Stop> wrong_verb(const CommandLine& line, int argc, char** argv) {
+  const std::vector<std::string> verbs = line.verbs();
+  if (argc < 2) return Stop{kUsage, fmt::format("expected a verb: {} (tbdsim --help tells more)", fmt::join(verbs, ", "))};
+  const std::string word = argv[1];
+  if (std::find(verbs.begin(), verbs.end(), word) != verbs.end()) return std::nullopt;
+  if (word.empty() || word.front() != '-')
+    return Stop{kUsage, fmt::format("unknown verb {}{}\nverbs are {}", tbdsim::quoted(word), suggestion(word, verbs),
+                                    fmt::join(verbs, ", "))};
+  for (const char* known : {"-h", "--help", "--version"}) {
+    if (word == known) return std::nullopt;
+  }
+  return Stop{kUsage, fmt::format("expected a verb before {}: {}", tbdsim::quoted(word), fmt::join(verbs, ", "))};
+}
+
+tl::expected<Arguments, Stop> chosen(const CommandLine& line) {
+  const std::string verb = line.app.get_subcommands().front()->get_name();
+  if (verb == "predict") return line.predict;
+  if (verb == "list") return line.list;
+  if (verb == "validate") {
+    if (line.validate.files.empty())
+      return tl::make_unexpected(Stop{kUsage, "validate: expected a measured-run table (CSV file)"});
+    return line.validate;
+  }
+  if (verb == "show") {
+    if (line.show.name.empty())
+      return tl::make_unexpected(Stop{kUsage, "show: expected a name; tbdsim list shows what there is"});
+    return line.show;
+  }
+  if (line.topology.hardware.empty())
+    return tl::make_unexpected(Stop{kUsage, "topology: no hardware named; use --hw, such as --hw dgx1"});
+  return line.topology;
+}
+
+}  // namespace
+
+tl::expected<Arguments, Stop> parse_arguments(int argc, char** argv) {
+  CommandLine line;
+  if (auto stop = wrong_verb(line, argc, argv)) return tl::make_unexpected(std::move(*stop));
+  try {
+    line.app.parse(argc, argv);
+  } catch (const CLI::CallForVersion& version) {
+    return tl::make_unexpected(Stop{0, fmt::format("{}\n", version.what())});
+  } catch (const CLI::CallForHelp&) {
+    return tl::make_unexpected(Stop{0, line.app.help()});
+  } catch (const CLI::ParseError& error) { return tl::make_unexpected(Stop{kUsage, usage_problem(line, error)}); }
+  return chosen(line);
+}
+
+}  // namespace tbdsim

@@ -1,0 +1,65 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tl/expected.hpp>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "model/analysis/predict.hpp"
+
+namespace tbdsim {
+
+enum class Format { table, json, csv };
+
+struct PredictArguments {
+  PredictOptions options;
+  Format format = Format::table;
+  bool layers = false, kernels = false;
+  std::string trace;                    ///< file to write; empty: none
+  std::optional<std::int64_t> samples;  ///< of one epoch
+  std::optional<int> epochs;
+  int seed = 1;  ///< nothing random is modelled by this verb yet: accepted for scripts
+};
+
+struct ValidateArguments {
+  std::vector<std::string> files;
+  Format format = Format::table;
+  bool rows = false;
+  std::optional<double> max_mean_ape;  ///< a share: 0.08 is 8 %
+};
+
+struct ListArguments {
+  std::string kind;  ///< empty: how many of each kind there are
+  Format format = Format::table;
+};
+
+struct ShowArguments {
+  std::string name;
+  std::optional<int> image;
+  Format format = Format::table;
+};
+
+struct TopologyArguments {
+  std::string hardware;
+  std::optional<int> gpus;
+  std::vector<int> devices;        ///< empty: the first `gpus`
+  std::vector<std::string> route;  ///< two vertices, or none
+  std::optional<Bytes> bytes;      ///< of a transfer along `route`
+  Format format = Format::table;
+};
+
+using Arguments = std::variant<PredictArguments, ValidateArguments, ListArguments, ShowArguments, TopologyArguments>;
+
+/// Why there is nothing to run: help or the version (exit code 0, for stdout), or bad usage (2, for stderr).
+struct Stop {
+  int exit_code = 0;
+  std::string text;
+};
+
+/// Reads the command line of every verb. Errors: no verb, unknown verb or option (each with a suggestion), missing or
+/// malformed value, option given twice. Whether names exist and sizes make sense is the analyses' to say.
+[[nodiscard]] tl::expected<Arguments, Stop> parse_arguments(int argc, char** argv);
+
+}  // namespace tbdsim

@@ -1,0 +1,60 @@
+#include "model/cli/catalogue_shelves.hpp"
+
+#include <fmt/format.h>
+
+#include "model/hardware/lookup.hpp"
+
+namespace tbdsim {
+namespace {
+
+std::vector<std::string> model_ids(const Catalogue&) {
+  std::vector<std::string> ids;
+  for (const ZooEntry& entry : zoo()) ids.push_back(fmt::format("{}@{}", entry.name, entry.variant));
+  return ids;
+}
+
+Result<std::string> resolve_model(const Catalogue&, const std::string& words) {
+  return find_network(words, "torchvision").map([](const ZooEntry* entry) {
+    return fmt::format("{}@{}", entry->name, entry->variant);
+  });
+}
+
+Result<CatalogueEntry> describe_model(const Catalogue&, const std::string& id) {
+  return find_network(id, "").map([](const ZooEntry* entry) { return describe(*entry); });
+}
+
+template <const Shelf& kShelf>
+std::vector<std::string> shelf_ids(const Catalogue& catalogue) {
+  return catalogue_ids(catalogue, kShelf.folder);
+}
+template <const Shelf& kShelf>
+Result<std::string> resolve_shelf(const Catalogue& catalogue, const std::string& words) {
+  return resolve_entry(catalogue, kShelf, words);
+}
+
+Result<System> load_catalogue_system(const Catalogue& catalogue, const std::string& id) { return load_system(catalogue, id); }
+Result<Stack> load_catalogue_stack(const Catalogue& catalogue, const std::string& id) { return load_stack(catalogue.root, id); }
+
+template <auto kLoad>
+Result<CatalogueEntry> describe_loaded(const Catalogue& catalogue, const std::string& id) {
+  return kLoad(catalogue, id).map([](const auto& loaded) { return describe(loaded); });
+}
+
+const Shelf kStacks{"stacks", "stack"};
+
+}  // namespace
+
+const std::vector<CatalogueKind>& catalogue_kinds() {
+  static const std::vector<CatalogueKind> kKinds{
+      {"gpus", shelf_ids<kGpus>, resolve_shelf<kGpus>, describe_loaded<load_device>},
+      {"systems", shelf_ids<kSystems>, resolve_shelf<kSystems>, describe_loaded<load_catalogue_system>},
+      {"networks", shelf_ids<kNetworks>, resolve_shelf<kNetworks>, describe_loaded<load_network>},
+      {"hosts", shelf_ids<kHosts>, resolve_shelf<kHosts>, describe_loaded<load_host>},
+      {"storage", shelf_ids<kStorage>, resolve_shelf<kStorage>, describe_loaded<load_storage>},
+      {"stacks", shelf_ids<kStacks>, resolve_shelf<kStacks>, describe_loaded<load_catalogue_stack>},
+      {"models", model_ids, resolve_model, describe_model},
+  };
+  return kKinds;
+}
+
+}  // namespace tbdsim

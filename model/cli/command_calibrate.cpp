@@ -1,0 +1,22 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "model/cli/catalogue_location.hpp"
+#include "model/cli/command.hpp"
+#include "model/cli/output.hpp"
+
+namespace tbdsim {
+
+int run_calibrate(char** argv) {
+  const std::string program = program_folder() + "/tbdsim-calibrate";
+  argv[1] = argv[0];
+  execv(program.c_str(), argv + 1);
+  if (errno == ENOENT)
+    return report({Error{"calibrate needs the program tbdsim-calibrate, which is not installed beside tbdsim"}});
+  return report({Error{fmt::format("cannot start \"{}\": {}", program, std::strerror(errno))}});
+}
+
+}  // namespace tbdsim

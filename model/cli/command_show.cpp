@@ -1,0 +1,72 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/cli/catalogue_shelves.hpp"
+#include "model/cli/command.hpp"
+#include "model/cli/output.hpp"
+#include "model/support/edit_distance.hpp"
+#include "model/support/quote.hpp"
+
+namespace tbdsim {
+namespace {
+
+struct Found {
+  const CatalogueKind* kind = nullptr;
+  std::string id;
+};
+
+std::string unknown_name(const Catalogue& catalogue, const std::string& name) {
+  std::vector<std::string> known;
+  for (const CatalogueKind& kind : catalogue_kinds()) {
+    for (const std::string& id : kind.ids(catalogue)) known.push_back(id.substr(0, id.find('@')));
+  }
+  const auto near = nearest(name, known);
+  return fmt::format("show: the catalogue holds no {}{}", tbdsim::quoted(name),
+                     near ? fmt::format(", did you mean \"{}\"?", *near) : "; tbdsim list shows what there is");
+}
+
+/// The one entry of any kind that a name means; an exact id wins.
+Result<Found> find_entry(const Catalogue& catalogue, const std::string& name) {
+  std::vector<Found> found;
+  for (const CatalogueKind& kind : catalogue_kinds()) {
+    if (auto id = kind.resolve(catalogue, name)) found.push_back({&kind, *id});
+  }
+  if (found.empty()) return fail(unknown_name(catalogue, name));
+  const auto exact = std::find_if(found.begin(), found.end(), [&](const Found& f) { return f.id == name; });
+  if (exact != found.end()) return *exact;
+  if (found.size() == 1) return found.front();
+  std::vector<std::string> choices;
+  for (const Found& f : found) choices.push_back(fmt::format("{} of {}", f.id, f.kind->name));
+  return fail(fmt::format("show: {} fits several: {}", tbdsim::quoted(name), fmt::join(choices, ", ")));
+}
+
+Result<CatalogueEntry> show_model(const std::string& id, std::optional<int> image) {
+  if (image && *image < 1) return fail(fmt::format("--image {}: expected at least 1 pixel", *image));
+  const auto entry = find_network(id, "");
+  if (!entry) return tl::make_unexpected(entry.error());
+  return (*entry)->build(**entry, {image, std::nullopt}).map([&](const OpGraph& graph) { return describe(**entry, graph); });
+}
+
+}  // namespace
+
+int run(const ShowArguments& arguments, const Catalogue& catalogue) {
+  const auto found = find_entry(catalogue, arguments.name);
+  if (!found) return report(found.error());
+  const bool model = found->kind->name == "models";
+  if (arguments.image && !model)
+    return report({Error{fmt::format("show: --image is for models; {} is one of {}", found->id, found->kind->name)}});
+  const auto entry = model ? show_model(found->id, arguments.image) : found->kind->describe(catalogue, found->id);
+  if (!entry) return report(entry.error());
+  switch (arguments.format) {
+    case Format::json:
+      return write_result(entry_json(*entry));
+    case Format::csv:
+      return write_result(entry_csv(*entry));
+    case Format::table:
+      break;
+  }
+  return write_result(entry_table(*entry));
+}
+
+}  // namespace tbdsim

@@ -1,0 +1,23 @@
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/support/result.hpp"
+
+namespace tbdsim {
+
+enum ExitCode : int { kDone = 0, kCheckFailed = 1, kBadInput = 2, kNoGpu = 3 };
+
+/// Writes a result to stdout. Returns `kDone`, or reports on stderr that it could not be written (a full disk).
+[[nodiscard]] int write_result(std::string_view text);
+
+/// Writes to a file, replacing it. Errors: the system's reason.
+[[nodiscard]] Result<void> write_file(const std::string& path, std::string_view text);
+
+/// Reports problems on stderr; those without a place in a file begin with the program's name. Returns `kBadInput`.
+int report(const Errors& errors);
+/// Reports remarks on stderr.
+void report_notices(const std::vector<std::string>& notices);
+
+}  // namespace tbdsim

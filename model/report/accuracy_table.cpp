@@ -1,0 +1,102 @@
+#include "model/report/accuracy_table.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "model/report/text_table.hpp"
+
+namespace tbdsim {
+namespace {
+
+/// What keeps these tables within 80 columns.
+constexpr std::size_t kWidth = 80, kGroupName = 28, kRowName = 38;
+
+std::string rows_table(const Accuracy& accuracy) {
+  TextTable table({{"row", Align::left, kRowName},
+                   {"measured", Align::right},
+                   {"predicted", Align::right},
+                   {"unit"},
+                   {"error", Align::right},
+                   {""}});
+  for (const RowAccuracy& row : accuracy.rows) {
+    const bool done = row.skipped.empty();
+    const bool inside = row.low <= row.measured && row.measured <= row.high;
+    table.add({row.id, number_text(row.measured), done ? number_text(row.predicted) : "", row.unit,
+               done ? signed_percent_text(row.error) : "skipped",
+               row.fit           ? "fit"
+               : done && !inside ? "out"
+                                 : ""});
+  }
+  return table.text() + "(out: the measurement lies outside the 80 % range; fit: a constant was fitted to this row)\n\n";
+}
+
+void add_group(TextTable& table, const GroupAccuracy& group, const std::string& name) {
+  const std::string count = std::to_string(group.n);
+  if (group.n == 0) {
+    table.add({name, count, "", "", "", "", "", "", ""});
+    return;
+  }
+  const std::string baseline = group.baseline_mean_ape ? percent_text(*group.baseline_mean_ape) : "";
+  table.add({name, count, percent_text(group.mean_ape), percent_text(group.median_ape), percent_text(group.p95_ape),
+             signed_percent_text(group.bias), percent_text(group.coverage), percent_text(group.range_width), baseline});
+}
+
+std::string groups_table(const std::vector<GroupAccuracy>& groups, const GroupAccuracy* all) {
+  TextTable table({{"group", Align::left, kGroupName},
+                   {"n", Align::right},
+                   {"mean", Align::right},
+                   {"median", Align::right},
+                   {"p95", Align::right},
+                   {"bias", Align::right},
+                   {"in", Align::right},
+                   {"width", Align::right},
+                   {"base", Align::right}});
+  for (const GroupAccuracy& group : groups) add_group(table, group, group.group);
+  if (all != nullptr) add_group(table, *all, "all rows");
+  return table.text();
+}
+
+std::string efficiency_table(const std::vector<GroupAccuracy>& groups) {
+  TextTable table({{"group", Align::left, kGroupName},
+                   {"n", Align::right},
+                   {"mean", Align::right},
+                   {"worst", Align::right},
+                   {"bias", Align::right}});
+  for (const GroupAccuracy& group : groups) {
+    if (!group.efficiency) continue;
+    const auto& e = *group.efficiency;
+    table.add({group.group, std::to_string(e.n), fmt::format("{:.1f}", e.mean), fmt::format("{:.1f}", e.worst),
+               fmt::format("{:+.1f}", e.bias)});
+  }
+  return table.empty() ? "" : "\nScaling efficiency, predicted - measured, percentage points\n" + table.text();
+}
+
+std::string skipped_list(const Accuracy& accuracy) {
+  std::map<std::string, int> reasons;
+  for (const RowAccuracy& row : accuracy.rows) {
+    if (!row.skipped.empty()) ++reasons[row.skipped];
+  }
+  std::string text;
+  for (const auto& [reason, count] : reasons) text += fmt::format("  {:>4}  {}\n", count, wrapped(reason, kWidth, 8));
+  return text.empty() ? "" : "\nRows skipped\n" + text;
+}
+
+}  // namespace
+
+std::string accuracy_table(const Accuracy& accuracy, bool rows) {
+  std::string text = rows ? rows_table(accuracy) : "";
+  text +=
+      "Validation: error of the time; in: measurements within the 80 % range; width:\n"
+      "half of that range; base: mean error of one constant utilisation per group\n";
+  text += groups_table(accuracy.groups, &accuracy.all);
+  if (accuracy.all.n > 0)
+    text += fmt::format("mean of groups {}, their bias {}\n", percent_text(accuracy.mean_of_groups),
+                        signed_percent_text(accuracy.bias_of_groups));
+  text += efficiency_table(accuracy.groups);
+  if (!accuracy.fitted_groups.empty())
+    text += "\nFit rows, which count for nothing\n" + groups_table(accuracy.fitted_groups, nullptr);
+  return text + skipped_list(accuracy);
+}
+
+}  // namespace tbdsim

@@ -1,0 +1,102 @@
+#include "model/report/csv.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <utility>
+
+namespace tbdsim {
+namespace {
+
+std::string field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + '"';
+}
+
+/// The shortest text that reads back to the same double.
+std::string exact(double value) { return fmt::format("{}", value); }
+std::string exact(const std::optional<double>& value) { return value ? exact(*value) : ""; }
+
+using Cells = std::vector<std::pair<std::string, std::string>>;
+
+void add_ranged(Cells& cells, const std::string& name, const std::string& unit, double value, double low, double high) {
+  cells.emplace_back(name + unit, exact(value));
+  cells.emplace_back(name + "_low" + unit, exact(low));
+  cells.emplace_back(name + "_high" + unit, exact(high));
+}
+
+Cells predict_cells(const Prediction& p) {
+  Cells cells{{"hw", p.hardware_name},
+              {"device", p.device},
+              {"model", p.model},
+              {"variant", p.variant},
+              {"stack", p.stack},
+              {"precision", p.precision},
+              {"gpus", std::to_string(p.gpus)},
+              {"nodes", std::to_string(p.nodes)},
+              {"network", p.network},
+              {"batch_per_gpu", std::to_string(p.batch_per_gpu)},
+              {"exchange", p.exchange},
+              {"optimizer", p.optimizer},
+              {"input", p.input}};
+  add_ranged(cells, "step_time", "_s", p.step_time.value.base(), p.step_time.low.base(), p.step_time.high.base());
+  add_ranged(cells, "throughput", "_samples_per_s", p.throughput.value, p.throughput.low, p.throughput.high);
+  const Stages& s = p.stages;
+  for (const auto& [name, time] : {std::pair{"forward_s", s.forward},
+                                   {"backward_s", s.backward},
+                                   {"weight_update_s", s.weight_update},
+                                   {"metric_s", s.metric},
+                                   {"exchange_total_s", s.exchange_total},
+                                   {"exchange_exposed_s", s.exchange_exposed},
+                                   {"input_exposed_s", s.input_exposed},
+                                   {"host_exposed_s", s.host_exposed}})
+    cells.emplace_back(name, exact(time.base()));
+  const Utilization& u = p.utilization;
+  for (const auto& [name, share] :
+       {std::pair{"gpu_busy", u.gpu_busy}, {"fp32", u.fp32}, {"tensor_core", u.tensor_core}, {"mfu", u.mfu}, {"cpu", u.cpu}})
+    cells.emplace_back(name, exact(share));
+  Bytes peak;
+  for (const GpuMemory& gpu : p.memory.gpus) peak = std::max(peak, gpu.peak);
+  cells.emplace_back("peak_memory_bytes", exact(peak.base()));
+  cells.emplace_back("fits", p.memory.fits ? "true" : "false");
+  cells.emplace_back("limit", p.limit.resource);
+  cells.emplace_back("limit_share", exact(p.limit.share));
+  cells.emplace_back("usd_per_hour", exact(p.usd_per_hour));
+  cells.emplace_back("usd_per_million_samples", exact(p.usd_per_million_samples));
+  cells.emplace_back("joule_per_sample", exact(p.joule_per_sample));
+  return cells;
+}
+
+}  // namespace
+
+std::string csv_line(const std::vector<std::string>& fields) {
+  std::string line;
+  for (std::size_t i = 0; i < fields.size(); ++i) line += (i > 0 ? "," : "") + field(fields[i]);
+  return line + '\n';
+}
+
+std::string predict_csv(const Prediction& prediction) {
+  std::vector<std::string> header, row;
+  for (auto& [name, value] : predict_cells(prediction)) {
+    header.push_back(name);
+    row.push_back(std::move(value));
+  }
+  return csv_line(header) + csv_line(row);
+}
+
+std::string accuracy_csv(const Accuracy& accuracy) {
+  std::string all = csv_line(
+      {"id", "group", "use", "metric", "unit", "predicted", "low", "high", "measured", "error", "baseline_error", "skipped"});
+  for (const RowAccuracy& row : accuracy.rows) {
+    const bool done = row.skipped.empty();
+    const auto figure = [&](double value) { return done ? exact(value) : std::string(); };
+    all +=
+        csv_line({row.id, row.group, row.fit ? "fit" : "validation", row.metric, row.unit, figure(row.predicted), figure(row.low),
+                  figure(row.high), exact(row.measured), figure(row.error), exact(row.baseline_error), row.skipped});
+  }
+  return all;
+}
+
+}  // namespace tbdsim

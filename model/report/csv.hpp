@@ -1,0 +1,19 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "model/analysis/accuracy.hpp"
+#include "model/analysis/predict.hpp"
+
+namespace tbdsim {
+
+/// Fields of one line of CSV (RFC 4180), quoted where they must be, with a newline (LF) at the end.
+[[nodiscard]] std::string csv_line(const std::vector<std::string>& fields);
+
+/// A header and one row. Columns carry units; numbers read back to the same double.
+[[nodiscard]] std::string predict_csv(const Prediction& prediction);
+
+/// A header and every row of the assessed tables. A skipped row has no figures.
+[[nodiscard]] std::string accuracy_csv(const Accuracy& accuracy);
+
+}  // namespace tbdsim

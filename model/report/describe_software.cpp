@@ -1,0 +1,93 @@
+#include <fmt/format.h>
+
+#include "model/report/catalogue_entry.hpp"
+
+namespace tbdsim {
+namespace {
+
+std::string names(const std::vector<ConvolutionAlgorithm>& algorithms) {
+  std::string text;
+  for (const ConvolutionAlgorithm algorithm : algorithms) text += fmt::format("{}{}", text.empty() ? "" : ", ", name(algorithm));
+  return text;
+}
+
+std::string name(MemoryPlan plan) {
+  switch (plan) {
+    case MemoryPlan::mxnet:
+      return "mxnet";
+    case MemoryPlan::caching_allocator:
+      return "caching_allocator";
+    case MemoryPlan::bfc:
+      return "bfc";
+  }
+  return "";
+}
+
+}  // namespace
+
+CatalogueEntry describe(const Stack& s) {
+  CatalogueEntry entry{"stack", s.id, s.id, s.source, {}, {}};
+  entry.add_text("framework", "framework", s.framework, true);
+  entry.add_text("version", "version", s.version, true);
+  entry.add_text("variant", "variant", s.variant);
+  entry.add_text("CUDA", "cuda", s.cuda, true);
+  entry.add_text("vendor of its devices", "vendor", s.vendor);
+  entry.add_text("compute capability from", "minimum_compute_capability", s.minimum_compute_capability);
+  entry.add_text("convolution library", "convolution_library", s.convolution.name, true);
+  entry.add_text("convolutions, forward", "convolution_forward", names(s.convolution.forward));
+  entry.add_text("convolutions, backward data", "convolution_backward_data", names(s.convolution.backward_data));
+  entry.add_text("convolutions, backward weights", "convolution_backward_weights", names(s.convolution.backward_weights));
+  entry.add("convolution workspace at most", "convolution_workspace_bytes", s.convolution.workspace_limit);
+  entry.add_text("network definitions", "zoo_variant", s.zoo_variant);
+  entry.add_text("host and device", "host_coupling", s.coupling == HostCoupling::queued ? "queued" : "serialized");
+  entry.add("dispatch per operator", "dispatch_s", std::optional(s.dispatch), true);
+  entry.add("dispatch per update kernel", "update_dispatch_s", std::optional(s.update_dispatch));
+  entry.add("launch latency", "launch_latency_s", std::optional(s.launch_latency));
+  entry.add_count("operators queued ahead at most", "queue_depth", s.queue_depth);
+  entry.add_flag("fuses batch norm and ReLU", "fuses_batch_norm_relu", s.fuses_batch_norm_relu);
+  entry.add_flag("fuses elementwise operators", "fuses_elementwise", s.fuses_elementwise);
+  entry.add_flag("channels last", "channels_last", s.channels_last);
+  entry.add_text("memory plan", "memory_plan", name(s.memory_plan));
+  entry.add("context", "context_bytes", std::optional(s.context));
+  entry.add("start-up of a run", "start_up_s", std::optional(s.start_up));
+  entry.add_text("input by default", "default_input", s.default_input);
+  entry.add_text("exchange by default", "default_exchange", s.default_exchange);
+  entry.add_text("NCCL", "nccl", s.nccl);
+  entry.add("exchange bucket", "exchange_bucket_bytes", std::optional(s.exchange_bucket));
+  entry.add_flag("exchange overlaps backward", "exchange_overlaps", s.exchange_overlaps);
+  return entry;
+}
+
+CatalogueEntry describe(const ZooEntry& model) {
+  CatalogueEntry entry{"model", fmt::format("{}@{}", model.name, model.variant), model.name, model.source, {}, {}};
+  entry.add_text("variant", "variant", model.variant);
+  entry.add_text("application", "application", model.application, true);
+  entry.add_text("data set", "dataset", model.dataset, true);
+  entry.add_count("image side", "image", model.image, true);
+  entry.add_count("default batch", "default_batch", model.default_batch, true);
+  return entry;
+}
+
+CatalogueEntry describe(const ZooEntry& model, const OpGraph& graph) {
+  CatalogueEntry entry = describe(model);
+  WorkloadSummary summary = summarize_workload(graph);
+  for (Fact& fact : entry.facts) {
+    if (fact.key != "image" || graph.ops.empty()) continue;
+    fact = {"input of one sample",
+            "input_shape",
+            to_text(graph.output_shape(graph.ops.front())),
+            to_text(graph.output_shape(graph.ops.front())),
+            {},
+            false};
+  }
+  entry.add_count("parameters", "parameters", summary.parameters);
+  entry.add_count("parameter arrays", "parameter_arrays", summary.parameter_arrays);
+  entry.add_count("multiply-adds per sample, forward", "forward_macs_per_sample", summary.macs.forward);
+  entry.add_count("multiply-adds per sample, backward", "backward_macs_per_sample", summary.macs.backward);
+  entry.add("kept for backward per sample, fp32", "saved_bytes_per_sample", std::optional(summary.saved_per_sample));
+  entry.add("kept for backward per step, fp32", "saved_bytes_fixed", std::optional(summary.saved_fixed));
+  entry.layers = std::move(summary.layers);
+  return entry;
+}
+
+}  // namespace tbdsim

@@ -1,0 +1,71 @@
+#include <fmt/format.h>
+
+#include "model/analysis/kernel_summary.hpp"
+#include "model/report/predict_table.hpp"
+#include "model/report/text_table.hpp"
+#include "model/units/format.hpp"
+
+namespace tbdsim {
+namespace {
+
+/// What keeps these tables within 80 columns.
+constexpr std::size_t kLayerName = 26, kShape = 12, kKernelName = 30;
+
+Seconds time_of(const LayerTime& layer) { return layer.forward + layer.backward_data + layer.backward_weights + layer.update; }
+
+std::string blank_if_none(Seconds time) { return time > Seconds(0.0) ? format(time) : ""; }
+
+std::vector<std::string> kernel_row(const KernelGroup& group) {
+  return {group.name,
+          group.algorithm,
+          std::to_string(group.launches),
+          format(group.time),
+          percent_text(group.time_share),
+          percent_text(group.fp32_utilization)};
+}
+
+std::string kernel_list(const KernelSummary& summary, const std::vector<std::size_t>& chosen) {
+  TextTable table(
+      {{"", Align::left, kKernelName}, {""}, {"", Align::right}, {"", Align::right}, {"", Align::right}, {"", Align::right}});
+  for (const std::size_t i : chosen) table.add(kernel_row(summary.groups[i]));
+  return chosen.empty() ? "  none\n" : table.text(2);
+}
+
+}  // namespace
+
+std::string layers_table(const Prediction& prediction) {
+  Seconds all;
+  for (const LayerTime& layer : prediction.layers) all += time_of(layer);
+  TextTable table({{"layer", Align::left, kLayerName},
+                   {"output", Align::left, kShape},
+                   {"parameters", Align::right},
+                   {"forward", Align::right},
+                   {"backward", Align::right},
+                   {"update", Align::right},
+                   {"share", Align::right}});
+  for (const LayerTime& layer : prediction.layers) {
+    const Seconds time = time_of(layer);
+    table.add({layer.name, layer.shape, layer.parameters > 0 ? std::to_string(layer.parameters) : "",
+               blank_if_none(layer.forward), blank_if_none(layer.backward_data + layer.backward_weights),
+               blank_if_none(layer.update), time > Seconds(0.0) ? percent_text(time / all) : ""});
+  }
+  return "Layers, by kernel time; output of one sample\n" + table.text();
+}
+
+std::string kernels_table(const Prediction& prediction) {
+  const KernelSummary summary = summarize_kernels(prediction);
+  TextTable table({{"kernel", Align::left, kKernelName},
+                   {"algorithm"},
+                   {"launches", Align::right},
+                   {"time", Align::right},
+                   {"share", Align::right},
+                   {"fp32", Align::right}});
+  for (const KernelGroup& group : summary.groups) table.add(kernel_row(group));
+  std::string text = "Kernels of one GPU and step; fp32 is useful FLOP/s over peak\n" + table.text();
+  text += fmt::format("\nMean fp32 utilisation, weighted by time: {}\n", percent_text(summary.mean_fp32_utilization));
+  text += "Longest kernels below the mean\n" + kernel_list(summary, summary.long_below_mean);
+  text += "Longest kernels at or above the mean\n" + kernel_list(summary, summary.long_above_mean);
+  return text;
+}
+
+}  // namespace tbdsim

@@ -1,0 +1,331 @@
+#include "model/report/json.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "model/analysis/kernel_summary.hpp"
+#include "model/report/catalogue_entry.hpp"
+#include "model/report/topology_report.hpp"
+
+namespace tbdsim {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kIndent = 2;
+/// Ranges are the central 80 % everywhere.
+constexpr double kLevel = 0.8;
+constexpr double kMicrosecondsPerSecond = 1e6;
+
+std::string text(const Json& json) {
+  // Names may come from a user's file; bytes that are no UTF-8 must not end the program.
+  return json.dump(kIndent, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+Json tool() { return {{"name", "tbdsim"}, {"version", TBDSIM_VERSION}}; }
+Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
+Json whole(Bytes bytes) { return static_cast<std::int64_t>(bytes.base() + 0.5); }
+
+template <class Q>
+Json ranged(const Ranged<Q>& r) {
+  return {{"value", r.value.base()}, {"low", r.low.base()}, {"high", r.high.base()}};
+}
+
+Json input_file(const std::string& name, const std::string& file, const std::string& sha256) {
+  Json json{{"name", name}};
+  json["file"] = file.empty() ? Json(nullptr) : Json(file);
+  json["sha256"] = sha256.empty() ? Json(nullptr) : Json(sha256);
+  return json;
+}
+
+Json inputs(const Prediction& p) {
+  Json hardware = input_file(p.hardware_name, p.hardware_file, p.hardware_sha256);
+  hardware["device"] = p.device;
+  Json workload = input_file(p.model, p.workload_file, p.workload_sha256);
+  workload["variant"] = p.variant;
+  return {{"hardware", hardware}, {"workload", workload}, {"stack", input_file(p.stack, p.stack_file, p.stack_sha256)}};
+}
+
+Json config(const Prediction& p) {
+  Json json{
+      {"gpus", p.gpus},           {"nodes", p.nodes},       {"batch_per_gpu", p.batch_per_gpu}, {"global_batch", p.global_batch},
+      {"precision", p.precision}, {"exchange", p.exchange}, {"optimizer", p.optimizer},         {"input", p.input}};
+  json["network"] = p.network.empty() ? Json(nullptr) : Json(p.network);
+  return json;
+}
+
+Json stages(const Stages& s) {
+  return {{"forward", s.forward.base()},
+          {"backward", s.backward.base()},
+          {"weight_update", s.weight_update.base()},
+          {"metric", s.metric.base()},
+          {"exchange_total", s.exchange_total.base()},
+          {"exchange_exposed", s.exchange_exposed.base()},
+          {"input_exposed", s.input_exposed.base()},
+          {"host_exposed", s.host_exposed.base()}};
+}
+
+Json memory(const MemoryVerdict& m) {
+  Json gpus = Json::array();
+  for (const GpuMemory& g : m.gpus) {
+    const MemoryParts& p = g.parts;
+    gpus.push_back({{"gpu", g.gpu},
+                    {"pre_training_bytes", whole(g.pre_training)},
+                    {"allocated_bytes", whole(g.allocated)},
+                    {"reserved_bytes", whole(g.reserved)},
+                    {"peak_bytes", whole(g.peak)},
+                    {"low_bytes", whole(g.low)},
+                    {"high_bytes", whole(g.high)},
+                    {"parts_bytes",
+                     {{"weights", whole(p.weights)},
+                      {"gradients", whole(p.gradients)},
+                      {"optimizer_state", whole(p.optimizer_state)},
+                      {"feature_maps", whole(p.feature_maps)},
+                      {"workspace", whole(p.workspace)},
+                      {"dynamic", whole(p.dynamic)},
+                      {"input", whole(p.input)},
+                      {"exchange", whole(p.exchange)},
+                      {"context", whole(p.context)},
+                      {"slack", whole(p.slack)}}}});
+  }
+  return {{"capacity_bytes", whole(m.capacity)}, {"fits", m.fits}, {"gpus", gpus}};
+}
+
+Json limit(const Limit& l) { return {{"resource", l.resource}, {"share", l.share}, {"text", l.text}}; }
+
+Json layers(const Prediction& p) {
+  Json all = Json::array();
+  for (const LayerTime& l : p.layers) {
+    all.push_back({{"name", l.name},
+                   {"kind", l.kind},
+                   {"output_shape", l.shape},
+                   {"parameters", l.parameters},
+                   {"forward_s", l.forward.base()},
+                   {"backward_data_s", l.backward_data.base()},
+                   {"backward_weights_s", l.backward_weights.base()},
+                   {"update_s", l.update.base()},
+                   {"flop", l.flop.base()}});
+  }
+  return all;
+}
+
+Json kernels(const Prediction& p) {
+  const KernelSummary summary = summarize_kernels(p);
+  Json groups = Json::array();
+  for (const KernelGroup& g : summary.groups) {
+    groups.push_back({{"name", g.name},
+                      {"algorithm", g.algorithm},
+                      {"bound", g.bound},
+                      {"launches", g.launches},
+                      {"time_s", g.time.base()},
+                      {"time_share", g.time_share},
+                      {"fp32_utilization", g.fp32_utilization}});
+  }
+  return {{"time_s", summary.time.base()},
+          {"mean_fp32_utilization", summary.mean_fp32_utilization},
+          {"groups", groups},
+          {"long_below_mean", summary.long_below_mean},
+          {"long_above_mean", summary.long_above_mean}};
+}
+
+Json epochs(const EpochEstimate& e) {
+  Json json{{"samples", e.samples},
+            {"epochs", e.epochs},
+            {"steps_per_epoch", e.steps},
+            {"epoch_time_s", ranged(e.epoch)},
+            {"total_time_s", ranged(e.total)}};
+  json["total_usd"] = e.cost ? Json(e.cost->base()) : Json(nullptr);
+  return json;
+}
+
+Json row(const RowAccuracy& r) {
+  Json json{{"id", r.id},         {"group", r.group}, {"use", r.fit ? "fit" : "validation"},
+            {"metric", r.metric}, {"unit", r.unit},   {"measured", r.measured}};
+  if (!r.skipped.empty()) {
+    json["skipped"] = r.skipped;
+    return json;
+  }
+  json["predicted"] = r.predicted;
+  json["low"] = r.low;
+  json["high"] = r.high;
+  json["error"] = r.error;
+  json["baseline_error"] = or_null(r.baseline_error);
+  return json;
+}
+
+/// A group of which no row could be predicted has no figures.
+Json group(const GroupAccuracy& g) {
+  const auto figure = [&](double value) { return g.n > 0 ? Json(value) : Json(nullptr); };
+  Json json{{"group", g.group},
+            {"n", g.n},
+            {"skipped", g.skipped},
+            {"mean_ape", figure(g.mean_ape)},
+            {"median_ape", figure(g.median_ape)},
+            {"p95_ape", figure(g.p95_ape)},
+            {"bias", figure(g.bias)},
+            {"coverage", figure(g.coverage)},
+            {"range_width", figure(g.range_width)},
+            {"baseline_mean_ape", or_null(g.baseline_mean_ape)}};
+  if (g.efficiency) {
+    const auto& e = *g.efficiency;
+    json["efficiency_points"] = {{"n", e.n}, {"mean", e.mean}, {"worst", e.worst}, {"bias", e.bias}};
+  }
+  return json;
+}
+
+Json groups(const std::vector<GroupAccuracy>& all) {
+  Json json = Json::array();
+  for (const GroupAccuracy& g : all) json.push_back(group(g));
+  return json;
+}
+
+Json facts(const CatalogueEntry& entry) {
+  Json json{{"kind", entry.kind}, {"id", entry.id}, {"name", entry.name}};
+  Json sources = Json::object();
+  for (const Fact& fact : entry.facts) {
+    std::visit([&](const auto& value) { json[fact.key] = value; }, fact.value);
+    if (!fact.source.empty()) sources[fact.key] = fact.source;
+  }
+  json["source"] = entry.source;
+  if (!sources.empty()) json["sources"] = sources;
+  return json;
+}
+
+Json layer_counts(const std::vector<LayerCounts>& layers) {
+  Json all = Json::array();
+  for (const LayerCounts& l : layers) {
+    all.push_back({{"name", l.name},
+                   {"kind", l.kind},
+                   {"output_shape", l.output_shape},
+                   {"parameters", l.parameters},
+                   {"forward_macs_per_sample", l.macs.forward},
+                   {"backward_macs_per_sample", l.macs.backward},
+                   {"saved_bytes_per_sample", whole(l.saved)}});
+  }
+  return all;
+}
+
+Json pair_json(const TopologySurvey& s, std::size_t i, std::size_t j) {
+  const PairRelation& pair = s.pairs[i][j];
+  return {{"from", s.gpus[i]},
+          {"to", s.gpus[j]},
+          {"nvlinks", pair.nvlinks},
+          {"pcie", pair.pcie},
+          {"peer_access", pair.peer_access},
+          {"hops", pair.hops},
+          {"relays", s.relays[i][j]}};
+}
+
+Json way_json(const TransferWay& way) {
+  return {{"via", way.via},
+          {"vertices", way.vertices},
+          {"links", way.links},
+          {"bytes", whole(way.bytes)},
+          {"bandwidth_bytes_per_s", way.bandwidth.base()},
+          {"latency_s", way.latency.base()},
+          {"time_s", way.time.base()}};
+}
+
+}  // namespace
+
+std::string predict_json(const Prediction& p, const PredictParts& parts) {
+  Json json{{"schema", "tbdsim.predict/1"}, {"tool", tool()}, {"level", kLevel}, {"inputs", inputs(p)}, {"config", config(p)}};
+  json["step_time_s"] = ranged(p.step_time);
+  json["throughput"] = {{"value", p.throughput.value},
+                        {"low", p.throughput.low},
+                        {"high", p.throughput.high},
+                        {"unit", "samples/s"},
+                        {"input_unit", p.input_unit}};
+  json["stages_s"] = stages(p.stages);
+  json["utilization"] = {{"gpu_busy", p.utilization.gpu_busy},
+                         {"fp32", p.utilization.fp32},
+                         {"tensor_core", p.utilization.tensor_core},
+                         {"mfu", p.utilization.mfu},
+                         {"cpu", p.utilization.cpu}};
+  json["memory"] = memory(p.memory);
+  json["limit"] = limit(p.limit);
+  json["limits"] = Json::array();
+  for (const Limit& l : p.limits) json["limits"].push_back(limit(l));
+  json["cost"] = {{"usd_per_hour", or_null(p.usd_per_hour)},
+                  {"usd_per_million_samples", or_null(p.usd_per_million_samples)},
+                  {"joule_per_sample", or_null(p.joule_per_sample)}};
+  if (parts.epochs) json["epochs"] = epochs(*parts.epochs);
+  if (parts.layers) json["layers"] = layers(p);
+  if (parts.kernels) json["kernels"] = kernels(p);
+  json["provenance"] = Json::array();
+  for (const ProvenanceEntry& e : p.provenance)
+    json["provenance"].push_back({{"what", e.what}, {"kind", e.kind}, {"source", e.source}});
+  json["notices"] = p.notices;
+  return text(json);
+}
+
+std::string accuracy_json(const Accuracy& accuracy) {
+  Json json{{"schema", "tbdsim.validate/1"}, {"tool", tool()}, {"level", kLevel}, {"rows", Json::array()}};
+  for (const RowAccuracy& r : accuracy.rows) json["rows"].push_back(row(r));
+  json["groups"] = groups(accuracy.groups);
+  json["fitted_groups"] = groups(accuracy.fitted_groups);
+  json["all"] = group(accuracy.all);
+  json["mean_of_groups"] = accuracy.all.n > 0 ? Json(accuracy.mean_of_groups) : Json(nullptr);
+  json["bias_of_groups"] = accuracy.all.n > 0 ? Json(accuracy.bias_of_groups) : Json(nullptr);
+  return text(json);
+}
+
+std::string entry_json(const CatalogueEntry& entry) {
+  Json json{{"schema", "tbdsim.show/1"}, {"tool", tool()}};
+  json.update(facts(entry));
+  if (!entry.layers.empty()) json["layers"] = layer_counts(entry.layers);
+  return text(json);
+}
+
+std::string entries_json(const std::string& kind, const std::vector<CatalogueEntry>& entries) {
+  Json json{{"schema", "tbdsim.list/1"}, {"tool", tool()}, {"kind", kind}, {"entries", Json::array()}};
+  for (const CatalogueEntry& entry : entries) json["entries"].push_back(facts(entry));
+  return text(json);
+}
+
+std::string topology_json(const TopologySurvey& s, const std::vector<TransferWay>& ways) {
+  Json json{
+      {"schema", "tbdsim.topology/1"}, {"tool", tool()},         {"hardware", s.system},  {"device", s.device}, {"gpus", s.gpus},
+      {"peer_pairs", s.peer_pairs},    {"pairs", Json::array()}, {"rings", s.ring_orders}};
+  for (std::size_t i = 0; i < s.gpus.size(); ++i) {
+    for (std::size_t j = 0; j < s.gpus.size(); ++j) {
+      if (i != j) json["pairs"].push_back(pair_json(s, i, j));
+    }
+  }
+  json["ring_set"] = {{"effective_rings", s.rings.effective_rings},
+                      {"over_nvlink", s.rings.over_nvlink},
+                      {"relayed", s.rings.relayed},
+                      {"bandwidth_per_ring_bytes_per_s", s.rings.bandwidth.base()},
+                      {"bandwidth_bytes_per_s", s.ring_bandwidth.base()}};
+  if (!ways.empty()) {
+    json["ways"] = Json::array();
+    for (const TransferWay& way : ways) json["ways"].push_back(way_json(way));
+  }
+  return text(json);
+}
+
+std::string chrome_trace(const Prediction& prediction) {
+  const int gpu = prediction.memory.gpus.empty() ? 0 : prediction.memory.gpus.front().gpu;
+  const std::string process = "GPU " + std::to_string(gpu) + ", " + prediction.device;
+  Json events = Json::array();
+  events.push_back({{"name", "process_name"}, {"ph", "M"}, {"pid", gpu}, {"args", {{"name", process}}}});
+  events.push_back({{"name", "thread_name"}, {"ph", "M"}, {"pid", gpu}, {"tid", 0}, {"args", {{"name", "compute stream"}}}});
+  for (const KernelTime& k : prediction.kernels) {
+    events.push_back({{"name", k.layer},
+                      {"cat", k.pass},
+                      {"ph", "X"},
+                      {"ts", k.start.base() * kMicrosecondsPerSecond},
+                      {"dur", k.time.base() * kMicrosecondsPerSecond},
+                      {"pid", gpu},
+                      {"tid", 0},
+                      {"args",
+                       {{"kernel", k.name},
+                        {"algorithm", k.algorithm},
+                        {"bound", k.bound},
+                        {"flop", k.flop.base()},
+                        {"bytes", k.bytes.base()},
+                        {"fp32_utilization", k.fp32_utilization}}}});
+  }
+  return text({{"displayTimeUnit", "ms"}, {"traceEvents", events}});
+}
+
+}  // namespace tbdsim

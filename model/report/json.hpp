@@ -1,0 +1,27 @@
+#pragma once
+#include <optional>
+#include <string>
+
+#include "model/analysis/accuracy.hpp"
+#include "model/analysis/epoch.hpp"
+#include "model/analysis/predict.hpp"
+
+namespace tbdsim {
+
+/// What of a prediction a report shows beyond the step.
+struct PredictParts {
+  bool layers = false, kernels = false;  ///< expect a prediction made with `detail`
+  std::optional<EpochEstimate> epochs;
+};
+
+/// One object of schema "tbdsim.predict/1", indented, ending in a newline. Keys carry units; what is not known is null.
+[[nodiscard]] std::string predict_json(const Prediction& prediction, const PredictParts& parts);
+
+/// One object of schema "tbdsim.validate/1": every row, validation and fit groups apart, totals.
+[[nodiscard]] std::string accuracy_json(const Accuracy& accuracy);
+
+/// The kernels of one GPU as complete events of the Trace Event Format, which chrome://tracing and Perfetto load. Expects a
+/// prediction made with `detail`.
+[[nodiscard]] std::string chrome_trace(const Prediction& prediction);
+
+}  // namespace tbdsim

@@ -1,0 +1,148 @@
+#include "model/report/predict_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "model/report/text_table.hpp"
+#include "model/units/format.hpp"
+
+namespace tbdsim {
+namespace {
+
+constexpr std::size_t kWidth = 80;
+constexpr std::size_t kLabel = 14;  ///< room of the label that begins each section
+
+/// "Label         text", continued below the text.
+std::string section(const std::string& label, const std::string& text) {
+  return fmt::format("{:<{}}{}\n", label, kLabel, wrapped(text, kWidth, kLabel));
+}
+
+std::string plural(int count, const std::string& noun) { return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s"); }
+
+std::string title(const Prediction& p) {
+  const std::string hardware = p.hardware_name == p.device ? p.device : fmt::format("{} of {}", p.device, p.hardware_name);
+  std::string text = section("Workload", fmt::format("{} ({} definition), batch {} per GPU, {} in all, {}, {}", p.model,
+                                                     p.variant, p.batch_per_gpu, p.global_batch, p.precision, p.optimizer));
+  std::string where = fmt::format("{} x {}, {}", p.gpus, hardware, plural(p.nodes, "node"));
+  if (!p.network.empty()) where += fmt::format(" on {}", p.network);
+  text += section("Hardware", where);
+  std::string how = fmt::format("{}, {} input", p.stack, p.input);
+  if (p.gpus > 1) how += fmt::format(", {}", p.exchange);
+  return text + section("Stack", how);
+}
+
+std::string headline(const Prediction& p) {
+  const std::string unit = p.input_unit.empty() ? "sample" : p.input_unit;
+  TextTable table({{""}, {"", Align::right}, {""}});
+  table.add({fmt::format("{:<{}}", "Step time", kLabel - 2), format(p.step_time.value),
+             fmt::format("80 % range {} to {}", format(p.step_time.low), format(p.step_time.high))});
+  table.add({"Throughput", fmt::format("{} {}s/s", number_text(p.throughput.value), unit),
+             fmt::format("80 % range {} to {}", number_text(p.throughput.low), number_text(p.throughput.high))});
+  return table.text();
+}
+
+std::string stages(const Prediction& p) {
+  const Stages& s = p.stages;
+  TextTable table({{""}, {"", Align::right}, {"", Align::right}, {""}});
+  const auto add = [&](const char* name, Seconds time, const std::string& note) {
+    table.add({name, format(time), percent_text(time / p.step_time.value), note});
+  };
+  add("forward", s.forward, "");
+  add("backward", s.backward, "");
+  add("weight update", s.weight_update, "");
+  if (s.metric > Seconds(0.0)) add("metric", s.metric, "");
+  if (p.gpus > 1) {
+    const Seconds hidden = s.exchange_total > s.exchange_exposed ? s.exchange_total - s.exchange_exposed : Seconds(0.0);
+    add("exchange, exposed", s.exchange_exposed,
+        fmt::format("{} in all, {} overlapped", format(s.exchange_total), format(hidden)));
+  }
+  if (s.input_exposed > Seconds(0.0)) add("input, exposed", s.input_exposed, "");
+  add("host, exposed", s.host_exposed, "the GPU waits for the next operation");
+  return "Stages of the step\n" + table.text(2);
+}
+
+std::string utilization(const Prediction& p) {
+  const Utilization& u = p.utilization;
+  return section("Utilisation",
+                 fmt::format("GPU busy {}; while busy: fp32 {}, tensor cores {}; MFU {}; CPU {}", percent_text(u.gpu_busy),
+                             percent_text(u.fp32), percent_text(u.tensor_core), percent_text(u.mfu), percent_text(u.cpu)));
+}
+
+std::string limits(const Prediction& p) {
+  std::string text = section("Limit", fmt::format("{}: {}", p.limit.resource, p.limit.text));
+  std::string next;
+  for (std::size_t i = 1; i < p.limits.size(); ++i)
+    next += fmt::format("{}{} {}", i == 1 ? "" : ", ", p.limits[i].resource, percent_text(p.limits[i].share));
+  return next.empty() ? text : text + section("  then", next);
+}
+
+std::string memory_parts(const MemoryParts& parts) {
+  std::vector<std::pair<const char*, Bytes>> all{{"feature maps", parts.feature_maps},
+                                                 {"weights", parts.weights},
+                                                 {"gradients", parts.gradients},
+                                                 {"optimiser state", parts.optimizer_state},
+                                                 {"workspace", parts.workspace},
+                                                 {"dynamic", parts.dynamic},
+                                                 {"input", parts.input},
+                                                 {"exchange", parts.exchange},
+                                                 {"context", parts.context},
+                                                 {"slack", parts.slack}};
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::string text;
+  for (const auto& [name, bytes] : all) {
+    if (bytes > Bytes(0.0)) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, format(bytes));
+  }
+  return text;
+}
+
+std::string memory(const Prediction& p) {
+  if (p.memory.gpus.empty()) return "";
+  const auto by_peak = [](const GpuMemory& a, const GpuMemory& b) { return a.peak < b.peak; };
+  const auto [least, most] = std::minmax_element(p.memory.gpus.begin(), p.memory.gpus.end(), by_peak);
+  const Bytes capacity = p.memory.capacity;
+  std::string verdict = fmt::format("{} of {} per GPU (80 % range {} to {}): ", format(most->peak), format(capacity),
+                                    format(most->low), format(most->high));
+  verdict += p.memory.fits ? fmt::format("fits, {} free", format(capacity - most->peak))
+                           : fmt::format("DOES NOT FIT, {} too much", format(most->peak - capacity));
+  if (least->peak < most->peak)
+    verdict += fmt::format("; GPU {} is fullest, GPU {} holds {}", most->gpu, least->gpu, format(least->peak));
+  return section("Memory", verdict) + section("", memory_parts(most->parts));
+}
+
+std::string cost(const Prediction& p) {
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  if (p.usd_per_hour) add(fmt::format("{:.2f} USD/h", *p.usd_per_hour));
+  if (p.usd_per_million_samples) add(fmt::format("{} USD per million samples", number_text(*p.usd_per_million_samples)));
+  if (p.joule_per_sample) add(fmt::format("{} J per sample", number_text(*p.joule_per_sample)));
+  return text.empty() ? "" : section("Cost", text);
+}
+
+std::string epochs(const EpochEstimate& e) {
+  std::string text = fmt::format("{} samples in {} steps take {} (80 % range {} to {})", e.samples, e.steps,
+                                 format(e.epoch.value), format(e.epoch.low), format(e.epoch.high));
+  text += fmt::format("; {} with start-up {}", plural(e.epochs, "epoch"), format(e.total.value));
+  if (e.cost) text += fmt::format(", {:.2f} USD", e.cost->base());
+  return section("Epoch", text);
+}
+
+std::string provenance(const Prediction& p) {
+  std::string text;
+  for (const ProvenanceEntry& e : p.provenance) text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", e.what, e.kind);
+  return section("Constants", text);
+}
+
+}  // namespace
+
+std::string predict_table(const Prediction& p, const PredictParts& parts) {
+  std::string text = title(p) + '\n' + headline(p) + '\n' + stages(p) + '\n' + utilization(p) + limits(p) + memory(p) + cost(p);
+  if (parts.epochs) text += epochs(*parts.epochs);
+  text += provenance(p);
+  if (parts.layers) text += '\n' + layers_table(p);
+  if (parts.kernels) text += '\n' + kernels_table(p);
+  return text;
+}
+
+}  // namespace tbdsim

@@ -1,0 +1,20 @@
+#pragma once
+#include <string>
+
+#include "model/report/json.hpp"
+
+namespace tbdsim {
+
+/// A prediction for people, in 80 columns: what was predicted, step time and throughput with their 80 % ranges, stages,
+/// utilisation, limits, memory, cost and where the constants came from; then the parts that were asked for. Notices
+/// are left to the caller.
+[[nodiscard]] std::string predict_table(const Prediction& prediction, const PredictParts& parts);
+
+/// Every layer with the time of its passes. Expects a prediction made with `detail`.
+[[nodiscard]] std::string layers_table(const Prediction& prediction);
+
+/// Kernels by name and algorithm, longest first, with their share of time and fp32 utilisation, then the longest below
+/// and above the mean utilisation. Expects a prediction made with `detail`.
+[[nodiscard]] std::string kernels_table(const Prediction& prediction);
+
+}  // namespace tbdsim

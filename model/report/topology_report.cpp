@@ -1,0 +1,88 @@
+#include "model/report/topology_report.hpp"
+
+#include <fmt/format.h>
+
+#include "model/report/csv.hpp"
+#include "model/report/text_table.hpp"
+#include "model/units/format.hpp"
+
+namespace tbdsim {
+namespace {
+
+constexpr std::size_t kWidth = 80;
+
+std::string word(const PairRelation& pair) { return pair.nvlinks > 0 ? fmt::format("NV{}", pair.nvlinks) : pair.pcie; }
+
+std::string matrix(const TopologySurvey& s) {
+  std::vector<TextTable::Column> columns{{""}};
+  for (const std::string& gpu : s.gpus) columns.push_back({gpu});
+  TextTable table(columns);
+  for (std::size_t i = 0; i < s.gpus.size(); ++i) {
+    std::vector<std::string> row{s.gpus[i]};
+    for (std::size_t j = 0; j < s.gpus.size(); ++j) row.push_back(i == j ? "X" : word(s.pairs[i][j]));
+    table.add(std::move(row));
+  }
+  return table.text();
+}
+
+std::string relays(const TopologySurvey& s) {
+  TextTable table({{"pair"}, {"hops"}, {"relays"}});
+  for (std::size_t i = 0; i < s.gpus.size(); ++i) {
+    for (std::size_t j = i + 1; j < s.gpus.size(); ++j) {
+      const PairRelation& pair = s.pairs[i][j];
+      if (pair.nvlinks > 0 || pair.hops == 0) continue;
+      table.add({fmt::format("{} {}", s.gpus[i], s.gpus[j]), std::to_string(pair.hops),
+                 fmt::format("{}", fmt::join(s.relays[i][j], " "))});
+    }
+  }
+  return table.empty() ? "" : "\nPairs without a direct link, over NVLink\n" + table.text(2);
+}
+
+std::string rings(const TopologySurvey& s) {
+  if (s.gpus.size() < 2) return "";
+  if (s.ring_orders.empty()) return "\nNo ring joins these GPUs\n";
+  const RingSet& set = s.rings;
+  std::string text = fmt::format("\n{} ring{} over {}, {} each, {} together\n", number_text(set.effective_rings),
+                                 set.effective_rings == 1.0 ? "" : "s", set.over_nvlink ? "NVLink" : "PCIe and host",
+                                 format(set.bandwidth), format(s.ring_bandwidth));
+  for (const auto& order : s.ring_orders)
+    text += fmt::format("  {}\n", wrapped(fmt::format("{}", fmt::join(order, " ")), kWidth, 2));
+  return set.relayed ? text + "  (in brackets: a relay)\n" : text;
+}
+
+std::string transfers(const std::vector<TransferWay>& ways) {
+  if (ways.empty()) return "";
+  TextTable table({{"way"}, {"bandwidth", Align::right}, {"latency", Align::right}, {"time", Align::right}, {"vertices"}});
+  for (const TransferWay& way : ways)
+    table.add(
+        {way.via, format(way.bandwidth), format(way.latency), format(way.time), fmt::format("{}", fmt::join(way.vertices, " "))});
+  return fmt::format("\n{} from {} to {}, alone on the links\n", format(ways.front().bytes), ways.front().vertices.front(),
+                     ways.front().vertices.back()) +
+         table.text(2);
+}
+
+}  // namespace
+
+std::string topology_table(const TopologySurvey& s, const std::vector<TransferWay>& ways) {
+  std::string text = fmt::format("{}: {} x {}; {} of {} ordered pairs with peer access\n\n", s.system, s.gpus.size(), s.device,
+                                 s.peer_pairs, s.gpus.size() * (s.gpus.size() - 1));
+  text += matrix(s);
+  text += "(NVn: n links; PIX: one PCIe switch; PHB: one CPU; SYS: across CPUs)\n";
+  return text + relays(s) + rings(s) + transfers(ways);
+}
+
+std::string topology_csv(const TopologySurvey& s) {
+  std::string text = csv_line({"from", "to", "relation", "nvlinks", "pcie", "peer_access", "hops", "relays"});
+  for (std::size_t i = 0; i < s.gpus.size(); ++i) {
+    for (std::size_t j = 0; j < s.gpus.size(); ++j) {
+      if (i == j) continue;
+      const PairRelation& pair = s.pairs[i][j];
+      text += csv_line({s.gpus[i], s.gpus[j], word(pair), std::to_string(pair.nvlinks), pair.pcie,
+                        pair.peer_access ? "true" : "false", std::to_string(pair.hops),
+                        fmt::format("{}", fmt::join(s.relays[i][j], " "))});
+    }
+  }
+  return text;
+}
+
+}  // namespace tbdsim
