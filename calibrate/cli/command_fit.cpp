@@ -27,11 +27,16 @@ Result<FitArguments> parse_arguments(const std::vector<std::string>& words) {
       option = word;
       continue;
     }
-    if (word.rfind('-', 0) == 0) return fail(fmt::format("calibrate fit: unknown option \"{}\"; there are --samples, --hardware, -o", word));
-    if (option == "--samples") result.samples.push_back(word);
-    else if (option == "--hardware") result.hardware = word;
-    else if (option == "-o") result.output = word;
-    else return fail(fmt::format("calibrate fit: \"{}\" belongs to no option; name files after --samples", word));
+    if (word.rfind('-', 0) == 0)
+      return fail(fmt::format("calibrate fit: unknown option \"{}\"; there are --samples, --hardware, -o", word));
+    if (option == "--samples")
+      result.samples.push_back(word);
+    else if (option == "--hardware")
+      result.hardware = word;
+    else if (option == "-o")
+      result.output = word;
+    else
+      return fail(fmt::format("calibrate fit: \"{}\" belongs to no option; name files after --samples", word));
   }
   if (result.samples.empty()) return fail("calibrate fit: no sample file; use --samples FILE...");
   if (result.hardware.empty()) return fail("calibrate fit: no catalogue; use --hardware DIR, the folder that holds hardware/");
@@ -42,8 +47,8 @@ Result<FitArguments> parse_arguments(const std::vector<std::string>& words) {
 void print_report(const KernelFit& fit) {
   fmt::print("{:<18} {:<13} {:<5} {:>5} {:>7} {:>7} {:>8}\n", "device", "family", "prec.", "n", "mean %", "median", "signed");
   for (const FitReport& r : fit.reports) {
-    fmt::print("{:<18} {:<13} {:<5} {:>5} {:>7.1f} {:>7.1f} {:>+8.1f}\n", r.device, r.family, r.precision, r.error.n, 100 * r.error.mean,
-               100 * r.error.median, 100 * r.error.signed_mean);
+    fmt::print("{:<18} {:<13} {:<5} {:>5} {:>7.1f} {:>7.1f} {:>+8.1f}\n", r.device, r.family, r.precision, r.error.n,
+               100 * r.error.mean, 100 * r.error.median, 100 * r.error.signed_mean);
   }
   for (const std::string& note : fit.notes) fmt::print("inherited: {}\n", note);
 }
@@ -59,22 +64,26 @@ Result<int> run(const FitArguments& arguments) {
       continue;
     }
     const auto text = read_file(path);
-    digests += fmt::format("{}{} {}", digests.empty() ? "" : "; ", path.substr(path.rfind('/') + 1), sha256_hex(*text).substr(0, 12));
+    digests +=
+        fmt::format("{}{} {}", digests.empty() ? "" : "; ", path.substr(path.rfind('/') + 1), sha256_hex(*text).substr(0, 12));
     samples.insert(samples.end(), part->begin(), part->end());
   }
   std::map<std::string, Device> devices;
   for (const Sample& sample : samples) {
     if (devices.count(sample.device) != 0) continue;
     auto device = load_device({arguments.hardware}, sample.device);
-    if (device) devices[sample.device] = std::move(*device);
-    else errors.insert(errors.end(), device.error().begin(), device.error().end());
+    if (device)
+      devices[sample.device] = std::move(*device);
+    else
+      errors.insert(errors.end(), device.error().begin(), device.error().end());
   }
   if (!errors.empty()) return tl::make_unexpected(errors);
   auto fit = fit_kernels(samples, devices);
   if (!fit) return tl::make_unexpected(fit.error());
   fit->constants.source = "fitted: " + digests;
   fit->constants.spread.source =
-      "assumed: one nominal run differs by 0.02 to 0.10 between published sources (ResNet-50 fp32: V100 306 to 432 images/s, P100 219 to 234); rows of one source by "
+      "assumed: one nominal run differs by 0.02 to 0.10 between published sources (ResNet-50 fp32: V100 306 to 432 images/s, "
+      "P100 219 to 234); rows of one source by "
       "0.07";
   std::ofstream file(arguments.output, std::ios::binary);
   file << to_toml(*fit);

@@ -1,8 +1,8 @@
 #include "calibrate/decode/sample_table.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <charconv>
-#include <fmt/format.h>
 
 #include "model/input/csv_reader.hpp"
 #include "model/input/file_text.hpp"
@@ -11,8 +11,10 @@
 namespace tbdsim::calibrate {
 namespace {
 
-const std::vector<std::string> kColumns{"device", "family", "op",      "precision", "pass",    "shape", "time_s",          "spread_s", "timing", "algorithm",
-                                        "layout", "clock_mhz", "memory_clock_mhz", "power_w", "driver", "library", "date", "flags",    "source"};
+const std::vector<std::string> kColumns{
+    "device",    "family", "op",        "precision",        "pass",    "shape",  "time_s",  "spread_s", "timing",
+    "algorithm", "layout", "clock_mhz", "memory_clock_mhz", "power_w", "driver", "library", "date",     "flags",
+    "source"};
 const std::vector<std::string> kPrecisions{"fp32", "tf32", "fp16", "bf16", "fp8"};
 const std::vector<std::string> kPasses{"forward", "backward_data", "backward_weights", "backward", "update", "none"};
 const std::vector<std::string> kTimings{"kernel", "call"};
@@ -36,7 +38,8 @@ class Reader {
 
   std::vector<Sample> run() {
     table_.unknown_columns(kColumns);
-    for (const auto* name : {"device", "family", "op", "precision", "pass", "shape", "time_s", "timing"}) required_.push_back(table_.column(name));
+    for (const auto* name : {"device", "family", "op", "precision", "pass", "shape", "time_s", "timing"})
+      required_.push_back(table_.column(name));
     for (const auto* name : {"spread_s", "clock_mhz", "algorithm", "layout", "library", "date", "flags", "source"})
       optional_.push_back(table_.column_if(name));
     if (std::any_of(required_.begin(), required_.end(), [](const auto& c) { return !c; })) return {};
@@ -57,7 +60,8 @@ class Reader {
   }
   void one_of(std::size_t row, std::size_t which, std::string_view noun, const std::vector<std::string>& known) {
     const std::string& word = text(row, which);
-    if (std::find(known.begin(), known.end(), word) == known.end()) table_.problem(row, *required_[which], unknown(noun, word, known));
+    if (std::find(known.begin(), known.end(), word) == known.end())
+      table_.problem(row, *required_[which], unknown(noun, word, known));
   }
 
   Sample read(std::size_t row) {
@@ -75,8 +79,10 @@ class Reader {
     sample.call_timing = text(row, 7) == "call";
     read_shape(row, sample);
     if (const auto time = table_.number(row, *required_[6])) {
-      if (*time > 0.0) sample.time = Seconds(*time);
-      else table_.problem(row, *required_[6], fmt::format("expected a time greater than 0 s, got {}", text(row, 6)));
+      if (*time > 0.0)
+        sample.time = Seconds(*time);
+      else
+        table_.problem(row, *required_[6], fmt::format("expected a time greater than 0 s, got {}", text(row, 6)));
     }
     if (const auto spread = optional_number(row, 0)) sample.spread = Seconds(*spread);
     if (const auto clock = optional_number(row, 1)) sample.clock = Hertz(*clock * 1e6);
@@ -91,7 +97,8 @@ class Reader {
 
   void read_shape(std::size_t row, Sample& sample) {
     const auto& families = sample_families();
-    const auto family = std::find_if(families.begin(), families.end(), [&](const SampleFamily& f) { return f.name == sample.family; });
+    const auto family =
+        std::find_if(families.begin(), families.end(), [&](const SampleFamily& f) { return f.name == sample.family; });
     if (family == families.end()) {
       table_.problem(row, *required_[1], unknown("family", sample.family, family_names()));
       return;
@@ -126,7 +133,8 @@ class Reader {
       table_.problem(row, *required_[5], fmt::format("{}: expected a whole number, got \"{}\"", key, value));
       number = 1;
     }
-    if (!sample.shape.emplace(key, number).second) table_.problem(row, *required_[5], fmt::format("key \"{}\" appears twice", key));
+    if (!sample.shape.emplace(key, number).second)
+      table_.problem(row, *required_[5], fmt::format("key \"{}\" appears twice", key));
   }
 
   CsvTable& table_;

@@ -1,9 +1,9 @@
 #include "calibrate/fit/kernel_fit.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fmt/format.h>
 
 #include "calibrate/fit/observations.hpp"
 #include "model/cost/transfer.hpp"
@@ -40,16 +40,23 @@ void add_boards(std::vector<Unknown>& unknowns, Boards& boards, bool tensor, dou
   }
 }
 
-FamilyParameters board_parameters(const RobustFit& fit, const Boards& boards, int board, std::string family, std::string precision,
-                                  const std::vector<int>& board_of, const std::string& source, FitReport& report) {
+FamilyParameters board_parameters(const RobustFit& fit, const Boards& boards, int board, std::string family,
+                                  std::string precision, const std::vector<int>& board_of, const std::string& source,
+                                  FitReport& report) {
   const std::size_t at = boards.first + 3 * static_cast<std::size_t>(board);
   std::vector<double> residuals;
   for (std::size_t i = 0; i < board_of.size(); ++i) {
     if (board_of[i] == board) residuals.push_back(fit.residuals[i]);
   }
   report = {boards.ids[static_cast<std::size_t>(board)], family, precision, summarize_residuals(residuals)};
-  return {std::move(family), std::move(precision), fit.values[at].value, fit.values[at + 1].value, Seconds(fit.values[at + 2].value),
-          report.error.log_sd, report.error.n, source};
+  return {std::move(family),
+          std::move(precision),
+          fit.values[at].value,
+          fit.values[at + 1].value,
+          Seconds(fit.values[at + 2].value),
+          report.error.log_sd,
+          report.error.n,
+          source};
 }
 
 BoardParameters describe(const Device& device, FamilyParameters parameters) {
@@ -70,9 +77,14 @@ constexpr std::array<std::string_view, 3> kPassNames{"forward", "backward_data",
 constexpr std::size_t kSharedConvolution = 8, kScalesPerGeneration = 12;
 
 std::vector<Unknown> convolution_unknowns(const std::vector<std::string>& generations, bool tensor) {
-  std::vector<Unknown> unknowns{{"prologue_depth", tensor ? 64.0 : 14.0, tensor ? 0.7 : 0.1}, {"tile_penalty", 5, 0.1}, {"reread", 0.15, 0.5},
-                                {"winograd_fused_cost", 1.25, 0.15}, {"winograd_gemm_scale", 0.83, 0.15}, {"transform_bandwidth", 0.67, 0.15},
-                                {"transform_bandwidth_weights", 0.93, 0.15}, {"fft_scale", 1.1, 0.1}};
+  std::vector<Unknown> unknowns{{"prologue_depth", tensor ? 64.0 : 14.0, tensor ? 0.7 : 0.1},
+                                {"tile_penalty", 5, 0.1},
+                                {"reread", 0.15, 0.5},
+                                {"winograd_fused_cost", 1.25, 0.15},
+                                {"winograd_gemm_scale", 0.83, 0.15},
+                                {"transform_bandwidth", 0.67, 0.15},
+                                {"transform_bandwidth_weights", 0.93, 0.15},
+                                {"fft_scale", 1.1, 0.1}};
   for (const std::string& generation : generations) {
     for (std::size_t pass = 0; pass < 3; ++pass) {
       for (std::size_t cls = 0; cls < 4; ++cls) {
@@ -131,7 +143,8 @@ ConvolutionSet convolution_set(const std::vector<Sample>& samples, const std::st
   return set;
 }
 
-void fit_convolution(const std::vector<Sample>& samples, const std::map<std::string, Device>& devices, const std::string& precision, KernelFit& out) {
+void fit_convolution(const std::vector<Sample>& samples, const std::map<std::string, Device>& devices,
+                     const std::string& precision, KernelFit& out) {
   ConvolutionSet set = convolution_set(samples, precision);
   if (set.rows.empty()) {
     out.notes.push_back(fmt::format("convolution {}: no samples", precision));
@@ -144,7 +157,8 @@ void fit_convolution(const std::vector<Sample>& samples, const std::map<std::str
   for (const std::string& id : set.boards.ids) device_of.push_back(&devices.at(id));
   const RobustFit fit = robust_fit(unknowns, set.rows.size(), [&](std::span<const double> values, std::span<double> residuals) {
     std::vector<ConvolutionConstants> constants;
-    for (std::size_t g = 0; g < set.generations.size(); ++g) constants.push_back(convolution_constants(values, static_cast<int>(g)));
+    for (std::size_t g = 0; g < set.generations.size(); ++g)
+      constants.push_back(convolution_constants(values, static_cast<int>(g)));
     for (std::size_t i = 0; i < set.rows.size(); ++i) {
       const ConvolutionObservation& row = set.rows[i];
       const Device& device = *device_of[static_cast<std::size_t>(row.board)];
@@ -156,11 +170,13 @@ void fit_convolution(const std::vector<Sample>& samples, const std::map<std::str
   std::vector<double> values;
   for (const FittedValue& value : fit.values) values.push_back(value.value);
   for (std::size_t g = 0; g < set.generations.size(); ++g)
-    out.constants.convolution[set.generations[g] + (tensor ? "-tensor" : "")] = convolution_constants(values, static_cast<int>(g));
+    out.constants.convolution[set.generations[g] + (tensor ? "-tensor" : "")] =
+        convolution_constants(values, static_cast<int>(g));
   for (int board = 0; board < static_cast<int>(set.boards.ids.size()); ++board) {
     FitReport report;
     const std::string source = fmt::format("fitted: {} convolution samples, calibrate/samples", precision);
-    auto parameters = board_parameters(fit, set.boards, board, "convolution", tensor ? "fp16" : "fp32", set.board_of, source, report);
+    auto parameters =
+        board_parameters(fit, set.boards, board, "convolution", tensor ? "fp16" : "fp32", set.board_of, source, report);
     out.constants.boards.push_back(describe(*device_of[static_cast<std::size_t>(board)], std::move(parameters)));
     out.reports.push_back(report);
   }
@@ -168,7 +184,8 @@ void fit_convolution(const std::vector<Sample>& samples, const std::map<std::str
 
 // ---- matrix products ------------------------------------------------------------------------------------------------
 
-void fit_gemm(const std::vector<Sample>& samples, const std::map<std::string, Device>& devices, const std::string& precision, KernelFit& out) {
+void fit_gemm(const std::vector<Sample>& samples, const std::map<std::string, Device>& devices, const std::string& precision,
+              KernelFit& out) {
   const bool tensor = precision != "fp32";
   std::vector<GemmObservation> rows;
   std::vector<int> board_of;
@@ -223,7 +240,8 @@ constexpr Seconds kStreamingLaunch(4e-6);
 void fit_memory(const std::vector<Sample>& samples, const std::map<std::string, Device>& devices, KernelFit& out) {
   std::map<std::string, std::vector<double>> shares;  // achieved bandwidth over the listed one
   for (const Sample& sample : samples) {
-    if (const auto row = memory_observation(sample)) shares[sample.device].push_back(row->bytes / row->time / devices.at(sample.device).memory_bandwidth);
+    if (const auto row = memory_observation(sample))
+      shares[sample.device].push_back(row->bytes / row->time / devices.at(sample.device).memory_bandwidth);
   }
   for (auto& [id, values] : shares) {
     std::sort(values.begin(), values.end());
@@ -231,7 +249,13 @@ void fit_memory(const std::vector<Sample>& samples, const std::map<std::string, 
     std::vector<double> residuals;
     for (const double value : values) residuals.push_back(std::log(median / value));
     FitReport report{id, "memory_bound", "fp32", summarize_residuals(residuals)};
-    FamilyParameters parameters{"memory_bound", "fp32", 1.0, median, kStreamingLaunch, report.error.log_sd, report.error.n,
+    FamilyParameters parameters{"memory_bound",
+                                "fp32",
+                                1.0,
+                                median,
+                                kStreamingLaunch,
+                                report.error.log_sd,
+                                report.error.n,
                                 "fitted: median over elementwise samples of 64 MB and more, calibrate/samples; launch assumed"};
     out.constants.boards.push_back(describe(devices.at(id), std::move(parameters)));
     out.reports.push_back(report);
@@ -253,7 +277,8 @@ void inherit_generations(KernelFit& out) {
 Result<KernelFit> fit_kernels(const std::vector<Sample>& samples, const std::map<std::string, Device>& devices) {
   Errors errors;
   for (const Sample& sample : samples) {
-    if (devices.find(sample.device) == devices.end()) errors.push_back({fmt::format("line {}: device \"{}\" is not described", sample.line, sample.device)});
+    if (devices.find(sample.device) == devices.end())
+      errors.push_back({fmt::format("line {}: device \"{}\" is not described", sample.line, sample.device)});
   }
   if (!errors.empty()) return tl::make_unexpected(errors);
   KernelFit out;

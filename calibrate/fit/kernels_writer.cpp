@@ -6,11 +6,13 @@ namespace tbdsim::calibrate {
 namespace {
 
 std::string scales(const std::string& table, std::string_view pass, const FilterClassScales& s) {
-  return fmt::format("[{}.{}]\npointwise = {:.4g}\ndense = {:.4g}\nstrided = {:.4g}\nfirst_layer = {:.4g}\n", table, pass, s[0], s[1], s[2], s[3]);
+  return fmt::format("[{}.{}]\npointwise = {:.4g}\ndense = {:.4g}\nstrided = {:.4g}\nfirst_layer = {:.4g}\n", table, pass, s[0],
+                     s[1], s[2], s[3]);
 }
 
 std::string tiles(const TileConstants& t) {
-  return fmt::format("prologue_depth = {:.4g}\ntile_penalty = {:.4g}\nreread = {:.4g}\n", t.prologue_depth, t.tile_penalty, t.reread);
+  return fmt::format("prologue_depth = {:.4g}\ntile_penalty = {:.4g}\nreread = {:.4g}\n", t.prologue_depth, t.tile_penalty,
+                     t.reread);
 }
 
 std::string convolution(const std::string& name, const ConvolutionConstants& c) {
@@ -19,20 +21,23 @@ std::string convolution(const std::string& name, const ConvolutionConstants& c) 
              "[{}]\n{}winograd_fused_cost = {:.4g}\nwinograd_gemm_scale = {:.4g}\ntransform_bandwidth = {:.4g}\n"
              "transform_bandwidth_weights = {:.4g}\nfft_scale = {:.4g}\ndepthwise_bandwidth = {:.4g}\n"
              "source = \"fitted: convolution samples of this generation; depthwise_bandwidth assumed, no samples\"\n",
-             table, tiles(c.tiles), c.winograd_fused_cost, c.winograd_gemm_scale, c.transform_bandwidth, c.transform_bandwidth_weights, c.fft_scale,
-             c.depthwise_bandwidth) +
+             table, tiles(c.tiles), c.winograd_fused_cost, c.winograd_gemm_scale, c.transform_bandwidth,
+             c.transform_bandwidth_weights, c.fft_scale, c.depthwise_bandwidth) +
          scales(table, "forward", c.forward) + scales(table, "backward_data", c.backward_data) +
          scales(table, "backward_weights", c.backward_weights) + "\n";
 }
 
 std::string board(const BoardParameters& b) {
   const FamilyParameters& p = b.parameters;
-  std::string text = fmt::format("[[board]]\ndevice = \"{}\"\nname = \"{}\"\narchitecture = \"{}\"\nmemory_kind = \"{}\"\n", b.device, b.name,
-                                 b.architecture, b.memory_kind);
+  std::string text = fmt::format("[[board]]\ndevice = \"{}\"\nname = \"{}\"\narchitecture = \"{}\"\nmemory_kind = \"{}\"\n",
+                                 b.device, b.name, b.architecture, b.memory_kind);
   if (b.power_limit) text += fmt::format("power_limit = \"{:g} W\"\n", b.power_limit->base());
-  text += fmt::format("peak_fp32 = \"{:g} TFLOP/s\"\nfamily = \"{}\"\nprecision = \"{}\"\ncompute_efficiency = {:.4g}\nbandwidth_efficiency = {:.4g}\n",
-                      b.peak_fp32.base() / 1e12, p.family, p.precision, p.compute_efficiency, p.bandwidth_efficiency);
-  text += fmt::format("launch = \"{:.3g} us\"\nspread = {:.3g}\nsamples = {}\nsource = \"{}\"\n\n", p.launch.base() * 1e6, p.spread, p.samples, p.source);
+  text += fmt::format(
+      "peak_fp32 = \"{:g} TFLOP/s\"\nfamily = \"{}\"\nprecision = \"{}\"\ncompute_efficiency = {:.4g}\nbandwidth_efficiency = "
+      "{:.4g}\n",
+      b.peak_fp32.base() / 1e12, p.family, p.precision, p.compute_efficiency, p.bandwidth_efficiency);
+  text += fmt::format("launch = \"{:.3g} us\"\nspread = {:.3g}\nsamples = {}\nsource = \"{}\"\n\n", p.launch.base() * 1e6,
+                      p.spread, p.samples, p.source);
   return text;
 }
 
@@ -41,12 +46,13 @@ std::string board(const BoardParameters& b) {
 std::string to_toml(const KernelFit& fit) {
   std::string text = "# Written by `tbdsim calibrate fit --shared`; edit the samples or the model, not this file.\n";
   text += fmt::format("schema = 1\nsource = \"{}\"\n\n", fit.constants.source);
-  for (const auto& [name, t] : fit.constants.gemm) text += fmt::format("[gemm.{}]\n{}source = \"fitted: matrix-product samples\"\n\n", name, tiles(t));
+  for (const auto& [name, t] : fit.constants.gemm)
+    text += fmt::format("[gemm.{}]\n{}source = \"fitted: matrix-product samples\"\n\n", name, tiles(t));
   for (const auto& [name, c] : fit.constants.convolution) text += convolution(name, c);
   for (const BoardParameters& b : fit.constants.boards) text += board(b);
   const SpreadConstants& s = fit.constants.spread;
-  text += fmt::format("[spread]\nboard = {:g}\nkernel = {:g}\nrow = {:g}\ntransferred = {:g}\nsource = \"{}\"\n", s.board, s.kernel, s.row, s.transferred,
-                      s.source);
+  text += fmt::format("[spread]\nboard = {:g}\nkernel = {:g}\nrow = {:g}\ntransferred = {:g}\nsource = \"{}\"\n", s.board,
+                      s.kernel, s.row, s.transferred, s.source);
   return text;
 }
 

@@ -33,19 +33,32 @@ std::string library_generation(const std::string& library) {
 }
 
 std::optional<ConvolutionObservation> convolution_observation(const Sample& sample) {
-  if (sample.family != "conv" || too_short(sample) || sample.flagged("fp16-in-fp32-math") || sample.at("groups") != 1 || sample.at("dilation") != 1)
+  if (sample.family != "conv" || too_short(sample) || sample.flagged("fp16-in-fp32-math") || sample.at("groups") != 1 ||
+      sample.at("dilation") != 1)
     return std::nullopt;
   const bool data = sample.pass == "backward_data";
   // One input channel: another kernel (a direct one) runs, except for the gradient that hardly anybody needs.
   if (sample.at("c") == 1 && !data) return std::nullopt;
   ConvolutionObservation result;
   ConvolutionShape& s = result.shape;
-  s = {sample.at("n"), sample.at("c"), sample.at("h"), sample.at("w"), sample.at("k"), sample.at("r"), sample.at("s"), 1, 1,
-       sample.at("stride_h"), sample.at("stride_w"), 1};
+  s = {sample.at("n"),
+       sample.at("c"),
+       sample.at("h"),
+       sample.at("w"),
+       sample.at("k"),
+       sample.at("r"),
+       sample.at("s"),
+       1,
+       1,
+       sample.at("stride_h"),
+       sample.at("stride_w"),
+       1};
   s.p = std::floor((s.h + 2 * sample.at("pad_h") - s.r) / s.stride_h) + 1;
   s.q = std::floor((s.w + 2 * sample.at("pad_w") - s.s) / s.stride_w) + 1;
   if (s.p < 1 || s.q < 1) return std::nullopt;
-  result.pass = sample.pass == "forward" ? ConvolutionPass::forward : data ? ConvolutionPass::backward_data : ConvolutionPass::backward_weights;
+  result.pass = sample.pass == "forward" ? ConvolutionPass::forward
+                : data                   ? ConvolutionPass::backward_data
+                                         : ConvolutionPass::backward_weights;
   result.offered = menu(sample.algorithm);
   result.element = element_of(sample.precision);
   result.time = sample.time;
@@ -53,8 +66,10 @@ std::optional<ConvolutionObservation> convolution_observation(const Sample& samp
 }
 
 std::optional<GemmObservation> gemm_observation(const Sample& sample) {
-  if (sample.family != "gemm" || too_short(sample) || sample.flagged("fp16-in-fp32-math") || sample.flagged("matrix-cores")) return std::nullopt;
-  return GemmObservation{{sample.at("m"), sample.at("n"), sample.at("k"), sample.at("b")}, element_of(sample.precision), sample.time, 0};
+  if (sample.family != "gemm" || too_short(sample) || sample.flagged("fp16-in-fp32-math") || sample.flagged("matrix-cores"))
+    return std::nullopt;
+  return GemmObservation{
+      {sample.at("m"), sample.at("n"), sample.at("k"), sample.at("b")}, element_of(sample.precision), sample.time, 0};
 }
 
 std::optional<MemoryObservation> memory_observation(const Sample& sample) {
@@ -69,7 +84,8 @@ std::optional<MemoryObservation> memory_observation(const Sample& sample) {
 Seconds fastest_of(const ConvolutionObservation& row, const ConvolutionConstants& constants, const KernelRates& rates) {
   Seconds best(INFINITY);
   for (const ConvolutionAlgorithm algorithm : row.offered) {
-    if (const auto time = convolution_time(row.shape, row.pass, algorithm, row.element, constants, rates)) best = std::min(best, time->time);
+    if (const auto time = convolution_time(row.shape, row.pass, algorithm, row.element, constants, rates))
+      best = std::min(best, time->time);
   }
   // The named algorithm cannot run this shape (a library's own variant): the plain product then stands for it.
   if (!std::isfinite(best.base()))

@@ -40,7 +40,8 @@ struct MemoryObservation {
 [[nodiscard]] std::optional<MemoryObservation> memory_observation(const Sample& sample);
 
 /// Time of the fastest offered algorithm.
-[[nodiscard]] Seconds fastest_of(const ConvolutionObservation& row, const ConvolutionConstants& constants, const KernelRates& rates);
+[[nodiscard]] Seconds fastest_of(const ConvolutionObservation& row, const ConvolutionConstants& constants,
+                                 const KernelRates& rates);
 
 /// Peak rate that a sample's efficiency is a share of.
 [[nodiscard]] FlopPerSecond peak_for(const Device& device, const std::string& precision);

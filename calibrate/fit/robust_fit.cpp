@@ -56,8 +56,8 @@ double objective(const VectorXd& residuals, const VectorXd& offset, const Vector
 
 }  // namespace
 
-RobustFit robust_fit(const std::vector<Unknown>& unknowns, std::size_t observations, const ResidualFunction& residuals, double noise,
-                     int max_iterations) {
+RobustFit robust_fit(const std::vector<Unknown>& unknowns, std::size_t observations, const ResidualFunction& residuals,
+                     double noise, int max_iterations) {
   const Problem problem(unknowns, observations, residuals);
   const auto n = static_cast<Eigen::Index>(unknowns.size());
   VectorXd prior(n), precision(n);

@@ -30,8 +30,8 @@ using ResidualFunction = std::function<void(std::span<const double> values, std:
 /// Minimises the sum of |residual| (robust against kernels that the form cannot describe) plus the priors, by
 /// iteratively reweighted Levenberg-Marquardt. Residuals below `noise` count as noise. Deterministic.
 /// Expects at least one observation; unknowns without any influence keep their prior.
-[[nodiscard]] RobustFit robust_fit(const std::vector<Unknown>& unknowns, std::size_t observations, const ResidualFunction& residuals,
-                                   double noise = 0.05, int max_iterations = 60);
+[[nodiscard]] RobustFit robust_fit(const std::vector<Unknown>& unknowns, std::size_t observations,
+                                   const ResidualFunction& residuals, double noise = 0.05, int max_iterations = 60);
 
 /// Summary of residuals as errors over time, |predicted / measured - 1|.
 struct ErrorSummary {

@@ -1,8 +1,8 @@
 #include "model/analysis/configure.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <array>
-#include <fmt/format.h>
 
 #include "model/support/edit_distance.hpp"
 
@@ -66,7 +66,8 @@ Result<std::pair<std::vector<int>, int>> choose_devices(const PredictOptions& op
     for (std::size_t i = 0; i < devices.size(); ++i) {
       if (devices[i] < 0 || devices[i] >= per_node)
         return fail(fmt::format("--devices {}: {} has GPUs 0..{}", devices[i], system.id, per_node - 1));
-      if (std::find(devices.begin(), devices.begin() + static_cast<std::ptrdiff_t>(i), devices[i]) != devices.begin() + static_cast<std::ptrdiff_t>(i))
+      if (std::find(devices.begin(), devices.begin() + static_cast<std::ptrdiff_t>(i), devices[i]) !=
+          devices.begin() + static_cast<std::ptrdiff_t>(i))
         return fail(fmt::format("--devices names GPU {} twice", devices[i]));
     }
     if (options.gpus && *options.gpus != static_cast<int>(devices.size()) * nodes)
@@ -77,7 +78,8 @@ Result<std::pair<std::vector<int>, int>> choose_devices(const PredictOptions& op
   if (options.gpus && options.nodes) {
     if (*options.gpus % nodes != 0) return fail(fmt::format("{} GPUs do not divide over {} nodes", *options.gpus, nodes));
     local = *options.gpus / nodes;
-    if (local > per_node) return fail(fmt::format("{} GPUs on {} nodes need {} a node; {} has {}", *options.gpus, nodes, local, system.id, per_node));
+    if (local > per_node)
+      return fail(fmt::format("{} GPUs on {} nodes need {} a node; {} has {}", *options.gpus, nodes, local, system.id, per_node));
   } else if (options.gpus) {
     if (*options.gpus < per_node) {
       local = *options.gpus;
@@ -107,8 +109,10 @@ void choose_network(Session& session, const PredictOptions& options, Configurati
     return;
   }
   const auto network = session.network(options.network);
-  if (*network) configuration.network = **network;
-  else errors.insert(errors.end(), network->error().begin(), network->error().end());
+  if (*network)
+    configuration.network = **network;
+  else
+    errors.insert(errors.end(), network->error().begin(), network->error().end());
 }
 
 void choose_stack(Session& session, const PredictOptions& options, Configuration& configuration, Errors& errors) {
@@ -119,7 +123,8 @@ void choose_stack(Session& session, const PredictOptions& options, Configuration
     return;
   }
   configuration.stack = **stack;
-  configuration.notices.insert(configuration.notices.end(), configuration.stack.notices.begin(), configuration.stack.notices.end());
+  configuration.notices.insert(configuration.notices.end(), configuration.stack.notices.begin(),
+                               configuration.stack.notices.end());
 }
 
 }  // namespace
@@ -129,9 +134,11 @@ Result<Configuration> configure(Session& session, const PredictOptions& options)
   Configuration configuration;
   if (options.hardware.empty()) return fail("no hardware named; use --hw, such as --hw dgx1.toml");
   if (options.model.empty()) return fail("no model named; use --model, such as --model resnet50");
-  if (options.batch && *options.batch < 1) return fail(fmt::format("--batch {}: expected at least 1 sample per GPU", *options.batch));
+  if (options.batch && *options.batch < 1)
+    return fail(fmt::format("--batch {}: expected at least 1 sample per GPU", *options.batch));
   if (!options.set.empty()) return fail("--set is not available in this version");
-  configuration.system = session.system(options.hardware, std::max(1, options.gpus.value_or(1) / std::max(1, options.nodes.value_or(1))));
+  configuration.system =
+      session.system(options.hardware, std::max(1, options.gpus.value_or(1) / std::max(1, options.nodes.value_or(1))));
   if (!*configuration.system) return tl::make_unexpected(configuration.system->error());
   configuration.constants = session.constants();
   if (!*configuration.constants) return tl::make_unexpected(configuration.constants->error());
@@ -149,7 +156,8 @@ Result<Configuration> configure(Session& session, const PredictOptions& options)
   }
   const std::string variant = options.stack.empty() ? "torchvision" : configuration.stack.zoo_variant;
   configuration.workload = session.workload(options.model, variant, {options.image, std::nullopt});
-  if (!*configuration.workload) errors.insert(errors.end(), configuration.workload->error().begin(), configuration.workload->error().end());
+  if (!*configuration.workload)
+    errors.insert(errors.end(), configuration.workload->error().begin(), configuration.workload->error().end());
   if (!errors.empty()) return tl::make_unexpected(errors);
   configuration.batch = options.batch.value_or(configuration.network_graph().graph.default_batch);
   configuration.stack.update_passes_sgd_momentum *= configuration.optimizer.relative_passes;

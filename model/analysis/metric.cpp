@@ -58,7 +58,8 @@ std::optional<Ranged<double>> metric_value(const Prediction& prediction, std::st
   if (metric == "step_time_s") return Ranged<double>{step.value.base(), step.low.base(), step.high.base()};
   if (metric == "forward_s") return stage_value(prediction, stages.forward + stages.host_forward);
   if (metric == "backward_s") return stage_value(prediction, stages.backward + stages.host_backward);
-  if (metric == "forward_backward_s") return stage_value(prediction, stages.forward + stages.host_forward + stages.backward + stages.host_backward);
+  if (metric == "forward_backward_s")
+    return stage_value(prediction, stages.forward + stages.host_forward + stages.backward + stages.host_backward);
   if (metric == "weight_update_s") return stage_value(prediction, stages.weight_update + stages.host_update);
   if (metric == "peak_memory_bytes") return memory_value(prediction, &GpuMemory::peak);
   if (metric == "peak_allocated_bytes") return memory_value(prediction, &GpuMemory::allocated);

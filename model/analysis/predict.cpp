@@ -1,8 +1,8 @@
 #include "model/analysis/predict.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
 
 #include "model/analysis/configure.hpp"
 #include "model/analysis/step_times.hpp"
@@ -62,7 +62,8 @@ void tell_memory(const Configuration& configuration, const LoweredStep& step, Pr
   for (const int gpu : configuration.devices) {
     GpuMemory memory;
     memory.gpu = gpu;
-    memory.parts = {f.weights, f.gradients, f.optimizer_state, f.feature_maps, f.workspace, f.dynamic, f.input, f.exchange, f.context, f.slack};
+    memory.parts = {f.weights, f.gradients, f.optimizer_state, f.feature_maps, f.workspace,
+                    f.dynamic, f.input,     f.exchange,        f.context,      f.slack};
     memory.pre_training = f.context + f.weights + f.gradients + f.input;
     memory.peak = f.total();
     memory.reserved = memory.peak - f.context;
@@ -79,13 +80,15 @@ std::string limit_text(const Limit& limit, const Configuration& configuration) {
   const int percent = static_cast<int>(std::lround(100.0 * limit.share));
   const std::string& device = configuration.hardware().device.id;
   if (limit.resource == "gpu_compute") return fmt::format("{} % of the step is arithmetic on {}", percent, device);
-  if (limit.resource == "gpu_memory_bandwidth") return fmt::format("{} % of the step moves data in the memory of {}", percent, device);
+  if (limit.resource == "gpu_memory_bandwidth")
+    return fmt::format("{} % of the step moves data in the memory of {}", percent, device);
   if (limit.resource == "host") return fmt::format("{} % of the step waits for the host to issue operators", percent);
   if (limit.resource == "intra_node_link") return fmt::format("{} % of the step exchanges gradients inside the node", percent);
   return fmt::format("{} % of the step exchanges gradients between nodes", percent);
 }
 
-void tell_provenance(const Configuration& configuration, const KernelModel& kernels, const RingExchange& exchange, Prediction& p) {
+void tell_provenance(const Configuration& configuration, const KernelModel& kernels, const RingExchange& exchange,
+                     Prediction& p) {
   const auto split = [](const std::string& source) {
     const std::size_t colon = source.find(':');
     const std::string kind = colon == std::string::npos ? "assumed" : source.substr(0, colon);
@@ -117,13 +120,15 @@ Result<Prediction> predict(Session& session, const PredictOptions& options) {
   const auto exchange = ring_exchange(system, configuration.devices, configuration.nodes, configuration.network);
   if (!exchange) return tl::make_unexpected(exchange.error());
 
-  const LoweredStep step = lower(workload.graph, workload.step, *kernels, configuration.stack, *exchange, {static_cast<double>(configuration.batch)});
+  const LoweredStep step =
+      lower(workload.graph, workload.step, *kernels, configuration.stack, *exchange, {static_cast<double>(configuration.batch)});
   const engine::Timeline timeline = engine::simulate(step.graph);
   StepTimes times = step_times(step, timeline);
 
   Prediction p;
   identify(configuration, p);
-  const double distance = 0.5 * (kernels->parameters_of("convolution").distance + kernels->parameters_of("memory_bound").distance);
+  const double distance =
+      0.5 * (kernels->parameters_of("convolution").distance + kernels->parameters_of("memory_bound").distance);
   const double spread = step_spread((*configuration.constants)->spread, distance, configuration.stack.extra_spread);
   p.step_time = with_range(times.step, spread);
   const auto samples = static_cast<double>(p.global_batch);
@@ -134,7 +139,8 @@ Result<Prediction> predict(Session& session, const PredictOptions& options) {
   p.utilization.fp32 = times.flop / (system.device.peak.fp32 * times.busy);
   p.utilization.tensor_core = times.tensor_flop / (tensor_peak * times.busy);
   p.utilization.mfu = (times.flop + times.tensor_flop) / (tensor_peak * times.step);
-  p.utilization.cpu = std::min<double>(1.0, times.host_busy * static_cast<double>(configuration.devices.size()) / (times.step * system.host.cores));
+  p.utilization.cpu = std::min<double>(
+      1.0, times.host_busy * static_cast<double>(configuration.devices.size()) / (times.step * system.host.cores));
   tell_memory(configuration, step, p);
   p.limits = std::move(times.limits);
   for (Limit& limit : p.limits) limit.text = limit_text(limit, configuration);

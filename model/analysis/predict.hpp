@@ -13,14 +13,14 @@ namespace tbdsim {
 
 /// What the user asks, as given on the command line or in a row of a measured-run table. Empty or absent: default.
 struct PredictOptions {
-  std::string hardware;             ///< catalogue name or file
+  std::string hardware;  ///< catalogue name or file
   std::string model;
-  std::string stack;                ///< empty: newest catalogued PyTorch that supports the device
+  std::string stack;  ///< empty: newest catalogued PyTorch that supports the device
   std::optional<int> gpus, nodes, batch, image, seq_len;
-  std::vector<int> devices;         ///< indices within a node; empty: the first ones
+  std::vector<int> devices;  ///< indices within a node; empty: the first ones
   std::string network, precision, exchange, optimizer, input;
-  std::vector<std::string> set;     ///< KEY=VALUE
-  bool detail = false;              ///< keep layers, kernels and timeline
+  std::vector<std::string> set;  ///< KEY=VALUE
+  bool detail = false;           ///< keep layers, kernels and timeline
 };
 
 /// A value with its central 80 % range.
@@ -55,8 +55,12 @@ struct Limit {
   std::string text;
 };
 
-struct Utilization { double gpu_busy = 0, fp32 = 0, tensor_core = 0, mfu = 0, cpu = 0; };
-struct ProvenanceEntry { std::string what, kind, source; };
+struct Utilization {
+  double gpu_busy = 0, fp32 = 0, tensor_core = 0, mfu = 0, cpu = 0;
+};
+struct ProvenanceEntry {
+  std::string what, kind, source;
+};
 
 /// One layer (operator) with its share of the step, and one kernel as a profiler would list it.
 struct LayerTime {
@@ -96,7 +100,7 @@ struct Prediction {
   std::vector<KernelTime> kernels;  ///< with `detail`: of one rank, in time order
   // for accuracy baselines
   Flop flop_per_step_per_gpu;
-  FlopPerSecond peak;               ///< of one GPU at the precision used
+  FlopPerSecond peak;  ///< of one GPU at the precision used
 };
 
 /// Files read and networks built once, shared by many predictions (a table of thousands of rows, a sweep).

@@ -1,8 +1,8 @@
 #include "model/analysis/session.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <filesystem>
-#include <fmt/format.h>
 
 #include "model/input/digest.hpp"
 #include "model/workload/network_file.hpp"
@@ -61,8 +61,8 @@ Result<Stack> choose_stack(const std::string& root, const Device& device) {
     if (stack) stack->notices.push_back(fmt::format("no PyTorch stack for {} in the catalogue, using rocm-1.7", device.id));
     return stack;
   }
-  return fail(fmt::format("no PyTorch stack of the catalogue supports {} (compute capability {}); name one with --stack", device.id,
-                          device.compute_capability));
+  return fail(fmt::format("no PyTorch stack of the catalogue supports {} (compute capability {}); name one with --stack",
+                          device.id, device.compute_capability));
 }
 
 }  // namespace
@@ -96,13 +96,15 @@ std::shared_ptr<const Result<Stack>> Session::default_stack(const Device& device
                        [&] { return choose_stack(catalogue_.root, device); });
 }
 
-std::shared_ptr<const Result<Workload>> Session::workload(const std::string& name, const std::string& variant, const ZooOptions& options) {
+std::shared_ptr<const Result<Workload>> Session::workload(const std::string& name, const std::string& variant,
+                                                          const ZooOptions& options) {
   const std::string key = fmt::format("{}\n{}\n{}\n{}", name, variant, options.image.value_or(0), options.classes.value_or(0));
   return cached<Workload>(workloads_, key, [&] { return make_workload(name, variant, options); });
 }
 
 std::shared_ptr<const Result<KernelConstants>> Session::constants() {
-  return cached<KernelConstants>(constants_, "", [&] { return read_kernel_constants(catalogue_.root + "/hardware/kernels.toml"); });
+  return cached<KernelConstants>(constants_, "",
+                                 [&] { return read_kernel_constants(catalogue_.root + "/hardware/kernels.toml"); });
 }
 
 std::shared_ptr<Session> open_session(const Catalogue& catalogue) { return std::make_shared<Session>(catalogue); }

@@ -29,7 +29,8 @@ class Session {
   [[nodiscard]] std::shared_ptr<const Result<Stack>> stack(const std::string& name);
   /// The newest catalogued PyTorch that supports the device; of another vendor, its own stack.
   [[nodiscard]] std::shared_ptr<const Result<Stack>> default_stack(const Device& device);
-  [[nodiscard]] std::shared_ptr<const Result<Workload>> workload(const std::string& name, const std::string& variant, const ZooOptions& options);
+  [[nodiscard]] std::shared_ptr<const Result<Workload>> workload(const std::string& name, const std::string& variant,
+                                                                 const ZooOptions& options);
   [[nodiscard]] std::shared_ptr<const Result<KernelConstants>> constants();
 
  private:

@@ -1,8 +1,8 @@
 #include "model/analysis/step_times.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <array>
-#include <fmt/format.h>
 
 namespace tbdsim {
 namespace {
@@ -28,7 +28,9 @@ Window last_iteration(const LoweredStep& step, const engine::Timeline& timeline)
 }
 
 enum class Stage { forward, backward, update };
-Stage stage_of(Pass pass) { return pass == Pass::forward ? Stage::forward : pass == Pass::update ? Stage::update : Stage::backward; }
+Stage stage_of(Pass pass) {
+  return pass == Pass::forward ? Stage::forward : pass == Pass::update ? Stage::update : Stage::backward;
+}
 
 Seconds& busy_of(Stages& stages, Stage stage) {
   return stage == Stage::forward ? stages.forward : stage == Stage::backward ? stages.backward : stages.weight_update;
@@ -60,7 +62,8 @@ std::vector<Limit> limits_of(const LoweredStep& step, const engine::Timeline& ti
   std::array<double, kResources.size()> time{};
   double total = 0.0;
   bool network = false;
-  for (std::size_t i = 0; i < step.graph.links(); ++i) network |= step.graph.link_name({static_cast<std::int32_t>(i)}) == "network";
+  for (std::size_t i = 0; i < step.graph.links(); ++i)
+    network |= step.graph.link_name({static_cast<std::int32_t>(i)}) == "network";
   for (const TaskId id : engine::critical_path(timeline)) {
     const SimTime begin = std::max(timeline.start[index(id)], window.begin), end = std::min(timeline.end[index(id)], window.end);
     if (end <= begin) continue;
@@ -106,7 +109,8 @@ StepTimes step_times(const LoweredStep& step, const engine::Timeline& timeline) 
   return result;
 }
 
-void describe_step(const OpGraph& graph, const LoweredStep& step, const engine::Timeline& timeline, FlopPerSecond peak, Prediction& prediction) {
+void describe_step(const OpGraph& graph, const LoweredStep& step, const engine::Timeline& timeline, FlopPerSecond peak,
+                   Prediction& prediction) {
   prediction.layers.resize(graph.ops.size());
   for (std::size_t i = 0; i < graph.ops.size(); ++i) {
     const Op& op = graph.ops[i];
@@ -126,10 +130,14 @@ void describe_step(const OpGraph& graph, const LoweredStep& step, const engine::
     LayerTime& layer = prediction.layers[static_cast<std::size_t>(op.value)];
     const Seconds time = cost.kernel.time;
     layer.flop += cost.kernel.flop;
-    if (node.pass == Pass::forward) layer.forward += time;
-    else if (node.pass == Pass::update) layer.update += time;
-    else if (node.pass == Pass::backward_weights) layer.backward_weights += time;
-    else layer.backward_data += time;
+    if (node.pass == Pass::forward)
+      layer.forward += time;
+    else if (node.pass == Pass::update)
+      layer.update += time;
+    else if (node.pass == Pass::backward_weights)
+      layer.backward_weights += time;
+    else
+      layer.backward_data += time;
     KernelTime kernel;
     kernel.layer = graph.op(op).name;
     kernel.pass = name(node.pass);

@@ -8,14 +8,15 @@ namespace tbdsim {
 struct StepTimes {
   Seconds step;
   Stages stages;
-  Seconds busy;                ///< compute stream
+  Seconds busy;  ///< compute stream
   Seconds host_busy;
-  Flop flop, tensor_flop;      ///< useful, per rank
-  std::vector<Limit> limits;   ///< shares of the critical path, largest first
+  Flop flop, tensor_flop;     ///< useful, per rank
+  std::vector<Limit> limits;  ///< shares of the critical path, largest first
 };
 [[nodiscard]] StepTimes step_times(const LoweredStep& step, const engine::Timeline& timeline);
 
 /// Layers and kernels of the last iteration.
-void describe_step(const OpGraph& graph, const LoweredStep& step, const engine::Timeline& timeline, FlopPerSecond peak, Prediction& prediction);
+void describe_step(const OpGraph& graph, const LoweredStep& step, const engine::Timeline& timeline, FlopPerSecond peak,
+                   Prediction& prediction);
 
 }  // namespace tbdsim

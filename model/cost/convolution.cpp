@@ -24,7 +24,8 @@ std::size_t filter_class(const ConvolutionShape& s) {
   return s.r == 1 && s.s == 1 ? 0 : 1;
 }
 
-KernelTimeModel describe(const ConvolutionShape& s, Bytes element, Seconds compute, Seconds memory, Seconds launch, Seconds time) {
+KernelTimeModel describe(const ConvolutionShape& s, Bytes element, Seconds compute, Seconds memory, Seconds launch,
+                         Seconds time) {
   KernelTimeModel result;
   result.time = launch + time;
   result.flop = direct_flop(s);
@@ -42,8 +43,8 @@ constexpr int kWeightGradientSplit = 128;
 // cuDNN pads the reduced dimension of the first layer's weight gradient to whole tiles.
 constexpr double kFirstLayerColumns = 128.0;
 
-KernelTimeModel implicit_gemm(const ConvolutionShape& s, ConvolutionPass pass, Bytes element, const ConvolutionConstants& constants,
-                              const KernelRates& rates) {
+KernelTimeModel implicit_gemm(const ConvolutionShape& s, ConvolutionPass pass, Bytes element,
+                              const ConvolutionConstants& constants, const KernelRates& rates) {
   const double c = s.c / s.groups, k = s.k / s.groups, taps = s.r * s.s;
   const std::size_t cls = filter_class(s);
   const Volumes v = volumes(s, element);
@@ -90,7 +91,8 @@ KernelTimeModel direct(const ConvolutionShape& s, ConvolutionPass pass, Bytes el
 /// Fused F(2x2,3x3): one kernel, whole waves of blocks of 32 tiles by 64 or 32 filters.
 std::optional<KernelTimeModel> winograd_fused(const ConvolutionShape& s, ConvolutionPass pass, Bytes element,
                                               const ConvolutionConstants& constants, const KernelRates& rates) {
-  if (s.r != 3 || s.s != 3 || s.stride_h != 1 || s.stride_w != 1 || s.groups != 1 || pass == ConvolutionPass::backward_weights) return {};
+  if (s.r != 3 || s.s != 3 || s.stride_h != 1 || s.stride_w != 1 || s.groups != 1 || pass == ConvolutionPass::backward_weights)
+    return {};
   const bool data = pass == ConvolutionPass::backward_data;
   const double in = data ? s.k : s.c, out = data ? s.c : s.k;
   const double height = data ? s.h : s.p, width = data ? s.w : s.q;
@@ -102,7 +104,8 @@ std::optional<KernelTimeModel> winograd_fused(const ConvolutionShape& s, Convolu
     const double small = filters == 32.0 ? 1.15 : 1.0;  // half the reuse of the transformed input
     const double block_flop = 2.0 * kProductsPerTile * kTilesPerBlock * filters * (in + constants.tiles.prologue_depth / 2.0);
     const double waves = std::ceil(blocks / rates.multiprocessors);
-    compute = std::min(compute, Flop(waves * block_flop * rates.multiprocessors * constants.winograd_fused_cost * small) / rates.flops);
+    compute =
+        std::min(compute, Flop(waves * block_flop * rates.multiprocessors * constants.winograd_fused_cost * small) / rates.flops);
   }
   const Seconds memory = volumes(s, element).sum() / rates.bandwidth;
   return describe(s, element, compute, memory, rates.launch, join(compute, memory));
@@ -135,7 +138,8 @@ KernelTimeModel transformed_products(const ConvolutionShape& s, ConvolutionPass 
   }
   const TiledGemm products = tiled_gemm(shape, traffic, tiles, rates);
   const Seconds moved = (volumes(s, element).sum() + x + w + y) / (rates.bandwidth * bandwidth);
-  KernelTimeModel result = describe(s, element, products.compute, products.memory + moved, transforms * rates.launch, products.time + moved);
+  KernelTimeModel result =
+      describe(s, element, products.compute, products.memory + moved, transforms * rates.launch, products.time + moved);
   result.workspace = x + w + y;
   result.bytes = result.bytes + 2.0 * (x + w + y);
   result.kernels = transforms + 1;
@@ -155,8 +159,8 @@ std::optional<KernelTimeModel> winograd_nonfused(const ConvolutionShape& s, Conv
 }
 
 /// Tiled FFT: complex products at each of n (n/2 + 1) frequencies; 8 bytes and 4 real multiply-adds a point.
-std::optional<KernelTimeModel> fft(const ConvolutionShape& s, ConvolutionPass pass, Bytes element, const ConvolutionConstants& constants,
-                                   const KernelRates& rates) {
+std::optional<KernelTimeModel> fft(const ConvolutionShape& s, ConvolutionPass pass, Bytes element,
+                                   const ConvolutionConstants& constants, const KernelRates& rates) {
   if (s.stride_h != 1 || s.stride_w != 1 || s.groups != 1 || (s.r == 1 && s.s == 1)) return {};
   const bool weights = pass == ConvolutionPass::backward_weights;
   const bool data = pass == ConvolutionPass::backward_data;
@@ -181,23 +185,28 @@ constexpr double kLimitMargin = 1.3;
 
 }  // namespace
 
-std::optional<KernelTimeModel> convolution_time(const ConvolutionShape& shape, ConvolutionPass pass, ConvolutionAlgorithm algorithm,
-                                                Bytes element, const ConvolutionConstants& constants, const KernelRates& rates) {
+std::optional<KernelTimeModel> convolution_time(const ConvolutionShape& shape, ConvolutionPass pass,
+                                                ConvolutionAlgorithm algorithm, Bytes element,
+                                                const ConvolutionConstants& constants, const KernelRates& rates) {
   switch (algorithm) {
-    case ConvolutionAlgorithm::implicit_gemm: return implicit_gemm(shape, pass, element, constants, rates);
+    case ConvolutionAlgorithm::implicit_gemm:
+      return implicit_gemm(shape, pass, element, constants, rates);
     case ConvolutionAlgorithm::direct:
       if (shape.groups == 1 || shape.c / shape.groups > 1) return {};
       return direct(shape, pass, element, constants, rates);
-    case ConvolutionAlgorithm::winograd_fused: return winograd_fused(shape, pass, element, constants, rates);
-    case ConvolutionAlgorithm::winograd_nonfused: return winograd_nonfused(shape, pass, element, constants, rates);
-    case ConvolutionAlgorithm::fft: return fft(shape, pass, element, constants, rates);
+    case ConvolutionAlgorithm::winograd_fused:
+      return winograd_fused(shape, pass, element, constants, rates);
+    case ConvolutionAlgorithm::winograd_nonfused:
+      return winograd_nonfused(shape, pass, element, constants, rates);
+    case ConvolutionAlgorithm::fft:
+      return fft(shape, pass, element, constants, rates);
   }
   return {};
 }
 
-ConvolutionTime fastest_convolution(const ConvolutionShape& shape, ConvolutionPass pass, std::span<const ConvolutionAlgorithm> offered,
-                                    std::optional<Bytes> workspace_limit, Bytes element, const ConvolutionConstants& constants,
-                                    const KernelRates& rates) {
+ConvolutionTime fastest_convolution(const ConvolutionShape& shape, ConvolutionPass pass,
+                                    std::span<const ConvolutionAlgorithm> offered, std::optional<Bytes> workspace_limit,
+                                    Bytes element, const ConvolutionConstants& constants, const KernelRates& rates) {
   ConvolutionTime best{implicit_gemm(shape, pass, element, constants, rates), ConvolutionAlgorithm::implicit_gemm};
   for (const ConvolutionAlgorithm algorithm : offered) {
     if (algorithm == ConvolutionAlgorithm::implicit_gemm) continue;

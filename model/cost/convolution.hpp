@@ -26,12 +26,14 @@ struct ConvolutionTime {
 
 /// Time of one pass with one algorithm; nullopt where the algorithm does not exist (Winograd needs stride 1 and a
 /// 3x3 or 5x5 filter, FFT stride 1).
-[[nodiscard]] std::optional<KernelTimeModel> convolution_time(const ConvolutionShape& shape, ConvolutionPass pass, ConvolutionAlgorithm algorithm,
-                                                              Bytes element, const ConvolutionConstants& constants, const KernelRates& rates);
+[[nodiscard]] std::optional<KernelTimeModel> convolution_time(const ConvolutionShape& shape, ConvolutionPass pass,
+                                                              ConvolutionAlgorithm algorithm, Bytes element,
+                                                              const ConvolutionConstants& constants, const KernelRates& rates);
 
 /// Fastest of `offered` whose workspace stays within `workspace_limit`: what an autotuning framework picks.
 [[nodiscard]] ConvolutionTime fastest_convolution(const ConvolutionShape& shape, ConvolutionPass pass,
-                                                  std::span<const ConvolutionAlgorithm> offered, std::optional<Bytes> workspace_limit,
-                                                  Bytes element, const ConvolutionConstants& constants, const KernelRates& rates);
+                                                  std::span<const ConvolutionAlgorithm> offered,
+                                                  std::optional<Bytes> workspace_limit, Bytes element,
+                                                  const ConvolutionConstants& constants, const KernelRates& rates);
 
 }  // namespace tbdsim

@@ -19,7 +19,8 @@ struct Arithmetic {
 
 Result<Arithmetic> arithmetic(const Device& device, Precision precision) {
   switch (precision) {
-    case Precision::fp32: return Arithmetic{device.peak.fp32, false, "fp32", kSingle};
+    case Precision::fp32:
+      return Arithmetic{device.peak.fp32, false, "fp32", kSingle};
     case Precision::tf32:
       if (device.peak.tf32_tensor) return Arithmetic{*device.peak.tf32_tensor, true, "fp16", kSingle};
       return fail(fmt::format("precision tf32: {} has no tf32 tensor cores", device.id));
@@ -45,7 +46,8 @@ bool has_data_gradient(const OpGraph& graph, const Op& op) { return graph.tensor
 
 }  // namespace
 
-Result<KernelModel> KernelModel::make(const Device& device, Precision precision, const Stack& stack, const KernelConstants& constants) {
+Result<KernelModel> KernelModel::make(const Device& device, Precision precision, const Stack& stack,
+                                      const KernelConstants& constants) {
   auto unit = arithmetic(device, precision);
   if (!unit) return tl::make_unexpected(unit.error());
   KernelModel model;
@@ -95,9 +97,15 @@ NodeCost KernelModel::cost(const OpGraph& graph, const StepNode& node, double ba
     return result;
   }
   switch (info(op.kind).family) {
-    case OpFamily::convolution: result = convolution_cost(graph, op, node.pass, batch); break;
-    case OpFamily::gemm: result = linear_cost(graph, op, node.pass, batch); break;
-    default: result = memory_cost(graph, op, node.pass, batch); break;
+    case OpFamily::convolution:
+      result = convolution_cost(graph, op, node.pass, batch);
+      break;
+    case OpFamily::gemm:
+      result = linear_cost(graph, op, node.pass, batch);
+      break;
+    default:
+      result = memory_cost(graph, op, node.pass, batch);
+      break;
   }
   const bool split = node.pass == Pass::backward_data || node.pass == Pass::backward_weights;
   result.host_operators = split && has_data_gradient(graph, op) ? 0.5 : 1.0;
@@ -123,10 +131,22 @@ NodeCost KernelModel::convolution_cost(const OpGraph& graph, const Op& op, Pass 
   const Shape& x = graph.input_shape(op);
   const Shape& y = graph.output_shape(op);
   const auto d = [](std::int64_t v) { return static_cast<double>(v); };
-  const ConvolutionShape shape{batch, d(x[0]), d(x[1]), d(x[2]), d(y[0]), d(attributes.kernel_h), d(attributes.kernel_w),
-                               d(y[1]), d(y[2]), d(attributes.stride_h), d(attributes.stride_w), d(attributes.groups)};
+  const ConvolutionShape shape{batch,
+                               d(x[0]),
+                               d(x[1]),
+                               d(x[2]),
+                               d(y[0]),
+                               d(attributes.kernel_h),
+                               d(attributes.kernel_w),
+                               d(y[1]),
+                               d(y[2]),
+                               d(attributes.stride_h),
+                               d(attributes.stride_w),
+                               d(attributes.groups)};
   const auto& library = stack_.convolution;
-  const auto& offered = pass == Pass::forward ? library.forward : pass == Pass::backward_data ? library.backward_data : library.backward_weights;
+  const auto& offered = pass == Pass::forward         ? library.forward
+                        : pass == Pass::backward_data ? library.backward_data
+                                                      : library.backward_weights;
   const ConvolutionPass which = pass == Pass::forward         ? ConvolutionPass::forward
                                 : pass == Pass::backward_data ? ConvolutionPass::backward_data
                                                               : ConvolutionPass::backward_weights;

@@ -17,17 +17,18 @@ namespace tbdsim {
 /// Device time of one node of a training step.
 struct NodeCost {
   KernelTimeModel kernel;
-  std::string_view family;   ///< "convolution", "gemm", "memory_bound", "none"
+  std::string_view family;  ///< "convolution", "gemm", "memory_bound", "none"
   std::optional<ConvolutionAlgorithm> algorithm;
   bool tensor_core = false;
-  double host_operators = 0; ///< framework operators dispatched for it (a convolution's two gradients share one)
+  double host_operators = 0;  ///< framework operators dispatched for it (a convolution's two gradients share one)
 };
 
 /// Kernel times of one device under one stack at one precision. Immutable; safe to share between threads.
 class KernelModel {
  public:
   /// Errors: the precision needs a unit that the device lacks; the stack's library generation has no constants.
-  [[nodiscard]] static Result<KernelModel> make(const Device& device, Precision precision, const Stack& stack, const KernelConstants& constants);
+  [[nodiscard]] static Result<KernelModel> make(const Device& device, Precision precision, const Stack& stack,
+                                                const KernelConstants& constants);
 
   [[nodiscard]] NodeCost cost(const OpGraph& graph, const StepNode& node, double batch) const;
   /// Update of all parameter arrays of `elements` total by an optimiser that passes `passes` times over them.

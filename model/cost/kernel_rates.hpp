@@ -5,9 +5,9 @@ namespace tbdsim {
 
 /// What one device sustains for one kernel family at one precision.
 struct KernelRates {
-  FlopPerSecond flops;          ///< peak x fitted efficiency
-  BytesPerSecond bandwidth;     ///< memory bandwidth x fitted efficiency
-  Seconds launch;               ///< start and drain of one kernel, back to back
+  FlopPerSecond flops;       ///< peak x fitted efficiency
+  BytesPerSecond bandwidth;  ///< memory bandwidth x fitted efficiency
+  Seconds launch;            ///< start and drain of one kernel, back to back
   int multiprocessors = 1;
 };
 

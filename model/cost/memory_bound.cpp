@@ -11,22 +11,35 @@ std::optional<Passes> memory_passes(OpKind kind, const Stack& stack) {
       const double forward = stack.batch_norm_forward_passes, backward = stack.batch_norm_backward_passes;
       return Passes{forward - 1, 1, backward - 2, 2};
     }
-    case OpKind::activation: return Passes{1, 1, 1, 2};
-    case OpKind::pool: return Passes{1, 1, 2, 2};
-    case OpKind::global_average_pool: return Passes{1, 1, 1, 1};
-    case OpKind::add: return Passes{1, 1, 0, 0};
-    case OpKind::multiply: return Passes{1, 1, 2, 2};
+    case OpKind::activation:
+      return Passes{1, 1, 1, 2};
+    case OpKind::pool:
+      return Passes{1, 1, 2, 2};
+    case OpKind::global_average_pool:
+      return Passes{1, 1, 1, 1};
+    case OpKind::add:
+      return Passes{1, 1, 0, 0};
+    case OpKind::multiply:
+      return Passes{1, 1, 2, 2};
     case OpKind::concat:
     case OpKind::slice:
     case OpKind::channel_shuffle:
-    case OpKind::pad: return Passes{1, 1, 1, 1};
-    case OpKind::dropout: return Passes{1, 2, 1, 2};
-    case OpKind::local_response_norm: return Passes{1, 2, 2, 3};
-    case OpKind::softmax_loss: return Passes{1, 1, 1, 1};
-    case OpKind::embedding: return Passes{0, 2, 0, 3};
-    case OpKind::layer_norm: return Passes{1, 1, 2, 2, 0.7};
-    case OpKind::softmax: return Passes{1, 1, 1, 2, 0.7};
-    default: return std::nullopt;
+    case OpKind::pad:
+      return Passes{1, 1, 1, 1};
+    case OpKind::dropout:
+      return Passes{1, 2, 1, 2};
+    case OpKind::local_response_norm:
+      return Passes{1, 2, 2, 3};
+    case OpKind::softmax_loss:
+      return Passes{1, 1, 1, 1};
+    case OpKind::embedding:
+      return Passes{0, 2, 0, 3};
+    case OpKind::layer_norm:
+      return Passes{1, 1, 2, 2, 0.7};
+    case OpKind::softmax:
+      return Passes{1, 1, 1, 2, 0.7};
+    default:
+      return std::nullopt;
   }
 }
 

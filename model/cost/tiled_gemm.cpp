@@ -15,7 +15,8 @@ constexpr double kMinimumDepth = 32.0;  // a split part shorter than this is not
 
 }  // namespace
 
-TiledGemm tiled_gemm(const GemmShape& shape, const GemmTraffic& traffic, const TileConstants& constants, const KernelRates& rates) {
+TiledGemm tiled_gemm(const GemmShape& shape, const GemmTraffic& traffic, const TileConstants& constants,
+                     const KernelRates& rates) {
   const double sms = rates.multiprocessors;
   const double per_flop = constants.compute_scale * sms / rates.flops.base();
   const double per_byte = 1.0 / rates.bandwidth.base();

@@ -19,9 +19,9 @@ struct GemmTraffic {
 
 /// The tiling with the least time.
 struct TiledGemm {
-  Seconds time;       ///< without the launch
-  Seconds compute;    ///< compute part of the chosen tiling
-  Seconds memory;     ///< memory part
+  Seconds time;     ///< without the launch
+  Seconds compute;  ///< compute part of the chosen tiling
+  Seconds memory;   ///< memory part
   int tile_m = 0, tile_n = 0, split = 1;
 };
 

@@ -1,15 +1,16 @@
 #include "model/cost/transfer.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fmt/format.h>
 
 namespace tbdsim {
 namespace {
 
 // Order in which NVIDIA's architectures followed each other; neighbours share more of their design.
-constexpr std::array<std::string_view, 8> kGenerations{"Kepler", "Maxwell", "Pascal", "Volta", "Turing", "Ampere", "Hopper", "Blackwell"};
+constexpr std::array<std::string_view, 8> kGenerations{"Kepler", "Maxwell", "Pascal", "Volta",
+                                                       "Turing", "Ampere",  "Hopper", "Blackwell"};
 
 std::optional<int> generation(std::string_view architecture) {
   if (architecture.substr(0, 3) == "Ada") return 6;
@@ -38,7 +39,9 @@ constexpr double kPerGeneration = 1.8;
 constexpr double kPerPowerRatio = 5.0;
 
 /// Power limit over peak rate, J per FLOP; 0: not known.
-double power_density(std::optional<Watts> power_limit, FlopPerSecond peak) { return power_limit ? power_limit->base() / peak.base() : 0.0; }
+double power_density(std::optional<Watts> power_limit, FlopPerSecond peak) {
+  return power_limit ? power_limit->base() / peak.base() : 0.0;
+}
 
 double power_weight(double a, double b) {
   if (a == 0.0 || b == 0.0) return 1.0;
@@ -81,10 +84,12 @@ FamilyParameters from_relatives(const Device& device, std::string_view family, s
   double heaviest = 0.0;
   const double density = power_density(device.power_limit, device.peak.fp32);
   nearest = 8.0;
-  for (const BoardParameters* board : relatives) nearest = std::min(nearest, generations_apart(device.architecture, board->architecture));
+  for (const BoardParameters* board : relatives)
+    nearest = std::min(nearest, generations_apart(device.architecture, board->architecture));
   for (const BoardParameters* board : relatives) {
     const double apart = generations_apart(device.architecture, board->architecture);
-    const double weight = std::exp(-kPerGeneration * (apart - nearest)) * power_weight(density, power_density(board->power_limit, board->peak_fp32));
+    const double weight = std::exp(-kPerGeneration * (apart - nearest)) *
+                          power_weight(density, power_density(board->power_limit, board->peak_fp32));
     const bool memory_alike = board->memory_kind == device.memory_kind;
     const bool memory_class = high_bandwidth(board->memory_kind) == high_bandwidth(device.memory_kind);
     const double memory_weight = weight * (memory_alike ? 1.0 : memory_class ? 0.5 : 0.15);
@@ -123,7 +128,8 @@ ResolvedParameters resolve_parameters(const Device& device, std::string_view fam
   ResolvedParameters resolved;
   resolved.transferred = true;
   if (relatives.empty()) {
-    resolved.parameters = {std::string(family), std::string(precision), 0.8, 0.8, Seconds(5e-6), 0.3, 0, "assumed: no samples of this family"};
+    resolved.parameters = {
+        std::string(family), std::string(precision), 0.8, 0.8, Seconds(5e-6), 0.3, 0, "assumed: no samples of this family"};
     resolved.distance = 3.0;
     return resolved;
   }
@@ -140,8 +146,8 @@ KernelRates kernel_rates(const Device& device, FlopPerSecond peak, const FamilyP
     // computes proportionally slower.
     clock_share = *device.sustained_clock / *device.boost_clock;
   }
-  return {peak * (parameters.compute_efficiency * clock_share), device.memory_bandwidth * parameters.bandwidth_efficiency, parameters.launch,
-          device.multiprocessors};
+  return {peak * (parameters.compute_efficiency * clock_share), device.memory_bandwidth * parameters.bandwidth_efficiency,
+          parameters.launch, device.multiprocessors};
 }
 
 }  // namespace tbdsim

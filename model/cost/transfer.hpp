@@ -11,8 +11,8 @@ namespace tbdsim {
 /// Parameters of one family on one device and where they come from.
 struct ResolvedParameters {
   FamilyParameters parameters;
-  bool transferred = false;   ///< no samples of this very device stand behind them
-  double distance = 0.0;      ///< 0 own samples, 1 same architecture, 2 another architecture
+  bool transferred = false;  ///< no samples of this very device stand behind them
+  double distance = 0.0;     ///< 0 own samples, 1 same architecture, 2 another architecture
 };
 
 /// The device's own calibration if it has one, else the shared file's row for this device, else the weighted

@@ -28,14 +28,14 @@ using FilterClassScales = std::array<double, 4>;
 
 /// Constants of one convolution library generation, shared by all boards.
 struct ConvolutionConstants {
-  TileConstants tiles;                  ///< of the implicit GEMM; compute_scale is set per pass and class
+  TileConstants tiles;  ///< of the implicit GEMM; compute_scale is set per pass and class
   FilterClassScales forward{1, 1, 1, 1}, backward_data{1, 1, 1, 1}, backward_weights{1, 1, 1, 1};
-  double winograd_fused_cost = 1.25;    ///< transforms inside the fused kernel, relative to its products
-  double winograd_gemm_scale = 0.83;    ///< compute time of the transformed products against a plain GEMM
-  double transform_bandwidth = 0.67;    ///< share of the sustained bandwidth that transforms reach
+  double winograd_fused_cost = 1.25;          ///< transforms inside the fused kernel, relative to its products
+  double winograd_gemm_scale = 0.83;          ///< compute time of the transformed products against a plain GEMM
+  double transform_bandwidth = 0.67;          ///< share of the sustained bandwidth that transforms reach
   double transform_bandwidth_weights = 0.93;  ///< the same in the weight gradient
-  double fft_scale = 1.10;              ///< complex products against real ones of 4 x the FLOP
-  double depthwise_bandwidth = 0.5;     ///< share of the bandwidth that depthwise kernels reach
+  double fft_scale = 1.10;                    ///< complex products against real ones of 4 x the FLOP
+  double depthwise_bandwidth = 0.5;           ///< share of the bandwidth that depthwise kernels reach
 };
 
 /// Fitted parameters of one board, with what transfer to relatives needs to know of it.
@@ -59,8 +59,9 @@ struct SpreadConstants {
 
 /// Everything that fits share between boards. Read from hardware/kernels.toml, which `tbdsim calibrate fit` writes.
 struct KernelConstants {
-  std::map<std::string, TileConstants, std::less<>> gemm;                ///< by precision class: "fp32", "tensor"
-  std::map<std::string, ConvolutionConstants, std::less<>> convolution;  ///< by library generation and class: "cudnn5", "cudnn7-tensor"
+  std::map<std::string, TileConstants, std::less<>> gemm;  ///< by precision class: "fp32", "tensor"
+  std::map<std::string, ConvolutionConstants, std::less<>>
+      convolution;  ///< by library generation and class: "cudnn5", "cudnn7-tensor"
   std::vector<BoardParameters> boards;
   SpreadConstants spread;
   std::string source, file, sha256;

@@ -24,7 +24,8 @@ Footprint footprint(const OpGraph& graph, std::span<const NodeCost> costs, const
   result.weights = parameters * (options.element + (options.master_weights ? kSingle : Bytes(0.0)));
   result.gradients = parameters * options.element;
   result.optimizer_state = options.optimizer_states * parameters * kSingle;
-  const SavingRules rules = stack.memory_plan == MemoryPlan::mxnet && !stack.inplace_activation ? SavingRules::mxnet : SavingRules::autograd_cuda;
+  const SavingRules rules =
+      stack.memory_plan == MemoryPlan::mxnet && !stack.inplace_activation ? SavingRules::mxnet : SavingRules::autograd_cuda;
   const SavedBytes saved = saved_bytes(graph, rules, options.element);
   result.feature_maps = options.batch * saved.per_sample + saved.fixed;
   double largest = 0.0;

@@ -14,10 +14,10 @@ struct Footprint {
 /// What decides a rank's footprint besides network and kernels.
 struct FootprintOptions {
   double batch = 1;
-  Bytes element{4.0};            ///< of feature maps
-  double optimizer_states = 1;   ///< fp32 arrays per parameter
-  bool master_weights = false;   ///< fp32 copy beside 16-bit weights
-  Bytes exchange_bucket;         ///< staging of the gradient exchange; zero on one GPU
+  Bytes element{4.0};           ///< of feature maps
+  double optimizer_states = 1;  ///< fp32 arrays per parameter
+  bool master_weights = false;  ///< fp32 copy beside 16-bit weights
+  Bytes exchange_bucket;        ///< staging of the gradient exchange; zero on one GPU
 };
 
 /// Sum of what lives together at the peak, at the start of the backward pass: parameters, gradients, optimiser state,
@@ -26,6 +26,7 @@ struct FootprintOptions {
 ///
 /// Neglects the order of lifetimes and the allocator's fragmentation beyond a stated slack: an upper estimate within
 /// about 15 %, not a replay.
-[[nodiscard]] Footprint footprint(const OpGraph& graph, std::span<const NodeCost> costs, const Stack& stack, const FootprintOptions& options);
+[[nodiscard]] Footprint footprint(const OpGraph& graph, std::span<const NodeCost> costs, const Stack& stack,
+                                  const FootprintOptions& options);
 
 }  // namespace tbdsim

@@ -65,7 +65,8 @@ class Lowering {
     if (!last && (!stack_.exchange_overlaps || bucket_bytes_ < stack_.exchange_bucket)) return;
     const auto label = static_cast<std::int32_t>(out_.tasks.size());
     out_.tasks.push_back({Work::exchange, -1, number_});
-    last_exchange_ = out_.graph.add_flow(out_.communication, bucket_bytes_, SimTime::from(exchange_.latency), route_, {{kernel}}, label);
+    last_exchange_ =
+        out_.graph.add_flow(out_.communication, bucket_bytes_, SimTime::from(exchange_.latency), route_, {{kernel}}, label);
     if (number_ == 0) out_.exchanged += bucket_bytes_;
     bucket_bytes_ = Bytes(0.0);
   }
@@ -84,8 +85,8 @@ class Lowering {
 
 }  // namespace
 
-LoweredStep lower(const OpGraph& graph, const TrainingStep& step, const KernelModel& kernels, const Stack& stack, const RingExchange& exchange,
-                  const LowerOptions& options) {
+LoweredStep lower(const OpGraph& graph, const TrainingStep& step, const KernelModel& kernels, const Stack& stack,
+                  const RingExchange& exchange, const LowerOptions& options) {
   LoweredStep out;
   out.nodes.reserve(step.forward.size() + step.backward.size() + step.update.size());
   out.nodes.insert(out.nodes.end(), step.forward.begin(), step.forward.end());

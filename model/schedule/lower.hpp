@@ -13,7 +13,7 @@ enum class Work { host, kernel, exchange };
 
 struct StepTask {
   Work work = Work::kernel;
-  std::int32_t node = -1;      ///< index into LoweredStep::nodes; -1: an exchange bucket
+  std::int32_t node = -1;  ///< index into LoweredStep::nodes; -1: an exchange bucket
   std::int32_t iteration = 0;
 };
 
@@ -21,18 +21,18 @@ struct StepTask {
 /// a ring all-reduce loads every link of its rings alike, so one flow over all of them stands for all ranks.
 struct LoweredStep {
   engine::TaskGraph graph;
-  std::vector<StepTask> tasks;            ///< by task label
-  std::vector<StepNode> nodes;            ///< forward, backward, update
-  std::vector<NodeCost> costs;            ///< of each node
-  std::int32_t iterations = 1;            ///< the last one is the steady state
+  std::vector<StepTask> tasks;  ///< by task label
+  std::vector<StepNode> nodes;  ///< forward, backward, update
+  std::vector<NodeCost> costs;  ///< of each node
+  std::int32_t iterations = 1;  ///< the last one is the steady state
   engine::StreamId host, compute, communication;
-  Bytes exchanged;                        ///< per step and rank
+  Bytes exchanged;  ///< per step and rank
 };
 
 /// How a step is lowered.
 struct LowerOptions {
-  double batch = 1;                       ///< per rank
-  bool update = true;                     ///< false: forward and backward only
+  double batch = 1;    ///< per rank
+  bool update = true;  ///< false: forward and backward only
 };
 
 /// Builds the task graph.

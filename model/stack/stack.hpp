@@ -30,10 +30,10 @@ enum class MemoryPlan { mxnet, caching_allocator, bfc };
 
 /// Convolution side of a cuDNN (or MIOpen) generation: which algorithms exist and which are offered per pass.
 struct ConvolutionLibrary {
-  std::string name;                                   ///< "cudnn-5.1"
-  std::string generation;                             ///< row of the shared kernel constants: "cudnn5", "cudnn7"
+  std::string name;        ///< "cudnn-5.1"
+  std::string generation;  ///< row of the shared kernel constants: "cudnn5", "cudnn7"
   std::vector<ConvolutionAlgorithm> forward, backward_data, backward_weights;
-  std::optional<Bytes> workspace_limit;               ///< absent: as much as it asks for
+  std::optional<Bytes> workspace_limit;  ///< absent: as much as it asks for
 };
 
 /// What the same hardware does under one framework version. Read from hardware/stacks/*.toml.
@@ -41,24 +41,24 @@ struct Stack {
   std::string id;         ///< "mxnet-1.2"
   std::string framework;  ///< "mxnet", "tensorflow", "pytorch", "torch7"
   std::string version;
-  std::string variant;    ///< "nhwc", "xla"; empty: plain
-  std::string zoo_variant;///< network variant this framework ships: "mxnet", "torchvision", "tf", "torch7"
+  std::string variant;      ///< "nhwc", "xla"; empty: plain
+  std::string zoo_variant;  ///< network variant this framework ships: "mxnet", "torchvision", "tf", "torch7"
   std::string cuda;
-  std::string vendor = "NVIDIA";            ///< of the devices it runs on
-  std::string minimum_compute_capability;   ///< "3.7"; empty: any
+  std::string vendor = "NVIDIA";           ///< of the devices it runs on
+  std::string minimum_compute_capability;  ///< "3.7"; empty: any
   ConvolutionLibrary convolution;
   // Host
   HostCoupling coupling = HostCoupling::queued;
-  Seconds dispatch;             ///< host time per operator (forward, backward, gradient sum)
-  Seconds update_dispatch;      ///< host time per kernel launch of the optimiser update
-  Seconds launch_latency;       ///< from issue to start on an idle device
+  Seconds dispatch;         ///< host time per operator (forward, backward, gradient sum)
+  Seconds update_dispatch;  ///< host time per kernel launch of the optimiser update
+  Seconds launch_latency;   ///< from issue to start on an idle device
   int queue_depth = 1024;
   // Operators
-  bool fuses_batch_norm_relu = false;   ///< BN, add and ReLU in one kernel
-  bool fuses_elementwise = false;       ///< XLA or a compiler fuses chains of elementwise operators
-  bool inplace_activation = true;       ///< activation backward needs only the output
+  bool fuses_batch_norm_relu = false;  ///< BN, add and ReLU in one kernel
+  bool fuses_elementwise = false;      ///< XLA or a compiler fuses chains of elementwise operators
+  bool inplace_activation = true;      ///< activation backward needs only the output
   double batch_norm_forward_passes = 3, batch_norm_backward_passes = 5;  ///< passes over the tensor
-  bool separate_bias = true;            ///< convolution bias is a kernel of its own
+  bool separate_bias = true;                                             ///< convolution bias is a kernel of its own
   bool channels_last = false;
   // Update
   UpdateKind update = UpdateKind::per_array;
@@ -67,14 +67,14 @@ struct Stack {
   double update_extra_passes = 0;         ///< copies the framework adds (MXNet's key-value store: 2)
   // Memory
   MemoryPlan memory_plan = MemoryPlan::caching_allocator;
-  Bytes context;                ///< CUDA context, library handles, before the first tensor
+  Bytes context;  ///< CUDA context, library handles, before the first tensor
   // Input and run
   std::string default_input = "synthetic";
-  Seconds start_up;             ///< of one run, outside steady iterations
+  Seconds start_up;  ///< of one run, outside steady iterations
   // Exchange
   std::string default_exchange = "allreduce";
-  std::string nccl;             ///< "2.1.15"
-  Bytes exchange_bucket;        ///< gradients are exchanged when so many bytes have gathered
+  std::string nccl;               ///< "2.1.15"
+  Bytes exchange_bucket;          ///< gradients are exchanged when so many bytes have gathered
   bool exchange_overlaps = true;  ///< buckets leave while backward still runs
   std::string source;
   std::vector<std::string> notices;  ///< set on resolution: "no mxnet-1.3 in the catalogue, using mxnet-1.2"

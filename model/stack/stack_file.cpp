@@ -1,7 +1,7 @@
+#include <fmt/format.h>
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fmt/format.h>
 
 #include "model/input/digest.hpp"
 #include "model/input/toml_reader.hpp"
@@ -12,8 +12,9 @@ namespace tbdsim {
 namespace {
 
 std::vector<ConvolutionAlgorithm> read_algorithms(TomlTable& table, std::string_view key) {
-  constexpr std::array kAll{ConvolutionAlgorithm::implicit_gemm, ConvolutionAlgorithm::direct, ConvolutionAlgorithm::winograd_fused,
-                            ConvolutionAlgorithm::winograd_nonfused, ConvolutionAlgorithm::fft};
+  constexpr std::array kAll{ConvolutionAlgorithm::implicit_gemm, ConvolutionAlgorithm::direct,
+                            ConvolutionAlgorithm::winograd_fused, ConvolutionAlgorithm::winograd_nonfused,
+                            ConvolutionAlgorithm::fft};
   std::vector<ConvolutionAlgorithm> result;
   for (const std::string& text : table.texts_or_empty(key)) {
     const auto* found = std::find_if(kAll.begin(), kAll.end(), [&](ConvolutionAlgorithm a) { return name(a) == text; });
@@ -24,7 +25,8 @@ std::vector<ConvolutionAlgorithm> read_algorithms(TomlTable& table, std::string_
     std::vector<std::string> names;
     for (const auto algorithm : kAll) names.emplace_back(name(algorithm));
     const auto near = nearest(text, names);
-    table.problem(key, fmt::format("unknown convolution algorithm \"{}\"{}", text, near ? fmt::format(", did you mean \"{}\"?", *near) : ""));
+    table.problem(key, fmt::format("unknown convolution algorithm \"{}\"{}", text,
+                                   near ? fmt::format(", did you mean \"{}\"?", *near) : ""));
   }
   if (result.empty()) table.problem(key, "expected at least one algorithm such as [\"implicit_gemm\"]");
   return result;
@@ -45,8 +47,10 @@ ConvolutionLibrary read_convolution(TomlTable table) {
 
 void read_host(TomlTable table, Stack& stack) {
   const std::string coupling = table.text("coupling");
-  if (coupling == "serialized") stack.coupling = HostCoupling::serialized;
-  else if (coupling != "queued") table.problem("coupling", fmt::format("expected \"queued\" or \"serialized\", got \"{}\"", coupling));
+  if (coupling == "serialized")
+    stack.coupling = HostCoupling::serialized;
+  else if (coupling != "queued")
+    table.problem("coupling", fmt::format("expected \"queued\" or \"serialized\", got \"{}\"", coupling));
   stack.dispatch = table.quantity<Seconds>("dispatch", kNotNegative);
   stack.update_dispatch = table.quantity<Seconds>("update_dispatch", kNotNegative);
   stack.launch_latency = table.quantity<Seconds>("launch_latency", kNotNegative);
@@ -70,8 +74,10 @@ void read_operators(TomlTable table, Stack& stack) {
 
 void read_update(TomlTable table, Stack& stack) {
   const std::string kind = table.text("kind");
-  if (kind == "multi_tensor") stack.update = UpdateKind::multi_tensor;
-  else if (kind != "per_array") table.problem("kind", fmt::format("expected \"per_array\" or \"multi_tensor\", got \"{}\"", kind));
+  if (kind == "multi_tensor")
+    stack.update = UpdateKind::multi_tensor;
+  else if (kind != "per_array")
+    table.problem("kind", fmt::format("expected \"per_array\" or \"multi_tensor\", got \"{}\"", kind));
   stack.update_kernels_per_array = static_cast<int>(table.integer("kernels_per_array", 1, 16));
   stack.update_passes_sgd_momentum = table.number("passes_sgd_momentum", kPositive);
   stack.update_extra_passes = table.number_or("extra_passes", 0, kNotNegative);
@@ -81,8 +87,10 @@ void read_update(TomlTable table, Stack& stack) {
 
 void read_memory(TomlTable table, Stack& stack) {
   const std::string plan = table.text("plan");
-  if (plan == "mxnet") stack.memory_plan = MemoryPlan::mxnet;
-  else if (plan == "bfc") stack.memory_plan = MemoryPlan::bfc;
+  if (plan == "mxnet")
+    stack.memory_plan = MemoryPlan::mxnet;
+  else if (plan == "bfc")
+    stack.memory_plan = MemoryPlan::bfc;
   else if (plan != "caching_allocator")
     table.problem("plan", fmt::format("expected \"mxnet\", \"bfc\" or \"caching_allocator\", got \"{}\"", plan));
   stack.context = table.quantity<Bytes>("context", kNotNegative);

@@ -1,8 +1,8 @@
+#include <fmt/format.h>
 #include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <filesystem>
-#include <fmt/format.h>
 
 #include "model/stack/stack.hpp"
 #include "model/support/edit_distance.hpp"
@@ -40,16 +40,21 @@ StackName split(const std::string& text) {
   StackName name;
   std::vector<std::string> parts(1);
   for (const char c : text) {
-    if (c == '-') parts.emplace_back();
-    else parts.back() += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if (c == '-')
+      parts.emplace_back();
+    else
+      parts.back() += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   }
   name.framework = parts.front();
   for (std::size_t i = 1; i < parts.size(); ++i) {
     const std::string& part = parts[i];
-    if (part == "ngc") name.ngc = true;
-    else if (!part.empty() && name.version.empty() && name.variant.empty() && std::isdigit(static_cast<unsigned char>(part[0])) != 0)
+    if (part == "ngc")
+      name.ngc = true;
+    else if (!part.empty() && name.version.empty() && name.variant.empty() &&
+             std::isdigit(static_cast<unsigned char>(part[0])) != 0)
       name.version = version_numbers(part);
-    else name.variant += (name.variant.empty() ? "" : "-") + part;
+    else
+      name.variant += (name.variant.empty() ? "" : "-") + part;
   }
   return name;
 }
@@ -87,7 +92,8 @@ Result<Stack> nearest_version(const std::string& root, const std::string& text, 
     if (candidate.framework != wanted.framework) continue;
     of_framework.push_back(id);
     if (candidate.ngc != wanted.ngc) continue;
-    const std::tuple key{distance(candidate.version, wanted.version), candidate.variant != wanted.variant && !candidate.variant.empty(), id};
+    const std::tuple key{distance(candidate.version, wanted.version),
+                         candidate.variant != wanted.variant && !candidate.variant.empty(), id};
     if (best == nullptr || key < best_key) {
       best = &id;
       best_key = key;

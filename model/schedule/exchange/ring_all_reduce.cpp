@@ -1,7 +1,7 @@
 #include "model/schedule/exchange/ring_all_reduce.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
+#include <algorithm>
 #include <map>
 
 namespace tbdsim {
@@ -28,7 +28,8 @@ void count_step(const Topology& topology, VertexId from, VertexId to, bool nvlin
 
 }  // namespace
 
-Result<RingExchange> ring_exchange(const System& system, const std::vector<int>& devices, int nodes, const std::optional<Network>& network) {
+Result<RingExchange> ring_exchange(const System& system, const std::vector<int>& devices, int nodes,
+                                   const std::optional<Network>& network) {
   RingExchange exchange;
   const int local = static_cast<int>(devices.size());
   exchange.ranks = local * nodes;
@@ -45,7 +46,8 @@ Result<RingExchange> ring_exchange(const System& system, const std::vector<int>&
     rings = std::max(set.effective_rings, 1.0);
     exchange.description = fmt::format("{} {} ring{} at {:.3g} GB/s", set.effective_rings, set.over_nvlink ? "NVLink" : "host",
                                        set.effective_rings == 1 ? "" : "s", set.bandwidth.base() / 1e9);
-    if (set.over_nvlink && !set.relayed && set.effective_rings == static_cast<double>(set.rings.size()) && set.rings.front().order.size() == group.size()) {
+    if (set.over_nvlink && !set.relayed && set.effective_rings == static_cast<double>(set.rings.size()) &&
+        set.rings.front().order.size() == group.size()) {
       DirectedUses uses;
       for (const Ring& ring : set.rings) {
         for (std::size_t i = 0; i < ring.order.size(); ++i)
@@ -53,7 +55,8 @@ Result<RingExchange> ring_exchange(const System& system, const std::vector<int>&
       }
       for (const auto& [key, weight] : uses) {
         const LinkBundle& bundle = system.topology.links[static_cast<std::size_t>(key.first)];
-        exchange.uses.push_back({fmt::format("{}{}", bundle.name, key.second ? " >" : " <"), bundle.count * bundle.sm_copy, weight, false});
+        exchange.uses.push_back(
+            {fmt::format("{}{}", bundle.name, key.second ? " >" : " <"), bundle.count * bundle.sm_copy, weight, false});
       }
     } else {
       // Relayed, half-speed and host rings: the search states the rate they reach together.

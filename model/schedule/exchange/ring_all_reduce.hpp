@@ -10,15 +10,15 @@ namespace tbdsim {
 /// A ring all-reduce among the ranks of a job, as one flow per call over the links that its rings cross.
 struct RingExchange {
   int ranks = 1;
-  Seconds latency;                        ///< of one call: launch and 2(p-1) steps
+  Seconds latency;  ///< of one call: launch and 2(p-1) steps
   struct Use {
     std::string link;
     BytesPerSecond capacity;
-    double weight = 0;                    ///< bytes over this link per byte of message
+    double weight = 0;  ///< bytes over this link per byte of message
     bool between_nodes = false;
   };
-  std::vector<Use> uses;                  ///< every directed link that a ring crosses
-  std::string description;                ///< "6 NVLink rings at 22.8 GB/s"
+  std::vector<Use> uses;    ///< every directed link that a ring crosses
+  std::string description;  ///< "6 NVLink rings at 22.8 GB/s"
 };
 
 /// Finds the rings of `devices` on every node (each node uses the same ones) and, with several nodes, joins them over
