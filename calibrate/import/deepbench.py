@@ -52,7 +52,6 @@ def gemm(folder):
     """
     return without_copies([
         {**common, "family": "gemm", "op": "matmul", "pass": "forward", "time_s": seconds(row["time_ms"]),
-         "library": common["library"].split("; ")[1],  # the BLAS comes with the toolkit
          "shape": shape(b=1, m=row["n"], n=row["m"], k=row["k"], ta=row["b_t"], tb=row["a_t"])}
         for row, common in boards(rows(folder, "deepbench_gemm.csv"))])
 

@@ -16,8 +16,7 @@ BOARDS = {
     "NVIDIA A100-SXM4-40GB": "a100-sxm4-40gb",
     "AMD Instinct MI100": "mi100",
 }
-LIBRARY = "pytorch 2.1.0; cuda 12.1"
-LIBRARY_CONVOLUTION = LIBRARY + "; cudnn 8.9.2"
+LIBRARY = "pytorch 2.1.0; cuda 12.1; cudnn 8.9.2"
 LIBRARY_AMD = "pytorch 2.4.1"
 
 # Rows kept beside the `test` split, which is kept whole: what is enough to fit a few constants a board.
@@ -52,11 +51,11 @@ def product(row, *names):
 
 def common(row, family, op):
     amd = row["device"].startswith("AMD")
-    library = LIBRARY_AMD if amd else LIBRARY_CONVOLUTION if family == "conv" else LIBRARY
+    products = family in ("gemm", "conv")
     return {"device": BOARDS[row["device"]], "family": family, "op": op, "precision": row["precision"], "pass": "forward",
-            "time_s": seconds(row["fwd_ms"]), "timing": "call", "library": library,
+            "time_s": seconds(row["fwd_ms"]), "timing": "call", "library": LIBRARY_AMD if amd else LIBRARY,
             # fp32 products of this board run on its matrix cores, at twice the vector rate
-            "flags": "matrix-cores" if amd and family == "gemm" else "", "source": f"NeuSight@6945927:{row['split']}"}
+            "flags": "matrix-cores" if amd and products else "", "source": f"NeuSight@6945927:{row['split']}"}
 
 
 def convolution(folder):
