@@ -1,0 +1,59 @@
+// The worked examples "Tiled GEMM" and "Memory-bound operator" of model/cost/README.md, by hand and by the model.
+#include "model/cost/gemm.hpp"
+
+#include <cmath>
+
+#include "model/cost/memory_bound.hpp"
+#include "tests/catch.hpp"
+#include "tests/closed_form/cost_example.hpp"
+
+using namespace tbdsim;
+using example::documented;
+using example::kBoard;
+using example::microseconds;
+using example::tiles;
+
+TEST_CASE("worked example: matrix product of 1024 x 1024 x 1024 on the invented board") {
+  const KernelTimeModel model = gemm_time({1024, 1024, 1024, 1}, Bytes(4.0), tiles(), kBoard);
+  // 64 x 64 tiles, split 4: 16 x 16 x 4 = 1024 blocks, 13 waves of 80; a = 4: 1 + 4 x 128 / 4096 = 1.125.
+  const double compute = 13 * 8192.0 * (1024.0 / 4 + 16) * (80 / 12.8e12) * 1.125;
+  const double matrix = 1024.0 * 1024 * 4;
+  const double memory = (3 * matrix + 0.1 * matrix * 15 + 2 * 4 * matrix) / 600e9;
+  const double time = 5e-6 + std::cbrt(std::pow(compute, 3) + std::pow(memory, 3));
+  CHECK_THAT(model.time.base(), WithinRel(time, 1e-12));
+  CHECK(model.flop == Flop(2.0 * 1024 * 1024 * 1024));
+  CHECK(model.bytes == Bytes(3 * matrix));
+  CHECK(model.bound == Bound::compute);
+  CHECK(model.kernels == 2);  // the product and the sum of its parts
+  CHECK(documented("= " + microseconds(Seconds(compute))));
+  CHECK(documented("= " + microseconds(Seconds(memory))));
+  CHECK(documented("= " + microseconds(model.time)));
+
+  const TiledGemm chosen = tiled_gemm({1024, 1024, 1024, 1}, {Bytes(3 * matrix), Bytes(matrix), Bytes(matrix)}, tiles(), kBoard);
+  CHECK(chosen.tile_m == 64);
+  CHECK(chosen.tile_n == 64);
+  CHECK(chosen.split == 4);
+  CHECK_THAT(chosen.compute.base(), WithinRel(compute, 1e-12));
+  CHECK_THAT(chosen.memory.base(), WithinRel(memory, 1e-12));
+
+  // The alternatives that the example names: what the menu offers without a split, and the largest tile alone.
+  TileConstants largest = tiles();
+  largest.largest_tile_only = true;
+  const TiledGemm one_wave =
+      tiled_gemm({1024, 1024, 1024, 1}, {Bytes(3 * matrix), Bytes(matrix), Bytes(matrix)}, largest, kBoard);
+  CHECK(documented("(" + microseconds(one_wave.time) + "), but fills only 64"));
+}
+
+TEST_CASE("worked example: forward batch norm of 32 x 64 x 112 x 112 in three passes") {
+  Stack stack;
+  stack.batch_norm_forward_passes = 3;
+  const Passes passes = memory_passes(OpKind::batch_norm, stack).value();
+  const double tensor = 32.0 * 64 * 112 * 112 * 4;
+  const Bytes bytes((passes.forward_inputs + passes.forward_output) * tensor);
+  CHECK(bytes == Bytes(308281344.0));
+  const KernelTimeModel model = memory_bound_time(bytes, passes.bandwidth_share, kBoard);
+  CHECK_THAT(model.time.base(), WithinRel(5e-6 + 308281344.0 / 600e9, 1e-12));
+  CHECK(model.bound == Bound::memory);
+  CHECK(documented("= 308,281,344 B"));
+  CHECK(documented("= " + microseconds(model.time)));
+}

@@ -1,0 +1,42 @@
+// The worked example "Transfer between boards" of model/cost/README.md.
+#include "model/cost/transfer.hpp"
+
+#include <cmath>
+
+#include "tests/catch.hpp"
+#include "tests/closed_form/cost_example.hpp"
+
+using namespace tbdsim;
+using example::documented;
+
+TEST_CASE("worked example: a Kepler board between two Maxwell boards that weigh the same") {
+  Device device;
+  device.id = "kepler";
+  device.name = "Tesla K";
+  device.architecture = "Kepler";
+  device.fp32_lanes = 192;
+  device.peak.fp32 = FlopPerSecond(4e12);
+  device.power_limit = Watts(200.0);
+  device.memory_kind = "GDDR5";
+  KernelConstants constants;
+  for (const auto& [id, share, launch] : {std::tuple{"maxwell-a", 0.9, 4e-6}, std::tuple{"maxwell-b", 0.72, 9e-6}}) {
+    BoardParameters board;
+    board.device = id;
+    board.name = "Tesla M";
+    board.architecture = "Maxwell";
+    board.memory_kind = "GDDR5";
+    board.power_limit = Watts(250.0);
+    board.peak_fp32 = FlopPerSecond(5e12);
+    board.parameters = {"gemm", "fp32", share, 0.8, Seconds(launch), 0.1, 50, "fitted: an example"};
+    constants.boards.push_back(board);
+  }
+  const ResolvedParameters resolved = resolve_parameters(device, "gemm", "fp32", constants);
+  CHECK_THAT(resolved.parameters.compute_efficiency, WithinRel(std::sqrt(0.9 * 0.72) * 128 / 192, 1e-12));
+  CHECK_THAT(resolved.parameters.bandwidth_efficiency, WithinRel(0.8, 1e-12));
+  CHECK_THAT(resolved.parameters.launch.base(), WithinRel(6e-6, 1e-12));
+  CHECK(resolved.transferred);
+  CHECK(resolved.distance == 2.0);
+  CHECK(resolved.parameters.source == "transferred: from maxwell-a, maxwell-b");
+  CHECK(documented(fmt::format("x 128/192 = {:.6f}", resolved.parameters.compute_efficiency)));
+  CHECK(documented(fmt::format("sqrt(4 x 9) = {:g} us", std::round(resolved.parameters.launch.base() * 1e9) / 1e3)));
+}
