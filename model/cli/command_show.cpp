@@ -5,7 +5,6 @@
 #include "model/cli/catalogue_shelves.hpp"
 #include "model/cli/command.hpp"
 #include "model/cli/output.hpp"
-#include "model/support/edit_distance.hpp"
 #include "model/support/quote.hpp"
 
 namespace tbdsim {
@@ -16,14 +15,15 @@ struct Found {
   std::string id;
 };
 
-std::string unknown_name(const Catalogue& catalogue, const std::string& name) {
+tl::unexpected<Errors> unknown_name(const Catalogue& catalogue, const std::string& name) {
   std::vector<std::string> known;
   for (const CatalogueKind& kind : catalogue_kinds()) {
-    for (const std::string& id : kind.ids(catalogue)) known.push_back(id.substr(0, id.find('@')));
+    for (const std::string& id : kind.ids(catalogue)) {
+      // A model has several variants, which are one name.
+      if (std::string bare = id.substr(0, id.find('@')); known.empty() || known.back() != bare) known.push_back(std::move(bare));
+    }
   }
-  const auto near = nearest(name, known);
-  return fmt::format("show: the catalogue holds no {}{}", tbdsim::quoted(name),
-                     near ? fmt::format(", did you mean \"{}\"?", *near) : "; tbdsim list shows what there is");
+  return tl::make_unexpected(resolve_name(name, known, "catalogue entry").error());
 }
 
 /// The one entry of any kind that a name means; an exact id wins.
@@ -32,7 +32,7 @@ Result<Found> find_entry(const Catalogue& catalogue, const std::string& name) {
   for (const CatalogueKind& kind : catalogue_kinds()) {
     if (auto id = kind.resolve(catalogue, name)) found.push_back({&kind, *id});
   }
-  if (found.empty()) return fail(unknown_name(catalogue, name));
+  if (found.empty()) return unknown_name(catalogue, name);
   const auto exact = std::find_if(found.begin(), found.end(), [&](const Found& f) { return f.id == name; });
   if (exact != found.end()) return *exact;
   if (found.size() == 1) return found.front();

@@ -12,19 +12,19 @@ namespace tbdsim {
 /// CPU side of a node.
 struct Host {
   std::string id, name;
-  int sockets = 1, cores = 1;     ///< physical cores over all sockets
+  int sockets = 1, cores = 1;  ///< physical cores over all sockets
   std::optional<Hertz> clock;
   std::optional<Bytes> memory_capacity;
-  double dispatch_scale = 1.0;    ///< time per dispatched operator against the host on which the stack was measured
+  double dispatch_scale = 1.0;  ///< time per dispatched operator against the host on which the stack was measured
   std::string source;
 };
 
 /// A network between nodes.
 struct Network {
-  std::string id, name;           ///< "ethernet-10g", "infiniband-edr"
-  BytesPerSecond bandwidth;       ///< line rate of one port and direction
+  std::string id, name;      ///< "ethernet-10g", "infiniband-edr"
+  BytesPerSecond bandwidth;  ///< line rate of one port and direction
   BytesPerSecond achieved;
-  Seconds latency;                ///< of one message; zero: not known
+  Seconds latency;  ///< of one message; zero: not known
   bool rdma = false;
   std::string source, achieved_source, latency_source, notes;
 };
@@ -36,14 +36,14 @@ struct System {
   Device device;
   int gpu_count = 1;
   Host host;
-  Topology topology;              ///< of one node
+  Topology topology;  ///< of one node
   int nics = 0;
-  std::optional<Network> network; ///< default between nodes
+  std::optional<Network> network;  ///< default between nodes
   std::optional<Usd> price;
   std::optional<UsdPerSecond> rent;
   std::string source, wiring_source, notes;
-  std::string storage, date;      ///< as the maker prints them
-  std::string file, sha256;       ///< where it was read from, digest of its bytes
+  std::string storage, date;  ///< as the maker prints them
+  std::string file, sha256;   ///< where it was read from, digest of its bytes
 };
 
 /// `nodes` of a system on one network: vertices "node3/gpu0" and one "network_switch0" that every NIC hangs on.
@@ -68,6 +68,7 @@ struct Catalogue {
 /// Ids in one folder of the catalogue ("gpus", "systems", "networks", "hosts", "stacks"), sorted.
 [[nodiscard]] std::vector<std::string> catalogue_ids(const Catalogue& catalogue, const std::string& folder);
 /// Resolves a user's name among ids; `noun` for the message ("system", "network").
-[[nodiscard]] Result<std::string> resolve_name(const std::string& name, const std::vector<std::string>& ids, const std::string& noun);
+[[nodiscard]] Result<std::string> resolve_name(const std::string& name, const std::vector<std::string>& ids,
+                                               const std::string& noun);
 
 }  // namespace tbdsim

@@ -20,20 +20,20 @@ struct PeakRates {
 
 /// One GPU as software sees it (a K80 or M60 board is two). Immutable; read from hardware/gpus/*.toml.
 struct Device {
-  std::string id;             ///< "v100-sxm2-16gb"
-  std::string name;           ///< "Tesla V100 SXM2 16GB"
+  std::string id;    ///< "v100-sxm2-16gb"
+  std::string name;  ///< "Tesla V100 SXM2 16GB"
   std::string vendor, architecture;
-  std::string compute_capability;  ///< "7.0"; empty for AMD
-  int multiprocessors = 1;    ///< SMs, compute units for AMD
-  int fp32_lanes = 64;        ///< fp32 cores of one multiprocessor
+  std::string compute_capability;   ///< "7.0"; empty for AMD
+  int multiprocessors = 1;          ///< SMs, compute units for AMD
+  int fp32_lanes = 64;              ///< fp32 cores of one multiprocessor
   std::optional<int> tensor_cores;  ///< of the whole device
   std::optional<Hertz> base_clock, boost_clock;
   std::optional<Hertz> sustained_clock;  ///< what a long training run keeps; absent: not known
   std::string sustained_clock_source;
   PeakRates peak;
-  Bytes memory_capacity;      ///< as sold
+  Bytes memory_capacity;                 ///< as sold
   std::optional<Bytes> memory_reported;  ///< as the driver reports it
-  std::string memory_kind;    ///< "HBM2", "GDDR5X"
+  std::string memory_kind;               ///< "HBM2", "GDDR5X"
   std::optional<int> memory_bus_bits;
   std::optional<Hertz> memory_clock;  ///< as tables print it: half the data rate of a pin
   BytesPerSecond memory_bandwidth;

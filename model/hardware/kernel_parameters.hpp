@@ -9,14 +9,14 @@ namespace tbdsim {
 
 /// Parameters of one kernel family on one device at one precision, with how well they fit.
 struct FamilyParameters {
-  std::string family;           ///< "gemm", "convolution", "memory_bound"
-  std::string precision;        ///< "fp32", "fp16"
+  std::string family;                 ///< "gemm", "convolution", "memory_bound"
+  std::string precision;              ///< "fp32", "fp16"
   double compute_efficiency = 1.0;    ///< sustained fraction of the peak rate
   double bandwidth_efficiency = 0.8;  ///< sustained fraction of the memory bandwidth
-  Seconds launch;               ///< kernel start and drain, seen as the floor of short kernels
-  double spread = 0.2;          ///< standard deviation of ln(measured / predicted) over single kernels
-  int samples = 0;              ///< how many measurements stand behind it; 0: transferred
-  std::string source;           ///< "fitted: ...", "transferred: ..."
+  Seconds launch;                     ///< kernel start and drain, seen as the floor of short kernels
+  double spread = 0.2;                ///< standard deviation of ln(measured / predicted) over single kernels
+  int samples = 0;                    ///< how many measurements stand behind it; 0: transferred
+  std::string source;                 ///< "fitted: ...", "transferred: ..."
 };
 
 /// What calibration knows of one device.

@@ -24,16 +24,16 @@ struct Vertex {
 
 /// A bundle of equal physical links between two vertices, usable in both directions at once.
 struct LinkBundle {
-  std::string name;   ///< "gpu0-gpu3"
-  std::string type;   ///< the [link.NAME] table that describes it, "nvlink2"
+  std::string name;  ///< "gpu0-gpu3"
+  std::string type;  ///< the [link.NAME] table that describes it, "nvlink2"
   LinkKind kind = LinkKind::nvlink;
   VertexId a, b;
   int count = 1;
-  BytesPerSecond bandwidth;           ///< of one link, one direction, line rate
-  BytesPerSecond achieved;            ///< of one link, one direction, as a copy engine reaches it
-  BytesPerSecond sm_copy;             ///< of one link, one direction, as a copy kernel (NCCL) reaches it
-  Seconds latency;                    ///< share of a peer copy's start; zero: not known
-  bool peer_access = false;           ///< PCIe, CPU links: GPUs may read each other across it
+  BytesPerSecond bandwidth;              ///< of one link, one direction, line rate
+  BytesPerSecond achieved;               ///< of one link, one direction, as a copy engine reaches it
+  BytesPerSecond sm_copy;                ///< of one link, one direction, as a copy kernel (NCCL) reaches it
+  Seconds latency;                       ///< share of a peer copy's start; zero: not known
+  bool peer_access = false;              ///< PCIe, CPU links: GPUs may read each other across it
   std::optional<BytesPerSecond> staged;  ///< PCIe: GPU to GPU through host memory, where peer access is refused
   std::string source, achieved_source, sm_copy_source, staged_source, latency_source;
 };
@@ -51,20 +51,20 @@ struct Topology {
 
 /// One way from a to b.
 struct Route {
-  std::vector<VertexId> vertices;        ///< a first, b last
-  std::vector<std::int32_t> links;       ///< indices into Topology::links
-  BytesPerSecond bandwidth;              ///< of the narrowest bundle (count x achieved)
+  std::vector<VertexId> vertices;   ///< a first, b last
+  std::vector<std::int32_t> links;  ///< indices into Topology::links
+  BytesPerSecond bandwidth;         ///< of the narrowest bundle (count x achieved)
   Seconds latency;
   int hops() const { return static_cast<int>(links.size()); }
 };
 
 /// How two GPUs are related, as `nvidia-smi topo -m` and CUDA's peer access tell it.
 struct PairRelation {
-  int nvlinks = 0;              ///< direct NVLinks
-  std::string pcie;             ///< PIX same switch, PHB same CPU, SYS across CPUs, empty: unknown
-  bool peer_access = false;     ///< directly linked, through an NVSwitch, or PCIe peers (as a rule below one CPU)
-  int hops = 0;                 ///< NVLink hops; 0: no way over NVLink
-  std::vector<VertexId> relays; ///< GPUs linked to both, when not linked directly
+  int nvlinks = 0;               ///< direct NVLinks
+  std::string pcie;              ///< PIX same switch, PHB same CPU, SYS across CPUs, empty: unknown
+  bool peer_access = false;      ///< directly linked, through an NVSwitch, or PCIe peers (as a rule below one CPU)
+  int hops = 0;                  ///< NVLink hops; 0: no way over NVLink
+  std::vector<VertexId> relays;  ///< GPUs linked to both, when not linked directly
   friend bool operator==(const PairRelation&, const PairRelation&) = default;
 };
 
@@ -101,10 +101,10 @@ struct RingOptions {
 /// host, whose rate is that of its slowest step. No rings for fewer than two GPUs.
 struct RingSet {
   std::vector<Ring> rings;
-  BytesPerSecond bandwidth;   ///< per ring and direction as an SM copy reaches it
-  bool over_nvlink = false;   ///< false: over PCIe and host
-  bool relayed = false;       ///< some step passes through a relay
-  double effective_rings = 0; ///< may exceed rings.size() where NCCL runs half-speed rings (DGX-1P, 4 GPUs)
+  BytesPerSecond bandwidth;    ///< per ring and direction as an SM copy reaches it
+  bool over_nvlink = false;    ///< false: over PCIe and host
+  bool relayed = false;        ///< some step passes through a relay
+  double effective_rings = 0;  ///< may exceed rings.size() where NCCL runs half-speed rings (DGX-1P, 4 GPUs)
 };
 [[nodiscard]] RingSet find_rings(const Topology& topology, const std::vector<VertexId>& group, const RingOptions& options = {});
 

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -34,7 +35,11 @@ struct CatalogueEntry {
   /// Adds a quantity; one that is absent is left out. The key ends in its unit.
   template <class Q>
   void add(std::string label, std::string key, const std::optional<Q>& value, bool in_lists = false, std::string from = {}) {
-    if (value) facts.push_back({std::move(label), std::move(key), format(*value, 4), value->base(), std::move(from), in_lists});
+    if (!value) return;
+    Fact fact{std::move(label), std::move(key), format(*value, 4), value->base(), std::move(from), in_lists};
+    // Bytes are whole numbers, and scripts compare them as such.
+    if constexpr (std::is_same_v<Q, Bytes>) fact.value = static_cast<std::int64_t>(value->base() + 0.5);
+    facts.push_back(std::move(fact));
   }
   void add_count(std::string label, std::string key, std::int64_t value, bool in_lists = false) {
     facts.push_back({std::move(label), std::move(key), std::to_string(value), value, {}, in_lists});

@@ -42,9 +42,9 @@ std::string rings(const TopologySurvey& s) {
   if (s.gpus.size() < 2) return "";
   if (s.ring_orders.empty()) return "\nNo ring joins these GPUs\n";
   const RingSet& set = s.rings;
-  std::string text = fmt::format("\n{} ring{} over {}, {} each, {} together\n", number_text(set.effective_rings),
-                                 set.effective_rings == 1.0 ? "" : "s", set.over_nvlink ? "NVLink" : "PCIe and host",
-                                 format(set.bandwidth), format(s.ring_bandwidth));
+  std::string text =
+      fmt::format("\n{:g} ring{} over {}, {} each, {} together\n", set.effective_rings, set.effective_rings == 1.0 ? "" : "s",
+                  set.over_nvlink ? "NVLink" : "PCIe and host", format(set.bandwidth), format(s.ring_bandwidth));
   for (const auto& order : s.ring_orders)
     text += fmt::format("  {}\n", wrapped(fmt::format("{}", fmt::join(order, " ")), kWidth, 2));
   return set.relayed ? text + "  (in brackets: a relay)\n" : text;

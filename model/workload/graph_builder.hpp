@@ -19,7 +19,8 @@ class GraphBuilder {
   [[nodiscard]] TensorId input() const;
   [[nodiscard]] const Shape& shape(TensorId tensor) const;
   /// Appends an operator and returns its output. An empty name gets `<kind><index>`.
-  TensorId add(OpKind kind, std::vector<TensorId> inputs, OpAttributes attributes = {}, std::string name = {}, bool inplace = false);
+  TensorId add(OpKind kind, std::vector<TensorId> inputs, OpAttributes attributes = {}, std::string name = {},
+               bool inplace = false);
 
   TensorId convolution(TensorId x, ConvolutionAttributes attributes, std::string name = {});
   TensorId linear(TensorId x, std::int64_t out_features, std::string name = {}, bool bias = true);

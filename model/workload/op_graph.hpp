@@ -29,9 +29,9 @@ using Shape = std::vector<std::int64_t>;
 struct Tensor {
   std::string name;
   Shape shape;
-  OpId producer;                 ///< the input operator for data
-  std::vector<OpId> consumers;   ///< in operator order
-  bool needs_gradient = false;   ///< true when a trainable parameter lies upstream
+  OpId producer;                ///< the input operator for data
+  std::vector<OpId> consumers;  ///< in operator order
+  bool needs_gradient = false;  ///< true when a trainable parameter lies upstream
 };
 
 /// One trainable array (a framework updates and exchanges arrays one by one).
@@ -54,9 +54,9 @@ struct Op {
 /// A network: operators in an order in which they can run, one input of known shape, batch left symbolic.
 /// Immutable once built (see graph_builder.hpp).
 struct OpGraph {
-  std::string name;         ///< catalogue name, "resnet50"
-  std::string variant;      ///< "torchvision", "mxnet", "tf", "file"
-  std::string input_unit;   ///< "image", "sentence": what one sample is called
+  std::string name;        ///< catalogue name, "resnet50"
+  std::string variant;     ///< "torchvision", "mxnet", "tf", "file"
+  std::string input_unit;  ///< "image", "sentence": what one sample is called
   int default_batch = 32;
   std::vector<Op> ops;
   std::vector<Tensor> tensors;

@@ -13,9 +13,9 @@ enum class Pass { forward, backward_data, backward_weights, backward, gradient_s
 /// One computation of a training step.
 struct StepNode {
   Pass pass = Pass::forward;
-  OpId op;                 ///< gradient_sum: the producer of the tensor whose gradients are added
-  ParameterId parameter;   ///< update only
-  int summands = 0;        ///< gradient_sum only: how many gradients are added (>= 2)
+  OpId op;                ///< gradient_sum: the producer of the tensor whose gradients are added
+  ParameterId parameter;  ///< update only
+  int summands = 0;       ///< gradient_sum only: how many gradients are added (>= 2)
 };
 
 /// The computations of one optimiser update in the order in which a framework issues them.

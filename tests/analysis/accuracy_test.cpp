@@ -189,7 +189,10 @@ TEST_CASE("stage metrics carry their part of the host's time and the range of th
   prediction.stages.forward = Seconds(2.0);
   prediction.stages.backward = Seconds(5.0);
   prediction.stages.weight_update = Seconds(1.0);
-  prediction.stages.host_exposed = Seconds(1.6);  // 0.2 s for each second busy
+  prediction.stages.host_forward = Seconds(0.4);
+  prediction.stages.host_backward = Seconds(1.0);
+  prediction.stages.host_update = Seconds(0.2);
+  prediction.stages.host_exposed = Seconds(1.6);
   const auto forward = metric_value(prediction, "forward_s");
   REQUIRE(forward);
   CHECK_THAT(forward->value, WithinRel(2.4, 1e-12));
