@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "model/support/edit_distance.hpp"
 
@@ -17,6 +18,9 @@ const std::array<Optimizer, 6> kOptimizers{{{"sgd", 0, 3.0 / 5.0},
                                             {"lamb", 2, 10.0 / 5.0},
                                             {"lars", 1, 7.0 / 5.0},
                                             {"novograd", 1, 6.0 / 5.0}}};
+
+/// Ten times the largest job that is foreseen (10^5 GPUs); products with it stay exact.
+constexpr std::int64_t kMostGpus = 1'000'000;
 
 std::string suggestion(const std::string& word, const std::vector<std::string>& candidates) {
   if (const auto near = nearest(word, candidates)) return fmt::format(", did you mean \"{}\"?", *near);
@@ -152,7 +156,9 @@ Result<Configuration> configure(Session& session, const PredictOptions& options)
   if (take(choose_devices(options, configuration.hardware()), devices, errors)) {
     configuration.devices = std::move(devices.first);
     configuration.nodes = devices.second;
-    configuration.gpus = static_cast<int>(configuration.devices.size()) * configuration.nodes;
+    const auto gpus = static_cast<std::int64_t>(configuration.devices.size()) * configuration.nodes;
+    if (gpus > kMostGpus) errors.push_back({fmt::format("{} GPUs: at most {} are modelled", gpus, kMostGpus)});
+    configuration.gpus = static_cast<int>(std::min(gpus, kMostGpus));
   }
   const std::string variant = options.stack.empty() ? "torchvision" : configuration.stack.zoo_variant;
   configuration.workload = session.workload(options.model, variant, {options.image, std::nullopt});
@@ -160,6 +166,9 @@ Result<Configuration> configure(Session& session, const PredictOptions& options)
     errors.insert(errors.end(), configuration.workload->error().begin(), configuration.workload->error().end());
   if (!errors.empty()) return tl::make_unexpected(errors);
   configuration.batch = options.batch.value_or(configuration.network_graph().graph.default_batch);
+  if (std::int64_t{configuration.batch} * configuration.gpus > std::numeric_limits<int>::max())
+    return fail(
+        fmt::format("batch {} on {} GPUs: more samples a step than can be counted", configuration.batch, configuration.gpus));
   configuration.stack.update_passes_sgd_momentum *= configuration.optimizer.relative_passes;
   return configuration;
 }

@@ -14,6 +14,8 @@ namespace {
 constexpr int kOldestPlainHost = 3, kNewestPlainHost = 5;
 /// A workstation of up to four boards has one CPU; servers of eight put four below each (published 8 x RTX 4090 box).
 constexpr std::size_t kGpusPerCpu = 4;
+/// More than any PCIe host holds; the rings of thousands would take minutes to find and mean nothing.
+constexpr int kMostGpus = 64;
 
 std::vector<VertexId> of_kind(const Topology& topology, VertexKind kind) {
   std::vector<VertexId> ids;
@@ -87,6 +89,8 @@ void add_plain_pcie(Topology& topology, const std::vector<LinkBundle>& types) {
 }
 
 Result<System> plain_system(const Catalogue& catalogue, Device device, int gpus) {
+  if (gpus > kMostGpus)
+    return fail(fmt::format("{} GPUs do not fit one plain PCIe host (at most {}); name a system, or --nodes", gpus, kMostGpus));
   auto wiring = load_plain_wiring(catalogue, device);
   if (!wiring) return tl::make_unexpected(wiring.error());
   System system;
