@@ -16,6 +16,8 @@ struct Found {
 };
 
 tl::unexpected<Errors> unknown_name(const Catalogue& catalogue, const std::string& name) {
+  // Only models have variants.
+  if (name.find('@') != std::string::npos) return tl::make_unexpected(find_network(name, "").error());
   std::vector<std::string> known;
   for (const CatalogueKind& kind : catalogue_kinds()) {
     for (const std::string& id : kind.ids(catalogue)) {
