@@ -1,43 +1,44 @@
 #pragma once
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "calibrate/decode/sample_family.hpp"
 #include "model/support/result.hpp"
 #include "model/units/quantity.hpp"
 
 namespace tbdsim::calibrate {
 
-/// One kind of kernel of a sample file and the keys its `shape` must have.
-struct SampleFamily {
-  std::string_view name;               ///< "conv"
-  std::vector<std::string_view> keys;  ///< integers, but for `cell` and `kind`
-};
-[[nodiscard]] const std::vector<SampleFamily>& sample_families();
-
-/// One measured kernel.
+/// One measured kernel, or one framework call with its launch.
 struct Sample {
-  std::string device, family, op, precision, pass;
-  std::map<std::string, std::int64_t, std::less<>> shape;
-  std::string kind;  ///< text value of a shape: an RNN's cell, a pool's or copy's kind
+  std::string device;     ///< catalogue id
+  std::string family;     ///< a name of `sample_families()`
+  std::string op;         ///< what ran within the family: "matmul", "relu"
+  std::string precision;  ///< "fp32", "tf32", "fp16", "bf16", "fp8"
+  std::string pass;       ///< "forward", "backward_data", "backward_weights", "backward", "update", "none"
+  std::vector<std::pair<std::string_view, std::int64_t>> shape;  ///< keys of the family, in the order of the file
+  std::string kind;  ///< the text of a shape: a recurrent layer's cell, a pool's or copy's kind
   Seconds time;
   std::optional<Seconds> spread;
   bool call_timing = false;  ///< the time includes the launch from the host
-  std::string algorithm, layout, library, date, flags, source;
-  std::optional<Hertz> clock;
-  int line = 0;
+  std::string algorithm, layout, driver, library, date, flags, source;
+  std::optional<Hertz> clock, memory_clock;
+  std::optional<Watts> power;
+  int line = 0;  ///< in the file, from 1
 
-  /// Value of a key that the family is known to have.
-  [[nodiscard]] double at(std::string_view key) const { return static_cast<double>(shape.find(key)->second); }
-  [[nodiscard]] bool flagged(std::string_view flag) const { return flags.find(flag) != std::string::npos; }
+  /// Value of a key that the family has and that is no text.
+  [[nodiscard]] double at(std::string_view key) const;
+  /// Whether `flag` is one of the words of `flags`.
+  [[nodiscard]] bool flagged(std::string_view flag) const;
 };
 
-/// Reads a sample file (columns and shape keys: calibrate/samples/README.md). Errors, all at once: unknown family, pass,
-/// precision, timing or shape key (with a suggestion), a missing or repeated key, a value that is no integer, a time
-/// that is not a positive number, no rows.
+/// Reads a sample file (columns: calibrate/samples/README.md), in any order of columns.
+/// Errors, all at once: what CsvTable finds; a missing or unknown column; no row; no device or op; an unknown family, pass,
+/// precision, timing or shape key (with a suggestion); a key that is missing, repeated or of a value that it cannot
+/// have; a time, clock or power that is not above zero; a negative spread.
 [[nodiscard]] Result<std::vector<Sample>> read_samples(const std::string& path);
 [[nodiscard]] Result<std::vector<Sample>> parse_samples(std::string text, const std::string& name);
 

@@ -1,0 +1,66 @@
+#include "calibrate/decode/sample_family.hpp"
+
+#include <algorithm>
+
+namespace tbdsim::calibrate {
+namespace {
+
+using K = KeyKind;
+
+constexpr std::string_view kCopyKinds[] = {"h2d-pinned", "h2d-pageable", "d2h-pinned", "d2h-pageable", "d2d", "p2p"};
+
+constexpr ShapeKey kGemm[] = {{"b"}, {"m"}, {"n"}, {"k"}, {"ta", K::flag}, {"tb", K::flag}};
+constexpr ShapeKey kConvolution[] = {{"n"},
+                                     {"c"},
+                                     {"h"},
+                                     {"w"},
+                                     {"k"},
+                                     {"r"},
+                                     {"s"},
+                                     {"stride_h"},
+                                     {"stride_w"},
+                                     {"pad_h", K::count},
+                                     {"pad_w", K::count},
+                                     {"dilation"},
+                                     {"groups"}};
+constexpr ShapeKey kRecurrent[] = {{"cell", K::text}, {"input"}, {"hidden"}, {"batch"}, {"steps"}, {"layers"}, {"directions"}};
+constexpr ShapeKey kAttention[] = {{"b"}, {"heads"}, {"sq"}, {"sk"}, {"d"}, {"causal", K::flag}, {"fused", K::flag}};
+constexpr ShapeKey kRows[] = {{"rows"}, {"cols"}};
+constexpr ShapeKey kBatchNorm[] = {{"n"}, {"c"}, {"hw"}};
+constexpr ShapeKey kPool[] = {{"n"}, {"c"}, {"h"}, {"w"}, {"r"}, {"s"}, {"stride"}, {"pad", K::count}, {"kind", K::text}};
+// A fill has no input, a reduction may keep no output.
+constexpr ShapeKey kElementwise[] = {{"elements"}, {"inputs", K::count}, {"outputs", K::count}};
+constexpr ShapeKey kEmbedding[] = {{"rows"}, {"width"}, {"lookups"}};
+constexpr ShapeKey kOptimizer[] = {{"elements"}, {"states", K::count}, {"tensors"}};
+// An empty message is measured for its latency.
+constexpr ShapeKey kCopy[] = {{"bytes", K::count}, {"kind", K::text, kCopyKinds}};
+constexpr ShapeKey kCollective[] = {{"bytes", K::count}, {"ranks"}, {"nodes"}};
+
+constexpr SampleFamily kFamilies[] = {
+    {"gemm", kGemm},
+    {"conv", kConvolution},
+    {"rnn", kRecurrent},
+    {"attention", kAttention},
+    {"softmax", kRows},
+    {"layer_norm", kRows},
+    {"batch_norm", kBatchNorm},
+    {"pool", kPool},
+    {"elementwise", kElementwise},
+    {"dropout", kElementwise},
+    {"embedding", kEmbedding},
+    {"optimizer", kOptimizer},
+    {"copy", kCopy},
+    {"collective", kCollective},
+};
+
+}  // namespace
+
+std::span<const SampleFamily> sample_families() { return kFamilies; }
+
+const SampleFamily* find_family(std::string_view name) {
+  const auto* const found =
+      std::find_if(std::begin(kFamilies), std::end(kFamilies), [&](const SampleFamily& family) { return family.name == name; });
+  return found == std::end(kFamilies) ? nullptr : found;
+}
+
+}  // namespace tbdsim::calibrate
