@@ -16,7 +16,8 @@ std::vector<ConvolutionAlgorithm> read_algorithms(TomlTable& table, std::string_
                             ConvolutionAlgorithm::winograd_fused, ConvolutionAlgorithm::winograd_nonfused,
                             ConvolutionAlgorithm::fft};
   std::vector<ConvolutionAlgorithm> result;
-  for (const std::string& text : table.texts_or_empty(key)) {
+  const std::vector<std::string> texts = table.texts_or_empty(key);
+  for (const std::string& text : texts) {
     const auto* found = std::find_if(kAll.begin(), kAll.end(), [&](ConvolutionAlgorithm a) { return name(a) == text; });
     if (found != kAll.end()) {
       result.push_back(*found);
@@ -28,7 +29,7 @@ std::vector<ConvolutionAlgorithm> read_algorithms(TomlTable& table, std::string_
     table.problem(key, fmt::format("unknown convolution algorithm \"{}\"{}", text,
                                    near ? fmt::format(", did you mean \"{}\"?", *near) : ""));
   }
-  if (result.empty()) table.problem(key, "expected at least one algorithm such as [\"implicit_gemm\"]");
+  if (texts.empty()) table.problem(key, "expected at least one algorithm such as [\"implicit_gemm\"]");
   return result;
 }
 
@@ -40,7 +41,7 @@ ConvolutionLibrary read_convolution(TomlTable table) {
   library.backward_data = read_algorithms(table, "backward_data");
   library.backward_weights = read_algorithms(table, "backward_weights");
   library.workspace_limit = table.quantity_if<Bytes>("workspace_limit");
-  table.mark("source");
+  (void)table.text("source");
   table.finish();
   return library;
 }
@@ -56,7 +57,7 @@ void read_host(TomlTable table, Stack& stack) {
   stack.launch_latency = table.quantity<Seconds>("launch_latency", kNotNegative);
   stack.queue_depth = static_cast<int>(table.integer_or("queue_depth", 1024, 1, 1 << 20));
   stack.start_up = table.quantity<Seconds>("start_up", kNotNegative);
-  table.mark("source");
+  (void)table.text("source");
   table.finish();
 }
 
@@ -68,7 +69,7 @@ void read_operators(TomlTable table, Stack& stack) {
   stack.separate_bias = table.boolean_or("separate_bias", true);
   stack.batch_norm_forward_passes = table.number_or("batch_norm_forward_passes", 3, kPositive);
   stack.batch_norm_backward_passes = table.number_or("batch_norm_backward_passes", 5, kPositive);
-  table.mark("source");
+  (void)table.text("source");
   table.finish();
 }
 
@@ -81,7 +82,7 @@ void read_update(TomlTable table, Stack& stack) {
   stack.update_kernels_per_array = static_cast<int>(table.integer("kernels_per_array", 1, 16));
   stack.update_passes_sgd_momentum = table.number("passes_sgd_momentum", kPositive);
   stack.update_extra_passes = table.number_or("extra_passes", 0, kNotNegative);
-  table.mark("source");
+  (void)table.text("source");
   table.finish();
 }
 
@@ -94,14 +95,14 @@ void read_memory(TomlTable table, Stack& stack) {
   else if (plan != "caching_allocator")
     table.problem("plan", fmt::format("expected \"mxnet\", \"bfc\" or \"caching_allocator\", got \"{}\"", plan));
   stack.context = table.quantity<Bytes>("context", kNotNegative);
-  table.mark("source");
+  (void)table.text("source");
   table.finish();
 }
 
 void read_exchange(TomlTable table, Stack& stack) {
   stack.exchange_bucket = table.quantity<Bytes>("bucket", kNotNegative);
   stack.exchange_overlaps = table.boolean_or("overlaps_backward", true);
-  table.mark("source");
+  (void)table.text("source");
   table.finish();
 }
 

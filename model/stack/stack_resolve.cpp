@@ -1,8 +1,10 @@
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <filesystem>
+#include <tuple>
 
 #include "model/stack/stack.hpp"
 #include "model/support/edit_distance.hpp"
@@ -36,6 +38,12 @@ std::vector<int> version_numbers(std::string_view text) {
   return result;
 }
 
+/// "1.15", or Torch7's, which never had versions and goes by its cuDNN: "cudnn5.1".
+bool is_version(const std::string& part) {
+  const std::size_t first = part.rfind("cudnn", 0) == 0 ? 5 : 0;
+  return first < part.size() && std::isdigit(static_cast<unsigned char>(part[first])) != 0;
+}
+
 StackName split(const std::string& text) {
   StackName name;
   std::vector<std::string> parts(1);
@@ -50,8 +58,7 @@ StackName split(const std::string& text) {
     const std::string& part = parts[i];
     if (part == "ngc")
       name.ngc = true;
-    else if (!part.empty() && name.version.empty() && name.variant.empty() &&
-             std::isdigit(static_cast<unsigned char>(part[0])) != 0)
+    else if (is_version(part) && name.version.empty() && name.variant.empty())
       name.version = version_numbers(part);
     else
       name.variant += (name.variant.empty() ? "" : "-") + part;
@@ -59,13 +66,23 @@ StackName split(const std::string& text) {
   return name;
 }
 
-/// Distance between versions: later numbers weigh less; releases of one year are about 12 minor steps apart.
-double distance(const std::vector<int>& a, const std::vector<int>& b) {
+/// A version as one number, so that 1.13 lies between 1.0 and 2.0. NGC tags are a year and a month; other frameworks
+/// had up to about 30 minor releases to a major one.
+double position(const StackName& name) {
+  const double step = name.ngc ? 12.0 : 30.0;
   double result = 0.0, weight = 1.0;
-  for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i, weight /= 30.0) {
-    result += weight * std::abs((i < a.size() ? a[i] : 0) - (i < b.size() ? b[i] : 0));
+  for (const int number : name.version) {
+    result += weight * number;
+    weight /= step;
   }
   return result;
+}
+
+/// How well a candidate's variant serves: as wanted, plain, or one nobody asked for.
+enum class VariantFit { same, plain, other };
+VariantFit variant_fit(const StackName& candidate, const StackName& wanted) {
+  if (candidate.variant == wanted.variant) return VariantFit::same;
+  return candidate.variant.empty() ? VariantFit::plain : VariantFit::other;
 }
 
 std::vector<std::string> stack_ids(const std::string& root) {
@@ -85,15 +102,18 @@ constexpr double kOtherVersionSpread = 0.10;
 Result<Stack> nearest_version(const std::string& root, const std::string& text, const std::vector<std::string>& ids) {
   const StackName wanted = split(text);
   const std::string* best = nullptr;
-  std::tuple<double, bool, std::string> best_key;
+  // A variant nobody asked for comes last; then the nearest version, of a framework without one the newest; then the
+  // variant as wanted.
+  std::tuple<bool, double, VariantFit, std::string> best_key;
   std::vector<std::string> of_framework;
   for (const std::string& id : ids) {
     const StackName candidate = split(id);
     if (candidate.framework != wanted.framework) continue;
     of_framework.push_back(id);
     if (candidate.ngc != wanted.ngc) continue;
-    const std::tuple key{distance(candidate.version, wanted.version),
-                         candidate.variant != wanted.variant && !candidate.variant.empty(), id};
+    const VariantFit fit = variant_fit(candidate, wanted);
+    const double away = wanted.version.empty() ? -position(candidate) : std::abs(position(candidate) - position(wanted));
+    const std::tuple key{fit == VariantFit::other, away, fit, id};
     if (best == nullptr || key < best_key) {
       best = &id;
       best_key = key;

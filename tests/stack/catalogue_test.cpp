@@ -1,0 +1,128 @@
+// Every stack of the catalogue: read, consistent with its name, with the kernel constants, and sourced.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "model/hardware/cluster.hpp"
+#include "model/hardware/kernel_constants.hpp"
+#include "model/input/toml_reader.hpp"
+#include "model/stack/stack.hpp"
+#include "model/workload/zoo/zoo.hpp"
+#include "tests/catch.hpp"
+
+using namespace tbdsim;
+
+namespace {
+
+const std::string kRoot = TBDSIM_SOURCE_DIR;
+
+std::vector<Stack> all_stacks() {
+  std::vector<Stack> stacks;
+  for (const std::string& id : catalogue_ids({kRoot}, "stacks")) {
+    auto stack = read_stack(fmt::format("{}/hardware/stacks/{}.toml", kRoot, id));
+    INFO((stack ? std::string() : to_text(stack.error())));
+    REQUIRE(stack);
+    stacks.push_back(std::move(*stack));
+  }
+  return stacks;
+}
+
+bool sourced(const std::string& text) {
+  const auto kinds = {"datasheet: ", "paper: ", "measured: ", "fitted: ", "transferred: ", "assumed: "};
+  return std::any_of(kinds.begin(), kinds.end(),
+                     [&](std::string_view kind) { return text.rfind(kind, 0) == 0 && text.size() > kind.size() + 5; });
+}
+
+/// A stack's id as its fields spell it; Torch7 goes by its cuDNN.
+std::string spelled(const Stack& stack) {
+  const bool ngc = stack.id.rfind(stack.framework + "-ngc-", 0) == 0;
+  return stack.framework + (ngc ? "-ngc-" : "-") + stack.version + (stack.variant.empty() ? "" : "-" + stack.variant);
+}
+
+}  // namespace
+
+TEST_CASE("every stack's name, file and fields agree") {
+  const std::vector<Stack> stacks = all_stacks();
+  REQUIRE(stacks.size() >= 23);
+  for (const Stack& stack : stacks) {
+    INFO(stack.id);
+    CHECK(std::filesystem::path(stack.file).stem().string() == stack.id);
+    CHECK(spelled(stack) == stack.id);
+    CHECK(stack.sha256.size() == 64);
+    CHECK(stack.notices.empty());
+    CHECK(stack.extra_spread == 0.0);
+    CHECK((stack.vendor == "NVIDIA" || stack.vendor == "AMD"));
+  }
+}
+
+TEST_CASE("every stack's library generation has constants, for its vendor's arithmetic") {
+  const auto constants = read_kernel_constants(kRoot + "/hardware/kernels.toml");
+  REQUIRE(constants);
+  std::set<std::string> used;
+  for (const Stack& stack : all_stacks()) {
+    INFO(stack.id);
+    const ConvolutionLibrary& library = stack.convolution;
+    CHECK(constants->convolution.count(library.generation) == 1);
+    used.insert(library.generation);
+    for (const auto* offered : {&library.forward, &library.backward_data, &library.backward_weights}) {
+      REQUIRE_FALSE(offered->empty());
+      CHECK(offered->front() == ConvolutionAlgorithm::implicit_gemm);  // what any shape falls back to
+      const std::set<ConvolutionAlgorithm> distinct(offered->begin(), offered->end());
+      CHECK(distinct.size() == offered->size());
+    }
+    // The fused kernel has no weight gradient.
+    CHECK(std::count(library.backward_weights.begin(), library.backward_weights.end(), ConvolutionAlgorithm::winograd_fused) ==
+          0);
+    CHECK(library.name.rfind(stack.vendor == "AMD" ? "miopen" : "cudnn", 0) == 0);
+  }
+  for (const auto& [generation, unused] : constants->convolution) {
+    INFO(generation << " is fitted but no stack uses it");
+    CHECK(used.count(generation.substr(0, generation.find('-'))) == 1);
+  }
+}
+
+TEST_CASE("every stack's network variant exists or falls back, and its costs are those of a framework") {
+  for (const Stack& stack : all_stacks()) {
+    INFO(stack.id);
+    CHECK(find_network("resnet50", stack.zoo_variant));
+    // A dispatched operator costs the host microseconds, not seconds; a context takes a tenth to some GB.
+    CHECK(stack.dispatch >= Seconds(0.0));
+    CHECK(stack.dispatch < Seconds(200e-6));
+    CHECK(stack.update_dispatch < Seconds(200e-6));
+    CHECK(stack.launch_latency < Seconds(50e-6));
+    CHECK(stack.start_up < Seconds(600.0));
+    CHECK(stack.context > Bytes(0.1e9));
+    CHECK(stack.context < Bytes(3e9));
+    CHECK(stack.queue_depth >= 1);
+    // SGD with momentum reads weight, gradient and momentum and writes two of them.
+    CHECK(stack.update_passes_sgd_momentum >= 5.0);
+    CHECK(stack.batch_norm_forward_passes >= 2.0);
+    CHECK(stack.batch_norm_backward_passes >= 3.0);
+    CHECK((!stack.convolution.workspace_limit || *stack.convolution.workspace_limit >= Bytes(1e6)));
+  }
+}
+
+TEST_CASE("every table of every stack names the kind of its source") {
+  for (const std::string& id : catalogue_ids({kRoot}, "stacks")) {
+    auto file = TomlFile::open(fmt::format("{}/hardware/stacks/{}.toml", kRoot, id));
+    REQUIRE(file);
+    TomlTable root = file->root();
+    INFO(id);
+    CHECK(sourced(root.text("source")));
+    for (const auto* name : {"convolution", "host", "operators", "update", "memory", "exchange"}) {
+      INFO(name);
+      CHECK(sourced(root.table(name).text("source")));
+    }
+  }
+}
+
+TEST_CASE("algorithm names are distinct and spelled as in stack files") {
+  using A = ConvolutionAlgorithm;
+  CHECK(name(A::implicit_gemm) == "implicit_gemm");
+  CHECK(name(A::direct) == "direct");
+  CHECK(name(A::winograd_fused) == "winograd_fused");
+  CHECK(name(A::winograd_nonfused) == "winograd_nonfused");
+  CHECK(name(A::fft) == "fft");
+}

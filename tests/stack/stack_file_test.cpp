@@ -1,0 +1,165 @@
+// Mistakes seeded into a stack file: every one reported, in the order of the file, to the letter.
+#include <fstream>
+#include <sstream>
+
+#include "model/stack/stack.hpp"
+#include "tests/catch.hpp"
+
+using namespace tbdsim;
+
+namespace {
+
+constexpr const char* kMistakes = R"(schema = 2
+name = "mxnet-1.2"
+framework = "mxnet"
+verison = "1.2"
+zoo_variant = "mxnet"
+source = "assumed: a test"
+
+[convolution]
+library = "cudnn-7.0.5"
+generation = "cudnn7"
+forward = ["implicit_gem", "sideways"]
+backward_data = []
+workspace_limit = "1 GB/s"
+source = "assumed: a test"
+
+[host]
+coupling = "parallel"
+dispatch = 24
+update_dispatch = "-1 us"
+launch_latency = "5 uss"
+queue_depth = 0
+start_up = "10 s"
+source = "assumed: a test"
+
+[operators]
+separate_bias = "yes"
+batch_norm_forward_passes = 0
+source = "assumed: a test"
+
+[update]
+kind = "fused"
+kernels_per_array = 17
+passes_sgd_momentum = 5
+source = "assumed: a test"
+
+[memory]
+plan = "pool"
+context = "0.8 GB"
+
+[exchang]
+bucket = "64 MiB"
+source = "assumed: a test"
+)";
+
+constexpr const char* kMessages = R"(FILE:1:10: schema: expected 1, got 2
+   1 | schema = 2
+     |          ^
+FILE:4:1: verison: unknown key, did you mean "version"?
+FILE:8:1: convolution.backward_weights: expected at least one algorithm such as ["implicit_gemm"]
+   8 | [convolution]
+     | ^~~~~~~~~~~~~
+FILE:11:11: convolution.forward: unknown convolution algorithm "implicit_gem", did you mean "implicit_gemm"?
+  11 | forward = ["implicit_gem", "sideways"]
+     |           ^~~~~~~~~~~~~~~~~~~~~~~~~~~~
+FILE:11:11: convolution.forward: unknown convolution algorithm "sideways"
+  11 | forward = ["implicit_gem", "sideways"]
+     |           ^~~~~~~~~~~~~~~~~~~~~~~~~~~~
+FILE:12:17: convolution.backward_data: expected at least one algorithm such as ["implicit_gemm"]
+  12 | backward_data = []
+     |                 ^~
+FILE:13:19: convolution.workspace_limit: expected a size such as "16 GiB", got "1 GB/s" (a bandwidth)
+  13 | workspace_limit = "1 GB/s"
+     |                   ^~~~~~~~
+FILE:17:12: host.coupling: expected "queued" or "serialized", got "parallel"
+  17 | coupling = "parallel"
+     |            ^~~~~~~~~~
+FILE:18:12: host.dispatch: expected a time such as "1.9 us", got 24 (a bare number; write it as a string with its unit)
+  18 | dispatch = 24
+     |            ^~
+FILE:19:19: host.update_dispatch: expected a time of at least 0, got "-1 us"
+  19 | update_dispatch = "-1 us"
+     |                   ^~~~~~~
+FILE:20:18: host.launch_latency: expected a time such as "1.9 us", got "5 uss" (unknown unit "uss", did you mean "us"?)
+  20 | launch_latency = "5 uss"
+     |                  ^~~~~~~
+FILE:21:15: host.queue_depth: expected a whole number from 1 to 1048576, got 0
+  21 | queue_depth = 0
+     |               ^
+FILE:26:17: operators.separate_bias: expected true or false, got "yes" (a string)
+  26 | separate_bias = "yes"
+     |                 ^~~~~
+FILE:27:29: operators.batch_norm_forward_passes: expected a number above 0, got 0
+  27 | batch_norm_forward_passes = 0
+     |                             ^
+FILE:31:8: update.kind: expected "per_array" or "multi_tensor", got "fused"
+  31 | kind = "fused"
+     |        ^~~~~~~
+FILE:32:21: update.kernels_per_array: expected a whole number from 1 to 16, got 17
+  32 | kernels_per_array = 17
+     |                     ^~
+FILE:36:1: memory.source: missing key, expected a string
+  36 | [memory]
+     | ^~~~~~~~
+FILE:37:8: memory.plan: expected "mxnet", "bfc" or "caching_allocator", got "pool"
+  37 | plan = "pool"
+     |        ^~~~~~
+FILE:40:2: exchang: unknown key, did you mean "exchange"?
+)";
+
+std::string write(const std::string& name, const std::string& text) {
+  const std::string path = TBDSIM_BINARY_DIR "/" + name;
+  std::ofstream(path) << text;
+  return path;
+}
+
+/// Messages of reading `text`, with the path written FILE.
+std::string messages(const std::string& text) {
+  const std::string path = write("stack_under_test.toml", text);
+  const auto stack = read_stack(path);
+  std::string all = stack ? "" : to_text(stack.error());
+  for (std::size_t at = all.find(path); at != std::string::npos; at = all.find(path)) all.replace(at, path.size(), "FILE");
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("seeded mistakes in a stack file") { CHECK(messages(kMistakes) == kMessages); }
+
+TEST_CASE("a stack file without anything in it names all that is missing") {
+  CHECK(messages("schema = 1\n") ==
+        "FILE:1:1: name: missing key, expected a string\n"
+        "FILE:1:1: framework: missing key, expected a string\n"
+        "FILE:1:1: version: missing key, expected a string\n"
+        "FILE:1:1: zoo_variant: missing key, expected a string\n"
+        "FILE:1:1: source: missing key, expected a string\n"
+        "FILE:1:1: convolution: missing key, expected a table\n"
+        "FILE:1:1: host: missing key, expected a table\n"
+        "FILE:1:1: operators: missing key, expected a table\n"
+        "FILE:1:1: update: missing key, expected a table\n"
+        "FILE:1:1: memory: missing key, expected a table\n"
+        "FILE:1:1: exchange: missing key, expected a table\n");
+}
+
+TEST_CASE("a stack file that is not there") {
+  const auto stack = read_stack("/nonexistent/mine.toml");
+  REQUIRE_FALSE(stack);
+  CHECK(to_text(stack.error()) == "/nonexistent/mine.toml: cannot open: No such file or directory\n");
+}
+
+TEST_CASE("bounds of a stack's whole numbers, both sides") {
+  std::stringstream model;
+  model << std::ifstream(TBDSIM_SOURCE_DIR "/hardware/stacks/mxnet-1.2.toml").rdbuf();
+  const auto with_kernels = [&](const std::string& number) {
+    std::string text = model.str();
+    const std::string key = "kernels_per_array = ";
+    const std::size_t at = text.find(key) + key.size();
+    text.replace(at, text.find('\n', at) - at, number);
+    return messages(text);
+  };
+  CHECK(with_kernels("1").empty());
+  CHECK(with_kernels("16").empty());
+  CHECK_FALSE(with_kernels("0").empty());
+  CHECK_FALSE(with_kernels("17").empty());
+}
