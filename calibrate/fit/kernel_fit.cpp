@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 
 #include "calibrate/fit/observations.hpp"
 #include "model/cost/transfer.hpp"
@@ -29,7 +30,8 @@ struct Boards {
 
 // Priors of a board: sustained fp32 rates of published large products are 0.7 to 1.0 of the listed boost rate, copies
 // reach 0.7 to 0.9 of the memory bandwidth. Tensor cores sustain less of their peak.
-constexpr double kComputePrior = 0.85, kTensorPrior = 0.7, kBandwidthPrior = 0.8, kLaunchPrior = 20e-6;
+constexpr double kComputePrior = 0.85, kTensorPrior = 0.7, kBandwidthPrior = 0.8;
+constexpr double kLaunchPrior = 20e-6, kGemmLaunchPrior = 8e-6;  // s; DeepBench floors are 1 to 30 us
 
 void add_boards(std::vector<Unknown>& unknowns, Boards& boards, bool tensor, double launch_prior) {
   boards.first = unknowns.size();
@@ -59,6 +61,12 @@ FamilyParameters board_parameters(const RobustFit& fit, const Boards& boards, in
           source};
 }
 
+/// The fitted launch of call times is the host's; the kernel's own stays what is believed of kernels.
+void without_host(FamilyParameters& parameters, double launch) {
+  parameters.launch = Seconds(launch);
+  parameters.source += "; single calls, so the launch is assumed";
+}
+
 BoardParameters describe(const Device& device, FamilyParameters parameters) {
   BoardParameters board;
   board.device = device.id;
@@ -70,6 +78,26 @@ BoardParameters describe(const Device& device, FamilyParameters parameters) {
   board.parameters = std::move(parameters);
   return board;
 }
+
+/// Whether a sample may serve a fit: device times where a board has them; call times, which include the host's launch, for
+/// boards that have nothing else.
+class TimingChoice {
+ public:
+  TimingChoice(const std::vector<Sample>& samples, std::string_view family, const std::string& precision)
+      : precision_(precision) {
+    for (const Sample& sample : samples) {
+      if (sample.family == family && sample.precision == precision && !sample.call_timing) device_timed_.insert(sample.device);
+    }
+  }
+  [[nodiscard]] bool serves(const Sample& sample) const {
+    return sample.precision == precision_ && (!sample.call_timing || device_timed_.count(sample.device) == 0);
+  }
+  [[nodiscard]] bool call_timed(const std::string& device) const { return device_timed_.count(device) == 0; }
+
+ private:
+  std::string precision_;
+  std::set<std::string> device_timed_;
+};
 
 // ---- convolution ----------------------------------------------------------------------------------------------------
 
@@ -128,11 +156,14 @@ struct ConvolutionSet {
 
 ConvolutionSet convolution_set(const std::vector<Sample>& samples, const std::string& precision) {
   ConvolutionSet set;
+  const TimingChoice choice(samples, "conv", precision);
   for (const Sample& sample : samples) {
-    if (sample.precision != precision || sample.call_timing) continue;
+    if (!choice.serves(sample)) continue;
     auto row = convolution_observation(sample);
     if (!row) continue;
-    const std::string generation = library_generation(sample.library);
+    std::string generation = library_generation(sample.library);
+    // cuDNN 8 samples are forward 3x3 only: too thin for a generation of their own.
+    if (generation == "cudnn8") generation = "cudnn7";
     const auto found = std::find(set.generations.begin(), set.generations.end(), generation);
     row->generation = static_cast<int>(found - set.generations.begin());
     if (found == set.generations.end()) set.generations.push_back(generation);
@@ -151,6 +182,7 @@ void fit_convolution(const std::vector<Sample>& samples, const std::map<std::str
     return;
   }
   const bool tensor = precision != "fp32";
+  const TimingChoice choice(samples, "conv", precision);
   std::vector<Unknown> unknowns = convolution_unknowns(set.generations, tensor);
   add_boards(unknowns, set.boards, tensor, kLaunchPrior);
   std::vector<const Device*> device_of;
@@ -190,8 +222,9 @@ void fit_gemm(const std::vector<Sample>& samples, const std::map<std::string, De
   std::vector<GemmObservation> rows;
   std::vector<int> board_of;
   Boards boards;
+  const TimingChoice choice(samples, "gemm", precision);
   for (const Sample& sample : samples) {
-    if (sample.precision != precision || sample.call_timing) continue;
+    if (!choice.serves(sample)) continue;
     auto row = gemm_observation(sample);
     if (!row) continue;
     row->board = boards.add(sample.device);
@@ -203,7 +236,7 @@ void fit_gemm(const std::vector<Sample>& samples, const std::map<std::string, De
     return;
   }
   std::vector<Unknown> unknowns{{"prologue_depth", tensor ? 128.0 : 16.0, 0.3}, {"tile_penalty", 4, 0.3}, {"reread", 0.05, 1.0}};
-  add_boards(unknowns, boards, tensor, 8e-6);
+  add_boards(unknowns, boards, tensor, kGemmLaunchPrior);
   std::vector<const Device*> device_of;
   for (const std::string& id : boards.ids) device_of.push_back(&devices.at(id));
   const RobustFit fit = robust_fit(unknowns, rows.size(), [&](std::span<const double> values, std::span<double> residuals) {
@@ -226,6 +259,7 @@ void fit_gemm(const std::vector<Sample>& samples, const std::map<std::string, De
     FitReport report;
     const std::string source = fmt::format("fitted: {} matrix-product samples, calibrate/samples", precision);
     auto parameters = board_parameters(fit, boards, board, "gemm", tensor ? "fp16" : "fp32", board_of, source, report);
+    if (choice.call_timed(report.device)) without_host(parameters, kGemmLaunchPrior);
     out.constants.boards.push_back(describe(*device_of[static_cast<std::size_t>(board)], std::move(parameters)));
     out.reports.push_back(report);
   }
