@@ -150,7 +150,7 @@ void describe_validate(CLI::App& verb, ValidateArguments& a) {
 }
 
 void describe_list(CLI::App& verb, ListArguments& a) {
-  verb.add_option("KIND", a.kind, "gpus, systems, networks, hosts, storage, stacks or models")->option_text(" ");
+  verb.add_option("KIND", a.kind, "gpus systems networks hosts storage stacks models")->option_text(" ");
   add_format(verb, a.format);
 }
 

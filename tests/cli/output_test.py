@@ -1,0 +1,292 @@
+"""What tbdsim writes for programs and for people: JSON against its promised keys and sums, CSV, the trace, determinism,
+exit codes of checks, the width of tables, hand-over to tbdsim-calibrate.
+
+Usage: output_test.py PROGRAM SOURCE_DIR
+"""
+import csv
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM, SOURCE = os.path.abspath(sys.argv[1]), os.path.realpath(sys.argv[2])
+DATA = os.path.join(SOURCE, "tests", "cli", "data")
+
+
+def run(*arguments, program=PROGRAM, **environment):
+    settings = {**os.environ, "TBDSIM_CATALOGUE": SOURCE, **environment}
+    return subprocess.run([program, *arguments], capture_output=True, text=True, env=settings, timeout=60)
+
+
+def predict(*options):
+    done = run("predict", *options, "--format", "json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+# The keys that DESIGN promises, each with what its value is; a key may be added, none may be missing.
+NUMBER, TEXT, NULL, WHOLE = (int, float), str, type(None), int
+RANGED = {"value": NUMBER, "low": NUMBER, "high": NUMBER}
+FILE = {"name": TEXT, "file": (TEXT, NULL), "sha256": (TEXT, NULL)}
+LIMIT = {"resource": TEXT, "share": NUMBER, "text": TEXT}
+PARTS = ["weights", "gradients", "optimizer_state", "feature_maps", "workspace", "dynamic", "input", "exchange", "context", "slack"]
+STAGES = ["forward", "backward", "weight_update", "metric", "exchange_total", "exchange_exposed", "input_exposed", "host_exposed"]
+GPU = {"gpu": WHOLE, "pre_training_bytes": WHOLE, "allocated_bytes": WHOLE, "reserved_bytes": WHOLE, "peak_bytes": WHOLE,
+       "low_bytes": WHOLE, "high_bytes": WHOLE, "parts_bytes": {part: WHOLE for part in PARTS}}
+PREDICT = {
+    "schema": TEXT, "tool": {"version": TEXT}, "level": NUMBER,
+    "inputs": {"hardware": FILE, "workload": FILE, "stack": FILE},
+    "config": {"gpus": WHOLE, "nodes": WHOLE, "batch_per_gpu": WHOLE, "global_batch": WHOLE, "precision": TEXT, "exchange": TEXT,
+               "optimizer": TEXT},
+    "step_time_s": RANGED, "throughput": dict(RANGED, unit=TEXT, input_unit=TEXT),
+    "stages_s": {stage: NUMBER for stage in STAGES},
+    "utilization": {key: NUMBER for key in ["gpu_busy", "fp32", "tensor_core", "mfu", "cpu"]},
+    "memory": {"capacity_bytes": WHOLE, "fits": bool, "gpus": [GPU]},
+    "limit": LIMIT, "limits": [LIMIT],
+    "cost": {key: (int, float, NULL) for key in ["usd_per_hour", "usd_per_million_samples", "joule_per_sample"]},
+    "provenance": [{"what": TEXT, "kind": TEXT, "source": TEXT}],
+}
+GROUP = {"group": TEXT, "n": WHOLE, "skipped": WHOLE, "mean_ape": NUMBER, "median_ape": NUMBER, "p95_ape": NUMBER, "bias": NUMBER,
+         "coverage": NUMBER, "range_width": NUMBER, "baseline_mean_ape": (int, float, NULL)}
+VALIDATE = {"schema": TEXT, "rows": [{"id": TEXT, "measured": NUMBER}], "groups": [GROUP], "fitted_groups": [GROUP], "all": GROUP,
+            "mean_of_groups": NUMBER, "bias_of_groups": NUMBER}
+
+
+def problems(value, shape, where="result"):
+    """Every way in which a JSON value differs from what its shape promises."""
+    if isinstance(shape, dict):
+        if not isinstance(value, dict):
+            return ["%s: no object" % where]
+        missing = ["%s.%s: missing" % (where, key) for key in shape if key not in value]
+        return missing + [p for key in shape if key in value for p in problems(value[key], shape[key], where + "." + key)]
+    if isinstance(shape, list):
+        if not isinstance(value, list) or not value:
+            return ["%s: no or empty array" % where]
+        return [p for item in value for p in problems(item, shape[0], where + "[]")]
+    if isinstance(value, bool) and shape is not bool or not isinstance(value, shape):
+        return ["%s: %r" % (where, value)]
+    return []
+
+
+class PredictJson(unittest.TestCase):
+    CONFIGURATIONS = [
+        ["--hw", "dgx1.toml", "--model", "resnet50"],
+        ["--hw", "v100-sxm2-16gb", "--model", "alexnet", "--batch", "16"],
+        ["--hw", "dgx1", "--model", "vgg16", "--nodes", "4", "--stack", "tensorflow-1.12"],
+        ["--hw", "titan-xp", "--model", "lenet", "--stack", "mxnet-1.2"],
+    ]
+
+    def test_keys(self):
+        for options in self.CONFIGURATIONS:
+            with self.subTest(options=options):
+                result = predict(*options)
+                self.assertEqual(problems(result, PREDICT), [])
+                self.assertEqual(result["schema"], "tbdsim.predict/1")
+                self.assertEqual(result["level"], 0.8)
+
+    def test_sums(self):
+        for options in self.CONFIGURATIONS:
+            with self.subTest(options=options):
+                result = predict(*options)
+                step, stages = result["step_time_s"], result["stages_s"]
+                self.assertAlmostEqual(sum(stages[s] for s in STAGES if s != "exchange_total") / step["value"], 1.0, delta=1e-9)
+                self.assertLessEqual(stages["exchange_exposed"], stages["exchange_total"] * (1 + 1e-9))
+                self.assertAlmostEqual(sum(limit["share"] for limit in result["limits"]), 1.0, delta=1e-9)
+                self.assertEqual(result["limits"][0], result["limit"])
+                config, throughput = result["config"], result["throughput"]
+                self.assertEqual(config["global_batch"], config["batch_per_gpu"] * config["gpus"])
+                self.assertAlmostEqual(throughput["value"] * step["value"] / config["global_batch"], 1.0, delta=1e-12)
+                for ranged in (step, throughput):
+                    self.assertLess(ranged["low"], ranged["value"])
+                    self.assertLess(ranged["value"], ranged["high"])
+
+    def test_memory(self):
+        for options in self.CONFIGURATIONS:
+            with self.subTest(options=options):
+                memory = predict(*options)["memory"]
+                for gpu in memory["gpus"]:
+                    # Each part is rounded to a whole byte, so that ten of them may be five off.
+                    self.assertAlmostEqual(sum(gpu["parts_bytes"].values()), gpu["peak_bytes"], delta=5)
+                    self.assertLessEqual(gpu["allocated_bytes"], gpu["reserved_bytes"])
+                    self.assertLessEqual(gpu["reserved_bytes"], gpu["peak_bytes"])
+                    self.assertLessEqual(gpu["pre_training_bytes"], gpu["peak_bytes"])
+                self.assertEqual(memory["fits"], all(gpu["peak_bytes"] <= memory["capacity_bytes"] for gpu in memory["gpus"]))
+
+    def test_digest_of_the_input_file(self):
+        import hashlib
+        hardware = predict("--hw", "dgx1", "--model", "lenet")["inputs"]["hardware"]
+        with open(hardware["file"], "rb") as file:
+            self.assertEqual(hardware["sha256"], hashlib.sha256(file.read()).hexdigest())
+
+    def test_epochs(self):
+        result = predict("--hw", "dgx1", "--model", "lenet", "--samples", "1K", "--epochs", "3")
+        epochs = result["epochs"]
+        # 1000 samples in steps of 8 x 32: three full ones and the rest.
+        self.assertEqual(epochs["steps_per_epoch"], 4)
+        self.assertAlmostEqual(epochs["epoch_time_s"]["value"], 4 * result["step_time_s"]["value"], delta=1e-12)
+        self.assertGreaterEqual(epochs["total_time_s"]["value"], 3 * epochs["epoch_time_s"]["value"])
+
+    def test_layers_and_kernels(self):
+        result = predict("--hw", "v100-sxm2-16gb", "--model", "resnet50", "--layers", "--kernels")
+        kernels = result["kernels"]
+        self.assertAlmostEqual(sum(group["time_share"] for group in kernels["groups"]), 1.0, delta=1e-9)
+        times = [group["time_s"] for group in kernels["groups"]]
+        self.assertEqual(times, sorted(times, reverse=True))
+        self.assertAlmostEqual(sum(times) / kernels["time_s"], 1.0, delta=1e-9)
+        mean = kernels["mean_fp32_utilization"]
+        weighted = sum(group["time_share"] * group["fp32_utilization"] for group in kernels["groups"])
+        self.assertAlmostEqual(weighted, mean, delta=1e-9)
+        for index in kernels["long_below_mean"]:
+            self.assertLess(kernels["groups"][index]["fp32_utilization"], mean)
+        for index in kernels["long_above_mean"]:
+            self.assertGreaterEqual(kernels["groups"][index]["fp32_utilization"], mean)
+        # torchvision's ResNet-50 has 25,557,032 trainable numbers.
+        self.assertEqual(sum(layer["parameters"] for layer in result["layers"]), 25557032)
+
+    def test_checker_finds_what_is_wrong(self):
+        good = predict(*self.CONFIGURATIONS[0])
+        del good["stages_s"]["metric"]
+        good["memory"]["fits"] = 1
+        good["provenance"] = []
+        self.assertEqual(sorted(problems(good, PREDICT)),
+                         ["result.memory.fits: 1", "result.provenance: no or empty array", "result.stages_s.metric: missing"])
+
+
+class OtherFormats(unittest.TestCase):
+    def test_csv_agrees_with_json(self):
+        options = ["--hw", "dgx1", "--model", "resnet50"]
+        row, = csv.DictReader(io.StringIO(run("predict", *options, "--format", "csv").stdout))
+        result = predict(*options)
+        self.assertEqual(float(row["step_time_s"]), result["step_time_s"]["value"])
+        self.assertEqual(float(row["throughput_high_samples_per_s"]), result["throughput"]["high"])
+        self.assertEqual(float(row["backward_s"]), result["stages_s"]["backward"])
+        self.assertEqual(row["limit"], result["limit"]["resource"])
+
+    def test_trace(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "trace.json")
+            done = run("predict", "--hw", "dgx1", "--model", "lenet", "--trace", path)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            with open(path) as file:
+                events = json.load(file)["traceEvents"]
+        kernels = [event for event in events if event["ph"] == "X"]
+        self.assertGreater(len(kernels), 20)
+        for before, after in zip(kernels, kernels[1:]):
+            # One stream: no kernel starts before the last one ended, but for rounding to picoseconds.
+            self.assertGreaterEqual(after["ts"], before["ts"] + before["dur"] - 1e-5)
+
+    def test_tables_fit_80_columns(self):
+        for options in PredictJson.CONFIGURATIONS:
+            done = run("predict", *options, "--kernels", "--layers", "--samples", "256K")
+            for line in done.stdout.splitlines():
+                self.assertLessEqual(len(line), 80, line)
+        for verb in ("predict", "validate", "topology", "list", "show"):
+            for line in run(verb, "--help").stdout.splitlines():
+                self.assertLessEqual(len(line), 80, line)
+
+    def test_lists_are_json(self):
+        for kind in ("gpus", "systems", "networks", "hosts", "storage", "stacks", "models"):
+            result = json.loads(run("list", kind, "--format", "json").stdout)
+            self.assertEqual(result["schema"], "tbdsim.list/1")
+            for entry in result["entries"]:
+                self.assertTrue(entry["id"] and entry["source"], entry)
+
+    def test_show_model(self):
+        result = json.loads(run("show", "resnet50", "--format", "json").stdout)
+        self.assertEqual(result["parameters"], 25557032)
+        for key in ("parameters", "forward_macs_per_sample", "backward_macs_per_sample", "saved_bytes_per_sample"):
+            self.assertEqual(sum(layer[key] for layer in result["layers"]), result[key], key)
+
+    def test_topology(self):
+        result = json.loads(run("topology", "--hw", "dgx1", "--route", "gpu0", "gpu3", "--bytes", "1 GB", "--format", "json").stdout)
+        self.assertEqual(result["peer_pairs"], 32)
+        self.assertEqual(len(result["pairs"]), 56)
+        self.assertEqual(result["ring_set"]["effective_rings"], 6)
+        direct = result["ways"][0]
+        self.assertEqual(direct["vertices"], ["gpu0", "gpu3"])
+        self.assertAlmostEqual(direct["time_s"], direct["latency_s"] + 1e9 / direct["bandwidth_bytes_per_s"], delta=1e-12)
+
+
+class Validate(unittest.TestCase):
+    TABLE = os.path.join(DATA, "runs.csv")
+
+    def result(self):
+        return json.loads(run("validate", self.TABLE, "--format", "json").stdout)
+
+    def test_keys(self):
+        result = self.result()
+        self.assertEqual(problems(result, VALIDATE), [])
+        self.assertEqual(result["schema"], "tbdsim.validate/1")
+
+    def test_rows(self):
+        one, two, three = self.result()["rows"]
+        self.assertAlmostEqual(one["error"], one["predicted"] / one["measured"] - 1, delta=1e-12)
+        self.assertLess(one["low"], one["predicted"])
+        self.assertEqual((one["use"], two["use"]), ("validation", "fit"))
+        self.assertEqual(three["skipped"], 'unknown network "resnet5", did you mean "resnet50"?')
+        self.assertNotIn("predicted", three)
+
+    def test_groups_are_over_time(self):
+        result = self.result()
+        one = result["rows"][0]
+        self.assertEqual((result["groups"][0]["n"], result["groups"][0]["skipped"]), (1, 1))
+        self.assertAlmostEqual(result["all"]["bias"], one["measured"] / one["predicted"] - 1, delta=1e-12)
+        self.assertEqual(result["fitted_groups"][0]["n"], 1)
+
+    def test_limit_both_sides(self):
+        mean = self.result()["all"]["mean_ape"]
+        self.assertEqual(run("validate", self.TABLE, "--max-mean-ape", repr(mean)).returncode, 0)
+        self.assertEqual(run("validate", self.TABLE, "--max-mean-ape", repr(mean * (1 - 1e-9))).returncode, 1)
+        self.assertEqual(run("validate", self.TABLE).returncode, 0)
+
+    def test_rows_in_csv(self):
+        rows = list(csv.DictReader(io.StringIO(run("validate", self.TABLE, "--format", "csv").stdout)))
+        self.assertEqual([row["id"] for row in rows], ["one", "two", "three"])
+        self.assertEqual(rows[2]["predicted"], "")
+
+
+class Process(unittest.TestCase):
+    def test_same_bytes_every_time(self):
+        table = os.path.join(SOURCE, "scenarios", "published", "mxnet_1_2.csv")
+        for command in (["predict", "--hw", "dgx1", "--model", "resnet50", "--format", "json", "--kernels"],
+                        ["validate", table, "--format", "json"], ["validate", table, "--rows"]):
+            outputs = {run(*command, OMP_NUM_THREADS=threads).stdout for threads in ("1", "1", "2", "2")}
+            self.assertEqual(len(outputs), 1, command)
+
+    def test_broken_output_is_reported(self):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([PROGRAM, "--version"], stdout=full, stderr=subprocess.PIPE, text=True)
+        self.assertEqual((done.returncode, done.stderr), (2, "tbdsim: cannot write the result: No space left on device\n"))
+
+    def test_catalogue_is_found(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = run("list", TBDSIM_CATALOGUE=folder)
+            self.assertEqual(done.returncode, 2)
+            self.assertEqual(done.stderr, 'tbdsim: TBDSIM_CATALOGUE is "%s", which holds no hardware/gpus\n' % folder)
+            # As installed: bin/tbdsim beside share/tbdsim.
+            os.makedirs(os.path.join(folder, "bin"))
+            os.makedirs(os.path.join(folder, "share", "tbdsim", "hardware", "gpus"))
+            installed = shutil.copy(PROGRAM, os.path.join(folder, "bin"))
+            result = json.loads(run("list", "--format", "json", program=installed, TBDSIM_CATALOGUE="").stdout)
+            self.assertEqual(result["entries"][0], {"kind": "kind", "id": "gpus", "name": "gpus", "entries": 0, "source": ""})
+
+    def test_calibrate_is_the_program_beside(self):
+        with tempfile.TemporaryDirectory() as folder:
+            alone = shutil.copy(PROGRAM, folder)
+            done = run("calibrate", "fit", program=alone)
+            self.assertEqual(done.returncode, 2)
+            self.assertEqual(done.stderr, "tbdsim: calibrate needs the program tbdsim-calibrate, which is not installed beside tbdsim\n")
+            beside = os.path.join(folder, "tbdsim-calibrate")
+            with open(beside, "w") as file:
+                file.write("#!/bin/sh\necho \"$@\"\nexit 3\n")
+            os.chmod(beside, 0o755)
+            done = run("calibrate", "fit", "a b", program=alone)
+            self.assertEqual((done.returncode, done.stdout), (3, "fit a b\n"))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
