@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <set>
+#include <tuple>
 
 #include "calibrate/fit/observations.hpp"
 #include "model/cost/transfer.hpp"
@@ -79,24 +80,33 @@ BoardParameters describe(const Device& device, FamilyParameters parameters) {
   return board;
 }
 
-/// Whether a sample may serve a fit: device times where a board has them; call times, which include the host's launch, for
-/// boards that have nothing else.
+/// Whether a sample may serve a fit: device times where a board's chip has them; call times, which include the host's
+/// launch and here cover one pass only, for chips that have nothing else.
 class TimingChoice {
  public:
-  TimingChoice(const std::vector<Sample>& samples, std::string_view family, const std::string& precision)
-      : precision_(precision) {
+  TimingChoice(const std::vector<Sample>& samples, const std::map<std::string, Device>& devices, std::string_view family,
+               const std::string& precision)
+      : devices_(devices), precision_(precision) {
     for (const Sample& sample : samples) {
-      if (sample.family == family && sample.precision == precision && !sample.call_timing) device_timed_.insert(sample.device);
+      if (sample.family == family && sample.precision == precision && !sample.call_timing)
+        device_timed_.insert(chip(sample.device));
     }
   }
   [[nodiscard]] bool serves(const Sample& sample) const {
-    return sample.precision == precision_ && (!sample.call_timing || device_timed_.count(sample.device) == 0);
+    return sample.precision == precision_ && (!sample.call_timing || call_timed(sample.device));
   }
-  [[nodiscard]] bool call_timed(const std::string& device) const { return device_timed_.count(device) == 0; }
+  [[nodiscard]] bool call_timed(const std::string& device) const { return device_timed_.count(chip(device)) == 0; }
 
  private:
+  using Chip = std::tuple<std::string, int, int>;
+  [[nodiscard]] Chip chip(const std::string& id) const {
+    const Device& device = devices_.at(id);
+    return {device.architecture, device.multiprocessors, device.fp32_lanes};
+  }
+
+  const std::map<std::string, Device>& devices_;
   std::string precision_;
-  std::set<std::string> device_timed_;
+  std::set<Chip> device_timed_;
 };
 
 // ---- convolution ----------------------------------------------------------------------------------------------------
@@ -154,9 +164,8 @@ struct ConvolutionSet {
   Boards boards;
 };
 
-ConvolutionSet convolution_set(const std::vector<Sample>& samples, const std::string& precision) {
+ConvolutionSet convolution_set(const std::vector<Sample>& samples, const TimingChoice& choice) {
   ConvolutionSet set;
-  const TimingChoice choice(samples, "conv", precision);
   for (const Sample& sample : samples) {
     if (!choice.serves(sample)) continue;
     auto row = convolution_observation(sample);
@@ -176,13 +185,13 @@ ConvolutionSet convolution_set(const std::vector<Sample>& samples, const std::st
 
 void fit_convolution(const std::vector<Sample>& samples, const std::map<std::string, Device>& devices,
                      const std::string& precision, KernelFit& out) {
-  ConvolutionSet set = convolution_set(samples, precision);
+  const TimingChoice choice(samples, devices, "conv", precision);
+  ConvolutionSet set = convolution_set(samples, choice);
   if (set.rows.empty()) {
     out.notes.push_back(fmt::format("convolution {}: no samples", precision));
     return;
   }
   const bool tensor = precision != "fp32";
-  const TimingChoice choice(samples, "conv", precision);
   std::vector<Unknown> unknowns = convolution_unknowns(set.generations, tensor);
   add_boards(unknowns, set.boards, tensor, kLaunchPrior);
   std::vector<const Device*> device_of;
@@ -209,6 +218,7 @@ void fit_convolution(const std::vector<Sample>& samples, const std::map<std::str
     const std::string source = fmt::format("fitted: {} convolution samples, calibrate/samples", precision);
     auto parameters =
         board_parameters(fit, set.boards, board, "convolution", tensor ? "fp16" : "fp32", set.board_of, source, report);
+    if (choice.call_timed(report.device)) without_host(parameters, kLaunchPrior);
     out.constants.boards.push_back(describe(*device_of[static_cast<std::size_t>(board)], std::move(parameters)));
     out.reports.push_back(report);
   }
@@ -222,7 +232,7 @@ void fit_gemm(const std::vector<Sample>& samples, const std::map<std::string, De
   std::vector<GemmObservation> rows;
   std::vector<int> board_of;
   Boards boards;
-  const TimingChoice choice(samples, "gemm", precision);
+  const TimingChoice choice(samples, devices, "gemm", precision);
   for (const Sample& sample : samples) {
     if (!choice.serves(sample)) continue;
     auto row = gemm_observation(sample);
