@@ -106,6 +106,7 @@ std::string memory(const Prediction& p) {
                                     format(most->low), format(most->high));
   verdict += p.memory.fits ? fmt::format("fits, {} free", format(capacity - most->peak))
                            : fmt::format("DOES NOT FIT, {} too much", format(most->peak - capacity));
+  if (p.memory.fits && most->high > capacity) verdict += ", but the upper end of the range does not";
   if (least->peak < most->peak)
     verdict += fmt::format("; GPU {} is fullest, GPU {} holds {}", most->gpu, least->gpu, format(least->peak));
   return section("Memory", verdict) + section("", memory_parts(most->parts));

@@ -33,6 +33,15 @@ std::string padded(const std::string& text, std::size_t width, Align align) {
   return align == Align::left ? text + blanks : blanks + text;
 }
 
+/// Where the word that starts at `begin` ends; a number takes its unit with it.
+std::size_t end_of_word(const std::string& text, std::size_t begin) {
+  const std::size_t end = std::min(text.find(' ', begin), text.size());
+  const bool number =
+      std::all_of(text.begin() + static_cast<std::ptrdiff_t>(begin), text.begin() + static_cast<std::ptrdiff_t>(end),
+                  [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
+  return number && end < text.size() ? std::min(text.find(' ', end + 1), text.size()) : end;
+}
+
 }  // namespace
 
 void TextTable::add(std::vector<std::string> row) {
@@ -70,18 +79,14 @@ std::string TextTable::text(std::size_t indent) const {
 
 std::string wrapped(const std::string& text, std::size_t width, std::size_t indent) {
   std::string all;
-  std::size_t column = 0;
+  std::size_t column = indent;  // the caller has written as much before the first line
   for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    const std::size_t end = end_of_word(text, begin);
     const std::string word = text.substr(begin, end - begin);
-    if (column > 0 && column + 1 + characters(word) > width) {
+    if (column > indent && column + 1 + characters(word) > width) {
       all += '\n' + std::string(indent, ' ');
-      column = 0;
-    }
-    // The caller has written `indent` characters before the first line.
-    if (column == 0)
       column = indent;
-    else {
+    } else if (column > indent) {
       all += ' ';
       ++column;
     }

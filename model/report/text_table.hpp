@@ -30,7 +30,7 @@ class TextTable {
 };
 
 /// `text` in lines of at most `width` characters, broken at blanks; every line but the first begins with `indent`
-/// blanks. A longer word stands alone. Without a newline at the end.
+/// blanks. A longer word stands alone; a number and its unit stay together. Without a newline at the end.
 [[nodiscard]] std::string wrapped(const std::string& text, std::size_t width, std::size_t indent);
 
 /// Three significant digits and no exponent: "2560", "52.1", "0.0314".

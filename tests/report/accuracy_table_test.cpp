@@ -1,0 +1,97 @@
+#include "model/report/accuracy_table.hpp"
+
+#include "model/report/csv.hpp"
+#include "tests/catch.hpp"
+
+namespace tbdsim {
+namespace {
+
+Accuracy example() {
+  Accuracy accuracy;
+  RowAccuracy row;
+  row.id = "inside";
+  row.group = "table/k80";
+  row.metric = "throughput";
+  row.unit = "samples/s";
+  row.predicted = 110.0;
+  row.low = 90.0;
+  row.high = 130.0;
+  row.measured = 100.0;
+  row.error = 0.1;
+  row.baseline_error = 0.5;
+  accuracy.rows.push_back(row);
+  row.id = "outside";
+  row.measured = 80.0;
+  row.error = 0.375;
+  accuracy.rows.push_back(row);
+  row.id = "fitted";
+  row.fit = true;
+  accuracy.rows.push_back(row);
+  RowAccuracy skipped;
+  skipped.id = "skipped";
+  skipped.measured = 5.0;
+  skipped.unit = "s";
+  skipped.skipped = "no system or GPU called \"x\"";
+  accuracy.rows.push_back(skipped);
+  GroupAccuracy group;
+  group.group = "table/k80";
+  group.n = 2;
+  group.skipped = 1;
+  group.mean_ape = 0.182;
+  group.median_ape = 0.182;
+  group.p95_ape = 0.273;
+  group.bias = -0.182;
+  group.coverage = 0.5;
+  group.range_width = 0.1818;
+  group.baseline_mean_ape = 0.5;
+  group.efficiency = GroupAccuracy::EfficiencyPoints{3, 4.2, 9.9, -1.1};
+  accuracy.groups = {group};
+  accuracy.all = group;
+  accuracy.mean_of_groups = 0.182;
+  accuracy.bias_of_groups = -0.182;
+  GroupAccuracy fitted = group;
+  fitted.n = 1;
+  fitted.efficiency.reset();
+  fitted.baseline_mean_ape.reset();
+  accuracy.fitted_groups = {fitted};
+  return accuracy;
+}
+
+TEST_CASE("Accuracy for people, word by word") {
+  CHECK(accuracy_table(example(), true) ==
+        R"(row      measured  predicted  unit         error
+inside        100        110  samples/s  +10.0 %
+outside      80.0        110  samples/s  +37.5 %  out
+fitted       80.0        110  samples/s  +37.5 %  fit
+skipped      5.00             s          skipped
+(out: the measurement lies outside the 80 % range; fit: a constant was fitted to this row)
+
+Validation: error of the time; in: measurements within the 80 % range; width:
+half of that range; base: mean error of one constant utilisation per group
+group      n  mean  median   p95     bias    in  width  base
+table/k80  2  18 %    18 %  27 %  -18.2 %  50 %   18 %  50 %
+all rows   2  18 %    18 %  27 %  -18.2 %  50 %   18 %  50 %
+mean of groups 18 %, their bias -18.2 %
+
+Scaling efficiency, predicted - measured, percentage points
+group      n  mean  worst  bias
+table/k80  3   4.2    9.9  -1.1
+
+Fit rows, which count for nothing
+group      n  mean  median   p95     bias    in  width  base
+table/k80  1  18 %    18 %  27 %  -18.2 %  50 %   18 %
+
+Rows skipped
+     1  no system or GPU called "x"
+)");
+}
+
+TEST_CASE("Accuracy as CSV: a skipped row has a reason instead of figures") {
+  const std::string text = accuracy_csv(example());
+  CHECK(text.find("inside,table/k80,validation,throughput,samples/s,110,90,130,100,0.1,0.5,\n") != std::string::npos);
+  CHECK(text.find("fitted,table/k80,fit,") != std::string::npos);
+  CHECK(text.find("skipped,,validation,,s,,,,5,,,\"no system or GPU called \"\"x\"\"\"\n") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace tbdsim

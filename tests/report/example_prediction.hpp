@@ -1,0 +1,48 @@
+#pragma once
+#include "model/analysis/predict.hpp"
+
+namespace tbdsim {
+
+/// Round figures, so that shares and sums are seen at a glance; not what any model predicts.
+inline Prediction example_prediction() {
+  Prediction p;
+  p.hardware_name = "dgx1";
+  p.device = "v100-sxm2-16gb";
+  p.model = "resnet50";
+  p.variant = "torchvision";
+  p.stack = "pytorch-2.1";
+  p.precision = "fp32";
+  p.exchange = "allreduce";
+  p.optimizer = "sgd-momentum";
+  p.input = "synthetic";
+  p.input_unit = "image";
+  p.gpus = 8;
+  p.batch_per_gpu = 32;
+  p.global_batch = 256;
+  p.start_up = Seconds(10.0);
+  p.step_time = {Seconds(0.1), Seconds(0.08), Seconds(0.125)};
+  p.throughput = {2560.0, 2048.0, 3200.0};
+  p.stages.forward = Seconds(0.03);
+  p.stages.backward = Seconds(0.06);
+  p.stages.weight_update = Seconds(0.001);
+  p.stages.exchange_total = Seconds(0.02);
+  p.stages.exchange_exposed = Seconds(0.005);
+  p.stages.host_exposed = Seconds(0.004);
+  p.utilization = {0.91, 0.5, 0.0, 0.455, 0.008};
+  p.memory.capacity = Bytes(17e9);
+  GpuMemory gpu;
+  gpu.peak = Bytes(4e9);
+  gpu.low = Bytes(3.5e9);
+  gpu.high = Bytes(4.5e9);
+  gpu.parts.feature_maps = Bytes(3e9);
+  gpu.parts.context = Bytes(0.6e9);
+  gpu.parts.weights = Bytes(0.4e9);
+  p.memory.gpus.assign(8, gpu);
+  for (int i = 0; i < 8; ++i) p.memory.gpus[static_cast<std::size_t>(i)].gpu = i;
+  p.limits = {{"gpu_compute", 0.9, "90 % of the step is arithmetic"}, {"host", 0.1, "10 % of the step waits"}};
+  p.limit = p.limits.front();
+  p.provenance = {{"device v100-sxm2-16gb", "datasheet", "a sheet"}, {"stack pytorch-2.1", "assumed", "a guess"}};
+  return p;
+}
+
+}  // namespace tbdsim

@@ -1,0 +1,65 @@
+#include "model/report/text_table.hpp"
+
+#include "model/report/csv.hpp"
+#include "tests/catch.hpp"
+
+namespace tbdsim {
+namespace {
+
+TEST_CASE("Columns are as wide as their widest cell, and lines end without blanks") {
+  TextTable table({{"name"}, {"value", Align::right}, {"note"}});
+  table.add({"a", "1", "x"});
+  table.add({"longer", "1000", ""});
+  CHECK(table.text() == "name    value  note\na           1  x\nlonger   1000\n");
+  CHECK(table.text(2) == "  name    value  note\n  a           1  x\n  longer   1000\n");
+}
+
+TEST_CASE("A character of several bytes takes one column") {
+  TextTable table({{""}, {""}});
+  table.add({"\xc2\xb5", "1"});
+  table.add({"ab", "2"});
+  CHECK(table.text() == "\xc2\xb5   1\nab  2\n");
+}
+
+TEST_CASE("A cell of exactly the allowed width stays; a longer one loses its middle") {
+  TextTable table({{"", Align::left, 8}});
+  table.add({"12345678"});
+  table.add({"123456789"});
+  CHECK(table.text() == "12345678\n123..789\n");
+}
+
+TEST_CASE("Text is broken at blanks, before the word that would pass the width") {
+  CHECK(wrapped("aaa bbb ccc", 11, 0) == "aaa bbb ccc");
+  CHECK(wrapped("aaa bbb ccc", 10, 0) == "aaa bbb\nccc");
+  CHECK(wrapped("aaa bbb ccc", 9, 2) == "aaa bbb\n  ccc");
+  CHECK(wrapped("aaa bbb ccc", 8, 2) == "aaa\n  bbb\n  ccc");
+  CHECK(wrapped("unbreakable", 4, 2) == "unbreakable");
+  CHECK(wrapped("", 4, 2).empty());
+  CHECK(wrapped("all 13 GB free", 6, 0) == "all\n13 GB\nfree");
+}
+
+TEST_CASE("Numbers with three significant digits and no exponent") {
+  CHECK(number_text(2560.4) == "2560");
+  CHECK(number_text(99.96) == "100.0");
+  CHECK(number_text(52.13) == "52.1");
+  CHECK(number_text(1.0) == "1.00");
+  CHECK(number_text(0.03142) == "0.0314");
+  CHECK(number_text(0.0) == "0.00");
+}
+
+TEST_CASE("Shares below ten percent show one more digit") {
+  CHECK(percent_text(0.52) == "52 %");
+  CHECK(percent_text(0.0994) == "9.9 %");
+  CHECK(percent_text(0.0996) == "10 %");
+  CHECK(percent_text(0.0) == "0 %");
+  CHECK(signed_percent_text(0.05) == "+5.0 %");
+  CHECK(signed_percent_text(-0.321) == "-32.1 %");
+}
+
+TEST_CASE("CSV quotes what it must") {
+  CHECK(csv_line({"a", "b c", ""}) == "a,b c,\n");
+  CHECK(csv_line({"a,b", "say \"x\"", "two\nlines"}) == "\"a,b\",\"say \"\"x\"\"\",\"two\nlines\"\n");
+}
+
+}  // namespace
+}  // namespace tbdsim
