@@ -1,0 +1,73 @@
+// Passes of every kind of operator, against the table of kinds and against what each definition reads and writes.
+#include "model/cost/memory_bound.hpp"
+
+#include <map>
+
+#include "tests/catch.hpp"
+
+using namespace tbdsim;
+
+TEST_CASE("exactly the memory-bound kinds have passes") {
+  const Stack stack;
+  for (const OpKindInfo& row : op_kinds()) {
+    INFO(row.name);
+    const auto passes = memory_passes(row.kind, stack);
+    CHECK(passes.has_value() == (row.family == OpFamily::memory_bound));
+    if (!passes) continue;
+    CHECK(row.moves_data);
+    CHECK(passes->forward_output >= 1.0);  // a kernel writes its result
+    CHECK(passes->forward_inputs >= 0.0);
+    CHECK(passes->backward_inputs >= 0.0);
+    CHECK(passes->bandwidth_share > 0.0);
+    CHECK(passes->bandwidth_share <= 1.0);
+    // Reads its input, but for an embedding: that reads rows of its table, as many as it writes.
+    CHECK((passes->forward_inputs >= 1.0) == (row.kind != OpKind::embedding));
+    // An addition hands the incoming gradient on; every other one makes a kernel of its backward.
+    CHECK((passes->backward_inputs + passes->backward_output == 0.0) == (row.kind == OpKind::add));
+  }
+}
+
+TEST_CASE("batch norm's passes are the stack's: reads but for the one written") {
+  Stack stack;
+  for (const auto& [forward, backward] : {std::pair{3.0, 5.0}, std::pair{2.0, 3.0}, std::pair{9.0, 12.0}}) {
+    stack.batch_norm_forward_passes = forward;
+    stack.batch_norm_backward_passes = backward;
+    const Passes passes = memory_passes(OpKind::batch_norm, stack).value();
+    // Input and output have one size, so only the sums matter.
+    CHECK(passes.forward_inputs + passes.forward_output == forward);
+    CHECK(passes.backward_inputs + passes.backward_output == backward);
+  }
+}
+
+TEST_CASE("passes of same-sized operators, forward and backward, by their definitions") {
+  const Stack stack;
+  // read x, write y; then: read y (or x) and dy, write dx.
+  const std::map<OpKind, std::pair<double, double>> expected{
+      {OpKind::activation, {2, 3}},
+      {OpKind::dropout, {3, 3}},              // mask written, mask and dy read
+      {OpKind::local_response_norm, {3, 5}},  // scale kept; x, y, scale, dy read
+      {OpKind::multiply, {2, 4}},
+      {OpKind::channel_shuffle, {2, 2}},
+      {OpKind::pad, {2, 2}},
+      {OpKind::slice, {2, 2}},
+      {OpKind::concat, {2, 2}},
+      {OpKind::layer_norm, {2, 4}},
+      {OpKind::softmax, {2, 3}},
+      {OpKind::pool, {2, 4}}};
+  for (const auto& [kind, sums] : expected) {
+    INFO(info(kind).name);
+    const Passes passes = memory_passes(kind, stack).value();
+    CHECK(passes.forward_inputs + passes.forward_output == sums.first);
+    CHECK(passes.backward_inputs + passes.backward_output == sums.second);
+  }
+}
+
+TEST_CASE("launch or bandwidth, both sides of where they are equal") {
+  const KernelRates board{FlopPerSecond(1e13), BytesPerSecond(4e11), Seconds(5e-6), 80};
+  // 5 us x 400 GB/s = 2 MB.
+  CHECK(memory_bound_time(Bytes(1.999e6), 1.0, board).bound == Bound::launch);
+  CHECK(memory_bound_time(Bytes(2.001e6), 1.0, board).bound == Bound::memory);
+  CHECK_THAT(memory_bound_time(Bytes(2e6), 1.0, board).time.base(), WithinRel(10e-6, 1e-12));
+  CHECK_THAT(memory_bound_time(Bytes(2e6), 0.5, board).time.base(), WithinRel(15e-6, 1e-12));
+  CHECK(memory_bound_time(Bytes(2e6), 1.0, board).flop == Flop(0.0));
+}

@@ -1,0 +1,197 @@
+// Where a device's parameters come from: its own file, its row, or relatives by weight.
+#include "model/cost/transfer.hpp"
+
+#include <cmath>
+
+#include "tests/catch.hpp"
+
+using namespace tbdsim;
+
+namespace {
+
+Device device(const std::string& architecture = "Pascal") {
+  Device d;
+  d.id = "under-test";
+  d.name = "Tesla T";
+  d.architecture = architecture;
+  d.memory_kind = "GDDR5";
+  d.fp32_lanes = 128;
+  d.multiprocessors = 20;
+  d.peak.fp32 = FlopPerSecond(10e12);
+  d.power_limit = Watts(200.0);
+  d.memory_bandwidth = BytesPerSecond(400e9);
+  return d;
+}
+
+BoardParameters board(const std::string& id, const std::string& architecture, double compute, double bandwidth = 0.8) {
+  BoardParameters b;
+  b.device = id;
+  b.name = "Tesla B";
+  b.architecture = architecture;
+  b.memory_kind = "GDDR5";
+  b.power_limit = Watts(200.0);
+  b.peak_fp32 = FlopPerSecond(10e12);
+  b.parameters = {"convolution", "fp32", compute, bandwidth, Seconds(5e-6), 0.2, 40, "fitted: a test"};
+  return b;
+}
+
+ResolvedParameters resolve(const Device& d, std::vector<BoardParameters> boards) {
+  KernelConstants constants;
+  constants.boards = std::move(boards);
+  return resolve_parameters(d, "convolution", "fp32", constants);
+}
+
+double compute(const Device& d, std::vector<BoardParameters> boards) {
+  return resolve(d, std::move(boards)).parameters.compute_efficiency;
+}
+
+/// Share of the second of two boards in a weighted geometric mean of 0.5 and 1.
+double second_share(double mean) { return 1.0 - std::log(mean) / std::log(0.5); }
+
+}  // namespace
+
+TEST_CASE("the device's own calibration comes before its row, its row before relatives") {
+  Device d = device();
+  const auto row = board("under-test", "Pascal", 0.7);
+  const auto relative = board("other", "Pascal", 0.9);
+  const ResolvedParameters from_row = resolve(d, {relative, row});
+  CHECK(from_row.parameters.compute_efficiency == 0.7);
+  CHECK(from_row.parameters.source == "fitted: a test");
+  CHECK_FALSE(from_row.transferred);
+  CHECK(from_row.distance == 0.0);
+
+  const ResolvedParameters borrowed = resolve(d, {relative});
+  CHECK_THAT(borrowed.parameters.compute_efficiency, WithinRel(0.9, 1e-12));
+  CHECK(borrowed.parameters.source == "transferred: from other");
+  CHECK(borrowed.parameters.samples == 0);
+  CHECK(borrowed.transferred);
+  CHECK(borrowed.distance == 1.0);
+
+  d.calibration.families = {{"convolution", "fp32", 0.6, 0.5, Seconds(3e-6), 0.1, 12, "fitted: own samples"}};
+  const ResolvedParameters own = resolve(d, {relative, row});
+  CHECK(own.parameters.compute_efficiency == 0.6);
+  CHECK(own.parameters.source == "fitted: own samples");
+  CHECK_FALSE(own.transferred);
+}
+
+TEST_CASE("another family or precision is no relative") {
+  auto gemm = board("other", "Pascal", 0.9), half = gemm;
+  gemm.parameters.family = "gemm";
+  half.parameters.precision = "fp16";
+  const ResolvedParameters none = resolve(device(), {gemm, half});
+  CHECK(none.transferred);
+  CHECK(none.parameters.source == "assumed: no samples of this family");
+  CHECK(none.parameters.spread >= 0.2);
+}
+
+TEST_CASE("the same architecture counts more than its neighbours, those more than distant ones") {
+  const auto share = [](const std::string& second) {
+    return second_share(compute(device("Pascal"), {board("a", "Pascal", 0.5), board("b", second, 1.0)}));
+  };
+  CHECK_THAT(share("Pascal"), WithinRel(0.5, 1e-12));
+  CHECK(share("Volta") < 0.25);
+  CHECK_THAT(share("Maxwell"), WithinRel(share("Volta"), 1e-12));  // one generation either way
+  CHECK(share("Turing") < share("Volta"));
+  CHECK(share("Ampere") < share("Turing"));
+  CHECK(share("Hopper") < share("Ampere"));
+  CHECK_THAT(share("Ada Lovelace"), WithinRel(share("Hopper"), 1e-12));  // contemporaries
+  CHECK(share("Vega 10") < 0.01);
+  CHECK(share("Kepler 2.0") < share("Maxwell"));
+}
+
+TEST_CASE("distance is to the nearest relative: one, and one more for each generation") {
+  CHECK(resolve(device("Pascal"), {board("a", "Pascal", 0.5), board("b", "Hopper", 1.0)}).distance == 1.0);
+  CHECK(resolve(device("Pascal"), {board("a", "Volta", 0.5), board("b", "Hopper", 1.0)}).distance == 2.0);
+  CHECK(resolve(device("Blackwell"), {board("a", "Turing", 0.5), board("b", "Volta", 1.0)}).distance == 4.0);
+  CHECK(resolve(device("CDNA 2"), {board("a", "CDNA 1", 0.5)}).distance == 1.0);
+  CHECK(resolve(device("CDNA 2"), {board("a", "Vega 10", 0.5)}).distance == 2.0);
+  // Far from everything, relatives still weigh against each other from the nearest one.
+  const double far = second_share(compute(device("Blackwell"), {board("a", "Volta", 0.5), board("b", "Maxwell", 1.0)}));
+  const double near = second_share(compute(device("Volta"), {board("a", "Volta", 0.5), board("b", "Maxwell", 1.0)}));
+  CHECK_THAT(far, WithinRel(near, 1e-12));
+}
+
+TEST_CASE("Kepler's 192 lanes are fed 128 at a time; narrower multiprocessors are not touched") {
+  for (const auto& [lanes, share] : {std::pair{64, 1.0}, std::pair{128, 1.0}, std::pair{192, 128.0 / 192}}) {
+    Device d = device("Kepler");
+    d.fp32_lanes = lanes;
+    CHECK_THAT(compute(d, {board("a", "Maxwell", 0.6)}), WithinRel(0.6 * share, 1e-12));
+  }
+}
+
+TEST_CASE("consumer boards lend less and borrow more: they run above their listed clock") {
+  const auto renamed = [](auto thing, const char* name) {
+    thing.name = name;
+    return thing;
+  };
+  const BoardParameters tesla = board("a", "Pascal", 0.6);
+  for (const char* consumer : {"GeForce GTX 1080", "NVIDIA TITAN X"}) {
+    INFO(consumer);
+    const BoardParameters lender = renamed(tesla, consumer);
+    const Device borrower = renamed(device(), consumer);
+    const double up = compute(borrower, {tesla}), down = compute(device(), {lender});
+    CHECK(up > 0.6);
+    CHECK(down < 0.6);
+    CHECK_THAT(up * down, WithinRel(0.36, 1e-12));                   // the same factor both ways
+    CHECK_THAT(compute(borrower, {lender}), WithinRel(0.6, 1e-12));  // and none among themselves
+  }
+}
+
+TEST_CASE("boards of another power class count less, whichever of the two has more watts") {
+  const auto share = [](double watts) {
+    auto other = board("b", "Pascal", 1.0);
+    other.power_limit = Watts(watts);
+    return second_share(compute(device(), {board("a", "Pascal", 0.5), other}));
+  };
+  CHECK_THAT(share(200), WithinRel(0.5, 1e-12));
+  CHECK(share(100) < 0.1);
+  CHECK_THAT(share(100), WithinRel(share(400), 1e-9));
+  CHECK(share(150) > share(100));
+  // Watts per peak FLOP/s count, not watts.
+  auto doubled = board("b", "Pascal", 1.0);
+  doubled.power_limit = Watts(400.0);
+  doubled.peak_fp32 = FlopPerSecond(20e12);
+  CHECK_THAT(second_share(compute(device(), {board("a", "Pascal", 0.5), doubled})), WithinRel(0.5, 1e-12));
+  // Unknown: no statement.
+  doubled.power_limit.reset();
+  CHECK_THAT(second_share(compute(device(), {board("a", "Pascal", 0.5), doubled})), WithinRel(0.5, 1e-12));
+}
+
+TEST_CASE("bandwidth is borrowed from boards with the same kind of memory first; compute does not care") {
+  const auto share = [](const char* kind) {
+    auto other = board("b", "Pascal", 1.0, 1.0);
+    other.memory_kind = kind;
+    const ResolvedParameters r = resolve(device(), {board("a", "Pascal", 0.5, 0.5), other});
+    CHECK_THAT(second_share(r.parameters.compute_efficiency), WithinRel(0.5, 1e-12));
+    return second_share(r.parameters.bandwidth_efficiency);
+  };
+  CHECK_THAT(share("GDDR5"), WithinRel(0.5, 1e-12));
+  CHECK(share("GDDR6") < share("GDDR5"));
+  CHECK(share("HBM2") < share("GDDR6"));
+}
+
+TEST_CASE("disagreeing relatives widen the spread") {
+  const double agreed = resolve(device(), {board("a", "Pascal", 0.8), board("b", "Pascal", 0.8)}).parameters.spread;
+  CHECK_THAT(agreed, WithinRel(0.2, 1e-9));
+  // ln 0.8 and ln 0.4 lie ln 2 / 2 on either side of their mean.
+  const double apart = resolve(device(), {board("a", "Pascal", 0.8), board("b", "Pascal", 0.4)}).parameters.spread;
+  CHECK_THAT(apart, WithinRel(std::hypot(0.2, std::log(2.0) / 2), 1e-9));
+}
+
+TEST_CASE("rates: shares of the description's peak and bandwidth; a known lower clock slows borrowed compute only") {
+  Device d = device();
+  FamilyParameters fitted{"gemm", "fp32", 0.5, 0.75, Seconds(4e-6), 0.1, 30, "fitted: a test"};
+  d.boost_clock = Hertz(1500e6);
+  d.sustained_clock = Hertz(1200e6);
+  const KernelRates own = kernel_rates(d, d.peak.fp32, fitted);
+  CHECK_THAT(own.flops.base(), WithinRel(5e12, 1e-12));  // the samples ran at the real clock
+  CHECK_THAT(own.bandwidth.base(), WithinRel(300e9, 1e-12));
+  CHECK(own.launch == Seconds(4e-6));
+  CHECK(own.multiprocessors == 20);
+  fitted.samples = 0;
+  const KernelRates borrowed = kernel_rates(d, d.peak.fp32, fitted);
+  CHECK_THAT(borrowed.flops.base(), WithinRel(4e12, 1e-12));
+  CHECK_THAT(borrowed.bandwidth.base(), WithinRel(300e9, 1e-12));
+  d.sustained_clock.reset();
+  CHECK_THAT(kernel_rates(d, d.peak.fp32, fitted).flops.base(), WithinRel(5e12, 1e-12));
+}
