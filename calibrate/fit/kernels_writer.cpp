@@ -51,8 +51,9 @@ std::string to_toml(const KernelFit& fit) {
   for (const auto& [name, c] : fit.constants.convolution) text += convolution(name, c);
   for (const BoardParameters& b : fit.constants.boards) text += board(b);
   const SpreadConstants& s = fit.constants.spread;
-  text += fmt::format("[spread]\nboard = {:g}\nkernel = {:g}\nrow = {:g}\ntransferred = {:g}\nsource = \"{}\"\n", s.board,
-                      s.kernel, s.row, s.transferred, s.source);
+  text +=
+      fmt::format("[spread]\nboard = {:g}\nkernel = {:g}\nrow = {:g}\ntensor_core = {:g}\ntransferred = {:g}\nsource = \"{}\"\n",
+                  s.board, s.kernel, s.row, s.tensor_core, s.transferred, s.source);
   return text;
 }
 

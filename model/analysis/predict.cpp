@@ -127,9 +127,11 @@ Result<Prediction> predict(Session& session, const PredictOptions& options) {
 
   Prediction p;
   identify(configuration, p);
+  if (kernels->tensor_core()) p.notices.push_back("few tensor-core samples stand behind this: the range is wide");
   const double distance =
       0.5 * (kernels->parameters_of("convolution").distance + kernels->parameters_of("memory_bound").distance);
-  const double spread = step_spread((*configuration.constants)->spread, distance, configuration.stack.extra_spread);
+  const double spread =
+      step_spread((*configuration.constants)->spread, distance, kernels->tensor_core(), configuration.stack.extra_spread);
   p.step_time = with_range(times.step, spread);
   const auto samples = static_cast<double>(p.global_batch);
   p.throughput = {samples / times.step.base(), samples / p.step_time.high.base(), samples / p.step_time.low.base()};

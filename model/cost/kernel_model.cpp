@@ -44,6 +44,12 @@ double sum_of_inputs(const OpGraph& graph, const Op& op) {
 
 bool has_data_gradient(const OpGraph& graph, const Op& op) { return graph.tensor(op.inputs.front()).needs_gradient; }
 
+void withdraw(ConvolutionLibrary& library, std::initializer_list<ConvolutionAlgorithm> algorithms) {
+  for (auto* offered : {&library.forward, &library.backward_data, &library.backward_weights}) {
+    for (const ConvolutionAlgorithm algorithm : algorithms) std::erase(*offered, algorithm);
+  }
+}
+
 }  // namespace
 
 Result<KernelModel> KernelModel::make(const Device& device, Precision precision, const Stack& stack,
@@ -65,9 +71,7 @@ Result<KernelModel> KernelModel::make(const Device& device, Precision precision,
   model.gemm_constants_ = gemm->second;
   if (device.architecture.substr(0, 6) == "Kepler") {
     // cuDNN's fused Winograd kernels are written for Maxwell and later (assumed; no Kepler samples).
-    auto& library = model.stack_.convolution;
-    for (auto* offered : {&library.forward, &library.backward_data, &library.backward_weights})
-      std::erase(*offered, ConvolutionAlgorithm::winograd_fused);
+    withdraw(model.stack_.convolution, {ConvolutionAlgorithm::winograd_fused});
   }
   model.convolution_ = resolve_parameters(device, "convolution", unit->parameter_class, constants);
   model.gemm_ = resolve_parameters(device, "gemm", unit->parameter_class, constants);
@@ -75,6 +79,14 @@ Result<KernelModel> KernelModel::make(const Device& device, Precision precision,
   model.convolution_rates_ = kernel_rates(device, unit->peak, model.convolution_.parameters);
   model.gemm_rates_ = kernel_rates(device, unit->peak, model.gemm_.parameters);
   model.memory_rates_ = kernel_rates(device, device.peak.fp32, model.memory_.parameters);
+  if (precision == Precision::tf32) {
+    auto plain = make(device, Precision::fp32, stack, constants);
+    if (!plain) return plain;
+    model.without_tensor_cores_ = std::make_shared<const KernelModel>(std::move(*plain));
+    // The transforms of Winograd and FFT lose too many bits for tf32's mantissa, so these run in fp32 (assumed).
+    withdraw(model.stack_.convolution,
+             {ConvolutionAlgorithm::winograd_fused, ConvolutionAlgorithm::winograd_nonfused, ConvolutionAlgorithm::fft});
+  }
   return model;
 }
 
@@ -96,20 +108,21 @@ NodeCost KernelModel::cost(const OpGraph& graph, const StepNode& node, double ba
     result.host_operators = 1;
     return result;
   }
-  switch (info(op.kind).family) {
-    case OpFamily::convolution:
-      result = convolution_cost(graph, op, node.pass, batch);
-      break;
-    case OpFamily::gemm:
-      result = linear_cost(graph, op, node.pass, batch);
-      break;
-    default:
-      result = memory_cost(graph, op, node.pass, batch);
-      break;
+  const OpFamily family = info(op.kind).family;
+  const bool product = family == OpFamily::convolution || family == OpFamily::gemm;
+  result = product ? product_cost(graph, op, node.pass, batch) : memory_cost(graph, op, node.pass, batch);
+  if (product && without_tensor_cores_) {
+    const NodeCost plain = without_tensor_cores_->product_cost(graph, op, node.pass, batch);
+    if (plain.kernel.time < result.kernel.time) result = plain;
   }
   const bool split = node.pass == Pass::backward_data || node.pass == Pass::backward_weights;
   result.host_operators = split && has_data_gradient(graph, op) ? 0.5 : 1.0;
   return result;
+}
+
+NodeCost KernelModel::product_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const {
+  return info(op.kind).family == OpFamily::convolution ? convolution_cost(graph, op, pass, batch)
+                                                       : linear_cost(graph, op, pass, batch);
 }
 
 NodeCost KernelModel::update_cost(double count) const {

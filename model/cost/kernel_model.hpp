@@ -1,4 +1,5 @@
 #pragma once
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,8 @@ class KernelModel {
   [[nodiscard]] NodeCost cost(const OpGraph& graph, const StepNode& node, double batch) const;
   /// Update of all parameter arrays of `elements` total by an optimiser that passes `passes` times over them.
   [[nodiscard]] NodeCost update_cost(double elements) const;
+  /// Whether matrix products run on tensor cores, of which few samples exist.
+  [[nodiscard]] bool tensor_core() const { return tensor_core_; }
   /// Peak rate that utilisation is measured against.
   [[nodiscard]] FlopPerSecond peak() const { return peak_; }
   [[nodiscard]] bool transferred() const { return convolution_.transferred || gemm_.transferred || memory_.transferred; }
@@ -45,7 +48,11 @@ class KernelModel {
   [[nodiscard]] NodeCost memory_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const;
   [[nodiscard]] bool fused_away(const OpGraph& graph, const Op& op) const;
 
+  [[nodiscard]] NodeCost product_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const;
+
   Stack stack_;
+  /// tf32 only allows tensor cores: the library still takes fp32 kernels where those are faster.
+  std::shared_ptr<const KernelModel> without_tensor_cores_;
   FlopPerSecond peak_;
   Bytes element_{4.0};
   bool tensor_core_ = false;

@@ -80,8 +80,12 @@ Result<KernelConstants> read_kernel_constants(const std::string& path) {
   for (auto& [name, table] : root.table("convolution").named_tables()) constants.convolution[name] = read_convolution(table);
   for (auto& table : root.tables_or_empty("board")) constants.boards.push_back(read_board(table));
   auto spread = root.table("spread");
-  constants.spread = {spread.number("board", kNotNegative), spread.number("kernel", kNotNegative),
-                      spread.number("row", kNotNegative), spread.number("transferred", kNotNegative), spread.text("source")};
+  constants.spread.board = spread.number("board", kNotNegative);
+  constants.spread.kernel = spread.number("kernel", kNotNegative);
+  constants.spread.row = spread.number("row", kNotNegative);
+  constants.spread.tensor_core = spread.number("tensor_core", kNotNegative);
+  constants.spread.transferred = spread.number("transferred", kNotNegative);
+  constants.spread.source = spread.text("source");
   spread.finish();
   root.finish();
   if (!file->errors().empty()) return tl::make_unexpected(file->errors());

@@ -53,6 +53,7 @@ struct SpreadConstants {
   double board = 0.08;        ///< common to all kernels of one board and network
   double kernel = 0.27;       ///< of single kernels, independent
   double row = 0.07;          ///< of a whole step, beyond the common part
+  double tensor_core = 0.25;  ///< added when products run on tensor cores: samples of two boards only
   double transferred = 0.05;  ///< added (in squares) for each generation from which parameters are borrowed
   std::string source;
 };
