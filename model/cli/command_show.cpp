@@ -39,6 +39,7 @@ Result<Found> find_entry(const Catalogue& catalogue, const std::string& name) {
   if (exact != found.end()) return *exact;
   if (found.size() == 1) return found.front();
   std::vector<std::string> choices;
+  choices.reserve(found.size());
   for (const Found& f : found) choices.push_back(fmt::format("{} of {}", f.id, f.kind->name));
   return fail(fmt::format("show: {} fits several: {}", tbdsim::quoted(name), fmt::join(choices, ", ")));
 }

@@ -1,4 +1,5 @@
 #pragma once
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -38,7 +39,7 @@ struct CatalogueEntry {
     if (!value) return;
     Fact fact{std::move(label), std::move(key), format(*value, 4), value->base(), std::move(from), in_lists};
     // Bytes are whole numbers, and scripts compare them as such.
-    if constexpr (std::is_same_v<Q, Bytes>) fact.value = static_cast<std::int64_t>(value->base() + 0.5);
+    if constexpr (std::is_same_v<Q, Bytes>) fact.value = static_cast<std::int64_t>(std::llround(value->base()));
     facts.push_back(std::move(fact));
   }
   void add_count(std::string label, std::string key, std::int64_t value, bool in_lists = false) {

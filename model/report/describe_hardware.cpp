@@ -48,8 +48,7 @@ void add_links(CatalogueEntry& entry, const Topology& topology) {
   for (const auto& [type, links] : types) {
     const auto& [count, link] = links;
     entry.add_count(fmt::format("{} links", type), fmt::format("{}_links", type), count);
-    const auto add = [&, bundle = link, type = type](const char* what, const char* key, BytesPerSecond rate,
-                                                     const std::string& source) {
+    const auto add = [&, type = type](const char* what, const char* key, BytesPerSecond rate, const std::string& source) {
       entry.add(fmt::format("{} {}", type, what), fmt::format("{}_{}_bytes_per_s", type, key), known(rate), false, source);
     };
     add("bandwidth per link, direction", "bandwidth", link->bandwidth, link->source);

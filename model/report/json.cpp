@@ -1,5 +1,6 @@
 #include "model/report/json.hpp"
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "model/analysis/kernel_summary.hpp"
@@ -23,7 +24,7 @@ std::string text(const Json& json) {
 
 Json tool() { return {{"name", "tbdsim"}, {"version", TBDSIM_VERSION}}; }
 Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
-Json whole(Bytes bytes) { return static_cast<std::int64_t>(bytes.base() + 0.5); }
+Json whole(Bytes bytes) { return static_cast<std::int64_t>(std::llround(bytes.base())); }
 
 template <class Q>
 Json ranged(const Ranged<Q>& r) {
