@@ -69,6 +69,9 @@ std::vector<Vertex> node_vertices(int gpus, int cpus, int pcie_switches, int nvs
   return vertices;
 }
 
+// Two-socket Xeon E5 boards join their CPUs by two QPI links, as the DGX-1 does; the file states one.
+constexpr int kCpuLinks = 2;
+
 void add_plain_pcie(Topology& topology, const std::vector<LinkBundle>& types) {
   const std::vector<VertexId> cpus = of_kind(topology, VertexKind::cpu);
   const bool joined = std::any_of(topology.links.begin(), topology.links.end(),
@@ -83,7 +86,7 @@ void add_plain_pcie(Topology& topology, const std::vector<LinkBundle>& types) {
         }
       }
     } else if (type.kind == LinkKind::cpu_link && !joined) {
-      for (std::size_t i = 1; i < cpus.size(); ++i) topology.links.push_back(wire(type, topology, cpus[i - 1], cpus[i]));
+      for (std::size_t i = 1; i < cpus.size(); ++i) topology.links.push_back(wire(type, topology, cpus[i - 1], cpus[i], kCpuLinks));
     }
   }
 }
