@@ -1,0 +1,253 @@
+// Kernel times of training-step nodes on an invented board, where every expectation is the cost model's own formula.
+#include "model/cost/kernel_model.hpp"
+
+#include <algorithm>
+
+#include "model/workload/graph_builder.hpp"
+#include "tests/catch.hpp"
+
+using namespace tbdsim;
+
+namespace {
+
+/// Shares of 1 everywhere, so rates are the description's.
+FamilyParameters ideal(const char* family, const char* precision) {
+  return {family, precision, 1.0, 1.0, Seconds(5e-6), 0.1, 10, "fitted: a test"};
+}
+
+Device board() {
+  Device d;
+  d.id = "board";
+  d.name = "Tesla B";
+  d.architecture = "Volta";
+  d.multiprocessors = 80;
+  d.fp32_lanes = 64;
+  d.peak.fp32 = FlopPerSecond(12.8e12);
+  d.peak.fp16_tensor = FlopPerSecond(100e12);
+  d.memory_bandwidth = BytesPerSecond(600e9);
+  d.memory_kind = "HBM2";
+  for (const auto* precision : {"fp32", "fp16"}) {
+    d.calibration.families.push_back(ideal("gemm", precision));
+    d.calibration.families.push_back(ideal("convolution", precision));
+  }
+  d.calibration.families.push_back(ideal("memory_bound", "fp32"));
+  return d;
+}
+
+Stack stack() {
+  using A = ConvolutionAlgorithm;
+  Stack s;
+  s.id = "stack";
+  s.file = "stack.toml";
+  s.convolution.generation = "lib";
+  for (auto* pass : {&s.convolution.forward, &s.convolution.backward_data})
+    *pass = {A::implicit_gemm, A::direct, A::winograd_fused, A::winograd_nonfused, A::fft};
+  s.convolution.backward_weights = {A::implicit_gemm, A::direct, A::winograd_nonfused, A::fft};
+  return s;
+}
+
+KernelConstants constants() {
+  KernelConstants c;
+  c.file = "kernels.toml";
+  c.gemm["fp32"] = c.gemm["tensor"] = TileConstants{};
+  c.convolution["lib"] = c.convolution["lib-tensor"] = ConvolutionConstants{};
+  return c;
+}
+
+KernelModel model(const Stack& s = stack(), Precision precision = Precision::fp32) {
+  return KernelModel::make(board(), precision, s, constants()).value();
+}
+
+std::string refusal(Device device, Precision precision, const Stack& s = stack(), const KernelConstants& c = constants()) {
+  const auto made = KernelModel::make(device, precision, s, c);
+  return made ? "" : to_text(made.error());
+}
+
+/// conv (with bias) -> batch norm -> relu -> add of both -> relu -> linear -> loss
+OpGraph network() {
+  GraphBuilder g("small", "torchvision", "image", {64, 28, 28}, 4);
+  const TensorId c = g.convolution(g.input(), {64, 3, 3, 1, 1, 1, 1, 1, 1, true}, "conv");
+  const TensorId n = g.batch_norm(c, "norm");
+  const TensorId r = g.relu(n, "relu");
+  const TensorId sum = g.plus(r, c, "sum");
+  const TensorId again = g.relu(sum, "relu2");
+  g.softmax_loss(g.linear(g.flatten(again, "flat"), 10, "fc"), "loss");
+  return std::move(g).finish().value();
+}
+
+/// Cost of the node of `pass` of the operator called `name`.
+NodeCost cost(const KernelModel& kernels, const char* name, Pass pass, double batch = 32) {
+  static const OpGraph kGraph = network();
+  const TrainingStep step = training_step(kGraph);
+  for (const auto* part : {&step.forward, &step.backward}) {
+    for (const StepNode& node : *part)
+      if (node.pass == pass && kGraph.op(node.op).name == name) return kernels.cost(kGraph, node, batch);
+  }
+  FAIL("no such node");
+  return {};
+}
+
+Stack changed(void (*change)(Stack&)) {
+  Stack s = stack();
+  change(s);
+  return s;
+}
+
+constexpr double kMap = 32.0 * 64 * 28 * 28 * 4;  // bytes of one feature map of the batch
+
+}  // namespace
+
+TEST_CASE("a precision needs its unit, to the letter") {
+  CHECK(refusal(board(), Precision::tf32) == "precision tf32: board has no tf32 tensor cores\n");
+  CHECK(refusal(board(), Precision::bf16) == "precision bf16: board has no bf16 tensor cores\n");
+  CHECK(refusal(board(), Precision::fp32).empty());
+  CHECK(refusal(board(), Precision::fp16).empty());
+  CHECK(refusal(board(), Precision::amp).empty());
+  Device ampere = board();
+  ampere.peak.tf32_tensor = FlopPerSecond(156e12);
+  ampere.peak.bf16_tensor = FlopPerSecond(312e12);
+  CHECK(refusal(ampere, Precision::tf32).empty());
+  CHECK(refusal(ampere, Precision::bf16).empty());
+}
+
+TEST_CASE("constants that a stack's library lacks, to the letter") {
+  const Stack other = changed([](Stack& s) { s.convolution.generation = "cudnn99"; });
+  CHECK(refusal(board(), Precision::fp32, other) ==
+        "stack.toml: convolution.generation \"cudnn99\" has no constants in kernels.toml\n");
+  CHECK(refusal(board(), Precision::fp16, other) ==
+        "stack.toml: convolution.generation \"cudnn99-tensor\" has no constants in kernels.toml\n");
+  KernelConstants none = constants();
+  none.gemm.erase("fp32");
+  CHECK(refusal(board(), Precision::fp32, stack(), none) == "kernels.toml: gemm constants missing\n");
+  CHECK(refusal(board(), Precision::fp16, stack(), none).empty());
+}
+
+TEST_CASE("the peak that utilisation is measured against") {
+  CHECK(model().peak() == FlopPerSecond(12.8e12));
+  CHECK(model(stack(), Precision::amp).peak() == FlopPerSecond(100e12));
+  Device without = board();
+  without.peak.fp16_tensor.reset();
+  // 16-bit storage, fp32 arithmetic.
+  const auto half = KernelModel::make(without, Precision::fp16, stack(), constants());
+  REQUIRE(half);
+  CHECK(half->peak() == FlopPerSecond(12.8e12));
+  CHECK_FALSE(cost(*half, "conv", Pass::forward).tensor_core);
+  CHECK(cost(*half, "norm", Pass::forward).kernel.bytes == Bytes(3 * kMap / 2));
+  CHECK(cost(model(stack(), Precision::fp16), "conv", Pass::forward).tensor_core);
+}
+
+TEST_CASE("a convolution's passes are those of the convolution model, with the algorithm told") {
+  const Stack plain = changed([](Stack& s) { s.separate_bias = false; });
+  const ConvolutionShape shape{32, 64, 28, 28, 64, 3, 3, 28, 28, 1, 1, 1};
+  const KernelRates rates{FlopPerSecond(12.8e12), BytesPerSecond(600e9), Seconds(5e-6), 80};
+  for (const auto& [pass, which] : {std::pair{Pass::forward, ConvolutionPass::forward},
+                                    std::pair{Pass::backward_weights, ConvolutionPass::backward_weights}}) {
+    const auto& offered = pass == Pass::forward ? plain.convolution.forward : plain.convolution.backward_weights;
+    const ConvolutionTime expected = fastest_convolution(shape, which, offered, {}, Bytes(4.0), ConvolutionConstants{}, rates);
+    const NodeCost node = cost(model(plain), "conv", pass);
+    CHECK(node.kernel.time == expected.kernel.time);
+    CHECK(node.algorithm == expected.algorithm);
+    CHECK(node.family == "convolution");
+    CHECK(node.kernel.flop == Flop(2.0 * 32 * 64 * 64 * 28 * 28 * 9));
+  }
+}
+
+TEST_CASE("Kepler is not offered the fused Winograd kernel") {
+  const Stack only = changed([](Stack& s) { s.convolution.forward = {ConvolutionAlgorithm::winograd_fused}; });
+  CHECK(cost(model(only), "conv", Pass::forward).algorithm == ConvolutionAlgorithm::winograd_fused);
+  Device kepler = board();
+  kepler.architecture = "Kepler 2.0";
+  const auto made = KernelModel::make(kepler, Precision::fp32, only, constants());
+  REQUIRE(made);
+  CHECK(cost(*made, "conv", Pass::forward).algorithm == ConvolutionAlgorithm::implicit_gemm);
+}
+
+TEST_CASE("a convolution's bias: two passes over the output forward, one for its gradient, none with the fused call") {
+  const Stack fused = changed([](Stack& s) { s.separate_bias = false; });
+  const auto extra = [&](Pass pass) {
+    return (cost(model(), "conv", pass).kernel.time - cost(model(fused), "conv", pass).kernel.time).base();
+  };
+  CHECK_THAT(extra(Pass::forward), WithinRel(5e-6 + 2 * kMap / 600e9, 1e-9));
+  CHECK_THAT(extra(Pass::backward_weights), WithinRel(5e-6 + kMap / 600e9, 1e-9));
+  CHECK(cost(model(), "conv", Pass::forward).kernel.kernels == cost(model(fused), "conv", Pass::forward).kernel.kernels + 1);
+}
+
+TEST_CASE("a linear layer's three products and its bias") {
+  const KernelRates rates{FlopPerSecond(12.8e12), BytesPerSecond(600e9), Seconds(5e-6), 80};
+  const double in = 64 * 28 * 28;
+  const auto gemm = [&](GemmShape shape) { return gemm_time(shape, Bytes(4.0), TileConstants{}, rates).time.base(); };
+  const auto bias = [&](double passes) { return 5e-6 + passes * 32 * 10 * 4 / 600e9; };
+  CHECK_THAT(cost(model(), "fc", Pass::forward).kernel.time.base(), WithinRel(gemm({32, 10, in, 1}) + bias(2), 1e-9));
+  CHECK_THAT(cost(model(), "fc", Pass::backward_data).kernel.time.base(), WithinRel(gemm({32, in, 10, 1}), 1e-9));
+  CHECK_THAT(cost(model(), "fc", Pass::backward_weights).kernel.time.base(), WithinRel(gemm({10, in, 32, 1}) + bias(1), 1e-9));
+  for (const Pass pass : {Pass::forward, Pass::backward_data, Pass::backward_weights})
+    CHECK(cost(model(), "fc", pass).kernel.flop == Flop(2.0 * 32 * 10 * in));
+}
+
+TEST_CASE("memory-bound operators move their passes; an addition's backward moves nothing") {
+  const auto seconds = [](const char* name, Pass pass) { return cost(model(), name, pass).kernel.time.base(); };
+  CHECK_THAT(seconds("norm", Pass::forward), WithinRel(5e-6 + 3 * kMap / 600e9, 1e-12));
+  CHECK_THAT(seconds("norm", Pass::backward), WithinRel(5e-6 + 5 * kMap / 600e9, 1e-12));
+  CHECK_THAT(seconds("relu", Pass::forward), WithinRel(5e-6 + 2 * kMap / 600e9, 1e-12));
+  CHECK_THAT(seconds("relu", Pass::backward), WithinRel(5e-6 + 3 * kMap / 600e9, 1e-12));
+  CHECK_THAT(seconds("sum", Pass::forward), WithinRel(5e-6 + 3 * kMap / 600e9, 1e-12));  // two read, one written
+  CHECK(seconds("sum", Pass::backward) == 0.0);
+  CHECK(seconds("flat", Pass::forward) == 0.0);
+  // The convolution's output has two consumers: two gradients read, one written.
+  CHECK_THAT(seconds("conv", Pass::gradient_sum), WithinRel(5e-6 + 3 * kMap / 600e9, 1e-12));
+}
+
+TEST_CASE("fusion: a batch norm takes its own ReLU, a compiler takes every elementwise operator") {
+  const Stack norm = changed([](Stack& s) { s.fuses_batch_norm_relu = true; });
+  CHECK(cost(model(norm), "relu", Pass::forward).kernel.time == Seconds(0.0));
+  CHECK(cost(model(norm), "relu", Pass::backward).kernel.time == Seconds(0.0));
+  CHECK(cost(model(norm), "relu2", Pass::forward).kernel.time ==
+        cost(model(), "relu2", Pass::forward).kernel.time);  // after an addition
+  CHECK(cost(model(norm), "norm", Pass::forward).kernel.time == cost(model(), "norm", Pass::forward).kernel.time);
+  const Stack compiler = changed([](Stack& s) { s.fuses_elementwise = true; });
+  for (const char* name : {"relu", "relu2", "sum"}) CHECK(cost(model(compiler), name, Pass::forward).kernel.time == Seconds(0.0));
+  CHECK(cost(model(compiler), "norm", Pass::forward).kernel.time > Seconds(0.0));
+}
+
+TEST_CASE("16-bit feature maps halve what memory-bound operators move") {
+  CHECK(cost(model(stack(), Precision::amp), "norm", Pass::forward).kernel.bytes == Bytes(3 * kMap / 2));
+  CHECK(cost(model(), "norm", Pass::forward).kernel.bytes == Bytes(3 * kMap));
+}
+
+TEST_CASE("updates: passes over fp32 parameters; one launch per kernel and array, or few for all") {
+  const double count = 25e6;
+  const auto update = [&](void (*change)(Stack&)) { return model(changed(change)).update_cost(count); };
+  const auto base = update([](Stack&) {});
+  CHECK_THAT(base.kernel.time.base(), WithinRel(5e-6 + 5 * count * 4 / 600e9, 1e-12));
+  CHECK(base.host_operators == 1.0);
+  const auto chain = update([](Stack& s) { s.update_kernels_per_array = 3; });
+  CHECK_THAT(chain.kernel.time.base(), WithinRel(15e-6 + 5 * count * 4 / 600e9, 1e-12));
+  CHECK(chain.kernel.kernels == 3);
+  const auto copies = update([](Stack& s) { s.update_extra_passes = 2; });
+  CHECK_THAT(copies.kernel.time.base(), WithinRel(5e-6 + 7 * count * 4 / 600e9, 1e-12));
+  const auto multi = update([](Stack& s) { s.update = UpdateKind::multi_tensor; });
+  CHECK(multi.kernel.time < base.kernel.time);
+  CHECK_THAT(multi.kernel.time.base(), WithinRel(5e-6 / 30 + 5 * count * 4 / 600e9, 1e-12));
+  CHECK(multi.host_operators < 0.1);
+  // 16-bit training still updates fp32 weights.
+  CHECK_THAT(model(stack(), Precision::amp).update_cost(count).kernel.time.base(), WithinRel(base.kernel.time.base(), 1e-12));
+}
+
+TEST_CASE("the two gradients of one layer are one operator of the host") {
+  CHECK(cost(model(), "fc", Pass::forward).host_operators == 1.0);
+  CHECK(cost(model(), "fc", Pass::backward_data).host_operators == 0.5);
+  CHECK(cost(model(), "fc", Pass::backward_weights).host_operators == 0.5);
+  // The first convolution has one gradient only.
+  CHECK(cost(model(), "conv", Pass::backward_weights).host_operators == 1.0);
+}
+
+TEST_CASE("which parameters stand behind a family") {
+  const KernelModel own = model();
+  CHECK_FALSE(own.transferred());
+  for (const auto* family : {"convolution", "gemm", "memory_bound"}) CHECK(own.parameters_of(family).parameters.family == family);
+  Device bare = board();
+  bare.calibration.families.clear();
+  const auto borrowed = KernelModel::make(bare, Precision::fp32, stack(), constants());
+  REQUIRE(borrowed);
+  CHECK(borrowed->transferred());
+}
