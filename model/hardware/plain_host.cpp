@@ -86,7 +86,8 @@ void add_plain_pcie(Topology& topology, const std::vector<LinkBundle>& types) {
         }
       }
     } else if (type.kind == LinkKind::cpu_link && !joined) {
-      for (std::size_t i = 1; i < cpus.size(); ++i) topology.links.push_back(wire(type, topology, cpus[i - 1], cpus[i], kCpuLinks));
+      for (std::size_t i = 1; i < cpus.size(); ++i)
+        topology.links.push_back(wire(type, topology, cpus[i - 1], cpus[i], kCpuLinks));
     }
   }
 }

@@ -42,7 +42,8 @@ Result<RingExchange> ring_exchange(const System& system, const std::vector<int>&
     std::vector<VertexId> group;
     for (const int device : devices) group.push_back(all[static_cast<std::size_t>(device)]);
     const RingSet set = find_rings(system.topology, group, default_ring_options(system.device));
-    if (set.bandwidth <= BytesPerSecond(0.0)) return fail(fmt::format("{}: GPUs {} cannot reach each other", system.id, fmt::join(devices, ",")));
+    if (set.bandwidth <= BytesPerSecond(0.0))
+      return fail(fmt::format("{}: GPUs {} cannot reach each other", system.id, fmt::join(devices, ",")));
     rings = std::max(set.effective_rings, 1.0);
     exchange.description = fmt::format("{} {} ring{} at {:.3g} GB/s", set.effective_rings, set.over_nvlink ? "NVLink" : "host",
                                        set.effective_rings == 1 ? "" : "s", set.bandwidth.base() / 1e9);
