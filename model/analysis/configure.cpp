@@ -131,6 +131,21 @@ void choose_stack(Session& session, const PredictOptions& options, Configuration
                                configuration.stack.notices.end());
 }
 
+/// A network with an operator that has no cost model gets no number, rather than one that leaves it out.
+Errors unmodelled_operators(const OpGraph& graph) {
+  Errors errors;
+  for (const Op& op : graph.ops) {
+    const bool recurrent = info(op.kind).family == OpFamily::recurrent;
+    if (recurrent || op.kind == OpKind::matmul)
+      errors.push_back(
+          {fmt::format("{}: layer \"{}\": {} layers have no cost model in this version", graph.name, op.name, info(op.kind).name),
+           {},
+           {},
+           0});
+  }
+  return errors;
+}
+
 }  // namespace
 
 Result<Configuration> configure(Session& session, const PredictOptions& options) {
@@ -164,7 +179,13 @@ Result<Configuration> configure(Session& session, const PredictOptions& options)
   configuration.workload = session.workload(options.model, variant, {options.image, std::nullopt});
   if (!*configuration.workload)
     errors.insert(errors.end(), configuration.workload->error().begin(), configuration.workload->error().end());
+  if (*configuration.workload) {
+    const Errors missing = unmodelled_operators(configuration.network_graph().graph);
+    errors.insert(errors.end(), missing.begin(), missing.end());
+  }
   if (!errors.empty()) return tl::make_unexpected(errors);
+  if (options.seq_len && configuration.network_graph().graph.input_unit == "image")
+    return fail(fmt::format("--seq-len {}: {} takes images, not sequences", *options.seq_len, options.model));
   configuration.batch = options.batch.value_or(configuration.network_graph().graph.default_batch);
   if (std::int64_t{configuration.batch} * configuration.gpus > std::numeric_limits<int>::max())
     return fail(

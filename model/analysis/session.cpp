@@ -23,7 +23,8 @@ Result<Workload> read_workload_file(const std::string& path) {
 Result<Workload> make_workload(const std::string& name, const std::string& variant, const ZooOptions& options) {
   std::error_code error;
   const bool file = name.size() > 5 && name.substr(name.size() - 5) == ".toml";
-  if (file && std::filesystem::exists(name, error)) return read_workload_file(name);
+  const bool path = file || name.find('/') != std::string::npos;
+  if (path && std::filesystem::exists(name, error)) return read_workload_file(name);
   const std::string wanted = file ? std::filesystem::path(name).stem().string() : name;
   const auto entry = find_network(wanted, variant);
   if (!entry) {
