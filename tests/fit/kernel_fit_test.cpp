@@ -1,0 +1,247 @@
+// Samples that the cost models themselves made: the fit must find the efficiencies they were made with.
+#include "calibrate/fit/kernel_fit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "calibrate/fit/observations.hpp"
+#include "tests/catch.hpp"
+
+using namespace tbdsim;
+using namespace tbdsim::calibrate;
+
+namespace {
+
+constexpr unsigned kSeed = 7;
+
+Device board(const std::string& id, double tera_flops, double giga_bytes, int multiprocessors) {
+  Device d;
+  d.id = d.name = id;
+  d.architecture = "Pascal";
+  d.memory_kind = "HBM2";
+  d.multiprocessors = multiprocessors;
+  d.peak.fp32 = FlopPerSecond(tera_flops * 1e12);
+  d.memory_bandwidth = BytesPerSecond(giga_bytes * 1e9);
+  d.power_limit = Watts(250.0);
+  return d;
+}
+
+/// What two boards really reach; in logarithms their mean lies near the prior, so shared scales have nothing to absorb.
+struct Truth {
+  Device device;
+  double compute, bandwidth;
+};
+const std::vector<Truth> kTruth{{board("slow", 6, 320, 24), 0.78, 0.84}, {board("fast", 11, 700, 56), 0.92, 0.76}};
+
+std::map<std::string, Device> devices() {
+  std::map<std::string, Device> all;
+  for (const Truth& t : kTruth) all[t.device.id] = t.device;
+  return all;
+}
+
+KernelRates rates(const Truth& t, Seconds launch) {
+  return {t.device.peak.fp32 * t.compute, t.device.memory_bandwidth * t.bandwidth, launch, t.device.multiprocessors};
+}
+
+Sample sample(const Truth& t, const char* family, const char* op, const char* pass) {
+  Sample s;
+  s.device = t.device.id;
+  s.family = family;
+  s.op = op;
+  s.precision = "fp32";
+  s.pass = pass;
+  s.library = "cudnn 7.0.5";
+  return s;
+}
+
+double scatter(std::mt19937& random) { return std::exp(std::normal_distribution<double>(0.0, 0.05)(random)); }
+
+std::vector<Sample> products(std::mt19937& random) {
+  TileConstants tiles;  // the shared constants that the fit starts from
+  tiles.reread = 0.05;
+  std::vector<Sample> all;
+  for (const Truth& t : kTruth) {
+    for (const std::int64_t m : {128, 512, 1760, 4096}) {
+      for (const std::int64_t n : {16, 64, 700, 3000}) {
+        for (const std::int64_t k : {512, 1760, 4096}) {
+          Sample s = sample(t, "gemm", "matmul", "forward");
+          s.shape = {{"b", 1}, {"m", m}, {"n", n}, {"k", k}, {"ta", 0}, {"tb", 0}};
+          const GemmShape shape{static_cast<double>(m), static_cast<double>(n), static_cast<double>(k), 1};
+          s.time = scatter(random) * gemm_time(shape, Bytes(4.0), tiles, rates(t, 8.0_us)).time;
+          all.push_back(s);
+        }
+      }
+    }
+  }
+  return all;
+}
+
+std::vector<Sample> convolutions(std::mt19937& random) {
+  ConvolutionConstants constants;
+  constants.tiles.prologue_depth = 14;
+  constants.tiles.tile_penalty = 5;
+  constants.backward_data = {1, 1, 2, 0.4};
+  std::vector<Sample> all;
+  for (const Truth& t : kTruth) {
+    for (const std::int64_t n : {16, 64}) {
+      for (const auto& [c, h, k, r, stride] : std::vector<std::array<std::int64_t, 5>>{{64, 56, 64, 1, 1},
+                                                                                       {256, 28, 512, 1, 2},
+                                                                                       {128, 28, 128, 3, 1},
+                                                                                       {512, 14, 512, 3, 1},
+                                                                                       {128, 56, 128, 3, 2},
+                                                                                       {3, 224, 64, 7, 2},
+                                                                                       {192, 27, 256, 5, 1},
+                                                                                       {256, 56, 64, 1, 1},
+                                                                                       {1024, 14, 256, 1, 1},
+                                                                                       {256, 14, 256, 3, 2}}) {
+        for (const char* pass : {"forward", "backward_data", "backward_weights"}) {
+          Sample s = sample(t, "conv", "conv", pass);
+          s.shape = {{"n", n},
+                     {"c", c},
+                     {"h", h},
+                     {"w", h},
+                     {"k", k},
+                     {"r", r},
+                     {"s", r},
+                     {"stride_h", stride},
+                     {"stride_w", stride},
+                     {"pad_h", r / 2},
+                     {"pad_w", r / 2},
+                     {"dilation", 1},
+                     {"groups", 1}};
+          s.time = Seconds(1.0);
+          const ConvolutionObservation row = convolution_observation(s).value();
+          s.time = scatter(random) * fastest_of(row, constants, rates(t, 20.0_us));
+          all.push_back(s);
+        }
+      }
+    }
+  }
+  return all;
+}
+
+std::vector<Sample> elementwise(std::mt19937& random) {
+  std::vector<Sample> all;
+  for (const Truth& t : kTruth) {
+    for (std::int64_t elements = 20'000'000; elements < 200'000'000; elements += 10'000'000) {
+      Sample s = sample(t, "elementwise", "add", "forward");
+      s.shape = {{"elements", elements}, {"inputs", 2}, {"outputs", 1}};
+      s.time = scatter(random) * (Bytes(static_cast<double>(elements) * 12) / rates(t, 0.0_us).bandwidth);
+      all.push_back(s);
+    }
+  }
+  return all;
+}
+
+const BoardParameters& fitted(const KernelFit& fit, const std::string& device, std::string_view family) {
+  for (const BoardParameters& b : fit.constants.boards)
+    if (b.device == device && b.parameters.family == family) return b;
+  FAIL("no " << family << " of " << device);
+  return fit.constants.boards.front();
+}
+
+void check_recovered(const std::vector<Sample>& samples, const char* family, bool compute) {
+  const auto fit = fit_kernels(samples, devices());
+  REQUIRE(fit);
+  INFO("seed " << kSeed);
+  for (const Truth& t : kTruth) {
+    const FamilyParameters& p = fitted(*fit, t.device.id, family).parameters;
+    INFO(t.device.id << " compute " << p.compute_efficiency << " bandwidth " << p.bandwidth_efficiency);
+    if (compute)
+      CHECK_THAT(p.compute_efficiency, WithinRel(t.compute, 0.03));
+    else
+      CHECK_THAT(p.bandwidth_efficiency, WithinRel(t.bandwidth, 0.03));
+    // Kernels below 20 us do not count.
+    const auto counted = std::count_if(samples.begin(), samples.end(),
+                                       [&](const Sample& s) { return s.device == t.device.id && s.time >= Seconds(20e-6); });
+    CHECK(p.samples == counted);
+    CHECK(p.spread < 0.10);  // the scatter that was put in is 0.05
+    CHECK(p.source.rfind("fitted: ", 0) == 0);
+  }
+}
+
+std::string refusal(const std::vector<Sample>& samples) {
+  const auto fit = fit_kernels(samples, devices());
+  return fit ? "" : to_text(fit.error());
+}
+
+}  // namespace
+
+TEST_CASE("matrix products: compute efficiencies within 3 %") {
+  std::mt19937 random(kSeed);
+  check_recovered(products(random), "gemm", true);
+}
+
+TEST_CASE("convolutions of three passes: compute efficiencies within 3 %") {
+  std::mt19937 random(kSeed);
+  check_recovered(convolutions(random), "convolution", true);
+}
+
+TEST_CASE("elementwise kernels: bandwidth efficiencies within 3 %") {
+  std::mt19937 random(kSeed);
+  check_recovered(elementwise(random), "memory_bound", false);
+}
+
+TEST_CASE("a fit of everything describes its boards and reads back as written") {
+  std::mt19937 random(kSeed);
+  std::vector<Sample> all = products(random);
+  for (auto part : {convolutions(random), elementwise(random)}) all.insert(all.end(), part.begin(), part.end());
+  auto fit = fit_kernels(all, devices());
+  REQUIRE(fit);
+  CHECK(fit->constants.boards.size() == 6);
+  CHECK(fit->constants.convolution.count("cudnn7") == 1);
+  CHECK(fit->constants.convolution.count("cudnn8") == 1);  // inherited, and said so
+  CHECK_FALSE(fit->notes.empty());
+  const BoardParameters& b = fitted(*fit, "slow", "gemm");
+  CHECK(b.architecture == "Pascal");
+  CHECK(b.power_limit == Watts(250.0));
+  fit->constants.source = "fitted: a test";
+  fit->constants.spread.source = "assumed: a test";
+  const std::string path = TBDSIM_BINARY_DIR "/fitted_kernels.toml";
+  std::ofstream(path) << to_toml(*fit);
+  const auto read = read_kernel_constants(path);
+  INFO((read ? std::string() : to_text(read.error())));
+  REQUIRE(read);
+  REQUIRE(read->boards.size() == 6);
+  for (std::size_t i = 0; i < 6; ++i) {
+    CHECK(read->boards[i].device == fit->constants.boards[i].device);
+    CHECK_THAT(read->boards[i].parameters.compute_efficiency,
+               WithinRel(fit->constants.boards[i].parameters.compute_efficiency, 1e-3));
+    CHECK_THAT(read->boards[i].parameters.launch.base(), WithinRel(fit->constants.boards[i].parameters.launch.base(), 1e-2));
+  }
+  CHECK_THAT(read->gemm.at("fp32").prologue_depth, WithinRel(fit->constants.gemm.at("fp32").prologue_depth, 1e-3));
+}
+
+TEST_CASE("samples nobody can use, to the letter") {
+  std::mt19937 random(kSeed);
+  Sample stranger = elementwise(random).front();
+  stranger.device = "unheard-of";
+  stranger.line = 7;
+  Sample other = stranger;
+  other.line = 9;
+  CHECK(refusal({stranger, other}) ==
+        "line 7: device \"unheard-of\" is not described\nline 9: device \"unheard-of\" is not described\n");
+  Sample fast = elementwise(random).front();
+  fast.time = Seconds(19e-6);
+  CHECK(refusal({fast}) == "no sample is long enough to fit: kernels of 20 us, calls of 0.2 ms\n");
+  fast.time = Seconds(20e-6);
+  CHECK(refusal({fast}).empty());
+  fast.call_timing = true;
+  fast.time = Seconds(199e-6);
+  CHECK_FALSE(refusal({fast}).empty());
+  fast.time = Seconds(200e-6);
+  CHECK(refusal({fast}).empty());
+}
+
+TEST_CASE("which library generation describes a sample") {
+  CHECK(library_generation("cudnn 4; torch7") == "cudnn5");
+  CHECK(library_generation("cudnn 6.0") == "cudnn5");
+  CHECK(library_generation("cudnn 7.0.5") == "cudnn7");
+  CHECK(library_generation("pytorch 2.1.0; cuda 12.1; cudnn 8.9.2") == "cudnn8");
+  CHECK(library_generation("cudnn 9.1") == "cudnn8");
+  CHECK(library_generation("miopen 1.3; rocm 1.7.1") == "miopen1");
+  CHECK(library_generation("") == "cudnn7");
+}
