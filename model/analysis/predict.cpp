@@ -79,9 +79,9 @@ void tell_memory(const Configuration& configuration, const LoweredStep& step, Pr
 std::string limit_text(const Limit& limit, const Configuration& configuration) {
   const int percent = static_cast<int>(std::lround(100.0 * limit.share));
   const std::string& device = configuration.hardware().device.id;
-  if (limit.resource == "gpu_compute") return fmt::format("{} % of the step is arithmetic on {}", percent, device);
+  if (limit.resource == "gpu_compute") return fmt::format("{} % of the step runs compute-bound or short kernels on {}", percent, device);
   if (limit.resource == "gpu_memory_bandwidth")
-    return fmt::format("{} % of the step moves data in the memory of {}", percent, device);
+    return fmt::format("{} % of the step runs kernels bound by the memory of {}", percent, device);
   if (limit.resource == "host") return fmt::format("{} % of the step waits for the host to issue operators", percent);
   if (limit.resource == "intra_node_link") return fmt::format("{} % of the step exchanges gradients inside the node", percent);
   return fmt::format("{} % of the step exchanges gradients between nodes", percent);
