@@ -12,20 +12,25 @@ std::string_view Report::verdict(bool met) {
 }
 
 void Report::print_time(std::string_view name, Spread seconds, Seconds goal) {
-  fmt::print("{:<52} median {:>9}  min {:>9}  max {:>9}  goal <= {:>9}  {}\n", name, format(Seconds(seconds.median)),
+  fmt::print("{:<60} median {:>9}  min {:>9}  max {:>9}  goal <= {:>9}  {}\n", name, format(Seconds(seconds.median)),
              format(Seconds(seconds.min)), format(Seconds(seconds.max)), format(goal), verdict(seconds.median <= goal.base()));
 }
 
 void Report::print_rate(std::string_view name, Spread rates, std::string_view unit, double goal_per_second) {
   constexpr double kMillion = 1e6;
-  fmt::print("{:<52} median {:>7.2f} M  min {:>7.2f} M  max {:>7.2f} M  goal >= {:>7.2f} M  {} ({}/s)\n", name,
+  fmt::print("{:<60} median {:>7.2f} M  min {:>7.2f} M  max {:>7.2f} M  goal >= {:>7.2f} M  {} ({}/s)\n", name,
              rates.median / kMillion, rates.min / kMillion, rates.max / kMillion, goal_per_second / kMillion,
              verdict(rates.median >= goal_per_second), unit);
 }
 
+void Report::size(std::string_view name, Bytes value, Bytes goal) {
+  if (!wanted(name)) return;
+  fmt::print("{:<60} value  {:>9} {:>32} goal <= {:>9}  {}\n", name, format(value), "", format(goal), verdict(value <= goal));
+}
+
 void Report::ratio(std::string_view name, double value, double goal) {
   if (!wanted(name)) return;
-  fmt::print("{:<52} value  {:>9.2f} {:>32} goal <= {:>9.2f}  {}\n", name, value, "", goal, verdict(value <= goal));
+  fmt::print("{:<60} value  {:>9.2f} {:>32} goal <= {:>9.2f}  {}\n", name, value, "", goal, verdict(value <= goal));
 }
 
 }  // namespace tbdsim::bench

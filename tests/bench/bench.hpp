@@ -38,6 +38,16 @@ class Report {
     return seconds;
   }
 
+  /// Times one of the `calls` that `work()` makes, for what is too short to time alone. As above otherwise.
+  template <class Work>
+  Spread each(std::string_view name, Seconds goal, int runs, int calls, Work work) {
+    if (!wanted(name)) return {};
+    Spread seconds = sample(runs, work);
+    for (double* figure : {&seconds.median, &seconds.min, &seconds.max}) *figure /= calls;
+    print_time(name, seconds, goal);
+    return seconds;
+  }
+
   /// Rate of `work()`, which does `count` units; the goal is a rate to be reached. `unit` as in "events".
   template <class Work>
   Spread rate(std::string_view name, double count, std::string_view unit, double goal_per_second, int runs, Work work) {
@@ -51,6 +61,11 @@ class Report {
   /// A number derived from others; the goal is not to be exceeded.
   void ratio(std::string_view name, double value, double goal);
 
+  /// A size measured once; the goal is not to be exceeded.
+  void size(std::string_view name, Bytes value, Bytes goal);
+
+  /// Whether a benchmark called so is to run: inputs that are costly to make need not be made otherwise.
+  [[nodiscard]] bool wanted(std::string_view name) const { return name.find(filter_) != std::string_view::npos; }
   [[nodiscard]] bool all_met() const { return all_met_; }
 
  private:
@@ -67,7 +82,6 @@ class Report {
     return {seconds[seconds.size() / 2], seconds.front(), seconds.back()};
   }
 
-  [[nodiscard]] bool wanted(std::string_view name) const { return name.find(filter_) != std::string_view::npos; }
   void print_time(std::string_view name, Spread seconds, Seconds goal);
   void print_rate(std::string_view name, Spread rates, std::string_view unit, double goal_per_second);
   std::string_view verdict(bool met);

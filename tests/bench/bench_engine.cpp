@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "model/engine/event_queue.hpp"
@@ -46,9 +47,10 @@ void event_queue(Report& report) {
   constexpr double kGoal = 5e6;
   double slowest = 1e300, fastest = 0.0;
   for (const std::size_t pending : {1'000U, 10'000U, 100'000U, 1'000'000U}) {
+    const std::string name = fmt::format("event queue, hold, {} pending", pending);
+    if (!report.wanted(name)) return;
     Hold hold(pending);
-    const Spread rate = report.rate(fmt::format("event queue, hold, {} pending", pending), kEvents, "events", kGoal, 7,
-                                    [&] { hold.run(kEvents); });
+    const Spread rate = report.rate(name, kEvents, "events", kGoal, 7, [&] { hold.run(kEvents); });
     slowest = std::min(slowest, rate.median);
     fastest = std::max(fastest, rate.median);
   }
@@ -109,9 +111,10 @@ void bench_engine(Report& report) {
   for (const int flows : {100, 1'000, 10'000, 100'000}) {
     // Separate groups, as in separate nodes: cost per flow stays flat, 10 us for its start and its end.
     constexpr int kGroupLinks = 5;
+    const std::string name = fmt::format("simulate, {} flows, groups of {}", flows, 4 * kGroupLinks);
+    if (!report.wanted(name)) continue;
     const TaskGraph graph = flow_storm(flows, kGroupLinks);
-    report.time(fmt::format("simulate, {} flows, groups of {}", flows, 4 * kGroupLinks), Seconds(10e-6 * flows), 7,
-                [&] { keep(simulate(graph)); });
+    report.time(name, Seconds(10e-6 * flows), 7, [&] { keep(simulate(graph)); });
   }
   for (const int flows : {100, 300, 1'000}) {
     // One group: every start and end may change every rate, so the cost grows with the square, 200 ns a pair.
