@@ -1,0 +1,119 @@
+// Options become a configuration: defaults filled in, precedence, optimisers.
+#include "model/analysis/configure.hpp"
+
+#include "tests/catch.hpp"
+
+using namespace tbdsim;
+
+namespace {
+
+Configuration configured(const PredictOptions& options) {
+  static const std::shared_ptr<Session> kSession = open_session({TBDSIM_SOURCE_DIR});
+  const auto configuration = configure(*kSession, options);
+  INFO((configuration ? std::string() : to_text(configuration.error())));
+  REQUIRE(configuration);
+  return *configuration;
+}
+
+PredictOptions options(const char* hardware = "dgx1", const char* model = "resnet50") {
+  PredictOptions o;
+  o.hardware = hardware;
+  o.model = model;
+  return o;
+}
+
+}  // namespace
+
+TEST_CASE("defaults: every GPU of one node, the network's batch, fp32, SGD with momentum, torchvision's definition") {
+  const Configuration c = configured(options());
+  CHECK(c.gpus == 8);
+  CHECK(c.nodes == 1);
+  CHECK(c.devices == std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7});
+  CHECK(c.batch == c.network_graph().graph.default_batch);
+  CHECK(c.precision == Precision::fp32);
+  CHECK(c.optimizer.name == "sgd-momentum");
+  CHECK(c.exchange == "allreduce");
+  CHECK(c.input == "synthetic");
+  CHECK(c.network_graph().graph.variant == "torchvision");
+  CHECK(c.stack.framework == "pytorch");
+  REQUIRE(c.network);
+  CHECK(c.network->id == c.hardware().network->id);
+  CHECK(c.notices.empty());
+}
+
+TEST_CASE("a bare network name means the variant of the named stack; a variant given wins") {
+  PredictOptions o = options();
+  o.stack = "mxnet-1.2";
+  CHECK(configured(o).network_graph().graph.variant == "mxnet");
+  o.model = "resnet50@torchvision";
+  CHECK(configured(o).network_graph().graph.variant == "torchvision");
+  o.stack = "tensorflow-1.12";
+  o.model = "resnet50";
+  CHECK(configured(o).network_graph().graph.variant == "tf");
+}
+
+TEST_CASE("names are folded: case, dashes, underscores, dots") {
+  PredictOptions o = options("DGX-1", "ResNet_50");
+  o.optimizer = "SGD_Momentum";
+  o.exchange = "All-Reduce";
+  o.stack = "MXNet-1.2";
+  const Configuration c = configured(o);
+  CHECK(c.hardware().id == "dgx1");
+  CHECK(c.optimizer.name == "sgd-momentum");
+  CHECK(c.exchange == "allreduce");
+  CHECK(c.stack.id == "mxnet-1.2");
+}
+
+TEST_CASE("a device name is so many of them in a plain host; default one") {
+  CHECK(configured(options("p100-pcie-16gb")).gpus == 1);
+  PredictOptions o = options("p100-pcie-16gb");
+  o.gpus = 4;
+  const Configuration c = configured(o);
+  CHECK(c.gpus == 4);
+  CHECK(c.nodes == 1);
+  CHECK(c.hardware().device.id == "p100-pcie-16gb");
+}
+
+TEST_CASE("devices apply to each node") {
+  PredictOptions o = options();
+  o.devices = {0, 4};
+  o.nodes = 3;
+  CHECK(configured(o).gpus == 6);
+  o.gpus = 6;
+  CHECK(configured(o).gpus == 6);
+}
+
+TEST_CASE("a named network replaces the system's own") {
+  PredictOptions o = options();
+  o.nodes = 2;
+  o.network = "ethernet-10g";
+  CHECK(configured(o).network->id == "ethernet-10g");
+}
+
+TEST_CASE("optimisers: states they keep, and passes against SGD with momentum") {
+  struct Expected {
+    const char* name;
+    double states, passes;
+  };
+  PredictOptions o = options();
+  o.optimizer = "sgd-momentum";
+  const double momentum = configured(o).stack.update_passes_sgd_momentum;
+  // Plain SGD reads weight and gradient and writes the weight; momentum is read and written too; Adam has a second one.
+  for (const Expected& e :
+       {Expected{"sgd", 0, 3}, {"sgd-momentum", 1, 5}, {"adam", 2, 7}, {"lamb", 2, 10}, {"lars", 1, 7}, {"novograd", 1, 6}}) {
+    INFO(e.name);
+    o.optimizer = e.name;
+    const Configuration c = configured(o);
+    CHECK(c.optimizer.states == e.states);
+    CHECK_THAT(c.stack.update_passes_sgd_momentum, WithinRel(momentum * e.passes / 5, 1e-12));
+  }
+}
+
+TEST_CASE("batch and image as given") {
+  PredictOptions o = options();
+  o.batch = 7;
+  o.image = 160;
+  const Configuration c = configured(o);
+  CHECK(c.batch == 7);
+  CHECK(c.network_graph().graph.tensors.front().shape == Shape{3, 160, 160});
+}
