@@ -37,3 +37,13 @@ TEST_CASE("the slowest link alone decides; no message costs the latency") {
   CHECK_THAT(alone(exchange, Bytes(15e6)).base(), WithinRel(10e-6 + 2e-3, 1e-12));
   CHECK(alone(exchange, Bytes(0.0)) == 10.0_us);
 }
+
+TEST_CASE("eight GPUs of a DGX-1: 14 S bytes over all hops, a sixth of 2 x 7/8 S over each lane") {
+  const System dgx1 = load_system({TBDSIM_SOURCE_DIR}, "dgx1").value();
+  const RingExchange e = ring_exchange(dgx1, {0, 1, 2, 3, 4, 5, 6, 7}, 1, {}).value();
+  double all = 0.0;
+  for (const auto& use : e.uses) all += use.weight;
+  CHECK_THAT(all, WithinRel(2.0 * 7, 1e-12));  // 8 hops x 2 x 7/8
+  const double lane = dgx1.topology.links.front().sm_copy.base();
+  CHECK_THAT((alone(e, Bytes(6e9)) - e.latency).base(), WithinRel(6e9 * 1.75 / (6 * lane), 1e-12));
+}

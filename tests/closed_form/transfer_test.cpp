@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "model/cost/uncertainty.hpp"
 #include "tests/catch.hpp"
 #include "tests/closed_form/cost_example.hpp"
 
@@ -39,4 +40,15 @@ TEST_CASE("worked example: a Kepler board between two Maxwell boards that weigh 
   CHECK(resolved.parameters.source == "transferred: from maxwell-a, maxwell-b");
   CHECK(documented(fmt::format("x 128/192 = {:.6f}", resolved.parameters.compute_efficiency)));
   CHECK(documented(fmt::format("sqrt(4 x 9) = {:g} us", std::round(resolved.parameters.launch.base() * 1e9) / 1e3)));
+}
+
+TEST_CASE("worked example: the range of a step borrowed across two generations") {
+  SpreadConstants spread;
+  spread.board = 0.08;
+  spread.row = 0.06;
+  spread.transferred = 0.12;
+  const double sd = step_spread(spread, 2.0, false, 0.0);
+  CHECK_THAT(sd, WithinRel(0.26, 1e-12));  // 0.08, 0.06: 0.10; 0.10, 0.24: 0.26
+  CHECK(documented(
+      fmt::format("sd = {:.2f}, range = t / {:.4f} to t x {:.4f}", sd, std::exp(kCentral80 * sd), std::exp(kCentral80 * sd))));
 }
