@@ -74,6 +74,8 @@ BoardParameters describe(const Device& device, FamilyParameters parameters) {
   board.name = device.name;
   board.architecture = device.architecture;
   board.memory_kind = device.memory_kind;
+  board.multiprocessors = device.multiprocessors;
+  board.fp32_lanes = device.fp32_lanes;
   board.power_limit = device.power_limit;
   board.peak_fp32 = device.peak.fp32;
   board.parameters = std::move(parameters);

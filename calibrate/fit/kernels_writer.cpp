@@ -31,6 +31,7 @@ std::string board(const BoardParameters& b) {
   const FamilyParameters& p = b.parameters;
   std::string text = fmt::format("[[board]]\ndevice = \"{}\"\nname = \"{}\"\narchitecture = \"{}\"\nmemory_kind = \"{}\"\n",
                                  b.device, b.name, b.architecture, b.memory_kind);
+  text += fmt::format("multiprocessors = {}\nfp32_lanes = {}\n", b.multiprocessors, b.fp32_lanes);
   if (b.power_limit) text += fmt::format("power_limit = \"{:g} W\"\n", b.power_limit->base());
   text += fmt::format(
       "peak_fp32 = \"{:g} TFLOP/s\"\nfamily = \"{}\"\nprecision = \"{}\"\ncompute_efficiency = {:.4g}\nbandwidth_efficiency = "
@@ -51,9 +52,10 @@ std::string to_toml(const KernelFit& fit) {
   for (const auto& [name, c] : fit.constants.convolution) text += convolution(name, c);
   for (const BoardParameters& b : fit.constants.boards) text += board(b);
   const SpreadConstants& s = fit.constants.spread;
-  text +=
-      fmt::format("[spread]\nboard = {:g}\nkernel = {:g}\nrow = {:g}\ntensor_core = {:g}\ntransferred = {:g}\nsource = \"{}\"\n",
-                  s.board, s.kernel, s.row, s.tensor_core, s.transferred, s.source);
+  text += fmt::format(
+      "[spread]\nboard = {:g}\nkernel = {:g}\nrow = {:g}\ntensor_core = {:g}\nexchange = {:g}\ntransferred = {:g}\nsource = "
+      "\"{}\"\n",
+      s.board, s.kernel, s.row, s.tensor_core, s.exchange, s.transferred, s.source);
   return text;
 }
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdlib>
 #include <limits>
 
 #include "model/support/edit_distance.hpp"
@@ -119,6 +121,58 @@ void choose_network(Session& session, const PredictOptions& options, Configurati
     errors.insert(errors.end(), network->error().begin(), network->error().end());
 }
 
+/// "7.0" as 70, so that 10.0 follows 9.0; 0 when not stated.
+int capability(const std::string& text) {
+  const std::size_t dot = text.find('.');
+  if (dot == std::string::npos) return 0;
+  return std::atoi(text.substr(0, dot).c_str()) * 10 + std::atoi(text.substr(dot + 1).c_str());
+}
+
+/// Newest compute capability that a CUDA release compiles for (release notes of CUDA 8 to 12).
+int newest_capability(const std::string& cuda) {
+  switch (std::atoi(cuda.c_str())) {
+    case 8:
+      return 62;
+    case 9:
+      return 72;
+    case 10:
+      return 75;
+    case 11:
+      return 90;
+    case 12:
+      return 120;
+    default:
+      return 1000;
+  }
+}
+
+// Kernels compiled for an older generation: between two generations, efficiencies differ by about 20 %.
+constexpr double kForeignGenerationSpread = 0.20;
+
+/// Whether the stack runs on the device at all, and whether it knows it.
+void check_support(const Device& device, Configuration& configuration, Errors& errors) {
+  Stack& stack = configuration.stack;
+  if (!device.vendor.empty() && stack.vendor != device.vendor) {
+    errors.push_back(
+        {fmt::format("stack {} runs on {} devices, {} is {}", stack.id, stack.vendor, device.id, device.vendor), {}, {}, 0});
+    return;
+  }
+  const int has = capability(device.compute_capability);
+  if (has == 0) return;
+  if (has < capability(stack.minimum_compute_capability)) {
+    errors.push_back({fmt::format("stack {} needs compute capability {}, {} has {}", stack.id, stack.minimum_compute_capability,
+                                  device.id, device.compute_capability),
+                      {},
+                      {},
+                      0});
+  } else if (has > newest_capability(stack.cuda)) {
+    configuration.notices.push_back(
+        fmt::format("stack {} (CUDA {}) is older than {}: taken as if it knew the device, the range is wider", stack.id,
+                    stack.cuda, device.id));
+    stack.extra_spread = std::hypot(stack.extra_spread, kForeignGenerationSpread);
+  }
+}
+
 void choose_stack(Session& session, const PredictOptions& options, Configuration& configuration, Errors& errors) {
   const Device& device = configuration.hardware().device;
   const auto stack = options.stack.empty() ? session.default_stack(device) : session.stack(options.stack);
@@ -129,6 +183,12 @@ void choose_stack(Session& session, const PredictOptions& options, Configuration
   configuration.stack = **stack;
   configuration.notices.insert(configuration.notices.end(), configuration.stack.notices.begin(),
                                configuration.stack.notices.end());
+  check_support(device, configuration, errors);
+  if (configuration.stack.channels_last)
+    configuration.notices.push_back("channels-last layout has no cost model: taken as channels-first");
+  if (options.precision.empty() && device.peak.tf32_tensor && device.vendor != "AMD")
+    configuration.notices.push_back(
+        fmt::format("fp32 is IEEE arithmetic; frameworks may default to tf32 on {} (--precision tf32)", device.id));
 }
 
 /// A network with an operator that has no cost model gets no number, rather than one that leaves it out.

@@ -76,15 +76,19 @@ void tell_memory(const Configuration& configuration, const LoweredStep& step, Pr
   }
 }
 
-std::string limit_text(const Limit& limit, const Configuration& configuration) {
-  const int percent = static_cast<int>(std::lround(100.0 * limit.share));
+std::string limit_text(const Limit& limit, double launch_share, const Configuration& configuration) {
+  const double percent = 100.0 * limit.share;
+  const std::string share = percent < 9.95 ? fmt::format("{:.1f} %", percent) : fmt::format("{:.0f} %", percent);
   const std::string& device = configuration.hardware().device.id;
-  if (limit.resource == "gpu_compute") return fmt::format("{} % of the step runs compute-bound or short kernels on {}", percent, device);
+  const std::string launches =
+      launch_share > 0.1 ? fmt::format(", {:.0f} % of which is kernel start and drain", 100.0 * launch_share) : "";
+  if (limit.resource == "gpu_compute") return fmt::format("{} of the critical path computes on {}{}", share, device, launches);
   if (limit.resource == "gpu_memory_bandwidth")
-    return fmt::format("{} % of the step runs kernels bound by the memory of {}", percent, device);
-  if (limit.resource == "host") return fmt::format("{} % of the step waits for the host to issue operators", percent);
-  if (limit.resource == "intra_node_link") return fmt::format("{} % of the step exchanges gradients inside the node", percent);
-  return fmt::format("{} % of the step exchanges gradients between nodes", percent);
+    return fmt::format("{} of the critical path moves data in the memory of {}{}", share, device, launches);
+  if (limit.resource == "host") return fmt::format("{} of the critical path is the host issuing operators", share);
+  if (limit.resource == "intra_node_link")
+    return fmt::format("{} of the critical path exchanges gradients inside the node", share);
+  return fmt::format("{} of the critical path exchanges gradients between nodes", share);
 }
 
 void tell_provenance(const Configuration& configuration, const KernelModel& kernels, const RingExchange& exchange,
@@ -120,24 +124,25 @@ Result<Prediction> predict(Session& session, const PredictOptions& options) {
   const auto exchange = ring_exchange(system, configuration.devices, configuration.nodes, configuration.network);
   if (!exchange) return tl::make_unexpected(exchange.error());
 
-  const LoweredStep step =
-      lower(workload.graph, workload.step, *kernels, configuration.stack, *exchange, {static_cast<double>(configuration.batch)});
+  const LoweredStep step = lower(workload.graph, workload.step, *kernels, configuration.stack, *exchange,
+                                 {static_cast<double>(configuration.batch), system.host.dispatch_scale});
   const engine::Timeline timeline = engine::simulate(step.graph);
   StepTimes times = step_times(step, timeline);
 
   Prediction p;
   identify(configuration, p);
+  p.notices.insert(p.notices.end(), kernels->notices().begin(), kernels->notices().end());
   if (kernels->tensor_core()) p.notices.push_back("few tensor-core samples stand behind this: the range is wide");
   const double distance =
       0.5 * (kernels->parameters_of("convolution").distance + kernels->parameters_of("memory_bound").distance);
-  const double spread =
-      step_spread((*configuration.constants)->spread, distance, kernels->tensor_core(), configuration.stack.extra_spread);
+  const double spread = step_spread((*configuration.constants)->spread, distance, kernels->tensor_core(), configuration.gpus > 1,
+                                    configuration.stack.extra_spread);
   p.step_time = with_range(times.step, spread);
   const auto samples = static_cast<double>(p.global_batch);
   p.throughput = {samples / times.step.base(), samples / p.step_time.high.base(), samples / p.step_time.low.base()};
   p.stages = times.stages;
   const FlopPerSecond tensor_peak = kernels->peak();
-  p.utilization.gpu_busy = times.busy / times.step;
+  p.utilization.gpu_busy = std::min<double>(1.0, times.busy / times.step);
   p.utilization.fp32 = times.flop / (system.device.peak.fp32 * times.busy);
   p.utilization.tensor_core = times.tensor_flop / (tensor_peak * times.busy);
   p.utilization.mfu = (times.flop + times.tensor_flop) / (tensor_peak * times.step);
@@ -145,7 +150,8 @@ Result<Prediction> predict(Session& session, const PredictOptions& options) {
       1.0, times.host_busy * static_cast<double>(configuration.devices.size()) / (times.step * system.host.cores));
   tell_memory(configuration, step, p);
   p.limits = std::move(times.limits);
-  for (Limit& limit : p.limits) limit.text = limit_text(limit, configuration);
+  for (std::size_t i = 0; i < p.limits.size(); ++i)
+    p.limits[i].text = limit_text(p.limits[i], times.launch_shares[i], configuration);
   if (!p.limits.empty()) p.limit = p.limits.front();
   if (system.rent) {
     p.usd_per_hour = (*system.rent * Seconds(3600.0)).base() * configuration.nodes;
@@ -154,7 +160,7 @@ Result<Prediction> predict(Session& session, const PredictOptions& options) {
   tell_provenance(configuration, *kernels, *exchange, p);
   p.flop_per_step_per_gpu = times.flop + times.tensor_flop;
   p.peak = kernels->peak();
-  if (options.detail) describe_step(workload.graph, step, timeline, system.device.peak.fp32, p);
+  if (options.detail) describe_step(workload.graph, step, timeline, system.device.peak.fp32, kernels->peak(), p);
   return p;
 }
 

@@ -74,7 +74,7 @@ struct KernelTime {
   Seconds time, start;
   Flop flop;
   Bytes bytes;
-  double fp32_utilization = 0;  ///< useful FLOP over peak during the kernel
+  double fp32_utilization = 0;  ///< useful FLOP over the peak of the units it runs on (fp32 or tensor cores)
 };
 
 struct Prediction {

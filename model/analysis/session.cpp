@@ -50,8 +50,10 @@ Result<Stack> choose_stack(const std::string& root, const Device& device) {
     if (id.substr(0, 8) != "pytorch-") continue;
     auto stack = read_stack(fmt::format("{}/hardware/stacks/{}.toml", root, id));
     if (!stack) return stack;
-    if (!stack->variant.empty() || stack->vendor != device.vendor) continue;
-    if (capability(device.compute_capability) < capability(stack->minimum_compute_capability)) continue;
+    if (!stack->variant.empty() || (!device.vendor.empty() && stack->vendor != device.vendor)) continue;
+    if (!device.compute_capability.empty() &&
+        capability(device.compute_capability) < capability(stack->minimum_compute_capability))
+      continue;
     // Minor releases have two digits: 1.13 follows 1.4.
     const auto order = [](const Stack& s) { return capability(s.version) + 1000 * std::atoi(s.version.c_str()); };
     if (!best || order(*stack) > order(*best)) best = std::move(*stack);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 namespace tbdsim {
 namespace {
@@ -58,8 +59,8 @@ std::size_t resource_of(const LoweredStep& step, const StepTask& task, bool cros
   return step.costs[static_cast<std::size_t>(task.node)].kernel.bound == Bound::memory ? 1 : 0;
 }
 
-std::vector<Limit> limits_of(const LoweredStep& step, const engine::Timeline& timeline, Window window) {
-  std::array<double, kResources.size()> time{};
+void tell_limits(const LoweredStep& step, const engine::Timeline& timeline, Window window, StepTimes& result) {
+  std::array<double, kResources.size()> time{}, launch{};
   double total = 0.0;
   bool network = false;
   for (std::size_t i = 0; i < step.graph.links(); ++i)
@@ -67,16 +68,22 @@ std::vector<Limit> limits_of(const LoweredStep& step, const engine::Timeline& ti
   for (const TaskId id : engine::critical_path(timeline)) {
     const SimTime begin = std::max(timeline.start[index(id)], window.begin), end = std::min(timeline.end[index(id)], window.end);
     if (end <= begin) continue;
+    const StepTask& task = step.tasks[index(id)];
     const double span = (end - begin).seconds().base();
-    time[resource_of(step, step.tasks[index(id)], network)] += span;
+    const std::size_t resource = resource_of(step, task, network);
+    time[resource] += span;
+    if (task.work == Work::kernel)
+      launch[resource] += std::min(span, step.costs[static_cast<std::size_t>(task.node)].kernel.launch.base());
     total += span;
   }
-  std::vector<Limit> limits;
-  for (std::size_t i = 0; i < kResources.size(); ++i) {
-    if (time[i] > 0.0) limits.push_back({std::string(kResources[i]), time[i] / total, {}});
+  std::array<std::size_t, kResources.size()> order{};
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return time[a] > time[b]; });
+  for (const std::size_t i : order) {
+    if (time[i] <= 0.0) continue;
+    result.limits.push_back({std::string(kResources[i]), time[i] / total, {}});
+    result.launch_shares.push_back(launch[i] / time[i]);
   }
-  std::stable_sort(limits.begin(), limits.end(), [](const Limit& a, const Limit& b) { return a.share > b.share; });
-  return limits;
 }
 
 }  // namespace
@@ -105,12 +112,12 @@ StepTimes step_times(const LoweredStep& step, const engine::Timeline& timeline) 
     (exchange ? result.stages.exchange_exposed : result.stages.host_exposed) += (window.end - free).seconds();
     if (!exchange) result.stages.host_update += (window.end - free).seconds();
   }
-  result.limits = limits_of(step, timeline, window);
+  tell_limits(step, timeline, window, result);
   return result;
 }
 
 void describe_step(const OpGraph& graph, const LoweredStep& step, const engine::Timeline& timeline, FlopPerSecond peak,
-                   Prediction& prediction) {
+                   FlopPerSecond tensor_peak, Prediction& prediction) {
   prediction.layers.resize(graph.ops.size());
   for (std::size_t i = 0; i < graph.ops.size(); ++i) {
     const Op& op = graph.ops[i];
@@ -148,7 +155,7 @@ void describe_step(const OpGraph& graph, const LoweredStep& step, const engine::
     kernel.start = (timeline.start[i] - origin).seconds();
     kernel.flop = cost.kernel.flop;
     kernel.bytes = cost.kernel.bytes;
-    kernel.fp32_utilization = cost.kernel.flop / (peak * time);
+    kernel.fp32_utilization = cost.kernel.flop / ((cost.tensor_core ? tensor_peak : peak) * time);
     prediction.kernels.push_back(std::move(kernel));
   }
 }

@@ -10,13 +10,14 @@ struct StepTimes {
   Stages stages;
   Seconds busy;  ///< compute stream
   Seconds host_busy;
-  Flop flop, tensor_flop;     ///< useful, per rank
-  std::vector<Limit> limits;  ///< shares of the critical path, largest first
+  Flop flop, tensor_flop;             ///< useful, per rank
+  std::vector<Limit> limits;          ///< shares of the critical path, largest first
+  std::vector<double> launch_shares;  ///< of each limit: the part of its time in which kernels start and drain
 };
 [[nodiscard]] StepTimes step_times(const LoweredStep& step, const engine::Timeline& timeline);
 
 /// Layers and kernels of the last iteration.
 void describe_step(const OpGraph& graph, const LoweredStep& step, const engine::Timeline& timeline, FlopPerSecond peak,
-                   Prediction& prediction);
+                   FlopPerSecond tensor_peak, Prediction& prediction);
 
 }  // namespace tbdsim

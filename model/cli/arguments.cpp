@@ -121,6 +121,7 @@ void describe_predict(CLI::App& verb, PredictArguments& a) {
   add_name(verb, "--optimizer", "NAME", "sgd, sgd-momentum, adam, lamb, lars or novograd\n[sgd-momentum for CNNs]", o.optimizer);
   add_name(verb, "--input", "NAME", "Where samples come from [synthetic]", o.input);
   verb.add_option("--set", o.set, "Change a value of an input file; may be repeated")
+      ->group("")
       ->option_text("KEY=VALUE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

@@ -28,6 +28,7 @@ KernelTimeModel describe(const ConvolutionShape& s, Bytes element, Seconds compu
                          Seconds time) {
   KernelTimeModel result;
   result.time = launch + time;
+  result.launch = launch;
   result.flop = direct_flop(s);
   result.bytes = volumes(s, element).sum();
   result.bound = launch > time ? Bound::launch : compute > memory ? Bound::compute : Bound::memory;

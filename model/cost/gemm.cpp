@@ -9,6 +9,7 @@ KernelTimeModel gemm_time(const GemmShape& shape, Bytes element, const TileConst
   const TiledGemm tiled = tiled_gemm(shape, {a + b + c, a, c}, constants, rates);
   KernelTimeModel result;
   result.time = rates.launch + tiled.time;
+  result.launch = rates.launch;
   result.flop = Flop(2.0 * shape.m * shape.n * shape.k * shape.count);
   result.bytes = a + b + c;
   result.bound = rates.launch > tiled.time ? Bound::launch : tiled.compute > tiled.memory ? Bound::compute : Bound::memory;

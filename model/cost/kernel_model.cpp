@@ -57,6 +57,13 @@ Result<KernelModel> KernelModel::make(const Device& device, Precision precision,
   auto unit = arithmetic(device, precision);
   if (!unit) return tl::make_unexpected(unit.error());
   KernelModel model;
+  if (unit->tensor_core && constants.convolution.count(stack.convolution.generation + "-tensor") == 0) {
+    // The stack's libraries predate tensor cores: 16-bit storage, fp32 arithmetic.
+    *unit = {device.peak.fp32, false, "fp32", unit->element};
+    model.notices_.push_back(fmt::format("{} has no kernels for tensor (matrix) cores: products run in fp32", stack.id));
+  } else if (!unit->tensor_core && unit->element == kHalf && device.tensor_cores.value_or(0) > 0) {
+    model.notices_.push_back(fmt::format("{} has tensor cores but no published rate: products are taken in fp32", device.id));
+  }
   model.stack_ = stack;
   model.peak_ = unit->peak;
   model.element_ = unit->element;
@@ -134,6 +141,7 @@ NodeCost KernelModel::update_cost(double count) const {
   constexpr double kArraysPerLaunch = 30.0;
   const double launches = stack_.update == UpdateKind::multi_tensor ? 1.0 / kArraysPerLaunch : stack_.update_kernels_per_array;
   result.kernel.time += (launches - 1.0) * memory_rates_.launch;
+  result.kernel.launch = launches * memory_rates_.launch;
   result.family = "memory_bound";
   result.host_operators = stack_.update == UpdateKind::multi_tensor ? 1.0 / kArraysPerLaunch : 1.0;
   return result;
@@ -174,6 +182,7 @@ NodeCost KernelModel::convolution_cost(const OpGraph& graph, const Op& op, Pass 
     const double passes = pass == Pass::forward ? 2.0 : 1.0;
     const KernelTimeModel bias = memory_bound_time(passes * batch * d(elements(y)) * element_, 1.0, memory_rates_);
     result.kernel.time += bias.time;
+    result.kernel.launch += bias.launch;
     result.kernel.bytes += bias.bytes;
     result.kernel.kernels += 1;
   }
@@ -196,6 +205,7 @@ NodeCost KernelModel::linear_cost(const OpGraph& graph, const Op& op, Pass pass,
     const double passes = pass == Pass::forward ? 2.0 : 1.0;
     const KernelTimeModel bias = memory_bound_time(passes * rows * out * element_, 1.0, memory_rates_);
     result.kernel.time += bias.time;
+    result.kernel.launch += bias.launch;
     result.kernel.bytes += bias.bytes;
     result.kernel.kernels += 1;
   }

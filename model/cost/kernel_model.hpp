@@ -27,13 +27,15 @@ struct NodeCost {
 /// Kernel times of one device under one stack at one precision. Immutable; safe to share between threads.
 class KernelModel {
  public:
-  /// Errors: the precision needs a unit that the device lacks; the stack's library generation has no constants.
+  /// Errors: the precision needs a unit that the device lacks; the stack's library generation has no constants at all.
   [[nodiscard]] static Result<KernelModel> make(const Device& device, Precision precision, const Stack& stack,
                                                 const KernelConstants& constants);
 
   [[nodiscard]] NodeCost cost(const OpGraph& graph, const StepNode& node, double batch) const;
   /// Update of all parameter arrays of `elements` total by an optimiser that passes `passes` times over them.
   [[nodiscard]] NodeCost update_cost(double elements) const;
+  /// What a user should know of how the precision is realised.
+  [[nodiscard]] const std::vector<std::string>& notices() const { return notices_; }
   /// Whether matrix products run on tensor cores, of which few samples exist.
   [[nodiscard]] bool tensor_core() const { return tensor_core_; }
   /// Peak rate that utilisation is measured against.
@@ -51,6 +53,7 @@ class KernelModel {
   [[nodiscard]] NodeCost product_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const;
 
   Stack stack_;
+  std::vector<std::string> notices_;
   /// tf32 only allows tensor cores: the library still takes fp32 kernels where those are faster.
   std::shared_ptr<const KernelModel> without_tensor_cores_;
   FlopPerSecond peak_;

@@ -13,6 +13,7 @@ struct KernelTimeModel {
   Bytes bytes;      ///< moved to and from device memory
   Bytes workspace;  ///< scratch memory the algorithm asks for
   Bound bound = Bound::compute;
+  Seconds launch;   ///< the part of `time` in which kernels start and drain
   int kernels = 1;  ///< launches
 };
 

@@ -47,6 +47,7 @@ KernelTimeModel memory_bound_time(Bytes bytes, double bandwidth_share, const Ker
   KernelTimeModel result;
   const Seconds moving = bytes / (rates.bandwidth * bandwidth_share);
   result.time = rates.launch + moving;
+  result.launch = rates.launch;
   result.bytes = bytes;
   result.bound = rates.launch > moving ? Bound::launch : Bound::memory;
   return result;

@@ -22,11 +22,12 @@ std::optional<int> generation(std::string_view architecture) {
 
 bool high_bandwidth(std::string_view memory_kind) { return memory_kind.substr(0, 3) == "HBM"; }
 
-/// Generations apart; AMD's families are one step apart among themselves and far from NVIDIA's.
+/// Generations apart; AMD's compute (CDNA) and graphics (GCN) families are as far
+/// apart as three of them, and farther from NVIDIA's.
 double generations_apart(std::string_view a, std::string_view b) {
   const auto ga = generation(a), gb = generation(b);
   if (ga && gb) return std::abs(*ga - *gb);
-  if (!ga && !gb) return a.substr(0, 3) == b.substr(0, 3) ? 0.0 : 1.0;
+  if (!ga && !gb) return a.substr(0, 3) == b.substr(0, 3) ? 0.0 : 3.0;
   return 4.0;
 }
 
@@ -72,6 +73,14 @@ struct Mean {
   }
 };
 
+// A board with the very same chip tells far more than others of its architecture.
+constexpr double kSameChip = 30.0;
+
+bool same_chip(const Device& device, const BoardParameters& board) {
+  return board.architecture == device.architecture && board.multiprocessors == device.multiprocessors &&
+         board.fp32_lanes == device.fp32_lanes;
+}
+
 double issue_limit(const Device& device) {
   constexpr double kLanesFed = 128.0;  // 4 schedulers x 32 lanes
   return std::min(1.0, kLanesFed / device.fp32_lanes);
@@ -88,7 +97,7 @@ FamilyParameters from_relatives(const Device& device, std::string_view family, s
     nearest = std::min(nearest, generations_apart(device.architecture, board->architecture));
   for (const BoardParameters* board : relatives) {
     const double apart = generations_apart(device.architecture, board->architecture);
-    const double weight = std::exp(-kPerGeneration * (apart - nearest)) *
+    const double weight = std::exp(-kPerGeneration * (apart - nearest)) * (same_chip(device, *board) ? kSameChip : 1.0) *
                           power_weight(density, power_density(board->power_limit, board->peak_fp32));
     const bool memory_alike = board->memory_kind == device.memory_kind;
     const bool memory_class = high_bandwidth(board->memory_kind) == high_bandwidth(device.memory_kind);

@@ -48,6 +48,8 @@ BoardParameters read_board(TomlTable table) {
   board.name = table.text("name");
   board.architecture = table.text("architecture");
   board.memory_kind = table.text("memory_kind");
+  board.multiprocessors = static_cast<int>(table.integer("multiprocessors", 1, 1 << 16));
+  board.fp32_lanes = static_cast<int>(table.integer("fp32_lanes", 1, 1 << 16));
   board.power_limit = table.quantity_if<Watts>("power_limit");
   board.peak_fp32 = table.quantity<FlopPerSecond>("peak_fp32");
   auto& p = board.parameters;
@@ -84,6 +86,7 @@ Result<KernelConstants> read_kernel_constants(const std::string& path) {
   constants.spread.kernel = spread.number("kernel", kNotNegative);
   constants.spread.row = spread.number("row", kNotNegative);
   constants.spread.tensor_core = spread.number("tensor_core", kNotNegative);
+  constants.spread.exchange = spread.number("exchange", kNotNegative);
   constants.spread.transferred = spread.number("transferred", kNotNegative);
   constants.spread.source = spread.text("source");
   spread.finish();

@@ -43,6 +43,7 @@ struct BoardParameters {
   std::string device;  ///< catalogue id
   std::string name;    ///< as sold, "GeForce GTX 1080 Ti"
   std::string architecture, memory_kind;
+  int multiprocessors = 1, fp32_lanes = 64;
   std::optional<Watts> power_limit;
   FlopPerSecond peak_fp32;
   FamilyParameters parameters;
@@ -54,6 +55,7 @@ struct SpreadConstants {
   double kernel = 0.27;       ///< of single kernels, independent
   double row = 0.07;          ///< of a whole step, beyond the common part
   double tensor_core = 0.25;  ///< added when products run on tensor cores: samples of two boards only
+  double exchange = 0.08;     ///< added on several GPUs: overlap with backward costs nothing here, in practice it does
   double transferred = 0.05;  ///< added (in squares) for each generation from which parameters are borrowed
   std::string source;
 };

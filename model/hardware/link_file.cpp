@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "model/support/edit_distance.hpp"
+#include "model/units/format.hpp"
 
 namespace tbdsim {
 namespace {
@@ -21,16 +22,39 @@ LinkKind read_kind(TomlTable& table) {
   return kind.value_or(LinkKind::internal);
 }
 
+/// Shares of the line rate that a link reaches when its file does not say: a copy engine, copy kernels, and GPU to GPU
+/// staged in host memory. From the links of the catalogue: PCIe 3.0 x16 12, 12.4 and 6 of 15.75 GB/s; NVLink2 23.9 and 22.8
+/// of 25 GB/s.
+struct Shares {
+  double achieved = 1.0, sm_copy = 1.0;
+  std::optional<double> staged;
+};
+Shares usual_shares(LinkKind kind) {
+  if (kind == LinkKind::pcie) return {0.76, 0.785, 0.38};
+  if (kind == LinkKind::nvlink) return {0.957, 0.914, std::nullopt};
+  return {};
+}
+
+void check_not_above(TomlTable& table, std::string_view key, BytesPerSecond value, BytesPerSecond line_rate) {
+  if (value > line_rate) table.problem(key, fmt::format("{} is above the line rate of {}", format(value), format(line_rate)));
+}
+
 LinkBundle read_type(const std::string& name, TomlTable table, bool peer_access) {
   LinkBundle type;
   type.type = name;
   type.kind = read_kind(table);
   type.bandwidth = table.quantity<BytesPerSecond>("bandwidth");
-  type.achieved = table.quantity_if<BytesPerSecond>("achieved").value_or(type.bandwidth);
-  type.sm_copy = table.quantity_if<BytesPerSecond>("sm_copy").value_or(type.achieved);
+  const Shares usual = usual_shares(type.kind);
+  const auto achieved = table.quantity_if<BytesPerSecond>("achieved");
+  const auto sm_copy = table.quantity_if<BytesPerSecond>("sm_copy");
+  type.achieved = achieved.value_or(usual.achieved * type.bandwidth);
+  type.sm_copy = sm_copy.value_or(achieved ? *achieved : usual.sm_copy * type.bandwidth);
+  if (achieved) check_not_above(table, "achieved", *achieved, type.bandwidth);
+  if (sm_copy) check_not_above(table, "sm_copy", *sm_copy, type.bandwidth);
   type.latency = table.quantity_if<Seconds>("latency", kNotNegative).value_or(Seconds(0.0));
   type.peer_access = table.boolean_or("peer_access", peer_access && type.kind == LinkKind::pcie);
   type.staged = table.quantity_if<BytesPerSecond>("staged");
+  if (!type.staged && usual.staged) type.staged = *usual.staged * type.bandwidth;
   type.source = table.text("source");
   type.staged_source = table.text_or("staged_source", type.source);
   type.achieved_source = table.text_or("achieved_source", type.source);

@@ -22,7 +22,8 @@ Footprint footprint(const OpGraph& graph, std::span<const NodeCost> costs, const
   Footprint result;
   const auto parameters = static_cast<double>(graph.parameter_elements());
   result.weights = parameters * (options.element + (options.master_weights ? kSingle : Bytes(0.0)));
-  result.gradients = parameters * options.element;
+  // Autocast keeps gradients as wide as the weights they belong to.
+  result.gradients = parameters * (options.master_weights ? kSingle : options.element);
   result.optimizer_state = options.optimizer_states * parameters * kSingle;
   const SavingRules rules =
       stack.memory_plan == MemoryPlan::mxnet && !stack.inplace_activation ? SavingRules::mxnet : SavingRules::autograd_cuda;

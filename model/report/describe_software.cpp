@@ -42,16 +42,12 @@ CatalogueEntry describe(const Stack& s) {
   entry.add_text("host and device", "host_coupling", s.coupling == HostCoupling::queued ? "queued" : "serialized");
   entry.add("dispatch per operator", "dispatch_s", std::optional(s.dispatch), true);
   entry.add("dispatch per update kernel", "update_dispatch_s", std::optional(s.update_dispatch));
-  entry.add("launch latency", "launch_latency_s", std::optional(s.launch_latency));
-  entry.add_count("operators queued ahead at most", "queue_depth", s.queue_depth);
   entry.add_flag("fuses batch norm and ReLU", "fuses_batch_norm_relu", s.fuses_batch_norm_relu);
   entry.add_flag("fuses elementwise operators", "fuses_elementwise", s.fuses_elementwise);
   entry.add_flag("channels last", "channels_last", s.channels_last);
   entry.add_text("memory plan", "memory_plan", name(s.memory_plan));
   entry.add("context", "context_bytes", std::optional(s.context));
   entry.add("start-up of a run", "start_up_s", std::optional(s.start_up));
-  entry.add_text("input by default", "default_input", s.default_input);
-  entry.add_text("exchange by default", "default_exchange", s.default_exchange);
   entry.add_text("NCCL", "nccl", s.nccl);
   entry.add("exchange bucket", "exchange_bucket_bytes", std::optional(s.exchange_bucket));
   entry.add_flag("exchange overlaps backward", "exchange_overlaps", s.exchange_overlaps);

@@ -10,8 +10,8 @@ using engine::TaskId;
 
 class Lowering {
  public:
-  Lowering(const OpGraph& graph, const Stack& stack, const RingExchange& exchange, LoweredStep& out)
-      : graph_(graph), stack_(stack), exchange_(exchange), out_(out) {
+  Lowering(const OpGraph& graph, const Stack& stack, const RingExchange& exchange, double dispatch_scale, LoweredStep& out)
+      : graph_(graph), stack_(stack), exchange_(exchange), dispatch_scale_(dispatch_scale), out_(out) {
     out_.host = out_.graph.add_stream("host");
     out_.compute = out_.graph.add_stream("compute");
     out_.communication = out_.graph.add_stream("communication");
@@ -34,7 +34,7 @@ class Lowering {
   TaskId operation(std::size_t node, std::optional<TaskId> after) {
     const NodeCost& cost = out_.costs[node];
     const bool updating = out_.nodes[node].pass == Pass::update;
-    const Seconds dispatch = cost.host_operators * (updating ? stack_.update_dispatch : stack_.dispatch);
+    const Seconds dispatch = dispatch_scale_ * cost.host_operators * (updating ? stack_.update_dispatch : stack_.dispatch);
     const bool has_kernel = cost.kernel.time > Seconds(0.0);
     std::array<TaskId, 2> wait{};
     std::size_t waits = 0;
@@ -76,6 +76,7 @@ class Lowering {
   const OpGraph& graph_;
   const Stack& stack_;
   const RingExchange& exchange_;
+  double dispatch_scale_;
   LoweredStep& out_;
   std::vector<engine::LinkUse> route_;
   std::optional<TaskId> last_kernel_, last_exchange_;
@@ -100,7 +101,7 @@ LoweredStep lower(const OpGraph& graph, const TrainingStep& step, const KernelMo
   const auto count = 2 * out.nodes.size() * static_cast<std::size_t>(out.iterations);
   out.graph.reserve(count, 2 * count);
   out.tasks.reserve(count);
-  Lowering lowering(graph, stack, exchange, out);
+  Lowering lowering(graph, stack, exchange, options.dispatch_scale, out);
   for (std::int32_t i = 0; i < out.iterations; ++i) lowering.iteration(i, forward_end, backward_end);
   return out;
 }

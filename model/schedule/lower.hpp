@@ -31,8 +31,9 @@ struct LoweredStep {
 
 /// How a step is lowered.
 struct LowerOptions {
-  double batch = 1;    ///< per rank
-  bool update = true;  ///< false: forward and backward only
+  double batch = 1;           ///< per rank
+  double dispatch_scale = 1;  ///< host time per operator against the host on which the stack was measured
+  bool update = true;         ///< false: forward and backward only
 };
 
 /// Builds the task graph.

@@ -51,8 +51,6 @@ struct Stack {
   HostCoupling coupling = HostCoupling::queued;
   Seconds dispatch;         ///< host time per operator (forward, backward, gradient sum)
   Seconds update_dispatch;  ///< host time per kernel launch of the optimiser update
-  Seconds launch_latency;   ///< from issue to start on an idle device
-  int queue_depth = 1024;
   // Operators
   bool fuses_batch_norm_relu = false;  ///< BN, add and ReLU in one kernel
   bool fuses_elementwise = false;      ///< XLA or a compiler fuses chains of elementwise operators
@@ -69,10 +67,8 @@ struct Stack {
   MemoryPlan memory_plan = MemoryPlan::caching_allocator;
   Bytes context;  ///< CUDA context, library handles, before the first tensor
   // Input and run
-  std::string default_input = "synthetic";
   Seconds start_up;  ///< of one run, outside steady iterations
   // Exchange
-  std::string default_exchange = "allreduce";
   std::string nccl;               ///< "2.1.15"
   Bytes exchange_bucket;          ///< gradients are exchanged when so many bytes have gathered
   bool exchange_overlaps = true;  ///< buckets leave while backward still runs

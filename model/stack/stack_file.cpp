@@ -54,8 +54,6 @@ void read_host(TomlTable table, Stack& stack) {
     table.problem("coupling", fmt::format("expected \"queued\" or \"serialized\", got \"{}\"", coupling));
   stack.dispatch = table.quantity<Seconds>("dispatch", kNotNegative);
   stack.update_dispatch = table.quantity<Seconds>("update_dispatch", kNotNegative);
-  stack.launch_latency = table.quantity<Seconds>("launch_latency", kNotNegative);
-  stack.queue_depth = static_cast<int>(table.integer_or("queue_depth", 1024, 1, 1 << 20));
   stack.start_up = table.quantity<Seconds>("start_up", kNotNegative);
   (void)table.text("source");
   table.finish();
@@ -123,10 +121,7 @@ Result<Stack> read_stack(const std::string& path) {
   stack.nccl = root.text_or("nccl", "");
   stack.vendor = root.text_or("vendor", "NVIDIA");
   stack.minimum_compute_capability = root.text_or("minimum_compute_capability", "");
-  stack.default_exchange = root.text_or("default_exchange", "allreduce");
-  stack.default_input = root.text_or("default_input", "synthetic");
   stack.source = root.text("source");
-  root.mark("aliases");
   stack.convolution = read_convolution(root.table("convolution"));
   read_host(root.table("host"), stack);
   read_operators(root.table("operators"), stack);

@@ -137,7 +137,7 @@ Result<Stack> nearest_version(const std::string& root, const std::string& text, 
   auto stack = read_stack(fmt::format("{}/hardware/stacks/{}.toml", root, *best));
   if (!stack) return stack;
   stack->notices.push_back(fmt::format("no stack {} in the catalogue, using {}", text, *best));
-  stack->extra_spread = kOtherVersionSpread;
+  if (!wanted.version.empty()) stack->extra_spread = kOtherVersionSpread;
   return stack;
 }
 

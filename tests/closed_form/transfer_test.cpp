@@ -47,7 +47,7 @@ TEST_CASE("worked example: the range of a step borrowed across two generations")
   spread.board = 0.08;
   spread.row = 0.06;
   spread.transferred = 0.12;
-  const double sd = step_spread(spread, 2.0, false, 0.0);
+  const double sd = step_spread(spread, 2.0, false, false, 0.0);
   CHECK_THAT(sd, WithinRel(0.26, 1e-12));  // 0.08, 0.06: 0.10; 0.10, 0.24: 0.26
   CHECK(documented(
       fmt::format("sd = {:.2f}, range = t / {:.4f} to t x {:.4f}", sd, std::exp(kCentral80 * sd), std::exp(kCentral80 * sd))));

@@ -115,7 +115,7 @@ TEST_CASE("constants that a stack's library lacks, to the letter") {
   CHECK(refusal(board(), Precision::fp32, other) ==
         "stack.toml: convolution.generation \"cudnn99\" has no constants in kernels.toml\n");
   CHECK(refusal(board(), Precision::fp16, other) ==
-        "stack.toml: convolution.generation \"cudnn99-tensor\" has no constants in kernels.toml\n");
+        "stack.toml: convolution.generation \"cudnn99\" has no constants in kernels.toml\n");
   KernelConstants none = constants();
   none.gemm.erase("fp32");
   CHECK(refusal(board(), Precision::fp32, stack(), none) == "kernels.toml: gemm constants missing\n");

@@ -104,7 +104,7 @@ TEST_CASE("distance is to the nearest relative: one, and one more for each gener
   CHECK(resolve(device("Pascal"), {board("a", "Volta", 0.5), board("b", "Hopper", 1.0)}).distance == 2.0);
   CHECK(resolve(device("Blackwell"), {board("a", "Turing", 0.5), board("b", "Volta", 1.0)}).distance == 4.0);
   CHECK(resolve(device("CDNA 2"), {board("a", "CDNA 1", 0.5)}).distance == 1.0);
-  CHECK(resolve(device("CDNA 2"), {board("a", "Vega 10", 0.5)}).distance == 2.0);
+  CHECK(resolve(device("CDNA 2"), {board("a", "Vega 10", 0.5)}).distance == 4.0);
   // Far from everything, relatives still weigh against each other from the nearest one.
   const double far = second_share(compute(device("Blackwell"), {board("a", "Volta", 0.5), board("b", "Maxwell", 1.0)}));
   const double near = second_share(compute(device("Volta"), {board("a", "Volta", 0.5), board("b", "Maxwell", 1.0)}));

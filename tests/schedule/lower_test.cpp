@@ -61,7 +61,7 @@ RingExchange link(double bytes_per_second, Seconds latency = Seconds(0.0)) {
 }
 
 LoweredStep lowered(const Stack& s, const RingExchange& exchange = {}, bool update = true) {
-  return lower(kGraph, kStep, kernels(s), s, exchange, {32, update});
+  return lower(kGraph, kStep, kernels(s), s, exchange, {32, 1.0, update});
 }
 
 /// Sums over one iteration, rounded task by task as the engine does.

@@ -91,11 +91,9 @@ TEST_CASE("every stack's network variant exists or falls back, and its costs are
     CHECK(stack.dispatch >= Seconds(0.0));
     CHECK(stack.dispatch < Seconds(200e-6));
     CHECK(stack.update_dispatch < Seconds(200e-6));
-    CHECK(stack.launch_latency < Seconds(50e-6));
     CHECK(stack.start_up < Seconds(600.0));
     CHECK(stack.context > Bytes(0.1e9));
     CHECK(stack.context < Bytes(3e9));
-    CHECK(stack.queue_depth >= 1);
     // SGD with momentum reads weight, gradient and momentum and writes two of them.
     CHECK(stack.update_passes_sgd_momentum >= 5.0);
     CHECK(stack.batch_norm_forward_passes >= 2.0);

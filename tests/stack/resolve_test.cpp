@@ -97,8 +97,8 @@ TEST_CASE("an unknown variant is dropped, a known one is kept, none is added") {
 
 TEST_CASE("a framework alone means its newest plain version") {
   const std::string root = catalogue("stacks_newest", kIds);
-  CHECK(resolved(root, "pytorch") == "pytorch-2.1 (no stack pytorch in the catalogue, using pytorch-2.1; wider)");
-  CHECK(resolved(root, "tensorflow") == "tensorflow-1.15 (no stack tensorflow in the catalogue, using tensorflow-1.15; wider)");
+  CHECK(resolved(root, "pytorch") == "pytorch-2.1 (no stack pytorch in the catalogue, using pytorch-2.1)");
+  CHECK(resolved(root, "tensorflow") == "tensorflow-1.15 (no stack tensorflow in the catalogue, using tensorflow-1.15)");
   CHECK(resolved(root, "mxnet-ngc") == "stack \"mxnet-ngc\" names no version, expected such as \"mxnet-ngc-20.03\"\n");
 }
 

@@ -28,8 +28,6 @@ source = "assumed: a test"
 coupling = "parallel"
 dispatch = 24
 update_dispatch = "-1 us"
-launch_latency = "5 uss"
-queue_depth = 0
 start_up = "10 s"
 source = "assumed: a test"
 
@@ -81,31 +79,25 @@ FILE:18:12: host.dispatch: expected a time such as "1.9 us", got 24 (a bare numb
 FILE:19:19: host.update_dispatch: expected a time of at least 0, got "-1 us"
   19 | update_dispatch = "-1 us"
      |                   ^~~~~~~
-FILE:20:18: host.launch_latency: expected a time such as "1.9 us", got "5 uss" (unknown unit "uss", did you mean "us"?)
-  20 | launch_latency = "5 uss"
-     |                  ^~~~~~~
-FILE:21:15: host.queue_depth: expected a whole number from 1 to 1048576, got 0
-  21 | queue_depth = 0
-     |               ^
-FILE:26:17: operators.separate_bias: expected true or false, got "yes" (a string)
-  26 | separate_bias = "yes"
+FILE:24:17: operators.separate_bias: expected true or false, got "yes" (a string)
+  24 | separate_bias = "yes"
      |                 ^~~~~
-FILE:27:29: operators.batch_norm_forward_passes: expected a number above 0, got 0
-  27 | batch_norm_forward_passes = 0
+FILE:25:29: operators.batch_norm_forward_passes: expected a number above 0, got 0
+  25 | batch_norm_forward_passes = 0
      |                             ^
-FILE:31:8: update.kind: expected "per_array" or "multi_tensor", got "fused"
-  31 | kind = "fused"
+FILE:29:8: update.kind: expected "per_array" or "multi_tensor", got "fused"
+  29 | kind = "fused"
      |        ^~~~~~~
-FILE:32:21: update.kernels_per_array: expected a whole number from 1 to 16, got 17
-  32 | kernels_per_array = 17
+FILE:30:21: update.kernels_per_array: expected a whole number from 1 to 16, got 17
+  30 | kernels_per_array = 17
      |                     ^~
-FILE:36:1: memory.source: missing key, expected a string
-  36 | [memory]
+FILE:34:1: memory.source: missing key, expected a string
+  34 | [memory]
      | ^~~~~~~~
-FILE:37:8: memory.plan: expected "mxnet", "bfc" or "caching_allocator", got "pool"
-  37 | plan = "pool"
+FILE:35:8: memory.plan: expected "mxnet", "bfc" or "caching_allocator", got "pool"
+  35 | plan = "pool"
      |        ^~~~~~
-FILE:40:2: exchang: unknown key, did you mean "exchange"?
+FILE:38:2: exchang: unknown key, did you mean "exchange"?
 )";
 
 std::string write(const std::string& name, const std::string& text) {
