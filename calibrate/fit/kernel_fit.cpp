@@ -114,7 +114,7 @@ class TimingChoice {
 // ---- convolution ----------------------------------------------------------------------------------------------------
 
 constexpr std::array<std::string_view, 3> kPassNames{"forward", "backward_data", "backward_weights"};
-constexpr std::size_t kSharedConvolution = 8, kScalesPerGeneration = 12;
+constexpr std::size_t kSharedConvolution = 9, kFirstLayerGradient = 8, kScalesPerGeneration = 12;
 
 std::vector<Unknown> convolution_unknowns(const std::vector<std::string>& generations, bool tensor) {
   std::vector<Unknown> unknowns{{"prologue_depth", tensor ? 64.0 : 14.0, tensor ? 0.7 : 0.1},
@@ -124,15 +124,16 @@ std::vector<Unknown> convolution_unknowns(const std::vector<std::string>& genera
                                 {"winograd_gemm_scale", 0.83, 0.15},
                                 {"transform_bandwidth", 0.67, 0.15},
                                 {"transform_bandwidth_weights", 0.93, 0.15},
-                                {"fft_scale", 1.1, 0.1}};
+                                {"fft_scale", 1.1, 0.1},
+                                {"first layer backward_data", 0.4, 1.0}};
   for (const std::string& generation : generations) {
     for (std::size_t pass = 0; pass < 3; ++pass) {
       for (std::size_t cls = 0; cls < 4; ++cls) {
         // Large stride-1 filters mostly run as Winograd or FFT, so little is known of their implicit GEMM: it stays
-        // near the plain product. A strided input gradient wastes half its tiles; the first layer's has few channels.
+        // near the plain product. A strided input gradient wastes half its tiles.
         const bool data = pass == 1;
-        const double prior = data && cls == 2 ? 2.0 : data && cls == 3 ? 0.4 : 1.0;
-        const double sigma = cls == 1 ? 0.08 : data && cls == 3 ? 1.0 : 0.3;
+        const double prior = data && cls == 2 ? 2.0 : 1.0;
+        const double sigma = cls == 1 ? 0.08 : 0.3;
         unknowns.push_back({fmt::format("{} {} {}", generation, kPassNames[pass], cls), prior, sigma});
       }
     }
@@ -156,6 +157,8 @@ ConvolutionConstants convolution_constants(std::span<const double> v, int genera
     c.backward_data[i] = scale[4 + i];
     c.backward_weights[i] = scale[8 + i];
   }
+  // Few sheets time the gradient of the image itself: one value for all generations.
+  c.backward_data[3] = v[kFirstLayerGradient];
   return c;
 }
 
@@ -314,6 +317,7 @@ void inherit_generations(KernelFit& out) {
   for (const auto& [missing, from] : {std::pair{"cudnn8", "cudnn7"}, std::pair{"cudnn8-tensor", "cudnn7-tensor"}}) {
     if (all.count(missing) != 0 || all.count(from) == 0) continue;
     all[missing] = all[from];
+    out.inherited[missing] = from;
     out.notes.push_back(fmt::format("convolution {}: no samples of all three passes, constants of {}", missing, from));
   }
 }

@@ -20,6 +20,7 @@ struct FitReport {
 /// Shared constants and board parameters from samples.
 struct KernelFit {
   KernelConstants constants;
+  std::map<std::string, std::string, std::less<>> inherited;  ///< convolution generation: the one it takes its constants from
   std::vector<FitReport> reports;
   std::vector<std::string> notes;  ///< what was too thin to fit and therefore inherited
 };

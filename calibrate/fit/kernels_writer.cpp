@@ -15,14 +15,14 @@ std::string tiles(const TileConstants& t) {
                      t.reread);
 }
 
-std::string convolution(const std::string& name, const ConvolutionConstants& c) {
+std::string convolution(const std::string& name, const ConvolutionConstants& c, const std::string& source) {
   const std::string table = "convolution." + name;
   return fmt::format(
              "[{}]\n{}winograd_fused_cost = {:.4g}\nwinograd_gemm_scale = {:.4g}\ntransform_bandwidth = {:.4g}\n"
              "transform_bandwidth_weights = {:.4g}\nfft_scale = {:.4g}\ndepthwise_bandwidth = {:.4g}\n"
-             "source = \"fitted: convolution samples of this generation; depthwise_bandwidth assumed, no samples\"\n",
+             "source = \"{}; depthwise_bandwidth assumed, no samples\"\n",
              table, tiles(c.tiles), c.winograd_fused_cost, c.winograd_gemm_scale, c.transform_bandwidth,
-             c.transform_bandwidth_weights, c.fft_scale, c.depthwise_bandwidth) +
+             c.transform_bandwidth_weights, c.fft_scale, c.depthwise_bandwidth, source) +
          scales(table, "forward", c.forward) + scales(table, "backward_data", c.backward_data) +
          scales(table, "backward_weights", c.backward_weights) + "\n";
 }
@@ -49,13 +49,17 @@ std::string to_toml(const KernelFit& fit) {
   text += fmt::format("schema = 1\nsource = \"{}\"\n\n", fit.constants.source);
   for (const auto& [name, t] : fit.constants.gemm)
     text += fmt::format("[gemm.{}]\n{}source = \"fitted: matrix-product samples\"\n\n", name, tiles(t));
-  for (const auto& [name, c] : fit.constants.convolution) text += convolution(name, c);
+  for (const auto& [name, c] : fit.constants.convolution) {
+    const auto from = fit.inherited.find(name);
+    text += convolution(
+        name, c, from == fit.inherited.end() ? "fitted: convolution samples of this generation" : "transferred: " + from->second);
+  }
   for (const BoardParameters& b : fit.constants.boards) text += board(b);
   const SpreadConstants& s = fit.constants.spread;
   text += fmt::format(
-      "[spread]\nboard = {:g}\nkernel = {:g}\nrow = {:g}\ntensor_core = {:g}\nexchange = {:g}\ntransferred = {:g}\nsource = "
+      "[spread]\nboard = {:g}\nrow = {:g}\ntensor_core = {:g}\nexchange = {:g}\ntransferred = {:g}\nsource = "
       "\"{}\"\n",
-      s.board, s.kernel, s.row, s.tensor_core, s.exchange, s.transferred, s.source);
+      s.board, s.row, s.tensor_core, s.exchange, s.transferred, s.source);
   return text;
 }
 

@@ -244,8 +244,14 @@ Result<Configuration> configure(Session& session, const PredictOptions& options)
     errors.insert(errors.end(), missing.begin(), missing.end());
   }
   if (!errors.empty()) return tl::make_unexpected(errors);
-  if (options.seq_len && configuration.network_graph().graph.input_unit == "image")
-    return fail(fmt::format("--seq-len {}: {} takes images, not sequences", *options.seq_len, options.model));
+  const Workload& network = configuration.network_graph();
+  if (options.seq_len) {
+    return fail(
+        fmt::format("--seq-len {}: {} {}", *options.seq_len, options.model,
+                    network.graph.input_unit == "image" ? "takes images, not sequences" : "states its own sequence length"));
+  }
+  if (options.image && !network.file.empty())
+    return fail(fmt::format("--image {}: {} states its own input", *options.image, options.model));
   configuration.batch = options.batch.value_or(configuration.network_graph().graph.default_batch);
   if (std::int64_t{configuration.batch} * configuration.gpus > std::numeric_limits<int>::max())
     return fail(

@@ -14,6 +14,9 @@
 namespace tbdsim {
 namespace {
 
+// Beyond some hundred ranks the latency of a flat ring grows past what trees need (NCCL uses trees between nodes since 2.4).
+constexpr int kManyRanks = 256;
+
 template <class Q>
 Ranged<Q> with_range(Q value, double spread) {
   const double factor = std::exp(kCentral80 * spread);
@@ -126,6 +129,11 @@ Result<Prediction> predict(Session& session, const PredictOptions& options) {
 
   const LoweredStep step = lower(workload.graph, workload.step, *kernels, configuration.stack, *exchange,
                                  {static_cast<double>(configuration.batch), system.host.dispatch_scale});
+  // Beyond this the picosecond clock may overflow, and no training step takes that long or no time at all.
+  constexpr Seconds kLongestStep(1e5), kShortestStep(1e-9);
+  if (!(step.total < kLongestStep && step.total > kShortestStep))
+    return fail(fmt::format("a step of {} on {} would take {:.3g} s: look for an implausible rate, time or size among the inputs",
+                            workload.graph.name, system.id, step.total.base()));
   const engine::Timeline timeline = engine::simulate(step.graph);
   StepTimes times = step_times(step, timeline);
 
@@ -158,6 +166,14 @@ Result<Prediction> predict(Session& session, const PredictOptions& options) {
     p.usd_per_million_samples = *p.usd_per_hour / 3600.0 * 1e6 / p.throughput.value;
   }
   tell_provenance(configuration, *kernels, *exchange, p);
+  const double bytes = p.memory.gpus.front().peak.base();
+  if (!std::isfinite(p.step_time.high.base()) || p.step_time.low <= Seconds(0.0) || !(bytes >= 0.0 && bytes < 1e15))
+    return fail(
+        fmt::format("{} on {}: the result is not a number that a machine can have; look for an implausible size or spread among "
+                    "the inputs",
+                    workload.graph.name, system.id));
+  if (p.gpus > kManyRanks)
+    p.notices.push_back(fmt::format("the exchange is one flat ring over {} ranks; libraries use trees at this size", p.gpus));
   p.flop_per_step_per_gpu = times.flop + times.tensor_flop;
   p.peak = kernels->peak();
   if (options.detail) describe_step(workload.graph, step, timeline, system.device.peak.fp32, kernels->peak(), p);

@@ -123,7 +123,7 @@ NodeCost KernelModel::cost(const OpGraph& graph, const StepNode& node, double ba
     if (plain.kernel.time < result.kernel.time) result = plain;
   }
   const bool split = node.pass == Pass::backward_data || node.pass == Pass::backward_weights;
-  result.host_operators = split && has_data_gradient(graph, op) ? 0.5 : 1.0;
+  result.host_operators = fused_away(graph, op) ? 0.0 : split && has_data_gradient(graph, op) ? 0.5 : 1.0;
   return result;
 }
 

@@ -9,7 +9,7 @@ namespace {
 struct Tile {
   double m, n;
 };
-// The tile menu of the vendor libraries: 128, 64 and 32 in both directions but for 32 x 128's extremes.
+// Tiles seen in the names of the vendor libraries' kernels (published kernel names of P100, V100, A100).
 constexpr std::array<Tile, 8> kTiles{{{128, 128}, {128, 64}, {64, 128}, {64, 64}, {128, 32}, {32, 128}, {64, 32}, {32, 32}}};
 constexpr double kMinimumDepth = 32.0;  // a split part shorter than this is not offered
 

@@ -83,7 +83,6 @@ Result<KernelConstants> read_kernel_constants(const std::string& path) {
   for (auto& table : root.tables_or_empty("board")) constants.boards.push_back(read_board(table));
   auto spread = root.table("spread");
   constants.spread.board = spread.number("board", kNotNegative);
-  constants.spread.kernel = spread.number("kernel", kNotNegative);
   constants.spread.row = spread.number("row", kNotNegative);
   constants.spread.tensor_core = spread.number("tensor_core", kNotNegative);
   constants.spread.exchange = spread.number("exchange", kNotNegative);

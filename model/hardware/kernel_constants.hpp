@@ -49,10 +49,9 @@ struct BoardParameters {
   FamilyParameters parameters;
 };
 
-/// How far kernel predictions scatter, as standard deviations of ln(measured / predicted).
+/// How far step predictions scatter, as standard deviations of ln(measured / predicted).
 struct SpreadConstants {
   double board = 0.08;        ///< common to all kernels of one board and network
-  double kernel = 0.27;       ///< of single kernels, independent
   double row = 0.07;          ///< of a whole step, beyond the common part
   double tensor_core = 0.25;  ///< added when products run on tensor cores: samples of two boards only
   double exchange = 0.08;     ///< added on several GPUs: overlap with backward costs nothing here, in practice it does

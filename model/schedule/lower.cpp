@@ -51,6 +51,7 @@ class Lowering {
   TaskId add(Work work, std::size_t node, engine::StreamId stream, Seconds duration, std::span<const TaskId> after) {
     const auto label = static_cast<std::int32_t>(out_.tasks.size());
     out_.tasks.push_back({work, static_cast<std::int32_t>(node), number_});
+    if (number_ == 0) out_.total += duration;
     return out_.graph.add_task(stream, SimTime::from(duration), after, label);
   }
 
@@ -67,7 +68,10 @@ class Lowering {
     out_.tasks.push_back({Work::exchange, -1, number_});
     last_exchange_ =
         out_.graph.add_flow(out_.communication, bucket_bytes_, SimTime::from(exchange_.latency), route_, {{kernel}}, label);
-    if (number_ == 0) out_.exchanged += bucket_bytes_;
+    if (number_ == 0) {
+      out_.exchanged += bucket_bytes_;
+      out_.total += alone(exchange_, bucket_bytes_);
+    }
     bucket_bytes_ = Bytes(0.0);
   }
 

@@ -26,6 +26,7 @@ struct LoweredStep {
   std::vector<NodeCost> costs;  ///< of each node
   std::int32_t iterations = 1;  ///< the last one is the steady state
   engine::StreamId host, compute, communication;
+  Seconds total;    ///< of all tasks of an iteration, one after the other; not cut to what the clock holds
   Bytes exchanged;  ///< per step and rank
 };
 

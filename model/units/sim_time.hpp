@@ -12,7 +12,11 @@ namespace tbdsim {
 struct SimTime {
   std::int64_t picoseconds = 0;
 
-  [[nodiscard]] static SimTime from(Seconds t) { return {static_cast<std::int64_t>(std::llround(t.base() * 1e12))}; }
+  /// Expects 0 <= t <= kLongest; a longer span is cut to it, so that the conversion itself cannot overflow.
+  [[nodiscard]] static SimTime from(Seconds t) {
+    return {static_cast<std::int64_t>(std::llround(std::fmin(t.base(), kLongestSeconds) * 1e12))};
+  }
+  static constexpr double kLongestSeconds = 9.2e6;  // 106 days
   [[nodiscard]] constexpr Seconds seconds() const { return Seconds(static_cast<double>(picoseconds) * 1e-12); }
   constexpr auto operator<=>(const SimTime&) const = default;
   constexpr SimTime& operator+=(SimTime o) {

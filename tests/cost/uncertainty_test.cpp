@@ -35,13 +35,6 @@ TEST_CASE("an exchange widens") {
   CHECK_THAT(step_spread(spread, 0.0, false, true, 0.0), WithinRel(0.05, 1e-12));
 }
 
-TEST_CASE("single kernels' scatter does not widen a step") {
-  SpreadConstants spread;
-  const double before = step_spread(spread, 1.0, false, false, 0.0);
-  spread.kernel = 5.0;
-  CHECK(step_spread(spread, 1.0, false, false, 0.0) == before);
-}
-
 TEST_CASE("further transfers, tensor cores and other framework versions only widen") {
   const SpreadConstants spread;
   double before = step_spread(spread, 0.0, false, false, 0.0);

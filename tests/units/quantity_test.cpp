@@ -44,4 +44,6 @@ TEST_CASE("simulated time is whole picoseconds, rounded once to the nearest") {
   CHECK(t == SimTime{3});
   // 106 days fit.
   CHECK(SimTime::from(Seconds(106.0 * 86400.0)).picoseconds == 9'158'400'000'000'000'000);
+  // What no step takes is cut, not wrapped around.
+  CHECK(SimTime::from(Seconds(1e300)).picoseconds == 9'200'000'000'000'000'000);
 }

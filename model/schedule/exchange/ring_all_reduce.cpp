@@ -26,6 +26,15 @@ void count_step(const Topology& topology, VertexId from, VertexId to, bool nvlin
   }
 }
 
+/// Rate at which one GPU reaches its host over PCIe, which is also its way to the NICs; nullopt without such a link.
+std::optional<BytesPerSecond> host_slot(const Topology& topology, const std::vector<int>& devices) {
+  const VertexId gpu = topology.gpus()[static_cast<std::size_t>(devices.front())];
+  for (const LinkBundle& link : topology.links) {
+    if (link.kind == LinkKind::pcie && (link.a == gpu || link.b == gpu)) return link.count * link.sm_copy;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<RingExchange> ring_exchange(const System& system, const std::vector<int>& devices, int nodes,
@@ -67,8 +76,12 @@ Result<RingExchange> ring_exchange(const System& system, const std::vector<int>&
   double network_steps = 0.0;
   if (nodes > 1) {
     if (!network) return fail(fmt::format("{}: {} nodes need a network; name one with --network", system.id, nodes));
-    const int nics = std::max(1, system.nics);
-    exchange.uses.push_back({"network", nics * network->achieved, volume, true});
+    // A network other than the machine's own comes with one port a node.
+    const bool own = system.network && system.network->id == network->id;
+    const int nics = own ? std::max(1, system.nics) : 1;
+    BytesPerSecond capacity = nics * network->achieved;
+    if (const auto slot = host_slot(system.topology, devices); slot) capacity = std::min(capacity, local * *slot);
+    exchange.uses.push_back({"network", capacity, volume, true});
     network_steps = 2.0 * (nodes - 1.0);
     exchange.description += fmt::format("{}{} x {} between nodes", exchange.description.empty() ? "" : ", ", nics, network->id);
   }

@@ -1,0 +1,40 @@
+// Inputs that parse but describe no machine: a clear refusal instead of a number.
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "model/analysis/predict.hpp"
+#include "tests/catch.hpp"
+
+using namespace tbdsim;
+
+namespace {
+
+/// Prediction on a V100 whose file has one line replaced; the first message, empty when it predicts.
+std::string message_with(const std::string& key, const std::string& line) {
+  const std::string root = TBDSIM_SOURCE_DIR;
+  std::ifstream source(root + "/hardware/gpus/v100-sxm2-16gb.toml");
+  std::ostringstream text;
+  for (std::string row; std::getline(source, row);) text << (row.rfind(key + " =", 0) == 0 ? line : row) << "\n";
+  const auto path = std::filesystem::temp_directory_path() / ("tbdsim_implausible_" + key + ".toml");
+  std::ofstream(path) << text.str();
+  PredictOptions options;
+  options.hardware = path.string();
+  options.model = "resnet50";
+  const auto session = open_session({root});
+  const auto prediction = predict(*session, options);
+  std::filesystem::remove(path);
+  return prediction ? std::string() : prediction.error().front().message;
+}
+
+}  // namespace
+
+TEST_CASE("rates that no machine has are refused on both ends") {
+  CHECK(message_with("peak_fp32", "peak_fp32 = \"15.67 TFLOP/s\"").empty());
+  CHECK_THAT(message_with("peak_fp32", "peak_fp32 = \"1 FLOP/s\""),
+             Catch::Matchers::Contains("look for an implausible rate, time or size"));
+  CHECK_THAT(message_with("peak_fp32", "peak_fp32 = \"1e300 FLOP/s\""),
+             Catch::Matchers::Contains("not a number that a machine can have"));
+  CHECK_THAT(message_with("memory_bandwidth", "memory_bandwidth = \"5e-324 B/s\""),
+             Catch::Matchers::Contains("would take inf s"));
+}
