@@ -77,6 +77,11 @@ struct KernelTime {
   double fp32_utilization = 0;  ///< useful FLOP over the peak of the units it runs on (fp32 or tensor cores)
 };
 
+/// One gradient exchange of a step: a bucket's way around the rings.
+struct ExchangeTime {
+  Seconds start, time;
+};
+
 struct Prediction {
   // identity
   std::string hardware_name, hardware_file, hardware_sha256, device, model, variant, stack, stack_file, stack_sha256;
@@ -96,8 +101,9 @@ struct Prediction {
   std::vector<Limit> limits;  ///< all shares, largest first; they sum to 1
   std::optional<double> usd_per_hour, usd_per_million_samples, joule_per_sample;
   std::vector<ProvenanceEntry> provenance;
-  std::vector<LayerTime> layers;    ///< with `detail`
-  std::vector<KernelTime> kernels;  ///< with `detail`: of one rank, in time order
+  std::vector<LayerTime> layers;        ///< with `detail`
+  std::vector<KernelTime> kernels;      ///< with `detail`: of one rank, in time order
+  std::vector<ExchangeTime> exchanges;  ///< with `detail`: in time order
   // for accuracy baselines
   Flop flop_per_step_per_gpu;
   FlopPerSecond peak;  ///< of one GPU at the precision used

@@ -130,7 +130,11 @@ void describe_step(const OpGraph& graph, const LoweredStep& step, const engine::
   SimTime origin = last_iteration(step, timeline).begin;
   for (std::size_t i = 0; i < step.tasks.size(); ++i) {
     const StepTask& task = step.tasks[i];
-    if (task.work != Work::kernel || task.iteration + 1 != step.iterations) continue;
+    if (task.iteration + 1 != step.iterations || task.work == Work::host) continue;
+    if (task.work == Work::exchange) {
+      prediction.exchanges.push_back({(timeline.start[i] - origin).seconds(), (timeline.end[i] - timeline.start[i]).seconds()});
+      continue;
+    }
     const StepNode& node = step.nodes[static_cast<std::size_t>(task.node)];
     const NodeCost& cost = step.costs[static_cast<std::size_t>(task.node)];
     const OpId op = node.pass == Pass::update ? graph.parameter(node.parameter).op : node.op;

@@ -95,6 +95,9 @@ double half_speed_rings(const LinkMatrix& links) {
   return static_cast<double>(largest_cycle_set(doubled, false).size()) / 2.0;
 }
 
+// Boxes wired without a switch have at most 16 GPUs; the search grows too fast beyond.
+constexpr std::size_t kLargestMesh = 16;
+
 }  // namespace
 
 RingSet find_rings(const Topology& topology, const std::vector<VertexId>& group, const RingOptions& options) {
@@ -103,7 +106,7 @@ RingSet find_rings(const Topology& topology, const std::vector<VertexId>& group,
   RingSet set;
   if (links.switched > 0) {
     set.rings.assign(static_cast<std::size_t>(links.switched), Ring{group, {}});
-  } else if (links.slowest) {
+  } else if (links.slowest && group.size() <= kLargestMesh) {
     std::vector<RankCycle> cycles = largest_cycle_set(links.direct, false);
     if (cycles.empty() && options.relay) {
       cycles = largest_cycle_set(links.direct, true);

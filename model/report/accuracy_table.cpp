@@ -9,8 +9,8 @@
 namespace tbdsim {
 namespace {
 
-/// What keeps these tables within 80 columns.
-constexpr std::size_t kWidth = 80, kGroupName = 28, kRowName = 38;
+/// Texts keep to 80 columns; names are whole where they must be told apart, up to the longest of the published tables.
+constexpr std::size_t kWidth = 80, kGroupName = 40, kRowName = 80;
 
 std::string rows_table(const Accuracy& accuracy) {
   TextTable table({{"row", Align::left, kRowName},
@@ -37,7 +37,7 @@ void add_group(TextTable& table, const GroupAccuracy& group, const std::string& 
     table.add({name, count, "", "", "", "", "", "", ""});
     return;
   }
-  const std::string baseline = group.baseline_mean_ape ? percent_text(*group.baseline_mean_ape) : "";
+  const std::string baseline = group.baseline_mean_ape && group.n > 1 ? percent_text(*group.baseline_mean_ape) : "";
   table.add({name, count, percent_text(group.mean_ape), percent_text(group.median_ape), percent_text(group.p95_ape),
              signed_percent_text(group.bias), percent_text(group.coverage), percent_text(group.range_width), baseline});
 }

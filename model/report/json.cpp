@@ -326,6 +326,18 @@ std::string chrome_trace(const Prediction& prediction) {
                         {"bytes", k.bytes.base()},
                         {"fp32_utilization", k.fp32_utilization}}}});
   }
+  if (!prediction.exchanges.empty())
+    events.push_back({{"name", "thread_name"}, {"ph", "M"}, {"pid", gpu}, {"tid", 1}, {"args", {{"name", "gradient exchange"}}}});
+  for (std::size_t i = 0; i < prediction.exchanges.size(); ++i) {
+    const ExchangeTime& exchange = prediction.exchanges[i];
+    events.push_back({{"name", "bucket " + std::to_string(i)},
+                      {"cat", "exchange"},
+                      {"ph", "X"},
+                      {"ts", exchange.start.base() * kMicrosecondsPerSecond},
+                      {"dur", exchange.time.base() * kMicrosecondsPerSecond},
+                      {"pid", gpu},
+                      {"tid", 1}});
+  }
   return text({{"displayTimeUnit", "ms"}, {"traceEvents", events}});
 }
 

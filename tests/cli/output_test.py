@@ -173,11 +173,14 @@ class OtherFormats(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             with open(path) as file:
                 events = json.load(file)["traceEvents"]
-        kernels = [event for event in events if event["ph"] == "X"]
+        spans = [event for event in events if event["ph"] == "X"]
+        kernels, exchanges = ([event for event in spans if event["tid"] == tid] for tid in (0, 1))
         self.assertGreater(len(kernels), 20)
-        for before, after in zip(kernels, kernels[1:]):
-            # One stream: no kernel starts before the last one ended, but for rounding to picoseconds.
-            self.assertGreaterEqual(after["ts"], before["ts"] + before["dur"] - 1e-5)
+        self.assertGreater(len(exchanges), 0)
+        for stream in (kernels, exchanges):
+            for before, after in zip(stream, stream[1:]):
+                # In a stream nothing starts before the last one ended, but for rounding to picoseconds.
+                self.assertGreaterEqual(after["ts"], before["ts"] + before["dur"] - 1e-5)
 
     def test_tables_fit_80_columns(self):
         for options in PredictJson.CONFIGURATIONS:
