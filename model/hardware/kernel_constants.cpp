@@ -67,10 +67,8 @@ BoardParameters read_board(TomlTable table) {
 
 }  // namespace
 
-Result<KernelConstants> read_kernel_constants(const std::string& path) {
-  auto file = TomlFile::open(path);
-  if (!file) return tl::make_unexpected(file.error());
-  TomlTable root = file->root();
+Result<KernelConstants> read_kernel_constants(TomlFile file) {
+  TomlTable root = file.root();
   KernelConstants constants;
   (void)root.integer("schema", 1, 1);
   constants.source = root.text("source");
@@ -90,10 +88,16 @@ Result<KernelConstants> read_kernel_constants(const std::string& path) {
   constants.spread.source = spread.text("source");
   spread.finish();
   root.finish();
-  if (!file->errors().empty()) return tl::make_unexpected(file->errors());
-  constants.file = path;
-  constants.sha256 = sha256_hex(file->text());
+  if (!file.errors().empty()) return tl::make_unexpected(file.errors());
+  constants.file = file.name();
+  constants.sha256 = sha256_hex(file.text());
   return constants;
+}
+
+Result<KernelConstants> read_kernel_constants(const std::string& path) {
+  auto file = TomlFile::open(path);
+  if (!file) return tl::make_unexpected(file.error());
+  return read_kernel_constants(std::move(*file));
 }
 
 }  // namespace tbdsim

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/hardware/kernel_parameters.hpp"
+#include "model/input/toml_reader.hpp"
 #include "model/support/result.hpp"
 #include "model/units/quantity.hpp"
 
@@ -71,5 +72,6 @@ struct KernelConstants {
 
 /// Errors: all problems of the file.
 [[nodiscard]] Result<KernelConstants> read_kernel_constants(const std::string& path);
+[[nodiscard]] Result<KernelConstants> read_kernel_constants(TomlFile file);
 
 }  // namespace tbdsim

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/input/toml_reader.hpp"
 #include "model/support/result.hpp"
 #include "model/units/quantity.hpp"
 
@@ -80,6 +81,7 @@ struct Stack {
 
 /// Reads one stack file. Errors: all problems of the file.
 [[nodiscard]] Result<Stack> read_stack(const std::string& path);
+[[nodiscard]] Result<Stack> read_stack(TomlFile file);
 
 /// Finds a stack by user's words: framework[-ngc]-version[-variant] or a file. A version the catalogue lacks
 /// resolves to the nearest of that framework, an unknown variant is dropped, each with a notice and wider range.

@@ -106,10 +106,8 @@ void read_exchange(TomlTable table, Stack& stack) {
 
 }  // namespace
 
-Result<Stack> read_stack(const std::string& path) {
-  auto file = TomlFile::open(path);
-  if (!file) return tl::make_unexpected(file.error());
-  TomlTable root = file->root();
+Result<Stack> read_stack(TomlFile file) {
+  TomlTable root = file.root();
   Stack stack;
   (void)root.integer("schema", 1, 1);
   stack.id = root.text("name");
@@ -129,10 +127,16 @@ Result<Stack> read_stack(const std::string& path) {
   read_memory(root.table("memory"), stack);
   read_exchange(root.table("exchange"), stack);
   root.finish();
-  if (!file->errors().empty()) return tl::make_unexpected(file->errors());
-  stack.file = path;
-  stack.sha256 = sha256_hex(file->text());
+  if (!file.errors().empty()) return tl::make_unexpected(file.errors());
+  stack.file = file.name();
+  stack.sha256 = sha256_hex(file.text());
   return stack;
+}
+
+Result<Stack> read_stack(const std::string& path) {
+  auto file = TomlFile::open(path);
+  if (!file) return tl::make_unexpected(file.error());
+  return read_stack(std::move(*file));
 }
 
 }  // namespace tbdsim
