@@ -81,6 +81,17 @@ bool same_chip(const Device& device, const BoardParameters& board) {
          board.fp32_lanes == device.fp32_lanes;
 }
 
+// Dynamic power is f V^2, and near the top of its range a chip's voltage rises with about the three-quarter power of the
+// clock: the clock that a power limit allows grows with its 1/2.5 power (assumed; textbook scaling).
+constexpr double kClockPerPower = 0.4;
+
+/// How much of the relative's share of its listed clock the same chip keeps at another listed clock and power limit.
+double kept_clock(const Device& device, const BoardParameters& board) {
+  if (!device.power_limit || !board.power_limit) return 1.0;
+  const double clocks = board.peak_fp32 / device.peak.fp32;  // same chip: rates are as clocks
+  return std::min(1.0, std::pow(*device.power_limit / *board.power_limit, kClockPerPower) * clocks);
+}
+
 double issue_limit(const Device& device) {
   constexpr double kLanesFed = 128.0;  // 4 schedulers x 32 lanes
   return std::min(1.0, kLanesFed / device.fp32_lanes);
@@ -102,7 +113,8 @@ FamilyParameters from_relatives(const Device& device, std::string_view family, s
     const bool memory_alike = board->memory_kind == device.memory_kind;
     const bool memory_class = high_bandwidth(board->memory_kind) == high_bandwidth(device.memory_kind);
     const double memory_weight = weight * (memory_alike ? 1.0 : memory_class ? 0.5 : 0.15);
-    compute.add(weight, board->parameters.compute_efficiency / clock_class(board->name));
+    const double kept = same_chip(device, *board) ? kept_clock(device, *board) : 1.0;
+    compute.add(weight, kept * board->parameters.compute_efficiency / clock_class(board->name));
     bandwidth.add(memory_weight, board->parameters.bandwidth_efficiency);
     launch.add(weight, std::max(board->parameters.launch.base(), 1e-6));
     heaviest = std::max(heaviest, weight);
