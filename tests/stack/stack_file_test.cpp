@@ -1,5 +1,4 @@
 // Mistakes seeded into a stack file: every one reported, in the order of the file, to the letter.
-#include <fstream>
 #include <sstream>
 
 #include "model/stack/stack.hpp"
@@ -100,19 +99,12 @@ FILE:35:8: memory.plan: expected "mxnet", "bfc" or "caching_allocator", got "poo
 FILE:38:2: exchang: unknown key, did you mean "exchange"?
 )";
 
-std::string write(const std::string& name, const std::string& text) {
-  const std::string path = TBDSIM_BINARY_DIR "/" + name;
-  std::ofstream(path) << text;
-  return path;
-}
-
 /// Messages of reading `text`, with the path written FILE.
 std::string messages(const std::string& text) {
-  const std::string path = write("stack_under_test.toml", text);
-  const auto stack = read_stack(path);
-  std::string all = stack ? "" : to_text(stack.error());
-  for (std::size_t at = all.find(path); at != std::string::npos; at = all.find(path)) all.replace(at, path.size(), "FILE");
-  return all;
+  auto file = TomlFile::parse(text, "FILE");
+  if (!file) return to_text(file.error());
+  const auto stack = read_stack(std::move(*file));
+  return stack ? "" : to_text(stack.error());
 }
 
 }  // namespace
