@@ -1,4 +1,5 @@
 // Mistakes seeded into a stack file: every one reported, in the order of the file, to the letter.
+#include <fstream>
 #include <sstream>
 
 #include "model/stack/stack.hpp"
