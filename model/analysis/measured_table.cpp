@@ -82,8 +82,8 @@ class TableReader {
     return index ? table_.text(row, *index) : std::string();
   }
 
-  void problem(std::size_t row, std::string_view column, std::string message) {
-    table_.problem(row, *table_.column_if(column), std::move(message));
+  void problem(std::size_t row, std::string_view column, const std::string& message) {
+    table_.problem(row, *table_.column_if(column), message);
   }
 
   std::string name(std::size_t row, std::string_view column) {

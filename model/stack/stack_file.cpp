@@ -24,6 +24,7 @@ std::vector<ConvolutionAlgorithm> read_algorithms(TomlTable& table, std::string_
       continue;
     }
     std::vector<std::string> names;
+    names.reserve(kAll.size());
     for (const auto algorithm : kAll) names.emplace_back(name(algorithm));
     const auto near = nearest(text, names);
     table.problem(key, fmt::format("unknown convolution algorithm \"{}\"{}", text,

@@ -49,6 +49,7 @@ Result<RingExchange> ring_exchange(const System& system, const std::vector<int>&
   if (local > 1) {
     const std::vector<VertexId> all = system.topology.gpus();
     std::vector<VertexId> group;
+    group.reserve(devices.size());
     for (const int device : devices) group.push_back(all[static_cast<std::size_t>(device)]);
     const RingSet set = find_rings(system.topology, group, default_ring_options(system.device));
     if (set.bandwidth <= BytesPerSecond(0.0))
