@@ -10,6 +10,9 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
+// Residuals count in units of typical kernels' scatter, so that the priors weigh as stated (fitted boards: 0.1 to 0.3).
+constexpr double kScatter = 0.15;
+
 class Problem {
  public:
   Problem(const std::vector<Unknown>& unknowns, std::size_t observations, const ResidualFunction& residuals)
@@ -49,8 +52,6 @@ class Problem {
 double objective(const VectorXd& residuals, const VectorXd& offset, const VectorXd& precision, double noise) {
   double sum = 0.0;
   for (Eigen::Index i = 0; i < residuals.size(); ++i) sum += std::sqrt(residuals[i] * residuals[i] + noise * noise) - noise;
-  // |r| / scale, with the scale of typical kernels' scatter, so that the priors weigh as stated.
-  constexpr double kScatter = 0.15;
   return sum / kScatter + 0.5 * (offset.array().square() * precision.array()).sum();
 }
 
@@ -65,7 +66,6 @@ RobustFit robust_fit(const std::vector<Unknown>& unknowns, std::size_t observati
     prior[i] = std::log(unknowns[static_cast<std::size_t>(i)].prior);
     precision[i] = problem.prior_precision(i);
   }
-  constexpr double kScatter = 0.15;
   VectorXd logs = prior;
   VectorXd current = problem.evaluate(logs);
   double best = objective(current, logs - prior, precision, noise);

@@ -121,13 +121,6 @@ void choose_network(Session& session, const PredictOptions& options, Configurati
     errors.insert(errors.end(), network->error().begin(), network->error().end());
 }
 
-/// "7.0" as 70, so that 10.0 follows 9.0; 0 when not stated.
-int capability(const std::string& text) {
-  const std::size_t dot = text.find('.');
-  if (dot == std::string::npos) return 0;
-  return std::atoi(text.substr(0, dot).c_str()) * 10 + std::atoi(text.substr(dot + 1).c_str());
-}
-
 /// Newest compute capability that a CUDA release compiles for (release notes of CUDA 8 to 12).
 int newest_capability(const std::string& cuda) {
   switch (std::atoi(cuda.c_str())) {
@@ -157,9 +150,9 @@ void check_support(const Device& device, Configuration& configuration, Errors& e
         {fmt::format("stack {} runs on {} devices, {} is {}", stack.id, stack.vendor, device.id, device.vendor), {}, {}, 0});
     return;
   }
-  const int has = capability(device.compute_capability);
+  const int has = capability_number(device.compute_capability);
   if (has == 0) return;
-  if (has < capability(stack.minimum_compute_capability)) {
+  if (has < capability_number(stack.minimum_compute_capability)) {
     errors.push_back({fmt::format("stack {} needs compute capability {}, {} has {}", stack.id, stack.minimum_compute_capability,
                                   device.id, device.compute_capability),
                       {},

@@ -37,13 +37,6 @@ Result<Workload> make_workload(const std::string& name, const std::string& varia
   return Workload{std::move(*graph), std::move(step), {}, {}};
 }
 
-/// "7.0" as 70, so that 10.0 follows 9.0.
-int capability(const std::string& text) {
-  const std::size_t dot = text.find('.');
-  if (dot == std::string::npos) return 0;
-  return std::atoi(text.substr(0, dot).c_str()) * 10 + std::atoi(text.substr(dot + 1).c_str());
-}
-
 Result<Stack> choose_stack(const std::string& root, const Device& device) {
   std::optional<Stack> best;
   for (const std::string& id : catalogue_ids({root}, "stacks")) {
@@ -52,10 +45,10 @@ Result<Stack> choose_stack(const std::string& root, const Device& device) {
     if (!stack) return stack;
     if (!stack->variant.empty() || (!device.vendor.empty() && stack->vendor != device.vendor)) continue;
     if (!device.compute_capability.empty() &&
-        capability(device.compute_capability) < capability(stack->minimum_compute_capability))
+        capability_number(device.compute_capability) < capability_number(stack->minimum_compute_capability))
       continue;
     // Minor releases have two digits: 1.13 follows 1.4.
-    const auto order = [](const Stack& s) { return capability(s.version) + 1000 * std::atoi(s.version.c_str()); };
+    const auto order = [](const Stack& s) { return capability_number(s.version) + 1000 * std::atoi(s.version.c_str()); };
     if (!best || order(*stack) > order(*best)) best = std::move(*stack);
   }
   if (best) return *best;

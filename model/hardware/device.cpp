@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 
 namespace tbdsim {
 namespace {
@@ -23,6 +24,12 @@ std::optional<Precision> parse_precision(std::string_view text) {
 FlopPerSecond peak_fp32_at(const Device& device, Hertz clock) {
   const Flop per_cycle(2.0 * device.multiprocessors * device.fp32_lanes);
   return per_cycle * clock;
+}
+
+int capability_number(const std::string& text) {
+  const std::size_t dot = text.find('.');
+  if (dot == std::string::npos) return 0;
+  return std::atoi(text.substr(0, dot).c_str()) * 10 + std::atoi(text.substr(dot + 1).c_str());
 }
 
 std::optional<Hertz> memory_clock(const Device& device) {

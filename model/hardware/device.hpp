@@ -56,6 +56,8 @@ struct Device {
 /// Multiply-add rate of all fp32 cores at `clock`: 2 x multiprocessors x lanes x clock. At the boost clock this is
 /// the peak of most data sheets; some print it at the base clock (TITAN V) or count dual issue (MI300X).
 [[nodiscard]] FlopPerSecond peak_fp32_at(const Device& device, Hertz clock);
+/// A compute capability such as "7.0" as 70, so that 10.0 follows 9.0; 0 when it is empty or no such number.
+[[nodiscard]] int capability_number(const std::string& text);
 /// `memory_clock`, or half the data rate of a pin from bandwidth and bus width. Absent when neither is known.
 [[nodiscard]] std::optional<Hertz> memory_clock(const Device& device);
 
