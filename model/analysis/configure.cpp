@@ -188,8 +188,7 @@ void choose_stack(Session& session, const PredictOptions& options, Configuration
 Errors unmodelled_operators(const OpGraph& graph) {
   Errors errors;
   for (const Op& op : graph.ops) {
-    const bool recurrent = info(op.kind).family == OpFamily::recurrent;
-    if (recurrent || op.kind == OpKind::matmul)
+    if (info(op.kind).family == OpFamily::recurrent)
       errors.push_back(
           {fmt::format("{}: layer \"{}\": {} layers have no cost model in this version", graph.name, op.name, info(op.kind).name),
            {},

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "model/workload/op_counts.hpp"
+#include "model/cost/matrix_product.hpp"
 
 namespace tbdsim {
 namespace {
@@ -39,6 +39,12 @@ Result<Arithmetic> arithmetic(const Device& device, Precision precision) {
 double sum_of_inputs(const OpGraph& graph, const Op& op) {
   double sum = 0.0;
   for (const TensorId input : op.inputs) sum += static_cast<double>(elements(graph.tensor(input).shape));
+  return sum;
+}
+
+double parameter_elements(const OpGraph& graph, const Op& op) {
+  double sum = 0.0;
+  for (const ParameterId id : op.parameters) sum += static_cast<double>(elements(graph.parameter(id).shape));
   return sum;
 }
 
@@ -129,7 +135,7 @@ NodeCost KernelModel::cost(const OpGraph& graph, const StepNode& node, double ba
 
 NodeCost KernelModel::product_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const {
   return info(op.kind).family == OpFamily::convolution ? convolution_cost(graph, op, pass, batch)
-                                                       : linear_cost(graph, op, pass, batch);
+                                                       : matrix_cost(graph, op, pass, batch);
 }
 
 NodeCost KernelModel::update_cost(double count) const {
@@ -180,34 +186,23 @@ NodeCost KernelModel::convolution_cost(const OpGraph& graph, const Op& op, Pass 
   result.tensor_core = tensor_core_;
   if (attributes.bias && stack_.separate_bias && pass != Pass::backward_data) {
     const double passes = pass == Pass::forward ? 2.0 : 1.0;
-    const KernelTimeModel bias = memory_bound_time(passes * batch * d(elements(y)) * element_, 1.0, memory_rates_);
-    result.kernel.time += bias.time;
-    result.kernel.launch += bias.launch;
-    result.kernel.bytes += bias.bytes;
-    result.kernel.kernels += 1;
+    append(result.kernel, memory_bound_time(passes * batch * d(elements(y)) * element_, 1.0, memory_rates_));
   }
   return result;
 }
 
-NodeCost KernelModel::linear_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const {
-  const auto in = static_cast<double>(graph.input_shape(op).back()), out = static_cast<double>(graph.output_shape(op).back());
-  // Leading dimensions of a sequence count as further rows.
-  const double rows = batch * static_cast<double>(elements(graph.input_shape(op))) / in;
-  GemmShape shape{rows, out, in};
-  if (pass == Pass::backward_data) shape = {rows, in, out};
-  if (pass == Pass::backward_weights) shape = {out, in, rows};
+NodeCost KernelModel::matrix_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const {
   NodeCost result;
-  result.kernel = gemm_time(shape, element_, gemm_constants_, gemm_rates_);
   result.family = "gemm";
   result.tensor_core = tensor_core_;
+  result.kernel.kernels = 0;
+  for (const GemmShape& shape : matrix_products(graph, op, pass, batch).calls())
+    append(result.kernel, gemm_time(shape, element_, gemm_constants_, gemm_rates_));
   const auto* attributes = std::get_if<LinearAttributes>(&op.attributes);
   if (attributes != nullptr && attributes->bias && pass != Pass::backward_data) {
     const double passes = pass == Pass::forward ? 2.0 : 1.0;
-    const KernelTimeModel bias = memory_bound_time(passes * rows * out * element_, 1.0, memory_rates_);
-    result.kernel.time += bias.time;
-    result.kernel.launch += bias.launch;
-    result.kernel.bytes += bias.bytes;
-    result.kernel.kernels += 1;
+    const double out = batch * static_cast<double>(elements(graph.output_shape(op)));
+    append(result.kernel, memory_bound_time(passes * out * element_, 1.0, memory_rates_));
   }
   return result;
 }
@@ -223,11 +218,12 @@ bool KernelModel::fused_away(const OpGraph& graph, const Op& op) const {
 NodeCost KernelModel::memory_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const {
   NodeCost result;
   result.family = "none";
-  const auto passes = memory_passes(op.kind, stack_);
+  const auto passes = memory_passes(op, stack_);
   if (!passes || fused_away(graph, op)) return result;
   const double in = sum_of_inputs(graph, op) * batch, out = static_cast<double>(elements(graph.output_shape(op))) * batch;
   const double moved = pass == Pass::forward ? passes->forward_inputs * in + passes->forward_output * out
-                                             : passes->backward_inputs * in + passes->backward_output * out;
+                                             : passes->backward_inputs * in + passes->backward_output * out +
+                                                   passes->backward_parameters * parameter_elements(graph, op);
   if (moved == 0.0) return result;
   result.kernel = memory_bound_time(moved * element_, passes->bandwidth_share, memory_rates_);
   result.family = "memory_bound";

@@ -46,7 +46,7 @@ class KernelModel {
  private:
   KernelModel() = default;
   [[nodiscard]] NodeCost convolution_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const;
-  [[nodiscard]] NodeCost linear_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const;
+  [[nodiscard]] NodeCost matrix_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const;
   [[nodiscard]] NodeCost memory_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const;
   [[nodiscard]] bool fused_away(const OpGraph& graph, const Op& op) const;
 

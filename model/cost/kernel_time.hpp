@@ -17,4 +17,7 @@ struct KernelTimeModel {
   int kernels = 1;  ///< launches
 };
 
+/// Adds a kernel that runs after `first`; what bounds the longer of both bounds the chain.
+void append(KernelTimeModel& first, const KernelTimeModel& then);
+
 }  // namespace tbdsim

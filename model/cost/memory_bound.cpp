@@ -2,11 +2,11 @@
 
 namespace tbdsim {
 
-std::optional<Passes> memory_passes(OpKind kind, const Stack& stack) {
+std::optional<Passes> memory_passes(const Op& op, const Stack& stack) {
   // Forward: operands read, result written. Backward: what each definition reads again (operands, result, mask) plus
   // incoming and outgoing gradient. Softmax and layer norm reach 0.7 of the elementwise bandwidth (fitted: published
   // row-wise kernels of P100, V100, A100).
-  switch (kind) {
+  switch (op.kind) {
     case OpKind::batch_norm: {
       const double forward = stack.batch_norm_forward_passes, backward = stack.batch_norm_backward_passes;
       return Passes{forward - 1, 1, backward - 2, 2};
@@ -20,7 +20,8 @@ std::optional<Passes> memory_passes(OpKind kind, const Stack& stack) {
     case OpKind::add:
       return Passes{1, 1, 0, 0};
     case OpKind::multiply:
-      return Passes{1, 1, 2, 2};
+      // By a constant: only the gradient comes back. By another tensor: both operands and both gradients.
+      return op.inputs.size() == 1 ? Passes{1, 1, 0, 2} : Passes{1, 1, 2, 2};
     case OpKind::concat:
     case OpKind::slice:
     case OpKind::channel_shuffle:
@@ -31,13 +32,15 @@ std::optional<Passes> memory_passes(OpKind kind, const Stack& stack) {
     case OpKind::local_response_norm:
       return Passes{1, 2, 2, 3};
     case OpKind::softmax_loss:
-      return Passes{1, 1, 1, 1};
+      // Log-softmax, and a gradient of the picked entries that is dense.
+      return Passes{1, 1, 1, 2};
     case OpKind::embedding:
-      return Passes{0, 2, 0, 3};
+      // Rows read and written; backward adds them into a table of gradients that was set to zero.
+      return Passes{0, 2, 0, 3, 1};
     case OpKind::layer_norm:
-      return Passes{1, 1, 2, 2, 0.7};
+      return Passes{1, 1, 2, 2, 0, 0.7};
     case OpKind::softmax:
-      return Passes{1, 1, 1, 2, 0.7};
+      return Passes{1, 1, 1, 2, 0, 0.7};
     default:
       return std::nullopt;
   }

@@ -47,7 +47,9 @@ TEST_CASE("worked example: matrix product of 1024 x 1024 x 1024 on the invented 
 TEST_CASE("worked example: forward batch norm of 32 x 64 x 112 x 112 in three passes") {
   Stack stack;
   stack.batch_norm_forward_passes = 3;
-  const Passes passes = memory_passes(OpKind::batch_norm, stack).value();
+  Op norm;
+  norm.kind = OpKind::batch_norm;
+  const Passes passes = memory_passes(norm, stack).value();
   const double tensor = 32.0 * 64 * 112 * 112 * 4;
   const Bytes bytes((passes.forward_inputs + passes.forward_output) * tensor);
   CHECK(bytes == Bytes(308281344.0));

@@ -7,11 +7,23 @@
 
 using namespace tbdsim;
 
+namespace {
+
+/// An operator of `kind` with `inputs` inputs: all that its passes depend on.
+Op op_of(OpKind kind, std::size_t inputs = 1) {
+  Op op;
+  op.kind = kind;
+  op.inputs.resize(inputs);
+  return op;
+}
+
+}  // namespace
+
 TEST_CASE("exactly the memory-bound kinds have passes") {
   const Stack stack;
   for (const OpKindInfo& row : op_kinds()) {
     INFO(row.name);
-    const auto passes = memory_passes(row.kind, stack);
+    const auto passes = memory_passes(op_of(row.kind), stack);
     CHECK(passes.has_value() == (row.family == OpFamily::memory_bound));
     if (!passes) continue;
     CHECK(row.moves_data);
@@ -32,7 +44,7 @@ TEST_CASE("batch norm's passes are the stack's: reads but for the one written") 
   for (const auto& [forward, backward] : {std::pair{3.0, 5.0}, std::pair{2.0, 3.0}, std::pair{9.0, 12.0}}) {
     stack.batch_norm_forward_passes = forward;
     stack.batch_norm_backward_passes = backward;
-    const Passes passes = memory_passes(OpKind::batch_norm, stack).value();
+    const Passes passes = memory_passes(op_of(OpKind::batch_norm), stack).value();
     // Input and output have one size, so only the sums matter.
     CHECK(passes.forward_inputs + passes.forward_output == forward);
     CHECK(passes.backward_inputs + passes.backward_output == backward);
@@ -46,20 +58,30 @@ TEST_CASE("passes of same-sized operators, forward and backward, by their defini
       {OpKind::activation, {2, 3}},
       {OpKind::dropout, {3, 3}},              // mask written, mask and dy read
       {OpKind::local_response_norm, {3, 5}},  // scale kept; x, y, scale, dy read
-      {OpKind::multiply, {2, 4}},
+      {OpKind::multiply, {2, 2}},             // by a constant
       {OpKind::channel_shuffle, {2, 2}},
       {OpKind::pad, {2, 2}},
       {OpKind::slice, {2, 2}},
       {OpKind::concat, {2, 2}},
       {OpKind::layer_norm, {2, 4}},
       {OpKind::softmax, {2, 3}},
+      {OpKind::softmax_loss, {2, 3}},
       {OpKind::pool, {2, 4}}};
   for (const auto& [kind, sums] : expected) {
     INFO(info(kind).name);
-    const Passes passes = memory_passes(kind, stack).value();
+    const Passes passes = memory_passes(op_of(kind), stack).value();
     CHECK(passes.forward_inputs + passes.forward_output == sums.first);
     CHECK(passes.backward_inputs + passes.backward_output == sums.second);
   }
+}
+
+TEST_CASE("a product of two tensors reads both and has two gradients; a table of rows gets a dense one") {
+  const Stack stack;
+  const Passes product = memory_passes(op_of(OpKind::multiply, 2), stack).value();
+  CHECK(2 * product.forward_inputs + product.forward_output == 3.0);
+  CHECK(2 * product.backward_inputs + product.backward_output == 6.0);
+  const Passes rows = memory_passes(op_of(OpKind::embedding), stack).value();
+  CHECK(rows.backward_parameters == 1.0);
 }
 
 TEST_CASE("launch or bandwidth, both sides of where they are equal") {
