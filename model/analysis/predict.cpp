@@ -94,7 +94,7 @@ std::string limit_text(const Limit& limit, double launch_share, const Configurat
   return fmt::format("{} of the critical path exchanges gradients between nodes", share);
 }
 
-void tell_provenance(const Configuration& configuration, const KernelModel& kernels, const RingExchange& exchange,
+void tell_provenance(const Configuration& configuration, const KernelModel& kernels, const CollectivePlan& exchange,
                      Prediction& p) {
   const auto split = [](const std::string& source) {
     const std::size_t colon = source.find(':');
@@ -124,7 +124,10 @@ Result<Prediction> predict(Session& session, const PredictOptions& options) {
   const Workload& workload = configuration.network_graph();
   const auto kernels = KernelModel::make(system.device, configuration.precision, configuration.stack, **configuration.constants);
   if (!kernels) return tl::make_unexpected(kernels.error());
-  const auto exchange = ring_exchange(system, configuration.devices, configuration.nodes, configuration.network);
+  const auto library = load_nccl(session.catalogue().root, configuration.stack.nccl);
+  if (!library) return tl::make_unexpected(library.error());
+  const auto exchange = plan_collective(system, {configuration.devices, configuration.nodes, configuration.network},
+                                        CollectiveKind::all_reduce, *library);
   if (!exchange) return tl::make_unexpected(exchange.error());
 
   const LoweredStep step = lower(workload.graph, workload.step, *kernels, configuration.stack, *exchange,

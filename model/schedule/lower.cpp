@@ -10,12 +10,13 @@ using engine::TaskId;
 
 class Lowering {
  public:
-  Lowering(const OpGraph& graph, const Stack& stack, const RingExchange& exchange, double dispatch_scale, LoweredStep& out)
+  Lowering(const OpGraph& graph, const Stack& stack, const CollectivePlan& exchange, double dispatch_scale, LoweredStep& out)
       : graph_(graph), stack_(stack), exchange_(exchange), dispatch_scale_(dispatch_scale), out_(out) {
     out_.host = out_.graph.add_stream("host");
     out_.compute = out_.graph.add_stream("compute");
     out_.communication = out_.graph.add_stream("communication");
-    for (const auto& use : exchange_.uses) route_.push_back({out_.graph.add_link(use.link, use.capacity), use.weight});
+    links_.reserve(exchange_.links.size());
+    for (const CollectiveLink& link : exchange_.links) links_.push_back(out_.graph.add_link(link.name, link.capacity));
   }
 
   void iteration(std::int32_t number, std::size_t forward_end, std::size_t backward_end) {
@@ -66,11 +67,14 @@ class Lowering {
     if (!last && (!stack_.exchange_overlaps || bucket_bytes_ < stack_.exchange_bucket)) return;
     const auto label = static_cast<std::int32_t>(out_.tasks.size());
     out_.tasks.push_back({Work::exchange, -1, number_});
+    const CollectiveCall call = collective_call(exchange_, bucket_bytes_);
+    route_.clear();
+    for (const LinkWeight& use : call.weights) route_.push_back({links_[static_cast<std::size_t>(use.link)], use.weight});
     last_exchange_ =
-        out_.graph.add_flow(out_.communication, bucket_bytes_, SimTime::from(exchange_.latency), route_, {{kernel}}, label);
+        out_.graph.add_flow(out_.communication, bucket_bytes_, SimTime::from(call.latency), route_, {{kernel}}, label, call.rate);
     if (number_ == 0) {
       out_.exchanged += bucket_bytes_;
-      out_.total += alone(exchange_, bucket_bytes_);
+      out_.total += call.time;
     }
     bucket_bytes_ = Bytes(0.0);
   }
@@ -79,10 +83,11 @@ class Lowering {
 
   const OpGraph& graph_;
   const Stack& stack_;
-  const RingExchange& exchange_;
+  const CollectivePlan& exchange_;
   double dispatch_scale_;
   LoweredStep& out_;
-  std::vector<engine::LinkUse> route_;
+  std::vector<engine::LinkId> links_;   // of the plan
+  std::vector<engine::LinkUse> route_;  // of the call being added
   std::optional<TaskId> last_kernel_, last_exchange_;
   Bytes bucket_bytes_;
   std::int32_t number_ = 0;
@@ -91,7 +96,7 @@ class Lowering {
 }  // namespace
 
 LoweredStep lower(const OpGraph& graph, const TrainingStep& step, const KernelModel& kernels, const Stack& stack,
-                  const RingExchange& exchange, const LowerOptions& options) {
+                  const CollectivePlan& exchange, const LowerOptions& options) {
   LoweredStep out;
   out.nodes.reserve(step.forward.size() + step.backward.size() + step.update.size());
   out.nodes.insert(out.nodes.end(), step.forward.begin(), step.forward.end());

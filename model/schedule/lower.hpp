@@ -3,7 +3,7 @@
 
 #include "model/cost/kernel_model.hpp"
 #include "model/engine/timeline.hpp"
-#include "model/schedule/exchange/ring_all_reduce.hpp"
+#include "model/schedule/collective/collective.hpp"
 #include "model/workload/training_step.hpp"
 
 namespace tbdsim {
@@ -46,6 +46,6 @@ struct LowerOptions {
 /// them; a bucket starts when its last gradient exists (or, without overlap, when backward has ended), and the updates
 /// wait for all buckets.
 [[nodiscard]] LoweredStep lower(const OpGraph& graph, const TrainingStep& step, const KernelModel& kernels, const Stack& stack,
-                                const RingExchange& exchange, const LowerOptions& options);
+                                const CollectivePlan& exchange, const LowerOptions& options);
 
 }  // namespace tbdsim

@@ -33,7 +33,7 @@ StepCase dgx1_step(const std::string& network, int ranks) {
   TrainingStep step = training_step(graph);
   std::vector<int> devices(static_cast<std::size_t>(ranks));
   std::iota(devices.begin(), devices.end(), 0);
-  RingExchange exchange = need(ring_exchange(system, devices, 1, std::nullopt));
+  CollectivePlan exchange = need(plan_collective(system, {devices, 1, std::nullopt}, CollectiveKind::all_reduce, {}));
   return {std::move(system), std::move(stack), std::move(kernels), std::move(graph), std::move(step), std::move(exchange)};
 }
 

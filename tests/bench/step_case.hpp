@@ -3,7 +3,7 @@
 
 #include "model/cost/kernel_model.hpp"
 #include "model/hardware/cluster.hpp"
-#include "model/schedule/exchange/ring_all_reduce.hpp"
+#include "model/schedule/collective/collective.hpp"
 #include "model/schedule/lower.hpp"
 #include "model/workload/training_step.hpp"
 
@@ -17,7 +17,7 @@ struct StepCase {
   KernelModel kernels;
   OpGraph graph;
   TrainingStep step;
-  RingExchange exchange;
+  CollectivePlan exchange;
   double batch = 32;
 
   [[nodiscard]] LoweredStep lowered() const { return lower(graph, step, kernels, stack, exchange, {batch}); }

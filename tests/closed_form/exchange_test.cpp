@@ -1,17 +1,41 @@
 // The worked example "Ring all-reduce" of model/cost/README.md, by hand, alone and through the engine.
 #include "model/engine/timeline.hpp"
-#include "model/schedule/exchange/ring_all_reduce.hpp"
+#include "model/schedule/collective/collective.hpp"
 #include "tests/catch.hpp"
 #include "tests/closed_form/cost_example.hpp"
 
 using namespace tbdsim;
 using example::documented;
 
+namespace {
+
+struct Use {
+  std::string link;
+  BytesPerSecond capacity;
+  double weight = 0;
+};
+
+/// A plan of one method that puts `uses` on as many links.
+CollectivePlan plan_of(int ranks, Seconds start, const std::vector<Use>& uses) {
+  CollectivePlan plan;
+  plan.ranks = ranks;
+  plan.methods.emplace_back();
+  plan.methods.front().start = start;
+  for (const Use& use : uses) {
+    plan.methods.front().weights.push_back({static_cast<std::int32_t>(plan.links.size()), use.weight});
+    plan.links.push_back({use.link, use.capacity, false});
+  }
+  return plan;
+}
+
+Seconds alone(const CollectivePlan& plan, Bytes message) { return collective_call(plan, message).time; }
+
+}  // namespace
+
 TEST_CASE("worked example: all-reduce of 100 MB over two rings of four GPUs") {
-  RingExchange exchange;
-  exchange.ranks = 4;
-  exchange.latency = 13.1_us + 2 * 3 * 2.86_us;
-  for (int link = 0; link < 8; ++link) exchange.uses.push_back({fmt::format("link{}", link), 20.0_GBps, 2.0 * 3 / 4 / 2, false});
+  std::vector<Use> uses;
+  for (int link = 0; link < 8; ++link) uses.push_back({fmt::format("link{}", link), 20.0_GBps, 2.0 * 3 / 4 / 2});
+  const CollectivePlan exchange = plan_of(4, 13.1_us + 2 * 3 * 2.86_us, uses);
   const Bytes message(100e6);
   // Reduce-scatter and all-gather: each ring carries half the message, 2 x 3 steps of a quarter of it over each hop.
   const double expected = 13.1e-6 + 6 * 2.86e-6 + 6 * (50e6 / 4) / 20e9;
@@ -21,18 +45,17 @@ TEST_CASE("worked example: all-reduce of 100 MB over two rings of four GPUs") {
 
   engine::TaskGraph graph;
   std::vector<engine::LinkUse> route;
-  for (const auto& use : exchange.uses) route.push_back({graph.add_link(use.link, use.capacity), use.weight});
-  graph.add_flow({-1}, message, SimTime::from(exchange.latency), route, {});
+  for (const Use& use : uses) route.push_back({graph.add_link(use.link, use.capacity), use.weight});
+  const CollectiveCall call = collective_call(exchange, message);
+  graph.add_flow({-1}, message, SimTime::from(call.latency), route, {}, -1, call.rate);
   const engine::Timeline timeline = engine::simulate(graph);
   CHECK(timeline.makespan.picoseconds == 3'780'260'000);
   for (const double bytes : timeline.link_bytes) CHECK_THAT(bytes, WithinRel(75e6, 1e-12));
 }
 
 TEST_CASE("the slowest link alone decides; no message costs the latency") {
-  RingExchange exchange;
-  exchange.ranks = 2;
-  exchange.latency = 10.0_us;
-  exchange.uses = {{"fast", 40.0_GBps, 1.0, false}, {"slow", 10.0_GBps, 1.0, true}, {"shared", 15.0_GBps, 2.0, false}};
+  const CollectivePlan exchange =
+      plan_of(2, 10.0_us, {{"fast", 40.0_GBps, 1.0}, {"slow", 10.0_GBps, 1.0}, {"shared", 15.0_GBps, 2.0}});
   // Per byte: 1/40, 1/10 and 2/15 ns; the shared link's two rings make it the slowest.
   CHECK_THAT(alone(exchange, Bytes(15e6)).base(), WithinRel(10e-6 + 2e-3, 1e-12));
   CHECK(alone(exchange, Bytes(0.0)) == 10.0_us);
@@ -40,10 +63,10 @@ TEST_CASE("the slowest link alone decides; no message costs the latency") {
 
 TEST_CASE("eight GPUs of a DGX-1: 14 S bytes over all hops, a sixth of 2 x 7/8 S over each lane") {
   const System dgx1 = load_system({TBDSIM_SOURCE_DIR}, "dgx1").value();
-  const RingExchange e = ring_exchange(dgx1, {0, 1, 2, 3, 4, 5, 6, 7}, 1, {}).value();
+  const CollectivePlan e = plan_collective(dgx1, {{0, 1, 2, 3, 4, 5, 6, 7}, 1, {}}, CollectiveKind::all_reduce, {}).value();
   double all = 0.0;
-  for (const auto& use : e.uses) all += use.weight;
+  for (const LinkWeight& use : collective_call(e, Bytes(6e9)).weights) all += use.weight;
   CHECK_THAT(all, WithinRel(2.0 * 7, 1e-12));  // 8 hops x 2 x 7/8
   const double lane = dgx1.topology.links.front().sm_copy.base();
-  CHECK_THAT((alone(e, Bytes(6e9)) - e.latency).base(), WithinRel(6e9 * 1.75 / (6 * lane), 1e-12));
+  CHECK_THAT((alone(e, Bytes(6e9)) - alone(e, Bytes(0.0))).base(), WithinRel(6e9 * 1.75 / (6 * lane), 1e-12));
 }

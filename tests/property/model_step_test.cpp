@@ -35,13 +35,13 @@ Prediction predicted(const char* model, const char* stack, const char* hardware,
 struct Bench {
   Device device = load_device({TBDSIM_SOURCE_DIR}, "v100-sxm2-16gb").value();
   Stack stack;
-  RingExchange exchange;
+  CollectivePlan exchange;
   const char* model;
   double batch = 16;
 
   Bench(const char* network, const char* stack_name) : stack(**session().stack(stack_name)), model(network) {
     const auto system = session().system("dgx1", 1);
-    exchange = ring_exchange(**system, {0, 1, 2, 3}, 1, {}).value();
+    exchange = plan_collective(**system, {{0, 1, 2, 3}, 1, {}}, CollectiveKind::all_reduce, {}).value();
   }
   [[nodiscard]] LoweredStep lowered() const {
     const auto workload = session().workload(model, stack.zoo_variant, {});

@@ -52,15 +52,17 @@ Stack stack(HostCoupling coupling, Seconds dispatch, Bytes bucket = Bytes(0.0), 
 }
 
 /// Two ranks on one link: one byte over it per byte of message.
-RingExchange link(double bytes_per_second, Seconds latency = Seconds(0.0)) {
-  RingExchange e;
+CollectivePlan link(double bytes_per_second, Seconds latency = Seconds(0.0)) {
+  CollectivePlan e;
   e.ranks = 2;
-  e.latency = latency;
-  e.uses = {{"link", BytesPerSecond(bytes_per_second), 1.0, false}};
+  e.links = {{"link", BytesPerSecond(bytes_per_second), false}};
+  e.methods.emplace_back();
+  e.methods.front().start = latency;
+  e.methods.front().weights = {{0, 1.0}};
   return e;
 }
 
-LoweredStep lowered(const Stack& s, const RingExchange& exchange = {}, bool update = true) {
+LoweredStep lowered(const Stack& s, const CollectivePlan& exchange = {}, bool update = true) {
   return lower(kGraph, kStep, kernels(s), s, exchange, {32, 1.0, update});
 }
 
