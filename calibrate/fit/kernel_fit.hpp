@@ -11,6 +11,9 @@
 
 namespace tbdsim::calibrate {
 
+/// Devices that samples name, by catalogue id.
+using DeviceMap = std::map<std::string, Device>;
+
 /// How well one family fits on one board.
 struct FitReport {
   std::string device, family, precision;
@@ -30,7 +33,7 @@ struct KernelFit {
 /// device that the samples name. Samples shorter than 20 us of kernels, or 0.2 ms of calls that include the launch, do
 /// not count: they time the clock and the host.
 /// Errors: a sample of a device that is not described; no usable sample.
-[[nodiscard]] Result<KernelFit> fit_kernels(const std::vector<Sample>& samples, const std::map<std::string, Device>& devices);
+[[nodiscard]] Result<KernelFit> fit_kernels(const std::vector<Sample>& samples, const DeviceMap& devices);
 
 /// The file hardware/kernels.toml.
 [[nodiscard]] std::string to_toml(const KernelFit& fit);

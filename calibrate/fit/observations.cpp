@@ -1,6 +1,5 @@
 #include "calibrate/fit/observations.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace tbdsim::calibrate {
@@ -10,10 +9,25 @@ namespace {
 constexpr Seconds kShortestKernel(20e-6);
 // A single call also times the launch from the host, 25 to 65 us in the published tables.
 constexpr Seconds kShortestCall(200e-6);
+// F(4x4,3x3) multiplies a fourth as often as the direct method; FFT of large filters can save more.
+constexpr double kMostSaved = 6.0;
 
-Bytes element_of(const std::string& precision) { return precision == "fp32" || precision == "tf32" ? Bytes(4.0) : Bytes(2.0); }
+Bytes element_of(std::string_view precision) {
+  return precision == "fp32" || precision == "tf32" ? Bytes(4.0) : precision == "fp8" ? Bytes(1.0) : Bytes(2.0);
+}
 
-bool too_short(const Sample& sample) { return sample.time < (sample.call_timing ? kShortestCall : kShortestKernel); }
+Observation common(const Sample& sample) {
+  Observation result;
+  result.pass = sample.pass;
+  result.op = sample.op;
+  result.precision = sample.precision;
+  result.element = element_of(sample.precision);
+  result.time = sample.time;
+  result.call = sample.call_timing;
+  result.long_enough = sample.time >= (sample.call_timing ? kShortestCall : kShortestKernel);
+  result.line = sample.line;
+  return result;
+}
 
 /// Algorithms that may have run: what the sample names, else everything.
 std::vector<ConvolutionAlgorithm> menu(const std::string& algorithm) {
@@ -25,78 +39,79 @@ std::vector<ConvolutionAlgorithm> menu(const std::string& algorithm) {
 
 }  // namespace
 
-std::string library_generation(const std::string& library) {
-  if (library.find("miopen") != std::string::npos) return "miopen1";
+std::string_view library_generation(std::string_view library) {
+  if (library.find("miopen") != std::string_view::npos) return "miopen1";
   const std::size_t at = library.find("cudnn ");
-  const char major = at == std::string::npos || at + 6 >= library.size() ? '7' : library[at + 6];
+  const char major = at == std::string_view::npos || at + 6 >= library.size() ? '7' : library[at + 6];
   return major <= '6' ? "cudnn5" : major == '7' ? "cudnn7" : "cudnn8";
 }
 
-std::optional<ConvolutionObservation> convolution_observation(const Sample& sample) {
-  if (sample.family != "conv" || too_short(sample) || sample.flagged("fp16-in-fp32-math") || sample.at("groups") != 1 ||
-      sample.at("dilation") != 1)
-    return std::nullopt;
+std::optional<Observation> convolution_observation(const Sample& sample) {
+  if (sample.flagged("fp16-in-fp32-math") || sample.at("groups") != 1 || sample.at("dilation") != 1) return std::nullopt;
   const bool data = sample.pass == "backward_data";
   // One input channel: another kernel (a direct one) runs, except for the gradient that hardly anybody needs.
   if (sample.at("c") == 1 && !data) return std::nullopt;
-  ConvolutionObservation result;
-  ConvolutionShape& s = result.shape;
-  s = {sample.at("n"),
-       sample.at("c"),
-       sample.at("h"),
-       sample.at("w"),
-       sample.at("k"),
-       sample.at("r"),
-       sample.at("s"),
-       1,
-       1,
-       sample.at("stride_h"),
-       sample.at("stride_w"),
-       1};
+  ConvolutionShape s{sample.at("n"),
+                     sample.at("c"),
+                     sample.at("h"),
+                     sample.at("w"),
+                     sample.at("k"),
+                     sample.at("r"),
+                     sample.at("s"),
+                     1,
+                     1,
+                     sample.at("stride_h"),
+                     sample.at("stride_w"),
+                     1};
   s.p = std::floor((s.h + 2 * sample.at("pad_h") - s.r) / s.stride_h) + 1;
   s.q = std::floor((s.w + 2 * sample.at("pad_w") - s.s) / s.stride_w) + 1;
   if (s.p < 1 || s.q < 1) return std::nullopt;
-  result.pass = sample.pass == "forward" ? ConvolutionPass::forward
-                : data                   ? ConvolutionPass::backward_data
-                                         : ConvolutionPass::backward_weights;
-  result.offered = menu(sample.algorithm);
-  result.element = element_of(sample.precision);
-  result.time = sample.time;
+  Observation result = common(sample);
+  const ConvolutionPass pass = sample.pass == "forward" ? ConvolutionPass::forward
+                               : data                   ? ConvolutionPass::backward_data
+                                                        : ConvolutionPass::backward_weights;
+  result.flop = Flop(2.0 * s.n * s.k * s.p * s.q * s.c * s.r * s.s);
+  const bool clever = s.r * s.s > 1 && s.stride_h == 1 && s.stride_w == 1;
+  result.least_flop = clever ? result.flop / kMostSaved : result.flop;
+  result.bytes = (s.n * s.c * s.h * s.w + s.k * s.c * s.r * s.s + s.n * s.k * s.p * s.q) * result.element;
+  result.generation = library_generation(sample.library);
+  result.arguments = ConvolutionArguments{s, pass, menu(sample.algorithm)};
   return result;
 }
 
-std::optional<GemmObservation> gemm_observation(const Sample& sample) {
-  if (sample.family != "gemm" || too_short(sample) || sample.flagged("fp16-in-fp32-math") || sample.flagged("matrix-cores"))
-    return std::nullopt;
-  return GemmObservation{
-      {sample.at("m"), sample.at("n"), sample.at("k"), sample.at("b")}, element_of(sample.precision), sample.time, 0};
+std::optional<Observation> gemm_observation(const Sample& sample) {
+  if (sample.flagged("fp16-in-fp32-math") || sample.flagged("matrix-cores")) return std::nullopt;
+  const GemmShape shape{sample.at("m"), sample.at("n"), sample.at("k"), sample.at("b")};
+  Observation result = common(sample);
+  result.flop = result.least_flop = Flop(2.0 * shape.m * shape.n * shape.k * shape.count);
+  result.bytes = (shape.m * shape.k + shape.k * shape.n + shape.m * shape.n) * shape.count * result.element;
+  result.arguments = shape;
+  return result;
 }
 
-std::optional<MemoryObservation> memory_observation(const Sample& sample) {
-  if (sample.family != "elementwise" || too_short(sample) || sample.op == "pow") return std::nullopt;  // pow computes
-  const Bytes bytes = sample.at("elements") * (sample.at("inputs") + sample.at("outputs")) * element_of(sample.precision);
+std::optional<Observation> memory_observation(const Sample& sample) {
+  if (sample.op == "pow") return std::nullopt;  // it computes
+  Observation result = common(sample);
+  result.precision = "fp32";  // bytes alone count
+  result.bytes = sample.at("elements") * (sample.at("inputs") + sample.at("outputs")) * result.element;
   // Below several times the last-level cache, data may come from there.
   constexpr Bytes kBeyondCache(64e6);
-  if (bytes < kBeyondCache) return std::nullopt;
-  return MemoryObservation{bytes, sample.time, 0};
+  result.long_enough = result.long_enough && result.bytes >= kBeyondCache;
+  result.arguments = MemoryArguments{result.bytes};
+  return result;
 }
 
-Seconds fastest_of(const ConvolutionObservation& row, const ConvolutionConstants& constants, const KernelRates& rates) {
-  Seconds best(INFINITY);
-  for (const ConvolutionAlgorithm algorithm : row.offered) {
-    if (const auto time = convolution_time(row.shape, row.pass, algorithm, row.element, constants, rates))
-      best = std::min(best, time->time);
-  }
-  // The named algorithm cannot run this shape (a library's own variant): the plain product then stands for it.
-  if (!std::isfinite(best.base()))
-    best = convolution_time(row.shape, row.pass, ConvolutionAlgorithm::implicit_gemm, row.element, constants, rates)->time;
-  return best;
+bool on_tensor_cores(const Device& device, std::string_view precision) {
+  if (precision == "tf32") return device.peak.tf32_tensor.has_value();
+  if (precision == "bf16") return device.peak.bf16_tensor.has_value();
+  return precision == "fp16" && device.peak.fp16_tensor.has_value();
 }
 
-FlopPerSecond peak_for(const Device& device, const std::string& precision) {
+FlopPerSecond peak_for(const Device& device, std::string_view precision) {
   if (precision == "fp32") return device.peak.fp32;
   if (precision == "tf32") return device.peak.tf32_tensor.value_or(device.peak.fp32);
   if (precision == "bf16") return device.peak.bf16_tensor.value_or(device.peak.fp32);
+  if (precision == "fp8") return device.peak.fp8_tensor.value_or(device.peak.fp32);
   return device.peak.fp16_tensor.value_or(device.peak.fp16_vector.value_or(device.peak.fp32));
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <string_view>
+#include <variant>
 #include <vector>
 
 #include "calibrate/decode/sample_table.hpp"
@@ -10,40 +12,46 @@
 
 namespace tbdsim::calibrate {
 
-/// A sample turned into the arguments of a cost model.
-struct ConvolutionObservation {
+/// Arguments of the cost model of a family, from the shape of a sample.
+struct ConvolutionArguments {
   ConvolutionShape shape;
   ConvolutionPass pass = ConvolutionPass::forward;
-  std::vector<ConvolutionAlgorithm> offered;  ///< one when the sample names it, else the library's menu
-  Bytes element;
-  Seconds time;
-  int board = 0, generation = 0;
+  std::vector<ConvolutionAlgorithm> offered;  ///< those the sample's algorithm may mean, else the library's menu
 };
-struct GemmObservation {
-  GemmShape shape;
-  Bytes element;
-  Seconds time;
-  int board = 0;
-};
-struct MemoryObservation {
+struct MemoryArguments {
   Bytes bytes;
+};
+using Arguments = std::variant<GemmShape, ConvolutionArguments, MemoryArguments>;
+
+/// A sample turned into the arguments of a cost model.
+struct Observation {
+  Arguments arguments;
+  std::string_view pass;        ///< as in the sample
+  std::string_view op;          ///< as in the sample
+  std::string precision;        ///< class of arithmetic whose parameters apply: "fp32", "tf32", "fp16", "bf16"
+  std::string_view generation;  ///< convolution library: "cudnn7"; else empty
+  Bytes element;                ///< of one number
+  Flop flop;                    ///< useful arithmetic
+  Flop least_flop;              ///< that the cleverest algorithm needs
+  Bytes bytes;                  ///< every operand once
   Seconds time;
-  int board = 0;
+  bool call = false;        ///< the time includes the launch from the host
+  bool long_enough = true;  ///< long against the clock's resolution and the launch: may serve a fit
+  int line = 0;             ///< in its file
 };
 
 /// Library generation whose constants describe a sample: "cudnn5" (cuDNN 4 to 6), "cudnn7", "cudnn8", "miopen1".
-[[nodiscard]] std::string library_generation(const std::string& library);
+[[nodiscard]] std::string_view library_generation(std::string_view library);
 
-/// The cost model's arguments; nullopt for samples that the form does not describe or that are too short to trust.
-[[nodiscard]] std::optional<ConvolutionObservation> convolution_observation(const Sample& sample);
-[[nodiscard]] std::optional<GemmObservation> gemm_observation(const Sample& sample);
-[[nodiscard]] std::optional<MemoryObservation> memory_observation(const Sample& sample);
+/// The cost model's arguments; nullopt for samples that the form does not describe. The texts are the sample's: it must
+/// outlive the observation.
+[[nodiscard]] std::optional<Observation> gemm_observation(const Sample& sample);
+[[nodiscard]] std::optional<Observation> convolution_observation(const Sample& sample);
+[[nodiscard]] std::optional<Observation> memory_observation(const Sample& sample);
 
-/// Time of the fastest offered algorithm.
-[[nodiscard]] Seconds fastest_of(const ConvolutionObservation& row, const ConvolutionConstants& constants,
-                                 const KernelRates& rates);
-
-/// Peak rate that a sample's efficiency is a share of.
-[[nodiscard]] FlopPerSecond peak_for(const Device& device, const std::string& precision);
+/// Whether a precision runs on tensor (matrix) cores of this device.
+[[nodiscard]] bool on_tensor_cores(const Device& device, std::string_view precision);
+/// Peak rate that a precision's efficiency is a share of.
+[[nodiscard]] FlopPerSecond peak_for(const Device& device, std::string_view precision);
 
 }  // namespace tbdsim::calibrate

@@ -15,25 +15,31 @@ constexpr double kScatter = 0.15;
 
 class Problem {
  public:
-  Problem(const std::vector<Unknown>& unknowns, std::size_t observations, const ResidualFunction& residuals)
-      : unknowns_(unknowns), observations_(static_cast<Eigen::Index>(observations)), residuals_(residuals) {}
+  Problem(const std::vector<Unknown>& unknowns, std::size_t observations, const ResidualFunction& residual,
+          const DependsFunction& depends)
+      : unknowns_(unknowns), observations_(observations), residual_(residual), depends_(depends) {}
 
   [[nodiscard]] VectorXd evaluate(const VectorXd& logs) const {
-    std::vector<double> values(static_cast<std::size_t>(logs.size()));
-    for (Eigen::Index i = 0; i < logs.size(); ++i) values[static_cast<std::size_t>(i)] = std::exp(logs[i]);
-    VectorXd result(observations_);
-    residuals_(values, {result.data(), static_cast<std::size_t>(observations_)});
+    const std::vector<double> values = exponentials(logs);
+    VectorXd result(static_cast<Eigen::Index>(observations_));
+    for (std::size_t row = 0; row < observations_; ++row) result[static_cast<Eigen::Index>(row)] = residual_(values, row);
     return result;
   }
 
   [[nodiscard]] MatrixXd jacobian(const VectorXd& logs, const VectorXd& at) const {
     constexpr double kStep = 1e-3;
-    MatrixXd result = MatrixXd::Zero(observations_, logs.size());
-    for (Eigen::Index i = 0; i < logs.size(); ++i) {
-      if (unknowns_[static_cast<std::size_t>(i)].prior_sigma == 0.0) continue;
+    MatrixXd result = MatrixXd::Zero(at.size(), logs.size());
+    for (std::size_t i = 0; i < unknowns_.size(); ++i) {
+      if (unknowns_[i].prior_sigma == 0.0) continue;
       VectorXd moved = logs;
-      moved[i] += kStep;
-      result.col(i) = (evaluate(moved) - at) / kStep;
+      const auto column = static_cast<Eigen::Index>(i);
+      moved[column] += kStep;
+      const std::vector<double> values = exponentials(moved);
+      for (std::size_t row = 0; row < observations_; ++row) {
+        if (depends_ && !depends_(i, row)) continue;
+        const auto r = static_cast<Eigen::Index>(row);
+        result(r, column) = (residual_(values, row) - at[r]) / kStep;
+      }
     }
     return result;
   }
@@ -44,9 +50,16 @@ class Problem {
   }
 
  private:
+  static std::vector<double> exponentials(const VectorXd& logs) {
+    std::vector<double> values(static_cast<std::size_t>(logs.size()));
+    for (Eigen::Index i = 0; i < logs.size(); ++i) values[static_cast<std::size_t>(i)] = std::exp(logs[i]);
+    return values;
+  }
+
   const std::vector<Unknown>& unknowns_;
-  Eigen::Index observations_;
-  const ResidualFunction& residuals_;
+  std::size_t observations_;
+  const ResidualFunction& residual_;
+  const DependsFunction& depends_;
 };
 
 double objective(const VectorXd& residuals, const VectorXd& offset, const VectorXd& precision, double noise) {
@@ -57,9 +70,9 @@ double objective(const VectorXd& residuals, const VectorXd& offset, const Vector
 
 }  // namespace
 
-RobustFit robust_fit(const std::vector<Unknown>& unknowns, std::size_t observations, const ResidualFunction& residuals,
-                     double noise, int max_iterations) {
-  const Problem problem(unknowns, observations, residuals);
+RobustFit robust_fit(const std::vector<Unknown>& unknowns, std::size_t observations, const ResidualFunction& residual,
+                     const DependsFunction& depends, double noise, int max_iterations) {
+  const Problem problem(unknowns, observations, residual, depends);
   const auto n = static_cast<Eigen::Index>(unknowns.size());
   VectorXd prior(n), precision(n);
   for (Eigen::Index i = 0; i < n; ++i) {

@@ -24,14 +24,17 @@ struct RobustFit {
   int iterations = 0;
 };
 
-/// ln(measured / predicted) of every observation for given values of the unknowns.
-using ResidualFunction = std::function<void(std::span<const double> values, std::span<double> residuals)>;
+/// ln(measured / predicted) of one observation for given values of the unknowns.
+using ResidualFunction = std::function<double(std::span<const double> values, std::size_t observation)>;
+/// Whether an observation depends on an unknown; those that do not are not evaluated again when it moves.
+using DependsFunction = std::function<bool(std::size_t unknown, std::size_t observation)>;
 
 /// Minimises the sum of |residual| (robust against kernels that the form cannot describe) plus the priors, by
 /// iteratively reweighted Levenberg-Marquardt. Residuals below `noise` count as noise. Deterministic.
 /// Expects at least one observation; unknowns without any influence keep their prior.
 [[nodiscard]] RobustFit robust_fit(const std::vector<Unknown>& unknowns, std::size_t observations,
-                                   const ResidualFunction& residuals, double noise = 0.05, int max_iterations = 60);
+                                   const ResidualFunction& residual, const DependsFunction& depends = {}, double noise = 0.05,
+                                   int max_iterations = 60);
 
 /// Summary of residuals as errors over time, |predicted / measured - 1|.
 struct ErrorSummary {

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <random>
 
-#include "calibrate/fit/observations.hpp"
+#include "calibrate/fit/fit_family.hpp"
 #include "tests/catch.hpp"
 
 using namespace tbdsim;
@@ -113,8 +113,8 @@ std::vector<Sample> convolutions(std::mt19937& random) {
                      {"dilation", 1},
                      {"groups", 1}};
           s.time = Seconds(1.0);
-          const ConvolutionObservation row = convolution_observation(s).value();
-          s.time = scatter(random) * fastest_of(row, constants, rates(t, 20.0_us));
+          const Observation row = convolution_observation(s).value();
+          s.time = scatter(random) * family_of_samples("conv")->time(row, constants, rates(t, 20.0_us));
           all.push_back(s);
         }
       }

@@ -14,9 +14,7 @@ namespace {
 struct Line {
   std::vector<double> size, measured;
   [[nodiscard]] ResidualFunction residuals() const {
-    return [this](std::span<const double> v, std::span<double> out) {
-      for (std::size_t i = 0; i < size.size(); ++i) out[i] = std::log(measured[i] / (v[0] + size[i] / v[1]));
-    };
+    return [this](std::span<const double> v, std::size_t i) { return std::log(measured[i] / (v[0] + size[i] / v[1])); };
   }
 };
 
@@ -41,7 +39,7 @@ const std::vector<Unknown> kUnknowns{{"launch", 1.0, 1.0}, {"rate", 1.0, 1.0}};
 
 TEST_CASE("exact data gives the exact answer") {
   const Line line = noisy(0.4, 2.5, 100, 0.0, 0);
-  const RobustFit fit = robust_fit(kUnknowns, line.size.size(), line.residuals(), 0.001);
+  const RobustFit fit = robust_fit(kUnknowns, line.size.size(), line.residuals(), {}, 0.001);
   CHECK_THAT(fit.values[0].value, WithinRel(0.4, 1e-3));
   CHECK_THAT(fit.values[1].value, WithinRel(2.5, 1e-3));
   for (const double residual : fit.residuals) CHECK(std::abs(residual) < 1e-3);
@@ -63,9 +61,7 @@ TEST_CASE("noise of 10 % and every 16th sample three times too slow: still withi
 TEST_CASE("one sample hardly moves a firm prior, a hundred do") {
   const std::vector<Unknown> firm{{"rate", 1.0, 0.05}};
   const auto fitted = [&](std::size_t count) {
-    const ResidualFunction three_times_slower = [](std::span<const double> v, std::span<double> out) {
-      for (double& r : out) r = std::log(3.0 / v[0]);
-    };
+    const ResidualFunction three_times_slower = [](std::span<const double> v, std::size_t) { return std::log(3.0 / v[0]); };
     return robust_fit(firm, count, three_times_slower).values[0].value;
   };
   CHECK(fitted(1) > 1.0);
@@ -103,4 +99,21 @@ TEST_CASE("errors of residuals: predicted over measured") {
   CHECK_THAT(s.median, WithinRel(0.5, 1e-12));
   CHECK_THAT(s.log_sd, WithinRel(std::log(2.0) * std::sqrt(2.0 / 3.0), 1e-12));
   CHECK(summarize_residuals({}).n == 0);
+}
+
+TEST_CASE("observations that do not depend on an unknown are not evaluated when it moves") {
+  // Two boards with a rate each; rows alternate.
+  const std::vector<Unknown> unknowns{{"a", 1.0, 1.0}, {"b", 1.0, 1.0}};
+  int evaluations = 0;
+  const ResidualFunction residual = [&](std::span<const double> v, std::size_t row) {
+    ++evaluations;
+    return std::log((row % 2 == 0 ? 2.0 : 3.0) / v[row % 2]);
+  };
+  const RobustFit all = robust_fit(unknowns, 20, residual);
+  const int dense = evaluations;
+  evaluations = 0;
+  const RobustFit own =
+      robust_fit(unknowns, 20, residual, [](std::size_t unknown, std::size_t row) { return row % 2 == unknown; });
+  CHECK(evaluations < dense);
+  for (std::size_t i = 0; i < 2; ++i) CHECK(all.values[i].value == own.values[i].value);
 }

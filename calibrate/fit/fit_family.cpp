@@ -1,0 +1,80 @@
+#include "calibrate/fit/fit_family.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "model/cost/memory_bound.hpp"
+
+namespace tbdsim::calibrate {
+namespace {
+
+// ---- matrix products ------------------------------------------------------------------------------------------------
+
+FormConstants gemm_form(const Observation&, const KernelConstants& constants, bool tensor) {
+  const auto found = constants.gemm.find(tensor ? "tensor" : "fp32");
+  return found == constants.gemm.end() ? TileConstants{} : found->second;
+}
+
+Seconds gemm_prediction(const Observation& row, const FormConstants& form, const KernelRates& rates) {
+  return gemm_time(std::get<GemmShape>(row.arguments), row.element, std::get<TileConstants>(form), rates).time;
+}
+
+// ---- convolution ----------------------------------------------------------------------------------------------------
+
+/// Constants of the generation; of cuDNN 7 where this one was never fitted.
+FormConstants convolution_form(const Observation& row, const KernelConstants& constants, bool tensor) {
+  const std::string suffix = tensor ? "-tensor" : "";
+  auto found = constants.convolution.find(std::string(row.generation) + suffix);
+  if (found == constants.convolution.end()) found = constants.convolution.find("cudnn7" + suffix);
+  return found == constants.convolution.end() ? ConvolutionConstants{} : found->second;
+}
+
+/// Time of the fastest offered algorithm.
+Seconds convolution_prediction(const Observation& row, const FormConstants& form, const KernelRates& rates) {
+  const auto& arguments = std::get<ConvolutionArguments>(row.arguments);
+  const auto& constants = std::get<ConvolutionConstants>(form);
+  Seconds best(INFINITY);
+  for (const ConvolutionAlgorithm algorithm : arguments.offered) {
+    if (const auto time = convolution_time(arguments.shape, arguments.pass, algorithm, row.element, constants, rates))
+      best = std::min(best, time->time);
+  }
+  // The named algorithm cannot run this shape (a library's own variant): the plain product then stands for it.
+  if (!std::isfinite(best.base()))
+    best = convolution_time(arguments.shape, arguments.pass, ConvolutionAlgorithm::implicit_gemm, row.element, constants, rates)
+               ->time;
+  return best;
+}
+
+// ---- memory-bound operators -----------------------------------------------------------------------------------------
+
+FormConstants no_form(const Observation&, const KernelConstants&, bool) { return {}; }
+
+Seconds memory_prediction(const Observation& row, const FormConstants&, const KernelRates& rates) {
+  return memory_bound_time(std::get<MemoryArguments>(row.arguments).bytes, 1.0, rates).time;
+}
+
+// Launches believed of kernels back to back: DeepBench floors are 1 to 30 us; a convolution runs several kernels.
+constexpr std::array<FitFamily, 3> kFamilies{{
+    {"convolution", "conv", true, Seconds(20e-6), convolution_observation, convolution_form, convolution_prediction},
+    {"gemm", "gemm", true, Seconds(8e-6), gemm_observation, gemm_form, gemm_prediction},
+    {"memory_bound", "elementwise", false, Seconds(4e-6), memory_observation, no_form, memory_prediction},
+}};
+
+}  // namespace
+
+std::span<const FitFamily> fit_families() { return kFamilies; }
+
+const FitFamily* family_of_samples(std::string_view samples) {
+  const auto* const found =
+      std::find_if(kFamilies.begin(), kFamilies.end(), [&](const FitFamily& row) { return row.samples == samples; });
+  return found == kFamilies.end() ? nullptr : &*found;
+}
+
+const FitFamily* family_of_parameters(std::string_view name) {
+  const auto* const found =
+      std::find_if(kFamilies.begin(), kFamilies.end(), [&](const FitFamily& row) { return row.name == name; });
+  return found == kFamilies.end() ? nullptr : &*found;
+}
+
+}  // namespace tbdsim::calibrate

@@ -1,0 +1,33 @@
+#pragma once
+#include <span>
+#include <string_view>
+#include <variant>
+
+#include "calibrate/fit/observations.hpp"
+#include "model/cost/kernel_rates.hpp"
+#include "model/hardware/kernel_constants.hpp"
+
+namespace tbdsim::calibrate {
+
+/// Constants that boards share, as the form of one observation needs them.
+using FormConstants = std::variant<std::monostate, TileConstants, ConvolutionConstants>;
+
+/// A family of samples that board parameters are fitted to: one row of a table, so that fit and check never differ.
+struct FitFamily {
+  std::string_view name;     ///< family of the parameters: "convolution"
+  std::string_view samples;  ///< family of the samples: "conv"
+  bool computes = true;      ///< has a share of peak as unknown; else bytes alone
+  Seconds launch;            ///< believed start of its kernels before seeing data
+  std::optional<Observation> (*observe)(const Sample&) = nullptr;
+  FormConstants (*form)(const Observation&, const KernelConstants&, bool tensor) = nullptr;
+  Seconds (*time)(const Observation&, const FormConstants&, const KernelRates&) = nullptr;
+};
+
+/// Every family that can be fitted, in the order of the output.
+[[nodiscard]] std::span<const FitFamily> fit_families();
+/// The row whose samples have this family; null if there is none.
+[[nodiscard]] const FitFamily* family_of_samples(std::string_view samples);
+/// The row whose parameters have this name; null if there is none.
+[[nodiscard]] const FitFamily* family_of_parameters(std::string_view name);
+
+}  // namespace tbdsim::calibrate

@@ -1,0 +1,90 @@
+#include "calibrate/fit/shared_form.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace tbdsim::calibrate {
+namespace {
+
+constexpr std::array<std::string_view, 3> kPassNames{"forward", "backward_data", "backward_weights"};
+constexpr std::size_t kSharedConvolution = 9, kFirstLayerGradient = 8, kScalesPerGeneration = 12;
+
+std::vector<Unknown> convolution_unknowns(std::span<const std::string_view> generations, bool tensor) {
+  std::vector<Unknown> unknowns{{"prologue_depth", tensor ? 64.0 : 14.0, tensor ? 0.7 : 0.1},
+                                {"tile_penalty", 5, 0.1},
+                                {"reread", 0.15, 0.5},
+                                {"winograd_fused_cost", 1.25, 0.15},
+                                {"winograd_gemm_scale", 0.83, 0.15},
+                                {"transform_bandwidth", 0.67, 0.15},
+                                {"transform_bandwidth_weights", 0.93, 0.15},
+                                {"fft_scale", 1.1, 0.1},
+                                {"first layer backward_data", 0.4, 1.0}};
+  for (const std::string_view generation : generations) {
+    for (std::size_t pass = 0; pass < 3; ++pass) {
+      for (std::size_t cls = 0; cls < 4; ++cls) {
+        // Large stride-1 filters mostly run as Winograd or FFT, so little is known of their implicit GEMM: it stays
+        // near the plain product. A strided input gradient wastes half its tiles.
+        const bool data = pass == 1;
+        const double prior = data && cls == 2 ? 2.0 : 1.0;
+        const double sigma = cls == 1 ? 0.08 : 0.3;
+        unknowns.push_back({fmt::format("{} {} {}", generation, kPassNames[pass], cls), prior, sigma});
+      }
+    }
+  }
+  return unknowns;
+}
+
+ConvolutionConstants convolution_constants(std::span<const double> v, std::size_t generation) {
+  ConvolutionConstants c;
+  c.tiles.prologue_depth = v[0];
+  c.tiles.tile_penalty = v[1];
+  c.tiles.reread = v[2];
+  c.winograd_fused_cost = v[3];
+  c.winograd_gemm_scale = v[4];
+  c.transform_bandwidth = v[5];
+  c.transform_bandwidth_weights = v[6];
+  c.fft_scale = v[7];
+  const double* scale = &v[kSharedConvolution + kScalesPerGeneration * generation];
+  for (std::size_t i = 0; i < 4; ++i) {
+    c.forward[i] = scale[i];
+    c.backward_data[i] = scale[4 + i];
+    c.backward_weights[i] = scale[8 + i];
+  }
+  // Few sheets time the gradient of the image itself: one value for all generations.
+  c.backward_data[3] = v[kFirstLayerGradient];
+  return c;
+}
+
+std::vector<Unknown> gemm_unknowns(bool tensor) {
+  return {{"prologue_depth", tensor ? 128.0 : 16.0, 0.3}, {"tile_penalty", 4, 0.3}, {"reread", 0.05, 1.0}};
+}
+
+TileConstants gemm_constants(std::span<const double> v) {
+  TileConstants tiles;
+  tiles.prologue_depth = v[0];
+  tiles.tile_penalty = v[1];
+  tiles.reread = v[2];
+  return tiles;
+}
+
+}  // namespace
+
+std::vector<Unknown> shared_unknowns(std::string_view family, std::span<const std::string_view> generations, bool tensor) {
+  if (family == "convolution") return convolution_unknowns(generations, tensor);
+  if (family == "gemm") return gemm_unknowns(tensor);
+  return {};
+}
+
+bool depends_on_shared(std::string_view family, std::size_t unknown, std::size_t generation) {
+  if (family != "convolution" || unknown < kSharedConvolution) return true;
+  return (unknown - kSharedConvolution) / kScalesPerGeneration == generation;
+}
+
+FormConstants shared_constants(std::string_view family, std::span<const double> values, std::size_t generation) {
+  if (family == "convolution") return convolution_constants(values, generation);
+  if (family == "gemm") return gemm_constants(values);
+  return {};
+}
+
+}  // namespace tbdsim::calibrate
