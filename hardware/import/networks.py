@@ -14,6 +14,8 @@ INFINIBAND_LATENCY = (0.6, "transferred: InfiniBand HDR")
 # Fraction of the line rate reached by the nearest relative that has a figure.
 RELATIVE = {"ethernet-1g": "ethernet-10g", "ethernet-25g": "ethernet-10g", "ethernet-40g": "ethernet-10g", "ethernet-200g": "ethernet-100g",
             "ethernet-400g": "ethernet-100g", "ethernet-800g": "ethernet-100g", "infiniband-xdr": "infiniband-ndr"}
+# The same ports with RDMA (RoCE v2) instead of TCP, and whose fraction of the line rate and latency they take.
+ROCE, ROCE_RELATIVE = ("ethernet-25g", "ethernet-100g"), "infiniband-edr"
 STORAGE = {"sata-hard-disk-sequential": "hdd", "nvme-pcie-3.0-x4": "nvme", "nvme-pcie-4.0-x4": "nvme", "seed-deck-sata-interface": "sata"}
 DECK = "paper: performance and profiling deck, table of common system bandwidths"
 
@@ -32,6 +34,17 @@ def network(row, table):
     t = Table().text("name", row["name"]).amount("bandwidth", line, "GB/s").amount("achieved", achieved, "GB/s").text("achieved_source", source)
     t.amount("latency", latency, "us").text("latency_source", latency_source).flag("rdma", infiniband)
     return str(t.text("source", "datasheet: " + row["source"]).text("notes", row["notes"]))
+
+
+def roce(row, table):
+    """RDMA over Converged Ethernet: the line rate of the port, the protocol efficiency and latency of InfiniBand."""
+    other = table[ROCE_RELATIVE]
+    line = float(row["theoretical_gb_s_per_dir"])
+    fraction = float(other["typical_achieved_gb_s_per_dir"]) / float(other["theoretical_gb_s_per_dir"])
+    t = Table().text("name", row["name"] + " RoCE").amount("bandwidth", line, "GB/s").amount("achieved", line * fraction, "GB/s")
+    t.text("achieved_source", f"transferred: the fraction that {other['name']} reaches")
+    t.amount("latency", other["latency_us"], "us").text("latency_source", f"transferred: {other['name']}").flag("rdma", True)
+    return str(t.text("source", "datasheet: " + row["source"]))
 
 
 def storage(row, kind):
@@ -58,6 +71,8 @@ def main():
     for ident, row in table.items():
         if ident.startswith(("ethernet-", "infiniband-")):
             write(os.path.join(out, "networks", ident + ".toml"), "networks.py", network(row, table))
+        if ident in ROCE:
+            write(os.path.join(out, "networks", ident + "-roce.toml"), "networks.py", roce(row, table))
         elif ident in STORAGE:
             write(os.path.join(out, "storage", ident.removeprefix("seed-deck-") + ".toml"), "networks.py", storage(row, STORAGE[ident]))
     write(os.path.join(out, "data_path.toml"), "networks.py", data_path(data))

@@ -27,6 +27,7 @@ struct GroupAccuracy {
   struct EfficiencyPoints {
     int n = 0;
     double mean = 0, worst = 0, bias = 0;
+    double baseline_mean = 0;  ///< of the one constant efficiency that fits the group's points best
   };
   std::optional<EfficiencyPoints> efficiency;  ///< of series with a 1-GPU row
 };

@@ -62,15 +62,28 @@ double efficiency(MetricKind kind, double one, double many, int gpus) {
   return 100.0 * (kind == MetricKind::rate ? many / one / gpus : one / many);
 }
 
-/// Points (predicted - measured efficiency) of `rows` against the 1-GPU rows found in `series`.
+struct EfficiencyPair {
+  double predicted, measured;  ///< percent of linear scaling
+};
+
+/// Efficiency of a row by itself, or against the 1-GPU row found in `series`; nullopt if it has neither.
+std::optional<EfficiencyPair> efficiency_of(const AssessedRow& row, const std::map<std::string, Rows>& series) {
+  if (!predicted(row)) return std::nullopt;
+  if (row.row.metric == "efficiency") return EfficiencyPair{100.0 * row.row.predicted, 100.0 * row.row.measured};
+  if (row.series.empty() || row.gpus < 2) return std::nullopt;
+  const AssessedRow* one = single_gpu_row(series.at(row.series), row);
+  if (one == nullptr) return std::nullopt;
+  return EfficiencyPair{efficiency(row.kind, one->row.predicted, row.row.predicted, row.gpus),
+                        efficiency(row.kind, one->row.measured, row.row.measured, row.gpus)};
+}
+
 std::optional<GroupAccuracy::EfficiencyPoints> efficiency_points(const Rows& rows, const std::map<std::string, Rows>& series) {
-  std::vector<double> points;
+  std::vector<double> points, measured;
   for (const AssessedRow* row : rows) {
-    if (!predicted(*row) || row->series.empty() || row->gpus < 2) continue;
-    const AssessedRow* one = single_gpu_row(series.at(row->series), *row);
-    if (one == nullptr) continue;
-    points.push_back(efficiency(row->kind, one->row.predicted, row->row.predicted, row->gpus) -
-                     efficiency(row->kind, one->row.measured, row->row.measured, row->gpus));
+    const auto pair = efficiency_of(*row, series);
+    if (!pair) continue;
+    points.push_back(pair->predicted - pair->measured);
+    measured.push_back(pair->measured);
   }
   if (points.empty()) return std::nullopt;
   GroupAccuracy::EfficiencyPoints result;
@@ -78,6 +91,9 @@ std::optional<GroupAccuracy::EfficiencyPoints> efficiency_points(const Rows& row
   result.mean = mean_absolute(points);
   result.bias = mean(points);
   for (const double point : points) result.worst = std::max(result.worst, std::abs(point));
+  const double constant = quantile(measured, 0.5);
+  for (double& value : measured) value -= constant;
+  result.baseline_mean = mean_absolute(std::move(measured));
   return result;
 }
 

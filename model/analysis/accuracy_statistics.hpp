@@ -34,7 +34,8 @@ struct AssessedRow {
 /// The figures of accuracy.hpp from rows already predicted. Rows keep their order.
 ///
 /// Efficiency of a row on N > 1 GPUs: its throughput (global batch over step time, that is) over N times that of the
-/// 1-GPU row of its series, in percent; the points are predicted - measured. A skipped row gives no points.
+/// 1-GPU row of its series, in percent; the points are predicted - measured. A skipped row gives no points. A row
+/// whose metric is `efficiency` states it itself. Baseline: the median of the measured efficiencies.
 [[nodiscard]] Accuracy summarize(std::vector<AssessedRow> rows);
 
 }  // namespace tbdsim

@@ -34,6 +34,18 @@ AssessedRow skipped(AssessedRow row, std::string reason) {
   return row;
 }
 
+/// Throughput over that of as many single GPUs, each with the row's options otherwise; as wide a range as the step's.
+std::optional<Ranged<double>> scaling_efficiency(const Predictor& predictor, PredictOptions options, const Prediction& many) {
+  options.gpus = options.nodes = 1;
+  options.devices.clear();
+  options.network.clear();
+  options.exchange.clear();
+  const Result<Prediction> one = predictor(options);
+  if (!one) return std::nullopt;
+  const double ideal = one->throughput.value * many.gpus;
+  return Ranged<double>{many.throughput.value / ideal, many.throughput.low / ideal, many.throughput.high / ideal};
+}
+
 AssessedRow assess_row(const Predictor& predictor, const MeasuredRun& run) {
   AssessedRow result;
   RowAccuracy& row = result.row;
@@ -48,7 +60,8 @@ AssessedRow assess_row(const Predictor& predictor, const MeasuredRun& run) {
   const Result<Prediction> prediction = predictor(run.options);
   if (!prediction)
     return skipped(std::move(result), prediction.error().empty() ? "no prediction" : prediction.error().front().message);
-  const std::optional<Ranged<double>> value = metric_value(*prediction, run.metric);
+  const std::optional<Ranged<double>> value = run.metric == "efficiency" ? scaling_efficiency(predictor, run.options, *prediction)
+                                                                         : metric_value(*prediction, run.metric);
   if (!value) return skipped(std::move(result), fmt::format("a step's prediction has no {}", run.metric));
   if (!(value->value > 0.0)) return skipped(std::move(result), fmt::format("the predicted {} is 0", run.metric));
   row.predicted = value->value;

@@ -30,12 +30,19 @@ std::optional<Ranged<double>> memory_value(const Prediction& prediction, MemoryF
 
 const std::vector<Metric>& metrics() {
   static const std::vector<Metric> kMetrics = {
-      {"throughput", MetricKind::rate, "samples/s", 1.0},      {"step_time_s", MetricKind::time, "s", 1.0},
-      {"forward_s", MetricKind::time, "s", 1.0 / 3.0},         {"backward_s", MetricKind::time, "s", 2.0 / 3.0},
-      {"forward_backward_s", MetricKind::time, "s", 1.0},      {"weight_update_s", MetricKind::time, "s", 0.0},
-      {"peak_memory_bytes", MetricKind::size, "bytes", 0.0},   {"peak_allocated_bytes", MetricKind::size, "bytes", 0.0},
-      {"peak_reserved_bytes", MetricKind::size, "bytes", 0.0}, {"pre_training_bytes", MetricKind::size, "bytes", 0.0},
-      {"max_batch_per_gpu", MetricKind::size, "samples", 0.0}, {"bus_bandwidth", MetricKind::rate, "bytes/s", 0.0},
+      {"throughput", MetricKind::rate, "samples/s", 1.0},
+      {"step_time_s", MetricKind::time, "s", 1.0},
+      {"forward_s", MetricKind::time, "s", 1.0 / 3.0},
+      {"backward_s", MetricKind::time, "s", 2.0 / 3.0},
+      {"forward_backward_s", MetricKind::time, "s", 1.0},
+      {"weight_update_s", MetricKind::time, "s", 0.0},
+      {"peak_memory_bytes", MetricKind::size, "bytes", 0.0},
+      {"peak_allocated_bytes", MetricKind::size, "bytes", 0.0},
+      {"peak_reserved_bytes", MetricKind::size, "bytes", 0.0},
+      {"pre_training_bytes", MetricKind::size, "bytes", 0.0},
+      {"max_batch_per_gpu", MetricKind::size, "samples", 0.0},
+      {"bus_bandwidth", MetricKind::rate, "bytes/s", 0.0},
+      {"efficiency", MetricKind::rate, "1", 0.0},
   };
   return kMetrics;
 }

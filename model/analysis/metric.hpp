@@ -31,7 +31,7 @@ struct Metric {
 [[nodiscard]] std::vector<std::string> metric_names();
 
 /// What `prediction` says of a metric, in the metric's unit; nullopt if a prediction of a step does not hold it
-/// (max_batch_per_gpu, bus_bandwidth). Of several GPUs, memory is that of the fullest.
+/// (max_batch_per_gpu, bus_bandwidth, efficiency). Of several GPUs, memory is that of the fullest.
 ///
 /// A stage metric is the stage's busy time plus the host time exposed in it. Ranges of stages are as wide, relatively,
 /// as that of the step.

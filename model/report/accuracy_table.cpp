@@ -62,14 +62,18 @@ std::string efficiency_table(const std::vector<GroupAccuracy>& groups) {
                    {"n", Align::right},
                    {"mean", Align::right},
                    {"worst", Align::right},
-                   {"bias", Align::right}});
+                   {"bias", Align::right},
+                   {"base", Align::right}});
   for (const GroupAccuracy& group : groups) {
     if (!group.efficiency) continue;
     const auto& e = *group.efficiency;
     table.add({group.group, std::to_string(e.n), fmt::format("{:.1f}", e.mean), fmt::format("{:.1f}", e.worst),
-               fmt::format("{:+.1f}", e.bias)});
+               fmt::format("{:+.1f}", e.bias), fmt::format("{:.1f}", e.baseline_mean)});
   }
-  return table.empty() ? "" : "\nScaling efficiency, predicted - measured, percentage points\n" + table.text();
+  return table.empty() ? ""
+                       : "\nScaling efficiency, predicted - measured, percentage points; base: mean error\nof one constant "
+                         "efficiency per group\n" +
+                             table.text();
 }
 
 std::string skipped_list(const Accuracy& accuracy) {

@@ -168,7 +168,8 @@ Json group(const GroupAccuracy& g) {
             {"baseline_mean_ape", or_null(g.baseline_mean_ape)}};
   if (g.efficiency) {
     const auto& e = *g.efficiency;
-    json["efficiency_points"] = {{"n", e.n}, {"mean", e.mean}, {"worst", e.worst}, {"bias", e.bias}};
+    json["efficiency_points"] = {
+        {"n", e.n}, {"mean", e.mean}, {"worst", e.worst}, {"bias", e.bias}, {"baseline_mean", e.baseline_mean}};
   }
   return json;
 }

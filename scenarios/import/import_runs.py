@@ -12,31 +12,17 @@ import collections
 import pathlib
 import sys
 
-from names import BOARDS, PRECISIONS, TF_CNN_DEFAULT_BATCH, network
-from tables import LeftOut, Run, read_source, write_table
+import scaling
+from names import BOARDS, TF_CNN_DEFAULT_BATCH, network
+from tables import LeftOut, Run, common, read_source, write_table
 
 PUBLISHED = pathlib.Path(__file__).resolve().parent.parent / "published"
-REAL_INPUT = LeftOut("real input")
-
-
-def common(row, **fields):
-    """A run with what all sources share; fields given override."""
-    values = dict(hw=BOARDS.get(row["device"]), model=network(row["model"]), precision=PRECISIONS.get(row["precision"]),
-                  batch=int(row["batch_per_gpu"]) if row["batch_per_gpu"] else None, metric="throughput",
-                  unit="samples/s", value=float(row["value"]), gpus=int(row["n_gpus"] or 1),
-                  nodes=int(row["n_nodes"] or 1), source=f'{row["source"]}; {row["framework"]}')
-    values.update(fields)
-    if values["hw"] is None:
-        return LeftOut(f'board not in the catalogue: {row["device"]}')
-    if values["model"] is None:
-        return LeftOut(f'network not in the catalogue: {row["model"]}')
-    assert values["batch"] is not None, row
-    return Run(**values)
+REAL_INPUT = scaling.REAL_INPUT
 
 
 def mxnet(row):
     if "2016" in row["framework"]:
-        return LeftOut("scaling table of 2016, real input over 16 machines")
+        return scaling.mxnet_2016(row)
     if row["metric"] != "images/s":
         return LeftOut("out of memory at this batch")
     year_2017 = "2017" in row["framework"]
@@ -61,7 +47,7 @@ def tensorflow_2017(row):
     if "synthetic" not in row["dataset"]:
         return REAL_INPUT
     if "cluster" in row["system"]:
-        return LeftOut("cluster of p2.8xlarge: parameter servers beside the workers, also on its 1-GPU rows")
+        return scaling.tensorflow_cluster(row)
     board = BOARDS[row["device"]].split("-")[0]
     site = {"GCE n1-standard-32-k80x8": "gce", "EC2 p2.8xlarge": "ec2", "DGX-1 (P100)": ""}[row["system"]]
     fields = dict(stack="tensorflow-1.3",
@@ -88,7 +74,7 @@ def lambda_tf(row):
     if "synthetic" not in row["dataset"]:
         return REAL_INPUT
     if "XLA" in row["framework"]:
-        return LeftOut("XLA")
+        return scaling.lambda_xla(row)
     if row["precision"] != "FP32":
         return LeftOut(f'precision {row["precision"]}')
     # Logs without a version in their path are of the same benchmark repository and years; its oldest named version.
@@ -166,6 +152,9 @@ def jcjohnson(row):
 SOURCES = (("runs/mxnet_official.csv", mxnet), ("seeds/papers_numbers.csv", titan_xp),
            ("runs/tensorflow_official_2017.csv", tensorflow_2017),
            ("runs/lambda_tf_cnn_benchmarks_logs.csv", lambda_tf), ("runs/misc_github_small.csv", github_small),
+           ("runs/cscs_daint_aws_p100_k80.csv", scaling.cscs),
+           ("runs/horovod_byteps_scaling_claims.csv", scaling.horovod),
+           ("runs/nvidia_dle_train.csv", scaling.nvidia_resnet50),
            ("runs/u39kun_dlbench.csv", u39kun), ("runs/jcjohnson_cnn_benchmarks.csv", jcjohnson))
 
 

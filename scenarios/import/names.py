@@ -15,6 +15,9 @@ BOARDS = {
     "TITAN Xp (inferred, same figure)": "titan-xp",
     "RTX 2070": "rtx-2070",
     "RTX 2080 Ti": "rtx-2080-ti",
+    "RTX 3080": "rtx-3080",
+    "RTX 3090": "rtx-3090",
+    "RTX A6000": "a6000",
     "Quadro RTX 6000": "rtx-6000",
     "Quadro RTX 8000": "rtx-8000",
     # "P100" without a form factor. MXNet's page of 2017 says "P100 (DGX-1)" (docs/how_to/perf.md, section "Nvidia

@@ -6,6 +6,8 @@ import dataclasses
 import pathlib
 import statistics
 
+from names import BOARDS, PRECISIONS, network
+
 COLUMNS = ("id,hw,model,stack,precision,gpus,nodes,network,batch_per_gpu,seq_len,exchange,optimizer,input,options,"
            "metric,unit,measured,spread,use,group,source").split(",")
 
@@ -27,6 +29,7 @@ class Run:
     gpus: int = 1
     nodes: int = 1
     exchange: str = ""
+    network_name: str = ""  # between nodes
     series: str = ""   # tells rows apart that agree in everything else
     run: str = ""
     use: str = "validation"
@@ -36,6 +39,24 @@ class Run:
 class LeftOut:
     """A published number that enters no table."""
     reason: str
+
+
+def common(row, **fields):
+    """A run with what all sources share; fields given override."""
+    values = dict(hw=BOARDS.get(row["device"]), precision=PRECISIONS.get(row["precision"]), metric="throughput",
+                  unit="samples/s", value=float(row["value"]), gpus=int(row["n_gpus"] or 1),
+                  nodes=int(row["n_nodes"] or 1), source=f'{row["source"]}; {row["framework"]}')
+    if "model" not in fields:
+        values["model"] = network(row["model"])
+    if "batch" not in fields:
+        values["batch"] = int(row["batch_per_gpu"]) if row["batch_per_gpu"] else None
+    values.update(fields)
+    if values["hw"] is None:
+        return LeftOut(f'board not in the catalogue: {row["device"]}')
+    if values["model"] is None:
+        return LeftOut(f'network not in the catalogue: {row["model"]}')
+    assert values["batch"] is not None, row
+    return Run(**values)
 
 
 def number(value):

@@ -158,6 +158,17 @@ TEST_CASE("efficiency points compare with the series' 1-GPU row") {
   CHECK_THAT(points.mean, WithinRel(7.5, 1e-12));
   CHECK_THAT(points.worst, WithinRel(10.0, 1e-12));
   CHECK_THAT(points.bias, WithinRel(7.5, 1e-12));
+  // The best constant lies between 80 and 95 %.
+  CHECK_THAT(points.baseline_mean, WithinRel(7.5, 1e-12));
+}
+
+TEST_CASE("a row that states its efficiency needs no 1-GPU row") {
+  AssessedRow row = scaling_row(512, 0.85, 0.9);
+  row.row.metric = "efficiency";
+  row.series.clear();
+  const Accuracy accuracy = summarize({row});
+  REQUIRE(accuracy.groups.at(0).efficiency);
+  CHECK_THAT(accuracy.groups[0].efficiency->bias, WithinRel(-5.0, 1e-12));
 }
 
 TEST_CASE("efficiency from step times, and a worst point below zero") {
