@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/engine/event_queue.hpp"
+#include "model/engine/ready_queue.hpp"
 #include "model/engine/shared_link.hpp"
 #include "model/engine/timeline.hpp"
 
@@ -58,6 +59,7 @@ class Simulation {
   void link_successors();
   static std::vector<FlowRoute> routes(const TaskGraph& graph);
 
+  void become_ready(std::int32_t task, TaskId held_by);
   void start(std::int32_t task, TaskId held_by);
   void finish(std::int32_t task);
   void handle(Event event);
@@ -72,6 +74,7 @@ class Simulation {
   std::vector<Progress> flows_;
   std::vector<FlowRoute> routes_;  // per flow
   SharedLinks links_;
+  std::vector<ReadyQueue> ready_;  // per stream; in use for queues only
   EventQueue<Event> queue_;
   std::vector<SimTime> busy_since_;  // per link with moving flows
   Timeline timeline_;
@@ -84,6 +87,7 @@ Simulation::Simulation(const TaskGraph& graph)
       flows_(graph.flows_.size()),
       routes_(routes(graph)),
       links_(graph.capacity_, routes_),
+      ready_(graph.streams()),
       busy_since_(graph.links()) {
   link_successors();
   for (std::size_t t = 0; t < graph.tasks(); ++t) {
@@ -97,6 +101,11 @@ Simulation::Simulation(const TaskGraph& graph)
   timeline_.held_by.resize(graph.tasks());
   timeline_.link_bytes.resize(graph.links());
   timeline_.link_busy.resize(graph.links());
+  for (std::size_t t = 0; t < graph.tasks(); ++t) {
+    const std::int32_t stream = graph.stream_of_[t];
+    if (stream >= 0 && graph.is_queue_[at(stream)]) ready_[at(stream)].expect_one_more();
+  }
+  for (ReadyQueue& queue : ready_) queue.reserve();
   // At most one event waits for each running task, or for each moving flow apart from stale ones.
   queue_.reserve(graph.streams() + flows_.size());
 }
@@ -117,7 +126,7 @@ void Simulation::for_each_edge(Visit visit) const {
   for (std::int32_t t = 0; t < static_cast<std::int32_t>(graph_.tasks()); ++t) {
     for (const TaskId earlier : graph_.dependencies({t})) visit(earlier.value, t);
     const std::int32_t stream = graph_.stream_of_[at(t)];
-    if (stream < 0) continue;
+    if (stream < 0 || graph_.is_queue_[at(stream)]) continue;
     if (last_on_stream[at(stream)] >= 0) visit(last_on_stream[at(stream)], t);
     last_on_stream[at(stream)] = t;
   }
@@ -136,6 +145,13 @@ void Simulation::link_successors() {
   for_each_edge([&](std::int32_t earlier, std::int32_t later) { successors_[at(next[at(earlier)]++)] = later; });
 }
 
+/// All that the task depends on has ended: it starts, unless its queue is busy.
+void Simulation::become_ready(std::int32_t task, TaskId held_by) {
+  const std::int32_t stream = graph_.stream_of_[at(task)];
+  if (stream >= 0 && graph_.is_queue_[at(stream)] && !ready_[at(stream)].enter(task, graph_.priority({task}))) return;
+  start(task, held_by);
+}
+
 void Simulation::start(std::int32_t task, TaskId held_by) {
   const SimTime now = queue_.now();
   timeline_.start[at(task)] = now;
@@ -149,9 +165,13 @@ void Simulation::finish(std::int32_t task) {
   timeline_.end[at(task)] = queue_.now();
   timeline_.makespan = queue_.now();
   ++ended_;
+  const std::int32_t stream = graph_.stream_of_[at(task)];
+  if (stream >= 0 && graph_.is_queue_[at(stream)]) {
+    if (const std::int32_t next = ready_[at(stream)].leave(); next >= 0) start(next, {task});
+  }
   for (std::int32_t s = first_successor_[at(task)]; s < first_successor_[at(task) + 1]; ++s) {
     const std::int32_t successor = successors_[at(s)];
-    if (--waits_for_[at(successor)] == 0) start(successor, {task});
+    if (--waits_for_[at(successor)] == 0) become_ready(successor, {task});
   }
 }
 
@@ -219,7 +239,7 @@ void Simulation::update_rates() {
 
 Timeline Simulation::run() && {
   for (std::int32_t t = 0; t < static_cast<std::int32_t>(graph_.tasks()); ++t) {
-    if (waits_for_[at(t)] == 0) start(t, {-1});
+    if (waits_for_[at(t)] == 0) become_ready(t, {-1});
   }
   while (!queue_.empty()) {
     handle(queue_.pop().payload);

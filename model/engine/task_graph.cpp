@@ -12,7 +12,21 @@ std::int32_t next_index(std::size_t size) { return static_cast<std::int32_t>(siz
 
 StreamId TaskGraph::add_stream(std::string name) {
   stream_names_.push_back(std::move(name));
+  is_queue_.push_back(false);
   return {next_index(stream_names_.size() - 1)};
+}
+
+StreamId TaskGraph::add_queue(std::string name) {
+  const StreamId id = add_stream(std::move(name));
+  is_queue_.back() = true;
+  return id;
+}
+
+void TaskGraph::set_priority(TaskId id, std::int32_t priority) {
+  const auto task = static_cast<std::size_t>(id.value);
+  assert(task < tasks());
+  if (priority_.size() <= task) priority_.resize(task + 1, 0);
+  priority_[task] = priority;
 }
 
 LinkId TaskGraph::add_link(std::string name, BytesPerSecond capacity) {

@@ -30,12 +30,15 @@ struct LinkUse {
 /// once, then immutable for `simulate`.
 ///
 /// * A stream runs its tasks one at a time in the order in which they were added (a CUDA stream, a host thread).
+/// * A queue is a stream that takes what is ready: of the tasks whose dependencies have ended, the one of least priority
+///   value, of several the one that was ready first (a NIC's send thread, a server's worker). It never interrupts a task.
 /// * A task starts when its stream is free, all earlier tasks of the stream have ended, and all dependencies ended.
 /// * A flow is a task that first waits its latency and then moves its bytes; flows that are moving share every link
 ///   max-min fairly. It occupies its stream, if it has one, from start to end.
 class TaskGraph {
  public:
   [[nodiscard]] StreamId add_stream(std::string name);
+  [[nodiscard]] StreamId add_queue(std::string name);
   [[nodiscard]] LinkId add_link(std::string name, BytesPerSecond capacity);
   /// `label` is the caller's index (what the task stands for). Dependencies must have been added before, so no graph
   /// has a cycle. `stream.value == -1`: no stream, limited by dependencies only. Expects capacity > 0, duration >= 0.
@@ -44,11 +47,17 @@ class TaskGraph {
   /// the sum of its weights, with weight 0 not at all. Expects bytes >= 0 and, if > 0, a link or a max_rate.
   TaskId add_flow(StreamId stream, Bytes bytes, SimTime latency, std::span<const LinkUse> route, std::span<const TaskId> after,
                   std::int32_t label = -1, BytesPerSecond max_rate = BytesPerSecond(0.0));
+  /// Place of a task in its queue; 0 unless set. Of no effect on other streams.
+  void set_priority(TaskId id, std::int32_t priority);
   void reserve(std::size_t tasks, std::size_t dependencies);
 
   [[nodiscard]] std::size_t tasks() const { return stream_of_.size(); }
   [[nodiscard]] std::size_t streams() const { return stream_names_.size(); }
   [[nodiscard]] std::size_t links() const { return link_names_.size(); }
+  [[nodiscard]] bool is_queue(StreamId id) const { return is_queue_[static_cast<std::size_t>(id.value)]; }
+  [[nodiscard]] std::int32_t priority(TaskId id) const {
+    return static_cast<std::size_t>(id.value) < priority_.size() ? priority_[static_cast<std::size_t>(id.value)] : 0;
+  }
   [[nodiscard]] const std::string& stream_name(StreamId id) const { return stream_names_[static_cast<std::size_t>(id.value)]; }
   [[nodiscard]] const std::string& link_name(LinkId id) const { return link_names_[static_cast<std::size_t>(id.value)]; }
   [[nodiscard]] BytesPerSecond link_capacity(LinkId id) const { return capacity_[static_cast<std::size_t>(id.value)]; }
@@ -69,6 +78,8 @@ class TaskGraph {
   };
   std::vector<std::string> stream_names_, link_names_;
   std::vector<BytesPerSecond> capacity_;
+  std::vector<bool> is_queue_;
+  std::vector<std::int32_t> priority_;  ///< up to the last task that has one
   std::vector<std::int32_t> stream_of_, label_, flow_of_;
   std::vector<SimTime> duration_;
   std::vector<std::int32_t> first_dependency_{0};  ///< tasks + 1 entries into dependencies_

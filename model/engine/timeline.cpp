@@ -60,7 +60,7 @@ std::vector<SimTime> slack(const TaskGraph& graph, const Timeline& timeline) {
     const auto start_of = [&](std::int32_t task) {
       return latest_end[at({task})] - (timeline.end[at({task})] - timeline.start[at({task})]);
     };
-    if (const StreamId stream = graph.stream_of({t}); stream.value >= 0) {
+    if (const StreamId stream = graph.stream_of({t}); stream.value >= 0 && !graph.is_queue(stream)) {
       std::int32_t& next = next_on_stream[static_cast<std::size_t>(stream.value)];
       if (next >= 0) limit({t}, start_of(next));
       next = t;

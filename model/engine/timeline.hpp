@@ -25,8 +25,9 @@ struct Timeline {
 /// along `held_by`. Each starts at the instant its predecessor ends, so their durations add up to the makespan.
 [[nodiscard]] std::vector<TaskId> critical_path(const Timeline& timeline);
 
-/// Per task, by how much it could end later without a later makespan, with the order on every stream kept. Flows keep
-/// the durations they had: a delayed flow may in truth share its links with others.
+/// Per task, by how much it could end later without a later makespan, with the order on every stream kept; a queue
+/// counts as if it could run any number at once. Flows keep the durations they had: a delayed flow may in truth share
+/// its links with others.
 [[nodiscard]] std::vector<SimTime> slack(const TaskGraph& graph, const Timeline& timeline);
 
 /// Per stream, time with a task on it. A task that starts is on its stream until it ends, latency included.

@@ -99,7 +99,8 @@ std::string accuracy_table(const Accuracy& accuracy, bool rows) {
                         signed_percent_text(accuracy.bias_of_groups));
   text += efficiency_table(accuracy.groups);
   if (!accuracy.fitted_groups.empty())
-    text += "\nFit rows, which count for nothing\n" + groups_table(accuracy.fitted_groups, nullptr);
+    text += "\nFit rows, which count for nothing\n" + groups_table(accuracy.fitted_groups, nullptr) +
+            efficiency_table(accuracy.fitted_groups);
   return text + skipped_list(accuracy);
 }
 

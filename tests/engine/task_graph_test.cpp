@@ -78,3 +78,34 @@ TEST_CASE("a newcomer that slows a rival brings an end forward") {
   CHECK(timeline.end[2] == SimTime{3'000'000'000});
   CHECK(timeline.makespan == SimTime{5'000'000'000});
 }
+
+TEST_CASE("a queue takes what is ready, least priority value first, and does not interrupt") {
+  // Four tasks of 10 ps become ready at 0, 1, 2, 3 ps with priorities 5, 9, 9, 1. The first starts at once; of those that
+  // wait at 10 ps the last has precedence; the other two keep the order in which they became ready.
+  TaskGraph graph;
+  const StreamId queue = graph.add_queue("nic");
+  std::vector<TaskId> sent;
+  const std::int32_t priorities[] = {5, 9, 9, 1};
+  for (std::int64_t i = 0; i < 4; ++i) {
+    const TaskId ready = graph.add_task({}, SimTime{i}, {});
+    sent.push_back(graph.add_task(queue, SimTime{10}, {{ready}}));
+    graph.set_priority(sent.back(), priorities[i]);
+  }
+  const Timeline timeline = simulate(graph);
+  const std::int64_t starts[] = {0, 20, 30, 10};
+  for (std::size_t i = 0; i < 4; ++i) CHECK(timeline.start[static_cast<std::size_t>(sent[i].value)] == SimTime{starts[i]});
+  CHECK(timeline.held_by[static_cast<std::size_t>(sent[3].value)].value == sent[0].value);
+  CHECK(timeline.makespan == SimTime{40});
+}
+
+TEST_CASE("a flow holds its queue from latency to last byte") {
+  // Two flows of 1 MB over 1 GB/s, 1 ms latency each, both ready at 0: 2 ms and 4 ms, not shared.
+  TaskGraph graph;
+  const StreamId queue = graph.add_queue("nic");
+  const LinkId link = graph.add_link("wire", BytesPerSecond(1e9));
+  const std::vector<LinkUse> route{{link}};
+  for (int i = 0; i < 2; ++i) graph.add_flow(queue, Bytes(1e6), {1'000'000'000}, route, {});
+  const Timeline timeline = simulate(graph);
+  CHECK(timeline.end[0] == SimTime{2'000'000'000});
+  CHECK(timeline.end[1] == SimTime{4'000'000'000});
+}

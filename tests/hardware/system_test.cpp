@@ -88,7 +88,7 @@ TEST_CASE("the whole catalogue is read") {
     INFO(id);
     REQUIRE(network);
     CHECK(network->achieved <= network->bandwidth);
-    CHECK(network->rdma == (id.rfind("infiniband", 0) == 0));
+    CHECK(network->rdma == (id.rfind("infiniband", 0) == 0 || id.find("roce") != std::string::npos));
   }
   for (const std::string& id : catalogue_ids(kCatalogue, "hosts")) CHECK(load_host(kCatalogue, id));
   for (const std::string& id : catalogue_ids(kCatalogue, "storage")) CHECK(load_storage(kCatalogue, id));
