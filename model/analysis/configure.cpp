@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "model/schedule/exchange/plan_exchange.hpp"
 #include "model/support/edit_distance.hpp"
 
 namespace tbdsim {
@@ -45,12 +46,12 @@ Result<Precision> choose_precision(const std::string& name) {
   return fail(fmt::format("unknown precision \"{}\"{}", name, suggestion(name, {"fp32", "tf32", "fp16", "bf16", "amp"})));
 }
 
+/// Whether the stack has it is the plan's to say.
 Result<std::string> choose_exchange(const std::string& name) {
-  const std::vector<std::string> known{"allreduce", "nccl", "p2p", "local", "ps", "ps-p3", "dataparallel"};
-  if (name.empty() || fold_name(name) == "allreduce") return std::string("allreduce");
-  for (const std::string& exchange : known) {
-    if (fold_name(exchange) == fold_name(name))
-      return fail(fmt::format("exchange {} is not modelled in this version; allreduce is", exchange));
+  std::vector<std::string> known;
+  for (const ExchangeKind& kind : exchange_kinds()) {
+    if (name.empty() || fold_name(name) == fold_name(kind.name)) return std::string(kind.name);
+    known.emplace_back(kind.name);
   }
   return fail(fmt::format("unknown exchange \"{}\"{}", name, suggestion(name, known)));
 }

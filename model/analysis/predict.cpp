@@ -8,6 +8,7 @@
 #include "model/analysis/step_times.hpp"
 #include "model/cost/uncertainty.hpp"
 #include "model/memory/footprint.hpp"
+#include "model/schedule/exchange/plan_exchange.hpp"
 #include "model/schedule/lower.hpp"
 #include "model/units/format.hpp"
 
@@ -94,7 +95,7 @@ std::string limit_text(const Limit& limit, double launch_share, const Configurat
   return fmt::format("{} of the critical path exchanges gradients between nodes", share);
 }
 
-void tell_provenance(const Configuration& configuration, const KernelModel& kernels, const CollectivePlan& exchange,
+void tell_provenance(const Configuration& configuration, const KernelModel& kernels, const PlannedExchange& exchange,
                      Prediction& p) {
   const auto split = [](const std::string& source) {
     const std::size_t colon = source.find(':');
@@ -111,7 +112,7 @@ void tell_provenance(const Configuration& configuration, const KernelModel& kern
     add(fmt::format("kernel parameters, {}", family), kernels.parameters_of(family).parameters.source);
   }
   add(fmt::format("stack {}", configuration.stack.id), configuration.stack.source);
-  if (configuration.gpus > 1) p.provenance.push_back({"gradient exchange", "fitted", exchange.description});
+  if (configuration.gpus > 1) p.provenance.push_back({"gradient exchange", exchange.kind, exchange.description});
 }
 
 }  // namespace
@@ -126,11 +127,11 @@ Result<Prediction> predict(Session& session, const PredictOptions& options) {
   if (!kernels) return tl::make_unexpected(kernels.error());
   const auto library = load_nccl(session.catalogue().root, configuration.stack.nccl);
   if (!library) return tl::make_unexpected(library.error());
-  const auto exchange = plan_collective(system, {configuration.devices, configuration.nodes, configuration.network},
-                                        CollectiveKind::all_reduce, *library);
+  auto exchange = plan_exchange(configuration.exchange, {system, configuration.devices, configuration.nodes,
+                                                         configuration.network, configuration.stack, *library});
   if (!exchange) return tl::make_unexpected(exchange.error());
 
-  const LoweredStep step = lower(workload.graph, workload.step, *kernels, configuration.stack, *exchange,
+  const LoweredStep step = lower(workload.graph, workload.step, *kernels, configuration.stack, *exchange->style,
                                  {static_cast<double>(configuration.batch), system.host.dispatch_scale});
   // Beyond this the picosecond clock may overflow, and no training step takes that long or no time at all.
   constexpr Seconds kLongestStep(1e5), kShortestStep(1e-9);

@@ -1,5 +1,6 @@
 #pragma once
 #include "model/analysis/predict.hpp"
+#include "model/engine/timeline.hpp"
 #include "model/schedule/lower.hpp"
 
 namespace tbdsim {

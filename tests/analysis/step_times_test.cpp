@@ -12,11 +12,12 @@ constexpr std::int64_t kMicrosecond = 1'000'000;
 
 struct Builder {
   LoweredStep step;
+  engine::StreamId host, compute, communication;
 
   Builder() {
-    step.host = step.graph.add_stream("host");
-    step.compute = step.graph.add_stream("compute");
-    step.communication = step.graph.add_stream("communication");
+    host = step.graph.add_stream("host");
+    compute = step.graph.add_stream("compute");
+    communication = step.graph.add_stream("communication");
     const auto node = [&](Pass pass, Bound bound, double flop, bool tensor) {
       step.nodes.push_back({pass, OpId{0}, {}, 0});
       NodeCost cost;
@@ -33,7 +34,7 @@ struct Builder {
   TaskId task(Work work, std::int32_t node, std::int64_t microseconds, std::vector<TaskId> after) {
     const auto label = static_cast<std::int32_t>(step.tasks.size());
     step.tasks.push_back({work, node, 0});
-    const auto stream = work == Work::host ? step.host : work == Work::kernel ? step.compute : step.communication;
+    const auto stream = work == Work::host ? host : work == Work::kernel ? compute : communication;
     return step.graph.add_task(stream, {microseconds * kMicrosecond}, after, label);
   }
   StepTimes times() const { return step_times(step, engine::simulate(step.graph)); }
@@ -63,7 +64,7 @@ TEST_CASE("host gaps, kernels, an exposed exchange: each microsecond is told onc
   b.step.tasks.push_back({Work::exchange, -1, 0});
   const engine::LinkId link = b.step.graph.add_link("gpu0-gpu1 >", BytesPerSecond(1e9));
   const std::vector<engine::LinkUse> route{{link, 1.0}};
-  const TaskId e = b.step.graph.add_flow(b.step.communication, Bytes(25e3), {0}, route, std::vector<TaskId>{k2}, label);
+  const TaskId e = b.step.graph.add_flow(b.communication, Bytes(25e3), {0}, route, std::vector<TaskId>{k2}, label);
   const TaskId h3 = b.task(Work::host, 3, 2, {h2});
   b.task(Work::kernel, 3, 3, {h3, e});
   const StepTimes t = b.times();
@@ -110,7 +111,7 @@ TEST_CASE("an exchange through the network is told as such") {
   b.step.tasks.push_back({Work::exchange, -1, 0});
   const engine::LinkId link = b.step.graph.add_link("network", BytesPerSecond(1e9));
   const std::vector<engine::LinkUse> route{{link, 1.0}};
-  b.step.graph.add_flow(b.step.communication, Bytes(60e3), {0}, route, std::vector<TaskId>{k0}, label);
+  b.step.graph.add_flow(b.communication, Bytes(60e3), {0}, route, std::vector<TaskId>{k0}, label);
   const StepTimes t = b.times();
   CHECK_THAT(share(t, "network"), WithinRel(0.75, 1e-9));
   CHECK_THAT(us(t.stages.exchange_exposed), WithinRel(60.0, 1e-9));  // after the last kernel

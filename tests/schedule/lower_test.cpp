@@ -1,6 +1,8 @@
 // A training step as tasks: small networks whose timelines add up by hand.
 #include "model/schedule/lower.hpp"
 
+#include "model/engine/timeline.hpp"
+
 #include <algorithm>
 #include <numeric>
 

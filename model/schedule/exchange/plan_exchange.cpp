@@ -1,0 +1,33 @@
+#include "model/schedule/exchange/plan_exchange.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <array>
+#include <cassert>
+
+namespace tbdsim {
+namespace {
+
+constexpr std::array<ExchangeKind, 7> kKinds{{{"allreduce", "", plan_bucketed_all_reduce},
+                                              {"nccl", "mxnet", nullptr},
+                                              {"p2p", "mxnet", nullptr},
+                                              {"local", "mxnet", nullptr},
+                                              {"ps", "", nullptr},
+                                              {"ps-p3", "mxnet", nullptr},
+                                              {"dataparallel", "pytorch", nullptr}}};
+
+}  // namespace
+
+std::span<const ExchangeKind> exchange_kinds() { return kKinds; }
+
+Result<PlannedExchange> plan_exchange(std::string_view name, const ExchangeSetting& setting) {
+  const auto* kind = std::find_if(kKinds.begin(), kKinds.end(), [&](const ExchangeKind& k) { return k.name == name; });
+  assert(kind != kKinds.end());
+  if (kind->plan == nullptr) return fail(fmt::format("exchange {} is not modelled in this version; allreduce is", name));
+  if (!kind->framework.empty() && setting.stack.framework != kind->framework)
+    return fail(fmt::format("exchange {} belongs to {}; stack {} is {}", name, kind->framework, setting.stack.id,
+                            setting.stack.framework));
+  return kind->plan(setting);
+}
+
+}  // namespace tbdsim

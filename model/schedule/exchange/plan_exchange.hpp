@@ -1,0 +1,51 @@
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/hardware/cluster.hpp"
+#include "model/schedule/exchange/exchange_style.hpp"
+#include "model/stack/nccl.hpp"
+#include "model/stack/stack.hpp"
+#include "model/support/result.hpp"
+
+namespace tbdsim {
+
+/// The ranks that exchange, and under what.
+struct ExchangeSetting {
+  const System& system;
+  const std::vector<int>& devices;  ///< within each node
+  int nodes = 1;
+  const std::optional<Network>& network;
+  const Stack& stack;
+  const NcclLibrary& nccl;  ///< the stack's release
+
+  [[nodiscard]] int ranks() const { return static_cast<int>(devices.size()) * nodes; }
+};
+
+/// A style for one job, ready to lower a step with.
+struct PlannedExchange {
+  std::unique_ptr<ExchangeStyle> style;
+  std::string kind, description;  ///< provenance: "fitted", "6 NVLink rings at 22.8 GB/s"
+};
+
+/// One way to exchange gradients, as `--exchange` names it.
+struct ExchangeKind {
+  std::string_view name;
+  std::string_view framework;  ///< the only one that has it; empty: every one
+  /// Null: not modelled. Errors: ranks that cannot reach each other, a machine that the style does not suit.
+  Result<PlannedExchange> (*plan)(const ExchangeSetting& setting);
+};
+
+/// Every way there is, `allreduce` (a stack's default) first.
+[[nodiscard]] std::span<const ExchangeKind> exchange_kinds();
+
+/// Plans the exchange called `name`, one of `exchange_kinds`. Errors: as its planner's; a kind that is not modelled; one
+/// that belongs to another framework.
+[[nodiscard]] Result<PlannedExchange> plan_exchange(std::string_view name, const ExchangeSetting& setting);
+
+/// Default between ranks: gradients are all-reduced in buckets (DDP, Horovod, replicated variables).
+[[nodiscard]] Result<PlannedExchange> plan_bucketed_all_reduce(const ExchangeSetting& setting);
+
+}  // namespace tbdsim

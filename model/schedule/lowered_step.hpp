@@ -1,0 +1,35 @@
+#pragma once
+#include <vector>
+
+#include "model/cost/kernel_model.hpp"
+#include "model/engine/task_graph.hpp"
+#include "model/workload/training_step.hpp"
+
+namespace tbdsim {
+
+/// What a task of the lowered graph stands for.
+enum class Work { host, kernel, exchange };
+
+struct StepTask {
+  Work work = Work::kernel;
+  std::int32_t node = -1;  ///< index into LoweredStep::nodes; -1: belongs to no node, as a bucket or a store's copy
+  std::int32_t iteration = 0;
+  std::int32_t rank = 0;   ///< among the ranks that are held apart
+  std::int32_t item = -1;  ///< of an exchange: the parameter array, bucket or slice that it moves; -1: none in particular
+};
+
+/// A training step as tasks on the resources of the ranks that are held apart (one, where all are alike).
+struct LoweredStep {
+  engine::TaskGraph graph;
+  std::vector<StepTask> tasks;  ///< by task label
+  std::vector<StepNode> nodes;  ///< forward, backward, update
+  std::vector<NodeCost> costs;  ///< of each node
+  std::int32_t iterations = 1;  ///< the last one is the steady state
+  std::int32_t ranks = 1;       ///< held apart
+  /// The exchange of an iteration may end in the next one's forward pass: an iteration then ends with its last kernel.
+  bool carries_over = false;
+  Seconds total;    ///< of all tasks of an iteration, one after the other; not cut to what the clock holds
+  Bytes exchanged;  ///< per step and rank
+};
+
+}  // namespace tbdsim
