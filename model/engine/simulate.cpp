@@ -103,9 +103,9 @@ Simulation::Simulation(const TaskGraph& graph)
   timeline_.link_busy.resize(graph.links());
   for (std::size_t t = 0; t < graph.tasks(); ++t) {
     const std::int32_t stream = graph.stream_of_[t];
-    if (stream >= 0 && graph.is_queue_[at(stream)]) ready_[at(stream)].expect_one_more();
+    if (stream >= 0 && graph.workers_[at(stream)] > 0) ready_[at(stream)].expect_one_more();
   }
-  for (ReadyQueue& queue : ready_) queue.reserve();
+  for (std::size_t s = 0; s < ready_.size(); ++s) ready_[s].reserve(graph.workers_[s]);
   // At most one event waits for each running task, or for each moving flow apart from stale ones.
   queue_.reserve(graph.streams() + flows_.size());
 }
@@ -126,7 +126,7 @@ void Simulation::for_each_edge(Visit visit) const {
   for (std::int32_t t = 0; t < static_cast<std::int32_t>(graph_.tasks()); ++t) {
     for (const TaskId earlier : graph_.dependencies({t})) visit(earlier.value, t);
     const std::int32_t stream = graph_.stream_of_[at(t)];
-    if (stream < 0 || graph_.is_queue_[at(stream)]) continue;
+    if (stream < 0 || graph_.workers_[at(stream)] > 0) continue;
     if (last_on_stream[at(stream)] >= 0) visit(last_on_stream[at(stream)], t);
     last_on_stream[at(stream)] = t;
   }
@@ -148,7 +148,7 @@ void Simulation::link_successors() {
 /// All that the task depends on has ended: it starts, unless its queue is busy.
 void Simulation::become_ready(std::int32_t task, TaskId held_by) {
   const std::int32_t stream = graph_.stream_of_[at(task)];
-  if (stream >= 0 && graph_.is_queue_[at(stream)] && !ready_[at(stream)].enter(task, graph_.priority({task}))) return;
+  if (stream >= 0 && graph_.workers_[at(stream)] > 0 && !ready_[at(stream)].enter(task, graph_.priority({task}))) return;
   start(task, held_by);
 }
 
@@ -166,7 +166,7 @@ void Simulation::finish(std::int32_t task) {
   timeline_.makespan = queue_.now();
   ++ended_;
   const std::int32_t stream = graph_.stream_of_[at(task)];
-  if (stream >= 0 && graph_.is_queue_[at(stream)]) {
+  if (stream >= 0 && graph_.workers_[at(stream)] > 0) {
     if (const std::int32_t next = ready_[at(stream)].leave(); next >= 0) start(next, {task});
   }
   for (std::int32_t s = first_successor_[at(task)]; s < first_successor_[at(task) + 1]; ++s) {

@@ -12,13 +12,14 @@ std::int32_t next_index(std::size_t size) { return static_cast<std::int32_t>(siz
 
 StreamId TaskGraph::add_stream(std::string name) {
   stream_names_.push_back(std::move(name));
-  is_queue_.push_back(false);
+  workers_.push_back(0);
   return {next_index(stream_names_.size() - 1)};
 }
 
-StreamId TaskGraph::add_queue(std::string name) {
+StreamId TaskGraph::add_queue(std::string name, std::int32_t workers) {
+  assert(workers >= 1);
   const StreamId id = add_stream(std::move(name));
-  is_queue_.back() = true;
+  workers_.back() = workers;
   return id;
 }
 

@@ -31,14 +31,16 @@ struct LinkUse {
 ///
 /// * A stream runs its tasks one at a time in the order in which they were added (a CUDA stream, a host thread).
 /// * A queue is a stream that takes what is ready: of the tasks whose dependencies have ended, the one of least priority
-///   value, of several the one that was ready first (a NIC's send thread, a server's worker). It never interrupts a task.
+///   value, of several the one that was ready first (a NIC's send thread, a server's worker). With several workers, so many run
+///   at a time. It never interrupts a task.
 /// * A task starts when its stream is free, all earlier tasks of the stream have ended, and all dependencies ended.
 /// * A flow is a task that first waits its latency and then moves its bytes; flows that are moving share every link
 ///   max-min fairly. It occupies its stream, if it has one, from start to end.
 class TaskGraph {
  public:
   [[nodiscard]] StreamId add_stream(std::string name);
-  [[nodiscard]] StreamId add_queue(std::string name);
+  /// Expects workers >= 1.
+  [[nodiscard]] StreamId add_queue(std::string name, std::int32_t workers = 1);
   [[nodiscard]] LinkId add_link(std::string name, BytesPerSecond capacity);
   /// `label` is the caller's index (what the task stands for). Dependencies must have been added before, so no graph
   /// has a cycle. `stream.value == -1`: no stream, limited by dependencies only. Expects capacity > 0, duration >= 0.
@@ -54,7 +56,8 @@ class TaskGraph {
   [[nodiscard]] std::size_t tasks() const { return stream_of_.size(); }
   [[nodiscard]] std::size_t streams() const { return stream_names_.size(); }
   [[nodiscard]] std::size_t links() const { return link_names_.size(); }
-  [[nodiscard]] bool is_queue(StreamId id) const { return is_queue_[static_cast<std::size_t>(id.value)]; }
+  [[nodiscard]] bool is_queue(StreamId id) const { return workers(id) > 0; }
+  [[nodiscard]] std::int32_t workers(StreamId id) const { return workers_[static_cast<std::size_t>(id.value)]; }  ///< 0: no queue
   [[nodiscard]] std::int32_t priority(TaskId id) const {
     return static_cast<std::size_t>(id.value) < priority_.size() ? priority_[static_cast<std::size_t>(id.value)] : 0;
   }
@@ -78,7 +81,7 @@ class TaskGraph {
   };
   std::vector<std::string> stream_names_, link_names_;
   std::vector<BytesPerSecond> capacity_;
-  std::vector<bool> is_queue_;
+  std::vector<std::int32_t> workers_;   // per stream; 0: no queue
   std::vector<std::int32_t> priority_;  ///< up to the last task that has one
   std::vector<std::int32_t> stream_of_, label_, flow_of_;
   std::vector<SimTime> duration_;

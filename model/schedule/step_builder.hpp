@@ -21,6 +21,10 @@ class StepBuilder {
 
   /// Streams and links that the style needs; `engine::TaskGraph` says what they do.
   [[nodiscard]] engine::StreamId add_stream(std::string name) { return out_.graph.add_stream(std::move(name)); }
+  [[nodiscard]] engine::StreamId add_queue(std::string name, std::int32_t workers = 1) {
+    return out_.graph.add_queue(std::move(name), workers);
+  }
+  void set_priority(engine::TaskId task, std::int32_t priority) { out_.graph.set_priority(task, priority); }
   /// A link that everything of that name shares: added with `capacity` the first time it is asked for.
   [[nodiscard]] engine::LinkId link(const std::string& name, BytesPerSecond capacity);
 

@@ -109,3 +109,15 @@ TEST_CASE("a flow holds its queue from latency to last byte") {
   CHECK(timeline.end[0] == SimTime{2'000'000'000});
   CHECK(timeline.end[1] == SimTime{4'000'000'000});
 }
+
+TEST_CASE("a queue with two workers runs two at a time, the next one on whichever is free first") {
+  TaskGraph graph;
+  const StreamId queue = graph.add_queue("copies", 2);
+  const std::int64_t durations[] = {30, 10, 10, 10, 10};
+  for (const std::int64_t duration : durations) graph.add_task(queue, SimTime{duration}, {});
+  const Timeline timeline = simulate(graph);
+  const std::int64_t starts[] = {0, 0, 10, 20, 30};
+  for (std::size_t i = 0; i < 5; ++i) CHECK(timeline.start[i] == SimTime{starts[i]});
+  CHECK(timeline.held_by[4].value == 0);
+  CHECK(timeline.makespan == SimTime{40});
+}
