@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "model/analysis/set_values.hpp"
 #include "model/schedule/exchange/plan_exchange.hpp"
 #include "model/support/edit_distance.hpp"
 
@@ -199,6 +200,21 @@ Errors unmodelled_operators(const OpGraph& graph) {
   return errors;
 }
 
+/// The configuration of documents with changed values.
+Result<Configuration> configure_edited(Session& session, const PredictOptions& options) {
+  const auto inputs = session.edited(options);
+  if (!*inputs) return tl::make_unexpected(inputs->error());
+  const EditedInputs& edited = **inputs;
+  PredictOptions changed = options;
+  changed.set.clear();
+  if (const auto applied = apply_parallel(edited, changed); !applied) return tl::make_unexpected(applied.error());
+  return configure(*edited.session, changed).map([&](Configuration configuration) {
+    configuration.set = options.set;
+    configuration.notices.insert(configuration.notices.begin(), edited.notices.begin(), edited.notices.end());
+    return configuration;
+  });
+}
+
 }  // namespace
 
 Result<Configuration> configure(Session& session, const PredictOptions& options) {
@@ -208,7 +224,7 @@ Result<Configuration> configure(Session& session, const PredictOptions& options)
   if (options.model.empty()) return fail("no model named; use --model, such as --model resnet50");
   if (options.batch && *options.batch < 1)
     return fail(fmt::format("--batch {}: expected at least 1 sample per GPU", *options.batch));
-  if (!options.set.empty()) return fail("--set is not available in this version");
+  if (!options.set.empty()) return configure_edited(session, options);
   configuration.system =
       session.system(options.hardware, std::max(1, options.gpus.value_or(1) / std::max(1, options.nodes.value_or(1))));
   if (!*configuration.system) return tl::make_unexpected(configuration.system->error());

@@ -41,6 +41,7 @@ void identify(const Configuration& configuration, Prediction& p) {
   p.exchange = configuration.exchange;
   p.optimizer = configuration.optimizer.name;
   p.input = configuration.input;
+  p.set = configuration.set;
   p.workload_file = workload.file;
   p.workload_sha256 = workload.sha256;
   if (configuration.nodes > 1 && configuration.network) p.network = configuration.network->id;

@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "model/analysis/set_values.hpp"
 #include "model/cli/command.hpp"
 #include "model/cli/output.hpp"
 #include "model/report/topology_report.hpp"
@@ -40,7 +41,12 @@ std::string formatted(Format format, const TopologySurvey& survey, const std::ve
 
 int run(const TopologyArguments& arguments, const Catalogue& catalogue) {
   if (arguments.bytes && arguments.route.empty()) return report({Error{"--bytes needs --route, the two ends of the transfer"}});
-  const auto system = load_system(catalogue, arguments.hardware, std::max(1, arguments.gpus.value_or(1)));
+  const int gpus = std::max(1, arguments.gpus.value_or(1));
+  std::vector<std::string> notices;
+  const auto edited = edited_hardware(catalogue, arguments.hardware, gpus, arguments.set, notices);
+  if (!edited) return report(edited.error());
+  report_notices(notices);
+  const auto system = load_system(*edited, arguments.hardware, gpus);
   if (!system) return report(system.error());
   const auto devices = chosen_devices(arguments, *system);
   if (!devices) return report(devices.error());

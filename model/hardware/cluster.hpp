@@ -1,10 +1,12 @@
 #pragma once
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "model/hardware/device.hpp"
 #include "model/hardware/topology.hpp"
+#include "model/input/edits.hpp"
 #include "model/support/result.hpp"
 
 namespace tbdsim {
@@ -55,6 +57,7 @@ struct System {
 /// Where catalogue files live: the folder that holds hardware/.
 struct Catalogue {
   std::string root;
+  std::shared_ptr<const Edits> edits = {};  ///< of the documents read from it; null: none
 };
 
 /// Finds and reads hardware by user's words, as DESIGN describes `--hw`: a path, a file beside the user, a

@@ -51,6 +51,7 @@ Json config(const Prediction& p) {
       {"gpus", p.gpus},           {"nodes", p.nodes},       {"batch_per_gpu", p.batch_per_gpu}, {"global_batch", p.global_batch},
       {"precision", p.precision}, {"exchange", p.exchange}, {"optimizer", p.optimizer},         {"input", p.input}};
   json["network"] = p.network.empty() ? Json(nullptr) : Json(p.network);
+  if (!p.set.empty()) json["set"] = p.set;
   return json;
 }
 
