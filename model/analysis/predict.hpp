@@ -90,7 +90,7 @@ struct Prediction {
   std::string network;  ///< between nodes; empty for one node
   std::vector<std::string> notices;
   std::vector<std::string> set;  ///< changed values of input files, KEY=VALUE
-  Seconds start_up;  ///< of one run, outside steady iterations
+  Seconds start_up;              ///< of one run, outside steady iterations
   int gpus = 1, nodes = 1, batch_per_gpu = 1, global_batch = 1;
   // results
   Ranged<Seconds> step_time;
