@@ -160,6 +160,9 @@ ResolvedParameters resolve_parameters(const Device& device, std::string_view fam
   return resolved;
 }
 
+// Boost clocks of the catalogue's boards without one stated lie around this.
+constexpr Hertz kTypicalClock(1.4e9);
+
 KernelRates kernel_rates(const Device& device, FlopPerSecond peak, const FamilyParameters& parameters) {
   double clock_share = 1.0;
   if (parameters.samples == 0 && device.sustained_clock && device.boost_clock) {
@@ -168,7 +171,7 @@ KernelRates kernel_rates(const Device& device, FlopPerSecond peak, const FamilyP
     clock_share = *device.sustained_clock / *device.boost_clock;
   }
   return {peak * (parameters.compute_efficiency * clock_share), device.memory_bandwidth * parameters.bandwidth_efficiency,
-          parameters.launch, device.multiprocessors};
+          parameters.launch, device.multiprocessors, device.sustained_clock.value_or(device.boost_clock.value_or(kTypicalClock))};
 }
 
 }  // namespace tbdsim
