@@ -1,6 +1,7 @@
 #include "model/cost/kernel_model.hpp"
 
 #include <fmt/format.h>
+#include <algorithm>
 
 #include "model/cost/matrix_product.hpp"
 #include "model/cost/recurrent_layer.hpp"
@@ -91,7 +92,8 @@ Result<KernelModel> KernelModel::make(const Device& device, Precision precision,
   model.gemm_ = resolve_parameters(device, "gemm", unit->parameter_class, constants);
   model.memory_ = resolve_parameters(device, "memory_bound", "fp32", constants);
   model.recurrent_ = resolve_parameters(device, "recurrent", unit->parameter_class, constants);
-  const auto recurrent = constants.recurrent.find(recurrent_generation(stack.vendor, stack.cuda, unit->tensor_core));
+  const auto recurrent = constants.recurrent.find(std::string(recurrent_generation(stack.vendor, stack.cuda)) +
+                                                  (unit->tensor_core ? "-tensor" : ""));
   if (recurrent != constants.recurrent.end()) model.recurrent_constants_ = recurrent->second;
   model.convolution_rates_ = kernel_rates(device, unit->peak, model.convolution_.parameters);
   model.gemm_rates_ = kernel_rates(device, unit->peak, model.gemm_.parameters);
@@ -234,6 +236,9 @@ NodeCost KernelModel::recurrent_cost(const OpGraph& graph, const Op& op, Pass pa
   result.family = "recurrent";
   result.tensor_core = tensor_core_;
   result.host_operators = time.operators;
+  // Enough that host and device overlap as they do step by step.
+  constexpr double kMostPieces = 16.0;
+  if (time.operators > 1.0) result.pieces = static_cast<int>(std::min(kMostPieces, layer.steps));
   return result;
 }
 

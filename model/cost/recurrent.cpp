@@ -93,10 +93,10 @@ KernelTimeModel persistent_recurrent_time(const RecurrentShape& s, RecurrentPass
   return result;
 }
 
-std::string recurrent_generation(const std::string& vendor, const std::string& cuda, bool tensor_core) {
+std::string_view recurrent_generation(std::string_view vendor, const std::string& cuda) {
+  if (vendor == "AMD") return "rocm1";
   const int release = std::atoi(cuda.c_str());
-  const std::string name = vendor == "AMD" ? "rocm1" : release == 0 || release >= 9 ? "cuda10" : release == 8 ? "cuda8" : "cuda7";
-  return tensor_core ? name + "-tensor" : name;
+  return release == 0 || release >= 9 ? "cuda10" : release == 8 ? "cuda8" : "cuda7";
 }
 
 }  // namespace tbdsim

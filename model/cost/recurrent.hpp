@@ -1,5 +1,6 @@
 #pragma once
 #include <string>
+#include <string_view>
 
 #include "model/cost/kernel_rates.hpp"
 #include "model/cost/kernel_time.hpp"
@@ -36,8 +37,8 @@ enum class RecurrentPass { forward, backward_data, backward_weights };
 [[nodiscard]] KernelTimeModel persistent_recurrent_time(const RecurrentShape& shape, RecurrentPass pass, Bytes element,
                                                         const KernelRates& rates);
 
-/// Row of `KernelConstants::recurrent` that describes a stack's library: by CUDA release, "cuda7", "cuda8" or "cuda10" (9 and
-/// later), or "rocm1"; products on tensor cores add "-tensor".
-[[nodiscard]] std::string recurrent_generation(const std::string& vendor, const std::string& cuda, bool tensor_core);
+/// Row of `KernelConstants::recurrent` that describes a library, by CUDA release: "cuda7", "cuda8" or "cuda10" (9 and later), or
+/// "rocm1". Products on tensor cores add "-tensor" to it.
+[[nodiscard]] std::string_view recurrent_generation(std::string_view vendor, const std::string& cuda);
 
 }  // namespace tbdsim
