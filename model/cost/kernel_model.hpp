@@ -21,7 +21,7 @@ struct NodeCost {
   std::string_view family;  ///< "convolution", "gemm", "recurrent", "memory_bound", "none"
   std::optional<ConvolutionAlgorithm> algorithm;
   bool tensor_core = false;
-  int pieces = 1;  ///< equal parts in which host and device take turns: the steps of an unrolled recurrent layer
+  int pieces = 1;             ///< equal parts in which host and device take turns: the steps of an unrolled recurrent layer
   double host_operators = 0;  ///< framework operators dispatched for it (a convolution's two gradients share one)
 };
 
