@@ -26,7 +26,7 @@ std::string formatted(Format format, const Prediction& prediction, const Predict
 int run(const PredictArguments& arguments, const Catalogue& catalogue) {
   if (arguments.epochs && !arguments.samples) return report({Error{"--epochs needs --samples, the size of the data set"}});
   PredictOptions options = arguments.options;
-  options.detail = arguments.layers || arguments.kernels || !arguments.trace.empty();
+  options.detail = arguments.layers || arguments.kernels || arguments.links || !arguments.trace.empty();
   const auto session = open_session(catalogue);
   const auto prediction = predict(*session, options);
   if (!prediction) return report(prediction.error());
@@ -34,7 +34,7 @@ int run(const PredictArguments& arguments, const Catalogue& catalogue) {
   if (!arguments.trace.empty()) {
     if (const auto written = write_file(arguments.trace, chrome_trace(*prediction)); !written) return report(written.error());
   }
-  PredictParts parts{arguments.layers, arguments.kernels, std::nullopt};
+  PredictParts parts{arguments.layers, arguments.kernels, arguments.links, std::nullopt};
   if (arguments.samples) parts.epochs = estimate_epochs(*prediction, *arguments.samples, arguments.epochs.value_or(1));
   return write_result(formatted(arguments.format, *prediction, parts));
 }
