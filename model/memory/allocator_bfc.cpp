@@ -10,7 +10,7 @@ namespace tbdsim {
 namespace {
 
 constexpr std::int64_t kUnit = 256;
-constexpr std::int64_t kFirstRegion = std::int64_t{2} << 20;
+constexpr std::int64_t kFirstRegion = std::int64_t{1} << 20;
 constexpr std::int64_t kMostWaste = std::int64_t{128} << 20;
 constexpr double kBackOff = 0.9;  // a region that the device cannot give is tried again at nine tenths
 
@@ -27,9 +27,7 @@ std::size_t BfcAllocator::bin_of(std::int64_t bytes) {
   return std::min<std::size_t>(kBins - 1, static_cast<std::size_t>(std::bit_width(units)) - 1);
 }
 
-BfcAllocator::Free BfcAllocator::key(std::int32_t block) const {
-  return {heap_.at(block).bytes, heap_.at(block).address, block};
-}
+BfcAllocator::Free BfcAllocator::key(std::int32_t block) const { return {heap_.at(block).bytes, heap_.at(block).address, block}; }
 
 std::int32_t BfcAllocator::take(std::int64_t bytes) {
   for (std::size_t bin = bin_of(bytes); bin < kBins; ++bin) {

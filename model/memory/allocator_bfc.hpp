@@ -9,7 +9,7 @@ namespace tbdsim {
 
 /// TensorFlow's best-fit allocator with coalescing, growing as needed (allow_growth): requests are rounded to 256 bytes;
 /// free chunks lie in bins by powers of two, ordered by size and address; the first that holds the request serves it and
-/// is split if it is at least twice as large or 128 MiB would be lost. Regions double in size, from 2 MiB.
+/// is split if it is at least twice as large or 128 MiB would be lost. Regions double in size, from 1 MiB.
 ///
 /// Without allow_growth TensorFlow takes nearly the whole device at start; what it needs is the same.
 /// Source: tensorflow/tensorflow v1.15 core/common_runtime/bfc_allocator.cc.
