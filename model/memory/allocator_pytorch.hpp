@@ -24,7 +24,7 @@ class PytorchAllocator {
   [[nodiscard]] std::optional<Handle> allocate(Bytes bytes, int stream = 0);
   void free(Handle handle);
 
-  [[nodiscard]] Bytes allocated() const { return Bytes(static_cast<double>(allocated_)); }         ///< rounded requests
+  [[nodiscard]] Bytes allocated() const { return Bytes(static_cast<double>(allocated_)); }       ///< rounded requests
   [[nodiscard]] Bytes reserved() const { return Bytes(static_cast<double>(heap_.obtained())); }  ///< held from the driver
   [[nodiscard]] const BlockHeap& heap() const { return heap_; }
 

@@ -44,7 +44,8 @@ class Tracer {
     plan_passes();
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       node_ = static_cast<std::int32_t>(i);
-      const std::int32_t workspace = costs_.empty() ? kNone : make(costs_[i].kernel.workspace, MemoryPart::workspace, nodes_[i].op);
+      const std::int32_t workspace =
+          costs_.empty() ? kNone : make(costs_[i].kernel.workspace, MemoryPart::workspace, nodes_[i].op);
       if (nodes_[i].pass == Pass::forward)
         forward(nodes_[i].op);
       else if (nodes_[i].pass != Pass::update && nodes_[i].pass != Pass::gradient_sum)
@@ -66,11 +67,11 @@ class Tracer {
     std::int32_t gradient = kNone;
   };
   struct OpState {
-    std::int32_t extra = kNone;    ///< masks, indices, statistics
-    std::int32_t second = kNone;   ///< node of the second pass; none: computed once
-    bool computed = false;         ///< the first pass is over
-    int backward_nodes = 0;        ///< still to come
-    bool keeps = false;            ///< its saved tensors are held
+    std::int32_t extra = kNone;   ///< masks, indices, statistics
+    std::int32_t second = kNone;  ///< node of the second pass; none: computed once
+    bool computed = false;        ///< the first pass is over
+    int backward_nodes = 0;       ///< still to come
+    bool keeps = false;           ///< its saved tensors are held
   };
 
   void plan_passes() {

@@ -27,9 +27,9 @@ struct AllocationTrace {
 struct EagerOptions {
   SavingRules rules = SavingRules::autograd_cuda;
   double batch = 1;
-  Bytes element{4.0};             ///< of feature maps
-  Bytes gradient_element{4.0};    ///< of parameter gradients
-  bool keeps_gradients = false;   ///< gradients of the last step stay and new ones are added to them
+  Bytes element{4.0};            ///< of feature maps
+  Bytes gradient_element{4.0};   ///< of parameter gradients
+  bool keeps_gradients = false;  ///< gradients of the last step stay and new ones are added to them
 };
 
 /// Lifetimes from the order of the step's nodes.

@@ -97,9 +97,7 @@ void finish(const OpGraph& graph, const Persistent& arrays, const Stack& stack, 
   }
 }
 
-void profile(StepMemory& memory) {
-  memory.profile = memory_profile(memory.arrays, static_cast<std::int32_t>(memory.ops.size()));
-}
+void profile(StepMemory& memory) { memory.profile = memory_profile(memory.arrays, static_cast<std::int32_t>(memory.ops.size())); }
 
 StepMemory planned(const OpGraph& graph, std::span<const NodeCost> costs, const Stack& stack, const FootprintOptions& options) {
   const PlanGraph executor = mxnet_graph(graph, saving_rules(stack), options.batch, options.element);
@@ -118,7 +116,8 @@ StepMemory planned(const OpGraph& graph, std::span<const NodeCost> costs, const 
     memory.arrays.push_back({workspace, MemoryPart::workspace, OpId{}, 0, static_cast<std::int32_t>(memory.ops.size())});
   add_persistent(graph, arrays, options, true, memory);
   profile(memory);
-  const Bytes bound = sum(arrays.weights) * shard(options, 3) + sum(arrays.gradients) * shard(options, 2) + arrays.input + workspace;
+  const Bytes bound =
+      sum(arrays.weights) * shard(options, 3) + sum(arrays.gradients) * shard(options, 2) + arrays.input + workspace;
   Bytes allocated = bound, reserved = driver_rounded(arrays.input) + driver_rounded(workspace);
   for (std::vector<Bytes>* kind : {&arrays.weights, &arrays.gradients, &arrays.exchanged})
     for (Bytes& bytes : *kind) bytes = driver_rounded(bytes);

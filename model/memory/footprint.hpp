@@ -19,18 +19,18 @@ struct FootprintOptions {
   bool accumulates = false;     ///< several micro-batches before an update: gradients stay and are added to
   int ranks = 1;                ///< of the job, over which `zero` shards
   int ranks_per_node = 1;
-  int zero = 0;                 ///< ZeRO stage: 1 shards optimiser state, 2 also gradients, 3 also weights
-  std::string_view exchange;    ///< empty: the stack's default
+  int zero = 0;                   ///< ZeRO stage: 1 shards optimiser state, 2 also gradients, 3 also weights
+  std::string_view exchange;      ///< empty: the stack's default
   std::optional<Bytes> capacity;  ///< of the device: the allocator tidies up before it gives in
 };
 
 /// Device memory of one rank.
 struct RankMemory {
-  MemoryParts parts;     ///< at the peak; their sum is `peak`
-  Bytes pre_training;    ///< context, weights, gradients and input, before the first step
-  Bytes allocated;       ///< peak of what tensors hold, in the allocator's units
-  Bytes reserved;        ///< peak of what the allocator holds
-  Bytes peak;            ///< as nvidia-smi shows it: reserved, context, handles
+  MemoryParts parts;   ///< at the peak; their sum is `peak`
+  Bytes pre_training;  ///< context, weights, gradients and input, before the first step
+  Bytes allocated;     ///< peak of what tensors hold, in the allocator's units
+  Bytes reserved;      ///< peak of what the allocator holds
+  Bytes peak;          ///< as nvidia-smi shows it: reserved, context, handles
 };
 
 /// Memory over one step: what all ranks have in common in detail, and each rank of a node.
@@ -41,7 +41,7 @@ struct StepMemory {
   MemoryProfile profile;         ///< of `arrays`
   Bytes lower_bound;             ///< peak of what must exist at once: no allocator does with less
   std::vector<RankMemory> ranks;
-  bool out_of_memory = false;    ///< the allocator gave up within `capacity`
+  bool out_of_memory = false;  ///< the allocator gave up within `capacity`
 };
 
 /// Replays one training step: `nodes` in the order in which the device runs them, with the costs that say which

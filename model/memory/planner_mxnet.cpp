@@ -112,10 +112,10 @@ class Planner {
 
   const PlanGraph& graph_;
   StoragePlan& plan_;
-  std::vector<std::int32_t> readers_;          ///< of each entry
-  std::vector<std::int32_t> references_;       ///< of each block: reads to come
-  std::vector<std::int32_t> occupant_;         ///< of each block: its lifetime, none when free
-  std::multimap<Bytes, std::int32_t> free_;    ///< equal sizes in the order in which they were returned
+  std::vector<std::int32_t> readers_;        ///< of each entry
+  std::vector<std::int32_t> references_;     ///< of each block: reads to come
+  std::vector<std::int32_t> occupant_;       ///< of each block: its lifetime, none when free
+  std::multimap<Bytes, std::int32_t> free_;  ///< equal sizes in the order in which they were returned
   std::vector<std::int32_t> wanted_;
   std::vector<bool> taken_;
   std::int32_t position_ = 0;

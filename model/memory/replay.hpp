@@ -10,9 +10,9 @@ namespace tbdsim {
 
 /// What an allocator did with a trace.
 struct Replay {
-  bool fits = true;                ///< false: out of memory, the rest is what was reached
-  Bytes allocated, reserved;       ///< peaks: rounded requests, and held from the driver
-  std::vector<Bytes> held;         ///< from the driver, as each node of the last step ends
+  bool fits = true;           ///< false: out of memory, the rest is what was reached
+  Bytes allocated, reserved;  ///< peaks: rounded requests, and held from the driver
+  std::vector<Bytes> held;    ///< from the driver, as each node of the last step ends
 };
 
 /// Runs a training step twice through the stack's allocator, since the second finds the holes that the first left.
