@@ -89,6 +89,17 @@ std::string check_table(const std::vector<CheckPart>& parts, const std::vector<s
   return text;
 }
 
+std::string check_csv(const std::vector<CheckPart>& parts, const std::vector<std::string>& sets) {
+  std::string text = "part,set,line,device,family,op,precision,pass,shape,measured_s,predicted_s,sigma\n";
+  for (const CheckPart& part : parts) {
+    for (const AssessedRow& row : part.rows)
+      text += fmt::format("{},{},{},{},{},{},{},{},{},{:.6g},{:.6g},{:.3g}\n", part.name, sets[row.set], row.sample->line,
+                          row.sample->device, row.family, row.sample->op, row.precision, row.sample->pass,
+                          shape_text(*row.sample), row.measured.base(), row.predicted.base(), row.sigma);
+  }
+  return text;
+}
+
 std::string check_json(const std::vector<CheckPart>& parts, const std::vector<std::string>& sets) {
   Json all = Json::array();
   for (const CheckPart& part : parts) {

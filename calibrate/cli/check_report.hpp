@@ -17,4 +17,7 @@ struct CheckPart {
 /// The same as JSON: parts[] {name, groups[], sizes[], devices[], worst[]}.
 [[nodiscard]] std::string check_json(const std::vector<CheckPart>& parts, const std::vector<std::string>& sets);
 
+/// Every row of every part, one line each.
+[[nodiscard]] std::string check_csv(const std::vector<CheckPart>& parts, const std::vector<std::string>& sets);
+
 }  // namespace tbdsim::calibrate

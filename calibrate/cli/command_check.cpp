@@ -64,9 +64,9 @@ Result<std::vector<CheckPart>> left_out(const Arguments& arguments, const Sample
   if (!result) return tl::make_unexpected(result.error());
   std::vector<CheckPart> parts{{"fitted to these samples", result->fitted}, {holdout + " left out", result->left_out}};
   if (options.draws > 0)
-    parts.push_back({fmt::format("{} left out, then {} random samples of each family (mean of {} draws)", holdout,
-                                 options.draw_size, options.draws),
-                     result->drawn});
+    parts.push_back(
+        {fmt::format("{} left out, then {} random samples of each family; {} draws", holdout, options.draw_size, options.draws),
+         result->drawn});
   return parts;
 }
 
@@ -85,8 +85,8 @@ Result<DeviceMap> scored_devices(const Arguments& arguments, const std::vector<S
 Result<int> run(const Arguments& arguments) {
   if (arguments.all("--samples").empty()) return fail("calibrate check: no sample file; use --samples FILE...");
   const std::string format = arguments.one("--format", "table");
-  if (format != "table" && format != "json")
-    return fail(fmt::format("calibrate check: --format: expected table or json, got {}", quoted(format)));
+  if (format != "table" && format != "json" && format != "csv")
+    return fail(fmt::format("calibrate check: --format: expected table, json or csv, got {}", quoted(format)));
   const auto catalogue = catalogue_of(arguments);
   if (!catalogue) return tl::make_unexpected(catalogue.error());
   auto files = read_sample_files(arguments.all("--samples"));
@@ -114,7 +114,8 @@ Result<int> run(const Arguments& arguments) {
     }
   }
   if (parts.front().rows.empty()) return fail("calibrate check: no sample is of a family and shape that has a kernel model");
-  std::fputs((format == "json" ? check_json(parts, files->names) : check_table(parts, files->names)).c_str(), stdout);
+  const auto report = format == "json" ? check_json : format == "csv" ? check_csv : check_table;
+  std::fputs(report(parts, files->names).c_str(), stdout);
   return 0;
 }
 

@@ -17,7 +17,7 @@ constexpr const char* kUsage =
     "  fit --shared --samples FILE... -o OUT.toml                      what boards share, and all boards\n"
     "  check --samples FILE... [--hw NAME | FILE]                      how well parameters predict samples\n"
     "  check --samples FILE... --leave-out board | architecture        the same for boards that no fit has seen\n"
-    "        [--train FILE...] [--draws N] [--draw-size N] [--seed N] [--only WORD] [--format table | json]\n"
+    "        [--train FILE...] [--draws N] [--draw-size N] [--seed N] [--only WORD] [--format table | json | csv]\n"
     "  collect, profile                                                samples from a GPU (built without CUDA)\n"
     "  --hardware DIR                                                  the folder that holds hardware/\n";
 
