@@ -15,7 +15,7 @@ TEXT_FOLDERS = ("model", "calibrate", "tests", "hardware", "scenarios", "cmake",
 TEXT_SUFFIXES = SOURCE_SUFFIXES | {".py", ".txt", ".cmake", ".md", ".toml", ".csv", ".sh", ".html", ".js", ".css"}
 LONGEST_SOURCE = 450  # lines
 ONE_USER = ("CLI/", "CLI11", "toml++/")
-ONE_FOLDER = {"nlohmann/": "model/report/"}
+ONE_FOLDER = {"nlohmann/": ("model/report/", "calibrate/cli/")}  # where reports are written
 VAGUE_NAMES = {"common", "util", "utils", "misc"}
 # Written in pieces so that this file does not break its own rule.
 MACHINE_PATHS = re.compile(r"\.\./" + r"shared|/" + r"work/")
@@ -124,11 +124,11 @@ def check_length(files):
 
 
 def check_one_folder(files):
-    for library, folder in ONE_FOLDER.items():
+    for library, folders in ONE_FOLDER.items():
         for path, text in files:
             for number, target in includes(text):
-                if target.startswith(library) and not (path.startswith(folder) and path.endswith(".cpp")):
-                    yield f"{path}:{number}: {library} belongs into sources of {folder}"
+                if target.startswith(library) and not (path.startswith(folders) and path.endswith(".cpp")):
+                    yield f"{path}:{number}: {library} belongs into sources of {' or '.join(folders)}"
 
 
 def check_single_users(files):
