@@ -31,22 +31,21 @@ Result<std::vector<TransferWay>> ways_of(const TopologyArguments& arguments, con
   return transfer_ways(system, arguments.route.front(), arguments.route.back(), bytes);
 }
 
-Result<Findings> find_out(const TopologyArguments& arguments, const Catalogue& catalogue) {
+Result<Findings> find_out(const TopologyArguments& arguments, Session& session) {
   const PredictOptions& options = arguments.asked.options;
-  const auto session = open_session(catalogue);
   Findings findings;
   if (!arguments.asked.collective.empty()) {
     CollectiveOptions asked = arguments.asked;
     auto sizes = parse_size_list("--bytes", arguments.bytes.empty() ? kDefaultSizes : arguments.bytes);
     if (!sizes) return tl::make_unexpected(sizes.error());
     asked.messages = std::move(*sizes);
-    asked.options.set.clear();  // `catalogue` has the values
-    auto surveyed = survey_collective(*session, asked);
+    asked.options.set.clear();  // the session has the values
+    auto surveyed = survey_collective(session, asked);
     if (!surveyed) return tl::make_unexpected(surveyed.error());
     findings.collective = std::move(*surveyed);
   }
   const auto system =
-      session->system(options.hardware, std::max(1, options.gpus.value_or(1) / std::max(1, options.nodes.value_or(1))));
+      session.system(options.hardware, std::max(1, options.gpus.value_or(1) / std::max(1, options.nodes.value_or(1))));
   if (!*system) return tl::make_unexpected(system->error());
   const auto devices = choose_devices(options, **system);
   if (!devices) return tl::make_unexpected(devices.error());
@@ -74,19 +73,28 @@ std::string formatted(Format format, const Findings& findings) {
 
 }  // namespace
 
-int run(const TopologyArguments& arguments, const Catalogue& catalogue) {
+Result<Answer> answer(const TopologyArguments& arguments, Session& session) {
   const PredictOptions& options = arguments.asked.options;
   if (!arguments.asked.collective.empty() && !arguments.route.empty())
-    return report({Error{"--route and --collective are two questions; ask one at a time"}});
+    return fail("--route and --collective are two questions; ask one at a time");
   if (!arguments.bytes.empty() && arguments.route.empty() && arguments.asked.collective.empty())
-    return report({Error{"--bytes needs --route, the two ends of the transfer, or --collective"}});
+    return fail("--bytes needs --route, the two ends of the transfer, or --collective");
   std::vector<std::string> notices;
-  const auto edited = edited_hardware(catalogue, options.hardware, std::max(1, options.gpus.value_or(1)), options.set, notices);
-  if (!edited) return report(edited.error());
-  report_notices(notices);
-  const auto findings = find_out(arguments, *edited);
-  if (!findings) return report(findings.error());
-  return write_result(formatted(arguments.format, *findings));
+  if (options.set.empty()) {
+    return find_out(arguments, session).map([&](const Findings& findings) {
+      return Answer{formatted(arguments.format, findings), notices};
+    });
+  }
+  const int gpus = std::max(1, options.gpus.value_or(1));
+  const auto edited = edited_hardware(session.catalogue(), options.hardware, gpus, options.set, notices);
+  if (!edited) return tl::make_unexpected(edited.error());
+  const auto findings = find_out(arguments, *open_session(*edited));
+  if (!findings) return tl::make_unexpected(findings.error());
+  return Answer{formatted(arguments.format, *findings), std::move(notices)};
+}
+
+int run(const TopologyArguments& arguments, const Catalogue& catalogue) {
+  return deliver(answer(arguments, *open_session(catalogue)));
 }
 
 }  // namespace tbdsim
