@@ -85,7 +85,7 @@ CollectSummary collect(GpuBench& gpu, const Plan& plan, const CollectOptions& op
     }
     auto kernel = gpu.prepare(m);
     if (!kernel) {
-      summary.left_out.push_back(fmt::format("{}: {}", key(m), kernel.error()));
+      summary.left_out.push_back({key(m), kernel.error()});
       continue;
     }
     const auto outcome = measure(gpu, **kernel, plan.stop, options);
@@ -95,7 +95,7 @@ CollectSummary collect(GpuBench& gpu, const Plan& plan, const CollectOptions& op
       continue;
     }
     if (!outcome) {
-      summary.left_out.push_back(fmt::format("{}: {}", key(m), outcome.error()));
+      summary.left_out.push_back({key(m), outcome.error()});
       continue;
     }
     take(complete(m, *outcome, **kernel, gpu.identity(), options));

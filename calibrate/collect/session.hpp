@@ -64,13 +64,18 @@ struct CollectOptions {
   std::function<void(const CollectProgress&)> progress;
 };
 
+/// A measurement that could not be made.
+struct LeftOut {
+  std::string measurement, reason;
+};
+
 struct CollectSummary {
   int measured = 0, already = 0;
   int noisy = 0;        ///< kept, flagged: the stopping rule gave up
   int throttled = 0;    ///< kept, flagged
   int not_started = 0;  ///< the budget was spent or the user interrupted
   bool interrupted = false;
-  std::vector<std::string> left_out;  ///< "fp8 gemm ...: why", in the order of the plan
+  std::vector<LeftOut> left_out;  ///< in the order of the plan
 };
 
 /// Key of a sample read back from a file, equal to `key` of the measurement that made it.

@@ -13,8 +13,8 @@ namespace tbdsim::calibrate {
 namespace {
 
 const char* name_of(cudnnConvolutionFwdAlgo_t a) {
-  constexpr std::array kNames{"implicit_gemm", "implicit_precomp_gemm", "gemm", "direct", "fft", "fft_tiling", "winograd",
-                              "winograd_nonfused"};
+  constexpr std::array kNames{"implicit_gemm", "implicit_precomp_gemm", "gemm", "direct", "fft", "fft_tiling",
+                              "winograd",      "winograd_nonfused"};
   return static_cast<std::size_t>(a) < kNames.size() ? kNames[static_cast<std::size_t>(a)] : "unknown";
 }
 const char* name_of(cudnnConvolutionBwdDataAlgo_t a) {
@@ -62,9 +62,9 @@ std::shared_ptr<Layer> make_layer(const GpuContext& gpu, const Measurement& m, c
   check_dnn(dnn, dnn.cudnnSetFilter4dDescriptor(layer->w.get(), dnn_type(element), format, whole(m, "k"), whole(m, "c") / groups,
                                                 whole(m, "r"), whole(m, "s")));
   layer->conv = make_descriptor(dnn, dnn.cudnnCreateConvolutionDescriptor, dnn.cudnnDestroyConvolutionDescriptor);
-  check_dnn(dnn, dnn.cudnnSetConvolution2dDescriptor(layer->conv.get(), whole(m, "pad_h"), whole(m, "pad_w"), whole(m, "stride_h"),
-                                                     whole(m, "stride_w"), whole(m, "dilation"), whole(m, "dilation"),
-                                                     CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT));
+  check_dnn(dnn, dnn.cudnnSetConvolution2dDescriptor(layer->conv.get(), whole(m, "pad_h"), whole(m, "pad_w"),
+                                                     whole(m, "stride_h"), whole(m, "stride_w"), whole(m, "dilation"),
+                                                     whole(m, "dilation"), CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT));
   check_dnn(dnn, dnn.cudnnSetConvolutionGroupCount(layer->conv.get(), groups));
   check_dnn(dnn, dnn.cudnnSetConvolutionMathType(layer->conv.get(), math_type(m.sample.precision)));
   int n = 0, k = 0, p = 0, q = 0;
@@ -76,7 +76,8 @@ std::shared_ptr<Layer> make_layer(const GpuContext& gpu, const Measurement& m, c
     return product;
   };
   layer->input = random_buffer(elements({whole(m, "n"), whole(m, "c"), whole(m, "h"), whole(m, "w")}), element, gpu.stream);
-  layer->filter = random_buffer(elements({whole(m, "k"), whole(m, "c") / groups, whole(m, "r"), whole(m, "s")}), element, gpu.stream);
+  layer->filter =
+      random_buffer(elements({whole(m, "k"), whole(m, "c") / groups, whole(m, "r"), whole(m, "s")}), element, gpu.stream);
   layer->output = random_buffer(elements({n, k, p, q}), element, gpu.stream);
   return layer;
 }
@@ -115,8 +116,8 @@ Setup backward_data(const GpuContext& gpu, const std::shared_ptr<Layer>& l) {
 
 Setup backward_weights(const GpuContext& gpu, const std::shared_ptr<Layer>& l) {
   const auto perf = choose<cudnnConvolutionBwdFilterAlgoPerf_t>(*l, gpu, [&](int most, int* count, auto* ranked) {
-    return l->dnn->cudnnGetConvolutionBackwardFilterAlgorithm_v7(l->dnn->handle, l->x.get(), l->y.get(), l->conv.get(), l->w.get(),
-                                                                 most, count, ranked);
+    return l->dnn->cudnnGetConvolutionBackwardFilterAlgorithm_v7(l->dnn->handle, l->x.get(), l->y.get(), l->conv.get(),
+                                                                 l->w.get(), most, count, ranked);
   });
   Setup setup;
   setup.algorithm = name_of(perf.algo);

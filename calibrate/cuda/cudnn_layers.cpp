@@ -23,8 +23,8 @@ struct Operand {
   Buffer data, gradient;
 };
 Operand operand(const GpuContext& gpu, const Cudnn& dnn, Element element, int n, int c, int h, int w) {
-  const std::size_t count = static_cast<std::size_t>(n) * static_cast<std::size_t>(c) * static_cast<std::size_t>(h) *
-                            static_cast<std::size_t>(w);
+  const std::size_t count =
+      static_cast<std::size_t>(n) * static_cast<std::size_t>(c) * static_cast<std::size_t>(h) * static_cast<std::size_t>(w);
   return {tensor4d(dnn, CUDNN_TENSOR_NCHW, element, n, c, h, w), random_buffer(count, element, gpu.stream),
           random_buffer(count, element, gpu.stream)};
 }
@@ -44,9 +44,9 @@ Setup set_up_softmax(const GpuContext& gpu, const Measurement& m) {
     };
   } else {
     setup.run = [&dnn, x, y] {
-      check_dnn(dnn, dnn.cudnnSoftmaxBackward(dnn.handle, CUDNN_SOFTMAX_ACCURATE, CUDNN_SOFTMAX_MODE_INSTANCE, &kOne, y.desc.get(),
-                                              y.data->get(), y.desc.get(), y.gradient->get(), &kZero, x.desc.get(),
-                                              x.gradient->get()));
+      check_dnn(
+          dnn, dnn.cudnnSoftmaxBackward(dnn.handle, CUDNN_SOFTMAX_ACCURATE, CUDNN_SOFTMAX_MODE_INSTANCE, &kOne, y.desc.get(),
+                                        y.data->get(), y.desc.get(), y.gradient->get(), &kZero, x.desc.get(), x.gradient->get()));
     };
   }
   return setup;
@@ -87,14 +87,15 @@ Setup set_up_pool(const GpuContext& gpu, const Measurement& m) {
   const Cudnn& dnn = need_cudnn(gpu);
   const Element element = element_of(m.sample.precision);
   const int pad = whole(m, "pad"), stride = whole(m, "stride");
-  const int p = (whole(m, "h") + 2 * pad - whole(m, "r")) / stride + 1, q = (whole(m, "w") + 2 * pad - whole(m, "s")) / stride + 1;
+  const int p = (whole(m, "h") + 2 * pad - whole(m, "r")) / stride + 1,
+            q = (whole(m, "w") + 2 * pad - whole(m, "s")) / stride + 1;
   if (p < 1 || q < 1) throw GpuFailure("the window is larger than the padded input");
   const bool maximum = m.sample.kind == "max";
   if (!maximum && m.sample.kind != "average") throw GpuFailure("pool has the kinds max and average");
   auto pool = make_descriptor(dnn, dnn.cudnnCreatePoolingDescriptor, dnn.cudnnDestroyPoolingDescriptor);
-  check_dnn(dnn, dnn.cudnnSetPooling2dDescriptor(pool.get(),
-                                                 maximum ? CUDNN_POOLING_MAX : CUDNN_POOLING_AVERAGE_COUNT_INCLUDE_PADDING,
-                                                 CUDNN_NOT_PROPAGATE_NAN, whole(m, "r"), whole(m, "s"), pad, pad, stride, stride));
+  check_dnn(dnn,
+            dnn.cudnnSetPooling2dDescriptor(pool.get(), maximum ? CUDNN_POOLING_MAX : CUDNN_POOLING_AVERAGE_COUNT_INCLUDE_PADDING,
+                                            CUDNN_NOT_PROPAGATE_NAN, whole(m, "r"), whole(m, "s"), pad, pad, stride, stride));
   const Operand x = operand(gpu, dnn, element, whole(m, "n"), whole(m, "c"), whole(m, "h"), whole(m, "w"));
   const Operand y = operand(gpu, dnn, element, whole(m, "n"), whole(m, "c"), p, q);
   Setup setup;
@@ -106,9 +107,9 @@ Setup set_up_pool(const GpuContext& gpu, const Measurement& m) {
     };
   } else {
     setup.run = [=, &dnn] {
-      check_dnn(dnn, dnn.cudnnPoolingBackward(dnn.handle, pool.get(), &kOne, y.desc.get(), y.data->get(), y.desc.get(),
-                                              y.gradient->get(), x.desc.get(), x.data->get(), &kZero, x.desc.get(),
-                                              x.gradient->get()));
+      check_dnn(
+          dnn, dnn.cudnnPoolingBackward(dnn.handle, pool.get(), &kOne, y.desc.get(), y.data->get(), y.desc.get(),
+                                        y.gradient->get(), x.desc.get(), x.data->get(), &kZero, x.desc.get(), x.gradient->get()));
     };
   }
   return setup;

@@ -96,7 +96,8 @@ std::vector<Seconds> DeviceTimer::time(int count, bool cold, const std::function
 
 std::vector<Seconds> DeviceTimer::time_by_records(int count) {
   const std::lock_guard lock(mutex_);
-  std::stable_sort(records_.begin(), records_.end(), [](const Activity& a, const Activity& b) { return a.start_ns < b.start_ns; });
+  std::stable_sort(records_.begin(), records_.end(),
+                   [](const Activity& a, const Activity& b) { return a.start_ns < b.start_ns; });
   std::vector<Seconds> times;
   for (const Activity& a : records_) {
     if (separates(a))

@@ -14,7 +14,8 @@ tl::expected<DynamicLibrary, std::string> DynamicLibrary::open(std::initializer_
     while (!rest.empty()) {
       const std::string_view folder = rest.substr(0, rest.find(':'));
       rest.remove_prefix(std::min(folder.size() + 1, rest.size()));
-      if (void* handle = dlopen((std::string(folder) + "/" + name).c_str(), RTLD_NOW | RTLD_GLOBAL)) return DynamicLibrary(handle);
+      if (void* handle = dlopen((std::string(folder) + "/" + name).c_str(), RTLD_NOW | RTLD_GLOBAL))
+        return DynamicLibrary(handle);
     }
     if (void* handle = dlopen(name, RTLD_NOW | RTLD_GLOBAL)) return DynamicLibrary(handle);
   }

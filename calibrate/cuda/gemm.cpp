@@ -99,7 +99,8 @@ Product::Product(const GpuContext& gpu, const Measurement& measurement)
 
 /// Column-major `rows` x `columns`, or its transpose in memory.
 cublasLtMatrixLayout_t Product::layout(cudaDataType_t type, bool transposed, int rows, int columns) const {
-  const auto r = static_cast<std::uint64_t>(transposed ? columns : rows), c = static_cast<std::uint64_t>(transposed ? rows : columns);
+  const auto r = static_cast<std::uint64_t>(transposed ? columns : rows),
+             c = static_cast<std::uint64_t>(transposed ? rows : columns);
   cublasLtMatrixLayout_t made = nullptr;
   check_blas(blas_.cublasLtMatrixLayoutCreate(&made, type, r, c, static_cast<std::int64_t>(r)));
   const auto stride = static_cast<std::int64_t>(r * c);
@@ -117,8 +118,8 @@ void Product::choose(const GpuContext& gpu) {
   (void)blas_.cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &bytes, sizeof bytes);
   cublasLtMatmulHeuristicResult_t found{};
   int count = 0;
-  const cublasStatus_t status = blas_.cublasLtMatmulAlgoGetHeuristic(blas_.handle, desc_, first_, second_, result_, result_,
-                                                                     preference, 1, &found, &count);
+  const cublasStatus_t status =
+      blas_.cublasLtMatmulAlgoGetHeuristic(blas_.handle, desc_, first_, second_, result_, result_, preference, 1, &found, &count);
   blas_.cublasLtMatmulPreferenceDestroy(preference);
   check_blas(status);
   if (count == 0) throw GpuFailure("cublasLt offers no kernel for this product");
@@ -154,7 +155,8 @@ Setup set_up_gemm(const GpuContext& gpu, const Measurement& m) {
 
 Setup set_up_attention(const GpuContext& gpu, const Measurement& m) {
   if (whole(m, "fused") != 0) throw GpuFailure("fused attention needs a kernel library that is not linked here");
-  if (m.sample.pass != "forward") throw GpuFailure("unfused attention is measured forward; its backward is made of gemm and softmax");
+  if (m.sample.pass != "forward")
+    throw GpuFailure("unfused attention is measured forward; its backward is made of gemm and softmax");
   // Scores, softmax, weighted sum: three calls, as frameworks without a fused kernel make them.
   const int sq = whole(m, "sq"), sk = whole(m, "sk"), d = whole(m, "d"), heads = whole(m, "b") * whole(m, "heads");
   const auto part = [&](std::string_view family, std::initializer_list<std::pair<std::string_view, std::int64_t>> shape) {

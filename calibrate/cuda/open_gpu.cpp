@@ -163,9 +163,7 @@ tl::expected<std::unique_ptr<GpuBench>, std::string> open_gpu(int device, std::v
     return tl::make_unexpected(fmt::format("no usable GPU: --gpu {}: there are GPUs 0..{}", device, count - 1));
   try {
     return std::make_unique<CudaBench>(device, notes);
-  } catch (const GpuFailure& failure) {
-    return tl::make_unexpected(fmt::format("no usable GPU: {}", failure.what()));
-  }
+  } catch (const GpuFailure& failure) { return tl::make_unexpected(fmt::format("no usable GPU: {}", failure.what())); }
 }
 
 tl::expected<std::string, std::string> recorder_library(const std::string& program_folder) {

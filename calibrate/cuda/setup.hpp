@@ -31,7 +31,7 @@ struct GpuContext {
 struct Setup {
   std::function<void()> run;  ///< enqueues one repetition; throws GpuFailure
   std::string algorithm, layout;
-  bool call_timing = false;  ///< `host_time` measures it instead of the device
+  bool call_timing = false;            ///< `host_time` measures it instead of the device
   std::function<Seconds()> host_time;  ///< one repetition, timed on the host from issue to completion; empty: device time
 };
 

@@ -101,11 +101,10 @@ Setup set_up_launch(const GpuContext& gpu, const Measurement& m) {
 #endif
   cudaGraphDestroy(graph);
   check(status);
-  const std::shared_ptr<std::remove_pointer_t<cudaGraphExec_t>> ready(executable, [](cudaGraphExec_t g) { cudaGraphExecDestroy(g); });
+  const std::shared_ptr<std::remove_pointer_t<cudaGraphExec_t>> ready(executable,
+                                                                      [](cudaGraphExec_t g) { cudaGraphExecDestroy(g); });
   setup.algorithm = "graph";
-  setup.host_time = [=, stream = gpu.stream] {
-    return wall_time(stream, [&] { check(cudaGraphLaunch(ready.get(), stream)); });
-  };
+  setup.host_time = [=, stream = gpu.stream] { return wall_time(stream, [&] { check(cudaGraphLaunch(ready.get(), stream)); }); };
   return setup;
 }
 
@@ -179,7 +178,8 @@ Setup set_up_collective(const GpuContext& gpu, const Measurement& m) {
   if (!gpu.nccl) throw GpuFailure(gpu.nccl_reason);
   const int ranks = whole(m, "ranks");
   if (whole(m, "nodes") != 1) throw GpuFailure("collectives are measured inside one machine");
-  if (ranks > gpu.device_count) throw GpuFailure("needs " + std::to_string(ranks) + " GPUs, there are " + std::to_string(gpu.device_count));
+  if (ranks > gpu.device_count)
+    throw GpuFailure("needs " + std::to_string(ranks) + " GPUs, there are " + std::to_string(gpu.device_count));
   const auto bytes = std::max<std::size_t>(4 * static_cast<std::size_t>(ranks), static_cast<std::size_t>(m.sample.at("bytes")));
   const auto group = std::make_shared<Group>(*gpu.nccl, ranks, bytes + 4 * static_cast<std::size_t>(ranks));
   check(cudaSetDevice(gpu.device));

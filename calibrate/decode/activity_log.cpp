@@ -12,8 +12,6 @@
 namespace tbdsim::calibrate {
 namespace {
 
-constexpr std::string_view kMagic = "tbdsim-activity 1";
-
 /// Blank-separated words of one line.
 class Words {
  public:
@@ -78,31 +76,14 @@ bool take_line(std::string_view line, ActivityLog& log) {
 
 }  // namespace
 
-std::string activity_header(const ActivityLog& log) {
-  return fmt::format("{}\ndevice {}\ndriver {}\nlibrary {}\n", kMagic, log.device, log.driver, log.library);
-}
-
-std::string activity_line(const Activity& a) {
-  switch (a.kind) {
-    case ActivityKind::kernel:
-      return fmt::format("kernel {} {} {} {} {} {} {} {} {} {} {} {} {}\n", a.correlation, a.stream, a.start_ns, a.end_ns,
-                         a.grid[0], a.grid[1], a.grid[2], a.block[0], a.block[1], a.block[2], a.registers, a.shared_bytes,
-                         a.name);
-    case ActivityKind::copy:
-      return fmt::format("copy {} {} {} {} {} {}\n", a.correlation, a.stream, a.start_ns, a.end_ns, a.bytes, a.name);
-    case ActivityKind::fill:
-      break;
-  }
-  return fmt::format("fill {} {} {} {} {}\n", a.correlation, a.stream, a.start_ns, a.end_ns, a.bytes);
-}
-
 Result<ActivityLog> parse_activity_log(std::string_view text, const std::string& name) {
-  if (text.substr(0, text.find('\n')) != kMagic)
-    return tl::make_unexpected(Errors{{fmt::format("expected a recording that starts with \"{}\"", kMagic), {name, 1, 1}}});
+  if (text.substr(0, text.find('\n')) != kActivityMagic)
+    return tl::make_unexpected(
+        Errors{{fmt::format("expected a recording that starts with \"{}\"", kActivityMagic), {name, 1, 1}}});
   ActivityLog log;
   Errors errors;
   int number = 1;
-  text.remove_prefix(std::min(kMagic.size() + 1, text.size()));
+  text.remove_prefix(std::min(kActivityMagic.size() + 1, text.size()));
   constexpr std::size_t kMostErrors = 20;
   while (!text.empty() && errors.size() < kMostErrors) {
     ++number;

@@ -2,6 +2,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/support/result.hpp"
@@ -38,6 +39,7 @@ struct ActivityLog {
 ///     kernel CORRELATION STREAM START END GX GY GZ BX BY BZ REGISTERS SHARED NAME
 ///     copy CORRELATION STREAM START END BYTES DIRECTION
 ///     fill CORRELATION STREAM START END BYTES
+inline constexpr std::string_view kActivityMagic = "tbdsim-activity 1";
 [[nodiscard]] std::string activity_header(const ActivityLog& log);
 [[nodiscard]] std::string activity_line(const Activity& activity);
 
