@@ -48,11 +48,11 @@ TEST_CASE("blocks take turns, so that a spent budget leaves no family out") {
 TEST_CASE("mistakes in a plan are told all at once") {
   CHECK(errors_of("[[measure]]\nfamily = \"sofmax\"\nprecision = [\"fp31\"]\nshape = [\"rows=8\"]\n") ==
         "p.toml:4:10: measure[0].family: unknown family \"sofmax\", did you mean \"softmax\"?\n"
-        "    4 | family = \"sofmax\"\n"
-        "      |          ^~~~~~~~\n"
+        "   4 | family = \"sofmax\"\n"
+        "     |          ^~~~~~~~\n"
         "p.toml:5:13: measure[0].precision: unknown precision \"fp31\", did you mean \"fp32\"?\n"
-        "    5 | precision = [\"fp31\"]\n"
-        "      |             ^~~~~~~~\n");
+        "   5 | precision = [\"fp31\"]\n"
+        "     |             ^~~~~~~~\n");
   CHECK(errors_of("") == "p.toml:1:1: expected at least one [[measure]]\n");
   const std::string twice = errors_of("[[measure]]\nfamily = \"softmax\"\nshape = [\"rows=8;cols=4\", \"rows=8;cols=4\"]\n");
   CHECK(twice.find("softmax softmax fp32 forward rows=8;cols=4 cold is measured twice") != std::string::npos);
