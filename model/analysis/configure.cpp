@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "model/analysis/set_values.hpp"
 #include "model/schedule/exchange/plan_exchange.hpp"
 #include "model/support/edit_distance.hpp"
 
@@ -185,18 +186,19 @@ void choose_stack(Session& session, const PredictOptions& options, Configuration
         fmt::format("fp32 is IEEE arithmetic; frameworks may default to tf32 on {} (--precision tf32)", device.id));
 }
 
-/// A network with an operator that has no cost model gets no number, rather than one that leaves it out.
-Errors unmodelled_operators(const OpGraph& graph) {
-  Errors errors;
-  for (const Op& op : graph.ops) {
-    if (info(op.kind).family == OpFamily::recurrent)
-      errors.push_back(
-          {fmt::format("{}: layer \"{}\": {} layers have no cost model in this version", graph.name, op.name, info(op.kind).name),
-           {},
-           {},
-           0});
-  }
-  return errors;
+/// The configuration of documents with changed values.
+Result<Configuration> configure_edited(Session& session, const PredictOptions& options) {
+  const auto inputs = session.edited(options);
+  if (!*inputs) return tl::make_unexpected(inputs->error());
+  const EditedInputs& edited = **inputs;
+  PredictOptions changed = options;
+  changed.set.clear();
+  if (const auto applied = apply_parallel(edited, changed); !applied) return tl::make_unexpected(applied.error());
+  return configure(*edited.session, changed).map([&](Configuration configuration) {
+    configuration.set = options.set;
+    configuration.notices.insert(configuration.notices.begin(), edited.notices.begin(), edited.notices.end());
+    return configuration;
+  });
 }
 
 }  // namespace
@@ -208,7 +210,7 @@ Result<Configuration> configure(Session& session, const PredictOptions& options)
   if (options.model.empty()) return fail("no model named; use --model, such as --model resnet50");
   if (options.batch && *options.batch < 1)
     return fail(fmt::format("--batch {}: expected at least 1 sample per GPU", *options.batch));
-  if (!options.set.empty()) return fail("--set is not available in this version");
+  if (!options.set.empty()) return configure_edited(session, options);
   configuration.system =
       session.system(options.hardware, std::max(1, options.gpus.value_or(1) / std::max(1, options.nodes.value_or(1))));
   if (!*configuration.system) return tl::make_unexpected(configuration.system->error());
@@ -232,10 +234,6 @@ Result<Configuration> configure(Session& session, const PredictOptions& options)
   configuration.workload = session.workload(options.model, variant, {options.image, std::nullopt});
   if (!*configuration.workload)
     errors.insert(errors.end(), configuration.workload->error().begin(), configuration.workload->error().end());
-  if (*configuration.workload) {
-    const Errors missing = unmodelled_operators(configuration.network_graph().graph);
-    errors.insert(errors.end(), missing.begin(), missing.end());
-  }
   if (!errors.empty()) return tl::make_unexpected(errors);
   const Workload& network = configuration.network_graph();
   if (options.seq_len) {

@@ -25,6 +25,7 @@ struct Configuration {
   Optimizer optimizer;
   std::string exchange, input;
   std::vector<std::string> notices;
+  std::vector<std::string> set;  ///< values of input files that were changed, KEY=VALUE
 
   [[nodiscard]] const System& hardware() const { return **system; }
   [[nodiscard]] const Workload& network_graph() const { return **workload; }

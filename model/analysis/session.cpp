@@ -4,15 +4,17 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "model/analysis/set_values.hpp"
 #include "model/input/digest.hpp"
 #include "model/workload/network_file.hpp"
 
 namespace tbdsim {
 namespace {
 
-Result<Workload> read_workload_file(const std::string& path) {
+Result<Workload> read_workload_file(const std::string& path, const Catalogue& catalogue) {
   auto file = TomlFile::open(path);
   if (!file) return tl::make_unexpected(file.error());
+  if (catalogue.edits) file->edit(*catalogue.edits, "model");
   const std::string digest = sha256_hex(file->text());
   auto graph = read_network(std::move(*file));
   if (!graph) return tl::make_unexpected(graph.error());
@@ -20,11 +22,12 @@ Result<Workload> read_workload_file(const std::string& path) {
   return Workload{std::move(*graph), std::move(step), path, digest};
 }
 
-Result<Workload> make_workload(const std::string& name, const std::string& variant, const ZooOptions& options) {
+Result<Workload> make_workload(const Catalogue& catalogue, const std::string& name, const std::string& variant,
+                               const ZooOptions& options) {
   std::error_code error;
   const bool file = name.size() > 5 && name.substr(name.size() - 5) == ".toml";
   const bool path = file || name.find('/') != std::string::npos;
-  if (path && std::filesystem::exists(name, error)) return read_workload_file(name);
+  if (path && std::filesystem::exists(name, error)) return read_workload_file(name, catalogue);
   const std::string wanted = file ? std::filesystem::path(name).stem().string() : name;
   const auto entry = find_network(wanted, variant);
   if (!entry) {
@@ -61,6 +64,26 @@ Result<Stack> choose_stack(const std::string& root, const Device& device) {
                           device.id, device.compute_capability));
 }
 
+/// The stack that was found, read again with its changes; which one it is never depends on them.
+Result<Stack> with_edits(Result<Stack> found, const Catalogue& catalogue) {
+  if (!found || !catalogue.edits) return found;
+  auto file = TomlFile::open(found->file);
+  if (!file) return tl::make_unexpected(file.error());
+  file->edit(*catalogue.edits, "stack");
+  auto edited = read_stack(std::move(*file));
+  if (!edited) return edited;
+  edited->notices = std::move(found->notices);
+  edited->extra_spread = found->extra_spread;
+  return edited;
+}
+
+Result<KernelConstants> read_constants(const Catalogue& catalogue) {
+  auto file = TomlFile::open(catalogue.root + "/hardware/kernels.toml");
+  if (!file) return tl::make_unexpected(file.error());
+  if (catalogue.edits) file->edit(*catalogue.edits, "hw.kernels");
+  return read_kernel_constants(std::move(*file));
+}
+
 }  // namespace
 
 template <class Value, class Make>
@@ -84,23 +107,30 @@ std::shared_ptr<const Result<Network>> Session::network(const std::string& name)
 }
 
 std::shared_ptr<const Result<Stack>> Session::stack(const std::string& name) {
-  return cached<Stack>(stacks_, name, [&] { return load_stack(catalogue_.root, name); });
+  return cached<Stack>(stacks_, name, [&] { return with_edits(load_stack(catalogue_.root, name), catalogue_); });
 }
 
 std::shared_ptr<const Result<Stack>> Session::default_stack(const Device& device) {
   return cached<Stack>(stacks_, fmt::format("\n{} {}", device.vendor, device.compute_capability),
-                       [&] { return choose_stack(catalogue_.root, device); });
+                       [&] { return with_edits(choose_stack(catalogue_.root, device), catalogue_); });
 }
 
 std::shared_ptr<const Result<Workload>> Session::workload(const std::string& name, const std::string& variant,
                                                           const ZooOptions& options) {
   const std::string key = fmt::format("{}\n{}\n{}\n{}", name, variant, options.image.value_or(0), options.classes.value_or(0));
-  return cached<Workload>(workloads_, key, [&] { return make_workload(name, variant, options); });
+  return cached<Workload>(workloads_, key, [&] { return make_workload(catalogue_, name, variant, options); });
 }
 
 std::shared_ptr<const Result<KernelConstants>> Session::constants() {
-  return cached<KernelConstants>(constants_, "",
-                                 [&] { return read_kernel_constants(catalogue_.root + "/hardware/kernels.toml"); });
+  return cached<KernelConstants>(constants_, "", [&] { return read_constants(catalogue_); });
+}
+
+std::shared_ptr<const Result<EditedInputs>> Session::edited(const PredictOptions& options) {
+  // What decides which documents are read, and so what a key may mean.
+  const std::string key =
+      fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", options.hardware, options.model, options.stack, options.network,
+                  options.gpus.value_or(0), options.nodes.value_or(0), fmt::join(options.set, "\n"));
+  return cached<EditedInputs>(edited_, key, [&] { return resolve_values(catalogue_, options); });
 }
 
 std::shared_ptr<Session> open_session(const Catalogue& catalogue) { return std::make_shared<Session>(catalogue); }

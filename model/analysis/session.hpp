@@ -19,6 +19,9 @@ struct Workload {
   std::string file, sha256;  ///< of a user's network file
 };
 
+/// What `--set` asks, resolved against the documents that a configuration reads (`set_values.hpp`).
+struct EditedInputs;
+
 class Session {
  public:
   explicit Session(Catalogue catalogue) : catalogue_(std::move(catalogue)) {}
@@ -32,6 +35,8 @@ class Session {
   [[nodiscard]] std::shared_ptr<const Result<Workload>> workload(const std::string& name, const std::string& variant,
                                                                  const ZooOptions& options);
   [[nodiscard]] std::shared_ptr<const Result<KernelConstants>> constants();
+  /// Inputs with the values of `options.set` in place. Errors: as `resolve_values`.
+  [[nodiscard]] std::shared_ptr<const Result<EditedInputs>> edited(const PredictOptions& options);
 
  private:
   template <class Value>
@@ -46,6 +51,7 @@ class Session {
   Cache<Stack> stacks_;
   Cache<Workload> workloads_;
   Cache<KernelConstants> constants_;
+  Cache<EditedInputs> edited_;
 };
 
 }  // namespace tbdsim

@@ -102,6 +102,13 @@ std::string set_bytes(std::optional<Bytes>& bytes, const std::string& text) {
   return "";
 }
 
+void add_set(CLI::App& verb, std::vector<std::string>& target) {
+  verb.add_option("--set", target, "Change a value of an input file, such as\nhw.link.nvlink.bandwidth=2x; may be repeated")
+      ->option_text("KEY=VALUE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
 void describe_predict(CLI::App& verb, PredictArguments& a) {
   PredictOptions& o = a.options;
   add_name(verb, "--hw", "NAME|FILE", "System, or a GPU in a plain PCIe host", o.hardware);
@@ -120,11 +127,7 @@ void describe_predict(CLI::App& verb, PredictArguments& a) {
   add_name(verb, "--exchange", "NAME", "How gradients are exchanged [allreduce]", o.exchange);
   add_name(verb, "--optimizer", "NAME", "sgd, sgd-momentum, adam, lamb, lars or novograd\n[sgd-momentum for CNNs]", o.optimizer);
   add_name(verb, "--input", "NAME", "Where samples come from [synthetic]", o.input);
-  verb.add_option("--set", o.set, "Change a value of an input file; may be repeated")
-      ->group("")
-      ->option_text("KEY=VALUE")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_set(verb, o.set);
   verb.add_flag("--layers", a.layers, "Also the time of every layer");
   verb.add_flag("--kernels", a.kernels, "Also the time and utilisation of every kernel");
   add_name(verb, "--trace", "FILE", "Write the kernels of a step as a Chrome trace (JSON)", a.trace);
@@ -143,7 +146,7 @@ void describe_predict(CLI::App& verb, PredictArguments& a) {
 }
 
 void describe_validate(CLI::App& verb, ValidateArguments& a) {
-  verb.add_option("FILE", a.files, "Measured-run tables (CSV)")->option_text("...");
+  verb.add_option("FILE", a.files, "Measured-run tables (CSV), scenarios (TOML)")->option_text("...");
   verb.add_flag("--rows", a.rows, "Also the error of every row (table format)");
   add(verb, "--max-mean-ape", "SHARE", "Fail (exit code 1) above this mean error, such as 8%",
       [&a](const std::string& text) { return set_share(a.max_mean_ape, text); });
@@ -168,6 +171,7 @@ void describe_topology(CLI::App& verb, TopologyArguments& a) {
   verb.add_option("--route", a.route, "The way between two vertices, such as gpu0 gpu5")->option_text("A B")->expected(2);
   add(verb, "--bytes", "SIZE", "Size of a transfer along --route, such as \"1 MiB\"",
       [&a](const std::string& text) { return set_bytes(a.bytes, text); });
+  add_set(verb, a.set);
   add_format(verb, a.format);
 }
 
@@ -259,7 +263,7 @@ tl::expected<Arguments, Stop> chosen(const CommandLine& line) {
   if (verb == "list") return line.list;
   if (verb == "validate") {
     if (line.validate.files.empty())
-      return tl::make_unexpected(Stop{kUsage, "validate: expected a measured-run table (CSV file)"});
+      return tl::make_unexpected(Stop{kUsage, "validate: expected a measured-run table (CSV) or a scenario (TOML)"});
     return line.validate;
   }
   if (verb == "show") {

@@ -47,6 +47,7 @@ struct TopologyArguments {
   std::vector<int> devices;        ///< empty: the first `gpus`
   std::vector<std::string> route;  ///< two vertices, or none
   std::optional<Bytes> bytes;      ///< of a transfer along `route`
+  std::vector<std::string> set;    ///< KEY=VALUE
   Format format = Format::table;
 };
 

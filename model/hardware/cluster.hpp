@@ -1,10 +1,12 @@
 #pragma once
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "model/hardware/device.hpp"
 #include "model/hardware/topology.hpp"
+#include "model/input/edits.hpp"
 #include "model/support/result.hpp"
 
 namespace tbdsim {
@@ -49,12 +51,15 @@ struct System {
 /// `nodes` of a system on one network: vertices "node3/gpu0" and one "network_switch0" that every NIC hangs on.
 /// A node without NICs is joined through its first CPU.
 [[nodiscard]] Topology cluster_topology(const System& system, int nodes, const Network& network);
+/// What the ports of one node reach together, each direction. A network other than the machine's own comes with one port.
+[[nodiscard]] BytesPerSecond node_bandwidth(const System& system, const Network& network);
 /// What NCCL may do by default on this device: relays from Volta on (they need NCCL 2.8, which older GPUs rarely ran).
 [[nodiscard]] RingOptions default_ring_options(const Device& device);
 
 /// Where catalogue files live: the folder that holds hardware/.
 struct Catalogue {
   std::string root;
+  std::shared_ptr<const Edits> edits = {};  ///< of the documents read from it; null: none
 };
 
 /// Finds and reads hardware by user's words, as DESIGN describes `--hw`: a path, a file beside the user, a

@@ -41,6 +41,7 @@ Result<PlainWiring> load_plain_wiring(const Catalogue& catalogue, const Device& 
   const std::string id = fmt::format("plain-pcie-{}", generation);
   auto file = TomlFile::open(catalogue_path(catalogue, kHosts.folder, id));
   if (!file) return tl::make_unexpected(file.error());
+  if (catalogue.edits) file->edit(*catalogue.edits, "hw.host");
   TomlTable root = file->root();
   (void)root.integer("schema", kHardwareSchema, kHardwareSchema);
   PlainWiring wiring;

@@ -66,7 +66,10 @@ class SystemReader {
       return std::nullopt;
     }
     auto file = TomlFile::open(*path);
-    if (file) return std::move(*file);
+    if (file) {
+      if (catalogue_.edits) file->edit(*catalogue_.edits, fmt::format("hw.{}", key));
+      return std::move(*file);
+    }
     elsewhere_.insert(elsewhere_.end(), file.error().begin(), file.error().end());
     return std::nullopt;
   }
@@ -172,8 +175,10 @@ Result<Device> device_from(TomlFile& file) {
 Result<System> system_from(const Catalogue& catalogue, const std::string& path, int gpus) {
   auto file = TomlFile::open(path);
   if (!file) return tl::make_unexpected(file.error());
-  if (!describes_device(*file)) return SystemReader(catalogue, *file).read();
-  auto system = device_from(*file).and_then([&](Device device) { return plain_system(catalogue, std::move(device), gpus); });
+  const bool device = describes_device(*file);
+  if (catalogue.edits) file->edit(*catalogue.edits, device ? "hw.device" : "hw");
+  if (!device) return SystemReader(catalogue, *file).read();
+  auto system = device_from(*file).and_then([&](Device found) { return plain_system(catalogue, std::move(found), gpus); });
   if (system) {
     system->file = path;
     system->sha256 = sha256_hex(file->text());
@@ -209,6 +214,7 @@ Result<Part> load_entry(const Catalogue& catalogue, const Shelf& shelf, const st
   if (!path) return tl::make_unexpected(path.error());
   auto file = TomlFile::open(*path);
   if (!file) return tl::make_unexpected(file.error());
+  if (catalogue.edits) file->edit(*catalogue.edits, shelf.noun);
   TomlTable root = file->root();
   (void)root.integer("schema", kHardwareSchema, kHardwareSchema);
   Part value = read(root, stem_of(*path));

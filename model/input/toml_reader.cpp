@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "model/input/file_text.hpp"
@@ -124,7 +125,20 @@ TomlTable TomlFile::root() { return TomlTable(impl_->node(&impl_->root, "")); }
 const std::string& TomlFile::name() const { return impl_->name; }
 const std::string& TomlFile::text() const { return impl_->text; }
 
-Errors TomlFile::errors() const { return in_order(impl_->notes, impl_->text, impl_->name); }
+Errors TomlFile::errors() const {
+  if (impl_->whole.empty()) return in_order(impl_->notes, impl_->text, impl_->name);
+  Errors errors = in_order(impl_->notes, impl_->whole, impl_->name);
+  for (Error& error : errors) {
+    if (error.where.line <= impl_->own_lines) continue;
+    error.where.file = "--set";
+    error.where.line -= impl_->own_lines;
+  }
+  // What else is wrong then follows from the wrong assignment.
+  const auto assigned = [](const Error& error) { return error.where.file == "--set"; };
+  if (std::any_of(errors.begin(), errors.end(), assigned))
+    errors.erase(std::remove_if(errors.begin(), errors.end(), std::not_fn(assigned)), errors.end());
+  return errors;
+}
 
 const TomlValue* TomlTable::Node::require(std::string_view key, std::string_view expected) {
   known.emplace(key);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/input/edits.hpp"
 #include "model/support/result.hpp"
 #include "model/units/parse.hpp"
 
@@ -22,6 +23,7 @@ class TomlTable;
 ///         if (!file->errors().empty()) return tl::make_unexpected(file->errors());`
 class TomlFile {
  public:
+  struct Impl;  ///< for the sources of this folder only
   /// Errors: cannot open, is a directory, empty, larger than 64 MiB, not text, nested absurdly deep, not valid TOML
   /// (with position; the parser stops at the first such error).
   [[nodiscard]] static Result<TomlFile> open(const std::string& path);
@@ -31,13 +33,17 @@ class TomlFile {
   TomlFile& operator=(TomlFile&&) noexcept;
   ~TomlFile();
 
+  /// Applies the changes that belong to the document called `role`, and notes what it holds where `edits` asks for that. A
+  /// change whose table this document lacks belongs to another one. Wrong values are the reader's to report, at the place
+  /// of the assignment: `--set:1:27: link.nvlink.bandwidth: expected ...`. Expects that nothing was read yet.
+  void edit(const Edits& edits, const std::string& role);
+
   [[nodiscard]] TomlTable root();
   [[nodiscard]] Errors errors() const;  ///< sorted by line, then column; the first 1000 and a count of the rest
   [[nodiscard]] const std::string& name() const;
   [[nodiscard]] const std::string& text() const;  ///< the bytes that were parsed (for a digest)
 
  private:
-  struct Impl;
   std::unique_ptr<Impl> impl_;
   explicit TomlFile(std::unique_ptr<Impl> impl);
   friend class TomlTable;
@@ -71,6 +77,8 @@ class TomlTable {
   [[nodiscard]] double number_or(std::string_view key, double fallback, Bounds bounds = {});
   [[nodiscard]] bool boolean_or(std::string_view key, bool fallback);
   [[nodiscard]] std::vector<std::string> texts_or_empty(std::string_view key);
+  /// A string, number or boolean, or an array of them, each as its text; empty where the key is missing.
+  [[nodiscard]] std::vector<std::string> scalars(std::string_view key);
   [[nodiscard]] std::vector<std::int64_t> integers_or_empty(std::string_view key);
 
   /// A string with its unit, e.g. `bandwidth = "25 GB/s"`. A bare number is refused.

@@ -41,7 +41,9 @@ struct TomlTable::Node {
 struct TomlFile::Impl {
   std::string name;
   std::string text;
-  std::vector<std::string_view> lines;  ///< of `text`
+  std::string whole;                    ///< `text` and the assignments that changed it, where there are any
+  int own_lines = 0;                    ///< of `text`, where it was changed
+  std::vector<std::string_view> lines;  ///< of `whole`, else of `text`
   TomlValue root;
   std::vector<Note> notes;
   std::map<const TomlValue*, std::shared_ptr<TomlTable::Node>> nodes;  ///< one per table, so that copies agree

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,5 +42,8 @@ struct TomlMember {
 
 /// Parses TOML 1.0. Error: the first syntax error, with its place. Expects text that passed `nesting_problem`.
 [[nodiscard]] Result<TomlValue> parse_toml(std::string_view text, const std::string& name);
+
+/// A value as TOML writes it: `"25 GB/s"`, `3`, `[1, 2]`. Nothing if the text is no such value.
+[[nodiscard]] std::optional<TomlValue> toml_literal(std::string_view literal);
 
 }  // namespace tbdsim

@@ -1,0 +1,101 @@
+#include "model/analysis/set_values.hpp"
+
+#include "model/analysis/configure.hpp"
+#include "tests/catch.hpp"
+
+using namespace tbdsim;
+
+namespace {
+
+const Catalogue kCatalogue{TBDSIM_SOURCE_DIR};
+
+PredictOptions two_of_dgx1(std::vector<std::string> set) {
+  PredictOptions options;
+  options.hardware = "dgx1";
+  options.model = "resnet50";
+  options.gpus = 2;
+  options.batch = 16;
+  options.set = std::move(set);
+  return options;
+}
+
+Configuration configured(std::vector<std::string> set) {
+  const auto session = open_session(kCatalogue);
+  auto configuration = configure(*session, two_of_dgx1(std::move(set)));
+  INFO((configuration ? "" : to_text(configuration.error())));
+  REQUIRE(configuration);
+  return std::move(*configuration);
+}
+
+DocumentRecord document(std::string role, std::vector<DocumentLeaf> leaves, std::vector<std::string> tables) {
+  return {std::move(role), "", std::move(leaves), std::move(tables)};
+}
+
+}  // namespace
+
+TEST_CASE("a value of every kind of input file can be set") {
+  const Configuration plain = configured({});
+  const Configuration edited = configured({"hw.device.memory_bandwidth=1800GB/s", "hw.link.nvlink.bandwidth=0.5x",
+                                           "hw.host.cores=7", "hw.network.latency=3 us", "stack.host.dispatch=1 us",
+                                           "hw.kernels.gemm.fp32.reread=2x", "parallel.batch=3x", "parallel.precision=amp"});
+  CHECK(edited.hardware().device.memory_bandwidth == BytesPerSecond(1800e9));
+  CHECK(edited.hardware().host.cores == 7);
+  CHECK(edited.network->latency == Seconds(3e-6));
+  CHECK(edited.stack.dispatch == Seconds(1e-6));
+  CHECK(edited.batch == 48);
+  CHECK(edited.precision == Precision::amp);
+  // Achieved figures keep their share of the nominal one.
+  const LinkBundle& before = plain.hardware().topology.links.front();
+  const LinkBundle& after = edited.hardware().topology.links.front();
+  CHECK(after.bandwidth.base() == 0.5 * before.bandwidth.base());
+  CHECK(after.sm_copy.base() - 0.5 * before.sm_copy.base() == 0.0);
+  CHECK(edited.set.size() == 8);
+  CHECK(edited.notices.at(1) == "hw.link.nvlink.bandwidth: \"25 GB/s\" becomes \"12.5 GB/s\"; achieved, sm_copy in proportion");
+}
+
+TEST_CASE("a value set to what it was changes nothing, and a later prediction knows nothing of an earlier change") {
+  const auto session = open_session(kCatalogue);
+  const auto plain = predict(*session, two_of_dgx1({}));
+  const auto slower = predict(*session, two_of_dgx1({"memory_bandwidth=0.5x"}));
+  const auto same = predict(*session, two_of_dgx1({"memory_bandwidth=1x"}));
+  const auto again = predict(*session, two_of_dgx1({}));
+  REQUIRE(plain);
+  CHECK(slower->step_time.value > plain->step_time.value);
+  CHECK(same->step_time.value == plain->step_time.value);
+  CHECK(again->step_time.value == plain->step_time.value);
+}
+
+TEST_CASE("an achieved figure that is set as well is left as it was set") {
+  const Configuration edited = configured({"hw.link.nvlink.bandwidth=2x", "hw.link.nvlink.sm_copy=30 GB/s"});
+  CHECK(edited.hardware().topology.links.front().sm_copy == BytesPerSecond(30e9));
+  CHECK(edited.hardware().topology.links.front().achieved == BytesPerSecond(47.88e9));
+}
+
+TEST_CASE("elements of arrays go by index or by name") {
+  PredictOptions options;
+  options.hardware = "p4000";
+  options.model = TBDSIM_SOURCE_DIR "/tests/data/networks/small_cnn.toml";
+  options.set = {"layer.conv1.kernel=5", "model.layer[0].pad=2"};
+  const auto session = open_session(kCatalogue);
+  const auto configuration = configure(*session, options);
+  INFO((configuration ? "" : to_text(configuration.error())));
+  REQUIRE(configuration);
+  CHECK(configuration->notices.front() == "model.layer[0].kernel: 3 becomes 5");
+}
+
+TEST_CASE("a key means the one value whose path ends so") {
+  const std::vector<DocumentRecord> documents{
+      document("hw", {{"link.a.bandwidth", "", "1 GB/s", true}, {"gpus", "", "8", false}}, {"", "link", "link.a"}),
+      document("hw.device", {{"bandwidth", "", "2 GB/s", true}}, {""})};
+  const auto key = [&](const std::string& set) {
+    const auto resolved = resolve_values({set}, documents, {});
+    return resolved ? resolved->changes.front().key + " = " + resolved->changes.front().literal : to_text(resolved.error());
+  };
+  CHECK(key("hw.device.bandwidth=3x") == "hw.device.bandwidth = \"6 GB/s\"");
+  CHECK(key("a.bandwidth=5 GB/s") == "hw.link.a.bandwidth = \"5 GB/s\"");
+  CHECK(key("hw.gpus=0.5x") == "hw.gpus = 4");
+  CHECK(key("hw.link.a.latency=1 us") == "hw.link.a.latency = \"1 us\"");
+  CHECK(key("hw.bandwidth=3x") ==
+        "--set:1:1: hw.bandwidth: fits 2 values: hw.link.a.bandwidth, hw.device.bandwidth\n"
+        "   1 | hw.bandwidth=3x\n     | ^~~~~~~~~~~~\n");
+}
