@@ -109,8 +109,8 @@ void add_set(CLI::App& verb, std::vector<std::string>& target) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
-void describe_predict(CLI::App& verb, PredictArguments& a) {
-  PredictOptions& o = a.options;
+/// What a job is: the same options under every verb that predicts one.
+void describe_job(CLI::App& verb, PredictOptions& o) {
   add_name(verb, "--hw", "NAME|FILE", "System, or a GPU in a plain PCIe host", o.hardware);
   add_name(verb, "--model", "NAME|FILE", "Network; NAME@mxnet, @torchvision or @tf is a variant", o.model);
   add_number(verb, "--gpus", "GPUs of the job [all GPUs of --nodes nodes]", o.gpus);
@@ -128,6 +128,10 @@ void describe_predict(CLI::App& verb, PredictArguments& a) {
   add_name(verb, "--optimizer", "NAME", "sgd, sgd-momentum, adam, lamb, lars or novograd\n[sgd-momentum for CNNs]", o.optimizer);
   add_name(verb, "--input", "NAME", "Where samples come from [synthetic]", o.input);
   add_set(verb, o.set);
+}
+
+void describe_predict(CLI::App& verb, PredictArguments& a) {
+  describe_job(verb, a.options);
   verb.add_flag("--layers", a.layers, "Also the time of every layer");
   verb.add_flag("--kernels", a.kernels, "Also the time and utilisation of every kernel");
   add_name(verb, "--trace", "FILE", "Write the kernels of a step as a Chrome trace (JSON)", a.trace);
@@ -142,6 +146,14 @@ void describe_predict(CLI::App& verb, PredictArguments& a) {
     a.seed = seed.value_or(a.seed);
     return seed ? "" : "a whole number of at least 0";
   });
+  add_format(verb, a.format);
+}
+
+void describe_network(CLI::App& verb, NetworkArguments& a) {
+  describe_job(verb, a.options);
+  add(verb, "--target", "SHARE", "Efficiency that the nodes should reach [90 %]",
+      [&a](const std::string& text) { return set_share(a.target, text); });
+  add_number(verb, "--top", "Arrays in the table, most exposed first [20]", a.top);
   add_format(verb, a.format);
 }
 
@@ -179,6 +191,7 @@ void describe_topology(CLI::App& verb, TopologyArguments& a) {
 struct CommandLine {
   CLI::App app{"Predicts how fast a DNN trains on described hardware, how far it scales and\nwhether it fits.", "tbdsim"};
   PredictArguments predict;
+  NetworkArguments network;
   ValidateArguments validate;
   ListArguments list;
   ShowArguments show;
@@ -190,6 +203,8 @@ struct CommandLine {
     app.get_formatter()->column_width(kHelpColumn);
     app.require_subcommand(1);
     describe_predict(verb("predict", "Step time, throughput, stages, limit, memory and cost"), predict);
+    describe_network(verb("network", "Which arrays delay several nodes, whether they pay, and on which\nnetwork they would"),
+                     network);
     describe_validate(verb("validate", "Predictions against measured runs"), validate);
     describe_topology(verb("topology", "Links, relations of GPUs, rings and routes of a node"), topology);
     describe_list(verb("list", "What the catalogue holds"), list);
@@ -260,6 +275,7 @@ std::optional<Stop> wrong_verb(const CommandLine& line, int argc, char** argv) {
 tl::expected<Arguments, Stop> chosen(const CommandLine& line) {
   const std::string verb = line.app.get_subcommands().front()->get_name();
   if (verb == "predict") return line.predict;
+  if (verb == "network") return line.network;
   if (verb == "list") return line.list;
   if (verb == "validate") {
     if (line.validate.files.empty())

@@ -51,7 +51,15 @@ struct TopologyArguments {
   Format format = Format::table;
 };
 
-using Arguments = std::variant<PredictArguments, ValidateArguments, ListArguments, ShowArguments, TopologyArguments>;
+struct NetworkArguments {
+  PredictOptions options;
+  std::optional<double> target;  ///< a share; absent: the analysis's own
+  std::optional<int> top;        ///< arrays in the table; absent: the report's own
+  Format format = Format::table;
+};
+
+using Arguments =
+    std::variant<PredictArguments, NetworkArguments, ValidateArguments, ListArguments, ShowArguments, TopologyArguments>;
 
 /// Why there is nothing to run: help or the version (exit code 0, for stdout), or bad usage (2, for stderr).
 struct Stop {
