@@ -2,16 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "model/report/csv.hpp"
 #include "model/report/text_table.hpp"
 #include "model/units/format.hpp"
 
 namespace tbdsim {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kWidth = 80, kArrayName = 26;
 
@@ -65,65 +61,9 @@ std::string arrays(const NetworkProfile& p, int most) {
   return left > 0 ? text + fmt::format("  and {} more (--top)\n", left) : text;
 }
 
-Json rate_or_null(const std::optional<BytesPerSecond>& rate) { return rate ? Json(rate->base()) : Json(nullptr); }
-
-Json input(const std::string& name, const std::string& file, const std::string& sha256) {
-  return {{"name", name},
-          {"file", file.empty() ? Json(nullptr) : Json(file)},
-          {"sha256", sha256.empty() ? Json(nullptr) : Json(sha256)}};
-}
-
 }  // namespace
 
 std::string network_table(const NetworkProfile& p, int most) { return heading(p) + least(p) + arrays(p, most); }
-
-std::string network_json(const NetworkProfile& p) {
-  const Prediction& job = p.job;
-  Json layers = Json::array(), schedules = Json::array();
-  for (const ArrayTraffic& a : p.arrays) {
-    layers.push_back({{"name", a.name},
-                      {"bytes", a.bytes.base()},
-                      {"send_start_s", a.send_start.base()},
-                      {"send_end_s", a.send_end.base()},
-                      {"receive_start_s", a.receive_start.base()},
-                      {"receive_end_s", a.receive_end.base()},
-                      {"exposed_s", a.exposed.base()}});
-  }
-  for (const ScheduleVerdict& s : p.schedules) {
-    schedules.push_back({{"exchange", s.exchange},
-                         {"step_time_s", s.step.base()},
-                         {"gain", s.gain},
-                         {"least_bandwidth_bytes_per_s", rate_or_null(s.least_to_pay)},
-                         {"least_bandwidth_for_target_bytes_per_s", rate_or_null(s.least_to_reach)}});
-  }
-  const Json json{{"schema", "tbdsim.network/1"},
-                  {"tool", {{"name", "tbdsim"}, {"version", TBDSIM_VERSION}}},
-                  {"inputs",
-                   {{"hardware", input(job.hardware_name, job.hardware_file, job.hardware_sha256)},
-                    {"workload", input(job.model, job.workload_file, job.workload_sha256)},
-                    {"stack", input(job.stack, job.stack_file, job.stack_sha256)}}},
-                  {"config",
-                   {{"gpus", job.gpus},
-                    {"nodes", job.nodes},
-                    {"network", job.network},
-                    {"batch_per_gpu", job.batch_per_gpu},
-                    {"precision", job.precision},
-                    {"exchange", job.exchange},
-                    {"optimizer", job.optimizer}}},
-                  {"step_time_s", p.schedules.front().step.base()},
-                  {"one_node_step_time_s", p.one_node_step.base()},
-                  {"line_rate_bytes_per_s", p.line_rate.base()},
-                  {"pays", p.pays},
-                  {"gain", p.gain},
-                  {"efficiency", p.efficiency},
-                  {"target", p.target},
-                  {"reaches_target", p.reaches},
-                  {"least_bandwidth_bytes_per_s", rate_or_null(p.schedules.front().least_to_pay)},
-                  {"least_bandwidth_for_target_bytes_per_s", rate_or_null(p.schedules.front().least_to_reach)},
-                  {"schedules", schedules},
-                  {"layers", layers}};
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
-}
 
 std::string network_csv(const NetworkProfile& p) {
   std::string text = csv_line({"name", "bytes", "send_start_s", "send_end_s", "receive_start_s", "receive_end_s", "exposed_s"});
