@@ -203,8 +203,7 @@ struct CommandLine {
     app.get_formatter()->column_width(kHelpColumn);
     app.require_subcommand(1);
     describe_predict(verb("predict", "Step time, throughput, stages, limit, memory and cost"), predict);
-    describe_network(verb("network", "Which arrays delay several nodes, whether they pay, and on which\nnetwork they would"),
-                     network);
+    describe_network(verb("network", "Which arrays delay several nodes, and whether they pay"), network);
     describe_validate(verb("validate", "Predictions against measured runs"), validate);
     describe_topology(verb("topology", "Links, relations of GPUs, rings and routes of a node"), topology);
     describe_list(verb("list", "What the catalogue holds"), list);

@@ -14,7 +14,7 @@ constexpr std::array<ExchangeKind, 7> kKinds{{{"allreduce", "", plan_bucketed_al
                                               {"local", "mxnet", nullptr},
                                               {"ps", "", plan_parameter_server},
                                               {"ps-p3", "mxnet", plan_p3},
-                                              {"dataparallel", "pytorch", plan_data_parallel}}};
+                                              {"dataparallel", "pytorch", nullptr}}};
 
 }  // namespace
 
