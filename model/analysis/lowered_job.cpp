@@ -12,10 +12,10 @@ Result<LoweredJob> lower_job(Session& session, const Configuration& configuratio
   const Workload& workload = configuration.network_graph();
   auto kernels = KernelModel::make(system.device, configuration.precision, configuration.stack, **configuration.constants);
   if (!kernels) return tl::make_unexpected(kernels.error());
-  const auto library = load_nccl(session.catalogue().root, configuration.stack.nccl);
-  if (!library) return tl::make_unexpected(library.error());
+  const auto library = session.nccl(configuration.stack.nccl, system.device.architecture);
+  if (!*library) return tl::make_unexpected(library->error());
   auto exchange = plan_exchange(configuration.exchange, {system, configuration.devices, configuration.nodes,
-                                                         configuration.network, configuration.stack, *library});
+                                                         configuration.network, configuration.stack, **library});
   if (!exchange) return tl::make_unexpected(exchange.error());
   LoweredStep step = lower(workload.graph, workload.step, *kernels, configuration.stack, *exchange->style,
                            {static_cast<double>(configuration.batch), system.host.dispatch_scale});
