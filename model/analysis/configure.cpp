@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "model/analysis/input_stage.hpp"
 #include "model/analysis/set_values.hpp"
 #include "model/schedule/exchange/plan_exchange.hpp"
 #include "model/support/edit_distance.hpp"
@@ -55,11 +56,6 @@ Result<std::string> choose_exchange(const std::string& name) {
     known.emplace_back(kind.name);
   }
   return fail(fmt::format("unknown exchange \"{}\"{}", name, suggestion(name, known)));
-}
-
-Result<std::string> choose_input(const std::string& name) {
-  if (name.empty() || name == "synthetic") return std::string("synthetic");
-  return fail(fmt::format("unknown input \"{}\"; synthetic is modelled in this version", name));
 }
 
 /// Devices per node and nodes, from --gpus, --nodes and --devices (DESIGN section 5).
@@ -235,7 +231,6 @@ Result<Configuration> configure(Session& session, const PredictOptions& options)
   take(choose_precision(options.precision), configuration.precision, errors);
   take(choose_optimizer(options.optimizer), configuration.optimizer, errors);
   take(choose_exchange(options.exchange), configuration.exchange, errors);
-  take(choose_input(options.input), configuration.input, errors);
   std::pair<std::vector<int>, int> devices;
   if (take(choose_devices(options, configuration.hardware()), devices, errors)) {
     configuration.devices = std::move(devices.first);
@@ -251,6 +246,8 @@ Result<Configuration> configure(Session& session, const PredictOptions& options)
   if (*configuration.workload) {
     const Errors missing = unmodelled_operators(configuration.network_graph().graph);
     errors.insert(errors.end(), missing.begin(), missing.end());
+    const Errors input = choose_input(session, options, configuration);
+    errors.insert(errors.end(), input.begin(), input.end());
   }
   if (!errors.empty()) return tl::make_unexpected(errors);
   const Workload& network = configuration.network_graph();

@@ -67,6 +67,7 @@ const std::vector<RowOption>& row_options() {
       {"--image", kCount, [](MeasuredRun& run, std::string_view v) { return set_count(run.options.image, v); }},
       {"--input", kName, [](MeasuredRun& run, std::string_view v) { return set_name(run.options.input, v); }},
       {"--mock-loader", "", [](MeasuredRun& run, std::string_view) { return set_name(run.options.input, "synthetic"); }},
+      {"--mock-trainer", "", [](MeasuredRun& run, std::string_view) { return run.options.mock_trainer = true; }},
       {"--network", kName, [](MeasuredRun& run, std::string_view v) { return set_name(run.options.network, v); }},
       {"--nodes", kCount, [](MeasuredRun& run, std::string_view v) { return set_count(run.options.nodes, v); }},
       {"--optimizer", kName, [](MeasuredRun& run, std::string_view v) { return set_name(run.options.optimizer, v); }},

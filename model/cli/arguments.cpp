@@ -126,7 +126,9 @@ void describe_predict(CLI::App& verb, PredictArguments& a) {
            o.stack);
   add_name(verb, "--exchange", "NAME", "How gradients are exchanged [allreduce]", o.exchange);
   add_name(verb, "--optimizer", "NAME", "sgd, sgd-momentum, adam, lamb, lars or novograd\n[sgd-momentum for CNNs]", o.optimizer);
-  add_name(verb, "--input", "NAME", "Where samples come from [synthetic]", o.input);
+  add_name(verb, "--input", "NAME", "Where samples come from [the stack's]", o.input);
+  verb.add_flag("--mock-loader", o.mock_loader, "Samples are there when they are needed");
+  verb.add_flag("--mock-trainer", o.mock_trainer, "Only load samples");
   add_set(verb, o.set);
   verb.add_flag("--layers", a.layers, "Also the time of every layer");
   verb.add_flag("--kernels", a.kernels, "Also the time and utilisation of every kernel");
@@ -139,7 +141,7 @@ void describe_predict(CLI::App& verb, PredictArguments& a) {
   });
   add(verb, "--seed", "N", "Seed of anything random [1]", [&a](const std::string& text) -> std::string {
     const auto seed = whole_number(text, 0);
-    a.seed = seed.value_or(a.seed);
+    a.options.seed = seed.value_or(a.options.seed);
     return seed ? "" : "a whole number of at least 0";
   });
   add_format(verb, a.format);

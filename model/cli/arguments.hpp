@@ -20,7 +20,6 @@ struct PredictArguments {
   std::string trace;                    ///< file to write; empty: none
   std::optional<std::int64_t> samples;  ///< of one epoch
   std::optional<int> epochs;
-  int seed = 1;  ///< nothing random is modelled by this verb yet: accepted for scripts
 };
 
 struct ValidateArguments {

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "model/input/toml_reader.hpp"
+#include "model/stack/input_settings.hpp"
+#include "model/stack/store.hpp"
 #include "model/support/result.hpp"
 #include "model/units/quantity.hpp"
 
@@ -73,6 +75,8 @@ struct Stack {
   std::string nccl;               ///< "2.1.15"
   Bytes exchange_bucket;          ///< gradients are exchanged when so many bytes have gathered
   bool exchange_overlaps = true;  ///< buckets leave while backward still runs
+  StoreSettings store;
+  InputSettings input;
   std::string source;
   std::vector<std::string> notices;  ///< set on resolution: "no mxnet-1.3 in the catalogue, using mxnet-1.2"
   double extra_spread = 0.0;         ///< added to the range when the name only resolved to this stack
