@@ -160,6 +160,11 @@ ResolvedParameters resolve_parameters(const Device& device, std::string_view fam
   return resolved;
 }
 
+Hertz instruction_clock(const Device& device) {
+  constexpr Hertz kTypicalClock(1.4e9);  // boards of the catalogue lie around this
+  return device.sustained_clock.value_or(device.boost_clock.value_or(kTypicalClock));
+}
+
 KernelRates kernel_rates(const Device& device, FlopPerSecond peak, const FamilyParameters& parameters) {
   double clock_share = 1.0;
   if (parameters.samples == 0 && device.sustained_clock && device.boost_clock) {
@@ -168,7 +173,7 @@ KernelRates kernel_rates(const Device& device, FlopPerSecond peak, const FamilyP
     clock_share = *device.sustained_clock / *device.boost_clock;
   }
   return {peak * (parameters.compute_efficiency * clock_share), device.memory_bandwidth * parameters.bandwidth_efficiency,
-          parameters.launch, device.multiprocessors};
+          parameters.launch, device.multiprocessors, instruction_clock(device)};
 }
 
 }  // namespace tbdsim

@@ -23,6 +23,9 @@ struct ResolvedParameters {
 [[nodiscard]] ResolvedParameters resolve_parameters(const Device& device, std::string_view family, std::string_view precision,
                                                     const KernelConstants& constants);
 
+/// Clock that chains of dependent instructions run at: the sustained one if known, else the boost clock.
+[[nodiscard]] Hertz instruction_clock(const Device& device);
+
 /// Sustained rates for one family: peak and bandwidth of the description times the resolved efficiencies.
 [[nodiscard]] KernelRates kernel_rates(const Device& device, FlopPerSecond peak, const FamilyParameters& parameters);
 

@@ -22,6 +22,12 @@ enum class HostCoupling {
   serialized,  ///< the device idles while the host handles each operator (MXNet and Torch7, as their batch curves show)
 };
 
+/// Which kernels a recurrent layer runs.
+enum class RecurrentKernels {
+  library,  ///< cuDNN's (MIOpen's) layers: one call for all steps
+  cells,    ///< cells of the framework's own operators, unrolled, each dispatched by the host
+};
+
 /// How arrays are updated.
 enum class UpdateKind {
   per_array,     ///< one chain of kernels per parameter array
@@ -61,6 +67,8 @@ struct Stack {
   double batch_norm_forward_passes = 3, batch_norm_backward_passes = 5;  ///< passes over the tensor
   bool separate_bias = true;                                             ///< convolution bias is a kernel of its own
   bool channels_last = false;
+  RecurrentKernels recurrent = RecurrentKernels::library;
+  bool persistent_recurrent = false;  ///< 16-bit layers may keep their weights in registers (cuDNN's persistent kernels)
   // Update
   UpdateKind update = UpdateKind::per_array;
   int update_kernels_per_array = 1;

@@ -69,6 +69,12 @@ void read_operators(TomlTable table, Stack& stack) {
   stack.separate_bias = table.boolean_or("separate_bias", true);
   stack.batch_norm_forward_passes = table.number_or("batch_norm_forward_passes", 3, kPositive);
   stack.batch_norm_backward_passes = table.number_or("batch_norm_backward_passes", 5, kPositive);
+  const std::string recurrent = table.text_or("recurrent", "library");
+  if (recurrent == "cells")
+    stack.recurrent = RecurrentKernels::cells;
+  else if (recurrent != "library")
+    table.problem("recurrent", fmt::format("expected \"library\" or \"cells\", got \"{}\"", recurrent));
+  stack.persistent_recurrent = table.boolean_or("persistent_recurrent", false);
   (void)table.text("source");
   table.finish();
 }
