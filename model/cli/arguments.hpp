@@ -22,6 +22,14 @@ struct PredictArguments {
   std::optional<int> epochs;
 };
 
+struct ScaleArguments {
+  PredictOptions options;  ///< without counts
+  std::vector<int> gpus, nodes;
+  std::optional<std::int64_t> samples;  ///< of one epoch
+  bool weak = false, fixed_global_batch = false;
+  Format format = Format::table;
+};
+
 struct ValidateArguments {
   std::vector<std::string> files;
   Format format = Format::table;
@@ -50,7 +58,8 @@ struct TopologyArguments {
   Format format = Format::table;
 };
 
-using Arguments = std::variant<PredictArguments, ValidateArguments, ListArguments, ShowArguments, TopologyArguments>;
+using Arguments =
+    std::variant<PredictArguments, ScaleArguments, ValidateArguments, ListArguments, ShowArguments, TopologyArguments>;
 
 /// Why there is nothing to run: help or the version (exit code 0, for stdout), or bad usage (2, for stderr).
 struct Stop {
