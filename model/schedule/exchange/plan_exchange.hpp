@@ -53,4 +53,9 @@ struct ExchangeKind {
 [[nodiscard]] Result<PlannedExchange> plan_p2p_store(const ExchangeSetting& setting);
 [[nodiscard]] Result<PlannedExchange> plan_nccl_store(const ExchangeSetting& setting);
 
+/// Parameter servers beside the workers, whole arrays in the order of readiness.
+[[nodiscard]] Result<PlannedExchange> plan_parameter_server(const ExchangeSetting& setting);
+/// The same with slices, front layers first (P3).
+[[nodiscard]] Result<PlannedExchange> plan_p3(const ExchangeSetting& setting);
+
 }  // namespace tbdsim
