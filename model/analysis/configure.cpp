@@ -219,7 +219,6 @@ Result<Configuration> configure(Session& session, const PredictOptions& options)
   choose_stack(session, options, configuration, errors);
   choose_network(session, options, configuration, errors);
   take(choose_precision(options.precision), configuration.precision, errors);
-  take(choose_optimizer(options.optimizer), configuration.optimizer, errors);
   take(choose_exchange(options.exchange), configuration.exchange, errors);
   take(choose_input(options.input), configuration.input, errors);
   std::pair<std::vector<int>, int> devices;
@@ -231,16 +230,15 @@ Result<Configuration> configure(Session& session, const PredictOptions& options)
     configuration.gpus = static_cast<int>(std::min(gpus, kMostGpus));
   }
   const std::string variant = options.stack.empty() ? "torchvision" : configuration.stack.zoo_variant;
-  configuration.workload = session.workload(options.model, variant, {options.image, std::nullopt});
+  configuration.workload = session.workload(options.model, variant, {options.image, std::nullopt, options.seq_len});
   if (!*configuration.workload)
     errors.insert(errors.end(), configuration.workload->error().begin(), configuration.workload->error().end());
+  const std::string usual = *configuration.workload ? configuration.network_graph().graph.default_optimizer : "";
+  take(choose_optimizer(options.optimizer.empty() ? usual : options.optimizer), configuration.optimizer, errors);
   if (!errors.empty()) return tl::make_unexpected(errors);
   const Workload& network = configuration.network_graph();
-  if (options.seq_len) {
-    return fail(
-        fmt::format("--seq-len {}: {} {}", *options.seq_len, options.model,
-                    network.graph.input_unit == "image" ? "takes images, not sequences" : "states its own sequence length"));
-  }
+  if (options.seq_len && !network.file.empty())
+    return fail(fmt::format("--seq-len {}: {} states its own sequence length", *options.seq_len, options.model));
   if (options.image && !network.file.empty())
     return fail(fmt::format("--image {}: {} states its own input", *options.image, options.model));
   configuration.batch = options.batch.value_or(configuration.network_graph().graph.default_batch);

@@ -34,7 +34,7 @@ Result<Workload> make_workload(const Catalogue& catalogue, const std::string& na
     if (file) return fail(fmt::format("no network file \"{}\", and {}", name, entry.error().front().message));
     return tl::make_unexpected(entry.error());
   }
-  auto graph = (*entry)->build(**entry, options);
+  auto graph = build_network(**entry, options);
   if (!graph) return tl::make_unexpected(graph.error());
   TrainingStep step = training_step(*graph);
   return Workload{std::move(*graph), std::move(step), {}, {}};
@@ -117,7 +117,8 @@ std::shared_ptr<const Result<Stack>> Session::default_stack(const Device& device
 
 std::shared_ptr<const Result<Workload>> Session::workload(const std::string& name, const std::string& variant,
                                                           const ZooOptions& options) {
-  const std::string key = fmt::format("{}\n{}\n{}\n{}", name, variant, options.image.value_or(0), options.classes.value_or(0));
+  const std::string key = fmt::format("{}\n{}\n{}\n{}\n{}", name, variant, options.image.value_or(0), options.classes.value_or(0),
+                                      options.seq_len.value_or(0));
   return cached<Workload>(workloads_, key, [&] { return make_workload(catalogue_, name, variant, options); });
 }
 

@@ -58,6 +58,9 @@ struct OpGraph {
   std::string variant;     ///< "torchvision", "mxnet", "tf", "file"
   std::string input_unit;  ///< "image", "sentence": what one sample is called
   int default_batch = 32;
+  std::string part_unit;          ///< what throughput is also told in: "token", "audio second"; empty: nothing else
+  double parts_per_sample = 0.0;  ///< of `part_unit`
+  std::string default_optimizer;  ///< "adam"; empty: the rule for networks of its kind
   std::vector<Op> ops;
   std::vector<Tensor> tensors;
   std::vector<Parameter> parameters;

@@ -9,9 +9,11 @@ namespace tbdsim {
 
 /// Every file of this folder that defines networks appends its entries with the function of its name.
 void append_alexnet(std::vector<ZooEntry>& entries);
+void append_bert(std::vector<ZooEntry>& entries);
 void append_densenet(std::vector<ZooEntry>& entries);
 void append_googlenet(std::vector<ZooEntry>& entries);
 void append_googlenet_plain(std::vector<ZooEntry>& entries);
+void append_gpt(std::vector<ZooEntry>& entries);
 void append_inception_bn(std::vector<ZooEntry>& entries);
 void append_inception_resnet_v2(std::vector<ZooEntry>& entries);
 void append_inception_tf(std::vector<ZooEntry>& entries);
@@ -28,11 +30,25 @@ void append_resnet_mxnet(std::vector<ZooEntry>& entries);
 void append_resnet_tf(std::vector<ZooEntry>& entries);
 void append_shufflenet_v2(std::vector<ZooEntry>& entries);
 void append_squeezenet(std::vector<ZooEntry>& entries);
+void append_transformer(std::vector<ZooEntry>& entries);
+void append_transformer_xl(std::vector<ZooEntry>& entries);
+void append_vision_transformer(std::vector<ZooEntry>& entries);
 void append_vgg(std::vector<ZooEntry>& entries);
 
 /// An ImageNet classifier of the zoo; batch 32, the default of every CNN here.
 [[nodiscard]] ZooEntry image_classifier(std::string name, std::string variant, std::string source,
                                         Result<OpGraph> (*build)(const ZooEntry&, const ZooOptions&), int image = 224);
+
+/// A network of sequences, whose default length is `seq_len`.
+[[nodiscard]] ZooEntry sequence_entry(std::string name, std::string variant, std::string application, std::string dataset,
+                                      int seq_len, int batch, std::string source,
+                                      Result<OpGraph> (*build)(const ZooEntry&, const ZooOptions&));
+
+/// The wanted or the entry's length of a sequence.
+[[nodiscard]] std::int64_t sequence_length(const ZooEntry& entry, const ZooOptions& options);
+
+/// A builder whose input are the tokens of one sequence.
+[[nodiscard]] GraphBuilder token_builder(const ZooEntry& entry, const ZooOptions& options, std::string input_unit);
 
 /// A builder whose input is a square image of the wanted or the entry's side.
 [[nodiscard]] GraphBuilder image_builder(const ZooEntry& entry, const ZooOptions& options, std::int64_t channels = 3);
