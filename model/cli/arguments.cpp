@@ -155,7 +155,8 @@ void describe_validate(CLI::App& verb, ValidateArguments& a) {
 
 void describe_list(CLI::App& verb, ListArguments& a) {
   verb.add_option("KIND", a.kind, "gpus systems networks hosts storage stacks models")->option_text(" ");
-  verb.add_flag_callback("--models", [&a] { a.kind = "models"; }, "The same as the kind models");
+  verb.add_flag_callback(
+      "--models", [&a] { a.kind = "models"; }, "The same as the kind models");
   add_format(verb, a.format);
 }
 

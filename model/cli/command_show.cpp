@@ -49,7 +49,9 @@ Result<CatalogueEntry> show_model(const std::string& id, std::optional<int> imag
   if (seq_len && *seq_len < 1) return fail(fmt::format("--seq-len {}: expected at least 1 token", *seq_len));
   const auto entry = find_network(id, "");
   if (!entry) return tl::make_unexpected(entry.error());
-  return build_network(**entry, {image, std::nullopt, seq_len}).map([&](const OpGraph& graph) { return describe(**entry, graph); });
+  return build_network(**entry, {image, std::nullopt, seq_len}).map([&](const OpGraph& graph) {
+    return describe(**entry, graph);
+  });
 }
 
 }  // namespace
@@ -59,9 +61,10 @@ int run(const ShowArguments& arguments, const Catalogue& catalogue) {
   if (!found) return report(found.error());
   const bool model = found->kind->name == "models";
   if ((arguments.image || arguments.seq_len) && !model)
-    return report({Error{fmt::format("show: {} is for models; {} is one of {}", arguments.image ? "--image" : "--seq-len", found->id,
-                                     found->kind->name)}});
-  const auto entry = model ? show_model(found->id, arguments.image, arguments.seq_len) : found->kind->describe(catalogue, found->id);
+    return report({Error{fmt::format("show: {} is for models; {} is one of {}", arguments.image ? "--image" : "--seq-len",
+                                     found->id, found->kind->name)}});
+  const auto entry =
+      model ? show_model(found->id, arguments.image, arguments.seq_len) : found->kind->describe(catalogue, found->id);
   if (!entry) return report(entry.error());
   switch (arguments.format) {
     case Format::json:
