@@ -44,6 +44,7 @@ std::optional<Passes> memory_passes(const Op& op, const Stack& stack) {
     case OpKind::softmax:
       return Passes{1, 1, 1, 2, 0, 0.7};
     case OpKind::transpose:
+    case OpKind::sequence_reverse:
     case OpKind::prepend_token:
     case OpKind::upsample:
     case OpKind::reduce:

@@ -80,6 +80,7 @@ std::vector<Example> examples() {
       {OpKind::roi_pool, RoiPoolAttributes{100, 7}, {image}, {4, 700, 7}, 0},
       {OpKind::element_loss, {}, {{7}}, {7}, 0},
       {OpKind::ctc_loss, {}, {{9, 16}}, {9, 16}, 0},
+      {OpKind::sequence_reverse, {}, {{9, 16}}, {9, 16}, 0},
   };
 }
 
