@@ -69,25 +69,20 @@ Json stages(const Stages& s) {
 Json memory(const MemoryVerdict& m) {
   Json gpus = Json::array();
   for (const GpuMemory& g : m.gpus) {
-    const MemoryParts& p = g.parts;
+    Json parts = Json::object();
+    for (std::size_t i = 0; i < kMemoryPartCount; ++i)
+      parts[std::string(name(static_cast<MemoryPart>(i)))] = whole(g.parts.bytes[i]);
     gpus.push_back({{"gpu", g.gpu},
+                    {"fits", g.peak <= m.capacity},
+                    {"excess_bytes", whole(std::max(g.peak - m.capacity, Bytes(0.0)))},
+                    {"probability_of_fitting", g.probability},
                     {"pre_training_bytes", whole(g.pre_training)},
                     {"allocated_bytes", whole(g.allocated)},
                     {"reserved_bytes", whole(g.reserved)},
                     {"peak_bytes", whole(g.peak)},
                     {"low_bytes", whole(g.low)},
                     {"high_bytes", whole(g.high)},
-                    {"parts_bytes",
-                     {{"weights", whole(p.weights)},
-                      {"gradients", whole(p.gradients)},
-                      {"optimizer_state", whole(p.optimizer_state)},
-                      {"feature_maps", whole(p.feature_maps)},
-                      {"workspace", whole(p.workspace)},
-                      {"dynamic", whole(p.dynamic)},
-                      {"input", whole(p.input)},
-                      {"exchange", whole(p.exchange)},
-                      {"context", whole(p.context)},
-                      {"slack", whole(p.slack)}}}});
+                    {"parts_bytes", parts}});
   }
   return {{"capacity_bytes", whole(m.capacity)}, {"fits", m.fits}, {"gpus", gpus}};
 }

@@ -74,7 +74,9 @@ struct Stack {
   double update_extra_passes = 0;         ///< copies the framework adds (MXNet's key-value store: 2)
   // Memory
   MemoryPlan memory_plan = MemoryPlan::caching_allocator;
-  Bytes context;  ///< CUDA context, library handles, before the first tensor
+  Bytes context;                 ///< CUDA context, library handles, before the first tensor
+  Bytes training_start;          ///< what the first step adds: handles of kernel libraries, communicators
+  bool keeps_gradients = false;  ///< gradients of the last step stay, new ones are added to them
   // Input and run
   Seconds start_up;  ///< of one run, outside steady iterations
   // Exchange
