@@ -98,7 +98,7 @@ TEST_CASE("multiply-adds of a transformer layer by hand") {
   CHECK(macs_per_sample(build("bert-base")).backward == 2 * (12 * layer + heads));
 }
 
-TEST_CASE("--seq-len changes the length, not the parameters") {
+TEST_CASE("another sequence length changes no parameters") {
   const OpGraph longer = build("bert-large", {{}, {}, 512});
   CHECK(to_text(longer.tensors.front().shape) == "512");
   CHECK(longer.parameter_elements() == 336226108);
