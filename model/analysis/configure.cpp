@@ -193,6 +193,7 @@ Result<Configuration> configure(Session& session, const PredictOptions& options)
   choose_stack(session, options, configuration, errors);
   choose_network(session, options, configuration, errors);
   take(choose_precision(options.precision), configuration.precision, errors);
+  take(choose_optimizer(options.optimizer), configuration.optimizer, errors);
   take(choose_exchange(options.exchange), configuration.exchange, errors);
   take(choose_input(options.input), configuration.input, errors);
   std::pair<std::vector<int>, int> devices;
@@ -207,8 +208,6 @@ Result<Configuration> configure(Session& session, const PredictOptions& options)
   configuration.workload = session.workload(options.model, variant, {options.image, std::nullopt, options.seq_len});
   if (!*configuration.workload)
     errors.insert(errors.end(), configuration.workload->error().begin(), configuration.workload->error().end());
-  const std::string usual = *configuration.workload ? configuration.network_graph().graph.default_optimizer : "";
-  take(choose_optimizer(options.optimizer.empty() ? usual : options.optimizer), configuration.optimizer, errors);
   if (!errors.empty()) return tl::make_unexpected(errors);
   const Workload& network = configuration.network_graph();
   if (options.seq_len && !network.file.empty())
@@ -219,6 +218,8 @@ Result<Configuration> configure(Session& session, const PredictOptions& options)
   if (std::int64_t{configuration.batch} * configuration.gpus > std::numeric_limits<int>::max())
     return fail(
         fmt::format("batch {} on {} GPUs: more samples a step than can be counted", configuration.batch, configuration.gpus));
+  if (options.optimizer.empty() && !take(choose_optimizer(network.graph.default_optimizer), configuration.optimizer, errors))
+    return tl::make_unexpected(errors);
   scale_update(configuration.optimizer, configuration.stack);
   return configuration;
 }
