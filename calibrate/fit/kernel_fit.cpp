@@ -17,7 +17,8 @@ namespace {
 // Priors of a board: sustained fp32 rates of published large products are 0.7 to 1.0 of the listed boost rate, copies
 // reach 0.7 to 0.9 of the memory bandwidth. Tensor cores sustain less of their peak.
 constexpr double kComputePrior = 0.85, kTensorPrior = 0.7;
-constexpr std::size_t kPerBoard = 3;  // share of peak, share of bandwidth, launch
+constexpr double kCallLaunch = 25e-6;  // s
+constexpr std::size_t kPerBoard = 3;   // share of peak, share of bandwidth, launch
 
 /// Whether a sample may serve a fit: device times where a board's chip has them; call times, which include the host's
 /// launch and here cover one pass only, for chips that have nothing else.
@@ -121,7 +122,9 @@ class SharedFit {
                            : tensor          ? 0.15
                                              : 0.06});
       unknowns_.push_back({id + " bandwidth", family_.bandwidth, 0.05});
-      unknowns_.push_back({id + " launch", family_.launch.base(), family_.computes ? 0.7 : 0.0});
+      // Calls of operators that only move data hide nothing of what the host and the framework add: 15 to 45 us.
+      const bool calls = !family_.computes && choice_.call_timed(id);
+      unknowns_.push_back({id + " launch", calls ? kCallLaunch : family_.launch.base(), family_.computes || calls ? 0.7 : 0.0});
     }
     fit_ = robust_fit(
         unknowns_, set_.rows.size(), [this](std::span<const double> v, std::size_t row) { return residual(v, row); },
@@ -135,8 +138,8 @@ class SharedFit {
     const Observation& row = set_.rows[i];
     const Device& device = *devices_[set_.board_of[i]];
     const double* own = &v[first_board_ + kPerBoard * set_.board_of[i]];
-    const KernelRates rates{peak_for(device, precision_) * own[0], device.memory_bandwidth * own[1], Seconds(own[2]),
-                            device.multiprocessors, instruction_clock(device)};
+    const KernelRates rates =
+        sustained_rates(device, peak_for(device, precision_) * own[0], device.memory_bandwidth * own[1], Seconds(own[2]));
     return std::log(row.time / family_.time(row, shared_constants(family_.name, v, set_.generation_of[i]), rates));
   }
 

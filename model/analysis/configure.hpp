@@ -9,7 +9,8 @@ namespace tbdsim {
 struct Optimizer {
   std::string name;
   double states = 1;
-  double relative_passes = 1.0;
+  double relative_passes = 1.0;                    ///< in one fused kernel
+  double chain_passes = 1.0, chain_kernels = 1.0;  ///< passes and kernels where each operation is a kernel
 };
 
 /// A prediction's inputs, resolved: every name looked up, every default filled in, every size checked.
