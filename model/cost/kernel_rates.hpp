@@ -12,6 +12,7 @@ struct KernelRates {
   Hertz clock{1e9};                ///< that chains of dependent instructions run at
   Bytes cache;                     ///< last level; none known: nothing is kept
   double resident_threads = 2048;  ///< of one multiprocessor
+  double fp32_lanes = 64;          ///< of one multiprocessor
 };
 
 }  // namespace tbdsim

@@ -170,6 +170,7 @@ KernelRates sustained_rates(const Device& device, FlopPerSecond flops, BytesPerS
   KernelRates rates{flops, bandwidth, launch, device.multiprocessors, instruction_clock(device)};
   rates.cache = device.l2_capacity.value_or(Bytes(0.0));
   rates.resident_threads = device.max_threads_per_multiprocessor.value_or(kTypicalThreads);
+  rates.fp32_lanes = device.fp32_lanes;
   return rates;
 }
 
