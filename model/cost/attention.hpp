@@ -1,6 +1,7 @@
 #pragma once
 #include "model/cost/kernel_rates.hpp"
 #include "model/cost/kernel_time.hpp"
+#include "model/hardware/kernel_constants.hpp"
 
 namespace tbdsim {
 
@@ -9,6 +10,16 @@ struct AttentionShape {
   double batch = 1, heads = 1, queries = 1, keys = 1, width = 64;
   bool causal = false;
 };
+
+/// Attention in kernels of its own: heads put apart (queries, keys, values and, at the end, the result), scores, their scale
+/// and mask, softmax, and the weighted sum of values.
+struct SeparateAttention {
+  TileConstants tiles;
+  KernelRates products, pointwise, softmax;
+  Bytes element{4.0}, streamed{4.0};  ///< of a number in products and in memory-bound kernels
+  double softmax_backward_passes = 3;
+};
+[[nodiscard]] KernelTimeModel separate_attention_time(const AttentionShape& shape, bool backward, const SeparateAttention& means);
 
 /// Attention in one kernel each way that keeps the scores on the chip, as FlashAttention does.
 ///

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include "model/cost/attention.hpp"
 #include "model/cost/matrix_product.hpp"
 #include "model/cost/recurrent_layer.hpp"
 
@@ -141,6 +142,7 @@ NodeCost KernelModel::cost(const OpGraph& graph, const StepNode& node, double ba
     return result;
   }
   const OpFamily family = info(op.kind).family;
+  if (family == OpFamily::attention) return attention_cost(graph, op, node.pass, batch);
   if (family == OpFamily::recurrent) return recurrent_cost(graph, op, node.pass, batch);
   const bool product = family == OpFamily::convolution || family == OpFamily::gemm;
   result = product ? product_cost(graph, op, node.pass, batch) : memory_cost(graph, op, node.pass, batch);
@@ -235,6 +237,33 @@ NodeCost KernelModel::matrix_cost(const OpGraph& graph, const Op& op, Pass pass,
     const double out = batch * static_cast<double>(elements(graph.output_shape(op)));
     if (passes > 0.0) append(result.kernel, memory_bound_time(passes * out * streamed_, 1.0, memory_rates_));
   }
+  return result;
+}
+
+NodeCost KernelModel::attention_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const {
+  const auto& attributes = std::get<AttentionAttributes>(op.attributes);
+  const Shape& queries = graph.input_shape(op);
+  const Shape& keys = graph.tensor(op.inputs[1]).shape;
+  const auto heads = static_cast<double>(attributes.heads);
+  const AttentionShape shape{batch,
+                             heads,
+                             static_cast<double>(queries.front()),
+                             static_cast<double>(keys.front()),
+                             static_cast<double>(queries.back()) / heads,
+                             attributes.causal};
+  const bool backward = pass != Pass::forward;
+  NodeCost result;
+  result.family = "attention";
+  result.tensor_core = tensor_core_;
+  if (stack_.fused_attention) {
+    result.kernel = fused_attention_time(shape, backward, element_, gemm_rates_);
+    result.host_operators = 1;
+    return result;
+  }
+  result.kernel = separate_attention_time(
+      shape, backward,
+      {gemm_constants_, gemm_rates_, memory_rates_, softmax_rates_, element_, streamed_, stack_.softmax_backward_passes});
+  result.host_operators = result.kernel.kernels;
   return result;
 }
 

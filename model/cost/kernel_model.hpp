@@ -52,6 +52,7 @@ class KernelModel {
   [[nodiscard]] const KernelRates& rates_of(RowKernel rows) const;
   [[nodiscard]] bool fused_away(const OpGraph& graph, const Op& op) const;
 
+  [[nodiscard]] NodeCost attention_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const;
   [[nodiscard]] NodeCost recurrent_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const;
   [[nodiscard]] NodeCost product_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const;
 

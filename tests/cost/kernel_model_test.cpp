@@ -237,6 +237,32 @@ TEST_CASE("updates: passes over fp32 parameters; one launch per kernel and array
              WithinRel(5e-6 + 5 * count * 2 / 600e9, 1e-12));
 }
 
+TEST_CASE("an attention layer: one kernel where the stack fuses it, else products, softmax and copies of their own") {
+  GraphBuilder g("attention", "file", "sentence", {256}, 4);
+  const TensorId x = g.add(OpKind::embedding, {g.input()}, EmbeddingAttributes{1000, 512});
+  (void)g.add(OpKind::attention, {x, x, x}, AttentionAttributes{8, false}, "attention");
+  const OpGraph graph = std::move(g).finish().value();
+  const TrainingStep step = training_step(graph);
+  const auto attention = [&](const KernelModel& kernels, Pass pass) {
+    for (const auto* part : {&step.forward, &step.backward})
+      for (const StepNode& node : *part)
+        if (node.pass == pass && graph.op(node.op).name == "attention") return kernels.cost(graph, node, 4);
+    return NodeCost{};
+  };
+  const Stack fused = changed([](Stack& s) { s.fused_attention = true; });
+  for (const Pass pass : {Pass::forward, Pass::backward}) {
+    const NodeCost apart = attention(model(), pass), one = attention(model(fused), pass);
+    // 4 sentences of 8 heads, 256 x 256 scores of width 64: two products forward, four useful ones backward.
+    const double flop = (pass == Pass::forward ? 2 : 4) * 2.0 * 32 * 256 * 256 * 64;
+    CHECK_THAT(apart.kernel.flop.base(), WithinRel(flop, 1e-12));
+    CHECK_THAT(one.kernel.flop.base(), WithinRel(flop, 1e-12));
+    CHECK(one.kernel.bytes < apart.kernel.bytes);  // scores never leave the chip
+    CHECK(one.kernel.kernels == 1);
+    CHECK(one.host_operators == 1.0);
+    CHECK(apart.host_operators >= 8.0);
+  }
+}
+
 TEST_CASE("a linear bias inside the product costs nothing forward; its gradient stays a sum") {
   const Stack fused = changed([](Stack& s) { s.fuses_linear_bias = true; });
   const auto extra = [&](Pass pass) {
