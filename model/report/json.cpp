@@ -69,25 +69,20 @@ Json stages(const Stages& s) {
 Json memory(const MemoryVerdict& m) {
   Json gpus = Json::array();
   for (const GpuMemory& g : m.gpus) {
-    const MemoryParts& p = g.parts;
+    Json parts = Json::object();
+    for (std::size_t i = 0; i < kMemoryPartCount; ++i)
+      parts[std::string(name(static_cast<MemoryPart>(i)))] = whole(g.parts.bytes[i]);
     gpus.push_back({{"gpu", g.gpu},
+                    {"fits", g.peak <= m.capacity},
+                    {"excess_bytes", whole(std::max(g.peak - m.capacity, Bytes(0.0)))},
+                    {"probability_of_fitting", g.probability},
                     {"pre_training_bytes", whole(g.pre_training)},
                     {"allocated_bytes", whole(g.allocated)},
                     {"reserved_bytes", whole(g.reserved)},
                     {"peak_bytes", whole(g.peak)},
                     {"low_bytes", whole(g.low)},
                     {"high_bytes", whole(g.high)},
-                    {"parts_bytes",
-                     {{"weights", whole(p.weights)},
-                      {"gradients", whole(p.gradients)},
-                      {"optimizer_state", whole(p.optimizer_state)},
-                      {"feature_maps", whole(p.feature_maps)},
-                      {"workspace", whole(p.workspace)},
-                      {"dynamic", whole(p.dynamic)},
-                      {"input", whole(p.input)},
-                      {"exchange", whole(p.exchange)},
-                      {"context", whole(p.context)},
-                      {"slack", whole(p.slack)}}}});
+                    {"parts_bytes", parts}});
   }
   return {{"capacity_bytes", whole(m.capacity)}, {"fits", m.fits}, {"gpus", gpus}};
 }
@@ -181,6 +176,21 @@ Json groups(const std::vector<GroupAccuracy>& all) {
   return json;
 }
 
+Json claim(const AssessedClaim& c) {
+  Json json{{"id", c.id},         {"expr", c.expr},      {"use", c.use}, {"holds", c.outcome.holds},
+            {"points", c.points}, {"failing", c.failing}};
+  const auto side = [&](double value, const std::string& words) {
+    return !c.problem.empty() ? Json(nullptr) : words.empty() ? Json(value) : Json(words);
+  };
+  json["left"] = side(c.outcome.left, c.outcome.left_text);
+  json["right"] = side(c.outcome.right, c.outcome.right_text);
+  for (const auto& [key, words] : {std::pair{"point", c.point}, {"problem", c.problem}, {"reason", c.reason}}) {
+    if (!words.empty()) json[key] = words;
+  }
+  json["source"] = c.source;
+  return json;
+}
+
 Json facts(const CatalogueEntry& entry) {
   Json json{{"kind", entry.kind}, {"id", entry.id}, {"name", entry.name}};
   Json sources = Json::object();
@@ -261,7 +271,7 @@ std::string predict_json(const Prediction& p, const PredictParts& parts) {
   return text(json);
 }
 
-std::string accuracy_json(const Accuracy& accuracy) {
+std::string accuracy_json(const Accuracy& accuracy, const std::vector<AssessedClaim>& claims) {
   Json json{{"schema", "tbdsim.validate/1"}, {"tool", tool()}, {"level", kLevel}, {"rows", Json::array()}};
   for (const RowAccuracy& r : accuracy.rows) json["rows"].push_back(row(r));
   json["groups"] = groups(accuracy.groups);
@@ -269,6 +279,10 @@ std::string accuracy_json(const Accuracy& accuracy) {
   json["all"] = group(accuracy.all);
   json["mean_of_groups"] = accuracy.all.n > 0 ? Json(accuracy.mean_of_groups) : Json(nullptr);
   json["bias_of_groups"] = accuracy.all.n > 0 ? Json(accuracy.bias_of_groups) : Json(nullptr);
+  if (!claims.empty()) {
+    json["claims"] = Json::array();
+    for (const AssessedClaim& c : claims) json["claims"].push_back(claim(c));
+  }
   return text(json);
 }
 

@@ -106,6 +106,8 @@ void read_memory(TomlTable table, Stack& stack) {
   else if (plan != "caching_allocator")
     table.problem("plan", fmt::format("expected \"mxnet\", \"bfc\" or \"caching_allocator\", got \"{}\"", plan));
   stack.context = table.quantity<Bytes>("context", kNotNegative);
+  stack.training_start = table.quantity_if<Bytes>("training_start").value_or(Bytes(0.0));
+  stack.keeps_gradients = table.boolean_or("keeps_gradients", false);
   (void)table.text("source");
   table.finish();
 }
@@ -139,6 +141,7 @@ Result<Stack> read_stack(TomlFile file) {
   read_update(root.table("update"), stack);
   read_memory(root.table("memory"), stack);
   read_exchange(root.table("exchange"), stack);
+  if (root.has("parameter_server")) stack.server = read_parameter_server(root.table("parameter_server"));
   root.finish();
   if (!file.errors().empty()) return tl::make_unexpected(file.errors());
   stack.file = file.name();
