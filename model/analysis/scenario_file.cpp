@@ -109,7 +109,8 @@ class ScenarioReader {
   void read_claim(TomlTable& table, const std::vector<GridAxis>& grid) {
     Claim claim;
     claim.id = table.text("id");
-    if (!claim.id.empty() && !ids_.insert(claim.id).second) table.problem("id", fmt::format("repeated id {}", tbdsim::quoted(claim.id)));
+    if (!claim.id.empty() && !ids_.insert(claim.id).second)
+      table.problem("id", fmt::format("repeated id {}", tbdsim::quoted(claim.id)));
     claim.expr = table.text("expr");
     claim.source = table.text_or("source", scenario_.source);
     claim.reason = table.text_or("reason", "");
