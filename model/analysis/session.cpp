@@ -43,7 +43,8 @@ Result<Workload> make_workload(const Catalogue& catalogue, const std::string& na
 Result<Stack> choose_stack(const std::string& root, const Device& device) {
   std::optional<Stack> best;
   for (const std::string& id : catalogue_ids({root}, "stacks")) {
-    if (id.substr(0, 8) != "pytorch-") continue;
+    // NGC tags are years and months; they have an order of their own.
+    if (id.substr(0, 8) != "pytorch-" || id.substr(0, 12) == "pytorch-ngc-") continue;
     auto stack = read_stack(fmt::format("{}/hardware/stacks/{}.toml", root, id));
     if (!stack) return stack;
     if (!stack->variant.empty() || (!device.vendor.empty() && stack->vendor != device.vendor)) continue;

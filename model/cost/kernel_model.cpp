@@ -1,5 +1,7 @@
 #include "model/cost/kernel_model.hpp"
 
+#include "model/cost/serial_reverse.hpp"
+
 #include <fmt/format.h>
 #include <algorithm>
 
@@ -74,6 +76,7 @@ Result<KernelModel> KernelModel::make(const Device& device, Precision precision,
     model.notices_.push_back(fmt::format("{} has tensor cores but no published rate: products are taken in fp32", device.id));
   }
   model.stack_ = stack;
+  model.architecture_ = device.architecture;
   model.peak_ = unit->peak;
   model.element_ = unit->element;
   model.tensor_core_ = unit->tensor_core;
@@ -320,6 +323,10 @@ NodeCost KernelModel::memory_cost(const OpGraph& graph, const Op& op, Pass pass,
   const double again = reread_passes(passes->rows, row, element, rates) * out;
   result.kernel = memory_bound_time((moved + again) * element, passes->bandwidth_share, rates);
   if (cast) append(result.kernel, memory_bound_time((in + out) * (kSingle + kHalf), 1.0, memory_rates_));
+  if (op.kind == OpKind::sequence_reverse && stack_.recurrent == RecurrentKernels::cells) {
+    const auto width = static_cast<double>(graph.output_shape(op).back());
+    result.kernel.time = std::max(result.kernel.time, memory_rates_.launch + serial_reverse_time(batch, width, architecture_));
+  }
   result.family = "memory_bound";
   return result;
 }

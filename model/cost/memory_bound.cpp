@@ -47,6 +47,7 @@ std::optional<Passes> memory_passes(const Op& op, const Stack& stack) {
     case OpKind::softmax:
       return Passes{1, 1, 1, stack.softmax_backward_passes - 1, 0, 1.0, RowKernel::softmax};
     case OpKind::transpose:
+    case OpKind::sequence_reverse:
     case OpKind::prepend_token:
     case OpKind::upsample:
     case OpKind::reduce:

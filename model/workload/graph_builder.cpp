@@ -65,6 +65,8 @@ void GraphBuilder::counts_in(std::string unit, double per_sample) {
 
 void GraphBuilder::trains_with(std::string optimizer) { graph_.default_optimizer = std::move(optimizer); }
 
+void GraphBuilder::set_weights(Weights weights) { weights_ = weights; }
+
 TensorId GraphBuilder::another_input(Shape shape, std::string name) {
   append(OpKind::input, {}, {}, std::move(name), false, std::move(shape));
   return graph_.ops.back().output;
@@ -95,8 +97,10 @@ void GraphBuilder::append(OpKind kind, std::vector<TensorId> inputs, OpAttribute
   for (const TensorId input : inputs) graph_.tensors[static_cast<std::size_t>(input.value)].consumers.push_back(id);
   const TensorId result{static_cast<std::int32_t>(graph_.tensors.size())};
   graph_.tensors.push_back({name, std::move(output), id, {}, false});
-  graph_.ops.push_back({std::move(name), kind, std::move(attributes), std::move(inputs), result, {}, inplace});
-  if (info(kind).has_parameters) append_parameters(id);
+  graph_.ops.push_back({std::move(name), kind, std::move(attributes), std::move(inputs), result, {}, false, inplace});
+  if (!info(kind).has_parameters) return;
+  if (weights_ == Weights::own) append_parameters(id);
+  graph_.ops.back().shares_weights = weights_ == Weights::shared;
 }
 
 void GraphBuilder::append_parameters(OpId id) {
@@ -174,8 +178,10 @@ Result<OpGraph> GraphBuilder::finish() && {
     return tl::make_unexpected(std::move(errors));
   }
   for (const Op& op : graph_.ops) {
-    bool trainable = !op.parameters.empty() || is_tied(op);
+    bool trainable = !op.parameters.empty() || op.shares_weights || is_tied(op);
     for (const TensorId input : op.inputs) trainable = trainable || graph_.tensor(input).needs_gradient;
+    // Which boxes are kept is a choice, not a function with a slope.
+    trainable = trainable && op.kind != OpKind::proposals;
     graph_.tensors[static_cast<std::size_t>(op.output.value)].needs_gradient = trainable;
   }
   if (graph_.default_optimizer.empty()) graph_.default_optimizer = usual_optimizer(graph_);

@@ -21,6 +21,10 @@ class GraphBuilder {
   void counts_in(std::string unit, double per_sample);
   /// Sets what the network is trained with unless told otherwise; the default is SGD with momentum for images, Adam else.
   void trains_with(std::string optimizer);
+  /// Whose arrays the operators that follow use: their own, those of operators before them (the same network on other
+  /// data, a later step of a cell), or constant ones.
+  enum class Weights { own, shared, frozen };
+  void set_weights(Weights weights);
   /// One more input of the network, beside `input()`: a target sequence, a batch of indices.
   [[nodiscard]] TensorId another_input(Shape shape, std::string name);
   [[nodiscard]] const Shape& shape(TensorId tensor) const;
@@ -62,6 +66,7 @@ class GraphBuilder {
 
   OpGraph graph_;
   ParameterNames names_;
+  Weights weights_ = Weights::own;
   std::array<int, kOpKindCount> kind_counts_{};  ///< operators of each kind so far, for automatic names
   std::vector<std::string> problems_;
 };

@@ -11,8 +11,8 @@ namespace tbdsim {
 /// Kinds of operator. Each is one row of `op_kinds()`. `reshape` without dimensions flattens; `multiply` with one input
 /// scales by a constant; `mask` adds a constant mask; `learned_bias` adds a trainable vector, or one per position;
 /// `prepend_token` puts a trainable row before a sequence; `gather` picks rows; `pairwise_add` sums every row of one
-/// sequence with every row of another; `attention` is all between the
-/// projections of queries, keys and values and that of the result; the losses are the ends of a network.
+/// sequence with every row of another; `attention` is all between the projections of queries, keys and values and that of
+/// the result; `sequence_reverse` turns the steps of a sequence round; the losses are the ends of a network.
 enum class OpKind {
   input,
   convolution,
@@ -54,8 +54,9 @@ enum class OpKind {
   element_loss,
   ctc_loss,
   attention,
+  sequence_reverse,
 };
-inline constexpr std::size_t kOpKindCount = static_cast<std::size_t>(OpKind::attention) + 1;
+inline constexpr std::size_t kOpKindCount = static_cast<std::size_t>(OpKind::sequence_reverse) + 1;
 
 /// What the operator's work is made of: which cost model serves it.
 enum class OpFamily { none, convolution, gemm, recurrent, memory_bound, attention };

@@ -48,7 +48,8 @@ struct Op {
   std::vector<TensorId> inputs;
   TensorId output;
   std::vector<ParameterId> parameters;
-  bool inplace = false;  ///< the framework's definition overwrites its input (torchvision's ReLU(inplace=True))
+  bool shares_weights = false;  ///< trains arrays that an operator before it owns
+  bool inplace = false;         ///< the framework's definition overwrites its input (torchvision's ReLU(inplace=True))
 };
 
 /// A network: operators in an order in which they can run, one input of known shape, batch left symbolic.

@@ -151,6 +151,7 @@ SavedByOp autograd(const Context& c, bool cuda) {
     case OpKind::pairwise_add:
     case OpKind::upsample:
     case OpKind::proposals:
+    case OpKind::sequence_reverse:
       return {};
   }
   assert(false);

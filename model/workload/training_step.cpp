@@ -25,6 +25,7 @@ int gradients_to_add(const OpGraph& graph, const Tensor& tensor) {
   int wholes = 0;
   for (const OpId id : tensor.consumers) {
     const Op& op = graph.op(id);
+    if (!graph.tensor(op.output).needs_gradient) continue;
     if (op.kind == OpKind::slice) {
       covered += elements(graph.output_shape(op));
     } else {

@@ -81,6 +81,7 @@ std::vector<Example> examples() {
       {OpKind::element_loss, {}, {{7}}, {7}, 0},
       {OpKind::ctc_loss, {}, {{9, 16}}, {9, 16}, 0},
       {OpKind::attention, AttentionAttributes{4, true}, {{9, 16}, {7, 16}, {7, 16}}, {9, 16}, 0},
+      {OpKind::sequence_reverse, {}, {{9, 16}}, {9, 16}, 0},
   };
 }
 

@@ -10,7 +10,9 @@ namespace tbdsim {
 /// Every file of this folder that defines networks appends its entries with the function of its name.
 void append_alexnet(std::vector<ZooEntry>& entries);
 void append_bert(std::vector<ZooEntry>& entries);
+void append_deep_speech(std::vector<ZooEntry>& entries);
 void append_densenet(std::vector<ZooEntry>& entries);
+void append_detection(std::vector<ZooEntry>& entries);
 void append_googlenet(std::vector<ZooEntry>& entries);
 void append_googlenet_plain(std::vector<ZooEntry>& entries);
 void append_gpt(std::vector<ZooEntry>& entries);
@@ -23,8 +25,10 @@ void append_lenet(std::vector<ZooEntry>& entries);
 void append_mnasnet(std::vector<ZooEntry>& entries);
 void append_mobilenet_v2(std::vector<ZooEntry>& entries);
 void append_mobilenet_v3(std::vector<ZooEntry>& entries);
+void append_other_tasks(std::vector<ZooEntry>& entries);
 void append_overfeat(std::vector<ZooEntry>& entries);
 void append_preresnet(std::vector<ZooEntry>& entries);
+void append_recurrent_translation(std::vector<ZooEntry>& entries);
 void append_resnet(std::vector<ZooEntry>& entries);
 void append_resnet_mxnet(std::vector<ZooEntry>& entries);
 void append_resnet_tf(std::vector<ZooEntry>& entries);
@@ -52,6 +56,18 @@ void append_vgg(std::vector<ZooEntry>& entries);
 
 /// A builder whose input is a square image of the wanted or the entry's side.
 [[nodiscard]] GraphBuilder image_builder(const ZooEntry& entry, const ZooOptions& options, std::int64_t channels = 3);
+
+/// torchvision's ResNet without its classifier.
+struct ResNetTrunk {
+  std::string_view name;     ///< "resnet50"
+  int stages = 4;            ///< of 4, after the first pool
+  std::int64_t stride = 2;   ///< of the last of these stages
+  bool frozen_norm = false;  ///< batch norms are constants: a scale and a shift
+};
+/// The maps after each stage.
+[[nodiscard]] std::vector<TensorId> resnet_trunk(GraphBuilder& g, const ResNetTrunk& trunk);
+/// One stage (1 to 4) alone.
+TensorId resnet_stage(GraphBuilder& g, TensorId x, std::string_view name, int stage, std::int64_t stride);
 
 /// Average pool to `side` x `side`, as PyTorch's AdaptiveAvgPool2d where its windows are equal: stride in/side, and the
 /// kernel that reaches the edge. An input smaller than `side` is a problem of the graph.

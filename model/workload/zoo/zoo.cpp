@@ -17,7 +17,9 @@ std::vector<ZooEntry> all_entries() {
   std::vector<ZooEntry> entries;
   append_alexnet(entries);
   append_bert(entries);
+  append_deep_speech(entries);
   append_densenet(entries);
+  append_detection(entries);
   append_googlenet(entries);
   append_googlenet_plain(entries);
   append_gpt(entries);
@@ -30,8 +32,10 @@ std::vector<ZooEntry> all_entries() {
   append_mnasnet(entries);
   append_mobilenet_v2(entries);
   append_mobilenet_v3(entries);
+  append_other_tasks(entries);
   append_overfeat(entries);
   append_preresnet(entries);
+  append_recurrent_translation(entries);
   append_resnet(entries);
   append_resnet_mxnet(entries);
   append_resnet_tf(entries);
