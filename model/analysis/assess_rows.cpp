@@ -57,7 +57,9 @@ AssessedRow assess_row(const Predictor& predictor, const MeasuredRun& run) {
   row.measured = run.measured;
   const Metric* metric = find_metric(run.metric);
   if (metric == nullptr) return skipped(std::move(result), fmt::format("unknown metric {}", run.metric));
-  const Result<Prediction> prediction = predictor(run.options);
+  PredictOptions options = run.options;
+  options.largest_batch = run.metric == "max_batch_per_gpu";
+  const Result<Prediction> prediction = predictor(options);
   if (!prediction)
     return skipped(std::move(result), prediction.error().empty() ? "no prediction" : prediction.error().front().message);
   const std::optional<Ranged<double>> value = run.metric == "efficiency" ? scaling_efficiency(predictor, run.options, *prediction)

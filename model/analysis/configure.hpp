@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "model/analysis/session.hpp"
+#include "model/workload/recompute.hpp"
 
 namespace tbdsim {
 
@@ -24,12 +25,17 @@ struct Configuration {
   Precision precision = Precision::fp32;
   Optimizer optimizer;
   std::string exchange, input;
+  Recompute recompute = Recompute::none;
+  int zero = 0, accumulate = 1;
   std::vector<std::string> notices;
   std::vector<std::string> set;  ///< values of input files that were changed, KEY=VALUE
 
   [[nodiscard]] const System& hardware() const { return **system; }
   [[nodiscard]] const Workload& network_graph() const { return **workload; }
 };
+
+/// The training step in the order in which this configuration runs it.
+[[nodiscard]] TrainingStep configured_step(const Configuration& configuration);
 
 /// Errors: as `predict`.
 [[nodiscard]] Result<Configuration> configure(Session& session, const PredictOptions& options);

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "model/analysis/configure.hpp"
-#include "model/analysis/memory_estimate.hpp"
+#include "model/analysis/memory_report.hpp"
 #include "model/analysis/step_times.hpp"
 #include "model/cost/uncertainty.hpp"
 #include "model/schedule/exchange/plan_exchange.hpp"
@@ -104,7 +104,7 @@ Result<Prediction> predict(Session& session, const PredictOptions& options) {
                                                          configuration.network, configuration.stack, *library});
   if (!exchange) return tl::make_unexpected(exchange.error());
 
-  const LoweredStep step = lower(workload.graph, workload.step, *kernels, configuration.stack, *exchange->style,
+  const LoweredStep step = lower(workload.graph, configured_step(configuration), *kernels, configuration.stack, *exchange->style,
                                  {static_cast<double>(configuration.batch), system.host.dispatch_scale});
   // Beyond this the picosecond clock may overflow, and no training step takes that long or no time at all.
   constexpr Seconds kLongestStep(1e5), kShortestStep(1e-9);
@@ -133,7 +133,14 @@ Result<Prediction> predict(Session& session, const PredictOptions& options) {
   p.utilization.mfu = (times.flop + times.tensor_flop) / (tensor_peak * times.step);
   p.utilization.cpu = std::min<double>(
       1.0, times.host_busy * static_cast<double>(configuration.devices.size()) / (times.step * system.host.cores));
-  p.memory = memory_verdict(configuration, estimate_memory(configuration, step.nodes, step.costs));
+  const StepMemory memory = estimate_memory(configuration, step.nodes, step.costs);
+  p.memory = memory_verdict(configuration, memory);
+  if (options.largest_batch) {
+    const auto largest = largest_batch(session, options);
+    if (!largest) return tl::make_unexpected(largest.error());
+    p.largest_batch = {static_cast<double>(largest->batch), static_cast<double>(largest->low),
+                       static_cast<double>(largest->high)};
+  }
   p.limits = std::move(times.limits);
   for (std::size_t i = 0; i < p.limits.size(); ++i)
     p.limits[i].text = limit_text(p.limits[i], times.launch_shares[i], configuration);
@@ -153,7 +160,10 @@ Result<Prediction> predict(Session& session, const PredictOptions& options) {
     p.notices.push_back(fmt::format("the exchange is one flat ring over {} ranks; libraries use trees at this size", p.gpus));
   p.flop_per_step_per_gpu = times.flop + times.tensor_flop;
   p.peak = kernels->peak();
-  if (options.detail) describe_step(workload.graph, step, timeline, system.device.peak.fp32, kernels->peak(), p);
+  if (options.detail) {
+    describe_step(workload.graph, step, timeline, system.device.peak.fp32, kernels->peak(), p);
+    tell_live_memory(step, memory, p);
+  }
   return p;
 }
 

@@ -92,6 +92,7 @@ StepTimes step_times(const LoweredStep& step, const engine::Timeline& timeline) 
   const Window window = last_iteration(step, timeline);
   StepTimes result;
   result.step = (window.end - window.begin).seconds();
+  bool backward_begun = false;
   SimTime free = window.begin;
   for (std::size_t i = 0; i < step.tasks.size(); ++i) {
     const StepTask& task = step.tasks[i];
@@ -105,7 +106,10 @@ StepTimes step_times(const LoweredStep& step, const engine::Timeline& timeline) 
     free = timeline.end[i];
     busy_of(result.stages, stage_of(step.nodes[static_cast<std::size_t>(task.node)].pass)) += duration;
     result.busy += duration;
-    (cost.tensor_core ? result.tensor_flop : result.flop) += cost.kernel.flop;
+    // Useful work only: a forward pass among backward nodes computes again what was not kept.
+    backward_begun |= step.nodes[static_cast<std::size_t>(task.node)].pass != Pass::forward;
+    if (!(backward_begun && step.nodes[static_cast<std::size_t>(task.node)].pass == Pass::forward))
+      (cost.tensor_core ? result.tensor_flop : result.flop) += cost.kernel.flop;
   }
   if (window.end > free) {
     const bool exchange = step.graph.links() > 0;

@@ -109,8 +109,8 @@ void add_set(CLI::App& verb, std::vector<std::string>& target) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
-void describe_predict(CLI::App& verb, PredictArguments& a) {
-  PredictOptions& o = a.options;
+/// The options that say what is to be predicted, common to several verbs.
+void describe_configuration(CLI::App& verb, PredictOptions& o) {
   add_name(verb, "--hw", "NAME|FILE", "System, or a GPU in a plain PCIe host", o.hardware);
   add_name(verb, "--model", "NAME|FILE", "Network; NAME@mxnet, @torchvision or @tf is a variant", o.model);
   add_number(verb, "--gpus", "GPUs of the job [all GPUs of --nodes nodes]", o.gpus);
@@ -127,7 +127,13 @@ void describe_predict(CLI::App& verb, PredictArguments& a) {
   add_name(verb, "--exchange", "NAME", "How gradients are exchanged [allreduce]", o.exchange);
   add_name(verb, "--optimizer", "NAME", "sgd, sgd-momentum, adam, lamb, lars or novograd\n[sgd-momentum for CNNs]", o.optimizer);
   add_name(verb, "--input", "NAME", "Where samples come from [synthetic]", o.input);
+  add_name(verb, "--recompute", "NAME",
+           "none, block or full: feature maps computed again\nin backward instead of being kept [none]", o.recompute);
   add_set(verb, o.set);
+}
+
+void describe_predict(CLI::App& verb, PredictArguments& a) {
+  describe_configuration(verb, a.options);
   verb.add_flag("--layers", a.layers, "Also the time of every layer");
   verb.add_flag("--kernels", a.kernels, "Also the time and utilisation of every kernel");
   add_name(verb, "--trace", "FILE", "Write the kernels of a step as a Chrome trace (JSON)", a.trace);
@@ -142,6 +148,26 @@ void describe_predict(CLI::App& verb, PredictArguments& a) {
     a.seed = seed.value_or(a.seed);
     return seed ? "" : "a whole number of at least 0";
   });
+  add_format(verb, a.format);
+}
+
+void describe_memory(CLI::App& verb, MemoryArguments& a) {
+  describe_configuration(verb, a.options);
+  add_number(verb, "--zero", "ZeRO stage: 1 shards optimiser state over the GPUs,\n2 also gradients, 3 also weights [0]",
+             a.options.zero);
+  add_number(verb, "--accumulate", "Micro-batches of --batch samples per update [1]", a.options.accumulate);
+  add(verb, "--by", "structure|layer|time", "How to break it down [structure]", [&a](const std::string& text) -> std::string {
+    if (text == "structure")
+      a.view = MemoryView::structure;
+    else if (text == "layer")
+      a.view = MemoryView::layer;
+    else if (text == "time")
+      a.view = MemoryView::time;
+    else
+      return "structure, layer or time";
+    return "";
+  });
+  verb.add_flag("--max-batch", a.max_batch, "Also search the largest batch per GPU that fits");
   add_format(verb, a.format);
 }
 
@@ -179,6 +205,7 @@ void describe_topology(CLI::App& verb, TopologyArguments& a) {
 struct CommandLine {
   CLI::App app{"Predicts how fast a DNN trains on described hardware, how far it scales and\nwhether it fits.", "tbdsim"};
   PredictArguments predict;
+  MemoryArguments memory;
   ValidateArguments validate;
   ListArguments list;
   ShowArguments show;
@@ -190,6 +217,7 @@ struct CommandLine {
     app.get_formatter()->column_width(kHelpColumn);
     app.require_subcommand(1);
     describe_predict(verb("predict", "Step time, throughput, stages, limit, memory and cost"), predict);
+    describe_memory(verb("memory", "Memory of each GPU, what it is held for, largest batch"), memory);
     describe_validate(verb("validate", "Predictions against measured runs"), validate);
     describe_topology(verb("topology", "Links, relations of GPUs, rings and routes of a node"), topology);
     describe_list(verb("list", "What the catalogue holds"), list);
@@ -260,6 +288,7 @@ std::optional<Stop> wrong_verb(const CommandLine& line, int argc, char** argv) {
 tl::expected<Arguments, Stop> chosen(const CommandLine& line) {
   const std::string verb = line.app.get_subcommands().front()->get_name();
   if (verb == "predict") return line.predict;
+  if (verb == "memory") return line.memory;
   if (verb == "list") return line.list;
   if (verb == "validate") {
     if (line.validate.files.empty())

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/analysis/predict.hpp"
+#include "model/report/memory_report_text.hpp"
 
 namespace tbdsim {
 
@@ -51,7 +52,15 @@ struct TopologyArguments {
   Format format = Format::table;
 };
 
-using Arguments = std::variant<PredictArguments, ValidateArguments, ListArguments, ShowArguments, TopologyArguments>;
+struct MemoryArguments {
+  PredictOptions options;
+  Format format = Format::table;
+  MemoryView view = MemoryView::structure;
+  bool max_batch = false;
+};
+
+using Arguments =
+    std::variant<PredictArguments, MemoryArguments, ValidateArguments, ListArguments, ShowArguments, TopologyArguments>;
 
 /// Why there is nothing to run: help or the version (exit code 0, for stdout), or bad usage (2, for stderr).
 struct Stop {
