@@ -168,7 +168,7 @@ class SharedFit {
     FamilyParameters p{
         report.family,         precision_,
         own[0].value,          own[1].value,
-        Seconds(own[2].value), report.error.log_sd,
+        Seconds(own[2].value), report.error.spread,
         report.error.n,        fmt::format("fitted: {} {} samples, calibrate/samples", precision_, family_.samples)};
     if (choice_.call_timed(report.device)) {
       // The fitted launch of call times is the host's; the kernel's own stays what is believed of kernels.

@@ -26,11 +26,11 @@ struct RecurrentArguments {
   RecurrentShape shape;
   std::vector<RecurrentPass> passes;  ///< that the sample times together
 };
-using Arguments = std::variant<GemmShape, ConvolutionArguments, MemoryArguments, RecurrentArguments>;
+using ModelArguments = std::variant<GemmShape, ConvolutionArguments, MemoryArguments, RecurrentArguments>;
 
 /// A sample turned into the arguments of a cost model.
 struct Observation {
-  Arguments arguments;
+  ModelArguments arguments;
   std::string_view pass;        ///< as in the sample
   std::string_view op;          ///< as in the sample
   std::string precision;        ///< class of arithmetic whose parameters apply: "fp32", "tf32", "fp16", "bf16"

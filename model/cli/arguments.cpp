@@ -172,7 +172,7 @@ void describe_memory(CLI::App& verb, MemoryArguments& a) {
 }
 
 void describe_validate(CLI::App& verb, ValidateArguments& a) {
-  verb.add_option("FILE", a.files, "Measured-run tables (CSV)")->option_text("...");
+  verb.add_option("FILE", a.files, "Measured-run tables (CSV), scenarios (TOML)")->option_text("...");
   verb.add_flag("--rows", a.rows, "Also the error of every row (table format)");
   add(verb, "--max-mean-ape", "SHARE", "Fail (exit code 1) above this mean error, such as 8%",
       [&a](const std::string& text) { return set_share(a.max_mean_ape, text); });
@@ -292,7 +292,7 @@ tl::expected<Arguments, Stop> chosen(const CommandLine& line) {
   if (verb == "list") return line.list;
   if (verb == "validate") {
     if (line.validate.files.empty())
-      return tl::make_unexpected(Stop{kUsage, "validate: expected a measured-run table (CSV file)"});
+      return tl::make_unexpected(Stop{kUsage, "validate: expected a measured-run table (CSV) or a scenario (TOML)"});
     return line.validate;
   }
   if (verb == "show") {

@@ -1,8 +1,14 @@
 #pragma once
+#include "model/analysis/session.hpp"
 #include "model/cli/arguments.hpp"
-#include "model/hardware/cluster.hpp"
+#include "model/cli/output.hpp"
 
 namespace tbdsim {
+
+/// The answers that claims may ask for, one function per verb (`leaf_source.cpp` lists the verbs).
+[[nodiscard]] Result<Answer> answer(const PredictArguments& arguments, Session& session);
+[[nodiscard]] Result<Answer> answer(const TopologyArguments& arguments, Session& session);
+[[nodiscard]] Result<Answer> answer(const ShowArguments& arguments, Session& session);
 
 /// One function per verb: one analysis, one report. Each returns the program's exit code.
 [[nodiscard]] int run(const PredictArguments& arguments, const Catalogue& catalogue);

@@ -23,20 +23,23 @@ std::string formatted(Format format, const Prediction& prediction, const Predict
 
 }  // namespace
 
-int run(const PredictArguments& arguments, const Catalogue& catalogue) {
-  if (arguments.epochs && !arguments.samples) return report({Error{"--epochs needs --samples, the size of the data set"}});
+Result<Answer> answer(const PredictArguments& arguments, Session& session) {
+  if (arguments.epochs && !arguments.samples) return fail("--epochs needs --samples, the size of the data set");
   PredictOptions options = arguments.options;
   options.detail = arguments.layers || arguments.kernels || !arguments.trace.empty();
-  const auto session = open_session(catalogue);
-  const auto prediction = predict(*session, options);
-  if (!prediction) return report(prediction.error());
-  report_notices(prediction->notices);
+  const auto prediction = predict(session, options);
+  if (!prediction) return tl::make_unexpected(prediction.error());
   if (!arguments.trace.empty()) {
-    if (const auto written = write_file(arguments.trace, chrome_trace(*prediction)); !written) return report(written.error());
+    if (const auto written = write_file(arguments.trace, chrome_trace(*prediction)); !written)
+      return tl::make_unexpected(written.error());
   }
   PredictParts parts{arguments.layers, arguments.kernels, std::nullopt};
   if (arguments.samples) parts.epochs = estimate_epochs(*prediction, *arguments.samples, arguments.epochs.value_or(1));
-  return write_result(formatted(arguments.format, *prediction, parts));
+  return Answer{formatted(arguments.format, *prediction, parts), prediction->notices};
+}
+
+int run(const PredictArguments& arguments, const Catalogue& catalogue) {
+  return deliver(answer(arguments, *open_session(catalogue)));
 }
 
 }  // namespace tbdsim

@@ -53,23 +53,28 @@ Result<CatalogueEntry> show_model(const std::string& id, std::optional<int> imag
 
 }  // namespace
 
-int run(const ShowArguments& arguments, const Catalogue& catalogue) {
+Result<Answer> answer(const ShowArguments& arguments, Session& session) {
+  const Catalogue& catalogue = session.catalogue();
   const auto found = find_entry(catalogue, arguments.name);
-  if (!found) return report(found.error());
+  if (!found) return tl::make_unexpected(found.error());
   const bool model = found->kind->name == "models";
   if (arguments.image && !model)
-    return report({Error{fmt::format("show: --image is for models; {} is one of {}", found->id, found->kind->name)}});
+    return fail(fmt::format("show: --image is for models; {} is one of {}", found->id, found->kind->name));
   const auto entry = model ? show_model(found->id, arguments.image) : found->kind->describe(catalogue, found->id);
-  if (!entry) return report(entry.error());
+  if (!entry) return tl::make_unexpected(entry.error());
   switch (arguments.format) {
     case Format::json:
-      return write_result(entry_json(*entry));
+      return Answer{entry_json(*entry), {}};
     case Format::csv:
-      return write_result(entry_csv(*entry));
+      return Answer{entry_csv(*entry), {}};
     case Format::table:
       break;
   }
-  return write_result(entry_table(*entry));
+  return Answer{entry_table(*entry), {}};
+}
+
+int run(const ShowArguments& arguments, const Catalogue& catalogue) {
+  return deliver(answer(arguments, *open_session(catalogue)));
 }
 
 }  // namespace tbdsim

@@ -39,26 +39,29 @@ std::string formatted(Format format, const TopologySurvey& survey, const std::ve
 
 }  // namespace
 
-int run(const TopologyArguments& arguments, const Catalogue& catalogue) {
-  if (arguments.bytes && arguments.route.empty()) return report({Error{"--bytes needs --route, the two ends of the transfer"}});
+Result<Answer> answer(const TopologyArguments& arguments, Session& session) {
+  if (arguments.bytes && arguments.route.empty()) return fail("--bytes needs --route, the two ends of the transfer");
   const int gpus = std::max(1, arguments.gpus.value_or(1));
   std::vector<std::string> notices;
-  const auto edited = edited_hardware(catalogue, arguments.hardware, gpus, arguments.set, notices);
-  if (!edited) return report(edited.error());
-  report_notices(notices);
+  const auto edited = edited_hardware(session.catalogue(), arguments.hardware, gpus, arguments.set, notices);
+  if (!edited) return tl::make_unexpected(edited.error());
   const auto system = load_system(*edited, arguments.hardware, gpus);
-  if (!system) return report(system.error());
+  if (!system) return tl::make_unexpected(system.error());
   const auto devices = chosen_devices(arguments, *system);
-  if (!devices) return report(devices.error());
+  if (!devices) return tl::make_unexpected(devices.error());
   const auto surveyed = survey(*system, *devices);
-  if (!surveyed) return report(surveyed.error());
+  if (!surveyed) return tl::make_unexpected(surveyed.error());
   std::vector<TransferWay> ways;
   if (!arguments.route.empty()) {
     auto found = transfer_ways(*system, arguments.route.front(), arguments.route.back(), arguments.bytes.value_or(Bytes(0.0)));
-    if (!found) return report(found.error());
+    if (!found) return tl::make_unexpected(found.error());
     ways = std::move(*found);
   }
-  return write_result(formatted(arguments.format, *surveyed, ways));
+  return Answer{formatted(arguments.format, *surveyed, ways), std::move(notices)};
+}
+
+int run(const TopologyArguments& arguments, const Catalogue& catalogue) {
+  return deliver(answer(arguments, *open_session(catalogue)));
 }
 
 }  // namespace tbdsim

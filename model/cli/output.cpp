@@ -36,4 +36,10 @@ void report_notices(const std::vector<std::string>& notices) {
   for (const std::string& notice : notices) fmt::print(stderr, "tbdsim: note: {}\n", notice);
 }
 
+int deliver(const Result<Answer>& answer) {
+  if (!answer) return report(answer.error());
+  report_notices(answer->notices);
+  return write_result(answer->text);
+}
+
 }  // namespace tbdsim

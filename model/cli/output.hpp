@@ -20,4 +20,12 @@ int report(const Errors& errors);
 /// Reports remarks on stderr.
 void report_notices(const std::vector<std::string>& notices);
 
+/// What a verb says: a result for stdout and remarks for stderr.
+struct Answer {
+  std::string text;
+  std::vector<std::string> notices;
+};
+/// Writes an answer, or reports why there is none. Returns the exit code.
+[[nodiscard]] int deliver(const Result<Answer>& answer);
+
 }  // namespace tbdsim

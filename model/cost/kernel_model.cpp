@@ -24,10 +24,10 @@ Result<Arithmetic> arithmetic(const Device& device, Precision precision) {
     case Precision::fp32:
       return Arithmetic{device.peak.fp32, false, "fp32", kSingle};
     case Precision::tf32:
-      if (device.peak.tf32_tensor) return Arithmetic{*device.peak.tf32_tensor, true, "fp16", kSingle};
+      if (device.peak.tf32_tensor) return Arithmetic{*device.peak.tf32_tensor, true, "tf32", kSingle};
       return fail(fmt::format("precision tf32: {} has no tf32 tensor cores", device.id));
     case Precision::bf16:
-      if (device.peak.bf16_tensor) return Arithmetic{*device.peak.bf16_tensor, true, "fp16", kHalf};
+      if (device.peak.bf16_tensor) return Arithmetic{*device.peak.bf16_tensor, true, "bf16", kHalf};
       return fail(fmt::format("precision bf16: {} has no bf16 tensor cores", device.id));
     case Precision::fp16:
     case Precision::amp:

@@ -72,6 +72,10 @@ BoardParameters read_board(TomlTable table) {
   p.spread = table.number("spread", kNotNegative);
   p.samples = static_cast<int>(table.integer("samples", 0, 1 << 30));
   p.source = table.text("source");
+  p.compute_sigma = table.number_or("compute_sigma", 0.0, kNotNegative);
+  p.bandwidth_sigma = table.number_or("bandwidth_sigma", 0.0, kNotNegative);
+  p.launch_sigma = table.number_or("launch_sigma", 0.0, kNotNegative);
+  p.call_overhead = table.quantity_if<Seconds>("call_overhead", kNotNegative);
   table.finish();
   return board;
 }

@@ -77,6 +77,8 @@ class TomlTable {
   [[nodiscard]] double number_or(std::string_view key, double fallback, Bounds bounds = {});
   [[nodiscard]] bool boolean_or(std::string_view key, bool fallback);
   [[nodiscard]] std::vector<std::string> texts_or_empty(std::string_view key);
+  /// A string, number or boolean, or an array of them, each as its text; empty where the key is missing.
+  [[nodiscard]] std::vector<std::string> scalars(std::string_view key);
   [[nodiscard]] std::vector<std::int64_t> integers_or_empty(std::string_view key);
 
   /// A string with its unit, e.g. `bandwidth = "25 GB/s"`. A bare number is refused.

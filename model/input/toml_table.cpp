@@ -136,6 +136,20 @@ std::vector<std::string> TomlTable::texts_or_empty(std::string_view key) {
   return texts;
 }
 
+std::vector<std::string> TomlTable::scalars(std::string_view key) {
+  std::vector<std::string> texts;
+  if (!has(key)) return texts;
+  const TomlValue* value = node_->find(key);
+  const bool array = value->kind == Kind::array;
+  for (std::size_t i = 0; i < (array ? value->elements.size() : 1); ++i) {
+    const TomlValue& element = array ? value->elements[i] : *value;
+    const bool scalar = element.kind != Kind::array && element.kind != Kind::table && element.kind != Kind::date;
+    texts.push_back(element.kind == Kind::string ? element.text : node_->file->as_written(element));
+    if (!scalar) node_->note(key, element, unexpected("a string, a number or a list of them", node_->file->shown(element)));
+  }
+  return texts;
+}
+
 std::vector<std::int64_t> TomlTable::integers_or_empty(std::string_view key) {
   std::vector<std::int64_t> integers;
   if (!has(key)) return integers;

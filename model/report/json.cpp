@@ -181,6 +181,21 @@ Json groups(const std::vector<GroupAccuracy>& all) {
   return json;
 }
 
+Json claim(const AssessedClaim& c) {
+  Json json{{"id", c.id},         {"expr", c.expr},      {"use", c.use}, {"holds", c.outcome.holds},
+            {"points", c.points}, {"failing", c.failing}};
+  const auto side = [&](double value, const std::string& words) {
+    return !c.problem.empty() ? Json(nullptr) : words.empty() ? Json(value) : Json(words);
+  };
+  json["left"] = side(c.outcome.left, c.outcome.left_text);
+  json["right"] = side(c.outcome.right, c.outcome.right_text);
+  for (const auto& [key, words] : {std::pair{"point", c.point}, {"problem", c.problem}, {"reason", c.reason}}) {
+    if (!words.empty()) json[key] = words;
+  }
+  json["source"] = c.source;
+  return json;
+}
+
 Json facts(const CatalogueEntry& entry) {
   Json json{{"kind", entry.kind}, {"id", entry.id}, {"name", entry.name}};
   Json sources = Json::object();
@@ -305,7 +320,7 @@ std::string memory_json(const MemoryReport& r) {
   return text(json);
 }
 
-std::string accuracy_json(const Accuracy& accuracy) {
+std::string accuracy_json(const Accuracy& accuracy, const std::vector<AssessedClaim>& claims) {
   Json json{{"schema", "tbdsim.validate/1"}, {"tool", tool()}, {"level", kLevel}, {"rows", Json::array()}};
   for (const RowAccuracy& r : accuracy.rows) json["rows"].push_back(row(r));
   json["groups"] = groups(accuracy.groups);
@@ -313,6 +328,10 @@ std::string accuracy_json(const Accuracy& accuracy) {
   json["all"] = group(accuracy.all);
   json["mean_of_groups"] = accuracy.all.n > 0 ? Json(accuracy.mean_of_groups) : Json(nullptr);
   json["bias_of_groups"] = accuracy.all.n > 0 ? Json(accuracy.bias_of_groups) : Json(nullptr);
+  if (!claims.empty()) {
+    json["claims"] = Json::array();
+    for (const AssessedClaim& c : claims) json["claims"].push_back(claim(c));
+  }
   return text(json);
 }
 

@@ -6,6 +6,7 @@
 #include "model/analysis/epoch.hpp"
 #include "model/analysis/memory_report.hpp"
 #include "model/analysis/predict.hpp"
+#include "model/analysis/scenario_file.hpp"
 
 namespace tbdsim {
 
@@ -22,7 +23,8 @@ struct PredictParts {
 [[nodiscard]] std::string memory_json(const MemoryReport& report);
 
 /// One object of schema "tbdsim.validate/1": every row, validation and fit groups apart, totals.
-[[nodiscard]] std::string accuracy_json(const Accuracy& accuracy);
+/// With the claims of scenarios, where there are any.
+[[nodiscard]] std::string accuracy_json(const Accuracy& accuracy, const std::vector<AssessedClaim>& claims = {});
 
 /// The kernels of one GPU as complete events of the Trace Event Format, which chrome://tracing and Perfetto load. Expects a
 /// prediction made with `detail`.

@@ -135,6 +135,7 @@ Result<Stack> read_stack(TomlFile file) {
   read_update(root.table("update"), stack);
   read_memory(root.table("memory"), stack);
   read_exchange(root.table("exchange"), stack);
+  if (root.has("parameter_server")) stack.server = read_parameter_server(root.table("parameter_server"));
   root.finish();
   if (!file.errors().empty()) return tl::make_unexpected(file.errors());
   stack.file = file.name();

@@ -1,0 +1,225 @@
+#include "model/analysis/scenario_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "model/input/note.hpp"
+#include "model/input/toml_reader.hpp"
+#include "model/support/edit_distance.hpp"
+#include "model/support/quote.hpp"
+
+namespace tbdsim {
+namespace {
+
+constexpr std::int64_t kSchema = 1;
+constexpr std::string_view kUses[] = {"validation", "fit", "trivial"};
+/// More points than this are a sweep, not a claim.
+constexpr std::size_t kMostPoints = 10'000;
+
+std::string csv_field(const std::string& text) {
+  std::string field = "\"";
+  for (const char c : text) field += c == '"' ? "\"\"" : std::string(1, c);
+  return field + '"';
+}
+
+class ScenarioReader {
+ public:
+  explicit ScenarioReader(TomlFile file) : file_(std::move(file)), root_(file_.root()) {}
+
+  Result<Scenario> read() {
+    scenario_.file = file_.name();
+    (void)root_.integer("schema", kSchema, kSchema);
+    TomlTable study = root_.table("study");
+    scenario_.name = study.text("name");
+    scenario_.source = study.text("source");
+    (void)study.text_or("description", "");
+    read_tables(study);
+    std::vector<GridAxis> grid;
+    if (auto table = root_.table_if("grid")) grid = read_grid(*table);
+    read_measured();
+    for (TomlTable& table : root_.tables_or_empty("claim")) read_claim(table, grid);
+    root_.finish();
+    Errors errors = file_.errors();
+    errors.insert(errors.end(), elsewhere_.begin(), elsewhere_.end());
+    if (errors.empty() && scenario_.claims.empty() && scenario_.runs.empty())
+      errors.push_back({"no [[claim]], no [[measured]] and no table: nothing to check", SourceRef{file_.name(), 0, 0}});
+    if (!errors.empty()) return tl::make_unexpected(std::move(errors));
+    return std::move(scenario_);
+  }
+
+ private:
+  TomlFile file_;
+  TomlTable root_;
+  Scenario scenario_;
+  Errors elsewhere_;
+  std::set<std::string> ids_;
+
+  void read_tables(TomlTable& study) {
+    for (const std::string& name : study.texts_or_empty("tables")) {
+      const std::string path = (std::filesystem::path(file_.name()).parent_path() / name).string();
+      auto runs = read_measured_table(path);
+      if (runs)
+        scenario_.runs.insert(scenario_.runs.end(), runs->begin(), runs->end());
+      else
+        elsewhere_.insert(elsewhere_.end(), runs.error().begin(), runs.error().end());
+    }
+  }
+
+  /// The texts of a value or of an array of values, whatever their type.
+  static std::vector<GridAxis> read_grid(TomlTable& table) {
+    std::vector<GridAxis> grid;
+    for (const std::string& option : table.keys()) grid.push_back({option, table.scalars(option)});
+    return grid;
+  }
+
+  /// [[measured]] rows are those of a measured-run table, and are read as one.
+  void read_measured() {
+    std::vector<TomlTable> tables = root_.tables_or_empty("measured");
+    if (tables.empty()) return;
+    std::vector<std::string> columns;
+    for (const TomlTable& table : tables) {
+      for (const std::string& key : table.keys()) {
+        if (std::find(columns.begin(), columns.end(), key) == columns.end()) columns.push_back(key);
+      }
+    }
+    std::string csv = fmt::format("{}\n", fmt::join(columns, ","));
+    for (TomlTable& table : tables) {
+      for (std::size_t i = 0; i < columns.size(); ++i) {
+        const std::vector<std::string> texts = table.has(columns[i]) ? table.scalars(columns[i]) : std::vector<std::string>{};
+        csv += (i > 0 ? "," : "") + csv_field(texts.empty() ? "" : texts.front());
+      }
+      csv += '\n';
+    }
+    auto runs = parse_measured_table(csv, file_.name());
+    if (runs) {
+      scenario_.runs.insert(scenario_.runs.end(), runs->begin(), runs->end());
+      return;
+    }
+    for (Error& error : runs.error()) {
+      const int row = std::max(0, error.where.line - 2);
+      error.where = tables[std::min(static_cast<std::size_t>(row), tables.size() - 1)].where();
+      error.line_text.clear();
+      elsewhere_.push_back(std::move(error));
+    }
+  }
+
+  void read_claim(TomlTable& table, const std::vector<GridAxis>& grid) {
+    Claim claim;
+    claim.id = table.text("id");
+    if (!claim.id.empty() && !ids_.insert(claim.id).second)
+      table.problem("id", fmt::format("repeated id {}", tbdsim::quoted(claim.id)));
+    claim.expr = table.text("expr");
+    claim.source = table.text_or("source", scenario_.source);
+    claim.reason = table.text_or("reason", "");
+    claim.use = table.text_or("use", "validation");
+    if (std::find(std::begin(kUses), std::end(kUses), claim.use) == std::end(kUses))
+      table.problem("use", fmt::format("expected validation, fit or trivial, got {}", tbdsim::quoted(claim.use)));
+    claim.grid = grid;
+    if (auto own = table.table_if("grid")) merge(claim.grid, read_grid(*own));
+    read_expression(table, claim);
+    scenario_.claims.push_back(std::move(claim));
+  }
+
+  static void merge(std::vector<GridAxis>& grid, const std::vector<GridAxis>& own) {
+    for (const GridAxis& axis : own) {
+      const auto same = std::find_if(grid.begin(), grid.end(), [&](const GridAxis& a) { return a.option == axis.option; });
+      if (same == grid.end())
+        grid.push_back(axis);
+      else
+        *same = axis;
+    }
+  }
+
+  void read_expression(TomlTable& table, Claim& claim) {
+    auto parsed = parse_claim(claim.expr);
+    if (!claim.expr.empty() && !parsed) {
+      SourceRef where = table.where("expr");
+      const auto lines = split_lines(file_.text());
+      const auto line = static_cast<std::size_t>(where.line) - 1;
+      where.column += 1 + static_cast<int>(parsed.error().offset);
+      elsewhere_.push_back({"claim: " + parsed.error().message, where, line < lines.size() ? std::string(lines[line]) : "",
+                            static_cast<int>(parsed.error().width)});
+    }
+    if (parsed) claim.expression = std::move(*parsed);
+    if (!table.has("tolerance")) return;
+    const std::vector<std::string> texts = table.scalars("tolerance");
+    const auto tolerance = parse_tolerance(texts.empty() ? "" : texts.front());
+    if (!tolerance) return table.problem("tolerance", tolerance.error());
+    if (claim.expression.has_tolerance) return table.problem("tolerance", "the expression states one itself");
+    claim.expression.tolerance = *tolerance;
+    claim.expression.has_tolerance = true;
+  }
+};
+
+/// Axes that some leaf of the claim leaves open; the others change nothing.
+std::vector<GridAxis> open_axes(const Claim& claim) {
+  std::vector<GridAxis> axes;
+  for (const GridAxis& axis : claim.grid) {
+    const bool open = std::any_of(claim.expression.nodes.begin(), claim.expression.nodes.end(), [&](const ClaimNode& node) {
+      return node.kind == ClaimNode::Kind::leaf &&
+             std::none_of(node.options.begin(), node.options.end(), [&](const ClaimOption& o) { return o.first == axis.option; });
+    });
+    if (open && !axis.values.empty()) axes.push_back(axis);
+  }
+  return axes;
+}
+
+std::string point_text(const std::vector<GridAxis>& axes, const std::vector<ClaimOption>& options) {
+  std::string text;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    if (axes[i].values.size() > 1) text += fmt::format("{}{}={}", text.empty() ? "" : " ", options[i].first, options[i].second);
+  }
+  return text;
+}
+
+AssessedClaim assess(const Claim& claim, const LeafSource& source) {
+  AssessedClaim assessed{claim.id, claim.expr, claim.use, claim.source, claim.reason, 0, 0, {}, {}, {}};
+  const std::vector<GridAxis> axes = open_axes(claim);
+  std::size_t points = 1;
+  for (const GridAxis& axis : axes) points = std::min(points * axis.values.size(), kMostPoints + 1);
+  if (points > kMostPoints) {
+    assessed.problem = fmt::format("more than {} points", kMostPoints);
+    return assessed;
+  }
+  for (std::size_t point = 0; point < points; ++point) {
+    std::vector<ClaimOption> options;
+    for (std::size_t rest = point, i = axes.size(); i-- > 0; rest /= axes[i].values.size())
+      options.insert(options.begin(), {axes[i].option, axes[i].values[rest % axes[i].values.size()]});
+    const auto outcome = evaluate(claim.expression, options, source);
+    const bool holds = outcome && outcome->holds;
+    const bool first = assessed.points++ == 0;
+    assessed.failing += holds ? 0 : 1;
+    if (!first && (holds || assessed.failing > 1)) continue;
+    assessed.point = point_text(axes, options);
+    assessed.outcome = outcome.value_or(ClaimOutcome{});
+    assessed.problem = outcome ? "" : outcome.error().front().message;
+  }
+  assessed.outcome.holds = assessed.failing == 0;
+  return assessed;
+}
+
+}  // namespace
+
+Result<Scenario> parse_scenario(std::string text, const std::string& file) {
+  auto toml = TomlFile::parse(std::move(text), file);
+  if (!toml) return tl::make_unexpected(toml.error());
+  return ScenarioReader(std::move(*toml)).read();
+}
+
+Result<Scenario> read_scenario(const std::string& path) {
+  auto toml = TomlFile::open(path);
+  if (!toml) return tl::make_unexpected(toml.error());
+  return ScenarioReader(std::move(*toml)).read();
+}
+
+std::vector<AssessedClaim> assess_claims(const Scenario& scenario, const LeafSource& source) {
+  std::vector<AssessedClaim> assessed;
+  assessed.reserve(scenario.claims.size());
+  for (const Claim& claim : scenario.claims) assessed.push_back(assess(claim, source));
+  return assessed;
+}
+
+}  // namespace tbdsim

@@ -1,0 +1,14 @@
+#pragma once
+#include <memory>
+
+#include "model/analysis/claim_evaluate.hpp"
+#include "model/analysis/predict.hpp"
+
+namespace tbdsim {
+
+/// Answers the functions of claims: runs verbs with the options given and looks the leaf up in their JSON. Verbs are
+/// tried in the order of their table; `predict.throughput` asks one verb only. Equal questions are answered once.
+/// Errors: no verb that takes these options has such a leaf (with the nearest that one has); what the verb reports.
+[[nodiscard]] LeafSource verb_leaves(std::shared_ptr<Session> session);
+
+}  // namespace tbdsim

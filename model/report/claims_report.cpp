@@ -1,0 +1,80 @@
+#include "model/report/claims_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/report/csv.hpp"
+#include "model/report/text_table.hpp"
+
+namespace tbdsim {
+namespace {
+
+constexpr std::size_t kWidth = 80, kId = 44;
+
+std::string side(double value, const std::string& text) {
+  constexpr double kLong = 1e6;  // bytes and rates in base units
+  if (!text.empty()) return text;
+  return std::abs(value) < kLong ? number_text(value) : fmt::format("{:.4g}", value);
+}
+
+std::string points_text(const AssessedClaim& claim) {
+  if (claim.points < 2) return "";
+  return claim.failing > 0 ? fmt::format("{} of {} fail", claim.failing, claim.points) : fmt::format("{} points", claim.points);
+}
+
+/// What a reader of a failing claim wants next: the claim, the point, why.
+std::string details(const AssessedClaim& claim) {
+  std::string text = "  " + wrapped(fmt::format("{}: {}", claim.id, claim.expr), kWidth - 2, 4) + '\n';
+  if (!claim.point.empty()) text += "    " + wrapped("first at " + claim.point, kWidth - 4, 6) + '\n';
+  if (!claim.problem.empty()) text += "    " + wrapped("not evaluated: " + claim.problem, kWidth - 4, 6) + '\n';
+  if (!claim.reason.empty()) text += "    " + wrapped("known: " + claim.reason, kWidth - 4, 6) + '\n';
+  return text;
+}
+
+}  // namespace
+
+std::string verdict(const AssessedClaim& claim) {
+  const std::string word = claim.outcome.holds ? "holds" : "fails";
+  return claim.use == "validation" ? word : fmt::format("{} ({})", word, claim.use);
+}
+
+std::string claims_table(const std::vector<AssessedClaim>& claims) {
+  TextTable table({{"claim", Align::left, kId}, {"", Align::left}, {"left", Align::right}, {"right", Align::right}, {""}});
+  int counted = 0, holding = 0;
+  std::string failing;
+  for (const AssessedClaim& claim : claims) {
+    const ClaimOutcome& outcome = claim.outcome;
+    const bool evaluated = claim.problem.empty();
+    table.add({claim.id, verdict(claim), evaluated ? side(outcome.left, outcome.left_text) : "",
+               evaluated ? side(outcome.right, outcome.right_text) : "", points_text(claim)});
+    if (!outcome.holds) failing += details(claim);
+    if (claim.use != "validation") continue;
+    ++counted;
+    holding += outcome.holds ? 1 : 0;
+  }
+  std::string text = table.text() + fmt::format("\n{} of {} claims hold", holding, counted);
+  const auto others = static_cast<int>(claims.size()) - counted;
+  if (others > 0) text += fmt::format("; {} that a fit saw, or that can hardly fail, not counted", others);
+  text += '\n';
+  if (!failing.empty()) text += "\nClaims that fail\n" + failing;
+  return text;
+}
+
+std::string claims_csv(const std::vector<AssessedClaim>& claims) {
+  std::string all = csv_line({"id", "use", "holds", "left", "right", "points", "failing", "point", "problem", "expr", "source"});
+  for (const AssessedClaim& claim : claims) {
+    const ClaimOutcome& outcome = claim.outcome;
+    const bool evaluated = claim.problem.empty();
+    const auto exact = [&](double value, const std::string& text) {
+      return !evaluated ? std::string() : text.empty() ? fmt::format("{}", value) : text;
+    };
+    all += csv_line({claim.id, claim.use, outcome.holds ? "true" : "false", exact(outcome.left, outcome.left_text),
+                     exact(outcome.right, outcome.right_text), std::to_string(claim.points), std::to_string(claim.failing),
+                     claim.point, claim.problem, claim.expr, claim.source});
+  }
+  return all;
+}
+
+}  // namespace tbdsim

@@ -1,0 +1,140 @@
+// Claims: what their expressions mean, and what a wrong one says.
+#include "model/analysis/claim_evaluate.hpp"
+#include "model/analysis/scenario_file.hpp"
+#include "tests/catch.hpp"
+
+using namespace tbdsim;
+
+namespace {
+
+/// `size(gpus=N)` is N, `list()` is 1, 2 and 4, `kind()` a text.
+Result<LeafValues> leaves(const std::string& name, const std::vector<ClaimOption>& stated,
+                          const std::vector<ClaimOption>& defaults) {
+  if (name == "list") return LeafValues{{1, 2, 4}, {}};
+  if (name == "kind") return LeafValues{{}, {"GDDR5"}};
+  if (name != "size") return fail("no leaf " + name);
+  for (const auto& options : {stated, defaults}) {
+    for (const ClaimOption& option : options) {
+      if (option.first == "gpus") return LeafValues{{std::stod(option.second)}, {}};
+    }
+  }
+  return LeafValues{{1}, {}};
+}
+
+bool holds(const std::string& text) {
+  INFO(text);
+  const auto claim = parse_claim(text);
+  INFO((claim ? "" : claim.error().message));
+  REQUIRE(claim);
+  const auto outcome = evaluate(*claim, {{"gpus", "8"}}, leaves);
+  INFO((outcome ? "" : to_text(outcome.error())));
+  REQUIRE(outcome);
+  return outcome->holds;
+}
+
+std::string slip(const std::string& text) {
+  const auto claim = parse_claim(text);
+  REQUIRE_FALSE(claim);
+  return claim.error().message + " at " + std::to_string(claim.error().offset);
+}
+
+std::string problem(const std::string& text) {
+  const auto claim = parse_claim(text);
+  REQUIRE(claim);
+  const auto outcome = evaluate(*claim, {}, leaves);
+  REQUIRE_FALSE(outcome);
+  return outcome.error().front().message;
+}
+
+}  // namespace
+
+TEST_CASE("claims compare sums of functions and numbers with units") {
+  CHECK(holds("2 + 3 * 4 == 14"));
+  CHECK(holds("(2 + 3) * 4 - -1 == 21"));
+  CHECK(holds("1 GB/s == 1000 MB/s"));
+  CHECK(holds("8 GB / 2 == 4 GB"));
+  CHECK(holds("size(gpus=4) < size and size == 8"));
+  CHECK(holds("1 < size(gpus=2) <= 2"));
+  CHECK_FALSE(holds("1 < size(gpus=2) < 2"));
+  CHECK(holds("max(list) == 4 and min(list(), 0.5) == 0.5 and mean(list) * 3 == 7"));
+  CHECK(holds("kind() == 'GDDR5'"));
+  CHECK_FALSE(holds("kind() == 'GDDR6'"));
+}
+
+TEST_CASE("a comparison of several values holds for all of them") {
+  CHECK(holds("list >= 1"));
+  CHECK_FALSE(holds("list > 1"));
+  CHECK(holds("list * 2 / list == 2"));
+}
+
+TEST_CASE("a tolerance is a share of the right side or an amount, and its edge is allowed") {
+  CHECK(holds("110 == 100 within 10 %"));
+  CHECK_FALSE(holds("110.1 == 100 within 10 %"));
+  CHECK(holds("1.05 == 1 within 0.05"));
+  CHECK(holds("104 MB < 0.1 GB within 4 MB"));
+  CHECK_FALSE(holds("105 MB < 0.1 GB within 4 MB"));
+  CHECK_FALSE(holds("1 < 1"));
+}
+
+TEST_CASE("a wrong claim says where and what was expected") {
+  CHECK(slip("throughput") == "expected a comparison: <, <=, >, >= or ==, got the end at 10");
+  CHECK(slip("1 < ") == "expected a number or a function, got the end at 4");
+  CHECK(slip("1 < 2 3") == "expected \"and\", \"within\" or the end, got \"3\" at 6");
+  CHECK(slip("a(gpus) < 1") == "expected \"=\" after gpus, got \")\" at 6");
+  CHECK(slip("max(1, 2 < 1") == "expected \",\" or \")\", got \"<\" at 9");
+  CHECK(slip("1 < 3 parsecs") == "expected a unit such as \"GB\" or an operator, got \"parsecs\" at 6");
+  CHECK(slip("1 < 2 within lots") == "expected a tolerance such as \"10 %\", got \"lots\" at 13");
+  CHECK(slip("a == 'b") == "expected a closing quote, got \"'b\" at 5");
+}
+
+TEST_CASE("what cannot be evaluated says why") {
+  CHECK(problem("nothing() > 1") == "no leaf nothing");
+  CHECK(problem("kind > 1") == "texts can only be compared with ==");
+  CHECK(problem("kind + 1 > 1") == "a text takes no part in arithmetic");
+  CHECK(problem("0 / 0 > 1") == "a value is not a number");
+}
+
+TEST_CASE("scenarios: a grid is one evaluation per point, and a mistake has its place") {
+  const auto scenario = parse_scenario(R"(schema = 1
+[study]
+name = "n"
+source = "assumed: test"
+[grid]
+gpus = [2, 4, 8]
+batch = 16
+[[claim]]
+id = "a"
+expr = "size() < 8"
+[[claim]]
+id = "b"
+expr = "size(gpus=3) == 3.3"
+tolerance = "10 %"
+use = "fit"
+)",
+                                       "s.toml");
+  INFO((scenario ? "" : to_text(scenario.error())));
+  REQUIRE(scenario);
+  const std::vector<AssessedClaim> claims = assess_claims(*scenario, leaves);
+  CHECK(claims.at(0).points == 3);
+  CHECK(claims.at(0).failing == 1);
+  CHECK(claims.at(0).point == "gpus=8");
+  CHECK_FALSE(claims.at(0).outcome.holds);
+  CHECK(claims.at(1).points == 1);
+  CHECK(claims.at(1).outcome.holds);
+  const auto wrong = parse_scenario(R"(schema = 1
+[study]
+name = "n"
+source = "assumed: test"
+[[claim]]
+id = "a"
+expr = "size() < < 8"
+use = "sometimes"
+)",
+                                    "s.toml");
+  REQUIRE_FALSE(wrong);
+  CHECK(to_text(wrong.error()) ==
+        "s.toml:8:7: claim[0].use: expected validation, fit or trivial, got \"sometimes\"\n"
+        "   8 | use = \"sometimes\"\n     |       ^~~~~~~~~~~\n"
+        "s.toml:7:18: claim: expected a number or a function, got \"<\"\n"
+        "   7 | expr = \"size() < < 8\"\n     |                  ^\n");
+}
