@@ -2,6 +2,8 @@
 #include <memory>
 
 #include "model/analysis/session.hpp"
+#include "model/hardware/input_source.hpp"
+#include "model/schedule/input_pipeline.hpp"
 #include "model/workload/recompute.hpp"
 
 namespace tbdsim {
@@ -27,6 +29,10 @@ struct Configuration {
   std::string exchange, input;
   Recompute recompute = Recompute::none;
   int zero = 0, accumulate = 1;
+  std::optional<InputPipeline> pipeline;  ///< absent: samples are there when they are needed
+  std::string input_source;               ///< where its decode time comes from
+  bool mock_trainer = false;              ///< load only
+  std::uint64_t seed = 1;                 ///< of decode times
   std::vector<std::string> notices;
   std::vector<std::string> set;  ///< values of input files that were changed, KEY=VALUE
 
