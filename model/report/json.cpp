@@ -22,7 +22,6 @@ Json whole(Bytes bytes) { return static_cast<std::int64_t>(std::llround(bytes.ba
 
 /// Ranges are the central 80 % everywhere.
 constexpr double kLevel = 0.8;
-constexpr double kMicrosecondsPerSecond = 1e6;
 
 Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
@@ -406,49 +405,6 @@ std::string topology_json(const TopologySurvey& s, const std::vector<TransferWay
   }
   if (collective != nullptr) add_collective(json, *collective);
   return text(json);
-}
-
-std::string chrome_trace(const Prediction& prediction) {
-  const int gpu = prediction.memory.gpus.empty() ? 0 : prediction.memory.gpus.front().gpu;
-  const std::string process = "GPU " + std::to_string(gpu) + ", " + prediction.device;
-  Json events = Json::array();
-  events.push_back({{"name", "process_name"}, {"ph", "M"}, {"pid", gpu}, {"args", {{"name", process}}}});
-  events.push_back({{"name", "thread_name"}, {"ph", "M"}, {"pid", gpu}, {"tid", 0}, {"args", {{"name", "compute stream"}}}});
-  for (const KernelTime& k : prediction.kernels) {
-    events.push_back({{"name", k.layer},
-                      {"cat", k.pass},
-                      {"ph", "X"},
-                      {"ts", k.start.base() * kMicrosecondsPerSecond},
-                      {"dur", k.time.base() * kMicrosecondsPerSecond},
-                      {"pid", gpu},
-                      {"tid", 0},
-                      {"args",
-                       {{"kernel", k.name},
-                        {"algorithm", k.algorithm},
-                        {"bound", k.bound},
-                        {"flop", k.flop.base()},
-                        {"bytes", k.bytes.base()},
-                        {"fp32_utilization", k.fp32_utilization}}}});
-  }
-  for (const KernelTime& k : prediction.kernels)
-    events.push_back({{"name", "memory of arrays"},
-                      {"ph", "C"},
-                      {"ts", k.start.base() * kMicrosecondsPerSecond},
-                      {"pid", gpu},
-                      {"args", {{"bytes", whole(k.live)}}}});
-  if (!prediction.exchanges.empty())
-    events.push_back({{"name", "thread_name"}, {"ph", "M"}, {"pid", gpu}, {"tid", 1}, {"args", {{"name", "gradient exchange"}}}});
-  for (std::size_t i = 0; i < prediction.exchanges.size(); ++i) {
-    const ExchangeTime& exchange = prediction.exchanges[i];
-    events.push_back({{"name", "bucket " + std::to_string(i)},
-                      {"cat", "exchange"},
-                      {"ph", "X"},
-                      {"ts", exchange.start.base() * kMicrosecondsPerSecond},
-                      {"dur", exchange.time.base() * kMicrosecondsPerSecond},
-                      {"pid", gpu},
-                      {"tid", 1}});
-  }
-  return text({{"displayTimeUnit", "ms"}, {"traceEvents", events}});
 }
 
 }  // namespace tbdsim
