@@ -120,6 +120,13 @@ void add_workload(CLI::App& verb, PredictOptions& o) {
   add_name(verb, "--model", "NAME|FILE", "Network; NAME@mxnet, @torchvision or @tf is a variant", o.model);
 }
 
+void add_size(CLI::App& verb, PredictOptions& o) {
+  add_number(verb, "--gpus", "GPUs of the job [all GPUs of --nodes nodes]", o.gpus);
+  add_number(verb, "--nodes", "Nodes [1, or as many as --gpus fills]", o.nodes);
+  add(verb, "--devices", "0,3", "These GPUs of every node [its first ones]",
+      [&o](const std::string& text) { return set_devices(o.devices, text); });
+}
+
 /// What a job is apart from its hardware, network and size.
 void add_job(CLI::App& verb, PredictOptions& o) {
   add_name(verb, "--network", "NAME", "Network between nodes [the system's]", o.network);
@@ -150,10 +157,7 @@ void add_seed(CLI::App& verb, PredictOptions& o) {
 /// The options that say what is to be predicted, for verbs of one job.
 void describe_configuration(CLI::App& verb, PredictOptions& o) {
   add_workload(verb, o);
-  add_number(verb, "--gpus", "GPUs of the job [all GPUs of --nodes nodes]", o.gpus);
-  add_number(verb, "--nodes", "Nodes [1, or as many as --gpus fills]", o.nodes);
-  add(verb, "--devices", "0,3", "These GPUs of every node [its first ones]",
-      [&o](const std::string& text) { return set_devices(o.devices, text); });
+  add_size(verb, o);
   add_job(verb, o);
 }
 
@@ -207,6 +211,16 @@ void describe_memory(CLI::App& verb, MemoryArguments& a) {
   add_format(verb, a.format);
 }
 
+void describe_network(CLI::App& verb, NetworkArguments& a) {
+  add_workload(verb, a.options);
+  add_size(verb, a.options);
+  add_job(verb, a.options);
+  add(verb, "--target", "SHARE", "Efficiency that the nodes should reach [90 %]",
+      [&a](const std::string& text) { return set_share(a.target, text); });
+  add_number(verb, "--top", "Arrays in the table, most exposed first [20]", a.top);
+  add_format(verb, a.format);
+}
+
 void describe_validate(CLI::App& verb, ValidateArguments& a) {
   verb.add_option("FILE", a.files, "Measured-run tables (CSV), scenarios (TOML)")->option_text("...");
   verb.add_flag("--rows", a.rows, "Also the error of every row (table format)");
@@ -217,12 +231,15 @@ void describe_validate(CLI::App& verb, ValidateArguments& a) {
 
 void describe_list(CLI::App& verb, ListArguments& a) {
   verb.add_option("KIND", a.kind, "gpus systems networks hosts storage stacks models")->option_text(" ");
+  verb.add_flag_callback(
+      "--models", [&a] { a.kind = "models"; }, "The same as the kind models");
   add_format(verb, a.format);
 }
 
 void describe_show(CLI::App& verb, ShowArguments& a) {
   verb.add_option("NAME", a.name, "GPU, system, network, host, stack or model")->option_text(" ");
   add_number(verb, "--image", "Side of a model's input in pixels [its own]", a.image);
+  add_number(verb, "--seq-len", "Length of a model's sequences in tokens [its own]", a.seq_len);
   add_format(verb, a.format);
 }
 
@@ -250,6 +267,7 @@ void describe_topology(CLI::App& verb, TopologyArguments& a) {
 struct CommandLine {
   CLI::App app{"Predicts how fast a DNN trains on described hardware, how far it scales and\nwhether it fits.", "tbdsim"};
   PredictArguments predict;
+  NetworkArguments network;
   ScaleArguments scale;
   MemoryArguments memory;
   ValidateArguments validate;
@@ -263,6 +281,7 @@ struct CommandLine {
     app.get_formatter()->column_width(kHelpColumn);
     app.require_subcommand(1);
     describe_predict(verb("predict", "Step time, throughput, stages, limit, memory and cost"), predict);
+    describe_network(verb("network", "Which arrays delay several nodes, and whether they pay"), network);
     describe_scale(verb("scale", "Epoch time, speed-up and efficiency over GPUs and nodes"), scale);
     describe_memory(verb("memory", "Memory of each GPU, what it is held for, largest batch"), memory);
     describe_validate(verb("validate", "Predictions against measured runs"), validate);
@@ -335,6 +354,7 @@ std::optional<Stop> wrong_verb(const CommandLine& line, int argc, char** argv) {
 tl::expected<Arguments, Stop> chosen(const CommandLine& line) {
   const std::string verb = line.app.get_subcommands().front()->get_name();
   if (verb == "predict") return line.predict;
+  if (verb == "network") return line.network;
   if (verb == "scale") return line.scale;
   if (verb == "memory") return line.memory;
   if (verb == "list") return line.list;

@@ -46,7 +46,7 @@ struct ListArguments {
 
 struct ShowArguments {
   std::string name;
-  std::optional<int> image;
+  std::optional<int> image, seq_len;
   Format format = Format::table;
 };
 
@@ -65,8 +65,15 @@ struct MemoryArguments {
   bool max_batch = false;
 };
 
-using Arguments = std::variant<PredictArguments, ScaleArguments, MemoryArguments, ValidateArguments, ListArguments, ShowArguments,
-                               TopologyArguments>;
+struct NetworkArguments {
+  PredictOptions options;
+  std::optional<double> target;  ///< a share; absent: the analysis's own
+  std::optional<int> top;        ///< arrays in the table; absent: the report's own
+  Format format = Format::table;
+};
+
+using Arguments = std::variant<PredictArguments, NetworkArguments, ScaleArguments, MemoryArguments, ValidateArguments,
+                               ListArguments, ShowArguments, TopologyArguments>;
 
 /// Why there is nothing to run: help or the version (exit code 0, for stdout), or bad usage (2, for stderr).
 struct Stop {
