@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "model/analysis/choose_devices.hpp"
+#include "model/analysis/input_stage.hpp"
 #include "model/analysis/set_values.hpp"
 #include "model/schedule/exchange/plan_exchange.hpp"
 #include "model/support/edit_distance.hpp"
@@ -70,9 +71,23 @@ Result<std::string> choose_exchange(const std::string& name) {
   return fail(fmt::format("unknown exchange \"{}\"{}", name, suggestion(name, known)));
 }
 
-Result<std::string> choose_input(const std::string& name) {
-  if (name.empty() || name == "synthetic") return std::string("synthetic");
-  return fail(fmt::format("unknown input \"{}\"; synthetic is modelled in this version", name));
+void choose_savings(const PredictOptions& options, Configuration& configuration, Errors& errors) {
+  const std::string word = fold_name(options.recompute);
+  if (word == "block")
+    configuration.recompute = Recompute::block;
+  else if (word == "full")
+    configuration.recompute = Recompute::full;
+  else if (!word.empty() && word != "none")
+    errors.push_back({fmt::format("unknown recomputation \"{}\"{}", options.recompute,
+                                  suggestion(options.recompute, {"none", "block", "full"}))});
+  if (configuration.recompute != Recompute::none && configuration.stack.memory_plan == MemoryPlan::mxnet)
+    errors.push_back({"--recompute: modelled for frameworks that allocate as they run (PyTorch, TensorFlow), not for MXNet"});
+  configuration.zero = options.zero.value_or(0);
+  if (configuration.zero < 0 || configuration.zero > 3)
+    errors.push_back({fmt::format("--zero {}: expected a stage from 0 to 3", configuration.zero)});
+  configuration.accumulate = options.accumulate.value_or(1);
+  if (configuration.accumulate < 1)
+    errors.push_back({fmt::format("--accumulate {}: expected at least 1 micro-batch per update", configuration.accumulate)});
 }
 
 template <class T>
@@ -177,6 +192,11 @@ Result<Configuration> configure_edited(Session& session, const PredictOptions& o
 
 }  // namespace
 
+TrainingStep configured_step(const Configuration& configuration) {
+  const Workload& workload = configuration.network_graph();
+  return with_recompute(workload.graph, workload.step, configuration.recompute);
+}
+
 Result<Configuration> configure(Session& session, const PredictOptions& options) {
   Errors errors;
   Configuration configuration;
@@ -192,9 +212,10 @@ Result<Configuration> configure(Session& session, const PredictOptions& options)
   if (!*configuration.constants) return tl::make_unexpected(configuration.constants->error());
   choose_stack(session, options, configuration, errors);
   choose_network(session, options, configuration, errors);
+  choose_savings(options, configuration, errors);
   take(choose_precision(options.precision), configuration.precision, errors);
+  take(choose_optimizer(options.optimizer), configuration.optimizer, errors);
   take(choose_exchange(options.exchange), configuration.exchange, errors);
-  take(choose_input(options.input), configuration.input, errors);
   std::pair<std::vector<int>, int> devices;
   if (take(choose_devices(options, configuration.hardware()), devices, errors)) {
     configuration.devices = std::move(devices.first);
@@ -207,8 +228,10 @@ Result<Configuration> configure(Session& session, const PredictOptions& options)
   configuration.workload = session.workload(options.model, variant, {options.image, std::nullopt, options.seq_len});
   if (!*configuration.workload)
     errors.insert(errors.end(), configuration.workload->error().begin(), configuration.workload->error().end());
-  const std::string usual = *configuration.workload ? configuration.network_graph().graph.default_optimizer : "";
-  take(choose_optimizer(options.optimizer.empty() ? usual : options.optimizer), configuration.optimizer, errors);
+  if (*configuration.workload) {
+    const Errors input = choose_input(session, options, configuration);
+    errors.insert(errors.end(), input.begin(), input.end());
+  }
   if (!errors.empty()) return tl::make_unexpected(errors);
   const Workload& network = configuration.network_graph();
   if (options.seq_len && !network.file.empty())
@@ -219,6 +242,8 @@ Result<Configuration> configure(Session& session, const PredictOptions& options)
   if (std::int64_t{configuration.batch} * configuration.gpus > std::numeric_limits<int>::max())
     return fail(
         fmt::format("batch {} on {} GPUs: more samples a step than can be counted", configuration.batch, configuration.gpus));
+  if (options.optimizer.empty() && !take(choose_optimizer(network.graph.default_optimizer), configuration.optimizer, errors))
+    return tl::make_unexpected(errors);
   scale_update(configuration.optimizer, configuration.stack);
   return configuration;
 }

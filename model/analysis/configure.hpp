@@ -2,6 +2,9 @@
 #include <memory>
 
 #include "model/analysis/session.hpp"
+#include "model/hardware/input_source.hpp"
+#include "model/schedule/input_pipeline.hpp"
+#include "model/workload/recompute.hpp"
 
 namespace tbdsim {
 
@@ -26,12 +29,21 @@ struct Configuration {
   Precision precision = Precision::fp32;
   Optimizer optimizer;
   std::string exchange, input;
+  Recompute recompute = Recompute::none;
+  int zero = 0, accumulate = 1;
+  std::optional<InputPipeline> pipeline;  ///< absent: samples are there when they are needed
+  std::string input_source;               ///< where its decode time comes from
+  bool mock_trainer = false;              ///< load only
+  std::uint64_t seed = 1;                 ///< of decode times
   std::vector<std::string> notices;
   std::vector<std::string> set;  ///< values of input files that were changed, KEY=VALUE
 
   [[nodiscard]] const System& hardware() const { return **system; }
   [[nodiscard]] const Workload& network_graph() const { return **workload; }
 };
+
+/// The training step in the order in which this configuration runs it.
+[[nodiscard]] TrainingStep configured_step(const Configuration& configuration);
 
 /// Errors: as `predict`.
 [[nodiscard]] Result<Configuration> configure(Session& session, const PredictOptions& options);

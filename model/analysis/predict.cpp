@@ -5,11 +5,12 @@
 #include <cmath>
 
 #include "model/analysis/configure.hpp"
-#include "model/analysis/memory_estimate.hpp"
+#include "model/analysis/input_stage.hpp"
+#include "model/analysis/lowered_job.hpp"
+#include "model/analysis/memory_report.hpp"
+#include "model/analysis/rank_waits.hpp"
 #include "model/analysis/step_times.hpp"
 #include "model/cost/uncertainty.hpp"
-#include "model/schedule/exchange/plan_exchange.hpp"
-#include "model/schedule/lower.hpp"
 #include "model/units/format.hpp"
 
 namespace tbdsim {
@@ -59,14 +60,14 @@ std::string limit_text(const Limit& limit, double launch_share, const Configurat
   if (limit.resource == "gpu_compute") return fmt::format("{} of the critical path computes on {}{}", share, device, launches);
   if (limit.resource == "gpu_memory_bandwidth")
     return fmt::format("{} of the critical path moves data in the memory of {}{}", share, device, launches);
+  if (limit.resource == "input") return limit.text;
   if (limit.resource == "host") return fmt::format("{} of the critical path is the host issuing operators", share);
   if (limit.resource == "intra_node_link")
     return fmt::format("{} of the critical path exchanges gradients inside the node", share);
   return fmt::format("{} of the critical path exchanges gradients between nodes", share);
 }
 
-void tell_provenance(const Configuration& configuration, const KernelModel& kernels, const PlannedExchange& exchange,
-                     Prediction& p) {
+void tell_provenance(const Configuration& configuration, const LoweredJob& job, Prediction& p) {
   const auto split = [](const std::string& source) {
     const std::size_t colon = source.find(':');
     const std::string kind = colon == std::string::npos ? "assumed" : source.substr(0, colon);
@@ -79,10 +80,18 @@ void tell_provenance(const Configuration& configuration, const KernelModel& kern
   const Device& device = configuration.hardware().device;
   add(fmt::format("device {}", device.id), device.source);
   for (const auto* family : {"convolution", "gemm", "memory_bound"}) {
-    add(fmt::format("kernel parameters, {}", family), kernels.parameters_of(family).parameters.source);
+    add(fmt::format("kernel parameters, {}", family), job.kernels.parameters_of(family).parameters.source);
   }
   add(fmt::format("stack {}", configuration.stack.id), configuration.stack.source);
-  if (configuration.gpus > 1) p.provenance.push_back({"gradient exchange", exchange.kind, exchange.description});
+  if (configuration.gpus > 1) p.provenance.push_back({"gradient exchange", job.exchange_kind, job.exchange_description});
+  const StoreSettings& store = configuration.stack.store;
+  if (!store.source.empty() && configuration.gpus > 1 && (configuration.exchange == "p2p" || configuration.exchange == "nccl"))
+    add("host time per key, routes of the store", store.source);
+  if (configuration.exchange == "nccl" && store.nccl_slowdown != 1.0)
+    add(fmt::format("nccl store: everything {} times as long, {} decode threads fewer", store.nccl_slowdown,
+                    store.nccl_decode_threads_lost),
+        store.nccl_source);
+  if (configuration.pipeline) add(fmt::format("input {}", configuration.input), configuration.input_source);
 }
 
 }  // namespace
@@ -93,23 +102,14 @@ Result<Prediction> predict(Session& session, const PredictOptions& options) {
   const Configuration& configuration = *configured;
   const System& system = configuration.hardware();
   const Workload& workload = configuration.network_graph();
-  const auto kernels = KernelModel::make(system.device, configuration.precision, configuration.stack, **configuration.constants);
-  if (!kernels) return tl::make_unexpected(kernels.error());
-  const auto library = session.nccl(configuration.stack.nccl, system.device.architecture);
-  if (!*library) return tl::make_unexpected(library->error());
-  auto exchange = plan_exchange(configuration.exchange, {system, configuration.devices, configuration.nodes,
-                                                         configuration.network, configuration.stack, **library});
-  if (!exchange) return tl::make_unexpected(exchange.error());
-
-  const LoweredStep step = lower(workload.graph, workload.step, *kernels, configuration.stack, *exchange->style,
-                                 {static_cast<double>(configuration.batch), system.host.dispatch_scale});
-  // Beyond this the picosecond clock may overflow, and no training step takes that long or no time at all.
-  constexpr Seconds kLongestStep(1e5), kShortestStep(1e-9);
-  if (!(step.total < kLongestStep && step.total > kShortestStep))
-    return fail(fmt::format("a step of {} on {} would take {:.3g} s: look for an implausible rate, time or size among the inputs",
-                            workload.graph.name, system.id, step.total.base()));
+  const auto job = lower_job(session, configuration);
+  if (!job) return tl::make_unexpected(job.error());
+  const KernelModel* const kernels = &job->kernels;
+  const LoweredStep& step = job->step;
   const engine::Timeline timeline = engine::simulate(step.graph);
   StepTimes times = step_times(step, timeline);
+  add_rank_waits(configuration, times);
+  add_input_stage(configuration, times);
 
   Prediction p;
   identify(configuration, p);
@@ -125,12 +125,22 @@ Result<Prediction> predict(Session& session, const PredictOptions& options) {
   p.stages = times.stages;
   const FlopPerSecond tensor_peak = kernels->peak();
   p.utilization.gpu_busy = std::min<double>(1.0, times.busy / times.step);
-  p.utilization.fp32 = times.flop / (system.device.peak.fp32 * times.busy);
-  p.utilization.tensor_core = times.tensor_flop / (tensor_peak * times.busy);
+  if (times.busy > Seconds(0.0)) {
+    p.utilization.fp32 = times.flop / (system.device.peak.fp32 * times.busy);
+    p.utilization.tensor_core = times.tensor_flop / (tensor_peak * times.busy);
+  }
   p.utilization.mfu = (times.flop + times.tensor_flop) / (tensor_peak * times.step);
-  p.utilization.cpu = std::min<double>(
-      1.0, times.host_busy * static_cast<double>(configuration.devices.size()) / (times.step * system.host.cores));
-  p.memory = memory_verdict(configuration, estimate_memory(configuration, step.nodes, step.costs));
+  p.utilization.cpu =
+      std::min<double>(1.0, (times.host_busy * static_cast<double>(configuration.devices.size()) + times.decoding) /
+                                (times.step * system.host.cores));
+  const StepMemory memory = estimate_memory(configuration, step.nodes, step.costs);
+  p.memory = memory_verdict(configuration, memory);
+  if (options.largest_batch) {
+    const auto largest = largest_batch(session, options);
+    if (!largest) return tl::make_unexpected(largest.error());
+    p.largest_batch = {static_cast<double>(largest->batch), static_cast<double>(largest->low),
+                       static_cast<double>(largest->high)};
+  }
   p.limits = std::move(times.limits);
   for (std::size_t i = 0; i < p.limits.size(); ++i)
     p.limits[i].text = limit_text(p.limits[i], times.launch_shares[i], configuration);
@@ -139,7 +149,7 @@ Result<Prediction> predict(Session& session, const PredictOptions& options) {
     p.usd_per_hour = (*system.rent * Seconds(3600.0)).base() * configuration.nodes;
     p.usd_per_million_samples = *p.usd_per_hour / 3600.0 * 1e6 / p.throughput.value;
   }
-  tell_provenance(configuration, *kernels, *exchange, p);
+  tell_provenance(configuration, *job, p);
   const double bytes = p.memory.gpus.front().peak.base();
   if (!std::isfinite(p.step_time.high.base()) || p.step_time.low <= Seconds(0.0) || !(bytes >= 0.0 && bytes < 1e15))
     return fail(
@@ -148,7 +158,10 @@ Result<Prediction> predict(Session& session, const PredictOptions& options) {
                     workload.graph.name, system.id));
   p.flop_per_step_per_gpu = times.flop + times.tensor_flop;
   p.peak = kernels->peak();
-  if (options.detail) describe_step(workload.graph, step, timeline, system.device.peak.fp32, kernels->peak(), p);
+  if (options.detail) {
+    describe_step(workload.graph, step, timeline, system.device.peak.fp32, kernels->peak(), p);
+    tell_live_memory(step, memory, p);
+  }
   return p;
 }
 

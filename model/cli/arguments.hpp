@@ -9,6 +9,7 @@
 
 #include "model/analysis/collective_survey.hpp"
 #include "model/analysis/predict.hpp"
+#include "model/report/memory_report_text.hpp"
 
 namespace tbdsim {
 
@@ -21,7 +22,14 @@ struct PredictArguments {
   std::string trace;                    ///< file to write; empty: none
   std::optional<std::int64_t> samples;  ///< of one epoch
   std::optional<int> epochs;
-  int seed = 1;  ///< nothing random is modelled by this verb yet: accepted for scripts
+};
+
+struct ScaleArguments {
+  PredictOptions options;  ///< without counts
+  std::vector<int> gpus, nodes;
+  std::optional<std::int64_t> samples;  ///< of one epoch
+  bool weak = false, fixed_global_batch = false;
+  Format format = Format::table;
 };
 
 struct ValidateArguments {
@@ -50,7 +58,22 @@ struct TopologyArguments {
   Format format = Format::table;
 };
 
-using Arguments = std::variant<PredictArguments, ValidateArguments, ListArguments, ShowArguments, TopologyArguments>;
+struct MemoryArguments {
+  PredictOptions options;
+  Format format = Format::table;
+  MemoryView view = MemoryView::structure;
+  bool max_batch = false;
+};
+
+struct NetworkArguments {
+  PredictOptions options;
+  std::optional<double> target;  ///< a share; absent: the analysis's own
+  std::optional<int> top;        ///< arrays in the table; absent: the report's own
+  Format format = Format::table;
+};
+
+using Arguments = std::variant<PredictArguments, NetworkArguments, ScaleArguments, MemoryArguments, ValidateArguments,
+                               ListArguments, ShowArguments, TopologyArguments>;
 
 /// Why there is nothing to run: help or the version (exit code 0, for stdout), or bad usage (2, for stderr).
 struct Stop {

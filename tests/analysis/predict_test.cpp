@@ -195,14 +195,14 @@ TEST_CASE("sizes that make no sense, both sides, to the letter") {
   CHECK(refusal_of([](auto& o) { o.gpus = 3, o.devices = {0, 1}; }) == "--gpus 3 and --devices with 2 on 1 node(s) disagree\n");
 }
 
-TEST_CASE("several problems are told at once") {
+TEST_CASE("several problems are told at once, in the order of the options") {
   CHECK(refusal_of(
             [](auto& o) { o.gpus = 9, o.precision = "fp23", o.optimizer = "adm", o.exchange = "x", o.model = "resnet55"; }) ==
         "unknown precision \"fp23\", did you mean \"fp32\"?\n"
+        "unknown optimizer \"adm\", did you mean \"adam\"?\n"
         "unknown exchange \"x\"; there are allreduce, nccl, p2p, local, ps, ps-p3, dataparallel\n"
         "9 GPUs do not fill nodes of 8\n"
-        "unknown network \"resnet55\", did you mean \"resnet50\"?\n"
-        "unknown optimizer \"adm\", did you mean \"adam\"?\n");
+        "unknown network \"resnet55\", did you mean \"resnet50\"?\n");
 }
 
 TEST_CASE("details are those of the step") {
