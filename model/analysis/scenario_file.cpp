@@ -25,6 +25,13 @@ std::string csv_field(const std::string& text) {
   return field + '"';
 }
 
+/// The texts of a value or of an array of values, whatever their type.
+std::vector<GridAxis> read_grid(TomlTable& table) {
+  std::vector<GridAxis> grid;
+  for (const std::string& option : table.keys()) grid.push_back({option, table.scalars(option)});
+  return grid;
+}
+
 class ScenarioReader {
  public:
   explicit ScenarioReader(TomlFile file) : file_(std::move(file)), root_(file_.root()) {}
@@ -68,13 +75,6 @@ class ScenarioReader {
     }
   }
 
-  /// The texts of a value or of an array of values, whatever their type.
-  static std::vector<GridAxis> read_grid(TomlTable& table) {
-    std::vector<GridAxis> grid;
-    for (const std::string& option : table.keys()) grid.push_back({option, table.scalars(option)});
-    return grid;
-  }
-
   /// [[measured]] rows are those of a measured-run table, and are read as one.
   void read_measured() {
     std::vector<TomlTable> tables = root_.tables_or_empty("measured");
@@ -109,7 +109,8 @@ class ScenarioReader {
   void read_claim(TomlTable& table, const std::vector<GridAxis>& grid) {
     Claim claim;
     claim.id = table.text("id");
-    if (!claim.id.empty() && !ids_.insert(claim.id).second) table.problem("id", fmt::format("repeated id {}", tbdsim::quoted(claim.id)));
+    if (!claim.id.empty() && !ids_.insert(claim.id).second)
+      table.problem("id", fmt::format("repeated id {}", tbdsim::quoted(claim.id)));
     claim.expr = table.text("expr");
     claim.source = table.text_or("source", scenario_.source);
     claim.reason = table.text_or("reason", "");
@@ -212,6 +213,15 @@ Result<Scenario> read_scenario(const std::string& path) {
   auto toml = TomlFile::open(path);
   if (!toml) return tl::make_unexpected(toml.error());
   return ScenarioReader(std::move(*toml)).read();
+}
+
+Result<std::vector<GridAxis>> read_grid_file(const std::string& path) {
+  auto toml = TomlFile::open(path);
+  if (!toml) return tl::make_unexpected(toml.error());
+  TomlTable table = toml->root().table("grid");
+  std::vector<GridAxis> grid = read_grid(table);
+  if (!toml->errors().empty()) return tl::make_unexpected(toml->errors());
+  return grid;
 }
 
 std::vector<AssessedClaim> assess_claims(const Scenario& scenario, const LeafSource& source) {

@@ -125,6 +125,10 @@ std::shared_ptr<const Result<KernelConstants>> Session::constants() {
   return cached<KernelConstants>(constants_, "", [&] { return read_constants(catalogue_); });
 }
 
+std::shared_ptr<const Result<std::vector<Price>>> Session::prices() {
+  return cached<std::vector<Price>>(prices_, "", [&] { return load_prices(catalogue_); });
+}
+
 std::shared_ptr<const Result<EditedInputs>> Session::edited(const PredictOptions& options) {
   // What decides which documents are read, and so what a key may mean.
   const std::string key =

@@ -7,6 +7,7 @@
 
 #include "model/analysis/predict.hpp"
 #include "model/hardware/kernel_constants.hpp"
+#include "model/hardware/price.hpp"
 #include "model/workload/training_step.hpp"
 #include "model/workload/zoo/zoo.hpp"
 
@@ -35,6 +36,7 @@ class Session {
   [[nodiscard]] std::shared_ptr<const Result<Workload>> workload(const std::string& name, const std::string& variant,
                                                                  const ZooOptions& options);
   [[nodiscard]] std::shared_ptr<const Result<KernelConstants>> constants();
+  [[nodiscard]] std::shared_ptr<const Result<std::vector<Price>>> prices();
   /// Inputs with the values of `options.set` in place. Errors: as `resolve_values`.
   [[nodiscard]] std::shared_ptr<const Result<EditedInputs>> edited(const PredictOptions& options);
 
@@ -52,6 +54,7 @@ class Session {
   Cache<Workload> workloads_;
   Cache<KernelConstants> constants_;
   Cache<EditedInputs> edited_;
+  Cache<std::vector<Price>> prices_;
 };
 
 }  // namespace tbdsim
