@@ -1,10 +1,13 @@
+// Long because one file includes the JSON library: every JSON text that is written or read.
 #include "model/report/json.hpp"
 
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "model/analysis/kernel_summary.hpp"
 #include "model/report/catalogue_entry.hpp"
+#include "model/report/json_leaves.hpp"
 #include "model/report/topology_report.hpp"
 
 namespace tbdsim {
@@ -274,6 +277,39 @@ Json prediction(const Prediction& p, const PredictParts& parts) {
   return json;
 }
 
+class Collector {
+ public:
+  void visit(const Json& json, const std::string& path) {
+    if (json.is_array()) {
+      for (const Json& element : json) visit(element, path);
+      return;
+    }
+    if (json.is_object()) {
+      if (json.contains("value") && !path.empty()) add(path, json["value"]);
+      for (const auto& [key, value] : json.items()) visit(value, path.empty() ? key : path + "." + key);
+      return;
+    }
+    add(path, json);
+  }
+
+  std::vector<JsonLeaf> leaves;
+
+ private:
+  std::map<std::string, std::size_t, std::less<>> by_path_;
+
+  void add(const std::string& path, const Json& value) {
+    const auto [found, fresh] = by_path_.emplace(path, leaves.size());
+    if (fresh) leaves.push_back({path, {}, false});
+    JsonLeaf& leaf = leaves[found->second];
+    if (value.is_null()) return;
+    leaf.known = true;
+    if (value.is_string())
+      leaf.values.texts.push_back(value.get<std::string>());
+    else
+      leaf.values.numbers.push_back(value.is_boolean() ? (value.get<bool>() ? 1.0 : 0.0) : value.get<double>());
+  }
+};
+
 }  // namespace
 
 std::string predict_json(const Prediction& p, const PredictParts& parts) { return text(prediction(p, parts)); }
@@ -415,6 +451,14 @@ std::string chrome_trace(const Prediction& prediction) {
                       {"tid", 1}});
   }
   return text({{"displayTimeUnit", "ms"}, {"traceEvents", events}});
+}
+
+std::vector<JsonLeaf> json_leaves(std::string_view json) {
+  const Json document = Json::parse(json, nullptr, false);
+  if (!document.is_object()) return {};
+  Collector collector;
+  collector.visit(document, "");
+  return std::move(collector.leaves);
 }
 
 }  // namespace tbdsim
