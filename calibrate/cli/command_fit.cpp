@@ -3,52 +3,29 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <set>
 
+#include "calibrate/cli/inputs.hpp"
+#include "calibrate/fit/board_fit.hpp"
 #include "calibrate/fit/kernel_fit.hpp"
-#include "model/hardware/cluster.hpp"
-#include "model/input/digest.hpp"
-#include "model/input/file_text.hpp"
+#include "model/hardware/hardware_file.hpp"
+#include "model/hardware/lookup.hpp"
 
 namespace tbdsim::calibrate {
 namespace {
 
-struct FitArguments {
-  std::vector<std::string> samples;
-  std::string hardware, output;
-};
+const std::vector<Option> kOptions{{"--samples", Takes::many},  {"--device"}, {"--hw"}, {"--hardware"}, {"-o"},
+                                   {"--shared", Takes::nothing}};
 
-Result<FitArguments> parse_arguments(const std::vector<std::string>& words) {
-  FitArguments result;
-  std::string option;
-  for (const std::string& word : words) {
-    if (word == "--samples" || word == "--hardware" || word == "-o") {
-      option = word;
-      continue;
-    }
-    if (word.rfind('-', 0) == 0)
-      return fail(fmt::format("calibrate fit: unknown option \"{}\"; there are --samples, --hardware, -o", word));
-    if (option == "--samples")
-      result.samples.push_back(word);
-    else if (option == "--hardware")
-      result.hardware = word;
-    else if (option == "-o")
-      result.output = word;
-    else
-      return fail(fmt::format("calibrate fit: \"{}\" belongs to no option; name files after --samples", word));
-  }
-  if (result.samples.empty()) return fail("calibrate fit: no sample file; use --samples FILE...");
-  if (result.hardware.empty()) return fail("calibrate fit: no catalogue; use --hardware DIR, the folder that holds hardware/");
-  if (!std::filesystem::is_directory(result.hardware + "/hardware/gpus"))
-    return fail(fmt::format("calibrate fit: --hardware {}: no hardware/gpus below it; name the folder that holds hardware/",
-                            result.hardware));
-  if (result.output.empty()) return fail("calibrate fit: no output; use -o OUT.toml");
-  return result;
+Result<int> write(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  if (!file.flush()) return fail(fmt::format("cannot write {}", path));
+  return 0;
 }
 
-void print_report(const KernelFit& fit) {
+void print_shared(const KernelFit& fit) {
   fmt::print("{:<18} {:<13} {:<5} {:>5} {:>7} {:>7} {:>8}\n", "device", "family", "prec.", "n", "mean %", "median", "signed");
   for (const FitReport& r : fit.reports) {
     fmt::print("{:<18} {:<13} {:<5} {:>5} {:>7.1f} {:>7.1f} {:>+8.1f}\n", r.device, r.family, r.precision, r.error.n,
@@ -57,54 +34,111 @@ void print_report(const KernelFit& fit) {
   for (const std::string& note : fit.notes) fmt::print("inherited: {}\n", note);
 }
 
-Result<int> run(const FitArguments& arguments) {
-  std::vector<Sample> samples;
-  Errors errors;
-  std::string digests;
-  for (const std::string& path : arguments.samples) {
-    auto part = read_samples(path);
-    if (!part) {
-      errors.insert(errors.end(), part.error().begin(), part.error().end());
-      continue;
-    }
-    const auto text = read_file(path);
-    digests +=
-        fmt::format("{}{} {}", digests.empty() ? "" : "; ", path.substr(path.rfind('/') + 1), sha256_hex(*text).substr(0, 12));
-    samples.insert(samples.end(), part->begin(), part->end());
-  }
-  std::map<std::string, Device> devices;
-  for (const Sample& sample : samples) {
-    if (devices.count(sample.device) != 0) continue;
-    auto device = load_device({arguments.hardware}, sample.device);
-    if (device)
-      devices[sample.device] = std::move(*device);
-    else
-      errors.insert(errors.end(), device.error().begin(), device.error().end());
-  }
-  if (!errors.empty()) return tl::make_unexpected(errors);
-  auto fit = fit_kernels(samples, devices);
+/// Everything that boards share, and every board: hardware/kernels.toml.
+Result<int> run_shared(const SampleFiles& files, const Catalogue& catalogue, const std::string& output) {
+  const std::vector<Sample> samples = files.all();
+  const auto devices = devices_of(samples, catalogue);
+  if (!devices) return tl::make_unexpected(devices.error());
+  auto fit = fit_kernels(samples, *devices);
   if (!fit) return tl::make_unexpected(fit.error());
-  fit->constants.source = "fitted: " + digests;
+  fit->constants.source = "fitted: " + files.digests;
   fit->constants.spread.source =
       "assumed: one nominal run differs by 0.02 to 0.10 between published sources (ResNet-50 fp32: V100 306 to 432 images/s, "
       "P100 219 to 234); rows of one source by "
       "0.07; tensor cores: fp16 samples of two boards, and frameworks of 2018 differ by more than 2; exchange: published scaling "
       "on several GPUs lies up to 0.1 below free overlap";
-  std::ofstream file(arguments.output, std::ios::binary);
-  file << to_toml(*fit);
-  if (!file.flush()) return fail(fmt::format("cannot write {}", arguments.output));
-  print_report(*fit);
-  return 0;
+  return write(output, to_toml(*fit)).map([&](int code) {
+    print_shared(*fit);
+    return code;
+  });
+}
+
+std::vector<std::string> ids_of(const std::vector<Sample>& samples) {
+  std::set<std::string> ids;
+  for (const Sample& sample : samples) ids.insert(sample.device);
+  return {ids.begin(), ids.end()};
+}
+
+/// The device that --device, --hw or the samples name.
+Result<Device> described(const Arguments& arguments, const std::vector<Sample>& samples, const Catalogue& catalogue) {
+  if (arguments.has("--hw"))
+    return load_system(catalogue, arguments.one("--hw")).map([](System system) { return std::move(system.device); });
+  if (arguments.has("--device")) return load_device(catalogue, arguments.one("--device"));
+  const std::vector<std::string> ids = ids_of(samples);
+  if (ids.size() > 1)
+    return fail(fmt::format("calibrate fit: samples of {} devices ({}); choose one with --device NAME", ids.size(),
+                            fmt::join(ids, ", ")));
+  return devices_of(samples, catalogue).map([&](DeviceMap devices) { return std::move(devices.at(ids.front())); });
+}
+
+/// Its own samples; where the samples name one device alone, and a file describes it, that one is meant.
+Result<std::vector<Sample>> own_samples(const std::vector<Sample>& samples, const Device& device, bool from_file) {
+  std::vector<Sample> own;
+  for (const Sample& sample : samples) {
+    if (sample.device == device.id) own.push_back(sample);
+  }
+  const std::vector<std::string> ids = ids_of(samples);
+  if (own.empty() && from_file && ids.size() == 1) return samples;
+  if (own.empty())
+    return fail(fmt::format("calibrate fit: no sample of {}; the samples name {}", device.id, fmt::join(ids, ", ")));
+  return own;
+}
+
+void print_board(const BoardFit& fit, const std::string& output) {
+  fmt::print("{:<13} {:<5} {:>6} {:>6}   {:>22}   {:>22}\n", "family", "prec.", "n", "shapes", "before: mean % median",
+             "after: mean % median");
+  for (const BoardFitReport& r : fit.reports) {
+    fmt::print("{:<13} {:<5} {:>6} {:>6}   {:>15.1f} {:>6.1f}   {:>15.1f} {:>6.1f}\n", r.family, r.precision, r.samples, r.shapes,
+               100 * r.before.mean, 100 * r.before.median, 100 * r.after.mean, 100 * r.after.median);
+  }
+  for (const FamilyParameters& p : fit.device.calibration.families)
+    fmt::print(
+        "{} {}: {:.3f} of peak (+-{:.1f} %), {:.3f} of bandwidth (+-{:.1f} %), launch {:.2f} us; kernels scatter by {:.0f} %\n",
+        p.family, p.precision, p.compute_efficiency, 100 * p.compute_sigma, p.bandwidth_efficiency, 100 * p.bandwidth_sigma,
+        p.launch.base() * 1e6, 100 * p.spread);
+  for (const std::string& note : fit.inherited) fmt::print("inherited: {}\n", note);
+  fmt::print("written: {0}; use it as --hw {0}\n", output);
+}
+
+/// One board, from what it would use without samples.
+Result<int> run_board(const Arguments& arguments, const SampleFiles& files, const Catalogue& catalogue) {
+  const std::vector<Sample> samples = files.all();
+  auto device = described(arguments, samples, catalogue);
+  if (!device) return tl::make_unexpected(device.error());
+  const std::string named = arguments.one("--hw", arguments.one("--device"));
+  const auto own = own_samples(samples, *device, is_file(named));
+  if (!own) return tl::make_unexpected(own.error());
+  const auto constants = constants_of(catalogue);
+  if (!constants) return tl::make_unexpected(constants.error());
+  const auto fit = fit_board(*own, std::move(*device), *constants, files.digests);
+  if (!fit) return tl::make_unexpected(fit.error());
+  for (const std::string& warning : fit->warnings) fmt::print(stderr, "warning: {}\n", warning);
+  const std::string output = arguments.one("-o");
+  std::string text =
+      fmt::format("# Written by `tbdsim calibrate fit`: {} with parameters fitted to samples.\n", fit->device.name);
+  for (const std::string& note : fit->inherited) text += fmt::format("# inherited: {}\n", note);
+  return write(output, text + to_toml(fit->device)).map([&](int code) {
+    print_board(*fit, output);
+    return code;
+  });
+}
+
+Result<int> run(const Arguments& arguments) {
+  if (arguments.all("--samples").empty()) return fail("calibrate fit: no sample file; use --samples FILE...");
+  if (!arguments.has("-o")) return fail("calibrate fit: no output; use -o OUT.toml");
+  if (arguments.has("--hw") && arguments.has("--device")) return fail("calibrate fit: --hw and --device both name the device");
+  if (arguments.has("--shared") && (arguments.has("--hw") || arguments.has("--device")))
+    return fail("calibrate fit: --shared fits all devices; leave --device and --hw out");
+  const auto catalogue = catalogue_of(arguments);
+  if (!catalogue) return tl::make_unexpected(catalogue.error());
+  const auto files = read_sample_files(arguments.all("--samples"));
+  if (!files) return tl::make_unexpected(files.error());
+  return arguments.has("--shared") ? run_shared(*files, *catalogue, arguments.one("-o"))
+                                   : run_board(arguments, *files, *catalogue);
 }
 
 }  // namespace
 
-int command_fit(const std::vector<std::string>& arguments) {
-  const auto parsed = parse_arguments(arguments);
-  const Result<int> done = parsed ? run(*parsed) : tl::make_unexpected(parsed.error());
-  if (done) return *done;
-  std::fputs(to_text(done.error()).c_str(), stderr);
-  return 2;
-}
+Result<int> command_fit(const std::vector<std::string>& words) { return Arguments::parse("fit", words, kOptions).and_then(run); }
 
 }  // namespace tbdsim::calibrate

@@ -2,9 +2,13 @@
 #include <string>
 #include <vector>
 
+#include "model/support/result.hpp"
+
 namespace tbdsim::calibrate {
 
-/// `fit --samples FILE... --hardware DIR -o OUT.toml`. Returns the exit code: 0 done, 2 bad usage or input.
-[[nodiscard]] int command_fit(const std::vector<std::string>& arguments);
+/// `calibrate fit --samples FILE... [--device NAME | --hw FILE] -o OUT.toml`: parameters of one board, as a device file.
+/// `calibrate fit --shared --samples FILE... -o OUT.toml`: what boards share, and all boards (hardware/kernels.toml).
+/// Gives the exit code.
+[[nodiscard]] Result<int> command_fit(const std::vector<std::string>& words);
 
 }  // namespace tbdsim::calibrate

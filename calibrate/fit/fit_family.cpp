@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "calibrate/fit/recurrent_family.hpp"
 #include "model/cost/memory_bound.hpp"
 
 namespace tbdsim::calibrate {
@@ -54,11 +55,13 @@ Seconds memory_prediction(const Observation& row, const FormConstants&, const Ke
   return memory_bound_time(std::get<MemoryArguments>(row.arguments).bytes, 1.0, rates).time;
 }
 
-// Launches believed of kernels back to back: DeepBench floors are 1 to 30 us; a convolution runs several kernels.
-constexpr std::array<FitFamily, 3> kFamilies{{
-    {"convolution", "conv", true, Seconds(20e-6), convolution_observation, convolution_form, convolution_prediction},
-    {"gemm", "gemm", true, Seconds(8e-6), gemm_observation, gemm_form, gemm_prediction},
-    {"memory_bound", "elementwise", false, Seconds(4e-6), memory_observation, no_form, memory_prediction},
+// Launches believed of kernels back to back: DeepBench floors are 1 to 30 us; a convolution runs several kernels, a step of
+// a recurrent layer a few and waits for each.
+constexpr std::array<FitFamily, 4> kFamilies{{
+    {"convolution", "conv", true, Seconds(20e-6), 0.8, convolution_observation, convolution_form, convolution_prediction},
+    {"gemm", "gemm", true, Seconds(8e-6), 0.8, gemm_observation, gemm_form, gemm_prediction},
+    {"recurrent", "rnn", true, Seconds(30e-6), 0.7, recurrent_observation, recurrent_form, recurrent_prediction},
+    {"memory_bound", "elementwise", false, Seconds(4e-6), 0.8, memory_observation, no_form, memory_prediction},
 }};
 
 }  // namespace

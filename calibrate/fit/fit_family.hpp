@@ -10,7 +10,7 @@
 namespace tbdsim::calibrate {
 
 /// Constants that boards share, as the form of one observation needs them.
-using FormConstants = std::variant<std::monostate, TileConstants, ConvolutionConstants>;
+using FormConstants = std::variant<std::monostate, TileConstants, ConvolutionConstants, RecurrentConstants>;
 
 /// A family of samples that board parameters are fitted to: one row of a table, so that fit and check never differ.
 struct FitFamily {
@@ -18,6 +18,7 @@ struct FitFamily {
   std::string_view samples;  ///< family of the samples: "conv"
   bool computes = true;      ///< has a share of peak as unknown; else bytes alone
   Seconds launch;            ///< believed start of its kernels before seeing data
+  double bandwidth;          ///< believed share of the memory bandwidth
   std::optional<Observation> (*observe)(const Sample&) = nullptr;
   FormConstants (*form)(const Observation&, const KernelConstants&, bool tensor) = nullptr;
   Seconds (*time)(const Observation&, const FormConstants&, const KernelRates&) = nullptr;

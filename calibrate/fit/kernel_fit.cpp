@@ -9,13 +9,14 @@
 
 #include "calibrate/fit/fit_family.hpp"
 #include "calibrate/fit/shared_form.hpp"
+#include "model/cost/transfer.hpp"
 
 namespace tbdsim::calibrate {
 namespace {
 
 // Priors of a board: sustained fp32 rates of published large products are 0.7 to 1.0 of the listed boost rate, copies
 // reach 0.7 to 0.9 of the memory bandwidth. Tensor cores sustain less of their peak.
-constexpr double kComputePrior = 0.85, kTensorPrior = 0.7, kBandwidthPrior = 0.8;
+constexpr double kComputePrior = 0.85, kTensorPrior = 0.7;
 constexpr std::size_t kPerBoard = 3;  // share of peak, share of bandwidth, launch
 
 /// Whether a sample may serve a fit: device times where a board's chip has them; call times, which include the host's
@@ -119,7 +120,7 @@ class SharedFit {
                            !family_.computes ? 0.0
                            : tensor          ? 0.15
                                              : 0.06});
-      unknowns_.push_back({id + " bandwidth", kBandwidthPrior, 0.05});
+      unknowns_.push_back({id + " bandwidth", family_.bandwidth, 0.05});
       unknowns_.push_back({id + " launch", family_.launch.base(), family_.computes ? 0.7 : 0.0});
     }
     fit_ = robust_fit(
@@ -135,7 +136,7 @@ class SharedFit {
     const Device& device = *devices_[set_.board_of[i]];
     const double* own = &v[first_board_ + kPerBoard * set_.board_of[i]];
     const KernelRates rates{peak_for(device, precision_) * own[0], device.memory_bandwidth * own[1], Seconds(own[2]),
-                            device.multiprocessors};
+                            device.multiprocessors, instruction_clock(device)};
     return std::log(row.time / family_.time(row, shared_constants(family_.name, v, set_.generation_of[i]), rates));
   }
 
@@ -151,6 +152,8 @@ class SharedFit {
       const FormConstants form = shared_constants(family_.name, values, g);
       if (const auto* convolution = std::get_if<ConvolutionConstants>(&form))
         out.constants.convolution[std::string(set_.generations[g]) + (tensor ? "-tensor" : "")] = *convolution;
+      if (const auto* recurrent = std::get_if<RecurrentConstants>(&form))
+        out.constants.recurrent[std::string(set_.generations[g]) + (tensor ? "-tensor" : "")] = *recurrent;
       if (const auto* tiles = std::get_if<TileConstants>(&form)) out.constants.gemm[tensor ? "tensor" : "fp32"] = *tiles;
     }
   }
@@ -165,7 +168,7 @@ class SharedFit {
     FamilyParameters p{
         report.family,         precision_,
         own[0].value,          own[1].value,
-        Seconds(own[2].value), report.error.log_sd,
+        Seconds(own[2].value), report.error.spread,
         report.error.n,        fmt::format("fitted: {} {} samples, calibrate/samples", precision_, family_.samples)};
     if (choice_.call_timed(report.device)) {
       // The fitted launch of call times is the host's; the kernel's own stays what is believed of kernels.

@@ -27,6 +27,13 @@ std::string convolution(const std::string& name, const ConvolutionConstants& c, 
          scales(table, "backward_weights", c.backward_weights) + "\n";
 }
 
+std::string recurrent(const std::string& name, const RecurrentConstants& c) {
+  return fmt::format(
+      "[recurrent.{}]\n{}cycles_batch_16 = {:.4g}\ncycles_batch_32 = {:.4g}\ncycles_more = {:.4g}\n"
+      "source = \"fitted: recurrent samples of this generation; reread is not used\"\n\n",
+      name, tiles(c.tiles), c.cycles_batch_16, c.cycles_batch_32, c.cycles_more);
+}
+
 std::string board(const BoardParameters& b) {
   const FamilyParameters& p = b.parameters;
   std::string text = fmt::format("[[board]]\ndevice = \"{}\"\nname = \"{}\"\narchitecture = \"{}\"\nmemory_kind = \"{}\"\n",
@@ -54,6 +61,7 @@ std::string to_toml(const KernelFit& fit) {
     text += convolution(
         name, c, from == fit.inherited.end() ? "fitted: convolution samples of this generation" : "transferred: " + from->second);
   }
+  for (const auto& [name, c] : fit.constants.recurrent) text += recurrent(name, c);
   for (const BoardParameters& b : fit.constants.boards) text += board(b);
   const SpreadConstants& s = fit.constants.spread;
   text += fmt::format(

@@ -16,7 +16,17 @@ Bytes element_of(std::string_view precision) {
   return precision == "fp32" || precision == "tf32" ? Bytes(4.0) : precision == "fp8" ? Bytes(1.0) : Bytes(2.0);
 }
 
-Observation common(const Sample& sample) {
+/// Algorithms that may have run: what the sample names, else everything.
+std::vector<ConvolutionAlgorithm> menu(const std::string& algorithm) {
+  using A = ConvolutionAlgorithm;
+  if (algorithm.find("winograd") != std::string::npos) return {A::winograd_fused, A::winograd_nonfused};
+  if (algorithm.find("fft") != std::string::npos) return {A::fft};
+  return {A::implicit_gemm, A::winograd_fused, A::winograd_nonfused, A::fft};
+}
+
+}  // namespace
+
+Observation common_observation(const Sample& sample) {
   Observation result;
   result.pass = sample.pass;
   result.op = sample.op;
@@ -28,16 +38,6 @@ Observation common(const Sample& sample) {
   result.line = sample.line;
   return result;
 }
-
-/// Algorithms that may have run: what the sample names, else everything.
-std::vector<ConvolutionAlgorithm> menu(const std::string& algorithm) {
-  using A = ConvolutionAlgorithm;
-  if (algorithm.find("winograd") != std::string::npos) return {A::winograd_fused, A::winograd_nonfused};
-  if (algorithm.find("fft") != std::string::npos) return {A::fft};
-  return {A::implicit_gemm, A::winograd_fused, A::winograd_nonfused, A::fft};
-}
-
-}  // namespace
 
 std::string_view library_generation(std::string_view library) {
   if (library.find("miopen") != std::string_view::npos) return "miopen1";
@@ -66,7 +66,7 @@ std::optional<Observation> convolution_observation(const Sample& sample) {
   s.p = std::floor((s.h + 2 * sample.at("pad_h") - s.r) / s.stride_h) + 1;
   s.q = std::floor((s.w + 2 * sample.at("pad_w") - s.s) / s.stride_w) + 1;
   if (s.p < 1 || s.q < 1) return std::nullopt;
-  Observation result = common(sample);
+  Observation result = common_observation(sample);
   const ConvolutionPass pass = sample.pass == "forward" ? ConvolutionPass::forward
                                : data                   ? ConvolutionPass::backward_data
                                                         : ConvolutionPass::backward_weights;
@@ -82,7 +82,7 @@ std::optional<Observation> convolution_observation(const Sample& sample) {
 std::optional<Observation> gemm_observation(const Sample& sample) {
   if (sample.flagged("fp16-in-fp32-math") || sample.flagged("matrix-cores")) return std::nullopt;
   const GemmShape shape{sample.at("m"), sample.at("n"), sample.at("k"), sample.at("b")};
-  Observation result = common(sample);
+  Observation result = common_observation(sample);
   result.flop = result.least_flop = Flop(2.0 * shape.m * shape.n * shape.k * shape.count);
   result.bytes = (shape.m * shape.k + shape.k * shape.n + shape.m * shape.n) * shape.count * result.element;
   result.arguments = shape;
@@ -91,7 +91,7 @@ std::optional<Observation> gemm_observation(const Sample& sample) {
 
 std::optional<Observation> memory_observation(const Sample& sample) {
   if (sample.op == "pow") return std::nullopt;  // it computes
-  Observation result = common(sample);
+  Observation result = common_observation(sample);
   result.precision = "fp32";  // bytes alone count
   result.bytes = sample.at("elements") * (sample.at("inputs") + sample.at("outputs")) * result.element;
   // Below several times the last-level cache, data may come from there.

@@ -8,6 +8,7 @@
 #include "calibrate/decode/sample_table.hpp"
 #include "model/cost/convolution.hpp"
 #include "model/cost/gemm.hpp"
+#include "model/cost/recurrent.hpp"
 #include "model/hardware/device.hpp"
 
 namespace tbdsim::calibrate {
@@ -21,11 +22,15 @@ struct ConvolutionArguments {
 struct MemoryArguments {
   Bytes bytes;
 };
-using Arguments = std::variant<GemmShape, ConvolutionArguments, MemoryArguments>;
+struct RecurrentArguments {
+  RecurrentShape shape;
+  std::vector<RecurrentPass> passes;  ///< that the sample times together
+};
+using ModelArguments = std::variant<GemmShape, ConvolutionArguments, MemoryArguments, RecurrentArguments>;
 
 /// A sample turned into the arguments of a cost model.
 struct Observation {
-  Arguments arguments;
+  ModelArguments arguments;
   std::string_view pass;        ///< as in the sample
   std::string_view op;          ///< as in the sample
   std::string precision;        ///< class of arithmetic whose parameters apply: "fp32", "tf32", "fp16", "bf16"
@@ -45,6 +50,7 @@ struct Observation {
 
 /// The cost model's arguments; nullopt for samples that the form does not describe. The texts are the sample's: it must
 /// outlive the observation.
+[[nodiscard]] Observation common_observation(const Sample& sample);  ///< what does not depend on the family
 [[nodiscard]] std::optional<Observation> gemm_observation(const Sample& sample);
 [[nodiscard]] std::optional<Observation> convolution_observation(const Sample& sample);
 [[nodiscard]] std::optional<Observation> memory_observation(const Sample& sample);

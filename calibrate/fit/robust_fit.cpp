@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/cost/uncertainty.hpp"
+
 namespace tbdsim::calibrate {
 namespace {
 
@@ -137,6 +139,10 @@ ErrorSummary summarize_residuals(std::span<const double> residuals) {
   result.mean /= n;
   result.signed_mean /= n;
   result.median = absolute[absolute.size() / 2];
+  std::vector<double> sorted(residuals.begin(), residuals.end());
+  std::sort(sorted.begin(), sorted.end());
+  const auto quantile = [&](double q) { return sorted[static_cast<std::size_t>(std::lround(q * (n - 1.0)))]; };
+  result.spread = (quantile(0.9) - quantile(0.1)) / (2.0 * kCentral80);
   result.log_sd = std::sqrt(std::max(0.0, log_square / n - (log_sum / n) * (log_sum / n)));
   return result;
 }

@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "calibrate/fit/recurrent_family.hpp"
+
 namespace tbdsim::calibrate {
 namespace {
 
@@ -73,10 +75,12 @@ TileConstants gemm_constants(std::span<const double> v) {
 std::vector<Unknown> shared_unknowns(std::string_view family, std::span<const std::string_view> generations, bool tensor) {
   if (family == "convolution") return convolution_unknowns(generations, tensor);
   if (family == "gemm") return gemm_unknowns(tensor);
+  if (family == "recurrent") return recurrent_unknowns(generations, tensor);
   return {};
 }
 
 bool depends_on_shared(std::string_view family, std::size_t unknown, std::size_t generation) {
+  if (family == "recurrent") return recurrent_depends(unknown, generation);
   if (family != "convolution" || unknown < kSharedConvolution) return true;
   return (unknown - kSharedConvolution) / kScalesPerGeneration == generation;
 }
@@ -84,6 +88,7 @@ bool depends_on_shared(std::string_view family, std::size_t unknown, std::size_t
 FormConstants shared_constants(std::string_view family, std::span<const double> values, std::size_t generation) {
   if (family == "convolution") return convolution_constants(values, generation);
   if (family == "gemm") return gemm_constants(values);
+  if (family == "recurrent") return recurrent_constants(values, generation);
   return {};
 }
 

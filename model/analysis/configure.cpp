@@ -186,20 +186,6 @@ void choose_stack(Session& session, const PredictOptions& options, Configuration
         fmt::format("fp32 is IEEE arithmetic; frameworks may default to tf32 on {} (--precision tf32)", device.id));
 }
 
-/// A network with an operator that has no cost model gets no number, rather than one that leaves it out.
-Errors unmodelled_operators(const OpGraph& graph) {
-  Errors errors;
-  for (const Op& op : graph.ops) {
-    if (info(op.kind).family == OpFamily::recurrent)
-      errors.push_back(
-          {fmt::format("{}: layer \"{}\": {} layers have no cost model in this version", graph.name, op.name, info(op.kind).name),
-           {},
-           {},
-           0});
-  }
-  return errors;
-}
-
 /// The configuration of documents with changed values.
 Result<Configuration> configure_edited(Session& session, const PredictOptions& options) {
   const auto inputs = session.edited(options);
@@ -248,10 +234,6 @@ Result<Configuration> configure(Session& session, const PredictOptions& options)
   configuration.workload = session.workload(options.model, variant, {options.image, std::nullopt});
   if (!*configuration.workload)
     errors.insert(errors.end(), configuration.workload->error().begin(), configuration.workload->error().end());
-  if (*configuration.workload) {
-    const Errors missing = unmodelled_operators(configuration.network_graph().graph);
-    errors.insert(errors.end(), missing.begin(), missing.end());
-  }
   if (!errors.empty()) return tl::make_unexpected(errors);
   const Workload& network = configuration.network_graph();
   if (options.seq_len) {

@@ -6,9 +6,9 @@
 
 #include "model/analysis/configure.hpp"
 #include "model/analysis/cost.hpp"
+#include "model/analysis/memory_estimate.hpp"
 #include "model/analysis/step_times.hpp"
 #include "model/cost/uncertainty.hpp"
-#include "model/memory/footprint.hpp"
 #include "model/schedule/exchange/plan_exchange.hpp"
 #include "model/schedule/lower.hpp"
 #include "model/units/format.hpp"
@@ -52,34 +52,6 @@ void identify(const Configuration& configuration, Prediction& p) {
   p.nodes = configuration.nodes;
   p.batch_per_gpu = configuration.batch;
   p.global_batch = configuration.batch * configuration.gpus;
-}
-
-void tell_memory(const Configuration& configuration, const LoweredStep& step, Prediction& p) {
-  const bool half = configuration.precision != Precision::fp32 && configuration.precision != Precision::tf32;
-  FootprintOptions options;
-  options.batch = configuration.batch;
-  options.element = half ? Bytes(2.0) : Bytes(4.0);
-  options.optimizer_states = configuration.optimizer.states;
-  options.master_weights = configuration.precision == Precision::amp;
-  if (configuration.gpus > 1) options.exchange_bucket = std::min(2.0 * configuration.stack.exchange_bucket, step.exchanged);
-  const Footprint f = footprint(configuration.network_graph().graph, step.costs, configuration.stack, options);
-  const Device& device = configuration.hardware().device;
-  p.memory.capacity = device.memory_reported.value_or(device.memory_capacity);
-  for (const int gpu : configuration.devices) {
-    GpuMemory memory;
-    memory.gpu = gpu;
-    memory.parts = {f.weights, f.gradients, f.optimizer_state, f.feature_maps, f.workspace,
-                    f.dynamic, f.input,     f.exchange,        f.context,      f.slack};
-    memory.pre_training = f.context + f.weights + f.gradients + f.input;
-    memory.peak = f.total();
-    memory.reserved = memory.peak - f.context;
-    memory.allocated = memory.reserved - f.slack;
-    // An estimate without replaying the allocator: 15 % either way.
-    memory.low = memory.peak / 1.15;
-    memory.high = memory.peak * 1.15;
-    p.memory.fits = p.memory.fits && memory.peak <= p.memory.capacity;
-    p.memory.gpus.push_back(memory);
-  }
 }
 
 std::string limit_text(const Limit& limit, double launch_share, const Configuration& configuration) {
@@ -172,7 +144,7 @@ Result<Prediction> predict(Session& session, const PredictOptions& options) {
   p.utilization.mfu = (times.flop + times.tensor_flop) / (tensor_peak * times.step);
   p.utilization.cpu = std::min<double>(
       1.0, times.host_busy * static_cast<double>(configuration.devices.size()) / (times.step * system.host.cores));
-  tell_memory(configuration, step, p);
+  p.memory = memory_verdict(configuration, estimate_memory(configuration, step.nodes, step.costs));
   p.limits = std::move(times.limits);
   for (std::size_t i = 0; i < p.limits.size(); ++i)
     p.limits[i].text = limit_text(p.limits[i], times.launch_shares[i], configuration);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/hardware/cluster.hpp"
+#include "model/memory/lifetime.hpp"
 #include "model/stack/stack.hpp"
 #include "model/support/result.hpp"
 #include "model/workload/op_graph.hpp"
@@ -34,12 +35,10 @@ struct Stages {
   Seconds host_forward, host_backward, host_update;  ///< the parts of host_exposed, by the stage that waited
 };
 
-struct MemoryParts {
-  Bytes weights, gradients, optimizer_state, feature_maps, workspace, dynamic, input, exchange, context, slack;
-};
 struct GpuMemory {
   int gpu = 0;
-  Bytes pre_training, allocated, reserved, peak, low, high;
+  Bytes pre_training, allocated, reserved, peak, low, high;  ///< peak: as nvidia-smi shows it, with its 80 % range
+  double probability = 1.0;                                  ///< that the true peak is within the capacity
   MemoryParts parts;
 };
 struct MemoryVerdict {

@@ -22,8 +22,9 @@ Window last_iteration(const LoweredStep& step, const engine::Timeline& timeline)
   for (std::size_t i = 0; i < step.tasks.size(); ++i) {
     SimTime& edge = step.tasks[i].iteration + 1 == step.iterations ? window.end : window.begin;
     // The host may already work on the next iteration: only what the device does ends an iteration, unless it has
-    // nothing to do.
-    if (step.tasks[i].work != Work::host || step.iterations == 1) edge = std::max(edge, timeline.end[i]);
+    // nothing to do. An exchange that the next forward pass waits for ends none.
+    const bool ends = step.carries_over ? step.tasks[i].work == Work::kernel : step.tasks[i].work != Work::host;
+    if (ends || step.iterations == 1) edge = std::max(edge, timeline.end[i]);
   }
   return window;
 }

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 #include "model/cli/catalogue_location.hpp"
@@ -13,6 +14,8 @@ namespace tbdsim {
 int run_calibrate(char** argv) {
   const std::string program = program_folder() + "/tbdsim-calibrate";
   argv[1] = argv[0];
+  // It finds the catalogue that this program would; without one it says so itself.
+  if (const auto catalogue = find_catalogue()) setenv("TBDSIM_CATALOGUE", catalogue->root.c_str(), 1);
   execv(program.c_str(), argv + 1);
   if (errno == ENOENT)
     return report({Error{"calibrate needs the program tbdsim-calibrate, which is not installed beside tbdsim"}});

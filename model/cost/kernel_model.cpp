@@ -1,8 +1,10 @@
 #include "model/cost/kernel_model.hpp"
 
 #include <fmt/format.h>
+#include <algorithm>
 
 #include "model/cost/matrix_product.hpp"
+#include "model/cost/recurrent_layer.hpp"
 
 namespace tbdsim {
 namespace {
@@ -22,10 +24,10 @@ Result<Arithmetic> arithmetic(const Device& device, Precision precision) {
     case Precision::fp32:
       return Arithmetic{device.peak.fp32, false, "fp32", kSingle};
     case Precision::tf32:
-      if (device.peak.tf32_tensor) return Arithmetic{*device.peak.tf32_tensor, true, "fp16", kSingle};
+      if (device.peak.tf32_tensor) return Arithmetic{*device.peak.tf32_tensor, true, "tf32", kSingle};
       return fail(fmt::format("precision tf32: {} has no tf32 tensor cores", device.id));
     case Precision::bf16:
-      if (device.peak.bf16_tensor) return Arithmetic{*device.peak.bf16_tensor, true, "fp16", kHalf};
+      if (device.peak.bf16_tensor) return Arithmetic{*device.peak.bf16_tensor, true, "bf16", kHalf};
       return fail(fmt::format("precision bf16: {} has no bf16 tensor cores", device.id));
     case Precision::fp16:
     case Precision::amp:
@@ -89,9 +91,14 @@ Result<KernelModel> KernelModel::make(const Device& device, Precision precision,
   model.convolution_ = resolve_parameters(device, "convolution", unit->parameter_class, constants);
   model.gemm_ = resolve_parameters(device, "gemm", unit->parameter_class, constants);
   model.memory_ = resolve_parameters(device, "memory_bound", "fp32", constants);
+  model.recurrent_ = resolve_parameters(device, "recurrent", unit->parameter_class, constants);
+  const auto recurrent = constants.recurrent.find(std::string(recurrent_generation(stack.vendor, stack.cuda)) +
+                                                  (unit->tensor_core ? "-tensor" : ""));
+  if (recurrent != constants.recurrent.end()) model.recurrent_constants_ = recurrent->second;
   model.convolution_rates_ = kernel_rates(device, unit->peak, model.convolution_.parameters);
   model.gemm_rates_ = kernel_rates(device, unit->peak, model.gemm_.parameters);
   model.memory_rates_ = kernel_rates(device, device.peak.fp32, model.memory_.parameters);
+  model.recurrent_rates_ = kernel_rates(device, unit->peak, model.recurrent_.parameters);
   if (precision == Precision::tf32) {
     auto plain = make(device, Precision::fp32, stack, constants);
     if (!plain) return plain;
@@ -104,7 +111,7 @@ Result<KernelModel> KernelModel::make(const Device& device, Precision precision,
 }
 
 const ResolvedParameters& KernelModel::parameters_of(std::string_view family) const {
-  return family == "convolution" ? convolution_ : family == "gemm" ? gemm_ : memory_;
+  return family == "convolution" ? convolution_ : family == "gemm" ? gemm_ : family == "recurrent" ? recurrent_ : memory_;
 }
 
 NodeCost KernelModel::cost(const OpGraph& graph, const StepNode& node, double batch) const {
@@ -122,6 +129,7 @@ NodeCost KernelModel::cost(const OpGraph& graph, const StepNode& node, double ba
     return result;
   }
   const OpFamily family = info(op.kind).family;
+  if (family == OpFamily::recurrent) return recurrent_cost(graph, op, node.pass, batch);
   const bool product = family == OpFamily::convolution || family == OpFamily::gemm;
   result = product ? product_cost(graph, op, node.pass, batch) : memory_cost(graph, op, node.pass, batch);
   if (product && without_tensor_cores_) {
@@ -204,6 +212,33 @@ NodeCost KernelModel::matrix_cost(const OpGraph& graph, const Op& op, Pass pass,
     const double out = batch * static_cast<double>(elements(graph.output_shape(op)));
     append(result.kernel, memory_bound_time(passes * out * element_, 1.0, memory_rates_));
   }
+  return result;
+}
+
+NodeCost KernelModel::recurrent_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const {
+  const auto& attributes = std::get<RecurrentAttributes>(op.attributes);
+  const Shape& x = graph.input_shape(op);
+  const auto d = [](std::int64_t v) { return static_cast<double>(v); };
+  const RecurrentLayer layer{op.kind,
+                             d(x.back()),
+                             d(attributes.hidden),
+                             batch,
+                             d(x.front()),
+                             static_cast<int>(attributes.layers),
+                             attributes.bidirectional ? 2 : 1,
+                             has_data_gradient(graph, op)};
+  const bool persistent = stack_.persistent_recurrent && tensor_core_ && element_ == kHalf;
+  const RecurrentMeans means{stack_.recurrent, persistent,  recurrent_constants_, recurrent_rates_,
+                             gemm_constants_,  gemm_rates_, memory_rates_,        element_};
+  const RecurrentLayerTime time = recurrent_layer_time(layer, pass != Pass::forward, means);
+  NodeCost result;
+  result.kernel = time.kernel;
+  result.family = "recurrent";
+  result.tensor_core = tensor_core_;
+  result.host_operators = time.operators;
+  // Enough that host and device overlap as they do step by step.
+  constexpr double kMostPieces = 16.0;
+  if (time.operators > 1.0) result.pieces = static_cast<int>(std::min(kMostPieces, layer.steps));
   return result;
 }
 

@@ -18,9 +18,10 @@ namespace tbdsim {
 /// Device time of one node of a training step.
 struct NodeCost {
   KernelTimeModel kernel;
-  std::string_view family;  ///< "convolution", "gemm", "memory_bound", "none"
+  std::string_view family;  ///< "convolution", "gemm", "recurrent", "memory_bound", "none"
   std::optional<ConvolutionAlgorithm> algorithm;
   bool tensor_core = false;
+  int pieces = 1;             ///< equal parts in which host and device take turns: the steps of an unrolled recurrent layer
   double host_operators = 0;  ///< framework operators dispatched for it (a convolution's two gradients share one)
 };
 
@@ -50,6 +51,7 @@ class KernelModel {
   [[nodiscard]] NodeCost memory_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const;
   [[nodiscard]] bool fused_away(const OpGraph& graph, const Op& op) const;
 
+  [[nodiscard]] NodeCost recurrent_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const;
   [[nodiscard]] NodeCost product_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const;
 
   Stack stack_;
@@ -61,8 +63,9 @@ class KernelModel {
   bool tensor_core_ = false;
   ConvolutionConstants convolution_constants_;
   TileConstants gemm_constants_;
-  ResolvedParameters convolution_, gemm_, memory_;
-  KernelRates convolution_rates_, gemm_rates_, memory_rates_;
+  RecurrentConstants recurrent_constants_;
+  ResolvedParameters convolution_, gemm_, memory_, recurrent_;
+  KernelRates convolution_rates_, gemm_rates_, memory_rates_, recurrent_rates_;
 };
 
 }  // namespace tbdsim

@@ -9,6 +9,7 @@ struct KernelRates {
   BytesPerSecond bandwidth;  ///< memory bandwidth x fitted efficiency
   Seconds launch;            ///< start and drain of one kernel, back to back
   int multiprocessors = 1;
+  Hertz clock{1e9};  ///< that chains of dependent instructions run at
 };
 
 }  // namespace tbdsim

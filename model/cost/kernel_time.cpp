@@ -14,4 +14,13 @@ void append(KernelTimeModel& first, const KernelTimeModel& then) {
   first.kernels += then.kernels;
 }
 
+KernelTimeModel repeated(KernelTimeModel kernel, double times) {
+  kernel.time = times * kernel.time;
+  kernel.flop = times * kernel.flop;
+  kernel.bytes = times * kernel.bytes;
+  kernel.launch = times * kernel.launch;
+  kernel.kernels = static_cast<int>(times * kernel.kernels);
+  return kernel;
+}
+
 }  // namespace tbdsim

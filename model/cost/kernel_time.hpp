@@ -19,5 +19,7 @@ struct KernelTimeModel {
 
 /// Adds a kernel that runs after `first`; what bounds the longer of both bounds the chain.
 void append(KernelTimeModel& first, const KernelTimeModel& then);
+/// `times` equal kernels one after the other, in the same scratch memory.
+[[nodiscard]] KernelTimeModel repeated(KernelTimeModel kernel, double times);
 
 }  // namespace tbdsim

@@ -92,6 +92,10 @@ double kept_clock(const Device& device, const BoardParameters& board) {
   return std::min(1.0, std::pow(*device.power_limit / *board.power_limit, kClockPerPower) * clocks);
 }
 
+// How far a transferred value lies from the one that samples of the board then give, beyond what the relatives disagree
+// (standard deviation of the logarithm; from leaving out one board at a time, calibrate/README.md).
+constexpr double kTransferSigma = 0.12, kGenerationSigma = 0.05, kBandwidthSigma = 0.12, kLaunchSigma = 0.7;
+
 double issue_limit(const Device& device) {
   constexpr double kLanesFed = 128.0;  // 4 schedulers x 32 lanes
   return std::min(1.0, kLanesFed / device.fp32_lanes);
@@ -120,6 +124,12 @@ FamilyParameters from_relatives(const Device& device, std::string_view family, s
     heaviest = std::max(heaviest, weight);
     weights.push_back(weight);
   }
+  // The spread of single kernels is the relatives' own; what the board shares is how far the relatives disagree, and more.
+  double spreads = 0.0, sum = 0.0;
+  for (std::size_t i = 0; i < relatives.size(); ++i) {
+    spreads += weights[i] * relatives[i]->parameters.spread;
+    sum += weights[i];
+  }
   std::string names;
   for (std::size_t i = 0; i < relatives.size(); ++i) {
     if (weights[i] > 0.3 * heaviest) names += (names.empty() ? "" : ", ") + relatives[i]->device;
@@ -130,7 +140,10 @@ FamilyParameters from_relatives(const Device& device, std::string_view family, s
   result.compute_efficiency = compute.value() * clock_class(device.name) * issue_limit(device);
   result.bandwidth_efficiency = bandwidth.value();
   result.launch = Seconds(launch.value());
-  result.spread = std::hypot(relatives.front()->parameters.spread, compute.spread());
+  result.spread = spreads / sum;
+  result.compute_sigma = std::hypot(kTransferSigma, compute.spread(), kGenerationSigma * nearest);
+  result.bandwidth_sigma = std::hypot(kBandwidthSigma, bandwidth.spread());
+  result.launch_sigma = std::hypot(kLaunchSigma, launch.spread());
   result.source = fmt::format("transferred: from {}", names);
   return result;
 }
@@ -140,6 +153,9 @@ FamilyParameters from_relatives(const Device& device, std::string_view family, s
 ResolvedParameters resolve_parameters(const Device& device, std::string_view family, std::string_view precision,
                                       const KernelConstants& constants) {
   if (const FamilyParameters* own = device.calibration.find(family, precision)) return {*own, false, 0.0};
+  // No published samples are of these: they run on the same units as fp16.
+  if (precision == "tf32" || precision == "bf16" || precision == "fp8")
+    return resolve_parameters(device, family, "fp16", constants);
   std::vector<const BoardParameters*> relatives;
   for (const BoardParameters& board : constants.boards) {
     if (board.parameters.family != family || board.parameters.precision != precision) continue;
@@ -149,8 +165,17 @@ ResolvedParameters resolve_parameters(const Device& device, std::string_view fam
   ResolvedParameters resolved;
   resolved.transferred = true;
   if (relatives.empty()) {
-    resolved.parameters = {
-        std::string(family), std::string(precision), 0.8, 0.8, Seconds(5e-6), 0.3, 0, "assumed: no samples of this family"};
+    resolved.parameters = {std::string(family),
+                           std::string(precision),
+                           0.8,
+                           0.8,
+                           Seconds(5e-6),
+                           0.3,
+                           0,
+                           "assumed: no samples of this family",
+                           0.3,
+                           0.2,
+                           0.7};
     resolved.distance = 3.0;
     return resolved;
   }
@@ -158,6 +183,11 @@ ResolvedParameters resolve_parameters(const Device& device, std::string_view fam
   resolved.parameters = from_relatives(device, family, precision, relatives, nearest);
   resolved.distance = 1.0 + nearest;
   return resolved;
+}
+
+Hertz instruction_clock(const Device& device) {
+  constexpr Hertz kTypicalClock(1.4e9);  // boards of the catalogue lie around this
+  return device.sustained_clock.value_or(device.boost_clock.value_or(kTypicalClock));
 }
 
 KernelRates kernel_rates(const Device& device, FlopPerSecond peak, const FamilyParameters& parameters) {
@@ -168,7 +198,7 @@ KernelRates kernel_rates(const Device& device, FlopPerSecond peak, const FamilyP
     clock_share = *device.sustained_clock / *device.boost_clock;
   }
   return {peak * (parameters.compute_efficiency * clock_share), device.memory_bandwidth * parameters.bandwidth_efficiency,
-          parameters.launch, device.multiprocessors};
+          parameters.launch, device.multiprocessors, instruction_clock(device)};
 }
 
 }  // namespace tbdsim

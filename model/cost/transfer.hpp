@@ -19,9 +19,13 @@ struct ResolvedParameters {
 /// geometric mean of its relatives: boards of the same architecture count most, then the neighbouring generations;
 /// memory efficiency also asks for the same kind of memory. Kepler's 192 lanes behind four schedulers are fed
 /// 128 at a time without dual issue, so its compute efficiency is scaled by 128/192.
-/// `precision` is the class of arithmetic: "fp32" or "fp16" (tensor cores).
+/// `precision` is the class of arithmetic: "fp32", or a tensor-core one: "fp16", whose parameters "tf32", "bf16" and "fp8"
+/// take where they have none of their own.
 [[nodiscard]] ResolvedParameters resolve_parameters(const Device& device, std::string_view family, std::string_view precision,
                                                     const KernelConstants& constants);
+
+/// Clock that chains of dependent instructions run at: the sustained one if known, else the boost clock.
+[[nodiscard]] Hertz instruction_clock(const Device& device);
 
 /// Sustained rates for one family: peak and bandwidth of the description times the resolved efficiencies.
 [[nodiscard]] KernelRates kernel_rates(const Device& device, FlopPerSecond peak, const FamilyParameters& parameters);

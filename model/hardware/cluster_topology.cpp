@@ -58,6 +58,11 @@ Topology cluster_topology(const System& system, int nodes, const Network& networ
   return cluster;
 }
 
+BytesPerSecond node_bandwidth(const System& system, const Network& network) {
+  const bool own = system.network && system.network->id == network.id;
+  return (own ? std::max(1, system.nics) : 1) * network.achieved;
+}
+
 RingOptions default_ring_options(const Device& device) {
   constexpr std::string_view kFirstWithRelays = "7.0";  // Volta
   RingOptions options;

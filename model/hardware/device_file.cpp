@@ -27,6 +27,10 @@ FamilyParameters read_family(TomlTable table) {
   family.spread = table.number("spread", kNotNegative);
   family.samples = static_cast<int>(table.integer("samples", 0, kMostSamples));
   family.source = table.text("source");
+  family.compute_sigma = table.number_or("compute_sigma", 0.0, kNotNegative);
+  family.bandwidth_sigma = table.number_or("bandwidth_sigma", 0.0, kNotNegative);
+  family.launch_sigma = table.number_or("launch_sigma", 0.0, kNotNegative);
+  family.call_overhead = table.quantity_if<Seconds>("call_overhead", kNotNegative);
   return family;
 }
 

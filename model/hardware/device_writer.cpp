@@ -127,6 +127,10 @@ void write_family(Writer& w, const FamilyParameters& family) {
   w.number("spread", family.spread);
   w.integer("samples", family.samples);
   w.text("source", family.source);
+  if (family.compute_sigma > 0.0) w.number("compute_sigma", family.compute_sigma);
+  if (family.bandwidth_sigma > 0.0) w.number("bandwidth_sigma", family.bandwidth_sigma);
+  if (family.launch_sigma > 0.0) w.number("launch_sigma", family.launch_sigma);
+  w.quantity("call_overhead", family.call_overhead, 1e-6, "us", "s");
 }
 
 }  // namespace

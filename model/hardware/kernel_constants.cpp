@@ -42,6 +42,17 @@ ConvolutionConstants read_convolution(TomlTable table) {
   return constants;
 }
 
+RecurrentConstants read_recurrent(TomlTable table) {
+  RecurrentConstants constants;
+  constants.tiles = read_tiles(table);
+  constants.cycles_batch_16 = table.number("cycles_batch_16", kPositive);
+  constants.cycles_batch_32 = table.number("cycles_batch_32", kPositive);
+  constants.cycles_more = table.number("cycles_more", kPositive);
+  table.mark("source");
+  table.finish();
+  return constants;
+}
+
 BoardParameters read_board(TomlTable table) {
   BoardParameters board;
   board.device = table.text("device");
@@ -61,6 +72,10 @@ BoardParameters read_board(TomlTable table) {
   p.spread = table.number("spread", kNotNegative);
   p.samples = static_cast<int>(table.integer("samples", 0, 1 << 30));
   p.source = table.text("source");
+  p.compute_sigma = table.number_or("compute_sigma", 0.0, kNotNegative);
+  p.bandwidth_sigma = table.number_or("bandwidth_sigma", 0.0, kNotNegative);
+  p.launch_sigma = table.number_or("launch_sigma", 0.0, kNotNegative);
+  p.call_overhead = table.quantity_if<Seconds>("call_overhead", kNotNegative);
   table.finish();
   return board;
 }
@@ -78,6 +93,8 @@ Result<KernelConstants> read_kernel_constants(TomlFile file) {
     table.finish();
   }
   for (auto& [name, table] : root.table("convolution").named_tables()) constants.convolution[name] = read_convolution(table);
+  if (auto recurrent = root.table_if("recurrent"))
+    for (auto& [name, table] : recurrent->named_tables()) constants.recurrent[name] = read_recurrent(table);
   for (auto& table : root.tables_or_empty("board")) constants.boards.push_back(read_board(table));
   auto spread = root.table("spread");
   constants.spread.board = spread.number("board", kNotNegative);

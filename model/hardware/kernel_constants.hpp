@@ -39,6 +39,12 @@ struct ConvolutionConstants {
   double depthwise_bandwidth = 0.5;           ///< share of the bandwidth that depthwise kernels reach
 };
 
+/// Constants of one generation of a library's recurrent layers, shared by all boards.
+struct RecurrentConstants {
+  TileConstants tiles;
+  double cycles_batch_16 = 17, cycles_batch_32 = 17, cycles_more = 17;  ///< clock cycles a k-step takes at least, by batch
+};
+
 /// Fitted parameters of one board, with what transfer to relatives needs to know of it.
 struct BoardParameters {
   std::string device;  ///< catalogue id
@@ -65,6 +71,7 @@ struct KernelConstants {
   std::map<std::string, TileConstants, std::less<>> gemm;  ///< by precision class: "fp32", "tensor"
   std::map<std::string, ConvolutionConstants, std::less<>>
       convolution;  ///< by library generation and class: "cudnn5", "cudnn7-tensor"
+  std::map<std::string, RecurrentConstants, std::less<>> recurrent;  ///< by CUDA release and class: "cuda8", "cuda10-tensor"
   std::vector<BoardParameters> boards;
   SpreadConstants spread;
   std::string source, file, sha256;

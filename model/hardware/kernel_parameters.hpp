@@ -17,6 +17,9 @@ struct FamilyParameters {
   double spread = 0.2;                ///< standard deviation of ln(measured / predicted) over single kernels
   int samples = 0;                    ///< how many measurements stand behind it; 0: transferred
   std::string source;                 ///< "fitted: ...", "transferred: ..."
+  /// Standard deviations of the logarithms: how well the samples, or the relatives, determine the value.
+  double compute_sigma = 0.0, bandwidth_sigma = 0.0, launch_sigma = 0.0;
+  std::optional<Seconds> call_overhead = {};  ///< what a single call from the host took beyond the kernel, where one was seen
 };
 
 /// What calibration knows of one device.

@@ -2,42 +2,175 @@
 
 #include <algorithm>
 
-#include "model/workload/saved_tensors.hpp"
+#include "model/memory/eager_trace.hpp"
+#include "model/memory/mxnet_graph.hpp"
+#include "model/memory/replay.hpp"
 
 namespace tbdsim {
 namespace {
 
-// Blocks are rounded and holes remain: requested against reserved bytes of a published 2-GPU ResNet-50 allocation
-// trace (UofT-EcoSystem/sockeye): 1519 MB rounded for 1372 MB of feature maps.
-constexpr double kSlackShare = 0.10;
+constexpr Bytes kSingle{4.0};
+
+/// Bytes of the arrays that exist before, during and after a step, of one rank before sharding.
+struct Persistent {
+  std::vector<Bytes> weights, gradients, exchanged;
+  Bytes input;
+};
+
+Persistent persistent_arrays(const OpGraph& graph, const FootprintOptions& options) {
+  Persistent result;
+  // Autocast keeps gradients as wide as the weights they belong to.
+  const Bytes weight = options.element + (options.master_weights ? kSingle : Bytes(0.0));
+  const Bytes gradient = options.master_weights ? kSingle : options.element;
+  for (const Parameter& parameter : graph.parameters) {
+    const auto count = static_cast<double>(elements(parameter.shape));
+    result.weights.push_back(count * weight);
+    result.gradients.push_back(count * gradient);
+    result.exchanged.push_back(count * kSingle);
+  }
+  result.input = options.batch * static_cast<double>(elements(graph.tensors.front().shape)) * kSingle;
+  return result;
+}
+
+Bytes sum(const std::vector<Bytes>& all) {
+  Bytes total;
+  for (const Bytes bytes : all) total += bytes;
+  return total;
+}
+
+/// What is left of an array on each rank when `zero` has reached `stage`.
+double shard(const FootprintOptions& options, int stage) { return options.zero >= stage ? 1.0 / options.ranks : 1.0; }
+
+/// ZeRO 3 gathers the arrays of one operator before it runs, while those of the one before are still in use.
+Bytes gathered(const OpGraph& graph, const FootprintOptions& options) {
+  if (options.zero < 3) return Bytes(0.0);
+  double most = 0.0;
+  for (const Op& op : graph.ops) {
+    double count = 0.0;
+    for (const ParameterId id : op.parameters) count += static_cast<double>(elements(graph.parameter(id).shape));
+    most = std::max(most, count);
+  }
+  return 2.0 * most * options.element;
+}
+
+void add_persistent(const OpGraph& graph, const Persistent& arrays, const FootprintOptions& options, bool gradients,
+                    StepMemory& memory) {
+  const auto positions = static_cast<std::int32_t>(memory.ops.size());
+  const auto add = [&](Bytes bytes, MemoryPart part, OpId op) {
+    if (bytes > Bytes(0.0)) memory.arrays.push_back({bytes, part, op, 0, positions});
+  };
+  for (std::size_t i = 0; i < graph.parameters.size(); ++i) {
+    const OpId op = graph.parameters[i].op;
+    add(arrays.weights[i] * shard(options, 3), MemoryPart::weights, op);
+    if (gradients) add(arrays.gradients[i] * shard(options, 2), MemoryPart::gradients, op);
+  }
+  add(gathered(graph, options), MemoryPart::weights, OpId{});
+  add(arrays.input, MemoryPart::input, OpId{0});
+}
+
+SavingRules saving_rules(const Stack& stack) {
+  if (stack.memory_plan == MemoryPlan::mxnet) return stack.inplace_activation ? SavingRules::mxnet_later : SavingRules::mxnet;
+  return stack.memory_plan == MemoryPlan::bfc ? SavingRules::tensorflow : SavingRules::autograd_cuda;
+}
+
+/// Sets what each rank adds to what all have in common. `reserved` is what the allocator holds for the arrays of
+/// `memory`, its profile known.
+void finish(const OpGraph& graph, const Persistent& arrays, const Stack& stack, const FootprintOptions& options, Bytes allocated,
+            Bytes reserved, StepMemory& memory) {
+  const ExchangeMemory exchange{options.exchange, options.ranks_per_node, options.optimizer_states, arrays.exchanged};
+  memory.lower_bound = memory.profile.at_peak.total();
+  for (RankBuffers buffers : rank_buffers(stack, exchange)) {
+    buffers.optimizer_state *= shard(options, 1);
+    const Bytes extra = buffers.optimizer_state + buffers.exchange;
+    RankMemory rank;
+    rank.parts = memory.profile.at_peak;
+    rank.parts[MemoryPart::optimizer_state] += buffers.optimizer_state;
+    rank.parts[MemoryPart::exchange] += buffers.exchange;
+    rank.parts[MemoryPart::context] = stack.context + stack.training_start;
+    rank.allocated = allocated + extra;
+    rank.reserved = std::max(reserved, memory.lower_bound) + extra;
+    rank.peak = rank.reserved + rank.parts[MemoryPart::context];
+    rank.parts[MemoryPart::slack] = rank.reserved - memory.lower_bound - extra;
+    rank.pre_training = stack.context + shard(options, 3) * sum(arrays.weights) + shard(options, 2) * sum(arrays.gradients) +
+                        gathered(graph, options) + arrays.input;
+    memory.ranks.push_back(rank);
+  }
+}
+
+void profile(StepMemory& memory) { memory.profile = memory_profile(memory.arrays, static_cast<std::int32_t>(memory.ops.size())); }
+
+StepMemory planned(const OpGraph& graph, std::span<const NodeCost> costs, const Stack& stack, const FootprintOptions& options) {
+  const PlanGraph executor = mxnet_graph(graph, saving_rules(stack), options.batch, options.element);
+  StoragePlan plan = plan_storage(executor);
+  StepMemory memory;
+  for (const std::int32_t node : plan.order) {
+    memory.ops.push_back(executor.nodes[static_cast<std::size_t>(node)].op);
+    memory.backward.push_back(executor.nodes[static_cast<std::size_t>(node)].backward);
+  }
+  memory.arrays = std::move(plan.lifetimes);
+  Persistent arrays = persistent_arrays(graph, options);
+  // One scratch buffer for all operators, grown to the largest request and kept.
+  Bytes workspace;
+  for (const NodeCost& cost : costs) workspace = std::max(workspace, cost.kernel.workspace);
+  if (workspace > Bytes(0.0))
+    memory.arrays.push_back({workspace, MemoryPart::workspace, OpId{}, 0, static_cast<std::int32_t>(memory.ops.size())});
+  add_persistent(graph, arrays, options, true, memory);
+  profile(memory);
+  const Bytes bound =
+      sum(arrays.weights) * shard(options, 3) + sum(arrays.gradients) * shard(options, 2) + arrays.input + workspace;
+  Bytes allocated = bound, reserved = driver_rounded(arrays.input) + driver_rounded(workspace);
+  for (std::vector<Bytes>* kind : {&arrays.weights, &arrays.gradients, &arrays.exchanged})
+    for (Bytes& bytes : *kind) bytes = driver_rounded(bytes);
+  reserved += sum(arrays.weights) * shard(options, 3) + sum(arrays.gradients) * shard(options, 2) + gathered(graph, options);
+  for (const Bytes block : plan.blocks) {
+    allocated += block;
+    reserved += driver_rounded(block);
+  }
+  finish(graph, arrays, stack, options, allocated, reserved, memory);
+  return memory;
+}
+
+StepMemory eager(const OpGraph& graph, std::span<const StepNode> nodes, std::span<const NodeCost> costs, const Stack& stack,
+                 const FootprintOptions& options) {
+  EagerOptions traced;
+  traced.rules = saving_rules(stack);
+  traced.batch = options.batch;
+  traced.element = options.element;
+  traced.gradient_element = (options.master_weights ? kSingle : options.element) * shard(options, 2);
+  traced.keeps_gradients = stack.keeps_gradients || options.accumulates;
+  AllocationTrace trace = eager_trace(graph, nodes, costs, traced);
+  StepMemory memory;
+  for (const StepNode& node : nodes) {
+    memory.ops.push_back(node.op);
+    memory.backward.push_back(node.pass != Pass::forward);
+  }
+  const Persistent arrays = persistent_arrays(graph, options);
+  std::vector<Bytes> stays;
+  for (const Bytes weight : arrays.weights) stays.push_back(weight * shard(options, 3));
+  if (traced.keeps_gradients)
+    for (const Bytes gradient : arrays.gradients) stays.push_back(gradient * shard(options, 2));
+  stays.push_back(gathered(graph, options));
+  stays.push_back(arrays.input);
+  const auto count = static_cast<std::int32_t>(nodes.size());
+  std::optional<Bytes> capacity;
+  if (options.capacity) capacity = std::max(*options.capacity - stack.context - stack.training_start, Bytes(0.0));
+  Replay played = replay(trace, stays, count, stack.memory_plan, capacity);
+  memory.out_of_memory = !played.fits;
+  // What it would have held on a device without end.
+  if (!played.fits) played = replay(trace, stays, count, stack.memory_plan, std::nullopt);
+  memory.arrays = std::move(trace.arrays);
+  add_persistent(graph, arrays, options, traced.keeps_gradients, memory);
+  profile(memory);
+  finish(graph, arrays, stack, options, played.allocated, played.reserved, memory);
+  return memory;
+}
 
 }  // namespace
 
-Bytes Footprint::total() const {
-  return weights + gradients + optimizer_state + feature_maps + workspace + dynamic + input + exchange + context + slack;
-}
-
-Footprint footprint(const OpGraph& graph, std::span<const NodeCost> costs, const Stack& stack, const FootprintOptions& options) {
-  constexpr Bytes kSingle(4.0);
-  Footprint result;
-  const auto parameters = static_cast<double>(graph.parameter_elements());
-  result.weights = parameters * (options.element + (options.master_weights ? kSingle : Bytes(0.0)));
-  // Autocast keeps gradients as wide as the weights they belong to.
-  result.gradients = parameters * (options.master_weights ? kSingle : options.element);
-  result.optimizer_state = options.optimizer_states * parameters * kSingle;
-  const SavingRules rules =
-      stack.memory_plan == MemoryPlan::mxnet && !stack.inplace_activation ? SavingRules::mxnet : SavingRules::autograd_cuda;
-  const SavedBytes saved = saved_bytes(graph, rules, options.element);
-  result.feature_maps = options.batch * saved.per_sample + saved.fixed;
-  double largest = 0.0;
-  for (const Tensor& tensor : graph.tensors) largest = std::max(largest, static_cast<double>(elements(tensor.shape)));
-  result.dynamic = 2.0 * largest * options.batch * options.element;
-  for (const NodeCost& cost : costs) result.workspace = std::max(result.workspace, cost.kernel.workspace);
-  result.input = options.batch * static_cast<double>(elements(graph.tensors.front().shape)) * kSingle;
-  result.exchange = options.exchange_bucket;
-  result.context = stack.context;
-  result.slack = kSlackShare * (result.feature_maps + result.dynamic);
-  return result;
+StepMemory step_memory(const OpGraph& graph, std::span<const StepNode> nodes, std::span<const NodeCost> costs, const Stack& stack,
+                       const FootprintOptions& options) {
+  if (stack.memory_plan == MemoryPlan::mxnet) return planned(graph, costs, stack, options);
+  return eager(graph, nodes, costs, stack, options);
 }
 
 }  // namespace tbdsim

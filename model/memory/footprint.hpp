@@ -1,32 +1,55 @@
 #pragma once
+#include <optional>
 #include <span>
+#include <string_view>
+#include <vector>
 
 #include "model/cost/kernel_model.hpp"
+#include "model/memory/lifetime.hpp"
+#include "model/memory/rank_buffers.hpp"
 
 namespace tbdsim {
 
-/// Device memory of one rank, by category (DESIGN's parts).
-struct Footprint {
-  Bytes weights, gradients, optimizer_state, feature_maps, workspace, dynamic, input, exchange, context, slack;
-  [[nodiscard]] Bytes total() const;
-};
-
-/// What decides a rank's footprint besides network and kernels.
+/// What decides a step's memory besides network, order and kernels.
 struct FootprintOptions {
   double batch = 1;
   Bytes element{4.0};           ///< of feature maps
   double optimizer_states = 1;  ///< fp32 arrays per parameter
   bool master_weights = false;  ///< fp32 copy beside 16-bit weights
-  Bytes exchange_bucket;        ///< staging of the gradient exchange; zero on one GPU
+  bool accumulates = false;     ///< several micro-batches before an update: gradients stay and are added to
+  int ranks = 1;                ///< of the job, over which `zero` shards
+  int ranks_per_node = 1;
+  int zero = 0;                   ///< ZeRO stage: 1 shards optimiser state, 2 also gradients, 3 also weights
+  std::string_view exchange;      ///< empty: the stack's default
+  std::optional<Bytes> capacity;  ///< of the device: the allocator tidies up before it gives in
 };
 
-/// Sum of what lives together at the peak, at the start of the backward pass: parameters, gradients, optimiser state,
-/// every storage kept for backward, the largest convolution workspace, two gradient buffers of the largest feature
-/// map, input and context.
+/// Device memory of one rank.
+struct RankMemory {
+  MemoryParts parts;   ///< at the peak; their sum is `peak`
+  Bytes pre_training;  ///< context, weights, gradients and input, before the first step
+  Bytes allocated;     ///< peak of what tensors hold, in the allocator's units
+  Bytes reserved;      ///< peak of what the allocator holds
+  Bytes peak;          ///< as nvidia-smi shows it: reserved, context, handles
+};
+
+/// Memory over one step: what all ranks have in common in detail, and each rank of a node.
+struct StepMemory {
+  std::vector<Lifetime> arrays;  ///< weights and the like included, from 0 to the number of positions
+  std::vector<OpId> ops;         ///< operator of each position
+  std::vector<bool> backward;    ///< whether the position belongs to the backward pass or the update
+  MemoryProfile profile;         ///< of `arrays`
+  Bytes lower_bound;             ///< peak of what must exist at once: no allocator does with less
+  std::vector<RankMemory> ranks;
+  bool out_of_memory = false;  ///< the allocator gave up within `capacity`
+};
+
+/// Replays one training step: `nodes` in the order in which the device runs them, with the costs that say which
+/// workspace their kernels ask for.
 ///
-/// Neglects the order of lifetimes and the allocator's fragmentation beyond a stated slack: an upper estimate within
-/// about 15 %, not a replay.
-[[nodiscard]] Footprint footprint(const OpGraph& graph, std::span<const NodeCost> costs, const Stack& stack,
-                                  const FootprintOptions& options);
+/// MXNet's executor plans storage for its own order of the same graph and shares one workspace, the largest; PyTorch and
+/// TensorFlow allocate as they run. Neglects what the driver rounds for them, and Torch7's buffers that stay.
+[[nodiscard]] StepMemory step_memory(const OpGraph& graph, std::span<const StepNode> nodes, std::span<const NodeCost> costs,
+                                     const Stack& stack, const FootprintOptions& options);
 
 }  // namespace tbdsim

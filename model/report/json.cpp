@@ -1,13 +1,10 @@
-// Long because one file includes the JSON library: every JSON text that is written or read.
 #include "model/report/json.hpp"
 
 #include <cmath>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "model/analysis/kernel_summary.hpp"
 #include "model/report/catalogue_entry.hpp"
-#include "model/report/json_leaves.hpp"
 #include "model/report/topology_report.hpp"
 
 namespace tbdsim {
@@ -72,25 +69,20 @@ Json stages(const Stages& s) {
 Json memory(const MemoryVerdict& m) {
   Json gpus = Json::array();
   for (const GpuMemory& g : m.gpus) {
-    const MemoryParts& p = g.parts;
+    Json parts = Json::object();
+    for (std::size_t i = 0; i < kMemoryPartCount; ++i)
+      parts[std::string(name(static_cast<MemoryPart>(i)))] = whole(g.parts.bytes[i]);
     gpus.push_back({{"gpu", g.gpu},
+                    {"fits", g.peak <= m.capacity},
+                    {"excess_bytes", whole(std::max(g.peak - m.capacity, Bytes(0.0)))},
+                    {"probability_of_fitting", g.probability},
                     {"pre_training_bytes", whole(g.pre_training)},
                     {"allocated_bytes", whole(g.allocated)},
                     {"reserved_bytes", whole(g.reserved)},
                     {"peak_bytes", whole(g.peak)},
                     {"low_bytes", whole(g.low)},
                     {"high_bytes", whole(g.high)},
-                    {"parts_bytes",
-                     {{"weights", whole(p.weights)},
-                      {"gradients", whole(p.gradients)},
-                      {"optimizer_state", whole(p.optimizer_state)},
-                      {"feature_maps", whole(p.feature_maps)},
-                      {"workspace", whole(p.workspace)},
-                      {"dynamic", whole(p.dynamic)},
-                      {"input", whole(p.input)},
-                      {"exchange", whole(p.exchange)},
-                      {"context", whole(p.context)},
-                      {"slack", whole(p.slack)}}}});
+                    {"parts_bytes", parts}});
   }
   return {{"capacity_bytes", whole(m.capacity)}, {"fits", m.fits}, {"gpus", gpus}};
 }
@@ -277,39 +269,6 @@ Json prediction(const Prediction& p, const PredictParts& parts) {
   return json;
 }
 
-class Collector {
- public:
-  void visit(const Json& json, const std::string& path) {
-    if (json.is_array()) {
-      for (const Json& element : json) visit(element, path);
-      return;
-    }
-    if (json.is_object()) {
-      if (json.contains("value") && !path.empty()) add(path, json["value"]);
-      for (const auto& [key, value] : json.items()) visit(value, path.empty() ? key : path + "." + key);
-      return;
-    }
-    add(path, json);
-  }
-
-  std::vector<JsonLeaf> leaves;
-
- private:
-  std::map<std::string, std::size_t, std::less<>> by_path_;
-
-  void add(const std::string& path, const Json& value) {
-    const auto [found, fresh] = by_path_.emplace(path, leaves.size());
-    if (fresh) leaves.push_back({path, {}, false});
-    JsonLeaf& leaf = leaves[found->second];
-    if (value.is_null()) return;
-    leaf.known = true;
-    if (value.is_string())
-      leaf.values.texts.push_back(value.get<std::string>());
-    else
-      leaf.values.numbers.push_back(value.is_boolean() ? (value.get<bool>() ? 1.0 : 0.0) : value.get<double>());
-  }
-};
-
 }  // namespace
 
 std::string predict_json(const Prediction& p, const PredictParts& parts) { return text(prediction(p, parts)); }
@@ -451,14 +410,6 @@ std::string chrome_trace(const Prediction& prediction) {
                       {"tid", 1}});
   }
   return text({{"displayTimeUnit", "ms"}, {"traceEvents", events}});
-}
-
-std::vector<JsonLeaf> json_leaves(std::string_view json) {
-  const Json document = Json::parse(json, nullptr, false);
-  if (!document.is_object()) return {};
-  Collector collector;
-  collector.visit(document, "");
-  return std::move(collector.leaves);
 }
 
 }  // namespace tbdsim

@@ -2,8 +2,46 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <nlohmann/json.hpp>
+
 namespace tbdsim {
 namespace {
+
+using Json = nlohmann::ordered_json;
+
+class Collector {
+ public:
+  void visit(const Json& json, const std::string& path) {
+    if (json.is_array()) {
+      for (const Json& element : json) visit(element, path);
+      return;
+    }
+    if (json.is_object()) {
+      if (json.contains("value") && !path.empty()) add(path, json["value"]);
+      for (const auto& [key, value] : json.items()) visit(value, path.empty() ? key : path + "." + key);
+      return;
+    }
+    add(path, json);
+  }
+
+  std::vector<JsonLeaf> leaves;
+
+ private:
+  std::map<std::string, std::size_t, std::less<>> by_path_;
+
+  void add(const std::string& path, const Json& value) {
+    const auto [found, fresh] = by_path_.emplace(path, leaves.size());
+    if (fresh) leaves.push_back({path, {}, false});
+    JsonLeaf& leaf = leaves[found->second];
+    if (value.is_null()) return;
+    leaf.known = true;
+    if (value.is_string())
+      leaf.values.texts.push_back(value.get<std::string>());
+    else
+      leaf.values.numbers.push_back(value.is_boolean() ? (value.get<bool>() ? 1.0 : 0.0) : value.get<double>());
+  }
+};
 
 bool ends_with_key(const std::string& path, const std::string& name) {
   return path.size() > name.size() && path[path.size() - name.size() - 1] == '.' &&
@@ -11,6 +49,14 @@ bool ends_with_key(const std::string& path, const std::string& name) {
 }
 
 }  // namespace
+
+std::vector<JsonLeaf> json_leaves(std::string_view json) {
+  const Json document = Json::parse(json, nullptr, false);
+  if (!document.is_object()) return {};
+  Collector collector;
+  collector.visit(document, "");
+  return std::move(collector.leaves);
+}
 
 Result<std::optional<LeafValues>> pick_leaf(const std::vector<JsonLeaf>& leaves, const std::string& name) {
   std::vector<const JsonLeaf*> found;

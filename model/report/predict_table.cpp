@@ -78,17 +78,17 @@ std::string limits(const Prediction& p) {
   return next.empty() ? text : text + section("  then", next);
 }
 
+/// "feature maps"
+std::string part_label(MemoryPart part) {
+  if (part == MemoryPart::optimizer_state) return "optimiser state";
+  std::string label(name(part));
+  std::replace(label.begin(), label.end(), '_', ' ');
+  return label;
+}
+
 std::string memory_parts(const MemoryParts& parts) {
-  std::vector<std::pair<const char*, Bytes>> all{{"feature maps", parts.feature_maps},
-                                                 {"weights", parts.weights},
-                                                 {"gradients", parts.gradients},
-                                                 {"optimiser state", parts.optimizer_state},
-                                                 {"workspace", parts.workspace},
-                                                 {"dynamic", parts.dynamic},
-                                                 {"input", parts.input},
-                                                 {"exchange", parts.exchange},
-                                                 {"context", parts.context},
-                                                 {"slack", parts.slack}};
+  std::vector<std::pair<std::string, Bytes>> all;
+  for (std::size_t i = 0; i < kMemoryPartCount; ++i) all.emplace_back(part_label(static_cast<MemoryPart>(i)), parts.bytes[i]);
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
   std::string text;
   for (const auto& [name, bytes] : all) {

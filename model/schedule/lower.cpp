@@ -43,22 +43,28 @@ class Lowering {
     std::optional<TaskId> last_kernel;
   };
 
-  /// Host task and kernel of one node; returns the task that ends last.
+  /// Host task and kernel of every piece of a node; returns the task that ends last.
   TaskId operation(std::size_t node, std::int32_t number) {
     Rank& rank = ranks_[static_cast<std::size_t>(number)];
     const NodeCost& cost = out_.costs[node];
     const bool updating = out_.nodes[node].pass == Pass::update;
     const Seconds dispatch = dispatch_scale_ * cost.host_operators * (updating ? stack_.update_dispatch : stack_.dispatch);
     const auto index = static_cast<std::int32_t>(node);
-    wait_.clear();
-    if (stack_.coupling == HostCoupling::serialized && rank.last_kernel) wait_.push_back(*rank.last_kernel);
-    const TaskId host = builder_.add_task({Work::host, index, 0, number}, rank.host, dispatch, wait_);
-    if (!(cost.kernel.time > Seconds(0.0))) return host;
-    wait_.assign(1, host);
-    const auto held = style_.before(builder_, node, number);
-    wait_.insert(wait_.end(), held.begin(), held.end());
-    rank.last_kernel = builder_.add_task({Work::kernel, index, 0, number}, rank.compute, cost.kernel.time, wait_);
-    return *rank.last_kernel;
+    const double part = 1.0 / cost.pieces;
+    TaskId last;
+    for (int piece = 0; piece < cost.pieces; ++piece) {
+      wait_.clear();
+      if (stack_.coupling == HostCoupling::serialized && rank.last_kernel) wait_.push_back(*rank.last_kernel);
+      last = builder_.add_task({Work::host, index, 0, number}, rank.host, part * dispatch, wait_);
+      if (!(cost.kernel.time > Seconds(0.0))) continue;
+      wait_.assign(1, last);
+      if (piece == 0) {
+        const auto held = style_.before(builder_, node, number);
+        wait_.insert(wait_.end(), held.begin(), held.end());
+      }
+      rank.last_kernel = last = builder_.add_task({Work::kernel, index, 0, number}, rank.compute, part * cost.kernel.time, wait_);
+    }
+    return last;
   }
 
   const Stack& stack_;

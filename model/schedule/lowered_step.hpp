@@ -10,12 +10,16 @@ namespace tbdsim {
 /// What a task of the lowered graph stands for.
 enum class Work { host, kernel, exchange };
 
+/// Which part of an array's way a task of an exchange is; `whole` where it has one part only.
+enum class Leg { whole, gather, push, serve, reply, scatter };
+
 struct StepTask {
   Work work = Work::kernel;
   std::int32_t node = -1;  ///< index into LoweredStep::nodes; -1: belongs to no node, as a bucket or a store's copy
   std::int32_t iteration = 0;
   std::int32_t rank = 0;   ///< among the ranks that are held apart
   std::int32_t item = -1;  ///< of an exchange: the parameter array, bucket or slice that it moves; -1: none in particular
+  Leg leg = Leg::whole;
 };
 
 /// A training step as tasks on the resources of the ranks that are held apart (one, where all are alike).

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/input/toml_reader.hpp"
+#include "model/stack/parameter_server.hpp"
 #include "model/support/result.hpp"
 #include "model/units/quantity.hpp"
 
@@ -18,6 +19,12 @@ enum class ConvolutionAlgorithm { implicit_gemm, direct, winograd_fused, winogra
 enum class HostCoupling {
   queued,      ///< operators are queued ahead; the device idles only when the host is late (PyTorch, TensorFlow)
   serialized,  ///< the device idles while the host handles each operator (MXNet and Torch7, as their batch curves show)
+};
+
+/// Which kernels a recurrent layer runs.
+enum class RecurrentKernels {
+  library,  ///< cuDNN's (MIOpen's) layers: one call for all steps
+  cells,    ///< cells of the framework's own operators, unrolled, each dispatched by the host
 };
 
 /// How arrays are updated.
@@ -59,6 +66,8 @@ struct Stack {
   double batch_norm_forward_passes = 3, batch_norm_backward_passes = 5;  ///< passes over the tensor
   bool separate_bias = true;                                             ///< convolution bias is a kernel of its own
   bool channels_last = false;
+  RecurrentKernels recurrent = RecurrentKernels::library;
+  bool persistent_recurrent = false;  ///< 16-bit layers may keep their weights in registers (cuDNN's persistent kernels)
   // Update
   UpdateKind update = UpdateKind::per_array;
   int update_kernels_per_array = 1;
@@ -66,13 +75,16 @@ struct Stack {
   double update_extra_passes = 0;         ///< copies the framework adds (MXNet's key-value store: 2)
   // Memory
   MemoryPlan memory_plan = MemoryPlan::caching_allocator;
-  Bytes context;  ///< CUDA context, library handles, before the first tensor
+  Bytes context;                 ///< CUDA context, library handles, before the first tensor
+  Bytes training_start;          ///< what the first step adds: handles of kernel libraries, communicators
+  bool keeps_gradients = false;  ///< gradients of the last step stay, new ones are added to them
   // Input and run
   Seconds start_up;  ///< of one run, outside steady iterations
   // Exchange
-  std::string nccl;               ///< "2.1.15"
-  Bytes exchange_bucket;          ///< gradients are exchanged when so many bytes have gathered
-  bool exchange_overlaps = true;  ///< buckets leave while backward still runs
+  std::string nccl;                       ///< "2.1.15"
+  Bytes exchange_bucket;                  ///< gradients are exchanged when so many bytes have gathered
+  bool exchange_overlaps = true;          ///< buckets leave while backward still runs
+  std::optional<ParameterServer> server;  ///< absent: the framework has none
   std::string source;
   std::vector<std::string> notices;  ///< set on resolution: "no mxnet-1.3 in the catalogue, using mxnet-1.2"
   double extra_spread = 0.0;         ///< added to the range when the name only resolved to this stack

@@ -68,6 +68,12 @@ void read_operators(TomlTable table, Stack& stack) {
   stack.separate_bias = table.boolean_or("separate_bias", true);
   stack.batch_norm_forward_passes = table.number_or("batch_norm_forward_passes", 3, kPositive);
   stack.batch_norm_backward_passes = table.number_or("batch_norm_backward_passes", 5, kPositive);
+  const std::string recurrent = table.text_or("recurrent", "library");
+  if (recurrent == "cells")
+    stack.recurrent = RecurrentKernels::cells;
+  else if (recurrent != "library")
+    table.problem("recurrent", fmt::format("expected \"library\" or \"cells\", got \"{}\"", recurrent));
+  stack.persistent_recurrent = table.boolean_or("persistent_recurrent", false);
   (void)table.text("source");
   table.finish();
 }
@@ -94,6 +100,8 @@ void read_memory(TomlTable table, Stack& stack) {
   else if (plan != "caching_allocator")
     table.problem("plan", fmt::format("expected \"mxnet\", \"bfc\" or \"caching_allocator\", got \"{}\"", plan));
   stack.context = table.quantity<Bytes>("context", kNotNegative);
+  stack.training_start = table.quantity_if<Bytes>("training_start").value_or(Bytes(0.0));
+  stack.keeps_gradients = table.boolean_or("keeps_gradients", false);
   (void)table.text("source");
   table.finish();
 }
@@ -127,6 +135,7 @@ Result<Stack> read_stack(TomlFile file) {
   read_update(root.table("update"), stack);
   read_memory(root.table("memory"), stack);
   read_exchange(root.table("exchange"), stack);
+  if (root.has("parameter_server")) stack.server = read_parameter_server(root.table("parameter_server"));
   root.finish();
   if (!file.errors().empty()) return tl::make_unexpected(file.errors());
   stack.file = file.name();

@@ -113,11 +113,18 @@ SavedByOp autograd(const Context& c, bool cuda) {
   return {};
 }
 
-SavedByOp mxnet(const Context& c) {
+bool is_mxnet(SavingRules rules) { return rules == SavingRules::mxnet || rules == SavingRules::mxnet_later; }
+
+SavedByOp mxnet(const Context& c, bool later) {
   switch (c.op.kind) {
-    case OpKind::pool:
-    case OpKind::global_average_pool:
     case OpKind::activation:
+      if (later && std::get<ActivationAttributes>(c.op.attributes).kind == ActivationKind::relu) return keep_output(c);
+      return keep_both(c);
+    case OpKind::pool:
+      if (later && std::get<PoolAttributes>(c.op.attributes).kind == PoolKind::max)
+        return {{c.first(), c.op.output}, count(c.output()) * c.element, {}};
+      return keep_both(c);
+    case OpKind::global_average_pool:
       return keep_both(c);
     case OpKind::local_response_norm:
       return {{c.first(), c.op.output}, count(c.output()) * c.element, {}};
@@ -128,8 +135,37 @@ SavedByOp mxnet(const Context& c) {
   }
 }
 
+SavedByOp tensorflow(const Context& c) {
+  switch (c.op.kind) {
+    case OpKind::pool:
+      if (std::get<PoolAttributes>(c.op.attributes).kind == PoolKind::max) return keep_both(c);
+      return {};
+    case OpKind::global_average_pool:
+      return {};
+    case OpKind::local_response_norm:
+      return keep_both(c);
+    default:
+      return autograd(c, false);
+  }
+}
+
+SavedByOp saved_by(const Context& c, SavingRules rules) {
+  switch (rules) {
+    case SavingRules::mxnet:
+    case SavingRules::mxnet_later:
+      return mxnet(c, rules == SavingRules::mxnet_later);
+    case SavingRules::tensorflow:
+      return tensorflow(c);
+    case SavingRules::autograd:
+    case SavingRules::autograd_cuda:
+      break;
+  }
+  return autograd(c, rules == SavingRules::autograd_cuda);
+}
+
 bool is_view(OpKind kind, SavingRules rules) {
-  return kind == OpKind::reshape || kind == OpKind::identity || (kind == OpKind::slice && rules != SavingRules::mxnet);
+  const bool views_slices = rules == SavingRules::autograd || rules == SavingRules::autograd_cuda;
+  return kind == OpKind::reshape || kind == OpKind::identity || (kind == OpKind::slice && views_slices);
 }
 
 }  // namespace
@@ -139,7 +175,7 @@ std::vector<SavedByOp> saved_by_ops(const OpGraph& graph, SavingRules rules, Byt
   for (std::size_t i = 0; i < graph.ops.size(); ++i) {
     const Context c{graph, graph.ops[i], element};
     if (!graph.tensor(c.op.output).needs_gradient) continue;
-    saved[i] = rules == SavingRules::mxnet ? mxnet(c) : autograd(c, rules == SavingRules::autograd_cuda);
+    saved[i] = saved_by(c, rules);
   }
   return saved;
 }
@@ -147,7 +183,7 @@ std::vector<SavedByOp> saved_by_ops(const OpGraph& graph, SavingRules rules, Byt
 std::vector<TensorId> storage_of(const OpGraph& graph, SavingRules rules) {
   std::vector<TensorId> storage(graph.tensors.size());
   for (const Op& op : graph.ops) {
-    const bool shares = is_view(op.kind, rules) || (op.inplace && rules != SavingRules::mxnet);
+    const bool shares = is_view(op.kind, rules) || (op.inplace && !is_mxnet(rules));
     storage[static_cast<std::size_t>(op.output.value)] =
         shares ? storage[static_cast<std::size_t>(op.inputs.front().value)] : op.output;
   }

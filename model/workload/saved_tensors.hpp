@@ -11,6 +11,8 @@ enum class SavingRules {
   autograd,       ///< PyTorch's CPU kernels, whose bytes are published: dropout keeps a float mask
   autograd_cuda,  ///< PyTorch's CUDA kernels: dropout keeps one byte per element, the rest is equal
   mxnet,          ///< MXNet up to 1.2: activations keep input and output, pools their output, nothing is in place
+  mxnet_later,    ///< MXNet with MKL-DNN (1.6): ReLU keeps its output only, max pooling a second array of its output's size
+  tensorflow,     ///< pools keep input and output instead of indices, dropout a float mask
 };
 
 /// What one operator keeps.

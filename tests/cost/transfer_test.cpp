@@ -170,12 +170,29 @@ TEST_CASE("bandwidth is borrowed from boards with the same kind of memory first;
   CHECK(share("HBM2") < share("GDDR6"));
 }
 
-TEST_CASE("disagreeing relatives widen the spread") {
-  const double agreed = resolve(device(), {board("a", "Pascal", 0.8), board("b", "Pascal", 0.8)}).parameters.spread;
-  CHECK_THAT(agreed, WithinRel(0.2, 1e-9));
+TEST_CASE("disagreeing relatives widen what the board shares, not the scatter of its kernels") {
+  const FamilyParameters agreed = resolve(device(), {board("a", "Pascal", 0.8), board("b", "Pascal", 0.8)}).parameters;
   // ln 0.8 and ln 0.4 lie ln 2 / 2 on either side of their mean.
-  const double apart = resolve(device(), {board("a", "Pascal", 0.8), board("b", "Pascal", 0.4)}).parameters.spread;
-  CHECK_THAT(apart, WithinRel(std::hypot(0.2, std::log(2.0) / 2), 1e-9));
+  const FamilyParameters apart = resolve(device(), {board("a", "Pascal", 0.8), board("b", "Pascal", 0.4)}).parameters;
+  CHECK_THAT(agreed.spread, WithinRel(0.2, 1e-9));
+  CHECK_THAT(apart.spread, WithinRel(0.2, 1e-9));
+  CHECK_THAT(apart.compute_sigma, WithinRel(std::hypot(agreed.compute_sigma, std::log(2.0) / 2), 1e-9));
+  // A farther architecture is worth less.
+  const FamilyParameters far = resolve(device(), {board("a", "Volta", 0.8), board("b", "Volta", 0.8)}).parameters;
+  CHECK(far.compute_sigma > agreed.compute_sigma);
+}
+
+TEST_CASE("tf32 and bf16 take the parameters of fp16 where they have none of their own") {
+  auto tensor = board("a", "Pascal", 0.5);
+  tensor.parameters.precision = "fp16";
+  KernelConstants constants;
+  constants.boards = {tensor};
+  Device d = device();
+  CHECK(resolve_parameters(d, "convolution", "tf32", constants).parameters.compute_efficiency ==
+        resolve_parameters(d, "convolution", "fp16", constants).parameters.compute_efficiency);
+  d.calibration.families.push_back({"convolution", "tf32", 0.77, 0.8, Seconds(4e-6), 0.1, 30, "fitted: a test"});
+  CHECK(resolve_parameters(d, "convolution", "tf32", constants).parameters.compute_efficiency == 0.77);
+  CHECK_THAT(resolve_parameters(d, "convolution", "bf16", constants).parameters.compute_efficiency, WithinRel(0.5, 1e-12));
 }
 
 TEST_CASE("rates: shares of the description's peak and bandwidth; a known lower clock slows borrowed compute only") {

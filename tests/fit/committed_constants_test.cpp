@@ -43,7 +43,7 @@ TEST_CASE("the committed kernel constants are a fresh fit of the committed sampl
   const std::string fresh = TBDSIM_BINARY_DIR "/fresh_kernels.toml";
   std::filesystem::remove(fresh);
   std::string command =
-      "'" TBDSIM_BINARY_DIR "/tbdsim-calibrate' fit --hardware '" TBDSIM_SOURCE_DIR "' -o '" + fresh + "' --samples";
+      "'" TBDSIM_BINARY_DIR "/tbdsim-calibrate' fit --shared --hardware '" TBDSIM_SOURCE_DIR "' -o '" + fresh + "' --samples";
   for (const std::string& file : files) command += " '" TBDSIM_SOURCE_DIR "/calibrate/samples/" + file + "'";
   INFO(command);
   REQUIRE(std::system((command + " > '" TBDSIM_BINARY_DIR "/fresh_kernels.txt'").c_str()) == 0);

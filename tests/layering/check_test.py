@@ -103,6 +103,11 @@ class Layering(unittest.TestCase):
         self.assertEqual(breaches({"model/cost/x.hpp": "#pragma once\n#include <toml++/toml.h>\n"}),
                          ["model/cost/x.hpp:2: toml++/ in a header"])
 
+    def test_one_folder_of_a_library(self):
+        self.assertEqual(breaches({"model/report/x.cpp": "#include <nlohmann/json.hpp>\n"}), [])
+        self.assertEqual(breaches({"model/cost/x.cpp": "#include <nlohmann/json.hpp>\n"}),
+                         ["model/cost/x.cpp:1: nlohmann/ belongs into sources of model/report/ or calibrate/cli/"])
+
     def test_vague_names(self):
         self.assertEqual(breaches({"model/cost/utils.hpp": "#pragma once\n"}), ["model/cost/utils.hpp:1: a name that says nothing"])
         self.assertEqual(breaches({"tests/common/x.cpp": ""}), ["tests/common:1: a name that says nothing"])

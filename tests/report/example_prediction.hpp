@@ -34,9 +34,9 @@ inline Prediction example_prediction() {
   gpu.peak = Bytes(4e9);
   gpu.low = Bytes(3.5e9);
   gpu.high = Bytes(4.5e9);
-  gpu.parts.feature_maps = Bytes(3e9);
-  gpu.parts.context = Bytes(0.6e9);
-  gpu.parts.weights = Bytes(0.4e9);
+  gpu.parts[MemoryPart::feature_maps] = Bytes(3e9);
+  gpu.parts[MemoryPart::context] = Bytes(0.6e9);
+  gpu.parts[MemoryPart::weights] = Bytes(0.4e9);
   p.memory.gpus.assign(8, gpu);
   for (int i = 0; i < 8; ++i) p.memory.gpus[static_cast<std::size_t>(i)].gpu = i;
   p.limits = {{"gpu_compute", 0.9, "90 % of the step is arithmetic"}, {"host", 0.1, "10 % of the step waits"}};

@@ -12,8 +12,8 @@ constexpr std::array<ExchangeKind, 7> kKinds{{{"allreduce", "", plan_bucketed_al
                                               {"nccl", "mxnet", nullptr},
                                               {"p2p", "mxnet", nullptr},
                                               {"local", "mxnet", nullptr},
-                                              {"ps", "", nullptr},
-                                              {"ps-p3", "mxnet", nullptr},
+                                              {"ps", "", plan_parameter_server},
+                                              {"ps-p3", "mxnet", plan_p3},
                                               {"dataparallel", "pytorch", nullptr}}};
 
 }  // namespace

@@ -48,4 +48,9 @@ struct ExchangeKind {
 /// Default between ranks: gradients are all-reduced in buckets (DDP, Horovod, replicated variables).
 [[nodiscard]] Result<PlannedExchange> plan_bucketed_all_reduce(const ExchangeSetting& setting);
 
+/// Parameter servers beside the workers, whole arrays in the order of readiness.
+[[nodiscard]] Result<PlannedExchange> plan_parameter_server(const ExchangeSetting& setting);
+/// The same with slices, front layers first (P3).
+[[nodiscard]] Result<PlannedExchange> plan_p3(const ExchangeSetting& setting);
+
 }  // namespace tbdsim

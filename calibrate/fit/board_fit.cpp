@@ -1,0 +1,222 @@
+#include "calibrate/fit/board_fit.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "calibrate/fit/plausible.hpp"
+#include "calibrate/fit/prediction.hpp"
+#include "model/cost/transfer.hpp"
+
+namespace tbdsim::calibrate {
+namespace {
+
+// Fewer shapes than this cannot tell arithmetic, bandwidth and start apart.
+constexpr std::size_t kFewestShapes = 3;
+// Values fitted to other samples of this very board: another clock state, another library.
+constexpr double kOwnSigma = 0.08;
+constexpr double kOwnLaunchSigma = 0.5, kCallSigma = 0.7;
+
+/// Samples of one family and class of arithmetic.
+struct Group {
+  const FitFamily* family = nullptr;
+  std::string precision;
+  std::vector<const Sample*> samples;
+  std::vector<Observation> rows;
+  std::vector<FormConstants> forms;
+
+  [[nodiscard]] std::size_t shapes() const {
+    std::set<std::string> distinct;
+    for (const Sample* sample : samples) {
+      std::string text = sample->op + sample->pass;
+      for (const auto& [key, value] : sample->shape) text += fmt::format(";{}={}", key, value);
+      distinct.insert(text);
+    }
+    return distinct.size();
+  }
+  void keep(const std::vector<bool>& kept) {
+    Group left{family, precision, {}, {}, {}};
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (!kept[i]) continue;
+      left.samples.push_back(samples[i]);
+      left.rows.push_back(rows[i]);
+      left.forms.push_back(forms[i]);
+    }
+    *this = std::move(left);
+  }
+  [[nodiscard]] bool has(bool call) const {
+    return std::any_of(rows.begin(), rows.end(), [&](const Observation& row) { return row.call == call; });
+  }
+};
+
+std::vector<Group> groups_of(const std::vector<Sample>& samples, const Device& device, const KernelConstants& constants) {
+  std::vector<Group> groups;
+  for (const FitFamily& family : fit_families()) {
+    std::map<std::string, Group> by_precision;
+    for (const Sample& sample : samples) {
+      if (sample.family != family.samples) continue;
+      auto row = family.observe(sample);
+      if (!row) continue;
+      Group& group = by_precision[row->precision];
+      group.family = &family;
+      group.precision = row->precision;
+      group.samples.push_back(&sample);
+      group.forms.push_back(family.form(*row, constants, on_tensor_cores(device, row->precision)));
+      group.rows.push_back(std::move(*row));
+    }
+    for (auto& [precision, group] : by_precision) groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
+std::vector<double> residuals_of(const Group& group, const Device& device, const FamilyParameters& parameters) {
+  std::vector<double> result;
+  for (std::size_t i = 0; i < group.rows.size(); ++i)
+    result.push_back(
+        std::log(group.rows[i].time / predicted_time(*group.family, group.rows[i], group.forms[i], device, parameters)));
+  return result;
+}
+
+/// Unknowns of a board: share of peak, share of bandwidth, launch, overhead of single calls.
+std::vector<Unknown> unknowns_of(const Group& group, const FamilyParameters& inherited, bool own) {
+  const auto sigma = [&](double transferred, double fitted) { return own ? fitted : transferred; };
+  const double compute = group.family->computes ? sigma(inherited.compute_sigma, kOwnSigma) : 0.0;
+  return {{"compute", inherited.compute_efficiency, compute},
+          {"bandwidth", inherited.bandwidth_efficiency, sigma(inherited.bandwidth_sigma, kOwnSigma)},
+          {"launch", std::max(inherited.launch.base(), 1e-6),
+           group.has(false) ? sigma(inherited.launch_sigma, kOwnLaunchSigma) : 0.0},
+          {"call", inherited.call_overhead.value_or(kCallOverhead).base(), group.has(true) ? kCallSigma : 0.0}};
+}
+
+FamilyParameters with_values(FamilyParameters parameters, std::span<const double> values, const Group& group) {
+  parameters.compute_efficiency = values[0];
+  parameters.bandwidth_efficiency = values[1];
+  parameters.launch = Seconds(values[2]);
+  if (group.has(true)) parameters.call_overhead = Seconds(values[3]);
+  return parameters;
+}
+
+FamilyParameters fit_group(const Group& group, const Device& device, const ResolvedParameters& inherited,
+                           const std::string& source, BoardFitReport& report) {
+  // Samples ran at the real clock, so a stated sustained clock has no part in their rates.
+  FamilyParameters start = inherited.parameters;
+  start.samples = static_cast<int>(group.rows.size());
+  const RobustFit fit =
+      robust_fit(unknowns_of(group, inherited.parameters, !inherited.transferred), group.rows.size(),
+                 [&](std::span<const double> values, std::size_t i) {
+                   const FamilyParameters p = with_values(start, values, group);
+                   return std::log(group.rows[i].time / predicted_time(*group.family, group.rows[i], group.forms[i], device, p));
+                 });
+  std::vector<double> values;
+  for (const FittedValue& value : fit.values) values.push_back(value.value);
+  FamilyParameters result = with_values(start, values, group);
+  result.family = group.family->name;
+  result.precision = group.precision;
+  result.compute_sigma = fit.values[0].sigma;
+  result.bandwidth_sigma = fit.values[1].sigma;
+  result.launch_sigma = fit.values[2].sigma;
+  report.after = summarize_residuals(fit.residuals);
+  // Few residuals understate the scatter: the relatives' counts as ten more.
+  constexpr double kBelieved = 10.0;
+  const double n = report.after.n, inherited_spread = inherited.parameters.spread;
+  result.spread = std::sqrt((n * report.after.spread * report.after.spread + kBelieved * inherited_spread * inherited_spread) /
+                            (n + kBelieved));
+  result.source = fmt::format("fitted: {} samples of {} shapes, {}; {}; before: {}", report.samples, report.shapes, source,
+                              identity(group.samples), inherited.parameters.source);
+  return result;
+}
+
+std::string joined(const std::set<std::string>& words) { return fmt::format("{}", fmt::join(words, " | ")); }
+
+}  // namespace
+
+std::string identity(const std::vector<const Sample*>& samples) {
+  std::set<std::string> timings, libraries, drivers, dates;
+  double least = INFINITY, most = 0.0;
+  for (const Sample* sample : samples) {
+    timings.insert(sample->call_timing ? "single calls" : "device times");
+    if (!sample->library.empty()) libraries.insert(sample->library);
+    if (!sample->driver.empty()) drivers.insert(sample->driver);
+    if (!sample->date.empty()) dates.insert(sample->date);
+    if (sample->clock) {
+      least = std::min(least, sample->clock->base());
+      most = std::max(most, sample->clock->base());
+    }
+  }
+  std::string text = joined(timings);
+  text += libraries.empty() ? "; library not stated" : "; " + joined(libraries);
+  if (!drivers.empty()) text += "; driver " + joined(drivers);
+  text += most == 0.0 ? "; clock not stated" : fmt::format("; clock {:.0f} to {:.0f} MHz", least / 1e6, most / 1e6);
+  if (!dates.empty()) text += fmt::format("; {} to {}", *dates.begin(), *dates.rbegin());
+  return text;
+}
+
+Result<BoardFit> fit_board(const std::vector<Sample>& samples, Device device, const KernelConstants& constants,
+                           const std::string& source) {
+  BoardFit out;
+  std::vector<Group> groups = groups_of(samples, device, constants);
+  if (groups.empty()) return fail("no sample is of a family and shape that can be fitted");
+  // Until all are fitted, the device keeps the parameters that it came with.
+  std::vector<FamilyParameters> fitted;
+  std::size_t implausible = 0, total = 0, most_shapes = 0;
+  std::set<std::string> done;
+  for (Group& group : groups) {
+    const Plausibility plausible = judge(group.rows, device);
+    for (const std::string& warning : plausible.warnings)
+      out.warnings.push_back(fmt::format("{} {}: {}", group.family->name, group.precision, warning));
+    total += group.rows.size();
+    group.keep(plausible.kept);
+    implausible += plausible.kept.size() - group.rows.size();
+    const std::size_t shapes = group.shapes();
+    most_shapes = std::max(most_shapes, shapes);
+    const ResolvedParameters inherited = resolve_parameters(device, group.family->name, group.precision, constants);
+    if (shapes < kFewestShapes) {
+      out.inherited.push_back(fmt::format("{} {}: {} shape{} too few to fit, {} needed; {}", group.family->name, group.precision,
+                                          shapes, shapes == 1 ? " is" : "s are", kFewestShapes, inherited.parameters.source));
+      continue;
+    }
+    BoardFitReport report{std::string(group.family->name),
+                          group.precision,
+                          static_cast<int>(group.rows.size()),
+                          static_cast<int>(shapes),
+                          summarize_residuals(residuals_of(group, device, inherited.parameters)),
+                          {}};
+    fitted.push_back(fit_group(group, device, inherited, source, report));
+    out.reports.push_back(report);
+    done.insert(report.family);
+  }
+  if (fitted.empty()) {
+    Errors errors;
+    for (const std::string& warning : out.warnings) errors.push_back({warning});
+    if (implausible == total)
+      errors.push_back({"no plausible sample is left"});
+    else
+      errors.push_back(
+          {fmt::format("all samples of a family have {} shape{}: at least {} are needed to tell arithmetic, bandwidth and "
+                       "launch apart",
+                       most_shapes, most_shapes == 1 ? "" : "s", kFewestShapes)});
+    return tl::make_unexpected(errors);
+  }
+  for (const FitFamily& family : fit_families()) {
+    if (done.count(std::string(family.name)) != 0) continue;
+    const auto inherited = resolve_parameters(device, family.name, "fp32", constants);
+    out.inherited.push_back(fmt::format("{}: no samples; {}", family.name, inherited.parameters.source));
+  }
+  out.device = std::move(device);
+  for (FamilyParameters& parameters : fitted) {
+    auto& all = out.device.calibration.families;
+    const auto same = std::find_if(all.begin(), all.end(), [&](const FamilyParameters& p) {
+      return p.family == parameters.family && p.precision == parameters.precision;
+    });
+    if (same == all.end())
+      all.push_back(std::move(parameters));
+    else
+      *same = std::move(parameters);
+  }
+  return out;
+}
+
+}  // namespace tbdsim::calibrate

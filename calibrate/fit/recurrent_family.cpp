@@ -1,0 +1,81 @@
+#include "calibrate/fit/recurrent_family.hpp"
+
+#include <fmt/format.h>
+
+#include "model/cost/recurrent.hpp"
+
+namespace tbdsim::calibrate {
+namespace {
+
+constexpr std::size_t kSharedRecurrent = 2, kCyclesPerGeneration = 3;
+
+/// What follows "cuda " in "cudnn 6.0.21; cuda 8.0.88".
+std::string cuda_release(std::string_view library) {
+  const std::size_t at = library.find("cuda ");
+  return at == std::string_view::npos ? "" : std::string(library.substr(at + 5));
+}
+
+double gates_of(std::string_view cell) { return cell == "lstm" ? 4.0 : cell == "gru" ? 3.0 : 1.0; }
+
+}  // namespace
+
+std::optional<Observation> recurrent_observation(const Sample& sample) {
+  if (sample.flagged("fp16-in-fp32-math") || !sample.flagged("skip-input") || sample.at("layers") != 1 ||
+      sample.at("directions") != 1)
+    return std::nullopt;
+  const RecurrentShape shape{gates_of(sample.kind), sample.at("hidden"), sample.at("batch"), sample.at("steps")};
+  RecurrentArguments arguments{shape, {}};
+  if (sample.pass == "forward") arguments.passes = {RecurrentPass::forward};
+  if (sample.pass == "backward_data") arguments.passes = {RecurrentPass::backward_data};
+  if (sample.pass == "backward_weights") arguments.passes = {RecurrentPass::backward_weights};
+  if (sample.pass == "backward") arguments.passes = {RecurrentPass::backward_data, RecurrentPass::backward_weights};
+  Observation result = common_observation(sample);
+  const double weights = shape.gates * shape.hidden * shape.hidden;
+  const auto passes = static_cast<double>(arguments.passes.size());
+  result.flop = result.least_flop = Flop(2.0 * weights * shape.batch * shape.steps * passes);
+  // Weights can stay on the chip: only the states must move.
+  result.bytes = 2.0 * shape.hidden * shape.batch * shape.steps * result.element;
+  const bool amd = sample.library.find("miopen") != std::string::npos;
+  result.generation = recurrent_generation(amd ? "AMD" : "NVIDIA", cuda_release(sample.library));
+  result.arguments = std::move(arguments);
+  return result;
+}
+
+FormConstants recurrent_form(const Observation& row, const KernelConstants& constants, bool tensor) {
+  const auto found = constants.recurrent.find(std::string(row.generation) + (tensor ? "-tensor" : ""));
+  return found == constants.recurrent.end() ? RecurrentConstants{} : found->second;
+}
+
+Seconds recurrent_prediction(const Observation& row, const FormConstants& form, const KernelRates& rates) {
+  const auto& arguments = std::get<RecurrentArguments>(row.arguments);
+  Seconds sum(0.0);
+  for (const RecurrentPass pass : arguments.passes)
+    sum += recurrent_time(arguments.shape, pass, row.element, std::get<RecurrentConstants>(form), rates).time;
+  return sum;
+}
+
+std::vector<Unknown> recurrent_unknowns(std::span<const std::string_view> generations, bool tensor) {
+  std::vector<Unknown> unknowns{{"prologue_depth", tensor ? 128.0 : 64.0, 0.5}, {"tile_penalty", 4, 0.3}};
+  // A dependent load from cache and the multiply-adds on it take 15 to 40 cycles; kernels without prefetch far more.
+  for (const std::string_view generation : generations) {
+    for (const char* batch : {"16", "32", "more"}) unknowns.push_back({fmt::format("{} cycles {}", generation, batch), 30, 0.8});
+  }
+  return unknowns;
+}
+
+bool recurrent_depends(std::size_t unknown, std::size_t generation) {
+  return unknown < kSharedRecurrent || (unknown - kSharedRecurrent) / kCyclesPerGeneration == generation;
+}
+
+RecurrentConstants recurrent_constants(std::span<const double> v, std::size_t generation) {
+  const double* cycles = &v[kSharedRecurrent + kCyclesPerGeneration * generation];
+  RecurrentConstants result;
+  result.tiles.prologue_depth = v[0];
+  result.tiles.tile_penalty = v[1];
+  result.cycles_batch_16 = cycles[0];
+  result.cycles_batch_32 = cycles[1];
+  result.cycles_more = cycles[2];
+  return result;
+}
+
+}  // namespace tbdsim::calibrate

@@ -1,0 +1,66 @@
+#include "model/analysis/memory_estimate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "model/cost/uncertainty.hpp"
+
+namespace tbdsim {
+
+StepMemory estimate_memory(const Configuration& configuration, std::span<const StepNode> nodes, std::span<const NodeCost> costs) {
+  const bool half = configuration.precision != Precision::fp32 && configuration.precision != Precision::tf32;
+  FootprintOptions options;
+  options.batch = configuration.batch;
+  options.element = half ? Bytes(2.0) : Bytes(4.0);
+  options.optimizer_states = configuration.optimizer.states;
+  options.master_weights = configuration.precision == Precision::amp;
+  options.ranks = configuration.gpus;
+  options.ranks_per_node = static_cast<int>(configuration.devices.size());
+  options.exchange = configuration.exchange;
+  options.capacity = usable_capacity(configuration.hardware().device);
+  return step_memory(configuration.network_graph().graph, nodes, costs, configuration.stack, options);
+}
+
+Bytes usable_capacity(const Device& device) { return device.memory_reported.value_or(device.memory_capacity); }
+
+double memory_spread(const RankMemory& rank) {
+  const auto part = [&](MemoryPart p, double share) { return share * rank.parts[p].base(); };
+  const double maps = 0.03 * (rank.parts[MemoryPart::feature_maps] + rank.parts[MemoryPart::dynamic]).base();
+  double squares = maps * maps;
+  for (const auto& [p, share] : {std::pair{MemoryPart::workspace, 0.5},
+                                 {MemoryPart::context, 0.15},
+                                 {MemoryPart::slack, 0.4},
+                                 {MemoryPart::exchange, 0.2}})
+    squares += part(p, share) * part(p, share);
+  return std::sqrt(squares) / rank.peak.base();
+}
+
+double probability_of_fitting(const RankMemory& rank, Bytes capacity) {
+  const double deviations = std::log(capacity / rank.peak) / memory_spread(rank);
+  return 0.5 * std::erfc(-deviations / std::numbers::sqrt2);
+}
+
+MemoryVerdict memory_verdict(const Configuration& configuration, const StepMemory& memory) {
+  MemoryVerdict verdict;
+  verdict.capacity = usable_capacity(configuration.hardware().device);
+  for (std::size_t i = 0; i < configuration.devices.size(); ++i) {
+    const RankMemory& rank = memory.ranks[i];
+    GpuMemory gpu;
+    gpu.gpu = configuration.devices[i];
+    gpu.parts = rank.parts;
+    gpu.pre_training = rank.pre_training;
+    gpu.allocated = rank.allocated;
+    gpu.reserved = rank.reserved;
+    gpu.peak = rank.peak;
+    const double factor = std::exp(kCentral80 * memory_spread(rank));
+    gpu.low = rank.peak / factor;
+    gpu.high = rank.peak * factor;
+    gpu.probability = probability_of_fitting(rank, verdict.capacity);
+    verdict.fits = verdict.fits && gpu.peak <= verdict.capacity;
+    verdict.gpus.push_back(gpu);
+  }
+  return verdict;
+}
+
+}  // namespace tbdsim

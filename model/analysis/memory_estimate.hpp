@@ -1,0 +1,30 @@
+#pragma once
+#include "model/analysis/configure.hpp"
+#include "model/memory/footprint.hpp"
+
+namespace tbdsim {
+
+/// Memory of a configured step whose nodes run in the order of `nodes` with the costs `costs`.
+[[nodiscard]] StepMemory estimate_memory(const Configuration& configuration, std::span<const StepNode> nodes,
+                                         std::span<const NodeCost> costs);
+
+/// Each GPU of a node against the device's capacity, with ranges.
+[[nodiscard]] MemoryVerdict memory_verdict(const Configuration& configuration, const StepMemory& memory);
+
+/// What the driver lets programs have: as `nvidia-smi` reports it where that is known, else the data sheet's.
+[[nodiscard]] Bytes usable_capacity(const Device& device);
+
+/// Standard deviation of ln(measured peak / predicted peak) of one rank, from independent causes added in squares.
+///
+/// * feature maps and their gradients: what a version keeps or computes in place, 3 % (assumed: the nine networks whose
+///   saved bytes are published agree exactly, the plans of MXNet's five within 4 %),
+/// * workspace: which algorithm the library chose, half of it (assumed: candidates differ by a factor of two),
+/// * context and handles: 15 % (assumed: drivers of one generation differ by 0.1 to 0.2 GB),
+/// * slack: the order in which a framework asks, 40 % of it (assumed: replays with and without workspaces differ so),
+/// * exchange buffers: 20 % (assumed).
+[[nodiscard]] double memory_spread(const RankMemory& rank);
+
+/// Probability that a rank's true peak is at most `capacity`.
+[[nodiscard]] double probability_of_fitting(const RankMemory& rank, Bytes capacity);
+
+}  // namespace tbdsim

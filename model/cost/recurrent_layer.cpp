@@ -1,0 +1,113 @@
+#include "model/cost/recurrent_layer.hpp"
+
+#include "model/cost/memory_bound.hpp"
+#include "model/workload/shape_inference.hpp"
+
+namespace tbdsim {
+namespace {
+
+/// What one step of a framework's own cell runs beside its products with input and state. Elements moved are in units of
+/// batch x hidden. Counted in apache/mxnet 0.12 python/mxnet/rnn/rnn_cell.py; every operator reads its operands and writes
+/// its result, a bias is added in place, a slice copies each of its parts.
+struct CellOperators {
+  double operators, forward_kernels, forward_elements, backward_kernels, backward_elements;
+};
+
+CellOperators cell_operators(OpKind cell) {
+  switch (cell) {
+    case OpKind::lstm:
+      // Two products with bias, add, slice, three sigmoids, two tanh, three products of gates, one sum.
+      return {12, 18, 58, 26, 52};
+    case OpKind::gru:
+      // Two products with bias, two slices, two sums and sigmoids, gate, sum, tanh, and the mean of old and new state.
+      return {14, 21, 53, 30, 55};
+    default:
+      // Two products with bias, sum, tanh.
+      return {4, 6, 9, 7, 8};
+  }
+}
+
+/// One layer in one direction.
+struct Part {
+  RecurrentShape shape;
+  double input;
+  bool input_gradient;
+};
+
+KernelTimeModel product(const GemmShape& shape, const RecurrentMeans& means) {
+  return gemm_time(shape, means.element, means.tiles, means.products);
+}
+
+/// The library keeps the weights of a layer in registers when they fit: published for hidden sizes up to 1,024 on boards
+/// with 20 MB of registers (PyTorch's rule for cuDNN's persistent kernels, aten/src/ATen/native/cudnn/RNN.cpp).
+bool persists(const RecurrentShape& shape, const RecurrentMeans& means) {
+  return means.persistent && shape.hidden <= 1024.0 && static_cast<int>(shape.hidden) % 128 == 0 &&
+         static_cast<int>(shape.batch) % 8 == 0 && shape.steps >= 10.0;
+}
+
+KernelTimeModel chain(const RecurrentShape& shape, RecurrentPass pass, const RecurrentMeans& means) {
+  return persists(shape, means) ? persistent_recurrent_time(shape, pass, means.element, means.products)
+                                : recurrent_time(shape, pass, means.element, means.constants, means.steps);
+}
+
+void add_library(const Part& part, bool backward, const RecurrentMeans& means, KernelTimeModel& sum) {
+  const RecurrentShape& s = part.shape;
+  const double rows = s.batch * s.steps, gates = s.gates * s.hidden;
+  if (!backward) {
+    append(sum, product({rows, gates, part.input}, means));
+    append(sum, chain(s, RecurrentPass::forward, means));
+    return;
+  }
+  append(sum, chain(s, RecurrentPass::backward_data, means));
+  append(sum, recurrent_time(s, RecurrentPass::backward_weights, means.element, means.constants, means.steps));
+  append(sum, product({gates, part.input, rows}, means));
+  if (part.input_gradient) append(sum, product({rows, part.input, gates}, means));
+}
+
+void add_cells(const Part& part, bool backward, const CellOperators& cell, const RecurrentMeans& means, KernelTimeModel& sum) {
+  const RecurrentShape& s = part.shape;
+  const double gates = s.gates * s.hidden;
+  KernelTimeModel step;
+  step.kernels = 0;
+  double kernels = backward ? cell.backward_kernels : cell.forward_kernels;
+  if (!backward) {
+    append(step, product({s.batch, gates, part.input}, means));
+    append(step, product({s.batch, gates, s.hidden}, means));
+    kernels -= 2;
+  } else {
+    if (part.input_gradient) append(step, product({s.batch, part.input, gates}, means));
+    append(step, product({s.batch, s.hidden, gates}, means));
+    append(step, product({gates, part.input, s.batch}, means));
+    append(step, product({gates, s.hidden, s.batch}, means));
+    kernels -= part.input_gradient ? 4 : 3;
+    // Each step adds to the gradients of the weights: read once more.
+    const Bytes weights = gates * (part.input + s.hidden) * means.element;
+    step.time += weights / means.products.bandwidth;
+    step.bytes += weights;
+  }
+  const double elements = (backward ? cell.backward_elements : cell.forward_elements) * s.batch * s.hidden;
+  append(step, repeated(memory_bound_time(elements / kernels * means.element, 1.0, means.pointwise), kernels));
+  append(sum, repeated(step, s.steps));
+}
+
+}  // namespace
+
+RecurrentLayerTime recurrent_layer_time(const RecurrentLayer& layer, bool backward, const RecurrentMeans& means) {
+  RecurrentLayerTime result;
+  result.kernel.kernels = 0;
+  const bool cells = means.kernels == RecurrentKernels::cells;
+  const CellOperators cell = cell_operators(layer.cell);
+  for (int i = 0; i < layer.layers * layer.directions; ++i) {
+    const bool first = i < layer.directions;
+    const RecurrentShape shape{static_cast<double>(gates(layer.cell)), layer.hidden, layer.batch, layer.steps};
+    const Part part{shape, first ? layer.input : layer.hidden * layer.directions, !first || layer.input_gradient};
+    if (cells)
+      add_cells(part, backward, cell, means, result.kernel);
+    else
+      add_library(part, backward, means, result.kernel);
+  }
+  if (cells) result.operators = cell.operators * layer.steps * layer.layers * layer.directions;
+  return result;
+}
+
+}  // namespace tbdsim

@@ -1,0 +1,42 @@
+#pragma once
+#include "model/cost/gemm.hpp"
+#include "model/cost/recurrent.hpp"
+#include "model/workload/op.hpp"
+
+namespace tbdsim {
+
+/// A recurrent operator: `layers` layers, each once or in both directions, of one kind of cell.
+struct RecurrentLayer {
+  OpKind cell = OpKind::lstm;
+  double input = 1, hidden = 1, batch = 1, steps = 1;
+  int layers = 1, directions = 1;
+  bool input_gradient = true;  ///< the first layer's input needs a gradient
+};
+
+/// What the device and the libraries offer a recurrent layer.
+struct RecurrentMeans {
+  RecurrentKernels kernels = RecurrentKernels::library;
+  bool persistent = false;  ///< weights may stay in registers
+  RecurrentConstants constants;
+  KernelRates steps;  ///< of the recurrent family
+  TileConstants tiles;
+  KernelRates products;   ///< of matrix products
+  KernelRates pointwise;  ///< of memory-bound operators
+  Bytes element{4.0};
+};
+
+struct RecurrentLayerTime {
+  KernelTimeModel kernel;
+  double operators = 1;  ///< framework operators that the host dispatches
+};
+
+/// Forward pass, or the whole backward pass (data and weights) of a recurrent operator.
+///
+/// `library`: each layer and direction is one product with its input for all steps, (batch x steps, G H, in) and its two
+/// gradients, and the recurrent part of `recurrent_time`; one operator. `cells`: the framework unrolls cells of its own
+/// operators: every step runs two small products and a dozen elementwise kernels, each dispatched by the host; backward
+/// adds to the weights' gradients step by step.
+/// Neglects: overlap between layers and between directions.
+[[nodiscard]] RecurrentLayerTime recurrent_layer_time(const RecurrentLayer& layer, bool backward, const RecurrentMeans& means);
+
+}  // namespace tbdsim

@@ -1,0 +1,85 @@
+#include "model/memory/allocator_pytorch.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <limits>
+
+namespace tbdsim {
+namespace {
+
+constexpr std::int64_t kMiB = 1 << 20;
+constexpr std::int64_t kMinimum = 512;
+constexpr std::int64_t kSmall = kMiB, kSmallSegment = 2 * kMiB;
+constexpr std::int64_t kMiddle = 10 * kMiB, kMiddleSegment = 20 * kMiB;
+constexpr std::int64_t kLargeUnit = 2 * kMiB;
+
+std::int64_t rounded(std::int64_t bytes, std::int64_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+std::int64_t segment_for(std::int64_t bytes) {
+  if (bytes <= kSmall) return kSmallSegment;
+  return bytes < kMiddle ? kMiddleSegment : rounded(bytes, kLargeUnit);
+}
+
+}  // namespace
+
+PytorchAllocator::PytorchAllocator(std::optional<Bytes> capacity)
+    : capacity_(capacity ? static_cast<std::int64_t>(capacity->base()) : std::numeric_limits<std::int64_t>::max()) {}
+
+PytorchAllocator::Free PytorchAllocator::key(std::int32_t block) const {
+  const BlockHeap::Block& b = heap_.at(block);
+  return {b.stream, b.bytes, b.address, block};
+}
+
+void PytorchAllocator::release_cached() {
+  for (Pool* free : {&small_, &large_}) {
+    for (auto it = free->begin(); it != free->end();) {
+      if (!heap_.whole(it->block)) {
+        ++it;
+        continue;
+      }
+      heap_.give_back(it->block);
+      it = free->erase(it);
+    }
+  }
+}
+
+/// A segment's block, or -1 when the device is full.
+std::int32_t PytorchAllocator::obtain(std::int64_t bytes) {
+  if (bytes > capacity_ - heap_.obtained()) release_cached();
+  return bytes > capacity_ - heap_.obtained() ? -1 : heap_.obtain(bytes);
+}
+
+std::optional<PytorchAllocator::Handle> PytorchAllocator::allocate(Bytes bytes, int stream) {
+  const std::int64_t size = rounded(std::max<std::int64_t>(1, std::llround(bytes.base())), kMinimum);
+  const bool small = size <= kSmall;
+  Pool& free = pool(small);
+  std::int32_t block = -1;
+  const auto found = free.lower_bound(Free{stream, size, 0, -1});
+  if (found != free.end() && found->stream == stream) {
+    block = found->block;
+    free.erase(found);
+  } else {
+    block = obtain(segment_for(size));
+    if (block < 0) return std::nullopt;
+    heap_.at(block).stream = stream;
+    heap_.at(block).small = small;
+  }
+  const std::int64_t remaining = heap_.at(block).bytes - size;
+  if (small ? remaining >= kMinimum : remaining > kSmall) free.insert(key(heap_.split(block, size)));
+  heap_.at(block).used = true;
+  allocated_ += heap_.at(block).bytes;
+  return block;
+}
+
+void PytorchAllocator::free(Handle handle) {
+  BlockHeap::Block& block = heap_.at(handle);
+  assert(block.used);
+  block.used = false;
+  allocated_ -= block.bytes;
+  Pool& free = pool(block.small);
+  const std::int32_t joined = heap_.merge(handle, [&](std::int32_t neighbour) { free.erase(key(neighbour)); });
+  free.insert(key(joined));
+}
+
+}  // namespace tbdsim

@@ -1,0 +1,49 @@
+#pragma once
+#include <span>
+#include <vector>
+
+#include "model/cost/kernel_model.hpp"
+#include "model/memory/lifetime.hpp"
+#include "model/workload/saved_tensors.hpp"
+#include "model/workload/training_step.hpp"
+
+namespace tbdsim {
+
+/// One request to an allocator or the end of one, in the order in which they happen.
+struct AllocationEvent {
+  std::int32_t array = 0;  ///< index into AllocationTrace::arrays
+  std::int32_t node = 0;   ///< of the step, while which it happens
+  bool frees = false;
+};
+
+/// What a framework that allocates as it runs (PyTorch, TensorFlow) asks its allocator for over one training step.
+/// Arrays that outlive the step come first and are never freed.
+struct AllocationTrace {
+  std::vector<Lifetime> arrays;
+  std::vector<AllocationEvent> events;
+};
+
+/// What decides a trace besides network, order and kernels.
+struct EagerOptions {
+  SavingRules rules = SavingRules::autograd_cuda;
+  double batch = 1;
+  Bytes element{4.0};            ///< of feature maps
+  Bytes gradient_element{4.0};   ///< of parameter gradients
+  bool keeps_gradients = false;  ///< gradients of the last step stay and new ones are added to them
+};
+
+/// Lifetimes from the order of the step's nodes.
+///
+/// A forward node makes its output (unless it is a view or in place) and what it keeps for backward; an array goes when
+/// its last reader has run, forward or backward. A backward node makes the gradients of its inputs, where a first
+/// gradient is the tensor's and others are added to it in place; additions and views pass theirs on; the gradient of
+/// its output goes when it has run. Convolution workspaces live while their node runs. Gradients of parameters are made
+/// by the node that computes them and stay until the last node. A forward node that stands behind a backward node
+/// recomputes: what the first pass of these operators made is not kept beyond its forward readers.
+///
+/// Ignores the order in which an autograd engine with several threads might run, and Python references beyond the last
+/// reader. Weights, optimiser state and batch are not part of the trace.
+[[nodiscard]] AllocationTrace eager_trace(const OpGraph& graph, std::span<const StepNode> nodes, std::span<const NodeCost> costs,
+                                          const EagerOptions& options);
+
+}  // namespace tbdsim

@@ -1,0 +1,17 @@
+#pragma once
+#include "model/memory/planner_mxnet.hpp"
+#include "model/workload/saved_tensors.hpp"
+
+namespace tbdsim {
+
+/// The graph that MXNet's executor plans for one training step of `graph` with `batch` samples: forward operators with
+/// all their outputs (means, masks), one backward operator for each, sums where a tensor has several gradients (up to
+/// seven in one operator, more one by one), and what may be in place. Parameters and their gradients are external.
+///
+/// `rules` are the version's: `mxnet` or `mxnet_later`. Every backward operator reads the gradient of its output,
+/// then what `rules` say it keeps; every input's gradient gets an array, wanted or not. An addition passes its
+/// gradient on without a copy.
+/// Source: dmlc/nnvm src/pass/gradient.cc; apache/mxnet 1.1.0 src/executor/graph_executor.cc and src/operator.
+[[nodiscard]] PlanGraph mxnet_graph(const OpGraph& graph, SavingRules rules, double batch, Bytes element);
+
+}  // namespace tbdsim

@@ -1,0 +1,65 @@
+#include "model/memory/rank_buffers.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace tbdsim {
+namespace {
+
+constexpr Bytes kPage{4096.0};
+constexpr Bytes kLargePage{2097152.0};
+
+Bytes total(const Stack& stack, std::span<const Bytes> arrays) {
+  Bytes sum;
+  for (const Bytes array : arrays) sum += stack.memory_plan == MemoryPlan::mxnet ? driver_rounded(array) : array;
+  return sum;
+}
+
+/// Arrays of each rank's share: the largest first to the rank that has least.
+std::vector<std::vector<Bytes>> homes(std::span<const Bytes> arrays, int ranks) {
+  std::vector<Bytes> sorted(arrays.begin(), arrays.end());
+  std::stable_sort(sorted.begin(), sorted.end(), [](Bytes a, Bytes b) { return a > b; });
+  std::vector<std::vector<Bytes>> shares(static_cast<std::size_t>(ranks));
+  std::vector<Bytes> load(shares.size());
+  for (const Bytes array : sorted) {
+    const auto least = static_cast<std::size_t>(std::min_element(load.begin(), load.end()) - load.begin());
+    shares[least].push_back(array);
+    load[least] += array;
+  }
+  return shares;
+}
+
+}  // namespace
+
+Bytes driver_rounded(Bytes bytes) {
+  const Bytes unit = bytes > kLargePage ? kLargePage : kPage;
+  return std::ceil(bytes / unit) * unit;
+}
+
+std::vector<RankBuffers> rank_buffers(const Stack& stack, const ExchangeMemory& what) {
+  std::vector<RankBuffers> ranks(static_cast<std::size_t>(what.ranks));
+  const Bytes all = total(stack, what.arrays), states = what.optimizer_states * all;
+  const bool store = what.exchange == "p2p" || what.exchange == "ps" || what.exchange == "ps-p3";
+  if (what.ranks == 1 && !(what.exchange == "ps" || what.exchange == "ps-p3")) {
+    ranks.front().optimizer_state = states;
+  } else if (what.exchange == "nccl") {
+    ranks.front() = {states, 2.0 * all};
+  } else if (what.exchange == "dataparallel") {
+    ranks.front().optimizer_state = states;
+  } else if (store) {
+    const bool updates = what.exchange == "p2p";
+    const std::vector<std::vector<Bytes>> shares = homes(what.arrays, what.ranks);
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      const Bytes home = total(stack, shares[i]);
+      ranks[i].optimizer_state = updates ? what.optimizer_states * home : Bytes(0.0);
+      ranks[i].exchange = (what.ranks - 1 + (updates ? 2 : 1)) * home;
+    }
+  } else if (what.exchange != "local") {
+    const Bytes staged = stack.framework == "pytorch" ? all : std::min(all, stack.exchange_bucket);
+    std::fill(ranks.begin(), ranks.end(), RankBuffers{states, staged});
+  }
+  return ranks;
+}
+
+}  // namespace tbdsim

@@ -1,0 +1,44 @@
+#pragma once
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "model/stack/stack.hpp"
+
+namespace tbdsim {
+
+/// How a framework of the MXNet family rounds what it takes from the driver: up to 2 MiB to pages of 4 KiB, above to
+/// 2 MiB. Source: requested and actual sizes of the allocation trace in
+/// UofT-EcoSystem/MXNet-GPU_Memory_Profiler, benchmarks/saved_artifacts.
+[[nodiscard]] Bytes driver_rounded(Bytes bytes);
+
+/// What the update and the exchange of gradients hold on one rank, beside its own weights and gradients.
+struct RankBuffers {
+  Bytes optimizer_state, exchange;
+};
+
+/// What decides them.
+struct ExchangeMemory {
+  std::string_view exchange;      ///< as on the command line; empty or "allreduce": what the stack does by default
+  int ranks = 1;                  ///< of one node
+  double optimizer_states = 1;    ///< fp32 arrays per parameter
+  std::span<const Bytes> arrays;  ///< parameter arrays as they are exchanged
+};
+
+/// Buffers of every rank of a node, GPU 0 first.
+///
+/// * `nccl` (MXNet): every key has its root on the first GPU: merged gradient, stored weight and optimiser state stand
+///   there, none elsewhere.
+/// * `p2p` (MXNet `device`): the largest array first goes to the GPU that has least; its home holds merged gradient,
+///   stored weight, optimiser state and one copy of the gradient from every other GPU.
+/// * `ps`, `ps-p3`: gradients are merged on the GPUs as above; stored weights and state are the servers'.
+/// * `local` (MXNet): all of it is the host's.
+/// * `dataparallel` (PyTorch): one process updates on GPU 0, which alone has optimiser state.
+/// * else all-reduce: every rank updates, and stages gradients in buckets (PyTorch: of all of them, since DDP's buckets
+///   are no views of the gradients; Horovod: one fusion buffer).
+///
+/// Source: apache/mxnet 1.1.0 src/kvstore/comm.h and kvstore_nccl.h; pytorch/pytorch v1.13
+/// torch/csrc/distributed/c10d/reducer.cpp; horovod docs, tensor fusion.
+[[nodiscard]] std::vector<RankBuffers> rank_buffers(const Stack& stack, const ExchangeMemory& what);
+
+}  // namespace tbdsim

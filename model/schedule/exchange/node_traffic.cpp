@@ -1,0 +1,84 @@
+#include "model/schedule/exchange/node_traffic.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <utility>
+
+namespace tbdsim {
+namespace {
+
+/// Weight per directed bundle: (index, from a to b).
+using Loads = std::map<std::pair<std::int32_t, bool>, double>;
+
+/// Whether copies over PCIe between these GPUs are staged in host memory by the driver.
+bool staged(const LinkBundle& bundle, bool to_host) { return bundle.kind == LinkKind::pcie && !bundle.peer_access && !to_host; }
+
+class Traffic {
+ public:
+  explicit Traffic(const System& system) : system_(system), topology_(system.topology) {}
+
+  Result<void> copy(VertexId from, VertexId to, double weight) {
+    auto route = find_route(topology_, from, to, Via::direct);
+    if (!route) route = find_route(topology_, from, to, Via::host);
+    if (!route)
+      return fail(fmt::format("{}: {} cannot reach {}", system_.id, topology_.vertices[index(from)].name,
+                              topology_.vertices[index(to)].name));
+    const bool to_host = topology_.vertices[index(to)].kind == VertexKind::cpu;
+    for (std::size_t i = 0; i < route->links.size(); ++i) {
+      const LinkBundle& bundle = topology_.links[static_cast<std::size_t>(route->links[i])];
+      const bool slow = staged(bundle, to_host) && bundle.staged;
+      // A staged copy keeps its link busy for longer, by the ratio of the rates.
+      const double factor = slow ? bundle.achieved / *bundle.staged : 1.0;
+      up_[{route->links[i], route->vertices[i] == bundle.a}] += factor * weight;
+    }
+    return {};
+  }
+
+  [[nodiscard]] NodeTraffic loads() const { return {collect(false), collect(true)}; }
+
+ private:
+  static std::size_t index(VertexId id) { return static_cast<std::size_t>(id.value); }
+
+  [[nodiscard]] std::vector<LinkLoad> collect(bool reversed) const {
+    std::vector<LinkLoad> result;
+    for (const auto& [key, weight] : up_) {
+      const LinkBundle& bundle = topology_.links[static_cast<std::size_t>(key.first)];
+      const bool forward = key.second != reversed;
+      result.push_back({fmt::format("{}{}", bundle.name, forward ? " >" : " <"), bundle.count * bundle.achieved, weight});
+    }
+    return result;
+  }
+
+  const System& system_;
+  const Topology& topology_;
+  Loads up_;
+};
+
+}  // namespace
+
+Result<NodeTraffic> node_traffic(const System& system, const std::vector<int>& devices, Gather gather) {
+  std::vector<VertexId> gpus, sockets;
+  const std::vector<VertexId> all = system.topology.gpus();
+  for (const int device : devices) gpus.push_back(all[static_cast<std::size_t>(device)]);
+  for (std::size_t i = 0; i < system.topology.vertices.size(); ++i) {
+    if (system.topology.vertices[i].kind == VertexKind::cpu) sockets.push_back(VertexId{static_cast<std::int32_t>(i)});
+  }
+  Traffic traffic(system);
+  const double homes = static_cast<double>(gpus.size());
+  for (const VertexId home : gpus) {
+    if (gather == Gather::on_device) {
+      for (const VertexId other : gpus) {
+        if (other == home) continue;
+        if (auto done = traffic.copy(other, home, 1.0 / homes); !done) return tl::make_unexpected(done.error());
+      }
+    }
+    const double share = (gather == Gather::on_device ? 1.0 / homes : 1.0) / static_cast<double>(sockets.size());
+    for (const VertexId socket : sockets) {
+      if (auto done = traffic.copy(home, socket, share); !done) return tl::make_unexpected(done.error());
+    }
+  }
+  return traffic.loads();
+}
+
+}  // namespace tbdsim

@@ -1,0 +1,98 @@
+#include "model/schedule/exchange/parameter_server_exchange.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tbdsim {
+
+using engine::StreamId;
+using engine::TaskId;
+
+void ParameterServerExchange::prepare(StepBuilder& builder) {
+  const auto uses = [&](const std::vector<LinkLoad>& loads) {
+    std::vector<engine::LinkUse> result;
+    result.reserve(loads.size());
+    for (const LinkLoad& load : loads) result.push_back({builder.link(load.link, load.capacity), load.weight});
+    return result;
+  };
+  up_ = uses(plan_.inside.up);
+  down_ = uses(plan_.inside.down);
+  if (plan_.nodes > 1) wire_ = uses({{"network", plan_.network, (plan_.nodes - 1.0) / plan_.nodes}});
+  gather_ = builder.add_queue("gather");
+  send_ = builder.add_queue("send");
+  serve_ = builder.add_queue("server");
+  reply_ = builder.add_queue("reply");
+  scatter_ = builder.add_queue("scatter");
+  arrived_.resize(builder.graph().parameters.size());
+  arriving_.resize(builder.graph().parameters.size());
+}
+
+void ParameterServerExchange::begin_iteration(StepBuilder& /*builder*/) {
+  std::swap(arrived_, arriving_);
+  std::fill(arriving_.begin(), arriving_.end(), TaskId{});
+}
+
+std::span<const TaskId> ParameterServerExchange::before(StepBuilder& builder, std::size_t node, std::int32_t /*rank*/) {
+  wait_.clear();
+  if (builder.node(node).pass != Pass::forward) return wait_;
+  for (const ParameterId id : builder.graph().op(builder.node(node).op).parameters) {
+    const TaskId arrived = arrived_[static_cast<std::size_t>(id.value)];
+    if (arrived.value >= 0) wait_.push_back(arrived);
+  }
+  return wait_;
+}
+
+void ParameterServerExchange::after(StepBuilder& builder, std::size_t node, std::span<const TaskId> kernels) {
+  for (const ParameterId id : builder.gradients(node)) exchange(builder, id, kernels.front());
+}
+
+void ParameterServerExchange::exchange(StepBuilder& builder, ParameterId id, TaskId gradient) {
+  const Bytes bytes = builder.gradient_bytes(id);
+  builder.count_exchanged(bytes);
+  TaskId at = add(builder, Leg::gather, id, gather_, bytes, up_, gradient);
+  const Bytes slice = plan_.sliced && plan_.constants.slice > Bytes(0.0) ? plan_.constants.slice : bytes;
+  const double pieces = std::max(1.0, std::ceil(bytes / slice));
+  replies_.clear();
+  for (double i = 0; i < pieces; ++i) {
+    const Bytes piece = std::min(slice, bytes - i * slice);
+    replies_.push_back(round_trip(builder, id, piece, at));
+  }
+  at = placed(
+      builder, id,
+      builder.add_flow({Work::exchange, -1, 0, 0, id.value, Leg::scatter}, scatter_, bytes, Seconds(0.0), down_, replies_));
+  arriving_[static_cast<std::size_t>(id.value)] = at;
+}
+
+/// Push, sum, update and reply of one piece.
+TaskId ParameterServerExchange::round_trip(StepBuilder& builder, ParameterId id, Bytes piece, TaskId gathered) {
+  const ParameterServer& c = plan_.constants;
+  const double nodes = plan_.nodes;
+  const double summands = c.reduces_on_device ? 1.0 : plan_.gpus;
+  // Each of `nodes` servers adds its share, piece/nodes, of all nodes' gradients.
+  const Seconds serving = (summands * piece) / c.sum + (piece / nodes) / c.update;
+  if (plan_.nodes == 1) return add(builder, Leg::serve, id, serve_, c.message + serving, gathered);
+  TaskId at = add(builder, Leg::push, id, send_, piece, wire_, gathered);
+  at = add(builder, Leg::serve, id, serve_, c.message + serving, at);
+  return add(builder, Leg::reply, id, reply_, piece, wire_, at);
+}
+
+TaskId ParameterServerExchange::add(StepBuilder& builder, Leg leg, ParameterId id, StreamId queue, Seconds duration,
+                                    TaskId after) {
+  return placed(builder, id, builder.add_task({Work::exchange, -1, 0, 0, id.value, leg}, queue, duration, {{after}}));
+}
+
+TaskId ParameterServerExchange::add(StepBuilder& builder, Leg leg, ParameterId id, StreamId queue, Bytes bytes,
+                                    const std::vector<engine::LinkUse>& route, TaskId after) {
+  const bool remote = leg == Leg::push || leg == Leg::reply;
+  const Seconds latency = remote ? plan_.constants.message + plan_.network_latency : Seconds(0.0);
+  return placed(builder, id,
+                builder.add_flow({Work::exchange, -1, 0, 0, id.value, leg}, queue, bytes, latency, route, {{after}}));
+}
+
+/// Parameters are numbered front to back, which is the order in which the next forward pass needs them.
+TaskId ParameterServerExchange::placed(StepBuilder& builder, ParameterId id, TaskId task) const {
+  if (plan_.prioritized) builder.set_priority(task, id.value);
+  return task;
+}
+
+}  // namespace tbdsim

@@ -1,0 +1,60 @@
+#pragma once
+#include <vector>
+
+#include "model/schedule/exchange/exchange_style.hpp"
+#include "model/schedule/exchange/node_traffic.hpp"
+#include "model/stack/parameter_server.hpp"
+
+namespace tbdsim {
+
+/// What one node's worker and server do with every array.
+struct ServerPlan {
+  ParameterServer constants;
+  NodeTraffic inside;
+  int gpus = 1;            ///< of one node
+  int nodes = 1;           ///< each with one server
+  BytesPerSecond network;  ///< of one node, each direction; unused with one node
+  Seconds network_latency;
+  bool sliced = false;       ///< arrays travel in slices
+  bool prioritized = false;  ///< front layers first, else first come, first served
+};
+
+/// Gradients go to servers that stand beside the workers and hold the weights: gather inside the node, push, sum and
+/// update at the server, reply, scatter. Each stage takes a piece when the stage before has all of it (store and
+/// forward). A piece is an array, or a slice of one. Every array is spread over all servers, so a node sends
+/// (nodes-1)/nodes of each piece; as all nodes are alike, what one sends is also what it receives, and one node stands
+/// for all. Pushes and replies share the node's port.
+/// The next forward pass of a layer waits for the layer's own arrays only.
+/// Source: Li et al., OSDI 2014 (parameter server); MXNet kvstore_dist; Jayarajan et al., MLSys 2019 (P3: slices and
+/// priority). Neglects: arrays too small to be split, which one server handles alone.
+class ParameterServerExchange final : public ExchangeStyle {
+ public:
+  explicit ParameterServerExchange(ServerPlan plan) : plan_(std::move(plan)) {}
+
+  [[nodiscard]] std::int32_t iterations() const override { return 2; }
+  [[nodiscard]] bool carries_over() const override { return true; }
+  [[nodiscard]] bool runs(const StepBuilder& builder, std::size_t node, std::int32_t /*rank*/) const override {
+    return builder.node(node).pass != Pass::update;
+  }
+  void prepare(StepBuilder& builder) override;
+  void begin_iteration(StepBuilder& builder) override;
+  [[nodiscard]] std::span<const engine::TaskId> before(StepBuilder& builder, std::size_t node, std::int32_t rank) override;
+  void after(StepBuilder& builder, std::size_t node, std::span<const engine::TaskId> kernels) override;
+
+ private:
+  void exchange(StepBuilder& builder, ParameterId id, engine::TaskId gradient);
+  engine::TaskId round_trip(StepBuilder& builder, ParameterId id, Bytes piece, engine::TaskId gathered);
+  engine::TaskId add(StepBuilder& builder, Leg leg, ParameterId id, engine::StreamId queue, Seconds duration,
+                     engine::TaskId after);
+  engine::TaskId add(StepBuilder& builder, Leg leg, ParameterId id, engine::StreamId queue, Bytes bytes,
+                     const std::vector<engine::LinkUse>& route, engine::TaskId after);
+  engine::TaskId placed(StepBuilder& builder, ParameterId id, engine::TaskId task) const;
+
+  ServerPlan plan_;
+  std::vector<engine::LinkUse> up_, down_, wire_;
+  engine::StreamId gather_, send_, serve_, reply_, scatter_;
+  std::vector<engine::TaskId> arrived_, arriving_;  // by parameter: back on the GPUs, of the last and of this iteration
+  std::vector<engine::TaskId> wait_, replies_;
+};
+
+}  // namespace tbdsim

@@ -1,0 +1,70 @@
+// The worked example "Recurrent layer" of model/cost/README.md, by hand and by the model.
+#include "model/cost/recurrent.hpp"
+
+#include <cmath>
+
+#include "model/cost/gemm.hpp"
+#include "tests/catch.hpp"
+#include "tests/closed_form/cost_example.hpp"
+
+using namespace tbdsim;
+using example::documented;
+using example::kBoard;
+using example::microseconds;
+
+namespace {
+
+RecurrentConstants constants(double cycles) { return {example::tiles(), cycles, cycles, cycles}; }
+
+constexpr RecurrentShape kLayer{4, 1024, 64, 25};  // LSTM, 64 sequences of 25 steps
+
+}  // namespace
+
+TEST_CASE("worked example: 25 steps of an LSTM of 1024, 64 sequences, both sides of the load latency") {
+  // 64 x 64 tiles: 64 x 1 blocks, one wave; 2 x 4096 x 1.125 x 6.25e-12 = 57.6 ns a k-step, above 40 cycles of 1 ns.
+  const double product = (1024 + 16) * 57.6e-9;
+  const double memory = (4096.0 * 1024 + 1024.0 * 64 + 4096.0 * 64) * 4 / 600e9;
+  const double pointwise = 2 * 4096.0 * 64 * 4 / 600e9;
+  const double step = 5e-6 + std::cbrt(std::pow(product, 3) + std::pow(memory, 3)) + pointwise;
+  const KernelTimeModel fast = recurrent_time(kLayer, RecurrentPass::forward, Bytes(4.0), constants(40), kBoard);
+  CHECK_THAT(fast.time.base(), WithinRel(25 * step, 1e-12));
+  CHECK(fast.flop == Flop(25 * 2.0 * 4096 * 1024 * 64));
+  CHECK(fast.kernels == 50);
+  CHECK(documented("= " + microseconds(Seconds(product))));
+  CHECK(documented("= " + microseconds(Seconds(memory))));
+  CHECK(documented("= " + microseconds(Seconds(step))));
+  // 100 cycles: every tiling waits for its loads, 100 ns a k-step.
+  const KernelTimeModel slow = recurrent_time(kLayer, RecurrentPass::forward, Bytes(4.0), constants(100), kBoard);
+  const double waiting = (1024 + 16) * 100e-9;
+  const double slow_step = 5e-6 + std::cbrt(std::pow(waiting, 3) + std::pow(memory, 3)) + pointwise;
+  CHECK_THAT(slow.time.base(), WithinRel(25 * slow_step, 1e-12));
+  CHECK(documented("= " + microseconds(Seconds(slow_step))));
+}
+
+TEST_CASE("backward data has a four times deeper product, so latency costs it four times as much; weights wait once") {
+  const auto seconds = [](RecurrentPass pass, double cycles) {
+    return recurrent_time(kLayer, pass, Bytes(4.0), constants(cycles), kBoard).time.base();
+  };
+  const double forward = seconds(RecurrentPass::forward, 1000), data = seconds(RecurrentPass::backward_data, 1000);
+  CHECK(data / forward > 3.8);
+  CHECK(data / forward < 4.0);
+  const Seconds weights = gemm_time({4096, 1024, 64 * 25}, Bytes(4.0), example::tiles(), kBoard).time;
+  CHECK(recurrent_time(kLayer, RecurrentPass::backward_weights, Bytes(4.0), constants(1000), kBoard).time == weights);
+}
+
+TEST_CASE("weights in registers: a step costs its arithmetic and a synchronisation") {
+  const RecurrentShape shape{4, 1024, 64, 100};
+  const KernelTimeModel model = persistent_recurrent_time(shape, RecurrentPass::forward, Bytes(2.0), kBoard);
+  const double compute = 2.0 * 4096 * 1024 * 64 / 12.8e12;  // 41.9 us, above what moves
+  CHECK_THAT(model.time.base(), WithinRel(5e-6 + 100 * (4e-6 + compute), 1e-12));
+  CHECK(model.kernels == 1);
+}
+
+TEST_CASE("library generations by CUDA release") {
+  CHECK(recurrent_generation("NVIDIA", "7.5") == "cuda7");
+  CHECK(recurrent_generation("NVIDIA", "8.0.61") == "cuda8");
+  CHECK(recurrent_generation("NVIDIA", "9.0") == "cuda10");
+  CHECK(recurrent_generation("NVIDIA", "12.1") == "cuda10");
+  CHECK(recurrent_generation("NVIDIA", "") == "cuda10");
+  CHECK(recurrent_generation("AMD", "") == "rocm1");
+}

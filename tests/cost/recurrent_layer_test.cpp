@@ -1,0 +1,82 @@
+// Recurrent operators as stacks run them: the library's layers against cells of the framework's operators.
+#include "model/cost/recurrent_layer.hpp"
+
+#include "tests/catch.hpp"
+
+using namespace tbdsim;
+
+namespace {
+
+RecurrentMeans means(RecurrentKernels kernels = RecurrentKernels::library) {
+  RecurrentMeans m;
+  m.kernels = kernels;
+  m.steps = m.products = m.pointwise = {FlopPerSecond(12.8e12), BytesPerSecond(600e9), Seconds(5e-6), 80, Hertz(1.4e9)};
+  return m;
+}
+
+RecurrentLayer layer(OpKind cell = OpKind::lstm) { return {cell, 256, 512, 32, 20, 1, 1, true}; }
+
+double flop(double rows, double columns, double depth) { return 2.0 * rows * columns * depth; }
+
+}  // namespace
+
+TEST_CASE("FLOP of a layer: input and state products forward, twice that backward, whoever runs them") {
+  const double forward = 20 * (flop(32, 2048, 256) + flop(32, 2048, 512));
+  for (const auto kernels : {RecurrentKernels::library, RecurrentKernels::cells}) {
+    CHECK_THAT(recurrent_layer_time(layer(), false, means(kernels)).kernel.flop.base(), WithinRel(forward, 1e-12));
+    CHECK_THAT(recurrent_layer_time(layer(), true, means(kernels)).kernel.flop.base(), WithinRel(2 * forward, 1e-12));
+  }
+  RecurrentLayer first = layer();
+  first.input_gradient = false;
+  CHECK_THAT(recurrent_layer_time(first, true, means()).kernel.flop.base(),
+             WithinRel(2 * forward - 20 * flop(32, 2048, 256), 1e-12));
+}
+
+TEST_CASE("layers and directions: upper layers read the lower ones, both directions of them") {
+  RecurrentLayer stacked = layer();
+  stacked.layers = 2;
+  stacked.directions = 2;
+  // Two directions over 256 columns, two over 1024.
+  const double expected = 20 * 2 * (flop(32, 2048, 256) + flop(32, 2048, 512) + flop(32, 2048, 1024) + flop(32, 2048, 512));
+  CHECK_THAT(recurrent_layer_time(stacked, false, means()).kernel.flop.base(), WithinRel(expected, 1e-12));
+}
+
+TEST_CASE("cells cost the host a dozen operators a step, the library one for all") {
+  CHECK(recurrent_layer_time(layer(), false, means()).operators == 1.0);
+  CHECK(recurrent_layer_time(layer(), false, means(RecurrentKernels::cells)).operators == 12.0 * 20);
+  CHECK(recurrent_layer_time(layer(OpKind::gru), true, means(RecurrentKernels::cells)).operators == 14.0 * 20);
+  // 18 kernels a step of an LSTM forward and 26 backward, as counted in the framework's cell.
+  const auto unrolled = [](bool backward) {
+    return recurrent_layer_time(layer(), backward, means(RecurrentKernels::cells)).kernel;
+  };
+  CHECK(unrolled(false).launch.base() >= 20 * 18 * 5e-6 * (1 - 1e-12));
+  CHECK(unrolled(true).launch.base() >= 20 * 26 * 5e-6 * (1 - 1e-12));
+}
+
+TEST_CASE("weights stay in registers only where they fit and the stack allows it") {
+  RecurrentMeans m = means();
+  m.element = Bytes(2.0);
+  const Seconds streamed = recurrent_layer_time(layer(), false, m).kernel.time;
+  m.persistent = true;
+  CHECK(recurrent_layer_time(layer(), false, m).kernel.time < streamed);
+  RecurrentLayer wide = layer();
+  wide.hidden = 1152;  // beyond 1,024
+  const Seconds kept = recurrent_layer_time(wide, false, m).kernel.time;
+  m.persistent = false;
+  CHECK(recurrent_layer_time(wide, false, m).kernel.time == kept);
+}
+
+TEST_CASE("longer sequences and larger batches never cost less") {
+  for (const OpKind cell : {OpKind::lstm, OpKind::gru, OpKind::vanilla_rnn}) {
+    for (const auto kernels : {RecurrentKernels::library, RecurrentKernels::cells}) {
+      Seconds last(0.0);
+      for (const double steps : {5.0, 10.0, 50.0}) {
+        RecurrentLayer l = layer(cell);
+        l.steps = steps;
+        const Seconds time = recurrent_layer_time(l, false, means(kernels)).kernel.time;
+        CHECK(time > last);
+        last = time;
+      }
+    }
+  }
+}

@@ -1,0 +1,129 @@
+// Parameters of one board from few and from many samples that the cost model itself made.
+#include "calibrate/fit/board_fit.hpp"
+
+#include <cmath>
+#include <random>
+
+#include "calibrate/fit/plausible.hpp"
+#include "model/hardware/hardware_file.hpp"
+#include "tests/catch.hpp"
+
+using namespace tbdsim;
+using namespace tbdsim::calibrate;
+
+namespace {
+
+constexpr unsigned kSeed = 11;
+constexpr double kTruth = 0.6;  // share of peak that the samples are made with; relatives say 0.9
+
+Device device() {
+  Device d;
+  d.id = "new";
+  d.name = "Tesla N";
+  d.architecture = "Pascal";
+  d.memory_kind = "GDDR5";
+  d.multiprocessors = 30;
+  d.fp32_lanes = 128;
+  d.peak.fp32 = FlopPerSecond(10e12);
+  d.memory_bandwidth = BytesPerSecond(400e9);
+  d.memory_capacity = Bytes(8e9);
+  d.source = "assumed: a test";
+  return d;
+}
+
+KernelConstants constants() {
+  KernelConstants c;
+  c.gemm["fp32"] = TileConstants{};
+  BoardParameters relative;
+  relative.device = "old";
+  relative.name = "Tesla O";
+  relative.architecture = "Pascal";
+  relative.memory_kind = "GDDR5";
+  relative.multiprocessors = 20;
+  relative.peak_fp32 = FlopPerSecond(8e12);
+  relative.parameters = {"gemm", "fp32", 0.9, 0.8, Seconds(8e-6), 0.1, 100, "fitted: a test"};
+  c.boards.push_back(relative);
+  return c;
+}
+
+std::vector<Sample> samples(std::size_t count) {
+  std::mt19937 random(kSeed);
+  std::vector<Sample> all;
+  const KernelRates rates{device().peak.fp32 * kTruth, device().memory_bandwidth * 0.8, Seconds(8e-6), 30};
+  for (std::size_t i = 0; i < count; ++i) {
+    Sample s;
+    s.device = "new";
+    s.family = "gemm";
+    s.op = "matmul";
+    s.precision = "fp32";
+    s.pass = "forward";
+    s.library = "cublas 10";
+    s.line = static_cast<int>(i) + 2;
+    const auto m = static_cast<std::int64_t>(500 + random() % 4000), n = static_cast<std::int64_t>(500 + random() % 4000);
+    s.shape = {{"b", 1}, {"m", m}, {"n", n}, {"k", 1024}, {"ta", 0}, {"tb", 0}};
+    const double scatter = std::exp(std::normal_distribution<double>(0.0, 0.1)(random));
+    s.time =
+        scatter * gemm_time({static_cast<double>(m), static_cast<double>(n), 1024, 1}, Bytes(4.0), TileConstants{}, rates).time;
+    all.push_back(s);
+  }
+  return all;
+}
+
+const FamilyParameters& gemm_of(const BoardFit& fit) { return *fit.device.calibration.find("gemm", "fp32"); }
+
+}  // namespace
+
+TEST_CASE("20 samples already give the board's own share of peak, 200 give it well") {
+  INFO("seed " << kSeed);
+  const auto few = fit_board(samples(20), device(), constants(), "a"), many = fit_board(samples(200), device(), constants(), "a");
+  REQUIRE(few);
+  REQUIRE(many);
+  CHECK_THAT(gemm_of(*few).compute_efficiency, WithinRel(kTruth, 0.08));
+  CHECK_THAT(gemm_of(*many).compute_efficiency, WithinRel(kTruth, 0.03));
+  CHECK(gemm_of(*many).compute_sigma < gemm_of(*few).compute_sigma);
+  CHECK(few->reports.front().after.mean < few->reports.front().before.mean);
+}
+
+TEST_CASE("a fitted board says what its samples were, what it inherited, and reads back as a device file") {
+  const auto fit = fit_board(samples(20), device(), constants(), "a.csv 0123");
+  REQUIRE(fit);
+  const std::string source = gemm_of(*fit).source;
+  CHECK(
+      source.rfind(
+          "fitted: 20 samples of 20 shapes, a.csv 0123; device times; cublas 10; clock not stated; before: transferred: from old",
+          0) == 0);
+  CHECK(fit->inherited.size() + 1 == fit_families().size());
+  const auto back = parse_device(to_toml(fit->device), "new.toml");
+  INFO((back ? std::string() : to_text(back.error())));
+  REQUIRE(back);
+  CHECK(back->calibration.find("gemm", "fp32")->compute_efficiency == gemm_of(*fit).compute_efficiency);
+  CHECK(back->calibration.find("gemm", "fp32")->compute_sigma == gemm_of(*fit).compute_sigma);
+}
+
+TEST_CASE("samples that cannot be true are left out and named by row") {
+  std::vector<Sample> all = samples(20);
+  all[3].time = all[3].time / 50.0;
+  all[7].time = all[7].time * 5000.0;
+  const auto fit = fit_board(all, device(), constants(), "a");
+  REQUIRE(fit);
+  REQUIRE(fit->warnings.size() == 2);
+  CHECK(fit->warnings[0] ==
+        "gemm fp32: 1 of 20 samples are faster than physics allows on new (check the clock, the shape and the device); left out: "
+        "row 5");
+  CHECK(fit->warnings[1].find("left out: row 9") != std::string::npos);
+  CHECK_THAT(gemm_of(*fit).compute_efficiency, WithinRel(kTruth, 0.08));
+  for (Sample& sample : all) sample.time = sample.time * 1000.0;
+  const auto slipped = fit_board(all, device(), constants(), "a");
+  REQUIRE_FALSE(slipped);
+  CHECK(to_text(slipped.error()).find("are the times 1000 times too large, in milliseconds?") != std::string::npos);
+}
+
+TEST_CASE("two shapes are refused, three accepted") {
+  std::vector<Sample> all = samples(3);
+  CHECK(fit_board(all, device(), constants(), "a"));
+  all.pop_back();
+  const auto two = fit_board(all, device(), constants(), "a");
+  REQUIRE_FALSE(two);
+  CHECK(to_text(two.error()) ==
+        "all samples of a family have 2 shapes: at least 3 are needed to tell arithmetic, bandwidth and launch apart\n");
+}

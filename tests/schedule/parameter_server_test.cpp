@@ -1,0 +1,104 @@
+// Parameter servers on machines whose rates make every stage of an array's way a round number.
+#include "model/schedule/exchange/parameter_server_exchange.hpp"
+
+#include "model/analysis/step_times.hpp"
+#include "model/schedule/exchange/plan_exchange.hpp"
+#include "model/schedule/lower.hpp"
+#include "model/workload/graph_builder.hpp"
+#include "tests/catch.hpp"
+
+using namespace tbdsim;
+using Catch::Matchers::WithinRel;
+
+namespace {
+
+/// Linear layers of a million parameters each: 4 MB of gradients apiece.
+OpGraph layers(int count) {
+  GraphBuilder g("layers", "mxnet", "vector", {1000}, 4);
+  TensorId x = g.input();
+  for (int i = 0; i < count; ++i) x = g.linear(x, 1000, "layer" + std::to_string(i), false);
+  g.softmax_loss(x, "loss");
+  return std::move(g).finish().value();
+}
+
+Stack hostless() {
+  Stack s;
+  s.convolution.generation = "lib";
+  s.coupling = HostCoupling::queued;
+  return s;
+}
+
+KernelModel kernels() {
+  Device d;
+  d.id = "board";
+  d.architecture = "Volta";
+  d.multiprocessors = 80;
+  d.peak.fp32 = FlopPerSecond(12.8e12);
+  d.memory_bandwidth = BytesPerSecond(600e9);
+  for (const auto* family : {"gemm", "convolution", "memory_bound"})
+    d.calibration.families.push_back({family, "fp32", 1.0, 1.0, Seconds(5e-6), 0.1, 10, "fitted: a test"});
+  KernelConstants c;
+  c.gemm["fp32"] = TileConstants{};
+  c.convolution["lib"] = ConvolutionConstants{};
+  return KernelModel::make(d, Precision::fp32, hostless(), c).value();
+}
+
+/// Two machines of one GPU: 8 GB/s to the host, 1 GB/s between them, 2 GB/s to add and 4 GB/s to update.
+ServerPlan two_machines() {
+  ServerPlan plan;
+  plan.constants.sum = BytesPerSecond(2e9);
+  plan.constants.update = BytesPerSecond(4e9);
+  plan.constants.slice = Bytes(1e6);
+  plan.inside.up = {{"gpu0-cpu0 >", BytesPerSecond(8e9), 1.0}};
+  plan.inside.down = {{"gpu0-cpu0 <", BytesPerSecond(8e9), 1.0}};
+  plan.nodes = 2;
+  plan.network = BytesPerSecond(1e9);
+  return plan;
+}
+
+StepTimes times(int layer_count, ServerPlan plan) {
+  const OpGraph graph = layers(layer_count);
+  ParameterServerExchange style(std::move(plan));
+  const LoweredStep step = lower(graph, training_step(graph), kernels(), hostless(), style, {4, 1.0, true});
+  return step_times(step, engine::simulate(step.graph));
+}
+
+}  // namespace
+
+TEST_CASE("one array through two servers: every stage after the other") {
+  // 4 MB: to the host 0.5 ms; half of it leaves, 2 ms; 2 nodes' halves are added, 2 ms; the own half is updated, 0.5 ms;
+  // half of it returns, 2 ms; to the GPU 0.5 ms. The only layer is first and last, so nothing hides.
+  const StepTimes t = times(1, two_machines());
+  CHECK_THAT(t.stages.exchange_exposed.base(), WithinRel(7.5e-3, 1e-9));
+  CHECK(t.stages.weight_update == Seconds(0.0));
+  CHECK_THAT((t.stages.forward + t.stages.backward + t.stages.exchange_exposed).base(), WithinRel(t.step.base(), 1e-9));
+}
+
+TEST_CASE("one machine keeps its pushes to itself") {
+  // To the host 0.5 ms, added 2 ms, updated 1 ms, back 0.5 ms.
+  ServerPlan plan = two_machines();
+  plan.nodes = 1;
+  CHECK_THAT(times(1, plan).stages.exchange_exposed.base(), WithinRel(4e-3, 1e-9));
+}
+
+TEST_CASE("slices pipeline through the stages: the port, which is the slowest, never rests") {
+  // Four slices of 1 MB: 0.5 ms to the host for all, then pushes and replies share the port, 2 ms each, while the server
+  // adds other slices; 0.5 ms to the GPU.
+  ServerPlan plan = two_machines();
+  plan.sliced = true;
+  CHECK_THAT(times(1, plan).stages.exchange_exposed.base(), WithinRel(5e-3, 1e-6));
+}
+
+TEST_CASE("front layers first is never slower than first come, first served; nor is a faster network") {
+  double before = 1e9;
+  for (const double rate : {0.25e9, 0.5e9, 1e9, 2e9, 4e9, 8e9}) {
+    ServerPlan plan = two_machines();
+    plan.network = BytesPerSecond(rate);
+    const double fifo = times(6, plan).step.base();
+    plan.sliced = plan.prioritized = true;
+    const double p3 = times(6, plan).step.base();
+    CHECK(p3 <= fifo * (1.0 + 1e-9));
+    CHECK(fifo <= before * (1.0 + 1e-9));
+    before = fifo;
+  }
+}
