@@ -20,6 +20,20 @@ STORAGE = {"sata-hard-disk-sequential": "hdd", "nvme-pcie-3.0-x4": "nvme", "nvme
 DECK = "paper: performance and profiling deck, table of common system bandwidths"
 
 
+# Cloud networks with a transport of their own: achieved share of the line rate, hop of a ring, transport of nccl.toml.
+EFA_1 = "fitted: all-reduce between two p3dn.24xlarge, awsdocs/amazon-ec2-user-guide:doc_source/efa-start-nccl-base.md@74fbd6fbaee17e7d814e84b935b3dd98361419eb"
+EFA_4 = "fitted: all-reduce between four p6-b200.48xlarge, stas00/ml-engineering:network/README.md@744d01e18b79512572f64a6bbd8b5f4a725203a7"
+TCPX = "fitted: all-reduce between two a3-megagpu-8g, lessizzmore/create-a3mega-ztan-fork:ztan-NCCL-test-result.markdown@346b825ad3b527ffbd6ba5"
+CLOUD = {"efa-100g": ("AWS EFA 100 Gb/s", 100, 0.62, 180, "efa-1", EFA_1), "efa-200g": ("AWS EFA 200 Gb/s", 200, 0.95, 100, "efa", EFA_4.replace("fitted", "transferred")),
+         "efa-400g": ("AWS EFA 400 Gb/s", 400, 0.95, 100, "efa", EFA_4), "tcpx-200g": ("Google GPUDirect-TCPX 200 Gb/s", 200, 0.97, 400, "tcpx", TCPX)}
+
+
+def cloud(name, gigabits, share, hop, transport, source):
+    t = Table().text("name", name).amount("bandwidth", gigabits / 8, "GB/s").amount("achieved", gigabits / 8 * share, "GB/s")
+    t.text("achieved_source", source).amount("latency", hop, "us").text("latency_source", source).flag("rdma", False)
+    return str(t.text("transport", transport).text("source", "datasheet: arithmetic from the line rate"))
+
+
 def network(row, table):
     line, achieved = float(row["theoretical_gb_s_per_dir"]), row["typical_achieved_gb_s_per_dir"]
     source = "measured: " + row["source"].removeprefix("arithmetic from the line rate; ")
@@ -75,6 +89,8 @@ def main():
             write(os.path.join(out, "networks", ident + "-roce.toml"), "networks.py", roce(row, table))
         elif ident in STORAGE:
             write(os.path.join(out, "storage", ident.removeprefix("seed-deck-") + ".toml"), "networks.py", storage(row, STORAGE[ident]))
+    for ident, values in CLOUD.items():
+        write(os.path.join(out, "networks", ident + ".toml"), "networks.py", cloud(*values))
     write(os.path.join(out, "data_path.toml"), "networks.py", data_path(data))
 
 

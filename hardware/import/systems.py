@@ -70,6 +70,9 @@ def network_of(row):
     count, rate, kind = int(match.group(1)), match.group(2), match.group(3)
     if "InfiniBand" in kind:
         return "infiniband-" + re.search(r"(FDR|EDR|HDR|NDR|XDR)", kind).group(1).lower(), count
+    for word in ("EFA", "TCPX"):
+        if word in kind:
+            return f"{word.lower()}-{rate}g", count
     return f"ethernet-{rate}g", count
 
 

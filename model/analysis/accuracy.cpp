@@ -1,11 +1,16 @@
 #include "model/analysis/accuracy.hpp"
 
 #include "model/analysis/assess_rows.hpp"
+#include "model/analysis/collective_survey.hpp"
 
 namespace tbdsim {
 
 Accuracy assess(Session& session, const std::vector<MeasuredRun>& runs) {
-  return summarize(assess_rows([&session](const PredictOptions& options) { return predict(session, options); }, runs));
+  const Predictor step = [&session](const PredictOptions& options) { return predict(session, options); };
+  const CollectivePredictor collective = [&session](const MeasuredRun& run) {
+    return bus_bandwidth(session, {run.options, run.collective, run.nccl, run.launch, {*run.message}});
+  };
+  return summarize(assess_rows(step, runs, collective));
 }
 
 }  // namespace tbdsim

@@ -46,7 +46,31 @@ std::optional<Ranged<double>> scaling_efficiency(const Predictor& predictor, Pre
   return Ranged<double>{many.throughput.value / ideal, many.throughput.low / ideal, many.throughput.high / ideal};
 }
 
-AssessedRow assess_row(const Predictor& predictor, const MeasuredRun& run) {
+template <class T>
+std::string reason(const Result<T>& refused) {
+  return refused.error().empty() ? "no prediction" : refused.error().front().message;
+}
+
+AssessedRow compared(AssessedRow result, const Ranged<double>& value) {
+  RowAccuracy& row = result.row;
+  if (!(value.value > 0.0)) return skipped(std::move(result), fmt::format("the predicted {} is 0", row.metric));
+  row.predicted = value.value;
+  row.low = value.low;
+  row.high = value.high;
+  row.error = row.predicted / row.measured - 1.0;
+  return result;
+}
+
+AssessedRow assess_collective(const CollectivePredictor& collectives, const MeasuredRun& run, AssessedRow result) {
+  if (!collectives) return skipped(std::move(result), fmt::format("a step's prediction has no {}", run.metric));
+  const Result<Ranged<double>> value = collectives(run);
+  if (!value) return skipped(std::move(result), reason(value));
+  result.kind = MetricKind::rate;
+  result.hardware = run.options.hardware;
+  return compared(std::move(result), *value);
+}
+
+AssessedRow assess_row(const Predictor& predictor, const CollectivePredictor& collectives, const MeasuredRun& run) {
   AssessedRow result;
   RowAccuracy& row = result.row;
   row.id = run.id;
@@ -57,17 +81,14 @@ AssessedRow assess_row(const Predictor& predictor, const MeasuredRun& run) {
   row.measured = run.measured;
   const Metric* metric = find_metric(run.metric);
   if (metric == nullptr) return skipped(std::move(result), fmt::format("unknown metric {}", run.metric));
+  if (run.metric == "bus_bandwidth") return assess_collective(collectives, run, std::move(result));
   const Result<Prediction> prediction = predictor(run.options);
-  if (!prediction)
-    return skipped(std::move(result), prediction.error().empty() ? "no prediction" : prediction.error().front().message);
+  if (!prediction) return skipped(std::move(result), reason(prediction));
   const std::optional<Ranged<double>> value = run.metric == "efficiency" ? scaling_efficiency(predictor, run.options, *prediction)
                                                                          : metric_value(*prediction, run.metric);
   if (!value) return skipped(std::move(result), fmt::format("a step's prediction has no {}", run.metric));
-  if (!(value->value > 0.0)) return skipped(std::move(result), fmt::format("the predicted {} is 0", run.metric));
-  row.predicted = value->value;
-  row.low = value->low;
-  row.high = value->high;
-  row.error = row.predicted / row.measured - 1.0;
+  result = compared(std::move(result), *value);
+  if (!result.row.skipped.empty()) return result;
   result.kind = metric->kind;
   result.peak_fraction = peak_fraction(*metric, run, *prediction);
   result.gpus = prediction->gpus;
@@ -79,13 +100,14 @@ AssessedRow assess_row(const Predictor& predictor, const MeasuredRun& run) {
 
 }  // namespace
 
-std::vector<AssessedRow> assess_rows(const Predictor& predictor, const std::vector<MeasuredRun>& runs) {
+std::vector<AssessedRow> assess_rows(const Predictor& predictor, const std::vector<MeasuredRun>& runs,
+                                     const CollectivePredictor& collectives) {
   std::vector<AssessedRow> rows(runs.size());
   const auto count = static_cast<std::ptrdiff_t>(runs.size());
 #pragma omp parallel for schedule(dynamic)
   for (std::ptrdiff_t i = 0; i < count; ++i) {
     const auto slot = static_cast<std::size_t>(i);
-    rows[slot] = assess_row(predictor, runs[slot]);
+    rows[slot] = assess_row(predictor, collectives, runs[slot]);
   }
   return rows;
 }

@@ -48,14 +48,16 @@ constexpr CountColumn kCountColumns[] = {
     {"seq_len", "--seq-len", &PredictOptions::seq_len},
 };
 
+constexpr std::string_view kCollectiveMetric = "bus_bandwidth";
+
 /// Reads the rows of one table, noting every problem in it.
 class TableReader {
  public:
   explicit TableReader(CsvTable table) : table_(std::move(table)) {}
 
   Result<std::vector<MeasuredRun>> read() {
-    for (const char* required : {"id", "hw", "model", "metric", "unit", "measured"})
-      complete_ = table_.column(required) && complete_;
+    for (const char* required : {"id", "hw", "metric", "unit", "measured"}) complete_ = table_.column(required) && complete_;
+    if (!collectives_only()) complete_ = table_.column("model") && complete_;
     table_.unknown_columns(known_columns());
     if (table_.rows() == 0) return fail_with(Error{"no rows below the header", SourceRef{table_.name(), 0, 0}});
     std::vector<MeasuredRun> runs;
@@ -86,6 +88,14 @@ class TableReader {
     table_.problem(row, *table_.column_if(column), message);
   }
 
+  /// Rows of collectives train nothing, so a table of them needs no models.
+  bool collectives_only() const {
+    for (std::size_t row = 0; row < table_.rows(); ++row) {
+      if (text(row, "metric") != kCollectiveMetric) return false;
+    }
+    return table_.rows() > 0;
+  }
+
   std::string name(std::size_t row, std::string_view column) {
     std::string found = text(row, column);
     if (found.empty()) problem(row, column, "expected a name, got an empty field");
@@ -101,7 +111,7 @@ class TableReader {
       problem(row, "id", fmt::format("repeated id {}, it is also in line {}", quoted(run.id), earlier->second));
     }
     run.options.hardware = name(row, "hw");
-    run.options.model = name(row, "model");
+    run.options.model = text(row, "metric") == kCollectiveMetric ? text(row, "model") : name(row, "model");
     read_options(row, run);
     read_measurement(row, run);
     const std::string use = text(row, "use");
@@ -145,7 +155,7 @@ class TableReader {
       problem(row, "metric",
               fmt::format("unknown metric {}{}", quoted(run.metric), near ? fmt::format(", did you mean \"{}\"?", *near) : ""));
     }
-    if (run.metric == "bus_bandwidth" && (run.collective.empty() || !run.message)) {
+    if (run.metric == kCollectiveMetric && (run.collective.empty() || !run.message)) {
       problem(row, "metric", "bus_bandwidth needs the options --collective NAME --bytes N");
     }
     const std::size_t measured = *table_.column_if("measured");

@@ -16,13 +16,15 @@ struct MeasuredRun {
   std::optional<double> spread;  ///< one standard deviation, same unit
   bool fit = false;              ///< use = fit
   std::string group, source;
-  std::string collective;  ///< of a bus_bandwidth row: `--collective` and `--bytes`
+  std::string collective;    ///< of a bus_bandwidth row: `--collective`, `--bytes`
+  std::string nccl, launch;  ///< and, if known, `--nccl`, `--launch`
   std::optional<Bytes> message;
   SourceRef where;
 };
 
 /// Reads `id,hw,model,stack,precision,gpus,nodes,network,batch_per_gpu,seq_len,exchange,optimizer,input,options,metric,
-/// unit,measured,spread,use,group,source`. Columns `id,hw,model,metric,unit,measured` are required, others optional.
+/// unit,measured,spread,use,group,source`. Columns `id,hw,model,metric,unit,measured` are required
+/// (`model` not for bus_bandwidth), others optional.
 /// `use` defaults to validation, `group` to the file's name and the row's hardware ("table/k80").
 /// Errors, all at once: no rows, unknown column or metric (suggestion), unit that does not belong to the metric, not a
 /// number, zero or negative measurement, `use` other than fit or validation, repeated id, malformed `options`, a

@@ -16,9 +16,6 @@
 namespace tbdsim {
 namespace {
 
-// Beyond some hundred ranks the latency of a flat ring grows past what trees need (NCCL uses trees between nodes since 2.4).
-constexpr int kManyRanks = 256;
-
 template <class Q>
 Ranged<Q> with_range(Q value, double spread) {
   const double factor = std::exp(kCentral80 * spread);
@@ -109,10 +106,10 @@ Result<Prediction> predict(Session& session, const PredictOptions& options) {
   const Workload& workload = configuration.network_graph();
   const auto kernels = KernelModel::make(system.device, configuration.precision, configuration.stack, **configuration.constants);
   if (!kernels) return tl::make_unexpected(kernels.error());
-  const auto library = load_nccl(session.catalogue().root, configuration.stack.nccl);
-  if (!library) return tl::make_unexpected(library.error());
+  const auto library = session.nccl(configuration.stack.nccl, system.device.architecture);
+  if (!*library) return tl::make_unexpected(library->error());
   auto exchange = plan_exchange(configuration.exchange, {system, configuration.devices, configuration.nodes,
-                                                         configuration.network, configuration.stack, *library});
+                                                         configuration.network, configuration.stack, **library});
   if (!exchange) return tl::make_unexpected(exchange.error());
 
   const LoweredStep step = lower(workload.graph, workload.step, *kernels, configuration.stack, *exchange->style,
@@ -159,8 +156,6 @@ Result<Prediction> predict(Session& session, const PredictOptions& options) {
         fmt::format("{} on {}: the result is not a number that a machine can have; look for an implausible size or spread among "
                     "the inputs",
                     workload.graph.name, system.id));
-  if (p.gpus > kManyRanks)
-    p.notices.push_back(fmt::format("the exchange is one flat ring over {} ranks; libraries use trees at this size", p.gpus));
   p.flop_per_step_per_gpu = times.flop + times.tensor_flop;
   p.peak = kernels->peak();
   if (options.detail) describe_step(workload.graph, step, timeline, system.device.peak.fp32, kernels->peak(), p);

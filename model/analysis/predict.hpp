@@ -81,6 +81,15 @@ struct ExchangeTime {
   Seconds start, time;
 };
 
+/// What one direction of a bundle of links carries in a step.
+struct LinkTraffic {
+  std::string name;  ///< "gpu0-gpu3 >"
+  BytesPerSecond capacity;
+  Bytes bytes;      ///< per step
+  double busy = 0;  ///< share of the step in which something moves on it
+  double used = 0;  ///< bytes over what it could carry in the step
+};
+
 struct Prediction {
   // identity
   std::string hardware_name, hardware_file, hardware_sha256, device, model, variant, stack, stack_file, stack_sha256;
@@ -104,6 +113,7 @@ struct Prediction {
   std::vector<LayerTime> layers;        ///< with `detail`
   std::vector<KernelTime> kernels;      ///< with `detail`: of one rank, in time order
   std::vector<ExchangeTime> exchanges;  ///< with `detail`: in time order
+  std::vector<LinkTraffic> links;       ///< with `detail`: links that the exchange uses
   // for accuracy baselines
   Flop flop_per_step_per_gpu;
   FlopPerSecond peak;  ///< of one GPU at the precision used

@@ -6,9 +6,9 @@
 #include <charconv>
 #include <system_error>
 
+#include "model/input/value_list.hpp"
 #include "model/support/edit_distance.hpp"
 #include "model/support/quote.hpp"
-#include "model/units/parse.hpp"
 
 namespace tbdsim {
 namespace {
@@ -42,9 +42,8 @@ bool set_assignment(std::vector<std::string>& assignments, std::string_view valu
 }
 
 bool set_message(std::optional<Bytes>& target, std::string_view value) {
-  if (const auto plain = whole_number(value, 1)) return (target = Bytes(*plain)).has_value();
-  const auto with_unit = parse<Bytes>(value);
-  if (with_unit && *with_unit > Bytes(0.0)) target = *with_unit;
+  const auto sizes = parse_size_list("--bytes", value);
+  if (sizes && sizes->size() == 1 && sizes->front() > Bytes(0.0)) target = sizes->front();
   return target.has_value();
 }
 
@@ -66,7 +65,9 @@ const std::vector<RowOption>& row_options() {
       {"--gpus", kCount, [](MeasuredRun& run, std::string_view v) { return set_count(run.options.gpus, v); }},
       {"--image", kCount, [](MeasuredRun& run, std::string_view v) { return set_count(run.options.image, v); }},
       {"--input", kName, [](MeasuredRun& run, std::string_view v) { return set_name(run.options.input, v); }},
+      {"--launch", kName, [](MeasuredRun& run, std::string_view v) { return set_name(run.launch, v); }},
       {"--mock-loader", "", [](MeasuredRun& run, std::string_view) { return set_name(run.options.input, "synthetic"); }},
+      {"--nccl", kName, [](MeasuredRun& run, std::string_view v) { return set_name(run.nccl, v); }},
       {"--network", kName, [](MeasuredRun& run, std::string_view v) { return set_name(run.options.network, v); }},
       {"--nodes", kCount, [](MeasuredRun& run, std::string_view v) { return set_count(run.options.nodes, v); }},
       {"--optimizer", kName, [](MeasuredRun& run, std::string_view v) { return set_name(run.options.optimizer, v); }},

@@ -129,6 +129,11 @@ std::shared_ptr<const Result<std::vector<Price>>> Session::prices() {
   return cached<std::vector<Price>>(prices_, "", [&] { return load_prices(catalogue_); });
 }
 
+std::shared_ptr<const Result<NcclLibrary>> Session::nccl(const std::string& version, const std::string& architecture) {
+  return cached<NcclLibrary>(nccl_, version + "\n" + architecture,
+                             [&] { return load_nccl(catalogue_.root, version, architecture); });
+}
+
 std::shared_ptr<const Result<EditedInputs>> Session::edited(const PredictOptions& options) {
   // What decides which documents are read, and so what a key may mean.
   const std::string key =

@@ -8,6 +8,7 @@
 #include "model/analysis/predict.hpp"
 #include "model/hardware/kernel_constants.hpp"
 #include "model/hardware/price.hpp"
+#include "model/stack/nccl.hpp"
 #include "model/workload/training_step.hpp"
 #include "model/workload/zoo/zoo.hpp"
 
@@ -37,6 +38,8 @@ class Session {
                                                                  const ZooOptions& options);
   [[nodiscard]] std::shared_ptr<const Result<KernelConstants>> constants();
   [[nodiscard]] std::shared_ptr<const Result<std::vector<Price>>> prices();
+  /// The collective library; an empty version is the library's default.
+  [[nodiscard]] std::shared_ptr<const Result<NcclLibrary>> nccl(const std::string& version, const std::string& architecture);
   /// Inputs with the values of `options.set` in place. Errors: as `resolve_values`.
   [[nodiscard]] std::shared_ptr<const Result<EditedInputs>> edited(const PredictOptions& options);
 
@@ -53,6 +56,7 @@ class Session {
   Cache<Stack> stacks_;
   Cache<Workload> workloads_;
   Cache<KernelConstants> constants_;
+  Cache<NcclLibrary> nccl_;
   Cache<EditedInputs> edited_;
   Cache<std::vector<Price>> prices_;
 };

@@ -87,6 +87,19 @@ void tell_limits(const LoweredStep& step, const engine::Timeline& timeline, Wind
   }
 }
 
+/// Iterations are alike, so each has its part of what a link carries.
+void describe_links(const LoweredStep& step, const engine::Timeline& timeline, Prediction& prediction) {
+  const double iterations = step.iterations;
+  for (std::size_t i = 0; i < step.graph.links(); ++i) {
+    const engine::LinkId id{static_cast<std::int32_t>(i)};
+    const double capacity = step.graph.link_capacity(id).base(), bytes = timeline.link_bytes[i] / iterations;
+    const double time = prediction.step_time.value.base();
+    prediction.links.push_back({step.graph.link_name(id), BytesPerSecond(capacity), Bytes(bytes),
+                                std::min(1.0, timeline.link_busy[i].seconds().base() / iterations / time),
+                                std::min(1.0, bytes / capacity / time)});
+  }
+}
+
 }  // namespace
 
 StepTimes step_times(const LoweredStep& step, const engine::Timeline& timeline) {
@@ -128,6 +141,7 @@ void describe_step(const OpGraph& graph, const LoweredStep& step, const engine::
     layer.shape = to_text(graph.output_shape(op));
     for (const ParameterId id : op.parameters) layer.parameters += elements(graph.parameter(id).shape);
   }
+  describe_links(step, timeline, prediction);
   SimTime origin = last_iteration(step, timeline).begin;
   for (std::size_t i = 0; i < step.tasks.size(); ++i) {
     const StepTask& task = step.tasks[i];

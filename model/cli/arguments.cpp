@@ -93,16 +93,6 @@ std::string set_share(std::optional<double>& share, const std::string& text) {
   return "";
 }
 
-std::string set_bytes(std::optional<Bytes>& bytes, const std::string& text) {
-  if (const auto plain = whole_number(text, 0))
-    bytes = Bytes(*plain);
-  else if (const auto with_unit = parse<Bytes>(text); with_unit && *with_unit >= Bytes(0.0))
-    bytes = *with_unit;
-  else
-    return "a size such as \"1 MiB\"";
-  return "";
-}
-
 void add_set(CLI::App& verb, std::vector<std::string>& target) {
   verb.add_option("--set", target, "Change a value of an input file, such as\nhw.link.nvlink.bandwidth=2x; may be repeated")
       ->option_text("KEY=VALUE")
@@ -216,6 +206,7 @@ void describe_predict(CLI::App& verb, PredictArguments& a) {
   verb.add_flag("--layers", a.layers, "Also the time of every layer");
   verb.add_flag("--kernels", a.kernels, "Also the time and utilisation of every kernel");
   add_name(verb, "--report", "FILE", "Write everything as one HTML page, readable offline", a.report);
+  verb.add_flag("--links", a.links, "Also the bytes and busy share of every link");
   add_name(verb, "--trace", "FILE", "Write the kernels of a step as a Chrome trace (JSON)", a.trace);
   add(verb, "--samples", "N", "Samples of an epoch, such as 1281167 or 256K: also\nthe time of an epoch",
       [&a](const std::string& text) { return set_samples(a.samples, text); });
@@ -251,13 +242,22 @@ void describe_show(CLI::App& verb, ShowArguments& a) {
 }
 
 void describe_topology(CLI::App& verb, TopologyArguments& a) {
-  add_name(verb, "--hw", "NAME|FILE", "System, or a GPU in a plain PCIe host", a.hardware);
-  add_number(verb, "--gpus", "The first N GPUs of a node [all]", a.gpus);
-  add(verb, "--devices", "0,3", "These GPUs of a node", [&a](const std::string& text) { return set_devices(a.devices, text); });
+  PredictOptions& o = a.asked.options;
+  add_name(verb, "--hw", "NAME|FILE", "System, or a GPU in a plain PCIe host", o.hardware);
+  add_number(verb, "--gpus", "GPUs of the job [all GPUs of --nodes nodes]", o.gpus);
+  add_number(verb, "--nodes", "Nodes of a collective [1, or as many as --gpus fills]", o.nodes);
+  add(verb, "--devices", "0,3", "These GPUs of every node",
+      [&o](const std::string& text) { return set_devices(o.devices, text); });
+  add_name(verb, "--network", "NAME", "Network between nodes [the system's]", o.network);
   verb.add_option("--route", a.route, "The way between two vertices, such as gpu0 gpu5")->option_text("A B")->expected(2);
-  add(verb, "--bytes", "SIZE", "Size of a transfer along --route, such as \"1 MiB\"",
-      [&a](const std::string& text) { return set_bytes(a.bytes, text); });
-  add_set(verb, a.set);
+  add_name(verb, "--collective", "NAME",
+           "all-reduce, reduce-scatter, all-gather, reduce,\nbroadcast or all-to-all: time and bandwidth by --bytes",
+           a.asked.collective);
+  add_name(verb, "--bytes", "SIZES", "Of a transfer along --route, such as \"1 MiB\", or of a\ncollective [1KiB..1GiB]", a.bytes);
+  add_name(verb, "--nccl", "VERSION", "Release of NCCL [the stack's, without a stack 2.12]", a.asked.nccl);
+  add_name(verb, "--launch", "NAME", "one-process, process-per-gpu or framework [not known]", a.asked.launch);
+  add_name(verb, "--stack", "NAME|FILE", "Framework and version, for its NCCL", o.stack);
+  add_set(verb, o.set);
   add_format(verb, a.format);
 }
 
@@ -366,7 +366,7 @@ tl::expected<Arguments, Stop> chosen(const CommandLine& line) {
       return tl::make_unexpected(Stop{kUsage, "show: expected a name; tbdsim list shows what there is"});
     return line.show;
   }
-  if (line.topology.hardware.empty())
+  if (line.topology.asked.options.hardware.empty())
     return tl::make_unexpected(Stop{kUsage, "topology: no hardware named; use --hw, such as --hw dgx1"});
   return line.topology;
 }

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "model/analysis/collective_survey.hpp"
 #include "model/analysis/predict.hpp"
 
 namespace tbdsim {
@@ -16,7 +17,7 @@ enum class Format { table, json, csv };
 struct PredictArguments {
   PredictOptions options;
   Format format = Format::table;
-  bool layers = false, kernels = false;
+  bool layers = false, kernels = false, links = false;
   std::string trace;                    ///< file to write; empty: none
   std::string report;                   ///< page to write; empty: none
   std::optional<std::int64_t> samples;  ///< of one epoch
@@ -43,12 +44,10 @@ struct ShowArguments {
 };
 
 struct TopologyArguments {
-  std::string hardware;
-  std::optional<int> gpus;
-  std::vector<int> devices;        ///< empty: the first `gpus`
+  /// Hardware, gpus, devices, nodes, network, stack and set matter.
+  CollectiveOptions asked;
   std::vector<std::string> route;  ///< two vertices, or none
-  std::optional<Bytes> bytes;      ///< of a transfer along `route`
-  std::vector<std::string> set;    ///< KEY=VALUE
+  std::string bytes;               ///< of a transfer along `route`, or sizes of a collective
   Format format = Format::table;
 };
 

@@ -41,14 +41,15 @@ std::vector<Prediction> scaling_points(Session& session, PredictOptions options,
 Result<Answer> answer(const PredictArguments& arguments, Session& session) {
   if (arguments.epochs && !arguments.samples) return fail("--epochs needs --samples, the size of the data set");
   PredictOptions options = arguments.options;
-  options.detail = arguments.layers || arguments.kernels || !arguments.trace.empty() || !arguments.report.empty();
+  options.detail =
+      arguments.layers || arguments.kernels || arguments.links || !arguments.trace.empty() || !arguments.report.empty();
   const auto prediction = predict(session, options);
   if (!prediction) return tl::make_unexpected(prediction.error());
   if (!arguments.trace.empty()) {
     if (const auto written = write_file(arguments.trace, chrome_trace(*prediction)); !written)
       return tl::make_unexpected(written.error());
   }
-  PredictParts parts{arguments.layers, arguments.kernels, std::nullopt};
+  PredictParts parts{arguments.layers, arguments.kernels, arguments.links, std::nullopt};
   if (arguments.samples) parts.epochs = estimate_epochs(*prediction, *arguments.samples, arguments.epochs.value_or(1));
   if (!arguments.report.empty()) {
     const std::string page = html_report(*prediction, parts, scaling_points(session, options, *prediction));

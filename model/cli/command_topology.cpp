@@ -1,63 +1,96 @@
 #include <fmt/format.h>
 
-#include <numeric>
-
+#include "model/analysis/choose_devices.hpp"
 #include "model/analysis/set_values.hpp"
 #include "model/cli/command.hpp"
 #include "model/cli/output.hpp"
+#include "model/input/value_list.hpp"
 #include "model/report/topology_report.hpp"
 
 namespace tbdsim {
 namespace {
 
-/// Which GPUs of a node are meant.
-Result<std::vector<int>> chosen_devices(const TopologyArguments& arguments, const System& system) {
-  if (!arguments.devices.empty()) {
-    if (arguments.gpus && *arguments.gpus != static_cast<int>(arguments.devices.size()))
-      return fail(fmt::format("--gpus {} and --devices with {} disagree", *arguments.gpus, arguments.devices.size()));
-    return arguments.devices;
+constexpr const char* kDefaultSizes = "1KiB..1GiB";
+
+/// What was found out, as far as it was asked for.
+struct Findings {
+  TopologySurvey wiring;
+  std::vector<TransferWay> ways;
+  std::optional<CollectiveSurvey> collective;
+};
+
+Result<std::vector<TransferWay>> ways_of(const TopologyArguments& arguments, const System& system) {
+  if (arguments.route.empty()) return std::vector<TransferWay>{};
+  Bytes bytes(0.0);
+  if (!arguments.bytes.empty()) {
+    const auto sizes = parse_size_list("--bytes", arguments.bytes);
+    if (!sizes) return tl::make_unexpected(sizes.error());
+    if (sizes->size() != 1) return fail("--bytes: expected one size along --route");
+    bytes = sizes->front();
   }
-  const int count = arguments.gpus.value_or(system.gpu_count);
-  if (count < 1) return fail(fmt::format("--gpus {}: expected at least 1", count));
-  if (count > system.gpu_count) return fail(fmt::format("--gpus {}: a node of {} has {}", count, system.id, system.gpu_count));
-  std::vector<int> devices(static_cast<std::size_t>(count));
-  std::iota(devices.begin(), devices.end(), 0);
-  return devices;
+  return transfer_ways(system, arguments.route.front(), arguments.route.back(), bytes);
 }
 
-std::string formatted(Format format, const TopologySurvey& survey, const std::vector<TransferWay>& ways) {
+Result<Findings> find_out(const TopologyArguments& arguments, Session& session) {
+  const PredictOptions& options = arguments.asked.options;
+  Findings findings;
+  if (!arguments.asked.collective.empty()) {
+    CollectiveOptions asked = arguments.asked;
+    auto sizes = parse_size_list("--bytes", arguments.bytes.empty() ? kDefaultSizes : arguments.bytes);
+    if (!sizes) return tl::make_unexpected(sizes.error());
+    asked.messages = std::move(*sizes);
+    asked.options.set.clear();  // the session has the values
+    auto surveyed = survey_collective(session, asked);
+    if (!surveyed) return tl::make_unexpected(surveyed.error());
+    findings.collective = std::move(*surveyed);
+  }
+  const auto system =
+      session.system(options.hardware, std::max(1, options.gpus.value_or(1) / std::max(1, options.nodes.value_or(1))));
+  if (!*system) return tl::make_unexpected(system->error());
+  const auto devices = choose_devices(options, **system);
+  if (!devices) return tl::make_unexpected(devices.error());
+  auto wiring = survey(**system, devices->first);
+  if (!wiring) return tl::make_unexpected(wiring.error());
+  findings.wiring = std::move(*wiring);
+  auto ways = ways_of(arguments, **system);
+  if (!ways) return tl::make_unexpected(ways.error());
+  findings.ways = std::move(*ways);
+  return findings;
+}
+
+std::string formatted(Format format, const Findings& findings) {
+  const CollectiveSurvey* collective = findings.collective ? &*findings.collective : nullptr;
   switch (format) {
     case Format::json:
-      return topology_json(survey, ways);
+      return topology_json(findings.wiring, findings.ways, collective);
     case Format::csv:
-      return topology_csv(survey);
+      return collective != nullptr ? collective_csv(*collective) : topology_csv(findings.wiring);
     case Format::table:
       break;
   }
-  return topology_table(survey, ways);
+  return collective != nullptr ? collective_table(*collective) : topology_table(findings.wiring, findings.ways);
 }
 
 }  // namespace
 
 Result<Answer> answer(const TopologyArguments& arguments, Session& session) {
-  if (arguments.bytes && arguments.route.empty()) return fail("--bytes needs --route, the two ends of the transfer");
-  const int gpus = std::max(1, arguments.gpus.value_or(1));
+  const PredictOptions& options = arguments.asked.options;
+  if (!arguments.asked.collective.empty() && !arguments.route.empty())
+    return fail("--route and --collective are two questions; ask one at a time");
+  if (!arguments.bytes.empty() && arguments.route.empty() && arguments.asked.collective.empty())
+    return fail("--bytes needs --route, the two ends of the transfer, or --collective");
   std::vector<std::string> notices;
-  const auto edited = edited_hardware(session.catalogue(), arguments.hardware, gpus, arguments.set, notices);
-  if (!edited) return tl::make_unexpected(edited.error());
-  const auto system = load_system(*edited, arguments.hardware, gpus);
-  if (!system) return tl::make_unexpected(system.error());
-  const auto devices = chosen_devices(arguments, *system);
-  if (!devices) return tl::make_unexpected(devices.error());
-  const auto surveyed = survey(*system, *devices);
-  if (!surveyed) return tl::make_unexpected(surveyed.error());
-  std::vector<TransferWay> ways;
-  if (!arguments.route.empty()) {
-    auto found = transfer_ways(*system, arguments.route.front(), arguments.route.back(), arguments.bytes.value_or(Bytes(0.0)));
-    if (!found) return tl::make_unexpected(found.error());
-    ways = std::move(*found);
+  if (options.set.empty()) {
+    return find_out(arguments, session).map([&](const Findings& findings) {
+      return Answer{formatted(arguments.format, findings), notices};
+    });
   }
-  return Answer{formatted(arguments.format, *surveyed, ways), std::move(notices)};
+  const int gpus = std::max(1, options.gpus.value_or(1));
+  const auto edited = edited_hardware(session.catalogue(), options.hardware, gpus, options.set, notices);
+  if (!edited) return tl::make_unexpected(edited.error());
+  const auto findings = find_out(arguments, *open_session(*edited));
+  if (!findings) return tl::make_unexpected(findings.error());
+  return Answer{formatted(arguments.format, *findings), std::move(notices)};
 }
 
 int run(const TopologyArguments& arguments, const Catalogue& catalogue) {

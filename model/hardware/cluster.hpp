@@ -28,6 +28,7 @@ struct Network {
   BytesPerSecond achieved;
   Seconds latency;  ///< of one message; zero: not known
   bool rdma = false;
+  std::string transport;  ///< row of the collective library's costs between nodes: "rdma", "sockets", "efa"
   std::string source, achieved_source, latency_source, notes;
 };
 

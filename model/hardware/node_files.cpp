@@ -31,6 +31,7 @@ Network read_network(TomlTable table, std::string id) {
   network.achieved = table.quantity_if<BytesPerSecond>("achieved").value_or(network.bandwidth);
   network.latency = table.quantity_if<Seconds>("latency", kNotNegative).value_or(Seconds(0.0));
   network.rdma = table.boolean_or("rdma", false);
+  network.transport = table.text_or("transport", network.rdma ? "rdma" : "sockets");
   network.source = table.text("source");
   network.achieved_source = table.text_or("achieved_source", network.source);
   network.latency_source = table.text_or("latency_source", network.source);

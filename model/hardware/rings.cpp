@@ -17,32 +17,36 @@ struct GroupLinks {
   std::optional<BytesPerSecond> slowest;
 };
 
-std::optional<int> rank_of(const std::vector<VertexId>& group, VertexId v) {
-  const auto found = std::find(group.begin(), group.end(), v);
-  if (found == group.end()) return std::nullopt;
-  return static_cast<int>(found - group.begin());
-}
+// Boxes wired without a switch have at most 16 GPUs; the search grows too fast beyond.
+constexpr std::size_t kLargestMesh = 16;
 
 GroupLinks links_of(const Topology& topology, const std::vector<VertexId>& group) {
+  const bool mesh = group.size() <= kLargestMesh;
   GroupLinks links;
-  links.direct.assign(group.size(), std::vector<int>(group.size(), 0));
-  LinkMatrix to_switch(topology.vertices.size(), std::vector<int>(group.size(), 0));
+  if (mesh) links.direct.assign(group.size(), std::vector<int>(group.size(), 0));
+  std::vector<int> rank(topology.vertices.size(), -1);
+  for (std::size_t i = 0; i < group.size(); ++i) rank[static_cast<std::size_t>(group[i].value)] = static_cast<int>(i);
+  LinkMatrix to_switch(topology.vertices.size());
   for (const LinkBundle& link : topology.links) {
     if (!gpu_link(link)) continue;
-    const auto a = rank_of(group, link.a), b = rank_of(group, link.b);
-    const VertexId outer = a ? link.b : link.a;
-    const bool at_switch = topology.vertices[static_cast<std::size_t>(outer.value)].kind == VertexKind::nvswitch;
-    if (a && b) {
-      links.direct[static_cast<std::size_t>(*a)][static_cast<std::size_t>(*b)] += link.count;
-      links.direct[static_cast<std::size_t>(*b)][static_cast<std::size_t>(*a)] += link.count;
-    } else if ((a || b) && at_switch) {
-      to_switch[static_cast<std::size_t>(outer.value)][static_cast<std::size_t>(a ? *a : *b)] += link.count;
+    const int a = rank[static_cast<std::size_t>(link.a.value)], b = rank[static_cast<std::size_t>(link.b.value)];
+    const auto outer = static_cast<std::size_t>(a >= 0 ? link.b.value : link.a.value);
+    if (a >= 0 && b >= 0) {
+      if (mesh) {
+        links.direct[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)] += link.count;
+        links.direct[static_cast<std::size_t>(b)][static_cast<std::size_t>(a)] += link.count;
+      }
+    } else if ((a >= 0 || b >= 0) && topology.vertices[outer].kind == VertexKind::nvswitch) {
+      to_switch[outer].resize(group.size(), 0);
+      to_switch[outer][static_cast<std::size_t>(std::max(a, b))] += link.count;
     } else {
       continue;
     }
     links.slowest = std::min(links.slowest.value_or(link.sm_copy), link.sm_copy);
   }
-  for (const std::vector<int>& ports : to_switch) links.switched += *std::min_element(ports.begin(), ports.end());
+  for (const std::vector<int>& ports : to_switch) {
+    if (!ports.empty()) links.switched += *std::min_element(ports.begin(), ports.end());
+  }
   return links;
 }
 
@@ -87,16 +91,14 @@ RingSet host_ring(const Topology& topology, const std::vector<VertexId>& group) 
 /// NCCL tries half-speed rings on small groups only: on a DGX-1P they are seen with 4 GPUs, not with 7.
 constexpr std::size_t kMostRanksAtHalfSpeed = 4;
 
-double half_speed_rings(const LinkMatrix& links) {
+/// Cycles of half the rate: two to a link.
+std::vector<RankCycle> half_speed_cycles(const LinkMatrix& links) {
   LinkMatrix doubled = links;
   for (auto& row : doubled) {
     for (int& count : row) count *= 2;
   }
-  return static_cast<double>(largest_cycle_set(doubled, false).size()) / 2.0;
+  return largest_cycle_set(doubled, false);
 }
-
-// Boxes wired without a switch have at most 16 GPUs; the search grows too fast beyond.
-constexpr std::size_t kLargestMesh = 16;
 
 }  // namespace
 
@@ -119,7 +121,11 @@ RingSet find_rings(const Topology& topology, const std::vector<VertexId>& group,
   set.bandwidth = *links.slowest;
   set.effective_rings = static_cast<double>(set.rings.size());
   if (options.half_speed && links.switched == 0 && !set.relayed && group.size() <= kMostRanksAtHalfSpeed) {
-    set.effective_rings = std::max(set.effective_rings, half_speed_rings(links.direct));
+    const std::vector<RankCycle> cycles = half_speed_cycles(links.direct);
+    if (cycles.size() > 2 * set.rings.size()) {
+      for (const RankCycle& cycle : cycles) set.half_speed_rings.push_back(ring_of(cycle, group));
+      set.effective_rings = static_cast<double>(cycles.size()) / 2.0;
+    }
   }
   return set;
 }

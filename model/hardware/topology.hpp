@@ -102,10 +102,11 @@ struct RingOptions {
 /// host, whose rate is that of its slowest step. No rings for fewer than two GPUs.
 struct RingSet {
   std::vector<Ring> rings;
-  BytesPerSecond bandwidth;    ///< per ring and direction as an SM copy reaches it
-  bool over_nvlink = false;    ///< false: over PCIe and host
-  bool relayed = false;        ///< some step passes through a relay
-  double effective_rings = 0;  ///< may exceed rings.size() where NCCL runs half-speed rings (DGX-1P, 4 GPUs)
+  BytesPerSecond bandwidth;            ///< per ring and direction as an SM copy reaches it
+  bool over_nvlink = false;            ///< false: over PCIe and host
+  bool relayed = false;                ///< some step passes through a relay
+  std::vector<Ring> half_speed_rings;  ///< those that run instead of `rings` where that carries more; twice as many
+  double effective_rings = 0;          ///< may exceed rings.size() where NCCL runs half-speed rings (DGX-1P, 4 GPUs)
 };
 [[nodiscard]] RingSet find_rings(const Topology& topology, const std::vector<VertexId>& group, const RingOptions& options = {});
 

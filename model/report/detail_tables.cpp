@@ -52,6 +52,18 @@ std::string layers_table(const Prediction& prediction) {
   return "Layers, by kernel time; output of one sample\n" + table.text();
 }
 
+std::string links_table(const Prediction& prediction) {
+  if (prediction.links.empty()) return "Links: the step uses none\n";
+  TextTable table({{"link", Align::left, kKernelName},
+                   {"capacity", Align::right},
+                   {"bytes", Align::right},
+                   {"busy", Align::right},
+                   {"used", Align::right}});
+  for (const LinkTraffic& link : prediction.links)
+    table.add({link.name, format(link.capacity), format(link.bytes), percent_text(link.busy), percent_text(link.used)});
+  return "Links and the bytes of a step; used: share of what the link could carry\n" + table.text();
+}
+
 std::string kernels_table(const Prediction& prediction) {
   const KernelSummary summary = summarize_kernels(prediction);
   TextTable table({{"kernel", Align::left, kKernelName},

@@ -12,19 +12,19 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kIndent = 2;
+std::string text(const Json& json) {
+  constexpr int kIndent = 2;
+  // Names may come from a user's file; bytes that are no UTF-8 must not end the program.
+  return json.dump(kIndent, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+Json tool() { return {{"name", "tbdsim"}, {"version", TBDSIM_VERSION}}; }
+Json whole(Bytes bytes) { return static_cast<std::int64_t>(std::llround(bytes.base())); }
+
 /// Ranges are the central 80 % everywhere.
 constexpr double kLevel = 0.8;
 constexpr double kMicrosecondsPerSecond = 1e6;
 
-std::string text(const Json& json) {
-  // Names may come from a user's file; bytes that are no UTF-8 must not end the program.
-  return json.dump(kIndent, ' ', false, Json::error_handler_t::replace) + '\n';
-}
-
-Json tool() { return {{"name", "tbdsim"}, {"version", TBDSIM_VERSION}}; }
 Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
-Json whole(Bytes bytes) { return static_cast<std::int64_t>(std::llround(bytes.base())); }
 
 template <class Q>
 Json ranged(const Ranged<Q>& r) {
@@ -103,6 +103,17 @@ Json layers(const Prediction& p) {
                    {"flop", l.flop.base()}});
   }
   return all;
+}
+
+Json links(const Prediction& p) {
+  Json list = Json::array();
+  for (const LinkTraffic& link : p.links)
+    list.push_back({{"name", link.name},
+                    {"capacity_bytes_per_s", link.capacity.base()},
+                    {"bytes", link.bytes.base()},
+                    {"busy", link.busy},
+                    {"used", link.used}});
+  return list;
 }
 
 Json kernels(const Prediction& p) {
@@ -238,6 +249,29 @@ Json way_json(const TransferWay& way) {
           {"time_s", way.time.base()}};
 }
 
+Json row_json(const CollectiveRow& row) {
+  return {{"bytes", whole(row.bytes)},
+          {"time_s", row.time.value.base()},
+          {"low_s", row.time.low.base()},
+          {"high_s", row.time.high.base()},
+          {"algorithm_bandwidth", row.algorithm_bandwidth.base()},
+          {"bus_bandwidth", row.bus_bandwidth.value},
+          {"algorithm", name(row.algorithm)},
+          {"protocol", name(row.protocol)}};
+}
+
+/// What a collective adds to the wiring of its node.
+void add_collective(Json& json, const CollectiveSurvey& c) {
+  json["collective"] = name(c.kind);
+  json["nccl"] = c.nccl;
+  json["ranks"] = c.gpus;
+  json["nodes"] = c.nodes;
+  json["network"] = c.network.empty() ? Json(nullptr) : Json(c.network);
+  json["channels"] = c.plan.channels;
+  json["rows"] = Json::array();
+  for (const CollectiveRow& row : c.rows) json["rows"].push_back(row_json(row));
+}
+
 Json prediction(const Prediction& p, const PredictParts& parts) {
   Json json{{"schema", "tbdsim.predict/1"}, {"tool", tool()}, {"level", kLevel}, {"inputs", inputs(p)}, {"config", config(p)}};
   json["step_time_s"] = ranged(p.step_time);
@@ -262,6 +296,7 @@ Json prediction(const Prediction& p, const PredictParts& parts) {
   if (parts.epochs) json["epochs"] = epochs(*parts.epochs);
   if (parts.layers) json["layers"] = layers(p);
   if (parts.kernels) json["kernels"] = kernels(p);
+  if (parts.links) json["links"] = links(p);
   json["provenance"] = Json::array();
   for (const ProvenanceEntry& e : p.provenance)
     json["provenance"].push_back({{"what", e.what}, {"kind", e.kind}, {"source", e.source}});
@@ -336,7 +371,7 @@ std::string entries_json(const std::string& kind, const std::vector<CatalogueEnt
   return text(json);
 }
 
-std::string topology_json(const TopologySurvey& s, const std::vector<TransferWay>& ways) {
+std::string topology_json(const TopologySurvey& s, const std::vector<TransferWay>& ways, const CollectiveSurvey* collective) {
   Json json{
       {"schema", "tbdsim.topology/1"}, {"tool", tool()},         {"hardware", s.system},  {"device", s.device}, {"gpus", s.gpus},
       {"peer_pairs", s.peer_pairs},    {"pairs", Json::array()}, {"rings", s.ring_orders}};
@@ -354,6 +389,7 @@ std::string topology_json(const TopologySurvey& s, const std::vector<TransferWay
     json["ways"] = Json::array();
     for (const TransferWay& way : ways) json["ways"].push_back(way_json(way));
   }
+  if (collective != nullptr) add_collective(json, *collective);
   return text(json);
 }
 

@@ -14,7 +14,7 @@ namespace tbdsim {
 
 /// What of a prediction a report shows beyond the step.
 struct PredictParts {
-  bool layers = false, kernels = false;  ///< expect a prediction made with `detail`
+  bool layers = false, kernels = false, links = false;  ///< expect a prediction made with `detail`
   std::optional<EpochEstimate> epochs;
 };
 

@@ -143,6 +143,7 @@ std::string predict_table(const Prediction& p, const PredictParts& parts) {
   text += provenance(p);
   if (parts.layers) text += '\n' + layers_table(p);
   if (parts.kernels) text += '\n' + kernels_table(p);
+  if (parts.links) text += '\n' + links_table(p);
   return text;
 }
 

@@ -13,6 +13,9 @@ namespace tbdsim {
 /// Every layer with the time of its passes. Expects a prediction made with `detail`.
 [[nodiscard]] std::string layers_table(const Prediction& prediction);
 
+/// Bytes and busy share of every link that the exchange uses. Expects a prediction made with `detail`.
+[[nodiscard]] std::string links_table(const Prediction& prediction);
+
 /// Kernels by name and algorithm, longest first, with their share of time and fp32 utilisation, then the longest below
 /// and above the mean utilisation. Expects a prediction made with `detail`.
 [[nodiscard]] std::string kernels_table(const Prediction& prediction);

@@ -71,6 +71,37 @@ std::string topology_table(const TopologySurvey& s, const std::vector<TransferWa
   return text + relays(s) + rings(s) + transfers(ways);
 }
 
+std::string collective_table(const CollectiveSurvey& c) {
+  const std::string nodes = c.nodes > 1 ? fmt::format(" on {} nodes of {}, {}", c.nodes, c.system, c.network) : " of " + c.system;
+  std::string text = fmt::format("{} over {} x {}{}; NCCL {}, {}\n\n", name(c.kind), c.gpus, c.device, nodes, c.nccl,
+                                 c.plan.description.empty() ? "no ring" : c.plan.description);
+  TextTable table({{"bytes", Align::right},
+                   {"time", Align::right},
+                   {"algorithm GB/s", Align::right},
+                   {"bus GB/s", Align::right},
+                   {"80 % range", Align::right},
+                   {"algorithm"},
+                   {"protocol"}});
+  for (const CollectiveRow& row : c.rows) {
+    table.add({fmt::format("{:.0f}", row.bytes.base()), format(row.time.value), number_text(row.algorithm_bandwidth.base() / 1e9),
+               number_text(row.bus_bandwidth.value / 1e9),
+               fmt::format("{} to {}", number_text(row.bus_bandwidth.low / 1e9), number_text(row.bus_bandwidth.high / 1e9)),
+               std::string(name(row.algorithm)), std::string(name(row.protocol))});
+  }
+  return text + table.text();
+}
+
+std::string collective_csv(const CollectiveSurvey& c) {
+  std::string text = csv_line({"bytes", "time_s", "low_s", "high_s", "algorithm_bandwidth_bytes_per_s",
+                               "bus_bandwidth_bytes_per_s", "algorithm", "protocol"});
+  for (const CollectiveRow& row : c.rows)
+    text += csv_line({fmt::format("{:.0f}", row.bytes.base()), fmt::format("{}", row.time.value.base()),
+                      fmt::format("{}", row.time.low.base()), fmt::format("{}", row.time.high.base()),
+                      fmt::format("{}", row.algorithm_bandwidth.base()), fmt::format("{}", row.bus_bandwidth.value),
+                      std::string(name(row.algorithm)), std::string(name(row.protocol))});
+  return text;
+}
+
 std::string topology_csv(const TopologySurvey& s) {
   std::string text = csv_line({"from", "to", "relation", "nvlinks", "pcie", "peer_access", "hops", "relays"});
   for (std::size_t i = 0; i < s.gpus.size(); ++i) {

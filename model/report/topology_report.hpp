@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "model/analysis/collective_survey.hpp"
 #include "model/analysis/topology_survey.hpp"
 
 namespace tbdsim {
@@ -10,8 +11,13 @@ namespace tbdsim {
 /// then the ways of one transfer, if any.
 [[nodiscard]] std::string topology_table(const TopologySurvey& survey, const std::vector<TransferWay>& ways);
 
-/// One object of schema "tbdsim.topology/1".
-[[nodiscard]] std::string topology_json(const TopologySurvey& survey, const std::vector<TransferWay>& ways);
+/// One object of schema "tbdsim.topology/1", with the rows of a collective where one was asked for.
+[[nodiscard]] std::string topology_json(const TopologySurvey& survey, const std::vector<TransferWay>& ways,
+                                        const CollectiveSurvey* collective);
+
+/// Times and bandwidths of a collective by size, as nccl-tests prints them.
+[[nodiscard]] std::string collective_table(const CollectiveSurvey& survey);
+[[nodiscard]] std::string collective_csv(const CollectiveSurvey& survey);
 
 /// One row per ordered pair of GPUs.
 [[nodiscard]] std::string topology_csv(const TopologySurvey& survey);

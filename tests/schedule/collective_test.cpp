@@ -1,6 +1,7 @@
 // Rings of a DGX-1 as flows over its links, and what cannot be joined.
 #include "model/schedule/collective/collective.hpp"
 
+#include <array>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -14,6 +15,14 @@ namespace {
 const System& dgx1() {
   static const System kSystem = load_system({TBDSIM_SOURCE_DIR}, "dgx1").value();
   return kSystem;
+}
+
+/// The library as the catalogue has it; an empty release is the default.
+const NcclLibrary& nccl(const std::string& release = "") {
+  static std::map<std::string, NcclLibrary> cache;
+  const auto found = cache.find(release);
+  if (found != cache.end()) return found->second;
+  return cache.emplace(release, load_nccl(TBDSIM_SOURCE_DIR, release).value()).first->second;
 }
 
 std::vector<int> first(int count) {
@@ -96,18 +105,19 @@ TEST_CASE("rings of 2 to 8 GPUs: 2(p-1)/p bytes over each hop, no link carries m
 
 TEST_CASE("five GPUs of a DGX-1 have no six rings either: between two and four lanes") {
   const double rate = dgx1().topology.links.front().sm_copy.base();
-  const CollectivePlan five = joined(dgx1(), first(5));
+  const auto five = plan_collective(dgx1(), {first(5), 1, {}}, CollectiveKind::all_reduce, nccl()).value();
   CHECK(bus_bandwidth(five) >= 1.0 * rate * (1 - 1e-9));
   CHECK(bus_bandwidth(five) <= 4.0 * rate * (1 + 1e-9));
 }
 
 TEST_CASE("a call's latency grows by the same for each further rank") {
-  const double first_step = (start(joined(dgx1(), first(3))) - start(joined(dgx1(), first(2)))).base();
-  CHECK(first_step > 0.0);
-  for (int p = 3; p < 8; ++p) {
-    const double step = (start(joined(dgx1(), first(p + 1))) - start(joined(dgx1(), first(p)))).base();
-    CHECK_THAT(step, WithinRel(first_step, 1e-9));
-  }
+  const auto started = [](int p) {
+    const auto plan = plan_collective(dgx1(), {first(p), 1, {}}, CollectiveKind::all_reduce, nccl("2.4")).value();
+    return collective_call(plan, Bytes(0.0)).time.base();
+  };
+  const double step = started(3) - started(2);
+  CHECK(step > 0.0);
+  for (const int p : {3, 6, 7}) CHECK_THAT(started(p + 1) - started(p), WithinRel(step, 1e-9));
 }
 
 TEST_CASE("a bundle of three lanes between two GPUs carries three rings each way") {
@@ -164,4 +174,119 @@ TEST_CASE("a slower network never shortens an exchange") {
     CHECK(here >= before);
     before = here;
   }
+}
+
+TEST_CASE("sizes from which rings go from LL128 to Simple on a DGX-1, and back to back with the size before") {
+  // Where the published sweep of 2 to 8 GPUs of a V100 cube mesh jumps, in steps of 1 MiB (VIA-Research/vTrain).
+  const std::map<int, int> first_simple{{4, 5}, {6, 4}, {7, 9}, {8, 14}};
+  for (const auto& [gpus, mib] : first_simple) {
+    INFO(gpus << " GPUs");
+    const auto plan = plan_collective(dgx1(), {first(gpus), 1, {}}, CollectiveKind::all_reduce, nccl("2.12")).value();
+    CHECK(collective_call(plan, Bytes((mib - 1) * 1048576.0)).protocol == Protocol::ll128);
+    CHECK(collective_call(plan, Bytes(mib * 1048576.0)).protocol == Protocol::simple);
+    CHECK(collective_call(plan, Bytes(1048576.0 - 1.0)).protocol != Protocol::simple);
+  }
+}
+
+TEST_CASE("what a release can do") {
+  const auto plan = [](const char* release, int gpus, int nodes) {
+    return plan_collective(dgx1(), {first(gpus), nodes, dgx1().network}, CollectiveKind::all_reduce, nccl(release)).value();
+  };
+  const auto has = [](const CollectivePlan& p, CollectiveAlgorithm algorithm) {
+    return std::any_of(p.methods.begin(), p.methods.end(), [&](const CollectiveMethod& m) { return m.algorithm == algorithm; });
+  };
+  const auto speaks = [](const CollectivePlan& p, Protocol protocol) {
+    return std::any_of(p.methods.begin(), p.methods.end(), [&](const CollectiveMethod& m) { return m.protocol == protocol; });
+  };
+  CHECK_FALSE(has(plan("2.1.15", 8, 4), CollectiveAlgorithm::tree));
+  CHECK(has(plan("2.4", 8, 4), CollectiveAlgorithm::tree));
+  CHECK_FALSE(speaks(plan("2.4", 8, 1), Protocol::ll128));
+  CHECK(speaks(plan("2.5", 8, 1), Protocol::ll128));
+  // GPU 4 touches only GPU 0 among 0..4: a ring needs a relay, which came with 2.8.
+  CHECK(plan("2.7", 5, 1).description.find("host ring") != std::string::npos);
+  CHECK(plan("2.8", 5, 1).description.find("2 NVLink rings") != std::string::npos);
+}
+
+TEST_CASE("a relayed step loads both links of its way") {
+  // Two rings of five GPUs and two relayed steps each: 7 hops.
+  const auto plan = plan_collective(dgx1(), {first(5), 1, {}}, CollectiveKind::all_reduce, nccl()).value();
+  double all = 0.0;
+  for (const LinkWeight& use : collective_call(plan, Bytes(1e9)).weights) all += use.weight;
+  CHECK(all > 1.6 * 5);
+  CHECK_THAT(std::fmod(all / 1.6 * 2.0, 1.0), WithinAbs(0.0, 1e-9));
+}
+
+TEST_CASE("bytes over the hops of every kind of collective, per byte of message") {
+  struct Row {
+    CollectiveKind kind;
+    double hops;  // p hops x bytes over each, or p(p-1) pairs of 1/p
+  };
+  for (const Row& row :
+       {Row{CollectiveKind::all_reduce, 8 * 1.75}, Row{CollectiveKind::reduce_scatter, 8 * 0.875},
+        Row{CollectiveKind::all_gather, 8 * 0.875}, Row{CollectiveKind::reduce, 8.0}, Row{CollectiveKind::broadcast, 8.0}}) {
+    INFO(name(row.kind));
+    const auto plan = plan_collective(dgx1(), {first(8), 1, {}}, row.kind, nccl()).value();
+    double all = 0.0;
+    for (const LinkWeight& use : collective_call(plan, Bytes(1e9)).weights) all += use.weight;
+    CHECK_THAT(all, WithinRel(row.hops, 1e-9));
+  }
+  // 32 pairs are linked, the other 24 go over one relay each: 80 links of an eighth.
+  const auto pairs = plan_collective(dgx1(), {first(8), 1, {}}, CollectiveKind::all_to_all, nccl()).value();
+  double all = 0.0;
+  for (const LinkWeight& use : collective_call(pairs, Bytes(1e9)).weights) all += use.weight;
+  CHECK_THAT(all, WithinRel(80.0 / 8.0, 1e-9));
+}
+
+TEST_CASE("kinds are found by their names, whatever the case and dashes") {
+  for (const std::string& kind : collective_names()) CHECK(name(*parse_collective(kind)) == kind);
+  CHECK(parse_collective("AllReduce") == CollectiveKind::all_reduce);
+  CHECK(parse_collective("all_gather") == CollectiveKind::all_gather);
+  CHECK_FALSE(parse_collective("all"));
+}
+
+TEST_CASE("a group of calls is launched once") {
+  const auto plan = plan_collective(dgx1(), {first(8), 1, {}}, CollectiveKind::reduce, nccl("2.1")).value();
+  const Bytes message(4e6);
+  const double alone = collective_call(plan, message).time.base();
+  const std::vector<Bytes> four(4, message);
+  CHECK_THAT(collective_group_time(plan, four).base(), WithinRel(4 * alone - 3 * plan.launch.base(), 1e-12));
+  CHECK(collective_group_time(plan, {}) == Seconds(0.0));
+}
+
+TEST_CASE("no message costs the latency, and a call never undercuts its links") {
+  for (const int gpus : {2, 4, 5, 8}) {
+    for (const int nodes : {1, 2, 16}) {
+      const auto plan = plan_collective(dgx1(), {first(gpus), nodes, dgx1().network}, CollectiveKind::all_reduce, nccl()).value();
+      CHECK(collective_call(plan, Bytes(0.0)).time == collective_call(plan, Bytes(0.0)).latency);
+      CHECK(collective_call(plan, Bytes(0.0)).time > Seconds(0.0));
+      for (const double bytes : {1.0, 1e3, 1e6, 1e8, 1e10}) {
+        const CollectiveCall call = collective_call(plan, Bytes(bytes));
+        CHECK(call.time > call.latency);
+        for (const LinkWeight& use : call.weights) {
+          const double least = use.weight * bytes / plan.links[static_cast<std::size_t>(use.link)].capacity.base();
+          CHECK((call.time - call.latency).base() >= least * (1 - 1e-12));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a flat ring over thousands of ranks costs in proportion to nodes") {
+  const auto time = [](int nodes) {
+    const auto plan = plan_collective(dgx1(), {first(8), nodes, dgx1().network}, CollectiveKind::all_reduce, nccl("2.1")).value();
+    return (collective_call(plan, Bytes(0.0)).time - plan.launch).base();
+  };
+  CHECK_THAT(time(512) / time(64), WithinRel(8.0, 0.02));
+  // Trees grow with the logarithm.
+  const auto tree = [](int nodes) {
+    const auto plan = plan_collective(dgx1(), {first(8), nodes, dgx1().network}, CollectiveKind::all_reduce, nccl()).value();
+    return (collective_call(plan, Bytes(0.0)).time - plan.launch).base();
+  };
+  CHECK(tree(512) < 3.0 * tree(8));
+}
+
+TEST_CASE("a way of launching that does not exist, to the letter") {
+  const auto plan = plan_collective(dgx1(), {first(2), 1, {}, "threads"}, CollectiveKind::all_reduce, nccl());
+  REQUIRE_FALSE(plan);
+  CHECK(to_text(plan.error()) == "no way of launching called \"threads\"; there are one-process, process-per-gpu, framework\n");
 }

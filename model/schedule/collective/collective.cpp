@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+
+#include "model/support/edit_distance.hpp"
 
 namespace tbdsim {
 namespace {
@@ -9,32 +12,84 @@ namespace {
 constexpr std::array<std::string_view, 6> kKinds{"all-reduce", "reduce-scatter", "all-gather",
                                                  "reduce",     "broadcast",      "all-to-all"};
 constexpr std::array<std::string_view, 6> kAlgorithms{"none", "ring", "tree", "nvls", "nvls-tree", "pairwise"};
-constexpr std::array<std::string_view, 3> kProtocols{"ll", "ll128", "simple"};
 
 /// Time of the bytes on the slowest of the method's links.
 Seconds on_links(const CollectivePlan& plan, const CollectiveMethod& method, Bytes message) {
   Seconds slowest(0.0);
+  if (method.limit > BytesPerSecond(0.0)) slowest = message / method.limit;
   for (const LinkWeight& use : method.weights)
     slowest = std::max(slowest, use.weight * message / plan.links[static_cast<std::size_t>(use.link)].capacity);
   return slowest;
+}
+
+/// Everything after `start`.
+Seconds moving(const CollectivePlan& plan, const CollectiveMethod& method, Bytes message) {
+  const Seconds links = on_links(plan, method, message);
+  if (message <= Bytes(0.0)) return Seconds(0.0);
+  Seconds bytes = links / method.efficiency;
+  if (method.serial > BytesPerSecond(0.0)) bytes += message / method.serial;
+  Seconds time = std::max(bytes, method.floor);
+  double before = 0.0;  // share of the message in loops before the last
+  if (method.loop > Bytes(0.0)) {
+    const double loops = std::ceil(message / method.loop);
+    time += (loops - 1.0) * method.loop_start;
+    before = (loops - 1.0) * method.loop / message;
+  }
+  if (method.steps > 0.0) {
+    const Seconds step = links / method.steps;
+    time += (method.drain_last * (1.0 - before) + method.drain_before * before) * step;
+  }
+  if (method.depth > Seconds(0.0)) time += 2.0 * Seconds(std::sqrt(method.depth.base() * links.base()));
+  return time;
+}
+
+/// Time by which the library, or failing that we, prefer a method.
+Seconds expected(const CollectivePlan& plan, const CollectiveMethod& method, Bytes message) {
+  if (method.protocol == Protocol::ll && plan.ll_limit > Bytes(0.0) && message >= plan.ll_limit) return Seconds(HUGE_VAL);
+  if (plan.planned && method.planned) return method.planned->start + message / method.planned->rate;
+  return method.start + moving(plan, method, message);
 }
 
 }  // namespace
 
 std::string_view name(CollectiveKind kind) { return kKinds[static_cast<std::size_t>(kind)]; }
 std::string_view name(CollectiveAlgorithm algorithm) { return kAlgorithms[static_cast<std::size_t>(algorithm)]; }
-std::string_view name(Protocol protocol) { return kProtocols[static_cast<std::size_t>(protocol)]; }
+
+std::optional<CollectiveKind> parse_collective(std::string_view text) {
+  for (std::size_t i = 0; i < kKinds.size(); ++i) {
+    if (fold_name(kKinds[i]) == fold_name(text)) return static_cast<CollectiveKind>(i);
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> collective_names() { return {kKinds.begin(), kKinds.end()}; }
 
 CollectiveCall collective_call(const CollectivePlan& plan, Bytes message) {
-  if (plan.methods.empty()) return {};
-  const CollectiveMethod& method = plan.methods.front();
+  const CollectiveMethod* best = nullptr;
+  Seconds least(HUGE_VAL);
+  for (const CollectiveMethod& method : plan.methods) {
+    const Seconds time = expected(plan, method, message);
+    if (best != nullptr && time >= least) continue;
+    best = &method;
+    least = time;
+  }
+  if (best == nullptr) return {};
   CollectiveCall call;
-  call.algorithm = method.algorithm;
-  call.protocol = method.protocol;
-  call.latency = method.start;
-  call.weights = method.weights;
-  call.time = method.start + on_links(plan, method, message);
+  call.algorithm = best->algorithm;
+  call.protocol = best->protocol;
+  call.latency = best->start;
+  call.weights = best->weights;
+  const Seconds bytes = moving(plan, *best, message);
+  call.time = best->start + bytes;
+  if (bytes > Seconds(0.0)) call.rate = message / bytes;
   return call;
+}
+
+Seconds collective_group_time(const CollectivePlan& plan, std::span<const Bytes> messages) {
+  if (plan.methods.empty() || messages.empty()) return Seconds(0.0);
+  Seconds time = plan.launch;
+  for (const Bytes message : messages) time += collective_call(plan, message).time - plan.launch;
+  return time;
 }
 
 }  // namespace tbdsim

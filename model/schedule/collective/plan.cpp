@@ -1,122 +1,116 @@
 #include <fmt/format.h>
-
 #include <algorithm>
-#include <map>
 
-#include "model/schedule/collective/collective.hpp"
+#include "model/schedule/collective/methods.hpp"
+#include "model/schedule/collective/pairwise_paths.hpp"
 
 namespace tbdsim {
 namespace {
 
-// Start of one collective and cost of one step of the Simple protocol: fitted on the published all-reduce sweep of an
-// 8-GPU V100 cube mesh, VIA-Research/vTrain, every second size of 8 GPUs (base 13.1 us, step 2.86 us).
-constexpr Seconds kCallStart(13.1e-6), kStep(2.86e-6);
-// A step over the network: NCCL's planning constant for a ring hop between nodes, Simple protocol
-// (NVIDIA/nccl src/graph/tuning.cc, 14 us).
-constexpr Seconds kNetworkStep(14e-6);
-
-/// Directed use of a bundle: key (link index, from a to b).
-using DirectedUses = std::map<std::pair<std::int32_t, bool>, double>;
-
-void count_step(const Topology& topology, VertexId from, VertexId to, bool nvlink, double share, DirectedUses& uses) {
-  const auto route = find_route(topology, from, to, nvlink ? Via::direct : Via::any);
-  if (!route) return;
-  for (std::size_t i = 0; i < route->links.size(); ++i) {
-    const LinkBundle& bundle = topology.links[static_cast<std::size_t>(route->links[i])];
-    uses[{route->links[i], route->vertices[i] == bundle.a}] += share;
-  }
-}
-
 /// Rate at which one GPU reaches its host over PCIe, which is also its way to the NICs; nullopt without such a link.
-std::optional<BytesPerSecond> host_slot(const Topology& topology, const std::vector<int>& devices) {
-  const VertexId gpu = topology.gpus()[static_cast<std::size_t>(devices.front())];
+std::optional<BytesPerSecond> host_slot(const Topology& topology, VertexId gpu) {
   for (const LinkBundle& link : topology.links) {
     if (link.kind == LinkKind::pcie && (link.a == gpu || link.b == gpu)) return link.count * link.sm_copy;
   }
   return std::nullopt;
 }
 
-/// Bytes over each hop of a ring per byte of message, and steps of one message's way.
-struct RingWork {
-  double volume = 0, rounds = 0;
-};
-RingWork ring_work(CollectiveKind kind, double ranks) {
-  switch (kind) {
-    case CollectiveKind::all_reduce:
-      return {2.0 * (ranks - 1.0) / ranks, 2.0};
-    case CollectiveKind::reduce_scatter:
-    case CollectiveKind::all_gather:
-    case CollectiveKind::all_to_all:
-      return {(ranks - 1.0) / ranks, 1.0};
-    case CollectiveKind::reduce:
-    case CollectiveKind::broadcast:
-      return {1.0, 1.0};
+BytesPerSecond switch_port(const Topology& topology, VertexId gpu) {
+  BytesPerSecond port(0.0);
+  for (const LinkBundle& link : topology.links) {
+    const VertexId other = link.a == gpu ? link.b : link.a;
+    const bool switched = topology.vertices[static_cast<std::size_t>(other.value)].kind == VertexKind::nvswitch;
+    if ((link.a == gpu || link.b == gpu) && switched) port += link.count * link.bandwidth;
   }
-  return {};
+  return port;
 }
 
-void add_use(CollectivePlan& plan, CollectiveLink link, double weight) {
-  plan.methods.front().weights.push_back({static_cast<std::int32_t>(plan.links.size()), weight});
-  plan.links.push_back(std::move(link));
+Result<Seconds> call_start(const NcclLibrary& library, const CollectiveGroup& group, NcclFabric fabric) {
+  if (group.launch.empty()) return costs(library, fabric).base;
+  std::vector<std::string> names;
+  for (const NcclLaunch& launch : library.launches) {
+    if (launch.name == group.launch) return launch.base + static_cast<double>(group.devices.size()) * launch.per_gpu;
+    names.push_back(launch.name);
+  }
+  return fail(fmt::format("no way of launching called \"{}\"; there are {}", group.launch, fmt::join(names, ", ")));
+}
+
+NcclTransport transport_of(const NcclLibrary& library, const Network& network) {
+  for (const NcclTransport& transport : library.transports) {
+    if (transport.name == network.transport) return transport;
+  }
+  return {network.transport, network.latency, network.latency, 0.0, false};
+}
+
+/// Adds the link between nodes and says what there is.
+void join_nodes(const System& system, const CollectiveGroup& group, const std::vector<VertexId>& gpus, MethodSetting& setting,
+                CollectivePlan& plan) {
+  const Network& network = *group.network;
+  // A network other than the machine's own comes with one port a node.
+  const bool own = system.network && system.network->id == network.id;
+  const int nics = own ? std::max(1, system.nics) : 1;
+  setting.transport = transport_of(setting.library, network);
+  const BytesPerSecond rate =
+      setting.transport.efficiency > 0.0 ? setting.transport.efficiency * network.bandwidth : network.achieved;
+  setting.node_network = nics * rate;
+  if (const auto slot = host_slot(system.topology, gpus.front()); slot)
+    setting.node_network = std::min(setting.node_network, setting.local * *slot);
+  plan.links.push_back({"network", setting.node_network, true});
+  plan.description += fmt::format("{}{} x {} between nodes", plan.description.empty() ? "" : ", ", nics, network.id);
+}
+
+void append(std::vector<CollectiveMethod>& methods, std::vector<CollectiveMethod> more) {
+  methods.insert(methods.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
 }  // namespace
 
+RingOptions ring_options(const Device& device, const NcclLibrary& library) {
+  RingOptions options = default_ring_options(device);
+  options.relay = options.relay && library.release.relay;
+  return options;
+}
+
 Result<CollectivePlan> plan_collective(const System& system, const CollectiveGroup& group, CollectiveKind kind,
-                                       const NcclLibrary&) {
+                                       const NcclLibrary& library) {
   CollectivePlan plan;
   plan.kind = kind;
   const int local = static_cast<int>(group.devices.size());
   plan.ranks = local * group.nodes;
   if (plan.ranks <= 1) return plan;
-  plan.methods.emplace_back();
-  const double p = plan.ranks;
-  const RingWork work = ring_work(kind, p);
-  double rings = 1.0;
-  if (local > 1) {
-    const std::vector<VertexId> all = system.topology.gpus();
-    std::vector<VertexId> gpus;
-    gpus.reserve(group.devices.size());
-    for (const int device : group.devices) gpus.push_back(all[static_cast<std::size_t>(device)]);
-    const RingSet set = find_rings(system.topology, gpus, default_ring_options(system.device));
-    if (set.bandwidth <= BytesPerSecond(0.0))
-      return fail(fmt::format("{}: GPUs {} cannot reach each other", system.id, fmt::join(group.devices, ",")));
-    rings = std::max(set.effective_rings, 1.0);
-    plan.channels = static_cast<int>(2 * set.rings.size());
-    plan.description = fmt::format("{} {} ring{} at {:.3g} GB/s", set.effective_rings, set.over_nvlink ? "NVLink" : "host",
-                                   set.effective_rings == 1 ? "" : "s", set.bandwidth.base() / 1e9);
-    if (set.over_nvlink && !set.relayed && set.effective_rings == static_cast<double>(set.rings.size()) &&
-        set.rings.front().order.size() == gpus.size()) {
-      DirectedUses uses;
-      for (const Ring& ring : set.rings) {
-        for (std::size_t i = 0; i < ring.order.size(); ++i)
-          count_step(system.topology, ring.order[i], ring.order[(i + 1) % ring.order.size()], true, work.volume / rings, uses);
-      }
-      for (const auto& [key, weight] : uses) {
-        const LinkBundle& bundle = system.topology.links[static_cast<std::size_t>(key.first)];
-        add_use(plan, {fmt::format("{}{}", bundle.name, key.second ? " >" : " <"), bundle.count * bundle.sm_copy}, weight);
-      }
-    } else {
-      // Relayed, half-speed and host rings: the search states the rate they reach together.
-      add_use(plan, {set.over_nvlink ? "nvlink rings" : "host ring", rings * set.bandwidth}, work.volume);
-    }
-  }
-  double network_steps = 0.0;
+  if (group.nodes > 1 && !group.network)
+    return fail(fmt::format("{}: {} nodes need a network; name one with --network", system.id, group.nodes));
+  const std::vector<VertexId> all = system.topology.gpus();
+  std::vector<VertexId> gpus;
+  gpus.reserve(group.devices.size());
+  for (const int device : group.devices) gpus.push_back(all[static_cast<std::size_t>(device)]);
+  auto rings = ring_paths(system.topology, gpus, ring_options(system.device, library),
+                          fmt::format("{}: GPUs {}", system.id, fmt::join(group.devices, ",")));
+  if (!rings) return tl::make_unexpected(rings.error());
+  const auto start = call_start(library, group, rings->fabric);
+  if (!start) return tl::make_unexpected(start.error());
+  MethodSetting setting{library, system.device, kind, local, group.nodes, std::move(*rings), *start, {}, {}, {}};
+  setting.port = switch_port(system.topology, gpus.front());
+  plan.launch = *start;
+  plan.channels = std::max(costs(library, setting.rings.fabric).channels, 2 * setting.rings.channels);
+  plan.description = setting.rings.description;
+  if (kind == CollectiveKind::all_to_all) load_pairs(system.topology, gpus, ring_options(system.device, library), setting.rings);
+  plan.links = setting.rings.links;
+  std::optional<std::int32_t> network;
   if (group.nodes > 1) {
-    if (!group.network) return fail(fmt::format("{}: {} nodes need a network; name one with --network", system.id, group.nodes));
-    const Network& network = *group.network;
-    // A network other than the machine's own comes with one port a node.
-    const bool own = system.network && system.network->id == network.id;
-    const int nics = own ? std::max(1, system.nics) : 1;
-    BytesPerSecond capacity = nics * network.achieved;
-    if (const auto slot = host_slot(system.topology, group.devices); slot) capacity = std::min(capacity, local * *slot);
-    add_use(plan, {"network", capacity, true}, work.volume);
-    network_steps = work.rounds * (group.nodes - 1.0);
-    plan.description += fmt::format("{}{} x {} between nodes", plan.description.empty() ? "" : ", ", nics, network.id);
+    network = static_cast<std::int32_t>(plan.links.size());
+    join_nodes(system, group, gpus, setting, plan);
   }
-  const double steps = work.rounds * (p - 1.0) - network_steps;
-  plan.methods.front().start =
-      kCallStart + steps * kStep + network_steps * (kNetworkStep + (group.network ? group.network->latency : Seconds(0.0)));
+  if (kind == CollectiveKind::all_to_all) {
+    plan.methods.push_back(pairwise_method(setting, network));
+    return plan;
+  }
+  plan.methods = ring_methods(setting, network);
+  if (network) append(plan.methods, tree_methods(setting, *network));
+  append(plan.methods, switch_methods(setting, network));
+  plan.planned = std::all_of(plan.methods.begin(), plan.methods.end(),
+                             [](const CollectiveMethod& method) { return method.planned.has_value(); });
+  plan.ll_limit = plan.planned ? library.ll_limit : library.release.ll_limit;
   return plan;
 }
 
