@@ -1,5 +1,5 @@
-// tbdsim-calibrate: fits the parameters of the kernel cost models to sample files and says how good they are. `tbdsim calibrate`
-// starts it.
+// tbdsim-calibrate: measures kernels on a GPU, fits the parameters of the kernel cost models to sample files and says how good
+// they are. `tbdsim calibrate` starts it.
 #include <fmt/core.h>
 
 #include <cstdio>
@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "calibrate/cli/command_check.hpp"
+#include "calibrate/cli/command_collect.hpp"
 #include "calibrate/cli/command_fit.hpp"
+#include "calibrate/cli/command_profile.hpp"
 
 namespace {
 
@@ -18,7 +20,10 @@ constexpr const char* kUsage =
     "  check --samples FILE... [--hw NAME | FILE]                      how well parameters predict samples\n"
     "  check --samples FILE... --leave-out board | architecture        the same for boards that no fit has seen\n"
     "        [--train FILE...] [--draws N] [--draw-size N] [--seed N] [--only WORD] [--format table | json | csv]\n"
-    "  collect, profile                                                samples from a GPU (built without CUDA)\n"
+    "  collect [--plan quick | standard | full | FILE] -o FILE.csv     samples from the GPU of this machine\n"
+    "        [--gpu N] [--device NAME]\n"
+    "  profile [--skip N] [--iterations K] [-o FILE] -- PROGRAM ...    steady iterations of a training program\n"
+    "  profile [--skip N] [--iterations K] --recording FILE            the same from an earlier recording\n"
     "  --hardware DIR                                                  the folder that holds hardware/\n";
 
 int finish(const tbdsim::Result<int>& done) {
@@ -39,10 +44,8 @@ int main(int argc, char** argv) {
   const std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
   if (verb == "fit") return finish(tbdsim::calibrate::command_fit(rest));
   if (verb == "check") return finish(tbdsim::calibrate::command_check(rest));
-  if (verb == "collect" || verb == "profile") {
-    fmt::print(stderr, "tbdsim calibrate {}: no usable GPU: this program was built without CUDA\n", verb);
-    return 3;
-  }
+  if (verb == "collect") return finish(tbdsim::calibrate::command_collect(rest));
+  if (verb == "profile") return finish(tbdsim::calibrate::command_profile(rest));
   fmt::print(stderr, "tbdsim calibrate: unknown verb \"{}\"; there are fit, check, collect, profile\n{}", verb, kUsage);
   return 2;
 }

@@ -34,6 +34,8 @@ constexpr ShapeKey kEmbedding[] = {{"rows"}, {"width"}, {"lookups"}};
 constexpr ShapeKey kOptimizer[] = {{"elements"}, {"states", K::count}, {"tensors"}};
 // An empty message is measured for its latency.
 constexpr ShapeKey kCopy[] = {{"bytes", K::count}, {"kind", K::text, kCopyKinds}};
+// Empty kernels issued one after the other; graph: replayed as one graph.
+constexpr ShapeKey kLaunch[] = {{"kernels"}, {"graph", K::flag}};
 constexpr ShapeKey kCollective[] = {{"bytes", K::count}, {"ranks"}, {"nodes"}};
 
 constexpr SampleFamily kFamilies[] = {
@@ -51,6 +53,7 @@ constexpr SampleFamily kFamilies[] = {
     {"optimizer", kOptimizer},
     {"copy", kCopy},
     {"collective", kCollective},
+    {"launch", kLaunch},
 };
 
 }  // namespace

@@ -13,7 +13,6 @@
 namespace tbdsim::calibrate {
 namespace {
 
-/// Columns of a sample file, in the order in which tools write them.
 enum Column : std::size_t {
   kDevice,
   kFamily,
@@ -142,6 +141,10 @@ class Reader {
 };
 
 }  // namespace
+
+std::span<const std::string_view> sample_precisions() { return kPrecisions; }
+std::span<const std::string_view> sample_passes() { return kPasses; }
+std::span<const std::string_view> sample_columns() { return kColumnNames; }
 
 double Sample::at(std::string_view key) const {
   const auto found = std::find_if(shape.begin(), shape.end(), [&](const auto& entry) { return entry.first == key; });

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,6 +35,12 @@ struct Sample {
   /// Whether `flag` is one of the words of `flags`.
   [[nodiscard]] bool flagged(std::string_view flag) const;
 };
+
+/// Words of the columns `precision` and `pass`.
+[[nodiscard]] std::span<const std::string_view> sample_precisions();
+[[nodiscard]] std::span<const std::string_view> sample_passes();
+/// Columns of a sample file, in the order in which tools write them.
+[[nodiscard]] std::span<const std::string_view> sample_columns();
 
 /// Reads a sample file (columns: calibrate/samples/README.md), in any order of columns.
 /// Errors, all at once: what CsvTable finds; a missing or unknown column; no row; no device or op; an unknown family, pass,

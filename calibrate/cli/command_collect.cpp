@@ -1,0 +1,146 @@
+#include "calibrate/cli/command_collect.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "calibrate/cli/inputs.hpp"
+#include "calibrate/collect/device_name.hpp"
+#include "calibrate/collect/open_gpu.hpp"
+#include "calibrate/decode/sample_writer.hpp"
+
+namespace tbdsim::calibrate {
+namespace {
+
+volatile std::sig_atomic_t interrupted = 0;
+void on_interrupt(int) { interrupted = 1; }
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  return fmt::format("{:04}-{:02}-{:02}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday);
+}
+
+Result<std::string> plan_path(const std::string& name, const Catalogue& catalogue) {
+  if (name.find('/') != std::string::npos || name.find('.') != std::string::npos) return name;
+  const std::string folder = catalogue.root + "/calibrate/plans";
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) names.push_back(entry.path().stem().string());
+  std::sort(names.begin(), names.end());
+  if (std::find(names.begin(), names.end(), name) != names.end()) return fmt::format("{}/{}.toml", folder, name);
+  return fail(fmt::format("unknown plan \"{}\"; there are {}, or name a file", name, fmt::join(names, ", ")));
+}
+
+/// Keys of what an earlier run wrote to the file. A last line that was cut is dropped from it.
+Result<std::set<std::string>> keys_done(const std::string& path, const std::string& device) {
+  std::set<std::string> done;
+  if (!std::filesystem::exists(path)) return done;
+  std::ifstream in(path, std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(in)), {});
+  const std::size_t end = text.rfind('\n');
+  text.resize(end == std::string::npos ? 0 : end + 1);
+  std::error_code failed;
+  std::filesystem::resize_file(path, text.size(), failed);
+  if (failed) return fail(fmt::format("cannot write {}: {}", path, failed.message()));
+  if (text.empty() || text == sample_header()) return done;
+  const auto samples = parse_samples(text, path);
+  if (!samples) return tl::make_unexpected(samples.error());
+  for (const Sample& s : *samples) {
+    if (s.device != device)
+      return fail(fmt::format("{}:{}: holds samples of {}, this is {}; write to another file", path, s.line, s.device, device));
+    done.insert(key(s));
+  }
+  return done;
+}
+
+void show_progress(const CollectProgress& p) {
+  if (isatty(STDERR_FILENO) == 0) return;
+  const double done = static_cast<double>(p.done), all = static_cast<double>(p.all);
+  const double left = p.done > 0 ? p.elapsed.base() * (all - done) / done : p.budget.base();
+  fmt::print(stderr, "\r\033[K{}/{}  {:.0f} s of {:.0f} s, about {:.0f} s left  {}", p.done, p.all, p.elapsed.base(),
+             p.budget.base(), left, key(*p.now).substr(0, 60));
+  std::fflush(stderr);
+}
+
+int tell(const CollectSummary& s, const std::string& path) {
+  if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K");
+  // One line a reason: a machine with one GPU leaves out many collectives.
+  std::map<std::string, std::pair<std::string, int>> reasons;
+  for (const LeftOut& l : s.left_out) {
+    auto& [example, count] = reasons[l.reason];
+    if (count++ == 0) example = l.measurement;
+  }
+  for (const auto& [reason, what] : reasons)
+    fmt::print(stderr, "left out: {} ({}{})\n", reason, what.first,
+               what.second > 1 ? fmt::format(" and {} more", what.second - 1) : "");
+  fmt::print("{}: {} measured, {} already there, {} noisy, {} under a throttled clock, {} left out\n", path, s.measured,
+             s.already, s.noisy, s.throttled, s.left_out.size());
+  if (s.not_started == 0) return 0;
+  fmt::print("{} not started ({}); the same command goes on where this one stopped\n", s.not_started,
+             s.interrupted ? "interrupted" : "the plan's time is spent");
+  return 1;
+}
+
+}  // namespace
+
+Result<int> command_collect(const std::vector<std::string>& words) {
+  const auto arguments = Arguments::parse("collect", words, {{"--plan"}, {"-o"}, {"--device"}, {"--gpu"}, {"--hardware"}});
+  if (!arguments) return tl::make_unexpected(arguments.error());
+  const auto catalogue = catalogue_of(*arguments);
+  if (!catalogue) return tl::make_unexpected(catalogue.error());
+  const auto path = plan_path(arguments->one("--plan", "quick"), *catalogue);
+  if (!path) return tl::make_unexpected(path.error());
+  const auto plan = read_plan(*path);
+  if (!plan) return tl::make_unexpected(plan.error());
+  const std::string output = arguments->one("-o");
+  if (output.empty()) return fail("calibrate collect: no output; use -o FILE.csv");
+  const std::string number = arguments->one("--gpu", "0");
+  if (number.empty() || number.size() > 3 || number.find_first_not_of("0123456789") != std::string::npos)
+    return fail(fmt::format("calibrate collect: --gpu {}: expected the number of a GPU, from 0", number));
+
+  std::vector<std::string> notes;
+  auto gpu = open_gpu(std::stoi(number), notes);
+  if (!gpu) {
+    fmt::print(stderr, "{}\n", gpu.error());
+    return 3;
+  }
+  for (const std::string& note : notes) fmt::print(stderr, "note: {}\n", note);
+  CollectOptions options;
+  options.device = arguments->one("--device");
+  if (options.device.empty()) {
+    auto id = catalogue_id((*gpu)->identity().name, catalogue_ids(*catalogue, "gpus"));
+    if (!id) return tl::make_unexpected(id.error());
+    options.device = *id;
+  }
+  auto done = keys_done(output, options.device);
+  if (!done) return tl::make_unexpected(done.error());
+  const bool fresh = !std::filesystem::exists(output) || std::filesystem::file_size(output) == 0;
+  std::ofstream file(output, std::ios::binary | std::ios::app);
+  if (fresh) file << sample_header() << std::flush;
+  if (!file) return fail(fmt::format("cannot write {}", output));
+
+  options.date = today();
+  options.done = std::move(*done);
+  const auto start = std::chrono::steady_clock::now();
+  options.clock = [start] { return Seconds(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()); };
+  options.interrupted = [] { return interrupted != 0; };
+  options.progress = show_progress;
+  std::signal(SIGINT, on_interrupt);
+  std::signal(SIGTERM, on_interrupt);
+  fmt::print(stderr, "{} as {}, plan {} ({} measurements, at most {:.0f} s)\n", (*gpu)->identity().name, options.device,
+             plan->name, plan->measurements.size(), plan->budget.base());
+  const CollectSummary summary = collect(**gpu, *plan, options, [&](const Sample& s) { file << sample_row(s) << std::flush; });
+  if (!file) return fail(fmt::format("cannot write {}; what it holds is complete up to its last line", output));
+  return tell(summary, output);
+}
+
+}  // namespace tbdsim::calibrate

@@ -1,0 +1,63 @@
+#include "calibrate/collect/device_name.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "model/support/quote.hpp"
+
+namespace tbdsim::calibrate {
+namespace {
+
+/// Lower-case words: letters and digits, split at everything else.
+std::vector<std::string> words_of(const std::string& text) {
+  std::vector<std::string> words(1);
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) != 0)
+      words.back() += static_cast<char>(std::tolower(byte));
+    else if (!words.back().empty())
+      words.emplace_back();
+  }
+  if (words.back().empty()) words.pop_back();
+  return words;
+}
+
+std::vector<std::string> significant(const std::string& driver_name) {
+  constexpr std::array<std::string_view, 10> kLine{"nvidia",   "geforce",     "tesla", "quadro", "gpu",
+                                                   "graphics", "corporation", "with",  "max",    "hbm3"};
+  std::vector<std::string> words = words_of(driver_name);
+  words.erase(std::remove_if(words.begin(), words.end(),
+                             [&](const std::string& w) { return std::find(kLine.begin(), kLine.end(), w) != kLine.end(); }),
+              words.end());
+  return words;
+}
+
+/// A catalogue says "sxm5" where a driver may say "SXM".
+bool agrees(const std::string& word, const std::vector<std::string>& id) {
+  return std::any_of(id.begin(), id.end(), [&](const std::string& part) { return part.rfind(word, 0) == 0; });
+}
+
+}  // namespace
+
+Result<std::string> catalogue_id(const std::string& driver_name, const std::vector<std::string>& ids) {
+  const std::vector<std::string> wanted = significant(driver_name);
+  std::vector<std::string> fitting, exact;
+  for (const std::string& id : ids) {
+    const std::vector<std::string> parts = words_of(id);
+    if (wanted.empty() || !std::all_of(wanted.begin(), wanted.end(), [&](const auto& w) { return agrees(w, parts); })) continue;
+    fitting.push_back(id);
+    if (parts == wanted) exact.push_back(id);
+  }
+  if (exact.size() == 1) return exact.front();
+  if (fitting.size() == 1) return fitting.front();
+  if (fitting.empty())
+    return fail(
+        fmt::format("no catalogued GPU is called {}; name one of `tbdsim list gpus`, or a name of your own, with --device",
+                    quoted(driver_name)));
+  return fail(fmt::format("{} may be {}; say which with --device", quoted(driver_name), fmt::join(fitting, ", ")));
+}
+
+}  // namespace tbdsim::calibrate

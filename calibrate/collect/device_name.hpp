@@ -1,0 +1,14 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "model/support/result.hpp"
+
+namespace tbdsim::calibrate {
+
+/// The catalogue id of a GPU by the name that its driver gives ("NVIDIA H200", "Tesla V100-SXM2-16GB"): the only id that has
+/// all words of the name at its start or among its own, maker and product line aside.
+/// Errors: none or several fit; lists them and asks for --device.
+[[nodiscard]] Result<std::string> catalogue_id(const std::string& driver_name, const std::vector<std::string>& ids);
+
+}  // namespace tbdsim::calibrate

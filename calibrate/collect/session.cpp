@@ -1,0 +1,109 @@
+#include "calibrate/collect/session.hpp"
+
+#include <fmt/format.h>
+
+#include "calibrate/decode/sample_writer.hpp"
+
+namespace tbdsim::calibrate {
+namespace {
+
+struct Outcome {
+  std::vector<Seconds> times;
+  Stop stop = Stop::go_on;
+  bool throttled = false;
+  GpuState state;
+};
+
+/// Runs rounds until the rule is content. Error: the driver's words, or nothing at all when the user interrupts.
+tl::expected<Outcome, std::string> measure(GpuBench& gpu, PreparedKernel& kernel, const StoppingRule& rule,
+                                           const CollectOptions& options) {
+  Outcome outcome;
+  if (auto warm_up = kernel.repeat(rule.least); !warm_up) return tl::make_unexpected(warm_up.error());
+  while (outcome.stop == Stop::go_on) {
+    if (options.interrupted()) return tl::make_unexpected(std::string());
+    auto round = kernel.repeat(rule.least);
+    if (!round) return tl::make_unexpected(round.error());
+    if (round->empty()) return tl::make_unexpected(std::string("the device reported no time"));
+    outcome.times.insert(outcome.times.end(), round->begin(), round->end());
+    outcome.state = gpu.state();
+    outcome.throttled = outcome.throttled || outcome.state.throttled;
+    outcome.stop = decide(outcome.times, rule);
+  }
+  return outcome;
+}
+
+Sample complete(const Measurement& m, const Outcome& outcome, const PreparedKernel& kernel, const GpuIdentity& identity,
+                const CollectOptions& options) {
+  const Repetitions repetitions = summarize(outcome.times);
+  Sample s = m.sample;
+  s.device = options.device;
+  s.time = repetitions.median;
+  s.spread = repetitions.spread;
+  s.call_timing = kernel.call_timing();
+  s.algorithm = kernel.algorithm();
+  s.layout = kernel.layout();
+  s.clock = outcome.state.clock;
+  s.memory_clock = outcome.state.memory_clock;
+  s.power = outcome.state.power;
+  s.driver = identity.driver;
+  s.library = identity.libraries;
+  s.date = options.date;
+  s.flags = m.cold ? "cold" : "hot";
+  if (!identity.activity_records) s.flags += " event-timing";
+  if (outcome.stop == Stop::out_of_time) s.flags += " noisy-time";
+  if (outcome.stop == Stop::out_of_count) s.flags += " noisy-count";
+  if (outcome.throttled) s.flags += " throttled";
+  if (repetitions.outliers > 0) s.flags += fmt::format(" outliers={}", repetitions.outliers);
+  s.source = fmt::format("measured: {}, median of {}", identity.name, outcome.times.size());
+  return s;
+}
+
+}  // namespace
+
+std::string key(const Sample& sample) { return key(Measurement{sample, shape_text(sample), !sample.flagged("hot")}); }
+
+CollectSummary collect(GpuBench& gpu, const Plan& plan, const CollectOptions& options,
+                       const std::function<void(const Sample&)>& take) {
+  CollectSummary summary;
+  const Seconds start = options.clock();
+  CollectProgress progress;
+  progress.all = plan.measurements.size();
+  progress.budget = plan.budget;
+  for (const Measurement& m : plan.measurements) {
+    progress.elapsed = options.clock() - start;
+    progress.now = &m;
+    if (options.progress) options.progress(progress);
+    ++progress.done;
+    if (options.done.count(key(m)) != 0) {
+      ++summary.already;
+      continue;
+    }
+    summary.interrupted = summary.interrupted || options.interrupted();
+    if (summary.interrupted || progress.elapsed >= plan.budget) {
+      ++summary.not_started;
+      continue;
+    }
+    auto kernel = gpu.prepare(m);
+    if (!kernel) {
+      summary.left_out.push_back({key(m), kernel.error()});
+      continue;
+    }
+    const auto outcome = measure(gpu, **kernel, plan.stop, options);
+    if (!outcome && outcome.error().empty()) {
+      summary.interrupted = true;
+      ++summary.not_started;
+      continue;
+    }
+    if (!outcome) {
+      summary.left_out.push_back({key(m), outcome.error()});
+      continue;
+    }
+    take(complete(m, *outcome, **kernel, gpu.identity(), options));
+    ++summary.measured;
+    summary.noisy += outcome->stop == Stop::converged ? 0 : 1;
+    summary.throttled += outcome->throttled ? 1 : 0;
+  }
+  return summary;
+}
+
+}  // namespace tbdsim::calibrate

@@ -1,0 +1,21 @@
+#pragma once
+#include <functional>
+
+#include "calibrate/cuda/libraries.hpp"
+#include "calibrate/decode/activity_log.hpp"
+
+namespace tbdsim::calibrate {
+
+// Fields used here stand at the same place in every later struct of the same record; each toolkit names its own.
+#if CUPTI_API_VERSION >= 18
+using KernelRecord = CUpti_ActivityKernel9;  // CUDA 12 and later
+#else
+using KernelRecord = CUpti_ActivityKernel5;  // CUDA 11
+#endif
+using CopyRecord = CUpti_ActivityMemcpy4;
+using FillRecord = CUpti_ActivityMemset3;
+
+/// Hands every kernel, copy and fill of a buffer that CUPTI has filled to `take`.
+void decode_buffer(const Cupti& cupti, std::uint8_t* buffer, std::size_t size, const std::function<void(const Activity&)>& take);
+
+}  // namespace tbdsim::calibrate

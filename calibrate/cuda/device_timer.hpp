@@ -1,0 +1,49 @@
+#pragma once
+#include <functional>
+#include <mutex>
+#include <vector>
+
+#include "calibrate/cuda/activity_records.hpp"
+#include "calibrate/cuda/device_memory.hpp"
+
+namespace tbdsim::calibrate {
+
+/// Device time of repeated work on one stream.
+///
+/// From CUPTI activity records where profiling is permitted: the sum of kernel, copy and fill times of one repetition, no
+/// gaps between them. Otherwise from events around each repetition, gaps and launch included. One per process: CUPTI's
+/// callbacks have no context of their own.
+class DeviceTimer {
+ public:
+  /// Falls back to events when CUPTI is missing or refuses (`reason` says why).
+  explicit DeviceTimer(cudaStream_t stream, std::size_t l2_bytes);
+  ~DeviceTimer();
+  DeviceTimer(const DeviceTimer&) = delete;
+  DeviceTimer& operator=(const DeviceTimer&) = delete;
+
+  [[nodiscard]] bool activity_records() const { return recording_; }
+  [[nodiscard]] const std::string& reason() const { return reason_; }
+
+  /// Times of `count` runs of `work`; cold: the L2 cache is overwritten before each, outside the measured time.
+  /// Throws GpuFailure.
+  [[nodiscard]] std::vector<Seconds> time(int count, bool cold, const std::function<void()>& work);
+
+ private:
+  static void CUPTIAPI buffer_requested(std::uint8_t** buffer, std::size_t* size, std::size_t* records);
+  static void CUPTIAPI buffer_completed(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t size,
+                                        std::size_t valid);
+  [[nodiscard]] std::vector<Seconds> time_by_records(int count);
+  [[nodiscard]] std::vector<Seconds> time_by_events(int count, bool cold, const std::function<void()>& work);
+  void separate(bool cold);
+
+  static DeviceTimer* active_;
+  cudaStream_t stream_;
+  DeviceMemory scratch_;
+  Cupti cupti_;
+  bool recording_ = false;
+  std::string reason_;
+  std::mutex mutex_;
+  std::vector<Activity> records_;
+};
+
+}  // namespace tbdsim::calibrate

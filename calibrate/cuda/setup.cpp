@@ -1,0 +1,22 @@
+#include "calibrate/cuda/setup.hpp"
+
+namespace tbdsim::calibrate {
+
+Element element_of(const std::string& precision) {
+  if (precision == "fp16") return Element::fp16;
+  if (precision == "bf16") return Element::bf16;
+  if (precision == "fp32" || precision == "tf32") return Element::fp32;
+  throw GpuFailure("precision " + precision + " is measured for gemm alone");
+}
+
+std::size_t bytes_of(Element element) { return element == Element::fp32 ? 4 : 2; }
+
+Buffer random_buffer(std::size_t elements, Element element, cudaStream_t stream) {
+  using C = DeviceMemory::Content;
+  return make_buffer(elements * bytes_of(element), element == Element::fp32 ? C::random_fp32 : C::random_16, stream,
+                     element == Element::bf16);
+}
+
+int whole(const Measurement& m, std::string_view key) { return static_cast<int>(m.sample.at(key)); }
+
+}  // namespace tbdsim::calibrate

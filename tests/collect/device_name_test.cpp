@@ -1,0 +1,25 @@
+#include "calibrate/collect/device_name.hpp"
+
+#include "model/hardware/cluster.hpp"
+#include "tests/catch.hpp"
+
+using namespace tbdsim;
+using namespace tbdsim::calibrate;
+
+TEST_CASE("names that drivers give find their catalogue entries") {
+  const auto ids = catalogue_ids({TBDSIM_SOURCE_DIR}, "gpus");
+  CHECK(catalogue_id("NVIDIA H200", ids).value() == "h200-sxm-141gb");
+  CHECK(catalogue_id("Tesla V100-SXM2-16GB", ids).value() == "v100-sxm2-16gb");
+  CHECK(catalogue_id("NVIDIA GeForce RTX 2080 Ti", ids).value() == "rtx-2080-ti");
+  CHECK(catalogue_id("NVIDIA A100-SXM4-40GB", ids).value() == "a100-sxm4-40gb");
+}
+
+TEST_CASE("several or no entries ask for the device") {
+  const auto several = catalogue_id("NVIDIA V100", {"v100-pcie-16gb", "v100-sxm2-16gb"});
+  REQUIRE_FALSE(several);
+  CHECK(several.error().front().message == "\"NVIDIA V100\" may be v100-pcie-16gb, v100-sxm2-16gb; say which with --device");
+  const auto none = catalogue_id("Voodoo 2", {"v100-pcie-16gb"});
+  REQUIRE_FALSE(none);
+  CHECK(none.error().front().message ==
+        "no catalogued GPU is called \"Voodoo 2\"; name one of `tbdsim list gpus`, or a name of your own, with --device");
+}

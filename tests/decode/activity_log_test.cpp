@@ -1,0 +1,115 @@
+#include "calibrate/decode/activity_log.hpp"
+
+#include "calibrate/decode/steady_state.hpp"
+#include "tests/catch.hpp"
+
+using namespace tbdsim;
+using namespace tbdsim::calibrate;
+
+namespace {
+
+/// A recording made up for tests: `warm_up` odd kernels, then iterations of 10 us: copy 1 us, gap 1 us, gemm 4 us, relu twice
+/// 1 us each, gap 2 us. A checkpoint kernel after iteration `odd` runs inside the gap.
+ActivityLog constructed(int warm_up, int iterations, int odd = -1) {
+  ActivityLog log;
+  std::uint32_t correlation = 0;
+  const auto add = [&](ActivityKind kind, const char* name, std::int64_t start, std::int64_t end, std::int32_t grid) {
+    Activity a;
+    a.kind = kind;
+    a.correlation = ++correlation;
+    a.start_ns = start;
+    a.end_ns = end;
+    a.grid = {grid, 1, 1};
+    a.block = {256, 1, 1};
+    a.bytes = kind == ActivityKind::copy ? 4096 : 0;
+    a.name = name;
+    log.activities.push_back(a);
+  };
+  std::int64_t now = 0;
+  for (int i = 0; i < warm_up; ++i, now += 3000) add(ActivityKind::kernel, "find_best", now, now + 2500, 100 + i);
+  for (int i = 0; i < iterations; ++i, now += 10000) {
+    add(ActivityKind::copy, "HtoD", now, now + 1000, 0);
+    add(ActivityKind::kernel, "hmma_gemm_128x128", now + 2000, now + 6000, 64);
+    add(ActivityKind::kernel, "relu", now + 6000, now + 7000, 8);
+    add(ActivityKind::kernel, "relu", now + 7000, now + 8000, 8);
+    if (i == odd) add(ActivityKind::kernel, "checkpoint", now + 8500, now + 9000, 1);
+  }
+  return log;
+}
+
+std::string text_of(const ActivityLog& log) {
+  std::string text = activity_header(log);
+  for (const Activity& a : log.activities) text += activity_line(a);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("a recording reads back as it was written") {
+  ActivityLog log = constructed(2, 1);
+  log.device = "Some GPU";
+  log.activities.front().name = "void f<int, 3>(float const*)";
+  Activity fill;
+  fill.kind = ActivityKind::fill;
+  fill.start_ns = fill.end_ns = 99000;
+  fill.bytes = 512;
+  log.activities.push_back(fill);
+  const auto again = parse_activity_log(text_of(log) + "dropped 3\n", "r.txt");
+  if (!again) FAIL(to_text(again.error()));
+  CHECK(again->device == "Some GPU");
+  CHECK(again->dropped == 3);
+  REQUIRE(again->activities.size() == log.activities.size());
+  CHECK(text_of(*again) == text_of(log));
+  CHECK(again->activities[1].time().base() == Approx(2.5e-6));
+}
+
+TEST_CASE("a recording that was cut keeps all but its last line") {
+  const std::string text = text_of(constructed(0, 2));
+  const auto cut = parse_activity_log(text.substr(0, text.size() - 9), "r.txt");
+  REQUIRE(cut);
+  CHECK(cut->activities.size() == 7);
+}
+
+TEST_CASE("what is no recording is refused with its place") {
+  CHECK(to_text(parse_activity_log("hello\n", "r.txt").error()) ==
+        "r.txt:1:1: expected a recording that starts with \"tbdsim-activity 1\"\n");
+  CHECK(to_text(parse_activity_log("tbdsim-activity 1\ncopy 1 7 20 10 64 HtoD\nkernel 1 2\n", "r.txt").error()) ==
+        "r.txt:2:1: expected a kernel, copy or fill with its numbers, got \"copy 1 7 20 10 64 HtoD\"\n"
+        "r.txt:3:1: expected a kernel, copy or fill with its numbers, got \"kernel 1 2\"\n");
+}
+
+TEST_CASE("steady iterations are found behind a warm-up of another kind") {
+  const ActivityLog log = constructed(17, 40);
+  const auto steady = find_iterations(log, 3, 5);
+  if (!steady) FAIL(to_text(steady.error()));
+  CHECK(steady->period == 4);
+  CHECK(steady->iterations == 5);
+  CHECK(steady->first >= 17);
+  const ProfileSummary s = summarize(log, *steady);
+  CHECK(s.step.base() == Approx(10e-6));
+  CHECK(s.step_spread.base() == Approx(0.0).margin(1e-12));
+  CHECK(s.busy == Approx(0.6));
+  CHECK(s.copying == Approx(0.1));
+  CHECK(s.launches == Approx(3.0));
+  CHECK(s.tensor_core == Approx(4.0 / 6.0));
+  REQUIRE(s.kernels.size() == 2);
+  CHECK(s.kernels[0].name == "hmma_gemm_128x128");
+  CHECK(s.kernels[0].share == Approx(4.0 / 6.0));
+  CHECK(s.kernels[1].calls == Approx(2.0));
+  CHECK(s.kernels[1].mean.base() == Approx(1e-6));
+}
+
+TEST_CASE("one odd kernel among many iterations does not hide the period") {
+  const auto steady = find_iterations(constructed(5, 200, 150), 0, 10);
+  REQUIRE(steady);
+  CHECK(steady->period == 4);
+}
+
+TEST_CASE("too short a recording says what there is") {
+  CHECK(find_iterations(constructed(30, 2), 0, 1).error().front().message ==
+        "no iteration repeats three times among the last 19 of 38 recorded kernels and copies; let the program train longer");
+  const auto few = find_iterations(constructed(0, 40), 60, 5);
+  REQUIRE_FALSE(few);
+  CHECK(few.error().front().message == "40 steady iterations were recorded, --skip 60 --iterations 5 need 65");
+  CHECK_FALSE(find_iterations(ActivityLog{}, 0, 1));
+}
