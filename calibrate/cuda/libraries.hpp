@@ -15,6 +15,7 @@
 
 namespace tbdsim::calibrate {
 
+// clang-format off
 #define TBDSIM_ENTRY(name) decltype(&::name) name = nullptr;
 
 #define TBDSIM_CUPTI_FUNCTIONS(X)                                                                                               \
@@ -84,6 +85,7 @@ struct Nccl {
 };
 #endif
 
+// clang-format on
 #undef TBDSIM_ENTRY
 
 }  // namespace tbdsim::calibrate

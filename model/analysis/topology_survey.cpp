@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "model/engine/shared_link.hpp"
 #include "model/support/edit_distance.hpp"
 #include "model/support/quote.hpp"
 
@@ -55,6 +56,53 @@ TransferWay way_of(const Topology& topology, const Route& route, const char* via
   return way;
 }
 
+/// The way a copy takes by itself; over the host at the staged rate where the two are no peers.
+std::optional<Route> copy_route(const Topology& topology, VertexId from, VertexId to, CopyRate& rate) {
+  auto route = find_route(topology, from, to, Via::direct);
+  if (!route) route = find_route(topology, from, to, Via::host);
+  if (!route) return std::nullopt;
+  rate.staged = !relation(topology, from, to).peer_access;
+  rate.alone = route->bandwidth;
+  for (const std::int32_t index : route->links) {
+    const LinkBundle& link = topology.links[static_cast<std::size_t>(index)];
+    if (rate.staged && link.staged) rate.alone = std::min(rate.alone, *link.staged);
+  }
+  return route;
+}
+
+// All pairs of more GPUs than stand in one box are not laid out: their copies would be counted in millions.
+constexpr std::size_t kMostCopyingGpus = 16;
+
+/// Copies of every pair of the group, alone and all at once.
+std::vector<std::vector<CopyRate>> copy_rates(const Topology& topology, const std::vector<VertexId>& group) {
+  std::vector<std::vector<CopyRate>> rates(group.size(), std::vector<CopyRate>(group.size()));
+  if (group.size() > kMostCopyingGpus) return rates;
+  std::vector<BytesPerSecond> capacities;  // of both directions of each link
+  for (const LinkBundle& link : topology.links) capacities.insert(capacities.end(), 2, link.count * link.achieved);
+  std::vector<std::vector<engine::LinkUse>> uses;
+  std::vector<engine::FlowRoute> flows;
+  std::vector<CopyRate*> targets;
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    for (std::size_t j = 0; j < group.size(); ++j) {
+      const auto route = i == j ? std::nullopt : copy_route(topology, group[i], group[j], rates[i][j]);
+      if (!route) continue;
+      uses.emplace_back();
+      for (std::size_t k = 0; k < route->links.size(); ++k) {
+        const std::int32_t link = route->links[k];
+        const bool forward = topology.links[static_cast<std::size_t>(link)].a == route->vertices[k];
+        uses.back().push_back({engine::LinkId{2 * link + (forward ? 1 : 0)}, 1.0});
+      }
+      targets.push_back(&rates[i][j]);
+    }
+  }
+  for (std::size_t f = 0; f < uses.size(); ++f) flows.push_back({uses[f], targets[f]->alone});
+  engine::SharedLinks shared(capacities, flows);
+  for (std::size_t f = 0; f < flows.size(); ++f) shared.start(static_cast<std::int32_t>(f));
+  shared.update();
+  for (std::size_t f = 0; f < flows.size(); ++f) targets[f]->contended = shared.rate(static_cast<std::int32_t>(f));
+  return rates;
+}
+
 }  // namespace
 
 Result<TopologySurvey> survey(const System& system, const std::vector<int>& devices) {
@@ -77,6 +125,7 @@ Result<TopologySurvey> survey(const System& system, const std::vector<int>& devi
       result.relays.back().push_back(std::move(relays));
     }
   }
+  result.copies = copy_rates(topology, *group);
   result.rings = find_rings(topology, *group, default_ring_options(system.device));
   for (const Ring& ring : result.rings.rings) result.ring_orders.push_back(ring_names(topology, ring));
   result.ring_bandwidth = result.rings.effective_rings * result.rings.bandwidth;

@@ -19,12 +19,20 @@ struct TransferWay {
   Seconds time;  ///< latency + bytes / bandwidth, alone on its links
 };
 
+/// What a copy from one GPU to another reaches: directly between peers, else staged in host memory.
+struct CopyRate {
+  BytesPerSecond alone;      ///< 0: no way
+  BytesPerSecond contended;  ///< while every GPU of the group copies to every other, shared max-min fairly
+  bool staged = false;
+};
+
 /// How some GPUs of one node are wired.
 struct TopologySurvey {
   std::string system, device;
   std::vector<std::string> gpus;                              ///< the group, "gpu0"
   std::vector<std::vector<PairRelation>> pairs;               ///< of the group; the diagonal is empty
   std::vector<std::vector<std::vector<std::string>>> relays;  ///< names, pair by pair
+  std::vector<std::vector<CopyRate>> copies;                  ///< pair by pair; the diagonal is empty
   int peer_pairs = 0;                                         ///< ordered pairs of the group with peer access
   RingSet rings;
   std::vector<std::vector<std::string>> ring_orders;  ///< of `rings`, GPUs by name, relays included

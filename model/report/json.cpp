@@ -236,6 +236,9 @@ Json pair_json(const TopologySurvey& s, std::size_t i, std::size_t j) {
           {"pcie", pair.pcie},
           {"peer_access", pair.peer_access},
           {"hops", pair.hops},
+          {"copy_bytes_per_s", s.copies[i][j].alone.base()},
+          {"copy_contended_bytes_per_s", s.copies[i][j].contended.base()},
+          {"copy_staged", s.copies[i][j].staged},
           {"relays", s.relays[i][j]}};
 }
 
