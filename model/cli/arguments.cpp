@@ -1,3 +1,4 @@
+// Long because one file includes CLI11: every option of every verb.
 #include "model/cli/arguments.hpp"
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 
 #include "model/analysis/row_options.hpp"
 #include "model/analysis/what_if.hpp"
+#include "model/input/value_list.hpp"
 #include "model/support/edit_distance.hpp"
 #include "model/support/quote.hpp"
 #include "model/units/parse.hpp"
@@ -116,14 +118,28 @@ void add_what_if(CLI::App& verb, std::vector<std::string>& set) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
-/// The options that describe one job.
-void describe_job(CLI::App& verb, PredictOptions& o) {
+/// "1,2,4,8", "1..8" or "4..128*2".
+void add_counts(CLI::App& verb, const std::string& name, const std::string& help, std::vector<int>& target) {
+  const auto apply = [name, &target](const std::string& text) {
+    const auto list = parse_number_list(name, text);
+    if (!list) throw CLI::ValidationError(name, list.error().front().message.substr(name.size() + 2));
+    target.clear();
+    for (const std::int64_t n : *list) {
+      if (n < std::numeric_limits<int>::min() || n > std::numeric_limits<int>::max())
+        throw CLI::ValidationError(name, fmt::format("{} is too large", n));
+      target.push_back(static_cast<int>(n));
+    }
+  };
+  verb.add_option_function<std::string>(name, apply, help)->option_text("LIST");
+}
+
+void add_workload(CLI::App& verb, PredictOptions& o) {
   add_name(verb, "--hw", "NAME|FILE", "System, or a GPU in a plain PCIe host", o.hardware);
   add_name(verb, "--model", "NAME|FILE", "Network; NAME@mxnet, @torchvision or @tf is a variant", o.model);
-  add_number(verb, "--gpus", "GPUs of the job [all GPUs of --nodes nodes]", o.gpus);
-  add_number(verb, "--nodes", "Nodes [1, or as many as --gpus fills]", o.nodes);
-  add(verb, "--devices", "0,3", "These GPUs of every node [its first ones]",
-      [&o](const std::string& text) { return set_devices(o.devices, text); });
+}
+
+/// What a job is apart from its hardware, network and size.
+void add_job(CLI::App& verb, PredictOptions& o) {
   add_name(verb, "--network", "NAME", "Network between nodes [the system's]", o.network);
   add_number(verb, "--batch", "Samples per GPU and step [the network's, CNNs 32]", o.batch);
   add_number(verb, "--image", "Side of the image in pixels [the network's]", o.image);
@@ -133,9 +149,29 @@ void describe_job(CLI::App& verb, PredictOptions& o) {
            o.stack);
   add_name(verb, "--exchange", "NAME", "How gradients are exchanged [allreduce]", o.exchange);
   add_name(verb, "--optimizer", "NAME", "sgd, sgd-momentum, adam, lamb, lars or novograd\n[sgd-momentum for CNNs]", o.optimizer);
-  add_name(verb, "--input", "NAME", "Where samples come from [synthetic]", o.input);
+  add_name(verb, "--input", "NAME", "Where samples come from [the stack's]", o.input);
+  verb.add_flag("--mock-loader", o.mock_loader, "Samples are there when they are needed");
+  verb.add_flag("--mock-trainer", o.mock_trainer, "Only load samples");
   add_set(verb, o.set);
   add_what_if(verb, o.set);
+}
+
+void add_seed(CLI::App& verb, PredictOptions& o) {
+  add(verb, "--seed", "N", "Seed of anything random [1]", [&o](const std::string& text) -> std::string {
+    const auto seed = whole_number(text, 0);
+    o.seed = seed.value_or(o.seed);
+    return seed ? "" : "a whole number of at least 0";
+  });
+}
+
+/// The options that describe one job.
+void describe_job(CLI::App& verb, PredictOptions& o) {
+  add_workload(verb, o);
+  add_number(verb, "--gpus", "GPUs of the job [all GPUs of --nodes nodes]", o.gpus);
+  add_number(verb, "--nodes", "Nodes [1, or as many as --gpus fills]", o.nodes);
+  add(verb, "--devices", "0,3", "These GPUs of every node [its first ones]",
+      [&o](const std::string& text) { return set_devices(o.devices, text); });
+  add_job(verb, o);
 }
 
 /// The options of jobs, each a list.
@@ -202,7 +238,8 @@ void describe_explain(CLI::App& verb, ExplainArguments& a) {
 }
 
 void describe_predict(CLI::App& verb, PredictArguments& a) {
-  describe_job(verb, a.options);
+  PredictOptions& o = a.options;
+  describe_job(verb, o);
   verb.add_flag("--layers", a.layers, "Also the time of every layer");
   verb.add_flag("--kernels", a.kernels, "Also the time and utilisation of every kernel");
   add_name(verb, "--report", "FILE", "Write everything as one HTML page, readable offline", a.report);
@@ -214,11 +251,20 @@ void describe_predict(CLI::App& verb, PredictArguments& a) {
     a.epochs = whole_number(text, 1);
     return a.epochs ? "" : "a whole number of at least 1";
   });
-  add(verb, "--seed", "N", "Seed of anything random [1]", [&a](const std::string& text) -> std::string {
-    const auto seed = whole_number(text, 0);
-    a.seed = seed.value_or(a.seed);
-    return seed ? "" : "a whole number of at least 0";
-  });
+  add_seed(verb, o);
+  add_format(verb, a.format);
+}
+
+void describe_scale(CLI::App& verb, ScaleArguments& a) {
+  add_workload(verb, a.options);
+  add_counts(verb, "--gpus", "GPUs of the job: 1,2,4,8 or 1..8 or 8..128*2", a.gpus);
+  add_counts(verb, "--nodes", "Nodes, in the same ways [as many as --gpus fills]", a.nodes);
+  add(verb, "--samples", "N", "Samples of an epoch, such as 1281167 or 256K",
+      [&a](const std::string& text) { return set_samples(a.samples, text); });
+  verb.add_flag("--weak", a.weak, "The data set grows with the GPUs");
+  verb.add_flag("--fixed-global-batch", a.fixed_global_batch, "--batch is that of all GPUs together");
+  add_job(verb, a.options);
+  add_seed(verb, a.options);
   add_format(verb, a.format);
 }
 
@@ -268,6 +314,7 @@ struct CommandLine {
   CompareArguments compare;
   SweepArguments sweep;
   ExplainArguments explain;
+  ScaleArguments scale;
   ValidateArguments validate;
   ListArguments list;
   ShowArguments show;
@@ -282,6 +329,7 @@ struct CommandLine {
     describe_compare(verb("compare", "Several jobs side by side: speed-up, memory, price"), compare);
     describe_sweep(verb("sweep", "A grid of jobs into a file, resumable"), sweep);
     describe_explain(verb("explain", "What limits a step, its health, and what would help"), explain);
+    describe_scale(verb("scale", "Epoch time, speed-up and efficiency over GPUs and nodes"), scale);
     describe_validate(verb("validate", "Predictions against measured runs"), validate);
     describe_topology(verb("topology", "Links, relations of GPUs, rings and routes of a node"), topology);
     describe_list(verb("list", "What the catalogue holds"), list);
@@ -355,6 +403,7 @@ tl::expected<Arguments, Stop> chosen(const CommandLine& line) {
   if (verb == "compare") return line.compare;
   if (verb == "sweep") return line.sweep;
   if (verb == "explain") return line.explain;
+  if (verb == "scale") return line.scale;
   if (verb == "list") return line.list;
   if (verb == "validate") {
     if (line.validate.files.empty())

@@ -1,3 +1,4 @@
+// Long because every JSON text that a verb writes shares its parts.
 #include "model/report/json.hpp"
 
 #include <cmath>
