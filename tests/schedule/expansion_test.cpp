@@ -13,13 +13,14 @@ using namespace tbdsim;
 
 namespace {
 
-/// The same buckets as `BucketedAllReduce`, but every rank has its own streams and every node its own links, and a
-/// bucket waits for its gradients on all ranks.
+/// Buckets of gradients, each all-reduced by one flow when the ranks that are held apart have them. Held apart are either
+/// one rank, with the links of one node, or all ranks, each with its own streams, and every node with its own links.
 class ExpandedAllReduce final : public ExchangeStyle {
  public:
-  ExpandedAllReduce(CollectivePlan plan, int nodes, Bytes bucket) : plan_(std::move(plan)), nodes_(nodes), bucket_(bucket) {}
+  ExpandedAllReduce(CollectivePlan plan, std::int32_t ranks, int nodes, Bytes bucket)
+      : plan_(std::move(plan)), ranks_(ranks), nodes_(nodes), bucket_(bucket) {}
 
-  std::int32_t ranks() const override { return plan_.ranks; }
+  std::int32_t ranks() const override { return ranks_; }
   void prepare(StepBuilder& builder) override {
     stream_ = builder.add_stream("communication");
     for (int node = 0; node < nodes_; ++node) {
@@ -53,6 +54,7 @@ class ExpandedAllReduce final : public ExchangeStyle {
 
  private:
   CollectivePlan plan_;
+  std::int32_t ranks_;
   int nodes_;
   Bytes bucket_;
   engine::StreamId stream_;
@@ -78,8 +80,8 @@ TEST_CASE("256 GPUs on 32 nodes: full expansion takes as long as one rank that s
   const CollectivePlan plan =
       plan_collective(system, {devices, kNodes, system.network}, CollectiveKind::all_reduce, nccl).value();
   REQUIRE(plan.ranks == 256);
-  const LoweredStep one = lower(graph, step, kernels, stack, plan, {4});
-  ExpandedAllReduce expanded(plan, kNodes, stack.exchange_bucket);
+  ExpandedAllReduce symmetric(plan, 1, 1, stack.exchange_bucket), expanded(plan, plan.ranks, kNodes, stack.exchange_bucket);
+  const LoweredStep one = lower(graph, step, kernels, stack, symmetric, {4});
   const LoweredStep all = lower(graph, step, kernels, stack, expanded, {4});
   CHECK(all.graph.tasks() > 200 * one.graph.tasks());
   const double folded = engine::simulate(one.graph).makespan.seconds().base();
