@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "model/analysis/configure.hpp"
+#include "model/analysis/input_stage.hpp"
 #include "model/analysis/memory_estimate.hpp"
 #include "model/analysis/step_times.hpp"
 #include "model/cost/uncertainty.hpp"
@@ -59,6 +60,7 @@ std::string limit_text(const Limit& limit, double launch_share, const Configurat
   if (limit.resource == "gpu_compute") return fmt::format("{} of the critical path computes on {}{}", share, device, launches);
   if (limit.resource == "gpu_memory_bandwidth")
     return fmt::format("{} of the critical path moves data in the memory of {}{}", share, device, launches);
+  if (limit.resource == "input") return limit.text;
   if (limit.resource == "host") return fmt::format("{} of the critical path is the host issuing operators", share);
   if (limit.resource == "intra_node_link")
     return fmt::format("{} of the critical path exchanges gradients inside the node", share);
@@ -83,6 +85,14 @@ void tell_provenance(const Configuration& configuration, const KernelModel& kern
   }
   add(fmt::format("stack {}", configuration.stack.id), configuration.stack.source);
   if (configuration.gpus > 1) p.provenance.push_back({"gradient exchange", exchange.kind, exchange.description});
+  const StoreSettings& store = configuration.stack.store;
+  if (!store.source.empty() && configuration.gpus > 1 && (configuration.exchange == "p2p" || configuration.exchange == "nccl"))
+    add("host time per key, routes of the store", store.source);
+  if (configuration.exchange == "nccl" && store.nccl_slowdown != 1.0)
+    add(fmt::format("nccl store: everything {} times as long, {} decode threads fewer", store.nccl_slowdown,
+                    store.nccl_decode_threads_lost),
+        store.nccl_source);
+  if (configuration.pipeline) add(fmt::format("input {}", configuration.input), configuration.input_source);
 }
 
 }  // namespace
@@ -98,11 +108,12 @@ Result<Prediction> predict(Session& session, const PredictOptions& options) {
   const auto library = session.nccl(configuration.stack.nccl, system.device.architecture);
   if (!*library) return tl::make_unexpected(library->error());
   auto exchange = plan_exchange(configuration.exchange, {system, configuration.devices, configuration.nodes,
-                                                         configuration.network, configuration.stack, **library});
+                                                         configuration.network, configuration.stack, **library, *kernels});
   if (!exchange) return tl::make_unexpected(exchange.error());
 
-  const LoweredStep step = lower(workload.graph, workload.step, *kernels, configuration.stack, *exchange->style,
-                                 {static_cast<double>(configuration.batch), system.host.dispatch_scale});
+  LowerOptions how{static_cast<double>(configuration.batch), system.host.dispatch_scale};
+  if (configuration.exchange == "nccl") how.slowdown = configuration.stack.store.nccl_slowdown;
+  const LoweredStep step = lower(workload.graph, workload.step, *kernels, configuration.stack, *exchange->style, how);
   // Beyond this the picosecond clock may overflow, and no training step takes that long or no time at all.
   constexpr Seconds kLongestStep(1e5), kShortestStep(1e-9);
   if (!(step.total < kLongestStep && step.total > kShortestStep))
@@ -110,6 +121,7 @@ Result<Prediction> predict(Session& session, const PredictOptions& options) {
                             workload.graph.name, system.id, step.total.base()));
   const engine::Timeline timeline = engine::simulate(step.graph);
   StepTimes times = step_times(step, timeline);
+  add_input_stage(configuration, times);
 
   Prediction p;
   identify(configuration, p);
@@ -125,11 +137,14 @@ Result<Prediction> predict(Session& session, const PredictOptions& options) {
   p.stages = times.stages;
   const FlopPerSecond tensor_peak = kernels->peak();
   p.utilization.gpu_busy = std::min<double>(1.0, times.busy / times.step);
-  p.utilization.fp32 = times.flop / (system.device.peak.fp32 * times.busy);
-  p.utilization.tensor_core = times.tensor_flop / (tensor_peak * times.busy);
+  if (times.busy > Seconds(0.0)) {
+    p.utilization.fp32 = times.flop / (system.device.peak.fp32 * times.busy);
+    p.utilization.tensor_core = times.tensor_flop / (tensor_peak * times.busy);
+  }
   p.utilization.mfu = (times.flop + times.tensor_flop) / (tensor_peak * times.step);
-  p.utilization.cpu = std::min<double>(
-      1.0, times.host_busy * static_cast<double>(configuration.devices.size()) / (times.step * system.host.cores));
+  p.utilization.cpu =
+      std::min<double>(1.0, (times.host_busy * static_cast<double>(configuration.devices.size()) + times.decoding) /
+                                (times.step * system.host.cores));
   p.memory = memory_verdict(configuration, estimate_memory(configuration, step.nodes, step.costs));
   p.limits = std::move(times.limits);
   for (std::size_t i = 0; i < p.limits.size(); ++i)

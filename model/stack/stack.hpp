@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "model/input/toml_reader.hpp"
+#include "model/stack/input_settings.hpp"
 #include "model/stack/parameter_server.hpp"
+#include "model/stack/store.hpp"
 #include "model/support/result.hpp"
 #include "model/units/quantity.hpp"
 
@@ -85,6 +87,8 @@ struct Stack {
   Bytes exchange_bucket;                  ///< gradients are exchanged when so many bytes have gathered
   bool exchange_overlaps = true;          ///< buckets leave while backward still runs
   std::optional<ParameterServer> server;  ///< absent: the framework has none
+  StoreSettings store;
+  InputSettings input;
   std::string source;
   std::vector<std::string> notices;  ///< set on resolution: "no mxnet-1.3 in the catalogue, using mxnet-1.2"
   double extra_spread = 0.0;         ///< added to the range when the name only resolved to this stack

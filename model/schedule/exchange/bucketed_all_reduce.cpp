@@ -28,11 +28,11 @@ void BucketedAllReduce::after(StepBuilder& builder, std::size_t node, std::span<
   if (pass == Pass::forward || pass == Pass::update) return;
   for (const ParameterId id : builder.gradients(node)) gathered_ += builder.gradient_bytes(id);
   if (gathered_ == Bytes(0.0)) return;
-  if (builder.ends_backward(node) || (overlaps_ && gathered_ >= bucket_)) send(builder, kernels.front());
+  if (builder.ends_backward(node) || (overlaps_ && gathered_ >= bucket_)) send(builder, kernels);
 }
 
-void BucketedAllReduce::send(StepBuilder& builder, TaskId gradient) {
-  last_ = {lane_.call(builder, {Work::exchange, -1, 0, 0, sent_++}, stream_, gathered_, {{gradient}})};
+void BucketedAllReduce::send(StepBuilder& builder, std::span<const TaskId> gradients) {
+  last_ = {lane_.call(builder, {Work::exchange, -1, 0, 0, sent_++}, stream_, gathered_, gradients)};
   builder.count_exchanged(gathered_);
   gathered_ = Bytes(0.0);
 }
