@@ -12,9 +12,9 @@ namespace {
 
 // ---- matrix products ------------------------------------------------------------------------------------------------
 
-FormConstants gemm_form(const Observation&, const KernelConstants& constants, bool tensor) {
-  const auto found = constants.gemm.find(tensor ? "tensor" : "fp32");
-  return found == constants.gemm.end() ? TileConstants{} : found->second;
+FormConstants gemm_form(const Observation& row, const KernelConstants& constants, bool tensor) {
+  const TileConstants* found = gemm_constants(constants, tensor, row.generation);
+  return found == nullptr ? TileConstants{} : *found;
 }
 
 Seconds gemm_prediction(const Observation& row, const FormConstants& form, const KernelRates& rates) {

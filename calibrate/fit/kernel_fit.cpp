@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "calibrate/fit/fit_family.hpp"
+#include "calibrate/fit/prediction.hpp"
 #include "calibrate/fit/shared_form.hpp"
 #include "model/cost/transfer.hpp"
 
@@ -17,7 +18,7 @@ namespace {
 // Priors of a board: sustained fp32 rates of published large products are 0.7 to 1.0 of the listed boost rate, copies
 // reach 0.7 to 0.9 of the memory bandwidth. Tensor cores sustain less of their peak.
 constexpr double kComputePrior = 0.85, kTensorPrior = 0.7;
-constexpr std::size_t kPerBoard = 3;  // share of peak, share of bandwidth, launch
+constexpr std::size_t kPerBoard = 4;  // share of peak, share of bandwidth, launch, overhead of single calls
 
 /// Whether a sample may serve a fit: device times where a board's chip has them; call times, which include the host's
 /// launch and here cover one pass only, for chips that have nothing else.
@@ -57,7 +58,8 @@ struct FitSet {
 
   void add(Observation row, const std::string& device) {
     // cuDNN 8 samples are forward 3x3 only: too thin for a generation of their own.
-    if (row.generation == "cudnn8") row.generation = "cudnn7";
+    const bool convolution = std::holds_alternative<ConvolutionArguments>(row.arguments);
+    if (convolution && row.generation == "cudnn8") row.generation = "cudnn7";
     board_of.push_back(place(boards, device));
     generation_of.push_back(place(generations, row.generation));
     rows.push_back(std::move(row));
@@ -97,7 +99,7 @@ BoardParameters describe(const Device& device, FamilyParameters parameters) {
   return board;
 }
 
-/// One family and class of arithmetic over all its boards: shared unknowns first, then three per board.
+/// One family and class of arithmetic over all its boards: shared unknowns first, then four per board.
 class SharedFit {
  public:
   SharedFit(const FitFamily& family, const std::string& precision, const std::vector<Sample>& samples, const DeviceMap& devices)
@@ -121,7 +123,10 @@ class SharedFit {
                            : tensor          ? 0.15
                                              : 0.06});
       unknowns_.push_back({id + " bandwidth", family_.bandwidth, 0.05});
-      unknowns_.push_back({id + " launch", family_.launch.base(), family_.computes ? 0.7 : 0.0});
+      // Call times say nothing of the kernel's own start, device times nothing of the host's.
+      const bool call = choice_.call_timed(id);
+      unknowns_.push_back({id + " launch", family_.launch.base(), family_.computes && !call ? 0.7 : 0.0});
+      unknowns_.push_back({id + " call", kCallOverhead.base(), family_.computes && call ? 1.0 : 0.0});
     }
     fit_ = robust_fit(
         unknowns_, set_.rows.size(), [this](std::span<const double> v, std::size_t row) { return residual(v, row); },
@@ -137,7 +142,8 @@ class SharedFit {
     const double* own = &v[first_board_ + kPerBoard * set_.board_of[i]];
     const KernelRates rates{peak_for(device, precision_) * own[0], device.memory_bandwidth * own[1], Seconds(own[2]),
                             device.multiprocessors, instruction_clock(device)};
-    return std::log(row.time / family_.time(row, shared_constants(family_.name, v, set_.generation_of[i]), rates));
+    const Seconds kernel = family_.time(row, shared_constants(family_.name, v, set_.generation_of[i]), rates);
+    return std::log(row.time / (row.call ? kernel + Seconds(own[3]) : kernel));
   }
 
   [[nodiscard]] bool depends(std::size_t unknown, std::size_t row) const {
@@ -154,8 +160,15 @@ class SharedFit {
         out.constants.convolution[std::string(set_.generations[g]) + (tensor ? "-tensor" : "")] = *convolution;
       if (const auto* recurrent = std::get_if<RecurrentConstants>(&form))
         out.constants.recurrent[std::string(set_.generations[g]) + (tensor ? "-tensor" : "")] = *recurrent;
-      if (const auto* tiles = std::get_if<TileConstants>(&form)) out.constants.gemm[tensor ? "tensor" : "fp32"] = *tiles;
+      if (const auto* tiles = std::get_if<TileConstants>(&form)) store_tiles(*tiles, set_.generations[g], tensor, out);
     }
+  }
+
+  /// Generations without samples take those of cuDNN 7, in whose day both kinds of arithmetic were measured.
+  static void store_tiles(const TileConstants& tiles, std::string_view generation, bool tensor, KernelFit& out) {
+    const std::string arithmetic = tensor ? "tensor" : "fp32";
+    out.constants.gemm[arithmetic + "-" + std::string(generation)] = tiles;
+    if (generation == "cudnn7" || out.constants.gemm.count(arithmetic) == 0) out.constants.gemm[arithmetic] = tiles;
   }
 
   void store_board(std::size_t board, KernelFit& out) const {
@@ -171,8 +184,7 @@ class SharedFit {
         Seconds(own[2].value), report.error.spread,
         report.error.n,        fmt::format("fitted: {} {} samples, calibrate/samples", precision_, family_.samples)};
     if (choice_.call_timed(report.device)) {
-      // The fitted launch of call times is the host's; the kernel's own stays what is believed of kernels.
-      p.launch = family_.launch;
+      p.call_overhead = Seconds(own[3].value);
       p.source += "; single calls, so the launch is assumed";
     }
     out.constants.boards.push_back(describe(*devices_[board], std::move(p)));

@@ -11,8 +11,10 @@ std::string scales(const std::string& table, std::string_view pass, const Filter
 }
 
 std::string tiles(const TileConstants& t) {
-  return fmt::format("prologue_depth = {:.4g}\ntile_penalty = {:.4g}\nreread = {:.4g}\n", t.prologue_depth, t.tile_penalty,
-                     t.reread);
+  std::string text = fmt::format("prologue_depth = {:.4g}\ntile_penalty = {:.4g}\nreread = {:.4g}\n", t.prologue_depth,
+                                 t.tile_penalty, t.reread);
+  if (t.transpose_penalty > 0.0) text += fmt::format("transpose_penalty = {:.4g}\n", t.transpose_penalty);
+  return text;
 }
 
 std::string convolution(const std::string& name, const ConvolutionConstants& c, const std::string& source) {
@@ -44,6 +46,7 @@ std::string board(const BoardParameters& b) {
       "peak_fp32 = \"{:g} TFLOP/s\"\nfamily = \"{}\"\nprecision = \"{}\"\ncompute_efficiency = {:.4g}\nbandwidth_efficiency = "
       "{:.4g}\n",
       b.peak_fp32.base() / 1e12, p.family, p.precision, p.compute_efficiency, p.bandwidth_efficiency);
+  if (p.call_overhead) text += fmt::format("call_overhead = \"{:.3g} us\"\n", p.call_overhead->base() * 1e6);
   text += fmt::format("launch = \"{:.3g} us\"\nspread = {:.3g}\nsamples = {}\nsource = \"{}\"\n\n", p.launch.base() * 1e6,
                       p.spread, p.samples, p.source);
   return text;

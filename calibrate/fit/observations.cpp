@@ -5,8 +5,8 @@
 namespace tbdsim::calibrate {
 namespace {
 
-// Shorter kernels are rounded to 1 us in the published sheets, a tenth of such a time.
-constexpr Seconds kShortestKernel(20e-6);
+// Times in the published sheets are rounded to 1 us: of shorter kernels more than a tenth.
+constexpr Seconds kShortestKernel(5e-6);
 // A single call also times the launch from the host, 25 to 65 us in the published tables.
 constexpr Seconds kShortestCall(200e-6);
 // F(4x4,3x3) multiplies a fourth as often as the direct method; FFT of large filters can save more.
@@ -43,7 +43,7 @@ std::string_view library_generation(std::string_view library) {
   if (library.find("miopen") != std::string_view::npos) return "miopen1";
   const std::size_t at = library.find("cudnn ");
   const char major = at == std::string_view::npos || at + 6 >= library.size() ? '7' : library[at + 6];
-  return major <= '6' ? "cudnn5" : major == '7' ? "cudnn7" : "cudnn8";
+  return major <= '5' ? "cudnn5" : major == '6' ? "cudnn6" : major == '7' ? "cudnn7" : "cudnn8";
 }
 
 std::optional<Observation> convolution_observation(const Sample& sample) {
@@ -74,17 +74,20 @@ std::optional<Observation> convolution_observation(const Sample& sample) {
   const bool clever = s.r * s.s > 1 && s.stride_h == 1 && s.stride_w == 1;
   result.least_flop = clever ? result.flop / kMostSaved : result.flop;
   result.bytes = (s.n * s.c * s.h * s.w + s.k * s.c * s.r * s.s + s.n * s.k * s.p * s.q) * result.element;
+  // Convolution kernels of cuDNN 4 to 6 are alike; matrix products changed with cuBLAS 8.0.88, of cuDNN 6's day.
   result.generation = library_generation(sample.library);
+  if (result.generation == "cudnn6") result.generation = "cudnn5";
   result.arguments = ConvolutionArguments{s, pass, menu(sample.algorithm)};
   return result;
 }
 
 std::optional<Observation> gemm_observation(const Sample& sample) {
   if (sample.flagged("fp16-in-fp32-math") || sample.flagged("matrix-cores")) return std::nullopt;
-  const GemmShape shape{sample.at("m"), sample.at("n"), sample.at("k"), sample.at("b")};
+  const GemmShape shape{sample.at("m"), sample.at("n"), sample.at("k"), sample.at("b"), sample.at("tb") != 0};
   Observation result = common_observation(sample);
   result.flop = result.least_flop = Flop(2.0 * shape.m * shape.n * shape.k * shape.count);
   result.bytes = (shape.m * shape.k + shape.k * shape.n + shape.m * shape.n) * shape.count * result.element;
+  result.generation = library_generation(sample.library);
   result.arguments = shape;
   return result;
 }

@@ -34,7 +34,7 @@ struct Observation {
   std::string_view pass;        ///< as in the sample
   std::string_view op;          ///< as in the sample
   std::string precision;        ///< class of arithmetic whose parameters apply: "fp32", "tf32", "fp16", "bf16"
-  std::string_view generation;  ///< convolution library: "cudnn7"; else empty
+  std::string_view generation;  ///< of the library, by its convolution side: "cudnn7"; else empty
   Bytes element;                ///< of one number
   Flop flop;                    ///< useful arithmetic
   Flop least_flop;              ///< that the cleverest algorithm needs
@@ -45,7 +45,7 @@ struct Observation {
   int line = 0;             ///< in its file
 };
 
-/// Library generation whose constants describe a sample: "cudnn5" (cuDNN 4 to 6), "cudnn7", "cudnn8", "miopen1".
+/// Library generation whose constants describe a sample: "cudnn5" (cuDNN 4 and 5), "cudnn6", "cudnn7", "cudnn8", "miopen1".
 [[nodiscard]] std::string_view library_generation(std::string_view library);
 
 /// The cost model's arguments; nullopt for samples that the form does not describe. The texts are the sample's: it must

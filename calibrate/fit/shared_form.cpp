@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kPassNames{"forward", "backward_data", "backward_weights"};
 constexpr std::size_t kSharedConvolution = 9, kFirstLayerGradient = 8, kScalesPerGeneration = 12;
+constexpr std::size_t kSharedGemm = 1, kGemmPerGeneration = 3;
 
 std::vector<Unknown> convolution_unknowns(std::span<const std::string_view> generations, bool tensor) {
   std::vector<Unknown> unknowns{{"prologue_depth", tensor ? 64.0 : 14.0, tensor ? 0.7 : 0.1},
@@ -58,15 +59,25 @@ ConvolutionConstants convolution_constants(std::span<const double> v, std::size_
   return c;
 }
 
-std::vector<Unknown> gemm_unknowns(bool tensor) {
-  return {{"prologue_depth", tensor ? 128.0 : 16.0, 0.3}, {"tile_penalty", 4, 0.3}, {"reread", 0.05, 1.0}};
+std::vector<Unknown> gemm_unknowns(std::span<const std::string_view> generations, bool tensor) {
+  // What small tiles lose is geometry, and a board's share of peak counts from it: all generations share it.
+  std::vector<Unknown> unknowns{{"tile_penalty", 4, 0.3}};
+  for (const std::string_view generation : generations) {
+    const std::string name(generation);
+    unknowns.push_back({name + " prologue_depth", tensor ? 128.0 : 16.0, 0.3});
+    unknowns.push_back({name + " reread", 0.05, 1.0});
+    unknowns.push_back({name + " transpose_penalty", 4, 1.0});
+  }
+  return unknowns;
 }
 
-TileConstants gemm_constants(std::span<const double> v) {
+TileConstants gemm_tiles(std::span<const double> values, std::size_t generation) {
+  const double* v = &values[kSharedGemm + kGemmPerGeneration * generation];
   TileConstants tiles;
+  tiles.tile_penalty = values[0];
   tiles.prologue_depth = v[0];
-  tiles.tile_penalty = v[1];
-  tiles.reread = v[2];
+  tiles.reread = v[1];
+  tiles.transpose_penalty = v[2];
   return tiles;
 }
 
@@ -74,20 +85,21 @@ TileConstants gemm_constants(std::span<const double> v) {
 
 std::vector<Unknown> shared_unknowns(std::string_view family, std::span<const std::string_view> generations, bool tensor) {
   if (family == "convolution") return convolution_unknowns(generations, tensor);
-  if (family == "gemm") return gemm_unknowns(tensor);
+  if (family == "gemm") return gemm_unknowns(generations, tensor);
   if (family == "recurrent") return recurrent_unknowns(generations, tensor);
   return {};
 }
 
 bool depends_on_shared(std::string_view family, std::size_t unknown, std::size_t generation) {
   if (family == "recurrent") return recurrent_depends(unknown, generation);
+  if (family == "gemm") return unknown < kSharedGemm || (unknown - kSharedGemm) / kGemmPerGeneration == generation;
   if (family != "convolution" || unknown < kSharedConvolution) return true;
   return (unknown - kSharedConvolution) / kScalesPerGeneration == generation;
 }
 
 FormConstants shared_constants(std::string_view family, std::span<const double> values, std::size_t generation) {
   if (family == "convolution") return convolution_constants(values, generation);
-  if (family == "gemm") return gemm_constants(values);
+  if (family == "gemm") return gemm_tiles(values, generation);
   if (family == "recurrent") return recurrent_constants(values, generation);
   return {};
 }

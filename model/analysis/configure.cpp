@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "model/analysis/choose_devices.hpp"
+#include "model/analysis/input_stage.hpp"
 #include "model/analysis/set_values.hpp"
 #include "model/schedule/exchange/plan_exchange.hpp"
 #include "model/support/edit_distance.hpp"
@@ -56,11 +57,6 @@ Result<std::string> choose_exchange(const std::string& name) {
     known.emplace_back(kind.name);
   }
   return fail(fmt::format("unknown exchange \"{}\"{}", name, suggestion(name, known)));
-}
-
-Result<std::string> choose_input(const std::string& name) {
-  if (name.empty() || name == "synthetic") return std::string("synthetic");
-  return fail(fmt::format("unknown input \"{}\"; synthetic is modelled in this version", name));
 }
 
 template <class T>
@@ -183,7 +179,6 @@ Result<Configuration> configure(Session& session, const PredictOptions& options)
   take(choose_precision(options.precision), configuration.precision, errors);
   take(choose_optimizer(options.optimizer), configuration.optimizer, errors);
   take(choose_exchange(options.exchange), configuration.exchange, errors);
-  take(choose_input(options.input), configuration.input, errors);
   std::pair<std::vector<int>, int> devices;
   if (take(choose_devices(options, configuration.hardware()), devices, errors)) {
     configuration.devices = std::move(devices.first);
@@ -196,6 +191,10 @@ Result<Configuration> configure(Session& session, const PredictOptions& options)
   configuration.workload = session.workload(options.model, variant, {options.image, std::nullopt});
   if (!*configuration.workload)
     errors.insert(errors.end(), configuration.workload->error().begin(), configuration.workload->error().end());
+  if (*configuration.workload) {
+    const Errors input = choose_input(session, options, configuration);
+    errors.insert(errors.end(), input.begin(), input.end());
+  }
   if (!errors.empty()) return tl::make_unexpected(errors);
   const Workload& network = configuration.network_graph();
   if (options.seq_len) {

@@ -2,6 +2,8 @@
 #include <memory>
 
 #include "model/analysis/session.hpp"
+#include "model/hardware/input_source.hpp"
+#include "model/schedule/input_pipeline.hpp"
 
 namespace tbdsim {
 
@@ -24,6 +26,10 @@ struct Configuration {
   Precision precision = Precision::fp32;
   Optimizer optimizer;
   std::string exchange, input;
+  std::optional<InputPipeline> pipeline;  ///< absent: samples are there when they are needed
+  std::string input_source;               ///< where its decode time comes from
+  bool mock_trainer = false;              ///< load only
+  std::uint64_t seed = 1;                 ///< of decode times
   std::vector<std::string> notices;
   std::vector<std::string> set;  ///< values of input files that were changed, KEY=VALUE
 

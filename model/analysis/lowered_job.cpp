@@ -15,10 +15,11 @@ Result<LoweredJob> lower_job(Session& session, const Configuration& configuratio
   const auto library = session.nccl(configuration.stack.nccl, system.device.architecture);
   if (!*library) return tl::make_unexpected(library->error());
   auto exchange = plan_exchange(configuration.exchange, {system, configuration.devices, configuration.nodes,
-                                                         configuration.network, configuration.stack, **library});
+                                                         configuration.network, configuration.stack, **library, *kernels});
   if (!exchange) return tl::make_unexpected(exchange.error());
-  LoweredStep step = lower(workload.graph, workload.step, *kernels, configuration.stack, *exchange->style,
-                           {static_cast<double>(configuration.batch), system.host.dispatch_scale});
+  LowerOptions how{static_cast<double>(configuration.batch), system.host.dispatch_scale};
+  if (configuration.exchange == "nccl") how.slowdown = configuration.stack.store.nccl_slowdown;
+  LoweredStep step = lower(workload.graph, workload.step, *kernels, configuration.stack, *exchange->style, how);
   // Beyond this the picosecond clock may overflow, and no training step takes that long or no time at all.
   constexpr Seconds kLongestStep(1e5), kShortestStep(1e-9);
   if (!(step.total < kLongestStep && step.total > kShortestStep))

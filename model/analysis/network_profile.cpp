@@ -7,6 +7,7 @@
 
 #include "model/analysis/array_traffic.hpp"
 #include "model/analysis/configure.hpp"
+#include "model/analysis/input_stage.hpp"
 #include "model/analysis/lowered_job.hpp"
 #include "model/analysis/rank_waits.hpp"
 #include "model/analysis/step_times.hpp"
@@ -19,6 +20,7 @@ Result<Seconds> step_of(Session& session, const Configuration& configuration) {
   if (!job) return tl::make_unexpected(job.error());
   StepTimes times = step_times(job->step, engine::simulate(job->step.graph));
   add_rank_waits(configuration, times);
+  add_input_stage(configuration, times);
   return times.step;
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "model/analysis/configure.hpp"
+#include "model/analysis/input_stage.hpp"
 #include "model/analysis/lowered_job.hpp"
 #include "model/analysis/memory_estimate.hpp"
 #include "model/analysis/rank_waits.hpp"
@@ -59,8 +60,8 @@ std::string limit_text(const Limit& limit, double launch_share, const Configurat
   if (limit.resource == "gpu_compute") return fmt::format("{} of the critical path computes on {}{}", share, device, launches);
   if (limit.resource == "gpu_memory_bandwidth")
     return fmt::format("{} of the critical path moves data in the memory of {}{}", share, device, launches);
+  if (limit.resource == "input") return limit.text;
   if (limit.resource == "host") return fmt::format("{} of the critical path is the host issuing operators", share);
-  if (limit.resource == "input") return fmt::format("{} of the critical path is the host copying samples to the GPUs", share);
   if (limit.resource == "intra_node_link")
     return fmt::format("{} of the critical path exchanges gradients inside the node", share);
   return fmt::format("{} of the critical path exchanges gradients between nodes", share);
@@ -83,6 +84,14 @@ void tell_provenance(const Configuration& configuration, const LoweredJob& job, 
   }
   add(fmt::format("stack {}", configuration.stack.id), configuration.stack.source);
   if (configuration.gpus > 1) p.provenance.push_back({"gradient exchange", job.exchange_kind, job.exchange_description});
+  const StoreSettings& store = configuration.stack.store;
+  if (!store.source.empty() && configuration.gpus > 1 && (configuration.exchange == "p2p" || configuration.exchange == "nccl"))
+    add("host time per key, routes of the store", store.source);
+  if (configuration.exchange == "nccl" && store.nccl_slowdown != 1.0)
+    add(fmt::format("nccl store: everything {} times as long, {} decode threads fewer", store.nccl_slowdown,
+                    store.nccl_decode_threads_lost),
+        store.nccl_source);
+  if (configuration.pipeline) add(fmt::format("input {}", configuration.input), configuration.input_source);
 }
 
 }  // namespace
@@ -100,6 +109,7 @@ Result<Prediction> predict(Session& session, const PredictOptions& options) {
   const engine::Timeline timeline = engine::simulate(step.graph);
   StepTimes times = step_times(step, timeline);
   add_rank_waits(configuration, times);
+  add_input_stage(configuration, times);
 
   Prediction p;
   identify(configuration, p);
@@ -115,11 +125,14 @@ Result<Prediction> predict(Session& session, const PredictOptions& options) {
   p.stages = times.stages;
   const FlopPerSecond tensor_peak = kernels->peak();
   p.utilization.gpu_busy = std::min<double>(1.0, times.busy / times.step);
-  p.utilization.fp32 = times.flop / (system.device.peak.fp32 * times.busy);
-  p.utilization.tensor_core = times.tensor_flop / (tensor_peak * times.busy);
+  if (times.busy > Seconds(0.0)) {
+    p.utilization.fp32 = times.flop / (system.device.peak.fp32 * times.busy);
+    p.utilization.tensor_core = times.tensor_flop / (tensor_peak * times.busy);
+  }
   p.utilization.mfu = (times.flop + times.tensor_flop) / (tensor_peak * times.step);
-  p.utilization.cpu = std::min<double>(
-      1.0, times.host_busy * static_cast<double>(configuration.devices.size()) / (times.step * system.host.cores));
+  p.utilization.cpu =
+      std::min<double>(1.0, (times.host_busy * static_cast<double>(configuration.devices.size()) + times.decoding) /
+                                (times.step * system.host.cores));
   p.memory = memory_verdict(configuration, estimate_memory(configuration, step.nodes, step.costs));
   p.limits = std::move(times.limits);
   for (std::size_t i = 0; i < p.limits.size(); ++i)

@@ -21,6 +21,9 @@ struct PredictOptions {
   std::vector<int> devices;  ///< indices within a node; empty: the first ones
   std::string network, precision, exchange, optimizer, input;
   std::vector<std::string> set;  ///< KEY=VALUE
+  bool mock_loader = false;      ///< samples are there when they are needed
+  bool mock_trainer = false;     ///< load only
+  int seed = 1;                  ///< of anything random
   bool detail = false;           ///< keep layers, kernels and timeline
 };
 

@@ -67,6 +67,7 @@ const std::vector<RowOption>& row_options() {
       {"--input", kName, [](MeasuredRun& run, std::string_view v) { return set_name(run.options.input, v); }},
       {"--launch", kName, [](MeasuredRun& run, std::string_view v) { return set_name(run.launch, v); }},
       {"--mock-loader", "", [](MeasuredRun& run, std::string_view) { return set_name(run.options.input, "synthetic"); }},
+      {"--mock-trainer", "", [](MeasuredRun& run, std::string_view) { return run.options.mock_trainer = true; }},
       {"--nccl", kName, [](MeasuredRun& run, std::string_view v) { return set_name(run.nccl, v); }},
       {"--network", kName, [](MeasuredRun& run, std::string_view v) { return set_name(run.options.network, v); }},
       {"--nodes", kCount, [](MeasuredRun& run, std::string_view v) { return set_count(run.options.nodes, v); }},

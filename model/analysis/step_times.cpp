@@ -12,19 +12,39 @@ using engine::TaskId;
 
 std::size_t index(TaskId id) { return static_cast<std::size_t>(id.value); }
 
+/// The steady iteration of the rank that finishes it last.
 struct Window {
   SimTime begin, end;
+  std::int32_t rank = 0;
+  TaskId last;  ///< the task that ends it
 };
+
+/// The rank whose last kernel ends last; of several the first.
+std::int32_t slowest_rank(const LoweredStep& step, const engine::Timeline& timeline) {
+  std::vector<SimTime> end(static_cast<std::size_t>(step.ranks));
+  for (std::size_t i = 0; i < step.tasks.size(); ++i) {
+    if (step.tasks[i].work != Work::kernel) continue;
+    SimTime& of_rank = end[static_cast<std::size_t>(step.tasks[i].rank)];
+    of_rank = std::max(of_rank, timeline.end[i]);
+  }
+  return static_cast<std::int32_t>(std::max_element(end.begin(), end.end()) - end.begin());
+}
 
 /// From the end of the last but one iteration to the end of the last.
 Window last_iteration(const LoweredStep& step, const engine::Timeline& timeline) {
-  Window window{{0}, {0}};
+  Window window;
+  window.rank = slowest_rank(step, timeline);
   for (std::size_t i = 0; i < step.tasks.size(); ++i) {
-    SimTime& edge = step.tasks[i].iteration + 1 == step.iterations ? window.end : window.begin;
+    const StepTask& task = step.tasks[i];
     // The host may already work on the next iteration: only what the device does ends an iteration, unless it has
-    // nothing to do. An exchange that the next forward pass waits for ends none.
-    const bool ends = step.carries_over ? step.tasks[i].work == Work::kernel : step.tasks[i].work != Work::host;
-    if (ends || step.iterations == 1) edge = std::max(edge, timeline.end[i]);
+    // nothing to do. Where the exchange reaches into the next iteration, only kernels end one.
+    const bool ends = step.carries_over ? task.work == Work::kernel && task.rank == window.rank
+                                        : task.work != Work::host || step.iterations == 1;
+    if (!ends) continue;
+    const bool steady = task.iteration + 1 == step.iterations;
+    SimTime& edge = steady ? window.end : window.begin;
+    if (steady && timeline.end[i] >= edge) window.last = {static_cast<std::int32_t>(i)};
+    edge = std::max(edge, timeline.end[i]);
   }
   return window;
 }
@@ -66,7 +86,7 @@ void tell_limits(const LoweredStep& step, const engine::Timeline& timeline, Wind
   bool network = false;
   for (std::size_t i = 0; i < step.graph.links(); ++i)
     network |= step.graph.link_name({static_cast<std::int32_t>(i)}) == "network";
-  for (const TaskId id : engine::critical_path(timeline)) {
+  for (const TaskId id : engine::critical_path(timeline, window.last)) {
     const SimTime begin = std::max(timeline.start[index(id)], window.begin), end = std::min(timeline.end[index(id)], window.end);
     if (end <= begin) continue;
     const StepTask& task = step.tasks[index(id)];
@@ -107,13 +127,14 @@ StepTimes step_times(const LoweredStep& step, const engine::Timeline& timeline) 
   StepTimes result;
   result.step = (window.end - window.begin).seconds();
   SimTime free = window.begin;
+  std::vector<TaskId> exchanges;
   for (std::size_t i = 0; i < step.tasks.size(); ++i) {
     const StepTask& task = step.tasks[i];
     if (task.iteration + 1 != step.iterations) continue;
     const Seconds duration = (timeline.end[i] - timeline.start[i]).seconds();
     if (task.work == Work::host) result.host_busy += duration;
-    if (task.work == Work::exchange) result.stages.exchange_total += duration;
-    if (task.work != Work::kernel) continue;
+    if (task.work == Work::exchange) exchanges.push_back({static_cast<std::int32_t>(i)});
+    if (task.work != Work::kernel || task.rank != window.rank) continue;
     const NodeCost& cost = step.costs[static_cast<std::size_t>(task.node)];
     if (timeline.start[i] > free) charge_gap(step, timeline, i, (timeline.start[i] - free).seconds(), result.stages);
     free = timeline.end[i];
@@ -121,6 +142,8 @@ StepTimes step_times(const LoweredStep& step, const engine::Timeline& timeline) 
     result.busy += duration;
     (cost.tensor_core ? result.tensor_flop : result.flop) += cost.kernel.flop;
   }
+  result.host_busy = (1.0 / step.ranks) * result.host_busy;
+  result.stages.exchange_total = engine::covered_time(timeline, exchanges).seconds();
   if (window.end > free) {
     const bool exchange = step.graph.links() > 0;
     (exchange ? result.stages.exchange_exposed : result.stages.host_exposed) += (window.end - free).seconds();
@@ -142,7 +165,8 @@ void describe_step(const OpGraph& graph, const LoweredStep& step, const engine::
     for (const ParameterId id : op.parameters) layer.parameters += elements(graph.parameter(id).shape);
   }
   describe_links(step, timeline, prediction);
-  SimTime origin = last_iteration(step, timeline).begin;
+  const Window window = last_iteration(step, timeline);
+  const SimTime origin = window.begin;
   for (std::size_t i = 0; i < step.tasks.size(); ++i) {
     const StepTask& task = step.tasks[i];
     if (task.iteration + 1 != step.iterations || task.work == Work::host) continue;
@@ -150,6 +174,7 @@ void describe_step(const OpGraph& graph, const LoweredStep& step, const engine::
       prediction.exchanges.push_back({(timeline.start[i] - origin).seconds(), (timeline.end[i] - timeline.start[i]).seconds()});
       continue;
     }
+    if (task.rank != window.rank) continue;
     const StepNode& node = step.nodes[static_cast<std::size_t>(task.node)];
     const NodeCost& cost = step.costs[static_cast<std::size_t>(task.node)];
     const OpId op = node.pass == Pass::update ? graph.parameter(node.parameter).op : node.op;

@@ -11,6 +11,7 @@ struct StepTimes {
   Stages stages;
   Seconds busy;  ///< compute stream
   Seconds host_busy;
+  Seconds decoding;                   ///< thread time of one node's input
   Flop flop, tensor_flop;             ///< useful, per rank
   std::vector<Limit> limits;          ///< shares of the critical path, largest first
   std::vector<double> launch_shares;  ///< of each limit: the part of its time in which kernels start and drain

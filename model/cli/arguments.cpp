@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "model/analysis/row_options.hpp"
+#include "model/input/value_list.hpp"
 #include "model/support/edit_distance.hpp"
 #include "model/support/quote.hpp"
 #include "model/units/parse.hpp"
@@ -99,14 +100,35 @@ void add_set(CLI::App& verb, std::vector<std::string>& target) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
-/// What a job is: the same options under every verb that predicts one.
-void describe_job(CLI::App& verb, PredictOptions& o) {
+/// "1,2,4,8", "1..8" or "4..128*2".
+void add_counts(CLI::App& verb, const std::string& name, const std::string& help, std::vector<int>& target) {
+  const auto apply = [name, &target](const std::string& text) {
+    const auto list = parse_number_list(name, text);
+    if (!list) throw CLI::ValidationError(name, list.error().front().message.substr(name.size() + 2));
+    target.clear();
+    for (const std::int64_t n : *list) {
+      if (n < std::numeric_limits<int>::min() || n > std::numeric_limits<int>::max())
+        throw CLI::ValidationError(name, fmt::format("{} is too large", n));
+      target.push_back(static_cast<int>(n));
+    }
+  };
+  verb.add_option_function<std::string>(name, apply, help)->option_text("LIST");
+}
+
+void add_workload(CLI::App& verb, PredictOptions& o) {
   add_name(verb, "--hw", "NAME|FILE", "System, or a GPU in a plain PCIe host", o.hardware);
   add_name(verb, "--model", "NAME|FILE", "Network; NAME@mxnet, @torchvision or @tf is a variant", o.model);
+}
+
+void add_size(CLI::App& verb, PredictOptions& o) {
   add_number(verb, "--gpus", "GPUs of the job [all GPUs of --nodes nodes]", o.gpus);
   add_number(verb, "--nodes", "Nodes [1, or as many as --gpus fills]", o.nodes);
   add(verb, "--devices", "0,3", "These GPUs of every node [its first ones]",
       [&o](const std::string& text) { return set_devices(o.devices, text); });
+}
+
+/// What a job is apart from its hardware, network and size.
+void add_job(CLI::App& verb, PredictOptions& o) {
   add_name(verb, "--network", "NAME", "Network between nodes [the system's]", o.network);
   add_number(verb, "--batch", "Samples per GPU and step [the network's, CNNs 32]", o.batch);
   add_number(verb, "--image", "Side of the image in pixels [the network's]", o.image);
@@ -116,12 +138,25 @@ void describe_job(CLI::App& verb, PredictOptions& o) {
            o.stack);
   add_name(verb, "--exchange", "NAME", "How gradients are exchanged [allreduce]", o.exchange);
   add_name(verb, "--optimizer", "NAME", "sgd, sgd-momentum, adam, lamb, lars or novograd\n[sgd-momentum for CNNs]", o.optimizer);
-  add_name(verb, "--input", "NAME", "Where samples come from [synthetic]", o.input);
+  add_name(verb, "--input", "NAME", "Where samples come from [the stack's]", o.input);
+  verb.add_flag("--mock-loader", o.mock_loader, "Samples are there when they are needed");
+  verb.add_flag("--mock-trainer", o.mock_trainer, "Only load samples");
   add_set(verb, o.set);
 }
 
+void add_seed(CLI::App& verb, PredictOptions& o) {
+  add(verb, "--seed", "N", "Seed of anything random [1]", [&o](const std::string& text) -> std::string {
+    const auto seed = whole_number(text, 0);
+    o.seed = seed.value_or(o.seed);
+    return seed ? "" : "a whole number of at least 0";
+  });
+}
+
 void describe_predict(CLI::App& verb, PredictArguments& a) {
-  describe_job(verb, a.options);
+  PredictOptions& o = a.options;
+  add_workload(verb, o);
+  add_size(verb, o);
+  add_job(verb, o);
   verb.add_flag("--layers", a.layers, "Also the time of every layer");
   verb.add_flag("--kernels", a.kernels, "Also the time and utilisation of every kernel");
   verb.add_flag("--links", a.links, "Also the bytes and busy share of every link");
@@ -132,16 +167,27 @@ void describe_predict(CLI::App& verb, PredictArguments& a) {
     a.epochs = whole_number(text, 1);
     return a.epochs ? "" : "a whole number of at least 1";
   });
-  add(verb, "--seed", "N", "Seed of anything random [1]", [&a](const std::string& text) -> std::string {
-    const auto seed = whole_number(text, 0);
-    a.seed = seed.value_or(a.seed);
-    return seed ? "" : "a whole number of at least 0";
-  });
+  add_seed(verb, o);
+  add_format(verb, a.format);
+}
+
+void describe_scale(CLI::App& verb, ScaleArguments& a) {
+  add_workload(verb, a.options);
+  add_counts(verb, "--gpus", "GPUs of the job: 1,2,4,8 or 1..8 or 8..128*2", a.gpus);
+  add_counts(verb, "--nodes", "Nodes, in the same ways [as many as --gpus fills]", a.nodes);
+  add(verb, "--samples", "N", "Samples of an epoch, such as 1281167 or 256K",
+      [&a](const std::string& text) { return set_samples(a.samples, text); });
+  verb.add_flag("--weak", a.weak, "The data set grows with the GPUs");
+  verb.add_flag("--fixed-global-batch", a.fixed_global_batch, "--batch is that of all GPUs together");
+  add_job(verb, a.options);
+  add_seed(verb, a.options);
   add_format(verb, a.format);
 }
 
 void describe_network(CLI::App& verb, NetworkArguments& a) {
-  describe_job(verb, a.options);
+  add_workload(verb, a.options);
+  add_size(verb, a.options);
+  add_job(verb, a.options);
   add(verb, "--target", "SHARE", "Efficiency that the nodes should reach [90 %]",
       [&a](const std::string& text) { return set_share(a.target, text); });
   add_number(verb, "--top", "Arrays in the table, most exposed first [20]", a.top);
@@ -192,6 +238,7 @@ struct CommandLine {
   CLI::App app{"Predicts how fast a DNN trains on described hardware, how far it scales and\nwhether it fits.", "tbdsim"};
   PredictArguments predict;
   NetworkArguments network;
+  ScaleArguments scale;
   ValidateArguments validate;
   ListArguments list;
   ShowArguments show;
@@ -204,6 +251,7 @@ struct CommandLine {
     app.require_subcommand(1);
     describe_predict(verb("predict", "Step time, throughput, stages, limit, memory and cost"), predict);
     describe_network(verb("network", "Which arrays delay several nodes, and whether they pay"), network);
+    describe_scale(verb("scale", "Epoch time, speed-up and efficiency over GPUs and nodes"), scale);
     describe_validate(verb("validate", "Predictions against measured runs"), validate);
     describe_topology(verb("topology", "Links, relations of GPUs, rings and routes of a node"), topology);
     describe_list(verb("list", "What the catalogue holds"), list);
@@ -275,6 +323,7 @@ tl::expected<Arguments, Stop> chosen(const CommandLine& line) {
   const std::string verb = line.app.get_subcommands().front()->get_name();
   if (verb == "predict") return line.predict;
   if (verb == "network") return line.network;
+  if (verb == "scale") return line.scale;
   if (verb == "list") return line.list;
   if (verb == "validate") {
     if (line.validate.files.empty())

@@ -21,7 +21,14 @@ struct PredictArguments {
   std::string trace;                    ///< file to write; empty: none
   std::optional<std::int64_t> samples;  ///< of one epoch
   std::optional<int> epochs;
-  int seed = 1;  ///< nothing random is modelled by this verb yet: accepted for scripts
+};
+
+struct ScaleArguments {
+  PredictOptions options;  ///< without counts
+  std::vector<int> gpus, nodes;
+  std::optional<std::int64_t> samples;  ///< of one epoch
+  bool weak = false, fixed_global_batch = false;
+  Format format = Format::table;
 };
 
 struct ValidateArguments {
@@ -57,8 +64,8 @@ struct NetworkArguments {
   Format format = Format::table;
 };
 
-using Arguments =
-    std::variant<PredictArguments, NetworkArguments, ValidateArguments, ListArguments, ShowArguments, TopologyArguments>;
+using Arguments = std::variant<PredictArguments, NetworkArguments, ScaleArguments, ValidateArguments, ListArguments,
+                               ShowArguments, TopologyArguments>;
 
 /// Why there is nothing to run: help or the version (exit code 0, for stdout), or bad usage (2, for stderr).
 struct Stop {

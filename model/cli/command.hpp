@@ -13,6 +13,7 @@ namespace tbdsim {
 /// One function per verb: one analysis, one report. Each returns the program's exit code.
 [[nodiscard]] int run(const PredictArguments& arguments, const Catalogue& catalogue);
 [[nodiscard]] int run(const NetworkArguments& arguments, const Catalogue& catalogue);
+[[nodiscard]] int run(const ScaleArguments& arguments, const Catalogue& catalogue);
 [[nodiscard]] int run(const ValidateArguments& arguments, const Catalogue& catalogue);
 [[nodiscard]] int run(const ListArguments& arguments, const Catalogue& catalogue);
 [[nodiscard]] int run(const ShowArguments& arguments, const Catalogue& catalogue);

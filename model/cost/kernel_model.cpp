@@ -80,10 +80,10 @@ Result<KernelModel> KernelModel::make(const Device& device, Precision precision,
   const auto convolution = constants.convolution.find(generation);
   if (convolution == constants.convolution.end())
     return fail(fmt::format("{}: convolution.generation \"{}\" has no constants in {}", stack.file, generation, constants.file));
-  const auto gemm = constants.gemm.find(unit->tensor_core ? "tensor" : "fp32");
-  if (gemm == constants.gemm.end()) return fail(fmt::format("{}: gemm constants missing", constants.file));
+  const TileConstants* gemm = gemm_constants(constants, unit->tensor_core, stack.convolution.generation);
+  if (gemm == nullptr) return fail(fmt::format("{}: gemm constants missing", constants.file));
   model.convolution_constants_ = convolution->second;
-  model.gemm_constants_ = gemm->second;
+  model.gemm_constants_ = *gemm;
   if (device.architecture.substr(0, 6) == "Kepler") {
     // cuDNN's fused Winograd kernels are written for Maxwell and later (assumed; no Kepler samples).
     withdraw(model.stack_.convolution, {ConvolutionAlgorithm::winograd_fused});

@@ -35,6 +35,8 @@ class KernelModel {
   [[nodiscard]] NodeCost cost(const OpGraph& graph, const StepNode& node, double batch) const;
   /// Update of all parameter arrays of `elements` total by an optimiser that passes `passes` times over them.
   [[nodiscard]] NodeCost update_cost(double elements) const;
+  /// One kernel that only moves `bytes` in device memory, such as a store's sum.
+  [[nodiscard]] Seconds memory_kernel(Bytes bytes) const { return memory_bound_time(bytes, 1.0, memory_rates_).time; }
   /// What a user should know of how the precision is realised.
   [[nodiscard]] const std::vector<std::string>& notices() const { return notices_; }
   /// Whether matrix products run on tensor cores, of which few samples exist.

@@ -16,7 +16,7 @@ MatrixProducts linear_products(const OpGraph& graph, const Op& op, Pass pass, do
   else if (pass == Pass::backward_weights)
     products.add({out, in, rows});
   else
-    products.add({rows, out, in});
+    products.add({rows, out, in, 1, true});  // frameworks keep weights as [out, in]
   return products;
 }
 

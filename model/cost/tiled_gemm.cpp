@@ -29,7 +29,10 @@ TiledGemm tiled_gemm(const GemmShape& shape, const GemmTraffic& traffic, const T
     const Tile tile = kTiles[i];
     const double columns = std::ceil(shape.n / tile.n);
     const double tiles = std::ceil(shape.m / tile.m) * columns * shape.count;
-    const double tile_flop = 2.0 * tile.m * tile.n * (1.0 + constants.tile_penalty * (tile.m + tile.n) / (tile.m * tile.n));
+    const double reuse = constants.tile_penalty * (tile.m + tile.n) / (tile.m * tile.n);
+    // Turning an element of B costs the same however many rows then use it.
+    const double turning = shape.transposed_b ? constants.transpose_penalty / tile.m : 0.0;
+    const double tile_flop = 2.0 * tile.m * tile.n * (1.0 + reuse + turning);
     const double fixed_bytes = traffic.operands.base() + constants.reread * traffic.rows.base() * (columns - 1.0);
     for (int split = 1; split <= max_split; split *= 2) {
       if (split > 1 && shape.k / split < kMinimumDepth) break;

@@ -9,6 +9,7 @@ namespace tbdsim {
 struct GemmShape {
   double m = 1, n = 1, k = 1;
   double count = 1;
+  bool transposed_b = false;  ///< B[k,n] is stored as [n,k], as the weights of a forward pass are
 };
 
 /// Bytes a product moves. `operands` once; each further column of tiles reads a part of A (`rows`) again from
@@ -28,7 +29,7 @@ struct TiledGemm {
 /// Time of a tiled matrix product: over tiles {128,64,32}^2 and splits of k, whole waves of thread blocks
 /// against bytes moved, joined by a 3-norm (a sum is too pessimistic, a maximum too optimistic).
 ///
-///   C = ceil(tiles s / SMs) 2 tm tn (k/s + prologue) SMs / F (1 + a (tm + tn)/(tm tn)) scale
+///   C = ceil(tiles s / SMs) 2 tm tn (k/s + prologue) SMs / F (1 + a (tm + tn)/(tm tn) + [B transposed] at/tm) scale
 ///   M = (operands + reread rows (column tiles - 1) + [s > 1] 2 s partial) / B
 ///   t = min over tile, s of (C^3 + M^3)^(1/3)
 ///

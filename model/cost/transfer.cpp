@@ -49,6 +49,16 @@ double power_weight(double a, double b) {
   return std::exp(-kPerPowerRatio * std::abs(std::log(a / b)));
 }
 
+// A card without a power connector draws what the slot gives. It never sees the clock it lists, which tells little about a
+// board that does, and the other way round.
+constexpr Watts kSlotPower(75.0);  // PCI Express Card Electromechanical specification
+constexpr double kOtherSupply = 0.1;
+
+double supply_weight(std::optional<Watts> a, std::optional<Watts> b) {
+  if (!a || !b) return 1.0;
+  return (*a <= kSlotPower) == (*b <= kSlotPower) ? 1.0 : kOtherSupply;
+}
+
 // GeForce and TITAN boards run above the boost clock they list, as power allows; Tesla boards keep to it. Fitted: TITAN X
 // over Tesla M40, the same chip at the same listed rate (DeepBench convolution, 0.761 against 0.710).
 constexpr double kConsumerClock = 1.07;
@@ -56,6 +66,14 @@ constexpr double kConsumerClock = 1.07;
 double clock_class(std::string_view name) {
   const bool consumer = name.find("GeForce") != std::string_view::npos || name.find("TITAN") != std::string_view::npos;
   return consumer ? kConsumerClock : 1.0;
+}
+
+/// How much a board of another power class tells. A clock that the device's file states replaces what power would tell: then
+/// boards that keep their listed clock lend, and `kernel_rates` scales.
+double power_kinship(const Device& device, const BoardParameters& board) {
+  if (device.sustained_clock) return board.power_limit && *board.power_limit <= kSlotPower ? kOtherSupply : 1.0;
+  return power_weight(power_density(device.power_limit, device.peak.fp32), power_density(board.power_limit, board.peak_fp32)) *
+         supply_weight(device.power_limit, board.power_limit);
 }
 
 struct Mean {
@@ -103,24 +121,25 @@ double issue_limit(const Device& device) {
 
 FamilyParameters from_relatives(const Device& device, std::string_view family, std::string_view precision,
                                 const std::vector<const BoardParameters*>& relatives, double& nearest) {
-  Mean compute, bandwidth, launch;
+  Mean compute, bandwidth, launch, call;
   std::vector<double> weights;
   double heaviest = 0.0;
-  const double density = power_density(device.power_limit, device.peak.fp32);
   nearest = 8.0;
   for (const BoardParameters* board : relatives)
     nearest = std::min(nearest, generations_apart(device.architecture, board->architecture));
   for (const BoardParameters* board : relatives) {
     const double apart = generations_apart(device.architecture, board->architecture);
     const double weight = std::exp(-kPerGeneration * (apart - nearest)) * (same_chip(device, *board) ? kSameChip : 1.0) *
-                          power_weight(density, power_density(board->power_limit, board->peak_fp32));
+                          power_kinship(device, *board);
     const bool memory_alike = board->memory_kind == device.memory_kind;
     const bool memory_class = high_bandwidth(board->memory_kind) == high_bandwidth(device.memory_kind);
     const double memory_weight = weight * (memory_alike ? 1.0 : memory_class ? 0.5 : 0.15);
     const double kept = same_chip(device, *board) ? kept_clock(device, *board) : 1.0;
     compute.add(weight, kept * board->parameters.compute_efficiency / clock_class(board->name));
     bandwidth.add(memory_weight, board->parameters.bandwidth_efficiency);
-    launch.add(weight, std::max(board->parameters.launch.base(), 1e-6));
+    if (board->parameters.call_overhead) call.add(1.0, std::max(board->parameters.call_overhead->base(), 1e-6));
+    // How a kernel starts depends on library and driver, hardly on the chip: every neighbouring board counts alike.
+    launch.add(std::exp(-kPerGeneration * (apart - nearest)), std::max(board->parameters.launch.base(), 1e-6));
     heaviest = std::max(heaviest, weight);
     weights.push_back(weight);
   }
@@ -140,6 +159,7 @@ FamilyParameters from_relatives(const Device& device, std::string_view family, s
   result.compute_efficiency = compute.value() * clock_class(device.name) * issue_limit(device);
   result.bandwidth_efficiency = bandwidth.value();
   result.launch = Seconds(launch.value());
+  if (call.weight > 0.0) result.call_overhead = Seconds(call.value());
   result.spread = spreads / sum;
   result.compute_sigma = std::hypot(kTransferSigma, compute.spread(), kGenerationSigma * nearest);
   result.bandwidth_sigma = std::hypot(kBandwidthSigma, bandwidth.spread());

@@ -42,11 +42,14 @@ SimTime total(std::span<const Interval> disjoint) {
 }  // namespace
 
 std::vector<TaskId> critical_path(const Timeline& timeline) {
-  std::vector<TaskId> path;
   const auto last = std::max_element(timeline.end.rbegin(), timeline.end.rend());
-  if (last == timeline.end.rend()) return path;
-  TaskId task{static_cast<std::int32_t>(timeline.end.rend() - last - 1)};
-  for (; task.value >= 0; task = timeline.held_by[at(task)]) path.push_back(task);
+  if (last == timeline.end.rend()) return {};
+  return critical_path(timeline, {static_cast<std::int32_t>(timeline.end.rend() - last - 1)});
+}
+
+std::vector<TaskId> critical_path(const Timeline& timeline, TaskId last) {
+  std::vector<TaskId> path;
+  for (TaskId task = last; task.value >= 0; task = timeline.held_by[at(task)]) path.push_back(task);
   std::ranges::reverse(path);
   return path;
 }

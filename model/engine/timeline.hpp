@@ -24,6 +24,8 @@ struct Timeline {
 /// Tasks of the critical path, first to last: from the task that ends last (of several, the one added last) back
 /// along `held_by`. Each starts at the instant its predecessor ends, so their durations add up to the makespan.
 [[nodiscard]] std::vector<TaskId> critical_path(const Timeline& timeline);
+/// The same back from `last`: what let it end no earlier.
+[[nodiscard]] std::vector<TaskId> critical_path(const Timeline& timeline, TaskId last);
 
 /// Per task, by how much it could end later without a later makespan, with the order on every stream kept; a queue
 /// counts as if it could run any number at once. Flows keep the durations they had: a delayed flow may in truth share

@@ -11,6 +11,7 @@ TileConstants read_tiles(TomlTable table) {
   tiles.prologue_depth = table.number("prologue_depth", kNotNegative);
   tiles.tile_penalty = table.number("tile_penalty", kNotNegative);
   tiles.reread = table.number("reread", kNotNegative);
+  tiles.transpose_penalty = table.number_or("transpose_penalty", 0.0, kNotNegative);
   return tiles;
 }
 
@@ -81,6 +82,13 @@ BoardParameters read_board(TomlTable table) {
 }
 
 }  // namespace
+
+const TileConstants* gemm_constants(const KernelConstants& constants, bool tensor, std::string_view generation) {
+  const std::string arithmetic = tensor ? "tensor" : "fp32";
+  auto found = constants.gemm.find(arithmetic + "-" + std::string(generation));
+  if (found == constants.gemm.end()) found = constants.gemm.find(arithmetic);
+  return found == constants.gemm.end() ? nullptr : &found->second;
+}
 
 Result<KernelConstants> read_kernel_constants(TomlFile file) {
   TomlTable root = file.root();

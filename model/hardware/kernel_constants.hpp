@@ -18,6 +18,7 @@ struct TileConstants {
   double prologue_depth = 16.0;    ///< k-steps worth of time to start and finish one tile
   double tile_penalty = 4.0;       ///< loss of small tiles: 1 + penalty x (tm + tn) / (tm tn)
   double reread = 0.15;            ///< share of A that each further column of tiles fetches again
+  double transpose_penalty = 0.0;  ///< loss where B lies transposed, as weights do: its tile is turned on the way in
   double compute_scale = 1.0;      ///< multiplies the compute time (pass and filter class of a convolution)
   int max_split = 32;              ///< largest split of k
   bool largest_tile_only = false;  ///< the library offers only 128 x 128, unsplit
@@ -68,7 +69,8 @@ struct SpreadConstants {
 
 /// Everything that fits share between boards. Read from hardware/kernels.toml, which `tbdsim calibrate fit` writes.
 struct KernelConstants {
-  std::map<std::string, TileConstants, std::less<>> gemm;  ///< by precision class: "fp32", "tensor"
+  std::map<std::string, TileConstants, std::less<>>
+      gemm;  ///< by precision class: "fp32", "tensor"; and generation: "fp32-cudnn5"
   std::map<std::string, ConvolutionConstants, std::less<>>
       convolution;  ///< by library generation and class: "cudnn5", "cudnn7-tensor"
   std::map<std::string, RecurrentConstants, std::less<>> recurrent;  ///< by CUDA release and class: "cuda8", "cuda10-tensor"
@@ -76,6 +78,10 @@ struct KernelConstants {
   SpreadConstants spread;
   std::string source, file, sha256;
 };
+
+/// Matrix-product constants of a library generation ("cudnn5": the cuBLAS of its day), those of all where it has none of its
+/// own; null if there are none.
+[[nodiscard]] const TileConstants* gemm_constants(const KernelConstants& constants, bool tensor, std::string_view generation);
 
 /// Errors: all problems of the file.
 [[nodiscard]] Result<KernelConstants> read_kernel_constants(const std::string& path);

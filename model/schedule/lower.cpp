@@ -84,7 +84,10 @@ void collect_nodes(const OpGraph& graph, const TrainingStep& step, const KernelM
   out.nodes.insert(out.nodes.end(), step.backward.begin(), step.backward.end());
   if (options.update) out.nodes.insert(out.nodes.end(), step.update.begin(), step.update.end());
   out.costs.reserve(out.nodes.size());
-  for (const StepNode& node : out.nodes) out.costs.push_back(kernels.cost(graph, node, options.batch));
+  for (const StepNode& node : out.nodes) {
+    out.costs.push_back(kernels.cost(graph, node, options.batch));
+    out.costs.back().kernel.time *= options.slowdown;
+  }
 }
 
 }  // namespace
@@ -99,7 +102,7 @@ LoweredStep lower(const OpGraph& graph, const TrainingStep& step, const KernelMo
   const auto count = 2 * out.nodes.size() * static_cast<std::size_t>(out.iterations) * static_cast<std::size_t>(out.ranks);
   out.graph.reserve(count, 2 * count);
   out.tasks.reserve(count);
-  Lowering lowering(graph, stack, style, options.dispatch_scale, out);
+  Lowering lowering(graph, stack, style, options.slowdown * options.dispatch_scale, out);
   for (std::int32_t i = 0; i < out.iterations; ++i) lowering.iteration(i);
   return out;
 }

@@ -11,6 +11,7 @@ struct LowerOptions {
   double batch = 1;           ///< per rank
   double dispatch_scale = 1;  ///< host time per operator against the host on which the stack was measured
   bool update = true;         ///< false: forward and backward only
+  double slowdown = 1;        ///< of every kernel and every operator's host time
 };
 
 /// Builds the task graph.

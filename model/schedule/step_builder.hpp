@@ -41,8 +41,8 @@ class StepBuilder {
 
   /// Whether `index` is the last node of the backward pass.
   [[nodiscard]] bool ends_backward(std::size_t index) const {
-    return index + 1 == out_.nodes.size() ||
-           (out_.nodes[index].pass != Pass::update && out_.nodes[index + 1].pass == Pass::update);
+    const bool last = index + 1 == out_.nodes.size() || out_.nodes[index + 1].pass == Pass::update;
+    return last && out_.nodes[index].pass != Pass::update;
   }
   /// Parameter arrays whose gradients node `index` completes: none unless it is the last pass over them.
   [[nodiscard]] std::span<const ParameterId> gradients(std::size_t index) const;

@@ -5,8 +5,10 @@
 #include <vector>
 
 #include "model/input/toml_reader.hpp"
+#include "model/stack/input_settings.hpp"
 #include "model/stack/parameter_server.hpp"
 #include "model/stack/rank_settings.hpp"
+#include "model/stack/store.hpp"
 #include "model/support/result.hpp"
 #include "model/units/quantity.hpp"
 
@@ -91,6 +93,8 @@ struct Stack {
   std::optional<double> exchange_overlap_cost;  ///< time that a second of exchange adds to kernels beside it; absent: by SMs
   RankSettings ranks;
   std::optional<ParameterServer> server;  ///< absent: the framework has none
+  StoreSettings store;
+  InputSettings input;
   std::string source;
   std::vector<std::string> notices;  ///< set on resolution: "no mxnet-1.3 in the catalogue, using mxnet-1.2"
   double extra_spread = 0.0;         ///< added to the range when the name only resolved to this stack

@@ -6,6 +6,7 @@
 #include "model/input/digest.hpp"
 #include "model/input/toml_reader.hpp"
 #include "model/stack/stack.hpp"
+#include "model/stack/store_file.hpp"
 #include "model/support/edit_distance.hpp"
 
 namespace tbdsim {
@@ -140,6 +141,8 @@ Result<Stack> read_stack(TomlFile file) {
   read_memory(root.table("memory"), stack);
   read_exchange(root.table("exchange"), stack);
   if (root.has("ranks")) stack.ranks = read_rank_settings(root.table("ranks"));
+  read_store(root, stack.store);
+  read_input(root, stack.input);
   if (root.has("parameter_server")) stack.server = read_parameter_server(root.table("parameter_server"));
   root.finish();
   if (!file.errors().empty()) return tl::make_unexpected(file.errors());

@@ -99,6 +99,17 @@ std::vector<std::string> stack_ids(const std::string& root) {
 // one framework on one board in the published single-GPU tables.
 constexpr double kOtherVersionSpread = 0.10;
 
+/// What was fitted on one container's runs is not known of its neighbours.
+void forget_own_runs(Stack& stack) {
+  StoreSettings& store = stack.store;
+  store.unlinked = UnlinkedRoute::host;
+  store.nccl_slowdown = 1.0;
+  store.nccl_decode_threads_lost = 0;
+  const InputMode mode = stack.input.mode;
+  stack.input = InputSettings{};
+  stack.input.mode = mode;
+}
+
 Result<Stack> nearest_version(const std::string& root, const std::string& text, const std::vector<std::string>& ids) {
   const StackName wanted = split(text);
   const std::string* best = nullptr;
@@ -136,6 +147,7 @@ Result<Stack> nearest_version(const std::string& root, const std::string& text, 
     return fail(fmt::format("stack \"{}\" names no version, expected such as \"{}\"", text, *best));
   auto stack = read_stack(fmt::format("{}/hardware/stacks/{}.toml", root, *best));
   if (!stack) return stack;
+  forget_own_runs(*stack);
   stack->notices.push_back(fmt::format("no stack {} in the catalogue, using {}", text, *best));
   if (!wanted.version.empty()) stack->extra_spread = kOtherVersionSpread;
   return stack;

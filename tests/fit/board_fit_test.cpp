@@ -127,3 +127,18 @@ TEST_CASE("two shapes are refused, three accepted") {
   CHECK(to_text(two.error()) ==
         "all samples of a family have 2 shapes: at least 3 are needed to tell arithmetic, bandwidth and launch apart\n");
 }
+
+TEST_CASE("worked example of the prior: pull of the samples against its hold") {
+  // calibrate/README.md: sigma 0.1, samples that ask for 1.5; ln(value) = 0.0667 n until ln 1.5 is reached.
+  const std::vector<Unknown> unknowns{{"value", 1.0, 0.1}};
+  const auto fitted = [&](std::size_t n) {
+    constexpr double kNoise = 1e-4;  // nearly the pure absolute value
+    return robust_fit(
+               unknowns, n, [](std::span<const double> v, std::size_t) { return std::log(1.5 / v[0]); }, {}, kNoise)
+        .values[0]
+        .value;
+  };
+  CHECK_THAT(fitted(1), WithinRel(1.069, 1e-3));
+  CHECK_THAT(fitted(4), WithinRel(1.306, 1e-3));
+  CHECK_THAT(fitted(7), WithinRel(1.5, 1e-3));
+}

@@ -238,7 +238,8 @@ TEST_CASE("samples nobody can use, to the letter") {
 
 TEST_CASE("which library generation describes a sample") {
   CHECK(library_generation("cudnn 4; torch7") == "cudnn5");
-  CHECK(library_generation("cudnn 6.0") == "cudnn5");
+  CHECK(library_generation("cudnn 5.1") == "cudnn5");
+  CHECK(library_generation("cudnn 6.0") == "cudnn6");
   CHECK(library_generation("cudnn 7.0.5") == "cudnn7");
   CHECK(library_generation("pytorch 2.1.0; cuda 12.1; cudnn 8.9.2") == "cudnn8");
   CHECK(library_generation("cudnn 9.1") == "cudnn8");

@@ -45,7 +45,7 @@ void BucketedAllReduce::after(StepBuilder& builder, std::size_t node, std::span<
   }
   if (gathered_ == Bytes(0.0)) return;
   const bool last = builder.ends_backward(node);
-  if (last || (policy_.overlaps && full())) send(builder, kernels.front(), last);
+  if (last || (policy_.overlaps && full())) send(builder, kernels, last);
 }
 
 bool BucketedAllReduce::full() const {
@@ -55,13 +55,12 @@ bool BucketedAllReduce::full() const {
   return cycle > Seconds(0.0) && std::floor(clock_ / cycle) > std::floor(opened_ / cycle);
 }
 
-void BucketedAllReduce::send(StepBuilder& builder, TaskId gradient, bool last) {
+void BucketedAllReduce::send(StepBuilder& builder, std::span<const TaskId> gradients, bool last) {
   const StepTask task{Work::exchange, -1, 0, 0, sent_++};
   // After backward has ended no kernel's end tells of the next look: it is half a cycle away on average.
   const Seconds wait = arrays_ * policy_.per_array + (last ? 0.5 : 0.0) * policy_.cycle;
-  TaskId ready = gradient;
-  if (wait > Seconds(0.0)) ready = builder.add_task(task, stream_, wait, {{gradient}});
-  last_ = {lane_.call(builder, task, stream_, gathered_, {{ready}})};
+  if (wait > Seconds(0.0)) last_ = {builder.add_task(task, stream_, wait, gradients)};
+  last_ = {lane_.call(builder, task, stream_, gathered_, wait > Seconds(0.0) ? std::span<const TaskId>(last_) : gradients)};
   busy_until_ = std::max(busy_until_, clock_) + wait + collective_call(lane_.plan(), gathered_).time;
   builder.count_exchanged(gathered_);
   gathered_ = Bytes(0.0);

@@ -21,14 +21,17 @@ struct BucketPolicy {
 /// Gradients are all-reduced in buckets, in the order in which backward produces them. A bucket starts when its last
 /// gradient exists (or, without overlap, when backward has ended), one after the other; updates wait for all buckets.
 /// Identical ranks are held together: they start together, and a ring all-reduce loads every link of its rings alike, so
-/// one flow over all of them stands for all ranks.
+/// one flow over all of them stands for all ranks. `ranks_apart` > 1 holds so many apart all the same, which must change
+/// nothing.
 /// Kernels beside a call are slower, because its thread blocks hold multiprocessors; which kernels those are is told from
 /// the calls' times alone on their links.
 /// Source: Li et al., VLDB 2020 (PyTorch DDP); Sergeev & Del Balso, arXiv 1802.05799 (Horovod).
 class BucketedAllReduce final : public ExchangeStyle {
  public:
-  BucketedAllReduce(CollectivePlan all_reduce, BucketPolicy policy) : lane_(std::move(all_reduce)), policy_(policy) {}
+  BucketedAllReduce(CollectivePlan all_reduce, BucketPolicy policy, std::int32_t ranks_apart = 1)
+      : lane_(std::move(all_reduce)), policy_(policy), ranks_apart_(ranks_apart) {}
 
+  [[nodiscard]] std::int32_t ranks() const override { return ranks_apart_; }
   void prepare(StepBuilder& builder) override;
   void begin_iteration(StepBuilder& builder) override;
   [[nodiscard]] std::span<const engine::TaskId> before(StepBuilder& builder, std::size_t node, std::int32_t rank) override;
@@ -37,10 +40,11 @@ class BucketedAllReduce final : public ExchangeStyle {
 
  private:
   [[nodiscard]] bool full() const;
-  void send(StepBuilder& builder, engine::TaskId gradient, bool last);
+  void send(StepBuilder& builder, std::span<const engine::TaskId> gradients, bool last);
 
   CollectiveLane lane_;
   BucketPolicy policy_;
+  std::int32_t ranks_apart_;
   engine::StreamId stream_;
   std::vector<engine::TaskId> last_;  // at most one: the bucket sent last
   Bytes gathered_;

@@ -9,8 +9,8 @@ namespace tbdsim {
 namespace {
 
 constexpr std::array<ExchangeKind, 7> kKinds{{{"allreduce", "", plan_bucketed_all_reduce},
-                                              {"nccl", "mxnet", nullptr},
-                                              {"p2p", "mxnet", nullptr},
+                                              {"nccl", "mxnet", plan_nccl_store},
+                                              {"p2p", "mxnet", plan_p2p_store},
                                               {"local", "mxnet", nullptr},
                                               {"ps", "", plan_parameter_server},
                                               {"ps-p3", "mxnet", plan_p3},

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/cost/kernel_model.hpp"
 #include "model/hardware/cluster.hpp"
 #include "model/schedule/exchange/exchange_style.hpp"
 #include "model/stack/nccl.hpp"
@@ -19,7 +20,8 @@ struct ExchangeSetting {
   int nodes = 1;
   const std::optional<Network>& network;
   const Stack& stack;
-  const NcclLibrary& nccl;  ///< the stack's release
+  const NcclLibrary& nccl;     ///< the stack's release
+  const KernelModel& kernels;  ///< what a store's merges and updates take; must outlive the style
 
   [[nodiscard]] int ranks() const { return static_cast<int>(devices.size()) * nodes; }
 };
@@ -47,6 +49,9 @@ struct ExchangeKind {
 
 /// Default between ranks: gradients are all-reduced in buckets (DDP, Horovod, replicated variables).
 [[nodiscard]] Result<PlannedExchange> plan_bucketed_all_reduce(const ExchangeSetting& setting);
+/// MXNet's key-value stores of one machine; with one GPU nothing is exchanged.
+[[nodiscard]] Result<PlannedExchange> plan_p2p_store(const ExchangeSetting& setting);
+[[nodiscard]] Result<PlannedExchange> plan_nccl_store(const ExchangeSetting& setting);
 
 /// Parameter servers beside the workers, whole arrays in the order of readiness.
 [[nodiscard]] Result<PlannedExchange> plan_parameter_server(const ExchangeSetting& setting);

@@ -1,0 +1,93 @@
+#include "model/analysis/scale.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "model/analysis/epoch.hpp"
+
+namespace tbdsim {
+namespace {
+
+constexpr std::array<std::string_view, 3> kScalings{"strong", "fixed-global-batch", "weak"};
+
+struct Size {
+  std::optional<int> gpus, nodes;
+};
+
+std::vector<Size> sizes(const ScaleOptions& options) {
+  std::vector<Size> result;
+  std::vector<std::optional<int>> gpus(options.gpus.begin(), options.gpus.end()),
+      nodes(options.nodes.begin(), options.nodes.end());
+  if (gpus.empty()) gpus.emplace_back();
+  if (nodes.empty()) nodes.emplace_back();
+  for (const auto& n : nodes)
+    for (const auto& g : gpus) result.push_back({g, n});
+  return result;
+}
+
+std::string words(const Size& size) {
+  std::string text;
+  if (size.gpus) text += fmt::format("{} GPU{}", *size.gpus, *size.gpus == 1 ? "" : "s");
+  if (size.nodes) text += fmt::format("{}{} node{}", text.empty() ? "" : " on ", *size.nodes, *size.nodes == 1 ? "" : "s");
+  return text;
+}
+
+Errors at_size(Errors errors, const Size& size) {
+  for (Error& error : errors) error.message = fmt::format("{}: {}", words(size), error.message);
+  return errors;
+}
+
+Result<Prediction> predict_size(Session& session, PredictOptions job, const Size& size, std::optional<int> global_batch) {
+  job.gpus = size.gpus;
+  job.nodes = size.nodes;
+  if (global_batch) {
+    if (!size.gpus) return fail("--fixed-global-batch needs --gpus: it divides the batch by them");
+    if (*size.gpus > 0 && *global_batch % *size.gpus != 0)
+      return fail(fmt::format("a batch of {} does not divide over {} GPUs", *global_batch, *size.gpus));
+    if (*size.gpus > 0) job.batch = *global_batch / *size.gpus;
+  }
+  return predict(session, job);
+}
+
+}  // namespace
+
+std::string_view name(Scaling scaling) { return kScalings[static_cast<std::size_t>(scaling)]; }
+
+Result<ScaleStudy> scale(Session& session, const ScaleOptions& options) {
+  if (options.samples < 1) return fail("how many samples has an epoch? name them with --samples, such as --samples 256K");
+  if (options.gpus.empty() && options.nodes.empty()) return fail("no sizes named; use --gpus or --nodes, such as --gpus 1,2,4,8");
+  ScaleStudy study;
+  study.samples = options.samples;
+  study.scaling = options.scaling;
+  const Size one{1, 1};
+  auto alone = predict_size(session, options.job, one, std::nullopt);
+  if (!alone) return tl::make_unexpected(at_size(alone.error(), one));
+  study.one = std::move(*alone);
+  const Seconds epoch_alone = estimate_epochs(study.one, options.samples, 1).total.value;
+  std::optional<int> global_batch;
+  if (options.scaling == Scaling::fixed_global_batch) global_batch = study.one.batch_per_gpu;
+  Errors errors;
+  study.notices = study.one.notices;
+  for (const Size& size : sizes(options)) {
+    const auto p = predict_size(session, options.job, size, global_batch);
+    if (!p) {
+      const Errors here = at_size(p.error(), size);
+      errors.insert(errors.end(), here.begin(), here.end());
+      continue;
+    }
+    for (const std::string& notice : p->notices)
+      if (std::find(study.notices.begin(), study.notices.end(), notice) == study.notices.end()) study.notices.push_back(notice);
+    const std::int64_t growth = options.scaling == Scaling::weak ? p->gpus : 1;
+    ScaleRow row{p->gpus, p->nodes, p->batch_per_gpu, p->step_time, {}, 1, 1, p->stages, p->limit};
+    row.epoch_time = estimate_epochs(*p, growth * options.samples, 1).total.value;
+    row.speedup = static_cast<double>(growth) * (epoch_alone / row.epoch_time);
+    row.efficiency = row.speedup / p->gpus;
+    study.rows.push_back(std::move(row));
+  }
+  if (!errors.empty()) return tl::make_unexpected(errors);
+  return study;
+}
+
+}  // namespace tbdsim

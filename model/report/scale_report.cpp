@@ -1,0 +1,129 @@
+#include "model/report/scale_report.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "model/report/csv.hpp"
+#include "model/report/text_table.hpp"
+#include "model/units/format.hpp"
+
+namespace tbdsim {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct NamedStage {
+  const char* name;
+  Seconds Stages::*time;
+};
+constexpr std::array kStages{NamedStage{"forward", &Stages::forward},
+                             NamedStage{"backward", &Stages::backward},
+                             NamedStage{"weight_update", &Stages::weight_update},
+                             NamedStage{"metric", &Stages::metric},
+                             NamedStage{"exchange_total", &Stages::exchange_total},
+                             NamedStage{"exchange_exposed", &Stages::exchange_exposed},
+                             NamedStage{"input_exposed", &Stages::input_exposed},
+                             NamedStage{"host_exposed", &Stages::host_exposed}};
+
+std::string exact(double value) { return fmt::format("{}", value); }
+
+std::string data_set(const ScaleStudy& study) {
+  switch (study.scaling) {
+    case Scaling::strong:
+      return fmt::format("{} samples an epoch, the same batch on every GPU", study.samples);
+    case Scaling::fixed_global_batch:
+      return fmt::format("{} samples an epoch, {} a step on all GPUs together", study.samples, study.one.global_batch);
+    case Scaling::weak:
+      return fmt::format("{} samples an epoch for each GPU, the same batch on every GPU", study.samples);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string scale_table(const ScaleStudy& study) {
+  const Prediction& p = study.one;
+  std::string text =
+      fmt::format("{} ({} definition), batch {} on one GPU, {}, {}\n{} of {}, {}, {} input, exchange {}\n{}: {}\n\n", p.model,
+                  p.variant, p.batch_per_gpu, p.precision, p.optimizer, p.device, p.hardware_name, p.stack, p.input, p.exchange,
+                  name(study.scaling), data_set(study));
+  TextTable table({{"GPUs", Align::right},
+                   {"nodes", Align::right},
+                   {"batch", Align::right},
+                   {"step", Align::right},
+                   {"epoch", Align::right},
+                   {"speed-up", Align::right},
+                   {"efficiency", Align::right},
+                   {"compute", Align::right},
+                   {"exchange", Align::right},
+                   {"input", Align::right},
+                   {"host", Align::right},
+                   {"limit"}});
+  for (const ScaleRow& row : study.rows) {
+    const Stages& s = row.stages;
+    const auto share = [&](Seconds time) { return percent_text(time / row.step_time.value); };
+    table.add({std::to_string(row.gpus), std::to_string(row.nodes), std::to_string(row.batch_per_gpu),
+               format(row.step_time.value), format(row.epoch_time), fmt::format("{:.2f}", row.speedup),
+               percent_text(row.efficiency), share(s.forward + s.backward + s.weight_update + s.metric),
+               share(s.exchange_exposed), share(s.input_exposed), share(s.host_exposed), row.limit.resource});
+  }
+  return text + table.text() + "\nEpochs include the start-up of the run; exchange, input and host are what the GPUs wait for.\n";
+}
+
+std::string scale_csv(const ScaleStudy& study) {
+  std::vector<std::string> header{"gpus",         "nodes",           "batch_per_gpu",
+                                  "step_time_s",  "step_time_low_s", "step_time_high_s",
+                                  "epoch_time_s", "speedup",         "efficiency"};
+  for (const NamedStage& stage : kStages) header.push_back(fmt::format("{}_s", stage.name));
+  header.emplace_back("limit");
+  std::string text = csv_line(header);
+  for (const ScaleRow& row : study.rows) {
+    std::vector<std::string> fields{std::to_string(row.gpus), std::to_string(row.nodes), std::to_string(row.batch_per_gpu)};
+    for (const double value : {row.step_time.value.base(), row.step_time.low.base(), row.step_time.high.base(),
+                               row.epoch_time.base(), row.speedup, row.efficiency})
+      fields.push_back(exact(value));
+    for (const NamedStage& stage : kStages) fields.push_back(exact((row.stages.*stage.time).base()));
+    fields.push_back(row.limit.resource);
+    text += csv_line(fields);
+  }
+  return text;
+}
+
+std::string scale_json(const ScaleStudy& study) {
+  const Prediction& p = study.one;
+  Json json{{"schema", "tbdsim.scale/1"},
+            {"tool", {{"name", "tbdsim"}, {"version", TBDSIM_VERSION}}},
+            {"config",
+             {{"hw", p.hardware_name},
+              {"model", p.model},
+              {"stack", p.stack},
+              {"precision", p.precision},
+              {"exchange", p.exchange},
+              {"optimizer", p.optimizer},
+              {"input", p.input}}},
+            {"samples", study.samples},
+            {"scaling", name(study.scaling)},
+            {"rows", Json::array()}};
+  for (const ScaleRow& row : study.rows) {
+    Json stages = Json::object();
+    for (const NamedStage& stage : kStages) stages[stage.name] = (row.stages.*stage.time).base();
+    json["rows"].push_back(
+        {{"gpus", row.gpus},
+         {"nodes", row.nodes},
+         {"batch_per_gpu", row.batch_per_gpu},
+         {"step_time_s",
+          {{"value", row.step_time.value.base()}, {"low", row.step_time.low.base()}, {"high", row.step_time.high.base()}}},
+         {"epoch_time_s", row.epoch_time.base()},
+         {"speedup", row.speedup},
+         {"efficiency", row.efficiency},
+         {"stages_s", stages},
+         {"limit", {{"resource", row.limit.resource}, {"share", row.limit.share}}}});
+  }
+  constexpr int kIndent = 2;
+  // Names may come from a user's file; bytes that are no UTF-8 must not end the program.
+  return json.dump(kIndent, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace tbdsim

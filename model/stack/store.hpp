@@ -1,0 +1,29 @@
+#pragma once
+#include <string>
+
+#include "model/units/quantity.hpp"
+
+namespace tbdsim {
+
+/// Way of a copy between GPUs that no link joins.
+enum class UnlinkedRoute {
+  host,    ///< through host memory, as CUDA copies between devices without peer access
+  two_hop  ///< through a GPU that is linked to both
+};
+
+/// MXNet's key-value stores of one machine: every parameter array is a key.
+struct StoreSettings {
+  UnlinkedRoute unlinked = UnlinkedRoute::host;
+  int copy_workers = 2;     ///< threads that serve the copies of one source GPU; each waits for its copy
+  int keys_per_group = 16;  ///< that the nccl store reduces and broadcasts together
+  // Work of the process that drives all GPUs, which adds to the step: only where there are several GPUs.
+  Seconds p2p_key;       ///< per key: merge and sum
+  Seconds p2p_key_peer;  ///< per key and further GPU: issue of two copies, wait, callback
+  Seconds nccl_key_gpu;  ///< per key and GPU: a reduce and a broadcast launched from one thread
+  // Empirical; 1 and 0 where nothing is known.
+  double nccl_slowdown = 1.0;        ///< of everything on device and host while the nccl store is in use
+  int nccl_decode_threads_lost = 0;  ///< of the input's threads
+  std::string source, nccl_source;
+};
+
+}  // namespace tbdsim

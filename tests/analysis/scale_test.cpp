@@ -1,0 +1,94 @@
+// Speed-up, efficiency and epochs over sizes of a machine.
+#include "model/analysis/scale.hpp"
+
+#include "model/analysis/epoch.hpp"
+#include "tests/catch.hpp"
+
+using namespace tbdsim;
+
+namespace {
+
+Session& session() {
+  static const std::shared_ptr<Session> kSession = open_session({TBDSIM_SOURCE_DIR});
+  return *kSession;
+}
+
+ScaleOptions options(std::vector<int> gpus, Scaling scaling = Scaling::strong) {
+  ScaleOptions o;
+  o.job.hardware = "dgx1";
+  o.job.model = "alexnet";
+  o.job.stack = "pytorch-1.13";
+  o.job.batch = 32;
+  o.gpus = std::move(gpus);
+  o.samples = 256'000;
+  o.scaling = scaling;
+  return o;
+}
+
+ScaleStudy study(const ScaleOptions& o) {
+  const auto made = scale(session(), o);
+  INFO((made ? std::string() : to_text(made.error())));
+  REQUIRE(made);
+  return *made;
+}
+
+std::string refused(const ScaleOptions& o) {
+  const auto made = scale(session(), o);
+  REQUIRE_FALSE(made);
+  return made.error().front().message;
+}
+
+}  // namespace
+
+TEST_CASE("strong scaling: epochs with start-up, against one GPU even where it is not listed") {
+  const ScaleStudy s = study(options({2, 8}));
+  REQUIRE(s.rows.size() == 2);
+  const Seconds alone = estimate_epochs(s.one, 256'000, 1).total.value;
+  for (const ScaleRow& row : s.rows) {
+    const double steps = 256'000.0 / (32 * row.gpus);
+    CHECK_THAT(row.epoch_time.base(), WithinRel((s.one.start_up + steps * row.step_time.value).base(), 1e-12));
+    CHECK_THAT(row.speedup, WithinRel(alone / row.epoch_time, 1e-12));
+    CHECK_THAT(row.efficiency, WithinRel(row.speedup / row.gpus, 1e-12));
+    CHECK(row.efficiency < 1.0);
+  }
+  CHECK(study(options({1})).rows.front().speedup == 1.0);
+}
+
+TEST_CASE("weak scaling: the data set grows, so start-up weighs less and the speed-up is larger") {
+  const ScaleStudy strong = study(options({2, 4, 8})), weak = study(options({2, 4, 8}, Scaling::weak));
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(weak.rows[i].step_time.value == strong.rows[i].step_time.value);
+    CHECK(weak.rows[i].speedup > strong.rows[i].speedup);
+    CHECK(weak.rows[i].speedup <= weak.rows[i].gpus);
+  }
+}
+
+TEST_CASE("a fixed global batch is divided over the GPUs, and must divide") {
+  const ScaleStudy s = study(options({1, 4, 8}, Scaling::fixed_global_batch));
+  CHECK(s.rows[0].batch_per_gpu == 32);
+  CHECK(s.rows[1].batch_per_gpu == 8);
+  CHECK(s.rows[2].batch_per_gpu == 4);
+  CHECK(s.rows[2].step_time.value < s.rows[0].step_time.value);
+  CHECK(refused(options({3}, Scaling::fixed_global_batch)) == "3 GPUs: a batch of 32 does not divide over 3 GPUs");
+}
+
+TEST_CASE("GPUs and nodes: every pair, in the order asked for") {
+  ScaleOptions o = options({8, 16});
+  o.nodes = {2, 4};
+  o.job.network = "infiniband-edr";
+  const ScaleStudy s = study(o);
+  REQUIRE(s.rows.size() == 4);
+  CHECK(s.rows[0].gpus == 8);
+  CHECK(s.rows[0].nodes == 2);
+  CHECK(s.rows[3].gpus == 16);
+  CHECK(s.rows[3].nodes == 4);
+}
+
+TEST_CASE("what a study refuses, with the size at which it fails") {
+  CHECK(refused(options({})) == "no sizes named; use --gpus or --nodes, such as --gpus 1,2,4,8");
+  CHECK(refused(options({9})) == "9 GPUs: 9 GPUs do not fill nodes of 8");
+  CHECK(refused(options({2, 0})) == "0 GPUs: --gpus 0: expected at least 1");
+  ScaleOptions o = options({2});
+  o.samples = 0;
+  CHECK(refused(o) == "how many samples has an epoch? name them with --samples, such as --samples 256K");
+}
