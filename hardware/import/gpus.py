@@ -16,6 +16,11 @@ SUSTAINED = {
     "titan-v": (1350, "datasheet: the vendor's tensor rate, 110.6 TFLOP/s, is 640 cores x 128 FLOP at 1350 MHz; the listed boost clock would give 119"),
 }
 
+# Two GPUs on one board share its power limit: time that each adds to the other's compute.
+BOARD_SHARING = {
+    "k80": (0.042, "fitted: 2 to 8 GPUs of one machine, the same for every network and batch: TensorFlow's benchmark page of May 2017, Google Compute Engine (scenarios/published/tensorflow_2017_multi_gpu.csv, rows marked fit)"),
+}
+
 # Memory clocks printed by the TBD analysis page; bandwidth = 2 x clock x bus width, of which the page and the
 # poster print 547.6 and 547.7 (TITAN Xp) and 243 (P4000).
 MEMORY_CLOCK = {"titan-xp": 5705, "p4000": 3802}
@@ -62,6 +67,9 @@ def body(row):
     if row["id"] in SUSTAINED:
         mhz, source = SUSTAINED[row["id"]]
         t.amount("sustained_clock", mhz, "MHz").text("sustained_clock_source", source)
+    if row["id"] in BOARD_SHARING:
+        share, source = BOARD_SHARING[row["id"]]
+        t.fraction("board_sharing", share).text("board_sharing_source", source)
     t.amount("peak_fp32", row["fp32_tflops_peak"], "TFLOP/s").amount("peak_tf32_tensor", row["tf32_tflops"], "TFLOP/s")
     t.amount("peak_fp16_tensor", row["fp16_tensor_tflops_dense"], "TFLOP/s")
     t.amount("peak_bf16_tensor", row["bf16_tensor_tflops_dense"], "TFLOP/s")

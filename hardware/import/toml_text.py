@@ -40,6 +40,10 @@ class Table:
             self.lines.append(f"{key} = {quoted(value)}")
         return self
 
+    def fraction(self, key, value):
+        self.lines.append(f"{key} = {value:g}")
+        return self
+
     def integer(self, key, value):
         if value not in ("", None):
             self.lines.append(f"{key} = {int(float(value))}")

@@ -7,11 +7,11 @@
 #include "model/analysis/configure.hpp"
 #include "model/analysis/cost.hpp"
 #include "model/analysis/input_stage.hpp"
+#include "model/analysis/lowered_job.hpp"
 #include "model/analysis/memory_estimate.hpp"
+#include "model/analysis/rank_waits.hpp"
 #include "model/analysis/step_times.hpp"
 #include "model/cost/uncertainty.hpp"
-#include "model/schedule/exchange/plan_exchange.hpp"
-#include "model/schedule/lower.hpp"
 #include "model/units/format.hpp"
 
 namespace tbdsim {
@@ -68,8 +68,7 @@ std::string limit_text(const Limit& limit, double launch_share, const Configurat
   return fmt::format("{} of the critical path exchanges gradients between nodes", share);
 }
 
-void tell_provenance(const Configuration& configuration, const KernelModel& kernels, const PlannedExchange& exchange,
-                     Prediction& p) {
+void tell_provenance(const Configuration& configuration, const LoweredJob& job, Prediction& p) {
   const auto split = [](const std::string& source) {
     const std::size_t colon = source.find(':');
     const std::string kind = colon == std::string::npos ? "assumed" : source.substr(0, colon);
@@ -82,10 +81,10 @@ void tell_provenance(const Configuration& configuration, const KernelModel& kern
   const Device& device = configuration.hardware().device;
   add(fmt::format("device {}", device.id), device.source);
   for (const auto* family : {"convolution", "gemm", "memory_bound"}) {
-    add(fmt::format("kernel parameters, {}", family), kernels.parameters_of(family).parameters.source);
+    add(fmt::format("kernel parameters, {}", family), job.kernels.parameters_of(family).parameters.source);
   }
   add(fmt::format("stack {}", configuration.stack.id), configuration.stack.source);
-  if (configuration.gpus > 1) p.provenance.push_back({"gradient exchange", exchange.kind, exchange.description});
+  if (configuration.gpus > 1) p.provenance.push_back({"gradient exchange", job.exchange_kind, job.exchange_description});
   const StoreSettings& store = configuration.stack.store;
   if (!store.source.empty() && configuration.gpus > 1 && (configuration.exchange == "p2p" || configuration.exchange == "nccl"))
     add("host time per key, routes of the store", store.source);
@@ -114,24 +113,13 @@ Result<Prediction> predict(Session& session, const PredictOptions& options) {
   const Configuration& configuration = *configured;
   const System& system = configuration.hardware();
   const Workload& workload = configuration.network_graph();
-  const auto kernels = KernelModel::make(system.device, configuration.precision, configuration.stack, **configuration.constants);
-  if (!kernels) return tl::make_unexpected(kernels.error());
-  const auto library = session.nccl(configuration.stack.nccl, system.device.architecture);
-  if (!*library) return tl::make_unexpected(library->error());
-  auto exchange = plan_exchange(configuration.exchange, {system, configuration.devices, configuration.nodes,
-                                                         configuration.network, configuration.stack, **library, *kernels});
-  if (!exchange) return tl::make_unexpected(exchange.error());
-
-  LowerOptions how{static_cast<double>(configuration.batch), system.host.dispatch_scale};
-  if (configuration.exchange == "nccl") how.slowdown = configuration.stack.store.nccl_slowdown;
-  const LoweredStep step = lower(workload.graph, workload.step, *kernels, configuration.stack, *exchange->style, how);
-  // Beyond this the picosecond clock may overflow, and no training step takes that long or no time at all.
-  constexpr Seconds kLongestStep(1e5), kShortestStep(1e-9);
-  if (!(step.total < kLongestStep && step.total > kShortestStep))
-    return fail(fmt::format("a step of {} on {} would take {:.3g} s: look for an implausible rate, time or size among the inputs",
-                            workload.graph.name, system.id, step.total.base()));
+  const auto job = lower_job(session, configuration);
+  if (!job) return tl::make_unexpected(job.error());
+  const KernelModel* const kernels = &job->kernels;
+  const LoweredStep& step = job->step;
   const engine::Timeline timeline = engine::simulate(step.graph);
   StepTimes times = step_times(step, timeline);
+  add_rank_waits(configuration, times);
   add_input_stage(configuration, times);
 
   Prediction p;
@@ -161,7 +149,7 @@ Result<Prediction> predict(Session& session, const PredictOptions& options) {
   for (std::size_t i = 0; i < p.limits.size(); ++i)
     p.limits[i].text = limit_text(p.limits[i], times.launch_shares[i], configuration);
   if (!p.limits.empty()) p.limit = p.limits.front();
-  tell_provenance(configuration, *kernels, *exchange, p);
+  tell_provenance(configuration, *job, p);
   const auto prices = session.prices();
   if (!*prices) return tl::make_unexpected(prices->error());
   tell_cost(system, **prices, p);

@@ -138,6 +138,13 @@ void add_workload(CLI::App& verb, PredictOptions& o) {
   add_name(verb, "--model", "NAME|FILE", "Network; NAME@mxnet, @torchvision or @tf is a variant", o.model);
 }
 
+void add_size(CLI::App& verb, PredictOptions& o) {
+  add_number(verb, "--gpus", "GPUs of the job [all GPUs of --nodes nodes]", o.gpus);
+  add_number(verb, "--nodes", "Nodes [1, or as many as --gpus fills]", o.nodes);
+  add(verb, "--devices", "0,3", "These GPUs of every node [its first ones]",
+      [&o](const std::string& text) { return set_devices(o.devices, text); });
+}
+
 /// What a job is apart from its hardware, network and size.
 void add_job(CLI::App& verb, PredictOptions& o) {
   add_name(verb, "--network", "NAME", "Network between nodes [the system's]", o.network);
@@ -167,10 +174,7 @@ void add_seed(CLI::App& verb, PredictOptions& o) {
 /// The options that describe one job.
 void describe_job(CLI::App& verb, PredictOptions& o) {
   add_workload(verb, o);
-  add_number(verb, "--gpus", "GPUs of the job [all GPUs of --nodes nodes]", o.gpus);
-  add_number(verb, "--nodes", "Nodes [1, or as many as --gpus fills]", o.nodes);
-  add(verb, "--devices", "0,3", "These GPUs of every node [its first ones]",
-      [&o](const std::string& text) { return set_devices(o.devices, text); });
+  add_size(verb, o);
   add_job(verb, o);
 }
 
@@ -268,6 +272,16 @@ void describe_scale(CLI::App& verb, ScaleArguments& a) {
   add_format(verb, a.format);
 }
 
+void describe_network(CLI::App& verb, NetworkArguments& a) {
+  add_workload(verb, a.options);
+  add_size(verb, a.options);
+  add_job(verb, a.options);
+  add(verb, "--target", "SHARE", "Efficiency that the nodes should reach [90 %]",
+      [&a](const std::string& text) { return set_share(a.target, text); });
+  add_number(verb, "--top", "Arrays in the table, most exposed first [20]", a.top);
+  add_format(verb, a.format);
+}
+
 void describe_validate(CLI::App& verb, ValidateArguments& a) {
   verb.add_option("FILE", a.files, "Measured-run tables (CSV), scenarios (TOML)")->option_text("...");
   verb.add_flag("--rows", a.rows, "Also the error of every row (table format)");
@@ -314,6 +328,7 @@ struct CommandLine {
   CompareArguments compare;
   SweepArguments sweep;
   ExplainArguments explain;
+  NetworkArguments network;
   ScaleArguments scale;
   ValidateArguments validate;
   ListArguments list;
@@ -329,6 +344,7 @@ struct CommandLine {
     describe_compare(verb("compare", "Several jobs side by side: speed-up, memory, price"), compare);
     describe_sweep(verb("sweep", "A grid of jobs into a file, resumable"), sweep);
     describe_explain(verb("explain", "What limits a step, its health, and what would help"), explain);
+    describe_network(verb("network", "Which arrays delay several nodes, and whether they pay"), network);
     describe_scale(verb("scale", "Epoch time, speed-up and efficiency over GPUs and nodes"), scale);
     describe_validate(verb("validate", "Predictions against measured runs"), validate);
     describe_topology(verb("topology", "Links, relations of GPUs, rings and routes of a node"), topology);
@@ -403,6 +419,7 @@ tl::expected<Arguments, Stop> chosen(const CommandLine& line) {
   if (verb == "compare") return line.compare;
   if (verb == "sweep") return line.sweep;
   if (verb == "explain") return line.explain;
+  if (verb == "network") return line.network;
   if (verb == "scale") return line.scale;
   if (verb == "list") return line.list;
   if (verb == "validate") {

@@ -58,6 +58,13 @@ struct TopologyArguments {
   Format format = Format::table;
 };
 
+struct NetworkArguments {
+  PredictOptions options;
+  std::optional<double> target;  ///< a share; absent: the analysis's own
+  std::optional<int> top;        ///< arrays in the table; absent: the report's own
+  Format format = Format::table;
+};
+
 struct CompareArguments {
   std::vector<std::pair<std::string, std::string>> axes;  ///< options (without dashes) and their lists, in table order
   std::vector<std::string> set;                           ///< KEY=VALUE
@@ -80,8 +87,8 @@ struct ExplainArguments {
   Format format = Format::table;
 };
 
-using Arguments = std::variant<PredictArguments, ScaleArguments, CompareArguments, SweepArguments, ExplainArguments,
-                               ValidateArguments, ListArguments, ShowArguments, TopologyArguments>;
+using Arguments = std::variant<PredictArguments, NetworkArguments, ScaleArguments, CompareArguments, SweepArguments,
+                               ExplainArguments, ValidateArguments, ListArguments, ShowArguments, TopologyArguments>;
 
 /// Why there is nothing to run: help or the version (exit code 0, for stdout), or bad usage (2, for stderr).
 struct Stop {

@@ -95,6 +95,11 @@ void TaskGraph::reserve(std::size_t tasks, std::size_t dependencies) {
   dependencies_.reserve(dependencies);
 }
 
+Bytes TaskGraph::bytes(TaskId id) const {
+  const std::int32_t flow = flow_of_[static_cast<std::size_t>(id.value)];
+  return flow < 0 ? Bytes(0.0) : Bytes(flows_[static_cast<std::size_t>(flow)].bytes);
+}
+
 std::span<const TaskId> TaskGraph::dependencies(TaskId id) const {
   const auto task = static_cast<std::size_t>(id.value);
   const auto first = static_cast<std::size_t>(first_dependency_[task]);

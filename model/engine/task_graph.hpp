@@ -68,6 +68,7 @@ class TaskGraph {
   [[nodiscard]] SimTime duration(TaskId id) const { return duration_[static_cast<std::size_t>(id.value)]; }  ///< a flow's latency
   [[nodiscard]] std::int32_t label(TaskId id) const { return label_[static_cast<std::size_t>(id.value)]; }
   [[nodiscard]] bool is_flow(TaskId id) const { return flow_of_[static_cast<std::size_t>(id.value)] >= 0; }
+  [[nodiscard]] Bytes bytes(TaskId id) const;  ///< that a flow moves; 0 for other tasks
   [[nodiscard]] std::span<const TaskId> dependencies(TaskId id) const;
 
  private:

@@ -30,6 +30,8 @@ struct Device {
   std::optional<Hertz> base_clock, boost_clock;
   std::optional<Hertz> sustained_clock;  ///< what a long training run keeps; absent: not known
   std::string sustained_clock_source;
+  double board_sharing = 0;  ///< compute time that the other GPU of the same board adds when it works too, relative
+  std::string board_sharing_source;
   PeakRates peak;
   Bytes memory_capacity;                 ///< as sold
   std::optional<Bytes> memory_reported;  ///< as the driver reports it

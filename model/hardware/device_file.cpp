@@ -74,6 +74,8 @@ Device read_device(TomlTable table, std::string id) {
   device.boost_clock = table.quantity_if<Hertz>("boost_clock");
   device.sustained_clock = table.quantity_if<Hertz>("sustained_clock");
   device.sustained_clock_source = table.text_or("sustained_clock_source", "");
+  device.board_sharing = table.number_or("board_sharing", 0, kNotNegative);
+  device.board_sharing_source = table.text_or("board_sharing_source", "");
   device.peak = read_peak(table);
   read_memory(table, device);
   device.max_threads_per_multiprocessor = integer_if(table, "max_threads_per_multiprocessor", 1 << 16);

@@ -78,6 +78,8 @@ void write_identity(Writer& w, const Device& device) {
   w.clock("boost_clock", device.boost_clock);
   w.clock("sustained_clock", device.sustained_clock);
   w.text("sustained_clock_source", device.sustained_clock_source);
+  if (device.board_sharing != 0.0) w.number("board_sharing", device.board_sharing);
+  w.text("board_sharing_source", device.board_sharing_source);
 }
 
 void write_rates(Writer& w, const PeakRates& peak) {

@@ -6,6 +6,7 @@
 
 #include "model/analysis/kernel_summary.hpp"
 #include "model/report/catalogue_entry.hpp"
+#include "model/report/network_report.hpp"
 #include "model/report/topology_report.hpp"
 
 namespace tbdsim {
@@ -450,6 +451,44 @@ std::string chrome_trace(const Prediction& prediction) {
                       {"tid", 1}});
   }
   return text({{"displayTimeUnit", "ms"}, {"traceEvents", events}});
+}
+
+std::string network_json(const NetworkProfile& p) {
+  const auto rate = [](const std::optional<BytesPerSecond>& r) { return r ? Json(r->base()) : Json(nullptr); };
+  Json layers = Json::array(), schedules = Json::array();
+  for (const ArrayTraffic& a : p.arrays) {
+    layers.push_back({{"name", a.name},
+                      {"bytes", whole(a.bytes)},
+                      {"send_start_s", a.send_start.base()},
+                      {"send_end_s", a.send_end.base()},
+                      {"receive_start_s", a.receive_start.base()},
+                      {"receive_end_s", a.receive_end.base()},
+                      {"exposed_s", a.exposed.base()}});
+  }
+  for (const ScheduleVerdict& s : p.schedules) {
+    schedules.push_back({{"exchange", s.exchange},
+                         {"step_time_s", s.step.base()},
+                         {"gain", s.gain},
+                         {"least_bandwidth_bytes_per_s", rate(s.least_to_pay)},
+                         {"least_bandwidth_for_target_bytes_per_s", rate(s.least_to_reach)}});
+  }
+  const ScheduleVerdict& asked = p.schedules.front();
+  return text({{"schema", "tbdsim.network/1"},
+               {"tool", tool()},
+               {"inputs", inputs(p.job)},
+               {"config", config(p.job)},
+               {"step_time_s", asked.step.base()},
+               {"one_node_step_time_s", p.one_node_step.base()},
+               {"line_rate_bytes_per_s", p.line_rate.base()},
+               {"pays", p.pays},
+               {"gain", p.gain},
+               {"efficiency", p.efficiency},
+               {"target", p.target},
+               {"reaches_target", p.reaches},
+               {"least_bandwidth_bytes_per_s", rate(asked.least_to_pay)},
+               {"least_bandwidth_for_target_bytes_per_s", rate(asked.least_to_reach)},
+               {"schedules", schedules},
+               {"layers", layers}});
 }
 
 }  // namespace tbdsim

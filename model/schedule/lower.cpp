@@ -51,6 +51,7 @@ class Lowering {
     const Seconds dispatch = dispatch_scale_ * cost.host_operators * (updating ? stack_.update_dispatch : stack_.dispatch);
     const auto index = static_cast<std::int32_t>(node);
     const double part = 1.0 / cost.pieces;
+    const Seconds kernel = part * style_.stretch(builder_, node, number) * cost.kernel.time;
     TaskId last;
     for (int piece = 0; piece < cost.pieces; ++piece) {
       wait_.clear();
@@ -62,7 +63,7 @@ class Lowering {
         const auto held = style_.before(builder_, node, number);
         wait_.insert(wait_.end(), held.begin(), held.end());
       }
-      rank.last_kernel = last = builder_.add_task({Work::kernel, index, 0, number}, rank.compute, part * cost.kernel.time, wait_);
+      rank.last_kernel = last = builder_.add_task({Work::kernel, index, 0, number}, rank.compute, kernel, wait_);
     }
     return last;
   }
@@ -108,7 +109,7 @@ LoweredStep lower(const OpGraph& graph, const TrainingStep& step, const KernelMo
 
 LoweredStep lower(const OpGraph& graph, const TrainingStep& step, const KernelModel& kernels, const Stack& stack,
                   const CollectivePlan& all_reduce, const LowerOptions& options) {
-  BucketedAllReduce style(all_reduce, stack.exchange_bucket, stack.exchange_overlaps);
+  BucketedAllReduce style(all_reduce, bucket_policy(stack, all_reduce, 0));
   return lower(graph, step, kernels, stack, style, options);
 }
 

@@ -7,6 +7,7 @@
 #include "model/input/toml_reader.hpp"
 #include "model/stack/input_settings.hpp"
 #include "model/stack/parameter_server.hpp"
+#include "model/stack/rank_settings.hpp"
 #include "model/stack/store.hpp"
 #include "model/support/result.hpp"
 #include "model/units/quantity.hpp"
@@ -83,9 +84,14 @@ struct Stack {
   // Input and run
   Seconds start_up;  ///< of one run, outside steady iterations
   // Exchange
-  std::string nccl;                       ///< "2.1.15"
-  Bytes exchange_bucket;                  ///< gradients are exchanged when so many bytes have gathered
-  bool exchange_overlaps = true;          ///< buckets leave while backward still runs
+  std::string nccl;                             ///< "2.1.15"
+  Bytes exchange_bucket;                        ///< gradients are exchanged when so many bytes have gathered
+  bool exchange_overlaps = true;                ///< buckets leave while backward still runs
+  Bytes exchange_first_bucket;                  ///< of a step, where it differs; 0: it does not
+  Seconds exchange_cycle;                       ///< how often the library looks for gradients (Horovod); 0: it is told
+  Seconds exchange_per_array;                   ///< besides the call, for every array
+  std::optional<double> exchange_overlap_cost;  ///< time that a second of exchange adds to kernels beside it; absent: by SMs
+  RankSettings ranks;
   std::optional<ParameterServer> server;  ///< absent: the framework has none
   StoreSettings store;
   InputSettings input;

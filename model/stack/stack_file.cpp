@@ -110,6 +110,10 @@ void read_memory(TomlTable table, Stack& stack) {
 void read_exchange(TomlTable table, Stack& stack) {
   stack.exchange_bucket = table.quantity<Bytes>("bucket", kNotNegative);
   stack.exchange_overlaps = table.boolean_or("overlaps_backward", true);
+  stack.exchange_first_bucket = table.quantity_if<Bytes>("first_bucket").value_or(Bytes(0.0));
+  stack.exchange_cycle = table.quantity_if<Seconds>("cycle").value_or(Seconds(0.0));
+  stack.exchange_per_array = table.quantity_if<Seconds>("per_array").value_or(Seconds(0.0));
+  if (table.has("overlap_cost")) stack.exchange_overlap_cost = table.number("overlap_cost", kNotNegative);
   (void)table.text("source");
   table.finish();
 }
@@ -136,6 +140,7 @@ Result<Stack> read_stack(TomlFile file) {
   read_update(root.table("update"), stack);
   read_memory(root.table("memory"), stack);
   read_exchange(root.table("exchange"), stack);
+  if (root.has("ranks")) stack.ranks = read_rank_settings(root.table("ranks"));
   read_store(root, stack.store);
   read_input(root, stack.input);
   if (root.has("parameter_server")) stack.server = read_parameter_server(root.table("parameter_server"));

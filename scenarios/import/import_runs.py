@@ -58,7 +58,8 @@ def tensorflow_2017(row):
     multi = common(row, table="tensorflow_2017_multi_gpu", group=f"tensorflow-2017-multi-gpu/{machine}", **fields)
     if isinstance(multi, Run):
         multi.hw = {"p100": "dgx1-p100", "k80": "k80"}[board]
-        multi.exchange = exchange_tensorflow_2017(row) if multi.gpus > 1 else ""
+        multi.exchange = exchange_tensorflow_2017(row)
+        multi.use = "fit" if site == "gce" else "validation"  # they set the K80's loss from sharing a board
     return [single, multi] if row["n_gpus"] == "1" else [multi]
 
 

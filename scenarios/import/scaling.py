@@ -23,10 +23,9 @@ def mxnet_2016(row):
 
 def tensorflow_cluster(row):
     """TensorFlow's cluster of p2.8xlarge: distributed_replicated with parameter servers beside the workers."""
-    several = int(row["n_gpus"]) > 1
     return common(row, table="tensorflow_2017_distributed_multi_gpu", group="tensorflow-2017-distributed/k80", hw="k80",
                   stack="tensorflow-1.3", network_name="ethernet-10g" if int(row["n_nodes"]) > 1 else "",
-                  exchange="ps" if several else "",
+                  exchange="ps",
                   source=f'{row["source"]}; TensorFlow of May 2017, {row["system"]}; {row["notes"]}')
 
 
@@ -37,7 +36,7 @@ def cscs(row):
         return LeftOut("one GPU to a node, on a network whose bandwidth is not stated, and an unstated number of servers")
     return common(row, table="cscs_multi_gpu", group="cscs-tensorflow-1.1/k80", hw="k80", stack="tensorflow-1.3",
                   network_name="ethernet-10g" if int(row["n_nodes"]) > 1 else "",
-                  exchange="ps" if int(row["n_gpus"]) > 1 else "",
+                  exchange="ps",
                   source=f'{row["source"]}; {row["framework"]}; {row["system"]}; {row["notes"]}')
 
 

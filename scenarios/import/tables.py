@@ -122,7 +122,7 @@ def write_table(folder, name, runs):
         writer.writeheader()
         for run, spread in merge(runs):
             writer.writerow(dict(id=row_id(run), hw=run.hw, model=run.model, stack=run.stack, precision=run.precision,
-                                 gpus=run.gpus, nodes=run.nodes, batch_per_gpu=run.batch, exchange=run.exchange,
+                                 gpus=run.gpus, nodes=run.nodes, network=run.network_name, batch_per_gpu=run.batch, exchange=run.exchange,
                                  metric=run.metric, unit=run.unit, measured=number(run.value), spread=spread,
                                  use=run.use, group=run.group, source=run.source))
             counts[run.group, run.use] = counts.get((run.group, run.use), 0) + 1

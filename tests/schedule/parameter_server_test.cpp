@@ -4,44 +4,13 @@
 #include "model/analysis/step_times.hpp"
 #include "model/schedule/exchange/plan_exchange.hpp"
 #include "model/schedule/lower.hpp"
-#include "model/workload/graph_builder.hpp"
 #include "tests/catch.hpp"
+#include "tests/schedule/linear_layers.hpp"
 
 using namespace tbdsim;
 using Catch::Matchers::WithinRel;
 
 namespace {
-
-/// Linear layers of a million parameters each: 4 MB of gradients apiece.
-OpGraph layers(int count) {
-  GraphBuilder g("layers", "mxnet", "vector", {1000}, 4);
-  TensorId x = g.input();
-  for (int i = 0; i < count; ++i) x = g.linear(x, 1000, "layer" + std::to_string(i), false);
-  g.softmax_loss(x, "loss");
-  return std::move(g).finish().value();
-}
-
-Stack hostless() {
-  Stack s;
-  s.convolution.generation = "lib";
-  s.coupling = HostCoupling::queued;
-  return s;
-}
-
-KernelModel kernels() {
-  Device d;
-  d.id = "board";
-  d.architecture = "Volta";
-  d.multiprocessors = 80;
-  d.peak.fp32 = FlopPerSecond(12.8e12);
-  d.memory_bandwidth = BytesPerSecond(600e9);
-  for (const auto* family : {"gemm", "convolution", "memory_bound"})
-    d.calibration.families.push_back({family, "fp32", 1.0, 1.0, Seconds(5e-6), 0.1, 10, "fitted: a test"});
-  KernelConstants c;
-  c.gemm["fp32"] = TileConstants{};
-  c.convolution["lib"] = ConvolutionConstants{};
-  return KernelModel::make(d, Precision::fp32, hostless(), c).value();
-}
 
 /// Two machines of one GPU: 8 GB/s to the host, 1 GB/s between them, 2 GB/s to add and 4 GB/s to update.
 ServerPlan two_machines() {
@@ -57,9 +26,9 @@ ServerPlan two_machines() {
 }
 
 StepTimes times(int layer_count, ServerPlan plan) {
-  const OpGraph graph = layers(layer_count);
+  const OpGraph graph = linear_layers(layer_count);
   ParameterServerExchange style(std::move(plan));
-  const LoweredStep step = lower(graph, training_step(graph), kernels(), hostless(), style, {4, 1.0, true});
+  const LoweredStep step = lower(graph, training_step(graph), plain_kernels(), hostless_stack(), style, {4, 1.0, true});
   return step_times(step, engine::simulate(step.graph));
 }
 
@@ -101,4 +70,15 @@ TEST_CASE("front layers first is never slower than first come, first served; nor
     CHECK(fifo <= before * (1.0 + 1e-9));
     before = fifo;
   }
+}
+
+TEST_CASE("a framework that pulls at the step hides nothing of the way back") {
+  // Six layers; the last push ends as before, then 24 MB are fetched: half of it over the wire, 12 ms, and the last array
+  // to the GPU, 0.5 ms.
+  ServerPlan plan = two_machines();
+  const double eager = times(6, plan).step.base();
+  plan.constants.pulls_at_step = true;
+  const StepTimes late = times(6, plan);
+  CHECK(late.step.base() > eager);
+  CHECK(late.stages.exchange_exposed.base() > 12.5e-3);
 }

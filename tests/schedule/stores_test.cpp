@@ -101,7 +101,9 @@ TEST_CASE("ranks held apart take as long as one rank that stands for all") {
   for (const char* stack : {"mxnet-1.2", "pytorch-1.13"}) {
     const Bench bench("alexnet", stack);
     const auto plan = plan_collective(dgx1(), {{0, 1, 2, 3}, 1, {}}, CollectiveKind::all_reduce, {}).value();
-    BucketedAllReduce together(plan, bench.stack.exchange_bucket, true), apart(plan, bench.stack.exchange_bucket, true, 4);
+    BucketPolicy policy;
+    policy.bucket = bench.stack.exchange_bucket;
+    BucketedAllReduce together(plan, policy), apart(plan, policy, 4);
     const LoweredStep one = bench.lowered(together), four = bench.lowered(apart);
     CHECK(four.ranks == 4);
     CHECK(engine::simulate(one.graph).makespan == engine::simulate(four.graph).makespan);

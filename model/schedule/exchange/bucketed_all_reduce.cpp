@@ -1,5 +1,8 @@
 #include "model/schedule/exchange/bucketed_all_reduce.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include "model/schedule/exchange/plan_exchange.hpp"
 
 namespace tbdsim {
@@ -14,7 +17,9 @@ void BucketedAllReduce::prepare(StepBuilder& builder) {
 void BucketedAllReduce::begin_iteration(StepBuilder& /*builder*/) {
   last_.clear();
   gathered_ = Bytes(0.0);
+  arrays_ = 0;
   sent_ = 0;
+  clock_ = opened_ = busy_until_ = Seconds(0.0);
 }
 
 std::span<const TaskId> BucketedAllReduce::before(StepBuilder& builder, std::size_t node, std::int32_t /*rank*/) {
@@ -22,19 +27,56 @@ std::span<const TaskId> BucketedAllReduce::before(StepBuilder& builder, std::siz
   return last_;
 }
 
+double BucketedAllReduce::stretch(const StepBuilder& builder, std::size_t node, std::int32_t /*rank*/) const {
+  const Pass pass = builder.node(node).pass;
+  const Seconds time = builder.step().costs[node].kernel.time;
+  if (pass == Pass::forward || pass == Pass::update || busy_until_ <= clock_ || time <= Seconds(0.0)) return 1.0;
+  return 1.0 + policy_.overlap_cost * std::min<double>(1.0, (busy_until_ - clock_) / time);
+}
+
 void BucketedAllReduce::after(StepBuilder& builder, std::size_t node, std::span<const TaskId> kernels) {
   if (lane_.plan().ranks <= 1) return;
   const Pass pass = builder.node(node).pass;
   if (pass == Pass::forward || pass == Pass::update) return;
-  for (const ParameterId id : builder.gradients(node)) gathered_ += builder.gradient_bytes(id);
+  clock_ += stretch(builder, node, 0) * builder.step().costs[node].kernel.time;
+  for (const ParameterId id : builder.gradients(node)) {
+    if (arrays_++ == 0) opened_ = clock_;
+    gathered_ += builder.gradient_bytes(id);
+  }
   if (gathered_ == Bytes(0.0)) return;
-  if (builder.ends_backward(node) || (overlaps_ && gathered_ >= bucket_)) send(builder, kernels);
+  const bool last = builder.ends_backward(node);
+  if (last || (policy_.overlaps && full())) send(builder, kernels, last);
 }
 
-void BucketedAllReduce::send(StepBuilder& builder, std::span<const TaskId> gradients) {
-  last_ = {lane_.call(builder, {Work::exchange, -1, 0, 0, sent_++}, stream_, gathered_, gradients)};
+bool BucketedAllReduce::full() const {
+  const bool first = sent_ == 0 && policy_.first_bucket > Bytes(0.0);
+  if (gathered_ >= (first ? policy_.first_bucket : policy_.bucket)) return true;
+  const Seconds cycle = policy_.cycle;
+  return cycle > Seconds(0.0) && std::floor(clock_ / cycle) > std::floor(opened_ / cycle);
+}
+
+void BucketedAllReduce::send(StepBuilder& builder, std::span<const TaskId> gradients, bool last) {
+  const StepTask task{Work::exchange, -1, 0, 0, sent_++};
+  // After backward has ended no kernel's end tells of the next look: it is half a cycle away on average.
+  const Seconds wait = arrays_ * policy_.per_array + (last ? 0.5 : 0.0) * policy_.cycle;
+  if (wait > Seconds(0.0)) last_ = {builder.add_task(task, stream_, wait, gradients)};
+  last_ = {lane_.call(builder, task, stream_, gathered_, wait > Seconds(0.0) ? std::span<const TaskId>(last_) : gradients)};
+  busy_until_ = std::max(busy_until_, clock_) + wait + collective_call(lane_.plan(), gathered_).time;
   builder.count_exchanged(gathered_);
   gathered_ = Bytes(0.0);
+  arrays_ = 0;
+}
+
+BucketPolicy bucket_policy(const Stack& stack, const CollectivePlan& plan, int multiprocessors) {
+  BucketPolicy policy;
+  policy.bucket = stack.exchange_bucket;
+  policy.first_bucket = stack.exchange_first_bucket;
+  policy.overlaps = stack.exchange_overlaps;
+  policy.cycle = stack.exchange_cycle;
+  policy.per_array = stack.exchange_per_array;
+  const double blocks = multiprocessors > 0 ? std::min(1.0, static_cast<double>(plan.channels) / multiprocessors) : 0.0;
+  policy.overlap_cost = stack.exchange_overlap_cost.value_or(blocks);
+  return policy;
 }
 
 Result<PlannedExchange> plan_bucketed_all_reduce(const ExchangeSetting& setting) {
@@ -42,8 +84,8 @@ Result<PlannedExchange> plan_bucketed_all_reduce(const ExchangeSetting& setting)
                               setting.nccl);
   if (!plan) return tl::make_unexpected(plan.error());
   std::string description = plan->description;
-  auto style =
-      std::make_unique<BucketedAllReduce>(std::move(*plan), setting.stack.exchange_bucket, setting.stack.exchange_overlaps);
+  const BucketPolicy policy = bucket_policy(setting.stack, *plan, setting.system.device.multiprocessors);
+  auto style = std::make_unique<BucketedAllReduce>(std::move(*plan), policy);
   return PlannedExchange{std::move(style), "fitted", std::move(description)};
 }
 

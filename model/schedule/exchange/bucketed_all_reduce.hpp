@@ -8,33 +8,53 @@
 
 namespace tbdsim {
 
-/// Gradients are all-reduced in buckets of the stack's size, in the order in which backward produces them. A bucket
-/// starts when its last gradient exists (or, without overlap, when backward has ended), one after the other; updates
-/// wait for all buckets. Identical ranks are held together: they start together, and a ring all-reduce loads every link
-/// of its rings alike, so one flow over all of them stands for all ranks. `ranks_apart` > 1 holds so many apart all the same,
-/// which must change nothing.
+/// When a bucket of gradients leaves, and what that costs besides its call.
+struct BucketPolicy {
+  Bytes bucket;             ///< DDP: 25 MiB; Horovod's fusion buffer: 64 MiB
+  Bytes first_bucket;       ///< of an iteration, so that the first call starts early (DDP: 1 MiB); 0: as any other
+  bool overlaps = true;     ///< false: one call when backward has ended
+  Seconds cycle;            ///< Horovod looks for gradients so often: a bucket leaves at the next look; 0: at once
+  Seconds per_array;        ///< time on the exchange stream for every array of a bucket
+  double overlap_cost = 0;  ///< seconds by which a second of exchange slows the kernels beside it
+};
+
+/// Gradients are all-reduced in buckets, in the order in which backward produces them. A bucket starts when its last
+/// gradient exists (or, without overlap, when backward has ended), one after the other; updates wait for all buckets.
+/// Identical ranks are held together: they start together, and a ring all-reduce loads every link of its rings alike, so
+/// one flow over all of them stands for all ranks. `ranks_apart` > 1 holds so many apart all the same, which must change
+/// nothing.
+/// Kernels beside a call are slower, because its thread blocks hold multiprocessors; which kernels those are is told from
+/// the calls' times alone on their links.
+/// Source: Li et al., VLDB 2020 (PyTorch DDP); Sergeev & Del Balso, arXiv 1802.05799 (Horovod).
 class BucketedAllReduce final : public ExchangeStyle {
  public:
-  BucketedAllReduce(CollectivePlan all_reduce, Bytes bucket, bool overlaps, std::int32_t ranks_apart = 1)
-      : lane_(std::move(all_reduce)), bucket_(bucket), overlaps_(overlaps), ranks_apart_(ranks_apart) {}
+  BucketedAllReduce(CollectivePlan all_reduce, BucketPolicy policy, std::int32_t ranks_apart = 1)
+      : lane_(std::move(all_reduce)), policy_(policy), ranks_apart_(ranks_apart) {}
 
   [[nodiscard]] std::int32_t ranks() const override { return ranks_apart_; }
   void prepare(StepBuilder& builder) override;
   void begin_iteration(StepBuilder& builder) override;
   [[nodiscard]] std::span<const engine::TaskId> before(StepBuilder& builder, std::size_t node, std::int32_t rank) override;
+  [[nodiscard]] double stretch(const StepBuilder& builder, std::size_t node, std::int32_t rank) const override;
   void after(StepBuilder& builder, std::size_t node, std::span<const engine::TaskId> kernels) override;
 
  private:
-  void send(StepBuilder& builder, std::span<const engine::TaskId> gradients);
+  [[nodiscard]] bool full() const;
+  void send(StepBuilder& builder, std::span<const engine::TaskId> gradients, bool last);
 
   CollectiveLane lane_;
-  Bytes bucket_;
-  bool overlaps_;
+  BucketPolicy policy_;
   std::int32_t ranks_apart_;
   engine::StreamId stream_;
   std::vector<engine::TaskId> last_;  // at most one: the bucket sent last
   Bytes gathered_;
+  int arrays_ = 0;
   std::int32_t sent_ = 0;
+  // Kernel time since backward began: now, when the open bucket's first gradient came, when the last call ends.
+  Seconds clock_, opened_, busy_until_;
 };
+
+/// The stack's policy; a call's thread blocks are a share of the device's multiprocessors.
+[[nodiscard]] BucketPolicy bucket_policy(const Stack& stack, const CollectivePlan& plan, int multiprocessors);
 
 }  // namespace tbdsim

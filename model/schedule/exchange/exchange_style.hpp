@@ -37,6 +37,10 @@ class ExchangeStyle {
   virtual void begin_iteration(StepBuilder& /*builder*/) {}
   /// What the kernel of `node` on `rank` waits for. The span must live until the next call.
   [[nodiscard]] virtual std::span<const engine::TaskId> before(StepBuilder& builder, std::size_t node, std::int32_t rank) = 0;
+  /// By how much the kernel of `node` is longer because of what is exchanged meanwhile.
+  [[nodiscard]] virtual double stretch(const StepBuilder& /*builder*/, std::size_t /*node*/, std::int32_t /*rank*/) const {
+    return 1.0;
+  }
   /// The node has been added: `kernels` holds the task that ends it on each rank, -1 where the rank does not run it.
   virtual void after(StepBuilder& builder, std::size_t node, std::span<const engine::TaskId> kernels) = 0;
   virtual void end_iteration(StepBuilder& /*builder*/) {}

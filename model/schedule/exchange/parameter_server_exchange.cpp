@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace tbdsim {
 
@@ -30,9 +31,12 @@ void ParameterServerExchange::prepare(StepBuilder& builder) {
 void ParameterServerExchange::begin_iteration(StepBuilder& /*builder*/) {
   std::swap(arrived_, arriving_);
   std::fill(arriving_.begin(), arriving_.end(), TaskId{});
+  updated_.clear();
+  step_waits_ = true;
 }
 
 std::span<const TaskId> ParameterServerExchange::before(StepBuilder& builder, std::size_t node, std::int32_t /*rank*/) {
+  if (plan_.constants.pulls_at_step) return std::exchange(step_waits_, false) ? wait_ : std::span<const TaskId>();
   wait_.clear();
   if (builder.node(node).pass != Pass::forward) return wait_;
   for (const ParameterId id : builder.graph().op(builder.node(node).op).parameters) {
@@ -46,34 +50,55 @@ void ParameterServerExchange::after(StepBuilder& builder, std::size_t node, std:
   for (const ParameterId id : builder.gradients(node)) exchange(builder, id, kernels.front());
 }
 
-void ParameterServerExchange::exchange(StepBuilder& builder, ParameterId id, TaskId gradient) {
-  const Bytes bytes = builder.gradient_bytes(id);
-  builder.count_exchanged(bytes);
-  TaskId at = add(builder, Leg::gather, id, gather_, bytes, up_, gradient);
-  const Bytes slice = plan_.sliced && plan_.constants.slice > Bytes(0.0) ? plan_.constants.slice : bytes;
-  const double pieces = std::max(1.0, std::ceil(bytes / slice));
-  replies_.clear();
-  for (double i = 0; i < pieces; ++i) {
-    const Bytes piece = std::min(slice, bytes - i * slice);
-    replies_.push_back(round_trip(builder, id, piece, at));
-  }
-  at = placed(
-      builder, id,
-      builder.add_flow({Work::exchange, -1, 0, 0, id.value, Leg::scatter}, scatter_, bytes, Seconds(0.0), down_, replies_));
-  arriving_[static_cast<std::size_t>(id.value)] = at;
+void ParameterServerExchange::end_iteration(StepBuilder& builder) {
+  if (!plan_.constants.pulls_at_step || updated_.empty()) return;
+  // Nothing moves here: the step's queue, which all workers pass.
+  const TaskId all = builder.add_task({Work::exchange, -1}, StreamId{}, Seconds(0.0), updated_);
+  for (std::size_t i = 0; i < arriving_.size(); ++i) fetch(builder, ParameterId{static_cast<std::int32_t>(i)}, {{all}});
+  wait_ = arriving_;
 }
 
-/// Push, sum, update and reply of one piece.
-TaskId ParameterServerExchange::round_trip(StepBuilder& builder, ParameterId id, Bytes piece, TaskId gathered) {
+Bytes ParameterServerExchange::slice(Bytes array) const {
+  return plan_.sliced && plan_.constants.slice > Bytes(0.0) ? std::min(array, plan_.constants.slice) : array;
+}
+
+void ParameterServerExchange::exchange(StepBuilder& builder, ParameterId id, TaskId gradient) {
+  const Bytes bytes = builder.gradient_bytes(id), piece = slice(bytes);
+  builder.count_exchanged(bytes);
+  const TaskId gathered = add(builder, Leg::gather, id, gather_, bytes, up_, gradient);
+  const double pieces = std::max(1.0, std::ceil(bytes / piece));
+  pieces_.clear();
+  for (double i = 0; i < pieces; ++i) pieces_.push_back(serve(builder, id, std::min(piece, bytes - i * piece), gathered));
+  if (plan_.constants.pulls_at_step)
+    updated_.insert(updated_.end(), pieces_.begin(), pieces_.end());
+  else
+    fetch(builder, id, pieces_);
+}
+
+/// Push, sum and update of one piece.
+TaskId ParameterServerExchange::serve(StepBuilder& builder, ParameterId id, Bytes piece, TaskId gathered) {
   const ParameterServer& c = plan_.constants;
-  const double nodes = plan_.nodes;
   const double summands = c.reduces_on_device ? 1.0 : plan_.gpus;
-  // Each of `nodes` servers adds its share, piece/nodes, of all nodes' gradients.
-  const Seconds serving = (summands * piece) / c.sum + (piece / nodes) / c.update;
-  if (plan_.nodes == 1) return add(builder, Leg::serve, id, serve_, c.message + serving, gathered);
-  TaskId at = add(builder, Leg::push, id, send_, piece, wire_, gathered);
-  at = add(builder, Leg::serve, id, serve_, c.message + serving, at);
-  return add(builder, Leg::reply, id, reply_, piece, wire_, at);
+  // Each server adds its share, piece/nodes, of all nodes' gradients.
+  const Seconds serving = (summands * piece) / c.sum + (piece / plan_.nodes) / c.update;
+  TaskId at = gathered;
+  if (plan_.nodes > 1) at = add(builder, Leg::push, id, send_, piece, wire_, at);
+  return add(builder, Leg::serve, id, serve_, c.message + serving, at);
+}
+
+/// Replies of the pieces as each is updated, then the whole array to the GPUs.
+void ParameterServerExchange::fetch(StepBuilder& builder, ParameterId id, std::span<const TaskId> updated) {
+  const Bytes bytes = builder.gradient_bytes(id), piece = slice(bytes);
+  std::vector<TaskId> replies(updated.begin(), updated.end());
+  if (plan_.nodes > 1) {
+    for (std::size_t i = 0; i < replies.size(); ++i) {
+      const Bytes part = replies.size() == 1 ? bytes : std::min(piece, bytes - static_cast<double>(i) * piece);
+      replies[i] = add(builder, Leg::reply, id, reply_, part, wire_, replies[i]);
+    }
+  }
+  const StepTask task{Work::exchange, -1, 0, 0, id.value, Leg::scatter};
+  arriving_[static_cast<std::size_t>(id.value)] =
+      placed(builder, id, builder.add_flow(task, scatter_, bytes, Seconds(0.0), down_, replies));
 }
 
 TaskId ParameterServerExchange::add(StepBuilder& builder, Leg leg, ParameterId id, StreamId queue, Seconds duration,

@@ -24,7 +24,8 @@ struct ServerPlan {
 /// forward). A piece is an array, or a slice of one. Every array is spread over all servers, so a node sends
 /// (nodes-1)/nodes of each piece; as all nodes are alike, what one sends is also what it receives, and one node stands
 /// for all. Pushes and replies share the node's port.
-/// The next forward pass of a layer waits for the layer's own arrays only.
+/// The next forward pass of a layer waits for the layer's own arrays only. A framework that pulls at the step fetches
+/// nothing before everything is updated, and its forward pass waits for all of it.
 /// Source: Li et al., OSDI 2014 (parameter server); MXNet kvstore_dist; Jayarajan et al., MLSys 2019 (P3: slices and
 /// priority). Neglects: arrays too small to be split, which one server handles alone.
 class ParameterServerExchange final : public ExchangeStyle {
@@ -40,10 +41,13 @@ class ParameterServerExchange final : public ExchangeStyle {
   void begin_iteration(StepBuilder& builder) override;
   [[nodiscard]] std::span<const engine::TaskId> before(StepBuilder& builder, std::size_t node, std::int32_t rank) override;
   void after(StepBuilder& builder, std::size_t node, std::span<const engine::TaskId> kernels) override;
+  void end_iteration(StepBuilder& builder) override;
 
  private:
+  [[nodiscard]] Bytes slice(Bytes array) const;
   void exchange(StepBuilder& builder, ParameterId id, engine::TaskId gradient);
-  engine::TaskId round_trip(StepBuilder& builder, ParameterId id, Bytes piece, engine::TaskId gathered);
+  engine::TaskId serve(StepBuilder& builder, ParameterId id, Bytes piece, engine::TaskId gathered);
+  void fetch(StepBuilder& builder, ParameterId id, std::span<const engine::TaskId> updated);
   engine::TaskId add(StepBuilder& builder, Leg leg, ParameterId id, engine::StreamId queue, Seconds duration,
                      engine::TaskId after);
   engine::TaskId add(StepBuilder& builder, Leg leg, ParameterId id, engine::StreamId queue, Bytes bytes,
@@ -54,7 +58,8 @@ class ParameterServerExchange final : public ExchangeStyle {
   std::vector<engine::LinkUse> up_, down_, wire_;
   engine::StreamId gather_, send_, serve_, reply_, scatter_;
   std::vector<engine::TaskId> arrived_, arriving_;  // by parameter: back on the GPUs, of the last and of this iteration
-  std::vector<engine::TaskId> wait_, replies_;
+  std::vector<engine::TaskId> wait_, updated_, pieces_;
+  bool step_waits_ = true;  // no kernel of this iteration has waited for the fetches yet
 };
 
 }  // namespace tbdsim

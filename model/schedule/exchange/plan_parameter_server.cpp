@@ -8,7 +8,7 @@ namespace {
 
 Result<PlannedExchange> plan_servers(const ExchangeSetting& setting, bool p3) {
   const Stack& stack = setting.stack;
-  if (!stack.server) return fail(fmt::format("stack {} has no parameter server", stack.id));
+  if (!stack.server) return fail(fmt::format("exchange {}: stack {} has no parameter server", p3 ? "ps-p3" : "ps", stack.id));
   ServerPlan plan;
   plan.constants = *stack.server;
   plan.sliced = plan.prioritized = p3;

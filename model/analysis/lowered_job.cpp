@@ -1,0 +1,31 @@
+#include "model/analysis/lowered_job.hpp"
+
+#include <fmt/format.h>
+
+#include "model/schedule/exchange/plan_exchange.hpp"
+#include "model/schedule/lower.hpp"
+
+namespace tbdsim {
+
+Result<LoweredJob> lower_job(Session& session, const Configuration& configuration) {
+  const System& system = configuration.hardware();
+  const Workload& workload = configuration.network_graph();
+  auto kernels = KernelModel::make(system.device, configuration.precision, configuration.stack, **configuration.constants);
+  if (!kernels) return tl::make_unexpected(kernels.error());
+  const auto library = session.nccl(configuration.stack.nccl, system.device.architecture);
+  if (!*library) return tl::make_unexpected(library->error());
+  auto exchange = plan_exchange(configuration.exchange, {system, configuration.devices, configuration.nodes,
+                                                         configuration.network, configuration.stack, **library, *kernels});
+  if (!exchange) return tl::make_unexpected(exchange.error());
+  LowerOptions how{static_cast<double>(configuration.batch), system.host.dispatch_scale};
+  if (configuration.exchange == "nccl") how.slowdown = configuration.stack.store.nccl_slowdown;
+  LoweredStep step = lower(workload.graph, workload.step, *kernels, configuration.stack, *exchange->style, how);
+  // Beyond this the picosecond clock may overflow, and no training step takes that long or no time at all.
+  constexpr Seconds kLongestStep(1e5), kShortestStep(1e-9);
+  if (!(step.total < kLongestStep && step.total > kShortestStep))
+    return fail(fmt::format("a step of {} on {} would take {:.3g} s: look for an implausible rate, time or size among the inputs",
+                            workload.graph.name, system.id, step.total.base()));
+  return LoweredJob{std::move(*kernels), std::move(exchange->kind), std::move(exchange->description), std::move(step)};
+}
+
+}  // namespace tbdsim

@@ -1,0 +1,20 @@
+#pragma once
+#include <string>
+
+#include "model/analysis/configure.hpp"
+#include "model/cost/kernel_model.hpp"
+#include "model/schedule/lowered_step.hpp"
+
+namespace tbdsim {
+
+/// A configuration's step as tasks, with what its kernels cost and how its gradients travel.
+struct LoweredJob {
+  KernelModel kernels;
+  std::string exchange_kind, exchange_description;  ///< provenance
+  LoweredStep step;
+};
+
+/// Errors: as `predict`, among them a step that takes longer, or shorter, than any that a machine runs.
+[[nodiscard]] Result<LoweredJob> lower_job(Session& session, const Configuration& configuration);
+
+}  // namespace tbdsim

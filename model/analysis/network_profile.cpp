@@ -1,0 +1,123 @@
+#include "model/analysis/network_profile.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/analysis/array_traffic.hpp"
+#include "model/analysis/configure.hpp"
+#include "model/analysis/input_stage.hpp"
+#include "model/analysis/lowered_job.hpp"
+#include "model/analysis/rank_waits.hpp"
+#include "model/analysis/step_times.hpp"
+
+namespace tbdsim {
+namespace {
+
+Result<Seconds> step_of(Session& session, const Configuration& configuration) {
+  const auto job = lower_job(session, configuration);
+  if (!job) return tl::make_unexpected(job.error());
+  StepTimes times = step_times(job->step, engine::simulate(job->step.graph));
+  add_rank_waits(configuration, times);
+  add_input_stage(configuration, times);
+  return times.step;
+}
+
+/// The same job on a network of another line rate, and its protocol efficiency.
+Configuration at_rate(Configuration configuration, BytesPerSecond rate) {
+  Network& network = *configuration.network;
+  network.achieved *= rate / network.bandwidth;
+  network.bandwidth = rate;
+  return configuration;
+}
+
+/// Least line rate to 1 % at which a step takes no longer than `longest`; nullopt if none does. More bandwidth never
+/// slows a step.
+Result<std::optional<BytesPerSecond>> least_rate(Session& session, const Configuration& configuration, Seconds longest) {
+  constexpr BytesPerSecond kSlowest(1e6), kFastest(1e13);
+  constexpr double kPrecision = 1.01;
+  const auto enough = [&](BytesPerSecond rate) -> Result<bool> {
+    return step_of(session, at_rate(configuration, rate)).map([&](Seconds step) { return step <= longest; });
+  };
+  BytesPerSecond low = kSlowest, high = kFastest;
+  auto fast = enough(high);
+  if (!fast) return tl::make_unexpected(fast.error());
+  if (!*fast) return std::optional<BytesPerSecond>();
+  while (high / low > kPrecision) {
+    const BytesPerSecond middle(std::sqrt(low.base() * high.base()));
+    const auto reached = enough(middle);
+    if (!reached) return tl::make_unexpected(reached.error());
+    (*reached ? high : low) = middle;
+  }
+  return std::optional<BytesPerSecond>(high);
+}
+
+/// One node of the job by itself. MXNet's dist stores are for several machines: alone, its GPUs all-reduce.
+Configuration one_node(Configuration configuration) {
+  configuration.gpus = static_cast<int>(configuration.devices.size());
+  configuration.nodes = 1;
+  if (!configuration.stack.server || !configuration.stack.server->variables_on_host) configuration.exchange = "allreduce";
+  return configuration;
+}
+
+Result<ScheduleVerdict> judge(Session& session, const Configuration& configuration, Seconds one, double target) {
+  ScheduleVerdict verdict;
+  verdict.exchange = configuration.exchange;
+  const auto step = step_of(session, configuration);
+  if (!step) return tl::make_unexpected(step.error());
+  verdict.step = *step;
+  const double nodes = configuration.nodes;
+  verdict.gain = nodes * (one / *step);
+  auto pay = least_rate(session, configuration, nodes * one);
+  if (!pay) return tl::make_unexpected(pay.error());
+  verdict.least_to_pay = *pay;
+  auto reach = least_rate(session, configuration, (1.0 / target) * one);
+  if (!reach) return tl::make_unexpected(reach.error());
+  verdict.least_to_reach = *reach;
+  return verdict;
+}
+
+}  // namespace
+
+Result<NetworkProfile> profile_network(Session& session, const NetworkOptions& options) {
+  if (!(options.target > 0.0 && options.target < 1.0))
+    return fail(fmt::format("--target {}: expected an efficiency between 0 and 1, such as 0.9", options.target));
+  const auto configured = configure(session, options.job);
+  if (!configured) return tl::make_unexpected(configured.error());
+  const Configuration& configuration = *configured;
+  if (configuration.nodes < 2) return fail("network: expected several nodes; use --nodes, such as --nodes 4");
+  if (!configuration.network)
+    return fail(
+        fmt::format("{}: {} nodes need a network; name one with --network", configuration.hardware().id, configuration.nodes));
+  NetworkProfile profile;
+  auto prediction = predict(session, options.job);
+  if (!prediction) return tl::make_unexpected(prediction.error());
+  profile.job = std::move(*prediction);
+  const auto one = step_of(session, one_node(configuration));
+  if (!one) return tl::make_unexpected(one.error());
+  profile.one_node_step = *one;
+  profile.line_rate = configuration.network->bandwidth;
+  profile.target = options.target;
+  std::vector<std::string> exchanges{configuration.exchange};
+  const bool slices = configuration.stack.server && configuration.stack.server->slice > Bytes(0.0);
+  if (configuration.exchange == "ps" && slices) exchanges.emplace_back("ps-p3");
+  if (configuration.exchange == "ps-p3") exchanges.emplace_back("ps");
+  for (const std::string& exchange : exchanges) {
+    Configuration variant = configuration;
+    variant.exchange = exchange;
+    auto verdict = judge(session, variant, *one, options.target);
+    if (!verdict) return tl::make_unexpected(verdict.error());
+    profile.schedules.push_back(std::move(*verdict));
+  }
+  profile.gain = profile.schedules.front().gain;
+  profile.efficiency = profile.gain / configuration.nodes;
+  profile.pays = profile.gain > 1.0;
+  profile.reaches = profile.efficiency >= options.target;
+  const auto job = lower_job(session, configuration);
+  if (!job) return tl::make_unexpected(job.error());
+  profile.arrays = array_traffic(configuration.network_graph().graph, job->step, engine::simulate(job->step.graph));
+  return profile;
+}
+
+}  // namespace tbdsim

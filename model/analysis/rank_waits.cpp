@@ -1,0 +1,67 @@
+#include "model/analysis/rank_waits.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tbdsim {
+namespace {
+
+/// Puts a wait of `seconds` on the critical path. Expects the step to hold it already.
+void add_limit(StepTimes& times, const std::string& resource, Seconds seconds, const std::string& text) {
+  const double share = seconds / times.step;
+  if (share <= 0.0) return;
+  for (Limit& limit : times.limits) limit.share *= 1.0 - share;
+  const auto same =
+      std::find_if(times.limits.begin(), times.limits.end(), [&](const Limit& l) { return l.resource == resource; });
+  double total = share;
+  if (same != times.limits.end()) {
+    total += same->share;
+    times.launch_shares.erase(times.launch_shares.begin() + (same - times.limits.begin()));
+    times.limits.erase(same);
+  }
+  const auto place = std::find_if(times.limits.begin(), times.limits.end(), [&](const Limit& l) { return l.share < total; });
+  times.launch_shares.insert(times.launch_shares.begin() + (place - times.limits.begin()), 0.0);
+  times.limits.insert(place, {resource, total, text});
+}
+
+}  // namespace
+
+double expected_maximum(int n) {
+  if (n <= 1) return 0.0;
+  constexpr double kReach = 9.0;  // further out nothing is left, even of 10^6 numbers
+  constexpr int kSteps = 900;
+  constexpr double kStep = kReach / kSteps;
+  double sum = 0.0;
+  for (int i = 0; i <= kSteps; ++i) {
+    const double x = i * kStep;
+    const double above = 0.5 * std::erfc(x / std::sqrt(2.0));
+    const double weight = i == 0 || i == kSteps ? 0.5 : 1.0;
+    sum += weight * (1.0 - std::pow(1.0 - above, n) - std::pow(above, n));
+  }
+  return sum * kStep;
+}
+
+void add_rank_waits(const Configuration& configuration, StepTimes& times) {
+  if (configuration.gpus <= 1) return;
+  const Stack& stack = configuration.stack;
+  const Seconds compute = times.stages.forward + times.stages.backward;
+  const Device& device = configuration.hardware().device;
+  const double shared = configuration.devices.size() > 1 ? device.board_sharing : 0.0;
+  const Seconds slowest = (shared + stack.ranks.spread * expected_maximum(configuration.gpus)) * compute;
+  times.step += slowest;
+  times.stages.exchange_exposed += slowest;
+  times.stages.exchange_total += slowest;
+  add_limit(times, configuration.nodes > 1 ? "network" : "intra_node_link", slowest, {});
+  if (stack.ranks.input_copy <= BytesPerSecond(0.0)) return;
+  const OpGraph& graph = configuration.network_graph().graph;
+  const auto sample = static_cast<double>(elements(graph.tensors.front().shape)) * Bytes(4.0);  // copied as fp32
+  const auto others = static_cast<double>(configuration.devices.size() - 1);
+  const Seconds copies = others * configuration.batch * sample / stack.ranks.input_copy;
+  times.step += copies;
+  times.stages.input_exposed += copies;
+  add_limit(times, "input", copies, "the host copies the samples to one GPU after the other");
+}
+
+}  // namespace tbdsim

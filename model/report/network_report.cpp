@@ -1,0 +1,79 @@
+#include "model/report/network_report.hpp"
+
+#include <fmt/format.h>
+
+#include "model/report/csv.hpp"
+#include "model/report/text_table.hpp"
+#include "model/units/format.hpp"
+
+namespace tbdsim {
+namespace {
+
+constexpr std::size_t kWidth = 80, kArrayName = 26;
+
+/// Line rates are told in bits, as networks are sold.
+std::string line_rate(BytesPerSecond rate) { return number_text(8.0 * rate.base() / 1e9) + " Gb/s"; }
+
+std::string rate_or_never(const std::optional<BytesPerSecond>& rate) { return rate ? line_rate(*rate) : "never"; }
+
+std::string milliseconds(Seconds time) { return fmt::format("{:.1f}", time.base() * 1e3); }
+
+std::string heading(const NetworkProfile& p) {
+  const Prediction& job = p.job;
+  std::string text =
+      fmt::format("Workload   {}, batch {} per GPU, {}, {}\n", job.model, job.batch_per_gpu, job.precision, job.stack);
+  text += fmt::format("Machines   {} x {} with {} x {}\n", job.nodes, job.hardware_name, job.gpus / job.nodes, job.device);
+  text += fmt::format("Network    {}, {} a node; exchange {}\n", job.network, line_rate(p.line_rate), job.exchange);
+  text += fmt::format("Step       {}, {} on one node alone\n", format(p.schedules.front().step), format(p.one_node_step));
+  const std::string verdict = fmt::format(
+      "Verdict    {} nodes {} one: {:.3g} times its throughput, efficiency {:.0f} %, {} the target of {:.0f} %", p.job.nodes,
+      p.pays ? "beat" : "do not beat", p.gain, 100.0 * p.efficiency, p.reaches ? "reaching" : "short of", 100.0 * p.target);
+  return text + wrapped(verdict, kWidth, 11) + "\n";
+}
+
+std::string least(const NetworkProfile& p) {
+  TextTable table({{"exchange"},
+                   {"step", Align::right},
+                   {"gain", Align::right},
+                   {"to beat one node", Align::right},
+                   {fmt::format("to reach {:.0f} %", 100.0 * p.target), Align::right}});
+  for (const ScheduleVerdict& s : p.schedules)
+    table.add({s.exchange, format(s.step), number_text(s.gain), rate_or_never(s.least_to_pay), rate_or_never(s.least_to_reach)});
+  return "\nLeast line rate of a node's network\n" + table.text(2);
+}
+
+std::string arrays(const NetworkProfile& p, int most) {
+  TextTable table({{"array", Align::left, kArrayName},
+                   {"bytes", Align::right},
+                   {"send", Align::right},
+                   {"to", Align::right},
+                   {"receive", Align::right},
+                   {"to", Align::right},
+                   {"exposed", Align::right}});
+  int shown = 0;
+  for (const ArrayTraffic& a : p.arrays) {
+    if (shown++ == most) break;
+    table.add({a.name, format(a.bytes), milliseconds(a.send_start), milliseconds(a.send_end), milliseconds(a.receive_start),
+               milliseconds(a.receive_end), milliseconds(a.exposed)});
+  }
+  std::string text = "\nArrays, most exposed first; ms from the start of the backward pass\n" + table.text(2);
+  const int left = static_cast<int>(p.arrays.size()) - most;
+  return left > 0 ? text + fmt::format("  and {} more (--top)\n", left) : text;
+}
+
+}  // namespace
+
+std::string network_table(const NetworkProfile& p, int most) { return heading(p) + least(p) + arrays(p, most); }
+
+std::string network_csv(const NetworkProfile& p) {
+  std::string text = csv_line({"name", "bytes", "send_start_s", "send_end_s", "receive_start_s", "receive_end_s", "exposed_s"});
+  for (const ArrayTraffic& a : p.arrays) {
+    std::vector<std::string> cells{a.name, fmt::format("{:.0f}", a.bytes.base())};
+    for (const Seconds time : {a.send_start, a.send_end, a.receive_start, a.receive_end, a.exposed})
+      cells.push_back(fmt::format("{:.9g}", time.base()));
+    text += csv_line(cells);
+  }
+  return text;
+}
+
+}  // namespace tbdsim

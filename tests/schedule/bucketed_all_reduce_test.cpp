@@ -1,0 +1,85 @@
+// Buckets of gradients: when they leave, and what they cost the kernels beside them.
+#include "model/schedule/exchange/bucketed_all_reduce.hpp"
+
+#include <vector>
+
+#include "model/analysis/step_times.hpp"
+#include "model/schedule/lower.hpp"
+#include "tests/catch.hpp"
+#include "tests/schedule/linear_layers.hpp"
+
+using namespace tbdsim;
+using Catch::Matchers::WithinRel;
+
+namespace {
+
+/// Two ranks: a byte over the link for each byte of a message.
+CollectivePlan link(double rate) {
+  CollectivePlan plan;
+  plan.ranks = 2;
+  plan.links = {{"link", BytesPerSecond(rate), false}};
+  plan.methods.emplace_back();
+  plan.methods.front().weights = {{0, 1.0}};
+  return plan;
+}
+
+LoweredStep lowered(BucketPolicy policy, double rate = 1e9) {
+  const OpGraph graph = linear_layers(6);
+  BucketedAllReduce style(link(rate), policy);
+  return lower(graph, training_step(graph), plain_kernels(), hostless_stack(), style, {4, 1.0, true});
+}
+
+std::vector<double> buckets(const LoweredStep& step) {
+  std::vector<double> megabytes;
+  for (std::size_t i = 0; i < step.tasks.size(); ++i) {
+    const auto id = engine::TaskId{static_cast<std::int32_t>(i)};
+    if (step.tasks[i].work == Work::exchange && step.tasks[i].iteration == 0 && step.graph.is_flow(id))
+      megabytes.push_back(step.graph.bytes(id).base() / 1e6);
+  }
+  return megabytes;
+}
+
+double step_of(const LoweredStep& step) { return step_times(step, engine::simulate(step.graph)).step.base(); }
+
+}  // namespace
+
+TEST_CASE("a small first bucket leaves early, the others when they are full") {
+  BucketPolicy policy;
+  policy.bucket = Bytes(8e6);
+  CHECK(buckets(lowered(policy)) == std::vector<double>{8, 8, 8});
+  policy.first_bucket = Bytes(1e6);
+  CHECK(buckets(lowered(policy)) == std::vector<double>{4, 8, 8, 4});
+}
+
+TEST_CASE("without overlap all gradients leave as one, and every array costs") {
+  BucketPolicy policy;
+  policy.bucket = Bytes(8e6);
+  policy.overlaps = false;
+  const LoweredStep plain = lowered(policy);
+  CHECK(buckets(plain) == std::vector<double>{24});
+  policy.per_array = Seconds(1e-3);
+  CHECK_THAT(step_of(lowered(policy)) - step_of(plain), WithinRel(6e-3, 1e-6));
+}
+
+TEST_CASE("a library that looks now and then fuses what is there; after backward half a cycle passes") {
+  BucketPolicy policy;
+  policy.bucket = Bytes(1e9);
+  policy.cycle = Seconds(10.0);  // longer than the step: one bucket, five seconds late
+  const LoweredStep step = lowered(policy);
+  CHECK(buckets(step) == std::vector<double>{24});
+  CHECK(step_of(step) > 5.0);
+}
+
+TEST_CASE("an exchange slows the kernels beside it, by no more than its cost") {
+  BucketPolicy policy;
+  policy.bucket = Bytes(1e6);
+  const double fast = step_of(lowered(policy, 1e15));
+  policy.overlap_cost = 0.5;
+  CHECK_THAT(step_of(lowered(policy, 1e15)), WithinRel(fast, 1e-3));  // over at once
+  policy.overlap_cost = 0.0;
+  const StepTimes beside = step_times(lowered(policy, 1e9), engine::simulate(lowered(policy, 1e9).graph));
+  policy.overlap_cost = 0.5;
+  const StepTimes slowed = step_times(lowered(policy, 1e9), engine::simulate(lowered(policy, 1e9).graph));
+  CHECK(slowed.stages.backward > beside.stages.backward);
+  CHECK(slowed.stages.backward <= 1.5 * beside.stages.backward);
+}
