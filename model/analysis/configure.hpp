@@ -12,6 +12,8 @@ struct Optimizer {
   std::string name;
   double states = 1;
   double relative_passes = 1.0;
+  // The same where every step of the formula is a kernel of its own (PyTorch's loops over arrays), and its kernels.
+  double unfused_passes = 1.0, unfused_kernels = 1.0;
 };
 
 /// A prediction's inputs, resolved: every name looked up, every default filled in, every size checked.

@@ -34,7 +34,7 @@ Result<Workload> make_workload(const Catalogue& catalogue, const std::string& na
     if (file) return fail(fmt::format("no network file \"{}\", and {}", name, entry.error().front().message));
     return tl::make_unexpected(entry.error());
   }
-  auto graph = (*entry)->build(**entry, options);
+  auto graph = build_network(**entry, options);
   if (!graph) return tl::make_unexpected(graph.error());
   TrainingStep step = training_step(*graph);
   return Workload{std::move(*graph), std::move(step), {}, {}};
@@ -43,7 +43,8 @@ Result<Workload> make_workload(const Catalogue& catalogue, const std::string& na
 Result<Stack> choose_stack(const std::string& root, const Device& device) {
   std::optional<Stack> best;
   for (const std::string& id : catalogue_ids({root}, "stacks")) {
-    if (id.substr(0, 8) != "pytorch-") continue;
+    // NGC tags are years and months; they have an order of their own.
+    if (id.substr(0, 8) != "pytorch-" || id.substr(0, 12) == "pytorch-ngc-") continue;
     auto stack = read_stack(fmt::format("{}/hardware/stacks/{}.toml", root, id));
     if (!stack) return stack;
     if (!stack->variant.empty() || (!device.vendor.empty() && stack->vendor != device.vendor)) continue;
@@ -117,7 +118,8 @@ std::shared_ptr<const Result<Stack>> Session::default_stack(const Device& device
 
 std::shared_ptr<const Result<Workload>> Session::workload(const std::string& name, const std::string& variant,
                                                           const ZooOptions& options) {
-  const std::string key = fmt::format("{}\n{}\n{}\n{}", name, variant, options.image.value_or(0), options.classes.value_or(0));
+  const std::string key = fmt::format("{}\n{}\n{}\n{}\n{}", name, variant, options.image.value_or(0), options.classes.value_or(0),
+                                      options.seq_len.value_or(0));
   return cached<Workload>(workloads_, key, [&] { return make_workload(catalogue_, name, variant, options); });
 }
 

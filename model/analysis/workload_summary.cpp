@@ -27,7 +27,7 @@ void count_saved(const OpGraph& graph, SavingRules rules, std::vector<LayerCount
   std::set<TensorId> seen;
   for (std::size_t i = 0; i < saved.size(); ++i) {
     // As in `saved_bytes`: what the loss keeps is not the network's.
-    if (graph.ops[i].kind == OpKind::softmax_loss) continue;
+    if (is_loss(graph.ops[i].kind)) continue;
     layers[i].saved = saved[i].extra_per_sample;
     for (const TensorId tensor : saved[i].tensors) {
       const TensorId storage = owner[static_cast<std::size_t>(tensor.value)];

@@ -292,12 +292,15 @@ void describe_validate(CLI::App& verb, ValidateArguments& a) {
 
 void describe_list(CLI::App& verb, ListArguments& a) {
   verb.add_option("KIND", a.kind, "gpus systems networks hosts storage stacks models")->option_text(" ");
+  verb.add_flag_callback(
+      "--models", [&a] { a.kind = "models"; }, "The same as the kind models");
   add_format(verb, a.format);
 }
 
 void describe_show(CLI::App& verb, ShowArguments& a) {
   verb.add_option("NAME", a.name, "GPU, system, network, host, stack or model")->option_text(" ");
   add_number(verb, "--image", "Side of a model's input in pixels [its own]", a.image);
+  add_number(verb, "--seq-len", "Length of a model's sequences in tokens [its own]", a.seq_len);
   add_format(verb, a.format);
 }
 

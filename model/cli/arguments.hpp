@@ -46,7 +46,7 @@ struct ListArguments {
 
 struct ShowArguments {
   std::string name;
-  std::optional<int> image;
+  std::optional<int> image, seq_len;
   Format format = Format::table;
 };
 

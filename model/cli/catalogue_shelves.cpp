@@ -20,7 +20,13 @@ Result<std::string> resolve_model(const Catalogue&, const std::string& words) {
 }
 
 Result<CatalogueEntry> describe_model(const Catalogue&, const std::string& id) {
-  return find_network(id, "").map([](const ZooEntry* entry) { return describe(*entry); });
+  const auto entry = find_network(id, "");
+  if (!entry) return tl::make_unexpected(entry.error());
+  return (*entry)->build(**entry, {}).map([&](const OpGraph& graph) {
+    CatalogueEntry described = describe(**entry);
+    add_structure(**entry, graph, described);
+    return described;
+  });
 }
 
 template <const Shelf& kShelf>

@@ -44,11 +44,14 @@ Result<Found> find_entry(const Catalogue& catalogue, const std::string& name) {
   return fail(fmt::format("show: {} fits several: {}", tbdsim::quoted(name), fmt::join(choices, ", ")));
 }
 
-Result<CatalogueEntry> show_model(const std::string& id, std::optional<int> image) {
+Result<CatalogueEntry> show_model(const std::string& id, std::optional<int> image, std::optional<int> seq_len) {
   if (image && *image < 1) return fail(fmt::format("--image {}: expected at least 1 pixel", *image));
+  if (seq_len && *seq_len < 1) return fail(fmt::format("--seq-len {}: expected at least 1 token", *seq_len));
   const auto entry = find_network(id, "");
   if (!entry) return tl::make_unexpected(entry.error());
-  return (*entry)->build(**entry, {image, std::nullopt}).map([&](const OpGraph& graph) { return describe(**entry, graph); });
+  return build_network(**entry, {image, std::nullopt, seq_len}).map([&](const OpGraph& graph) {
+    return describe(**entry, graph);
+  });
 }
 
 }  // namespace
@@ -58,9 +61,11 @@ Result<Answer> answer(const ShowArguments& arguments, Session& session) {
   const auto found = find_entry(catalogue, arguments.name);
   if (!found) return tl::make_unexpected(found.error());
   const bool model = found->kind->name == "models";
-  if (arguments.image && !model)
-    return fail(fmt::format("show: --image is for models; {} is one of {}", found->id, found->kind->name));
-  const auto entry = model ? show_model(found->id, arguments.image) : found->kind->describe(catalogue, found->id);
+  if ((arguments.image || arguments.seq_len) && !model)
+    return fail(fmt::format("show: {} is for models; {} is one of {}", arguments.image ? "--image" : "--seq-len", found->id,
+                            found->kind->name));
+  const auto entry =
+      model ? show_model(found->id, arguments.image, arguments.seq_len) : found->kind->describe(catalogue, found->id);
   if (!entry) return tl::make_unexpected(entry.error());
   switch (arguments.format) {
     case Format::json:

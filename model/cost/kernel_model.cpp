@@ -1,5 +1,7 @@
 #include "model/cost/kernel_model.hpp"
 
+#include "model/cost/serial_reverse.hpp"
+
 #include <fmt/format.h>
 #include <algorithm>
 
@@ -73,6 +75,7 @@ Result<KernelModel> KernelModel::make(const Device& device, Precision precision,
     model.notices_.push_back(fmt::format("{} has tensor cores but no published rate: products are taken in fp32", device.id));
   }
   model.stack_ = stack;
+  model.architecture_ = device.architecture;
   model.peak_ = unit->peak;
   model.element_ = unit->element;
   model.tensor_core_ = unit->tensor_core;
@@ -163,8 +166,14 @@ NodeCost KernelModel::update_cost(double count) const {
 
 NodeCost KernelModel::convolution_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const {
   const auto& attributes = std::get<ConvolutionAttributes>(op.attributes);
-  const Shape& x = graph.input_shape(op);
-  const Shape& y = graph.output_shape(op);
+  // A transposed convolution is the data gradient of the convolution from its output to its input, and the reverse.
+  const bool transposed = op.kind == OpKind::transposed_convolution;
+  const Shape& x = transposed ? graph.output_shape(op) : graph.input_shape(op);
+  const Shape& y = transposed ? graph.input_shape(op) : graph.output_shape(op);
+  const Pass direction = !transposed                   ? pass
+                         : pass == Pass::forward       ? Pass::backward_data
+                         : pass == Pass::backward_data ? Pass::forward
+                                                       : pass;
   const auto d = [](std::int64_t v) { return static_cast<double>(v); };
   const ConvolutionShape shape{batch,
                                d(x[0]),
@@ -179,12 +188,12 @@ NodeCost KernelModel::convolution_cost(const OpGraph& graph, const Op& op, Pass 
                                d(attributes.stride_w),
                                d(attributes.groups)};
   const auto& library = stack_.convolution;
-  const auto& offered = pass == Pass::forward         ? library.forward
-                        : pass == Pass::backward_data ? library.backward_data
-                                                      : library.backward_weights;
-  const ConvolutionPass which = pass == Pass::forward         ? ConvolutionPass::forward
-                                : pass == Pass::backward_data ? ConvolutionPass::backward_data
-                                                              : ConvolutionPass::backward_weights;
+  const auto& offered = direction == Pass::forward         ? library.forward
+                        : direction == Pass::backward_data ? library.backward_data
+                                                           : library.backward_weights;
+  const ConvolutionPass which = direction == Pass::forward         ? ConvolutionPass::forward
+                                : direction == Pass::backward_data ? ConvolutionPass::backward_data
+                                                                   : ConvolutionPass::backward_weights;
   const ConvolutionTime time =
       fastest_convolution(shape, which, offered, library.workspace_limit, element_, convolution_constants_, convolution_rates_);
   NodeCost result;
@@ -194,7 +203,7 @@ NodeCost KernelModel::convolution_cost(const OpGraph& graph, const Op& op, Pass 
   result.tensor_core = tensor_core_;
   if (attributes.bias && stack_.separate_bias && pass != Pass::backward_data) {
     const double passes = pass == Pass::forward ? 2.0 : 1.0;
-    append(result.kernel, memory_bound_time(passes * batch * d(elements(y)) * element_, 1.0, memory_rates_));
+    append(result.kernel, memory_bound_time(passes * batch * d(elements(graph.output_shape(op))) * element_, 1.0, memory_rates_));
   }
   return result;
 }
@@ -261,6 +270,10 @@ NodeCost KernelModel::memory_cost(const OpGraph& graph, const Op& op, Pass pass,
                                                    passes->backward_parameters * parameter_elements(graph, op);
   if (moved == 0.0) return result;
   result.kernel = memory_bound_time(moved * element_, passes->bandwidth_share, memory_rates_);
+  if (op.kind == OpKind::sequence_reverse && stack_.recurrent == RecurrentKernels::cells) {
+    const auto width = static_cast<double>(graph.output_shape(op).back());
+    result.kernel.time = std::max(result.kernel.time, memory_rates_.launch + serial_reverse_time(batch, width, architecture_));
+  }
   result.family = "memory_bound";
   return result;
 }

@@ -57,6 +57,7 @@ class KernelModel {
   [[nodiscard]] NodeCost product_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const;
 
   Stack stack_;
+  std::string architecture_;  ///< of the device
   std::vector<std::string> notices_;
   /// tf32 only allows tensor cores: the library still takes fp32 kernels where those are faster.
   std::shared_ptr<const KernelModel> without_tensor_cores_;

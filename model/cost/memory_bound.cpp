@@ -22,8 +22,10 @@ std::optional<Passes> memory_passes(const Op& op, const Stack& stack) {
     case OpKind::multiply:
       // By a constant: only the gradient comes back. By another tensor: both operands and both gradients.
       return op.inputs.size() == 1 ? Passes{1, 1, 0, 2} : Passes{1, 1, 2, 2};
-    case OpKind::concat:
+    // A part is a view in PyTorch; other frameworks copy it. The gradients of all parts are joined.
     case OpKind::slice:
+      return Passes{0, stack.framework == "pytorch" ? 0.0 : 2.0, 0, 2};
+    case OpKind::concat:
     case OpKind::channel_shuffle:
     case OpKind::pad:
       return Passes{1, 1, 1, 1};
@@ -41,6 +43,33 @@ std::optional<Passes> memory_passes(const Op& op, const Stack& stack) {
       return Passes{1, 1, 2, 2, 0, 0.7};
     case OpKind::softmax:
       return Passes{1, 1, 1, 2, 0, 0.7};
+    case OpKind::transpose:
+    case OpKind::sequence_reverse:
+    case OpKind::prepend_token:
+    case OpKind::upsample:
+    case OpKind::reduce:
+      return Passes{1, 1, 1, 1};
+    case OpKind::gather:
+      return Passes{0, 2, 1, 1};
+    case OpKind::mask:
+      return Passes{1, 1, 0, 0};
+    // The gradient of what was broadcast is a sum over the rest.
+    case OpKind::learned_bias:
+      return Passes{1, 1, 0, 1};
+    case OpKind::pairwise_add:
+      return Passes{1, 1, 1, 2};
+    case OpKind::group_norm:
+      return Passes{1, 1, 2, 2, 0, 0.7};
+    case OpKind::proposals:
+      return Passes{2, 2, 0, 0};
+    // A region's window of the map is read once per output; gradients are scattered into the whole map.
+    case OpKind::roi_pool:
+      return Passes{1, 2, 1, 2};
+    case OpKind::element_loss:
+      return Passes{2, 0, 2, 0};
+    // Forward and backward variables of the alignment, as long as the input.
+    case OpKind::ctc_loss:
+      return Passes{2, 1, 2, 1};
     default:
       return std::nullopt;
   }

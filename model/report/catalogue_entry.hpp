@@ -62,6 +62,8 @@ struct CatalogueEntry {
 [[nodiscard]] CatalogueEntry describe(const Stack& stack);
 /// Without the figures that need the network built.
 [[nodiscard]] CatalogueEntry describe(const ZooEntry& model);
+/// Adds layers and dominant layer.
+void add_structure(const ZooEntry& model, const OpGraph& graph, CatalogueEntry& entry);
 /// With every layer.
 [[nodiscard]] CatalogueEntry describe(const ZooEntry& model, const OpGraph& graph);
 

@@ -54,21 +54,29 @@ CatalogueEntry describe(const Stack& s) {
   return entry;
 }
 
+void add_structure(const ZooEntry& model, const OpGraph& graph, CatalogueEntry& entry) {
+  entry.add_text("layers", "layers", model.layers.empty() ? std::to_string(depth(graph)) : model.layers, true);
+  const std::string_view dominant = model.dominant_layer.empty() ? dominant_layer(graph) : std::string_view(model.dominant_layer);
+  entry.add_text("dominant layer", "dominant_layer", std::string(dominant), true);
+}
+
 CatalogueEntry describe(const ZooEntry& model) {
   CatalogueEntry entry{"model", fmt::format("{}@{}", model.name, model.variant), model.name, model.source, {}, {}};
   entry.add_text("variant", "variant", model.variant);
   entry.add_text("application", "application", model.application, true);
   entry.add_text("data set", "dataset", model.dataset, true);
-  entry.add_count("image side", "image", model.image, true);
+  if (model.image > 0) entry.add_count("image side", "image", model.image, true);
+  if (model.seq_len > 0) entry.add_count("sequence length", "seq_len", model.seq_len, true);
   entry.add_count("default batch", "default_batch", model.default_batch, true);
   return entry;
 }
 
 CatalogueEntry describe(const ZooEntry& model, const OpGraph& graph) {
   CatalogueEntry entry = describe(model);
+  add_structure(model, graph, entry);
   WorkloadSummary summary = summarize_workload(graph);
   for (Fact& fact : entry.facts) {
-    if (fact.key != "image" || graph.ops.empty()) continue;
+    if ((fact.key != "image" && fact.key != "seq_len") || graph.ops.empty()) continue;
     fact = {"input of one sample",
             "input_shape",
             to_text(graph.output_shape(graph.ops.front())),

@@ -13,6 +13,26 @@ namespace {
 // Most networks of the zoo have fewer operators: one allocation instead of nine.
 constexpr std::size_t kTypicalOps = 256;
 
+/// Trains an array that another operator owns.
+bool is_tied(const Op& op) {
+  const auto* linear = std::get_if<LinearAttributes>(&op.attributes);
+  const auto* embedding = std::get_if<EmbeddingAttributes>(&op.attributes);
+  const auto* bias = std::get_if<LearnedBiasAttributes>(&op.attributes);
+  return (linear != nullptr && linear->tied) || (embedding != nullptr && embedding->tied) || (bias != nullptr && bias->tied);
+}
+
+/// SGD with momentum for convolutional networks, Adam for those of sequences and of vectors alone.
+std::string usual_optimizer(const OpGraph& graph) {
+  bool images = false;
+  for (const Op& op : graph.ops) {
+    images = images || op.kind == OpKind::convolution;
+    const bool sequence =
+        info(op.kind).family == OpFamily::recurrent || op.kind == OpKind::matmul || op.kind == OpKind::embedding;
+    if (sequence) return "adam";
+  }
+  return images ? "sgd-momentum" : "adam";
+}
+
 }  // namespace
 
 GraphBuilder::ParameterNames GraphBuilder::parameter_names(std::string_view variant) {
@@ -37,6 +57,20 @@ GraphBuilder::GraphBuilder(std::string name, std::string variant, std::string in
 }
 
 TensorId GraphBuilder::input() const { return TensorId{0}; }
+
+void GraphBuilder::counts_in(std::string unit, double per_sample) {
+  graph_.part_unit = std::move(unit);
+  graph_.parts_per_sample = per_sample;
+}
+
+void GraphBuilder::trains_with(std::string optimizer) { graph_.default_optimizer = std::move(optimizer); }
+
+void GraphBuilder::set_weights(Weights weights) { weights_ = weights; }
+
+TensorId GraphBuilder::another_input(Shape shape, std::string name) {
+  append(OpKind::input, {}, {}, std::move(name), false, std::move(shape));
+  return graph_.ops.back().output;
+}
 
 const Shape& GraphBuilder::shape(TensorId tensor) const { return graph_.tensor(tensor).shape; }
 
@@ -63,8 +97,10 @@ void GraphBuilder::append(OpKind kind, std::vector<TensorId> inputs, OpAttribute
   for (const TensorId input : inputs) graph_.tensors[static_cast<std::size_t>(input.value)].consumers.push_back(id);
   const TensorId result{static_cast<std::int32_t>(graph_.tensors.size())};
   graph_.tensors.push_back({name, std::move(output), id, {}, false});
-  graph_.ops.push_back({std::move(name), kind, std::move(attributes), std::move(inputs), result, {}, inplace});
-  if (info(kind).has_parameters) append_parameters(id);
+  graph_.ops.push_back({std::move(name), kind, std::move(attributes), std::move(inputs), result, {}, false, inplace});
+  if (!info(kind).has_parameters) return;
+  if (weights_ == Weights::own) append_parameters(id);
+  graph_.ops.back().shares_weights = weights_ == Weights::shared;
 }
 
 void GraphBuilder::append_parameters(OpId id) {
@@ -123,6 +159,12 @@ TensorId GraphBuilder::dropout(TensorId x, double probability, std::string name)
   return add(OpKind::dropout, {x}, DropoutAttributes{probability}, std::move(name));
 }
 TensorId GraphBuilder::flatten(TensorId x, std::string name) { return add(OpKind::reshape, {x}, {}, std::move(name)); }
+TensorId GraphBuilder::reshape(TensorId x, Shape to, std::string name) {
+  return add(OpKind::reshape, {x}, ReshapeAttributes{std::move(to)}, std::move(name));
+}
+TensorId GraphBuilder::transpose(TensorId x, std::vector<std::int64_t> order, std::string name) {
+  return add(OpKind::transpose, {x}, TransposeAttributes{std::move(order)}, std::move(name));
+}
 TensorId GraphBuilder::softmax_loss(TensorId x, std::string name) { return add(OpKind::softmax_loss, {x}, {}, std::move(name)); }
 
 const std::vector<std::string>& GraphBuilder::problems() const { return problems_; }
@@ -136,10 +178,13 @@ Result<OpGraph> GraphBuilder::finish() && {
     return tl::make_unexpected(std::move(errors));
   }
   for (const Op& op : graph_.ops) {
-    bool trainable = !op.parameters.empty();
+    bool trainable = !op.parameters.empty() || op.shares_weights || is_tied(op);
     for (const TensorId input : op.inputs) trainable = trainable || graph_.tensor(input).needs_gradient;
+    // Which boxes are kept is a choice, not a function with a slope.
+    trainable = trainable && op.kind != OpKind::proposals;
     graph_.tensors[static_cast<std::size_t>(op.output.value)].needs_gradient = trainable;
   }
+  if (graph_.default_optimizer.empty()) graph_.default_optimizer = usual_optimizer(graph_);
   return std::move(graph_);
 }
 

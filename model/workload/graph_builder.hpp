@@ -17,6 +17,16 @@ class GraphBuilder {
   GraphBuilder(std::string name, std::string variant, std::string input_unit, Shape input_shape, int default_batch);
 
   [[nodiscard]] TensorId input() const;
+  /// Throughput is also told in `unit`s, of which a sample has `per_sample`.
+  void counts_in(std::string unit, double per_sample);
+  /// Sets what the network is trained with unless told otherwise; the default is SGD with momentum for images, Adam else.
+  void trains_with(std::string optimizer);
+  /// Whose arrays the operators that follow use: their own, those of operators before them (the same network on other
+  /// data, a later step of a cell), or constant ones.
+  enum class Weights { own, shared, frozen };
+  void set_weights(Weights weights);
+  /// One more input of the network, beside `input()`: a target sequence, a batch of indices.
+  [[nodiscard]] TensorId another_input(Shape shape, std::string name);
   [[nodiscard]] const Shape& shape(TensorId tensor) const;
   /// Appends an operator and returns its output. An empty name gets `<kind><index>`.
   TensorId add(OpKind kind, std::vector<TensorId> inputs, OpAttributes attributes = {}, std::string name = {},
@@ -33,6 +43,8 @@ class GraphBuilder {
   TensorId concat(std::vector<TensorId> parts, std::string name = {});
   TensorId dropout(TensorId x, double probability, std::string name = {});
   TensorId flatten(TensorId x, std::string name = {});
+  TensorId reshape(TensorId x, Shape to, std::string name = {});
+  TensorId transpose(TensorId x, std::vector<std::int64_t> order, std::string name = {});
   TensorId softmax_loss(TensorId x, std::string name = {});
 
   /// Problems so far, each starting with the operator's name.
@@ -54,6 +66,7 @@ class GraphBuilder {
 
   OpGraph graph_;
   ParameterNames names_;
+  Weights weights_ = Weights::own;
   std::array<int, kOpKindCount> kind_counts_{};  ///< operators of each kind so far, for automatic names
   std::vector<std::string> problems_;
 };

@@ -35,7 +35,7 @@ struct Layer {
   std::optional<Shape> shape;  ///< empty while unknown, or after a problem here or upstream
 };
 
-bool is_loss(const Layer& layer) { return layer.text.kind == OpKind::softmax_loss; }
+bool ends_network(const Layer& layer) { return layer.text.kind && is_loss(*layer.text.kind); }
 
 struct Header {
   std::string name, input_unit;
@@ -199,10 +199,10 @@ void infer_shapes(std::vector<Layer>& layers, const std::vector<LayerIndex>& ord
 
 /// A network ends in losses, or in one layer that gets a loss appended. An operator that nobody knows may be a loss.
 void report_unused(std::vector<Layer>& layers) {
-  bool ends = std::any_of(layers.begin(), layers.end(), is_loss);
+  bool ends = std::any_of(layers.begin(), layers.end(), ends_network);
   for (LayerIndex i = layers.size(); i-- > 0;) {
     Layer& layer = layers[i];
-    if (layer.used || is_loss(layer) || !layer.text.kind) continue;
+    if (layer.used || ends_network(layer) || !layer.text.kind) continue;
     if (ends) layer.text.table.problem("name", fmt::format("nothing uses layer \"{}\"", layer.text.name));
     ends = true;
   }
@@ -217,7 +217,7 @@ Result<OpGraph> build(const Header& header, std::vector<Layer>& layers, const st
     for (const LayerIndex input : layers[i].inputs) inputs.push_back(input == kNetworkInput ? graph.input() : outputs[input]);
     outputs[i] = graph.add(*text.kind, std::move(inputs), text.attributes, text.name, text.inplace);
   }
-  if (std::none_of(layers.begin(), layers.end(), is_loss)) {
+  if (std::none_of(layers.begin(), layers.end(), ends_network)) {
     const auto end = std::find_if(layers.begin(), layers.end(), [](const Layer& layer) { return !layer.used; });
     const auto named_loss = [](const Layer& layer) { return layer.text.name == "loss"; };
     const bool taken = std::any_of(layers.begin(), layers.end(), named_loss);

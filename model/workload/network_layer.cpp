@@ -107,6 +107,7 @@ RecurrentAttributes read_recurrent(TomlTable& table) {
   a.layers = table.integer_or("layers", 1, 1, kMostLayers);
   a.bidirectional = table.boolean_or("bidirectional", false);
   a.bias = table.boolean_or("bias", true);
+  a.state_given = table.boolean_or("state_given", false);
   return a;
 }
 
@@ -115,13 +116,25 @@ PadAttributes read_pad(TomlTable& table) {
   return {side("top"), side("bottom"), side("left"), side("right")};
 }
 
+ProposalAttributes read_proposals(TomlTable& table) {
+  const std::int64_t candidates = table.integer("candidates", 1, kMost);
+  return {candidates, table.integer("kept", 1, kMost)};
+}
+
+RoiPoolAttributes read_roi_pool(TomlTable& table) {
+  const std::int64_t regions = table.integer("regions", 1, kMost);
+  return {regions, table.integer("size", 1, kMost)};
+}
+
 OpAttributes read_attributes(OpKind kind, TomlTable& table) {
   switch (kind) {
     case OpKind::convolution:
+    case OpKind::transposed_convolution:
       return read_convolution(table);
     case OpKind::linear: {
       const std::int64_t features = table.integer("features", 1, kMost);
-      return LinearAttributes{features, table.boolean_or("bias", true)};
+      const bool bias = table.boolean_or("bias", true);
+      return LinearAttributes{features, bias, table.boolean_or("tied", false)};
     }
     case OpKind::batch_norm:
       return BatchNormAttributes{table.boolean_or("scale", true)};
@@ -144,7 +157,8 @@ OpAttributes read_attributes(OpKind kind, TomlTable& table) {
       return read_pad(table);
     case OpKind::embedding: {
       const std::int64_t rows = table.integer("rows", 1, kMost);
-      return EmbeddingAttributes{rows, table.integer("width", 1, kMost)};
+      const std::int64_t width = table.integer("width", 1, kMost);
+      return EmbeddingAttributes{rows, width, table.boolean_or("tied", false)};
     }
     case OpKind::lstm:
     case OpKind::gru:
@@ -152,6 +166,26 @@ OpAttributes read_attributes(OpKind kind, TomlTable& table) {
       return read_recurrent(table);
     case OpKind::matmul:
       return MatmulAttributes{table.boolean_or("transpose_b", false)};
+    case OpKind::reshape:
+      return ReshapeAttributes{table.integers_or_empty("to")};
+    case OpKind::concat:
+      return ConcatAttributes{table.integer_or("axis", -1, 0, 2)};
+    case OpKind::transpose:
+      return TransposeAttributes{table.integers_or_empty("order")};
+    case OpKind::learned_bias:
+      return LearnedBiasAttributes{table.integer_or("rows", 0, 1, kMost), table.boolean_or("tied", false)};
+    case OpKind::gather:
+      return GatherAttributes{table.integer("rows", 1, kMost)};
+    case OpKind::reduce:
+      return ReduceAttributes{table.integer_or("axis", 0, 0, 2)};
+    case OpKind::group_norm:
+      return GroupNormAttributes{table.integer_or("groups", 1, 1, kMost)};
+    case OpKind::upsample:
+      return UpsampleAttributes{table.integer_or("factor", 2, 1, kMost)};
+    case OpKind::proposals:
+      return read_proposals(table);
+    case OpKind::roi_pool:
+      return read_roi_pool(table);
     default:
       return std::monostate{};
   }

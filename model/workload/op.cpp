@@ -35,6 +35,21 @@ constexpr std::array kOpKinds = {
     OpKindInfo{OpKind::softmax, "softmax", OpFamily::memory_bound, false, true, 1, 1},
     OpKindInfo{OpKind::matmul, "matmul", OpFamily::gemm, false, true, 2, 2},
     OpKindInfo{OpKind::identity, "identity", OpFamily::none, false, false, 1, 1},
+    OpKindInfo{OpKind::transpose, "transpose", OpFamily::memory_bound, false, true, 1, 1},
+    OpKindInfo{OpKind::mask, "mask", OpFamily::memory_bound, false, true, 1, 1},
+    OpKindInfo{OpKind::learned_bias, "learned_bias", OpFamily::memory_bound, true, true, 1, 1},
+    OpKindInfo{OpKind::prepend_token, "prepend_token", OpFamily::memory_bound, true, true, 1, 1},
+    OpKindInfo{OpKind::gather, "gather", OpFamily::memory_bound, false, true, 1, 1},
+    OpKindInfo{OpKind::reduce, "reduce", OpFamily::memory_bound, false, true, 1, 1},
+    OpKindInfo{OpKind::group_norm, "group_norm", OpFamily::memory_bound, true, true, 1, 1},
+    OpKindInfo{OpKind::pairwise_add, "pairwise_add", OpFamily::memory_bound, false, true, 2, 2},
+    OpKindInfo{OpKind::upsample, "upsample", OpFamily::memory_bound, false, true, 1, 1},
+    OpKindInfo{OpKind::transposed_convolution, "transposed_convolution", OpFamily::convolution, true, true, 1, 1},
+    OpKindInfo{OpKind::proposals, "proposals", OpFamily::memory_bound, false, true, 1, 2},
+    OpKindInfo{OpKind::roi_pool, "roi_pool", OpFamily::memory_bound, false, true, 1, 2},
+    OpKindInfo{OpKind::element_loss, "element_loss", OpFamily::memory_bound, false, true, 1, 1},
+    OpKindInfo{OpKind::ctc_loss, "ctc_loss", OpFamily::memory_bound, false, true, 1, 1},
+    OpKindInfo{OpKind::sequence_reverse, "sequence_reverse", OpFamily::memory_bound, false, true, 1, 1},
 };
 static_assert(kOpKinds.size() == kOpKindCount);
 
@@ -47,5 +62,7 @@ const OpKindInfo& info(OpKind kind) {
   assert(index < kOpKinds.size() && kOpKinds[index].kind == kind);
   return kOpKinds[index];
 }
+
+bool is_loss(OpKind kind) { return kind == OpKind::softmax_loss || kind == OpKind::element_loss || kind == OpKind::ctc_loss; }
 
 }  // namespace tbdsim

@@ -4,11 +4,15 @@
 #include <span>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 namespace tbdsim {
 
-/// Kinds of operator. Each is one row of `op_kinds()`. `reshape` flattens; `multiply` with one input scales by a
-/// constant; `softmax_loss` is the end of a network.
+/// Kinds of operator. Each is one row of `op_kinds()`. `reshape` without dimensions flattens; `multiply` with one input
+/// scales by a constant; `mask` adds a constant mask; `learned_bias` adds a trainable vector, or one per position;
+/// `prepend_token` puts a trainable row before a sequence; `gather` picks rows; `pairwise_add` sums every row of one
+/// sequence with every row of another; `sequence_reverse` turns the steps of a sequence round; the losses are the ends of a
+/// network.
 enum class OpKind {
   input,
   convolution,
@@ -35,8 +39,23 @@ enum class OpKind {
   softmax,
   matmul,
   identity,
+  transpose,
+  mask,
+  learned_bias,
+  prepend_token,
+  gather,
+  reduce,
+  group_norm,
+  pairwise_add,
+  upsample,
+  transposed_convolution,
+  proposals,
+  roi_pool,
+  element_loss,
+  ctc_loss,
+  sequence_reverse,
 };
-inline constexpr std::size_t kOpKindCount = static_cast<std::size_t>(OpKind::identity) + 1;
+inline constexpr std::size_t kOpKindCount = static_cast<std::size_t>(OpKind::sequence_reverse) + 1;
 
 /// What the operator's work is made of: which cost model serves it.
 enum class OpFamily { none, convolution, gemm, recurrent, memory_bound };
@@ -51,6 +70,8 @@ struct OpKindInfo {
 };
 [[nodiscard]] std::span<const OpKindInfo> op_kinds();
 [[nodiscard]] const OpKindInfo& info(OpKind kind);
+/// Whether networks end there: nothing uses a loss, and what it keeps is not the network's.
+[[nodiscard]] bool is_loss(OpKind kind);
 
 enum class ActivationKind { relu, relu6, tanh, sigmoid, gelu, hardswish, hardsigmoid };
 enum class PoolKind { max, average };
@@ -63,6 +84,7 @@ struct ConvolutionAttributes {
 struct LinearAttributes {
   std::int64_t out_features = 0;
   bool bias = true;
+  bool tied = false;  ///< the weight is another operator's: a softmax over the embedding table, a later step of a cell
 };
 struct BatchNormAttributes {
   bool scale = true;
@@ -92,18 +114,56 @@ struct ShuffleAttributes {
 };
 struct EmbeddingAttributes {
   std::int64_t rows = 0, width = 0;
+  bool tied = false;  ///< the table is another operator's
 };
 struct RecurrentAttributes {
   std::int64_t hidden = 0, layers = 1;
   bool bidirectional = false, bias = true;
+  bool state_given = false;  ///< starts from another layer's state, whose gradient is then computed
 };
 struct MatmulAttributes {
   bool transpose_b = false;
+};
+struct MultiplyAttributes {
+  bool keeps_scalar = false;  ///< the constant is a tensor on the device (PyTorch's attention scale)
+};
+struct ConcatAttributes {
+  std::int64_t axis = -1;  ///< -1: channels of images, features of sequences
+};
+struct ReshapeAttributes {
+  std::vector<std::int64_t> to;  ///< empty: one dimension
+};
+struct TransposeAttributes {
+  std::vector<std::int64_t> order;  ///< of the input's dimensions
+};
+struct LearnedBiasAttributes {
+  std::int64_t rows = 0;  ///< positions of the table; 0: one vector for all
+  bool tied = false;      ///< the array is another operator's
+};
+struct GatherAttributes {
+  std::int64_t rows = 0;  ///< picked from the first dimension
+};
+struct ReduceAttributes {
+  std::int64_t axis = 0;
+};
+struct GroupNormAttributes {
+  std::int64_t groups = 1;
+};
+struct UpsampleAttributes {
+  std::int64_t factor = 2;
+};
+struct ProposalAttributes {
+  std::int64_t candidates = 0, kept = 0;  ///< boxes that enter and leave the suppression of overlaps
+};
+struct RoiPoolAttributes {
+  std::int64_t regions = 0, size = 0;
 };
 
 using OpAttributes =
     std::variant<std::monostate, ConvolutionAttributes, LinearAttributes, BatchNormAttributes, ActivationAttributes,
                  PoolAttributes, DropoutAttributes, LocalResponseNormAttributes, SliceAttributes, PadAttributes,
-                 ShuffleAttributes, EmbeddingAttributes, RecurrentAttributes, MatmulAttributes>;
+                 ShuffleAttributes, EmbeddingAttributes, RecurrentAttributes, MatmulAttributes, MultiplyAttributes,
+                 ConcatAttributes, ReshapeAttributes, TransposeAttributes, LearnedBiasAttributes, GatherAttributes,
+                 ReduceAttributes, GroupNormAttributes, UpsampleAttributes, ProposalAttributes, RoiPoolAttributes>;
 
 }  // namespace tbdsim

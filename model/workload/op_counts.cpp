@@ -26,6 +26,10 @@ std::int64_t forward_macs(const OpGraph& graph, const Op& op) {
       const auto& a = std::get<ConvolutionAttributes>(op.attributes);
       return elements(y) * (x[0] / a.groups) * a.kernel_h * a.kernel_w;
     }
+    case OpKind::transposed_convolution: {
+      const auto& a = std::get<ConvolutionAttributes>(op.attributes);
+      return elements(x) * y[0] * a.kernel_h * a.kernel_w;
+    }
     case OpKind::linear:
       return elements(y) * x.back();
     case OpKind::matmul:
@@ -37,6 +41,17 @@ std::int64_t forward_macs(const OpGraph& graph, const Op& op) {
     default:
       return 0;
   }
+}
+
+/// A recurrent layer needs the gradient of its hidden state and of its weights; that of the first state only where
+/// another layer made it, that of the first layer's input only where something upstream learns.
+std::int64_t recurrent_backward_macs(const OpGraph& graph, const Op& op) {
+  const auto& a = std::get<RecurrentAttributes>(op.attributes);
+  const std::int64_t rows = (a.bidirectional ? 2 : 1) * gates(op.kind) * a.hidden;
+  std::int64_t spared = a.state_given ? 0 : a.layers * rows * a.hidden;
+  const Shape& x = graph.input_shape(op);
+  if (!graph.tensor(op.inputs.front()).needs_gradient) spared += rows * x.back() * x.front();
+  return 2 * forward_macs(graph, op) - spared;
 }
 
 std::int64_t macs(const OpGraph& graph, const StepNode& node) {
@@ -52,8 +67,7 @@ std::int64_t macs(const OpGraph& graph, const StepNode& node) {
         for (const TensorId input : op.inputs) products += graph.tensor(input).needs_gradient ? 1 : 0;
         return products * forward_macs(graph, op);
       }
-      // A recurrent layer always needs the gradient of its hidden state, and of its weights.
-      return info(op.kind).family == OpFamily::recurrent ? 2 * forward_macs(graph, op) : 0;
+      return info(op.kind).family == OpFamily::recurrent ? recurrent_backward_macs(graph, op) : 0;
     }
     case Pass::gradient_sum:
     case Pass::update:

@@ -48,7 +48,8 @@ struct Op {
   std::vector<TensorId> inputs;
   TensorId output;
   std::vector<ParameterId> parameters;
-  bool inplace = false;  ///< the framework's definition overwrites its input (torchvision's ReLU(inplace=True))
+  bool shares_weights = false;  ///< trains arrays that an operator before it owns
+  bool inplace = false;         ///< the framework's definition overwrites its input (torchvision's ReLU(inplace=True))
 };
 
 /// A network: operators in an order in which they can run, one input of known shape, batch left symbolic.
@@ -58,6 +59,9 @@ struct OpGraph {
   std::string variant;     ///< "torchvision", "mxnet", "tf", "file"
   std::string input_unit;  ///< "image", "sentence": what one sample is called
   int default_batch = 32;
+  std::string part_unit;          ///< what throughput is also told in: "token", "audio second"; empty: nothing else
+  double parts_per_sample = 0.0;  ///< of `part_unit`
+  std::string default_optimizer;  ///< "adam"; empty: the rule for networks of its kind
   std::vector<Op> ops;
   std::vector<Tensor> tensors;
   std::vector<Parameter> parameters;

@@ -10,6 +10,8 @@ namespace {
 constexpr Bytes kIndex{8.0};      // PyTorch's int64
 constexpr Bytes kStatistic{4.0};  // means and deviations are fp32 whatever the data
 constexpr Bytes kByteMask{1.0};
+constexpr Bytes kArgument{4.0};  // int32 position of a region's maximum
+constexpr Bytes kScalar{8.0};    // a double tensor without dimensions
 
 double count(const Shape& shape) { return static_cast<double>(elements(shape)); }
 
@@ -28,10 +30,14 @@ SavedByOp keep_input(const Context& c) { return {{c.first()}, {}, {}}; }
 SavedByOp keep_output(const Context& c) { return {{c.op.output}, {}, {}}; }
 SavedByOp keep_both(const Context& c) { return {{c.first(), c.op.output}, {}, {}}; }
 
-/// A product keeps the operand whose partner needs a gradient; scaling by a constant keeps nothing.
+/// A product keeps the operand whose partner needs a gradient; scaling by a constant keeps at most that (double).
 SavedByOp keep_operands(const Context& c) {
   SavedByOp saved;
-  if (c.op.inputs.size() != 2) return saved;
+  if (c.op.inputs.size() != 2) {
+    const auto* a = std::get_if<MultiplyAttributes>(&c.op.attributes);
+    if (a != nullptr && a->keeps_scalar) saved.extra_fixed = kScalar;
+    return saved;
+  }
   for (const std::size_t i : {std::size_t{0}, std::size_t{1}})
     if (c.graph.tensor(c.op.inputs[1 - i]).needs_gradient) saved.tensors.push_back(c.op.inputs[i]);
   return saved;
@@ -48,13 +54,19 @@ SavedByOp keep_layer_norm(const Context& c) {
   return {{c.first()}, 2.0 * count(x) / static_cast<double>(x.back()) * kStatistic, {}};
 }
 
+SavedByOp keep_group_norm(const Context& c) {
+  const auto groups = static_cast<double>(std::get<GroupNormAttributes>(c.op.attributes).groups);
+  return {{c.first()}, 2.0 * groups * kStatistic, {}};
+}
+
 /// Gates, cell state and its tanh (LSTM), the recurrent part of the candidate (GRU), hidden state, stacked outputs:
 /// per layer, direction, step and hidden unit.
 SavedByOp keep_recurrent(const Context& c) {
   const auto& a = std::get<RecurrentAttributes>(c.op.attributes);
   const double states = c.op.kind == OpKind::lstm ? 4.0 : c.op.kind == OpKind::gru ? 3.0 : 2.0;
   const double per_unit = c.op.kind == OpKind::vanilla_rnn ? states : static_cast<double>(gates(c.op.kind)) + states;
-  return {{c.first()}, per_unit * count(c.output()) * static_cast<double>(a.layers) * c.element, {}};
+  // The last layer's stacked outputs are the operator's own output.
+  return {{c.first(), c.op.output}, (per_unit * static_cast<double>(a.layers) - 1.0) * count(c.output()) * c.element, {}};
 }
 
 /// hardswish, hardsigmoid and GELU differentiate at their input; in place, PyTorch keeps a copy of it.
@@ -70,8 +82,10 @@ SavedByOp keep_activation_autograd(const Context& c) {
 SavedByOp autograd(const Context& c, bool cuda) {
   switch (c.op.kind) {
     case OpKind::convolution:
+    case OpKind::transposed_convolution:
     case OpKind::linear:
     case OpKind::global_average_pool:
+    case OpKind::element_loss:
       return keep_input(c);
     case OpKind::batch_norm:
       return keep_batch_norm(c);
@@ -99,6 +113,16 @@ SavedByOp autograd(const Context& c, bool cuda) {
       return keep_recurrent(c);
     case OpKind::layer_norm:
       return keep_layer_norm(c);
+    case OpKind::group_norm:
+      return keep_group_norm(c);
+    case OpKind::gather:
+      return {{}, count(c.output()) / static_cast<double>(c.output().back()) * kIndex, {}};
+    // Regions (four corners and the image's number) and, per output, where its maximum lies.
+    case OpKind::roi_pool:
+      return {{}, count(c.output()) * kArgument, {}};
+    // Probabilities of every alignment state, as large as the input, beside the input.
+    case OpKind::ctc_loss:
+      return keep_both(c);
     case OpKind::input:
     case OpKind::add:
     case OpKind::concat:
@@ -107,6 +131,15 @@ SavedByOp autograd(const Context& c, bool cuda) {
     case OpKind::channel_shuffle:
     case OpKind::pad:
     case OpKind::identity:
+    case OpKind::transpose:
+    case OpKind::mask:
+    case OpKind::learned_bias:
+    case OpKind::prepend_token:
+    case OpKind::reduce:
+    case OpKind::pairwise_add:
+    case OpKind::upsample:
+    case OpKind::proposals:
+    case OpKind::sequence_reverse:
       return {};
   }
   assert(false);
@@ -196,7 +229,7 @@ SavedBytes saved_bytes(const OpGraph& graph, SavingRules rules, Bytes element) {
   std::vector<bool> counted(graph.tensors.size(), false);
   SavedBytes total;
   for (std::size_t i = 0; i < saved.size(); ++i) {
-    if (graph.ops[i].kind == OpKind::softmax_loss) continue;
+    if (is_loss(graph.ops[i].kind)) continue;
     total.per_sample += saved[i].extra_per_sample;
     total.fixed += saved[i].extra_fixed;
     for (const TensorId tensor : saved[i].tensors) {

@@ -1,21 +1,19 @@
 #include "model/workload/shape_inference.hpp"
 
-#include <fmt/format.h>
-
 #include <cassert>
+
+#include "model/workload/shape_rules.hpp"
 
 namespace tbdsim {
 namespace {
 
-using Inferred = tl::expected<Shape, std::string>;
+using Inferred = InferredShape;
 using Inputs = std::vector<const Shape*>;
 
 template <class... Args>
 tl::unexpected<std::string> refuse(fmt::format_string<Args...> format, Args&&... args) {
-  return tl::make_unexpected(fmt::format(format, std::forward<Args>(args)...));
+  return refuse_shape(format, std::forward<Args>(args)...);
 }
-
-tl::unexpected<std::string> wants_image(const Shape& x) { return refuse("expects an image (CxHxW), got {}", to_text(x)); }
 
 Inferred convolution(const ConvolutionAttributes& a, const Shape& x) {
   if (x.size() != 3) return wants_image(x);
@@ -32,6 +30,18 @@ Inferred convolution(const ConvolutionAttributes& a, const Shape& x) {
   if (reach_h > height || reach_w > width)
     return refuse("kernel {}x{} is larger than the padded input {}x{}", reach_h, reach_w, height, width);
   return Shape{a.out_channels, (height - reach_h) / a.stride_h + 1, (width - reach_w) / a.stride_w + 1};
+}
+
+Inferred transposed_convolution(const ConvolutionAttributes& a, const Shape& x) {
+  if (x.size() != 3) return wants_image(x);
+  if (a.out_channels < 1) return refuse("out_channels must be at least 1, got {}", a.out_channels);
+  if (a.kernel_h < 1 || a.kernel_w < 1 || a.stride_h < 1 || a.stride_w < 1) return refuse("kernel and stride must be at least 1");
+  if (a.groups != 1 || a.dilation != 1) return refuse("a transposed convolution has one group and no dilation");
+  const std::int64_t height = (x[1] - 1) * a.stride_h + a.kernel_h - 2 * a.pad_h;
+  const std::int64_t width = (x[2] - 1) * a.stride_w + a.kernel_w - 2 * a.pad_w;
+  if (a.pad_h < 0 || a.pad_w < 0 || height < 1 || width < 1)
+    return refuse("padding {}x{} leaves nothing of {}", a.pad_h, a.pad_w, to_text(x));
+  return Shape{a.out_channels, height, width};
 }
 
 std::int64_t pooled(std::int64_t extent, std::int64_t kernel, std::int64_t stride, std::int64_t pad, bool ceil_mode) {
@@ -72,20 +82,6 @@ Inferred multiply(const Inputs& inputs) {
   const Shape& x = *inputs[0];
   if (inputs.size() == 2 && x.size() == 3 && *inputs[1] == Shape{x[0], 1, 1}) return x;
   return same_shape(inputs);
-}
-
-Inferred concat(const Inputs& inputs) {
-  Shape y = *inputs[0];
-  for (std::size_t i = 1; i < inputs.size(); ++i) {
-    const Shape& x = *inputs[i];
-    // Images join along channels, vectors along their only dimension, sequences along features.
-    const std::size_t axis = y.size() == 2 ? 1 : 0;
-    Shape rest = x;
-    if (x.size() == y.size() && !y.empty()) rest[axis] = y[axis];
-    if (rest != y) return refuse("shapes {} and {} differ outside the joined dimension", to_text(*inputs[0]), to_text(x));
-    y[axis] += x[axis];
-  }
-  return y;
 }
 
 Inferred slice(const SliceAttributes& a, const Shape& x) {
@@ -179,6 +175,8 @@ tl::expected<Shape, std::string> infer_shape(OpKind kind, const OpAttributes& at
   switch (kind) {
     case OpKind::convolution:
       return convolution(std::get<ConvolutionAttributes>(attributes), x);
+    case OpKind::transposed_convolution:
+      return transposed_convolution(std::get<ConvolutionAttributes>(attributes), x);
     case OpKind::linear:
       return linear(std::get<LinearAttributes>(attributes), x);
     case OpKind::pool:
@@ -190,12 +188,8 @@ tl::expected<Shape, std::string> infer_shape(OpKind kind, const OpAttributes& at
       return same_shape(inputs);
     case OpKind::multiply:
       return multiply(inputs);
-    case OpKind::concat:
-      return concat(inputs);
     case OpKind::slice:
       return slice(std::get<SliceAttributes>(attributes), x);
-    case OpKind::reshape:
-      return Shape{elements(x)};
     case OpKind::pad:
       return pad(std::get<PadAttributes>(attributes), x);
     case OpKind::embedding:
@@ -206,6 +200,19 @@ tl::expected<Shape, std::string> infer_shape(OpKind kind, const OpAttributes& at
       return recurrent(std::get<RecurrentAttributes>(attributes), x);
     case OpKind::matmul:
       return matmul(std::get<MatmulAttributes>(attributes), x, *inputs[1]);
+    case OpKind::reshape:
+    case OpKind::concat:
+    case OpKind::transpose:
+    case OpKind::learned_bias:
+    case OpKind::prepend_token:
+    case OpKind::gather:
+    case OpKind::reduce:
+    case OpKind::group_norm:
+    case OpKind::pairwise_add:
+    case OpKind::upsample:
+    case OpKind::proposals:
+    case OpKind::roi_pool:
+      return infer_arranged(kind, attributes, inputs);
     default:
       return checked_unary(kind, attributes, x);
   }
@@ -247,7 +254,7 @@ std::vector<ParameterSpec> parameters_of(OpKind kind, const OpAttributes& attrib
     }
     case OpKind::linear: {
       const auto& a = std::get<LinearAttributes>(attributes);
-      specs.push_back({Role::weight, {a.out_features, input.back()}, {}});
+      if (!a.tied) specs.push_back({Role::weight, {a.out_features, input.back()}, {}});
       if (a.bias) specs.push_back({Role::bias, {a.out_features}, {}});
       break;
     }
@@ -263,9 +270,28 @@ std::vector<ParameterSpec> parameters_of(OpKind kind, const OpAttributes& attrib
       break;
     case OpKind::embedding: {
       const auto& a = std::get<EmbeddingAttributes>(attributes);
-      specs.push_back({Role::weight, {a.rows, a.width}, {}});
+      if (!a.tied) specs.push_back({Role::weight, {a.rows, a.width}, {}});
       break;
     }
+    case OpKind::transposed_convolution: {
+      const auto& a = std::get<ConvolutionAttributes>(attributes);
+      specs.push_back({Role::weight, {input[0], a.out_channels, a.kernel_h, a.kernel_w}, {}});
+      if (a.bias) specs.push_back({Role::bias, {a.out_channels}, {}});
+      break;
+    }
+    case OpKind::group_norm:
+      specs.push_back({Role::gamma, {input[0]}, {}});
+      specs.push_back({Role::beta, {input[0]}, {}});
+      break;
+    case OpKind::learned_bias: {
+      const auto& a = std::get<LearnedBiasAttributes>(attributes);
+      const std::int64_t rows = a.rows;
+      if (!a.tied) specs.push_back({Role::bias, rows == 0 ? Shape{input.back()} : Shape{rows, input.back()}, {}});
+      break;
+    }
+    case OpKind::prepend_token:
+      specs.push_back({Role::weight, {1, input.back()}, {}});
+      break;
     case OpKind::lstm:
     case OpKind::gru:
     case OpKind::vanilla_rnn:

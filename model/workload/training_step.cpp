@@ -5,7 +5,9 @@
 namespace tbdsim {
 namespace {
 
-bool splits_backward(OpKind kind) { return kind == OpKind::convolution || kind == OpKind::linear; }
+bool splits_backward(OpKind kind) {
+  return kind == OpKind::convolution || kind == OpKind::transposed_convolution || kind == OpKind::linear;
+}
 
 void append_backward(const OpGraph& graph, OpId id, std::vector<StepNode>& nodes) {
   const Op& op = graph.op(id);
@@ -15,6 +17,23 @@ void append_backward(const OpGraph& graph, OpId id, std::vector<StepNode>& nodes
   }
   nodes.push_back({Pass::backward_weights, id, {}, 0});
   if (graph.tensor(op.inputs.front()).needs_gradient) nodes.push_back({Pass::backward_data, id, {}, 0});
+}
+
+/// Disjoint parts of a tensor have no gradients to add: theirs are joined.
+int gradients_to_add(const OpGraph& graph, const Tensor& tensor) {
+  std::int64_t covered = 0;
+  int wholes = 0;
+  for (const OpId id : tensor.consumers) {
+    const Op& op = graph.op(id);
+    if (!graph.tensor(op.output).needs_gradient) continue;
+    if (op.kind == OpKind::slice) {
+      covered += elements(graph.output_shape(op));
+    } else {
+      ++wholes;
+    }
+  }
+  if (covered > elements(tensor.shape)) return static_cast<int>(tensor.consumers.size());
+  return wholes + (covered > 0 ? 1 : 0);
 }
 
 }  // namespace
@@ -50,7 +69,7 @@ TrainingStep training_step(const OpGraph& graph) {
     const OpId id{static_cast<std::int32_t>(i)};
     const Tensor& output = graph.tensor(graph.ops[i].output);
     if (!output.needs_gradient) continue;
-    const auto summands = static_cast<int>(output.consumers.size());
+    const int summands = gradients_to_add(graph, output);
     if (summands > 1) step.backward.push_back({Pass::gradient_sum, id, {}, summands});
     append_backward(graph, id, step.backward);
   }

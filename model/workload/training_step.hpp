@@ -22,7 +22,8 @@ struct StepNode {
 ///
 /// Derived from the forward graph as autograd does: operators in reverse; convolution and linear split into
 /// backward_weights and, unless their input needs no gradient, backward_data; a tensor with m > 1 consumers that
-/// need a gradient gets one gradient_sum of m before its producer's backward; operators upstream of which
+/// need a gradient gets one gradient_sum of m before its producer's backward (slices that do not overlap count as one:
+/// their gradients are joined); operators upstream of which
 /// nothing is trainable have no backward. One update node per parameter array, in parameter order.
 struct TrainingStep {
   std::vector<StepNode> forward, backward, update;

@@ -13,6 +13,7 @@ import pathlib
 import sys
 
 import scaling
+import sequences
 from names import BOARDS, TF_CNN_DEFAULT_BATCH, network
 from tables import LeftOut, Run, common, read_source, write_table
 
@@ -41,6 +42,10 @@ def titan_xp(row):
     return Run(table="titan_xp_resnet50_batch", group="echo-mxnet/titan-xp", hw=BOARDS[row["hardware"]],
                model="resnet50", stack="mxnet-0.12", precision="fp32", batch=int(row["batch"]), metric="throughput",
                unit="samples/s", value=float(row["value"]), source=f'{row["source"]}; MXNet 0.12.1 fork')
+
+
+def echo(row):
+    return sequences.sockeye(row) if row["network"].startswith("Sockeye") else titan_xp(row)
 
 
 def tensorflow_2017(row):
@@ -150,13 +155,18 @@ def jcjohnson(row):
                   use="fit" if fit else "validation")
 
 
-SOURCES = (("runs/mxnet_official.csv", mxnet), ("seeds/papers_numbers.csv", titan_xp),
+def nvidia_examples(row):
+    result = scaling.nvidia_resnet50(row)
+    return sequences.nvidia(row) if isinstance(result, LeftOut) and "not ResNet-50" in result.reason else result
+
+
+SOURCES = (("runs/mxnet_official.csv", mxnet), ("seeds/papers_numbers.csv", echo),
            ("runs/tensorflow_official_2017.csv", tensorflow_2017),
            ("runs/lambda_tf_cnn_benchmarks_logs.csv", lambda_tf), ("runs/misc_github_small.csv", github_small),
            ("runs/cscs_daint_aws_p100_k80.csv", scaling.cscs),
            ("runs/horovod_byteps_scaling_claims.csv", scaling.horovod),
-           ("runs/nvidia_dle_train.csv", scaling.nvidia_resnet50),
-           ("runs/u39kun_dlbench.csv", u39kun), ("runs/jcjohnson_cnn_benchmarks.csv", jcjohnson))
+           ("runs/nvidia_dle_train.csv", nvidia_examples),
+           ("runs/lambda_pytorch_logs.csv", sequences.lambda_logs), ("runs/u39kun_dlbench.csv", u39kun), ("runs/jcjohnson_cnn_benchmarks.csv", jcjohnson))
 
 
 def convert(folder):

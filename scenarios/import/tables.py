@@ -33,6 +33,8 @@ class Run:
     series: str = ""   # tells rows apart that agree in everything else
     run: str = ""
     use: str = "validation"
+    seq_len: object = ""
+    optimizer: str = ""
 
 
 @dataclasses.dataclass
@@ -82,7 +84,8 @@ def merge(runs):
     """
     by_point = collections.OrderedDict()
     for run in runs:
-        key = (run.group, run.hw, run.model, run.precision, run.gpus, run.nodes, run.batch, run.metric, run.series)
+        key = (run.group, run.hw, run.model, run.precision, run.gpus, run.nodes, run.batch, run.seq_len,
+               run.metric, run.series)
         if not run.run:
             key += (run.stack,)
         by_point.setdefault(key, []).append(run)
@@ -106,7 +109,7 @@ def merge(runs):
 
 def row_id(run):
     parts = [run.group.replace("/", "-"), run.series, run.model, run.precision if run.precision != "fp32" else "",
-             f"b{run.batch}", f"g{run.gpus}" if run.table.endswith("multi_gpu") else ""]
+             f"b{run.batch}", f"s{run.seq_len}" if run.seq_len else "", f"g{run.gpus}" if run.table.endswith("multi_gpu") else ""]
     if run.table.startswith(("u39kun", "jcjohnson")):
         parts += [run.metric.removesuffix("_s")]
     if run.table.startswith("u39kun"):
@@ -124,6 +127,7 @@ def write_table(folder, name, runs):
             writer.writerow(dict(id=row_id(run), hw=run.hw, model=run.model, stack=run.stack, precision=run.precision,
                                  gpus=run.gpus, nodes=run.nodes, network=run.network_name, batch_per_gpu=run.batch, exchange=run.exchange,
                                  metric=run.metric, unit=run.unit, measured=number(run.value), spread=spread,
-                                 use=run.use, group=run.group, source=run.source))
+                                 seq_len=run.seq_len, optimizer=run.optimizer, use=run.use, group=run.group,
+                                 source=run.source))
             counts[run.group, run.use] = counts.get((run.group, run.use), 0) + 1
     return [(group, use, count) for (group, use), count in counts.items()]

@@ -27,15 +27,19 @@ TEST_CASE("exactly the memory-bound kinds have passes") {
     CHECK(passes.has_value() == (row.family == OpFamily::memory_bound));
     if (!passes) continue;
     CHECK(row.moves_data);
-    CHECK(passes->forward_output >= 1.0);  // a kernel writes its result
+    // A kernel writes its result; a loss of single elements adds them up.
+    CHECK((passes->forward_output >= 1.0) == (row.kind != OpKind::element_loss));
     CHECK(passes->forward_inputs >= 0.0);
     CHECK(passes->backward_inputs >= 0.0);
     CHECK(passes->bandwidth_share > 0.0);
     CHECK(passes->bandwidth_share <= 1.0);
-    // Reads its input, but for an embedding: that reads rows of its table, as many as it writes.
-    CHECK((passes->forward_inputs >= 1.0) == (row.kind != OpKind::embedding));
-    // An addition hands the incoming gradient on; every other one makes a kernel of its backward.
-    CHECK((passes->backward_inputs + passes->backward_output == 0.0) == (row.kind == OpKind::add));
+    // Reads its input, but for those that read only as many rows as they write.
+    const bool picks = row.kind == OpKind::embedding || row.kind == OpKind::slice || row.kind == OpKind::gather;
+    CHECK((passes->forward_inputs >= 1.0) == !picks);
+    // An addition, also of a constant mask, hands the incoming gradient on, and boxes have none; every other one makes a
+    // kernel of its backward.
+    const bool silent = row.kind == OpKind::add || row.kind == OpKind::mask || row.kind == OpKind::proposals;
+    CHECK((passes->backward_inputs + passes->backward_output == 0.0) == silent);
   }
 }
 

@@ -66,6 +66,21 @@ std::vector<Example> examples() {
       {OpKind::softmax, {}, {{9, 16}}, {9, 16}, 0},
       {OpKind::matmul, MatmulAttributes{true}, {{9, 16}, {5, 16}}, {9, 5}, 0},
       {OpKind::identity, {}, {image}, image, 0},
+      {OpKind::transpose, TransposeAttributes{{2, 0, 1}}, {image}, {6, 4, 8}, 0},
+      {OpKind::mask, {}, {{2, 9, 9}}, {2, 9, 9}, 0},
+      {OpKind::learned_bias, LearnedBiasAttributes{12}, {{9, 16}}, {9, 16}, 1},
+      {OpKind::prepend_token, {}, {{9, 16}}, {10, 16}, 1},
+      {OpKind::gather, GatherAttributes{3}, {{9, 16}}, {3, 16}, 0},
+      {OpKind::reduce, ReduceAttributes{1}, {{9, 16}}, {9}, 0},
+      {OpKind::group_norm, GroupNormAttributes{2}, {image}, image, 2},
+      {OpKind::pairwise_add, {}, {{9, 16}, {7, 16}}, {9, 7, 16}, 0},
+      {OpKind::upsample, UpsampleAttributes{2}, {image}, {4, 16, 12}, 0},
+      {OpKind::transposed_convolution, ConvolutionAttributes{2, 2, 2, 2, 2, 0, 0, 1, 1, true}, {image}, {2, 16, 12}, 2},
+      {OpKind::proposals, ProposalAttributes{1000, 100}, {image}, {100, 4}, 0},
+      {OpKind::roi_pool, RoiPoolAttributes{100, 7}, {image}, {4, 700, 7}, 0},
+      {OpKind::element_loss, {}, {{7}}, {7}, 0},
+      {OpKind::ctc_loss, {}, {{9, 16}}, {9, 16}, 0},
+      {OpKind::sequence_reverse, {}, {{9, 16}}, {9, 16}, 0},
   };
 }
 
@@ -127,6 +142,26 @@ TEST_CASE("impossible operators are refused with their reason") {
   CHECK(reason(K::slice, SliceAttributes{1, 0, 1}, {{3}}) == "axis 1 is outside the 1 dimensions of 3");
   CHECK(reason(K::matmul, MatmulAttributes{}, {{9, 16}, {5, 16}}) == "inner dimensions 16 and 5 of 9x16 and 5x16 differ");
   CHECK(reason(K::lstm, RecurrentAttributes{4, 1, false, true}, {{9}}) == "expects a sequence (TxH), got 9");
+  CHECK(reason(K::reshape, ReshapeAttributes{{4, 6}}, {{2, 3, 4}}) == "accepted as 4x6");
+  CHECK(reason(K::reshape, ReshapeAttributes{{5, 5}}, {{2, 3, 4}}) == "2x3x4 has 24 elements, 5x5 does not");
+  CHECK(reason(K::reshape, ReshapeAttributes{{24, 0}}, {{24}}) == "dimensions must be at least 1, got 24x0");
+  CHECK(reason(K::concat, ConcatAttributes{0}, {{3, 5}, {4, 5}}) == "accepted as 7x5");
+  CHECK(reason(K::concat, ConcatAttributes{2}, {{3, 5}, {4, 5}}) == "axis 2 is outside the 2 dimensions of 3x5");
+  CHECK(reason(K::transpose, TransposeAttributes{{1, 1}}, {{3, 5}}) == "order [1, 1] does not permute the dimensions of 3x5");
+  CHECK(reason(K::learned_bias, LearnedBiasAttributes{9}, {{9, 4}}) == "accepted as 9x4");
+  CHECK(reason(K::learned_bias, LearnedBiasAttributes{8}, {{9, 4}}) == "a table of 8 positions is too short for 9x4");
+  CHECK(reason(K::prepend_token, {}, {{9}}) == "expects a sequence (TxH), got 9");
+  CHECK(reason(K::gather, GatherAttributes{0}, {{9, 4}}) == "rows must be at least 1, got 0");
+  CHECK(reason(K::reduce, ReduceAttributes{0}, {{9}}) == "accepted as 1");
+  CHECK(reason(K::reduce, ReduceAttributes{1}, {{9}}) == "axis 1 is outside the 1 dimensions of 9");
+  CHECK(reason(K::group_norm, GroupNormAttributes{3}, {{4, 8, 8}}) == "4 channels do not divide into 3 groups");
+  CHECK(reason(K::pairwise_add, {}, {{9, 4}, {7, 5}}) == "expects two sequences of equal width, got 9x4 and 7x5");
+  CHECK(reason(K::upsample, UpsampleAttributes{0}, {{4, 8, 8}}) == "factor must be at least 1, got 0");
+  CHECK(reason(K::transposed_convolution, ConvolutionAttributes{4, 1, 1, 1, 1, 1, 1, 1, 1, true}, {{4, 2, 2}}) ==
+        "padding 1x1 leaves nothing of 4x2x2");
+  CHECK(reason(K::proposals, ProposalAttributes{9, 10}, {{4, 8, 8}}) ==
+        "expects at least 1 box kept of as many candidates or more, got 10 of 9");
+  CHECK(reason(K::roi_pool, RoiPoolAttributes{0, 7}, {{4, 8, 8}}) == "regions and size must be at least 1, got 0 and 7");
   CHECK(reason(K::channel_shuffle, ShuffleAttributes{2}, {{3, 1, 1}}) == "3 channels do not divide into 2 groups");
 }
 

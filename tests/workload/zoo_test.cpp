@@ -50,7 +50,8 @@ TEST_CASE("the catalogue is sorted, complete and without doubles") {
     CHECK(seen.insert(key).second);
     CHECK_FALSE(entry.source.empty());
     CHECK_FALSE(entry.dataset.empty());
-    CHECK(entry.application == "image classification");
+    CHECK_FALSE(entry.application.empty());
+    CHECK((entry.image == 0 || entry.seq_len == 0));
     REQUIRE(entry.build != nullptr);
   }
 }
@@ -74,7 +75,7 @@ TEST_CASE("every network: consistent edges, unique names, every tensor used, bac
       for (const TensorId input : op.inputs) ordered = ordered && graph.tensor(input).producer.value < static_cast<int>(i);
       for (const ParameterId id : op.parameters)
         consistent = consistent && graph.parameter(id).op == OpId{static_cast<std::int32_t>(i)};
-      used = used && (op.kind == OpKind::softmax_loss) == graph.tensor(op.output).consumers.empty();
+      used = used && is_loss(op.kind) == graph.tensor(op.output).consumers.empty();
       edges += op.inputs.size();
       consumers += graph.tensor(op.output).consumers.size();
       parameters += op.parameters.size();
@@ -98,8 +99,12 @@ TEST_CASE("what a network keeps is less than all it computes, and MXNet keeps mo
     const OpGraph graph = entry.build(entry, {}).value();
     double all = 0.0;
     for (const Tensor& tensor : graph.tensors) all += 4.0 * static_cast<double>(elements(tensor.shape));
+    // Inside a recurrent layer up to eight states a step are kept, of which its output shows one.
+    for (const Op& op : graph.ops)
+      if (const auto* a = std::get_if<RecurrentAttributes>(&op.attributes))
+        all += 7.0 * 4.0 * static_cast<double>(a->layers * elements(graph.output_shape(op)));
     const double kept = saved_bytes(graph, SavingRules::autograd_cuda).per_sample.base();
-    CHECK(kept > 0.3 * all);
+    CHECK(kept > 0.2 * all);  // products of attention are seen more often than kept
     CHECK(kept < 1.6 * all);  // indices of max pools are twice as large as what they point at
     // MXNet's LRN is one operator, PyTorch's several.
     const auto is_lrn = [](const Op& op) { return op.kind == OpKind::local_response_norm; };

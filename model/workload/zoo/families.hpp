@@ -9,9 +9,13 @@ namespace tbdsim {
 
 /// Every file of this folder that defines networks appends its entries with the function of its name.
 void append_alexnet(std::vector<ZooEntry>& entries);
+void append_bert(std::vector<ZooEntry>& entries);
+void append_deep_speech(std::vector<ZooEntry>& entries);
 void append_densenet(std::vector<ZooEntry>& entries);
+void append_detection(std::vector<ZooEntry>& entries);
 void append_googlenet(std::vector<ZooEntry>& entries);
 void append_googlenet_plain(std::vector<ZooEntry>& entries);
+void append_gpt(std::vector<ZooEntry>& entries);
 void append_inception_bn(std::vector<ZooEntry>& entries);
 void append_inception_resnet_v2(std::vector<ZooEntry>& entries);
 void append_inception_tf(std::vector<ZooEntry>& entries);
@@ -21,21 +25,49 @@ void append_lenet(std::vector<ZooEntry>& entries);
 void append_mnasnet(std::vector<ZooEntry>& entries);
 void append_mobilenet_v2(std::vector<ZooEntry>& entries);
 void append_mobilenet_v3(std::vector<ZooEntry>& entries);
+void append_other_tasks(std::vector<ZooEntry>& entries);
 void append_overfeat(std::vector<ZooEntry>& entries);
 void append_preresnet(std::vector<ZooEntry>& entries);
+void append_recurrent_translation(std::vector<ZooEntry>& entries);
 void append_resnet(std::vector<ZooEntry>& entries);
 void append_resnet_mxnet(std::vector<ZooEntry>& entries);
 void append_resnet_tf(std::vector<ZooEntry>& entries);
 void append_shufflenet_v2(std::vector<ZooEntry>& entries);
 void append_squeezenet(std::vector<ZooEntry>& entries);
+void append_transformer(std::vector<ZooEntry>& entries);
+void append_transformer_xl(std::vector<ZooEntry>& entries);
+void append_vision_transformer(std::vector<ZooEntry>& entries);
 void append_vgg(std::vector<ZooEntry>& entries);
 
 /// An ImageNet classifier of the zoo; batch 32, the default of every CNN here.
 [[nodiscard]] ZooEntry image_classifier(std::string name, std::string variant, std::string source,
                                         Result<OpGraph> (*build)(const ZooEntry&, const ZooOptions&), int image = 224);
 
+/// A network of sequences, whose default length is `seq_len`.
+[[nodiscard]] ZooEntry sequence_entry(std::string name, std::string variant, std::string application, std::string dataset,
+                                      int seq_len, int batch, std::string source,
+                                      Result<OpGraph> (*build)(const ZooEntry&, const ZooOptions&));
+
+/// The wanted or the entry's length of a sequence.
+[[nodiscard]] std::int64_t sequence_length(const ZooEntry& entry, const ZooOptions& options);
+
+/// A builder whose input are the tokens of one sequence.
+[[nodiscard]] GraphBuilder token_builder(const ZooEntry& entry, const ZooOptions& options, std::string input_unit);
+
 /// A builder whose input is a square image of the wanted or the entry's side.
 [[nodiscard]] GraphBuilder image_builder(const ZooEntry& entry, const ZooOptions& options, std::int64_t channels = 3);
+
+/// torchvision's ResNet without its classifier.
+struct ResNetTrunk {
+  std::string_view name;     ///< "resnet50"
+  int stages = 4;            ///< of 4, after the first pool
+  std::int64_t stride = 2;   ///< of the last of these stages
+  bool frozen_norm = false;  ///< batch norms are constants: a scale and a shift
+};
+/// The maps after each stage.
+[[nodiscard]] std::vector<TensorId> resnet_trunk(GraphBuilder& g, const ResNetTrunk& trunk);
+/// One stage (1 to 4) alone.
+TensorId resnet_stage(GraphBuilder& g, TensorId x, std::string_view name, int stage, std::int64_t stride);
 
 /// Average pool to `side` x `side`, as PyTorch's AdaptiveAvgPool2d where its windows are equal: stride in/side, and the
 /// kernel that reaches the edge. An input smaller than `side` is a problem of the graph.

@@ -36,9 +36,16 @@ constexpr std::array kDefinitions = {
     ResNetDefinition{"wide_resnet101_2", true, {3, 4, 23, 3}, 1, 128},
 };
 
+struct Style {
+  const ResNetDefinition& definition;
+  bool frozen_norm = false;
+};
+
+/// `frozen`: a batch norm that is a constant scale.
 TensorId convolution_norm(GraphBuilder& g, TensorId x, ConvolutionAttributes a, const std::string& convolution,
-                          const std::string& norm) {
-  return g.batch_norm(g.convolution(x, a, convolution), norm);
+                          const std::string& norm, bool frozen) {
+  const TensorId y = g.convolution(x, a, convolution);
+  return frozen ? g.add(OpKind::multiply, {y}, {}, norm) : g.batch_norm(y, norm);
 }
 
 struct Block {
@@ -46,46 +53,50 @@ struct Block {
   std::int64_t planes, stride;
 };
 
-TensorId residual_branch(GraphBuilder& g, TensorId x, const ResNetDefinition& d, const Block& b) {
+TensorId residual_branch(GraphBuilder& g, TensorId x, const Style& style, const Block& b) {
+  const ResNetDefinition& d = style.definition;
   const std::string& p = b.prefix;
   if (!d.bottleneck) {
-    TensorId y = convolution_norm(g, x, same_convolution(b.planes, 3, b.stride), p + "conv1", p + "bn1");
+    TensorId y = convolution_norm(g, x, same_convolution(b.planes, 3, b.stride), p + "conv1", p + "bn1", style.frozen_norm);
     y = g.relu(y, p + "relu1", true);
-    return convolution_norm(g, y, same_convolution(b.planes, 3, 1), p + "conv2", p + "bn2");
+    return convolution_norm(g, y, same_convolution(b.planes, 3, 1), p + "conv2", p + "bn2", style.frozen_norm);
   }
   const std::int64_t width = b.planes * d.width_per_group / 64 * d.groups;  // 64: planes of the first stage
-  TensorId y = convolution_norm(g, x, same_convolution(width, 1, 1), p + "conv1", p + "bn1");
+  TensorId y = convolution_norm(g, x, same_convolution(width, 1, 1), p + "conv1", p + "bn1", style.frozen_norm);
   y = g.relu(y, p + "relu1", true);
-  y = convolution_norm(g, y, same_convolution(width, 3, b.stride, d.groups), p + "conv2", p + "bn2");
+  y = convolution_norm(g, y, same_convolution(width, 3, b.stride, d.groups), p + "conv2", p + "bn2", style.frozen_norm);
   y = g.relu(y, p + "relu2", true);
-  return convolution_norm(g, y, same_convolution(4 * b.planes, 1, 1), p + "conv3", p + "bn3");
+  return convolution_norm(g, y, same_convolution(4 * b.planes, 1, 1), p + "conv3", p + "bn3", style.frozen_norm);
 }
 
-TensorId residual_block(GraphBuilder& g, TensorId x, const ResNetDefinition& d, const Block& b) {
+TensorId residual_block(GraphBuilder& g, TensorId x, const Style& style, const Block& b) {
+  const ResNetDefinition& d = style.definition;
   const std::int64_t out_channels = (d.bottleneck ? 4 : 1) * b.planes;
   const bool projects = b.stride != 1 || g.shape(x)[0] != out_channels;
-  const TensorId y = residual_branch(g, x, d, b);
+  const TensorId y = residual_branch(g, x, style, b);
   TensorId shortcut = x;
   if (projects)
-    shortcut =
-        convolution_norm(g, x, same_convolution(out_channels, 1, b.stride), b.prefix + "downsample.0", b.prefix + "downsample.1");
+    shortcut = convolution_norm(g, x, same_convolution(out_channels, 1, b.stride), b.prefix + "downsample.0",
+                                b.prefix + "downsample.1", style.frozen_norm);
   const TensorId sum = g.add(OpKind::add, {y, shortcut}, {}, b.prefix + "add", true);
   return g.relu(sum, b.prefix + "relu", true);
 }
 
-Result<OpGraph> build(const ZooEntry& entry, const ZooOptions& options) {
-  const auto* d = std::find_if(kDefinitions.begin(), kDefinitions.end(), [&](const auto& row) { return row.name == entry.name; });
+const ResNetDefinition& definition_of(std::string_view name) {
+  const auto* d = std::find_if(kDefinitions.begin(), kDefinitions.end(), [&](const auto& row) { return row.name == name; });
   assert(d != kDefinitions.end());
+  return *d;
+}
+
+TensorId stage_of(GraphBuilder& g, TensorId x, const Style& style, int stage, std::int64_t stride) {
+  for (int i = 0; i < style.definition.blocks[static_cast<std::size_t>(stage - 1)]; ++i)
+    x = residual_block(g, x, style, {fmt::format("layer{}.{}.", stage, i), std::int64_t{64} << (stage - 1), i == 0 ? stride : 1});
+  return x;
+}
+
+Result<OpGraph> build(const ZooEntry& entry, const ZooOptions& options) {
   GraphBuilder g = image_builder(entry, options);
-  TensorId x = convolution_norm(g, g.input(), same_convolution(64, 7, 2), "conv1", "bn1");
-  x = g.relu(x, "relu", true);
-  x = g.pool(x, square_pool(PoolKind::max, 3, 2, 1), "maxpool");
-  for (int stage = 0; stage < 4; ++stage) {
-    for (int i = 0; i < d->blocks[static_cast<std::size_t>(stage)]; ++i) {
-      const std::int64_t stride = stage > 0 && i == 0 ? 2 : 1;
-      x = residual_block(g, x, *d, {fmt::format("layer{}.{}.", stage + 1, i), std::int64_t{64} << stage, stride});
-    }
-  }
+  TensorId x = resnet_trunk(g, {entry.name}).back();
   x = g.flatten(g.global_average_pool(x, "avgpool"), "flatten");
   x = g.linear(x, options.classes.value_or(1000), "fc");
   g.softmax_loss(x, "loss");
@@ -93,6 +104,23 @@ Result<OpGraph> build(const ZooEntry& entry, const ZooOptions& options) {
 }
 
 }  // namespace
+
+std::vector<TensorId> resnet_trunk(GraphBuilder& g, const ResNetTrunk& trunk) {
+  const Style style{definition_of(trunk.name), trunk.frozen_norm};
+  TensorId x = convolution_norm(g, g.input(), same_convolution(64, 7, 2), "conv1", "bn1", trunk.frozen_norm);
+  x = g.relu(x, "relu", true);
+  x = g.pool(x, square_pool(PoolKind::max, 3, 2, 1), "maxpool");
+  std::vector<TensorId> maps;
+  for (int stage = 1; stage <= trunk.stages; ++stage) {
+    x = stage_of(g, x, style, stage, stage == 1 ? 1 : stage == trunk.stages ? trunk.stride : 2);
+    maps.push_back(x);
+  }
+  return maps;
+}
+
+TensorId resnet_stage(GraphBuilder& g, TensorId x, std::string_view name, int stage, std::int64_t stride) {
+  return stage_of(g, x, {definition_of(name)}, stage, stride);
+}
 
 void append_resnet(std::vector<ZooEntry>& entries) {
   for (const ResNetDefinition& d : kDefinitions) {

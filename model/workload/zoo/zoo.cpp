@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <tuple>
 
 #include "model/support/edit_distance.hpp"
+#include "model/workload/op_counts.hpp"
 #include "model/workload/zoo/families.hpp"
 
 namespace tbdsim {
@@ -14,9 +16,13 @@ namespace {
 std::vector<ZooEntry> all_entries() {
   std::vector<ZooEntry> entries;
   append_alexnet(entries);
+  append_bert(entries);
+  append_deep_speech(entries);
   append_densenet(entries);
+  append_detection(entries);
   append_googlenet(entries);
   append_googlenet_plain(entries);
+  append_gpt(entries);
   append_inception_bn(entries);
   append_inception_resnet_v2(entries);
   append_inception_tf(entries);
@@ -26,13 +32,18 @@ std::vector<ZooEntry> all_entries() {
   append_mnasnet(entries);
   append_mobilenet_v2(entries);
   append_mobilenet_v3(entries);
+  append_other_tasks(entries);
   append_overfeat(entries);
   append_preresnet(entries);
+  append_recurrent_translation(entries);
   append_resnet(entries);
   append_resnet_mxnet(entries);
   append_resnet_tf(entries);
   append_shufflenet_v2(entries);
   append_squeezenet(entries);
+  append_transformer(entries);
+  append_transformer_xl(entries);
+  append_vision_transformer(entries);
   append_vgg(entries);
   std::sort(entries.begin(), entries.end(),
             [](const ZooEntry& a, const ZooEntry& b) { return std::tie(a.name, a.variant) < std::tie(b.name, b.variant); });
@@ -55,12 +66,19 @@ std::vector<const ZooEntry*> variants_of(std::string_view name) {
   return found;
 }
 
+bool same_but_for_case(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
+}
+
 /// The catalogue's spelling of a user's name.
 Result<std::string> resolve_name(std::string_view wanted) {
   if (!variants_of(wanted).empty()) return std::string(wanted);
   const std::string folded = fold_name(wanted);
   const std::vector<std::string> matches = names_where([&](const ZooEntry& entry) { return fold_name(entry.name) == folded; });
   if (matches.size() == 1) return matches.front();
+  for (const std::string& match : matches)
+    if (same_but_for_case(match, wanted)) return match;
   if (matches.size() > 1) return fail(fmt::format("network \"{}\" fits several: {}", wanted, fmt::join(matches, ", ")));
   const std::vector<std::string> known = names_where([](const ZooEntry&) { return true; });
   const auto near = nearest(wanted, known);
@@ -94,8 +112,17 @@ Result<const ZooEntry*> find_network(std::string_view name, std::string_view pre
     return fail(fmt::format("network \"{}\" has no variant \"{}\"; it has {}", *resolved, variant, fmt::join(known, ", ")));
   }
   if (const ZooEntry* entry = of_variant(variants, preferred_variant)) return entry;
-  if (const ZooEntry* entry = of_variant(variants, "torchvision")) return entry;
+  for (const std::string_view usual : {"torchvision", "pytorch"})
+    if (const ZooEntry* entry = of_variant(variants, usual)) return entry;
   return variants.front();
+}
+
+Result<OpGraph> build_network(const ZooEntry& entry, const ZooOptions& options) {
+  if (options.seq_len && entry.seq_len == 0)
+    return fail(fmt::format("--seq-len {}: {} takes images, not sequences", *options.seq_len, entry.name));
+  if (options.image && entry.image == 0)
+    return fail(fmt::format("--image {}: {} takes sequences, not images", *options.image, entry.name));
+  return entry.build(entry, options);
 }
 
 ZooEntry image_classifier(std::string name, std::string variant, std::string source,
@@ -109,6 +136,60 @@ ZooEntry image_classifier(std::string name, std::string variant, std::string sou
   entry.source = std::move(source);
   entry.build = build;
   return entry;
+}
+
+ZooEntry sequence_entry(std::string name, std::string variant, std::string application, std::string dataset, int seq_len,
+                        int batch, std::string source, Result<OpGraph> (*build)(const ZooEntry&, const ZooOptions&)) {
+  ZooEntry entry;
+  entry.name = std::move(name);
+  entry.variant = std::move(variant);
+  entry.application = std::move(application);
+  entry.dataset = std::move(dataset);
+  entry.image = 0;
+  entry.seq_len = seq_len;
+  entry.default_batch = batch;
+  entry.source = std::move(source);
+  entry.build = build;
+  return entry;
+}
+
+std::int64_t sequence_length(const ZooEntry& entry, const ZooOptions& options) { return options.seq_len.value_or(entry.seq_len); }
+
+GraphBuilder token_builder(const ZooEntry& entry, const ZooOptions& options, std::string input_unit) {
+  constexpr std::int64_t kMostSteps = 1000000;  // far beyond any trained sequence; keeps all counts exact
+  const std::int64_t wanted = sequence_length(entry, options);
+  const std::int64_t steps = std::min(wanted, kMostSteps);
+  GraphBuilder g(entry.name, entry.variant, std::move(input_unit), Shape{steps}, entry.default_batch);
+  if (wanted > steps) g.problem(fmt::format("input: expected a sequence of at most {} steps, got {}", kMostSteps, wanted));
+  return g;
+}
+
+int depth(const OpGraph& graph) {
+  std::vector<int> until(graph.tensors.size(), 0);
+  int most = 0;
+  for (const Op& op : graph.ops) {
+    const OpFamily family = info(op.kind).family;
+    const auto* recurrent = std::get_if<RecurrentAttributes>(&op.attributes);
+    int& here = until[static_cast<std::size_t>(op.output.value)];
+    for (const TensorId input : op.inputs) here = std::max(here, until[static_cast<std::size_t>(input.value)]);
+    if (recurrent != nullptr) {
+      here += static_cast<int>(recurrent->layers);
+    } else if (family == OpFamily::convolution || op.kind == OpKind::linear) {
+      ++here;
+    }
+    most = std::max(most, here);
+  }
+  return most;
+}
+
+std::string_view dominant_layer(const OpGraph& graph) {
+  std::array<double, kOpKindCount> work{};
+  const TrainingStep step = training_step(graph);
+  for (const auto* nodes : {&step.forward, &step.backward})
+    for (const StepNode& node : *nodes)
+      work[static_cast<std::size_t>(graph.op(node.op).kind)] += flop_per_sample(graph, node).base();
+  const auto most = std::max_element(work.begin(), work.end()) - work.begin();
+  return info(static_cast<OpKind>(most)).name;
 }
 
 GraphBuilder image_builder(const ZooEntry& entry, const ZooOptions& options, std::int64_t channels) {

@@ -1,0 +1,104 @@
+#include "model/workload/zoo/transformer_layers.hpp"
+
+#include <array>
+
+namespace tbdsim {
+namespace {
+
+std::int64_t head_width(const TransformerLayers& t) { return t.head_width > 0 ? t.head_width : t.width / t.heads; }
+
+TensorId scale(GraphBuilder& g, TensorId x, const TransformerLayers& t, const std::string& name) {
+  return g.add(OpKind::multiply, {x}, MultiplyAttributes{t.scale == AttentionScale::query_and_key}, name);
+}
+
+/// T x (heads d) to heads x T x d, which a batched product wants.
+TensorId split_heads(GraphBuilder& g, TensorId x, const TransformerLayers& t, const std::string& name) {
+  const std::int64_t steps = g.shape(x).front();
+  const TensorId parts = g.reshape(x, {steps, t.heads, head_width(t)}, name + "_heads");
+  return g.transpose(parts, {1, 0, 2}, name + "_permute");
+}
+
+/// Queries, keys and values, each T x (heads d).
+std::array<TensorId, 3> project(GraphBuilder& g, TensorId x, TensorId memory, const TransformerLayers& t,
+                                const std::string& prefix) {
+  const std::int64_t inner = t.heads * head_width(t);
+  if (!t.fused_projection)
+    return {g.linear(x, inner, prefix + "query", t.attention_bias), g.linear(memory, inner, prefix + "key", t.attention_bias),
+            g.linear(memory, inner, prefix + "value", t.attention_bias)};
+  const auto part = [&](TensorId whole, std::int64_t index, const char* name) {
+    return g.add(OpKind::slice, {whole}, SliceAttributes{1, index * inner, (index + 1) * inner}, prefix + name);
+  };
+  if (x == memory) {
+    const TensorId all = g.linear(x, 3 * inner, prefix + "in_proj", t.attention_bias);
+    return {part(all, 0, "query"), part(all, 1, "key"), part(all, 2, "value")};
+  }
+  const TensorId query = g.linear(x, inner, prefix + "query", t.attention_bias);
+  const TensorId both = g.linear(memory, 2 * inner, prefix + "in_proj", t.attention_bias);
+  return {query, part(both, 0, "key"), part(both, 1, "value")};
+}
+
+template <class Block>
+TensorId residual(GraphBuilder& g, TensorId x, const TransformerLayers& t, const std::string& prefix, const Block& block) {
+  const TensorId inner = block(t.pre_norm ? layer_norm(g, x, prefix + "norm") : x);
+  const TensorId sum = g.plus(drop(g, inner, t.dropout, prefix + "dropout"), x, prefix + "add");
+  return t.pre_norm ? sum : layer_norm(g, sum, prefix + "norm");
+}
+
+TensorId feed_forward(GraphBuilder& g, TensorId x, const TransformerLayers& t, const std::string& prefix) {
+  x = g.activation(g.linear(x, t.filter, prefix + "linear1"), t.activation, prefix + "activation");
+  x = drop(g, x, t.activation_dropout, prefix + "activation_dropout");
+  return g.linear(x, t.width, prefix + "linear2");
+}
+
+}  // namespace
+
+TensorId multi_head_attention(GraphBuilder& g, TensorId x, TensorId memory, const TransformerLayers& t, bool masked,
+                              const std::string& prefix) {
+  auto [query, key, value] = project(g, x, memory, t, prefix);
+  query = split_heads(g, query, t, prefix + "query");
+  key = split_heads(g, key, t, prefix + "key");
+  value = split_heads(g, value, t, prefix + "value");
+  if (t.scale != AttentionScale::scores) query = scale(g, query, t, prefix + "query_scale");
+  if (t.scale == AttentionScale::query_and_key) key = g.add(OpKind::multiply, {key}, {}, prefix + "key_scale");
+  TensorId scores = g.add(OpKind::matmul, {query, key}, MatmulAttributes{true}, prefix + "scores");
+  if (t.scale == AttentionScale::scores) scores = scale(g, scores, t, prefix + "scores_scale");
+  if (masked) scores = g.add(OpKind::mask, {scores}, {}, prefix + "mask");
+  TensorId shares = g.add(OpKind::softmax, {scores}, {}, prefix + "softmax");
+  shares = drop(g, shares, t.attention_dropout, prefix + "attention_dropout");
+  TensorId context = g.add(OpKind::matmul, {shares, value}, MatmulAttributes{false}, prefix + "context");
+  context = g.transpose(context, {1, 0, 2}, prefix + "context_permute");
+  context = g.reshape(context, {g.shape(context).front(), t.heads * head_width(t)}, prefix + "context_merge");
+  return g.linear(context, t.width, prefix + "output", t.attention_bias);
+}
+
+TensorId transformer_layer(GraphBuilder& g, TensorId x, const TransformerLayers& t, bool masked, const std::string& prefix) {
+  x = residual(g, x, t, prefix + "attention.",
+               [&](TensorId y) { return multi_head_attention(g, y, y, t, masked, prefix + "attention."); });
+  return residual(g, x, t, prefix + "feed_forward.", [&](TensorId y) { return feed_forward(g, y, t, prefix + "feed_forward."); });
+}
+
+TensorId transformer_decoder_layer(GraphBuilder& g, TensorId x, TensorId memory, const TransformerLayers& t,
+                                   const std::string& prefix) {
+  x = residual(g, x, t, prefix + "attention.",
+               [&](TensorId y) { return multi_head_attention(g, y, y, t, true, prefix + "attention."); });
+  x = residual(g, x, t, prefix + "cross_attention.",
+               [&](TensorId y) { return multi_head_attention(g, y, memory, t, false, prefix + "cross_attention."); });
+  return residual(g, x, t, prefix + "feed_forward.", [&](TensorId y) { return feed_forward(g, y, t, prefix + "feed_forward."); });
+}
+
+TensorId layer_norm(GraphBuilder& g, TensorId x, const std::string& name) { return g.add(OpKind::layer_norm, {x}, {}, name); }
+
+TensorId drop(GraphBuilder& g, TensorId x, double probability, const std::string& name) {
+  return probability > 0.0 ? g.dropout(x, probability, name) : x;
+}
+
+TensorId token_embedding(GraphBuilder& g, TensorId tokens, std::int64_t rows, std::int64_t width, const std::string& name,
+                         bool tied) {
+  return g.add(OpKind::embedding, {tokens}, EmbeddingAttributes{rows, width, tied}, name);
+}
+
+TensorId tied_linear(GraphBuilder& g, TensorId x, std::int64_t rows, const std::string& name, bool bias) {
+  return g.add(OpKind::linear, {x}, LinearAttributes{rows, bias, true}, name);
+}
+
+}  // namespace tbdsim

@@ -1,0 +1,51 @@
+#pragma once
+#include <string>
+
+#include "model/workload/graph_builder.hpp"
+
+namespace tbdsim {
+
+/// Where an implementation divides by the square root of the head width.
+enum class AttentionScale {
+  scores,         ///< the products of queries and keys (Hugging Face)
+  query,          ///< the queries (fairseq, Tensor2Tensor)
+  query_and_key,  ///< both, by a tensor of one element (PyTorch's nn.MultiheadAttention)
+};
+
+/// Hyper-parameters of the layers of a transformer (Vaswani et al., arXiv:1706.03762): any encoder, decoder or
+/// encoder-decoder is made of these.
+struct TransformerLayers {
+  std::int64_t width = 512, heads = 8, filter = 2048;
+  std::int64_t head_width = 0;    ///< 0: width / heads
+  bool pre_norm = false;          ///< layer norm before a block rather than after its residual sum
+  bool attention_bias = true;     ///< of the four projections
+  bool fused_projection = false;  ///< queries, keys and values of self-attention from one product
+  AttentionScale scale = AttentionScale::scores;
+  ActivationKind activation = ActivationKind::gelu;
+  double dropout = 0.1, attention_dropout = 0.1;
+  double activation_dropout = 0.0;  ///< between the two products of the feed-forward block
+};
+
+/// softmax(q k^T / sqrt(d)) v for all heads; `x` gives the queries, `memory` keys and values (self-attention: x
+/// itself). `masked` adds a mask (causal, or of padding) to the products. Ends with the output projection.
+TensorId multi_head_attention(GraphBuilder& g, TensorId x, TensorId memory, const TransformerLayers& t, bool masked,
+                              const std::string& prefix);
+
+/// Self-attention and feed-forward block, each with its residual sum and norm. A masked one is the layer of GPT.
+TensorId transformer_layer(GraphBuilder& g, TensorId x, const TransformerLayers& t, bool masked, const std::string& prefix);
+
+/// The layer of a decoder with an encoder: masked self-attention, attention over `memory`, feed-forward block.
+TensorId transformer_decoder_layer(GraphBuilder& g, TensorId x, TensorId memory, const TransformerLayers& t,
+                                   const std::string& prefix);
+
+/// Layer norm, and dropout that a probability of 0 leaves out.
+TensorId layer_norm(GraphBuilder& g, TensorId x, const std::string& name);
+TensorId drop(GraphBuilder& g, TensorId x, double probability, const std::string& name);
+
+/// Tokens to vectors.
+TensorId token_embedding(GraphBuilder& g, TensorId tokens, std::int64_t rows, std::int64_t width, const std::string& name,
+                         bool tied = false);
+/// Products with an embedding table: scores of all its words.
+TensorId tied_linear(GraphBuilder& g, TensorId x, std::int64_t rows, const std::string& name, bool bias = false);
+
+}  // namespace tbdsim

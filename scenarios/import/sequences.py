@@ -1,0 +1,148 @@
+"""Published single-GPU training speeds of transformers, recurrent translators, detection and recommendation.
+
+Tokens of a published rate are real ones; a step works on padded sentences. What a sentence holds on average is assumed
+for the Transformer and set by two rows for GNMT (see the constants).
+"""
+
+import re
+
+import names
+from tables import LeftOut, Run
+
+BOARDS = {**names.BOARDS, "TITAN RTX": "titan-rtx", "A40": "a40", "RTX 3070": "rtx-3070",
+          "A100-PCIE-40GB": "a100-pcie-40gb", "A100-SXM4-40GB": "a100-sxm4-40gb", "A100-SXM4-80GB": "a100-sxm4-80gb",
+          "A100-SXM4-40GB (AWS p4d)": "a100-sxm4-40gb", "V100-SXM2-32GB": "v100-sxm2-32gb"}
+PRECISIONS = {"FP32": "fp32", "fp32": "fp32", "TF32": "tf32", "TF32 (fp32 default on Ampere+)": "tf32",
+              "mixed fp16": "amp", "fp16 mixed": "amp", "AMP fp16": "amp"}
+
+# Sentences of 32 subwords on each side after padding, as in the zoo. Share of real tokens: batches of the Transformer
+# are filled to a number of tokens and sorted by length (assumed); GNMT's share is set so that the two rows of the
+# V100-SXM2 in fp32 of its newer containers fit.
+WORDS = 32
+TRANSFORMER_REAL = 0.9
+GNMT_REAL = 0.76
+
+BERT_2022 = ("a9e2c1d5fbf3", "a07d20a124b2")
+
+SINGLE = {"BERT Pre-training": "bert-large", "BERT Fine-tuning": "bert-large-squad", "Transformer": "transformer-big",
+          "GNMT": "gnmt", "NCF": "ncf", "TransformerXL": "transformer-xl-base",
+          "Transformer-XL base model": "transformer-xl-base", "Transformer-XL large model": "transformer-xl-large"}
+
+LAMBDA = {"BERT-base SQuAD fine-tune": "bert-base-squad", "BERT-large SQuAD fine-tune": "bert-large-squad",
+          "GNMT v2": "gnmt", "NCF": "ncf", "SSD300-RN50": "ssd300", "Mask R-CNN R50-FPN": "mask_rcnn",
+          "Transformer-XL base": "transformer-xl-base", "Transformer-XL large": "transformer-xl-large",
+          "ResNet-50 v1.5": "resnet50"}
+
+# What trains each network in these examples; SGD with momentum elsewhere.
+OPTIMIZERS = {"bert-base-squad": "adam", "bert-large-squad": "adam", "transformer-big": "adam", "gnmt": "adam",
+              "ncf": "adam", "transformer-xl-base": "lamb", "transformer-xl-large": "lamb"}
+# Written with apex's fused optimisers.
+FUSED = {"bert-large", "transformer-big", "gnmt", "ncf"}
+
+
+def for_precision(text, precision):
+    """A cell that holds one number, or those of fp32 or tf32 and of mixed precision, in the order of the header."""
+    numbers = [int(number) for number in re.findall(r"\d+", text)]
+    if not numbers:
+        return None
+    return numbers[0] if precision != "amp" else numbers[-1]
+
+
+def samples_per_second(row, model, value, words):
+    if row["metric"].startswith("tokens/s"):
+        if model == "gnmt":
+            return value / (2 * WORDS * GNMT_REAL)
+        if model == "transformer-big":
+            return value / (WORDS * TRANSFORMER_REAL)
+        return value / words
+    return value
+
+
+def stack_of(tag, model, precision):
+    # Fine-tuning uses apex's Adam in mixed precision only.
+    fused = model in FUSED or (model.endswith("-squad") and precision == "amp")
+    return f'pytorch-ngc-{tag}{"-apex" if fused else ""}'
+
+
+def tag_of(row):
+    found = re.search(r"(\d\d\.\d\d)", row["framework"])
+    if found:
+        return found.group(1)
+    date = re.search(r"commit date (\d{4})-(\d\d)", row["notes"])
+    year = int(date.group(1))
+    return {2018: "19.06", 2019: "19.06", 2020: "20.06", 2021: "20.06"}.get(year, "22.06")
+
+
+def run(row, table, group, model, batch, words, tag, **fields):
+    precision = PRECISIONS[row["precision"]]
+    return Run(table=table, group=group, hw=BOARDS[row["device"]], model=model, stack=stack_of(tag, model, precision),
+               precision=precision, batch=batch, seq_len=words, metric="throughput", unit="samples/s",
+               source=f'{row["source"]}; {row["framework"]}', **fields)
+
+
+def micro_batch(row, precision):
+    """Sequences of one forward and backward pass. Accumulation steps stand beside the batch of an update."""
+    batch = for_precision(row["batch_per_gpu"], precision)
+    steps = re.search(r"Accumulation steps \([^)]*\)=([\d and]+)", row["notes"])
+    if steps and "Accumulated Batch size" not in row["notes"]:
+        batch //= for_precision(steps.group(1), precision)
+    return batch, bool(steps)
+
+
+def nvidia(row):
+    if row["model"] not in SINGLE or not row["framework"].startswith("PyTorch"):
+        return LeftOut("network, or framework of a network, that no table holds")
+    if row["n_gpus"] != "1" or not row["batch_per_gpu"] or "ODD" in row["notes"]:
+        return LeftOut("several GPUs, no batch, or odd")
+    if row["device"] not in BOARDS or row["precision"] not in PRECISIONS:
+        return LeftOut(f'board or precision: {row["device"]}, {row["precision"]}')
+    model, precision, tag = SINGLE[row["model"]], PRECISIONS[row["precision"]], tag_of(row)
+    if model == "bert-large" and row["seq_len"] == "512" and row["source"].endswith(BERT_2022):
+        return LeftOut("padding skipped: faster than the board's peak")
+    batch, accumulates = micro_batch(row, precision)
+    words = {"bert-large": int(row["seq_len"] or 0), "bert-large-squad": 384, "transformer-xl-base": 192,
+             "transformer-xl-large": 384}.get(model, "")
+    # Adding to the accumulated gradient reads two arrays and writes one, as plain SGD does; the optimiser itself runs
+    # once in many steps.
+    optimizer = "sgd" if accumulates else "lamb" if model == "bert-large" else OPTIMIZERS.get(model, "")
+    value = samples_per_second(row, model, float(row["value"]), words)
+    if model == "transformer-big":
+        words, batch = WORDS, batch // WORDS
+    fit = model == "gnmt" and row["device"] == "V100-SXM2-16GB" and precision == "fp32" and tag != "19.06"
+    return run(row, "nvidia_sequences" if model != "ncf" else "nvidia_ncf", f'nvidia-{model}-{tag}', model, batch, words, tag,
+               value=value, optimizer=optimizer, use="fit" if fit else "validation", series=f'{BOARDS[row["device"]]}-{row["source"][-12:]}')
+
+
+def lambda_logs(row):
+    if row["model"] not in LAMBDA:
+        return LeftOut(f'network: {row["model"]}')
+    if row["n_gpus"] != "1" or not row["batch_per_gpu"] or "p3.8xlarge" in row["system"]:
+        return LeftOut("several GPUs, no batch, or repeated numbers")
+    if row["device"] not in BOARDS or row["precision"] not in PRECISIONS:
+        return LeftOut(f'board or precision: {row["device"]}, {row["precision"]}')
+    model, precision = LAMBDA[row["model"]], PRECISIONS[row["precision"]]
+    if model.startswith("transformer-xl") and not row["seq_len"]:
+        return LeftOut("length of the sequences not stated")
+    tag = "22.09" if "22.09" in row["framework"] else "20.01"
+    words = int(row["seq_len"]) if row["seq_len"] else ""
+    value = samples_per_second(row, model, float(row["value"]), words)
+    table = "lambda_pytorch"
+    return run(row, table, f'lambda-{model}-{tag}/{precision}', model, int(row["batch_per_gpu"]), words, tag, value=value,
+               optimizer=OPTIMIZERS.get(model, ""), series=re.sub(r"[^a-z0-9]+", "-", row["system"].lower()), run=row["source"].split("@")[0][-60:])
+
+
+def sockeye(row):
+    """Sockeye by batch on one board, and on three boards at batch 128. The boards of the latter are recollections of the
+    Echo authors' paper; their rates with MXNet's own reverse kernel set the latency of that kernel, so these fit."""
+    if not row["quantity"].startswith("training throughput") or row["unit"] != "samples/s":
+        return LeftOut("not a training rate")
+    if row["network"] != "Sockeye tbd hyper-parameters" or row["method"] not in ("default", "MXNet 0.12.1 legacy backprop"):
+        return LeftOut("Sockeye with other hyper-parameters or with kernels of the Echo authors")
+    board = next((hw for word, hw in (("TITAN Xp", "titan-xp"), ("Volta", "titan-v"), ("Turing", "rtx-2080-ti"))
+                  if word in row["hardware"]), None)
+    if board is None or not row["batch"]:
+        return LeftOut("board or batch not stated")
+    full = "full_training" in row["source"]
+    return Run(table="sockeye", group="sockeye-full" if full else "sockeye-batch", hw=board, model="sockeye", stack="mxnet-0.12", precision="fp32",
+               batch=int(row["batch"]), optimizer="adam", metric="throughput", unit="samples/s", value=float(row["value"]),
+               use="fit" if board != "titan-xp" else "validation", series=board, source=f'{row["source"]}; MXNet 0.12.1 fork')

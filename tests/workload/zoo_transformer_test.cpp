@@ -1,0 +1,133 @@
+#include <set>
+
+#include "model/workload/op_counts.hpp"
+#include "model/workload/saved_tensors.hpp"
+#include "model/workload/zoo/zoo.hpp"
+#include "tests/catch.hpp"
+#include "tests/workload/reference_tables.hpp"
+
+using namespace tbdsim;
+
+namespace {
+
+OpGraph build(const std::string& name, ZooOptions options = {}) {
+  const auto entry = find_network(name, "");
+  if (!entry) FAIL(to_text(entry.error()));
+  auto graph = (*entry)->build(**entry, options);
+  if (!graph) FAIL(to_text(graph.error()));
+  return std::move(*graph);
+}
+
+std::int64_t parameters(const std::string& name) { return build(name).parameter_elements(); }
+
+}  // namespace
+
+TEST_CASE("networks of sequences count what PyTorch counts in a real training step") {
+  int found = 0;
+  for (const reference::Row& row : reference::read("torch_reference.csv")) {
+    const std::string& name = row.at("network");
+    if (name != "transformer_encoder" && name != "lstm_seq2seq") continue;
+    ++found;
+    INFO(name);
+    const OpGraph graph = build(name);
+    CHECK(graph.parameter_elements() == std::stoll(row.at("params")));
+    const MacCounts macs = macs_per_sample(graph);
+    CHECK(macs.forward == std::stoll(row.at("forward_macs_per_sample")));
+    CHECK(macs.backward == std::stoll(row.at("backward_macs_per_sample")));
+    const SavedBytes saved = saved_bytes(graph, SavingRules::autograd);
+    CHECK(saved.per_sample.base() == std::stod(row.at("autograd_saved_bytes_per_sample")));
+    CHECK(saved.fixed.base() == std::stod(row.at("autograd_saved_bytes_fixed")));
+  }
+  CHECK(found == 2);
+}
+
+// Hugging Face: num_parameters() of BertForPreTraining, BertForQuestionAnswering, GPT2LMHeadModel, OPTForCausalLM with
+// their published configurations. Each is also a sum that can be done by hand.
+TEST_CASE("transformers have the published number of parameters") {
+  CHECK(parameters("bert-base") == 110106428);
+  CHECK(parameters("bert-large") == 336226108);
+  CHECK(parameters("bert-base-squad") == 108893186);
+  CHECK(parameters("bert-large-squad") == 334094338);
+  CHECK(parameters("gpt2") == 124439808);
+  CHECK(parameters("gpt2-medium") == 354823168);
+  CHECK(parameters("gpt2-large") == 774030080);
+  CHECK(parameters("gpt2-xl") == 1557611200);
+  CHECK(parameters("opt-125m") == 125239296);
+  CHECK(parameters("opt-350m") == 331196416);
+  CHECK(parameters("opt-1.3b") == 1315758080);
+  CHECK(parameters("opt-2.7b") == 2651596800);
+  CHECK(parameters("opt-6.7b") == 6658473984);
+  CHECK(parameters("opt-13b") == 12853473280);
+  CHECK(parameters("opt-30b") == 29974540288);
+  // Printed by NVIDIA's training script of the base network.
+  CHECK(parameters("transformer-xl-base") == 191950298);
+}
+
+TEST_CASE("GPT-3 sizes, in the millions of table D.1 of Brown et al.") {
+  const auto millions = [](const std::string& name) { return static_cast<double>(parameters(name)) / 1e6; };
+  CHECK_THAT(millions("gpt3-125m"), Catch::WithinAbs(125, 0.5));
+  CHECK_THAT(millions("gpt3-350m"), Catch::WithinAbs(356, 0.5));
+  CHECK_THAT(millions("gpt3-760m"), Catch::WithinAbs(760, 0.5));
+  CHECK_THAT(millions("gpt3-1.3b"), Catch::WithinAbs(1320, 5));
+  CHECK_THAT(millions("gpt3-2.7b"), Catch::WithinAbs(2650, 5));
+  CHECK_THAT(millions("gpt3-6.7b"), Catch::WithinAbs(6660, 5));
+  CHECK_THAT(millions("gpt3-13b"), Catch::WithinAbs(12850, 5));
+  CHECK_THAT(millions("gpt3-175b"), Catch::WithinAbs(174600, 50));
+}
+
+// Vaswani et al. print 213 million for the big network with a vocabulary of 37,000; encoder and decoder layers are
+// 4 d^2 + 4 d per attention, 2 d f + f + d per feed-forward block and 2 d per norm.
+TEST_CASE("transformers of translation") {
+  const auto layers = [](std::int64_t d, std::int64_t f, bool bias) {
+    const std::int64_t attention = 4 * d * d + (bias ? 4 * d : 0), block = 2 * d * f + f + d;
+    return 6 * (attention + block + 4 * d) + 6 * (2 * attention + block + 6 * d) + 4 * d;
+  };
+  CHECK(parameters("transformer-big@pytorch") == layers(1024, 4096, true) + 33712 * 1024);
+  CHECK(parameters("transformer-base@tf") == layers(512, 2048, false) + 33708 * 512);
+  CHECK_THAT(static_cast<double>(parameters("transformer-base@tf")) / 1e6, Catch::WithinAbs(61.4, 0.05));
+  CHECK_THAT(static_cast<double>(layers(1024, 4096, true) + 37000 * 1024) / 1e6, Catch::WithinAbs(213, 1.5));
+}
+
+TEST_CASE("multiply-adds of a transformer layer by hand") {
+  // Per token: 4 d^2 projections, 2 d f feed-forward, 2 T d attention; then the pooler, the heads for 20 of 128 words.
+  const std::int64_t d = 768, steps = 128;
+  const std::int64_t layer = steps * (4 * d * d + 2 * d * 4 * d + 2 * steps * d);
+  const std::int64_t heads = d * d + 2 * d + 20 * (d * d + 30522 * d);
+  CHECK(macs_per_sample(build("bert-base")).forward == 12 * layer + heads);
+  // Everything upstream of a product learns, so backward is twice forward.
+  CHECK(macs_per_sample(build("bert-base")).backward == 2 * (12 * layer + heads));
+}
+
+TEST_CASE("another sequence length changes no parameters") {
+  const OpGraph longer = build("bert-large", {{}, {}, 512});
+  CHECK(to_text(longer.tensors.front().shape) == "512");
+  CHECK(longer.parameter_elements() == 336226108);
+  CHECK(longer.parts_per_sample == 512);
+  const ZooEntry& bert = **find_network("bert-large", "");
+  const auto beyond = bert.build(bert, {{}, {}, 513});
+  REQUIRE_FALSE(beyond);
+  CHECK(beyond.error().front().message == "embeddings.position: a table of 512 positions is too short for 513x1024");
+  const auto endless = bert.build(bert, {{}, {}, 1000001});
+  REQUIRE_FALSE(endless);
+  CHECK(endless.error().front().message == "input: expected a sequence of at most 1000000 steps, got 1000001");
+}
+
+TEST_CASE("names that differ in a dot need their dot") {
+  CHECK((*find_network("OPT-1.3b", ""))->name == "opt-1.3b");
+  CHECK((*find_network("opt-13b", ""))->name == "opt-13b");
+  CHECK((*find_network("BERT_large", ""))->name == "bert-large");
+  const auto unclear = find_network("opt_13b", "");
+  REQUIRE_FALSE(unclear);
+  CHECK(unclear.error().front().message == "network \"opt_13b\" fits several: opt-1.3b, opt-13b");
+}
+
+TEST_CASE("depth and dominant layer as their authors count them") {
+  const auto layers = [](const std::string& name) { return depth(build(name)); };
+  CHECK(layers("alexnet@torchvision") == 8);
+  CHECK(layers("vgg16@torchvision") == 16);
+  CHECK(layers("resnet50@torchvision") == 50);
+  CHECK(layers("resnet152@torchvision") == 152);
+  CHECK(layers("densenet121@torchvision") == 121);
+  CHECK(dominant_layer(build("resnet50@torchvision")) == "convolution");
+  CHECK(dominant_layer(build("bert-base")) == "linear");
+}
