@@ -1,5 +1,5 @@
-// tbdsim-calibrate: measures kernels on a GPU, fits the parameters of the kernel cost models to sample files and says how good
-// they are. `tbdsim calibrate` starts it.
+// tbdsim-calibrate: measures kernels on a GPU, fits the parameters of the kernel cost models to samples and says how good they
+// are. `tbdsim calibrate` starts it.
 #include <fmt/core.h>
 
 #include <cstdio>

@@ -153,12 +153,23 @@ class CudaBench final : public GpuBench {
   GpuIdentity identity_;
 };
 
+/// The runtime calls a missing driver an insufficient one.
+tl::expected<int, std::string> count_gpus() {
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status == cudaErrorInsufficientDriver)
+    return tl::make_unexpected(fmt::format("no usable GPU: no NVIDIA driver, or one older than CUDA {}.{} needs",
+                                           CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10));
+  if (status != cudaSuccess) return tl::make_unexpected(fmt::format("no usable GPU: {}", cudaGetErrorString(status)));
+  return count;
+}
+
 }  // namespace
 
 tl::expected<std::unique_ptr<GpuBench>, std::string> open_gpu(int device, std::vector<std::string>& notes) {
-  int count = 0;
-  const cudaError_t status = cudaGetDeviceCount(&count);
-  if (status != cudaSuccess) return tl::make_unexpected(fmt::format("no usable GPU: {}", cudaGetErrorString(status)));
+  const auto counted = count_gpus();
+  if (!counted) return tl::make_unexpected(counted.error());
+  const int count = *counted;
   if (device < 0 || device >= count)
     return tl::make_unexpected(fmt::format("no usable GPU: --gpu {}: there are GPUs 0..{}", device, count - 1));
   try {
@@ -167,9 +178,7 @@ tl::expected<std::unique_ptr<GpuBench>, std::string> open_gpu(int device, std::v
 }
 
 tl::expected<std::string, std::string> recorder_library(const std::string& program_folder) {
-  int count = 0;
-  const cudaError_t status = cudaGetDeviceCount(&count);
-  if (status != cudaSuccess) return tl::make_unexpected(fmt::format("no usable GPU: {}", cudaGetErrorString(status)));
+  if (const auto counted = count_gpus(); !counted) return tl::make_unexpected(counted.error());
   for (const char* place : {"/libtbdsim_recorder.so", "/../lib/tbdsim/libtbdsim_recorder.so"}) {
     std::string path = program_folder + place;
     if (access(path.c_str(), R_OK) == 0) return path;
