@@ -232,7 +232,7 @@ Result<KernelFit> fit_kernels(const std::vector<Sample>& samples, const DeviceMa
         fit.run(out);
     }
   }
-  if (out.reports.empty()) return fail("no sample is long enough to fit: kernels of 20 us, calls of 0.2 ms");
+  if (out.reports.empty()) return fail("no sample is long enough to fit: kernels of 5 us, calls of 0.2 ms");
   inherit_generations(out);
   return out;
 }

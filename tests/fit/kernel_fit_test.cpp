@@ -154,9 +154,9 @@ void check_recovered(const std::vector<Sample>& samples, const char* family, boo
       CHECK_THAT(p.compute_efficiency, WithinRel(t.compute, 0.03));
     else
       CHECK_THAT(p.bandwidth_efficiency, WithinRel(t.bandwidth, 0.03));
-    // Kernels below 20 us do not count.
+    // Kernels below 5 us do not count.
     const auto counted = std::count_if(samples.begin(), samples.end(),
-                                       [&](const Sample& s) { return s.device == t.device.id && s.time >= Seconds(20e-6); });
+                                       [&](const Sample& s) { return s.device == t.device.id && s.time >= Seconds(5e-6); });
     CHECK(p.samples == counted);
     CHECK(p.spread < 0.10);  // the scatter that was put in is 0.05
     CHECK(p.source.rfind("fitted: ", 0) == 0);
@@ -225,9 +225,9 @@ TEST_CASE("samples nobody can use, to the letter") {
   CHECK(refusal({stranger, other}) ==
         "line 7: device \"unheard-of\" is not described\nline 9: device \"unheard-of\" is not described\n");
   Sample fast = elementwise(random).front();
-  fast.time = Seconds(19e-6);
-  CHECK(refusal({fast}) == "no sample is long enough to fit: kernels of 20 us, calls of 0.2 ms\n");
-  fast.time = Seconds(20e-6);
+  fast.time = Seconds(4.9e-6);
+  CHECK(refusal({fast}) == "no sample is long enough to fit: kernels of 5 us, calls of 0.2 ms\n");
+  fast.time = Seconds(5e-6);
   CHECK(refusal({fast}).empty());
   fast.call_timing = true;
   fast.time = Seconds(199e-6);
