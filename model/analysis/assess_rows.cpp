@@ -82,7 +82,9 @@ AssessedRow assess_row(const Predictor& predictor, const CollectivePredictor& co
   const Metric* metric = find_metric(run.metric);
   if (metric == nullptr) return skipped(std::move(result), fmt::format("unknown metric {}", run.metric));
   if (run.metric == "bus_bandwidth") return assess_collective(collectives, run, std::move(result));
-  const Result<Prediction> prediction = predictor(run.options);
+  PredictOptions options = run.options;
+  options.largest_batch = run.metric == "max_batch_per_gpu";
+  const Result<Prediction> prediction = predictor(options);
   if (!prediction) return skipped(std::move(result), reason(prediction));
   const std::optional<Ranged<double>> value = run.metric == "efficiency" ? scaling_efficiency(predictor, run.options, *prediction)
                                                                          : metric_value(*prediction, run.metric);

@@ -71,6 +71,25 @@ Result<std::string> choose_exchange(const std::string& name) {
   return fail(fmt::format("unknown exchange \"{}\"{}", name, suggestion(name, known)));
 }
 
+void choose_savings(const PredictOptions& options, Configuration& configuration, Errors& errors) {
+  const std::string word = fold_name(options.recompute);
+  if (word == "block")
+    configuration.recompute = Recompute::block;
+  else if (word == "full")
+    configuration.recompute = Recompute::full;
+  else if (!word.empty() && word != "none")
+    errors.push_back({fmt::format("unknown recomputation \"{}\"{}", options.recompute,
+                                  suggestion(options.recompute, {"none", "block", "full"}))});
+  if (configuration.recompute != Recompute::none && configuration.stack.memory_plan == MemoryPlan::mxnet)
+    errors.push_back({"--recompute: modelled for frameworks that allocate as they run (PyTorch, TensorFlow), not for MXNet"});
+  configuration.zero = options.zero.value_or(0);
+  if (configuration.zero < 0 || configuration.zero > 3)
+    errors.push_back({fmt::format("--zero {}: expected a stage from 0 to 3", configuration.zero)});
+  configuration.accumulate = options.accumulate.value_or(1);
+  if (configuration.accumulate < 1)
+    errors.push_back({fmt::format("--accumulate {}: expected at least 1 micro-batch per update", configuration.accumulate)});
+}
+
 template <class T>
 bool take(Result<T> result, T& target, Errors& errors) {
   if (result) {
@@ -173,6 +192,11 @@ Result<Configuration> configure_edited(Session& session, const PredictOptions& o
 
 }  // namespace
 
+TrainingStep configured_step(const Configuration& configuration) {
+  const Workload& workload = configuration.network_graph();
+  return with_recompute(workload.graph, workload.step, configuration.recompute);
+}
+
 Result<Configuration> configure(Session& session, const PredictOptions& options) {
   Errors errors;
   Configuration configuration;
@@ -188,6 +212,7 @@ Result<Configuration> configure(Session& session, const PredictOptions& options)
   if (!*configuration.constants) return tl::make_unexpected(configuration.constants->error());
   choose_stack(session, options, configuration, errors);
   choose_network(session, options, configuration, errors);
+  choose_savings(options, configuration, errors);
   take(choose_precision(options.precision), configuration.precision, errors);
   take(choose_optimizer(options.optimizer), configuration.optimizer, errors);
   take(choose_exchange(options.exchange), configuration.exchange, errors);

@@ -4,6 +4,7 @@
 #include "model/analysis/session.hpp"
 #include "model/hardware/input_source.hpp"
 #include "model/schedule/input_pipeline.hpp"
+#include "model/workload/recompute.hpp"
 
 namespace tbdsim {
 
@@ -28,6 +29,8 @@ struct Configuration {
   Precision precision = Precision::fp32;
   Optimizer optimizer;
   std::string exchange, input;
+  Recompute recompute = Recompute::none;
+  int zero = 0, accumulate = 1;
   std::optional<InputPipeline> pipeline;  ///< absent: samples are there when they are needed
   std::string input_source;               ///< where its decode time comes from
   bool mock_trainer = false;              ///< load only
@@ -38,6 +41,9 @@ struct Configuration {
   [[nodiscard]] const System& hardware() const { return **system; }
   [[nodiscard]] const Workload& network_graph() const { return **workload; }
 };
+
+/// The training step in the order in which this configuration runs it.
+[[nodiscard]] TrainingStep configured_step(const Configuration& configuration);
 
 /// Errors: as `predict`.
 [[nodiscard]] Result<Configuration> configure(Session& session, const PredictOptions& options);

@@ -19,7 +19,7 @@ Result<LoweredJob> lower_job(Session& session, const Configuration& configuratio
   if (!exchange) return tl::make_unexpected(exchange.error());
   LowerOptions how{static_cast<double>(configuration.batch), system.host.dispatch_scale};
   if (configuration.exchange == "nccl") how.slowdown = configuration.stack.store.nccl_slowdown;
-  LoweredStep step = lower(workload.graph, workload.step, *kernels, configuration.stack, *exchange->style, how);
+  LoweredStep step = lower(workload.graph, configured_step(configuration), *kernels, configuration.stack, *exchange->style, how);
   // Beyond this the picosecond clock may overflow, and no training step takes that long or no time at all.
   constexpr Seconds kLongestStep(1e5), kShortestStep(1e-9);
   if (!(step.total < kLongestStep && step.total > kShortestStep))

@@ -18,26 +18,45 @@ StepMemory estimate_memory(const Configuration& configuration, std::span<const S
   options.ranks = configuration.gpus;
   options.ranks_per_node = static_cast<int>(configuration.devices.size());
   options.exchange = configuration.exchange;
+  options.zero = configuration.zero;
+  options.accumulates = configuration.accumulate > 1;
   options.capacity = usable_capacity(configuration.hardware().device);
   return step_memory(configuration.network_graph().graph, nodes, costs, configuration.stack, options);
 }
 
+void tell_live_memory(const LoweredStep& step, const StepMemory& memory, Prediction& prediction) {
+  const std::vector<Bytes> live = live_by_node(memory, step.nodes);
+  std::size_t kernel = 0;
+  for (const StepTask& task : step.tasks) {
+    if (task.iteration + 1 != step.iterations || task.work != Work::kernel || kernel == prediction.kernels.size()) continue;
+    prediction.kernels[kernel++].live = live[static_cast<std::size_t>(task.node)];
+  }
+}
+
 Bytes usable_capacity(const Device& device) { return device.memory_reported.value_or(device.memory_capacity); }
 
-double memory_spread(const RankMemory& rank) {
+namespace {
+
+/// Standard deviation of ln context. MXNet's is fitted to published memory before training, whose residuals scatter so;
+/// elsewhere it is assumed: drivers and library versions differ by 0.1 to 0.2 GB.
+double context_spread(const Stack& stack) { return stack.memory_plan == MemoryPlan::mxnet ? 0.02 : 0.2; }
+
+}  // namespace
+
+double memory_spread(const RankMemory& rank, const Stack& stack) {
   const auto part = [&](MemoryPart p, double share) { return share * rank.parts[p].base(); };
   const double maps = 0.03 * (rank.parts[MemoryPart::feature_maps] + rank.parts[MemoryPart::dynamic]).base();
   double squares = maps * maps;
   for (const auto& [p, share] : {std::pair{MemoryPart::workspace, 0.5},
-                                 {MemoryPart::context, 0.15},
+                                 {MemoryPart::context, context_spread(stack)},
                                  {MemoryPart::slack, 0.4},
                                  {MemoryPart::exchange, 0.2}})
     squares += part(p, share) * part(p, share);
   return std::sqrt(squares) / rank.peak.base();
 }
 
-double probability_of_fitting(const RankMemory& rank, Bytes capacity) {
-  const double deviations = std::log(capacity / rank.peak) / memory_spread(rank);
+double probability_of_fitting(const RankMemory& rank, const Stack& stack, Bytes capacity) {
+  const double deviations = std::log(capacity / rank.peak) / memory_spread(rank, stack);
   return 0.5 * std::erfc(-deviations / std::numbers::sqrt2);
 }
 
@@ -53,10 +72,15 @@ MemoryVerdict memory_verdict(const Configuration& configuration, const StepMemor
     gpu.allocated = rank.allocated;
     gpu.reserved = rank.reserved;
     gpu.peak = rank.peak;
-    const double factor = std::exp(kCentral80 * memory_spread(rank));
+    const Stack& stack = configuration.stack;
+    const double factor = std::exp(kCentral80 * memory_spread(rank, stack));
     gpu.low = rank.peak / factor;
     gpu.high = rank.peak * factor;
-    gpu.probability = probability_of_fitting(rank, verdict.capacity);
+    // Before the first step only the context is uncertain.
+    const double before = std::exp(kCentral80 * context_spread(stack) * (stack.context / rank.pre_training));
+    gpu.pre_training_low = rank.pre_training / before;
+    gpu.pre_training_high = rank.pre_training * before;
+    gpu.probability = probability_of_fitting(rank, stack, verdict.capacity);
     verdict.fits = verdict.fits && gpu.peak <= verdict.capacity;
     verdict.gpus.push_back(gpu);
   }

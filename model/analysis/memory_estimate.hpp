@@ -1,6 +1,7 @@
 #pragma once
 #include "model/analysis/configure.hpp"
 #include "model/memory/footprint.hpp"
+#include "model/schedule/lowered_step.hpp"
 
 namespace tbdsim {
 
@@ -11,6 +12,9 @@ namespace tbdsim {
 /// Each GPU of a node against the device's capacity, with ranges.
 [[nodiscard]] MemoryVerdict memory_verdict(const Configuration& configuration, const StepMemory& memory);
 
+/// Notes in every kernel of `prediction` how much memory arrays hold while it runs.
+void tell_live_memory(const LoweredStep& step, const StepMemory& memory, Prediction& prediction);
+
 /// What the driver lets programs have: as `nvidia-smi` reports it where that is known, else the data sheet's.
 [[nodiscard]] Bytes usable_capacity(const Device& device);
 
@@ -19,12 +23,12 @@ namespace tbdsim {
 /// * feature maps and their gradients: what a version keeps or computes in place, 3 % (assumed: the nine networks whose
 ///   saved bytes are published agree exactly, the plans of MXNet's five within 4 %),
 /// * workspace: which algorithm the library chose, half of it (assumed: candidates differ by a factor of two),
-/// * context and handles: 15 % (assumed: drivers of one generation differ by 0.1 to 0.2 GB),
+/// * context and handles: 2 % where it is fitted (MXNet), else 20 % (assumed: drivers differ by 0.1 to 0.2 GB),
 /// * slack: the order in which a framework asks, 40 % of it (assumed: replays with and without workspaces differ so),
 /// * exchange buffers: 20 % (assumed).
-[[nodiscard]] double memory_spread(const RankMemory& rank);
+[[nodiscard]] double memory_spread(const RankMemory& rank, const Stack& stack);
 
 /// Probability that a rank's true peak is at most `capacity`.
-[[nodiscard]] double probability_of_fitting(const RankMemory& rank, Bytes capacity);
+[[nodiscard]] double probability_of_fitting(const RankMemory& rank, const Stack& stack, Bytes capacity);
 
 }  // namespace tbdsim

@@ -26,6 +26,23 @@ std::optional<Ranged<double>> memory_value(const Prediction& prediction, MemoryF
   return scaled((*fullest.*field).base(), fullest->peak.base(), fullest->low.base(), fullest->high.base());
 }
 
+std::optional<Ranged<double>> pre_training(const Prediction& prediction) {
+  const std::vector<GpuMemory>& gpus = prediction.memory.gpus;
+  const auto most = std::max_element(gpus.begin(), gpus.end(),
+                                     [](const GpuMemory& a, const GpuMemory& b) { return a.pre_training < b.pre_training; });
+  if (most == gpus.end()) return std::nullopt;
+  return Ranged<double>{most->pre_training.base(), most->pre_training_low.base(), most->pre_training_high.base()};
+}
+
+/// Of the GPU that holds least.
+std::optional<Ranged<double>> least_peak(const Prediction& prediction) {
+  const std::vector<GpuMemory>& gpus = prediction.memory.gpus;
+  const auto least =
+      std::min_element(gpus.begin(), gpus.end(), [](const GpuMemory& a, const GpuMemory& b) { return a.peak < b.peak; });
+  if (least == gpus.end()) return std::nullopt;
+  return Ranged<double>{least->peak.base(), least->low.base(), least->high.base()};
+}
+
 }  // namespace
 
 const std::vector<Metric>& metrics() {
@@ -40,6 +57,7 @@ const std::vector<Metric>& metrics() {
       {"peak_allocated_bytes", MetricKind::size, "bytes", 0.0},
       {"peak_reserved_bytes", MetricKind::size, "bytes", 0.0},
       {"pre_training_bytes", MetricKind::size, "bytes", 0.0},
+      {"least_peak_memory_bytes", MetricKind::size, "bytes", 0.0},
       {"max_batch_per_gpu", MetricKind::size, "samples", 0.0},
       {"bus_bandwidth", MetricKind::rate, "bytes/s", 0.0},
       {"efficiency", MetricKind::rate, "1", 0.0},
@@ -69,9 +87,11 @@ std::optional<Ranged<double>> metric_value(const Prediction& prediction, std::st
     return stage_value(prediction, stages.forward + stages.host_forward + stages.backward + stages.host_backward);
   if (metric == "weight_update_s") return stage_value(prediction, stages.weight_update + stages.host_update);
   if (metric == "peak_memory_bytes") return memory_value(prediction, &GpuMemory::peak);
+  if (metric == "least_peak_memory_bytes") return least_peak(prediction);
+  if (metric == "max_batch_per_gpu") return prediction.largest_batch;
   if (metric == "peak_allocated_bytes") return memory_value(prediction, &GpuMemory::allocated);
   if (metric == "peak_reserved_bytes") return memory_value(prediction, &GpuMemory::reserved);
-  if (metric == "pre_training_bytes") return memory_value(prediction, &GpuMemory::pre_training);
+  if (metric == "pre_training_bytes") return pre_training(prediction);
   return std::nullopt;
 }
 

@@ -8,7 +8,7 @@
 #include "model/analysis/cost.hpp"
 #include "model/analysis/input_stage.hpp"
 #include "model/analysis/lowered_job.hpp"
-#include "model/analysis/memory_estimate.hpp"
+#include "model/analysis/memory_report.hpp"
 #include "model/analysis/rank_waits.hpp"
 #include "model/analysis/step_times.hpp"
 #include "model/cost/uncertainty.hpp"
@@ -144,7 +144,14 @@ Result<Prediction> predict(Session& session, const PredictOptions& options) {
   p.utilization.cpu =
       std::min<double>(1.0, (times.host_busy * static_cast<double>(configuration.devices.size()) + times.decoding) /
                                 (times.step * system.host.cores));
-  p.memory = memory_verdict(configuration, estimate_memory(configuration, step.nodes, step.costs));
+  const StepMemory memory = estimate_memory(configuration, step.nodes, step.costs);
+  p.memory = memory_verdict(configuration, memory);
+  if (options.largest_batch) {
+    const auto largest = largest_batch(session, options);
+    if (!largest) return tl::make_unexpected(largest.error());
+    p.largest_batch = {static_cast<double>(largest->batch), static_cast<double>(largest->low),
+                       static_cast<double>(largest->high)};
+  }
   p.limits = std::move(times.limits);
   for (std::size_t i = 0; i < p.limits.size(); ++i)
     p.limits[i].text = limit_text(p.limits[i], times.launch_shares[i], configuration);
@@ -161,7 +168,10 @@ Result<Prediction> predict(Session& session, const PredictOptions& options) {
                     workload.graph.name, system.id));
   p.flop_per_step_per_gpu = times.flop + times.tensor_flop;
   p.peak = kernels->peak();
-  if (options.detail) describe_step(workload.graph, step, timeline, system.device.peak.fp32, kernels->peak(), p);
+  if (options.detail) {
+    describe_step(workload.graph, step, timeline, system.device.peak.fp32, kernels->peak(), p);
+    tell_live_memory(step, memory, p);
+  }
   return p;
 }
 

@@ -20,11 +20,15 @@ struct PredictOptions {
   std::optional<int> gpus, nodes, batch, image, seq_len;
   std::vector<int> devices;  ///< indices within a node; empty: the first ones
   std::string network, precision, exchange, optimizer, input;
-  std::vector<std::string> set;  ///< KEY=VALUE
-  bool mock_loader = false;      ///< samples are there when they are needed
-  bool mock_trainer = false;     ///< load only
-  int seed = 1;                  ///< of anything random
-  bool detail = false;           ///< keep layers, kernels and timeline
+  std::vector<std::string> set;   ///< KEY=VALUE
+  bool mock_loader = false;       ///< samples are there when they are needed
+  bool mock_trainer = false;      ///< load only
+  int seed = 1;                   ///< of anything random
+  std::string recompute;          ///< none, block, full
+  std::optional<int> zero;        ///< ZeRO stage, of memory only
+  std::optional<int> accumulate;  ///< micro-batches per update, of memory only
+  bool detail = false;            ///< keep layers, kernels and timeline
+  bool largest_batch = false;     ///< also search the largest batch that fits
 };
 
 /// A value with its central 80 % range.
@@ -41,7 +45,8 @@ struct Stages {
 struct GpuMemory {
   int gpu = 0;
   Bytes pre_training, allocated, reserved, peak, low, high;  ///< peak: as nvidia-smi shows it, with its 80 % range
-  double probability = 1.0;                                  ///< that the true peak is within the capacity
+  Bytes pre_training_low, pre_training_high;
+  double probability = 1.0;  ///< that the true peak is within the capacity
   MemoryParts parts;
 };
 struct MemoryVerdict {
@@ -77,6 +82,7 @@ struct KernelTime {
   Flop flop;
   Bytes bytes;
   double fp32_utilization = 0;  ///< useful FLOP over the peak of the units it runs on (fp32 or tensor cores)
+  Bytes live{};                 ///< device memory in use by arrays while it runs, the same on all ranks
 };
 
 /// One gradient exchange of a step: a bucket's way around the rings.
@@ -119,7 +125,8 @@ struct Prediction {
   std::vector<LinkTraffic> links;       ///< with `detail`: links that the exchange uses
   // for accuracy baselines
   Flop flop_per_step_per_gpu;
-  FlopPerSecond peak;  ///< of one GPU at the precision used
+  FlopPerSecond peak;                           ///< of one GPU at the precision used
+  std::optional<Ranged<double>> largest_batch;  ///< per GPU, asked for by `largest_batch`
 };
 
 /// Files read and networks built once, shared by many predictions (a table of thousands of rows, a sweep).

@@ -56,6 +56,7 @@ struct RowOption {
 
 const std::vector<RowOption>& row_options() {
   static const std::vector<RowOption> kOptions = {
+      {"--accumulate", kCount, [](MeasuredRun& run, std::string_view v) { return set_count(run.options.accumulate, v); }},
       {"--batch", kCount, [](MeasuredRun& run, std::string_view v) { return set_count(run.options.batch, v); }},
       {"--bytes", "a size such as \"1 MiB\"", [](MeasuredRun& run, std::string_view v) { return set_message(run.message, v); }},
       {"--collective", kName, [](MeasuredRun& run, std::string_view v) { return set_name(run.collective, v); }},
@@ -73,9 +74,12 @@ const std::vector<RowOption>& row_options() {
       {"--nodes", kCount, [](MeasuredRun& run, std::string_view v) { return set_count(run.options.nodes, v); }},
       {"--optimizer", kName, [](MeasuredRun& run, std::string_view v) { return set_name(run.options.optimizer, v); }},
       {"--precision", kName, [](MeasuredRun& run, std::string_view v) { return set_name(run.options.precision, v); }},
+      {"--recompute", kName, [](MeasuredRun& run, std::string_view v) { return set_name(run.options.recompute, v); }},
       {"--seq-len", kCount, [](MeasuredRun& run, std::string_view v) { return set_count(run.options.seq_len, v); }},
       {"--set", "KEY=VALUE", [](MeasuredRun& run, std::string_view v) { return set_assignment(run.options.set, v); }, true},
       {"--stack", kName, [](MeasuredRun& run, std::string_view v) { return set_name(run.options.stack, v); }},
+      {"--zero", "a ZeRO stage",
+       [](MeasuredRun& run, std::string_view v) { return (run.options.zero = whole_number(v, 0)).has_value(); }},
   };
   return kOptions;
 }

@@ -126,6 +126,7 @@ StepTimes step_times(const LoweredStep& step, const engine::Timeline& timeline) 
   const Window window = last_iteration(step, timeline);
   StepTimes result;
   result.step = (window.end - window.begin).seconds();
+  bool backward_begun = false;
   SimTime free = window.begin;
   std::vector<TaskId> exchanges;
   for (std::size_t i = 0; i < step.tasks.size(); ++i) {
@@ -140,7 +141,10 @@ StepTimes step_times(const LoweredStep& step, const engine::Timeline& timeline) 
     free = timeline.end[i];
     busy_of(result.stages, stage_of(step.nodes[static_cast<std::size_t>(task.node)].pass)) += duration;
     result.busy += duration;
-    (cost.tensor_core ? result.tensor_flop : result.flop) += cost.kernel.flop;
+    // Useful work only: a forward pass among backward nodes computes again what was not kept.
+    backward_begun |= step.nodes[static_cast<std::size_t>(task.node)].pass != Pass::forward;
+    if (!(backward_begun && step.nodes[static_cast<std::size_t>(task.node)].pass == Pass::forward))
+      (cost.tensor_core ? result.tensor_flop : result.flop) += cost.kernel.flop;
   }
   result.host_busy = (1.0 / step.ranks) * result.host_busy;
   result.stages.exchange_total = engine::covered_time(timeline, exchanges).seconds();

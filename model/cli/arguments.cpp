@@ -159,6 +159,8 @@ void add_job(CLI::App& verb, PredictOptions& o) {
   add_name(verb, "--input", "NAME", "Where samples come from [the stack's]", o.input);
   verb.add_flag("--mock-loader", o.mock_loader, "Samples are there when they are needed");
   verb.add_flag("--mock-trainer", o.mock_trainer, "Only load samples");
+  add_name(verb, "--recompute", "NAME",
+           "none, block or full: feature maps computed again\nin backward instead of being kept [none]", o.recompute);
   add_set(verb, o.set);
   add_what_if(verb, o.set);
 }
@@ -171,8 +173,8 @@ void add_seed(CLI::App& verb, PredictOptions& o) {
   });
 }
 
-/// The options that describe one job.
-void describe_job(CLI::App& verb, PredictOptions& o) {
+/// The options that say what is to be predicted, for verbs of one job.
+void describe_configuration(CLI::App& verb, PredictOptions& o) {
   add_workload(verb, o);
   add_size(verb, o);
   add_job(verb, o);
@@ -237,13 +239,13 @@ void describe_sweep(CLI::App& verb, SweepArguments& a) {
 }
 
 void describe_explain(CLI::App& verb, ExplainArguments& a) {
-  describe_job(verb, a.options);
+  describe_configuration(verb, a.options);
   add_format(verb, a.format);
 }
 
 void describe_predict(CLI::App& verb, PredictArguments& a) {
   PredictOptions& o = a.options;
-  describe_job(verb, o);
+  describe_configuration(verb, o);
   verb.add_flag("--layers", a.layers, "Also the time of every layer");
   verb.add_flag("--kernels", a.kernels, "Also the time and utilisation of every kernel");
   add_name(verb, "--report", "FILE", "Write everything as one HTML page, readable offline", a.report);
@@ -269,6 +271,26 @@ void describe_scale(CLI::App& verb, ScaleArguments& a) {
   verb.add_flag("--fixed-global-batch", a.fixed_global_batch, "--batch is that of all GPUs together");
   add_job(verb, a.options);
   add_seed(verb, a.options);
+  add_format(verb, a.format);
+}
+
+void describe_memory(CLI::App& verb, MemoryArguments& a) {
+  describe_configuration(verb, a.options);
+  add_number(verb, "--zero", "ZeRO stage: 1 shards optimiser state over the GPUs,\n2 also gradients, 3 also weights [0]",
+             a.options.zero);
+  add_number(verb, "--accumulate", "Micro-batches of --batch samples per update [1]", a.options.accumulate);
+  add(verb, "--by", "structure|layer|time", "How to break it down [structure]", [&a](const std::string& text) -> std::string {
+    if (text == "structure")
+      a.view = MemoryView::structure;
+    else if (text == "layer")
+      a.view = MemoryView::layer;
+    else if (text == "time")
+      a.view = MemoryView::time;
+    else
+      return "structure, layer or time";
+    return "";
+  });
+  verb.add_flag("--max-batch", a.max_batch, "Also search the largest batch per GPU that fits");
   add_format(verb, a.format);
 }
 
@@ -333,6 +355,7 @@ struct CommandLine {
   ExplainArguments explain;
   NetworkArguments network;
   ScaleArguments scale;
+  MemoryArguments memory;
   ValidateArguments validate;
   ListArguments list;
   ShowArguments show;
@@ -349,6 +372,7 @@ struct CommandLine {
     describe_explain(verb("explain", "What limits a step, its health, and what would help"), explain);
     describe_network(verb("network", "Which arrays delay several nodes, and whether they pay"), network);
     describe_scale(verb("scale", "Epoch time, speed-up and efficiency over GPUs and nodes"), scale);
+    describe_memory(verb("memory", "Memory of each GPU, what it is held for, largest batch"), memory);
     describe_validate(verb("validate", "Predictions against measured runs"), validate);
     describe_topology(verb("topology", "Links, relations of GPUs, rings and routes of a node"), topology);
     describe_list(verb("list", "What the catalogue holds"), list);
@@ -424,6 +448,7 @@ tl::expected<Arguments, Stop> chosen(const CommandLine& line) {
   if (verb == "explain") return line.explain;
   if (verb == "network") return line.network;
   if (verb == "scale") return line.scale;
+  if (verb == "memory") return line.memory;
   if (verb == "list") return line.list;
   if (verb == "validate") {
     if (line.validate.files.empty())

@@ -9,6 +9,7 @@
 
 #include "model/analysis/collective_survey.hpp"
 #include "model/analysis/predict.hpp"
+#include "model/report/memory_report_text.hpp"
 
 namespace tbdsim {
 
@@ -58,6 +59,13 @@ struct TopologyArguments {
   Format format = Format::table;
 };
 
+struct MemoryArguments {
+  PredictOptions options;
+  Format format = Format::table;
+  MemoryView view = MemoryView::structure;
+  bool max_batch = false;
+};
+
 struct NetworkArguments {
   PredictOptions options;
   std::optional<double> target;  ///< a share; absent: the analysis's own
@@ -87,8 +95,9 @@ struct ExplainArguments {
   Format format = Format::table;
 };
 
-using Arguments = std::variant<PredictArguments, NetworkArguments, ScaleArguments, CompareArguments, SweepArguments,
-                               ExplainArguments, ValidateArguments, ListArguments, ShowArguments, TopologyArguments>;
+using Arguments =
+    std::variant<PredictArguments, NetworkArguments, ScaleArguments, MemoryArguments, CompareArguments, SweepArguments,
+                 ExplainArguments, ValidateArguments, ListArguments, ShowArguments, TopologyArguments>;
 
 /// Why there is nothing to run: help or the version (exit code 0, for stdout), or bad usage (2, for stderr).
 struct Stop {

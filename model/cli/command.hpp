@@ -19,6 +19,7 @@ namespace tbdsim {
 [[nodiscard]] int run(const ExplainArguments& arguments, const Catalogue& catalogue);
 [[nodiscard]] int run(const NetworkArguments& arguments, const Catalogue& catalogue);
 [[nodiscard]] int run(const ScaleArguments& arguments, const Catalogue& catalogue);
+[[nodiscard]] int run(const MemoryArguments& arguments, const Catalogue& catalogue);
 [[nodiscard]] int run(const ValidateArguments& arguments, const Catalogue& catalogue);
 [[nodiscard]] int run(const ListArguments& arguments, const Catalogue& catalogue);
 [[nodiscard]] int run(const ShowArguments& arguments, const Catalogue& catalogue);

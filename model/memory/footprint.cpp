@@ -1,6 +1,7 @@
 #include "model/memory/footprint.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "model/memory/eager_trace.hpp"
 #include "model/memory/mxnet_graph.hpp"
@@ -153,7 +154,13 @@ StepMemory eager(const OpGraph& graph, std::span<const StepNode> nodes, std::spa
   stays.push_back(arrays.input);
   const auto count = static_cast<std::int32_t>(nodes.size());
   std::optional<Bytes> capacity;
-  if (options.capacity) capacity = std::max(*options.capacity - stack.context - stack.training_start, Bytes(0.0));
+  if (options.capacity) {
+    Bytes beside = stack.context + stack.training_start;
+    const ExchangeMemory exchange{options.exchange, options.ranks_per_node, options.optimizer_states, arrays.exchanged};
+    const RankBuffers first = rank_buffers(stack, exchange).front();
+    beside += first.optimizer_state * shard(options, 1) + first.exchange;
+    capacity = std::max(*options.capacity - beside, Bytes(0.0));
+  }
   Replay played = replay(trace, stays, count, stack.memory_plan, capacity);
   memory.out_of_memory = !played.fits;
   // What it would have held on a device without end.
@@ -166,6 +173,24 @@ StepMemory eager(const OpGraph& graph, std::span<const StepNode> nodes, std::spa
 }
 
 }  // namespace
+
+std::vector<Bytes> live_by_node(const StepMemory& memory, std::span<const StepNode> nodes) {
+  if (memory.ops.size() == nodes.size()) return memory.profile.live;
+  std::vector<Bytes> live;
+  std::vector<std::array<std::int32_t, 2>> position;
+  for (std::size_t i = 0; i < memory.ops.size(); ++i) {
+    const auto op = static_cast<std::size_t>(memory.ops[i].value);
+    if (op >= position.size()) position.resize(op + 1, {-1, -1});
+    position[op][memory.backward[i] ? 1 : 0] = static_cast<std::int32_t>(i);
+  }
+  for (const StepNode& node : nodes) {
+    const auto op = static_cast<std::size_t>(node.op.value);
+    const std::int32_t at =
+        op < position.size() && node.pass != Pass::update ? position[op][node.pass == Pass::forward ? 0 : 1] : -1;
+    live.push_back(at < 0 ? memory.profile.live.back() : memory.profile.live[static_cast<std::size_t>(at)]);
+  }
+  return live;
+}
 
 StepMemory step_memory(const OpGraph& graph, std::span<const StepNode> nodes, std::span<const NodeCost> costs, const Stack& stack,
                        const FootprintOptions& options) {

@@ -44,6 +44,10 @@ struct StepMemory {
   bool out_of_memory = false;  ///< the allocator gave up within `capacity`
 };
 
+/// Bytes of `memory.profile` while each of `nodes` runs. MXNet's executor has an order of its own: an operator's forward
+/// and backward positions answer for its nodes, the last position for updates.
+[[nodiscard]] std::vector<Bytes> live_by_node(const StepMemory& memory, std::span<const StepNode> nodes);
+
 /// Replays one training step: `nodes` in the order in which the device runs them, with the costs that say which
 /// workspace their kernels ask for.
 ///

@@ -24,7 +24,6 @@ Json whole(Bytes bytes) { return static_cast<std::int64_t>(std::llround(bytes.ba
 
 /// Ranges are the central 80 % everywhere.
 constexpr double kLevel = 0.8;
-constexpr double kMicrosecondsPerSecond = 1e6;
 
 Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
@@ -68,23 +67,28 @@ Json stages(const Stages& s) {
           {"host_exposed", s.host_exposed.base()}};
 }
 
+Json parts(const MemoryParts& p) {
+  Json json = Json::object();
+  for (std::size_t i = 0; i < kMemoryPartCount; ++i) json[std::string(name(static_cast<MemoryPart>(i)))] = whole(p.bytes[i]);
+  return json;
+}
+
 Json memory(const MemoryVerdict& m) {
   Json gpus = Json::array();
   for (const GpuMemory& g : m.gpus) {
-    Json parts = Json::object();
-    for (std::size_t i = 0; i < kMemoryPartCount; ++i)
-      parts[std::string(name(static_cast<MemoryPart>(i)))] = whole(g.parts.bytes[i]);
     gpus.push_back({{"gpu", g.gpu},
                     {"fits", g.peak <= m.capacity},
                     {"excess_bytes", whole(std::max(g.peak - m.capacity, Bytes(0.0)))},
                     {"probability_of_fitting", g.probability},
                     {"pre_training_bytes", whole(g.pre_training)},
+                    {"pre_training_low_bytes", whole(g.pre_training_low)},
+                    {"pre_training_high_bytes", whole(g.pre_training_high)},
                     {"allocated_bytes", whole(g.allocated)},
                     {"reserved_bytes", whole(g.reserved)},
                     {"peak_bytes", whole(g.peak)},
                     {"low_bytes", whole(g.low)},
                     {"high_bytes", whole(g.high)},
-                    {"parts_bytes", parts}});
+                    {"parts_bytes", parts(g.parts)}});
   }
   return {{"capacity_bytes", whole(m.capacity)}, {"fits", m.fits}, {"gpus", gpus}};
 }
@@ -348,6 +352,50 @@ std::string explain_json(const Explanation& e) {
   return text(json);
 }
 
+std::string memory_json(const MemoryReport& r) {
+  Json json{{"schema", "tbdsim.memory/1"}, {"tool", tool()}, {"level", kLevel}};
+  json["config"] = {{"hardware", r.hardware},
+                    {"device", r.device},
+                    {"model", r.model},
+                    {"variant", r.variant},
+                    {"stack", r.stack},
+                    {"precision", r.precision},
+                    {"exchange", r.exchange},
+                    {"optimizer", r.optimizer},
+                    {"gpus", r.gpus},
+                    {"nodes", r.nodes},
+                    {"batch_per_gpu", r.batch_per_gpu}};
+  json["memory"] = memory(r.memory);
+  json["memory"]["lower_bound_bytes"] = whole(r.lower_bound);
+  json["peak"] = {{"layer", r.peak_layer}, {"pass", r.peak_in_backward ? "backward" : "forward"}};
+  json["layers"] = Json::array();
+  for (const LayerMemory& l : r.layers)
+    json["layers"].push_back({{"name", l.name},
+                              {"kind", l.kind},
+                              {"output_shape", l.shape},
+                              {"total_bytes", whole(l.parts.total())},
+                              {"parts_bytes", parts(l.parts)}});
+  json["timeline"] = Json::array();
+  for (const MemoryMoment& m : r.moments)
+    json["timeline"].push_back(
+        {{"layer", m.layer}, {"pass", m.backward ? "backward" : "forward"}, {"live_bytes", whole(m.live)}});
+  json["reductions"] = Json::array();
+  for (const MemoryReduction& c : r.reductions)
+    json["reductions"].push_back(
+        {{"name", c.name}, {"what", c.what}, {"gain_bytes", whole(c.gain)}, {"peak_bytes", whole(c.peak)}, {"fits", c.fits}});
+  if (r.largest) {
+    json["max_batch_per_gpu"] = r.largest->batch;
+    json["max_batch"] = {{"low", r.largest->low},
+                         {"high", r.largest->high},
+                         {"peak_bytes", whole(r.largest->peak)},
+                         {"probability_of_fitting", r.largest->probability},
+                         {"next_peak_bytes", whole(r.largest->next_peak)},
+                         {"batch_per_gpu_with_probability_90", r.largest->safe_batch}};
+  }
+  json["notices"] = r.notices;
+  return text(json);
+}
+
 std::string accuracy_json(const Accuracy& accuracy, const std::vector<AssessedClaim>& claims) {
   Json json{{"schema", "tbdsim.validate/1"}, {"tool", tool()}, {"level", kLevel}, {"rows", Json::array()}};
   for (const RowAccuracy& r : accuracy.rows) json["rows"].push_back(row(r));
@@ -414,43 +462,6 @@ std::string sweep_row_json(const SweepRow& r, const std::vector<std::pair<std::s
                     {"joule_per_sample", or_null(r.joule_per_sample)}};
   }
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-std::string chrome_trace(const Prediction& prediction) {
-  const int gpu = prediction.memory.gpus.empty() ? 0 : prediction.memory.gpus.front().gpu;
-  const std::string process = "GPU " + std::to_string(gpu) + ", " + prediction.device;
-  Json events = Json::array();
-  events.push_back({{"name", "process_name"}, {"ph", "M"}, {"pid", gpu}, {"args", {{"name", process}}}});
-  events.push_back({{"name", "thread_name"}, {"ph", "M"}, {"pid", gpu}, {"tid", 0}, {"args", {{"name", "compute stream"}}}});
-  for (const KernelTime& k : prediction.kernels) {
-    events.push_back({{"name", k.layer},
-                      {"cat", k.pass},
-                      {"ph", "X"},
-                      {"ts", k.start.base() * kMicrosecondsPerSecond},
-                      {"dur", k.time.base() * kMicrosecondsPerSecond},
-                      {"pid", gpu},
-                      {"tid", 0},
-                      {"args",
-                       {{"kernel", k.name},
-                        {"algorithm", k.algorithm},
-                        {"bound", k.bound},
-                        {"flop", k.flop.base()},
-                        {"bytes", k.bytes.base()},
-                        {"fp32_utilization", k.fp32_utilization}}}});
-  }
-  if (!prediction.exchanges.empty())
-    events.push_back({{"name", "thread_name"}, {"ph", "M"}, {"pid", gpu}, {"tid", 1}, {"args", {{"name", "gradient exchange"}}}});
-  for (std::size_t i = 0; i < prediction.exchanges.size(); ++i) {
-    const ExchangeTime& exchange = prediction.exchanges[i];
-    events.push_back({{"name", "bucket " + std::to_string(i)},
-                      {"cat", "exchange"},
-                      {"ph", "X"},
-                      {"ts", exchange.start.base() * kMicrosecondsPerSecond},
-                      {"dur", exchange.time.base() * kMicrosecondsPerSecond},
-                      {"pid", gpu},
-                      {"tid", 1}});
-  }
-  return text({{"displayTimeUnit", "ms"}, {"traceEvents", events}});
 }
 
 std::string network_json(const NetworkProfile& p) {

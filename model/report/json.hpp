@@ -6,6 +6,7 @@
 #include "model/analysis/compare.hpp"
 #include "model/analysis/epoch.hpp"
 #include "model/analysis/explain.hpp"
+#include "model/analysis/memory_report.hpp"
 #include "model/analysis/predict.hpp"
 #include "model/analysis/scenario_file.hpp"
 #include "model/analysis/sweep_store.hpp"
@@ -20,6 +21,9 @@ struct PredictParts {
 
 /// One object of schema "tbdsim.predict/1", indented, ending in a newline. Keys carry units; what is not known is null.
 [[nodiscard]] std::string predict_json(const Prediction& prediction, const PredictParts& parts);
+
+/// One object of schema "tbdsim.memory/1": the `memory` object of a prediction, layers, moments, reductions.
+[[nodiscard]] std::string memory_json(const MemoryReport& report);
 
 /// One object of schema "tbdsim.validate/1": every row, validation and fit groups apart, totals.
 /// With the claims of scenarios, where there are any.

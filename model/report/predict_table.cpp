@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/report/memory_report_text.hpp"
 #include "model/report/text_table.hpp"
 #include "model/units/format.hpp"
 
@@ -76,14 +77,6 @@ std::string limits(const Prediction& p) {
   for (std::size_t i = 1; i < p.limits.size(); ++i)
     next += fmt::format("{}{} {}", i == 1 ? "" : ", ", p.limits[i].resource, percent_text(p.limits[i].share));
   return next.empty() ? text : text + section("  then", next);
-}
-
-/// "feature maps"
-std::string part_label(MemoryPart part) {
-  if (part == MemoryPart::optimizer_state) return "optimiser state";
-  std::string label(name(part));
-  std::replace(label.begin(), label.end(), '_', ' ');
-  return label;
 }
 
 std::string memory_parts(const MemoryParts& parts) {

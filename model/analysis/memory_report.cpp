@@ -1,0 +1,217 @@
+#include "model/analysis/memory_report.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+
+#include "model/cost/uncertainty.hpp"
+
+namespace tbdsim {
+namespace {
+
+/// A configuration with its kernels: memory at any batch.
+class Estimator {
+ public:
+  static Result<Estimator> make(Configuration configuration) {
+    auto kernels = KernelModel::make(configuration.hardware().device, configuration.precision, configuration.stack,
+                                     **configuration.constants);
+    if (!kernels) return tl::make_unexpected(kernels.error());
+    return Estimator(std::move(configuration), std::move(*kernels));
+  }
+
+  [[nodiscard]] StepMemory at(int batch) {
+    configuration_.batch = batch;
+    costs_.clear();
+    for (const StepNode& node : nodes_)
+      costs_.push_back(kernels_.cost(configuration_.network_graph().graph, node, static_cast<double>(batch)));
+    return estimate_memory(configuration_, nodes_, costs_);
+  }
+  [[nodiscard]] const Configuration& configuration() const { return configuration_; }
+
+ private:
+  Estimator(Configuration configuration, KernelModel kernels)
+      : configuration_(std::move(configuration)), kernels_(std::move(kernels)) {
+    const TrainingStep step = configured_step(configuration_);
+    for (const auto* part : {&step.forward, &step.backward, &step.update})
+      nodes_.insert(nodes_.end(), part->begin(), part->end());
+  }
+
+  Configuration configuration_;
+  KernelModel kernels_;
+  std::vector<StepNode> nodes_;
+  std::vector<NodeCost> costs_;
+};
+
+const RankMemory& fullest(const StepMemory& memory) {
+  return *std::max_element(memory.ranks.begin(), memory.ranks.end(),
+                           [](const RankMemory& a, const RankMemory& b) { return a.peak < b.peak; });
+}
+
+std::vector<LayerMemory> layers_of(const OpGraph& graph, const StepMemory& memory) {
+  std::vector<LayerMemory> layers(graph.ops.size());
+  const RankMemory& rank = fullest(memory);
+  const auto parameters = static_cast<double>(graph.parameter_elements());
+  for (std::size_t i = 0; i < graph.ops.size(); ++i) {
+    const Op& op = graph.ops[i];
+    layers[i] = {op.name, std::string(info(op.kind).name), to_text(graph.output_shape(op)), {}};
+    double own = 0.0;
+    for (const ParameterId id : op.parameters) own += static_cast<double>(elements(graph.parameter(id).shape));
+    if (own > 0.0) {
+      layers[i].parts[MemoryPart::optimizer_state] = rank.parts[MemoryPart::optimizer_state] * (own / parameters);
+      layers[i].parts[MemoryPart::exchange] = rank.parts[MemoryPart::exchange] * (own / parameters);
+    }
+  }
+  for (const Lifetime& array : memory.arrays) {
+    const std::int32_t peak = memory.profile.peak;
+    if (array.op.value >= 0 && array.birth <= peak && peak < array.death)
+      layers[static_cast<std::size_t>(array.op.value)].parts[array.part] += array.bytes;
+  }
+  std::stable_sort(layers.begin(), layers.end(),
+                   [](const LayerMemory& a, const LayerMemory& b) { return a.parts.total() > b.parts.total(); });
+  return layers;
+}
+
+std::vector<MemoryMoment> moments_of(const OpGraph& graph, const StepMemory& memory) {
+  std::vector<MemoryMoment> moments;
+  moments.reserve(memory.ops.size());
+  for (std::size_t i = 0; i < memory.ops.size(); ++i)
+    moments.push_back({graph.op(memory.ops[i]).name, memory.backward[i], memory.profile.live[i]});
+  return moments;
+}
+
+/// The fullest GPU's peak under a changed configuration; nothing where the change makes no sense.
+std::optional<Bytes> peak_with(Configuration changed) {
+  const int batch = changed.batch;
+  auto estimator = Estimator::make(std::move(changed));
+  if (!estimator) return std::nullopt;
+  return fullest(estimator->at(batch)).peak;
+}
+
+std::vector<MemoryReduction> reductions_of(const Configuration& configuration, Bytes peak, Bytes capacity) {
+  std::vector<MemoryReduction> reductions;
+  const auto consider = [&](std::string name, std::string what, Configuration changed) {
+    const auto smaller = peak_with(std::move(changed));
+    if (smaller && *smaller < peak)
+      reductions.push_back({std::move(name), std::move(what), *smaller, peak - *smaller, *smaller <= capacity});
+  };
+  const auto changed = [&](const auto& change) {
+    Configuration copy = configuration;
+    change(copy);
+    return copy;
+  };
+  if (configuration.recompute == Recompute::none && configuration.stack.memory_plan != MemoryPlan::mxnet) {
+    consider("recompute block", "--recompute block: feature maps of each block computed again in backward",
+             changed([](Configuration& c) { c.recompute = Recompute::block; }));
+    consider("recompute full", "--recompute full: the same over the groups of blocks that keep least",
+             changed([](Configuration& c) { c.recompute = Recompute::full; }));
+  }
+  if (!configuration.stack.inplace_activation)
+    consider("in-place activations", "a framework version whose ReLU needs its output only",
+             changed([](Configuration& c) { c.stack.inplace_activation = true; }));
+  if (configuration.precision == Precision::fp32 || configuration.precision == Precision::tf32)
+    consider("16-bit feature maps", "--precision amp: fp32 master weights, 16-bit feature maps",
+             changed([](Configuration& c) { c.precision = Precision::amp; }));
+  consider("smaller workspace", "convolution workspaces of at most 64 MiB (kernels may be slower)", changed([](Configuration& c) {
+             constexpr Bytes kSmall(64.0 * 1048576.0);
+             c.stack.convolution.workspace_limit = std::min(c.stack.convolution.workspace_limit.value_or(kSmall), kSmall);
+           }));
+  if (configuration.gpus > 1 && configuration.zero == 0)
+    consider("sharded optimiser", "--zero 1: optimiser state divided over the GPUs",
+             changed([](Configuration& c) { c.zero = 1; }));
+  std::stable_sort(reductions.begin(), reductions.end(),
+                   [](const MemoryReduction& a, const MemoryReduction& b) { return a.gain > b.gain; });
+  return reductions;
+}
+
+// More samples than any device could hold of the smallest network.
+constexpr int kLargestBatch = 1 << 24;
+
+/// The largest batch for which `fits` holds, if it holds up to there and not beyond.
+template <class Fits>
+int search(const Fits& fits) {
+  int good = 0, bad = 1;
+  while (bad <= kLargestBatch && fits(bad)) {
+    good = bad;
+    bad *= 2;
+  }
+  while (bad - good > 1) {
+    const int middle = good + (bad - good) / 2;
+    (fits(middle) ? good : bad) = middle;
+  }
+  return good;
+}
+
+LargestBatch find_largest(Estimator& estimator) {
+  const Bytes capacity = usable_capacity(estimator.configuration().hardware().device);
+  LargestBatch result;
+  result.batch = search([&](int batch) { return fullest(estimator.at(batch)).peak <= capacity; });
+  if (result.batch > 0) {
+    const StepMemory memory = estimator.at(result.batch);
+    result.peak = fullest(memory).peak;
+    result.probability = probability_of_fitting(fullest(memory), estimator.configuration().stack, capacity);
+  }
+  result.next_peak = fullest(estimator.at(result.batch + 1)).peak;
+  for (const auto& [limit, sign] : {std::pair{&result.low, 1.0}, {&result.high, -1.0}})
+    *limit = search([&](int batch) {
+      const StepMemory memory = estimator.at(batch);
+      return fullest(memory).peak *
+                 std::exp(sign * kCentral80 * memory_spread(fullest(memory), estimator.configuration().stack)) <=
+             capacity;
+    });
+  constexpr double kSafe = 0.9;
+  result.safe_batch = search([&](int batch) {
+    return batch <= result.batch &&
+           probability_of_fitting(fullest(estimator.at(batch)), estimator.configuration().stack, capacity) >= kSafe;
+  });
+  return result;
+}
+
+void identify(const Configuration& c, MemoryReport& report) {
+  report.hardware = c.hardware().id;
+  report.device = c.hardware().device.id;
+  report.model = c.network_graph().graph.name;
+  report.variant = c.network_graph().graph.variant;
+  report.stack = c.stack.id;
+  report.precision = name(c.precision);
+  report.exchange = c.exchange;
+  report.optimizer = c.optimizer.name;
+  report.gpus = c.gpus;
+  report.nodes = c.nodes;
+  report.batch_per_gpu = c.batch;
+  report.notices = c.notices;
+  if (c.stack.memory_plan == MemoryPlan::bfc)
+    report.notices.push_back("TensorFlow takes nearly the whole GPU unless allow_growth is set; shown is what it needs");
+}
+
+}  // namespace
+
+Result<MemoryReport> report_memory(Session& session, const PredictOptions& options, const MemoryQuestions& questions) {
+  auto configured = configure(session, options);
+  if (!configured) return tl::make_unexpected(configured.error());
+  auto estimator = Estimator::make(*configured);
+  if (!estimator) return tl::make_unexpected(estimator.error());
+  const OpGraph& graph = configured->network_graph().graph;
+  const StepMemory memory = estimator->at(configured->batch);
+  MemoryReport report;
+  identify(*configured, report);
+  report.memory = memory_verdict(*configured, memory);
+  report.lower_bound = memory.lower_bound;
+  const auto peak = static_cast<std::size_t>(memory.profile.peak);
+  report.peak_layer = graph.op(memory.ops[peak]).name;
+  report.peak_in_backward = memory.backward[peak];
+  report.layers = layers_of(graph, memory);
+  report.moments = moments_of(graph, memory);
+  if (questions.reductions) report.reductions = reductions_of(*configured, fullest(memory).peak, report.memory.capacity);
+  if (questions.largest_batch) report.largest = find_largest(*estimator);
+  return report;
+}
+
+Result<LargestBatch> largest_batch(Session& session, const PredictOptions& options) {
+  auto configured = configure(session, options);
+  if (!configured) return tl::make_unexpected(configured.error());
+  auto estimator = Estimator::make(std::move(*configured));
+  if (!estimator) return tl::make_unexpected(estimator.error());
+  return find_largest(*estimator);
+}
+
+}  // namespace tbdsim

@@ -1,0 +1,62 @@
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "model/report/json.hpp"
+
+namespace tbdsim {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double kMicrosecondsPerSecond = 1e6;
+
+Json whole(Bytes bytes) { return static_cast<std::int64_t>(std::llround(bytes.base())); }
+
+}  // namespace
+
+std::string chrome_trace(const Prediction& prediction) {
+  const int gpu = prediction.memory.gpus.empty() ? 0 : prediction.memory.gpus.front().gpu;
+  const std::string process = "GPU " + std::to_string(gpu) + ", " + prediction.device;
+  Json events = Json::array();
+  events.push_back({{"name", "process_name"}, {"ph", "M"}, {"pid", gpu}, {"args", {{"name", process}}}});
+  events.push_back({{"name", "thread_name"}, {"ph", "M"}, {"pid", gpu}, {"tid", 0}, {"args", {{"name", "compute stream"}}}});
+  for (const KernelTime& k : prediction.kernels) {
+    events.push_back({{"name", k.layer},
+                      {"cat", k.pass},
+                      {"ph", "X"},
+                      {"ts", k.start.base() * kMicrosecondsPerSecond},
+                      {"dur", k.time.base() * kMicrosecondsPerSecond},
+                      {"pid", gpu},
+                      {"tid", 0},
+                      {"args",
+                       {{"kernel", k.name},
+                        {"algorithm", k.algorithm},
+                        {"bound", k.bound},
+                        {"flop", k.flop.base()},
+                        {"bytes", k.bytes.base()},
+                        {"fp32_utilization", k.fp32_utilization}}}});
+  }
+  for (const KernelTime& k : prediction.kernels)
+    events.push_back({{"name", "memory of arrays"},
+                      {"ph", "C"},
+                      {"ts", k.start.base() * kMicrosecondsPerSecond},
+                      {"pid", gpu},
+                      {"args", {{"bytes", whole(k.live)}}}});
+  if (!prediction.exchanges.empty())
+    events.push_back({{"name", "thread_name"}, {"ph", "M"}, {"pid", gpu}, {"tid", 1}, {"args", {{"name", "gradient exchange"}}}});
+  for (std::size_t i = 0; i < prediction.exchanges.size(); ++i) {
+    const ExchangeTime& exchange = prediction.exchanges[i];
+    events.push_back({{"name", "bucket " + std::to_string(i)},
+                      {"cat", "exchange"},
+                      {"ph", "X"},
+                      {"ts", exchange.start.base() * kMicrosecondsPerSecond},
+                      {"dur", exchange.time.base() * kMicrosecondsPerSecond},
+                      {"pid", gpu},
+                      {"tid", 1}});
+  }
+  const Json trace{{"displayTimeUnit", "ms"}, {"traceEvents", events}};
+  // Names may come from a user's file; bytes that are no UTF-8 must not end the program.
+  return trace.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace tbdsim

@@ -1,0 +1,174 @@
+#include "model/report/memory_report_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/report/csv.hpp"
+#include "model/report/text_table.hpp"
+#include "model/units/format.hpp"
+
+namespace tbdsim {
+namespace {
+
+constexpr std::size_t kLayerRows = 25;  ///< of the table; CSV and JSON hold all
+constexpr std::size_t kMomentRows = 24;
+constexpr double kBarWidth = 30.0;
+
+std::string title(const MemoryReport& r) {
+  return fmt::format("{} ({}), batch {} per GPU, {}, {} on {} x {}, {}{}\n\n", r.model, r.variant, r.batch_per_gpu, r.precision,
+                     r.optimizer, r.gpus, r.device == r.hardware ? r.device : fmt::format("{} of {}", r.device, r.hardware),
+                     r.stack, r.gpus > 1 ? ", " + r.exchange : "");
+}
+
+std::string gpu_totals(const MemoryReport& r) {
+  TextTable table({{"GPU"},
+                   {"before", Align::right},
+                   {"allocated", Align::right},
+                   {"reserved", Align::right},
+                   {"nvidia-smi", Align::right},
+                   {"80 % range", Align::right},
+                   {"fits", Align::right}});
+  for (const GpuMemory& g : r.memory.gpus) {
+    const bool fits = g.peak <= r.memory.capacity;
+    const Bytes distance = fits ? r.memory.capacity - g.peak : g.peak - r.memory.capacity;
+    table.add({std::to_string(g.gpu), format(g.pre_training), format(g.allocated), format(g.reserved), format(g.peak),
+               fmt::format("{} to {}", format(g.low), format(g.high)),
+               fmt::format("{}, {} {}", fits ? "yes" : "NO", format(distance), fits ? "free" : "too much")});
+  }
+  return fmt::format("Memory of each GPU of a node, of {}: before training and at the peak of a step\n",
+                     format(r.memory.capacity)) +
+         table.text();
+}
+
+const GpuMemory& fullest(const MemoryReport& r) {
+  return *std::max_element(r.memory.gpus.begin(), r.memory.gpus.end(),
+                           [](const GpuMemory& a, const GpuMemory& b) { return a.peak < b.peak; });
+}
+
+std::string structure(const MemoryReport& r) {
+  const GpuMemory& gpu = fullest(r);
+  TextTable table({{"Part"}, {"size", Align::right}, {"share", Align::right}});
+  std::vector<std::size_t> order(kMemoryPartCount);
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return gpu.parts.bytes[a] > gpu.parts.bytes[b]; });
+  for (const std::size_t i : order)
+    if (gpu.parts.bytes[i] > Bytes(0.0))
+      table.add(
+          {part_label(static_cast<MemoryPart>(i)), format(gpu.parts.bytes[i]), percent_text(gpu.parts.bytes[i] / gpu.peak)});
+  return fmt::format("By structure, GPU {}, at the peak\n", gpu.gpu) + table.text();
+}
+
+std::string layers(const MemoryReport& r) {
+  TextTable table({{"Layer"},
+                   {"kind"},
+                   {"output"},
+                   {"held", Align::right},
+                   {"feature maps", Align::right},
+                   {"weights", Align::right},
+                   {"gradients", Align::right},
+                   {"state", Align::right}});
+  for (std::size_t i = 0; i < std::min(kLayerRows, r.layers.size()); ++i) {
+    const LayerMemory& l = r.layers[i];
+    table.add({l.name, l.kind, l.shape, format(l.parts.total()), format(l.parts[MemoryPart::feature_maps]),
+               format(l.parts[MemoryPart::weights]), format(l.parts[MemoryPart::gradients] + l.parts[MemoryPart::dynamic]),
+               format(l.parts[MemoryPart::optimizer_state])});
+  }
+  std::string text = "By layer, at the peak, largest first\n" + table.text();
+  if (r.layers.size() > kLayerRows)
+    text += fmt::format("and {} smaller ones (--format csv lists all)\n", r.layers.size() - kLayerRows);
+  return text;
+}
+
+std::string moments(const MemoryReport& r) {
+  Bytes most;
+  for (const MemoryMoment& m : r.moments) most = std::max(most, m.live);
+  TextTable table({{"While"}, {"pass"}, {"in use", Align::right}, {""}});
+  const std::size_t step = std::max<std::size_t>(1, (r.moments.size() + kMomentRows - 1) / kMomentRows);
+  for (std::size_t begin = 0; begin < r.moments.size(); begin += step) {
+    // Of each stretch, the fullest moment: so the peak is always among them.
+    const auto end = r.moments.begin() + static_cast<std::ptrdiff_t>(std::min(begin + step, r.moments.size()));
+    const auto top = std::max_element(r.moments.begin() + static_cast<std::ptrdiff_t>(begin), end,
+                                      [](const MemoryMoment& a, const MemoryMoment& b) { return a.live < b.live; });
+    table.add({top->layer, top->backward ? "backward" : "forward", format(top->live),
+               std::string(static_cast<std::size_t>(kBarWidth * (top->live / most)), '#')});
+  }
+  return fmt::format("Over the step, arrays in use: most while {} runs {}\n", r.peak_layer,
+                     r.peak_in_backward ? "backward" : "forward") +
+         table.text();
+}
+
+std::string reductions(const MemoryReport& r) {
+  if (r.reductions.empty()) return "";
+  TextTable table({{"What would reduce it"}, {"gain", Align::right}, {"peak", Align::right}, {"fits"}, {""}});
+  for (const MemoryReduction& c : r.reductions)
+    table.add({c.name, format(c.gain), format(c.peak), c.fits ? "yes" : "no", c.what});
+  return "\n" + table.text();
+}
+
+std::string largest(const MemoryReport& r) {
+  if (!r.largest) return "";
+  const LargestBatch& l = *r.largest;
+  if (l.batch == 0) return fmt::format("\nLargest batch: none; one sample needs {}\n", format(l.next_peak));
+  return fmt::format(
+      "\nLargest batch per GPU: {} ({}, fits with a probability of {}); {} needs {}\n"
+      "Fits with a probability of 90 %: {}\n",
+      l.batch, format(l.peak), percent_text(l.probability), l.batch + 1, format(l.next_peak),
+      l.safe_batch > 0 ? std::to_string(l.safe_batch) : "no batch");
+}
+
+std::string number(Bytes bytes) { return fmt::format("{:.0f}", bytes.base()); }
+
+}  // namespace
+
+std::string part_label(MemoryPart part) {
+  if (part == MemoryPart::optimizer_state) return "optimiser state";
+  std::string label(name(part));
+  std::replace(label.begin(), label.end(), '_', ' ');
+  return label;
+}
+
+std::string memory_table(const MemoryReport& r, MemoryView view) {
+  std::string text = title(r) + gpu_totals(r) + '\n';
+  text += view == MemoryView::layer ? layers(r) : view == MemoryView::time ? moments(r) : structure(r);
+  if (view != MemoryView::time)
+    text += fmt::format("Most memory is in use while {} runs {}; no allocator does with less than {} for its arrays\n",
+                        r.peak_layer, r.peak_in_backward ? "backward" : "forward", format(r.lower_bound));
+  return text + reductions(r) + largest(r);
+}
+
+std::string memory_csv(const MemoryReport& r, MemoryView view) {
+  std::string text;
+  if (view == MemoryView::structure) {
+    text = csv_line({"gpu", "part", "bytes"});
+    for (const GpuMemory& g : r.memory.gpus) {
+      for (const auto& [name, bytes] : {std::pair{"pre_training", g.pre_training},
+                                        {"allocated", g.allocated},
+                                        {"reserved", g.reserved},
+                                        {"peak", g.peak},
+                                        {"low", g.low},
+                                        {"high", g.high}})
+        text += csv_line({std::to_string(g.gpu), name, number(bytes)});
+      for (std::size_t i = 0; i < kMemoryPartCount; ++i)
+        text += csv_line({std::to_string(g.gpu), std::string(name(static_cast<MemoryPart>(i))), number(g.parts.bytes[i])});
+    }
+  } else if (view == MemoryView::layer) {
+    std::vector<std::string> header{"layer", "kind", "output_shape", "total_bytes"};
+    for (std::size_t i = 0; i < kMemoryPartCount; ++i) header.push_back(std::string(name(static_cast<MemoryPart>(i))) + "_bytes");
+    text = csv_line(header);
+    for (const LayerMemory& l : r.layers) {
+      std::vector<std::string> row{l.name, l.kind, l.shape, number(l.parts.total())};
+      for (const Bytes part : l.parts.bytes) row.push_back(number(part));
+      text += csv_line(row);
+    }
+  } else {
+    text = csv_line({"position", "layer", "pass", "live_bytes"});
+    for (std::size_t i = 0; i < r.moments.size(); ++i)
+      text += csv_line(
+          {std::to_string(i), r.moments[i].layer, r.moments[i].backward ? "backward" : "forward", number(r.moments[i].live)});
+  }
+  return text;
+}
+
+}  // namespace tbdsim

@@ -1,0 +1,116 @@
+#include "model/workload/recompute.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "model/workload/saved_tensors.hpp"
+
+namespace tbdsim {
+namespace {
+
+std::size_t index(OpId id) { return static_cast<std::size_t>(id.value); }
+
+bool overwrites(const Op& op) { return op.inplace || op.kind == OpKind::reshape || op.kind == OpKind::identity; }
+
+/// For every operator: whether exactly one tensor is still wanted after it, its own, and the next one leaves that alone.
+std::vector<bool> narrow_points(const OpGraph& graph) {
+  std::vector<int> ends(graph.ops.size() + 1, 0);
+  for (const Tensor& tensor : graph.tensors) {
+    std::int32_t last = tensor.producer.value;
+    for (const OpId consumer : tensor.consumers) last = std::max(last, consumer.value);
+    if (last == tensor.producer.value) continue;
+    ++ends[index(tensor.producer)];
+    --ends[static_cast<std::size_t>(last)];
+  }
+  std::vector<bool> narrow(graph.ops.size(), false);
+  int crossing = 0;
+  for (std::size_t i = 0; i + 1 < graph.ops.size(); ++i) {
+    crossing += ends[i];
+    narrow[i] = crossing == 1 && !overwrites(graph.ops[i + 1]) && graph.ops[i].kind != OpKind::input;
+  }
+  return narrow;
+}
+
+/// Bytes per sample that each operator makes and backward reads.
+std::vector<Bytes> saved_by_producer(const OpGraph& graph) {
+  const std::vector<SavedByOp> saved = saved_by_ops(graph, SavingRules::autograd_cuda);
+  const std::vector<TensorId> storage = storage_of(graph, SavingRules::autograd_cuda);
+  std::vector<Bytes> made(graph.ops.size());
+  std::vector<bool> counted(graph.tensors.size(), false);
+  for (std::size_t i = 0; i < saved.size(); ++i) {
+    made[i] += saved[i].extra_per_sample;
+    for (const TensorId tensor : saved[i].tensors) {
+      const TensorId owner = storage[static_cast<std::size_t>(tensor.value)];
+      if (counted[static_cast<std::size_t>(owner.value)]) continue;
+      counted[static_cast<std::size_t>(owner.value)] = true;
+      made[index(graph.tensor(owner).producer)] += static_cast<double>(elements(graph.tensor(owner).shape)) * Bytes(4.0);
+    }
+  }
+  return made;
+}
+
+/// Bytes per sample that are held at once: while a segment runs backward, what its operators keep, and the inputs of the
+/// segments up to it (those of later ones have gone).
+Bytes kept_bytes(const OpGraph& graph, const std::vector<Bytes>& saved, const std::vector<OpId>& segments) {
+  Bytes inputs, largest, inside;
+  std::size_t next = 1;
+  for (std::size_t i = 0; i < graph.ops.size(); ++i) {
+    if (next < segments.size() && index(segments[next]) == i) {
+      inputs += static_cast<double>(elements(graph.output_shape(graph.ops[i - 1]))) * Bytes(4.0);
+      inside = Bytes(0.0);
+      ++next;
+    }
+    inside += saved[i];
+    largest = std::max(largest, inputs + inside);
+  }
+  return largest;
+}
+
+}  // namespace
+
+std::vector<OpId> recompute_segments(const OpGraph& graph, Recompute recompute) {
+  std::vector<OpId> blocks{OpId{0}};
+  if (recompute == Recompute::none) return blocks;
+  const std::vector<bool> narrow = narrow_points(graph);
+  bool branches = false;
+  for (std::size_t i = 1; i + 1 < graph.ops.size(); ++i) {
+    branches |= graph.ops[i].kind == OpKind::add || graph.ops[i].kind == OpKind::concat;
+    if (!narrow[i] || !(branches || graph.ops[i].kind == OpKind::pool)) continue;
+    blocks.push_back(OpId{static_cast<std::int32_t>(i) + 1});
+    branches = false;
+  }
+  if (recompute == Recompute::block) return blocks;
+  std::vector<OpId> best = blocks;
+  const std::vector<Bytes> saved = saved_by_producer(graph);
+  Bytes least = kept_bytes(graph, saved, blocks);
+  for (std::size_t size = 2; size < blocks.size(); ++size) {
+    std::vector<OpId> groups;
+    for (std::size_t i = 0; i < blocks.size(); i += size) groups.push_back(blocks[i]);
+    const Bytes kept = kept_bytes(graph, saved, groups);
+    if (kept >= least) continue;
+    least = kept;
+    best = std::move(groups);
+  }
+  return best;
+}
+
+TrainingStep with_recompute(const OpGraph& graph, TrainingStep step, Recompute recompute) {
+  if (recompute == Recompute::none) return step;
+  const std::vector<OpId> segments = recompute_segments(graph, recompute);
+  std::vector<StepNode> backward;
+  backward.reserve(step.backward.size() + step.forward.size());
+  // Nodes of backward come in falling order of operators: the segment of the last one needs no second pass.
+  std::size_t segment = segments.size() - 1;
+  for (const StepNode& node : step.backward) {
+    while (segment > 0 && node.op < segments[segment]) {
+      --segment;
+      std::copy_if(step.forward.begin(), step.forward.end(), std::back_inserter(backward),
+                   [&](const StepNode& again) { return !(again.op < segments[segment]) && again.op < segments[segment + 1]; });
+    }
+    backward.push_back(node);
+  }
+  step.backward = std::move(backward);
+  return step;
+}
+
+}  // namespace tbdsim

@@ -1,0 +1,117 @@
+// What the memory verb answers: published limits of the batch, searches, reductions, views.
+#include "model/analysis/memory_report.hpp"
+
+#include <algorithm>
+
+#include "tests/catch.hpp"
+
+using namespace tbdsim;
+
+namespace {
+
+std::shared_ptr<Session> session() { return open_session({TBDSIM_SOURCE_DIR}); }
+
+PredictOptions options(const char* hardware, const char* model, const char* stack, int gpus, int batch) {
+  PredictOptions o;
+  o.hardware = hardware;
+  o.model = model;
+  o.stack = stack;
+  o.gpus = gpus;
+  o.batch = batch;
+  return o;
+}
+
+MemoryReport report(const PredictOptions& o, MemoryQuestions questions = {false, false}) {
+  return report_memory(*session(), o, questions).value();
+}
+
+Bytes peak(const MemoryReport& r) {
+  Bytes most;
+  for (const GpuMemory& gpu : r.memory.gpus) most = std::max(most, gpu.peak);
+  return most;
+}
+
+}  // namespace
+
+// BARC 2019 slides of the DGX-1V study; apache/mxnet docs/faq/perf.md (AlexNet at 1024 ran, at 2048 was out of memory).
+TEST_CASE("batches that ran and that did not") {
+  CHECK(report(options("dgx1", "inception_v3", "mxnet-ngc-18.04", 8, 64)).memory.fits);
+  CHECK_FALSE(report(options("dgx1", "inception_v3", "mxnet-ngc-18.04", 8, 128)).memory.fits);
+  CHECK(report(options("dgx1", "resnet50", "mxnet-ngc-18.04", 8, 64)).memory.fits);
+  CHECK(report(options("v100-sxm2-16gb", "alexnet", "mxnet-1.2", 1, 1024)).memory.fits);
+  CHECK_FALSE(report(options("v100-sxm2-16gb", "alexnet", "mxnet-1.2", 1, 2048)).memory.fits);
+}
+
+TEST_CASE("the largest batch fits and the next size does not") {
+  for (const char* stack : {"pytorch-1.13", "tensorflow-1.15", "mxnet-1.2"}) {
+    for (const char* model : {"alexnet", "resnet50"}) {
+      INFO(stack << " " << model);
+      PredictOptions o = options("v100-sxm2-16gb", model, stack, 1, 32);
+      const LargestBatch found = largest_batch(*session(), o).value();
+      const Bytes capacity = report(o).memory.capacity;
+      REQUIRE(found.batch > 32);
+      o.batch = found.batch;
+      CHECK(peak(report(o)) == found.peak);
+      CHECK(found.peak <= capacity);
+      o.batch = found.batch + 1;
+      CHECK(peak(report(o)) == found.next_peak);
+      CHECK(found.next_peak > capacity);
+      CHECK((found.low <= found.safe_batch && found.safe_batch <= found.batch && found.batch <= found.high));
+      CHECK((found.probability >= 0.5 && found.probability <= 1.0));
+    }
+  }
+}
+
+TEST_CASE("reductions help, largest gain first, and are what the changed configuration predicts") {
+  PredictOptions o = options("dgx1", "resnet50", "pytorch-1.13", 8, 64);
+  const MemoryReport r = report(o, {true, false});
+  REQUIRE(r.reductions.size() >= 4);
+  Bytes before(1e15);
+  for (const MemoryReduction& reduction : r.reductions) {
+    CHECK(reduction.gain > Bytes(0));
+    CHECK(reduction.gain <= before);
+    before = reduction.gain;
+    CHECK_THAT((reduction.gain + reduction.peak).base(), WithinRel(peak(r).base(), 1e-12));
+  }
+  const auto named = [&](const char* name) {
+    return std::find_if(r.reductions.begin(), r.reductions.end(), [&](const auto& reduction) { return reduction.name == name; })
+        ->peak;
+  };
+  o.recompute = "block";
+  CHECK(peak(report(o)) == named("recompute block"));
+  o.recompute = "";
+  o.zero = 1;
+  CHECK(peak(report(o)) == named("sharded optimiser"));
+  o.zero = {};
+  o.precision = "amp";
+  CHECK(peak(report(o)) == named("16-bit feature maps"));
+}
+
+TEST_CASE("layers sum to what one GPU's arrays hold at the peak; the peak is the fullest moment") {
+  for (const char* stack : {"pytorch-1.13", "tensorflow-1.15", "mxnet-1.2"}) {
+    INFO(stack);
+    const MemoryReport r = report(options("v100-sxm2-16gb", "resnet50", stack, 1, 32));
+    const MemoryParts& parts = r.memory.gpus.front().parts;
+    Bytes layers, arrays = parts.total() - parts[MemoryPart::context] - parts[MemoryPart::slack] - parts[MemoryPart::workspace];
+    for (const LayerMemory& layer : r.layers) layers += layer.parts.total() - layer.parts[MemoryPart::workspace];
+    CHECK_THAT(layers.base(), WithinRel(arrays.base(), 1e-9));
+    Bytes most;
+    for (const MemoryMoment& moment : r.moments) most = std::max(most, moment.live);
+    CHECK(most == r.lower_bound);
+  }
+}
+
+TEST_CASE("what cannot be meant is said") {
+  PredictOptions o = options("dgx1", "resnet50", "mxnet-1.2", 1, 32);
+  o.recompute = "block";
+  CHECK(report_memory(*session(), o, {}).error().front().message ==
+        "--recompute: modelled for frameworks that allocate as they run (PyTorch, TensorFlow), not for MXNet");
+  o.recompute = "blok";
+  CHECK(report_memory(*session(), o, {}).error().front().message == "unknown recomputation \"blok\", did you mean \"block\"?");
+  o.recompute = "";
+  o.zero = 4;
+  CHECK(report_memory(*session(), o, {}).error().front().message == "--zero 4: expected a stage from 0 to 3");
+  o.zero = {};
+  o.accumulate = 0;
+  CHECK(report_memory(*session(), o, {}).error().front().message == "--accumulate 0: expected at least 1 micro-batch per update");
+}

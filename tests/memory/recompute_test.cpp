@@ -1,0 +1,87 @@
+// Recomputation: what is repeated, and what it saves.
+#include "model/workload/recompute.hpp"
+
+#include <algorithm>
+
+#include "model/memory/footprint.hpp"
+#include "model/workload/zoo/zoo.hpp"
+#include "tests/catch.hpp"
+
+using namespace tbdsim;
+
+namespace {
+
+OpGraph network(const char* name) {
+  const ZooEntry* entry = find_network(name, "torchvision").value();
+  return entry->build(*entry, {}).value();
+}
+
+std::vector<StepNode> nodes(const OpGraph& graph, Recompute recompute) {
+  const TrainingStep step = with_recompute(graph, training_step(graph), recompute);
+  std::vector<StepNode> all;
+  for (const auto* part : {&step.forward, &step.backward, &step.update}) all.insert(all.end(), part->begin(), part->end());
+  return all;
+}
+
+StepMemory memory(const OpGraph& graph, Recompute recompute, MemoryPlan plan) {
+  Stack stack;
+  stack.framework = plan == MemoryPlan::bfc ? "tensorflow" : "pytorch";
+  stack.memory_plan = plan;
+  FootprintOptions options;
+  options.batch = 32;
+  return step_memory(graph, nodes(graph, recompute), {}, stack, options);
+}
+
+constexpr const char* kNetworks[] = {"alexnet",      "vgg16",       "resnet50",     "resnet152",
+                                     "inception_v3", "densenet121", "mobilenet_v2", "googlenet"};
+
+}  // namespace
+
+TEST_CASE("ResNet-50 has a block for its stem and one for each residual unit") {
+  const OpGraph graph = network("resnet50");
+  const std::vector<OpId> segments = recompute_segments(graph, Recompute::block);
+  CHECK(segments.size() == 18);  // stem, 16 units, classifier
+  CHECK(recompute_segments(graph, Recompute::full).size() <= 18);
+  CHECK(recompute_segments(graph, Recompute::none).size() == 1);
+}
+
+TEST_CASE("every operator but those of the last segment is computed twice, before its backward") {
+  for (const char* name : kNetworks) {
+    INFO(name);
+    const OpGraph graph = network(name);
+    for (const Recompute recompute : {Recompute::block, Recompute::full}) {
+      const OpId last = recompute_segments(graph, recompute).back();
+      std::vector<int> passes(graph.ops.size(), 0);
+      std::vector<bool> done(graph.ops.size(), false);
+      for (const StepNode& node : nodes(graph, recompute)) {
+        const auto op = static_cast<std::size_t>(node.op.value);
+        if (node.pass == Pass::forward) {
+          CHECK_FALSE(done[op]);
+          ++passes[op];
+        } else if (node.pass != Pass::gradient_sum && node.pass != Pass::update) {
+          CHECK(passes[op] == (node.op < last ? 2 : 1));
+          done[op] = true;
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("recomputing never raises the peak of feature maps, and saves much where there are blocks") {
+  for (const MemoryPlan plan : {MemoryPlan::caching_allocator, MemoryPlan::bfc})
+    for (const char* name : kNetworks) {
+      INFO(name);
+      const OpGraph graph = network(name);
+      const auto maps = [&](Recompute recompute) {
+        const StepMemory m = memory(graph, recompute, plan);
+        std::vector<Lifetime> own;
+        std::copy_if(m.arrays.begin(), m.arrays.end(), std::back_inserter(own),
+                     [](const Lifetime& l) { return l.part == MemoryPart::feature_maps; });
+        return memory_profile(own, static_cast<std::int32_t>(m.ops.size())).at_peak.total();
+      };
+      const Bytes kept = maps(Recompute::none);
+      CHECK(maps(Recompute::block) <= kept);
+      CHECK(maps(Recompute::full) <= kept);
+      if (name == std::string("resnet152")) CHECK(maps(Recompute::block) < 0.35 * kept);
+    }
+}

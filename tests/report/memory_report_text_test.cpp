@@ -1,0 +1,81 @@
+// Tables and CSV of a memory report made by hand.
+#include "model/report/memory_report_text.hpp"
+
+#include "tests/catch.hpp"
+
+using namespace tbdsim;
+
+namespace {
+
+MemoryReport example() {
+  MemoryReport r;
+  r.hardware = r.device = "v100";
+  r.model = "net";
+  r.variant = "mxnet";
+  r.stack = "mxnet-1.2";
+  r.precision = "fp32";
+  r.exchange = "allreduce";
+  r.optimizer = "sgd";
+  r.batch_per_gpu = 4;
+  GpuMemory gpu;
+  gpu.pre_training = Bytes(1e9);
+  gpu.allocated = Bytes(2e9);
+  gpu.reserved = Bytes(3e9);
+  gpu.peak = Bytes(4e9);
+  gpu.low = Bytes(3.5e9);
+  gpu.high = Bytes(4.5e9);
+  gpu.parts[MemoryPart::feature_maps] = Bytes(3e9);
+  gpu.parts[MemoryPart::optimizer_state] = Bytes(1e9);
+  r.memory = {Bytes(3e9), false, {gpu}};
+  r.lower_bound = Bytes(1.5e9);
+  r.peak_layer = "conv1";
+  r.layers = {{"conv1", "convolution", "64x8x8", gpu.parts}};
+  r.moments = {{"conv1", false, Bytes(1e9)}, {"conv1", true, Bytes(2e9)}};
+  r.reductions = {{"less", "do less", Bytes(2e9), Bytes(2e9), true}};
+  r.largest = LargestBatch{};
+  r.largest->batch = 2;
+  r.largest->peak = Bytes(2.9e9);
+  r.largest->next_peak = Bytes(3.1e9);
+  r.largest->probability = 0.6;
+  return r;
+}
+
+}  // namespace
+
+TEST_CASE("memory by structure, with verdict, reductions and largest batch") {
+  CHECK(memory_table(example(), MemoryView::structure) ==
+        R"(net (mxnet), batch 4 per GPU, fp32, sgd on 1 x v100, mxnet-1.2
+
+Memory of each GPU of a node, of 3 GB: before training and at the peak of a step
+GPU  before  allocated  reserved  nvidia-smi        80 % range               fits
+0      1 GB       2 GB      3 GB        4 GB  3.5 GB to 4.5 GB  NO, 1 GB too much
+
+By structure, GPU 0, at the peak
+Part             size  share
+feature maps     3 GB   75 %
+optimiser state  1 GB   25 %
+Most memory is in use while conv1 runs forward; no allocator does with less than 1.5 GB for its arrays
+
+What would reduce it  gain  peak  fits
+less                  2 GB  2 GB  yes   do less
+
+Largest batch per GPU: 2 (2.9 GB, fits with a probability of 60 %); 3 needs 3.1 GB
+Fits with a probability of 90 %: no batch
+)");
+}
+
+TEST_CASE("memory over time: the bar is the share of the fullest moment") {
+  MemoryReport r = example();
+  r.reductions.clear();
+  r.largest.reset();
+  const std::string text = memory_table(r, MemoryView::time);
+  CHECK(text.find("conv1  forward     1 GB  ###############\n") != std::string::npos);
+  CHECK(text.find("conv1  backward    2 GB  ##############################\n") != std::string::npos);
+}
+
+TEST_CASE("memory as CSV holds every part, layer and moment") {
+  CHECK(memory_csv(example(), MemoryView::time) ==
+        "position,layer,pass,live_bytes\n0,conv1,forward,1000000000\n1,conv1,backward,2000000000\n");
+  CHECK(memory_csv(example(), MemoryView::layer).find("conv1,convolution,64x8x8,4000000000,") != std::string::npos);
+  CHECK(memory_csv(example(), MemoryView::structure).find("0,feature_maps,3000000000\n") != std::string::npos);
+}
