@@ -52,16 +52,21 @@ Seconds convolution_prediction(const Observation& row, const FormConstants& form
 FormConstants no_form(const Observation&, const KernelConstants&, bool) { return {}; }
 
 Seconds memory_prediction(const Observation& row, const FormConstants&, const KernelRates& rates) {
-  return memory_bound_time(std::get<MemoryArguments>(row.arguments).bytes, 1.0, rates).time;
+  const auto& arguments = std::get<MemoryArguments>(row.arguments);
+  const double again = reread_passes(arguments.rows, arguments.row_elements, row.element, rates);
+  constexpr double kPasses = 2.0;  // that `bytes` of a row-wise kernel count
+  return memory_bound_time((1.0 + again / kPasses) * arguments.bytes, 1.0, rates).time;
 }
 
 // Launches believed of kernels back to back: DeepBench floors are 1 to 30 us; a convolution runs several kernels, a step of
 // a recurrent layer a few and waits for each.
-constexpr std::array<FitFamily, 4> kFamilies{{
+constexpr std::array<FitFamily, 6> kFamilies{{
     {"convolution", "conv", true, Seconds(20e-6), 0.8, convolution_observation, convolution_form, convolution_prediction},
     {"gemm", "gemm", true, Seconds(8e-6), 0.8, gemm_observation, gemm_form, gemm_prediction},
     {"recurrent", "rnn", true, Seconds(30e-6), 0.7, recurrent_observation, recurrent_form, recurrent_prediction},
     {"memory_bound", "elementwise", false, Seconds(4e-6), 0.8, memory_observation, no_form, memory_prediction},
+    {"softmax", "softmax", false, Seconds(4e-6), 0.7, row_observation, no_form, memory_prediction},
+    {"layer_norm", "layer_norm", false, Seconds(4e-6), 0.6, row_observation, no_form, memory_prediction},
 }};
 
 }  // namespace

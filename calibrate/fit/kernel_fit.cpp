@@ -126,7 +126,7 @@ class SharedFit {
       // Call times say nothing of the kernel's own start, device times nothing of the host's.
       const bool call = choice_.call_timed(id);
       unknowns_.push_back({id + " launch", family_.launch.base(), family_.computes && !call ? 0.7 : 0.0});
-      unknowns_.push_back({id + " call", kCallOverhead.base(), family_.computes && call ? 1.0 : 0.0});
+      unknowns_.push_back({id + " call", kCallOverhead.base(), call ? 1.0 : 0.0});
     }
     fit_ = robust_fit(
         unknowns_, set_.rows.size(), [this](std::span<const double> v, std::size_t row) { return residual(v, row); },
@@ -140,8 +140,8 @@ class SharedFit {
     const Observation& row = set_.rows[i];
     const Device& device = *devices_[set_.board_of[i]];
     const double* own = &v[first_board_ + kPerBoard * set_.board_of[i]];
-    const KernelRates rates{peak_for(device, precision_) * own[0], device.memory_bandwidth * own[1], Seconds(own[2]),
-                            device.multiprocessors, instruction_clock(device)};
+    const KernelRates rates =
+        sustained_rates(device, peak_for(device, precision_) * own[0], device.memory_bandwidth * own[1], Seconds(own[2]));
     const Seconds kernel = family_.time(row, shared_constants(family_.name, v, set_.generation_of[i]), rates);
     return std::log(row.time / (row.call ? kernel + Seconds(own[3]) : kernel));
   }

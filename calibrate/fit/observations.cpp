@@ -104,6 +104,16 @@ std::optional<Observation> memory_observation(const Sample& sample) {
   return result;
 }
 
+std::optional<Observation> row_observation(const Sample& sample) {
+  if (sample.pass != "forward") return std::nullopt;
+  Observation result = common_observation(sample);
+  result.precision = "fp32";  // bytes alone count
+  result.bytes = 2.0 * sample.at("rows") * sample.at("cols") * result.element;
+  const RowKernel rows = sample.family == "softmax" ? RowKernel::softmax : RowKernel::layer_norm;
+  result.arguments = MemoryArguments{result.bytes, rows, sample.at("cols")};
+  return result;
+}
+
 bool on_tensor_cores(const Device& device, std::string_view precision) {
   if (precision == "tf32") return device.peak.tf32_tensor.has_value();
   if (precision == "bf16") return device.peak.bf16_tensor.has_value();

@@ -8,6 +8,7 @@
 #include "calibrate/decode/sample_table.hpp"
 #include "model/cost/convolution.hpp"
 #include "model/cost/gemm.hpp"
+#include "model/cost/memory_bound.hpp"
 #include "model/cost/recurrent.hpp"
 #include "model/hardware/device.hpp"
 
@@ -21,6 +22,8 @@ struct ConvolutionArguments {
 };
 struct MemoryArguments {
   Bytes bytes;
+  RowKernel rows = RowKernel::none;
+  double row_elements = 0;
 };
 struct RecurrentArguments {
   RecurrentShape shape;
@@ -54,6 +57,8 @@ struct Observation {
 [[nodiscard]] std::optional<Observation> gemm_observation(const Sample& sample);
 [[nodiscard]] std::optional<Observation> convolution_observation(const Sample& sample);
 [[nodiscard]] std::optional<Observation> memory_observation(const Sample& sample);
+/// Softmax and layer norm, forward: one pass over the input and one over the output.
+[[nodiscard]] std::optional<Observation> row_observation(const Sample& sample);
 
 /// Whether a precision runs on tensor (matrix) cores of this device.
 [[nodiscard]] bool on_tensor_cores(const Device& device, std::string_view precision);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include "model/cost/attention.hpp"
 #include "model/cost/matrix_product.hpp"
 #include "model/cost/recurrent_layer.hpp"
 
@@ -79,6 +80,9 @@ Result<KernelModel> KernelModel::make(const Device& device, Precision precision,
   model.peak_ = unit->peak;
   model.element_ = unit->element;
   model.tensor_core_ = unit->tensor_core;
+  model.streamed_ = stack.vectorizes_16_bit ? unit->element : kSingle;
+  model.weight_ = precision == Precision::fp16 || precision == Precision::bf16 ? kHalf : kSingle;
+  model.casts_ = precision == Precision::amp;
   const std::string generation = stack.convolution.generation + (unit->tensor_core ? "-tensor" : "");
   const auto convolution = constants.convolution.find(generation);
   if (convolution == constants.convolution.end())
@@ -94,6 +98,8 @@ Result<KernelModel> KernelModel::make(const Device& device, Precision precision,
   model.convolution_ = resolve_parameters(device, "convolution", unit->parameter_class, constants);
   model.gemm_ = resolve_parameters(device, "gemm", unit->parameter_class, constants);
   model.memory_ = resolve_parameters(device, "memory_bound", "fp32", constants);
+  model.softmax_ = resolve_parameters(device, "softmax", "fp32", constants);
+  model.layer_norm_ = resolve_parameters(device, "layer_norm", "fp32", constants);
   model.recurrent_ = resolve_parameters(device, "recurrent", unit->parameter_class, constants);
   const auto recurrent = constants.recurrent.find(std::string(recurrent_generation(stack.vendor, stack.cuda)) +
                                                   (unit->tensor_core ? "-tensor" : ""));
@@ -101,6 +107,8 @@ Result<KernelModel> KernelModel::make(const Device& device, Precision precision,
   model.convolution_rates_ = kernel_rates(device, unit->peak, model.convolution_.parameters);
   model.gemm_rates_ = kernel_rates(device, unit->peak, model.gemm_.parameters);
   model.memory_rates_ = kernel_rates(device, device.peak.fp32, model.memory_.parameters);
+  model.softmax_rates_ = kernel_rates(device, device.peak.fp32, model.softmax_.parameters);
+  model.layer_norm_rates_ = kernel_rates(device, device.peak.fp32, model.layer_norm_.parameters);
   model.recurrent_rates_ = kernel_rates(device, unit->peak, model.recurrent_.parameters);
   if (precision == Precision::tf32) {
     auto plain = make(device, Precision::fp32, stack, constants);
@@ -114,7 +122,12 @@ Result<KernelModel> KernelModel::make(const Device& device, Precision precision,
 }
 
 const ResolvedParameters& KernelModel::parameters_of(std::string_view family) const {
-  return family == "convolution" ? convolution_ : family == "gemm" ? gemm_ : family == "recurrent" ? recurrent_ : memory_;
+  return family == "convolution"  ? convolution_
+         : family == "gemm"       ? gemm_
+         : family == "recurrent"  ? recurrent_
+         : family == "softmax"    ? softmax_
+         : family == "layer_norm" ? layer_norm_
+                                  : memory_;
 }
 
 NodeCost KernelModel::cost(const OpGraph& graph, const StepNode& node, double batch) const {
@@ -126,12 +139,13 @@ NodeCost KernelModel::cost(const OpGraph& graph, const StepNode& node, double ba
   const Op& op = graph.op(node.op);
   if (node.pass == Pass::gradient_sum) {
     const auto size = static_cast<double>(elements(graph.output_shape(op))) * batch;
-    result.kernel = memory_bound_time((node.summands + 1) * size * element_, 1.0, memory_rates_);
+    result.kernel = memory_bound_time((node.summands + 1) * size * streamed_, 1.0, memory_rates_);
     result.family = "memory_bound";
     result.host_operators = 1;
     return result;
   }
   const OpFamily family = info(op.kind).family;
+  if (family == OpFamily::attention) return attention_cost(graph, op, node.pass, batch);
   if (family == OpFamily::recurrent) return recurrent_cost(graph, op, node.pass, batch);
   const bool product = family == OpFamily::convolution || family == OpFamily::gemm;
   result = product ? product_cost(graph, op, node.pass, batch) : memory_cost(graph, op, node.pass, batch);
@@ -152,15 +166,19 @@ NodeCost KernelModel::product_cost(const OpGraph& graph, const Op& op, Pass pass
 NodeCost KernelModel::update_cost(double count) const {
   NodeCost result;
   const double passes = stack_.update_passes_sgd_momentum + stack_.update_extra_passes;
-  result.kernel = memory_bound_time(passes * count * kSingle, 1.0, memory_rates_);
-  result.kernel.kernels = stack_.update_kernels_per_array;
+  // Mixed precision: a 16-bit copy of the weights is made, 16-bit gradients become fp32 and are unscaled in place.
+  constexpr Bytes kCasts(4 + 2 + 2 + 4 + 4 + 4);
+  constexpr int kCastKernels = 3;
+  result.kernel = memory_bound_time(passes * count * weight_ + (casts_ ? count * kCasts : Bytes(0.0)), 1.0, memory_rates_);
+  result.kernel.kernels = stack_.update_kernels_per_array + (casts_ ? kCastKernels : 0);
   // A multi-tensor kernel serves about 30 arrays in one launch (chunk lists of the apex and PyTorch foreach kernels).
   constexpr double kArraysPerLaunch = 30.0;
-  const double launches = stack_.update == UpdateKind::multi_tensor ? 1.0 / kArraysPerLaunch : stack_.update_kernels_per_array;
+  const bool multi = stack_.update == UpdateKind::multi_tensor;
+  const double launches = multi ? result.kernel.kernels / kArraysPerLaunch : result.kernel.kernels;
   result.kernel.time += (launches - 1.0) * memory_rates_.launch;
   result.kernel.launch = launches * memory_rates_.launch;
   result.family = "memory_bound";
-  result.host_operators = stack_.update == UpdateKind::multi_tensor ? 1.0 / kArraysPerLaunch : 1.0;
+  result.host_operators = multi ? launches : casts_ ? 1.0 + kCastKernels : 1.0;
   return result;
 }
 
@@ -203,7 +221,8 @@ NodeCost KernelModel::convolution_cost(const OpGraph& graph, const Op& op, Pass 
   result.tensor_core = tensor_core_;
   if (attributes.bias && stack_.separate_bias && pass != Pass::backward_data) {
     const double passes = pass == Pass::forward ? 2.0 : 1.0;
-    append(result.kernel, memory_bound_time(passes * batch * d(elements(graph.output_shape(op))) * element_, 1.0, memory_rates_));
+    const auto outputs = static_cast<double>(elements(graph.output_shape(op)));
+    append(result.kernel, memory_bound_time(passes * batch * outputs * streamed_, 1.0, memory_rates_));
   }
   return result;
 }
@@ -217,10 +236,37 @@ NodeCost KernelModel::matrix_cost(const OpGraph& graph, const Op& op, Pass pass,
     append(result.kernel, gemm_time(shape, element_, gemm_constants_, gemm_rates_));
   const auto* attributes = std::get_if<LinearAttributes>(&op.attributes);
   if (attributes != nullptr && attributes->bias && pass != Pass::backward_data) {
-    const double passes = pass == Pass::forward ? 2.0 : 1.0;
+    const double passes = pass != Pass::forward ? 1.0 : stack_.fuses_linear_bias ? 0.0 : 2.0;
     const double out = batch * static_cast<double>(elements(graph.output_shape(op)));
-    append(result.kernel, memory_bound_time(passes * out * element_, 1.0, memory_rates_));
+    if (passes > 0.0) append(result.kernel, memory_bound_time(passes * out * streamed_, 1.0, memory_rates_));
   }
+  return result;
+}
+
+NodeCost KernelModel::attention_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const {
+  const auto& attributes = std::get<AttentionAttributes>(op.attributes);
+  const Shape& queries = graph.input_shape(op);
+  const Shape& keys = graph.tensor(op.inputs[1]).shape;
+  const auto heads = static_cast<double>(attributes.heads);
+  const AttentionShape shape{batch,
+                             heads,
+                             static_cast<double>(queries.front()),
+                             static_cast<double>(keys.front()),
+                             static_cast<double>(queries.back()) / heads,
+                             attributes.causal};
+  const bool backward = pass != Pass::forward;
+  NodeCost result;
+  result.family = "attention";
+  result.tensor_core = tensor_core_;
+  if (stack_.fused_attention) {
+    result.kernel = fused_attention_time(shape, backward, element_, gemm_rates_);
+    result.host_operators = 1;
+    return result;
+  }
+  result.kernel = separate_attention_time(
+      shape, backward,
+      {gemm_constants_, gemm_rates_, memory_rates_, softmax_rates_, element_, streamed_, stack_.softmax_backward_passes});
+  result.host_operators = result.kernel.kernels;
   return result;
 }
 
@@ -269,13 +315,24 @@ NodeCost KernelModel::memory_cost(const OpGraph& graph, const Op& op, Pass pass,
                                              : passes->backward_inputs * in + passes->backward_output * out +
                                                    passes->backward_parameters * parameter_elements(graph, op);
   if (moved == 0.0) return result;
-  result.kernel = memory_bound_time(moved * element_, passes->bandwidth_share, memory_rates_);
+  const KernelRates& rates = rates_of(passes->rows);
+  const auto row = static_cast<double>(graph.input_shape(op).back());
+  // Sums over many terms run in fp32 under mixed precision, with a cast of what comes in and one of what goes out.
+  const bool cast = casts_ && (passes->rows != RowKernel::none || op.kind == OpKind::softmax_loss);
+  const Bytes element = cast ? kSingle : streamed_;
+  const double again = reread_passes(passes->rows, row, element, rates) * out;
+  result.kernel = memory_bound_time((moved + again) * element, passes->bandwidth_share, rates);
+  if (cast) append(result.kernel, memory_bound_time((in + out) * (kSingle + kHalf), 1.0, memory_rates_));
   if (op.kind == OpKind::sequence_reverse && stack_.recurrent == RecurrentKernels::cells) {
     const auto width = static_cast<double>(graph.output_shape(op).back());
     result.kernel.time = std::max(result.kernel.time, memory_rates_.launch + serial_reverse_time(batch, width, architecture_));
   }
   result.family = "memory_bound";
   return result;
+}
+
+const KernelRates& KernelModel::rates_of(RowKernel rows) const {
+  return rows == RowKernel::softmax ? softmax_rates_ : rows == RowKernel::layer_norm ? layer_norm_rates_ : memory_rates_;
 }
 
 }  // namespace tbdsim

@@ -51,8 +51,10 @@ class KernelModel {
   [[nodiscard]] NodeCost convolution_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const;
   [[nodiscard]] NodeCost matrix_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const;
   [[nodiscard]] NodeCost memory_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const;
+  [[nodiscard]] const KernelRates& rates_of(RowKernel rows) const;
   [[nodiscard]] bool fused_away(const OpGraph& graph, const Op& op) const;
 
+  [[nodiscard]] NodeCost attention_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const;
   [[nodiscard]] NodeCost recurrent_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const;
   [[nodiscard]] NodeCost product_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const;
 
@@ -62,13 +64,16 @@ class KernelModel {
   /// tf32 only allows tensor cores: the library still takes fp32 kernels where those are faster.
   std::shared_ptr<const KernelModel> without_tensor_cores_;
   FlopPerSecond peak_;
-  Bytes element_{4.0};
+  Bytes element_{4.0};   ///< of a number that products read
+  Bytes streamed_{4.0};  ///< what a number costs a memory-bound kernel: 4 where 16-bit ones are handled one at a time
+  Bytes weight_{4.0};    ///< of a number that the update reads and writes
+  bool casts_ = false;   ///< some operators run in fp32 between casts
   bool tensor_core_ = false;
   ConvolutionConstants convolution_constants_;
   TileConstants gemm_constants_;
   RecurrentConstants recurrent_constants_;
-  ResolvedParameters convolution_, gemm_, memory_, recurrent_;
-  KernelRates convolution_rates_, gemm_rates_, memory_rates_, recurrent_rates_;
+  ResolvedParameters convolution_, gemm_, memory_, recurrent_, softmax_, layer_norm_;
+  KernelRates convolution_rates_, gemm_rates_, memory_rates_, recurrent_rates_, softmax_rates_, layer_norm_rates_;
 };
 
 }  // namespace tbdsim

@@ -9,7 +9,10 @@ struct KernelRates {
   BytesPerSecond bandwidth;  ///< memory bandwidth x fitted efficiency
   Seconds launch;            ///< start and drain of one kernel, back to back
   int multiprocessors = 1;
-  Hertz clock{1e9};  ///< that chains of dependent instructions run at
+  Hertz clock{1e9};                ///< that chains of dependent instructions run at
+  Bytes cache{0.0};                ///< last level; none known: nothing is kept
+  double resident_threads = 2048;  ///< of one multiprocessor
+  double fp32_lanes = 64;          ///< of one multiprocessor
 };
 
 }  // namespace tbdsim

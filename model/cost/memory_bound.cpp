@@ -1,11 +1,13 @@
 #include "model/cost/memory_bound.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 namespace tbdsim {
 
 std::optional<Passes> memory_passes(const Op& op, const Stack& stack) {
   // Forward: operands read, result written. Backward: what each definition reads again (operands, result, mask) plus
-  // incoming and outgoing gradient. Softmax and layer norm reach 0.7 of the elementwise bandwidth (fitted: published
-  // row-wise kernels of P100, V100, A100).
+  // incoming and outgoing gradient. What a framework composes of several kernels comes from its stack.
   switch (op.kind) {
     case OpKind::batch_norm: {
       const double forward = stack.batch_norm_forward_passes, backward = stack.batch_norm_backward_passes;
@@ -30,7 +32,7 @@ std::optional<Passes> memory_passes(const Op& op, const Stack& stack) {
     case OpKind::pad:
       return Passes{1, 1, 1, 1};
     case OpKind::dropout:
-      return Passes{1, 2, 1, 2};
+      return Passes{1, stack.dropout_forward_passes - 1, 1, stack.dropout_backward_passes - 1};
     case OpKind::local_response_norm:
       return Passes{1, 2, 2, 3};
     case OpKind::softmax_loss:
@@ -40,9 +42,10 @@ std::optional<Passes> memory_passes(const Op& op, const Stack& stack) {
       // Rows read and written; backward adds them into a table of gradients that was set to zero.
       return Passes{0, 2, 0, 3, 1};
     case OpKind::layer_norm:
-      return Passes{1, 1, 2, 2, 0, 0.7};
+      // Backward: x and dy read and dx written, then both read again for the gradients of scale and shift.
+      return Passes{1, 1, 2, 3, 0, 1.0, RowKernel::layer_norm};
     case OpKind::softmax:
-      return Passes{1, 1, 1, 2, 0, 0.7};
+      return Passes{1, 1, 1, stack.softmax_backward_passes - 1, 0, 1.0, RowKernel::softmax};
     case OpKind::transpose:
     case OpKind::sequence_reverse:
     case OpKind::prepend_token:
@@ -59,7 +62,7 @@ std::optional<Passes> memory_passes(const Op& op, const Stack& stack) {
     case OpKind::pairwise_add:
       return Passes{1, 1, 1, 2};
     case OpKind::group_norm:
-      return Passes{1, 1, 2, 2, 0, 0.7};
+      return Passes{1, 1, 2, 3, 0, 1.0, RowKernel::layer_norm};
     case OpKind::proposals:
       return Passes{2, 2, 0, 0};
     // A region's window of the map is read once per output; gradients are scattered into the whole map.
@@ -73,6 +76,15 @@ std::optional<Passes> memory_passes(const Op& op, const Stack& stack) {
     default:
       return std::nullopt;
   }
+}
+
+double reread_passes(RowKernel rows, double row_elements, Bytes element, const KernelRates& rates) {
+  constexpr double kInRegisters = 1024.0, kLargestBlock = 1024.0, kPerThread = 4.0;
+  if (rows != RowKernel::softmax || row_elements <= kInRegisters) return 0.0;
+  constexpr double kReductions = 2.0, kCacheShare = 0.5, kSharpness = 3.4;
+  const double blocks = rates.multiprocessors * rates.resident_threads / std::min(kLargestBlock, row_elements / kPerThread);
+  const Bytes work = blocks * row_elements * element;
+  return kReductions / (1.0 + std::pow(kCacheShare * rates.cache / work, kSharpness));
 }
 
 KernelTimeModel memory_bound_time(Bytes bytes, double bandwidth_share, const KernelRates& rates) {

@@ -8,17 +8,33 @@
 
 namespace tbdsim {
 
+/// Kernels that reduce along rows have sustained rates of their own.
+enum class RowKernel { none, softmax, layer_norm };
+
 /// How often an operator's kernel passes over its inputs and its output. A pass reads or writes every element once.
 struct Passes {
   double forward_inputs = 0, forward_output = 0;
   double backward_inputs = 0, backward_output = 0;
   double backward_parameters = 0;  ///< over the operator's own arrays, whatever the batch
-  double bandwidth_share = 1.0;    ///< of the sustained bandwidth; row-wise reductions reach less
+  double bandwidth_share = 1.0;    ///< of the sustained bandwidth of its family
+  RowKernel rows = RowKernel::none;
 };
 
 /// Passes of a memory-bound operator; nullopt for operators of other families and those that launch nothing.
 /// Batch norm's depend on the stack (a fused library kernel or a chain of framework kernels).
 [[nodiscard]] std::optional<Passes> memory_passes(const Op& op, const Stack& stack);
+
+/// Passes over rows of `row_elements` beyond those that the definition needs.
+///
+/// Softmax keeps rows of up to 1,024 elements in registers. Longer ones are read again for each of two reductions, from the
+/// last-level cache as far as it holds the rows in work on the whole device:
+///
+///   work = SMs x resident threads / threads of a block x row,   threads = min(1024, elements / 4)
+///   extra = 2 / (1 + (cache / 2 work)^3.4)
+///
+/// Source of the structure: PyTorch aten/src/ATen/native/cuda/SoftMax.cu; share and exponent fitted: softmax samples of five
+/// boards, calibrate/samples.
+[[nodiscard]] double reread_passes(RowKernel rows, double row_elements, Bytes element, const KernelRates& rates);
 
 /// One kernel that moves `bytes`: t = launch + bytes / (share x B).
 [[nodiscard]] KernelTimeModel memory_bound_time(Bytes bytes, double bandwidth_share, const KernelRates& rates);

@@ -210,6 +210,15 @@ Hertz instruction_clock(const Device& device) {
   return device.sustained_clock.value_or(device.boost_clock.value_or(kTypicalClock));
 }
 
+KernelRates sustained_rates(const Device& device, FlopPerSecond flops, BytesPerSecond bandwidth, Seconds launch) {
+  constexpr double kTypicalThreads = 2048.0;
+  KernelRates rates{flops, bandwidth, launch, device.multiprocessors, instruction_clock(device)};
+  rates.cache = device.l2_capacity.value_or(Bytes(0.0));
+  rates.resident_threads = device.max_threads_per_multiprocessor.value_or(kTypicalThreads);
+  rates.fp32_lanes = device.fp32_lanes;
+  return rates;
+}
+
 KernelRates kernel_rates(const Device& device, FlopPerSecond peak, const FamilyParameters& parameters) {
   double clock_share = 1.0;
   if (parameters.samples == 0 && device.sustained_clock && device.boost_clock) {
@@ -217,8 +226,8 @@ KernelRates kernel_rates(const Device& device, FlopPerSecond peak, const FamilyP
     // computes proportionally slower.
     clock_share = *device.sustained_clock / *device.boost_clock;
   }
-  return {peak * (parameters.compute_efficiency * clock_share), device.memory_bandwidth * parameters.bandwidth_efficiency,
-          parameters.launch, device.multiprocessors, instruction_clock(device)};
+  return sustained_rates(device, peak * (parameters.compute_efficiency * clock_share),
+                         device.memory_bandwidth * parameters.bandwidth_efficiency, parameters.launch);
 }
 
 }  // namespace tbdsim

@@ -27,6 +27,9 @@ struct ResolvedParameters {
 /// Clock that chains of dependent instructions run at: the sustained one if known, else the boost clock.
 [[nodiscard]] Hertz instruction_clock(const Device& device);
 
+/// Rates that something sustains on a device, with what else of it kernels depend on.
+[[nodiscard]] KernelRates sustained_rates(const Device& device, FlopPerSecond flops, BytesPerSecond bandwidth, Seconds launch);
+
 /// Sustained rates for one family: peak and bandwidth of the description times the resolved efficiencies.
 [[nodiscard]] KernelRates kernel_rates(const Device& device, FlopPerSecond peak, const FamilyParameters& parameters);
 

@@ -69,6 +69,11 @@ struct Stack {
   double batch_norm_forward_passes = 3, batch_norm_backward_passes = 5;  ///< passes over the tensor
   bool separate_bias = true;                                             ///< convolution bias is a kernel of its own
   bool channels_last = false;
+  bool fuses_linear_bias = false;                                  ///< a linear layer's bias is added by its product
+  double dropout_forward_passes = 3, dropout_backward_passes = 3;  ///< over the tensor, by all kernels it is made of
+  double softmax_backward_passes = 3;                              ///< the same
+  bool vectorizes_16_bit = true;  ///< elementwise kernels load several 16-bit numbers at once; else one costs as a 32-bit one
+  bool fused_attention = false;   ///< attention layers run as one kernel that keeps the scores on the chip
   RecurrentKernels recurrent = RecurrentKernels::library;
   bool persistent_recurrent = false;  ///< 16-bit layers may keep their weights in registers (cuDNN's persistent kernels)
   // Update

@@ -69,6 +69,12 @@ void read_operators(TomlTable table, Stack& stack) {
   stack.separate_bias = table.boolean_or("separate_bias", true);
   stack.batch_norm_forward_passes = table.number_or("batch_norm_forward_passes", 3, kPositive);
   stack.batch_norm_backward_passes = table.number_or("batch_norm_backward_passes", 5, kPositive);
+  stack.fuses_linear_bias = table.boolean_or("fuses_linear_bias", false);
+  stack.fused_attention = table.boolean_or("fused_attention", false);
+  stack.vectorizes_16_bit = table.boolean_or("vectorizes_16_bit", true);
+  stack.dropout_forward_passes = table.number_or("dropout_forward_passes", 3, kPositive);
+  stack.dropout_backward_passes = table.number_or("dropout_backward_passes", 3, kPositive);
+  stack.softmax_backward_passes = table.number_or("softmax_backward_passes", 3, kPositive);
   const std::string recurrent = table.text_or("recurrent", "library");
   if (recurrent == "cells")
     stack.recurrent = RecurrentKernels::cells;

@@ -164,7 +164,9 @@ std::optional<std::string> too_large(const LayerText& text, const Shape& input, 
   for (const ParameterSpec& spec : parameters_of(*text.kind, text.attributes, input, false)) weights += product(spec.shape);
   // A weight works once at every position of an image, every step of a sequence.
   const auto features = static_cast<double>(output.size() == 3 ? output.front() : output.back());
-  const double per_element = text.kind == OpKind::matmul ? static_cast<double>(input.back()) : weights / features;
+  const double per_element = text.kind == OpKind::matmul      ? static_cast<double>(input.back())
+                             : text.kind == OpKind::attention ? 2.0 * static_cast<double>(input.front())
+                                                              : weights / features;
   if (weights <= kMostElements && product(output) <= kMostElements && per_element * product(output) <= kMostMacs)
     return std::nullopt;
   return fmt::format("too large to simulate: output {}, {:.3g} weights", to_text(output), weights);

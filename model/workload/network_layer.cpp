@@ -164,6 +164,10 @@ OpAttributes read_attributes(OpKind kind, TomlTable& table) {
     case OpKind::gru:
     case OpKind::vanilla_rnn:
       return read_recurrent(table);
+    case OpKind::attention: {
+      const std::int64_t heads = table.integer_or("heads", 1, 1, kMost);
+      return AttentionAttributes{heads, table.boolean_or("causal", false)};
+    }
     case OpKind::matmul:
       return MatmulAttributes{table.boolean_or("transpose_b", false)};
     case OpKind::reshape:

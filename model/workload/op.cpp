@@ -49,6 +49,7 @@ constexpr std::array kOpKinds = {
     OpKindInfo{OpKind::roi_pool, "roi_pool", OpFamily::memory_bound, false, true, 1, 2},
     OpKindInfo{OpKind::element_loss, "element_loss", OpFamily::memory_bound, false, true, 1, 1},
     OpKindInfo{OpKind::ctc_loss, "ctc_loss", OpFamily::memory_bound, false, true, 1, 1},
+    OpKindInfo{OpKind::attention, "attention", OpFamily::attention, false, true, 3, 3},
     OpKindInfo{OpKind::sequence_reverse, "sequence_reverse", OpFamily::memory_bound, false, true, 1, 1},
 };
 static_assert(kOpKinds.size() == kOpKindCount);

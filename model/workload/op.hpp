@@ -11,8 +11,8 @@ namespace tbdsim {
 /// Kinds of operator. Each is one row of `op_kinds()`. `reshape` without dimensions flattens; `multiply` with one input
 /// scales by a constant; `mask` adds a constant mask; `learned_bias` adds a trainable vector, or one per position;
 /// `prepend_token` puts a trainable row before a sequence; `gather` picks rows; `pairwise_add` sums every row of one
-/// sequence with every row of another; `sequence_reverse` turns the steps of a sequence round; the losses are the ends of a
-/// network.
+/// sequence with every row of another; `attention` is all between the projections of queries, keys and values and that of
+/// the result; `sequence_reverse` turns the steps of a sequence round; the losses are the ends of a network.
 enum class OpKind {
   input,
   convolution,
@@ -53,12 +53,13 @@ enum class OpKind {
   roi_pool,
   element_loss,
   ctc_loss,
+  attention,
   sequence_reverse,
 };
 inline constexpr std::size_t kOpKindCount = static_cast<std::size_t>(OpKind::sequence_reverse) + 1;
 
 /// What the operator's work is made of: which cost model serves it.
-enum class OpFamily { none, convolution, gemm, recurrent, memory_bound };
+enum class OpFamily { none, convolution, gemm, recurrent, memory_bound, attention };
 
 struct OpKindInfo {
   OpKind kind;
@@ -155,15 +156,19 @@ struct UpsampleAttributes {
 struct ProposalAttributes {
   std::int64_t candidates = 0, kept = 0;  ///< boxes that enter and leave the suppression of overlaps
 };
+struct AttentionAttributes {
+  std::int64_t heads = 1;
+  bool causal = false;  ///< a row sees itself and those before it
+};
 struct RoiPoolAttributes {
   std::int64_t regions = 0, size = 0;
 };
 
-using OpAttributes =
-    std::variant<std::monostate, ConvolutionAttributes, LinearAttributes, BatchNormAttributes, ActivationAttributes,
-                 PoolAttributes, DropoutAttributes, LocalResponseNormAttributes, SliceAttributes, PadAttributes,
-                 ShuffleAttributes, EmbeddingAttributes, RecurrentAttributes, MatmulAttributes, MultiplyAttributes,
-                 ConcatAttributes, ReshapeAttributes, TransposeAttributes, LearnedBiasAttributes, GatherAttributes,
-                 ReduceAttributes, GroupNormAttributes, UpsampleAttributes, ProposalAttributes, RoiPoolAttributes>;
+using OpAttributes = std::variant<std::monostate, ConvolutionAttributes, LinearAttributes, BatchNormAttributes,
+                                  ActivationAttributes, PoolAttributes, DropoutAttributes, LocalResponseNormAttributes,
+                                  SliceAttributes, PadAttributes, ShuffleAttributes, EmbeddingAttributes, RecurrentAttributes,
+                                  MatmulAttributes, MultiplyAttributes, ConcatAttributes, ReshapeAttributes, TransposeAttributes,
+                                  LearnedBiasAttributes, GatherAttributes, ReduceAttributes, GroupNormAttributes,
+                                  UpsampleAttributes, ProposalAttributes, RoiPoolAttributes, AttentionAttributes>;
 
 }  // namespace tbdsim

@@ -34,6 +34,9 @@ std::int64_t forward_macs(const OpGraph& graph, const Op& op) {
       return elements(y) * x.back();
     case OpKind::matmul:
       return elements(y) * x.back();
+    case OpKind::attention:
+      // Scores, and the values that they weigh.
+      return 2 * elements(y) * graph.tensor(op.inputs[1]).shape.front();
     case OpKind::lstm:
     case OpKind::gru:
     case OpKind::vanilla_rnn:
@@ -67,6 +70,8 @@ std::int64_t macs(const OpGraph& graph, const StepNode& node) {
         for (const TensorId input : op.inputs) products += graph.tensor(input).needs_gradient ? 1 : 0;
         return products * forward_macs(graph, op);
       }
+      // Gradients of weights and values, queries and keys.
+      if (op.kind == OpKind::attention) return 2 * forward_macs(graph, op);
       return info(op.kind).family == OpFamily::recurrent ? recurrent_backward_macs(graph, op) : 0;
     }
     case Pass::gradient_sum:

@@ -69,6 +69,16 @@ SavedByOp keep_recurrent(const Context& c) {
   return {{c.first(), c.op.output}, (per_unit * static_cast<double>(a.layers) - 1.0) * count(c.output()) * c.element, {}};
 }
 
+/// Operands, result, and one fp32 sum for each row of scores, as the fused kernel needs them; frameworks without one
+/// keep the weights of all scores.
+SavedByOp keep_attention(const Context& c) {
+  SavedByOp kept{c.op.inputs, {}, {}};
+  kept.tensors.push_back(c.op.output);
+  const auto heads = static_cast<double>(std::get<AttentionAttributes>(c.op.attributes).heads);
+  kept.extra_per_sample = kept.extra_per_sample + heads * static_cast<double>(c.output().front()) * Bytes(4.0);
+  return kept;
+}
+
 /// hardswish, hardsigmoid and GELU differentiate at their input; in place, PyTorch keeps a copy of it.
 SavedByOp keep_activation_autograd(const Context& c) {
   const ActivationKind kind = std::get<ActivationAttributes>(c.op.attributes).kind;
@@ -97,6 +107,8 @@ SavedByOp autograd(const Context& c, bool cuda) {
     case OpKind::multiply:
     case OpKind::matmul:
       return keep_operands(c);
+    case OpKind::attention:
+      return keep_attention(c);
     case OpKind::dropout:
       return {{}, count(c.output()) * (cuda ? kByteMask : c.element), {}};
     // x / (k + a * mean(x^2))^b, one operator each: the squares, the base of the power and the divisor.
@@ -163,6 +175,11 @@ SavedByOp mxnet(const Context& c, bool later) {
       return {{c.first(), c.op.output}, count(c.output()) * c.element, {}};
     case OpKind::embedding:
       return keep_input(c);
+    case OpKind::attention: {
+      const double heads = static_cast<double>(std::get<AttentionAttributes>(c.op.attributes).heads);
+      const auto keys = static_cast<double>(c.graph.tensor(c.op.inputs[1]).shape.front());
+      return {c.op.inputs, heads * static_cast<double>(c.output().front()) * keys * c.element, {}};
+    }
     default:
       return autograd(c, false);
   }

@@ -113,6 +113,14 @@ Inferred recurrent(const RecurrentAttributes& a, const Shape& x) {
   return Shape{x[0], a.hidden * (a.bidirectional ? 2 : 1)};
 }
 
+Inferred attention(const AttentionAttributes& a, const Shape& queries, const Shape& keys, const Shape& values) {
+  if (queries.size() != 2 || keys.size() != 2 || keys != values || keys[1] != queries[1])
+    return refuse("expects queries, keys and values of one width, as many keys as values, got {}, {} and {}", to_text(queries),
+                  to_text(keys), to_text(values));
+  if (a.heads < 1 || queries[1] % a.heads != 0) return refuse("width {} does not divide into {} heads", queries[1], a.heads);
+  return queries;
+}
+
 Inferred matmul(const MatmulAttributes& a, const Shape& left, const Shape& right) {
   const std::size_t rank = left.size();
   const bool batched = rank == 3 && right.size() == 3 && left[0] == right[0];
@@ -198,6 +206,8 @@ tl::expected<Shape, std::string> infer_shape(OpKind kind, const OpAttributes& at
     case OpKind::gru:
     case OpKind::vanilla_rnn:
       return recurrent(std::get<RecurrentAttributes>(attributes), x);
+    case OpKind::attention:
+      return attention(std::get<AttentionAttributes>(attributes), x, *inputs[1], *inputs[2]);
     case OpKind::matmul:
       return matmul(std::get<MatmulAttributes>(attributes), x, *inputs[1]);
     case OpKind::reshape:

@@ -42,7 +42,7 @@ FUSED = {"bert-large", "transformer-big", "gnmt", "ncf"}
 
 def for_precision(text, precision):
     """A cell that holds one number, or those of fp32 or tf32 and of mixed precision, in the order of the header."""
-    numbers = [int(number) for number in re.findall(r"\d+", text)]
+    numbers = [int(number) for number in re.findall(r"\d+", text.replace(",", ""))]
     if not numbers:
         return None
     return numbers[0] if precision != "amp" else numbers[-1]

@@ -1,6 +1,8 @@
 // The worked examples "Tiled GEMM" and "Memory-bound operator" of model/cost/README.md, by hand and by the model.
 #include "model/cost/gemm.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "model/cost/memory_bound.hpp"
@@ -42,6 +44,18 @@ TEST_CASE("worked example: matrix product of 1024 x 1024 x 1024 on the invented 
   const TiledGemm one_wave =
       tiled_gemm({1024, 1024, 1024, 1}, {Bytes(3 * matrix), Bytes(matrix), Bytes(matrix)}, largest, kBoard);
   CHECK(documented("(" + microseconds(one_wave.time) + "), but fills only 64"));
+}
+
+TEST_CASE("worked example: softmax over rows of 8,192 whose cache does not hold them") {
+  KernelRates board = kBoard;
+  board.cache = Bytes(6e6);
+  // 80 x 2048 / 1024 = 160 rows of 32,768 B in work: 5,242,880 B, of which half the cache holds 3,000,000 B.
+  const double again = reread_passes(RowKernel::softmax, 8192, Bytes(4.0), board);
+  CHECK_THAT(again, WithinRel(2 / (1 + std::pow(3e6 / 5242880.0, 3.4)), 1e-12));
+  CHECK(documented("= " + fmt::format("{:.4f} passes", again)));
+  const double tensor = 4096.0 * 8192 * 4;
+  const KernelTimeModel model = memory_bound_time(Bytes((2 + again) * tensor), 1.0, board);
+  CHECK(documented("= " + microseconds(model.time)));
 }
 
 TEST_CASE("worked example: forward batch norm of 32 x 64 x 112 x 112 in three passes") {

@@ -229,8 +229,63 @@ TEST_CASE("updates: passes over fp32 parameters; one launch per kernel and array
   CHECK(multi.kernel.time < base.kernel.time);
   CHECK_THAT(multi.kernel.time.base(), WithinRel(5e-6 / 30 + 5 * count * 4 / 600e9, 1e-12));
   CHECK(multi.host_operators < 0.1);
-  // 16-bit training still updates fp32 weights.
-  CHECK_THAT(model(stack(), Precision::amp).update_cost(count).kernel.time.base(), WithinRel(base.kernel.time.base(), 1e-12));
+  // Mixed precision updates fp32 weights, makes their 16-bit copy (6 B), widens 16-bit gradients (6 B) and unscales them (8 B).
+  CHECK_THAT(model(stack(), Precision::amp).update_cost(count).kernel.time.base(),
+             WithinRel(4 * 5e-6 + (5 * 4 + 20) * count / 600e9, 1e-12));
+  // A network that is 16 bit throughout updates 16-bit weights.
+  CHECK_THAT(model(stack(), Precision::fp16).update_cost(count).kernel.time.base(),
+             WithinRel(5e-6 + 5 * count * 2 / 600e9, 1e-12));
+}
+
+TEST_CASE("an attention layer: one kernel where the stack fuses it, else products, softmax and copies of their own") {
+  GraphBuilder g("attention", "file", "sentence", {256}, 4);
+  const TensorId x = g.add(OpKind::embedding, {g.input()}, EmbeddingAttributes{1000, 512});
+  (void)g.add(OpKind::attention, {x, x, x}, AttentionAttributes{8, false}, "attention");
+  const OpGraph graph = std::move(g).finish().value();
+  const TrainingStep step = training_step(graph);
+  const auto attention = [&](const KernelModel& kernels, Pass pass) {
+    for (const auto* part : {&step.forward, &step.backward})
+      for (const StepNode& node : *part)
+        if (node.pass == pass && graph.op(node.op).name == "attention") return kernels.cost(graph, node, 4);
+    return NodeCost{};
+  };
+  const Stack fused = changed([](Stack& s) { s.fused_attention = true; });
+  for (const Pass pass : {Pass::forward, Pass::backward}) {
+    const NodeCost apart = attention(model(), pass), one = attention(model(fused), pass);
+    // 4 sentences of 8 heads, 256 x 256 scores of width 64: two products forward, four useful ones backward.
+    const double flop = (pass == Pass::forward ? 2 : 4) * 2.0 * 32 * 256 * 256 * 64;
+    CHECK_THAT(apart.kernel.flop.base(), WithinRel(flop, 1e-12));
+    CHECK_THAT(one.kernel.flop.base(), WithinRel(flop, 1e-12));
+    CHECK(one.kernel.bytes < apart.kernel.bytes);  // scores never leave the chip
+    CHECK(one.kernel.kernels == 1);
+    CHECK(one.host_operators == 1.0);
+    CHECK(apart.host_operators >= 8.0);
+  }
+}
+
+TEST_CASE("a linear bias inside the product costs nothing forward; its gradient stays a sum") {
+  const Stack fused = changed([](Stack& s) { s.fuses_linear_bias = true; });
+  const auto extra = [&](Pass pass) {
+    return (cost(model(), "fc", pass).kernel.time - cost(model(fused), "fc", pass).kernel.time).base();
+  };
+  CHECK_THAT(extra(Pass::forward), WithinRel(5e-6 + 2 * 32 * 10 * 4 / 600e9, 1e-9));
+  CHECK(extra(Pass::backward_weights) == 0.0);
+}
+
+TEST_CASE("16-bit numbers that are handled one at a time cost elementwise kernels as much as 32-bit ones") {
+  const Stack plain = changed([](Stack& s) { s.vectorizes_16_bit = false; });
+  CHECK(cost(model(plain, Precision::fp16), "norm", Pass::forward).kernel.time ==
+        cost(model(), "norm", Pass::forward).kernel.time);
+  CHECK(cost(model(plain, Precision::fp16), "fc", Pass::backward_data).kernel.time ==
+        cost(model(stack(), Precision::fp16), "fc", Pass::backward_data).kernel.time);
+}
+
+TEST_CASE("mixed precision runs the loss in fp32 between casts") {
+  // 10 classes: fp32 in and out, then 6 B an element for each cast.
+  const NodeCost half = cost(model(stack(), Precision::fp16), "loss", Pass::forward);
+  const NodeCost mixed = cost(model(stack(), Precision::amp), "loss", Pass::forward);
+  CHECK_THAT(half.kernel.time.base(), WithinRel(5e-6 + 2 * 320 * 2 / 600e9, 1e-12));
+  CHECK_THAT(mixed.kernel.time.base(), WithinRel(2 * 5e-6 + (2 * 320 * 4 + 2 * 320 * 6) / 600e9, 1e-12));
 }
 
 TEST_CASE("the two gradients of one layer are one operator of the host") {

@@ -67,7 +67,7 @@ TEST_CASE("passes of same-sized operators, forward and backward, by their defini
       {OpKind::pad, {2, 2}},
       {OpKind::slice, {2, 2}},
       {OpKind::concat, {2, 2}},
-      {OpKind::layer_norm, {2, 4}},
+      {OpKind::layer_norm, {2, 5}},  // both read again for the gradients of scale and shift
       {OpKind::softmax, {2, 3}},
       {OpKind::softmax_loss, {2, 3}},
       {OpKind::pool, {2, 4}}};
@@ -77,6 +77,36 @@ TEST_CASE("passes of same-sized operators, forward and backward, by their defini
     CHECK(passes.forward_inputs + passes.forward_output == sums.first);
     CHECK(passes.backward_inputs + passes.backward_output == sums.second);
   }
+}
+
+TEST_CASE("a framework composes dropout and softmax gradients of several kernels") {
+  Stack torch;
+  torch.dropout_forward_passes = 2.25;
+  torch.dropout_backward_passes = 6.25;
+  torch.softmax_backward_passes = 6;
+  const Passes dropout = memory_passes(op_of(OpKind::dropout), torch).value();
+  CHECK(dropout.forward_inputs + dropout.forward_output == 2.25);
+  CHECK(dropout.backward_inputs + dropout.backward_output == 6.25);
+  const Passes softmax = memory_passes(op_of(OpKind::softmax), torch).value();
+  CHECK(softmax.backward_inputs + softmax.backward_output == 6.0);
+}
+
+TEST_CASE("softmax rows: in registers up to 1,024 elements, then read again unless the cache holds them") {
+  KernelRates board{FlopPerSecond(1e13), BytesPerSecond(6e11), Seconds(5e-6), 80};
+  board.cache = Bytes(6e6);
+  const auto again = [&](double row) { return reread_passes(RowKernel::softmax, row, Bytes(4.0), board); };
+  CHECK(again(1024) == 0.0);
+  CHECK(again(1025) > 0.0);
+  CHECK(again(65536) > 1.99);  // two reductions, nothing kept
+  CHECK(again(65536) <= 2.0);
+  double last = 0.0;
+  for (double row = 1025; row < 1e6; row *= 1.5) {
+    CHECK(again(row) >= last * (1 - 1e-12));
+    last = again(row);
+  }
+  CHECK(reread_passes(RowKernel::layer_norm, 65536, Bytes(4.0), board) == 0.0);
+  board.cache = Bytes(0.0);
+  CHECK(again(1025) == 2.0);
 }
 
 TEST_CASE("a product of two tensors reads both and has two gradients; a table of rows gets a dense one") {

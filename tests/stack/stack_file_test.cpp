@@ -33,6 +33,7 @@ source = "assumed: a test"
 
 [operators]
 separate_bias = "yes"
+recurrent = "cell"
 batch_norm_forward_passes = 0
 source = "assumed: a test"
 
@@ -82,22 +83,25 @@ FILE:19:19: host.update_dispatch: expected a time of at least 0, got "-1 us"
 FILE:24:17: operators.separate_bias: expected true or false, got "yes" (a string)
   24 | separate_bias = "yes"
      |                 ^~~~~
-FILE:25:29: operators.batch_norm_forward_passes: expected a number above 0, got 0
-  25 | batch_norm_forward_passes = 0
+FILE:25:13: operators.recurrent: expected "library" or "cells", got "cell"
+  25 | recurrent = "cell"
+     |             ^~~~~~
+FILE:26:29: operators.batch_norm_forward_passes: expected a number above 0, got 0
+  26 | batch_norm_forward_passes = 0
      |                             ^
-FILE:29:8: update.kind: expected "per_array" or "multi_tensor", got "fused"
-  29 | kind = "fused"
+FILE:30:8: update.kind: expected "per_array" or "multi_tensor", got "fused"
+  30 | kind = "fused"
      |        ^~~~~~~
-FILE:30:21: update.kernels_per_array: expected a whole number from 1 to 16, got 17
-  30 | kernels_per_array = 17
+FILE:31:21: update.kernels_per_array: expected a whole number from 1 to 16, got 17
+  31 | kernels_per_array = 17
      |                     ^~
-FILE:34:1: memory.source: missing key, expected a string
-  34 | [memory]
+FILE:35:1: memory.source: missing key, expected a string
+  35 | [memory]
      | ^~~~~~~~
-FILE:35:8: memory.plan: expected "mxnet", "bfc" or "caching_allocator", got "pool"
-  35 | plan = "pool"
+FILE:36:8: memory.plan: expected "mxnet", "bfc" or "caching_allocator", got "pool"
+  36 | plan = "pool"
      |        ^~~~~~
-FILE:38:2: exchang: unknown key, did you mean "exchange"?
+FILE:39:2: exchang: unknown key, did you mean "exchange"?
 )";
 
 /// Messages of reading `text`, with the path written FILE.

@@ -80,6 +80,7 @@ std::vector<Example> examples() {
       {OpKind::roi_pool, RoiPoolAttributes{100, 7}, {image}, {4, 700, 7}, 0},
       {OpKind::element_loss, {}, {{7}}, {7}, 0},
       {OpKind::ctc_loss, {}, {{9, 16}}, {9, 16}, 0},
+      {OpKind::attention, AttentionAttributes{4, true}, {{9, 16}, {7, 16}, {7, 16}}, {9, 16}, 0},
       {OpKind::sequence_reverse, {}, {{9, 16}}, {9, 16}, 0},
   };
 }
@@ -155,6 +156,10 @@ TEST_CASE("impossible operators are refused with their reason") {
   CHECK(reason(K::reduce, ReduceAttributes{0}, {{9}}) == "accepted as 1");
   CHECK(reason(K::reduce, ReduceAttributes{1}, {{9}}) == "axis 1 is outside the 1 dimensions of 9");
   CHECK(reason(K::group_norm, GroupNormAttributes{3}, {{4, 8, 8}}) == "4 channels do not divide into 3 groups");
+  CHECK(reason(K::attention, AttentionAttributes{4, false}, {{9, 16}, {7, 16}, {6, 16}}) ==
+        "expects queries, keys and values of one width, as many keys as values, got 9x16, 7x16 and 6x16");
+  CHECK(reason(K::attention, AttentionAttributes{3, false}, {{9, 16}, {7, 16}, {7, 16}}) ==
+        "width 16 does not divide into 3 heads");
   CHECK(reason(K::pairwise_add, {}, {{9, 4}, {7, 5}}) == "expects two sequences of equal width, got 9x4 and 7x5");
   CHECK(reason(K::upsample, UpsampleAttributes{0}, {{4, 8, 8}}) == "factor must be at least 1, got 0");
   CHECK(reason(K::transposed_convolution, ConvolutionAttributes{4, 1, 1, 1, 1, 1, 1, 1, 1, true}, {{4, 2, 2}}) ==
