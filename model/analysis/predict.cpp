@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "model/analysis/configure.hpp"
+#include "model/analysis/cost.hpp"
 #include "model/analysis/input_stage.hpp"
 #include "model/analysis/lowered_job.hpp"
 #include "model/analysis/memory_report.hpp"
@@ -94,6 +95,16 @@ void tell_provenance(const Configuration& configuration, const LoweredJob& job, 
   if (configuration.pipeline) add(fmt::format("input {}", configuration.input), configuration.input_source);
 }
 
+void tell_cost(const System& system, const std::vector<Price>& prices, Prediction& p) {
+  if (const auto basis = cost_basis(system, prices, p.gpus, p.nodes)) {
+    p.usd_per_hour = basis->usd_per_hour;
+    p.usd_per_million_samples = basis->usd_per_hour / 3600.0 * 1e6 / p.throughput.value;
+    p.provenance.push_back({"price of an hour", basis->kind, basis->source});
+  }
+  if (const auto power = average_power(system.device, p.utilization.gpu_busy))
+    p.joule_per_sample = power->base() * p.gpus / p.throughput.value;
+}
+
 }  // namespace
 
 Result<Prediction> predict(Session& session, const PredictOptions& options) {
@@ -145,11 +156,10 @@ Result<Prediction> predict(Session& session, const PredictOptions& options) {
   for (std::size_t i = 0; i < p.limits.size(); ++i)
     p.limits[i].text = limit_text(p.limits[i], times.launch_shares[i], configuration);
   if (!p.limits.empty()) p.limit = p.limits.front();
-  if (system.rent) {
-    p.usd_per_hour = (*system.rent * Seconds(3600.0)).base() * configuration.nodes;
-    p.usd_per_million_samples = *p.usd_per_hour / 3600.0 * 1e6 / p.throughput.value;
-  }
   tell_provenance(configuration, *job, p);
+  const auto prices = session.prices();
+  if (!*prices) return tl::make_unexpected(prices->error());
+  tell_cost(system, **prices, p);
   const double bytes = p.memory.gpus.front().peak.base();
   if (!std::isfinite(p.step_time.high.base()) || p.step_time.low <= Seconds(0.0) || !(bytes >= 0.0 && bytes < 1e15))
     return fail(

@@ -25,6 +25,13 @@ std::string csv_field(const std::string& text) {
   return field + '"';
 }
 
+/// The texts of a value or of an array of values, whatever their type.
+std::vector<GridAxis> read_grid(TomlTable& table) {
+  std::vector<GridAxis> grid;
+  for (const std::string& option : table.keys()) grid.push_back({option, table.scalars(option)});
+  return grid;
+}
+
 class ScenarioReader {
  public:
   explicit ScenarioReader(TomlFile file) : file_(std::move(file)), root_(file_.root()) {}
@@ -66,13 +73,6 @@ class ScenarioReader {
       else
         elsewhere_.insert(elsewhere_.end(), runs.error().begin(), runs.error().end());
     }
-  }
-
-  /// The texts of a value or of an array of values, whatever their type.
-  static std::vector<GridAxis> read_grid(TomlTable& table) {
-    std::vector<GridAxis> grid;
-    for (const std::string& option : table.keys()) grid.push_back({option, table.scalars(option)});
-    return grid;
   }
 
   /// [[measured]] rows are those of a measured-run table, and are read as one.
@@ -213,6 +213,15 @@ Result<Scenario> read_scenario(const std::string& path) {
   auto toml = TomlFile::open(path);
   if (!toml) return tl::make_unexpected(toml.error());
   return ScenarioReader(std::move(*toml)).read();
+}
+
+Result<std::vector<GridAxis>> read_grid_file(const std::string& path) {
+  auto toml = TomlFile::open(path);
+  if (!toml) return tl::make_unexpected(toml.error());
+  TomlTable table = toml->root().table("grid");
+  std::vector<GridAxis> grid = read_grid(table);
+  if (!toml->errors().empty()) return tl::make_unexpected(toml->errors());
+  return grid;
 }
 
 std::vector<AssessedClaim> assess_claims(const Scenario& scenario, const LeafSource& source) {

@@ -5,18 +5,14 @@
 
 #include "model/analysis/claim_evaluate.hpp"
 #include "model/analysis/measured_table.hpp"
+#include "model/analysis/study_grid.hpp"
 
 namespace tbdsim {
 
-/// One option that every function of a claim has unless it states its own; several values: one evaluation each.
-struct GridAxis {
-  std::string option;
-  std::vector<std::string> values;
-};
-
 struct Claim {
   std::string id, expr, use, source, reason;  ///< `reason`: why it is known to fail, or what it leaves out
-  std::vector<GridAxis> grid;                 ///< of the scenario, with the claim's own in their place
+  std::vector<GridAxis>
+      grid;  ///< options of every function that states none: of the scenario, with the claim's own in their place
   ClaimExpression expression;
 };
 
@@ -31,6 +27,9 @@ struct Scenario {
 /// those of an expression with their place in it.
 [[nodiscard]] Result<Scenario> read_scenario(const std::string& path);
 [[nodiscard]] Result<Scenario> parse_scenario(std::string text, const std::string& file);
+
+/// The [grid] of a scenario file alone, for a sweep over it. Errors: a file that is no TOML or has no grid.
+[[nodiscard]] Result<std::vector<GridAxis>> read_grid_file(const std::string& path);
 
 /// A claim with its result over all points of its grid.
 struct AssessedClaim {

@@ -127,6 +127,10 @@ std::shared_ptr<const Result<KernelConstants>> Session::constants() {
   return cached<KernelConstants>(constants_, "", [&] { return read_constants(catalogue_); });
 }
 
+std::shared_ptr<const Result<std::vector<Price>>> Session::prices() {
+  return cached<std::vector<Price>>(prices_, "", [&] { return load_prices(catalogue_); });
+}
+
 std::shared_ptr<const Result<NcclLibrary>> Session::nccl(const std::string& version, const std::string& architecture) {
   return cached<NcclLibrary>(nccl_, version + "\n" + architecture,
                              [&] { return load_nccl(catalogue_.root, version, architecture); });

@@ -7,6 +7,7 @@
 
 #include "model/analysis/predict.hpp"
 #include "model/hardware/kernel_constants.hpp"
+#include "model/hardware/price.hpp"
 #include "model/stack/nccl.hpp"
 #include "model/workload/training_step.hpp"
 #include "model/workload/zoo/zoo.hpp"
@@ -36,6 +37,7 @@ class Session {
   [[nodiscard]] std::shared_ptr<const Result<Workload>> workload(const std::string& name, const std::string& variant,
                                                                  const ZooOptions& options);
   [[nodiscard]] std::shared_ptr<const Result<KernelConstants>> constants();
+  [[nodiscard]] std::shared_ptr<const Result<std::vector<Price>>> prices();
   /// The collective library; an empty version is the library's default.
   [[nodiscard]] std::shared_ptr<const Result<NcclLibrary>> nccl(const std::string& version, const std::string& architecture);
   /// Inputs with the values of `options.set` in place. Errors: as `resolve_values`.
@@ -56,6 +58,7 @@ class Session {
   Cache<KernelConstants> constants_;
   Cache<NcclLibrary> nccl_;
   Cache<EditedInputs> edited_;
+  Cache<std::vector<Price>> prices_;
 };
 
 }  // namespace tbdsim

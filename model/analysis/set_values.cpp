@@ -134,13 +134,16 @@ class Resolver {
     const std::size_t equals = text.find('=');
     if (equals == 0 || equals == std::string::npos || equals + 1 >= text.size())
       return problem(line, fmt::format("expected KEY=VALUE, got {}", quoted(text)));
-    const std::string key = text.substr(0, equals), value = text.substr(equals + 1);
+    // A key with a question mark is passed over where nothing has it.
+    const bool optional = text[equals - 1] == '?';
+    const std::string key = text.substr(0, optional ? equals - 1 : equals), value = text.substr(equals + 1);
     Edit edit{"", "", text, line, static_cast<int>(equals) + 2};
     const std::vector<Match> matches = find(key);
     const auto option = option_of(key);
     if (matches.size() + (option ? 1 : 0) > 1) return several(line, key, matches, option.has_value());
     if (option) return set_option(line, key, *option, value);
     if (matches.size() == 1) return change(line, matches.front(), value, std::move(edit));
+    if (optional) return;
     add(line, key, value, std::move(edit));
   }
 

@@ -1,3 +1,4 @@
+// Long because one file includes CLI11: every option of every verb.
 #include "model/cli/arguments.hpp"
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 #include <functional>
 
 #include "model/analysis/row_options.hpp"
+#include "model/analysis/what_if.hpp"
 #include "model/input/value_list.hpp"
 #include "model/support/edit_distance.hpp"
 #include "model/support/quote.hpp"
@@ -100,6 +102,22 @@ void add_set(CLI::App& verb, std::vector<std::string>& target) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
+void add_what_if(CLI::App& verb, std::vector<std::string>& set) {
+  const auto take = [&set](const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+      const auto what_if = find_what_if(name);
+      if (!what_if) throw CLI::ValidationError("--what-if", what_if.error().front().message);
+      set.insert(set.end(), what_if->set.begin(), what_if->set.end());
+    }
+    return true;
+  };
+  verb.add_option_function<std::vector<std::string>>(
+          "--what-if", take, "A named change, such as amp or nvlink-2x; explain lists\nthem; may be repeated")
+      ->option_text("NAME")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
 /// "1,2,4,8", "1..8" or "4..128*2".
 void add_counts(CLI::App& verb, const std::string& name, const std::string& help, std::vector<int>& target) {
   const auto apply = [name, &target](const std::string& text) {
@@ -144,6 +162,7 @@ void add_job(CLI::App& verb, PredictOptions& o) {
   add_name(verb, "--recompute", "NAME",
            "none, block or full: feature maps computed again\nin backward instead of being kept [none]", o.recompute);
   add_set(verb, o.set);
+  add_what_if(verb, o.set);
 }
 
 void add_seed(CLI::App& verb, PredictOptions& o) {
@@ -161,11 +180,75 @@ void describe_configuration(CLI::App& verb, PredictOptions& o) {
   add_job(verb, o);
 }
 
+/// The options of jobs, each a list.
+void describe_jobs(CLI::App& verb, std::vector<std::pair<std::string, std::string>>& axes) {
+  constexpr std::pair<const char*, const char*> kOptions[] = {{"hw", "Systems or GPUs"},
+                                                              {"model", "Networks"},
+                                                              {"stack", "Frameworks and versions"},
+                                                              {"gpus", "GPUs of the job: 1,2,4 or 1..8"},
+                                                              {"nodes", "Nodes"},
+                                                              {"devices", "These GPUs of every node (no list)"},
+                                                              {"network", "Networks between nodes"},
+                                                              {"batch", "Samples per GPU and step: 16,32 or 4..128*2"},
+                                                              {"image", "Sides of the image"},
+                                                              {"seq-len", "Lengths of a sequence"},
+                                                              {"precision", "fp32, tf32, fp16, bf16, amp"},
+                                                              {"exchange", "How gradients are exchanged"},
+                                                              {"optimizer", "Optimizers"},
+                                                              {"input", "Where samples come from"}};
+  for (const auto& [option, help] : kOptions)
+    add(verb, fmt::format("--{}", option), "A,B,...", help,
+        [&axes, name = std::string(option)](const std::string& text) -> std::string {
+          axes.emplace_back(name, text);
+          return text.empty() ? "a list" : "";
+        });
+}
+
+void describe_compare(CLI::App& verb, CompareArguments& a) {
+  describe_jobs(verb, a.axes);
+  add_set(verb, a.set);
+  add_what_if(verb, a.set);
+  add(verb, "--base", "N", "Candidate that the others are set against [1]", [&a](const std::string& text) -> std::string {
+    const auto base = whole_number(text, 1);
+    a.base = base.value_or(1);
+    return base ? "" : "a whole number of at least 1";
+  });
+  add_format(verb, a.format);
+}
+
+/// "2/8": the second of eight shards.
+std::string set_shard(SweepArguments& a, const std::string& text) {
+  const std::size_t slash = std::min(text.find('/'), text.size());
+  const auto index = whole_number(std::string_view(text).substr(0, slash), 1);
+  const auto count = slash < text.size() ? whole_number(std::string_view(text).substr(slash + 1), 1) : std::nullopt;
+  if (!index || !count || *index > *count) return "a shard such as 2/8";
+  a.shard = static_cast<std::size_t>(*index - 1);
+  a.shards = static_cast<std::size_t>(*count);
+  return "";
+}
+
+void describe_sweep(CLI::App& verb, SweepArguments& a) {
+  verb.add_option("ACTION", a.words, "export FILE, or merge FILE FROM...; none: sweep")->option_text("...");
+  describe_jobs(verb, a.axes);
+  add_set(verb, a.set);
+  add_what_if(verb, a.set);
+  add_name(verb, "--grid", "FILE", "Axes from the [grid] of a scenario; options replace them", a.grid);
+  add_name(verb, "-o,--output", "FILE", "SQLite file for the rows; one that exists is resumed", a.output);
+  add(verb, "--shard", "I/N", "Only this part of the grid [1/1]", [&a](const std::string& text) { return set_shard(a, text); });
+  add_format(verb, a.format);
+}
+
+void describe_explain(CLI::App& verb, ExplainArguments& a) {
+  describe_configuration(verb, a.options);
+  add_format(verb, a.format);
+}
+
 void describe_predict(CLI::App& verb, PredictArguments& a) {
   PredictOptions& o = a.options;
   describe_configuration(verb, o);
   verb.add_flag("--layers", a.layers, "Also the time of every layer");
   verb.add_flag("--kernels", a.kernels, "Also the time and utilisation of every kernel");
+  add_name(verb, "--report", "FILE", "Write everything as one HTML page, readable offline", a.report);
   verb.add_flag("--links", a.links, "Also the bytes and busy share of every link");
   add_name(verb, "--trace", "FILE", "Write the kernels of a step as a Chrome trace (JSON)", a.trace);
   add(verb, "--samples", "N", "Samples of an epoch, such as 1281167 or 256K: also\nthe time of an epoch",
@@ -267,6 +350,9 @@ void describe_topology(CLI::App& verb, TopologyArguments& a) {
 struct CommandLine {
   CLI::App app{"Predicts how fast a DNN trains on described hardware, how far it scales and\nwhether it fits.", "tbdsim"};
   PredictArguments predict;
+  CompareArguments compare;
+  SweepArguments sweep;
+  ExplainArguments explain;
   NetworkArguments network;
   ScaleArguments scale;
   MemoryArguments memory;
@@ -281,6 +367,9 @@ struct CommandLine {
     app.get_formatter()->column_width(kHelpColumn);
     app.require_subcommand(1);
     describe_predict(verb("predict", "Step time, throughput, stages, limit, memory and cost"), predict);
+    describe_compare(verb("compare", "Several jobs side by side: speed-up, memory, price"), compare);
+    describe_sweep(verb("sweep", "A grid of jobs into a file, resumable"), sweep);
+    describe_explain(verb("explain", "What limits a step, its health, and what would help"), explain);
     describe_network(verb("network", "Which arrays delay several nodes, and whether they pay"), network);
     describe_scale(verb("scale", "Epoch time, speed-up and efficiency over GPUs and nodes"), scale);
     describe_memory(verb("memory", "Memory of each GPU, what it is held for, largest batch"), memory);
@@ -354,6 +443,9 @@ std::optional<Stop> wrong_verb(const CommandLine& line, int argc, char** argv) {
 tl::expected<Arguments, Stop> chosen(const CommandLine& line) {
   const std::string verb = line.app.get_subcommands().front()->get_name();
   if (verb == "predict") return line.predict;
+  if (verb == "compare") return line.compare;
+  if (verb == "sweep") return line.sweep;
+  if (verb == "explain") return line.explain;
   if (verb == "network") return line.network;
   if (verb == "scale") return line.scale;
   if (verb == "memory") return line.memory;

@@ -20,6 +20,7 @@ struct PredictArguments {
   Format format = Format::table;
   bool layers = false, kernels = false, links = false;
   std::string trace;                    ///< file to write; empty: none
+  std::string report;                   ///< page to write; empty: none
   std::optional<std::int64_t> samples;  ///< of one epoch
   std::optional<int> epochs;
 };
@@ -72,8 +73,31 @@ struct NetworkArguments {
   Format format = Format::table;
 };
 
-using Arguments = std::variant<PredictArguments, NetworkArguments, ScaleArguments, MemoryArguments, ValidateArguments,
-                               ListArguments, ShowArguments, TopologyArguments>;
+struct CompareArguments {
+  std::vector<std::pair<std::string, std::string>> axes;  ///< options (without dashes) and their lists, in table order
+  std::vector<std::string> set;                           ///< KEY=VALUE
+  int base = 1;                                           ///< candidate that the others are set against, from 1
+  Format format = Format::table;
+};
+
+struct SweepArguments {
+  std::vector<std::pair<std::string, std::string>> axes;  ///< options (without dashes) and their lists
+  std::vector<std::string> set;                           ///< KEY=VALUE
+  std::vector<std::string> words;                         ///< "export" or "merge" with files; none: sweep
+  std::string grid;                                       ///< scenario file whose grid is swept
+  std::string output;                                     ///< SQLite file
+  std::size_t shard = 0, shards = 1;
+  Format format = Format::csv;  ///< of an export
+};
+
+struct ExplainArguments {
+  PredictOptions options;
+  Format format = Format::table;
+};
+
+using Arguments =
+    std::variant<PredictArguments, NetworkArguments, ScaleArguments, MemoryArguments, CompareArguments, SweepArguments,
+                 ExplainArguments, ValidateArguments, ListArguments, ShowArguments, TopologyArguments>;
 
 /// Why there is nothing to run: help or the version (exit code 0, for stdout), or bad usage (2, for stderr).
 struct Stop {

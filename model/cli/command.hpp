@@ -7,11 +7,16 @@ namespace tbdsim {
 
 /// The answers that claims may ask for, one function per verb (`leaf_source.cpp` lists the verbs).
 [[nodiscard]] Result<Answer> answer(const PredictArguments& arguments, Session& session);
+[[nodiscard]] Result<Answer> answer(const CompareArguments& arguments, Session& session);
+[[nodiscard]] Result<Answer> answer(const ExplainArguments& arguments, Session& session);
 [[nodiscard]] Result<Answer> answer(const TopologyArguments& arguments, Session& session);
 [[nodiscard]] Result<Answer> answer(const ShowArguments& arguments, Session& session);
 
 /// One function per verb: one analysis, one report. Each returns the program's exit code.
 [[nodiscard]] int run(const PredictArguments& arguments, const Catalogue& catalogue);
+[[nodiscard]] int run(const CompareArguments& arguments, const Catalogue& catalogue);
+[[nodiscard]] int run(const SweepArguments& arguments, const Catalogue& catalogue);
+[[nodiscard]] int run(const ExplainArguments& arguments, const Catalogue& catalogue);
 [[nodiscard]] int run(const NetworkArguments& arguments, const Catalogue& catalogue);
 [[nodiscard]] int run(const ScaleArguments& arguments, const Catalogue& catalogue);
 [[nodiscard]] int run(const MemoryArguments& arguments, const Catalogue& catalogue);

@@ -3,6 +3,7 @@
 #include "model/cli/command.hpp"
 #include "model/cli/output.hpp"
 #include "model/report/csv.hpp"
+#include "model/report/html.hpp"
 #include "model/report/json.hpp"
 #include "model/report/predict_table.hpp"
 
@@ -21,12 +22,27 @@ std::string formatted(Format format, const Prediction& prediction, const Predict
   return predict_table(prediction, parts);
 }
 
+/// The same job on 1, 2, 4, ... GPUs up to its own number; numbers that do not fill nodes are left out.
+std::vector<Prediction> scaling_points(Session& session, PredictOptions options, const Prediction& whole) {
+  std::vector<Prediction> points;
+  options.detail = false;
+  options.nodes.reset();
+  options.devices.clear();
+  for (int gpus = 1; gpus < whole.gpus; gpus *= 2) {
+    options.gpus = gpus;
+    if (auto point = predict(session, options)) points.push_back(std::move(*point));
+  }
+  if (!points.empty()) points.push_back(whole);
+  return points;
+}
+
 }  // namespace
 
 Result<Answer> answer(const PredictArguments& arguments, Session& session) {
   if (arguments.epochs && !arguments.samples) return fail("--epochs needs --samples, the size of the data set");
   PredictOptions options = arguments.options;
-  options.detail = arguments.layers || arguments.kernels || arguments.links || !arguments.trace.empty();
+  options.detail =
+      arguments.layers || arguments.kernels || arguments.links || !arguments.trace.empty() || !arguments.report.empty();
   const auto prediction = predict(session, options);
   if (!prediction) return tl::make_unexpected(prediction.error());
   if (!arguments.trace.empty()) {
@@ -35,6 +51,10 @@ Result<Answer> answer(const PredictArguments& arguments, Session& session) {
   }
   PredictParts parts{arguments.layers, arguments.kernels, arguments.links, std::nullopt};
   if (arguments.samples) parts.epochs = estimate_epochs(*prediction, *arguments.samples, arguments.epochs.value_or(1));
+  if (!arguments.report.empty()) {
+    const std::string page = html_report(*prediction, parts, scaling_points(session, options, *prediction));
+    if (const auto written = write_file(arguments.report, page); !written) return tl::make_unexpected(written.error());
+  }
   return Answer{formatted(arguments.format, *prediction, parts), prediction->notices};
 }
 

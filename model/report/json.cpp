@@ -1,3 +1,4 @@
+// Long because every JSON text that a verb writes shares its parts.
 #include "model/report/json.hpp"
 
 #include <cmath>
@@ -280,9 +281,7 @@ void add_collective(Json& json, const CollectiveSurvey& c) {
   for (const CollectiveRow& row : c.rows) json["rows"].push_back(row_json(row));
 }
 
-}  // namespace
-
-std::string predict_json(const Prediction& p, const PredictParts& parts) {
+Json prediction(const Prediction& p, const PredictParts& parts) {
   Json json{{"schema", "tbdsim.predict/1"}, {"tool", tool()}, {"level", kLevel}, {"inputs", inputs(p)}, {"config", config(p)}};
   json["step_time_s"] = ranged(p.step_time);
   json["throughput"] = {{"value", p.throughput.value},
@@ -311,6 +310,45 @@ std::string predict_json(const Prediction& p, const PredictParts& parts) {
   for (const ProvenanceEntry& e : p.provenance)
     json["provenance"].push_back({{"what", e.what}, {"kind", e.kind}, {"source", e.source}});
   json["notices"] = p.notices;
+  return json;
+}
+
+}  // namespace
+
+std::string predict_json(const Prediction& p, const PredictParts& parts) { return text(prediction(p, parts)); }
+
+std::string compare_json(const Comparison& comparison) {
+  Json json{
+      {"schema", "tbdsim.compare/1"}, {"tool", tool()}, {"level", kLevel}, {"base", comparison.base}, {"rows", Json::array()}};
+  for (const Candidate& c : comparison.candidates) {
+    Json row = c.problem.empty() ? prediction(c.prediction, {}) : Json{{"problem", c.problem}};
+    for (const auto& [option, value] : c.varied) row["config"]["varied"][option] = value;
+    if (c.problem.empty()) {
+      row["speedup"] = {{"value", c.speedup.value}, {"low", c.speedup.low}, {"high", c.speedup.high}};
+      row["apart"] = c.apart;
+    }
+    json["rows"].push_back(std::move(row));
+  }
+  return text(json);
+}
+
+std::string explain_json(const Explanation& e) {
+  Json json{{"schema", "tbdsim.explain/1"}, {"tool", tool()}, {"level", kLevel}, {"config", config(e.base)}};
+  json["step_time_s"] = ranged(e.base.step_time);
+  json["limits"] = Json::array();
+  for (const Limit& l : e.base.limits) json["limits"].push_back(limit(l));
+  json["checks"] = Json::array();
+  for (const HealthCheck& c : e.checks) json["checks"].push_back({{"name", c.name}, {"passed", c.passed}, {"text", c.text}});
+  json["what_ifs"] = Json::array();
+  for (const WhatIfOutcome& o : e.what_ifs) {
+    Json row{{"name", o.name}, {"text", o.text}};
+    if (!o.problem.empty()) {
+      row["problem"] = o.problem;
+    } else {
+      row.update({{"gain", o.gain}, {"fits", o.fits}, {"step_time_s", ranged(o.step_time)}, {"limit", limit(o.limit)}});
+    }
+    json["what_ifs"].push_back(std::move(row));
+  }
   return text(json);
 }
 
@@ -406,6 +444,24 @@ std::string topology_json(const TopologySurvey& s, const std::vector<TransferWay
   }
   if (collective != nullptr) add_collective(json, *collective);
   return text(json);
+}
+
+std::string sweep_row_json(const SweepRow& r, const std::vector<std::pair<std::string, std::string>>& config) {
+  Json options = Json::object();
+  for (const auto& [option, value] : config) options[option] = value;
+  Json json{{"config", options}};
+  if (!r.problem.empty()) {
+    json["problem"] = r.problem;
+  } else {
+    json["step_time_s"] = {{"value", r.step_time_s}, {"low", r.step_time_low_s}, {"high", r.step_time_high_s}};
+    json["throughput"] = {{"value", r.throughput}, {"unit", "samples/s"}};
+    json["limit"] = {{"resource", r.limit}, {"share", r.limit_share}};
+    json["memory"] = {{"fits", r.fits}, {"peak_bytes", whole(Bytes(r.peak_bytes))}};
+    json["cost"] = {{"usd_per_hour", or_null(r.usd_per_hour)},
+                    {"usd_per_million_samples", or_null(r.usd_per_million_samples)},
+                    {"joule_per_sample", or_null(r.joule_per_sample)}};
+  }
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 std::string network_json(const NetworkProfile& p) {

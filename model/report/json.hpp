@@ -3,10 +3,13 @@
 #include <string>
 
 #include "model/analysis/accuracy.hpp"
+#include "model/analysis/compare.hpp"
 #include "model/analysis/epoch.hpp"
+#include "model/analysis/explain.hpp"
 #include "model/analysis/memory_report.hpp"
 #include "model/analysis/predict.hpp"
 #include "model/analysis/scenario_file.hpp"
+#include "model/analysis/sweep_store.hpp"
 
 namespace tbdsim {
 
@@ -25,6 +28,15 @@ struct PredictParts {
 /// One object of schema "tbdsim.validate/1": every row, validation and fit groups apart, totals.
 /// With the claims of scenarios, where there are any.
 [[nodiscard]] std::string accuracy_json(const Accuracy& accuracy, const std::vector<AssessedClaim>& claims = {});
+
+/// One object of schema "tbdsim.compare/1": for each candidate what `predict` says, with the varied options in `config`.
+[[nodiscard]] std::string compare_json(const Comparison& comparison);
+
+/// One object of schema "tbdsim.explain/1": limits, health checks, what-ifs by gain.
+[[nodiscard]] std::string explain_json(const Explanation& explanation);
+
+/// One row of a sweep as an object on one line, for the list of "tbdsim.sweep/1"; `config` are its options.
+[[nodiscard]] std::string sweep_row_json(const SweepRow& row, const std::vector<std::pair<std::string, std::string>>& config);
 
 /// The kernels of one GPU as complete events of the Trace Event Format, which chrome://tracing and Perfetto load. Expects a
 /// prediction made with `detail`.

@@ -1,0 +1,63 @@
+#include "model/analysis/compare.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/analysis/session.hpp"
+
+namespace tbdsim {
+namespace {
+
+/// Ratio of two rates with its range, their logarithms independent.
+Ranged<double> ratio(const Ranged<double>& a, const Ranged<double>& b) {
+  const double value = a.value / b.value;
+  const auto above = [](const Ranged<double>& r) { return std::log(r.high / r.value); };
+  const auto under = [](const Ranged<double>& r) { return std::log(r.value / r.low); };
+  return {value, value * std::exp(-std::hypot(under(a), above(b))), value * std::exp(std::hypot(above(a), under(b)))};
+}
+
+Candidate candidate(Session& session, const StudyGrid& grid, std::size_t point) {
+  Candidate found;
+  const auto options = grid.at(point);
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    if (grid.axes[i].values.size() < 2) continue;
+    found.varied.push_back(options[i]);
+    found.label += fmt::format("{}{}", found.label.empty() ? "" : " ", options[i].second);
+  }
+  const auto job = options_of(options, grid.set);
+  auto prediction = job ? predict(session, *job) : Result<Prediction>(tl::make_unexpected(job.error()));
+  if (prediction)
+    found.prediction = std::move(*prediction);
+  else
+    found.problem = prediction.error().front().message;
+  return found;
+}
+
+}  // namespace
+
+Result<Comparison> compare(Session& session, const StudyGrid& grid, std::size_t base) {
+  constexpr std::size_t kMostCandidates = 10'000;
+  const std::size_t points = grid.points();
+  if (points > kMostCandidates)
+    return fail(fmt::format("{} candidates: compare takes at most {}, sweep any number", points, kMostCandidates));
+  if (base >= points) return fail(fmt::format("--base {}: there are {} candidates", base + 1, points));
+  Comparison comparison;
+  comparison.candidates.resize(points);
+  comparison.base = base;
+#pragma omp parallel for schedule(dynamic)
+  for (std::size_t i = 0; i < points; ++i) comparison.candidates[i] = candidate(session, grid, i);
+  const Candidate& reference = comparison.candidates[base];
+  if (!reference.problem.empty()) return fail(reference.problem);
+  for (std::size_t i = 0; i < points; ++i) {
+    Candidate& other = comparison.candidates[i];
+    if (!other.problem.empty()) continue;
+    other.speedup =
+        i == base ? Ranged<double>{1.0, 1.0, 1.0} : ratio(other.prediction.throughput, reference.prediction.throughput);
+    other.apart = i == base || other.speedup.low > 1.0 || other.speedup.high < 1.0;
+  }
+  return comparison;
+}
+
+}  // namespace tbdsim

@@ -1,0 +1,32 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/analysis/study_grid.hpp"
+
+namespace tbdsim {
+
+/// One candidate of a comparison.
+struct Candidate {
+  std::vector<std::pair<std::string, std::string>> varied;  ///< the options that differ between candidates
+  std::string label;                                        ///< their values
+  std::string problem;                                      ///< why it cannot be predicted; then the rest is empty
+  Prediction prediction;
+  Ranged<double> speedup;  ///< throughput over that of the base
+  bool apart = true;       ///< false: the range of the speed-up holds 1, so no better or worse can be said
+};
+
+struct Comparison {
+  std::vector<Candidate> candidates;  ///< in grid order
+  std::size_t base = 0;
+};
+
+/// Predicts every point of a grid and sets it against the point `base`.
+///
+/// The errors of two predictions are taken as independent, which makes the range of a speed-up wider than it is for
+/// candidates that share a device or a network. Errors: a point that cannot be read; the base cannot be predicted.
+[[nodiscard]] Result<Comparison> compare(Session& session, const StudyGrid& grid, std::size_t base);
+
+}  // namespace tbdsim

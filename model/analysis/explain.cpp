@@ -1,0 +1,76 @@
+#include "model/analysis/explain.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/analysis/session.hpp"
+#include "model/analysis/what_if.hpp"
+#include "model/units/format.hpp"
+
+namespace tbdsim {
+namespace {
+
+constexpr double kBusyEnough = 0.90, kMemoryFull = 0.95, kCpuFull = 0.90, kWaitsTooLong = 0.10;
+/// Less than this is rounding, not a change.
+constexpr double kNoChange = 1e-9;
+
+HealthCheck at_least(const std::string& name, double value, double bound) {
+  return {name, value >= bound, fmt::format("{:.0f} %, at least {:.0f} % is healthy", 100.0 * value, 100.0 * bound)};
+}
+HealthCheck below(const std::string& name, double value, double bound) {
+  return {name, value < bound, fmt::format("{:.1f} %, below {:.0f} % is healthy", 100.0 * value, 100.0 * bound)};
+}
+
+std::vector<HealthCheck> health(const Prediction& p) {
+  double fullest = 0.0;
+  for (const GpuMemory& gpu : p.memory.gpus) fullest = std::max<double>(fullest, gpu.peak / p.memory.capacity);
+  const Seconds step = p.step_time.value;
+  return {at_least("GPU busy", p.utilization.gpu_busy, kBusyEnough),
+          below("GPU memory used", fullest, kMemoryFull),
+          below("CPU busy", p.utilization.cpu, kCpuFull),
+          below("waiting for input", p.stages.input_exposed / step, kWaitsTooLong),
+          below("waiting for the exchange", p.stages.exchange_exposed / step, kWaitsTooLong),
+          below("waiting for the host", p.stages.host_exposed / step, kWaitsTooLong)};
+}
+
+WhatIfOutcome outcome_of(Session& session, const PredictOptions& options, const WhatIf& what_if, const Prediction& base) {
+  WhatIfOutcome outcome{what_if.name, what_if.text, 0.0, true, {}, {}, {}};
+  PredictOptions changed = options;
+  changed.set.insert(changed.set.end(), what_if.set.begin(), what_if.set.end());
+  const auto prediction = predict(session, changed);
+  if (!prediction) {
+    outcome.problem = prediction.error().front().message;
+    return outcome;
+  }
+  outcome.gain = prediction->throughput.value / base.throughput.value - 1.0;
+  outcome.fits = prediction->memory.fits;
+  outcome.step_time = prediction->step_time;
+  outcome.limit = prediction->limit;
+  return outcome;
+}
+
+}  // namespace
+
+Result<Explanation> explain(Session& session, const PredictOptions& options) {
+  auto base = predict(session, options);
+  if (!base) return tl::make_unexpected(base.error());
+  Explanation explanation{std::move(*base), {}, {}};
+  explanation.checks = health(explanation.base);
+  const std::vector<WhatIf>& all = what_ifs();
+  std::vector<WhatIfOutcome> outcomes(all.size());
+#pragma omp parallel for schedule(dynamic)
+  for (std::size_t i = 0; i < all.size(); ++i) outcomes[i] = outcome_of(session, options, all[i], explanation.base);
+  for (WhatIfOutcome& outcome : outcomes) {
+    if (outcome.problem.empty() && std::abs(outcome.gain) < kNoChange && outcome.fits == explanation.base.memory.fits)
+      outcome.problem = "changes nothing here";
+  }
+  std::stable_sort(outcomes.begin(), outcomes.end(), [](const WhatIfOutcome& a, const WhatIfOutcome& b) {
+    if (a.problem.empty() != b.problem.empty()) return a.problem.empty();
+    return a.gain > b.gain;
+  });
+  explanation.what_ifs = std::move(outcomes);
+  return explanation;
+}
+
+}  // namespace tbdsim

@@ -1,0 +1,40 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/analysis/predict.hpp"
+
+namespace tbdsim {
+
+/// One rule of a healthy training run.
+struct HealthCheck {
+  std::string name;
+  bool passed = true;
+  std::string text;  ///< what was found, and what the rule asks
+};
+
+/// A named change and what it is predicted to bring.
+struct WhatIfOutcome {
+  std::string name, text;
+  double gain = 0.0;  ///< throughput over that of the base, minus 1
+  bool fits = true;
+  Ranged<Seconds> step_time;
+  Limit limit;          ///< what bounds the step then
+  std::string problem;  ///< why it does not apply here; then the rest is empty
+};
+
+/// Why a step takes as long as it does, and what would help.
+struct Explanation {
+  Prediction base;
+  std::vector<HealthCheck> checks;
+  std::vector<WhatIfOutcome> what_ifs;  ///< by gain, largest first; those that do not apply last
+};
+
+/// Explains a configuration: predicts it, checks its health, and predicts every named change. Errors: as `predict`.
+///
+/// Rules of health: GPUs busy at least 90 % of the time, memory of the GPU below 95 %, CPU below 90 %, and no more than 10 %
+/// of the step waiting for input or exchange. Source: performance and profiling deck, check list.
+[[nodiscard]] Result<Explanation> explain(Session& session, const PredictOptions& options);
+
+}  // namespace tbdsim

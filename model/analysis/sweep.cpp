@@ -1,0 +1,118 @@
+#include "model/analysis/sweep.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "model/analysis/session.hpp"
+#include "model/input/digest.hpp"
+#include "model/input/file_text.hpp"
+
+namespace tbdsim {
+namespace {
+
+/// Rows that are committed together: a second of work at most, and what an interruption may lose.
+constexpr std::size_t kBatch = 512;
+
+using Point = std::vector<std::pair<std::string, std::string>>;
+
+std::string config_text(const Point& point) {
+  std::string text;
+  for (const auto& [option, value] : point) text += fmt::format("{}={}\n", option, value);
+  return text;
+}
+
+/// Digest of a user's files among the values of a point; names of the catalogue have none.
+std::string files_text(const Point& point) {
+  std::string text;
+  for (const auto& [option, value] : point) {
+    std::error_code ignored;
+    if (value.find('.') == std::string::npos || !std::filesystem::is_regular_file(value, ignored)) continue;
+    const auto bytes = read_file(value);
+    if (bytes) text += fmt::format("{} {}\n", value, sha256_hex(*bytes));
+  }
+  return text;
+}
+
+SweepRow predicted(Session& session, const StudyGrid& grid, const Point& point, SweepRow row) {
+  const auto options = options_of(point, grid.set);
+  const auto prediction = options ? predict(session, *options) : Result<Prediction>(tl::make_unexpected(options.error()));
+  if (!prediction) {
+    row.problem = prediction.error().front().message;
+    return row;
+  }
+  const Prediction& p = *prediction;
+  row.step_time_s = p.step_time.value.base();
+  row.step_time_low_s = p.step_time.low.base();
+  row.step_time_high_s = p.step_time.high.base();
+  row.throughput = p.throughput.value;
+  row.limit = p.limit.resource;
+  row.limit_share = p.limit.share;
+  row.fits = p.memory.fits;
+  for (const GpuMemory& gpu : p.memory.gpus) row.peak_bytes = std::max(row.peak_bytes, gpu.peak.base());
+  row.usd_per_hour = p.usd_per_hour;
+  row.usd_per_million_samples = p.usd_per_million_samples;
+  row.joule_per_sample = p.joule_per_sample;
+  return row;
+}
+
+}  // namespace
+
+std::string grid_text(const StudyGrid& grid) {
+  std::string text;
+  for (const GridAxis& axis : grid.axes) text += fmt::format("{}={}\n", axis.option, fmt::join(axis.values, ","));
+  for (const std::string& set : grid.set) text += fmt::format("set {}\n", set);
+  return text;
+}
+
+Result<std::string> catalogue_digest(const Catalogue& catalogue) {
+  std::vector<std::string> paths;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(catalogue.root + "/hardware", ignored)) {
+    if (entry.path().extension() == ".toml") paths.push_back(entry.path().string());
+  }
+  std::sort(paths.begin(), paths.end());
+  std::string digests = TBDSIM_VERSION;
+  for (const std::string& path : paths) {
+    const auto text = read_file(path);
+    if (!text) return tl::make_unexpected(text.error());
+    digests += sha256_hex(*text);
+  }
+  return sha256_hex(digests);
+}
+
+Result<SweepProgress> sweep(Session& session, const StudyGrid& grid, SweepShard shard, SweepStore& store,
+                            const std::function<void(const SweepProgress&)>& progress) {
+  const auto catalogue = catalogue_digest(session.catalogue());
+  if (!catalogue) return tl::make_unexpected(catalogue.error());
+  const std::string changes = fmt::format("{}\n{}\n", *catalogue, fmt::join(grid.set, "\n"));
+  const std::size_t points = grid.points();
+  SweepProgress state;
+  state.all = points > shard.index ? (points - shard.index + shard.count - 1) / shard.count : 0;
+  std::vector<SweepRow> rows;
+  std::vector<Point> todo;
+  for (std::size_t next = shard.index; next < points;) {
+    rows.clear();
+    todo.clear();
+    for (; next < points && todo.size() < kBatch; next += shard.count) {
+      Point point = grid.at(next);
+      SweepRow row;
+      row.position = static_cast<std::int64_t>(next);
+      row.config = config_text(point);
+      row.digest = sha256_hex(changes + row.config + files_text(point));
+      ++state.done;
+      if (store.has(row.digest)) continue;
+      rows.push_back(std::move(row));
+      todo.push_back(std::move(point));
+    }
+#pragma omp parallel for schedule(dynamic, 4)
+    for (std::size_t i = 0; i < todo.size(); ++i) rows[i] = predicted(session, grid, todo[i], std::move(rows[i]));
+    if (const auto stored = store.add(rows); !stored) return tl::make_unexpected(stored.error());
+    state.predicted += rows.size();
+    progress(state);
+  }
+  return state;
+}
+
+}  // namespace tbdsim

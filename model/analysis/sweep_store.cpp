@@ -1,0 +1,176 @@
+#include "model/analysis/sweep_store.hpp"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <filesystem>
+
+namespace tbdsim {
+namespace {
+
+// A row without rowid, so that the file does not depend on the order in which rows came.
+constexpr const char* kTables =
+    "CREATE TABLE IF NOT EXISTS sweep (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS point (digest TEXT PRIMARY KEY, position INTEGER, config TEXT, problem TEXT, step_time_s REAL,"
+    " step_time_low_s REAL, step_time_high_s REAL, throughput REAL, limiting TEXT, limit_share REAL, fits INTEGER, peak_bytes "
+    "REAL,"
+    " usd_per_hour REAL, usd_per_million_samples REAL, joule_per_sample REAL) WITHOUT ROWID;";
+constexpr int kWaitMilliseconds = 10'000;  // for another process that writes
+
+void bind_text(sqlite3_stmt* statement, int index, const std::string& text) {
+  sqlite3_bind_text(statement, index, text.data(), static_cast<int>(text.size()), SQLITE_TRANSIENT);
+}
+
+void bind_optional(sqlite3_stmt* statement, int index, const std::optional<double>& value) {
+  if (value)
+    sqlite3_bind_double(statement, index, *value);
+  else
+    sqlite3_bind_null(statement, index);
+}
+
+std::string column_text(sqlite3_stmt* statement, int index) {
+  const auto* text = sqlite3_column_text(statement, index);
+  if (text == nullptr) return "";
+  return {reinterpret_cast<const char*>(text), static_cast<std::size_t>(sqlite3_column_bytes(statement, index))};
+}
+
+std::optional<double> column_optional(sqlite3_stmt* statement, int index) {
+  if (sqlite3_column_type(statement, index) == SQLITE_NULL) return std::nullopt;
+  return sqlite3_column_double(statement, index);
+}
+
+void bind_row(sqlite3_stmt* statement, const SweepRow& row) {
+  bind_text(statement, 1, row.digest);
+  sqlite3_bind_int64(statement, 2, row.position);
+  bind_text(statement, 3, row.config);
+  bind_text(statement, 4, row.problem);
+  sqlite3_bind_double(statement, 5, row.step_time_s);
+  sqlite3_bind_double(statement, 6, row.step_time_low_s);
+  sqlite3_bind_double(statement, 7, row.step_time_high_s);
+  sqlite3_bind_double(statement, 8, row.throughput);
+  bind_text(statement, 9, row.limit);
+  sqlite3_bind_double(statement, 10, row.limit_share);
+  sqlite3_bind_int(statement, 11, row.fits ? 1 : 0);
+  sqlite3_bind_double(statement, 12, row.peak_bytes);
+  bind_optional(statement, 13, row.usd_per_hour);
+  bind_optional(statement, 14, row.usd_per_million_samples);
+  bind_optional(statement, 15, row.joule_per_sample);
+}
+
+SweepRow read_row(sqlite3_stmt* statement) {
+  SweepRow row;
+  row.digest = column_text(statement, 0);
+  row.position = sqlite3_column_int64(statement, 1);
+  row.config = column_text(statement, 2);
+  row.problem = column_text(statement, 3);
+  row.step_time_s = sqlite3_column_double(statement, 4);
+  row.step_time_low_s = sqlite3_column_double(statement, 5);
+  row.step_time_high_s = sqlite3_column_double(statement, 6);
+  row.throughput = sqlite3_column_double(statement, 7);
+  row.limit = column_text(statement, 8);
+  row.limit_share = sqlite3_column_double(statement, 9);
+  row.fits = sqlite3_column_int(statement, 10) != 0;
+  row.peak_bytes = sqlite3_column_double(statement, 11);
+  row.usd_per_hour = column_optional(statement, 12);
+  row.usd_per_million_samples = column_optional(statement, 13);
+  row.joule_per_sample = column_optional(statement, 14);
+  return row;
+}
+
+}  // namespace
+
+void SweepStore::Close::operator()(sqlite3* database) const { sqlite3_close(database); }
+void SweepStore::Close::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+SweepStore::SweepStore(SweepStore&&) noexcept = default;
+SweepStore::~SweepStore() = default;
+
+tl::unexpected<Errors> SweepStore::problem(const std::string& doing) const {
+  return tl::make_unexpected(
+      Errors{Error{fmt::format("{}: {}", doing, sqlite3_errmsg(database_.get())), SourceRef{path_, 0, 0}}});
+}
+
+Result<void> SweepStore::run(const std::string& sql) const {
+  if (sqlite3_exec(database_.get(), sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) return problem("cannot use this sweep");
+  return {};
+}
+
+SweepStore::Statement SweepStore::prepare(const std::string& sql) const {
+  sqlite3_stmt* statement = nullptr;
+  sqlite3_prepare_v2(database_.get(), sql.c_str(), -1, &statement, nullptr);
+  return Statement(statement);
+}
+
+std::string SweepStore::text_of(const std::string& sql) const {
+  const Statement statement = prepare(sql);
+  return statement && sqlite3_step(statement.get()) == SQLITE_ROW ? column_text(statement.get(), 0) : "";
+}
+
+Result<SweepStore> SweepStore::open(const std::string& path, const std::string& grid, bool make) {
+  std::error_code ignored;
+  if (!make && !std::filesystem::is_regular_file(path, ignored))
+    return tl::make_unexpected(Errors{Error{"no such sweep", SourceRef{path, 0, 0}}});
+  SweepStore store;
+  store.path_ = path;
+  sqlite3* database = nullptr;
+  const int opened = sqlite3_open(path.c_str(), &database);
+  store.database_.reset(database);
+  if (opened != SQLITE_OK) return store.problem("cannot open");
+  sqlite3_busy_timeout(database, kWaitMilliseconds);
+  for (const std::string& sql :
+       {std::string("PRAGMA journal_mode = WAL;"), std::string("PRAGMA synchronous = NORMAL;"), std::string(kTables)}) {
+    if (auto done = store.run(sql); !done) return tl::make_unexpected(done.error());
+  }
+  const std::string held = store.grid();
+  if (held.empty() && !grid.empty()) {
+    const Statement name = store.prepare("INSERT OR IGNORE INTO sweep VALUES ('grid', ?)");
+    bind_text(name.get(), 1, grid);
+    if (sqlite3_step(name.get()) != SQLITE_DONE) return store.problem("cannot write");
+  } else if (!grid.empty() && held != grid) {
+    return tl::make_unexpected(Errors{Error{"holds another sweep; name another file with -o", SourceRef{path, 0, 0}}});
+  }
+  store.find_ = store.prepare("SELECT 1 FROM point WHERE digest = ?");
+  store.insert_ = store.prepare("INSERT OR IGNORE INTO point VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+  if (!store.find_ || !store.insert_) return store.problem("not a sweep");
+  return store;
+}
+
+std::string SweepStore::grid() const { return text_of("SELECT value FROM sweep WHERE key = 'grid'"); }
+
+std::int64_t SweepStore::rows() const {
+  const Statement count = prepare("SELECT count(*) FROM point");
+  return count && sqlite3_step(count.get()) == SQLITE_ROW ? sqlite3_column_int64(count.get(), 0) : 0;
+}
+
+bool SweepStore::has(const std::string& digest) const {
+  sqlite3_reset(find_.get());
+  bind_text(find_.get(), 1, digest);
+  return sqlite3_step(find_.get()) == SQLITE_ROW;
+}
+
+Result<void> SweepStore::add(const std::vector<SweepRow>& rows) {
+  if (rows.empty()) return {};
+  sqlite3_reset(find_.get());
+  if (auto begun = run("BEGIN IMMEDIATE"); !begun) return begun;
+  for (const SweepRow& row : rows) {
+    sqlite3_reset(insert_.get());
+    bind_row(insert_.get(), row);
+    if (sqlite3_step(insert_.get()) != SQLITE_DONE) {
+      auto failed = problem("cannot write");
+      (void)run("ROLLBACK");
+      return failed;
+    }
+  }
+  sqlite3_reset(insert_.get());
+  return run("COMMIT");
+}
+
+Result<void> SweepStore::each(const std::function<void(const SweepRow&)>& visit) const {
+  const Statement all = prepare("SELECT * FROM point ORDER BY position, digest");
+  if (!all) return problem("cannot read");
+  int status = sqlite3_step(all.get());
+  for (; status == SQLITE_ROW; status = sqlite3_step(all.get())) visit(read_row(all.get()));
+  if (status != SQLITE_DONE) return problem("cannot read");
+  return {};
+}
+
+}  // namespace tbdsim

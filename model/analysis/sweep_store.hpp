@@ -1,0 +1,66 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/support/result.hpp"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace tbdsim {
+
+/// One finished point of a sweep. Figures are absent where it could not be predicted.
+struct SweepRow {
+  std::int64_t position = 0;  ///< in the grid
+  std::string digest;         ///< of the configuration, its files and this version
+  std::string config;         ///< "hw=dgx1\nmodel=resnet50\n...", in the order of the axes
+  std::string problem;        ///< why there are no figures
+  double step_time_s = 0, step_time_low_s = 0, step_time_high_s = 0, throughput = 0;
+  std::string limit;
+  double limit_share = 0;
+  bool fits = true;
+  double peak_bytes = 0;
+  std::optional<double> usd_per_hour, usd_per_million_samples, joule_per_sample;
+};
+
+/// The rows of a sweep in an SQLite file. What was committed survives the end of the process, whenever it comes.
+class SweepStore {
+ public:
+  /// Opens or makes a file for the sweep called `grid`, a text that tells one grid from another; empty: whatever it
+  /// holds. Errors: not an SQLite file, or one of another sweep; the system's reason.
+  [[nodiscard]] static Result<SweepStore> open(const std::string& path, const std::string& grid, bool make);
+  SweepStore(SweepStore&&) noexcept;
+  SweepStore& operator=(SweepStore&&) = delete;
+  ~SweepStore();
+
+  [[nodiscard]] bool has(const std::string& digest) const;
+  [[nodiscard]] std::string grid() const;
+  [[nodiscard]] std::int64_t rows() const;
+  /// Adds rows at once, or none; a digest that is there already stays as it is.
+  [[nodiscard]] Result<void> add(const std::vector<SweepRow>& rows);
+  /// Every row in the order of the grid.
+  [[nodiscard]] Result<void> each(const std::function<void(const SweepRow&)>& visit) const;
+
+ private:
+  struct Close {
+    void operator()(sqlite3* database) const;
+    void operator()(sqlite3_stmt* statement) const;
+  };
+  using Statement = std::unique_ptr<sqlite3_stmt, Close>;
+
+  std::string path_;
+  std::unique_ptr<sqlite3, Close> database_;
+  Statement find_, insert_;
+
+  SweepStore() = default;
+  [[nodiscard]] Result<void> run(const std::string& sql) const;
+  [[nodiscard]] Statement prepare(const std::string& sql) const;
+  [[nodiscard]] std::string text_of(const std::string& sql) const;
+  [[nodiscard]] tl::unexpected<Errors> problem(const std::string& doing) const;
+};
+
+}  // namespace tbdsim

@@ -1,0 +1,50 @@
+#include "model/analysis/what_if.hpp"
+
+#include <fmt/format.h>
+
+#include "model/support/edit_distance.hpp"
+
+namespace tbdsim {
+
+const std::vector<WhatIf>& what_ifs() {
+  static const std::vector<WhatIf> kWhatIfs{
+      {"amp", "mixed precision", {"parallel.precision=amp"}},
+      {"batch-2x", "twice the batch per GPU", {"parallel.batch=2x"}},
+      {"batch-half", "half the batch per GPU", {"parallel.batch=0.5x"}},
+      {"gpus-2x", "twice as many GPUs", {"parallel.gpus=2x"}},
+      {"compute-2x",
+       "GPUs of twice the peak rate",
+       {"hw.device.peak_fp32=2x", "hw.device.peak_tf32_tensor?=2x", "hw.device.peak_fp16_tensor?=2x",
+        "hw.device.peak_bf16_tensor?=2x", "hw.device.peak_fp8_tensor?=2x", "hw.device.peak_fp16_vector?=2x"}},
+      {"gpu-memory-bandwidth-2x", "GPU memory twice as fast", {"hw.device.memory_bandwidth=2x"}},
+      {"gpu-memory-2x", "GPUs with twice the memory", {"hw.device.memory_capacity=2x"}},
+      {"nvlink-2x", "NVLink twice as fast", {"hw.link.nvlink.bandwidth=2x"}},
+      {"pcie-2x", "PCIe twice as fast", {"hw.link.pcie.bandwidth=2x"}},
+      {"network-2x", "network between nodes twice as fast", {"network.bandwidth=2x", "network.achieved?=2x"}},
+      {"host-2x", "host issues operators twice as fast", {"stack.host.dispatch=0.5x", "stack.host.update_dispatch=0.5x"}},
+      {"no-launch-cost", "operators issued at no cost", {"stack.host.dispatch=0x", "stack.host.update_dispatch=0x"}},
+      {"fused-optimizer",
+       "one update kernel for many arrays",
+       {"stack.update.kind=multi_tensor", "stack.update.kernels_per_array=1"}},
+      {"fused-batch-norm-relu", "batch norm and ReLU in one kernel", {"stack.operators.fuses_batch_norm_relu=true"}},
+      {"fused-elementwise", "chains of element-wise operators fused", {"stack.operators.fuses_elementwise=true"}},
+      {"inplace-activation", "activations overwrite their input", {"stack.operators.inplace_activation=true"}},
+      {"no-overlap", "gradients exchanged after the backward pass", {"stack.exchange.overlaps_backward=false"}},
+      {"overlap", "gradients exchanged during the backward pass", {"stack.exchange.overlaps_backward=true"}},
+  };
+  return kWhatIfs;
+}
+
+Result<WhatIf> find_what_if(const std::string& name) {
+  std::vector<std::string> names;
+  for (const WhatIf& what_if : what_ifs()) {
+    if (fold_name(what_if.name) == fold_name(name)) return what_if;
+    names.push_back(what_if.name);
+  }
+  const auto near = nearest(name, names);
+  return fail(
+      fmt::format("unknown what-if \"{}\"{}", name,
+                  near ? fmt::format(", did you mean \"{}\"?", *near) : fmt::format("; there are {}", fmt::join(names, ", "))));
+}
+
+}  // namespace tbdsim

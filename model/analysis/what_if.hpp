@@ -1,0 +1,22 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "model/support/result.hpp"
+
+namespace tbdsim {
+
+/// A named change of a configuration: values as `--set` takes them. A key that ends in `?` is passed over where no file
+/// states it.
+struct WhatIf {
+  std::string name, text;
+  std::vector<std::string> set;
+};
+
+/// Every named change, in the order of documentation.
+[[nodiscard]] const std::vector<WhatIf>& what_ifs();
+
+/// The change of a name. Errors: unknown, with the nearest.
+[[nodiscard]] Result<WhatIf> find_what_if(const std::string& name);
+
+}  // namespace tbdsim

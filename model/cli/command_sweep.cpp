@@ -1,0 +1,113 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+#include "model/analysis/scenario_file.hpp"
+#include "model/analysis/sweep.hpp"
+#include "model/cli/command.hpp"
+#include "model/report/sweep_report.hpp"
+
+namespace tbdsim {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// A line that rewrites itself on a terminal; nothing elsewhere.
+class ProgressLine {
+ public:
+  void operator()(const SweepProgress& p) {
+    if (isatty(STDERR_FILENO) == 0) return;
+    const double seconds = std::chrono::duration<double>(Clock::now() - begun_).count();
+    const double rate = seconds > 0.0 ? static_cast<double>(p.predicted) / seconds : 0.0;
+    const double left = rate > 0.0 ? static_cast<double>(p.all - p.done) / rate : 0.0;
+    fmt::print(stderr, "\r{} of {} points, {:.0f}/s, {:.0f} s left   {}", p.done, p.all, rate, left, p.done == p.all ? "\n" : "");
+    std::fflush(stderr);
+  }
+
+ private:
+  Clock::time_point begun_ = Clock::now();
+};
+
+Result<StudyGrid> grid_of(const SweepArguments& arguments) {
+  StudyGrid grid{{}, arguments.set};
+  if (!arguments.grid.empty()) {
+    auto axes = read_grid_file(arguments.grid);
+    if (!axes) return tl::make_unexpected(axes.error());
+    grid.axes = std::move(*axes);
+  }
+  Errors errors;
+  for (const auto& [option, text] : arguments.axes) {
+    auto axis = parse_axis(option, text);
+    if (!axis) {
+      errors.insert(errors.end(), axis.error().begin(), axis.error().end());
+      continue;
+    }
+    const auto same =
+        std::find_if(grid.axes.begin(), grid.axes.end(), [&](const GridAxis& a) { return a.option == axis->option; });
+    if (same == grid.axes.end())
+      grid.axes.push_back(std::move(*axis));
+    else
+      *same = std::move(*axis);
+  }
+  if (!errors.empty()) return tl::make_unexpected(std::move(errors));
+  return grid;
+}
+
+int export_rows(const SweepArguments& arguments) {
+  if (arguments.words.size() != 2) return report({Error{"sweep export: expected one file, such as sweep export FILE.db"}});
+  auto store = SweepStore::open(arguments.words[1], "", false);
+  if (!store) return report(store.error());
+  return deliver(sweep_export(*store, arguments.format == Format::json).map([](std::string text) {
+    return Answer{std::move(text), {}};
+  }));
+}
+
+int merge(const SweepArguments& arguments) {
+  if (arguments.words.size() < 3) return report({Error{"sweep merge: expected a file to write and files to read"}});
+  std::string grid;
+  for (std::size_t i = 2; i < arguments.words.size(); ++i) {
+    auto from = SweepStore::open(arguments.words[i], grid, false);
+    if (!from) return report(from.error());
+    grid = from->grid();
+    auto into = SweepStore::open(arguments.words[1], grid, true);
+    if (!into) return report(into.error());
+    std::vector<SweepRow> rows;
+    Result<void> added;
+    const auto flush = [&] {
+      if (added) added = into->add(rows);
+      rows.clear();
+    };
+    const auto read = from->each([&](const SweepRow& row) {
+      rows.push_back(row);
+      if (rows.size() >= 4096) flush();
+    });
+    flush();
+    if (!read) return report(read.error());
+    if (!added) return report(added.error());
+  }
+  return kDone;
+}
+
+}  // namespace
+
+int run(const SweepArguments& arguments, const Catalogue& catalogue) {
+  const std::string action = arguments.words.empty() ? "" : arguments.words.front();
+  if (action == "export") return export_rows(arguments);
+  if (action == "merge") return merge(arguments);
+  if (!action.empty()) return report({Error{fmt::format("sweep: expected options, export or merge, got \"{}\"", action)}});
+  const auto grid = grid_of(arguments);
+  if (!grid) return report(grid.error());
+  if (arguments.output.empty()) return report({Error{"sweep: no file named for the results; use -o FILE.db"}});
+  auto store = SweepStore::open(arguments.output, grid_text(*grid), true);
+  if (!store) return report(store.error());
+  const auto session = open_session(catalogue);
+  const auto done = sweep(*session, *grid, {arguments.shard, arguments.shards}, *store, ProgressLine());
+  if (!done) return report(done.error());
+  return write_result(
+      fmt::format("{} points, {} predicted now, {} rows in {}\n", done->all, done->predicted, store->rows(), arguments.output));
+}
+
+}  // namespace tbdsim

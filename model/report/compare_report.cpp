@@ -1,0 +1,125 @@
+#include "model/report/compare_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/report/csv.hpp"
+#include "model/report/text_table.hpp"
+#include "model/units/format.hpp"
+
+namespace tbdsim {
+namespace {
+
+constexpr std::size_t kWidth = 80, kLabel = 26;
+constexpr double kSecondsPerHour = 3600.0;
+
+std::string or_dash(const std::optional<double>& value) { return value ? number_text(*value) : "-"; }
+
+std::optional<double> samples_per_usd(const Prediction& p) {
+  if (!p.usd_per_hour || *p.usd_per_hour <= 0.0) return std::nullopt;
+  return p.throughput.value * kSecondsPerHour / *p.usd_per_hour;
+}
+
+std::optional<double> samples_per_joule(const Prediction& p) {
+  if (!p.joule_per_sample || *p.joule_per_sample <= 0.0) return std::nullopt;
+  return 1.0 / *p.joule_per_sample;
+}
+
+std::string label_of(const Comparison& comparison, std::size_t i) {
+  const std::string& label = comparison.candidates[i].label;
+  return label.empty() ? "(only one)" : label;
+}
+
+std::string speed_table(const Comparison& comparison) {
+  TextTable table({{"", Align::left, kLabel},
+                   {"samples/s", Align::right},
+                   {"speed-up", Align::right},
+                   {"80 % range", Align::right},
+                   {"busy", Align::right},
+                   {"fp32", Align::right},
+                   {"memory", Align::right},
+                   {""}});
+  for (std::size_t i = 0; i < comparison.candidates.size(); ++i) {
+    const Candidate& c = comparison.candidates[i];
+    if (!c.problem.empty()) continue;
+    const Prediction& p = c.prediction;
+    const double used = p.memory.gpus.empty() ? 0.0 : p.memory.gpus.front().peak / p.memory.capacity;
+    const bool base = i == comparison.base;
+    table.add({label_of(comparison, i), number_text(p.throughput.value), number_text(c.speedup.value),
+               base ? "base" : fmt::format("{} - {}", number_text(c.speedup.low), number_text(c.speedup.high)),
+               percent_text(p.utilization.gpu_busy), percent_text(p.utilization.fp32), percent_text(used),
+               !p.memory.fits ? "too big"
+               : c.apart      ? ""
+                              : "?"});
+  }
+  return table.empty() ? "" : table.text();
+}
+
+std::string cost_table(const Comparison& comparison) {
+  TextTable table({{"", Align::left, kLabel},
+                   {"USD/h", Align::right},
+                   {"samples/USD", Align::right},
+                   {"samples/J", Align::right},
+                   {"limit"}});
+  for (std::size_t i = 0; i < comparison.candidates.size(); ++i) {
+    const Candidate& c = comparison.candidates[i];
+    if (!c.problem.empty()) continue;
+    const Prediction& p = c.prediction;
+    table.add({label_of(comparison, i), or_dash(p.usd_per_hour), or_dash(samples_per_usd(p)), or_dash(samples_per_joule(p)),
+               fmt::format("{} {}", p.limit.resource, percent_text(p.limit.share))});
+  }
+  return table.empty() ? "" : "\n" + table.text();
+}
+
+}  // namespace
+
+std::string compare_table(const Comparison& comparison) {
+  std::string text = speed_table(comparison) + cost_table(comparison);
+  const auto& all = comparison.candidates;
+  const auto alike = std::count_if(all.begin(), all.end(), [](const Candidate& c) { return c.problem.empty() && !c.apart; });
+  if (alike > 0)
+    text +=
+        "\n" +
+        wrapped(fmt::format("? {} candidate(s) cannot be told apart from the base: the range of the speed-up holds 1.", alike),
+                kWidth, 2) +
+        "\n";
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!all[i].problem.empty())
+      text += wrapped(fmt::format("{}: {}", label_of(comparison, i), all[i].problem), kWidth, 2) + "\n";
+  }
+  return text;
+}
+
+std::string compare_csv(const Comparison& comparison) {
+  std::vector<std::string> header;
+  if (!comparison.candidates.empty()) {
+    for (const auto& [option, value] : comparison.candidates.front().varied) header.push_back(option);
+  }
+  for (const char* column :
+       {"throughput_samples_per_s", "step_time_s", "speedup", "speedup_low", "speedup_high", "apart", "gpu_busy", "fp32", "fits",
+        "peak_memory_bytes", "limit", "usd_per_hour", "samples_per_usd", "joule_per_sample", "problem"})
+    header.emplace_back(column);
+  std::string all = csv_line(header);
+  const auto exact = [](const std::optional<double>& value) { return value ? fmt::format("{}", *value) : std::string(); };
+  for (const Candidate& c : comparison.candidates) {
+    std::vector<std::string> row;
+    for (const auto& [option, value] : c.varied) row.push_back(value);
+    const Prediction& p = c.prediction;
+    if (c.problem.empty()) {
+      const Bytes peak = p.memory.gpus.empty() ? Bytes(0.0) : p.memory.gpus.front().peak;
+      for (std::string& field : std::vector<std::string>{
+               exact(p.throughput.value), exact(p.step_time.value.base()), exact(c.speedup.value), exact(c.speedup.low),
+               exact(c.speedup.high), c.apart ? "true" : "false", exact(p.utilization.gpu_busy), exact(p.utilization.fp32),
+               p.memory.fits ? "true" : "false", exact(peak.base()), p.limit.resource, exact(p.usd_per_hour),
+               exact(samples_per_usd(p)), exact(p.joule_per_sample), ""})
+        row.push_back(std::move(field));
+    }
+    row.resize(header.size());
+    if (!c.problem.empty()) row.back() = c.problem;
+    all += csv_line(row);
+  }
+  return all;
+}
+
+}  // namespace tbdsim

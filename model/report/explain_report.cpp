@@ -1,0 +1,64 @@
+#include "model/report/explain_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/report/csv.hpp"
+#include "model/report/text_table.hpp"
+#include "model/units/format.hpp"
+
+namespace tbdsim {
+namespace {
+
+constexpr std::size_t kWidth = 80;
+
+std::string path_text(const Prediction& p) {
+  std::string text = fmt::format("Step of {} on {} x {}: {}, 80 % range {} to {}\n", p.model, p.gpus, p.device,
+                                 format(p.step_time.value), format(p.step_time.low), format(p.step_time.high));
+  text += "\nCritical path\n";
+  for (const Limit& limit : p.limits) text += "  " + wrapped(limit.text, kWidth - 2, 4) + '\n';
+  return text;
+}
+
+std::string checks_text(const std::vector<HealthCheck>& checks) {
+  TextTable table({{""}, {""}, {""}});
+  for (const HealthCheck& check : checks) table.add({check.passed ? "ok" : "LOOK", check.name, check.text});
+  return "\nHealth\n" + table.text(2);
+}
+
+std::string what_ifs_text(const Explanation& explanation) {
+  TextTable table({{"what if"}, {"gain", Align::right}, {"step time", Align::right}, {"then limited by"}});
+  std::string rest;
+  for (const WhatIfOutcome& outcome : explanation.what_ifs) {
+    if (!outcome.problem.empty()) {
+      rest += (rest.empty() ? "" : ", ") + outcome.name;
+      continue;
+    }
+    table.add({outcome.name, signed_percent_text(outcome.gain), format(outcome.step_time.value),
+               outcome.fits ? fmt::format("{} {}", outcome.limit.resource, percent_text(outcome.limit.share)) : "does not fit"});
+  }
+  std::string text = "\nThroughput after each change (--what-if NAME with any verb)\n" + table.text(2);
+  if (!rest.empty()) text += "  " + wrapped("no effect or not applicable: " + rest, kWidth - 2, 4) + '\n';
+  return text;
+}
+
+}  // namespace
+
+std::string explain_table(const Explanation& explanation) {
+  return path_text(explanation.base) + checks_text(explanation.checks) + what_ifs_text(explanation);
+}
+
+std::string explain_csv(const Explanation& explanation) {
+  std::string all = csv_line({"what_if", "gain", "step_time_s", "fits", "limit", "limit_share", "problem"});
+  for (const WhatIfOutcome& o : explanation.what_ifs) {
+    if (o.problem.empty())
+      all += csv_line({o.name, fmt::format("{}", o.gain), fmt::format("{}", o.step_time.value.base()), o.fits ? "true" : "false",
+                       o.limit.resource, fmt::format("{}", o.limit.share), ""});
+    else
+      all += csv_line({o.name, "", "", "", "", "", o.problem});
+  }
+  return all;
+}
+
+}  // namespace tbdsim

@@ -1,0 +1,33 @@
+#include "model/report/html.hpp"
+
+namespace tbdsim {
+namespace {
+
+/// JSON as it may stand in a script element: nothing in it ends the element.
+std::string in_script(std::string json) {
+  std::string safe;
+  safe.reserve(json.size());
+  for (const char c : json) {
+    if (c == '<')
+      safe += "\\u003c";
+    else
+      safe += c;
+  }
+  return safe;
+}
+
+}  // namespace
+
+std::string html_report(const Prediction& prediction, const PredictParts& parts, const std::vector<Prediction>& scaling) {
+  PredictParts whole = parts;
+  whole.layers = whole.kernels = true;
+  std::string points;
+  for (const Prediction& p : scaling) points += (points.empty() ? "" : ",\n") + predict_json(p, {});
+  const std::string data = "{\"prediction\": " + predict_json(prediction, whole) + ", \"trace\": " + chrome_trace(prediction) +
+                           ", \"scaling\": [" + points + "]}";
+  std::string page(html_template());
+  const std::string mark = "@DATA@";
+  return page.replace(page.find(mark), mark.size(), in_script(data));
+}
+
+}  // namespace tbdsim

@@ -1,0 +1,69 @@
+#include "model/report/sweep_report.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+#include <vector>
+
+#include "model/report/csv.hpp"
+#include "model/report/json.hpp"
+
+namespace tbdsim {
+namespace {
+
+std::string number(double value) { return fmt::format("{}", value); }
+std::string or_empty(const std::optional<double>& value) { return value ? number(*value) : ""; }
+
+std::vector<std::pair<std::string, std::string>> pairs_of(const std::string& config) {
+  std::vector<std::pair<std::string, std::string>> pairs;
+  for (std::size_t begin = 0; begin < config.size();) {
+    const std::size_t end = std::min(config.find('\n', begin), config.size());
+    const std::size_t equals = std::min(config.find('=', begin), end);
+    pairs.emplace_back(config.substr(begin, equals - begin),
+                       config.substr(std::min(equals + 1, end), end - std::min(equals + 1, end)));
+    begin = end + 1;
+  }
+  return pairs;
+}
+
+std::string csv_row(const SweepRow& row) {
+  std::vector<std::string> fields;
+  for (auto& [option, value] : pairs_of(row.config)) fields.push_back(value);
+  const bool known = row.problem.empty();
+  const auto figure = [&](double value) { return known ? number(value) : std::string(); };
+  for (std::string& field : std::vector<std::string>{
+           figure(row.step_time_s), figure(row.step_time_low_s), figure(row.step_time_high_s), figure(row.throughput), row.limit,
+           figure(row.limit_share), known ? (row.fits ? "true" : "false") : "", figure(row.peak_bytes),
+           or_empty(row.usd_per_hour), or_empty(row.usd_per_million_samples), or_empty(row.joule_per_sample), row.problem})
+    fields.push_back(std::move(field));
+  return csv_line(fields);
+}
+
+std::string csv_header(const std::string& config) {
+  std::vector<std::string> fields;
+  for (auto& [option, value] : pairs_of(config)) fields.push_back(option);
+  for (const char* name :
+       {"step_time_s", "step_time_low_s", "step_time_high_s", "throughput_samples_per_s", "limit", "limit_share", "fits",
+        "peak_memory_bytes", "usd_per_hour", "usd_per_million_samples", "joule_per_sample", "problem"})
+    fields.emplace_back(name);
+  return csv_line(fields);
+}
+
+}  // namespace
+
+Result<std::string> sweep_export(const SweepStore& store, bool json) {
+  std::string text;
+  const auto read = store.each([&](const SweepRow& row) {
+    if (json)
+      text += (text.empty() ? "" : ",\n") + sweep_row_json(row, pairs_of(row.config));
+    else
+      text += (text.empty() ? csv_header(row.config) : "") + csv_row(row);
+  });
+  if (!read) return tl::make_unexpected(read.error());
+  if (!json) return text;
+  return fmt::format(
+      "{{\"schema\": \"tbdsim.sweep/1\", \"tool\": {{\"name\": \"tbdsim\", \"version\": \"{}\"}}, \"rows\": [\n{}\n]}}\n",
+      TBDSIM_VERSION, text);
+}
+
+}  // namespace tbdsim

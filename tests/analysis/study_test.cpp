@@ -1,0 +1,147 @@
+// Comparisons, explanations, named changes and sweeps.
+#include <algorithm>
+#include <filesystem>
+
+#include "model/analysis/compare.hpp"
+#include "model/analysis/cost.hpp"
+#include "model/analysis/explain.hpp"
+#include "model/analysis/sweep.hpp"
+#include "model/analysis/what_if.hpp"
+#include "model/report/sweep_report.hpp"
+#include "tests/catch.hpp"
+
+using namespace tbdsim;
+
+namespace {
+
+const Catalogue kCatalogue{TBDSIM_SOURCE_DIR};
+
+StudyGrid grid() {
+  return {{{"hw", {"titan-xp", "nothing-like-this", "p4000"}}, {"model", {"alexnet", "resnet18"}}, {"batch", {"8", "16"}}}, {}};
+}
+
+std::string fresh_file(const std::string& name) {
+  const auto path = std::filesystem::temp_directory_path() / ("tbdsim-" + name + ".db");
+  for (const char* end : {"", "-wal", "-shm"}) std::filesystem::remove(path.string() + end);
+  return path.string();
+}
+
+SweepStore opened(const std::string& path) {
+  auto store = SweepStore::open(path, grid_text(grid()), true);
+  INFO((store ? "" : to_text(store.error())));
+  REQUIRE(store);
+  return std::move(*store);
+}
+
+void swept(SweepStore& store, SweepShard shard, std::size_t predicted) {
+  const auto session = open_session(kCatalogue);
+  const auto done = sweep(*session, grid(), shard, store, [](const SweepProgress&) {});
+  REQUIRE(done);
+  CHECK(done->predicted == predicted);
+}
+
+std::string exported(const SweepStore& store) { return sweep_export(store, false).value(); }
+
+}  // namespace
+
+TEST_CASE("axes are lists of words and ranges of numbers; the last one runs fastest") {
+  const StudyGrid two{{*parse_axis("hw", "a,b"), *parse_axis("batch", "4..16*2")}, {}};
+  CHECK(two.points() == 6);
+  CHECK(two.at(1) == std::vector<std::pair<std::string, std::string>>{{"hw", "a"}, {"batch", "8"}});
+  CHECK(two.at(5) == std::vector<std::pair<std::string, std::string>>{{"hw", "b"}, {"batch", "16"}});
+  CHECK(parse_axis("devices", "0,3")->values == std::vector<std::string>{"0,3"});
+  CHECK_FALSE(parse_axis("batch", "16..4"));
+  CHECK(to_text(options_of({{"batch", "0"}}, {}).error()) == "--batch: expected a whole number of at least 1, got \"0\"\n");
+}
+
+TEST_CASE("a comparison is against its base, and says what it cannot tell apart") {
+  const auto session = open_session(kCatalogue);
+  const StudyGrid boards{{{"hw", {"titan-xp", "p4000", "gtx-1080-ti", "titan-xpp"}}, {"model", {"resnet50"}}}, {}};
+  const auto comparison = compare(*session, boards, 1);
+  REQUIRE(comparison);
+  const auto& all = comparison->candidates;
+  CHECK(all[1].speedup.value == 1.0);
+  CHECK(all[0].apart);
+  CHECK(all[0].speedup.value == all[0].prediction.throughput.value / all[1].prediction.throughput.value);
+  CHECK(all[0].speedup.low < all[0].speedup.value);
+  CHECK_FALSE(all[3].problem.empty());
+  // TITAN Xp and GTX 1080 Ti differ by less than a prediction's range.
+  CHECK_FALSE(compare(*session, boards, 0)->candidates[2].apart);
+  CHECK(to_text(compare(*session, boards, 7).error()) == "--base 8: there are 4 candidates\n");
+}
+
+TEST_CASE("every named change can be read, and each is applied to what it names") {
+  for (const WhatIf& what_if : what_ifs()) {
+    INFO(what_if.name);
+    CHECK_FALSE(what_if.text.empty());
+    for (const std::string& set : what_if.set) CHECK(set.find('=') != std::string::npos);
+    CHECK(find_what_if(what_if.name)->set == what_if.set);
+  }
+  CHECK(to_text(find_what_if("nvlink-3x").error()) == "unknown what-if \"nvlink-3x\", did you mean \"nvlink-2x\"?\n");
+}
+
+TEST_CASE("an explanation ranks changes by what they bring") {
+  const auto session = open_session(kCatalogue);
+  PredictOptions options;
+  options.hardware = "dgx1";
+  options.model = "resnet50";
+  options.stack = "mxnet-1.2";
+  options.batch = 16;
+  const auto explanation = explain(*session, options);
+  REQUIRE(explanation);
+  const auto& changes = explanation->what_ifs;
+  CHECK(changes.size() == what_ifs().size());
+  for (std::size_t i = 1; i < changes.size() && changes[i].problem.empty(); ++i) CHECK(changes[i - 1].gain >= changes[i].gain);
+  const auto gain = [&](const std::string& name) {
+    return std::find_if(changes.begin(), changes.end(), [&](const WhatIfOutcome& o) { return o.name == name; })->gain;
+  };
+  // The host is slow in this stack: relieving it helps, and removing its cost helps more.
+  CHECK(gain("host-2x") > 0.01);
+  CHECK(gain("no-launch-cost") >= gain("host-2x"));
+  const auto& checks = explanation->checks;
+  CHECK_FALSE(std::find_if(checks.begin(), checks.end(), [](const HealthCheck& c) { return c.name == "GPU busy"; })->passed);
+}
+
+TEST_CASE("an hour costs the rent, else the cheapest instance, else the purchase over three years") {
+  System system;
+  system.device.id = "d";
+  CHECK_FALSE(cost_basis(system, {}, 4, 1));
+  system.device.launch_price = Usd(8760.0 * 3.0);
+  CHECK_THAT(cost_basis(system, {}, 4, 1)->usd_per_hour, Catch::Matchers::WithinRel(4.0, 1e-12));
+  Price price;
+  price.device = "d";
+  price.kind = "on_demand";
+  price.gpus = 8;
+  price.rent = UsdPerSecond(16.0 / 3600.0);
+  CHECK_THAT(cost_basis(system, {price}, 4, 1)->usd_per_hour, Catch::Matchers::WithinRel(8.0, 1e-12));
+  system.rent = UsdPerSecond(3.0 / 3600.0);
+  CHECK_THAT(cost_basis(system, {price}, 4, 2)->usd_per_hour, Catch::Matchers::WithinRel(6.0, 1e-12));
+  system.device.power_limit = Watts(200.0);
+  CHECK_THAT(average_power(system.device, 1.0)->base(), Catch::Matchers::WithinRel(200.0, 1e-12));
+  CHECK_THAT(average_power(system.device, 0.0)->base(), Catch::Matchers::WithinRel(30.0, 1e-12));
+}
+
+TEST_CASE("a sweep resumes, and whole, cut or in shards it exports the same bytes") {
+  SweepStore whole = opened(fresh_file("whole"));
+  swept(whole, {}, 12);
+  swept(whole, {}, 0);
+  const std::string expected = exported(whole);
+  CHECK(std::count(expected.begin(), expected.end(), '\n') == 13);
+  CHECK(expected.find("nothing-like-this,alexnet,8,,,,,,,,,,,,\"no system") != std::string::npos);
+
+  SweepStore shards = opened(fresh_file("shards"));
+  swept(shards, {2, 3}, 4);
+  swept(shards, {0, 3}, 4);
+  CHECK(exported(shards) != expected);
+  swept(shards, {}, 4);
+  CHECK(exported(shards) == expected);
+}
+
+TEST_CASE("a file of another sweep is refused") {
+  const std::string path = fresh_file("other");
+  { const SweepStore store = opened(path); }
+  const auto other = SweepStore::open(path, "hw=dgx1\n", true);
+  REQUIRE_FALSE(other);
+  CHECK(to_text(other.error()) == path + ": holds another sweep; name another file with -o\n");
+  CHECK(to_text(SweepStore::open("/nothing/here.db", "", false).error()) == "/nothing/here.db: no such sweep\n");
+}
