@@ -13,7 +13,10 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 PREDICT = ["predict", "--hw", "dgx1.toml", "--model", "resnet50"]
 # Tables whose rows count: single GPU, fp32, no XLA.
 APART = {"u39kun_fp16": "16-bit on the frameworks of 2018", "u39kun_other": "TensorFlow 1.4 to 1.12 without fused operators",
-         "tensorflow_2017_multi_gpu": "several GPUs, parameter server", "lambda_tf_multi_gpu": "several GPUs"}
+         "tensorflow_2017_multi_gpu": "several GPUs, parameter server", "lambda_tf_multi_gpu": "several GPUs",
+         "nvidia_sequences": "transformers and translation, NVIDIA's containers", "nvidia_ncf": "recommendation, NVIDIA's containers",
+         "lambda_pytorch": "CNNs, detection, translation, transformers in fp32, tf32 and amp",
+         "sockeye": "recurrent translation under MXNet"}
 TABLES = ["mxnet_1_2", "mxnet_2017", "titan_xp_resnet50_batch", "tensorflow_2017", "lambda_tf", "github_small", "u39kun", "jcjohnson"]
 
 
@@ -59,7 +62,7 @@ def accuracy(program):
     lines.append(f"\nMean over the {len(report['groups'])} groups of table and board {100 * report['mean_of_groups']:.1f} %, signed "
                  f"{100 * report['bias_of_groups']:+.1f} %. Fit tables, shown but not counted: "
                  + ", ".join(f"{g['group']} {100 * g['mean_ape']:.1f} %" for g in report["fitted_groups"]) + ".")
-    lines.append("\nTables of what the model does not cover well, left out above:")
+    lines.append("\nOther workloads, precisions and several GPUs, left out above:")
     for name, why in APART.items():
         every = json.loads(run(program, ["validate", f"scenarios/published/{name}.csv", "--format", "json"]))["all"]
         lines.append(f"`{name}` ({why}): {every['n']} rows, mean {100 * every['mean_ape']:.0f} %, signed {100 * every['bias']:+.0f} %, "
