@@ -232,3 +232,18 @@ TEST_CASE("a stack that only resolved to a near version says so and widens the r
   CHECK(b.step_time.high > a.step_time.high);
   CHECK(std::count(b.notices.begin(), b.notices.end(), "no stack mxnet-1.3 in the catalogue, using mxnet-1.2") == 1);
 }
+
+TEST_CASE("recurrent cells that the host dispatches one by one have a wide range, library layers have not") {
+  const auto session = open_session({TBDSIM_SOURCE_DIR});
+  const auto width = [&](const char* stack) {
+    PredictOptions options;
+    options.hardware = "titan-xp";
+    options.model = "sockeye@mxnet";
+    options.stack = stack;
+    const auto p = predict(*session, options);
+    if (!p) FAIL(to_text(p.error()));
+    return p->step_time.high / p->step_time.value;
+  };
+  CHECK(width("mxnet-1.2") > 1.5);
+  CHECK(width("pytorch-1.13") < 1.3);
+}
