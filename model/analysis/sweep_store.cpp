@@ -141,6 +141,11 @@ std::int64_t SweepStore::rows() const {
   return count && sqlite3_step(count.get()) == SQLITE_ROW ? sqlite3_column_int64(count.get(), 0) : 0;
 }
 
+std::int64_t SweepStore::problems() const {
+  const Statement count = prepare("SELECT count(*) FROM point WHERE problem <> ''");
+  return count && sqlite3_step(count.get()) == SQLITE_ROW ? sqlite3_column_int64(count.get(), 0) : 0;
+}
+
 bool SweepStore::has(const std::string& digest) const {
   sqlite3_reset(find_.get());
   bind_text(find_.get(), 1, digest);

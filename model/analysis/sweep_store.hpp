@@ -40,6 +40,7 @@ class SweepStore {
   [[nodiscard]] bool has(const std::string& digest) const;
   [[nodiscard]] std::string grid() const;
   [[nodiscard]] std::int64_t rows() const;
+  [[nodiscard]] std::int64_t problems() const;  ///< rows without figures
   /// Adds rows at once, or none; a digest that is there already stays as it is.
   [[nodiscard]] Result<void> add(const std::vector<SweepRow>& rows);
   /// Every row in the order of the grid.

@@ -106,8 +106,11 @@ int run(const SweepArguments& arguments, const Catalogue& catalogue) {
   const auto session = open_session(catalogue);
   const auto done = sweep(*session, *grid, {arguments.shard, arguments.shards}, *store, ProgressLine());
   if (!done) return report(done.error());
-  return write_result(
-      fmt::format("{} points, {} predicted now, {} rows in {}\n", done->all, done->predicted, store->rows(), arguments.output));
+  const std::int64_t rows = store->rows(), problems = store->problems();
+  const int written = write_result(fmt::format("{} points, {} predicted now, {} rows in {}{}\n", done->all, done->predicted, rows,
+                                               arguments.output,
+                                               problems > 0 ? fmt::format(", {} of them only a reason why not", problems) : ""));
+  return written == kDone && rows > 0 && problems == rows ? kCheckFailed : written;
 }
 
 }  // namespace tbdsim

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <vector>
 
 namespace tbdsim {
 namespace {
@@ -23,7 +24,14 @@ std::span<const ExchangeKind> exchange_kinds() { return kKinds; }
 Result<PlannedExchange> plan_exchange(std::string_view name, const ExchangeSetting& setting) {
   const auto* kind = std::find_if(kKinds.begin(), kKinds.end(), [&](const ExchangeKind& k) { return k.name == name; });
   assert(kind != kKinds.end());
-  if (kind->plan == nullptr) return fail(fmt::format("exchange {} is not modelled in this version; allreduce is", name));
+  if (kind->plan == nullptr) {
+    std::vector<std::string_view> modelled;
+    for (const ExchangeKind& k : kKinds) {
+      if (k.plan != nullptr && (k.framework.empty() || setting.stack.framework == k.framework)) modelled.push_back(k.name);
+    }
+    return fail(fmt::format("exchange {} is not modelled in this version; under {} there are {}", name, setting.stack.id,
+                            fmt::join(modelled, ", ")));
+  }
   if (!kind->framework.empty() && setting.stack.framework != kind->framework)
     return fail(fmt::format("exchange {} belongs to {}; stack {} is {}", name, kind->framework, setting.stack.id,
                             setting.stack.framework));
