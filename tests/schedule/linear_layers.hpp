@@ -23,7 +23,8 @@ inline Stack hostless_stack() {
   return s;
 }
 
-inline KernelModel plain_kernels() {
+/// A board of round numbers, every family of kernels fitted alike.
+inline KernelModel plain_kernels(const Stack& stack = hostless_stack()) {
   Device d;
   d.id = "board";
   d.architecture = "Volta";
@@ -35,7 +36,7 @@ inline KernelModel plain_kernels() {
   KernelConstants c;
   c.gemm["fp32"] = TileConstants{};
   c.convolution["lib"] = ConvolutionConstants{};
-  return KernelModel::make(d, Precision::fp32, hostless_stack(), c).value();
+  return KernelModel::make(d, Precision::fp32, stack, c).value();
 }
 
 }  // namespace tbdsim

@@ -8,6 +8,7 @@
 
 #include "model/workload/graph_builder.hpp"
 #include "tests/catch.hpp"
+#include "tests/schedule/linear_layers.hpp"
 
 using namespace tbdsim;
 
@@ -26,21 +27,6 @@ OpGraph three_layers() {
 const OpGraph kGraph = three_layers();
 const TrainingStep kStep = training_step(kGraph);
 constexpr double kLayerBytes = 4e6;
-
-KernelModel kernels(const Stack& stack) {
-  Device d;
-  d.id = "board";
-  d.architecture = "Volta";
-  d.multiprocessors = 80;
-  d.peak.fp32 = FlopPerSecond(12.8e12);
-  d.memory_bandwidth = BytesPerSecond(600e9);
-  for (const auto* family : {"gemm", "convolution", "memory_bound"})
-    d.calibration.families.push_back({family, "fp32", 1.0, 1.0, Seconds(5e-6), 0.1, 10, "fitted: a test"});
-  KernelConstants c;
-  c.gemm["fp32"] = TileConstants{};
-  c.convolution["lib"] = ConvolutionConstants{};
-  return KernelModel::make(d, Precision::fp32, stack, c).value();
-}
 
 Stack stack(HostCoupling coupling, Seconds dispatch, Bytes bucket = Bytes(0.0), bool overlaps = true) {
   Stack s;
@@ -65,7 +51,7 @@ CollectivePlan link(double bytes_per_second, Seconds latency = Seconds(0.0)) {
 }
 
 LoweredStep lowered(const Stack& s, const CollectivePlan& exchange = {}, bool update = true) {
-  return lower(kGraph, kStep, kernels(s), s, exchange, {32, 1.0, update});
+  return lower(kGraph, kStep, plain_kernels(s), s, exchange, {32, 1.0, update});
 }
 
 /// Sums over one iteration, rounded task by task as the engine does.

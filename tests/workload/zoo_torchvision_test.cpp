@@ -9,7 +9,7 @@ using namespace tbdsim;
 namespace {
 
 OpGraph build(const std::string& name) {
-  const auto entry = find_network(name + "@torchvision", "");
+  const auto entry = find_network(name, "torchvision");
   if (!entry) FAIL(to_text(entry.error()));
   auto graph = (*entry)->build(**entry, {});
   if (!graph) FAIL(to_text(graph.error()));
@@ -18,10 +18,9 @@ OpGraph build(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("torchvision networks count what PyTorch counts in a real training step") {
+TEST_CASE("networks count what PyTorch counts in a real training step") {
   for (const reference::Row& row : reference::read("torch_reference.csv")) {
     const std::string& name = row.at("network");
-    if (name == "lstm_seq2seq" || name == "transformer_encoder") continue;  // no entry of torchvision
     INFO(name);
     const OpGraph graph = build(name);
     CHECK(graph.parameter_elements() == std::stoll(row.at("params")));

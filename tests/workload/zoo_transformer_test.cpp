@@ -1,10 +1,8 @@
 #include <set>
 
 #include "model/workload/op_counts.hpp"
-#include "model/workload/saved_tensors.hpp"
 #include "model/workload/zoo/zoo.hpp"
 #include "tests/catch.hpp"
-#include "tests/workload/reference_tables.hpp"
 
 using namespace tbdsim;
 
@@ -21,25 +19,6 @@ OpGraph build(const std::string& name, ZooOptions options = {}) {
 std::int64_t parameters(const std::string& name) { return build(name).parameter_elements(); }
 
 }  // namespace
-
-TEST_CASE("networks of sequences count what PyTorch counts in a real training step") {
-  int found = 0;
-  for (const reference::Row& row : reference::read("torch_reference.csv")) {
-    const std::string& name = row.at("network");
-    if (name != "transformer_encoder" && name != "lstm_seq2seq") continue;
-    ++found;
-    INFO(name);
-    const OpGraph graph = build(name);
-    CHECK(graph.parameter_elements() == std::stoll(row.at("params")));
-    const MacCounts macs = macs_per_sample(graph);
-    CHECK(macs.forward == std::stoll(row.at("forward_macs_per_sample")));
-    CHECK(macs.backward == std::stoll(row.at("backward_macs_per_sample")));
-    const SavedBytes saved = saved_bytes(graph, SavingRules::autograd);
-    CHECK(saved.per_sample.base() == std::stod(row.at("autograd_saved_bytes_per_sample")));
-    CHECK(saved.fixed.base() == std::stod(row.at("autograd_saved_bytes_fixed")));
-  }
-  CHECK(found == 2);
-}
 
 // Hugging Face: num_parameters() of BertForPreTraining, BertForQuestionAnswering, GPT2LMHeadModel, OPTForCausalLM with
 // their published configurations. Each is also a sum that can be done by hand.
