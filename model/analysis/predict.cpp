@@ -8,7 +8,7 @@
 #include "model/analysis/cost.hpp"
 #include "model/analysis/input_stage.hpp"
 #include "model/analysis/lowered_job.hpp"
-#include "model/analysis/memory_report.hpp"
+#include "model/analysis/max_batch.hpp"
 #include "model/analysis/rank_waits.hpp"
 #include "model/analysis/step_times.hpp"
 #include "model/cost/uncertainty.hpp"

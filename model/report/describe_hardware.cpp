@@ -66,7 +66,7 @@ CatalogueEntry describe(const Device& d) {
   entry.add_text("architecture", "architecture", d.architecture, true);
   entry.add_text("vendor", "vendor", d.vendor);
   entry.add_text("compute capability", "compute_capability", d.compute_capability);
-  entry.add_count("multiprocessors", "multiprocessors", d.multiprocessors, true);
+  entry.add_count("multiprocessors", "multiprocessors", d.multiprocessors);
   entry.add_count("fp32 cores", "fp32_cores", std::int64_t{d.multiprocessors} * d.fp32_lanes);
   add_optional_count(entry, "tensor cores", "tensor_cores", d.tensor_cores);
   entry.add("base clock", "base_clock_hz", d.base_clock);
@@ -80,7 +80,7 @@ CatalogueEntry describe(const Device& d) {
   entry.add("NVLink bandwidth per link, direction", "nvlink_bandwidth_bytes_per_s", d.nvlink_bandwidth);
   entry.add("power limit", "power_limit_w", d.power_limit, true);
   entry.add("launch price", "launch_price_usd", d.launch_price);
-  entry.add_text("launch date", "launch_date", d.launch_date, true);
+  entry.add_text("launch date", "launch_date", d.launch_date);
   entry.add_text("notes", "notes", d.notes);
   return entry;
 }
