@@ -32,8 +32,8 @@ struct PredictOptions {
   std::optional<int> accumulate;  ///< micro-batches per update, of memory only
   /// Every kernel and every operator's host time so many times as long, where one GPU's step is known better than predicted.
   double compute_scale = 1.0;
-  bool detail = false;            ///< keep layers, kernels and timeline
-  bool largest_batch = false;     ///< also search the largest batch that fits
+  bool detail = false;         ///< keep layers, kernels and timeline
+  bool largest_batch = false;  ///< also search the largest batch that fits
 };
 
 /// A value with its central 80 % range.
