@@ -28,7 +28,7 @@ th button { all: unset; cursor: pointer; font-weight: 600; } th button:focus-vis
 svg { width: 100%; display: block; background: var(--card); border-radius: .5rem; touch-action: pan-y; } svg text { fill: var(--soft); font-size: 11px; }
 .tools button { font: inherit; padding: .2rem .7rem; margin: 0 .3rem .4rem 0; border: 1px solid var(--line); border-radius: .3rem; background: var(--card); color: var(--text); }
 #tip { min-height: 1.4em; font-size: .85rem; }
-@media screen and (min-width: 60rem) { .scroll td:first-child { min-width: 11rem; } }
+@media screen and (min-width: 60rem) { .scroll td:first-child { min-width: 10.5rem; } }
 @media print { body { max-width: none; padding: 0; } .scroll { overflow: visible; } table { font-size: .65rem; } th, td { padding: .1rem .25rem; } .scroll td:first-child { min-width: 5rem; } .tools, th button::after { display: none; } h2 { break-after: avoid; } tr, svg { break-inside: avoid; } }
 </style></head><body>
 <h1 id="title"></h1><div class="soft" id="subtitle"></div><div class="cards" id="cards"></div>
