@@ -46,6 +46,25 @@ Result<CatalogueEntry> describe_loaded(const Catalogue& catalogue, const std::st
   return kLoad(catalogue, id).map([](const auto& loaded) { return describe(loaded); });
 }
 
+std::vector<std::string> data_path_ids(const Catalogue& catalogue) {
+  std::vector<std::string> ids;
+  if (const auto stages = load_data_path(catalogue)) {
+    for (const DataPathStage& stage : *stages) ids.push_back(stage.name);
+  }
+  return ids;
+}
+Result<std::string> resolve_data_path(const Catalogue& catalogue, const std::string& words) {
+  return resolve_name(words, data_path_ids(catalogue), "part of the data path");
+}
+Result<CatalogueEntry> describe_data_path(const Catalogue& catalogue, const std::string& id) {
+  return load_data_path(catalogue).and_then([&](const std::vector<DataPathStage>& stages) -> Result<CatalogueEntry> {
+    for (const DataPathStage& stage : stages) {
+      if (stage.name == id) return describe(stage);
+    }
+    return fail(fmt::format("no part of the data path called \"{}\"", id));
+  });
+}
+
 const Shelf kStacks{"stacks", "stack"};
 
 }  // namespace
@@ -57,6 +76,7 @@ const std::vector<CatalogueKind>& catalogue_kinds() {
       {"networks", shelf_ids<kNetworks>, resolve_shelf<kNetworks>, describe_loaded<load_network>},
       {"hosts", shelf_ids<kHosts>, resolve_shelf<kHosts>, describe_loaded<load_host>},
       {"storage", shelf_ids<kStorage>, resolve_shelf<kStorage>, describe_loaded<load_storage>},
+      {"data-path", data_path_ids, resolve_data_path, describe_data_path},
       {"stacks", shelf_ids<kStacks>, resolve_shelf<kStacks>, describe_loaded<load_catalogue_stack>},
       {"models", model_ids, resolve_model, describe_model},
   };

@@ -114,6 +114,35 @@ CatalogueEntry describe(const Storage& s) {
   return entry;
 }
 
+CatalogueEntry describe(const DataPathStage& s) {
+  CatalogueEntry entry{"data path", s.name, s.name, s.source, {}, {}};
+  entry.add("bandwidth", "bandwidth_bytes_per_s", std::optional(s.bandwidth), true);
+  entry.add_text("notes", "notes", s.notes);
+  return entry;
+}
+
+void add_transfer_time(Bytes size, CatalogueEntry& entry) {
+  // What is reached goes before what the wire could do.
+  for (const char* key : {"achieved_bytes_per_s", "sequential_read_bytes_per_s", "interface_bandwidth_bytes_per_s",
+                          "memory_bandwidth_bytes_per_s", "bandwidth_bytes_per_s"}) {
+    const auto fact = std::find_if(entry.facts.begin(), entry.facts.end(), [&](const Fact& f) { return f.key == key; });
+    if (fact == entry.facts.end()) continue;
+    const double seconds = size.base() / std::get<double>(fact->value);
+    const auto parts = {std::pair{604800.0, "weeks"}, {86400.0, "days"}, {3600.0, "h"}};
+    std::string text;
+    for (const auto& [unit, word] : parts) {
+      if (seconds >= 0.1 * unit) text = fmt::format("{:.2f} {}{}{}", seconds / unit, word, text.empty() ? "" : " = ", text);
+    }
+    entry.facts.push_back({fmt::format("time to move {}", format(size)),
+                           "transfer_time_s",
+                           text.empty() ? format(Seconds(seconds)) : text,
+                           seconds,
+                           {},
+                           true});
+    return;
+  }
+}
+
 CatalogueEntry describe(const System& s) {
   CatalogueEntry entry{"system", s.id, s.name, s.source, {}, {}};
   entry.add_count("GPUs", "gpus", s.gpu_count, true);
