@@ -110,6 +110,9 @@ CatalogueEntry describe(const Storage& s) {
   entry.add("interface", "interface_bandwidth_bytes_per_s", s.interface_bandwidth, true);
   entry.add("sequential read", "sequential_read_bytes_per_s", s.sequential_read, true);
   entry.add("random read", "random_read_bytes_per_s", s.random_read, true);
+  entry.add("access elsewhere", "access_s", s.access, true, s.access_source);
+  entry.add_count("accesses at once", "accesses_at_once", s.at_once, true);
+  entry.add_flag("shared by all nodes", "shared", s.shared);
   entry.add_text("notes", "notes", s.notes);
   return entry;
 }
@@ -141,6 +144,20 @@ void add_transfer_time(Bytes size, CatalogueEntry& entry) {
                            true});
     return;
   }
+}
+
+CatalogueEntry describe(const InputSource& i) {
+  CatalogueEntry entry{"input", i.name, i.name, i.source, {}, {}};
+  entry.add_text("sample", "unit", i.unit, true);
+  if (!i.environment) entry.add_text("access", "access", i.access == SampleAccess::files ? "files" : "records", true);
+  add_optional_count(entry, "samples", "samples", i.samples);
+  entry.add("stored, a sample", "stored_bytes", known(i.stored), true);
+  entry.add(i.environment ? "simulation, a sample and thread" : "decoding, a sample and thread", "decode_s", known(i.decode),
+            true);
+  entry.add("on a processor of", "clock_hz", i.clock);
+  const std::string spread = fmt::format("{:.0f} %", 100.0 * i.spread);
+  entry.facts.push_back({"standard deviation of that", "spread", spread, i.spread, {}, false});
+  return entry;
 }
 
 CatalogueEntry describe(const System& s) {
