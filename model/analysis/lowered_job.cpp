@@ -14,8 +14,9 @@ Result<LoweredJob> lower_job(Session& session, const Configuration& configuratio
   if (!kernels) return tl::make_unexpected(kernels.error());
   const auto library = session.nccl(configuration.stack.nccl, system.device.architecture);
   if (!*library) return tl::make_unexpected(library->error());
-  auto exchange = plan_exchange(configuration.exchange, {system, configuration.devices, configuration.nodes,
-                                                         configuration.network, configuration.stack, **library, *kernels});
+  auto exchange =
+      plan_exchange(configuration.exchange, {system, configuration.devices, configuration.nodes, configuration.network,
+                                             configuration.stack, **library, *kernels, static_cast<double>(configuration.batch)});
   if (!exchange) return tl::make_unexpected(exchange.error());
   LowerOptions how{static_cast<double>(configuration.batch), system.host.dispatch_scale};
   if (configuration.exchange == "nccl") how.slowdown = configuration.stack.store.nccl_slowdown;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "model/analysis/input_verdict.hpp"
 #include "model/hardware/cluster.hpp"
 #include "model/memory/lifetime.hpp"
 #include "model/stack/stack.hpp"
@@ -21,6 +22,8 @@ struct PredictOptions {
   std::vector<int> devices;  ///< indices within a node; empty: the first ones
   std::string network, precision, exchange, optimizer, input;
   std::vector<std::string> set;   ///< KEY=VALUE
+  std::string storage;            ///< where samples are read; empty: memory
+  std::optional<int> workers;     ///< threads or processes of a node that decode
   bool mock_loader = false;       ///< samples are there when they are needed
   bool mock_trainer = false;      ///< load only
   int seed = 1;                   ///< of anything random
@@ -116,7 +119,8 @@ struct Prediction {
   Utilization utilization;
   MemoryVerdict memory;
   Limit limit;
-  std::vector<Limit> limits;  ///< all shares, largest first; they sum to 1
+  std::vector<Limit> limits;                  ///< all shares, largest first; they sum to 1
+  std::optional<InputVerdict> input_verdict;  ///< absent: nothing is loaded
   std::optional<double> usd_per_hour, usd_per_million_samples, joule_per_sample;
   std::vector<ProvenanceEntry> provenance;
   std::vector<LayerTime> layers;        ///< with `detail`

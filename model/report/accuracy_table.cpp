@@ -9,16 +9,10 @@
 namespace tbdsim {
 namespace {
 
-/// Texts keep to 80 columns; names are whole where they must be told apart, up to the longest of the published tables.
-constexpr std::size_t kWidth = 80, kGroupName = 40, kRowName = 80;
+constexpr std::size_t kWidth = 80, kGroupName = 40;
 
 std::string rows_table(const Accuracy& accuracy) {
-  TextTable table({{"row", Align::left, kRowName},
-                   {"measured", Align::right},
-                   {"predicted", Align::right},
-                   {"unit"},
-                   {"error", Align::right},
-                   {""}});
+  TextTable table({{"row"}, {"measured", Align::right}, {"predicted", Align::right}, {"unit"}, {"error", Align::right}, {""}});
   for (const RowAccuracy& row : accuracy.rows) {
     const bool done = row.skipped.empty();
     const bool inside = row.low <= row.measured && row.measured <= row.high;
@@ -28,7 +22,7 @@ std::string rows_table(const Accuracy& accuracy) {
                : done && !inside ? "out"
                                  : ""});
   }
-  return table.text() + "(out: the measurement lies outside the 80 % range; fit: a constant was fitted to this row)\n\n";
+  return table.text() + "(out: the measurement lies outside the 80 % range;\nfit: a constant was fitted to this row)\n\n";
 }
 
 void add_group(TextTable& table, const GroupAccuracy& group, const std::string& name) {

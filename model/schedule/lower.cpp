@@ -48,7 +48,8 @@ class Lowering {
     Rank& rank = ranks_[static_cast<std::size_t>(number)];
     const NodeCost& cost = out_.costs[node];
     const bool updating = out_.nodes[node].pass == Pass::update;
-    const Seconds dispatch = dispatch_scale_ * cost.host_operators * (updating ? stack_.update_dispatch : stack_.dispatch);
+    const Seconds alone = dispatch_scale_ * cost.host_operators * (updating ? stack_.update_dispatch : stack_.dispatch);
+    const Seconds dispatch = style_.issue(builder_, node, alone);
     const auto index = static_cast<std::int32_t>(node);
     const double part = 1.0 / cost.pieces;
     const Seconds kernel = part * style_.stretch(builder_, node, number) * cost.kernel.time;

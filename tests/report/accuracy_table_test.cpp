@@ -64,7 +64,8 @@ inside        100        110  samples/s  +10.0 %
 outside      80.0        110  samples/s  +37.5 %  out
 fitted       80.0        110  samples/s  +37.5 %  fit
 skipped      5.00             s          skipped
-(out: the measurement lies outside the 80 % range; fit: a constant was fitted to this row)
+(out: the measurement lies outside the 80 % range;
+fit: a constant was fitted to this row)
 
 Validation: error of the time; in: measurements within the 80 % range; width:
 half of that range; base: mean error of one constant utilisation per group
