@@ -71,7 +71,12 @@ def body(row):
         share, source = BOARD_SHARING[row["id"]]
         t.fraction("board_sharing", share).text("board_sharing_source", source)
     t.amount("peak_fp32", row["fp32_tflops_peak"], "TFLOP/s").amount("peak_tf32_tensor", row["tf32_tflops"], "TFLOP/s")
-    t.amount("peak_fp16_tensor", row["fp16_tensor_tflops_dense"], "TFLOP/s")
+    tensor = row["fp16_tensor_tflops_dense"]
+    if not tensor and row["arch"] == "Turing" and row["tensor_cores"] and "Quadro" in row["name"]:
+        # Eight tensor cores to 64 lanes, 64 multiply-adds each: the TITAN RTX, on the same chip, states the same.
+        tensor = f"{8 * float(row['fp32_tflops_peak']):.1f}"
+        notes.append("tensor rate derived as 8x fp32 peak, as of the TITAN RTX")
+    t.amount("peak_fp16_tensor", tensor, "TFLOP/s")
     t.amount("peak_bf16_tensor", row["bf16_tensor_tflops_dense"], "TFLOP/s")
     t.amount("peak_fp8_tensor", row["fp8_tensor_tflops_dense"], "TFLOP/s")
     t.amount("peak_fp16_vector", row["fp16_vector_tflops"], "TFLOP/s").amount("peak_fp64", row["fp64_tflops"], "TFLOP/s")

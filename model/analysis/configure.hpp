@@ -40,6 +40,7 @@ struct Configuration {
   bool copies_input = true;               ///< false: samples lie in GPU memory
   bool environments = false;              ///< samples are simulated
   bool mock_trainer = false;              ///< load only
+  bool mock_loader = false;               ///< samples are there when they are needed
   std::uint64_t seed = 1;                 ///< of decode times
   std::vector<std::string> notices;
   std::vector<std::string> set;  ///< values of input files that were changed, KEY=VALUE

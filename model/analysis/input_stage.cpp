@@ -124,6 +124,24 @@ std::string later_epochs(const Configuration& configuration, InputPipeline pipel
                      format(configuration.data_set), rate, configuration.network_graph().graph.input_unit);
 }
 
+/// Of a step's samples to the GPUs; nothing where it is counted with the ranks' waits.
+Seconds copy_time(const Configuration& configuration) {
+  if (configuration.stack.ranks.input_copy > BytesPerSecond(0.0)) return Seconds(0.0);
+  return input_copy_time(configuration.hardware().topology, configuration.devices,
+                         configuration.batch * decoded_bytes(configuration.network_graph().graph),
+                         configuration.stack.input.pinned);
+}
+
+/// Made-up samples that lie in host memory: a copy that does not overlap begins the step.
+void add_synthetic_copy(const Configuration& configuration, StepTimes& times) {
+  const InputSettings& settings = configuration.stack.input;
+  if (!settings.synthetic_on_host || settings.copy_overlaps || configuration.mock_loader) return;
+  const Seconds copy = copy_time(configuration);
+  times.step += copy;
+  times.stages.input_exposed += copy;
+  share_limits(copy / times.step, "copies samples to the GPUs", times);
+}
+
 }  // namespace
 
 Errors choose_input(Session& session, const PredictOptions& options, Configuration& configuration) {
@@ -133,6 +151,7 @@ Errors choose_input(Session& session, const PredictOptions& options, Configurati
   configuration.input = "synthetic";
   configuration.seed = static_cast<std::uint64_t>(options.seed);
   configuration.mock_trainer = options.mock_trainer;
+  configuration.mock_loader = options.mock_loader;
   const OpGraph& graph = configuration.network_graph().graph;
   const bool images = graph.input_unit == "image";
   if (options.workers && *options.workers < 1) return {{fmt::format("--workers {}: expected at least 1", *options.workers)}};
@@ -157,14 +176,13 @@ Errors choose_input(Session& session, const PredictOptions& options, Configurati
 }
 
 std::optional<InputVerdict> add_input_stage(const Configuration& configuration, StepTimes& times) {
-  if (!configuration.pipeline) return std::nullopt;
+  if (!configuration.pipeline) {
+    add_synthetic_copy(configuration, times);
+    return std::nullopt;
+  }
   InputPipeline pipeline = *configuration.pipeline;
   const std::int64_t samples = samples_per_node(configuration);
-  const bool rank_copies = configuration.stack.ranks.input_copy > BytesPerSecond(0.0);  // counted with the ranks' waits
-  if (configuration.copies_input && !rank_copies)
-    pipeline.copy = input_copy_time(configuration.hardware().topology, configuration.devices,
-                                    configuration.batch * decoded_bytes(configuration.network_graph().graph),
-                                    configuration.stack.input.pinned);
+  if (configuration.copies_input) pipeline.copy = copy_time(configuration);
   const Seconds kernels = times.step;
   const Seconds trainer = pipeline.copy_overlaps ? kernels : kernels + pipeline.copy;
   const bool mock = configuration.mock_trainer;

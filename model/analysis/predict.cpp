@@ -106,18 +106,6 @@ void tell_cost(const System& system, const std::vector<Price>& prices, Predictio
     p.joule_per_sample = power->base() * p.gpus / p.throughput.value;
 }
 
-/// Standard deviation that the host adds where a framework unrolls recurrent cells into its own small operators. Its cost per
-/// operator is known from convolutional networks alone (25 us for MXNet, launches included), published profiles of
-/// launches say 5 to 6 us: a factor of 4.5 between the bounds of an 80 % range, on the part of the step that the host takes.
-double cell_dispatch_spread(const Configuration& configuration, const StepTimes& times) {
-  const std::vector<Op>& ops = configuration.network_graph().graph.ops;
-  const bool recurrent =
-      std::any_of(ops.begin(), ops.end(), [](const Op& op) { return info(op.kind).family == OpFamily::recurrent; });
-  if (!recurrent || configuration.stack.recurrent != RecurrentKernels::cells) return 0.0;
-  const double one_sided = std::log(25.0 / 5.5) / kCentral80;
-  return one_sided * (times.stages.host_exposed / times.step);
-}
-
 }  // namespace
 
 Result<Prediction> predict(Session& session, const PredictOptions& options) {
@@ -141,14 +129,8 @@ Result<Prediction> predict(Session& session, const PredictOptions& options) {
   if (kernels->tensor_core()) p.notices.push_back("few tensor-core samples stand behind this: the range is wide");
   const double distance =
       0.5 * (kernels->parameters_of("convolution").distance + kernels->parameters_of("memory_bound").distance);
-  const double cells = cell_dispatch_spread(configuration, times);
-  if (cells > 0.0)
-    p.notices.push_back(
-        fmt::format("{} dispatches every operator of recurrent cells at a cost known from convolutional networks alone: measured "
-                    "runs are up to twice as fast, the range is wide",
-                    configuration.stack.id));
   const double spread = step_spread((*configuration.constants)->spread, distance, kernels->tensor_core(), configuration.gpus > 1,
-                                    std::hypot(configuration.stack.extra_spread, cells));
+                                    configuration.stack.extra_spread);
   p.step_time = with_range(times.step, spread);
   const auto samples = static_cast<double>(p.global_batch);
   p.throughput = {samples / times.step.base(), samples / p.step_time.high.base(), samples / p.step_time.low.base()};

@@ -40,22 +40,33 @@ Result<Workload> make_workload(const Catalogue& catalogue, const std::string& na
   return Workload{std::move(*graph), std::move(step), {}, {}};
 }
 
-Result<Stack> choose_stack(const std::string& root, const Device& device) {
-  std::optional<Stack> best;
+/// Plain PyTorch releases of the catalogue, newest first. NGC tags are years and months; they have an order of their own.
+std::vector<std::string> pytorch_releases(const std::string& root) {
+  constexpr std::string_view kFamily = "pytorch-";
+  std::vector<std::pair<int, std::string>> found;
   for (const std::string& id : catalogue_ids({root}, "stacks")) {
-    // NGC tags are years and months; they have an order of their own.
-    if (id.substr(0, 8) != "pytorch-" || id.substr(0, 12) == "pytorch-ngc-") continue;
+    if (id.substr(0, kFamily.size()) != kFamily) continue;
+    const std::string version = id.substr(kFamily.size());
+    if (version.find_first_not_of("0123456789.") != std::string::npos) continue;
+    // Minor releases have two digits: 1.13 follows 1.4.
+    found.emplace_back(capability_number(version) + 1000 * std::atoi(version.c_str()), id);
+  }
+  std::sort(found.rbegin(), found.rend());
+  std::vector<std::string> ids;
+  ids.reserve(found.size());
+  for (auto& [order, id] : found) ids.push_back(std::move(id));
+  return ids;
+}
+
+Result<Stack> choose_stack(const std::string& root, const Device& device) {
+  for (const std::string& id : pytorch_releases(root)) {
     auto stack = read_stack(fmt::format("{}/hardware/stacks/{}.toml", root, id));
     if (!stack) return stack;
-    if (!stack->variant.empty() || (!device.vendor.empty() && stack->vendor != device.vendor)) continue;
-    if (!device.compute_capability.empty() &&
-        capability_number(device.compute_capability) < capability_number(stack->minimum_compute_capability))
-      continue;
-    // Minor releases have two digits: 1.13 follows 1.4.
-    const auto order = [](const Stack& s) { return capability_number(s.version) + 1000 * std::atoi(s.version.c_str()); };
-    if (!best || order(*stack) > order(*best)) best = std::move(*stack);
+    const bool vendor = device.vendor.empty() || stack->vendor == device.vendor;
+    const bool capable = device.compute_capability.empty() ||
+                         capability_number(device.compute_capability) >= capability_number(stack->minimum_compute_capability);
+    if (vendor && capable) return stack;
   }
-  if (best) return *best;
   if (device.vendor == "AMD") {
     auto stack = load_stack(root, "rocm-1.7");
     if (stack) stack->notices.push_back(fmt::format("no PyTorch stack for {} in the catalogue, using rocm-1.7", device.id));

@@ -11,11 +11,13 @@ namespace {
 /// Cycles of a set are found in ascending order, so no set is visited twice.
 class RingSearch {
  public:
-  RingSearch(LinkMatrix links, bool relay) : free_(std::move(links)), ranks_(static_cast<int>(free_.size())), relay_(relay) {
+  RingSearch(const LinkMatrix& links, bool relay) : ranks_(static_cast<int>(links.size())), relay_(relay) {
+    free_.reserve(links.size() * links.size());
+    for (const std::vector<int>& row : links) free_.insert(free_.end(), row.begin(), row.end());
     int bound = std::numeric_limits<int>::max();
     for (int i = 0; i < ranks_; ++i) {
       int out = 0;
-      for (int j = 0; j < ranks_; ++j) out += free_[index(i)][index(j)];
+      for (int j = 0; j < ranks_; ++j) out += links_left(i, j);
       bound = std::min(bound, out);
     }
     bound_ = bound;
@@ -28,13 +30,15 @@ class RingSearch {
 
  private:
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
+  [[nodiscard]] int links_left(int from, int to) const { return free_[index(from * ranks_ + to)]; }
+  int& links_left(int from, int to) { return free_[index(from * ranks_ + to)]; }
 
   void next_ring() {
     if (set_.size() > best_.size()) best_ = set_;
     if (done() || set_.size() + index(room()) <= best_.size()) return;
     current_ = RankCycle{{0}, {}};
-    visited_.assign(index(ranks_), false);
-    visited_[0] = true;
+    visited_.assign(index(ranks_), 0);
+    visited_[0] = 1;
     relayed_ = false;
     step();
   }
@@ -45,8 +49,8 @@ class RingSearch {
     for (int i = 0; i < ranks_; ++i) {
       int out = 0, in = 0;
       for (int j = 0; j < ranks_; ++j) {
-        out += free_[index(i)][index(j)];
-        in += free_[index(j)][index(i)];
+        out += links_left(i, j);
+        in += links_left(j, i);
       }
       least = std::min({least, out, in});
     }
@@ -60,25 +64,32 @@ class RingSearch {
     ++steps_;
     const int from = current_.order.back();
     const bool closing = static_cast<int>(current_.order.size()) == ranks_;
-    for (int to = closing ? 0 : 1; to < (closing ? 1 : ranks_); ++to) {
-      if (!closing && visited_[index(to)]) continue;
-      if (free_[index(from)][index(to)] > 0) {
+    for (int to = closing ? 0 : least_next(); to < (closing ? 1 : ranks_); ++to) {
+      if (!closing && visited_[index(to)] != 0) continue;
+      if (links_left(from, to) > 0) {
         take(from, to, from, closing);
       } else if (relay_ && !relayed_) {
         for (int relay = 0; relay < ranks_; ++relay) {
           if (relay == from || relay == to) continue;
-          if (free_[index(from)][index(relay)] > 0 && free_[index(relay)][index(to)] > 0) take(from, to, relay, closing);
+          if (links_left(from, relay) > 0 && links_left(relay, to) > 0) take(from, to, relay, closing);
         }
       }
     }
   }
 
+  /// The next rank of a ring that begins like the last one of the set may not come before that one's.
+  [[nodiscard]] int least_next() const {
+    const std::vector<int>& order = current_.order;
+    if (set_.empty() || !std::equal(order.begin(), order.end(), set_.back().order.begin())) return 1;
+    return set_.back().order[order.size()];
+  }
+
   void use(int from, int to, int relay, int links) {
     if (relay == from) {
-      free_[index(from)][index(to)] -= links;
+      links_left(from, to) -= links;
     } else {
-      free_[index(from)][index(relay)] -= links;
-      free_[index(relay)][index(to)] -= links;
+      links_left(from, relay) -= links;
+      links_left(relay, to) -= links;
       relayed_ = links > 0;
     }
   }
@@ -89,11 +100,11 @@ class RingSearch {
     if (closing) {
       close();
     } else {
-      visited_[index(to)] = true;
+      visited_[index(to)] = 1;
       current_.order.push_back(to);
       step();
       current_.order.pop_back();
-      visited_[index(to)] = false;
+      visited_[index(to)] = 0;
     }
     current_.via.pop_back();
     use(from, to, relay, -1);
@@ -101,9 +112,8 @@ class RingSearch {
 
   /// Keeps the finished ring and looks for more with the links that are left.
   void close() {
-    if (!set_.empty() && current_.order < set_.back().order) return;
     const RankCycle kept = current_;
-    const std::vector<bool> visited = visited_;
+    const std::vector<char> visited = visited_;
     const bool relayed = relayed_;
     set_.push_back(kept);
     next_ring();
@@ -116,19 +126,19 @@ class RingSearch {
   /// A cube mesh of eight needs a few thousand steps; beyond this the best set so far stands.
   static constexpr long kMostSteps = 200'000;
 
-  LinkMatrix free_;
+  std::vector<int> free_;  ///< row by row
   int ranks_;
   bool relay_;
   int bound_ = 0;
   long steps_ = 0;
   RankCycle current_;
-  std::vector<bool> visited_;
+  std::vector<char> visited_;
   bool relayed_ = false;
   std::vector<RankCycle> set_, best_;
 };
 
 }  // namespace
 
-std::vector<RankCycle> largest_cycle_set(LinkMatrix links, bool relay) { return RingSearch(std::move(links), relay).run(); }
+std::vector<RankCycle> largest_cycle_set(const LinkMatrix& links, bool relay) { return RingSearch(links, relay).run(); }
 
 }  // namespace tbdsim

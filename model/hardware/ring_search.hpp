@@ -16,6 +16,6 @@ struct RankCycle {
 /// with neighbours in rank order; of equal sets the first found, cycles ascending. With `relay`, one step of a cycle may
 /// pass through another rank where no link is free, and uses both of its links. Empty: there is no cycle.
 /// Source: the search of NCCL 2.3.5; relays as NCCL 2.8 and newer.
-[[nodiscard]] std::vector<RankCycle> largest_cycle_set(LinkMatrix links, bool relay);
+[[nodiscard]] std::vector<RankCycle> largest_cycle_set(const LinkMatrix& links, bool relay);
 
 }  // namespace tbdsim

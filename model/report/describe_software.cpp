@@ -41,6 +41,8 @@ CatalogueEntry describe(const Stack& s) {
   entry.add_text("network definitions", "zoo_variant", s.zoo_variant);
   entry.add_text("host and device", "host_coupling", s.coupling == HostCoupling::queued ? "queued" : "serialized");
   entry.add("dispatch per operator", "dispatch_s", std::optional(s.dispatch), true);
+  if (s.engine.operation > Seconds(0.0))
+    entry.add("dispatch per engine operation", "engine_operation_s", std::optional(s.engine.operation));
   entry.add("dispatch per update kernel", "update_dispatch_s", std::optional(s.update_dispatch));
   entry.add_flag("fuses batch norm and ReLU", "fuses_batch_norm_relu", s.fuses_batch_norm_relu);
   entry.add_flag("fuses elementwise operators", "fuses_elementwise", s.fuses_elementwise);

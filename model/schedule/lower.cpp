@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <optional>
 
+#include "model/schedule/engine_operations.hpp"
 #include "model/schedule/exchange/bucketed_all_reduce.hpp"
 
 namespace tbdsim {
@@ -23,6 +24,7 @@ class Lowering {
       ranks_.push_back(r);
     }
     ended_.resize(ranks_.size());
+    shares_ = engine_shares(graph, out_.nodes, out_.costs, stack.engine);
     style_.prepare(builder_);
   }
 
@@ -43,28 +45,43 @@ class Lowering {
     std::optional<TaskId> last_kernel;
   };
 
-  /// Host task and kernel of every piece of a node; returns the task that ends last.
+  /// Host time of one piece of a node: until its first kernel is launched, and for what it launches after that.
+  struct HostTime {
+    Seconds first, more;
+  };
+  [[nodiscard]] HostTime host_time(std::size_t node) const {
+    const NodeCost& cost = out_.costs[node];
+    const double part = dispatch_scale_ / cost.pieces, operators = cost.host_operators;
+    if (out_.nodes[node].pass == Pass::update) return {part * operators * stack_.update_dispatch, Seconds(0.0)};
+    const Seconds engine = part * shares_[node].operations * stack_.engine.operation;
+    if (stack_.engine.operators == 1 || operators <= cost.pieces)
+      return {engine + part * operators * stack_.dispatch, Seconds(0.0)};
+    return {engine + dispatch_scale_ * stack_.dispatch, part * (operators - cost.pieces) * stack_.dispatch};
+  }
+
+  /// Host tasks and kernel of every piece of a node; returns the task that ends last.
   TaskId operation(std::size_t node, std::int32_t number) {
     Rank& rank = ranks_[static_cast<std::size_t>(number)];
     const NodeCost& cost = out_.costs[node];
-    const bool updating = out_.nodes[node].pass == Pass::update;
-    const Seconds alone = dispatch_scale_ * cost.host_operators * (updating ? stack_.update_dispatch : stack_.dispatch);
-    const Seconds dispatch = style_.issue(builder_, node, alone);
+    HostTime host = host_time(node);
+    host.first = style_.issue(builder_, node, host.first);
     const auto index = static_cast<std::int32_t>(node);
-    const double part = 1.0 / cost.pieces;
-    const Seconds kernel = part * style_.stretch(builder_, node, number) * cost.kernel.time;
+    const bool begins = stack_.coupling == HostCoupling::serialized && shares_[node].begins;
+    const Seconds kernel = (1.0 / cost.pieces) * style_.stretch(builder_, node, number) * cost.kernel.time;
     TaskId last;
     for (int piece = 0; piece < cost.pieces; ++piece) {
       wait_.clear();
-      if (stack_.coupling == HostCoupling::serialized && rank.last_kernel) wait_.push_back(*rank.last_kernel);
-      last = builder_.add_task({Work::host, index, 0, number}, rank.host, part * dispatch, wait_);
-      if (!(cost.kernel.time > Seconds(0.0))) continue;
-      wait_.assign(1, last);
-      if (piece == 0) {
-        const auto held = style_.before(builder_, node, number);
-        wait_.insert(wait_.end(), held.begin(), held.end());
+      if (begins && rank.last_kernel) wait_.push_back(*rank.last_kernel);
+      last = builder_.add_task({Work::host, index, 0, number}, rank.host, host.first, wait_);
+      if (cost.kernel.time > Seconds(0.0)) {
+        wait_.assign(1, last);
+        if (piece == 0) {
+          const auto held = style_.before(builder_, node, number);
+          wait_.insert(wait_.end(), held.begin(), held.end());
+        }
+        rank.last_kernel = last = builder_.add_task({Work::kernel, index, 0, number}, rank.compute, kernel, wait_);
       }
-      rank.last_kernel = last = builder_.add_task({Work::kernel, index, 0, number}, rank.compute, kernel, wait_);
+      if (host.more > Seconds(0.0)) builder_.add_task({Work::host, index, 0, number}, rank.host, host.more, {});
     }
     return last;
   }
@@ -74,6 +91,7 @@ class Lowering {
   double dispatch_scale_;
   LoweredStep& out_;
   StepBuilder builder_;
+  std::vector<EngineShare> shares_;  ///< of each node
   std::vector<Rank> ranks_;
   std::vector<TaskId> ended_, wait_;
 };

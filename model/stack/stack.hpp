@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/input/toml_reader.hpp"
+#include "model/stack/engine_settings.hpp"
 #include "model/stack/input_settings.hpp"
 #include "model/stack/parameter_server.hpp"
 #include "model/stack/rank_settings.hpp"
@@ -62,6 +63,7 @@ struct Stack {
   HostCoupling coupling = HostCoupling::queued;
   Seconds dispatch;         ///< host time per operator (forward, backward, gradient sum)
   Seconds update_dispatch;  ///< host time per kernel launch of the optimiser update
+  EngineSettings engine;
   // Operators
   bool fuses_batch_norm_relu = false;  ///< BN, add and ReLU in one kernel
   bool fuses_elementwise = false;      ///< XLA or a compiler fuses chains of elementwise operators

@@ -41,6 +41,7 @@ void read_input(TomlTable& root, InputSettings& input) {
   input.prefetch = static_cast<int>(table->integer_or("prefetch", input.prefetch, 1, 1'000));
   input.pinned = table->boolean_or("pinned", input.pinned);
   input.copy_overlaps = table->boolean_or("copy_overlaps", input.copy_overlaps);
+  input.synthetic_on_host = table->boolean_or("synthetic_on_host", false);
   input.decode = table->quantity_if<Seconds>("decode").value_or(Seconds(0.0));
   input.source = table->text("source");
   table->finish();

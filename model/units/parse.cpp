@@ -16,6 +16,12 @@
 namespace tbdsim {
 namespace {
 
+/// The table of units, made once.
+const std::vector<Unit>& known_units() {
+  static const std::vector<Unit> units = all_units();
+  return units;
+}
+
 std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t");
   if (first == std::string_view::npos) return {};
@@ -36,7 +42,7 @@ std::string did_you_mean(std::string_view unit, std::optional<Dimension> wanted)
     if (slip.spelling == unit) return fmt::format(", did you mean \"{}\"?", slip.unit);
   }
   std::vector<std::string> candidates;
-  std::vector<Unit> units = all_units();
+  std::vector<Unit> units = known_units();
   std::stable_partition(units.begin(), units.end(), [&](const Unit& u) { return wanted && u.dimension == *wanted; });
   std::string same_but_case;
   for (const Unit& u : units) {
@@ -64,7 +70,7 @@ Reading read(std::string_view text, std::optional<Dimension> wanted, bool& has_u
   if (!std::isfinite(number)) return tl::make_unexpected(std::string("not a finite number"));
   const std::string_view name = trimmed(text.substr(static_cast<std::size_t>(end - text.data())));
   if (name.empty()) return Measured{number, Dimension::ratio};
-  const std::vector<Unit> units = all_units();
+  const std::vector<Unit>& units = known_units();
   const auto unit = std::find_if(units.begin(), units.end(), [&](const Unit& u) { return u.name == name; });
   if (unit == units.end()) {
     return tl::make_unexpected(fmt::format("unknown unit {}{}", quoted(name, 20), did_you_mean(name, wanted)));
@@ -118,13 +124,16 @@ tl::expected<Measured, std::string> parse_measured(std::string_view text) {
 }
 
 tl::expected<double, std::string> parse_quantity(std::string_view text, Dimension wanted) {
-  const DimensionWords wanted_words = words(wanted);
-  const std::string expected = fmt::format("{} such as \"{}\"", wanted_words.noun, wanted_words.example);
+  const auto refuse = [&](std::string_view what) {
+    const DimensionWords wanted_words = words(wanted);
+    return tl::make_unexpected(
+        unexpected_text(fmt::format("{} such as \"{}\"", wanted_words.noun, wanted_words.example), text, what));
+  };
   bool has_unit = false;
   const Reading reading = read(text, wanted, has_unit);
-  if (!reading) return tl::make_unexpected(unexpected_text(expected, text, reading.error()));
-  if (!has_unit && wanted != Dimension::ratio) return tl::make_unexpected(unexpected_text(expected, text, "no unit"));
-  if (reading->dimension != wanted) return tl::make_unexpected(unexpected_text(expected, text, words(reading->dimension).noun));
+  if (!reading) return refuse(reading.error());
+  if (!has_unit && wanted != Dimension::ratio) return refuse("no unit");
+  if (reading->dimension != wanted) return refuse(words(reading->dimension).noun);
   return reading->base;
 }
 

@@ -233,17 +233,19 @@ TEST_CASE("a stack that only resolved to a near version says so and widens the r
   CHECK(std::count(b.notices.begin(), b.notices.end(), "no stack mxnet-1.3 in the catalogue, using mxnet-1.2") == 1);
 }
 
-TEST_CASE("recurrent cells that the host dispatches one by one have a wide range, library layers have not") {
+TEST_CASE("operators of unrolled cells share the engine's operations") {
   const auto session = open_session({TBDSIM_SOURCE_DIR});
-  const auto width = [&](const char* stack) {
+  const auto step = [&](const std::vector<std::string>& set) {
     PredictOptions options;
     options.hardware = "titan-xp";
     options.model = "sockeye@mxnet";
-    options.stack = stack;
+    options.stack = "mxnet-1.2";
+    options.set = set;
     const auto p = predict(*session, options);
     if (!p) FAIL(to_text(p.error()));
-    return p->step_time.high / p->step_time.value;
+    return p->step_time.value;
   };
-  CHECK(width("mxnet-1.2") > 1.5);
-  CHECK(width("pytorch-1.13") < 1.3);
+  const Seconds joined = step({}), alone = step({"stack.engine.operators=1"}), older = step({"stack.engine.operation=0 us"});
+  CHECK(alone > 1.1 * joined);
+  CHECK(joined > older);
 }
