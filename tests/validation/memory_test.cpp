@@ -64,8 +64,8 @@ TEST_CASE("P2P and NCCL stores differ by at most 5 % in memory, large networks o
         o.gpus = 8;
         o.batch = batch;
         o.exchange = store == 0 ? "nccl" : "p2p";
-        for (const GpuMemory& gpu : report_memory(*session, o, {false, false}).value().memory.gpus)
-          mean[store] += gpu.peak / Bytes(8.0);
+        const MemoryReport r = report_memory(*session, o, {false, false}).value();
+        for (const GpuMemory& gpu : r.memory.gpus) mean[store] += gpu.peak / Bytes(8.0);
       }
       INFO(model << " " << batch);
       CHECK(std::abs(mean[1] / mean[0] - 1.0) <= 0.05);
