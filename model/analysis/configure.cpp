@@ -243,7 +243,7 @@ Result<Configuration> configure(Session& session, const PredictOptions& options)
   if (options.image && !network.file.empty())
     return fail(fmt::format("--image {}: {} states its own input", *options.image, options.model));
   configuration.batch = options.batch.value_or(configuration.network_graph().graph.default_batch);
-  if (std::int64_t{configuration.batch} * configuration.gpus > std::numeric_limits<int>::max())
+  if (configuration.samples_per_step() > std::numeric_limits<int>::max())
     return fail(
         fmt::format("batch {} on {} GPUs: more samples a step than can be counted", configuration.batch, configuration.gpus));
   if (options.optimizer.empty() && !take(choose_optimizer(network.graph.default_optimizer), configuration.optimizer, errors))

@@ -49,7 +49,7 @@ void identify(const Configuration& configuration, Prediction& p) {
   p.gpus = configuration.gpus;
   p.nodes = configuration.nodes;
   p.batch_per_gpu = configuration.batch;
-  p.global_batch = configuration.batch * configuration.gpus;
+  p.global_batch = static_cast<int>(configuration.samples_per_step());
 }
 
 std::string limit_text(const Limit& limit, double launch_share, const Configuration& configuration) {
@@ -129,6 +129,8 @@ Result<Prediction> predict(Session& session, const PredictOptions& options) {
   if (kernels->tensor_core()) p.notices.push_back("few tensor-core samples stand behind this: the range is wide");
   const double distance =
       0.5 * (kernels->parameters_of("convolution").distance + kernels->parameters_of("memory_bound").distance);
+  if (configuration.pipelined() && configuration.gpus > 1)
+    p.notices.push_back("memory is that of a GPU that holds the whole network: a stage's share has no model");
   const double spread = step_spread((*configuration.constants)->spread, distance, kernels->tensor_core(), configuration.gpus > 1,
                                     configuration.stack.extra_spread);
   p.step_time = with_range(times.step, spread);

@@ -23,7 +23,8 @@ constexpr std::string_view kKernels = "hw.kernels";
 constexpr std::size_t kMostMatches = 8;
 
 /// Options of the job, by the name that `parallel.` takes.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kParallel{{{"gpus", "--gpus"},
+constexpr std::array<std::pair<std::string_view, std::string_view>, 15> kParallel{{{"gpus", "--gpus"},
+                                                                                   {"accumulate", "--accumulate"},
                                                                                    {"nodes", "--nodes"},
                                                                                    {"devices", "--devices"},
                                                                                    {"network", "--network"},
