@@ -34,14 +34,14 @@ Result<Workload> read_onnx_file(const std::string& path, const ZooOptions& optio
                   std::move(network->notices), network->extra_spread, true};
 }
 
-bool has_ending(const std::string& name, std::string_view ending) {
+bool has_ending(std::string_view name, std::string_view ending) {
   return name.size() > ending.size() && name.compare(name.size() - ending.size(), ending.size(), ending) == 0;
 }
 
 Result<Workload> make_workload(const Catalogue& catalogue, const std::string& name, const std::string& variant,
                                const ZooOptions& options) {
   std::error_code error;
-  if (has_ending(name, ".onnx")) return read_onnx_file(name, options);
+  if (is_onnx_file(name)) return read_onnx_file(name, options);
   const bool file = has_ending(name, ".toml");
   const bool path = file || name.find('/') != std::string::npos;
   if (path && std::filesystem::exists(name, error)) return read_workload_file(name, catalogue);
@@ -103,6 +103,8 @@ Result<KernelConstants> read_constants(const Catalogue& catalogue) {
 }
 
 }  // namespace
+
+bool is_onnx_file(std::string_view name) { return has_ending(name, ".onnx"); }
 
 template <class Value, class Make>
 std::shared_ptr<const Result<Value>> Session::cached(Cache<Value>& cache, const std::string& key, const Make& make) {

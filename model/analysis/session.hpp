@@ -24,6 +24,9 @@ struct Workload {
   bool takes_sizes = false;            ///< the file leaves sizes open that `--image` and `--seq-len` give
 };
 
+/// Whether `--model` means a file of the ONNX format rather than a network of the catalogue or of the TOML format.
+[[nodiscard]] bool is_onnx_file(std::string_view name);
+
 /// What `--set` asks, resolved against the documents that a configuration reads (`set_values.hpp`).
 struct EditedInputs;
 

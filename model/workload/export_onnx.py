@@ -34,6 +34,7 @@ def export(model, example, path, opset=14):
     inputs = [f"input{i}" for i in range(len(example))] if len(example) > 1 else ["input"]
     was_training = model.training
     model.train()
+    dropouts = _without_layer_dropout(torch, model)
     try:
         with torch.no_grad():
             outputs = [f"output{i}" for i in range(_tensors(model(*example)))]
@@ -44,6 +45,8 @@ def export(model, example, path, opset=14):
                               dynamic_axes=batch, **options)
     finally:
         model.train(was_training)
+        for module, dropout in dropouts:
+            module.dropout = dropout
     frozen = [name for name, _ in model.named_buffers()]
     frozen += [name for name, parameter in model.named_parameters() if not parameter.requires_grad]
     if frozen:
@@ -58,6 +61,15 @@ def _tensors(result):
     if isinstance(result, (tuple, list)):
         return sum(_tensors(part) for part in result)
     return 0 if result is None else 1
+
+
+def _without_layer_dropout(torch, model):
+    """PyTorch cannot export the dropout between the layers of an nn.LSTM, nn.GRU or nn.RNN: it is left out, and said."""
+    dropouts = [(m, m.dropout) for m in model.modules() if isinstance(m, torch.nn.RNNBase) and m.dropout > 0]
+    for module, dropout in dropouts:
+        print(f"note: dropout {dropout} between the layers of {type(module).__name__} is left out", file=sys.stderr)
+        module.dropout = 0.0
+    return dropouts
 
 
 def _takes_dynamo(torch):

@@ -23,6 +23,12 @@ constexpr double kUnknownSpread = 0.5;
 
 bool counts_tokens(const Value& input) { return input.type == kInt64 || input.type == kInt32; }
 
+/// PyTorch has attention as one operator since release 2, and exports its parts.
+bool has_fused_attention(const ModelText& model) {
+  return model.producer == "pytorch" && !model.producer_version.empty() && model.producer_version.front() >= '2' &&
+         model.producer_version.front() <= '9';
+}
+
 /// What one sample is called.
 std::string input_unit(const Value& input, const Shape& shape) {
   if (counts_tokens(input)) return "sequence";
@@ -49,8 +55,20 @@ Result<GraphBuilder> start(const ValueGraph& graph, const std::string& name, con
   return builder;
 }
 
+/// Queries, keys and values as sequences of all heads side by side.
+void emit_attention(Lowering& l, NodeIndex node, const Lift& lift) {
+  const auto& scores = l.dims(lift.parts);
+  const auto width = l.dims(lift.input) ? per_sample(*l.dims(lift.input)) : std::nullopt;
+  if (!scores || scores->size() != 4 || !(*scores)[1].known || (*scores)[1].batch || !width || width->size() != 2)
+    return l.refuse(node, "cannot tell the heads of this attention");
+  const AttentionAttributes a{static_cast<std::int64_t>((*scores)[1].value), false};
+  const std::vector<TensorId> operands{l.tensor(lift.input), l.tensor(lift.keys), l.tensor(lift.values)};
+  l.bind(node, l.output(node), l.emit(node, OpKind::attention, operands, a));
+}
+
 void emit_lifted(Lowering& l, NodeIndex node, const Lift& lift) {
   const ValueIndex out = l.output(node);
+  if (lift.pattern == Pattern::attention) return emit_attention(l, node, lift);
   if (!l.dims(lift.input)) return emit_unknown(l, node);
   l.set_dims(out, *l.dims(lift.input));
   const TensorId x = l.tensor(lift.input);
@@ -59,7 +77,7 @@ void emit_lifted(Lowering& l, NodeIndex node, const Lift& lift) {
     case Pattern::layer_norm:
       return l.bind(node, out, l.emit(node, OpKind::layer_norm, {x}, {}, {lift.gamma, lift.beta}));
     case Pattern::group_norm: {
-      const Number groups = l.dims(lift.keys) ? product(*l.dims(lift.keys)) : Number{1.0};
+      const Number groups = l.dims(lift.parts) ? product(*l.dims(lift.parts)) : Number{1.0};
       const GroupNormAttributes a{static_cast<std::int64_t>(groups.value)};
       return l.bind(node, out, l.emit(node, OpKind::group_norm, {x}, a, {lift.gamma, lift.beta}));
     }
@@ -162,7 +180,7 @@ Result<ImportedNetwork> import_onnx(std::string_view bytes, const std::string& f
     if (input.readers.empty()) continue;
     l.bind_outputs(l.graph.inputs[i], l.builder.another_input(*per_sample(*input.dims), printable(input.name)));
   }
-  const std::vector<Lift> lifts = find_patterns(l.graph, false);
+  const std::vector<Lift> lifts = find_patterns(l.graph, has_fused_attention(*model));
   for (const NodeIndex node : l.graph.order) {
     run_node(l, node, lifts[static_cast<std::size_t>(node)]);
     if (l.failed()) return tl::make_unexpected(with_file(l.problems(), file));

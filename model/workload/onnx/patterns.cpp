@@ -118,7 +118,8 @@ class Finder {
     if (!is(input(before, 0), Origin::data) || !is(input(norm, 1), Origin::constant)) return;
     const Affine a = affine_after(after);
     if (a.shift == kAbsent) return;
-    lift(a.shift, {Pattern::group_norm, input(before, 0), a.gamma, a.beta, input(norm, 1)}, {before, norm, after, a.scale});
+    lift(a.shift, {Pattern::group_norm, input(before, 0), a.gamma, a.beta, kAbsent, kAbsent, input(norm, 1)},
+         {before, norm, after, a.scale});
   }
 
   /// (1 + y) of `wave`, times x and a half in whichever order; `inside` are the nodes before `wave`.
@@ -175,7 +176,7 @@ class Finder {
 
 std::vector<Lift> find_patterns(const ValueGraph& graph, bool fused_attention) {
   std::vector<Lift> lifts = Finder(graph).find();
-  (void)fused_attention;
+  if (fused_attention) find_attention(graph, lifts);
   return lifts;
 }
 

@@ -23,9 +23,11 @@ struct Lift {
   Pattern pattern = Pattern::none;
   ValueIndex input = kAbsent, gamma = kAbsent, beta = kAbsent;
   ValueIndex keys = kAbsent, values = kAbsent;  ///< attention, beside the queries
-  std::int64_t parts = 0;                       ///< groups, or heads
-  bool causal = false;
+  ValueIndex parts = kAbsent;  ///< a value whose dimensions tell the groups (its only one) or the heads (its second)
 };
+
+/// Adds the groups of attention.
+void find_attention(const ValueGraph& graph, std::vector<Lift>& lifts);
 
 /// Finds groups, by node. A group is lifted only where nothing outside reads what it computes inside.
 /// `fused_attention`: the exporter's framework has attention as one operator.
