@@ -17,6 +17,16 @@ RELATIVE = {"ethernet-1g": "ethernet-10g", "ethernet-25g": "ethernet-10g", "ethe
 # The same ports with RDMA (RoCE v2) instead of TCP, and whose fraction of the line rate and latency they take.
 ROCE, ROCE_RELATIVE = ("ethernet-25g", "ethernet-100g"), "infiniband-edr"
 STORAGE = {"sata-hard-disk-sequential": "hdd", "nvme-pcie-3.0-x4": "nvme", "nvme-pcie-4.0-x4": "nvme", "seed-deck-sata-interface": "sata"}
+# Time until the first byte of a read elsewhere, reads served side by side.
+SEEK = (12.7, "ms", 1, "datasheet: 7,200 revolutions a minute, half a turn 4.17 ms, and an average seek of 8.5 ms as makers of 3.5-inch drives state it")
+FLASH = (0.1, "ms", 32, "datasheet: flash page read and controller, about 0.1 ms; the queue of the SATA interface holds 32 commands")
+NVME = (0.09, "ms", 256, "datasheet: flash page read and controller, 80 to 100 us; assumed: 256 reads of a queue are in work")
+SERVER = (1, "ms", 64, "assumed: look-up, open, read and close as round trips of 0.2 ms, and the server's own access; 64 requests in work")
+ACCESS = {"hdd": SEEK, "sata": FLASH, "nvme": NVME}
+# Entries that interconnects.csv lacks: name, kind, rate in GB/s, access, shared, source.
+STORES = {"sata-ssd": ("SATA SSD", "sata", 0.55, FLASH, False, "datasheet: sequential read of drives on the 6 Gb/s interface"),
+          "nfs-1g": ("NFS over 1 Gb/s Ethernet", "network", 0.117, SERVER, True, "datasheet: line rate less the headers of 1,500-byte frames"),
+          "nfs-10g": ("NFS over 10 Gb/s Ethernet", "network", 1.0, SERVER, True, "paper: performance and profiling deck, table of common system bandwidths: 10 Gb/s Ethernet")}
 DECK = "paper: performance and profiling deck, table of common system bandwidths"
 
 
@@ -61,11 +71,21 @@ def roce(row, table):
     return str(t.text("source", "datasheet: " + row["source"]))
 
 
+def access(t, cost):
+    time, unit, at_once, source = cost
+    return t.amount("access", time, unit).integer("at_once", at_once).text("access_source", source)
+
+
+def store(name, kind, rate, cost, shared, source):
+    t = access(Table().text("name", name).text("kind", kind).amount("sequential_read", rate, "GB/s"), cost)
+    return str((t.flag("shared", True) if shared else t).text("source", source))
+
+
 def storage(row, kind):
     t = Table().text("name", row["name"]).text("kind", kind)
     t.amount("interface_bandwidth", row["theoretical_gb_s_per_dir"], "GB/s")
     t.amount("sequential_read", row["typical_achieved_gb_s_per_dir"], "GB/s")
-    return str(t.text("source", "paper: " + row["source"]).text("notes", row["notes"]))
+    return str(access(t, ACCESS[kind]).text("source", "paper: " + row["source"]).text("notes", row["notes"]))
 
 
 def data_path(data):
@@ -91,6 +111,8 @@ def main():
             write(os.path.join(out, "storage", ident.removeprefix("seed-deck-") + ".toml"), "networks.py", storage(row, STORAGE[ident]))
     for ident, values in CLOUD.items():
         write(os.path.join(out, "networks", ident + ".toml"), "networks.py", cloud(*values))
+    for ident, values in STORES.items():
+        write(os.path.join(out, "storage", ident + ".toml"), "networks.py", store(*values))
     write(os.path.join(out, "data_path.toml"), "networks.py", data_path(data))
 
 

@@ -31,8 +31,14 @@ struct Configuration {
   std::string exchange, input;
   Recompute recompute = Recompute::none;
   int zero = 0, accumulate = 1;
+  double compute_scale = 1.0;             ///< of kernels and host
   std::optional<InputPipeline> pipeline;  ///< absent: samples are there when they are needed
   std::string input_source;               ///< where its decode time comes from
+  std::string storage, storage_source;    ///< that samples are read from; empty: memory
+  Bytes data_set;                         ///< as stored
+  bool cached_later = false;              ///< the host's page cache holds all of it after the first epoch
+  bool copies_input = true;               ///< false: samples lie in GPU memory
+  bool environments = false;              ///< samples are simulated
   bool mock_trainer = false;              ///< load only
   std::uint64_t seed = 1;                 ///< of decode times
   std::vector<std::string> notices;

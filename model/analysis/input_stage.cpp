@@ -3,22 +3,39 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include "model/schedule/data_path.hpp"
 #include "model/support/edit_distance.hpp"
+#include "model/units/format.hpp"
 
 namespace tbdsim {
 namespace {
 
-/// The stack's own constants where it has any, and what the nccl store takes away.
-InputPipeline make_pipeline(const InputSource& source, const Configuration& configuration) {
+// Places beside the catalogue's storage where samples may lie.
+constexpr std::string_view kPageCache = "page-cache", kHostMemory = "host-memory", kGpuMemory = "gpu-memory";
+/// Numbers reach the GPU as fp32.
+constexpr Bytes kNumber{4.0};
+/// What the page cache may take of a host's memory before programs run short. Assumed.
+constexpr double kCacheShare = 0.8;
+
+/// One sample as the network takes it.
+Bytes decoded_bytes(const OpGraph& graph) { return static_cast<double>(elements(graph.tensors.front().shape)) * kNumber; }
+
+/// The stack's own constants where it has any, the clock of the host, and what the nccl store takes away.
+InputPipeline make_pipeline(const InputSource& source, const PredictOptions& options, const Configuration& configuration) {
   const InputSettings& settings = configuration.stack.input;
+  const Host& host = configuration.hardware().host;
   InputPipeline pipeline;
-  pipeline.mode = settings.mode;
+  pipeline.mode = source.environment ? InputMode::barrier : settings.mode;
   pipeline.prefetch = settings.prefetch;
+  pipeline.copy_overlaps = settings.copy_overlaps && settings.pinned;
   pipeline.spread = source.spread;
-  pipeline.decode = settings.decode > Seconds(0.0) ? settings.decode : source.decode;
+  pipeline.decode = settings.decode > Seconds(0.0) && source.unit == "image" ? settings.decode : source.decode;
+  if (source.clock && host.clock) pipeline.decode *= *source.clock / *host.clock;
   // One core is left to the process that drives the GPUs.
-  const int most = std::max(1, configuration.hardware().host.cores - 1);
+  const int most = std::max(1, host.cores - 1);
+  pipeline.cores = most;
   pipeline.threads = settings.threads > 0 ? std::min(settings.threads, most) : most;
+  if (options.workers) pipeline.threads = *options.workers;
   if (configuration.exchange == "nccl") {
     const StoreSettings& store = configuration.stack.store;
     pipeline.decode *= store.nccl_slowdown;
@@ -31,17 +48,80 @@ std::int64_t samples_per_node(const Configuration& configuration) {
   return std::int64_t{configuration.batch} * static_cast<std::int64_t>(configuration.devices.size());
 }
 
-/// Adds decoding to the limits, which so far share the trainer's path.
-void share_limits(double decoding, const InputPipeline& pipeline, StepTimes& times) {
-  for (Limit& limit : times.limits) limit.share *= 1.0 - decoding;
-  if (decoding <= 0.0) return;
-  const auto place = std::find_if(times.limits.begin(), times.limits.end(), [&](const Limit& l) { return l.share < decoding; });
+/// Adds loading to the limits, which so far share the trainer's path.
+void share_limits(double loading, const std::string& what, StepTimes& times) {
+  if (loading <= 0.0) return;
+  if (loading >= 1.0) {
+    times.limits.clear();
+    times.launch_shares.clear();
+  }
+  for (Limit& limit : times.limits) limit.share *= 1.0 - loading;
+  const auto place = std::find_if(times.limits.begin(), times.limits.end(), [&](const Limit& l) { return l.share < loading; });
   const auto index = place - times.limits.begin();
-  const std::string text =
-      fmt::format("{} % of the critical path decodes samples on {} thread{} of the host",
-                  static_cast<int>(100.0 * decoding + 0.5), pipeline.threads, pipeline.threads == 1 ? "" : "s");
-  times.limits.insert(place, {"input", decoding, text});
+  const std::string text = fmt::format("{} % of the critical path {}", static_cast<int>(100.0 * loading + 0.5), what);
+  times.limits.insert(place, {"input", loading, text});
   times.launch_shares.insert(times.launch_shares.begin() + index, 0.0);
+}
+
+std::string loading_text(const Configuration& configuration, const InputPipeline& pipeline, const InputVerdict& verdict) {
+  if (verdict.slowest == "storage") return fmt::format("reads samples from {}", configuration.storage);
+  if (verdict.slowest == "copy") return "copies samples to the GPUs";
+  return fmt::format("{} on {} thread{} of the host", configuration.environments ? "simulates environments" : "decodes samples",
+                     pipeline.threads, pipeline.threads == 1 ? "" : "s");
+}
+
+/// Whole sets that are kept in memory have to fit there.
+Errors check_room(const std::string& place, Bytes set, Bytes room, const std::string& where) {
+  if (set <= room) return {};
+  return {{fmt::format("--storage {}: the data set takes {}, {} has {}", place, format(set), where, format(room))}};
+}
+
+/// Puts the samples where `--storage` says.
+Errors place_samples(Session& session, const PredictOptions& options, const InputSource& source, Configuration& configuration) {
+  const std::string place = fold_name(options.storage);
+  if (options.storage.empty()) return {};
+  InputPipeline& pipeline = *configuration.pipeline;
+  const Bytes decoded = decoded_bytes(configuration.network_graph().graph);
+  const auto samples = static_cast<double>(source.samples.value_or(0));
+  const System& system = configuration.hardware();
+  const Bytes host_memory = system.host.memory_capacity.value_or(Bytes(1e18));
+  if (source.environment)
+    return {{fmt::format("--storage {}: {} makes its samples, it reads none", options.storage, source.name)}};
+  if (place == fold_name(kPageCache)) {
+    configuration.storage = kPageCache;
+    return check_room(options.storage, samples * source.stored, kCacheShare * host_memory, "the page cache of the host");
+  }
+  if (place == fold_name(kHostMemory) || place == fold_name(kGpuMemory)) {
+    const bool device = place == fold_name(kGpuMemory);
+    configuration.storage = device ? kGpuMemory : kHostMemory;
+    // Decoded once; then a thread only gathers a batch, or the GPU does.
+    pipeline.decode = device ? Seconds(0.0) : decoded / kMemoryCopy;
+    pipeline.spread = 0.0;
+    configuration.copies_input = !device;
+    return device ? check_room(options.storage, samples / configuration.gpus * decoded, system.device.memory_capacity, "a GPU")
+                  : check_room(options.storage, samples / configuration.nodes * decoded, kCacheShare * host_memory, "the host");
+  }
+  const auto storage = load_storage(session.catalogue(), options.storage);
+  if (!storage) return storage.error();
+  const ReadCost cost = read_cost(*storage, source.stored, source.access, configuration.nodes);
+  pipeline.read = cost.storage;
+  pipeline.wait = cost.thread;
+  configuration.storage = storage->id;
+  configuration.storage_source = storage->access_source;
+  configuration.cached_later =
+      source.samples && system.host.memory_capacity && samples * source.stored <= kCacheShare * *system.host.memory_capacity;
+  configuration.data_set = samples * source.stored;
+  return {};
+}
+
+/// What the second epoch finds where the page cache holds the whole set.
+std::string later_epochs(const Configuration& configuration, InputPipeline pipeline, std::int64_t samples, Seconds training) {
+  if (!configuration.cached_later) return {};
+  pipeline.read = pipeline.wait = Seconds(0.0);
+  const InputPace paced = pace(pipeline, samples, training, configuration.seed);
+  const double rate = static_cast<double>(samples) * configuration.nodes / std::max(paced.step, training).base();
+  return fmt::format("from the second epoch on the {} of the data set lie in the page cache: {:.0f} {}s/s",
+                     format(configuration.data_set), rate, configuration.network_graph().graph.input_unit);
 }
 
 }  // namespace
@@ -55,37 +135,59 @@ Errors choose_input(Session& session, const PredictOptions& options, Configurati
   configuration.mock_trainer = options.mock_trainer;
   const OpGraph& graph = configuration.network_graph().graph;
   const bool images = graph.input_unit == "image";
+  if (options.workers && *options.workers < 1) return {{fmt::format("--workers {}: expected at least 1", *options.workers)}};
+  Errors errors;
   if (fold_name(wanted) != "synthetic" && (images || !options.input.empty())) {
     const auto source = load_input(session.catalogue(), wanted);
     if (!source) return source.error();
-    if (!images) return {{fmt::format("--input {} holds images; {} takes {}s", source->name, graph.name, graph.input_unit)}};
+    if (source->unit != graph.input_unit)
+      return {{fmt::format("--input {} holds {}s; {} takes {}s", source->name, source->unit, graph.name, graph.input_unit)}};
     configuration.input = source->name;
-    configuration.input_source =
-        configuration.stack.input.decode > Seconds(0.0) ? configuration.stack.input.source : source->source;
-    configuration.pipeline = make_pipeline(*source, configuration);
+    configuration.environments = source->environment;
+    const bool own = configuration.stack.input.decode > Seconds(0.0) && images;
+    configuration.input_source = own ? configuration.stack.input.source : source->source;
+    configuration.pipeline = make_pipeline(*source, options, configuration);
+    errors = place_samples(session, options, *source, configuration);
   }
-  if (options.mock_trainer && !configuration.pipeline)
-    return {
-        {"--mock-trainer shows how fast samples are loaded; name what is loaded with --input, such as --input imagenet-records"}};
-  return {};
+  const std::string hint = "; name what is loaded with --input, such as --input imagenet-records";
+  if (!configuration.pipeline && options.mock_trainer) return {{"--mock-trainer shows how fast samples are loaded" + hint}};
+  if (!configuration.pipeline && !options.mock_loader && (!options.storage.empty() || options.workers))
+    return {{fmt::format("--{} means nothing without samples to load{}", options.workers ? "workers" : "storage", hint)}};
+  return errors;
 }
 
-void add_input_stage(const Configuration& configuration, StepTimes& times) {
-  if (!configuration.pipeline) return;
-  const InputPipeline& pipeline = *configuration.pipeline;
+std::optional<InputVerdict> add_input_stage(const Configuration& configuration, StepTimes& times) {
+  if (!configuration.pipeline) return std::nullopt;
+  InputPipeline pipeline = *configuration.pipeline;
   const std::int64_t samples = samples_per_node(configuration);
-  const Seconds trainer = times.step;
-  const InputPace paced = pace(pipeline, samples, configuration.mock_trainer ? Seconds(0.0) : trainer, configuration.seed);
-  if (configuration.mock_trainer) {
+  const bool rank_copies = configuration.stack.ranks.input_copy > BytesPerSecond(0.0);  // counted with the ranks' waits
+  if (configuration.copies_input && !rank_copies)
+    pipeline.copy = input_copy_time(configuration.hardware().topology, configuration.devices,
+                                    configuration.batch * decoded_bytes(configuration.network_graph().graph),
+                                    configuration.stack.input.pinned);
+  const Seconds kernels = times.step;
+  const Seconds trainer = pipeline.copy_overlaps ? kernels : kernels + pipeline.copy;
+  const bool mock = configuration.mock_trainer;
+  const InputPace paced = pace(pipeline, samples, mock ? Seconds(0.0) : trainer, configuration.seed);
+  // Sums over many steps differ from one step by rounding.
+  constexpr double kRounding = 1e-9;
+  const Seconds step = mock ? paced.load : paced.step > (1.0 + kRounding) * trainer ? paced.step : trainer;
+  InputVerdict verdict = judge_input(pipeline, paced, samples, trainer, step, configuration.seed, mock);
+  verdict.storage = configuration.storage;
+  if (!mock) verdict.later_epochs = later_epochs(configuration, pipeline, samples, trainer);
+  const std::string what = loading_text(configuration, pipeline, verdict);
+  if (mock) {
     times = StepTimes{};
-    times.step = times.stages.input_exposed = paced.load;
-    share_limits(1.0, pipeline, times);
+    times.step = times.stages.input_exposed = step;
+    share_limits(1.0, what, times);
   } else {
-    times.step = std::max(paced.step, trainer);
-    times.stages.input_exposed = times.step - trainer;
-    share_limits(paced.share, pipeline, times);
+    times.step = step;
+    times.stages.input_exposed += step - kernels;
+    const double copying = pipeline.copy_overlaps ? 0.0 : pipeline.copy / trainer * (1.0 - paced.share);
+    share_limits(paced.share + copying, copying > paced.share ? "copies samples to the GPUs" : what, times);
   }
   times.decoding = static_cast<double>(samples) * pipeline.decode;
+  return verdict;
 }
 
 }  // namespace tbdsim

@@ -2,50 +2,9 @@
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <cmath>
-
-#include "model/cost/uncertainty.hpp"
 
 namespace tbdsim {
 namespace {
-
-/// A configuration with its kernels: memory at any batch.
-class Estimator {
- public:
-  static Result<Estimator> make(Configuration configuration) {
-    auto kernels = KernelModel::make(configuration.hardware().device, configuration.precision, configuration.stack,
-                                     **configuration.constants);
-    if (!kernels) return tl::make_unexpected(kernels.error());
-    return Estimator(std::move(configuration), std::move(*kernels));
-  }
-
-  [[nodiscard]] StepMemory at(int batch) {
-    configuration_.batch = batch;
-    costs_.clear();
-    for (const StepNode& node : nodes_)
-      costs_.push_back(kernels_.cost(configuration_.network_graph().graph, node, static_cast<double>(batch)));
-    return estimate_memory(configuration_, nodes_, costs_);
-  }
-  [[nodiscard]] const Configuration& configuration() const { return configuration_; }
-
- private:
-  Estimator(Configuration configuration, KernelModel kernels)
-      : configuration_(std::move(configuration)), kernels_(std::move(kernels)) {
-    const TrainingStep step = configured_step(configuration_);
-    for (const auto* part : {&step.forward, &step.backward, &step.update})
-      nodes_.insert(nodes_.end(), part->begin(), part->end());
-  }
-
-  Configuration configuration_;
-  KernelModel kernels_;
-  std::vector<StepNode> nodes_;
-  std::vector<NodeCost> costs_;
-};
-
-const RankMemory& fullest(const StepMemory& memory) {
-  return *std::max_element(memory.ranks.begin(), memory.ranks.end(),
-                           [](const RankMemory& a, const RankMemory& b) { return a.peak < b.peak; });
-}
 
 std::vector<LayerMemory> layers_of(const OpGraph& graph, const StepMemory& memory) {
   std::vector<LayerMemory> layers(graph.ops.size());
@@ -82,7 +41,7 @@ std::vector<MemoryMoment> moments_of(const OpGraph& graph, const StepMemory& mem
 /// The fullest GPU's peak under a changed configuration; nothing where the change makes no sense.
 std::optional<Bytes> peak_with(Configuration changed) {
   const int batch = changed.batch;
-  auto estimator = Estimator::make(std::move(changed));
+  auto estimator = MemoryEstimator::make(std::move(changed));
   if (!estimator) return std::nullopt;
   return fullest(estimator->at(batch)).peak;
 }
@@ -123,49 +82,6 @@ std::vector<MemoryReduction> reductions_of(const Configuration& configuration, B
   return reductions;
 }
 
-// More samples than any device could hold of the smallest network.
-constexpr int kLargestBatch = 1 << 24;
-
-/// The largest batch for which `fits` holds, if it holds up to there and not beyond.
-template <class Fits>
-int search(const Fits& fits) {
-  int good = 0, bad = 1;
-  while (bad <= kLargestBatch && fits(bad)) {
-    good = bad;
-    bad *= 2;
-  }
-  while (bad - good > 1) {
-    const int middle = good + (bad - good) / 2;
-    (fits(middle) ? good : bad) = middle;
-  }
-  return good;
-}
-
-LargestBatch find_largest(Estimator& estimator) {
-  const Bytes capacity = usable_capacity(estimator.configuration().hardware().device);
-  LargestBatch result;
-  result.batch = search([&](int batch) { return fullest(estimator.at(batch)).peak <= capacity; });
-  if (result.batch > 0) {
-    const StepMemory memory = estimator.at(result.batch);
-    result.peak = fullest(memory).peak;
-    result.probability = probability_of_fitting(fullest(memory), estimator.configuration().stack, capacity);
-  }
-  result.next_peak = fullest(estimator.at(result.batch + 1)).peak;
-  for (const auto& [limit, sign] : {std::pair{&result.low, 1.0}, {&result.high, -1.0}})
-    *limit = search([&](int batch) {
-      const StepMemory memory = estimator.at(batch);
-      return fullest(memory).peak *
-                 std::exp(sign * kCentral80 * memory_spread(fullest(memory), estimator.configuration().stack)) <=
-             capacity;
-    });
-  constexpr double kSafe = 0.9;
-  result.safe_batch = search([&](int batch) {
-    return batch <= result.batch &&
-           probability_of_fitting(fullest(estimator.at(batch)), estimator.configuration().stack, capacity) >= kSafe;
-  });
-  return result;
-}
-
 void identify(const Configuration& c, MemoryReport& report) {
   report.hardware = c.hardware().id;
   report.device = c.hardware().device.id;
@@ -188,7 +104,7 @@ void identify(const Configuration& c, MemoryReport& report) {
 Result<MemoryReport> report_memory(Session& session, const PredictOptions& options, const MemoryQuestions& questions) {
   auto configured = configure(session, options);
   if (!configured) return tl::make_unexpected(configured.error());
-  auto estimator = Estimator::make(*configured);
+  auto estimator = MemoryEstimator::make(*configured);
   if (!estimator) return tl::make_unexpected(estimator.error());
   const OpGraph& graph = configured->network_graph().graph;
   const StepMemory memory = estimator->at(configured->batch);
@@ -202,16 +118,8 @@ Result<MemoryReport> report_memory(Session& session, const PredictOptions& optio
   report.layers = layers_of(graph, memory);
   report.moments = moments_of(graph, memory);
   if (questions.reductions) report.reductions = reductions_of(*configured, fullest(memory).peak, report.memory.capacity);
-  if (questions.largest_batch) report.largest = find_largest(*estimator);
+  if (questions.largest_batch) report.largest = find_largest_batch(*estimator);
   return report;
-}
-
-Result<LargestBatch> largest_batch(Session& session, const PredictOptions& options) {
-  auto configured = configure(session, options);
-  if (!configured) return tl::make_unexpected(configured.error());
-  auto estimator = Estimator::make(std::move(*configured));
-  if (!estimator) return tl::make_unexpected(estimator.error());
-  return find_largest(*estimator);
 }
 
 }  // namespace tbdsim

@@ -1,5 +1,5 @@
 #pragma once
-#include "model/analysis/memory_estimate.hpp"
+#include "model/analysis/max_batch.hpp"
 
 namespace tbdsim {
 
@@ -21,15 +21,6 @@ struct MemoryReduction {
   std::string name, what;
   Bytes peak, gain;
   bool fits = false;
-};
-
-/// The largest batch per GPU whose predicted peak is within the capacity, and the next size, which is not.
-struct LargestBatch {
-  int batch = 0;  ///< 0: not even one sample fits
-  Bytes peak, next_peak;
-  double probability = 0;  ///< that `batch` fits, within the peak's range
-  int safe_batch = 0;      ///< the largest that fits with a probability of 90 %
-  int low = 0, high = 0;   ///< the largest if the true peaks were at the ends of their 80 % range
 };
 
 struct MemoryReport {
@@ -54,8 +45,5 @@ struct MemoryQuestions {
 /// Memory of one configuration. Errors: as `predict`.
 [[nodiscard]] Result<MemoryReport> report_memory(Session& session, const PredictOptions& options,
                                                  const MemoryQuestions& questions);
-
-/// The search of `LargestBatch` alone.
-[[nodiscard]] Result<LargestBatch> largest_batch(Session& session, const PredictOptions& options);
 
 }  // namespace tbdsim

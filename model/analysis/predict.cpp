@@ -8,7 +8,7 @@
 #include "model/analysis/cost.hpp"
 #include "model/analysis/input_stage.hpp"
 #include "model/analysis/lowered_job.hpp"
-#include "model/analysis/memory_report.hpp"
+#include "model/analysis/max_batch.hpp"
 #include "model/analysis/rank_waits.hpp"
 #include "model/analysis/step_times.hpp"
 #include "model/cost/uncertainty.hpp"
@@ -93,6 +93,7 @@ void tell_provenance(const Configuration& configuration, const LoweredJob& job, 
                     store.nccl_decode_threads_lost),
         store.nccl_source);
   if (configuration.pipeline) add(fmt::format("input {}", configuration.input), configuration.input_source);
+  if (!configuration.storage_source.empty()) add(fmt::format("storage {}", configuration.storage), configuration.storage_source);
 }
 
 void tell_cost(const System& system, const std::vector<Price>& prices, Prediction& p) {
@@ -132,7 +133,7 @@ Result<Prediction> predict(Session& session, const PredictOptions& options) {
   const engine::Timeline timeline = engine::simulate(step.graph);
   StepTimes times = step_times(step, timeline);
   add_rank_waits(configuration, times);
-  add_input_stage(configuration, times);
+  auto input_verdict = add_input_stage(configuration, times);
 
   Prediction p;
   identify(configuration, p);
@@ -152,6 +153,7 @@ Result<Prediction> predict(Session& session, const PredictOptions& options) {
   const auto samples = static_cast<double>(p.global_batch);
   p.throughput = {samples / times.step.base(), samples / p.step_time.high.base(), samples / p.step_time.low.base()};
   p.stages = times.stages;
+  p.input_verdict = std::move(input_verdict);
   const FlopPerSecond tensor_peak = kernels->peak();
   p.utilization.gpu_busy = std::min<double>(1.0, times.busy / times.step);
   if (times.busy > Seconds(0.0)) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "model/analysis/input_verdict.hpp"
 #include "model/hardware/cluster.hpp"
 #include "model/memory/lifetime.hpp"
 #include "model/stack/stack.hpp"
@@ -21,14 +22,18 @@ struct PredictOptions {
   std::vector<int> devices;  ///< indices within a node; empty: the first ones
   std::string network, precision, exchange, optimizer, input;
   std::vector<std::string> set;   ///< KEY=VALUE
+  std::string storage;            ///< where samples are read; empty: memory
+  std::optional<int> workers;     ///< threads or processes of a node that decode
   bool mock_loader = false;       ///< samples are there when they are needed
   bool mock_trainer = false;      ///< load only
   int seed = 1;                   ///< of anything random
   std::string recompute;          ///< none, block, full
   std::optional<int> zero;        ///< ZeRO stage, of memory only
   std::optional<int> accumulate;  ///< micro-batches per update, of memory only
-  bool detail = false;            ///< keep layers, kernels and timeline
-  bool largest_batch = false;     ///< also search the largest batch that fits
+  /// Every kernel and every operator's host time so many times as long, where one GPU's step is known better than predicted.
+  double compute_scale = 1.0;
+  bool detail = false;         ///< keep layers, kernels and timeline
+  bool largest_batch = false;  ///< also search the largest batch that fits
 };
 
 /// A value with its central 80 % range.
@@ -116,7 +121,8 @@ struct Prediction {
   Utilization utilization;
   MemoryVerdict memory;
   Limit limit;
-  std::vector<Limit> limits;  ///< all shares, largest first; they sum to 1
+  std::vector<Limit> limits;                  ///< all shares, largest first; they sum to 1
+  std::optional<InputVerdict> input_verdict;  ///< absent: nothing is loaded
   std::optional<double> usd_per_hour, usd_per_million_samples, joule_per_sample;
   std::vector<ProvenanceEntry> provenance;
   std::vector<LayerTime> layers;        ///< with `detail`

@@ -78,6 +78,8 @@ const std::vector<RowOption>& row_options() {
       {"--seq-len", kCount, [](MeasuredRun& run, std::string_view v) { return set_count(run.options.seq_len, v); }},
       {"--set", "KEY=VALUE", [](MeasuredRun& run, std::string_view v) { return set_assignment(run.options.set, v); }, true},
       {"--stack", kName, [](MeasuredRun& run, std::string_view v) { return set_name(run.options.stack, v); }},
+      {"--storage", kName, [](MeasuredRun& run, std::string_view v) { return set_name(run.options.storage, v); }},
+      {"--workers", kCount, [](MeasuredRun& run, std::string_view v) { return set_count(run.options.workers, v); }},
       {"--zero", "a ZeRO stage",
        [](MeasuredRun& run, std::string_view v) { return (run.options.zero = whole_number(v, 0)).has_value(); }},
   };

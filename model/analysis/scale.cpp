@@ -56,19 +56,21 @@ Result<Prediction> predict_size(Session& session, PredictOptions job, const Size
 std::string_view name(Scaling scaling) { return kScalings[static_cast<std::size_t>(scaling)]; }
 
 Result<ScaleStudy> scale(Session& session, const ScaleOptions& options) {
-  if (options.samples < 1) return fail("how many samples has an epoch? name them with --samples, such as --samples 256K");
-  if (options.gpus.empty() && options.nodes.empty()) return fail("no sizes named; use --gpus or --nodes, such as --gpus 1,2,4,8");
   ScaleStudy study;
   study.samples = options.samples;
   study.scaling = options.scaling;
   const Size one{1, 1};
   auto alone = predict_size(session, options.job, one, std::nullopt);
-  if (!alone) return tl::make_unexpected(at_size(alone.error(), one));
+  Errors errors;
+  if (!alone) errors = at_size(alone.error(), one);
+  if (options.samples < 1) errors.push_back({"how many samples has an epoch? name them with --samples, such as --samples 256K"});
+  if (options.gpus.empty() && options.nodes.empty())
+    errors.push_back({"no sizes named; use --gpus or --nodes, such as --gpus 1,2,4,8"});
+  if (!errors.empty()) return tl::make_unexpected(std::move(errors));
   study.one = std::move(*alone);
   const Seconds epoch_alone = estimate_epochs(study.one, options.samples, 1).total.value;
   std::optional<int> global_batch;
   if (options.scaling == Scaling::fixed_global_batch) global_batch = study.one.batch_per_gpu;
-  Errors errors;
   study.notices = study.one.notices;
   for (const Size& size : sizes(options)) {
     const auto p = predict_size(session, options.job, size, global_batch);

@@ -23,7 +23,7 @@ constexpr std::string_view kKernels = "hw.kernels";
 constexpr std::size_t kMostMatches = 8;
 
 /// Options of the job, by the name that `parallel.` takes.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kParallel{{{"gpus", "--gpus"},
+constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kParallel{{{"gpus", "--gpus"},
                                                                                    {"nodes", "--nodes"},
                                                                                    {"devices", "--devices"},
                                                                                    {"network", "--network"},
@@ -34,7 +34,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kParalle
                                                                                    {"precision", "--precision"},
                                                                                    {"exchange", "--exchange"},
                                                                                    {"optimizer", "--optimizer"},
-                                                                                   {"input", "--input"}}};
+                                                                                   {"input", "--input"},
+                                                                                   {"storage", "--storage"},
+                                                                                   {"workers", "--workers"}}};
 
 /// Achieved figures that a file states beside the nominal one.
 struct Followers {
@@ -204,10 +206,11 @@ class Resolver {
       resolved_.notices.push_back(fmt::format("{} set to {}", key, value));
       return;
     }
-    const std::optional<int> base = option == "--gpus"    ? options_.gpus
-                                    : option == "--batch" ? options_.batch
-                                    : option == "--nodes" ? options_.nodes
-                                                          : std::nullopt;
+    const std::optional<int> base = option == "--gpus"      ? options_.gpus
+                                    : option == "--batch"   ? options_.batch
+                                    : option == "--nodes"   ? options_.nodes
+                                    : option == "--workers" ? options_.workers
+                                                            : std::nullopt;
     if (!base) return problem(line, fmt::format("{}: {} multiplies a number, and none is stated", key, quoted(value)));
     const double product = *base * *factor;
     if (product != std::floor(product)) return problem(line, fmt::format("{}: {} of {} is no whole number", key, value, *base));
@@ -335,6 +338,7 @@ Result<EditedInputs> resolve_values(const Catalogue& catalogue, const PredictOpt
   plain.gpus = configured->gpus;
   plain.nodes = configured->nodes;
   plain.batch = configured->batch;
+  if (configured->pipeline) plain.workers = configured->pipeline->threads;
   auto resolved = resolve_values(options.set, *records, plain);
   if (!resolved) return tl::make_unexpected(resolved.error());
   const auto edits = std::make_shared<const Edits>(Edits{std::move(resolved->changes), nullptr});

@@ -157,6 +157,9 @@ void add_job(CLI::App& verb, PredictOptions& o) {
   add_name(verb, "--exchange", "NAME", "How gradients are exchanged [allreduce]", o.exchange);
   add_name(verb, "--optimizer", "NAME", "sgd, sgd-momentum, adam, lamb, lars or novograd\n[sgd-momentum for CNNs]", o.optimizer);
   add_name(verb, "--input", "NAME", "Where samples come from [the stack's]", o.input);
+  add_name(verb, "--storage", "NAME",
+           "What they are read from: list storage, page-cache,\nhost-memory or gpu-memory [memory, at no cost]", o.storage);
+  add_number(verb, "--workers", "Threads of a node that decode samples [the stack's]", o.workers);
   verb.add_flag("--mock-loader", o.mock_loader, "Samples are there when they are needed");
   verb.add_flag("--mock-trainer", o.mock_trainer, "Only load samples");
   add_name(verb, "--recompute", "NAME",
@@ -313,7 +316,7 @@ void describe_validate(CLI::App& verb, ValidateArguments& a) {
 }
 
 void describe_list(CLI::App& verb, ListArguments& a) {
-  verb.add_option("KIND", a.kind, "gpus systems networks hosts storage stacks models")->option_text(" ");
+  verb.add_option("KIND", a.kind, "gpus systems networks hosts storage inputs data-paths\nstacks models")->option_text(" ");
   verb.add_flag_callback(
       "--models", [&a] { a.kind = "models"; }, "The same as the kind models");
   add_format(verb, a.format);

@@ -48,6 +48,28 @@ Result<CatalogueEntry> describe_loaded(const Catalogue& catalogue, const std::st
 
 const Shelf kStacks{"stacks", "stack"};
 
+std::vector<std::string> input_ids(const Catalogue& catalogue) {
+  std::vector<std::string> ids;
+  if (const auto inputs = load_inputs(catalogue)) {
+    for (const InputSource& input : *inputs) ids.push_back(input.name);
+  }
+  return ids;
+}
+
+Result<std::string> resolve_input(const Catalogue& catalogue, const std::string& words) {
+  return load_input(catalogue, words).map([](const InputSource& input) { return input.name; });
+}
+
+std::vector<std::string> data_path_ids(const Catalogue&) { return {std::string(kDataPathId)}; }
+
+Result<std::string> resolve_data_path(const Catalogue&, const std::string& words) {
+  return resolve_name(words, {std::string(kDataPathId)}, "data path");
+}
+
+Result<CatalogueEntry> describe_data_path(const Catalogue& catalogue, const std::string&) {
+  return load_data_path(catalogue).map([](const auto& stages) { return describe(stages); });
+}
+
 }  // namespace
 
 const std::vector<CatalogueKind>& catalogue_kinds() {
@@ -57,6 +79,8 @@ const std::vector<CatalogueKind>& catalogue_kinds() {
       {"networks", shelf_ids<kNetworks>, resolve_shelf<kNetworks>, describe_loaded<load_network>},
       {"hosts", shelf_ids<kHosts>, resolve_shelf<kHosts>, describe_loaded<load_host>},
       {"storage", shelf_ids<kStorage>, resolve_shelf<kStorage>, describe_loaded<load_storage>},
+      {"inputs", input_ids, resolve_input, describe_loaded<load_input>},
+      {"data-paths", data_path_ids, resolve_data_path, describe_data_path},
       {"stacks", shelf_ids<kStacks>, resolve_shelf<kStacks>, describe_loaded<load_catalogue_stack>},
       {"models", model_ids, resolve_model, describe_model},
   };

@@ -93,16 +93,22 @@ Result<std::vector<std::pair<std::string, std::string>>> catalogue_aliases(const
   return aliases;
 }
 
+std::vector<std::string> known_names(const Catalogue& catalogue, const Shelf& shelf) {
+  std::vector<std::string> names = catalogue_ids(catalogue, shelf.folder);
+  if (const auto aliases = catalogue_aliases(catalogue, shelf.folder)) {
+    for (const auto& [alias, id] : *aliases) names.push_back(alias);
+  }
+  return names;
+}
+
 Result<std::string> resolve_entry(const Catalogue& catalogue, const Shelf& shelf, const std::string& name) {
-  std::vector<std::string> ids = catalogue_ids(catalogue, shelf.folder);
-  auto found = resolve_name(name, ids, shelf.noun);
-  if (found) return found;
+  if (auto found = resolve_name(name, catalogue_ids(catalogue, shelf.folder), shelf.noun)) return found;
   const auto aliases = catalogue_aliases(catalogue, shelf.folder);
   if (!aliases) return tl::make_unexpected(aliases.error());
   for (const auto& [alias, id] : *aliases) {
     if (fold_name(alias) == fold_name(name)) return id;
   }
-  return found;
+  return resolve_name(name, known_names(catalogue, shelf), shelf.noun);
 }
 
 Result<std::string> find_entry(const Catalogue& catalogue, const Shelf& shelf, const std::string& name,

@@ -20,6 +20,8 @@ inline const Shelf kGpus{"gpus", "GPU"}, kSystems{"systems", "system"}, kHosts{"
 /// (other name, id) of hardware/aliases.toml for a folder; none when there is no such file. Errors: a broken file.
 [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> catalogue_aliases(const Catalogue& catalogue,
                                                                                          const std::string& folder);
+/// Everything that may be said instead of an id: ids, then aliases.
+[[nodiscard]] std::vector<std::string> known_names(const Catalogue& catalogue, const Shelf& shelf);
 /// Id that `name` means in one folder, by id or alias.
 [[nodiscard]] Result<std::string> resolve_entry(const Catalogue& catalogue, const Shelf& shelf, const std::string& name);
 

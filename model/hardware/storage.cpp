@@ -6,6 +6,8 @@
 namespace tbdsim {
 namespace {
 
+constexpr std::int64_t kMostReads = 65'536;  // the queue of an NVMe device
+
 Storage read_storage(TomlTable& table, std::string id) {
   Storage storage;
   storage.id = std::move(id);
@@ -14,7 +16,11 @@ Storage read_storage(TomlTable& table, std::string id) {
   storage.interface_bandwidth = table.quantity_if<BytesPerSecond>("interface_bandwidth");
   storage.sequential_read = table.quantity_if<BytesPerSecond>("sequential_read");
   storage.random_read = table.quantity_if<BytesPerSecond>("random_read");
+  storage.access = table.quantity_if<Seconds>("access", kNotNegative);
+  storage.at_once = static_cast<int>(table.integer_or("at_once", 1, 1, kMostReads));
+  storage.shared = table.boolean_or("shared", false);
   storage.source = table.text("source");
+  storage.access_source = table.text_or("access_source", storage.source);
   storage.notes = table.text_or("notes", "");
   return storage;
 }
@@ -26,6 +32,7 @@ Result<Storage> load_storage(const Catalogue& catalogue, const std::string& name
   if (!path) return tl::make_unexpected(path.error());
   auto file = TomlFile::open(*path);
   if (!file) return tl::make_unexpected(file.error());
+  if (catalogue.edits) file->edit(*catalogue.edits, "hw.storage");
   TomlTable root = file->root();
   (void)root.integer("schema", kHardwareSchema, kHardwareSchema);
   Storage storage = read_storage(root, stem_of(*path));

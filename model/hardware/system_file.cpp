@@ -196,8 +196,8 @@ Result<std::string> user_path(const Catalogue& catalogue, const std::vector<Shel
   for (const Shelf& shelf : shelves) {
     const auto id = resolve_entry(catalogue, shelf, wanted);
     if (id) return catalogue_path(catalogue, shelf.folder, *id);
-    const std::vector<std::string> ids = catalogue_ids(catalogue, shelf.folder);
-    all.insert(all.end(), ids.begin(), ids.end());
+    const std::vector<std::string> names = known_names(catalogue, shelf);
+    all.insert(all.end(), names.begin(), names.end());
     nouns += (nouns.empty() ? "" : " or ") + shelf.noun;
   }
   if (!file_meant && is_file(name)) return name;

@@ -9,16 +9,10 @@
 namespace tbdsim {
 namespace {
 
-/// Texts keep to 80 columns; names are whole where they must be told apart, up to the longest of the published tables.
-constexpr std::size_t kWidth = 80, kGroupName = 40, kRowName = 80;
+constexpr std::size_t kWidth = 80, kGroupName = 40;
 
 std::string rows_table(const Accuracy& accuracy) {
-  TextTable table({{"row", Align::left, kRowName},
-                   {"measured", Align::right},
-                   {"predicted", Align::right},
-                   {"unit"},
-                   {"error", Align::right},
-                   {""}});
+  TextTable table({{"row"}, {"measured", Align::right}, {"predicted", Align::right}, {"unit"}, {"error", Align::right}, {""}});
   for (const RowAccuracy& row : accuracy.rows) {
     const bool done = row.skipped.empty();
     const bool inside = row.low <= row.measured && row.measured <= row.high;
@@ -28,7 +22,7 @@ std::string rows_table(const Accuracy& accuracy) {
                : done && !inside ? "out"
                                  : ""});
   }
-  return table.text() + "(out: the measurement lies outside the 80 % range; fit: a constant was fitted to this row)\n\n";
+  return table.text() + "(out: the measurement lies outside the 80 % range;\nfit: a constant was fitted to this row)\n\n";
 }
 
 void add_group(TextTable& table, const GroupAccuracy& group, const std::string& name) {
@@ -63,16 +57,21 @@ std::string efficiency_table(const std::vector<GroupAccuracy>& groups) {
                    {"mean", Align::right},
                    {"worst", Align::right},
                    {"bias", Align::right},
-                   {"base", Align::right}});
+                   {"base", Align::right},
+                   {"given one", Align::right},
+                   {"worst", Align::right}});
   for (const GroupAccuracy& group : groups) {
     if (!group.efficiency) continue;
     const auto& e = *group.efficiency;
+    const auto anchored = [&](double value) { return e.anchored ? fmt::format("{:.1f}", value) : std::string(); };
+    const auto given = e.anchored.value_or(GroupAccuracy::EfficiencyPoints::Anchored{});
     table.add({group.group, std::to_string(e.n), fmt::format("{:.1f}", e.mean), fmt::format("{:.1f}", e.worst),
-               fmt::format("{:+.1f}", e.bias), fmt::format("{:.1f}", e.baseline_mean)});
+               fmt::format("{:+.1f}", e.bias), fmt::format("{:.1f}", e.baseline_mean), anchored(given.mean),
+               anchored(given.worst)});
   }
   return table.empty() ? ""
                        : "\nScaling efficiency, predicted - measured, percentage points; base: mean error\nof one constant "
-                         "efficiency per group\n" +
+                         "efficiency per group; given one: step on one GPU as measured\n" +
                              table.text();
 }
 

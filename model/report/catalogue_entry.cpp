@@ -8,8 +8,7 @@
 namespace tbdsim {
 namespace {
 
-constexpr std::size_t kWidth = 80;
-constexpr std::size_t kLayerName = 26, kShape = 14;
+constexpr std::size_t kLayerName = 26, kShape = 14, kLabel = 34;
 
 std::string layers_table(const std::vector<LayerCounts>& layers) {
   TextTable table({{"layer", Align::left, kLayerName},
@@ -36,10 +35,17 @@ std::string entry_table(const CatalogueEntry& entry) {
   std::string text =
       fmt::format("{} {}\n", entry.kind, entry.id == entry.name ? entry.id : fmt::format("{} ({})", entry.id, entry.name));
   std::size_t label = std::string_view("source").size();
-  for (const Fact& fact : entry.facts) label = std::max(label, fact.label.size());
+  for (const Fact& fact : entry.facts) {
+    if (fact.label.size() <= kLabel) label = std::max(label, fact.label.size());
+  }
   const std::size_t indent = 2 + label + 2;
   const auto add = [&](const std::string& name, const std::string& value) {
-    text += fmt::format("  {:<{}}  {}\n", name, label, wrapped(value, kWidth, indent));
+    // A long label stands alone, so that it does not push every value to the right.
+    const std::string begin =
+        name.size() <= label ? fmt::format("  {:<{}}  ", name, label) : fmt::format("  {}\n{:{}}", name, "", indent);
+    std::string lines = begin + wrapped(value, kTextWidth, indent) + '\n';
+    const bool fits = value.find(' ') != std::string::npos || lines.find('\n') <= kTextWidth;
+    text += fits ? lines : fmt::format("  {}\n    {}\n", name, value);  // a digest
   };
   for (const Fact& fact : entry.facts) add(fact.label, fact.text);
   add("source", entry.source);
@@ -62,7 +68,7 @@ std::string entries_table(const std::vector<CatalogueEntry>& entries) {
       if (fact.in_lists && std::find(columns.begin(), columns.end(), column) == columns.end()) columns.push_back(column);
     }
   }
-  std::vector<TextTable::Column> titles{{"name"}};
+  std::vector<TextTable::Column> titles{{"name", Align::left, 0, true}};
   for (const auto& [key, label] : columns) titles.push_back({label});
   TextTable table(titles);
   for (const CatalogueEntry& entry : entries) {

@@ -10,6 +10,7 @@
 
 #include "model/analysis/workload_summary.hpp"
 #include "model/hardware/cluster.hpp"
+#include "model/hardware/input_source.hpp"
 #include "model/hardware/storage.hpp"
 #include "model/stack/stack.hpp"
 #include "model/units/format.hpp"
@@ -58,6 +59,9 @@ struct CatalogueEntry {
 [[nodiscard]] CatalogueEntry describe(const Host& host);
 [[nodiscard]] CatalogueEntry describe(const Network& network);
 [[nodiscard]] CatalogueEntry describe(const Storage& storage);
+[[nodiscard]] CatalogueEntry describe(const InputSource& input);
+/// A published overview of bandwidths, each with the time in which it moves 1 PB.
+[[nodiscard]] CatalogueEntry describe(const std::vector<DataPathStage>& stages);
 [[nodiscard]] CatalogueEntry describe(const System& system);
 [[nodiscard]] CatalogueEntry describe(const Stack& stack);
 /// Without the figures that need the network built.

@@ -66,7 +66,7 @@ CatalogueEntry describe(const Device& d) {
   entry.add_text("architecture", "architecture", d.architecture, true);
   entry.add_text("vendor", "vendor", d.vendor);
   entry.add_text("compute capability", "compute_capability", d.compute_capability);
-  entry.add_count("multiprocessors", "multiprocessors", d.multiprocessors, true);
+  entry.add_count("multiprocessors", "multiprocessors", d.multiprocessors);
   entry.add_count("fp32 cores", "fp32_cores", std::int64_t{d.multiprocessors} * d.fp32_lanes);
   add_optional_count(entry, "tensor cores", "tensor_cores", d.tensor_cores);
   entry.add("base clock", "base_clock_hz", d.base_clock);
@@ -80,7 +80,7 @@ CatalogueEntry describe(const Device& d) {
   entry.add("NVLink bandwidth per link, direction", "nvlink_bandwidth_bytes_per_s", d.nvlink_bandwidth);
   entry.add("power limit", "power_limit_w", d.power_limit, true);
   entry.add("launch price", "launch_price_usd", d.launch_price);
-  entry.add_text("launch date", "launch_date", d.launch_date, true);
+  entry.add_text("launch date", "launch_date", d.launch_date);
   entry.add_text("notes", "notes", d.notes);
   return entry;
 }
@@ -110,7 +110,40 @@ CatalogueEntry describe(const Storage& s) {
   entry.add("interface", "interface_bandwidth_bytes_per_s", s.interface_bandwidth, true);
   entry.add("sequential read", "sequential_read_bytes_per_s", s.sequential_read, true);
   entry.add("random read", "random_read_bytes_per_s", s.random_read, true);
+  entry.add("access elsewhere", "access_s", s.access, true, s.access_source);
+  entry.add_count("accesses at once", "accesses_at_once", s.at_once, true);
+  entry.add_flag("shared by all nodes", "shared", s.shared);
   entry.add_text("notes", "notes", s.notes);
+  return entry;
+}
+
+CatalogueEntry describe(const InputSource& i) {
+  CatalogueEntry entry{"input", i.name, i.name, i.source, {}, {}};
+  entry.add_text("sample", "unit", i.unit, true);
+  if (!i.environment) entry.add_text("access", "access", i.access == SampleAccess::files ? "files" : "records", true);
+  add_optional_count(entry, "samples", "samples", i.samples);
+  entry.add("stored, a sample", "stored_bytes", known(i.stored), true);
+  entry.add(i.environment ? "simulation, a sample and thread" : "decoding, a sample and thread", "decode_s", known(i.decode),
+            true);
+  entry.add("on a processor of", "clock_hz", i.clock);
+  const std::string spread = fmt::format("{:.0f} %", 100.0 * i.spread);
+  entry.facts.push_back({"standard deviation of that", "spread", spread, i.spread, {}, false});
+  return entry;
+}
+
+CatalogueEntry describe(const std::vector<DataPathStage>& stages) {
+  constexpr Bytes kPetabyte(1e15);
+  CatalogueEntry entry{"data path", std::string(kDataPathId), "common bandwidths and the time to move 1 PB", "", {}, {}};
+  for (const DataPathStage& s : stages) {
+    if (entry.source.empty()) entry.source = s.source;
+    const Seconds time = kPetabyte / s.bandwidth;
+    const double hours = time.base() / 3600.0;
+    const std::string words = hours < 24         ? fmt::format("{:.2f} hours", hours)
+                              : hours < 24 * 7.0 ? fmt::format("{:.2f} days", hours / 24.0)
+                                                 : fmt::format("{:.2f} weeks", hours / 24.0 / 7.0);
+    entry.facts.push_back(
+        {s.name, s.name, fmt::format("{}, 1 PB in {}", format(s.bandwidth), words), s.bandwidth.base(), s.notes, false});
+  }
   return entry;
 }
 

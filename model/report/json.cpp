@@ -95,6 +95,28 @@ Json memory(const MemoryVerdict& m) {
 
 Json limit(const Limit& l) { return {{"resource", l.resource}, {"share", l.share}, {"text", l.text}}; }
 
+Json input_verdict(const Prediction& p) {
+  if (!p.input_verdict) return nullptr;
+  const InputVerdict& v = *p.input_verdict;
+  const double samples = p.global_batch;
+  const auto rate = [&](Seconds time) { return time > Seconds(0.0) ? Json(samples / time.base()) : Json(nullptr); };
+  return {{"name", p.input},
+          {"storage", v.storage.empty() ? Json(nullptr) : Json(v.storage)},
+          {"workers", v.workers},
+          {"workers_needed", v.needed ? Json(*v.needed) : Json(nullptr)},
+          {"load_s", v.load.base()},
+          {"train_s", v.train.base()},
+          {"overlapped_s", v.overlapped.base()},
+          {"read_s", v.read.base()},
+          {"decode_s", v.decode.base()},
+          {"copy_s", v.copy.base()},
+          {"slowest", v.slowest},
+          {"loading_samples_per_s", rate(v.load)},
+          {"training_samples_per_s", rate(v.train)},
+          {"ratio", v.ratio > 0.0 ? Json(v.ratio) : Json(nullptr)},
+          {"verdict", v.text}};
+}
+
 Json layers(const Prediction& p) {
   Json all = Json::array();
   for (const LayerTime& l : p.layers) {
@@ -183,6 +205,9 @@ Json group(const GroupAccuracy& g) {
     const auto& e = *g.efficiency;
     json["efficiency_points"] = {
         {"n", e.n}, {"mean", e.mean}, {"worst", e.worst}, {"bias", e.bias}, {"baseline_mean", e.baseline_mean}};
+    if (e.anchored)
+      json["efficiency_points"]["anchored"] = {
+          {"n", e.anchored->n}, {"mean", e.anchored->mean}, {"worst", e.anchored->worst}, {"bias", e.anchored->bias}};
   }
   return json;
 }
@@ -295,6 +320,7 @@ Json prediction(const Prediction& p, const PredictParts& parts) {
                          {"tensor_core", p.utilization.tensor_core},
                          {"mfu", p.utilization.mfu},
                          {"cpu", p.utilization.cpu}};
+  json["input"] = input_verdict(p);
   json["memory"] = memory(p.memory);
   json["limit"] = limit(p.limit);
   json["limits"] = Json::array();

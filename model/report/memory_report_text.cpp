@@ -13,12 +13,15 @@ namespace {
 
 constexpr std::size_t kLayerRows = 25;  ///< of the table; CSV and JSON hold all
 constexpr std::size_t kMomentRows = 24;
+constexpr std::size_t kLayerName = 26;
 constexpr double kBarWidth = 30.0;
 
 std::string title(const MemoryReport& r) {
-  return fmt::format("{} ({}), batch {} per GPU, {}, {} on {} x {}, {}{}\n\n", r.model, r.variant, r.batch_per_gpu, r.precision,
-                     r.optimizer, r.gpus, r.device == r.hardware ? r.device : fmt::format("{} of {}", r.device, r.hardware),
-                     r.stack, r.gpus > 1 ? ", " + r.exchange : "");
+  return paragraph(fmt::format("{} ({}), batch {} per GPU, {}, {} on {} x {}, {}{}", r.model, r.variant, r.batch_per_gpu,
+                               r.precision, r.optimizer, r.gpus,
+                               r.device == r.hardware ? r.device : fmt::format("{} of {}", r.device, r.hardware), r.stack,
+                               r.gpus > 1 ? ", " + r.exchange : "")) +
+         '\n';
 }
 
 std::string gpu_totals(const MemoryReport& r) {
@@ -33,11 +36,11 @@ std::string gpu_totals(const MemoryReport& r) {
     const bool fits = g.peak <= r.memory.capacity;
     const Bytes distance = fits ? r.memory.capacity - g.peak : g.peak - r.memory.capacity;
     table.add({std::to_string(g.gpu), format(g.pre_training), format(g.allocated), format(g.reserved), format(g.peak),
-               fmt::format("{} to {}", format(g.low), format(g.high)),
+               fmt::format("{} - {}", format(g.low), format(g.high)),
                fmt::format("{}, {} {}", fits ? "yes" : "NO", format(distance), fits ? "free" : "too much")});
   }
-  return fmt::format("Memory of each GPU of a node, of {}: before training and at the peak of a step\n",
-                     format(r.memory.capacity)) +
+  return paragraph(fmt::format("Memory of each GPU of a node, of {}: before training and at the peak of a step",
+                               format(r.memory.capacity))) +
          table.text();
 }
 
@@ -61,8 +64,7 @@ std::string structure(const MemoryReport& r) {
 }
 
 std::string layers(const MemoryReport& r) {
-  TextTable table({{"Layer"},
-                   {"kind"},
+  TextTable table({{"Layer", Align::left, kLayerName},
                    {"output"},
                    {"held", Align::right},
                    {"feature maps", Align::right},
@@ -71,7 +73,7 @@ std::string layers(const MemoryReport& r) {
                    {"state", Align::right}});
   for (std::size_t i = 0; i < std::min(kLayerRows, r.layers.size()); ++i) {
     const LayerMemory& l = r.layers[i];
-    table.add({l.name, l.kind, l.shape, format(l.parts.total()), format(l.parts[MemoryPart::feature_maps]),
+    table.add({l.name, l.shape, format(l.parts.total()), format(l.parts[MemoryPart::feature_maps]),
                format(l.parts[MemoryPart::weights]), format(l.parts[MemoryPart::gradients] + l.parts[MemoryPart::dynamic]),
                format(l.parts[MemoryPart::optimizer_state])});
   }
@@ -94,8 +96,8 @@ std::string moments(const MemoryReport& r) {
     table.add({top->layer, top->backward ? "backward" : "forward", format(top->live),
                std::string(static_cast<std::size_t>(kBarWidth * (top->live / most)), '#')});
   }
-  return fmt::format("Over the step, arrays in use: most while {} runs {}\n", r.peak_layer,
-                     r.peak_in_backward ? "backward" : "forward") +
+  return paragraph(fmt::format("Over the step, arrays in use: most while {} runs {}", r.peak_layer,
+                               r.peak_in_backward ? "backward" : "forward")) +
          table.text();
 }
 
@@ -111,11 +113,10 @@ std::string largest(const MemoryReport& r) {
   if (!r.largest) return "";
   const LargestBatch& l = *r.largest;
   if (l.batch == 0) return fmt::format("\nLargest batch: none; one sample needs {}\n", format(l.next_peak));
-  return fmt::format(
-      "\nLargest batch per GPU: {} ({}, fits with a probability of {}); {} needs {}\n"
-      "Fits with a probability of 90 %: {}\n",
-      l.batch, format(l.peak), percent_text(l.probability), l.batch + 1, format(l.next_peak),
-      l.safe_batch > 0 ? std::to_string(l.safe_batch) : "no batch");
+  return "\n" +
+         paragraph(fmt::format("Largest batch per GPU: {} ({}, fits with a probability of {}); {} needs {}", l.batch,
+                               format(l.peak), percent_text(l.probability), l.batch + 1, format(l.next_peak))) +
+         fmt::format("Fits with a probability of 90 %: {}\n", l.safe_batch > 0 ? std::to_string(l.safe_batch) : "no batch");
 }
 
 std::string number(Bytes bytes) { return fmt::format("{:.0f}", bytes.base()); }
@@ -133,8 +134,8 @@ std::string memory_table(const MemoryReport& r, MemoryView view) {
   std::string text = title(r) + gpu_totals(r) + '\n';
   text += view == MemoryView::layer ? layers(r) : view == MemoryView::time ? moments(r) : structure(r);
   if (view != MemoryView::time)
-    text += fmt::format("Most memory is in use while {} runs {}; no allocator does with less than {} for its arrays\n",
-                        r.peak_layer, r.peak_in_backward ? "backward" : "forward", format(r.lower_bound));
+    text += paragraph(fmt::format("Most memory is in use while {} runs {}; no allocator does with less than {} for its arrays",
+                                  r.peak_layer, r.peak_in_backward ? "backward" : "forward", format(r.lower_bound)));
   return text + reductions(r) + largest(r);
 }
 

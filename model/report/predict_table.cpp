@@ -30,6 +30,7 @@ std::string title(const Prediction& p) {
   if (!p.network.empty()) where += fmt::format(" on {}", p.network);
   text += section("Hardware", where);
   std::string how = fmt::format("{}, {} input", p.stack, p.input);
+  if (p.input_verdict && !p.input_verdict->storage.empty()) how += fmt::format(" from {}", p.input_verdict->storage);
   if (p.gpus > 1) how += fmt::format(", {}", p.exchange);
   return text + section("Stack", how);
 }
@@ -59,9 +60,24 @@ std::string stages(const Prediction& p) {
     add("exchange, exposed", s.exchange_exposed,
         fmt::format("{} in all, {} overlapped", format(s.exchange_total), format(hidden)));
   }
-  if (s.input_exposed > Seconds(0.0)) add("input, exposed", s.input_exposed, "");
+  if (s.input_exposed > Seconds(0.0))
+    add("input, exposed", s.input_exposed,
+        p.input_verdict
+            ? fmt::format("{} in all, {} overlapped", format(p.input_verdict->load), format(p.input_verdict->overlapped))
+            : "");
   add("host, exposed", s.host_exposed, "the GPU waits for the next operation");
   return "Stages of the step\n" + table.text(2);
+}
+
+/// Loading and training of a step, what loading is made of, and which of the two waits.
+std::string input(const InputVerdict& v) {
+  std::string text = v.train > Seconds(0.0) ? fmt::format("loading {} and training {} a step, {} of it side by side",
+                                                          format(v.load), format(v.train), format(v.overlapped))
+                                            : fmt::format("loading {} a step", format(v.load));
+  text += fmt::format(" (storage {}, decoding {} on {}, copy {})", format(v.read), format(v.decode), plural(v.workers, "worker"),
+                      format(v.copy));
+  text = section("Input", v.text) + section("", text);
+  return v.later_epochs.empty() ? text : text + section("", v.later_epochs);
 }
 
 std::string utilization(const Prediction& p) {
@@ -131,7 +147,9 @@ std::string provenance(const Prediction& p) {
 }  // namespace
 
 std::string predict_table(const Prediction& p, const PredictParts& parts) {
-  std::string text = title(p) + '\n' + headline(p) + '\n' + stages(p) + '\n' + utilization(p) + limits(p) + memory(p) + cost(p);
+  std::string text = title(p) + '\n' + headline(p) + '\n' + stages(p) + '\n';
+  if (p.input_verdict) text += input(*p.input_verdict);
+  text += utilization(p) + limits(p) + memory(p) + cost(p);
   if (parts.epochs) text += epochs(*parts.epochs);
   text += provenance(p);
   if (parts.layers) text += '\n' + layers_table(p);

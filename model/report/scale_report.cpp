@@ -46,30 +46,36 @@ std::string data_set(const ScaleStudy& study) {
 std::string scale_table(const ScaleStudy& study) {
   const Prediction& p = study.one;
   std::string text =
-      fmt::format("{} ({} definition), batch {} on one GPU, {}, {}\n{} of {}, {}, {} input, exchange {}\n{}: {}\n\n", p.model,
-                  p.variant, p.batch_per_gpu, p.precision, p.optimizer, p.device, p.hardware_name, p.stack, p.input, p.exchange,
-                  name(study.scaling), data_set(study));
-  TextTable table({{"GPUs", Align::right},
+      paragraph(fmt::format("{} ({} definition), batch {} on one GPU, {}, {}", p.model, p.variant, p.batch_per_gpu, p.precision,
+                            p.optimizer)) +
+      paragraph(fmt::format("{} of {}, {}, {} input, exchange {}", p.device, p.hardware_name, p.stack, p.input, p.exchange)) +
+      paragraph(fmt::format("{}: {}", name(study.scaling), data_set(study))) + '\n';
+  TextTable times({{"GPUs", Align::right},
                    {"nodes", Align::right},
                    {"batch", Align::right},
                    {"step", Align::right},
+                   {"80 % range", Align::right},
                    {"epoch", Align::right},
                    {"speed-up", Align::right},
-                   {"efficiency", Align::right},
-                   {"compute", Align::right},
-                   {"exchange", Align::right},
-                   {"input", Align::right},
-                   {"host", Align::right},
-                   {"limit"}});
+                   {"efficiency", Align::right}});
+  TextTable shares({{"GPUs", Align::right},
+                    {"nodes", Align::right},
+                    {"compute", Align::right},
+                    {"exchange", Align::right},
+                    {"input", Align::right},
+                    {"host", Align::right},
+                    {"limit"}});
   for (const ScaleRow& row : study.rows) {
     const Stages& s = row.stages;
     const auto share = [&](Seconds time) { return percent_text(time / row.step_time.value); };
-    table.add({std::to_string(row.gpus), std::to_string(row.nodes), std::to_string(row.batch_per_gpu),
-               format(row.step_time.value), format(row.epoch_time), fmt::format("{:.2f}", row.speedup),
-               percent_text(row.efficiency), share(s.forward + s.backward + s.weight_update + s.metric),
-               share(s.exchange_exposed), share(s.input_exposed), share(s.host_exposed), row.limit.resource});
+    times.add({std::to_string(row.gpus), std::to_string(row.nodes), std::to_string(row.batch_per_gpu),
+               format(row.step_time.value), fmt::format("{} - {}", format(row.step_time.low), format(row.step_time.high)),
+               format(row.epoch_time), fmt::format("{:.2f}", row.speedup), percent_text(row.efficiency)});
+    shares.add({std::to_string(row.gpus), std::to_string(row.nodes), share(s.forward + s.backward + s.weight_update + s.metric),
+                share(s.exchange_exposed), share(s.input_exposed), share(s.host_exposed), row.limit.resource});
   }
-  return text + table.text() + "\nEpochs include the start-up of the run; exchange, input and host are what the GPUs wait for.\n";
+  return text + times.text() + "\nWhat a step is: computing, and waiting for exchange, input and host\n" + shares.text() +
+         "\nEpochs include the start-up of the run.\n";
 }
 
 std::string scale_csv(const ScaleStudy& study) {

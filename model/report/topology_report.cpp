@@ -15,7 +15,10 @@ std::string word(const PairRelation& pair) { return pair.nvlinks > 0 ? fmt::form
 
 std::string matrix(const TopologySurvey& s) {
   std::vector<TextTable::Column> columns{{""}};
-  for (const std::string& gpu : s.gpus) columns.push_back({gpu});
+  // "gpu" is said once a line; sixteen columns fit only without it.
+  constexpr std::size_t kManyGpus = 10;
+  for (const std::string& gpu : s.gpus)
+    columns.push_back({s.gpus.size() > kManyGpus ? gpu.substr(gpu.find_first_of("0123456789")) : gpu});
   TextTable table(columns);
   for (std::size_t i = 0; i < s.gpus.size(); ++i) {
     std::vector<std::string> row{s.gpus[i]};
@@ -73,8 +76,9 @@ std::string topology_table(const TopologySurvey& s, const std::vector<TransferWa
 
 std::string collective_table(const CollectiveSurvey& c) {
   const std::string nodes = c.nodes > 1 ? fmt::format(" on {} nodes of {}, {}", c.nodes, c.system, c.network) : " of " + c.system;
-  std::string text = fmt::format("{} over {} x {}{}; NCCL {}, {}\n\n", name(c.kind), c.gpus, c.device, nodes, c.nccl,
-                                 c.plan.description.empty() ? "no ring" : c.plan.description);
+  const std::string text = paragraph(fmt::format("{} over {} x {}{}; NCCL {}, {}", name(c.kind), c.gpus, c.device, nodes, c.nccl,
+                                                 c.plan.description.empty() ? "no ring" : c.plan.description)) +
+                           '\n';
   TextTable table({{"bytes", Align::right},
                    {"time", Align::right},
                    {"algorithm GB/s", Align::right},

@@ -100,6 +100,32 @@ double decoding_share(const std::vector<Turn>& turns, std::size_t first, Seconds
   return total > Seconds(0.0) ? decoding / total : 0.0;
 }
 
+/// Batches over which random decode times are averaged.
+int counted_iterations(const InputPipeline& pipeline, std::int64_t samples, int asked) {
+  if (pipeline.mode == InputMode::stream || pipeline.spread <= 0.0) return asked;
+  return static_cast<int>(std::clamp<std::int64_t>(kMostDraws / samples, kFewestIterations, asked));
+}
+
+/// Time of the threads for each of `batches` batches: that of the threads, or that of the cores they share.
+std::vector<Seconds> decode_lengths(const InputPipeline& pipeline, std::int64_t samples, std::uint64_t seed, int batches) {
+  const bool barrier = pipeline.mode == InputMode::barrier, random = barrier && pipeline.spread > 0.0;
+  const auto size = static_cast<std::size_t>(samples);
+  std::vector<double> times;
+  if (barrier) times = random ? decode_times(pipeline.spread, samples, batches, seed) : std::vector<double>(size, 1.0);
+  const bool crowded = pipeline.cores > 0 && pipeline.threads > pipeline.cores;
+  std::vector<Seconds> lengths;
+  lengths.reserve(static_cast<std::size_t>(batches));
+  for (std::size_t k = 0; k < static_cast<std::size_t>(batches); ++k) {
+    const auto length = [&](int threads) {
+      return barrier ? makespan(std::span(times).subspan(random ? k * size : 0, size), threads)
+                     : static_cast<double>(samples) / threads;
+    };
+    lengths.push_back(length(pipeline.threads) * (pipeline.wait + pipeline.decode));
+    if (crowded) lengths.back() = std::max(lengths.back(), length(pipeline.cores) * pipeline.decode);
+  }
+  return lengths;
+}
+
 }  // namespace
 
 std::vector<double> decode_times(double spread, std::int64_t samples, int batches, std::uint64_t seed) {
@@ -135,23 +161,23 @@ double makespan(std::span<const double> times, int threads) {
   return last;
 }
 
+Seconds decode_time(const InputPipeline& pipeline, std::int64_t samples, std::uint64_t seed, int iterations) {
+  const int counted = counted_iterations(pipeline, samples, iterations);
+  Seconds sum(0.0);
+  for (const Seconds load : decode_lengths(pipeline, samples, seed, counted)) sum += load;
+  return sum / static_cast<double>(counted);
+}
+
 InputPace pace(const InputPipeline& pipeline, std::int64_t samples, Seconds training, std::uint64_t seed, int iterations) {
-  const bool random = pipeline.mode == InputMode::barrier && pipeline.spread > 0.0;
-  if (random) iterations = static_cast<int>(std::clamp<std::int64_t>(kMostDraws / samples, kFewestIterations, iterations));
+  iterations = counted_iterations(pipeline, samples, iterations);
   // Before the first counted step the prefetched batches fill up.
   const auto warm_up = static_cast<std::size_t>(pipeline.prefetch);
-  std::vector<Seconds> loads(warm_up + static_cast<std::size_t>(iterations));
+  std::vector<Seconds> loads = decode_lengths(pipeline, samples, seed, static_cast<int>(warm_up) + iterations);
+  Seconds other = static_cast<double>(samples) * pipeline.read;
+  if (pipeline.copy_overlaps) other = std::max(other, pipeline.copy);
   Seconds sum(0.0);
-  const auto size = static_cast<std::size_t>(samples);
-  std::vector<double> times;
-  if (pipeline.mode == InputMode::barrier)
-    times =
-        random ? decode_times(pipeline.spread, samples, static_cast<int>(loads.size()), seed) : std::vector<double>(size, 1.0);
   for (std::size_t k = 0; k < loads.size(); ++k) {
-    const double length = pipeline.mode == InputMode::stream
-                              ? static_cast<double>(samples) / pipeline.threads
-                              : makespan(std::span(times).subspan(random ? k * size : 0, size), pipeline.threads);
-    loads[k] = length * pipeline.decode;
+    loads[k] = std::max(loads[k], other);
     if (k >= warm_up) sum += loads[k];
   }
   const std::vector<Turn> turns = run(pipeline, training, loads);

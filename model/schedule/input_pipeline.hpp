@@ -8,20 +8,29 @@
 
 namespace tbdsim {
 
-/// Threads of one node that decode, and what a sample costs them.
+/// Storage and threads of one node that load samples, and what a sample costs them.
 struct InputPipeline {
   InputMode mode = InputMode::stream;
   int threads = 1;
-  int prefetch = 2;     ///< batches that may lie ready
-  Seconds decode;       ///< of one sample on one thread, mean
-  double spread = 0.0;  ///< standard deviation of it over the mean
+  int cores = 0;              ///< that they share; 0: each has its own
+  int prefetch = 2;           ///< batches that may lie ready
+  Seconds decode;             ///< of one sample on one thread, mean
+  double spread = 0.0;        ///< standard deviation of it over the mean
+  Seconds wait;               ///< of a thread for a sample's bytes, before it decodes them
+  Seconds read;               ///< for which the storage is busy with a sample; it reads ahead of the threads
+  Seconds copy;               ///< of one step's samples to the GPUs
+  bool copy_overlaps = true;  ///< it runs beside the step before; false: the step begins with it
 };
+
+/// Time in which all threads decode the `samples` of a step, mean over a barrier's batches; what waits for the storage
+/// included. Expects samples >= 1.
+[[nodiscard]] Seconds decode_time(const InputPipeline& pipeline, std::int64_t samples, std::uint64_t seed, int iterations);
 
 /// What a steady step of trainer and input together looks like.
 struct InputPace {
   Seconds step;      ///< mean over the iterations
-  Seconds load;      ///< mean time to decode one step's samples, with nothing in its way
-  double share = 0;  ///< of the critical path that is decoding
+  Seconds load;      ///< mean time to load one step's samples, with nothing in its way
+  double share = 0;  ///< of the critical path that is loading
 };
 
 /// Iterations over which random decode times are averaged.
@@ -40,8 +49,11 @@ inline constexpr int kPacedIterations = 60;
 
 /// Runs a trainer whose step takes `training` behind the pipeline, `samples` per step on each node. A batch is decoded
 /// while earlier ones train, at most `prefetch` ahead; a step starts when the one before has ended and its batch lies
-/// ready. Stream mode decodes at its mean rate; barrier mode draws every batch.
-/// Ignores: reading from storage, the copy to the GPU, differences between nodes. Expects samples, threads >= 1.
+/// ready. Reading, decoding and an overlapped copy work on different batches at the same time, so that the slowest of them
+/// sets the pace of loading. Stream mode decodes at its mean rate; barrier mode draws every batch. A copy that does not
+/// overlap is part of `training`, which the caller adds.
+/// Ignores: differences between nodes, what decoding threads take from the host's memory bandwidth. Expects samples,
+/// threads >= 1.
 [[nodiscard]] InputPace pace(const InputPipeline& pipeline, std::int64_t samples, Seconds training, std::uint64_t seed,
                              int iterations = kPacedIterations);
 

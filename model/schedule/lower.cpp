@@ -48,7 +48,8 @@ class Lowering {
     Rank& rank = ranks_[static_cast<std::size_t>(number)];
     const NodeCost& cost = out_.costs[node];
     const bool updating = out_.nodes[node].pass == Pass::update;
-    const Seconds dispatch = dispatch_scale_ * cost.host_operators * (updating ? stack_.update_dispatch : stack_.dispatch);
+    const Seconds alone = dispatch_scale_ * cost.host_operators * (updating ? stack_.update_dispatch : stack_.dispatch);
+    const Seconds dispatch = style_.issue(builder_, node, alone);
     const auto index = static_cast<std::int32_t>(node);
     const double part = 1.0 / cost.pieces;
     const Seconds kernel = part * style_.stretch(builder_, node, number) * cost.kernel.time;
@@ -99,6 +100,7 @@ LoweredStep lower(const OpGraph& graph, const TrainingStep& step, const KernelMo
   out.iterations = std::max(stack.coupling == HostCoupling::queued ? 2 : 1, style.iterations());
   out.ranks = style.ranks();
   out.carries_over = style.carries_over();
+  out.gradient_element = options.gradient_element;
   const auto count = 2 * out.nodes.size() * static_cast<std::size_t>(out.iterations) * static_cast<std::size_t>(out.ranks);
   out.graph.reserve(count, 2 * count);
   out.tasks.reserve(count);

@@ -15,9 +15,11 @@ enum class InputMode {
 struct InputSettings {
   std::string name = "synthetic";  ///< default `--input`
   InputMode mode = InputMode::stream;
-  int threads = 0;   ///< that decode on a node, at most one fewer than its cores; 0: that many
-  int prefetch = 2;  ///< batches decoded ahead
-  Seconds decode;    ///< per sample and thread, if it differs from the input's own; 0: it does not
+  int threads = 0;            ///< that decode on a node, at most one fewer than its cores; 0: that many
+  int prefetch = 2;           ///< batches decoded ahead
+  bool pinned = true;         ///< batches lie in page-locked memory, from which a copy engine reads by itself
+  bool copy_overlaps = true;  ///< they are copied beside the step before; false: in the stream of the kernels, before them
+  Seconds decode;             ///< per sample and thread, if it differs from the input's own; 0: it does not
   std::string source;
 };
 

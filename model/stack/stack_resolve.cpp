@@ -105,9 +105,9 @@ void forget_own_runs(Stack& stack) {
   store.unlinked = UnlinkedRoute::host;
   store.nccl_slowdown = 1.0;
   store.nccl_decode_threads_lost = 0;
-  const InputMode mode = stack.input.mode;
-  stack.input = InputSettings{};
-  stack.input.mode = mode;
+  stack.input.name = InputSettings{}.name;
+  if (stack.input.decode > Seconds(0.0)) stack.input.threads = 0;
+  stack.input.decode = Seconds(0.0);
 }
 
 Result<Stack> nearest_version(const std::string& root, const std::string& text, const std::vector<std::string>& ids) {

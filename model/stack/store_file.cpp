@@ -39,6 +39,8 @@ void read_input(TomlTable& root, InputSettings& input) {
     table->problem("mode", fmt::format("expected \"stream\" or \"barrier\", got \"{}\"", mode));
   input.threads = static_cast<int>(table->integer_or("threads", 0, 1, 10'000));
   input.prefetch = static_cast<int>(table->integer_or("prefetch", input.prefetch, 1, 1'000));
+  input.pinned = table->boolean_or("pinned", input.pinned);
+  input.copy_overlaps = table->boolean_or("copy_overlaps", input.copy_overlaps);
   input.decode = table->quantity_if<Seconds>("decode").value_or(Seconds(0.0));
   input.source = table->text("source");
   table->finish();

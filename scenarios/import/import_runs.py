@@ -49,8 +49,6 @@ def echo(row):
 
 
 def tensorflow_2017(row):
-    if "synthetic" not in row["dataset"]:
-        return REAL_INPUT
     if "cluster" in row["system"]:
         return scaling.tensorflow_cluster(row)
     board = BOARDS[row["device"]].split("-")[0]
@@ -60,6 +58,11 @@ def tensorflow_2017(row):
     single = common(row, table="tensorflow_2017", group=f"tensorflow-2017/{board}", series=site, **fields)
     # A scaling series belongs to one machine, so each machine is a group.
     machine = f"{board}-{site}" if site else board
+    if "synthetic" not in row["dataset"]:
+        real = common(row, table="tensorflow_2017_real_input", group=f"tensorflow-2017-real-input/{machine}", **fields)
+        if isinstance(real, Run):
+            real.hw, real.exchange, real.input = {"p100": "dgx1-p100", "k80": "k80"}[board], exchange_tensorflow_2017(row), "imagenet-records"
+        return real
     multi = common(row, table="tensorflow_2017_multi_gpu", group=f"tensorflow-2017-multi-gpu/{machine}", **fields)
     if isinstance(multi, Run):
         multi.hw = {"p100": "dgx1-p100", "k80": "k80"}[board]

@@ -35,6 +35,7 @@ class Run:
     use: str = "validation"
     seq_len: object = ""
     optimizer: str = ""
+    input: str = ""
 
 
 @dataclasses.dataclass
@@ -109,7 +110,7 @@ def merge(runs):
 
 def row_id(run):
     parts = [run.group.replace("/", "-"), run.series, run.model, run.precision if run.precision != "fp32" else "",
-             f"b{run.batch}", f"s{run.seq_len}" if run.seq_len else "", f"g{run.gpus}" if run.table.endswith("multi_gpu") else ""]
+             f"b{run.batch}", f"s{run.seq_len}" if run.seq_len else "", f"g{run.gpus}" if run.table.endswith(("multi_gpu", "real_input")) else ""]
     if run.table.startswith(("u39kun", "jcjohnson")):
         parts += [run.metric.removesuffix("_s")]
     if run.table.startswith("u39kun"):
@@ -127,7 +128,7 @@ def write_table(folder, name, runs):
             writer.writerow(dict(id=row_id(run), hw=run.hw, model=run.model, stack=run.stack, precision=run.precision,
                                  gpus=run.gpus, nodes=run.nodes, network=run.network_name, batch_per_gpu=run.batch, exchange=run.exchange,
                                  metric=run.metric, unit=run.unit, measured=number(run.value), spread=spread,
-                                 seq_len=run.seq_len, optimizer=run.optimizer, use=run.use, group=run.group,
+                                 seq_len=run.seq_len, optimizer=run.optimizer, input=run.input, use=run.use, group=run.group,
                                  source=run.source))
             counts[run.group, run.use] = counts.get((run.group, run.use), 0) + 1
     return [(group, use, count) for (group, use), count in counts.items()]

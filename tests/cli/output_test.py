@@ -182,14 +182,35 @@ class OtherFormats(unittest.TestCase):
                 # In a stream nothing starts before the last one ended, but for rounding to picoseconds.
                 self.assertGreaterEqual(after["ts"], before["ts"] + before["dur"] - 1e-5)
 
+    NARROW = ["list", "list gpus", "list systems", "list networks", "list hosts", "list storage", "list stacks", "list models",
+              "show dgx1", "show v100-sxm2-16gb", "show infiniband-edr", "show bert-large", "show mxnet-1.2", "topology --hw dgx2",
+              "topology --hw dgx1 --nodes 4 --network infiniband-edr --collective all-reduce",
+              "topology --hw dgx1 --route gpu0 gpu7 --bytes 100MB",
+              "predict --hw dgx1 --nodes 4 --model bert-base --layers --kernels --links --samples 256K",
+              "scale --hw dgx1 --model resnet50 --gpus 1,2,4,8 --samples 1281167",
+              "memory --hw dgx1 --model inception_v3 --by layer --max-batch", "memory --hw v100-sxm2-16gb --model gpt2 --by layer",
+              "memory --hw dgx1 --model resnet50 --by time", "memory --hw dgx1 --model inception_v3@mxnet --stack mxnet-18.04",
+              "network --hw p4000 --nodes 2 --network 10gbe --stack mxnet-1.2 --exchange ps --model inception_v3",
+              "compare --hw titan-xp,v100-sxm2-16gb --model resnet50,bert-base --batch 16,32 --stack pytorch-2.1,mxnet-1.2",
+              "explain --hw dgx1 --model resnet50 --stack mxnet-1.2", "validate --rows scenarios/published/u39kun.csv",
+              "validate scenarios/seeds/gpu_comparison.toml", "--help"]
+
+    def assert_narrow(self, text, width):
+        for line in text.splitlines():
+            self.assertLessEqual(len(line), width, line)
+
     def test_tables_fit_80_columns(self):
         for options in PredictJson.CONFIGURATIONS:
-            done = run("predict", *options, "--kernels", "--layers", "--samples", "256K")
-            for line in done.stdout.splitlines():
-                self.assertLessEqual(len(line), 80, line)
-        for verb in ("predict", "validate", "topology", "list", "show"):
-            for line in run(verb, "--help").stdout.splitlines():
-                self.assertLessEqual(len(line), 80, line)
+            self.assert_narrow(run("predict", *options, "--kernels", "--layers", "--samples", "256K").stdout, 80)
+        for command in self.NARROW:
+            words = [os.path.join(SOURCE, w) if w.startswith("scenarios/") else w for w in command.split()]
+            with self.subTest(command=command):
+                done = run(*words, TERM="xterm-256color", CLICOLOR_FORCE="1")
+                self.assertIn(done.returncode, (0, 1), done.stderr)
+                self.assertNotIn("\x1b", done.stdout + done.stderr)
+                self.assert_narrow(done.stdout, 80)
+        for verb in ("predict", "compare", "sweep", "explain", "network", "scale", "memory", "validate", "topology", "list", "show"):
+            self.assert_narrow(run(verb, "--help").stdout, 80)
 
     def test_lists_are_json(self):
         for kind in ("gpus", "systems", "networks", "hosts", "storage", "stacks", "models"):

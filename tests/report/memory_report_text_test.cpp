@@ -47,19 +47,21 @@ TEST_CASE("memory by structure, with verdict, reductions and largest batch") {
         R"(net (mxnet), batch 4 per GPU, fp32, sgd on 1 x v100, mxnet-1.2
 
 Memory of each GPU of a node, of 3 GB: before training and at the peak of a step
-GPU  before  allocated  reserved  nvidia-smi        80 % range               fits
-0      1 GB       2 GB      3 GB        4 GB  3.5 GB to 4.5 GB  NO, 1 GB too much
+GPU  before  allocated  reserved  nvidia-smi       80 % range               fits
+0      1 GB       2 GB      3 GB        4 GB  3.5 GB - 4.5 GB  NO, 1 GB too much
 
 By structure, GPU 0, at the peak
 Part             size  share
 feature maps     3 GB   75 %
 optimiser state  1 GB   25 %
-Most memory is in use while conv1 runs forward; no allocator does with less than 1.5 GB for its arrays
+Most memory is in use while conv1 runs forward; no allocator does with less than
+1.5 GB for its arrays
 
 What would reduce it  gain  peak  fits
 less                  2 GB  2 GB  yes   do less
 
-Largest batch per GPU: 2 (2.9 GB, fits with a probability of 60 %); 3 needs 3.1 GB
+Largest batch per GPU: 2 (2.9 GB, fits with a probability of 60 %); 3 needs
+3.1 GB
 Fits with a probability of 90 %: no batch
 )");
 }

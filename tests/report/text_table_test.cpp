@@ -28,6 +28,38 @@ TEST_CASE("A cell of exactly the allowed width stays; a longer one loses its mid
   CHECK(table.text() == "12345678\n123..789\n");
 }
 
+TEST_CASE("A table that is too wide breaks titles and texts, never numbers or names") {
+  TextTable table({{"name", Align::left, 0, true}, {"memory bandwidth", Align::right}, {"what it is"}});
+  table.add({"a-long-name", "900 GB/s", "a board with a/path"});
+  CHECK(table.text(0, 50) == "name         memory bandwidth  what it is\na-long-name          900 GB/s  a board with a/path\n");
+  CHECK(table.text(0, 36) ==
+        "                 memory\n"
+        "name          bandwidth  what it is\n"
+        "a-long-name    900 GB/s  a board\n"
+        "                         with a/path\n");
+  CHECK(table.text(0, 28) ==
+        "               memory what\n"
+        "name        bandwidth it is\n"
+        "a-long-name  900 GB/s a\n"
+        "                      board\n"
+        "                      with\n"
+        "                      a/\n"
+        "                      path\n");
+}
+
+TEST_CASE("A column whose cells may be shortened gives way down to sixteen characters") {
+  TextTable table({{"layer", Align::left, 26}, {"time", Align::right}});
+  table.add({"layer.11.attention.softmax", "1.25 ms"});
+  CHECK(table.text(0, 35) == "layer                          time\nlayer.11.attention.softmax  1.25 ms\n");
+  CHECK(table.text(0, 30) == "layer                     time\nlayer.11...on.softmax  1.25 ms\n");
+  CHECK(table.text(0, 10) == "layer               time\nlayer.1..softmax 1.25 ms\n");
+}
+
+TEST_CASE("A word that no line holds goes on below, broken where addresses may be") {
+  CHECK(wrapped("see https://host/some/page.html", 20, 2) == "see\n  https://host/some/\n  page.html");
+  CHECK(wrapped("31.24 TFLOP/s", 6, 0) == "31.24 TFLOP/s");
+}
+
 TEST_CASE("Text is broken at blanks, before the word that would pass the width") {
   CHECK(wrapped("aaa bbb ccc", 11, 0) == "aaa bbb ccc");
   CHECK(wrapped("aaa bbb ccc", 10, 0) == "aaa bbb\nccc");

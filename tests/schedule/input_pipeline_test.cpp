@@ -12,7 +12,7 @@ using namespace tbdsim;
 namespace {
 
 InputPipeline pipeline(InputMode mode, int threads, double spread = 0.0, int prefetch = 2) {
-  return {mode, threads, prefetch, 10.0_ms, spread};
+  return {mode, threads, 0, prefetch, 10.0_ms, spread, {}, {}, {}, true};
 }
 
 }  // namespace

@@ -41,6 +41,10 @@ class ExchangeStyle {
   [[nodiscard]] virtual double stretch(const StepBuilder& /*builder*/, std::size_t /*node*/, std::int32_t /*rank*/) const {
     return 1.0;
   }
+  /// Host time to issue `node`, of which an operator alone takes `dispatch`.
+  [[nodiscard]] virtual Seconds issue(const StepBuilder& /*builder*/, std::size_t /*node*/, Seconds dispatch) const {
+    return dispatch;
+  }
   /// The node has been added: `kernels` holds the task that ends it on each rank, -1 where the rank does not run it.
   virtual void after(StepBuilder& builder, std::size_t node, std::span<const engine::TaskId> kernels) = 0;
   virtual void end_iteration(StepBuilder& /*builder*/) {}

@@ -24,8 +24,12 @@ void ParameterServerExchange::prepare(StepBuilder& builder) {
   serve_ = builder.add_queue("server");
   reply_ = builder.add_queue("reply");
   scatter_ = builder.add_queue("scatter");
-  arrived_.resize(builder.graph().parameters.size());
-  arriving_.resize(builder.graph().parameters.size());
+  const std::vector<Parameter>& arrays = builder.graph().parameters;
+  workers_update_ = plan_.store_updates_up_to > 0 && std::any_of(arrays.begin(), arrays.end(), [&](const Parameter& array) {
+                      return elements(array.shape) > plan_.store_updates_up_to;
+                    });
+  arrived_.resize(arrays.size());
+  arriving_.resize(arrays.size());
 }
 
 void ParameterServerExchange::begin_iteration(StepBuilder& /*builder*/) {
@@ -38,7 +42,9 @@ void ParameterServerExchange::begin_iteration(StepBuilder& /*builder*/) {
 std::span<const TaskId> ParameterServerExchange::before(StepBuilder& builder, std::size_t node, std::int32_t /*rank*/) {
   if (plan_.constants.pulls_at_step) return std::exchange(step_waits_, false) ? wait_ : std::span<const TaskId>();
   wait_.clear();
-  if (builder.node(node).pass != Pass::forward) return wait_;
+  const Pass pass = builder.node(node).pass;
+  if (pass == Pass::update) wait_.assign(1, arriving_[static_cast<std::size_t>(builder.node(node).parameter.value)]);
+  if (pass != Pass::forward || workers_update_) return wait_;
   for (const ParameterId id : builder.graph().op(builder.node(node).op).parameters) {
     const TaskId arrived = arrived_[static_cast<std::size_t>(id.value)];
     if (arrived.value >= 0) wait_.push_back(arrived);
@@ -80,7 +86,8 @@ TaskId ParameterServerExchange::serve(StepBuilder& builder, ParameterId id, Byte
   const ParameterServer& c = plan_.constants;
   const double summands = c.reduces_on_device ? 1.0 : plan_.gpus;
   // Each server adds its share, piece/nodes, of all nodes' gradients.
-  const Seconds serving = (summands * piece) / c.sum + (piece / plan_.nodes) / c.update;
+  const Seconds updating = workers_update_ ? Seconds(0.0) : (piece / plan_.nodes) / c.update;
+  const Seconds serving = (summands * piece) / c.sum + updating;
   TaskId at = gathered;
   if (plan_.nodes > 1) at = add(builder, Leg::push, id, send_, piece, wire_, at);
   return add(builder, Leg::serve, id, serve_, c.message + serving, at);

@@ -17,6 +17,9 @@ struct ServerPlan {
   Seconds network_latency;
   bool sliced = false;       ///< arrays travel in slices
   bool prioritized = false;  ///< front layers first, else first come, first served
+  /// Elements of the largest array with which the store still updates; beyond it the store only adds and every GPU updates
+  /// for itself. 0: the store always updates.
+  std::int64_t store_updates_up_to = 0;
 };
 
 /// Gradients go to servers that stand beside the workers and hold the weights: gather inside the node, push, sum and
@@ -26,6 +29,8 @@ struct ServerPlan {
 /// for all. Pushes and replies share the node's port.
 /// The next forward pass of a layer waits for the layer's own arrays only. A framework that pulls at the step fetches
 /// nothing before everything is updated, and its forward pass waits for all of it.
+/// MXNet's `local` store is the server of one machine in the workers' own process: copies to the host, sum and update there,
+/// copies back.
 /// Source: Li et al., OSDI 2014 (parameter server); MXNet kvstore_dist; Jayarajan et al., MLSys 2019 (P3: slices and
 /// priority). Neglects: arrays too small to be split, which one server handles alone.
 class ParameterServerExchange final : public ExchangeStyle {
@@ -35,7 +40,7 @@ class ParameterServerExchange final : public ExchangeStyle {
   [[nodiscard]] std::int32_t iterations() const override { return 2; }
   [[nodiscard]] bool carries_over() const override { return true; }
   [[nodiscard]] bool runs(const StepBuilder& builder, std::size_t node, std::int32_t /*rank*/) const override {
-    return builder.node(node).pass != Pass::update;
+    return workers_update_ || builder.node(node).pass != Pass::update;
   }
   void prepare(StepBuilder& builder) override;
   void begin_iteration(StepBuilder& builder) override;
@@ -59,6 +64,7 @@ class ParameterServerExchange final : public ExchangeStyle {
   engine::StreamId gather_, send_, serve_, reply_, scatter_;
   std::vector<engine::TaskId> arrived_, arriving_;  // by parameter: back on the GPUs, of the last and of this iteration
   std::vector<engine::TaskId> wait_, updated_, pieces_;
+  bool workers_update_ = false;
   bool step_waits_ = true;  // no kernel of this iteration has waited for the fetches yet
 };
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
-#include <vector>
 
 namespace tbdsim {
 namespace {
@@ -12,10 +11,10 @@ namespace {
 constexpr std::array<ExchangeKind, 7> kKinds{{{"allreduce", "", plan_bucketed_all_reduce},
                                               {"nccl", "mxnet", plan_nccl_store},
                                               {"p2p", "mxnet", plan_p2p_store},
-                                              {"local", "mxnet", nullptr},
+                                              {"local", "mxnet", plan_local_store},
                                               {"ps", "", plan_parameter_server},
                                               {"ps-p3", "mxnet", plan_p3},
-                                              {"dataparallel", "pytorch", nullptr}}};
+                                              {"dataparallel", "pytorch", plan_data_parallel}}};
 
 }  // namespace
 
@@ -24,14 +23,6 @@ std::span<const ExchangeKind> exchange_kinds() { return kKinds; }
 Result<PlannedExchange> plan_exchange(std::string_view name, const ExchangeSetting& setting) {
   const auto* kind = std::find_if(kKinds.begin(), kKinds.end(), [&](const ExchangeKind& k) { return k.name == name; });
   assert(kind != kKinds.end());
-  if (kind->plan == nullptr) {
-    std::vector<std::string_view> modelled;
-    for (const ExchangeKind& k : kKinds) {
-      if (k.plan != nullptr && (k.framework.empty() || setting.stack.framework == k.framework)) modelled.push_back(k.name);
-    }
-    return fail(fmt::format("exchange {} is not modelled in this version; under {} there are {}", name, setting.stack.id,
-                            fmt::join(modelled, ", ")));
-  }
   if (!kind->framework.empty() && setting.stack.framework != kind->framework)
     return fail(fmt::format("exchange {} belongs to {}; stack {} is {}", name, kind->framework, setting.stack.id,
                             setting.stack.framework));

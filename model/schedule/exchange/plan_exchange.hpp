@@ -22,6 +22,7 @@ struct ExchangeSetting {
   const Stack& stack;
   const NcclLibrary& nccl;     ///< the stack's release
   const KernelModel& kernels;  ///< what a store's merges and updates take; must outlive the style
+  double batch = 1;            ///< of one rank
 
   [[nodiscard]] int ranks() const { return static_cast<int>(devices.size()) * nodes; }
 };
@@ -36,15 +37,15 @@ struct PlannedExchange {
 struct ExchangeKind {
   std::string_view name;
   std::string_view framework;  ///< the only one that has it; empty: every one
-  /// Null: not modelled. Errors: ranks that cannot reach each other, a machine that the style does not suit.
+  /// Errors: ranks that cannot reach each other, a machine that the style does not suit.
   Result<PlannedExchange> (*plan)(const ExchangeSetting& setting);
 };
 
 /// Every way there is, `allreduce` (a stack's default) first.
 [[nodiscard]] std::span<const ExchangeKind> exchange_kinds();
 
-/// Plans the exchange called `name`, one of `exchange_kinds`. Errors: as its planner's; a kind that is not modelled; one
-/// that belongs to another framework.
+/// Plans the exchange called `name`, one of `exchange_kinds`. Errors: as its planner's; one that
+/// belongs to another framework.
 [[nodiscard]] Result<PlannedExchange> plan_exchange(std::string_view name, const ExchangeSetting& setting);
 
 /// Default between ranks: gradients are all-reduced in buckets (DDP, Horovod, replicated variables).
@@ -52,6 +53,10 @@ struct ExchangeKind {
 /// MXNet's key-value stores of one machine; with one GPU nothing is exchanged.
 [[nodiscard]] Result<PlannedExchange> plan_p2p_store(const ExchangeSetting& setting);
 [[nodiscard]] Result<PlannedExchange> plan_nccl_store(const ExchangeSetting& setting);
+/// Everything adds up in host memory.
+[[nodiscard]] Result<PlannedExchange> plan_local_store(const ExchangeSetting& setting);
+/// PyTorch's nn.DataParallel: one process, weights and gradients through the first GPU.
+[[nodiscard]] Result<PlannedExchange> plan_data_parallel(const ExchangeSetting& setting);
 
 /// Parameter servers beside the workers, whole arrays in the order of readiness.
 [[nodiscard]] Result<PlannedExchange> plan_parameter_server(const ExchangeSetting& setting);

@@ -6,6 +6,13 @@
 namespace tbdsim {
 namespace {
 
+/// Source: python/mxnet/model.py (_create_kvstore) of Apache MXNet 0.9 to 1.5.
+constexpr std::int64_t kLocalStoreUpdates = 16 * 1024 * 1024;
+
+/// What the local store adds up: four threads (CommCPU::nthread_reduction_ and the engine's prioritised CPU workers), each
+/// reading a summand and its sum and writing the sum at 12 GB/s together. Assumed: no published figure of the store alone.
+constexpr BytesPerSecond kLocalSum{4 * 4e9};
+
 Result<PlannedExchange> plan_servers(const ExchangeSetting& setting, bool p3) {
   const Stack& stack = setting.stack;
   if (!stack.server) return fail(fmt::format("exchange {}: stack {} has no parameter server", p3 ? "ps-p3" : "ps", stack.id));
@@ -35,6 +42,25 @@ Result<PlannedExchange> plan_servers(const ExchangeSetting& setting, bool p3) {
 }  // namespace
 
 Result<PlannedExchange> plan_parameter_server(const ExchangeSetting& setting) { return plan_servers(setting, false); }
+
+Result<PlannedExchange> plan_local_store(const ExchangeSetting& setting) {
+  if (setting.ranks() == 1) return plan_bucketed_all_reduce(setting);
+  if (setting.nodes > 1)
+    return fail(fmt::format("exchange local is the store of one machine, not of {} nodes; use allreduce or ps", setting.nodes));
+  if (!setting.stack.server)
+    return fail(fmt::format("stack {}: exchange local needs the rates of a [parameter_server]", setting.stack.id));
+  auto inside = node_traffic(setting.system, setting.devices, Gather::on_host);
+  if (!inside) return tl::make_unexpected(inside.error());
+  ServerPlan plan;
+  plan.constants = *setting.stack.server;
+  plan.constants.reduces_on_device = false;
+  plan.constants.sum = kLocalSum;
+  plan.inside = std::move(*inside);
+  plan.gpus = static_cast<int>(setting.devices.size());
+  plan.store_updates_up_to = kLocalStoreUpdates;
+  return PlannedExchange{std::make_unique<ParameterServerExchange>(std::move(plan)), "assumed",
+                         "copies to the host, sum and update there, copies back"};
+}
 
 Result<PlannedExchange> plan_p3(const ExchangeSetting& setting) { return plan_servers(setting, true); }
 

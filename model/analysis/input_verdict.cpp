@@ -1,0 +1,96 @@
+#include "model/analysis/input_verdict.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/units/format.hpp"
+
+namespace tbdsim {
+namespace {
+
+/// More workers than this are no answer.
+constexpr int kMostWorkers = 100'000;
+
+std::string plural(int count, const std::string& noun) { return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s"); }
+
+/// 0.081x, 0.81x, 12x.
+std::string times_text(double ratio) {
+  return ratio < 0.1    ? fmt::format("{:.2g}x", ratio)
+         : ratio < 9.95 ? fmt::format("{:.2f}x", ratio)
+                        : fmt::format("{:.0f}x", ratio);
+}
+
+/// Fewest workers with which decoding a step's samples takes no longer than `training`.
+std::optional<int> workers_needed(InputPipeline pipeline, std::int64_t samples, Seconds training, std::uint64_t seed) {
+  pipeline.cores = 0;
+  const Seconds one = static_cast<double>(samples) * (pipeline.wait + pipeline.decode);
+  if (one <= Seconds(0.0)) return 1;
+  const double least = std::ceil(one / training);
+  if (!(least <= kMostWorkers)) return std::nullopt;
+  if (pipeline.mode == InputMode::stream) return std::max(1, static_cast<int>(least));
+  // At a barrier more threads than samples do not help: the longest sample decides.
+  int low = std::max(1, static_cast<int>(least)),
+      high = std::max(low, static_cast<int>(std::min<std::int64_t>(samples, kMostWorkers)));
+  const auto enough = [&](int threads) {
+    pipeline.threads = threads;
+    return decode_time(pipeline, samples, seed, kPacedIterations) <= training;
+  };
+  if (!enough(high)) return std::nullopt;
+  while (low < high) {
+    const int middle = low + (high - low) / 2;
+    (enough(middle) ? high : low) = enough(middle) ? middle : middle + 1;
+  }
+  return low;
+}
+
+std::string remedy(const InputPipeline& pipeline, const InputVerdict& v) {
+  if (v.slowest == "storage") return fmt::format("needs storage {} as fast", times_text(v.read / v.train));
+  if (v.slowest == "copy") return fmt::format("needs copies to the GPUs {} as fast", times_text(v.copy / v.train));
+  if (!v.needed)
+    return pipeline.mode == InputMode::barrier ? "no number of workers suffices: a batch waits for its slowest sample"
+                                               : "no number of workers suffices";
+  const int more = *v.needed - v.workers;
+  if (more <= 0)
+    return pipeline.cores > 0 && v.workers > pipeline.cores ? "more workers than cores" : "a batch now and then comes late";
+  std::string text = fmt::format("needs {} more worker{}", more, more == 1 ? "" : "s");
+  if (pipeline.cores > 0 && *v.needed > pipeline.cores)
+    text += fmt::format(", and {} more cores for them", *v.needed - pipeline.cores);
+  return text;
+}
+
+std::string verdict(const InputPipeline& pipeline, const InputVerdict& v) {
+  if (v.ratio <= 0.0) return fmt::format("nothing trains; {} sets the rate of loading", v.slowest);
+  if (v.ratio < 1.0)
+    return fmt::format("loader-bound: {} of what the GPUs could take; {}", times_text(v.ratio), remedy(pipeline, v));
+  if (v.overlapped < 0.5 * std::min(v.load, v.train))
+    return fmt::format("loads {} what the GPUs take, but too little of it beside training", times_text(v.ratio));
+  std::string text = fmt::format("trainer-bound: loads {} what the GPUs take", times_text(v.ratio));
+  if (v.needed && *v.needed < v.workers) text += fmt::format("; {} would do", plural(*v.needed, "worker"));
+  return text;
+}
+
+}  // namespace
+
+InputVerdict judge_input(const InputPipeline& pipeline, const InputPace& pace, std::int64_t samples, Seconds training,
+                         Seconds step, std::uint64_t seed, bool mock_trainer) {
+  InputVerdict v;
+  v.workers = pipeline.threads;
+  v.load = pace.load;
+  v.read = static_cast<double>(samples) * pipeline.read;
+  v.decode = decode_time(pipeline, samples, seed, kPacedIterations);
+  v.copy = pipeline.copy;
+  const Seconds beside = pipeline.copy_overlaps ? v.copy : Seconds(0.0);
+  v.slowest = v.read > std::max(v.decode, beside) ? "storage" : beside > v.decode ? "copy" : "decoding";
+  if (!mock_trainer) {
+    v.train = training;
+    v.overlapped = std::max(Seconds(0.0), v.load + training - step);
+    v.ratio = v.load > Seconds(0.0) ? training / v.load : 0.0;
+    v.needed = workers_needed(pipeline, samples, training, seed);
+  }
+  v.text = v.load > Seconds(0.0) ? verdict(pipeline, v) : "samples lie in GPU memory: loading takes no time";
+  return v;
+}
+
+}  // namespace tbdsim

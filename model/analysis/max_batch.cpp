@@ -1,0 +1,110 @@
+#include "model/analysis/max_batch.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "model/cost/uncertainty.hpp"
+
+namespace tbdsim {
+namespace {
+
+// More samples than any device could hold of the smallest network.
+constexpr int kLargestBatch = 1 << 24;
+// A second point of the line, where workspaces and rounding weigh less than in the first.
+constexpr int kSecondBatch = 16;
+
+/// Peaks of the batches replayed so far.
+class Search {
+ public:
+  explicit Search(MemoryEstimator& estimator)
+      : estimator_(estimator), capacity_(usable_capacity(estimator.configuration().hardware().device)) {}
+
+  struct Peak {
+    Bytes bytes;
+    double spread = 0;  ///< standard deviation of its logarithm
+    double probability = 0;
+  };
+  const Peak& at(int batch) {
+    const auto [found, fresh] = peaks_.try_emplace(batch);
+    if (!fresh) return found->second;
+    const StepMemory memory = estimator_.at(batch);
+    const RankMemory& rank = fullest(memory);
+    const Stack& stack = estimator_.configuration().stack;
+    return found->second = {rank.peak, memory_spread(rank, stack), probability_of_fitting(rank, stack, capacity_)};
+  }
+
+  /// The largest batch whose peak, `deviations` above what is predicted, is within the capacity, and whose successor's
+  /// is not.
+  int largest(double deviations) {
+    int good = 0, bad = kLargestBatch + 1, repeats = 0;
+    bool last_fitted = false;
+    for (const auto& [batch, peak] : peaks_) {
+      if (batch < bad && excess(batch, deviations) > 0.0) bad = batch;
+      if (batch < bad) good = batch;
+    }
+    while (bad - good > 1) {
+      // Several misses on one side: the line leads astray, so the next step is twice as long.
+      const int reach = (1 << std::min(repeats, 24)) - 1;
+      const int guess = next(good, bad, deviations) + (last_fitted ? reach : -reach);
+      const int probe = std::clamp(guess, good + 1, bad - 1);
+      const bool fits = excess(probe, deviations) <= 0.0;
+      repeats = fits == last_fitted ? repeats + 1 : 0;
+      last_fitted = fits;
+      (fits ? good : bad) = probe;
+    }
+    return good;
+  }
+
+ private:
+  /// Bytes above the capacity.
+  double excess(int batch, double deviations) {
+    const Peak& peak = at(batch);
+    return (peak.bytes * std::exp(deviations * peak.spread) - capacity_).base();
+  }
+
+  /// Where the line through two batches meets the capacity.
+  int next(int good, int bad, double deviations) {
+    if (good == 0) return bad > kLargestBatch ? 1 : bad / 2;
+    int other = bad;
+    if (bad > kLargestBatch) {
+      if (good == 1) return kSecondBatch;
+      other = std::prev(peaks_.find(good))->first;
+    }
+    const double here = excess(good, deviations), slope = (excess(other, deviations) - here) / (other - good);
+    const double met = good - here / slope;
+    return slope > 0.0 && met < kLargestBatch ? static_cast<int>(met) : std::min(kLargestBatch, 2 * good);
+  }
+
+  MemoryEstimator& estimator_;
+  Bytes capacity_;
+  std::map<int, Peak> peaks_;
+};
+
+}  // namespace
+
+LargestBatch find_largest_batch(MemoryEstimator& estimator) {
+  Search search(estimator);
+  LargestBatch result;
+  result.batch = search.largest(0.0);
+  if (result.batch > 0) {
+    result.peak = search.at(result.batch).bytes;
+    result.probability = search.at(result.batch).probability;
+  }
+  result.next_peak = search.at(result.batch + 1).bytes;
+  result.low = search.largest(kCentral80);
+  result.high = search.largest(-kCentral80);
+  // The upper end of a central 80 % is passed with a probability of 10 %.
+  result.safe_batch = std::min(result.low, result.batch);
+  return result;
+}
+
+Result<LargestBatch> largest_batch(Session& session, const PredictOptions& options) {
+  auto configured = configure(session, options);
+  if (!configured) return tl::make_unexpected(configured.error());
+  auto estimator = MemoryEstimator::make(std::move(*configured));
+  if (!estimator) return tl::make_unexpected(estimator.error());
+  return find_largest_batch(*estimator);
+}
+
+}  // namespace tbdsim

@@ -1,0 +1,22 @@
+#pragma once
+#include "model/analysis/memory_estimator.hpp"
+
+namespace tbdsim {
+
+/// The largest batch per GPU whose predicted peak is within the capacity, and the next size, which is not.
+struct LargestBatch {
+  int batch = 0;  ///< 0: not even one sample fits
+  Bytes peak, next_peak;
+  double probability = 0;  ///< that `batch` fits, within the peak's range
+  int safe_batch = 0;      ///< the largest that fits with a probability of 90 %
+  int low = 0, high = 0;   ///< the largest if the true peaks were at the ends of their 80 % range
+};
+
+/// Replays steps of different batches: since peaks are nearly straight lines in the batch, a few between a batch that
+/// fits and one that does not.
+[[nodiscard]] LargestBatch find_largest_batch(MemoryEstimator& estimator);
+
+/// The same of one configuration. Errors: as `predict`.
+[[nodiscard]] Result<LargestBatch> largest_batch(Session& session, const PredictOptions& options);
+
+}  // namespace tbdsim
