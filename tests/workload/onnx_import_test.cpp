@@ -2,7 +2,6 @@
 #include "model/workload/onnx_import.hpp"
 
 #include <algorithm>
-#include <sstream>
 
 #include "model/workload/op_counts.hpp"
 #include "tests/catch.hpp"
@@ -252,7 +251,7 @@ TEST_CASE("hostile files are told what is wrong, and where") {
   SECTION("a cycle") {
     File file = with_input(kVector);
     file.node("Add", {"x", "b"}, {"a"}).node("Tanh", {"a"}, {"b"}).output("b");
-    CHECK(refusal(file) == "x.onnx: node 1 (Tanh \"/b\") depends on itself: the nodes form a cycle");
+    CHECK(refusal(file) == "x.onnx: node 0 (Add \"/a\") depends on itself: the nodes form a cycle");
   }
   SECTION("names") {
     File file = with_input(kVector);
@@ -279,7 +278,9 @@ TEST_CASE("hostile files are told what is wrong, and where") {
           "x.onnx: input \"x\": one sample of [N, 2000000000, 2000000000, 2000000000] is too large to simulate");
     File wide = with_input({"N", 1000000});
     wide.input("w", {1000000, 2000000}).node("MatMul", {"x", "w"}, {"y"}, {}, "fc").output("y");
-    CHECK(refusal(wide) == "x.onnx: node 0 (MatMul \"fc\"): cannot tell the dimensions of [1000000, 2000000]");
+    CHECK(refusal(wide) ==
+          "x.onnx: node 0 (MatMul \"fc\"): cannot multiply [N, 1000000] by [1000000, 2000000]: too large to simulate, or not "
+          "known");
     File apart = with_input(kSequence);
     apart.input("w", {9, 4}).node("MatMul", {"x", "w"}, {"y"}, {}, "fc").output("y");
     CHECK(refusal(apart) == "x.onnx: node 0 (MatMul \"fc\"): inner dimensions of [N, 6, 8] and [9, 4] differ");
@@ -321,14 +322,9 @@ TEST_CASE("hostile files are told what is wrong, and where") {
 TEST_CASE("files with a million nodes or parts are refused before they fill memory") {
   File nodes = with_input(kVector);
   const std::string node = onnx_bytes::text(1, onnx_bytes::text(1, "x") + onnx_bytes::text(2, "y") + onnx_bytes::text(4, "Tanh"));
-  std::ostringstream many;
-  for (int i = 0; i < 1000000; ++i) many << node;
-  nodes.graph += many.str();
+  for (int i = 0; i < 1000000; ++i) nodes.graph += node;
   CHECK(refusal(nodes) == "x.onnx: more than 100000 nodes, which no network has");
   File parts = with_input(kVector);
-  std::string list(2100000, '\1');
-  parts.constant(onnx_bytes::text(4, ""));
   for (int i = 0; i < 1100000; ++i) parts.graph += onnx_bytes::text(13, "");
-  parts.node("Relu", {"x"}, {"y"}, {onnx_bytes::text(8, list)});
-  CHECK(refusal(parts).substr(0, 23) == "x.onnx: more than 20000");
+  CHECK(refusal(parts) == "x.onnx: more than 1000000 parts, which no network has");
 }

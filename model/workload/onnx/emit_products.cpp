@@ -50,7 +50,10 @@ void emit_weighted(Lowering& l, NodeIndex node, ValueIndex x, ValueIndex weight)
   const ValueIndex out = l.output(node);
   const auto w = whole(*l.dims(weight));
   const auto shape = per_sample(*l.dims(x));
-  if (!w || w->size() != 2 || !shape) return emit_unknown(l, node);
+  if (!w || !shape)
+    return l.refuse(node, "cannot multiply {} by {}: too large to simulate, or not known", to_text(*l.dims(x)),
+                    to_text(*l.dims(weight)));
+  if (w->size() != 2) return emit_unknown(l, node);
   if (l.dims(x)->back().batch) return l.refuse(node, "multiplies along the batch, which cannot be predicted");
   if (shape->back() != (*w)[0])
     return l.refuse(node, "inner dimensions of {} and {} differ", to_text(*l.dims(x)), to_text(*l.dims(weight)));

@@ -15,7 +15,7 @@ using Kind = ProtobufField::Kind;
 
 // The largest networks have some ten thousand nodes.
 constexpr std::size_t kMostNodes = 100000;
-constexpr std::size_t kMostParts = 2000000;
+constexpr std::size_t kMostParts = 1000000;
 constexpr std::size_t kMostValues = 4096;
 constexpr std::size_t kMostRank = 64;
 constexpr std::size_t kSmallPayload = 4096;

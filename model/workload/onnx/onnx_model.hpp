@@ -63,7 +63,7 @@ struct ModelText {
 
 /// Decodes a file of the ONNX format (onnx.proto, any IR version). Weights, inside the file or beside it, are neither
 /// read nor copied; a constant keeps its values up to 4,096 elements.
-/// Errors: not ONNX or cut short, no graph or two, more than 100,000 nodes or 2,000,000 parts, a tensor whose values and
+/// Errors: not ONNX or cut short, no graph or two, more than 100,000 nodes or 1,000,000 parts, a tensor whose values and
 /// shape disagree. Memory is bounded by the number of parts.
 [[nodiscard]] Result<ModelText> decode(std::string_view bytes, const std::string& file);
 

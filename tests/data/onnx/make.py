@@ -72,7 +72,7 @@ FILES = {
                     node("Gather", ["s", "zero"], ["n"]), node("Concat", ["n", "rest"], ["to"], text(1, "axis") + number(3, 0)),
                     node("Reshape", ["x", "to"], ["r"]), node("Tanh", ["r"], ["y"])),
     "slices": model(given("x", ["N", 6, 8]), integers("a", [1, -9]), integers("b", [2**63 - 1, 2]), integers("k", [1, 2]),
-                    integers("s", [2, 1]), node("Slice", ["x", "a", "b", "k", "s"], ["c"]), node("Split", ["c"], ["d", "e"]),
+                    integers("s", [2, 1]), node("Slice", ["x", "a", "b", "k", "s"], ["c"]), node("Split", ["c"], ["d", "e"], text(1, "axis") + number(3, 2)),
                     node("Transpose", ["d"], ["t"]), node("Softmax", ["t"], ["y"])),
 }
 FILES["cut"] = FILES["odd"][:150]
