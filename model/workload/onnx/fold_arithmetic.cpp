@@ -2,12 +2,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/workload/onnx/rules.hpp"
+#include "model/workload/onnx/fold_access.hpp"
 
 namespace tbdsim::onnx {
 namespace {
-
-constexpr double kMostElements = 4096.0;
 
 Number truth(bool value) { return {value ? 1.0 : 0.0}; }
 
@@ -76,7 +74,7 @@ bool is_integer(const Value& value) { return value.type == kInt64 || value.type 
 /// How many elements a known tensor without batch has; none when it is too large to keep or not known.
 std::optional<std::size_t> small_count(const Extents& dims) {
   const Number count = product(dims);
-  if (!count.known || count.batch || count.value > kMostElements || count.value != std::floor(count.value)) return std::nullopt;
+  if (!count.known || count.batch || count.value > kMostKept || count.value != std::floor(count.value)) return std::nullopt;
   return static_cast<std::size_t>(count.value);
 }
 
