@@ -167,6 +167,9 @@ void choose_stack(Session& session, const PredictOptions& options, Configuration
   configuration.stack = **stack;
   configuration.notices.insert(configuration.notices.end(), configuration.stack.notices.begin(),
                                configuration.stack.notices.end());
+  constexpr int kUsualThreads = 2048;  // of a multiprocessor
+  configuration.stack.context += device.multiprocessors * device.max_threads_per_multiprocessor.value_or(kUsualThreads) *
+                                 configuration.stack.context_per_thread;
   check_support(device, configuration, errors);
   if (configuration.stack.channels_last)
     configuration.notices.push_back("channels-last layout has no cost model: taken as channels-first");
