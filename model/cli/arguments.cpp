@@ -135,7 +135,7 @@ void add_counts(CLI::App& verb, const std::string& name, const std::string& help
 
 void add_workload(CLI::App& verb, PredictOptions& o) {
   add_name(verb, "--hw", "NAME|FILE", "System, or a GPU in a plain PCIe host", o.hardware);
-  add_name(verb, "--model", "NAME|FILE", "Network; NAME@mxnet, @torchvision or @tf is a variant", o.model);
+  add_name(verb, "--model", "NAME|FILE", "Network, or .toml or .onnx file; NAME@tf: a variant", o.model);
 }
 
 void add_size(CLI::App& verb, PredictOptions& o) {
@@ -336,7 +336,7 @@ void describe_list(CLI::App& verb, ListArguments& a) {
 }
 
 void describe_show(CLI::App& verb, ShowArguments& a) {
-  verb.add_option("NAME", a.name, "GPU, system, network, host, stack or model")->option_text(" ");
+  verb.add_option("NAME", a.name, "GPU, system, network, host, stack, model, .onnx file")->option_text(" ");
   add_number(verb, "--image", "Side of a model's input in pixels [its own]", a.image);
   add_number(verb, "--seq-len", "Length of a model's sequences in tokens [its own]", a.seq_len);
   add_bytes(verb, a.bytes);
