@@ -89,7 +89,7 @@ SavedByOp keep_attention(const Context& c) {
   return kept;
 }
 
-/// hardswish, hardsigmoid and GELU differentiate at their input; in place, PyTorch keeps a copy of it.
+/// hardswish, hardsigmoid, SiLU and GELU differentiate at their input; in place, PyTorch keeps a copy of it.
 SavedByOp keep_activation_autograd(const Context& c) {
   const ActivationKind kind = std::get<ActivationAttributes>(c.op.attributes).kind;
   const bool from_output = kind == ActivationKind::relu || kind == ActivationKind::tanh || kind == ActivationKind::sigmoid ||
@@ -119,6 +119,9 @@ SavedByOp autograd(const Context& c, bool cuda) {
       return keep_operands(c);
     case OpKind::attention:
       return keep_attention(c);
+    // What an unknown operator keeps is unknown: its operands, as most do.
+    case OpKind::by_bytes:
+      return {c.op.inputs, {}, {}};
     case OpKind::dropout:
       return {{}, count(c.output()) * (cuda ? kByteMask : c.element), {}};
     // x / (k + a * mean(x^2))^b, one operator each: the squares, the base of the power and the divisor.
