@@ -86,8 +86,13 @@ AssessedRow assess_row(const Predictor& predictor, const CollectivePredictor& co
   options.largest_batch = run.metric == "max_batch_per_gpu";
   const Result<Prediction> prediction = predictor(options);
   if (!prediction) return skipped(std::move(result), reason(prediction));
-  const std::optional<Ranged<double>> value = run.metric == "efficiency" ? scaling_efficiency(predictor, run.options, *prediction)
-                                                                         : metric_value(*prediction, run.metric);
+  std::optional<Ranged<double>> value = run.metric == "efficiency" ? scaling_efficiency(predictor, run.options, *prediction)
+                                                                   : metric_value(*prediction, run.metric);
+  if (run.metric == "throughput" && value) {
+    const auto units = units_per_sample(*prediction, run.unit);
+    if (!units) return skipped(std::move(result), fmt::format("{} does not count {}", prediction->model, run.unit));
+    value = {*units * value->value, *units * value->low, *units * value->high};
+  }
   if (!value) return skipped(std::move(result), fmt::format("a step's prediction has no {}", run.metric));
   result = compared(std::move(result), *value);
   if (!result.row.skipped.empty()) return result;

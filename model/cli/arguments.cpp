@@ -151,6 +151,7 @@ void add_job(CLI::App& verb, PredictOptions& o) {
   add_number(verb, "--batch", "Samples per GPU and step [the network's, CNNs 32]", o.batch);
   add_number(verb, "--image", "Side of the image in pixels [the network's]", o.image);
   add_number(verb, "--seq-len", "Length of a sequence in tokens [the network's]", o.seq_len);
+  verb.add_flag("--buckets", o.buckets, "Mean over the lengths of the network's data set");
   add_name(verb, "--precision", "NAME", "fp32, tf32, fp16, bf16 or amp [fp32]", o.precision);
   add_name(verb, "--stack", "NAME|FILE", "Framework and version, such as mxnet-1.2\n[newest PyTorch that supports the GPU]",
            o.stack);
