@@ -36,13 +36,13 @@ std::string title(const Prediction& p) {
 }
 
 std::string headline(const Prediction& p) {
-  const std::string unit = p.input_unit.empty() ? "sample" : p.input_unit;
+  // A sample that is one part goes by the part's name.
+  const std::string unit = p.parts_per_sample == 1.0 ? p.part_unit : p.input_unit.empty() ? "sample" : p.input_unit;
   TextTable table({{""}, {"", Align::right}, {""}});
   table.add({fmt::format("{:<{}}", "Step time", kLabel - 2), format(p.step_time.value),
              fmt::format("80 % range {} to {}", format(p.step_time.low), format(p.step_time.high))});
   table.add({"Throughput", fmt::format("{} {}s/s", number_text(p.throughput.value), unit),
              fmt::format("80 % range {} to {}", number_text(p.throughput.low), number_text(p.throughput.high))});
-  // Where a sample is one part, the line above says it already.
   if (!p.part_unit.empty() && p.parts_per_sample != 1.0) {
     const auto parts = [&](double samples) { return number_text(samples * p.parts_per_sample); };
     table.add({"", fmt::format("{} {}s/s", parts(p.throughput.value), p.part_unit),
