@@ -48,11 +48,11 @@ def link_name(csv_id):
     return "qpi" if csv_id == "cpu-link-intel-qpi-broadwell" else "cpu_link"
 
 
-def join_sockets(w, types, csv_id, sockets):
+def join_sockets(w, types, csv_id, sockets, peer_access=False):
     if sockets < 2:
         return
     name = link_name(csv_id)
-    w.tables[name] = types.cpu_link(csv_id)
+    w.tables[name] = types.cpu_link(csv_id, peer_access)
     w.add(name, "cpu0", "cpu1", 2 if name == "qpi" else 1)
 
 
@@ -62,7 +62,8 @@ def plain_pcie(w, types, gpus, nics, sockets, generation, lanes, peer_access, cp
     for prefix, count in (("gpu", gpus), ("nic", nics)):
         for i in range(count):
             w.add("pcie", f"{prefix}{i}", f"cpu{i * sockets // count}")
-    join_sockets(w, types, named_cpu_link(cpus, generation), sockets)
+    # NCCL copies between peers at any distance on AMD's CPUs, on Intel's only below a PCIe switch (src/graph/paths.cc).
+    join_sockets(w, types, named_cpu_link(cpus, generation), sockets, peer_access and "EPYC" in cpus)
 
 
 def from_rows(w, types, topology, device, switch_pairs, cpus, peer_access):

@@ -10,6 +10,7 @@ namespace tbdsim {
 namespace {
 
 using Rows = std::vector<const AssessedRow*>;
+using SingleRows = std::map<const AssessedRow*, const AssessedRow*>;  ///< of rows that have one, their 1-GPU row
 
 double mean(const std::vector<double>& values) {
   return values.empty() ? 0.0 : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
@@ -46,17 +47,6 @@ void fill_baseline(std::vector<AssessedRow>& rows, const std::vector<std::size_t
   }
 }
 
-/// The 1-GPU row a row of several GPUs is compared with: of the same machine if there is one, otherwise the first.
-const AssessedRow* single_gpu_row(const Rows& series, const AssessedRow& row) {
-  const AssessedRow* found = nullptr;
-  for (const AssessedRow* candidate : series) {
-    if (candidate->gpus != 1) continue;
-    if (candidate->hardware == row.hardware) return candidate;
-    if (found == nullptr) found = candidate;
-  }
-  return found;
-}
-
 /// Percent of linear scaling. The batch per GPU is that of the series, so a time says the same as a throughput.
 double efficiency(MetricKind kind, double one, double many, int gpus) {
   return 100.0 * (kind == MetricKind::rate ? many / one / gpus : one / many);
@@ -64,40 +54,52 @@ double efficiency(MetricKind kind, double one, double many, int gpus) {
 
 struct EfficiencyPair {
   double predicted, measured;  ///< percent of linear scaling
+  std::optional<double> anchored;
 };
 
-/// Efficiency of a row by itself, or against the 1-GPU row found in `series`; nullopt if it has neither.
-std::optional<EfficiencyPair> efficiency_of(const AssessedRow& row, const std::map<std::string, Rows>& series) {
+/// Efficiency of a row by itself, or against its 1-GPU row; nullopt if it has neither.
+std::optional<EfficiencyPair> efficiency_of(const AssessedRow& row, const AssessedRow* one) {
   if (!predicted(row)) return std::nullopt;
-  if (row.row.metric == "efficiency") return EfficiencyPair{100.0 * row.row.predicted, 100.0 * row.row.measured};
-  if (row.series.empty() || row.gpus < 2) return std::nullopt;
-  const AssessedRow* one = single_gpu_row(series.at(row.series), row);
+  if (row.row.metric == "efficiency") return EfficiencyPair{100.0 * row.row.predicted, 100.0 * row.row.measured, {}};
   if (one == nullptr) return std::nullopt;
-  return EfficiencyPair{efficiency(row.kind, one->row.predicted, row.row.predicted, row.gpus),
-                        efficiency(row.kind, one->row.measured, row.row.measured, row.gpus)};
+  EfficiencyPair pair{efficiency(row.kind, one->row.predicted, row.row.predicted, row.gpus),
+                      efficiency(row.kind, one->row.measured, row.row.measured, row.gpus),
+                      {}};
+  if (row.anchored) pair.anchored = efficiency(row.kind, one->row.measured, *row.anchored, row.gpus);
+  return pair;
 }
 
-std::optional<GroupAccuracy::EfficiencyPoints> efficiency_points(const Rows& rows, const std::map<std::string, Rows>& series) {
-  std::vector<double> points, measured;
+double largest_absolute(const std::vector<double>& values) {
+  double largest = 0.0;
+  for (const double value : values) largest = std::max(largest, std::abs(value));
+  return largest;
+}
+
+std::optional<GroupAccuracy::EfficiencyPoints> efficiency_points(const Rows& rows, const SingleRows& single) {
+  std::vector<double> points, measured, anchored;
   for (const AssessedRow* row : rows) {
-    const auto pair = efficiency_of(*row, series);
+    const auto one = single.find(row);
+    const auto pair = efficiency_of(*row, one == single.end() ? nullptr : one->second);
     if (!pair) continue;
     points.push_back(pair->predicted - pair->measured);
     measured.push_back(pair->measured);
+    if (pair->anchored) anchored.push_back(*pair->anchored - pair->measured);
   }
   if (points.empty()) return std::nullopt;
   GroupAccuracy::EfficiencyPoints result;
   result.n = static_cast<int>(points.size());
   result.mean = mean_absolute(points);
   result.bias = mean(points);
-  for (const double point : points) result.worst = std::max(result.worst, std::abs(point));
+  result.worst = largest_absolute(points);
+  if (!anchored.empty())
+    result.anchored = {static_cast<int>(anchored.size()), mean_absolute(anchored), largest_absolute(anchored), mean(anchored)};
   const double constant = quantile(measured, 0.5);
   for (double& value : measured) value -= constant;
   result.baseline_mean = mean_absolute(std::move(measured));
   return result;
 }
 
-GroupAccuracy figures(std::string name, const Rows& rows, const std::map<std::string, Rows>& series) {
+GroupAccuracy figures(std::string name, const Rows& rows, const SingleRows& single) {
   GroupAccuracy result;
   result.group = std::move(name);
   std::vector<double> errors, sizes, widths, baseline;
@@ -123,7 +125,7 @@ GroupAccuracy figures(std::string name, const Rows& rows, const std::map<std::st
   result.coverage = static_cast<double>(covered) / result.n;
   result.range_width = quantile(widths, 0.5);
   if (!baseline.empty()) result.baseline_mean_ape = mean(baseline);
-  result.efficiency = efficiency_points(rows, series);
+  result.efficiency = efficiency_points(rows, single);
   return result;
 }
 
@@ -164,23 +166,40 @@ double best_constant_fraction(std::vector<double> peak_fractions) {
   return peak_fractions.back();  // rounding left the sum a hair below its half
 }
 
+std::vector<std::optional<std::size_t>> single_gpu_rows(const std::vector<AssessedRow>& rows) {
+  std::map<std::string, std::vector<std::size_t>> ones;
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    if (predicted(rows[i]) && !rows[i].series.empty() && rows[i].gpus == 1) ones[rows[i].series].push_back(i);
+  std::vector<std::optional<std::size_t>> result(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto found = ones.find(rows[i].series);
+    if (found == ones.end() || !predicted(rows[i]) || rows[i].gpus < 2) continue;
+    const std::vector<std::size_t>& candidates = found->second;
+    const auto same = std::find_if(candidates.begin(), candidates.end(),
+                                   [&](std::size_t one) { return rows[one].hardware == rows[i].hardware; });
+    result[i] = same == candidates.end() ? candidates.front() : *same;
+  }
+  return result;
+}
+
 Accuracy summarize(std::vector<AssessedRow> rows) {
   const std::vector<std::vector<std::size_t>> groups = by_group(rows);
   for (const std::vector<std::size_t>& group : groups) fill_baseline(rows, group);
-  std::map<std::string, Rows> series;
+  const auto singles = single_gpu_rows(rows);
+  SingleRows single;
   Rows validation;
-  for (const AssessedRow& row : rows) {
-    if (predicted(row) && !row.series.empty()) series[row.series].push_back(&row);
-    if (!row.row.fit) validation.push_back(&row);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (singles[i]) single.emplace(&rows[i], &rows[*singles[i]]);
+    if (!rows[i].row.fit) validation.push_back(&rows[i]);
   }
   Accuracy accuracy;
   for (const std::vector<std::size_t>& group : groups) {
     Rows members;
     for (const std::size_t i : group) members.push_back(&rows[i]);
     const RowAccuracy& first = rows[group.front()].row;
-    (first.fit ? accuracy.fitted_groups : accuracy.groups).push_back(figures(first.group, members, series));
+    (first.fit ? accuracy.fitted_groups : accuracy.groups).push_back(figures(first.group, members, single));
   }
-  accuracy.all = figures("all", validation, series);
+  accuracy.all = figures("all", validation, single);
   fill_mean_of_groups(accuracy);
   for (AssessedRow& row : rows) accuracy.rows.push_back(std::move(row.row));
   return accuracy;

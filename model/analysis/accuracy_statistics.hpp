@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,7 +18,12 @@ struct AssessedRow {
   std::string series;    ///< rows that differ only in GPUs, machine and exchange; empty: in no series
   std::string hardware;  ///< as the row says; of several 1-GPU rows of a series, the same machine's is taken
   int gpus = 1;
+  std::optional<double> anchored;  ///< `predicted` with one GPU's step as measured; see anchored_efficiency.hpp
 };
+
+/// For each row of several GPUs in a series the index of the 1-GPU row that it is compared with: of the same machine if there
+/// is one, else the first. None for other rows.
+[[nodiscard]] std::vector<std::optional<std::size_t>> single_gpu_rows(const std::vector<AssessedRow>& rows);
 
 /// Predicted against measured time: predicted/measured - 1, and measured/predicted - 1 for a rate.
 [[nodiscard]] double time_error(const AssessedRow& row);

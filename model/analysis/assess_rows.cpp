@@ -1,5 +1,7 @@
 #include "model/analysis/assess_rows.hpp"
 
+#include "model/analysis/anchored_efficiency.hpp"
+
 #include <fmt/format.h>
 
 #include <cstddef>
@@ -116,6 +118,7 @@ std::vector<AssessedRow> assess_rows(const Predictor& predictor, const std::vect
     const auto slot = static_cast<std::size_t>(i);
     rows[slot] = assess_row(predictor, collectives, runs[slot]);
   }
+  anchor_efficiency(predictor, runs, rows);
   return rows;
 }
 

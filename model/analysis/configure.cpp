@@ -209,6 +209,7 @@ Result<Configuration> configure(Session& session, const PredictOptions& options)
       session.system(options.hardware, std::max(1, options.gpus.value_or(1) / std::max(1, options.nodes.value_or(1))));
   if (!*configuration.system) return tl::make_unexpected(configuration.system->error());
   configuration.constants = session.constants();
+  configuration.compute_scale = options.compute_scale;
   if (!*configuration.constants) return tl::make_unexpected(configuration.constants->error());
   choose_stack(session, options, configuration, errors);
   choose_network(session, options, configuration, errors);

@@ -31,6 +31,7 @@ struct Configuration {
   std::string exchange, input;
   Recompute recompute = Recompute::none;
   int zero = 0, accumulate = 1;
+  double compute_scale = 1.0;             ///< of kernels and host
   std::optional<InputPipeline> pipeline;  ///< absent: samples are there when they are needed
   std::string input_source;               ///< where its decode time comes from
   std::string storage, storage_source;    ///< that samples are read from; empty: memory

@@ -18,8 +18,12 @@ Result<LoweredJob> lower_job(Session& session, const Configuration& configuratio
       plan_exchange(configuration.exchange, {system, configuration.devices, configuration.nodes, configuration.network,
                                              configuration.stack, **library, *kernels, static_cast<double>(configuration.batch)});
   if (!exchange) return tl::make_unexpected(exchange.error());
+  const bool half = configuration.precision == Precision::fp16 || configuration.precision == Precision::bf16 ||
+                    (configuration.precision == Precision::amp && configuration.stack.exchange_amp_16_bit);
   LowerOptions how{static_cast<double>(configuration.batch), system.host.dispatch_scale};
-  if (configuration.exchange == "nccl") how.slowdown = configuration.stack.store.nccl_slowdown;
+  if (half) how.gradient_element = Bytes(2.0);
+  how.slowdown = configuration.compute_scale;
+  if (configuration.exchange == "nccl") how.slowdown *= configuration.stack.store.nccl_slowdown;
   LoweredStep step = lower(workload.graph, configured_step(configuration), *kernels, configuration.stack, *exchange->style, how);
   // Beyond this the picosecond clock may overflow, and no training step takes that long or no time at all.
   constexpr Seconds kLongestStep(1e5), kShortestStep(1e-9);

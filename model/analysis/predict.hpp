@@ -30,9 +30,11 @@ struct PredictOptions {
   std::string recompute;          ///< none, block, full
   std::optional<int> zero;        ///< ZeRO stage, of memory only
   std::optional<int> accumulate;  ///< micro-batches per update, of memory only
-  bool buckets = false;           ///< mean over the lengths of the data set
-  bool detail = false;            ///< keep layers, kernels and timeline
-  bool largest_batch = false;     ///< also search the largest batch that fits
+  /// Every kernel and every operator's host time so many times as long, where one GPU's step is known better than predicted.
+  double compute_scale = 1.0;
+  bool buckets = false;        ///< mean over the lengths of the data set
+  bool detail = false;         ///< keep layers, kernels and timeline
+  bool largest_batch = false;  ///< also search the largest batch that fits
 };
 
 /// A value with its central 80 % range.

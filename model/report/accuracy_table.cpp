@@ -57,16 +57,21 @@ std::string efficiency_table(const std::vector<GroupAccuracy>& groups) {
                    {"mean", Align::right},
                    {"worst", Align::right},
                    {"bias", Align::right},
-                   {"base", Align::right}});
+                   {"base", Align::right},
+                   {"given one", Align::right},
+                   {"worst", Align::right}});
   for (const GroupAccuracy& group : groups) {
     if (!group.efficiency) continue;
     const auto& e = *group.efficiency;
+    const auto anchored = [&](double value) { return e.anchored ? fmt::format("{:.1f}", value) : std::string(); };
+    const auto given = e.anchored.value_or(GroupAccuracy::EfficiencyPoints::Anchored{});
     table.add({group.group, std::to_string(e.n), fmt::format("{:.1f}", e.mean), fmt::format("{:.1f}", e.worst),
-               fmt::format("{:+.1f}", e.bias), fmt::format("{:.1f}", e.baseline_mean)});
+               fmt::format("{:+.1f}", e.bias), fmt::format("{:.1f}", e.baseline_mean), anchored(given.mean),
+               anchored(given.worst)});
   }
   return table.empty() ? ""
                        : "\nScaling efficiency, predicted - measured, percentage points; base: mean error\nof one constant "
-                         "efficiency per group\n" +
+                         "efficiency per group; given one: step on one GPU as measured\n" +
                              table.text();
 }
 

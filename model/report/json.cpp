@@ -212,6 +212,9 @@ Json group(const GroupAccuracy& g) {
     const auto& e = *g.efficiency;
     json["efficiency_points"] = {
         {"n", e.n}, {"mean", e.mean}, {"worst", e.worst}, {"bias", e.bias}, {"baseline_mean", e.baseline_mean}};
+    if (e.anchored)
+      json["efficiency_points"]["anchored"] = {
+          {"n", e.anchored->n}, {"mean", e.anchored->mean}, {"worst", e.anchored->worst}, {"bias", e.anchored->bias}};
   }
   return json;
 }

@@ -100,6 +100,7 @@ LoweredStep lower(const OpGraph& graph, const TrainingStep& step, const KernelMo
   out.iterations = std::max(stack.coupling == HostCoupling::queued ? 2 : 1, style.iterations());
   out.ranks = style.ranks();
   out.carries_over = style.carries_over();
+  out.gradient_element = options.gradient_element;
   const auto count = 2 * out.nodes.size() * static_cast<std::size_t>(out.iterations) * static_cast<std::size_t>(out.ranks);
   out.graph.reserve(count, 2 * count);
   out.tasks.reserve(count);

@@ -8,10 +8,11 @@ namespace tbdsim {
 
 /// How a step is lowered.
 struct LowerOptions {
-  double batch = 1;           ///< per rank
-  double dispatch_scale = 1;  ///< host time per operator against the host on which the stack was measured
-  bool update = true;         ///< false: forward and backward only
-  double slowdown = 1;        ///< of every kernel and every operator's host time
+  double batch = 1;             ///< per rank
+  double dispatch_scale = 1;    ///< host time per operator against the host on which the stack was measured
+  bool update = true;           ///< false: forward and backward only
+  double slowdown = 1;          ///< of every kernel and every operator's host time
+  Bytes gradient_element{4.0};  ///< of a gradient, as exchanged
 };
 
 /// Builds the task graph.

@@ -42,8 +42,7 @@ std::span<const ParameterId> StepBuilder::gradients(std::size_t index) const {
 }
 
 Bytes StepBuilder::gradient_bytes(ParameterId id) const {
-  constexpr Bytes kGradientElement{4.0};
-  return static_cast<double>(elements(graph_.parameter(id).shape)) * kGradientElement;
+  return static_cast<double>(elements(graph_.parameter(id).shape)) * out_.gradient_element;
 }
 
 }  // namespace tbdsim

@@ -46,7 +46,7 @@ class StepBuilder {
   }
   /// Parameter arrays whose gradients node `index` completes: none unless it is the last pass over them.
   [[nodiscard]] std::span<const ParameterId> gradients(std::size_t index) const;
-  /// As exchanged: fp32.
+  /// As exchanged.
   [[nodiscard]] Bytes gradient_bytes(ParameterId id) const;
 
  private:

@@ -196,3 +196,11 @@ TEST_CASE("named anomaly: with a latency per call, small overlapping buckets may
   };
   CHECK(makespan(true) > makespan(false));
 }
+
+TEST_CASE("16-bit gradients: half the bytes on the link") {
+  LowerOptions options{32, 1.0, true};
+  options.gradient_element = Bytes(2.0);
+  const Stack s = stack(HostCoupling::queued, Seconds(0.0));
+  const LoweredStep step = lower(kGraph, kStep, plain_kernels(s), s, link(1e9), options);
+  CHECK(2.0 * step.exchanged == lowered(s, link(1e9)).exchanged);
+}

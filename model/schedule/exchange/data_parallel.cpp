@@ -40,7 +40,8 @@ void DataParallelExchange::begin_iteration(StepBuilder& builder) {
 /// Flattened into buffers on the sending GPU, one call each.
 void DataParallelExchange::weights(StepBuilder& builder, CollectiveLane& lane) {
   Bytes left(0.0);
-  for (const Parameter& array : builder.graph().parameters) left += floats(array.shape);
+  const auto arrays = static_cast<std::int32_t>(builder.graph().parameters.size());
+  for (std::int32_t i = 0; i < arrays; ++i) left += builder.gradient_bytes({i});
   while (left > Bytes(0.0)) {
     const Bytes buffer = std::min(left, kBuffer);
     left -= buffer;
