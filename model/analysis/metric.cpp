@@ -79,7 +79,7 @@ bool is_rate_unit(std::string_view unit) {
 }
 
 std::optional<double> units_per_sample(const Prediction& prediction, std::string_view unit) {
-  if (unit == "samples/s") return 1.0;
+  if (unit.empty() || unit == "samples/s") return 1.0;
   const std::string own = prediction.part_unit + "s/s";
   const bool tokens =
       unit == "tokens/s" && own.size() >= unit.size() && own.compare(own.size() - unit.size(), unit.size(), unit) == 0;

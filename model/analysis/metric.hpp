@@ -32,8 +32,8 @@ struct Metric {
 
 /// Whether a throughput may be measured in `unit`: samples, or what networks count besides them ("tokens/s", "audio seconds/s").
 [[nodiscard]] bool is_rate_unit(std::string_view unit);
-/// How many of `unit` a sample of the prediction holds; nullopt if its network counts something else. Tokens are those of its
-/// own kind of network, source and target together where both are counted.
+/// How many of `unit` (empty: samples) a sample of the prediction holds; nullopt if its network counts something else. Tokens are
+/// those of its own kind of network, source and target together where both are counted.
 [[nodiscard]] std::optional<double> units_per_sample(const Prediction& prediction, std::string_view unit);
 
 /// What `prediction` says of a metric, in the metric's unit; nullopt if a prediction of a step does not hold it
