@@ -91,7 +91,7 @@ struct KernelTime {
   Bytes bytes;
   double fp32_utilization = 0;  ///< useful FLOP over the peak of the units it runs on (fp32 or tensor cores)
   double occupancy = 0;         ///< achieved, as modelled
-  std::string stall;            ///< what its warps most likely wait for, as modelled
+  std::string stall{};          ///< what its warps most likely wait for, as modelled
   Bytes live{};                 ///< device memory in use by arrays while it runs, the same on all ranks
 };
 
