@@ -213,10 +213,11 @@ TEST_CASE("buckets of a network whose samples are alike, and beside a length: re
   options.buckets = true;
   const auto none = predict(session(), options);
   REQUIRE_FALSE(none);
-  CHECK(to_text(none.error()) == "--buckets: no lengths are known for resnet50; they are for sockeye, nmt, gnmt, deep_speech_2");
+  CHECK(to_text(none.error()) ==
+        "--buckets: no lengths are known for resnet50; they are for sockeye, nmt, gnmt, deep_speech_2\n");
   options.model = "gnmt";
   options.seq_len = 20;
   const auto both = predict(session(), options);
   REQUIRE_FALSE(both);
-  CHECK(to_text(both.error()) == "--seq-len 20 with --buckets: one length, or those of the data set");
+  CHECK(to_text(both.error()) == "--seq-len 20 with --buckets: one length, or those of the data set\n");
 }
