@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Generated parts of README.md.   Usage: readme.py --write|--check TBDSIM
+"""Generated parts of README.md; --write also those of scenarios/README.md.   Usage: readme.py --write|--check TBDSIM
 
 Runs the given program in the source tree and puts its output between the markers; --check fails where it differs.
 """
@@ -86,6 +86,7 @@ def main(arguments):
     new = generated(old, os.path.abspath(arguments[2]))
     if arguments[1] == "--write":
         open(path, "w", encoding="utf-8").write(new)
+        subprocess.run([sys.executable, os.path.join(ROOT, ".ci", "questions.py"), "--write", arguments[2]], check=True)
     elif old != new:
         sys.exit("README.md is stale: run .ci/readme.py --write build/ci/tbdsim and review the difference")
 

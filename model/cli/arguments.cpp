@@ -254,6 +254,9 @@ void describe_predict(CLI::App& verb, PredictArguments& a) {
   verb.add_flag("--kernels", a.kernels, "Also the time and utilisation of every kernel");
   add_name(verb, "--report", "FILE", "Write everything as one HTML page, readable offline", a.report);
   verb.add_flag("--links", a.links, "Also the bytes and busy share of every link");
+  verb.add_flag("--profiling", a.profiling, "Also what profiling the job would cost");
+  add_number(verb, "--skip", "Steps before those that are profiled [50]", a.skip);
+  add_number(verb, "--iterations", "Steps that are profiled [3]", a.iterations);
   add_name(verb, "--trace", "FILE", "Write the kernels of a step as a Chrome trace (JSON)", a.trace);
   add(verb, "--samples", "N", "Samples of an epoch, such as 1281167 or 256K: also\nthe time of an epoch",
       [&a](const std::string& text) { return set_samples(a.samples, text); });
@@ -316,10 +319,20 @@ void describe_validate(CLI::App& verb, ValidateArguments& a) {
   add_format(verb, a.format);
 }
 
+void add_bytes(CLI::App& verb, std::optional<Bytes>& target) {
+  add(verb, "--bytes", "SIZE", "Also the time to move so much, such as 1PB", [&target](const std::string& text) -> std::string {
+    const auto size = parse<Bytes>(text);
+    if (!size || size->base() <= 0.0) return "a size such as 1PB";
+    target = *size;
+    return "";
+  });
+}
+
 void describe_list(CLI::App& verb, ListArguments& a) {
   verb.add_option("KIND", a.kind, "gpus systems networks hosts storage inputs data-paths\nstacks models")->option_text(" ");
   verb.add_flag_callback(
       "--models", [&a] { a.kind = "models"; }, "The same as the kind models");
+  add_bytes(verb, a.bytes);
   add_format(verb, a.format);
 }
 
@@ -327,6 +340,7 @@ void describe_show(CLI::App& verb, ShowArguments& a) {
   verb.add_option("NAME", a.name, "GPU, system, network, host, stack or model")->option_text(" ");
   add_number(verb, "--image", "Side of a model's input in pixels [its own]", a.image);
   add_number(verb, "--seq-len", "Length of a model's sequences in tokens [its own]", a.seq_len);
+  add_bytes(verb, a.bytes);
   add_format(verb, a.format);
 }
 

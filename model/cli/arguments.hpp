@@ -23,6 +23,8 @@ struct PredictArguments {
   std::string report;                   ///< page to write; empty: none
   std::optional<std::int64_t> samples;  ///< of one epoch
   std::optional<int> epochs;
+  bool profiling = false;
+  std::optional<int> skip, iterations;  ///< steps of a profile; absent: the analysis's own
 };
 
 struct ScaleArguments {
@@ -41,13 +43,15 @@ struct ValidateArguments {
 };
 
 struct ListArguments {
-  std::string kind;  ///< empty: how many of each kind there are
+  std::string kind;            ///< empty: how many of each kind there are
+  std::optional<Bytes> bytes;  ///< also the time to move them
   Format format = Format::table;
 };
 
 struct ShowArguments {
   std::string name;
   std::optional<int> image, seq_len;
+  std::optional<Bytes> bytes;  ///< also the time to move them
   Format format = Format::table;
 };
 

@@ -46,6 +46,25 @@ Result<CatalogueEntry> describe_loaded(const Catalogue& catalogue, const std::st
   return kLoad(catalogue, id).map([](const auto& loaded) { return describe(loaded); });
 }
 
+std::vector<std::string> data_path_ids(const Catalogue& catalogue) {
+  std::vector<std::string> ids;
+  if (const auto stages = load_data_path(catalogue)) {
+    for (const DataPathStage& stage : *stages) ids.push_back(stage.name);
+  }
+  return ids;
+}
+Result<std::string> resolve_data_path(const Catalogue& catalogue, const std::string& words) {
+  return resolve_name(words, data_path_ids(catalogue), "part of the data path");
+}
+Result<CatalogueEntry> describe_data_path(const Catalogue& catalogue, const std::string& id) {
+  return load_data_path(catalogue).and_then([&](const std::vector<DataPathStage>& stages) -> Result<CatalogueEntry> {
+    for (const DataPathStage& stage : stages) {
+      if (stage.name == id) return describe(stage);
+    }
+    return fail(fmt::format("no part of the data path called \"{}\"", id));
+  });
+}
+
 const Shelf kStacks{"stacks", "stack"};
 
 std::vector<std::string> input_ids(const Catalogue& catalogue) {
@@ -58,16 +77,6 @@ std::vector<std::string> input_ids(const Catalogue& catalogue) {
 
 Result<std::string> resolve_input(const Catalogue& catalogue, const std::string& words) {
   return load_input(catalogue, words).map([](const InputSource& input) { return input.name; });
-}
-
-std::vector<std::string> data_path_ids(const Catalogue&) { return {std::string(kDataPathId)}; }
-
-Result<std::string> resolve_data_path(const Catalogue&, const std::string& words) {
-  return resolve_name(words, {std::string(kDataPathId)}, "data path");
-}
-
-Result<CatalogueEntry> describe_data_path(const Catalogue& catalogue, const std::string&) {
-  return load_data_path(catalogue).map([](const auto& stages) { return describe(stages); });
 }
 
 }  // namespace

@@ -46,8 +46,11 @@ Result<std::vector<CatalogueEntry>> entries_of(const Catalogue& catalogue, const
 }  // namespace
 
 int run(const ListArguments& arguments, const Catalogue& catalogue) {
-  const auto entries = entries_of(catalogue, arguments.kind);
+  auto entries = entries_of(catalogue, arguments.kind);
   if (!entries) return report(entries.error());
+  if (arguments.bytes) {
+    for (CatalogueEntry& entry : *entries) add_transfer_time(*arguments.bytes, entry);
+  }
   switch (arguments.format) {
     case Format::json:
       return write_result(entries_json(arguments.kind.empty() ? "kinds" : arguments.kind, *entries));

@@ -40,16 +40,26 @@ std::vector<Prediction> scaling_points(Session& session, PredictOptions options,
 
 Result<Answer> answer(const PredictArguments& arguments, Session& session) {
   if (arguments.epochs && !arguments.samples) return fail("--epochs needs --samples, the size of the data set");
+  if ((arguments.skip || arguments.iterations) && !arguments.profiling)
+    return fail("--skip and --iterations need --profiling, which they are about");
   PredictOptions options = arguments.options;
-  options.detail =
-      arguments.layers || arguments.kernels || arguments.links || !arguments.trace.empty() || !arguments.report.empty();
+  options.detail = arguments.profiling || arguments.layers || arguments.kernels || arguments.links || !arguments.trace.empty() ||
+                   !arguments.report.empty();
   const auto prediction = predict(session, options);
   if (!prediction) return tl::make_unexpected(prediction.error());
   if (!arguments.trace.empty()) {
     if (const auto written = write_file(arguments.trace, chrome_trace(*prediction)); !written)
       return tl::make_unexpected(written.error());
   }
-  PredictParts parts{arguments.layers, arguments.kernels, arguments.links, std::nullopt};
+  PredictParts parts{arguments.layers, arguments.kernels, arguments.links, std::nullopt, std::nullopt};
+  if (arguments.profiling) {
+    ProfilingPlan plan;
+    plan.skip = arguments.skip.value_or(plan.skip);
+    plan.iterations = arguments.iterations.value_or(plan.iterations);
+    const auto cost = profiling_cost(session, options, *prediction, plan);
+    if (!cost) return tl::make_unexpected(cost.error());
+    parts.profiling = *cost;
+  }
   if (arguments.samples) parts.epochs = estimate_epochs(*prediction, *arguments.samples, arguments.epochs.value_or(1));
   if (!arguments.report.empty()) {
     const std::string page = html_report(*prediction, parts, scaling_points(session, options, *prediction));

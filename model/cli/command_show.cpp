@@ -64,9 +64,9 @@ Result<Answer> answer(const ShowArguments& arguments, Session& session) {
   if ((arguments.image || arguments.seq_len) && !model)
     return fail(fmt::format("show: {} is for models; {} is one of {}", arguments.image ? "--image" : "--seq-len", found->id,
                             found->kind->name));
-  const auto entry =
-      model ? show_model(found->id, arguments.image, arguments.seq_len) : found->kind->describe(catalogue, found->id);
+  auto entry = model ? show_model(found->id, arguments.image, arguments.seq_len) : found->kind->describe(catalogue, found->id);
   if (!entry) return tl::make_unexpected(entry.error());
+  if (arguments.bytes) add_transfer_time(*arguments.bytes, *entry);
   switch (arguments.format) {
     case Format::json:
       return Answer{entry_json(*entry), {}};

@@ -29,6 +29,7 @@ Network read_network(TomlTable table, std::string id) {
   network.name = table.text("name");
   network.bandwidth = table.quantity<BytesPerSecond>("bandwidth");
   network.achieved = table.quantity_if<BytesPerSecond>("achieved").value_or(network.bandwidth);
+  if (network.achieved > network.bandwidth) table.problem("achieved", "more than the line rate that bandwidth states");
   network.latency = table.quantity_if<Seconds>("latency", kNotNegative).value_or(Seconds(0.0));
   network.rdma = table.boolean_or("rdma", false);
   network.transport = table.text_or("transport", network.rdma ? "rdma" : "sockets");

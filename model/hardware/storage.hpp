@@ -32,9 +32,6 @@ struct DataPathStage {
   std::string source, notes;
 };
 
-/// What the overview is called.
-inline constexpr std::string_view kDataPathId = "common-bandwidths";
-
 /// The stations of hardware/data_path.toml, from the widest part of the machine to its network. Moving n bytes through
 /// one takes n / bandwidth; no latency is stated.
 [[nodiscard]] Result<std::vector<DataPathStage>> load_data_path(const Catalogue& catalogue);

@@ -59,15 +59,16 @@ struct CatalogueEntry {
 [[nodiscard]] CatalogueEntry describe(const Host& host);
 [[nodiscard]] CatalogueEntry describe(const Network& network);
 [[nodiscard]] CatalogueEntry describe(const Storage& storage);
+[[nodiscard]] CatalogueEntry describe(const DataPathStage& stage);
 [[nodiscard]] CatalogueEntry describe(const InputSource& input);
-/// A published overview of bandwidths, each with the time in which it moves 1 PB.
-[[nodiscard]] CatalogueEntry describe(const std::vector<DataPathStage>& stages);
 [[nodiscard]] CatalogueEntry describe(const System& system);
 [[nodiscard]] CatalogueEntry describe(const Stack& stack);
 /// Without the figures that need the network built.
 [[nodiscard]] CatalogueEntry describe(const ZooEntry& model);
 /// Adds layers and dominant layer.
 void add_structure(const ZooEntry& model, const OpGraph& graph, CatalogueEntry& entry);
+/// Adds the time that `size` takes at the bandwidth that the entry reaches, latency left out; nothing where none is stated.
+void add_transfer_time(Bytes size, CatalogueEntry& entry);
 /// With every layer.
 [[nodiscard]] CatalogueEntry describe(const ZooEntry& model, const OpGraph& graph);
 

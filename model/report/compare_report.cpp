@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "model/analysis/batch_knee.hpp"
 #include "model/report/csv.hpp"
 #include "model/report/text_table.hpp"
 #include "model/units/format.hpp"
@@ -72,10 +73,19 @@ std::string cost_table(const Comparison& comparison) {
   return table.empty() ? "" : "\n" + table.text();
 }
 
+std::string knee_text(const Comparison& comparison) {
+  const auto knee = batch_knee(comparison);
+  if (!knee) return "";
+  return "\n" + paragraph(fmt::format(
+                    "Knee: batch {} reaches {} of the most throughput, which batch {} has; larger ones gain less "
+                    "than a tenth. Each sample takes {}; the largest here that fits is {}.",
+                    knee->batch, percent_text(knee->share), knee->best, format(knee->memory_per_sample), knee->largest));
+}
+
 }  // namespace
 
 std::string compare_table(const Comparison& comparison) {
-  std::string text = speed_table(comparison) + cost_table(comparison);
+  std::string text = speed_table(comparison) + cost_table(comparison) + knee_text(comparison);
   const auto& all = comparison.candidates;
   const auto alike = std::count_if(all.begin(), all.end(), [](const Candidate& c) { return c.problem.empty() && !c.apart; });
   if (alike > 0)

@@ -117,6 +117,35 @@ CatalogueEntry describe(const Storage& s) {
   return entry;
 }
 
+CatalogueEntry describe(const DataPathStage& s) {
+  CatalogueEntry entry{"data path", s.name, s.name, s.source, {}, {}};
+  entry.add("bandwidth", "bandwidth_bytes_per_s", std::optional(s.bandwidth), true);
+  entry.add_text("notes", "notes", s.notes);
+  return entry;
+}
+
+void add_transfer_time(Bytes size, CatalogueEntry& entry) {
+  // What is reached goes before what the wire could do.
+  for (const char* key : {"achieved_bytes_per_s", "sequential_read_bytes_per_s", "interface_bandwidth_bytes_per_s",
+                          "memory_bandwidth_bytes_per_s", "bandwidth_bytes_per_s"}) {
+    const auto fact = std::find_if(entry.facts.begin(), entry.facts.end(), [&](const Fact& f) { return f.key == key; });
+    if (fact == entry.facts.end()) continue;
+    const double seconds = size.base() / std::get<double>(fact->value);
+    const auto parts = {std::pair{604800.0, "weeks"}, {86400.0, "days"}, {3600.0, "h"}};
+    std::string text;
+    for (const auto& [unit, word] : parts) {
+      if (seconds >= 0.1 * unit) text = fmt::format("{:.2f} {}{}{}", seconds / unit, word, text.empty() ? "" : " = ", text);
+    }
+    entry.facts.push_back({fmt::format("time to move {}", format(size)),
+                           "transfer_time_s",
+                           text.empty() ? format(Seconds(seconds)) : text,
+                           seconds,
+                           {},
+                           true});
+    return;
+  }
+}
+
 CatalogueEntry describe(const InputSource& i) {
   CatalogueEntry entry{"input", i.name, i.name, i.source, {}, {}};
   entry.add_text("sample", "unit", i.unit, true);
@@ -128,22 +157,6 @@ CatalogueEntry describe(const InputSource& i) {
   entry.add("on a processor of", "clock_hz", i.clock);
   const std::string spread = fmt::format("{:.0f} %", 100.0 * i.spread);
   entry.facts.push_back({"standard deviation of that", "spread", spread, i.spread, {}, false});
-  return entry;
-}
-
-CatalogueEntry describe(const std::vector<DataPathStage>& stages) {
-  constexpr Bytes kPetabyte(1e15);
-  CatalogueEntry entry{"data path", std::string(kDataPathId), "common bandwidths and the time to move 1 PB", "", {}, {}};
-  for (const DataPathStage& s : stages) {
-    if (entry.source.empty()) entry.source = s.source;
-    const Seconds time = kPetabyte / s.bandwidth;
-    const double hours = time.base() / 3600.0;
-    const std::string words = hours < 24         ? fmt::format("{:.2f} hours", hours)
-                              : hours < 24 * 7.0 ? fmt::format("{:.2f} days", hours / 24.0)
-                                                 : fmt::format("{:.2f} weeks", hours / 24.0 / 7.0);
-    entry.facts.push_back(
-        {s.name, s.name, fmt::format("{}, 1 PB in {}", format(s.bandwidth), words), s.bandwidth.base(), s.notes, false});
-  }
   return entry;
 }
 

@@ -21,12 +21,15 @@ h1 { font-size: 1.4rem; margin: 0; } h2 { font-size: 1.1rem; margin: 2rem 0 .5re
 .legend i { display: inline-block; width: .75rem; height: .75rem; border-radius: .15rem; margin-right: .35rem; }
 .scroll { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-size: .85rem; }
 th, td { padding: .25rem .6rem; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap; }
+th { white-space: normal; vertical-align: bottom; }
+.scroll td:first-child { white-space: normal; overflow-wrap: anywhere; min-width: 7.5rem; position: sticky; left: 0; background: var(--back); }
 th:first-child, td:first-child, .words td { text-align: left; } .words td { white-space: normal; overflow-wrap: anywhere; }
 th button { all: unset; cursor: pointer; font-weight: 600; } th button:focus-visible { outline: 2px solid var(--c0); }
 svg { width: 100%; display: block; background: var(--card); border-radius: .5rem; touch-action: pan-y; } svg text { fill: var(--soft); font-size: 11px; }
 .tools button { font: inherit; padding: .2rem .7rem; margin: 0 .3rem .4rem 0; border: 1px solid var(--line); border-radius: .3rem; background: var(--card); color: var(--text); }
 #tip { min-height: 1.4em; font-size: .85rem; }
-@media print { body { max-width: none; } .tools, th button::after { display: none; } h2 { break-after: avoid; } tr, svg { break-inside: avoid; } }
+@media screen and (min-width: 60rem) { .scroll td:first-child { min-width: 10.5rem; } }
+@media print { body { max-width: none; padding: 0; } .scroll { overflow: visible; } table { font-size: .65rem; } th, td { padding: .1rem .25rem; } .scroll td:first-child { min-width: 5rem; } .tools, th button::after { display: none; } h2 { break-after: avoid; } tr, svg { break-inside: avoid; } }
 </style></head><body>
 <h1 id="title"></h1><div class="soft" id="subtitle"></div><div class="cards" id="cards"></div>
 <h2>Where the step goes</h2><div id="stages"></div><p id="limits" class="soft"></p>

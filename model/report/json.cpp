@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "model/analysis/batch_knee.hpp"
 #include "model/analysis/kernel_summary.hpp"
 #include "model/report/catalogue_entry.hpp"
 #include "model/report/network_report.hpp"
@@ -168,6 +169,17 @@ Json kernels(const Prediction& p) {
           {"groups", groups},
           {"long_below_mean", summary.long_below_mean},
           {"long_above_mean", summary.long_above_mean}};
+}
+
+Json profiling(const ProfilingCost& c) {
+  return {{"skip", c.plan.skip},
+          {"iterations", c.plan.iterations},
+          {"warm_up", {{"shapes", c.shapes}, {"trials", c.trials}, {"time_s", c.warm_up.base()}}},
+          {"before_s", c.before.base()},
+          {"kernels_per_step", c.kernels},
+          {"trace_bytes_per_step", c.trace_per_step.base()},
+          {"traced_step_time_s", ranged(c.traced)},
+          {"replayed_step_time_s", ranged(c.replayed)}};
 }
 
 Json epochs(const EpochEstimate& e) {
@@ -349,6 +361,7 @@ Json prediction(const Prediction& p, const PredictParts& parts) {
                   {"usd_per_million_samples", or_null(p.usd_per_million_samples)},
                   {"joule_per_sample", or_null(p.joule_per_sample)}};
   if (parts.epochs) json["epochs"] = epochs(*parts.epochs);
+  if (parts.profiling) json["profiling"] = profiling(*parts.profiling);
   if (parts.layers) json["layers"] = layers(p);
   if (parts.kernels) json["kernels"] = kernels(p);
   if (parts.links) json["links"] = links(p);
@@ -375,6 +388,12 @@ std::string compare_json(const Comparison& comparison) {
     }
     json["rows"].push_back(std::move(row));
   }
+  if (const auto knee = batch_knee(comparison))
+    json["knee"] = {{"batch", knee->batch},
+                    {"share", knee->share},
+                    {"best_batch", knee->best},
+                    {"largest_batch", knee->largest},
+                    {"bytes_per_sample", knee->memory_per_sample.base()}};
   return text(json);
 }
 

@@ -8,6 +8,7 @@
 #include "model/analysis/explain.hpp"
 #include "model/analysis/memory_report.hpp"
 #include "model/analysis/predict.hpp"
+#include "model/analysis/profiling_cost.hpp"
 #include "model/analysis/scenario_file.hpp"
 #include "model/analysis/sweep_store.hpp"
 
@@ -17,6 +18,7 @@ namespace tbdsim {
 struct PredictParts {
   bool layers = false, kernels = false, links = false;  ///< expect a prediction made with `detail`
   std::optional<EpochEstimate> epochs;
+  std::optional<ProfilingCost> profiling;
 };
 
 /// One object of schema "tbdsim.predict/1", indented, ending in a newline. Keys carry units; what is not known is null.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "model/report/memory_report_text.hpp"
+#include "model/report/profiling_report.hpp"
 #include "model/report/text_table.hpp"
 #include "model/units/format.hpp"
 
@@ -179,6 +180,7 @@ std::string predict_table(const Prediction& p, const PredictParts& parts) {
   if (p.input_verdict) text += input(*p.input_verdict);
   text += utilization(p) + limits(p) + memory(p) + cost(p);
   if (parts.epochs) text += epochs(*parts.epochs);
+  if (parts.profiling) text += profiling_text(*parts.profiling, p.step_time.value);
   text += provenance(p);
   text += buckets(p);
   if (parts.layers) text += '\n' + layers_table(p);

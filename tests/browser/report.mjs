@@ -13,7 +13,7 @@ assert(statSync(page_file).size <= 1e6, 'the page is at most 1 MB');
 let slowest = 0;
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
 for (const scheme of ['light', 'dark']) {
-  for (const width of [1200, 390]) {
+  for (const width of [1600, 1000, 400]) {
     const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme: scheme });
     const said = [], asked = [];
     page.on('console', message => said.push(message.text()));
@@ -43,7 +43,14 @@ for (const scheme of ['light', 'dark']) {
     assert.notEqual(await page.textContent('#tip'), '');
     const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
     assert(overflow <= 0, `nothing is wider than a screen of ${width}`);
+    const cut = await page.evaluate(() => [...document.querySelectorAll('.scroll')].map(box => box.scrollWidth - box.clientWidth));
+    assert(width < 1000 || cut.every(pixels => pixels <= 0), `no column is cut on a screen of ${width}: ${cut}`);
     if (shots) await page.screenshot({ path: path.join(shots, `${scheme}-${width}.png`), fullPage: width > 1000 });
+    await page.emulateMedia({ media: 'print', colorScheme: 'light' });
+    await page.setViewportSize({ width: 718, height: 1000 });  // A4 within its margins
+    const beyond = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+    assert(beyond <= 0, `print: ${beyond} pixels stand beyond the page`);
+    if (shots && width === 1000) await page.pdf({ path: path.join(shots, `${scheme}.pdf`), format: 'A4' });
     assert.deepEqual(said, []);
     await page.close();
   }

@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""Tables of questions and claims in scenarios/README.md.   Usage: questions.py --write|--check TBDSIM
+
+Runs the command of every question in scenarios/questions.toml: it must succeed, its output must hold what the question
+says it shows, and its figure must lie within the stated bounds. Then assesses what scenarios/claims.toml names. --check
+fails where one of these does not hold or where the tables differ from what would be written.
+"""
+import concurrent.futures
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import tomllib
+
+ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+README = os.path.join(ROOT, "scenarios", "README.md")
+
+
+def load(name):
+    with open(os.path.join(ROOT, "scenarios", name), "rb") as file:
+        return tomllib.load(file)
+
+
+def run(program, command, codes=(0,)):
+    environment = dict(os.environ, TBDSIM_CATALOGUE=ROOT)
+    done = subprocess.run([program, *shlex.split(command)], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode in codes, f"tbdsim {command}: exit {done.returncode}: {done.stderr.strip()}"
+    return done.stdout
+
+
+def leaf(result, path):
+    for key in path.split("."):
+        result = result[int(key)] if isinstance(result, list) else result[key]
+    return result
+
+
+def problems_of(program, question):
+    """What is wrong with the answer to a question; nothing where it has no command."""
+    if "command" not in question:
+        return [] if "not_yet" in question else [f"row {question['row']}: neither a command nor why there is none"]
+    found = []
+    with tempfile.TemporaryDirectory() as folder:
+        command = question["command"].replace("{tmp}", folder)
+        try:
+            text = run(program, command)
+            found += [f"no {pattern!r} in the output" for pattern in question.get("shows", []) if not re.search(pattern, text)]
+            if "within" in question:
+                path, low, high = question["within"]
+                value = leaf(json.loads(run(program, command + " --format json")), path)
+                if not low <= value <= high:
+                    found.append(f"{path} is {value}, not {low} to {high}")
+        except (AssertionError, KeyError, IndexError, ValueError) as error:
+            found.append(str(error) or repr(error))
+    if not question.get("shows") and "not_yet" not in question:
+        found.append("says nothing that its output must show")
+    return [f"row {question['row']}: tbdsim {question['command']}: {problem}" for problem in found]
+
+
+def cell(text):
+    return text.replace("|", "\\|")
+
+
+def questions_table(questions, sources):
+    lines = ["| | question | asked by | answer | checked |", "|---|---|---|---|---|"]
+    for question in questions:
+        command = question.get("command")
+        answer = f"`tbdsim {cell(command)}`" if command else ""
+        if "not_yet" in question:
+            answer += ("; " if answer else "") + "not yet: " + question["not_yet"]
+        if "note" in question:
+            answer += f" ({question['note']})"
+        checked = "" if not command else "exit code, output"
+        if "within" in question:
+            path, low, high = question["within"]
+            checked = f"`{path}` {low:g} to {high:g}" + (", published" if question.get("published") else "")
+        elif question.get("published"):
+            checked = "published figures"
+        lines.append(f"| {question['row']} | {question['asks']} | {', '.join(question['from'])} | {answer} | {checked} |")
+    answered = sum("command" in q and "not_yet" not in q for q in questions)
+    partly = sum("command" in q and "not_yet" in q for q in questions)
+    head = f"{answered} of {len(questions)} questions are answered, {partly} in part. They come from:\n\n"
+    head += "".join(f"* {name}: {text}\n" for name, text in sources.items())
+    return head + "\n" + "\n".join(lines) + "\n"
+
+
+def assessed(program, files):
+    """Every claim and every row of files, by file."""
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        answers = pool.map(lambda f: json.loads(run(program, f"validate scenarios/{f} --format json", (0, 1))), files)
+    return dict(zip(files, answers))
+
+
+def time_error(row):
+    return row["measured"] / row["predicted"] - 1 if row["unit"] in ("samples/s", "bytes/s") else row["error"]
+
+
+def result_of(claim, reports):
+    """One cell: how many claims hold and why others fail; mean error and coverage of rows."""
+    if "not_yet" in claim:
+        return "not yet: " + claim["not_yet"]
+    parts = []
+    for name in claim.get("files", []):
+        report = reports[name]
+        claims = [c for c in report.get("claims", []) if re.search(claim.get("claims", ""), c["id"])]
+        counted = [c for c in claims if c["use"] == "validation"]
+        if counted:
+            failing = [c for c in counted if not c["holds"]]
+            words = f"{len(counted) - len(failing)} of {len(counted)} hold"
+            for c in failing:
+                words += f"; fails: {c['id']}" + (f" ({c['reason']})" if c.get("reason") else "")
+            parts.append(words)
+        elif claims:
+            parts.append(f"{sum(c['holds'] for c in claims)} of {len(claims)} hold, fitted")
+        use = "fit" if claim.get("fitted") else "validation"
+        rows = [r for r in report["rows"] if not r.get("skipped") and r["use"] == use and re.search(claim.get("groups", ""), r["group"])]
+        if rows and not claims:
+            errors = [abs(time_error(r)) for r in rows]
+            inside = sum(r["low"] <= r["measured"] <= r["high"] for r in rows)
+            parts.append(f"{name.split('/')[-1][:-4]}: {len(rows)} rows, mean error {100 * sum(errors) / len(rows):.1f} %, "
+                         f"{100 * inside / len(rows):.0f} % in range" + (", fitted" if claim.get("fitted") else ""))
+    if claim.get("tests"):
+        parts.append("held by the test")
+    assert parts, f"claim {claim['number']}: nothing assesses it"
+    return "; ".join(parts)
+
+
+def claims_table(claims, program):
+    reports = assessed(program, sorted({name for claim in claims for name in claim.get("files", [])}))
+    lines = ["| | claim | checked in | result |", "|---|---|---|---|"]
+    for claim in claims:
+        places = [f"`{f}`" for f in claim.get("files", [])] + [f"`{t}`" for t in claim.get("tests", [])]
+        for test in claim.get("tests", []):
+            assert os.path.exists(os.path.join(ROOT, test)), test
+        result = result_of(claim, reports) + (f" ({claim['note']})" if "note" in claim else "")
+        lines.append(f"| {claim['number']} | {claim['says']} | {', '.join(places)} | {cell(result)} |")
+    return "\n".join(lines) + "\n"
+
+
+def generated(text, program, questions, claims):
+    for name, content in (("questions", questions_table(questions["question"], questions["sources"])),
+                          ("claims", claims_table(claims["claim"], program))):
+        begin = f"<!-- generated: {name} -->\n"
+        at = text.index(begin) + len(begin)
+        text = text[:at] + content + text[text.index("<!-- end -->", at):]
+    return text
+
+
+def main(arguments):
+    if len(arguments) != 3 or arguments[1] not in ("--write", "--check"):
+        sys.exit(__doc__)
+    program = os.path.abspath(arguments[2])
+    questions, claims = load("questions.toml"), load("claims.toml")
+    assert [q["row"] for q in questions["question"]] == list(range(1, len(questions["question"]) + 1)), "rows are numbered in order"
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        problems = [p for found in pool.map(lambda q: problems_of(program, q), questions["question"]) for p in found]
+    if problems:
+        sys.exit("\n".join(problems))
+    old = open(README, encoding="utf-8").read()
+    new = generated(old, program, questions, claims)
+    if arguments[1] == "--write":
+        open(README, "w", encoding="utf-8").write(new)
+    elif old != new:
+        sys.exit("scenarios/README.md is stale: run .ci/questions.py --write build/ci/tbdsim and review the difference")
+
+
+if __name__ == "__main__":
+    main(sys.argv)
