@@ -33,6 +33,7 @@ const std::vector<WhatIf>& what_ifs() {
       {"cores-2x", "twice as many processor cores", {"hw.host.cores=2x"}},
       {"samples-on-nvme", "samples read from NVMe flash", {"parallel.storage=nvme-pcie-3.0-x4"}},
       {"samples-in-memory", "encoded samples kept in host memory", {"parallel.storage=page-cache"}},
+      {"pageable-input", "batches in pageable memory, copied before each step", {"stack.input.pinned=false"}},
       {"input-copy-overlap", "batches copied beside the step before", {"stack.input.copy_overlaps=true"}},
       {"fused-optimizer",
        "one update kernel for many arrays",

@@ -199,7 +199,9 @@ void describe_jobs(CLI::App& verb, std::vector<std::pair<std::string, std::strin
                                                               {"precision", "fp32, tf32, fp16, bf16, amp"},
                                                               {"exchange", "How gradients are exchanged"},
                                                               {"optimizer", "Optimizers"},
-                                                              {"input", "Where samples come from"}};
+                                                              {"input", "Where samples come from"},
+                                                              {"storage", "What they are read from"},
+                                                              {"workers", "Threads that decode samples"}};
   for (const auto& [option, help] : kOptions)
     add(verb, fmt::format("--{}", option), "A,B,...", help,
         [&axes, name = std::string(option)](const std::string& text) -> std::string {
