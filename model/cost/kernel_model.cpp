@@ -53,6 +53,24 @@ double parameter_elements(const OpGraph& graph, const Op& op) {
   return sum;
 }
 
+/// Host time of an operator under eager PyTorch against that of an elementwise one forward. Products and convolutions set up
+/// descriptors and look up kernels: their shortest single calls last 52 to 73 us against 24 to 31 us (NeuSight's samples of
+/// V100, T4 and A100, kernel and events included); norms lie between. Backward is issued without the interpreter (assumed: 0.6).
+double eager_weight(OpKind kind, Pass pass) {
+  const OpFamily family = info(kind).family;
+  const bool product = family == OpFamily::convolution || family == OpFamily::gemm;
+  const bool norm = kind == OpKind::batch_norm || kind == OpKind::layer_norm || kind == OpKind::group_norm;
+  return (product ? 2.5 : norm ? 2.0 : 1.0) * (pass == Pass::forward ? 1.0 : 0.6);
+}
+
+/// What a convolution's pass reads beside the weights. Tensor-core kernels of the library want it with channels last (and write
+/// either order): where it has another order, kernels of their own turn it around first.
+double read_elements(const OpGraph& graph, const Op& op, Pass pass) {
+  const auto in = static_cast<double>(elements(graph.input_shape(op))),
+             out = static_cast<double>(elements(graph.output_shape(op)));
+  return (pass == Pass::backward_data ? 0.0 : in) + (pass == Pass::forward ? 0.0 : out);
+}
+
 bool has_data_gradient(const OpGraph& graph, const Op& op) { return graph.tensor(op.inputs.front()).needs_gradient; }
 
 void withdraw(ConvolutionLibrary& library, std::initializer_list<ConvolutionAlgorithm> algorithms) {
@@ -77,6 +95,8 @@ Result<KernelModel> KernelModel::make(const Device& device, Precision precision,
   }
   model.stack_ = stack;
   model.architecture_ = device.architecture;
+  if (stack.persistent_recurrent)
+    model.persistent_ = persistent_rule(capability_number(device.compute_capability), device.multiprocessors, stack.cuda);
   model.peak_ = unit->peak;
   model.element_ = unit->element;
   model.tensor_core_ = unit->tensor_core;
@@ -155,6 +175,7 @@ NodeCost KernelModel::cost(const OpGraph& graph, const StepNode& node, double ba
   }
   const bool split = node.pass == Pass::backward_data || node.pass == Pass::backward_weights;
   result.host_operators = fused_away(graph, op) ? 0.0 : split && has_data_gradient(graph, op) ? 0.5 : 1.0;
+  if (stack_.framework == "pytorch") result.host_operators *= eager_weight(op.kind, node.pass);
   return result;
 }
 
@@ -178,7 +199,9 @@ NodeCost KernelModel::update_cost(double count) const {
   result.kernel.time += (launches - 1.0) * memory_rates_.launch;
   result.kernel.launch = launches * memory_rates_.launch;
   result.family = "memory_bound";
-  result.host_operators = multi ? launches : casts_ ? 1.0 + kCastKernels : 1.0;
+  // A fused update is one call; PyTorch's loop over arrays calls every kernel.
+  const double calls = stack_.framework == "pytorch" ? launches : casts_ ? 1.0 + kCastKernels : 1.0;
+  result.host_operators = multi ? launches : calls;
   return result;
 }
 
@@ -219,6 +242,8 @@ NodeCost KernelModel::convolution_cost(const OpGraph& graph, const Op& op, Pass 
   result.algorithm = time.algorithm;
   result.family = "convolution";
   result.tensor_core = tensor_core_;
+  if (tensor_core_ && !stack_.channels_last)
+    append(result.kernel, memory_bound_time(2.0 * batch * read_elements(graph, op, pass) * element_, 1.0, memory_rates_));
   if (attributes.bias && stack_.separate_bias && pass != Pass::backward_data) {
     const double passes = pass == Pass::forward ? 2.0 : 1.0;
     const auto outputs = static_cast<double>(elements(graph.output_shape(op)));
@@ -282,7 +307,7 @@ NodeCost KernelModel::recurrent_cost(const OpGraph& graph, const Op& op, Pass pa
                              static_cast<int>(attributes.layers),
                              attributes.bidirectional ? 2 : 1,
                              has_data_gradient(graph, op)};
-  const bool persistent = stack_.persistent_recurrent && tensor_core_ && element_ == kHalf;
+  const PersistentRule persistent = tensor_core_ && element_ == kHalf ? persistent_ : PersistentRule::never;
   const RecurrentMeans means{stack_.recurrent, persistent,  recurrent_constants_, recurrent_rates_,
                              gemm_constants_,  gemm_rates_, memory_rates_,        element_};
   const RecurrentLayerTime time = recurrent_layer_time(layer, pass != Pass::forward, means);

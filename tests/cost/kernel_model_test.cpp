@@ -296,6 +296,31 @@ TEST_CASE("the two gradients of one layer are one operator of the host") {
   CHECK(cost(model(), "conv", Pass::backward_weights).host_operators == 1.0);
 }
 
+TEST_CASE("convolutions on tensor cores turn around what they read unless its channels are last") {
+  const Stack last = changed([](Stack& s) { s.channels_last = true; });
+  const auto extra = [&](Pass pass, Precision precision) {
+    return (cost(model(stack(), precision), "conv", pass).kernel.time - cost(model(last, precision), "conv", pass).kernel.time)
+        .base();
+  };
+  // 32 maps of 64 x 28 x 28 in and out, 2 B each, read and written.
+  const double map = 2.0 * 32 * 64 * 28 * 28 * 2 / 600e9;
+  CHECK_THAT(extra(Pass::forward, Precision::fp16), WithinRel(5e-6 + map, 1e-9));
+  CHECK_THAT(extra(Pass::backward_weights, Precision::fp16), WithinRel(5e-6 + 2 * map, 1e-9));
+  CHECK(extra(Pass::forward, Precision::fp32) == 0.0);
+}
+
+TEST_CASE("eager PyTorch: products cost the host more than elementwise operators, backward less than forward") {
+  const Stack eager = changed([](Stack& s) {
+    s.framework = "pytorch";
+    s.update_kernels_per_array = 4;
+  });
+  CHECK(cost(model(eager), "fc", Pass::forward).host_operators == 2.5);
+  CHECK(cost(model(eager), "norm", Pass::forward).host_operators == 2.0);
+  CHECK(cost(model(eager), "relu", Pass::forward).host_operators == 1.0);
+  CHECK(cost(model(eager), "fc", Pass::backward_data).host_operators < 1.0);
+  CHECK(model(eager).update_cost(1e6).host_operators == 4.0);
+}
+
 TEST_CASE("which parameters stand behind a family") {
   const KernelModel own = model();
   CHECK_FALSE(own.transferred());
