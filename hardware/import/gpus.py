@@ -11,8 +11,8 @@ from toml_text import Table, kept_section, rows, write
 # What a long training run keeps, where it is published (MHz, source). V100 boards near 1312 MHz are a property of
 # cloud systems, so that figure stands in those system files. Left out: 1364 MHz for the RTX 2080 Ti, its base clock but
 # for 14 MHz, which boards of its 250 W class exceed in every published fp32 training run.
+# Not the 705 MHz that one source saw of the T4: published products of it reach 4.7 TFLOP/s, for which its 2560 lanes need 910 MHz.
 SUSTAINED = {
-    "t4": (705, "measured: published T4 runs at its 70 W limit"),
     "titan-v": (1350, "datasheet: the vendor's tensor rate, 110.6 TFLOP/s, is 640 cores x 128 FLOP at 1350 MHz; the listed boost clock would give 119"),
 }
 

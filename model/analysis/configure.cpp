@@ -167,6 +167,9 @@ void choose_stack(Session& session, const PredictOptions& options, Configuration
   configuration.stack = **stack;
   configuration.notices.insert(configuration.notices.end(), configuration.stack.notices.begin(),
                                configuration.stack.notices.end());
+  constexpr int kUsualThreads = 2048;  // of a multiprocessor
+  configuration.stack.context += device.multiprocessors * device.max_threads_per_multiprocessor.value_or(kUsualThreads) *
+                                 configuration.stack.context_per_thread;
   check_support(device, configuration, errors);
   if (configuration.stack.channels_last)
     configuration.notices.push_back("channels-last layout has no cost model: taken as channels-first");
@@ -230,17 +233,20 @@ Result<Configuration> configure(Session& session, const PredictOptions& options)
   if (!*configuration.workload)
     errors.insert(errors.end(), configuration.workload->error().begin(), configuration.workload->error().end());
   if (*configuration.workload) {
+    const Workload& read = configuration.network_graph();
+    configuration.notices.insert(configuration.notices.end(), read.notices.begin(), read.notices.end());
+    configuration.stack.extra_spread = std::hypot(configuration.stack.extra_spread, read.extra_spread);
     const Errors input = choose_input(session, options, configuration);
     errors.insert(errors.end(), input.begin(), input.end());
   }
   if (!errors.empty()) return tl::make_unexpected(errors);
   const Workload& network = configuration.network_graph();
-  if (options.seq_len && !network.file.empty())
+  if (options.seq_len && !network.file.empty() && !network.takes_sizes)
     return fail(fmt::format("--seq-len {}: {} states its own sequence length", *options.seq_len, options.model));
-  if (options.image && !network.file.empty())
+  if (options.image && !network.file.empty() && !network.takes_sizes)
     return fail(fmt::format("--image {}: {} states its own input", *options.image, options.model));
   configuration.batch = options.batch.value_or(configuration.network_graph().graph.default_batch);
-  if (std::int64_t{configuration.batch} * configuration.gpus > std::numeric_limits<int>::max())
+  if (configuration.samples_per_step() > std::numeric_limits<int>::max())
     return fail(
         fmt::format("batch {} on {} GPUs: more samples a step than can be counted", configuration.batch, configuration.gpus));
   if (options.optimizer.empty() && !take(choose_optimizer(network.graph.default_optimizer), configuration.optimizer, errors))

@@ -44,6 +44,10 @@ struct Configuration {
   std::vector<std::string> notices;
   std::vector<std::string> set;  ///< values of input files that were changed, KEY=VALUE
 
+  /// Whether the GPUs hold stages of one network instead of copies of it.
+  [[nodiscard]] bool pipelined() const { return exchange == "pipeline"; }
+  [[nodiscard]] std::int64_t samples_per_step() const { return std::int64_t{batch} * accumulate * (pipelined() ? 1 : gpus); }
+
   [[nodiscard]] const System& hardware() const { return **system; }
   [[nodiscard]] const Workload& network_graph() const { return **workload; }
 };

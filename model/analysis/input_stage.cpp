@@ -45,7 +45,7 @@ InputPipeline make_pipeline(const InputSource& source, const PredictOptions& opt
 }
 
 std::int64_t samples_per_node(const Configuration& configuration) {
-  return std::int64_t{configuration.batch} * static_cast<std::int64_t>(configuration.devices.size());
+  return std::max<std::int64_t>(1, configuration.samples_per_step() / configuration.nodes);
 }
 
 /// Adds loading to the limits, which so far share the trainer's path.

@@ -14,14 +14,17 @@ Result<LoweredJob> lower_job(Session& session, const Configuration& configuratio
   if (!kernels) return tl::make_unexpected(kernels.error());
   const auto library = session.nccl(configuration.stack.nccl, system.device.architecture);
   if (!*library) return tl::make_unexpected(library->error());
+  const Precision precision = configuration.precision;
+  const bool half = precision == Precision::fp16 || precision == Precision::bf16;
+  const Bytes activation(half || precision == Precision::amp ? 2.0 : 4.0);
   auto exchange =
-      plan_exchange(configuration.exchange, {system, configuration.devices, configuration.nodes, configuration.network,
-                                             configuration.stack, **library, *kernels, static_cast<double>(configuration.batch)});
+      plan_exchange(configuration.exchange,
+                    {system, configuration.devices, configuration.nodes, configuration.network, configuration.stack, **library,
+                     *kernels, static_cast<double>(configuration.batch), activation, configuration.accumulate});
   if (!exchange) return tl::make_unexpected(exchange.error());
-  const bool half = configuration.precision == Precision::fp16 || configuration.precision == Precision::bf16 ||
-                    (configuration.precision == Precision::amp && configuration.stack.exchange_amp_16_bit);
   LowerOptions how{static_cast<double>(configuration.batch), system.host.dispatch_scale};
-  if (half) how.gradient_element = Bytes(2.0);
+  how.micro_batches = configuration.accumulate;
+  if (half || (precision == Precision::amp && configuration.stack.exchange_amp_16_bit)) how.gradient_element = Bytes(2.0);
   how.slowdown = configuration.compute_scale;
   if (configuration.exchange == "nccl") how.slowdown *= configuration.stack.store.nccl_slowdown;
   LoweredStep step = lower(workload.graph, configured_step(configuration), *kernels, configuration.stack, *exchange->style, how);

@@ -49,7 +49,7 @@ void identify(const Configuration& configuration, Prediction& p) {
   p.gpus = configuration.gpus;
   p.nodes = configuration.nodes;
   p.batch_per_gpu = configuration.batch;
-  p.global_batch = configuration.batch * configuration.gpus;
+  p.global_batch = static_cast<int>(configuration.samples_per_step());
 }
 
 std::string limit_text(const Limit& limit, double launch_share, const Configuration& configuration) {
@@ -142,6 +142,8 @@ Result<Prediction> predict(Session& session, const PredictOptions& options) {
   const double distance =
       0.5 * (kernels->parameters_of("convolution").distance + kernels->parameters_of("memory_bound").distance);
   const double cells = cell_dispatch_spread(configuration, times);
+  if (configuration.pipelined() && configuration.gpus > 1)
+    p.notices.push_back("memory is that of a GPU that holds the whole network: a stage's share has no model");
   if (cells > 0.0)
     p.notices.push_back(
         fmt::format("{} dispatches every operator of recurrent cells at a cost known from convolutional networks alone: measured "

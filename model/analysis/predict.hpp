@@ -29,7 +29,7 @@ struct PredictOptions {
   int seed = 1;                   ///< of anything random
   std::string recompute;          ///< none, block, full
   std::optional<int> zero;        ///< ZeRO stage, of memory only
-  std::optional<int> accumulate;  ///< micro-batches per update, of memory only
+  std::optional<int> accumulate;  ///< micro-batches per update
   /// Every kernel and every operator's host time so many times as long, where one GPU's step is known better than predicted.
   double compute_scale = 1.0;
   bool detail = false;         ///< keep layers, kernels and timeline

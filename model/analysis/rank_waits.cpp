@@ -54,11 +54,11 @@ void add_rank_waits(const Configuration& configuration, StepTimes& times) {
   times.stages.exchange_exposed += slowest;
   times.stages.exchange_total += slowest;
   add_limit(times, configuration.nodes > 1 ? "network" : "intra_node_link", slowest, {});
-  if (stack.ranks.input_copy <= BytesPerSecond(0.0)) return;
+  if (stack.ranks.input_copy <= BytesPerSecond(0.0) || configuration.pipelined()) return;
   const OpGraph& graph = configuration.network_graph().graph;
   const auto sample = static_cast<double>(elements(graph.tensors.front().shape)) * Bytes(4.0);  // copied as fp32
   const auto others = static_cast<double>(configuration.devices.size() - 1);
-  const Seconds copies = others * configuration.batch * sample / stack.ranks.input_copy;
+  const Seconds copies = others * configuration.accumulate * configuration.batch * sample / stack.ranks.input_copy;
   times.step += copies;
   times.stages.input_exposed += copies;
   add_limit(times, "input", copies, "the host copies the samples to one GPU after the other");

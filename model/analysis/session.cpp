@@ -6,7 +6,9 @@
 
 #include "model/analysis/set_values.hpp"
 #include "model/input/digest.hpp"
+#include "model/input/mapped_file.hpp"
 #include "model/workload/network_file.hpp"
+#include "model/workload/onnx_import.hpp"
 
 namespace tbdsim {
 namespace {
@@ -22,10 +24,25 @@ Result<Workload> read_workload_file(const std::string& path, const Catalogue& ca
   return Workload{std::move(*graph), std::move(step), path, digest};
 }
 
+Result<Workload> read_onnx_file(const std::string& path, const ZooOptions& options) {
+  const auto file = MappedFile::open(path);
+  if (!file) return tl::make_unexpected(file.error());
+  auto network = import_onnx(file->bytes(), path, std::filesystem::path(path).stem().string(), {options.image, options.seq_len});
+  if (!network) return tl::make_unexpected(network.error());
+  TrainingStep step = training_step(network->graph);
+  return Workload{std::move(network->graph),   std::move(step),       path, std::move(network->sha256),
+                  std::move(network->notices), network->extra_spread, true};
+}
+
+bool has_ending(std::string_view name, std::string_view ending) {
+  return name.size() > ending.size() && name.compare(name.size() - ending.size(), ending.size(), ending) == 0;
+}
+
 Result<Workload> make_workload(const Catalogue& catalogue, const std::string& name, const std::string& variant,
                                const ZooOptions& options) {
   std::error_code error;
-  const bool file = name.size() > 5 && name.substr(name.size() - 5) == ".toml";
+  if (is_onnx_file(name)) return read_onnx_file(name, options);
+  const bool file = has_ending(name, ".toml");
   const bool path = file || name.find('/') != std::string::npos;
   if (path && std::filesystem::exists(name, error)) return read_workload_file(name, catalogue);
   const std::string wanted = file ? std::filesystem::path(name).stem().string() : name;
@@ -86,6 +103,8 @@ Result<KernelConstants> read_constants(const Catalogue& catalogue) {
 }
 
 }  // namespace
+
+bool is_onnx_file(std::string_view name) { return has_ending(name, ".onnx"); }
 
 template <class Value, class Make>
 std::shared_ptr<const Result<Value>> Session::cached(Cache<Value>& cache, const std::string& key, const Make& make) {

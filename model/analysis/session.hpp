@@ -18,8 +18,14 @@ namespace tbdsim {
 struct Workload {
   OpGraph graph;
   TrainingStep step;
-  std::string file, sha256;  ///< of a user's network file
+  std::string file, sha256;            ///< of a user's network file
+  std::vector<std::string> notices{};  ///< what reading the file had to guess
+  double extra_spread = 0.0;           ///< added to the range for it
+  bool takes_sizes = false;            ///< the file leaves sizes open that `--image` and `--seq-len` give
 };
+
+/// Whether `--model` means a file of the ONNX format rather than a network of the catalogue or of the TOML format.
+[[nodiscard]] bool is_onnx_file(std::string_view name);
 
 /// What `--set` asks, resolved against the documents that a configuration reads (`set_values.hpp`).
 struct EditedInputs;

@@ -23,7 +23,8 @@ constexpr std::string_view kKernels = "hw.kernels";
 constexpr std::size_t kMostMatches = 8;
 
 /// Options of the job, by the name that `parallel.` takes.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kParallel{{{"gpus", "--gpus"},
+constexpr std::array<std::pair<std::string_view, std::string_view>, 15> kParallel{{{"gpus", "--gpus"},
+                                                                                   {"accumulate", "--accumulate"},
                                                                                    {"nodes", "--nodes"},
                                                                                    {"devices", "--devices"},
                                                                                    {"network", "--network"},
@@ -267,8 +268,8 @@ class Resolver {
     const bool file =
         std::any_of(documents_.begin(), documents_.end(), [](const DocumentRecord& d) { return d.role == "model"; });
     if (model && !file)
-      return problem(line,
-                     fmt::format("{}: {} is built in; only a network file holds values that can be set", key, options_.model));
+      return problem(line, fmt::format("{}: {} is {}; only a network file holds values that can be set", key, options_.model,
+                                       is_onnx_file(options_.model) ? "no text" : "built in"));
     std::vector<std::string> known, names;
     for (const auto& [name, option] : kParallel) known.push_back(fmt::format("parallel.{}", name));
     for (const DocumentRecord& document : documents_) {

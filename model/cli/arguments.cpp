@@ -149,7 +149,7 @@ void add_counts(CLI::App& verb, const std::string& name, const std::string& help
 
 void add_workload(CLI::App& verb, PredictOptions& o) {
   add_name(verb, "--hw", "NAME|FILE", "System, or a GPU in a plain PCIe host", o.hardware);
-  add_name(verb, "--model", "NAME|FILE", "Network; NAME@mxnet, @torchvision or @tf is a variant", o.model);
+  add_name(verb, "--model", "NAME|FILE", "Network, or .toml or .onnx file; NAME@tf: a variant", o.model);
 }
 
 void add_size(CLI::App& verb, PredictOptions& o) {
@@ -163,6 +163,7 @@ void add_size(CLI::App& verb, PredictOptions& o) {
 void add_job(CLI::App& verb, PredictOptions& o) {
   add_name(verb, "--network", "NAME", "Network between nodes [the system's]", o.network);
   add_number(verb, "--batch", "Samples per GPU and step [the network's, CNNs 32]", o.batch);
+  add_number(verb, "--accumulate", "Micro-batches of --batch samples per update [1]", o.accumulate);
   add_number(verb, "--image", "Side of the image in pixels [the network's]", o.image);
   add_number(verb, "--seq-len", "Length of a sequence in tokens [the network's]", o.seq_len);
   add_name(verb, "--precision", "NAME", "fp32, tf32, fp16, bf16 or amp [fp32]", o.precision);
@@ -298,7 +299,6 @@ void describe_memory(CLI::App& verb, MemoryArguments& a) {
   describe_configuration(verb, a.options);
   add_number(verb, "--zero", "ZeRO stage: 1 shards optimiser state over the GPUs,\n2 also gradients, 3 also weights [0]",
              a.options.zero);
-  add_number(verb, "--accumulate", "Micro-batches of --batch samples per update [1]", a.options.accumulate);
   add(verb, "--by", "structure|layer|time", "How to break it down [structure]", [&a](const std::string& text) -> std::string {
     if (text == "structure")
       a.view = MemoryView::structure;
@@ -350,7 +350,7 @@ void describe_list(CLI::App& verb, ListArguments& a) {
 }
 
 void describe_show(CLI::App& verb, ShowArguments& a) {
-  verb.add_option("NAME", a.name, "GPU, system, network, host, stack or model")->option_text(" ");
+  verb.add_option("NAME", a.name, "GPU, system, network, host, stack, model, .onnx file")->option_text(" ");
   add_number(verb, "--image", "Side of a model's input in pixels [its own]", a.image);
   add_number(verb, "--seq-len", "Length of a model's sequences in tokens [its own]", a.seq_len);
   add_bytes(verb, a.bytes);

@@ -11,6 +11,9 @@ namespace tbdsim {
 [[nodiscard]] Result<Answer> answer(const ExplainArguments& arguments, Session& session);
 [[nodiscard]] Result<Answer> answer(const TopologyArguments& arguments, Session& session);
 [[nodiscard]] Result<Answer> answer(const ShowArguments& arguments, Session& session);
+[[nodiscard]] Result<Answer> answer(const ScaleArguments& arguments, Session& session);
+[[nodiscard]] Result<Answer> answer(const NetworkArguments& arguments, Session& session);
+[[nodiscard]] Result<Answer> answer(const MemoryArguments& arguments, Session& session);
 
 /// One function per verb: one analysis, one report. Each returns the program's exit code.
 [[nodiscard]] int run(const PredictArguments& arguments, const Catalogue& catalogue);

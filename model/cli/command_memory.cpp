@@ -20,12 +20,15 @@ std::string formatted(const MemoryArguments& arguments, const MemoryReport& repo
 
 }  // namespace
 
+Result<Answer> answer(const MemoryArguments& arguments, Session& session) {
+  return report_memory(session, arguments.options, {arguments.format != Format::csv, arguments.max_batch})
+      .map([&](const MemoryReport& report) {
+        return Answer{formatted(arguments, report), report.notices};
+      });
+}
+
 int run(const MemoryArguments& arguments, const Catalogue& catalogue) {
-  const auto session = open_session(catalogue);
-  const auto memory = report_memory(*session, arguments.options, {arguments.format != Format::csv, arguments.max_batch});
-  if (!memory) return report(memory.error());
-  report_notices(memory->notices);
-  return write_result(formatted(arguments, *memory));
+  return deliver(answer(arguments, *open_session(catalogue)));
 }
 
 }  // namespace tbdsim

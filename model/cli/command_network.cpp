@@ -3,21 +3,30 @@
 #include "model/report/network_report.hpp"
 
 namespace tbdsim {
+namespace {
 
-int run(const NetworkArguments& arguments, const Catalogue& catalogue) {
-  const auto session = open_session(catalogue);
-  const auto profile = profile_network(*session, {arguments.options, arguments.target.value_or(0.9)});
-  if (!profile) return report(profile.error());
-  report_notices(profile->job.notices);
+std::string formatted(const NetworkArguments& arguments, const NetworkProfile& profile) {
   switch (arguments.format) {
     case Format::json:
-      return write_result(network_json(*profile));
+      return network_json(profile);
     case Format::csv:
-      return write_result(network_csv(*profile));
+      return network_csv(profile);
     case Format::table:
       break;
   }
-  return write_result(network_table(*profile, arguments.top.value_or(20)));
+  return network_table(profile, arguments.top.value_or(20));
+}
+
+}  // namespace
+
+Result<Answer> answer(const NetworkArguments& arguments, Session& session) {
+  return profile_network(session, {arguments.options, arguments.target.value_or(0.9)}).map([&](const NetworkProfile& profile) {
+    return Answer{formatted(arguments, profile), profile.job.notices};
+  });
+}
+
+int run(const NetworkArguments& arguments, const Catalogue& catalogue) {
+  return deliver(answer(arguments, *open_session(catalogue)));
 }
 
 }  // namespace tbdsim

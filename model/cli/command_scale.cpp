@@ -4,27 +4,35 @@
 #include "model/report/scale_report.hpp"
 
 namespace tbdsim {
+namespace {
 
-int run(const ScaleArguments& arguments, const Catalogue& catalogue) {
-  if (arguments.weak && arguments.fixed_global_batch)
-    return report(
-        {Error{"--weak and --fixed-global-batch exclude each other: one grows the data set, the other keeps the batch"}});
-  ScaleOptions options{arguments.options, arguments.gpus, arguments.nodes, arguments.samples.value_or(0), Scaling::strong};
-  if (arguments.weak) options.scaling = Scaling::weak;
-  if (arguments.fixed_global_batch) options.scaling = Scaling::fixed_global_batch;
-  const auto session = open_session(catalogue);
-  const auto study = scale(*session, options);
-  if (!study) return report(study.error());
-  report_notices(study->notices);
-  switch (arguments.format) {
+std::string formatted(Format format, const ScaleStudy& study) {
+  switch (format) {
     case Format::json:
-      return write_result(scale_json(*study));
+      return scale_json(study);
     case Format::csv:
-      return write_result(scale_csv(*study));
+      return scale_csv(study);
     case Format::table:
       break;
   }
-  return write_result(scale_table(*study));
+  return scale_table(study);
+}
+
+}  // namespace
+
+Result<Answer> answer(const ScaleArguments& arguments, Session& session) {
+  if (arguments.weak && arguments.fixed_global_batch)
+    return fail("--weak and --fixed-global-batch exclude each other: one grows the data set, the other keeps the batch");
+  ScaleOptions options{arguments.options, arguments.gpus, arguments.nodes, arguments.samples.value_or(0), Scaling::strong};
+  if (arguments.weak) options.scaling = Scaling::weak;
+  if (arguments.fixed_global_batch) options.scaling = Scaling::fixed_global_batch;
+  return scale(session, options).map([&](const ScaleStudy& study) {
+    return Answer{formatted(arguments.format, study), study.notices};
+  });
+}
+
+int run(const ScaleArguments& arguments, const Catalogue& catalogue) {
+  return deliver(answer(arguments, *open_session(catalogue)));
 }
 
 }  // namespace tbdsim

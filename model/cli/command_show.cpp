@@ -10,6 +10,18 @@
 namespace tbdsim {
 namespace {
 
+std::string formatted(Format format, const CatalogueEntry& entry) {
+  switch (format) {
+    case Format::json:
+      return entry_json(entry);
+    case Format::csv:
+      return entry_csv(entry);
+    case Format::table:
+      break;
+  }
+  return entry_table(entry);
+}
+
 struct Found {
   const CatalogueKind* kind = nullptr;
   std::string id;
@@ -54,10 +66,19 @@ Result<CatalogueEntry> show_model(const std::string& id, std::optional<int> imag
   });
 }
 
+/// A network that a user brings in the ONNX format.
+Result<Answer> show_file(const ShowArguments& arguments, Session& session) {
+  const auto workload = session.workload(arguments.name, "", {arguments.image, std::nullopt, arguments.seq_len});
+  if (!*workload) return tl::make_unexpected(workload->error());
+  const Workload& read = **workload;
+  return Answer{formatted(arguments.format, describe_file(read.file, read.graph)), read.notices};
+}
+
 }  // namespace
 
 Result<Answer> answer(const ShowArguments& arguments, Session& session) {
   const Catalogue& catalogue = session.catalogue();
+  if (is_onnx_file(arguments.name)) return show_file(arguments, session);
   const auto found = find_entry(catalogue, arguments.name);
   if (!found) return tl::make_unexpected(found.error());
   const bool model = found->kind->name == "models";
@@ -67,15 +88,7 @@ Result<Answer> answer(const ShowArguments& arguments, Session& session) {
   auto entry = model ? show_model(found->id, arguments.image, arguments.seq_len) : found->kind->describe(catalogue, found->id);
   if (!entry) return tl::make_unexpected(entry.error());
   if (arguments.bytes) add_transfer_time(*arguments.bytes, *entry);
-  switch (arguments.format) {
-    case Format::json:
-      return Answer{entry_json(*entry), {}};
-    case Format::csv:
-      return Answer{entry_csv(*entry), {}};
-    case Format::table:
-      break;
-  }
-  return Answer{entry_table(*entry), {}};
+  return Answer{formatted(arguments.format, *entry), {}};
 }
 
 int run(const ShowArguments& arguments, const Catalogue& catalogue) {

@@ -22,7 +22,13 @@ struct LeafVerb {
   std::vector<std::string_view> defaults = {};
 };
 const std::vector<LeafVerb>& leaf_verbs() {
-  static const std::vector<LeafVerb> kVerbs{{"predict", ""}, {"topology", "", {"hw", "gpus"}}, {"show", "name", {"name"}}};
+  static const std::vector<LeafVerb> kVerbs{
+      {"predict", ""},
+      {"topology", "", {"hw", "gpus"}},
+      {"show", "name", {"name"}},
+      {"scale", ""},
+      {"network", ""},
+      {"memory", "", {"hw", "model", "stack", "batch", "image", "gpus", "nodes", "precision", "exchange", "optimizer"}}};
   return kVerbs;
 }
 

@@ -54,6 +54,9 @@ std::optional<Passes> memory_passes(const Op& op, const Stack& stack) {
       return Passes{1, 1, 1, 1};
     case OpKind::gather:
       return Passes{0, 2, 1, 1};
+    // Operands read and results written; backward, operands and the gradient read and the operands' gradients written.
+    case OpKind::by_bytes:
+      return Passes{1, 1, 2, 1};
     case OpKind::mask:
       return Passes{1, 1, 0, 0};
     // The gradient of what was broadcast is a sum over the rest.

@@ -31,31 +31,61 @@ double generations_apart(std::string_view a, std::string_view b) {
   return 4.0;
 }
 
-// Each generation apart makes a relative count a sixth as much: efficiencies of one generation agree within
-// about 10 %, of neighbours within 20 % (spread of the fitted boards).
-constexpr double kPerGeneration = 1.8;
+// Each generation apart makes a relative count a fiftieth as much: efficiencies of one generation agree within
+// about 10 %, of neighbours within 20 % (spread of the fitted boards), and several boards of a far one must not outvote a near
+// one.
+constexpr double kPerGeneration = 4.0;
 
-// Boards of another power class run at another share of their listed clock: a relative with half the watts per peak
-// FLOP/s counts a thirtieth (70 W inference boards keep half their boost clock, 250 W boards nearly all of it).
-constexpr double kPerPowerRatio = 5.0;
+// Energy that a multiply-add lane takes in a cycle at the clocks that boards list, J: the least of a generation's boards that
+// keep their listed clock with kernels of published tables (TITAN X Maxwell has 2.2 times it; GTX 1080 Ti, V100, A100 PCIe, RTX
+// 3090, RTX 4090; from power limit, lanes and boost clock of hardware/gpus). A board with less runs slower.
+struct LaneEnergy {
+  std::string_view architecture;
+  double joule;
+};
+constexpr std::array<LaneEnergy, 8> kLaneEnergies{{{"Kepler", 60e-12},
+                                                   {"Maxwell", 60e-12},
+                                                   {"Pascal", 42e-12},
+                                                   {"Volta", 37e-12},
+                                                   {"Turing", 37e-12},
+                                                   {"Ampere", 20e-12},
+                                                   {"Ada", 10.5e-12},
+                                                   {"Hopper", 13e-12}}};
 
-/// Power limit over peak rate, J per FLOP; 0: not known.
-double power_density(std::optional<Watts> power_limit, FlopPerSecond peak) {
-  return power_limit ? power_limit->base() / peak.base() : 0.0;
-}
+// A chip's voltage falls with its clock down to a least one: power goes with the cube of the clock near the top and with the
+// clock itself at the bottom. The power between, f^(1/0.55), is what the Tesla T4 (70 W) keeps against V100, and the P4 (75 W)
+// against the GTX 1080 Ti (samples of calibrate/samples).
+constexpr double kClockPerPower = 0.55;
 
-double power_weight(double a, double b) {
-  if (a == 0.0 || b == 0.0) return 1.0;
-  return std::exp(-kPerPowerRatio * std::abs(std::log(a / b)));
+/// Share of the clock at which the peak rate is listed that a power limit lets a board keep.
+double power_share(std::string_view architecture, std::optional<Watts> power_limit, FlopPerSecond peak) {
+  const auto* const row = std::find_if(kLaneEnergies.begin(), kLaneEnergies.end(), [&](const LaneEnergy& e) {
+    return architecture.substr(0, e.architecture.size()) == e.architecture;
+  });
+  if (!power_limit || row == kLaneEnergies.end()) return 1.0;
+  const double joule = power_limit->base() / (peak.base() / 2.0);  // one lane, one cycle: two FLOP
+  return std::min(1.0, std::pow(joule / row->joule, kClockPerPower));
 }
 
 // GeForce and TITAN boards run above the boost clock they list, as power allows; Tesla boards keep to it. Fitted: TITAN X
 // over Tesla M40, the same chip at the same listed rate (DeepBench convolution, 0.761 against 0.710).
 constexpr double kConsumerClock = 1.07;
 
-double clock_class(std::string_view name) {
-  const bool consumer = name.find("GeForce") != std::string_view::npos || name.find("TITAN") != std::string_view::npos;
-  return consumer ? kConsumerClock : 1.0;
+bool consumer(std::string_view name) {
+  return name.find("GeForce") != std::string_view::npos || name.find("TITAN") != std::string_view::npos;
+}
+
+/// Listed clock of all lanes, up to a constant: boards of one generation compare.
+double listed_clock(FlopPerSecond peak, int multiprocessors, int lanes) { return peak.base() / multiprocessors / lanes; }
+
+/// Share of its listed clock that a device keeps for each share that a lender of the same kind keeps. Consumer boards of one
+/// generation run at about one clock, whatever they list.
+double clock_class(const Device& device, const BoardParameters& board) {
+  const bool to = consumer(device.name), from = consumer(board.name);
+  if (to && from && board.architecture == device.architecture)
+    return listed_clock(board.peak_fp32, board.multiprocessors, board.fp32_lanes) /
+           listed_clock(device.peak.fp32, device.multiprocessors, device.fp32_lanes);
+  return (to ? kConsumerClock : 1.0) / (from ? kConsumerClock : 1.0);
 }
 
 struct Mean {
@@ -73,32 +103,47 @@ struct Mean {
   }
 };
 
-// A board with the very same chip tells far more than others of its architecture.
-constexpr double kSameChip = 30.0;
+// A board with the very same chip tells more than others of its architecture; other multiprocessors of the same name (64
+// lanes against 128: GP100 and GP102, GA100 and GA102) tell less of arithmetic.
+constexpr double kSameChip = 3.0, kOtherLanes = 0.3;
+
+// Shares fitted to single calls carry the host's part of a call, which the fit tells from the kernel's only roughly.
+constexpr double kSingleCalls = 0.3;
+
+// What had to be corrected for another clock counts less: 0.1 of ln(clock share) is 0.55 of the weight.
+constexpr double kPerClockRatio = 6.0;
 
 bool same_chip(const Device& device, const BoardParameters& board) {
   return board.architecture == device.architecture && board.multiprocessors == device.multiprocessors &&
          board.fp32_lanes == device.fp32_lanes;
 }
 
-// Dynamic power is f V^2, and near the top of its range a chip's voltage rises with about the three-quarter power of the
-// clock: the clock that a power limit allows grows with its 1/2.5 power (assumed; textbook scaling).
-constexpr double kClockPerPower = 0.4;
-
-/// How much of the relative's share of its listed clock the same chip keeps at another listed clock and power limit.
-double kept_clock(const Device& device, const BoardParameters& board) {
-  if (!device.power_limit || !board.power_limit) return 1.0;
-  const double clocks = board.peak_fp32 / device.peak.fp32;  // same chip: rates are as clocks
-  return std::min(1.0, std::pow(*device.power_limit / *board.power_limit, kClockPerPower) * clocks);
-}
-
 // How far a transferred value lies from the one that samples of the board then give, beyond what the relatives disagree
 // (standard deviation of the logarithm; from leaving out one board at a time, calibrate/README.md).
 constexpr double kTransferSigma = 0.12, kGenerationSigma = 0.05, kBandwidthSigma = 0.12, kLaunchSigma = 0.7;
+// A clock that power or a statement lowers is uncertain by a third of what it is lowered by: the T4 keeps 0.44 to 0.86 of its
+// clock in published tables, by the length of the run.
+constexpr double kClockSigma = 0.3;
+
+/// Share of the clock at which its peak rate is listed that a device keeps: as its file states, else as its power limit allows.
+double clock_share(const Device& device) {
+  if (device.sustained_clock && device.boost_clock) return *device.sustained_clock / *device.boost_clock;
+  return power_share(device.architecture, device.power_limit, device.peak.fp32);
+}
 
 double issue_limit(const Device& device) {
   constexpr double kLanesFed = 128.0;  // 4 schedulers x 32 lanes
   return std::min(1.0, kLanesFed / device.fp32_lanes);
+}
+
+/// The device's own, by the same precision first; every precision of tensor cores tells of the others.
+const FamilyParameters* own_parameters(const Device& device, std::string_view family, std::string_view precision) {
+  if (const FamilyParameters* own = device.calibration.find(family, precision)) return own;
+  if (precision == "fp32") return nullptr;
+  for (const std::string_view other : {"fp16", "bf16", "tf32", "fp8"}) {
+    if (const FamilyParameters* own = device.calibration.find(family, other)) return own;
+  }
+  return nullptr;
 }
 
 FamilyParameters from_relatives(const Device& device, std::string_view family, std::string_view precision,
@@ -111,14 +156,15 @@ FamilyParameters from_relatives(const Device& device, std::string_view family, s
     nearest = std::min(nearest, generations_apart(device.architecture, board->architecture));
   for (const BoardParameters* board : relatives) {
     const double apart = generations_apart(device.architecture, board->architecture);
-    const double weight =
-        std::exp(-kPerGeneration * (apart - nearest)) * (same_chip(device, *board) ? kSameChip : 1.0) *
-        power_weight(power_density(device.power_limit, device.peak.fp32), power_density(board->power_limit, board->peak_fp32));
+    const double kept = power_share(board->architecture, board->power_limit, board->peak_fp32) / clock_share(device);
+    const double near = std::exp(-kPerGeneration * (apart - nearest)) * (same_chip(device, *board) ? kSameChip : 1.0);
+    const double weight = near * std::exp(-kPerClockRatio * std::abs(std::log(kept)));
     const bool memory_alike = board->memory_kind == device.memory_kind;
     const bool memory_class = high_bandwidth(board->memory_kind) == high_bandwidth(device.memory_kind);
-    const double memory_weight = weight * (memory_alike ? 1.0 : memory_class ? 0.5 : 0.15);
-    const double kept = same_chip(device, *board) ? kept_clock(device, *board) : 1.0;
-    compute.add(weight, kept * board->parameters.compute_efficiency / clock_class(board->name));
+    const double memory_weight = near * (memory_alike ? 1.0 : memory_class ? 0.5 : 0.15);
+    compute.add(weight * (board->fp32_lanes == device.fp32_lanes ? 1.0 : kOtherLanes) *
+                    (board->parameters.call_overhead ? kSingleCalls : 1.0),
+                board->parameters.compute_efficiency * clock_class(device, *board) / kept);
     bandwidth.add(memory_weight, board->parameters.bandwidth_efficiency);
     if (board->parameters.call_overhead) call.add(1.0, std::max(board->parameters.call_overhead->base(), 1e-6));
     // How a kernel starts depends on library and driver, hardly on the chip: every neighbouring board counts alike.
@@ -139,12 +185,13 @@ FamilyParameters from_relatives(const Device& device, std::string_view family, s
   FamilyParameters result;
   result.family = family;
   result.precision = precision;
-  result.compute_efficiency = compute.value() * clock_class(device.name) * issue_limit(device);
+  result.compute_efficiency = compute.value() * issue_limit(device);
   result.bandwidth_efficiency = bandwidth.value();
   result.launch = Seconds(launch.value());
   if (call.weight > 0.0) result.call_overhead = Seconds(call.value());
   result.spread = spreads / sum;
-  result.compute_sigma = std::hypot(kTransferSigma, compute.spread(), kGenerationSigma * nearest);
+  const double clock_sigma = kClockSigma * std::log(clock_share(device));
+  result.compute_sigma = std::hypot(std::hypot(kTransferSigma, clock_sigma), compute.spread(), kGenerationSigma * nearest);
   result.bandwidth_sigma = std::hypot(kBandwidthSigma, bandwidth.spread());
   result.launch_sigma = std::hypot(kLaunchSigma, launch.spread());
   result.source = fmt::format("transferred: from {}", names);
@@ -155,10 +202,10 @@ FamilyParameters from_relatives(const Device& device, std::string_view family, s
 
 ResolvedParameters resolve_parameters(const Device& device, std::string_view family, std::string_view precision,
                                       const KernelConstants& constants) {
-  if (const FamilyParameters* own = device.calibration.find(family, precision)) return {*own, false, 0.0};
-  // No published samples are of these: they run on the same units as fp16.
-  if (precision == "tf32" || precision == "bf16" || precision == "fp8")
-    return resolve_parameters(device, family, "fp16", constants);
+  if (const FamilyParameters* own = own_parameters(device, family, precision))
+    return {*own, own->samples == 0, own->samples == 0 ? 1.0 : 0.0};
+  // No published samples are of the others: they run on the same units as fp16.
+  if (precision != "fp32" && precision != "fp16") return resolve_parameters(device, family, "fp16", constants);
   std::vector<const BoardParameters*> relatives;
   for (const BoardParameters& board : constants.boards) {
     if (board.parameters.family != family || board.parameters.precision != precision) continue;
@@ -190,7 +237,7 @@ ResolvedParameters resolve_parameters(const Device& device, std::string_view fam
 
 Hertz instruction_clock(const Device& device) {
   constexpr Hertz kTypicalClock(1.4e9);  // boards of the catalogue lie around this
-  return device.sustained_clock.value_or(device.boost_clock.value_or(kTypicalClock));
+  return device.boost_clock.value_or(kTypicalClock) * clock_share(device);
 }
 
 KernelRates sustained_rates(const Device& device, FlopPerSecond flops, BytesPerSecond bandwidth, Seconds launch) {
@@ -203,14 +250,8 @@ KernelRates sustained_rates(const Device& device, FlopPerSecond flops, BytesPerS
 }
 
 KernelRates kernel_rates(const Device& device, FlopPerSecond peak, const FamilyParameters& parameters) {
-  double clock_share = 1.0;
-  if (parameters.samples == 0 && device.sustained_clock && device.boost_clock) {
-    // Fitted efficiencies are shares of the rate at the listed boost clock; a board that is known not to keep it
-    // computes proportionally slower.
-    clock_share = *device.sustained_clock / *device.boost_clock;
-  }
-  return sustained_rates(device, peak * (parameters.compute_efficiency * clock_share),
-                         device.memory_bandwidth * parameters.bandwidth_efficiency, parameters.launch);
+  return sustained_rates(device, peak * parameters.compute_efficiency, device.memory_bandwidth * parameters.bandwidth_efficiency,
+                         parameters.launch);
 }
 
 }  // namespace tbdsim

@@ -17,14 +17,16 @@ struct ResolvedParameters {
 
 /// The device's own calibration if it has one, else the shared file's row for this device, else the weighted
 /// geometric mean of its relatives: boards of the same architecture count most, then the neighbouring generations;
-/// memory efficiency also asks for the same kind of memory. Kepler's 192 lanes behind four schedulers are fed
+/// memory efficiency also asks for the same kind of memory. Shares of peak are of the clock that a board keeps: the sustained
+/// one that its file states, else what its power limit allows its lanes. Kepler's 192 lanes behind four schedulers are fed
 /// 128 at a time without dual issue, so its compute efficiency is scaled by 128/192.
 /// `precision` is the class of arithmetic: "fp32", or a tensor-core one: "fp16", whose parameters "tf32", "bf16" and "fp8"
 /// take where they have none of their own.
 [[nodiscard]] ResolvedParameters resolve_parameters(const Device& device, std::string_view family, std::string_view precision,
                                                     const KernelConstants& constants);
 
-/// Clock that chains of dependent instructions run at: the sustained one if known, else the boost clock.
+/// Clock that chains of dependent instructions run at: the sustained one if known, else what the power limit leaves of the boost
+/// clock.
 [[nodiscard]] Hertz instruction_clock(const Device& device);
 
 /// Rates that something sustains on a device, with what else of it kernels depend on.

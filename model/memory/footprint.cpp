@@ -123,10 +123,8 @@ StepMemory planned(const OpGraph& graph, std::span<const NodeCost> costs, const 
   for (std::vector<Bytes>* kind : {&arrays.weights, &arrays.gradients, &arrays.exchanged})
     for (Bytes& bytes : *kind) bytes = driver_rounded(bytes);
   reserved += sum(arrays.weights) * shard(options, 3) + sum(arrays.gradients) * shard(options, 2) + gathered(graph, options);
-  for (const Bytes block : plan.blocks) {
-    allocated += block;
-    reserved += driver_rounded(block);
-  }
+  allocated += plan.total();
+  reserved += driver_held(plan.blocks);
   finish(graph, arrays, stack, options, allocated, reserved, memory);
   return memory;
 }

@@ -1,5 +1,9 @@
 #include "model/memory/mxnet_graph.hpp"
 
+#include <algorithm>
+
+#include "model/memory/mxnet_cells.hpp"
+
 namespace tbdsim {
 namespace {
 
@@ -47,6 +51,9 @@ class Builder {
     entry_.assign(graph.tensors.size(), -1);
     extras_.assign(graph.ops.size(), {});
     gradients_.assign(graph.tensors.size(), {});
+    step_gradients_.assign(graph.tensors.size(), {});
+    cells_.assign(graph.ops.size(), {});
+    backward_done_.assign(graph.ops.size(), false);
     forward_node_.assign(graph.ops.size(), -1);
     parameter_gradient_.assign(graph.ops.size(), -1);
   }
@@ -59,8 +66,9 @@ class Builder {
     for (auto node = order.rbegin(); node != order.rend(); ++node) backward(out_.nodes[index(*node)].op);
     // The executor wants the gradients of the arguments in the order in which the forward walk meets them.
     for (const std::int32_t node : order) {
-      const std::int32_t wanted = parameter_gradient_[index(out_.nodes[index(node)].op.value)];
+      std::int32_t& wanted = parameter_gradient_[index(out_.nodes[index(node)].op.value)];
       if (wanted >= 0) out_.heads.push_back(wanted);
+      wanted = -1;
     }
     return std::move(out_);
   }
@@ -72,6 +80,7 @@ class Builder {
 
   void forward(OpId id) {
     const Op& op = graph_.op(id);
+    if (unrolled(op)) return forward_cells(op, id);
     PlanNode node;
     node.op = id;
     for (const TensorId input : op.inputs) node.inputs.push_back(entry_[index(input.value)]);
@@ -92,6 +101,74 @@ class Builder {
     const std::int32_t first = out_.add(std::move(node), made);
     entry_[index(op.output.value)] = first;
     for (std::size_t i = 1; i < made.size(); ++i) extras_[index(id.value)].push_back(first + static_cast<std::int32_t>(i));
+  }
+
+  /// Cells that are unrolled step by step: one layer in one direction.
+  [[nodiscard]] static bool unrolled(const Op& op) {
+    if (op.kind != OpKind::lstm) return false;
+    const auto& a = std::get<RecurrentAttributes>(op.attributes);
+    return a.layers == 1 && !a.bidirectional;
+  }
+
+  [[nodiscard]] CellSizes cell_sizes(const Op& op, OpId id) const {
+    CellSizes sizes;
+    sizes.input = batch_ * static_cast<double>(graph_.input_shape(op).back()) * element_;
+    sizes.state = batch_ * static_cast<double>(graph_.output_shape(op).back()) * element_;
+    for (const ParameterId p : op.parameters)
+      sizes.parameters += static_cast<double>(elements(graph_.parameter(p).shape)) * element_;
+    sizes.op = id;
+    return sizes;
+  }
+
+  /// Cuts an array into its steps, or joins them: `count` arrays of `bytes` each.
+  std::int32_t rearrange(std::vector<std::int32_t> inputs, OpId id, bool backward, std::size_t count, Bytes bytes) {
+    PlanNode node;
+    node.op = id;
+    node.backward = backward;
+    node.inputs = std::move(inputs);
+    const std::vector<PlanEntry> made(count,
+                                      PlanEntry{bytes, backward ? MemoryPart::dynamic : MemoryPart::feature_maps, id, false});
+    return out_.add(std::move(node), made);
+  }
+
+  /// Cells that follow cells read their states one by one.
+  void forward_cells(const Op& op, OpId id) {
+    const CellSizes sizes = cell_sizes(op, id);
+    const auto length = static_cast<std::size_t>(graph_.output_shape(op).front());
+    const OpId before = graph_.tensor(op.inputs.front()).producer;
+    std::vector<std::int32_t> inputs = cells_[index(before.value)].hidden;
+    if (inputs.empty()) {
+      const std::int32_t first = rearrange({entry_[index(op.inputs.front().value)]}, id, false, length, sizes.input);
+      for (std::size_t t = 0; t < length; ++t) inputs.push_back(first + static_cast<std::int32_t>(t));
+    }
+    const CellSteps& steps = cells_[index(id.value)] = add_cells(out_, sizes, inputs);
+    forward_node_[index(id.value)] = static_cast<std::int32_t>(out_.nodes.size()) - 1;
+    const std::vector<OpId>& consumers = graph_.tensor(op.output).consumers;
+    if (std::all_of(consumers.begin(), consumers.end(), [&](OpId c) { return unrolled(graph_.op(c)); })) return;
+    entry_[index(op.output.value)] = rearrange(steps.hidden, id, false, 1, static_cast<double>(length) * sizes.state);
+  }
+
+  void backward_cells(const Op& op, OpId id) {
+    const CellSizes sizes = cell_sizes(op, id);
+    const CellSteps& steps = cells_[index(id.value)];
+    const std::size_t length = steps.hidden.size();
+    std::vector<std::vector<std::int32_t>>& hidden = step_gradients_[index(op.output.value)];
+    hidden.resize(length);
+    if (const std::int32_t joined = gradient(op.output); joined >= 0) {
+      const std::int32_t first = rearrange({joined}, id, true, length, sizes.state);
+      for (std::size_t t = 0; t < length; ++t) hidden[t].push_back(first + static_cast<std::int32_t>(t));
+    }
+    if (hidden.front().empty()) return;
+    const CellGradients made = add_cells_backward(out_, sizes, steps, hidden);
+    parameter_gradient_[index(id.value)] = made.parameters;
+    const TensorId input = op.inputs.front();
+    if (!cells_[index(graph_.tensor(input).producer.value)].hidden.empty()) {
+      auto& before = step_gradients_[index(input.value)];
+      before.resize(length);
+      for (std::size_t t = 0; t < length; ++t) before[t].push_back(made.input[t]);
+    } else {
+      gradients_[index(input.value)].push_back(rearrange(made.input, id, true, 1, static_cast<double>(length) * sizes.input));
+    }
   }
 
   /// The one gradient of a tensor, summed where there are several; -1 without any.
@@ -115,7 +192,9 @@ class Builder {
 
   void backward(OpId id) {
     const Op& op = graph_.op(id);
-    if (op.kind == OpKind::input || !graph_.tensor(op.output).needs_gradient) return;
+    if (op.kind == OpKind::input || !graph_.tensor(op.output).needs_gradient || backward_done_[index(id.value)]) return;
+    backward_done_[index(id.value)] = true;
+    if (unrolled(op)) return backward_cells(op, id);
     const bool loss = op.kind == OpKind::softmax_loss;
     const std::int32_t incoming = loss ? -1 : gradient(op.output);
     if (incoming < 0 && !loss) return;
@@ -150,11 +229,14 @@ class Builder {
   Bytes element_;
   std::vector<SavedByOp> saved_;
   PlanGraph out_;
-  std::vector<std::int32_t> entry_;                   ///< of each tensor
-  std::vector<std::vector<std::int32_t>> extras_;     ///< of each operator: entries beside its output
-  std::vector<std::vector<std::int32_t>> gradients_;  ///< of each tensor: entries to be added
-  std::vector<std::int32_t> forward_node_;            ///< of each operator
-  std::vector<std::int32_t> parameter_gradient_;      ///< of each operator: the entry that stands for all its arrays
+  std::vector<std::int32_t> entry_;                                     ///< of each tensor
+  std::vector<std::vector<std::int32_t>> extras_;                       ///< of each operator: entries beside its output
+  std::vector<std::vector<std::int32_t>> gradients_;                    ///< of each tensor: entries to be added
+  std::vector<std::vector<std::vector<std::int32_t>>> step_gradients_;  ///< of each tensor between cells, of each step
+  std::vector<CellSteps> cells_;                                        ///< of each operator that is unrolled
+  std::vector<bool> backward_done_;                                     ///< of each operator
+  std::vector<std::int32_t> forward_node_;                              ///< of each operator
+  std::vector<std::int32_t> parameter_gradient_;  ///< of each operator: the entry that stands for all its arrays
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 
 namespace tbdsim {
 namespace {
@@ -35,6 +36,29 @@ std::vector<std::vector<Bytes>> homes(std::span<const Bytes> arrays, int ranks) 
 Bytes driver_rounded(Bytes bytes) {
   const Bytes unit = bytes > kLargePage ? kLargePage : kPage;
   return std::ceil(bytes / unit) * unit;
+}
+
+Bytes driver_held(std::span<const Bytes> arrays) {
+  constexpr Bytes kMore{32.0};
+  Bytes held;
+  std::multiset<Bytes> rooms;  // what slabs have left
+  for (const Bytes array : arrays) {
+    const Bytes request = array + kMore;
+    if (request > kLargePage) {
+      held += std::ceil(request / kLargePage) * kLargePage;
+      continue;
+    }
+    const auto slab = rooms.lower_bound(request);
+    Bytes room = kLargePage;
+    if (slab == rooms.end()) {
+      held += kLargePage;
+    } else {
+      room = *slab;
+      rooms.erase(slab);
+    }
+    rooms.insert(room - request);
+  }
+  return held;
 }
 
 std::vector<RankBuffers> rank_buffers(const Stack& stack, const ExchangeMemory& what) {

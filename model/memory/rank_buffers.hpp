@@ -12,6 +12,12 @@ namespace tbdsim {
 /// UofT-EcoSystem/MXNet-GPU_Memory_Profiler, benchmarks/saved_artifacts.
 [[nodiscard]] Bytes driver_rounded(Bytes bytes);
 
+/// What the driver sets aside for arrays that MXNet's pool asks for one by one, each with 32 bytes more than it needs:
+/// large ones in units of 2 MiB, smaller ones side by side in slabs of 2 MiB.
+/// Source: apache/mxnet 1.1.0 src/storage/pooled_storage_manager.h; memory as nvidia-smi shows it and the requests logged in
+/// UofT-EcoSystem/sockeye, iwslt15-vi_en-tbd-memory_profile.log.
+[[nodiscard]] Bytes driver_held(std::span<const Bytes> arrays);
+
 /// What the update and the exchange of gradients hold on one rank, beside its own weights and gradients.
 struct RankBuffers {
   Bytes optimizer_state, exchange;

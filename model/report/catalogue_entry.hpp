@@ -71,6 +71,8 @@ void add_structure(const ZooEntry& model, const OpGraph& graph, CatalogueEntry& 
 void add_transfer_time(Bytes size, CatalogueEntry& entry);
 /// With every layer.
 [[nodiscard]] CatalogueEntry describe(const ZooEntry& model, const OpGraph& graph);
+/// The same of a network from a user's file, which is its source.
+[[nodiscard]] CatalogueEntry describe_file(const std::string& file, const OpGraph& graph);
 
 [[nodiscard]] std::string entry_table(const CatalogueEntry& entry);
 /// Schema "tbdsim.show/1".

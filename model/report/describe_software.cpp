@@ -54,6 +54,22 @@ CatalogueEntry describe(const Stack& s) {
   return entry;
 }
 
+namespace {
+
+/// Counts of the whole network, and of its layers.
+void add_counts(const OpGraph& graph, CatalogueEntry& entry) {
+  WorkloadSummary summary = summarize_workload(graph);
+  entry.add_count("parameters", "parameters", summary.parameters);
+  entry.add_count("parameter arrays", "parameter_arrays", summary.parameter_arrays);
+  entry.add_count("multiply-adds per sample, forward", "forward_macs_per_sample", summary.macs.forward);
+  entry.add_count("multiply-adds per sample, backward", "backward_macs_per_sample", summary.macs.backward);
+  entry.add("kept for backward per sample, fp32", "saved_bytes_per_sample", std::optional(summary.saved_per_sample));
+  entry.add("kept for backward per step, fp32", "saved_bytes_fixed", std::optional(summary.saved_fixed));
+  entry.layers = std::move(summary.layers);
+}
+
+}  // namespace
+
 void add_structure(const ZooEntry& model, const OpGraph& graph, CatalogueEntry& entry) {
   entry.add_text("layers", "layers", model.layers.empty() ? std::to_string(depth(graph)) : model.layers, true);
   const std::string_view dominant = model.dominant_layer.empty() ? dominant_layer(graph) : std::string_view(model.dominant_layer);
@@ -74,7 +90,6 @@ CatalogueEntry describe(const ZooEntry& model) {
 CatalogueEntry describe(const ZooEntry& model, const OpGraph& graph) {
   CatalogueEntry entry = describe(model);
   add_structure(model, graph, entry);
-  WorkloadSummary summary = summarize_workload(graph);
   for (Fact& fact : entry.facts) {
     if ((fact.key != "image" && fact.key != "seq_len") || graph.ops.empty()) continue;
     fact = {"input of one sample",
@@ -84,13 +99,17 @@ CatalogueEntry describe(const ZooEntry& model, const OpGraph& graph) {
             {},
             false};
   }
-  entry.add_count("parameters", "parameters", summary.parameters);
-  entry.add_count("parameter arrays", "parameter_arrays", summary.parameter_arrays);
-  entry.add_count("multiply-adds per sample, forward", "forward_macs_per_sample", summary.macs.forward);
-  entry.add_count("multiply-adds per sample, backward", "backward_macs_per_sample", summary.macs.backward);
-  entry.add("kept for backward per sample, fp32", "saved_bytes_per_sample", std::optional(summary.saved_per_sample));
-  entry.add("kept for backward per step, fp32", "saved_bytes_fixed", std::optional(summary.saved_fixed));
-  entry.layers = std::move(summary.layers);
+  add_counts(graph, entry);
+  return entry;
+}
+
+CatalogueEntry describe_file(const std::string& file, const OpGraph& graph) {
+  CatalogueEntry entry{"model", graph.name, graph.name, file, {}, {}};
+  entry.add_text("variant", "variant", graph.variant);
+  entry.add_text("input of one sample", "input_shape", to_text(graph.output_shape(graph.ops.front())));
+  entry.add_count("default batch", "default_batch", graph.default_batch);
+  add_structure(ZooEntry{}, graph, entry);
+  add_counts(graph, entry);
   return entry;
 }
 

@@ -12,8 +12,9 @@ using engine::TaskId;
 
 class Lowering {
  public:
-  Lowering(const OpGraph& graph, const Stack& stack, ExchangeStyle& style, double dispatch_scale, LoweredStep& out)
-      : stack_(stack), style_(style), dispatch_scale_(dispatch_scale), out_(out), builder_(graph, out) {
+  Lowering(const OpGraph& graph, const Stack& stack, const KernelModel& kernels, ExchangeStyle& style,
+           const LowerOptions& options, LoweredStep& out)
+      : stack_(stack), kernels_(kernels), style_(style), options_(options), out_(out), builder_(graph, out) {
     const bool one = out_.ranks == 1;
     for (std::int32_t rank = 0; rank < out_.ranks; ++rank) {
       Rank r;
@@ -29,11 +30,14 @@ class Lowering {
   void iteration(std::int32_t number) {
     builder_.begin_iteration(number);
     style_.begin_iteration(builder_);
-    for (std::size_t node = 0; node < out_.nodes.size(); ++node) {
-      for (std::int32_t rank = 0; rank < out_.ranks; ++rank)
-        ended_[static_cast<std::size_t>(rank)] = style_.runs(builder_, node, rank) ? operation(node, rank) : TaskId{};
-      style_.after(builder_, node, ended_);
+    const std::size_t nodes = out_.nodes.size(), backward = out_.forward_nodes, updates = nodes - out_.update_nodes;
+    if (style_.pipelined()) {
+      micro_batches(0, backward);
+      micro_batches(backward, updates);
+    } else {
+      micro_batches(0, updates);
     }
+    run(updates, nodes);
     style_.end_iteration(builder_);
   }
 
@@ -43,16 +47,40 @@ class Lowering {
     std::optional<TaskId> last_kernel;
   };
 
+  void micro_batches(std::size_t first, std::size_t end) {
+    for (std::int32_t i = 0; i < options_.micro_batches; ++i) {
+      builder_.begin_micro_batch(i, i + 1 == options_.micro_batches);
+      run(first, end);
+    }
+  }
+
+  void run(std::size_t first, std::size_t end) {
+    for (std::size_t node = first; node < end; ++node) {
+      for (std::int32_t rank = 0; rank < out_.ranks; ++rank)
+        ended_[static_cast<std::size_t>(rank)] = style_.runs(builder_, node, rank) ? operation(node, rank) : TaskId{};
+      style_.after(builder_, node, ended_);
+    }
+  }
+
+  /// Gradients are read, added to the sum so far, and written: a kernel for each array.
+  [[nodiscard]] Seconds accumulation(std::size_t node) const {
+    Seconds time(0.0);
+    if (builder_.micro_batch() == 0) return time;
+    for (const ParameterId id : builder_.produced(node)) time += kernels_.memory_kernel(3.0 * builder_.gradient_bytes(id));
+    return options_.slowdown * time;
+  }
+
   /// Host task and kernel of every piece of a node; returns the task that ends last.
   TaskId operation(std::size_t node, std::int32_t number) {
     Rank& rank = ranks_[static_cast<std::size_t>(number)];
     const NodeCost& cost = out_.costs[node];
     const bool updating = out_.nodes[node].pass == Pass::update;
-    const Seconds alone = dispatch_scale_ * cost.host_operators * (updating ? stack_.update_dispatch : stack_.dispatch);
+    const Seconds alone =
+        options_.slowdown * options_.dispatch_scale * cost.host_operators * (updating ? stack_.update_dispatch : stack_.dispatch);
     const Seconds dispatch = style_.issue(builder_, node, alone);
     const auto index = static_cast<std::int32_t>(node);
     const double part = 1.0 / cost.pieces;
-    const Seconds kernel = part * style_.stretch(builder_, node, number) * cost.kernel.time;
+    const Seconds kernel = part * (style_.stretch(builder_, node, number) * cost.kernel.time + accumulation(node));
     TaskId last;
     for (int piece = 0; piece < cost.pieces; ++piece) {
       wait_.clear();
@@ -70,8 +98,9 @@ class Lowering {
   }
 
   const Stack& stack_;
+  const KernelModel& kernels_;
   ExchangeStyle& style_;
-  double dispatch_scale_;
+  const LowerOptions& options_;
   LoweredStep& out_;
   StepBuilder builder_;
   std::vector<Rank> ranks_;
@@ -84,6 +113,8 @@ void collect_nodes(const OpGraph& graph, const TrainingStep& step, const KernelM
   out.nodes.insert(out.nodes.end(), step.forward.begin(), step.forward.end());
   out.nodes.insert(out.nodes.end(), step.backward.begin(), step.backward.end());
   if (options.update) out.nodes.insert(out.nodes.end(), step.update.begin(), step.update.end());
+  out.forward_nodes = step.forward.size();
+  out.update_nodes = options.update ? step.update.size() : 0;
   out.costs.reserve(out.nodes.size());
   for (const StepNode& node : out.nodes) {
     out.costs.push_back(kernels.cost(graph, node, options.batch));
@@ -101,10 +132,11 @@ LoweredStep lower(const OpGraph& graph, const TrainingStep& step, const KernelMo
   out.ranks = style.ranks();
   out.carries_over = style.carries_over();
   out.gradient_element = options.gradient_element;
-  const auto count = 2 * out.nodes.size() * static_cast<std::size_t>(out.iterations) * static_cast<std::size_t>(out.ranks);
+  const auto count = 2 * static_cast<std::size_t>(options.micro_batches) * out.nodes.size() *
+                     static_cast<std::size_t>(out.iterations) * static_cast<std::size_t>(out.ranks);
   out.graph.reserve(count, 2 * count);
   out.tasks.reserve(count);
-  Lowering lowering(graph, stack, style, options.slowdown * options.dispatch_scale, out);
+  Lowering lowering(graph, stack, kernels, style, options, out);
   for (std::int32_t i = 0; i < out.iterations; ++i) lowering.iteration(i);
   return out;
 }

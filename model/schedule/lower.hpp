@@ -12,6 +12,7 @@ struct LowerOptions {
   double dispatch_scale = 1;    ///< host time per operator against the host on which the stack was measured
   bool update = true;           ///< false: forward and backward only
   double slowdown = 1;          ///< of every kernel and every operator's host time
+  int micro_batches = 1;        ///< of `batch` samples each, before gradients are exchanged and weights updated
   Bytes gradient_element{4.0};  ///< of a gradient, as exchanged
 };
 
@@ -21,6 +22,9 @@ struct LowerOptions {
 /// its launch has arrived) or serialized (the host handles the next operator when the kernel has ended). Two iterations
 /// are lowered when the host may run ahead, so that the second shows the steady state; more where the style asks for it.
 /// The exchange of gradients is the style's.
+///
+/// Micro-batches: forward and backward of each in turn, or, where ranks hold stages of the network, forward of all and then
+/// backward of all. From the second on, every gradient is added to the sum so far; only the last one's are exchanged.
 [[nodiscard]] LoweredStep lower(const OpGraph& graph, const TrainingStep& step, const KernelModel& kernels, const Stack& stack,
                                 ExchangeStyle& style, const LowerOptions& options);
 

@@ -25,11 +25,12 @@ struct StepTask {
 /// A training step as tasks on the resources of the ranks that are held apart (one, where all are alike).
 struct LoweredStep {
   engine::TaskGraph graph;
-  std::vector<StepTask> tasks;  ///< by task label
-  std::vector<StepNode> nodes;  ///< forward, backward, update
-  std::vector<NodeCost> costs;  ///< of each node
-  std::int32_t iterations = 1;  ///< the last one is the steady state
-  std::int32_t ranks = 1;       ///< held apart
+  std::vector<StepTask> tasks;                      ///< by task label
+  std::vector<StepNode> nodes;                      ///< forward, backward, update
+  std::vector<NodeCost> costs;                      ///< of each node
+  std::size_t forward_nodes = 0, update_nodes = 0;  ///< the first and the last of them
+  std::int32_t iterations = 1;                      ///< the last one is the steady state
+  std::int32_t ranks = 1;                           ///< held apart
   /// The exchange of an iteration may end in the next one's forward pass: an iteration then ends with its last kernel.
   bool carries_over = false;
   Bytes gradient_element{4.0};  ///< of a gradient, as exchanged

@@ -34,7 +34,7 @@ TaskId StepBuilder::add_flow(StepTask task, engine::StreamId stream, Bytes bytes
   return out_.graph.add_flow(stream, bytes, SimTime::from(latency), route, after, label(task), max_rate);
 }
 
-std::span<const ParameterId> StepBuilder::gradients(std::size_t index) const {
+std::span<const ParameterId> StepBuilder::produced(std::size_t index) const {
   const StepNode& n = out_.nodes[index];
   const bool completes = n.pass == Pass::backward || n.pass == Pass::backward_weights;
   if (!completes) return {};

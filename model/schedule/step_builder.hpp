@@ -18,6 +18,12 @@ class StepBuilder {
   [[nodiscard]] const StepNode& node(std::size_t index) const { return out_.nodes[index]; }
   [[nodiscard]] std::int32_t iteration() const { return iteration_; }
   void begin_iteration(std::int32_t number) { iteration_ = number; }
+  /// Micro-batches of an iteration, counted from 0; gradients are ready in the last.
+  [[nodiscard]] std::int32_t micro_batch() const { return micro_batch_; }
+  void begin_micro_batch(std::int32_t number, bool last) {
+    micro_batch_ = number;
+    last_micro_batch_ = last;
+  }
 
   /// Streams and links that the style needs; `engine::TaskGraph` says what they do.
   [[nodiscard]] engine::StreamId add_stream(std::string name) { return out_.graph.add_stream(std::move(name)); }
@@ -39,13 +45,18 @@ class StepBuilder {
     if (iteration_ == 0) out_.exchanged += bytes;
   }
 
-  /// Whether `index` is the last node of the backward pass.
+  /// Whether `index` is the last node of the last backward pass.
   [[nodiscard]] bool ends_backward(std::size_t index) const {
     const bool last = index + 1 == out_.nodes.size() || out_.nodes[index + 1].pass == Pass::update;
-    return last && out_.nodes[index].pass != Pass::update;
+    return last_micro_batch_ && last && out_.nodes[index].pass != Pass::update;
   }
-  /// Parameter arrays whose gradients node `index` completes: none unless it is the last pass over them.
-  [[nodiscard]] std::span<const ParameterId> gradients(std::size_t index) const;
+  /// Parameter arrays whose gradients node `index` completes: none unless it is the last pass over them, of the last
+  /// micro-batch.
+  [[nodiscard]] std::span<const ParameterId> gradients(std::size_t index) const {
+    return last_micro_batch_ ? produced(index) : std::span<const ParameterId>();
+  }
+  /// The same of any micro-batch.
+  [[nodiscard]] std::span<const ParameterId> produced(std::size_t index) const;
   /// As exchanged.
   [[nodiscard]] Bytes gradient_bytes(ParameterId id) const;
 
@@ -55,7 +66,8 @@ class StepBuilder {
   const OpGraph& graph_;
   LoweredStep& out_;
   std::map<std::string, engine::LinkId> links_;
-  std::int32_t iteration_ = 0;
+  std::int32_t iteration_ = 0, micro_batch_ = 0;
+  bool last_micro_batch_ = true;
 };
 
 }  // namespace tbdsim

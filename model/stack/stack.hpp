@@ -84,6 +84,7 @@ struct Stack {
   // Memory
   MemoryPlan memory_plan = MemoryPlan::caching_allocator;
   Bytes context;                 ///< CUDA context, library handles, before the first tensor
+  Bytes context_per_thread;      ///< and for each thread that the device keeps resident: stack and local memory
   Bytes training_start;          ///< what the first step adds: handles of kernel libraries, communicators
   bool keeps_gradients = false;  ///< gradients of the last step stay, new ones are added to them
   // Input and run

@@ -107,6 +107,7 @@ void read_memory(TomlTable table, Stack& stack) {
   else if (plan != "caching_allocator")
     table.problem("plan", fmt::format("expected \"mxnet\", \"bfc\" or \"caching_allocator\", got \"{}\"", plan));
   stack.context = table.quantity<Bytes>("context", kNotNegative);
+  stack.context_per_thread = table.quantity_if<Bytes>("context_per_thread").value_or(Bytes(0.0));
   stack.training_start = table.quantity_if<Bytes>("training_start").value_or(Bytes(0.0));
   stack.keeps_gradients = table.boolean_or("keeps_gradients", false);
   (void)table.text("source");

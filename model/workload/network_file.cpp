@@ -11,6 +11,7 @@
 #include "model/support/edit_distance.hpp"
 #include "model/workload/graph_builder.hpp"
 #include "model/workload/network_layer.hpp"
+#include "model/workload/operator_limits.hpp"
 #include "model/workload/shape_inference.hpp"
 
 namespace tbdsim {
@@ -18,9 +19,7 @@ namespace {
 
 constexpr std::string_view kInputName = "input";
 constexpr std::int64_t kMostExtent = 1000000;
-// No network that can be trained comes near these; sums of exact counts fit 64 bits below them.
 constexpr double kMostElements = 1e12;
-constexpr double kMostMacs = 1e14;
 constexpr std::size_t kMostLayers = 10000;
 
 /// Index of a layer in the file; the network's input is `kNetworkInput`.
@@ -154,24 +153,6 @@ std::vector<LayerIndex> order(std::vector<Layer>& layers) {
   return ordered;
 }
 
-std::optional<std::string> too_large(const LayerText& text, const Shape& input, const Shape& output) {
-  const auto product = [](const Shape& shape) {
-    double p = 1.0;
-    for (const std::int64_t extent : shape) p *= static_cast<double>(extent);
-    return p;
-  };
-  double weights = 0.0;
-  for (const ParameterSpec& spec : parameters_of(*text.kind, text.attributes, input, false)) weights += product(spec.shape);
-  // A weight works once at every position of an image, every step of a sequence.
-  const auto features = static_cast<double>(output.size() == 3 ? output.front() : output.back());
-  const double per_element = text.kind == OpKind::matmul      ? static_cast<double>(input.back())
-                             : text.kind == OpKind::attention ? 2.0 * static_cast<double>(input.front())
-                                                              : weights / features;
-  if (weights <= kMostElements && product(output) <= kMostElements && per_element * product(output) <= kMostMacs)
-    return std::nullopt;
-  return fmt::format("too large to simulate: output {}, {:.3g} weights", to_text(output), weights);
-}
-
 void infer_shapes(std::vector<Layer>& layers, const std::vector<LayerIndex>& ordered, const Shape& network_input) {
   for (const LayerIndex i : ordered) {
     Layer& layer = layers[i];
@@ -189,7 +170,7 @@ void infer_shapes(std::vector<Layer>& layers, const std::vector<LayerIndex>& ord
     if (!shape) {
       trouble = shape.error();
     } else {
-      trouble = too_large(layer.text, *inputs.front(), *shape);
+      trouble = too_large(*layer.text.kind, layer.text.attributes, *inputs.front(), *shape);
     }
     if (trouble) {
       layer.text.table.problem(place_key(layer), fmt::format("\"{}\": {}", layer.text.name, *trouble));

@@ -26,6 +26,7 @@ constexpr std::array kActivations = {
     ActivationName{"gelu", ActivationKind::gelu},
     ActivationName{"hardswish", ActivationKind::hardswish},
     ActivationName{"hardsigmoid", ActivationKind::hardsigmoid},
+    ActivationName{"silu", ActivationKind::silu},
 };
 
 std::string suggestion(std::string_view word, const std::vector<std::string>& known) {
@@ -188,6 +189,8 @@ OpAttributes read_attributes(OpKind kind, TomlTable& table) {
       return UpsampleAttributes{table.integer_or("factor", 2, 1, kMost)};
     case OpKind::proposals:
       return read_proposals(table);
+    case OpKind::by_bytes:
+      return ByBytesAttributes{table.integers_or_empty("to"), {}};
     case OpKind::roi_pool:
       return read_roi_pool(table);
     default:

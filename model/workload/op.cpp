@@ -51,6 +51,7 @@ constexpr std::array kOpKinds = {
     OpKindInfo{OpKind::ctc_loss, "ctc_loss", OpFamily::memory_bound, false, true, 1, 1},
     OpKindInfo{OpKind::attention, "attention", OpFamily::attention, false, true, 3, 3},
     OpKindInfo{OpKind::sequence_reverse, "sequence_reverse", OpFamily::memory_bound, false, true, 1, 1},
+    OpKindInfo{OpKind::by_bytes, "by_bytes", OpFamily::memory_bound, true, true, 1, kMany},
 };
 static_assert(kOpKinds.size() == kOpKindCount);
 

@@ -12,7 +12,8 @@ namespace tbdsim {
 /// scales by a constant; `mask` adds a constant mask; `learned_bias` adds a trainable vector, or one per position;
 /// `prepend_token` puts a trainable row before a sequence; `gather` picks rows; `pairwise_add` sums every row of one
 /// sequence with every row of another; `attention` is all between the projections of queries, keys and values and that of
-/// the result; `sequence_reverse` turns the steps of a sequence round; the losses are the ends of a network.
+/// the result; `sequence_reverse` turns the steps of a sequence round; `by_bytes` is any other operator, known by what it
+/// reads and writes; the losses are the ends of a network.
 enum class OpKind {
   input,
   convolution,
@@ -55,8 +56,9 @@ enum class OpKind {
   ctc_loss,
   attention,
   sequence_reverse,
+  by_bytes,
 };
-inline constexpr std::size_t kOpKindCount = static_cast<std::size_t>(OpKind::sequence_reverse) + 1;
+inline constexpr std::size_t kOpKindCount = static_cast<std::size_t>(OpKind::by_bytes) + 1;
 
 /// What the operator's work is made of: which cost model serves it.
 enum class OpFamily { none, convolution, gemm, recurrent, memory_bound, attention };
@@ -74,7 +76,7 @@ struct OpKindInfo {
 /// Whether networks end there: nothing uses a loss, and what it keeps is not the network's.
 [[nodiscard]] bool is_loss(OpKind kind);
 
-enum class ActivationKind { relu, relu6, tanh, sigmoid, gelu, hardswish, hardsigmoid };
+enum class ActivationKind { relu, relu6, tanh, sigmoid, gelu, hardswish, hardsigmoid, silu };
 enum class PoolKind { max, average };
 
 struct ConvolutionAttributes {
@@ -163,12 +165,17 @@ struct AttentionAttributes {
 struct RoiPoolAttributes {
   std::int64_t regions = 0, size = 0;
 };
+struct ByBytesAttributes {
+  std::vector<std::int64_t> output;                   ///< dimensions of the result
+  std::vector<std::vector<std::int64_t>> parameters;  ///< dimensions of the arrays that it trains
+};
 
-using OpAttributes = std::variant<std::monostate, ConvolutionAttributes, LinearAttributes, BatchNormAttributes,
-                                  ActivationAttributes, PoolAttributes, DropoutAttributes, LocalResponseNormAttributes,
-                                  SliceAttributes, PadAttributes, ShuffleAttributes, EmbeddingAttributes, RecurrentAttributes,
-                                  MatmulAttributes, MultiplyAttributes, ConcatAttributes, ReshapeAttributes, TransposeAttributes,
-                                  LearnedBiasAttributes, GatherAttributes, ReduceAttributes, GroupNormAttributes,
-                                  UpsampleAttributes, ProposalAttributes, RoiPoolAttributes, AttentionAttributes>;
+using OpAttributes =
+    std::variant<std::monostate, ConvolutionAttributes, LinearAttributes, BatchNormAttributes, ActivationAttributes,
+                 PoolAttributes, DropoutAttributes, LocalResponseNormAttributes, SliceAttributes, PadAttributes,
+                 ShuffleAttributes, EmbeddingAttributes, RecurrentAttributes, MatmulAttributes, MultiplyAttributes,
+                 ConcatAttributes, ReshapeAttributes, TransposeAttributes, LearnedBiasAttributes, GatherAttributes,
+                 ReduceAttributes, GroupNormAttributes, UpsampleAttributes, ProposalAttributes, RoiPoolAttributes,
+                 AttentionAttributes, ByBytesAttributes>;
 
 }  // namespace tbdsim

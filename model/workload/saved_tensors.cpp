@@ -69,6 +69,16 @@ SavedByOp keep_recurrent(const Context& c) {
   return {{c.first(), c.op.output}, (per_unit * static_cast<double>(a.layers) - 1.0) * count(c.output()) * c.element, {}};
 }
 
+/// Cells unrolled into MXNet's own operators, of which activations keep input and output. LSTM: four slices of the gates,
+/// four activations, the cell state and its tanh, the hidden state. GRU: three sums and what becomes of them (6), the hidden
+/// product (1), one minus the update gate, the product with it, the hidden state (3). Each step reads a slice of the input.
+/// Source: apache/mxnet 1.1.0 python/mxnet/rnn/rnn_cell.py.
+SavedByOp keep_cells(const Context& c) {
+  const auto layers = static_cast<double>(std::get<RecurrentAttributes>(c.op.attributes).layers);
+  const double arrays = c.op.kind == OpKind::lstm ? 11.0 : c.op.kind == OpKind::gru ? 10.0 : 2.0;
+  return {{c.op.output}, (arrays * layers * count(c.output()) + count(c.input())) * c.element, {}};
+}
+
 /// Operands, result, and one fp32 sum for each row of scores, as the fused kernel needs them; frameworks without one
 /// keep the weights of all scores.
 SavedByOp keep_attention(const Context& c) {
@@ -79,7 +89,7 @@ SavedByOp keep_attention(const Context& c) {
   return kept;
 }
 
-/// hardswish, hardsigmoid and GELU differentiate at their input; in place, PyTorch keeps a copy of it.
+/// hardswish, hardsigmoid, SiLU and GELU differentiate at their input; in place, PyTorch keeps a copy of it.
 SavedByOp keep_activation_autograd(const Context& c) {
   const ActivationKind kind = std::get<ActivationAttributes>(c.op.attributes).kind;
   const bool from_output = kind == ActivationKind::relu || kind == ActivationKind::tanh || kind == ActivationKind::sigmoid ||
@@ -109,6 +119,9 @@ SavedByOp autograd(const Context& c, bool cuda) {
       return keep_operands(c);
     case OpKind::attention:
       return keep_attention(c);
+    // What an unknown operator keeps is unknown: its operands, as most do.
+    case OpKind::by_bytes:
+      return {c.op.inputs, {}, {}};
     case OpKind::dropout:
       return {{}, count(c.output()) * (cuda ? kByteMask : c.element), {}};
     // x / (k + a * mean(x^2))^b, one operator each: the squares, the base of the power and the divisor.
@@ -175,6 +188,10 @@ SavedByOp mxnet(const Context& c, bool later) {
       return {{c.first(), c.op.output}, count(c.output()) * c.element, {}};
     case OpKind::embedding:
       return keep_input(c);
+    case OpKind::lstm:
+    case OpKind::gru:
+    case OpKind::vanilla_rnn:
+      return keep_cells(c);
     case OpKind::attention: {
       const double heads = static_cast<double>(std::get<AttentionAttributes>(c.op.attributes).heads);
       const auto keys = static_cast<double>(c.graph.tensor(c.op.inputs[1]).shape.front());
@@ -185,8 +202,18 @@ SavedByOp mxnet(const Context& c, bool later) {
   }
 }
 
+/// TensorFlow composes both of small operators, each of which keeps its operands. GELU as x (1 + erf(x / sqrt 2)) / 2: the
+/// scaled input and the factor beside x; layer norm as x a + (b - mean a): the factor a, as large as x, beside x.
 SavedByOp tensorflow(const Context& c) {
   switch (c.op.kind) {
+    case OpKind::activation:
+      if (std::get<ActivationAttributes>(c.op.attributes).kind != ActivationKind::gelu) break;
+      return {{c.first()}, 2.0 * count(c.input()) * c.element, {}};
+    case OpKind::layer_norm: {
+      SavedByOp kept = keep_layer_norm(c);
+      kept.extra_per_sample += count(c.input()) * c.element;
+      return kept;
+    }
     case OpKind::pool:
       if (std::get<PoolAttributes>(c.op.attributes).kind == PoolKind::max) return keep_both(c);
       return {};
@@ -195,8 +222,9 @@ SavedByOp tensorflow(const Context& c) {
     case OpKind::local_response_norm:
       return keep_both(c);
     default:
-      return autograd(c, false);
+      break;
   }
+  return autograd(c, false);
 }
 
 SavedByOp saved_by(const Context& c, SavingRules rules) {

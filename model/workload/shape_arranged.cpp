@@ -123,6 +123,13 @@ InferredShape infer_arranged(OpKind kind, const OpAttributes& attributes, const 
     }
     case OpKind::roi_pool:
       return roi_pool(std::get<RoiPoolAttributes>(attributes), x);
+    case OpKind::by_bytes: {
+      const Shape& to = std::get<ByBytesAttributes>(attributes).output;
+      for (const std::int64_t extent : to)
+        if (extent < 1) return refuse_shape("dimensions must be at least 1, got {}", to_text(to));
+      if (to.empty()) return refuse_shape("the output needs at least one dimension");
+      return to;
+    }
     case OpKind::group_norm: {
       const std::int64_t groups = std::get<GroupNormAttributes>(attributes).groups;
       if (x.size() != 3) return wants_image(x);

@@ -222,6 +222,7 @@ tl::expected<Shape, std::string> infer_shape(OpKind kind, const OpAttributes& at
     case OpKind::upsample:
     case OpKind::proposals:
     case OpKind::roi_pool:
+    case OpKind::by_bytes:
       return infer_arranged(kind, attributes, inputs);
     default:
       return checked_unary(kind, attributes, x);
@@ -301,6 +302,9 @@ std::vector<ParameterSpec> parameters_of(OpKind kind, const OpAttributes& attrib
     }
     case OpKind::prepend_token:
       specs.push_back({Role::weight, {1, input.back()}, {}});
+      break;
+    case OpKind::by_bytes:
+      for (const Shape& shape : std::get<ByBytesAttributes>(attributes).parameters) specs.push_back({Role::weight, shape, {}});
       break;
     case OpKind::lstm:
     case OpKind::gru:

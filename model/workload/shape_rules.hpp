@@ -22,7 +22,7 @@ template <class... Args>
 }
 
 /// `infer_shape` of the operators that arrange, pick and combine elements: transpose, reshape, concat, gather, reduce,
-/// pairwise_add, learned_bias, prepend_token, upsample, proposals, roi_pool, group_norm. Expects the right number of
+/// pairwise_add, learned_bias, prepend_token, upsample, proposals, roi_pool, group_norm, by_bytes. Expects the right number of
 /// inputs and attributes of the kind.
 [[nodiscard]] InferredShape infer_arranged(OpKind kind, const OpAttributes& attributes, const std::vector<const Shape*>& inputs);
 

@@ -17,7 +17,8 @@ import tempfile
 
 def prepare(folder, source):
     """Inputs that cannot be kept as files: nothing, a folder, and ten megabytes that are no text."""
-    shutil.copytree(os.path.join(source, "tests", "cli", "data"), folder, dirs_exist_ok=True)
+    for data in (("cli", "data"), ("data", "onnx")):
+        shutil.copytree(os.path.join(source, "tests", *data), folder, dirs_exist_ok=True)
     for name in ("empty.toml", "empty.csv"):
         open(os.path.join(folder, name), "wb").close()
     os.mkdir(os.path.join(folder, "folder"))

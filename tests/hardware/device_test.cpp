@@ -86,7 +86,7 @@ TEST_CASE("every GPU of the catalogue agrees with itself") {
 }
 
 TEST_CASE("sustained clocks stand apart from boost clocks") {
-  CHECK(device("t4").sustained_clock == Hertz(705e6));
+  CHECK_FALSE(device("t4").sustained_clock);
   CHECK(device("titan-v").sustained_clock == Hertz(1350e6));
   CHECK_FALSE(device("rtx-2080-ti").sustained_clock);
   CHECK_FALSE(device("v100-sxm2-16gb").sustained_clock);

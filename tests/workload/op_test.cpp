@@ -82,6 +82,7 @@ std::vector<Example> examples() {
       {OpKind::ctc_loss, {}, {{9, 16}}, {9, 16}, 0},
       {OpKind::attention, AttentionAttributes{4, true}, {{9, 16}, {7, 16}, {7, 16}}, {9, 16}, 0},
       {OpKind::sequence_reverse, {}, {{9, 16}}, {9, 16}, 0},
+      {OpKind::by_bytes, ByBytesAttributes{{9, 3}, {{16, 3}}}, {{9, 16}, {4}}, {9, 3}, 1},
   };
 }
 

@@ -27,6 +27,8 @@ class ExchangeStyle {
   [[nodiscard]] virtual std::int32_t iterations() const { return 1; }
   /// Whether an exchange may end in the next iteration's forward pass.
   [[nodiscard]] virtual bool carries_over() const { return false; }
+  /// Whether ranks hold stages of the network, through which micro-batches flow.
+  [[nodiscard]] virtual bool pipelined() const { return false; }
   /// Whether `rank` runs this node itself (a store may update in its place).
   [[nodiscard]] virtual bool runs(const StepBuilder& /*builder*/, std::size_t /*node*/, std::int32_t /*rank*/) const {
     return true;

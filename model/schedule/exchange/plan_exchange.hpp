@@ -22,7 +22,9 @@ struct ExchangeSetting {
   const Stack& stack;
   const NcclLibrary& nccl;     ///< the stack's release
   const KernelModel& kernels;  ///< what a store's merges and updates take; must outlive the style
-  double batch = 1;            ///< of one rank
+  double batch = 1;            ///< of one rank and micro-batch
+  Bytes activation{4.0};       ///< of a number of a feature map
+  int micro_batches = 1;       ///< before an update
 
   [[nodiscard]] int ranks() const { return static_cast<int>(devices.size()) * nodes; }
 };
@@ -55,6 +57,8 @@ struct ExchangeKind {
 [[nodiscard]] Result<PlannedExchange> plan_nccl_store(const ExchangeSetting& setting);
 /// Everything adds up in host memory.
 [[nodiscard]] Result<PlannedExchange> plan_local_store(const ExchangeSetting& setting);
+/// Stages of the network, one on each GPU.
+[[nodiscard]] Result<PlannedExchange> plan_pipeline(const ExchangeSetting& setting);
 /// PyTorch's nn.DataParallel: one process, weights and gradients through the first GPU.
 [[nodiscard]] Result<PlannedExchange> plan_data_parallel(const ExchangeSetting& setting);
 

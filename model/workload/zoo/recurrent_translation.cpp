@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cassert>
+#include <string_view>
 
 #include "model/workload/zoo/families.hpp"
 #include "model/workload/zoo/transformer_layers.hpp"
@@ -86,53 +89,71 @@ Result<OpGraph> build_nmt(const ZooEntry& entry, const ZooOptions& options) {
   return std::move(g).finish();
 }
 
+/// Sockeye's network with more or fewer layers on each side, or other widths of cells and attention.
+struct SockeyeDefinition {
+  std::string_view name;
+  std::int64_t layers, hidden;
+};
+constexpr std::array kSockeyes = {
+    SockeyeDefinition{"sockeye", 2, 512},         SockeyeDefinition{"sockeye-1-layer", 1, 512},
+    SockeyeDefinition{"sockeye-3-layer", 3, 512}, SockeyeDefinition{"sockeye-4-layer", 4, 512},
+    SockeyeDefinition{"sockeye-5-layer", 5, 512}, SockeyeDefinition{"sockeye-h256", 2, 256},
+    SockeyeDefinition{"sockeye-h1024", 2, 1024},
+};
+
 /// One step of Sockeye's decoder beyond its cells: attention over the source, then the merge with the context. Later
 /// steps use the arrays of the first.
 TensorId sockeye_step(GraphBuilder& g, TensorId states, TensorId memory, TensorId keys, int step, const std::string& p) {
-  constexpr std::int64_t kHidden = 512;
+  const std::int64_t hidden = g.shape(keys).back();
   g.set_weights(step > 0 ? GraphBuilder::Weights::shared : GraphBuilder::Weights::own);
   const TensorId state = g.add(OpKind::gather, {states}, GatherAttributes{1}, p + "state");
-  const TensorId query = g.linear(state, kHidden, p + "query", false);
+  const TensorId query = g.linear(state, hidden, p + "query", false);
   const std::int64_t length = g.shape(keys).front();
-  TensorId pairs = g.reshape(g.add(OpKind::pairwise_add, {query, keys}, {}, p + "pairs"), {length, kHidden}, p + "flat");
+  TensorId pairs = g.reshape(g.add(OpKind::pairwise_add, {query, keys}, {}, p + "pairs"), {length, hidden}, p + "flat");
   TensorId scores = g.linear(g.activation(pairs, ActivationKind::tanh, p + "tanh"), 1, p + "score", false);
   scores = g.add(OpKind::mask, {g.reshape(scores, {1, length}, p + "scores")}, {}, p + "mask");
   const TensorId shares = g.add(OpKind::softmax, {scores}, {}, p + "softmax");
   const TensorId context = g.add(OpKind::matmul, {shares, memory}, MatmulAttributes{false}, p + "context");
-  const TensorId merged = g.linear(g.concat({state, context}, p + "concat"), kHidden, p + "merge");
+  const TensorId merged = g.linear(g.concat({state, context}, p + "concat"), hidden, p + "merge");
   g.set_weights(GraphBuilder::Weights::own);
   return g.activation(merged, ActivationKind::tanh, p + "hidden");
 }
 
 Result<OpGraph> build_sockeye(const ZooEntry& entry, const ZooOptions& options) {
-  constexpr std::int64_t kSource = 17192, kTarget = 7710, kHidden = 512;
+  constexpr std::int64_t kSource = 17192, kTarget = 7710, kEmbedding = 512;
+  const auto* d = std::find_if(kSockeyes.begin(), kSockeyes.end(), [&](const auto& row) { return row.name == entry.name; });
+  assert(d != kSockeyes.end());
+  const std::int64_t hidden = d->hidden;
   const std::int64_t steps = sequence_length(entry, options);
-  // Vietnamese targets of IWSLT15 are shorter than their English sources: 20 to 25 words on average.
-  const std::int64_t target_steps = std::max<std::int64_t>(1, steps * 26 / 30);
+  // Vietnamese targets of IWSLT15 are shorter than their English sources: 20 to 25 words on average. The longest bucket is
+  // as long on both sides.
+  constexpr std::int64_t kLongest = 100;
+  const std::int64_t target_steps = steps >= kLongest ? steps : std::max<std::int64_t>(1, steps * 26 / 30);
   GraphBuilder g = token_builder(entry, options, "sentence");
   g.counts_in("source and target token", static_cast<double>(steps + target_steps));
-  TensorId x = token_embedding(g, g.input(), kSource, kHidden, "source_embed");
+  TensorId x = token_embedding(g, g.input(), kSource, kEmbedding, "source_embed");
   const auto turn = [&](TensorId y, const std::string& name) { return g.add(OpKind::sequence_reverse, {y}, {}, name); };
-  const TensorId ahead = lstm(g, x, kHidden / 2, "encoder_birnn_forward");
-  const TensorId back = lstm(g, turn(x, "encoder_reverse"), kHidden / 2, "encoder_birnn_backward");
+  const TensorId ahead = lstm(g, x, hidden / 2, "encoder_birnn_forward");
+  const TensorId back = lstm(g, turn(x, "encoder_reverse"), hidden / 2, "encoder_birnn_backward");
   x = g.concat({ahead, turn(back, "encoder_reverse_back")}, "encoder_birnn");
-  const TensorId memory = lstm(g, x, kHidden, "encoder_rnn");
-  const TensorId keys = g.linear(memory, kHidden, "attention_keys", false);
-  // Both states of both decoder layers start from the encoder's last state.
+  for (std::int64_t i = 1; i < d->layers; ++i) x = lstm(g, x, hidden, i == 1 ? "encoder_rnn" : fmt::format("encoder_rnn{}", i));
+  const TensorId memory = x;
+  const TensorId keys = g.linear(memory, hidden, "attention_keys", false);
+  // Both states of every decoder layer start from the encoder's last state.
   const TensorId last = g.add(OpKind::gather, {memory}, GatherAttributes{1}, "encoder_last");
   std::vector<TensorId> starts;
-  for (int i = 0; i < 4; ++i) {
+  for (std::int64_t i = 0; i < 2 * d->layers; ++i) {
     const std::string name = fmt::format("decoder_init{}", i);
-    starts.push_back(g.activation(g.linear(last, kHidden, name), ActivationKind::tanh, name + "_tanh"));
+    starts.push_back(g.activation(g.linear(last, hidden, name), ActivationKind::tanh, name + "_tanh"));
   }
-  TensorId y = token_embedding(g, g.another_input(Shape{target_steps}, "target"), kTarget, kHidden, "target_embed");
+  TensorId y = token_embedding(g, g.another_input(Shape{target_steps}, "target"), kTarget, kEmbedding, "target_embed");
   const TensorId start = g.add(OpKind::concat, starts, ConcatAttributes{0}, "decoder_init");
   y = g.concat({y, g.add(OpKind::gather, {start}, GatherAttributes{target_steps}, "decoder_feed")}, "decoder_concat");
-  y = lstm(g, y, kHidden, "decoder_rnn0", true);
-  y = lstm(g, y, kHidden, "decoder_rnn1", true);
-  std::vector<TensorId> hidden;
-  for (int t = 0; t < target_steps; ++t) hidden.push_back(sockeye_step(g, y, memory, keys, t, fmt::format("decoder_t{}_", t)));
-  const TensorId all = hidden.size() == 1 ? hidden.front() : g.add(OpKind::concat, hidden, ConcatAttributes{0}, "decoder_hidden");
+  for (std::int64_t i = 0; i < d->layers; ++i) y = lstm(g, y, hidden, fmt::format("decoder_rnn{}", i), true);
+  std::vector<TensorId> outputs;
+  for (int t = 0; t < target_steps; ++t) outputs.push_back(sockeye_step(g, y, memory, keys, t, fmt::format("decoder_t{}_", t)));
+  const TensorId all =
+      outputs.size() == 1 ? outputs.front() : g.add(OpKind::concat, outputs, ConcatAttributes{0}, "decoder_hidden");
   g.softmax_loss(g.linear(all, kTarget, "output"), "softmax");
   return std::move(g).finish();
 }
@@ -157,8 +178,8 @@ Result<OpGraph> build_reference(const ZooEntry& entry, const ZooOptions& options
 }  // namespace
 
 void append_recurrent_translation(std::vector<ZooEntry>& entries) {
-  const auto add = [&](ZooEntry entry, const char* layers) {
-    entry.layers = layers;
+  const auto add = [&](ZooEntry entry, std::string layers) {
+    entry.layers = std::move(layers);
     entry.dominant_layer = "lstm";
     entries.push_back(std::move(entry));
   };
@@ -166,7 +187,9 @@ void append_recurrent_translation(std::vector<ZooEntry>& entries) {
   // Lengths after padding: 26 words a sentence on average in batches sorted by length.
   add(sequence_entry("gnmt", "pytorch", kTranslation, "WMT16 English-German", 32, 128, kGnmt, build_gnmt), "8");
   add(sequence_entry("nmt", "tf", kTranslation, "IWSLT15 English-Vietnamese", 30, 128, kNmt, build_nmt), "4");
-  add(sequence_entry("sockeye", "mxnet", kTranslation, "IWSLT15 English-Vietnamese", 30, 64, kSockeye, build_sockeye), "5");
+  for (const SockeyeDefinition& d : kSockeyes)
+    add(sequence_entry(std::string(d.name), "mxnet", kTranslation, "IWSLT15 English-Vietnamese", 30, 64, kSockeye, build_sockeye),
+        fmt::format("{}", 2 * d.layers + 1));
   add(sequence_entry("lstm_seq2seq", "pytorch", "sequence to sequence", "none", 128, 32, kReference, build_reference), "8");
 }
 

@@ -1,0 +1,183 @@
+#include "model/workload/onnx/patterns.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <optional>
+
+namespace tbdsim::onnx {
+namespace {
+
+class Finder {
+ public:
+  explicit Finder(const ValueGraph& graph) : graph_(graph), lifts_(graph.nodes.size()) {}
+
+  std::vector<Lift> find() {
+    for (const NodeIndex node : graph_.order) {
+      const std::string_view type = this->type(node);
+      if (type == "ReduceMean") layer_norm(node);
+      if (type == "InstanceNormalization") group_norm(node);
+      if (type == "Erf") gelu_by_erf(node);
+      if (type == "Tanh") gelu_by_tanh(node);
+      if (type == "Sigmoid") gated(node, Pattern::silu);
+      if (type == "HardSigmoid") gated(node, Pattern::hardswish);
+    }
+    return std::move(lifts_);
+  }
+
+ private:
+  const ValueGraph& graph_;
+  std::vector<Lift> lifts_;
+
+  [[nodiscard]] std::string_view type(NodeIndex node) const {
+    return node == kAbsent ? std::string_view{} : graph_.node(node).text->type;
+  }
+  [[nodiscard]] ValueIndex input(NodeIndex node, std::size_t i) const {
+    const auto& inputs = graph_.node(node).inputs;
+    return i < inputs.size() ? inputs[i] : kAbsent;
+  }
+  [[nodiscard]] ValueIndex output(NodeIndex node) const {
+    const auto& outputs = graph_.node(node).outputs;
+    return outputs.empty() ? kAbsent : outputs.front();
+  }
+  [[nodiscard]] NodeIndex producer(ValueIndex value) const { return value == kAbsent ? kAbsent : graph_.value(value).producer; }
+
+  /// The only node that reads what `node` makes, if it is of `wanted` type.
+  [[nodiscard]] NodeIndex next(NodeIndex node, std::string_view wanted) const {
+    if (node == kAbsent || output(node) == kAbsent) return kAbsent;
+    const Value& made = graph_.value(output(node));
+    if (made.is_output || made.readers.size() != 1 || type(made.readers.front()) != wanted) return kAbsent;
+    return made.readers.front();
+  }
+
+  /// The input of a node with two inputs that is not `known`.
+  [[nodiscard]] ValueIndex other(NodeIndex node, ValueIndex known) const {
+    if (node == kAbsent || graph_.node(node).inputs.size() != 2) return kAbsent;
+    return input(node, 0) == known ? input(node, 1) : input(node, 0);
+  }
+
+  [[nodiscard]] bool is(ValueIndex value, Origin origin) const {
+    return value != kAbsent && graph_.value(value).origin == origin;
+  }
+
+  /// The next node, where its other input is of that origin.
+  [[nodiscard]] NodeIndex next_with(NodeIndex node, std::string_view wanted, Origin origin) const {
+    const NodeIndex found = next(node, wanted);
+    return found != kAbsent && is(other(found, output(node)), origin) ? found : kAbsent;
+  }
+
+  void lift(NodeIndex end, Lift what, std::initializer_list<NodeIndex> inner) {
+    for (const NodeIndex node : inner)
+      if (node != kAbsent && node != end) lifts_[static_cast<std::size_t>(node)].pattern = Pattern::inner;
+    lifts_[static_cast<std::size_t>(end)] = what;
+  }
+
+  [[nodiscard]] bool is_free(NodeIndex node) const {
+    return node == kAbsent || lifts_[static_cast<std::size_t>(node)].pattern == Pattern::none;
+  }
+
+  /// Scale and shift by trained arrays after `node`.
+  struct Affine {
+    NodeIndex scale = kAbsent, shift = kAbsent;
+    ValueIndex gamma = kAbsent, beta = kAbsent;
+  };
+  [[nodiscard]] Affine affine_after(NodeIndex node) const {
+    Affine a;
+    a.scale = next_with(node, "Mul", Origin::parameter);
+    if (a.scale == kAbsent) return a;
+    a.gamma = other(a.scale, output(node));
+    a.shift = next_with(a.scale, "Add", Origin::parameter);
+    if (a.shift != kAbsent) a.beta = other(a.shift, output(a.scale));
+    return a;
+  }
+
+  void layer_norm(NodeIndex mean) {
+    const NodeIndex difference = next(mean, "Sub");
+    if (difference == kAbsent || input(difference, 0) != input(mean, 0) || !is(input(mean, 0), Origin::data)) return;
+    const auto& readers = graph_.value(output(difference)).readers;
+    NodeIndex square = kAbsent, ratio = kAbsent;
+    for (const NodeIndex reader : readers) {
+      if (type(reader) == "Pow" || type(reader) == "Mul") square = reader;
+      if (type(reader) == "Div" && input(reader, 0) == output(difference)) ratio = reader;
+    }
+    if (square == kAbsent || ratio == kAbsent || graph_.value(output(difference)).is_output) return;
+    const std::size_t expected = type(square) == "Mul" ? 3 : 2;  // squaring by a product reads it twice
+    const NodeIndex variance = next(square, "ReduceMean");
+    const NodeIndex guarded = variance == kAbsent ? kAbsent : next_with(variance, "Add", Origin::constant);
+    const NodeIndex root = next(guarded, "Sqrt");
+    if (readers.size() != expected || root == kAbsent || next(root, "Div") != ratio) return;
+    const Affine a = affine_after(ratio);
+    const NodeIndex end = a.shift != kAbsent ? a.shift : a.scale != kAbsent ? a.scale : ratio;
+    lift(end, {Pattern::layer_norm, input(mean, 0), a.gamma, a.beta},
+         {mean, difference, square, variance, guarded, root, ratio, a.scale, a.shift});
+  }
+
+  void group_norm(NodeIndex norm) {
+    const NodeIndex before = producer(input(norm, 0)), after = next(norm, "Reshape");
+    if (type(before) != "Reshape" || after == kAbsent || next(before, "InstanceNormalization") != norm) return;
+    if (!is(input(before, 0), Origin::data) || !is(input(norm, 1), Origin::constant)) return;
+    const Affine a = affine_after(after);
+    if (a.shift == kAbsent) return;
+    lift(a.shift, {Pattern::group_norm, input(before, 0), a.gamma, a.beta, kAbsent, kAbsent, input(norm, 1)},
+         {before, norm, after, a.scale});
+  }
+
+  /// (1 + y) of `wave`, times x and a half in whichever order; `inside` are the nodes before `wave`.
+  void finish_gelu(NodeIndex wave, ValueIndex x, std::initializer_list<NodeIndex> inside) {
+    const NodeIndex plus = next_with(wave, "Add", Origin::constant), gate = next(plus, "Mul");
+    if (gate == kAbsent) return;
+    const ValueIndex factor = other(gate, output(plus));
+    const NodeIndex halves = producer(factor);
+    const bool half_before = factor != x && type(halves) == "Mul" && (input(halves, 0) == x || input(halves, 1) == x) &&
+                             is(other(halves, x), Origin::constant) && next(halves, "Mul") == gate;
+    const NodeIndex half_after = factor == x ? next_with(gate, "Mul", Origin::constant) : kAbsent;
+    if (factor == kAbsent || (!half_before && half_after == kAbsent)) return;
+    const NodeIndex end = half_before ? gate : half_after;
+    lift(end, {Pattern::gelu, x}, {wave, plus, gate, half_before ? halves : kAbsent});
+    for (const NodeIndex node : inside)
+      if (node != kAbsent) lifts_[static_cast<std::size_t>(node)].pattern = Pattern::inner;
+  }
+
+  void gelu_by_erf(NodeIndex erf) {
+    const NodeIndex scaled = producer(input(erf, 0));
+    if ((type(scaled) != "Div" && type(scaled) != "Mul") || next(scaled, "Erf") != erf) return;
+    const bool first = is(input(scaled, 0), Origin::data);
+    const ValueIndex x = input(scaled, first ? 0 : 1);
+    if (!is(x, Origin::data) || !is(other(scaled, x), Origin::constant)) return;
+    finish_gelu(erf, x, {scaled});
+  }
+
+  /// tanh(c (x + d x^3)), the cube as a power or as products.
+  void gelu_by_tanh(NodeIndex tanh) {
+    const NodeIndex scaled = producer(input(tanh, 0));
+    if (type(scaled) != "Mul" || next(scaled, "Tanh") != tanh) return;
+    const bool first = !is(input(scaled, 0), Origin::constant);
+    const NodeIndex sum = producer(input(scaled, first ? 0 : 1));
+    if (type(sum) != "Add" || next(sum, "Mul") != scaled) return;
+    for (const std::size_t side : {std::size_t{0}, std::size_t{1}}) {
+      const ValueIndex x = input(sum, side);
+      const NodeIndex term = producer(input(sum, 1 - side));
+      if (type(term) != "Mul" || next(term, "Add") != sum) continue;
+      const bool cube_first = !is(input(term, 0), Origin::constant);
+      const NodeIndex cube = producer(input(term, cube_first ? 0 : 1));
+      if (type(cube) != "Pow" || input(cube, 0) != x || next(cube, "Mul") != term) continue;
+      return finish_gelu(tanh, x, {scaled, sum, term, cube});
+    }
+  }
+
+  void gated(NodeIndex gate, Pattern pattern) {
+    const NodeIndex product = next(gate, "Mul");
+    if (product == kAbsent || other(product, output(gate)) != input(gate, 0) || !is_free(gate)) return;
+    lift(product, {pattern, input(gate, 0)}, {gate});
+  }
+};
+
+}  // namespace
+
+std::vector<Lift> find_patterns(const ValueGraph& graph, bool fused_attention) {
+  std::vector<Lift> lifts = Finder(graph).find();
+  if (fused_attention) find_attention(graph, lifts);
+  return lifts;
+}
+
+}  // namespace tbdsim::onnx

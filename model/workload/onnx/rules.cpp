@@ -1,0 +1,131 @@
+#include "model/workload/onnx/rules.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace tbdsim::onnx {
+namespace {
+
+// Sorted by type, for the search below.
+constexpr std::array kRules{
+    Rule{"Abs", infer_unary, emit_by_bytes},
+    Rule{"Add", infer_elementwise, emit_add},
+    Rule{"And", infer_elementwise, emit_by_bytes},
+    Rule{"ArgMax", infer_reduce, emit_by_bytes},
+    Rule{"ArgMin", infer_reduce, emit_by_bytes},
+    Rule{"AveragePool", nullptr, emit_pool},
+    Rule{"BatchNormalization", infer_same, emit_batch_norm},
+    Rule{"Cast", infer_cast, emit_alias},
+    Rule{"Ceil", infer_unary, emit_by_bytes},
+    Rule{"Celu", infer_same, emit_by_bytes},
+    Rule{"Clip", infer_same, emit_clip},
+    Rule{"Concat", infer_concat, emit_concat},
+    Rule{"Constant", infer_constant, nullptr},
+    Rule{"ConstantOfShape", infer_constant_of_shape, nullptr},
+    Rule{"Conv", nullptr, emit_convolution},
+    Rule{"ConvTranspose", nullptr, emit_transposed_convolution},
+    Rule{"Cos", infer_same, emit_by_bytes},
+    Rule{"CumSum", infer_same, emit_by_bytes},
+    Rule{"Div", infer_elementwise, emit_multiply},
+    Rule{"Dropout", infer_same, emit_dropout},
+    Rule{"Elu", infer_same, emit_by_bytes},
+    Rule{"Equal", infer_elementwise, emit_by_bytes},
+    Rule{"Erf", infer_same, emit_by_bytes},
+    Rule{"Exp", infer_same, emit_by_bytes},
+    Rule{"Expand", infer_expand, emit_by_bytes},
+    Rule{"Flatten", infer_flatten, emit_alias},
+    Rule{"Floor", infer_unary, emit_by_bytes},
+    Rule{"GRU", nullptr, emit_recurrent},
+    Rule{"Gather", infer_gather, emit_gather},
+    Rule{"Gelu", infer_same, emit_activation},
+    Rule{"Gemm", infer_gemm, emit_gemm},
+    Rule{"GlobalAveragePool", nullptr, emit_global_pool},
+    Rule{"GlobalMaxPool", nullptr, emit_global_pool},
+    Rule{"Greater", infer_elementwise, emit_by_bytes},
+    Rule{"GreaterOrEqual", infer_elementwise, emit_by_bytes},
+    Rule{"HardSigmoid", infer_same, emit_activation},
+    Rule{"HardSwish", infer_same, emit_activation},
+    Rule{"Identity", infer_same, emit_alias},
+    Rule{"InstanceNormalization", infer_same, emit_instance_norm},
+    Rule{"LRN", infer_same, emit_local_response_norm},
+    Rule{"LSTM", nullptr, emit_recurrent},
+    Rule{"LayerNormalization", infer_same, emit_layer_norm},
+    Rule{"LeakyRelu", infer_same, emit_by_bytes},
+    Rule{"Less", infer_elementwise, emit_by_bytes},
+    Rule{"LessOrEqual", infer_elementwise, emit_by_bytes},
+    Rule{"Log", infer_same, emit_by_bytes},
+    Rule{"LogSoftmax", infer_same, emit_softmax},
+    Rule{"MatMul", infer_matmul, emit_matmul},
+    Rule{"Max", infer_elementwise, emit_by_bytes},
+    Rule{"MaxPool", nullptr, emit_pool},
+    Rule{"Mean", infer_elementwise, emit_by_bytes},
+    Rule{"Min", infer_elementwise, emit_by_bytes},
+    Rule{"Mish", infer_same, emit_by_bytes},
+    Rule{"Mod", infer_elementwise, emit_by_bytes},
+    Rule{"Mul", infer_elementwise, emit_multiply},
+    Rule{"Neg", infer_unary, emit_by_bytes},
+    Rule{"NegativeLogLikelihoodLoss", nullptr, emit_loss},
+    Rule{"Not", infer_unary, emit_by_bytes},
+    Rule{"Or", infer_elementwise, emit_by_bytes},
+    Rule{"PRelu", infer_same, emit_by_bytes},
+    Rule{"Pad", infer_pad, emit_pad},
+    Rule{"Pow", infer_elementwise, emit_by_bytes},
+    Rule{"RNN", nullptr, emit_recurrent},
+    Rule{"Range", infer_range, nullptr},
+    Rule{"Reciprocal", infer_unary, emit_by_bytes},
+    Rule{"ReduceL1", infer_reduce, emit_reduce},
+    Rule{"ReduceL2", infer_reduce, emit_reduce},
+    Rule{"ReduceLogSumExp", infer_reduce, emit_reduce},
+    Rule{"ReduceMax", infer_reduce, emit_reduce},
+    Rule{"ReduceMean", infer_reduce, emit_reduce},
+    Rule{"ReduceMin", infer_reduce, emit_reduce},
+    Rule{"ReduceProd", infer_reduce, emit_reduce},
+    Rule{"ReduceSum", infer_reduce, emit_reduce},
+    Rule{"ReduceSumSquare", infer_reduce, emit_reduce},
+    Rule{"Relu", infer_same, emit_activation},
+    Rule{"Reshape", infer_reshape, emit_alias},
+    Rule{"Resize", nullptr, emit_resize},
+    Rule{"Round", infer_unary, emit_by_bytes},
+    Rule{"Selu", infer_same, emit_by_bytes},
+    Rule{"Shape", infer_shape_of, nullptr},
+    Rule{"Sigmoid", infer_same, emit_activation},
+    Rule{"Sign", infer_same, emit_by_bytes},
+    Rule{"Sin", infer_same, emit_by_bytes},
+    Rule{"Size", infer_shape_of, nullptr},
+    Rule{"Slice", infer_slice, emit_slice},
+    Rule{"Softmax", infer_same, emit_softmax},
+    Rule{"SoftmaxCrossEntropyLoss", nullptr, emit_loss},
+    Rule{"Softplus", infer_same, emit_by_bytes},
+    Rule{"Softsign", infer_same, emit_by_bytes},
+    Rule{"Split", infer_split, emit_split},
+    Rule{"Sqrt", infer_unary, emit_by_bytes},
+    Rule{"Squeeze", infer_squeeze, emit_alias},
+    Rule{"Sub", infer_elementwise, emit_add},
+    Rule{"Sum", infer_elementwise, emit_add},
+    Rule{"Tanh", infer_same, emit_activation},
+    Rule{"ThresholdedRelu", infer_same, emit_by_bytes},
+    Rule{"Tile", infer_tile, emit_by_bytes},
+    Rule{"Transpose", infer_transpose, emit_transpose},
+    Rule{"Trilu", infer_same, emit_by_bytes},
+    Rule{"Unsqueeze", infer_unsqueeze, emit_alias},
+    Rule{"Upsample", nullptr, emit_resize},
+    Rule{"Where", infer_elementwise, emit_by_bytes},
+    Rule{"Xor", infer_elementwise, emit_by_bytes},
+};
+
+constexpr bool in_order() {
+  for (std::size_t i = 1; i < kRules.size(); ++i)
+    if (!(kRules[i - 1].type < kRules[i].type)) return false;
+  return true;
+}
+static_assert(in_order(), "find_rule searches by halves");
+
+}  // namespace
+
+const Rule* find_rule(std::string_view type) {
+  const auto row = std::lower_bound(kRules.begin(), kRules.end(), type,
+                                    [](const Rule& rule, std::string_view name) { return rule.type < name; });
+  return row != kRules.end() && row->type == type ? &*row : nullptr;
+}
+
+}  // namespace tbdsim::onnx
