@@ -27,8 +27,16 @@ std::optional<double> peak_fraction(const Metric& metric, const MeasuredRun& run
     return std::nullopt;
   }
   const Seconds ideal = metric.flop_share * prediction.flop_per_step_per_gpu / prediction.peak;
-  const Seconds measured(metric.kind == MetricKind::rate ? prediction.global_batch / run.measured : run.measured);
+  const double units = prediction.global_batch * units_per_sample(prediction, run.unit).value_or(1.0);
+  const Seconds measured(metric.kind == MetricKind::rate ? units / run.measured : run.measured);
   return ideal / measured;
+}
+
+/// Throughput in the row's unit. Expects one that the network counts.
+Ranged<double> rate_in(const Prediction& prediction, const std::string& unit) {
+  const double units = units_per_sample(prediction, unit).value_or(1.0);
+  const Ranged<double>& samples = prediction.throughput;
+  return {units * samples.value, units * samples.low, units * samples.high};
 }
 
 AssessedRow skipped(AssessedRow row, std::string reason) {
@@ -88,8 +96,11 @@ AssessedRow assess_row(const Predictor& predictor, const CollectivePredictor& co
   options.largest_batch = run.metric == "max_batch_per_gpu";
   const Result<Prediction> prediction = predictor(options);
   if (!prediction) return skipped(std::move(result), reason(prediction));
+  if (run.metric == "throughput" && !units_per_sample(*prediction, run.unit))
+    return skipped(std::move(result), fmt::format("{} does not count {}", prediction->model, run.unit));
   const std::optional<Ranged<double>> value = run.metric == "efficiency" ? scaling_efficiency(predictor, run.options, *prediction)
-                                                                         : metric_value(*prediction, run.metric);
+                                              : run.metric == "throughput" ? rate_in(*prediction, run.unit)
+                                                                           : metric_value(*prediction, run.metric);
   if (!value) return skipped(std::move(result), fmt::format("a step's prediction has no {}", run.metric));
   result = compared(std::move(result), *value);
   if (!result.row.skipped.empty()) return result;

@@ -17,6 +17,14 @@ constexpr Bytes kNumber{4.0};
 /// What the page cache may take of a host's memory before programs run short. Assumed.
 constexpr double kCacheShare = 0.8;
 
+// Networks that learn from what they do take steps of environments, by default of this one.
+constexpr std::string_view kEnvironmentStep = "environment step", kEnvironment = "atari";
+
+/// What an input must hold for this network.
+std::string sample_unit(const OpGraph& graph) {
+  return graph.part_unit == kEnvironmentStep ? std::string(kEnvironmentStep) : graph.input_unit;
+}
+
 /// One sample as the network takes it.
 Bytes decoded_bytes(const OpGraph& graph) { return static_cast<double>(elements(graph.tensors.front().shape)) * kNumber; }
 
@@ -25,7 +33,8 @@ InputPipeline make_pipeline(const InputSource& source, const PredictOptions& opt
   const InputSettings& settings = configuration.stack.input;
   const Host& host = configuration.hardware().host;
   InputPipeline pipeline;
-  pipeline.mode = source.environment ? InputMode::barrier : settings.mode;
+  // Each environment goes on when it is free; workers of asynchronous methods do not wait for each other.
+  pipeline.mode = source.environment ? InputMode::stream : settings.mode;
   pipeline.prefetch = settings.prefetch;
   pipeline.copy_overlaps = settings.copy_overlaps && settings.pinned;
   pipeline.spread = source.spread;
@@ -35,6 +44,12 @@ InputPipeline make_pipeline(const InputSource& source, const PredictOptions& opt
   const int most = std::max(1, host.cores - 1);
   pipeline.cores = most;
   pipeline.threads = settings.threads > 0 ? std::min(settings.threads, most) : most;
+  if (source.environment) {
+    // One environment for each sample of a step.
+    const double environments = static_cast<double>(options.batch.value_or(configuration.network_graph().graph.default_batch)) *
+                                static_cast<double>(configuration.devices.size());
+    pipeline.threads = static_cast<int>(std::min<double>(most, environments));
+  }
   if (options.workers) pipeline.threads = *options.workers;
   if (configuration.exchange == "nccl") {
     const StoreSettings& store = configuration.stack.store;
@@ -127,21 +142,23 @@ std::string later_epochs(const Configuration& configuration, InputPipeline pipel
 }  // namespace
 
 Errors choose_input(Session& session, const PredictOptions& options, Configuration& configuration) {
-  const std::string wanted = options.mock_loader     ? "synthetic"
-                             : options.input.empty() ? configuration.stack.input.name
-                                                     : options.input;
+  const std::string unit = sample_unit(configuration.network_graph().graph);
+  const std::string wanted = options.mock_loader        ? "synthetic"
+                             : !options.input.empty()   ? options.input
+                             : unit == kEnvironmentStep ? std::string(kEnvironment)
+                                                        : configuration.stack.input.name;
   configuration.input = "synthetic";
   configuration.seed = static_cast<std::uint64_t>(options.seed);
   configuration.mock_trainer = options.mock_trainer;
   const OpGraph& graph = configuration.network_graph().graph;
-  const bool images = graph.input_unit == "image";
+  const bool images = unit == "image";
   if (options.workers && *options.workers < 1) return {{fmt::format("--workers {}: expected at least 1", *options.workers)}};
   Errors errors;
-  if (fold_name(wanted) != "synthetic" && (images || !options.input.empty())) {
+  if (fold_name(wanted) != "synthetic" && (images || unit == kEnvironmentStep || !options.input.empty())) {
     const auto source = load_input(session.catalogue(), wanted);
     if (!source) return source.error();
-    if (source->unit != graph.input_unit)
-      return {{fmt::format("--input {} holds {}s; {} takes {}s", source->name, source->unit, graph.name, graph.input_unit)}};
+    if (source->unit != unit)
+      return {{fmt::format("--input {} holds {}s; {} takes {}s", source->name, source->unit, graph.name, unit)}};
     configuration.input = source->name;
     configuration.environments = source->environment;
     const bool own = configuration.stack.input.decode > Seconds(0.0) && images;

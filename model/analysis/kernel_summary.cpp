@@ -12,8 +12,8 @@ constexpr std::size_t kListed = 5;
 
 struct Gathered {
   KernelGroup group;
-  Seconds useful;  ///< time x utilisation
-  std::map<std::string, Seconds> bounds;
+  Seconds useful, resident;  ///< time x utilisation, time x occupancy
+  std::map<std::string, Seconds> bounds, stalls;
 };
 
 std::string longest(const std::map<std::string, Seconds>& times) {
@@ -28,7 +28,8 @@ double share(Seconds part, Seconds whole) { return whole > Seconds(0.0) ? part /
 KernelSummary summarize_kernels(const Prediction& prediction) {
   std::map<std::pair<std::string, std::string>, Gathered> gathered;
   KernelSummary summary;
-  Seconds useful;
+  Seconds useful, resident;
+  std::map<std::string, Seconds> stalls;
   for (const KernelTime& kernel : prediction.kernels) {
     Gathered& of_name = gathered[{kernel.name, kernel.algorithm}];
     of_name.group.name = kernel.name;
@@ -36,13 +37,23 @@ KernelSummary summarize_kernels(const Prediction& prediction) {
     ++of_name.group.launches;
     of_name.group.time += kernel.time;
     of_name.useful += kernel.time * kernel.fp32_utilization;
+    of_name.resident += kernel.time * kernel.occupancy;
     of_name.bounds[kernel.bound] += kernel.time;
+    of_name.stalls[kernel.stall] += kernel.time;
+    stalls[kernel.stall] += kernel.time;
+    resident += kernel.time * kernel.occupancy;
     summary.time += kernel.time;
     useful += kernel.time * kernel.fp32_utilization;
   }
   summary.mean_fp32_utilization = share(useful, summary.time);
+  summary.mean_occupancy = share(resident, summary.time);
+  for (const auto& [reason, time] : stalls) summary.stalls.emplace_back(reason, share(time, summary.time));
+  std::stable_sort(summary.stalls.begin(), summary.stalls.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
   for (auto& [key, entry] : gathered) {
     entry.group.bound = longest(entry.bounds);
+    entry.group.stall = longest(entry.stalls);
+    entry.group.occupancy = share(entry.resident, entry.group.time);
     entry.group.time_share = share(entry.group.time, summary.time);
     entry.group.fp32_utilization = share(entry.useful, entry.group.time);
     summary.groups.push_back(std::move(entry.group));

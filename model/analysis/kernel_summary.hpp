@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/analysis/predict.hpp"
@@ -15,6 +16,8 @@ struct KernelGroup {
   Seconds time;
   double time_share = 0;        ///< of all kernels' time
   double fp32_utilization = 0;  ///< weighted by time
+  double occupancy = 0;         ///< the same, as modelled
+  std::string stall;            ///< of most of its time, as modelled
 };
 
 /// Kernels of one step by (name, algorithm), longest first.
@@ -22,6 +25,9 @@ struct KernelSummary {
   std::vector<KernelGroup> groups;
   Seconds time;                      ///< of all kernels
   double mean_fp32_utilization = 0;  ///< weighted by time
+  double mean_occupancy = 0;         ///< the same
+  /// Likely stall reasons with their parts of the time, largest first.
+  std::vector<std::pair<std::string, double>> stalls;
   /// Indices into `groups` of the longest groups whose utilisation is below, and not below, the mean: the methodology
   /// of "TBD: Benchmarking and Analyzing Deep Neural Network Training" (Zhu et al., IISWC 2018, tables 5 and 6).
   std::vector<std::size_t> long_below_mean, long_above_mean;

@@ -12,7 +12,9 @@ Result<LoweredJob> lower_job(Session& session, const Configuration& configuratio
   const Workload& workload = configuration.network_graph();
   auto kernels = KernelModel::make(system.device, configuration.precision, configuration.stack, **configuration.constants);
   if (!kernels) return tl::make_unexpected(kernels.error());
-  const auto library = session.nccl(configuration.stack.nccl, system.device.architecture);
+  // NCCL 1 stays within a machine: what crosses machines under such a stack (Horovod) brings NCCL 2 along.
+  const bool old = configuration.stack.nccl.rfind("1.", 0) == 0 && configuration.nodes > 1;
+  const auto library = session.nccl(old ? "2.0" : configuration.stack.nccl, system.device.architecture);
   if (!*library) return tl::make_unexpected(library->error());
   const Precision precision = configuration.precision;
   const bool half = precision == Precision::fp16 || precision == Precision::bf16;

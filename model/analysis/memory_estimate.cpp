@@ -8,12 +8,25 @@
 
 namespace tbdsim {
 
+namespace {
+
+/// Arrays per parameter that PyTorch's Adam makes besides its states: the root of the second moment, and when it goes through
+/// parameters one by one also the root over its bias correction. Fused kernels (Apex, TensorFlow, MXNet) make none.
+/// Source: pytorch/pytorch v2.1 torch/optim/adam.py.
+double update_arrays(const Stack& stack, const Optimizer& optimizer) {
+  if (stack.framework != "pytorch" || stack.variant == "apex" || optimizer.name != "adam") return 0.0;
+  return stack.update == UpdateKind::multi_tensor ? 1.0 : 2.0;
+}
+
+}  // namespace
+
 StepMemory estimate_memory(const Configuration& configuration, std::span<const StepNode> nodes, std::span<const NodeCost> costs) {
   const bool half = configuration.precision != Precision::fp32 && configuration.precision != Precision::tf32;
   FootprintOptions options;
   options.batch = configuration.batch;
   options.element = half ? Bytes(2.0) : Bytes(4.0);
   options.optimizer_states = configuration.optimizer.states;
+  options.update_arrays = update_arrays(configuration.stack, configuration.optimizer);
   options.master_weights = configuration.precision == Precision::amp;
   options.ranks = configuration.gpus;
   options.ranks_per_node = static_cast<int>(configuration.devices.size());

@@ -1,6 +1,7 @@
 #include "model/analysis/metric.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace tbdsim {
 namespace {
@@ -68,6 +69,22 @@ const std::vector<Metric>& metrics() {
 const Metric* find_metric(std::string_view name) {
   const auto found = std::find_if(metrics().begin(), metrics().end(), [&](const Metric& metric) { return metric.name == name; });
   return found == metrics().end() ? nullptr : &*found;
+}
+
+bool is_rate_unit(std::string_view unit) {
+  constexpr std::array<std::string_view, 7> kUnits{
+      "samples/s",       "tokens/s",      "target tokens/s",    "source and target tokens/s",
+      "audio seconds/s", "real images/s", "environment steps/s"};
+  return std::find(kUnits.begin(), kUnits.end(), unit) != kUnits.end();
+}
+
+std::optional<double> units_per_sample(const Prediction& prediction, std::string_view unit) {
+  if (unit.empty() || unit == "samples/s") return 1.0;
+  const std::string own = prediction.part_unit + "s/s";
+  const bool tokens =
+      unit == "tokens/s" && own.size() >= unit.size() && own.compare(own.size() - unit.size(), unit.size(), unit) == 0;
+  if (unit != own && !tokens) return std::nullopt;
+  return prediction.parts_per_sample;
 }
 
 std::vector<std::string> metric_names() {

@@ -30,6 +30,12 @@ struct Metric {
 [[nodiscard]] const Metric* find_metric(std::string_view name);  ///< null if there is none
 [[nodiscard]] std::vector<std::string> metric_names();
 
+/// Whether a throughput may be measured in `unit`: samples, or what networks count besides them ("tokens/s", "audio seconds/s").
+[[nodiscard]] bool is_rate_unit(std::string_view unit);
+/// How many of `unit` (empty: samples) a sample of the prediction holds; nullopt if its network counts something else. Tokens are
+/// those of its own kind of network, source and target together where both are counted.
+[[nodiscard]] std::optional<double> units_per_sample(const Prediction& prediction, std::string_view unit);
+
 /// What `prediction` says of a metric, in the metric's unit; nullopt if a prediction of a step does not hold it
 /// (max_batch_per_gpu, bus_bandwidth, efficiency). Of several GPUs, memory is that of the fullest.
 ///

@@ -7,6 +7,7 @@
 #include "model/analysis/configure.hpp"
 #include "model/analysis/cost.hpp"
 #include "model/analysis/input_stage.hpp"
+#include "model/analysis/length_buckets.hpp"
 #include "model/analysis/lowered_job.hpp"
 #include "model/analysis/max_batch.hpp"
 #include "model/analysis/rank_waits.hpp"
@@ -33,6 +34,8 @@ void identify(const Configuration& configuration, Prediction& p) {
   p.model = workload.graph.name;
   p.variant = workload.graph.variant;
   p.input_unit = workload.graph.input_unit;
+  p.part_unit = workload.graph.part_unit;
+  p.parts_per_sample = workload.graph.parts_per_sample;
   p.stack = configuration.stack.id;
   p.stack_file = configuration.stack.file;
   p.stack_sha256 = configuration.stack.sha256;
@@ -106,6 +109,15 @@ void tell_cost(const System& system, const std::vector<Price>& prices, Predictio
     p.joule_per_sample = power->base() * p.gpus / p.throughput.value;
 }
 
+/// Cores of a node that work, by what for, over all it has.
+void tell_cpu(const Configuration& configuration, const StepTimes& times, Utilization& u) {
+  const Seconds available = times.step * static_cast<double>(configuration.hardware().host.cores);
+  u.cpu_launch = times.host_busy * static_cast<double>(configuration.devices.size()) / available;
+  (configuration.environments ? u.cpu_environment : u.cpu_input) = times.decoding / available;
+  u.cpu_server = times.serving / available;
+  u.cpu = std::min(1.0, u.cpu_launch + u.cpu_input + u.cpu_environment + u.cpu_server);
+}
+
 /// Standard deviation that the host adds where a framework unrolls recurrent cells into its own small operators. Its cost per
 /// operator is known from convolutional networks alone (25 us for MXNet, launches included), published profiles of
 /// launches say 5 to 6 us: a factor of 4.5 between the bounds of an 80 % range, on the part of the step that the host takes.
@@ -121,6 +133,7 @@ double cell_dispatch_spread(const Configuration& configuration, const StepTimes&
 }  // namespace
 
 Result<Prediction> predict(Session& session, const PredictOptions& options) {
+  if (options.buckets) return predict_buckets(session, options);
   auto configured = configure(session, options);
   if (!configured) return tl::make_unexpected(configured.error());
   const Configuration& configuration = *configured;
@@ -163,9 +176,7 @@ Result<Prediction> predict(Session& session, const PredictOptions& options) {
     p.utilization.tensor_core = times.tensor_flop / (tensor_peak * times.busy);
   }
   p.utilization.mfu = (times.flop + times.tensor_flop) / (tensor_peak * times.step);
-  p.utilization.cpu =
-      std::min<double>(1.0, (times.host_busy * static_cast<double>(configuration.devices.size()) + times.decoding) /
-                                (times.step * system.host.cores));
+  tell_cpu(configuration, times, p.utilization);
   const StepMemory memory = estimate_memory(configuration, step.nodes, step.costs);
   p.memory = memory_verdict(configuration, memory);
   if (options.largest_batch) {
@@ -191,7 +202,7 @@ Result<Prediction> predict(Session& session, const PredictOptions& options) {
   p.flop_per_step_per_gpu = times.flop + times.tensor_flop;
   p.peak = kernels->peak();
   if (options.detail) {
-    describe_step(workload.graph, step, timeline, system.device.peak.fp32, kernels->peak(), p);
+    describe_step(workload.graph, step, timeline, system.device, kernels->peak(), p);
     tell_live_memory(step, memory, p);
   }
   return p;

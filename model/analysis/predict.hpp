@@ -32,6 +32,7 @@ struct PredictOptions {
   std::optional<int> accumulate;  ///< micro-batches per update
   /// Every kernel and every operator's host time so many times as long, where one GPU's step is known better than predicted.
   double compute_scale = 1.0;
+  bool buckets = false;        ///< mean over the lengths of the data set
   bool detail = false;         ///< keep layers, kernels and timeline
   bool largest_batch = false;  ///< also search the largest batch that fits
 };
@@ -69,6 +70,8 @@ struct Limit {
 
 struct Utilization {
   double gpu_busy = 0, fp32 = 0, tensor_core = 0, mfu = 0, cpu = 0;
+  /// The parts of `cpu`, by cause: operators issued, samples loaded, environments simulated, gradients served.
+  double cpu_launch = 0, cpu_input = 0, cpu_environment = 0, cpu_server = 0;
 };
 struct ProvenanceEntry {
   std::string what, kind, source;
@@ -87,6 +90,8 @@ struct KernelTime {
   Flop flop;
   Bytes bytes;
   double fp32_utilization = 0;  ///< useful FLOP over the peak of the units it runs on (fp32 or tensor cores)
+  double occupancy = 0;         ///< achieved, as modelled
+  std::string stall{};          ///< what its warps most likely wait for, as modelled
   Bytes live{};                 ///< device memory in use by arrays while it runs, the same on all ranks
 };
 
@@ -104,6 +109,13 @@ struct LinkTraffic {
   double used = 0;  ///< bytes over what it could carry in the step
 };
 
+/// Samples of one length and the step they take.
+struct BucketTime {
+  int length = 0;
+  double share = 0;  ///< of the samples
+  Seconds step;
+};
+
 struct Prediction {
   // identity
   std::string hardware_name, hardware_file, hardware_sha256, device, model, variant, stack, stack_file, stack_sha256;
@@ -117,6 +129,9 @@ struct Prediction {
   // results
   Ranged<Seconds> step_time;
   Ranged<double> throughput;  ///< samples per second over all ranks
+  std::string part_unit;      ///< what throughput is also told in: "token", "audio second"; empty: nothing else
+  double parts_per_sample = 0;
+  std::vector<BucketTime> buckets;  ///< with `buckets`
   Stages stages;
   Utilization utilization;
   MemoryVerdict memory;

@@ -58,6 +58,7 @@ const std::vector<RowOption>& row_options() {
   static const std::vector<RowOption> kOptions = {
       {"--accumulate", kCount, [](MeasuredRun& run, std::string_view v) { return set_count(run.options.accumulate, v); }},
       {"--batch", kCount, [](MeasuredRun& run, std::string_view v) { return set_count(run.options.batch, v); }},
+      {"--buckets", "", [](MeasuredRun& run, std::string_view) { return run.options.buckets = true; }},
       {"--bytes", "a size such as \"1 MiB\"", [](MeasuredRun& run, std::string_view v) { return set_message(run.message, v); }},
       {"--collective", kName, [](MeasuredRun& run, std::string_view v) { return set_name(run.collective, v); }},
       {"--devices", "different device numbers such as 0,3",

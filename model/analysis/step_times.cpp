@@ -5,6 +5,8 @@
 #include <array>
 #include <numeric>
 
+#include "model/analysis/kernel_character.hpp"
+
 namespace tbdsim {
 namespace {
 
@@ -135,6 +137,7 @@ StepTimes step_times(const LoweredStep& step, const engine::Timeline& timeline) 
     const Seconds duration = (timeline.end[i] - timeline.start[i]).seconds();
     if (task.work == Work::host) result.host_busy += duration;
     if (task.work == Work::exchange) exchanges.push_back({static_cast<std::int32_t>(i)});
+    if (task.leg == Leg::serve) result.serving += duration;
     if (task.work != Work::kernel || task.rank != window.rank) continue;
     const NodeCost& cost = step.costs[static_cast<std::size_t>(task.node)];
     if (timeline.start[i] > free) charge_gap(step, timeline, i, (timeline.start[i] - free).seconds(), result.stages);
@@ -157,7 +160,7 @@ StepTimes step_times(const LoweredStep& step, const engine::Timeline& timeline) 
   return result;
 }
 
-void describe_step(const OpGraph& graph, const LoweredStep& step, const engine::Timeline& timeline, FlopPerSecond peak,
+void describe_step(const OpGraph& graph, const LoweredStep& step, const engine::Timeline& timeline, const Device& device,
                    FlopPerSecond tensor_peak, Prediction& prediction) {
   prediction.layers.resize(graph.ops.size());
   for (std::size_t i = 0; i < graph.ops.size(); ++i) {
@@ -203,7 +206,10 @@ void describe_step(const OpGraph& graph, const LoweredStep& step, const engine::
     kernel.start = (timeline.start[i] - origin).seconds();
     kernel.flop = cost.kernel.flop;
     kernel.bytes = cost.kernel.bytes;
-    kernel.fp32_utilization = cost.kernel.flop / ((cost.tensor_core ? tensor_peak : peak) * time);
+    kernel.fp32_utilization = cost.kernel.flop / ((cost.tensor_core ? tensor_peak : device.peak.fp32) * time);
+    const KernelCharacter character = characterize(graph, node, cost, prediction.batch_per_gpu, device, kernel.fp32_utilization);
+    kernel.occupancy = character.occupancy;
+    kernel.stall = name(character.stall);
     prediction.kernels.push_back(std::move(kernel));
   }
 }

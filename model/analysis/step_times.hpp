@@ -12,6 +12,7 @@ struct StepTimes {
   Seconds busy;  ///< compute stream
   Seconds host_busy;
   Seconds decoding;                   ///< thread time of one node's input
+  Seconds serving;                    ///< thread time of one node's parameter server
   Flop flop, tensor_flop;             ///< useful, per rank
   std::vector<Limit> limits;          ///< shares of the critical path, largest first
   std::vector<double> launch_shares;  ///< of each limit: the part of its time in which kernels start and drain
@@ -19,7 +20,7 @@ struct StepTimes {
 [[nodiscard]] StepTimes step_times(const LoweredStep& step, const engine::Timeline& timeline);
 
 /// Layers and kernels of the last iteration.
-void describe_step(const OpGraph& graph, const LoweredStep& step, const engine::Timeline& timeline, FlopPerSecond peak,
+void describe_step(const OpGraph& graph, const LoweredStep& step, const engine::Timeline& timeline, const Device& device,
                    FlopPerSecond tensor_peak, Prediction& prediction);
 
 }  // namespace tbdsim

@@ -166,6 +166,7 @@ void add_job(CLI::App& verb, PredictOptions& o) {
   add_number(verb, "--accumulate", "Micro-batches of --batch samples per update [1]", o.accumulate);
   add_number(verb, "--image", "Side of the image in pixels [the network's]", o.image);
   add_number(verb, "--seq-len", "Length of a sequence in tokens [the network's]", o.seq_len);
+  verb.add_flag("--buckets", o.buckets, "Mean over the lengths of the network's data set");
   add_name(verb, "--precision", "NAME", "fp32, tf32, fp16, bf16 or amp [fp32]", o.precision);
   add_name(verb, "--stack", "NAME|FILE", "Framework and version, such as mxnet-1.2\n[newest PyTorch that supports the GPU]",
            o.stack);
@@ -213,7 +214,9 @@ void describe_jobs(CLI::App& verb, std::vector<std::pair<std::string, std::strin
                                                               {"precision", "fp32, tf32, fp16, bf16, amp"},
                                                               {"exchange", "How gradients are exchanged"},
                                                               {"optimizer", "Optimizers"},
-                                                              {"input", "Where samples come from"}};
+                                                              {"input", "Where samples come from"},
+                                                              {"storage", "What they are read from"},
+                                                              {"workers", "Threads that decode samples"}};
   for (const auto& [option, help] : kOptions)
     add(verb, fmt::format("--{}", option), "A,B,...", help,
         [&axes, name = std::string(option)](const std::string& text) -> std::string {

@@ -77,6 +77,8 @@ Result<KernelModel> KernelModel::make(const Device& device, Precision precision,
   }
   model.stack_ = stack;
   model.architecture_ = device.architecture;
+  if (stack.persistent_recurrent)
+    model.persistent_ = persistent_rule(capability_number(device.compute_capability), device.multiprocessors, stack.cuda);
   model.peak_ = unit->peak;
   model.element_ = unit->element;
   model.tensor_core_ = unit->tensor_core;
@@ -282,7 +284,7 @@ NodeCost KernelModel::recurrent_cost(const OpGraph& graph, const Op& op, Pass pa
                              static_cast<int>(attributes.layers),
                              attributes.bidirectional ? 2 : 1,
                              has_data_gradient(graph, op)};
-  const bool persistent = stack_.persistent_recurrent && tensor_core_ && element_ == kHalf;
+  const PersistentRule persistent = tensor_core_ && element_ == kHalf ? persistent_ : PersistentRule::never;
   const RecurrentMeans means{stack_.recurrent, persistent,  recurrent_constants_, recurrent_rates_,
                              gemm_constants_,  gemm_rates_, memory_rates_,        element_};
   const RecurrentLayerTime time = recurrent_layer_time(layer, pass != Pass::forward, means);

@@ -7,6 +7,7 @@
 #include "model/cost/convolution.hpp"
 #include "model/cost/gemm.hpp"
 #include "model/cost/memory_bound.hpp"
+#include "model/cost/recurrent_layer.hpp"
 #include "model/cost/transfer.hpp"
 #include "model/hardware/device.hpp"
 #include "model/stack/stack.hpp"
@@ -60,6 +61,7 @@ class KernelModel {
 
   Stack stack_;
   std::string architecture_;  ///< of the device
+  PersistentRule persistent_ = PersistentRule::never;
   std::vector<std::string> notices_;
   /// tf32 only allows tensor cores: the library still takes fp32 kernels where those are faster.
   std::shared_ptr<const KernelModel> without_tensor_cores_;

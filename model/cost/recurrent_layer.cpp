@@ -1,6 +1,9 @@
 #include "model/cost/recurrent_layer.hpp"
 
+#include <cstdint>
+
 #include "model/cost/memory_bound.hpp"
+#include "model/hardware/device.hpp"
 #include "model/workload/shape_inference.hpp"
 
 namespace tbdsim {
@@ -38,27 +41,20 @@ KernelTimeModel product(const GemmShape& shape, const RecurrentMeans& means) {
   return gemm_time(shape, means.element, means.tiles, means.products);
 }
 
-/// The library keeps the weights of a layer in registers when they fit: published for hidden sizes up to 1,024 on boards
-/// with 20 MB of registers (PyTorch's rule for cuDNN's persistent kernels, aten/src/ATen/native/cudnn/RNN.cpp).
-bool persists(const RecurrentShape& shape, const RecurrentMeans& means) {
-  return means.persistent && shape.hidden <= 1024.0 && static_cast<int>(shape.hidden) % 128 == 0 &&
-         static_cast<int>(shape.batch) % 8 == 0 && shape.steps >= 10.0;
+KernelTimeModel chain(const RecurrentShape& shape, RecurrentPass pass, const RecurrentMeans& means, bool persistent) {
+  return persistent ? persistent_recurrent_time(shape, pass, means.element, means.products)
+                    : recurrent_time(shape, pass, means.element, means.constants, means.steps);
 }
 
-KernelTimeModel chain(const RecurrentShape& shape, RecurrentPass pass, const RecurrentMeans& means) {
-  return persists(shape, means) ? persistent_recurrent_time(shape, pass, means.element, means.products)
-                                : recurrent_time(shape, pass, means.element, means.constants, means.steps);
-}
-
-void add_library(const Part& part, bool backward, const RecurrentMeans& means, KernelTimeModel& sum) {
+void add_library(const Part& part, bool backward, const RecurrentMeans& means, bool persistent, KernelTimeModel& sum) {
   const RecurrentShape& s = part.shape;
   const double rows = s.batch * s.steps, gates = s.gates * s.hidden;
   if (!backward) {
     append(sum, product({rows, gates, part.input}, means));
-    append(sum, chain(s, RecurrentPass::forward, means));
+    append(sum, chain(s, RecurrentPass::forward, means, persistent));
     return;
   }
-  append(sum, chain(s, RecurrentPass::backward_data, means));
+  append(sum, chain(s, RecurrentPass::backward_data, means, persistent));
   append(sum, recurrent_time(s, RecurrentPass::backward_weights, means.element, means.constants, means.steps));
   append(sum, product({gates, part.input, rows}, means));
   if (part.input_gradient) append(sum, product({rows, part.input, gates}, means));
@@ -92,10 +88,31 @@ void add_cells(const Part& part, bool backward, const CellOperators& cell, const
 
 }  // namespace
 
+PersistentRule persistent_rule(int capability, int multiprocessors, const std::string& cuda) {
+  constexpr int kVolta = 70, kTuring = 75, kAmpere = 80, kGamingAmpere = 86, kFewest = 98, kFirstRelease = 111;
+  if (capability >= kVolta && capability < kTuring) return PersistentRule::volta;
+  const bool ampere = capability >= kAmpere && capability != kGamingAmpere && multiprocessors >= kFewest;
+  return ampere && capability_number(cuda) >= kFirstRelease ? PersistentRule::ampere : PersistentRule::never;
+}
+
+bool persists(const RecurrentLayer& layer, PersistentRule rule) {
+  const auto multiple = [](double size, int of) { return static_cast<std::int64_t>(size) % of == 0; };
+  if (rule == PersistentRule::never || layer.layers != 1 || layer.directions != 1) return false;
+  if (layer.hidden > 1024.0 || !multiple(layer.hidden, 128) || !multiple(layer.input, 128)) return false;
+  const double b = layer.batch, steps = layer.steps;
+  if (rule == PersistentRule::volta) {
+    const bool fast = (multiple(b, 16) && b != 80.0 && b != 112.0) || b == 8.0;
+    return fast && ((steps >= 40.0 && b <= 128.0) || (steps >= 20.0 && b <= 96.0) || (steps >= 10.0 && b <= 32.0));
+  }
+  if (layer.cell == OpKind::gru || !multiple(b, 8) || b > 128.0) return false;
+  return layer.cell == OpKind::lstm || b < 96.0 || layer.hidden < 896.0;
+}
+
 RecurrentLayerTime recurrent_layer_time(const RecurrentLayer& layer, bool backward, const RecurrentMeans& means) {
   RecurrentLayerTime result;
   result.kernel.kernels = 0;
   const bool cells = means.kernels == RecurrentKernels::cells;
+  const bool persistent = persists(layer, means.persistent);
   const CellOperators cell = cell_operators(layer.cell);
   for (int i = 0; i < layer.layers * layer.directions; ++i) {
     const bool first = i < layer.directions;
@@ -104,7 +121,7 @@ RecurrentLayerTime recurrent_layer_time(const RecurrentLayer& layer, bool backwa
     if (cells)
       add_cells(part, backward, cell, means, result.kernel);
     else
-      add_library(part, backward, means, result.kernel);
+      add_library(part, backward, means, persistent, result.kernel);
   }
   if (cells) result.operators = cell.operators * layer.steps * layer.layers * layer.directions;
   return result;

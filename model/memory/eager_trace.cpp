@@ -48,7 +48,9 @@ class Tracer {
           costs_.empty() ? kNone : make(costs_[i].kernel.workspace, MemoryPart::workspace, nodes_[i].op);
       if (nodes_[i].pass == Pass::forward)
         forward(nodes_[i].op);
-      else if (nodes_[i].pass != Pass::update && nodes_[i].pass != Pass::gradient_sum)
+      else if (nodes_[i].pass == Pass::update)
+        update(nodes_[i]);
+      else if (nodes_[i].pass != Pass::gradient_sum)
         backward(nodes_[i]);
       drop(workspace);
     }
@@ -173,6 +175,14 @@ class Tracer {
     }
     drop(state.extra);
     state.extra = kNone;
+  }
+
+  void update(const StepNode& node) {
+    const Parameter& parameter = graph_.parameter(node.parameter);
+    const auto count = static_cast<double>(elements(parameter.shape));
+    const std::int32_t made = make(count * options_.update_arrays * Bytes(4.0), MemoryPart::dynamic, parameter.op);
+    // What is not dropped goes with the step.
+    if (!options_.updates_together) drop(made);
   }
 
   void parameter_gradients(const Op& op) {

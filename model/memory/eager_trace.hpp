@@ -27,9 +27,11 @@ struct AllocationTrace {
 struct EagerOptions {
   SavingRules rules = SavingRules::autograd_cuda;
   double batch = 1;
-  Bytes element{4.0};            ///< of feature maps
-  Bytes gradient_element{4.0};   ///< of parameter gradients
-  bool keeps_gradients = false;  ///< gradients of the last step stay and new ones are added to them
+  Bytes element{4.0};             ///< of feature maps
+  Bytes gradient_element{4.0};    ///< of parameter gradients
+  double update_arrays = 0;       ///< fp32 arrays per parameter that an update makes
+  bool updates_together = false;  ///< and keeps until all parameters are updated
+  bool keeps_gradients = false;   ///< gradients of the last step stay and new ones are added to them
 };
 
 /// Lifetimes from the order of the step's nodes.

@@ -12,7 +12,10 @@ namespace {
 
 constexpr Bytes kSingle{4.0};
 
-/// Bytes of the arrays that exist before, during and after a step, of one rank before sharding.
+/// What is left of an array on each rank when `zero` has reached `stage`.
+double shard(const FootprintOptions& options, int stage) { return options.zero >= stage ? 1.0 / options.ranks : 1.0; }
+
+/// Bytes of the arrays of one rank that exist before, during and after a step.
 struct Persistent {
   std::vector<Bytes> weights, gradients, exchanged;
   Bytes input;
@@ -20,9 +23,10 @@ struct Persistent {
 
 Persistent persistent_arrays(const OpGraph& graph, const FootprintOptions& options) {
   Persistent result;
-  // Autocast keeps gradients as wide as the weights they belong to.
-  const Bytes weight = options.element + (options.master_weights ? kSingle : Bytes(0.0));
-  const Bytes gradient = options.master_weights ? kSingle : options.element;
+  // Autocast keeps gradients as wide as the weights they belong to. Master weights are sharded with the optimiser's states.
+  const Bytes master = options.master_weights ? kSingle * shard(options, 1) : Bytes(0.0);
+  const Bytes weight = options.element * shard(options, 3) + master;
+  const Bytes gradient = (options.master_weights ? kSingle : options.element) * shard(options, 2);
   for (const Parameter& parameter : graph.parameters) {
     const auto count = static_cast<double>(elements(parameter.shape));
     result.weights.push_back(count * weight);
@@ -38,9 +42,6 @@ Bytes sum(const std::vector<Bytes>& all) {
   for (const Bytes bytes : all) total += bytes;
   return total;
 }
-
-/// What is left of an array on each rank when `zero` has reached `stage`.
-double shard(const FootprintOptions& options, int stage) { return options.zero >= stage ? 1.0 / options.ranks : 1.0; }
 
 /// ZeRO 3 gathers the arrays of one operator before it runs, while those of the one before are still in use.
 Bytes gathered(const OpGraph& graph, const FootprintOptions& options) {
@@ -62,8 +63,8 @@ void add_persistent(const OpGraph& graph, const Persistent& arrays, const Footpr
   };
   for (std::size_t i = 0; i < graph.parameters.size(); ++i) {
     const OpId op = graph.parameters[i].op;
-    add(arrays.weights[i] * shard(options, 3), MemoryPart::weights, op);
-    if (gradients) add(arrays.gradients[i] * shard(options, 2), MemoryPart::gradients, op);
+    add(arrays.weights[i], MemoryPart::weights, op);
+    if (gradients) add(arrays.gradients[i], MemoryPart::gradients, op);
   }
   add(gathered(graph, options), MemoryPart::weights, OpId{});
   add(arrays.input, MemoryPart::input, OpId{0});
@@ -92,8 +93,7 @@ void finish(const OpGraph& graph, const Persistent& arrays, const Stack& stack, 
     rank.reserved = std::max(reserved, memory.lower_bound) + extra;
     rank.peak = rank.reserved + rank.parts[MemoryPart::context];
     rank.parts[MemoryPart::slack] = rank.reserved - memory.lower_bound - extra;
-    rank.pre_training = stack.context + shard(options, 3) * sum(arrays.weights) + shard(options, 2) * sum(arrays.gradients) +
-                        gathered(graph, options) + arrays.input;
+    rank.pre_training = stack.context + sum(arrays.weights) + sum(arrays.gradients) + gathered(graph, options) + arrays.input;
     memory.ranks.push_back(rank);
   }
 }
@@ -117,12 +117,11 @@ StepMemory planned(const OpGraph& graph, std::span<const NodeCost> costs, const 
     memory.arrays.push_back({workspace, MemoryPart::workspace, OpId{}, 0, static_cast<std::int32_t>(memory.ops.size())});
   add_persistent(graph, arrays, options, true, memory);
   profile(memory);
-  const Bytes bound =
-      sum(arrays.weights) * shard(options, 3) + sum(arrays.gradients) * shard(options, 2) + arrays.input + workspace;
+  const Bytes bound = sum(arrays.weights) + sum(arrays.gradients) + arrays.input + workspace;
   Bytes allocated = bound, reserved = driver_rounded(arrays.input) + driver_rounded(workspace);
   for (std::vector<Bytes>* kind : {&arrays.weights, &arrays.gradients, &arrays.exchanged})
     for (Bytes& bytes : *kind) bytes = driver_rounded(bytes);
-  reserved += sum(arrays.weights) * shard(options, 3) + sum(arrays.gradients) * shard(options, 2) + gathered(graph, options);
+  reserved += sum(arrays.weights) + sum(arrays.gradients) + gathered(graph, options);
   allocated += plan.total();
   reserved += driver_held(plan.blocks);
   finish(graph, arrays, stack, options, allocated, reserved, memory);
@@ -137,6 +136,8 @@ StepMemory eager(const OpGraph& graph, std::span<const StepNode> nodes, std::spa
   traced.element = options.element;
   traced.gradient_element = (options.master_weights ? kSingle : options.element) * shard(options, 2);
   traced.keeps_gradients = stack.keeps_gradients || options.accumulates;
+  traced.update_arrays = options.update_arrays * shard(options, 1);
+  traced.updates_together = stack.update == UpdateKind::multi_tensor;
   AllocationTrace trace = eager_trace(graph, nodes, costs, traced);
   StepMemory memory;
   for (const StepNode& node : nodes) {
@@ -144,10 +145,8 @@ StepMemory eager(const OpGraph& graph, std::span<const StepNode> nodes, std::spa
     memory.backward.push_back(node.pass != Pass::forward);
   }
   const Persistent arrays = persistent_arrays(graph, options);
-  std::vector<Bytes> stays;
-  for (const Bytes weight : arrays.weights) stays.push_back(weight * shard(options, 3));
-  if (traced.keeps_gradients)
-    for (const Bytes gradient : arrays.gradients) stays.push_back(gradient * shard(options, 2));
+  std::vector<Bytes> stays = arrays.weights;
+  if (traced.keeps_gradients) stays.insert(stays.end(), arrays.gradients.begin(), arrays.gradients.end());
   stays.push_back(gathered(graph, options));
   stays.push_back(arrays.input);
   const auto count = static_cast<std::int32_t>(nodes.size());

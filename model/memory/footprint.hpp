@@ -15,11 +15,12 @@ struct FootprintOptions {
   double batch = 1;
   Bytes element{4.0};           ///< of feature maps
   double optimizer_states = 1;  ///< fp32 arrays per parameter
+  double update_arrays = 0;     ///< fp32 arrays per parameter that an update makes and drops
   bool master_weights = false;  ///< fp32 copy beside 16-bit weights
   bool accumulates = false;     ///< several micro-batches before an update: gradients stay and are added to
   int ranks = 1;                ///< of the job, over which `zero` shards
   int ranks_per_node = 1;
-  int zero = 0;                   ///< ZeRO stage: 1 shards optimiser state, 2 also gradients, 3 also weights
+  int zero = 0;                   ///< ZeRO stage: 1 shards optimiser state and master weights, 2 also gradients, 3 also weights
   std::string_view exchange;      ///< empty: the stack's default
   std::optional<Bytes> capacity;  ///< of the device: the allocator tidies up before it gives in
 };

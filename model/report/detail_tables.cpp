@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "model/analysis/kernel_summary.hpp"
 #include "model/report/predict_table.hpp"
 #include "model/report/text_table.hpp"
@@ -7,6 +9,9 @@
 
 namespace tbdsim {
 namespace {
+
+constexpr std::size_t kWidth = 80;
+constexpr std::size_t kCharacterized = 10;  ///< kernels whose occupancy is told one by one
 
 /// What keeps these tables within 80 columns.
 constexpr std::size_t kLayerName = 26, kShape = 12, kKernelName = 30;
@@ -29,6 +34,21 @@ std::string kernel_list(const KernelSummary& summary, const std::vector<std::siz
       {{"", Align::left, kKernelName}, {""}, {"", Align::right}, {"", Align::right}, {"", Align::right}, {"", Align::right}});
   for (const std::size_t i : chosen) table.add(kernel_row(summary.groups[i]));
   return chosen.empty() ? "  none\n" : table.text(2);
+}
+
+/// No count of warps or cycles: what the model makes of sizes, bounds and utilisation.
+std::string occupancy_lines(const KernelSummary& summary) {
+  std::string reasons;
+  for (const auto& [reason, part] : summary.stalls)
+    reasons += fmt::format("{}{} {}", reasons.empty() ? "" : ", ", reason, percent_text(part));
+  std::string text = fmt::format("Mean achieved occupancy, modelled: {}\n", percent_text(summary.mean_occupancy));
+  text += wrapped("Likely stalls by time, modelled: " + reasons, kWidth, 2) + '\n';
+  TextTable table({{"longest kernels", Align::left, kKernelName}, {"algorithm"}, {"occupancy", Align::right}, {"likely stall"}});
+  for (std::size_t i = 0; i < std::min(kCharacterized, summary.groups.size()); ++i) {
+    const KernelGroup& g = summary.groups[i];
+    table.add({g.name, g.algorithm, percent_text(g.occupancy), g.stall});
+  }
+  return text + table.text(2);
 }
 
 }  // namespace
@@ -75,6 +95,7 @@ std::string kernels_table(const Prediction& prediction) {
   for (const KernelGroup& group : summary.groups) table.add(kernel_row(group));
   std::string text = "Kernels of one GPU and step; fp32 is useful FLOP/s over peak\n" + table.text();
   text += fmt::format("\nMean fp32 utilisation, weighted by time: {}\n", percent_text(summary.mean_fp32_utilization));
+  text += occupancy_lines(summary);
   text += "Longest kernels below the mean\n" + kernel_list(summary, summary.long_below_mean);
   text += "Longest kernels at or above the mean\n" + kernel_list(summary, summary.long_above_mean);
   return text;

@@ -155,10 +155,17 @@ Json kernels(const Prediction& p) {
                       {"launches", g.launches},
                       {"time_s", g.time.base()},
                       {"time_share", g.time_share},
-                      {"fp32_utilization", g.fp32_utilization}});
+                      {"fp32_utilization", g.fp32_utilization},
+                      {"occupancy", g.occupancy},
+                      {"stall", g.stall}});
   }
+  Json stalls = Json::object();
+  for (const auto& [reason, part] : summary.stalls) stalls[reason] = part;
   return {{"time_s", summary.time.base()},
           {"mean_fp32_utilization", summary.mean_fp32_utilization},
+          {"mean_occupancy", summary.mean_occupancy},
+          {"stalls", stalls},
+          {"modelled", Json::array({"occupancy", "mean_occupancy", "stall", "stalls"})},
           {"groups", groups},
           {"long_below_mean", summary.long_below_mean},
           {"long_above_mean", summary.long_above_mean}};
@@ -326,12 +333,25 @@ Json prediction(const Prediction& p, const PredictParts& parts) {
                         {"high", p.throughput.high},
                         {"unit", "samples/s"},
                         {"input_unit", p.input_unit}};
+  if (!p.part_unit.empty())
+    json["throughput"]["parts"] = {{"unit", p.part_unit + "s/s"},
+                                   {"per_sample", p.parts_per_sample},
+                                   {"value", p.throughput.value * p.parts_per_sample},
+                                   {"low", p.throughput.low * p.parts_per_sample},
+                                   {"high", p.throughput.high * p.parts_per_sample}};
+  for (const BucketTime& b : p.buckets)
+    json["buckets"].push_back({{"length", b.length}, {"share", b.share}, {"step_time_s", b.step.base()}});
   json["stages_s"] = stages(p.stages);
   json["utilization"] = {{"gpu_busy", p.utilization.gpu_busy},
                          {"fp32", p.utilization.fp32},
                          {"tensor_core", p.utilization.tensor_core},
                          {"mfu", p.utilization.mfu},
-                         {"cpu", p.utilization.cpu}};
+                         {"cpu", p.utilization.cpu},
+                         {"cpu_by_cause",
+                          {{"launch", p.utilization.cpu_launch},
+                           {"input", p.utilization.cpu_input},
+                           {"environment", p.utilization.cpu_environment},
+                           {"parameter_server", p.utilization.cpu_server}}}};
   json["input"] = input_verdict(p);
   json["memory"] = memory(p.memory);
   json["limit"] = limit(p.limit);

@@ -37,13 +37,27 @@ std::string title(const Prediction& p) {
 }
 
 std::string headline(const Prediction& p) {
-  const std::string unit = p.input_unit.empty() ? "sample" : p.input_unit;
+  // A sample that is one part goes by the part's name.
+  const std::string unit = p.parts_per_sample == 1.0 ? p.part_unit : p.input_unit.empty() ? "sample" : p.input_unit;
   TextTable table({{""}, {"", Align::right}, {""}});
   table.add({fmt::format("{:<{}}", "Step time", kLabel - 2), format(p.step_time.value),
              fmt::format("80 % range {} to {}", format(p.step_time.low), format(p.step_time.high))});
   table.add({"Throughput", fmt::format("{} {}s/s", number_text(p.throughput.value), unit),
              fmt::format("80 % range {} to {}", number_text(p.throughput.low), number_text(p.throughput.high))});
+  if (!p.part_unit.empty() && p.parts_per_sample != 1.0) {
+    const auto parts = [&](double samples) { return number_text(samples * p.parts_per_sample); };
+    table.add({"", fmt::format("{} {}s/s", parts(p.throughput.value), p.part_unit),
+               fmt::format("80 % range {} to {}", parts(p.throughput.low), parts(p.throughput.high))});
+  }
   return table.text();
+}
+
+/// Steps of the buckets that a mean was taken over.
+std::string buckets(const Prediction& p) {
+  if (p.buckets.empty()) return "";
+  TextTable table({{"length"}, {"samples", Align::right}, {"step", Align::right}});
+  for (const BucketTime& b : p.buckets) table.add({std::to_string(b.length), percent_text(b.share), format(b.step)});
+  return "\nBuckets by length; the figures above are means over samples, memory is that of\nthe fullest\n" + table.text(2);
 }
 
 std::string stages(const Prediction& p) {
@@ -81,11 +95,25 @@ std::string input(const InputVerdict& v) {
   return v.later_epochs.empty() ? text : text + section("", v.later_epochs);
 }
 
+/// What the processors work on, largest first; nothing where one cause is all.
+std::string cpu_causes(const Utilization& u) {
+  std::vector<std::pair<std::string, double>> causes{{"input", u.cpu_input},
+                                                     {"environments", u.cpu_environment},
+                                                     {"launches", u.cpu_launch},
+                                                     {"parameter server", u.cpu_server}};
+  std::stable_sort(causes.begin(), causes.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::string text;
+  for (const auto& [cause, part] : causes) {
+    if (part > 0.0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", cause, percent_text(part));
+  }
+  return causes[1].second > 0.0 ? fmt::format(" ({})", text) : "";
+}
+
 std::string utilization(const Prediction& p) {
   const Utilization& u = p.utilization;
-  return section("Utilisation",
-                 fmt::format("GPU busy {}; while busy: fp32 {}, tensor cores {}; MFU {}; CPU {}", percent_text(u.gpu_busy),
-                             percent_text(u.fp32), percent_text(u.tensor_core), percent_text(u.mfu), percent_text(u.cpu)));
+  return section("Utilisation", fmt::format("GPU busy {}; while busy: fp32 {}, tensor cores {}; MFU {}; CPU {}{}",
+                                            percent_text(u.gpu_busy), percent_text(u.fp32), percent_text(u.tensor_core),
+                                            percent_text(u.mfu), percent_text(u.cpu), cpu_causes(u)));
 }
 
 std::string limits(const Prediction& p) {
@@ -154,6 +182,7 @@ std::string predict_table(const Prediction& p, const PredictParts& parts) {
   if (parts.epochs) text += epochs(*parts.epochs);
   if (parts.profiling) text += profiling_text(*parts.profiling, p.step_time.value);
   text += provenance(p);
+  text += buckets(p);
   if (parts.layers) text += '\n' + layers_table(p);
   if (parts.kernels) text += '\n' + kernels_table(p);
   if (parts.links) text += '\n' + links_table(p);

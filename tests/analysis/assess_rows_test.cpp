@@ -27,6 +27,9 @@ Result<Prediction> predictor(const PredictOptions& options) {
   prediction.stages.backward = Seconds(1.0);
   prediction.flop_per_step_per_gpu = Flop(6e9);
   prediction.peak = FlopPerSecond(10e9);
+  prediction.model = "translator";
+  prediction.part_unit = "target token";
+  prediction.parts_per_sample = 25.0;
   return prediction;
 }
 
@@ -58,6 +61,23 @@ TEST_CASE("the row's own error, and its fraction of peak by the part of the step
   CHECK_THAT(rows[1].row.error, WithinRel(0.25, 1e-12));
   CHECK(rows[1].series.empty());
   CHECK_FALSE(rows[0].series.empty());
+}
+
+TEST_CASE("rates in what a network counts besides samples: the same error, the same fraction of peak") {
+  // 20 samples of 25 tokens a second.
+  std::vector<MeasuredRun> runs{run("throughput", 20.0), run("throughput", 500.0), run("throughput", 500.0),
+                                run("throughput", 500.0)};
+  runs[0].unit = "samples/s";
+  runs[1].unit = "tokens/s";
+  runs[2].unit = "target tokens/s";
+  runs[3].unit = "audio seconds/s";
+  const auto rows = assess_rows(predictor, runs);
+  for (const std::size_t i : {1, 2}) {
+    CHECK_THAT(rows[i].row.error, WithinRel(rows[0].row.error, 1e-12));
+    CHECK_THAT(*rows[i].peak_fraction, WithinRel(*rows[0].peak_fraction, 1e-12));
+    CHECK_THAT(rows[i].row.predicted, WithinRel(400.0, 1e-12));
+  }
+  CHECK(rows[3].row.skipped == "translator does not count audio seconds/s");
 }
 
 TEST_CASE("what cannot be predicted is skipped with its reason") {

@@ -57,13 +57,51 @@ TEST_CASE("weights stay in registers only where they fit and the stack allows it
   RecurrentMeans m = means();
   m.element = Bytes(2.0);
   const Seconds streamed = recurrent_layer_time(layer(), false, m).kernel.time;
-  m.persistent = true;
+  m.persistent = PersistentRule::volta;
+  REQUIRE(persists(layer(), m.persistent));
   CHECK(recurrent_layer_time(layer(), false, m).kernel.time < streamed);
   RecurrentLayer wide = layer();
   wide.hidden = 1152;  // beyond 1,024
   const Seconds kept = recurrent_layer_time(wide, false, m).kernel.time;
-  m.persistent = false;
+  m.persistent = PersistentRule::never;
   CHECK(recurrent_layer_time(wide, false, m).kernel.time == kept);
+}
+
+TEST_CASE("weights in registers: batches and lengths on both sides of PyTorch's rule") {
+  RecurrentLayer l{OpKind::lstm, 1024, 1024, 128, 40, 1, 1, true};
+  CHECK(persists(l, PersistentRule::volta));
+  l.steps = 39;
+  CHECK_FALSE(persists(l, PersistentRule::volta));
+  CHECK(persists(l, PersistentRule::ampere));
+  l.batch = 96;
+  CHECK(persists(l, PersistentRule::volta));
+  l.steps = 19;
+  CHECK_FALSE(persists(l, PersistentRule::volta));
+  l.batch = 32;
+  CHECK(persists(l, PersistentRule::volta));
+  l.batch = 24;  // no multiple of 16
+  CHECK_FALSE(persists(l, PersistentRule::volta));
+  CHECK(persists(l, PersistentRule::ampere));
+  l.batch = 136;
+  CHECK_FALSE(persists(l, PersistentRule::ampere));
+  l.batch = 64;
+  for (const auto change : {+[](RecurrentLayer& x) { x.directions = 2; }, +[](RecurrentLayer& x) { x.layers = 2; },
+                            +[](RecurrentLayer& x) { x.input = 1000; }, +[](RecurrentLayer& x) { x.cell = OpKind::gru; }}) {
+    RecurrentLayer other = l;
+    change(other);
+    CHECK_FALSE(persists(other, PersistentRule::ampere));
+  }
+}
+
+TEST_CASE("weights in registers: devices and releases") {
+  CHECK(persistent_rule(70, 80, "10.1") == PersistentRule::volta);
+  CHECK(persistent_rule(75, 68, "10.1") == PersistentRule::never);
+  CHECK(persistent_rule(61, 28, "10.1") == PersistentRule::never);
+  CHECK(persistent_rule(80, 108, "11.0") == PersistentRule::never);
+  CHECK(persistent_rule(80, 108, "11.1") == PersistentRule::ampere);
+  CHECK(persistent_rule(80, 97, "11.1") == PersistentRule::never);
+  CHECK(persistent_rule(86, 84, "11.7") == PersistentRule::never);
+  CHECK(persistent_rule(90, 132, "12.1") == PersistentRule::ampere);
 }
 
 TEST_CASE("longer sequences and larger batches never cost less") {

@@ -114,6 +114,45 @@ TEST_CASE("parameters, gradients and optimiser state: bytes per parameter") {
   CHECK_THAT(per_parameter(Bytes(2.0), 2, true), WithinRel(18.0, 1e-12));   // mixed: 2 + 4, 4, 8
 }
 
+// Rajbhandari et al., arXiv:1910.02054: 16-bit weights stay whole, fp32 weights and both moments are divided; gradients here
+// fp32.
+TEST_CASE("ZeRO 1 divides master weights with the moments: 6 and 12 over the ranks") {
+  FootprintOptions options = batch(1);
+  options.element = Bytes(2.0);
+  options.optimizer_states = 2;
+  options.master_weights = true;
+  options.zero = 1;
+  options.ranks = options.ranks_per_node = 4;
+  Stack s = stack();
+  s.keeps_gradients = true;
+  const MemoryParts parts = of(resnet(), s, options).ranks.front().parts;
+  const Bytes all = parts[MemoryPart::weights] + parts[MemoryPart::gradients] + parts[MemoryPart::optimizer_state];
+  CHECK_THAT(all.base() / static_cast<double>(resnet().graph.parameter_elements()), WithinRel(6.0 + 12.0 / 4.0, 1e-12));
+}
+
+TEST_CASE("an update that goes over all arrays at once holds a copy of all, one by one a copy of the largest") {
+  const Network alexnet = network("alexnet");
+  FootprintOptions options = batch(1);
+  options.optimizer_states = 2;
+  options.update_arrays = 1;
+  Stack s = stack();
+  s.update = UpdateKind::multi_tensor;
+  const auto last = [&] { return of(alexnet, s, options).profile.live.back().base(); };
+  const double together = last();
+  options.update_arrays = 0;
+  const double parameters = 4.0 * static_cast<double>(alexnet.graph.parameter_elements());
+  CHECK_THAT(together - last(), WithinRel(parameters, 1e-12));
+  options.update_arrays = 1;
+  s.update = UpdateKind::per_array;
+  const auto highest = [&] {
+    const std::vector<Bytes> live = of(alexnet, s, options).profile.live;
+    return std::max_element(live.end() - static_cast<std::ptrdiff_t>(alexnet.graph.parameters.size()), live.end())->base();
+  };
+  const double one_by_one = highest();
+  options.update_arrays = 0;
+  CHECK_THAT(one_by_one - highest(), WithinRel(4.0 * 4096.0 * 9216.0, 1e-12));
+}
+
 TEST_CASE("ZeRO divides states, then gradients, then weights over the ranks") {
   Stack s = stack();
   s.keeps_gradients = true;

@@ -105,9 +105,32 @@ a_layer_with..far_too_long  64x112x112               500 us    500 us           
 
 TEST_CASE("Kernels by name and algorithm, and the longest on either side of the mean") {
   Prediction p = example_prediction();
-  p.kernels = {{"convolution forward", "conv1", "forward", "winograd_fused", "compute", Seconds(2e-3), {}, {}, {}, 0.8},
-               {"convolution forward", "conv2", "forward", "winograd_fused", "compute", Seconds(1e-3), {}, {}, {}, 0.5},
-               {"activation forward", "relu1", "forward", "memory_bound", "memory", Seconds(1e-3), {}, {}, {}, 0.0}};
+  p.kernels = {
+      {"convolution forward", "conv1", "forward", "winograd_fused", "compute", Seconds(2e-3), {}, {}, {}, 0.8, 0.25, "pipe busy"},
+      {"convolution forward",
+       "conv2",
+       "forward",
+       "winograd_fused",
+       "compute",
+       Seconds(1e-3),
+       {},
+       {},
+       {},
+       0.5,
+       0.25,
+       "execution dependency"},
+      {"activation forward",
+       "relu1",
+       "forward",
+       "memory_bound",
+       "memory",
+       Seconds(1e-3),
+       {},
+       {},
+       {},
+       0.0,
+       1.0,
+       "memory dependency"}};
   // (2 x 0.8 + 1 x 0.5) / 3 = 0.7 of the convolutions; (2 x 0.8 + 1 x 0.5) / 4 = 0.525 of all.
   CHECK(kernels_table(p) == R"(Kernels of one GPU and step; fp32 is useful FLOP/s over peak
 kernel               algorithm       launches  time  share  fp32
@@ -115,6 +138,12 @@ convolution forward  winograd_fused         2  3 ms   75 %  70 %
 activation forward   memory_bound           1  1 ms   25 %   0 %
 
 Mean fp32 utilisation, weighted by time: 52 %
+Mean achieved occupancy, modelled: 44 %
+Likely stalls by time, modelled: pipe busy 50 %, execution dependency 25 %,
+  memory dependency 25 %
+  longest kernels      algorithm       occupancy  likely stall
+  convolution forward  winograd_fused       25 %  pipe busy
+  activation forward   memory_bound        100 %  memory dependency
 Longest kernels below the mean
   activation forward  memory_bound  1  1 ms  25 %  0 %
 Longest kernels at or above the mean

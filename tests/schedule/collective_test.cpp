@@ -110,6 +110,17 @@ TEST_CASE("five GPUs of a DGX-1 have no six rings either: between two and four l
   CHECK(bus_bandwidth(five) <= 4.0 * rate * (1 + 1e-9));
 }
 
+TEST_CASE("NCCL 1 has one ring in the order of the devices: NVLink in one half of a DGX-1, the host where the halves meet") {
+  const auto plan = [](int gpus, const std::string& release) {
+    return plan_collective(dgx1(), {first(gpus), 1, {}}, CollectiveKind::all_reduce, nccl(release)).value();
+  };
+  const double link = dgx1().topology.links.front().sm_copy.base();
+  for (const int gpus : {2, 4}) CHECK_THAT(bus_bandwidth(plan(gpus, "1.3.5")), WithinRel(link, 0.02));
+  CHECK_THAT(bus_bandwidth(plan(4, "2.4")), WithinRel(4.0 * link, 0.02));
+  CHECK(bus_bandwidth(plan(8, "1.3.5")) < 0.5 * link);
+  CHECK(plan(8, "1.3.5").description.find("in part over the host") != std::string::npos);
+}
+
 TEST_CASE("a call's latency grows by the same for each further rank") {
   const auto started = [](int p) {
     const auto plan = plan_collective(dgx1(), {first(p), 1, {}}, CollectiveKind::all_reduce, nccl("2.4")).value();

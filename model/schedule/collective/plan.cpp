@@ -84,8 +84,10 @@ Result<CollectivePlan> plan_collective(const System& system, const CollectiveGro
   std::vector<VertexId> gpus;
   gpus.reserve(group.devices.size());
   for (const int device : group.devices) gpus.push_back(all[static_cast<std::size_t>(device)]);
-  auto rings = ring_paths(system.topology, gpus, ring_options(system.device, library),
-                          fmt::format("{}: GPUs {}", system.id, fmt::join(group.devices, ",")));
+  constexpr NcclVersion kManyRings{2, 0, 0};
+  const auto paths = library.version < kManyRings ? single_ring_path : ring_paths;
+  auto rings = paths(system.topology, gpus, ring_options(system.device, library),
+                     fmt::format("{}: GPUs {}", system.id, fmt::join(group.devices, ",")));
   if (!rings) return tl::make_unexpected(rings.error());
   const auto start = call_start(library, group, rings->fabric);
   if (!start) return tl::make_unexpected(start.error());

@@ -25,6 +25,11 @@ struct RingPaths {
 [[nodiscard]] Result<RingPaths> ring_paths(const Topology& topology, const std::vector<VertexId>& gpus,
                                            const RingOptions& options, const std::string& who);
 
+/// NCCL 1: one ring in the order of the devices, whose steps go over the links of each pair, else over PCIe and host; the
+/// slowest step rules. No links for a single GPU. Errors: as `ring_paths`.
+[[nodiscard]] Result<RingPaths> single_ring_path(const Topology& topology, const std::vector<VertexId>& gpus,
+                                                 const RingOptions& options, const std::string& who);
+
 /// The options for what this release may do on a device.
 [[nodiscard]] RingOptions ring_options(const Device& device, const NcclLibrary& library);
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <limits>
 
@@ -222,9 +223,10 @@ class Decoder {
     if (payload.outside || count > static_cast<double>(kMostValues) || tensor.type == kString) return;
     if (payload.has_raw) payload.values = read_raw(tensor, payload.raw);
     if (payload.values.empty() && count > 0.0) return;  // only its shape is known
-    if (static_cast<double>(payload.values.size()) != count)
-      return problem(fmt::format("{}: tensor {} holds {} values, its shape asks for {}", what, quoted(tensor.name),
-                                 payload.values.size(), count));
+    const std::size_t held = payload.values.size();
+    if (static_cast<double>(held) != count)
+      return problem(fmt::format("{}: tensor {} holds {}{} values, its shape asks for {}", what, quoted(tensor.name),
+                                 held > kMostValues ? "more than " : "", std::min(held, kMostValues), count));
     tensor.values = std::move(payload.values);
   }
 

@@ -1,0 +1,17 @@
+#pragma once
+#include "model/cost/occupancy.hpp"
+#include "model/schedule/lowered_step.hpp"
+
+namespace tbdsim {
+
+/// What a profiler would show of a kernel besides its time, as the model has it.
+struct KernelCharacter {
+  double occupancy = 0.0;  ///< achieved
+  Stall stall = Stall::memory_dependency;
+};
+
+/// Of one node of a step. `utilization` is its useful FLOP/s over the peak of its units.
+[[nodiscard]] KernelCharacter characterize(const OpGraph& graph, const StepNode& node, const NodeCost& cost, double batch,
+                                           const Device& device, double utilization);
+
+}  // namespace tbdsim

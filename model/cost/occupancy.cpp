@@ -1,0 +1,71 @@
+#include "model/cost/occupancy.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace tbdsim {
+namespace {
+
+/// A thread block of a class: its threads, what each holds, and the outputs it computes. Tiles of products come in smaller
+/// sizes with as many outputs a thread.
+struct Block {
+  KernelClass kind;
+  int threads;
+  int registers;  ///< of a thread
+  Bytes shared;
+  double outputs;
+  double smallest;  ///< part of the tile to which it may shrink
+};
+constexpr std::array<Block, 7> kBlocks{{{KernelClass::tiled, 256, 122, Bytes(16384.0), 16384.0, 1.0 / 16.0},
+                                        {KernelClass::tensor_tiled, 256, 230, Bytes(49152.0), 32768.0, 1.0 / 8.0},
+                                        {KernelClass::transform, 256, 64, Bytes(16384.0), 4096.0, 1.0},
+                                        {KernelClass::recurrent, 128, 96, Bytes(12288.0), 4096.0, 1.0 / 4.0},
+                                        {KernelClass::attention, 128, 168, Bytes(49152.0), 4096.0, 1.0},
+                                        {KernelClass::streaming, 256, 32, Bytes(0.0), 1024.0, 1.0},
+                                        {KernelClass::reducing, 256, 40, Bytes(2048.0), 1024.0, 1.0}}};
+
+constexpr double kRegisters = 65536.0, kThreads = 2048.0, kShared = 98304.0, kWarp = 32.0, kMostBlocks = 32.0;
+constexpr Bytes kRegister{4.0};
+
+/// Blocks that one multiprocessor holds.
+double resident(const Block& block, double shrink, double threads, double registers, double shared) {
+  const double own = std::max(kWarp, block.threads * shrink);
+  double blocks = std::min({kMostBlocks, std::floor(threads / own), std::floor(registers / (own * block.registers))});
+  if (block.shared > Bytes(0.0)) blocks = std::min(blocks, std::floor(shared / (block.shared.base() * shrink)));
+  return std::max(1.0, blocks);
+}
+
+// A kernel that spends more of its time starting than this is short; one nearer to its peak than this keeps its pipe busy.
+constexpr double kShort = 0.5, kSomewhatShort = 0.2, kBusyPipe = 0.6;
+
+}  // namespace
+
+std::string_view name(Stall stall) {
+  constexpr std::array<std::string_view, kStallCount> kNames{"execution dependency", "memory dependency", "synchronisation",
+                                                             "pipe busy", "instruction fetch"};
+  return kNames[static_cast<std::size_t>(stall)];
+}
+
+double achieved_occupancy(KernelClass kind, double outputs, const Device& device) {
+  const Block& block = *std::find_if(kBlocks.begin(), kBlocks.end(), [&](const Block& b) { return b.kind == kind; });
+  const double threads = device.max_threads_per_multiprocessor.value_or(static_cast<int>(kThreads));
+  const double registers = device.registers_per_multiprocessor ? *device.registers_per_multiprocessor / kRegister : kRegisters;
+  const double shared = device.shared_memory_per_multiprocessor.value_or(Bytes(kShared)).base();
+  // The largest tile of which every multiprocessor gets one.
+  double shrink = 1.0;
+  while (shrink > block.smallest && outputs / (block.outputs * shrink) < device.multiprocessors) shrink *= 0.5;
+  const double each = std::ceil(outputs / (block.outputs * shrink)) / device.multiprocessors;
+  const double blocks = std::clamp(each, 1.0, resident(block, shrink, threads, registers, shared));
+  return std::min(1.0, blocks * std::max(kWarp, block.threads * shrink) / threads);
+}
+
+Stall likely_stall(KernelClass kind, bool memory_bound, double start, double utilization) {
+  if (start > kShort) return Stall::instruction_fetch;
+  if (kind == KernelClass::reducing && start > kSomewhatShort) return Stall::synchronization;
+  if (memory_bound) return Stall::memory_dependency;
+  if (utilization >= kBusyPipe) return Stall::pipe_busy;
+  return kind == KernelClass::tensor_tiled ? Stall::memory_dependency : Stall::execution_dependency;
+}
+
+}  // namespace tbdsim

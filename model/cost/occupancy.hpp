@@ -1,0 +1,34 @@
+#pragma once
+#include <string_view>
+
+#include "model/hardware/device.hpp"
+
+namespace tbdsim {
+
+/// Kinds of kernel that differ in what a thread block takes of a multiprocessor; rows of a table.
+enum class KernelClass { tiled, tensor_tiled, transform, recurrent, attention, streaming, reducing };
+
+/// Why a kernel's warps could not issue, as profilers name it.
+enum class Stall { execution_dependency, memory_dependency, synchronization, pipe_busy, instruction_fetch };
+inline constexpr int kStallCount = 5;
+[[nodiscard]] std::string_view name(Stall stall);
+
+/// Achieved occupancy: resident warps over the most that a multiprocessor holds, mean over those that work.
+///
+/// As many blocks of the class's size are resident as registers, threads and shared memory allow, and as there are:
+/// `outputs` numbers, of which a block computes one tile; a grid smaller than the device uses smaller tiles. Limits that a
+/// device file lacks are those common to NVIDIA's GPUs since Maxwell (65,536 registers, 2,048 threads, 96 KiB). Sizes of
+/// blocks: CUDA occupancy arithmetic on the launch figures that nvprof prints for cuBLAS and cuDNN kernels of 2017 to 2020
+/// (assumed for kernels since). Ignores: the last wave, blocks of different length, clusters. Expects outputs >= 0.
+[[nodiscard]] double achieved_occupancy(KernelClass kind, double outputs, const Device& device);
+
+/// What a kernel's warps most likely wait for. `start` is the part of its time in which it starts and drains,
+/// `utilization` its useful FLOP/s over the peak of its units.
+///
+/// Short kernels end before the instructions are all in the caches; kernels bound by memory wait for loads; products near
+/// their peak find the pipe busy, others wait for results of earlier instructions (few warps hide little), on tensor cores
+/// for their operands; kernels that reduce within a block and are not large enough to be bound by memory meet at barriers.
+/// A rule of thumb, not a count of cycles. Source: the stall reasons of NVIDIA's profilers (Nsight Compute, warp states).
+[[nodiscard]] Stall likely_stall(KernelClass kind, bool memory_bound, double start, double utilization);
+
+}  // namespace tbdsim

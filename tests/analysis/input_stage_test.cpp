@@ -1,0 +1,223 @@
+// What loads samples, what it costs, and what it says of it; processors by cause; buckets of lengths.
+#include "model/analysis/input_stage.hpp"
+
+#include <algorithm>
+
+#include "model/workload/zoo/length_distribution.hpp"
+#include "tests/catch.hpp"
+
+using namespace tbdsim;
+
+namespace {
+
+Session& session() {
+  static const std::shared_ptr<Session> kSession = open_session({TBDSIM_SOURCE_DIR});
+  return *kSession;
+}
+
+PredictOptions job(const char* model = "alexnet") {
+  PredictOptions options;
+  options.hardware = "dgx1";
+  options.model = model;
+  options.gpus = 1;
+  options.batch = 32;
+  options.stack = "tensorflow-1.12";
+  options.input = "imagenet-records";
+  return options;
+}
+
+Prediction predicted(const PredictOptions& options) {
+  const auto prediction = predict(session(), options);
+  INFO((prediction ? std::string() : to_text(prediction.error())));
+  REQUIRE(prediction);
+  return *prediction;
+}
+
+InputPipeline stream(int threads) {
+  InputPipeline p;
+  p.threads = threads;
+  p.decode = Seconds(0.01);
+  return p;
+}
+
+InputVerdict judged(const InputPipeline& pipeline, Seconds training) {
+  const InputPace paced = pace(pipeline, 8, training, 1);
+  return judge_input(pipeline, paced, 8, training, std::max(paced.step, training), 1, false);
+}
+
+}  // namespace
+
+TEST_CASE("verdict: both sides of keeping up, with the margin and what would help") {
+  // 8 samples of 10 ms on 4 threads load in 20 ms.
+  const InputVerdict slow = judged(stream(4), Seconds(0.01));
+  CHECK_THAT(slow.ratio, WithinRel(0.5, 1e-9));
+  CHECK(slow.needed == 8);
+  CHECK(slow.text == "loader-bound: 0.50x of what the GPUs could take; needs 4 more workers");
+  CHECK_THAT(slow.overlapped.base(), WithinRel(0.01, 1e-9));
+  const InputVerdict fast = judged(stream(4), Seconds(0.04));
+  CHECK_THAT(fast.ratio, WithinRel(2.0, 1e-9));
+  CHECK(fast.text == "trainer-bound: loads 2.00x what the GPUs take; 2 workers would do");
+  CHECK_THAT(fast.overlapped.base(), WithinRel(0.02, 1e-9));
+}
+
+TEST_CASE("verdict: the storage or the copy may be what is slow") {
+  InputPipeline p = stream(8);
+  p.read = Seconds(0.005);
+  CHECK(judged(p, Seconds(0.01)).text == "loader-bound: 0.25x of what the GPUs could take; needs storage 4.00x as fast");
+  p.copy = Seconds(0.05);
+  CHECK(judged(p, Seconds(0.01)).text ==
+        "loader-bound: 0.20x of what the GPUs could take; needs copies to the GPUs 5.00x as fast");
+}
+
+TEST_CASE("verdict: more workers than cores need cores too; behind a barrier there may be no number") {
+  InputPipeline p = stream(4);
+  p.cores = 6;
+  CHECK(judged(p, Seconds(0.01)).text ==
+        "loader-bound: 0.50x of what the GPUs could take; needs 4 more workers, and 2 more cores for them");
+  p.mode = InputMode::barrier;
+  CHECK_FALSE(judged(p, Seconds(0.009)).needed);  // one sample takes 10 ms
+}
+
+TEST_CASE("faster storage, more workers and a faster processor never slow a step; files are never faster than records") {
+  double last = 0.0;
+  for (const char* storage : {"hdd", "ssd", "nvme", "page-cache"}) {
+    INFO(storage);
+    PredictOptions options = job();
+    options.storage = storage;
+    const double records = predicted(options).throughput.value;
+    CHECK(records >= last);
+    last = records;
+    options.input = "imagenet-files";
+    CHECK(predicted(options).throughput.value <= records * (1 + 1e-9));
+  }
+  last = 0.0;
+  for (const int workers : {1, 2, 8, 39, 80}) {
+    PredictOptions options = job();
+    options.workers = workers;
+    const double rate = predicted(options).throughput.value;
+    CHECK(rate >= last);
+    last = rate;
+  }
+  PredictOptions options = job();
+  options.workers = 4;
+  const double base = predicted(options).throughput.value;
+  options.set = {"hw.host.clock=2x"};
+  CHECK_THAT(predicted(options).throughput.value, WithinRel(2.0 * base, 1e-6));
+}
+
+TEST_CASE("a hard disk under single files: 74 images a second, and the limit is named") {
+  PredictOptions options = job();
+  options.input = "imagenet-files";
+  options.storage = "hdd";
+  const Prediction p = predicted(options);
+  CHECK_THAT(p.throughput.value, WithinRel(1.0 / (12.7e-3 + 110e3 / 150e6), 1e-6));
+  CHECK(p.limit.resource == "input");
+  CHECK(p.limit.text == "100 % of the critical path reads samples from sata-hard-disk-sequential");
+  REQUIRE(p.input_verdict);
+  CHECK(p.input_verdict->slowest == "storage");
+  CHECK(p.input_verdict->later_epochs.find("141 GB") != std::string::npos);
+}
+
+TEST_CASE("the mock trainer shows the loader alone, the mock loader the trainer alone") {
+  PredictOptions options = job();
+  options.workers = 4;
+  const double both = predicted(options).throughput.value;
+  options.mock_trainer = true;
+  const Prediction loader = predicted(options);
+  CHECK_THAT(loader.throughput.value, WithinRel(4.0 / 5.5e-3, 1e-9));
+  CHECK(loader.input_verdict->text == "nothing trains; decoding sets the rate of loading");
+  options.mock_trainer = false;
+  options.mock_loader = true;
+  const Prediction trainer = predicted(options);
+  CHECK_FALSE(trainer.input_verdict);
+  CHECK_THAT(both, WithinRel(std::min(loader.throughput.value, trainer.throughput.value), 1e-6));
+}
+
+TEST_CASE("copies in the stream of the kernels add to the step, pageable ones more") {
+  PredictOptions options = job("resnet50");
+  const Seconds beside = predicted(options).step_time.value;
+  options.set = {"stack.input.copy_overlaps=false"};
+  const Seconds before = predicted(options).step_time.value;
+  options.set = {"stack.input.pinned=false"};
+  const Seconds pageable = predicted(options).step_time.value;
+  const double bytes = 32.0 * 3 * 224 * 224 * 4;
+  CHECK_THAT((before - beside).base(), WithinRel(bytes / 12e9, 1e-6));
+  CHECK_THAT((pageable - beside).base(), WithinRel(bytes / 12e9 + bytes / 10e9, 1e-6));
+}
+
+TEST_CASE("stages sum to the step with input, and the causes of processor time to the whole") {
+  for (const char* exchange : {"allreduce", "ps"}) {
+    PredictOptions options = job("resnet50");
+    options.gpus = 4;
+    options.exchange = exchange;
+    options.storage = "ssd";
+    const Prediction p = predicted(options);
+    const Stages& s = p.stages;
+    const Seconds sum =
+        s.forward + s.backward + s.weight_update + s.metric + s.exchange_exposed + s.input_exposed + s.host_exposed;
+    CHECK_THAT(sum.base(), WithinRel(p.step_time.value.base(), 1e-6));
+    const Utilization& u = p.utilization;
+    CHECK_THAT(u.cpu_launch + u.cpu_input + u.cpu_environment + u.cpu_server, WithinRel(u.cpu, 1e-9));
+    CHECK(u.cpu_input > 0.0);
+    CHECK((u.cpu_server > 0.0) == (std::string(exchange) == "ps"));
+  }
+}
+
+TEST_CASE("a network that plays is fed by environments on the processors") {
+  PredictOptions options;
+  options.hardware = "titan-xp";
+  options.model = "a3c";
+  const Prediction p = predicted(options);
+  CHECK(p.input == "atari");
+  CHECK(p.utilization.cpu_environment > 0.0);
+  CHECK(p.utilization.cpu_input == 0.0);
+  CHECK(p.limit.resource == "input");
+  CHECK(p.limit.text.find("simulates environments") != std::string::npos);
+  options.set = {"hw.host.cores=8"};
+  CHECK(predicted(options).throughput.value < p.throughput.value);
+  options.set.clear();
+  options.mock_loader = true;
+  CHECK(predicted(options).throughput.value > p.throughput.value);
+}
+
+TEST_CASE("buckets: the mean lies between the shortest and the longest, tokens are those before padding") {
+  PredictOptions options;
+  options.hardware = "titan-xp";
+  options.model = "gnmt";
+  options.stack = "pytorch-ngc-20.06-apex";
+  options.buckets = true;
+  const Prediction mean = predicted(options);
+  REQUIRE(mean.buckets.size() == 5);
+  options.buckets = false;
+  options.seq_len = 10;
+  const Prediction least = predicted(options);
+  options.seq_len = 50;
+  const Prediction most = predicted(options);
+  CHECK(least.step_time.value < mean.step_time.value);
+  CHECK(mean.step_time.value < most.step_time.value);
+  double step = 0.0;
+  for (const BucketTime& bucket : mean.buckets) step += bucket.share * bucket.step.base();
+  CHECK_THAT(mean.step_time.value.base(), WithinRel(step, 1e-12));
+  CHECK_THAT(mean.throughput.value, WithinRel(mean.global_batch / step, 1e-12));
+  CHECK(mean.memory.gpus.front().peak == most.memory.gpus.front().peak);
+  CHECK_THAT(mean.parts_per_sample, WithinRel(2.0 * mean_length(*lengths_of("gnmt")), 1e-12));
+  double shares = 0.0;
+  for (const Limit& limit : mean.limits) shares += limit.share;
+  CHECK_THAT(shares, WithinRel(1.0, 1e-9));
+}
+
+TEST_CASE("buckets of a network whose samples are alike, and beside a length: refused") {
+  PredictOptions options;
+  options.hardware = "titan-xp";
+  options.model = "resnet50";
+  options.buckets = true;
+  const auto none = predict(session(), options);
+  REQUIRE_FALSE(none);
+  CHECK(to_text(none.error()) ==
+        "--buckets: no lengths are known for resnet50; they are for sockeye, nmt, gnmt, deep_speech_2\n");
+  options.model = "gnmt";
+  options.seq_len = 20;
+  const auto both = predict(session(), options);
+  REQUIRE_FALSE(both);
+  CHECK(to_text(both.error()) == "--seq-len 20 with --buckets: one length, or those of the data set\n");
+}

@@ -1,0 +1,59 @@
+// Resident warps by CUDA's occupancy arithmetic, and what kernels wait for.
+#include "model/cost/occupancy.hpp"
+
+#include "tests/catch.hpp"
+
+using namespace tbdsim;
+
+namespace {
+
+/// 80 multiprocessors of 2,048 threads and 65,536 registers.
+Device volta() {
+  Device device;
+  device.multiprocessors = 80;
+  return device;
+}
+
+}  // namespace
+
+TEST_CASE("a large product: two blocks of 256 threads with 122 registers fit, 16 of 64 warps") {
+  // 65,536 / (256 x 122) = 2.1.
+  CHECK_THAT(achieved_occupancy(KernelClass::tiled, 1e9, volta()), WithinRel(0.25, 1e-12));
+  // On tensor cores one: 65,536 / (256 x 230) = 1.1.
+  CHECK_THAT(achieved_occupancy(KernelClass::tensor_tiled, 1e9, volta()), WithinRel(0.125, 1e-12));
+}
+
+TEST_CASE("a large stream of elements fills the device, a small one leaves one block a multiprocessor") {
+  CHECK_THAT(achieved_occupancy(KernelClass::streaming, 1e9, volta()), WithinRel(1.0, 1e-12));
+  CHECK_THAT(achieved_occupancy(KernelClass::streaming, 80 * 1024.0, volta()), WithinRel(256.0 / 2048.0, 1e-12));
+  CHECK_THAT(achieved_occupancy(KernelClass::streaming, 1.0, volta()), WithinRel(256.0 / 2048.0, 1e-12));
+}
+
+TEST_CASE("more work never lowers occupancy of streams, and it stays within 0 and 1") {
+  for (const KernelClass kind : {KernelClass::tiled, KernelClass::tensor_tiled, KernelClass::transform, KernelClass::recurrent,
+                                 KernelClass::attention, KernelClass::streaming, KernelClass::reducing}) {
+    for (double outputs = 1.0; outputs < 1e10; outputs *= 3.0) {
+      const double occupancy = achieved_occupancy(kind, outputs, volta());
+      CHECK(occupancy > 0.0);
+      CHECK(occupancy <= 1.0);
+    }
+  }
+  CHECK(achieved_occupancy(KernelClass::streaming, 1e6, volta()) <= achieved_occupancy(KernelClass::streaming, 1e7, volta()));
+}
+
+TEST_CASE("a multiprocessor with fewer threads is fuller") {
+  Device turing = volta();
+  turing.max_threads_per_multiprocessor = 1024;
+  CHECK_THAT(achieved_occupancy(KernelClass::tiled, 1e9, turing), WithinRel(0.5, 1e-12));
+}
+
+TEST_CASE("stalls: both sides of each threshold") {
+  CHECK(likely_stall(KernelClass::streaming, true, 0.51, 0.0) == Stall::instruction_fetch);
+  CHECK(likely_stall(KernelClass::streaming, true, 0.49, 0.0) == Stall::memory_dependency);
+  CHECK(likely_stall(KernelClass::reducing, true, 0.21, 0.0) == Stall::synchronization);
+  CHECK(likely_stall(KernelClass::reducing, true, 0.19, 0.0) == Stall::memory_dependency);
+  CHECK(likely_stall(KernelClass::tiled, false, 0.0, 0.60) == Stall::pipe_busy);
+  CHECK(likely_stall(KernelClass::tiled, false, 0.0, 0.59) == Stall::execution_dependency);
+  CHECK(likely_stall(KernelClass::tensor_tiled, false, 0.0, 0.4) == Stall::memory_dependency);
+  CHECK(name(Stall::instruction_fetch) == "instruction fetch");
+}
