@@ -19,12 +19,12 @@ Result<ProfilingCost> cost_of(const char* model, ProfilingPlan plan, double* ste
   return profiling_cost(*session, options, *prediction, plan);
 }
 
-TEST_CASE("Profiling: LeNet's two convolutions are five shapes, each tried with several algorithms") {
+TEST_CASE("Profiling: LeNet's two convolutions are five shapes, each tried at least once") {
   // Two forward, two for weights, and one for data: the first convolution's input needs no gradient.
   const auto cost = cost_of("lenet", {});
   REQUIRE(cost);
   CHECK(cost->shapes == 5);
-  CHECK(cost->trials > cost->shapes);
+  CHECK(cost->trials >= cost->shapes);
   CHECK(cost->warm_up > Seconds(0.0));
 }
 
