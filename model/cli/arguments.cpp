@@ -10,6 +10,7 @@
 
 #include "model/analysis/row_options.hpp"
 #include "model/analysis/what_if.hpp"
+#include "model/cli/verb_help.hpp"
 #include "model/input/value_list.hpp"
 #include "model/support/edit_distance.hpp"
 #include "model/support/quote.hpp"
@@ -59,6 +60,19 @@ void add_format(CLI::App& verb, Format& target) {
       return "table, json or csv";
     return "";
   });
+}
+
+/// A command line that passes the width of a terminal goes on below, as in a shell.
+std::string wrapped_command(const std::string& command) {
+  constexpr std::size_t kWidth = 68;
+  std::string text = command;
+  for (std::size_t begin = 0; text.size() - begin > kWidth;) {
+    const std::size_t blank = text.rfind(" --", begin + kWidth);
+    if (blank == std::string::npos || blank <= begin) break;
+    text.replace(blank, 1, " \\\n    ");
+    begin = blank + 3;
+  }
+  return text;
 }
 
 /// "0,3" as numbers.
@@ -366,6 +380,10 @@ void describe_topology(CLI::App& verb, TopologyArguments& a) {
   add_format(verb, a.format);
 }
 
+void describe_docs(CLI::App& verb, DocsArguments& a) {
+  verb.add_option("KIND", a.kind, "man: the manual page; bash, zsh: completion")->option_text(" ");
+}
+
 /// Every verb with its options, bound to where they go.
 struct CommandLine {
   CLI::App app{"Predicts how fast a DNN trains on described hardware, how far it scales and\nwhether it fits.", "tbdsim"};
@@ -380,6 +398,7 @@ struct CommandLine {
   ListArguments list;
   ShowArguments show;
   TopologyArguments topology;
+  DocsArguments docs;
 
   CommandLine() {
     app.set_version_flag("--version", "tbdsim " TBDSIM_VERSION, "Print the version");
@@ -397,6 +416,7 @@ struct CommandLine {
     describe_topology(verb("topology", "Links, relations of GPUs, rings and routes of a node"), topology);
     describe_list(verb("list", "What the catalogue holds"), list);
     describe_show(verb("show", "One entry of the catalogue with its sources"), show);
+    describe_docs(verb("docs", "Manual page and completion scripts, for packages"), docs);
     verb("calibrate", "Kernel parameters from samples (tbdsim-calibrate)");
   }
 
@@ -410,9 +430,29 @@ struct CommandLine {
   CLI::App& verb(const std::string& name, const std::string& description) {
     CLI::App* sub = app.add_subcommand(name, description);
     sub->set_help_flag("-h,--help", "Print this help");
+    std::string footer;
+    for (const Example& example : examples(name))
+      footer += fmt::format("{}{}\n  tbdsim {}\n", footer.empty() ? "Examples:\n" : "", example.question,
+                            wrapped_command(example.command));
+    sub->footer(footer);
     return *sub;
   }
 };
+
+/// The options of a verb as its help shows them.
+VerbHelp described(const CLI::App& verb) {
+  VerbHelp help{verb.get_name(), verb.get_description(), {}};
+  for (const CLI::Option* option : verb.get_options()) {
+    if (option == verb.get_help_ptr()) continue;
+    const auto& names = option->get_lnames();
+    const std::string name = names.empty()
+                                 ? option->get_snames().empty() ? option->get_single_name() : "-" + option->get_snames().front()
+                                 : "--" + names.front();
+    const std::string value = option->get_option_text();
+    help.options.push_back({name, value == " " || value == "..." ? "" : value, option->get_description()});
+  }
+  return help;
+}
 
 std::string suggestion(const std::string& word, const std::vector<std::string>& known) {
   const auto near = nearest(word, known);
@@ -470,6 +510,7 @@ tl::expected<Arguments, Stop> chosen(const CommandLine& line) {
   if (verb == "scale") return line.scale;
   if (verb == "memory") return line.memory;
   if (verb == "list") return line.list;
+  if (verb == "docs") return line.docs;
   if (verb == "validate") {
     if (line.validate.files.empty())
       return tl::make_unexpected(Stop{kUsage, "validate: expected a measured-run table (CSV) or a scenario (TOML)"});
@@ -486,6 +527,13 @@ tl::expected<Arguments, Stop> chosen(const CommandLine& line) {
 }
 
 }  // namespace
+
+std::vector<VerbHelp> verb_help() {
+  const CommandLine line;
+  std::vector<VerbHelp> verbs;
+  for (const CLI::App* sub : line.app.get_subcommands([](const CLI::App*) { return true; })) verbs.push_back(described(*sub));
+  return verbs;
+}
 
 tl::expected<Arguments, Stop> parse_arguments(int argc, char** argv) {
   CommandLine line;

@@ -99,9 +99,13 @@ struct ExplainArguments {
   Format format = Format::table;
 };
 
+struct DocsArguments {
+  std::string kind;  ///< "man", "bash" or "zsh"
+};
+
 using Arguments =
     std::variant<PredictArguments, NetworkArguments, ScaleArguments, MemoryArguments, CompareArguments, SweepArguments,
-                 ExplainArguments, ValidateArguments, ListArguments, ShowArguments, TopologyArguments>;
+                 ExplainArguments, ValidateArguments, ListArguments, ShowArguments, TopologyArguments, DocsArguments>;
 
 /// Why there is nothing to run: help or the version (exit code 0, for stdout), or bad usage (2, for stderr).
 struct Stop {

@@ -27,6 +27,7 @@ namespace tbdsim {
 [[nodiscard]] int run(const ListArguments& arguments, const Catalogue& catalogue);
 [[nodiscard]] int run(const ShowArguments& arguments, const Catalogue& catalogue);
 [[nodiscard]] int run(const TopologyArguments& arguments, const Catalogue& catalogue);
+[[nodiscard]] int run(const DocsArguments& arguments, const Catalogue& catalogue);
 
 /// Replaces this process by tbdsim-calibrate, which lies beside this program, as git starts its verbs.
 /// Expects argv[1] to be "calibrate". Returns only if that fails, having reported why.

@@ -1,0 +1,170 @@
+#include "model/cli/documentation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tbdsim {
+namespace {
+
+struct Section {
+  const char *title, *text;
+};
+
+/// What every reader of a result should know; the verbs and their options come from the argument table.
+constexpr Section kSections[] = {
+    {"HOW TO READ A RANGE",
+     "Every figure stands with its central 80 % range: of ten measurements that nobody has shown to the program, eight should "
+     "lie "
+     "inside. A range is wide where little is known: a GPU without samples of its own, 16-bit arithmetic, several GPUs, a "
+     "software "
+     "version that the catalogue lacks; notes on standard error say which. Two candidates whose ranges overlap may still differ; "
+     "`compare` gives the range of their ratio and marks with ? those that cannot be told apart. The line Constants says where "
+     "the "
+     "constants come from: datasheet, paper, measured, fitted, transferred from a relative, or assumed."},
+    {"WHAT IT DOES NOT KNOW",
+     "The accuracy that training reaches: epochs are an input. Interference of other programs, thermal throttling, failures. "
+     "Pipelines "
+     "and tensor parallelism. Stall reasons and occupancy inside a kernel. Prices change: those of the catalogue carry their "
+     "date, and "
+     "a file of yours goes first. `validate` on the tables of scenarios/ shows how good it is, and README.md repeats it."},
+    {"FILES",
+     "Machines, networks, stacks and scenarios are TOML files, tables of measured runs and of kernel samples are CSV files; "
+     "hardware/README.md, model/stack/README.md, model/workload/README.md, scenarios/README.md and calibrate/samples/README.md "
+     "define "
+     "every key and column. Quantities carry their unit: \"25 GB/s\", \"16 GiB\", \"5 us\"; a bare number is refused. A mistake "
+     "is "
+     "reported with file, line and column, all of a file at once."},
+    {"ENVIRONMENT",
+     "TBDSIM_CATALOGUE: the folder that holds hardware/; without it share/tbdsim beside the program, or the source tree. "
+     "OMP_NUM_THREADS: threads of sweep, compare and validate; results do not depend on it. Nothing is ever coloured."},
+    {"EXIT STATUS",
+     "0: done. 1: a check failed, such as a claim of a scenario or a limit of --max-mean-ape. 2: bad usage or input. 3: no "
+     "usable GPU "
+     "(calibrate collect, calibrate profile)."},
+};
+
+std::string troff(const std::string& text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '\\')
+      escaped += "\\e";
+    else if (c == '-')
+      escaped += "\\-";
+    else if (c == '\n')
+      escaped += ' ';
+    else
+      escaped += c;
+  }
+  // A line that begins with these would be a request.
+  if (!escaped.empty() && (escaped.front() == '.' || escaped.front() == '\'')) escaped.insert(0, "\\&");
+  return escaped;
+}
+
+std::string option_words(const OptionHelp& option) {
+  return option.value.empty() ? fmt::format("\\fB{}\\fR", troff(option.name))
+                              : fmt::format("\\fB{}\\fR \\fI{}\\fR", troff(option.name), troff(option.value));
+}
+
+std::string names_of(const std::vector<VerbHelp>& verbs) {
+  std::string names;
+  for (const VerbHelp& verb : verbs) names += (names.empty() ? "" : " ") + verb.name;
+  return names;
+}
+
+std::string long_options(const VerbHelp& verb) {
+  std::string names;
+  for (const OptionHelp& option : verb.options) {
+    if (!option.bare()) names += (names.empty() ? "" : " ") + option.name;
+  }
+  return names;
+}
+
+/// Options whose values are names of a kind that `list` knows.
+struct NamedOption {
+  const char *option, *kinds;
+};
+constexpr NamedOption kNamed[] = {{"--hw", "systems gpus"}, {"--model", "models"}, {"--network", "networks"},
+                                  {"--stack", "stacks"},    {"--input", "inputs"}, {"--storage", "storage"}};
+
+}  // namespace
+
+std::string manual_page(const std::vector<VerbHelp>& verbs) {
+  std::string page = ".TH TBDSIM 1 \"\" \"tbdsim " TBDSIM_VERSION
+                     "\" \"User Commands\"\n.SH NAME\ntbdsim \\- predict how fast a deep network trains, without the machine\n"
+                     ".SH SYNOPSIS\n.B tbdsim\n\\fIVERB\\fR [\\fIOPTION\\fR]...\n.SH DESCRIPTION\n";
+  page +=
+      troff(
+          "Predicts how fast a DNN trains on described hardware, what limits it, whether it fits in memory, how far it scales "
+          "over GPUs and machines, and what it costs. Results go to standard output, notes and errors to standard error.") +
+      "\n.SH VERBS\n";
+  for (const VerbHelp& verb : verbs) {
+    page += fmt::format(".SS {}\n{}.\n", verb.name, troff(verb.text));
+    for (const OptionHelp& option : verb.options) page += fmt::format(".TP\n{}\n{}\n", option_words(option), troff(option.text));
+    for (const Example& example : examples(verb.name))
+      page += fmt::format(".PP\n{}\n.br\n\\fBtbdsim {}\\fR\n", troff(example.question), troff(example.command));
+  }
+  for (const Section& section : kSections) page += fmt::format(".SH {}\n{}\n", section.title, troff(section.text));
+  return page;
+}
+
+std::string bash_completion(const std::vector<VerbHelp>& verbs) {
+  std::string script =
+      "# Completion of tbdsim for bash, made by `tbdsim docs bash`.\n"
+      "_tbdsim() {\n"
+      "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} verb=${COMP_WORDS[1]} options=\n"
+      "  COMPREPLY=()\n";
+  script +=
+      fmt::format("  if [ \"$COMP_CWORD\" = 1 ]; then COMPREPLY=($(compgen -W '{} --help --version' -- \"$word\")); return; fi\n",
+                  names_of(verbs));
+  script +=
+      "  case $before in\n    --format) COMPREPLY=($(compgen -W 'table json csv' -- \"$word\")); return ;;\n"
+      "    --precision) COMPREPLY=($(compgen -W 'fp32 tf32 fp16 bf16 amp' -- \"$word\")); return ;;\n";
+  for (const NamedOption& named : kNamed)
+    script += fmt::format(
+        "    {}) COMPREPLY=($(compgen -W \"$(for kind in {}; do tbdsim list $kind --format csv 2>/dev/null | cut -d, -f2 | tail "
+        "-n +2; "
+        "done)\" -- \"$word\") $(compgen -f -- \"$word\")); return ;;\n",
+        named.option, named.kinds);
+  script += "  esac\n  case $verb in\n";
+  for (const VerbHelp& verb : verbs) script += fmt::format("    {}) options='{}' ;;\n", verb.name, long_options(verb));
+  script +=
+      "    list) options=\"$options gpus systems networks hosts storage inputs data-paths stacks models\" ;;\n"
+      "  esac\n"
+      "  if [[ $word == -* ]]; then COMPREPLY=($(compgen -W \"$options\" -- \"$word\")); else COMPREPLY=($(compgen -f -- "
+      "\"$word\")); fi\n"
+      "}\n"
+      "complete -o filenames -F _tbdsim tbdsim\n";
+  return script;
+}
+
+std::string zsh_completion(const std::vector<VerbHelp>& verbs) {
+  const auto quoted = [](std::string text) {
+    for (const char* special : {"'", "[", "]", ":"}) {
+      for (std::size_t at = 0; (at = text.find(special, at)) != std::string::npos; at += 2) {
+        if (*special == '\'')
+          text.erase(at, 1);
+        else
+          text.insert(at, "\\");
+      }
+    }
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    return text;
+  };
+  std::string script = "#compdef tbdsim\n# Completion of tbdsim for zsh, made by `tbdsim docs zsh`.\n_tbdsim() {\n";
+  script += "  if (( CURRENT == 2 )); then\n    local -a verbs=(\n";
+  for (const VerbHelp& verb : verbs) script += fmt::format("      '{}:{}'\n", verb.name, quoted(verb.text));
+  script += "    )\n    _describe verb verbs; return\n  fi\n  case $words[2] in\n";
+  for (const VerbHelp& verb : verbs) {
+    script += fmt::format("    {}) _arguments", verb.name);
+    for (const OptionHelp& option : verb.options) {
+      if (option.bare()) continue;
+      script += fmt::format(" \\\n      '{}[{}]{}'", option.name, quoted(option.text),
+                            option.value.empty() ? "" : fmt::format(":{}:_files", quoted(option.value)));
+    }
+    script += " \\\n      '*:file:_files' ;;\n";
+  }
+  return script + "  esac\n}\n_tbdsim \"$@\"\n";
+}
+
+}  // namespace tbdsim

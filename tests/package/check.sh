@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Installs a build into an empty folder, builds and runs a project against it, and the program from there.
+# Usage: check.sh BUILD_FOLDER
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cmake --install "$1" --prefix "$folder/usr" >/dev/null
+unset TBDSIM_CATALOGUE
+"$folder/usr/bin/tbdsim" predict --hw dgx1 --model resnet50 | grep -q Throughput
+"$folder/usr/bin/tbdsim" docs man | cmp - "$folder/usr/share/man/man1/tbdsim.1"
+cmake -S "$here" -B "$folder/build" -G Ninja -DCMAKE_PREFIX_PATH="$folder/usr" >/dev/null
+cmake --build "$folder/build" >/dev/null
+"$folder/build/uses_tbdsim"

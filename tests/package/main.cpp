@@ -1,0 +1,20 @@
+#include <cstdio>
+
+#include "model/analysis/predict.hpp"
+#include "model/analysis/session.hpp"
+
+int main() {
+  tbdsim::Catalogue catalogue;
+  catalogue.root = CATALOGUE;
+  tbdsim::PredictOptions options;
+  options.hardware = "dgx1";
+  options.model = "resnet50";
+  const auto session = tbdsim::open_session(catalogue);
+  const auto prediction = tbdsim::predict(*session, options);
+  if (!prediction) {
+    std::fprintf(stderr, "%s\n", prediction.error().front().message.c_str());
+    return 1;
+  }
+  std::printf("%.0f images/s\n", prediction->throughput.value);
+  return prediction->throughput.value > 0.0 ? 0 : 1;
+}
