@@ -129,6 +129,17 @@ FamilyParameters fit_group(const Group& group, const Device& device, const Resol
   return result;
 }
 
+/// A prior that fits the samples better than the fit does: what they are, or how they were timed, is in doubt.
+void check_gain(const BoardFitReport& report, FamilyParameters& parameters, std::vector<std::string>& warnings) {
+  constexpr double kShown = 0.0005;  // smaller differences are not printed
+  if (report.after.mean <= report.before.mean + kShown) return;
+  const std::string worse = fmt::format("the fit is worse than what it began with: mean error {:.1f} % before, {:.1f} % after",
+                                        100 * report.before.mean, 100 * report.after.mean);
+  warnings.push_back(fmt::format("{} {}: {}; check that the samples are of one device, one library and one way of timing",
+                                 report.family, report.precision, worse));
+  parameters.source += "; " + worse;
+}
+
 std::string joined(const std::set<std::string>& words) { return fmt::format("{}", fmt::join(words, " | ")); }
 
 }  // namespace
@@ -185,6 +196,7 @@ Result<BoardFit> fit_board(const std::vector<Sample>& samples, Device device, co
                           summarize_residuals(residuals_of(group, device, inherited.parameters)),
                           {}};
     fitted.push_back(fit_group(group, device, inherited, source, report));
+    check_gain(report, fitted.back(), out.warnings);
     out.reports.push_back(report);
     done.insert(report.family);
   }

@@ -21,7 +21,7 @@ struct BoardFit {
   Device device;  ///< its description with a calibration for every family that had enough samples
   std::vector<BoardFitReport> reports;
   std::vector<std::string> inherited;  ///< what was too thin to fit, and where its values are from
-  std::vector<std::string> warnings;   ///< samples that cannot be true, with their rows
+  std::vector<std::string> warnings;   ///< samples that cannot be true, with their rows; fits that made it worse
 };
 
 /// Fits the parameters of one board, starting from what it would use without samples: those values are the prior, as wide

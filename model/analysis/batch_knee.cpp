@@ -22,9 +22,9 @@ std::optional<BatchKnee> batch_knee(const Comparison& comparison) {
   BatchKnee knee{first.batch_per_gpu, first.throughput.value / best.throughput.value, best.batch_per_gpu,
                  fitting.back()->batch_per_gpu, Bytes(0.0)};
   const auto peak = [](const Prediction& p) { return p.memory.gpus.front().peak; };
-  if (knee.largest > fitting.front()->batch_per_gpu)
-    knee.memory_per_sample =
-        (peak(*fitting.back()) - peak(*fitting.front())) / static_cast<double>(knee.largest - fitting.front()->batch_per_gpu);
+  if (knee.largest == fitting.front()->batch_per_gpu) return std::nullopt;
+  knee.memory_per_sample =
+      (peak(*fitting.back()) - peak(*fitting.front())) / static_cast<double>(knee.largest - fitting.front()->batch_per_gpu);
   return knee;
 }
 

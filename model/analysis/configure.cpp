@@ -30,6 +30,8 @@ const std::array<Optimizer, 6> kOptimizers{{{"sgd", 0, 3.0 / 5.0, 3.0 / 10.0, 1.
 
 /// Ten times the largest job that is foreseen (10^5 GPUs); products with it stay exact.
 constexpr std::int64_t kMostGpus = 1'000'000;
+/// Every micro-batch is simulated; no published recipe comes near (BERT-large: 128).
+constexpr int kMostMicroBatches = 1024;
 
 std::string suggestion(const std::string& word, const std::vector<std::string>& candidates) {
   if (const auto near = nearest(word, candidates)) return fmt::format(", did you mean \"{}\"?", *near);
@@ -88,6 +90,9 @@ void choose_savings(const PredictOptions& options, Configuration& configuration,
   configuration.accumulate = options.accumulate.value_or(1);
   if (configuration.accumulate < 1)
     errors.push_back({fmt::format("--accumulate {}: expected at least 1 micro-batch per update", configuration.accumulate)});
+  if (configuration.accumulate > kMostMicroBatches)
+    errors.push_back(
+        {fmt::format("--accumulate {}: at most {} micro-batches are modelled", configuration.accumulate, kMostMicroBatches)});
 }
 
 template <class T>

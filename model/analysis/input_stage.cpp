@@ -183,6 +183,11 @@ Errors choose_input(Session& session, const PredictOptions& options, Configurati
     const bool own = configuration.stack.input.decode > Seconds(0.0) && images;
     configuration.input_source = own ? configuration.stack.input.source : source->source;
     configuration.pipeline = make_pipeline(*source, options, configuration);
+    const int cores = configuration.hardware().host.cores;
+    // Two hardware threads a core is the most that any host of the catalogue has.
+    if (options.workers && *options.workers > 2 * cores)
+      configuration.notices.push_back(
+          fmt::format("--workers {}: more than the hardware threads of the host's {} cores", *options.workers, cores));
     errors = place_samples(session, options, *source, configuration);
   }
   const std::string hint = "; name what is loaded with --input, such as --input imagenet-records";

@@ -56,6 +56,9 @@ Result<Prediction> predict_size(Session& session, PredictOptions job, const Size
 std::string_view name(Scaling scaling) { return kScalings[static_cast<std::size_t>(scaling)]; }
 
 Result<ScaleStudy> scale(Session& session, const ScaleOptions& options) {
+  constexpr std::size_t kMostSizes = 10'000;
+  const std::size_t asked = std::max<std::size_t>(options.gpus.size(), 1) * std::max<std::size_t>(options.nodes.size(), 1);
+  if (asked > kMostSizes) return fail(fmt::format("{} sizes: scale takes at most {}, sweep any number", asked, kMostSizes));
   ScaleStudy study;
   study.samples = options.samples;
   study.scaling = options.scaling;

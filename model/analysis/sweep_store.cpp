@@ -17,6 +17,9 @@ constexpr const char* kTables =
     " usd_per_hour REAL, usd_per_million_samples REAL, joule_per_sample REAL) WITHOUT ROWID;";
 constexpr int kWaitMilliseconds = 10'000;  // for another process that writes
 
+// What marks a file as a sweep (PRAGMA application_id, "tbdS") and its tables' form (PRAGMA user_version).
+constexpr std::int64_t kOwner = 0x74626453, kForm = 1;
+
 void bind_text(sqlite3_stmt* statement, int index, const std::string& text) {
   sqlite3_bind_text(statement, index, text.data(), static_cast<int>(text.size()), SQLITE_TRANSIENT);
 }
@@ -105,6 +108,24 @@ std::string SweepStore::text_of(const std::string& sql) const {
   return statement && sqlite3_step(statement.get()) == SQLITE_ROW ? column_text(statement.get(), 0) : "";
 }
 
+std::int64_t SweepStore::number_of(const std::string& sql) const {
+  const Statement statement = prepare(sql);
+  return statement && sqlite3_step(statement.get()) == SQLITE_ROW ? sqlite3_column_int64(statement.get(), 0) : 0;
+}
+
+Result<void> SweepStore::check_owner(bool make) const {
+  const auto refuse = [&](std::string why) { return tl::make_unexpected(Errors{Error{std::move(why), SourceRef{path_, 0, 0}}}); };
+  const Statement id = prepare("PRAGMA application_id");
+  if (!id || sqlite3_step(id.get()) != SQLITE_ROW) return problem("not a sweep");
+  const std::int64_t owner = sqlite3_column_int64(id.get(), 0), form = number_of("PRAGMA user_version");
+  if (owner == kOwner && form == kForm) return {};
+  if (owner == kOwner) return refuse(fmt::format("a sweep of another version (form {}, expected {}); sweep again", form, kForm));
+  if (owner != 0 || number_of("SELECT count(*) FROM sqlite_master") > 0)
+    return refuse("a database of something else, not a sweep; name a file that sweep -o wrote, or a new one to write");
+  if (!make) return refuse("an empty file, not a sweep; name a file that sweep -o wrote");
+  return {};
+}
+
 Result<SweepStore> SweepStore::open(const std::string& path, const std::string& grid, bool make) {
   std::error_code ignored;
   if (!make && !std::filesystem::is_regular_file(path, ignored))
@@ -116,8 +137,11 @@ Result<SweepStore> SweepStore::open(const std::string& path, const std::string& 
   store.database_.reset(database);
   if (opened != SQLITE_OK) return store.problem("cannot open");
   sqlite3_busy_timeout(database, kWaitMilliseconds);
-  for (const std::string& sql :
-       {std::string("PRAGMA journal_mode = WAL;"), std::string("PRAGMA synchronous = NORMAL;"), std::string(kTables)}) {
+  if (auto own = store.check_owner(make); !own) return tl::make_unexpected(own.error());
+  // Tables and mark come at once, so that a process that ends in between leaves no file that is nobody's.
+  const std::string begin =
+      fmt::format("BEGIN IMMEDIATE; PRAGMA application_id = {}; PRAGMA user_version = {}; {} COMMIT;", kOwner, kForm, kTables);
+  for (const std::string& sql : {std::string("PRAGMA journal_mode = WAL;"), std::string("PRAGMA synchronous = NORMAL;"), begin}) {
     if (auto done = store.run(sql); !done) return tl::make_unexpected(done.error());
   }
   const std::string held = store.grid();
@@ -136,15 +160,9 @@ Result<SweepStore> SweepStore::open(const std::string& path, const std::string& 
 
 std::string SweepStore::grid() const { return text_of("SELECT value FROM sweep WHERE key = 'grid'"); }
 
-std::int64_t SweepStore::rows() const {
-  const Statement count = prepare("SELECT count(*) FROM point");
-  return count && sqlite3_step(count.get()) == SQLITE_ROW ? sqlite3_column_int64(count.get(), 0) : 0;
-}
+std::int64_t SweepStore::rows() const { return number_of("SELECT count(*) FROM point"); }
 
-std::int64_t SweepStore::problems() const {
-  const Statement count = prepare("SELECT count(*) FROM point WHERE problem <> ''");
-  return count && sqlite3_step(count.get()) == SQLITE_ROW ? sqlite3_column_int64(count.get(), 0) : 0;
-}
+std::int64_t SweepStore::problems() const { return number_of("SELECT count(*) FROM point WHERE problem <> ''"); }
 
 bool SweepStore::has(const std::string& digest) const {
   sqlite3_reset(find_.get());

@@ -31,7 +31,7 @@ struct SweepRow {
 class SweepStore {
  public:
   /// Opens or makes a file for the sweep called `grid`, a text that tells one grid from another; empty: whatever it
-  /// holds. Errors: not an SQLite file, or one of another sweep; the system's reason.
+  /// holds. Errors: not an SQLite file, one of another program or of another sweep; the system's reason.
   [[nodiscard]] static Result<SweepStore> open(const std::string& path, const std::string& grid, bool make);
   SweepStore(SweepStore&&) noexcept;
   SweepStore& operator=(SweepStore&&) = delete;
@@ -60,6 +60,9 @@ class SweepStore {
   SweepStore() = default;
   [[nodiscard]] Result<void> run(const std::string& sql) const;
   [[nodiscard]] Statement prepare(const std::string& sql) const;
+  /// Errors: a file that is neither a sweep nor, to be made, empty. Leaves the file as it is.
+  [[nodiscard]] Result<void> check_owner(bool make) const;
+  [[nodiscard]] std::int64_t number_of(const std::string& sql) const;
   [[nodiscard]] std::string text_of(const std::string& sql) const;
   [[nodiscard]] tl::unexpected<Errors> problem(const std::string& doing) const;
 };

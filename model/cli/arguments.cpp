@@ -44,7 +44,9 @@ void add_name(CLI::App& verb, const std::string& name, const std::string& value,
 void add_number(CLI::App& verb, const std::string& name, const std::string& help, std::optional<int>& target) {
   add(verb, name, "N", help, [&target](const std::string& text) -> std::string {
     target = whole_number(text, std::numeric_limits<int>::min());
-    return target ? "" : "a whole number";
+    if (target) return "";
+    const bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+    return digits ? fmt::format("a whole number of at most {}", std::numeric_limits<int>::max()) : "a whole number";
   });
 }
 

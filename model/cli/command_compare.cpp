@@ -1,32 +1,54 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "model/analysis/compare.hpp"
 #include "model/cli/command.hpp"
 #include "model/report/compare_report.hpp"
 #include "model/report/json.hpp"
 
 namespace tbdsim {
+namespace {
+
+/// Keeps the first of equal values, and says so.
+void drop_repeated(GridAxis& axis, std::vector<std::string>& notices) {
+  std::vector<std::string> once;
+  for (std::string& value : axis.values) {
+    if (std::find(once.begin(), once.end(), value) == once.end())
+      once.push_back(std::move(value));
+    else
+      notices.push_back(fmt::format("--{}: {} is named more than once, and compared once", axis.option, value));
+  }
+  axis.values = std::move(once);
+}
+
+}  // namespace
 
 Result<Answer> answer(const CompareArguments& arguments, Session& session) {
   StudyGrid grid{{}, arguments.set};
   Errors errors;
+  std::vector<std::string> notices;
   for (const auto& [option, text] : arguments.axes) {
     auto axis = parse_axis(option, text);
-    if (axis)
-      grid.axes.push_back(std::move(*axis));
-    else
+    if (!axis) {
       errors.insert(errors.end(), axis.error().begin(), axis.error().end());
+      continue;
+    }
+    drop_repeated(*axis, notices);
+    grid.axes.push_back(std::move(*axis));
   }
   if (!errors.empty()) return tl::make_unexpected(std::move(errors));
   const auto comparison = compare(session, grid, static_cast<std::size_t>(arguments.base - 1));
   if (!comparison) return tl::make_unexpected(comparison.error());
   switch (arguments.format) {
     case Format::json:
-      return Answer{compare_json(*comparison), {}};
+      return Answer{compare_json(*comparison), notices};
     case Format::csv:
-      return Answer{compare_csv(*comparison), {}};
+      return Answer{compare_csv(*comparison), notices};
     case Format::table:
       break;
   }
-  return Answer{compare_table(*comparison), {}};
+  return Answer{compare_table(*comparison), notices};
 }
 
 int run(const CompareArguments& arguments, const Catalogue& catalogue) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 
 #include "model/analysis/scenario_file.hpp"
 #include "model/analysis/sweep.hpp"
@@ -67,6 +68,12 @@ int export_rows(const SweepArguments& arguments) {
 
 int merge(const SweepArguments& arguments) {
   if (arguments.words.size() < 3) return report({Error{"sweep merge: expected a file to write and files to read"}});
+  for (std::size_t i = 2; i < arguments.words.size(); ++i) {
+    std::error_code ignored;
+    if (arguments.words[i] == arguments.words[1] || std::filesystem::equivalent(arguments.words[i], arguments.words[1], ignored))
+      return report(
+          {Error{fmt::format("sweep merge: {} is both written and read; name another file to write", arguments.words[i])}});
+  }
   std::string grid;
   for (std::size_t i = 2; i < arguments.words.size(); ++i) {
     auto from = SweepStore::open(arguments.words[i], grid, false);

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "model/analysis/choose_devices.hpp"
 #include "model/analysis/set_values.hpp"
 #include "model/cli/command.hpp"
@@ -12,6 +14,14 @@ namespace {
 
 constexpr const char* kDefaultSizes = "1KiB..1GiB";
 
+/// The sizes of --bytes; nothing at all is no transfer.
+Result<std::vector<Bytes>> sizes_of(const std::string& text) {
+  auto sizes = parse_size_list("--bytes", text);
+  if (sizes && std::any_of(sizes->begin(), sizes->end(), [](Bytes size) { return size < Bytes(1.0); }))
+    return fail(fmt::format("--bytes {}: expected at least 1 B", text));
+  return sizes;
+}
+
 /// What was found out, as far as it was asked for.
 struct Findings {
   TopologySurvey wiring;
@@ -23,7 +33,7 @@ Result<std::vector<TransferWay>> ways_of(const TopologyArguments& arguments, con
   if (arguments.route.empty()) return std::vector<TransferWay>{};
   Bytes bytes(0.0);
   if (!arguments.bytes.empty()) {
-    const auto sizes = parse_size_list("--bytes", arguments.bytes);
+    const auto sizes = sizes_of(arguments.bytes);
     if (!sizes) return tl::make_unexpected(sizes.error());
     if (sizes->size() != 1) return fail("--bytes: expected one size along --route");
     bytes = sizes->front();
@@ -36,7 +46,7 @@ Result<Findings> find_out(const TopologyArguments& arguments, Session& session) 
   Findings findings;
   if (!arguments.asked.collective.empty()) {
     CollectiveOptions asked = arguments.asked;
-    auto sizes = parse_size_list("--bytes", arguments.bytes.empty() ? kDefaultSizes : arguments.bytes);
+    auto sizes = sizes_of(arguments.bytes.empty() ? kDefaultSizes : arguments.bytes);
     if (!sizes) return tl::make_unexpected(sizes.error());
     asked.messages = std::move(*sizes);
     asked.options.set.clear();  // the session has the values

@@ -13,16 +13,13 @@
 namespace tbdsim {
 namespace {
 
-/// The largest catalogue or table imaginable is far smaller; what is larger was given by mistake.
-constexpr std::size_t kLargestFile = std::size_t{64} << 20;
-
 tl::unexpected<Errors> refuse(const std::string& path, std::string message) {
   return tl::make_unexpected(Errors{Error{std::move(message), SourceRef{path, 0, 0}}});
 }
 
 }  // namespace
 
-Result<std::string> read_file(const std::string& path) {
+Result<std::string> read_file(const std::string& path, std::size_t largest_mebibytes) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) return refuse(path, "expected a file, got a directory");
   errno = 0;
@@ -33,7 +30,8 @@ Result<std::string> read_file(const std::string& path) {
   std::string piece(std::size_t{1} << 16, '\0');
   while (file.read(piece.data(), static_cast<std::streamsize>(piece.size())), file.gcount() > 0) {
     text.append(piece, 0, static_cast<std::size_t>(file.gcount()));
-    if (text.size() > kLargestFile) return refuse(path, "larger than 64 MiB, which no input file is");
+    if (text.size() > largest_mebibytes << 20)
+      return refuse(path, fmt::format("larger than {} MiB, which no input file is", largest_mebibytes));
   }
   if (file.bad()) return refuse(path, "cannot read");
   return text;

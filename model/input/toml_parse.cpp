@@ -60,6 +60,28 @@ TomlValue converted(const toml::node& node) {
   return value;
 }
 
+/// A control character that an escape (`\u001b`) brought in, which would act on the terminal that it is printed to.
+bool has_control(std::string_view text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if ((byte < 0x20 && byte != '\t' && byte != '\n' && byte != '\r') || byte == 0x7F) return true;
+    const bool upper = byte == 0xC2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0;  // U+0080 to U+009F
+    if (upper) return true;
+  }
+  return false;
+}
+
+void note_controls(const TomlValue& value, std::vector<Note>& notes) {
+  if (value.kind == TomlValue::Kind::string && has_control(value.text))
+    notes.push_back({fmt::format("expected text without control characters, got {}", quoted(value.text)), value.place});
+  for (const TomlValue& element : value.elements) note_controls(element, notes);
+  for (const TomlMember& member : value.members) {
+    if (has_control(member.key))
+      notes.push_back({fmt::format("expected a key without control characters, got {}", quoted(member.key)), member.key_place});
+    note_controls(member.value, notes);
+  }
+}
+
 Errors syntax_error(const toml::parse_error& error, std::string_view text, const std::string& name) {
   TextPlace place = place_of(error.source());
   std::string_view why = error.description();
@@ -105,7 +127,11 @@ std::string_view kind_words(TomlValue::Kind kind) {
 
 Result<TomlValue> parse_toml(std::string_view text, const std::string& name) {
   try {
-    return converted(toml::parse(text, std::string_view(name)));
+    TomlValue root = converted(toml::parse(text, std::string_view(name)));
+    std::vector<Note> notes;
+    note_controls(root, notes);
+    if (!notes.empty()) return tl::make_unexpected(in_order(notes, text, name));
+    return root;
   } catch (const toml::parse_error& error) { return tl::make_unexpected(syntax_error(error, text, name)); }
 }
 

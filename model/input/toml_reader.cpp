@@ -95,7 +95,7 @@ void TomlFile::Impl::finish(const TomlValue& value) {
 }
 
 Result<TomlFile> TomlFile::open(const std::string& path) {
-  return read_file(path).and_then([&](std::string text) { return parse(std::move(text), path); });
+  return read_file(path, kLargestToml).and_then([&](std::string text) { return parse(std::move(text), path); });
 }
 
 Result<TomlFile> TomlFile::parse(std::string text, std::string name) {

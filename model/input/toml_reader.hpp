@@ -24,7 +24,7 @@ class TomlTable;
 class TomlFile {
  public:
   struct Impl;  ///< for the sources of this folder only
-  /// Errors: cannot open, is a directory, empty, larger than 64 MiB, not text, nested absurdly deep, not valid TOML
+  /// Errors: cannot open, is a directory, empty, larger than 8 MiB, not text, nested absurdly deep, not valid TOML
   /// (with position; the parser stops at the first such error).
   [[nodiscard]] static Result<TomlFile> open(const std::string& path);
   /// `name` is what messages call the file. Errors: empty, not text, nested absurdly deep, not valid TOML.

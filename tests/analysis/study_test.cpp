@@ -1,6 +1,9 @@
 // Comparisons, explanations, named changes and sweeps.
+#include <sqlite3.h>
+
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 
 #include "model/analysis/compare.hpp"
 #include "model/analysis/cost.hpp"
@@ -144,4 +147,25 @@ TEST_CASE("a file of another sweep is refused") {
   REQUIRE_FALSE(other);
   CHECK(to_text(other.error()) == path + ": holds another sweep; name another file with -o\n");
   CHECK(to_text(SweepStore::open("/nothing/here.db", "", false).error()) == "/nothing/here.db: no such sweep\n");
+}
+
+TEST_CASE("a database of something else is refused and stays as it is") {
+  const std::string path = fresh_file("foreign");
+  sqlite3* database = nullptr;
+  REQUIRE(sqlite3_open(path.c_str(), &database) == SQLITE_OK);
+  REQUIRE(sqlite3_exec(database, "CREATE TABLE mine (a)", nullptr, nullptr, nullptr) == SQLITE_OK);
+  sqlite3_close(database);
+  const auto bytes = [&] {
+    std::ifstream file(path, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  const std::string before = bytes();
+  const std::string refused =
+      path + ": a database of something else, not a sweep; name a file that sweep -o wrote, or a new one to write\n";
+  for (const bool make : {true, false}) CHECK(to_text(SweepStore::open(path, make ? "hw=dgx1\n" : "", make).error()) == refused);
+  CHECK(bytes() == before);
+  std::ofstream(path, std::ios::trunc) << "";
+  CHECK(to_text(SweepStore::open(path, "", false).error()) ==
+        path + ": an empty file, not a sweep; name a file that sweep -o wrote\n");
+  CHECK(SweepStore::open(path, "hw=dgx1\n", true));
 }

@@ -142,3 +142,16 @@ TEST_CASE("worked example of the prior: pull of the samples against its hold") {
   CHECK_THAT(fitted(4), WithinRel(1.306, 3e-3));
   CHECK_THAT(fitted(7), WithinRel(1.5, 3e-3));
 }
+
+TEST_CASE("a fit that is worse than what it began with says so, and in its source") {
+  // Two ways of timing, six times apart: the fit follows the more frequent, and the rest is far off.
+  std::vector<Sample> mixed = samples(60);
+  for (std::size_t i = 0; i < mixed.size(); ++i) mixed[i].time = mixed[i].time * (i % 3 == 0 ? 1.0 : 6.0);
+  const auto fit = fit_board(mixed, device(), constants(), "a.csv");
+  REQUIRE(fit);
+  CHECK(fit->reports.front().after.mean > fit->reports.front().before.mean);
+  REQUIRE(fit->warnings.size() == 1);
+  CHECK(fit->warnings[0].find("gemm fp32: the fit is worse than what it began with: mean error ") == 0);
+  CHECK(gemm_of(*fit).source.find("the fit is worse than what it began with") != std::string::npos);
+  CHECK(fit_board(samples(60), device(), constants(), "a.csv")->warnings.empty());
+}

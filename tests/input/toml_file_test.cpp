@@ -42,11 +42,15 @@ TEST_CASE("files that cannot be read") {
   REQUIRE(file);
   CHECK(file->name() == path);
   CHECK(file->text() == "a = 1\n");
-  // 64 MiB is read, one byte more is not; a sparse file costs no disk.
+  // Tables of 64 MiB are read and TOML of 8 MiB, one byte more is not; a sparse file costs no disk.
   std::filesystem::resize_file(path, std::uintmax_t{64} << 20);
   CHECK(read_file(path).value().size() == std::size_t{64} << 20);
   std::filesystem::resize_file(path, (std::uintmax_t{64} << 20) + 1);
-  CHECK(message(path) == path + ": larger than 64 MiB, which no input file is\n");
+  CHECK(to_text(read_file(path).error()) == path + ": larger than 64 MiB, which no input file is\n");
+  std::filesystem::resize_file(path, std::uintmax_t{8} << 20);
+  CHECK(message(path) == path + ":2:1: not a text file: byte 0x00 is a control character\n");
+  std::filesystem::resize_file(path, (std::uintmax_t{8} << 20) + 1);
+  CHECK(message(path) == path + ": larger than 8 MiB, which no input file is\n");
   std::filesystem::remove(path);
 }
 

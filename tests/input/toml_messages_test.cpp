@@ -300,3 +300,13 @@ TEST_CASE("text that is no TOML") {
   CHECK(parse_message("a = 1\nb = \"\xff\"\n") == "f.toml:2:6: not a text file: byte 0xff is not UTF-8\n");
   CHECK(parse_message(std::string("a\0b", 3)) == "f.toml:1:2: not a text file: byte 0x00 is a control character\n");
 }
+
+TEST_CASE("control characters that escapes bring in are refused where they stand") {
+  const std::string expected = "f.toml:1:5: expected text without control characters, got \"a\\x1b[31m\"\n";
+  CHECK(parse_message("n = \"a\\u001b[31m\"\n").substr(0, expected.size()) == expected);
+  for (const char* text : {"n = \"\\u0000\"\n", "n = [\"a\", \"\\u009b\"]\n", "\"\\u007f\" = 1\n"}) {
+    INFO(text);
+    CHECK(parse_message(text).find("without control characters") != std::string::npos);
+  }
+  CHECK(messages("n = \"a\\nb\\t\u00e9\"\n", [](TomlTable& t) { (void)t.text("n"); }).empty());
+}
