@@ -158,6 +158,9 @@ Result<Prediction> predict(Session& session, const PredictOptions& options) {
     p.utilization.tensor_core = times.tensor_flop / (tensor_peak * times.busy);
   }
   p.utilization.mfu = (times.flop + times.tensor_flop) / (tensor_peak * times.step);
+  if (std::max(p.utilization.fp32, p.utilization.mfu) > 1.0)
+    p.notices.push_back(
+        "utilisation counts the multiply-adds of direct convolutions; Winograd and FFT need fewer, so it may pass 100 %");
   tell_cpu(configuration, times, p.utilization);
   const StepMemory memory = estimate_memory(configuration, step.nodes, step.costs);
   p.memory = memory_verdict(configuration, memory);
