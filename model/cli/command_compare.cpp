@@ -1,4 +1,5 @@
 #include "model/analysis/compare.hpp"
+#include "model/analysis/grid_names.hpp"
 #include "model/cli/command.hpp"
 #include "model/report/compare_report.hpp"
 #include "model/report/json.hpp"
@@ -16,6 +17,7 @@ Result<Answer> answer(const CompareArguments& arguments, Session& session) {
       errors.insert(errors.end(), axis.error().begin(), axis.error().end());
   }
   if (!errors.empty()) return tl::make_unexpected(std::move(errors));
+  if (Errors unknown = unknown_names(session, grid); !unknown.empty()) return tl::make_unexpected(std::move(unknown));
   const auto comparison = compare(session, grid, static_cast<std::size_t>(arguments.base - 1));
   if (!comparison) return tl::make_unexpected(comparison.error());
   switch (arguments.format) {
