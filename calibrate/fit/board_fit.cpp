@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "calibrate/fit/carry_over.hpp"
 #include "calibrate/fit/plausible.hpp"
 #include "calibrate/fit/prediction.hpp"
 #include "model/cost/transfer.hpp"
@@ -99,17 +100,27 @@ FamilyParameters with_values(FamilyParameters parameters, std::span<const double
   return parameters;
 }
 
+constexpr double kNoise = 0.05;
+constexpr int kIterations = 60;
+
+/// Scale of a Laplace distribution with the relatives' spread: what one sample may say against the prior.
+double believed_scatter(const FamilyParameters& inherited) {
+  constexpr double kLeast = 0.1;
+  return std::max(kLeast, inherited.spread / std::sqrt(2.0));
+}
+
 FamilyParameters fit_group(const Group& group, const Device& device, const ResolvedParameters& inherited,
                            const std::string& source, BoardFitReport& report) {
   // Samples ran at the real clock, so a stated sustained clock has no part in their rates.
   FamilyParameters start = inherited.parameters;
   start.samples = static_cast<int>(group.rows.size());
-  const RobustFit fit =
-      robust_fit(unknowns_of(group, inherited.parameters, !inherited.transferred), group.rows.size(),
-                 [&](std::span<const double> values, std::size_t i) {
-                   const FamilyParameters p = with_values(start, values, group);
-                   return std::log(group.rows[i].time / predicted_time(*group.family, group.rows[i], group.forms[i], device, p));
-                 });
+  const RobustFit fit = robust_fit(
+      unknowns_of(group, inherited.parameters, !inherited.transferred), group.rows.size(),
+      [&](std::span<const double> values, std::size_t i) {
+        const FamilyParameters p = with_values(start, values, group);
+        return std::log(group.rows[i].time / predicted_time(*group.family, group.rows[i], group.forms[i], device, p));
+      },
+      {}, kNoise, kIterations, believed_scatter(inherited.parameters));
   std::vector<double> values;
   for (const FittedValue& value : fit.values) values.push_back(value.value);
   FamilyParameters result = with_values(start, values, group);
@@ -138,6 +149,17 @@ void check_gain(const BoardFitReport& report, FamilyParameters& parameters, std:
   warnings.push_back(fmt::format("{} {}: {}; check that the samples are of one device, one library and one way of timing",
                                  report.family, report.precision, worse));
   parameters.source += "; " + worse;
+}
+
+/// Puts `parameters` in the place of those of the same family and arithmetic, or at the end.
+void replace(std::vector<FamilyParameters>& all, FamilyParameters parameters) {
+  const auto same = std::find_if(all.begin(), all.end(), [&](const FamilyParameters& p) {
+    return p.family == parameters.family && p.precision == parameters.precision;
+  });
+  if (same == all.end())
+    all.push_back(std::move(parameters));
+  else
+    *same = std::move(parameters);
 }
 
 std::string joined(const std::set<std::string>& words) { return fmt::format("{}", fmt::join(words, " | ")); }
@@ -171,7 +193,7 @@ Result<BoardFit> fit_board(const std::vector<Sample>& samples, Device device, co
   std::vector<Group> groups = groups_of(samples, device, constants);
   if (groups.empty()) return fail("no sample is of a family and shape that can be fitted");
   // Until all are fitted, the device keeps the parameters that it came with.
-  std::vector<FamilyParameters> fitted;
+  std::vector<FittedFamily> fitted;
   std::size_t implausible = 0, total = 0, most_shapes = 0;
   std::set<std::string> done;
   for (Group& group : groups) {
@@ -195,8 +217,9 @@ Result<BoardFit> fit_board(const std::vector<Sample>& samples, Device device, co
                           static_cast<int>(shapes),
                           summarize_residuals(residuals_of(group, device, inherited.parameters)),
                           {}};
-    fitted.push_back(fit_group(group, device, inherited, source, report));
-    check_gain(report, fitted.back(), out.warnings);
+    fitted.push_back({inherited.parameters, fit_group(group, device, inherited, source, report), inherited.transferred,
+                      group.family->computes});
+    check_gain(report, fitted.back().after, out.warnings);
     out.reports.push_back(report);
     done.insert(report.family);
   }
@@ -212,22 +235,15 @@ Result<BoardFit> fit_board(const std::vector<Sample>& samples, Device device, co
                        most_shapes, most_shapes == 1 ? "" : "s", kFewestShapes)});
     return tl::make_unexpected(errors);
   }
+  for (FamilyParameters& parameters : carried_over(fitted, device, constants))
+    replace(device.calibration.families, std::move(parameters));
   for (const FitFamily& family : fit_families()) {
     if (done.count(std::string(family.name)) != 0) continue;
     const auto inherited = resolve_parameters(device, family.name, "fp32", constants);
     out.inherited.push_back(fmt::format("{}: no samples; {}", family.name, inherited.parameters.source));
   }
   out.device = std::move(device);
-  for (FamilyParameters& parameters : fitted) {
-    auto& all = out.device.calibration.families;
-    const auto same = std::find_if(all.begin(), all.end(), [&](const FamilyParameters& p) {
-      return p.family == parameters.family && p.precision == parameters.precision;
-    });
-    if (same == all.end())
-      all.push_back(std::move(parameters));
-    else
-      *same = std::move(parameters);
-  }
+  for (FittedFamily& family : fitted) replace(out.device.calibration.families, std::move(family.after));
   return out;
 }
 

@@ -12,9 +12,6 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-// Residuals count in units of typical kernels' scatter, so that the priors weigh as stated (fitted boards: 0.1 to 0.3).
-constexpr double kScatter = 0.15;
-
 class Problem {
  public:
   Problem(const std::vector<Unknown>& unknowns, std::size_t observations, const ResidualFunction& residual,
@@ -64,16 +61,16 @@ class Problem {
   const DependsFunction& depends_;
 };
 
-double objective(const VectorXd& residuals, const VectorXd& offset, const VectorXd& precision, double noise) {
+double objective(const VectorXd& residuals, const VectorXd& offset, const VectorXd& precision, double noise, double scatter) {
   double sum = 0.0;
   for (Eigen::Index i = 0; i < residuals.size(); ++i) sum += std::sqrt(residuals[i] * residuals[i] + noise * noise) - noise;
-  return sum / kScatter + 0.5 * (offset.array().square() * precision.array()).sum();
+  return sum / scatter + 0.5 * (offset.array().square() * precision.array()).sum();
 }
 
 }  // namespace
 
 RobustFit robust_fit(const std::vector<Unknown>& unknowns, std::size_t observations, const ResidualFunction& residual,
-                     const DependsFunction& depends, double noise, int max_iterations) {
+                     const DependsFunction& depends, double noise, int max_iterations, double scatter) {
   const Problem problem(unknowns, observations, residual, depends);
   const auto n = static_cast<Eigen::Index>(unknowns.size());
   VectorXd prior(n), precision(n);
@@ -83,14 +80,14 @@ RobustFit robust_fit(const std::vector<Unknown>& unknowns, std::size_t observati
   }
   VectorXd logs = prior;
   VectorXd current = problem.evaluate(logs);
-  double best = objective(current, logs - prior, precision, noise);
+  double best = objective(current, logs - prior, precision, noise, scatter);
   double damping = 1e-2;
   MatrixXd normal = MatrixXd::Identity(n, n);
   RobustFit fit;
   for (int iteration = 0; iteration < max_iterations; ++iteration) {
     fit.iterations = iteration + 1;
     const MatrixXd jacobian = problem.jacobian(logs, current);
-    const VectorXd weight = (current.array().square() + noise * noise).sqrt().inverse() / kScatter;
+    const VectorXd weight = (current.array().square() + noise * noise).sqrt().inverse() / scatter;
     normal = jacobian.transpose() * weight.asDiagonal() * jacobian;
     normal.diagonal() += precision;
     const VectorXd gradient = jacobian.transpose() * weight.asDiagonal() * current + precision.asDiagonal() * (logs - prior);
@@ -100,7 +97,7 @@ RobustFit robust_fit(const std::vector<Unknown>& unknowns, std::size_t observati
       damped.diagonal() *= 1.0 + damping;
       const VectorXd next = logs - damped.ldlt().solve(gradient);
       const VectorXd there = problem.evaluate(next);
-      const double value = objective(there, next - prior, precision, noise);
+      const double value = objective(there, next - prior, precision, noise, scatter);
       if (std::isfinite(value) && value < best) {
         improved = best - value > 1e-5 * best;
         logs = next;

@@ -35,6 +35,34 @@ Candidate candidate(Session& session, const StudyGrid& grid, std::size_t point) 
   return found;
 }
 
+/// Whether the samples of two candidates may stand for each other. Files of the user's are taken as variants of one network.
+bool comparable(const Prediction& a, const Prediction& b) {
+  const bool files = !a.workload_sha256.empty() && !b.workload_sha256.empty();
+  return a.input_unit == b.input_unit && (files || (a.model == b.model && a.workload_sha256 == b.workload_sha256));
+}
+
+/// Options in which two candidates differ, `--model` left out.
+std::size_t differences(const Candidate& a, const Candidate& b) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < a.varied.size(); ++i) {
+    if (a.varied[i].first != "model" && a.varied[i] != b.varied[i]) ++count;
+  }
+  return count;
+}
+
+std::size_t base_of(const Comparison& comparison, const Candidate& candidate) {
+  const auto& all = comparison.candidates;
+  const Candidate& reference = all[comparison.base];
+  if (comparable(candidate.prediction, reference.prediction)) return comparison.base;
+  std::optional<std::size_t> first;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!all[i].problem.empty() || !comparable(all[i].prediction, candidate.prediction)) continue;
+    if (differences(all[i], reference) == 0) return i;
+    if (!first) first = i;
+  }
+  return *first;  // itself, if no other
+}
+
 }  // namespace
 
 Result<Comparison> compare(Session& session, const StudyGrid& grid, std::size_t base) {
@@ -53,9 +81,10 @@ Result<Comparison> compare(Session& session, const StudyGrid& grid, std::size_t 
   for (std::size_t i = 0; i < points; ++i) {
     Candidate& other = comparison.candidates[i];
     if (!other.problem.empty()) continue;
-    other.speedup =
-        i == base ? Ranged<double>{1.0, 1.0, 1.0} : ratio(other.prediction.throughput, reference.prediction.throughput);
-    other.apart = i == base || other.speedup.low > 1.0 || other.speedup.high < 1.0;
+    other.base = base_of(comparison, other);
+    const Ranged<double>& against = comparison.candidates[other.base].prediction.throughput;
+    other.speedup = i == other.base ? Ranged<double>{1.0, 1.0, 1.0} : ratio(other.prediction.throughput, against);
+    other.apart = i == other.base || other.speedup.low > 1.0 || other.speedup.high < 1.0;
   }
   return comparison;
 }

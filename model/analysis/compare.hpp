@@ -14,7 +14,8 @@ struct Candidate {
   std::string label;                                        ///< their values
   std::string problem;                                      ///< why it cannot be predicted; then the rest is empty
   Prediction prediction;
-  Ranged<double> speedup;  ///< throughput over that of the base
+  std::size_t base = 0;    ///< what its speed-up is against: the candidate that counts the same samples
+  Ranged<double> speedup;  ///< throughput over that of its base
   bool apart = true;       ///< false: the range of the speed-up holds 1, so no better or worse can be said
 };
 
@@ -25,6 +26,9 @@ struct Comparison {
 
 /// Predicts every point of a grid and sets it against the point `base`.
 ///
+/// Samples of different networks are no measure of each other: candidates of another network, or of samples of another
+/// kind, are set against the one of theirs whose other options are the base's; if there is none, against their first.
+/// The user's own network files count as variants of one network.
 /// The errors of two predictions are taken as independent, which makes the range of a speed-up wider than it is for
 /// candidates that share a device or a network. Errors: a point that cannot be read; the base cannot be predicted.
 [[nodiscard]] Result<Comparison> compare(Session& session, const StudyGrid& grid, std::size_t base);

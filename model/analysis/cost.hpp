@@ -7,6 +7,9 @@
 
 namespace tbdsim {
 
+/// What a prediction's provenance calls the price.
+inline constexpr const char* kPriceOfHour = "price of an hour";
+
 /// What an hour of a job's hardware costs, and by which reckoning.
 struct CostBasis {
   double usd_per_hour = 0.0;

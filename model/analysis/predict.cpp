@@ -103,7 +103,7 @@ void tell_cost(const System& system, const std::vector<Price>& prices, Predictio
   if (const auto basis = cost_basis(system, prices, p.gpus, p.nodes)) {
     p.usd_per_hour = basis->usd_per_hour;
     p.usd_per_million_samples = basis->usd_per_hour / 3600.0 * 1e6 / p.throughput.value;
-    p.provenance.push_back({"price of an hour", basis->kind, basis->source});
+    p.provenance.push_back({kPriceOfHour, basis->kind, basis->source});
   }
   if (const auto power = average_power(system.device, p.utilization.gpu_busy))
     p.joule_per_sample = power->base() * p.gpus / p.throughput.value;
@@ -158,6 +158,9 @@ Result<Prediction> predict(Session& session, const PredictOptions& options) {
     p.utilization.tensor_core = times.tensor_flop / (tensor_peak * times.busy);
   }
   p.utilization.mfu = (times.flop + times.tensor_flop) / (tensor_peak * times.step);
+  if (std::max(p.utilization.fp32, p.utilization.mfu) > 1.0)
+    p.notices.push_back(
+        "utilisation counts the multiply-adds of direct convolutions; Winograd and FFT need fewer, so it may pass 100 %");
   tell_cpu(configuration, times, p.utilization);
   const StepMemory memory = estimate_memory(configuration, step.nodes, step.costs);
   p.memory = memory_verdict(configuration, memory);

@@ -140,6 +140,7 @@ StepTimes step_times(const LoweredStep& step, const engine::Timeline& timeline) 
     if (task.leg == Leg::serve) result.serving += duration;
     if (task.work != Work::kernel || task.rank != window.rank) continue;
     const NodeCost& cost = step.costs[static_cast<std::size_t>(task.node)];
+    const double share = 1.0 / cost.pieces;  // of the node's work in this task
     if (timeline.start[i] > free) charge_gap(step, timeline, i, (timeline.start[i] - free).seconds(), result.stages);
     free = timeline.end[i];
     busy_of(result.stages, stage_of(step.nodes[static_cast<std::size_t>(task.node)].pass)) += duration;
@@ -147,7 +148,7 @@ StepTimes step_times(const LoweredStep& step, const engine::Timeline& timeline) 
     // Useful work only: a forward pass among backward nodes computes again what was not kept.
     backward_begun |= step.nodes[static_cast<std::size_t>(task.node)].pass != Pass::forward;
     if (!(backward_begun && step.nodes[static_cast<std::size_t>(task.node)].pass == Pass::forward))
-      (cost.tensor_core ? result.tensor_flop : result.flop) += cost.kernel.flop;
+      (cost.tensor_core ? result.tensor_flop : result.flop) += share * cost.kernel.flop;
   }
   result.host_busy = (1.0 / step.ranks) * result.host_busy;
   result.stages.exchange_total = engine::covered_time(timeline, exchanges).seconds();
@@ -187,7 +188,8 @@ void describe_step(const OpGraph& graph, const LoweredStep& step, const engine::
     const OpId op = node.pass == Pass::update ? graph.parameter(node.parameter).op : node.op;
     LayerTime& layer = prediction.layers[static_cast<std::size_t>(op.value)];
     const Seconds time = (timeline.end[i] - timeline.start[i]).seconds();  // as long as what is exchanged beside it makes it
-    layer.flop += cost.kernel.flop;
+    const double share = 1.0 / cost.pieces;                                // of the node's work in this task
+    layer.flop += share * cost.kernel.flop;
     if (node.pass == Pass::forward)
       layer.forward += time;
     else if (node.pass == Pass::update)
@@ -204,9 +206,9 @@ void describe_step(const OpGraph& graph, const LoweredStep& step, const engine::
     kernel.bound = cost.kernel.bound == Bound::compute ? "compute" : cost.kernel.bound == Bound::memory ? "memory" : "launch";
     kernel.time = time;
     kernel.start = (timeline.start[i] - origin).seconds();
-    kernel.flop = cost.kernel.flop;
-    kernel.bytes = cost.kernel.bytes;
-    kernel.fp32_utilization = cost.kernel.flop / ((cost.tensor_core ? tensor_peak : device.peak.fp32) * time);
+    kernel.flop = share * cost.kernel.flop;
+    kernel.bytes = share * cost.kernel.bytes;
+    kernel.fp32_utilization = kernel.flop / ((cost.tensor_core ? tensor_peak : device.peak.fp32) * time);
     const KernelCharacter character = characterize(graph, node, cost, prediction.batch_per_gpu, device, kernel.fp32_utilization);
     kernel.occupancy = character.occupancy;
     kernel.stall = name(character.stall);

@@ -13,7 +13,7 @@
 namespace tbdsim {
 namespace {
 
-constexpr std::array<std::string_view, 5> kNumbers{"gpus", "nodes", "batch", "image", "seq-len"};
+constexpr std::array<std::string_view, 6> kNumbers{"gpus", "nodes", "batch", "accumulate", "image", "seq-len"};
 
 }  // namespace
 

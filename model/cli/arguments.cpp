@@ -211,6 +211,7 @@ void describe_jobs(CLI::App& verb, std::vector<std::pair<std::string, std::strin
                                                               {"devices", "These GPUs of every node (no list)"},
                                                               {"network", "Networks between nodes"},
                                                               {"batch", "Samples per GPU and step: 16,32 or 4..128*2"},
+                                                              {"accumulate", "Micro-batches per update"},
                                                               {"image", "Sides of the image"},
                                                               {"seq-len", "Lengths of a sequence"},
                                                               {"precision", "fp32, tf32, fp16, bf16, amp"},

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/analysis/compare.hpp"
+#include "model/analysis/grid_names.hpp"
 #include "model/cli/command.hpp"
 #include "model/report/compare_report.hpp"
 #include "model/report/json.hpp"
@@ -38,6 +39,7 @@ Result<Answer> answer(const CompareArguments& arguments, Session& session) {
     grid.axes.push_back(std::move(*axis));
   }
   if (!errors.empty()) return tl::make_unexpected(std::move(errors));
+  if (Errors unknown = unknown_names(session, grid); !unknown.empty()) return tl::make_unexpected(std::move(unknown));
   const auto comparison = compare(session, grid, static_cast<std::size_t>(arguments.base - 1));
   if (!comparison) return tl::make_unexpected(comparison.error());
   switch (arguments.format) {

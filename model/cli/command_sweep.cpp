@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "model/analysis/grid_names.hpp"
 #include "model/analysis/scenario_file.hpp"
 #include "model/analysis/sweep.hpp"
 #include "model/cli/command.hpp"
@@ -55,6 +56,15 @@ Result<StudyGrid> grid_of(const SweepArguments& arguments) {
   }
   if (!errors.empty()) return tl::make_unexpected(std::move(errors));
   return grid;
+}
+
+/// Why the first row of the grid that has no figures has none.
+std::string first_problem(const SweepStore& store) {
+  std::string reason;
+  const auto read = store.each([&](const SweepRow& row) {
+    if (reason.empty()) reason = row.problem;
+  });
+  return read ? reason : to_text(read.error());
 }
 
 int export_rows(const SweepArguments& arguments) {
@@ -108,16 +118,20 @@ int run(const SweepArguments& arguments, const Catalogue& catalogue) {
   const auto grid = grid_of(arguments);
   if (!grid) return report(grid.error());
   if (arguments.output.empty()) return report({Error{"sweep: no file named for the results; use -o FILE.db"}});
+  const auto session = open_session(catalogue);
+  if (const Errors unknown = unknown_names(*session, *grid); !unknown.empty()) return report(unknown);
   auto store = SweepStore::open(arguments.output, grid_text(*grid), true);
   if (!store) return report(store.error());
-  const auto session = open_session(catalogue);
   const auto done = sweep(*session, *grid, {arguments.shard, arguments.shards}, *store, ProgressLine());
   if (!done) return report(done.error());
   const std::int64_t rows = store->rows(), problems = store->problems();
   const int written = write_result(fmt::format("{} points, {} predicted now, {} rows in {}{}\n", done->all, done->predicted, rows,
                                                arguments.output,
                                                problems > 0 ? fmt::format(", {} of them only a reason why not", problems) : ""));
-  return written == kDone && rows > 0 && problems == rows ? kCheckFailed : written;
+  if (written != kDone || rows == 0 || problems < rows) return written;
+  if (const std::string reason = first_problem(*store); !reason.empty())
+    fmt::print(stderr, "tbdsim: sweep: the first: {}\n", reason);
+  return kCheckFailed;
 }
 
 }  // namespace tbdsim

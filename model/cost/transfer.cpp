@@ -120,7 +120,7 @@ bool same_chip(const Device& device, const BoardParameters& board) {
 
 // How far a transferred value lies from the one that samples of the board then give, beyond what the relatives disagree
 // (standard deviation of the logarithm; from leaving out one board at a time, calibrate/README.md).
-constexpr double kTransferSigma = 0.12, kGenerationSigma = 0.05, kBandwidthSigma = 0.12, kLaunchSigma = 0.7;
+constexpr double kTransferSigma = 0.12, kGenerationSigma = 0.05, kBandwidthSigma = 0.12, kLaunchSigma = 0.4;
 // A clock that power or a statement lowers is uncertain by a third of what it is lowered by: the T4 keeps 0.44 to 0.86 of its
 // clock in published tables, by the length of the run.
 constexpr double kClockSigma = 0.3;

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "model/analysis/batch_knee.hpp"
+#include "model/analysis/cost.hpp"
 #include "model/report/csv.hpp"
 #include "model/report/text_table.hpp"
 #include "model/units/format.hpp"
@@ -46,7 +48,7 @@ std::string speed_table(const Comparison& comparison) {
     if (!c.problem.empty()) continue;
     const Prediction& p = c.prediction;
     const double used = p.memory.gpus.empty() ? 0.0 : p.memory.gpus.front().peak / p.memory.capacity;
-    const bool base = i == comparison.base;
+    const bool base = i == c.base;
     table.add({label_of(comparison, i), number_text(p.throughput.value), number_text(c.speedup.value),
                base ? "base" : fmt::format("{} - {}", number_text(c.speedup.low), number_text(c.speedup.high)),
                percent_text(p.utilization.gpu_busy), percent_text(p.utilization.fp32), percent_text(used),
@@ -73,6 +75,38 @@ std::string cost_table(const Comparison& comparison) {
   return table.empty() ? "" : "\n" + table.text();
 }
 
+/// What the price of each row is, where some are rents and others purchases.
+std::string price_text(const Comparison& comparison) {
+  std::set<std::string> kinds;
+  std::vector<std::pair<std::string, std::string>> told;  // price, rows
+  for (std::size_t i = 0; i < comparison.candidates.size(); ++i) {
+    for (const ProvenanceEntry& entry : comparison.candidates[i].prediction.provenance) {
+      if (entry.what != kPriceOfHour) continue;
+      kinds.insert(entry.kind);
+      std::string price = entry.source.substr(0, entry.source.find(';'));  // then come pages, which JSON tells
+      const auto same = std::find_if(told.begin(), told.end(), [&](const auto& t) { return t.first == price; });
+      if (same == told.end())
+        told.emplace_back(std::move(price), label_of(comparison, i));
+      else
+        same->second += ", " + label_of(comparison, i);
+    }
+  }
+  if (kinds.size() < 2) return "";
+  std::string text = "\nUSD/h is not of one kind\n";
+  for (const auto& [price, rows] : told) text += "  " + wrapped(fmt::format("{}: {}", rows, price), kWidth, 4) + "\n";
+  return text;
+}
+
+/// Speed-ups of different networks have a base each.
+std::string bases_text(const Comparison& comparison) {
+  const auto& all = comparison.candidates;
+  const bool several =
+      std::any_of(all.begin(), all.end(), [&](const Candidate& c) { return c.problem.empty() && c.base != comparison.base; });
+  return several ? "\nEach speed-up is against the base of the same network; samples/s and samples/USD\nof different networks do "
+                   "not compare.\n"
+                 : "";
+}
+
 std::string knee_text(const Comparison& comparison) {
   const auto knee = batch_knee(comparison);
   if (!knee) return "";
@@ -85,7 +119,8 @@ std::string knee_text(const Comparison& comparison) {
 }  // namespace
 
 std::string compare_table(const Comparison& comparison) {
-  std::string text = speed_table(comparison) + cost_table(comparison) + knee_text(comparison);
+  std::string text =
+      speed_table(comparison) + bases_text(comparison) + cost_table(comparison) + price_text(comparison) + knee_text(comparison);
   const auto& all = comparison.candidates;
   const auto alike = std::count_if(all.begin(), all.end(), [](const Candidate& c) { return c.problem.empty() && !c.apart; });
   if (alike > 0)

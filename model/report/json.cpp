@@ -385,6 +385,7 @@ std::string compare_json(const Comparison& comparison) {
     if (c.problem.empty()) {
       row["speedup"] = {{"value", c.speedup.value}, {"low", c.speedup.low}, {"high", c.speedup.high}};
       row["apart"] = c.apart;
+      row["base"] = c.base;
     }
     json["rows"].push_back(std::move(row));
   }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "model/report/csv.hpp"
 #include "model/report/text_table.hpp"
 #include "model/units/format.hpp"
@@ -13,19 +15,41 @@ constexpr std::size_t kWidth = 80;
 
 std::string word(const PairRelation& pair) { return pair.nvlinks > 0 ? fmt::format("NV{}", pair.nvlinks) : pair.pcie; }
 
-std::string matrix(const TopologySurvey& s) {
+/// Columns `from` to `to` of the matrix of relations.
+std::string matrix_block(const TopologySurvey& s, std::size_t from, std::size_t to) {
   std::vector<TextTable::Column> columns{{""}};
   // "gpu" is said once a line; sixteen columns fit only without it.
   constexpr std::size_t kManyGpus = 10;
-  for (const std::string& gpu : s.gpus)
-    columns.push_back({s.gpus.size() > kManyGpus ? gpu.substr(gpu.find_first_of("0123456789")) : gpu});
+  for (std::size_t j = from; j < to; ++j)
+    columns.push_back({s.gpus.size() > kManyGpus ? s.gpus[j].substr(s.gpus[j].find_first_of("0123456789")) : s.gpus[j]});
   TextTable table(columns);
   for (std::size_t i = 0; i < s.gpus.size(); ++i) {
     std::vector<std::string> row{s.gpus[i]};
-    for (std::size_t j = 0; j < s.gpus.size(); ++j) row.push_back(i == j ? "X" : word(s.pairs[i][j]));
+    for (std::size_t j = from; j < to; ++j) row.push_back(i == j ? "X" : word(s.pairs[i][j]));
     table.add(std::move(row));
   }
   return table.text();
+}
+
+/// Whether every pair of GPUs is joined alike.
+bool uniform(const TopologySurvey& s) {
+  const std::string first = word(s.pairs[0][1]);
+  for (std::size_t i = 0; i < s.gpus.size(); ++i) {
+    for (std::size_t j = 0; j < s.gpus.size(); ++j) {
+      if (i != j && word(s.pairs[i][j]) != first) return false;
+    }
+  }
+  return true;
+}
+
+std::string matrix(const TopologySurvey& s) {
+  constexpr std::size_t kBlock = 16;  // columns on a line of 80
+  if (s.gpus.size() <= kBlock) return matrix_block(s, 0, s.gpus.size());
+  if (uniform(s)) return fmt::format("{} between any two of {} to {}\n", word(s.pairs[0][1]), s.gpus.front(), s.gpus.back());
+  std::string text;
+  for (std::size_t from = 0; from < s.gpus.size(); from += kBlock)
+    text += (from == 0 ? "" : "\n") + matrix_block(s, from, std::min(from + kBlock, s.gpus.size()));
+  return text;
 }
 
 std::string relays(const TopologySurvey& s) {

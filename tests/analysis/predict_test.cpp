@@ -249,3 +249,15 @@ TEST_CASE("operators of unrolled cells share the engine's operations") {
   CHECK(alone > 1.1 * joined);
   CHECK(joined > older);
 }
+
+TEST_CASE("a layer that its framework launches piece by piece does the same arithmetic as the library's kernel") {
+  PredictOptions options;
+  options.hardware = "p4000";
+  options.model = "sockeye";
+  options.stack = "mxnet-0.12";
+  const Prediction pieces = predicted(options);
+  options.stack = "pytorch-1.13";
+  const Prediction whole = predicted(options);
+  CHECK_THAT(pieces.flop_per_step_per_gpu.base(), WithinRel(whole.flop_per_step_per_gpu.base(), 0.01));
+  CHECK(pieces.utilization.fp32 < 0.5);
+}

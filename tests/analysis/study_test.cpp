@@ -8,6 +8,7 @@
 #include "model/analysis/compare.hpp"
 #include "model/analysis/cost.hpp"
 #include "model/analysis/explain.hpp"
+#include "model/analysis/grid_names.hpp"
 #include "model/analysis/sweep.hpp"
 #include "model/analysis/what_if.hpp"
 #include "model/report/sweep_report.hpp"
@@ -71,6 +72,31 @@ TEST_CASE("a comparison is against its base, and says what it cannot tell apart"
   // TITAN Xp and GTX 1080 Ti differ by less than a prediction's range.
   CHECK_FALSE(compare(*session, boards, 0)->candidates[2].apart);
   CHECK(to_text(compare(*session, boards, 7).error()) == "--base 8: there are 4 candidates\n");
+}
+
+TEST_CASE("networks have a base each: the base's machine") {
+  const auto session = open_session(kCatalogue);
+  const StudyGrid mixed{{{"hw", {"titan-xp", "p4000"}}, {"model", {"resnet18", "alexnet"}}}, {}};
+  const auto comparison = compare(*session, mixed, 2);  // resnet18 on p4000
+  REQUIRE(comparison);
+  const auto& all = comparison->candidates;
+  CHECK(std::vector<std::size_t>{all[0].base, all[1].base, all[2].base, all[3].base} == std::vector<std::size_t>{2, 3, 2, 3});
+  CHECK(all[3].speedup.value == 1.0);
+  CHECK(all[1].speedup.value == all[1].prediction.throughput.value / all[3].prediction.throughput.value);
+}
+
+TEST_CASE("every unknown name of a grid is told at once") {
+  const auto session = open_session(kCatalogue);
+  const StudyGrid wrong{{{"hw", {"dgx1", "nope"}},
+                         {"model", {"resnet50", "resnet5O", "mine.toml"}},
+                         {"stack", {"nostack"}},
+                         {"network", {"nonet"}},
+                         {"batch", {"8"}}},
+                        {}};
+  const Errors errors = unknown_names(*session, wrong);
+  REQUIRE(errors.size() == 4);
+  CHECK(errors[1].message.find("did you mean \"resnet50\"") != std::string::npos);
+  CHECK(unknown_names(*session, StudyGrid{{{"hw", {"dgx1"}}, {"model", {"ResNet-50"}}}, {}}).empty());
 }
 
 TEST_CASE("every named change can be read, and each is applied to what it names") {

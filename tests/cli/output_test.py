@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -26,6 +27,13 @@ def predict(*options):
     done = run("predict", *options, "--format", "json")
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
+
+
+def examples():
+    """Command lines of the examples that `--help` shows."""
+    with open(os.path.join(SOURCE, "model", "cli", "examples.cpp"), encoding="utf-8") as file:
+        rows = re.findall(r'\{"(\w+)",\s*"[^"]*",\s*"([^"]*)"\}', file.read())
+    return [line for verb, line in rows if line.split()[0] == verb]
 
 
 # The keys that DESIGN promises, each with what its value is; a key may be added, none may be missing.
@@ -70,6 +78,42 @@ def problems(value, shape, where="result"):
     if isinstance(value, bool) and shape is not bool or not isinstance(value, shape):
         return ["%s: %r" % (where, value)]
     return []
+
+
+class Comparisons(unittest.TestCase):
+    def test_prices_of_two_kinds_and_networks_with_a_base_each_are_told(self):
+        done = run("compare", "--hw", "p4000,dgx1", "--model", "bert_base,resnet50")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(len(re.findall(r"1\.00 +base ", done.stdout)), 2)
+        self.assertIn("against the base of the same network", done.stdout)
+        self.assertIn("USD/h is not of one kind", done.stdout)
+        self.assertIn("dgx1 bert_base, dgx1 resnet50: Lambda", done.stdout)
+
+    def test_prices_of_one_kind_need_no_word(self):
+        done = run("compare", "--hw", "p4000,titan-xp", "--model", "resnet50")
+        self.assertNotIn("of one kind", done.stdout)
+        self.assertNotIn("same network", done.stdout)
+
+    def test_a_rack_has_lines_of_80_columns(self):
+        done = run("topology", "--hw", "gb200-nvl72")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertLessEqual(max(map(len, done.stdout.split("\n"))), 80)
+        self.assertIn("NV18 between any two of gpu0 to gpu71", done.stdout)
+
+
+class Examples(unittest.TestCase):
+    def test_every_example_of_the_help_runs(self):
+        claims_that_fail = ["validate scenarios/seeds/gpu_comparison.toml"]  # with known reasons
+        lines = examples()
+        self.assertGreaterEqual(len(lines), 18)
+        with tempfile.TemporaryDirectory() as folder:
+            os.symlink(os.path.join(SOURCE, "scenarios"), os.path.join(folder, "scenarios"))
+            for line in lines:
+                with self.subTest(line):
+                    done = subprocess.run([PROGRAM, *line.split()], cwd=folder, capture_output=True, text=True, timeout=60,
+                                          env={**os.environ, "TBDSIM_CATALOGUE": SOURCE})
+                    self.assertEqual(done.returncode, 1 if line in claims_that_fail else 0, done.stderr)
+                    self.assertTrue(done.stdout)
 
 
 class PredictJson(unittest.TestCase):

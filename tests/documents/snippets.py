@@ -13,7 +13,7 @@ def main(program):
     text = open(os.path.join(ROOT, "README.md"), encoding="utf-8").read()
     blocks = re.findall(r"```toml\n(.*?)```", text, re.S)
     machines = [b for b in blocks if "device =" in b]
-    networks = [b for b in blocks if "[[layer]]" in b]
+    networks = [b for b in blocks if "layer = [" in b]
     assert len(machines) == 1 and len(networks) == 1, "README.md shows one machine and one network"
     command = re.search(r"`tbdsim (predict --hw mine\.toml[^`]*)`", text)
     assert command, "README.md shows how to use them"

@@ -1,10 +1,13 @@
 // Parameters of one board from few and from many samples that the cost model itself made.
 #include "calibrate/fit/board_fit.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
+#include "calibrate/fit/carry_over.hpp"
 #include "calibrate/fit/plausible.hpp"
+#include "model/cost/transfer.hpp"
 #include "model/hardware/hardware_file.hpp"
 #include "tests/catch.hpp"
 
@@ -154,4 +157,29 @@ TEST_CASE("a fit that is worse than what it began with says so, and in its sourc
   CHECK(fit->warnings[0].find("gemm fp32: the fit is worse than what it began with: mean error ") == 0);
   CHECK(gemm_of(*fit).source.find("the fit is worse than what it began with") != std::string::npos);
   CHECK(fit_board(samples(60), device(), constants(), "a.csv")->warnings.empty());
+}
+
+TEST_CASE("what fitted families share with a board's others corrects those that it borrows") {
+  // Closed form: sigma 0.2 of every borrowed value, half of it common to the board; gemm was found 1.25 times as fast, exactly.
+  KernelConstants borrowed = constants();
+  BoardParameters convolution = borrowed.boards.front();
+  convolution.parameters.family = "convolution";
+  borrowed.boards.push_back(convolution);
+  const ResolvedParameters before = resolve_parameters(device(), "convolution", "fp32", borrowed);
+  REQUIRE(before.transferred);
+  FittedFamily gemm{before.parameters, before.parameters, true, true};
+  gemm.before.family = gemm.after.family = "gemm";
+  gemm.before.compute_sigma = 0.2;
+  gemm.after.compute_efficiency = 1.25 * gemm.before.compute_efficiency;
+  gemm.after.compute_sigma = 0.0;
+  const std::vector<FamilyParameters> carried = carried_over({gemm}, device(), borrowed);
+  const auto found = std::find_if(carried.begin(), carried.end(), [](const auto& p) { return p.family == "convolution"; });
+  REQUIRE(found != carried.end());
+  const double v = 0.5 * 0.2 * 0.2, sigma = before.parameters.compute_sigma, total = 1.0 / (0.5 * sigma * sigma) + 1.0 / v;
+  CHECK_THAT(found->compute_efficiency / before.parameters.compute_efficiency,
+             WithinRel(std::exp(std::log(1.25) / v / total), 1e-9));
+  CHECK(found->compute_sigma < sigma);
+  CHECK(found->source.find("as other families of this board") != std::string::npos);
+  gemm.transferred = false;  // own samples before: nothing is learnt of borrowing
+  CHECK(carried_over({gemm}, device(), borrowed).empty());
 }
