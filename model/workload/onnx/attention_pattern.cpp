@@ -25,39 +25,30 @@ class AttentionFinder {
     group.inner.push_back(softmax);
     const NodeIndex scores = scores_before(softmax, group);
     const NodeIndex context = reader(softmax, "MatMul");
-    if (scores == kAbsent || context == kAbsent || input(context, 0) != output(softmax)) return std::nullopt;
+    if (scores == kAbsent || context == kAbsent || graph_.input(context, 0) != graph_.output(softmax)) return std::nullopt;
     const NodeIndex join = reader(context, "Transpose"), end = reader(join, "Reshape");
     if (end == kAbsent) return std::nullopt;
     group.inner.insert(group.inner.end(), {scores, context, join});
     group.end = end;
-    const ValueIndex queries = before_heads(input(scores, 0), scores, group);
-    const ValueIndex keys = before_heads(input(scores, 1), scores, group);
-    const ValueIndex values = before_heads(input(context, 1), context, group);
+    const ValueIndex queries = before_heads(graph_.input(scores, 0), scores, group);
+    const ValueIndex keys = before_heads(graph_.input(scores, 1), scores, group);
+    const ValueIndex values = before_heads(graph_.input(context, 1), context, group);
     if (queries == kAbsent || keys == kAbsent || values == kAbsent) return std::nullopt;
-    group.lift = {Pattern::attention, queries, kAbsent, kAbsent, keys, values, output(scores)};
+    group.lift = {Pattern::attention, queries, kAbsent, kAbsent, keys, values, graph_.output(scores)};
     return group;
   }
 
  private:
   const ValueGraph& graph_;
 
-  [[nodiscard]] std::string_view type(NodeIndex node) const { return node == kAbsent ? "" : graph_.node(node).text->type; }
-  [[nodiscard]] ValueIndex input(NodeIndex node, std::size_t i) const {
-    const auto& inputs = graph_.node(node).inputs;
-    return i < inputs.size() ? inputs[i] : kAbsent;
-  }
-  [[nodiscard]] ValueIndex output(NodeIndex node) const {
-    const auto& outputs = graph_.node(node).outputs;
-    return outputs.empty() ? kAbsent : outputs.front();
-  }
   [[nodiscard]] bool is_data(ValueIndex value) const { return value != kAbsent && graph_.value(value).origin == Origin::data; }
 
   /// The only node that reads what `node` makes, if it is of that type.
   [[nodiscard]] NodeIndex reader(NodeIndex node, std::string_view wanted) const {
-    if (node == kAbsent || output(node) == kAbsent) return kAbsent;
-    const Value& made = graph_.value(output(node));
+    if (node == kAbsent || graph_.output(node) == kAbsent) return kAbsent;
+    const Value& made = graph_.value(graph_.output(node));
     if (made.is_output || made.readers.size() != 1) return kAbsent;
-    return type(made.readers.front()) == wanted ? made.readers.front() : kAbsent;
+    return graph_.type(made.readers.front()) == wanted ? made.readers.front() : kAbsent;
   }
 
   /// The node that makes `value` for `user` alone.
@@ -70,7 +61,7 @@ class AttentionFinder {
 
   /// The one input that is data.
   [[nodiscard]] ValueIndex data_input(NodeIndex node) const {
-    const ValueIndex a = input(node, 0), b = input(node, 1);
+    const ValueIndex a = graph_.input(node, 0), b = graph_.input(node, 1);
     if (is_data(a) == is_data(b)) return kAbsent;
     return is_data(a) ? a : b;
   }
@@ -78,11 +69,11 @@ class AttentionFinder {
   /// Back from the softmax over a mask and a scale to the product.
   NodeIndex scores_before(NodeIndex softmax, Group& group) const {
     NodeIndex user = softmax;
-    ValueIndex value = input(softmax, 0);
+    ValueIndex value = graph_.input(softmax, 0);
     for (int hops = 0; hops < 3; ++hops) {
       const NodeIndex node = maker(value, user);
-      if (type(node) == "MatMul") return node;
-      if (type(node) != "Add" && type(node) != "Mul" && type(node) != "Div") return kAbsent;
+      if (graph_.type(node) == "MatMul") return node;
+      if (graph_.type(node) != "Add" && graph_.type(node) != "Mul" && graph_.type(node) != "Div") return kAbsent;
       group.inner.push_back(node);
       user = node;
       value = data_input(node);
@@ -97,17 +88,17 @@ class AttentionFinder {
       const NodeIndex node = maker(value, user);
       if (node == kAbsent) return kAbsent;
       group.inner.push_back(node);
-      if (type(node) == "Reshape") {
+      if (graph_.type(node) == "Reshape") {
         constexpr std::array<std::string_view, 5> kFlat{"Add", "MatMul", "Gemm", "Split", "Slice"};
-        const ValueIndex whole = input(node, 0);
-        const std::string_view made_by = whole == kAbsent ? "" : type(graph_.value(whole).producer);
+        const ValueIndex whole = graph_.input(node, 0);
+        const std::string_view made_by = whole == kAbsent ? "" : graph_.type(graph_.value(whole).producer);
         const bool flat = std::find(kFlat.begin(), kFlat.end(), made_by) != kFlat.end();
         return turned && flat && is_data(whole) ? whole : kAbsent;
       }
-      if (type(node) != "Transpose" && type(node) != "Mul" && type(node) != "Div") return kAbsent;
-      turned = turned || type(node) == "Transpose";
+      if (graph_.type(node) != "Transpose" && graph_.type(node) != "Mul" && graph_.type(node) != "Div") return kAbsent;
+      turned = turned || graph_.type(node) == "Transpose";
       user = node;
-      value = type(node) == "Transpose" ? input(node, 0) : data_input(node);
+      value = graph_.type(node) == "Transpose" ? graph_.input(node, 0) : data_input(node);
     }
     return kAbsent;
   }

@@ -14,7 +14,7 @@ class Finder {
 
   std::vector<Lift> find() {
     for (const NodeIndex node : graph_.order) {
-      const std::string_view type = this->type(node);
+      const std::string_view type = graph_.type(node);
       if (type == "ReduceMean") layer_norm(node);
       if (type == "InstanceNormalization") group_norm(node);
       if (type == "Erf") gelu_by_erf(node);
@@ -29,31 +29,20 @@ class Finder {
   const ValueGraph& graph_;
   std::vector<Lift> lifts_;
 
-  [[nodiscard]] std::string_view type(NodeIndex node) const {
-    return node == kAbsent ? std::string_view{} : graph_.node(node).text->type;
-  }
-  [[nodiscard]] ValueIndex input(NodeIndex node, std::size_t i) const {
-    const auto& inputs = graph_.node(node).inputs;
-    return i < inputs.size() ? inputs[i] : kAbsent;
-  }
-  [[nodiscard]] ValueIndex output(NodeIndex node) const {
-    const auto& outputs = graph_.node(node).outputs;
-    return outputs.empty() ? kAbsent : outputs.front();
-  }
   [[nodiscard]] NodeIndex producer(ValueIndex value) const { return value == kAbsent ? kAbsent : graph_.value(value).producer; }
 
   /// The only node that reads what `node` makes, if it is of `wanted` type.
   [[nodiscard]] NodeIndex next(NodeIndex node, std::string_view wanted) const {
-    if (node == kAbsent || output(node) == kAbsent) return kAbsent;
-    const Value& made = graph_.value(output(node));
-    if (made.is_output || made.readers.size() != 1 || type(made.readers.front()) != wanted) return kAbsent;
+    if (node == kAbsent || graph_.output(node) == kAbsent) return kAbsent;
+    const Value& made = graph_.value(graph_.output(node));
+    if (made.is_output || made.readers.size() != 1 || graph_.type(made.readers.front()) != wanted) return kAbsent;
     return made.readers.front();
   }
 
   /// The input of a node with two inputs that is not `known`.
   [[nodiscard]] ValueIndex other(NodeIndex node, ValueIndex known) const {
     if (node == kAbsent || graph_.node(node).inputs.size() != 2) return kAbsent;
-    return input(node, 0) == known ? input(node, 1) : input(node, 0);
+    return graph_.input(node, 0) == known ? graph_.input(node, 1) : graph_.input(node, 0);
   }
 
   [[nodiscard]] bool is(ValueIndex value, Origin origin) const {
@@ -63,7 +52,7 @@ class Finder {
   /// The next node, where its other input is of that origin.
   [[nodiscard]] NodeIndex next_with(NodeIndex node, std::string_view wanted, Origin origin) const {
     const NodeIndex found = next(node, wanted);
-    return found != kAbsent && is(other(found, output(node)), origin) ? found : kAbsent;
+    return found != kAbsent && is(other(found, graph_.output(node)), origin) ? found : kAbsent;
   }
 
   void lift(NodeIndex end, Lift what, std::initializer_list<NodeIndex> inner) {
@@ -85,40 +74,41 @@ class Finder {
     Affine a;
     a.scale = next_with(node, "Mul", Origin::parameter);
     if (a.scale == kAbsent) return a;
-    a.gamma = other(a.scale, output(node));
+    a.gamma = other(a.scale, graph_.output(node));
     a.shift = next_with(a.scale, "Add", Origin::parameter);
-    if (a.shift != kAbsent) a.beta = other(a.shift, output(a.scale));
+    if (a.shift != kAbsent) a.beta = other(a.shift, graph_.output(a.scale));
     return a;
   }
 
   void layer_norm(NodeIndex mean) {
     const NodeIndex difference = next(mean, "Sub");
-    if (difference == kAbsent || input(difference, 0) != input(mean, 0) || !is(input(mean, 0), Origin::data)) return;
-    const auto& readers = graph_.value(output(difference)).readers;
+    if (difference == kAbsent || graph_.input(difference, 0) != graph_.input(mean, 0) || !is(graph_.input(mean, 0), Origin::data))
+      return;
+    const auto& readers = graph_.value(graph_.output(difference)).readers;
     NodeIndex square = kAbsent, ratio = kAbsent;
     for (const NodeIndex reader : readers) {
-      if (type(reader) == "Pow" || type(reader) == "Mul") square = reader;
-      if (type(reader) == "Div" && input(reader, 0) == output(difference)) ratio = reader;
+      if (graph_.type(reader) == "Pow" || graph_.type(reader) == "Mul") square = reader;
+      if (graph_.type(reader) == "Div" && graph_.input(reader, 0) == graph_.output(difference)) ratio = reader;
     }
-    if (square == kAbsent || ratio == kAbsent || graph_.value(output(difference)).is_output) return;
-    const std::size_t expected = type(square) == "Mul" ? 3 : 2;  // squaring by a product reads it twice
+    if (square == kAbsent || ratio == kAbsent || graph_.value(graph_.output(difference)).is_output) return;
+    const std::size_t expected = graph_.type(square) == "Mul" ? 3 : 2;  // squaring by a product reads it twice
     const NodeIndex variance = next(square, "ReduceMean");
     const NodeIndex guarded = variance == kAbsent ? kAbsent : next_with(variance, "Add", Origin::constant);
     const NodeIndex root = next(guarded, "Sqrt");
     if (readers.size() != expected || root == kAbsent || next(root, "Div") != ratio) return;
     const Affine a = affine_after(ratio);
     const NodeIndex end = a.shift != kAbsent ? a.shift : a.scale != kAbsent ? a.scale : ratio;
-    lift(end, {Pattern::layer_norm, input(mean, 0), a.gamma, a.beta},
+    lift(end, {Pattern::layer_norm, graph_.input(mean, 0), a.gamma, a.beta},
          {mean, difference, square, variance, guarded, root, ratio, a.scale, a.shift});
   }
 
   void group_norm(NodeIndex norm) {
-    const NodeIndex before = producer(input(norm, 0)), after = next(norm, "Reshape");
-    if (type(before) != "Reshape" || after == kAbsent || next(before, "InstanceNormalization") != norm) return;
-    if (!is(input(before, 0), Origin::data) || !is(input(norm, 1), Origin::constant)) return;
+    const NodeIndex before = producer(graph_.input(norm, 0)), after = next(norm, "Reshape");
+    if (graph_.type(before) != "Reshape" || after == kAbsent || next(before, "InstanceNormalization") != norm) return;
+    if (!is(graph_.input(before, 0), Origin::data) || !is(graph_.input(norm, 1), Origin::constant)) return;
     const Affine a = affine_after(after);
     if (a.shift == kAbsent) return;
-    lift(a.shift, {Pattern::group_norm, input(before, 0), a.gamma, a.beta, kAbsent, kAbsent, input(norm, 1)},
+    lift(a.shift, {Pattern::group_norm, graph_.input(before, 0), a.gamma, a.beta, kAbsent, kAbsent, graph_.input(norm, 1)},
          {before, norm, after, a.scale});
   }
 
@@ -126,9 +116,10 @@ class Finder {
   void finish_gelu(NodeIndex wave, ValueIndex x, std::initializer_list<NodeIndex> inside) {
     const NodeIndex plus = next_with(wave, "Add", Origin::constant), gate = next(plus, "Mul");
     if (gate == kAbsent) return;
-    const ValueIndex factor = other(gate, output(plus));
+    const ValueIndex factor = other(gate, graph_.output(plus));
     const NodeIndex halves = producer(factor);
-    const bool half_before = factor != x && type(halves) == "Mul" && (input(halves, 0) == x || input(halves, 1) == x) &&
+    const bool half_before = factor != x && graph_.type(halves) == "Mul" &&
+                             (graph_.input(halves, 0) == x || graph_.input(halves, 1) == x) &&
                              is(other(halves, x), Origin::constant) && next(halves, "Mul") == gate;
     const NodeIndex half_after = factor == x ? next_with(gate, "Mul", Origin::constant) : kAbsent;
     if (factor == kAbsent || (!half_before && half_after == kAbsent)) return;
@@ -139,36 +130,36 @@ class Finder {
   }
 
   void gelu_by_erf(NodeIndex erf) {
-    const NodeIndex scaled = producer(input(erf, 0));
-    if ((type(scaled) != "Div" && type(scaled) != "Mul") || next(scaled, "Erf") != erf) return;
-    const bool first = is(input(scaled, 0), Origin::data);
-    const ValueIndex x = input(scaled, first ? 0 : 1);
+    const NodeIndex scaled = producer(graph_.input(erf, 0));
+    if ((graph_.type(scaled) != "Div" && graph_.type(scaled) != "Mul") || next(scaled, "Erf") != erf) return;
+    const bool first = is(graph_.input(scaled, 0), Origin::data);
+    const ValueIndex x = graph_.input(scaled, first ? 0 : 1);
     if (!is(x, Origin::data) || !is(other(scaled, x), Origin::constant)) return;
     finish_gelu(erf, x, {scaled});
   }
 
   /// tanh(c (x + d x^3)), the cube as a power or as products.
   void gelu_by_tanh(NodeIndex tanh) {
-    const NodeIndex scaled = producer(input(tanh, 0));
-    if (type(scaled) != "Mul" || next(scaled, "Tanh") != tanh) return;
-    const bool first = !is(input(scaled, 0), Origin::constant);
-    const NodeIndex sum = producer(input(scaled, first ? 0 : 1));
-    if (type(sum) != "Add" || next(sum, "Mul") != scaled) return;
+    const NodeIndex scaled = producer(graph_.input(tanh, 0));
+    if (graph_.type(scaled) != "Mul" || next(scaled, "Tanh") != tanh) return;
+    const bool first = !is(graph_.input(scaled, 0), Origin::constant);
+    const NodeIndex sum = producer(graph_.input(scaled, first ? 0 : 1));
+    if (graph_.type(sum) != "Add" || next(sum, "Mul") != scaled) return;
     for (const std::size_t side : {std::size_t{0}, std::size_t{1}}) {
-      const ValueIndex x = input(sum, side);
-      const NodeIndex term = producer(input(sum, 1 - side));
-      if (type(term) != "Mul" || next(term, "Add") != sum) continue;
-      const bool cube_first = !is(input(term, 0), Origin::constant);
-      const NodeIndex cube = producer(input(term, cube_first ? 0 : 1));
-      if (type(cube) != "Pow" || input(cube, 0) != x || next(cube, "Mul") != term) continue;
+      const ValueIndex x = graph_.input(sum, side);
+      const NodeIndex term = producer(graph_.input(sum, 1 - side));
+      if (graph_.type(term) != "Mul" || next(term, "Add") != sum) continue;
+      const bool cube_first = !is(graph_.input(term, 0), Origin::constant);
+      const NodeIndex cube = producer(graph_.input(term, cube_first ? 0 : 1));
+      if (graph_.type(cube) != "Pow" || graph_.input(cube, 0) != x || next(cube, "Mul") != term) continue;
       return finish_gelu(tanh, x, {scaled, sum, term, cube});
     }
   }
 
   void gated(NodeIndex gate, Pattern pattern) {
     const NodeIndex product = next(gate, "Mul");
-    if (product == kAbsent || other(product, output(gate)) != input(gate, 0) || !is_free(gate)) return;
-    lift(product, {pattern, input(gate, 0)}, {gate});
+    if (product == kAbsent || other(product, graph_.output(gate)) != graph_.input(gate, 0) || !is_free(gate)) return;
+    lift(product, {pattern, graph_.input(gate, 0)}, {gate});
   }
 };
 

@@ -60,6 +60,13 @@ struct ValueGraph {
   [[nodiscard]] Value& value(ValueIndex i) { return values[static_cast<std::size_t>(i)]; }
   [[nodiscard]] const Value& value(ValueIndex i) const { return values[static_cast<std::size_t>(i)]; }
   [[nodiscard]] const Node& node(NodeIndex i) const { return nodes[static_cast<std::size_t>(i)]; }
+
+  /// Parts of a node that may be absent (`kAbsent`), for patterns that follow a chain to its end.
+  [[nodiscard]] std::string_view type(NodeIndex i) const { return i == kAbsent ? std::string_view{} : node(i).text->type; }
+  [[nodiscard]] ValueIndex input(NodeIndex i, std::size_t at) const {
+    return at < node(i).inputs.size() ? node(i).inputs[at] : kAbsent;
+  }
+  [[nodiscard]] ValueIndex output(NodeIndex i) const { return node(i).outputs.empty() ? kAbsent : node(i).outputs.front(); }
 };
 
 /// Extents for symbolic dimensions other than the batch.
