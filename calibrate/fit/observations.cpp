@@ -7,8 +7,6 @@ namespace {
 
 // Times in the published sheets are rounded to 1 us: of shorter kernels more than a tenth.
 constexpr Seconds kShortestKernel(5e-6);
-// A single call also times the launch from the host, 25 to 65 us in the published tables.
-constexpr Seconds kShortestCall(200e-6);
 // F(4x4,3x3) multiplies a fourth as often as the direct method; FFT of large filters can save more.
 constexpr double kMostSaved = 6.0;
 
@@ -34,7 +32,8 @@ Observation common_observation(const Sample& sample) {
   result.element = element_of(sample.precision);
   result.time = sample.time;
   result.call = sample.call_timing;
-  result.long_enough = sample.time >= (sample.call_timing ? kShortestCall : kShortestKernel);
+  result.shapes_before = sample.flag_value("shapes_before").value_or(0.0);
+  result.long_enough = sample.time >= kShortestKernel;
   result.line = sample.line;
   return result;
 }
@@ -97,9 +96,6 @@ std::optional<Observation> memory_observation(const Sample& sample) {
   Observation result = common_observation(sample);
   result.precision = "fp32";  // bytes alone count
   result.bytes = sample.at("elements") * (sample.at("inputs") + sample.at("outputs")) * result.element;
-  // Below several times the last-level cache, data may come from there.
-  constexpr Bytes kBeyondCache(64e6);
-  result.long_enough = result.long_enough && result.bytes >= kBeyondCache;
   result.arguments = MemoryArguments{result.bytes};
   return result;
 }
