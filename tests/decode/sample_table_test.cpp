@@ -79,7 +79,7 @@ TEST_CASE("a flag may carry a count") {
   CHECK_FALSE(s.flag_value("shapes"));
   CHECK_FALSE(s.flag_value("cold"));
   CHECK(problems_in(with_flags("shapes_before=many")) ==
-        "2:77: expected a count such as \"shapes_before=120\", got \"shapes_before=many\"\n");
+        "2:72: flags: expected a count such as \"shapes_before=120\", got \"shapes_before=many\"\n");
 }
 
 TEST_CASE("trailing columns may be absent and fields of optional columns empty") {
