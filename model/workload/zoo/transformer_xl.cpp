@@ -111,7 +111,7 @@ TensorId relative_attention(GraphBuilder& g, TensorId x, const TransformerXl& d,
 }
 
 Result<OpGraph> build(const ZooEntry& entry, const ZooOptions& options) {
-  const bool large = entry.name.find("large") != std::string::npos, adaptive = entry.name.find("softmax") == std::string::npos;
+  const bool large = entry.name == "transformer-xl-large", adaptive = entry.variant != "softmax";
   const TransformerXl d =
       large ? TransformerXl{18, 1024, 16, 4096, adaptive ? 4 : 1, adaptive} : TransformerXl{16, 512, 8, 2048, 1, adaptive};
   const double dropout = large ? 0.2 : 0.1;
@@ -134,10 +134,10 @@ Result<OpGraph> build(const ZooEntry& entry, const ZooOptions& options) {
 }  // namespace
 
 void append_transformer_xl(std::vector<ZooEntry>& entries) {
-  for (const char* head : {"", "-softmax"}) {
+  for (const char* variant : {"pytorch", "softmax"}) {
     for (const bool large : {false, true}) {
-      ZooEntry entry = sequence_entry(fmt::format("transformer-xl-{}{}", large ? "large" : "base", head), "pytorch",
-                                      "language modelling", "WikiText-103", large ? 384 : 192, large ? 8 : 32, kSource, build);
+      ZooEntry entry = sequence_entry(large ? "transformer-xl-large" : "transformer-xl-base", variant, "language modelling",
+                                      "WikiText-103", large ? 384 : 192, large ? 8 : 32, kSource, build);
       entry.layers = large ? "18" : "16";
       entry.dominant_layer = "attention";
       entries.push_back(std::move(entry));
