@@ -16,12 +16,16 @@ Bytes element_of(std::string_view precision) {
   return precision == "fp32" || precision == "tf32" ? Bytes(4.0) : precision == "fp8" ? Bytes(1.0) : Bytes(2.0);
 }
 
-/// Algorithms that may have run: what the sample names, else everything.
-std::vector<ConvolutionAlgorithm> menu(const std::string& algorithm) {
+/// Algorithms that may have run: what the sample names, else everything. Empty where a plan asked for a variant that a
+/// library takes only for lack of workspace: its time says nothing of the forms below.
+std::vector<ConvolutionAlgorithm> menu(const Sample& sample) {
   using A = ConvolutionAlgorithm;
+  const std::string& algorithm = sample.algorithm;
   if (algorithm.find("winograd") != std::string::npos) return {A::winograd_fused, A::winograd_nonfused};
   if (algorithm.find("fft") != std::string::npos) return {A::fft};
-  return {A::implicit_gemm, A::winograd_fused, A::winograd_nonfused, A::fft};
+  if (!sample.flagged("named-algorithm")) return {A::implicit_gemm, A::winograd_fused, A::winograd_nonfused, A::fft};
+  const bool precomputed = algorithm == "implicit_precomp_gemm" || algorithm == "algo_1";
+  return precomputed ? std::vector{A::implicit_gemm} : std::vector<A>{};
 }
 
 }  // namespace
@@ -77,7 +81,9 @@ std::optional<Observation> convolution_observation(const Sample& sample) {
   // Convolution kernels of cuDNN 4 to 6 are alike; matrix products changed with cuBLAS 8.0.88, of cuDNN 6's day.
   result.generation = library_generation(sample.library);
   if (result.generation == "cudnn6") result.generation = "cudnn5";
-  result.arguments = ConvolutionArguments{s, pass, menu(sample.algorithm)};
+  const auto offered = menu(sample);
+  if (offered.empty()) return std::nullopt;
+  result.arguments = ConvolutionArguments{s, pass, offered};
   return result;
 }
 
