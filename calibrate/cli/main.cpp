@@ -31,7 +31,9 @@ constexpr const char* kUsage =
     "  profile [--skip N] [--iterations K] [-o FILE] -- PROGRAM ...\n"
     "        steady iterations of a training program\n"
     "  profile [--skip N] [--iterations K] --recording FILE\n"
-    "        the same from an earlier recording\n"
+    "        [--device NAME] [--model NAME] [--batch N] [--kernels FILE.csv]\n"
+    "        the same from an earlier recording: occupancy, arithmetic against the\n"
+    "        peak, rate; one row a kernel\n"
     "  --hardware DIR\n"
     "        the folder that holds hardware/\n";
 

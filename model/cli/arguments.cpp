@@ -258,6 +258,7 @@ void describe_sweep(CLI::App& verb, SweepArguments& a) {
   add_what_if(verb, a.set);
   add_name(verb, "--grid", "FILE", "Axes from the [grid] of a scenario; options replace them", a.grid);
   add_name(verb, "-o,--output", "FILE", "SQLite file for the rows; one that exists is resumed", a.output);
+  verb.add_flag("--pareto", a.pareto, "Export only what nothing beats in time, cost and memory");
   add(verb, "--shard", "I/N", "Only this part of the grid [1/1]", [&a](const std::string& text) { return set_shard(a, text); });
   add_format(verb, a.format);
 }
