@@ -51,7 +51,7 @@ TEST_CASE("16 bits that are only stored are said beside the precision") {
   p.precision = "amp";
   CHECK(contains(predict_table(p, {}), "256 in all, amp, sgd-momentum\n"));
   p.products_in_fp32 = true;
-  CHECK(contains(predict_table(p, {}), "256 in all, amp (products in fp32),\n              sgd-momentum\n"));
+  CHECK(contains(predict_table(p, {}), "256 in all, amp (products in fp32), sgd-momentum\n"));
 }
 
 TEST_CASE("Several nodes name their network") {
