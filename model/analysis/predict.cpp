@@ -27,8 +27,8 @@ Ranged<Q> with_range(Q value, double spread) {
 /// What the first input holds: an image with its channels, so many words, or numbers of some shape.
 std::string sample_text(const OpGraph& graph) {
   const Tensor& first = graph.tensors.front();
-  const bool words = first.shape.size() == 1 && !first.consumers.empty() &&
-                     graph.op(first.consumers.front()).kind == OpKind::embedding;
+  const bool words =
+      first.shape.size() == 1 && !first.consumers.empty() && graph.op(first.consumers.front()).kind == OpKind::embedding;
   const bool image = first.shape.size() == 3 && graph.input_unit == "image";
   return fmt::format("{} {}", words ? "length" : image ? "image" : "input", to_text(first.shape));
 }

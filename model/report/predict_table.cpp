@@ -26,9 +26,9 @@ std::string plural(int count, const std::string& noun) { return fmt::format("{} 
 std::string title(const Prediction& p) {
   const std::string hardware = p.hardware_name == p.device ? p.device : fmt::format("{} of {}", p.device, p.hardware_name);
   const std::string precision = p.precision + (p.products_in_fp32 ? " (products in fp32)" : "");
-  std::string text = section("Workload", fmt::format("{} ({} definition), {}, batch {} per GPU, {} in all, {}, {}", p.model,
-                                                     p.variant, p.sample, p.batch_per_gpu,
-                                                     p.global_batch, precision, p.optimizer));
+  std::string text =
+      section("Workload", fmt::format("{} ({} definition), {}, batch {} per GPU, {} in all, {}, {}", p.model, p.variant, p.sample,
+                                      p.batch_per_gpu, p.global_batch, precision, p.optimizer));
   std::string where = fmt::format("{} x {}, {}", p.gpus, hardware, plural(p.nodes, "node"));
   if (!p.network.empty()) where += fmt::format(" on {}", p.network);
   text += section("Hardware", where);
