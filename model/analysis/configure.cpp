@@ -10,6 +10,7 @@
 #include "model/analysis/choose_devices.hpp"
 #include "model/analysis/input_stage.hpp"
 #include "model/analysis/set_values.hpp"
+#include "model/memory/footprint.hpp"
 #include "model/schedule/exchange/plan_exchange.hpp"
 #include "model/support/edit_distance.hpp"
 
@@ -84,8 +85,10 @@ void choose_savings(const PredictOptions& options, Configuration& configuration,
   else if (!word.empty() && word != "none")
     errors.push_back({fmt::format("unknown recomputation \"{}\"{}", options.recompute,
                                   suggestion(options.recompute, {"none", "block", "full"}))});
-  if (configuration.recompute != Recompute::none && configuration.stack.memory_plan == MemoryPlan::mxnet)
-    errors.push_back({"--recompute: modelled for frameworks that allocate as they run (PyTorch, TensorFlow), not for MXNet"});
+  if (configuration.recompute != Recompute::none && !allocates_as_it_runs(configuration.stack))
+    errors.push_back(
+        {fmt::format("--recompute: modelled for frameworks that allocate as they run (PyTorch, TensorFlow), not for {}",
+                     configuration.stack.memory_plan == MemoryPlan::mxnet ? "MXNet" : "Caffe2")});
   configuration.zero = options.zero.value_or(0);
   if (configuration.zero < 0 || configuration.zero > 3)
     errors.push_back({fmt::format("--zero {}: expected a stage from 0 to 3", configuration.zero)});

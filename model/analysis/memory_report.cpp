@@ -58,7 +58,7 @@ std::vector<MemoryReduction> reductions_of(const Configuration& configuration, B
     change(copy);
     return copy;
   };
-  if (configuration.recompute == Recompute::none && configuration.stack.memory_plan != MemoryPlan::mxnet) {
+  if (configuration.recompute == Recompute::none && allocates_as_it_runs(configuration.stack)) {
     consider("recompute block", "--recompute block: feature maps of each block computed again in backward",
              changed([](Configuration& c) { c.recompute = Recompute::block; }));
     consider("recompute full", "--recompute full: the same over the groups of blocks that keep least",

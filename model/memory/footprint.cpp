@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "model/memory/blob_plan.hpp"
 #include "model/memory/eager_trace.hpp"
 #include "model/memory/mxnet_graph.hpp"
 #include "model/memory/replay.hpp"
@@ -21,7 +22,7 @@ struct Persistent {
   Bytes input;
 };
 
-Persistent persistent_arrays(const OpGraph& graph, const FootprintOptions& options) {
+Persistent persistent_arrays(const OpGraph& graph, const Stack& stack, const FootprintOptions& options) {
   Persistent result;
   // Autocast keeps gradients as wide as the weights they belong to. Master weights are sharded with the optimiser's states.
   const Bytes master = options.master_weights ? kSingle * shard(options, 1) : Bytes(0.0);
@@ -33,7 +34,8 @@ Persistent persistent_arrays(const OpGraph& graph, const FootprintOptions& optio
     result.gradients.push_back(count * gradient);
     result.exchanged.push_back(count * kSingle);
   }
-  result.input = options.batch * static_cast<double>(elements(graph.tensors.front().shape)) * kSingle;
+  result.input = options.batch * (static_cast<double>(elements(graph.tensors.front().shape)) + graph.label_elements) *
+                 stack.batches_on_device * kSingle;
   return result;
 }
 
@@ -117,7 +119,7 @@ void round_for_driver(Persistent& arrays) {
 
 /// What arrays may take of the device beside what the fullest rank holds besides them. Nothing: there is no end.
 std::optional<Bytes> room(const Persistent& arrays, const Stack& stack, const FootprintOptions& options) {
-  if (!options.capacity || stack.memory_plan == MemoryPlan::mxnet) return std::nullopt;
+  if (!options.capacity || !allocates_as_it_runs(stack)) return std::nullopt;
   const ExchangeMemory exchange{options.exchange, options.ranks_per_node, options.optimizer_states, arrays.exchanged};
   const RankBuffers first = rank_buffers(stack, exchange).front();
   const Bytes beside = stack.context + stack.training_start + first.optimizer_state * shard(options, 1) + first.exchange;
@@ -125,6 +127,15 @@ std::optional<Bytes> room(const Persistent& arrays, const Stack& stack, const Fo
 }
 
 void profile(StepMemory& memory) { memory.profile = memory_profile(memory.arrays, static_cast<std::int32_t>(memory.ops.size())); }
+
+/// One scratch buffer for all operators, grown to the largest request and kept.
+Bytes add_largest_workspace(std::span<const NodeCost> costs, StepMemory& memory) {
+  Bytes workspace;
+  for (const NodeCost& cost : costs) workspace = std::max(workspace, cost.kernel.workspace);
+  const auto positions = static_cast<std::int32_t>(memory.ops.size());
+  if (workspace > Bytes(0.0)) memory.arrays.push_back({workspace, MemoryPart::workspace, OpId{}, 0, positions});
+  return workspace;
+}
 
 StepMemory planned(const OpGraph& graph, std::span<const NodeCost> costs, const Stack& stack, const FootprintOptions& options) {
   const PlanGraph executor = mxnet_graph(graph, saving_rules(stack), options.batch, options.element);
@@ -135,12 +146,8 @@ StepMemory planned(const OpGraph& graph, std::span<const NodeCost> costs, const 
     memory.backward.push_back(executor.nodes[static_cast<std::size_t>(node)].backward);
   }
   memory.arrays = std::move(plan.lifetimes);
-  Persistent arrays = persistent_arrays(graph, options);
-  // One scratch buffer for all operators, grown to the largest request and kept.
-  Bytes workspace;
-  for (const NodeCost& cost : costs) workspace = std::max(workspace, cost.kernel.workspace);
-  if (workspace > Bytes(0.0))
-    memory.arrays.push_back({workspace, MemoryPart::workspace, OpId{}, 0, static_cast<std::int32_t>(memory.ops.size())});
+  Persistent arrays = persistent_arrays(graph, stack, options);
+  const Bytes workspace = add_largest_workspace(costs, memory);
   add_persistent(graph, arrays, options, true, memory);
   profile(memory);
   const Bytes bound = sum(arrays.weights) + sum(arrays.gradients) + arrays.input + workspace;
@@ -150,6 +157,26 @@ StepMemory planned(const OpGraph& graph, std::span<const NodeCost> costs, const 
   allocated += plan.total();
   reserved += driver_held(plan.blocks);
   finish(graph, arrays, stack, options, allocated, reserved, memory);
+  return memory;
+}
+
+/// Caffe2: arrays that exist once exist for good, and the largest workspace is kept.
+StepMemory kept(const OpGraph& graph, std::span<const StepNode> nodes, std::span<const NodeCost> costs, const Stack& stack,
+                const FootprintOptions& options) {
+  StepMemory memory;
+  for (const StepNode& node : nodes) {
+    memory.ops.push_back(node.op);
+    memory.backward.push_back(node.pass != Pass::forward);
+  }
+  const auto count = static_cast<std::int32_t>(nodes.size());
+  for (const Blob& blob : plan_blobs(graph, options.batch, options.element))
+    memory.arrays.push_back({blob.bytes, blob.part, blob.op, 0, count});
+  (void)add_largest_workspace(costs, memory);
+  const Persistent arrays = persistent_arrays(graph, stack, options);
+  add_persistent(graph, arrays, options, true, memory);
+  profile(memory);
+  const Bytes held = memory.profile.at_peak.total();
+  finish(graph, arrays, stack, options, held, held, memory);
   return memory;
 }
 
@@ -169,7 +196,7 @@ StepMemory eager(const OpGraph& graph, std::span<const StepNode> nodes, std::spa
     memory.ops.push_back(node.op);
     memory.backward.push_back(node.pass != Pass::forward);
   }
-  const Persistent arrays = persistent_arrays(graph, options);
+  const Persistent arrays = persistent_arrays(graph, stack, options);
   std::vector<Bytes> stays = arrays.weights;
   if (traced.keeps_gradients) stays.insert(stays.end(), arrays.gradients.begin(), arrays.gradients.end());
   stays.push_back(gathered(graph, options));
@@ -214,13 +241,14 @@ std::vector<Bytes> live_by_node(const StepMemory& memory, std::span<const StepNo
 StepMemory step_memory(const OpGraph& graph, std::span<const StepNode> nodes, std::span<const NodeCost> costs, const Stack& stack,
                        const FootprintOptions& options) {
   if (stack.memory_plan == MemoryPlan::mxnet) return planned(graph, costs, stack, options);
+  if (stack.memory_plan == MemoryPlan::blobs) return kept(graph, nodes, costs, stack, options);
   return eager(graph, nodes, costs, stack, options);
 }
 
 std::optional<std::vector<RankMemory>> ranks_of(const StepMemory& memory, const OpGraph& graph, const Stack& stack,
                                                 const FootprintOptions& options) {
   if (options.zero > 0) return std::nullopt;
-  Persistent arrays = persistent_arrays(graph, options);
+  Persistent arrays = persistent_arrays(graph, stack, options);
   if (stack.memory_plan == MemoryPlan::mxnet) round_for_driver(arrays);
   const std::optional<Bytes> capacity = room(arrays, stack, options);
   if (capacity && memory.reserved > *capacity) return std::nullopt;

@@ -25,6 +25,11 @@ struct FootprintOptions {
   std::optional<Bytes> capacity;  ///< of the device: the allocator tidies up before it gives in
 };
 
+/// Whether memory follows from the order of a step: not from a plan made before, nor from arrays that are never given back.
+[[nodiscard]] inline bool allocates_as_it_runs(const Stack& stack) {
+  return stack.memory_plan == MemoryPlan::caching_allocator || stack.memory_plan == MemoryPlan::bfc;
+}
+
 /// Device memory of one rank.
 struct RankMemory {
   MemoryParts parts;   ///< at the peak; their sum is `peak`

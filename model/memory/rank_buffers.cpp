@@ -79,6 +79,10 @@ std::vector<RankBuffers> rank_buffers(const Stack& stack, const ExchangeMemory& 
       ranks[i].optimizer_state = updates ? what.optimizer_states * home : Bytes(0.0);
       ranks[i].exchange = (what.ranks - 1 + (updates ? 2 : 1)) * home;
     }
+  } else if (stack.memory_plan == MemoryPlan::blobs) {
+    // The first GPU sums, with an array for what comes from the others.
+    std::fill(ranks.begin(), ranks.end(), RankBuffers{states, Bytes(0.0)});
+    ranks.front().exchange = all;
   } else if (what.exchange != "local") {
     const Bytes staged = stack.framework == "pytorch" ? all : std::min(all, stack.exchange_bucket);
     std::fill(ranks.begin(), ranks.end(), RankBuffers{states, staged});

@@ -19,6 +19,8 @@ std::string name(MemoryPlan plan) {
       return "caching_allocator";
     case MemoryPlan::bfc:
       return "bfc";
+    case MemoryPlan::blobs:
+      return "blobs";
   }
   return "";
 }

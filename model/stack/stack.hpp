@@ -38,7 +38,7 @@ enum class UpdateKind {
 };
 
 /// Which tensors the framework keeps for backward and how it plans memory.
-enum class MemoryPlan { mxnet, caching_allocator, bfc };
+enum class MemoryPlan { mxnet, caching_allocator, bfc, blobs };
 
 /// Convolution side of a cuDNN (or MIOpen) generation: which algorithms exist and which are offered per pass.
 struct ConvolutionLibrary {
@@ -51,7 +51,7 @@ struct ConvolutionLibrary {
 /// What the same hardware does under one framework version. Read from hardware/stacks/*.toml.
 struct Stack {
   std::string id;         ///< "mxnet-1.2"
-  std::string framework;  ///< "mxnet", "tensorflow", "pytorch", "torch7"
+  std::string framework;  ///< "mxnet", "tensorflow", "pytorch", "torch7", "caffe2"
   std::string version;
   std::string variant;      ///< "nhwc", "xla"; empty: plain
   std::string zoo_variant;  ///< network variant this framework ships: "mxnet", "torchvision", "tf", "torch7"
@@ -91,6 +91,7 @@ struct Stack {
   Bytes context;                 ///< CUDA context, library handles, before the first tensor
   Bytes context_per_thread;      ///< and for each thread that the device keeps resident: stack and local memory
   Bytes training_start;          ///< what the first step adds: handles of kernel libraries, communicators
+  int batches_on_device = 1;     ///< the one in use and those that wait there
   bool keeps_gradients = false;  ///< gradients of the last step stay, new ones are added to them
   // Input and run
   Seconds start_up;  ///< of one run, outside steady iterations

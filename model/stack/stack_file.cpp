@@ -107,11 +107,14 @@ void read_memory(TomlTable table, Stack& stack) {
     stack.memory_plan = MemoryPlan::mxnet;
   else if (plan == "bfc")
     stack.memory_plan = MemoryPlan::bfc;
+  else if (plan == "blobs")
+    stack.memory_plan = MemoryPlan::blobs;
   else if (plan != "caching_allocator")
-    table.problem("plan", fmt::format("expected \"mxnet\", \"bfc\" or \"caching_allocator\", got \"{}\"", plan));
+    table.problem("plan", fmt::format("expected \"mxnet\", \"bfc\", \"caching_allocator\" or \"blobs\", got \"{}\"", plan));
   stack.context = table.quantity<Bytes>("context", kNotNegative);
   stack.context_per_thread = table.quantity_if<Bytes>("context_per_thread").value_or(Bytes(0.0));
   stack.training_start = table.quantity_if<Bytes>("training_start").value_or(Bytes(0.0));
+  if (table.has("batches_on_device")) stack.batches_on_device = static_cast<int>(table.integer("batches_on_device", 1, 64));
   stack.keeps_gradients = table.boolean_or("keeps_gradients", false);
   (void)table.text("source");
   table.finish();

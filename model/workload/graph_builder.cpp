@@ -65,6 +65,8 @@ void GraphBuilder::counts_in(std::string unit, double per_sample) {
 
 void GraphBuilder::trains_with(std::string optimizer) { graph_.default_optimizer = std::move(optimizer); }
 
+void GraphBuilder::labels(double elements) { graph_.label_elements = elements; }
+
 void GraphBuilder::set_weights(Weights weights) { weights_ = weights; }
 
 TensorId GraphBuilder::another_input(Shape shape, std::string name) {

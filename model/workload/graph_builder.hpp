@@ -21,6 +21,8 @@ class GraphBuilder {
   void counts_in(std::string unit, double per_sample);
   /// Sets what the network is trained with unless told otherwise; the default is SGD with momentum for images, Adam else.
   void trains_with(std::string optimizer);
+  /// Numbers of a sample that come with the input and are no tensor here: labels, targets, their weights.
+  void labels(double elements);
   /// Whose arrays the operators that follow use: their own, those of operators before them (the same network on other
   /// data, a later step of a cell), or constant ones.
   enum class Weights { own, shared, frozen };

@@ -61,6 +61,7 @@ struct OpGraph {
   int default_batch = 32;
   std::string part_unit;          ///< what throughput is also told in: "token", "audio second"; empty: nothing else
   double parts_per_sample = 0.0;  ///< of `part_unit`
+  double label_elements = 0.0;    ///< numbers of a sample that come with the input beside the tensors: targets, weights
   std::string default_optimizer;  ///< "adam"; empty: the rule for networks of its kind
   std::vector<Op> ops;
   std::vector<Tensor> tensors;

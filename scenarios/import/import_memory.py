@@ -3,8 +3,8 @@
 
     python3 scenarios/import/import_memory.py SOURCE_DATA_FOLDER
 
-The folder holds `seeds/papers_numbers.csv` and `runs/max_batch_memory_misc.csv`. Writes scenarios/memory/sockeye.csv
-and scenarios/memory/bert_max_batch.csv.
+The folder holds `seeds/papers_numbers.csv`, `runs/max_batch_memory_misc.csv` and `runs/detection_zoo_speed_memory.csv`.
+Writes scenarios/memory/sockeye.csv, bert_max_batch.csv and detectron.csv.
 """
 
 import csv
@@ -69,6 +69,31 @@ def bert(published):
                source=f'{published["source"]}; {published["framework"]}, {published["device"]}')
 
 
+DETECTORS = {"RPN": "rpn", "Fast": "fast_rcnn", "Faster": "faster_rcnn", "Mask": "mask_rcnn", "Kps": "keypoint_rcnn",
+             "RetinaNet": "retinanet"}
+BACKBONES = {"R-50": "resnet50", "R-101": "resnet101", "X-101-64x4d": "resnext101_64x4d", "X-101-32x8d": "resnext101_32x8d"}
+
+
+def detectron(runs):
+    """One row a network: longer schedules of the same job have the same peak. Networks with masks or key points are on the
+    page first with given regions, then with regions that they find themselves, as in the zoo; the last row counts."""
+    rows = {}
+    for published in runs:
+        if not published["framework"].startswith("Caffe2") or not published["metric"].startswith("GB"):
+            continue
+        head, trunk = published["model"].split(" ")
+        backbone, neck = trunk.rsplit("-", 1)
+        model = f"{DETECTORS[head]}_{BACKBONES[backbone]}_{neck.lower()}"
+        # The framework prints MiB; the page divides by 1000.
+        measured = float(published["value"]) * 1000 * MIB
+        rows[model] = row(
+            id=f"detectron-{model}", hw="dgx1-p100", model=model, stack="caffe2-0.8", gpus="8",
+            batch_per_gpu=published["batch_per_gpu"], exchange="allreduce", metric="peak_allocated_bytes", unit="bytes",
+            measured=f"{measured:.0f}", spread=f"{0.05 * 1000 * MIB:.0f}", group=f"detectron/{DETECTORS[head]}",
+            source=f'{published["source"]}; {published["framework"]}, {published["system"]}; {published["value"]} GB as MiB / 1000')
+    return rows.values()
+
+
 def write(name, rows):
     FOLDER.mkdir(exist_ok=True)
     with open(FOLDER / name, "w", newline="") as out:
@@ -85,6 +110,7 @@ def main():
     folder = pathlib.Path(sys.argv[1])
     papers = [r for r in read(folder / "seeds" / "papers_numbers.csv") if r["network"].startswith("Sockeye")]
     write("sockeye.csv", map(sockeye, papers))
+    write("detectron.csv", detectron(read(folder / "runs" / "detection_zoo_speed_memory.csv")))
     write("bert_max_batch.csv", map(bert, read(folder / "runs" / "max_batch_memory_misc.csv")))
 
 

@@ -13,6 +13,7 @@ void append_bert(std::vector<ZooEntry>& entries);
 void append_deep_speech(std::vector<ZooEntry>& entries);
 void append_densenet(std::vector<ZooEntry>& entries);
 void append_detection(std::vector<ZooEntry>& entries);
+void append_detectron(std::vector<ZooEntry>& entries);
 void append_googlenet(std::vector<ZooEntry>& entries);
 void append_googlenet_plain(std::vector<ZooEntry>& entries);
 void append_gpt(std::vector<ZooEntry>& entries);

@@ -20,6 +20,7 @@ std::vector<ZooEntry> all_entries() {
   append_deep_speech(entries);
   append_densenet(entries);
   append_detection(entries);
+  append_detectron(entries);
   append_googlenet(entries);
   append_googlenet_plain(entries);
   append_gpt(entries);
