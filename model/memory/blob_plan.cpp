@@ -1,6 +1,7 @@
 #include "model/memory/blob_plan.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace tbdsim {
 namespace {
@@ -9,18 +10,20 @@ constexpr std::int32_t kNone = -1;
 
 std::size_t index(std::int32_t i) { return static_cast<std::size_t>(i); }
 
-/// Operators by number.
-using OpSet = std::vector<bool>;
+/// Operators by number, a bit each.
+class OpSet {
+ public:
+  explicit OpSet(std::size_t operators) : words_((operators + kBits - 1) / kBits) {}
+  void insert(OpId id) { words_[index(id.value) / kBits] |= std::uint64_t{1} << (index(id.value) % kBits); }
+  void insert(const OpSet& all) {
+    for (std::size_t i = 0; i < words_.size(); ++i) words_[i] |= all.words_[i];
+  }
+  [[nodiscard]] bool holds(OpId id) const { return (words_[index(id.value) / kBits] >> (index(id.value) % kBits) & 1U) != 0; }
 
-void unite(OpSet& a, const OpSet& b) {
-  for (std::size_t i = 0; i < a.size(); ++i) a[i] = a[i] || b[i];
-}
-
-bool contains(const OpSet& all, const OpSet& some) {
-  for (std::size_t i = 0; i < all.size(); ++i)
-    if (some[i] && !all[i]) return false;
-  return true;
-}
+ private:
+  static constexpr std::size_t kBits = 64;
+  std::vector<std::uint64_t> words_;
+};
 
 bool is_view(const Op& op) { return op.kind == OpKind::reshape || op.kind == OpKind::identity; }
 
@@ -28,7 +31,7 @@ class Planner {
  public:
   Planner(const OpGraph& graph, double batch, Bytes element) : graph_(graph), batch_(batch), element_(element) {
     parts_.resize(graph.tensors.size());
-    before_.assign(graph.ops.size(), OpSet(graph.ops.size(), false));
+    before_.assign(graph.ops.size(), OpSet(graph.ops.size()));
   }
 
   std::vector<Blob> run() {
@@ -42,9 +45,9 @@ class Planner {
   /// An array for gradients.
   struct Shared {
     Blob blob;
-    int holders = 0;  ///< gradients that are in it and still needed
-    int uses = 0;     ///< gradients that were ever in it
-    OpSet users;      ///< operators that wrote or read it
+    int holders = 0;          ///< gradients that are in it and still needed
+    int uses = 0;             ///< gradients that were ever in it
+    std::vector<OpId> users;  ///< operators that wrote or read it
   };
 
   [[nodiscard]] Bytes size(TensorId tensor) const {
@@ -65,11 +68,8 @@ class Planner {
     const Op& op = graph_.op(id);
     if (op.kind == OpKind::input) return;
     for (const OpId reader : graph_.tensor(op.output).consumers)
-      if (has_backward(reader)) {
-        unite(before_[index(id.value)], before_[index(reader.value)]);
-        before_[index(id.value)][index(reader.value)] = true;
-      }
-    before_[index(id.value)][index(id.value)] = true;
+      if (has_backward(reader)) before_[index(id.value)].insert(before_[index(reader.value)]);
+    before_[index(id.value)].insert(id);
     const std::int32_t incoming = summed(op.output, id);
     if (!has_backward(id)) return release(incoming);
     const bool passes = incoming != kNone && (op.inplace || is_view(op) || op.kind == OpKind::add);
@@ -78,7 +78,7 @@ class Planner {
       if (passes) ++shared_[index(incoming)].holders;
       parts_[index(input.value)].push_back(passes ? incoming : make(size(input), graph_.tensor(input).producer, id));
     }
-    if (incoming != kNone && !passes) shared_[index(incoming)].users[index(id.value)] = true;
+    if (incoming != kNone && !passes) shared_[index(incoming)].users.push_back(id);
     release(incoming);
   }
 
@@ -94,7 +94,7 @@ class Planner {
     if (parts.size() == 1) return parts.front();
     const std::int32_t sum = make(size(tensor), id, id);
     for (const std::int32_t part : parts) {
-      shared_[index(part)].users[index(id.value)] = true;
+      shared_[index(part)].users.push_back(id);
       release(part);
     }
     return sum;
@@ -105,18 +105,19 @@ class Planner {
     std::int32_t best = kNone;
     for (std::size_t i = 0; i < shared_.size(); ++i) {
       const Shared& s = shared_[i];
-      if (s.holders > 0 || !contains(before_[index(writer.value)], s.users)) continue;
+      const auto comes_before = [&](OpId user) { return before_[index(writer.value)].holds(user); };
+      if (s.holders > 0 || !std::all_of(s.users.rbegin(), s.users.rend(), comes_before)) continue;
       if (best == kNone || s.uses > shared_[index(best)].uses) best = static_cast<std::int32_t>(i);
     }
     if (best == kNone) {
       best = static_cast<std::int32_t>(shared_.size());
-      shared_.push_back({{bytes, MemoryPart::dynamic, owner}, 0, 0, OpSet(graph_.ops.size(), false)});
+      shared_.push_back({{bytes, MemoryPart::dynamic, owner}, 0, 0, {}});
     }
     Shared& s = shared_[index(best)];
     if (bytes > s.blob.bytes) s.blob = {bytes, MemoryPart::dynamic, owner};
     s.holders = 1;
     ++s.uses;
-    s.users[index(writer.value)] = true;
+    s.users.push_back(writer);
     return best;
   }
 

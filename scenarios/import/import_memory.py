@@ -69,9 +69,9 @@ def bert(published):
                source=f'{published["source"]}; {published["framework"]}, {published["device"]}')
 
 
-DETECTORS = {"RPN": "rpn", "Fast": "fast_rcnn", "Faster": "faster_rcnn", "Mask": "mask_rcnn", "Kps": "keypoint_rcnn",
+DETECTORS = {"RPN": "rpn", "Fast": "fast_rcnn", "Faster": "faster_rcnn", "Mask": "mask_rcnn", "Kps": "keypoints",
              "RetinaNet": "retinanet"}
-BACKBONES = {"R-50": "resnet50", "R-101": "resnet101", "X-101-64x4d": "resnext101_64x4d", "X-101-32x8d": "resnext101_32x8d"}
+BACKBONES = {"R-50": "r50", "R-101": "r101", "X-101-64x4d": "x101_64x4d", "X-101-32x8d": "x101_32x8d"}
 
 
 def detectron(runs):
@@ -83,7 +83,7 @@ def detectron(runs):
             continue
         head, trunk = published["model"].split(" ")
         backbone, neck = trunk.rsplit("-", 1)
-        model = f"{DETECTORS[head]}_{BACKBONES[backbone]}_{neck.lower()}"
+        model = f"{DETECTORS[head]}_{BACKBONES[backbone]}{'' if neck == 'FPN' else '_c4'}"
         # The framework prints MiB; the page divides by 1000.
         measured = float(published["value"]) * 1000 * MIB
         rows[model] = row(

@@ -56,6 +56,10 @@ std::string text_of(const std::filesystem::path& path) {
 
 }  // namespace
 
+TEST_CASE("one GPU of a board of two has half of the board's power") {
+  for (const char* id : {"k80", "m60"}) CHECK(load_device(kCatalogue, id)->power_limit == Watts(150.0));
+}
+
 TEST_CASE("every GPU of the catalogue agrees with itself") {
   const auto ids = catalogue_ids(kCatalogue, "gpus");
   REQUIRE(ids.size() >= 60);

@@ -50,7 +50,7 @@ StepMemory of(const Network& n, const Stack& s, const FootprintOptions& options)
   return step_memory(n.graph, n.nodes, {}, s, options);
 }
 
-constexpr MemoryPlan kPlans[] = {MemoryPlan::caching_allocator, MemoryPlan::bfc, MemoryPlan::mxnet};
+constexpr MemoryPlan kPlans[] = {MemoryPlan::caching_allocator, MemoryPlan::bfc, MemoryPlan::mxnet, MemoryPlan::blobs};
 
 }  // namespace
 
@@ -151,6 +151,21 @@ TEST_CASE("an update that goes over all arrays at once holds a copy of all, one 
   const double one_by_one = highest();
   options.update_arrays = 0;
   CHECK_THAT(one_by_one - highest(), WithinRel(4.0 * 4096.0 * 9216.0, 1e-12));
+}
+
+TEST_CASE("accumulation keeps one fp32 gradient per parameter from the first micro-batch to the update") {
+  const auto kept = [](bool accumulates) {
+    FootprintOptions options = batch(8);
+    options.accumulates = accumulates;
+    const StepMemory memory = of(resnet(), stack(), options);
+    Bytes all_along;
+    for (const Lifetime& array : memory.arrays)
+      if (array.part == MemoryPart::gradients && array.birth == 0 && array.death == static_cast<std::int32_t>(memory.ops.size()))
+        all_along += array.bytes;
+    return all_along;
+  };
+  CHECK(kept(true) == static_cast<double>(resnet().graph.parameter_elements()) * Bytes(4.0));
+  CHECK(kept(false) == Bytes(0.0));
 }
 
 TEST_CASE("ZeRO divides states, then gradients, then weights over the ranks") {

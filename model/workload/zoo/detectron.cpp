@@ -21,9 +21,9 @@ struct Backbone {
   std::int64_t groups, width_per_group;
   bool strides_first;  ///< the stride is that of the first convolution of a block, not of the 3x3 one
 };
-constexpr std::array kBackbones = {
-    Backbone{"resnet50", {3, 4, 6, 3}, 1, 64, true}, Backbone{"resnet101", {3, 4, 23, 3}, 1, 64, true},
-    Backbone{"resnext101_64x4d", {3, 4, 23, 3}, 64, 4, false}, Backbone{"resnext101_32x8d", {3, 4, 23, 3}, 32, 8, false}};
+constexpr std::array kBackbones = {Backbone{"r50", {3, 4, 6, 3}, 1, 64, true}, Backbone{"r101", {3, 4, 23, 3}, 1, 64, true},
+                                   Backbone{"x101_64x4d", {3, 4, 23, 3}, 64, 4, false},
+                                   Backbone{"x101_32x8d", {3, 4, 23, 3}, 32, 8, false}};
 
 enum class Head { rpn, fast, faster, mask, keypoint, retina };
 
@@ -238,11 +238,12 @@ struct Prefix {
   Head head;
 };
 constexpr std::array kHeads = {
-    Prefix{"rpn", Head::rpn},        Prefix{"fast_rcnn", Head::fast},         Prefix{"faster_rcnn", Head::faster},
-    Prefix{"mask_rcnn", Head::mask}, Prefix{"keypoint_rcnn", Head::keypoint}, Prefix{"retinanet", Head::retina}};
+    Prefix{"rpn", Head::rpn},        Prefix{"fast_rcnn", Head::fast},     Prefix{"faster_rcnn", Head::faster},
+    Prefix{"mask_rcnn", Head::mask}, Prefix{"keypoints", Head::keypoint}, Prefix{"retinanet", Head::retina}};
 
-std::string detector_name(std::string_view head, std::string_view backbone, std::string_view neck) {
-  return fmt::format("{}_{}_{}", head, backbone, neck);
+/// With a pyramid unless said otherwise: "faster_rcnn_r50", "faster_rcnn_r50_c4".
+std::string detector_name(std::string_view head, std::string_view backbone, bool pyramid) {
+  return fmt::format("{}_{}{}", head, backbone, pyramid ? "" : "_c4");
 }
 
 Result<OpGraph> build(const ZooEntry& entry, const ZooOptions&) {
@@ -251,8 +252,8 @@ Result<OpGraph> build(const ZooEntry& entry, const ZooOptions&) {
   GraphBuilder g(entry.name, entry.variant, "image", image, entry.default_batch);
   for (const Backbone& backbone : kBackbones)
     for (const Prefix& prefix : kHeads) {
-      if (entry.name == detector_name(prefix.words, backbone.name, "c4")) build_c4(g, backbone, prefix.head);
-      if (entry.name != detector_name(prefix.words, backbone.name, "fpn")) continue;
+      if (entry.name == detector_name(prefix.words, backbone.name, false)) build_c4(g, backbone, prefix.head);
+      if (entry.name != detector_name(prefix.words, backbone.name, true)) continue;
       if (prefix.head == Head::retina)
         build_retina(g, backbone);
       else
@@ -264,8 +265,8 @@ Result<OpGraph> build(const ZooEntry& entry, const ZooOptions&) {
 }  // namespace
 
 void append_detectron(std::vector<ZooEntry>& entries) {
-  const auto add = [&](const Prefix& prefix, const Backbone& backbone, const char* neck, int batch) {
-    ZooEntry entry = image_classifier(detector_name(prefix.words, backbone.name, neck), "detectron", kSource, build, kHeight);
+  const auto add = [&](const Prefix& prefix, const Backbone& backbone, bool pyramid, int batch) {
+    ZooEntry entry = image_classifier(detector_name(prefix.words, backbone.name, pyramid), "detectron", kSource, build, kHeight);
     entry.application = "object detection";
     entry.dataset = "COCO 2017";
     entry.default_batch = batch;
@@ -274,8 +275,8 @@ void append_detectron(std::vector<ZooEntry>& entries) {
   // Networks whose regions alone nearly fill a device are trained with one image on each.
   for (const Prefix& prefix : kHeads) {
     const bool regions = prefix.head == Head::fast || prefix.head == Head::faster || prefix.head == Head::mask;
-    if (regions || prefix.head == Head::rpn) add(prefix, kBackbones.front(), "c4", regions ? 1 : 2);
-    for (const Backbone& backbone : kBackbones) add(prefix, backbone, "fpn", regions && backbone.groups > 1 ? 1 : 2);
+    if (regions || prefix.head == Head::rpn) add(prefix, kBackbones.front(), false, regions ? 1 : 2);
+    for (const Backbone& backbone : kBackbones) add(prefix, backbone, true, regions && backbone.groups > 1 ? 1 : 2);
   }
 }
 
