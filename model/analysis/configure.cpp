@@ -10,6 +10,7 @@
 #include "model/analysis/choose_devices.hpp"
 #include "model/analysis/input_stage.hpp"
 #include "model/analysis/set_values.hpp"
+#include "model/hardware/plain_host.hpp"
 #include "model/schedule/exchange/plan_exchange.hpp"
 #include "model/support/edit_distance.hpp"
 
@@ -233,6 +234,8 @@ Result<Configuration> configure(Session& session, const PredictOptions& options)
     if (gpus > kMostGpus) errors.push_back({fmt::format("{} GPUs: at most {} are modelled", gpus, kMostGpus)});
     configuration.gpus = static_cast<int>(std::min(gpus, kMostGpus));
   }
+  if (std::string notice = plain_host_notice(configuration.hardware(), configuration.devices); !notice.empty())
+    configuration.notices.push_back(std::move(notice));
   const std::string variant = options.stack.empty() ? "torchvision" : configuration.stack.zoo_variant;
   configuration.workload = session.workload(options.model, variant, {options.image, std::nullopt, options.seq_len});
   if (!*configuration.workload)
