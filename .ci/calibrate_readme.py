@@ -23,7 +23,10 @@ ROWS = [
     ("NeuSight batched products", "neusight_bmm", None, PRODUCTS, "fp32", 0),
     ("DeepBench convolution, fp32, three passes", "deepbench_conv", None, CONVOLUTIONS, "fp32", 5),
     ("DeepBench convolution, fp16, three passes", "deepbench_conv", None, CONVOLUTIONS, "fp16", 0),
-    ("NeuSight 3x3 convolution", "neusight_conv", None, CONVOLUTIONS, "fp32", 0),
+    ("NeuSight 3x3 convolution", "neusight_conv", None, CONVOLUTIONS, "fp32", 5),
+    ("NeuSight elementwise", "neusight_elementwise", None, ["neusight_elementwise"], "fp32", 5),
+    ("NeuSight softmax", "neusight_softmax", None, ["neusight_softmax"], "fp32", 5),
+    ("NeuSight layer norm", "neusight_layer_norm", None, ["neusight_layer_norm"], "fp32", 5),
 ]
 
 

@@ -9,11 +9,13 @@
 #include <climits>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 
-#include "calibrate/cli/arguments.hpp"
+#include "calibrate/cli/inputs.hpp"
+#include "calibrate/cli/profile_report.hpp"
 #include "calibrate/collect/open_gpu.hpp"
-#include "calibrate/decode/steady_state.hpp"
-#include "model/units/format.hpp"
+#include "model/workload/op_counts.hpp"
+#include "model/workload/zoo/zoo.hpp"
 
 namespace tbdsim::calibrate {
 namespace {
@@ -47,19 +49,29 @@ Result<int> record(const std::vector<std::string>& program, const std::string& l
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-void print_summary(const ActivityLog& log, const ProfileSummary& s) {
-  fmt::print("{} steady iterations, {} each (standard deviation {})\n", s.iterations, format(s.step), format(s.step_spread));
-  fmt::print("GPU busy {:.1f} %, copying alone {:.1f} %, {:.0f} kernels per iteration\n", 100 * s.busy, 100 * s.copying,
-             s.launches);
-  fmt::print("tensor-core kernels, by name: {:.1f} % of kernel time\n", 100 * s.tensor_core);
-  if (log.dropped > 0) fmt::print("{} records were dropped: times and shares are too low\n", log.dropped);
-  constexpr std::size_t kLongest = 15, kNameWidth = 44;
-  fmt::print("\n{:>7} {:>9} {:>12}  kernel\n", "share", "calls", "mean");
-  for (std::size_t i = 0; i < std::min(kLongest, s.kernels.size()); ++i) {
-    const KernelShare& k = s.kernels[i];
-    fmt::print("{:>6.1f}% {:>9.1f} {:>12}  {}\n", 100 * k.share, k.calls, format(k.mean), k.name.substr(0, kNameWidth));
+/// What the user tells about the program: its device, and what an iteration trains.
+Result<ProfileSubject> subject_of(const Arguments& arguments) {
+  ProfileSubject subject;
+  const auto batch = count_of(arguments, "--batch", 0, 1);
+  if (!batch) return tl::make_unexpected(batch.error());
+  subject.batch = *batch;
+  if (arguments.has("--device")) {
+    const auto catalogue = catalogue_of(arguments);
+    if (!catalogue) return tl::make_unexpected(catalogue.error());
+    auto device = load_device(*catalogue, arguments.one("--device"));
+    if (!device) return tl::make_unexpected(device.error());
+    subject.device = std::move(*device);
   }
-  if (s.kernels.size() > kLongest) fmt::print("and {} more\n", s.kernels.size() - kLongest);
+  if (!arguments.has("--model")) return subject;
+  if (subject.batch == 0) return fail("calibrate profile: --model needs --batch, the samples of one iteration");
+  if (!subject.device) return fail("calibrate profile: --model needs --device, whose peak the arithmetic is compared with");
+  const auto entry = find_network(arguments.one("--model"), "torchvision");
+  if (!entry) return tl::make_unexpected(entry.error());
+  const auto graph = build_network(**entry, {});
+  if (!graph) return tl::make_unexpected(graph.error());
+  const MacCounts macs = macs_per_sample(*graph);
+  subject.step_flop = Flop(2.0 * static_cast<double>(macs.forward + macs.backward) * subject.batch);
+  return subject;
 }
 
 std::string program_folder() {
@@ -73,11 +85,22 @@ std::string program_folder() {
 Result<int> command_profile(const std::vector<std::string>& words) {
   const auto dashes = std::find(words.begin(), words.end(), "--");
   const std::vector<std::string> own(words.begin(), dashes), program(dashes == words.end() ? dashes : dashes + 1, words.end());
-  const auto arguments = Arguments::parse("profile", own, {{"--skip"}, {"--iterations"}, {"-o"}, {"--recording"}});
+  const auto arguments = Arguments::parse("profile", own,
+                                          {{"--skip"},
+                                           {"--iterations"},
+                                           {"-o"},
+                                           {"--recording"},
+                                           {"--device"},
+                                           {"--model"},
+                                           {"--batch"},
+                                           {"--kernels"},
+                                           {"--hardware"}});
   if (!arguments) return tl::make_unexpected(arguments.error());
   const auto skip = count_of(*arguments, "--skip", 50, 0), iterations = count_of(*arguments, "--iterations", 5, 1);
   if (!skip) return tl::make_unexpected(skip.error());
   if (!iterations) return tl::make_unexpected(iterations.error());
+  const auto subject = subject_of(*arguments);
+  if (!subject) return tl::make_unexpected(subject.error());
   std::string recording = arguments->one("--recording");
   if (recording.empty() == program.empty())
     return fail("calibrate profile: name a program after --, or an earlier recording with --recording FILE");
@@ -97,7 +120,14 @@ Result<int> command_profile(const std::vector<std::string>& words) {
   if (!log) return tl::make_unexpected(log.error());
   const auto steady = find_iterations(*log, *skip, *iterations);
   if (!steady) return tl::make_unexpected(steady.error());
-  print_summary(*log, summarize(*log, *steady));
+  const ProfileSummary summary = summarize(*log, *steady, occupancy_on(*subject));
+  fmt::print("{}", profile_text(*log, summary, *subject));
+  const std::string table = arguments->one("--kernels");
+  if (table.empty()) return 0;
+  std::ofstream file(table, std::ios::binary);
+  file << kernel_table(summary);
+  file.close();
+  if (!file) return fail(fmt::format("cannot write {}", table));
   return 0;
 }
 

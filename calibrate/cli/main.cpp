@@ -24,6 +24,8 @@ constexpr const char* kUsage =
     "        [--gpu N] [--device NAME]\n"
     "  profile [--skip N] [--iterations K] [-o FILE] -- PROGRAM ...    steady iterations of a training program\n"
     "  profile [--skip N] [--iterations K] --recording FILE            the same from an earlier recording\n"
+    "        [--device NAME] [--model NAME] [--batch N]                occupancy, arithmetic against the peak, rate\n"
+    "        [--kernels FILE.csv]                                      one row a kernel\n"
     "  --hardware DIR                                                  the folder that holds hardware/\n";
 
 int finish(const tbdsim::Result<int>& done) {

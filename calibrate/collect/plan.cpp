@@ -6,6 +6,7 @@
 #include <array>
 #include <set>
 
+#include "calibrate/collect/convolution_algorithm.hpp"
 #include "calibrate/decode/sample_writer.hpp"
 #include "calibrate/decode/shape_text.hpp"
 #include "model/input/file_text.hpp"
@@ -32,6 +33,28 @@ std::vector<std::string> known_words(TomlTable& table, std::string_view name, st
   return words;
 }
 
+/// Algorithms that the plan names, else one empty word. Each must be one of some pass of the block.
+std::vector<std::string> algorithms_of(TomlTable& table, const std::string& family, const std::vector<std::string>& passes) {
+  std::vector<std::string> words = table.texts_or_empty("algorithm");
+  if (words.empty()) return {""};
+  if (family != "conv") table.problem("algorithm", "only convolutions have a choice of algorithm");
+  std::vector<std::string> known;
+  for (const std::string& pass : passes) {
+    const auto of_pass = convolution_algorithms(pass);
+    known.insert(known.end(), of_pass.begin(), of_pass.end());
+  }
+  for (const std::string& word : words) {
+    if (std::find(known.begin(), known.end(), word) == known.end())
+      table.problem("algorithm", unknown_word("algorithm", word, known));
+  }
+  return words;
+}
+
+bool offers(std::string_view pass, const std::string& algorithm) {
+  const auto offered = convolution_algorithms(pass);
+  return algorithm.empty() || std::find(offered.begin(), offered.end(), algorithm) != offered.end();
+}
+
 Block read_block(TomlTable table) {
   const std::string family_name = table.text("family");
   const SampleFamily* const family = find_family(family_name);
@@ -45,6 +68,7 @@ Block read_block(TomlTable table) {
   const auto passes = known_words(table, "pass", "pass", sample_passes(), "forward");
   constexpr std::array<std::string_view, 2> kCaches{"cold", "hot"};
   const auto caches = known_words(table, "cache", "cache state", kCaches, "cold");
+  const auto algorithms = algorithms_of(table, family_name, passes);
   const std::vector<std::string> shapes = table.texts_or_empty("shape");
   if (shapes.empty()) table.problem("shape", "expected at least one shape such as [\"rows=1024;cols=1024\"]");
   Block block;
@@ -58,11 +82,15 @@ Block read_block(TomlTable table) {
     m.shape_text = problems.empty() ? shape_text(m.sample) : shape;
     for (const std::string& precision : precisions) {
       for (const std::string& pass : passes) {
-        for (const std::string& cache : caches) {
-          m.sample.precision = precision;
-          m.sample.pass = pass;
-          m.cold = cache == "cold";
-          block.push_back(m);
+        for (const std::string& algorithm : algorithms) {
+          if (!offers(pass, algorithm)) continue;
+          for (const std::string& cache : caches) {
+            m.sample.precision = precision;
+            m.sample.pass = pass;
+            m.sample.algorithm = algorithm;
+            m.cold = cache == "cold";
+            block.push_back(m);
+          }
         }
       }
     }
@@ -97,8 +125,8 @@ std::vector<Measurement> interleaved(const std::vector<Block>& blocks) {
 
 std::string key(const Measurement& measurement) {
   const Sample& s = measurement.sample;
-  return fmt::format("{} {} {} {} {} {}", s.family, s.op, s.precision, s.pass, measurement.shape_text,
-                     measurement.cold ? "cold" : "hot");
+  return fmt::format("{} {} {} {} {} {}{}{}", s.family, s.op, s.precision, s.pass, measurement.shape_text,
+                     measurement.cold ? "cold" : "hot", s.algorithm.empty() ? "" : " ", s.algorithm);
 }
 
 Result<Plan> parse_plan(std::string text, const std::string& name) {

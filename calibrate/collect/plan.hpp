@@ -9,12 +9,15 @@ namespace tbdsim::calibrate {
 
 /// One kernel to measure: the columns of a sample that say what runs.
 struct Measurement {
-  Sample sample;           ///< family, op, precision, pass, shape, kind
+  Sample sample;           ///< family, op, precision, pass, shape, kind; algorithm where the plan names one
   std::string shape_text;  ///< of the sample, keys in the order of the family
   bool cold = true;        ///< the L2 cache is overwritten before each repetition
 };
 
-/// Text that tells measurements apart: "gemm matmul fp32 forward b=1;... cold".
+/// Flag of a sample whose algorithm the plan named; otherwise the library chose it.
+inline constexpr std::string_view kNamedAlgorithm = "named-algorithm";
+
+/// Text that tells measurements apart: "gemm matmul fp32 forward b=1;... cold", and the algorithm that the plan names.
 [[nodiscard]] std::string key(const Measurement& measurement);
 
 /// What `collect` measures. One file holds one plan.
@@ -30,8 +33,10 @@ struct Plan {
 ///     name = "mine"          budget = "2 min"
 ///     [stop]                 relative_error = "0.5 %"  least = 10  most = 500  longest = "0.2 s"
 ///     [[measure]]            family, op; precision, pass, shape, cache: lists, every combination is measured
+///                            algorithm: of convolutions, a list; without it the library chooses
 ///
-/// Errors, all at once: unknown families, precisions, passes, shape keys; a block without shapes; the same measurement twice.
+/// Errors, all at once: unknown families, precisions, passes, shape keys, algorithms (of a pass that none of the block's
+/// passes has, or of another family); a block without shapes; the same measurement twice.
 [[nodiscard]] Result<Plan> read_plan(const std::string& path);
 [[nodiscard]] Result<Plan> parse_plan(std::string text, const std::string& name);
 

@@ -50,6 +50,7 @@ Sample complete(const Measurement& m, const Outcome& outcome, const PreparedKern
   s.date = options.date;
   s.flags = m.cold ? "cold" : "hot";
   if (!identity.activity_records) s.flags += " event-timing";
+  if (!m.sample.algorithm.empty()) s.flags += fmt::format(" {}", kNamedAlgorithm);
   if (outcome.stop == Stop::out_of_time) s.flags += " noisy-time";
   if (outcome.stop == Stop::out_of_count) s.flags += " noisy-count";
   if (outcome.throttled) s.flags += " throttled";
@@ -60,7 +61,11 @@ Sample complete(const Measurement& m, const Outcome& outcome, const PreparedKern
 
 }  // namespace
 
-std::string key(const Sample& sample) { return key(Measurement{sample, shape_text(sample), !sample.flagged("hot")}); }
+std::string key(const Sample& sample) {
+  Measurement m{sample, shape_text(sample), !sample.flagged("hot")};
+  if (!sample.flagged(kNamedAlgorithm)) m.sample.algorithm.clear();
+  return key(m);
+}
 
 CollectSummary collect(GpuBench& gpu, const Plan& plan, const CollectOptions& options,
                        const std::function<void(const Sample&)>& take) {

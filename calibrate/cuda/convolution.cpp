@@ -1,7 +1,8 @@
-// Convolutions through cuDNN: every algorithm that its heuristic ranks within the workspace limit is tried in order until one
-// runs; the sample names it.
+// Convolutions through cuDNN, by the algorithm that the plan names, else by the first within the workspace limit that cuDNN's
+// heuristic ranks; the sample names it.
 #include <array>
 
+#include "calibrate/collect/convolution_algorithm.hpp"
 #include "calibrate/cuda/setup.hpp"
 #if TBDSIM_HAVE_CUDNN
 #include "calibrate/cuda/cudnn_support.hpp"
@@ -12,18 +13,12 @@ namespace tbdsim::calibrate {
 #if TBDSIM_HAVE_CUDNN
 namespace {
 
-const char* name_of(cudnnConvolutionFwdAlgo_t a) {
-  constexpr std::array kNames{"implicit_gemm", "implicit_precomp_gemm", "gemm", "direct", "fft", "fft_tiling",
-                              "winograd",      "winograd_nonfused"};
-  return static_cast<std::size_t>(a) < kNames.size() ? kNames[static_cast<std::size_t>(a)] : "unknown";
-}
-const char* name_of(cudnnConvolutionBwdDataAlgo_t a) {
-  constexpr std::array kNames{"algo_0", "algo_1", "fft", "fft_tiling", "winograd", "winograd_nonfused"};
-  return static_cast<std::size_t>(a) < kNames.size() ? kNames[static_cast<std::size_t>(a)] : "unknown";
-}
-const char* name_of(cudnnConvolutionBwdFilterAlgo_t a) {
-  constexpr std::array kNames{"algo_0", "algo_1", "fft", "algo_3", "winograd", "winograd_nonfused", "fft_tiling"};
-  return static_cast<std::size_t>(a) < kNames.size() ? kNames[static_cast<std::size_t>(a)] : "unknown";
+/// cuDNN numbers the algorithms of a pass from 0.
+template <class Algorithm>
+std::string name_of(Algorithm algorithm, std::string_view pass) {
+  const auto names = convolution_algorithms(pass);
+  const auto at = static_cast<std::size_t>(algorithm);
+  return at < names.size() ? std::string(names[at]) : "unknown";
 }
 
 /// One convolution layer: descriptors and operands of all three passes.
@@ -35,18 +30,20 @@ struct Layer {
   Buffer input, filter, output, workspace;
 };
 
-/// The best algorithm within the limit; grants its workspace.
+/// The algorithm that the plan names, else the best within the limit; grants its workspace.
 template <class Perf, class Find>
-Perf choose(Layer& layer, const GpuContext& gpu, Find find) {
+Perf choose(Layer& layer, const GpuContext& gpu, const Sample& asked, Find find) {
   std::array<Perf, 8> ranked{};
   int count = 0;
   check_dnn(*layer.dnn, find(static_cast<int>(ranked.size()), &count, ranked.data()));
   for (int i = 0; i < count; ++i) {
     const Perf& perf = ranked[static_cast<std::size_t>(i)];
     if (perf.status != CUDNN_STATUS_SUCCESS || perf.memory > gpu.workspace_limit) continue;
+    if (!asked.algorithm.empty() && name_of(perf.algo, asked.pass) != asked.algorithm) continue;
     layer.workspace = std::make_shared<DeviceMemory>(perf.memory);
     return perf;
   }
+  if (!asked.algorithm.empty()) throw GpuFailure("cuDNN does not run this convolution by " + asked.algorithm);
   throw GpuFailure("cuDNN offers no algorithm within the workspace limit");
 }
 
@@ -84,13 +81,13 @@ std::shared_ptr<Layer> make_layer(const GpuContext& gpu, const Measurement& m, c
 
 constexpr float kOne = 1.0f, kZero = 0.0f;
 
-Setup forward(const GpuContext& gpu, const std::shared_ptr<Layer>& l) {
-  const auto perf = choose<cudnnConvolutionFwdAlgoPerf_t>(*l, gpu, [&](int most, int* count, auto* ranked) {
+Setup forward(const GpuContext& gpu, const Sample& asked, const std::shared_ptr<Layer>& l) {
+  const auto perf = choose<cudnnConvolutionFwdAlgoPerf_t>(*l, gpu, asked, [&](int most, int* count, auto* ranked) {
     return l->dnn->cudnnGetConvolutionForwardAlgorithm_v7(l->dnn->handle, l->x.get(), l->w.get(), l->conv.get(), l->y.get(), most,
                                                           count, ranked);
   });
   Setup setup;
-  setup.algorithm = name_of(perf.algo);
+  setup.algorithm = name_of(perf.algo, asked.pass);
   setup.run = [l, algo = perf.algo] {
     check_dnn(*l->dnn, l->dnn->cudnnConvolutionForward(l->dnn->handle, &kOne, l->x.get(), l->input->get(), l->w.get(),
                                                        l->filter->get(), l->conv.get(), algo, l->workspace->get(),
@@ -99,13 +96,13 @@ Setup forward(const GpuContext& gpu, const std::shared_ptr<Layer>& l) {
   return setup;
 }
 
-Setup backward_data(const GpuContext& gpu, const std::shared_ptr<Layer>& l) {
-  const auto perf = choose<cudnnConvolutionBwdDataAlgoPerf_t>(*l, gpu, [&](int most, int* count, auto* ranked) {
+Setup backward_data(const GpuContext& gpu, const Sample& asked, const std::shared_ptr<Layer>& l) {
+  const auto perf = choose<cudnnConvolutionBwdDataAlgoPerf_t>(*l, gpu, asked, [&](int most, int* count, auto* ranked) {
     return l->dnn->cudnnGetConvolutionBackwardDataAlgorithm_v7(l->dnn->handle, l->w.get(), l->y.get(), l->conv.get(), l->x.get(),
                                                                most, count, ranked);
   });
   Setup setup;
-  setup.algorithm = name_of(perf.algo);
+  setup.algorithm = name_of(perf.algo, asked.pass);
   setup.run = [l, algo = perf.algo] {
     check_dnn(*l->dnn, l->dnn->cudnnConvolutionBackwardData(l->dnn->handle, &kOne, l->w.get(), l->filter->get(), l->y.get(),
                                                             l->output->get(), l->conv.get(), algo, l->workspace->get(),
@@ -114,13 +111,13 @@ Setup backward_data(const GpuContext& gpu, const std::shared_ptr<Layer>& l) {
   return setup;
 }
 
-Setup backward_weights(const GpuContext& gpu, const std::shared_ptr<Layer>& l) {
-  const auto perf = choose<cudnnConvolutionBwdFilterAlgoPerf_t>(*l, gpu, [&](int most, int* count, auto* ranked) {
+Setup backward_weights(const GpuContext& gpu, const Sample& asked, const std::shared_ptr<Layer>& l) {
+  const auto perf = choose<cudnnConvolutionBwdFilterAlgoPerf_t>(*l, gpu, asked, [&](int most, int* count, auto* ranked) {
     return l->dnn->cudnnGetConvolutionBackwardFilterAlgorithm_v7(l->dnn->handle, l->x.get(), l->y.get(), l->conv.get(),
                                                                  l->w.get(), most, count, ranked);
   });
   Setup setup;
-  setup.algorithm = name_of(perf.algo);
+  setup.algorithm = name_of(perf.algo, asked.pass);
   setup.run = [l, algo = perf.algo] {
     check_dnn(*l->dnn, l->dnn->cudnnConvolutionBackwardFilter(l->dnn->handle, &kOne, l->x.get(), l->input->get(), l->y.get(),
                                                               l->output->get(), l->conv.get(), algo, l->workspace->get(),
@@ -137,11 +134,11 @@ Setup set_up_convolution(const GpuContext& gpu, const Measurement& m) {
   const auto layer = make_layer(gpu, m, channels_last ? CUDNN_TENSOR_NHWC : CUDNN_TENSOR_NCHW);
   Setup setup;
   if (m.sample.pass == "forward")
-    setup = forward(gpu, layer);
+    setup = forward(gpu, m.sample, layer);
   else if (m.sample.pass == "backward_data")
-    setup = backward_data(gpu, layer);
+    setup = backward_data(gpu, m.sample, layer);
   else if (m.sample.pass == "backward_weights")
-    setup = backward_weights(gpu, layer);
+    setup = backward_weights(gpu, m.sample, layer);
   else
     throw GpuFailure("conv has the passes forward, backward_data and backward_weights");
   setup.layout = channels_last ? "nhwc" : "nchw";

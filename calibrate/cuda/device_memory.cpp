@@ -1,6 +1,7 @@
 #include "calibrate/cuda/device_memory.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "calibrate/cuda/kernels.hpp"
 
@@ -34,6 +35,17 @@ Buffer make_buffer(std::size_t bytes, DeviceMemory::Content content, cudaStream_
   }
   check(cudaGetLastError());
   return buffer;
+}
+
+std::shared_ptr<void> host_memory(std::size_t bytes, bool pinned) {
+  void* memory = nullptr;
+  if (pinned) {
+    check(cudaMallocHost(&memory, bytes));
+    return {memory, [](void* p) { cudaFreeHost(p); }};
+  }
+  memory = std::calloc(bytes, 1);
+  if (memory == nullptr) throw GpuFailure("out of host memory");
+  return {memory, [](void* p) { std::free(p); }};
 }
 
 }  // namespace tbdsim::calibrate

@@ -44,4 +44,7 @@ using Buffer = std::shared_ptr<DeviceMemory>;
 [[nodiscard]] Buffer make_buffer(std::size_t bytes, DeviceMemory::Content content, cudaStream_t stream, bool bf16 = false,
                                  unsigned range = 1);
 
+/// Host memory, page-locked or plain. Throws GpuFailure.
+[[nodiscard]] std::shared_ptr<void> host_memory(std::size_t bytes, bool pinned);
+
 }  // namespace tbdsim::calibrate

@@ -13,7 +13,7 @@ namespace tbdsim::calibrate {
 namespace {
 
 using SetUp = Setup (*)(const GpuContext&, const Measurement&);
-constexpr std::array<std::pair<std::string_view, SetUp>, 15> kSetUps{{{"gemm", set_up_gemm},
+constexpr std::array<std::pair<std::string_view, SetUp>, 16> kSetUps{{{"gemm", set_up_gemm},
                                                                       {"conv", set_up_convolution},
                                                                       {"rnn", set_up_recurrent},
                                                                       {"attention", set_up_attention},
@@ -27,7 +27,8 @@ constexpr std::array<std::pair<std::string_view, SetUp>, 15> kSetUps{{{"gemm", s
                                                                       {"optimizer", set_up_optimizer},
                                                                       {"copy", set_up_copy},
                                                                       {"launch", set_up_launch},
-                                                                      {"collective", set_up_collective}}};
+                                                                      {"collective", set_up_collective},
+                                                                      {"overlap", set_up_overlap}}};
 
 /// A setup with the timer that measures it.
 class TimedSetup final : public PreparedKernel {

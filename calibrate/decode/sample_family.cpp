@@ -9,6 +9,8 @@ using K = KeyKind;
 
 constexpr std::string_view kCopyKinds[] = {"h2d-pinned", "h2d-pageable", "d2h-pinned", "d2h-pageable", "d2d", "p2p"};
 
+constexpr std::string_view kBesideKinds[] = {"h2d-pinned", "d2h-pinned", "all-reduce"};
+
 constexpr ShapeKey kGemm[] = {{"b"}, {"m"}, {"n"}, {"k"}, {"ta", K::flag}, {"tb", K::flag}};
 constexpr ShapeKey kConvolution[] = {{"n"},
                                      {"c"},
@@ -37,6 +39,8 @@ constexpr ShapeKey kCopy[] = {{"bytes", K::count}, {"kind", K::text, kCopyKinds}
 // Empty kernels issued one after the other; graph: replayed as one graph.
 constexpr ShapeKey kLaunch[] = {{"kernels"}, {"graph", K::flag}};
 constexpr ShapeKey kCollective[] = {{"bytes", K::count}, {"ranks"}, {"nodes"}};
+// A product m x n x k while transfers of `bytes` run on another stream; alone it is a row of gemm.
+constexpr ShapeKey kOverlap[] = {{"m"}, {"n"}, {"k"}, {"bytes"}, {"ranks"}, {"kind", K::text, kBesideKinds}};
 
 constexpr SampleFamily kFamilies[] = {
     {"gemm", kGemm},
@@ -54,6 +58,7 @@ constexpr SampleFamily kFamilies[] = {
     {"copy", kCopy},
     {"collective", kCollective},
     {"launch", kLaunch},
+    {"overlap", kOverlap},
 };
 
 }  // namespace

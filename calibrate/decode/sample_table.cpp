@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <charconv>
 
 #include "calibrate/decode/shape_text.hpp"
 #include "model/input/csv_reader.hpp"
@@ -49,6 +50,23 @@ std::vector<std::string> family_names() {
   std::vector<std::string> names;
   for (const SampleFamily& family : sample_families()) names.emplace_back(family.name);
   return names;
+}
+
+std::vector<std::string_view> words(std::string_view rest) {
+  std::vector<std::string_view> result;
+  while (!rest.empty()) {
+    const std::string_view word = rest.substr(0, rest.find(' '));
+    result.push_back(word);
+    rest.remove_prefix(std::min(word.size() + 1, rest.size()));
+  }
+  return result;
+}
+
+std::optional<double> whole_number(std::string_view text) {
+  std::int64_t number = 0;
+  const auto [stopped, status] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (status != std::errc() || stopped != text.data() + text.size() || number < 0) return std::nullopt;
+  return static_cast<double>(number);
 }
 
 class Reader {
@@ -120,9 +138,18 @@ class Reader {
     sample.driver = text(kDriver);
     sample.library = text(kLibrary);
     sample.date = text(kDate);
-    sample.flags = text(kFlags);
+    read_flags(sample);
     sample.source = text(kSource);
     return sample;
+  }
+
+  void read_flags(Sample& sample) {
+    constexpr std::string_view kCounted = "shapes_before";
+    sample.flags = text(kFlags);
+    for (const std::string_view word : words(sample.flags)) {
+      if (word.substr(0, kCounted.size()) == kCounted && !sample.flag_value(kCounted))
+        problem(kFlags, fmt::format("expected a count such as \"{}=120\", got \"{}\"", kCounted, word));
+    }
   }
 
   void read_family(Sample& sample) {
@@ -153,13 +180,16 @@ double Sample::at(std::string_view key) const {
 }
 
 bool Sample::flagged(std::string_view flag) const {
-  std::string_view rest = flags;
-  while (!rest.empty()) {
-    const std::string_view word = rest.substr(0, rest.find(' '));
-    if (word == flag) return true;
-    rest.remove_prefix(std::min(word.size() + 1, rest.size()));
+  const std::vector<std::string_view> all = words(flags);
+  return std::find(all.begin(), all.end(), flag) != all.end();
+}
+
+std::optional<double> Sample::flag_value(std::string_view flag) const {
+  for (const std::string_view word : words(flags)) {
+    const std::size_t equals = word.find('=');
+    if (equals != std::string_view::npos && word.substr(0, equals) == flag) return whole_number(word.substr(equals + 1));
   }
-  return false;
+  return std::nullopt;
 }
 
 Result<std::vector<Sample>> parse_samples(std::string text, const std::string& name) {

@@ -34,6 +34,8 @@ struct Sample {
   [[nodiscard]] double at(std::string_view key) const;
   /// Whether `flag` is one of the words of `flags`.
   [[nodiscard]] bool flagged(std::string_view flag) const;
+  /// Number behind the word `flag=` of `flags`; nullopt if there is none.
+  [[nodiscard]] std::optional<double> flag_value(std::string_view flag) const;
 };
 
 /// Words of the columns `precision` and `pass`.

@@ -98,7 +98,7 @@ Result<SteadyIterations> find_iterations(const ActivityLog& log, int skip, int i
   return steady;
 }
 
-ProfileSummary summarize(const ActivityLog& log, const SteadyIterations& steady) {
+ProfileSummary summarize(const ActivityLog& log, const SteadyIterations& steady, const KernelOccupancy& occupancy) {
   ProfileSummary summary;
   summary.iterations = steady.iterations;
   const auto count = static_cast<std::size_t>(steady.iterations) * steady.period;
@@ -114,7 +114,9 @@ ProfileSummary summarize(const ActivityLog& log, const SteadyIterations& steady)
     share.calls += 1;
     share.mean += a.time();
     total += a.time();
-    if (names_tensor_core(a.name)) tensor += a.time();
+    share.tensor_core = names_tensor_core(a.name);
+    if (share.tensor_core) tensor += a.time();
+    if (occupancy) share.occupancy += occupancy(a) * a.time().base();
   }
   // An iteration lasts to the start of the next; the last one to the next recorded activity, or to its own end.
   std::vector<double> starts;
@@ -124,7 +126,13 @@ ProfileSummary summarize(const ActivityLog& log, const SteadyIterations& steady)
   }
   const double n = steady.iterations, wall = starts.back() - starts.front();
   double square = 0.0;
-  for (std::size_t i = 1; i < starts.size(); ++i) square += std::pow(starts[i] - starts[i - 1] - wall / n, 2);
+  summary.fastest = summary.slowest = Seconds(starts[1] - starts[0]);
+  for (std::size_t i = 1; i < starts.size(); ++i) {
+    const Seconds step(starts[i] - starts[i - 1]);
+    square += std::pow(step.base() - wall / n, 2);
+    summary.fastest = std::min(summary.fastest, step);
+    summary.slowest = std::max(summary.slowest, step);
+  }
   summary.step = Seconds(wall / n);
   summary.step_spread = Seconds(n > 1 ? std::sqrt(square / (n - 1)) : 0.0);
   const double busy_ns = static_cast<double>(covered(kernels)), any_ns = static_cast<double>(covered(everything));
@@ -135,6 +143,8 @@ ProfileSummary summarize(const ActivityLog& log, const SteadyIterations& steady)
   for (auto& [name, share] : by_name) {
     share.name = name;
     share.share = share.mean / total;
+    summary.occupancy += share.occupancy / total.base();
+    share.occupancy /= share.mean.base();
     share.mean = share.mean / share.calls;
     share.calls /= n;
     summary.kernels.push_back(share);

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -24,20 +25,28 @@ struct KernelShare {
   std::string name;
   double calls = 0;  ///< per iteration
   Seconds mean;
-  double share = 0;  ///< of the time of all kernels
+  double share = 0;          ///< of the time of all kernels
+  double occupancy = 0;      ///< mean of its launches, by time; 0 where nobody tells it
+  bool tensor_core = false;  ///< its name holds a tensor-core instruction
 };
+
+/// Occupancy of one recorded kernel, 0 to 1.
+using KernelOccupancy = std::function<double(const Activity&)>;
 
 /// What the steady iterations say.
 struct ProfileSummary {
   int iterations = 0;
   Seconds step;                      ///< mean time from one iteration's start to the next
   Seconds step_spread;               ///< standard deviation
+  Seconds fastest, slowest;          ///< iteration
   double busy = 0;                   ///< share of the time in which at least one kernel runs
   double copying = 0;                ///< share in which a copy runs and no kernel
   double tensor_core = 0;            ///< share of kernel time in kernels that name a tensor-core instruction
   double launches = 0;               ///< kernels per iteration
+  double occupancy = 0;              ///< mean over kernels, by time
   std::vector<KernelShare> kernels;  ///< largest share first
 };
-[[nodiscard]] ProfileSummary summarize(const ActivityLog& log, const SteadyIterations& steady);
+[[nodiscard]] ProfileSummary summarize(const ActivityLog& log, const SteadyIterations& steady,
+                                       const KernelOccupancy& occupancy = {});
 
 }  // namespace tbdsim::calibrate

@@ -36,7 +36,7 @@ using Key = std::tuple<std::string, std::string_view, std::string, bool>;
 void fit_roofline(const std::vector<std::size_t>& places, const Device& device, std::vector<AssessedRow>& rows) {
   const AssessedRow& first = rows[places.front()];
   const double peak = peak_for(device, first.precision).base(), bandwidth = device.memory_bandwidth.base();
-  const double start = first.sample->call_timing ? kCallOverhead.base() : 8e-6;
+  const double start = first.sample->call_timing ? kCallTimes.overhead.base() : 8e-6;
   const std::vector<Unknown> unknowns{{"e", 0.7, 1.0}, {"eb", 0.7, 1.0}, {"t0", start, 1.0}};
   const RobustFit fit = robust_fit(unknowns, places.size(), [&](std::span<const double> v, std::size_t i) {
     const AssessedRow& row = rows[places[i]];

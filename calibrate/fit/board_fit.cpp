@@ -48,6 +48,9 @@ struct Group {
     }
     *this = std::move(left);
   }
+  [[nodiscard]] bool counts_shapes() const {
+    return std::any_of(rows.begin(), rows.end(), [](const Observation& row) { return row.shapes_before > 0.0; });
+  }
   [[nodiscard]] bool has(bool call) const {
     return std::any_of(rows.begin(), rows.end(), [&](const Observation& row) { return row.call == call; });
   }
@@ -81,22 +84,27 @@ std::vector<double> residuals_of(const Group& group, const Device& device, const
   return result;
 }
 
-/// Unknowns of a board: share of peak, share of bandwidth, launch, overhead of single calls.
+/// Unknowns of a board: share of peak, share of bandwidth, launch; overhead, floor and growth of single calls.
 std::vector<Unknown> unknowns_of(const Group& group, const FamilyParameters& inherited, bool own) {
   const auto sigma = [&](double transferred, double fitted) { return own ? fitted : transferred; };
+  const CallTimes call = inherited.call.value_or(kCallTimes);
   const double compute = group.family->computes ? sigma(inherited.compute_sigma, kOwnSigma) : 0.0;
   return {{"compute", inherited.compute_efficiency, compute},
           {"bandwidth", inherited.bandwidth_efficiency, sigma(inherited.bandwidth_sigma, kOwnSigma)},
           {"launch", std::max(inherited.launch.base(), 1e-6),
            group.has(false) ? sigma(inherited.launch_sigma, kOwnLaunchSigma) : 0.0},
-          {"call", inherited.call_overhead.value_or(kCallOverhead).base(), group.has(true) ? kCallSigma : 0.0}};
+          {"call", call.overhead.base(), group.has(true) ? kCallSigma : 0.0},
+          {"call floor", call.floor.base(), group.has(true) ? kCallSigma : 0.0},
+          {"call per shape", call.per_shape > Seconds(0.0) ? call.per_shape.base() : kCallTimes.per_shape.base(),
+           group.counts_shapes() ? kCallSigma : 0.0}};
 }
 
 FamilyParameters with_values(FamilyParameters parameters, std::span<const double> values, const Group& group) {
   parameters.compute_efficiency = values[0];
   parameters.bandwidth_efficiency = values[1];
   parameters.launch = Seconds(values[2]);
-  if (group.has(true)) parameters.call_overhead = Seconds(values[3]);
+  if (group.has(true))
+    parameters.call = CallTimes{Seconds(values[3]), Seconds(values[4]), Seconds(group.counts_shapes() ? values[5] : 0.0)};
   return parameters;
 }
 

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <set>
 #include <tuple>
 
+#include "calibrate/fit/board_fit.hpp"
 #include "calibrate/fit/fit_family.hpp"
 #include "calibrate/fit/prediction.hpp"
 #include "calibrate/fit/shared_form.hpp"
@@ -18,7 +20,8 @@ namespace {
 // Priors of a board: sustained fp32 rates of published large products are 0.7 to 1.0 of the listed boost rate, copies
 // reach 0.7 to 0.9 of the memory bandwidth. Tensor cores sustain less of their peak.
 constexpr double kComputePrior = 0.85, kTensorPrior = 0.7;
-constexpr std::size_t kPerBoard = 4;  // share of peak, share of bandwidth, launch, overhead of single calls
+constexpr std::size_t kPerBoard = 6;  // share of peak, share of bandwidth, launch; of single calls overhead, floor, growth
+constexpr double kCallSigma = 1.0;    // hosts differ by factors
 
 /// Whether a sample may serve a fit: device times where a board's chip has them; call times, which include the host's
 /// launch and here cover one pass only, for chips that have nothing else.
@@ -126,7 +129,9 @@ class SharedFit {
       // Call times say nothing of the kernel's own start, device times nothing of the host's.
       const bool call = choice_.call_timed(id);
       unknowns_.push_back({id + " launch", family_.launch.base(), family_.computes && !call ? 0.7 : 0.0});
-      unknowns_.push_back({id + " call", kCallOverhead.base(), call ? 1.0 : 0.0});
+      unknowns_.push_back({id + " call", kCallTimes.overhead.base(), call ? kCallSigma : 0.0});
+      unknowns_.push_back({id + " call floor", kCallTimes.floor.base(), call ? kCallSigma : 0.0});
+      unknowns_.push_back({id + " call per shape", kCallTimes.per_shape.base(), counts_shapes(id) ? kCallSigma : 0.0});
     }
     fit_ = robust_fit(
         unknowns_, set_.rows.size(), [this](std::span<const double> v, std::size_t row) { return residual(v, row); },
@@ -136,6 +141,14 @@ class SharedFit {
   }
 
  private:
+  /// Whether samples of a board say how many shapes their process had run before.
+  [[nodiscard]] bool counts_shapes(const std::string& id) const {
+    for (std::size_t i = 0; i < set_.rows.size(); ++i) {
+      if (set_.boards[set_.board_of[i]] == id && set_.rows[i].shapes_before > 0.0) return true;
+    }
+    return false;
+  }
+
   [[nodiscard]] double residual(std::span<const double> v, std::size_t i) const {
     const Observation& row = set_.rows[i];
     const Device& device = *devices_[set_.board_of[i]];
@@ -143,7 +156,7 @@ class SharedFit {
     const KernelRates rates =
         sustained_rates(device, peak_for(device, precision_) * own[0], device.memory_bandwidth * own[1], Seconds(own[2]));
     const Seconds kernel = family_.time(row, shared_constants(family_.name, v, set_.generation_of[i]), rates);
-    return std::log(row.time / (row.call ? kernel + Seconds(own[3]) : kernel));
+    return std::log(row.time / sample_time(row, kernel, {Seconds(own[3]), Seconds(own[4]), Seconds(own[5])}));
   }
 
   [[nodiscard]] bool depends(std::size_t unknown, std::size_t row) const {
@@ -184,7 +197,8 @@ class SharedFit {
         Seconds(own[2].value), report.error.spread,
         report.error.n,        fmt::format("fitted: {} {} samples, calibrate/samples", precision_, family_.samples)};
     if (choice_.call_timed(report.device)) {
-      p.call_overhead = Seconds(own[3].value);
+      p.call =
+          CallTimes{Seconds(own[3].value), Seconds(own[4].value), Seconds(counts_shapes(report.device) ? own[5].value : 0.0)};
       p.source += "; single calls, so the launch is assumed";
     }
     out.constants.boards.push_back(describe(*devices_[board], std::move(p)));
@@ -201,6 +215,19 @@ class SharedFit {
   RobustFit fit_;
 };
 
+CallTimes geometric_mean(const std::vector<CallTimes>& calls) {
+  const auto mean = [&](Seconds CallTimes::*member) {
+    double sum = 0.0, n = 0.0;
+    for (const CallTimes& call : calls) {
+      if ((call.*member).base() <= 0.0) continue;  // not measured by this host
+      sum += std::log((call.*member).base());
+      n += 1.0;
+    }
+    return Seconds(n > 0.0 ? std::exp(sum / n) : 0.0);
+  };
+  return {mean(&CallTimes::overhead), mean(&CallTimes::floor), mean(&CallTimes::per_shape)};
+}
+
 /// Generations that stacks name but no kernel-timed samples cover take the nearest generation's constants.
 void inherit_generations(KernelFit& out) {
   auto& all = out.constants.convolution;
@@ -209,6 +236,28 @@ void inherit_generations(KernelFit& out) {
     all[missing] = all[from];
     out.inherited[missing] = from;
     out.notes.push_back(fmt::format("convolution {}: no samples of all three passes, constants of {}", missing, from));
+  }
+}
+
+/// What single calls take from their hosts, whose boards' kernels are known by now: the geometric mean of the hosts measured.
+void fit_calls(const std::vector<Sample>& samples, const DeviceMap& devices, KernelFit& out) {
+  constexpr std::size_t kEnough = 300;  // of one board: three numbers
+  for (const FitFamily& family : fit_families()) {
+    std::map<std::string, std::vector<Sample>> by_device;
+    for (const Sample& sample : samples) {
+      if (sample.family == family.samples && sample.precision == "fp32" && sample.call_timing && family.observe(sample))
+        by_device[sample.device].push_back(sample);
+    }
+    std::vector<CallTimes> calls;
+    for (const auto& [id, all] : by_device) {
+      std::vector<Sample> some;
+      const std::size_t step = all.size() / kEnough + 1;
+      for (std::size_t i = 0; i < all.size(); i += step) some.push_back(all[i]);
+      const auto fit = fit_board(some, devices.at(id), out.constants, "");
+      const FamilyParameters* const own = fit ? fit->device.calibration.find(family.name, "fp32") : nullptr;
+      if (own != nullptr && own->call) calls.push_back(*own->call);
+    }
+    if (!calls.empty()) out.constants.calls[std::string(family.name)] = geometric_mean(calls);
   }
 }
 
@@ -232,8 +281,9 @@ Result<KernelFit> fit_kernels(const std::vector<Sample>& samples, const DeviceMa
         fit.run(out);
     }
   }
-  if (out.reports.empty()) return fail("no sample is long enough to fit: kernels of 5 us, calls of 0.2 ms");
+  if (out.reports.empty()) return fail("no sample is long enough to fit: 5 us or more");
   inherit_generations(out);
+  fit_calls(samples, devices, out);
   return out;
 }
 

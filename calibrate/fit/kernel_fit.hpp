@@ -30,8 +30,8 @@ struct KernelFit {
 
 /// Fits everything that hardware/kernels.toml holds: convolution constants per library generation together with every
 /// board's efficiencies and launch, GEMM constants with theirs, memory-bound efficiencies. `devices` describes every
-/// device that the samples name. Samples shorter than 20 us of kernels, or 0.2 ms of calls that include the launch, do
-/// not count: they time the clock and the host.
+/// device that the samples name. Kernels shorter than 5 us do not count: they time the
+/// clock. Single calls give what their hosts take beside the boards' rates.
 /// Errors: a sample of a device that is not described; no usable sample.
 [[nodiscard]] Result<KernelFit> fit_kernels(const std::vector<Sample>& samples, const DeviceMap& devices);
 

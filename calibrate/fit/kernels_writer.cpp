@@ -36,6 +36,13 @@ std::string recurrent(const std::string& name, const RecurrentConstants& c) {
       name, tiles(c.tiles), c.cycles_batch_16, c.cycles_batch_32, c.cycles_more);
 }
 
+std::string call_times(const CallTimes& c) {
+  std::string text =
+      fmt::format("call_overhead = \"{:.3g} us\"\ncall_floor = \"{:.3g} us\"\n", c.overhead.base() * 1e6, c.floor.base() * 1e6);
+  if (c.per_shape > Seconds(0.0)) text += fmt::format("call_per_shape = \"{:.3g} ns\"\n", c.per_shape.base() * 1e9);
+  return text;
+}
+
 std::string board(const BoardParameters& b) {
   const FamilyParameters& p = b.parameters;
   std::string text = fmt::format("[[board]]\ndevice = \"{}\"\nname = \"{}\"\narchitecture = \"{}\"\nmemory_kind = \"{}\"\n",
@@ -46,7 +53,7 @@ std::string board(const BoardParameters& b) {
       "peak_fp32 = \"{:g} TFLOP/s\"\nfamily = \"{}\"\nprecision = \"{}\"\ncompute_efficiency = {:.4g}\nbandwidth_efficiency = "
       "{:.4g}\n",
       b.peak_fp32.base() / 1e12, p.family, p.precision, p.compute_efficiency, p.bandwidth_efficiency);
-  if (p.call_overhead) text += fmt::format("call_overhead = \"{:.3g} us\"\n", p.call_overhead->base() * 1e6);
+  if (p.call) text += call_times(*p.call);
   text += fmt::format("launch = \"{:.3g} us\"\nspread = {:.3g}\nsamples = {}\nsource = \"{}\"\n\n", p.launch.base() * 1e6,
                       p.spread, p.samples, p.source);
   return text;
@@ -65,6 +72,9 @@ std::string to_toml(const KernelFit& fit) {
         name, c, from == fit.inherited.end() ? "fitted: convolution samples of this generation" : "transferred: " + from->second);
   }
   for (const auto& [name, c] : fit.constants.recurrent) text += recurrent(name, c);
+  for (const auto& [family, c] : fit.constants.calls)
+    text += fmt::format("[call.{}]\n{}source = \"fitted: single calls of {}, geometric mean of their hosts\"\n\n", family,
+                        call_times(c), family);
   for (const BoardParameters& b : fit.constants.boards) text += board(b);
   const SpreadConstants& s = fit.constants.spread;
   text += fmt::format(

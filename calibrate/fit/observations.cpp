@@ -7,8 +7,6 @@ namespace {
 
 // Times in the published sheets are rounded to 1 us: of shorter kernels more than a tenth.
 constexpr Seconds kShortestKernel(5e-6);
-// A single call also times the launch from the host, 25 to 65 us in the published tables.
-constexpr Seconds kShortestCall(200e-6);
 // F(4x4,3x3) multiplies a fourth as often as the direct method; FFT of large filters can save more.
 constexpr double kMostSaved = 6.0;
 
@@ -16,12 +14,16 @@ Bytes element_of(std::string_view precision) {
   return precision == "fp32" || precision == "tf32" ? Bytes(4.0) : precision == "fp8" ? Bytes(1.0) : Bytes(2.0);
 }
 
-/// Algorithms that may have run: what the sample names, else everything.
-std::vector<ConvolutionAlgorithm> menu(const std::string& algorithm) {
+/// Algorithms that may have run: what the sample names, else everything. Empty where a plan asked for a variant that a
+/// library takes only for lack of workspace: its time says nothing of the forms below.
+std::vector<ConvolutionAlgorithm> menu(const Sample& sample) {
   using A = ConvolutionAlgorithm;
+  const std::string& algorithm = sample.algorithm;
   if (algorithm.find("winograd") != std::string::npos) return {A::winograd_fused, A::winograd_nonfused};
   if (algorithm.find("fft") != std::string::npos) return {A::fft};
-  return {A::implicit_gemm, A::winograd_fused, A::winograd_nonfused, A::fft};
+  if (!sample.flagged("named-algorithm")) return {A::implicit_gemm, A::winograd_fused, A::winograd_nonfused, A::fft};
+  const bool precomputed = algorithm == "implicit_precomp_gemm" || algorithm == "algo_1";
+  return precomputed ? std::vector{A::implicit_gemm} : std::vector<A>{};
 }
 
 }  // namespace
@@ -34,7 +36,8 @@ Observation common_observation(const Sample& sample) {
   result.element = element_of(sample.precision);
   result.time = sample.time;
   result.call = sample.call_timing;
-  result.long_enough = sample.time >= (sample.call_timing ? kShortestCall : kShortestKernel);
+  result.shapes_before = sample.flag_value("shapes_before").value_or(0.0);
+  result.long_enough = sample.time >= kShortestKernel;
   result.line = sample.line;
   return result;
 }
@@ -77,7 +80,9 @@ std::optional<Observation> convolution_observation(const Sample& sample) {
   // Convolution kernels of cuDNN 4 to 6 are alike; matrix products changed with cuBLAS 8.0.88, of cuDNN 6's day.
   result.generation = library_generation(sample.library);
   if (result.generation == "cudnn6") result.generation = "cudnn5";
-  result.arguments = ConvolutionArguments{s, pass, menu(sample.algorithm)};
+  const auto offered = menu(sample);
+  if (offered.empty()) return std::nullopt;
+  result.arguments = ConvolutionArguments{s, pass, offered};
   return result;
 }
 
@@ -97,9 +102,6 @@ std::optional<Observation> memory_observation(const Sample& sample) {
   Observation result = common_observation(sample);
   result.precision = "fp32";  // bytes alone count
   result.bytes = sample.at("elements") * (sample.at("inputs") + sample.at("outputs")) * result.element;
-  // Below several times the last-level cache, data may come from there.
-  constexpr Bytes kBeyondCache(64e6);
-  result.long_enough = result.long_enough && result.bytes >= kBeyondCache;
   result.arguments = MemoryArguments{result.bytes};
   return result;
 }

@@ -43,9 +43,10 @@ struct Observation {
   Flop least_flop;              ///< that the cleverest algorithm needs
   Bytes bytes;                  ///< every operand once
   Seconds time;
-  bool call = false;        ///< the time includes the launch from the host
-  bool long_enough = true;  ///< long against the clock's resolution and the launch: may serve a fit
-  int line = 0;             ///< in its file
+  bool call = false;         ///< the time includes the launch from the host
+  double shapes_before = 0;  ///< different shapes that the process of a call had run before
+  bool long_enough = true;   ///< long against the clock's resolution and the launch: may serve a fit
+  int line = 0;              ///< in its file
 };
 
 /// Library generation whose constants describe a sample: "cudnn5" (cuDNN 4 and 5), "cudnn6", "cudnn7", "cudnn8", "miopen1".

@@ -4,9 +4,12 @@
 
 namespace tbdsim::calibrate {
 
-/// What a single framework call takes from the host beyond the kernel where no such sample tells (published single-call
-/// floors: 25 to 65 us).
-inline constexpr Seconds kCallOverhead(30e-6);
+/// What a single framework call takes from the host where no such sample tells (published single-call floors: 25 to 65 us;
+/// the longer a process of PyTorch 2.1 runs convolutions of new shapes, the longer each takes: 50 to 150 ns a shape).
+inline constexpr CallTimes kCallTimes{Seconds(30e-6), Seconds(50e-6), Seconds(100e-9)};
+
+/// Time of a sample whose kernel takes `kernel`: the kernel's own, or the call's around it.
+[[nodiscard]] Seconds sample_time(const Observation& row, Seconds kernel, const CallTimes& call);
 
 /// Time of one sample on a device with the given parameters: the cost model's, and the host's part where the sample
 /// is a single call.

@@ -257,8 +257,8 @@ NodeCost KernelModel::matrix_cost(const OpGraph& graph, const Op& op, Pass pass,
   result.family = "gemm";
   result.tensor_core = tensor_core_;
   result.kernel.kernels = 0;
-  for (const GemmShape& shape : matrix_products(graph, op, pass, batch).calls())
-    append(result.kernel, gemm_time(shape, element_, gemm_constants_, gemm_rates_));
+  const MatrixProducts products = matrix_products(graph, op, pass, batch);
+  for (const GemmShape& shape : products.calls()) append(result.kernel, gemm_time(shape, element_, gemm_constants_, gemm_rates_));
   const auto* attributes = std::get_if<LinearAttributes>(&op.attributes);
   if (attributes != nullptr && attributes->bias && pass != Pass::backward_data) {
     const double passes = pass != Pass::forward ? 1.0 : stack_.fuses_linear_bias ? 0.0 : 2.0;

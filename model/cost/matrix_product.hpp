@@ -11,7 +11,8 @@ namespace tbdsim {
 struct MatrixProducts {
   std::array<GemmShape, 2> shapes;
   std::size_t count = 0;
-  [[nodiscard]] std::span<const GemmShape> calls() const { return {shapes.data(), count}; }
+  [[nodiscard]] std::span<const GemmShape> calls() const& { return {shapes.data(), count}; }
+  std::span<const GemmShape> calls() const&& = delete;  // the span would outlive the shapes
   void add(const GemmShape& shape) { shapes[count++] = shape; }
 };
 

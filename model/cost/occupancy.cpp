@@ -28,12 +28,14 @@ constexpr std::array<Block, 7> kBlocks{{{KernelClass::tiled, 256, 122, Bytes(163
 constexpr double kRegisters = 65536.0, kThreads = 2048.0, kShared = 98304.0, kWarp = 32.0, kMostBlocks = 32.0;
 constexpr Bytes kRegister{4.0};
 
-/// Blocks that one multiprocessor holds.
-double resident(const Block& block, double shrink, double threads, double registers, double shared) {
-  const double own = std::max(kWarp, block.threads * shrink);
-  double blocks = std::min({kMostBlocks, std::floor(threads / own), std::floor(registers / (own * block.registers))});
-  if (block.shared > Bytes(0.0)) blocks = std::min(blocks, std::floor(shared / (block.shared.base() * shrink)));
-  return std::max(1.0, blocks);
+/// What a multiprocessor has; the defaults where a device file lacks them.
+struct Limits {
+  double threads, registers, shared;
+};
+Limits limits_of(const Device& device) {
+  return {static_cast<double>(device.max_threads_per_multiprocessor.value_or(static_cast<int>(kThreads))),
+          device.registers_per_multiprocessor ? *device.registers_per_multiprocessor / kRegister : kRegisters,
+          device.shared_memory_per_multiprocessor.value_or(Bytes(kShared)).base()};
 }
 
 // A kernel that spends more of its time starting than this is short; one nearer to its peak than this keeps its pipe busy.
@@ -47,17 +49,24 @@ std::string_view name(Stall stall) {
   return kNames[static_cast<std::size_t>(stall)];
 }
 
+double launch_occupancy(const LaunchShape& launch, const Device& device) {
+  const Limits limits = limits_of(device);
+  const double threads = std::max(kWarp, kWarp * std::ceil(launch.threads / kWarp));
+  double resident = std::min(kMostBlocks, std::floor(limits.threads / threads));
+  if (launch.registers > 0.0) resident = std::min(resident, std::floor(limits.registers / (threads * launch.registers)));
+  if (launch.shared > Bytes(0.0)) resident = std::min(resident, std::floor(limits.shared / launch.shared.base()));
+  const double each = std::max(1.0, std::ceil(launch.blocks) / device.multiprocessors);
+  return std::min(1.0, std::min(each, std::max(1.0, resident)) * threads / limits.threads);
+}
+
 double achieved_occupancy(KernelClass kind, double outputs, const Device& device) {
   const Block& block = *std::find_if(kBlocks.begin(), kBlocks.end(), [&](const Block& b) { return b.kind == kind; });
-  const double threads = device.max_threads_per_multiprocessor.value_or(static_cast<int>(kThreads));
-  const double registers = device.registers_per_multiprocessor ? *device.registers_per_multiprocessor / kRegister : kRegisters;
-  const double shared = device.shared_memory_per_multiprocessor.value_or(Bytes(kShared)).base();
   // The largest tile of which every multiprocessor gets one.
   double shrink = 1.0;
   while (shrink > block.smallest && outputs / (block.outputs * shrink) < device.multiprocessors) shrink *= 0.5;
-  const double each = std::ceil(outputs / (block.outputs * shrink)) / device.multiprocessors;
-  const double blocks = std::clamp(each, 1.0, resident(block, shrink, threads, registers, shared));
-  return std::min(1.0, blocks * std::max(kWarp, block.threads * shrink) / threads);
+  return launch_occupancy({std::ceil(outputs / (block.outputs * shrink)), block.threads * shrink,
+                           static_cast<double>(block.registers), block.shared * shrink},
+                          device);
 }
 
 Stall likely_stall(KernelClass kind, bool memory_bound, double start, double utilization) {

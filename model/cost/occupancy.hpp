@@ -13,6 +13,19 @@ enum class Stall { execution_dependency, memory_dependency, synchronization, pip
 inline constexpr int kStallCount = 5;
 [[nodiscard]] std::string_view name(Stall stall);
 
+/// How a kernel was launched, as profilers print it.
+struct LaunchShape {
+  double blocks = 1, threads = 32;  ///< in the grid; in a block
+  double registers = 0;             ///< of a thread; 0: not known
+  Bytes shared;                     ///< of a block
+};
+
+/// Theoretical occupancy of a launch: warps that are resident on a multiprocessor at a time over the most that it holds. Blocks
+/// come as registers, threads and shared memory allow, at most 32 of them, and no more than there are; blocks are shared out
+/// evenly. Limits as for `achieved_occupancy`. Source: CUDA C++ Programming Guide, occupancy; ignores the granularity in which
+/// registers are given.
+[[nodiscard]] double launch_occupancy(const LaunchShape& launch, const Device& device);
+
 /// Achieved occupancy: resident warps over the most that a multiprocessor holds, mean over those that work.
 ///
 /// As many blocks of the class's size are resident as registers, threads and shared memory allow, and as there are:

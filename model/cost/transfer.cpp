@@ -148,7 +148,7 @@ const FamilyParameters* own_parameters(const Device& device, std::string_view fa
 
 FamilyParameters from_relatives(const Device& device, std::string_view family, std::string_view precision,
                                 const std::vector<const BoardParameters*>& relatives, double& nearest) {
-  Mean compute, bandwidth, launch, call;
+  Mean compute, bandwidth, launch;
   std::vector<double> weights;
   double heaviest = 0.0;
   nearest = 8.0;
@@ -162,11 +162,10 @@ FamilyParameters from_relatives(const Device& device, std::string_view family, s
     const bool memory_alike = board->memory_kind == device.memory_kind;
     const bool memory_class = high_bandwidth(board->memory_kind) == high_bandwidth(device.memory_kind);
     const double memory_weight = near * (memory_alike ? 1.0 : memory_class ? 0.5 : 0.15);
-    compute.add(weight * (board->fp32_lanes == device.fp32_lanes ? 1.0 : kOtherLanes) *
-                    (board->parameters.call_overhead ? kSingleCalls : 1.0),
-                board->parameters.compute_efficiency * clock_class(device, *board) / kept);
+    compute.add(
+        weight * (board->fp32_lanes == device.fp32_lanes ? 1.0 : kOtherLanes) * (board->parameters.call ? kSingleCalls : 1.0),
+        board->parameters.compute_efficiency * clock_class(device, *board) / kept);
     bandwidth.add(memory_weight, board->parameters.bandwidth_efficiency);
-    if (board->parameters.call_overhead) call.add(1.0, std::max(board->parameters.call_overhead->base(), 1e-6));
     // How a kernel starts depends on library and driver, hardly on the chip: every neighbouring board counts alike.
     launch.add(weight, std::max(board->parameters.launch.base(), 1e-6));
     heaviest = std::max(heaviest, weight);
@@ -188,7 +187,6 @@ FamilyParameters from_relatives(const Device& device, std::string_view family, s
   result.compute_efficiency = compute.value() * issue_limit(device);
   result.bandwidth_efficiency = bandwidth.value();
   result.launch = Seconds(launch.value());
-  if (call.weight > 0.0) result.call_overhead = Seconds(call.value());
   result.spread = spreads / sum;
   const double clock_sigma = kClockSigma * std::log(clock_share(device));
   result.compute_sigma = std::hypot(std::hypot(kTransferSigma, clock_sigma), compute.spread(), kGenerationSigma * nearest);
@@ -198,14 +196,13 @@ FamilyParameters from_relatives(const Device& device, std::string_view family, s
   return result;
 }
 
-}  // namespace
-
-ResolvedParameters resolve_parameters(const Device& device, std::string_view family, std::string_view precision,
-                                      const KernelConstants& constants) {
+/// The parameters of a family without what single calls of other hosts tell.
+ResolvedParameters kernel_parameters(const Device& device, std::string_view family, std::string_view precision,
+                                     const KernelConstants& constants) {
   if (const FamilyParameters* own = own_parameters(device, family, precision))
     return {*own, own->samples == 0, own->samples == 0 ? 1.0 : 0.0};
   // No published samples are of the others: they run on the same units as fp16.
-  if (precision != "fp32" && precision != "fp16") return resolve_parameters(device, family, "fp16", constants);
+  if (precision != "fp32" && precision != "fp16") return kernel_parameters(device, family, "fp16", constants);
   std::vector<const BoardParameters*> relatives;
   for (const BoardParameters& board : constants.boards) {
     if (board.parameters.family != family || board.parameters.precision != precision) continue;
@@ -232,6 +229,17 @@ ResolvedParameters resolve_parameters(const Device& device, std::string_view fam
   double nearest = 0.0;
   resolved.parameters = from_relatives(device, family, precision, relatives, nearest);
   resolved.distance = 1.0 + nearest;
+  return resolved;
+}
+
+}  // namespace
+
+ResolvedParameters resolve_parameters(const Device& device, std::string_view family, std::string_view precision,
+                                      const KernelConstants& constants) {
+  ResolvedParameters resolved = kernel_parameters(device, family, precision, constants);
+  // What the host takes belongs to it and to the framework, not to the board: every host measured counts alike.
+  const auto call = constants.calls.find(family);
+  if (!resolved.parameters.call && call != constants.calls.end()) resolved.parameters.call = call->second;
   return resolved;
 }
 

@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "model/hardware/hardware_file.hpp"
+#include "model/hardware/kernel_constants.hpp"
 
 namespace tbdsim {
 namespace {
@@ -30,7 +31,7 @@ FamilyParameters read_family(TomlTable table) {
   family.compute_sigma = table.number_or("compute_sigma", 0.0, kNotNegative);
   family.bandwidth_sigma = table.number_or("bandwidth_sigma", 0.0, kNotNegative);
   family.launch_sigma = table.number_or("launch_sigma", 0.0, kNotNegative);
-  family.call_overhead = table.quantity_if<Seconds>("call_overhead", kNotNegative);
+  family.call = read_call_times(table);
   return family;
 }
 

@@ -132,7 +132,11 @@ void write_family(Writer& w, const FamilyParameters& family) {
   if (family.compute_sigma > 0.0) w.number("compute_sigma", family.compute_sigma);
   if (family.bandwidth_sigma > 0.0) w.number("bandwidth_sigma", family.bandwidth_sigma);
   if (family.launch_sigma > 0.0) w.number("launch_sigma", family.launch_sigma);
-  w.quantity("call_overhead", family.call_overhead, 1e-6, "us", "s");
+  if (!family.call) return;
+  w.quantity("call_overhead", std::optional<Seconds>(family.call->overhead), 1e-6, "us", "s");
+  w.quantity("call_floor", std::optional<Seconds>(family.call->floor), 1e-6, "us", "s");
+  if (family.call->per_shape > Seconds(0.0))
+    w.quantity("call_per_shape", std::optional<Seconds>(family.call->per_shape), 1e-6, "us", "s");
 }
 
 }  // namespace

@@ -76,7 +76,7 @@ BoardParameters read_board(TomlTable table) {
   p.compute_sigma = table.number_or("compute_sigma", 0.0, kNotNegative);
   p.bandwidth_sigma = table.number_or("bandwidth_sigma", 0.0, kNotNegative);
   p.launch_sigma = table.number_or("launch_sigma", 0.0, kNotNegative);
-  p.call_overhead = table.quantity_if<Seconds>("call_overhead", kNotNegative);
+  p.call = read_call_times(table);
   table.finish();
   return board;
 }
@@ -88,6 +88,14 @@ const TileConstants* gemm_constants(const KernelConstants& constants, bool tenso
   auto found = constants.gemm.find(arithmetic + "-" + std::string(generation));
   if (found == constants.gemm.end()) found = constants.gemm.find(arithmetic);
   return found == constants.gemm.end() ? nullptr : &found->second;
+}
+
+std::optional<CallTimes> read_call_times(TomlTable& table) {
+  const auto overhead = table.quantity_if<Seconds>("call_overhead", kNotNegative);
+  const auto floor = table.quantity_if<Seconds>("call_floor", kNotNegative);
+  const auto per_shape = table.quantity_if<Seconds>("call_per_shape", kNotNegative);
+  if (!overhead) return std::nullopt;
+  return CallTimes{*overhead, floor.value_or(*overhead), per_shape.value_or(Seconds(0.0))};
 }
 
 Result<KernelConstants> read_kernel_constants(TomlFile file) {
@@ -103,6 +111,13 @@ Result<KernelConstants> read_kernel_constants(TomlFile file) {
   for (auto& [name, table] : root.table("convolution").named_tables()) constants.convolution[name] = read_convolution(table);
   if (auto recurrent = root.table_if("recurrent"))
     for (auto& [name, table] : recurrent->named_tables()) constants.recurrent[name] = read_recurrent(table);
+  if (auto calls = root.table_if("call")) {
+    for (auto& [name, table] : calls->named_tables()) {
+      if (const auto call = read_call_times(table)) constants.calls[name] = *call;
+      table.mark("source");
+      table.finish();
+    }
+  }
   for (auto& table : root.tables_or_empty("board")) constants.boards.push_back(read_board(table));
   auto spread = root.table("spread");
   constants.spread.board = spread.number("board", kNotNegative);

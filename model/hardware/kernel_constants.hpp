@@ -74,6 +74,7 @@ struct KernelConstants {
   std::map<std::string, ConvolutionConstants, std::less<>>
       convolution;  ///< by library generation and class: "cudnn5", "cudnn7-tensor"
   std::map<std::string, RecurrentConstants, std::less<>> recurrent;  ///< by CUDA release and class: "cuda8", "cuda10-tensor"
+  std::map<std::string, CallTimes, std::less<>> calls;               ///< by family, of hosts whose single calls were measured
   std::vector<BoardParameters> boards;
   SpreadConstants spread;
   std::string source, file, sha256;
@@ -82,6 +83,10 @@ struct KernelConstants {
 /// Matrix-product constants of a library generation ("cudnn5": the cuBLAS of its day), those of all where it has none of its
 /// own; null if there are none.
 [[nodiscard]] const TileConstants* gemm_constants(const KernelConstants& constants, bool tensor, std::string_view generation);
+
+/// The keys `call_overhead`, `call_floor` and `call_per_shape` of a family; nothing where the first is absent. Without a floor
+/// a call lasts no longer than its overhead and kernel.
+[[nodiscard]] std::optional<CallTimes> read_call_times(TomlTable& table);
 
 /// Errors: all problems of the file.
 [[nodiscard]] Result<KernelConstants> read_kernel_constants(const std::string& path);

@@ -7,6 +7,13 @@
 
 namespace tbdsim {
 
+/// What a single framework call takes from the host: max(floor, overhead + kernel) + per_shape x shapes run before.
+struct CallTimes {
+  Seconds overhead;   ///< until the kernel starts; a short kernel then hides behind the rest of the call
+  Seconds floor;      ///< of the whole call, however short its kernel
+  Seconds per_shape;  ///< that each shape the process ran before adds, where the library looks plans up one by one
+};
+
 /// Parameters of one kernel family on one device at one precision, with how well they fit.
 struct FamilyParameters {
   std::string family;                 ///< "gemm", "convolution", "memory_bound"
@@ -19,7 +26,7 @@ struct FamilyParameters {
   std::string source;                 ///< "fitted: ...", "transferred: ..."
   /// Standard deviations of the logarithms: how well the samples, or the relatives, determine the value.
   double compute_sigma = 0.0, bandwidth_sigma = 0.0, launch_sigma = 0.0;
-  std::optional<Seconds> call_overhead = {};  ///< what a single call from the host took beyond the kernel, where one was seen
+  std::optional<CallTimes> call = {};  ///< of single calls from the host, where any were seen
 };
 
 /// What calibration knows of one device.

@@ -2,6 +2,8 @@
 
 #include <set>
 
+#include "calibrate/collect/session.hpp"
+
 #include "tests/catch.hpp"
 
 using namespace tbdsim;
@@ -56,6 +58,43 @@ TEST_CASE("mistakes in a plan are told all at once") {
   CHECK(errors_of("") == "p.toml:1:1: expected at least one [[measure]]\n");
   const std::string twice = errors_of("[[measure]]\nfamily = \"softmax\"\nshape = [\"rows=8;cols=4\", \"rows=8;cols=4\"]\n");
   CHECK(twice.find("softmax softmax fp32 forward rows=8;cols=4 cold is measured twice") != std::string::npos);
+}
+
+TEST_CASE("a plan may name algorithms, each measured in the passes that have it") {
+  const std::string shape =
+      "shape = [\"n=1;c=1;h=8;w=8;k=1;r=3;s=3;stride_h=1;stride_w=1;pad_h=1;pad_w=1;dilation=1;groups=1\"]\n";
+  const auto plan = parse_plan(kHead +
+                                   "[[measure]]\nfamily = \"conv\"\npass = [\"forward\", \"backward_data\"]\n"
+                                   "algorithm = [\"winograd\", \"direct\", \"algo_1\"]\n" +
+                                   shape,
+                               "p.toml");
+  REQUIRE(plan);
+  std::vector<std::string> measured;
+  for (const Measurement& m : plan->measurements) measured.push_back(m.sample.pass + " " + m.sample.algorithm);
+  CHECK(measured ==
+        std::vector<std::string>{"forward winograd", "forward direct", "backward_data winograd", "backward_data algo_1"});
+  const std::string ending = " cold winograd";
+  CHECK(key(plan->measurements[0]).substr(key(plan->measurements[0]).size() - ending.size()) == ending);
+  CHECK(errors_of("[[measure]]\nfamily = \"conv\"\nalgorithm = [\"algo_3\"]\n" + shape).find("unknown algorithm \"algo_3\"") !=
+        std::string::npos);
+  CHECK(errors_of("[[measure]]\nfamily = \"softmax\"\nalgorithm = [\"fft\"]\nshape = [\"rows=8;cols=4\"]\n")
+            .find("only convolutions have a choice of algorithm") != std::string::npos);
+}
+
+TEST_CASE("a sample read back is the measurement that made it, whoever chose the algorithm") {
+  const auto plan =
+      parse_plan(kHead +
+                     "[[measure]]\nfamily = \"conv\"\nalgorithm = [\"fft\"]\n"
+                     "shape = [\"n=1;c=1;h=8;w=8;k=1;r=3;s=3;stride_h=1;stride_w=1;pad_h=1;pad_w=1;dilation=1;groups=1\"]\n",
+                 "p.toml");
+  REQUIRE(plan);
+  Measurement m = plan->measurements.front();
+  Sample s = m.sample;
+  s.flags = "cold " + std::string(kNamedAlgorithm);
+  CHECK(key(s) == key(m));
+  s.flags = "cold";  // the library chose fft
+  m.sample.algorithm.clear();
+  CHECK(key(s) == key(m));
 }
 
 TEST_CASE("the plans that ship can be read and grow") {

@@ -72,7 +72,8 @@ TEST_CASE("products hold the FLOP that the workload counts") {
       if (info(op.kind).family != OpFamily::gemm || node.pass == Pass::gradient_sum) continue;
       INFO(op.name << " " << name(node.pass));
       double flop = 0.0;
-      for (const GemmShape& s : matrix_products(graph, op, node.pass, 4.0).calls()) flop += 2.0 * s.m * s.n * s.k * s.count;
+      const MatrixProducts products = matrix_products(graph, op, node.pass, 4.0);
+      for (const GemmShape& s : products.calls()) flop += 2.0 * s.m * s.n * s.k * s.count;
       CHECK(flop == 4.0 * flop_per_sample(graph, node).base());
     }
   }

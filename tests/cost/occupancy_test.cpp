@@ -23,6 +23,15 @@ TEST_CASE("a large product: two blocks of 256 threads with 122 registers fit, 16
   CHECK_THAT(achieved_occupancy(KernelClass::tensor_tiled, 1e9, volta()), WithinRel(0.125, 1e-12));
 }
 
+TEST_CASE("occupancy of a launch: the scarcest of registers, threads, shared memory, blocks") {
+  CHECK_THAT(launch_occupancy({1e6, 256, 160, Bytes(0.0)}, volta()), WithinRel(256.0 / 2048.0, 1e-12));     // registers: 1 block
+  CHECK_THAT(launch_occupancy({1e6, 512, 16, Bytes(0.0)}, volta()), WithinRel(1.0, 1e-12));                 // threads: 4 blocks
+  CHECK_THAT(launch_occupancy({1e6, 128, 16, Bytes(40000.0)}, volta()), WithinRel(256.0 / 2048.0, 1e-12));  // shared: 2 blocks
+  CHECK_THAT(launch_occupancy({1e6, 32, 16, Bytes(0.0)}, volta()), WithinRel(0.5, 1e-12));                  // 32 blocks
+  CHECK_THAT(launch_occupancy({40, 512, 16, Bytes(0.0)}, volta()), WithinRel(0.25, 1e-12));                 // too few blocks
+  CHECK_THAT(launch_occupancy({1e6, 33, 0, Bytes(0.0)}, volta()), WithinRel(1.0, 1e-12));  // 33 threads are two warps
+}
+
 TEST_CASE("a large stream of elements fills the device, a small one leaves one block a multiprocessor") {
   CHECK_THAT(achieved_occupancy(KernelClass::streaming, 1e9, volta()), WithinRel(1.0, 1e-12));
   CHECK_THAT(achieved_occupancy(KernelClass::streaming, 80 * 1024.0, volta()), WithinRel(256.0 / 2048.0, 1e-12));

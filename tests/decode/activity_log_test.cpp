@@ -97,6 +97,21 @@ TEST_CASE("steady iterations are found behind a warm-up of another kind") {
   CHECK(s.kernels[0].share == Approx(4.0 / 6.0));
   CHECK(s.kernels[1].calls == Approx(2.0));
   CHECK(s.kernels[1].mean.base() == Approx(1e-6));
+  CHECK(s.fastest.base() == Approx(10e-6));
+  CHECK(s.slowest.base() == Approx(10e-6));
+  CHECK(s.kernels[0].tensor_core);
+  CHECK_FALSE(s.kernels[1].tensor_core);
+}
+
+TEST_CASE("occupancy of an iteration weighs kernels by their time") {
+  const ActivityLog log = constructed(0, 40);
+  const auto steady = find_iterations(log, 3, 5);
+  REQUIRE(steady);
+  const auto wide = [](const Activity& a) { return a.grid[0] == 64 ? 0.25 : 1.0; };
+  const ProfileSummary s = summarize(log, *steady, wide);
+  CHECK(s.occupancy == Approx((4.0 * 0.25 + 2.0 * 1.0) / 6.0));
+  CHECK(s.kernels[0].occupancy == Approx(0.25));
+  CHECK(s.kernels[1].occupancy == Approx(1.0));
 }
 
 TEST_CASE("one odd kernel among many iterations does not hide the period") {

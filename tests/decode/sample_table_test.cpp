@@ -70,6 +70,18 @@ TEST_CASE("a sample carries every column in base units") {
   CHECK_FALSE(s.flagged(""));
 }
 
+TEST_CASE("a flag may carry a count") {
+  const auto with_flags = [](const std::string& flags) {
+    return "device,family,op,precision,pass,shape,time_s,timing,flags\n" + kGemm + ",1e-3,call," + flags + "\n";
+  };
+  const Sample s = good(with_flags("cold shapes_before=120"))[0];
+  CHECK(s.flag_value("shapes_before") == 120.0);
+  CHECK_FALSE(s.flag_value("shapes"));
+  CHECK_FALSE(s.flag_value("cold"));
+  CHECK(problems_in(with_flags("shapes_before=many")) ==
+        "2:72: flags: expected a count such as \"shapes_before=120\", got \"shapes_before=many\"\n");
+}
+
 TEST_CASE("trailing columns may be absent and fields of optional columns empty") {
   const auto samples = good("device,family,op,precision,pass,shape,time_s,spread_s,timing,algorithm,layout,clock_mhz\n" + kGemm +
                             ",1e-3,,kernel,,,\n");

@@ -7,6 +7,7 @@
 
 #include "calibrate/fit/carry_over.hpp"
 #include "calibrate/fit/plausible.hpp"
+#include "calibrate/fit/prediction.hpp"
 #include "model/cost/transfer.hpp"
 #include "model/hardware/hardware_file.hpp"
 #include "tests/catch.hpp"
@@ -144,6 +145,49 @@ TEST_CASE("worked example of the prior: pull of the samples against its hold") {
   CHECK_THAT(fitted(1), WithinRel(1.069, 3e-3));
   CHECK_THAT(fitted(4), WithinRel(1.306, 3e-3));
   CHECK_THAT(fitted(7), WithinRel(1.5, 3e-3));
+}
+
+TEST_CASE("worked example of single calls: short kernels hide in the call, plans are looked up one by one") {
+  // calibrate/README.md: overhead 12 us, floor 30 us, 150 ns for each shape before.
+  const CallTimes call{Seconds(12e-6), Seconds(30e-6), Seconds(150e-9)};
+  Observation row;
+  row.call = true;
+  CHECK_THAT(sample_time(row, Seconds(9e-6), call).base(), WithinRel(30e-6, 1e-12));
+  CHECK_THAT(sample_time(row, Seconds(18e-6), call).base(), WithinRel(30e-6, 1e-12));
+  CHECK_THAT(sample_time(row, Seconds(40e-6), call).base(), WithinRel(52e-6, 1e-12));
+  row.shapes_before = 2000;
+  CHECK_THAT(sample_time(row, Seconds(40e-6), call).base(), WithinRel(352e-6, 1e-12));
+  row.call = false;
+  CHECK(sample_time(row, Seconds(40e-6), call) == Seconds(40e-6));
+}
+
+TEST_CASE("single calls give overhead, floor and growth of their host beside the board's rate") {
+  INFO("seed " << kSeed);
+  std::vector<Sample> calls = samples(150);
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    if (i % 3 == 0) calls[i].shape[3].second = 1;  // hardly any arithmetic: the floor shows
+    const GemmShape shape{calls[i].at("m"), calls[i].at("n"), calls[i].at("k"), 1};
+    const KernelRates rates{device().peak.fp32 * kTruth, device().memory_bandwidth * 0.8, Seconds(8e-6), 30};
+    Observation row;
+    row.call = true;
+    row.shapes_before = static_cast<double>(10 * i);
+    calls[i].call_timing = true;
+    calls[i].flags = "shapes_before=" + std::to_string(10 * i);
+    calls[i].time = sample_time(row, gemm_time(shape, Bytes(4.0), TileConstants{}, rates).time,
+                                {Seconds(20e-6), Seconds(90e-6), Seconds(400e-9)});
+  }
+  const auto fit = fit_board(calls, device(), constants(), "a.csv");
+  REQUIRE(fit);
+  const FamilyParameters& own = gemm_of(*fit);
+  CHECK_THAT(own.compute_efficiency, WithinRel(kTruth, 0.03));
+  REQUIRE(own.call);
+  CHECK_THAT(own.call->overhead.base(), WithinRel(20e-6, 0.5));  // a hundredth of most samples
+  CHECK_THAT(own.call->floor.base(), WithinRel(90e-6, 0.2));
+  CHECK_THAT(own.call->per_shape.base(), WithinRel(400e-9, 0.1));
+  const auto back = parse_device(to_toml(fit->device), "new.toml");
+  REQUIRE(back);
+  REQUIRE(back->calibration.find("gemm", "fp32")->call);
+  CHECK_THAT(back->calibration.find("gemm", "fp32")->call->per_shape.base(), WithinRel(own.call->per_shape.base(), 1e-3));
 }
 
 TEST_CASE("a fit that is worse than what it began with says so, and in its source") {

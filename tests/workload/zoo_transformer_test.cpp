@@ -40,6 +40,10 @@ TEST_CASE("transformers have the published number of parameters") {
   CHECK(parameters("opt-30b") == 29974540288);
   // Printed by NVIDIA's training script of the base network.
   CHECK(parameters("transformer-xl-base") == 191950298);
+  // Without the adaptive head: the three scores of the rarer classes go, weights and bias.
+  CHECK(parameters("transformer-xl-base@softmax") == parameters("transformer-xl-base") - 3 * (512 + 1));
+  // A wide embedding for every word, its bias among the scores, and neither projections nor classes.
+  CHECK(parameters("transformer-xl-large@softmax") > 267735 * std::int64_t{1025});
 }
 
 TEST_CASE("GPT-3 sizes, in the millions of table D.1 of Brown et al.") {

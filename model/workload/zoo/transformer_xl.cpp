@@ -20,10 +20,18 @@ struct WordClass {
 constexpr std::array kClasses = {WordClass{19997, 0.93}, WordClass{20000, 0.03}, WordClass{160000, 0.035},
                                  WordClass{67738, 0.005}};
 
-/// Both published sizes. `division` is how much narrower the embedding of each rarer class is.
+/// Both published sizes. `division` is how much narrower the embedding of each rarer class is. Without `adaptive` every token
+/// is scored among all words and all embeddings are as wide as the layers: what train.py does when it is not told --adaptive.
 struct TransformerXl {
   std::int64_t layers, width, heads, filter, division;
+  bool adaptive;
 };
+
+std::int64_t vocabulary() {
+  std::int64_t words = 0;
+  for (const WordClass& c : kClasses) words += c.words;
+  return words;
+}
 
 std::int64_t class_width(const TransformerXl& d, std::size_t index) {
   std::int64_t width = d.width;
@@ -36,11 +44,7 @@ std::int64_t class_tokens(std::int64_t steps, std::size_t index) {
 }
 
 TensorId embed(GraphBuilder& g, const TransformerXl& d, std::int64_t steps) {
-  if (d.division == 1) {
-    std::int64_t words = 0;
-    for (const WordClass& c : kClasses) words += c.words;
-    return token_embedding(g, g.input(), words, d.width, "embedding");
-  }
+  if (d.division == 1) return token_embedding(g, g.input(), vocabulary(), d.width, "embedding");
   std::vector<TensorId> parts;
   for (std::size_t i = 0; i < kClasses.size(); ++i) {
     const std::string name = fmt::format("embedding.{}", i);
@@ -57,6 +61,10 @@ TensorId embed(GraphBuilder& g, const TransformerXl& d, std::int64_t steps) {
 
 /// Adaptive softmax: every token is scored among the frequent words and the other classes, few within those.
 void score(GraphBuilder& g, TensorId x, const TransformerXl& d, std::int64_t steps) {
+  if (!d.adaptive) {
+    g.softmax_loss(tied_linear(g, x, vocabulary(), "scores", true), "loss");
+    return;
+  }
   for (std::size_t i = 0; i < kClasses.size(); ++i) {
     const std::string name = fmt::format("scores.{}", i);
     TensorId y = i == 0 ? x : g.add(OpKind::gather, {x}, GatherAttributes{class_tokens(steps, i)}, name + ".tokens");
@@ -103,8 +111,9 @@ TensorId relative_attention(GraphBuilder& g, TensorId x, const TransformerXl& d,
 }
 
 Result<OpGraph> build(const ZooEntry& entry, const ZooOptions& options) {
-  const bool large = entry.name == "transformer-xl-large";
-  const TransformerXl d = large ? TransformerXl{18, 1024, 16, 4096, 4} : TransformerXl{16, 512, 8, 2048, 1};
+  const bool large = entry.name == "transformer-xl-large", adaptive = entry.variant != "softmax";
+  const TransformerXl d =
+      large ? TransformerXl{18, 1024, 16, 4096, adaptive ? 4 : 1, adaptive} : TransformerXl{16, 512, 8, 2048, 1, adaptive};
   const double dropout = large ? 0.2 : 0.1;
   const std::int64_t steps = sequence_length(entry, options);
   GraphBuilder g = token_builder(entry, options, "sequence");
@@ -125,12 +134,14 @@ Result<OpGraph> build(const ZooEntry& entry, const ZooOptions& options) {
 }  // namespace
 
 void append_transformer_xl(std::vector<ZooEntry>& entries) {
-  for (const bool large : {false, true}) {
-    ZooEntry entry = sequence_entry(large ? "transformer-xl-large" : "transformer-xl-base", "pytorch", "language modelling",
-                                    "WikiText-103", large ? 384 : 192, large ? 8 : 32, kSource, build);
-    entry.layers = large ? "18" : "16";
-    entry.dominant_layer = "attention";
-    entries.push_back(std::move(entry));
+  for (const char* variant : {"pytorch", "softmax"}) {
+    for (const bool large : {false, true}) {
+      ZooEntry entry = sequence_entry(large ? "transformer-xl-large" : "transformer-xl-base", variant, "language modelling",
+                                      "WikiText-103", large ? 384 : 192, large ? 8 : 32, kSource, build);
+      entry.layers = large ? "18" : "16";
+      entry.dominant_layer = "attention";
+      entries.push_back(std::move(entry));
+    }
   }
 }
 

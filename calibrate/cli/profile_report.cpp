@@ -1,0 +1,78 @@
+#include "calibrate/cli/profile_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/cost/occupancy.hpp"
+#include "model/units/format.hpp"
+
+namespace tbdsim::calibrate {
+namespace {
+
+std::string share_of(FlopPerSecond rate, const std::optional<FlopPerSecond>& peak, std::string_view units) {
+  return peak ? fmt::format("  {:.1f} % of the {} peak\n", 100.0 * (rate / *peak), units) : std::string();
+}
+
+/// Kernel names hold commas and, in templates, anything else.
+std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) result += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return result + "\"";
+}
+
+}  // namespace
+
+KernelOccupancy occupancy_on(const ProfileSubject& subject) {
+  if (!subject.device) return {};
+  return [&device = *subject.device](const Activity& a) {
+    const auto product = [](const std::array<std::int32_t, 3>& extent) {
+      return static_cast<double>(extent[0]) * static_cast<double>(extent[1]) * static_cast<double>(extent[2]);
+    };
+    return launch_occupancy(
+        {product(a.grid), product(a.block), static_cast<double>(a.registers), Bytes(static_cast<double>(a.shared_bytes))},
+        device);
+  };
+}
+
+std::string profile_text(const ActivityLog& log, const ProfileSummary& s, const ProfileSubject& subject) {
+  std::string text = fmt::format("{} steady iterations, {} each ({} to {}, deviation {})\n", s.iterations, format(s.step),
+                                 format(s.fastest), format(s.slowest), format(s.step_spread));
+  if (subject.batch > 0)
+    text += fmt::format("{:.4g} samples/s, {:.4g} to {:.4g} over the window\n", subject.batch / s.step.base(),
+                        subject.batch / s.slowest.base(), subject.batch / s.fastest.base());
+  text += fmt::format("GPU busy {:.1f} %, copying alone {:.1f} %, {:.0f} kernels per iteration\n", 100 * s.busy, 100 * s.copying,
+                      s.launches);
+  text += fmt::format("tensor-core kernels, by name: {:.1f} % of kernel time\n", 100 * s.tensor_core);
+  if (subject.step_flop && s.busy > 0.0) {
+    const FlopPerSecond rate = *subject.step_flop / (s.step * s.busy);
+    text += fmt::format("arithmetic of the network while busy: {}\n", format(rate));
+    text += share_of(rate, subject.device->peak.fp32, "fp32");
+    text += share_of(rate, subject.device->peak.fp16_tensor, "fp16 tensor");
+  }
+  if (subject.device) text += fmt::format("theoretical occupancy, mean by time: {:.0f} %\n", 100 * s.occupancy);
+  if (log.dropped > 0) text += fmt::format("{} records were dropped: times and shares are too low\n", log.dropped);
+
+  constexpr std::size_t kLongest = 15, kNameWidth = 34;
+  text += fmt::format("\n{:>7} {:>9} {:>12} {:>10}  kernel\n", "share", "calls", "mean", "occupancy");
+  for (std::size_t i = 0; i < std::min(kLongest, s.kernels.size()); ++i) {
+    const KernelShare& k = s.kernels[i];
+    const std::string occupancy =
+        subject.device ? fmt::format("{} {:.0f} %", k.occupancy < s.occupancy ? "<" : " ", 100 * k.occupancy) : "-";
+    text += fmt::format("{:>6.1f}% {:>9.1f} {:>12} {:>10}  {}\n", 100 * k.share, k.calls, format(k.mean), occupancy,
+                        k.name.substr(0, kNameWidth));
+  }
+  if (s.kernels.size() > kLongest) text += fmt::format("and {} more\n", s.kernels.size() - kLongest);
+  if (subject.device) text += "< below the mean\n";
+  return text;
+}
+
+std::string kernel_table(const ProfileSummary& summary) {
+  std::string text = "kernel,calls,time_s,mean_s,share,occupancy,tensor_core\n";
+  for (const KernelShare& k : summary.kernels)
+    text += fmt::format("{},{:.6g},{:.9g},{:.9g},{:.6g},{},{}\n", quoted(k.name), k.calls, k.calls * k.mean.base(), k.mean.base(),
+                        k.share, k.occupancy > 0.0 ? fmt::format("{:.4f}", k.occupancy) : "", k.tensor_core ? 1 : 0);
+  return text;
+}
+
+}  // namespace tbdsim::calibrate

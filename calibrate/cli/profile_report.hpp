@@ -1,0 +1,27 @@
+#pragma once
+#include <optional>
+#include <string>
+
+#include "calibrate/decode/steady_state.hpp"
+#include "model/hardware/device.hpp"
+
+namespace tbdsim::calibrate {
+
+/// What the user tells about a recorded program.
+struct ProfileSubject {
+  std::optional<Device> device;   ///< that ran it; without it no occupancy
+  int batch = 0;                  ///< samples of an iteration; 0: not told
+  std::optional<Flop> step_flop;  ///< useful arithmetic of an iteration, forward and backward, as the network defines it
+};
+
+/// Theoretical occupancy of a recorded kernel on the subject's device; empty where no device is told.
+[[nodiscard]] KernelOccupancy occupancy_on(const ProfileSubject& subject);
+
+/// Step and its spread, rate window, busy share, arithmetic against the peaks of the device while busy, tensor-core share, and
+/// the longest kernels; `<` marks those whose occupancy is below the mean of all by time. 80 columns.
+[[nodiscard]] std::string profile_text(const ActivityLog& log, const ProfileSummary& summary, const ProfileSubject& subject);
+
+/// CSV, one row a kernel: kernel, calls and seconds per iteration, mean seconds, share, occupancy (empty: not told), tensor_core.
+[[nodiscard]] std::string kernel_table(const ProfileSummary& summary);
+
+}  // namespace tbdsim::calibrate

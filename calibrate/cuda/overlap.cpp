@@ -1,0 +1,101 @@
+// A matrix product while data moves on other streams: what a copy or a collective takes from the kernels beside it.
+#include <functional>
+
+#include "calibrate/cuda/setup.hpp"
+#if TBDSIM_HAVE_NCCL
+#include "calibrate/cuda/rank_group.hpp"
+#endif
+
+namespace tbdsim::calibrate {
+namespace {
+
+/// An event and its owner.
+std::shared_ptr<std::remove_pointer_t<cudaEvent_t>> make_event() {
+  cudaEvent_t event = nullptr;
+  check(cudaEventCreate(&event));
+  return {event, [](cudaEvent_t e) { cudaEventDestroy(e); }};
+}
+
+/// Transfers that go on beside the product.
+struct Traffic {
+  cudaStream_t stream = nullptr;  ///< of this device; tells when the transfers begin and end
+  std::function<void()> start;    ///< enqueues one transfer
+  std::string algorithm;
+  std::shared_ptr<void> owner;
+};
+
+Traffic host_traffic(std::size_t bytes, bool up) {
+  cudaStream_t stream = nullptr;
+  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  const std::shared_ptr<std::remove_pointer_t<cudaStream_t>> owner(stream, [](cudaStream_t s) { cudaStreamDestroy(s); });
+  const auto device = std::make_shared<DeviceMemory>(bytes);
+  const auto host = host_memory(bytes, true);
+  Traffic traffic{stream, {}, up ? "beside h2d" : "beside d2h", owner};
+  traffic.start = [=] {
+    check(cudaMemcpyAsync(up ? device->get() : host.get(), up ? host.get() : device->get(), bytes,
+                          up ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, stream));
+  };
+  return traffic;
+}
+
+#if TBDSIM_HAVE_NCCL
+Traffic collective_traffic(const GpuContext& gpu, int ranks, std::size_t bytes) {
+  if (ranks < 2) throw GpuFailure("an all-reduce needs two GPUs");
+  const auto group = std::make_shared<RankGroup>(need_nccl(gpu, ranks), ranks, bytes + 4 * static_cast<std::size_t>(ranks));
+  check(cudaSetDevice(gpu.device));
+  Traffic traffic{group->streams.at(static_cast<std::size_t>(gpu.device)), {}, "beside all-reduce", group};
+  traffic.start = [=, device = gpu.device] {
+    start_collective(*group, "all-reduce", bytes);
+    check(cudaSetDevice(device));
+  };
+  return traffic;
+}
+#else
+Traffic collective_traffic(const GpuContext& gpu, int, std::size_t) { throw GpuFailure(gpu.nccl_reason); }
+#endif
+
+}  // namespace
+
+Setup set_up_overlap(const GpuContext& gpu, const Measurement& m) {
+  const auto bytes = static_cast<std::size_t>(m.sample.at("bytes"));
+  const int ranks = whole(m, "ranks");
+  const bool collective = m.sample.kind == "all-reduce";
+  if (!collective && ranks != 1) throw GpuFailure("a copy to the host has one rank");
+  if (collective && gpu.device >= ranks) throw GpuFailure("the product must run on one of the ranks");
+  const Traffic traffic = collective ? collective_traffic(gpu, ranks, bytes) : host_traffic(bytes, m.sample.kind == "h2d-pinned");
+  Measurement product = m;
+  product.sample.family = "gemm";
+  product.sample.op = "matmul";
+  product.sample.shape = {{"b", 1}, {"m", whole(m, "m")}, {"n", whole(m, "n")}, {"k", whole(m, "k")}, {"ta", 0}, {"tb", 0}};
+  Setup setup = set_up_gemm(gpu, product);
+  setup.algorithm = traffic.algorithm;
+  const auto moving = make_event(), moved = make_event(), begin = make_event(), end = make_event();
+  const auto transfers = std::make_shared<int>(4);
+  setup.host_time = [=, run = setup.run, stream = gpu.stream] {
+    constexpr int kMostTransfers = 4096;
+    for (;;) {
+      check(cudaDeviceSynchronize());
+      check(cudaEventRecord(moving.get(), traffic.stream));
+      for (int i = 0; i < *transfers; ++i) traffic.start();
+      check(cudaEventRecord(moved.get(), traffic.stream));
+      check(cudaStreamWaitEvent(stream, moving.get(), 0));
+      check(cudaEventRecord(begin.get(), stream));
+      run();
+      check(cudaEventRecord(end.get(), stream));
+      check(cudaEventSynchronize(end.get()));
+      const bool covered = cudaEventQuery(moved.get()) == cudaErrorNotReady;
+      (void)cudaGetLastError();
+      check(cudaDeviceSynchronize());
+      if (covered) break;
+      // The transfers ended first: the product ran alone for a part of its time.
+      if (*transfers >= kMostTransfers) throw GpuFailure("the transfers end before the product does: more bytes are needed");
+      *transfers *= 2;
+    }
+    float milliseconds = 0.0f;
+    check(cudaEventElapsedTime(&milliseconds, begin.get(), end.get()));
+    return Seconds(1e-3 * static_cast<double>(milliseconds));
+  };
+  return setup;
+}
+
+}  // namespace tbdsim::calibrate
