@@ -120,14 +120,14 @@ void tell_cpu(const Configuration& configuration, const StepTimes& times, Utiliz
 
 }  // namespace
 
-Result<Prediction> predict(Session& session, const PredictOptions& options) {
+Result<Prediction> predict(Session& session, const PredictOptions& options, SharedStep* shared) {
   if (options.buckets) return predict_buckets(session, options);
   auto configured = configure(session, options);
   if (!configured) return tl::make_unexpected(configured.error());
   const Configuration& configuration = *configured;
   const System& system = configuration.hardware();
   const Workload& workload = configuration.network_graph();
-  const auto job = lower_job(session, configuration);
+  const auto job = lower_job(session, configuration, shared);
   if (!job) return tl::make_unexpected(job.error());
   const KernelModel* const kernels = &job->kernels;
   const LoweredStep& step = job->step;
@@ -167,7 +167,7 @@ Result<Prediction> predict(Session& session, const PredictOptions& options) {
     p.notices.push_back(
         "utilisation counts the multiply-adds of direct convolutions; Winograd and FFT need fewer, so it may pass 100 %");
   tell_cpu(configuration, times, p.utilization);
-  const StepMemory memory = estimate_memory(configuration, step.nodes, step.costs);
+  const StepMemory memory = estimate_memory(configuration, step.nodes, step.costs, shared);
   p.memory = memory_verdict(configuration, memory);
   if (options.largest_batch) {
     const auto largest = largest_batch(session, options);

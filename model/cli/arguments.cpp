@@ -173,7 +173,8 @@ void add_job(CLI::App& verb, PredictOptions& o) {
   add_name(verb, "--stack", "NAME|FILE", "Framework and version, such as mxnet-1.2\n[newest PyTorch that supports the GPU]",
            o.stack);
   add_name(verb, "--exchange", "NAME", "How gradients are exchanged [allreduce]", o.exchange);
-  add_name(verb, "--optimizer", "NAME", "sgd, sgd-momentum, adam, lamb, lars or novograd\n[sgd-momentum for CNNs]", o.optimizer);
+  add_name(verb, "--optimizer", "NAME", "sgd, sgd-momentum, adam, bert-adam, lamb, lars,\nnovograd [sgd-momentum for CNNs]",
+           o.optimizer);
   add_name(verb, "--input", "NAME", "Where samples come from [the stack's]", o.input);
   add_name(verb, "--storage", "NAME",
            "What they are read from: list storage, page-cache,\nhost-memory or gpu-memory [memory, at no cost]", o.storage);
@@ -258,6 +259,7 @@ void describe_sweep(CLI::App& verb, SweepArguments& a) {
   add_what_if(verb, a.set);
   add_name(verb, "--grid", "FILE", "Axes from the [grid] of a scenario; options replace them", a.grid);
   add_name(verb, "-o,--output", "FILE", "SQLite file for the rows; one that exists is resumed", a.output);
+  verb.add_flag("--pareto", a.pareto, "Export only what nothing beats in time, cost and memory");
   add(verb, "--shard", "I/N", "Only this part of the grid [1/1]", [&a](const std::string& text) { return set_shard(a, text); });
   add_format(verb, a.format);
 }
