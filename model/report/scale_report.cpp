@@ -57,8 +57,11 @@ std::string scale_table(const ScaleStudy& study) {
                    {"nodes", Align::right},
                    {"batch", Align::right},
                    {"step", Align::right},
-                   {"epoch", Align::right},
                    {"80 % range", Align::right},
+                   {"epoch", Align::right},
+                   {"80 % range", Align::right}});
+  TextTable gains({{"GPUs", Align::right},
+                   {"nodes", Align::right},
                    {"speed-up", Align::right},
                    {"80 % range", Align::right},
                    {"efficiency", Align::right}});
@@ -71,21 +74,23 @@ std::string scale_table(const ScaleStudy& study) {
                     {"limit"}});
   const bool asked = std::any_of(study.rows.begin(), study.rows.end(), [](const ScaleRow& row) { return row.gpus == 1; });
   if (!asked)
-    times.add({"1", "1", std::to_string(p.batch_per_gpu), format(p.step_time.value), format(study.one_epoch.value),
-               range_text(study.one_epoch), "1.00", "base", percent_text(1.0)});
+    times.add({"1", "1", std::to_string(p.batch_per_gpu), format(p.step_time.value), range_text(p.step_time),
+               format(study.one_epoch.value), range_text(study.one_epoch)});
   for (const ScaleRow& row : study.rows) {
     const Stages& s = row.stages;
     const auto share = [&](Seconds time) { return percent_text(time / row.step_time.value); };
     times.add({std::to_string(row.gpus), std::to_string(row.nodes), std::to_string(row.batch_per_gpu),
-               format(row.step_time.value), format(row.epoch_time.value), range_text(row.epoch_time),
-               fmt::format("{:.2f}", row.speedup.value),
-               row.gpus == 1 ? "base" : fmt::format("{:.2f} - {:.2f}", row.speedup.low, row.speedup.high),
-               percent_text(row.efficiency)});
+               format(row.step_time.value), range_text(row.step_time), format(row.epoch_time.value), range_text(row.epoch_time)});
+    if (row.gpus > 1)
+      gains.add({std::to_string(row.gpus), std::to_string(row.nodes), fmt::format("{:.2f}", row.speedup.value),
+                 fmt::format("{:.2f} - {:.2f}", row.speedup.low, row.speedup.high), percent_text(row.efficiency)});
     shares.add({std::to_string(row.gpus), std::to_string(row.nodes), share(s.forward + s.backward + s.weight_update + s.metric),
                 share(s.exchange_exposed), share(s.input_exposed), share(s.host_exposed), row.limit.resource});
   }
-  return text + times.text() + "\nWhat a step is: computing, and waiting for exchange, input and host\n" + shares.text() +
-         "\nEpochs include the start-up of the run. Ranges of speed-ups leave out what both\nsizes get wrong alike.\n";
+  const std::string over_one =
+      gains.empty() ? "" : "\nEpochs against one GPU; the ranges leave out what both sizes get wrong alike\n" + gains.text();
+  return text + times.text() + over_one + "\nWhat a step is: computing, and waiting for exchange, input and host\n" +
+         shares.text() + "\nEpochs include the start-up of the run.\n";
 }
 
 std::string scale_csv(const ScaleStudy& study) {
