@@ -53,6 +53,14 @@ Result<Optimizer> choose_optimizer(const std::string& name) {
 
 /// The stack states the passes and kernels of SGD with momentum; other optimisers are counted against it.
 void scale_update(const Optimizer& optimizer, Stack& stack) {
+  // A script's own loop over the arrays, whatever the framework's optimisers fuse.
+  if (stack.framework == "pytorch" && optimizer.name == "bert-adam") {
+    constexpr double kPasses = 10.0;
+    constexpr int kKernels = 4;
+    stack.update = UpdateKind::per_array;
+    stack.update_passes_sgd_momentum = kPasses;
+    stack.update_kernels_per_array = kKernels;
+  }
   const bool unfused = stack.framework == "pytorch" && stack.update == UpdateKind::per_array;
   stack.update_passes_sgd_momentum *= unfused ? optimizer.unfused_passes : optimizer.relative_passes;
   if (unfused)
