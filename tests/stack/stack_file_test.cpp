@@ -98,7 +98,7 @@ FILE:31:21: update.kernels_per_array: expected a whole number from 1 to 16, got 
 FILE:35:1: memory.source: missing key, expected a string
   35 | [memory]
      | ^~~~~~~~
-FILE:36:8: memory.plan: expected "mxnet", "bfc" or "caching_allocator", got "pool"
+FILE:36:8: memory.plan: expected "mxnet", "bfc", "caching_allocator" or "blobs", got "pool"
   36 | plan = "pool"
      |        ^~~~~~
 FILE:39:2: exchang: unknown key, did you mean "exchange"?
