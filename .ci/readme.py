@@ -12,7 +12,7 @@ import sys
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 PREDICT = ["predict", "--hw", "dgx1.toml", "--model", "resnet50"]
 # Tables whose rows count: single GPU, fp32, no XLA.
-APART = {"u39kun_fp16": "16-bit on the frameworks of 2018", "u39kun_other": "TensorFlow 1.4 to 1.12 without fused operators",
+APART = {"u39kun_fp16": "16-bit on the frameworks of 2018", "u39kun_other": "TensorFlow 1.4 to 1.12, batch norm differentiated with fixed statistics",
          "tensorflow_2017_multi_gpu": "several GPUs, parameter server", "lambda_tf_multi_gpu": "several GPUs",
          "nvidia_sequences": "transformers and translation, NVIDIA's containers", "nvidia_ncf": "recommendation, NVIDIA's containers",
          "lambda_pytorch": "CNNs, detection, translation, transformers in fp32, tf32 and amp",

@@ -7,7 +7,7 @@
 
 namespace tbdsim {
 
-Result<LoweredJob> lower_job(Session& session, const Configuration& configuration) {
+Result<LoweredJob> lower_job(Session& session, const Configuration& configuration, SharedStep* shared) {
   const System& system = configuration.hardware();
   const Workload& workload = configuration.network_graph();
   auto kernels = KernelModel::make(system.device, configuration.precision, configuration.stack, **configuration.constants);
@@ -29,7 +29,12 @@ Result<LoweredJob> lower_job(Session& session, const Configuration& configuratio
   if (half || (precision == Precision::amp && configuration.stack.exchange_amp_16_bit)) how.gradient_element = Bytes(2.0);
   how.slowdown = configuration.compute_scale;
   if (configuration.exchange == "nccl") how.slowdown *= configuration.stack.store.nccl_slowdown;
-  LoweredStep step = lower(workload.graph, configured_step(configuration), *kernels, configuration.stack, *exchange->style, how);
+  const TrainingStep order = configured_step(configuration);
+  if (shared != nullptr) {
+    if (shared->costs.empty()) shared->costs = node_costs(workload.graph, order, *kernels, how.batch);
+    how.costs = shared->costs;
+  }
+  LoweredStep step = lower(workload.graph, order, *kernels, configuration.stack, *exchange->style, how);
   // Beyond this the picosecond clock may overflow, and no training step takes that long or no time at all.
   constexpr Seconds kLongestStep(1e5), kShortestStep(1e-9);
   if (!(step.total < kLongestStep && step.total > kShortestStep))

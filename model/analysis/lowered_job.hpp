@@ -2,6 +2,7 @@
 #include <string>
 
 #include "model/analysis/configure.hpp"
+#include "model/analysis/shared_step.hpp"
 #include "model/cost/kernel_model.hpp"
 #include "model/schedule/lowered_step.hpp"
 
@@ -14,7 +15,8 @@ struct LoweredJob {
   LoweredStep step;
 };
 
-/// Errors: as `predict`, among them a step that takes longer, or shorter, than any that a machine runs.
-[[nodiscard]] Result<LoweredJob> lower_job(Session& session, const Configuration& configuration);
+/// `shared`: what is known of the step already, or will be then. Errors: as `predict`, among them a step that takes longer, or
+/// shorter, than any that a machine runs.
+[[nodiscard]] Result<LoweredJob> lower_job(Session& session, const Configuration& configuration, SharedStep* shared = nullptr);
 
 }  // namespace tbdsim

@@ -20,7 +20,8 @@ double update_arrays(const Stack& stack, const Optimizer& optimizer) {
 
 }  // namespace
 
-StepMemory estimate_memory(const Configuration& configuration, std::span<const StepNode> nodes, std::span<const NodeCost> costs) {
+StepMemory estimate_memory(const Configuration& configuration, std::span<const StepNode> nodes, std::span<const NodeCost> costs,
+                           SharedStep* shared) {
   const bool half = configuration.precision != Precision::fp32 && configuration.precision != Precision::tf32;
   FootprintOptions options;
   options.batch = configuration.batch;
@@ -34,7 +35,17 @@ StepMemory estimate_memory(const Configuration& configuration, std::span<const S
   options.zero = configuration.zero;
   options.accumulates = configuration.accumulate > 1;
   options.capacity = usable_capacity(configuration.hardware().device);
-  return step_memory(configuration.network_graph().graph, nodes, costs, configuration.stack, options);
+  const OpGraph& graph = configuration.network_graph().graph;
+  if (shared == nullptr) return step_memory(graph, nodes, costs, configuration.stack, options);
+  if (!shared->memory) {
+    shared->memory = step_memory(graph, nodes, costs, configuration.stack, options);
+    return *shared->memory;
+  }
+  auto ranks = ranks_of(*shared->memory, graph, configuration.stack, options);
+  if (!ranks) return step_memory(graph, nodes, costs, configuration.stack, options);
+  shared->memory->ranks = std::move(*ranks);
+  shared->memory->out_of_memory = false;
+  return *shared->memory;
 }
 
 void tell_live_memory(const LoweredStep& step, const StepMemory& memory, Prediction& prediction) {

@@ -1,13 +1,15 @@
 #pragma once
 #include "model/analysis/configure.hpp"
+#include "model/analysis/shared_step.hpp"
 #include "model/memory/footprint.hpp"
 #include "model/schedule/lowered_step.hpp"
 
 namespace tbdsim {
 
-/// Memory of a configured step whose nodes run in the order of `nodes` with the costs `costs`.
+/// Memory of a configured step whose nodes run in the order of `nodes` with the costs `costs`. `shared`: as in
+/// `predict`.
 [[nodiscard]] StepMemory estimate_memory(const Configuration& configuration, std::span<const StepNode> nodes,
-                                         std::span<const NodeCost> costs);
+                                         std::span<const NodeCost> costs, SharedStep* shared = nullptr);
 
 /// Each GPU of a node against the device's capacity, with ranges.
 [[nodiscard]] MemoryVerdict memory_verdict(const Configuration& configuration, const StepMemory& memory);

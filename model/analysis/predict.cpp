@@ -24,6 +24,15 @@ Ranged<Q> with_range(Q value, double spread) {
   return {value, value / factor, value * factor};
 }
 
+/// What the first input holds: an image with its channels, so many words, or numbers of some shape.
+std::string sample_text(const OpGraph& graph) {
+  const Tensor& first = graph.tensors.front();
+  const bool words =
+      first.shape.size() == 1 && !first.consumers.empty() && graph.op(first.consumers.front()).kind == OpKind::embedding;
+  const bool image = first.shape.size() == 3 && graph.input_unit == "image";
+  return fmt::format("{} {}", words ? "length" : image ? "image" : "input", to_text(first.shape));
+}
+
 void identify(const Configuration& configuration, Prediction& p) {
   const System& system = configuration.hardware();
   const Workload& workload = configuration.network_graph();
@@ -34,6 +43,7 @@ void identify(const Configuration& configuration, Prediction& p) {
   p.model = workload.graph.name;
   p.variant = workload.graph.variant;
   p.input_unit = workload.graph.input_unit;
+  p.sample = sample_text(workload.graph);
   p.part_unit = workload.graph.part_unit;
   p.parts_per_sample = workload.graph.parts_per_sample;
   p.stack = configuration.stack.id;
@@ -120,14 +130,14 @@ void tell_cpu(const Configuration& configuration, const StepTimes& times, Utiliz
 
 }  // namespace
 
-Result<Prediction> predict(Session& session, const PredictOptions& options) {
+Result<Prediction> predict(Session& session, const PredictOptions& options, SharedStep* shared) {
   if (options.buckets) return predict_buckets(session, options);
   auto configured = configure(session, options);
   if (!configured) return tl::make_unexpected(configured.error());
   const Configuration& configuration = *configured;
   const System& system = configuration.hardware();
   const Workload& workload = configuration.network_graph();
-  const auto job = lower_job(session, configuration);
+  const auto job = lower_job(session, configuration, shared);
   if (!job) return tl::make_unexpected(job.error());
   const KernelModel* const kernels = &job->kernels;
   const LoweredStep& step = job->step;
@@ -147,6 +157,11 @@ Result<Prediction> predict(Session& session, const PredictOptions& options) {
   const double spread = step_spread((*configuration.constants)->spread, distance, kernels->tensor_core(), configuration.gpus > 1,
                                     configuration.stack.extra_spread);
   p.step_time = with_range(times.step, spread);
+  const SpreadConstants& constants = (*configuration.constants)->spread;
+  p.spread.row = constants.row;
+  p.spread.exchange = configuration.gpus > 1 ? constants.exchange : 0.0;
+  p.spread.board =
+      std::sqrt(std::max(0.0, spread * spread - p.spread.row * p.spread.row - p.spread.exchange * p.spread.exchange));
   const auto samples = static_cast<double>(p.global_batch);
   p.throughput = {samples / times.step.base(), samples / p.step_time.high.base(), samples / p.step_time.low.base()};
   p.stages = times.stages;
@@ -162,7 +177,7 @@ Result<Prediction> predict(Session& session, const PredictOptions& options) {
     p.notices.push_back(
         "utilisation counts the multiply-adds of direct convolutions; Winograd and FFT need fewer, so it may pass 100 %");
   tell_cpu(configuration, times, p.utilization);
-  const StepMemory memory = estimate_memory(configuration, step.nodes, step.costs);
+  const StepMemory memory = estimate_memory(configuration, step.nodes, step.costs, shared);
   p.memory = memory_verdict(configuration, memory);
   if (options.largest_batch) {
     const auto largest = largest_batch(session, options);
@@ -186,6 +201,8 @@ Result<Prediction> predict(Session& session, const PredictOptions& options) {
                     workload.graph.name, system.id));
   p.flop_per_step_per_gpu = times.flop + times.tensor_flop;
   p.peak = kernels->peak();
+  const bool sixteen_bit = configuration.precision != Precision::fp32 && configuration.precision != Precision::tf32;
+  p.products_in_fp32 = sixteen_bit && p.peak == system.device.peak.fp32;
   if (options.detail) {
     describe_step(workload.graph, step, timeline, system.device, kernels->peak(), p);
     tell_live_memory(step, memory, p);

@@ -116,18 +116,27 @@ struct BucketTime {
   Seconds step;
 };
 
+/// Standard deviation of ln(measured step / predicted step), by what it belongs to: to a device under a stack, to one
+/// configuration, to the exchange between GPUs.
+struct StepSpread {
+  double board = 0, row = 0, exchange = 0;
+};
+
 struct Prediction {
   // identity
   std::string hardware_name, hardware_file, hardware_sha256, device, model, variant, stack, stack_file, stack_sha256;
   std::string workload_file, workload_sha256;  ///< of a user's network file
   std::string precision, exchange, optimizer, input, input_unit;
-  std::string network;  ///< between nodes; empty for one node
+  std::string sample;             ///< what one is: "image 3x224x224", "length 128"
+  bool products_in_fp32 = false;  ///< asked for 16 bits, which are only stored: device or libraries have no kernels for them
+  std::string network;            ///< between nodes; empty for one node
   std::vector<std::string> notices;
   std::vector<std::string> set;  ///< changed values of input files, KEY=VALUE
   Seconds start_up;              ///< of one run, outside steady iterations
   int gpus = 1, nodes = 1, batch_per_gpu = 1, global_batch = 1;
   // results
   Ranged<Seconds> step_time;
+  StepSpread spread;          ///< behind the ranges of time and throughput
   Ranged<double> throughput;  ///< samples per second over all ranks
   std::string part_unit;      ///< what throughput is also told in: "token", "audio second"; empty: nothing else
   double parts_per_sample = 0;
@@ -155,8 +164,11 @@ struct Prediction {
 class Session;
 [[nodiscard]] std::shared_ptr<Session> open_session(const Catalogue& catalogue);
 
-/// Predicts one configuration. Errors: unknown names with suggestions, files with all their problems, sizes that
-/// make no sense (batch 0, 9 GPUs on nodes of 8), devices that cannot reach each other.
-[[nodiscard]] Result<Prediction> predict(Session& session, const PredictOptions& options);
+struct SharedStep;
+
+/// Predicts one configuration. `shared`: what a run of predictions has in common, kept by the caller. Errors: unknown names with
+/// suggestions, files with all their problems, sizes that make no sense (batch 0, 9 GPUs on nodes of 8), devices that cannot
+/// reach each other.
+[[nodiscard]] Result<Prediction> predict(Session& session, const PredictOptions& options, SharedStep* shared = nullptr);
 
 }  // namespace tbdsim

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "model/analysis/session.hpp"
+#include "model/analysis/shared_step.hpp"
 #include "model/input/digest.hpp"
 #include "model/input/file_text.hpp"
 
@@ -35,9 +37,55 @@ std::string files_text(const Point& point) {
   return text;
 }
 
-SweepRow predicted(Session& session, const StudyGrid& grid, const Point& point, SweepRow row) {
+/// Axes along which a step's kernels and the arrays of one GPU stay the same.
+constexpr std::array<std::string_view, 5> kSharing{"gpus", "nodes", "devices", "network", "exchange"};
+
+/// Points that one thread predicts in turn, sharing a step; no more, so that a grid of GPU counts alone keeps all cores busy.
+constexpr std::size_t kRun = 16;
+
+/// The points of a grid in an order in which those that share a step follow one another.
+class SharingOrder {
+ public:
+  explicit SharingOrder(const StudyGrid& grid) {
+    std::size_t stride = 1;
+    for (std::size_t i = grid.axes.size(); i-- > 0;) {
+      const GridAxis& axis = grid.axes[i];
+      const bool shares = std::find(kSharing.begin(), kSharing.end(), axis.option) != kSharing.end();
+      (shares ? inner_ : outer_).push_back({axis.values.size(), stride});
+      if (shares) members_ *= axis.values.size();
+      stride *= axis.values.size();
+    }
+  }
+
+  /// How many points share one step.
+  [[nodiscard]] std::size_t members() const { return members_; }
+  /// Position in the grid of the point that comes as number `place`.
+  [[nodiscard]] std::size_t position(std::size_t place) const {
+    return offset(outer_, place / members_) + offset(inner_, place % members_);
+  }
+
+ private:
+  struct Digit {
+    std::size_t values, stride;
+  };
+  /// `digits`: the fastest first.
+  static std::size_t offset(const std::vector<Digit>& digits, std::size_t number) {
+    std::size_t sum = 0;
+    for (const Digit& digit : digits) {
+      sum += number % digit.values * digit.stride;
+      number /= digit.values;
+    }
+    return sum;
+  }
+
+  std::vector<Digit> inner_, outer_;
+  std::size_t members_ = 1;
+};
+
+SweepRow predicted(Session& session, const StudyGrid& grid, const Point& point, SharedStep& shared, SweepRow row) {
   const auto options = options_of(point, grid.set);
-  const auto prediction = options ? predict(session, *options) : Result<Prediction>(tl::make_unexpected(options.error()));
+  const auto prediction =
+      options ? predict(session, *options, &shared) : Result<Prediction>(tl::make_unexpected(options.error()));
   if (!prediction) {
     row.problem = prediction.error().front().message;
     return row;
@@ -90,24 +138,38 @@ Result<SweepProgress> sweep(Session& session, const StudyGrid& grid, SweepShard 
   const std::size_t points = grid.points();
   SweepProgress state;
   state.all = points > shard.index ? (points - shard.index + shard.count - 1) / shard.count : 0;
+  const SharingOrder order(grid);
   std::vector<SweepRow> rows;
   std::vector<Point> todo;
-  for (std::size_t next = shard.index; next < points;) {
+  std::vector<std::size_t> runs;  // where each begins in `todo`
+  for (std::size_t next = 0; next < points;) {
     rows.clear();
     todo.clear();
-    for (; next < points && todo.size() < kBatch; next += shard.count) {
-      Point point = grid.at(next);
+    runs.clear();
+    for (std::size_t last = points; next < points && todo.size() < kBatch; ++next) {
+      const std::size_t position = order.position(next);
+      if (position % shard.count != shard.index) continue;
+      Point point = grid.at(position);
       SweepRow row;
-      row.position = static_cast<std::int64_t>(next);
+      row.position = static_cast<std::int64_t>(position);
       row.config = config_text(point);
       row.digest = sha256_hex(changes + row.config + files_text(point));
       ++state.done;
       if (store.has(row.digest)) continue;
+      const std::size_t group = next / order.members();
+      if (group != last || todo.size() - runs.back() == kRun) runs.push_back(todo.size());
+      last = group;
       rows.push_back(std::move(row));
       todo.push_back(std::move(point));
     }
-#pragma omp parallel for schedule(dynamic, 4)
-    for (std::size_t i = 0; i < todo.size(); ++i) rows[i] = predicted(session, grid, todo[i], std::move(rows[i]));
+    const std::size_t count = runs.size();
+    runs.push_back(todo.size());
+#pragma omp parallel for schedule(dynamic, 1)
+    for (std::size_t run = 0; run < count; ++run) {
+      SharedStep shared;
+      for (std::size_t i = runs[run]; i < runs[run + 1]; ++i)
+        rows[i] = predicted(session, grid, todo[i], shared, std::move(rows[i]));
+    }
     if (const auto stored = store.add(rows); !stored) return tl::make_unexpected(stored.error());
     state.predicted += rows.size();
     progress(state);

@@ -173,7 +173,8 @@ void add_job(CLI::App& verb, PredictOptions& o) {
   add_name(verb, "--stack", "NAME|FILE", "Framework and version, such as mxnet-1.2\n[newest PyTorch that supports the GPU]",
            o.stack);
   add_name(verb, "--exchange", "NAME", "How gradients are exchanged [allreduce]", o.exchange);
-  add_name(verb, "--optimizer", "NAME", "sgd, sgd-momentum, adam, lamb, lars or novograd\n[sgd-momentum for CNNs]", o.optimizer);
+  add_name(verb, "--optimizer", "NAME", "sgd, sgd-momentum, adam, bert-adam, lamb, lars,\nnovograd [sgd-momentum for CNNs]",
+           o.optimizer);
   add_name(verb, "--input", "NAME", "Where samples come from [the stack's]", o.input);
   add_name(verb, "--storage", "NAME",
            "What they are read from: list storage, page-cache,\nhost-memory or gpu-memory [memory, at no cost]", o.storage);
@@ -258,6 +259,7 @@ void describe_sweep(CLI::App& verb, SweepArguments& a) {
   add_what_if(verb, a.set);
   add_name(verb, "--grid", "FILE", "Axes from the [grid] of a scenario; options replace them", a.grid);
   add_name(verb, "-o,--output", "FILE", "SQLite file for the rows; one that exists is resumed", a.output);
+  verb.add_flag("--pareto", a.pareto, "Export only what nothing beats in time, cost and memory");
   add(verb, "--shard", "I/N", "Only this part of the grid [1/1]", [&a](const std::string& text) { return set_shard(a, text); });
   add_format(verb, a.format);
 }
@@ -364,6 +366,7 @@ void describe_show(CLI::App& verb, ShowArguments& a) {
 }
 
 void describe_topology(CLI::App& verb, TopologyArguments& a) {
+  constexpr int kMostVertices = 2 * 64;
   PredictOptions& o = a.asked.options;
   add_name(verb, "--hw", "NAME|FILE", "System, or a GPU in a plain PCIe host", o.hardware);
   add_number(verb, "--gpus", "GPUs of the job [all GPUs of --nodes nodes]", o.gpus);
@@ -371,7 +374,10 @@ void describe_topology(CLI::App& verb, TopologyArguments& a) {
   add(verb, "--devices", "0,3", "These GPUs of every node",
       [&o](const std::string& text) { return set_devices(o.devices, text); });
   add_name(verb, "--network", "NAME", "Network between nodes [the system's]", o.network);
-  verb.add_option("--route", a.route, "The way between two vertices, such as gpu0 gpu5")->option_text("A B")->expected(2);
+  verb.add_option("--route", a.route,
+                  "The way between two vertices, such as gpu0 gpu5; with\nfurther pairs, what each gets at the same time")
+      ->option_text("A B...")
+      ->expected(2, kMostVertices);
   add_name(verb, "--collective", "NAME",
            "all-reduce, reduce-scatter, all-gather, reduce,\nbroadcast or all-to-all: time and bandwidth by --bytes",
            a.asked.collective);

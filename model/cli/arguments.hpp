@@ -91,6 +91,7 @@ struct SweepArguments {
   std::string grid;                                       ///< scenario file whose grid is swept
   std::string output;                                     ///< SQLite file
   std::size_t shard = 0, shards = 1;
+  bool pareto = false;          ///< of an export: the front alone
   Format format = Format::csv;  ///< of an export
 };
 

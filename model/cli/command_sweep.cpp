@@ -71,7 +71,7 @@ int export_rows(const SweepArguments& arguments) {
   if (arguments.words.size() != 2) return report({Error{"sweep export: expected one file, such as sweep export FILE.db"}});
   auto store = SweepStore::open(arguments.words[1], "", false);
   if (!store) return report(store.error());
-  return deliver(sweep_export(*store, arguments.format == Format::json).map([](std::string text) {
+  return deliver(sweep_export(*store, arguments.format == Format::json, arguments.pareto).map([](std::string text) {
     return Answer{std::move(text), {}};
   }));
 }
@@ -113,6 +113,7 @@ int merge(const SweepArguments& arguments) {
 int run(const SweepArguments& arguments, const Catalogue& catalogue) {
   const std::string action = arguments.words.empty() ? "" : arguments.words.front();
   if (action == "export") return export_rows(arguments);
+  if (arguments.pareto) return report({Error{"sweep: --pareto is for sweep export"}});
   if (action == "merge") return merge(arguments);
   if (!action.empty()) return report({Error{fmt::format("sweep: expected options, export or merge, got \"{}\"", action)}});
   const auto grid = grid_of(arguments);

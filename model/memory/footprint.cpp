@@ -75,27 +75,53 @@ SavingRules saving_rules(const Stack& stack) {
   return stack.memory_plan == MemoryPlan::bfc ? SavingRules::tensorflow : SavingRules::autograd_cuda;
 }
 
-/// Sets what each rank adds to what all have in common. `reserved` is what the allocator holds for the arrays of
-/// `memory`, its profile known.
-void finish(const OpGraph& graph, const Persistent& arrays, const Stack& stack, const FootprintOptions& options, Bytes allocated,
-            Bytes reserved, StepMemory& memory) {
+/// What each rank adds to what all have in common, `common`, for which the allocator holds `reserved`.
+std::vector<RankMemory> rank_memories(const OpGraph& graph, const Persistent& arrays, const Stack& stack,
+                                      const FootprintOptions& options, const MemoryParts& common, Bytes allocated,
+                                      Bytes reserved) {
   const ExchangeMemory exchange{options.exchange, options.ranks_per_node, options.optimizer_states, arrays.exchanged};
-  memory.lower_bound = memory.profile.at_peak.total();
+  const Bytes least = common.total();
+  std::vector<RankMemory> ranks;
   for (RankBuffers buffers : rank_buffers(stack, exchange)) {
     buffers.optimizer_state *= shard(options, 1);
     const Bytes extra = buffers.optimizer_state + buffers.exchange;
     RankMemory rank;
-    rank.parts = memory.profile.at_peak;
+    rank.parts = common;
     rank.parts[MemoryPart::optimizer_state] += buffers.optimizer_state;
     rank.parts[MemoryPart::exchange] += buffers.exchange;
     rank.parts[MemoryPart::context] = stack.context + stack.training_start;
     rank.allocated = allocated + extra;
-    rank.reserved = std::max(reserved, memory.lower_bound) + extra;
+    rank.reserved = std::max(reserved, least) + extra;
     rank.peak = rank.reserved + rank.parts[MemoryPart::context];
-    rank.parts[MemoryPart::slack] = rank.reserved - memory.lower_bound - extra;
+    rank.parts[MemoryPart::slack] = rank.reserved - least - extra;
     rank.pre_training = stack.context + sum(arrays.weights) + sum(arrays.gradients) + gathered(graph, options) + arrays.input;
-    memory.ranks.push_back(rank);
+    ranks.push_back(rank);
   }
+  return ranks;
+}
+
+/// Sets what follows from the profile of `memory` and what the allocator holds for its arrays, `reserved`.
+void finish(const OpGraph& graph, const Persistent& arrays, const Stack& stack, const FootprintOptions& options, Bytes allocated,
+            Bytes reserved, StepMemory& memory) {
+  memory.lower_bound = memory.profile.at_peak.total();
+  memory.allocated = allocated;
+  memory.reserved = reserved;
+  memory.ranks = rank_memories(graph, arrays, stack, options, memory.profile.at_peak, allocated, reserved);
+}
+
+/// MXNet's pool takes arrays from the driver one by one.
+void round_for_driver(Persistent& arrays) {
+  for (std::vector<Bytes>* kind : {&arrays.weights, &arrays.gradients, &arrays.exchanged})
+    for (Bytes& bytes : *kind) bytes = driver_rounded(bytes);
+}
+
+/// What arrays may take of the device beside what the fullest rank holds besides them. Nothing: there is no end.
+std::optional<Bytes> room(const Persistent& arrays, const Stack& stack, const FootprintOptions& options) {
+  if (!options.capacity || stack.memory_plan == MemoryPlan::mxnet) return std::nullopt;
+  const ExchangeMemory exchange{options.exchange, options.ranks_per_node, options.optimizer_states, arrays.exchanged};
+  const RankBuffers first = rank_buffers(stack, exchange).front();
+  const Bytes beside = stack.context + stack.training_start + first.optimizer_state * shard(options, 1) + first.exchange;
+  return std::max(*options.capacity - beside, Bytes(0.0));
 }
 
 void profile(StepMemory& memory) { memory.profile = memory_profile(memory.arrays, static_cast<std::int32_t>(memory.ops.size())); }
@@ -119,8 +145,7 @@ StepMemory planned(const OpGraph& graph, std::span<const NodeCost> costs, const 
   profile(memory);
   const Bytes bound = sum(arrays.weights) + sum(arrays.gradients) + arrays.input + workspace;
   Bytes allocated = bound, reserved = driver_rounded(arrays.input) + driver_rounded(workspace);
-  for (std::vector<Bytes>* kind : {&arrays.weights, &arrays.gradients, &arrays.exchanged})
-    for (Bytes& bytes : *kind) bytes = driver_rounded(bytes);
+  round_for_driver(arrays);
   reserved += sum(arrays.weights) + sum(arrays.gradients) + gathered(graph, options);
   allocated += plan.total();
   reserved += driver_held(plan.blocks);
@@ -150,22 +175,19 @@ StepMemory eager(const OpGraph& graph, std::span<const StepNode> nodes, std::spa
   stays.push_back(gathered(graph, options));
   stays.push_back(arrays.input);
   const auto count = static_cast<std::int32_t>(nodes.size());
-  std::optional<Bytes> capacity;
-  if (options.capacity) {
-    Bytes beside = stack.context + stack.training_start;
-    const ExchangeMemory exchange{options.exchange, options.ranks_per_node, options.optimizer_states, arrays.exchanged};
-    const RankBuffers first = rank_buffers(stack, exchange).front();
-    beside += first.optimizer_state * shard(options, 1) + first.exchange;
-    capacity = std::max(*options.capacity - beside, Bytes(0.0));
-  }
-  Replay played = replay(trace, stays, count, stack.memory_plan, capacity);
+  const std::optional<Bytes> capacity = room(arrays, stack, options);
+  const Replay endless = replay(trace, stays, count, stack.memory_plan, std::nullopt);
+  Replay played = endless;
+  // The allocator notices the device's end only where it would go beyond it.
+  if (capacity && endless.reserved > *capacity) played = replay(trace, stays, count, stack.memory_plan, capacity);
   memory.out_of_memory = !played.fits;
-  // What it would have held on a device without end.
-  if (!played.fits) played = replay(trace, stays, count, stack.memory_plan, std::nullopt);
+  if (!played.fits) played = endless;  // what it would have held
   memory.arrays = std::move(trace.arrays);
   add_persistent(graph, arrays, options, traced.keeps_gradients, memory);
   profile(memory);
   finish(graph, arrays, stack, options, played.allocated, played.reserved, memory);
+  memory.allocated = endless.allocated;
+  memory.reserved = endless.reserved;
   return memory;
 }
 
@@ -193,6 +215,16 @@ StepMemory step_memory(const OpGraph& graph, std::span<const StepNode> nodes, st
                        const FootprintOptions& options) {
   if (stack.memory_plan == MemoryPlan::mxnet) return planned(graph, costs, stack, options);
   return eager(graph, nodes, costs, stack, options);
+}
+
+std::optional<std::vector<RankMemory>> ranks_of(const StepMemory& memory, const OpGraph& graph, const Stack& stack,
+                                                const FootprintOptions& options) {
+  if (options.zero > 0) return std::nullopt;
+  Persistent arrays = persistent_arrays(graph, options);
+  if (stack.memory_plan == MemoryPlan::mxnet) round_for_driver(arrays);
+  const std::optional<Bytes> capacity = room(arrays, stack, options);
+  if (capacity && memory.reserved > *capacity) return std::nullopt;
+  return rank_memories(graph, arrays, stack, options, memory.profile.at_peak, memory.allocated, memory.reserved);
 }
 
 }  // namespace tbdsim

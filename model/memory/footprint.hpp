@@ -41,6 +41,7 @@ struct StepMemory {
   std::vector<bool> backward;    ///< whether the position belongs to the backward pass or the update
   MemoryProfile profile;         ///< of `arrays`
   Bytes lower_bound;             ///< peak of what must exist at once: no allocator does with less
+  Bytes allocated, reserved;     ///< peaks of what holds `arrays`, on a device without end
   std::vector<RankMemory> ranks;
   bool out_of_memory = false;  ///< the allocator gave up within `capacity`
 };
@@ -56,5 +57,10 @@ struct StepMemory {
 /// TensorFlow allocate as they run. Neglects what the driver rounds for them, and Torch7's buffers that stay.
 [[nodiscard]] StepMemory step_memory(const OpGraph& graph, std::span<const StepNode> nodes, std::span<const NodeCost> costs,
                                      const Stack& stack, const FootprintOptions& options);
+
+/// The ranks of a job whose `options` differ from those that `memory` is of in the exchange and the number of ranks alone.
+/// Nothing where ZeRO shards arrays over them, or where the device's end shows in what the allocator does: replay the step.
+[[nodiscard]] std::optional<std::vector<RankMemory>> ranks_of(const StepMemory& memory, const OpGraph& graph, const Stack& stack,
+                                                              const FootprintOptions& options);
 
 }  // namespace tbdsim

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <utility>
 #include <vector>
 
+#include "model/analysis/sweep_front.hpp"
 #include "model/report/csv.hpp"
 #include "model/report/json.hpp"
 
@@ -14,21 +14,9 @@ namespace {
 std::string number(double value) { return fmt::format("{}", value); }
 std::string or_empty(const std::optional<double>& value) { return value ? number(*value) : ""; }
 
-std::vector<std::pair<std::string, std::string>> pairs_of(const std::string& config) {
-  std::vector<std::pair<std::string, std::string>> pairs;
-  for (std::size_t begin = 0; begin < config.size();) {
-    const std::size_t end = std::min(config.find('\n', begin), config.size());
-    const std::size_t equals = std::min(config.find('=', begin), end);
-    pairs.emplace_back(config.substr(begin, equals - begin),
-                       config.substr(std::min(equals + 1, end), end - std::min(equals + 1, end)));
-    begin = end + 1;
-  }
-  return pairs;
-}
-
 std::string csv_row(const SweepRow& row) {
   std::vector<std::string> fields;
-  for (auto& [option, value] : pairs_of(row.config)) fields.push_back(value);
+  for (auto& [option, value] : config_pairs(row.config)) fields.push_back(value);
   const bool known = row.problem.empty();
   const auto figure = [&](double value) { return known ? number(value) : std::string(); };
   for (std::string& field : std::vector<std::string>{
@@ -41,7 +29,7 @@ std::string csv_row(const SweepRow& row) {
 
 std::string csv_header(const std::string& config) {
   std::vector<std::string> fields;
-  for (auto& [option, value] : pairs_of(config)) fields.push_back(option);
+  for (auto& [option, value] : config_pairs(config)) fields.push_back(option);
   for (const char* name :
        {"step_time_s", "step_time_low_s", "step_time_high_s", "throughput_samples_per_s", "limit", "limit_share", "fits",
         "peak_memory_bytes", "usd_per_hour", "usd_per_million_samples", "joule_per_sample", "problem"})
@@ -51,11 +39,15 @@ std::string csv_header(const std::string& config) {
 
 }  // namespace
 
-Result<std::string> sweep_export(const SweepStore& store, bool json) {
+Result<std::string> sweep_export(const SweepStore& store, bool json, bool front_only) {
+  const auto front = front_only ? sweep_front(store) : Result<std::vector<bool>>();
+  if (!front) return tl::make_unexpected(front.error());
   std::string text;
+  std::size_t number = 0;
   const auto read = store.each([&](const SweepRow& row) {
+    if (front_only && !(*front)[number++]) return;
     if (json)
-      text += (text.empty() ? "" : ",\n") + sweep_row_json(row, pairs_of(row.config));
+      text += (text.empty() ? "" : ",\n") + sweep_row_json(row, config_pairs(row.config));
     else
       text += (text.empty() ? csv_header(row.config) : "") + csv_row(row);
   });

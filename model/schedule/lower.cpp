@@ -132,14 +132,23 @@ void collect_nodes(const OpGraph& graph, const TrainingStep& step, const KernelM
   if (options.update) out.nodes.insert(out.nodes.end(), step.update.begin(), step.update.end());
   out.forward_nodes = step.forward.size();
   out.update_nodes = options.update ? step.update.size() : 0;
-  out.costs.reserve(out.nodes.size());
-  for (const StepNode& node : out.nodes) {
-    out.costs.push_back(kernels.cost(graph, node, options.batch));
-    out.costs.back().kernel.time *= options.slowdown;
-  }
+  if (options.costs.empty())
+    out.costs = node_costs(graph, step, kernels, options.batch);
+  else
+    out.costs.assign(options.costs.begin(), options.costs.end());
+  out.costs.resize(out.nodes.size());
+  for (NodeCost& cost : out.costs) cost.kernel.time *= options.slowdown;
 }
 
 }  // namespace
+
+std::vector<NodeCost> node_costs(const OpGraph& graph, const TrainingStep& step, const KernelModel& kernels, double batch) {
+  std::vector<NodeCost> costs;
+  costs.reserve(step.forward.size() + step.backward.size() + step.update.size());
+  for (const auto* part : {&step.forward, &step.backward, &step.update})
+    for (const StepNode& node : *part) costs.push_back(kernels.cost(graph, node, batch));
+  return costs;
+}
 
 LoweredStep lower(const OpGraph& graph, const TrainingStep& step, const KernelModel& kernels, const Stack& stack,
                   ExchangeStyle& style, const LowerOptions& options) {

@@ -1,4 +1,7 @@
 #pragma once
+#include <span>
+#include <vector>
+
 #include "model/cost/kernel_model.hpp"
 #include "model/schedule/collective/collective.hpp"
 #include "model/schedule/exchange/exchange_style.hpp"
@@ -14,7 +17,13 @@ struct LowerOptions {
   double slowdown = 1;          ///< of every kernel and every operator's host time
   int micro_batches = 1;        ///< of `batch` samples each, before gradients are exchanged and weights updated
   Bytes gradient_element{4.0};  ///< of a gradient, as exchanged
+  /// What `node_costs` says where it is known already; empty: the kernels are asked.
+  std::span<const NodeCost> costs{};
 };
+
+/// Costs of every node of a step, forward, backward, update, at a batch per rank.
+[[nodiscard]] std::vector<NodeCost> node_costs(const OpGraph& graph, const TrainingStep& step, const KernelModel& kernels,
+                                               double batch);
 
 /// Builds the task graph.
 ///

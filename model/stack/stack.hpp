@@ -70,6 +70,7 @@ struct Stack {
   bool inplace_activation = true;      ///< activation backward needs only the output
   double batch_norm_forward_passes = 3, batch_norm_backward_passes = 5;  ///< passes over the tensor
   bool separate_bias = true;                                             ///< convolution bias is a kernel of its own
+  bool turns_filters = false;  ///< filters lie channels last, and every pass turns them around for the library (TensorFlow)
   bool channels_last = false;
   bool fuses_linear_bias = false;                                  ///< a linear layer's bias is added by its product
   double dropout_forward_passes = 3, dropout_backward_passes = 3;  ///< over the tensor, by all kernels it is made of
@@ -83,6 +84,8 @@ struct Stack {
   int update_kernels_per_array = 1;
   double update_passes_sgd_momentum = 5;  ///< reads and writes of P floats: w, g, m read; w, m written
   double update_extra_passes = 0;         ///< copies the framework adds (MXNet's key-value store: 2)
+  double gradient_passes = 0;             ///< over each array as its gradient is made: zeros written, gradient added to them
+  int gradient_kernels = 0;               ///< that make these passes, for each array
   // Memory
   MemoryPlan memory_plan = MemoryPlan::caching_allocator;
   Bytes context;                 ///< CUDA context, library handles, before the first tensor
@@ -92,13 +95,13 @@ struct Stack {
   // Input and run
   Seconds start_up;  ///< of one run, outside steady iterations
   // Exchange
-  std::string nccl;                             ///< "2.1.15"
-  Bytes exchange_bucket;                        ///< gradients are exchanged when so many bytes have gathered
-  bool exchange_overlaps = true;                ///< buckets leave while backward still runs
-  Bytes exchange_first_bucket;                  ///< of a step, where it differs; 0: it does not
-  bool exchange_amp_16_bit = false;             ///< under amp gradients are those of a 16-bit copy of the weights
-  Seconds exchange_cycle;                       ///< how often the library looks for gradients (Horovod); 0: it is told
-  Seconds exchange_per_array;                   ///< besides the call, for every array
+  std::string nccl;                  ///< "2.1.15"
+  Bytes exchange_bucket;             ///< gradients are exchanged when so many bytes have gathered; 0: each array by itself
+  bool exchange_overlaps = true;     ///< buckets leave while backward still runs
+  Bytes exchange_first_bucket;       ///< of a step, where it differs; 0: it does not
+  bool exchange_amp_16_bit = false;  ///< under amp gradients are those of a 16-bit copy of the weights
+  Seconds exchange_cycle;            ///< how often the library looks for gradients (Horovod); 0: it is told
+  std::string exchange_launch;       ///< how calls are started, as hardware/nccl.toml names it; empty: not known
   std::optional<double> exchange_overlap_cost;  ///< time that a second of exchange adds to kernels beside it; absent: by SMs
   RankSettings ranks;
   std::optional<ParameterServer> server;  ///< absent: the framework has none

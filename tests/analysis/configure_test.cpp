@@ -109,6 +109,18 @@ TEST_CASE("optimisers: states they keep, and passes against SGD with momentum") 
   }
 }
 
+TEST_CASE("BertAdam is a script's own loop over the arrays, whatever the framework's optimisers fuse") {
+  PredictOptions o = options();
+  o.optimizer = "bert-adam";
+  for (const char* stack : {"pytorch-1.4", "pytorch-2.1", "pytorch-ngc-22.06"}) {
+    o.stack = stack;
+    const Stack chosen = configured(o).stack;
+    CHECK(chosen.update == UpdateKind::per_array);
+    CHECK_THAT(chosen.update_passes_sgd_momentum, WithinRel(34.0, 1e-12));
+    CHECK(chosen.update_kernels_per_array == 14);
+  }
+}
+
 TEST_CASE("batch and image as given") {
   PredictOptions o = options();
   o.batch = 7;

@@ -1,0 +1,16 @@
+#pragma once
+#include <span>
+#include <vector>
+
+namespace tbdsim {
+
+/// One choice among several; less is better in each.
+struct Choice {
+  double time = 0, cost = 0, memory = 0;
+};
+
+/// Which choices no other one beats: another beats a choice where it is no worse in anything and better in something.
+/// Equal choices stay or go together. Expects finite numbers.
+[[nodiscard]] std::vector<bool> pareto_front(std::span<const Choice> choices);
+
+}  // namespace tbdsim

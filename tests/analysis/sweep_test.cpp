@@ -1,0 +1,127 @@
+// Points of a sweep share what does not depend on their GPUs, and are what each would be alone; the front of a sweep.
+#include "model/analysis/sweep.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <random>
+
+#include "model/analysis/pareto.hpp"
+#include "model/analysis/sweep_front.hpp"
+#include "model/report/sweep_report.hpp"
+#include "tests/catch.hpp"
+
+using namespace tbdsim;
+
+namespace {
+
+SweepStore swept(Session& session, const StudyGrid& grid, const std::string& name) {
+  const auto path = (std::filesystem::temp_directory_path() / ("tbdsim-" + name + ".db")).string();
+  for (const char* end : {"", "-wal", "-shm"}) std::filesystem::remove(path + end);
+  auto store = SweepStore::open(path, grid_text(grid), true);
+  REQUIRE(store);
+  REQUIRE(sweep(session, grid, {}, *store, [](const SweepProgress&) {}));
+  return std::move(*store);
+}
+
+/// Every row against a prediction that knows of no other.
+void check_alone(Session& session, const StudyGrid& grid, const std::string& name) {
+  std::size_t number = 0, fits = 0;
+  REQUIRE(swept(session, grid, name).each([&](const SweepRow& row) {
+    INFO(row.config);
+    const auto alone = predict(session, options_of(grid.at(number++), grid.set).value());
+    CHECK(row.problem.empty() == alone.has_value());
+    if (!alone) return;
+    double peak = 0.0;
+    for (const GpuMemory& gpu : alone->memory.gpus) peak = std::max(peak, gpu.peak.base());
+    CHECK(row.step_time_s == alone->step_time.value.base());
+    CHECK(row.step_time_high_s == alone->step_time.high.base());
+    CHECK(row.limit == alone->limit.resource);
+    CHECK(row.peak_bytes == peak);
+    CHECK(row.fits == alone->memory.fits);
+    fits += row.fits ? 1 : 0;
+  }));
+  CHECK(number == grid.points());
+  CHECK((fits > 0 && fits < number));  // both cases are among them
+}
+
+}  // namespace
+
+TEST_CASE("rows that share a step are what they are alone, whether they fit or not") {
+  const auto session = open_session({TBDSIM_SOURCE_DIR});
+  // Batches about which ResNet-50 stops fitting 16 GB; one exchange that the stack lacks.
+  check_alone(*session,
+              {{{"gpus", {"1", "2", "8", "16"}},
+                {"hw", {"dgx1"}},
+                {"exchange", {"allreduce", "dataparallel", "p2p"}},
+                {"model", {"resnet50"}},
+                {"batch", {"16", "150", "160", "170", "180", "190", "200"}}},
+               {}},
+              "shared-eager");
+  check_alone(*session,
+              {{{"hw", {"dgx1"}},
+                {"stack", {"mxnet-18.04"}},
+                {"model", {"lenet", "vgg16"}},
+                {"exchange", {"nccl", "p2p"}},
+                {"batch", {"16", "200"}},
+                {"gpus", {"1", "4", "8"}}},
+               {}},
+              "shared-planned");
+  check_alone(
+      *session,
+      {{{"hw", {"dgx1"}}, {"model", {"vgg16"}}, {"batch", {"32", "256"}}, {"gpus", {"1", "8"}}, {"zero", {"0", "3"}}}, {}},
+      "shared-zero");
+}
+
+TEST_CASE("nothing beats a choice of the front, and something of it beats every other") {
+  std::mt19937 random(7);
+  std::vector<Choice> choices;
+  for (int i = 0; i < 300; ++i)  // few values, so that ties and equals occur
+    choices.push_back(
+        {static_cast<double>(random() % 12), static_cast<double>(random() % 12), static_cast<double>(random() % 12)});
+  const auto beats = [](const Choice& a, const Choice& b) {
+    return a.time <= b.time && a.cost <= b.cost && a.memory <= b.memory &&
+           (a.time < b.time || a.cost < b.cost || a.memory < b.memory);
+  };
+  const std::vector<bool> front = pareto_front(choices);
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    bool beaten = false, by_front = false;
+    for (std::size_t k = 0; k < choices.size(); ++k) {
+      beaten |= beats(choices[k], choices[i]);
+      by_front |= front[k] && beats(choices[k], choices[i]);
+    }
+    CHECK(front[i] == !beaten);
+    CHECK(by_front == beaten);
+  }
+  CHECK(pareto_front({}).empty());
+}
+
+TEST_CASE("the front of a sweep compares the same work, fitting and priced alike") {
+  const StudyGrid grid{{{"model", {"a", "b"}}, {"batch", {"1", "2", "3", "4", "5"}}}, {}};
+  const auto path = (std::filesystem::temp_directory_path() / "tbdsim-front.db").string();
+  for (const char* end : {"", "-wal", "-shm"}) std::filesystem::remove(path + end);
+  auto store = SweepStore::open(path, grid_text(grid), true);
+  REQUIRE(store);
+  std::vector<SweepRow> rows;
+  const auto add = [&](const char* model, double throughput, std::optional<double> cost, double memory) -> SweepRow& {
+    SweepRow row;
+    row.position = static_cast<std::int64_t>(rows.size());
+    row.digest = std::to_string(rows.size());
+    row.config = std::string("model=") + model + "\nbatch=" + row.digest + "\n";
+    row.throughput = throughput;
+    row.usd_per_million_samples = cost;
+    row.peak_bytes = memory;
+    rows.push_back(row);
+    return rows.back();
+  };
+  add("a", 100, 5.0, 10);
+  add("a", 100, 6.0, 10);                  // beaten: dearer
+  add("a", 90, 6.0, 9);                    // least memory
+  add("a", 200, 1.0, 1).fits = false;      // cannot run
+  add("a", 300, 1.0, 1).problem = "none";  // has no figures
+  add("a", 10, std::nullopt, 99);          // the only one without a price
+  add("b", 1, 50.0, 50);                   // other work
+  REQUIRE(store->add(rows));
+  CHECK(sweep_front(*store).value() == std::vector<bool>{true, false, true, false, false, true, true});
+  const std::string text = sweep_export(*store, false, true).value();
+  CHECK(std::count(text.begin(), text.end(), '\n') == 5);
+}
