@@ -15,6 +15,7 @@
 #include "calibrate/collect/device_name.hpp"
 #include "calibrate/collect/open_gpu.hpp"
 #include "calibrate/decode/sample_writer.hpp"
+#include "model/input/file_text.hpp"
 
 namespace tbdsim::calibrate {
 namespace {
@@ -44,8 +45,9 @@ Result<std::string> plan_path(const std::string& name, const Catalogue& catalogu
 Result<std::set<std::string>> keys_done(const std::string& path, const std::string& device) {
   std::set<std::string> done;
   if (!std::filesystem::exists(path)) return done;
-  std::ifstream in(path, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(in)), {});
+  auto read = read_file(path);
+  if (!read) return tl::make_unexpected(read.error());
+  std::string text = std::move(*read);
   const std::size_t end = text.rfind('\n');
   text.resize(end == std::string::npos ? 0 : end + 1);
   std::error_code failed;

@@ -15,18 +15,27 @@ namespace {
 
 constexpr const char* kUsage =
     "usage: tbdsim calibrate VERB ...\n"
-    "  fit --samples FILE... [--device NAME | --hw FILE] -o OUT.toml   parameters of one board, usable as --hw OUT.toml\n"
-    "  fit --shared --samples FILE... -o OUT.toml                      what boards share, and all boards\n"
-    "  check --samples FILE... [--hw NAME | FILE]                      how well parameters predict samples\n"
-    "  check --samples FILE... --leave-out board | architecture        the same for boards that no fit has seen\n"
-    "        [--train FILE...] [--draws N] [--draw-size N] [--seed N] [--only WORD] [--format table | json | csv]\n"
-    "  collect [--plan quick | standard | full | FILE] -o FILE.csv     samples from the GPU of this machine\n"
+    "  fit --samples FILE... [--device NAME | --hw FILE] -o OUT.toml\n"
+    "        parameters of one board, usable as --hw OUT.toml\n"
+    "  fit --shared --samples FILE... -o OUT.toml\n"
+    "        what boards share, and all boards\n"
+    "  check --samples FILE... [--hw NAME | FILE]\n"
+    "        how well parameters predict samples\n"
+    "  check --samples FILE... --leave-out board | architecture\n"
+    "        [--train FILE...] [--draws N] [--draw-size N] [--seed N] [--only WORD]\n"
+    "        [--format table | json | csv]\n"
+    "        the same for boards that no fit has seen\n"
+    "  collect [--plan quick | standard | full | FILE] -o FILE.csv\n"
     "        [--gpu N] [--device NAME]\n"
-    "  profile [--skip N] [--iterations K] [-o FILE] -- PROGRAM ...    steady iterations of a training program\n"
-    "  profile [--skip N] [--iterations K] --recording FILE            the same from an earlier recording\n"
-    "        [--device NAME] [--model NAME] [--batch N]                occupancy, arithmetic against the peak, rate\n"
-    "        [--kernels FILE.csv]                                      one row a kernel\n"
-    "  --hardware DIR                                                  the folder that holds hardware/\n";
+    "        samples from the GPU of this machine\n"
+    "  profile [--skip N] [--iterations K] [-o FILE] -- PROGRAM ...\n"
+    "        steady iterations of a training program\n"
+    "  profile [--skip N] [--iterations K] --recording FILE\n"
+    "        [--device NAME] [--model NAME] [--batch N] [--kernels FILE.csv]\n"
+    "        the same from an earlier recording: occupancy, arithmetic against the\n"
+    "        peak, rate; one row a kernel\n"
+    "  --hardware DIR\n"
+    "        the folder that holds hardware/\n";
 
 int finish(const tbdsim::Result<int>& done) {
   if (done) return *done;

@@ -30,6 +30,16 @@ class Parameters {
   std::map<std::tuple<std::string, std::string, std::string>, FamilyParameters> known_;
 };
 
+/// Whether what single calls take was measured on this device's own host.
+bool call_measured(const Device& device, const FitFamily& family, const std::string& precision,
+                   const KernelConstants& constants) {
+  const FamilyParameters* const own = device.calibration.find(family.name, precision);
+  if (own != nullptr && own->call) return true;
+  return std::any_of(constants.boards.begin(), constants.boards.end(), [&](const BoardParameters& board) {
+    return board.device == device.id && board.parameters.family == family.name && board.parameters.call;
+  });
+}
+
 using Key = std::tuple<std::string, std::string_view, std::string, bool>;
 
 /// Residuals of the roofline with three constants, fitted to the rows of one device, family, precision and timing.
@@ -78,8 +88,10 @@ std::vector<AssessedRow> assess(const std::vector<Sample>& samples, const Device
     row.flop = observation->flop;
     row.bytes = observation->bytes;
     row.measured = sample.time;
-    row.predicted = predicted_time(*family, *observation, form, device, p);
-    row.sigma = std::hypot(p.spread, family->computes ? p.compute_sigma : p.bandwidth_sigma);
+    const SamplePrediction prediction = predict_sample(*family, *observation, form, device, p);
+    row.predicted = prediction.time;
+    row.sigma =
+        sample_sigma(*family, prediction, p, sample.call_timing && !call_measured(device, *family, p.precision, constants));
     row.residual = std::log(row.measured / row.predicted);
     row.ideal = std::log(row.measured / ideal_time(*observation, device));
     groups[{sample.device, row.family, row.precision, sample.call_timing}].push_back(rows.size());

@@ -11,9 +11,18 @@ inline constexpr CallTimes kCallTimes{Seconds(30e-6), Seconds(50e-6), Seconds(10
 /// Time of a sample whose kernel takes `kernel`: the kernel's own, or the call's around it.
 [[nodiscard]] Seconds sample_time(const Observation& row, Seconds kernel, const CallTimes& call);
 
-/// Time of one sample on a device with the given parameters: the cost model's, and the host's part where the sample
-/// is a single call.
+/// What the cost model says of a sample: its kernel, and its time with the host's part where it is a single call.
+struct SamplePrediction {
+  Seconds kernel, time;
+};
+[[nodiscard]] SamplePrediction predict_sample(const FitFamily& family, const Observation& row, const FormConstants& form,
+                                              const Device& device, const FamilyParameters& parameters);
 [[nodiscard]] Seconds predicted_time(const FitFamily& family, const Observation& row, const FormConstants& form,
                                      const Device& device, const FamilyParameters& parameters);
+
+/// Standard deviation of ln(measured / predicted): the scatter of single kernels, what all of a board have in common, and the
+/// host's part of a call, which is another host's where `call_borrowed`.
+[[nodiscard]] double sample_sigma(const FitFamily& family, const SamplePrediction& prediction, const FamilyParameters& parameters,
+                                  bool call_borrowed);
 
 }  // namespace tbdsim::calibrate

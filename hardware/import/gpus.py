@@ -21,6 +21,9 @@ BOARD_SHARING = {
     "k80": (0.042, "fitted: 2 to 8 GPUs of one machine, the same for every network and batch: TensorFlow's benchmark page of May 2017, Google Compute Engine (scenarios/published/tensorflow_2017_multi_gpu.csv, rows marked fit)"),
 }
 
+# The sources list a board's power, of which each of its two GPUs has half.
+GPUS_OF_BOARD = {"k80": 2, "m60": 2}
+
 # Memory clocks printed by the TBD analysis page; bandwidth = 2 x clock x bus width, of which the page and the
 # poster print 547.6 and 547.7 (TITAN Xp) and 243 (P4000).
 MEMORY_CLOCK = {"titan-xp": 5705, "p4000": 3802}
@@ -93,7 +96,11 @@ def body(row):
         t.flag("pcie_peer_access", False)
         t.text("pcie_peer_access_source", "assumed: as the RTX 2080 Ti and RTX 4090, for which it is published")
     t.integer("nvlink_links", row["nvlink_links"]).amount("nvlink_bandwidth", row["nvlink_gb_s_per_link_per_dir"], "GB/s")
-    t.amount("power_limit", row["tdp_w"], "W").amount("launch_price", row["launch_price_usd"], "USD")
+    gpus = GPUS_OF_BOARD.get(row["id"], 1)
+    if gpus > 1:
+        notes[0] = notes[0].replace("tdp_w is the whole board", f"power limit: half of the board's {row['tdp_w']} W")
+    t.amount("power_limit", f"{float(row['tdp_w']) / gpus:g}" if row["tdp_w"] else "", "W")
+    t.amount("launch_price", row["launch_price_usd"], "USD")
     t.text("launch_date", row["launch_date"]).text("source", "datasheet: " + row["source"]).text("notes", "; ".join(notes))
     return str(t)
 

@@ -24,6 +24,15 @@ Ranged<Q> with_range(Q value, double spread) {
   return {value, value / factor, value * factor};
 }
 
+/// What the first input holds: an image with its channels, so many words, or numbers of some shape.
+std::string sample_text(const OpGraph& graph) {
+  const Tensor& first = graph.tensors.front();
+  const bool words =
+      first.shape.size() == 1 && !first.consumers.empty() && graph.op(first.consumers.front()).kind == OpKind::embedding;
+  const bool image = first.shape.size() == 3 && graph.input_unit == "image";
+  return fmt::format("{} {}", words ? "length" : image ? "image" : "input", to_text(first.shape));
+}
+
 void identify(const Configuration& configuration, Prediction& p) {
   const System& system = configuration.hardware();
   const Workload& workload = configuration.network_graph();
@@ -34,6 +43,7 @@ void identify(const Configuration& configuration, Prediction& p) {
   p.model = workload.graph.name;
   p.variant = workload.graph.variant;
   p.input_unit = workload.graph.input_unit;
+  p.sample = sample_text(workload.graph);
   p.part_unit = workload.graph.part_unit;
   p.parts_per_sample = workload.graph.parts_per_sample;
   p.stack = configuration.stack.id;
@@ -186,6 +196,8 @@ Result<Prediction> predict(Session& session, const PredictOptions& options, Shar
                     workload.graph.name, system.id));
   p.flop_per_step_per_gpu = times.flop + times.tensor_flop;
   p.peak = kernels->peak();
+  const bool sixteen_bit = configuration.precision != Precision::fp32 && configuration.precision != Precision::tf32;
+  p.products_in_fp32 = sixteen_bit && p.peak == system.device.peak.fp32;
   if (options.detail) {
     describe_step(workload.graph, step, timeline, system.device, kernels->peak(), p);
     tell_live_memory(step, memory, p);

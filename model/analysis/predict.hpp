@@ -121,7 +121,9 @@ struct Prediction {
   std::string hardware_name, hardware_file, hardware_sha256, device, model, variant, stack, stack_file, stack_sha256;
   std::string workload_file, workload_sha256;  ///< of a user's network file
   std::string precision, exchange, optimizer, input, input_unit;
-  std::string network;  ///< between nodes; empty for one node
+  std::string sample;             ///< what one is: "image 3x224x224", "length 128"
+  bool products_in_fp32 = false;  ///< asked for 16 bits, which are only stored: device or libraries have no kernels for them
+  std::string network;            ///< between nodes; empty for one node
   std::vector<std::string> notices;
   std::vector<std::string> set;  ///< changed values of input files, KEY=VALUE
   Seconds start_up;              ///< of one run, outside steady iterations

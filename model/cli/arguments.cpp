@@ -173,7 +173,8 @@ void add_job(CLI::App& verb, PredictOptions& o) {
   add_name(verb, "--stack", "NAME|FILE", "Framework and version, such as mxnet-1.2\n[newest PyTorch that supports the GPU]",
            o.stack);
   add_name(verb, "--exchange", "NAME", "How gradients are exchanged [allreduce]", o.exchange);
-  add_name(verb, "--optimizer", "NAME", "sgd, sgd-momentum, adam, lamb, lars or novograd\n[sgd-momentum for CNNs]", o.optimizer);
+  add_name(verb, "--optimizer", "NAME", "sgd, sgd-momentum, adam, bert-adam, lamb, lars,\nnovograd [sgd-momentum for CNNs]",
+           o.optimizer);
   add_name(verb, "--input", "NAME", "Where samples come from [the stack's]", o.input);
   add_name(verb, "--storage", "NAME",
            "What they are read from: list storage, page-cache,\nhost-memory or gpu-memory [memory, at no cost]", o.storage);

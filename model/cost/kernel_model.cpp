@@ -47,6 +47,10 @@ double sum_of_inputs(const OpGraph& graph, const Op& op) {
   return sum;
 }
 
+double filter_elements(const OpGraph& graph, const Op& op) {
+  return op.parameters.empty() ? 0.0 : static_cast<double>(elements(graph.parameter(op.parameters.front()).shape));
+}
+
 double parameter_elements(const OpGraph& graph, const Op& op) {
   double sum = 0.0;
   for (const ParameterId id : op.parameters) sum += static_cast<double>(elements(graph.parameter(id).shape));
@@ -176,7 +180,18 @@ NodeCost KernelModel::cost(const OpGraph& graph, const StepNode& node, double ba
   const bool split = node.pass == Pass::backward_data || node.pass == Pass::backward_weights;
   result.host_operators = fused_away(graph, op) ? 0.0 : split && has_data_gradient(graph, op) ? 0.5 : 1.0;
   if (stack_.framework == "pytorch") result.host_operators *= eager_weight(op.kind, node.pass);
+  if (node.pass == Pass::backward || node.pass == Pass::backward_weights) keep_gradients(graph, op, result);
   return result;
+}
+
+void KernelModel::keep_gradients(const OpGraph& graph, const Op& op, NodeCost& cost) const {
+  if (stack_.gradient_kernels == 0 || op.parameters.empty()) return;
+  KernelTimeModel kernel =
+      memory_bound_time(stack_.gradient_passes * parameter_elements(graph, op) * weight_, 1.0, memory_rates_);
+  kernel.kernels = stack_.gradient_kernels * static_cast<int>(op.parameters.size());
+  kernel.time += (kernel.kernels - 1) * memory_rates_.launch;
+  append(cost.kernel, kernel);
+  cost.host_operators += kernel.kernels * (stack_.framework == "pytorch" ? eager_weight(OpKind::add, Pass::backward) : 1.0);
 }
 
 NodeCost KernelModel::product_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const {
@@ -244,6 +259,11 @@ NodeCost KernelModel::convolution_cost(const OpGraph& graph, const Op& op, Pass 
   result.tensor_core = tensor_core_;
   if (tensor_core_ && !stack_.channels_last)
     append(result.kernel, memory_bound_time(2.0 * batch * read_elements(graph, op, pass) * element_, 1.0, memory_rates_));
+  if (stack_.turns_filters) {
+    // Read along one order and written along another: one side of every element lies apart (assumed: half the bandwidth).
+    constexpr double kPasses = 2.0, kScattered = 0.5;
+    append(result.kernel, memory_bound_time(kPasses * filter_elements(graph, op) * weight_, kScattered, memory_rates_));
+  }
   if (attributes.bias && stack_.separate_bias && pass != Pass::backward_data) {
     const double passes = pass == Pass::forward ? 2.0 : 1.0;
     const auto outputs = static_cast<double>(elements(graph.output_shape(op)));

@@ -58,6 +58,7 @@ class KernelModel {
   [[nodiscard]] NodeCost attention_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const;
   [[nodiscard]] NodeCost recurrent_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const;
   [[nodiscard]] NodeCost product_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const;
+  void keep_gradients(const OpGraph& graph, const Op& op, NodeCost& cost) const;
 
   Stack stack_;
   std::string architecture_;  ///< of the device

@@ -13,6 +13,7 @@ struct KernelRates {
   Bytes cache{0.0};                ///< last level; none known: nothing is kept
   double resident_threads = 2048;  ///< of one multiprocessor
   double fp32_lanes = 64;          ///< of one multiprocessor
+  Hertz translations{0.0};         ///< of addresses that the buffers do not hold; zero: no limit is known
 };
 
 }  // namespace tbdsim

@@ -20,6 +20,7 @@ TiledGemm tiled_gemm(const GemmShape& shape, const GemmTraffic& traffic, const T
   const double sms = rates.multiprocessors;
   const double per_flop = constants.compute_scale * sms / rates.flops.base();
   const double per_byte = 1.0 / rates.bandwidth.base();
+  const double per_row = traffic.missed_translations > 0.0 ? traffic.missed_translations / rates.translations.base() : 0.0;
   double best = INFINITY;
   TiledGemm result;
   double best_compute = 0.0, best_memory = 0.0;
@@ -33,6 +34,8 @@ TiledGemm tiled_gemm(const GemmShape& shape, const GemmTraffic& traffic, const T
     // Turning an element of B costs the same however many rows then use it.
     const double turning = shape.transposed_b ? constants.transpose_penalty / tile.m : 0.0;
     const double tile_flop = 2.0 * tile.m * tile.n * (1.0 + reuse + turning);
+    const double translation = tiles * (tile.m + tile.n) * per_row;
+    const double fixed = translation * translation * translation;
     const double fixed_bytes = traffic.operands.base() + constants.reread * traffic.rows.base() * (columns - 1.0);
     for (int split = 1; split <= max_split; split *= 2) {
       if (split > 1 && shape.k / split < kMinimumDepth) break;
@@ -40,7 +43,7 @@ TiledGemm tiled_gemm(const GemmShape& shape, const GemmTraffic& traffic, const T
       const double compute = waves * tile_flop * (shape.k / split + constants.prologue_depth) * per_flop;
       const double bytes = fixed_bytes + (split > 1 ? 2.0 * split * traffic.partial.base() : 0.0);
       const double memory = bytes * per_byte;
-      const double cubed = compute * compute * compute + memory * memory * memory;
+      const double cubed = compute * compute * compute + memory * memory * memory + fixed;
       if (cubed < best) {
         best = cubed;
         best_compute = compute;

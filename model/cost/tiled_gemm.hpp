@@ -16,6 +16,7 @@ struct GemmShape {
 /// memory because it no longer fits the cache; a split of k writes and reads `partial` per part.
 struct GemmTraffic {
   Bytes operands, rows, partial;
+  double missed_translations = 0.0;  ///< of each row of A and B that a tile reads, over all of k
 };
 
 /// The tiling with the least time.
@@ -31,7 +32,8 @@ struct TiledGemm {
 ///
 ///   C = ceil(tiles s / SMs) 2 tm tn (k/s + prologue) SMs / F (1 + a (tm + tn)/(tm tn) + [B transposed] at/tm) scale
 ///   M = (operands + reread rows (column tiles - 1) + [s > 1] 2 s partial) / B
-///   t = min over tile, s of (C^3 + M^3)^(1/3)
+///   T = tiles (tm + tn) missed / translations a second
+///   t = min over tile, s of (C^3 + M^3 + T^3)^(1/3)
 ///
 /// Neglects: cache reuse between blocks beyond `reread`, clock changes, tail of unequal blocks.
 /// Worked example: model/cost/README.md, tests/closed_form/gemm_test.cpp.

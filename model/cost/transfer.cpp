@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 
+#include "model/cost/address_translation.hpp"
+
 namespace tbdsim {
 namespace {
 
@@ -254,6 +256,7 @@ KernelRates sustained_rates(const Device& device, FlopPerSecond flops, BytesPerS
   rates.cache = device.l2_capacity.value_or(Bytes(0.0));
   rates.resident_threads = device.max_threads_per_multiprocessor.value_or(kTypicalThreads);
   rates.fp32_lanes = device.fp32_lanes;
+  rates.translations = translation_rate(device.architecture);
   return rates;
 }
 

@@ -48,6 +48,11 @@ bool is_file(const std::string& path) {
   return std::filesystem::is_regular_file(path, ignored);
 }
 
+bool is_folder(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::is_directory(path, ignored);
+}
+
 std::string catalogue_path(const Catalogue& catalogue, const std::string& folder, const std::string& id) {
   return fmt::format("{}/hardware/{}/{}{}", catalogue.root, folder, id, kExtension);
 }

@@ -34,5 +34,6 @@ inline const Shelf kGpus{"gpus", "GPU"}, kSystems{"systems", "system"}, kHosts{"
 /// Name without folder and without .toml.
 [[nodiscard]] std::string stem_of(const std::string& path);
 [[nodiscard]] bool is_file(const std::string& path);
+[[nodiscard]] bool is_folder(const std::string& path);
 
 }  // namespace tbdsim

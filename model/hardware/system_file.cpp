@@ -201,6 +201,9 @@ Result<std::string> user_path(const Catalogue& catalogue, const std::vector<Shel
     nouns += (nouns.empty() ? "" : " or ") + shelf.noun;
   }
   if (!file_meant && is_file(name)) return name;
+  if (!file_meant && is_folder(name))
+    return fail(
+        fmt::format("\"{}\" is a directory; expected the name of a {} or a file such as {}/NAME.toml", name, nouns, name));
   auto miss = resolve_name(wanted, all, nouns);
   if (!miss && file_meant)
     miss.error().front().message = fmt::format("no file \"{}\" here, and {}", name, miss.error().front().message);

@@ -17,11 +17,20 @@ tl::unexpected<Errors> refuse(const std::string& path, std::string message) {
   return tl::make_unexpected(Errors{Error{std::move(message), SourceRef{path, 0, 0}}});
 }
 
+/// A pipe with a name waits for a writer who may never come. One without (a shell's `<(...)`, standard input) has a writer
+/// already and leads to no path.
+bool is_named_pipe(const std::string& path) {
+  std::error_code failed;
+  const std::filesystem::path real = std::filesystem::canonical(path, failed);
+  return !failed && std::filesystem::is_fifo(real, failed);
+}
+
 }  // namespace
 
 Result<std::string> read_file(const std::string& path, std::size_t largest_mebibytes) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) return refuse(path, "expected a file, got a directory");
+  if (is_named_pipe(path)) return refuse(path, "expected a regular file, got a named pipe");
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   if (!file) return refuse(path, fmt::format("cannot open: {}", errno != 0 ? std::strerror(errno) : "unknown reason"));

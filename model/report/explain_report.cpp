@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "model/report/csv.hpp"
+#include "model/report/memory_report_text.hpp"
 #include "model/report/text_table.hpp"
 #include "model/units/format.hpp"
 
@@ -16,6 +17,7 @@ constexpr std::size_t kWidth = 80;
 std::string path_text(const Prediction& p) {
   std::string text = fmt::format("Step of {} on {} x {}: {}, 80 % range {} to {}\n", p.model, p.gpus, p.device,
                                  format(p.step_time.value), format(p.step_time.low), format(p.step_time.high));
+  if (!p.memory.gpus.empty()) text += wrapped("Memory: " + fit_text(p.memory), kWidth, 2) + '\n';
   text += "\nCritical path\n";
   for (const Limit& limit : p.limits) text += "  " + wrapped(limit.text, kWidth - 2, 4) + '\n';
   return text;

@@ -44,13 +44,8 @@ std::string gpu_totals(const MemoryReport& r) {
          table.text();
 }
 
-const GpuMemory& fullest(const MemoryReport& r) {
-  return *std::max_element(r.memory.gpus.begin(), r.memory.gpus.end(),
-                           [](const GpuMemory& a, const GpuMemory& b) { return a.peak < b.peak; });
-}
-
 std::string structure(const MemoryReport& r) {
-  const GpuMemory& gpu = fullest(r);
+  const GpuMemory& gpu = fullest(r.memory);
   TextTable table({{"Part"}, {"size", Align::right}, {"share", Align::right}});
   std::vector<std::size_t> order(kMemoryPartCount);
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -116,12 +111,34 @@ std::string largest(const MemoryReport& r) {
   return "\n" +
          paragraph(fmt::format("Largest batch per GPU: {} ({}, fits with a probability of {}); {} needs {}", l.batch,
                                format(l.peak), percent_text(l.probability), l.batch + 1, format(l.next_peak))) +
-         fmt::format("Fits with a probability of 90 %: {}\n", l.safe_batch > 0 ? std::to_string(l.safe_batch) : "no batch");
+         fmt::format("Fits with a probability of 90 %: {}\n", l.safe_batch > 0 ? std::to_string(l.safe_batch) : "no batch") +
+         paragraph(
+             "Peaks do not grow evenly with the batch: blocks are rounded and split, so that a batch may need up to 3 % less "
+             "than a smaller one. A size so near the capacity may fit where the next one does not.");
 }
 
 std::string number(Bytes bytes) { return fmt::format("{:.0f}", bytes.base()); }
 
 }  // namespace
+
+const GpuMemory& fullest(const MemoryVerdict& memory) {
+  return *std::max_element(memory.gpus.begin(), memory.gpus.end(),
+                           [](const GpuMemory& a, const GpuMemory& b) { return a.peak < b.peak; });
+}
+
+std::string fit_text(const MemoryVerdict& memory) {
+  const GpuMemory& most = fullest(memory);
+  const GpuMemory& least = *std::min_element(memory.gpus.begin(), memory.gpus.end(),
+                                             [](const GpuMemory& a, const GpuMemory& b) { return a.peak < b.peak; });
+  std::string verdict = fmt::format("{} of {} per GPU (80 % range {} to {}): ", format(most.peak), format(memory.capacity),
+                                    format(most.low), format(most.high));
+  verdict += memory.fits ? fmt::format("fits, {} free", format(memory.capacity - most.peak))
+                         : fmt::format("DOES NOT FIT, {} too much", format(most.peak - memory.capacity));
+  if (memory.fits && most.high > memory.capacity) verdict += ", but the upper end of the range does not";
+  if (least.peak < most.peak)
+    verdict += fmt::format("; GPU {} is fullest, GPU {} holds {}", most.gpu, least.gpu, format(least.peak));
+  return verdict;
+}
 
 std::string part_label(MemoryPart part) {
   if (part == MemoryPart::optimizer_state) return "optimiser state";

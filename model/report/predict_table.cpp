@@ -25,8 +25,10 @@ std::string plural(int count, const std::string& noun) { return fmt::format("{} 
 
 std::string title(const Prediction& p) {
   const std::string hardware = p.hardware_name == p.device ? p.device : fmt::format("{} of {}", p.device, p.hardware_name);
-  std::string text = section("Workload", fmt::format("{} ({} definition), batch {} per GPU, {} in all, {}, {}", p.model,
-                                                     p.variant, p.batch_per_gpu, p.global_batch, p.precision, p.optimizer));
+  const std::string precision = p.precision + (p.products_in_fp32 ? " (products in fp32)" : "");
+  std::string text =
+      section("Workload", fmt::format("{} ({} definition), {}, batch {} per GPU, {} in all, {}, {}", p.model, p.variant, p.sample,
+                                      p.batch_per_gpu, p.global_batch, precision, p.optimizer));
   std::string where = fmt::format("{} x {}, {}", p.gpus, hardware, plural(p.nodes, "node"));
   if (!p.network.empty()) where += fmt::format(" on {}", p.network);
   text += section("Hardware", where);
@@ -137,17 +139,7 @@ std::string memory_parts(const MemoryParts& parts) {
 
 std::string memory(const Prediction& p) {
   if (p.memory.gpus.empty()) return "";
-  const auto by_peak = [](const GpuMemory& a, const GpuMemory& b) { return a.peak < b.peak; };
-  const auto [least, most] = std::minmax_element(p.memory.gpus.begin(), p.memory.gpus.end(), by_peak);
-  const Bytes capacity = p.memory.capacity;
-  std::string verdict = fmt::format("{} of {} per GPU (80 % range {} to {}): ", format(most->peak), format(capacity),
-                                    format(most->low), format(most->high));
-  verdict += p.memory.fits ? fmt::format("fits, {} free", format(capacity - most->peak))
-                           : fmt::format("DOES NOT FIT, {} too much", format(most->peak - capacity));
-  if (p.memory.fits && most->high > capacity) verdict += ", but the upper end of the range does not";
-  if (least->peak < most->peak)
-    verdict += fmt::format("; GPU {} is fullest, GPU {} holds {}", most->gpu, least->gpu, format(least->peak));
-  return section("Memory", verdict) + section("", memory_parts(most->parts));
+  return section("Memory", fit_text(p.memory)) + section("", memory_parts(fullest(p.memory).parts));
 }
 
 std::string cost(const Prediction& p) {

@@ -70,6 +70,7 @@ struct Stack {
   bool inplace_activation = true;      ///< activation backward needs only the output
   double batch_norm_forward_passes = 3, batch_norm_backward_passes = 5;  ///< passes over the tensor
   bool separate_bias = true;                                             ///< convolution bias is a kernel of its own
+  bool turns_filters = false;  ///< filters lie channels last, and every pass turns them around for the library (TensorFlow)
   bool channels_last = false;
   bool fuses_linear_bias = false;                                  ///< a linear layer's bias is added by its product
   double dropout_forward_passes = 3, dropout_backward_passes = 3;  ///< over the tensor, by all kernels it is made of
@@ -83,6 +84,8 @@ struct Stack {
   int update_kernels_per_array = 1;
   double update_passes_sgd_momentum = 5;  ///< reads and writes of P floats: w, g, m read; w, m written
   double update_extra_passes = 0;         ///< copies the framework adds (MXNet's key-value store: 2)
+  double gradient_passes = 0;             ///< over each array as its gradient is made: zeros written, gradient added to them
+  int gradient_kernels = 0;               ///< that make these passes, for each array
   // Memory
   MemoryPlan memory_plan = MemoryPlan::caching_allocator;
   Bytes context;                 ///< CUDA context, library handles, before the first tensor

@@ -66,6 +66,7 @@ void read_operators(TomlTable table, Stack& stack) {
   stack.fuses_elementwise = table.boolean_or("fuses_elementwise", false);
   stack.inplace_activation = table.boolean_or("inplace_activation", true);
   stack.channels_last = table.boolean_or("channels_last", false);
+  stack.turns_filters = table.boolean_or("turns_filters", false);
   stack.separate_bias = table.boolean_or("separate_bias", true);
   stack.batch_norm_forward_passes = table.number_or("batch_norm_forward_passes", 3, kPositive);
   stack.batch_norm_backward_passes = table.number_or("batch_norm_backward_passes", 5, kPositive);
@@ -94,6 +95,8 @@ void read_update(TomlTable table, Stack& stack) {
   stack.update_kernels_per_array = static_cast<int>(table.integer("kernels_per_array", 1, 16));
   stack.update_passes_sgd_momentum = table.number("passes_sgd_momentum", kPositive);
   stack.update_extra_passes = table.number_or("extra_passes", 0, kNotNegative);
+  stack.gradient_passes = table.number_or("gradient_passes", 0, kNotNegative);
+  stack.gradient_kernels = stack.gradient_passes > 0 ? static_cast<int>(table.integer("gradient_kernels", 1, 16)) : 0;
   (void)table.text("source");
   table.finish();
 }

@@ -53,9 +53,12 @@ def tensorflow_2017(row):
         return scaling.tensorflow_cluster(row)
     board = BOARDS[row["device"]].split("-")[0]
     site = {"GCE n1-standard-32-k80x8": "gce", "EC2 p2.8xlarge": "ec2", "DGX-1 (P100)": ""}[row["system"]]
-    fields = dict(stack="tensorflow-1.3",
+    fields = dict(stack="tensorflow-1.3", optimizer="sgd",
                   source=f'{row["source"]}; TensorFlow of May 2017, {row["system"]}; {row["notes"]}')
-    single = common(row, table="tensorflow_2017", group=f"tensorflow-2017/{board}", series=site, **fields)
+    # One GPU too fetches the variables that lie on the host, and leaves the update to it.
+    on_host = "parameter_server(cpu)" in row["notes"] or (site == "ec2" and row["model"].startswith("Inception"))
+    single = common(row, table="tensorflow_2017", group=f"tensorflow-2017/{board}", series=site,
+                    exchange="ps" if on_host else "", **fields)
     # A scaling series belongs to one machine, so each machine is a group.
     machine = f"{board}-{site}" if site else board
     if "synthetic" not in row["dataset"]:

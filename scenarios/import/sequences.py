@@ -51,6 +51,11 @@ def for_precision(text, precision):
     return numbers[0] if precision != "amp" else numbers[-1]
 
 
+def optimizer_of(model, precision):
+    # Fine-tuning of BERT without 16 bits runs the examples' own BertAdam.
+    return "bert-adam" if model.endswith("-squad") and precision != "amp" else OPTIMIZERS.get(model, "")
+
+
 def samples_per_second(row, model, value, words):
     if row["metric"].startswith("tokens/s"):
         if model == "gnmt":
@@ -107,7 +112,7 @@ def nvidia(row):
              "transformer-xl-large": 384}.get(model, "")
     # Adding to the accumulated gradient reads two arrays and writes one, as plain SGD does; the optimiser itself runs
     # once in many steps.
-    optimizer = "sgd" if accumulates else "lamb" if model == "bert-large" else OPTIMIZERS.get(model, "")
+    optimizer = "sgd" if accumulates else "lamb" if model == "bert-large" else optimizer_of(model, precision)
     value = samples_per_second(row, model, float(row["value"]), words)
     if model == "transformer-big":
         words, batch = WORDS, batch // WORDS
@@ -131,7 +136,7 @@ def lambda_logs(row):
     value = samples_per_second(row, model, float(row["value"]), words)
     table = "lambda_pytorch"
     return run(row, table, f'lambda-{model.split("@")[0]}-{tag}/{precision}', model, int(row["batch_per_gpu"]), words, tag, value=value,
-               optimizer=OPTIMIZERS.get(model, ""), series=re.sub(r"[^a-z0-9]+", "-", row["system"].lower()), run=row["source"].split("@")[0][-60:])
+               optimizer=optimizer_of(model, precision), series=re.sub(r"[^a-z0-9]+", "-", row["system"].lower()), run=row["source"].split("@")[0][-60:])
 
 
 def sockeye(row):

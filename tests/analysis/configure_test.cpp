@@ -99,8 +99,13 @@ TEST_CASE("optimisers: states they keep, and passes against SGD with momentum") 
   o.optimizer = "sgd-momentum";
   const double momentum = configured(o).stack.update_passes_sgd_momentum;
   // Plain SGD reads weight and gradient and writes the weight; momentum is read and written too; Adam has a second one.
-  for (const Expected& e :
-       {Expected{"sgd", 0, 3}, {"sgd-momentum", 1, 5}, {"adam", 2, 7}, {"lamb", 2, 10}, {"lars", 1, 7}, {"novograd", 1, 6}}) {
+  for (const Expected& e : {Expected{"sgd", 0, 3},
+                            {"sgd-momentum", 1, 5},
+                            {"adam", 2, 7},
+                            {"bert-adam", 2, 8},
+                            {"lamb", 2, 10},
+                            {"lars", 1, 7},
+                            {"novograd", 1, 6}}) {
     INFO(e.name);
     o.optimizer = e.name;
     const Configuration c = configured(o);

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "model/cost/address_translation.hpp"
 #include "model/cost/memory_bound.hpp"
 #include "tests/catch.hpp"
 #include "tests/closed_form/cost_example.hpp"
@@ -44,6 +45,34 @@ TEST_CASE("worked example: matrix product of 1024 x 1024 x 1024 on the invented 
   const TiledGemm one_wave =
       tiled_gemm({1024, 1024, 1024, 1}, {Bytes(3 * matrix), Bytes(matrix), Bytes(matrix)}, largest, kBoard);
   CHECK(documented("(" + microseconds(one_wave.time) + "), but fills only 64"));
+}
+
+TEST_CASE("worked example: rows of 16,384 numbers miss the translation buffers") {
+  const Bytes row(16384 * 4.0), operands(2 * 4096.0 * 16384 * 4);
+  const double missed = missed_translations(row, operands);
+  CHECK_THAT(missed, WithinRel(65536.0 / 32 * (65536.0 / 131072) * (1 - 128e6 / 536870912.0), 1e-12));
+  CHECK(documented(fmt::format("= {:.4f}\n", missed)));
+  KernelRates pascal = kBoard;
+  pascal.translations = translation_rate("Pascal");
+  const double translation = 32.0 * 32 * 256 * missed / 2.6e9;
+  CHECK(documented("= " + microseconds(Seconds(translation))));
+
+  // Joined by the 3-norm with what the same tiling takes without it.
+  const GemmShape linear{4096, 4096, 16384, 1, true};
+  const double before = gemm_time(linear, Bytes(4.0), tiles(), kBoard).time.base() - 5e-6;
+  const double after = gemm_time(linear, Bytes(4.0), tiles(), pascal).time.base() - 5e-6;
+  CHECK_THAT(after, WithinRel(std::cbrt(std::pow(before, 3) + std::pow(translation, 3)), 1e-9));
+
+  // Nothing within the reach, for operands that do not lie along k, for few rows, for other generations.
+  CHECK(missed_translations(row, Bytes(128e6)) == 0.0);
+  CHECK(missed_translations(row, Bytes(129e6)) > 0.0);
+  CHECK(gemm_time({4096, 4096, 16384}, Bytes(4.0), tiles(), pascal).time ==
+        gemm_time({4096, 4096, 16384}, Bytes(4.0), tiles(), kBoard).time);
+  CHECK(gemm_time({127, 65536, 16384, 1, true}, Bytes(4.0), tiles(), pascal).time ==
+        gemm_time({127, 65536, 16384, 1, true}, Bytes(4.0), tiles(), kBoard).time);
+  CHECK(gemm_time({128, 65536, 16384, 1, true}, Bytes(4.0), tiles(), pascal).time >
+        gemm_time({128, 65536, 16384, 1, true}, Bytes(4.0), tiles(), kBoard).time);
+  CHECK(translation_rate("Volta") == Hertz(0.0));
 }
 
 TEST_CASE("worked example: softmax over rows of 8,192 whose cache does not hold them") {

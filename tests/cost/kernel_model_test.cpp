@@ -172,6 +172,33 @@ TEST_CASE("a convolution's bias: two passes over the output forward, one for its
   CHECK(cost(model(), "conv", Pass::forward).kernel.kernels == cost(model(fused), "conv", Pass::forward).kernel.kernels + 1);
 }
 
+TEST_CASE("filters that lie channels last are turned around for every pass") {
+  const Stack turning = changed([](Stack& s) { s.turns_filters = true; });
+  const double filter = 64 * 64 * 3 * 3 * 4;
+  for (const Pass pass : {Pass::forward, Pass::backward_weights}) {
+    const Seconds extra = cost(model(turning), "conv", pass).kernel.time - cost(model(), "conv", pass).kernel.time;
+    CHECK_THAT(extra.base(), WithinRel(5e-6 + 2 * filter / (0.5 * 600e9), 1e-6));
+  }
+  CHECK(cost(model(turning), "fc", Pass::forward).kernel.time == cost(model(), "fc", Pass::forward).kernel.time);
+}
+
+TEST_CASE("gradients that stay: zeros written and the new gradient added, for every array of the operator") {
+  const Stack keeping = changed([](Stack& s) {
+    s.gradient_passes = 4;
+    s.gradient_kernels = 2;
+  });
+  const auto extra = [&](const char* name, Pass pass) {
+    return (cost(model(keeping), name, pass).kernel.time - cost(model(), name, pass).kernel.time).base();
+  };
+  // Filter and bias: two arrays, two kernels each.
+  CHECK_THAT(extra("conv", Pass::backward_weights), WithinRel(4 * 5e-6 + 4 * (64 * 64 * 9 + 64) * 4 / 600e9, 1e-6));
+  CHECK(cost(model(keeping), "conv", Pass::backward_weights).host_operators ==
+        cost(model(), "conv", Pass::backward_weights).host_operators + 4);
+  CHECK(extra("fc", Pass::backward_data) == 0.0);
+  CHECK(extra("relu", Pass::backward) == 0.0);
+  CHECK(extra("conv", Pass::forward) == 0.0);
+}
+
 TEST_CASE("a linear layer's three products and its bias") {
   const KernelRates rates{FlopPerSecond(12.8e12), BytesPerSecond(600e9), Seconds(5e-6), 80};
   const double in = 64 * 28 * 28;

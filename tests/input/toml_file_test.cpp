@@ -1,5 +1,6 @@
 // Opening, hostile files, and what readers get when all is well.
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <chrono>
 #include <filesystem>
@@ -34,6 +35,11 @@ TEST_CASE("files that cannot be read") {
   const auto message = [](const std::string& path) { return to_text(TomlFile::open(path).error()); };
   CHECK(message("no/such.toml") == "no/such.toml: cannot open: No such file or directory\n");
   CHECK(message("/") == "/: expected a file, got a directory\n");
+  const std::string pipe = temporary("toml_file_test.pipe");
+  std::filesystem::remove(pipe);
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  CHECK(message(pipe) == pipe + ": expected a regular file, got a named pipe\n");
+  std::filesystem::remove(pipe);
   const std::string path = temporary("toml_file_test.toml");
   std::ofstream(path) << "";
   CHECK(message(path) == path + ": empty file\n");

@@ -16,6 +16,7 @@ inline Prediction example_prediction() {
   p.optimizer = "sgd-momentum";
   p.input = "synthetic";
   p.input_unit = "image";
+  p.sample = "image 3x224x224";
   p.gpus = 8;
   p.batch_per_gpu = 32;
   p.global_batch = 256;

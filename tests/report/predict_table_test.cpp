@@ -10,8 +10,8 @@ bool contains(const std::string& text, const std::string& part) { return text.fi
 
 TEST_CASE("A prediction for people, word by word") {
   CHECK(predict_table(example_prediction(), {}) ==
-        R"(Workload      resnet50 (torchvision definition), batch 32 per GPU, 256 in all,
-              fp32, sgd-momentum
+        R"(Workload      resnet50 (torchvision definition), image 3x224x224, batch 32 per
+              GPU, 256 in all, fp32, sgd-momentum
 Hardware      8 x v100-sxm2-16gb of dgx1, 1 node
 Stack         pytorch-2.1, synthetic input, allreduce
 
@@ -44,6 +44,14 @@ TEST_CASE("One GPU exchanges nothing, and a device that is its own hardware is n
   CHECK_FALSE(contains(text, "exchange"));
   CHECK_FALSE(contains(text, "allreduce"));
   CHECK(contains(text, "Hardware      1 x v100-sxm2-16gb, 1 node\n"));
+}
+
+TEST_CASE("16 bits that are only stored are said beside the precision") {
+  Prediction p = example_prediction();
+  p.precision = "amp";
+  CHECK(contains(predict_table(p, {}), "256 in all, amp, sgd-momentum\n"));
+  p.products_in_fp32 = true;
+  CHECK(contains(predict_table(p, {}), "256 in all, amp (products in fp32), sgd-momentum\n"));
 }
 
 TEST_CASE("Several nodes name their network") {
