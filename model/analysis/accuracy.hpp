@@ -27,12 +27,12 @@ struct GroupAccuracy {
   std::optional<double> baseline_mean_ape;
   struct EfficiencyPoints {
     int n = 0;
-    double mean = 0, worst = 0, bias = 0;
+    double mean = 0, median = 0, worst = 0, bias = 0;
     double baseline_mean = 0;  ///< of the one constant efficiency that fits the group's points best
     /// The same points with the step on one GPU as measured: what the exchange alone gets wrong.
     struct Anchored {
       int n = 0;
-      double mean = 0, worst = 0, bias = 0;
+      double mean = 0, median = 0, worst = 0, bias = 0;
     };
     std::optional<Anchored> anchored;
   };

@@ -72,6 +72,11 @@ std::optional<EfficiencyPair> efficiency_of(const AssessedRow& row, const Assess
   return pair;
 }
 
+double median_absolute(std::vector<double> values) {
+  for (double& value : values) value = std::abs(value);
+  return quantile(std::move(values), 0.5);
+}
+
 double largest_absolute(const std::vector<double>& values) {
   double largest = 0.0;
   for (const double value : values) largest = std::max(largest, std::abs(value));
@@ -92,10 +97,12 @@ std::optional<GroupAccuracy::EfficiencyPoints> efficiency_points(const Rows& row
   GroupAccuracy::EfficiencyPoints result;
   result.n = static_cast<int>(points.size());
   result.mean = mean_absolute(points);
+  result.median = median_absolute(points);
   result.bias = mean(points);
   result.worst = largest_absolute(points);
   if (!anchored.empty())
-    result.anchored = {static_cast<int>(anchored.size()), mean_absolute(anchored), largest_absolute(anchored), mean(anchored)};
+    result.anchored = {static_cast<int>(anchored.size()), mean_absolute(anchored), median_absolute(anchored),
+                       largest_absolute(anchored), mean(anchored)};
   const double constant = quantile(measured, 0.5);
   for (double& value : measured) value -= constant;
   result.baseline_mean = mean_absolute(std::move(measured));

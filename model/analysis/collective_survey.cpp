@@ -50,6 +50,8 @@ CollectiveRow row_of(const CollectivePlan& plan, const NcclLibrary& library, int
   row.time = {call.time, call.time / factor, call.time * factor};
   row.algorithm = call.algorithm;
   row.protocol = call.protocol;
+  row.least = call.least;
+  row.fastest = call.fastest;
   row.algorithm_bandwidth = message / call.time;
   const double bus = bus_factor(plan.kind, plan.ranks) * row.algorithm_bandwidth.base();
   row.bus_bandwidth = {bus, bus / factor, bus * factor};

@@ -25,6 +25,8 @@ struct CollectiveRow {
   Ranged<double> bus_bandwidth;        ///< B/s; of all-reduce 2(n-1)/n of the algorithm bandwidth
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::none;
   Protocol protocol = Protocol::simple;
+  Seconds least;                        ///< with the fastest way, which the library's own plan may not choose
+  Protocol fastest = Protocol::simple;  ///< of that way
 };
 
 struct CollectiveSurvey {

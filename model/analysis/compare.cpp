@@ -3,20 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "model/analysis/session.hpp"
+#include "model/analysis/speedup.hpp"
 
 namespace tbdsim {
 namespace {
-
-/// Ratio of two rates with its range, their logarithms independent.
-Ranged<double> ratio(const Ranged<double>& a, const Ranged<double>& b) {
-  const double value = a.value / b.value;
-  const auto above = [](const Ranged<double>& r) { return std::log(r.high / r.value); };
-  const auto under = [](const Ranged<double>& r) { return std::log(r.value / r.low); };
-  return {value, value * std::exp(-std::hypot(under(a), above(b))), value * std::exp(std::hypot(above(a), under(b)))};
-}
 
 Candidate candidate(Session& session, const StudyGrid& grid, std::size_t point) {
   Candidate found;
@@ -82,8 +74,9 @@ Result<Comparison> compare(Session& session, const StudyGrid& grid, std::size_t 
     Candidate& other = comparison.candidates[i];
     if (!other.problem.empty()) continue;
     other.base = base_of(comparison, other);
-    const Ranged<double>& against = comparison.candidates[other.base].prediction.throughput;
-    other.speedup = i == other.base ? Ranged<double>{1.0, 1.0, 1.0} : ratio(other.prediction.throughput, against);
+    const Prediction& against = comparison.candidates[other.base].prediction;
+    const double ratio = other.prediction.throughput.value / against.throughput.value;
+    other.speedup = i == other.base ? Ranged<double>{1.0, 1.0, 1.0} : speedup_range(other.prediction, against, ratio);
     other.apart = i == other.base || other.speedup.low > 1.0 || other.speedup.high < 1.0;
   }
   return comparison;

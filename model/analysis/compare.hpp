@@ -29,8 +29,7 @@ struct Comparison {
 /// Samples of different networks are no measure of each other: candidates of another network, or of samples of another
 /// kind, are set against the one of theirs whose other options are the base's; if there is none, against their first.
 /// The user's own network files count as variants of one network.
-/// The errors of two predictions are taken as independent, which makes the range of a speed-up wider than it is for
-/// candidates that share a device or a network. Errors: a point that cannot be read; the base cannot be predicted.
+/// Ranges of speed-ups: speedup.hpp. Errors: a point that cannot be read; the base cannot be predicted.
 [[nodiscard]] Result<Comparison> compare(Session& session, const StudyGrid& grid, std::size_t base);
 
 }  // namespace tbdsim

@@ -10,6 +10,7 @@
 #include "model/analysis/choose_devices.hpp"
 #include "model/analysis/input_stage.hpp"
 #include "model/analysis/set_values.hpp"
+#include "model/hardware/plain_host.hpp"
 #include "model/schedule/exchange/plan_exchange.hpp"
 #include "model/support/find_named.hpp"
 
@@ -47,6 +48,14 @@ Result<Optimizer> choose_optimizer(const std::string& name) {
 
 /// The stack states the passes and kernels of SGD with momentum; other optimisers are counted against it.
 void scale_update(const Optimizer& optimizer, Stack& stack) {
+  // A script's own loop over the arrays, whatever the framework's optimisers fuse.
+  if (stack.framework == "pytorch" && optimizer.name == "bert-adam") {
+    constexpr double kPasses = 10.0;
+    constexpr int kKernels = 4;
+    stack.update = UpdateKind::per_array;
+    stack.update_passes_sgd_momentum = kPasses;
+    stack.update_kernels_per_array = kKernels;
+  }
   const bool unfused = stack.framework == "pytorch" && stack.update == UpdateKind::per_array;
   stack.update_passes_sgd_momentum *= unfused ? optimizer.unfused_passes : optimizer.relative_passes;
   if (unfused)
@@ -230,6 +239,8 @@ Result<Configuration> configure(Session& session, const PredictOptions& options)
     if (gpus > kMostGpus) errors.push_back({fmt::format("{} GPUs: at most {} are modelled", gpus, kMostGpus)});
     configuration.gpus = static_cast<int>(std::min(gpus, kMostGpus));
   }
+  if (std::string notice = plain_host_notice(configuration.hardware(), configuration.devices); !notice.empty())
+    configuration.notices.push_back(std::move(notice));
   const std::string variant = options.stack.empty() ? "torchvision" : configuration.stack.zoo_variant;
   configuration.workload = session.workload(options.model, variant, {options.image, std::nullopt, options.seq_len});
   if (!*configuration.workload)

@@ -157,6 +157,11 @@ Result<Prediction> predict(Session& session, const PredictOptions& options, Shar
   const double spread = step_spread((*configuration.constants)->spread, distance, kernels->tensor_core(), configuration.gpus > 1,
                                     configuration.stack.extra_spread);
   p.step_time = with_range(times.step, spread);
+  const SpreadConstants& constants = (*configuration.constants)->spread;
+  p.spread.row = constants.row;
+  p.spread.exchange = configuration.gpus > 1 ? constants.exchange : 0.0;
+  p.spread.board =
+      std::sqrt(std::max(0.0, spread * spread - p.spread.row * p.spread.row - p.spread.exchange * p.spread.exchange));
   const auto samples = static_cast<double>(p.global_batch);
   p.throughput = {samples / times.step.base(), samples / p.step_time.high.base(), samples / p.step_time.low.base()};
   p.stages = times.stages;

@@ -116,6 +116,12 @@ struct BucketTime {
   Seconds step;
 };
 
+/// Standard deviation of ln(measured step / predicted step), by what it belongs to: to a device under a stack, to one
+/// configuration, to the exchange between GPUs.
+struct StepSpread {
+  double board = 0, row = 0, exchange = 0;
+};
+
 struct Prediction {
   // identity
   std::string hardware_name, hardware_file, hardware_sha256, device, model, variant, stack, stack_file, stack_sha256;
@@ -130,6 +136,7 @@ struct Prediction {
   int gpus = 1, nodes = 1, batch_per_gpu = 1, global_batch = 1;
   // results
   Ranged<Seconds> step_time;
+  StepSpread spread;          ///< behind the ranges of time and throughput
   Ranged<double> throughput;  ///< samples per second over all ranks
   std::string part_unit;      ///< what throughput is also told in: "token", "audio second"; empty: nothing else
   double parts_per_sample = 0;

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "model/analysis/epoch.hpp"
+#include "model/analysis/speedup.hpp"
 
 namespace tbdsim {
 namespace {
@@ -71,7 +72,7 @@ Result<ScaleStudy> scale(Session& session, const ScaleOptions& options) {
     errors.push_back({"no sizes named; use --gpus or --nodes, such as --gpus 1,2,4,8"});
   if (!errors.empty()) return tl::make_unexpected(std::move(errors));
   study.one = std::move(*alone);
-  const Seconds epoch_alone = estimate_epochs(study.one, options.samples, 1).total.value;
+  study.one_epoch = estimate_epochs(study.one, options.samples, 1).total;
   std::optional<int> global_batch;
   if (options.scaling == Scaling::fixed_global_batch) global_batch = study.one.batch_per_gpu;
   study.notices = study.one.notices;
@@ -85,10 +86,10 @@ Result<ScaleStudy> scale(Session& session, const ScaleOptions& options) {
     for (const std::string& notice : p->notices)
       if (std::find(study.notices.begin(), study.notices.end(), notice) == study.notices.end()) study.notices.push_back(notice);
     const std::int64_t growth = options.scaling == Scaling::weak ? p->gpus : 1;
-    ScaleRow row{p->gpus, p->nodes, p->batch_per_gpu, p->step_time, {}, 1, 1, p->stages, p->limit};
-    row.epoch_time = estimate_epochs(*p, growth * options.samples, 1).total.value;
-    row.speedup = static_cast<double>(growth) * (epoch_alone / row.epoch_time);
-    row.efficiency = row.speedup / p->gpus;
+    ScaleRow row{p->gpus, p->nodes, p->batch_per_gpu, p->step_time, {}, {}, 1, p->stages, p->limit};
+    row.epoch_time = estimate_epochs(*p, growth * options.samples, 1).total;
+    row.speedup = speedup_range(*p, study.one, static_cast<double>(growth) * (study.one_epoch.value / row.epoch_time.value));
+    row.efficiency = row.speedup.value / p->gpus;
     study.rows.push_back(std::move(row));
   }
   if (!errors.empty()) return tl::make_unexpected(errors);

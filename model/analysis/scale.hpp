@@ -26,15 +26,16 @@ struct ScaleOptions {
 struct ScaleRow {
   int gpus = 1, nodes = 1, batch_per_gpu = 1;
   Ranged<Seconds> step_time;
-  Seconds epoch_time;     ///< start-up of the run included
-  double speedup = 1;     ///< samples per second of a whole epoch against one GPU
-  double efficiency = 1;  ///< speed-up over GPUs
+  Ranged<Seconds> epoch_time;  ///< start-up of the run included
+  Ranged<double> speedup;      ///< samples per second of a whole epoch against one GPU
+  double efficiency = 1;       ///< speed-up over GPUs
   Stages stages;
   Limit limit;
 };
 
 struct ScaleStudy {
-  Prediction one;  ///< on one GPU, against which everything is held
+  Prediction one;             ///< on one GPU, against which everything is held
+  Ranged<Seconds> one_epoch;  ///< on it
   std::int64_t samples = 0;
   Scaling scaling = Scaling::strong;
   std::vector<ScaleRow> rows;  ///< in the order asked for

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "model/engine/shared_link.hpp"
 #include "model/support/edit_distance.hpp"
 #include "model/support/quote.hpp"
 
@@ -56,51 +55,37 @@ TransferWay way_of(const Topology& topology, const Route& route, const char* via
   return way;
 }
 
-/// The way a copy takes by itself; over the host at the staged rate where the two are no peers.
-std::optional<Route> copy_route(const Topology& topology, VertexId from, VertexId to, CopyRate& rate) {
-  auto route = find_route(topology, from, to, Via::direct);
-  if (!route) route = find_route(topology, from, to, Via::host);
-  if (!route) return std::nullopt;
-  rate.staged = !relation(topology, from, to).peer_access;
-  rate.alone = route->bandwidth;
-  for (const std::int32_t index : route->links) {
-    const LinkBundle& link = topology.links[static_cast<std::size_t>(index)];
-    if (rate.staged && link.staged) rate.alone = std::min(rate.alone, *link.staged);
-  }
-  return route;
-}
-
 // All pairs of more GPUs than stand in one box are not laid out: their copies would be counted in millions.
 constexpr std::size_t kMostCopyingGpus = 16;
 
 /// Copies of every pair of the group, alone and all at once.
-std::vector<std::vector<CopyRate>> copy_rates(const Topology& topology, const std::vector<VertexId>& group) {
-  std::vector<std::vector<CopyRate>> rates(group.size(), std::vector<CopyRate>(group.size()));
+std::vector<std::vector<TransferShare>> copy_rates(const Topology& topology, const std::vector<VertexId>& group) {
+  std::vector<std::vector<TransferShare>> rates(group.size(), std::vector<TransferShare>(group.size()));
   if (group.size() > kMostCopyingGpus) return rates;
-  std::vector<BytesPerSecond> capacities;  // of both directions of each link
-  for (const LinkBundle& link : topology.links) capacities.insert(capacities.end(), 2, link.count * link.achieved);
-  std::vector<std::vector<engine::LinkUse>> uses;
-  std::vector<engine::FlowRoute> flows;
-  std::vector<CopyRate*> targets;
-  for (std::size_t i = 0; i < group.size(); ++i) {
-    for (std::size_t j = 0; j < group.size(); ++j) {
-      const auto route = i == j ? std::nullopt : copy_route(topology, group[i], group[j], rates[i][j]);
-      if (!route) continue;
-      uses.emplace_back();
-      for (std::size_t k = 0; k < route->links.size(); ++k) {
-        const std::int32_t link = route->links[k];
-        const bool forward = topology.links[static_cast<std::size_t>(link)].a == route->vertices[k];
-        uses.back().push_back({engine::LinkId{2 * link + (forward ? 1 : 0)}, 1.0});
-      }
-      targets.push_back(&rates[i][j]);
-    }
+  std::vector<TransferEnds> ends;
+  for (const VertexId a : group) {
+    for (const VertexId b : group)
+      if (a != b) ends.emplace_back(a, b);
   }
-  for (std::size_t f = 0; f < uses.size(); ++f) flows.push_back({uses[f], targets[f]->alone});
-  engine::SharedLinks shared(capacities, flows);
-  for (std::size_t f = 0; f < flows.size(); ++f) shared.start(static_cast<std::int32_t>(f));
-  shared.update();
-  for (std::size_t f = 0; f < flows.size(); ++f) targets[f]->contended = shared.rate(static_cast<std::int32_t>(f));
+  auto share = share_links(topology, ends, Bytes(0.0));
+  auto next = share.begin();
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    for (std::size_t j = 0; j < group.size(); ++j)
+      if (i != j) rates[i][j] = std::move(*next++);
+  }
   return rates;
+}
+
+/// Both ends of a transfer, by name.
+Result<TransferEnds> ends_of(const Topology& topology, const std::string& from, const std::string& to) {
+  const auto a = vertex(topology, from), b = vertex(topology, to);
+  Errors errors;
+  for (const auto* end : {&a, &b}) {
+    if (!*end) errors.insert(errors.end(), end->error().begin(), end->error().end());
+  }
+  if (!errors.empty()) return tl::make_unexpected(errors);
+  if (*a == *b) return fail(fmt::format("--route: {} is both ends", from));
+  return TransferEnds{*a, *b};
 }
 
 }  // namespace
@@ -127,6 +112,7 @@ Result<TopologySurvey> survey(const System& system, const std::vector<int>& devi
   }
   result.copies = copy_rates(topology, *group);
   result.rings = find_rings(topology, *group, default_ring_options(system.device));
+  if (result.rings.bandwidth <= BytesPerSecond(0.0)) result.rings = RingSet{};  // some step has no way
   for (const Ring& ring : result.rings.rings) result.ring_orders.push_back(ring_names(topology, ring));
   result.ring_bandwidth = result.rings.effective_rings * result.rings.bandwidth;
   return result;
@@ -134,22 +120,39 @@ Result<TopologySurvey> survey(const System& system, const std::vector<int>& devi
 
 Result<std::vector<TransferWay>> transfer_ways(const System& system, const std::string& from, const std::string& to,
                                                Bytes bytes) {
-  const auto a = vertex(system.topology, from), b = vertex(system.topology, to);
-  Errors errors;
-  for (const auto* end : {&a, &b}) {
-    if (!*end) errors.insert(errors.end(), end->error().begin(), end->error().end());
-  }
-  if (!errors.empty()) return tl::make_unexpected(errors);
-  if (*a == *b) return fail(fmt::format("--route: {} is both ends", from));
+  const auto ends = ends_of(system.topology, from, to);
+  if (!ends) return tl::make_unexpected(ends.error());
   std::vector<TransferWay> ways;
   for (const auto& [via, word] :
        {std::pair{Via::direct, "direct"}, std::pair{Via::relay, "relay"}, std::pair{Via::host, "host"}}) {
-    const auto route = find_route(system.topology, *a, *b, via);
+    const auto route = find_route(system.topology, ends->first, ends->second, via);
     const bool repeats = route && !ways.empty() && ways.back().vertices == way_of(system.topology, *route, word, bytes).vertices;
     if (route && !repeats) ways.push_back(way_of(system.topology, *route, word, bytes));
   }
   if (ways.empty()) return fail(fmt::format("{}: no way from {} to {}", system.id, from, to));
   return ways;
+}
+
+Result<std::vector<SharedTransfer>> shared_transfers(const System& system, const std::vector<std::string>& names, Bytes bytes) {
+  std::vector<TransferEnds> ends;
+  Errors errors;
+  for (std::size_t i = 0; i + 1 < names.size(); i += 2) {
+    const auto pair = ends_of(system.topology, names[i], names[i + 1]);
+    if (pair)
+      ends.push_back(*pair);
+    else
+      errors.insert(errors.end(), pair.error().begin(), pair.error().end());
+  }
+  if (!errors.empty()) return tl::make_unexpected(errors);
+  std::vector<SharedTransfer> transfers;
+  for (TransferShare& share : share_links(system.topology, ends, bytes)) {
+    const std::size_t i = 2 * transfers.size();
+    if (share.route.links.empty()) return fail(fmt::format("{}: no way from {} to {}", system.id, names[i], names[i + 1]));
+    SharedTransfer transfer{{}, bytes, std::move(share)};
+    for (const VertexId id : transfer.share.route.vertices) transfer.vertices.push_back(name_of(system.topology, id));
+    transfers.push_back(std::move(transfer));
+  }
+  return transfers;
 }
 
 }  // namespace tbdsim

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "model/analysis/transfer_contention.hpp"
 #include "model/hardware/cluster.hpp"
 #include "model/support/result.hpp"
 
@@ -19,11 +20,11 @@ struct TransferWay {
   Seconds time;  ///< latency + bytes / bandwidth, alone on its links
 };
 
-/// What a copy from one GPU to another reaches: directly between peers, else staged in host memory.
-struct CopyRate {
-  BytesPerSecond alone;      ///< 0: no way
-  BytesPerSecond contended;  ///< while every GPU of the group copies to every other, shared max-min fairly
-  bool staged = false;
+/// One of several transfers at the same time.
+struct SharedTransfer {
+  std::vector<std::string> vertices;  ///< both ends included
+  Bytes bytes;
+  TransferShare share;
 };
 
 /// How some GPUs of one node are wired.
@@ -32,11 +33,11 @@ struct TopologySurvey {
   std::vector<std::string> gpus;                              ///< the group, "gpu0"
   std::vector<std::vector<PairRelation>> pairs;               ///< of the group; the diagonal is empty
   std::vector<std::vector<std::vector<std::string>>> relays;  ///< names, pair by pair
-  std::vector<std::vector<CopyRate>> copies;                  ///< pair by pair; the diagonal is empty
+  std::vector<std::vector<TransferShare>> copies;             ///< pair by pair; the diagonal is empty
   int peer_pairs = 0;                                         ///< ordered pairs of the group with peer access
-  RingSet rings;
-  std::vector<std::vector<std::string>> ring_orders;  ///< of `rings`, GPUs by name, relays included
-  BytesPerSecond ring_bandwidth;                      ///< of all rings together, one direction: the bus bandwidth they allow
+  RingSet rings;                                              ///< none where some step has no way
+  std::vector<std::vector<std::string>> ring_orders;          ///< of `rings`, GPUs by name, relays included
+  BytesPerSecond ring_bandwidth;  ///< of all rings together, one direction: the bus bandwidth they allow
 };
 
 /// Surveys the given GPUs of a node. Errors: numbers that the node lacks or that are given twice, no GPU at all.
@@ -46,5 +47,10 @@ struct TopologySurvey {
 /// Errors: unknown vertices, equal ends, no way at all.
 [[nodiscard]] Result<std::vector<TransferWay>> transfer_ways(const System& system, const std::string& from, const std::string& to,
                                                              Bytes bytes);
+
+/// What several transfers get that start together, each from one name to the next: gpu0 to gpu4, gpu1 to gpu5, ...
+/// Errors: as above. Expects an even number of names.
+[[nodiscard]] Result<std::vector<SharedTransfer>> shared_transfers(const System& system, const std::vector<std::string>& names,
+                                                                   Bytes bytes);
 
 }  // namespace tbdsim

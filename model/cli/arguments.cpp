@@ -367,6 +367,7 @@ void describe_show(CLI::App& verb, ShowArguments& a) {
 }
 
 void describe_topology(CLI::App& verb, TopologyArguments& a) {
+  constexpr int kMostVertices = 2 * 64;
   PredictOptions& o = a.asked.options;
   add_name(verb, "--hw", "NAME|FILE", "System, or a GPU in a plain PCIe host", o.hardware);
   add_number(verb, "--gpus", "GPUs of the job [all GPUs of --nodes nodes]", o.gpus);
@@ -374,7 +375,10 @@ void describe_topology(CLI::App& verb, TopologyArguments& a) {
   add(verb, "--devices", "0,3", "These GPUs of every node",
       [&o](const std::string& text) { return set_devices(o.devices, text); });
   add_name(verb, "--network", "NAME", "Network between nodes [the system's]", o.network);
-  verb.add_option("--route", a.route, "The way between two vertices, such as gpu0 gpu5")->option_text("A B")->expected(2);
+  verb.add_option("--route", a.route,
+                  "The way between two vertices, such as gpu0 gpu5; with\nfurther pairs, what each gets at the same time")
+      ->option_text("A B...")
+      ->expected(2, kMostVertices);
   add_name(verb, "--collective", "NAME",
            "all-reduce, reduce-scatter, all-gather, reduce,\nbroadcast or all-to-all: time and bandwidth by --bytes",
            a.asked.collective);

@@ -25,12 +25,16 @@ Result<std::vector<Bytes>> sizes_of(const std::string& text) {
 /// What was found out, as far as it was asked for.
 struct Findings {
   TopologySurvey wiring;
-  std::vector<TransferWay> ways;
+  Transfers transfers;
   std::optional<CollectiveSurvey> collective;
 };
 
-Result<std::vector<TransferWay>> ways_of(const TopologyArguments& arguments, const System& system) {
-  if (arguments.route.empty()) return std::vector<TransferWay>{};
+/// The ways of one transfer, or what several get at the same time.
+Result<Transfers> transfers_of(const TopologyArguments& arguments, const System& system) {
+  const std::vector<std::string>& names = arguments.route;
+  Transfers transfers;
+  if (names.empty()) return transfers;
+  if (names.size() % 2 != 0) return fail(fmt::format("--route: expected pairs of vertices, got {}", names.size()));
   Bytes bytes(0.0);
   if (!arguments.bytes.empty()) {
     const auto sizes = sizes_of(arguments.bytes);
@@ -38,7 +42,16 @@ Result<std::vector<TransferWay>> ways_of(const TopologyArguments& arguments, con
     if (sizes->size() != 1) return fail("--bytes: expected one size along --route");
     bytes = sizes->front();
   }
-  return transfer_ways(system, arguments.route.front(), arguments.route.back(), bytes);
+  if (names.size() > 2) {
+    auto shared = shared_transfers(system, names, bytes);
+    if (!shared) return tl::make_unexpected(shared.error());
+    transfers.together = std::move(*shared);
+    return transfers;
+  }
+  auto ways = transfer_ways(system, names.front(), names.back(), bytes);
+  if (!ways) return tl::make_unexpected(ways.error());
+  transfers.ways = std::move(*ways);
+  return transfers;
 }
 
 Result<Findings> find_out(const TopologyArguments& arguments, Session& session) {
@@ -62,9 +75,9 @@ Result<Findings> find_out(const TopologyArguments& arguments, Session& session) 
   auto wiring = survey(**system, devices->first);
   if (!wiring) return tl::make_unexpected(wiring.error());
   findings.wiring = std::move(*wiring);
-  auto ways = ways_of(arguments, **system);
-  if (!ways) return tl::make_unexpected(ways.error());
-  findings.ways = std::move(*ways);
+  auto transfers = transfers_of(arguments, **system);
+  if (!transfers) return tl::make_unexpected(transfers.error());
+  findings.transfers = std::move(*transfers);
   return findings;
 }
 
@@ -72,13 +85,13 @@ std::string formatted(Format format, const Findings& findings) {
   const CollectiveSurvey* collective = findings.collective ? &*findings.collective : nullptr;
   switch (format) {
     case Format::json:
-      return topology_json(findings.wiring, findings.ways, collective);
+      return topology_json(findings.wiring, findings.transfers, collective);
     case Format::csv:
       return collective != nullptr ? collective_csv(*collective) : topology_csv(findings.wiring);
     case Format::table:
       break;
   }
-  return collective != nullptr ? collective_table(*collective) : topology_table(findings.wiring, findings.ways);
+  return collective != nullptr ? collective_table(*collective) : topology_table(findings.wiring, findings.transfers);
 }
 
 }  // namespace

@@ -363,7 +363,7 @@ NodeCost KernelModel::memory_cost(const OpGraph& graph, const Op& op, Pass pass,
   const KernelRates& rates = rates_of(passes->rows);
   const auto row = static_cast<double>(graph.input_shape(op).back());
   // Sums over many terms run in fp32 under mixed precision, with a cast of what comes in and one of what goes out.
-  const bool cast = casts_ && (passes->rows != RowKernel::none || op.kind == OpKind::softmax_loss);
+  const bool cast = casts_ && passes->rows != RowKernel::none;
   const Bytes element = cast ? kSingle : streamed_;
   const double again = reread_passes(passes->rows, row, element, rates) * out;
   result.kernel = memory_bound_time((moved + again) * element, passes->bandwidth_share, rates);

@@ -36,8 +36,8 @@ std::optional<Passes> memory_passes(const Op& op, const Stack& stack) {
     case OpKind::local_response_norm:
       return Passes{1, 2, 2, 3};
     case OpKind::softmax_loss:
-      // Log-softmax, and a gradient of the picked entries that is dense.
-      return Passes{1, 1, 1, 2};
+      // Log-softmax, whose kernels read long rows again as softmax's do, and a gradient of the picked entries that is dense.
+      return Passes{1, 1, 1, 2, 0, 1.0, RowKernel::softmax};
     case OpKind::embedding:
       // Rows read and written; backward adds them into a table of gradients that was set to zero.
       return Passes{0, 2, 0, 3, 1};

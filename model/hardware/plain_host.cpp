@@ -7,6 +7,7 @@
 #include "model/hardware/hardware_file.hpp"
 #include "model/hardware/link_file.hpp"
 #include "model/hardware/lookup.hpp"
+#include "model/units/format.hpp"
 
 namespace tbdsim {
 namespace {
@@ -91,6 +92,21 @@ void add_plain_pcie(Topology& topology, const std::vector<LinkBundle>& types) {
         topology.links.push_back(wire(type, topology, cpus[i - 1], cpus[i], kCpuLinks));
     }
   }
+}
+
+std::string plain_host_notice(const System& system, const std::vector<int>& devices) {
+  if (system.id != system.device.id || devices.size() <= kGpusPerCpu) return {};
+  const std::vector<VertexId> all = system.topology.gpus();
+  std::vector<VertexId> group;
+  for (const int device : devices) group.push_back(all[static_cast<std::size_t>(device)]);
+  const std::vector<VertexId> below_one(group.begin(), group.begin() + kGpusPerCpu);
+  const BytesPerSecond together = find_rings(system.topology, group).bandwidth,
+                       one = find_rings(system.topology, below_one).bandwidth;
+  if (together >= one) return {};
+  return fmt::format(
+      "{} GPUs of a plain PCIe host stand on several CPUs: a ring through all gets {}, of {} below one CPU {}; a system file can "
+      "state another wiring",
+      group.size(), format(together), kGpusPerCpu, format(one));
 }
 
 Result<System> plain_system(const Catalogue& catalogue, Device device, int gpus) {

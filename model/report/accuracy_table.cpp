@@ -51,27 +51,41 @@ std::string groups_table(const std::vector<GroupAccuracy>& groups, const GroupAc
   return table.text();
 }
 
-std::string efficiency_table(const std::vector<GroupAccuracy>& groups) {
+void add_efficiency(TextTable& table, const GroupAccuracy& group, const std::string& name) {
+  const auto& e = *group.efficiency;
+  const auto points = [](double value) { return fmt::format("{:.1f}", value); };
+  std::vector<std::string> row{name,
+                               std::to_string(e.n),
+                               points(e.mean),
+                               points(e.median),
+                               points(e.worst),
+                               fmt::format("{:+.1f}", e.bias),
+                               points(e.baseline_mean)};
+  for (double GroupAccuracy::EfficiencyPoints::Anchored::*figure :
+       {&GroupAccuracy::EfficiencyPoints::Anchored::mean, &GroupAccuracy::EfficiencyPoints::Anchored::median,
+        &GroupAccuracy::EfficiencyPoints::Anchored::worst})
+    row.push_back(e.anchored ? points((*e.anchored).*figure) : "");
+  table.add(std::move(row));
+}
+
+std::string efficiency_table(const std::vector<GroupAccuracy>& groups, const GroupAccuracy* all) {
   TextTable table({{"group", Align::left, kGroupName},
                    {"n", Align::right},
                    {"mean", Align::right},
+                   {"median", Align::right},
                    {"worst", Align::right},
                    {"bias", Align::right},
                    {"base", Align::right},
-                   {"given one", Align::right},
+                   {"one", Align::right},
+                   {"median", Align::right},
                    {"worst", Align::right}});
   for (const GroupAccuracy& group : groups) {
-    if (!group.efficiency) continue;
-    const auto& e = *group.efficiency;
-    const auto anchored = [&](double value) { return e.anchored ? fmt::format("{:.1f}", value) : std::string(); };
-    const auto given = e.anchored.value_or(GroupAccuracy::EfficiencyPoints::Anchored{});
-    table.add({group.group, std::to_string(e.n), fmt::format("{:.1f}", e.mean), fmt::format("{:.1f}", e.worst),
-               fmt::format("{:+.1f}", e.bias), fmt::format("{:.1f}", e.baseline_mean), anchored(given.mean),
-               anchored(given.worst)});
+    if (group.efficiency) add_efficiency(table, group, group.group);
   }
+  if (all != nullptr && all->efficiency && groups.size() > 1) add_efficiency(table, *all, "all rows");
   return table.empty() ? ""
                        : "\nScaling efficiency, predicted - measured, percentage points; base: mean error\nof one constant "
-                         "efficiency per group; given one: step on one GPU as measured\n" +
+                         "efficiency per group; one: given the step on one GPU, mean\n" +
                              table.text();
 }
 
@@ -96,10 +110,10 @@ std::string accuracy_table(const Accuracy& accuracy, bool rows) {
   if (accuracy.all.n > 0)
     text += fmt::format("mean of groups {}, their bias {}\n", percent_text(accuracy.mean_of_groups),
                         signed_percent_text(accuracy.bias_of_groups));
-  text += efficiency_table(accuracy.groups);
+  text += efficiency_table(accuracy.groups, &accuracy.all);
   if (!accuracy.fitted_groups.empty())
     text += "\nFit rows, which count for nothing\n" + groups_table(accuracy.fitted_groups, nullptr) +
-            efficiency_table(accuracy.fitted_groups);
+            efficiency_table(accuracy.fitted_groups, nullptr);
   return text + skipped_list(accuracy);
 }
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -9,6 +10,14 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr double kMicrosecondsPerSecond = 1e6;
+
+/// End of what is drawn of a step: kernels and exchanges of one GPU.
+Seconds end_of(const Prediction& prediction) {
+  Seconds end(0.0);
+  for (const KernelTime& k : prediction.kernels) end = std::max(end, k.start + k.time);
+  for (const ExchangeTime& e : prediction.exchanges) end = std::max(end, e.start + e.time);
+  return end;
+}
 
 Json whole(Bytes bytes) { return static_cast<std::int64_t>(std::llround(bytes.base())); }
 
@@ -53,6 +62,15 @@ std::string chrome_trace(const Prediction& prediction) {
                       {"dur", exchange.time.base() * kMicrosecondsPerSecond},
                       {"pid", gpu},
                       {"tid", 1}});
+  }
+  if (const Seconds last = end_of(prediction); prediction.gpus > 1 && prediction.step_time.value > last) {
+    events.push_back({{"name", "wait for the slowest GPU"},
+                      {"cat", "exchange"},
+                      {"ph", "X"},
+                      {"ts", last.base() * kMicrosecondsPerSecond},
+                      {"dur", (prediction.step_time.value - last).base() * kMicrosecondsPerSecond},
+                      {"pid", gpu},
+                      {"tid", 0}});
   }
   const Json trace{{"displayTimeUnit", "ms"}, {"traceEvents", events}};
   // Names may come from a user's file; bytes that are no UTF-8 must not end the program.

@@ -222,11 +222,14 @@ Json group(const GroupAccuracy& g) {
             {"baseline_mean_ape", or_null(g.baseline_mean_ape)}};
   if (g.efficiency) {
     const auto& e = *g.efficiency;
-    json["efficiency_points"] = {
-        {"n", e.n}, {"mean", e.mean}, {"worst", e.worst}, {"bias", e.bias}, {"baseline_mean", e.baseline_mean}};
+    json["efficiency_points"] = {{"n", e.n},         {"mean", e.mean}, {"median", e.median},
+                                 {"worst", e.worst}, {"bias", e.bias}, {"baseline_mean", e.baseline_mean}};
     if (e.anchored)
-      json["efficiency_points"]["anchored"] = {
-          {"n", e.anchored->n}, {"mean", e.anchored->mean}, {"worst", e.anchored->worst}, {"bias", e.anchored->bias}};
+      json["efficiency_points"]["anchored"] = {{"n", e.anchored->n},
+                                               {"mean", e.anchored->mean},
+                                               {"median", e.anchored->median},
+                                               {"worst", e.anchored->worst},
+                                               {"bias", e.anchored->bias}};
   }
   return json;
 }
@@ -302,6 +305,15 @@ Json way_json(const TransferWay& way) {
           {"time_s", way.time.base()}};
 }
 
+Json shared_json(const SharedTransfer& transfer) {
+  return {{"vertices", transfer.vertices},
+          {"bytes", whole(transfer.bytes)},
+          {"alone_bytes_per_s", transfer.share.alone.base()},
+          {"together_bytes_per_s", transfer.share.contended.base()},
+          {"staged", transfer.share.staged},
+          {"time_s", transfer.share.time.base()}};
+}
+
 Json row_json(const CollectiveRow& row) {
   return {{"bytes", whole(row.bytes)},
           {"time_s", row.time.value.base()},
@@ -310,7 +322,9 @@ Json row_json(const CollectiveRow& row) {
           {"algorithm_bandwidth", row.algorithm_bandwidth.base()},
           {"bus_bandwidth", row.bus_bandwidth.value},
           {"algorithm", name(row.algorithm)},
-          {"protocol", name(row.protocol)}};
+          {"protocol", name(row.protocol)},
+          {"least_time_s", row.least.base()},
+          {"fastest_protocol", name(row.fastest)}};
 }
 
 /// What a collective adds to the wiring of its node.
@@ -490,7 +504,7 @@ std::string entries_json(const std::string& kind, const std::vector<CatalogueEnt
   return text(json);
 }
 
-std::string topology_json(const TopologySurvey& s, const std::vector<TransferWay>& ways, const CollectiveSurvey* collective) {
+std::string topology_json(const TopologySurvey& s, const Transfers& transfers, const CollectiveSurvey* collective) {
   Json json{
       {"schema", "tbdsim.topology/1"}, {"tool", tool()},         {"hardware", s.system},  {"device", s.device}, {"gpus", s.gpus},
       {"peer_pairs", s.peer_pairs},    {"pairs", Json::array()}, {"rings", s.ring_orders}};
@@ -504,10 +518,8 @@ std::string topology_json(const TopologySurvey& s, const std::vector<TransferWay
                       {"relayed", s.rings.relayed},
                       {"bandwidth_per_ring_bytes_per_s", s.rings.bandwidth.base()},
                       {"bandwidth_bytes_per_s", s.ring_bandwidth.base()}};
-  if (!ways.empty()) {
-    json["ways"] = Json::array();
-    for (const TransferWay& way : ways) json["ways"].push_back(way_json(way));
-  }
+  for (const TransferWay& way : transfers.ways) json["ways"].push_back(way_json(way));
+  for (const SharedTransfer& transfer : transfers.together) json["transfers"].push_back(shared_json(transfer));
   if (collective != nullptr) add_collective(json, *collective);
   return text(json);
 }

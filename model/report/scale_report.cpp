@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 
@@ -26,6 +27,8 @@ constexpr std::array kStages{NamedStage{"forward", &Stages::forward},
                              NamedStage{"exchange_exposed", &Stages::exchange_exposed},
                              NamedStage{"input_exposed", &Stages::input_exposed},
                              NamedStage{"host_exposed", &Stages::host_exposed}};
+
+std::string range_text(const Ranged<Seconds>& r) { return fmt::format("{} - {}", format(r.low), format(r.high)); }
 
 std::string exact(double value) { return fmt::format("{}", value); }
 
@@ -56,7 +59,11 @@ std::string scale_table(const ScaleStudy& study) {
                    {"step", Align::right},
                    {"80 % range", Align::right},
                    {"epoch", Align::right},
+                   {"80 % range", Align::right}});
+  TextTable gains({{"GPUs", Align::right},
+                   {"nodes", Align::right},
                    {"speed-up", Align::right},
+                   {"80 % range", Align::right},
                    {"efficiency", Align::right}});
   TextTable shares({{"GPUs", Align::right},
                     {"nodes", Align::right},
@@ -65,17 +72,25 @@ std::string scale_table(const ScaleStudy& study) {
                     {"input", Align::right},
                     {"host", Align::right},
                     {"limit"}});
+  const bool asked = std::any_of(study.rows.begin(), study.rows.end(), [](const ScaleRow& row) { return row.gpus == 1; });
+  if (!asked)
+    times.add({"1", "1", std::to_string(p.batch_per_gpu), format(p.step_time.value), range_text(p.step_time),
+               format(study.one_epoch.value), range_text(study.one_epoch)});
   for (const ScaleRow& row : study.rows) {
     const Stages& s = row.stages;
     const auto share = [&](Seconds time) { return percent_text(time / row.step_time.value); };
     times.add({std::to_string(row.gpus), std::to_string(row.nodes), std::to_string(row.batch_per_gpu),
-               format(row.step_time.value), fmt::format("{} - {}", format(row.step_time.low), format(row.step_time.high)),
-               format(row.epoch_time), fmt::format("{:.2f}", row.speedup), percent_text(row.efficiency)});
+               format(row.step_time.value), range_text(row.step_time), format(row.epoch_time.value), range_text(row.epoch_time)});
+    if (row.gpus > 1)
+      gains.add({std::to_string(row.gpus), std::to_string(row.nodes), fmt::format("{:.2f}", row.speedup.value),
+                 fmt::format("{:.2f} - {:.2f}", row.speedup.low, row.speedup.high), percent_text(row.efficiency)});
     shares.add({std::to_string(row.gpus), std::to_string(row.nodes), share(s.forward + s.backward + s.weight_update + s.metric),
                 share(s.exchange_exposed), share(s.input_exposed), share(s.host_exposed), row.limit.resource});
   }
-  return text + times.text() + "\nWhat a step is: computing, and waiting for exchange, input and host\n" + shares.text() +
-         "\nEpochs include the start-up of the run.\n";
+  const std::string over_one =
+      gains.empty() ? "" : "\nEpochs against one GPU; the ranges leave out what both sizes get wrong alike\n" + gains.text();
+  return text + times.text() + over_one + "\nWhat a step is: computing, and waiting for exchange, input and host\n" +
+         shares.text() + "\nEpochs include the start-up of the run.\n";
 }
 
 std::string scale_csv(const ScaleStudy& study) {
@@ -83,15 +98,18 @@ std::string scale_csv(const ScaleStudy& study) {
                                   "step_time_s",  "step_time_low_s", "step_time_high_s",
                                   "epoch_time_s", "speedup",         "efficiency"};
   for (const NamedStage& stage : kStages) header.push_back(fmt::format("{}_s", stage.name));
-  header.emplace_back("limit");
+  for (const char* last : {"limit", "epoch_time_low_s", "epoch_time_high_s", "speedup_low", "speedup_high"})
+    header.emplace_back(last);
   std::string text = csv_line(header);
   for (const ScaleRow& row : study.rows) {
     std::vector<std::string> fields{std::to_string(row.gpus), std::to_string(row.nodes), std::to_string(row.batch_per_gpu)};
     for (const double value : {row.step_time.value.base(), row.step_time.low.base(), row.step_time.high.base(),
-                               row.epoch_time.base(), row.speedup, row.efficiency})
+                               row.epoch_time.value.base(), row.speedup.value, row.efficiency})
       fields.push_back(exact(value));
     for (const NamedStage& stage : kStages) fields.push_back(exact((row.stages.*stage.time).base()));
     fields.push_back(row.limit.resource);
+    for (const double value : {row.epoch_time.low.base(), row.epoch_time.high.base(), row.speedup.low, row.speedup.high})
+      fields.push_back(exact(value));
     text += csv_line(fields);
   }
   return text;
@@ -121,8 +139,10 @@ std::string scale_json(const ScaleStudy& study) {
          {"batch_per_gpu", row.batch_per_gpu},
          {"step_time_s",
           {{"value", row.step_time.value.base()}, {"low", row.step_time.low.base()}, {"high", row.step_time.high.base()}}},
-         {"epoch_time_s", row.epoch_time.base()},
-         {"speedup", row.speedup},
+         {"epoch_time_s", row.epoch_time.value.base()},
+         {"epoch_time_range_s", {{"low", row.epoch_time.low.base()}, {"high", row.epoch_time.high.base()}}},
+         {"speedup", row.speedup.value},
+         {"speedup_range", {{"low", row.speedup.low}, {"high", row.speedup.high}}},
          {"efficiency", row.efficiency},
          {"stages_s", stages},
          {"limit", {{"resource", row.limit.resource}, {"share", row.limit.share}}}});

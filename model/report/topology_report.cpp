@@ -77,7 +77,48 @@ std::string rings(const TopologySurvey& s) {
   return set.relayed ? text + "  (in brackets: a relay)\n" : text;
 }
 
-std::string transfers(const std::vector<TransferWay>& ways) {
+/// Copies of pairs in GB/s: each alone, and how slow they get together. Not for GPUs that are all joined alike.
+std::string copies(const TopologySurvey& s) {
+  constexpr std::size_t kMostColumns = 10;
+  const std::size_t n = s.gpus.size();
+  if (n < 2 || n > kMostColumns) return "";
+  std::vector<TextTable::Column> columns{{""}};
+  for (const std::string& gpu : s.gpus) columns.push_back({gpu, Align::right});
+  TextTable table(columns);
+  const TransferShare* slowest = nullptr;
+  for (std::size_t i = 0; i < n; ++i) {
+    std::vector<std::string> row{s.gpus[i]};
+    for (std::size_t j = 0; j < n; ++j) {
+      const TransferShare& copy = s.copies[i][j];
+      const bool way = copy.alone > BytesPerSecond(0.0);
+      row.push_back(i == j ? "X" : way ? fmt::format("{:.1f}{}", copy.alone.base() / 1e9, copy.staged ? "*" : "") : "");
+      if (way && (slowest == nullptr || copy.contended < slowest->contended)) slowest = &copy;
+    }
+    table.add(std::move(row));
+  }
+  if (slowest == nullptr) return "";
+  return "\nCopy from row to column, alone, GB/s (*: through host memory)\n" + table.text() +
+         fmt::format("All of them at once: the slowest gets {}\n", format(slowest->contended));
+}
+
+std::string together(const std::vector<SharedTransfer>& transfers) {
+  if (transfers.empty()) return "";
+  TextTable table({{"from"},
+                   {"to"},
+                   {"alone", Align::right},
+                   {"together", Align::right},
+                   {"share", Align::right},
+                   {"time", Align::right},
+                   {"vertices"}});
+  for (const SharedTransfer& t : transfers)
+    table.add({t.vertices.front(), t.vertices.back(), format(t.share.alone), format(t.share.contended),
+               percent_text(t.share.contended / t.share.alone), format(t.share.time),
+               fmt::format("{}", fmt::join(t.vertices, " "))});
+  return fmt::format("\n{} each, all started together; links shared max-min fairly\n", format(transfers.front().bytes)) +
+         table.text(2);
+}
+
+std::string transfer(const std::vector<TransferWay>& ways) {
   if (ways.empty()) return "";
   TextTable table({{"way"}, {"bandwidth", Align::right}, {"latency", Align::right}, {"time", Align::right}, {"vertices"}});
   for (const TransferWay& way : ways)
@@ -88,14 +129,32 @@ std::string transfers(const std::vector<TransferWay>& ways) {
          table.text(2);
 }
 
+/// Whether another way would have taken visibly less time.
+bool chosen_badly(const CollectiveRow& row) {
+  constexpr double kVisible = 1.02;
+  return row.time.value > kVisible * row.least;
+}
+
+/// The library plans with times of its own, which are not those that its calls take.
+std::string bad_choices(const CollectiveSurvey& c) {
+  const CollectiveRow* worst = nullptr;
+  for (const CollectiveRow& row : c.rows) {
+    if (chosen_badly(row) && (worst == nullptr || row.time.value / row.least > worst->time.value / worst->least)) worst = &row;
+  }
+  if (worst == nullptr) return "";
+  return paragraph(
+      fmt::format("*: as NCCL's own plan chooses, which is not always the fastest: {} with {} would take {} for {:.0f} bytes",
+                  name(c.kind), name(worst->fastest), format(worst->least), worst->bytes.base()));
+}
+
 }  // namespace
 
-std::string topology_table(const TopologySurvey& s, const std::vector<TransferWay>& ways) {
+std::string topology_table(const TopologySurvey& s, const Transfers& transfers) {
   std::string text = fmt::format("{}: {} x {}; {} of {} ordered pairs with peer access\n\n", s.system, s.gpus.size(), s.device,
                                  s.peer_pairs, s.gpus.size() * (s.gpus.size() - 1));
   text += matrix(s);
   text += "(NVn: n links; PIX: one PCIe switch; PHB: one CPU; SYS: across CPUs)\n";
-  return text + relays(s) + rings(s) + transfers(ways);
+  return text + relays(s) + copies(s) + rings(s) + transfer(transfers.ways) + together(transfers.together);
 }
 
 std::string collective_table(const CollectiveSurvey& c) {
@@ -114,9 +173,9 @@ std::string collective_table(const CollectiveSurvey& c) {
     table.add({fmt::format("{:.0f}", row.bytes.base()), format(row.time.value), number_text(row.algorithm_bandwidth.base() / 1e9),
                number_text(row.bus_bandwidth.value / 1e9),
                fmt::format("{} to {}", number_text(row.bus_bandwidth.low / 1e9), number_text(row.bus_bandwidth.high / 1e9)),
-               std::string(name(row.algorithm)), std::string(name(row.protocol))});
+               std::string(name(row.algorithm)), fmt::format("{}{}", name(row.protocol), chosen_badly(row) ? "*" : "")});
   }
-  return text + table.text();
+  return text + table.text() + bad_choices(c);
 }
 
 std::string collective_csv(const CollectiveSurvey& c) {

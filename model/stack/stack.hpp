@@ -95,13 +95,13 @@ struct Stack {
   // Input and run
   Seconds start_up;  ///< of one run, outside steady iterations
   // Exchange
-  std::string nccl;                             ///< "2.1.15"
-  Bytes exchange_bucket;                        ///< gradients are exchanged when so many bytes have gathered
-  bool exchange_overlaps = true;                ///< buckets leave while backward still runs
-  Bytes exchange_first_bucket;                  ///< of a step, where it differs; 0: it does not
-  bool exchange_amp_16_bit = false;             ///< under amp gradients are those of a 16-bit copy of the weights
-  Seconds exchange_cycle;                       ///< how often the library looks for gradients (Horovod); 0: it is told
-  Seconds exchange_per_array;                   ///< besides the call, for every array
+  std::string nccl;                  ///< "2.1.15"
+  Bytes exchange_bucket;             ///< gradients are exchanged when so many bytes have gathered; 0: each array by itself
+  bool exchange_overlaps = true;     ///< buckets leave while backward still runs
+  Bytes exchange_first_bucket;       ///< of a step, where it differs; 0: it does not
+  bool exchange_amp_16_bit = false;  ///< under amp gradients are those of a 16-bit copy of the weights
+  Seconds exchange_cycle;            ///< how often the library looks for gradients (Horovod); 0: it is told
+  std::string exchange_launch;       ///< how calls are started, as hardware/nccl.toml names it; empty: not known
   std::optional<double> exchange_overlap_cost;  ///< time that a second of exchange adds to kernels beside it; absent: by SMs
   RankSettings ranks;
   std::optional<ParameterServer> server;  ///< absent: the framework has none

@@ -123,7 +123,7 @@ void read_exchange(TomlTable table, Stack& stack) {
   stack.exchange_first_bucket = table.quantity_if<Bytes>("first_bucket").value_or(Bytes(0.0));
   stack.exchange_amp_16_bit = table.boolean_or("amp_16_bit", false);
   stack.exchange_cycle = table.quantity_if<Seconds>("cycle").value_or(Seconds(0.0));
-  stack.exchange_per_array = table.quantity_if<Seconds>("per_array").value_or(Seconds(0.0));
+  if (table.has("launch")) stack.exchange_launch = table.text("launch");
   if (table.has("overlap_cost")) stack.exchange_overlap_cost = table.number("overlap_cost", kNotNegative);
   (void)table.text("source");
   table.finish();

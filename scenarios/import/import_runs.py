@@ -163,7 +163,11 @@ def jcjohnson(row):
 
 def nvidia_examples(row):
     result = scaling.nvidia_resnet50(row)
-    return sequences.nvidia(row) if isinstance(result, LeftOut) and "not ResNet-50" in result.reason else result
+    if not isinstance(result, LeftOut) or "not ResNet-50" not in result.reason:
+        return result
+    single, several = sequences.nvidia(row), scaling.nvidia_bert(row)
+    both = [run for run in (single, several) if isinstance(run, Run)]
+    return both or single
 
 
 SOURCES = (("runs/mxnet_official.csv", mxnet), ("seeds/papers_numbers.csv", echo),

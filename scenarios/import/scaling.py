@@ -3,6 +3,7 @@
 Every series keeps its 1-GPU row, so that scaling efficiency can be read off.
 """
 
+import sequences
 from names import BOARDS
 from tables import LeftOut, common
 
@@ -40,10 +41,6 @@ def cscs(row):
                   source=f'{row["source"]}; {row["framework"]}; {row["system"]}; {row["notes"]}')
 
 
-# One box of the Lambda logs sets TensorFlow-with-XLA's cost per exchanged array.
-LAMBDA_FIT_BOX = "Gold_6230-GeForce_RTX_2080_Ti_XLA_trt_TF1_15"
-
-
 def lambda_xla(row):
     if "synthetic" not in row["dataset"]:
         return REAL_INPUT
@@ -63,7 +60,6 @@ def lambda_xla(row):
     return common(row, table="lambda_xla_multi_gpu", group=f'lambda-xla{"-ps" if server else ""}/{box}', hw=hw,
                   stack=f"tensorflow-{version}-xla", precision=precision,
                   exchange=("ps" if server else "allreduce") if several else "",
-                  use="fit" if row["system"] == LAMBDA_FIT_BOX else "validation",
                   source=f'{row["source"].split(":")[0]}; tf_cnn_benchmarks, {row["notes"].split(";")[0]}; '
                          f'{row["source"].split("/")[2]}@{row["source"].rsplit("@", 1)[1]}')
 
@@ -107,3 +103,16 @@ def nvidia_resnet50(row):
                   exchange="allreduce" if int(row["n_gpus"]) > 1 else "",
                   run=row["source"].rsplit("@", 1)[1], source=f'{row["source"].rsplit("@", 1)[0]}; batch as recommended')
 
+
+def nvidia_bert(row):
+    """BERT-large pre-training by phase. Newer tables state the batch of an update, whose micro-batches differ by GPU count."""
+    if row["model"] != "BERT Pre-training" or not row["framework"].startswith("PyTorch") or not row["batch_per_gpu"].isdigit():
+        return LeftOut("not BERT-large by micro-batch")
+    hw = NVIDIA_SYSTEMS.get(row["system"], {}).get(row["device"])
+    if hw is None or row["n_nodes"] not in ("", "1") or not row["seq_len"]:
+        return LeftOut("machine or length not stated, or several nodes without a 1-GPU row")
+    precision = sequences.PRECISIONS[row["precision"]]
+    return common(row, table="nvidia_bert_multi_gpu", group=f"nvidia-bert-large/{hw}", hw=hw, model="bert-large",
+                  stack=sequences.stack_of(sequences.tag_of(row), "bert-large", precision), precision=precision,
+                  seq_len=int(row["seq_len"]), optimizer="lamb", exchange="allreduce" if int(row["n_gpus"]) > 1 else "",
+                  run=row["source"].rsplit("@", 1)[1], source=row["source"].rsplit("@", 1)[0])

@@ -46,20 +46,24 @@ TEST_CASE("strong scaling: epochs with start-up, against one GPU even where it i
   const Seconds alone = estimate_epochs(s.one, 256'000, 1).total.value;
   for (const ScaleRow& row : s.rows) {
     const double steps = 256'000.0 / (32 * row.gpus);
-    CHECK_THAT(row.epoch_time.base(), WithinRel((s.one.start_up + steps * row.step_time.value).base(), 1e-12));
-    CHECK_THAT(row.speedup, WithinRel(alone / row.epoch_time, 1e-12));
-    CHECK_THAT(row.efficiency, WithinRel(row.speedup / row.gpus, 1e-12));
+    CHECK_THAT(row.epoch_time.value.base(), WithinRel((s.one.start_up + steps * row.step_time.value).base(), 1e-12));
+    CHECK_THAT(row.speedup.value, WithinRel(alone / row.epoch_time.value, 1e-12));
+    CHECK(row.epoch_time.low < row.epoch_time.value);
+    CHECK(row.epoch_time.value < row.epoch_time.high);
+    CHECK(row.speedup.low <= row.speedup.value);
+    CHECK(row.speedup.high <= row.gpus);
+    CHECK_THAT(row.efficiency, WithinRel(row.speedup.value / row.gpus, 1e-12));
     CHECK(row.efficiency < 1.0);
   }
-  CHECK(study(options({1})).rows.front().speedup == 1.0);
+  CHECK(study(options({1})).rows.front().speedup.value == 1.0);
 }
 
 TEST_CASE("weak scaling: the data set grows, so start-up weighs less and the speed-up is larger") {
   const ScaleStudy strong = study(options({2, 4, 8})), weak = study(options({2, 4, 8}, Scaling::weak));
   for (std::size_t i = 0; i < 3; ++i) {
     CHECK(weak.rows[i].step_time.value == strong.rows[i].step_time.value);
-    CHECK(weak.rows[i].speedup > strong.rows[i].speedup);
-    CHECK(weak.rows[i].speedup <= weak.rows[i].gpus);
+    CHECK(weak.rows[i].speedup.value > strong.rows[i].speedup.value);
+    CHECK(weak.rows[i].speedup.value <= weak.rows[i].gpus);
   }
 }
 

@@ -13,7 +13,7 @@ TEST_CASE("copies on a DGX-1: linked pairs keep their links, the others share th
     for (std::size_t j = 0; j < 8; ++j) {
       if (i == j) continue;
       INFO(i << " to " << j);
-      const CopyRate& copy = s.copies[i][j];
+      const TransferShare& copy = s.copies[i][j];
       if (s.pairs[i][j].nvlinks > 0) {
         CHECK_FALSE(copy.staged);
         CHECK_THAT(copy.alone.base(), WithinRel(s.pairs[i][j].nvlinks * 23.94e9, 1e-9));

@@ -308,11 +308,13 @@ TEST_CASE("16-bit numbers that are handled one at a time cost elementwise kernel
 }
 
 TEST_CASE("mixed precision runs the loss in fp32 between casts") {
-  // 10 classes: fp32 in and out, then 6 B an element for each cast.
+  // 10 classes: fp32 in and out at softmax's share of bandwidth (assumed where a board has no samples of it), then 6 B an
+  // element for each cast.
+  constexpr double kShare = 0.8;
   const NodeCost half = cost(model(stack(), Precision::fp16), "loss", Pass::forward);
   const NodeCost mixed = cost(model(stack(), Precision::amp), "loss", Pass::forward);
-  CHECK_THAT(half.kernel.time.base(), WithinRel(5e-6 + 2 * 320 * 2 / 600e9, 1e-12));
-  CHECK_THAT(mixed.kernel.time.base(), WithinRel(2 * 5e-6 + (2 * 320 * 4 + 2 * 320 * 6) / 600e9, 1e-12));
+  CHECK_THAT(half.kernel.time.base(), WithinRel(5e-6 + 2 * 320 * 2 / (kShare * 600e9), 1e-12));
+  CHECK_THAT(mixed.kernel.time.base(), WithinRel(2 * 5e-6 + (2 * 320 * 4 / kShare + 2 * 320 * 6) / 600e9, 1e-12));
 }
 
 TEST_CASE("the two gradients of one layer are one operator of the host") {

@@ -91,6 +91,10 @@ TEST_CASE("a framework composes dropout and softmax gradients of several kernels
   CHECK(softmax.backward_inputs + softmax.backward_output == 6.0);
 }
 
+TEST_CASE("the loss begins with a softmax: over a large vocabulary its rows are read again") {
+  CHECK(memory_passes(op_of(OpKind::softmax_loss), Stack()).value().rows == RowKernel::softmax);
+}
+
 TEST_CASE("softmax rows: in registers up to 1,024 elements, then read again unless the cache holds them") {
   KernelRates board{FlopPerSecond(1e13), BytesPerSecond(6e11), Seconds(5e-6), 80};
   board.cache = Bytes(6e6);

@@ -94,10 +94,10 @@ TEST_CASE("the local store adds and updates in host memory, unless an array is t
     const LoweredStep step = lowered(graph, hostless_stack(), style, kernels);
     return step_times(step, engine::simulate(step.graph));
   };
-  // 4 MB: up 0.5 ms, 8 MB added 2 ms, updated 2 ms, down 0.5 ms.
+  // 4 MB: up 0.5 ms, the second GPU's added to the first's 1 ms, updated 2 ms, down 0.5 ms.
   const StepTimes store = times(1'000'000), workers = times(999'999);
-  CHECK_THAT(store.stages.exchange_exposed.base(), WithinRel(5e-3, 1e-9));
+  CHECK_THAT(store.stages.exchange_exposed.base(), WithinRel(4e-3, 1e-9));
   CHECK(store.stages.weight_update == Seconds(0.0));
-  CHECK_THAT(workers.stages.exchange_exposed.base(), WithinRel(3e-3, 1e-9));
+  CHECK_THAT(workers.stages.exchange_exposed.base(), WithinRel(2e-3, 1e-9));
   CHECK_THAT(workers.stages.weight_update.base(), WithinRel(kernels.update_cost(1e6).kernel.time.base(), 1e-6));
 }

@@ -147,7 +147,8 @@ TEST_CASE("buckets leave when full: exactly at their size, not before") {
   CHECK(buckets(kLayerBytes + 1) == 2);  // one does not, two do; the rest leaves at the end
   CHECK(buckets(2 * kLayerBytes) == 2);
   CHECK(buckets(2 * kLayerBytes + 1) == 1);
-  CHECK(buckets(0, false) == 1);
+  CHECK(buckets(1, false) == 1);
+  CHECK(buckets(0, false) == 3);  // no bucket: every array by itself
 }
 
 TEST_CASE("a bucket starts with its last gradient; updates wait for the last bucket") {
@@ -191,7 +192,7 @@ TEST_CASE("overlap never hurts while calls have no latency of their own") {
 TEST_CASE("named anomaly: with a latency per call, small overlapping buckets may lose to one at the end") {
   const auto makespan = [](bool overlaps) {
     return engine::simulate(
-               lowered(stack(HostCoupling::queued, Seconds(1e-9), Bytes(0.0), overlaps), link(1e12, Seconds(10e-3))).graph)
+               lowered(stack(HostCoupling::queued, Seconds(1e-9), Bytes(1.0), overlaps), link(1e12, Seconds(10e-3))).graph)
         .makespan;
   };
   CHECK(makespan(true) > makespan(false));

@@ -82,6 +82,14 @@ CollectiveCall collective_call(const CollectivePlan& plan, Bytes message) {
   const Seconds bytes = moving(plan, *best, message);
   call.time = best->start + bytes;
   if (bytes > Seconds(0.0)) call.rate = message / bytes;
+  call.least = call.time;
+  call.fastest = call.protocol;
+  for (const CollectiveMethod& method : plan.methods) {
+    const Seconds time = method.start + moving(plan, method, message);
+    if (time >= call.least) continue;
+    call.least = time;
+    call.fastest = method.protocol;
+  }
   return call;
 }
 

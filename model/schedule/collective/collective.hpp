@@ -88,6 +88,8 @@ struct CollectiveCall {
   BytesPerSecond rate;
   std::span<const LinkWeight> weights;  ///< of the plan, which must outlive the call
   Seconds time;                         ///< alone on its links
+  Seconds least;                        ///< of all methods; below `time` where the library's own plan chose badly
+  Protocol fastest = Protocol::simple;  ///< of that
 };
 
 /// Finds how `group` runs a collective: the rings that NCCL's search finds on the links, joined over the network where

@@ -17,7 +17,7 @@ void BucketedAllReduce::prepare(StepBuilder& builder) {
 void BucketedAllReduce::begin_iteration(StepBuilder& /*builder*/) {
   last_.clear();
   gathered_ = Bytes(0.0);
-  arrays_ = 0;
+  arrays_.clear();
   sent_ = 0;
   clock_ = opened_ = busy_until_ = Seconds(0.0);
 }
@@ -40,8 +40,9 @@ void BucketedAllReduce::after(StepBuilder& builder, std::size_t node, std::span<
   if (pass == Pass::forward || pass == Pass::update) return;
   clock_ += stretch(builder, node, 0) * builder.step().costs[node].kernel.time;
   for (const ParameterId id : builder.gradients(node)) {
-    if (arrays_++ == 0) opened_ = clock_;
-    gathered_ += builder.gradient_bytes(id);
+    if (arrays_.empty()) opened_ = clock_;
+    arrays_.push_back(builder.gradient_bytes(id));
+    gathered_ += arrays_.back();
   }
   if (gathered_ == Bytes(0.0)) return;
   const bool last = builder.ends_backward(node);
@@ -58,13 +59,19 @@ bool BucketedAllReduce::full() const {
 void BucketedAllReduce::send(StepBuilder& builder, std::span<const TaskId> gradients, bool last) {
   const StepTask task{Work::exchange, -1, 0, 0, sent_++};
   // After backward has ended no kernel's end tells of the next look: it is half a cycle away on average.
-  const Seconds wait = arrays_ * policy_.per_array + (last ? 0.5 : 0.0) * policy_.cycle;
-  if (wait > Seconds(0.0)) last_ = {builder.add_task(task, stream_, wait, gradients)};
-  last_ = {lane_.call(builder, task, stream_, gathered_, wait > Seconds(0.0) ? std::span<const TaskId>(last_) : gradients)};
-  busy_until_ = std::max(busy_until_, clock_) + wait + collective_call(lane_.plan(), gathered_).time;
+  const Seconds wait = (last ? 0.5 : 0.0) * policy_.cycle;
+  busy_until_ = std::max(busy_until_, clock_) + wait;
+  std::vector<TaskId> after(gradients.begin(), gradients.end());
+  if (wait > Seconds(0.0)) after = {builder.add_task(task, stream_, wait, after)};
+  if (policy_.bucket > Bytes(0.0)) arrays_.assign(1, gathered_);
+  for (const Bytes array : arrays_) {
+    after = {lane_.call(builder, task, stream_, array, after)};
+    busy_until_ += collective_call(lane_.plan(), array).time;
+  }
+  last_ = after;
   builder.count_exchanged(gathered_);
   gathered_ = Bytes(0.0);
-  arrays_ = 0;
+  arrays_.clear();
 }
 
 BucketPolicy bucket_policy(const Stack& stack, const CollectivePlan& plan, int multiprocessors) {
@@ -73,15 +80,14 @@ BucketPolicy bucket_policy(const Stack& stack, const CollectivePlan& plan, int m
   policy.first_bucket = stack.exchange_first_bucket;
   policy.overlaps = stack.exchange_overlaps;
   policy.cycle = stack.exchange_cycle;
-  policy.per_array = stack.exchange_per_array;
   const double blocks = multiprocessors > 0 ? std::min(1.0, static_cast<double>(plan.channels) / multiprocessors) : 0.0;
   policy.overlap_cost = stack.exchange_overlap_cost.value_or(blocks);
   return policy;
 }
 
 Result<PlannedExchange> plan_bucketed_all_reduce(const ExchangeSetting& setting) {
-  auto plan = plan_collective(setting.system, {setting.devices, setting.nodes, setting.network}, CollectiveKind::all_reduce,
-                              setting.nccl);
+  auto plan = plan_collective(setting.system, {setting.devices, setting.nodes, setting.network, setting.stack.exchange_launch},
+                              CollectiveKind::all_reduce, setting.nccl);
   if (!plan) return tl::make_unexpected(plan.error());
   std::string description = plan->description;
   const BucketPolicy policy = bucket_policy(setting.stack, *plan, setting.system.device.multiprocessors);

@@ -10,11 +10,10 @@ namespace tbdsim {
 
 /// When a bucket of gradients leaves, and what that costs besides its call.
 struct BucketPolicy {
-  Bytes bucket;             ///< DDP: 25 MiB; Horovod's fusion buffer: 64 MiB
+  Bytes bucket;             ///< DDP: 25 MiB; Horovod's fusion buffer: 64 MiB; 0: every array is a call of its own
   Bytes first_bucket;       ///< of an iteration, so that the first call starts early (DDP: 1 MiB); 0: as any other
-  bool overlaps = true;     ///< false: one call when backward has ended
+  bool overlaps = true;     ///< false: they leave when backward has ended
   Seconds cycle;            ///< Horovod looks for gradients so often: a bucket leaves at the next look; 0: at once
-  Seconds per_array;        ///< time on the exchange stream for every array of a bucket
   double overlap_cost = 0;  ///< seconds by which a second of exchange slows the kernels beside it
 };
 
@@ -48,7 +47,7 @@ class BucketedAllReduce final : public ExchangeStyle {
   engine::StreamId stream_;
   std::vector<engine::TaskId> last_;  // at most one: the bucket sent last
   Bytes gathered_;
-  int arrays_ = 0;
+  std::vector<Bytes> arrays_;  // gathered
   std::int32_t sent_ = 0;
   // Kernel time since backward began: now, when the open bucket's first gradient came, when the last call ends.
   Seconds clock_, opened_, busy_until_;

@@ -84,10 +84,11 @@ void ParameterServerExchange::exchange(StepBuilder& builder, ParameterId id, Tas
 /// Push, sum and update of one piece.
 TaskId ParameterServerExchange::serve(StepBuilder& builder, ParameterId id, Bytes piece, TaskId gathered) {
   const ParameterServer& c = plan_.constants;
-  const double summands = c.reduces_on_device ? 1.0 : plan_.gpus;
-  // Each server adds its share, piece/nodes, of all nodes' gradients.
-  const Seconds updating = workers_update_ ? Seconds(0.0) : (piece / plan_.nodes) / c.update;
-  const Seconds serving = (summands * piece) / c.sum + updating;
+  const double gradients = plan_.nodes * (c.reduces_on_device ? 1.0 : plan_.gpus);
+  // A server's share of a piece; the first gradient that comes is taken as it is and the others are added to it.
+  const Bytes share = piece / plan_.nodes;
+  const Seconds updating = workers_update_ ? Seconds(0.0) : share / c.update;
+  const Seconds serving = ((gradients - 1.0) * share) / c.sum + updating;
   TaskId at = gathered;
   if (plan_.nodes > 1) at = add(builder, Leg::push, id, send_, piece, wire_, at);
   return add(builder, Leg::serve, id, serve_, c.message + serving, at);

@@ -27,6 +27,7 @@ struct ServerPlan {
 /// forward). A piece is an array, or a slice of one. Every array is spread over all servers, so a node sends
 /// (nodes-1)/nodes of each piece; as all nodes are alike, what one sends is also what it receives, and one node stands
 /// for all. Pushes and replies share the node's port.
+/// The first gradient of an array is taken as it is, the others are added to it (MXNet src/kvstore/kvstore_dist_server.h).
 /// The next forward pass of a layer waits for the layer's own arrays only. A framework that pulls at the step fetches
 /// nothing before everything is updated, and its forward pass waits for all of it.
 /// MXNet's `local` store is the server of one machine in the workers' own process: copies to the host, sum and update there,

@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""Table of negative controls in scenarios/README.md.   Usage: controls.py --write|--check TBDSIM
+
+Assesses scenarios/seeds/dgx1_controls.toml, whose claims are named "mechanism: what it does"; --check fails where one of them does
+not hold or where the table lists others.
+"""
+import json
+import os
+import subprocess
+import sys
+
+ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+README = os.path.join(ROOT, "scenarios", "README.md")
+BEGIN, END = "<!-- generated: controls -->\n", "<!-- end -->"
+
+
+def table(program):
+    done = subprocess.run([program, "validate", "scenarios/seeds/dgx1_controls.toml", "--format", "json"], cwd=ROOT, capture_output=True,
+                          text=True, env=dict(os.environ, TBDSIM_CATALOGUE=ROOT))
+    if done.returncode != 0:
+        sys.exit(f"a mechanism's claims do not hold: {done.stderr}")
+    lines = ["| mechanism | figure | value | against | set by it |", "|---|---|---|---|---|"]
+    for claim in json.loads(done.stdout)["claims"]:
+        mechanism, figure = claim["id"].split(": ", 1)
+        lines.append(f"| {mechanism} | {figure} | {claim['left']:.2f} | {claim['right']:.2f} | {'yes' if claim['use'] == 'fit' else 'no'} |")
+    return "\n".join(lines) + "\n"
+
+
+def figures(text):
+    """Mechanisms and figures of the table; their values move a little with every kernel's time."""
+    start = text.index(BEGIN)
+    return [line.split("|")[1:3] for line in text[start:text.index(END, start)].splitlines()[3:]]
+
+
+def main():
+    if len(sys.argv) != 3 or sys.argv[1] not in ("--write", "--check"):
+        sys.exit(__doc__)
+    with open(README, encoding="utf-8") as file:
+        text = file.read()
+    start = text.index(BEGIN) + len(BEGIN)
+    end = text.index(END, start)
+    fresh = text[:start] + table(sys.argv[2]) + text[end:]
+    if sys.argv[1] == "--write":
+        with open(README, "w", encoding="utf-8") as file:
+            file.write(fresh)
+    elif figures(fresh) != figures(text):
+        sys.exit("scenarios/README.md is stale: run .ci/controls.py --write TBDSIM")
+
+
+if __name__ == "__main__":
+    main()

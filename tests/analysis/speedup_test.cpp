@@ -1,0 +1,44 @@
+// Ranges of ratios of two predictions: what both get wrong alike cancels.
+#include "model/analysis/speedup.hpp"
+
+#include <cmath>
+
+#include "model/cost/uncertainty.hpp"
+#include "tests/catch.hpp"
+
+using namespace tbdsim;
+using Catch::Matchers::WithinRel;
+
+namespace {
+
+Prediction on(int gpus) {
+  Prediction p;
+  p.device = "a";
+  p.stack = "s";
+  p.model = "m";
+  p.gpus = gpus;
+  p.spread = {0.08, 0.07, gpus > 1 ? 0.06 : 0.0};
+  return p;
+}
+
+double half_width(const Ranged<double>& range) { return std::log(range.value / range.low) / kCentral80; }
+
+}  // namespace
+
+TEST_CASE("the same kernels on more GPUs: only the exchange is uncertain, and nothing beats linear") {
+  const Ranged<double> two = speedup_range(on(2), on(1), 1.9);
+  CHECK_THAT(half_width(two), WithinRel(0.06, 1e-9));
+  CHECK(two.high == 2.0);
+  CHECK(speedup_range(on(2), on(1), 2.1).high == 2.1);  // as where servers do the updates
+  CHECK(speedup_range(on(2), on(1), 1.2).high < 2.0);
+}
+
+TEST_CASE("another batch shares the board, another device nothing") {
+  Prediction batch = on(2), device = on(2);
+  batch.batch_per_gpu = 64;
+  device.device = "b";
+  CHECK_THAT(half_width(speedup_range(batch, on(1), 1.9)), WithinRel(std::sqrt(0.06 * 0.06 + 2 * 0.07 * 0.07), 1e-9));
+  CHECK_THAT(half_width(speedup_range(device, on(1), 1.9)),
+             WithinRel(std::sqrt(0.06 * 0.06 + 2 * 0.07 * 0.07 + 2 * 0.08 * 0.08), 1e-9));
+  CHECK(speedup_range(device, on(1), 1.9).high > 2.0);
+}
