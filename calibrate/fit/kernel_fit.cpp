@@ -23,13 +23,13 @@ constexpr double kComputePrior = 0.85, kTensorPrior = 0.7;
 constexpr std::size_t kPerBoard = 6;  // share of peak, share of bandwidth, launch; of single calls overhead, floor, growth
 constexpr double kCallSigma = 1.0;    // hosts differ by factors
 
-/// Whether a sample may serve a fit: device times where a board's chip has them; call times, which include the host's
-/// launch and here cover one pass only, for chips that have nothing else.
+/// Whether a sample may serve a fit: device times where a board has them, else call times. Call times of convolutions cover
+/// one pass only: they serve chips that have nothing else.
 class TimingChoice {
  public:
   TimingChoice(const std::vector<Sample>& samples, const DeviceMap& devices, std::string_view family,
                const std::string& precision)
-      : devices_(devices), precision_(precision) {
+      : devices_(devices), by_chip_(family == "conv"), precision_(precision) {
     for (const Sample& sample : samples) {
       if (sample.family == family && sample.precision == precision && !sample.call_timing)
         device_timed_.insert(chip(sample.device));
@@ -41,13 +41,15 @@ class TimingChoice {
   [[nodiscard]] bool call_timed(const std::string& device) const { return device_timed_.count(chip(device)) == 0; }
 
  private:
-  using Chip = std::tuple<std::string, int, int>;
+  using Chip = std::tuple<std::string, int, int>;  // or the board's id alone
   [[nodiscard]] Chip chip(const std::string& id) const {
+    if (!by_chip_) return {id, 0, 0};
     const Device& device = devices_.at(id);
     return {device.architecture, device.multiprocessors, device.fp32_lanes};
   }
 
   const DeviceMap& devices_;
+  bool by_chip_;
   std::string precision_;
   std::set<Chip> device_timed_;
 };
