@@ -52,6 +52,12 @@ def problems_of(program, question):
                 value = leaf(json.loads(run(program, command + " --format json")), path)
                 if not low <= value <= high:
                     found.append(f"{path} is {value}, not {low} to {high}")
+            if "more" in question:
+                path, other, *against = question["more"]
+                first = leaf(json.loads(run(program, command + " --format json")), path)
+                second = leaf(json.loads(run(program, (against[0] if against else command) + " --format json")), other)
+                if not first > second:
+                    found.append(f"{path} is {first}, not more than {second}, {other}" + "".join(f" of {a}" for a in against))
         except (AssertionError, KeyError, IndexError, ValueError) as error:
             found.append(str(error) or repr(error))
     if not question.get("shows") and "not_yet" not in question:
@@ -76,6 +82,9 @@ def questions_table(questions, sources):
         if "within" in question:
             path, low, high = question["within"]
             checked = f"`{path}` {low:g} to {high:g}" + (", published" if question.get("published") else "")
+        elif "more" in question:
+            path, other, *against = question["more"]
+            checked = f"`{path}` above " + (f"that of `tbdsim {cell(against[0])}`" if against else f"`{other}`")
         elif question.get("published"):
             checked = "published figures"
         lines.append(f"| {question['row']} | {question['asks']} | {', '.join(question['from'])} | {answer} | {checked} |")

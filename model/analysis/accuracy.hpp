@@ -10,6 +10,7 @@ namespace tbdsim {
 /// Prediction against one measured run. `error` = predicted / measured - 1 of the row's own metric.
 struct RowAccuracy {
   std::string id, group, metric, unit;
+  std::string table;  ///< name of the file that the row is from, without its ending
   bool fit = false;
   std::string skipped;  ///< reason; empty: predicted
   double predicted = 0, low = 0, high = 0, measured = 0, error = 0;
@@ -38,10 +39,18 @@ struct GroupAccuracy {
   std::optional<EfficiencyPoints> efficiency;  ///< of series with a 1-GPU row
 };
 
+/// All rows of one published table that are about one subject, whatever the device.
+struct TableAccuracy {
+  std::string subject;    ///< "one GPU, fp32", "one GPU, other precisions", "several GPUs", "memory", "collectives"
+  int groups = 0;         ///< of table and device
+  GroupAccuracy figures;  ///< named after the table; of a subject as a whole: after nothing
+};
+
 struct Accuracy {
   std::vector<RowAccuracy> rows;             ///< table order
   std::vector<GroupAccuracy> groups;         ///< validation rows only, in order of first appearance
   std::vector<GroupAccuracy> fitted_groups;  ///< fit rows, apart
+  std::vector<TableAccuracy> tables;         ///< by subject: all of it, then its tables; validation rows only
   GroupAccuracy all;                         ///< every validation row
   double mean_of_groups = 0;                 ///< mean of the groups' mean_ape
   double bias_of_groups = 0;

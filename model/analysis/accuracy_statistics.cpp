@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <numeric>
+#include <set>
+#include <string_view>
 #include <utility>
 
 namespace tbdsim {
@@ -136,6 +139,42 @@ GroupAccuracy figures(std::string name, const Rows& rows, const SingleRows& sing
   return result;
 }
 
+std::string_view subject_of(const AssessedRow& row) {
+  if (row.row.metric == "bus_bandwidth") return "collectives";
+  if (row.kind == MetricKind::size) return "memory";
+  if (row.gpus > 1) return "several GPUs";
+  return row.fp32 ? "one GPU, fp32" : "one GPU, other precisions";
+}
+
+TableAccuracy table_figures(std::string_view subject, std::string name, const Rows& rows, const SingleRows& single) {
+  std::set<std::string_view> groups;
+  for (const AssessedRow* row : rows) groups.insert(row->row.group);
+  return {std::string(subject), static_cast<int>(groups.size()), figures(std::move(name), rows, single)};
+}
+
+/// Figures by subject and table, in order of first appearance. Rows that could not be predicted are in no table.
+std::vector<TableAccuracy> tables_of(const Rows& validation, const SingleRows& single) {
+  std::vector<TableAccuracy> tables;
+  for (const std::string_view subject : {"one GPU, fp32", "one GPU, other precisions", "several GPUs", "memory", "collectives"}) {
+    Rows all;
+    std::vector<std::string> names;
+    for (const AssessedRow* row : validation) {
+      if (!predicted(*row) || subject_of(*row) != subject) continue;
+      all.push_back(row);
+      if (std::find(names.begin(), names.end(), row->row.table) == names.end()) names.push_back(row->row.table);
+    }
+    if (all.empty()) continue;
+    tables.push_back(table_figures(subject, "", all, single));
+    for (const std::string& name : names) {
+      Rows members;
+      std::copy_if(all.begin(), all.end(), std::back_inserter(members),
+                   [&](const AssessedRow* row) { return row->row.table == name; });
+      tables.push_back(table_figures(subject, name, members, single));
+    }
+  }
+  return tables;
+}
+
 void fill_mean_of_groups(Accuracy& accuracy) {
   std::vector<double> errors, biases;
   for (const GroupAccuracy& group : accuracy.groups) {
@@ -206,6 +245,7 @@ Accuracy summarize(std::vector<AssessedRow> rows) {
     const RowAccuracy& first = rows[group.front()].row;
     (first.fit ? accuracy.fitted_groups : accuracy.groups).push_back(figures(first.group, members, single));
   }
+  accuracy.tables = tables_of(validation, single);
   accuracy.all = figures("all", validation, single);
   fill_mean_of_groups(accuracy);
   for (AssessedRow& row : rows) accuracy.rows.push_back(std::move(row.row));

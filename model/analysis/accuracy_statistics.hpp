@@ -18,6 +18,7 @@ struct AssessedRow {
   std::string series;    ///< rows that differ only in GPUs, machine and exchange; empty: in no series
   std::string hardware;  ///< as the row says; of several 1-GPU rows of a series, the same machine's is taken
   int gpus = 1;
+  bool fp32 = true;
   std::optional<double> anchored;  ///< `predicted` with one GPU's step as measured; see anchored_efficiency.hpp
 };
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <cstddef>
+#include <filesystem>
 #include <utility>
 
 namespace tbdsim {
@@ -85,6 +86,7 @@ AssessedRow assess_row(const Predictor& predictor, const CollectivePredictor& co
   RowAccuracy& row = result.row;
   row.id = run.id;
   row.group = run.group;
+  row.table = std::filesystem::path(run.where.file).stem().string();
   row.metric = run.metric;
   row.unit = run.unit;
   row.fit = run.fit;
@@ -107,6 +109,7 @@ AssessedRow assess_row(const Predictor& predictor, const CollectivePredictor& co
   result.kind = metric->kind;
   result.peak_fraction = peak_fraction(*metric, run, *prediction);
   result.gpus = prediction->gpus;
+  result.fp32 = prediction->precision == "fp32";
   result.hardware = run.options.hardware;
   const bool scales = run.metric == "throughput" || run.metric == "step_time_s";
   if (scales) result.series = series_of(run);

@@ -13,7 +13,7 @@
 #include "model/hardware/plain_host.hpp"
 #include "model/memory/footprint.hpp"
 #include "model/schedule/exchange/plan_exchange.hpp"
-#include "model/support/edit_distance.hpp"
+#include "model/support/find_named.hpp"
 
 namespace tbdsim {
 namespace {
@@ -44,12 +44,7 @@ std::string suggestion(const std::string& word, const std::vector<std::string>& 
 
 Result<Optimizer> choose_optimizer(const std::string& name) {
   if (name.empty()) return kOptimizers[1];
-  std::vector<std::string> names;
-  for (const Optimizer& optimizer : kOptimizers) {
-    if (fold_name(optimizer.name) == fold_name(name)) return optimizer;
-    names.push_back(optimizer.name);
-  }
-  return fail(fmt::format("unknown optimizer \"{}\"{}", name, suggestion(name, names)));
+  return find_named(kOptimizers, "optimizer", name);
 }
 
 /// The stack states the passes and kernels of SGD with momentum; other optimisers are counted against it.

@@ -1,8 +1,6 @@
 #include "model/analysis/what_if.hpp"
 
-#include <fmt/format.h>
-
-#include "model/support/edit_distance.hpp"
+#include "model/support/find_named.hpp"
 
 namespace tbdsim {
 
@@ -51,16 +49,6 @@ const std::vector<WhatIf>& what_ifs() {
   return kWhatIfs;
 }
 
-Result<WhatIf> find_what_if(const std::string& name) {
-  std::vector<std::string> names;
-  for (const WhatIf& what_if : what_ifs()) {
-    if (fold_name(what_if.name) == fold_name(name)) return what_if;
-    names.push_back(what_if.name);
-  }
-  const auto near = nearest(name, names);
-  return fail(
-      fmt::format("unknown what-if \"{}\"{}", name,
-                  near ? fmt::format(", did you mean \"{}\"?", *near) : fmt::format("; there are {}", fmt::join(names, ", "))));
-}
+Result<WhatIf> find_what_if(const std::string& name) { return find_named(what_ifs(), "what-if", name); }
 
 }  // namespace tbdsim

@@ -333,8 +333,9 @@ void describe_network(CLI::App& verb, NetworkArguments& a) {
 }
 
 void describe_validate(CLI::App& verb, ValidateArguments& a) {
-  verb.add_option("FILE", a.files, "Measured-run tables (CSV), scenarios (TOML)")->option_text("...");
+  verb.add_option("FILE", a.files, "Measured-run tables (CSV), scenarios (TOML), folders")->option_text("...");
   verb.add_flag("--rows", a.rows, "Also the error of every row (table format)");
+  verb.add_flag("--summary", a.summary, "One line a published table, not one a device");
   add(verb, "--max-mean-ape", "SHARE", "Fail (exit code 1) above this mean error, such as 8%",
       [&a](const std::string& text) { return set_share(a.max_mean_ape, text); });
   add_format(verb, a.format);

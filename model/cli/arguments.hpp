@@ -39,6 +39,7 @@ struct ValidateArguments {
   std::vector<std::string> files;
   Format format = Format::table;
   bool rows = false;
+  bool summary = false;
   std::optional<double> max_mean_ape;  ///< a share: 0.08 is 8 %
 };
 

@@ -1,10 +1,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <set>
+#include <tuple>
 
 #include "model/cli/command.hpp"
 #include "model/cli/leaf_source.hpp"
 #include "model/cli/output.hpp"
+#include "model/input/toml_reader.hpp"
 #include "model/report/accuracy_table.hpp"
 #include "model/report/claims_report.hpp"
 #include "model/report/csv.hpp"
@@ -15,6 +19,36 @@ namespace {
 
 bool is_scenario(const std::string& path) { return path.size() > 5 && path.compare(path.size() - 5, 5, ".toml") == 0; }
 
+/// Tables and scenarios in a folder and below, in the order of their names; other TOML files are passed over.
+std::vector<std::string> files_of(const std::string& folder) {
+  std::vector<std::string> files;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder, ignored)) {
+    const std::string path = entry.path().string();
+    if (entry.path().extension() == ".csv") files.push_back(path);
+    if (!is_scenario(path)) continue;
+    auto file = TomlFile::open(path);
+    if (!file || file->root().has("study")) files.push_back(path);
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+Result<std::vector<std::string>> expanded(const std::vector<std::string>& paths) {
+  std::vector<std::string> files;
+  for (const std::string& path : paths) {
+    std::error_code ignored;
+    if (!std::filesystem::is_directory(path, ignored)) {
+      files.push_back(path);
+      continue;
+    }
+    const std::vector<std::string> inside = files_of(path);
+    if (inside.empty()) return fail(fmt::format("{}: no measured-run table and no scenario in this folder", path));
+    files.insert(files.end(), inside.begin(), inside.end());
+  }
+  return files;
+}
+
 /// What the files hold: rows to predict and claims to evaluate.
 struct Checks {
   std::vector<MeasuredRun> runs;
@@ -24,8 +58,11 @@ struct Checks {
 Result<Checks> read_checks(const std::vector<std::string>& paths) {
   Checks checks;
   Errors errors;
+  // A table may be named by itself and by a scenario, and counts once.
+  std::set<std::tuple<std::string, std::string, std::string>> known;
   const auto add = [&](std::vector<MeasuredRun>& runs) {
-    checks.runs.insert(checks.runs.end(), std::make_move_iterator(runs.begin()), std::make_move_iterator(runs.end()));
+    for (MeasuredRun& run : runs)
+      if (known.emplace(run.group, run.id, run.metric).second) checks.runs.push_back(std::move(run));
   };
   for (const std::string& path : paths) {
     if (is_scenario(path)) {
@@ -58,6 +95,10 @@ std::string formatted(const ValidateArguments& arguments, const Accuracy& accura
     case Format::table:
       break;
   }
+  if (arguments.summary) {
+    const auto held = std::count_if(claims.begin(), claims.end(), [](const AssessedClaim& c) { return c.outcome.holds; });
+    return accuracy_summary(accuracy) + (claims.empty() ? "" : fmt::format("{} of {} claims hold\n", held, claims.size()));
+  }
   return (rows ? accuracy_table(accuracy, arguments.rows) : "") + (rows && !claims.empty() ? "\n" : "") +
          (claims.empty() ? "" : claims_table(claims));
 }
@@ -77,7 +118,9 @@ std::string failure(const ValidateArguments& arguments, const Accuracy& accuracy
 }  // namespace
 
 int run(const ValidateArguments& arguments, const Catalogue& catalogue) {
-  const auto checks = read_checks(arguments.files);
+  const auto files = expanded(arguments.files);
+  if (!files) return report(files.error());
+  const auto checks = read_checks(*files);
   if (!checks) return report(checks.error());
   const auto session = open_session(catalogue);
   const Accuracy accuracy = assess(*session, checks->runs);

@@ -4,7 +4,7 @@
 
 #include "model/hardware/hardware_file.hpp"
 #include "model/hardware/lookup.hpp"
-#include "model/support/edit_distance.hpp"
+#include "model/support/find_named.hpp"
 
 namespace tbdsim {
 namespace {
@@ -49,15 +49,7 @@ Result<std::vector<InputSource>> load_inputs(const Catalogue& catalogue) {
 Result<InputSource> load_input(const Catalogue& catalogue, const std::string& name) {
   const auto inputs = load_inputs(catalogue);
   if (!inputs) return tl::make_unexpected(inputs.error());
-  std::vector<std::string> names{"synthetic"};
-  for (const InputSource& input : *inputs) {
-    if (fold_name(input.name) == fold_name(name)) return input;
-    names.push_back(input.name);
-  }
-  const auto near = nearest(name, names);
-  return fail(
-      fmt::format("unknown input \"{}\"{}", name,
-                  near ? fmt::format(", did you mean \"{}\"?", *near) : fmt::format("; there are {}", fmt::join(names, ", "))));
+  return find_named(*inputs, "input", name, {"synthetic"});
 }
 
 }  // namespace tbdsim

@@ -28,6 +28,16 @@ std::optional<std::int64_t> whole(std::string_view text) {
   return value;
 }
 
+/// Why an item is refused whose digits alone are right; empty: for another reason.
+std::string_view beyond_range(std::string_view item) {
+  std::int64_t value = 0;
+  const std::size_t dots = item.find("..");
+  for (const std::size_t begin : {std::size_t{0}, dots == std::string_view::npos ? std::size_t{0} : dots + 2})
+    if (std::from_chars(item.data() + begin, item.data() + item.size(), value).ec == std::errc::result_out_of_range)
+      return " (a number beyond 64 bits)";
+  return "";
+}
+
 std::optional<std::int64_t> whole_bytes(std::string_view text) {
   if (const auto plain = whole(text)) return plain;
   const auto size = parse<Bytes>(text);
@@ -51,7 +61,7 @@ Result<std::vector<std::int64_t>> parse_list(std::string_view option, std::strin
     const std::size_t dots = item.find("..");
     if (dots == std::string_view::npos) {
       const auto value = kind.read(item);
-      if (!value) return refuse(item, "");
+      if (!value) return refuse(item, beyond_range(item));
       values.push_back(*value);
       continue;
     }
@@ -59,7 +69,7 @@ Result<std::vector<std::int64_t>> parse_list(std::string_view option, std::strin
     const std::size_t star = std::min(rest.find('*'), rest.size());
     const auto first = kind.read(item.substr(0, dots)), last = kind.read(rest.substr(0, star));
     const auto factor = star < rest.size() ? whole(rest.substr(star + 1)) : std::optional(kind.factor);
-    if (!first || !last || !factor) return refuse(item, "");
+    if (!first || !last || !factor) return refuse(item, beyond_range(item));
     if (*last < *first) return refuse(item, " (it runs down)");
     if (star < rest.size() && *factor < 2) return refuse(item, " (a factor is at least 2)");
     if (*factor > 1 && *first < 1) return refuse(item, " (0 never grows by a factor)");

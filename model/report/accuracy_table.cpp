@@ -117,4 +117,27 @@ std::string accuracy_table(const Accuracy& accuracy, bool rows) {
   return text + skipped_list(accuracy);
 }
 
+std::string accuracy_summary(const Accuracy& accuracy) {
+  TextTable table({{"", Align::left, kGroupName},
+                   {"groups", Align::right},
+                   {"n", Align::right},
+                   {"mean", Align::right},
+                   {"median", Align::right},
+                   {"bias", Align::right},
+                   {"in", Align::right},
+                   {"base", Align::right}});
+  for (const TableAccuracy& t : accuracy.tables) {
+    const GroupAccuracy& f = t.figures;
+    const std::string name = f.group.empty() ? t.subject : "  " + f.group;
+    table.add({name, std::to_string(t.groups), std::to_string(f.n), percent_text(f.mean_ape), percent_text(f.median_ape),
+               signed_percent_text(f.bias), percent_text(f.coverage),
+               f.baseline_mean_ape && f.n > t.groups ? percent_text(*f.baseline_mean_ape) : ""});
+  }
+  if (table.empty()) return "";
+  return "Validation: error of the time, or of bytes; groups: of table and device; in:\nmeasurements within the 80 % range; "
+         "base: "
+         "mean error of one constant utilisation\nper group\n" +
+         table.text();
+}
+
 }  // namespace tbdsim

@@ -1,5 +1,13 @@
 #include "model/report/html.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "model/analysis/pareto.hpp"
+
 namespace tbdsim {
 namespace {
 
@@ -20,6 +28,53 @@ std::string in_script(const std::string& json) {
   return safe;
 }
 
+/// Texts of the timeline, each once; a kernel names its own by their numbers.
+class Words {
+ public:
+  std::size_t number(const std::string& word) {
+    const auto [at, fresh] = numbers_.emplace(word, words_.size());
+    if (fresh) words_.push_back(word);
+    return at->second;
+  }
+  /// Names may come from a user's file; bytes that are no UTF-8 must not end the program.
+  [[nodiscard]] std::string text() const { return words_.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace); }
+
+ private:
+  std::map<std::string, std::size_t> numbers_;
+  nlohmann::json words_ = nlohmann::json::array();
+};
+
+/// What the page draws: of each kernel five words, start and time in us; of each exchange start and time.
+std::string timeline_json(const Prediction& prediction) {
+  constexpr double kMicroseconds = 1e6;
+  Words words;
+  std::string kernels, exchanges;
+  for (const KernelTime& k : prediction.kernels) {
+    const std::size_t layer = words.number(k.layer), pass = words.number(k.pass), name = words.number(k.name),
+                      algorithm = words.number(k.algorithm), bound = words.number(k.bound);
+    kernels += fmt::format("{}[{},{},{},{},{},{:.3f},{:.3f}]", kernels.empty() ? "" : ",", layer, pass, name, algorithm, bound,
+                           kMicroseconds * k.start.base(), kMicroseconds * k.time.base());
+  }
+  for (const ExchangeTime& e : prediction.exchanges)
+    exchanges += fmt::format("{}[{:.3f},{:.3f}]", exchanges.empty() ? "" : ",", kMicroseconds * e.start.base(),
+                             kMicroseconds * e.time.base());
+  return fmt::format("{{\"words\": {}, \"kernels\": [{}], \"exchanges\": [{}]}}", words.text(), kernels, exchanges);
+}
+
+/// Whether each point is on the front of time and cost of a sample and memory of a GPU; empty where prices are missing.
+std::string front_json(const std::vector<Prediction>& points) {
+  std::vector<Choice> choices;
+  for (const Prediction& p : points) {
+    if (!p.usd_per_million_samples) return "[]";
+    Choice choice{1.0 / p.throughput.value, *p.usd_per_million_samples, 0.0};
+    for (const GpuMemory& gpu : p.memory.gpus) choice.memory = std::max(choice.memory, gpu.peak.base());
+    choices.push_back(choice);
+  }
+  std::string text;
+  for (const bool kept : pareto_front(choices)) text += fmt::format("{}{}", text.empty() ? "" : ",", kept);
+  return "[" + text + "]";
+}
+
 }  // namespace
 
 std::string html_report(const Prediction& prediction, const PredictParts& parts, const std::vector<Prediction>& scaling) {
@@ -27,8 +82,9 @@ std::string html_report(const Prediction& prediction, const PredictParts& parts,
   whole.layers = whole.kernels = true;
   std::string points;
   for (const Prediction& p : scaling) points += (points.empty() ? "" : ",\n") + predict_json(p, {});
-  const std::string data = "{\"prediction\": " + predict_json(prediction, whole) + ", \"trace\": " + chrome_trace(prediction) +
-                           ", \"scaling\": [" + points + "]}";
+  const std::string data = "{\"prediction\": " + predict_json(prediction, whole) +
+                           ", \"timeline\": " + timeline_json(prediction) + ", \"scaling\": [" + points +
+                           "], \"front\": " + front_json(scaling) + "}";
   std::string page(html_template());
   const std::string mark = "@DATA@";
   return page.replace(page.find(mark), mark.size(), in_script(data));

@@ -38,6 +38,7 @@ svg { width: 100%; display: block; background: var(--card); border-radius: .5rem
 <svg id="timeline" height="110" role="img" aria-label="Kernels and exchanges of one step over time"></svg><div id="tip" class="soft"></div>
 <h2>Memory of a GPU</h2><div id="memory"></div>
 <div id="scaling-part"><h2>Scaling</h2><svg id="scaling" height="260" viewBox="0 0 700 260" role="img" aria-label="Throughput over the number of GPUs"></svg></div>
+<div id="cost-part"><h2>Time and cost of a million samples</h2><svg id="cost" height="260" viewBox="0 0 700 260" role="img" aria-label="Cost over time of a million samples, for each number of GPUs"></svg><p class="soft">Filled: no other point is better in time, cost and memory together.</p></div>
 <h2>Layers</h2><div class="scroll"><table id="layers"></table></div>
 <h2>Kernels</h2><div class="scroll"><table id="kernels"></table></div>
 <h2>Where the constants come from</h2><table id="provenance" class="words"></table><div id="notices"></div>
@@ -116,7 +117,9 @@ table(at('kernels'), [['kernel', 'name'], ['algorithm', 'algorithm'], ['bound', 
 for (const e of p.provenance) { const tr = make('tr', undefined, at('provenance')); for (const cell of [e.what, e.kind, e.source]) make('td', cell, tr); }
 for (const notice of p.notices) make('p', 'Note: ' + notice, at('notices'), {class: 'soft'});
 
-const events = data.trace.traceEvents.filter(e => e.ph === 'X'), end = Math.max(...events.map(e => e.ts + e.dur), 1);
+const w = data.timeline.words, events = [
+  ...data.timeline.kernels.map(k => ({name: w[k[0]], cat: w[k[1]], kernel: ', ' + w[k[2]] + ' ' + w[k[3]] + ' (' + w[k[4]] + ')', ts: k[5], dur: k[6], tid: 0})),
+  ...data.timeline.exchanges.map((x, i) => ({name: 'bucket ' + i, cat: 'exchange', kernel: '', ts: x[0], dur: x[1], tid: 1}))], end = Math.max(...events.map(e => e.ts + e.dur), 1);
 const kinds = [...new Set(events.map(e => e.cat))], svg = at('timeline');
 let from = 0, to = end;
 const show = () => {
@@ -127,7 +130,7 @@ const show = () => {
     if (e.ts + e.dur < from || e.ts > to) continue;
     const x = Math.max(0, (e.ts - from) * scale), w = Math.min(width, (e.ts + e.dur - from) * scale) - x;
     const box = draw('rect', {x, y: e.tid ? 50 : 8, width: Math.max(w, .4), height: 34, fill: color(kinds.indexOf(e.cat))}, svg);
-    const told = e.name + ', ' + e.cat + ', ' + time(e.dur * 1e-6) + (e.args ? ', ' + e.args.kernel + ' ' + e.args.algorithm + ' (' + e.args.bound + ')' : '');
+    const told = e.name + ', ' + e.cat + ', ' + time(e.dur * 1e-6) + e.kernel;
     box.onpointerenter = box.onclick = () => { at('tip').textContent = told; };
   }
   for (let i = 0; i <= 4; i++) draw('text', {x: i * width / 4, y: 104, 'text-anchor': ['start', 'middle', 'middle', 'middle', 'end'][i]}, svg, time((from + (to - from) * i / 4) * 1e-6));
@@ -156,6 +159,19 @@ else {
     draw('text', {x: x(q.gpus), y: 248, 'text-anchor': 'middle'}, chart, q.gpus + ' GPU' + (q.gpus > 1 ? 's' : ''));
     draw('text', {x: x(q.gpus) - 8, y: y(q.value) - 8, 'text-anchor': 'end'}, chart, digits(q.value));
   }
+}
+if (data.front.length < 2) at('cost-part').remove();
+else {
+  const chart = at('cost'), choices = data.scaling.map((s, i) => ({gpus: s.config.gpus, time: 1e6 / s.throughput.value, cost: s.cost.usd_per_million_samples, front: data.front[i]}));
+  const longest = Math.max(...choices.map(c => c.time)), dearest = Math.max(...choices.map(c => c.cost));
+  const x = t => 60 + 600 * t / longest, y = c => 230 - 200 * c / dearest;
+  draw('path', {d: 'M60 20V230H690', stroke: 'var(--line)', fill: 'none'}, chart);
+  for (const c of choices) {
+    draw('circle', {cx: x(c.time), cy: y(c.cost), r: 5, fill: c.front ? color(0) : 'none', stroke: color(0), 'stroke-width': 2}, chart);
+    draw('text', {x: x(c.time), y: y(c.cost) - 10, 'text-anchor': 'middle'}, chart, c.gpus + ' GPU' + (c.gpus > 1 ? 's' : ''));
+  }
+  draw('text', {x: 690, y: 250, 'text-anchor': 'end'}, chart, 'longest ' + time(longest));
+  draw('text', {x: 4, y: 14}, chart, 'dearest ' + digits(dearest) + ' USD');
 }
 </script></body></html>
 )html";

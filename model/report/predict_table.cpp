@@ -23,12 +23,20 @@ std::string section(const std::string& label, const std::string& text) {
 
 std::string plural(int count, const std::string& noun) { return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s"); }
 
+/// "batch 32 per GPU, 256 in all"; a pipeline's batch runs through all GPUs, in micro-batches where there are several.
+std::string batch_text(const Prediction& p) {
+  const bool pipeline = p.exchange == "pipeline" && p.gpus > 1;
+  const int parts = p.global_batch / std::max(1, p.batch_per_gpu * (pipeline ? 1 : p.gpus));
+  const std::string where = pipeline ? "through all GPUs" : "per GPU";
+  if (parts <= 1) return fmt::format("batch {} {}, {} in all", p.batch_per_gpu, where, p.global_batch);
+  return fmt::format("{} micro-batches of {} {}, {} an update", parts, p.batch_per_gpu, where, p.global_batch);
+}
+
 std::string title(const Prediction& p) {
   const std::string hardware = p.hardware_name == p.device ? p.device : fmt::format("{} of {}", p.device, p.hardware_name);
   const std::string precision = p.precision + (p.products_in_fp32 ? " (products in fp32)" : "");
-  std::string text =
-      section("Workload", fmt::format("{} ({} definition), {}, batch {} per GPU, {} in all, {}, {}", p.model, p.variant, p.sample,
-                                      p.batch_per_gpu, p.global_batch, precision, p.optimizer));
+  std::string text = section("Workload", fmt::format("{} ({} definition), {}, {}, {}, {}", p.model, p.variant, p.sample,
+                                                     batch_text(p), precision, p.optimizer));
   std::string where = fmt::format("{} x {}, {}", p.gpus, hardware, plural(p.nodes, "node"));
   if (!p.network.empty()) where += fmt::format(" on {}", p.network);
   text += section("Hardware", where);

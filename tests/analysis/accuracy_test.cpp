@@ -149,6 +149,31 @@ TEST_CASE("the mean of groups weighs each group once and passes over a group wit
   CHECK_THAT(accuracy.all.bias, WithinAbs(0.0, 1e-12));
 }
 
+TEST_CASE("by subject and table: several devices of a table together, what is in no table left out") {
+  const auto row = [](std::string id, std::string group, double predicted, double measured) {
+    AssessedRow result = ::row(std::move(id), group, predicted, measured);
+    result.row.table = group.substr(0, 1);
+    return result;
+  };
+  AssessedRow amp = row("c", "t/k80", 1.3, 1.0), fit = row("d", "t/k80", 9.0, 1.0), memory = row("e", "m/k80", 1.2, 1.0),
+              many = row("f", "t/k80", 1.4, 1.0), none = row("g", "u/k80", 9.0, 1.0);
+  amp.fp32 = false;
+  fit.row.fit = true;
+  memory.kind = MetricKind::size;
+  many.gpus = 8;
+  none.row.skipped = "why";
+  const Accuracy accuracy = summarize(
+      {row("a", "t/k80", 1.1, 1.0), memory, row("b", "t/p100", 0.8, 1.0), row("h", "s/k80", 1.0, 1.0), amp, fit, many, none});
+  std::string told;
+  for (const TableAccuracy& t : accuracy.tables)
+    told += t.subject + "|" + t.figures.group + " " + std::to_string(t.groups) + " " + std::to_string(t.figures.n) + " " +
+            std::to_string(std::lround(1000.0 * t.figures.mean_ape)) + "\n";
+  CHECK(told ==
+        "one GPU, fp32| 3 3 100\none GPU, fp32|t 2 2 150\none GPU, fp32|s 1 1 0\n"
+        "one GPU, other precisions| 1 1 300\none GPU, other precisions|t 1 1 300\n"
+        "several GPUs| 1 1 400\nseveral GPUs|t 1 1 400\nmemory| 1 1 200\nmemory|m 1 1 200\n");
+}
+
 TEST_CASE("efficiency points compare with the series' 1-GPU row") {
   // Measured 100, 190, 320: efficiencies 95 and 80 %. Predicted 110, 220, 396: 100 and 90 %. Points +5 and +10.
   const Accuracy accuracy = summarize({scaling_row(1, 110.0, 100.0), scaling_row(2, 220.0, 190.0), scaling_row(4, 396.0, 320.0)});

@@ -1,5 +1,6 @@
 #include "model/analysis/network_profile.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "model/analysis/set_values.hpp"
@@ -61,5 +62,28 @@ TEST_CASE("an array is pushed, then fetched; what delays most stands first") {
     CHECK(a.send_start <= a.send_end);
     CHECK(a.send_end <= a.receive_end);
     if (i > 0) CHECK(a.exposed <= p.arrays[i - 1].exposed);
+  }
+}
+
+TEST_CASE("VGG-11 as the TBD network profiler saw it: the front layers wait behind fc6") {
+  // Two machines at about 10 Gb/s, 9.6 of them delivered: set by the end of fc6's push, 245 ms. Its pull ended at 780 ms,
+  // the first layer's push and pull, the last of all, at 355 and 795 ms.
+  NetworkOptions options = job("vgg11", "ethernet-10g", "ps", 2);
+  options.job.batch = 64;
+  options.job.set = {"network.achieved=1.2 GB/s"};
+  const NetworkProfile p = profile(options);
+  const auto of = [&](const std::string& name) {
+    const auto found = std::find_if(p.arrays.begin(), p.arrays.end(), [&](const ArrayTraffic& a) { return a.name == name; });
+    REQUIRE(found != p.arrays.end());
+    return *found;
+  };
+  const ArrayTraffic fc6 = of("fc6_weight"), first = of("conv1_1_weight");
+  CHECK(std::abs(fc6.send_end.base() / 0.245 - 1.0) < 0.05);
+  CHECK(std::abs(fc6.receive_end.base() / 0.780 - 1.0) < 0.15);
+  CHECK(std::abs(first.send_end.base() / 0.355 - 1.0) < 0.15);
+  CHECK(std::abs(first.receive_end.base() / 0.795 - 1.0) < 0.15);
+  for (const ArrayTraffic& a : p.arrays) {
+    CHECK(a.send_end <= std::max(first.send_end, of("conv1_1_bias").send_end));
+    CHECK(a.receive_end <= std::max(first.receive_end, of("conv1_1_bias").receive_end));
   }
 }

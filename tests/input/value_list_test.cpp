@@ -33,6 +33,8 @@ TEST_CASE("numbers: what is refused, and how") {
   CHECK(refused("1,,2") == expected + "\"\"");
   CHECK(refused("two") == expected + "\"two\"");
   CHECK(refused("1.5") == expected + "\"1.5\"");
+  CHECK(refused("9223372036854775808") == expected + "\"9223372036854775808\" (a number beyond 64 bits)");
+  CHECK(refused("1..99999999999999999999*2") == expected + "\"1..99999999999999999999*2\" (a number beyond 64 bits)");
   CHECK(refused("8..1") == expected + "\"8..1\" (it runs down)");
   CHECK(refused("1..8*1") == expected + "\"1..8*1\" (a factor is at least 2)");
   CHECK(refused("0..8*2") == expected + "\"0..8*2\" (0 never grows by a factor)");

@@ -57,6 +57,22 @@ Accuracy example() {
   return accuracy;
 }
 
+TEST_CASE("one table of all: a subject, then its tables") {
+  Accuracy accuracy = example();
+  GroupAccuracy table = accuracy.all, subject = accuracy.all;
+  table.group = "table";
+  subject.group = "";
+  accuracy.tables = {{"one GPU, fp32", 1, subject}, {"one GPU, fp32", 2, table}};
+  CHECK(accuracy_summary(accuracy) ==
+        "Validation: error of the time, or of bytes; groups: of table and device; in:\n"
+        "measurements within the 80 % range; base: mean error of one constant utilisation\n"
+        "per group\n"
+        "               groups  n  mean  median     bias    in  base\n"
+        "one GPU, fp32       1  2  18 %    18 %  -18.2 %  50 %  50 %\n"
+        "  table             2  2  18 %    18 %  -18.2 %  50 %\n");
+  CHECK(accuracy_summary({}).empty());
+}
+
 TEST_CASE("Accuracy for people, word by word") {
   CHECK(accuracy_table(example(), true) ==
         R"(row      measured  predicted  unit         error
