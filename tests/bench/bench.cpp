@@ -17,10 +17,8 @@ void Report::print_time(std::string_view name, Spread seconds, Seconds goal) {
 }
 
 void Report::print_rate(std::string_view name, Spread rates, std::string_view unit, double goal_per_second) {
-  constexpr double kMillion = 1e6;
-  fmt::print("{:<60} median {:>7.2f} M  min {:>7.2f} M  max {:>7.2f} M  goal >= {:>7.2f} M  {} ({}/s)\n", name,
-             rates.median / kMillion, rates.min / kMillion, rates.max / kMillion, goal_per_second / kMillion,
-             verdict(rates.median >= goal_per_second), unit);
+  fmt::print("{:<60} median {:>9.3g}  min {:>9.3g}  max {:>9.3g}  goal >= {:>9.3g}  {} ({}/s)\n", name, rates.median, rates.min,
+             rates.max, goal_per_second, verdict(rates.median >= goal_per_second), unit);
 }
 
 void Report::size(std::string_view name, Bytes value, Bytes goal) {
