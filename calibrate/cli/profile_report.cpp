@@ -49,6 +49,8 @@ std::string profile_text(const ActivityLog& log, const ProfileSummary& s, const 
     text += fmt::format("arithmetic of the network while busy: {}\n", format(rate));
     text += share_of(rate, subject.device->peak.fp32, "fp32");
     text += share_of(rate, subject.device->peak.fp16_tensor, "fp16 tensor");
+    if (rate > std::max(subject.device->peak.fp32, subject.device->peak.fp16_tensor.value_or(FlopPerSecond(0.0))))
+      text += "  more than the device can do: --model or --batch is not what ran\n";
   }
   if (subject.device) text += fmt::format("theoretical occupancy, mean by time: {:.0f} %\n", 100 * s.occupancy);
   if (log.dropped > 0) text += fmt::format("{} records were dropped: times and shares are too low\n", log.dropped);

@@ -1,5 +1,6 @@
 #include "model/analysis/epoch.hpp"
 
+#include <algorithm>
 #include <cassert>
 
 namespace tbdsim {
@@ -18,7 +19,11 @@ EpochEstimate estimate_epochs(const Prediction& prediction, std::int64_t samples
   const auto steps = static_cast<double>(estimate.steps);
   const Ranged<Seconds>& step = prediction.step_time;
   estimate.epoch = {steps * step.value, steps * step.low, steps * step.high};
-  const auto whole = [&](Seconds epoch) { return prediction.start_up + static_cast<double>(epochs) * epoch; };
+  // The first epoch may read what the others find in memory; they err alike.
+  const auto& input = prediction.input_verdict;
+  const Seconds later = input && input->later_step ? std::min(*input->later_step, step.value) : step.value;
+  const double all = 1.0 + static_cast<double>(epochs - 1) * (later / step.value);
+  const auto whole = [&](Seconds epoch) { return prediction.start_up + all * epoch; };
   estimate.total = {whole(estimate.epoch.value), whole(estimate.epoch.low), whole(estimate.epoch.high)};
   if (prediction.usd_per_hour) estimate.cost = Usd(*prediction.usd_per_hour * (estimate.total.value / kHour));
   return estimate;

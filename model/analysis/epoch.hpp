@@ -12,7 +12,7 @@ struct EpochEstimate {
   int epochs = 1;
   std::int64_t steps = 0;   ///< of one epoch; the last one may be smaller and is counted whole
   Ranged<Seconds> epoch;    ///< steps x step time, without start-up
-  Ranged<Seconds> total;    ///< start-up once, then every epoch
+  Ranged<Seconds> total;    ///< start-up once, then every epoch; later ones with the data set in memory where that fits
   std::optional<Usd> cost;  ///< of `total`, where the hardware has a rent
 };
 

@@ -130,13 +130,15 @@ Errors place_samples(Session& session, const PredictOptions& options, const Inpu
 }
 
 /// What the second epoch finds where the page cache holds the whole set.
-std::string later_epochs(const Configuration& configuration, InputPipeline pipeline, std::int64_t samples, Seconds training) {
-  if (!configuration.cached_later) return {};
+void tell_later_epochs(const Configuration& configuration, InputPipeline pipeline, std::int64_t samples, Seconds training,
+                       InputVerdict& verdict) {
+  if (!configuration.cached_later) return;
   pipeline.read = pipeline.wait = Seconds(0.0);
   const InputPace paced = pace(pipeline, samples, training, configuration.seed);
-  const double rate = static_cast<double>(samples) * configuration.nodes / std::max(paced.step, training).base();
-  return fmt::format("from the second epoch on the {} of the data set lie in the page cache: {:.0f} {}s/s",
-                     format(configuration.data_set), rate, configuration.network_graph().graph.input_unit);
+  verdict.later_step = std::max(paced.step, training);
+  const double rate = static_cast<double>(samples) * configuration.nodes / verdict.later_step->base();
+  verdict.later_epochs = fmt::format("from the second epoch on the {} of the data set lie in the page cache: {:.0f} {}s/s",
+                                     format(configuration.data_set), rate, configuration.network_graph().graph.input_unit);
 }
 
 /// Of a step's samples to the GPUs; nothing where it is counted with the ranks' waits.
@@ -214,7 +216,7 @@ std::optional<InputVerdict> add_input_stage(const Configuration& configuration, 
   const Seconds step = mock ? paced.load : paced.step > (1.0 + kRounding) * trainer ? paced.step : trainer;
   InputVerdict verdict = judge_input(pipeline, paced, samples, trainer, step, configuration.seed, mock);
   verdict.storage = configuration.storage;
-  if (!mock) verdict.later_epochs = later_epochs(configuration, pipeline, samples, trainer);
+  if (!mock) tell_later_epochs(configuration, pipeline, samples, trainer, verdict);
   const std::string what = loading_text(configuration, pipeline, verdict);
   if (mock) {
     times = StepTimes{};

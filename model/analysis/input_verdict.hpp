@@ -8,16 +8,17 @@ namespace tbdsim {
 
 /// Loading beside training, of one node and a steady step.
 struct InputVerdict {
-  std::string storage;         ///< where samples are read; empty: from memory, at no cost
-  int workers = 0;             ///< threads or processes that decode
-  Seconds load, train;         ///< a step's samples alone, the step with its samples at hand
-  Seconds overlapped;          ///< of loading, beside training
-  Seconds read, decode, copy;  ///< what loading is made of; they work on different batches at a time
-  std::string slowest;         ///< of the three: "storage", "decoding", "copy"
-  double ratio = 0.0;          ///< samples that are loaded over those that the GPUs take; 0: nothing trains
-  std::optional<int> needed;   ///< workers with which decoding keeps up; absent: no number does, or nothing trains
-  std::string text;            ///< verdict and margin
-  std::string later_epochs;    ///< what changes once the data set lies in memory; empty: nothing
+  std::string storage;                ///< where samples are read; empty: from memory, at no cost
+  int workers = 0;                    ///< threads or processes that decode
+  Seconds load, train;                ///< a step's samples alone, the step with its samples at hand
+  Seconds overlapped;                 ///< of loading, beside training
+  Seconds read, decode, copy;         ///< what loading is made of; they work on different batches at a time
+  std::string slowest;                ///< of the three: "storage", "decoding", "copy"
+  double ratio = 0.0;                 ///< samples that are loaded over those that the GPUs take; 0: nothing trains
+  std::optional<int> needed;          ///< workers with which decoding keeps up; absent: no number does, or nothing trains
+  std::string text;                   ///< verdict and margin
+  std::string later_epochs;           ///< what changes once the data set lies in memory; empty: nothing
+  std::optional<Seconds> later_step;  ///< a step of those epochs; absent: as long as one of the first
 };
 
 /// Judges a pipeline that feeds a trainer whose step takes `training`. `pace` is what both reach together.

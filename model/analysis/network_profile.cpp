@@ -94,7 +94,9 @@ Result<NetworkProfile> profile_network(Session& session, const NetworkOptions& o
   auto prediction = predict(session, options.job);
   if (!prediction) return tl::make_unexpected(prediction.error());
   profile.job = std::move(*prediction);
-  const auto one = step_of(session, one_node(configuration));
+  const Configuration alone = one_node(configuration);
+  if (alone.gpus > 1) profile.one_node_exchange = alone.exchange;
+  const auto one = step_of(session, alone);
   if (!one) return tl::make_unexpected(one.error());
   profile.one_node_step = *one;
   profile.line_rate = configuration.network->bandwidth;

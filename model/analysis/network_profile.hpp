@@ -34,6 +34,7 @@ struct ScheduleVerdict {
 struct NetworkProfile {
   Prediction job;
   Seconds one_node_step;
+  std::string one_node_exchange;  ///< of that node's GPUs; "" where it has one GPU
   BytesPerSecond line_rate;
   double target = 0;
   double gain = 0, efficiency = 0;

@@ -154,12 +154,14 @@ Result<Prediction> predict(Session& session, const PredictOptions& options, Shar
       0.5 * (kernels->parameters_of("convolution").distance + kernels->parameters_of("memory_bound").distance);
   if (configuration.pipelined() && configuration.gpus > 1)
     p.notices.push_back("memory is that of a GPU that holds the whole network: a stage's share has no model");
-  const double spread = step_spread((*configuration.constants)->spread, distance, kernels->tensor_core(), configuration.gpus > 1,
+  // Several GPUs, or one whose variables lie on the host.
+  const bool exchanges = configuration.gpus > 1 || times.stages.exchange_total > Seconds(0.0);
+  const double spread = step_spread((*configuration.constants)->spread, distance, kernels->tensor_core(), exchanges,
                                     configuration.stack.extra_spread);
   p.step_time = with_range(times.step, spread);
   const SpreadConstants& constants = (*configuration.constants)->spread;
   p.spread.row = constants.row;
-  p.spread.exchange = configuration.gpus > 1 ? constants.exchange : 0.0;
+  p.spread.exchange = exchanges ? constants.exchange : 0.0;
   p.spread.board =
       std::sqrt(std::max(0.0, spread * spread - p.spread.row * p.spread.row - p.spread.exchange * p.spread.exchange));
   const auto samples = static_cast<double>(p.global_batch);

@@ -111,7 +111,8 @@ std::string largest(const MemoryReport& r) {
   return "\n" +
          paragraph(fmt::format("Largest batch per GPU: {} ({}, fits with a probability of {}); {} needs {}", l.batch,
                                format(l.peak), percent_text(l.probability), l.batch + 1, format(l.next_peak))) +
-         fmt::format("Fits with a probability of 90 %: {}\n", l.safe_batch > 0 ? std::to_string(l.safe_batch) : "no batch") +
+         (l.safe_batch > 0 ? fmt::format("Every batch up to {} fits with a probability of 90 %\n", l.safe_batch)
+                           : "No batch fits with a probability of 90 %\n") +
          paragraph(
              "Peaks do not grow evenly with the batch: blocks are rounded and split, so that a batch may need up to 3 % less "
              "than a smaller one. A size so near the capacity may fit where the next one does not.");

@@ -24,7 +24,8 @@ std::string heading(const NetworkProfile& p) {
       fmt::format("Workload   {}, batch {} per GPU, {}, {}\n", job.model, job.batch_per_gpu, job.precision, job.stack);
   text += fmt::format("Machines   {} x {} with {} x {}\n", job.nodes, job.hardware_name, job.gpus / job.nodes, job.device);
   text += fmt::format("Network    {}, {} a node; exchange {}\n", job.network, line_rate(p.line_rate), job.exchange);
-  text += fmt::format("Step       {}, {} on one node alone\n", format(p.schedules.front().step), format(p.one_node_step));
+  const std::string how = p.one_node_exchange.empty() ? "" : fmt::format(" (exchange {})", p.one_node_exchange);
+  text += fmt::format("Step       {}, {} on one node alone{}\n", format(p.schedules.front().step), format(p.one_node_step), how);
   const std::string verdict = fmt::format(
       "Verdict    {} nodes {} one: {:.3g} times its throughput, efficiency {:.0f} %, {} the target of {:.0f} %", p.job.nodes,
       p.pays ? "beat" : "do not beat", p.gain, 100.0 * p.efficiency, p.reaches ? "reaching" : "short of", 100.0 * p.target);

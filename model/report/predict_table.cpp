@@ -32,6 +32,9 @@ std::string batch_text(const Prediction& p) {
   return fmt::format("{} micro-batches of {} {}, {} an update", parts, p.batch_per_gpu, where, p.global_batch);
 }
 
+/// Several GPUs, or one whose variables lie on the host.
+bool exchanges(const Prediction& p) { return p.gpus > 1 || p.stages.exchange_total > Seconds(0.0); }
+
 std::string title(const Prediction& p) {
   const std::string hardware = p.hardware_name == p.device ? p.device : fmt::format("{} of {}", p.device, p.hardware_name);
   const std::string precision = p.precision + (p.products_in_fp32 ? " (products in fp32)" : "");
@@ -42,7 +45,7 @@ std::string title(const Prediction& p) {
   text += section("Hardware", where);
   std::string how = fmt::format("{}, {} input", p.stack, p.input);
   if (p.input_verdict && !p.input_verdict->storage.empty()) how += fmt::format(" from {}", p.input_verdict->storage);
-  if (p.gpus > 1) how += fmt::format(", {}", p.exchange);
+  if (exchanges(p)) how += fmt::format(", {}", p.exchange);
   return text + section("Stack", how);
 }
 
@@ -80,7 +83,7 @@ std::string stages(const Prediction& p) {
   add("backward", s.backward, "");
   add("weight update", s.weight_update, "");
   if (s.metric > Seconds(0.0)) add("metric", s.metric, "");
-  if (p.gpus > 1) {
+  if (exchanges(p)) {
     const Seconds hidden = s.exchange_total > s.exchange_exposed ? s.exchange_total - s.exchange_exposed : Seconds(0.0);
     add("exchange, exposed", s.exchange_exposed,
         fmt::format("{} in all, {} overlapped", format(s.exchange_total), format(hidden)));

@@ -2,7 +2,9 @@
 #include "model/analysis/input_stage.hpp"
 
 #include <algorithm>
+#include <cmath>
 
+#include "model/analysis/epoch.hpp"
 #include "model/workload/zoo/length_distribution.hpp"
 #include "tests/catch.hpp"
 
@@ -116,6 +118,12 @@ TEST_CASE("a hard disk under single files: 74 images a second, and the limit is 
   REQUIRE(p.input_verdict);
   CHECK(p.input_verdict->slowest == "storage");
   CHECK(p.input_verdict->later_epochs.find("141 GB") != std::string::npos);
+  // The second epoch reads from memory: less than another first one, and as long as its rate says.
+  REQUIRE(p.input_verdict->later_step);
+  CHECK(*p.input_verdict->later_step < 0.5 * p.step_time.value);
+  const Seconds first = estimate_epochs(p, 128'000, 1).total.value, both = estimate_epochs(p, 128'000, 2).total.value;
+  const double steps = 128'000.0 / p.global_batch;
+  CHECK_THAT((both - first) / *p.input_verdict->later_step, WithinRel(std::ceil(steps), 1e-9));
 }
 
 TEST_CASE("the mock trainer shows the loader alone, the mock loader the trainer alone") {

@@ -62,7 +62,7 @@ less                  2 GB  2 GB  yes   do less
 
 Largest batch per GPU: 2 (2.9 GB, fits with a probability of 60 %); 3 needs
 3.1 GB
-Fits with a probability of 90 %: no batch
+No batch fits with a probability of 90 %
 Peaks do not grow evenly with the batch: blocks are rounded and split, so that a
 batch may need up to 3 % less than a smaller one. A size so near the capacity
 may fit where the next one does not.

@@ -36,9 +36,16 @@ Constants     device v100-sxm2-16gb: datasheet; stack pytorch-2.1: assumed
 )");
 }
 
+TEST_CASE("One GPU whose variables lie on the host says what it waits for") {
+  Prediction p = example_prediction();
+  p.gpus = 1;
+  CHECK(contains(predict_table(p, {}), "exchange, exposed"));
+}
+
 TEST_CASE("One GPU exchanges nothing, and a device that is its own hardware is named once") {
   Prediction p = example_prediction();
   p.gpus = 1;
+  p.stages.exchange_total = p.stages.exchange_exposed = Seconds(0.0);
   p.hardware_name = p.device;
   const std::string text = predict_table(p, {});
   CHECK_FALSE(contains(text, "exchange"));

@@ -1,5 +1,7 @@
 #include "model/workload/zoo/zoo.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -90,6 +92,18 @@ TEST_CASE("every network: consistent edges, unique names, every tensor used, bac
     CHECK(macs.backward > macs.forward);
     CHECK(macs.backward <= 2 * macs.forward);
     CHECK(training_step(graph).update.size() == graph.parameters.size());
+  }
+}
+
+TEST_CASE("an image size that a network does not take is refused, not passed over") {
+  for (const char* name : {"faster_rcnn_r50", "mask_rcnn"}) {
+    const auto entry = find_network(name, "pytorch");
+    REQUIRE(entry);
+    ZooOptions options;
+    options.image = 64;
+    const auto graph = build_network(**entry, options);
+    REQUIRE_FALSE(graph);
+    CHECK(graph.error().front().message.find(fmt::format("--image 64: {} takes inputs of 3x", name)) == 0);
   }
 }
 

@@ -123,7 +123,13 @@ Result<OpGraph> build_network(const ZooEntry& entry, const ZooOptions& options) 
     return fail(fmt::format("--seq-len {}: {} takes images, not sequences", *options.seq_len, entry.name));
   if (options.image && entry.image == 0)
     return fail(fmt::format("--image {}: {} takes sequences, not images", *options.image, entry.name));
-  return entry.build(entry, options);
+  auto graph = entry.build(entry, options);
+  if (!graph || !options.image) return graph;
+  // Detectors and generators are defined at one size.
+  const Shape& input = graph->tensors.front().shape;
+  if (std::find(input.begin(), input.end(), *options.image) == input.end())
+    return fail(fmt::format("--image {}: {} takes inputs of {} only", *options.image, entry.name, to_text(input)));
+  return graph;
 }
 
 ZooEntry image_classifier(std::string name, std::string variant, std::string source,
