@@ -65,7 +65,8 @@ Json stages(const Stages& s) {
           {"exchange_total", s.exchange_total.base()},
           {"exchange_exposed", s.exchange_exposed.base()},
           {"input_exposed", s.input_exposed.base()},
-          {"host_exposed", s.host_exposed.base()}};
+          {"host_exposed", s.host_exposed.base()},
+          {"bubble", s.bubble.base()}};
 }
 
 Json parts(const MemoryParts& p) {

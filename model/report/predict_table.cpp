@@ -88,6 +88,7 @@ std::string stages(const Prediction& p) {
     add("exchange, exposed", s.exchange_exposed,
         fmt::format("{} in all, {} overlapped", format(s.exchange_total), format(hidden)));
   }
+  if (s.bubble > Seconds(0.0)) add("bubble", s.bubble, "waiting until another stage has computed");
   if (s.input_exposed > Seconds(0.0))
     add("input, exposed", s.input_exposed,
         p.input_verdict

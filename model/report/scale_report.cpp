@@ -26,7 +26,8 @@ constexpr std::array kStages{NamedStage{"forward", &Stages::forward},
                              NamedStage{"exchange_total", &Stages::exchange_total},
                              NamedStage{"exchange_exposed", &Stages::exchange_exposed},
                              NamedStage{"input_exposed", &Stages::input_exposed},
-                             NamedStage{"host_exposed", &Stages::host_exposed}};
+                             NamedStage{"host_exposed", &Stages::host_exposed},
+                             NamedStage{"bubble", &Stages::bubble}};
 
 std::string range_text(const Ranged<Seconds>& r) { return fmt::format("{} - {}", format(r.low), format(r.high)); }
 
@@ -71,6 +72,7 @@ std::string scale_table(const ScaleStudy& study) {
                     {"exchange", Align::right},
                     {"input", Align::right},
                     {"host", Align::right},
+                    {"bubble", Align::right},
                     {"limit"}});
   const bool asked = std::any_of(study.rows.begin(), study.rows.end(), [](const ScaleRow& row) { return row.gpus == 1; });
   if (!asked)
@@ -85,7 +87,7 @@ std::string scale_table(const ScaleStudy& study) {
       gains.add({std::to_string(row.gpus), std::to_string(row.nodes), fmt::format("{:.2f}", row.speedup.value),
                  fmt::format("{:.2f} - {:.2f}", row.speedup.low, row.speedup.high), percent_text(row.efficiency)});
     shares.add({std::to_string(row.gpus), std::to_string(row.nodes), share(s.forward + s.backward + s.weight_update + s.metric),
-                share(s.exchange_exposed), share(s.input_exposed), share(s.host_exposed), row.limit.resource});
+                share(s.exchange_exposed), share(s.input_exposed), share(s.host_exposed), share(s.bubble), row.limit.resource});
   }
   const std::string over_one =
       gains.empty() ? "" : "\nEpochs against one GPU; the ranges leave out what both sizes get wrong alike\n" + gains.text();
