@@ -30,7 +30,8 @@ Ranged<double> speedup_range(const Prediction& many, const Prediction& one, doub
   variance += same_software(many, one) ? alike(many.spread.board, one.spread.board) : apart(many.spread.board, one.spread.board);
   const double factor = std::exp(kCentral80 * std::sqrt(variance));
   Ranged<double> range{value, value / factor, value * factor};
-  if (same_kernels(many, one) && many.gpus > one.gpus) range.high = std::max(value, std::min(range.high, static_cast<double>(many.gpus) / one.gpus));
+  if (same_kernels(many, one) && many.gpus > one.gpus)
+    range.high = std::max(value, std::min(range.high, static_cast<double>(many.gpus) / one.gpus));
   return range;
 }
 
