@@ -9,7 +9,8 @@ namespace tbdsim {
 
 enum ExitCode : int { kDone = 0, kCheckFailed = 1, kBadInput = 2, kNoGpu = 3 };
 
-/// Writes a result to stdout, without control characters but line ends and tabs. Returns `kDone`, or reports on stderr that it could not be written (a full disk).
+/// Writes a result to stdout, without control characters but line ends and tabs. Returns `kDone`, or reports on stderr that it
+/// could not be written (a full disk).
 [[nodiscard]] int write_result(std::string_view text);
 
 /// Writes to a file, replacing it. Errors: the system's reason; a named pipe that nobody reads.
