@@ -43,6 +43,15 @@ OPTIMIZERS = {"bert-base-squad": "adam", "bert-large-squad": "adam", "transforme
 FUSED = {"bert-large", "transformer-big", "gnmt", "ncf"}
 
 
+def definition(model, tag):
+    """The network as the examples of that time define it (PyTorch/LanguageModeling/BERT/modeling.py, run_pretraining.py and
+    PyTorch/Translation/Transformer/fairseq/modules/multihead_attention.py): BERT scored every word of a sequence until
+    2022, then only the masked ones, with sequences first so that products read heads where they lie."""
+    if model.startswith("bert"):
+        return f"{model}@strided-heads" if tag >= "22" else f"{model}@every-word" if model == "bert-large" else model
+    return f"{model}@nvidia" if model == "transformer-big" else model
+
+
 def for_precision(text, precision):
     """A cell that holds one number, or those of fp32 or tf32 and of mixed precision, in the order of the header."""
     numbers = [int(number) for number in re.findall(r"\d+", text.replace(",", ""))]
@@ -83,7 +92,7 @@ def tag_of(row):
 
 def run(row, table, group, model, batch, words, tag, **fields):
     precision = PRECISIONS[row["precision"]]
-    return Run(table=table, group=group, hw=BOARDS[row["device"]], model=model, stack=stack_of(tag, model, precision),
+    return Run(table=table, group=group, hw=BOARDS[row["device"]], model=definition(model, tag), stack=stack_of(tag, model, precision),
                precision=precision, batch=batch, seq_len=words, metric="throughput", unit="samples/s",
                source=f'{row["source"]}; {row["framework"]}', **fields)
 

@@ -340,7 +340,7 @@ TEST_CASE("convolutions on tensor cores turn around what they read unless its ch
 
 TEST_CASE("eager PyTorch: products cost the host more than elementwise operators, backward less than forward") {
   const Stack eager = changed([](Stack& s) {
-    s.framework = "pytorch";
+    s.eager = true;
     s.update_kernels_per_array = 4;
   });
   CHECK(cost(model(eager), "fc", Pass::forward).host_operators == 2.5);
