@@ -372,7 +372,8 @@ NodeCost KernelModel::memory_cost(const OpGraph& graph, const Op& op, Pass pass,
   const auto row = static_cast<double>(graph.input_shape(op).back());
   // Sums over many terms run in fp32 under mixed precision, with a cast of what comes in and one of what goes out.
   const bool cast = casts_ && passes->rows != RowKernel::none && (!stack_.amp_16_bit || is_loss(op.kind));
-  const Bytes element = cast ? kSingle : streamed_;
+  // Batch norm's kernels are the library's, whatever the framework's own load at a time.
+  const Bytes element = cast ? kSingle : op.kind == OpKind::batch_norm ? element_ : streamed_;
   const double again = reread_passes(passes->rows, row, element, rates) * out;
   result.kernel = memory_bound_time((moved + again) * element, passes->bandwidth_share, rates);
   if (cast) append(result.kernel, memory_bound_time((in + out) * (kSingle + kHalf), 1.0, memory_rates_));
