@@ -121,6 +121,9 @@ Result<KernelModel> KernelModel::make(const Device& device, Precision precision,
   }
   model.convolution_ = resolve_parameters(device, "convolution", unit->parameter_class, constants);
   model.gemm_ = resolve_parameters(device, "gemm", unit->parameter_class, constants);
+  // Without samples of any board, fused attention runs like the products that it is made of.
+  model.attention_ = resolve_parameters(device, "attention", unit->parameter_class, constants);
+  if (model.attention_.assumed) model.attention_ = model.gemm_;
   model.memory_ = resolve_parameters(device, "memory_bound", "fp32", constants);
   model.softmax_ = resolve_parameters(device, "softmax", "fp32", constants);
   model.layer_norm_ = resolve_parameters(device, "layer_norm", "fp32", constants);
@@ -130,6 +133,7 @@ Result<KernelModel> KernelModel::make(const Device& device, Precision precision,
   if (recurrent != constants.recurrent.end()) model.recurrent_constants_ = recurrent->second;
   model.convolution_rates_ = kernel_rates(device, unit->peak, model.convolution_.parameters);
   model.gemm_rates_ = kernel_rates(device, unit->peak, model.gemm_.parameters);
+  model.attention_rates_ = kernel_rates(device, unit->peak, model.attention_.parameters);
   model.memory_rates_ = kernel_rates(device, device.peak.fp32, model.memory_.parameters);
   model.softmax_rates_ = kernel_rates(device, device.peak.fp32, model.softmax_.parameters);
   model.layer_norm_rates_ = kernel_rates(device, device.peak.fp32, model.layer_norm_.parameters);
@@ -148,7 +152,7 @@ Result<KernelModel> KernelModel::make(const Device& device, Precision precision,
 const ResolvedParameters& KernelModel::parameters_of(std::string_view family) const {
   return family == "convolution"  ? convolution_
          : family == "gemm"       ? gemm_
-         : family == "attention"  ? gemm_
+         : family == "attention"  ? attention_
          : family == "recurrent"  ? recurrent_
          : family == "softmax"    ? softmax_
          : family == "layer_norm" ? layer_norm_
@@ -312,7 +316,7 @@ NodeCost KernelModel::attention_cost(const OpGraph& graph, const Op& op, Pass pa
   result.family = "attention";
   result.tensor_core = tensor_core_;
   if (stack_.fused_attention) {
-    result.kernel = fused_attention_time(shape, backward, element_, gemm_rates_);
+    result.kernel = fused_attention_time(shape, backward, element_, attention_rates_);
     result.host_operators = 1;
     return result;
   }
