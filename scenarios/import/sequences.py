@@ -138,6 +138,8 @@ def lambda_logs(row):
         return LeftOut("several GPUs, no batch, or repeated numbers")
     if row["device"] not in BOARDS or row["precision"] not in PRECISIONS:
         return LeftOut(f'board or precision: {row["device"]}, {row["precision"]}')
+    if "AdaA6000" in row["system"]:
+        return LeftOut("named RTX A6000, but the logs' system file says RTX 6000 Ada Generation")
     model, precision = LAMBDA[row["model"]], PRECISIONS[row["precision"]]
     if model.startswith("transformer-xl") and not row["seq_len"]:
         return LeftOut("length of the sequences not stated")
