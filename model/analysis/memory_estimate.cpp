@@ -18,10 +18,7 @@ double update_arrays(const Stack& stack, const Optimizer& optimizer) {
   return stack.update == UpdateKind::multi_tensor ? 1.0 : 2.0;
 }
 
-}  // namespace
-
-StepMemory estimate_memory(const Configuration& configuration, std::span<const StepNode> nodes, std::span<const NodeCost> costs,
-                           SharedStep* shared) {
+FootprintOptions footprint_options(const Configuration& configuration) {
   const bool half = configuration.precision != Precision::fp32 && configuration.precision != Precision::tf32;
   FootprintOptions options;
   options.batch = configuration.batch;
@@ -35,6 +32,27 @@ StepMemory estimate_memory(const Configuration& configuration, std::span<const S
   options.zero = configuration.zero;
   options.accumulates = configuration.accumulate > 1;
   options.capacity = usable_capacity(configuration.hardware().device);
+  // Gradients of a 16-bit copy of the weights are widened for the update.
+  options.half_gradients = options.master_weights && configuration.stack.exchange_amp_16_bit;
+  if (options.half_gradients) options.update_arrays = std::max(options.update_arrays, 1.0);
+  return options;
+}
+
+}  // namespace
+
+StepMemory estimate_memory(const Configuration& configuration, const OpGraph& graph, std::span<const StepNode> nodes,
+                           std::span<const NodeCost> costs, const PartOfNetwork& place) {
+  FootprintOptions options = footprint_options(configuration);
+  options.ranks /= configuration.tensor_parallel * configuration.stages;
+  options.ranks_per_node = std::min(options.ranks, options.ranks_per_node);
+  options.in_flight = place.in_flight;
+  options.received = place.received;
+  return step_memory(graph, nodes, costs, configuration.stack, options);
+}
+
+StepMemory estimate_memory(const Configuration& configuration, std::span<const StepNode> nodes, std::span<const NodeCost> costs,
+                           SharedStep* shared) {
+  const FootprintOptions options = footprint_options(configuration);
   const OpGraph& graph = configuration.network_graph().graph;
   if (shared == nullptr) return step_memory(graph, nodes, costs, configuration.stack, options);
   if (!shared->memory) {
@@ -87,10 +105,13 @@ double probability_of_fitting(const RankMemory& rank, const Stack& stack, Bytes 
 MemoryVerdict memory_verdict(const Configuration& configuration, const StepMemory& memory) {
   MemoryVerdict verdict;
   verdict.capacity = usable_capacity(configuration.hardware().device);
-  for (std::size_t i = 0; i < configuration.devices.size(); ++i) {
+  const std::size_t count = configuration.divided() ? memory.ranks.size() : configuration.devices.size();
+  for (std::size_t i = 0; i < count; ++i) {
     const RankMemory& rank = memory.ranks[i];
     GpuMemory gpu;
-    gpu.gpu = configuration.devices[i];
+    gpu.gpu =
+        configuration.divided() ? static_cast<int>(i) * (configuration.gpus / configuration.stages) : configuration.devices[i];
+    if (configuration.stages > 1) gpu.stage = static_cast<int>(i);
     gpu.parts = rank.parts;
     gpu.pre_training = rank.pre_training;
     gpu.allocated = rank.allocated;

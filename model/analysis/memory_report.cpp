@@ -106,8 +106,8 @@ Result<MemoryReport> report_memory(Session& session, const PredictOptions& optio
   if (!configured) return tl::make_unexpected(configured.error());
   auto estimator = MemoryEstimator::make(*configured);
   if (!estimator) return tl::make_unexpected(estimator.error());
-  const OpGraph& graph = configured->network_graph().graph;
   const StepMemory memory = estimator->at(configured->batch);
+  const OpGraph graph = estimator->graph();
   MemoryReport report;
   identify(*configured, report);
   report.memory = memory_verdict(*configured, memory);

@@ -182,7 +182,7 @@ void add_job(CLI::App& verb, PredictOptions& o) {
   verb.add_flag("--mock-loader", o.mock_loader, "Samples are there when they are needed");
   verb.add_flag("--mock-trainer", o.mock_trainer, "Only load samples");
   add_name(verb, "--recompute", "NAME",
-           "none, block or full: feature maps computed again\nin backward instead of being kept [none]", o.recompute);
+           "none, block, layer or full: feature maps computed\nagain in backward instead of being kept [none]", o.recompute);
   add_set(verb, o.set);
   add_what_if(verb, o.set);
 }
@@ -307,6 +307,10 @@ void describe_memory(CLI::App& verb, MemoryArguments& a) {
   describe_configuration(verb, a.options);
   add_number(verb, "--zero", "ZeRO stage: 1 shards optimiser state over the GPUs,\n2 also gradients, 3 also weights [0]",
              a.options.zero);
+  add_number(verb, "--tensor-parallel", "GPUs that share each layer, as Megatron does [1]", a.options.tensor_parallel);
+  add_number(verb, "--pipeline",
+             "Stages of whole layers, --accumulate micro-batches\nin turn (1F1B); the other GPUs are data parallel [1]",
+             a.options.pipeline);
   add(verb, "--by", "structure|layer|time", "How to break it down [structure]", [&a](const std::string& text) -> std::string {
     if (text == "structure")
       a.view = MemoryView::structure;
