@@ -17,7 +17,7 @@ namespace {
 
 // Fewer shapes than this cannot tell arithmetic, bandwidth and start apart.
 constexpr std::size_t kFewestShapes = 3;
-// Values fitted to other samples of this very board: another clock state, another library.
+// Least doubt of values fitted to other samples of this very board: another clock state, another library.
 constexpr double kOwnSigma = 0.08;
 constexpr double kOwnLaunchSigma = 0.5, kCallSigma = 0.7;
 
@@ -86,7 +86,7 @@ std::vector<double> residuals_of(const Group& group, const Device& device, const
 
 /// Unknowns of a board: share of peak, share of bandwidth, launch; overhead, floor and growth of single calls.
 std::vector<Unknown> unknowns_of(const Group& group, const FamilyParameters& inherited, bool own) {
-  const auto sigma = [&](double transferred, double fitted) { return own ? fitted : transferred; };
+  const auto sigma = [&](double stated, double least) { return own ? std::max(stated, least) : stated; };
   const CallTimes call = inherited.call.value_or(kCallTimes);
   const double compute = group.family->computes ? sigma(inherited.compute_sigma, kOwnSigma) : 0.0;
   return {{"compute", inherited.compute_efficiency, compute},

@@ -12,6 +12,7 @@
 #include "calibrate/fit/fit_family.hpp"
 #include "calibrate/fit/prediction.hpp"
 #include "calibrate/fit/shared_form.hpp"
+#include "calibrate/fit/transfer_sigma.hpp"
 #include "model/cost/transfer.hpp"
 
 namespace tbdsim::calibrate {
@@ -197,7 +198,9 @@ class SharedFit {
         report.family,         precision_,
         own[0].value,          own[1].value,
         Seconds(own[2].value), report.error.spread,
-        report.error.n,        fmt::format("fitted: {} {} samples, calibrate/samples", precision_, family_.samples)};
+        report.error.n,        fmt::format("fitted: {} {} samples, calibrate/samples", precision_, family_.samples),
+        own[0].sigma,          own[1].sigma,
+        own[2].sigma};
     if (choice_.call_timed(report.device)) {
       p.call =
           CallTimes{Seconds(own[3].value), Seconds(own[4].value), Seconds(counts_shapes(report.device) ? own[5].value : 0.0)};
@@ -285,6 +288,7 @@ Result<KernelFit> fit_kernels(const std::vector<Sample>& samples, const DeviceMa
   }
   if (out.reports.empty()) return fail("no sample is long enough to fit: 5 us or more");
   inherit_generations(out);
+  fit_transfers(devices, out.constants);
   fit_calls(samples, devices, out);
   return out;
 }

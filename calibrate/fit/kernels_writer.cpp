@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "calibrate/fit/fit_family.hpp"
 #include "calibrate/fit/kernel_fit.hpp"
 
 namespace tbdsim::calibrate {
@@ -54,9 +55,21 @@ std::string board(const BoardParameters& b) {
       "{:.4g}\n",
       b.peak_fp32.base() / 1e12, p.family, p.precision, p.compute_efficiency, p.bandwidth_efficiency);
   if (p.call) text += call_times(*p.call);
+  if (family_of_parameters(p.family)->computes) text += fmt::format("compute_sigma = {:.3g}\n", p.compute_sigma);
+  text += fmt::format("bandwidth_sigma = {:.3g}\n", p.bandwidth_sigma);
   text += fmt::format("launch = \"{:.3g} us\"\nspread = {:.3g}\nsamples = {}\nsource = \"{}\"\n\n", p.launch.base() * 1e6,
                       p.spread, p.samples, p.source);
   return text;
+}
+
+std::string transfer(const std::string& name, const TransferSigma& sigma) {
+  std::string text = fmt::format("[transfer.{}]\n", name);
+  if (family_of_parameters(name.substr(0, name.rfind('-')))->computes)
+    text += fmt::format("compute_sigma = {:.3g}\n", sigma.compute);
+  return text + fmt::format(
+                    "bandwidth_sigma = {:.3g}\nboards = {}\nsource = \"fitted: the boards of this file, one chip at a time "
+                    "predicted from the others\"\n\n",
+                    sigma.bandwidth, sigma.boards);
 }
 
 }  // namespace
@@ -75,12 +88,11 @@ std::string to_toml(const KernelFit& fit) {
   for (const auto& [family, c] : fit.constants.calls)
     text += fmt::format("[call.{}]\n{}source = \"fitted: single calls of {}, geometric mean of their hosts\"\n\n", family,
                         call_times(c), family);
+  for (const auto& [name, sigma] : fit.constants.transfers) text += transfer(name, sigma);
   for (const BoardParameters& b : fit.constants.boards) text += board(b);
   const SpreadConstants& s = fit.constants.spread;
-  text += fmt::format(
-      "[spread]\nboard = {:g}\nrow = {:g}\ntensor_core = {:g}\nexchange = {:g}\ntransferred = {:g}\nsource = "
-      "\"{}\"\n",
-      s.board, s.row, s.tensor_core, s.exchange, s.transferred, s.source);
+  text += fmt::format("[spread]\nclock = {:g}\nrow = {:g}\ntensor_core = {:g}\nexchange = {:g}\nsource = \"{}\"\n", s.clock,
+                      s.row, s.tensor_core, s.exchange, s.source);
   return text;
 }
 

@@ -48,6 +48,8 @@ struct Configuration {
 
   /// Whether every GPU holds a part of the network only, as --tensor-parallel and --pipeline say.
   [[nodiscard]] bool divided() const { return tensor_parallel > 1 || stages > 1; }
+  /// Copies of the network.
+  [[nodiscard]] int data_parallel() const { return gpus / (tensor_parallel * stages); }
   /// Whether the GPUs hold stages of one network instead of copies of it.
   [[nodiscard]] bool pipelined() const { return exchange == "pipeline"; }
   [[nodiscard]] std::int64_t samples_per_step() const { return std::int64_t{batch} * accumulate * (pipelined() ? 1 : gpus); }

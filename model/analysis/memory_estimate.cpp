@@ -43,7 +43,7 @@ FootprintOptions footprint_options(const Configuration& configuration) {
 StepMemory estimate_memory(const Configuration& configuration, const OpGraph& graph, std::span<const StepNode> nodes,
                            std::span<const NodeCost> costs, const PartOfNetwork& place) {
   FootprintOptions options = footprint_options(configuration);
-  options.ranks /= configuration.tensor_parallel * configuration.stages;
+  options.ranks = configuration.data_parallel();
   options.ranks_per_node = std::min(options.ranks, options.ranks_per_node);
   options.in_flight = place.in_flight;
   options.received = place.received;

@@ -150,16 +150,15 @@ Result<Prediction> predict(Session& session, const PredictOptions& options, Shar
   identify(configuration, p);
   p.notices.insert(p.notices.end(), kernels->notices().begin(), kernels->notices().end());
   if (kernels->tensor_core()) p.notices.push_back("few tensor-core samples stand behind this: the range is wide");
-  const double distance =
-      0.5 * (kernels->parameters_of("convolution").distance + kernels->parameters_of("memory_bound").distance);
   if (configuration.pipelined() && configuration.gpus > 1)
     p.notices.push_back("memory is that of a GPU that holds the whole network: a stage's share has no model");
   // Several GPUs, or one whose variables lie on the host.
   const bool exchanges = configuration.gpus > 1 || times.stages.exchange_total > Seconds(0.0);
-  const double spread = step_spread((*configuration.constants)->spread, distance, kernels->tensor_core(), exchanges,
-                                    configuration.stack.extra_spread);
-  p.step_time = with_range(times.step, spread);
   const SpreadConstants& constants = (*configuration.constants)->spread;
+  const double spread = step_spread(constants, kernel_spread(step.costs, family_sigmas(*kernels, constants)),
+                                    std::min<double>(1.0, times.busy / times.step),
+                                    {kernels->tensor_core(), exchanges, configuration.stack.extra_spread});
+  p.step_time = with_range(times.step, spread);
   p.spread.row = constants.row;
   p.spread.exchange = exchanges ? constants.exchange : 0.0;
   p.spread.board =

@@ -148,6 +148,7 @@ Result<KernelModel> KernelModel::make(const Device& device, Precision precision,
 const ResolvedParameters& KernelModel::parameters_of(std::string_view family) const {
   return family == "convolution"  ? convolution_
          : family == "gemm"       ? gemm_
+         : family == "attention"  ? gemm_
          : family == "recurrent"  ? recurrent_
          : family == "softmax"    ? softmax_
          : family == "layer_norm" ? layer_norm_

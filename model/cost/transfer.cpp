@@ -120,9 +120,10 @@ bool same_chip(const Device& device, const BoardParameters& board) {
          board.fp32_lanes == device.fp32_lanes;
 }
 
-// How far a transferred value lies from the one that samples of the board then give, beyond what the relatives disagree
-// (standard deviation of the logarithm; from leaving out one board at a time, calibrate/README.md).
-constexpr double kTransferSigma = 0.12, kGenerationSigma = 0.05, kBandwidthSigma = 0.12, kLaunchSigma = 0.4;
+// What each generation between a board and its nearest relative adds to how far a transferred value lies from the one that
+// samples of the board then give; how far launches do (standard deviations of the logarithm; from leaving out one board at a
+// time, calibrate/README.md).
+constexpr double kGenerationSigma = 0.05, kLaunchSigma = 0.4;
 // A clock that power or a statement lowers is uncertain by a third of what it is lowered by: the T4 keeps 0.44 to 0.86 of its
 // clock in published tables, by the length of the run.
 constexpr double kClockSigma = 0.3;
@@ -149,7 +150,8 @@ const FamilyParameters* own_parameters(const Device& device, std::string_view fa
 }
 
 FamilyParameters from_relatives(const Device& device, std::string_view family, std::string_view precision,
-                                const std::vector<const BoardParameters*>& relatives, double& nearest) {
+                                const std::vector<const BoardParameters*>& relatives, const TransferSigma& sigma,
+                                double& nearest) {
   Mean compute, bandwidth, launch;
   std::vector<double> weights;
   double heaviest = 0.0;
@@ -191,8 +193,8 @@ FamilyParameters from_relatives(const Device& device, std::string_view family, s
   result.launch = Seconds(launch.value());
   result.spread = spreads / sum;
   const double clock_sigma = kClockSigma * std::log(clock_share(device));
-  result.compute_sigma = std::hypot(std::hypot(kTransferSigma, clock_sigma), compute.spread(), kGenerationSigma * nearest);
-  result.bandwidth_sigma = std::hypot(kBandwidthSigma, bandwidth.spread());
+  result.compute_sigma = std::hypot(std::hypot(sigma.compute, clock_sigma), compute.spread(), kGenerationSigma * nearest);
+  result.bandwidth_sigma = std::hypot(sigma.bandwidth, bandwidth.spread(), kGenerationSigma * nearest);
   result.launch_sigma = std::hypot(kLaunchSigma, launch.spread());
   result.source = fmt::format("transferred: from {}", names);
   return result;
@@ -229,7 +231,9 @@ ResolvedParameters kernel_parameters(const Device& device, std::string_view fami
     return resolved;
   }
   double nearest = 0.0;
-  resolved.parameters = from_relatives(device, family, precision, relatives, nearest);
+  const auto sigma = constants.transfers.find(fmt::format("{}-{}", family, precision));
+  resolved.parameters = from_relatives(device, family, precision, relatives,
+                                       sigma == constants.transfers.end() ? TransferSigma{} : sigma->second, nearest);
   resolved.distance = 1.0 + nearest;
   return resolved;
 }

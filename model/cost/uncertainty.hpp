@@ -1,21 +1,52 @@
 #pragma once
+#include <array>
+#include <span>
+#include <string_view>
+
 #include "model/hardware/kernel_constants.hpp"
 
 namespace tbdsim {
 
-/// Standard deviation of ln(measured step / predicted step), from independent causes added in squares.
-///
-/// * `board`: what all kernels of one board and network have in common (real clock, library choice),
-/// * `row`: what differs from one configuration to the next,
-/// * `transferred`: added once for each generation between the board and the ones it borrows from,
-/// * `tensor_core`: when products run on tensor cores,
-/// * `exchange`: on several GPUs,
-/// * `stack`: when the named framework version is not the one described.
-/// Single kernels scatter more, but a step averages over hundreds of them.
-[[nodiscard]] double step_spread(const SpreadConstants& spread, double transfer_distance, bool tensor_core, bool exchange,
-                                 double stack_spread);
+class KernelModel;
+struct NodeCost;
 
 /// Half-width of the central 80 % of a normal distribution, in standard deviations.
 inline constexpr double kCentral80 = 1.2815515655446004;
+
+/// How far predictions of a family's kernels err: standard deviations of ln(measured / predicted).
+struct FamilySigma {
+  std::string_view family;
+  double launch = 0, compute = 0, memory = 0;  ///< what all its kernels share: of the parts that each bounds
+  double single = 0;                           ///< of each kernel alone
+};
+
+/// Those of one device under one stack. A family with samples of the very board still has `spread.clock` in its arithmetic:
+/// another board of that kind, another cooling. One that borrows has no less.
+using FamilySigmas = std::array<FamilySigma, 5>;
+[[nodiscard]] FamilySigmas family_sigmas(const KernelModel& kernels, const SpreadConstants& spread);
+
+/// What the kernels of a step leave uncertain of their sum: standard deviations of ln(measured / predicted).
+struct KernelSpread {
+  double shared = 0;  ///< what the kernels of a board have in common
+  double single = 0;  ///< what differs from kernel to kernel
+};
+
+/// Spread of the sum of `costs`.
+///
+/// What the kernels of a family share adds linearly within it; half of its variance is common to all families. What is a
+/// kernel's own adds in squares, kernels of one family and equal time being one kernel.
+/// Worked example: model/cost/README.md, tests/cost/uncertainty_test.cpp.
+[[nodiscard]] KernelSpread kernel_spread(std::span<const NodeCost> costs, const FamilySigmas& sigmas);
+
+/// Causes that a step has beyond its kernels, as standard deviations of ln(measured / predicted).
+struct StepCauses {
+  bool tensor_core = false;  ///< products run on tensor cores
+  bool exchange = false;     ///< on several GPUs
+  double stack = 0;          ///< the named framework version is not the one described
+};
+
+/// Spread of a step whose kernels take `busy` of its time: independent causes, added in squares.
+[[nodiscard]] double step_spread(const SpreadConstants& spread, const KernelSpread& kernels, double busy,
+                                 const StepCauses& causes);
 
 }  // namespace tbdsim

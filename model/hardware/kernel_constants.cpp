@@ -81,6 +81,16 @@ BoardParameters read_board(TomlTable table) {
   return board;
 }
 
+TransferSigma read_transfer(TomlTable table) {
+  TransferSigma sigma;
+  sigma.compute = table.number_or("compute_sigma", sigma.compute, kNotNegative);
+  sigma.bandwidth = table.number("bandwidth_sigma", kNotNegative);
+  sigma.boards = static_cast<int>(table.integer("boards", 0, 1 << 16));
+  table.mark("source");
+  table.finish();
+  return sigma;
+}
+
 }  // namespace
 
 const TileConstants* gemm_constants(const KernelConstants& constants, bool tensor, std::string_view generation) {
@@ -118,13 +128,15 @@ Result<KernelConstants> read_kernel_constants(TomlFile file) {
       table.finish();
     }
   }
+  if (auto transfers = root.table_if("transfer")) {
+    for (auto& [name, table] : transfers->named_tables()) constants.transfers[name] = read_transfer(table);
+  }
   for (auto& table : root.tables_or_empty("board")) constants.boards.push_back(read_board(table));
   auto spread = root.table("spread");
-  constants.spread.board = spread.number("board", kNotNegative);
+  constants.spread.clock = spread.number("clock", kNotNegative);
   constants.spread.row = spread.number("row", kNotNegative);
   constants.spread.tensor_core = spread.number("tensor_core", kNotNegative);
   constants.spread.exchange = spread.number("exchange", kNotNegative);
-  constants.spread.transferred = spread.number("transferred", kNotNegative);
   constants.spread.source = spread.text("source");
   spread.finish();
   root.finish();

@@ -57,13 +57,19 @@ struct BoardParameters {
   FamilyParameters parameters;
 };
 
-/// How far step predictions scatter, as standard deviations of ln(measured / predicted).
+/// How far parameters borrowed from relatives lie from those that a board's own samples then give, beyond what clocks,
+/// generations and the relatives' disagreement explain: standard deviations of the logarithm, of one family.
+struct TransferSigma {
+  double compute = 0.12, bandwidth = 0.12;
+  int boards = 0;  ///< left out one at a time
+};
+
+/// How far steps scatter beyond their kernels, as standard deviations of ln(measured / predicted).
 struct SpreadConstants {
-  double board = 0.08;        ///< common to all kernels of one board and network
-  double row = 0.07;          ///< of a whole step, beyond the common part
-  double tensor_core = 0.25;  ///< added when products run on tensor cores: samples of two boards only
-  double exchange = 0.08;     ///< added on several GPUs: overlap with backward costs nothing here, in practice it does
-  double transferred = 0.05;  ///< added (in squares) for each generation from which parameters are borrowed
+  double clock = 0.12;        ///< of arithmetic, between two boards of one kind: clock, cooling, library release
+  double row = 0.07;          ///< of a whole step, from one configuration to the next
+  double tensor_core = 0.25;  ///< when products run on tensor cores: which of them do, and what casts cost, differs by framework
+  double exchange = 0.08;     ///< on several GPUs: overlap with backward costs nothing here, in practice it does
   std::string source;
 };
 
@@ -75,6 +81,7 @@ struct KernelConstants {
       convolution;  ///< by library generation and class: "cudnn5", "cudnn7-tensor"
   std::map<std::string, RecurrentConstants, std::less<>> recurrent;  ///< by CUDA release and class: "cuda8", "cuda10-tensor"
   std::map<std::string, CallTimes, std::less<>> calls;               ///< by family, of hosts whose single calls were measured
+  std::map<std::string, TransferSigma, std::less<>> transfers;       ///< by family and precision: "gemm-fp32"
   std::vector<BoardParameters> boards;
   SpreadConstants spread;
   std::string source, file, sha256;

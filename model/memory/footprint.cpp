@@ -54,7 +54,7 @@ Bytes sum(const std::vector<Bytes>& all) {
 
 /// ZeRO 3 gathers the arrays of one operator before it runs, while those of the one before are still in use.
 Bytes gathered(const OpGraph& graph, const FootprintOptions& options) {
-  if (options.zero < 3) return Bytes(0.0);
+  if (options.zero < 3 || options.ranks == 1) return Bytes(0.0);
   double most = 0.0;
   for (const Op& op : graph.ops) {
     double count = 0.0;
@@ -88,8 +88,8 @@ SavingRules saving_rules(const Stack& stack) {
 std::vector<RankMemory> rank_memories(const OpGraph& graph, const Persistent& arrays, const Stack& stack,
                                       const FootprintOptions& options, const MemoryParts& common, Bytes allocated,
                                       Bytes reserved) {
-  const ExchangeMemory exchange{options.exchange, options.ranks_per_node, options.optimizer_states, options.zero > 0,
-                                arrays.exchanged};
+  const ExchangeMemory exchange{options.exchange, options.ranks_per_node, options.optimizer_states,
+                                options.zero > 0 && options.ranks > 1, arrays.exchanged};
   const Bytes least = common.total();
   std::vector<RankMemory> ranks;
   for (RankBuffers buffers : rank_buffers(stack, exchange)) {

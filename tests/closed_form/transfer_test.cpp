@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "model/cost/kernel_model.hpp"
 #include "model/cost/uncertainty.hpp"
 #include "tests/catch.hpp"
 #include "tests/closed_form/cost_example.hpp"
@@ -62,13 +63,25 @@ TEST_CASE("worked example: what 75 W leave a Pascal board of its listed clock") 
   CHECK(documented(fmt::format("0.9 x (25/42)^0.55 = {:.4f}", share)));
 }
 
-TEST_CASE("worked example: the range of a step borrowed across two generations") {
+TEST_CASE("worked example: the range of a step from its kernels") {
+  const FamilySigmas sigmas{{{"convolution", 0, 0.15, 0.1, 0.2}, {}, {}, {}, {"memory_bound", 0, 0, 0.08, 0.1}}};
+  // 60 ms in 16 convolutions of unlike shapes, 40 ms in one elementwise kernel that runs 64 times.
+  std::vector<NodeCost> costs(16);
+  for (std::size_t i = 0; i < costs.size(); ++i) {
+    costs[i].family = "convolution";
+    costs[i].kernel.time = Seconds(3.75e-3 + 1e-15 * static_cast<double>(i));
+  }
+  NodeCost elementwise;
+  elementwise.family = "memory_bound";
+  elementwise.kernel.time = Seconds(0.625e-3);
+  elementwise.kernel.bound = Bound::memory;
+  costs.resize(80, elementwise);
+  const KernelSpread kernels = kernel_spread(costs, sigmas);
+  CHECK(documented(fmt::format("shared = {:.4f}", kernels.shared)));
+  CHECK(documented(fmt::format("single = {:.4f}", kernels.single)));
   SpreadConstants spread;
-  spread.board = 0.08;
-  spread.row = 0.06;
-  spread.transferred = 0.12;
-  const double sd = step_spread(spread, 2.0, false, false, 0.0);
-  CHECK_THAT(sd, WithinRel(0.26, 1e-12));  // 0.08, 0.06: 0.10; 0.10, 0.24: 0.26
+  spread.row = 0.07;
+  const double sd = step_spread(spread, kernels, 0.9, {});
   CHECK(documented(
-      fmt::format("sd = {:.2f}, range = t / {:.4f} to t x {:.4f}", sd, std::exp(kCentral80 * sd), std::exp(kCentral80 * sd))));
+      fmt::format("sd = {:.4f}, range = t / {:.4f} to t x {:.4f}", sd, std::exp(kCentral80 * sd), std::exp(kCentral80 * sd))));
 }

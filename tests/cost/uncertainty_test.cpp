@@ -1,48 +1,67 @@
-// Spread of a step: independent causes add in squares.
+// Spread of a step: residuals of its kernels, and independent causes beside them.
 #include "model/cost/uncertainty.hpp"
 
+#include <cmath>
+
+#include "model/cost/kernel_model.hpp"
 #include "tests/catch.hpp"
 
 using namespace tbdsim;
 
-TEST_CASE("causes add in squares") {
+namespace {
+
+NodeCost kernel(const char* family, double time, Bound bound = Bound::compute, double launch = 0.0) {
+  NodeCost cost;
+  cost.family = family;
+  cost.kernel.time = Seconds(time);
+  cost.kernel.launch = Seconds(launch);
+  cost.kernel.bound = bound;
+  return cost;
+}
+
+constexpr FamilySigmas kSigmas{{{"convolution", 0.5, 0.1, 0.05, 0.3},
+                                {"gemm", 0.5, 0.1, 0.05, 0.2},
+                                {"recurrent", 0, 0, 0, 0},
+                                {"attention", 0, 0, 0, 0},
+                                {"memory_bound", 0.4, 0, 0.06, 0.1}}};
+
+}  // namespace
+
+TEST_CASE("kernels of a family share a part that adds linearly, their own parts add in squares") {
+  const std::vector<NodeCost> costs{kernel("convolution", 3e-3), kernel("convolution", 4e-3)};
+  const KernelSpread s = kernel_spread(costs, kSigmas);
+  CHECK_THAT(s.shared, WithinRel(0.1, 1e-12));
+  CHECK_THAT(s.single, WithinRel(0.3 * 5.0 / 7.0, 1e-12));  // 3, 4, 5
+}
+
+TEST_CASE("the same kernel twice errs twice alike") {
+  const std::vector<NodeCost> twice{kernel("gemm", 2e-3), kernel("convolution", 1e-3), kernel("gemm", 2e-3)};
+  CHECK_THAT(kernel_spread(twice, kSigmas).single, WithinRel(std::hypot(0.2 * 4.0, 0.3 * 1.0) / 5.0, 1e-12));
+}
+
+TEST_CASE("half of the variance that families share is common to them") {
+  const std::vector<NodeCost> costs{kernel("convolution", 1e-3), kernel("gemm", 1e-3)};
+  // 0.1 of each half: 0.1 where both err alike, 0.1 / sqrt(2) where they do not.
+  CHECK_THAT(kernel_spread(costs, kSigmas).shared, WithinRel(std::sqrt(0.5 * 0.01 + 0.5 * 0.005), 1e-12));
+}
+
+TEST_CASE("what bounds a kernel decides which uncertainty is its own") {
+  const std::vector<NodeCost> memory{kernel("gemm", 1e-3, Bound::memory)};
+  const std::vector<NodeCost> launched{kernel("memory_bound", 1e-5, Bound::launch, 0.5e-5)};
+  CHECK_THAT(kernel_spread(memory, kSigmas).shared, WithinRel(0.05, 1e-12));
+  CHECK_THAT(kernel_spread(launched, kSigmas).shared, WithinRel(0.5 * 0.4 + 0.5 * 0.06, 1e-12));
+  CHECK(kernel_spread(std::vector<NodeCost>{kernel("none", 1.0)}, kSigmas).shared == 0.0);
+}
+
+TEST_CASE("causes beside the kernels add in squares and only widen") {
   SpreadConstants spread;
-  spread.board = 0.03;
   spread.row = 0.04;
-  spread.transferred = 0.12;
   spread.tensor_core = 0.12;
-  CHECK_THAT(step_spread(spread, 0.0, false, false, 0.0), WithinRel(0.05, 1e-12));
-  CHECK_THAT(step_spread(spread, 1.0, false, false, 0.0), WithinRel(0.13, 1e-12));
-  CHECK_THAT(step_spread(spread, 0.0, true, false, 0.0), WithinRel(0.13, 1e-12));
-  CHECK_THAT(step_spread(spread, 0.0, false, false, 0.12), WithinRel(0.13, 1e-12));
-  spread.board = spread.row = 0.0;
-  CHECK_THAT(step_spread(spread, 2.0, false, false, 0.07), WithinRel(0.25, 1e-12));  // 2 x 0.12 and 0.07
-}
-
-TEST_CASE("tensor cores widen") {
-  SpreadConstants spread;
-  spread.board = 0.03;
-  spread.row = 0.0;
-  spread.tensor_core = 0.04;
-  CHECK_THAT(step_spread(spread, 0.0, true, false, 0.0), WithinRel(0.05, 1e-12));
-}
-
-TEST_CASE("an exchange widens") {
-  SpreadConstants spread;
-  spread.board = 0.03;
-  spread.row = 0.0;
-  spread.exchange = 0.04;
-  CHECK_THAT(step_spread(spread, 0.0, false, true, 0.0), WithinRel(0.05, 1e-12));
-}
-
-TEST_CASE("further transfers, tensor cores and other framework versions only widen") {
-  const SpreadConstants spread;
-  double before = step_spread(spread, 0.0, false, false, 0.0);
-  for (const double distance : {1.0, 2.0, 3.0, 5.0}) {
-    const double here = step_spread(spread, distance, false, false, 0.0);
-    CHECK(here > before);
-    CHECK(step_spread(spread, distance, false, false, 0.1) > here);
-    CHECK(step_spread(spread, distance, true, false, 0.0) > here);
-    before = here;
-  }
+  spread.exchange = 0.12;
+  const KernelSpread kernels{0.05, 0.0};
+  CHECK_THAT(step_spread(spread, kernels, 0.6, {}), WithinRel(0.05, 1e-12));  // 0.03 and 0.04
+  CHECK_THAT(step_spread(spread, kernels, 0.6, {true, false, 0.0}), WithinRel(0.13, 1e-12));
+  CHECK_THAT(step_spread(spread, kernels, 0.6, {false, true, 0.0}), WithinRel(0.13, 1e-12));
+  CHECK_THAT(step_spread(spread, kernels, 0.6, {false, false, 0.12}), WithinRel(0.13, 1e-12));
+  CHECK(step_spread(spread, kernels, 1.0, {}) > step_spread(spread, kernels, 0.6, {}));
 }

@@ -8,6 +8,8 @@
 #include <random>
 
 #include "calibrate/fit/fit_family.hpp"
+#include "calibrate/fit/transfer_sigma.hpp"
+#include "model/cost/transfer.hpp"
 #include "tests/catch.hpp"
 
 using namespace tbdsim;
@@ -242,4 +244,31 @@ TEST_CASE("which library generation describes a sample") {
   CHECK(library_generation("cudnn 9.1") == "cudnn8");
   CHECK(library_generation("miopen 1.3; rocm 1.7.1") == "miopen1");
   CHECK(library_generation("") == "cudnn7");
+}
+
+TEST_CASE("boards that disagree widen what others may borrow, those that agree narrow it, and borrowing is never surer") {
+  const auto sigma_of = [](const std::vector<double>& shares) {
+    KernelConstants constants;
+    DeviceMap map;
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      Device d = board("board " + std::to_string(i), 10.0, 500.0, 20 + static_cast<int>(i));
+      BoardParameters row;
+      row.device = row.name = d.id;
+      row.architecture = d.architecture;
+      row.memory_kind = d.memory_kind;
+      row.multiprocessors = d.multiprocessors;
+      row.power_limit = d.power_limit;
+      row.peak_fp32 = d.peak.fp32;
+      row.parameters = {"gemm", "fp32", shares[i], 0.8, Seconds(5e-6), 0.1, 50, "fitted: an example", 0.01, 0.01};
+      constants.boards.push_back(row);
+      map[d.id] = d;
+    }
+    fit_transfers(map, constants);
+    CHECK(constants.transfers.at("gemm-fp32").boards == static_cast<int>(shares.size()));
+    const FamilyParameters borrowed = resolve_parameters(board("another", 10.0, 500.0, 40), "gemm", "fp32", constants).parameters;
+    CHECK(borrowed.compute_sigma > 0.05);  // that of every board above: 0.01
+    return borrowed.compute_sigma;
+  };
+  CHECK(sigma_of({0.8, 0.8, 0.8, 0.8, 0.8, 0.8, 0.8, 0.8}) < 0.1);
+  CHECK(sigma_of({0.5, 1.1, 0.5, 1.1, 0.5, 1.1, 0.5, 1.1}) > 0.39);  // their own disagreement
 }

@@ -54,6 +54,11 @@ class Layering(unittest.TestCase):
         self.assertEqual(breaches({"model/cost/gemm.cpp": '#include "calibrate/fit/gemm_fit.hpp"\n'}),
                          ["model/cost/gemm.cpp:1: model/ may not include calibrate/fit/gemm_fit.hpp"])
 
+    def test_the_json_parts_are_for_the_report_sources(self):
+        self.assertEqual(breaches({"model/report/json_parts.hpp": "#pragma once\n#include <nlohmann/json.hpp>\n",
+                                   "model/report/x.hpp": '#pragma once\n#include "model/report/json_parts.hpp"\n'}),
+                         ["model/report/x.hpp:2: model/report/json_parts.hpp is for sources of model/report/"])
+
     def test_unknown_folder(self):
         self.assertEqual(breaches({"model/extra/x.cpp": '#include "model/support/result.hpp"\n'}),
                          ["model/extra/x.cpp:1: folder extra is not in cmake/layers.cmake"])

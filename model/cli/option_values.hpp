@@ -1,0 +1,34 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/cli/arguments.hpp"
+
+// Each reads the text of an option into its target and returns what was expected instead, or nothing if it is fine.
+namespace tbdsim {
+
+/// "0,3" as numbers.
+[[nodiscard]] std::string set_devices(std::vector<int>& devices, const std::string& text);
+
+/// "1281167", "256K" (thousands) or "2M".
+[[nodiscard]] std::string set_samples(std::optional<std::int64_t>& samples, std::string text);
+
+/// "8 %" or 0.08. A bare number of 1 or more can only be meant in percent, and half the time it is not: the unit decides.
+[[nodiscard]] std::string set_share(std::optional<double>& share, const std::string& text);
+
+/// "2/8": the second of eight shards.
+[[nodiscard]] std::string set_shard(std::size_t& shard, std::size_t& shards, const std::string& text);
+
+/// "table", "json" or "csv".
+[[nodiscard]] std::string set_format(Format& format, const std::string& text);
+
+/// "structure", "layer" or "time".
+[[nodiscard]] std::string set_view(MemoryView& view, const std::string& text);
+
+/// A whole number. Whether it is too small is the analysis' to say, where it knows what the number means.
+[[nodiscard]] std::string set_number(std::optional<int>& number, const std::string& text);
+
+}  // namespace tbdsim

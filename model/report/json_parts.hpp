@@ -1,0 +1,39 @@
+#pragma once
+#include <cmath>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "model/analysis/predict.hpp"
+
+/// What the JSON texts of several verbs share. Included by the json_*.cpp files alone.
+namespace tbdsim::json {
+
+using Json = nlohmann::ordered_json;
+
+/// Ranges are the central 80 % everywhere.
+constexpr double kLevel = 0.8;
+
+/// Names may come from a user's file; bytes that are no UTF-8 must not end the program.
+inline std::string text(const Json& json) {
+  constexpr int kIndent = 2;
+  return json.dump(kIndent, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+inline Json tool() { return {{"name", "tbdsim"}, {"version", TBDSIM_VERSION}}; }
+inline Json whole(Bytes bytes) { return static_cast<std::int64_t>(std::llround(bytes.base())); }
+inline Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
+
+template <class Q>
+Json ranged(const Ranged<Q>& r) {
+  return {{"value", r.value.base()}, {"low", r.low.base()}, {"high", r.high.base()}};
+}
+
+/// The objects `inputs`, `config`, `parts_bytes`, `memory` and `limit` of a prediction.
+Json inputs(const Prediction& prediction);
+Json config(const Prediction& prediction);
+Json parts(const MemoryParts& parts);
+Json memory(const MemoryVerdict& verdict);
+Json limit(const Limit& limit);
+
+}  // namespace tbdsim::json
