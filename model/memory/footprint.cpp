@@ -84,12 +84,16 @@ SavingRules saving_rules(const Stack& stack) {
   return stack.memory_plan == MemoryPlan::bfc ? SavingRules::tensorflow : SavingRules::autograd_cuda;
 }
 
+ExchangeMemory exchange_memory(const FootprintOptions& options, const Persistent& arrays) {
+  return {options.exchange, options.ranks_per_node, options.optimizer_states, arrays.exchanged,
+          options.zero > 0 && options.ranks > 1};
+}
+
 /// What each rank adds to what all have in common, `common`, for which the allocator holds `reserved`.
 std::vector<RankMemory> rank_memories(const OpGraph& graph, const Persistent& arrays, const Stack& stack,
                                       const FootprintOptions& options, const MemoryParts& common, Bytes allocated,
                                       Bytes reserved) {
-  const ExchangeMemory exchange{options.exchange, options.ranks_per_node, options.optimizer_states,
-                                options.zero > 0 && options.ranks > 1, arrays.exchanged};
+  const ExchangeMemory exchange = exchange_memory(options, arrays);
   const Bytes least = common.total();
   std::vector<RankMemory> ranks;
   for (RankBuffers buffers : rank_buffers(stack, exchange)) {
@@ -128,8 +132,7 @@ void round_for_driver(Persistent& arrays) {
 /// What arrays may take of the device beside what the fullest rank holds besides them. Nothing: there is no end.
 std::optional<Bytes> room(const Persistent& arrays, const Stack& stack, const FootprintOptions& options) {
   if (!options.capacity || !allocates_as_it_runs(stack)) return std::nullopt;
-  const ExchangeMemory exchange{options.exchange, options.ranks_per_node, options.optimizer_states, options.zero > 0,
-                                arrays.exchanged};
+  const ExchangeMemory exchange = exchange_memory(options, arrays);
   const RankBuffers first = rank_buffers(stack, exchange).front();
   const Bytes beside = stack.context + stack.training_start + first.optimizer_state * shard(options, 1) + first.exchange;
   return std::max(*options.capacity - beside, Bytes(0.0));

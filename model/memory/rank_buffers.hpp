@@ -28,8 +28,8 @@ struct ExchangeMemory {
   std::string_view exchange;      ///< as on the command line; empty or "allreduce": what the stack does by default
   int ranks = 1;                  ///< of one node
   double optimizer_states = 1;    ///< fp32 arrays per parameter
-  bool sharded = false;           ///< ZeRO: gradients leave bucket by bucket, whatever the stack does without
   std::span<const Bytes> arrays;  ///< parameter arrays as they are exchanged
+  bool sharded = false;           ///< ZeRO: gradients leave bucket by bucket, whatever the stack does without
 };
 
 /// Buffers of every rank of a node, GPU 0 first.
