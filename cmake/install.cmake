@@ -3,7 +3,7 @@ include(CMakePackageConfigHelpers)
 
 set(TBDSIM_DATA ${CMAKE_INSTALL_DATADIR}/tbdsim)
 
-foreach(program tbdsim tbdsim-calibrate)
+foreach(program tbdsim tbdsim-calibrate tbdsim-mpi)
   if(TARGET ${program})
     install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   endif()

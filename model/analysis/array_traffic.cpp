@@ -35,7 +35,22 @@ void add(const LoweredStep& step, const engine::Timeline& timeline, std::size_t 
   if (leg == Leg::whole) way.bytes += step.graph.bytes({static_cast<std::int32_t>(task)});
 }
 
-/// Charges every wait of the compute stream to the array that ended it.
+/// Charges a wait from `free` until `cause` ended to the arrays whose turn it was meanwhile: what the wait ended with, before
+/// it what that itself had to wait for, and so on. A small array behind a large one is not to blame.
+void charge_wait(const LoweredStep& step, const engine::Timeline& timeline, SimTime free, engine::TaskId cause,
+                 std::map<std::int32_t, Way>& ways) {
+  SimTime until = timeline.end[static_cast<std::size_t>(cause.value)];
+  while (cause.value >= 0 && until > free) {
+    const auto task = static_cast<std::size_t>(cause.value);
+    const SimTime from = std::max(free, timeline.start[task]);
+    const auto way = ways.find(step.tasks[task].item);
+    if (way != ways.end() && until > from) way->second.exposed += until - from;
+    until = std::min(until, from);
+    cause = timeline.held_by[task];
+  }
+}
+
+/// Charges every wait of the compute stream.
 void charge_waits(const LoweredStep& step, const engine::Timeline& timeline, std::int32_t iteration,
                   std::map<std::int32_t, Way>& ways) {
   SimTime free{0};
@@ -46,7 +61,7 @@ void charge_waits(const LoweredStep& step, const engine::Timeline& timeline, std
       const StepTask& holder = step.tasks[static_cast<std::size_t>(cause.value)];
       const auto way = ways.find(holder.item);
       if (holder.work == Work::exchange && holder.iteration == iteration && way != ways.end())
-        way->second.exposed += timeline.start[i] - free;
+        charge_wait(step, timeline, free, cause, ways);
     }
     free = std::max(free, timeline.end[i]);
   }

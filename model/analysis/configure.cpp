@@ -260,6 +260,9 @@ Result<Configuration> configure(Session& session, const PredictOptions& options)
   take(choose_precision(options.precision), configuration.precision, errors);
   take(choose_optimizer(options.optimizer), configuration.optimizer, errors);
   take(choose_exchange(options.exchange), configuration.exchange, errors);
+  if (configuration.zero > 0 && configuration.pipelined())
+    errors.push_back({fmt::format(
+        "--zero {}: divides what copies of the network have in common; stages of a pipeline are no copies", configuration.zero)});
   std::pair<std::vector<int>, int> devices;
   if (take(choose_devices(options, configuration.hardware()), devices, errors)) {
     configuration.devices = std::move(devices.first);

@@ -14,7 +14,7 @@ namespace {
 constexpr std::array kStageTimes{&Stages::forward,       &Stages::backward,       &Stages::weight_update,
                                  &Stages::metric,        &Stages::exchange_total, &Stages::exchange_exposed,
                                  &Stages::input_exposed, &Stages::host_exposed,   &Stages::host_forward,
-                                 &Stages::host_backward, &Stages::host_update};
+                                 &Stages::host_backward, &Stages::host_update,    &Stages::bubble};
 /// Shares of the step's time.
 constexpr std::array kOfStep{&Utilization::gpu_busy,   &Utilization::mfu,       &Utilization::cpu,
                              &Utilization::cpu_launch, &Utilization::cpu_input, &Utilization::cpu_environment,

@@ -5,6 +5,8 @@
 #include <numbers>
 
 #include "model/cost/uncertainty.hpp"
+#include "model/memory/stage_memory.hpp"
+#include "model/schedule/exchange/pipeline_stages.hpp"
 
 namespace tbdsim {
 
@@ -52,8 +54,15 @@ StepMemory estimate_memory(const Configuration& configuration, const OpGraph& gr
 
 StepMemory estimate_memory(const Configuration& configuration, std::span<const StepNode> nodes, std::span<const NodeCost> costs,
                            SharedStep* shared) {
-  const FootprintOptions options = footprint_options(configuration);
+  FootprintOptions options = footprint_options(configuration);
   const OpGraph& graph = configuration.network_graph().graph;
+  if (configuration.pipelined() && configuration.gpus > 1) {
+    options.ranks = options.ranks_per_node = 1;
+    options.capacity.reset();
+    const std::vector<std::int32_t> stage_of = pipeline_stages(graph, nodes, costs, configuration.gpus);
+    return pipeline_memory(graph, nodes, costs, configuration.stack, options,
+                           {stage_of, configuration.gpus, configuration.accumulate});
+  }
   if (shared == nullptr) return step_memory(graph, nodes, costs, configuration.stack, options);
   if (!shared->memory) {
     shared->memory = step_memory(graph, nodes, costs, configuration.stack, options);
@@ -66,11 +75,11 @@ StepMemory estimate_memory(const Configuration& configuration, std::span<const S
   return *shared->memory;
 }
 
-void tell_live_memory(const LoweredStep& step, const StepMemory& memory, Prediction& prediction) {
+void tell_live_memory(const LoweredStep& step, const StepMemory& memory, std::int32_t rank, Prediction& prediction) {
   const std::vector<Bytes> live = live_by_node(memory, step.nodes);
   std::size_t kernel = 0;
   for (const StepTask& task : step.tasks) {
-    if (task.iteration + 1 != step.iterations || task.work != Work::kernel || kernel == prediction.kernels.size()) continue;
+    if (task.iteration + 1 != step.iterations || task.work != Work::kernel || task.rank != rank) continue;
     prediction.kernels[kernel++].live = live[static_cast<std::size_t>(task.node)];
   }
 }
@@ -105,12 +114,14 @@ double probability_of_fitting(const RankMemory& rank, const Stack& stack, Bytes 
 MemoryVerdict memory_verdict(const Configuration& configuration, const StepMemory& memory) {
   MemoryVerdict verdict;
   verdict.capacity = usable_capacity(configuration.hardware().device);
-  const std::size_t count = configuration.divided() ? memory.ranks.size() : configuration.devices.size();
-  for (std::size_t i = 0; i < count; ++i) {
+  const std::size_t local = configuration.devices.size();
+  const bool divided = configuration.divided();
+  for (std::size_t i = 0; i < memory.ranks.size(); ++i) {
     const RankMemory& rank = memory.ranks[i];
     GpuMemory gpu;
-    gpu.gpu =
-        configuration.divided() ? static_cast<int>(i) * (configuration.gpus / configuration.stages) : configuration.devices[i];
+    // Stages differ from node to node, so those of all nodes are told, counted through; of Megatron's the first GPU.
+    const int first = static_cast<int>(i) * (divided ? configuration.gpus / configuration.stages : 1);
+    gpu.gpu = divided || memory.ranks.size() > local ? first : configuration.devices[i];
     if (configuration.stages > 1) gpu.stage = static_cast<int>(i);
     gpu.parts = rank.parts;
     gpu.pre_training = rank.pre_training;

@@ -25,8 +25,8 @@ struct PartOfNetwork {
 /// Each GPU of a node, of a divided network the first of each stage, against the device's capacity, with ranges.
 [[nodiscard]] MemoryVerdict memory_verdict(const Configuration& configuration, const StepMemory& memory);
 
-/// Notes in every kernel of `prediction` how much memory arrays hold while it runs.
-void tell_live_memory(const LoweredStep& step, const StepMemory& memory, Prediction& prediction);
+/// Notes in every kernel of `prediction`, which are those of `rank`, how much memory arrays hold while it runs.
+void tell_live_memory(const LoweredStep& step, const StepMemory& memory, std::int32_t rank, Prediction& prediction);
 
 /// What the driver lets programs have: as `nvidia-smi` reports it where that is known, else the data sheet's.
 [[nodiscard]] Bytes usable_capacity(const Device& device);

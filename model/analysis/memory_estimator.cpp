@@ -57,6 +57,7 @@ StepMemory MemoryEstimator::at(const Part& part) {
   costs_.clear();
   for (const StepNode& node : part.nodes)
     costs_.push_back(kernels_.cost(*part.graph, node, static_cast<double>(configuration_.batch)));
+  if (!configuration_.divided()) return estimate_memory(configuration_, part.nodes, costs_);
   return estimate_memory(configuration_, *part.graph, part.nodes, costs_, part.place);
 }
 

@@ -9,13 +9,19 @@ namespace {
 std::vector<LayerMemory> layers_of(const OpGraph& graph, const StepMemory& memory) {
   std::vector<LayerMemory> layers(graph.ops.size());
   const RankMemory& rank = fullest(memory);
-  const auto parameters = static_cast<double>(graph.parameter_elements());
+  // Of a pipeline only one stage's layers are here.
+  std::vector<bool> here(graph.ops.size(), false);
+  for (const Lifetime& array : memory.arrays)
+    if (array.op.value >= 0 && array.part == MemoryPart::weights) here[static_cast<std::size_t>(array.op.value)] = true;
+  double parameters = 0.0;
+  for (const Parameter& p : graph.parameters)
+    if (here[static_cast<std::size_t>(p.op.value)]) parameters += static_cast<double>(elements(p.shape));
   for (std::size_t i = 0; i < graph.ops.size(); ++i) {
     const Op& op = graph.ops[i];
     layers[i] = {op.name, std::string(info(op.kind).name), to_text(graph.output_shape(op)), {}};
     double own = 0.0;
     for (const ParameterId id : op.parameters) own += static_cast<double>(elements(graph.parameter(id).shape));
-    if (own > 0.0) {
+    if (own > 0.0 && here[i]) {
       layers[i].parts[MemoryPart::optimizer_state] = rank.parts[MemoryPart::optimizer_state] * (own / parameters);
       layers[i].parts[MemoryPart::exchange] = rank.parts[MemoryPart::exchange] * (own / parameters);
     }

@@ -15,13 +15,17 @@
 namespace tbdsim {
 namespace {
 
-Result<Seconds> step_of(Session& session, const Configuration& configuration) {
+Result<StepTimes> times_of(Session& session, const Configuration& configuration) {
   const auto job = lower_job(session, configuration);
   if (!job) return tl::make_unexpected(job.error());
   StepTimes times = step_times(job->step, engine::simulate(job->step.graph));
   add_rank_waits(configuration, times);
   (void)add_input_stage(configuration, times);
-  return times.step;
+  return times;
+}
+
+Result<Seconds> step_of(Session& session, const Configuration& configuration) {
+  return times_of(session, configuration).map([](const StepTimes& times) { return times.step; });
 }
 
 /// The same job on a network of another line rate, and its protocol efficiency.
@@ -53,12 +57,25 @@ Result<std::optional<BytesPerSecond>> least_rate(Session& session, const Configu
   return std::optional<BytesPerSecond>(high);
 }
 
-/// One node of the job by itself. MXNet's dist stores are for several machines: alone, its GPUs all-reduce.
-Configuration one_node(Configuration configuration) {
+struct Alone {
+  StepTimes times;
+  std::string exchange;
+};
+
+/// One node of the job by itself, with the job's exchange or, where that is faster, an all-reduce: what its owner would run.
+Result<Alone> one_node(Session& session, Configuration configuration) {
   configuration.gpus = static_cast<int>(configuration.devices.size());
   configuration.nodes = 1;
-  if (!configuration.stack.server || !configuration.stack.server->variables_on_host) configuration.exchange = "allreduce";
-  return configuration;
+  auto same = times_of(session, configuration);
+  if (!same) return tl::make_unexpected(same.error());
+  Alone alone{std::move(*same), configuration.exchange};
+  if (configuration.exchange == "allreduce" || (configuration.stack.server && configuration.stack.server->variables_on_host))
+    return alone;
+  configuration.exchange = "allreduce";
+  auto reduced = times_of(session, configuration);
+  if (!reduced) return tl::make_unexpected(reduced.error());
+  if (reduced->step <= alone.times.step) alone = {std::move(*reduced), configuration.exchange};
+  return alone;
 }
 
 Result<ScheduleVerdict> judge(Session& session, const Configuration& configuration, Seconds one, double target) {
@@ -94,11 +111,11 @@ Result<NetworkProfile> profile_network(Session& session, const NetworkOptions& o
   auto prediction = predict(session, options.job);
   if (!prediction) return tl::make_unexpected(prediction.error());
   profile.job = std::move(*prediction);
-  const Configuration alone = one_node(configuration);
-  if (alone.gpus > 1) profile.one_node_exchange = alone.exchange;
-  const auto one = step_of(session, alone);
+  const auto one = one_node(session, configuration);
   if (!one) return tl::make_unexpected(one.error());
-  profile.one_node_step = *one;
+  if (configuration.devices.size() > 1) profile.one_node_exchange = one->exchange;
+  profile.one_node_step = one->times.step;
+  profile.one_node_update = one->times.stages.weight_update;
   profile.line_rate = configuration.network->bandwidth;
   profile.target = options.target;
   std::vector<std::string> exchanges{configuration.exchange};
@@ -108,7 +125,7 @@ Result<NetworkProfile> profile_network(Session& session, const NetworkOptions& o
   for (const std::string& exchange : exchanges) {
     Configuration variant = configuration;
     variant.exchange = exchange;
-    auto verdict = judge(session, variant, *one, options.target);
+    auto verdict = judge(session, variant, one->times.step, options.target);
     if (!verdict) return tl::make_unexpected(verdict.error());
     profile.schedules.push_back(std::move(*verdict));
   }

@@ -18,7 +18,7 @@ struct ArrayTraffic {
   Bytes bytes;
   Seconds send_start, send_end;        ///< push; of an all-reduce, the call
   Seconds receive_start, receive_end;  ///< from the end of the push, which is the request, to arrival on the GPUs
-  Seconds exposed;                     ///< for which the next kernels wait
+  Seconds exposed;                     ///< for which kernels wait while it is this array's turn
 };
 
 /// One way to exchange gradients between the nodes.
@@ -34,6 +34,7 @@ struct ScheduleVerdict {
 struct NetworkProfile {
   Prediction job;
   Seconds one_node_step;
+  Seconds one_node_update;        ///< of it, kernels that update weights; where servers update, the job has none
   std::string one_node_exchange;  ///< of that node's GPUs; "" where it has one GPU
   BytesPerSecond line_rate;
   double target = 0;
@@ -45,9 +46,9 @@ struct NetworkProfile {
 
 /// Which arrays delay a job, whether several nodes beat one and reach the target, and on which network they would.
 ///
-/// One node alone exchanges inside only. The least line rate is found by bisection between 1 MB/s and 10 TB/s, protocol
-/// efficiency and latency of the network kept.
-/// Errors: as `predict`; a single node; a target outside 0..1.
+/// One node alone exchanges inside only, as the job does or, if faster, by all-reduce. The least line rate is found by bisection
+/// between 1 MB/s and 10 TB/s, protocol efficiency and latency of the network kept. Errors: as `predict`; a single node; a target
+/// outside 0..1.
 [[nodiscard]] Result<NetworkProfile> profile_network(Session& session, const NetworkOptions& options);
 
 }  // namespace tbdsim

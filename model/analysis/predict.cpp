@@ -76,9 +76,9 @@ std::string limit_text(const Limit& limit, double launch_share, const Configurat
     return fmt::format("{} of the critical path moves data in the memory of {}{}", share, device, launches);
   if (limit.resource == "input") return limit.text;
   if (limit.resource == "host") return fmt::format("{} of the critical path is the host issuing operators", share);
-  if (limit.resource == "intra_node_link")
-    return fmt::format("{} of the critical path exchanges gradients inside the node", share);
-  return fmt::format("{} of the critical path exchanges gradients between nodes", share);
+  const std::string_view what = configuration.pipelined() ? "copies feature maps" : "exchanges gradients";
+  if (limit.resource == "intra_node_link") return fmt::format("{} of the critical path {} inside the node", share, what);
+  return fmt::format("{} of the critical path {} between nodes", share, what);
 }
 
 void tell_provenance(const Configuration& configuration, const LoweredJob& job, Prediction& p) {
@@ -150,8 +150,6 @@ Result<Prediction> predict(Session& session, const PredictOptions& options, Shar
   identify(configuration, p);
   p.notices.insert(p.notices.end(), kernels->notices().begin(), kernels->notices().end());
   if (kernels->tensor_core()) p.notices.push_back("few tensor-core samples stand behind this: the range is wide");
-  if (configuration.pipelined() && configuration.gpus > 1)
-    p.notices.push_back("memory is that of a GPU that holds the whole network: a stage's share has no model");
   // Several GPUs, or one whose variables lie on the host.
   const bool exchanges = configuration.gpus > 1 || times.stages.exchange_total > Seconds(0.0);
   const SpreadConstants& constants = (*configuration.constants)->spread;
@@ -206,7 +204,7 @@ Result<Prediction> predict(Session& session, const PredictOptions& options, Shar
   p.products_in_fp32 = sixteen_bit && p.peak == system.device.peak.fp32;
   if (options.detail) {
     describe_step(workload.graph, step, timeline, system.device, kernels->peak(), p);
-    tell_live_memory(step, memory, p);
+    tell_live_memory(step, memory, times.rank, p);
   }
   return p;
 }

@@ -46,6 +46,7 @@ struct Ranged {
 
 struct Stages {
   Seconds forward, backward, weight_update, metric, exchange_total, exchange_exposed, input_exposed, host_exposed;
+  Seconds bubble;                                    ///< of a pipeline: waiting until another stage has computed
   Seconds host_forward, host_backward, host_update;  ///< the parts of host_exposed, by the stage that waited
 };
 

@@ -88,7 +88,8 @@ Result<ScaleStudy> scale(Session& session, const ScaleOptions& options) {
     const std::int64_t growth = options.scaling == Scaling::weak ? p->gpus : 1;
     ScaleRow row{p->gpus, p->nodes, p->batch_per_gpu, p->step_time, {}, {}, 1, p->stages, p->limit};
     row.epoch_time = estimate_epochs(*p, growth * options.samples, 1).total;
-    row.speedup = speedup_range(*p, study.one, static_cast<double>(growth) * (study.one_epoch.value / row.epoch_time.value));
+    row.speedup = speedup_range(*p, study.one, static_cast<double>(growth) * (study.one_epoch.value / row.epoch_time.value),
+                                1.0 - p->start_up / row.epoch_time.value, 1.0 - study.one.start_up / study.one_epoch.value);
     row.efficiency = row.speedup.value / p->gpus;
     study.rows.push_back(std::move(row));
   }

@@ -21,17 +21,17 @@ double square(double x) { return x * x; }
 
 }  // namespace
 
-Ranged<double> speedup_range(const Prediction& many, const Prediction& one, double value) {
-  const bool board = same_software(many, one), row = same_kernels(many, one);
-  double variance = 0.0;
-  for (const Prediction* p : {&many, &one}) {
-    variance += square(p->spread.exchange);
-    if (!row) variance += square(p->spread.row);
-    if (!board) variance += square(p->spread.board);
-  }
+Ranged<double> speedup_range(const Prediction& many, const Prediction& one, double value, double part_of_many,
+                             double part_of_one) {
+  const auto apart = [&](double a, double b) { return square(part_of_many * a) + square(part_of_one * b); };
+  const auto alike = [&](double a, double b) { return square(part_of_many * a - part_of_one * b); };
+  double variance = apart(many.spread.exchange, one.spread.exchange);
+  variance += same_kernels(many, one) ? alike(many.spread.row, one.spread.row) : apart(many.spread.row, one.spread.row);
+  variance += same_software(many, one) ? alike(many.spread.board, one.spread.board) : apart(many.spread.board, one.spread.board);
   const double factor = std::exp(kCentral80 * std::sqrt(variance));
   Ranged<double> range{value, value / factor, value * factor};
-  if (row && many.gpus > one.gpus) range.high = std::max(value, std::min(range.high, static_cast<double>(many.gpus) / one.gpus));
+  if (same_kernels(many, one) && many.gpus > one.gpus)
+    range.high = std::max(value, std::min(range.high, static_cast<double>(many.gpus) / one.gpus));
   return range;
 }
 

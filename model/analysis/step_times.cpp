@@ -63,11 +63,15 @@ Seconds& host_of(Stages& stages, Stage stage) {
   return stage == Stage::forward ? stages.host_forward : stage == Stage::backward ? stages.host_backward : stages.host_update;
 }
 
-/// Attributes an idle span of the compute stream to what the next kernel waited for.
-void charge_gap(const LoweredStep& step, const engine::Timeline& timeline, std::size_t task, Seconds gap, Stages& stages) {
+/// Attributes an idle span of the compute stream, from `free` until `task` starts, to what the next kernel waited for.
+void charge_gap(const LoweredStep& step, const engine::Timeline& timeline, std::size_t task, SimTime free, Stages& stages) {
   const TaskId cause = timeline.held_by[task];
+  const Seconds gap = (timeline.start[task] - free).seconds();
   if (cause.value >= 0 && step.tasks[index(cause)].work == Work::exchange) {
-    stages.exchange_exposed += gap;
+    // Before the copy that ends the wait could start, another stage had to compute.
+    const SimTime copy = step.pipelined ? std::max(free, timeline.start[index(cause)]) : free;
+    stages.exchange_exposed += (timeline.start[task] - copy).seconds();
+    stages.bubble += (copy - free).seconds();
     return;
   }
   stages.host_exposed += gap;
@@ -127,6 +131,7 @@ void describe_links(const LoweredStep& step, const engine::Timeline& timeline, P
 StepTimes step_times(const LoweredStep& step, const engine::Timeline& timeline) {
   const Window window = last_iteration(step, timeline);
   StepTimes result;
+  result.rank = window.rank;
   result.step = (window.end - window.begin).seconds();
   bool backward_begun = false;
   SimTime free = window.begin;
@@ -141,7 +146,7 @@ StepTimes step_times(const LoweredStep& step, const engine::Timeline& timeline) 
     if (task.work != Work::kernel || task.rank != window.rank) continue;
     const NodeCost& cost = step.costs[static_cast<std::size_t>(task.node)];
     const double share = 1.0 / cost.pieces;  // of the node's work in this task
-    if (timeline.start[i] > free) charge_gap(step, timeline, i, (timeline.start[i] - free).seconds(), result.stages);
+    if (timeline.start[i] > free) charge_gap(step, timeline, i, free, result.stages);
     free = timeline.end[i];
     busy_of(result.stages, stage_of(step.nodes[static_cast<std::size_t>(task.node)].pass)) += duration;
     result.busy += duration;
@@ -154,7 +159,9 @@ StepTimes step_times(const LoweredStep& step, const engine::Timeline& timeline) 
   result.stages.exchange_total = engine::covered_time(timeline, exchanges).seconds();
   if (window.end > free) {
     const bool exchange = step.graph.links() > 0;
-    (exchange ? result.stages.exchange_exposed : result.stages.host_exposed) += (window.end - free).seconds();
+    (step.pipelined ? result.stages.bubble
+     : exchange     ? result.stages.exchange_exposed
+                    : result.stages.host_exposed) += (window.end - free).seconds();
     if (!exchange) result.stages.host_update += (window.end - free).seconds();
   }
   tell_limits(step, timeline, window, result);

@@ -8,6 +8,7 @@ namespace tbdsim {
 /// What the last (steady) iteration of a simulated step shows.
 struct StepTimes {
   Seconds step;
+  std::int32_t rank = 0;  ///< whose stages these are: the one that ends last
   Stages stages;
   Seconds busy;  ///< compute stream
   Seconds host_busy;

@@ -49,7 +49,15 @@ Result<VertexId> vertex(const Topology& topology, const std::string& name) {
 }
 
 TransferWay way_of(const Topology& topology, const Route& route, const char* via, Bytes bytes) {
-  TransferWay way{via, {}, {}, route.bandwidth, route.latency, bytes, route.latency + bytes / route.bandwidth};
+  const auto is_gpu = [&](VertexId id) { return topology.vertices[static_cast<std::size_t>(id.value)].kind == VertexKind::gpu; };
+  const VertexId from = route.vertices.front(), to = route.vertices.back();
+  const bool refused = std::any_of(route.links.begin(), route.links.end(), [&](std::int32_t index) {
+    const LinkBundle& link = topology.links[static_cast<std::size_t>(index)];
+    return link.kind != LinkKind::nvlink && link.kind != LinkKind::xgmi && !link.peer_access;
+  });
+  const bool staged = refused && is_gpu(from) && is_gpu(to);
+  const BytesPerSecond rate = rate_alone(topology, route, staged);
+  TransferWay way{via, {}, {}, rate, route.latency, bytes, route.latency + bytes / rate};
   for (const VertexId id : route.vertices) way.vertices.push_back(name_of(topology, id));
   for (const std::int32_t link : route.links) way.links.push_back(topology.links[static_cast<std::size_t>(link)].type);
   return way;

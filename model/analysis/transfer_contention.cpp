@@ -20,11 +20,7 @@ TransferShare alone(const Topology& topology, const TransferEnds& ends) {
   if (!route) return share;
   const auto is_gpu = [&](VertexId id) { return topology.vertices[static_cast<std::size_t>(id.value)].kind == VertexKind::gpu; };
   share.staged = is_gpu(from) && is_gpu(to) && !relation(topology, from, to).peer_access;
-  share.alone = route->bandwidth;
-  for (const std::int32_t index : route->links) {
-    const LinkBundle& link = topology.links[static_cast<std::size_t>(index)];
-    if (share.staged && link.staged) share.alone = std::min(share.alone, *link.staged);
-  }
+  share.alone = rate_alone(topology, *route, share.staged);
   share.route = std::move(*route);
   return share;
 }
@@ -41,6 +37,15 @@ std::vector<LinkUse> uses_of(const Topology& topology, const Route& route) {
 }
 
 }  // namespace
+
+BytesPerSecond rate_alone(const Topology& topology, const Route& route, bool staged) {
+  BytesPerSecond rate = route.bandwidth;
+  for (const std::int32_t index : route.links) {
+    const LinkBundle& link = topology.links[static_cast<std::size_t>(index)];
+    if (staged && link.staged) rate = std::min(rate, *link.staged);
+  }
+  return rate;
+}
 
 std::vector<TransferShare> share_links(const Topology& topology, std::span<const TransferEnds> transfers, Bytes bytes) {
   std::vector<TransferShare> shares;

@@ -10,6 +10,7 @@
 #include "model/analysis/scenario_file.hpp"
 #include "model/analysis/sweep.hpp"
 #include "model/cli/command.hpp"
+#include "model/cli/sweep_run.hpp"
 #include "model/report/sweep_report.hpp"
 
 namespace tbdsim {
@@ -69,6 +70,7 @@ std::string first_problem(const SweepStore& store) {
 
 int export_rows(const SweepArguments& arguments) {
   if (arguments.words.size() != 2) return report({Error{"sweep export: expected one file, such as sweep export FILE.db"}});
+  if (arguments.format == Format::table) return report({Error{"sweep export: --format is csv or json, not table"}});
   auto store = SweepStore::open(arguments.words[1], "", false);
   if (!store) return report(store.error());
   return deliver(sweep_export(*store, arguments.format == Format::json, arguments.pareto).map([](std::string text) {
@@ -84,13 +86,22 @@ int merge(const SweepArguments& arguments) {
       return report(
           {Error{fmt::format("sweep merge: {} is both written and read; name another file to write", arguments.words[i])}});
   }
+  const auto rows = merge_sweeps(arguments.words[1], {arguments.words.begin() + 2, arguments.words.end()});
+  if (!rows) return report(rows.error());
+  return write_result(fmt::format("{} rows in {}\n", *rows, arguments.words[1]));
+}
+
+}  // namespace
+
+Result<std::int64_t> merge_sweeps(const std::string& output, const std::vector<std::string>& parts) {
   std::string grid;
-  for (std::size_t i = 2; i < arguments.words.size(); ++i) {
-    auto from = SweepStore::open(arguments.words[i], grid, false);
-    if (!from) return report(from.error());
+  std::int64_t rows_held = 0;
+  for (const std::string& part : parts) {
+    auto from = SweepStore::open(part, grid, false);
+    if (!from) return tl::make_unexpected(from.error());
     grid = from->grid();
-    auto into = SweepStore::open(arguments.words[1], grid, true);
-    if (!into) return report(into.error());
+    auto into = SweepStore::open(output, grid, true);
+    if (!into) return tl::make_unexpected(into.error());
     std::vector<SweepRow> rows;
     Result<void> added;
     const auto flush = [&] {
@@ -102,13 +113,39 @@ int merge(const SweepArguments& arguments) {
       if (rows.size() >= 4096) flush();
     });
     flush();
-    if (!read) return report(read.error());
-    if (!added) return report(added.error());
+    if (!read) return tl::make_unexpected(read.error());
+    if (!added) return tl::make_unexpected(added.error());
+    rows_held = into->rows();
   }
-  return kDone;
+  return rows_held;
 }
 
-}  // namespace
+Result<SweepProgress> sweep_into(const std::string& output, const SweepArguments& arguments, const Catalogue& catalogue,
+                                 SweepShard shard, bool progress) {
+  const auto grid = grid_of(arguments);
+  if (!grid) return tl::make_unexpected(grid.error());
+  if (arguments.output.empty()) return fail("sweep: no file named for the results; use -o FILE.db");
+  const auto session = open_session(catalogue);
+  if (const Errors unknown = unknown_names(*session, *grid); !unknown.empty()) return tl::make_unexpected(unknown);
+  auto store = SweepStore::open(output, grid_text(*grid), true);
+  if (!store) return tl::make_unexpected(store.error());
+  std::function<void(const SweepProgress&)> tell = [](const SweepProgress&) {};
+  if (progress) tell = ProgressLine();
+  return sweep(*session, *grid, shard, *store, tell);
+}
+
+int tell_sweep(const SweepArguments& arguments, const SweepProgress& done) {
+  const auto store = SweepStore::open(arguments.output, "", false);
+  if (!store) return report(store.error());
+  const std::int64_t rows = store->rows(), problems = store->problems();
+  const int written =
+      write_result(fmt::format("{} points, {} predicted now, {} rows in {}{}\n", done.all, done.predicted, rows, arguments.output,
+                               problems > 0 ? fmt::format(", {} of them only a reason why not", problems) : ""));
+  if (written != kDone || rows == 0 || problems < rows) return written;
+  if (const std::string reason = first_problem(*store); !reason.empty())
+    fmt::print(stderr, "tbdsim: sweep: the first: {}\n", reason);
+  return kCheckFailed;
+}
 
 int run(const SweepArguments& arguments, const Catalogue& catalogue) {
   const std::string action = arguments.words.empty() ? "" : arguments.words.front();
@@ -116,23 +153,9 @@ int run(const SweepArguments& arguments, const Catalogue& catalogue) {
   if (arguments.pareto) return report({Error{"sweep: --pareto is for sweep export"}});
   if (action == "merge") return merge(arguments);
   if (!action.empty()) return report({Error{fmt::format("sweep: expected options, export or merge, got \"{}\"", action)}});
-  const auto grid = grid_of(arguments);
-  if (!grid) return report(grid.error());
-  if (arguments.output.empty()) return report({Error{"sweep: no file named for the results; use -o FILE.db"}});
-  const auto session = open_session(catalogue);
-  if (const Errors unknown = unknown_names(*session, *grid); !unknown.empty()) return report(unknown);
-  auto store = SweepStore::open(arguments.output, grid_text(*grid), true);
-  if (!store) return report(store.error());
-  const auto done = sweep(*session, *grid, {arguments.shard, arguments.shards}, *store, ProgressLine());
+  const auto done = sweep_into(arguments.output, arguments, catalogue, {arguments.shard, arguments.shards}, true);
   if (!done) return report(done.error());
-  const std::int64_t rows = store->rows(), problems = store->problems();
-  const int written = write_result(fmt::format("{} points, {} predicted now, {} rows in {}{}\n", done->all, done->predicted, rows,
-                                               arguments.output,
-                                               problems > 0 ? fmt::format(", {} of them only a reason why not", problems) : ""));
-  if (written != kDone || rows == 0 || problems < rows) return written;
-  if (const std::string reason = first_problem(*store); !reason.empty())
-    fmt::print(stderr, "tbdsim: sweep: the first: {}\n", reason);
-  return kCheckFailed;
+  return tell_sweep(arguments, *done);
 }
 
 }  // namespace tbdsim

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "model/analysis/batch_knee.hpp"
+#include "model/analysis/compare_front.hpp"
 #include "model/analysis/cost.hpp"
 #include "model/report/csv.hpp"
 #include "model/report/text_table.hpp"
@@ -64,13 +65,15 @@ std::string cost_table(const Comparison& comparison) {
                    {"USD/h", Align::right},
                    {"samples/USD", Align::right},
                    {"samples/J", Align::right},
+                   {"front"},
                    {"limit"}});
+  const std::vector<bool> front = compare_front(comparison);
   for (std::size_t i = 0; i < comparison.candidates.size(); ++i) {
     const Candidate& c = comparison.candidates[i];
     if (!c.problem.empty()) continue;
     const Prediction& p = c.prediction;
     table.add({label_of(comparison, i), or_dash(p.usd_per_hour), or_dash(samples_per_usd(p)), or_dash(samples_per_joule(p)),
-               fmt::format("{} {}", p.limit.resource, percent_text(p.limit.share))});
+               front[i] ? "*" : "", fmt::format("{} {}", p.limit.resource, percent_text(p.limit.share))});
   }
   return table.empty() ? "" : "\n" + table.text();
 }
@@ -129,6 +132,8 @@ std::string compare_table(const Comparison& comparison) {
         wrapped(fmt::format("? {} candidate(s) cannot be told apart from the base: the range of the speed-up holds 1.", alike),
                 kWidth, 2) +
         "\n";
+  const auto predicted = std::count_if(all.begin(), all.end(), [](const Candidate& c) { return c.problem.empty(); });
+  if (predicted > 1) text += "\n* nothing here for the same work is better in time, cost and memory together.\n";
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!all[i].problem.empty())
       text += wrapped(fmt::format("{}: {}", label_of(comparison, i), all[i].problem), kWidth, 2) + "\n";
@@ -142,12 +147,14 @@ std::string compare_csv(const Comparison& comparison) {
     for (const auto& [option, value] : comparison.candidates.front().varied) header.push_back(option);
   }
   for (const char* column : {"throughput_samples_per_s", "step_time_s", "speedup", "speedup_low", "speedup_high", "apart",
-                             "gpu_busy", "fp32", "tensor_core", "mfu", "fits", "peak_memory_bytes", "limit", "usd_per_hour",
-                             "samples_per_usd", "joule_per_sample", "problem"})
+                             "front", "gpu_busy", "fp32", "tensor_core", "mfu", "fits", "peak_memory_bytes", "limit",
+                             "usd_per_hour", "samples_per_usd", "joule_per_sample", "problem"})
     header.emplace_back(column);
   std::string all = csv_line(header);
   const auto exact = [](const std::optional<double>& value) { return value ? fmt::format("{}", *value) : std::string(); };
-  for (const Candidate& c : comparison.candidates) {
+  const std::vector<bool> front = compare_front(comparison);
+  for (std::size_t i = 0; i < comparison.candidates.size(); ++i) {
+    const Candidate& c = comparison.candidates[i];
     std::vector<std::string> row;
     for (const auto& [option, value] : c.varied) row.push_back(value);
     const Prediction& p = c.prediction;
@@ -155,9 +162,10 @@ std::string compare_csv(const Comparison& comparison) {
       const Bytes peak = p.memory.gpus.empty() ? Bytes(0.0) : p.memory.gpus.front().peak;
       for (std::string& field : std::vector<std::string>{
                exact(p.throughput.value), exact(p.step_time.value.base()), exact(c.speedup.value), exact(c.speedup.low),
-               exact(c.speedup.high), c.apart ? "true" : "false", exact(p.utilization.gpu_busy), exact(p.utilization.fp32),
-               exact(p.utilization.tensor_core), exact(p.utilization.mfu), p.memory.fits ? "true" : "false", exact(peak.base()),
-               p.limit.resource, exact(p.usd_per_hour), exact(samples_per_usd(p)), exact(p.joule_per_sample), ""})
+               exact(c.speedup.high), c.apart ? "true" : "false", front[i] ? "true" : "false", exact(p.utilization.gpu_busy),
+               exact(p.utilization.fp32), exact(p.utilization.tensor_core), exact(p.utilization.mfu),
+               p.memory.fits ? "true" : "false", exact(peak.base()), p.limit.resource, exact(p.usd_per_hour),
+               exact(samples_per_usd(p)), exact(p.joule_per_sample), ""})
         row.push_back(std::move(field));
     }
     row.resize(header.size());

@@ -51,7 +51,8 @@ Cells predict_cells(const Prediction& p) {
                                    {"exchange_total_s", s.exchange_total},
                                    {"exchange_exposed_s", s.exchange_exposed},
                                    {"input_exposed_s", s.input_exposed},
-                                   {"host_exposed_s", s.host_exposed}})
+                                   {"host_exposed_s", s.host_exposed},
+                                   {"bubble_s", s.bubble}})
     cells.emplace_back(name, exact(time.base()));
   const Utilization& u = p.utilization;
   for (const auto& [name, share] :

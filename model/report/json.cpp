@@ -1,6 +1,7 @@
 #include "model/report/json.hpp"
 
 #include "model/analysis/batch_knee.hpp"
+#include "model/analysis/compare_front.hpp"
 #include "model/analysis/kernel_summary.hpp"
 #include "model/report/json_parts.hpp"
 
@@ -77,7 +78,8 @@ Json stages(const Stages& s) {
           {"exchange_total", s.exchange_total.base()},
           {"exchange_exposed", s.exchange_exposed.base()},
           {"input_exposed", s.input_exposed.base()},
-          {"host_exposed", s.host_exposed.base()}};
+          {"host_exposed", s.host_exposed.base()},
+          {"bubble", s.bubble.base()}};
 }
 
 Json input_verdict(const Prediction& p) {
@@ -230,12 +232,15 @@ std::string predict_json(const Prediction& p, const PredictParts& parts) { retur
 std::string compare_json(const Comparison& comparison) {
   Json json{
       {"schema", "tbdsim.compare/1"}, {"tool", tool()}, {"level", kLevel}, {"base", comparison.base}, {"rows", Json::array()}};
-  for (const Candidate& c : comparison.candidates) {
+  const std::vector<bool> front = compare_front(comparison);
+  for (std::size_t i = 0; i < comparison.candidates.size(); ++i) {
+    const Candidate& c = comparison.candidates[i];
     Json row = c.problem.empty() ? prediction(c.prediction, {}) : Json{{"problem", c.problem}};
     for (const auto& [option, value] : c.varied) row["config"]["varied"][option] = value;
     if (c.problem.empty()) {
       row["speedup"] = {{"value", c.speedup.value}, {"low", c.speedup.low}, {"high", c.speedup.high}};
       row["apart"] = c.apart;
+      row["front"] = static_cast<bool>(front[i]);
       row["base"] = c.base;
     }
     json["rows"].push_back(std::move(row));

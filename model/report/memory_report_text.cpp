@@ -33,6 +33,9 @@ std::string title(const MemoryReport& r) {
          '\n';
 }
 
+/// Whether the GPUs hold stages of one network.
+bool staged(const MemoryReport& r) { return r.exchange == "pipeline" && r.gpus > 1; }
+
 std::string gpu_totals(const MemoryReport& r) {
   TextTable table({{"GPU"},
                    {"before", Align::right},
@@ -48,7 +51,10 @@ std::string gpu_totals(const MemoryReport& r) {
                fmt::format("{} - {}", format(g.low), format(g.high)),
                fmt::format("{}, {} {}", fits ? "yes" : "NO", format(distance), fits ? "free" : "too much")});
   }
-  const char* whose = r.stages > 1 || r.tensor_parallel > 1 ? "the first GPU of each stage" : "each GPU of a node";
+  const bool megatron = r.stages > 1 || r.tensor_parallel > 1;
+  const std::string_view whose = megatron    ? "the first GPU of each stage"
+                                 : staged(r) ? "each stage, one on each GPU"
+                                             : "each GPU of a node";
   return paragraph(
              fmt::format("Memory of {}, of {}: before training and at the peak of a step", whose, format(r.memory.capacity))) +
          table.text();
@@ -82,7 +88,9 @@ std::string layers(const MemoryReport& r) {
                format(l.parts[MemoryPart::weights]), format(l.parts[MemoryPart::gradients] + l.parts[MemoryPart::dynamic]),
                format(l.parts[MemoryPart::optimizer_state])});
   }
-  std::string text = "By layer, at the peak, largest first\n" + table.text();
+  std::string text = fmt::format("By layer{}, at the peak, largest first\n",
+                                 staged(r) ? fmt::format(" of stage {}, the fullest", fullest(r.memory).gpu) : "") +
+                     table.text();
   if (r.layers.size() > kLayerRows)
     text += fmt::format("and {} smaller ones (--format csv lists all)\n", r.layers.size() - kLayerRows);
   return text;

@@ -18,6 +18,12 @@ std::string rate_or_never(const std::optional<BytesPerSecond>& rate) { return ra
 
 std::string milliseconds(Seconds time) { return fmt::format("{:.1f}", time.base() * 1e3); }
 
+Seconds waiting(const NetworkProfile& p) {
+  Seconds sum(0.0);
+  for (const ArrayTraffic& a : p.arrays) sum += a.exposed;
+  return sum;
+}
+
 std::string heading(const NetworkProfile& p) {
   const Prediction& job = p.job;
   std::string text =
@@ -26,10 +32,19 @@ std::string heading(const NetworkProfile& p) {
   text += fmt::format("Network    {}, {} a node; exchange {}\n", job.network, line_rate(p.line_rate), job.exchange);
   const std::string how = p.one_node_exchange.empty() ? "" : fmt::format(" (exchange {})", p.one_node_exchange);
   text += fmt::format("Step       {}, {} on one node alone{}\n", format(p.schedules.front().step), format(p.one_node_step), how);
+  text +=
+      wrapped(fmt::format("Waiting    {} of the step for the exchange (arrays below)", format(waiting(p))), kWidth, 11) + "\n";
   const std::string verdict = fmt::format(
       "Verdict    {} nodes {} one: {:.3g} times its throughput, efficiency {:.0f} %, {} the target of {:.0f} %", p.job.nodes,
       p.pays ? "beat" : "do not beat", p.gain, 100.0 * p.efficiency, p.reaches ? "reaching" : "short of", 100.0 * p.target);
-  return text + wrapped(verdict, kWidth, 11) + "\n";
+  text += wrapped(verdict, kWidth, 11) + "\n";
+  // Waits are then longer than what a step loses, and an efficiency may pass 100 %.
+  if (p.job.stages.weight_update < p.one_node_update)
+    text += wrapped(fmt::format("           servers update the weights; alone a node's GPUs do so for {}, which this job saves",
+                                format(p.one_node_update - p.job.stages.weight_update)),
+                    kWidth, 11) +
+            "\n";
+  return text;
 }
 
 std::string least(const NetworkProfile& p) {

@@ -84,10 +84,12 @@ std::string stages(const Prediction& p) {
   add("weight update", s.weight_update, "");
   if (s.metric > Seconds(0.0)) add("metric", s.metric, "");
   if (exchanges(p)) {
-    const Seconds hidden = s.exchange_total > s.exchange_exposed ? s.exchange_total - s.exchange_exposed : Seconds(0.0);
+    constexpr Seconds kClock(1e-12);  // less is rounding of sums
+    const Seconds difference = s.exchange_total - s.exchange_exposed, hidden = difference > kClock ? difference : Seconds(0.0);
     add("exchange, exposed", s.exchange_exposed,
         fmt::format("{} in all, {} overlapped", format(s.exchange_total), format(hidden)));
   }
+  if (s.bubble > Seconds(0.0)) add("bubble", s.bubble, "waiting until another stage has computed");
   if (s.input_exposed > Seconds(0.0))
     add("input, exposed", s.input_exposed,
         p.input_verdict

@@ -26,7 +26,8 @@ constexpr std::array kStages{NamedStage{"forward", &Stages::forward},
                              NamedStage{"exchange_total", &Stages::exchange_total},
                              NamedStage{"exchange_exposed", &Stages::exchange_exposed},
                              NamedStage{"input_exposed", &Stages::input_exposed},
-                             NamedStage{"host_exposed", &Stages::host_exposed}};
+                             NamedStage{"host_exposed", &Stages::host_exposed},
+                             NamedStage{"bubble", &Stages::bubble}};
 
 std::string range_text(const Ranged<Seconds>& r) { return fmt::format("{} - {}", format(r.low), format(r.high)); }
 
@@ -42,6 +43,18 @@ std::string data_set(const ScaleStudy& study) {
       return fmt::format("{} samples an epoch for each GPU, the same batch on every GPU", study.samples);
   }
   return {};
+}
+
+/// Why several GPUs may be more than as many times as fast: each has less to do than one alone.
+std::string above_linear(const ScaleStudy& study) {
+  const bool any = std::any_of(study.rows.begin(), study.rows.end(), [&](const ScaleRow& row) {
+    return row.efficiency > 1.0 && row.stages.weight_update < study.one.stages.weight_update;
+  });
+  if (!any) return "";
+  return paragraph(
+      fmt::format("Above 100 %: one GPU spends {} of its step on updating all weights, which several divide, and "
+                  "do while gradients are still computed",
+                  format(study.one.stages.weight_update + study.one.stages.host_update)));
 }
 
 }  // namespace
@@ -65,13 +78,12 @@ std::string scale_table(const ScaleStudy& study) {
                    {"speed-up", Align::right},
                    {"80 % range", Align::right},
                    {"efficiency", Align::right}});
-  TextTable shares({{"GPUs", Align::right},
-                    {"nodes", Align::right},
-                    {"compute", Align::right},
-                    {"exchange", Align::right},
-                    {"input", Align::right},
-                    {"host", Align::right},
-                    {"limit"}});
+  const bool staged = p.exchange == "pipeline";
+  std::vector<TextTable::Column> kinds{{"GPUs", Align::right}};
+  for (const char* kind : {"nodes", "compute", "exchange", "input", "host"}) kinds.push_back({kind, Align::right});
+  if (staged) kinds.push_back({"bubble", Align::right});
+  kinds.push_back({"limit"});
+  TextTable shares(kinds);
   const bool asked = std::any_of(study.rows.begin(), study.rows.end(), [](const ScaleRow& row) { return row.gpus == 1; });
   if (!asked)
     times.add({"1", "1", std::to_string(p.batch_per_gpu), format(p.step_time.value), range_text(p.step_time),
@@ -84,13 +96,18 @@ std::string scale_table(const ScaleStudy& study) {
     if (row.gpus > 1)
       gains.add({std::to_string(row.gpus), std::to_string(row.nodes), fmt::format("{:.2f}", row.speedup.value),
                  fmt::format("{:.2f} - {:.2f}", row.speedup.low, row.speedup.high), percent_text(row.efficiency)});
-    shares.add({std::to_string(row.gpus), std::to_string(row.nodes), share(s.forward + s.backward + s.weight_update + s.metric),
-                share(s.exchange_exposed), share(s.input_exposed), share(s.host_exposed), row.limit.resource});
+    std::vector<std::string> spent{std::to_string(row.gpus), std::to_string(row.nodes)};
+    for (const Seconds time :
+         {s.forward + s.backward + s.weight_update + s.metric, s.exchange_exposed, s.input_exposed, s.host_exposed})
+      spent.push_back(share(time));
+    if (staged) spent.push_back(share(s.bubble));
+    spent.push_back(row.limit.resource);
+    shares.add(std::move(spent));
   }
   const std::string over_one =
       gains.empty() ? "" : "\nEpochs against one GPU; the ranges leave out what both sizes get wrong alike\n" + gains.text();
   return text + times.text() + over_one + "\nWhat a step is: computing, and waiting for exchange, input and host\n" +
-         shares.text() + "\nEpochs include the start-up of the run.\n";
+         shares.text() + above_linear(study) + "\nEpochs include the start-up of the run.\n";
 }
 
 std::string scale_csv(const ScaleStudy& study) {

@@ -101,31 +101,38 @@ std::string copies(const TopologySurvey& s) {
          fmt::format("All of them at once: the slowest gets {}\n", format(slowest->contended));
 }
 
+/// Without --bytes there are rates and latencies, but no time.
 std::string together(const std::vector<SharedTransfer>& transfers) {
-  if (transfers.empty()) return "";
+  const bool timed = transfers.front().bytes > Bytes(0.0);
   TextTable table({{"from"},
                    {"to"},
                    {"alone", Align::right},
                    {"together", Align::right},
                    {"share", Align::right},
-                   {"time", Align::right},
+                   {timed ? "time" : "latency", Align::right},
                    {"vertices"}});
   for (const SharedTransfer& t : transfers)
     table.add({t.vertices.front(), t.vertices.back(), format(t.share.alone), format(t.share.contended),
                percent_text(t.share.contended / t.share.alone), format(t.share.time),
                fmt::format("{}", fmt::join(t.vertices, " "))});
-  return fmt::format("\n{} each, all started together; links shared max-min fairly\n", format(transfers.front().bytes)) +
+  return (timed ? format(transfers.front().bytes) + " each, all" : "All") + " started together; links shared max-min fairly\n" +
          table.text(2);
 }
 
 std::string transfer(const std::vector<TransferWay>& ways) {
-  if (ways.empty()) return "";
-  TextTable table({{"way"}, {"bandwidth", Align::right}, {"latency", Align::right}, {"time", Align::right}, {"vertices"}});
-  for (const TransferWay& way : ways)
-    table.add(
-        {way.via, format(way.bandwidth), format(way.latency), format(way.time), fmt::format("{}", fmt::join(way.vertices, " "))});
-  return fmt::format("\n{} from {} to {}, alone on the links\n", format(ways.front().bytes), ways.front().vertices.front(),
-                     ways.front().vertices.back()) +
+  const bool timed = ways.front().bytes > Bytes(0.0);
+  std::vector<TextTable::Column> columns{{"way"}, {"bandwidth", Align::right}, {"latency", Align::right}};
+  if (timed) columns.push_back({"time", Align::right});
+  columns.push_back({"vertices"});
+  TextTable table(columns);
+  for (const TransferWay& way : ways) {
+    std::vector<std::string> row{way.via, format(way.bandwidth), format(way.latency)};
+    if (timed) row.push_back(format(way.time));
+    row.push_back(fmt::format("{}", fmt::join(way.vertices, " ")));
+    table.add(std::move(row));
+  }
+  return fmt::format("{}{} to {}, alone on the links\n", timed ? format(ways.front().bytes) + " from " : "From ",
+                     ways.front().vertices.front(), ways.front().vertices.back()) +
          table.text(2);
 }
 
@@ -152,9 +159,12 @@ std::string bad_choices(const CollectiveSurvey& c) {
 std::string topology_table(const TopologySurvey& s, const Transfers& transfers) {
   std::string text = fmt::format("{}: {} x {}; {} of {} ordered pairs with peer access\n\n", s.system, s.gpus.size(), s.device,
                                  s.peer_pairs, s.gpus.size() * (s.gpus.size() - 1));
+  // Who asks for ways wants these alone; the wiring is one command without --route away.
+  if (!transfers.ways.empty()) return text + transfer(transfers.ways);
+  if (!transfers.together.empty()) return text + together(transfers.together);
   text += matrix(s);
   text += "(NVn: n links; PIX: one PCIe switch; PHB: one CPU; SYS: across CPUs)\n";
-  return text + relays(s) + copies(s) + rings(s) + transfer(transfers.ways) + together(transfers.together);
+  return text + relays(s) + copies(s) + rings(s);
 }
 
 std::string collective_table(const CollectiveSurvey& c) {

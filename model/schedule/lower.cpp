@@ -157,6 +157,7 @@ LoweredStep lower(const OpGraph& graph, const TrainingStep& step, const KernelMo
   out.iterations = std::max(stack.coupling == HostCoupling::queued ? 2 : 1, style.iterations());
   out.ranks = style.ranks();
   out.carries_over = style.carries_over();
+  out.pipelined = style.pipelined();
   out.gradient_element = options.gradient_element;
   const auto count = 2 * static_cast<std::size_t>(options.micro_batches) * out.nodes.size() *
                      static_cast<std::size_t>(out.iterations) * static_cast<std::size_t>(out.ranks);

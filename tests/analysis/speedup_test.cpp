@@ -42,3 +42,12 @@ TEST_CASE("another batch shares the board, another device nothing") {
              WithinRel(std::sqrt(0.06 * 0.06 + 2 * 0.07 * 0.07 + 2 * 0.08 * 0.08), 1e-9));
   CHECK(speedup_range(device, on(1), 1.9).high > 2.0);
 }
+
+TEST_CASE("speed-up of epochs: start-up is certain, and what the parts do not share no longer cancels") {
+  // Half of either epoch is steps: half as wide.
+  CHECK_THAT(half_width(speedup_range(on(2), on(1), 1.5, 0.5, 0.5)),
+             WithinRel(0.5 * half_width(speedup_range(on(2), on(1), 1.5)), 1e-9));
+  CHECK(half_width(speedup_range(on(2), on(1), 1.5, 0.0, 0.0)) < 1e-12);
+  // The board's error is in all of one and in half of the other.
+  CHECK(half_width(speedup_range(on(2), on(1), 1.5, 0.5, 1.0)) > half_width(speedup_range(on(2), on(1), 1.5, 1.0, 1.0)) * 0.5);
+}

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "model/analysis/compare.hpp"
+#include "model/analysis/compare_front.hpp"
 #include "model/analysis/cost.hpp"
 #include "model/analysis/explain.hpp"
 #include "model/analysis/grid_names.hpp"
@@ -72,6 +73,25 @@ TEST_CASE("a comparison is against its base, and says what it cannot tell apart"
   // TITAN Xp and GTX 1080 Ti differ by less than a prediction's range.
   CHECK_FALSE(compare(*session, boards, 0)->candidates[2].apart);
   CHECK(to_text(compare(*session, boards, 7).error()) == "--base 8: there are 4 candidates\n");
+}
+
+TEST_CASE("the front of a comparison: what nothing of the same work beats in time, cost and memory") {
+  const auto candidate = [](double throughput, std::optional<double> cost, double peak, std::size_t base) {
+    Candidate c;
+    c.base = base;
+    c.prediction.throughput.value = throughput;
+    c.prediction.usd_per_million_samples = cost;
+    c.prediction.memory.fits = true;
+    c.prediction.memory.gpus.resize(1);
+    c.prediction.memory.gpus[0].peak = Bytes(peak);
+    return c;
+  };
+  Comparison comparison;
+  comparison.candidates = {candidate(100, 1.0, 4, 0), candidate(90, 1.1, 5, 0),           // beaten in all three by the first
+                           candidate(90, 0.9, 5, 0),  candidate(80, std::nullopt, 4, 0),  // cheaper; without a price
+                           candidate(10, 9.0, 9, 4),  candidate(200, 0.1, 1, 0)};         // of other work; does not fit
+  comparison.candidates[5].prediction.memory.fits = false;
+  CHECK(compare_front(comparison) == std::vector<bool>{true, false, true, true, true, false});
 }
 
 TEST_CASE("networks have a base each: the base's machine") {

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "model/analysis/step_times.hpp"
+#include "model/memory/stage_memory.hpp"
 #include "model/schedule/lower.hpp"
 #include "tests/catch.hpp"
 #include "tests/schedule/linear_layers.hpp"
@@ -84,6 +85,60 @@ TEST_CASE("micro-batches fill the pipeline: with free copies a stage idles (p-1)
       // The loss and the missing gradient of the input make stages unequal by up to a seventh.
       CHECK(step_time(step) <= longest * slots * (1.0 + 1e-9));
       CHECK_THAT(step_time(step), WithinRel(longest * slots, 0.15));
+    }
+  }
+}
+
+TEST_CASE("waiting for another stage is the bubble, waiting for a copy is exchange, and stages make up the step") {
+  for (const double rate : {1e15, 1e9}) {
+    for (const int micro_batches : {1, 4}) {
+      const LoweredStep step = pipeline(4, micro_batches, rate);
+      const engine::Timeline timeline = engine::simulate(step.graph);
+      const StepTimes t = step_times(step, timeline);
+      const Stages& s = t.stages;
+      CHECK_THAT((s.forward + s.backward + s.weight_update + s.exchange_exposed + s.bubble + s.host_exposed).base(),
+                 WithinRel(t.step.base(), 1e-9));
+      CHECK(s.exchange_exposed <= s.exchange_total);
+      if (rate == 1e15) {
+        CHECK_THAT(s.bubble.base(), WithinRel((t.step - t.busy).base(), 1e-3));
+      } else if (micro_batches == 1) {
+        // The last stage waits from its last kernel until the next iteration's feature map is on its way.
+        CHECK_THAT(s.exchange_exposed.base(), WithinRel(kBatch * 4000.0 / rate, 1e-6));
+      }
+    }
+  }
+}
+
+TEST_CASE("a stage holds its own arrays, and the feature maps of every micro-batch in flight") {
+  const OpGraph graph = linear_layers(4);
+  const TrainingStep order = training_step(graph);
+  std::vector<StepNode> nodes = order.forward;
+  nodes.insert(nodes.end(), order.backward.begin(), order.backward.end());
+  nodes.insert(nodes.end(), order.update.begin(), order.update.end());
+  const std::vector<std::int32_t> stage_of{0, 0, 0, 1, 1, 1};  // input, four layers, loss
+  Stack stack = hostless_stack();
+  stack.framework = "pytorch";
+  stack.context = Bytes(1e9);
+  FootprintOptions options;
+  options.batch = kBatch;
+  options.accumulates = true;
+  for (const MemoryPlan plan : {MemoryPlan::caching_allocator, MemoryPlan::bfc, MemoryPlan::mxnet, MemoryPlan::blobs}) {
+    INFO("plan " << static_cast<int>(plan));
+    stack.memory_plan = plan;
+    const auto of = [&](int in_flight) { return pipeline_memory(graph, nodes, {}, stack, options, {stage_of, 2, in_flight}); };
+    const StepMemory one = of(1), four = of(4), whole = step_memory(graph, nodes, {}, stack, options);
+    REQUIRE(one.ranks.size() == 2);
+    for (const MemoryPart part : {MemoryPart::weights, MemoryPart::gradients, MemoryPart::optimizer_state})
+      CHECK_THAT((one.ranks[0].parts[part] + one.ranks[1].parts[part]).base(),
+                 WithinRel(whole.ranks.front().parts[part].base(), plan == MemoryPlan::mxnet ? 0.1 : 1e-9));
+    for (std::size_t i = 0; i < 2; ++i) {
+      const RankMemory &a = one.ranks[i], &b = four.ranks[i];
+      CHECK_THAT(a.parts.total().base(), WithinRel(a.peak.base(), 1e-9));
+      CHECK(a.parts[MemoryPart::weights] == b.parts[MemoryPart::weights]);
+      // Input or arriving map, and each layer's output: 64 samples of 1000 numbers for each of three more micro-batches.
+      CHECK_THAT((b.parts[MemoryPart::input] - a.parts[MemoryPart::input]).base(), WithinRel(3.0 * kBatch * 4000.0, 1e-9));
+      CHECK(b.parts[MemoryPart::feature_maps] - a.parts[MemoryPart::feature_maps] >= 3.0 * kBatch * Bytes(4000.0));
+      CHECK(b.allocated.base() > a.allocated.base());
     }
   }
 }

@@ -46,12 +46,16 @@ std::vector<std::int32_t> balanced_stages(const std::vector<Seconds>& times, std
   return filled(times, high);
 }
 
+std::vector<std::int32_t> pipeline_stages(const OpGraph& graph, std::span<const StepNode> nodes, std::span<const NodeCost> costs,
+                                          std::int32_t stages) {
+  std::vector<Seconds> times(graph.ops.size(), Seconds(0.0));
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    if (nodes[i].pass != Pass::update) times[at(nodes[i].op.value)] += costs[i].kernel.time;
+  return balanced_stages(times, stages);
+}
+
 void PipelineStages::prepare(StepBuilder& builder) {
-  const LoweredStep& step = builder.step();
-  std::vector<Seconds> times(builder.graph().ops.size(), Seconds(0.0));
-  for (std::size_t i = 0; i < step.nodes.size(); ++i)
-    if (step.nodes[i].pass != Pass::update) times[at(step.nodes[i].op.value)] += step.costs[i].kernel.time;
-  stage_ = balanced_stages(times, stages_);
+  stage_ = pipeline_stages(builder.graph(), builder.step().nodes, builder.step().costs, stages_);
   copies_.prepare(builder);
   for (std::int32_t s = 0; s < stages_; ++s) senders_.push_back(builder.add_queue(fmt::format("copies from {}", s)));
   arrivals_.resize(at(stages_));

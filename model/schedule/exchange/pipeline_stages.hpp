@@ -11,6 +11,10 @@ namespace tbdsim {
 /// short as it can be. Expects times >= 0 and stages >= 1; there are fewer runs where fewer will do.
 [[nodiscard]] std::vector<std::int32_t> balanced_stages(const std::vector<Seconds>& times, std::int32_t stages);
 
+/// The same of a step's operators, by what forward and backward take of them. Expects a cost for every node.
+[[nodiscard]] std::vector<std::int32_t> pipeline_stages(const OpGraph& graph, std::span<const StepNode> nodes,
+                                                        std::span<const NodeCost> costs, std::int32_t stages);
+
 /// The way from every stage to every other: within a node a copy between GPUs, between nodes the nodes' ports.
 struct StageRoutes {
   std::vector<CopyRoute> routes;  ///< row by row; the diagonal is empty

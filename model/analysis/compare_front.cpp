@@ -1,0 +1,38 @@
+#include "model/analysis/compare_front.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "model/analysis/pareto.hpp"
+
+namespace tbdsim {
+namespace {
+
+struct Rivals {
+  std::vector<Choice> choices;
+  std::vector<std::size_t> candidates;
+};
+
+}  // namespace
+
+std::vector<bool> compare_front(const Comparison& comparison) {
+  std::map<std::pair<std::size_t, bool>, Rivals> groups;
+  for (std::size_t i = 0; i < comparison.candidates.size(); ++i) {
+    const Candidate& c = comparison.candidates[i];
+    const Prediction& p = c.prediction;
+    if (!c.problem.empty() || !p.memory.fits || p.throughput.value <= 0.0) continue;
+    Bytes peak(0.0);
+    for (const GpuMemory& gpu : p.memory.gpus) peak = std::max(peak, gpu.peak);
+    Rivals& rivals = groups[{c.base, p.usd_per_million_samples.has_value()}];
+    rivals.choices.push_back({1.0 / p.throughput.value, p.usd_per_million_samples.value_or(0.0), peak.base()});
+    rivals.candidates.push_back(i);
+  }
+  std::vector<bool> front(comparison.candidates.size(), false);
+  for (const auto& [group, rivals] : groups) {
+    const std::vector<bool> kept = pareto_front(rivals.choices);
+    for (std::size_t i = 0; i < kept.size(); ++i) front[rivals.candidates[i]] = kept[i];
+  }
+  return front;
+}
+
+}  // namespace tbdsim

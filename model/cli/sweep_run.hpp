@@ -1,0 +1,25 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "model/analysis/session.hpp"
+#include "model/analysis/sweep.hpp"
+#include "model/cli/arguments.hpp"
+
+// The parts of `sweep` that one process and several share.
+namespace tbdsim {
+
+/// Predicts what `output` lacks of a shard, with a line of progress where that is a terminal. Errors: a grid that names
+/// what does not exist; those of the file; no file named.
+[[nodiscard]] Result<SweepProgress> sweep_into(const std::string& output, const SweepArguments& arguments,
+                                               const Catalogue& catalogue, SweepShard shard, bool progress);
+
+/// Adds the rows of `parts` to `output`, made where it is missing; returns how many rows it then holds. Errors: a part that
+/// is no sweep or one of another grid.
+[[nodiscard]] Result<std::int64_t> merge_sweeps(const std::string& output, const std::vector<std::string>& parts);
+
+/// Says what a finished sweep holds; exit code 1 where none of its points could be predicted.
+[[nodiscard]] int tell_sweep(const SweepArguments& arguments, const SweepProgress& done);
+
+}  // namespace tbdsim
