@@ -45,19 +45,29 @@ std::optional<int> workers_needed(InputPipeline pipeline, std::int64_t samples, 
   return low;
 }
 
-std::string remedy(const InputPipeline& pipeline, const InputVerdict& v) {
-  if (v.slowest == "storage") return fmt::format("needs storage {} as fast", times_text(v.read / v.train));
-  if (v.slowest == "copy") return fmt::format("needs copies to the GPUs {} as fast", times_text(v.copy / v.train));
-  if (!v.needed)
-    return pipeline.mode == InputMode::barrier ? "no number of workers suffices: a batch waits for its slowest sample"
-                                               : "no number of workers suffices";
-  const int more = *v.needed - v.workers;
-  if (more <= 0)
-    return pipeline.cores > 0 && v.workers > pipeline.cores ? "more workers than cores" : "a batch now and then comes late";
-  std::string text = fmt::format("needs {} more worker{}", more, more == 1 ? "" : "s");
+/// What more workers would do; nothing where there are enough.
+std::string more_workers(const InputPipeline& pipeline, const InputVerdict& v) {
+  const int more = v.needed ? *v.needed - v.workers : 0;
+  if (more <= 0) return "";
+  std::string text = fmt::format("{} more worker{}", more, more == 1 ? "" : "s");
   if (pipeline.cores > 0 && *v.needed > pipeline.cores)
     text += fmt::format(", and {} more cores for them", *v.needed - pipeline.cores);
   return text;
+}
+
+/// Everything that is too slow, not the slowest part alone: mending that would only show the next.
+std::string remedy(const InputPipeline& pipeline, const InputVerdict& v) {
+  std::vector<std::string> needs;
+  if (v.read > v.train) needs.push_back(fmt::format("storage {} as fast", times_text(v.read / v.train)));
+  if (pipeline.copy_overlaps && v.copy > v.train)
+    needs.push_back(fmt::format("copies to the GPUs {} as fast", times_text(v.copy / v.train)));
+  if (const std::string more = more_workers(pipeline, v); !more.empty()) needs.push_back(more);
+  std::string text = needs.empty() ? "" : fmt::format("needs {}", fmt::join(needs, " and "));
+  if (!v.needed)
+    text += fmt::format("{}no number of workers suffices{}", text.empty() ? "" : "; ",
+                        pipeline.mode == InputMode::barrier ? ": a batch waits for its slowest sample" : "");
+  if (!text.empty()) return text;
+  return pipeline.cores > 0 && v.workers > pipeline.cores ? "more workers than cores" : "a batch now and then comes late";
 }
 
 std::string verdict(const InputPipeline& pipeline, const InputVerdict& v) {
@@ -79,15 +89,19 @@ InputVerdict judge_input(const InputPipeline& pipeline, const InputPace& pace, s
   v.workers = pipeline.threads;
   v.load = pace.load;
   v.read = static_cast<double>(samples) * pipeline.read;
-  v.decode = decode_time(pipeline, samples, seed, kPacedIterations);
+  const Seconds occupied = decode_time(pipeline, samples, seed, kPacedIterations);  // waits for the storage included
+  InputPipeline at_hand = pipeline;
+  at_hand.wait = Seconds(0.0);
+  v.decode = decode_time(at_hand, samples, seed, kPacedIterations);
   v.copy = pipeline.copy;
   const Seconds beside = pipeline.copy_overlaps ? v.copy : Seconds(0.0);
-  v.slowest = v.read > std::max(v.decode, beside) ? "storage" : beside > v.decode ? "copy" : "decoding";
+  v.slowest = v.read > std::max(occupied, beside) ? "storage" : beside > occupied ? "copy" : "decoding";
   if (!mock_trainer) {
     v.train = training;
     v.overlapped = std::max(Seconds(0.0), v.load + training - step);
     v.ratio = v.load > Seconds(0.0) ? training / v.load : 0.0;
-    v.needed = workers_needed(pipeline, samples, training, seed);
+    // Storage that is mended keeps no worker waiting.
+    v.needed = workers_needed(v.read > v.train ? at_hand : pipeline, samples, training, seed);
   }
   v.text = v.load > Seconds(0.0) ? verdict(pipeline, v) : "samples lie in GPU memory: loading takes no time";
   return v;

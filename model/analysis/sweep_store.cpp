@@ -130,6 +130,8 @@ Result<SweepStore> SweepStore::open(const std::string& path, const std::string& 
   std::error_code ignored;
   if (!make && !std::filesystem::is_regular_file(path, ignored))
     return tl::make_unexpected(Errors{Error{"no such sweep", SourceRef{path, 0, 0}}});
+  if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored))
+    return tl::make_unexpected(Errors{Error{"not a file; name a new one, or one that sweep -o wrote", SourceRef{path, 0, 0}}});
   SweepStore store;
   store.path_ = path;
   sqlite3* database = nullptr;

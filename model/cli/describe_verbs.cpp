@@ -189,7 +189,7 @@ void describe(VerbOptions verb, PredictArguments& a) {
               [&a](const std::string& text) { return set_samples(a.samples, text); });
   verb.option("--epochs", "N", "Epochs of a run, start-up included [1]", [&a](const std::string& text) -> std::string {
     a.epochs = whole_number(text, 1);
-    return a.epochs ? "" : "a whole number of at least 1";
+    return a.epochs ? "" : fmt::format("a whole number from 1 to {}", std::numeric_limits<int>::max());
   });
   add_seed(verb, o);
   add_format(verb, a.format);

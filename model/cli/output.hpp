@@ -9,15 +9,16 @@ namespace tbdsim {
 
 enum ExitCode : int { kDone = 0, kCheckFailed = 1, kBadInput = 2, kNoGpu = 3 };
 
-/// Writes a result to stdout. Returns `kDone`, or reports on stderr that it could not be written (a full disk).
+/// Writes a result to stdout, without control characters but line ends and tabs. Returns `kDone`, or reports on stderr that it
+/// could not be written (a full disk).
 [[nodiscard]] int write_result(std::string_view text);
 
-/// Writes to a file, replacing it. Errors: the system's reason.
+/// Writes to a file, replacing it. Errors: the system's reason; a named pipe that nobody reads.
 [[nodiscard]] Result<void> write_file(const std::string& path, std::string_view text);
 
 /// Reports problems on stderr; those without a place in a file begin with the program's name. Returns `kBadInput`.
 int report(const Errors& errors);
-/// Reports remarks on stderr.
+/// Reports remarks on stderr, each once.
 void report_notices(const std::vector<std::string>& notices);
 
 /// What a verb says: a result for stdout and remarks for stderr.

@@ -119,7 +119,9 @@ for (const notice of p.notices) make('p', 'Note: ' + notice, at('notices'), {cla
 
 const w = data.timeline.words, events = [
   ...data.timeline.kernels.map(k => ({name: w[k[0]], cat: w[k[1]], kernel: ', ' + w[k[2]] + ' ' + w[k[3]] + ' (' + w[k[4]] + ')', ts: k[5], dur: k[6], tid: 0})),
-  ...data.timeline.exchanges.map((x, i) => ({name: 'bucket ' + i, cat: 'exchange', kernel: '', ts: x[0], dur: x[1], tid: 1}))], end = Math.max(...events.map(e => e.ts + e.dur), 1);
+  ...data.timeline.exchanges.map((x, i) => ({name: 'bucket ' + i, cat: 'exchange', kernel: '', ts: x[0], dur: x[1], tid: 1}))];
+const step = p.step_time_s.value * 1e6, busy = Math.max(...events.map(e => e.ts + e.dur), 1), end = Math.max(step, busy);
+if (step > busy) events.push({name: 'until the next step', cat: 'waiting', kernel: ' for the exchange, other GPUs or input', ts: busy, dur: step - busy, tid: 0});
 const kinds = [...new Set(events.map(e => e.cat))], svg = at('timeline');
 let from = 0, to = end;
 const show = () => {

@@ -30,6 +30,8 @@ Json config(const Prediction& p) {
   Json json{
       {"gpus", p.gpus},           {"nodes", p.nodes},       {"batch_per_gpu", p.batch_per_gpu}, {"global_batch", p.global_batch},
       {"precision", p.precision}, {"exchange", p.exchange}, {"optimizer", p.optimizer},         {"input", p.input}};
+  json["sample"] = p.sample;
+  json["products_in_fp32"] = p.products_in_fp32;
   json["network"] = p.network.empty() ? Json(nullptr) : Json(p.network);
   if (!p.set.empty()) json["set"] = p.set;
   return json;

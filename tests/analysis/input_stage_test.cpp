@@ -68,7 +68,14 @@ TEST_CASE("verdict: the storage or the copy may be what is slow") {
   CHECK(judged(p, Seconds(0.01)).text == "loader-bound: 0.25x of what the GPUs could take; needs storage 4.00x as fast");
   p.copy = Seconds(0.05);
   CHECK(judged(p, Seconds(0.01)).text ==
-        "loader-bound: 0.20x of what the GPUs could take; needs copies to the GPUs 5.00x as fast");
+        "loader-bound: 0.20x of what the GPUs could take; needs storage 4.00x as fast and copies to the GPUs 5.00x as fast");
+  // A worker that waits 30 ms for the storage does not decode meanwhile; with faster storage 8 workers are enough.
+  p.copy = Seconds(0.0);
+  p.wait = Seconds(0.03);
+  const InputVerdict waits = judged(p, Seconds(0.01));
+  CHECK_THAT(waits.decode.base(), WithinRel(0.01, 1e-9));
+  CHECK(waits.needed == 8);
+  CHECK(waits.text == "loader-bound: 0.25x of what the GPUs could take; needs storage 4.00x as fast");
 }
 
 TEST_CASE("verdict: more workers than cores need cores too; behind a barrier there may be no number") {

@@ -49,7 +49,7 @@ PREDICT = {
     "schema": TEXT, "tool": {"version": TEXT}, "level": NUMBER,
     "inputs": {"hardware": FILE, "workload": FILE, "stack": FILE},
     "config": {"gpus": WHOLE, "nodes": WHOLE, "batch_per_gpu": WHOLE, "global_batch": WHOLE, "precision": TEXT, "exchange": TEXT,
-               "optimizer": TEXT},
+               "optimizer": TEXT, "sample": TEXT, "products_in_fp32": bool},
     "step_time_s": RANGED, "throughput": dict(RANGED, unit=TEXT, input_unit=TEXT),
     "stages_s": {stage: NUMBER for stage in STAGES},
     "utilization": {key: NUMBER for key in ["gpu_busy", "fp32", "tensor_core", "mfu", "cpu"]},
@@ -318,6 +318,30 @@ class Validate(unittest.TestCase):
 
 
 class Process(unittest.TestCase):
+    def test_words_of_the_user_do_not_steer_the_terminal(self):
+        for words in (["predict", "--hw", "dg\x1b[31mx1", "--model", "resnet50"], ["show", "a\x1b[31m"],
+                      ["predict", "--hw", "dgx1", "--model", "resnet50", "--set", "a\x1b[31m=1"],
+                      ["predict", "--hw", "dgx1", "--model", "resnet50", "--what-if", "a\x1b[31m"]):
+            done = run(*words)
+            self.assertEqual(done.returncode, 2)
+            self.assertNotIn("\x1b", done.stderr)
+            self.assertIn("\\x1b[31m", done.stderr)
+
+    def test_a_remark_is_made_once(self):
+        done = run("predict", "--hw", "dgx1", "--model", "resnet50", "--what-if", "nvlink-2x", "--what-if", "nvlink-2x")
+        self.assertEqual((done.returncode, done.stderr.count("note:")), (0, 1), done.stderr)
+
+    def test_a_named_pipe_that_nobody_reads_is_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pipe = os.path.join(folder, "pipe")
+            os.mkfifo(pipe)
+            report = run("predict", "--hw", "p4000", "--model", "lenet", "--report", pipe)
+            self.assertEqual((report.returncode, report.stderr),
+                             (2, f'tbdsim: cannot write "{pipe}": a named pipe that nobody reads\n'))
+            sweep = run("sweep", "--hw", "p4000", "--model", "lenet", "-o", pipe)
+            self.assertEqual((sweep.returncode, sweep.stderr),
+                             (2, f"{pipe}: not a file; name a new one, or one that sweep -o wrote\n"))
+
     def test_same_bytes_every_time(self):
         table = os.path.join(SOURCE, "scenarios", "published", "mxnet_1_2.csv")
         for command in (["predict", "--hw", "dgx1", "--model", "resnet50", "--format", "json", "--kernels"],
