@@ -28,7 +28,7 @@ SINGLE = [("[launch.one-process]", "base", "us"), ("[launch.one-process]", "per_
 BETWEEN = [("[transport.rdma]", "hop_ll", "us"), ("[transport.rdma]", "hop", "us")]
 # Links whose rate is the plateau of the box itself, and what other boxes say of them: (file, stated, of others).
 OWN_LINK = {"dgx2-12-gpus": ("dgx2.toml", '"20.5 GB/s"', '"19.75 GB/s"'),  # 0.79 of the line rate, HGX A100
-            "dgx1-p100": ("dgx1-p100.toml", '"17.4 GB/s"', '"18.28 GB/s"')}  # 0.914 of the line rate, V100 cube mesh
+            "dgx1-p100": ("dgx1-p100.toml", '"17.4 GB/s"', '"18 GB/s"')}  # what NCCL plans with for Pascal's NVLink (src/graph/topo.h)
 RDMA = ["oci-a100-roce", "dgx-a100-4-nodes", "h100-2-nodes", "h100-2-nodes-nvls", "h100-8-nodes", "b200-2-nodes", "b200-4-nodes"]
 
 
