@@ -24,10 +24,12 @@ namespace {
 /// moments, square root, epsilon and step as 8 kernels in 23 passes; LAMB (DeepLearningExamples, lamb.py) adds two norms,
 /// their ratio and the scaled step: 16 kernels, 32 passes. BertAdam (the same examples, BERT/optimization.py: fine-tuning without
 /// 16 bits) clips every array's gradient by its norm, which the host reads back (4 passes), then works on copies: 14 kernels,
-/// 34 passes, in a loop over arrays whatever the framework's own optimisers fuse.
-const std::array<Optimizer, 7> kOptimizers{{{"sgd", 0, 3.0 / 5.0, 3.0 / 10.0, 1.0 / 4.0},
+/// 34 passes, in a loop over arrays whatever the framework's own optimisers fuse. Adam with 8-bit moments (Dettmers et al.,
+/// arXiv:2110.02861) keeps two bytes a parameter.
+const std::array<Optimizer, 8> kOptimizers{{{"sgd", 0, 3.0 / 5.0, 3.0 / 10.0, 1.0 / 4.0},
                                             {"sgd-momentum", 1, 1.0, 1.0, 1.0},
                                             {"adam", 2, 7.0 / 5.0, 23.0 / 10.0, 8.0 / 4.0},
+                                            {"adam-8bit", 0.5, 5.0 / 5.0, 23.0 / 10.0, 8.0 / 4.0},
                                             {"bert-adam", 2, 8.0 / 5.0, 34.0 / 10.0, 14.0 / 4.0, true},
                                             {"lamb", 2, 10.0 / 5.0, 32.0 / 10.0, 16.0 / 4.0},
                                             {"lars", 1, 7.0 / 5.0, 16.0 / 10.0, 8.0 / 4.0},
@@ -88,11 +90,13 @@ void choose_savings(const PredictOptions& options, Configuration& configuration,
   const std::string word = fold_name(options.recompute);
   if (word == "block")
     configuration.recompute = Recompute::block;
+  else if (word == "layer")
+    configuration.recompute = Recompute::layer;
   else if (word == "full")
     configuration.recompute = Recompute::full;
   else if (!word.empty() && word != "none")
     errors.push_back({fmt::format("unknown recomputation \"{}\"{}", options.recompute,
-                                  suggestion(options.recompute, {"none", "block", "full"}))});
+                                  suggestion(options.recompute, {"none", "block", "layer", "full"}))});
   if (configuration.recompute != Recompute::none && !allocates_as_it_runs(configuration.stack))
     errors.push_back(
         {fmt::format("--recompute: modelled for frameworks that allocate as they run (PyTorch, TensorFlow), not for {}",
@@ -106,6 +110,28 @@ void choose_savings(const PredictOptions& options, Configuration& configuration,
   if (configuration.accumulate > kMostMicroBatches)
     errors.push_back(
         {fmt::format("--accumulate {}: at most {} micro-batches are modelled", configuration.accumulate, kMostMicroBatches)});
+}
+
+/// How many GPUs share each layer and how many stages there are: Megatron's layout, the rest of the GPUs data parallel.
+void choose_layout(const PredictOptions& options, Configuration& configuration, Errors& errors) {
+  configuration.tensor_parallel = options.tensor_parallel.value_or(1);
+  configuration.stages = options.pipeline.value_or(1);
+  for (const auto& [flag, ways] :
+       {std::pair{"--tensor-parallel", configuration.tensor_parallel}, {"--pipeline", configuration.stages}})
+    if (ways < 1) errors.push_back({fmt::format("{} {}: expected at least 1", flag, ways)});
+  if (!configuration.divided() || configuration.tensor_parallel < 1 || configuration.stages < 1) return;
+  const std::int64_t replica = std::int64_t{configuration.tensor_parallel} * configuration.stages;
+  if (configuration.gpus % replica != 0)
+    errors.push_back(
+        {fmt::format("--tensor-parallel {} --pipeline {}: one copy of the network takes {} GPUs, which do not divide "
+                     "the {} of the job",
+                     configuration.tensor_parallel, configuration.stages, replica, configuration.gpus)});
+  if (configuration.exchange != "allreduce")
+    errors.push_back(
+        {fmt::format("--tensor-parallel, --pipeline: gradients of divided networks are exchanged by allreduce, not by {}",
+                     configuration.exchange)});
+  if (!allocates_as_it_runs(configuration.stack))
+    errors.push_back({"--tensor-parallel, --pipeline: modelled for frameworks that allocate as they run (PyTorch, TensorFlow)"});
 }
 
 template <class T>
@@ -262,6 +288,7 @@ Result<Configuration> configure(Session& session, const PredictOptions& options)
     const Errors input = choose_input(session, options, configuration);
     errors.insert(errors.end(), input.begin(), input.end());
   }
+  choose_layout(options, configuration, errors);
   if (!errors.empty()) return tl::make_unexpected(errors);
   const Workload& network = configuration.network_graph();
   if (options.seq_len && !network.file.empty() && !network.takes_sizes)

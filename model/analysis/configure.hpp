@@ -32,6 +32,7 @@ struct Configuration {
   std::string exchange, input;
   Recompute recompute = Recompute::none;
   int zero = 0, accumulate = 1;
+  int tensor_parallel = 1, stages = 1;    ///< GPUs that share each layer, and stages of a pipeline (memory only)
   double compute_scale = 1.0;             ///< of kernels and host
   std::optional<InputPipeline> pipeline;  ///< absent: samples are there when they are needed
   std::string input_source;               ///< where its decode time comes from
@@ -46,6 +47,10 @@ struct Configuration {
   std::vector<std::string> notices;
   std::vector<std::string> set;  ///< values of input files that were changed, KEY=VALUE
 
+  /// Whether every GPU holds a part of the network only, as --tensor-parallel and --pipeline say.
+  [[nodiscard]] bool divided() const { return tensor_parallel > 1 || stages > 1; }
+  /// Copies of the network.
+  [[nodiscard]] int data_parallel() const { return gpus / (tensor_parallel * stages); }
   /// Whether the GPUs hold stages of one network instead of copies of it.
   [[nodiscard]] bool pipelined() const { return exchange == "pipeline"; }
   [[nodiscard]] std::int64_t samples_per_step() const { return std::int64_t{batch} * accumulate * (pipelined() ? 1 : gpus); }

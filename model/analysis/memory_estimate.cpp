@@ -20,10 +20,7 @@ double update_arrays(const Stack& stack, const Optimizer& optimizer) {
   return stack.update == UpdateKind::multi_tensor ? 1.0 : 2.0;
 }
 
-}  // namespace
-
-StepMemory estimate_memory(const Configuration& configuration, std::span<const StepNode> nodes, std::span<const NodeCost> costs,
-                           SharedStep* shared) {
+FootprintOptions footprint_options(const Configuration& configuration) {
   const bool half = configuration.precision != Precision::fp32 && configuration.precision != Precision::tf32;
   FootprintOptions options;
   options.batch = configuration.batch;
@@ -37,6 +34,27 @@ StepMemory estimate_memory(const Configuration& configuration, std::span<const S
   options.zero = configuration.zero;
   options.accumulates = configuration.accumulate > 1;
   options.capacity = usable_capacity(configuration.hardware().device);
+  // Gradients of a 16-bit copy of the weights are widened for the update.
+  options.half_gradients = options.master_weights && configuration.stack.exchange_amp_16_bit;
+  if (options.half_gradients) options.update_arrays = std::max(options.update_arrays, 1.0);
+  return options;
+}
+
+}  // namespace
+
+StepMemory estimate_memory(const Configuration& configuration, const OpGraph& graph, std::span<const StepNode> nodes,
+                           std::span<const NodeCost> costs, const PartOfNetwork& place) {
+  FootprintOptions options = footprint_options(configuration);
+  options.ranks = configuration.data_parallel();
+  options.ranks_per_node = std::min(options.ranks, options.ranks_per_node);
+  options.in_flight = place.in_flight;
+  options.received = place.received;
+  return step_memory(graph, nodes, costs, configuration.stack, options);
+}
+
+StepMemory estimate_memory(const Configuration& configuration, std::span<const StepNode> nodes, std::span<const NodeCost> costs,
+                           SharedStep* shared) {
+  FootprintOptions options = footprint_options(configuration);
   const OpGraph& graph = configuration.network_graph().graph;
   if (configuration.pipelined() && configuration.gpus > 1) {
     options.ranks = options.ranks_per_node = 1;
@@ -97,11 +115,14 @@ MemoryVerdict memory_verdict(const Configuration& configuration, const StepMemor
   MemoryVerdict verdict;
   verdict.capacity = usable_capacity(configuration.hardware().device);
   const std::size_t local = configuration.devices.size();
+  const bool divided = configuration.divided();
   for (std::size_t i = 0; i < memory.ranks.size(); ++i) {
     const RankMemory& rank = memory.ranks[i];
     GpuMemory gpu;
-    // Stages differ from node to node, so those of all nodes are told, counted through.
-    gpu.gpu = memory.ranks.size() > local ? static_cast<int>(i) : configuration.devices[i];
+    // Stages differ from node to node, so those of all nodes are told, counted through; of Megatron's the first GPU.
+    const int first = static_cast<int>(i) * (divided ? configuration.gpus / configuration.stages : 1);
+    gpu.gpu = divided || memory.ranks.size() > local ? first : configuration.devices[i];
+    if (configuration.stages > 1) gpu.stage = static_cast<int>(i);
     gpu.parts = rank.parts;
     gpu.pre_training = rank.pre_training;
     gpu.allocated = rank.allocated;

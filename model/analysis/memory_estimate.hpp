@@ -11,7 +11,18 @@ namespace tbdsim {
 [[nodiscard]] StepMemory estimate_memory(const Configuration& configuration, std::span<const StepNode> nodes,
                                          std::span<const NodeCost> costs, SharedStep* shared = nullptr);
 
-/// Each GPU of a node against the device's capacity, with ranges.
+/// The place of what one GPU runs in a network that is divided over several.
+struct PartOfNetwork {
+  int in_flight = 1;      ///< micro-batches whose feature maps are held at once
+  bool received = false;  ///< its input is another stage's feature map
+};
+
+/// The same of one GPU's part of the network, `graph`, under the configuration's layout.
+[[nodiscard]] StepMemory estimate_memory(const Configuration& configuration, const OpGraph& graph,
+                                         std::span<const StepNode> nodes, std::span<const NodeCost> costs,
+                                         const PartOfNetwork& place);
+
+/// Each GPU of a node, of a divided network the first of each stage, against the device's capacity, with ranges.
 [[nodiscard]] MemoryVerdict memory_verdict(const Configuration& configuration, const StepMemory& memory);
 
 /// Notes in every kernel of `prediction`, which are those of `rank`, how much memory arrays hold while it runs.

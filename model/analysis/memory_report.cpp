@@ -52,6 +52,24 @@ std::optional<Bytes> peak_with(Configuration changed) {
   return fullest(estimator->at(batch)).peak;
 }
 
+/// Whether layers are something else than blocks.
+bool has_layers(const Configuration& configuration) {
+  const OpGraph& graph = configuration.network_graph().graph;
+  return recompute_segments(graph, Recompute::layer).size() < recompute_segments(graph, Recompute::block).size();
+}
+
+/// Of the changes whose names start so, all do the same in other portions: a larger portion that gains no more than a
+/// smaller one before it goes.
+void keep_best(std::vector<MemoryReduction>& reductions, std::string_view start) {
+  Bytes most;
+  std::erase_if(reductions, [&](const MemoryReduction& reduction) {
+    if (!reduction.name.starts_with(start)) return false;
+    const bool worse = reduction.gain <= most;
+    most = std::max(most, reduction.gain);
+    return worse;
+  });
+}
+
 std::vector<MemoryReduction> reductions_of(const Configuration& configuration, Bytes peak, Bytes capacity) {
   std::vector<MemoryReduction> reductions;
   const auto consider = [&](std::string name, std::string what, Configuration changed) {
@@ -67,8 +85,12 @@ std::vector<MemoryReduction> reductions_of(const Configuration& configuration, B
   if (configuration.recompute == Recompute::none && allocates_as_it_runs(configuration.stack)) {
     consider("recompute block", "--recompute block: feature maps of each block computed again in backward",
              changed([](Configuration& c) { c.recompute = Recompute::block; }));
-    consider("recompute full", "--recompute full: the same over the groups of blocks that keep least",
+    if (has_layers(configuration))
+      consider("recompute layer", "--recompute layer: the same of each layer as a whole",
+               changed([](Configuration& c) { c.recompute = Recompute::layer; }));
+    consider("recompute full", "--recompute full: the same of groups of blocks",
              changed([](Configuration& c) { c.recompute = Recompute::full; }));
+    keep_best(reductions, "recompute ");
   }
   if (!configuration.stack.inplace_activation)
     consider("in-place activations", "a framework version whose ReLU needs its output only",
@@ -80,7 +102,7 @@ std::vector<MemoryReduction> reductions_of(const Configuration& configuration, B
              constexpr Bytes kSmall(64.0 * 1048576.0);
              c.stack.convolution.workspace_limit = std::min(c.stack.convolution.workspace_limit.value_or(kSmall), kSmall);
            }));
-  if (configuration.gpus > 1 && configuration.zero == 0)
+  if (configuration.data_parallel() > 1 && configuration.zero == 0)
     consider("sharded optimiser", "--zero 1: optimiser state divided over the GPUs",
              changed([](Configuration& c) { c.zero = 1; }));
   std::stable_sort(reductions.begin(), reductions.end(),
@@ -101,6 +123,11 @@ void identify(const Configuration& c, MemoryReport& report) {
   report.nodes = c.nodes;
   report.batch_per_gpu = c.batch;
   report.notices = c.notices;
+  report.stages = c.stages;
+  report.tensor_parallel = c.tensor_parallel;
+  if (c.zero > 0 && c.data_parallel() == 1)
+    report.notices.push_back(
+        fmt::format("--zero {}: there is one copy of the network, and nothing to shard it over; memory is that without", c.zero));
   if (c.stack.memory_plan == MemoryPlan::bfc)
     report.notices.push_back("TensorFlow takes nearly the whole GPU unless allow_growth is set; shown is what it needs");
 }
@@ -112,8 +139,8 @@ Result<MemoryReport> report_memory(Session& session, const PredictOptions& optio
   if (!configured) return tl::make_unexpected(configured.error());
   auto estimator = MemoryEstimator::make(*configured);
   if (!estimator) return tl::make_unexpected(estimator.error());
-  const OpGraph& graph = configured->network_graph().graph;
   const StepMemory memory = estimator->at(configured->batch);
+  const OpGraph graph = estimator->graph();
   MemoryReport report;
   identify(*configured, report);
   report.memory = memory_verdict(*configured, memory);

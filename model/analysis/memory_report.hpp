@@ -26,6 +26,7 @@ struct MemoryReduction {
 struct MemoryReport {
   std::string hardware, device, model, variant, stack, precision, exchange, optimizer;
   int gpus = 1, nodes = 1, batch_per_gpu = 1;
+  int tensor_parallel = 1, stages = 1;
   std::vector<std::string> notices;
   MemoryVerdict memory;
   Bytes lower_bound;       ///< what must exist at once: no allocator does with less

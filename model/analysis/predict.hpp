@@ -21,15 +21,16 @@ struct PredictOptions {
   std::optional<int> gpus, nodes, batch, image, seq_len;
   std::vector<int> devices;  ///< indices within a node; empty: the first ones
   std::string network, precision, exchange, optimizer, input;
-  std::vector<std::string> set;   ///< KEY=VALUE
-  std::string storage;            ///< where samples are read; empty: memory
-  std::optional<int> workers;     ///< threads or processes of a node that decode
-  bool mock_loader = false;       ///< samples are there when they are needed
-  bool mock_trainer = false;      ///< load only
-  int seed = 1;                   ///< of anything random
-  std::string recompute;          ///< none, block, full
-  std::optional<int> zero;        ///< ZeRO stage, of memory only
-  std::optional<int> accumulate;  ///< micro-batches per update
+  std::vector<std::string> set;                  ///< KEY=VALUE
+  std::string storage;                           ///< where samples are read; empty: memory
+  std::optional<int> workers;                    ///< threads or processes of a node that decode
+  bool mock_loader = false;                      ///< samples are there when they are needed
+  bool mock_trainer = false;                     ///< load only
+  int seed = 1;                                  ///< of anything random
+  std::string recompute;                         ///< none, block, layer, full
+  std::optional<int> zero;                       ///< ZeRO stage, of memory only
+  std::optional<int> tensor_parallel, pipeline;  ///< GPUs that share each layer, stages; of memory only
+  std::optional<int> accumulate;                 ///< micro-batches per update
   /// Every kernel and every operator's host time so many times as long, where one GPU's step is known better than predicted.
   double compute_scale = 1.0;
   bool buckets = false;        ///< mean over the lengths of the data set
@@ -50,7 +51,8 @@ struct Stages {
 };
 
 struct GpuMemory {
-  int gpu = 0;
+  int gpu = 0;                                               ///< of a node; of a pipeline the job's
+  std::optional<int> stage;                                  ///< of a pipeline
   Bytes pre_training, allocated, reserved, peak, low, high;  ///< peak: as nvidia-smi shows it, with its 80 % range
   Bytes pre_training_low, pre_training_high;
   double probability = 1.0;  ///< that the true peak is within the capacity

@@ -75,8 +75,8 @@ void add_job(VerbOptions& verb, PredictOptions& o) {
   verb.name_option("--stack", "NAME|FILE", "Framework and version, such as mxnet-1.2\n[newest PyTorch that supports the GPU]",
                    o.stack);
   verb.name_option("--exchange", "NAME", "How gradients are exchanged [allreduce]", o.exchange);
-  verb.name_option("--optimizer", "NAME", "sgd, sgd-momentum, adam, bert-adam, lamb, lars,\nnovograd [sgd-momentum for CNNs]",
-                   o.optimizer);
+  verb.name_option("--optimizer", "NAME",
+                   "sgd, sgd-momentum, adam, adam-8bit, bert-adam, lamb,\nlars, novograd [sgd-momentum for CNNs]", o.optimizer);
   verb.name_option("--input", "NAME", "Where samples come from [the stack's]", o.input);
   verb.name_option("--storage", "NAME",
                    "What they are read from: list storage, page-cache,\nhost-memory or gpu-memory [memory, at no cost]",
@@ -85,7 +85,8 @@ void add_job(VerbOptions& verb, PredictOptions& o) {
   verb.flag("--mock-loader", o.mock_loader, "Samples are there when they are needed");
   verb.flag("--mock-trainer", o.mock_trainer, "Only load samples");
   verb.name_option("--recompute", "NAME",
-                   "none, block or full: feature maps computed again\nin backward instead of being kept [none]", o.recompute);
+                   "none, block, layer or full: feature maps computed\nagain in backward instead of being kept [none]",
+                   o.recompute);
   add_set(verb, o.set);
   add_what_if(verb, o.set);
 }
@@ -211,6 +212,10 @@ void describe(VerbOptions verb, MemoryArguments& a) {
   add_configuration(verb, a.options);
   verb.number_option("--zero", "ZeRO stage: 1 shards optimiser state over the GPUs,\n2 also gradients, 3 also weights [0]",
                      a.options.zero);
+  verb.number_option("--tensor-parallel", "GPUs that share each layer, as Megatron does [1]", a.options.tensor_parallel);
+  verb.number_option("--pipeline",
+                     "Stages of whole layers, through which --accumulate\nmicro-batches go, forward and backward in turn [1]",
+                     a.options.pipeline);
   verb.option("--by", "structure|layer|time", "How to break it down [structure]",
               [&a](const std::string& text) { return set_view(a.view, text); });
   verb.flag("--max-batch", a.max_batch, "Also search the largest batch per GPU that fits");

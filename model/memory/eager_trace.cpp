@@ -120,8 +120,9 @@ class Tracer {
     trace_.events.push_back({array, node_, true});
   }
 
-  Bytes size(TensorId tensor) const {
-    return options_.batch * static_cast<double>(elements(graph_.tensor(tensor).shape)) * options_.element;
+  Bytes size(TensorId tensor) const { return size(tensor, options_.element); }
+  Bytes size(TensorId tensor, Bytes element) const {
+    return options_.batch * static_cast<double>(elements(graph_.tensor(tensor).shape)) * element;
   }
 
   void release_unread(State& s) {
@@ -139,7 +140,10 @@ class Tracer {
       out.array = kNone;
       out.forward_readers = out.second_readers;
     }
-    if (storage_[index(op.output)] == op.output) out.array = make(size(op.output), MemoryPart::feature_maps, id);
+    const bool widens = options_.loss_element && is_loss(op.kind);
+    const std::int32_t wide = widens ? make(size(op.inputs.front(), *options_.loss_element), MemoryPart::dynamic, id) : kNone;
+    if (storage_[index(op.output)] == op.output)
+      out.array = make(size(op.output, widens ? *options_.loss_element : options_.element), MemoryPart::feature_maps, id);
     if (state.computed || state.second == kNone) keep(id, state);
     state.computed = true;
     for (const TensorId input : op.inputs) {
@@ -147,6 +151,7 @@ class Tracer {
       --s.forward_readers;
       release_unread(s);
     }
+    drop(wide);
   }
 
   /// Holds what backward of this operator reads.
@@ -178,6 +183,10 @@ class Tracer {
   }
 
   void update(const StepNode& node) {
+    if (options_.flattens_updates && !flattened_) {
+      make(static_cast<double>(graph_.parameter_elements()) * options_.update_arrays * Bytes(4.0), MemoryPart::dynamic, node.op);
+      flattened_ = true;
+    }
     const Parameter& parameter = graph_.parameter(node.parameter);
     const auto count = static_cast<double>(elements(parameter.shape));
     const std::int32_t made = make(count * options_.update_arrays * Bytes(4.0), MemoryPart::dynamic, parameter.op);
@@ -229,6 +238,7 @@ class Tracer {
   std::vector<int> references_;  ///< of each array
   AllocationTrace trace_;
   std::int32_t node_ = 0;
+  bool flattened_ = false;
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -27,11 +28,13 @@ struct AllocationTrace {
 struct EagerOptions {
   SavingRules rules = SavingRules::autograd_cuda;
   double batch = 1;
-  Bytes element{4.0};             ///< of feature maps
-  Bytes gradient_element{4.0};    ///< of parameter gradients
-  double update_arrays = 0;       ///< fp32 arrays per parameter that an update makes
-  bool updates_together = false;  ///< and keeps until all parameters are updated
-  bool keeps_gradients = false;   ///< gradients of the last step stay and new ones are added to them
+  Bytes element{4.0};                 ///< of feature maps
+  Bytes gradient_element{4.0};        ///< of parameter gradients
+  std::optional<Bytes> loss_element;  ///< where losses widen what they read: kept so wide, and a copy of it while they run
+  double update_arrays = 0;           ///< fp32 arrays per parameter that an update makes
+  bool updates_together = false;      ///< and keeps until all parameters are updated
+  bool flattens_updates = false;      ///< and the same once more in one array for all
+  bool keeps_gradients = false;       ///< gradients of the last step stay and new ones are added to them
 };
 
 /// Lifetimes from the order of the step's nodes.

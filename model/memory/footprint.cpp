@@ -22,20 +22,27 @@ struct Persistent {
   Bytes input;
 };
 
+/// Autocast keeps gradients as wide as the weights they belong to.
+Bytes gradient_element(const FootprintOptions& options) {
+  return (options.master_weights && !options.half_gradients ? kSingle : options.element) * shard(options, 2);
+}
+
 Persistent persistent_arrays(const OpGraph& graph, const Stack& stack, const FootprintOptions& options) {
   Persistent result;
-  // Autocast keeps gradients as wide as the weights they belong to. Master weights are sharded with the optimiser's states.
+  // Master weights are sharded with the optimiser's states.
   const Bytes master = options.master_weights ? kSingle * shard(options, 1) : Bytes(0.0);
   const Bytes weight = options.element * shard(options, 3) + master;
-  const Bytes gradient = (options.master_weights ? kSingle : options.element) * shard(options, 2);
+  const Bytes gradient = gradient_element(options);
   for (const Parameter& parameter : graph.parameters) {
     const auto count = static_cast<double>(elements(parameter.shape));
     result.weights.push_back(count * weight);
     result.gradients.push_back(count * gradient);
     result.exchanged.push_back(count * kSingle);
   }
-  result.input = options.batch * (static_cast<double>(elements(graph.tensors.front().shape)) + graph.label_elements) *
-                 stack.batches_on_device * kSingle;
+  const auto input = static_cast<double>(elements(graph.tensors.front().shape));
+  result.input = options.batch * graph.label_elements * stack.batches_on_device * kSingle;
+  result.input += options.received ? options.batch * input * options.in_flight * options.element
+                                   : options.batch * input * stack.batches_on_device * kSingle;
   return result;
 }
 
@@ -47,7 +54,7 @@ Bytes sum(const std::vector<Bytes>& all) {
 
 /// ZeRO 3 gathers the arrays of one operator before it runs, while those of the one before are still in use.
 Bytes gathered(const OpGraph& graph, const FootprintOptions& options) {
-  if (options.zero < 3) return Bytes(0.0);
+  if (options.zero < 3 || options.ranks == 1) return Bytes(0.0);
   double most = 0.0;
   for (const Op& op : graph.ops) {
     double count = 0.0;
@@ -77,11 +84,16 @@ SavingRules saving_rules(const Stack& stack) {
   return stack.memory_plan == MemoryPlan::bfc ? SavingRules::tensorflow : SavingRules::autograd_cuda;
 }
 
+ExchangeMemory exchange_memory(const FootprintOptions& options, const Persistent& arrays) {
+  return {options.exchange, options.ranks_per_node, options.optimizer_states, arrays.exchanged,
+          options.zero > 0 && options.ranks > 1};
+}
+
 /// What each rank adds to what all have in common, `common`, for which the allocator holds `reserved`.
 std::vector<RankMemory> rank_memories(const OpGraph& graph, const Persistent& arrays, const Stack& stack,
                                       const FootprintOptions& options, const MemoryParts& common, Bytes allocated,
                                       Bytes reserved) {
-  const ExchangeMemory exchange{options.exchange, options.ranks_per_node, options.optimizer_states, arrays.exchanged};
+  const ExchangeMemory exchange = exchange_memory(options, arrays);
   const Bytes least = common.total();
   std::vector<RankMemory> ranks;
   for (RankBuffers buffers : rank_buffers(stack, exchange)) {
@@ -120,7 +132,7 @@ void round_for_driver(Persistent& arrays) {
 /// What arrays may take of the device beside what the fullest rank holds besides them. Nothing: there is no end.
 std::optional<Bytes> room(const Persistent& arrays, const Stack& stack, const FootprintOptions& options) {
   if (!options.capacity || !allocates_as_it_runs(stack)) return std::nullopt;
-  const ExchangeMemory exchange{options.exchange, options.ranks_per_node, options.optimizer_states, arrays.exchanged};
+  const ExchangeMemory exchange = exchange_memory(options, arrays);
   const RankBuffers first = rank_buffers(stack, exchange).front();
   const Bytes beside = stack.context + stack.training_start + first.optimizer_state * shard(options, 1) + first.exchange;
   return std::max(*options.capacity - beside, Bytes(0.0));
@@ -180,16 +192,32 @@ StepMemory kept(const OpGraph& graph, std::span<const StepNode> nodes, std::span
   return memory;
 }
 
+/// What every micro-batch before the one that runs backward holds besides: all that its forward pass has kept.
+std::vector<Lifetime> in_flight(std::span<const StepNode> nodes, const AllocationTrace& trace, const FootprintOptions& options) {
+  std::vector<Lifetime> held;
+  // The pass forward ends where an operator runs backward or, recomputed, a second time.
+  std::size_t end = 0;
+  while (end < nodes.size() && nodes[end].pass == Pass::forward && (end == 0 || nodes[end - 1].op < nodes[end].op)) ++end;
+  const auto boundary = static_cast<std::int32_t>(end);
+  for (int batch = 1; batch < options.in_flight; ++batch)
+    for (const Lifetime& array : trace.arrays)
+      if (array.birth < boundary && array.death > boundary)
+        held.push_back({array.bytes, array.part, array.op, 0, static_cast<std::int32_t>(nodes.size())});
+  return held;
+}
+
 StepMemory eager(const OpGraph& graph, std::span<const StepNode> nodes, std::span<const NodeCost> costs, const Stack& stack,
                  const FootprintOptions& options) {
   EagerOptions traced;
   traced.rules = saving_rules(stack);
   traced.batch = options.batch;
   traced.element = options.element;
-  traced.gradient_element = (options.master_weights ? kSingle : options.element) * shard(options, 2);
+  traced.gradient_element = gradient_element(options);
+  if (options.master_weights) traced.loss_element = kSingle;
   traced.keeps_gradients = stack.keeps_gradients || options.accumulates;
   traced.update_arrays = options.update_arrays * shard(options, 1);
   traced.updates_together = stack.update == UpdateKind::multi_tensor;
+  traced.flattens_updates = stack.flattens_gradients;
   AllocationTrace trace = eager_trace(graph, nodes, costs, traced);
   StepMemory memory;
   for (const StepNode& node : nodes) {
@@ -200,6 +228,8 @@ StepMemory eager(const OpGraph& graph, std::span<const StepNode> nodes, std::spa
   std::vector<Bytes> stays = arrays.weights;
   if (traced.keeps_gradients) stays.insert(stays.end(), arrays.gradients.begin(), arrays.gradients.end());
   stays.push_back(gathered(graph, options));
+  std::vector<Lifetime> others = in_flight(nodes, trace, options);
+  for (const Lifetime& array : others) stays.push_back(array.bytes);
   stays.push_back(arrays.input);
   const auto count = static_cast<std::int32_t>(nodes.size());
   const std::optional<Bytes> capacity = room(arrays, stack, options);
@@ -210,6 +240,7 @@ StepMemory eager(const OpGraph& graph, std::span<const StepNode> nodes, std::spa
   memory.out_of_memory = !played.fits;
   if (!played.fits) played = endless;  // what it would have held
   memory.arrays = std::move(trace.arrays);
+  memory.arrays.insert(memory.arrays.end(), others.begin(), others.end());
   add_persistent(graph, arrays, options, traced.keeps_gradients, memory);
   profile(memory);
   finish(graph, arrays, stack, options, played.allocated, played.reserved, memory);

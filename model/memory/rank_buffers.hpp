@@ -29,6 +29,7 @@ struct ExchangeMemory {
   int ranks = 1;                  ///< of one node
   double optimizer_states = 1;    ///< fp32 arrays per parameter
   std::span<const Bytes> arrays;  ///< parameter arrays as they are exchanged
+  bool sharded = false;           ///< ZeRO: gradients leave bucket by bucket, whatever the stack does without
 };
 
 /// Buffers of every rank of a node, GPU 0 first.

@@ -59,6 +59,7 @@ Json memory(const MemoryVerdict& m) {
                     {"low_bytes", whole(g.low)},
                     {"high_bytes", whole(g.high)},
                     {"parts_bytes", parts(g.parts)}});
+    if (g.stage) gpus.back()["stage"] = *g.stage;
   }
   return {{"capacity_bytes", whole(m.capacity)}, {"fits", m.fits}, {"gpus", gpus}};
 }

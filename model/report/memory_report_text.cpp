@@ -16,11 +16,20 @@ constexpr std::size_t kMomentRows = 24;
 constexpr std::size_t kLayerName = 26;
 constexpr double kBarWidth = 30.0;
 
+/// How the network is divided; empty where every GPU holds all of it.
+std::string layout(const MemoryReport& r) {
+  if (r.stages == 1 && r.tensor_parallel == 1) return "";
+  const int copies = r.gpus / (r.stages * r.tensor_parallel);
+  return fmt::format("; {} {}, {} {} to a layer, {} {} of it all", r.stages, r.stages == 1 ? "stage" : "stages",
+                     r.tensor_parallel, r.tensor_parallel == 1 ? "GPU" : "GPUs", copies, copies == 1 ? "copy" : "copies");
+}
+
 std::string title(const MemoryReport& r) {
   return paragraph(fmt::format("{} ({}), batch {} per GPU, {}, {} on {} x {}, {}{}", r.model, r.variant, r.batch_per_gpu,
                                r.precision, r.optimizer, r.gpus,
                                r.device == r.hardware ? r.device : fmt::format("{} of {}", r.device, r.hardware), r.stack,
-                               r.gpus > 1 ? ", " + r.exchange : "")) +
+                               r.gpus > 1 ? ", " + r.exchange : "") +
+                   layout(r)) +
          '\n';
 }
 
@@ -42,9 +51,12 @@ std::string gpu_totals(const MemoryReport& r) {
                fmt::format("{} - {}", format(g.low), format(g.high)),
                fmt::format("{}, {} {}", fits ? "yes" : "NO", format(distance), fits ? "free" : "too much")});
   }
-  const std::string_view whose = staged(r) ? "stage, one on each GPU" : "GPU of a node";
-  return paragraph(fmt::format("Memory of each {}, of {}: before training and at the peak of a step", whose,
-                               format(r.memory.capacity))) +
+  const bool megatron = r.stages > 1 || r.tensor_parallel > 1;
+  const std::string_view whose = megatron    ? "the first GPU of each stage"
+                                 : staged(r) ? "each stage, one on each GPU"
+                                             : "each GPU of a node";
+  return paragraph(
+             fmt::format("Memory of {}, of {}: before training and at the peak of a step", whose, format(r.memory.capacity))) +
          table.text();
 }
 

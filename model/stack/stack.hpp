@@ -100,11 +100,12 @@ struct Stack {
   int gradient_kernels = 0;                    ///< that make these passes, for each array
   // Memory
   MemoryPlan memory_plan = MemoryPlan::caching_allocator;
-  Bytes context;                 ///< CUDA context, library handles, before the first tensor
-  Bytes context_per_thread;      ///< and for each thread that the device keeps resident: stack and local memory
-  Bytes training_start;          ///< what the first step adds: handles of kernel libraries, communicators
-  int batches_on_device = 1;     ///< the one in use and those that wait there
-  bool keeps_gradients = false;  ///< gradients of the last step stay, new ones are added to them
+  Bytes context;                    ///< CUDA context, library handles, before the first tensor
+  Bytes context_per_thread;         ///< and for each thread that the device keeps resident: stack and local memory
+  Bytes training_start;             ///< what the first step adds: handles of kernel libraries, communicators
+  int batches_on_device = 1;        ///< the one in use and those that wait there
+  bool flattens_gradients = false;  ///< an update copies all gradients into one fp32 array (DeepSpeed)
+  bool keeps_gradients = false;     ///< gradients of the last step stay, new ones are added to them
   // Input and run
   Seconds start_up;  ///< of one run, outside steady iterations
   // Exchange

@@ -66,6 +66,21 @@ Bytes kept_bytes(const OpGraph& graph, const std::vector<Bytes>& saved, const st
   return largest;
 }
 
+/// Blocks joined with those before them until each has an attention; a block with the loss stays by itself.
+std::vector<OpId> layers_of(const OpGraph& graph, const std::vector<OpId>& blocks) {
+  std::vector<OpId> layers{blocks.front()};
+  const auto has = [&](std::size_t block, const auto& property) {
+    const auto end = block + 1 < blocks.size() ? graph.ops.begin() + blocks[block + 1].value : graph.ops.end();
+    return std::any_of(graph.ops.begin() + blocks[block].value, end, property);
+  };
+  const auto attends = [](const Op& op) { return op.kind == OpKind::matmul || op.kind == OpKind::attention; };
+  const auto ends = [](const Op& op) { return is_loss(op.kind); };
+  if (std::none_of(graph.ops.begin(), graph.ops.end(), attends)) return blocks;
+  for (std::size_t i = 1; i < blocks.size(); ++i)
+    if (has(i, attends) || has(i, ends)) layers.push_back(blocks[i]);
+  return layers;
+}
+
 }  // namespace
 
 std::vector<OpId> recompute_segments(const OpGraph& graph, Recompute recompute) {
@@ -80,6 +95,7 @@ std::vector<OpId> recompute_segments(const OpGraph& graph, Recompute recompute) 
     branches = false;
   }
   if (recompute == Recompute::block) return blocks;
+  if (recompute == Recompute::layer) return layers_of(graph, blocks);
   std::vector<OpId> best = blocks;
   const std::vector<Bytes> saved = saved_by_producer(graph);
   Bytes least = kept_bytes(graph, saved, blocks);
@@ -94,9 +110,10 @@ std::vector<OpId> recompute_segments(const OpGraph& graph, Recompute recompute) 
   return best;
 }
 
-TrainingStep with_recompute(const OpGraph& graph, TrainingStep step, Recompute recompute) {
+TrainingStep with_recompute(const OpGraph& graph, TrainingStep step, Recompute recompute, bool all) {
   if (recompute == Recompute::none) return step;
-  const std::vector<OpId> segments = recompute_segments(graph, recompute);
+  std::vector<OpId> segments = recompute_segments(graph, recompute);
+  if (all) segments.push_back(OpId{static_cast<std::int32_t>(graph.ops.size())});
   std::vector<StepNode> backward;
   backward.reserve(step.backward.size() + step.forward.size());
   // Nodes of backward come in falling order of operators: the segment of the last one needs no second pass.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "model/memory/footprint.hpp"
+#include "model/workload/parallelism.hpp"
 #include "model/workload/zoo/zoo.hpp"
 #include "tests/catch.hpp"
 
@@ -84,4 +85,30 @@ TEST_CASE("recomputing never raises the peak of feature maps, and saves much whe
       CHECK(maps(Recompute::full) <= kept);
       if (name == std::string("resnet152")) CHECK(maps(Recompute::block) < 0.35 * kept);
     }
+}
+
+TEST_CASE("every micro-batch in flight adds what the pass forward keeps, recomputed stages only the inputs of their layers") {
+  const OpGraph whole = network("gpt2");
+  const OpGraph stage = stage_share(whole, even_stages(whole, 4).value(), 1);  // three layers
+  const auto peak = [&](Recompute recompute, int in_flight) {
+    const TrainingStep step = with_recompute(stage, training_step(stage), recompute, true);
+    std::vector<StepNode> all;
+    for (const auto* part : {&step.forward, &step.backward, &step.update})
+      std::copy_if(part->begin(), part->end(), std::back_inserter(all),
+                   [&](const StepNode& node) { return stage.op(node.op).kind != OpKind::input; });
+    Stack stack;
+    stack.framework = "pytorch";
+    FootprintOptions options;
+    options.batch = 1;
+    options.in_flight = in_flight;
+    options.received = true;
+    const StepMemory m = step_memory(stage, all, {}, stack, options);
+    CHECK(m.ranks.front().peak >= m.lower_bound);
+    return m.lower_bound;
+  };
+  const Bytes map = 1024.0 * 768.0 * Bytes(4.0);
+  // Beside the received map the inputs of the second and third layer and the stage's result.
+  CHECK(peak(Recompute::layer, 3) - peak(Recompute::layer, 2) == 4.0 * map);
+  CHECK(peak(Recompute::none, 3) - peak(Recompute::none, 2) == peak(Recompute::none, 2) - peak(Recompute::none, 1));
+  CHECK(peak(Recompute::none, 3) - peak(Recompute::none, 2) > 3.0 * 12.0 * 1024.0 * 1024.0 * Bytes(4.0));
 }

@@ -13,6 +13,7 @@ namespace {
 
 constexpr const char* kGpt2 = "Radford et al. 2019, as in Hugging Face transformers, models/gpt2";
 constexpr const char* kGpt3 = "Brown et al., arXiv:2005.14165, table 2.1 (heads of 128 where its widths do not divide)";
+constexpr const char* kBigscience = "bigscience-workshop/bigscience: experiments/gpt2-meg-ds-3d, train/tr8b-104B";
 constexpr const char* kOpt = "Zhang et al., arXiv:2205.01068, as in Hugging Face transformers, models/opt";
 
 /// One decoder-only transformer. `embedding` differs from `width` in one of them only.
@@ -39,6 +40,8 @@ constexpr std::array kDefinitions = {
     GptDefinition{"gpt3-6.7b", 32, 4096, 32, kGptWords, 2048},
     GptDefinition{"gpt3-13b", 40, 5120, 40, kGptWords, 2048},
     GptDefinition{"gpt3-175b", 96, 12288, 96, kGptWords, 2048},
+    GptDefinition{"bigscience-52b", 64, 8192, 32, kGptWords, 1024},
+    GptDefinition{"bigscience-104b", 64, 11600, 80, kGptWords, 2048},
     GptDefinition{"opt-125m", 12, 768, 12, kOptWords, kOptPositions},
     GptDefinition{"opt-350m", 24, 1024, 16, kOptWords, kOptPositions, 512, true},
     GptDefinition{"opt-1.3b", 24, 2048, 32, kOptWords, kOptPositions},
@@ -87,15 +90,17 @@ Result<OpGraph> build(const ZooEntry& entry, const ZooOptions& options) {
 
 void append_gpt(std::vector<ZooEntry>& entries) {
   for (const GptDefinition& d : kDefinitions) {
-    const bool second = d.positions == 1024;
-    const char* source = second ? kGpt2 : is_opt(d) ? kOpt : kGpt3;
-    const char* dataset = second      ? "WebText"
+    const bool bigscience = d.name.starts_with("bigscience");
+    const bool second = d.positions == 1024 && !bigscience;
+    const char* source = bigscience ? kBigscience : second ? kGpt2 : is_opt(d) ? kOpt : kGpt3;
+    const char* dataset = bigscience  ? "OSCAR"
+                          : second    ? "WebText"
                           : is_opt(d) ? "RoBERTa corpus, the Pile, Reddit"
                                       : "Common Crawl, WebText2, books, Wikipedia";
     // Small sizes train with a few sequences on a board of 16 GB, large ones with one.
     const int batch = d.width <= 1024 ? 4 : 1;
-    ZooEntry entry =
-        sequence_entry(std::string(d.name), "pytorch", "language modelling", dataset, second ? 1024 : 2048, batch, source, build);
+    ZooEntry entry = sequence_entry(std::string(d.name), "pytorch", "language modelling", dataset,
+                                    d.positions < 2048 ? 1024 : 2048, batch, source, build);
     entry.layers = std::to_string(d.layers);
     entry.dominant_layer = "attention";
     entries.push_back(std::move(entry));

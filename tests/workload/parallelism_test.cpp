@@ -1,0 +1,89 @@
+// Networks divided over GPUs: what each holds, and what cannot be divided.
+#include "model/workload/parallelism.hpp"
+
+#include <algorithm>
+
+#include "model/workload/recompute.hpp"
+#include "model/workload/zoo/zoo.hpp"
+#include "tests/catch.hpp"
+
+using namespace tbdsim;
+
+namespace {
+
+OpGraph network(const char* name) {
+  const ZooEntry* entry = find_network(name, "torchvision").value();
+  return entry->build(*entry, {}).value();
+}
+
+std::string refused(const Result<OpGraph>& result) { return result ? "" : result.error().front().message; }
+
+}  // namespace
+
+TEST_CASE("two GPUs share a transformer's products, biases of columns, heads and words; norms and rest stay whole") {
+  const OpGraph whole = network("gpt2"), share = tensor_share(whole, 2).value();
+  // 12 layers of width h: qkv and first product by columns with biases, output and second product by rows without.
+  constexpr std::int64_t h = 768, layers = 12, words = 50257, positions = 1024;
+  constexpr std::int64_t columns = (3 * h * h + 3 * h + 4 * h * h + 4 * h) / 2, rows = (h * h + 4 * h * h) / 2 + 2 * h;
+  constexpr std::int64_t rest = 4 * h;  // two norms
+  CHECK(whole.parameter_elements() == layers * (12 * h * h + 13 * h) + (words + positions) * h + 2 * h);
+  CHECK(share.parameter_elements() == layers * (columns + rows + rest) + ((words + 1) / 2 + positions) * h + 2 * h);
+  const auto shape = [](const OpGraph& graph, const char* name) {
+    return graph.output_shape(*std::find_if(graph.ops.begin(), graph.ops.end(), [&](const Op& op) { return op.name == name; }));
+  };
+  CHECK(shape(share, "layer.3.attention.softmax") == Shape{6, 1024, 1024});
+  CHECK(shape(share, "layer.3.attention.context_merge") == Shape{1024, h / 2});
+  CHECK(shape(share, "layer.3.attention.output") == Shape{1024, h});
+  CHECK(shape(share, "layer.3.feed_forward.activation") == Shape{1024, 2 * h});
+  CHECK(shape(share, "layer.3.feed_forward.add") == Shape{1024, h});
+  CHECK(shape(share, "scores") == Shape{1024, (words + 1) / 2});
+}
+
+TEST_CASE("one GPU's share is the network") {
+  const OpGraph whole = network("bert-base"), share = tensor_share(whole, 1).value();
+  CHECK(share.parameter_elements() == whole.parameter_elements());
+  for (std::size_t i = 0; i < whole.tensors.size(); ++i) CHECK(share.tensors[i].shape == whole.tensors[i].shape);
+}
+
+TEST_CASE("heads that do not divide and networks without attention are refused") {
+  CHECK(refused(tensor_share(network("gpt2-xl"), 2)) ==
+        "--tensor-parallel 2: the 25 attention heads of gpt2-xl do not divide over 2 GPUs");
+  CHECK(refused(tensor_share(network("gpt2-xl"), 5)).empty());
+  CHECK(refused(tensor_share(network("resnet50"), 2)) ==
+        "--tensor-parallel 2: modelled for networks with attention, resnet50 has none");
+}
+
+TEST_CASE("a transformer is recomputed by layers, the loss by itself; a network without attention by blocks") {
+  CHECK(recompute_segments(network("gpt2"), Recompute::layer).size() == 13);
+  CHECK(recompute_segments(network("gpt2"), Recompute::block).size() == 25);
+  CHECK(recompute_segments(network("resnet50"), Recompute::layer) == recompute_segments(network("resnet50"), Recompute::block));
+}
+
+TEST_CASE("stages hold all operators once, in order, and as many layers as their neighbours or one more") {
+  const OpGraph whole = network("gpt2");
+  const std::int64_t layer = 12 * 768 * 768 + 13 * 768, table = 50257 * 768;
+  for (const int stages : {1, 2, 5, 12}) {
+    INFO(stages);
+    const std::vector<int> stage = even_stages(whole, stages).value();
+    CHECK(std::is_sorted(stage.begin(), stage.end()));
+    std::size_t ops = 0;
+    std::int64_t parameters = 0;
+    for (int which = 0; which < stages; ++which) {
+      const OpGraph part = stage_share(whole, stage, which);
+      const auto own = std::count_if(part.ops.begin(), part.ops.end(), [](const Op& op) { return op.kind != OpKind::input; });
+      ops += static_cast<std::size_t>(own);
+      parameters += part.parameter_elements();
+      if (which == 0 || which + 1 == stages) continue;
+      const std::int64_t layers = part.parameter_elements() / layer;
+      CHECK(part.parameter_elements() == layers * layer);
+      CHECK((layers == 12 / stages || layers == 12 / stages + 1));
+      CHECK(elements(part.tensors.front().shape) == 1024 * 768);  // what the stage before hands over
+    }
+    CHECK(ops == whole.ops.size() - 1);
+    // The last stage has a copy of the table of words.
+    CHECK(parameters == whole.parameter_elements() + (stages > 1 ? table : 0));
+  }
+  const auto many = even_stages(whole, 13);
+  REQUIRE_FALSE(many);
+  CHECK(many.error().front().message == "--pipeline 13: gpt2 has 12 layers, fewer than stages");
+}
