@@ -206,6 +206,16 @@ std::vector<Lifetime> in_flight(std::span<const StepNode> nodes, const Allocatio
   return held;
 }
 
+/// What a dataflow executor computes of the update as soon as it can: products that depend on no gradient.
+std::vector<Lifetime> early_arrays(const OpGraph& graph, std::span<const StepNode> nodes, const FootprintOptions& options) {
+  std::vector<Lifetime> early;
+  for (const Parameter& parameter : graph.parameters)
+    for (int i = 0; i < options.early_arrays; ++i)
+      early.push_back({static_cast<double>(elements(parameter.shape)) * kSingle * shard(options, 1), MemoryPart::dynamic,
+                       parameter.op, 0, static_cast<std::int32_t>(nodes.size())});
+  return early;
+}
+
 StepMemory eager(const OpGraph& graph, std::span<const StepNode> nodes, std::span<const NodeCost> costs, const Stack& stack,
                  const FootprintOptions& options) {
   EagerOptions traced;
@@ -229,6 +239,8 @@ StepMemory eager(const OpGraph& graph, std::span<const StepNode> nodes, std::spa
   if (traced.keeps_gradients) stays.insert(stays.end(), arrays.gradients.begin(), arrays.gradients.end());
   stays.push_back(gathered(graph, options));
   std::vector<Lifetime> others = in_flight(nodes, trace, options);
+  const std::vector<Lifetime> early = early_arrays(graph, nodes, options);
+  others.insert(others.end(), early.begin(), early.end());
   for (const Lifetime& array : others) stays.push_back(array.bytes);
   stays.push_back(arrays.input);
   const auto count = static_cast<std::int32_t>(nodes.size());

@@ -16,6 +16,7 @@ struct FootprintOptions {
   Bytes element{4.0};           ///< of feature maps
   double optimizer_states = 1;  ///< fp32 arrays per parameter
   double update_arrays = 0;     ///< fp32 arrays per parameter that an update makes and drops
+  int early_arrays = 0;         ///< fp32 arrays per parameter that the update makes as the step begins and needs at its end
   bool master_weights = false;  ///< fp32 copy beside 16-bit weights
   bool accumulates = false;     ///< several micro-batches before an update: gradients stay and are added to
   int ranks = 1;                ///< of the job, over which `zero` shards

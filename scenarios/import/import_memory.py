@@ -64,7 +64,7 @@ def bert(published):
         return None
     size = published["model"].split("-")[1].lower()
     return row(id=f"bert-max-batch-{size}-{published['seq_len']}", hw="titan-x-pascal", model=f"bert-{size}-squad",
-               stack="tensorflow-1.11", seq_len=published["seq_len"], optimizer="adam", metric="max_batch_per_gpu", unit="samples",
+               stack="tensorflow-1.11", seq_len=published["seq_len"], optimizer="bert-adam", metric="max_batch_per_gpu", unit="samples",
                measured=published["value"], group=f"bert-max-batch/{size}",
                source=f'{published["source"]}; {published["framework"]}, {published["device"]}')
 

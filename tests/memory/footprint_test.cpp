@@ -258,3 +258,13 @@ TEST_CASE("every rank of an all-reduce holds the same") {
   const StepMemory memory = of(resnet(), stack(), options);
   for (const RankMemory& rank : memory.ranks) CHECK(rank.peak == memory.ranks.front().peak);
 }
+
+TEST_CASE("what an update makes before the gradients exist is held all step long") {
+  FootprintOptions options = batch(32);
+  const StepMemory without = of(resnet(), stack(MemoryPlan::bfc), options);
+  options.early_arrays = 3;
+  const StepMemory with = of(resnet(), stack(MemoryPlan::bfc), options);
+  const Bytes parameters = static_cast<double>(resnet().graph.parameter_elements()) * Bytes(4.0);
+  CHECK(with.lower_bound == without.lower_bound + 3.0 * parameters);
+  CHECK(with.reserved >= without.reserved + 3.0 * parameters);
+}
