@@ -18,6 +18,9 @@ tl::unexpected<Errors> unknown(const std::string& verb, const std::string& word,
                    : fmt::format("calibrate {}: unknown option {}; there are {}", verb, quoted(word), fmt::join(names, ", ")));
 }
 
+/// "-8" and "-.5" are values, whatever an option makes of them.
+bool names_option(const std::string& word) { return word.size() > 1 && word[0] == '-' && word.find_first_of("0123456789.") != 1; }
+
 }  // namespace
 
 Result<Arguments> Arguments::parse(const std::string& verb, const std::vector<std::string>& words,
@@ -28,7 +31,7 @@ Result<Arguments> Arguments::parse(const std::string& verb, const std::vector<st
     return current != nullptr && current->takes != Takes::nothing && result.values_[std::string(current->name)].empty();
   };
   for (const std::string& word : words) {
-    if (word.size() > 1 && word[0] == '-') {
+    if (names_option(word)) {
       if (missing()) return fail(fmt::format("calibrate {}: {}: value missing", verb, current->name));
       const auto found = std::find_if(options.begin(), options.end(), [&](const Option& o) { return o.name == word; });
       if (found == options.end()) return unknown(verb, word, options);

@@ -21,6 +21,11 @@ std::string quoted(const std::string& text) {
   return result + "\"";
 }
 
+/// The beginning of a long name, marked as such.
+std::string shortened(const std::string& name, std::size_t width) {
+  return name.size() <= width ? name : name.substr(0, width - 3) + "...";
+}
+
 }  // namespace
 
 KernelOccupancy occupancy_on(const ProfileSubject& subject) {
@@ -62,7 +67,7 @@ std::string profile_text(const ActivityLog& log, const ProfileSummary& s, const 
     const std::string occupancy =
         subject.device ? fmt::format("{} {:.0f} %", k.occupancy < s.occupancy ? "<" : " ", 100 * k.occupancy) : "-";
     text += fmt::format("{:>6.1f}% {:>9.1f} {:>12} {:>10}  {}\n", 100 * k.share, k.calls, format(k.mean), occupancy,
-                        k.name.substr(0, kNameWidth));
+                        shortened(k.name, kNameWidth));
   }
   if (s.kernels.size() > kLongest) text += fmt::format("and {} more\n", s.kernels.size() - kLongest);
   if (subject.device) text += "< below the mean\n";

@@ -57,7 +57,7 @@ std::vector<FamilyParameters> carried_over(const std::vector<FittedFamily>& fitt
       });
       if (done) continue;
       const ResolvedParameters borrowed = resolve_parameters(device, family.name, precision, constants);
-      if (!borrowed.transferred || device.calibration.find(family.name, precision) != nullptr) continue;
+      if (!borrowed.transferred || borrowed.assumed || device.calibration.find(family.name, precision) != nullptr) continue;
       FamilyParameters p = borrowed.parameters;
       double& value = family.computes ? p.compute_efficiency : p.bandwidth_efficiency;
       const double before = value;

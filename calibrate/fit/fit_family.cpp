@@ -47,9 +47,16 @@ Seconds convolution_prediction(const Observation& row, const FormConstants& form
   return best;
 }
 
-// ---- memory-bound operators -----------------------------------------------------------------------------------------
+// ---- fused attention ---------------------------------------------------------------------------------------------------
 
 FormConstants no_form(const Observation&, const KernelConstants&, bool) { return {}; }
+
+Seconds attention_prediction(const Observation& row, const FormConstants&, const KernelRates& rates) {
+  const auto& arguments = std::get<AttentionArguments>(row.arguments);
+  return fused_attention_time(arguments.shape, arguments.backward, row.element, rates).time;
+}
+
+// ---- memory-bound operators -----------------------------------------------------------------------------------------
 
 Seconds memory_prediction(const Observation& row, const FormConstants&, const KernelRates& rates) {
   const auto& arguments = std::get<MemoryArguments>(row.arguments);
@@ -60,10 +67,11 @@ Seconds memory_prediction(const Observation& row, const FormConstants&, const Ke
 
 // Launches believed of kernels back to back: DeepBench floors are 1 to 30 us; a convolution runs several kernels, a step of
 // a recurrent layer a few and waits for each.
-constexpr std::array<FitFamily, 6> kFamilies{{
+constexpr std::array<FitFamily, 7> kFamilies{{
     {"convolution", "conv", true, Seconds(20e-6), 0.8, convolution_observation, convolution_form, convolution_prediction},
     {"gemm", "gemm", true, Seconds(8e-6), 0.8, gemm_observation, gemm_form, gemm_prediction},
     {"recurrent", "rnn", true, Seconds(30e-6), 0.7, recurrent_observation, recurrent_form, recurrent_prediction},
+    {"attention", "attention", true, Seconds(8e-6), 0.8, attention_observation, no_form, attention_prediction},
     {"memory_bound", "elementwise", false, Seconds(4e-6), 0.8, memory_observation, no_form, memory_prediction},
     {"softmax", "softmax", false, Seconds(4e-6), 0.7, row_observation, no_form, memory_prediction},
     {"layer_norm", "layer_norm", false, Seconds(4e-6), 0.6, row_observation, no_form, memory_prediction},

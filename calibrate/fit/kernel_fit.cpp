@@ -23,6 +23,7 @@ namespace {
 constexpr double kComputePrior = 0.85, kTensorPrior = 0.7;
 constexpr std::size_t kPerBoard = 6;  // share of peak, share of bandwidth, launch; of single calls overhead, floor, growth
 constexpr double kCallSigma = 1.0;    // hosts differ by factors
+constexpr std::size_t kFewestShapes = 3;
 
 /// Whether a sample may serve a fit: device times where a board has them, else call times. Call times of convolutions cover
 /// one pass only: they serve chips that have nothing else.
@@ -115,6 +116,12 @@ class SharedFit {
   }
 
   [[nodiscard]] bool empty() const { return set_.rows.empty(); }
+  /// Different amounts of work among its samples: fewer cannot tell arithmetic, bandwidth and launch apart.
+  [[nodiscard]] bool too_few() const {
+    std::set<std::tuple<std::string_view, double, double>> distinct;
+    for (const Observation& row : set_.rows) distinct.insert({row.pass, row.flop.base(), row.bytes.base()});
+    return distinct.size() < kFewestShapes;
+  }
 
   void run(KernelFit& out) {
     const bool tensor = precision_ != "fp32";
@@ -282,11 +289,15 @@ Result<KernelFit> fit_kernels(const std::vector<Sample>& samples, const DeviceMa
       SharedFit fit(family, precision, samples, devices);
       if (fit.empty())
         out.notes.push_back(fmt::format("{} {}: no samples", family.name, precision));
+      else if (fit.too_few())
+        out.notes.push_back(fmt::format("{} {}: too few shapes to fit, {} needed", family.name, precision, kFewestShapes));
       else
         fit.run(out);
     }
   }
-  if (out.reports.empty()) return fail("no sample is long enough to fit: 5 us or more");
+  if (out.reports.empty())
+    return fail(
+        "nothing can be fitted: no family has 3 shapes, enough to tell arithmetic, bandwidth and launch apart, of 5 us or more");
   inherit_generations(out);
   fit_transfers(devices, out.constants);
   fit_calls(samples, devices, out);

@@ -15,6 +15,7 @@ std::string tiles(const TileConstants& t) {
   std::string text = fmt::format("prologue_depth = {:.4g}\ntile_penalty = {:.4g}\nreread = {:.4g}\n", t.prologue_depth,
                                  t.tile_penalty, t.reread);
   if (t.transpose_penalty > 0.0) text += fmt::format("transpose_penalty = {:.4g}\n", t.transpose_penalty);
+  if (t.few_rows_bandwidth != 1.0) text += fmt::format("few_rows_bandwidth = {:.4g}\n", t.few_rows_bandwidth);
   return text;
 }
 

@@ -116,6 +116,20 @@ std::optional<Observation> row_observation(const Sample& sample) {
   return result;
 }
 
+std::optional<Observation> attention_observation(const Sample& sample) {
+  if (sample.at("fused") == 0 || (sample.pass != "forward" && sample.pass != "backward")) return std::nullopt;
+  const AttentionArguments arguments{
+      {sample.at("b"), sample.at("heads"), sample.at("sq"), sample.at("sk"), sample.at("d"), sample.at("causal") != 0},
+      sample.pass == "backward"};
+  Observation result = common_observation(sample);
+  constexpr KernelRates kAny{FlopPerSecond(1e12), BytesPerSecond(1e12), Seconds(0.0)};
+  const KernelTimeModel work = fused_attention_time(arguments.shape, arguments.backward, result.element, kAny);
+  result.flop = result.least_flop = work.flop;
+  result.bytes = work.bytes;
+  result.arguments = arguments;
+  return result;
+}
+
 bool on_tensor_cores(const Device& device, std::string_view precision) {
   if (precision == "tf32") return device.peak.tf32_tensor.has_value();
   if (precision == "bf16") return device.peak.bf16_tensor.has_value();

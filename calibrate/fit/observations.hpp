@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "calibrate/decode/sample_table.hpp"
+#include "model/cost/attention.hpp"
 #include "model/cost/convolution.hpp"
 #include "model/cost/gemm.hpp"
 #include "model/cost/memory_bound.hpp"
@@ -29,7 +30,11 @@ struct RecurrentArguments {
   RecurrentShape shape;
   std::vector<RecurrentPass> passes;  ///< that the sample times together
 };
-using ModelArguments = std::variant<GemmShape, ConvolutionArguments, MemoryArguments, RecurrentArguments>;
+struct AttentionArguments {
+  AttentionShape shape;
+  bool backward = false;
+};
+using ModelArguments = std::variant<GemmShape, ConvolutionArguments, MemoryArguments, RecurrentArguments, AttentionArguments>;
 
 /// A sample turned into the arguments of a cost model.
 struct Observation {
@@ -60,6 +65,8 @@ struct Observation {
 [[nodiscard]] std::optional<Observation> memory_observation(const Sample& sample);
 /// Softmax and layer norm, forward: one pass over the input and one over the output.
 [[nodiscard]] std::optional<Observation> row_observation(const Sample& sample);
+/// Fused attention, forward and backward; separate kernels are samples of their own families.
+[[nodiscard]] std::optional<Observation> attention_observation(const Sample& sample);
 
 /// Whether a precision runs on tensor (matrix) cores of this device.
 [[nodiscard]] bool on_tensor_cores(const Device& device, std::string_view precision);

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kPassNames{"forward", "backward_data", "backward_weights"};
 constexpr std::size_t kSharedConvolution = 9, kFirstLayerGradient = 8, kScalesPerGeneration = 12;
-constexpr std::size_t kSharedGemm = 1, kGemmPerGeneration = 3;
+constexpr std::size_t kSharedGemm = 1, kGemmPerGeneration = 4;
 
 std::vector<Unknown> convolution_unknowns(std::span<const std::string_view> generations, bool tensor) {
   std::vector<Unknown> unknowns{{"prologue_depth", tensor ? 64.0 : 14.0, tensor ? 0.7 : 0.1},
@@ -67,6 +67,7 @@ std::vector<Unknown> gemm_unknowns(std::span<const std::string_view> generations
     unknowns.push_back({name + " prologue_depth", tensor ? 128.0 : 16.0, 0.3});
     unknowns.push_back({name + " reread", 0.05, 1.0});
     unknowns.push_back({name + " transpose_penalty", 4, 1.0});
+    unknowns.push_back({name + " few_rows_bandwidth", 0.8, 0.7});
   }
   return unknowns;
 }
@@ -78,6 +79,7 @@ TileConstants gemm_tiles(std::span<const double> values, std::size_t generation)
   tiles.prologue_depth = v[0];
   tiles.reread = v[1];
   tiles.transpose_penalty = v[2];
+  tiles.few_rows_bandwidth = v[3];
   return tiles;
 }
 

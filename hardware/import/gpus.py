@@ -21,6 +21,9 @@ BOARD_SHARING = {
     "k80": (0.042, "fitted: 2 to 8 GPUs of one machine, the same for every network and batch: TensorFlow's benchmark page of May 2017, Google Compute Engine (scenarios/published/tensorflow_2017_multi_gpu.csv, rows marked fit)"),
 }
 
+# Millions of address translations a second of a generation whose buffers limit products of long rows.
+TRANSLATIONS = {"Pascal": "2600"}
+TRANSLATIONS_SOURCE = "fitted: linear layers of NeuSight's tables, P100 and P4 alike; other chips of the generation assumed the same"
 # The sources list a board's power, of which each of its two GPUs has half.
 GPUS_OF_BOARD = {"k80": 2, "m60": 2}
 
@@ -86,6 +89,8 @@ def body(row):
     t.amount("memory_capacity", row["mem_gib"], "GiB").amount("memory_reported", row["mem_reported_mib"], "MiB")
     t.text("memory_kind", row["mem_type"]).integer("memory_bus_bits", row["mem_bus_bits"]).amount("memory_clock", clock, "MHz")
     t.amount("memory_bandwidth", bandwidth, "GB/s").amount("l2_capacity", row["l2_mib"], "MiB")
+    if row["arch"] in TRANSLATIONS:
+        t.amount("address_translations", TRANSLATIONS[row["arch"]], "MHz").text("address_translations_source", TRANSLATIONS_SOURCE)
     t.amount("shared_memory_per_multiprocessor", row["shared_mem_per_sm_kib"], "KiB")
     t.amount("registers_per_multiprocessor", row["regs_per_sm_kib"], "KiB")
     t.integer("max_threads_per_multiprocessor", row["max_threads_per_sm"])

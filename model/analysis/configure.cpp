@@ -23,11 +23,12 @@ namespace {
 /// Unfused, against SGD with momentum in 4 kernels and 10 passes: torch/optim/adam.py of 1.4 runs weight decay, both
 /// moments, square root, epsilon and step as 8 kernels in 23 passes; LAMB (DeepLearningExamples, lamb.py) adds two norms,
 /// their ratio and the scaled step: 16 kernels, 32 passes. BertAdam (the same examples, BERT/optimization.py: fine-tuning without
-/// 16 bits) takes the norm of all gradients and scales by it (4 passes), then works on copies: 14 kernels, 34 passes.
+/// 16 bits) clips every array's gradient by its norm, which the host reads back (4 passes), then works on copies: 14 kernels,
+/// 34 passes, in a loop over arrays whatever the framework's own optimisers fuse.
 const std::array<Optimizer, 7> kOptimizers{{{"sgd", 0, 3.0 / 5.0, 3.0 / 10.0, 1.0 / 4.0},
                                             {"sgd-momentum", 1, 1.0, 1.0, 1.0},
                                             {"adam", 2, 7.0 / 5.0, 23.0 / 10.0, 8.0 / 4.0},
-                                            {"bert-adam", 2, 8.0 / 5.0, 34.0 / 10.0, 14.0 / 4.0},
+                                            {"bert-adam", 2, 8.0 / 5.0, 34.0 / 10.0, 14.0 / 4.0, true},
                                             {"lamb", 2, 10.0 / 5.0, 32.0 / 10.0, 16.0 / 4.0},
                                             {"lars", 1, 7.0 / 5.0, 16.0 / 10.0, 8.0 / 4.0},
                                             {"novograd", 1, 6.0 / 5.0, 14.0 / 10.0, 8.0 / 4.0}}};
@@ -48,16 +49,19 @@ Result<Optimizer> choose_optimizer(const std::string& name) {
 }
 
 /// The stack states the passes and kernels of SGD with momentum; other optimisers are counted against it.
-void scale_update(const Optimizer& optimizer, Stack& stack) {
-  // A script's own loop over the arrays, whatever the framework's optimisers fuse.
-  if (stack.framework == "pytorch" && optimizer.name == "bert-adam") {
+void scale_update(const Optimizer& optimizer, Precision precision, Stack& stack) {
+  const bool loops = stack.eager && optimizer.loops_over_arrays && !stack.update_fuses_loops;
+  if (stack.update_checks_overflow && precision == Precision::amp) stack.update_wait = UpdateWait::once;
+  if (loops) {
+    // SGD with momentum as a loop (torch.optim.SGD before 1.13), whatever the framework makes of it.
     constexpr double kPasses = 10.0;
     constexpr int kKernels = 4;
     stack.update = UpdateKind::per_array;
     stack.update_passes_sgd_momentum = kPasses;
     stack.update_kernels_per_array = kKernels;
+    stack.update_wait = UpdateWait::each_array;
   }
-  const bool unfused = stack.framework == "pytorch" && stack.update == UpdateKind::per_array;
+  const bool unfused = stack.eager && stack.update == UpdateKind::per_array;
   stack.update_passes_sgd_momentum *= unfused ? optimizer.unfused_passes : optimizer.relative_passes;
   if (unfused)
     stack.update_kernels_per_array =
@@ -270,7 +274,7 @@ Result<Configuration> configure(Session& session, const PredictOptions& options)
         fmt::format("batch {} on {} GPUs: more samples a step than can be counted", configuration.batch, configuration.gpus));
   if (options.optimizer.empty() && !take(choose_optimizer(network.graph.default_optimizer), configuration.optimizer, errors))
     return tl::make_unexpected(errors);
-  scale_update(configuration.optimizer, configuration.stack);
+  scale_update(configuration.optimizer, configuration.precision, configuration.stack);
   return configuration;
 }
 

@@ -15,6 +15,7 @@ struct Optimizer {
   double relative_passes = 1.0;
   // The same where every step of the formula is a kernel of its own (PyTorch's loops over arrays), and its kernels.
   double unfused_passes = 1.0, unfused_kernels = 1.0;
+  bool loops_over_arrays = false;  ///< written by a script as such a loop, which also reads a norm back at every array
 };
 
 /// A prediction's inputs, resolved: every name looked up, every default filled in, every size checked.

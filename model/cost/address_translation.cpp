@@ -8,11 +8,8 @@ namespace {
 constexpr Bytes kPiece(32.0);  // what a row of a tile loads at a time: one sector
 constexpr Bytes kPage(128.0 * 1024.0);
 constexpr Bytes kReach(128e6);
-constexpr Hertz kPascal(2.6e9);
 
 }  // namespace
-
-Hertz translation_rate(std::string_view architecture) { return architecture.substr(0, 6) == "Pascal" ? kPascal : Hertz(0.0); }
 
 double missed_translations(Bytes row, Bytes footprint) {
   if (footprint <= kReach) return 0.0;

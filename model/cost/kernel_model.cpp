@@ -121,6 +121,9 @@ Result<KernelModel> KernelModel::make(const Device& device, Precision precision,
   }
   model.convolution_ = resolve_parameters(device, "convolution", unit->parameter_class, constants);
   model.gemm_ = resolve_parameters(device, "gemm", unit->parameter_class, constants);
+  // Without samples of any board, fused attention runs like the products that it is made of.
+  model.attention_ = resolve_parameters(device, "attention", unit->parameter_class, constants);
+  if (model.attention_.assumed) model.attention_ = model.gemm_;
   model.memory_ = resolve_parameters(device, "memory_bound", "fp32", constants);
   model.softmax_ = resolve_parameters(device, "softmax", "fp32", constants);
   model.layer_norm_ = resolve_parameters(device, "layer_norm", "fp32", constants);
@@ -130,6 +133,7 @@ Result<KernelModel> KernelModel::make(const Device& device, Precision precision,
   if (recurrent != constants.recurrent.end()) model.recurrent_constants_ = recurrent->second;
   model.convolution_rates_ = kernel_rates(device, unit->peak, model.convolution_.parameters);
   model.gemm_rates_ = kernel_rates(device, unit->peak, model.gemm_.parameters);
+  model.attention_rates_ = kernel_rates(device, unit->peak, model.attention_.parameters);
   model.memory_rates_ = kernel_rates(device, device.peak.fp32, model.memory_.parameters);
   model.softmax_rates_ = kernel_rates(device, device.peak.fp32, model.softmax_.parameters);
   model.layer_norm_rates_ = kernel_rates(device, device.peak.fp32, model.layer_norm_.parameters);
@@ -148,7 +152,7 @@ Result<KernelModel> KernelModel::make(const Device& device, Precision precision,
 const ResolvedParameters& KernelModel::parameters_of(std::string_view family) const {
   return family == "convolution"  ? convolution_
          : family == "gemm"       ? gemm_
-         : family == "attention"  ? gemm_
+         : family == "attention"  ? attention_
          : family == "recurrent"  ? recurrent_
          : family == "softmax"    ? softmax_
          : family == "layer_norm" ? layer_norm_
@@ -180,7 +184,7 @@ NodeCost KernelModel::cost(const OpGraph& graph, const StepNode& node, double ba
   }
   const bool split = node.pass == Pass::backward_data || node.pass == Pass::backward_weights;
   result.host_operators = fused_away(graph, op) ? 0.0 : split && has_data_gradient(graph, op) ? 0.5 : 1.0;
-  if (stack_.framework == "pytorch") result.host_operators *= eager_weight(op.kind, node.pass);
+  if (stack_.eager) result.host_operators *= eager_weight(op.kind, node.pass);
   if (node.pass == Pass::backward || node.pass == Pass::backward_weights) keep_gradients(graph, op, result);
   return result;
 }
@@ -192,7 +196,7 @@ void KernelModel::keep_gradients(const OpGraph& graph, const Op& op, NodeCost& c
   kernel.kernels = stack_.gradient_kernels * static_cast<int>(op.parameters.size());
   kernel.time += (kernel.kernels - 1) * memory_rates_.launch;
   append(cost.kernel, kernel);
-  cost.host_operators += kernel.kernels * (stack_.framework == "pytorch" ? eager_weight(OpKind::add, Pass::backward) : 1.0);
+  cost.host_operators += kernel.kernels * (stack_.eager ? eager_weight(OpKind::add, Pass::backward) : 1.0);
 }
 
 NodeCost KernelModel::product_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const {
@@ -203,11 +207,12 @@ NodeCost KernelModel::product_cost(const OpGraph& graph, const Op& op, Pass pass
 NodeCost KernelModel::update_cost(double count) const {
   NodeCost result;
   const double passes = stack_.update_passes_sgd_momentum + stack_.update_extra_passes;
-  // Mixed precision: a 16-bit copy of the weights is made, 16-bit gradients become fp32 and are unscaled in place.
-  constexpr Bytes kCasts(4 + 2 + 2 + 4 + 4 + 4);
-  constexpr int kCastKernels = 3;
-  result.kernel = memory_bound_time(passes * count * weight_ + (casts_ ? count * kCasts : Bytes(0.0)), 1.0, memory_rates_);
-  result.kernel.kernels = stack_.update_kernels_per_array + (casts_ ? kCastKernels : 0);
+  // Mixed precision: a 16-bit copy of the weights is made, 16-bit gradients become fp32 and are unscaled, in place unless
+  // one kernel does both (apex O2, whose weights are that copy).
+  const Bytes casts(stack_.amp_16_bit ? 4 + 2 + 2 + 4 : 4 + 2 + 2 + 4 + 4 + 4);
+  const int cast_kernels = stack_.amp_16_bit ? 2 : 3;
+  result.kernel = memory_bound_time(passes * count * weight_ + (casts_ ? count * casts : Bytes(0.0)), 1.0, memory_rates_);
+  result.kernel.kernels = stack_.update_kernels_per_array + (casts_ ? cast_kernels : 0);
   // A multi-tensor kernel serves about 30 arrays in one launch (chunk lists of the apex and PyTorch foreach kernels).
   constexpr double kArraysPerLaunch = 30.0;
   const bool multi = stack_.update == UpdateKind::multi_tensor;
@@ -215,9 +220,15 @@ NodeCost KernelModel::update_cost(double count) const {
   result.kernel.time += (launches - 1.0) * memory_rates_.launch;
   result.kernel.launch = launches * memory_rates_.launch;
   result.family = "memory_bound";
-  // A fused update is one call; PyTorch's loop over arrays calls every kernel.
-  const double calls = stack_.framework == "pytorch" ? launches : casts_ ? 1.0 + kCastKernels : 1.0;
+  // A fused update is one call; an eager loop over arrays calls every kernel.
+  const double calls = stack_.eager ? launches : casts_ ? 1.0 + cast_kernels : 1.0;
   result.host_operators = multi ? launches : calls;
+  if (stack_.update_wait == UpdateWait::each_array) {
+    // Reading back is a copy and a comparison more. The host issues an array's kernels while the device runs the first ones.
+    constexpr int kReadBack = 2, kMostPieces = 4;
+    result.host_operators += kReadBack;
+    result.pieces = std::min(kMostPieces, result.kernel.kernels);
+  }
   return result;
 }
 
@@ -305,7 +316,7 @@ NodeCost KernelModel::attention_cost(const OpGraph& graph, const Op& op, Pass pa
   result.family = "attention";
   result.tensor_core = tensor_core_;
   if (stack_.fused_attention) {
-    result.kernel = fused_attention_time(shape, backward, element_, gemm_rates_);
+    result.kernel = fused_attention_time(shape, backward, element_, attention_rates_);
     result.host_operators = 1;
     return result;
   }
@@ -364,8 +375,9 @@ NodeCost KernelModel::memory_cost(const OpGraph& graph, const Op& op, Pass pass,
   const KernelRates& rates = rates_of(passes->rows);
   const auto row = static_cast<double>(graph.input_shape(op).back());
   // Sums over many terms run in fp32 under mixed precision, with a cast of what comes in and one of what goes out.
-  const bool cast = casts_ && passes->rows != RowKernel::none;
-  const Bytes element = cast ? kSingle : streamed_;
+  const bool cast = casts_ && passes->rows != RowKernel::none && (!stack_.amp_16_bit || is_loss(op.kind));
+  // Batch norm's kernels are the library's, whatever the framework's own load at a time.
+  const Bytes element = cast ? kSingle : op.kind == OpKind::batch_norm ? element_ : streamed_;
   const double again = reread_passes(passes->rows, row, element, rates) * out;
   result.kernel = memory_bound_time((moved + again) * element, passes->bandwidth_share, rates);
   if (cast) append(result.kernel, memory_bound_time((in + out) * (kSingle + kHalf), 1.0, memory_rates_));

@@ -75,8 +75,9 @@ class KernelModel {
   ConvolutionConstants convolution_constants_;
   TileConstants gemm_constants_;
   RecurrentConstants recurrent_constants_;
-  ResolvedParameters convolution_, gemm_, memory_, recurrent_, softmax_, layer_norm_;
-  KernelRates convolution_rates_, gemm_rates_, memory_rates_, recurrent_rates_, softmax_rates_, layer_norm_rates_;
+  ResolvedParameters convolution_, gemm_, memory_, recurrent_, attention_, softmax_, layer_norm_;
+  KernelRates convolution_rates_, gemm_rates_, memory_rates_, recurrent_rates_, attention_rates_, softmax_rates_,
+      layer_norm_rates_;
 };
 
 }  // namespace tbdsim

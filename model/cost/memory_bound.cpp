@@ -24,9 +24,9 @@ std::optional<Passes> memory_passes(const Op& op, const Stack& stack) {
     case OpKind::multiply:
       // By a constant: only the gradient comes back. By another tensor: both operands and both gradients.
       return op.inputs.size() == 1 ? Passes{1, 1, 0, 2} : Passes{1, 1, 2, 2};
-    // A part is a view in PyTorch; other frameworks copy it. The gradients of all parts are joined.
+    // A part is a view where kernels are issued eagerly; graphs copy it. The gradients of all parts are joined.
     case OpKind::slice:
-      return Passes{0, stack.framework == "pytorch" ? 0.0 : 2.0, 0, 2};
+      return Passes{0, stack.eager ? 0.0 : 2.0, 0, 2};
     case OpKind::concat:
     case OpKind::channel_shuffle:
     case OpKind::pad:

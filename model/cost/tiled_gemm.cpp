@@ -1,5 +1,6 @@
 #include "model/cost/tiled_gemm.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -13,6 +14,8 @@ struct Tile {
 // Tiles seen in the names of the vendor libraries' kernels (published kernel names of P100, V100, A100).
 constexpr std::array<Tile, 8> kTiles{{{128, 128}, {128, 64}, {64, 128}, {64, 64}, {128, 32}, {32, 128}, {64, 32}, {32, 32}}};
 constexpr double kMinimumDepth = 32.0;  // a split part shorter than this is not offered
+// Libraries have kernels of their own for products this thin (DeepBench: cuBLAS 8 takes longer for 16 rows than for 32).
+constexpr double kFewRows = 16.0;
 
 /// std::ceil of a number from zero on; that one is a call into the library where SSE 4.1 is not assumed, a sixth of the time
 /// here.
@@ -29,7 +32,8 @@ TiledGemm tiled_gemm(const GemmShape& shape, const GemmTraffic& traffic, const T
                      const KernelRates& rates) {
   const double sms = rates.multiprocessors;
   const double per_flop = constants.compute_scale * sms / rates.flops.base();
-  const double per_byte = 1.0 / rates.bandwidth.base();
+  const bool few_rows = std::min(shape.m, shape.n) <= kFewRows;
+  const double per_byte = 1.0 / (rates.bandwidth.base() * (few_rows ? constants.few_rows_bandwidth : 1.0));
   const double per_row = traffic.missed_translations > 0.0 ? traffic.missed_translations / rates.translations.base() : 0.0;
   double best = INFINITY;
   TiledGemm result;

@@ -5,8 +5,6 @@
 #include <array>
 #include <cmath>
 
-#include "model/cost/address_translation.hpp"
-
 namespace tbdsim {
 namespace {
 
@@ -204,18 +202,19 @@ FamilyParameters from_relatives(const Device& device, std::string_view family, s
 ResolvedParameters kernel_parameters(const Device& device, std::string_view family, std::string_view precision,
                                      const KernelConstants& constants) {
   if (const FamilyParameters* own = own_parameters(device, family, precision))
-    return {*own, own->samples == 0, own->samples == 0 ? 1.0 : 0.0};
+    return {*own, false, own->samples == 0, own->samples == 0 ? 1.0 : 0.0};
   // No published samples are of the others: they run on the same units as fp16.
   if (precision != "fp32" && precision != "fp16") return kernel_parameters(device, family, "fp16", constants);
   std::vector<const BoardParameters*> relatives;
   for (const BoardParameters& board : constants.boards) {
     if (board.parameters.family != family || board.parameters.precision != precision) continue;
-    if (board.device == device.id) return {board.parameters, false, 0.0};
+    if (board.device == device.id) return {board.parameters, false, false, 0.0};
     relatives.push_back(&board);
   }
   ResolvedParameters resolved;
   resolved.transferred = true;
   if (relatives.empty()) {
+    resolved.assumed = true;
     resolved.parameters = {std::string(family),
                            std::string(precision),
                            0.8,
@@ -260,7 +259,7 @@ KernelRates sustained_rates(const Device& device, FlopPerSecond flops, BytesPerS
   rates.cache = device.l2_capacity.value_or(Bytes(0.0));
   rates.resident_threads = device.max_threads_per_multiprocessor.value_or(kTypicalThreads);
   rates.fp32_lanes = device.fp32_lanes;
-  rates.translations = translation_rate(device.architecture);
+  rates.translations = device.address_translations.value_or(Hertz(0.0));
   return rates;
 }
 

@@ -11,6 +11,7 @@ namespace tbdsim {
 /// Parameters of one family on one device and where they come from.
 struct ResolvedParameters {
   FamilyParameters parameters;
+  bool assumed = false;      ///< no board has samples of the family
   bool transferred = false;  ///< no samples of this very device stand behind them
   double distance = 0.0;     ///< 0 own samples, 1 same architecture, 2 another architecture
 };

@@ -40,6 +40,8 @@ struct Device {
   std::optional<Hertz> memory_clock;  ///< as tables print it: half the data rate of a pin
   BytesPerSecond memory_bandwidth;
   std::optional<Bytes> l2_capacity;
+  std::optional<Hertz> address_translations;  ///< a second, of addresses that its buffers do not hold; absent: no limit is known
+  std::string address_translations_source;
   std::optional<int> max_threads_per_multiprocessor;
   std::optional<Bytes> shared_memory_per_multiprocessor, registers_per_multiprocessor;
   int pcie_generation = 3, pcie_lanes = 16;

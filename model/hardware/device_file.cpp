@@ -55,6 +55,8 @@ void read_memory(TomlTable& table, Device& device) {
   device.memory_clock = table.quantity_if<Hertz>("memory_clock");
   device.memory_bandwidth = table.quantity<BytesPerSecond>("memory_bandwidth");
   device.l2_capacity = table.quantity_if<Bytes>("l2_capacity");
+  device.address_translations = table.quantity_if<Hertz>("address_translations");
+  device.address_translations_source = table.text_or("address_translations_source", "");
   device.shared_memory_per_multiprocessor = table.quantity_if<Bytes>("shared_memory_per_multiprocessor");
   device.registers_per_multiprocessor = table.quantity_if<Bytes>("registers_per_multiprocessor");
 }

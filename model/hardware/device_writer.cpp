@@ -100,6 +100,8 @@ void write_memory(Writer& w, const Device& device) {
   w.clock("memory_clock", device.memory_clock);
   w.bandwidth("memory_bandwidth", device.memory_bandwidth);
   w.mebibytes("l2_capacity", device.l2_capacity);
+  w.clock("address_translations", device.address_translations);
+  w.text("address_translations_source", device.address_translations_source);
   w.kibibytes("shared_memory_per_multiprocessor", device.shared_memory_per_multiprocessor);
   w.kibibytes("registers_per_multiprocessor", device.registers_per_multiprocessor);
   w.integer("max_threads_per_multiprocessor", device.max_threads_per_multiprocessor);

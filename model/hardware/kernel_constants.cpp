@@ -12,6 +12,7 @@ TileConstants read_tiles(TomlTable table) {
   tiles.tile_penalty = table.number("tile_penalty", kNotNegative);
   tiles.reread = table.number("reread", kNotNegative);
   tiles.transpose_penalty = table.number_or("transpose_penalty", 0.0, kNotNegative);
+  tiles.few_rows_bandwidth = table.number_or("few_rows_bandwidth", 1.0, kPositive);
   return tiles;
 }
 

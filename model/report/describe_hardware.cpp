@@ -35,6 +35,7 @@ void add_memory(CatalogueEntry& entry, const Device& d) {
   entry.add("memory clock", "memory_clock_hz", memory_clock(d));
   entry.add("memory bandwidth", "memory_bandwidth_bytes_per_s", std::optional(d.memory_bandwidth), true);
   entry.add("L2 cache", "l2_capacity_bytes", d.l2_capacity);
+  entry.add("address translations", "address_translations_hz", d.address_translations, false, d.address_translations_source);
 }
 
 /// Bundles of one link table: how many physical links, and what each does.

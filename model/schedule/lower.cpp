@@ -86,6 +86,13 @@ class Lowering {
     return {engine + scale * stack_.dispatch, part * (operators - cost.pieces) * stack_.dispatch};
   }
 
+  /// Whether the host waits for the device before it handles a node of the update.
+  [[nodiscard]] bool waits(std::size_t node) const {
+    if (out_.nodes[node].pass != Pass::update) return false;
+    return stack_.update_wait == UpdateWait::each_array ||
+           (stack_.update_wait == UpdateWait::once && node == out_.nodes.size() - out_.update_nodes);
+  }
+
   /// Host tasks and kernel of every piece of a node; returns the task that ends last.
   TaskId operation(std::size_t node, std::int32_t number) {
     Rank& rank = ranks_[static_cast<std::size_t>(number)];
@@ -98,7 +105,7 @@ class Lowering {
     TaskId last;
     for (int piece = 0; piece < cost.pieces; ++piece) {
       wait_.clear();
-      if (begins && rank.last_kernel) wait_.push_back(*rank.last_kernel);
+      if ((begins || (piece == 0 && waits(node))) && rank.last_kernel) wait_.push_back(*rank.last_kernel);
       last = builder_.add_task({Work::host, index, 0, number}, rank.host, host.first, wait_);
       if (cost.kernel.time > Seconds(0.0)) {
         wait_.assign(1, last);

@@ -37,6 +37,13 @@ enum class UpdateKind {
   multi_tensor,  ///< few kernels over all arrays
 };
 
+/// Where the host waits for the device before it goes on with the update.
+enum class UpdateWait {
+  never,
+  once,        ///< before it: the loss scale is checked for an overflow (mixed precision)
+  each_array,  ///< at every array: a script's loop reads a norm back
+};
+
 /// Which tensors the framework keeps for backward and how it plans memory.
 enum class MemoryPlan { mxnet, caching_allocator, bfc, blobs };
 
@@ -61,6 +68,7 @@ struct Stack {
   ConvolutionLibrary convolution;
   // Host
   HostCoupling coupling = HostCoupling::queued;
+  bool eager = false;       ///< kernels are issued as the script reaches them (PyTorch), not from a graph that is known before
   Seconds dispatch;         ///< host time per operator (forward, backward, gradient sum)
   Seconds update_dispatch;  ///< host time per kernel launch of the optimiser update
   EngineSettings engine;
@@ -76,16 +84,20 @@ struct Stack {
   double dropout_forward_passes = 3, dropout_backward_passes = 3;  ///< over the tensor, by all kernels it is made of
   double softmax_backward_passes = 3;                              ///< the same
   bool vectorizes_16_bit = true;  ///< elementwise kernels load several 16-bit numbers at once; else one costs as a 32-bit one
-  bool fused_attention = false;   ///< attention layers run as one kernel that keeps the scores on the chip
+  bool amp_16_bit = false;  ///< under amp all runs in 16 bits but loss and update (apex O2); else some operators between casts
+  bool fused_attention = false;  ///< attention layers run as one kernel that keeps the scores on the chip
   RecurrentKernels recurrent = RecurrentKernels::library;
   bool persistent_recurrent = false;  ///< 16-bit layers may keep their weights in registers (cuDNN's persistent kernels)
   // Update
   UpdateKind update = UpdateKind::per_array;
   int update_kernels_per_array = 1;
-  double update_passes_sgd_momentum = 5;  ///< reads and writes of P floats: w, g, m read; w, m written
-  double update_extra_passes = 0;         ///< copies the framework adds (MXNet's key-value store: 2)
-  double gradient_passes = 0;             ///< over each array as its gradient is made: zeros written, gradient added to them
-  int gradient_kernels = 0;               ///< that make these passes, for each array
+  bool update_fuses_loops = false;      ///< optimisers that scripts write as loops over arrays are multi-tensor kernels too
+  bool update_checks_overflow = false;  ///< mixed precision reads back whether a gradient overflowed before it updates
+  UpdateWait update_wait = UpdateWait::never;  ///< of the configured run, not of the file
+  double update_passes_sgd_momentum = 5;       ///< reads and writes of P floats: w, g, m read; w, m written
+  double update_extra_passes = 0;              ///< copies the framework adds (MXNet's key-value store: 2)
+  double gradient_passes = 0;                  ///< over each array as its gradient is made: zeros written, gradient added to them
+  int gradient_kernels = 0;                    ///< that make these passes, for each array
   // Memory
   MemoryPlan memory_plan = MemoryPlan::caching_allocator;
   Bytes context;                 ///< CUDA context, library handles, before the first tensor

@@ -54,6 +54,7 @@ void read_host(TomlTable table, Stack& stack) {
     stack.coupling = HostCoupling::serialized;
   else if (coupling != "queued")
     table.problem("coupling", fmt::format("expected \"queued\" or \"serialized\", got \"{}\"", coupling));
+  stack.eager = table.boolean_or("eager", false);
   stack.dispatch = table.quantity<Seconds>("dispatch", kNotNegative);
   stack.update_dispatch = table.quantity<Seconds>("update_dispatch", kNotNegative);
   stack.start_up = table.quantity<Seconds>("start_up", kNotNegative);
@@ -72,6 +73,7 @@ void read_operators(TomlTable table, Stack& stack) {
   stack.batch_norm_backward_passes = table.number_or("batch_norm_backward_passes", 5, kPositive);
   stack.fuses_linear_bias = table.boolean_or("fuses_linear_bias", false);
   stack.fused_attention = table.boolean_or("fused_attention", false);
+  stack.amp_16_bit = table.boolean_or("amp_16_bit", false);
   stack.vectorizes_16_bit = table.boolean_or("vectorizes_16_bit", true);
   stack.dropout_forward_passes = table.number_or("dropout_forward_passes", 3, kPositive);
   stack.dropout_backward_passes = table.number_or("dropout_backward_passes", 3, kPositive);
@@ -94,6 +96,8 @@ void read_update(TomlTable table, Stack& stack) {
     table.problem("kind", fmt::format("expected \"per_array\" or \"multi_tensor\", got \"{}\"", kind));
   stack.update_kernels_per_array = static_cast<int>(table.integer("kernels_per_array", 1, 16));
   stack.update_passes_sgd_momentum = table.number("passes_sgd_momentum", kPositive);
+  stack.update_fuses_loops = table.boolean_or("fuses_loops", false);
+  stack.update_checks_overflow = table.boolean_or("checks_overflow", false);
   stack.update_extra_passes = table.number_or("extra_passes", 0, kNotNegative);
   stack.gradient_passes = table.number_or("gradient_passes", 0, kNotNegative);
   stack.gradient_kernels = stack.gradient_passes > 0 ? static_cast<int>(table.integer("gradient_kernels", 1, 16)) : 0;

@@ -12,6 +12,7 @@ from tables import LeftOut, Run
 BOARDS = {**names.BOARDS, "TITAN RTX": "titan-rtx", "A40": "a40", "RTX 3070": "rtx-3070",
           "A100-PCIE-40GB": "a100-pcie-40gb", "A100-SXM4-40GB": "a100-sxm4-40gb", "A100-SXM4-80GB": "a100-sxm4-80gb",
           "A100-SXM4-40GB (AWS p4d)": "a100-sxm4-40gb", "V100-SXM2-32GB": "v100-sxm2-32gb"}
+AMPERE = ("a100", "a40", "a6000", "rtx-30")
 PRECISIONS = {"FP32": "fp32", "fp32": "fp32", "TF32": "tf32", "TF32 (fp32 default on Ampere+)": "tf32",
               "mixed fp16": "amp", "fp16 mixed": "amp", "AMP fp16": "amp"}
 
@@ -41,6 +42,15 @@ OPTIMIZERS = {"bert-base-squad": "adam", "bert-large-squad": "adam", "transforme
               "transformer-xl-base@softmax": "lamb", "transformer-xl-large@softmax": "adam"}
 # Written with apex's fused optimisers.
 FUSED = {"bert-large", "transformer-big", "gnmt", "ncf"}
+
+
+def definition(model, tag):
+    """The network as the examples of that time define it (PyTorch/LanguageModeling/BERT/modeling.py, run_pretraining.py and
+    PyTorch/Translation/Transformer/fairseq/modules/multihead_attention.py): BERT scored every word of a sequence until
+    2022, then only the masked ones, with sequences first so that products read heads where they lie."""
+    if model.startswith("bert"):
+        return f"{model}@strided-heads" if tag >= "22" else f"{model}@every-word" if model == "bert-large" else model
+    return f"{model}@nvidia" if model == "transformer-big" else model
 
 
 def for_precision(text, precision):
@@ -83,7 +93,7 @@ def tag_of(row):
 
 def run(row, table, group, model, batch, words, tag, **fields):
     precision = PRECISIONS[row["precision"]]
-    return Run(table=table, group=group, hw=BOARDS[row["device"]], model=model, stack=stack_of(tag, model, precision),
+    return Run(table=table, group=group, hw=BOARDS[row["device"]], model=definition(model, tag), stack=stack_of(tag, model, precision),
                precision=precision, batch=batch, seq_len=words, metric="throughput", unit="samples/s",
                source=f'{row["source"]}; {row["framework"]}', **fields)
 
@@ -132,10 +142,16 @@ def lambda_logs(row):
     if model.startswith("transformer-xl") and not row["seq_len"]:
         return LeftOut("length of the sequences not stated")
     tag = "22.09" if "22.09" in row["framework"] else "20.01"
+    # Two containers share a cell; the older one's CUDA 10.2 does not know Ampere.
+    if model == "ssd300" and precision == "fp32" and tag == "20.01":
+        # PyTorch/Detection/SSD/src/train.py, benchmark_train_loop: neither this loop nor plain SGD waits for the device (that
+        # of 22.09 does; mixed precision reads the loss scale back), and the iterator waits before the clock starts.
+        return LeftOut("the clock stops when the last kernel is launched, not when the device is done")
+    container = "20.10" if tag == "20.01" and BOARDS[row["device"]].startswith(AMPERE) else tag
     words = int(row["seq_len"]) if row["seq_len"] else ""
     value = samples_per_second(row, model, float(row["value"]), words)
     table = "lambda_pytorch"
-    return run(row, table, f'lambda-{model.split("@")[0]}-{tag}/{precision}', model, int(row["batch_per_gpu"]), words, tag, value=value,
+    return run(row, table, f'lambda-{model.split("@")[0]}-{tag}/{precision}', model, int(row["batch_per_gpu"]), words, container, value=value,
                optimizer=optimizer_of(model, precision), series=re.sub(r"[^a-z0-9]+", "-", row["system"].lower()), run=row["source"].split("@")[0][-60:])
 
 

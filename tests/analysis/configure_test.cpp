@@ -90,6 +90,27 @@ TEST_CASE("a named network replaces the system's own") {
   CHECK(configured(o).network->id == "ethernet-10g");
 }
 
+TEST_CASE("an optimiser that a script writes as a loop stays one under fused stacks, unless the stack fuses loops") {
+  PredictOptions o = options("v100-sxm2-16gb", "bert-base-squad");
+  o.stack = "pytorch-ngc-20.06-apex";
+  o.optimizer = "bert-adam";
+  const Configuration c = configured(o);
+  CHECK(c.stack.update == UpdateKind::per_array);
+  CHECK(c.stack.update_kernels_per_array == 14);
+  CHECK(c.stack.update_passes_sgd_momentum == 34.0);
+  CHECK(c.stack.update_wait == UpdateWait::each_array);
+  o.set = {"stack.update.fuses_loops=true"};
+  const Configuration fused = configured(o);
+  CHECK(fused.stack.update == UpdateKind::multi_tensor);
+  CHECK(fused.stack.update_wait == UpdateWait::never);
+  CHECK(fused.stack.update_passes_sgd_momentum == 8.0);
+  // Mixed precision checks for an overflow once, whatever the optimiser.
+  o.set.clear();
+  o.optimizer = "adam";
+  o.precision = "amp";
+  CHECK(configured(o).stack.update_wait == UpdateWait::once);
+}
+
 TEST_CASE("optimisers: states they keep, and passes against SGD with momentum") {
   struct Expected {
     const char* name;

@@ -7,6 +7,7 @@
 
 #include "model/cost/address_translation.hpp"
 #include "model/cost/memory_bound.hpp"
+#include "model/cost/transfer.hpp"
 #include "tests/catch.hpp"
 #include "tests/closed_form/cost_example.hpp"
 
@@ -47,13 +48,29 @@ TEST_CASE("worked example: matrix product of 1024 x 1024 x 1024 on the invented 
   CHECK(documented("(" + microseconds(one_wave.time) + "), but fills only 64"));
 }
 
+TEST_CASE("worked example: 16 rows reach a share of the bandwidth, 17 all of it") {
+  TileConstants thin = tiles();
+  thin.reread = 0.0;
+  thin.max_split = 1;
+  thin.few_rows_bandwidth = 0.4;
+  const Bytes a(16 * 2560 * 4.0), b(2560 * 2560 * 4.0);
+  const Seconds memory = tiled_gemm({16, 2560, 2560}, {2.0 * a + b, a, a}, thin, kBoard).memory;
+  CHECK(documented("M = 26,542,080 / (0.4 x 600e9) = " + microseconds(memory)));
+  TileConstants plain = thin;
+  plain.few_rows_bandwidth = 1.0;
+  for (const GemmShape& shape : {GemmShape{17, 2560, 2560}, GemmShape{2560, 17, 2560}})
+    CHECK(gemm_time(shape, Bytes(4.0), thin, kBoard).time == gemm_time(shape, Bytes(4.0), plain, kBoard).time);
+  for (const GemmShape& shape : {GemmShape{16, 2560, 2560}, GemmShape{2560, 16, 2560}})
+    CHECK(gemm_time(shape, Bytes(4.0), thin, kBoard).time > gemm_time(shape, Bytes(4.0), plain, kBoard).time);
+}
+
 TEST_CASE("worked example: rows of 16,384 numbers miss the translation buffers") {
   const Bytes row(16384 * 4.0), operands(2 * 4096.0 * 16384 * 4);
   const double missed = missed_translations(row, operands);
   CHECK_THAT(missed, WithinRel(65536.0 / 32 * (65536.0 / 131072) * (1 - 128e6 / 536870912.0), 1e-12));
   CHECK(documented(fmt::format("= {:.4f}\n", missed)));
   KernelRates pascal = kBoard;
-  pascal.translations = translation_rate("Pascal");
+  pascal.translations = Hertz(2.6e9);
   const double translation = 32.0 * 32 * 256 * missed / 2.6e9;
   CHECK(documented("= " + microseconds(Seconds(translation))));
 
@@ -72,7 +89,10 @@ TEST_CASE("worked example: rows of 16,384 numbers miss the translation buffers")
         gemm_time({127, 65536, 16384, 1, true}, Bytes(4.0), tiles(), kBoard).time);
   CHECK(gemm_time({128, 65536, 16384, 1, true}, Bytes(4.0), tiles(), pascal).time >
         gemm_time({128, 65536, 16384, 1, true}, Bytes(4.0), tiles(), kBoard).time);
-  CHECK(translation_rate("Volta") == Hertz(0.0));
+  Device device;
+  CHECK(sustained_rates(device, kBoard.flops, kBoard.bandwidth, kBoard.launch).translations == Hertz(0.0));
+  device.address_translations = Hertz(2.6e9);
+  CHECK(sustained_rates(device, kBoard.flops, kBoard.bandwidth, kBoard.launch).translations == Hertz(2.6e9));
 }
 
 TEST_CASE("worked example: softmax over rows of 8,192 whose cache does not hold them") {

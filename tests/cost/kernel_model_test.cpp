@@ -259,6 +259,11 @@ TEST_CASE("updates: passes over fp32 parameters; one launch per kernel and array
   // Mixed precision updates fp32 weights, makes their 16-bit copy (6 B), widens 16-bit gradients (6 B) and unscales them (8 B).
   CHECK_THAT(model(stack(), Precision::amp).update_cost(count).kernel.time.base(),
              WithinRel(4 * 5e-6 + (5 * 4 + 20) * count / 600e9, 1e-12));
+  // Weights held in 16 bits (apex O2): gradients are widened and unscaled at once (6 B), the copy is the weights' (6 B).
+  const Stack held = changed([](Stack& s) { s.amp_16_bit = true; });
+  CHECK_THAT(model(held, Precision::amp).update_cost(count).kernel.time.base(),
+             WithinRel(3 * 5e-6 + (5 * 4 + 12) * count / 600e9, 1e-12));
+  CHECK(model(held).update_cost(count).kernel.time == base.kernel.time);
   // A network that is 16 bit throughout updates 16-bit weights.
   CHECK_THAT(model(stack(), Precision::fp16).update_cost(count).kernel.time.base(),
              WithinRel(5e-6 + 5 * count * 2 / 600e9, 1e-12));
@@ -301,8 +306,11 @@ TEST_CASE("a linear bias inside the product costs nothing forward; its gradient 
 
 TEST_CASE("16-bit numbers that are handled one at a time cost elementwise kernels as much as 32-bit ones") {
   const Stack plain = changed([](Stack& s) { s.vectorizes_16_bit = false; });
+  CHECK(cost(model(plain, Precision::fp16), "relu2", Pass::forward).kernel.time ==
+        cost(model(), "relu2", Pass::forward).kernel.time);
+  // Batch norm is the library's.
   CHECK(cost(model(plain, Precision::fp16), "norm", Pass::forward).kernel.time ==
-        cost(model(), "norm", Pass::forward).kernel.time);
+        cost(model(stack(), Precision::fp16), "norm", Pass::forward).kernel.time);
   CHECK(cost(model(plain, Precision::fp16), "fc", Pass::backward_data).kernel.time ==
         cost(model(stack(), Precision::fp16), "fc", Pass::backward_data).kernel.time);
 }
@@ -315,6 +323,26 @@ TEST_CASE("mixed precision runs the loss in fp32 between casts") {
   const NodeCost mixed = cost(model(stack(), Precision::amp), "loss", Pass::forward);
   CHECK_THAT(half.kernel.time.base(), WithinRel(5e-6 + 2 * 320 * 2 / (kShare * 600e9), 1e-12));
   CHECK_THAT(mixed.kernel.time.base(), WithinRel(2 * 5e-6 + (2 * 320 * 4 / kShare + 2 * 320 * 6) / 600e9, 1e-12));
+  // The loss stays in fp32 where all else is held in 16 bits.
+  const Stack held = changed([](Stack& s) { s.amp_16_bit = true; });
+  CHECK(cost(model(held, Precision::amp), "loss", Pass::forward).kernel.time == mixed.kernel.time);
+}
+
+TEST_CASE("a loop that reads a norm back at every array: two more operators of the host, and parts that overlap the device") {
+  const Stack loop = changed([](Stack& s) {
+    s.eager = true;
+    s.update_kernels_per_array = 14;
+  });
+  const Stack waits = changed([](Stack& s) {
+    s.eager = true;
+    s.update_kernels_per_array = 14;
+    s.update_wait = UpdateWait::each_array;
+  });
+  const NodeCost one = model(loop).update_cost(1e6), read = model(waits).update_cost(1e6);
+  CHECK(one.host_operators == 14.0);
+  CHECK(read.host_operators == 16.0);
+  CHECK(read.pieces == 4);
+  CHECK(read.kernel.time == one.kernel.time);
 }
 
 TEST_CASE("the two gradients of one layer are one operator of the host") {
@@ -340,7 +368,7 @@ TEST_CASE("convolutions on tensor cores turn around what they read unless its ch
 
 TEST_CASE("eager PyTorch: products cost the host more than elementwise operators, backward less than forward") {
   const Stack eager = changed([](Stack& s) {
-    s.framework = "pytorch";
+    s.eager = true;
     s.update_kernels_per_array = 4;
   });
   CHECK(cost(model(eager), "fc", Pass::forward).host_operators == 2.5);

@@ -35,16 +35,20 @@ NO_KEYS = {
     "file",    # of a message
 }
 
+
 def code(name):
     with open(os.path.join(ROOT, "model", name + ".cpp"), encoding="utf-8") as file:
         return re.sub(r"//[^\n]*", "", file.read())
+
 
 def asked(text):
     """Words that stand as first or second argument of a call."""
     return set(re.findall(r'[\w>]\(\s*(?:[\w.&*]+,\s*)?"([a-z][a-z0-9_]*)"', text))
 
+
 def words(text):
     return set(re.findall(r'"([a-z][a-z0-9_]*)"', text))
+
 
 def sections():
     pages = [subprocess.run([program, *verb], capture_output=True, text=True, check=True, env=dict(os.environ, TBDSIM_CATALOGUE=ROOT)).stdout
@@ -55,10 +59,12 @@ def sections():
             found[title] = body
     return found
 
+
 def quoted_words(body):
     """Words in back quotes; what stands with `_h` and `_w` is three keys."""
     told = {word for quote in re.findall(r"`([^`]*)`", body) for word in re.findall(r"[a-z][a-z0-9_]*", quote)}
     return told | {word + side for word in told for side in ("_h", "_w")}
+
 
 def keys_of(body):
     """Keys of the second column."""
@@ -68,6 +74,7 @@ def keys_of(body):
         if len(cells) > 4:
             keys |= set(re.findall(r"`([a-z][a-z0-9_]*)`", cells[2]))
     return keys
+
 
 class Formats(unittest.TestCase):
     def setUp(self):
@@ -87,6 +94,7 @@ class Formats(unittest.TestCase):
             known = set().union(*(words(code(source)) for source in sources)) | ELSEWHERE
             invented = set().union(*(keys_of(self.sections[title]) for title in titles)) - known
             self.assertEqual(invented, set(), f"in {titles}, but no word of {sources}")
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <random>
 
+#include "calibrate/decode/sample_family.hpp"
 #include "calibrate/fit/carry_over.hpp"
 #include "calibrate/fit/plausible.hpp"
 #include "calibrate/fit/prediction.hpp"
@@ -226,4 +227,54 @@ TEST_CASE("what fitted families share with a board's others corrects those that 
   CHECK(found->source.find("as other families of this board") != std::string::npos);
   gemm.transferred = false;  // own samples before: nothing is learnt of borrowing
   CHECK(carried_over({gemm}, device(), borrowed).empty());
+}
+
+TEST_CASE("fused attention: samples made by the form give back its share of peak, of bandwidth and its launch") {
+  Device d = device();
+  d.peak.fp16_tensor = FlopPerSecond(80e12);
+  d.boost_clock = Hertz(1.4e9);
+  const double truth = 0.45;
+  const KernelRates rates = sustained_rates(d, *d.peak.fp16_tensor * truth, d.memory_bandwidth * 0.7, Seconds(12e-6));
+  std::mt19937 random(kSeed);
+  std::vector<Sample> all;
+  for (const std::int64_t batch : {1, 2, 8}) {
+    for (const std::int64_t rows : {64, 128, 256, 512, 4096}) {
+      for (const std::int64_t width : {64, 128}) {
+        for (const char* pass : {"forward", "backward"}) {
+          Sample s;
+          s.device = "new";
+          s.family = s.op = "attention";
+          s.precision = "fp16";
+          s.pass = pass;
+          s.line = static_cast<int>(all.size()) + 2;
+          s.shape = {{"b", batch}, {"heads", 16}, {"sq", rows}, {"sk", rows}, {"d", width}, {"causal", 0}, {"fused", 1}};
+          const AttentionShape shape{static_cast<double>(batch), 16, static_cast<double>(rows), static_cast<double>(rows),
+                                     static_cast<double>(width)};
+          s.time = std::exp(std::normal_distribution<double>(0.0, 0.03)(random)) *
+                   fused_attention_time(shape, s.pass == "backward", Bytes(2.0), rates).time;
+          all.push_back(s);
+        }
+      }
+    }
+  }
+  const auto fit = fit_board(all, d, constants(), "a test");
+  REQUIRE(fit);
+  const FamilyParameters& p = *fit->device.calibration.find("attention", "fp16");
+  INFO("seed " << kSeed << " compute " << p.compute_efficiency << " bandwidth " << p.bandwidth_efficiency);
+  CHECK_THAT(p.compute_efficiency, WithinRel(truth, 0.05));
+  CHECK_THAT(p.bandwidth_efficiency, WithinRel(0.7, 0.05));
+  CHECK_THAT(p.launch.base(), WithinRel(12e-6, 0.25));
+  CHECK(fit->reports.front().after.mean < 0.04);
+
+  all.front().shape.back().second = 0;  // kernels of other families
+  CHECK_FALSE(attention_observation(all.front()));
+}
+
+TEST_CASE("every family that can be fitted is one of the sample file") {
+  for (const FitFamily& family : fit_families()) {
+    INFO(family.name);
+    CHECK(find_family(family.samples) != nullptr);
+    CHECK(family_of_samples(family.samples) == &family);
+    CHECK(family_of_parameters(family.name) == &family);
+  }
 }

@@ -226,13 +226,21 @@ TEST_CASE("samples nobody can use, to the letter") {
   other.line = 9;
   CHECK(refusal({stranger, other}) ==
         "line 7: device \"unheard-of\" is not described\nline 9: device \"unheard-of\" is not described\n");
-  Sample fast = elementwise(random).front();
-  fast.time = Seconds(4.9e-6);
-  CHECK(refusal({fast}) == "no sample is long enough to fit: 5 us or more\n");
-  fast.time = Seconds(5e-6);
-  CHECK(refusal({fast}).empty());
-  fast.call_timing = true;  // short calls tell of their host
-  CHECK(refusal({fast}).empty());
+  std::vector<Sample> few = elementwise(random);
+  few.resize(3);
+  const auto timed = [&](double seconds, bool call) {
+    for (Sample& s : few) {
+      s.time = Seconds(seconds);
+      s.call_timing = call;
+    }
+    return few;
+  };
+  const std::string nothing =
+      "nothing can be fitted: no family has 3 shapes, enough to tell arithmetic, bandwidth and launch apart, of 5 us or more\n";
+  CHECK(refusal(timed(4.9e-6, false)) == nothing);
+  CHECK(refusal(timed(5e-6, false)).empty());
+  CHECK(refusal(timed(5e-6, true)).empty());                    // short calls tell of their host
+  CHECK(refusal({few[0], few[0], few[0], few[1]}) == nothing);  // two shapes
 }
 
 TEST_CASE("which library generation describes a sample") {

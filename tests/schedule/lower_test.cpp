@@ -205,3 +205,17 @@ TEST_CASE("16-bit gradients: half the bytes on the link") {
   const LoweredStep step = lower(kGraph, kStep, plain_kernels(s), s, link(1e9), options);
   CHECK(2.0 * step.exchanged == lowered(s, link(1e9)).exchanged);
 }
+
+TEST_CASE("an update whose host waits: one dispatch more where it checks once, one for every array where it reads each") {
+  const auto steady = [](UpdateWait wait) {
+    Stack s = stack(HostCoupling::queued, Seconds(1e-6));  // far shorter than any kernel: else the host runs ahead
+    s.update_wait = wait;
+    const LoweredStep step = lowered(s);
+    const engine::Timeline timeline = engine::simulate(step.graph);
+    return (finished(step, timeline, 1) - finished(step, timeline, 0)).picoseconds;
+  };
+  const std::int64_t ahead = steady(UpdateWait::never);
+  CHECK(steady(UpdateWait::once) - ahead == 1'000'000);
+  // Three arrays: its kernel, the copy and the comparison that reading back takes.
+  CHECK(steady(UpdateWait::each_array) - ahead == 3 * 3 * 1'000'000);
+}

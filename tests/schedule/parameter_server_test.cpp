@@ -86,3 +86,15 @@ TEST_CASE("a framework that pulls at the step hides nothing of the way back") {
   CHECK(late.step.base() > eager);
   CHECK(late.stages.exchange_exposed.base() > 12.5e-3);
 }
+
+TEST_CASE("servers on machines of their own: all gradients leave, all sums come back, and workers update") {
+  ServerPlan plan = two_machines();
+  plan.apart = plan.servers_only_add = true;
+  // 4 MB: to the host 0.5 ms, out 4 ms; each server adds the other's half, 1 ms; back 4 ms, to the GPU 0.5 ms.
+  const StepTimes whole = times(1, plan);
+  CHECK_THAT(whole.stages.exchange_exposed.base(), WithinRel(10e-3, 1e-9));
+  CHECK(whole.stages.weight_update > Seconds(0.0));
+  // In four slices out and back are side by side: the first slice's 2.5 ms, and the port's 3 ms for the others.
+  plan.sliced = true;
+  CHECK_THAT(times(1, plan).stages.exchange_exposed.base(), WithinRel(0.5e-3 + 1e-3 + 0.25e-3 + 4e-3 + 0.5e-3, 1e-6));
+}

@@ -34,6 +34,7 @@ TEST_CASE("networks count what PyTorch counts in a real training step") {
 }
 
 // Parameter counts in torchvision's documentation of its pre-trained weights ("num_params" of each weights class).
+// Mask R-CNN: less the 222,400 of its first convolution and stage, which do not learn unless told to.
 TEST_CASE("torchvision networks have the published number of parameters") {
   const std::vector<std::pair<std::string, std::int64_t>> published = {
       {"alexnet", 61100840},           {"densenet121", 7978856},
@@ -48,7 +49,7 @@ TEST_CASE("torchvision networks have the published number of parameters") {
       {"resnext101_32x8d", 88791336},  {"resnext101_64x4d", 83455272},
       {"shufflenet_v2_x0_5", 1366792}, {"shufflenet_v2_x1_0", 2278604},
       {"shufflenet_v2_x1_5", 3503624}, {"shufflenet_v2_x2_0", 7393996},
-      {"mask_rcnn", 44401393},         {"vit_b_16", 86567656},
+      {"mask_rcnn", 44178993},         {"vit_b_16", 86567656},
       {"vit_b_32", 88224232},          {"vit_l_16", 304326632},
       {"vit_l_32", 306535400},         {"squeezenet1_0", 1248424},
       {"squeezenet1_1", 1235496},      {"vgg11", 132863336},

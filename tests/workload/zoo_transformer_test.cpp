@@ -66,6 +66,8 @@ TEST_CASE("transformers of translation") {
     return 6 * (attention + block + 4 * d) + 6 * (2 * attention + block + 6 * d) + 4 * d;
   };
   CHECK(parameters("transformer-big@pytorch") == layers(1024, 4096, true) + 33712 * 1024);
+  // NVIDIA's has no biases in its attention.
+  CHECK(parameters("transformer-big@nvidia") == layers(1024, 4096, false) + 33712 * 1024);
   CHECK(parameters("transformer-base@tf") == layers(512, 2048, false) + 33708 * 512);
   CHECK_THAT(static_cast<double>(parameters("transformer-base@tf")) / 1e6, Catch::WithinAbs(61.4, 0.05));
   CHECK_THAT(static_cast<double>(layers(1024, 4096, true) + 37000 * 1024) / 1e6, Catch::WithinAbs(213, 1.5));
@@ -77,6 +79,9 @@ TEST_CASE("multiply-adds of a transformer layer by hand") {
   const std::int64_t layer = steps * (4 * d * d + 2 * d * 4 * d + 2 * steps * d);
   const std::int64_t heads = d * d + 2 * d + 20 * (d * d + 30522 * d);
   CHECK(macs_per_sample(build("bert-base")).forward == 12 * layer + heads);
+  // The same arrays where every word is scored: 128 rows instead of 20 reach the head for masked words.
+  CHECK(parameters("bert-base@every-word") == parameters("bert-base"));
+  CHECK(macs_per_sample(build("bert-base@every-word")).forward == 12 * layer + heads + 108 * (d * d + 30522 * d));
   // Everything upstream of a product learns, so backward is twice forward.
   CHECK(macs_per_sample(build("bert-base")).backward == 2 * (12 * layer + heads));
 }
@@ -113,4 +118,20 @@ TEST_CASE("depth and dominant layer as their authors count them") {
   CHECK(layers("densenet121@torchvision") == 121);
   CHECK(dominant_layer(build("resnet50@torchvision")) == "convolution");
   CHECK(dominant_layer(build("bert-base")) == "linear");
+}
+
+TEST_CASE("products that read heads where they lie spare the copies, and nothing else") {
+  const auto copies = [](const OpGraph& graph) {
+    std::size_t count = 0;
+    for (const Op& op : graph.ops) count += op.kind == OpKind::transpose ? 1 : 0;
+    return count;
+  };
+  const OpGraph copied = build("bert-base-squad"), strided = build("bert-base-squad@strided-heads");
+  CHECK(macs_per_sample(strided).forward == macs_per_sample(copied).forward);
+  CHECK(strided.parameter_elements() == copied.parameter_elements());
+  // Queries, keys and values of twelve layers; their context is still copied back.
+  CHECK(copies(copied) - copies(strided) == 12 * 3);
+  // NVIDIA's writes the context in place too; only eighteen attentions differ, all else is fairseq's.
+  CHECK(copies(build("transformer-big@nvidia")) == 0);
+  CHECK(copies(build("transformer-big@pytorch")) == 18 * 4);
 }

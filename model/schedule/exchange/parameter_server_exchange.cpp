@@ -18,16 +18,21 @@ void ParameterServerExchange::prepare(StepBuilder& builder) {
   };
   up_ = uses(plan_.inside.up);
   down_ = uses(plan_.inside.down);
-  if (plan_.nodes > 1) wire_ = uses({{"network", plan_.network, (plan_.nodes - 1.0) / plan_.nodes}});
+  if (plan_.nodes > 1) {
+    const double share = plan_.apart ? 1.0 : (plan_.nodes - 1.0) / plan_.nodes;
+    push_ = uses({{"network", plan_.network, share}});
+    reply_way_ = plan_.apart ? uses({{"network, from the servers", plan_.network, share}}) : push_;
+  }
   gather_ = builder.add_queue("gather");
   send_ = builder.add_queue("send");
   serve_ = builder.add_queue("server");
   reply_ = builder.add_queue("reply");
   scatter_ = builder.add_queue("scatter");
   const std::vector<Parameter>& arrays = builder.graph().parameters;
-  workers_update_ = plan_.store_updates_up_to > 0 && std::any_of(arrays.begin(), arrays.end(), [&](const Parameter& array) {
-                      return elements(array.shape) > plan_.store_updates_up_to;
-                    });
+  workers_update_ = plan_.servers_only_add ||
+                    (plan_.store_updates_up_to > 0 && std::any_of(arrays.begin(), arrays.end(), [&](const Parameter& array) {
+                       return elements(array.shape) > plan_.store_updates_up_to;
+                     }));
   arrived_.resize(arrays.size());
   arriving_.resize(arrays.size());
 }
@@ -90,7 +95,7 @@ TaskId ParameterServerExchange::serve(StepBuilder& builder, ParameterId id, Byte
   const Seconds updating = workers_update_ ? Seconds(0.0) : share / c.update;
   const Seconds serving = ((gradients - 1.0) * share) / c.sum + updating;
   TaskId at = gathered;
-  if (plan_.nodes > 1) at = add(builder, Leg::push, id, send_, piece, wire_, at);
+  if (plan_.nodes > 1) at = add(builder, Leg::push, id, send_, piece, push_, at);
   return add(builder, Leg::serve, id, serve_, c.message + serving, at);
 }
 
@@ -101,7 +106,7 @@ void ParameterServerExchange::fetch(StepBuilder& builder, ParameterId id, std::s
   if (plan_.nodes > 1) {
     for (std::size_t i = 0; i < replies.size(); ++i) {
       const Bytes part = replies.size() == 1 ? bytes : std::min(piece, bytes - static_cast<double>(i) * piece);
-      replies[i] = add(builder, Leg::reply, id, reply_, part, wire_, replies[i]);
+      replies[i] = add(builder, Leg::reply, id, reply_, part, reply_way_, replies[i]);
     }
   }
   const StepTask task{Work::exchange, -1, 0, 0, id.value, Leg::scatter};

@@ -17,6 +17,10 @@ struct ServerPlan {
   Seconds network_latency;
   bool sliced = false;       ///< arrays travel in slices
   bool prioritized = false;  ///< front layers first, else first come, first served
+  /// As many servers as nodes, on machines of their own: a node's port carries all its gradients out, and sums back at the
+  /// same time.
+  bool apart = false;
+  bool servers_only_add = false;  ///< and every GPU updates for itself
   /// Elements of the largest array with which the store still updates; beyond it the store only adds and every GPU updates
   /// for itself. 0: the store always updates.
   std::int64_t store_updates_up_to = 0;
@@ -31,7 +35,7 @@ struct ServerPlan {
 /// The next forward pass of a layer waits for the layer's own arrays only. A framework that pulls at the step fetches
 /// nothing before everything is updated, and its forward pass waits for all of it.
 /// MXNet's `local` store is the server of one machine in the workers' own process: copies to the host, sum and update there,
-/// copies back.
+/// copies back. BytePS puts its servers on machines of their own.
 /// Source: Li et al., OSDI 2014 (parameter server); MXNet kvstore_dist; Jayarajan et al., MLSys 2019 (P3: slices and
 /// priority). Neglects: arrays too small to be split, which one server handles alone.
 class ParameterServerExchange final : public ExchangeStyle {
@@ -61,7 +65,7 @@ class ParameterServerExchange final : public ExchangeStyle {
   engine::TaskId placed(StepBuilder& builder, ParameterId id, engine::TaskId task) const;
 
   ServerPlan plan_;
-  std::vector<engine::LinkUse> up_, down_, wire_;
+  std::vector<engine::LinkUse> up_, down_, push_, reply_way_;
   engine::StreamId gather_, send_, serve_, reply_, scatter_;
   std::vector<engine::TaskId> arrived_, arriving_;  // by parameter: back on the GPUs, of the last and of this iteration
   std::vector<engine::TaskId> wait_, updated_, pieces_;

@@ -8,12 +8,13 @@
 namespace tbdsim {
 namespace {
 
-constexpr std::array<ExchangeKind, 8> kKinds{{{"allreduce", "", plan_bucketed_all_reduce},
+constexpr std::array<ExchangeKind, 9> kKinds{{{"allreduce", "", plan_bucketed_all_reduce},
                                               {"nccl", "mxnet", plan_nccl_store},
                                               {"p2p", "mxnet", plan_p2p_store},
                                               {"local", "mxnet", plan_local_store},
                                               {"ps", "", plan_parameter_server},
                                               {"ps-p3", "mxnet", plan_p3},
+                                              {"byteps", "", plan_byteps},
                                               {"dataparallel", "pytorch", plan_data_parallel},
                                               {"pipeline", "", plan_pipeline}}};
 

@@ -66,5 +66,7 @@ struct ExchangeKind {
 [[nodiscard]] Result<PlannedExchange> plan_parameter_server(const ExchangeSetting& setting);
 /// The same with slices, front layers first (P3).
 [[nodiscard]] Result<PlannedExchange> plan_p3(const ExchangeSetting& setting);
+/// BytePS: sums on as many CPU machines as there are nodes; one node all-reduces.
+[[nodiscard]] Result<PlannedExchange> plan_byteps(const ExchangeSetting& setting);
 
 }  // namespace tbdsim

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "model/hardware/topology.hpp"
 #include "model/schedule/exchange/parameter_server_exchange.hpp"
 #include "model/schedule/exchange/plan_exchange.hpp"
 
@@ -12,6 +13,32 @@ constexpr std::int64_t kLocalStoreUpdates = 16 * 1024 * 1024;
 /// What the local store adds up: four threads (CommCPU::nthread_reduction_ and the engine's prioritised CPU workers), each
 /// reading a summand and its sum and writing the sum at 12 GB/s together. Assumed: no published figure of the store alone.
 constexpr BytesPerSecond kLocalSum{4 * 4e9};
+
+/// BytePS's pieces: BYTEPS_PARTITION_BYTES. Source: bytedance/byteps docs/env.md.
+constexpr Bytes kBytePsPiece{4096000.0};
+
+/// What a server adds up. Assumed: all its cores at the speed of memory; the authors find it faster than networks of 100 Gb/s
+/// (Jiang et al., OSDI 2020).
+constexpr BytesPerSecond kBytePsSum{25e9};
+
+/// Host time of a piece at its sender and at its server. Assumed, as an MXNet server's message.
+constexpr Seconds kBytePsMessage{5e-6};
+
+/// GPUs of a node reduce-scatter over their rings, and each copies its share to the host.
+Result<NodeTraffic> scattered_traffic(const System& system, const std::vector<int>& devices) {
+  auto traffic = node_traffic(system, devices, Gather::on_host);
+  if (!traffic) return traffic;
+  const double gpus = static_cast<double>(devices.size());
+  std::vector<VertexId> group;
+  const std::vector<VertexId> all = system.topology.gpus();
+  for (const int device : devices) group.push_back(all[static_cast<std::size_t>(device)]);
+  const RingSet rings = find_rings(system.topology, group, default_ring_options(system.device));
+  for (std::vector<LinkLoad>* way : {&traffic->up, &traffic->down}) {
+    for (LinkLoad& load : *way) load.weight /= gpus;
+    if (gpus > 1) way->push_back({"rings", rings.effective_rings * rings.bandwidth, (gpus - 1.0) / gpus});
+  }
+  return traffic;
+}
 
 Result<PlannedExchange> plan_servers(const ExchangeSetting& setting, bool p3) {
   const Stack& stack = setting.stack;
@@ -60,6 +87,28 @@ Result<PlannedExchange> plan_local_store(const ExchangeSetting& setting) {
   plan.store_updates_up_to = kLocalStoreUpdates;
   return PlannedExchange{std::make_unique<ParameterServerExchange>(std::move(plan)), "assumed",
                          "copies to the host, sum and update there, copies back"};
+}
+
+Result<PlannedExchange> plan_byteps(const ExchangeSetting& setting) {
+  if (setting.nodes == 1) return plan_bucketed_all_reduce(setting);
+  if (!setting.network)
+    return fail(fmt::format("{}: {} nodes need a network; name one with --network", setting.system.id, setting.nodes));
+  auto inside = scattered_traffic(setting.system, setting.devices);
+  if (!inside) return tl::make_unexpected(inside.error());
+  ServerPlan plan;
+  plan.constants.sum = kBytePsSum;
+  plan.constants.update = kBytePsSum;
+  plan.constants.message = kBytePsMessage;
+  plan.constants.slice = kBytePsPiece;
+  plan.inside = std::move(*inside);
+  plan.gpus = static_cast<int>(setting.devices.size());
+  plan.nodes = setting.nodes;
+  plan.network = node_bandwidth(setting.system, *setting.network);
+  plan.network_latency = setting.network->latency;
+  plan.sliced = plan.prioritized = plan.apart = plan.servers_only_add = true;
+  std::string text = fmt::format("{} servers on machines of their own, {} at {:.3g} GB/s a node, pieces of 4 MB by priority",
+                                 setting.nodes, setting.network->id, plan.network.base() / 1e9);
+  return PlannedExchange{std::make_unique<ParameterServerExchange>(std::move(plan)), "assumed", std::move(text)};
 }
 
 Result<PlannedExchange> plan_p3(const ExchangeSetting& setting) { return plan_servers(setting, true); }

@@ -38,13 +38,14 @@ TensorId embeddings(GraphBuilder& g, const BertDefinition& d, std::int64_t steps
 }
 
 /// Guesses the masked words among all words, and whether the second sentence follows the first.
-void pretraining_heads(GraphBuilder& g, TensorId x, const BertDefinition& d, std::int64_t steps) {
+void pretraining_heads(GraphBuilder& g, TensorId x, const BertDefinition& d, std::int64_t steps, bool every_word) {
   const TensorId first = g.add(OpKind::gather, {x}, GatherAttributes{1}, "pooler.first");
   const TensorId pooled = g.activation(g.linear(first, d.width, "pooler.linear"), ActivationKind::tanh, "pooler.tanh");
   g.softmax_loss(g.linear(pooled, 2, "next_sentence"), "next_sentence.loss");
-  // 20 of 128 and 80 of 512 words are guessed in the published runs; only these reach the head.
+  // 20 of 128 and 80 of 512 words are guessed in the published runs; only these reach the head, unless its scores are made
+  // for every word and the loss leaves out the others.
   const std::int64_t guessed = std::max<std::int64_t>(1, steps * 20 / 128);
-  TensorId y = g.add(OpKind::gather, {x}, GatherAttributes{guessed}, "masked_words.gather");
+  TensorId y = every_word ? x : g.add(OpKind::gather, {x}, GatherAttributes{guessed}, "masked_words.gather");
   y = g.activation(g.linear(y, d.width, "masked_words.transform"), ActivationKind::gelu, "masked_words.gelu");
   y = layer_norm(g, y, "masked_words.norm");
   g.softmax_loss(tied_linear(g, y, kWords, "masked_words.scores", true), "masked_words.loss");
@@ -60,12 +61,13 @@ Result<OpGraph> build(const ZooEntry& entry, const ZooOptions& options) {
   t.width = d->width;
   t.heads = d->heads;
   t.filter = 4 * d->width;
+  t.strided_heads = entry.variant == "strided-heads";
   TensorId x = embeddings(g, *d, steps);
   for (std::int64_t i = 0; i < d->layers; ++i) x = transformer_layer(g, x, t, true, fmt::format("layer.{}.", i));
   if (d->answers_questions) {
     g.softmax_loss(g.transpose(g.linear(x, 2, "answer"), {1, 0}, "answer.ends"), "answer.loss");
   } else {
-    pretraining_heads(g, x, *d, steps);
+    pretraining_heads(g, x, *d, steps, entry.variant == "every-word");
   }
   return std::move(g).finish();
 }
@@ -74,12 +76,15 @@ Result<OpGraph> build(const ZooEntry& entry, const ZooOptions& options) {
 
 void append_bert(std::vector<ZooEntry>& entries) {
   for (const BertDefinition& d : kDefinitions) {
-    ZooEntry entry =
-        sequence_entry(std::string(d.name), "pytorch", d.answers_questions ? "question answering" : "language modelling",
-                       d.answers_questions ? "SQuAD 1.1" : "Wikipedia, BookCorpus", d.seq_len, d.batch, kSource, build);
-    entry.layers = std::to_string(d.layers);
-    entry.dominant_layer = "attention";
-    entries.push_back(std::move(entry));
+    for (const char* variant : {"pytorch", "every-word", "strided-heads"}) {
+      if (d.answers_questions && std::string_view(variant) == "every-word") continue;
+      ZooEntry entry =
+          sequence_entry(std::string(d.name), variant, d.answers_questions ? "question answering" : "language modelling",
+                         d.answers_questions ? "SQuAD 1.1" : "Wikipedia, BookCorpus", d.seq_len, d.batch, kSource, build);
+      entry.layers = std::to_string(d.layers);
+      entry.dominant_layer = "attention";
+      entries.push_back(std::move(entry));
+    }
   }
 }
 

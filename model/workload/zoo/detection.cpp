@@ -120,10 +120,11 @@ TensorId propose(GraphBuilder& g, const std::vector<TensorId>& maps, std::int64_
 }
 
 Result<OpGraph> build_mask(const ZooEntry& entry, const ZooOptions&) {
+  // The first convolution and the first stage do not learn (trainable_backbone_layers = 3, FREEZE_CONV_BODY_AT = 2).
   // 512 regions are sampled, a quarter of them on objects; these get masks.
   constexpr std::int64_t kRegions = 512, kObjects = 128, kClasses = 91;
   GraphBuilder g(entry.name, entry.variant, "image", Shape{3, 800, 1344}, entry.default_batch);
-  const std::vector<TensorId> maps = feature_pyramid(g, resnet_trunk(g, {"resnet50", 4, 2, true}));
+  const std::vector<TensorId> maps = feature_pyramid(g, resnet_trunk(g, {"resnet50", 4, 2, true, 1}));
   const TensorId boxes = propose(g, maps, kRegions);
   TensorId x = g.add(OpKind::roi_pool, {maps.front(), boxes}, RoiPoolAttributes{kRegions, 7}, "roi.box");
   x = regions_first(g, x, kRegions, "roi.");

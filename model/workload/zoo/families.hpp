@@ -64,6 +64,7 @@ struct ResNetTrunk {
   int stages = 4;            ///< of 4, after the first pool
   std::int64_t stride = 2;   ///< of the last of these stages
   bool frozen_norm = false;  ///< batch norms are constants: a scale and a shift
+  int frozen_stages = 0;     ///< that do not learn, and with them all before; 0: all learns
 };
 /// The maps after each stage.
 [[nodiscard]] std::vector<TensorId> resnet_trunk(GraphBuilder& g, const ResNetTrunk& trunk);

@@ -41,11 +41,12 @@ struct Style {
   bool frozen_norm = false;
 };
 
-/// `frozen`: a batch norm that is a constant scale.
+/// `frozen`: a batch norm that is a constant scale and a constant shift, a kernel each (torchvision's FrozenBatchNorm2d).
 TensorId convolution_norm(GraphBuilder& g, TensorId x, ConvolutionAttributes a, const std::string& convolution,
                           const std::string& norm, bool frozen) {
   const TensorId y = g.convolution(x, a, convolution);
-  return frozen ? g.add(OpKind::multiply, {y}, {}, norm) : g.batch_norm(y, norm);
+  if (!frozen) return g.batch_norm(y, norm);
+  return g.add(OpKind::mask, {g.add(OpKind::multiply, {y}, {}, norm + ".scale")}, {}, norm);
 }
 
 struct Block {
@@ -107,12 +108,14 @@ Result<OpGraph> build(const ZooEntry& entry, const ZooOptions& options) {
 
 std::vector<TensorId> resnet_trunk(GraphBuilder& g, const ResNetTrunk& trunk) {
   const Style style{definition_of(trunk.name), trunk.frozen_norm};
+  if (trunk.frozen_stages > 0) g.set_weights(GraphBuilder::Weights::frozen);
   TensorId x = convolution_norm(g, g.input(), same_convolution(64, 7, 2), "conv1", "bn1", trunk.frozen_norm);
   x = g.relu(x, "relu", true);
   x = g.pool(x, square_pool(PoolKind::max, 3, 2, 1), "maxpool");
   std::vector<TensorId> maps;
   for (int stage = 1; stage <= trunk.stages; ++stage) {
     x = stage_of(g, x, style, stage, stage == 1 ? 1 : stage == trunk.stages ? trunk.stride : 2);
+    if (stage == trunk.frozen_stages) g.set_weights(GraphBuilder::Weights::own);
     maps.push_back(x);
   }
   return maps;

@@ -13,6 +13,8 @@ namespace {
 
 constexpr const char* kTensor2Tensor = "Vaswani et al., arXiv:1706.03762, as in tensor2tensor, models/transformer.py";
 constexpr const char* kFairseq = "Vaswani et al., arXiv:1706.03762, as in fairseq, transformer_wmt_en_de_big_t2t";
+constexpr const char* kNvidia =
+    "Vaswani et al., arXiv:1706.03762, as in NVIDIA DeepLearningExamples, PyTorch/Translation/Transformer";
 constexpr const char* kReference = "PyTorch 1.13 nn.TransformerEncoder between an embedding and a classifier of every token";
 
 /// Subwords of WMT14 English-German in tensor2tensor's joint vocabulary of 32k, and padded to eights in fairseq.
@@ -20,7 +22,7 @@ constexpr std::int64_t kTensor2TensorWords = 33708, kFairseqWords = 33712;
 
 /// Encoder and decoder over one table, which also scores the words.
 Result<OpGraph> build(const ZooEntry& entry, const ZooOptions& options) {
-  const bool big = entry.name == "transformer-big", fairseq = entry.variant == "pytorch";
+  const bool big = entry.name == "transformer-big", nvidia = entry.variant == "nvidia", fairseq = entry.variant == "pytorch";
   TransformerLayers t;
   t.width = big ? 1024 : 512;
   t.heads = big ? 16 : 8;
@@ -28,10 +30,12 @@ Result<OpGraph> build(const ZooEntry& entry, const ZooOptions& options) {
   t.pre_norm = true;
   t.attention_bias = fairseq;
   t.fused_projection = fairseq;
-  t.scale = AttentionScale::query;
+  t.scale = nvidia ? AttentionScale::product : AttentionScale::query;
+  t.strided_heads = t.strided_context = nvidia;
+  t.padding_mask = nvidia;
   t.activation = ActivationKind::relu;
   t.activation_dropout = 0.1;
-  const std::int64_t words = fairseq ? kFairseqWords : kTensor2TensorWords;
+  const std::int64_t words = fairseq || nvidia ? kFairseqWords : kTensor2TensorWords;
   const std::int64_t steps = sequence_length(entry, options);
   GraphBuilder g = token_builder(entry, options, "sentence");
   g.counts_in("target token", static_cast<double>(steps));
@@ -43,7 +47,7 @@ Result<OpGraph> build(const ZooEntry& entry, const ZooOptions& options) {
   };
   constexpr int kLayers = 6;
   TensorId memory = embed(g.input(), "encoder.", false);
-  for (int i = 0; i < kLayers; ++i) memory = transformer_layer(g, memory, t, false, fmt::format("encoder.{}.", i));
+  for (int i = 0; i < kLayers; ++i) memory = transformer_layer(g, memory, t, t.padding_mask, fmt::format("encoder.{}.", i));
   memory = layer_norm(g, memory, "encoder.norm");
   TensorId x = embed(g.another_input(Shape{steps}, "target"), "decoder.", true);
   for (int i = 0; i < kLayers; ++i) x = transformer_decoder_layer(g, x, memory, t, fmt::format("decoder.{}.", i));
@@ -74,11 +78,11 @@ Result<OpGraph> build_reference(const ZooEntry& entry, const ZooOptions& options
 
 void append_transformer(std::vector<ZooEntry>& entries) {
   for (const char* name : {"transformer-base", "transformer-big"}) {
-    for (const char* variant : {"pytorch", "tf"}) {
-      const bool fairseq = std::string_view(variant) == "pytorch";
+    for (const std::string_view variant : {"pytorch", "tf", "nvidia"}) {
+      const char* source = variant == "pytorch" ? kFairseq : variant == "tf" ? kTensor2Tensor : kNvidia;
       // 32 words: near the mean of the data set; 64 sentences are the 2048 tokens of the TBD suite.
-      ZooEntry entry = sequence_entry(name, variant, "machine translation", "WMT14 English-German", 32, 64,
-                                      fairseq ? kFairseq : kTensor2Tensor, build);
+      ZooEntry entry =
+          sequence_entry(name, std::string(variant), "machine translation", "WMT14 English-German", 32, 64, source, build);
       entry.layers = "12";
       entry.dominant_layer = "attention";
       entries.push_back(std::move(entry));

@@ -11,9 +11,11 @@ TensorId scale(GraphBuilder& g, TensorId x, const TransformerLayers& t, const st
   return g.add(OpKind::multiply, {x}, MultiplyAttributes{t.scale == AttentionScale::query_and_key}, name);
 }
 
-/// T x (heads d) to heads x T x d, which a batched product wants.
+/// T x (heads d) to heads x T x d, which a batched product wants. Heads that it reads where they lie are only looked at
+/// otherwise.
 TensorId split_heads(GraphBuilder& g, TensorId x, const TransformerLayers& t, const std::string& name) {
   const std::int64_t steps = g.shape(x).front();
+  if (t.strided_heads) return g.reshape(x, {t.heads, steps, head_width(t)}, name + "_heads");
   const TensorId parts = g.reshape(x, {steps, t.heads, head_width(t)}, name + "_heads");
   return g.transpose(parts, {1, 0, 2}, name + "_permute");
 }
@@ -54,11 +56,13 @@ TensorId feed_forward(GraphBuilder& g, TensorId x, const TransformerLayers& t, c
 
 TensorId multi_head_attention(GraphBuilder& g, TensorId x, TensorId memory, const TransformerLayers& t, bool masked,
                               const std::string& prefix) {
+  const std::int64_t steps = g.shape(x).front();
   auto [query, key, value] = project(g, x, memory, t, prefix);
   query = split_heads(g, query, t, prefix + "query");
   key = split_heads(g, key, t, prefix + "key");
   value = split_heads(g, value, t, prefix + "value");
-  if (t.scale != AttentionScale::scores) query = scale(g, query, t, prefix + "query_scale");
+  if (t.scale == AttentionScale::query || t.scale == AttentionScale::query_and_key)
+    query = scale(g, query, t, prefix + "query_scale");
   if (t.scale == AttentionScale::query_and_key) key = g.add(OpKind::multiply, {key}, {}, prefix + "key_scale");
   TensorId scores = g.add(OpKind::matmul, {query, key}, MatmulAttributes{true}, prefix + "scores");
   if (t.scale == AttentionScale::scores) scores = scale(g, scores, t, prefix + "scores_scale");
@@ -66,8 +70,8 @@ TensorId multi_head_attention(GraphBuilder& g, TensorId x, TensorId memory, cons
   TensorId shares = g.add(OpKind::softmax, {scores}, {}, prefix + "softmax");
   shares = drop(g, shares, t.attention_dropout, prefix + "attention_dropout");
   TensorId context = g.add(OpKind::matmul, {shares, value}, MatmulAttributes{false}, prefix + "context");
-  context = g.transpose(context, {1, 0, 2}, prefix + "context_permute");
-  context = g.reshape(context, {g.shape(context).front(), t.heads * head_width(t)}, prefix + "context_merge");
+  if (!t.strided_context) context = g.transpose(context, {1, 0, 2}, prefix + "context_permute");
+  context = g.reshape(context, {steps, t.heads * head_width(t)}, prefix + "context_merge");
   return g.linear(context, t.width, prefix + "output", t.attention_bias);
 }
 
@@ -82,7 +86,7 @@ TensorId transformer_decoder_layer(GraphBuilder& g, TensorId x, TensorId memory,
   x = residual(g, x, t, prefix + "attention.",
                [&](TensorId y) { return multi_head_attention(g, y, y, t, true, prefix + "attention."); });
   x = residual(g, x, t, prefix + "cross_attention.",
-               [&](TensorId y) { return multi_head_attention(g, y, memory, t, false, prefix + "cross_attention."); });
+               [&](TensorId y) { return multi_head_attention(g, y, memory, t, t.padding_mask, prefix + "cross_attention."); });
   return residual(g, x, t, prefix + "feed_forward.", [&](TensorId y) { return feed_forward(g, y, t, prefix + "feed_forward."); });
 }
 

@@ -10,6 +10,7 @@ enum class AttentionScale {
   scores,         ///< the products of queries and keys (Hugging Face)
   query,          ///< the queries (fairseq, Tensor2Tensor)
   query_and_key,  ///< both, by a tensor of one element (PyTorch's nn.MultiheadAttention)
+  product,        ///< inside a matrix product, whose library call scales its result (NVIDIA's Transformer)
 };
 
 /// Hyper-parameters of the layers of a transformer (Vaswani et al., arXiv:1706.03762): any encoder, decoder or
@@ -20,6 +21,9 @@ struct TransformerLayers {
   bool pre_norm = false;          ///< layer norm before a block rather than after its residual sum
   bool attention_bias = true;     ///< of the four projections
   bool fused_projection = false;  ///< queries, keys and values of self-attention from one product
+  bool strided_heads = false;     ///< sequences lie first, so that products read heads where they lie: no copies of them
+  bool strided_context = false;   ///< and write them there: the context is not copied back either
+  bool padding_mask = false;      ///< keys that pad a sentence are masked in the encoder and towards it
   AttentionScale scale = AttentionScale::scores;
   ActivationKind activation = ActivationKind::gelu;
   double dropout = 0.1, attention_dropout = 0.1;
