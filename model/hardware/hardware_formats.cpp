@@ -21,6 +21,8 @@ constexpr KeyMeaning kGpu[] = {
     {"", "`memory_kind`, `memory_bus_bits`, `memory_clock`", "\"HBM2\"; width; half the data rate of a pin", "not known"},
     {"", "**`memory_bandwidth`**", "peak", ""},
     {"", "`l2_capacity`", "last-level cache", "not known"},
+    {"", "`address_translations`, `address_translations_source`", "a second, of addresses beyond the reach of the chip's buffers",
+     "no limit"},
     {"", "`shared_memory_per_multiprocessor`, `registers_per_multiprocessor`, `max_threads_per_multiprocessor`",
      "limits of one multiprocessor", "not known"},
     {"", "`pcie_generation`, `pcie_lanes`", "host interface", "3, 16"},

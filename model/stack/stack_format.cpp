@@ -19,6 +19,10 @@ constexpr KeyMeaning kStack[] = {
      "`queued`: the host runs ahead; `serialized`: the device idles while the host handles each operator or operation of its "
      "engine",
      ""},
+    {"[host]", "`eager`",
+     "kernels are issued as the script reaches them (PyTorch): host time grows with an operator's kind, loops call every kernel, "
+     "slices are views; false: from a graph known before",
+     ""},
     {"[host]", "**`dispatch`**, **`update_dispatch`**", "host time per operator; per parameter array of the update", ""},
     {"[host]", "**`start_up`**", "of one run, outside steady iterations", ""},
     {"[host]", "**`source`**", "where its figures are from", ""},
@@ -40,7 +44,13 @@ constexpr KeyMeaning kStack[] = {
     {"[operators]", "`dropout_forward_passes`, `dropout_backward_passes`, `softmax_backward_passes`",
      "over the tensor, by all kernels that the framework composes them of; 3, 3, 3", ""},
     {"[operators]", "`vectorizes_16_bit`",
-     "elementwise kernels load several 16-bit numbers at once; if not, one costs as much as a 32-bit number; true", ""},
+     "elementwise kernels load several 16-bit numbers at once; if not, one costs as much as a 32-bit number, but for batch norm, "
+     "which is the library's; true",
+     ""},
+    {"[operators]", "`amp_16_bit`",
+     "under `amp` weights are 16-bit copies and only loss and update run in fp32 (apex O2); false: operators that sum run in "
+     "fp32 between casts, and weights are cast where they are used (autocast, apex O1)",
+     ""},
     {"[operators]", "`fused_attention`",
      "attention layers run as one kernel that keeps the scores on the chip; false: products, softmax and dropout apart", ""},
     {"[operators]", "`recurrent`",
@@ -52,6 +62,10 @@ constexpr KeyMeaning kStack[] = {
     {"[update]", "**`kind`**", "`per_array` or `multi_tensor`", ""},
     {"[update]", "**`kernels_per_array`**", "1 to 16", ""},
     {"[update]", "**`passes_sgd_momentum`**, `extra_passes`", "reads and writes of the parameters; copies on top, 0", ""},
+    {"[update]", "`fuses_loops`",
+     "optimisers that scripts write as loops over arrays (`bert-adam`) run as multi-tensor kernels too; false", ""},
+    {"[update]", "`checks_overflow`",
+     "under `amp` the host reads back whether a gradient overflowed, so that it waits for backward before the update; false", ""},
     {"[update]", "`gradient_passes`, `gradient_kernels`",
      "over each array while its gradient is made: zeros written, the gradient added to them; in so many kernels an array; 0", ""},
     {"[update]", "**`source`**", "where its figures are from", ""},
