@@ -77,6 +77,8 @@ constexpr KeyMeaning kStack[] = {
     {"[memory]", "`training_start`", "what the first step adds: kernel libraries' handles, communicators; 0", ""},
     {"[memory]", "`batches_on_device`", "the one in use and those that wait there; 1", ""},
     {"[memory]", "`keeps_gradients`", "gradients stay between steps and new ones are added to them; false", ""},
+    {"[memory]", "`flattens_gradients`",
+     "an update copies all gradients into one fp32 array, and exchange stages one bucket only; false", ""},
     {"[memory]", "**`source`**", "where its figures are from", ""},
     {"[exchange]", "**`bucket`**", "gradients leave when so many bytes have gathered; `0 B`: every array is a call of its own",
      ""},

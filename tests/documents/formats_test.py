@@ -33,7 +33,6 @@ ELSEWHERE = {"call_overhead", "call_floor", "call_per_shape"}
 NO_KEYS = {
     "h", "w",  # the ends of kernel_h and kernel_w
     "file",    # of a message
-    "flattens_gradients",  # read by stacks from their next form on
 }
 
 
