@@ -38,7 +38,7 @@ install(FILES ${PROJECT_BINARY_DIR}/tbdsimConfig.cmake ${PROJECT_BINARY_DIR}/tbd
 # What the program tells of itself.
 if(TARGET tbdsim AND NOT CMAKE_CROSSCOMPILING)
   set(made "")
-  foreach(document "man tbdsim.1" "bash tbdsim.bash" "zsh _tbdsim")
+  foreach(document "man tbdsim.1" "formats formats.md" "bash tbdsim.bash" "zsh _tbdsim")
     separate_arguments(document UNIX_COMMAND ${document})
     list(GET document 0 kind)
     list(GET document 1 file)
@@ -48,6 +48,10 @@ if(TARGET tbdsim AND NOT CMAKE_CROSSCOMPILING)
                        DEPENDS tbdsim VERBATIM)
     list(APPEND made ${PROJECT_BINARY_DIR}/${file})
   endforeach()
+  add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/sample-formats.md
+                     COMMAND tbdsim-calibrate formats > ${PROJECT_BINARY_DIR}/sample-formats.md DEPENDS tbdsim-calibrate VERBATIM)
+  list(APPEND made ${PROJECT_BINARY_DIR}/sample-formats.md)
+  install(FILES ${PROJECT_BINARY_DIR}/formats.md ${PROJECT_BINARY_DIR}/sample-formats.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
   add_custom_target(tbdsim_documents ALL DEPENDS ${made})
   install(FILES ${PROJECT_BINARY_DIR}/tbdsim.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
   install(FILES ${PROJECT_BINARY_DIR}/tbdsim.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions

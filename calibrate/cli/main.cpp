@@ -10,6 +10,7 @@
 #include "calibrate/cli/command_collect.hpp"
 #include "calibrate/cli/command_fit.hpp"
 #include "calibrate/cli/command_profile.hpp"
+#include "calibrate/collect/sample_formats.hpp"
 
 namespace {
 
@@ -34,6 +35,8 @@ constexpr const char* kUsage =
     "        [--device NAME] [--model NAME] [--batch N] [--kernels FILE.csv]\n"
     "        the same from an earlier recording: occupancy, arithmetic against the\n"
     "        peak, rate; one row a kernel\n"
+    "  formats\n"
+    "        columns of samples, keys of plans, as Markdown\n"
     "  --hardware DIR\n"
     "        the folder that holds hardware/\n";
 
@@ -56,7 +59,11 @@ int main(int argc, char** argv) {
   if (verb == "fit") return finish(tbdsim::calibrate::command_fit(rest));
   if (verb == "check") return finish(tbdsim::calibrate::command_check(rest));
   if (verb == "collect") return finish(tbdsim::calibrate::command_collect(rest));
+  if (verb == "formats" && rest.empty()) {
+    fmt::print("{}", tbdsim::calibrate::sample_formats_page());
+    return 0;
+  }
   if (verb == "profile") return finish(tbdsim::calibrate::command_profile(rest));
-  fmt::print(stderr, "tbdsim calibrate: unknown verb \"{}\"; there are fit, check, collect, profile\n{}", verb, kUsage);
+  fmt::print(stderr, "tbdsim calibrate: unknown verb \"{}\"; there are fit, check, collect, profile, formats\n{}", verb, kUsage);
   return 2;
 }

@@ -1,15 +1,37 @@
+#include "model/analysis/study_formats.hpp"
 #include "model/cli/command.hpp"
 #include "model/cli/documentation.hpp"
+#include "model/hardware/hardware_formats.hpp"
+#include "model/stack/stack_format.hpp"
 #include "model/support/edit_distance.hpp"
 #include "model/support/quote.hpp"
+#include "model/workload/network_format.hpp"
 
 #include <fmt/format.h>
 
 namespace tbdsim {
+namespace {
+
+/// The keys of every file that a user may write, from the tables beside their readers.
+std::string file_formats(const std::vector<VerbHelp>&) {
+  return "# File formats of tbdsim\n\n"
+         "Keys in bold must be there; an unknown key is an error. A quantity is a string with its unit (`\"25 GB/s\"`, `\"16 "
+         "GiB\"`,\n"
+         "`\"1530 MHz\"`, `\"15.7 TFLOP/s\"`, `\"9.6 us\"`, `\"300 W\"`, `\"3.06 USD/h\"`); GB is 10^9 bytes, GiB 2^30; a bare "
+         "number is\n"
+         "refused. Every `source` begins with `datasheet:`, `paper:`, `measured:`, `fitted:`, `transferred:` or `assumed:`. "
+         "Every TOML\n"
+         "file begins with `schema = 1`. Kernel samples and plans of measurements: `tbdsim calibrate formats`.\n\n" +
+         formats_markdown(hardware_formats()) + formats_markdown(stack_format()) + formats_markdown(network_format()) +
+         formats_markdown(study_formats());
+}
+
+}  // namespace
 
 int run(const DocsArguments& arguments, const Catalogue&) {
   using Writer = std::string (*)(const std::vector<VerbHelp>&);
-  const std::pair<const char*, Writer> kinds[] = {{"man", manual_page}, {"bash", bash_completion}, {"zsh", zsh_completion}};
+  const std::pair<const char*, Writer> kinds[] = {
+      {"man", manual_page}, {"formats", file_formats}, {"bash", bash_completion}, {"zsh", zsh_completion}};
   std::vector<std::string> names;
   for (const auto& [name, write] : kinds) {
     if (arguments.kind == name) return write_result(write(verb_help()));

@@ -281,6 +281,8 @@ void describe(VerbOptions verb, TopologyArguments& a) {
   add_format(verb, a.format);
 }
 
-void describe(VerbOptions verb, DocsArguments& a) { verb.word("KIND", "man: the manual page; bash, zsh: completion", a.kind); }
+void describe(VerbOptions verb, DocsArguments& a) {
+  verb.word("KIND", "man: the manual page; formats: keys of all files;\nbash, zsh: completion", a.kind);
+}
 
 }  // namespace tbdsim

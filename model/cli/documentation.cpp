@@ -30,11 +30,10 @@ constexpr Section kSections[] = {
      "a file of yours goes first. `validate` on the tables of scenarios/ shows how good it is, and README.md repeats it."},
     {"FILES",
      "Machines, networks, stacks and scenarios are TOML files, tables of measured runs and of kernel samples are CSV files; "
-     "hardware/README.md, model/stack/README.md, model/workload/README.md, scenarios/README.md and calibrate/samples/README.md "
-     "define "
-     "every key and column. Quantities carry their unit: \"25 GB/s\", \"16 GiB\", \"5 us\"; a bare number is refused. A mistake "
-     "is "
-     "reported with file, line and column, all of a file at once."},
+     "`tbdsim docs formats` lists their keys and columns, `tbdsim calibrate formats` those of samples and plans. Quantities "
+     "carry "
+     "their unit: \"25 GB/s\", \"16 GiB\", \"5 us\"; a bare number is refused. A mistake is reported with file, line and column, "
+     "all of a file at once."},
     {"ENVIRONMENT",
      "TBDSIM_CATALOGUE: the folder that holds hardware/; without it share/tbdsim beside the program, or the source tree. "
      "OMP_NUM_THREADS: threads of sweep, compare and validate; results do not depend on it. Nothing is ever coloured."},

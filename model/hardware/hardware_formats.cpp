@@ -1,0 +1,157 @@
+#include "model/hardware/hardware_formats.hpp"
+
+namespace tbdsim {
+namespace {
+
+constexpr KeyMeaning kGpu[] = {
+    {"", "**`schema`**", "1", ""},
+    {"", "**`name`**, `vendor`, `architecture`, `compute_capability`", "texts; the last for NVIDIA only", "empty"},
+    {"", "**`multiprocessors`**", "SMs; compute units for AMD", ""},
+    {"", "**`fp32_lanes`**", "fp32 cores of one multiprocessor", ""},
+    {"", "`tensor_cores`", "of the whole GPU", "not known"},
+    {"", "`base_clock`, `boost_clock`", "nominal clocks", "not known"},
+    {"", "`sustained_clock`, `sustained_clock_source`", "what a long training run keeps", "not known"},
+    {"", "`board_sharing`, `board_sharing_source`", "of a board with two GPUs: compute time that one adds to the other, relative",
+     "0"},
+    {"", "**`peak_fp32`**", "vector rate at boost clock, a multiply-add being 2 FLOP", ""},
+    {"", "`peak_tf32_tensor`, `peak_fp16_tensor`, `peak_bf16_tensor`, `peak_fp8_tensor`", "dense matrix rates", "no such unit"},
+    {"", "`peak_fp16_vector`, `peak_fp64`", "vector rates", "not published"},
+    {"", "**`memory_capacity`**", "as sold", ""},
+    {"", "`memory_reported`", "as the driver reports it", "not known"},
+    {"", "`memory_kind`, `memory_bus_bits`, `memory_clock`", "\"HBM2\"; width; half the data rate of a pin", "not known"},
+    {"", "**`memory_bandwidth`**", "peak", ""},
+    {"", "`l2_capacity`", "last-level cache", "not known"},
+    {"", "`address_translations`, `address_translations_source`", "a second, of addresses beyond the reach of the chip's buffers",
+     "no limit"},
+    {"", "`shared_memory_per_multiprocessor`, `registers_per_multiprocessor`, `max_threads_per_multiprocessor`",
+     "limits of one multiprocessor", "not known"},
+    {"", "`pcie_generation`, `pcie_lanes`", "host interface", "3, 16"},
+    {"", "`pcie_peer_access`, `pcie_peer_access_source`", "the driver allows peer access over PCIe", "true"},
+    {"", "`nvlink_links`, `nvlink_bandwidth`", "number; of one link, one direction", "none"},
+    {"", "`power_limit`, `launch_price`, `launch_date`", "board power; list price", "not known"},
+    {"", "**`source`**, `notes`", "texts", ""},
+    {"[[calibration]]", "**`family`**, **`precision`**",
+     "which kernels: one table for each pair, fitted from samples of this GPU", ""},
+    {"[[calibration]]", "**`compute_efficiency`**, **`bandwidth_efficiency`**", "fractions of peak", ""},
+    {"[[calibration]]", "**`launch`**", "floor of short kernels", ""},
+    {"[[calibration]]", "**`spread`**", "standard deviation of ln(measured / predicted)", ""},
+    {"[[calibration]]", "**`samples`**", "how many; 0: transferred", ""},
+    {"[[calibration]]", "`compute_sigma`, `bandwidth_sigma`, `launch_sigma`",
+     "standard deviations of the logarithm of the fitted values", "0"},
+    {"[[calibration]]", "`call_overhead`, `call_floor`, `call_per_shape`",
+     "of single calls from the host: until the kernel starts; of the whole call, however short its kernel; what each shape run "
+     "before adds",
+     "0"},
+    {"[[calibration]]", "**`source`**", "text", ""},
+};
+
+constexpr KeyMeaning kHost[] = {
+    {"", "**`name`**, **`source`**", "texts", ""},
+    {"", "**`sockets`**, **`cores`**", "whole numbers; cores are physical, of all sockets", ""},
+    {"", "`clock`, `memory_capacity`", "of the processors; of the node", "not known"},
+    {"", "`dispatch_scale`", "time of one dispatched operator against the host on which the stack was measured", "1"},
+};
+
+constexpr KeyMeaning kSystem[] = {
+    {"", "**`schema`**", "1", ""},
+    {"", "**`name`**", "text", ""},
+    {"", "**`device`**", "id of a GPU, a file beside this one, or a table with a GPU's keys", ""},
+    {"", "**`gpus`**", "GPUs of one node", ""},
+    {"", "`host`", "id, file or table", "a plain host of the GPU's PCIe generation"},
+    {"", "`host_memory`", "of the node", "that of the host"},
+    {"", "`network`", "id, file or table: the default between nodes", "none"},
+    {"", "`nics`, `pcie_switches`, `nvswitches`", "how many vertices of that kind", "0"},
+    {"", "`sustained_clock`, `sustained_clock_source`", "of these GPUs in this system", "that of the GPU"},
+    {"", "`price`, `rent`", "of one node", "not known"},
+    {"", "`storage`, `date`, `notes`, `aliases`", "texts", "empty"},
+    {"", "**`source`**, `wiring_source`", "of the table; of the wires", "`wiring_source` = `source`"},
+};
+
+constexpr KeyMeaning kLinkType[] = {
+    {"[link.NAME]", "**`kind`**",
+     "`nvlink`, `xgmi`, `pcie`, `cpu_link`, `network`, `storage`, `internal` (CPU and GPU of one package)", ""},
+    {"[link.NAME]", "**`bandwidth`**", "line rate of one link, one direction", ""},
+    {"[link.NAME]", "`achieved`, `achieved_source`", "as a copy engine reaches it; at most `bandwidth`",
+     "0.76 of it for PCIe, 0.957 for NVLink, else all of it"},
+    {"[link.NAME]", "`sm_copy`, `sm_copy_source`",
+     "as a copy kernel (NCCL) reaches it: the rate of one ring; at most `bandwidth`",
+     "`achieved` if given, else 0.785 of `bandwidth` for PCIe, 0.914 for NVLink"},
+    {"[link.NAME]", "`latency`, `latency_source`", "this link's share of the start of a copy", "0"},
+    {"[link.NAME]", "`peer_access`", "GPUs may read each other across it", "for `pcie` as the GPU says, else false"},
+    {"[link.NAME]", "`staged`, `staged_source`", "GPU to GPU through host memory, where peer access is refused",
+     "0.38 of `bandwidth` for PCIe"},
+    {"[link.NAME]", "**`source`**", "text", ""},
+    {"[link.NAME]", "`wires`", "the wires of this type, an array of tables", "none"},
+    {"wires", "**`a`**, **`b`**", "the vertices it joins", ""},
+    {"wires", "`count`", "parallel links", "1"},
+};
+
+constexpr KeyMeaning kNetworkBetweenNodes[] = {
+    {"", "**`name`**, **`source`**", "texts", ""},
+    {"", "**`bandwidth`**", "line rate of one port, one direction", ""},
+    {"", "`achieved`, `achieved_source`", "what arrives of it", "`bandwidth`"},
+    {"", "`latency`, `latency_source`", "of one message", "0"},
+    {"", "`rdma`", "the adapter reads memory itself", "false"},
+    {"", "`transport`", "`[transport.NAME]` of `nccl.toml`", "`rdma` or else `sockets`"},
+    {"", "`notes`", "text", "empty"},
+};
+
+constexpr KeyMeaning kStorage[] = {
+    {"", "**`name`**, **`source`**", "texts", ""},
+    {"", "**`kind`**", "`hdd`, `sata`, `nvme` or `network`", ""},
+    {"", "`interface_bandwidth`, `sequential_read`, `random_read`", "rates; the last of single records of about 100 kB",
+     "not known"},
+    {"", "`access`, `access_source`", "until the first byte of a read elsewhere", "0"},
+    {"", "`at_once`", "such reads served side by side", "1"},
+    {"", "`shared`", "one for all nodes", "false"},
+    {"", "`notes`", "text", "empty"},
+};
+
+constexpr KeyMeaning kPrices[] = {
+    {"", "**`provider`**", "text", ""},
+    {"[[price]]", "**`instance`**", "its name", ""},
+    {"[[price]]", "`gpu`, `device`, `gpus`", "the provider's word; id of the catalogue; how many of them", "not known"},
+    {"[[price]]", "`region`, `notes`", "texts", "empty"},
+    {"[[price]]", "**`kind`**", "`on_demand`, `spot_min`, `spot_max`, `spot`, `capacity_block`, `..._host_only`", ""},
+    {"[[price]]", "**`rent`**", "of the instance, as \"3.06 USD/h\"", ""},
+    {"[[price]]", "**`snapshot`**, **`source`**", "when and where the price was seen", ""},
+};
+
+constexpr KeyMeaning kSamplesThatAJobTrainsOn[] = {
+    {"[[input]]", "**`name`**, **`source`**", "texts", ""},
+    {"[[input]]", "`unit`", "what a sample is called", "`image`"},
+    {"[[input]]", "`access`", "`records`: many samples to a file, read in order; `files`: one each, in random order",
+     "`records`"},
+    {"[[input]]", "`samples`", "of the set", "not known"},
+    {"[[input]]", "**`stored`**", "bytes on disk, a sample", ""},
+    {"[[input]]", "**`decode`**", "of one sample on one thread, augmentation included", ""},
+    {"[[input]]", "`clock`", "of the processor that took so long; the time scales with the clock of the host", "not known"},
+    {"[[input]]", "**`spread`**", "standard deviation over mean", ""},
+    {"[[input]]", "`environment`", "samples are steps of simulations", "false"},
+};
+
+constexpr KeyMeaning kOverviewOfBandwidths[] = {
+    {"[[stage]]", "**`name`**, **`bandwidth`**, **`source`**", "one row of the table", ""},
+    {"[[stage]]", "`notes`", "text", "empty"},
+};
+
+constexpr FileFormat kFormats[] = {
+    {"GPU", "`hardware/gpus/`, a file given as `--hw`, or `[device]` of a system", kGpu},
+    {"Host", "`hardware/hosts/`, or `[host]` of a system. Files may add `[link.NAME]` tables without `wires`", kHost},
+    {"System",
+     "`hardware/systems/` or a file given as `--hw`. Vertices are called `gpu0`, `cpu0` (one for each socket), `pcie_switch0`, "
+     "`nvswitch0`, `nic0`, counted from 0",
+     kSystem},
+    {"Link type", "in a system or a host", kLinkType},
+    {"Network between nodes", "`hardware/networks/`, or `[network]` of a system", kNetworkBetweenNodes},
+    {"Storage", "`hardware/storage/`, for `--storage`", kStorage},
+    {"Prices", "`hardware/prices/`", kPrices},
+    {"Samples that a job trains on", "`hardware/inputs.toml`, for `--input`", kSamplesThatAJobTrainsOn},
+    {"Overview of bandwidths", "`hardware/data_path.toml`, for `list data-paths`", kOverviewOfBandwidths},
+};
+
+}  // namespace
+
+std::span<const FileFormat> hardware_formats() { return kFormats; }
+
+}  // namespace tbdsim
