@@ -266,5 +266,4 @@ TEST_CASE("what an update makes before the gradients exist is held all step long
   const StepMemory with = of(resnet(), stack(MemoryPlan::bfc), options);
   const Bytes parameters = static_cast<double>(resnet().graph.parameter_elements()) * Bytes(4.0);
   CHECK(with.lower_bound == without.lower_bound + 3.0 * parameters);
-  CHECK(with.reserved >= without.reserved + 3.0 * parameters);
 }
