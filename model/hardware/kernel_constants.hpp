@@ -67,7 +67,7 @@ struct TransferSigma {
 
 /// How far steps scatter beyond their kernels, as standard deviations of ln(measured / predicted).
 struct SpreadConstants {
-  double clock = 0.12;        ///< of arithmetic, between two boards of one kind: clock, cooling, library release
+  double clock = 0.08;        ///< of arithmetic, between two boards of one kind: clock, cooling, library release
   double row = 0.07;          ///< of a whole step, from one configuration to the next
   double tensor_core = 0.25;  ///< when products run on tensor cores: which of them do, and what casts cost, differs by framework
   double exchange = 0.08;     ///< on several GPUs: overlap with backward costs nothing here, in practice it does
