@@ -159,6 +159,17 @@ void check_gain(const BoardFitReport& report, FamilyParameters& parameters, std:
   parameters.source += "; " + worse;
 }
 
+/// What is said of shares that no board can have. Boards that boost past their data sheet come to 1.23 of its peak at most
+/// (hardware/kernels.toml), and device files take up to 2.
+std::optional<std::string> impossible(const FamilyParameters& p) {
+  constexpr double kMostShare = 1.5;
+  if (std::max(p.compute_efficiency, p.bandwidth_efficiency) <= kMostShare) return std::nullopt;
+  return fmt::format(
+      "{} {}: left as it was: the samples would need {:.3g} of peak and {:.3g} of bandwidth, more than any board "
+      "has; check times, shapes, device and whether the kernels do this family's work",
+      p.family, p.precision, p.compute_efficiency, p.bandwidth_efficiency);
+}
+
 /// Puts `parameters` in the place of those of the same family and arithmetic, or at the end.
 void replace(std::vector<FamilyParameters>& all, FamilyParameters parameters) {
   const auto same = std::find_if(all.begin(), all.end(), [&](const FamilyParameters& p) {
@@ -225,8 +236,12 @@ Result<BoardFit> fit_board(const std::vector<Sample>& samples, Device device, co
                           static_cast<int>(shapes),
                           summarize_residuals(residuals_of(group, device, inherited.parameters)),
                           {}};
-    fitted.push_back({inherited.parameters, fit_group(group, device, inherited, source, report), inherited.transferred,
-                      group.family->computes});
+    FamilyParameters found = fit_group(group, device, inherited, source, report);
+    if (auto refused = impossible(found)) {
+      out.warnings.push_back(std::move(*refused));
+      continue;
+    }
+    fitted.push_back({inherited.parameters, std::move(found), inherited.transferred, group.family->computes});
     check_gain(report, fitted.back().after, out.warnings);
     out.reports.push_back(report);
     done.insert(report.family);
@@ -234,7 +249,9 @@ Result<BoardFit> fit_board(const std::vector<Sample>& samples, Device device, co
   if (fitted.empty()) {
     Errors errors;
     for (const std::string& warning : out.warnings) errors.push_back({warning});
-    if (implausible == total)
+    if (most_shapes >= kFewestShapes && implausible < total)
+      errors.push_back({"no family is left that a fit can describe"});
+    else if (implausible == total)
       errors.push_back({"no plausible sample is left"});
     else
       errors.push_back(

@@ -1,5 +1,6 @@
 #include "model/analysis/memory_estimate.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -118,6 +119,14 @@ double memory_spread(const RankMemory& rank, const Stack& stack) {
 double probability_of_fitting(const RankMemory& rank, const Stack& stack, Bytes capacity) {
   const double deviations = std::log(capacity / rank.peak) / memory_spread(rank, stack);
   return 0.5 * std::erfc(-deviations / std::numbers::sqrt2);
+}
+
+std::string idle_stages(const Configuration& configuration, const MemoryVerdict& memory) {
+  if (!configuration.pipelined()) return {};
+  const auto idle =
+      std::count_if(memory.gpus.begin(), memory.gpus.end(), [](const GpuMemory& gpu) { return gpu.allocated <= Bytes(0.0); });
+  if (idle == 0) return {};
+  return fmt::format("{} of the {} GPUs have no stage: no stage is shorter than the longest operator", idle, memory.gpus.size());
 }
 
 MemoryVerdict memory_verdict(const Configuration& configuration, const StepMemory& memory) {

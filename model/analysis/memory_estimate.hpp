@@ -25,6 +25,9 @@ struct PartOfNetwork {
 /// Each GPU of a node, of a divided network the first of each stage, against the device's capacity, with ranges.
 [[nodiscard]] MemoryVerdict memory_verdict(const Configuration& configuration, const StepMemory& memory);
 
+/// What is said of a pipeline with more GPUs than stages; empty if every GPU has one.
+[[nodiscard]] std::string idle_stages(const Configuration& configuration, const MemoryVerdict& memory);
+
 /// Notes in every kernel of `prediction`, which are those of `rank`, how much memory arrays hold while it runs.
 void tell_live_memory(const LoweredStep& step, const StepMemory& memory, std::int32_t rank, Prediction& prediction);
 

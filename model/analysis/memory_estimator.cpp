@@ -65,6 +65,8 @@ StepMemory MemoryEstimator::at(int batch) {
   configuration_.batch = batch;
   StepMemory most = at(parts_.front());
   graph_ = parts_.front().graph;
+  // Of a divided network the first copy is told.
+  if (configuration_.divided()) most.ranks.resize(1);
   if (parts_.size() == 1) return most;
   std::vector<RankMemory> stages{most.ranks.front()};
   for (std::size_t i = 1; i < parts_.size(); ++i) {

@@ -144,6 +144,7 @@ Result<MemoryReport> report_memory(Session& session, const PredictOptions& optio
   MemoryReport report;
   identify(*configured, report);
   report.memory = memory_verdict(*configured, memory);
+  if (std::string idle = idle_stages(*configured, report.memory); !idle.empty()) report.notices.push_back(std::move(idle));
   report.lower_bound = memory.lower_bound;
   const auto peak = static_cast<std::size_t>(memory.profile.peak);
   report.peak_layer = graph.op(memory.ops[peak]).name;

@@ -103,6 +103,10 @@ Result<NetworkProfile> profile_network(Session& session, const NetworkOptions& o
   const auto configured = configure(session, options.job);
   if (!configured) return tl::make_unexpected(configured.error());
   const Configuration& configuration = *configured;
+  if (configuration.pipelined())
+    return fail(
+        "--exchange pipeline: its stages share one batch and exchange no gradients, which is what this verb profiles; "
+        "compare `tbdsim predict --exchange pipeline` with --nodes 1 and with more");
   if (configuration.nodes < 2) return fail("network: expected several nodes; use --nodes, such as --nodes 4");
   if (!configuration.network)
     return fail(

@@ -153,8 +153,9 @@ Result<Prediction> predict(Session& session, const PredictOptions& options, Shar
   // Several GPUs, or one whose variables lie on the host.
   const bool exchanges = configuration.gpus > 1 || times.stages.exchange_total > Seconds(0.0);
   const SpreadConstants& constants = (*configuration.constants)->spread;
+  // A bubble is as long as the other stages' kernels.
   const double spread = step_spread(constants, kernel_spread(step.costs, family_sigmas(*kernels, constants)),
-                                    std::min<double>(1.0, times.busy / times.step),
+                                    std::min<double>(1.0, (times.busy + times.stages.bubble) / times.step),
                                     {kernels->tensor_core(), exchanges, configuration.stack.extra_spread});
   p.step_time = with_range(times.step, spread);
   p.spread.row = constants.row;
@@ -178,6 +179,7 @@ Result<Prediction> predict(Session& session, const PredictOptions& options, Shar
   tell_cpu(configuration, times, p.utilization);
   const StepMemory memory = estimate_memory(configuration, step.nodes, step.costs, shared);
   p.memory = memory_verdict(configuration, memory);
+  if (std::string idle = idle_stages(configuration, p.memory); !idle.empty()) p.notices.push_back(std::move(idle));
   if (options.largest_batch) {
     const auto largest = largest_batch(session, options);
     if (!largest) return tl::make_unexpected(largest.error());

@@ -14,6 +14,7 @@ std::size_t at(OpId id) { return static_cast<std::size_t>(id.value); }
 struct StageArrays {
   std::vector<Lifetime> arrays;  ///< of one micro-batch
   std::vector<Lifetime> stays;   ///< throughout: weights and the like, and what the other micro-batches keep
+  Bytes first_input{0.0};        ///< of stays: the network's own input, of one micro-batch
 };
 
 /// Numbers of a sample that operators of `stage` read and others make.
@@ -39,6 +40,7 @@ StageArrays arrays_of(const StepMemory& whole, const OpGraph& graph, const Footp
     if (array.op.value >= 0 && pipeline.stage_of[at(array.op)] != stage) continue;
     const bool always = array.birth == 0 && array.death == positions && array.part != MemoryPart::feature_maps;
     (always ? result.stays : result.arrays).push_back(array);
+    if (always && array.part == MemoryPart::input) result.first_input += array.bytes;
     const bool waits = always ? array.part == MemoryPart::input : array.birth < turn && array.death > turn;
     if (waits && others > 0.0) result.stays.push_back({others * array.bytes, array.part, array.op, 0, positions});
   }
@@ -79,8 +81,8 @@ void hold(const StageArrays& stage, const StepMemory& whole, const Stack& stack,
   memory.reserved = std::max(played.reserved, memory.lower_bound);
 }
 
-RankMemory rank_of(const StepMemory& memory, const OpGraph& graph, const Stack& stack, const FootprintOptions& options,
-                   const PipelineMemory& pipeline, std::int32_t stage) {
+RankMemory rank_of(const StepMemory& memory, Bytes first_input, const OpGraph& graph, const Stack& stack,
+                   const FootprintOptions& options, const PipelineMemory& pipeline, std::int32_t stage) {
   double parameters = 0.0;
   for (const Parameter& parameter : graph.parameters)
     if (pipeline.stage_of[at(parameter.op)] == stage) parameters += static_cast<double>(elements(parameter.shape));
@@ -93,7 +95,7 @@ RankMemory rank_of(const StepMemory& memory, const OpGraph& graph, const Stack& 
   rank.allocated = memory.allocated + state;
   rank.reserved = memory.reserved + state;
   rank.peak = rank.reserved + rank.parts[MemoryPart::context];
-  rank.pre_training = stack.context + rank.parts[MemoryPart::weights] + rank.parts[MemoryPart::input] +
+  rank.pre_training = stack.context + rank.parts[MemoryPart::weights] + first_input +
                       parameters * (options.master_weights ? single : options.element);
   return rank;
 }
@@ -113,7 +115,7 @@ StepMemory pipeline_memory(const OpGraph& graph, std::span<const StepNode> nodes
     memory.arrays.insert(memory.arrays.end(), stage.stays.begin(), stage.stays.end());
     memory.profile = memory_profile(memory.arrays, static_cast<std::int32_t>(whole.ops.size()));
     hold(stage, whole, stack, memory);
-    ranks.push_back(rank_of(memory, graph, stack, options, pipeline, s));
+    ranks.push_back(rank_of(memory, stage.first_input, graph, stack, options, pipeline, s));
     if (ranks.size() > 1 && ranks.back().peak <= ranks[most].peak) continue;
     most = ranks.size() - 1;
     fullest = std::move(memory);

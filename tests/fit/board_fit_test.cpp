@@ -270,6 +270,31 @@ TEST_CASE("fused attention: samples made by the form give back its share of peak
   CHECK_FALSE(attention_observation(all.front()));
 }
 
+TEST_CASE("shares that no board can have are refused, not written") {
+  // Products at 0.77 of the peak, with no time beside them for the softmax: the form can only follow by a peak that is not there.
+  Device d = device();
+  d.peak.fp16_tensor = FlopPerSecond(65e12);
+  d.boost_clock = Hertz(1.59e9);
+  d.fp32_lanes = 64;
+  std::vector<Sample> all;
+  for (const std::int64_t batch : {1, 2, 4, 8}) {
+    for (const std::int64_t rows : {256, 512, 1024, 2048}) {
+      Sample s;
+      s.device = "new";
+      s.family = s.op = "attention";
+      s.precision = "fp16";
+      s.pass = "forward";
+      s.line = static_cast<int>(all.size()) + 2;
+      s.shape = {{"b", batch}, {"heads", 12}, {"sq", rows}, {"sk", rows}, {"d", 64}, {"causal", 0}, {"fused", 1}};
+      s.time = Seconds(5e-6) + Flop(4.0 * 12 * 64 * static_cast<double>(batch * rows * rows)) / (0.77 * *d.peak.fp16_tensor);
+      all.push_back(s);
+    }
+  }
+  const auto fit = fit_board(all, d, constants(), "a test");
+  REQUIRE_FALSE(fit);
+  CHECK(fit.error().front().message.find("attention fp16: left as it was: the samples would need") == 0);
+}
+
 TEST_CASE("every family that can be fitted is one of the sample file") {
   for (const FitFamily& family : fit_families()) {
     INFO(family.name);
