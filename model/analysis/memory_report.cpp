@@ -86,9 +86,9 @@ std::vector<MemoryReduction> reductions_of(const Configuration& configuration, B
     consider("recompute block", "--recompute block: feature maps of each block computed again in backward",
              changed([](Configuration& c) { c.recompute = Recompute::block; }));
     if (has_layers(configuration))
-      consider("recompute layer", "--recompute layer: the same of each layer as a whole",
+      consider("recompute layer", "--recompute layer: feature maps of each layer computed again in backward",
                changed([](Configuration& c) { c.recompute = Recompute::layer; }));
-    consider("recompute full", "--recompute full: the same of groups of blocks",
+    consider("recompute full", "--recompute full: feature maps of groups of blocks computed again in backward",
              changed([](Configuration& c) { c.recompute = Recompute::full; }));
     keep_best(reductions, "recompute ");
   }

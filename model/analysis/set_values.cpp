@@ -216,7 +216,7 @@ class Resolver {
     const double product = *base * *factor;
     if (product != std::floor(product)) return problem(line, fmt::format("{}: {} of {} is no whole number", key, value, *base));
     resolved_.parallel.emplace_back(option, fmt::format("{:.0f}", product));
-    resolved_.notices.push_back(fmt::format("{}: {} becomes {:.0f}", key, *base, product));
+    if (product != *base) resolved_.notices.push_back(fmt::format("{}: {} becomes {:.0f}", key, *base, product));
   }
 
   /// `value` in the place of a value that the document states.
@@ -235,8 +235,11 @@ class Resolver {
       edit.literal = toml_literal(value) ? value : quoted_literal(value);
     }
     const std::string old = leaf.text ? quoted_literal(leaf.literal) : leaf.literal;
-    resolved_.notices.push_back(fmt::format("{}: {} becomes {}", edit.key, old, edit.literal));
-    changed_.push_back({match, leaf.literal, edit.literal, resolved_.notices.size() - 1});
+    // What stays as it is, is not told.
+    if (edit.literal != old) {
+      resolved_.notices.push_back(fmt::format("{}: {} becomes {}", edit.key, old, edit.literal));
+      changed_.push_back({match, leaf.literal, edit.literal, resolved_.notices.size() - 1});
+    }
     resolved_.changes.push_back(std::move(edit));
   }
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <string_view>
 
 #include "model/analysis/grid_names.hpp"
 #include "model/analysis/scenario_file.hpp"
@@ -68,21 +69,45 @@ std::string first_problem(const SweepStore& store) {
   return read ? reason : to_text(read.error());
 }
 
+bool is_same_file(const std::string& a, const std::string& b) {
+  std::error_code ignored;
+  return a == b || std::filesystem::equivalent(a, b, ignored);
+}
+
+/// Refuses options of a sweep where `action` reads finished ones.
+Result<void> check_no_grid(const SweepArguments& arguments, std::string_view action) {
+  std::vector<std::string> options;
+  for (const auto& [option, text] : arguments.axes) options.push_back("--" + option);
+  if (!arguments.set.empty()) options.emplace_back("--set or --what-if");
+  if (!arguments.grid.empty()) options.emplace_back("--grid");
+  if (arguments.shards > 1) options.emplace_back("--shard");
+  if (options.empty()) return {};
+  return fail(
+      fmt::format("sweep {}: takes all rows of a file; the sweep that writes one takes {}", action, fmt::join(options, ", ")));
+}
+
 int export_rows(const SweepArguments& arguments) {
   if (arguments.words.size() != 2) return report({Error{"sweep export: expected one file, such as sweep export FILE.db"}});
   if (arguments.format == Format::table) return report({Error{"sweep export: --format is csv or json, not table"}});
+  if (const auto alone = check_no_grid(arguments, "export"); !alone) return report(alone.error());
+  if (is_same_file(arguments.output, arguments.words[1]))
+    return report({Error{fmt::format("sweep export: {} is both read and written; name another file with -o", arguments.output)}});
   auto store = SweepStore::open(arguments.words[1], "", false);
   if (!store) return report(store.error());
-  return deliver(sweep_export(*store, arguments.format == Format::json, arguments.pareto).map([](std::string text) {
-    return Answer{std::move(text), {}};
-  }));
+  auto text = sweep_export(*store, arguments.format == Format::json, arguments.pareto);
+  if (!text || arguments.output.empty())
+    return deliver(std::move(text).map([](std::string rows) { return Answer{std::move(rows), {}}; }));
+  const auto written = write_file(arguments.output, *text);
+  return written ? kDone : report(written.error());
 }
 
 int merge(const SweepArguments& arguments) {
   if (arguments.words.size() < 3) return report({Error{"sweep merge: expected a file to write and files to read"}});
+  if (const auto alone = check_no_grid(arguments, "merge"); !alone) return report(alone.error());
+  if (!arguments.output.empty())
+    return report({Error{"sweep merge: the file to write is the first one named, without -o: sweep merge FILE FROM..."}});
   for (std::size_t i = 2; i < arguments.words.size(); ++i) {
-    std::error_code ignored;
-    if (arguments.words[i] == arguments.words[1] || std::filesystem::equivalent(arguments.words[i], arguments.words[1], ignored))
+    if (is_same_file(arguments.words[i], arguments.words[1]))
       return report(
           {Error{fmt::format("sweep merge: {} is both written and read; name another file to write", arguments.words[i])}});
   }
@@ -91,33 +116,67 @@ int merge(const SweepArguments& arguments) {
   return write_result(fmt::format("{} rows in {}\n", *rows, arguments.words[1]));
 }
 
+/// The grid that all files hold. Errors: a file that is no sweep, cannot be read through, or holds another grid than the first.
+Result<std::string> common_grid(const std::vector<std::string>& files) {
+  std::string grid, first;
+  for (const std::string& file : files) {
+    const auto store = SweepStore::open(file, "", false);
+    if (!store) return tl::make_unexpected(store.error());
+    if (const auto read = store->each([](const SweepRow&) {}); !read) return tl::make_unexpected(read.error());
+    const std::string held = store->grid();
+    if (held.empty() || held == grid) continue;
+    if (!grid.empty())
+      return tl::make_unexpected(Errors{
+          Error{fmt::format("holds another sweep than {}; only files of one grid are merged", first), SourceRef{file, 0, 0}}});
+    grid = held;
+    first = file;
+  }
+  return grid;
+}
+
+/// Adds the rows of one sweep to another.
+Result<void> add_rows(SweepStore& into, const SweepStore& from) {
+  constexpr std::size_t kAtOnce = 4096;
+  std::vector<SweepRow> rows;
+  Result<void> added;
+  const auto flush = [&] {
+    if (added) added = into.add(rows);
+    rows.clear();
+  };
+  const auto read = from.each([&](const SweepRow& row) {
+    rows.push_back(row);
+    if (rows.size() >= kAtOnce) flush();
+  });
+  flush();
+  return read ? added : read;
+}
+
+Result<std::int64_t> add_parts(const std::string& output, const std::string& grid, const std::vector<std::string>& parts) {
+  auto into = SweepStore::open(output, grid, true);
+  if (!into) return tl::make_unexpected(into.error());
+  for (const std::string& part : parts) {
+    const auto from = SweepStore::open(part, grid, false);
+    if (!from) return tl::make_unexpected(from.error());
+    if (const auto added = add_rows(*into, *from); !added) return tl::make_unexpected(added.error());
+  }
+  return into->rows();
+}
+
 }  // namespace
 
 Result<std::int64_t> merge_sweeps(const std::string& output, const std::vector<std::string>& parts) {
-  std::string grid;
-  std::int64_t rows_held = 0;
-  for (const std::string& part : parts) {
-    auto from = SweepStore::open(part, grid, false);
-    if (!from) return tl::make_unexpected(from.error());
-    grid = from->grid();
-    auto into = SweepStore::open(output, grid, true);
-    if (!into) return tl::make_unexpected(into.error());
-    std::vector<SweepRow> rows;
-    Result<void> added;
-    const auto flush = [&] {
-      if (added) added = into->add(rows);
-      rows.clear();
-    };
-    const auto read = from->each([&](const SweepRow& row) {
-      rows.push_back(row);
-      if (rows.size() >= 4096) flush();
-    });
-    flush();
-    if (!read) return tl::make_unexpected(read.error());
-    if (!added) return tl::make_unexpected(added.error());
-    rows_held = into->rows();
+  std::error_code ignored;
+  const bool there = std::filesystem::exists(output, ignored);
+  std::vector<std::string> files = parts;
+  if (std::filesystem::is_regular_file(output, ignored) && !std::filesystem::is_empty(output, ignored))
+    files.insert(files.begin(), output);
+  const auto grid = common_grid(files);
+  if (!grid) return tl::make_unexpected(grid.error());
+  auto rows = add_parts(output, *grid, parts);
+  if (!rows && !there) {
+    for (const char* ending : {"", "-wal", "-shm"}) std::filesystem::remove(output + ending, ignored);
   }
-  return rows_held;
+  return rows;
 }
 
 Result<SweepProgress> sweep_into(const std::string& output, const SweepArguments& arguments, const Catalogue& catalogue,

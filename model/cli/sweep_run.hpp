@@ -16,7 +16,7 @@ namespace tbdsim {
                                                const Catalogue& catalogue, SweepShard shard, bool progress);
 
 /// Adds the rows of `parts` to `output`, made where it is missing; returns how many rows it then holds. Errors: a part that
-/// is no sweep or one of another grid.
+/// is no sweep or one of another grid. All files are checked before any row is added, and no new file stays after an error.
 [[nodiscard]] Result<std::int64_t> merge_sweeps(const std::string& output, const std::vector<std::string>& parts);
 
 /// Says what a finished sweep holds; exit code 1 where none of its points could be predicted.

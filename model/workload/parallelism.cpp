@@ -198,7 +198,12 @@ Result<std::vector<int>> even_stages(const OpGraph& graph, int stages) {
   const std::vector<OpId> segments = recompute_segments(graph, Recompute::layer);
   const bool head = segments.size() > 1 && is_loss(graph.ops.back().kind);
   const auto layers = static_cast<int>(segments.size()) - (head ? 1 : 0);
-  if (layers < stages) return fail(fmt::format("--pipeline {}: {} has {} layers, fewer than stages", stages, graph.name, layers));
+  if (layers < stages) {
+    // Without attention a segment is a block, of which a network has fewer than layers with parameters.
+    const char* const counted =
+        has_attention(graph) ? "layers" : "parts that can be stages (residual units, layers up to a pooling)";
+    return fail(fmt::format("--pipeline {}: {} has {} {}, fewer than stages", stages, graph.name, layers, counted));
+  }
   std::vector<int> stage(graph.ops.size(), 0);
   for (int layer = 0; layer < static_cast<int>(segments.size()); ++layer)
     std::fill(stage.begin() + segments[static_cast<std::size_t>(layer)].value, stage.end(),

@@ -72,6 +72,8 @@ TEST_CASE("reductions help, largest gain first, and are what the changed configu
     CHECK(reduction.gain <= before);
     before = reduction.gain;
     CHECK_THAT((reduction.gain + reduction.peak).base(), WithinRel(peak(r).base(), 1e-12));
+    // Lines are ordered by gain: none may lean on another.
+    if (reduction.name.starts_with("recompute ")) CHECK(reduction.what.ends_with("computed again in backward"));
   }
   const auto named = [&](const char* name) {
     return std::find_if(r.reductions.begin(), r.reductions.end(), [&](const auto& reduction) { return reduction.name == name; })

@@ -65,6 +65,18 @@ TEST_CASE("a value set to what it was changes nothing, and a later prediction kn
   CHECK(again->step_time.value == plain->step_time.value);
 }
 
+TEST_CASE("a value set to what it was is not told") {
+  CHECK(configured({"memory_bandwidth=1x", "parallel.batch=1x"}).notices == configured({}).notices);
+  PredictOptions options = two_of_dgx1({"stack.update.kind=multi_tensor", "stack.update.kernels_per_array=1"});
+  options.model = "bert-base";
+  options.optimizer = "bert-adam";
+  const auto session = open_session(kCatalogue);
+  const auto fused = configure(*session, options);
+  REQUIRE(fused);
+  REQUIRE(fused->notices.size() == 1);
+  CHECK(fused->notices.front() == "stack.update.kernels_per_array: 4 becomes 1");
+}
+
 TEST_CASE("an achieved figure that is set as well is left as it was set") {
   const Configuration edited = configured({"hw.link.nvlink.bandwidth=2x", "hw.link.nvlink.sm_copy=30 GB/s"});
   CHECK(edited.hardware().topology.links.front().sm_copy == BytesPerSecond(30e9));
