@@ -22,11 +22,13 @@ std::string tiles(const TileConstants& t) {
 std::string convolution(const std::string& name, const ConvolutionConstants& c, const std::string& source) {
   const std::string table = "convolution." + name;
   return fmt::format(
-             "[{}]\n{}winograd_fused_cost = {:.4g}\nwinograd_gemm_scale = {:.4g}\ntransform_bandwidth = {:.4g}\n"
+             "[{}]\n{}gather_penalty = {:.4g}\nscatter_scale = {:.4g}\nscatter_passes = {:.4g}\nwinograd_fused_cost = {:.4g}\n"
+             "winograd_filter_passes = {:.4g}\nwinograd_gemm_scale = {:.4g}\ntransform_bandwidth = {:.4g}\n"
              "transform_bandwidth_weights = {:.4g}\nfft_scale = {:.4g}\ndepthwise_bandwidth = {:.4g}\n"
              "source = \"{}; depthwise_bandwidth assumed, no samples\"\n",
-             table, tiles(c.tiles), c.winograd_fused_cost, c.winograd_gemm_scale, c.transform_bandwidth,
-             c.transform_bandwidth_weights, c.fft_scale, c.depthwise_bandwidth, source) +
+             table, tiles(c.tiles), c.gather_penalty, c.scatter_scale, c.scatter_passes, c.winograd_fused_cost,
+             c.winograd_filter_passes, c.winograd_gemm_scale, c.transform_bandwidth, c.transform_bandwidth_weights, c.fft_scale,
+             c.depthwise_bandwidth, source) +
          scales(table, "forward", c.forward) + scales(table, "backward_data", c.backward_data) +
          scales(table, "backward_weights", c.backward_weights) + "\n";
 }

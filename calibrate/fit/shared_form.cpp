@@ -10,7 +10,8 @@ namespace tbdsim::calibrate {
 namespace {
 
 constexpr std::array<std::string_view, 3> kPassNames{"forward", "backward_data", "backward_weights"};
-constexpr std::size_t kSharedConvolution = 9, kFirstLayerGradient = 8, kScalesPerGeneration = 12;
+constexpr std::size_t kSharedConvolution = 11, kFirstLayerGradient = 8, kPerConvolutionGeneration = 14;
+constexpr std::size_t kClasses = 4, kScales = 3 * kClasses;
 constexpr std::size_t kSharedGemm = 1, kGemmPerGeneration = 4;
 
 std::vector<Unknown> convolution_unknowns(std::span<const std::string_view> generations, bool tensor) {
@@ -22,18 +23,23 @@ std::vector<Unknown> convolution_unknowns(std::span<const std::string_view> gene
                                 {"transform_bandwidth", 0.67, 0.15},
                                 {"transform_bandwidth_weights", 0.93, 0.15},
                                 {"fft_scale", 1.1, 0.1},
-                                {"first layer backward_data", 0.4, 1.0}};
+                                {"first layer backward_data", 5, 1.0},
+                                // Two boards of two generations tell little of tensor cores.
+                                {"gather_penalty", 10, tensor ? 0.2 : 1.0},
+                                {"scatter_passes", 2, tensor ? 0.2 : 0.5}};
   for (const std::string_view generation : generations) {
     for (std::size_t pass = 0; pass < 3; ++pass) {
-      for (std::size_t cls = 0; cls < 4; ++cls) {
+      for (std::size_t cls = 0; cls < kClasses; ++cls) {
         // Large stride-1 filters mostly run as Winograd or FFT, so little is known of their implicit GEMM: it stays
-        // near the plain product. A strided input gradient wastes half its tiles.
+        // near the plain product. A strided input gradient that gathers wastes half its tiles.
         const bool data = pass == 1;
         const double prior = data && cls == 2 ? 2.0 : 1.0;
         const double sigma = cls == 1 ? 0.08 : 0.3;
         unknowns.push_back({fmt::format("{} {} {}", generation, kPassNames[pass], cls), prior, sigma});
       }
     }
+    unknowns.push_back({fmt::format("{} scatter_scale", generation), 1.8, 0.3});
+    unknowns.push_back({fmt::format("{} winograd_filter_passes", generation), 1.0, 0.5});
   }
   return unknowns;
 }
@@ -48,12 +54,16 @@ ConvolutionConstants convolution_constants(std::span<const double> v, std::size_
   c.transform_bandwidth = v[5];
   c.transform_bandwidth_weights = v[6];
   c.fft_scale = v[7];
-  const double* scale = &v[kSharedConvolution + kScalesPerGeneration * generation];
-  for (std::size_t i = 0; i < 4; ++i) {
-    c.forward[i] = scale[i];
-    c.backward_data[i] = scale[4 + i];
-    c.backward_weights[i] = scale[8 + i];
+  c.gather_penalty = v[9];
+  c.scatter_passes = v[10];
+  const double* own = &v[kSharedConvolution + kPerConvolutionGeneration * generation];
+  for (std::size_t i = 0; i < kClasses; ++i) {
+    c.forward[i] = own[i];
+    c.backward_data[i] = own[kClasses + i];
+    c.backward_weights[i] = own[2 * kClasses + i];
   }
+  c.scatter_scale = own[kScales];
+  c.winograd_filter_passes = own[kScales + 1];
   // Few sheets time the gradient of the image itself: one value for all generations.
   c.backward_data[3] = v[kFirstLayerGradient];
   return c;
@@ -96,7 +106,7 @@ bool depends_on_shared(std::string_view family, std::size_t unknown, std::size_t
   if (family == "recurrent") return recurrent_depends(unknown, generation);
   if (family == "gemm") return unknown < kSharedGemm || (unknown - kSharedGemm) / kGemmPerGeneration == generation;
   if (family != "convolution" || unknown < kSharedConvolution) return true;
-  return (unknown - kSharedConvolution) / kScalesPerGeneration == generation;
+  return (unknown - kSharedConvolution) / kPerConvolutionGeneration == generation;
 }
 
 FormConstants shared_constants(std::string_view family, std::span<const double> values, std::size_t generation) {

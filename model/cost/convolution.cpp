@@ -18,10 +18,15 @@ Volumes volumes(const ConvolutionShape& s, Bytes element) {
 
 Flop direct_flop(const ConvolutionShape& s) { return Flop(2.0 * s.n * s.k * s.p * s.q * (s.c / s.groups) * s.r * s.s); }
 
-std::size_t filter_class(const ConvolutionShape& s) {
-  if (s.c <= 4) return 3;
-  if (s.stride_h > 1 || s.stride_w > 1) return 2;
-  return s.r == 1 && s.s == 1 ? 0 : 1;
+enum FilterClass : std::size_t { kPointwise, kDense, kStrided, kFirstLayer };
+
+FilterClass filter_class(const ConvolutionShape& s, ConvolutionPass pass) {
+  constexpr double kImageChannels = 4.0;
+  if (s.c <= kImageChannels) return kFirstLayer;
+  const bool strided = s.stride_h > 1 || s.stride_w > 1, one = s.r == 1 && s.s == 1;
+  // Forward and in backward weights a stride only spaces what a 1x1 filter reads.
+  if (one && (!strided || pass != ConvolutionPass::backward_data)) return kPointwise;
+  return strided ? kStrided : kDense;
 }
 
 KernelTimeModel describe(const ConvolutionShape& s, Bytes element, Seconds compute, Seconds memory, Seconds launch,
@@ -39,43 +44,74 @@ Seconds join(Seconds compute, Seconds memory) {
   return Seconds(std::cbrt(std::pow(compute.base(), 3) + std::pow(memory.base(), 3)));
 }
 
-// A weight gradient has few output tiles and a very long k, so the library splits it further.
+// A weight gradient has few output tiles and a very long k, so the library splits it. The kernels of the other passes do not
+// split (DeepBench: maps of 7 x 7 take longer than any split would).
 constexpr int kWeightGradientSplit = 128;
 // cuDNN pads the reduced dimension of the first layer's weight gradient to whole tiles.
 constexpr double kFirstLayerColumns = 128.0;
 
+/// Each position's product with every filter, its results then added up where they overlap: nothing is multiplied in vain.
+TiledGemm scattered(const ConvolutionShape& s, Bytes element, const ConvolutionConstants& constants, TileConstants tiles,
+                    const KernelRates& rates) {
+  const Volumes v = volumes(s, element);
+  const double positions = s.n * s.p * s.q, results = s.c / s.groups * s.r * s.s;
+  tiles.compute_scale = constants.scatter_scale;
+  const Bytes added = constants.scatter_passes * positions * results * s.groups * element;
+  return tiled_gemm({positions, results, s.k / s.groups, s.groups}, {v.sum() + added, v.y, {}}, tiles, rates);
+}
+
 KernelTimeModel implicit_gemm(const ConvolutionShape& s, ConvolutionPass pass, Bytes element,
                               const ConvolutionConstants& constants, const KernelRates& rates) {
   const double c = s.c / s.groups, k = s.k / s.groups, taps = s.r * s.s;
-  const std::size_t cls = filter_class(s);
+  const FilterClass cls = filter_class(s, pass);
   const Volumes v = volumes(s, element);
   TileConstants tiles = constants.tiles;
+  tiles.max_split = 1;
   GemmShape shape;
   GemmTraffic traffic{v.sum(), v.x, {}};
   switch (pass) {
     case ConvolutionPass::forward:
       shape = {s.n * s.p * s.q, k, c * taps, s.groups};
       tiles.compute_scale = constants.forward[cls];
-      traffic.partial = v.y;
       break;
     case ConvolutionPass::backward_data:
       // Only one filter tap in stride^2 meets an output, so the products are as many as in the forward pass.
       shape = {s.n * s.h * s.w, c, k * taps / (s.stride_h * s.stride_w), s.groups};
       tiles.compute_scale = constants.backward_data[cls];
       traffic.rows = v.y;
-      traffic.partial = v.x;
       break;
     case ConvolutionPass::backward_weights:
       shape = {k, c * taps, s.n * s.p * s.q, s.groups};
-      if (cls == 3) shape.n = std::max(shape.n, kFirstLayerColumns);
+      if (cls == kFirstLayer) shape.n = std::max(shape.n, kFirstLayerColumns);
       tiles.compute_scale = constants.backward_weights[cls];
       tiles.max_split = kWeightGradientSplit;
+      tiles.tile_penalty += constants.gather_penalty;
       traffic.rows = v.y;
       traffic.partial = v.w;
       break;
   }
-  const TiledGemm tiled = tiled_gemm(shape, traffic, tiles, rates);
+  TiledGemm tiled = tiled_gemm(shape, traffic, tiles, rates);
+  if (pass == ConvolutionPass::backward_data && cls == kStrided) {
+    const TiledGemm other = scattered(s, element, constants, tiles, rates);
+    if (other.time < tiled.time) tiled = other;
+  }
   return describe(s, element, tiled.compute, tiled.memory, rates.launch, tiled.time);
+}
+
+/// Gradient of the image: a direct kernel, for a tile of so few channels would be empty.
+KernelTimeModel image_gradient(const ConvolutionShape& s, Bytes element, const ConvolutionConstants& constants,
+                               const KernelRates& rates) {
+  const Seconds memory = volumes(s, element).sum() / rates.bandwidth;
+  const Seconds compute = constants.backward_data[kFirstLayer] * (direct_flop(s) / rates.flops);
+  return describe(s, element, compute, memory, rates.launch, join(compute, memory));
+}
+
+/// What a library offers for every shape.
+KernelTimeModel plain(const ConvolutionShape& s, ConvolutionPass pass, Bytes element, const ConvolutionConstants& constants,
+                      const KernelRates& rates) {
+  if (pass == ConvolutionPass::backward_data && filter_class(s, pass) == kFirstLayer)
+    return image_gradient(s, element, constants, rates);
+  return implicit_gemm(s, pass, element, constants, rates);
 }
 
 /// Depthwise and other thin groups: one pass over the data by a direct kernel.
@@ -89,7 +125,8 @@ KernelTimeModel direct(const ConvolutionShape& s, ConvolutionPass pass, Bytes el
   return describe(s, element, compute, memory, rates.launch, join(compute, memory));
 }
 
-/// Fused F(2x2,3x3): one kernel, whole waves of blocks of 32 tiles by 64 or 32 filters.
+/// Fused F(2x2,3x3): a kernel transforms the filters, another does the rest in whole waves of blocks of 32 tiles by 64 or 32
+/// filters.
 std::optional<KernelTimeModel> winograd_fused(const ConvolutionShape& s, ConvolutionPass pass, Bytes element,
                                               const ConvolutionConstants& constants, const KernelRates& rates) {
   if (s.r != 3 || s.s != 3 || s.stride_h != 1 || s.stride_w != 1 || s.groups != 1 || pass == ConvolutionPass::backward_weights)
@@ -108,8 +145,11 @@ std::optional<KernelTimeModel> winograd_fused(const ConvolutionShape& s, Convolu
     compute =
         std::min(compute, Flop(waves * block_flop * rates.multiprocessors * constants.winograd_fused_cost * small) / rates.flops);
   }
-  const Seconds memory = volumes(s, element).sum() / rates.bandwidth;
-  return describe(s, element, compute, memory, rates.launch, join(compute, memory));
+  const Volumes v = volumes(s, element);
+  const Bytes turned = kProductsPerTile / (s.r * s.s) * v.w;
+  const Seconds memory = (v.x + v.y + turned) / rates.bandwidth;
+  const Seconds before = constants.winograd_filter_passes * (v.w + turned) / rates.bandwidth;
+  return describe(s, element, compute, memory + before, rates.launch, before + join(compute, memory));
 }
 
 /// Products of transformed tiles: `points` matrix products between transforms that pass through memory.
@@ -192,7 +232,7 @@ std::optional<KernelTimeModel> convolution_time(const ConvolutionShape& shape, C
                                                 const ConvolutionConstants& constants, const KernelRates& rates) {
   switch (algorithm) {
     case ConvolutionAlgorithm::implicit_gemm:
-      return implicit_gemm(shape, pass, element, constants, rates);
+      return plain(shape, pass, element, constants, rates);
     case ConvolutionAlgorithm::direct:
       if (shape.groups == 1 || shape.c / shape.groups > 1) return {};
       return direct(shape, pass, element, constants, rates);
@@ -209,7 +249,7 @@ std::optional<KernelTimeModel> convolution_time(const ConvolutionShape& shape, C
 ConvolutionTime fastest_convolution(const ConvolutionShape& shape, ConvolutionPass pass,
                                     std::span<const ConvolutionAlgorithm> offered, std::optional<Bytes> workspace_limit,
                                     Bytes element, const ConvolutionConstants& constants, const KernelRates& rates) {
-  ConvolutionTime best{implicit_gemm(shape, pass, element, constants, rates), ConvolutionAlgorithm::implicit_gemm};
+  ConvolutionTime best{plain(shape, pass, element, constants, rates), ConvolutionAlgorithm::implicit_gemm};
   for (const ConvolutionAlgorithm algorithm : offered) {
     if (algorithm == ConvolutionAlgorithm::implicit_gemm) continue;
     const auto time = convolution_time(shape, pass, algorithm, element, constants, rates);

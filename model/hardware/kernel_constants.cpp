@@ -33,7 +33,11 @@ ConvolutionConstants read_convolution(TomlTable table) {
   constants.forward = read_scales(table, "forward");
   constants.backward_data = read_scales(table, "backward_data");
   constants.backward_weights = read_scales(table, "backward_weights");
+  constants.gather_penalty = table.number("gather_penalty", kNotNegative);
+  constants.scatter_scale = table.number("scatter_scale", kPositive);
+  constants.scatter_passes = table.number("scatter_passes", kNotNegative);
   constants.winograd_fused_cost = table.number("winograd_fused_cost", kPositive);
+  constants.winograd_filter_passes = table.number("winograd_filter_passes", kNotNegative);
   constants.winograd_gemm_scale = table.number("winograd_gemm_scale", kPositive);
   constants.transform_bandwidth = table.number("transform_bandwidth", kPositive);
   constants.transform_bandwidth_weights = table.number("transform_bandwidth_weights", kPositive);

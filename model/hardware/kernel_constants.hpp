@@ -25,15 +25,19 @@ struct TileConstants {
   bool largest_tile_only = false;   ///< the library offers only 128 x 128, unsplit
 };
 
-/// Multipliers of the implicit-GEMM compute time for 1x1, larger with stride 1, strided, first layer (at most 4
-/// input channels).
+/// Multipliers of the implicit-GEMM compute time for 1x1, larger with stride 1, larger and strided, first layer (at most 4
+/// input channels). In backward data every strided filter counts as strided, and the first layer's is a direct kernel.
 using FilterClassScales = std::array<double, 4>;
 
 /// Constants of one convolution library generation, shared by all boards.
 struct ConvolutionConstants {
   TileConstants tiles;  ///< of the implicit GEMM; compute_scale is set per pass and class
   FilterClassScales forward{1, 1, 1, 1}, backward_data{1, 1, 1, 1}, backward_weights{1, 1, 1, 1};
+  double gather_penalty = 10.0;               ///< of backward weights, beside the tile penalty: both operands lie along k
+  double scatter_scale = 1.8;                 ///< compute time of a strided backward-data product that scatters its results
+  double scatter_passes = 8.0;                ///< passes over those results, which are added up in memory
   double winograd_fused_cost = 1.25;          ///< transforms inside the fused kernel, relative to its products
+  double winograd_filter_passes = 1.5;        ///< over the filters and their transform, by a kernel before the fused one
   double winograd_gemm_scale = 0.83;          ///< compute time of the transformed products against a plain GEMM
   double transform_bandwidth = 0.67;          ///< share of the sustained bandwidth that transforms reach
   double transform_bandwidth_weights = 0.93;  ///< the same in the weight gradient

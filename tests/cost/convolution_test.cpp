@@ -192,3 +192,34 @@ TEST_CASE("a strided input gradient does as many products as the forward pass") 
   CHECK(data > 0.7 * forward);
   CHECK(data < 1.5 * forward);
 }
+
+TEST_CASE("small tiles of weight gradients lose more, and only theirs") {
+  ConvolutionConstants easy, hard;
+  easy.gather_penalty = 0.0;
+  hard.gather_penalty = 20.0;
+  for (const P pass : kPasses) {
+    const auto time = [&](const ConvolutionConstants& constants, double filters) {
+      return convolution_time(square(16, 64, 56, filters, 1), pass, A::implicit_gemm, Bytes(4.0), constants, kBoard)->time;
+    };
+    const double few = time(hard, 32) / time(easy, 32), many = time(hard, 256) / time(easy, 256);
+    CHECK((few > 1.0) == (pass == P::backward_weights));
+    if (pass == P::backward_weights) CHECK(few > many);
+  }
+}
+
+TEST_CASE("a stride leaves a 1x1 filter in its class, but not in backward data") {
+  ConvolutionConstants slower;
+  slower.forward[0] = slower.backward_data[0] = slower.backward_weights[0] = 2.0;
+  for (const P pass : kPasses) {
+    const auto time = [&](const ConvolutionConstants& constants) {
+      return convolution_time(square(64, 256, 56, 256, 1, 2), pass, A::implicit_gemm, Bytes(4.0), constants, kBoard)->time;
+    };
+    CHECK((time(slower) > time(ConvolutionConstants{})) == (pass != P::backward_data));
+  }
+}
+
+TEST_CASE("the gradient of an image is in proportion to its channels") {
+  const double one = timed(square(16, 1, 224, 256, 7), P::backward_data, A::implicit_gemm).time.base();
+  const double three = timed(square(16, 3, 224, 256, 7), P::backward_data, A::implicit_gemm).time.base();
+  CHECK_THAT(three / one, WithinRel(3.0, 0.05));
+}
