@@ -21,7 +21,7 @@ READERS = [
     (["Prices"], ["hardware/price"]),
     (["Samples that a job trains on"], ["hardware/input_source"]),
     (["Stack"], ["stack/stack_file", "stack/store_file", "stack/engine_settings", "stack/rank_settings", "stack/parameter_server"]),
-    (["Network"], ["workload/network_file", "workload/network_layer"]),
+    (["Network"], ["workload/network_file", "workload/network_layer", "workload/transformer_file"]),
     (["Scenario"], ["analysis/scenario_file"]),
     (["Measured-run table"], ["analysis/measured_table"]),
     (["Kernel samples"], ["../calibrate/decode/sample_table"]),
