@@ -33,6 +33,7 @@ ELSEWHERE = {"call_overhead", "call_floor", "call_per_shape"}
 NO_KEYS = {
     "h", "w",  # the ends of kernel_h and kernel_w
     "file",    # of a message
+    "token",   # what throughput is also told in
 }
 
 
