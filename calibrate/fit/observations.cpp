@@ -80,6 +80,8 @@ std::optional<Observation> convolution_observation(const Sample& sample) {
   // Convolution kernels of cuDNN 4 to 6 are alike; matrix products changed with cuBLAS 8.0.88, of cuDNN 6's day.
   result.generation = library_generation(sample.library);
   if (result.generation == "cudnn6") result.generation = "cudnn5";
+  // The gradient of an image with one channel is scored, but no guide to that of three.
+  if (s.c == 1) result.long_enough = false;
   const auto offered = menu(sample);
   if (offered.empty()) return std::nullopt;
   result.arguments = ConvolutionArguments{s, pass, offered};

@@ -23,7 +23,7 @@ std::vector<Unknown> convolution_unknowns(std::span<const std::string_view> gene
                                 {"transform_bandwidth", 0.67, 0.15},
                                 {"transform_bandwidth_weights", 0.93, 0.15},
                                 {"fft_scale", 1.1, 0.1},
-                                {"first layer backward_data", 5, 1.0},
+                                {"first layer backward_data", 3, 0.3},
                                 // Two boards of two generations tell little of tensor cores.
                                 {"gather_penalty", 10, tensor ? 0.2 : 1.0},
                                 {"scatter_passes", 2, tensor ? 0.2 : 0.5}};

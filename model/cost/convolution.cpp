@@ -102,7 +102,8 @@ KernelTimeModel implicit_gemm(const ConvolutionShape& s, ConvolutionPass pass, B
 KernelTimeModel image_gradient(const ConvolutionShape& s, Bytes element, const ConvolutionConstants& constants,
                                const KernelRates& rates) {
   const Seconds memory = volumes(s, element).sum() / rates.bandwidth;
-  const Seconds compute = constants.backward_data[kFirstLayer] * (direct_flop(s) / rates.flops);
+  const double taps = s.r * s.s, around = (taps + constants.tiles.prologue_depth) / taps;
+  const Seconds compute = constants.backward_data[kFirstLayer] * around * (direct_flop(s) / rates.flops);
   return describe(s, element, compute, memory, rates.launch, join(compute, memory));
 }
 

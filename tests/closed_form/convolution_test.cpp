@@ -57,9 +57,9 @@ TEST_CASE("worked example: implicit GEMM") {
 TEST_CASE("worked example: a strided gradient that scatters") {
   const ConvolutionShape shape{16, 256, 28, 28, 512, 1, 1, 14, 14, 2, 2, 1};
   const double x = 16.0 * 256 * 784 * 4, y = 16.0 * 512 * 196 * 4, w = 256.0 * 512 * 4;
-  // 3136 x 256 x 512 in 128 x 128 tiles: 25 x 2 tiles, 1 wave; 1 + 4 x 256 / 16384 = 1.0625.
-  const double compute = 32768.0 * (512 + 16) * kPerFlop * 1.0625 * 1.8;
-  const double memory = (x + w + y + 0.1 * y + 8 * x / 4) / 600e9;
+  // 3136 x 256 x 512 in 64 x 32 tiles: 49 x 8 tiles, 5 waves; 1 + 4 x 96 / 2048 = 1.1875.
+  const double compute = 5 * 4096.0 * (512 + 16) * kPerFlop * 1.1875 * 1.8;
+  const double memory = (x + w + y + 0.1 * y * 7 + 8 * x / 4) / 600e9;
   ConvolutionConstants c = constants();
   c.backward_data[2] = 2.4;
   const auto model = [&] {
