@@ -15,8 +15,6 @@
 namespace tbdsim::calibrate {
 namespace {
 
-// Fewer shapes than this cannot tell arithmetic, bandwidth and start apart.
-constexpr std::size_t kFewestShapes = 3;
 // Least doubt of values fitted to other samples of this very board: another clock state, another library.
 constexpr double kOwnSigma = 0.08;
 constexpr double kOwnLaunchSigma = 0.5, kCallSigma = 0.7;

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,9 @@
 #include "model/support/result.hpp"
 
 namespace tbdsim::calibrate {
+
+/// Fewer shapes than this cannot tell arithmetic, bandwidth and launch apart.
+inline constexpr std::size_t kFewestShapes = 3;
 
 /// One family and class of arithmetic of one board, before and after.
 struct BoardFitReport {

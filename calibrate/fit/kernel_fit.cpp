@@ -23,7 +23,6 @@ namespace {
 constexpr double kComputePrior = 0.85, kTensorPrior = 0.7;
 constexpr std::size_t kPerBoard = 6;  // share of peak, share of bandwidth, launch; of single calls overhead, floor, growth
 constexpr double kCallSigma = 1.0;    // hosts differ by factors
-constexpr std::size_t kFewestShapes = 3;
 
 /// Whether a sample may serve a fit: device times where a board has them, else call times. Call times of convolutions cover
 /// one pass only: they serve chips that have nothing else.
@@ -297,8 +296,10 @@ Result<KernelFit> fit_kernels(const std::vector<Sample>& samples, const DeviceMa
     }
   }
   if (out.reports.empty())
-    return fail(
-        "nothing can be fitted: no family has 3 shapes, enough to tell arithmetic, bandwidth and launch apart, of 5 us or more");
+    return fail(fmt::format(
+        "nothing can be fitted: no family has {} shapes, enough to tell arithmetic, bandwidth and launch apart, of 5 us "
+        "or more",
+        kFewestShapes));
   inherit_generations(out);
   fit_transfers(devices, out.constants);
   fit_calls(samples, devices, out);

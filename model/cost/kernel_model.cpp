@@ -226,6 +226,7 @@ NodeCost KernelModel::update_cost(double count) const {
   result.host_operators = multi ? launches : calls;
   if (stack_.update_wait == UpdateWait::each_array) {
     // Reading back is a copy and a comparison more. The host issues an array's kernels while the device runs the first ones.
+    // Four turns show that to a quarter of an array's kernels (assumed; more only cost simulation).
     constexpr int kReadBack = 2, kMostPieces = 4;
     result.host_operators += kReadBack;
     result.pieces = std::min(kMostPieces, result.kernel.kernels);
