@@ -48,6 +48,23 @@ TEST_CASE("worked example: matrix product of 1024 x 1024 x 1024 on the invented 
   CHECK(documented("(" + microseconds(one_wave.time) + "), but fills only 64"));
 }
 
+TEST_CASE("worked example: where narrow tiles are poor, 64 columns take as long as 128") {
+  TileConstants kernels = tiles();
+  kernels.tile_penalty = kernels.reread = 0.0;
+  const GemmShape shape{2048, 64, 2048, 1000};
+  const auto tiled = [&](const GemmShape& s) { return tiled_gemm(s, {}, kernels, kBoard); };
+  CHECK(tiled(shape).tile_n == 64);
+  CHECK(documented("= " + microseconds(tiled(shape).compute)));
+  kernels.narrow_tiles = 2.2;
+  CHECK(tiled(shape).tile_n == 128);
+  CHECK(documented("= " + microseconds(tiled(shape).compute)));
+  CHECK(tiled(shape).time == tiled({2048, 128, 2048, 1000}).time);
+  // Rows are another matter: those tiles are as good as ever, until they are not.
+  CHECK(tiled({64, 2048, 2048, 1000}).tile_m == 64);
+  kernels.short_tiles = 2.2;
+  CHECK(tiled({64, 2048, 2048, 1000}).tile_m == 128);
+}
+
 TEST_CASE("worked example: 16 rows reach a share of the bandwidth, 17 all of it") {
   TileConstants thin = tiles();
   thin.reread = 0.0;
