@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kPassNames{"forward", "backward_data", "backward_weights"};
 constexpr std::size_t kSharedConvolution = 9, kFirstLayerGradient = 8, kScalesPerGeneration = 12;
-constexpr std::size_t kSharedGemm = 1, kGemmPerGeneration = 6;
+constexpr std::size_t kSharedGemm = 1, kGemmPerGeneration = 7;
 
 std::vector<Unknown> convolution_unknowns(std::span<const std::string> generations, bool tensor) {
   std::vector<Unknown> unknowns{{"prologue_depth", tensor ? 64.0 : 14.0, tensor ? 0.7 : 0.1},
@@ -69,6 +69,7 @@ std::vector<Unknown> gemm_unknowns(std::span<const std::string> generations, boo
     unknowns.push_back({generation + " few_rows_bandwidth", 0.8, 0.7});
     unknowns.push_back({generation + " short_tiles", 1.1, 0.3});
     unknowns.push_back({generation + " narrow_tiles", 1.1, 0.3});
+    unknowns.push_back({generation + " few_rows_transposed", 0.8, 0.7});
   }
   return unknowns;
 }
@@ -83,6 +84,7 @@ TileConstants gemm_tiles(std::span<const double> values, std::size_t generation)
   tiles.few_rows_bandwidth = v[3];
   tiles.short_tiles = v[4];
   tiles.narrow_tiles = v[5];
+  tiles.few_rows_transposed = v[6];
   return tiles;
 }
 

@@ -44,8 +44,10 @@ TiledGemm tiled_gemm(const GemmShape& shape, const GemmTraffic& traffic, const T
                      const KernelRates& rates) {
   const double sms = rates.multiprocessors;
   const double per_flop = constants.compute_scale * sms / rates.flops.base();
-  const bool few_rows = std::min(shape.m, shape.n) <= kFewRows;
-  const double per_byte = 1.0 / (rates.bandwidth.base() * (few_rows ? constants.few_rows_bandwidth : 1.0));
+  const double share = std::min(shape.m, shape.n) > kFewRows ? 1.0
+                       : shape.transposed_b                  ? constants.few_rows_transposed
+                                                             : constants.few_rows_bandwidth;
+  const double per_byte = 1.0 / (rates.bandwidth.base() * share);
   const double per_row = traffic.missed_translations > 0.0 ? traffic.missed_translations / rates.translations.base() : 0.0;
   const double partial = 2.0 * traffic.partial.base() * per_byte;
   double best = INFINITY;

@@ -20,6 +20,7 @@ TileConstants read_tiles(TomlTable table) {
   tiles.reread = table.number("reread", kNotNegative);
   tiles.transpose_penalty = table.number_or("transpose_penalty", 0.0, kNotNegative);
   tiles.few_rows_bandwidth = table.number_or("few_rows_bandwidth", 1.0, kPositive);
+  tiles.few_rows_transposed = table.number_or("few_rows_transposed", 1.0, kPositive);
   tiles.short_tiles = table.number_or("short_tiles", 1.0, kPositive);
   tiles.narrow_tiles = table.number_or("narrow_tiles", 1.0, kPositive);
   return tiles;

@@ -15,16 +15,17 @@ namespace tbdsim {
 
 /// Shape constants of a tiled kernel library, shared by all boards of one precision class.
 struct TileConstants {
-  double prologue_depth = 16.0;     ///< k-steps worth of time to start and finish one tile
-  double tile_penalty = 4.0;        ///< loss of small tiles: 1 + penalty x (tm + tn) / (tm tn)
-  double reread = 0.15;             ///< share of A that each further column of tiles fetches again
-  double transpose_penalty = 0.0;   ///< loss where B lies transposed, as weights do: its tile is turned on the way in
-  double few_rows_bandwidth = 1.0;  ///< share of the bandwidth where C has at most 16 rows or columns: few loads are in flight
-  double short_tiles = 1.0;         ///< what tiles of fewer than 128 rows cost against a large one of as much work
-  double narrow_tiles = 1.0;        ///< the same of tiles of fewer than 128 columns: 2 where there is none worth taking
-  double compute_scale = 1.0;       ///< multiplies the compute time (pass and filter class of a convolution)
-  int max_split = 32;               ///< largest split of k
-  bool largest_tile_only = false;   ///< the library offers only 128 x 128, unsplit
+  double prologue_depth = 16.0;      ///< k-steps worth of time to start and finish one tile
+  double tile_penalty = 4.0;         ///< loss of small tiles: 1 + penalty x (tm + tn) / (tm tn)
+  double reread = 0.15;              ///< share of A that each further column of tiles fetches again
+  double transpose_penalty = 0.0;    ///< loss where B lies transposed, as weights do: its tile is turned on the way in
+  double few_rows_bandwidth = 1.0;   ///< share of the bandwidth where C has at most 16 rows or columns: few loads are in flight
+  double few_rows_transposed = 1.0;  ///< the same where B lies transposed: its rows are apart
+  double short_tiles = 1.0;          ///< what tiles of fewer than 128 rows cost against a large one of as much work
+  double narrow_tiles = 1.0;         ///< the same of tiles of fewer than 128 columns: 2 where there is none worth taking
+  double compute_scale = 1.0;        ///< multiplies the compute time (pass and filter class of a convolution)
+  int max_split = 32;                ///< largest split of k
+  bool largest_tile_only = false;    ///< the library offers only 128 x 128, unsplit
 };
 
 /// Multipliers of the implicit-GEMM compute time for 1x1, larger with stride 1, strided, first layer (at most 4

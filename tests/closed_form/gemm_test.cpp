@@ -79,6 +79,11 @@ TEST_CASE("worked example: 16 rows reach a share of the bandwidth, 17 all of it"
     CHECK(gemm_time(shape, Bytes(4.0), thin, kBoard).time == gemm_time(shape, Bytes(4.0), plain, kBoard).time);
   for (const GemmShape& shape : {GemmShape{16, 2560, 2560}, GemmShape{2560, 16, 2560}})
     CHECK(gemm_time(shape, Bytes(4.0), thin, kBoard).time > gemm_time(shape, Bytes(4.0), plain, kBoard).time);
+  // A transposed B has a share of its own.
+  const GemmShape transposed{16, 2560, 2560, 1, true};
+  CHECK(gemm_time(transposed, Bytes(4.0), thin, kBoard).time == gemm_time(transposed, Bytes(4.0), plain, kBoard).time);
+  thin.few_rows_transposed = 0.4;
+  CHECK(gemm_time(transposed, Bytes(4.0), thin, kBoard).time > gemm_time(transposed, Bytes(4.0), plain, kBoard).time);
 }
 
 TEST_CASE("worked example: rows of 16,384 numbers miss the translation buffers") {
