@@ -9,6 +9,7 @@ const std::vector<WhatIf>& what_ifs() {
       {"amp", "mixed precision", {"parallel.precision=amp"}},
       {"batch-2x", "twice the batch per GPU", {"parallel.batch=2x"}},
       {"batch-half", "half the batch per GPU", {"parallel.batch=0.5x"}},
+      {"micro-batches-2x", "twice as many micro-batches per update", {"parallel.accumulate=2x"}},
       {"gpus-2x", "twice as many GPUs", {"parallel.gpus=2x"}},
       {"compute-2x",
        "GPUs of twice the peak rate",
@@ -37,6 +38,7 @@ const std::vector<WhatIf>& what_ifs() {
       {"samples-in-memory", "encoded samples kept in host memory", {"parallel.storage=page-cache"}},
       {"pageable-input", "batches in pageable memory, copied before each step", {"stack.input.pinned=false"}},
       {"input-copy-overlap", "batches copied beside the step before", {"stack.input.copy_overlaps=true"}},
+      // One kernel reads weight, gradient and momentum and writes weight and momentum: 5 passes (NVIDIA apex, multi_tensor_sgd).
       {"fused-optimizer",
        "one update kernel for many arrays",
        {"stack.update.kind=multi_tensor", "stack.update.kernels_per_array=1", "stack.update.passes_sgd_momentum=5",

@@ -80,7 +80,12 @@ std::string memory_json(const MemoryReport& r) {
                     {"optimizer", r.optimizer},
                     {"gpus", r.gpus},
                     {"nodes", r.nodes},
-                    {"batch_per_gpu", r.batch_per_gpu}};
+                    {"batch_per_gpu", r.batch_per_gpu},
+                    {"accumulate", r.accumulate},
+                    {"recompute", r.recompute},
+                    {"zero", r.zero},
+                    {"tensor_parallel", r.tensor_parallel},
+                    {"pipeline", r.stages}};
   json["memory"] = memory(r.memory);
   json["memory"]["lower_bound_bytes"] = whole(r.lower_bound);
   json["peak"] = {{"layer", r.peak_layer}, {"pass", r.peak_in_backward ? "backward" : "forward"}};
@@ -139,6 +144,8 @@ std::string network_json(const NetworkProfile& p) {
                {"step_time_s", asked.step.base()},
                {"one_node_step_time_s", p.one_node_step.base()},
                {"line_rate_bytes_per_s", p.line_rate.base()},
+               {"exchange_exposed_s", p.job.stages.exchange_exposed.base()},
+               {"waiting_for_slowest_gpu_s", p.waiting_for_slowest.base()},
                {"pays", p.pays},
                {"gain", p.gain},
                {"efficiency", p.efficiency},
