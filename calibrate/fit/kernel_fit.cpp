@@ -33,12 +33,12 @@ class TimingChoice {
                const std::string& precision)
       : devices_(devices), by_chip_(family == "conv"), precision_(precision) {
     for (const Sample& sample : samples) {
-      if (sample.family == family && sample.precision == precision && !sample.call_timing)
+      if (sample.family == family && arithmetic_class(sample) == precision && !sample.call_timing)
         device_timed_.insert(chip(sample.device));
     }
   }
   [[nodiscard]] bool serves(const Sample& sample) const {
-    return sample.precision == precision_ && (!sample.call_timing || call_timed(sample.device));
+    return arithmetic_class(sample) == precision_ && (!sample.call_timing || call_timed(sample.device));
   }
   [[nodiscard]] bool call_timed(const std::string& device) const { return device_timed_.count(chip(device)) == 0; }
 
@@ -246,7 +246,8 @@ CallTimes geometric_mean(const std::vector<CallTimes>& calls) {
 /// Generations that stacks name but no kernel-timed samples cover take the nearest generation's constants.
 void inherit_generations(KernelFit& out) {
   auto& all = out.constants.convolution;
-  for (const auto& [missing, from] : {std::pair{"cudnn8", "cudnn7"}, std::pair{"cudnn8-tensor", "cudnn7-tensor"}}) {
+  for (const auto& [missing, from] : {std::pair{"cudnn8", "cudnn7"}, std::pair{"cudnn8-tensor", "cudnn7-tensor"},
+                                      std::pair{"miopen3", "miopen1"}, std::pair{"miopen3-tensor", "cudnn7-tensor"}}) {
     if (all.count(missing) != 0 || all.count(from) == 0) continue;
     all[missing] = all[from];
     out.inherited[missing] = from;
@@ -287,7 +288,7 @@ Result<KernelFit> fit_kernels(const std::vector<Sample>& samples, const DeviceMa
   if (!errors.empty()) return tl::make_unexpected(errors);
   KernelFit out;
   for (const FitFamily& family : fit_families()) {
-    for (const char* precision : {"fp32", "fp16"}) {
+    for (const char* precision : {"fp32", "fp32-tensor", "fp16"}) {
       if (!family.computes && std::string_view(precision) != "fp32") continue;
       SharedFit fit(family, precision, samples, devices);
       if (fit.empty())

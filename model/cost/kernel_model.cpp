@@ -25,6 +25,7 @@ struct Arithmetic {
 Result<Arithmetic> arithmetic(const Device& device, Precision precision) {
   switch (precision) {
     case Precision::fp32:
+      if (device.peak.fp32_tensor) return Arithmetic{*device.peak.fp32_tensor, true, "fp32-tensor", kSingle};
       return Arithmetic{device.peak.fp32, false, "fp32", kSingle};
     case Precision::tf32:
       if (device.peak.tf32_tensor) return Arithmetic{*device.peak.tf32_tensor, true, "tf32", kSingle};

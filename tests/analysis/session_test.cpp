@@ -62,7 +62,8 @@ TEST_CASE("the default stack: the newest PyTorch that still supports the device,
   CHECK(default_stack(session, "v100-sxm2-16gb") == "pytorch-2.1");
   const std::string kepler = default_stack(session, "k80");
   CHECK(kepler.rfind("pytorch-", 0) == 0);
-  CHECK(default_stack(session, "mi25") == "rocm-1.7");
+  CHECK(default_stack(session, "mi25") == "pytorch-2.4-rocm");
+  CHECK(default_stack(session, "mi300x") == "pytorch-2.4-rocm");
   Device fermi;
   fermi.id = "c2050";
   fermi.vendor = "NVIDIA";
