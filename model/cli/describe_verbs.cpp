@@ -251,7 +251,7 @@ void describe(VerbOptions verb, ListArguments& a) {
 }
 
 void describe(VerbOptions verb, ShowArguments& a) {
-  verb.word("NAME", "GPU, system, network, host, stack, model, .onnx file", a.name);
+  verb.word("NAME", "GPU, system, network, host, stack, model, file of one", a.name);
   verb.number_option("--image", "Side of a model's input in pixels [its own]", a.image);
   verb.number_option("--seq-len", "Length of a model's sequences in tokens [its own]", a.seq_len);
   add_bytes(verb, a.bytes);
