@@ -60,14 +60,16 @@ struct FitSet {
   std::vector<Observation> rows;
   std::vector<std::size_t> board_of, generation_of;
   std::vector<std::string> boards;
-  std::vector<std::string_view> generations;
+  std::vector<std::string> generations;
 
-  void add(Observation row, const std::string& device) {
+  void add(Observation row, const Device& device) {
     // cuDNN 8 samples are forward 3x3 only: too thin for a generation of their own.
     const bool convolution = std::holds_alternative<ConvolutionArguments>(row.arguments);
     if (convolution && row.generation == "cudnn8") row.generation = "cudnn7";
-    board_of.push_back(place(boards, device));
-    generation_of.push_back(place(generations, row.generation));
+    const bool product = std::holds_alternative<GemmShape>(row.arguments);  // whose kernels differ by architecture
+    board_of.push_back(place(boards, device.id));
+    generation_of.push_back(
+        place(generations, product ? product_kernels(row.generation, device.architecture) : std::string(row.generation)));
     rows.push_back(std::move(row));
   }
 
@@ -81,12 +83,13 @@ struct FitSet {
   }
 };
 
-FitSet fit_set(const std::vector<Sample>& samples, const TimingChoice& choice, const FitFamily& family) {
+FitSet fit_set(const std::vector<Sample>& samples, const DeviceMap& devices, const TimingChoice& choice,
+               const FitFamily& family) {
   FitSet set;
   for (const Sample& sample : samples) {
     if (sample.family != family.samples || !choice.serves(sample)) continue;
     auto row = family.observe(sample);
-    if (row && row->long_enough) set.add(std::move(*row), sample.device);
+    if (row && row->long_enough) set.add(std::move(*row), devices.at(sample.device));
   }
   return set;
 }
@@ -110,7 +113,7 @@ class SharedFit {
  public:
   SharedFit(const FitFamily& family, const std::string& precision, const std::vector<Sample>& samples, const DeviceMap& devices)
       : family_(family), precision_(precision), choice_(samples, devices, family.samples, precision) {
-    set_ = fit_set(samples, choice_, family);
+    set_ = fit_set(samples, devices, choice_, family);
     for (const std::string& id : set_.boards) devices_.push_back(&devices.at(id));
   }
 
@@ -186,11 +189,11 @@ class SharedFit {
     }
   }
 
-  /// Generations without samples take those of cuDNN 7, in whose day both kinds of arithmetic were measured.
+  /// Kernels that are like none with samples take those of cuDNN 7, in whose day both kinds of arithmetic were measured.
   static void store_tiles(const TileConstants& tiles, std::string_view generation, bool tensor, KernelFit& out) {
     const std::string arithmetic = tensor ? "tensor" : "fp32";
     out.constants.gemm[arithmetic + "-" + std::string(generation)] = tiles;
-    if (generation == "cudnn7" || out.constants.gemm.count(arithmetic) == 0) out.constants.gemm[arithmetic] = tiles;
+    if (generation.substr(0, 6) == "cudnn7" || out.constants.gemm.count(arithmetic) == 0) out.constants.gemm[arithmetic] = tiles;
   }
 
   void store_board(std::size_t board, KernelFit& out) const {

@@ -85,7 +85,8 @@ Result<Answer> answer(const ShowArguments& arguments, Session& session) {
   const bool described = std::filesystem::path(arguments.name).extension() == ".toml";
   if (is_onnx_file(arguments.name) || (described && std::filesystem::exists(arguments.name, error)))
     return show_file(arguments, session);
-  const auto found = find_entry(catalogue, arguments.name);
+  // As for --hw, a bare "dgx1.toml" is looked up in the catalogue.
+  const auto found = find_entry(catalogue, described ? std::filesystem::path(arguments.name).stem().string() : arguments.name);
   if (!found) return tl::make_unexpected(found.error());
   const bool model = found->kind->name == "models";
   if ((arguments.image || arguments.seq_len) && !model)

@@ -85,7 +85,7 @@ void add_job(VerbOptions& verb, PredictOptions& o) {
   verb.flag("--mock-loader", o.mock_loader, "Samples are there when they are needed");
   verb.flag("--mock-trainer", o.mock_trainer, "Only load samples");
   verb.name_option("--recompute", "NAME",
-                   "none, block, layer or full: feature maps computed\nagain in backward instead of being kept [none]",
+                   "none, block, layer, full (MXNet: mirror): feature\nmaps computed again in backward, not kept [none]",
                    o.recompute);
   add_set(verb, o.set);
   add_what_if(verb, o.set);

@@ -112,7 +112,7 @@ Result<KernelModel> KernelModel::make(const Device& device, Precision precision,
   const auto convolution = constants.convolution.find(generation);
   if (convolution == constants.convolution.end())
     return fail(fmt::format("{}: convolution.generation \"{}\" has no constants in {}", stack.file, generation, constants.file));
-  const TileConstants* gemm = gemm_constants(constants, unit->tensor_core, stack.convolution.generation);
+  const TileConstants* gemm = gemm_constants(constants, unit->tensor_core, stack.convolution.generation, device.architecture);
   if (gemm == nullptr) return fail(fmt::format("{}: gemm constants missing", constants.file));
   model.convolution_constants_ = convolution->second;
   model.gemm_constants_ = *gemm;

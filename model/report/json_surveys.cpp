@@ -112,6 +112,8 @@ std::string memory_json(const MemoryReport& r) {
                          {"probability_of_fitting", r.largest->probability},
                          {"next_peak_bytes", whole(r.largest->next_peak)},
                          {"batch_per_gpu_with_probability_90", r.largest->safe_batch}};
+    if (const auto& larger = r.largest->larger)
+      json["max_batch"]["larger_that_fits"] = {{"batch_per_gpu", larger->batch}, {"peak_bytes", whole(larger->peak)}};
   }
   json["notices"] = r.notices;
   return text(json);

@@ -81,6 +81,8 @@ TEST_CASE("networks the session does not know, to the letter") {
     return *workload ? "" : to_text(workload->error());
   };
   CHECK(text("resnet55") == "unknown network \"resnet55\", did you mean \"resnet50\"?\n");
-  CHECK(text("mine.toml") == "no network file \"mine.toml\", and unknown network \"mine\"; `tbdsim list` shows the catalogue\n");
+  CHECK(text("mine.toml") ==
+        "no network file \"mine.toml\", and unknown network \"mine\"; `tbdsim list models` shows the catalogue, and files of "
+        "your own end in .onnx or .toml\n");
   CHECK(text("resnet50.toml").empty());
 }
