@@ -82,6 +82,17 @@ NVIDIA_SYSTEMS = {"DGX-1": {"V100-SXM2-16GB": "dgx1", "V100-SXM2-32GB": "dgx1-v1
 NVIDIA_STACKS = {"mxnet": "mxnet-ngc-20.03", "pytorch": "pytorch-1.4", "tensorflow": "tensorflow-1.15"}
 
 
+def nvidia_stack(row, family, precision):
+    """MXNet's runner puts channels last and fuses batch norm, sum and ReLU in fp16; PyTorch's configs.yml has
+    `memory_format: nhwc` for mixed precision since 2021, and plain fp32 and tf32 (NVIDIA/DeepLearningExamples:
+    MxNet/Classification/RN50v1.5/runner, PyTorch/Classification/ConvNets/configs.yml)."""
+    if family == "mxnet" and precision == "amp":
+        return "mxnet-ngc-23.04-nhwc" if "22.10" in row["framework"] else "mxnet-ngc-20.03-nhwc"
+    if family == "pytorch" and "commit date 2021" in row["notes"]:
+        return "pytorch-ngc-20.12-nhwc" if precision == "amp" else "pytorch-ngc-20.12"
+    return NVIDIA_STACKS[family]
+
+
 def nvidia_resnet50(row):
     if row["model"].lower() not in ("rn50v1.5", "resnet50v1.5") or row["metric"] != "images/s":
         return LeftOut("not ResNet-50 v1.5 by images/s")
@@ -98,8 +109,10 @@ def nvidia_resnet50(row):
     xla = "-xla" if "+XLA" in words else ""
     # The READMEs recommend 128 for fp32 and 256 for mixed precision where they say anything.
     batch = 256 if precision == "amp" or "A100" in row["device"] else 128
+    stack = nvidia_stack(row, family, precision)
     return common(row, table="nvidia_resnet50_multi_gpu", group=f"nvidia-resnet50-{family}{xla}/{hw}", hw=hw,
-                  model="resnet50", stack=NVIDIA_STACKS[family] + xla, precision=precision, batch=batch,
+                  model="resnet50", stack=stack + xla, precision=precision, batch=batch,
+                  series=stack.split("-ngc-")[1] if stack not in NVIDIA_STACKS.values() else "",
                   exchange="allreduce" if int(row["n_gpus"]) > 1 else "",
                   run=row["source"].rsplit("@", 1)[1], source=f'{row["source"].rsplit("@", 1)[0]}; batch as recommended')
 
@@ -111,8 +124,10 @@ def nvidia_bert(row):
     hw = NVIDIA_SYSTEMS.get(row["system"], {}).get(row["device"])
     if hw is None or row["n_nodes"] not in ("", "1") or not row["seq_len"]:
         return LeftOut("machine or length not stated, or several nodes without a 1-GPU row")
-    precision = sequences.PRECISIONS[row["precision"]]
-    return common(row, table="nvidia_bert_multi_gpu", group=f"nvidia-bert-large/{hw}", hw=hw, model="bert-large",
-                  stack=sequences.stack_of(sequences.tag_of(row), "bert-large", precision), precision=precision,
+    precision, tag = sequences.PRECISIONS[row["precision"]], sequences.tag_of(row)
+    if sequences.mixed_up(row, precision):
+        return LeftOut("cells of another table, or a batch that the next version corrects")
+    return common(row, table="nvidia_bert_multi_gpu", group=f"nvidia-bert-large/{hw}", hw=hw,
+                  model=sequences.definition("bert-large", tag), stack=sequences.stack_of(tag, "bert-large", precision), precision=precision,
                   seq_len=int(row["seq_len"]), optimizer="lamb", exchange="allreduce" if int(row["n_gpus"]) > 1 else "",
                   run=row["source"].rsplit("@", 1)[1], source=row["source"].rsplit("@", 1)[0])
