@@ -24,13 +24,15 @@ namespace {
 /// moments, square root, epsilon and step as 8 kernels in 23 passes; LAMB (DeepLearningExamples, lamb.py) adds two norms,
 /// their ratio and the scaled step: 16 kernels, 32 passes. BertAdam (the same examples, BERT/optimization.py: fine-tuning without
 /// 16 bits) clips every array's gradient by its norm, which the host reads back (4 passes), then works on copies: 14 kernels,
-/// 34 passes, in a loop over arrays whatever the framework's own optimisers fuse. Adam with 8-bit moments (Dettmers et al.,
+/// 34 passes, in a loop over arrays whatever the framework's own optimisers fuse; three products of its formula read variables
+/// alone: both moments and the weights, each with its decay rate (google-research/bert optimization.py,
+/// AdamWeightDecayOptimizer). Adam with 8-bit moments (Dettmers et al.,
 /// arXiv:2110.02861) keeps two bytes a parameter.
 const std::array<Optimizer, 8> kOptimizers{{{"sgd", 0, 3.0 / 5.0, 3.0 / 10.0, 1.0 / 4.0},
                                             {"sgd-momentum", 1, 1.0, 1.0, 1.0},
                                             {"adam", 2, 7.0 / 5.0, 23.0 / 10.0, 8.0 / 4.0},
                                             {"adam-8bit", 0.5, 5.0 / 5.0, 23.0 / 10.0, 8.0 / 4.0},
-                                            {"bert-adam", 2, 8.0 / 5.0, 34.0 / 10.0, 14.0 / 4.0, true},
+                                            {"bert-adam", 2, 8.0 / 5.0, 34.0 / 10.0, 14.0 / 4.0, true, 3},
                                             {"lamb", 2, 10.0 / 5.0, 32.0 / 10.0, 16.0 / 4.0},
                                             {"lars", 1, 7.0 / 5.0, 16.0 / 10.0, 8.0 / 4.0},
                                             {"novograd", 1, 6.0 / 5.0, 14.0 / 10.0, 8.0 / 4.0}}};

@@ -16,6 +16,9 @@ struct Optimizer {
   // The same where every step of the formula is a kernel of its own (PyTorch's loops over arrays), and its kernels.
   double unfused_passes = 1.0, unfused_kernels = 1.0;
   bool loops_over_arrays = false;  ///< written by a script as such a loop, which also reads a norm back at every array
+  /// fp32 arrays per parameter that its formula makes of weights and states alone: a dataflow executor, which starts whatever
+  /// has its inputs, makes them as the step begins and holds them until the gradients are there.
+  int gradient_free_arrays = 0;
 };
 
 /// A prediction's inputs, resolved: every name looked up, every default filled in, every size checked.
@@ -53,7 +56,9 @@ struct Configuration {
   [[nodiscard]] int data_parallel() const { return gpus / (tensor_parallel * stages); }
   /// Whether the GPUs hold stages of one network instead of copies of it.
   [[nodiscard]] bool pipelined() const { return exchange == "pipeline"; }
-  [[nodiscard]] std::int64_t samples_per_step() const { return std::int64_t{batch} * accumulate * (pipelined() ? 1 : gpus); }
+  [[nodiscard]] std::int64_t samples_per_step() const {
+    return std::int64_t{batch} * accumulate * (pipelined() ? 1 : data_parallel());
+  }
 
   [[nodiscard]] const System& hardware() const { return **system; }
   [[nodiscard]] const Workload& network_graph() const { return **workload; }

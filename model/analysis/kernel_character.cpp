@@ -6,9 +6,8 @@
 namespace tbdsim {
 namespace {
 
-/// Memory-bound kinds whose threads meet to reduce.
-constexpr std::array kReducing{OpKind::batch_norm,   OpKind::layer_norm, OpKind::group_norm,          OpKind::softmax,
-                               OpKind::softmax_loss, OpKind::reduce,     OpKind::global_average_pool, OpKind::ctc_loss,
+/// Memory-bound kinds whose threads meet to reduce, beside those of rows (softmax, layer norm).
+constexpr std::array kReducing{OpKind::batch_norm, OpKind::reduce, OpKind::global_average_pool, OpKind::ctc_loss,
                                OpKind::element_loss};
 
 KernelClass class_of(const OpGraph& graph, const StepNode& node, const NodeCost& cost) {
@@ -16,6 +15,7 @@ KernelClass class_of(const OpGraph& graph, const StepNode& node, const NodeCost&
   const OpKind kind = graph.op(node.op).kind;
   if (cost.family == "recurrent") return KernelClass::recurrent;
   if (info(kind).family == OpFamily::attention) return KernelClass::attention;
+  if (cost.family == "softmax" || cost.family == "layer_norm") return KernelClass::reducing;
   if (cost.family == "memory_bound")
     return std::find(kReducing.begin(), kReducing.end(), kind) != kReducing.end() ? KernelClass::reducing
                                                                                   : KernelClass::streaming;

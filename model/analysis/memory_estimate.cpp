@@ -21,12 +21,10 @@ double update_arrays(const Stack& stack, const Optimizer& optimizer) {
   return stack.update == UpdateKind::multi_tensor ? 1.0 : 2.0;
 }
 
-/// Arrays per parameter that TensorFlow makes for BERT's own optimiser while forward still runs. Its executor starts whatever
-/// has its inputs, and three products of that optimiser's formula read variables alone: of both moments with their decay rates
-/// and of the weights with theirs. They wait for the gradients, which wait for their common norm.
-/// Source: google-research/bert optimization.py, AdamWeightDecayOptimizer; tensorflow/core/common_runtime/executor.cc.
+/// Arrays per parameter that TensorFlow makes for the update while forward still runs: its executor starts whatever has its
+/// inputs. Source: tensorflow/core/common_runtime/executor.cc.
 int early_arrays(const Stack& stack, const Optimizer& optimizer) {
-  return stack.memory_plan == MemoryPlan::bfc && optimizer.name == "bert-adam" ? 3 : 0;
+  return stack.memory_plan == MemoryPlan::bfc ? optimizer.gradient_free_arrays : 0;
 }
 
 FootprintOptions footprint_options(const Configuration& configuration) {

@@ -125,6 +125,9 @@ void identify(const Configuration& c, MemoryReport& report) {
   report.notices = c.notices;
   report.stages = c.stages;
   report.tensor_parallel = c.tensor_parallel;
+  report.accumulate = c.accumulate;
+  report.zero = c.zero;
+  report.recompute = name(c.recompute);
   if (c.zero > 0 && c.data_parallel() == 1)
     report.notices.push_back(
         fmt::format("--zero {}: there is one copy of the network, and nothing to shard it over; memory is that without", c.zero));

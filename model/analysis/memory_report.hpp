@@ -26,7 +26,8 @@ struct MemoryReduction {
 struct MemoryReport {
   std::string hardware, device, model, variant, stack, precision, exchange, optimizer;
   int gpus = 1, nodes = 1, batch_per_gpu = 1;
-  int tensor_parallel = 1, stages = 1;
+  int tensor_parallel = 1, stages = 1, accumulate = 1, zero = 0;
+  std::string recompute = "none";
   std::vector<std::string> notices;
   MemoryVerdict memory;
   Bytes lower_bound;       ///< what must exist at once: no allocator does with less

@@ -380,7 +380,9 @@ NodeCost KernelModel::memory_cost(const OpGraph& graph, const Op& op, Pass pass,
     const auto width = static_cast<double>(graph.output_shape(op).back());
     result.kernel.time = std::max(result.kernel.time, memory_rates_.launch + serial_reverse_time(batch, width, architecture_));
   }
-  result.family = "memory_bound";
+  result.family = passes->rows == RowKernel::softmax      ? "softmax"
+                  : passes->rows == RowKernel::layer_norm ? "layer_norm"
+                                                          : "memory_bound";
   return result;
 }
 

@@ -19,7 +19,7 @@ namespace tbdsim {
 /// Device time of one node of a training step.
 struct NodeCost {
   KernelTimeModel kernel;
-  std::string_view family;  ///< "convolution", "gemm", "recurrent", "memory_bound", "none"
+  std::string_view family;  ///< "convolution", "gemm", "recurrent", "attention", "memory_bound", "softmax", "layer_norm", "none"
   std::optional<ConvolutionAlgorithm> algorithm;
   bool tensor_core = false;
   int pieces = 1;             ///< equal parts in which host and device take turns: the steps of an unrolled recurrent layer

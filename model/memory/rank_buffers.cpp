@@ -84,7 +84,7 @@ std::vector<RankBuffers> rank_buffers(const Stack& stack, const ExchangeMemory& 
     std::fill(ranks.begin(), ranks.end(), RankBuffers{states, Bytes(0.0)});
     ranks.front().exchange = all;
   } else if (what.exchange != "local") {
-    const bool whole = stack.framework == "pytorch" && !what.sharded && !stack.flattens_gradients;
+    const bool whole = stack.exchange_copies_all && !what.sharded;
     const Bytes staged = whole ? all : std::min(all, stack.exchange_bucket);
     std::fill(ranks.begin(), ranks.end(), RankBuffers{states, staged});
   }

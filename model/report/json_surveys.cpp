@@ -80,7 +80,12 @@ std::string memory_json(const MemoryReport& r) {
                     {"optimizer", r.optimizer},
                     {"gpus", r.gpus},
                     {"nodes", r.nodes},
-                    {"batch_per_gpu", r.batch_per_gpu}};
+                    {"batch_per_gpu", r.batch_per_gpu},
+                    {"accumulate", r.accumulate},
+                    {"recompute", r.recompute},
+                    {"zero", r.zero},
+                    {"tensor_parallel", r.tensor_parallel},
+                    {"pipeline", r.stages}};
   json["memory"] = memory(r.memory);
   json["memory"]["lower_bound_bytes"] = whole(r.lower_bound);
   json["peak"] = {{"layer", r.peak_layer}, {"pass", r.peak_in_backward ? "backward" : "forward"}};

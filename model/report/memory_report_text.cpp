@@ -16,25 +16,46 @@ constexpr std::size_t kMomentRows = 24;
 constexpr std::size_t kLayerName = 26;
 constexpr double kBarWidth = 30.0;
 
+/// Whether the GPUs hold stages of one network.
+bool staged(const MemoryReport& r) { return r.exchange == "pipeline" && r.gpus > 1; }
+
+/// Whether GPUs share layers or hold stages, as Megatron divides a network.
+bool divided(const MemoryReport& r) { return r.stages > 1 || r.tensor_parallel > 1; }
+
+/// What takes a batch: "per GPU" where each holds the whole network.
+std::string_view batch_of(const MemoryReport& r) {
+  return staged(r) ? "through all GPUs" : divided(r) ? "per copy of the network" : "per GPU";
+}
+
+std::string batch_text(const MemoryReport& r) {
+  if (r.accumulate == 1) return fmt::format("batch {} {}", r.batch_per_gpu, batch_of(r));
+  return fmt::format("{} micro-batches of {} {}", r.accumulate, r.batch_per_gpu, batch_of(r));
+}
+
+/// What is kept less of; empty where nothing is.
+std::string savings(const MemoryReport& r) {
+  std::string text;
+  if (r.recompute != "none") text += fmt::format(", recompute {}", r.recompute);
+  if (r.zero > 0) text += fmt::format(", ZeRO {}", r.zero);
+  return text;
+}
+
 /// How the network is divided; empty where every GPU holds all of it.
 std::string layout(const MemoryReport& r) {
-  if (r.stages == 1 && r.tensor_parallel == 1) return "";
+  if (!divided(r)) return "";
   const int copies = r.gpus / (r.stages * r.tensor_parallel);
   return fmt::format("; {} {}, {} {} to a layer, {} {} of it all", r.stages, r.stages == 1 ? "stage" : "stages",
                      r.tensor_parallel, r.tensor_parallel == 1 ? "GPU" : "GPUs", copies, copies == 1 ? "copy" : "copies");
 }
 
 std::string title(const MemoryReport& r) {
-  return paragraph(fmt::format("{} ({}), batch {} per GPU, {}, {} on {} x {}, {}{}", r.model, r.variant, r.batch_per_gpu,
-                               r.precision, r.optimizer, r.gpus,
+  return paragraph(fmt::format("{} ({}), {}, {}, {}{} on {} x {}, {}{}", r.model, r.variant, batch_text(r), r.precision,
+                               r.optimizer, savings(r), r.gpus,
                                r.device == r.hardware ? r.device : fmt::format("{} of {}", r.device, r.hardware), r.stack,
                                r.gpus > 1 ? ", " + r.exchange : "") +
                    layout(r)) +
          '\n';
 }
-
-/// Whether the GPUs hold stages of one network.
-bool staged(const MemoryReport& r) { return r.exchange == "pipeline" && r.gpus > 1; }
 
 std::string gpu_totals(const MemoryReport& r) {
   TextTable table({{"GPU"},
@@ -51,8 +72,7 @@ std::string gpu_totals(const MemoryReport& r) {
                fmt::format("{} - {}", format(g.low), format(g.high)),
                fmt::format("{}, {} {}", fits ? "yes" : "NO", format(distance), fits ? "free" : "too much")});
   }
-  const bool megatron = r.stages > 1 || r.tensor_parallel > 1;
-  const std::string_view whose = megatron    ? "the first GPU of each stage"
+  const std::string_view whose = divided(r)  ? "the first GPU of each stage"
                                  : staged(r) ? "each stage, one on each GPU"
                                              : "each GPU of a node";
   return paragraph(
@@ -127,7 +147,7 @@ std::string largest(const MemoryReport& r) {
   const LargestBatch& l = *r.largest;
   if (l.batch == 0) return fmt::format("\nLargest batch: none; one sample needs {}\n", format(l.next_peak));
   return "\n" +
-         paragraph(fmt::format("Largest batch per GPU: {} ({}, fits with a probability of {}); {} needs {}", l.batch,
+         paragraph(fmt::format("Largest batch {}: {} ({}, fits with a probability of {}); {} needs {}", batch_of(r), l.batch,
                                format(l.peak), percent_text(l.probability), l.batch + 1, format(l.next_peak))) +
          (l.safe_batch > 0 ? fmt::format("Every batch up to {} fits with a probability of 90 %\n", l.safe_batch)
                            : "No batch fits with a probability of 90 %\n") +

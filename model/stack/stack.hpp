@@ -110,6 +110,7 @@ struct Stack {
   Seconds start_up;  ///< of one run, outside steady iterations
   // Exchange
   std::string nccl;                  ///< "2.1.15"
+  bool exchange_copies_all = false;  ///< every gradient has a place of its own in some bucket, all step long (DDP)
   Bytes exchange_bucket;             ///< gradients are exchanged when so many bytes have gathered; 0: each array by itself
   bool exchange_overlaps = true;     ///< buckets leave while backward still runs
   Bytes exchange_first_bucket;       ///< of a step, where it differs; 0: it does not

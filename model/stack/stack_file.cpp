@@ -128,6 +128,7 @@ void read_memory(TomlTable table, Stack& stack) {
 void read_exchange(TomlTable table, Stack& stack) {
   stack.exchange_bucket = table.quantity<Bytes>("bucket", kNotNegative);
   stack.exchange_overlaps = table.boolean_or("overlaps_backward", true);
+  stack.exchange_copies_all = table.boolean_or("copies_all_gradients", false);
   stack.exchange_first_bucket = table.quantity_if<Bytes>("first_bucket").value_or(Bytes(0.0));
   stack.exchange_amp_16_bit = table.boolean_or("amp_16_bit", false);
   stack.exchange_cycle = table.quantity_if<Seconds>("cycle").value_or(Seconds(0.0));

@@ -1,6 +1,7 @@
 #include "model/workload/recompute.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 
 #include "model/workload/saved_tensors.hpp"
@@ -82,6 +83,11 @@ std::vector<OpId> layers_of(const OpGraph& graph, const std::vector<OpId>& block
 }
 
 }  // namespace
+
+std::string_view name(Recompute recompute) {
+  constexpr std::array<std::string_view, 4> kNames{"none", "block", "layer", "full"};
+  return kNames[static_cast<std::size_t>(recompute)];
+}
 
 std::vector<OpId> recompute_segments(const OpGraph& graph, Recompute recompute) {
   std::vector<OpId> blocks{OpId{0}};

@@ -12,6 +12,7 @@ enum class Recompute {
   layer,  ///< each layer: blocks joined so that each has an attention; without attention as `block`
   full,   ///< groups of as many blocks as keep least: inputs of all groups and the maps of the largest one
 };
+[[nodiscard]] std::string_view name(Recompute recompute);  ///< "block", as on the command line
 
 /// First operators of the segments that are recomputed as one, the first being operator 0.
 ///

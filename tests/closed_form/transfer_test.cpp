@@ -64,7 +64,7 @@ TEST_CASE("worked example: what 75 W leave a Pascal board of its listed clock") 
 }
 
 TEST_CASE("worked example: the range of a step from its kernels") {
-  const FamilySigmas sigmas{{{"convolution", 0, 0.15, 0.1, 0.2}, {}, {}, {}, {"memory_bound", 0, 0, 0.08, 0.1}}};
+  const FamilySigmas sigmas{{{"convolution", 0, 0.15, 0.1, 0.2}, {}, {}, {}, {"memory_bound", 0, 0, 0.08, 0.1}, {}, {}}};
   // 60 ms in 16 convolutions of unlike shapes, 40 ms in one elementwise kernel that runs 64 times.
   std::vector<NodeCost> costs(16);
   for (std::size_t i = 0; i < costs.size(); ++i) {

@@ -23,7 +23,9 @@ constexpr FamilySigmas kSigmas{{{"convolution", 0.5, 0.1, 0.05, 0.3},
                                 {"gemm", 0.5, 0.1, 0.05, 0.2},
                                 {"recurrent", 0, 0, 0, 0},
                                 {"attention", 0, 0, 0, 0},
-                                {"memory_bound", 0.4, 0, 0.06, 0.1}}};
+                                {"memory_bound", 0.4, 0, 0.06, 0.1},
+                                {"softmax", 0, 0, 0.2, 0.4},
+                                {"layer_norm", 0, 0, 0.1, 0.3}}};
 
 }  // namespace
 
@@ -37,6 +39,29 @@ TEST_CASE("kernels of a family share a part that adds linearly, their own parts 
 TEST_CASE("the same kernel twice errs twice alike") {
   const std::vector<NodeCost> twice{kernel("gemm", 2e-3), kernel("convolution", 1e-3), kernel("gemm", 2e-3)};
   CHECK_THAT(kernel_spread(twice, kSigmas).single, WithinRel(std::hypot(0.2 * 4.0, 0.3 * 1.0) / 5.0, 1e-12));
+}
+
+TEST_CASE("kernels are told apart by family and time, however many there are") {
+  // 1,000 pairs of equal kernels, and as many of another family that take as long: each pair errs as one.
+  std::vector<NodeCost> costs;
+  double total = 0.0, square = 0.0;
+  for (const char* family : {"gemm", "convolution"}) {
+    for (int i = 1; i <= 1000; ++i) costs.push_back(kernel(family, 1e-6 * i));
+    for (int i = 1000; i >= 1; --i) costs.push_back(kernel(family, 1e-6 * i));
+    const double sigma = costs.back().family == "gemm" ? 0.2 : 0.3;
+    for (int i = 1; i <= 1000; ++i) {
+      total += 2e-6 * i;
+      square += std::pow(2e-6 * i * sigma, 2);
+    }
+  }
+  CHECK_THAT(kernel_spread(costs, kSigmas).single, WithinRel(std::sqrt(square) / total, 1e-12));
+}
+
+TEST_CASE("softmax and layer norm err as their own families do") {
+  const std::vector<NodeCost> rows{kernel("softmax", 1e-3, Bound::memory)}, norms{kernel("layer_norm", 1e-3, Bound::memory)};
+  CHECK_THAT(kernel_spread(rows, kSigmas).shared, WithinRel(0.2, 1e-12));
+  CHECK_THAT(kernel_spread(rows, kSigmas).single, WithinRel(0.4, 1e-12));
+  CHECK_THAT(kernel_spread(norms, kSigmas).shared, WithinRel(0.1, 1e-12));
 }
 
 TEST_CASE("half of the variance that families share is common to them") {

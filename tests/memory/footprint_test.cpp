@@ -259,6 +259,16 @@ TEST_CASE("every rank of an all-reduce holds the same") {
   for (const RankMemory& rank : memory.ranks) CHECK(rank.peak == memory.ranks.front().peak);
 }
 
+TEST_CASE("an exchange keeps copies of all gradients, or one bucket's") {
+  std::vector<Bytes> arrays(3, Bytes(40e6));
+  Stack s = stack();
+  CHECK(rank_buffers(s, {"allreduce", 2, 1, arrays}).front().exchange == s.exchange_bucket);
+  s.exchange_copies_all = true;
+  CHECK(rank_buffers(s, {"allreduce", 2, 1, arrays}).front().exchange == Bytes(120e6));
+  // ZeRO sends bucket by bucket all the same.
+  CHECK(rank_buffers(s, {"allreduce", 2, 1, arrays, true}).front().exchange == s.exchange_bucket);
+}
+
 TEST_CASE("what an update makes before the gradients exist is held all step long") {
   FootprintOptions options = batch(32);
   const StepMemory without = of(resnet(), stack(MemoryPlan::bfc), options);
