@@ -271,7 +271,8 @@ NodeCost KernelModel::convolution_cost(const OpGraph& graph, const Op& op, Pass 
   result.algorithm = time.algorithm;
   result.family = "convolution";
   result.tensor_core = tensor_core_;
-  if (tensor_core_ && !stack_.channels_last) append(result.kernel, streamed(2.0 * batch * read_elements(graph, op, pass), false));
+  if (tensor_core_ && !stack_.channels_last)
+    append(result.kernel, streamed(2.0 * batch * read_elements(graph, op, pass), stack_.fuses_elementwise));
   if (stack_.turns_filters) {
     // Read along one order and written along another: one side of every element lies apart (assumed: half the bandwidth).
     constexpr double kPasses = 2.0, kScattered = 0.5;
@@ -280,7 +281,7 @@ NodeCost KernelModel::convolution_cost(const OpGraph& graph, const Op& op, Pass 
   if (attributes.bias && stack_.separate_bias && pass != Pass::backward_data) {
     const double passes = pass == Pass::forward ? 2.0 : 1.0;
     const auto outputs = static_cast<double>(elements(graph.output_shape(op)));
-    append(result.kernel, streamed(passes * batch * outputs, false));
+    append(result.kernel, streamed(passes * batch * outputs, stack_.fuses_elementwise));
   }
   return result;
 }
@@ -296,7 +297,7 @@ NodeCost KernelModel::matrix_cost(const OpGraph& graph, const Op& op, Pass pass,
   if (attributes != nullptr && attributes->bias && pass != Pass::backward_data) {
     const double passes = pass != Pass::forward ? 1.0 : stack_.fuses_linear_bias ? 0.0 : 2.0;
     const double out = batch * static_cast<double>(elements(graph.output_shape(op)));
-    if (passes > 0.0) append(result.kernel, streamed(passes * out, false));
+    if (passes > 0.0) append(result.kernel, streamed(passes * out, stack_.fuses_elementwise));
   }
   return result;
 }

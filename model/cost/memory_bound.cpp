@@ -101,6 +101,8 @@ KernelTimeModel memory_bound_time(Bytes bytes, double bandwidth_share, const Ker
 }
 
 bool moves_single_numbers(OpKind kind, const Stack& stack) {
+  // A compiler's kernels load several at once wherever rows allow it.
+  if (stack.fuses_elementwise) return false;
   switch (kind) {
     case OpKind::activation:
     case OpKind::add:

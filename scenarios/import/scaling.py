@@ -41,9 +41,18 @@ def cscs(row):
                   source=f'{row["source"]}; {row["framework"]}; {row["system"]}; {row["notes"]}')
 
 
+def lambda_real_input(row):
+    """ImageNet from record files, decoded by the CPUs of a machine that the catalogue knows."""
+    if row["device"] != "A100-SXM4-40GB":
+        return LeftOut("real input, and cores or storage not stated")
+    xla = "-xla" if "XLA" in row["framework"] else ""
+    return common(row, table="lambda_real_input", group=f"lambda-real-input{xla}/dgx-a100-40gb", hw="dgx-a100-40gb",
+                  stack=f"tensorflow-2.3{xla}", precision="tf32" if row["precision"].startswith("FP32/TF32") else "fp16",
+                  exchange="allreduce" if int(row["n_gpus"]) > 1 else "", input="imagenet-records",
+                  source=f'{row["source"].split(":")[0]}; tf_cnn_benchmarks, {row["notes"].split(";")[0]}; {row["source"].split("/")[2]}@{row["source"].rsplit("@", 1)[1]}')
+
+
 def lambda_xla(row):
-    if "synthetic" not in row["dataset"]:
-        return REAL_INPUT
     if "_NVLink_" in row["system"]:
         return LeftOut("GPUs in pairs over NVLink bridges: which two are bridged is not stated")
     board = BOARDS.get(row["device"])

@@ -141,4 +141,6 @@ TEST_CASE("which kernels move numbers one at a time") {
   CHECK_FALSE(moves_single_numbers(OpKind::batch_norm, stack));
   stack.vectorizes_16_bit = false;
   CHECK(moves_single_numbers(OpKind::activation, stack));
+  stack.fuses_elementwise = true;
+  CHECK_FALSE(moves_single_numbers(OpKind::softmax, stack));
 }
