@@ -79,7 +79,7 @@ std::vector<AssessedRow> assess(const std::vector<Sample>& samples, const Device
     if (!observation) continue;
     const Device& device = devices.at(sample.device);
     const FamilyParameters& p = parameters.of(sample.device, family->name, observation->precision);
-    const FormConstants form = family->form(*observation, constants, on_tensor_cores(device, observation->precision));
+    const FormConstants form = family->form(*observation, constants, device);
     AssessedRow row;
     row.sample = &sample;
     row.set = set;

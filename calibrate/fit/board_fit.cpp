@@ -68,7 +68,7 @@ std::vector<Group> groups_of(const std::vector<Sample>& samples, const Device& d
       group.family = &family;
       group.precision = row->precision;
       group.samples.push_back(&sample);
-      group.forms.push_back(family.form(*row, constants, on_tensor_cores(device, row->precision)));
+      group.forms.push_back(family.form(*row, constants, device));
       group.rows.push_back(std::move(*row));
     }
     for (auto& [precision, group] : by_precision) groups.push_back(std::move(group));

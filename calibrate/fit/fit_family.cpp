@@ -12,8 +12,9 @@ namespace {
 
 // ---- matrix products ------------------------------------------------------------------------------------------------
 
-FormConstants gemm_form(const Observation& row, const KernelConstants& constants, bool tensor) {
-  const TileConstants* found = gemm_constants(constants, tensor, row.generation);
+FormConstants gemm_form(const Observation& row, const KernelConstants& constants, const Device& device) {
+  const TileConstants* found =
+      gemm_constants(constants, on_tensor_cores(device, row.precision), row.generation, device.architecture);
   return found == nullptr ? TileConstants{} : *found;
 }
 
@@ -24,8 +25,8 @@ Seconds gemm_prediction(const Observation& row, const FormConstants& form, const
 // ---- convolution ----------------------------------------------------------------------------------------------------
 
 /// Constants of the generation; of cuDNN 7 where this one was never fitted.
-FormConstants convolution_form(const Observation& row, const KernelConstants& constants, bool tensor) {
-  const std::string suffix = tensor ? "-tensor" : "";
+FormConstants convolution_form(const Observation& row, const KernelConstants& constants, const Device& device) {
+  const std::string suffix = on_tensor_cores(device, row.precision) ? "-tensor" : "";
   auto found = constants.convolution.find(std::string(row.generation) + suffix);
   if (found == constants.convolution.end()) found = constants.convolution.find("cudnn7" + suffix);
   return found == constants.convolution.end() ? ConvolutionConstants{} : found->second;
@@ -49,7 +50,7 @@ Seconds convolution_prediction(const Observation& row, const FormConstants& form
 
 // ---- fused attention ---------------------------------------------------------------------------------------------------
 
-FormConstants no_form(const Observation&, const KernelConstants&, bool) { return {}; }
+FormConstants no_form(const Observation&, const KernelConstants&, const Device&) { return {}; }
 
 Seconds attention_prediction(const Observation& row, const FormConstants&, const KernelRates& rates) {
   const auto& arguments = std::get<AttentionArguments>(row.arguments);

@@ -5,6 +5,7 @@
 
 #include "calibrate/fit/observations.hpp"
 #include "model/cost/kernel_rates.hpp"
+#include "model/hardware/device.hpp"
 #include "model/hardware/kernel_constants.hpp"
 
 namespace tbdsim::calibrate {
@@ -20,7 +21,7 @@ struct FitFamily {
   Seconds launch;            ///< believed start of its kernels before seeing data
   double bandwidth;          ///< believed share of the memory bandwidth
   std::optional<Observation> (*observe)(const Sample&) = nullptr;
-  FormConstants (*form)(const Observation&, const KernelConstants&, bool tensor) = nullptr;
+  FormConstants (*form)(const Observation&, const KernelConstants&, const Device&) = nullptr;
   Seconds (*time)(const Observation&, const FormConstants&, const KernelRates&) = nullptr;
 };
 

@@ -33,12 +33,12 @@ class TimingChoice {
                const std::string& precision)
       : devices_(devices), by_chip_(family == "conv"), precision_(precision) {
     for (const Sample& sample : samples) {
-      if (sample.family == family && sample.precision == precision && !sample.call_timing)
+      if (sample.family == family && arithmetic_class(sample) == precision && !sample.call_timing)
         device_timed_.insert(chip(sample.device));
     }
   }
   [[nodiscard]] bool serves(const Sample& sample) const {
-    return sample.precision == precision_ && (!sample.call_timing || call_timed(sample.device));
+    return arithmetic_class(sample) == precision_ && (!sample.call_timing || call_timed(sample.device));
   }
   [[nodiscard]] bool call_timed(const std::string& device) const { return device_timed_.count(chip(device)) == 0; }
 
@@ -61,14 +61,16 @@ struct FitSet {
   std::vector<Observation> rows;
   std::vector<std::size_t> board_of, generation_of;
   std::vector<std::string> boards;
-  std::vector<std::string_view> generations;
+  std::vector<std::string> generations;
 
-  void add(Observation row, const std::string& device) {
+  void add(Observation row, const Device& device) {
     // cuDNN 8 samples are forward 3x3 only: too thin for a generation of their own.
     const bool convolution = std::holds_alternative<ConvolutionArguments>(row.arguments);
     if (convolution && row.generation == "cudnn8") row.generation = "cudnn7";
-    board_of.push_back(place(boards, device));
-    generation_of.push_back(place(generations, row.generation));
+    const bool product = std::holds_alternative<GemmShape>(row.arguments);  // whose kernels differ by architecture
+    board_of.push_back(place(boards, device.id));
+    generation_of.push_back(
+        place(generations, product ? product_kernels(row.generation, device.architecture) : std::string(row.generation)));
     rows.push_back(std::move(row));
   }
 
@@ -82,12 +84,13 @@ struct FitSet {
   }
 };
 
-FitSet fit_set(const std::vector<Sample>& samples, const TimingChoice& choice, const FitFamily& family) {
+FitSet fit_set(const std::vector<Sample>& samples, const DeviceMap& devices, const TimingChoice& choice,
+               const FitFamily& family) {
   FitSet set;
   for (const Sample& sample : samples) {
     if (sample.family != family.samples || !choice.serves(sample)) continue;
     auto row = family.observe(sample);
-    if (row && row->long_enough) set.add(std::move(*row), sample.device);
+    if (row && row->long_enough) set.add(std::move(*row), devices.at(sample.device));
   }
   return set;
 }
@@ -111,7 +114,7 @@ class SharedFit {
  public:
   SharedFit(const FitFamily& family, const std::string& precision, const std::vector<Sample>& samples, const DeviceMap& devices)
       : family_(family), precision_(precision), choice_(samples, devices, family.samples, precision) {
-    set_ = fit_set(samples, choice_, family);
+    set_ = fit_set(samples, devices, choice_, family);
     for (const std::string& id : set_.boards) devices_.push_back(&devices.at(id));
   }
 
@@ -187,11 +190,11 @@ class SharedFit {
     }
   }
 
-  /// Generations without samples take those of cuDNN 7, in whose day both kinds of arithmetic were measured.
+  /// Kernels that are like none with samples take those of cuDNN 7, in whose day both kinds of arithmetic were measured.
   static void store_tiles(const TileConstants& tiles, std::string_view generation, bool tensor, KernelFit& out) {
     const std::string arithmetic = tensor ? "tensor" : "fp32";
     out.constants.gemm[arithmetic + "-" + std::string(generation)] = tiles;
-    if (generation == "cudnn7" || out.constants.gemm.count(arithmetic) == 0) out.constants.gemm[arithmetic] = tiles;
+    if (generation.substr(0, 6) == "cudnn7" || out.constants.gemm.count(arithmetic) == 0) out.constants.gemm[arithmetic] = tiles;
   }
 
   void store_board(std::size_t board, KernelFit& out) const {
@@ -243,7 +246,8 @@ CallTimes geometric_mean(const std::vector<CallTimes>& calls) {
 /// Generations that stacks name but no kernel-timed samples cover take the nearest generation's constants.
 void inherit_generations(KernelFit& out) {
   auto& all = out.constants.convolution;
-  for (const auto& [missing, from] : {std::pair{"cudnn8", "cudnn7"}, std::pair{"cudnn8-tensor", "cudnn7-tensor"}}) {
+  for (const auto& [missing, from] : {std::pair{"cudnn8", "cudnn7"}, std::pair{"cudnn8-tensor", "cudnn7-tensor"},
+                                      std::pair{"miopen3", "miopen1"}, std::pair{"miopen3-tensor", "cudnn7-tensor"}}) {
     if (all.count(missing) != 0 || all.count(from) == 0) continue;
     all[missing] = all[from];
     out.inherited[missing] = from;
@@ -284,7 +288,7 @@ Result<KernelFit> fit_kernels(const std::vector<Sample>& samples, const DeviceMa
   if (!errors.empty()) return tl::make_unexpected(errors);
   KernelFit out;
   for (const FitFamily& family : fit_families()) {
-    for (const char* precision : {"fp32", "fp16"}) {
+    for (const char* precision : {"fp32", "fp32-tensor", "fp16"}) {
       if (!family.computes && std::string_view(precision) != "fp32") continue;
       SharedFit fit(family, precision, samples, devices);
       if (fit.empty())

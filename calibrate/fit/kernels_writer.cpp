@@ -16,6 +16,9 @@ std::string tiles(const TileConstants& t) {
                                  t.tile_penalty, t.reread);
   if (t.transpose_penalty > 0.0) text += fmt::format("transpose_penalty = {:.4g}\n", t.transpose_penalty);
   if (t.few_rows_bandwidth != 1.0) text += fmt::format("few_rows_bandwidth = {:.4g}\n", t.few_rows_bandwidth);
+  if (t.few_rows_transposed != 1.0) text += fmt::format("few_rows_transposed = {:.4g}\n", t.few_rows_transposed);
+  if (t.short_tiles != 1.0) text += fmt::format("short_tiles = {:.4g}\n", t.short_tiles);
+  if (t.narrow_tiles != 1.0) text += fmt::format("narrow_tiles = {:.4g}\n", t.narrow_tiles);
   return text;
 }
 

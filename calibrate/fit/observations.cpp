@@ -28,11 +28,15 @@ std::vector<ConvolutionAlgorithm> menu(const Sample& sample) {
 
 }  // namespace
 
+std::string arithmetic_class(const Sample& sample) {
+  return sample.precision == "fp32" && sample.flagged("matrix-cores") ? "fp32-tensor" : sample.precision;
+}
+
 Observation common_observation(const Sample& sample) {
   Observation result;
   result.pass = sample.pass;
   result.op = sample.op;
-  result.precision = sample.precision;
+  result.precision = arithmetic_class(sample);
   result.element = element_of(sample.precision);
   result.time = sample.time;
   result.call = sample.call_timing;
@@ -43,6 +47,7 @@ Observation common_observation(const Sample& sample) {
 }
 
 std::string_view library_generation(std::string_view library) {
+  if (library.find("rocm 6") != std::string_view::npos) return "miopen3";
   if (library.find("miopen") != std::string_view::npos) return "miopen1";
   const std::size_t at = library.find("cudnn ");
   const char major = at == std::string_view::npos || at + 6 >= library.size() ? '7' : library[at + 6];
@@ -87,7 +92,7 @@ std::optional<Observation> convolution_observation(const Sample& sample) {
 }
 
 std::optional<Observation> gemm_observation(const Sample& sample) {
-  if (sample.flagged("fp16-in-fp32-math") || sample.flagged("matrix-cores")) return std::nullopt;
+  if (sample.flagged("fp16-in-fp32-math")) return std::nullopt;
   const GemmShape shape{sample.at("m"), sample.at("n"), sample.at("k"), sample.at("b"), sample.at("tb") != 0};
   Observation result = common_observation(sample);
   result.flop = result.least_flop = Flop(2.0 * shape.m * shape.n * shape.k * shape.count);
@@ -131,6 +136,7 @@ std::optional<Observation> attention_observation(const Sample& sample) {
 }
 
 bool on_tensor_cores(const Device& device, std::string_view precision) {
+  if (precision == "fp32-tensor") return true;
   if (precision == "tf32") return device.peak.tf32_tensor.has_value();
   if (precision == "bf16") return device.peak.bf16_tensor.has_value();
   return precision == "fp16" && device.peak.fp16_tensor.has_value();
@@ -138,6 +144,7 @@ bool on_tensor_cores(const Device& device, std::string_view precision) {
 
 FlopPerSecond peak_for(const Device& device, std::string_view precision) {
   if (precision == "fp32") return device.peak.fp32;
+  if (precision == "fp32-tensor") return device.peak.fp32_tensor.value_or(device.peak.fp32);
   if (precision == "tf32") return device.peak.tf32_tensor.value_or(device.peak.fp32);
   if (precision == "bf16") return device.peak.bf16_tensor.value_or(device.peak.fp32);
   if (precision == "fp8") return device.peak.fp8_tensor.value_or(device.peak.fp32);

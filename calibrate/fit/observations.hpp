@@ -41,7 +41,7 @@ struct Observation {
   ModelArguments arguments;
   std::string_view pass;        ///< as in the sample
   std::string_view op;          ///< as in the sample
-  std::string precision;        ///< class of arithmetic whose parameters apply: "fp32", "tf32", "fp16", "bf16"
+  std::string precision;        ///< class of arithmetic whose parameters apply: "fp32", "fp32-tensor", "tf32", "fp16", "bf16"
   std::string_view generation;  ///< of the library, by its convolution side: "cudnn7"; else empty
   Bytes element;                ///< of one number
   Flop flop;                    ///< useful arithmetic
@@ -54,8 +54,12 @@ struct Observation {
   int line = 0;              ///< in its file
 };
 
-/// Library generation whose constants describe a sample: "cudnn5" (cuDNN 4 and 5), "cudnn6", "cudnn7", "cudnn8", "miopen1".
+/// Library generation whose constants describe a sample: "cudnn5" (cuDNN 4 and 5), "cudnn6", "cudnn7", "cudnn8", "miopen1",
+/// "miopen3" (and the BLAS of its ROCm).
 [[nodiscard]] std::string_view library_generation(std::string_view library);
+
+/// Class of arithmetic whose parameters apply to a sample: its precision, or "fp32-tensor" where matrix cores multiply fp32.
+[[nodiscard]] std::string arithmetic_class(const Sample& sample);
 
 /// The cost model's arguments; nullopt for samples that the form does not describe. The texts are the sample's: it must
 /// outlive the observation.

@@ -41,8 +41,9 @@ std::optional<Observation> recurrent_observation(const Sample& sample) {
   return result;
 }
 
-FormConstants recurrent_form(const Observation& row, const KernelConstants& constants, bool tensor) {
-  const auto found = constants.recurrent.find(std::string(row.generation) + (tensor ? "-tensor" : ""));
+FormConstants recurrent_form(const Observation& row, const KernelConstants& constants, const Device& device) {
+  const auto found =
+      constants.recurrent.find(std::string(row.generation) + (on_tensor_cores(device, row.precision) ? "-tensor" : ""));
   return found == constants.recurrent.end() ? RecurrentConstants{} : found->second;
 }
 
@@ -54,10 +55,10 @@ Seconds recurrent_prediction(const Observation& row, const FormConstants& form, 
   return sum;
 }
 
-std::vector<Unknown> recurrent_unknowns(std::span<const std::string_view> generations, bool tensor) {
+std::vector<Unknown> recurrent_unknowns(std::span<const std::string> generations, bool tensor) {
   std::vector<Unknown> unknowns{{"prologue_depth", tensor ? 128.0 : 64.0, 0.5}, {"tile_penalty", 4, 0.3}};
   // A dependent load from cache and the multiply-adds on it take 15 to 40 cycles; kernels without prefetch far more.
-  for (const std::string_view generation : generations) {
+  for (const std::string& generation : generations) {
     for (const char* batch : {"16", "32", "more"}) unknowns.push_back({fmt::format("{} cycles {}", generation, batch), 30, 0.8});
   }
   return unknowns;

@@ -11,9 +11,9 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kPassNames{"forward", "backward_data", "backward_weights"};
 constexpr std::size_t kSharedConvolution = 9, kFirstLayerGradient = 8, kScalesPerGeneration = 12;
-constexpr std::size_t kSharedGemm = 1, kGemmPerGeneration = 4;
+constexpr std::size_t kSharedGemm = 1, kGemmPerGeneration = 7;
 
-std::vector<Unknown> convolution_unknowns(std::span<const std::string_view> generations, bool tensor) {
+std::vector<Unknown> convolution_unknowns(std::span<const std::string> generations, bool tensor) {
   std::vector<Unknown> unknowns{{"prologue_depth", tensor ? 64.0 : 14.0, tensor ? 0.7 : 0.1},
                                 {"tile_penalty", 5, 0.1},
                                 {"reread", 0.15, 0.5},
@@ -23,7 +23,7 @@ std::vector<Unknown> convolution_unknowns(std::span<const std::string_view> gene
                                 {"transform_bandwidth_weights", 0.93, 0.15},
                                 {"fft_scale", 1.1, 0.1},
                                 {"first layer backward_data", 0.4, 1.0}};
-  for (const std::string_view generation : generations) {
+  for (const std::string& generation : generations) {
     for (std::size_t pass = 0; pass < 3; ++pass) {
       for (std::size_t cls = 0; cls < 4; ++cls) {
         // Large stride-1 filters mostly run as Winograd or FFT, so little is known of their implicit GEMM: it stays
@@ -59,15 +59,17 @@ ConvolutionConstants convolution_constants(std::span<const double> v, std::size_
   return c;
 }
 
-std::vector<Unknown> gemm_unknowns(std::span<const std::string_view> generations, bool tensor) {
+std::vector<Unknown> gemm_unknowns(std::span<const std::string> generations, bool tensor) {
   // What small tiles lose is geometry, and a board's share of peak counts from it: all generations share it.
   std::vector<Unknown> unknowns{{"tile_penalty", 4, 0.3}};
-  for (const std::string_view generation : generations) {
-    const std::string name(generation);
-    unknowns.push_back({name + " prologue_depth", tensor ? 128.0 : 16.0, 0.3});
-    unknowns.push_back({name + " reread", 0.05, 1.0});
-    unknowns.push_back({name + " transpose_penalty", 4, 1.0});
-    unknowns.push_back({name + " few_rows_bandwidth", 0.8, 0.7});
+  for (const std::string& generation : generations) {
+    unknowns.push_back({generation + " prologue_depth", tensor ? 128.0 : 16.0, 0.3});
+    unknowns.push_back({generation + " reread", 0.05, 1.0});
+    unknowns.push_back({generation + " transpose_penalty", 4, 1.0});
+    unknowns.push_back({generation + " few_rows_bandwidth", 0.8, 0.7});
+    unknowns.push_back({generation + " short_tiles", 1.1, 0.3});
+    unknowns.push_back({generation + " narrow_tiles", 1.1, 0.3});
+    unknowns.push_back({generation + " few_rows_transposed", 0.8, 0.7});
   }
   return unknowns;
 }
@@ -80,12 +82,15 @@ TileConstants gemm_tiles(std::span<const double> values, std::size_t generation)
   tiles.reread = v[1];
   tiles.transpose_penalty = v[2];
   tiles.few_rows_bandwidth = v[3];
+  tiles.short_tiles = v[4];
+  tiles.narrow_tiles = v[5];
+  tiles.few_rows_transposed = v[6];
   return tiles;
 }
 
 }  // namespace
 
-std::vector<Unknown> shared_unknowns(std::string_view family, std::span<const std::string_view> generations, bool tensor) {
+std::vector<Unknown> shared_unknowns(std::string_view family, std::span<const std::string> generations, bool tensor) {
   if (family == "convolution") return convolution_unknowns(generations, tensor);
   if (family == "gemm") return gemm_unknowns(generations, tensor);
   if (family == "recurrent") return recurrent_unknowns(generations, tensor);

@@ -10,7 +10,7 @@
 namespace tbdsim::calibrate {
 
 /// Unknowns of a family's form that all boards share. Convolution libraries have some per generation.
-[[nodiscard]] std::vector<Unknown> shared_unknowns(std::string_view family, std::span<const std::string_view> generations,
+[[nodiscard]] std::vector<Unknown> shared_unknowns(std::string_view family, std::span<const std::string> generations,
                                                    bool tensor);
 /// Whether observations of a generation (its place in the list) depend on the unknown.
 [[nodiscard]] bool depends_on_shared(std::string_view family, std::size_t unknown, std::size_t generation);

@@ -11,7 +11,7 @@ import sys
 from neusight import BOARDS
 from sample_file import rows, seconds
 
-KEPT = ("Tesla P100-PCIE-16GB", "Tesla V100-PCIE-32GB", "Tesla T4", "NVIDIA A100-PCIE-40GB")
+KEPT = ("Tesla P100-PCIE-16GB", "Tesla V100-PCIE-32GB", "Tesla T4", "NVIDIA A100-PCIE-40GB", "AMD Instinct MI100")
 COLUMNS = ("device", "model", "mode", "batch", "op", "inputs", "output", "forward_s", "backward_s")
 
 

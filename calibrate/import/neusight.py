@@ -17,7 +17,7 @@ BOARDS = {
     "AMD Instinct MI100": "mi100",
 }
 LIBRARY = "pytorch 2.1.0; cuda 12.1; cudnn 8.9.2"
-LIBRARY_AMD = "pytorch 2.4.1"
+LIBRARY_AMD = "torch 2.4.1; rocm 6"
 
 # Rows kept beside the `test` split, which is kept whole: what is enough to fit a few constants a board.
 TRAIN_ROWS = {"conv": 3000, "linear": 1200, "bmm": 800, "elementwise": 1500, "softmax": 1500, "layernorm": 1500}

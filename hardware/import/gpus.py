@@ -4,6 +4,7 @@
 A [[calibration]] section that a file already has is kept.
 """
 import os
+import re
 import sys
 
 from toml_text import Table, kept_section, rows, write
@@ -54,6 +55,17 @@ def multiprocessors(row):
     return sms, cores // sms, ""
 
 
+def fp32_matrix(row, notes):
+    """Rate of fp32 products on AMD's matrix cores, TFLOP/s; empty for devices without, or where it is the rate listed."""
+    stated = re.search(r"fp32 matrix ([0-9.]+)", row["notes"])
+    if stated:
+        return stated[1]
+    if row["arch"] == "CDNA 2.0":
+        notes.append("fp32 matrix rate: twice the vector rate, as of the MI210 with this chip")
+        return f"{2 * float(row['fp32_tflops_peak']):.1f}"
+    return ""
+
+
 def body(row):
     count, lanes, note = multiprocessors(row)
     notes = [text for text in (row["notes"], note) if text]
@@ -76,12 +88,17 @@ def body(row):
     if row["id"] in BOARD_SHARING:
         share, source = BOARD_SHARING[row["id"]]
         t.fraction("board_sharing", share).text("board_sharing_source", source)
-    t.amount("peak_fp32", row["fp32_tflops_peak"], "TFLOP/s").amount("peak_tf32_tensor", row["tf32_tflops"], "TFLOP/s")
+    t.amount("peak_fp32", row["fp32_tflops_peak"], "TFLOP/s").amount("peak_fp32_tensor", fp32_matrix(row, notes), "TFLOP/s")
+    t.amount("peak_tf32_tensor", row["tf32_tflops"], "TFLOP/s")
     tensor = row["fp16_tensor_tflops_dense"]
     if not tensor and row["arch"] == "Turing" and row["tensor_cores"] and "Quadro" in row["name"]:
         # Eight tensor cores to 64 lanes, 64 multiply-adds each: the TITAN RTX, on the same chip, states the same.
         tensor = f"{8 * float(row['fp32_tflops_peak']):.1f}"
         notes.append("tensor rate derived as 8x fp32 peak, as of the TITAN RTX")
+    if not tensor and row["id"] == "a10g":
+        # Of a chip whose GeForce boards multiply at half rate when they add in fp32; the A10 does not, and is faster.
+        tensor = f"{128 * int(row['tensor_cores']) * float(boost) * 1e-6:.1f}"
+        notes.append("tensor rate assumed: 128 FLOP a core and cycle as of GeForce boards with this chip, half of the A10's")
     t.amount("peak_fp16_tensor", tensor, "TFLOP/s")
     t.amount("peak_bf16_tensor", row["bf16_tensor_tflops_dense"], "TFLOP/s")
     t.amount("peak_fp8_tensor", row["fp8_tensor_tflops_dense"], "TFLOP/s")

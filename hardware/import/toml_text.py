@@ -15,7 +15,7 @@ def number(text):
 
 # How the tables call things that a reader of the catalogue knows under another name, or not at all.
 WORDS = (("Seed deck: ", ""), ("seed deck", "performance and profiling deck"), ("seed text: ", ""),
-         ("exact adjacency in topologies.csv", ""), ("in a fetched source", ""), (", vendor figure not re-fetched", ""))
+         ("exact adjacency in topologies.csv", ""), (" in a fetched source", ""), (", vendor figure not re-fetched", ""))
 
 
 def quoted(text):

@@ -90,19 +90,22 @@ Result<std::string> choose_exchange(const std::string& name) {
 
 void choose_savings(const PredictOptions& options, Configuration& configuration, Errors& errors) {
   const std::string word = fold_name(options.recompute);
-  if (word == "block")
-    configuration.recompute = Recompute::block;
-  else if (word == "layer")
-    configuration.recompute = Recompute::layer;
-  else if (word == "full")
-    configuration.recompute = Recompute::full;
-  else if (!word.empty() && word != "none")
+  constexpr std::array kKinds{Recompute::none, Recompute::block, Recompute::layer, Recompute::full, Recompute::mirror};
+  const auto kind = std::find_if(kKinds.begin(), kKinds.end(), [&](Recompute k) { return name(k) == word; });
+  if (kind != kKinds.end())
+    configuration.recompute = *kind;
+  else if (!word.empty())
     errors.push_back({fmt::format("unknown recomputation \"{}\"{}", options.recompute,
-                                  suggestion(options.recompute, {"none", "block", "layer", "full"}))});
-  if (configuration.recompute != Recompute::none && !allocates_as_it_runs(configuration.stack))
+                                  suggestion(options.recompute, {"none", "block", "layer", "full", "mirror"}))});
+  const MemoryPlan plan = configuration.stack.memory_plan;
+  if (configuration.recompute == Recompute::mirror && plan != MemoryPlan::mxnet)
+    errors.push_back(
+        {fmt::format("--recompute mirror: that is MXNet's (MXNET_BACKWARD_DO_MIRROR), not {}'s", configuration.stack.framework)});
+  else if (configuration.recompute != Recompute::none && configuration.recompute != Recompute::mirror &&
+           !allocates_as_it_runs(configuration.stack))
     errors.push_back(
         {fmt::format("--recompute: modelled for frameworks that allocate as they run (PyTorch, TensorFlow), not for {}",
-                     configuration.stack.memory_plan == MemoryPlan::mxnet ? "MXNet" : "Caffe2")});
+                     plan == MemoryPlan::mxnet ? "MXNet, which has --recompute mirror" : "Caffe2")});
   configuration.zero = options.zero.value_or(0);
   if (configuration.zero < 0 || configuration.zero > 3)
     errors.push_back({fmt::format("--zero {}: expected a stage from 0 to 3", configuration.zero)});

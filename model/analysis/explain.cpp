@@ -26,12 +26,14 @@ std::vector<HealthCheck> health(const Prediction& p) {
   double fullest = 0.0;
   for (const GpuMemory& gpu : p.memory.gpus) fullest = std::max<double>(fullest, gpu.peak / p.memory.capacity);
   const Seconds step = p.step_time.value;
-  return {at_least("GPU busy", p.utilization.gpu_busy, kBusyEnough),
-          below("GPU memory used", fullest, kMemoryFull),
-          below("CPU busy", p.utilization.cpu, kCpuFull),
-          below("waiting for input", p.stages.input_exposed / step, kWaitsTooLong),
-          below("waiting for the exchange", p.stages.exchange_exposed / step, kWaitsTooLong),
-          below("waiting for the host", p.stages.host_exposed / step, kWaitsTooLong)};
+  std::vector<HealthCheck> checks{at_least("GPU busy", p.utilization.gpu_busy, kBusyEnough),
+                                  below("GPU memory used", fullest, kMemoryFull),
+                                  below("CPU busy", p.utilization.cpu, kCpuFull),
+                                  below("waiting for input", p.stages.input_exposed / step, kWaitsTooLong),
+                                  below("waiting for the exchange", p.stages.exchange_exposed / step, kWaitsTooLong),
+                                  below("waiting for the host", p.stages.host_exposed / step, kWaitsTooLong)};
+  if (p.stages.bubble > Seconds(0.0)) checks.push_back(below("waiting for other stages", p.stages.bubble / step, kWaitsTooLong));
+  return checks;
 }
 
 WhatIfOutcome outcome_of(Session& session, const PredictOptions& options, const WhatIf& what_if, const Prediction& base) {

@@ -34,7 +34,8 @@ struct Explanation {
 /// Explains a configuration: predicts it, checks its health, and predicts every named change. Errors: as `predict`.
 ///
 /// Rules of health: GPUs busy at least 90 % of the time, memory of the GPU below 95 %, CPU below 90 %, and no more than 10 %
-/// of the step waiting for input or exchange. Source: performance and profiling deck, check list.
+/// of the step waiting for input, exchange, host or, in a pipeline, other stages. Source: performance and profiling deck, check
+/// list.
 [[nodiscard]] Result<Explanation> explain(Session& session, const PredictOptions& options);
 
 }  // namespace tbdsim

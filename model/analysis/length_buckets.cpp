@@ -40,6 +40,7 @@ Prediction mean_of(const std::vector<Weighted>& all, const LengthDistribution& d
   const auto most = std::max_element(all.begin(), all.end(),
                                      [](const Weighted& a, const Weighted& b) { return a.bucket.share < b.bucket.share; });
   Prediction p = most->prediction;
+  p.sample = fmt::format("lengths {} to {}", all.front().bucket.length, all.back().bucket.length);
   p.stages = Stages{};
   p.utilization = Utilization{};
   p.limits.clear();

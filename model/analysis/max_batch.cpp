@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 
 #include "model/cost/uncertainty.hpp"
 
@@ -13,6 +14,8 @@ namespace {
 constexpr int kLargestBatch = 1 << 24;
 // A second point of the line, where workspaces and rounding weigh less than in the first.
 constexpr int kSecondBatch = 16;
+// Batches tried above the first that does not fit.
+constexpr int kHigherBatches = 6;
 
 /// Peaks of the batches replayed so far.
 class Search {
@@ -22,6 +25,7 @@ class Search {
 
   struct Peak {
     Bytes bytes;
+    Bytes floor;        ///< without what follows from the choice of kernels: workspace and slack
     double spread = 0;  ///< standard deviation of its logarithm
     double probability = 0;
   };
@@ -31,18 +35,19 @@ class Search {
     const StepMemory memory = estimator_.at(batch);
     const RankMemory& rank = fullest(memory);
     const Stack& stack = estimator_.configuration().stack;
-    return found->second = {rank.peak, memory_spread(rank, stack), probability_of_fitting(rank, stack, capacity_)};
+    const Bytes floor = rank.peak - rank.parts[MemoryPart::workspace] - rank.parts[MemoryPart::slack];
+    return found->second = {rank.peak, floor, memory_spread(rank, stack), probability_of_fitting(rank, stack, capacity_)};
   }
 
   /// The largest batch whose peak, `deviations` above what is predicted, is within the capacity, and whose successor's
   /// is not.
   int largest(double deviations) {
     int good = 0, bad = kLargestBatch + 1, repeats = 0;
-    bool last_fitted = false;
     for (const auto& [batch, peak] : peaks_) {
       if (batch < bad && excess(batch, deviations) > 0.0) bad = batch;
       if (batch < bad) good = batch;
     }
+    bool last_fitted = false;
     while (bad - good > 1) {
       // Several misses on one side: the line leads astray, so the next step is twice as long.
       const int reach = (1 << std::min(repeats, 24)) - 1;
@@ -54,6 +59,23 @@ class Search {
       (fits ? good : bad) = probe;
     }
     return good;
+  }
+
+  /// A batch that fits although `misfit`, a smaller one, does not: kernels of other algorithms may need smaller workspaces.
+  /// Tries some batches up to where arrays alone fill the device, the largest first.
+  std::optional<int> fitting_beyond(int misfit) {
+    const int half = misfit / 2;
+    if (half == 0) return std::nullopt;
+    const Bytes slope = (at(misfit).floor - at(half).floor) / (misfit - half), room = capacity_ - at(misfit).floor;
+    if (!(slope > Bytes(0.0)) || !(room > slope)) return std::nullopt;
+    const double more = room / slope;
+    const int end = misfit + static_cast<int>(std::min(more, static_cast<double>(kLargestBatch - misfit))) + 1;
+    for (int i = kHigherBatches; i > 0; --i) {
+      const int batch = misfit + (end - misfit) * i / (kHigherBatches + 1);
+      if (batch <= misfit || excess(batch, 0.0) > 0.0) continue;
+      return batch;
+    }
+    return std::nullopt;
   }
 
  private:
@@ -96,6 +118,8 @@ LargestBatch find_largest_batch(MemoryEstimator& estimator) {
   result.high = search.largest(-kCentral80);
   // The upper end of a central 80 % is passed with a probability of 10 %.
   result.safe_batch = std::min(result.low, result.batch);
+  if (const std::optional<int> beyond = search.fitting_beyond(result.batch + 1))
+    result.larger = OtherBatch{*beyond, search.at(*beyond).bytes};
   return result;
 }
 

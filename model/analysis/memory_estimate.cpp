@@ -41,6 +41,7 @@ FootprintOptions footprint_options(const Configuration& configuration) {
   options.exchange = configuration.exchange;
   options.zero = configuration.zero;
   options.accumulates = configuration.accumulate > 1;
+  options.mirrors = configuration.recompute == Recompute::mirror;
   options.capacity = usable_capacity(configuration.hardware().device);
   // Gradients of a 16-bit copy of the weights are widened for the update.
   options.half_gradients = options.master_weights && configuration.stack.exchange_amp_16_bit;

@@ -92,6 +92,9 @@ std::vector<MemoryReduction> reductions_of(const Configuration& configuration, B
              changed([](Configuration& c) { c.recompute = Recompute::full; }));
     keep_best(reductions, "recompute ");
   }
+  if (configuration.recompute == Recompute::none && configuration.stack.memory_plan == MemoryPlan::mxnet)
+    consider("recompute mirror", "--recompute mirror: cheap operators computed again in backward",
+             changed([](Configuration& c) { c.recompute = Recompute::mirror; }));
   if (!configuration.stack.inplace_activation)
     consider("in-place activations", "a framework version whose ReLU needs its output only",
              changed([](Configuration& c) { c.stack.inplace_activation = true; }));

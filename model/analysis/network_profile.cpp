@@ -119,7 +119,7 @@ Result<NetworkProfile> profile_network(Session& session, const NetworkOptions& o
   if (!one) return tl::make_unexpected(one.error());
   if (configuration.devices.size() > 1) profile.one_node_exchange = one->exchange;
   profile.one_node_step = one->times.step;
-  profile.one_node_update = one->times.stages.weight_update;
+  profile.one_node_stages = one->times.stages;
   profile.line_rate = configuration.network->bandwidth;
   profile.target = options.target;
   std::vector<std::string> exchanges{configuration.exchange};
@@ -140,6 +140,9 @@ Result<NetworkProfile> profile_network(Session& session, const NetworkOptions& o
   const auto job = lower_job(session, configuration);
   if (!job) return tl::make_unexpected(job.error());
   profile.arrays = array_traffic(configuration.network_graph().graph, job->step, engine::simulate(job->step.graph));
+  profile.waiting_for_slowest = profile.job.stages.exchange_exposed;
+  for (const ArrayTraffic& array : profile.arrays) profile.waiting_for_slowest -= array.exposed;
+  profile.waiting_for_slowest = std::max(profile.waiting_for_slowest, Seconds(0.0));
   return profile;
 }
 

@@ -34,7 +34,9 @@ struct ScheduleVerdict {
 struct NetworkProfile {
   Prediction job;
   Seconds one_node_step;
-  Seconds one_node_update;        ///< of it, kernels that update weights; where servers update, the job has none
+  Stages one_node_stages;  ///< of that step; where servers update, the job updates nothing itself
+  /// Of the job's exposed exchange, what is no array's: all wait for the GPU that computes longest.
+  Seconds waiting_for_slowest;
   std::string one_node_exchange;  ///< of that node's GPUs; "" where it has one GPU
   BytesPerSecond line_rate;
   double target = 0;

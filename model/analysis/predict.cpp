@@ -167,10 +167,10 @@ Result<Prediction> predict(Session& session, const PredictOptions& options, Shar
   p.stages = times.stages;
   p.input_verdict = std::move(input_verdict);
   const FlopPerSecond tensor_peak = kernels->peak();
-  p.utilization.gpu_busy = std::min<double>(1.0, times.busy / times.step);
-  if (times.busy > Seconds(0.0)) {
-    p.utilization.fp32 = times.flop / (system.device.peak.fp32 * times.busy);
-    p.utilization.tensor_core = times.tensor_flop / (tensor_peak * times.busy);
+  p.utilization.gpu_busy = std::min<double>(1.0, times.mean_busy / times.step);
+  if (times.mean_busy > Seconds(0.0)) {
+    p.utilization.fp32 = times.flop / (system.device.peak.fp32 * times.mean_busy);
+    p.utilization.tensor_core = times.tensor_flop / (tensor_peak * times.mean_busy);
   }
   p.utilization.mfu = (times.flop + times.tensor_flop) / (tensor_peak * times.step);
   if (std::max(p.utilization.fp32, p.utilization.mfu) > 1.0)

@@ -57,13 +57,14 @@ Result<Workload> make_workload(const Catalogue& catalogue, const std::string& na
   return Workload{std::move(*graph), std::move(step), {}, {}};
 }
 
-/// Plain PyTorch releases of the catalogue, newest first. NGC tags are years and months; they have an order of their own.
+/// PyTorch releases of the catalogue, plain or built for ROCm, newest first. NGC tags are years and months; they have an order
+/// of their own.
 std::vector<std::string> pytorch_releases(const std::string& root) {
   constexpr std::string_view kFamily = "pytorch-";
   std::vector<std::pair<int, std::string>> found;
   for (const std::string& id : catalogue_ids({root}, "stacks")) {
     if (id.substr(0, kFamily.size()) != kFamily) continue;
-    const std::string version = id.substr(kFamily.size());
+    const std::string version = id.substr(kFamily.size(), id.find("-rocm") - kFamily.size());
     if (version.find_first_not_of("0123456789.") != std::string::npos) continue;
     // Minor releases have two digits: 1.13 follows 1.4.
     found.emplace_back(capability_number(version) + 1000 * std::atoi(version.c_str()), id);
@@ -79,15 +80,10 @@ Result<Stack> choose_stack(const std::string& root, const Device& device) {
   for (const std::string& id : pytorch_releases(root)) {
     auto stack = read_stack(fmt::format("{}/hardware/stacks/{}.toml", root, id));
     if (!stack) return stack;
-    const bool vendor = device.vendor.empty() || stack->vendor == device.vendor;
+    const bool vendor = stack->vendor == (device.vendor.empty() ? "NVIDIA" : device.vendor);
     const bool capable = device.compute_capability.empty() ||
                          capability_number(device.compute_capability) >= capability_number(stack->minimum_compute_capability);
     if (vendor && capable) return stack;
-  }
-  if (device.vendor == "AMD") {
-    auto stack = load_stack(root, "rocm-1.7");
-    if (stack) stack->notices.push_back(fmt::format("no PyTorch stack for {} in the catalogue, using rocm-1.7", device.id));
-    return stack;
   }
   return fail(fmt::format("no PyTorch stack of the catalogue supports {} (compute capability {}); name one with --stack",
                           device.id, device.compute_capability));

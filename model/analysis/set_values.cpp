@@ -207,11 +207,12 @@ class Resolver {
       resolved_.notices.push_back(fmt::format("{} set to {}", key, value));
       return;
     }
-    const std::optional<int> base = option == "--gpus"      ? options_.gpus
-                                    : option == "--batch"   ? options_.batch
-                                    : option == "--nodes"   ? options_.nodes
-                                    : option == "--workers" ? options_.workers
-                                                            : std::nullopt;
+    const std::optional<int> base = option == "--gpus"         ? options_.gpus
+                                    : option == "--batch"      ? options_.batch
+                                    : option == "--nodes"      ? options_.nodes
+                                    : option == "--workers"    ? options_.workers
+                                    : option == "--accumulate" ? std::optional<int>(options_.accumulate.value_or(1))
+                                                               : std::nullopt;
     if (!base) return problem(line, fmt::format("{}: {} multiplies a number, and none is stated", key, quoted(value)));
     const double product = *base * *factor;
     if (product != std::floor(product)) return problem(line, fmt::format("{}: {} of {} is no whole number", key, value, *base));

@@ -133,7 +133,7 @@ StepTimes step_times(const LoweredStep& step, const engine::Timeline& timeline) 
   StepTimes result;
   result.rank = window.rank;
   result.step = (window.end - window.begin).seconds();
-  bool backward_begun = false;
+  std::vector<char> backward_begun(static_cast<std::size_t>(step.ranks), 0);
   SimTime free = window.begin;
   std::vector<TaskId> exchanges;
   for (std::size_t i = 0; i < step.tasks.size(); ++i) {
@@ -143,19 +143,26 @@ StepTimes step_times(const LoweredStep& step, const engine::Timeline& timeline) 
     if (task.work == Work::host) result.host_busy += duration;
     if (task.work == Work::exchange) exchanges.push_back({static_cast<std::int32_t>(i)});
     if (task.leg == Leg::serve) result.serving += duration;
-    if (task.work != Work::kernel || task.rank != window.rank) continue;
+    if (task.work != Work::kernel) continue;
     const NodeCost& cost = step.costs[static_cast<std::size_t>(task.node)];
+    const Pass pass = step.nodes[static_cast<std::size_t>(task.node)].pass;
+    result.mean_busy += duration;
+    // Useful work only: a forward pass among backward nodes computes again what was not kept.
+    char& begun = backward_begun[static_cast<std::size_t>(task.rank)];
+    begun |= static_cast<char>(pass != Pass::forward);
     const double share = 1.0 / cost.pieces;  // of the node's work in this task
+    if (begun == 0 || pass != Pass::forward) (cost.tensor_core ? result.tensor_flop : result.flop) += share * cost.kernel.flop;
+    if (task.rank != window.rank) continue;
     if (timeline.start[i] > free) charge_gap(step, timeline, i, free, result.stages);
     free = timeline.end[i];
-    busy_of(result.stages, stage_of(step.nodes[static_cast<std::size_t>(task.node)].pass)) += duration;
+    busy_of(result.stages, stage_of(pass)) += duration;
     result.busy += duration;
-    // Useful work only: a forward pass among backward nodes computes again what was not kept.
-    backward_begun |= step.nodes[static_cast<std::size_t>(task.node)].pass != Pass::forward;
-    if (!(backward_begun && step.nodes[static_cast<std::size_t>(task.node)].pass == Pass::forward))
-      (cost.tensor_core ? result.tensor_flop : result.flop) += share * cost.kernel.flop;
   }
-  result.host_busy = (1.0 / step.ranks) * result.host_busy;
+  const double mean = 1.0 / step.ranks;
+  result.host_busy = mean * result.host_busy;
+  result.mean_busy = mean * result.mean_busy;
+  result.flop = mean * result.flop;
+  result.tensor_flop = mean * result.tensor_flop;
   result.stages.exchange_total = engine::covered_time(timeline, exchanges).seconds();
   if (window.end > free) {
     const bool exchange = step.graph.links() > 0;

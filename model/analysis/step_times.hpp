@@ -10,11 +10,12 @@ struct StepTimes {
   Seconds step;
   std::int32_t rank = 0;  ///< whose stages these are: the one that ends last
   Stages stages;
-  Seconds busy;  ///< compute stream
+  Seconds busy;       ///< compute stream of that rank
+  Seconds mean_busy;  ///< of all ranks
   Seconds host_busy;
   Seconds decoding;                   ///< thread time of one node's input
   Seconds serving;                    ///< thread time of one node's parameter server
-  Flop flop, tensor_flop;             ///< useful, per rank
+  Flop flop, tensor_flop;             ///< useful, mean over ranks
   std::vector<Limit> limits;          ///< shares of the critical path, largest first
   std::vector<double> launch_shares;  ///< of each limit: the part of its time in which kernels start and drain
 };

@@ -173,6 +173,10 @@ std::string unexpected_word(const CLI::App& verb, const std::string& word) {
     for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
   }
   const std::string name = word.substr(0, word.find('='));
+  // Other programs' longer names for the same: --batch-size.
+  for (const std::string& option : known)
+    if (name.size() > option.size() && name.compare(0, option.size() + 1, option + "-") == 0)
+      return fmt::format("{}: unknown option {}, did you mean \"{}\"?", verb.get_name(), tbdsim::quoted(name), option);
   return fmt::format("{}: unknown option {}{}", verb.get_name(), tbdsim::quoted(name), suggestion(name, known));
 }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "model/cli/catalogue_shelves.hpp"
 #include "model/cli/command.hpp"
@@ -30,6 +31,8 @@ struct Found {
 tl::unexpected<Errors> unknown_name(const Catalogue& catalogue, const std::string& name) {
   // Only models have variants.
   if (name.find('@') != std::string::npos) return tl::make_unexpected(find_network(name, "").error());
+  for (const CatalogueKind& kind : catalogue_kinds())
+    if (kind.name == name) return fail(fmt::format("show: {} is a kind of entry; `tbdsim list {}` shows them", name, name));
   std::vector<std::string> known;
   for (const CatalogueKind& kind : catalogue_kinds()) {
     for (const std::string& id : kind.ids(catalogue)) {
@@ -66,7 +69,7 @@ Result<CatalogueEntry> show_model(const std::string& id, std::optional<int> imag
   });
 }
 
-/// A network that a user brings in the ONNX format.
+/// A network that a user brings as a file.
 Result<Answer> show_file(const ShowArguments& arguments, Session& session) {
   const auto workload = session.workload(arguments.name, "", {arguments.image, std::nullopt, arguments.seq_len});
   if (!*workload) return tl::make_unexpected(workload->error());
@@ -78,8 +81,12 @@ Result<Answer> show_file(const ShowArguments& arguments, Session& session) {
 
 Result<Answer> answer(const ShowArguments& arguments, Session& session) {
   const Catalogue& catalogue = session.catalogue();
-  if (is_onnx_file(arguments.name)) return show_file(arguments, session);
-  const auto found = find_entry(catalogue, arguments.name);
+  std::error_code error;
+  const bool described = std::filesystem::path(arguments.name).extension() == ".toml";
+  if (is_onnx_file(arguments.name) || (described && std::filesystem::exists(arguments.name, error)))
+    return show_file(arguments, session);
+  // As for --hw, a bare "dgx1.toml" is looked up in the catalogue.
+  const auto found = find_entry(catalogue, described ? std::filesystem::path(arguments.name).stem().string() : arguments.name);
   if (!found) return tl::make_unexpected(found.error());
   const bool model = found->kind->name == "models";
   if ((arguments.image || arguments.seq_len) && !model)

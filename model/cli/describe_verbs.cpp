@@ -85,7 +85,7 @@ void add_job(VerbOptions& verb, PredictOptions& o) {
   verb.flag("--mock-loader", o.mock_loader, "Samples are there when they are needed");
   verb.flag("--mock-trainer", o.mock_trainer, "Only load samples");
   verb.name_option("--recompute", "NAME",
-                   "none, block, layer or full: feature maps computed\nagain in backward instead of being kept [none]",
+                   "none, block, layer, full (MXNet: mirror): feature\nmaps computed again in backward, not kept [none]",
                    o.recompute);
   add_set(verb, o.set);
   add_what_if(verb, o.set);
@@ -251,7 +251,7 @@ void describe(VerbOptions verb, ListArguments& a) {
 }
 
 void describe(VerbOptions verb, ShowArguments& a) {
-  verb.word("NAME", "GPU, system, network, host, stack, model, .onnx file", a.name);
+  verb.word("NAME", "GPU, system, network, host, stack, model, file of one", a.name);
   verb.number_option("--image", "Side of a model's input in pixels [its own]", a.image);
   verb.number_option("--seq-len", "Length of a model's sequences in tokens [its own]", a.seq_len);
   add_bytes(verb, a.bytes);

@@ -27,6 +27,7 @@ struct Arithmetic {
 Result<Arithmetic> arithmetic(const Device& device, Precision precision) {
   switch (precision) {
     case Precision::fp32:
+      if (device.peak.fp32_tensor) return Arithmetic{*device.peak.fp32_tensor, true, "fp32-tensor", kSingle};
       return Arithmetic{device.peak.fp32, false, "fp32", kSingle};
     case Precision::tf32:
       if (device.peak.tf32_tensor) return Arithmetic{*device.peak.tf32_tensor, true, "tf32", kSingle};
@@ -112,7 +113,7 @@ Result<KernelModel> KernelModel::make(const Device& device, Precision precision,
   const auto convolution = constants.convolution.find(generation);
   if (convolution == constants.convolution.end())
     return fail(fmt::format("{}: convolution.generation \"{}\" has no constants in {}", stack.file, generation, constants.file));
-  const TileConstants* gemm = gemm_constants(constants, unit->tensor_core, stack.convolution.generation);
+  const TileConstants* gemm = gemm_constants(constants, unit->tensor_core, stack.convolution.generation, device.architecture);
   if (gemm == nullptr) return fail(fmt::format("{}: gemm constants missing", constants.file));
   model.convolution_constants_ = convolution->second;
   model.gemm_constants_ = *gemm;

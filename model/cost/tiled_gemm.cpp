@@ -13,6 +13,7 @@ struct Tile {
 };
 // Tiles seen in the names of the vendor libraries' kernels (published kernel names of P100, V100, A100).
 constexpr std::array<Tile, 8> kTiles{{{128, 128}, {128, 64}, {64, 128}, {64, 64}, {128, 32}, {32, 128}, {64, 32}, {32, 32}}};
+constexpr double kLarge = 128.0;        // rows and columns of a large tile
 constexpr double kMinimumDepth = 32.0;  // a split part shorter than this is not offered
 // Libraries have kernels of their own for products this thin (DeepBench: cuBLAS 8 takes longer for 16 rows than for 32).
 constexpr double kFewRows = 16.0;
@@ -26,15 +27,29 @@ double whole(double x) {
   return down < x ? down + 1.0 : down;
 }
 
+double cube(double x) { return x * x * x; }
+
+/// FLOP that a k-step of a tile takes as long as.
+double tile_flop(const Tile& tile, bool transposed_b, const TileConstants& constants) {
+  const double area = tile.m * tile.n;
+  // Turning an element of B costs the same however many rows then use it.
+  const double turning = transposed_b ? constants.transpose_penalty * tile.n : 0.0;
+  const double cost = (tile.m < kLarge ? constants.short_tiles : 1.0) * (tile.n < kLarge ? constants.narrow_tiles : 1.0);
+  return 2.0 * (area + constants.tile_penalty * (tile.m + tile.n) + turning) * cost;
+}
+
 }  // namespace
 
 TiledGemm tiled_gemm(const GemmShape& shape, const GemmTraffic& traffic, const TileConstants& constants,
                      const KernelRates& rates) {
   const double sms = rates.multiprocessors;
   const double per_flop = constants.compute_scale * sms / rates.flops.base();
-  const bool few_rows = std::min(shape.m, shape.n) <= kFewRows;
-  const double per_byte = 1.0 / (rates.bandwidth.base() * (few_rows ? constants.few_rows_bandwidth : 1.0));
+  const double share = std::min(shape.m, shape.n) > kFewRows ? 1.0
+                       : shape.transposed_b                  ? constants.few_rows_transposed
+                                                             : constants.few_rows_bandwidth;
+  const double per_byte = 1.0 / (rates.bandwidth.base() * share);
   const double per_row = traffic.missed_translations > 0.0 ? traffic.missed_translations / rates.translations.base() : 0.0;
+  const double partial = 2.0 * traffic.partial.base() * per_byte;
   double best = INFINITY;
   TiledGemm result;
   double best_compute = 0.0, best_memory = 0.0;
@@ -44,20 +59,20 @@ TiledGemm tiled_gemm(const GemmShape& shape, const GemmTraffic& traffic, const T
     const Tile tile = kTiles[i];
     const double columns = whole(shape.n / tile.n);
     const double tiles = whole(shape.m / tile.m) * columns * shape.count;
-    const double reuse = constants.tile_penalty * (tile.m + tile.n) / (tile.m * tile.n);
-    // Turning an element of B costs the same however many rows then use it.
-    const double turning = shape.transposed_b ? constants.transpose_penalty / tile.m : 0.0;
-    const double tile_flop = 2.0 * tile.m * tile.n * (1.0 + reuse + turning);
+    const double blocks = tiles / sms;  // on one multiprocessor, if they could be shared evenly
+    const double step = tile_flop(tile, shape.transposed_b, constants) * per_flop;
     const double translation = tiles * (tile.m + tile.n) * per_row;
-    const double fixed = translation * translation * translation;
-    const double fixed_bytes = traffic.operands.base() + constants.reread * traffic.rows.base() * (columns - 1.0);
-    for (int split = 1; split <= max_split; split *= 2) {
-      if (split > 1 && shape.k / split < kMinimumDepth) break;
-      const double waves = whole(tiles * split / sms);
-      const double compute = waves * tile_flop * (shape.k / split + constants.prologue_depth) * per_flop;
-      const double bytes = fixed_bytes + (split > 1 ? 2.0 * split * traffic.partial.base() : 0.0);
-      const double memory = bytes * per_byte;
-      const double cubed = compute * compute * compute + memory * memory * memory + fixed;
+    const double fixed = cube(translation);
+    const double once = (traffic.operands.base() + constants.reread * traffic.rows.base() * (columns - 1.0)) * per_byte;
+    double parts = 1.0, depth = shape.k;  // of a split: powers of two, so these are exact
+    for (int split = 1; split <= max_split; split *= 2, parts *= 2.0, depth *= 0.5) {
+      if (split > 1 && depth < kMinimumDepth) break;
+      const double memory = split > 1 ? once + parts * partial : once;
+      const double rest = cube(memory) + fixed;
+      // Even without idle multiprocessors this and every further split take longer.
+      if (cube(blocks * step * (shape.k + parts * constants.prologue_depth)) + rest >= best) break;
+      const double compute = whole(blocks * parts) * step * (depth + constants.prologue_depth);
+      const double cubed = cube(compute) + rest;
       if (cubed < best) {
         best = cubed;
         best_compute = compute;
@@ -67,7 +82,7 @@ TiledGemm tiled_gemm(const GemmShape& shape, const GemmTraffic& traffic, const T
         result.split = split;
       }
       // More parts than whole waves can use only add traffic.
-      if (tiles * split > 8.0 * sms) break;
+      if (blocks * parts > 8.0) break;
     }
   }
   result.time = Seconds(std::cbrt(best));

@@ -141,7 +141,7 @@ double issue_limit(const Device& device) {
 const FamilyParameters* own_parameters(const Device& device, std::string_view family, std::string_view precision) {
   if (const FamilyParameters* own = device.calibration.find(family, precision)) return own;
   if (precision == "fp32") return nullptr;
-  for (const std::string_view other : {"fp16", "bf16", "tf32", "fp8"}) {
+  for (const std::string_view other : {"fp16", "bf16", "tf32", "fp8", "fp32-tensor"}) {
     if (const FamilyParameters* own = device.calibration.find(family, other)) return own;
   }
   return nullptr;
@@ -198,13 +198,25 @@ FamilyParameters from_relatives(const Device& device, std::string_view family, s
   return result;
 }
 
+/// Class of arithmetic whose samples tell of another: every precision of tensor (matrix) cores runs on the same units. Of
+/// AMD's the published samples are fp32, of NVIDIA's fp16.
+std::string_view lent_class(const Device& device, std::string_view family, std::string_view precision,
+                            const KernelConstants& constants) {
+  if (precision == "fp32") return precision;
+  const bool matrix_cores =
+      !generation(device.architecture) && std::any_of(constants.boards.begin(), constants.boards.end(), [&](const auto& board) {
+        return board.parameters.family == family && board.parameters.precision == "fp32-tensor";
+      });
+  return matrix_cores ? "fp32-tensor" : "fp16";
+}
+
 /// The parameters of a family without what single calls of other hosts tell.
 ResolvedParameters kernel_parameters(const Device& device, std::string_view family, std::string_view precision,
                                      const KernelConstants& constants) {
   if (const FamilyParameters* own = own_parameters(device, family, precision))
     return {*own, false, own->samples == 0, own->samples == 0 ? 1.0 : 0.0};
-  // No published samples are of the others: they run on the same units as fp16.
-  if (precision != "fp32" && precision != "fp16") return kernel_parameters(device, family, "fp16", constants);
+  const std::string_view lent = lent_class(device, family, precision, constants);
+  if (lent != precision) return kernel_parameters(device, family, lent, constants);
   std::vector<const BoardParameters*> relatives;
   for (const BoardParameters& board : constants.boards) {
     if (board.parameters.family != family || board.parameters.precision != precision) continue;

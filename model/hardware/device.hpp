@@ -15,7 +15,7 @@ enum class Precision { fp32, tf32, fp16, bf16, amp };
 /// Peak rates at the boost clock, dense. Absent: the device has no such unit, or its rate is not published.
 struct PeakRates {
   FlopPerSecond fp32;
-  std::optional<FlopPerSecond> tf32_tensor, fp16_tensor, bf16_tensor, fp8_tensor, fp16_vector, fp64;
+  std::optional<FlopPerSecond> fp32_tensor, tf32_tensor, fp16_tensor, bf16_tensor, fp8_tensor, fp16_vector, fp64;
 };
 
 /// One GPU as software sees it (a K80 or M60 board is two). Immutable; read from hardware/gpus/*.toml.

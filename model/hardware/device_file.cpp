@@ -38,6 +38,7 @@ FamilyParameters read_family(TomlTable table) {
 PeakRates read_peak(TomlTable& table) {
   PeakRates peak;
   peak.fp32 = table.quantity<FlopPerSecond>("peak_fp32");
+  peak.fp32_tensor = table.quantity_if<FlopPerSecond>("peak_fp32_tensor");
   peak.tf32_tensor = table.quantity_if<FlopPerSecond>("peak_tf32_tensor");
   peak.fp16_tensor = table.quantity_if<FlopPerSecond>("peak_fp16_tensor");
   peak.bf16_tensor = table.quantity_if<FlopPerSecond>("peak_bf16_tensor");

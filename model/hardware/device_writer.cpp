@@ -84,6 +84,7 @@ void write_identity(Writer& w, const Device& device) {
 
 void write_rates(Writer& w, const PeakRates& peak) {
   w.rate("peak_fp32", peak.fp32);
+  w.rate("peak_fp32_tensor", peak.fp32_tensor);
   w.rate("peak_tf32_tensor", peak.tf32_tensor);
   w.rate("peak_fp16_tensor", peak.fp16_tensor);
   w.rate("peak_bf16_tensor", peak.bf16_tensor);

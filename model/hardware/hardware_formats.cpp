@@ -14,6 +14,7 @@ constexpr KeyMeaning kGpu[] = {
     {"", "`board_sharing`, `board_sharing_source`", "of a board with two GPUs: compute time that one adds to the other, relative",
      "0"},
     {"", "**`peak_fp32`**", "vector rate at boost clock, a multiply-add being 2 FLOP", ""},
+    {"", "`peak_fp32_tensor`", "dense rate of units that multiply fp32 matrices (AMD's matrix cores)", "no such unit"},
     {"", "`peak_tf32_tensor`, `peak_fp16_tensor`, `peak_bf16_tensor`, `peak_fp8_tensor`", "dense matrix rates", "no such unit"},
     {"", "`peak_fp16_vector`, `peak_fp64`", "vector rates", "not published"},
     {"", "**`memory_capacity`**", "as sold", ""},

@@ -1,5 +1,12 @@
 #include "model/hardware/kernel_constants.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
 #include "model/input/digest.hpp"
 #include "model/input/toml_reader.hpp"
 
@@ -13,6 +20,9 @@ TileConstants read_tiles(TomlTable table) {
   tiles.reread = table.number("reread", kNotNegative);
   tiles.transpose_penalty = table.number_or("transpose_penalty", 0.0, kNotNegative);
   tiles.few_rows_bandwidth = table.number_or("few_rows_bandwidth", 1.0, kPositive);
+  tiles.few_rows_transposed = table.number_or("few_rows_transposed", 1.0, kPositive);
+  tiles.short_tiles = table.number_or("short_tiles", 1.0, kPositive);
+  tiles.narrow_tiles = table.number_or("narrow_tiles", 1.0, kPositive);
   return tiles;
 }
 
@@ -92,13 +102,63 @@ TransferSigma read_transfer(TomlTable table) {
   return sigma;
 }
 
+// Architectures that NVIDIA's libraries have kernels for, oldest first.
+constexpr std::array<std::string_view, 3> kKernelSets{"maxwell", "volta", "ampere"};
+
+std::optional<std::size_t> kernel_set(std::string_view architecture) {
+  constexpr std::array<std::pair<std::string_view, std::size_t>, 9> kOf{{{"Kepler", 0},
+                                                                         {"Maxwell", 0},
+                                                                         {"Pascal", 0},
+                                                                         {"Volta", 1},
+                                                                         {"Turing", 1},
+                                                                         {"Ampere", 2},
+                                                                         {"Ada", 2},
+                                                                         {"Hopper", 2},
+                                                                         {"Blackwell", 2}}};
+  for (const auto& [name, set] : kOf) {
+    if (architecture.substr(0, name.size()) == name) return set;
+  }
+  return std::nullopt;
+}
+
+/// Release that ends a generation's name: 8 of "cudnn8".
+double release(std::string_view generation) { return generation.empty() ? 0.0 : generation.back() - '0'; }
+
+/// How little the kernels called `name` tell of others; infinite between makers.
+double kernels_apart(std::string_view name, std::string_view generation, std::string_view architecture) {
+  const std::size_t dash = name.find('-');
+  const std::optional<std::size_t> wanted = kernel_set(architecture);
+  if (dash == std::string_view::npos || !wanted) return INFINITY;
+  const auto* const found = std::find(kKernelSets.begin(), kKernelSets.end(), name.substr(dash + 1));
+  const double sets = std::abs(static_cast<double>(found - kKernelSets.begin()) - static_cast<double>(*wanted));
+  const double releases = release(name.substr(0, dash)) - release(generation);
+  constexpr double kPerSet = 100.0, kOlder = 0.5;
+  return kPerSet * sets + std::abs(releases) + (releases < 0.0 ? kOlder : 0.0);
+}
+
 }  // namespace
 
-const TileConstants* gemm_constants(const KernelConstants& constants, bool tensor, std::string_view generation) {
+std::string product_kernels(std::string_view generation, std::string_view architecture) {
+  const std::optional<std::size_t> set = kernel_set(architecture);
+  return std::string(generation) + (set ? fmt::format("-{}", kKernelSets[*set]) : "");
+}
+
+const TileConstants* gemm_constants(const KernelConstants& constants, bool tensor, std::string_view generation,
+                                    std::string_view architecture) {
   const std::string arithmetic = tensor ? "tensor" : "fp32";
-  auto found = constants.gemm.find(arithmetic + "-" + std::string(generation));
-  if (found == constants.gemm.end()) found = constants.gemm.find(arithmetic);
-  return found == constants.gemm.end() ? nullptr : &found->second;
+  const auto exact = constants.gemm.find(arithmetic + "-" + product_kernels(generation, architecture));
+  if (exact != constants.gemm.end()) return &exact->second;
+  const auto plain = constants.gemm.find(arithmetic);
+  const TileConstants* best = plain == constants.gemm.end() ? nullptr : &plain->second;
+  double least = INFINITY;
+  for (const auto& [name, tiles] : constants.gemm) {
+    if (name.rfind(arithmetic + "-", 0) != 0) continue;
+    const double apart = kernels_apart(std::string_view(name).substr(arithmetic.size() + 1), generation, architecture);
+    if (apart >= least) continue;
+    least = apart;
+    best = &tiles;
+  }
+  return best;
 }
 
 std::optional<CallTimes> read_call_times(TomlTable& table) {

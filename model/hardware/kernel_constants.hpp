@@ -15,14 +15,17 @@ namespace tbdsim {
 
 /// Shape constants of a tiled kernel library, shared by all boards of one precision class.
 struct TileConstants {
-  double prologue_depth = 16.0;     ///< k-steps worth of time to start and finish one tile
-  double tile_penalty = 4.0;        ///< loss of small tiles: 1 + penalty x (tm + tn) / (tm tn)
-  double reread = 0.15;             ///< share of A that each further column of tiles fetches again
-  double transpose_penalty = 0.0;   ///< loss where B lies transposed, as weights do: its tile is turned on the way in
-  double few_rows_bandwidth = 1.0;  ///< share of the bandwidth where C has at most 16 rows or columns: few loads are in flight
-  double compute_scale = 1.0;       ///< multiplies the compute time (pass and filter class of a convolution)
-  int max_split = 32;               ///< largest split of k
-  bool largest_tile_only = false;   ///< the library offers only 128 x 128, unsplit
+  double prologue_depth = 16.0;      ///< k-steps worth of time to start and finish one tile
+  double tile_penalty = 4.0;         ///< loss of small tiles: 1 + penalty x (tm + tn) / (tm tn)
+  double reread = 0.15;              ///< share of A that each further column of tiles fetches again
+  double transpose_penalty = 0.0;    ///< loss where B lies transposed, as weights do: its tile is turned on the way in
+  double few_rows_bandwidth = 1.0;   ///< share of the bandwidth where C has at most 16 rows or columns: few loads are in flight
+  double few_rows_transposed = 1.0;  ///< the same where B lies transposed: its rows are apart
+  double short_tiles = 1.0;          ///< what tiles of fewer than 128 rows cost against a large one of as much work
+  double narrow_tiles = 1.0;         ///< the same of tiles of fewer than 128 columns: 2 where there is none worth taking
+  double compute_scale = 1.0;        ///< multiplies the compute time (pass and filter class of a convolution)
+  int max_split = 32;                ///< largest split of k
+  bool largest_tile_only = false;    ///< the library offers only 128 x 128, unsplit
 };
 
 /// Multipliers of the implicit-GEMM compute time for 1x1, larger with stride 1, strided, first layer (at most 4
@@ -77,7 +80,7 @@ struct SpreadConstants {
 /// Everything that fits share between boards. Read from hardware/kernels.toml, which `tbdsim calibrate fit` writes.
 struct KernelConstants {
   std::map<std::string, TileConstants, std::less<>>
-      gemm;  ///< by precision class: "fp32", "tensor"; and generation: "fp32-cudnn5"
+      gemm;  ///< by precision class: "fp32", "tensor"; and kernels: "fp32-cudnn8-ampere"
   std::map<std::string, ConvolutionConstants, std::less<>>
       convolution;  ///< by library generation and class: "cudnn5", "cudnn7-tensor"
   std::map<std::string, RecurrentConstants, std::less<>> recurrent;  ///< by CUDA release and class: "cuda8", "cuda10-tensor"
@@ -88,9 +91,16 @@ struct KernelConstants {
   std::string source, file, sha256;
 };
 
-/// Matrix-product constants of a library generation ("cudnn5": the cuBLAS of its day), those of all where it has none of its
-/// own; null if there are none.
-[[nodiscard]] const TileConstants* gemm_constants(const KernelConstants& constants, bool tensor, std::string_view generation);
+/// Name of the kernels that multiply matrices: library generation ("cudnn8": the cuBLAS of its day) and the architecture that
+/// they are written for, "cudnn8-ampere". NVIDIA's libraries run those written for Maxwell on Pascal too (and on Kepler,
+/// assumed), Volta's on Turing, Ampere's on whatever followed: so their names in published profiles say. Other makers: the
+/// generation.
+[[nodiscard]] std::string product_kernels(std::string_view generation, std::string_view architecture);
+
+/// Matrix-product constants of the kernels that a library generation has for an architecture. Where those have none of their own:
+/// of the nearest architecture, of that the nearest generation (the newer of two); then those of all. Null if there are none.
+[[nodiscard]] const TileConstants* gemm_constants(const KernelConstants& constants, bool tensor, std::string_view generation,
+                                                  std::string_view architecture);
 
 /// The keys `call_overhead`, `call_floor` and `call_per_shape` of a family; nothing where the first is absent. Without a floor
 /// a call lasts no longer than its overhead and kernel.

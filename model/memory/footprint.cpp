@@ -150,7 +150,7 @@ Bytes add_largest_workspace(std::span<const NodeCost> costs, StepMemory& memory)
 }
 
 StepMemory planned(const OpGraph& graph, std::span<const NodeCost> costs, const Stack& stack, const FootprintOptions& options) {
-  const PlanGraph executor = mxnet_graph(graph, saving_rules(stack), options.batch, options.element);
+  const PlanGraph executor = mxnet_graph(graph, saving_rules(stack), options.batch, options.element, options.mirrors);
   StoragePlan plan = plan_storage(executor);
   StepMemory memory;
   for (const std::int32_t node : plan.order) {

@@ -24,6 +24,7 @@ struct FootprintOptions {
   int zero = 0;                   ///< ZeRO stage: 1 shards optimiser state and master weights, 2 also gradients, 3 also weights
   int in_flight = 1;              ///< micro-batches whose feature maps are held at once: of a stage of a pipeline
   bool received = false;          ///< the input is another stage's feature map, one for each of them
+  bool mirrors = false;           ///< MXNet computes cheap operators again in backward (`Recompute::mirror`)
   bool half_gradients = false;    ///< under master weights: gradients belong to the 16-bit copy
   std::string_view exchange;      ///< empty: the stack's default
   std::optional<Bytes> capacity;  ///< of the device: the allocator tidies up before it gives in

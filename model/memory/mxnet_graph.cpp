@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/memory/mxnet_cells.hpp"
+#include "model/workload/recompute.hpp"
 
 namespace tbdsim {
 namespace {
@@ -43,8 +44,8 @@ InplaceRules inplace_rules(const Op& op) {
 
 class Builder {
  public:
-  Builder(const OpGraph& graph, SavingRules rules, double batch, Bytes element)
-      : graph_(graph), batch_(batch), element_(element), saved_(saved_by_ops(graph, rules, element)) {
+  Builder(const OpGraph& graph, SavingRules rules, double batch, Bytes element, bool mirrors)
+      : graph_(graph), batch_(batch), element_(element), mirrors_(mirrors), saved_(saved_by_ops(graph, rules, element)) {
     out_.nodes.reserve(3 * graph.ops.size());
     out_.entries.reserve(4 * graph.ops.size());
     out_.producer.reserve(4 * graph.ops.size());
@@ -55,6 +56,7 @@ class Builder {
     cells_.assign(graph.ops.size(), {});
     backward_done_.assign(graph.ops.size(), false);
     forward_node_.assign(graph.ops.size(), -1);
+    copied_.assign(graph.ops.size(), false);
     parameter_gradient_.assign(graph.ops.size(), -1);
   }
 
@@ -78,11 +80,12 @@ class Builder {
     return {batch_ * static_cast<double>(elements(graph_.tensor(tensor).shape)) * element_, part, op, false};
   }
 
-  void forward(OpId id) {
+  void forward(OpId id, bool copy = false) {
     const Op& op = graph_.op(id);
     if (unrolled(op)) return forward_cells(op, id);
     PlanNode node;
     node.op = id;
+    node.backward = copy;
     for (const TensorId input : op.inputs) node.inputs.push_back(entry_[index(input.value)]);
     node.inplace = inplace_rules(op).forward;
     std::vector<PlanEntry> made{array(op.output, MemoryPart::feature_maps, id)};
@@ -100,7 +103,16 @@ class Builder {
     forward_node_[index(id.value)] = static_cast<std::int32_t>(out_.nodes.size());
     const std::int32_t first = out_.add(std::move(node), made);
     entry_[index(op.output.value)] = first;
+    extras_[index(id.value)].clear();
     for (std::size_t i = 1; i < made.size(); ++i) extras_[index(id.value)].push_back(first + static_cast<std::int32_t>(i));
+  }
+
+  /// Replaces what a mirrored operator has made by a copy, made of copies where its inputs are mirrored, too.
+  void mirror(OpId id) {
+    if (!mirrors_ || copied_[index(id.value)] || !mirrored(graph_.op(id))) return;
+    copied_[index(id.value)] = true;
+    for (const TensorId input : graph_.op(id).inputs) mirror(graph_.tensor(input).producer);
+    forward(id, true);
   }
 
   /// Cells that are unrolled step by step: one layer in one direction.
@@ -206,8 +218,10 @@ class Builder {
     node.op = id;
     node.backward = true;
     if (!loss) node.inputs.push_back(incoming);
-    node.after = forward_node_[index(id.value)];
     const SavedByOp& saved = saved_[index(id.value)];
+    for (const TensorId tensor : saved.tensors) mirror(graph_.tensor(tensor).producer);
+    mirror(id);
+    node.after = forward_node_[index(id.value)];
     // Output before input, as activation, pooling and normalisation ask for them.
     for (auto tensor = saved.tensors.rbegin(); tensor != saved.tensors.rend(); ++tensor)
       node.inputs.push_back(entry_[index(tensor->value)]);
@@ -227,6 +241,7 @@ class Builder {
   const OpGraph& graph_;
   double batch_;
   Bytes element_;
+  bool mirrors_;
   std::vector<SavedByOp> saved_;
   PlanGraph out_;
   std::vector<std::int32_t> entry_;                                     ///< of each tensor
@@ -235,14 +250,15 @@ class Builder {
   std::vector<std::vector<std::vector<std::int32_t>>> step_gradients_;  ///< of each tensor between cells, of each step
   std::vector<CellSteps> cells_;                                        ///< of each operator that is unrolled
   std::vector<bool> backward_done_;                                     ///< of each operator
-  std::vector<std::int32_t> forward_node_;                              ///< of each operator
+  std::vector<std::int32_t> forward_node_;                              ///< of each operator: the copy once there is one
+  std::vector<bool> copied_;                                            ///< of each operator
   std::vector<std::int32_t> parameter_gradient_;  ///< of each operator: the entry that stands for all its arrays
 };
 
 }  // namespace
 
-PlanGraph mxnet_graph(const OpGraph& graph, SavingRules rules, double batch, Bytes element) {
-  return Builder(graph, rules, batch, element).build();
+PlanGraph mxnet_graph(const OpGraph& graph, SavingRules rules, double batch, Bytes element, bool mirrors) {
+  return Builder(graph, rules, batch, element, mirrors).build();
 }
 
 }  // namespace tbdsim

@@ -10,8 +10,9 @@ namespace tbdsim {
 ///
 /// `rules` are the version's: `mxnet` or `mxnet_later`. Every backward operator reads the gradient of its output,
 /// then what `rules` say it keeps; every input's gradient gets an array, wanted or not. An addition passes its
-/// gradient on without a copy.
+/// gradient on without a copy. `mirrors`: backward operators read copies of what operators under `mirrored` have made; each
+/// is an operator of the backward pass, which runs when the first of them asks for it.
 /// Source: dmlc/nnvm src/pass/gradient.cc; apache/mxnet 1.1.0 src/executor/graph_executor.cc and src/operator.
-[[nodiscard]] PlanGraph mxnet_graph(const OpGraph& graph, SavingRules rules, double batch, Bytes element);
+[[nodiscard]] PlanGraph mxnet_graph(const OpGraph& graph, SavingRules rules, double batch, Bytes element, bool mirrors = false);
 
 }  // namespace tbdsim

@@ -19,6 +19,7 @@ void add_optional_count(CatalogueEntry& entry, const char* label, const char* ke
 
 void add_rates(CatalogueEntry& entry, const PeakRates& peak) {
   entry.add("peak fp32", "peak_fp32_flop_per_s", std::optional(peak.fp32), true);
+  entry.add("peak fp32, matrix cores", "peak_fp32_tensor_flop_per_s", peak.fp32_tensor);
   entry.add("peak tf32, tensor cores", "peak_tf32_tensor_flop_per_s", peak.tf32_tensor);
   entry.add("peak fp16, tensor cores", "peak_fp16_tensor_flop_per_s", peak.fp16_tensor);
   entry.add("peak bf16, tensor cores", "peak_bf16_tensor_flop_per_s", peak.bf16_tensor);

@@ -84,7 +84,7 @@ CatalogueEntry describe(const ZooEntry& model) {
   CatalogueEntry entry{"model", fmt::format("{}@{}", model.name, model.variant), model.name, model.source, {}, {}};
   entry.add_text("variant", "variant", model.variant);
   entry.add_text("application", "application", model.application, true);
-  entry.add_text("data set", "dataset", model.dataset);
+  entry.add_text("data set", "dataset", model.dataset, true);
   if (model.image > 0) entry.add_count("image side", "image", model.image);
   if (model.seq_len > 0) entry.add_count("sequence length", "seq_len", model.seq_len);
   entry.add_count("default batch", "default_batch", model.default_batch);

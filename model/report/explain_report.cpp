@@ -20,6 +20,10 @@ std::string path_text(const Prediction& p) {
   if (!p.memory.gpus.empty()) text += wrapped("Memory: " + fit_text(p.memory), kWidth, 2) + '\n';
   text += "\nCritical path\n";
   for (const Limit& limit : p.limits) text += "  " + wrapped(limit.text, kWidth - 2, 4) + '\n';
+  if (p.stages.bubble > Seconds(0.0))
+    text += "\n" + paragraph(fmt::format("The slowest stage waits {} of the step for other stages, the pipeline's bubble; more "
+                                         "micro-batches (--accumulate) shrink it.",
+                                         percent_text(p.stages.bubble / p.step_time.value)));
   return text;
 }
 

@@ -112,6 +112,8 @@ std::string memory_json(const MemoryReport& r) {
                          {"probability_of_fitting", r.largest->probability},
                          {"next_peak_bytes", whole(r.largest->next_peak)},
                          {"batch_per_gpu_with_probability_90", r.largest->safe_batch}};
+    if (const auto& larger = r.largest->larger)
+      json["max_batch"]["larger_that_fits"] = {{"batch_per_gpu", larger->batch}, {"peak_bytes", whole(larger->peak)}};
   }
   json["notices"] = r.notices;
   return text(json);
@@ -144,6 +146,8 @@ std::string network_json(const NetworkProfile& p) {
                {"step_time_s", asked.step.base()},
                {"one_node_step_time_s", p.one_node_step.base()},
                {"line_rate_bytes_per_s", p.line_rate.base()},
+               {"exchange_exposed_s", p.job.stages.exchange_exposed.base()},
+               {"waiting_for_slowest_gpu_s", p.waiting_for_slowest.base()},
                {"pays", p.pays},
                {"gain", p.gain},
                {"efficiency", p.efficiency},

@@ -149,7 +149,10 @@ std::string largest(const MemoryReport& r) {
   return "\n" +
          paragraph(fmt::format("Largest batch {}: {} ({}, fits with a probability of {}); {} needs {}", batch_of(r), l.batch,
                                format(l.peak), percent_text(l.probability), l.batch + 1, format(l.next_peak))) +
-         (l.safe_batch > 0 ? fmt::format("Every batch up to {} fits with a probability of 90 %\n", l.safe_batch)
+         (l.larger ? paragraph(fmt::format("A larger one, {}, needs less than {} and fits ({}): workspaces and blocks differ",
+                                           l.larger->batch, l.batch + 1, format(l.larger->peak)))
+                   : "") +
+         (l.safe_batch > 0 ? fmt::format("Every batch up to {} fits with a probability of at least 90 %\n", l.safe_batch)
                            : "No batch fits with a probability of 90 %\n") +
          paragraph(
              "Peaks do not grow evenly with the batch: blocks are rounded and split, so that a batch may need up to 3 % less "

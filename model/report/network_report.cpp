@@ -9,7 +9,7 @@
 namespace tbdsim {
 namespace {
 
-constexpr std::size_t kWidth = 80, kArrayName = 26;
+constexpr std::size_t kArrayName = 26;
 
 /// Line rates are told in bits, as networks are sold.
 std::string line_rate(BytesPerSecond rate) { return number_text(8.0 * rate.base() / 1e9) + " Gb/s"; }
@@ -18,10 +18,34 @@ std::string rate_or_never(const std::optional<BytesPerSecond>& rate) { return ra
 
 std::string milliseconds(Seconds time) { return fmt::format("{:.1f}", time.base() * 1e3); }
 
-Seconds waiting(const NetworkProfile& p) {
-  Seconds sum(0.0);
-  for (const ArrayTraffic& a : p.arrays) sum += a.exposed;
-  return sum;
+/// A label and what it tells, in as many lines as that needs.
+std::string line(const std::string& label, const std::string& text) {
+  constexpr std::size_t kLabel = 11;
+  return fmt::format("{:<{}}{}\n", label, kLabel, wrapped(text, kTextWidth, kLabel));
+}
+
+/// What `predict` counts as exposed exchange, divided.
+std::string waiting(const NetworkProfile& p) {
+  const Seconds all = p.job.stages.exchange_exposed;
+  return fmt::format("{} of the step for the exchange: {} for the arrays below, {} for the slowest GPU", format(all),
+                     format(all - p.waiting_for_slowest), format(p.waiting_for_slowest));
+}
+
+/// Why the nodes lose less than their waits, or are faster together than alone.
+std::string savings(const NetworkProfile& p) {
+  const Stages &job = p.job.stages, &alone = p.one_node_stages;
+  std::vector<std::string> parts;
+  const Seconds update = alone.weight_update - job.weight_update;
+  if (update > Seconds(0.0))
+    parts.push_back(
+        fmt::format("servers update the weights; alone a node's GPUs do so for {}, which this job saves", format(update)));
+  const Seconds waits = alone.exchange_exposed - job.exchange_exposed;
+  const Seconds kernels = alone.forward + alone.backward - job.forward - job.backward;
+  if (p.gain > p.job.nodes && waits > Seconds(0.0))
+    parts.push_back(fmt::format("alone a node waits {} longer for the exchange of its own GPUs", format(waits)));
+  if (p.gain > p.job.nodes && kernels > Seconds(0.0))
+    parts.push_back(fmt::format("alone a node's kernels, beside its all-reduce, take {} longer", format(kernels)));
+  return parts.empty() ? "" : line("", fmt::format("{}", fmt::join(parts, "; ")));
 }
 
 std::string heading(const NetworkProfile& p) {
@@ -32,19 +56,12 @@ std::string heading(const NetworkProfile& p) {
   text += fmt::format("Network    {}, {} a node; exchange {}\n", job.network, line_rate(p.line_rate), job.exchange);
   const std::string how = p.one_node_exchange.empty() ? "" : fmt::format(" (exchange {})", p.one_node_exchange);
   text += fmt::format("Step       {}, {} on one node alone{}\n", format(p.schedules.front().step), format(p.one_node_step), how);
-  text +=
-      wrapped(fmt::format("Waiting    {} of the step for the exchange (arrays below)", format(waiting(p))), kWidth, 11) + "\n";
+  text += line("Waiting", waiting(p));
   const std::string verdict = fmt::format(
-      "Verdict    {} nodes {} one: {:.3g} times its throughput, efficiency {:.0f} %, {} the target of {:.0f} %", p.job.nodes,
+      "{} nodes {} one: {:.3g} times its throughput, efficiency {:.0f} %, {} the target of {:.0f} %", p.job.nodes,
       p.pays ? "beat" : "do not beat", p.gain, 100.0 * p.efficiency, p.reaches ? "reaching" : "short of", 100.0 * p.target);
-  text += wrapped(verdict, kWidth, 11) + "\n";
-  // Waits are then longer than what a step loses, and an efficiency may pass 100 %.
-  if (p.job.stages.weight_update < p.one_node_update)
-    text += wrapped(fmt::format("           servers update the weights; alone a node's GPUs do so for {}, which this job saves",
-                                format(p.one_node_update - p.job.stages.weight_update)),
-                    kWidth, 11) +
-            "\n";
-  return text;
+  text += line("Verdict", verdict);
+  return text + savings(p);
 }
 
 std::string least(const NetworkProfile& p) {

@@ -100,12 +100,12 @@ std::string stages(const Prediction& p) {
 }
 
 /// Loading and training of a step, what loading is made of, and which of the two waits.
-std::string input(const InputVerdict& v) {
+std::string input(const InputVerdict& v, bool environments) {
   std::string text = v.train > Seconds(0.0) ? fmt::format("loading {} and training {} a step, {} of it side by side",
                                                           format(v.load), format(v.train), format(v.overlapped))
                                             : fmt::format("loading {} a step", format(v.load));
-  text += fmt::format(" (storage {}, decoding {} on {}, copy {})", format(v.read), format(v.decode), plural(v.workers, "worker"),
-                      format(v.copy));
+  text += fmt::format(" (storage {}, {} {} on {}, copy {})", format(v.read), environments ? "environments" : "decoding",
+                      format(v.decode), plural(v.workers, "worker"), format(v.copy));
   text = section("Input", v.text) + section("", text);
   return v.later_epochs.empty() ? text : text + section("", v.later_epochs);
 }
@@ -126,9 +126,11 @@ std::string cpu_causes(const Utilization& u) {
 
 std::string utilization(const Prediction& p) {
   const Utilization& u = p.utilization;
-  return section("Utilisation", fmt::format("GPU busy {}; while busy: fp32 {}, tensor cores {}; MFU {}; CPU {}{}",
-                                            percent_text(u.gpu_busy), percent_text(u.fp32), percent_text(u.tensor_core),
-                                            percent_text(u.mfu), percent_text(u.cpu), cpu_causes(u)));
+  const bool stages = p.stages.bubble > Seconds(0.0);
+  return section("Utilisation",
+                 fmt::format("GPU busy {}{}; while busy: fp32 {}, tensor cores {}; MFU {}; CPU {}{}", percent_text(u.gpu_busy),
+                             stages ? " (mean of all stages)" : "", percent_text(u.fp32), percent_text(u.tensor_core),
+                             percent_text(u.mfu), percent_text(u.cpu), cpu_causes(u)));
 }
 
 std::string limits(const Prediction& p) {
@@ -182,7 +184,7 @@ std::string provenance(const Prediction& p) {
 
 std::string predict_table(const Prediction& p, const PredictParts& parts) {
   std::string text = title(p) + '\n' + headline(p) + '\n' + stages(p) + '\n';
-  if (p.input_verdict) text += input(*p.input_verdict);
+  if (p.input_verdict) text += input(*p.input_verdict, p.utilization.cpu_environment > 0.0);
   text += utilization(p) + limits(p) + memory(p) + cost(p);
   if (parts.epochs) text += epochs(*parts.epochs);
   if (parts.profiling) text += profiling_text(*parts.profiling, p.step_time.value);

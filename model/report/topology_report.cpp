@@ -157,8 +157,9 @@ std::string bad_choices(const CollectiveSurvey& c) {
 }  // namespace
 
 std::string topology_table(const TopologySurvey& s, const Transfers& transfers) {
-  std::string text = fmt::format("{}: {} x {}; {} of {} ordered pairs with peer access\n\n", s.system, s.gpus.size(), s.device,
-                                 s.peer_pairs, s.gpus.size() * (s.gpus.size() - 1));
+  std::string text = paragraph(fmt::format("{}: {} x {}; {} of {} ordered pairs with peer access", s.system, s.gpus.size(),
+                                           s.device, s.peer_pairs, s.gpus.size() * (s.gpus.size() - 1))) +
+                     '\n';
   // Who asks for ways wants these alone; the wiring is one command without --route away.
   if (!transfers.ways.empty()) return text + transfer(transfers.ways);
   if (!transfers.together.empty()) return text + together(transfers.together);

@@ -13,6 +13,7 @@
 #include "model/workload/network_layer.hpp"
 #include "model/workload/operator_limits.hpp"
 #include "model/workload/shape_inference.hpp"
+#include "model/workload/transformer_file.hpp"
 
 namespace tbdsim {
 namespace {
@@ -213,6 +214,7 @@ Result<OpGraph> build(const Header& header, std::vector<Layer>& layers, const st
 
 Result<OpGraph> read_network(TomlFile file) {
   TomlTable root = file.root();
+  if (root.has("transformer")) return read_transformer(file, root);
   const Header header = read_header(root);
   std::vector<Layer> layers;
   std::vector<TomlTable> tables = root.tables_or_empty("layer");

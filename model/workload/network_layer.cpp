@@ -46,17 +46,6 @@ std::optional<OpKind> read_kind(TomlTable& table) {
   return std::nullopt;
 }
 
-ActivationKind read_activation(TomlTable& table) {
-  const std::string word = table.text_or("kind", "relu");
-  std::vector<std::string> known;
-  for (const ActivationName& row : kActivations) {
-    if (row.name == word) return row.kind;
-    known.emplace_back(row.name);
-  }
-  if (!word.empty()) table.problem("kind", fmt::format("unknown activation \"{}\"{}", word, suggestion(word, known)));
-  return ActivationKind::relu;
-}
-
 struct Pair {
   std::int64_t h, w;
 };
@@ -140,7 +129,7 @@ OpAttributes read_attributes(OpKind kind, TomlTable& table) {
     case OpKind::batch_norm:
       return BatchNormAttributes{table.boolean_or("scale", true)};
     case OpKind::activation:
-      return ActivationAttributes{read_activation(table)};
+      return ActivationAttributes{read_activation(table, "kind", "relu")};
     case OpKind::pool:
       return read_pool(table);
     case OpKind::slice: {
@@ -211,6 +200,17 @@ void read_inputs(TomlTable& table, LayerText& layer) {
 }
 
 }  // namespace
+
+ActivationKind read_activation(TomlTable& table, const std::string& key, const std::string& fallback) {
+  const std::string word = table.text_or(key, fallback);
+  std::vector<std::string> known;
+  for (const ActivationName& row : kActivations) {
+    if (row.name == word) return row.kind;
+    known.emplace_back(row.name);
+  }
+  if (!word.empty()) table.problem(key, fmt::format("unknown activation \"{}\"{}", word, suggestion(word, known)));
+  return ActivationKind::relu;
+}
 
 LayerText read_layer(TomlTable table) {
   LayerText layer{table, table.text("name"), read_kind(table), {}, false, {}, {}};

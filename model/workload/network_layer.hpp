@@ -19,7 +19,10 @@ struct LayerText {
   std::vector<std::string> input_names;
 };
 
-/// Reads a layer's own keys; problems go to the table's file. Keys: model/workload/README.md.
+/// Reads a layer's own keys; problems go to the table's file. Keys: network_format.cpp.
 [[nodiscard]] LayerText read_layer(TomlTable table);
+
+/// The activation that a key names.
+[[nodiscard]] ActivationKind read_activation(TomlTable& table, const std::string& key, const std::string& fallback);
 
 }  // namespace tbdsim

@@ -114,6 +114,9 @@ void run_node(Lowering& l, NodeIndex node, const Lift& lift) {
   const NodeText& text = *l.graph.node(node).text;
   const bool standard = text.domain.empty() || text.domain == "ai.onnx";
   const Rule* rule = standard ? find_rule(text.type) : nullptr;
+  if (rule != nullptr) {
+    if (const std::string trouble = misuse(l, node); !trouble.empty()) return l.refuse(node, "{}", trouble);
+  }
   if (rule != nullptr && rule->infer != nullptr && !l.graph.node(node).inputs.empty()) rule->infer(l, node);
   if (rule != nullptr && text.type == "Constant") rule->infer(l, node);
   if (lift.pattern == Pattern::inner) return;

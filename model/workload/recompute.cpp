@@ -82,10 +82,51 @@ std::vector<OpId> layers_of(const OpGraph& graph, const std::vector<OpId>& block
   return layers;
 }
 
+/// The step under MXNet's mirroring.
+TrainingStep with_mirrors(const OpGraph& graph, TrainingStep step) {
+  const std::vector<SavedByOp> saved = saved_by_ops(graph, SavingRules::mxnet);
+  std::vector<bool> repeated(graph.ops.size(), false);
+  std::vector<StepNode> backward;
+  backward.reserve(step.backward.size() + step.forward.size());
+  const auto repeat = [&](const auto& self, OpId id) -> void {
+    if (repeated[index(id)] || !mirrored(graph.op(id))) return;
+    repeated[index(id)] = true;
+    for (const TensorId input : graph.op(id).inputs) self(self, graph.tensor(input).producer);
+    backward.push_back({Pass::forward, id, {}, 0});
+  };
+  for (const StepNode& node : step.backward) {
+    if (node.pass != Pass::gradient_sum) {
+      for (const TensorId tensor : saved[index(node.op)].tensors) repeat(repeat, graph.tensor(tensor).producer);
+      repeat(repeat, node.op);
+    }
+    backward.push_back(node);
+  }
+  step.backward = std::move(backward);
+  return step;
+}
+
 }  // namespace
 
+bool mirrored(const Op& op) {
+  switch (op.kind) {
+    case OpKind::input:
+    case OpKind::convolution:
+    case OpKind::linear:
+    case OpKind::concat:
+    case OpKind::softmax_loss:
+    case OpKind::batch_norm:
+    case OpKind::dropout:
+    case OpKind::lstm:
+    case OpKind::gru:
+    case OpKind::vanilla_rnn:
+      return false;
+    default:
+      return true;
+  }
+}
+
 std::string_view name(Recompute recompute) {
-  constexpr std::array<std::string_view, 4> kNames{"none", "block", "layer", "full"};
+  constexpr std::array<std::string_view, 5> kNames{"none", "block", "layer", "full", "mirror"};
   return kNames[static_cast<std::size_t>(recompute)];
 }
 
@@ -118,6 +159,7 @@ std::vector<OpId> recompute_segments(const OpGraph& graph, Recompute recompute) 
 
 TrainingStep with_recompute(const OpGraph& graph, TrainingStep step, Recompute recompute, bool all) {
   if (recompute == Recompute::none) return step;
+  if (recompute == Recompute::mirror) return with_mirrors(graph, std::move(step));
   std::vector<OpId> segments = recompute_segments(graph, recompute);
   if (all) segments.push_back(OpId{static_cast<std::int32_t>(graph.ops.size())});
   std::vector<StepNode> backward;

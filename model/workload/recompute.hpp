@@ -8,11 +8,18 @@ namespace tbdsim {
 /// What is computed again in the backward pass instead of being kept.
 enum class Recompute {
   none,
-  block,  ///< each block (what lies between two points that only one tensor crosses: a residual unit, convolutions up to a pool)
-  layer,  ///< each layer: blocks joined so that each has an attention; without attention as `block`
-  full,   ///< groups of as many blocks as keep least: inputs of all groups and the maps of the largest one
+  block,   ///< each block (what lies between two points that only one tensor crosses: a residual unit, convolutions up to a pool)
+  layer,   ///< each layer: blocks joined so that each has an attention; without attention as `block`
+  full,    ///< groups of as many blocks as keep least: inputs of all groups and the maps of the largest one
+  mirror,  ///< MXNet's own: single operators, as `mirrored` says
 };
 [[nodiscard]] std::string_view name(Recompute recompute);  ///< "block", as on the command line
+
+/// Whether MXNet computes an operator's output again where backward asks for it (MXNET_BACKWARD_DO_MIRROR): all but
+/// convolutions, products, normalisations, concatenations, dropout and the loss. Neglects that it does so with recurrent
+/// layers, too, whose steps are kept here.
+/// Source: apache/mxnet 1.1.0 src/executor/graph_executor.cc, InitFullGraph.
+[[nodiscard]] bool mirrored(const Op& op);
 
 /// First operators of the segments that are recomputed as one, the first being operator 0.
 ///
@@ -21,7 +28,8 @@ enum class Recompute {
 [[nodiscard]] std::vector<OpId> recompute_segments(const OpGraph& graph, Recompute recompute);
 
 /// The step with the forward nodes of every segment but the last repeated before the segment's first backward node. Of a
-/// stage of a pipeline that holds no loss the last one too (`all`): other micro-batches run before its backward.
+/// stage of a pipeline that holds no loss the last one too (`all`): other micro-batches run before its backward. `mirror`: with
+/// the forward node of every such operator repeated before the first backward node that reads its output or is its own.
 [[nodiscard]] TrainingStep with_recompute(const OpGraph& graph, TrainingStep step, Recompute recompute, bool all = false);
 
 }  // namespace tbdsim

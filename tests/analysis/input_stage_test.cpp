@@ -203,6 +203,7 @@ TEST_CASE("buckets: the mean lies between the shortest and the longest, tokens a
   options.buckets = true;
   const Prediction mean = predicted(options);
   REQUIRE(mean.buckets.size() == 5);
+  CHECK(mean.sample == "lengths 10 to 50");
   options.buckets = false;
   options.seq_len = 10;
   const Prediction least = predicted(options);

@@ -44,7 +44,7 @@ TEST_CASE("batches that ran and that did not") {
 
 TEST_CASE("the largest batch fits and the next size does not") {
   for (const char* stack : {"pytorch-1.13", "tensorflow-1.15", "mxnet-1.2"}) {
-    for (const char* model : {"alexnet", "resnet50"}) {
+    for (const char* model : {"alexnet", "resnet50", "vgg16"}) {
       INFO(stack << " " << model);
       PredictOptions o = options("v100-sxm2-16gb", model, stack, 1, 32);
       const LargestBatch found = largest_batch(*session(), o).value();
@@ -58,6 +58,11 @@ TEST_CASE("the largest batch fits and the next size does not") {
       CHECK(found.next_peak > capacity);
       CHECK((found.low <= found.safe_batch && found.safe_batch <= found.batch && found.batch <= found.high));
       CHECK((found.probability >= 0.5 && found.probability <= 1.0));
+      if (!found.larger) continue;
+      CHECK(found.larger->batch > found.batch + 1);
+      CHECK(found.larger->peak <= capacity);
+      o.batch = found.larger->batch;
+      CHECK(peak(report(o)) == found.larger->peak);
     }
   }
 }
@@ -107,7 +112,12 @@ TEST_CASE("what cannot be meant is said") {
   PredictOptions o = options("dgx1", "resnet50", "mxnet-1.2", 1, 32);
   o.recompute = "block";
   CHECK(report_memory(*session(), o, {}).error().front().message ==
-        "--recompute: modelled for frameworks that allocate as they run (PyTorch, TensorFlow), not for MXNet");
+        "--recompute: modelled for frameworks that allocate as they run (PyTorch, TensorFlow), not for MXNet, "
+        "which has --recompute mirror");
+  o.stack = "pytorch-1.13";
+  o.recompute = "mirror";
+  CHECK(report_memory(*session(), o, {}).error().front().message ==
+        "--recompute mirror: that is MXNet's (MXNET_BACKWARD_DO_MIRROR), not pytorch's");
   o.recompute = "blok";
   CHECK(report_memory(*session(), o, {}).error().front().message == "unknown recomputation \"blok\", did you mean \"block\"?");
   o.recompute = "";

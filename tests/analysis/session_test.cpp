@@ -62,7 +62,8 @@ TEST_CASE("the default stack: the newest PyTorch that still supports the device,
   CHECK(default_stack(session, "v100-sxm2-16gb") == "pytorch-2.1");
   const std::string kepler = default_stack(session, "k80");
   CHECK(kepler.rfind("pytorch-", 0) == 0);
-  CHECK(default_stack(session, "mi25") == "rocm-1.7");
+  CHECK(default_stack(session, "mi25") == "pytorch-2.4-rocm");
+  CHECK(default_stack(session, "mi300x") == "pytorch-2.4-rocm");
   Device fermi;
   fermi.id = "c2050";
   fermi.vendor = "NVIDIA";
@@ -80,6 +81,8 @@ TEST_CASE("networks the session does not know, to the letter") {
     return *workload ? "" : to_text(workload->error());
   };
   CHECK(text("resnet55") == "unknown network \"resnet55\", did you mean \"resnet50\"?\n");
-  CHECK(text("mine.toml") == "no network file \"mine.toml\", and unknown network \"mine\"; `tbdsim list` shows the catalogue\n");
+  CHECK(text("mine.toml") ==
+        "no network file \"mine.toml\", and unknown network \"mine\"; `tbdsim list models` shows the catalogue, and files of "
+        "your own end in .onnx or .toml\n");
   CHECK(text("resnet50.toml").empty());
 }

@@ -48,6 +48,23 @@ TEST_CASE("worked example: matrix product of 1024 x 1024 x 1024 on the invented 
   CHECK(documented("(" + microseconds(one_wave.time) + "), but fills only 64"));
 }
 
+TEST_CASE("worked example: where narrow tiles are poor, 64 columns take as long as 128") {
+  TileConstants kernels = tiles();
+  kernels.tile_penalty = kernels.reread = 0.0;
+  const GemmShape shape{2048, 64, 2048, 1000};
+  const auto tiled = [&](const GemmShape& s) { return tiled_gemm(s, {}, kernels, kBoard); };
+  CHECK(tiled(shape).tile_n == 64);
+  CHECK(documented("= " + microseconds(tiled(shape).compute)));
+  kernels.narrow_tiles = 2.2;
+  CHECK(tiled(shape).tile_n == 128);
+  CHECK(documented("= " + microseconds(tiled(shape).compute)));
+  CHECK(tiled(shape).time == tiled({2048, 128, 2048, 1000}).time);
+  // Rows are another matter: those tiles are as good as ever, until they are not.
+  CHECK(tiled({64, 2048, 2048, 1000}).tile_m == 64);
+  kernels.short_tiles = 2.2;
+  CHECK(tiled({64, 2048, 2048, 1000}).tile_m == 128);
+}
+
 TEST_CASE("worked example: 16 rows reach a share of the bandwidth, 17 all of it") {
   TileConstants thin = tiles();
   thin.reread = 0.0;
@@ -62,6 +79,11 @@ TEST_CASE("worked example: 16 rows reach a share of the bandwidth, 17 all of it"
     CHECK(gemm_time(shape, Bytes(4.0), thin, kBoard).time == gemm_time(shape, Bytes(4.0), plain, kBoard).time);
   for (const GemmShape& shape : {GemmShape{16, 2560, 2560}, GemmShape{2560, 16, 2560}})
     CHECK(gemm_time(shape, Bytes(4.0), thin, kBoard).time > gemm_time(shape, Bytes(4.0), plain, kBoard).time);
+  // A transposed B has a share of its own.
+  const GemmShape transposed{16, 2560, 2560, 1, true};
+  CHECK(gemm_time(transposed, Bytes(4.0), thin, kBoard).time == gemm_time(transposed, Bytes(4.0), plain, kBoard).time);
+  thin.few_rows_transposed = 0.4;
+  CHECK(gemm_time(transposed, Bytes(4.0), thin, kBoard).time > gemm_time(transposed, Bytes(4.0), plain, kBoard).time);
 }
 
 TEST_CASE("worked example: rows of 16,384 numbers miss the translation buffers") {

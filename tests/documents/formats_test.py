@@ -21,7 +21,7 @@ READERS = [
     (["Prices"], ["hardware/price"]),
     (["Samples that a job trains on"], ["hardware/input_source"]),
     (["Stack"], ["stack/stack_file", "stack/store_file", "stack/engine_settings", "stack/rank_settings", "stack/parameter_server"]),
-    (["Network"], ["workload/network_file", "workload/network_layer"]),
+    (["Network"], ["workload/network_file", "workload/network_layer", "workload/transformer_file"]),
     (["Scenario"], ["analysis/scenario_file"]),
     (["Measured-run table"], ["analysis/measured_table"]),
     (["Kernel samples"], ["../calibrate/decode/sample_table"]),
@@ -33,6 +33,7 @@ ELSEWHERE = {"call_overhead", "call_floor", "call_per_shape"}
 NO_KEYS = {
     "h", "w",  # the ends of kernel_h and kernel_w
     "file",    # of a message
+    "token",   # what throughput is also told in
 }
 
 

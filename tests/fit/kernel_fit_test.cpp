@@ -254,6 +254,33 @@ TEST_CASE("which library generation describes a sample") {
   CHECK(library_generation("") == "cudnn7");
 }
 
+TEST_CASE("kernels of matrix products by architecture; what is missing comes from the nearest") {
+  CHECK(product_kernels("cudnn5", "Kepler 2.0") == "cudnn5-maxwell");
+  CHECK(product_kernels("cudnn6", "Pascal") == "cudnn6-maxwell");
+  CHECK(product_kernels("cudnn7", "Turing") == "cudnn7-volta");
+  CHECK(product_kernels("cudnn8", "Ada Lovelace") == "cudnn8-ampere");
+  CHECK(product_kernels("miopen1", "GCN 5.0") == "miopen1");
+  KernelConstants constants;
+  CHECK(gemm_constants(constants, false, "cudnn8", "Pascal") == nullptr);
+  for (const char* name : {"fp32", "fp32-cudnn5-maxwell", "fp32-cudnn6-maxwell", "fp32-cudnn8-maxwell", "fp32-cudnn8-volta",
+                           "fp32-miopen1", "tensor-cudnn7-volta"})
+    constants.gemm[name] = {};
+  const auto takes = [&](bool tensor, const char* generation, const char* architecture) {
+    const TileConstants* found = gemm_constants(constants, tensor, generation, architecture);
+    for (const auto& [name, tiles] : constants.gemm) {
+      if (&tiles == found) return name;
+    }
+    return std::string("nothing");
+  };
+  CHECK(takes(false, "cudnn6", "Pascal") == "fp32-cudnn6-maxwell");
+  CHECK(takes(false, "cudnn7", "Pascal") == "fp32-cudnn8-maxwell");  // the newer of two as near
+  CHECK(takes(false, "cudnn4", "Kepler") == "fp32-cudnn5-maxwell");
+  CHECK(takes(false, "cudnn8", "Hopper") == "fp32-cudnn8-volta");
+  CHECK(takes(true, "cudnn8", "Ampere") == "tensor-cudnn7-volta");
+  CHECK(takes(false, "miopen1", "CDNA 1") == "fp32-miopen1");
+  CHECK(takes(false, "cudnn8", "CDNA 1") == "fp32");
+}
+
 TEST_CASE("boards that disagree widen what others may borrow, those that agree narrow it, and borrowing is never surer") {
   const auto sigma_of = [](const std::vector<double>& shares) {
     KernelConstants constants;

@@ -48,7 +48,7 @@ double mean_error(const std::string& board, const KernelConstants& constants) {
     std::string key = s.kind;
     for (const auto& [name, value] : s.shape) key += " " + std::to_string(value);
     auto& [predicted, measured] = layers[key];
-    predicted += recurrent_prediction(row, recurrent_form(row, constants, false), rates).base();
+    predicted += recurrent_prediction(row, recurrent_form(row, constants, device), rates).base();
     measured += s.time.base();
   }
   double sum = 0.0;

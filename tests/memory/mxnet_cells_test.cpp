@@ -1,9 +1,15 @@
 // Unrolled LSTM cells under MXNet, and how the driver packs what its pool asks for.
 #include "model/memory/mxnet_cells.hpp"
 
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <set>
+
 #include "model/memory/mxnet_graph.hpp"
 #include "model/memory/rank_buffers.hpp"
 #include "model/workload/graph_builder.hpp"
+#include "model/workload/zoo/zoo.hpp"
 #include "tests/catch.hpp"
 
 using namespace tbdsim;
@@ -60,4 +66,32 @@ TEST_CASE("the driver packs small arrays side by side and takes large ones whole
   CHECK(driver_held(eight) == 2.0 * kSlab);
   CHECK(driver_held(std::vector{kSlab - Bytes(32.0)}) == kSlab);
   CHECK(driver_held(std::vector{kSlab}) == 2.0 * kSlab);
+}
+
+// Executors of shorter sentences take their blocks from the longest one's, largest first, each the smallest that holds it
+// (apache/mxnet 1.1.0 src/executor/graph_executor.cc, InitDataEntryMemory). What finds none is added.
+TEST_CASE("executors of shorter buckets add next to nothing to the longest one's pool") {
+  const ZooEntry* entry = find_network("sockeye", "mxnet").value();
+  const auto blocks = [&](int length) {
+    ZooOptions options;
+    options.seq_len = length;
+    const OpGraph graph = build_network(*entry, options).value();
+    std::vector<Bytes> sizes = plan_storage(mxnet_graph(graph, SavingRules::mxnet, 64, Bytes(4.0))).blocks;
+    std::sort(sizes.begin(), sizes.end(), std::greater<>());
+    return sizes;
+  };
+  const auto sum = [](const std::vector<Bytes>& all) { return std::accumulate(all.begin(), all.end(), Bytes(0.0)); };
+  std::vector<Bytes> pool = blocks(100);
+  const Bytes first = sum(pool);
+  for (const int length : {90, 50, 20}) {
+    std::multiset<Bytes> free(pool.begin(), pool.end());
+    for (const Bytes wanted : blocks(length)) {
+      const auto found = free.lower_bound(wanted);
+      if (found == free.end())
+        pool.push_back(wanted);
+      else
+        free.erase(found);
+    }
+  }
+  CHECK(sum(pool) < 1.01 * first);
 }

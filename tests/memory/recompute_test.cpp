@@ -112,3 +112,42 @@ TEST_CASE("every micro-batch in flight adds what the pass forward keeps, recompu
   CHECK(peak(Recompute::none, 3) - peak(Recompute::none, 2) == peak(Recompute::none, 2) - peak(Recompute::none, 1));
   CHECK(peak(Recompute::none, 3) - peak(Recompute::none, 2) > 3.0 * 12.0 * 1024.0 * 1024.0 * Bytes(4.0));
 }
+
+// apache/mxnet 1.1.0 graph_executor.cc, InitFullGraph: everything but convolutions, products, normalisations, concatenations,
+// dropout and the loss. The copies that live at once are few, since each is made when it is asked for.
+TEST_CASE("MXNet's mirroring repeats cheap operators once, before their backward, and keeps what made them") {
+  for (const char* name : {"alexnet", "resnet50", "googlenet", "inception_v3"}) {
+    INFO(name);
+    const ZooEntry* entry = find_network(name, "mxnet").value();
+    const OpGraph graph = build_network(*entry, {}).value();
+    std::vector<int> passes(graph.ops.size(), 0);
+    for (const StepNode& node : nodes(graph, Recompute::mirror)) {
+      const auto op = static_cast<std::size_t>(node.op.value);
+      if (node.pass == Pass::forward) ++passes[op];
+      if (node.pass == Pass::forward || node.pass == Pass::gradient_sum || node.pass == Pass::update) continue;
+      CHECK(passes[op] == (mirrored(graph.op(node.op)) ? 2 : 1));
+    }
+    Stack stack;
+    stack.framework = "mxnet";
+    stack.memory_plan = MemoryPlan::mxnet;
+    stack.inplace_activation = false;
+    FootprintOptions options;
+    options.batch = 32;
+    const auto maps = [&](bool mirrors) {
+      options.mirrors = mirrors;
+      const StepMemory memory = step_memory(graph, {}, {}, stack, options);
+      Bytes kept;
+      const auto turn = std::find(memory.backward.begin(), memory.backward.end(), true) - memory.backward.begin();
+      for (const Lifetime& array : memory.arrays)
+        if (array.part == MemoryPart::feature_maps && array.birth < turn && array.death > turn) {
+          kept += array.bytes;
+          if (mirrors) CHECK((!mirrored(graph.op(array.op)) || array.death <= turn + 2));
+        }
+      return std::pair(kept, memory.profile.at_peak[MemoryPart::feature_maps]);
+    };
+    const auto [kept, peak] = maps(false);
+    const auto [fewer, lower] = maps(true);
+    CHECK(fewer < 0.8 * kept);
+    CHECK(lower <= peak);
+  }
+}

@@ -37,6 +37,7 @@ MemoryReport example() {
   r.largest->peak = Bytes(2.9e9);
   r.largest->next_peak = Bytes(3.1e9);
   r.largest->probability = 0.6;
+  r.largest->larger = OtherBatch{5, Bytes(2.8e9)};
   return r;
 }
 
@@ -62,6 +63,8 @@ less                  2 GB  2 GB  yes   do less
 
 Largest batch per GPU: 2 (2.9 GB, fits with a probability of 60 %); 3 needs
 3.1 GB
+A larger one, 5, needs less than 3 and fits (2.8 GB): workspaces and blocks
+differ
 No batch fits with a probability of 90 %
 Peaks do not grow evenly with the batch: blocks are rounded and split, so that a
 batch may need up to 3 % less than a smaller one. A size so near the capacity

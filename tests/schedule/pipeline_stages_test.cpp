@@ -99,6 +99,8 @@ TEST_CASE("waiting for another stage is the bubble, waiting for a copy is exchan
       CHECK_THAT((s.forward + s.backward + s.weight_update + s.exchange_exposed + s.bubble + s.host_exposed).base(),
                  WithinRel(t.step.base(), 1e-9));
       CHECK(s.exchange_exposed <= s.exchange_total);
+      const std::vector<double> parts = busy(step);
+      CHECK_THAT(t.mean_busy.base(), WithinRel(std::accumulate(parts.begin(), parts.end(), 0.0) / 4.0, 1e-9));
       if (rate == 1e15) {
         CHECK_THAT(s.bubble.base(), WithinRel((t.step - t.busy).base(), 1e-3));
       } else if (micro_batches == 1) {

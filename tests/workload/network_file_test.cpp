@@ -3,7 +3,9 @@
 #include <fstream>
 #include <iterator>
 
+#include "model/workload/network_format.hpp"
 #include "model/workload/op_counts.hpp"
+#include "model/workload/zoo/zoo.hpp"
 #include "tests/catch.hpp"
 
 using namespace tbdsim;
@@ -158,8 +160,46 @@ TEST_CASE("the README shows the example file as it is") {
   };
   const std::string readme = text("/model/workload/README.md");
   CHECK(readme.find("```toml\n" + text("/tests/data/networks/small_cnn.toml") + "```") != std::string::npos);
+}
+
+TEST_CASE("the page of file formats tells of every operator") {
+  const std::string page = formats_markdown(network_format());
   for (const OpKindInfo& row : op_kinds()) {
     INFO(row.name);
-    CHECK(readme.find("`" + std::string(row.name) + "`") != std::string::npos);
+    CHECK(page.find("`" + std::string(row.name) + "`") != std::string::npos);
   }
+}
+
+// Wolf et al.'s GPT2LMHeadModel has 124,439,808 parameters; BART-base's layers are counted by hand.
+TEST_CASE("a transformer by its hyper-parameters: the catalogue's, layer by layer, or any other") {
+  const auto file = open("transformer.toml");
+  REQUIRE(file);
+  const ZooEntry& entry = **find_network("gpt2", "");
+  const OpGraph zoo = build_network(entry, {}).value();
+  CHECK(file->parameter_elements() == 124439808);
+  REQUIRE(file->ops.size() == zoo.ops.size());
+  for (std::size_t i = 0; i < zoo.ops.size(); ++i) {
+    CHECK(file->ops[i].name == zoo.ops[i].name);
+    CHECK(file->output_shape(file->ops[i]) == zoo.output_shape(zoo.ops[i]));
+  }
+  const auto graph = [](const std::string& keys) {
+    return read("schema = 1\nname = \"n\"\n[transformer]\nwidth = 768\nheads = 12\nwords = 1000\nlength = 16\n" + keys);
+  };
+  const std::int64_t d = 768, attention = 4 * d * d + 4 * d, block = 8 * d * d + 5 * d, norm = 2 * d, table = 1000 * d;
+  const std::int64_t layer = attention + block + 2 * norm;
+  CHECK(graph("encoder_layers = 3")->parameter_elements() == 3 * layer + norm + table);
+  CHECK(graph("decoder_layers = 3")->parameter_elements() == 3 * layer + norm + table);
+  CHECK(graph("encoder_layers = 3\nnorm_first = false\ntied = false")->parameter_elements() == 3 * layer + 2 * table);
+  CHECK(graph("encoder_layers = 2\ndecoder_layers = 6\npositions = 20")->parameter_elements() ==
+        8 * layer + 6 * (attention + norm) + 2 * norm + table + 2 * 20 * d);
+  const auto refused = [&](const std::string& keys) {
+    const auto result = graph(keys);
+    return result ? std::string("accepted") : result.error().front().message;
+  };
+  CHECK(refused("") == "transformer: expected encoder_layers, decoder_layers or both");
+  CHECK(refused("decoder_layers = 1\npositions = 15") == "transformer.positions: 15 positions are too few for a length of 16");
+  CHECK(refused("decoder_layers = 1\npositions = 16").substr(0, 8) == "accepted");
+  CHECK(refused("decoder_layers = 1\nactivation = \"gelu2\"") ==
+        "transformer.activation: unknown activation \"gelu2\", did you mean \"gelu\"?");
+  CHECK(refused("layers = 3\ndecoder_layers = 1").find("transformer.layers: unknown key") == 0);
 }

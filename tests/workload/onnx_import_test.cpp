@@ -291,6 +291,52 @@ TEST_CASE("hostile files are told what is wrong, and where") {
     CHECK(refusal(file) ==
           "x.onnx: node 0 (Conv \"c\"): kernel, strides, paddings, dilations and groups must be positive and fit the input");
   }
+  SECTION("attributes and inputs of another type") {
+    File window = with_input(kImage);
+    window.input("w", {4, 3, 3, 3}).node("Conv", {"x", "w"}, {"y"}, {onnx_bytes::single("strides", 1)}, "c").output("y");
+    CHECK(refusal(window) == "x.onnx: node 0 (Conv \"c\"): its attribute \"strides\" is of another type, expected whole numbers");
+    File words = with_input(kImage);
+    CHECK(refusal(words.node("Softmax", {"x"}, {"y"}, {onnx_bytes::word("axis", "last")}, "s").output("y")) ==
+          "x.onnx: node 0 (Softmax \"s\"): its attribute \"axis\" is of another type, expected a whole number");
+    File texts;
+    texts.input("x", {"N", 4}, 8).node("Tanh", {"x"}, {"y"}).output("y");
+    CHECK(refusal(texts) == "x.onnx: input \"x\" holds texts, expected numbers");
+  }
+  SECTION("axes beyond the dimensions, orders that are none, two unknowns") {
+    for (const int axis : {3, -4}) {
+      File fits = with_input(kSequence);
+      CHECK(refusal(fits.node("Softmax", {"x"}, {"y"}, {onnx_bytes::single("axis", axis)}).output("y")) == "accepted");
+    }
+    File far = with_input(kSequence);
+    CHECK(refusal(far.node("Softmax", {"x"}, {"y"}, {onnx_bytes::single("axis", 4)}, "s").output("y")) ==
+          "x.onnx: node 0 (Softmax \"s\"): its axis 4 is beyond the dimensions of [N, 6, 8]");
+    for (const std::vector<std::int64_t>& order : {std::vector<std::int64_t>{0, 1, 1}, {0, 1}, {0, 1, 3}}) {
+      File file = with_input(kSequence);
+      CHECK(refusal(file.node("Transpose", {"x"}, {"y"}, {onnx_bytes::list("perm", order)}, "t").output("y")) ==
+            "x.onnx: node 0 (Transpose \"t\"): its attribute \"perm\" is no order of the axes of [N, 6, 8]");
+    }
+    File open = with_input(kSequence);
+    open.constant(onnx_bytes::integers("to", {-1, -1})).node("Reshape", {"x", "to"}, {"y"}, {}, "r").output("y");
+    CHECK(refusal(open) ==
+          "x.onnx: node 0 (Reshape \"r\"): the shape of its output \"y\" cannot be derived: nothing is known of it");
+  }
+  SECTION("what lies in another file that is not there") {
+    const auto outside = [](const std::string& name, int type, std::int64_t rows, std::int64_t columns) {
+      const std::string where = onnx_bytes::text(1, "location") + onnx_bytes::text(2, "gone.bin");
+      const std::string size = onnx_bytes::text(1, "length") + onnx_bytes::text(2, "2147483648");
+      return onnx_bytes::number(1, rows) + (columns > 0 ? onnx_bytes::number(1, columns) : "") + onnx_bytes::number(2, type) +
+             onnx_bytes::text(8, name) + onnx_bytes::text(13, where) + onnx_bytes::text(13, size) + onnx_bytes::number(14, 1);
+    };
+    // 2 GiB of weights are never read.
+    File weights = with_input({"N", 16384});
+    weights.constant(outside("w", onnx_bytes::kReal, 16384, 32768)).node("MatMul", {"x", "w"}, {"y"}).output("y");
+    CHECK(refusal(weights) == "accepted");
+    File shape = with_input(kSequence);
+    shape.constant(outside("to", onnx_bytes::kInteger, 2, 0)).node("Reshape", {"x", "to"}, {"y"}, {}, "r").output("y");
+    CHECK(refusal(shape) ==
+          "x.onnx: node 0 (Reshape \"r\"): the shape of its output \"y\" cannot be derived: nothing is known of it; its input "
+          "\"to\" lies in another file, which is not read");
+  }
   SECTION("the batch is mixed up with something else") {
     File file = with_input(kSequence);
     file.constant(onnx_bytes::integers("to", {1, -1})).input("w", {48, 4}).node("Reshape", {"x", "to"}, {"r"});

@@ -29,6 +29,9 @@ TEST_CASE("networks of other tasks have the published number of parameters") {
   CHECK_THAT(millions("faster_rcnn"), Catch::WithinAbs(47.5, 0.1));
   // torchvision's fasterrcnn_resnet50_fpn has 41.76 million, of which the first 0.23 are not trained here.
   CHECK_THAT(millions("faster_rcnn_r50"), Catch::WithinAbs(41.5, 0.1));
+  // torchvision prints 44,401,393 for maskrcnn_resnet50_fpn; the first convolution (9,408) and the first stage (212,992)
+  // are not trained.
+  CHECK(parameters("mask_rcnn") == 44401393 - 9408 - 212992);
   CHECK_THAT(millions("a3c"), Catch::WithinAbs(0.68, 0.005));
   CHECK_THAT(millions("sockeye"), Catch::WithinAbs(27.73, 0.05));
   // 7.49 M of the critic and 8.54 M of the generator.
@@ -52,6 +55,13 @@ TEST_CASE("Deep Speech 2: 672 features into seven bidirectional layers, or 1312 
   CHECK(recurrent == 2 * 3 * h * (672 + h) + 6 * (2 * 3 * h * (2 * h + h)) + 7 * biases);
   for (const Op& op : build("deep_speech_2@pytorch").ops)
     if (op.name == "rnn0") CHECK(op.attributes.index() > 0);
+  // deepspeech.pytorch's layers by hand: 1312 features into three layers of 2560 whose directions are added up.
+  const std::int64_t w = 2560, cell = 2 * 3 * w;
+  std::int64_t layers = 0;
+  const OpGraph pytorch = build("deep_speech_2@pytorch");
+  for (const Parameter& p : pytorch.parameters)
+    if (pytorch.op(p.op).kind == OpKind::gru) layers += elements(p.shape);
+  CHECK(layers == cell * (1312 + w) + 2 * cell * (w + w) + 3 * 2 * cell);
   CHECK(mxnet.parts_per_sample == 12.3);
   CHECK(mxnet.part_unit == "audio second");
 }

@@ -38,6 +38,11 @@ TEST_CASE("transformers have the published number of parameters") {
   CHECK(parameters("opt-6.7b") == 6658473984);
   CHECK(parameters("opt-13b") == 12853473280);
   CHECK(parameters("opt-30b") == 29974540288);
+  // Too large for most to print: layers of 12 d^2 + 13 d, 50,272 words and 2,050 positions, and the last norm.
+  const auto opt = [](std::int64_t layers, std::int64_t d) { return layers * (12 * d * d + 13 * d) + (50272 + 2050 + 2) * d; };
+  CHECK(opt(48, 7168) == 29974540288);
+  CHECK(parameters("opt-66b") == opt(64, 9216));
+  CHECK(parameters("opt-175b") == opt(96, 12288));
   // Printed by NVIDIA's training script of the base network.
   CHECK(parameters("transformer-xl-base") == 191950298);
   // Without the adaptive head: the three scores of the rarer classes go, weights and bias.

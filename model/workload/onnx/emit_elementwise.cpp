@@ -83,6 +83,12 @@ void emit_unknown(Lowering& l, NodeIndex node) {
     largest = &*l.dims(input);
     most = static_cast<double>(elements(*shape));
   }
+  for (const ValueIndex out : l.graph.node(node).outputs) {
+    if (out == kAbsent || !l.dims(out) || !all_known(*l.dims(out)) || per_sample(*l.dims(out))) continue;
+    constexpr double kMostElements = 1e12;
+    if (product(*l.dims(out)).value > kMostElements)
+      return l.refuse(node, "its output {} is too large to simulate", to_text(*l.dims(out)));
+  }
   for (const ValueIndex out : l.graph.node(node).outputs)
     if (out != kAbsent && largest != nullptr && !(l.dims(out) && per_sample(*l.dims(out)))) l.graph.value(out).dims = *largest;
   l.note_unknown(node);

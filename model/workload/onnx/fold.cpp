@@ -73,6 +73,7 @@ void infer_reshape(Lowering& l, NodeIndex node) {
   for (std::size_t i = 0; i < target->size(); ++i) {
     Number n = (*target)[i];
     if (n.known && !n.batch && n.value == -1.0) {
+      if (open) return;  // two unknowns: nothing can be derived
       open = i;
       n = Number{1.0};
     } else if (n.known && n.value == 0.0 && !keeps_zero) {

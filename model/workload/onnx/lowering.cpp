@@ -207,8 +207,13 @@ void Lowering::bind(NodeIndex node, ValueIndex value, TensorId x) {
   const auto& known = dims(value);
   const auto wanted = known ? per_sample(*known) : std::nullopt;
   if (!wanted) {
-    refuse(node, "the shape of its output {} cannot be derived: {}", quoted(graph.value(value).name),
-           known ? to_text(*known) : "nothing is known of it");
+    // Shapes may come from numbers that were left beside the file with its weights.
+    std::string outside;
+    for (const ValueIndex in : graph.node(node).inputs)
+      if (in != kAbsent && graph.value(in).outside && outside.empty())
+        outside = fmt::format("; its input {} lies in another file, which is not read", quoted(graph.value(in).name));
+    refuse(node, "the shape of its output {} cannot be derived: {}{}", quoted(graph.value(value).name),
+           known ? to_text(*known) : "nothing is known of it", outside);
     return;
   }
   if (elements(*wanted) != elements(shape(x))) {

@@ -152,6 +152,7 @@ class Decoder {
       if (f.number == 4 && bytes) attribute.text = f.bytes;
       if (f.number == 5 && bytes) attribute.tensor = read_tensor(f.bytes, node);
       if (f.number == 6 || f.number == 11) attribute.holds_graph = true;
+      if (f.number == 20 && f.kind == Kind::varint) attribute.type = static_cast<int>(f.value);
       if (f.number == 7) append(f, 4, attribute.reals, kMostValues, as_float);
       if (f.number == 8) append(f, 0, attribute.integers, kMostValues, as_integer);
     });
@@ -220,6 +221,7 @@ class Decoder {
       if (extent < 0) return problem(fmt::format("{}: tensor {} has a negative dimension", what, quoted(tensor.name)));
       count *= static_cast<double>(extent);
     }
+    tensor.outside = payload.outside;
     if (payload.outside || count > static_cast<double>(kMostValues) || tensor.type == kString) return;
     if (payload.has_raw) payload.values = read_raw(tensor, payload.raw);
     if (payload.values.empty() && count > 0.0) return;  // only its shape is known

@@ -21,10 +21,15 @@ struct TensorText {
   int type = kUndefined;
   std::vector<std::int64_t> dims;
   std::optional<std::vector<double>> values;
+  bool outside = false;  ///< they lie in another file
 };
+
+/// What an attribute says it holds, as ONNX numbers it (AttributeProto.AttributeType); 0 in files before IR version 2.
+enum AttributeType : int { kOneReal = 1, kOneInteger = 2, kTensor = 4, kReals = 6, kIntegers = 7 };
 
 struct AttributeText {
   std::string_view name;
+  int type = 0;
   double real = 0.0;
   std::int64_t integer = 0;
   std::string_view text;

@@ -1,7 +1,11 @@
 #include "model/workload/onnx/rules.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+
+#include "model/support/quote.hpp"
 
 namespace tbdsim::onnx {
 namespace {
@@ -120,12 +124,62 @@ constexpr bool in_order() {
 }
 static_assert(in_order(), "find_rule searches by halves");
 
+struct TypedAttribute {
+  std::string_view name;
+  AttributeType type;
+};
+/// Attributes that the rules read, with the one type that every operator gives them.
+constexpr std::array kTyped{
+    TypedAttribute{"allowzero", kOneInteger},   TypedAttribute{"alpha", kOneReal},
+    TypedAttribute{"axes", kIntegers},          TypedAttribute{"axis", kOneInteger},
+    TypedAttribute{"beta", kOneReal},           TypedAttribute{"ceil_mode", kOneInteger},
+    TypedAttribute{"dilations", kIntegers},     TypedAttribute{"group", kOneInteger},
+    TypedAttribute{"hidden_size", kOneInteger}, TypedAttribute{"keepdims", kOneInteger},
+    TypedAttribute{"kernel_shape", kIntegers},  TypedAttribute{"output_padding", kIntegers},
+    TypedAttribute{"pads", kIntegers},          TypedAttribute{"perm", kIntegers},
+    TypedAttribute{"size", kOneInteger},        TypedAttribute{"strides", kIntegers},
+    TypedAttribute{"transA", kOneInteger},      TypedAttribute{"transB", kOneInteger},
+};
+
+std::string_view expected(AttributeType type) {
+  return type == kIntegers ? "whole numbers" : type == kOneInteger ? "a whole number" : "a number";
+}
+
+/// Whether `order` names each of its positions once.
+bool is_order(const std::vector<std::int64_t>& order) {
+  std::vector<bool> seen(order.size(), false);
+  for (const std::int64_t axis : order) {
+    const auto found = axis_of(axis, order.size());
+    if (!found || seen[*found]) return false;
+    seen[*found] = true;
+  }
+  return true;
+}
+
 }  // namespace
 
 const Rule* find_rule(std::string_view type) {
   const auto row = std::lower_bound(kRules.begin(), kRules.end(), type,
                                     [](const Rule& rule, std::string_view name) { return rule.type < name; });
   return row != kRules.end() && row->type == type ? &*row : nullptr;
+}
+
+std::string misuse(const Lowering& l, NodeIndex node) {
+  const ValueIndex first = l.input(node, 0);
+  const Extents* dims = first != kAbsent && l.dims(first) ? &*l.dims(first) : nullptr;
+  for (const AttributeText& a : l.graph.node(node).text->attributes) {
+    const auto row = std::find_if(kTyped.begin(), kTyped.end(), [&](const TypedAttribute& t) { return t.name == a.name; });
+    if (row == kTyped.end()) continue;
+    if (a.type != 0 && a.type != row->type)
+      return fmt::format("its attribute {} is of another type, expected {}", quoted(a.name), expected(row->type));
+    if (a.name == "perm" && (!is_order(a.integers) || (dims != nullptr && dims->size() != a.integers.size())))
+      return fmt::format("its attribute \"perm\" is no order of the axes of {}", dims != nullptr ? to_text(*dims) : "its input");
+    // Some operators count one axis more than there are.
+    const auto rank = dims != nullptr ? static_cast<std::int64_t>(dims->size()) : 0;
+    if (a.name == "axis" && dims != nullptr && (a.integer > rank || a.integer < -rank - 1))
+      return fmt::format("its axis {} is beyond the dimensions of {}", a.integer, to_text(*dims));
+  }
+  return "";
 }
 
 }  // namespace tbdsim::onnx

@@ -16,6 +16,10 @@ struct Rule {
 /// The rule of a type of node; null for types without one.
 [[nodiscard]] const Rule* find_rule(std::string_view type);
 
+/// What is wrong with a node's attributes, whatever its rule: another type than ONNX gives them, an axis beyond the
+/// dimensions of its first input, an order that is none. Empty where nothing is.
+[[nodiscard]] std::string misuse(const Lowering& l, NodeIndex node);
+
 // Dimensions and elements of outputs (fold.cpp, fold_arithmetic.cpp). Unknown inputs make unknown outputs.
 void infer_constant(Lowering& l, NodeIndex node);
 void infer_shape_of(Lowering& l, NodeIndex node);

@@ -93,6 +93,7 @@ class Builder {
       const ValueIndex index = add_value(tensor.name);
       Value& value = graph_.value(index);
       value.type = tensor.type;
+      value.outside = tensor.outside;
       Extents dims;
       for (const std::int64_t extent : tensor.dims) dims.push_back({static_cast<double>(extent)});
       if (tensor.values) {
@@ -130,6 +131,7 @@ class Builder {
   void add_input(const ValueText& text, bool symbolic, bool has_weights) {
     const ValueIndex index = add_value(text.name);
     graph_.value(index).type = text.type;
+    if (text.type == kString) return problem(fmt::format("input {} holds texts, expected numbers", quoted(text.name)));
     if (!text.dims) return problem(fmt::format("input {} has no shape", quoted(text.name)));
     const bool has_symbol = std::any_of(text.dims->begin(), text.dims->end(), is_symbolic);
     const bool fixed = !symbolic && has_weights && !text.dims->empty();

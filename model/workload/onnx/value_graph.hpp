@@ -30,6 +30,7 @@ struct Value {
   NodeIndex producer = kAbsent;
   std::vector<NodeIndex> readers;  ///< live nodes, once for each input that it is
   bool is_output = false;
+  bool outside = false;  ///< an initial value that lies in another file
   std::optional<Extents> dims;
   std::optional<std::vector<Number>> numbers;  ///< elements, of small constants
   std::vector<std::int32_t> arrays;            ///< parameters that it is made of

@@ -73,16 +73,14 @@ Result<OpGraph> build(const ZooEntry& entry, const ZooOptions& options) {
   assert(d != kDefinitions.end());
   GraphBuilder g = token_builder(entry, options, "sequence");
   g.counts_in("token", static_cast<double>(sequence_length(entry, options)));
-  const TransformerLayers t = layers_of(*d);
-  const std::int64_t embedding = d->embedding > 0 ? d->embedding : d->width;
-  TensorId x = token_embedding(g, g.input(), d->words, embedding, "embeddings.word");
-  if (embedding != d->width) x = g.linear(x, d->width, "project_in", false);
-  x = g.add(OpKind::learned_bias, {x}, LearnedBiasAttributes{d->positions}, "embeddings.position");
-  if (!is_opt(*d)) x = g.dropout(x, t.dropout, "embeddings.dropout");
-  for (std::int64_t i = 0; i < d->layers; ++i) x = transformer_layer(g, x, t, true, fmt::format("layer.{}.", i));
-  if (t.pre_norm) x = layer_norm(g, x, "norm");
-  if (embedding != d->width) x = g.linear(x, embedding, "project_out", false);
-  g.softmax_loss(tied_linear(g, x, d->words, "scores"), "loss");
+  TransformerNetwork n;
+  n.layer = layers_of(*d);
+  n.decoder_layers = d->layers;
+  n.words = d->words;
+  n.positions = d->positions;
+  n.embedding = d->embedding;
+  n.embedding_dropout = is_opt(*d) ? 0.0 : n.layer.dropout;
+  transformer_network(g, n);
   return std::move(g).finish();
 }
 

@@ -23,7 +23,8 @@ constexpr std::int64_t kTensor2TensorWords = 33708, kFairseqWords = 33712;
 /// Encoder and decoder over one table, which also scores the words.
 Result<OpGraph> build(const ZooEntry& entry, const ZooOptions& options) {
   const bool big = entry.name == "transformer-big", nvidia = entry.variant == "nvidia", fairseq = entry.variant == "pytorch";
-  TransformerLayers t;
+  TransformerNetwork n;
+  TransformerLayers& t = n.layer;
   t.width = big ? 1024 : 512;
   t.heads = big ? 16 : 8;
   t.filter = 4 * t.width;
@@ -35,24 +36,12 @@ Result<OpGraph> build(const ZooEntry& entry, const ZooOptions& options) {
   t.padding_mask = nvidia;
   t.activation = ActivationKind::relu;
   t.activation_dropout = 0.1;
-  const std::int64_t words = fairseq || nvidia ? kFairseqWords : kTensor2TensorWords;
-  const std::int64_t steps = sequence_length(entry, options);
+  n.encoder_layers = n.decoder_layers = 6;
+  n.words = fairseq || nvidia ? kFairseqWords : kTensor2TensorWords;
+  n.scaled_embedding = true;
   GraphBuilder g = token_builder(entry, options, "sentence");
-  g.counts_in("target token", static_cast<double>(steps));
-  const auto embed = [&](TensorId tokens, const std::string& name, bool tied) {
-    TensorId x = token_embedding(g, tokens, words, t.width, name + "embedding", tied);
-    x = g.add(OpKind::multiply, {x}, {}, name + "embedding_scale");
-    x = g.add(OpKind::mask, {x}, {}, name + "positions");  // sinusoids: a constant table
-    return g.dropout(x, t.dropout, name + "dropout");
-  };
-  constexpr int kLayers = 6;
-  TensorId memory = embed(g.input(), "encoder.", false);
-  for (int i = 0; i < kLayers; ++i) memory = transformer_layer(g, memory, t, t.padding_mask, fmt::format("encoder.{}.", i));
-  memory = layer_norm(g, memory, "encoder.norm");
-  TensorId x = embed(g.another_input(Shape{steps}, "target"), "decoder.", true);
-  for (int i = 0; i < kLayers; ++i) x = transformer_decoder_layer(g, x, memory, t, fmt::format("decoder.{}.", i));
-  x = layer_norm(g, x, "decoder.norm");
-  g.softmax_loss(tied_linear(g, x, words, "scores"), "loss");
+  g.counts_in("target token", static_cast<double>(sequence_length(entry, options)));
+  transformer_network(g, n);
   return std::move(g).finish();
 }
 

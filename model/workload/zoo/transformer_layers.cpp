@@ -1,5 +1,7 @@
 #include "model/workload/zoo/transformer_layers.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 
 namespace tbdsim {
@@ -50,6 +52,18 @@ TensorId feed_forward(GraphBuilder& g, TensorId x, const TransformerLayers& t, c
   x = g.activation(g.linear(x, t.filter, prefix + "linear1"), t.activation, prefix + "activation");
   x = drop(g, x, t.activation_dropout, prefix + "activation_dropout");
   return g.linear(x, t.width, prefix + "linear2");
+}
+
+/// Words to vectors of the layers' width, with their positions.
+TensorId embed(GraphBuilder& g, TensorId tokens, const TransformerNetwork& n, const std::string& prefix, bool again) {
+  const std::int64_t width = n.layer.width, own = n.embedding > 0 ? n.embedding : width;
+  TensorId x = token_embedding(g, tokens, n.words, own, prefix + "embeddings.word", again);
+  if (own != width) x = g.linear(x, width, prefix + "project_in", false);
+  if (n.scaled_embedding) x = g.add(OpKind::multiply, {x}, {}, prefix + "embeddings.scale");
+  const std::string position = prefix + "embeddings.position";
+  x = n.positions > 0 ? g.add(OpKind::learned_bias, {x}, LearnedBiasAttributes{n.positions}, position)
+                      : g.add(OpKind::mask, {x}, {}, position);
+  return drop(g, x, n.embedding_dropout, prefix + "embeddings.dropout");
 }
 
 }  // namespace
@@ -103,6 +117,27 @@ TensorId token_embedding(GraphBuilder& g, TensorId tokens, std::int64_t rows, st
 
 TensorId tied_linear(GraphBuilder& g, TensorId x, std::int64_t rows, const std::string& name, bool bias) {
   return g.add(OpKind::linear, {x}, LinearAttributes{rows, bias, true}, name);
+}
+
+void transformer_network(GraphBuilder& g, const TransformerNetwork& n) {
+  const TransformerLayers& t = n.layer;
+  const bool both = n.encoder_layers > 0 && n.decoder_layers > 0;
+  TensorId x = embed(g, g.input(), n, both ? "encoder." : "", false);
+  // The layers of either alone are alike but for what their mask hides.
+  const std::int64_t first = both || n.decoder_layers == 0 ? n.encoder_layers : n.decoder_layers;
+  const bool masked = n.decoder_layers > 0 && !both ? true : t.padding_mask;
+  for (std::int64_t i = 0; i < first; ++i)
+    x = transformer_layer(g, x, t, masked, fmt::format("{}{}.", both ? "encoder." : "layer.", i));
+  if (t.pre_norm) x = layer_norm(g, x, both ? "encoder.norm" : "norm");
+  if (both) {
+    const TensorId memory = x;
+    x = embed(g, g.another_input(g.shape(g.input()), "target"), n, "decoder.", true);
+    for (std::int64_t i = 0; i < n.decoder_layers; ++i)
+      x = transformer_decoder_layer(g, x, memory, t, fmt::format("decoder.{}.", i));
+    if (t.pre_norm) x = layer_norm(g, x, "decoder.norm");
+  }
+  if (n.embedding > 0 && n.embedding != t.width) x = g.linear(x, n.embedding, "project_out", false);
+  g.softmax_loss(n.tied ? tied_linear(g, x, n.words, "scores") : g.linear(x, n.words, "scores", false), "loss");
 }
 
 }  // namespace tbdsim

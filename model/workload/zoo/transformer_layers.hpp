@@ -52,4 +52,20 @@ TensorId token_embedding(GraphBuilder& g, TensorId tokens, std::int64_t rows, st
 /// Products with an embedding table: scores of all its words.
 TensorId tied_linear(GraphBuilder& g, TensorId x, std::int64_t rows, const std::string& name, bool bias = false);
 
+/// Hyper-parameters of a whole transformer over words: an encoder, a decoder, or both.
+struct TransformerNetwork {
+  TransformerLayers layer;
+  std::int64_t encoder_layers = 0, decoder_layers = 0;  ///< at least one of both; decoders mask what follows
+  std::int64_t words = 0;
+  std::int64_t positions = 0;  ///< learned ones; 0: sinusoids, a constant table
+  std::int64_t embedding = 0;  ///< width of a word's vector, where it is not that of the layers
+  double embedding_dropout = 0.1;
+  bool scaled_embedding = false;  ///< word vectors times the root of the width
+  bool tied = true;               ///< words are scored with the table of their vectors
+};
+
+/// Appends the network of `g.input()`, the tokens, up to the loss. An encoder and decoder take another input, as long,
+/// for the target.
+void transformer_network(GraphBuilder& g, const TransformerNetwork& n);
+
 }  // namespace tbdsim

@@ -84,7 +84,8 @@ Result<std::string> resolve_name(std::string_view wanted) {
   const std::vector<std::string> known = names_where([](const ZooEntry&) { return true; });
   const auto near = nearest(wanted, known);
   return fail(fmt::format("unknown network \"{}\"{}", wanted,
-                          near ? fmt::format(", did you mean \"{}\"?", *near) : "; `tbdsim list` shows the catalogue"));
+                          near ? fmt::format(", did you mean \"{}\"?", *near)
+                               : "; `tbdsim list models` shows the catalogue, and files of your own end in .onnx or .toml"));
 }
 
 const ZooEntry* of_variant(const std::vector<const ZooEntry*>& entries, std::string_view variant) {

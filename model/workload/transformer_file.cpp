@@ -1,0 +1,66 @@
+#include "model/workload/transformer_file.hpp"
+
+#include <fmt/format.h>
+
+#include "model/workload/network_layer.hpp"
+#include "model/workload/zoo/transformer_layers.hpp"
+
+namespace tbdsim {
+namespace {
+
+// Bounds beyond any network, small enough that products of three fit 64 bits.
+constexpr std::int64_t kMost = 1000000, kMostLayers = 1000;
+constexpr double kMostDropout = 0.99;
+
+TransformerLayers read_layers(TomlTable& table) {
+  TransformerLayers t;
+  t.width = table.integer("width", 1, kMost);
+  t.heads = table.integer("heads", 1, kMost);
+  t.head_width = table.integer_or("head_width", 0, 1, kMost);
+  if (t.head_width == 0 && t.heads > 0 && t.width % t.heads != 0)
+    table.problem("heads", fmt::format("{} heads do not divide a width of {}; say head_width", t.heads, t.width));
+  t.filter = table.integer_or("filter", 4 * t.width, 1, kMost);
+  t.pre_norm = table.boolean_or("norm_first", true);
+  t.attention_bias = table.boolean_or("attention_bias", true);
+  t.fused_projection = table.boolean_or("fused_projection", false);
+  t.activation = read_activation(table, "activation", "gelu");
+  t.dropout = table.number_or("dropout", 0.1, {0.0, kMostDropout});
+  t.attention_dropout = table.number_or("attention_dropout", t.dropout, {0.0, kMostDropout});
+  t.padding_mask = true;  // as Hugging Face's encoders have it
+  return t;
+}
+
+TransformerNetwork read_hyper_parameters(TomlTable& table, std::int64_t length) {
+  TransformerNetwork n;
+  n.encoder_layers = table.integer_or("encoder_layers", 0, 0, kMostLayers);
+  n.decoder_layers = table.integer_or("decoder_layers", 0, 0, kMostLayers);
+  if (n.encoder_layers + n.decoder_layers == 0) table.problem("", "expected encoder_layers, decoder_layers or both");
+  n.layer = read_layers(table);
+  n.words = table.integer("words", 1, kMost);
+  n.positions = table.integer_or("positions", 0, 1, kMost);
+  if (n.positions > 0 && n.positions < length)
+    table.problem("positions", fmt::format("{} positions are too few for a length of {}", n.positions, length));
+  n.embedding = table.integer_or("embedding", 0, 1, kMost);
+  n.embedding_dropout = n.layer.dropout;
+  n.tied = table.boolean_or("tied", true);
+  return n;
+}
+
+}  // namespace
+
+Result<OpGraph> read_transformer(const TomlFile& file, TomlTable& root) {
+  (void)root.integer("schema", 1, 1);
+  const std::string name = root.text("name"), unit = root.text_or("input_unit", "sequence");
+  const auto batch = static_cast<int>(root.integer_or("batch", 32, 1, kMost));
+  TomlTable table = root.table("transformer");
+  const std::int64_t length = table.integer("length", 1, kMost);
+  const TransformerNetwork network = read_hyper_parameters(table, length);
+  root.finish();
+  if (Errors errors = file.errors(); !errors.empty()) return tl::make_unexpected(std::move(errors));
+  GraphBuilder graph(name, "file", unit, Shape{length}, batch);
+  graph.counts_in("token", static_cast<double>(length));
+  transformer_network(graph, network);
+  return std::move(graph).finish();
+}
+
+}  // namespace tbdsim
