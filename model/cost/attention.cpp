@@ -14,8 +14,9 @@ KernelTimeModel separate_attention_time(const AttentionShape& s, bool backward, 
   const auto product = [&](double m, double n, double k) {
     append(sum, gemm_time({m, n, k, stack}, means.element, means.tiles, means.products));
   };
-  const auto move = [&](double elements, const KernelRates& rates) {
-    append(sum, memory_bound_time(elements * means.streamed, 1.0, rates));
+  const auto move = [&](double elements, const KernelRates& rates, bool vectorized = false) {
+    const Bytes bytes = elements * means.element;
+    append(sum, vectorized ? memory_bound_time(bytes, 1.0, rates) : single_access_time(bytes, means.element, 1.0, rates));
   };
   // Each of the four is read and written once.
   for (const double rows : {s.queries, s.keys, s.keys, s.queries}) move(2.0 * stack * rows * s.width, means.pointwise);
@@ -25,10 +26,10 @@ KernelTimeModel separate_attention_time(const AttentionShape& s, bool backward, 
     product(s.keys, s.width, s.queries);
     product(s.keys, s.width, s.queries);
   }
-  move(2.0 * scores, means.pointwise);  // scale
+  move(2.0 * scores, means.pointwise, means.vectorized);  // scale
   // The gradient passes a mask unchanged.
   if (s.causal && !backward) move(2.0 * scores, means.pointwise);
-  const double again = reread_passes(RowKernel::softmax, s.keys, means.streamed, means.softmax);
+  const double again = reread_passes(RowKernel::softmax, s.keys, means.element, means.softmax);
   move(((backward ? means.softmax_backward_passes : 2.0) + again) * scores, means.softmax);
   return sum;
 }

@@ -16,7 +16,8 @@ struct AttentionShape {
 struct SeparateAttention {
   TileConstants tiles;
   KernelRates products, pointwise, softmax;
-  Bytes element{4.0}, streamed{4.0};  ///< of a number in products and in memory-bound kernels
+  Bytes element{4.0};
+  bool vectorized = true;  ///< plain elementwise kernels load several 16-bit numbers at once
   double softmax_backward_passes = 3;
 };
 [[nodiscard]] KernelTimeModel separate_attention_time(const AttentionShape& shape, bool backward, const SeparateAttention& means);

@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "model/cost/attention.hpp"
+#include "model/cost/fusion.hpp"
+#include "model/cost/library_age.hpp"
 #include "model/cost/matrix_product.hpp"
 #include "model/cost/recurrent_layer.hpp"
 
@@ -105,7 +107,6 @@ Result<KernelModel> KernelModel::make(const Device& device, Precision precision,
   model.peak_ = unit->peak;
   model.element_ = unit->element;
   model.tensor_core_ = unit->tensor_core;
-  model.streamed_ = stack.vectorizes_16_bit ? unit->element : kSingle;
   model.weight_ = precision == Precision::fp16 || precision == Precision::bf16 ? kHalf : kSingle;
   model.casts_ = precision == Precision::amp;
   const std::string generation = stack.convolution.generation + (unit->tensor_core ? "-tensor" : "");
@@ -132,8 +133,9 @@ Result<KernelModel> KernelModel::make(const Device& device, Precision precision,
   const auto recurrent = constants.recurrent.find(std::string(recurrent_generation(stack.vendor, stack.cuda)) +
                                                   (unit->tensor_core ? "-tensor" : ""));
   if (recurrent != constants.recurrent.end()) model.recurrent_constants_ = recurrent->second;
-  model.convolution_rates_ = kernel_rates(device, unit->peak, model.convolution_.parameters);
-  model.gemm_rates_ = kernel_rates(device, unit->peak, model.gemm_.parameters);
+  const double young = unit->tensor_core ? young_library_share(device.compute_capability, stack.cuda) : 1.0;
+  model.convolution_rates_ = kernel_rates(device, young * unit->peak, model.convolution_.parameters);
+  model.gemm_rates_ = kernel_rates(device, young * unit->peak, model.gemm_.parameters);
   model.attention_rates_ = kernel_rates(device, unit->peak, model.attention_.parameters);
   model.memory_rates_ = kernel_rates(device, device.peak.fp32, model.memory_.parameters);
   model.softmax_rates_ = kernel_rates(device, device.peak.fp32, model.softmax_.parameters);
@@ -169,7 +171,7 @@ NodeCost KernelModel::cost(const OpGraph& graph, const StepNode& node, double ba
   const Op& op = graph.op(node.op);
   if (node.pass == Pass::gradient_sum) {
     const auto size = static_cast<double>(elements(graph.output_shape(op))) * batch;
-    result.kernel = memory_bound_time((node.summands + 1) * size * streamed_, 1.0, memory_rates_);
+    result.kernel = streamed((node.summands + 1) * size, stack_.vectorizes_16_bit);
     result.family = "memory_bound";
     result.host_operators = 1;
     return result;
@@ -184,7 +186,7 @@ NodeCost KernelModel::cost(const OpGraph& graph, const StepNode& node, double ba
     if (plain.kernel.time < result.kernel.time) result = plain;
   }
   const bool split = node.pass == Pass::backward_data || node.pass == Pass::backward_weights;
-  result.host_operators = fused_away(graph, op) ? 0.0 : split && has_data_gradient(graph, op) ? 0.5 : 1.0;
+  result.host_operators = fused_away(graph, op, stack_) ? 0.0 : split && has_data_gradient(graph, op) ? 0.5 : 1.0;
   if (stack_.eager) result.host_operators *= eager_weight(op.kind, node.pass);
   if (node.pass == Pass::backward || node.pass == Pass::backward_weights) keep_gradients(graph, op, result);
   return result;
@@ -272,7 +274,7 @@ NodeCost KernelModel::convolution_cost(const OpGraph& graph, const Op& op, Pass 
   result.family = "convolution";
   result.tensor_core = tensor_core_;
   if (tensor_core_ && !stack_.channels_last)
-    append(result.kernel, memory_bound_time(2.0 * batch * read_elements(graph, op, pass) * element_, 1.0, memory_rates_));
+    append(result.kernel, streamed(2.0 * batch * read_elements(graph, op, pass), stack_.fuses_elementwise));
   if (stack_.turns_filters) {
     // Read along one order and written along another: one side of every element lies apart (assumed: half the bandwidth).
     constexpr double kPasses = 2.0, kScattered = 0.5;
@@ -281,7 +283,7 @@ NodeCost KernelModel::convolution_cost(const OpGraph& graph, const Op& op, Pass 
   if (attributes.bias && stack_.separate_bias && pass != Pass::backward_data) {
     const double passes = pass == Pass::forward ? 2.0 : 1.0;
     const auto outputs = static_cast<double>(elements(graph.output_shape(op)));
-    append(result.kernel, memory_bound_time(passes * batch * outputs * streamed_, 1.0, memory_rates_));
+    append(result.kernel, streamed(passes * batch * outputs, stack_.fuses_elementwise));
   }
   return result;
 }
@@ -297,7 +299,7 @@ NodeCost KernelModel::matrix_cost(const OpGraph& graph, const Op& op, Pass pass,
   if (attributes != nullptr && attributes->bias && pass != Pass::backward_data) {
     const double passes = pass != Pass::forward ? 1.0 : stack_.fuses_linear_bias ? 0.0 : 2.0;
     const double out = batch * static_cast<double>(elements(graph.output_shape(op)));
-    if (passes > 0.0) append(result.kernel, memory_bound_time(passes * out * streamed_, 1.0, memory_rates_));
+    if (passes > 0.0) append(result.kernel, streamed(passes * out, stack_.fuses_elementwise));
   }
   return result;
 }
@@ -322,9 +324,9 @@ NodeCost KernelModel::attention_cost(const OpGraph& graph, const Op& op, Pass pa
     result.host_operators = 1;
     return result;
   }
-  result.kernel = separate_attention_time(
-      shape, backward,
-      {gemm_constants_, gemm_rates_, memory_rates_, softmax_rates_, element_, streamed_, stack_.softmax_backward_passes});
+  result.kernel = separate_attention_time(shape, backward,
+                                          {gemm_constants_, gemm_rates_, memory_rates_, softmax_rates_, element_,
+                                           stack_.vectorizes_16_bit, stack_.softmax_backward_passes});
   result.host_operators = result.kernel.kernels;
   return result;
 }
@@ -356,19 +358,13 @@ NodeCost KernelModel::recurrent_cost(const OpGraph& graph, const Op& op, Pass pa
   return result;
 }
 
-bool KernelModel::fused_away(const OpGraph& graph, const Op& op) const {
-  if (op.kind != OpKind::activation && op.kind != OpKind::add) return false;
-  if (stack_.fuses_elementwise) return true;
-  if (!stack_.fuses_batch_norm_relu || op.kind != OpKind::activation) return false;
-  const OpId producer = graph.tensor(op.inputs.front()).producer;
-  return graph.op(producer).kind == OpKind::batch_norm;
-}
-
 NodeCost KernelModel::memory_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const {
   NodeCost result;
   result.family = "none";
-  const auto passes = memory_passes(op, stack_);
-  if (!passes || fused_away(graph, op)) return result;
+  auto passes = memory_passes(op, stack_);
+  if (!passes || fused_away(graph, op, stack_)) return result;
+  // The kernel of the batch norm reads the other summand; backward it writes that one's gradient, too.
+  if (joins_batch_norm(graph, op, stack_)) passes = Passes{0, 1, 0, 1};
   const double in = sum_of_inputs(graph, op) * batch, out = static_cast<double>(elements(graph.output_shape(op))) * batch;
   const double moved = pass == Pass::forward ? passes->forward_inputs * in + passes->forward_output * out
                                              : passes->backward_inputs * in + passes->backward_output * out +
@@ -378,10 +374,10 @@ NodeCost KernelModel::memory_cost(const OpGraph& graph, const Op& op, Pass pass,
   const auto row = static_cast<double>(graph.input_shape(op).back());
   // Sums over many terms run in fp32 under mixed precision, with a cast of what comes in and one of what goes out.
   const bool cast = casts_ && passes->rows != RowKernel::none && (!stack_.amp_16_bit || is_loss(op.kind));
-  // Batch norm's kernels are the library's, whatever the framework's own load at a time.
-  const Bytes element = cast ? kSingle : op.kind == OpKind::batch_norm ? element_ : streamed_;
-  const double again = reread_passes(passes->rows, row, element, rates) * out;
-  result.kernel = memory_bound_time((moved + again) * element, passes->bandwidth_share, rates);
+  const Bytes element = cast ? kSingle : element_;
+  const Bytes bytes = (moved + reread_passes(passes->rows, row, element, rates) * out) * element;
+  result.kernel = moves_single_numbers(op.kind, stack_) ? single_access_time(bytes, element, passes->bandwidth_share, rates)
+                                                        : memory_bound_time(bytes, passes->bandwidth_share, rates);
   if (cast) append(result.kernel, memory_bound_time((in + out) * (kSingle + kHalf), 1.0, memory_rates_));
   if (op.kind == OpKind::sequence_reverse && stack_.recurrent == RecurrentKernels::cells) {
     const auto width = static_cast<double>(graph.output_shape(op).back());
@@ -391,6 +387,11 @@ NodeCost KernelModel::memory_cost(const OpGraph& graph, const Op& op, Pass pass,
                   : passes->rows == RowKernel::layer_norm ? "layer_norm"
                                                           : "memory_bound";
   return result;
+}
+
+KernelTimeModel KernelModel::streamed(double elements, bool vectorized) const {
+  const Bytes bytes = elements * element_;
+  return vectorized ? memory_bound_time(bytes, 1.0, memory_rates_) : single_access_time(bytes, element_, 1.0, memory_rates_);
 }
 
 const KernelRates& KernelModel::rates_of(RowKernel rows) const {

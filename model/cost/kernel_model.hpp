@@ -53,11 +53,12 @@ class KernelModel {
   [[nodiscard]] NodeCost matrix_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const;
   [[nodiscard]] NodeCost memory_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const;
   [[nodiscard]] const KernelRates& rates_of(RowKernel rows) const;
-  [[nodiscard]] bool fused_away(const OpGraph& graph, const Op& op) const;
 
   [[nodiscard]] NodeCost attention_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const;
   [[nodiscard]] NodeCost recurrent_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const;
   [[nodiscard]] NodeCost product_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const;
+  /// One kernel over so many numbers.
+  [[nodiscard]] KernelTimeModel streamed(double elements, bool vectorized) const;
   void keep_gradients(const OpGraph& graph, const Op& op, NodeCost& cost) const;
 
   Stack stack_;
@@ -67,10 +68,9 @@ class KernelModel {
   /// tf32 only allows tensor cores: the library still takes fp32 kernels where those are faster.
   std::shared_ptr<const KernelModel> without_tensor_cores_;
   FlopPerSecond peak_;
-  Bytes element_{4.0};   ///< of a number that products read
-  Bytes streamed_{4.0};  ///< what a number costs a memory-bound kernel: 4 where 16-bit ones are handled one at a time
-  Bytes weight_{4.0};    ///< of a number that the update reads and writes
-  bool casts_ = false;   ///< some operators run in fp32 between casts
+  Bytes element_{4.0};  ///< of a number that products read
+  Bytes weight_{4.0};   ///< of a number that the update reads and writes
+  bool casts_ = false;  ///< some operators run in fp32 between casts
   bool tensor_core_ = false;
   ConvolutionConstants convolution_constants_;
   TileConstants gemm_constants_;

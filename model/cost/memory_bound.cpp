@@ -100,4 +100,35 @@ KernelTimeModel memory_bound_time(Bytes bytes, double bandwidth_share, const Ker
   return result;
 }
 
+bool moves_single_numbers(OpKind kind, const Stack& stack) {
+  // A compiler's kernels load several at once wherever rows allow it.
+  if (stack.fuses_elementwise) return false;
+  switch (kind) {
+    case OpKind::activation:
+    case OpKind::add:
+    case OpKind::multiply:
+    case OpKind::dropout:
+    case OpKind::element_loss:
+    case OpKind::slice:
+    case OpKind::concat:
+    case OpKind::by_bytes:
+      return !stack.vectorizes_16_bit;
+    case OpKind::batch_norm:
+      return !stack.channels_last;
+    default:
+      return true;
+  }
+}
+
+KernelTimeModel single_access_time(Bytes bytes, Bytes element, double bandwidth_share, const KernelRates& rates) {
+  KernelTimeModel result = memory_bound_time(bytes, bandwidth_share, rates);
+  constexpr Bytes kFills(4.0);
+  if (element >= kFills) return result;
+  constexpr double kAccessesPerClock = 3.2;
+  const double moving = (result.time - result.launch).base();
+  const double starting = bytes / element / (kAccessesPerClock * rates.multiprocessors * rates.clock.base());
+  result.time = result.launch + Seconds(std::cbrt(moving * moving * moving + starting * starting * starting));
+  return result;
+}
+
 }  // namespace tbdsim

@@ -32,7 +32,8 @@ constexpr KeyMeaning kStack[] = {
      ""},
     {"[engine]", "`stops_at_arrays`", "an operator with arrays of its own begins an operation; true", ""},
     {"[engine]", "**`source`**", "where its figures are from", ""},
-    {"[operators]", "`fuses_batch_norm_relu`", "the ReLU after a batch norm costs nothing; false", ""},
+    {"[operators]", "`fuses_batch_norm_relu`",
+     "the ReLU after a batch norm costs nothing, with channels last also one after a sum with its result; false", ""},
     {"[operators]", "`fuses_elementwise`", "activations and additions cost nothing; false", ""},
     {"[operators]", "`inplace_activation`, `channels_last`",
      "true; false: convolutions on tensor cores turn what they read around first", ""},
@@ -44,8 +45,8 @@ constexpr KeyMeaning kStack[] = {
     {"[operators]", "`dropout_forward_passes`, `dropout_backward_passes`, `softmax_backward_passes`",
      "over the tensor, by all kernels that the framework composes them of; 3, 3, 3", ""},
     {"[operators]", "`vectorizes_16_bit`",
-     "elementwise kernels load several 16-bit numbers at once; if not, one costs as much as a 32-bit number, but for batch norm, "
-     "which is the library's; true",
+     "elementwise kernels load several 16-bit numbers at once; if not, boards with much bandwidth for each multiprocessor do not "
+     "reach it in 16 bits; true",
      ""},
     {"[operators]", "`amp_16_bit`",
      "under `amp` weights are 16-bit copies and only loss and update run in fp32 (apex O2); false: operators that sum run in "

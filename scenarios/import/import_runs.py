@@ -84,7 +84,7 @@ def exchange_tensorflow_2017(row):
 
 def lambda_tf(row):
     if "synthetic" not in row["dataset"]:
-        return REAL_INPUT
+        return scaling.lambda_real_input(row)
     if "XLA" in row["framework"]:
         return scaling.lambda_xla(row)
     if row["precision"] != "FP32":

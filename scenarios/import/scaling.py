@@ -41,9 +41,35 @@ def cscs(row):
                   source=f'{row["source"]}; {row["framework"]}; {row["system"]}; {row["notes"]}')
 
 
+def lambda_precision(row):
+    """TensorFlow computes in tf32 from 2.4 on; NVIDIA's own builds of 1.15 do before."""
+    fp32 = row["precision"].startswith("FP32")
+    ampere = row["precision"].startswith("FP32/TF32") and "TF2.3" not in row["framework"]
+    return "tf32" if ampere else "fp32" if fp32 else "fp16"
+
+
+# Slower than in fp32 on the same board by a factor of five, with and without XLA, from one GPU on.
+ODD_A100 = LeftOut("VGG-16 in fp16 on A100: a fifth of its rate in fp32")
+
+
+def odd_vgg(row):
+    return row["device"] == "A100-SXM4-40GB" and row["model"] == "vgg16" and row["precision"].startswith("fp16")
+
+
+def lambda_real_input(row):
+    """ImageNet from record files, decoded by the CPUs of a machine that the catalogue knows."""
+    if row["device"] != "A100-SXM4-40GB":
+        return LeftOut("real input, and cores or storage not stated")
+    if odd_vgg(row):
+        return ODD_A100
+    xla = "-xla" if "XLA" in row["framework"] else ""
+    return common(row, table="lambda_real_input", group=f"lambda-real-input{xla}/dgx-a100-40gb", hw="dgx-a100-40gb",
+                  stack=f"tensorflow-2.3{xla}", precision=lambda_precision(row),
+                  exchange="allreduce" if int(row["n_gpus"]) > 1 else "", input="imagenet-records",
+                  source=f'{row["source"].split(":")[0]}; tf_cnn_benchmarks, {row["notes"].split(";")[0]}; {row["source"].split("/")[2]}@{row["source"].rsplit("@", 1)[1]}')
+
+
 def lambda_xla(row):
-    if "synthetic" not in row["dataset"]:
-        return REAL_INPUT
     if "_NVLink_" in row["system"]:
         return LeftOut("GPUs in pairs over NVLink bridges: which two are bridged is not stated")
     board = BOARDS.get(row["device"])
@@ -52,8 +78,9 @@ def lambda_xla(row):
         return LeftOut("no 1-GPU row to go with it")
     words = row["framework"].split()
     version = next((word[2:] for word in words if word.startswith("TF") and word[2:3].isdigit()), "1.15")
-    # "FP32/TF32": NGC's TensorFlow computes in tf32 on Ampere unless told otherwise.
-    precision = "tf32" if row["precision"].startswith("FP32/TF32") else "fp32" if row["precision"].startswith("FP32") else "fp16"
+    if odd_vgg(row):
+        return ODD_A100
+    precision = lambda_precision(row)
     server = "parameter_server" in row["notes"]
     several = int(row["n_gpus"]) > 1
     box = row["system"].replace("_XLA", "").replace("GeForce_", "").replace("Quadro_", "").lower().replace("_", "-")
@@ -82,6 +109,17 @@ NVIDIA_SYSTEMS = {"DGX-1": {"V100-SXM2-16GB": "dgx1", "V100-SXM2-32GB": "dgx1-v1
 NVIDIA_STACKS = {"mxnet": "mxnet-ngc-20.03", "pytorch": "pytorch-1.4", "tensorflow": "tensorflow-1.15"}
 
 
+def nvidia_stack(row, family, precision):
+    """MXNet's runner puts channels last and fuses batch norm, sum and ReLU in fp16; PyTorch's configs.yml has
+    `memory_format: nhwc` for mixed precision since 2021, and plain fp32 and tf32 (NVIDIA/DeepLearningExamples:
+    MxNet/Classification/RN50v1.5/runner, PyTorch/Classification/ConvNets/configs.yml)."""
+    if family == "mxnet" and precision == "amp":
+        return "mxnet-ngc-23.04-nhwc" if "22.10" in row["framework"] else "mxnet-ngc-20.03-nhwc"
+    if family == "pytorch" and "commit date 2021" in row["notes"]:
+        return "pytorch-ngc-20.12-nhwc" if precision == "amp" else "pytorch-ngc-20.12"
+    return NVIDIA_STACKS[family]
+
+
 def nvidia_resnet50(row):
     if row["model"].lower() not in ("rn50v1.5", "resnet50v1.5") or row["metric"] != "images/s":
         return LeftOut("not ResNet-50 v1.5 by images/s")
@@ -98,8 +136,10 @@ def nvidia_resnet50(row):
     xla = "-xla" if "+XLA" in words else ""
     # The READMEs recommend 128 for fp32 and 256 for mixed precision where they say anything.
     batch = 256 if precision == "amp" or "A100" in row["device"] else 128
+    stack = nvidia_stack(row, family, precision)
     return common(row, table="nvidia_resnet50_multi_gpu", group=f"nvidia-resnet50-{family}{xla}/{hw}", hw=hw,
-                  model="resnet50", stack=NVIDIA_STACKS[family] + xla, precision=precision, batch=batch,
+                  model="resnet50", stack=stack + xla, precision=precision, batch=batch,
+                  series=stack.split("-ngc-")[1] if stack not in NVIDIA_STACKS.values() else "",
                   exchange="allreduce" if int(row["n_gpus"]) > 1 else "",
                   run=row["source"].rsplit("@", 1)[1], source=f'{row["source"].rsplit("@", 1)[0]}; batch as recommended')
 
@@ -111,8 +151,10 @@ def nvidia_bert(row):
     hw = NVIDIA_SYSTEMS.get(row["system"], {}).get(row["device"])
     if hw is None or row["n_nodes"] not in ("", "1") or not row["seq_len"]:
         return LeftOut("machine or length not stated, or several nodes without a 1-GPU row")
-    precision = sequences.PRECISIONS[row["precision"]]
-    return common(row, table="nvidia_bert_multi_gpu", group=f"nvidia-bert-large/{hw}", hw=hw, model="bert-large",
-                  stack=sequences.stack_of(sequences.tag_of(row), "bert-large", precision), precision=precision,
+    precision, tag = sequences.PRECISIONS[row["precision"]], sequences.tag_of(row)
+    if sequences.mixed_up(row, precision):
+        return LeftOut("cells of another table, or a batch that the next version corrects")
+    return common(row, table="nvidia_bert_multi_gpu", group=f"nvidia-bert-large/{hw}", hw=hw,
+                  model=sequences.definition("bert-large", tag), stack=sequences.stack_of(tag, "bert-large", precision), precision=precision,
                   seq_len=int(row["seq_len"]), optimizer="lamb", exchange="allreduce" if int(row["n_gpus"]) > 1 else "",
                   run=row["source"].rsplit("@", 1)[1], source=row["source"].rsplit("@", 1)[0])

@@ -2,6 +2,7 @@
 #include "model/cost/kernel_model.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "model/workload/graph_builder.hpp"
 #include "tests/catch.hpp"
@@ -304,15 +305,58 @@ TEST_CASE("a linear bias inside the product costs nothing forward; its gradient 
   CHECK(extra(Pass::backward_weights) == 0.0);
 }
 
-TEST_CASE("16-bit numbers that are handled one at a time cost elementwise kernels as much as 32-bit ones") {
+TEST_CASE("16-bit numbers that are handled one at a time cost more than several at once, and less than 32-bit ones") {
   const Stack plain = changed([](Stack& s) { s.vectorizes_16_bit = false; });
-  CHECK(cost(model(plain, Precision::fp16), "relu2", Pass::forward).kernel.time ==
-        cost(model(), "relu2", Pass::forward).kernel.time);
-  // Batch norm is the library's.
-  CHECK(cost(model(plain, Precision::fp16), "norm", Pass::forward).kernel.time ==
-        cost(model(stack(), Precision::fp16), "norm", Pass::forward).kernel.time);
-  CHECK(cost(model(plain, Precision::fp16), "fc", Pass::backward_data).kernel.time ==
-        cost(model(stack(), Precision::fp16), "fc", Pass::backward_data).kernel.time);
+  const auto seconds = [](const Stack& s, Precision precision, const char* name, Pass pass) {
+    return cost(model(s, precision), name, pass).kernel.time;
+  };
+  CHECK(seconds(plain, Precision::fp16, "relu2", Pass::forward) > seconds(stack(), Precision::fp16, "relu2", Pass::forward));
+  CHECK(seconds(plain, Precision::fp16, "relu2", Pass::forward) < seconds(stack(), Precision::fp32, "relu2", Pass::forward));
+  CHECK(seconds(plain, Precision::fp32, "relu2", Pass::forward) == seconds(stack(), Precision::fp32, "relu2", Pass::forward));
+  // Batch norm is the library's, which moves several at once where channels are last.
+  CHECK(seconds(plain, Precision::fp16, "norm", Pass::forward) == seconds(stack(), Precision::fp16, "norm", Pass::forward));
+  const Stack last = changed([](Stack& s) { s.channels_last = true; });
+  CHECK(seconds(last, Precision::fp16, "norm", Pass::forward) < seconds(stack(), Precision::fp16, "norm", Pass::forward));
+  CHECK(seconds(plain, Precision::fp16, "fc", Pass::backward_data) ==
+        seconds(stack(), Precision::fp16, "fc", Pass::backward_data));
+}
+
+TEST_CASE("a batch norm with channels last adds a summand and takes the ReLU of the sum") {
+  const Stack fused = changed([](Stack& s) { s.fuses_batch_norm_relu = s.channels_last = true; });
+  // Joined to the ReLU, not to the batch norm: nothing changes.
+  CHECK(cost(model(fused), "sum", Pass::forward).kernel.time == cost(model(), "sum", Pass::forward).kernel.time);
+  GraphBuilder g("joined", "torchvision", "image", {64, 28, 28}, 4);
+  const TensorId c = g.convolution(g.input(), {64, 3, 3, 1, 1, 1, 1, 1, 1, false}, "conv");
+  const TensorId sum = g.plus(g.batch_norm(g.convolution(c, {64, 3, 3, 1, 1, 1, 1, 1, 1, false}, "conv2"), "norm"), c, "sum");
+  g.softmax_loss(g.linear(g.flatten(g.relu(sum, "relu"), "flat"), 10, "fc"), "loss");
+  const OpGraph graph = std::move(g).finish().value();
+  const auto seconds = [&](const Stack& s, const char* name) {
+    for (const StepNode& node : training_step(graph).forward)
+      if (graph.op(node.op).name == name) return model(s).cost(graph, node, 32).kernel.time.base();
+    return -1.0;
+  };
+  CHECK_THAT(seconds(fused, "sum"), WithinRel(5e-6 + kMap / 600e9, 1e-12));
+  CHECK(seconds(fused, "relu") == 0.0);
+  const Stack first = changed([](Stack& s) { s.fuses_batch_norm_relu = true; });
+  CHECK_THAT(seconds(first, "sum"), WithinRel(5e-6 + 3 * kMap / 600e9, 1e-12));
+  CHECK(seconds(first, "relu") > 0.0);
+}
+
+TEST_CASE("libraries of the first releases that know a board: 0.8 of the rate of tensor-core products, both sides") {
+  const auto seconds = [](const char* capability, const char* cuda, Precision precision) {
+    Device d = board();
+    d.compute_capability = capability;
+    Stack s = stack();
+    s.cuda = cuda;
+    return cost(KernelModel::make(d, precision, s, constants()).value(), "conv", Pass::forward).kernel.time;
+  };
+  using Row = std::array<const char*, 3>;
+  for (const auto& [capability, young, old] :
+       {Row{"8.0", "11.1", "11.2"}, Row{"8.6", "11.1", "11.2"}, Row{"9.0", "12.0", "12.1"}}) {
+    CHECK(seconds(capability, young, Precision::fp16) > seconds(capability, old, Precision::fp16));
+    CHECK(seconds(capability, young, Precision::fp32) == seconds(capability, old, Precision::fp32));
+  }
+  CHECK(seconds("7.0", "9.0", Precision::fp16) == seconds("7.0", "11.2", Precision::fp16));
 }
 
 TEST_CASE("mixed precision runs the loss in fp32 between casts") {
@@ -321,7 +365,11 @@ TEST_CASE("mixed precision runs the loss in fp32 between casts") {
   constexpr double kShare = 0.8;
   const NodeCost half = cost(model(stack(), Precision::fp16), "loss", Pass::forward);
   const NodeCost mixed = cost(model(stack(), Precision::amp), "loss", Pass::forward);
-  CHECK_THAT(half.kernel.time.base(), WithinRel(5e-6 + 2 * 320 * 2 / (kShare * 600e9), 1e-12));
+  FamilyParameters softmax = ideal("softmax", "fp32");
+  softmax.bandwidth_efficiency = kShare;
+  const KernelRates rates = kernel_rates(board(), board().peak.fp32, softmax);
+  CHECK_THAT(half.kernel.time.base(),
+             WithinRel(single_access_time(Bytes(2 * 320 * 2), Bytes(2.0), 1.0, rates).time.base(), 1e-12));
   CHECK_THAT(mixed.kernel.time.base(), WithinRel(2 * 5e-6 + (2 * 320 * 4 / kShare + 2 * 320 * 6) / 600e9, 1e-12));
   // The loss stays in fp32 where all else is held in 16 bits.
   const Stack held = changed([](Stack& s) { s.amp_16_bit = true; });
@@ -359,10 +407,11 @@ TEST_CASE("convolutions on tensor cores turn around what they read unless its ch
     return (cost(model(stack(), precision), "conv", pass).kernel.time - cost(model(last, precision), "conv", pass).kernel.time)
         .base();
   };
-  // 32 maps of 64 x 28 x 28 in and out, 2 B each, read and written.
-  const double map = 2.0 * 32 * 64 * 28 * 28 * 2 / 600e9;
-  CHECK_THAT(extra(Pass::forward, Precision::fp16), WithinRel(5e-6 + map, 1e-9));
-  CHECK_THAT(extra(Pass::backward_weights, Precision::fp16), WithinRel(5e-6 + 2 * map, 1e-9));
+  // 32 maps of 64 x 28 x 28 in and out, 2 B each, read and written one number at a time.
+  const KernelRates rates = kernel_rates(board(), board().peak.fp32, ideal("memory_bound", "fp32"));
+  const auto turned = [&](double maps) { return single_access_time(Bytes(maps * kMap), Bytes(2.0), 1.0, rates).time.base(); };
+  CHECK_THAT(extra(Pass::forward, Precision::fp16), WithinRel(turned(1), 1e-9));
+  CHECK_THAT(extra(Pass::backward_weights, Precision::fp16), WithinRel(turned(2), 1e-9));
   CHECK(extra(Pass::forward, Precision::fp32) == 0.0);
 }
 

@@ -131,3 +131,16 @@ TEST_CASE("launch or bandwidth, both sides of where they are equal") {
   CHECK_THAT(memory_bound_time(Bytes(2e6), 0.5, board).time.base(), WithinRel(15e-6, 1e-12));
   CHECK(memory_bound_time(Bytes(2e6), 1.0, board).flop == Flop(0.0));
 }
+
+TEST_CASE("which kernels move numbers one at a time") {
+  Stack stack;
+  for (const OpKind kind : {OpKind::activation, OpKind::add, OpKind::dropout}) CHECK_FALSE(moves_single_numbers(kind, stack));
+  for (const OpKind kind : {OpKind::softmax, OpKind::mask, OpKind::transpose, OpKind::batch_norm})
+    CHECK(moves_single_numbers(kind, stack));
+  stack.channels_last = true;
+  CHECK_FALSE(moves_single_numbers(OpKind::batch_norm, stack));
+  stack.vectorizes_16_bit = false;
+  CHECK(moves_single_numbers(OpKind::activation, stack));
+  stack.fuses_elementwise = true;
+  CHECK_FALSE(moves_single_numbers(OpKind::softmax, stack));
+}
