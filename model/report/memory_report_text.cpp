@@ -155,8 +155,9 @@ std::string largest(const MemoryReport& r) {
          (l.safe_batch > 0 ? fmt::format("Every batch up to {} fits with a probability of at least 90 %\n", l.safe_batch)
                            : "No batch fits with a probability of 90 %\n") +
          paragraph(
-             "Peaks do not grow evenly with the batch: blocks are rounded and split, so that a batch may need up to 3 % less "
-             "than a smaller one. A size so near the capacity may fit where the next one does not.");
+             "Peaks do not grow evenly with the batch: blocks are rounded and split, and workspaces change with the algorithm, "
+             "so "
+             "that a batch may need less than a smaller one. A size near the capacity may fit where the next one does not.");
 }
 
 std::string number(Bytes bytes) { return fmt::format("{:.0f}", bytes.base()); }

@@ -66,9 +66,9 @@ Largest batch per GPU: 2 (2.9 GB, fits with a probability of 60 %); 3 needs
 A larger one, 5, needs less than 3 and fits (2.8 GB): workspaces and blocks
 differ
 No batch fits with a probability of 90 %
-Peaks do not grow evenly with the batch: blocks are rounded and split, so that a
-batch may need up to 3 % less than a smaller one. A size so near the capacity
-may fit where the next one does not.
+Peaks do not grow evenly with the batch: blocks are rounded and split, and
+workspaces change with the algorithm, so that a batch may need less than a
+smaller one. A size near the capacity may fit where the next one does not.
 )");
 }
 
