@@ -124,9 +124,9 @@ KernelTimeModel single_access_time(Bytes bytes, Bytes element, double bandwidth_
   KernelTimeModel result = memory_bound_time(bytes, bandwidth_share, rates);
   constexpr Bytes kFills(4.0);
   if (element >= kFills) return result;
-  constexpr double kAccessesPerClock = 3.2;
+  constexpr double kLatency = 600.0;  // clocks
   const double moving = (result.time - result.launch).base();
-  const double starting = bytes / element / (kAccessesPerClock * rates.multiprocessors * rates.clock.base());
+  const double starting = bytes / element * kLatency / (rates.resident_threads * rates.multiprocessors * rates.clock.base());
   result.time = result.launch + Seconds(std::cbrt(moving * moving * moving + starting * starting * starting));
   return result;
 }

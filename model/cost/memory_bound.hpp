@@ -43,16 +43,15 @@ struct Passes {
 /// batch norm unless channels lie last, plain elementwise ones where the stack says so.
 [[nodiscard]] bool moves_single_numbers(OpKind kind, const Stack& stack);
 
-/// One kernel whose threads move numbers of `element` bytes one at a time. A multiprocessor starts 3.2 such accesses a clock,
-/// too few 16-bit ones to fill the bandwidth of boards that have much of it for each multiprocessor:
+/// One kernel whose threads move numbers of `element` bytes one at a time, each waiting for the memory: a multiprocessor starts
+/// as many accesses as it has resident threads in every latency of 600 clocks, too few 16-bit ones to fill the bandwidth of
+/// boards that have much of it for each multiprocessor:
 ///
-///   A = numbers moved / (3.2 SMs clock),   t = launch + ((bytes / (share x B))^3 + A^3)^(1/3)
+///   A = 600 numbers moved / (resident threads x SMs x clock),   t = launch + ((bytes / (share x B))^3 + A^3)^(1/3)
 ///
 /// Numbers of 32 bits pay nothing: the shares come from kernels that move these.
-/// Source of the 3.2: cuDNN's batch norm takes about twice as long with channels first as with channels last on an H100
-/// (NVIDIA/cudnn-frontend#134). Near it: 3.6 in an addition of bytes (zasdfgbnm/things, 2020Q1/benchmark-vec.ipynb, taken for a
-/// board of 68 multiprocessors), 4.6 in layer norm on GA100 (896 GB/s, NVIDIA/apex#1037). Which of them to take was decided
-/// with the mixed-precision rows of scenarios/published in view.
+/// Source of the 600: the middle of the 400 to 800 clocks that NVIDIA's CUDA programming guide (4.2, 5.2.3) gives for the
+/// memory of a device. That such kernels are slow at all was seen in the mixed-precision rows of scenarios/published.
 [[nodiscard]] KernelTimeModel single_access_time(Bytes bytes, Bytes element, double bandwidth_share, const KernelRates& rates);
 
 }  // namespace tbdsim
