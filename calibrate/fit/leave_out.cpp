@@ -1,5 +1,6 @@
 #include "calibrate/fit/leave_out.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <random>
 #include <set>
@@ -65,6 +66,10 @@ Result<LeaveOut> leave_out(const std::vector<std::vector<Sample>>& sets, const s
       families.insert(sample.family);
     }
   }
+  if (ids.size() == 1 &&
+      std::all_of(training.begin(), training.end(), [&](const Sample& sample) { return sample.device == *ids.begin(); }))
+    return fail(fmt::format("all samples are of {}: leaving it out leaves none to fit; name those of other boards with --train",
+                            *ids.begin()));
   LeaveOut out;
   std::mt19937 random(options.seed);
   for (const std::string& id : ids) {

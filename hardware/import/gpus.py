@@ -60,6 +60,9 @@ def fp32_matrix(row, notes):
     stated = re.search(r"fp32 matrix ([0-9.]+)", row["notes"])
     if stated:
         return stated[1]
+    if row["arch"] in ("CDNA 3.0", "CDNA 4.0"):
+        notes.append("fp32 matrix rate: as the vector rate, which counts two multiply-adds a lane")
+        return row["fp32_tflops_peak"]
     if row["arch"] == "CDNA 2.0":
         notes.append("fp32 matrix rate: twice the vector rate, as of the MI210 with this chip")
         return f"{2 * float(row['fp32_tflops_peak']):.1f}"

@@ -221,7 +221,8 @@ void choose_stack(Session& session, const PredictOptions& options, Configuration
                                  configuration.stack.context_per_thread;
   check_support(device, configuration, errors);
   if (configuration.stack.channels_last)
-    configuration.notices.push_back("channels-last layout has no cost model: taken as channels-first");
+    configuration.notices.push_back(
+        "channels last: convolutions, pooling and the like are taken to cost what they do with channels first");
   if (options.precision.empty() && device.peak.tf32_tensor && device.vendor != "AMD")
     configuration.notices.push_back(
         fmt::format("fp32 is IEEE arithmetic; frameworks may default to tf32 on {} (--precision tf32)", device.id));

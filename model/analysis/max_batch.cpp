@@ -15,7 +15,7 @@ constexpr int kLargestBatch = 1 << 24;
 // A second point of the line, where workspaces and rounding weigh less than in the first.
 constexpr int kSecondBatch = 16;
 // Batches tried above the first that does not fit.
-constexpr int kHigherBatches = 6;
+constexpr int kHigherBatches = 24;
 
 /// Peaks of the batches replayed so far.
 class Search {
@@ -39,8 +39,10 @@ class Search {
     return found->second = {rank.peak, floor, memory_spread(rank, stack), probability_of_fitting(rank, stack, capacity_)};
   }
 
+  [[nodiscard]] std::size_t known() const { return peaks_.size(); }
+
   /// The largest batch whose peak, `deviations` above what is predicted, is within the capacity, and whose successor's
-  /// is not.
+  /// is not; below any known misfit.
   int largest(double deviations) {
     int good = 0, bad = kLargestBatch + 1, repeats = 0;
     for (const auto& [batch, peak] : peaks_) {
@@ -108,14 +110,19 @@ class Search {
 LargestBatch find_largest_batch(MemoryEstimator& estimator) {
   Search search(estimator);
   LargestBatch result;
-  result.batch = search.largest(0.0);
+  // A search for one may find a misfit below another's answer: all three are to know the same batches.
+  std::size_t known = 0;
+  do {
+    known = search.known();
+    result.batch = search.largest(0.0);
+    result.low = search.largest(kCentral80);
+    result.high = search.largest(-kCentral80);
+  } while (known != search.known());
   if (result.batch > 0) {
     result.peak = search.at(result.batch).bytes;
     result.probability = search.at(result.batch).probability;
   }
   result.next_peak = search.at(result.batch + 1).bytes;
-  result.low = search.largest(kCentral80);
-  result.high = search.largest(-kCentral80);
   // The upper end of a central 80 % is passed with a probability of 10 %.
   result.safe_batch = std::min(result.low, result.batch);
   if (const std::optional<int> beyond = search.fitting_beyond(result.batch + 1))

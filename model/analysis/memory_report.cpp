@@ -36,11 +36,13 @@ std::vector<LayerMemory> layers_of(const OpGraph& graph, const StepMemory& memor
   return layers;
 }
 
+std::string_view word(Pass pass) { return pass == Pass::forward ? "forward" : pass == Pass::update ? "update" : "backward"; }
+
 std::vector<MemoryMoment> moments_of(const OpGraph& graph, const StepMemory& memory) {
   std::vector<MemoryMoment> moments;
   moments.reserve(memory.ops.size());
   for (std::size_t i = 0; i < memory.ops.size(); ++i)
-    moments.push_back({graph.op(memory.ops[i]).name, memory.backward[i], memory.profile.live[i]});
+    moments.push_back({graph.op(memory.ops[i]).name, word(memory.passes[i]), memory.profile.live[i]});
   return moments;
 }
 
@@ -154,7 +156,7 @@ Result<MemoryReport> report_memory(Session& session, const PredictOptions& optio
   report.lower_bound = memory.lower_bound;
   const auto peak = static_cast<std::size_t>(memory.profile.peak);
   report.peak_layer = graph.op(memory.ops[peak]).name;
-  report.peak_in_backward = memory.backward[peak];
+  report.peak_pass = word(memory.passes[peak]);
   report.layers = layers_of(graph, memory);
   report.moments = moments_of(graph, memory);
   if (questions.reductions) report.reductions = reductions_of(*configured, fullest(memory).peak, report.memory.capacity);

@@ -12,8 +12,8 @@ struct LayerMemory {
 /// Device memory while one operator runs.
 struct MemoryMoment {
   std::string layer;
-  bool backward = false;
-  Bytes live;  ///< arrays of this moment, without what only one GPU holds
+  std::string_view pass;  ///< "forward", "backward" or "update"
+  Bytes live;             ///< arrays of this moment, without what only one GPU holds
 };
 
 /// One change that makes a step smaller, on the fullest GPU.
@@ -30,9 +30,9 @@ struct MemoryReport {
   std::string recompute = "none";
   std::vector<std::string> notices;
   MemoryVerdict memory;
-  Bytes lower_bound;       ///< what must exist at once: no allocator does with less
-  std::string peak_layer;  ///< while it runs, most memory is in use
-  bool peak_in_backward = false;
+  Bytes lower_bound;                ///< what must exist at once: no allocator does with less
+  std::string peak_layer;           ///< while it runs, most memory is in use
+  std::string_view peak_pass;       ///< as of a moment
   std::vector<LayerMemory> layers;  ///< largest first
   std::vector<MemoryMoment> moments;
   std::vector<MemoryReduction> reductions;  ///< largest gain first

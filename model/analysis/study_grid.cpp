@@ -56,6 +56,11 @@ Result<PredictOptions> options_of(const std::vector<std::pair<std::string, std::
       run.options.hardware = value;
     } else if (option == "model") {
       run.options.model = value;
+    } else if (option == "pipeline" || option == "tensor-parallel") {
+      errors.push_back(Error{fmt::format(
+          "--{}: steps of networks divided as Megatron does are not predicted; `tbdsim memory --{}` tells their memory, "
+          "--exchange pipeline predicts stages of one sample's layers",
+          option, option)});
     } else {
       const char quote = value.find('\'') == std::string::npos ? '\'' : '"';
       for (std::string& message : apply_row_options(fmt::format("--{}={}{}{}", option, quote, value, quote), run, given))

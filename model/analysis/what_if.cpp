@@ -15,7 +15,9 @@ const std::vector<WhatIf>& what_ifs() {
        "GPUs of twice the peak rate",
        {"hw.device.peak_fp32=2x", "hw.device.peak_fp32_tensor?=2x", "hw.device.peak_tf32_tensor?=2x",
         "hw.device.peak_fp16_tensor?=2x", "hw.device.peak_bf16_tensor?=2x", "hw.device.peak_fp8_tensor?=2x",
-        "hw.device.peak_fp16_vector?=2x"}},
+        "hw.device.peak_fp16_vector?=2x",
+        // More lanes under the same limit would run at a lower clock.
+        "hw.device.power_limit?=2x"}},
       {"gpu-memory-bandwidth-2x", "GPU memory twice as fast", {"hw.device.memory_bandwidth=2x"}},
       {"gpu-memory-2x", "GPUs with twice the memory", {"hw.device.memory_capacity=2x"}},
       {"nvlink-2x", "NVLink twice as fast", {"hw.link.nvlink.bandwidth=2x"}},

@@ -155,7 +155,7 @@ StepMemory planned(const OpGraph& graph, std::span<const NodeCost> costs, const 
   StepMemory memory;
   for (const std::int32_t node : plan.order) {
     memory.ops.push_back(executor.nodes[static_cast<std::size_t>(node)].op);
-    memory.backward.push_back(executor.nodes[static_cast<std::size_t>(node)].backward);
+    memory.passes.push_back(executor.nodes[static_cast<std::size_t>(node)].backward ? Pass::backward : Pass::forward);
   }
   memory.arrays = std::move(plan.lifetimes);
   Persistent arrays = persistent_arrays(graph, stack, options);
@@ -178,7 +178,7 @@ StepMemory kept(const OpGraph& graph, std::span<const StepNode> nodes, std::span
   StepMemory memory;
   for (const StepNode& node : nodes) {
     memory.ops.push_back(node.op);
-    memory.backward.push_back(node.pass != Pass::forward);
+    memory.passes.push_back(node.pass);
   }
   const auto count = static_cast<std::int32_t>(nodes.size());
   for (const Blob& blob : plan_blobs(graph, options.batch, options.element))
@@ -232,7 +232,7 @@ StepMemory eager(const OpGraph& graph, std::span<const StepNode> nodes, std::spa
   StepMemory memory;
   for (const StepNode& node : nodes) {
     memory.ops.push_back(node.op);
-    memory.backward.push_back(node.pass != Pass::forward);
+    memory.passes.push_back(node.pass);
   }
   const Persistent arrays = persistent_arrays(graph, stack, options);
   std::vector<Bytes> stays = arrays.weights;
@@ -270,7 +270,7 @@ std::vector<Bytes> live_by_node(const StepMemory& memory, std::span<const StepNo
   for (std::size_t i = 0; i < memory.ops.size(); ++i) {
     const auto op = static_cast<std::size_t>(memory.ops[i].value);
     if (op >= position.size()) position.resize(op + 1, {-1, -1});
-    position[op][memory.backward[i] ? 1 : 0] = static_cast<std::int32_t>(i);
+    position[op][memory.passes[i] != Pass::forward ? 1 : 0] = static_cast<std::int32_t>(i);
   }
   for (const StepNode& node : nodes) {
     const auto op = static_cast<std::size_t>(node.op.value);

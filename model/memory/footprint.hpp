@@ -48,7 +48,7 @@ struct RankMemory {
 struct StepMemory {
   std::vector<Lifetime> arrays;  ///< weights and the like included, from 0 to the number of positions
   std::vector<OpId> ops;         ///< operator of each position
-  std::vector<bool> backward;    ///< whether the position belongs to the backward pass or the update
+  std::vector<Pass> passes;      ///< and what it does then; of MXNet's own order forward and backward alone
   MemoryProfile profile;         ///< of `arrays`
   Bytes lower_bound;             ///< peak of what must exist at once: no allocator does with less
   Bytes allocated, reserved;     ///< peaks of what holds `arrays`, on a device without end

@@ -33,8 +33,8 @@ StageArrays arrays_of(const StepMemory& whole, const OpGraph& graph, const Footp
                       const PipelineMemory& pipeline, std::int32_t stage) {
   StageArrays result;
   const auto positions = static_cast<std::int32_t>(whole.ops.size());
-  const auto turn =
-      static_cast<std::int32_t>(std::find(whole.backward.begin(), whole.backward.end(), true) - whole.backward.begin());
+  const auto turn = static_cast<std::int32_t>(
+      std::find_if(whole.passes.begin(), whole.passes.end(), [](Pass p) { return p != Pass::forward; }) - whole.passes.begin());
   const auto others = static_cast<double>(pipeline.in_flight - 1);
   for (const Lifetime& array : whole.arrays) {
     if (array.op.value >= 0 && pipeline.stage_of[at(array.op)] != stage) continue;
@@ -121,7 +121,7 @@ StepMemory pipeline_memory(const OpGraph& graph, std::span<const StepNode> nodes
     fullest = std::move(memory);
   }
   fullest.ops = whole.ops;
-  fullest.backward = whole.backward;
+  fullest.passes = whole.passes;
   fullest.ranks = std::move(ranks);
   return fullest;
 }

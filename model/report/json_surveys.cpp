@@ -88,7 +88,7 @@ std::string memory_json(const MemoryReport& r) {
                     {"pipeline", r.stages}};
   json["memory"] = memory(r.memory);
   json["memory"]["lower_bound_bytes"] = whole(r.lower_bound);
-  json["peak"] = {{"layer", r.peak_layer}, {"pass", r.peak_in_backward ? "backward" : "forward"}};
+  json["peak"] = {{"layer", r.peak_layer}, {"pass", r.peak_pass}};
   json["layers"] = Json::array();
   for (const LayerMemory& l : r.layers)
     json["layers"].push_back({{"name", l.name},
@@ -98,8 +98,7 @@ std::string memory_json(const MemoryReport& r) {
                               {"parts_bytes", parts(l.parts)}});
   json["timeline"] = Json::array();
   for (const MemoryMoment& m : r.moments)
-    json["timeline"].push_back(
-        {{"layer", m.layer}, {"pass", m.backward ? "backward" : "forward"}, {"live_bytes", whole(m.live)}});
+    json["timeline"].push_back({{"layer", m.layer}, {"pass", m.pass}, {"live_bytes", whole(m.live)}});
   json["reductions"] = Json::array();
   for (const MemoryReduction& c : r.reductions)
     json["reductions"].push_back(

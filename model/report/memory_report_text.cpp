@@ -116,6 +116,11 @@ std::string layers(const MemoryReport& r) {
   return text;
 }
 
+std::string peak_moment(const MemoryReport& r) {
+  return r.peak_pass == "update" ? fmt::format("the weights of {} are updated", r.peak_layer)
+                                 : fmt::format("{} runs {}", r.peak_layer, r.peak_pass);
+}
+
 std::string moments(const MemoryReport& r) {
   Bytes most;
   for (const MemoryMoment& m : r.moments) most = std::max(most, m.live);
@@ -126,12 +131,10 @@ std::string moments(const MemoryReport& r) {
     const auto end = r.moments.begin() + static_cast<std::ptrdiff_t>(std::min(begin + step, r.moments.size()));
     const auto top = std::max_element(r.moments.begin() + static_cast<std::ptrdiff_t>(begin), end,
                                       [](const MemoryMoment& a, const MemoryMoment& b) { return a.live < b.live; });
-    table.add({top->layer, top->backward ? "backward" : "forward", format(top->live),
+    table.add({top->layer, std::string(top->pass), format(top->live),
                std::string(static_cast<std::size_t>(kBarWidth * (top->live / most)), '#')});
   }
-  return paragraph(fmt::format("Over the step, arrays in use: most while {} runs {}", r.peak_layer,
-                               r.peak_in_backward ? "backward" : "forward")) +
-         table.text();
+  return paragraph(fmt::format("Over the step, arrays in use: most while {}", peak_moment(r))) + table.text();
 }
 
 std::string reductions(const MemoryReport& r) {
@@ -149,9 +152,10 @@ std::string largest(const MemoryReport& r) {
   return "\n" +
          paragraph(fmt::format("Largest batch {}: {} ({}, fits with a probability of {}); {} needs {}", batch_of(r), l.batch,
                                format(l.peak), percent_text(l.probability), l.batch + 1, format(l.next_peak))) +
-         (l.larger ? paragraph(fmt::format("A larger one, {}, needs less than {} and fits ({}): workspaces and blocks differ",
-                                           l.larger->batch, l.batch + 1, format(l.larger->peak)))
-                   : "") +
+         (l.larger
+              ? paragraph(fmt::format("A larger one, such as {}, needs less than {} and fits ({}): workspaces and blocks differ",
+                                      l.larger->batch, l.batch + 1, format(l.larger->peak)))
+              : "") +
          (l.safe_batch > 0 ? fmt::format("Every batch up to {} fits with a probability of at least 90 %\n", l.safe_batch)
                            : "No batch fits with a probability of 90 %\n") +
          paragraph(
@@ -194,8 +198,8 @@ std::string memory_table(const MemoryReport& r, MemoryView view) {
   std::string text = title(r) + gpu_totals(r) + '\n';
   text += view == MemoryView::layer ? layers(r) : view == MemoryView::time ? moments(r) : structure(r);
   if (view != MemoryView::time)
-    text += paragraph(fmt::format("Most memory is in use while {} runs {}; no allocator does with less than {} for its arrays",
-                                  r.peak_layer, r.peak_in_backward ? "backward" : "forward", format(r.lower_bound)));
+    text += paragraph(fmt::format("Most memory is in use while {}; no allocator does with less than {} for its arrays",
+                                  peak_moment(r), format(r.lower_bound)));
   return text + reductions(r) + largest(r);
 }
 
@@ -226,8 +230,7 @@ std::string memory_csv(const MemoryReport& r, MemoryView view) {
   } else {
     text = csv_line({"position", "layer", "pass", "live_bytes"});
     for (std::size_t i = 0; i < r.moments.size(); ++i)
-      text += csv_line(
-          {std::to_string(i), r.moments[i].layer, r.moments[i].backward ? "backward" : "forward", number(r.moments[i].live)});
+      text += csv_line({std::to_string(i), r.moments[i].layer, std::string(r.moments[i].pass), number(r.moments[i].live)});
   }
   return text;
 }

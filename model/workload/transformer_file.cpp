@@ -17,7 +17,7 @@ TransformerLayers read_layers(TomlTable& table) {
   t.width = table.integer("width", 1, kMost);
   t.heads = table.integer("heads", 1, kMost);
   t.head_width = table.integer_or("head_width", 0, 1, kMost);
-  if (t.head_width == 0 && t.heads > 0 && t.width % t.heads != 0)
+  if (t.head_width == 0 && t.width > 1 && t.heads > 0 && t.width % t.heads != 0)
     table.problem("heads", fmt::format("{} heads do not divide a width of {}; say head_width", t.heads, t.width));
   t.filter = table.integer_or("filter", 4 * t.width, 1, kMost);
   t.pre_norm = table.boolean_or("norm_first", true);
@@ -34,7 +34,6 @@ TransformerNetwork read_hyper_parameters(TomlTable& table, std::int64_t length) 
   TransformerNetwork n;
   n.encoder_layers = table.integer_or("encoder_layers", 0, 0, kMostLayers);
   n.decoder_layers = table.integer_or("decoder_layers", 0, 0, kMostLayers);
-  if (n.encoder_layers + n.decoder_layers == 0) table.problem("", "expected encoder_layers, decoder_layers or both");
   n.layer = read_layers(table);
   n.words = table.integer("words", 1, kMost);
   n.positions = table.integer_or("positions", 0, 1, kMost);
@@ -55,6 +54,8 @@ Result<OpGraph> read_transformer(const TomlFile& file, TomlTable& root) {
   TomlTable table = root.table("transformer");
   const std::int64_t length = table.integer("length", 1, kMost);
   const TransformerNetwork network = read_hyper_parameters(table, length);
+  if (network.encoder_layers + network.decoder_layers == 0 && file.errors().empty())
+    table.problem("", "expected encoder_layers, decoder_layers or both");
   root.finish();
   if (Errors errors = file.errors(); !errors.empty()) return tl::make_unexpected(std::move(errors));
   GraphBuilder graph(name, "file", unit, Shape{length}, batch);

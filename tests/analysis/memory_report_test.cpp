@@ -67,6 +67,25 @@ TEST_CASE("the largest batch fits and the next size does not") {
   }
 }
 
+TEST_CASE("a batch beyond others that do not fit is told apart from the largest") {
+  PredictOptions o = options("a100-sxm4-40gb", "vgg16", "tensorflow-1.15", 1, 32);
+  o.precision = "amp";
+  const LargestBatch found = largest_batch(*session(), o).value();
+  CHECK((found.low <= found.batch && found.batch <= found.high));
+  REQUIRE(found.larger);
+  o.batch = found.batch + 1;
+  CHECK_FALSE(report(o).memory.fits);
+  o.batch = found.larger->batch;
+  CHECK(report(o).memory.fits);
+}
+
+TEST_CASE("the fullest moment of a small batch under Adam is the update") {
+  PredictOptions o = options("v100-sxm2-16gb", "bert-large", "pytorch-2.1", 1, 1);
+  const MemoryReport r = report(o);
+  CHECK(r.peak_pass == "update");
+  CHECK(std::any_of(r.moments.begin(), r.moments.end(), [](const MemoryMoment& m) { return m.pass == "update"; }));
+}
+
 TEST_CASE("reductions help, largest gain first, and are what the changed configuration predicts") {
   PredictOptions o = options("dgx1", "resnet50", "pytorch-1.13", 8, 64);
   const MemoryReport r = report(o, {true, false});

@@ -57,6 +57,8 @@ TEST_CASE("axes are lists of words and ranges of numbers; the last one runs fast
   CHECK(parse_axis("devices", "0,3")->values == std::vector<std::string>{"0,3"});
   CHECK_FALSE(parse_axis("batch", "16..4"));
   CHECK(to_text(options_of({{"batch", "0"}}, {}).error()) == "--batch: expected a whole number of at least 1, got \"0\"\n");
+  // A step that would be predicted as if the option were not there.
+  for (const char* option : {"pipeline", "tensor-parallel"}) CHECK_FALSE(options_of({{option, "2"}}, {}));
 }
 
 TEST_CASE("a comparison is against its base, and says what it cannot tell apart") {
@@ -149,6 +151,23 @@ TEST_CASE("an explanation ranks changes by what they bring") {
   CHECK(gain("no-launch-cost") >= gain("host-2x"));
   const auto& checks = explanation->checks;
   CHECK_FALSE(std::find_if(checks.begin(), checks.end(), [](const HealthCheck& c) { return c.name == "GPU busy"; })->passed);
+}
+
+TEST_CASE("twice the peak rate never slows a step down") {
+  const auto session = open_session(kCatalogue);
+  for (const char* model : {"resnet50", "deep_speech_2", "sockeye"}) {
+    PredictOptions options;
+    options.hardware = "h100-sxm5-80gb";
+    options.model = model;
+    options.precision = "amp";
+    const auto explanation = explain(*session, options);
+    REQUIRE(explanation);
+    const auto faster = std::find_if(explanation->what_ifs.begin(), explanation->what_ifs.end(),
+                                     [](const WhatIfOutcome& outcome) { return outcome.name == "compute-2x"; });
+    INFO(model);
+    REQUIRE(faster != explanation->what_ifs.end());
+    CHECK(faster->gain >= 0.0);
+  }
 }
 
 TEST_CASE("an hour costs the rent, else the cheapest instance, else the purchase over three years") {

@@ -82,8 +82,9 @@ TEST_CASE("the peak is at least what stays and at least what backward needs") {
       CHECK(memory.lower_bound >= stays);
       CHECK(memory.ranks.front().reserved >= memory.lower_bound);
       if (plan != MemoryPlan::caching_allocator) continue;
-      const auto first_backward =
-          static_cast<std::int32_t>(std::find(memory.backward.begin(), memory.backward.end(), true) - memory.backward.begin());
+      const auto first_backward = static_cast<std::int32_t>(
+          std::find_if(memory.passes.begin(), memory.passes.end(), [](Pass p) { return p != Pass::forward; }) -
+          memory.passes.begin());
       Bytes kept;
       for (const Lifetime& array : memory.arrays)
         if (array.part == MemoryPart::feature_maps && array.birth <= first_backward && array.death > first_backward)

@@ -137,7 +137,8 @@ TEST_CASE("MXNet's mirroring repeats cheap operators once, before their backward
       options.mirrors = mirrors;
       const StepMemory memory = step_memory(graph, {}, {}, stack, options);
       Bytes kept;
-      const auto turn = std::find(memory.backward.begin(), memory.backward.end(), true) - memory.backward.begin();
+      const auto turn = std::find_if(memory.passes.begin(), memory.passes.end(), [](Pass p) { return p != Pass::forward; }) -
+                        memory.passes.begin();
       for (const Lifetime& array : memory.arrays)
         if (array.part == MemoryPart::feature_maps && array.birth < turn && array.death > turn) {
           kept += array.bytes;

@@ -30,7 +30,8 @@ MemoryReport example() {
   r.lower_bound = Bytes(1.5e9);
   r.peak_layer = "conv1";
   r.layers = {{"conv1", "convolution", "64x8x8", gpu.parts}};
-  r.moments = {{"conv1", false, Bytes(1e9)}, {"conv1", true, Bytes(2e9)}};
+  r.peak_pass = "forward";
+  r.moments = {{"conv1", "forward", Bytes(1e9)}, {"conv1", "backward", Bytes(2e9)}};
   r.reductions = {{"less", "do less", Bytes(2e9), Bytes(2e9), true}};
   r.largest = LargestBatch{};
   r.largest->batch = 2;
@@ -63,8 +64,8 @@ less                  2 GB  2 GB  yes   do less
 
 Largest batch per GPU: 2 (2.9 GB, fits with a probability of 60 %); 3 needs
 3.1 GB
-A larger one, 5, needs less than 3 and fits (2.8 GB): workspaces and blocks
-differ
+A larger one, such as 5, needs less than 3 and fits (2.8 GB): workspaces and
+blocks differ
 No batch fits with a probability of 90 %
 Peaks do not grow evenly with the batch: blocks are rounded and split, and
 workspaces change with the algorithm, so that a batch may need less than a
