@@ -24,8 +24,9 @@ constexpr Section kSections[] = {
      "constants come from: datasheet, paper, measured, fitted, transferred from a relative, or assumed."},
     {"WHAT IT DOES NOT KNOW",
      "The accuracy that training reaches: epochs are an input. Interference of other programs, thermal throttling, failures. "
-     "Pipelines "
-     "and tensor parallelism. Stall reasons and occupancy inside a kernel. Prices change: those of the catalogue carry their "
+     "How long steps take that are divided by tensor parallelism, or by pipelines of several samples at once beside it (`memory` "
+     "tells what they hold; --exchange pipeline predicts stages). Stall reasons and occupancy inside a kernel. Prices change: "
+     "those of the catalogue carry their "
      "date, and "
      "a file of yours goes first. `validate` on the tables of scenarios/ shows how good it is, and README.md repeats it."},
     {"FILES",
