@@ -57,14 +57,14 @@ Result<Workload> make_workload(const Catalogue& catalogue, const std::string& na
   return Workload{std::move(*graph), std::move(step), {}, {}};
 }
 
-/// PyTorch releases of the catalogue, plain or built for ROCm, newest first. NGC tags are years and months; they have an order
-/// of their own.
-std::vector<std::string> pytorch_releases(const std::string& root) {
-  constexpr std::string_view kFamily = "pytorch-";
+/// PyTorch releases of the catalogue, plain or those built for ROCm, newest first. NGC tags are years and months; they have an
+/// order of their own.
+std::vector<std::string> pytorch_releases(const std::string& root, bool rocm) {
+  constexpr std::string_view kFamily = "pytorch-", kRocm = "-rocm";
   std::vector<std::pair<int, std::string>> found;
   for (const std::string& id : catalogue_ids({root}, "stacks")) {
-    if (id.substr(0, kFamily.size()) != kFamily) continue;
-    const std::string version = id.substr(kFamily.size(), id.find("-rocm") - kFamily.size());
+    if (id.substr(0, kFamily.size()) != kFamily || has_ending(id, kRocm) != rocm) continue;
+    const std::string version = id.substr(kFamily.size(), id.size() - kFamily.size() - (rocm ? kRocm.size() : 0));
     if (version.find_first_not_of("0123456789.") != std::string::npos) continue;
     // Minor releases have two digits: 1.13 follows 1.4.
     found.emplace_back(capability_number(version) + 1000 * std::atoi(version.c_str()), id);
@@ -77,7 +77,7 @@ std::vector<std::string> pytorch_releases(const std::string& root) {
 }
 
 Result<Stack> choose_stack(const std::string& root, const Device& device) {
-  for (const std::string& id : pytorch_releases(root)) {
+  for (const std::string& id : pytorch_releases(root, device.vendor == "AMD")) {
     auto stack = read_stack(fmt::format("{}/hardware/stacks/{}.toml", root, id));
     if (!stack) return stack;
     const bool vendor = stack->vendor == (device.vendor.empty() ? "NVIDIA" : device.vendor);
