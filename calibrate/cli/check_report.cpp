@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 namespace tbdsim::calibrate {
 namespace {
@@ -19,18 +21,35 @@ std::string shape_text(const Sample& sample) {
   return text;
 }
 
+/// Lines of at most 80 columns: a name too long for its column has a line of its own.
 std::string group_lines(const std::vector<AssessedGroup>& groups) {
-  std::string text = fmt::format("  {:<48} {:>6} {:>7} {:>7} {:>8} {:>9} {:>12} {:>10}\n", "", "n", "mean %", "median", "signed",
-                                 "in 80 %", "ideal roof.", "fitted r.");
+  constexpr std::size_t kName = 26;
+  std::string text = fmt::format("  {:<{}} {:>5} {:>6} {:>6} {:>6} {:>6} {:>6} {:>7}\n", "mean errors in %", kName, "n", "mean",
+                                 "median", "signed", "in 80%", "ideal", "fitted");
+  text += fmt::format("  {:<{}} {:>5} {:>6} {:>6} {:>6} {:>6} {:>14}\n", "", kName, "", "", "", "", "", "roofline");
   for (const AssessedGroup& g : groups) {
     std::string name;
     for (const std::string* word : {&g.set, &g.device, &g.family, &g.precision, &g.pass, &g.size})
       name += word->empty() ? "" : (name.empty() ? "" : " ") + *word;
-    text += fmt::format("  {:<48} {:>6} {:>7.1f} {:>7.1f} {:>+8.1f} {:>9.0f} {:>12.1f} {:>10.1f}\n", name, g.error.n,
+    if (name.size() > kName) {
+      text += fmt::format("  {}\n", name);
+      name.clear();
+    }
+    text += fmt::format("  {:<{}} {:>5} {:>6.1f} {:>6.1f} {:>+6.1f} {:>6.0f} {:>6.1f} {:>7.1f}\n", name, kName, g.error.n,
                         100 * g.error.mean, 100 * g.error.median, 100 * g.error.signed_mean, 100 * g.coverage, 100 * g.ideal_mean,
                         100 * g.roofline_mean);
   }
   return text;
+}
+
+/// Groups by size, small ones first.
+std::vector<AssessedGroup> size_groups(const std::vector<AssessedRow>& rows, const std::vector<std::string>& sets) {
+  std::vector<AssessedGroup> groups = group_rows(rows, kSizes, sets);
+  std::stable_sort(groups.begin(), groups.end(), [](const AssessedGroup& a, const AssessedGroup& b) {
+    return std::forward_as_tuple(a.family, a.precision, a.size.size(), a.size) <
+           std::forward_as_tuple(b.family, b.precision, b.size.size(), b.size);
+  });
+  return groups;
 }
 
 Json group_json(const std::vector<AssessedGroup>& groups) {
@@ -76,12 +95,12 @@ std::string check_table(const std::vector<CheckPart>& parts, const std::vector<s
   std::string text;
   for (const CheckPart& part : parts) {
     text += fmt::format("{}\n{}", part.name, group_lines(group_rows(part.rows, kMain, sets)));
-    text += "by size\n" + group_lines(group_rows(part.rows, kSizes, sets));
+    text += "by size\n" + group_lines(size_groups(part.rows, sets));
     text += "by device\n" + group_lines(group_rows(part.rows, kDevices, sets));
     text += "largest errors\n";
     for (const AssessedRow& row : worst_rows(part.rows, kWorst)) {
-      text += fmt::format("  row {:<6} {:<18} {:<12} {:<17} {:>10.1f} us, predicted {:>10.1f} us  {}\n", row.sample->line,
-                          row.sample->device, row.family, row.sample->pass, row.measured.base() * 1e6, row.predicted.base() * 1e6,
+      text += fmt::format("  row {} {} {} {}: {:.1f} us, predicted {:.1f} us\n      {}\n", row.sample->line, row.sample->device,
+                          row.family, row.sample->pass, row.measured.base() * 1e6, row.predicted.base() * 1e6,
                           shape_text(*row.sample));
     }
     text += "\n";
@@ -105,7 +124,7 @@ std::string check_json(const std::vector<CheckPart>& parts, const std::vector<st
   for (const CheckPart& part : parts) {
     all.push_back({{"name", part.name},
                    {"groups", group_json(group_rows(part.rows, kMain, sets))},
-                   {"sizes", group_json(group_rows(part.rows, kSizes, sets))},
+                   {"sizes", group_json(size_groups(part.rows, sets))},
                    {"devices", group_json(group_rows(part.rows, kDevices, sets))},
                    {"worst", worst_json(part.rows)}});
   }

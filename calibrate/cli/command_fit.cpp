@@ -86,15 +86,16 @@ Result<std::vector<Sample>> own_samples(const std::vector<Sample>& samples, cons
 }
 
 void print_board(const BoardFit& fit, const std::string& output) {
-  fmt::print("{:<13} {:<5} {:>6} {:>6}   {:>22}   {:>22}\n", "family", "prec.", "n", "shapes", "before: mean % median",
-             "after: mean % median");
+  fmt::print("{:<13} {:<11} {:>6} {:>6} {:>20} {:>19}\n", "error in %", "", "n", "shapes", "before: mean, median",
+             "after: mean, median");
   for (const BoardFitReport& r : fit.reports) {
-    fmt::print("{:<13} {:<5} {:>6} {:>6}   {:>15.1f} {:>6.1f}   {:>15.1f} {:>6.1f}\n", r.family, r.precision, r.samples, r.shapes,
+    fmt::print("{:<13} {:<11} {:>6} {:>6} {:>12.1f} {:>7.1f} {:>11.1f} {:>7.1f}\n", r.family, r.precision, r.samples, r.shapes,
                100 * r.before.mean, 100 * r.before.median, 100 * r.after.mean, 100 * r.after.median);
   }
   for (const FamilyParameters& p : fit.device.calibration.families)
     fmt::print(
-        "{} {}: {:.3f} of peak (+-{:.1f} %), {:.3f} of bandwidth (+-{:.1f} %), launch {:.2f} us; kernels scatter by {:.0f} %\n",
+        "{} {}: {:.3f} of peak (+-{:.1f} %), {:.3f} of bandwidth (+-{:.1f} %),\n  launch {:.2f} us; kernels scatter by {:.0f} "
+        "%\n",
         p.family, p.precision, p.compute_efficiency, 100 * p.compute_sigma, p.bandwidth_efficiency, 100 * p.bandwidth_sigma,
         p.launch.base() * 1e6, 100 * p.spread);
   for (const std::string& note : fit.inherited) fmt::print("inherited: {}\n", note);
