@@ -291,6 +291,17 @@ TEST_CASE("hostile files are told what is wrong, and where") {
     CHECK(refusal(file) ==
           "x.onnx: node 0 (Conv \"c\"): kernel, strides, paddings, dilations and groups must be positive and fit the input");
   }
+  SECTION("attributes that contradict") {
+    File kernel = with_input(kImage);
+    kernel.input("w", {4, 3, 3, 3}).node("Conv", {"x", "w"}, {"y"}, {onnx_bytes::list("kernel_shape", {5, 5})}, "c").output("y");
+    CHECK(refusal(kernel) ==
+          "x.onnx: node 0 (Conv \"c\"): its attribute \"kernel_shape\" is not that of its weights [4, 3, 3, 3]");
+    File padding = with_input(kImage);
+    padding.input("w", {4, 3, 3, 3}).node("Conv", {"x", "w"}, {"y"}, {onnx_bytes::word("auto_pad", "SAME")}, "c").output("y");
+    CHECK(
+        refusal(padding) ==
+        "x.onnx: node 0 (Conv \"c\"): its attribute \"auto_pad\" is \"SAME\", expected NOTSET, SAME_UPPER, SAME_LOWER or VALID");
+  }
   SECTION("attributes and inputs of another type") {
     File window = with_input(kImage);
     window.input("w", {4, 3, 3, 3}).node("Conv", {"x", "w"}, {"y"}, {onnx_bytes::single("strides", 1)}, "c").output("y");

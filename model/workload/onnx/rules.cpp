@@ -156,6 +156,16 @@ bool is_order(const std::vector<std::int64_t>& order) {
   return true;
 }
 
+/// Whether a kernel's stated extents differ from those of the weights, which are the node's second input.
+bool other_kernel(const Lowering& l, NodeIndex node, const std::vector<std::int64_t>& kernel) {
+  const ValueIndex weights = l.input(node, 1);
+  if (weights == kAbsent || !l.dims(weights)) return false;
+  const Extents& dims = *l.dims(weights);
+  return dims.size() != kernel.size() + 2 ||
+         !std::equal(kernel.begin(), kernel.end(), dims.begin() + 2,
+                     [](std::int64_t a, const auto& b) { return static_cast<double>(a) == b.value; });
+}
+
 }  // namespace
 
 const Rule* find_rule(std::string_view type) {
@@ -169,11 +179,14 @@ std::string misuse(const Lowering& l, NodeIndex node) {
   const Extents* dims = first != kAbsent && l.dims(first) ? &*l.dims(first) : nullptr;
   for (const AttributeText& a : l.graph.node(node).text->attributes) {
     const auto row = std::find_if(kTyped.begin(), kTyped.end(), [&](const TypedAttribute& t) { return t.name == a.name; });
-    if (row == kTyped.end()) continue;
-    if (a.type != 0 && a.type != row->type)
+    if (row != kTyped.end() && a.type != 0 && a.type != row->type)
       return fmt::format("its attribute {} is of another type, expected {}", quoted(a.name), expected(row->type));
     if (a.name == "perm" && (!is_order(a.integers) || (dims != nullptr && dims->size() != a.integers.size())))
       return fmt::format("its attribute \"perm\" is no order of the axes of {}", dims != nullptr ? to_text(*dims) : "its input");
+    if (a.name == "auto_pad" && a.text != "NOTSET" && a.text != "SAME_UPPER" && a.text != "SAME_LOWER" && a.text != "VALID")
+      return fmt::format("its attribute \"auto_pad\" is {}, expected NOTSET, SAME_UPPER, SAME_LOWER or VALID", quoted(a.text));
+    if (a.name == "kernel_shape" && other_kernel(l, node, a.integers))
+      return fmt::format("its attribute \"kernel_shape\" is not that of its weights {}", to_text(*l.dims(l.input(node, 1))));
     // Some operators count one axis more than there are.
     const auto rank = dims != nullptr ? static_cast<std::int64_t>(dims->size()) : 0;
     if (a.name == "axis" && dims != nullptr && (a.integer > rank || a.integer < -rank - 1))
