@@ -177,7 +177,9 @@ std::string unexpected_word(const CLI::App& verb, const std::string& word) {
   for (const std::string& option : known)
     if (name.size() > option.size() && name.compare(0, option.size() + 1, option + "-") == 0)
       return fmt::format("{}: unknown option {}, did you mean \"{}\"?", verb.get_name(), tbdsim::quoted(name), option);
-  return fmt::format("{}: unknown option {}{}", verb.get_name(), tbdsim::quoted(name), suggestion(name, known));
+  std::string hint = suggestion(name, known);
+  if (hint.empty() && verb.get_name() == "list") hint = "; name a kind, such as tbdsim list gpus, or nothing for the kinds";
+  return fmt::format("{}: unknown option {}{}", verb.get_name(), tbdsim::quoted(name), hint);
 }
 
 /// What is wrong with the options of the verb that was given, in this program's words.

@@ -7,28 +7,14 @@
 
 #include "model/hardware/hardware_file.hpp"
 #include "model/support/edit_distance.hpp"
+#include "model/support/find_named.hpp"
 
 namespace tbdsim {
 namespace {
 
 constexpr std::string_view kExtension = ".toml";
-/// More names than this do not help to choose.
-constexpr std::size_t kMostSuggestions = 8;
 
 std::string quoted_list(const std::vector<std::string>& names) { return fmt::format("\"{}\"", fmt::join(names, "\", \"")); }
-
-/// Ids that begin with the word, for a user who gave a family ("v100"); else the nearest spelling; else nothing.
-std::string suggestion(const std::string& name, const std::vector<std::string>& ids) {
-  std::vector<std::string> family;
-  const std::string folded = fold_name(name);
-  for (const std::string& id : ids) {
-    if (!folded.empty() && fold_name(id).rfind(folded, 0) == 0) family.push_back(id);
-  }
-  if (family.size() == 1) return fmt::format(", did you mean {}?", quoted_list(family));
-  if (!family.empty() && family.size() <= kMostSuggestions) return fmt::format(", did you mean one of {}?", quoted_list(family));
-  const auto near = nearest(name, ids);
-  return near ? fmt::format(", did you mean \"{}\"?", *near) : "";
-}
 
 }  // namespace
 
@@ -67,7 +53,14 @@ std::vector<std::string> catalogue_ids(const Catalogue& catalogue, const std::st
   return ids;
 }
 
+std::string listing(const Shelf& shelf) { return fmt::format("`tbdsim list {}`", shelf.folder); }
+
 Result<std::string> resolve_name(const std::string& name, const std::vector<std::string>& ids, const std::string& noun) {
+  return resolve_name(name, ids, noun, "");
+}
+
+Result<std::string> resolve_name(const std::string& name, const std::vector<std::string>& ids, const std::string& noun,
+                                 const std::string& browse) {
   if (std::find(ids.begin(), ids.end(), name) != ids.end()) return name;
   std::vector<std::string> fits;
   for (const std::string& id : ids) {
@@ -75,7 +68,7 @@ Result<std::string> resolve_name(const std::string& name, const std::vector<std:
   }
   if (fits.size() == 1) return fits.front();
   if (fits.size() > 1) return fail(fmt::format("\"{}\" fits more than one {}: {}", name, noun, quoted_list(fits)));
-  return fail(fmt::format("no {} called \"{}\"{}", noun, name, suggestion(name, ids)));
+  return fail(fmt::format("no {} called \"{}\"{}", noun, name, name_hint(name, ids, browse)));
 }
 
 Result<std::vector<std::pair<std::string, std::string>>> catalogue_aliases(const Catalogue& catalogue,
@@ -113,7 +106,7 @@ Result<std::string> resolve_entry(const Catalogue& catalogue, const Shelf& shelf
   for (const auto& [alias, id] : *aliases) {
     if (fold_name(alias) == fold_name(name)) return id;
   }
-  return resolve_name(name, known_names(catalogue, shelf), shelf.noun);
+  return resolve_name(name, known_names(catalogue, shelf), shelf.noun, listing(shelf));
 }
 
 Result<std::string> find_entry(const Catalogue& catalogue, const Shelf& shelf, const std::string& name,

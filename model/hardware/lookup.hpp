@@ -22,6 +22,11 @@ inline const Shelf kGpus{"gpus", "GPU"}, kSystems{"systems", "system"}, kHosts{"
                                                                                          const std::string& folder);
 /// Everything that may be said instead of an id: ids, then aliases.
 [[nodiscard]] std::vector<std::string> known_names(const Catalogue& catalogue, const Shelf& shelf);
+/// Where a user finds what a shelf holds: "`tbdsim list gpus`".
+[[nodiscard]] std::string listing(const Shelf& shelf);
+/// As resolve_name of cluster.hpp; `browse` says where all names are found (name_hint).
+[[nodiscard]] Result<std::string> resolve_name(const std::string& name, const std::vector<std::string>& ids,
+                                               const std::string& noun, const std::string& browse);
 /// Id that `name` means in one folder, by id or alias.
 [[nodiscard]] Result<std::string> resolve_entry(const Catalogue& catalogue, const Shelf& shelf, const std::string& name);
 

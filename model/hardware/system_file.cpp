@@ -192,19 +192,20 @@ Result<std::string> user_path(const Catalogue& catalogue, const std::vector<Shel
   if (file_meant && (is_file(name) || name.find('/') != std::string::npos)) return name;
   const std::string wanted = file_meant ? stem_of(name) : name;
   std::vector<std::string> all;
-  std::string nouns;
+  std::string nouns, browse;
   for (const Shelf& shelf : shelves) {
     const auto id = resolve_entry(catalogue, shelf, wanted);
     if (id) return catalogue_path(catalogue, shelf.folder, *id);
     const std::vector<std::string> names = known_names(catalogue, shelf);
     all.insert(all.end(), names.begin(), names.end());
     nouns += (nouns.empty() ? "" : " or ") + shelf.noun;
+    browse += (browse.empty() ? "" : " and ") + listing(shelf);
   }
   if (!file_meant && is_file(name)) return name;
   if (!file_meant && is_folder(name))
     return fail(
         fmt::format("\"{}\" is a directory; expected the name of a {} or a file such as {}/NAME.toml", name, nouns, name));
-  auto miss = resolve_name(wanted, all, nouns);
+  auto miss = resolve_name(wanted, all, nouns, browse);
   if (!miss && file_meant)
     miss.error().front().message = fmt::format("no file \"{}\" here, and {}", name, miss.error().front().message);
   return miss;

@@ -8,6 +8,7 @@
 
 #include "model/stack/stack.hpp"
 #include "model/support/edit_distance.hpp"
+#include "model/support/find_named.hpp"
 
 namespace tbdsim {
 namespace {
@@ -135,12 +136,10 @@ Result<Stack> nearest_version(const std::string& root, const std::string& text, 
     for (const std::string& id : ids) {
       if (frameworks.empty() || frameworks.back() != split(id).framework) frameworks.push_back(split(id).framework);
     }
-    const auto near = nearest(wanted.framework, frameworks);
-    const auto near_id = nearest(text, ids);
+    if (const auto near = nearest(text, ids)) return fail(fmt::format("unknown stack \"{}\", did you mean \"{}\"?", text, *near));
     return fail(fmt::format("unknown stack \"{}\"{}", text,
-                            near_id ? fmt::format(", did you mean \"{}\"?", *near_id)
-                            : near  ? fmt::format(", did you mean framework \"{}\"?", *near)
-                                    : fmt::format("; frameworks are {}", fmt::join(frameworks, ", "))));
+                            name_hint(wanted.framework, frameworks,
+                                      fmt::format("`tbdsim list stacks`; frameworks are {}", fmt::join(frameworks, ", ")))));
   }
   if (best == nullptr) return fail(fmt::format("unknown stack \"{}\"; there are {}", text, fmt::join(of_framework, ", ")));
   if (wanted.version.empty() && wanted.variant.empty() && text != wanted.framework)

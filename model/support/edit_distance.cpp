@@ -12,6 +12,35 @@ int length_difference(std::string_view a, std::string_view b) {
   return static_cast<int>(std::max(a.size(), b.size()) - std::min(a.size(), b.size()));
 }
 
+/// Length of the longest run of letters that both hold.
+std::size_t shared_run(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> previous(b.size() + 1), current(b.size() + 1);
+  std::size_t longest = 0;
+  for (const char letter : a) {
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      current[j] = b[j - 1] == letter ? previous[j - 1] + 1 : 0;
+      longest = std::max(longest, current[j]);
+    }
+    previous.swap(current);
+  }
+  return longest;
+}
+
+std::vector<std::string> of_longest_run(const std::string& folded, const std::vector<std::string>& candidates) {
+  std::size_t most = std::clamp<std::size_t>(folded.size() / 2 + 1, 3, 4);
+  std::vector<std::string> found;
+  for (const std::string& candidate : candidates) {
+    const std::size_t run = shared_run(folded, fold_name(candidate));
+    if (run > most) found.clear();
+    if (run >= most) found.push_back(candidate);
+    most = std::max(most, run);
+  }
+  return found;
+}
+
+/// A catalogue name is shorter; what is longer is no slip, and comparing it would only take time.
+constexpr std::size_t kLongestName = 64;
+
 }  // namespace
 
 int edit_distance(std::string_view a, std::string_view b) {
@@ -55,6 +84,21 @@ std::optional<std::string> nearest(std::string_view word, const std::vector<std:
     }
   }
   return found;
+}
+
+std::vector<std::string> near_names(std::string_view word, const std::vector<std::string>& candidates) {
+  const std::string folded = fold_name(word);
+  if (folded.empty() || folded.size() > kLongestName) return {};
+  std::vector<std::string> found, holding;
+  for (const std::string& candidate : candidates) {
+    const std::size_t at = fold_name(candidate).find(folded);
+    if (at == 0) found.push_back(candidate);
+    if (at != 0 && at != std::string::npos && folded.size() > 2) holding.push_back(candidate);
+  }
+  found.insert(found.end(), holding.begin(), holding.end());
+  if (!found.empty()) return found;
+  const auto near = nearest(word, candidates);
+  return near ? std::vector<std::string>{*near} : of_longest_run(folded, candidates);
 }
 
 }  // namespace tbdsim

@@ -13,6 +13,10 @@ namespace tbdsim {
 /// distance at most max(1, length / 3), compared without case, '-', '_', '.' and spaces.
 [[nodiscard]] std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates);
 
+/// The candidates that `word` may stand for, compared as above: those that begin with it, then those that hold it; if none, the
+/// nearest; else those that share the longest run of letters with it, of four or of three that are more than half the word.
+[[nodiscard]] std::vector<std::string> near_names(std::string_view word, const std::vector<std::string>& candidates);
+
 /// Lower case without '-', '_', '.' and spaces: the form in which catalogue names are compared.
 [[nodiscard]] std::string fold_name(std::string_view name);
 

@@ -82,7 +82,7 @@ TEST_CASE("networks the session does not know, to the letter") {
   };
   CHECK(text("resnet55") == "unknown network \"resnet55\", did you mean \"resnet50\"?\n");
   CHECK(text("mine.toml") ==
-        "no network file \"mine.toml\", and unknown network \"mine\"; `tbdsim list models` shows the catalogue, and files of "
-        "your own end in .onnx or .toml\n");
+        "no network file \"mine.toml\", and unknown network \"mine\"; see `tbdsim list models`; files of your own end in .onnx "
+        "or .toml\n");
   CHECK(text("resnet50.toml").empty());
 }

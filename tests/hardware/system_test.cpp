@@ -133,8 +133,14 @@ TEST_CASE("a device name is that many GPUs in a plain PCIe host") {
 TEST_CASE("a name that is missed or fits several") {
   CHECK(miss("dgx9") == "no system or GPU called \"dgx9\", did you mean \"dgx1\"?\n");
   CHECK(miss("dgx9.toml") == "no file \"dgx9.toml\" here, and no system or GPU called \"dgx9\", did you mean \"dgx1\"?\n");
-  CHECK(miss("p100") == "no system or GPU called \"p100\", did you mean one of \"p100-pcie-16gb\", \"p100-sxm2-16gb\"?\n");
-  CHECK(miss("something else") == "no system or GPU called \"something else\"\n");
+  CHECK(miss("p100") ==
+        "no system or GPU called \"p100\", did you mean one of \"p100-pcie-16gb\", \"p100-sxm2-16gb\", "
+        "\"dgx1-p100\"? See `tbdsim list systems` and `tbdsim list gpus`\n");
+  // What people type: the number alone, a count, the maker's line.
+  CHECK(miss("1080ti") == "no system or GPU called \"1080ti\", did you mean \"gtx-1080-ti\"?\n");
+  CHECK(miss("k80x8") == "no system or GPU called \"k80x8\", did you mean \"k80\"?\n");
+  CHECK(miss("something else") ==
+        "no system or GPU called \"something else\"; see `tbdsim list systems` and `tbdsim list gpus`\n");
   CHECK(miss("here/dgx1.toml") == "here/dgx1.toml: cannot open: No such file or directory\n");
   CHECK(to_text(load_device(kCatalogue, "titan-xpp").error()) == "no GPU called \"titan-xpp\", did you mean \"titan-xp\"?\n");
   CHECK(to_text(load_network(kCatalogue, "ethernet-11g").error()) ==

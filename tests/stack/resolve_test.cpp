@@ -106,9 +106,14 @@ TEST_CASE("names that fit nothing, to the letter") {
   const std::string root = catalogue("stacks_unknown", kIds);
   CHECK(resolved(root, "mxent-1.2") == "unknown stack \"mxent-1.2\", did you mean \"mxnet-1.2\"?\n");
   CHECK(resolved(root, "pytroch-0.1") == "unknown stack \"pytroch-0.1\", did you mean \"pytorch-2.1\"?\n");
-  CHECK(resolved(root, "mxent-ngc-19.06-py3") == "unknown stack \"mxent-ngc-19.06-py3\", did you mean framework \"mxnet\"?\n");
-  CHECK(resolved(root, "caffe2-1.0") == "unknown stack \"caffe2-1.0\"; frameworks are mxnet, pytorch, tensorflow, torch7\n");
-  CHECK(resolved(root, "") == "unknown stack \"\"; frameworks are mxnet, pytorch, tensorflow, torch7\n");
+  CHECK(resolved(root, "mxent-ngc-19.06-py3") == "unknown stack \"mxent-ngc-19.06-py3\", did you mean \"mxnet\"?\n");
+  CHECK(resolved(root, "caffe2-1.0") ==
+        "unknown stack \"caffe2-1.0\"; see `tbdsim list stacks`; frameworks are mxnet, pytorch, tensorflow, torch7\n");
+  CHECK(resolved(root, "") ==
+        "unknown stack \"\"; see `tbdsim list stacks`; frameworks are mxnet, pytorch, tensorflow, torch7\n");
+  CHECK(resolved(root, "torch") ==
+        "unknown stack \"torch\", did you mean one of \"torch7\", \"pytorch\"? See `tbdsim list stacks`; frameworks are mxnet, "
+        "pytorch, tensorflow, torch7\n");
   CHECK(resolved(root, "torch7-ngc-18.04") == "unknown stack \"torch7-ngc-18.04\"; there are torch7-cudnn4.0, torch7-cudnn5.1\n");
   CHECK(resolved(root, "my_stack.toml") == "no stack file \"my_stack.toml\"\n");
   CHECK(resolved(root, "elsewhere/mxnet-1.9.toml") == "mxnet-1.9");  // the file is gone, the catalogue has its name

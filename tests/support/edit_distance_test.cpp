@@ -57,3 +57,20 @@ TEST_CASE("the nearest candidate, if a slip could lead to it") {
   CHECK(nearest("x", {"y"}) == std::nullopt);
   CHECK(nearest("aba", {"abc", "abb"}) == "abc");
 }
+
+TEST_CASE("catalogue names that a word may stand for") {
+  using Names = std::vector<std::string>;
+  const Names boards{"k80", "gtx-1080", "gtx-1080-ti", "b100", "v100-pcie", "v100-sxm2", "dgx1-v100"};
+  // The whole family, not the one slip from another: those that begin with the word, then those that hold it.
+  CHECK(near_names("V100", boards) == Names{"v100-pcie", "v100-sxm2", "dgx1-v100"});
+  CHECK(near_names("1080ti", boards) == Names{"gtx-1080-ti"});
+  CHECK(near_names("gtx1080it", boards) == Names{"gtx-1080-ti"});
+  // Three letters of five are more than half; three of six are not, four always are enough.
+  CHECK(near_names("k80x8", boards) == Names{"k80"});
+  CHECK(near_names("k80xab", boards).empty());
+  CHECK(near_names("teslavolta-v100", boards) == Names{"v100-pcie", "v100-sxm2", "dgx1-v100"});
+  // Two letters are held by too much; a word longer than any name is none.
+  CHECK(near_names("10", boards).empty());
+  CHECK(near_names("v100" + std::string(61, 'x'), boards).empty());
+  CHECK(near_names("", boards).empty());
+}

@@ -37,8 +37,7 @@ TEST_CASE("networks are found by the user's spelling") {
   CHECK(found("mobilenet_v2", "tf") == "mobilenet_v2@torchvision");
   CHECK(found("resnet50_v1.5", "tf") == "resnet50_v1.5@tf");
   CHECK(found("resnet51") == "unknown network \"resnet51\", did you mean \"resnet50\"?");
-  CHECK(found("quux") ==
-        "unknown network \"quux\"; `tbdsim list models` shows the catalogue, and files of your own end in .onnx or .toml");
+  CHECK(found("quux") == "unknown network \"quux\"; see `tbdsim list models`; files of your own end in .onnx or .toml");
   CHECK(found("resnet50@caffe") == "network \"resnet50\" has no variant \"caffe\"; it has mxnet, tf, torch7, torchvision");
 }
 

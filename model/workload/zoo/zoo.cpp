@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "model/support/edit_distance.hpp"
+#include "model/support/find_named.hpp"
 #include "model/workload/op_counts.hpp"
 #include "model/workload/zoo/families.hpp"
 
@@ -82,10 +83,8 @@ Result<std::string> resolve_name(std::string_view wanted) {
     if (same_but_for_case(match, wanted)) return match;
   if (matches.size() > 1) return fail(fmt::format("network \"{}\" fits several: {}", wanted, fmt::join(matches, ", ")));
   const std::vector<std::string> known = names_where([](const ZooEntry&) { return true; });
-  const auto near = nearest(wanted, known);
   return fail(fmt::format("unknown network \"{}\"{}", wanted,
-                          near ? fmt::format(", did you mean \"{}\"?", *near)
-                               : "; `tbdsim list models` shows the catalogue, and files of your own end in .onnx or .toml"));
+                          name_hint(wanted, known, "`tbdsim list models`; files of your own end in .onnx or .toml")));
 }
 
 const ZooEntry* of_variant(const std::vector<const ZooEntry*>& entries, std::string_view variant) {
