@@ -100,7 +100,7 @@ std::vector<ArrayTraffic> array_traffic(const OpGraph& graph, const LoweredStep&
     } else {
       const Parameter& parameter = graph.parameter({item});
       array.name = parameter.name;
-      array.bytes = static_cast<double>(elements(parameter.shape)) * Bytes(4.0);  // gradients travel as fp32
+      array.bytes = static_cast<double>(elements(parameter.shape)) * step.gradient_element;
     }
     array.send_start = (way.send.start - origin).seconds();
     array.send_end = (way.send.end - origin).seconds();

@@ -273,6 +273,9 @@ Result<Configuration> configure(Session& session, const PredictOptions& options)
   if (configuration.zero > 0 && configuration.pipelined())
     errors.push_back({fmt::format(
         "--zero {}: divides what copies of the network have in common; stages of a pipeline are no copies", configuration.zero)});
+  else if (configuration.zero > 0 && configuration.exchange != "allreduce")
+    errors.push_back({fmt::format("--zero {}: shards over the ranks of an all-reduce, not with --exchange {}", configuration.zero,
+                                  configuration.exchange)});
   std::pair<std::vector<int>, int> devices;
   if (take(choose_devices(options, configuration.hardware()), devices, errors)) {
     configuration.devices = std::move(devices.first);

@@ -41,6 +41,8 @@ struct Configuration {
   std::string input_source;               ///< where its decode time comes from
   std::string storage, storage_source;    ///< that samples are read from; empty: memory
   Bytes data_set;                         ///< as stored
+  bool shared_storage = false;            ///< by all nodes of the job
+  Bytes device_samples;                   ///< that lie in the memory of every GPU for good
   bool cached_later = false;              ///< the host's page cache holds all of it after the first epoch
   bool copies_input = true;               ///< false: samples lie in GPU memory
   bool environments = false;              ///< samples are simulated

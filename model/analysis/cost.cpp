@@ -26,11 +26,12 @@ std::optional<CostBasis> cost_basis(const System& system, const std::vector<Pric
   if (system.rent)
     return CostBasis{(*system.rent * kHour).base() * nodes, "datasheet", fmt::format("rent in the file of {}", system.id)};
   const Device& device = system.device;
-  if (const auto price = cheapest_price(prices, device.id, "on_demand")) {
-    const double share = static_cast<double>(gpus) / *price->gpus;
-    return CostBasis{(price->rent * kHour).base() * share, "datasheet",
-                     fmt::format("{} {} on demand, {} for {} GPU(s), {}; {}", price->provider, price->instance,
-                                 format(price->rent), *price->gpus, price->snapshot, price->source)};
+  if (const auto whole = cheapest_instances(prices, device.id, "on_demand", (gpus + nodes - 1) / nodes)) {
+    const Price& price = whole->price;
+    const int count = whole->count * nodes;
+    return CostBasis{(price.rent * kHour).base() * count, "datasheet",
+                     fmt::format("{} x {} {} on demand, {} each with {} GPU(s), {}; {}", count, price.provider, price.instance,
+                                 format(price.rent), *price.gpus, price.snapshot, price.source)};
   }
   if (system.price) return purchase(*system.price * static_cast<double>(nodes), system.id, system.source);
   if (device.launch_price)

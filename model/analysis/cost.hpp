@@ -18,8 +18,9 @@ struct CostBasis {
 };
 
 /// Price of an hour on `nodes` nodes with `gpus` GPUs in all. The first that is known: the rent in the system file; the
-/// cheapest on-demand instance with this GPU, by its share of GPUs; the purchase price of the system, else the launch
-/// prices of the GPUs, over three years of use. Absent where none is. Ignores power, staff and what else a machine needs.
+/// cheapest whole on-demand instances with this GPU, one that holds a node's where there is one; the purchase price of the
+/// system, else the launch prices of the GPUs, over three years of use. Absent where none is. Ignores power, staff and what else
+/// a machine needs.
 [[nodiscard]] std::optional<CostBasis> cost_basis(const System& system, const std::vector<Price>& prices, int gpus, int nodes);
 
 /// Power that one GPU draws on average: idle draw, and up to its limit while it is busy. Absent without a power limit.

@@ -46,8 +46,9 @@ InputPipeline make_pipeline(const InputSource& source, const PredictOptions& opt
   pipeline.threads = settings.threads > 0 ? std::min(settings.threads, most) : most;
   if (source.environment) {
     // One environment for each sample of a step.
-    const double environments = static_cast<double>(options.batch.value_or(configuration.network_graph().graph.default_batch)) *
-                                static_cast<double>(configuration.devices.size());
+    const double copies = configuration.pipelined() ? 1.0 : static_cast<double>(configuration.devices.size());
+    const double environments =
+        copies * static_cast<double>(options.batch.value_or(configuration.network_graph().graph.default_batch));
     pipeline.threads = static_cast<int>(std::min<double>(most, environments));
   }
   if (options.workers) pipeline.threads = *options.workers;
@@ -59,8 +60,13 @@ InputPipeline make_pipeline(const InputSource& source, const PredictOptions& opt
   return pipeline;
 }
 
-std::int64_t samples_per_node(const Configuration& configuration) {
-  return std::max<std::int64_t>(1, configuration.samples_per_step() / configuration.nodes);
+/// Nodes that load: with a pipeline the one of its first stage.
+int loading_nodes(const Configuration& configuration) { return configuration.pipelined() ? 1 : configuration.nodes; }
+
+/// What a loader makes at a time: the samples of one micro-batch on every GPU of a node.
+std::int64_t samples_at_a_time(const Configuration& configuration) {
+  const std::int64_t parts = std::int64_t{loading_nodes(configuration)} * configuration.accumulate;
+  return std::max<std::int64_t>(1, configuration.samples_per_step() / parts);
 }
 
 /// Adds loading to the limits, which so far share the trainer's path.
@@ -113,16 +119,20 @@ Errors place_samples(Session& session, const PredictOptions& options, const Inpu
     pipeline.decode = device ? Seconds(0.0) : decoded / kMemoryCopy;
     pipeline.spread = 0.0;
     configuration.copies_input = !device;
+    if (device && configuration.pipelined())
+      return {{"--storage gpu-memory: of a pipeline the first stage alone takes samples; use host-memory"}};
+    if (device) configuration.device_samples = samples / configuration.gpus * decoded;
     return device ? check_room(options.storage, samples / configuration.gpus * decoded, system.device.memory_capacity, "a GPU")
                   : check_room(options.storage, samples / configuration.nodes * decoded, kCacheShare * host_memory, "the host");
   }
   const auto storage = load_storage(session.catalogue(), options.storage);
   if (!storage) return storage.error();
-  const ReadCost cost = read_cost(*storage, source.stored, source.access, configuration.nodes);
+  const ReadCost cost = read_cost(*storage, source.stored, source.access);
   pipeline.read = cost.storage;
   pipeline.wait = cost.thread;
   configuration.storage = storage->id;
   configuration.storage_source = storage->access_source;
+  configuration.shared_storage = storage->shared;
   configuration.cached_later =
       source.samples && system.host.memory_capacity && samples * source.stored <= kCacheShare * *system.host.memory_capacity;
   configuration.data_set = samples * source.stored;
@@ -135,16 +145,18 @@ void tell_later_epochs(const Configuration& configuration, InputPipeline pipelin
   if (!configuration.cached_later) return;
   pipeline.read = pipeline.wait = Seconds(0.0);
   const InputPace paced = pace(pipeline, samples, training, configuration.seed);
-  verdict.later_step = std::max(paced.step, training);
-  const double rate = static_cast<double>(samples) * configuration.nodes / verdict.later_step->base();
+  verdict.later_step = static_cast<double>(configuration.accumulate) * std::max(paced.step, training);
+  const double rate = static_cast<double>(configuration.samples_per_step()) / verdict.later_step->base();
   verdict.later_epochs = fmt::format("from the second epoch on the {} of the data set lie in the page cache: {:.0f} {}s/s",
                                      format(configuration.data_set), rate, configuration.network_graph().graph.input_unit);
 }
 
-/// Of a step's samples to the GPUs; nothing where it is counted with the ranks' waits.
+/// Of a micro-batch's samples to the GPUs that take them; nothing where it is counted with the ranks' waits.
 Seconds copy_time(const Configuration& configuration) {
-  if (configuration.stack.ranks.input_copy > BytesPerSecond(0.0)) return Seconds(0.0);
-  return input_copy_time(configuration.hardware().topology, configuration.devices,
+  if (configuration.stack.ranks.input_copy > BytesPerSecond(0.0) && !configuration.pipelined()) return Seconds(0.0);
+  std::vector<int> takers = configuration.devices;
+  if (configuration.pipelined()) takers.resize(1);
+  return input_copy_time(configuration.hardware().topology, takers,
                          configuration.batch * decoded_bytes(configuration.network_graph().graph),
                          configuration.stack.input.pinned);
 }
@@ -153,7 +165,7 @@ Seconds copy_time(const Configuration& configuration) {
 void add_synthetic_copy(const Configuration& configuration, StepTimes& times) {
   const InputSettings& settings = configuration.stack.input;
   if (!settings.synthetic_on_host || settings.copy_overlaps || configuration.mock_loader) return;
-  const Seconds copy = copy_time(configuration);
+  const Seconds copy = static_cast<double>(configuration.accumulate) * copy_time(configuration);
   times.step += copy;
   times.stages.input_exposed += copy;
   share_limits(copy / times.step, "copies samples to the GPUs", times);
@@ -205,10 +217,13 @@ std::optional<InputVerdict> add_input_stage(const Configuration& configuration, 
     return std::nullopt;
   }
   InputPipeline pipeline = *configuration.pipeline;
-  const std::int64_t samples = samples_per_node(configuration);
+  // Loaders make one micro-batch after the other, whatever the number of them in an update.
+  const std::int64_t samples = samples_at_a_time(configuration);
+  const auto turns = static_cast<double>(configuration.accumulate);
+  if (configuration.shared_storage) pipeline.read *= static_cast<double>(loading_nodes(configuration));
   if (configuration.copies_input) pipeline.copy = copy_time(configuration);
   const Seconds kernels = times.step;
-  const Seconds trainer = pipeline.copy_overlaps ? kernels : kernels + pipeline.copy;
+  const Seconds trainer = pipeline.copy_overlaps ? kernels / turns : kernels / turns + pipeline.copy;
   const bool mock = configuration.mock_trainer;
   const InputPace paced = pace(pipeline, samples, mock ? Seconds(0.0) : trainer, configuration.seed);
   // Sums over many steps differ from one step by rounding.
@@ -217,18 +232,20 @@ std::optional<InputVerdict> add_input_stage(const Configuration& configuration, 
   InputVerdict verdict = judge_input(pipeline, paced, samples, trainer, step, configuration.seed, mock);
   verdict.storage = configuration.storage;
   if (!mock) tell_later_epochs(configuration, pipeline, samples, trainer, verdict);
+  for (Seconds* part : {&verdict.load, &verdict.train, &verdict.overlapped, &verdict.read, &verdict.decode, &verdict.copy})
+    *part *= turns;
   const std::string what = loading_text(configuration, pipeline, verdict);
   if (mock) {
     times = StepTimes{};
-    times.step = times.stages.input_exposed = step;
+    times.step = times.stages.input_exposed = turns * step;
     share_limits(1.0, what, times);
   } else {
-    times.step = step;
-    times.stages.input_exposed += step - kernels;
+    times.step = turns * step;
+    times.stages.input_exposed += times.step - kernels;
     const double copying = pipeline.copy_overlaps ? 0.0 : pipeline.copy / trainer * (1.0 - paced.share);
     share_limits(paced.share + copying, copying > paced.share ? "copies samples to the GPUs" : what, times);
   }
-  times.decoding = static_cast<double>(samples) * pipeline.decode;
+  times.decoding = turns * static_cast<double>(samples) * pipeline.decode;
   return verdict;
 }
 

@@ -40,11 +40,14 @@ FootprintOptions footprint_options(const Configuration& configuration) {
   options.ranks_per_node = static_cast<int>(configuration.devices.size());
   options.exchange = configuration.exchange;
   options.zero = configuration.zero;
+  options.resident_samples = configuration.device_samples;
   options.accumulates = configuration.accumulate > 1;
   options.mirrors = configuration.recompute == Recompute::mirror;
   options.capacity = usable_capacity(configuration.hardware().device);
-  // Gradients of a 16-bit copy of the weights are widened for the update.
+  // Moments of 8 bits are no narrower beside narrow weights.
+  if (configuration.optimizer.name == "adam-8bit") options.optimizer_states *= Bytes(4.0) / options.update_element();
   options.half_gradients = options.master_weights && configuration.stack.exchange_amp_16_bit;
+  // Gradients of a 16-bit copy of the weights are widened for the update.
   if (options.half_gradients) options.update_arrays = std::max(options.update_arrays, 1.0);
   return options;
 }
@@ -72,7 +75,7 @@ StepMemory estimate_memory(const Configuration& configuration, std::span<const S
     return pipeline_memory(graph, nodes, costs, configuration.stack, options,
                            {stage_of, configuration.gpus, configuration.accumulate});
   }
-  if (shared == nullptr) return step_memory(graph, nodes, costs, configuration.stack, options);
+  if (shared == nullptr || options.gathers_outputs()) return step_memory(graph, nodes, costs, configuration.stack, options);
   if (!shared->memory) {
     shared->memory = step_memory(graph, nodes, costs, configuration.stack, options);
     return *shared->memory;

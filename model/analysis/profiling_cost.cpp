@@ -88,7 +88,7 @@ Result<int> launches_of(const Configuration& configuration, const Prediction& pr
   for (const auto* passes : {&step.forward, &step.backward}) {
     for (const StepNode& node : *passes) {
       const KernelTimeModel kernel = kernels->cost(configuration.network_graph().graph, node, configuration.batch).kernel;
-      if (kernel.time > Seconds(0.0)) launches += kernel.kernels;
+      if (kernel.time > Seconds(0.0)) launches += configuration.accumulate * kernel.kernels;
     }
   }
   return launches;

@@ -26,6 +26,13 @@ void add_limit(StepTimes& times, const std::string& resource, Seconds seconds, c
   times.limits.insert(place, {resource, total, text});
 }
 
+/// Whether both GPUs of a board work: they are numbered one after the other.
+bool share_board(const std::vector<int>& devices) {
+  return std::any_of(devices.begin(), devices.end(), [&](int device) {
+    return device % 2 == 0 && std::find(devices.begin(), devices.end(), device + 1) != devices.end();
+  });
+}
+
 }  // namespace
 
 double expected_maximum(int n) {
@@ -48,7 +55,7 @@ void add_rank_waits(const Configuration& configuration, StepTimes& times) {
   const Stack& stack = configuration.stack;
   const Seconds compute = times.stages.forward + times.stages.backward;
   const Device& device = configuration.hardware().device;
-  const double shared = configuration.devices.size() > 1 ? device.board_sharing : 0.0;
+  const double shared = share_board(configuration.devices) ? device.board_sharing : 0.0;
   const Seconds slowest = (shared + stack.ranks.spread * expected_maximum(configuration.gpus)) * compute;
   times.step += slowest;
   times.stages.exchange_exposed += slowest;

@@ -7,6 +7,7 @@
 
 #include "model/analysis/epoch.hpp"
 #include "model/analysis/speedup.hpp"
+#include "model/units/format.hpp"
 
 namespace tbdsim {
 namespace {
@@ -52,6 +53,14 @@ Result<Prediction> predict_size(Session& session, PredictOptions job, const Size
   return predict(session, job);
 }
 
+/// A size whose memory does not hold its batch: the time is told all the same, as predict does.
+void tell_misfit(const Prediction& p, const Size& size, std::vector<std::string>& misfits) {
+  if (p.memory.fits) return;
+  const auto fullest = std::max_element(p.memory.gpus.begin(), p.memory.gpus.end(),
+                                        [](const GpuMemory& a, const GpuMemory& b) { return a.peak < b.peak; });
+  misfits.push_back(fmt::format("{} (batch {}, {})", words(size), p.batch_per_gpu, format(fullest->peak)));
+}
+
 }  // namespace
 
 std::string_view name(Scaling scaling) { return kScalings[static_cast<std::size_t>(scaling)]; }
@@ -76,6 +85,8 @@ Result<ScaleStudy> scale(Session& session, const ScaleOptions& options) {
   std::optional<int> global_batch;
   if (options.scaling == Scaling::fixed_global_batch) global_batch = study.one.batch_per_gpu;
   study.notices = study.one.notices;
+  std::vector<std::string> misfits;
+  tell_misfit(study.one, one, misfits);
   for (const Size& size : sizes(options)) {
     const auto p = predict_size(session, options.job, size, global_batch);
     if (!p) {
@@ -85,6 +96,7 @@ Result<ScaleStudy> scale(Session& session, const ScaleOptions& options) {
     }
     for (const std::string& notice : p->notices)
       if (std::find(study.notices.begin(), study.notices.end(), notice) == study.notices.end()) study.notices.push_back(notice);
+    if (p->gpus > 1) tell_misfit(*p, {p->gpus, p->nodes}, misfits);
     const std::int64_t growth = options.scaling == Scaling::weak ? p->gpus : 1;
     ScaleRow row{p->gpus, p->nodes, p->batch_per_gpu, p->step_time, {}, {}, 1, p->stages, p->limit};
     row.epoch_time = estimate_epochs(*p, growth * options.samples, 1).total;
@@ -94,6 +106,9 @@ Result<ScaleStudy> scale(Session& session, const ScaleOptions& options) {
     study.rows.push_back(std::move(row));
   }
   if (!errors.empty()) return tl::make_unexpected(errors);
+  if (!misfits.empty())
+    study.notices.push_back(
+        fmt::format("more memory than the {} of a GPU: {}", format(study.one.memory.capacity), fmt::join(misfits, "; ")));
   return study;
 }
 

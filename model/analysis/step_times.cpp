@@ -80,9 +80,10 @@ void charge_gap(const LoweredStep& step, const engine::Timeline& timeline, std::
 
 constexpr std::array<std::string_view, 5> kResources{"gpu_compute", "gpu_memory_bandwidth", "host", "intra_node_link", "network"};
 
-std::size_t resource_of(const LoweredStep& step, const StepTask& task, bool crosses_network) {
+/// `over_network`: what an exchange does crosses it, unless its stages tell which of their copies do.
+std::size_t resource_of(const LoweredStep& step, const StepTask& task, bool over_network) {
   if (task.work == Work::host) return 2;
-  if (task.work == Work::exchange) return crosses_network ? 4 : 3;
+  if (task.work == Work::exchange) return (step.pipelined ? task.leg == Leg::push : over_network) ? 4 : 3;
   return step.costs[static_cast<std::size_t>(task.node)].kernel.bound == Bound::memory ? 1 : 0;
 }
 
@@ -133,7 +134,6 @@ StepTimes step_times(const LoweredStep& step, const engine::Timeline& timeline) 
   StepTimes result;
   result.rank = window.rank;
   result.step = (window.end - window.begin).seconds();
-  std::vector<char> backward_begun(static_cast<std::size_t>(step.ranks), 0);
   SimTime free = window.begin;
   std::vector<TaskId> exchanges;
   for (std::size_t i = 0; i < step.tasks.size(); ++i) {
@@ -148,10 +148,9 @@ StepTimes step_times(const LoweredStep& step, const engine::Timeline& timeline) 
     const Pass pass = step.nodes[static_cast<std::size_t>(task.node)].pass;
     result.mean_busy += duration;
     // Useful work only: a forward pass among backward nodes computes again what was not kept.
-    char& begun = backward_begun[static_cast<std::size_t>(task.rank)];
-    begun |= static_cast<char>(pass != Pass::forward);
+    const bool again = pass == Pass::forward && static_cast<std::size_t>(task.node) >= step.forward_nodes;
     const double share = 1.0 / cost.pieces;  // of the node's work in this task
-    if (begun == 0 || pass != Pass::forward) (cost.tensor_core ? result.tensor_flop : result.flop) += share * cost.kernel.flop;
+    if (!again) (cost.tensor_core ? result.tensor_flop : result.flop) += share * cost.kernel.flop;
     if (task.rank != window.rank) continue;
     if (timeline.start[i] > free) charge_gap(step, timeline, i, free, result.stages);
     free = timeline.end[i];

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "model/hardware/copy_rate.hpp"
 #include "model/support/edit_distance.hpp"
 #include "model/support/quote.hpp"
 
@@ -56,7 +57,7 @@ TransferWay way_of(const Topology& topology, const Route& route, const char* via
     return link.kind != LinkKind::nvlink && link.kind != LinkKind::xgmi && !link.peer_access;
   });
   const bool staged = refused && is_gpu(from) && is_gpu(to);
-  const BytesPerSecond rate = rate_alone(topology, route, staged);
+  const BytesPerSecond rate = copy_rate(topology, route, staged);
   TransferWay way{via, {}, {}, rate, route.latency, bytes, route.latency + bytes / rate};
   for (const VertexId id : route.vertices) way.vertices.push_back(name_of(topology, id));
   for (const std::int32_t link : route.links) way.links.push_back(topology.links[static_cast<std::size_t>(link)].type);

@@ -4,6 +4,7 @@
 
 #include "model/engine/shared_link.hpp"
 #include "model/engine/timeline.hpp"
+#include "model/hardware/copy_rate.hpp"
 
 namespace tbdsim {
 namespace {
@@ -18,9 +19,8 @@ TransferShare alone(const Topology& topology, const TransferEnds& ends) {
   auto route = find_route(topology, from, to, Via::direct);
   if (!route) route = find_route(topology, from, to, Via::host);
   if (!route) return share;
-  const auto is_gpu = [&](VertexId id) { return topology.vertices[static_cast<std::size_t>(id.value)].kind == VertexKind::gpu; };
-  share.staged = is_gpu(from) && is_gpu(to) && !relation(topology, from, to).peer_access;
-  share.alone = rate_alone(topology, *route, share.staged);
+  share.staged = staged_copy(topology, from, to);
+  share.alone = copy_rate(topology, *route, share.staged);
   share.route = std::move(*route);
   return share;
 }
@@ -37,15 +37,6 @@ std::vector<LinkUse> uses_of(const Topology& topology, const Route& route) {
 }
 
 }  // namespace
-
-BytesPerSecond rate_alone(const Topology& topology, const Route& route, bool staged) {
-  BytesPerSecond rate = route.bandwidth;
-  for (const std::int32_t index : route.links) {
-    const LinkBundle& link = topology.links[static_cast<std::size_t>(index)];
-    if (staged && link.staged) rate = std::min(rate, *link.staged);
-  }
-  return rate;
-}
 
 std::vector<TransferShare> share_links(const Topology& topology, std::span<const TransferEnds> transfers, Bytes bytes) {
   std::vector<TransferShare> shares;

@@ -20,10 +20,6 @@ struct TransferShare {
   bool staged = false;       ///< through host memory, because the GPUs are no peers
 };
 
-/// What a copy over `route` reaches alone: its narrowest link, and no more than the links' staged rate where the copy is
-/// `staged`, that is from GPU to host memory and from there to the other GPU.
-[[nodiscard]] BytesPerSecond rate_alone(const Topology& topology, const Route& route, bool staged);
-
 /// What each of `transfers` gets when all start together with `bytes` each. Both directions of a link are apart. A transfer
 /// between GPUs that are no peers goes at most at the staged rate. Ignores copy engines: a GPU starts as many copies at once as
 /// are asked of it.

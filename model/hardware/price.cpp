@@ -55,14 +55,17 @@ Result<std::vector<Price>> load_prices(const Catalogue& catalogue) {
   return all;
 }
 
-std::optional<Price> cheapest_price(const std::vector<Price>& prices, const std::string& device, const std::string& kind) {
+std::optional<Instances> cheapest_instances(const std::vector<Price>& prices, const std::string& device, const std::string& kind,
+                                            int gpus) {
   const Price* best = nullptr;
-  const auto per_gpu = [](const Price& price) { return price.rent / static_cast<double>(*price.gpus); };
+  const auto count = [&](const Price& price) { return (gpus + *price.gpus - 1) / *price.gpus; };
+  // One machine before several, which no wires join.
+  const auto rank = [&](const Price& price) { return std::pair(count(price) > 1, count(price) * price.rent); };
   for (const Price& price : prices) {
-    if (price.device != device || price.kind != kind || !price.gpus) continue;
-    if (best == nullptr || per_gpu(price) < per_gpu(*best)) best = &price;
+    if (price.device != device || price.kind != kind || !price.gpus || *price.gpus < 1) continue;
+    if (best == nullptr || rank(price) < rank(*best)) best = &price;
   }
-  return best == nullptr ? std::nullopt : std::optional<Price>(*best);
+  return best == nullptr ? std::nullopt : std::optional(Instances{*best, count(*best)});
 }
 
 }  // namespace tbdsim

@@ -23,9 +23,15 @@ struct Price {
 /// All prices, by provider id and then in file order. Errors: every problem of every file.
 [[nodiscard]] Result<std::vector<Price>> load_prices(const Catalogue& catalogue);
 
-/// The row of `kind` with the lowest rent per GPU among those that name `device`; the first of equals. Snapshots of
-/// different years are compared as they stand. Absent when no row fits.
-[[nodiscard]] std::optional<Price> cheapest_price(const std::vector<Price>& prices, const std::string& device,
-                                                  const std::string& kind);
+/// A price, and how many of its instances it takes.
+struct Instances {
+  Price price;
+  int count = 1;
+};
+
+/// What a node with `gpus` of `device` costs least as whole instances of `kind`: one with at least so many GPUs, or, where none
+/// has so many, several; the first of equals. Snapshots of different years are compared as they stand. Absent when no row fits.
+[[nodiscard]] std::optional<Instances> cheapest_instances(const std::vector<Price>& prices, const std::string& device,
+                                                          const std::string& kind, int gpus);
 
 }  // namespace tbdsim

@@ -77,7 +77,23 @@ BytesPerSecond host_step(const Topology& topology, VertexId a, VertexId b) {
   return rate;
 }
 
-RingSet host_ring(const Topology& topology, const std::vector<VertexId>& group) {
+/// The ring that NCCL 2 makes of a group: from each GPU to the nearest that is left, whatever the order of the ranks. Larger
+/// groups than stand in one box keep theirs.
+std::vector<VertexId> by_nearness(const Topology& topology, std::vector<VertexId> group) {
+  if (group.size() > kLargestMesh) return group;
+  for (auto last = group.begin(); last + 1 < group.end(); ++last) {
+    const auto hops = [&](VertexId to) {
+      const auto route = find_route(topology, *last, to, Via::host);
+      return route ? route->hops() : std::numeric_limits<int>::max();
+    };
+    const auto nearest = std::min_element(last + 1, group.end(), [&](VertexId a, VertexId b) { return hops(a) < hops(b); });
+    std::rotate(last + 1, nearest, nearest + 1);
+  }
+  return group;
+}
+
+RingSet host_ring(const Topology& topology, const std::vector<VertexId>& ranks) {
+  const std::vector<VertexId> group = by_nearness(topology, ranks);
   RingSet set;
   set.rings.push_back(Ring{group, {}});
   set.effective_rings = 1.0;

@@ -98,7 +98,7 @@ struct RingOptions {
 /// Rings that NCCL's search finds for a group of GPUs: the largest set of directed Hamiltonian cycles that uses each
 /// NVLink direction at most once, found depth first from the first GPU, neighbours in rank order (NCCL 2.3.5).
 /// Groups on one NVSwitch get one ring per port link;
-/// a mesh of more than 16 GPUs is not searched. Without any such ring, one ring in group order over PCIe and
+/// a mesh of more than 16 GPUs is not searched. Without any such ring, one from GPU to nearest GPU over PCIe and
 /// host, whose rate is that of its slowest step. No rings for fewer than two GPUs.
 struct RingSet {
   std::vector<Ring> rings;

@@ -1,5 +1,6 @@
 #include "model/memory/eager_trace.hpp"
 
+#include <algorithm>
 #include <cassert>
 
 namespace tbdsim {
@@ -69,11 +70,12 @@ class Tracer {
     std::int32_t gradient = kNone;
   };
   struct OpState {
-    std::int32_t extra = kNone;   ///< masks, indices, statistics
-    std::int32_t second = kNone;  ///< node of the second pass; none: computed once
-    bool computed = false;        ///< the first pass is over
-    int backward_nodes = 0;       ///< still to come
-    bool keeps = false;           ///< its saved tensors are held
+    std::int32_t gathered = kNone;  ///< outputs of all GPUs, of a loss that reads them again
+    std::int32_t extra = kNone;     ///< masks, indices, statistics
+    std::int32_t second = kNone;    ///< node of the second pass; none: computed once
+    bool computed = false;          ///< the first pass is over
+    int backward_nodes = 0;         ///< still to come
+    bool keeps = false;             ///< its saved tensors are held
   };
 
   void plan_passes() {
@@ -131,9 +133,21 @@ class Tracer {
     s.array = kNone;
   }
 
+  /// The loss of outputs that are gathered from several GPUs: as many times each array, and the gathered outputs themselves;
+  /// where it does not run, nothing.
+  [[nodiscard]] double times(const Op& op) const {
+    return is_loss(op.kind) ? static_cast<double>(options_.loss_gathered.value_or(1)) : 1.0;
+  }
+  std::int32_t gather(OpId id) {
+    const Op& op = graph_.op(id);
+    const bool gathers = is_loss(op.kind) && options_.loss_gathered;
+    return gathers ? make(times(op) * size(op.inputs.front()), MemoryPart::exchange, id) : kNone;
+  }
+
   void forward(OpId id) {
     const Op& op = graph_.op(id);
     OpState& state = ops_[index(id)];
+    const std::int32_t gathered = gather(id);
     State& out = state_[index(op.output)];
     if (state.computed) {
       drop(out.array);
@@ -141,9 +155,11 @@ class Tracer {
       out.forward_readers = out.second_readers;
     }
     const bool widens = options_.loss_element && is_loss(op.kind);
-    const std::int32_t wide = widens ? make(size(op.inputs.front(), *options_.loss_element), MemoryPart::dynamic, id) : kNone;
+    const std::int32_t wide =
+        widens ? make(times(op) * size(op.inputs.front(), *options_.loss_element), MemoryPart::dynamic, id) : kNone;
     if (storage_[index(op.output)] == op.output)
-      out.array = make(size(op.output, widens ? *options_.loss_element : options_.element), MemoryPart::feature_maps, id);
+      out.array =
+          make(times(op) * size(op.output, widens ? *options_.loss_element : options_.element), MemoryPart::feature_maps, id);
     if (state.computed || state.second == kNone) keep(id, state);
     state.computed = true;
     for (const TensorId input : op.inputs) {
@@ -152,6 +168,12 @@ class Tracer {
       release_unread(s);
     }
     drop(wide);
+    const std::vector<TensorId>& held = saved_[index(id)].tensors;
+    const bool reads_again = gathered != kNone && std::find(held.begin(), held.end(), op.inputs.front()) != held.end();
+    if (reads_again)
+      state.gathered = gathered;
+    else
+      drop(gathered);
   }
 
   /// Holds what backward of this operator reads.
@@ -160,18 +182,21 @@ class Tracer {
     const SavedByOp& saved = saved_[index(id)];
     state.keeps = true;
     for (const TensorId tensor : saved.tensors) ++owner(tensor).backward_readers;
-    state.extra = make(options_.batch * saved.extra_per_sample + saved.extra_fixed, MemoryPart::feature_maps, id);
+    state.extra =
+        make(times(graph_.op(id)) * options_.batch * saved.extra_per_sample + saved.extra_fixed, MemoryPart::feature_maps, id);
   }
 
   void backward(const StepNode& node) {
     const Op& op = graph_.op(node.op);
     OpState& state = ops_[index(node.op)];
     if (node.pass != Pass::backward_data) parameter_gradients(op);
-    if (node.pass != Pass::backward_weights) input_gradients(op);
+    if (node.pass != Pass::backward_weights) input_gradients(node.op);
     if (--state.backward_nodes > 0) return;
     State& out = state_[index(op.output)];
     drop(out.gradient);
     out.gradient = kNone;
+    drop(state.gathered);
+    state.gathered = kNone;
     if (!state.keeps) return;
     for (const TensorId tensor : saved_[index(node.op)].tensors) {
       State& s = owner(tensor);
@@ -184,12 +209,13 @@ class Tracer {
 
   void update(const StepNode& node) {
     if (options_.flattens_updates && !flattened_) {
-      make(static_cast<double>(graph_.parameter_elements()) * options_.update_arrays * Bytes(4.0), MemoryPart::dynamic, node.op);
+      make(static_cast<double>(graph_.parameter_elements()) * options_.update_arrays * options_.update_element,
+           MemoryPart::dynamic, node.op);
       flattened_ = true;
     }
     const Parameter& parameter = graph_.parameter(node.parameter);
     const auto count = static_cast<double>(elements(parameter.shape));
-    const std::int32_t made = make(count * options_.update_arrays * Bytes(4.0), MemoryPart::dynamic, parameter.op);
+    const std::int32_t made = make(count * options_.update_arrays * options_.update_element, MemoryPart::dynamic, parameter.op);
     // What is not dropped goes with the step.
     if (!options_.updates_together) drop(made);
   }
@@ -203,8 +229,9 @@ class Tracer {
     }
   }
 
-  void input_gradients(const Op& op) {
-    const std::int32_t incoming = state_[index(op.output)].gradient;
+  void input_gradients(OpId id) {
+    const Op& op = graph_.op(id);
+    const std::int32_t incoming = state_[index(op.output)].gradient, gathered = gather(id);
     const bool passes_on = incoming != kNone && passes_gradient_on(op, options_.rules);
     for (const TensorId input : op.inputs) {
       if (!graph_.tensor(input).needs_gradient) continue;
@@ -225,6 +252,7 @@ class Tracer {
         drop(fresh);
       }
     }
+    drop(gathered);
   }
 
   const OpGraph& graph_;

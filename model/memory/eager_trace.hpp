@@ -31,8 +31,10 @@ struct EagerOptions {
   Bytes element{4.0};                 ///< of feature maps
   Bytes gradient_element{4.0};        ///< of parameter gradients
   std::optional<Bytes> loss_element;  ///< where losses widen what they read: kept so wide, and a copy of it while they run
-  double update_arrays = 0;           ///< fp32 arrays per parameter that an update makes
+  double update_arrays = 0;           ///< per parameter, that an update makes
+  Bytes update_element{4.0};          ///< of them
   bool updates_together = false;      ///< and keeps until all parameters are updated
+  std::optional<int> loss_gathered;   ///< of so many ranks the loss runs here, on what is gathered; 0: it runs elsewhere
   bool flattens_updates = false;      ///< and the same once more in one array for all
   bool keeps_gradients = false;       ///< gradients of the last step stay and new ones are added to them
 };

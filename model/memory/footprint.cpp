@@ -7,6 +7,7 @@
 #include "model/memory/eager_trace.hpp"
 #include "model/memory/mxnet_graph.hpp"
 #include "model/memory/replay.hpp"
+#include "model/stack/local_store.hpp"
 
 namespace tbdsim {
 namespace {
@@ -20,29 +21,30 @@ double shard(const FootprintOptions& options, int stage) { return options.zero >
 struct Persistent {
   std::vector<Bytes> weights, gradients, exchanged;
   Bytes input;
+  bool beyond_local_store = false;  ///< one array is
 };
 
 /// Autocast keeps gradients as wide as the weights they belong to.
-Bytes gradient_element(const FootprintOptions& options) {
-  return (options.master_weights && !options.half_gradients ? kSingle : options.element) * shard(options, 2);
-}
+Bytes gradient_share(const FootprintOptions& options) { return options.gradient_element() * shard(options, 2); }
 
 Persistent persistent_arrays(const OpGraph& graph, const Stack& stack, const FootprintOptions& options) {
   Persistent result;
   // Master weights are sharded with the optimiser's states.
   const Bytes master = options.master_weights ? kSingle * shard(options, 1) : Bytes(0.0);
   const Bytes weight = options.element * shard(options, 3) + master;
-  const Bytes gradient = gradient_element(options);
+  const Bytes gradient = gradient_share(options);
   for (const Parameter& parameter : graph.parameters) {
     const auto count = static_cast<double>(elements(parameter.shape));
     result.weights.push_back(count * weight);
     result.gradients.push_back(count * gradient);
-    result.exchanged.push_back(count * kSingle);
+    result.exchanged.push_back(count * options.gradient_element());
+    result.beyond_local_store = result.beyond_local_store || elements(parameter.shape) > kLocalStoreUpdates;
   }
   const auto input = static_cast<double>(elements(graph.tensors.front().shape));
   result.input = options.batch * graph.label_elements * stack.batches_on_device * kSingle;
   result.input += options.received ? options.batch * input * options.in_flight * options.element
                                    : options.batch * input * stack.batches_on_device * kSingle;
+  result.input += options.resident_samples;
   return result;
 }
 
@@ -85,8 +87,12 @@ SavingRules saving_rules(const Stack& stack) {
 }
 
 ExchangeMemory exchange_memory(const FootprintOptions& options, const Persistent& arrays) {
-  return {options.exchange, options.ranks_per_node, options.optimizer_states, arrays.exchanged,
-          options.zero > 0 && options.ranks > 1};
+  return {options.exchange,
+          options.ranks_per_node,
+          options.optimizer_states * (options.update_element() / options.gradient_element()),
+          arrays.exchanged,
+          options.zero > 0 && options.ranks > 1,
+          arrays.beyond_local_store};
 }
 
 /// What each rank adds to what all have in common, `common`, for which the allocator holds `reserved`.
@@ -211,18 +217,20 @@ std::vector<Lifetime> early_arrays(const OpGraph& graph, std::span<const StepNod
   std::vector<Lifetime> early;
   for (const Parameter& parameter : graph.parameters)
     for (int i = 0; i < options.early_arrays; ++i)
-      early.push_back({static_cast<double>(elements(parameter.shape)) * kSingle * shard(options, 1), MemoryPart::dynamic,
-                       parameter.op, 0, static_cast<std::int32_t>(nodes.size())});
+      early.push_back({static_cast<double>(elements(parameter.shape)) * options.update_element() * shard(options, 1),
+                       MemoryPart::dynamic, parameter.op, 0, static_cast<std::int32_t>(nodes.size())});
   return early;
 }
 
 StepMemory eager(const OpGraph& graph, std::span<const StepNode> nodes, std::span<const NodeCost> costs, const Stack& stack,
-                 const FootprintOptions& options) {
+                 const FootprintOptions& options, std::optional<int> loss_gathered = std::nullopt) {
   EagerOptions traced;
+  traced.loss_gathered = loss_gathered;
   traced.rules = saving_rules(stack);
   traced.batch = options.batch;
   traced.element = options.element;
-  traced.gradient_element = gradient_element(options);
+  traced.gradient_element = gradient_share(options);
+  traced.update_element = options.update_element();
   if (options.master_weights) traced.loss_element = kSingle;
   traced.keeps_gradients = stack.keeps_gradients || options.accumulates;
   traced.update_arrays = options.update_arrays * shard(options, 1);
@@ -285,12 +293,17 @@ StepMemory step_memory(const OpGraph& graph, std::span<const StepNode> nodes, st
                        const FootprintOptions& options) {
   if (stack.memory_plan == MemoryPlan::mxnet) return planned(graph, costs, stack, options);
   if (stack.memory_plan == MemoryPlan::blobs) return kept(graph, nodes, costs, stack, options);
-  return eager(graph, nodes, costs, stack, options);
+  if (!options.gathers_outputs()) return eager(graph, nodes, costs, stack, options);
+  StepMemory first = eager(graph, nodes, costs, stack, options, options.ranks_per_node);
+  const StepMemory other = eager(graph, nodes, costs, stack, options, 0);
+  std::copy(other.ranks.begin() + 1, other.ranks.end(), first.ranks.begin() + 1);
+  first.out_of_memory = first.out_of_memory || other.out_of_memory;
+  return first;
 }
 
 std::optional<std::vector<RankMemory>> ranks_of(const StepMemory& memory, const OpGraph& graph, const Stack& stack,
                                                 const FootprintOptions& options) {
-  if (options.zero > 0) return std::nullopt;
+  if (options.zero > 0 || options.gathers_outputs()) return std::nullopt;
   Persistent arrays = persistent_arrays(graph, stack, options);
   if (stack.memory_plan == MemoryPlan::mxnet) round_for_driver(arrays);
   const std::optional<Bytes> capacity = room(arrays, stack, options);

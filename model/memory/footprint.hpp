@@ -14,9 +14,9 @@ namespace tbdsim {
 struct FootprintOptions {
   double batch = 1;
   Bytes element{4.0};           ///< of feature maps
-  double optimizer_states = 1;  ///< fp32 arrays per parameter
-  double update_arrays = 0;     ///< fp32 arrays per parameter that an update makes and drops
-  int early_arrays = 0;         ///< fp32 arrays per parameter that the update makes as the step begins and needs at its end
+  double optimizer_states = 1;  ///< arrays per parameter, as wide as the weights that are updated
+  double update_arrays = 0;     ///< such arrays per parameter that an update makes and drops
+  int early_arrays = 0;         ///< such arrays per parameter that the update makes as the step begins and needs at its end
   bool master_weights = false;  ///< fp32 copy beside 16-bit weights
   bool accumulates = false;     ///< several micro-batches before an update: gradients stay and are added to
   int ranks = 1;                ///< of the job, over which `zero` shards
@@ -26,8 +26,17 @@ struct FootprintOptions {
   bool received = false;          ///< the input is another stage's feature map, one for each of them
   bool mirrors = false;           ///< MXNet computes cheap operators again in backward (`Recompute::mirror`)
   bool half_gradients = false;    ///< under master weights: gradients belong to the 16-bit copy
+  Bytes resident_samples;         ///< of the data set, that lie on every rank for good
   std::string_view exchange;      ///< empty: the stack's default
   std::optional<Bytes> capacity;  ///< of the device: the allocator tidies up before it gives in
+
+  /// Of the weights that are updated, and of what their update keeps: torch.optim's zeros_like(parameter), MXNet without
+  /// multi_precision.
+  [[nodiscard]] Bytes update_element() const { return master_weights ? Bytes(4.0) : element; }
+  /// Of a gradient that belongs to them or, where it does, to their 16-bit copy; and of its place in a bucket.
+  [[nodiscard]] Bytes gradient_element() const { return half_gradients ? element : update_element(); }
+  /// Whether one process gathers all outputs on its first GPU and runs the loss there alone.
+  [[nodiscard]] bool gathers_outputs() const { return exchange == "dataparallel" && ranks_per_node > 1; }
 };
 
 /// Whether memory follows from the order of a step: not from a plan made before, nor from arrays that are never given back.
@@ -69,7 +78,8 @@ struct StepMemory {
                                      const Stack& stack, const FootprintOptions& options);
 
 /// The ranks of a job whose `options` differ from those that `memory` is of in the exchange and the number of ranks alone.
-/// Nothing where ZeRO shards arrays over them, or where the device's end shows in what the allocator does: replay the step.
+/// Nothing where ZeRO shards arrays over them, where the first rank alone runs the loss, or where the device's end shows in what
+/// the allocator does: replay the step.
 [[nodiscard]] std::optional<std::vector<RankMemory>> ranks_of(const StepMemory& memory, const OpGraph& graph, const Stack& stack,
                                                               const FootprintOptions& options);
 

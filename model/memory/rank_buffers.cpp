@@ -73,6 +73,8 @@ std::vector<RankBuffers> rank_buffers(const Stack& stack, const ExchangeMemory& 
     ranks.front().optimizer_state = states;
   } else if (store) {
     const bool updates = what.exchange == "p2p";
+    const bool on_host = !updates && (what.ranks == 1 || (stack.server && !stack.server->reduces_on_device));
+    if (on_host) return ranks;
     const std::vector<std::vector<Bytes>> shares = homes(what.arrays, what.ranks);
     for (std::size_t i = 0; i < ranks.size(); ++i) {
       const Bytes home = total(stack, shares[i]);
@@ -83,7 +85,9 @@ std::vector<RankBuffers> rank_buffers(const Stack& stack, const ExchangeMemory& 
     // The first GPU sums, with an array for what comes from the others.
     std::fill(ranks.begin(), ranks.end(), RankBuffers{states, Bytes(0.0)});
     ranks.front().exchange = all;
-  } else if (what.exchange != "local") {
+  } else if (what.exchange == "local") {
+    if (what.workers_update) std::fill(ranks.begin(), ranks.end(), RankBuffers{states, Bytes(0.0)});
+  } else {
     const bool whole = stack.exchange_copies_all && !what.sharded;
     const Bytes staged = whole ? all : std::min(all, stack.exchange_bucket);
     std::fill(ranks.begin(), ranks.end(), RankBuffers{states, staged});

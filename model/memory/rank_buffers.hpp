@@ -27,9 +27,10 @@ struct RankBuffers {
 struct ExchangeMemory {
   std::string_view exchange;      ///< as on the command line; empty or "allreduce": what the stack does by default
   int ranks = 1;                  ///< of one node
-  double optimizer_states = 1;    ///< fp32 arrays per parameter
+  double optimizer_states = 1;    ///< of an array as it is exchanged, in its sizes
   std::span<const Bytes> arrays;  ///< parameter arrays as they are exchanged
   bool sharded = false;           ///< ZeRO: gradients leave bucket by bucket, whatever the stack does without
+  bool workers_update = false;    ///< under `local`: an array is beyond what that store updates
 };
 
 /// Buffers of every rank of a node, GPU 0 first.
@@ -38,8 +39,9 @@ struct ExchangeMemory {
 ///   there, none elsewhere.
 /// * `p2p` (MXNet `device`): the largest array first goes to the GPU that has least; its home holds merged gradient,
 ///   stored weight, optimiser state and one copy of the gradient from every other GPU.
-/// * `ps`, `ps-p3`: gradients are merged on the GPUs as above; stored weights and state are the servers'.
-/// * `local` (MXNet): all of it is the host's.
+/// * `ps`, `ps-p3`: gradients are merged on the GPUs as above, unless the stack merges them on the host or the node has one GPU;
+///   stored weights and state are the servers'.
+/// * `local` (MXNet): all of it is the host's; with an array beyond `kLocalStoreUpdates` every GPU updates and has the state.
 /// * `dataparallel` (PyTorch): one process updates on GPU 0, which alone has optimiser state.
 /// * else all-reduce: every rank updates, and stages gradients in buckets (PyTorch: of all of them, since DDP's buckets
 ///   are no views of the gradients; Horovod: one fusion buffer).

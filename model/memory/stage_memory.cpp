@@ -86,7 +86,7 @@ RankMemory rank_of(const StepMemory& memory, Bytes first_input, const OpGraph& g
   double parameters = 0.0;
   for (const Parameter& parameter : graph.parameters)
     if (pipeline.stage_of[at(parameter.op)] == stage) parameters += static_cast<double>(elements(parameter.shape));
-  const Bytes single(4.0), state = options.optimizer_states * parameters * single;
+  const Bytes state = options.optimizer_states * parameters * options.update_element();
   RankMemory rank;
   rank.parts = memory.profile.at_peak;
   rank.parts[MemoryPart::optimizer_state] += state;
@@ -95,8 +95,7 @@ RankMemory rank_of(const StepMemory& memory, Bytes first_input, const OpGraph& g
   rank.allocated = memory.allocated + state;
   rank.reserved = memory.reserved + state;
   rank.peak = rank.reserved + rank.parts[MemoryPart::context];
-  rank.pre_training = stack.context + rank.parts[MemoryPart::weights] + first_input +
-                      parameters * (options.master_weights ? single : options.element);
+  rank.pre_training = stack.context + rank.parts[MemoryPart::weights] + first_input + parameters * options.gradient_element();
   return rank;
 }
 

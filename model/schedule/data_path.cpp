@@ -21,13 +21,12 @@ std::optional<Route> from_host(const Topology& topology, VertexId gpu) {
 
 }  // namespace
 
-ReadCost read_cost(const Storage& storage, Bytes stored, SampleAccess access, int nodes) {
+ReadCost read_cost(const Storage& storage, Bytes stored, SampleAccess access) {
   const auto rate = storage.rate();
   const Seconds transfer = rate ? stored / *rate : Seconds(0.0);
-  const double share = storage.shared ? nodes : 1.0;
-  if (access == SampleAccess::records) return {share * transfer, Seconds(0.0)};
+  if (access == SampleAccess::records) return {transfer, Seconds(0.0)};
   const Seconds alone = storage.access.value_or(Seconds(0.0)) + (storage.random_read ? stored / *storage.random_read : transfer);
-  return {share * std::max(transfer, alone / static_cast<double>(storage.at_once)), alone};
+  return {std::max(transfer, alone / static_cast<double>(storage.at_once)), alone};
 }
 
 Seconds input_copy_time(const Topology& topology, const std::vector<int>& devices, Bytes bytes, bool pinned) {

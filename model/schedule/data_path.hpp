@@ -8,15 +8,15 @@ namespace tbdsim {
 
 /// What reading one sample costs the storage and the thread that asks for it.
 struct ReadCost {
-  Seconds storage;  ///< for which one node's part of the storage is busy
+  Seconds storage;  ///< for which it is busy
   Seconds thread;   ///< that a worker waits
 };
 
 /// Reading a sample of `stored` bytes. Records are read ahead in order, so the rate of large reads is all that counts and no
 /// worker waits. Files each cost an access before their bytes; a worker waits for both, and the device serves `at_once` of
-/// them side by side, never beyond its rate. A storage that the job's nodes share gives each its part.
-/// Ignores: caches of the drive, directories, other users. Expects nodes >= 1.
-[[nodiscard]] ReadCost read_cost(const Storage& storage, Bytes stored, SampleAccess access, int nodes);
+/// them side by side, never beyond its rate.
+/// Ignores: caches of the drive, directories, other users, nodes that share it.
+[[nodiscard]] ReadCost read_cost(const Storage& storage, Bytes stored, SampleAccess access);
 
 /// One thread's copy within host memory. Assumed: half of what a core reads and writes alone on server processors of
 /// 2015 to 2020 (10 to 12 GB/s).

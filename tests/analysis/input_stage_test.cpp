@@ -160,6 +160,51 @@ TEST_CASE("copies in the stream of the kernels add to the step, pageable ones mo
   CHECK_THAT((pageable - beside).base(), WithinRel(bytes / 12e9 + bytes / 10e9, 1e-6));
 }
 
+TEST_CASE("a loader makes one micro-batch after the other: their number changes neither its rate nor a sample's copy") {
+  PredictOptions options = job();
+  options.stack = "mxnet-ngc-18.04";  // a barrier per batch
+  options.batch = 16;
+  const auto step = [&](int accumulate) {
+    options.accumulate = accumulate;
+    const Prediction p = predicted(options);
+    CHECK_THAT((p.input_verdict->load / p.input_verdict->decode), WithinRel(1.0, 0.05));
+    return p.step_time.value;
+  };
+  CHECK_THAT(step(4) / step(1), WithinRel(4.0, 1e-2));
+  options.mock_trainer = true;
+  CHECK_THAT(step(4) / step(1), WithinRel(4.0, 1e-9));
+  // Copied from pageable memory before each micro-batch.
+  PredictOptions copied = job();
+  copied.hardware = "v100-sxm2-16gb";  // a host without end
+  copied.storage = "host-memory";
+  copied.set = {"stack.input.pinned=false"};
+  copied.accumulate = 4;
+  const double bytes = 4 * 32.0 * 3 * 224 * 224 * 4;
+  CHECK_THAT(predicted(copied).stages.input_exposed.base(), WithinRel(bytes / 12e9 + bytes / 10e9, 1e-6));
+  copied.input = "synthetic";
+  copied.storage.clear();
+  copied.set.emplace_back("stack.input.synthetic_on_host=true");
+  CHECK_THAT(predicted(copied).stages.input_exposed.base(), WithinRel(bytes / 12e9 + bytes / 10e9, 1e-6));
+}
+
+TEST_CASE("nodes share a file server, not their own disks; of a pipeline only the first stage's node reads") {
+  PredictOptions options = job("resnet50");
+  options.gpus.reset();
+  options.network = "infiniband-edr";
+  const auto rate = [&](int nodes) {
+    options.nodes = nodes;
+    return predicted(options).throughput.value;
+  };
+  options.storage = "nfs-1g";
+  CHECK_THAT(rate(4) / rate(1), WithinRel(1.0, 1e-6));
+  options.storage = "hdd";
+  CHECK_THAT(rate(4) / rate(1), WithinRel(4.0, 1e-2));
+  options.input = "imagenet-files";
+  options.exchange = "pipeline";
+  options.accumulate = 8;
+  CHECK_THAT(rate(2) / rate(1), WithinRel(1.0, 1e-6));
+}
+
 TEST_CASE("stages sum to the step with input, and the causes of processor time to the whole") {
   for (const char* exchange : {"allreduce", "ps"}) {
     PredictOptions options = job("resnet50");

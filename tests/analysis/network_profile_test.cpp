@@ -110,3 +110,27 @@ TEST_CASE("VGG-11 as the TBD network profiler saw it: the front layers wait behi
     CHECK(a.receive_end <= std::max(first.receive_end, of("conv1_1_bias").receive_end));
   }
 }
+
+TEST_CASE("arrays are as large as what travels: half in 16 bits") {
+  NetworkOptions options = job("alexnet", "ethernet-10g", "ps", 2);
+  const auto largest = [&] {
+    Bytes most;
+    for (const ArrayTraffic& array : profile(options).arrays) most = std::max(most, array.bytes);
+    return most;
+  };
+  const Bytes single = largest();
+  options.job.precision = "fp16";
+  CHECK(largest() == 0.5 * single);
+}
+
+TEST_CASE("nodes behind one file server are worth one of them") {
+  NetworkOptions options = job("resnet50", "infiniband-edr", "ps");
+  options.job.input = "imagenet-files";
+  options.job.storage = "nfs-1g";
+  options.job.workers = 8;
+  const NetworkProfile p = profile(options);
+  PredictOptions one = options.job;
+  one.nodes = 1;
+  const auto session = open_session({TBDSIM_SOURCE_DIR});
+  CHECK_THAT(p.one_node_step.base(), Catch::WithinRel(predict(*session, one).value().step_time.value.base(), 1e-9));
+}

@@ -6,13 +6,14 @@
 namespace tbdsim {
 namespace {
 
-Result<ProfilingCost> cost_of(const char* model, ProfilingPlan plan, double* step = nullptr) {
+Result<ProfilingCost> cost_of(const char* model, ProfilingPlan plan, double* step = nullptr, int accumulate = 1) {
   const auto session = open_session({TBDSIM_SOURCE_DIR});
   PredictOptions options;
   options.hardware = "titan-xp";
   options.model = model;
   options.stack = "mxnet-1.2";
   options.detail = true;
+  options.accumulate = accumulate;
   const auto prediction = predict(*session, options);
   REQUIRE(prediction);
   if (step != nullptr) *step = prediction->step_time.value.base();
@@ -47,6 +48,12 @@ TEST_CASE("Profiling: replay takes longer than tracing, tracing no less than not
   CHECK(cost->traced.value <= cost->traced.high);
   CHECK(cost->replayed.low.base() >= 2.0 * step * 0.9);  // every kernel twice
   CHECK(cost->replayed.low < cost->replayed.high);
+}
+
+TEST_CASE("Profiling: every micro-batch launches its kernels") {
+  const auto one = cost_of("lenet", {}), nine = cost_of("lenet", {}, nullptr, 9), seventeen = cost_of("lenet", {}, nullptr, 17);
+  CHECK(nine->kernels > 5 * one->kernels);
+  CHECK(seventeen->kernels - nine->kernels == nine->kernels - one->kernels);
 }
 
 TEST_CASE("Profiling: steps below their bounds are refused") {

@@ -96,3 +96,16 @@ TEST_CASE("what a study refuses, with the size at which it fails") {
   o.samples = 0;
   CHECK(refused(o) == "how many samples has an epoch? name them with --samples, such as --samples 256K");
 }
+
+TEST_CASE("sizes whose memory does not hold their batch are named, the one they are held against included") {
+  ScaleOptions o = options({2, 8}, Scaling::fixed_global_batch);
+  o.job.model = "resnet50";
+  o.job.batch = 512;
+  const std::vector<std::string> notices = study(o).notices;
+  REQUIRE_FALSE(notices.empty());
+  const std::string& last = notices.back();
+  INFO(last);
+  CHECK(last.rfind("more memory than the 17.2 GB of a GPU: 1 GPU on 1 node (batch 512, ", 0) == 0);
+  CHECK(last.find("2 GPUs on 1 node (batch 256, ") != std::string::npos);
+  CHECK(last.find("8 GPUs") == std::string::npos);
+}

@@ -181,7 +181,14 @@ TEST_CASE("an hour costs the rent, else the cheapest instance, else the purchase
   price.kind = "on_demand";
   price.gpus = 8;
   price.rent = UsdPerSecond(16.0 / 3600.0);
-  CHECK_THAT(cost_basis(system, {price}, 4, 1)->usd_per_hour, Catch::Matchers::WithinRel(8.0, 1e-12));
+  CHECK_THAT(cost_basis(system, {price}, 4, 1)->usd_per_hour, Catch::Matchers::WithinRel(16.0, 1e-12));  // whole
+  CHECK_THAT(cost_basis(system, {price}, 4, 4)->usd_per_hour, Catch::Matchers::WithinRel(64.0, 1e-12));
+  Price small = price;
+  small.gpus = 1;
+  small.rent = UsdPerSecond(3.0 / 3600.0);
+  CHECK_THAT(cost_basis(system, {price, small}, 1, 1)->usd_per_hour, Catch::Matchers::WithinRel(3.0, 1e-12));
+  CHECK_THAT(cost_basis(system, {price, small}, 2, 1)->usd_per_hour, Catch::Matchers::WithinRel(16.0, 1e-12));
+  CHECK_THAT(cost_basis(system, {small}, 2, 1)->usd_per_hour, Catch::Matchers::WithinRel(6.0, 1e-12));
   system.rent = UsdPerSecond(3.0 / 3600.0);
   CHECK_THAT(cost_basis(system, {price}, 4, 2)->usd_per_hour, Catch::Matchers::WithinRel(6.0, 1e-12));
   system.device.power_limit = Watts(200.0);

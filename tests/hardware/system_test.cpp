@@ -326,11 +326,18 @@ TEST_CASE("prices") {
     INFO(price.provider << " " << price.instance);
     if (price.device) CHECK(load_device(kCatalogue, *price.device));
   }
-  const auto k80 = cheapest_price(*prices, "k80", "on_demand");
-  REQUIRE(k80);
-  CHECK_THAT(k80->rent.base() * 3600.0 / *k80->gpus, WithinRel(0.9, 1e-12));
-  CHECK(cheapest_price(*prices, "v100-sxm2-16gb", "on_demand")->provider == "Lambda");
-  CHECK_FALSE(cheapest_price(*prices, "p4000", "on_demand"));
+  // Whole instances: one GPU of an eighth of a machine's rent is not to be had.
+  const auto rent = [&](const char* device, int gpus) {
+    const auto whole = cheapest_instances(*prices, device, "on_demand", gpus).value();
+    CHECK(whole.count * *whole.price.gpus >= gpus);
+    return whole.count * whole.price.rent.base() * 3600.0;
+  };
+  CHECK_THAT(rent("k80", 1), WithinRel(0.9, 1e-12));
+  CHECK_THAT(rent("k80", 2), WithinRel(7.2, 1e-12));
+  CHECK_THAT(rent("k80", 17), WithinRel(3 * 7.2, 1e-12));
+  CHECK_THAT(rent("v100-sxm2-16gb", 1), WithinRel(3.06, 1e-12));
+  CHECK(cheapest_instances(*prices, "v100-sxm2-16gb", "on_demand", 8)->price.provider == "Lambda");
+  CHECK_FALSE(cheapest_instances(*prices, "p4000", "on_demand", 1));
   CHECK(load_system(kCatalogue, "aws-p2.16xlarge")->rent == UsdPerSecond(14.4 / 3600.0));
   CHECK_FALSE(load_system(kCatalogue, "gcp-a2-highgpu-8g")->rent);  // the published figure leaves the GPUs out
 }

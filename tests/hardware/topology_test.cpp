@@ -282,3 +282,11 @@ TEST_CASE("a cluster joins nodes through their NICs") {
   REQUIRE(wire);
   CHECK_THAT(wire->bandwidth.base() / kGB, WithinRel(0.125 * 0.8, 1e-9));
 }
+
+TEST_CASE("a ring over the host goes from GPU to nearest GPU, in whatever order they are named") {
+  const Topology t = system_of("aws-p2.16xlarge").topology;
+  const auto ring = [&](const std::vector<int>& devices) { return find_rings(t, members(t, devices)).rings.front().order; };
+  CHECK(names(t, ring({0, 8, 1, 9})) == "gpu0 gpu1 gpu8 gpu9");
+  CHECK(names(t, ring({8, 0, 9, 1})) == "gpu8 gpu9 gpu0 gpu1");
+  CHECK(names(t, ring({0, 1, 2, 3})) == "gpu0 gpu1 gpu2 gpu3");
+}

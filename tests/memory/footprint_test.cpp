@@ -113,6 +113,7 @@ TEST_CASE("parameters, gradients and optimiser state: bytes per parameter") {
   CHECK_THAT(per_parameter(Bytes(4.0), 1, false), WithinRel(12.0, 1e-12));  // momentum
   CHECK_THAT(per_parameter(Bytes(4.0), 2, false), WithinRel(16.0, 1e-12));  // Adam
   CHECK_THAT(per_parameter(Bytes(2.0), 2, true), WithinRel(18.0, 1e-12));   // mixed: 2 + 4, 4, 8
+  CHECK_THAT(per_parameter(Bytes(2.0), 2, false), WithinRel(8.0, 1e-12));   // all in 16 bits: 2, 2, 4
 }
 
 // Rajbhandari et al., arXiv:1910.02054: 16-bit weights stay whole, fp32 weights and both moments are divided; gradients here
@@ -268,6 +269,67 @@ TEST_CASE("an exchange keeps copies of all gradients, or one bucket's") {
   CHECK(rank_buffers(s, {"allreduce", 2, 1, arrays}).front().exchange == Bytes(120e6));
   // ZeRO sends bucket by bucket all the same.
   CHECK(rank_buffers(s, {"allreduce", 2, 1, arrays, true}).front().exchange == s.exchange_bucket);
+  // Buckets are as wide as the gradients, the update as the weights.
+  FootprintOptions options = batch(1);
+  options.ranks = options.ranks_per_node = 2;
+  options.element = Bytes(2.0);
+  const auto count = static_cast<double>(resnet().graph.parameter_elements());
+  for (const bool master : {false, true})
+    for (const bool half_gradients : {false, true}) {
+      options.master_weights = master;
+      options.half_gradients = master && half_gradients;
+      const MemoryParts parts = of(resnet(), s, options).ranks.front().parts;
+      CHECK_THAT(parts[MemoryPart::exchange].base(), WithinRel((options.half_gradients || !master ? 2.0 : 4.0) * count, 1e-12));
+      CHECK_THAT(parts[MemoryPart::optimizer_state].base(), WithinRel((master ? 4.0 : 2.0) * count, 1e-12));
+    }
+}
+
+TEST_CASE("a store that merges on the host, or has nothing to merge, takes no GPU memory") {
+  const std::vector<Bytes> arrays(3, Bytes(40e6));
+  Stack s = stack(MemoryPlan::mxnet);
+  s.server.emplace();
+  CHECK(rank_buffers(s, {"ps", 4, 1, arrays}).front().exchange > Bytes(0.0));
+  CHECK(rank_buffers(s, {"ps", 1, 1, arrays}).front().exchange == Bytes(0.0));
+  s.server->reduces_on_device = false;
+  CHECK(rank_buffers(s, {"ps", 4, 1, arrays}).front().exchange == Bytes(0.0));
+}
+
+TEST_CASE("MXNet's local store updates on the host up to 16 Mi elements an array; beyond, GPUs have the state") {
+  for (const char* name : {"resnet50", "alexnet"}) {  // alexnet's largest: 4096 x 9216
+    INFO(name);
+    const Network n = network(name, "mxnet");
+    FootprintOptions options = batch(1);
+    options.ranks = options.ranks_per_node = 4;
+    options.exchange = "local";
+    for (const RankMemory& rank : of(n, stack(MemoryPlan::mxnet), options).ranks)
+      CHECK((rank.parts[MemoryPart::optimizer_state] > Bytes(0.0)) == (n.graph.name == "alexnet"));
+  }
+}
+
+TEST_CASE("one process for all GPUs: outputs of all of them, and the loss, lie on GPU 0 alone") {
+  const Network gpt = network("gpt2", "pytorch");
+  FootprintOptions options = batch(4);
+  options.ranks = options.ranks_per_node = 8;
+  options.optimizer_states = 0;
+  const StepMemory apart = of(gpt, stack(), options);
+  options.exchange = "dataparallel";
+  const StepMemory together = of(gpt, stack(), options);
+  const Bytes logits = 4.0 * 1024 * 50257 * Bytes(4.0);
+  const auto peak = [](const StepMemory& memory, std::size_t rank) { return memory.ranks[rank].allocated; };
+  // In the loss's backward pass: all outputs' logarithms and the gradient of all outputs, beside the part that is scattered back.
+  CHECK_THAT(((peak(together, 0) - peak(apart, 0)) / logits), WithinAbs(2 * 8 - 1.0, 1.0));
+  CHECK(peak(together, 1) <= peak(apart, 1) - 0.9 * logits);
+  for (std::size_t rank = 2; rank < 8; ++rank) CHECK(peak(together, rank) == peak(together, 1));
+}
+
+TEST_CASE("samples that stay on the GPUs are input") {
+  FootprintOptions options = batch(1);
+  const RankMemory without = of(resnet(), stack(), options).ranks.front();
+  options.resident_samples = Bytes(3e9);
+  const RankMemory with = of(resnet(), stack(), options).ranks.front();
+  CHECK_THAT((with.parts[MemoryPart::input] - without.parts[MemoryPart::input]).base(), WithinRel(3e9, 1e-9));
+  CHECK_THAT((with.pre_training - without.pre_training).base(), WithinRel(3e9, 1e-9));
+  CHECK(with.peak >= without.peak + Bytes(3e9));
 }
 
 TEST_CASE("what an update makes before the gradients exist is held all step long") {

@@ -22,23 +22,18 @@ Storage storage(const char* name) {
 TEST_CASE("a hard disk: records at its rate, files at one seek each") {
   const Storage disk = storage("hdd");
   // 110 kB / 150 MB/s = 0.733 ms; a seek of 12.7 ms before it.
-  CHECK_THAT(read_cost(disk, kImage, SampleAccess::records, 1).storage.base(), WithinRel(110e3 / 150e6, 1e-12));
-  CHECK(read_cost(disk, kImage, SampleAccess::records, 1).thread == Seconds(0.0));
-  CHECK_THAT(read_cost(disk, kImage, SampleAccess::files, 1).storage.base(), WithinRel(12.7e-3 + 110e3 / 150e6, 1e-12));
+  CHECK_THAT(read_cost(disk, kImage, SampleAccess::records).storage.base(), WithinRel(110e3 / 150e6, 1e-12));
+  CHECK(read_cost(disk, kImage, SampleAccess::records).thread == Seconds(0.0));
+  CHECK_THAT(read_cost(disk, kImage, SampleAccess::files).storage.base(), WithinRel(12.7e-3 + 110e3 / 150e6, 1e-12));
 }
 
 TEST_CASE("flash serves many accesses at once: its rate limits files too, one worker still waits for each") {
   const Storage ssd = storage("ssd");
-  const ReadCost files = read_cost(ssd, kImage, SampleAccess::files, 1);
+  const ReadCost files = read_cost(ssd, kImage, SampleAccess::files);
   CHECK_THAT(files.storage.base(), WithinRel(110e3 / 0.55e9, 1e-12));
   CHECK_THAT(files.thread.base(), WithinRel(0.1e-3 + 110e3 / 0.55e9, 1e-12));
   // Small files: 32 accesses of 0.1 ms at a time.
-  CHECK_THAT(read_cost(ssd, Bytes(1.0), SampleAccess::files, 1).storage.base(), WithinRel(0.1e-3 / 32, 1e-3));
-}
-
-TEST_CASE("a file server is shared by the nodes, a disk of the node is not") {
-  CHECK_THAT(read_cost(storage("nfs"), kImage, SampleAccess::records, 4).storage.base(), WithinRel(4 * 110e3 / 1e9, 1e-12));
-  CHECK_THAT(read_cost(storage("nvme"), kImage, SampleAccess::records, 4).storage.base(), WithinRel(110e3 / 3e9, 1e-12));
+  CHECK_THAT(read_cost(ssd, Bytes(1.0), SampleAccess::files).storage.base(), WithinRel(0.1e-3 / 32, 1e-3));
 }
 
 TEST_CASE("every storage of the catalogue reads records no slower than files") {
@@ -46,8 +41,8 @@ TEST_CASE("every storage of the catalogue reads records no slower than files") {
     INFO(id);
     const Storage s = storage(id.c_str());
     for (const double bytes : {1e2, 1e5, 1e8}) {
-      const ReadCost records = read_cost(s, Bytes(bytes), SampleAccess::records, 1),
-                     files = read_cost(s, Bytes(bytes), SampleAccess::files, 1);
+      const ReadCost records = read_cost(s, Bytes(bytes), SampleAccess::records),
+                     files = read_cost(s, Bytes(bytes), SampleAccess::files);
       CHECK(records.storage <= files.storage);
       CHECK(files.thread >= files.storage);
     }

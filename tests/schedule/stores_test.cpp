@@ -50,6 +50,27 @@ TEST_CASE("routes of a DGX-1: 32 ordered pairs are linked, the other 24 go over 
   for (const CopyRoute& route : two_hop) CHECK(route.hops.size() <= 2);
 }
 
+TEST_CASE("cards that refuse peer access copy at the staged rate, whatever their links let through") {
+  const auto pair = [](const System& system) { return peer_routes(system, {0, 1}, UnlinkedRoute::host).value()[1]; };
+  System cards = load_system({TBDSIM_SOURCE_DIR}, "pcie-4x-rtx-4090").value();
+  CHECK(pair(cards).most == BytesPerSecond(0.0));  // with the driver that lets them
+  for (LinkBundle& link : cards.topology.links) {
+    link.peer_access = false;
+    if (link.kind == LinkKind::pcie) link.staged = BytesPerSecond(6e9);
+  }
+  const CopyRoute refused = pair(cards);
+  CHECK(refused.most == BytesPerSecond(6e9));
+  for (const auto& hop : refused.hops) CHECK(hop.capacity > BytesPerSecond(6e9));
+  // Across the sockets of a DGX-1 the link between them is the narrow one, as a staged copy was measured: 10 GB/s.
+  for (const CopyRoute& route : routes(kAll, UnlinkedRoute::host)) {
+    CHECK(route.most == BytesPerSecond(0.0));
+    if (route.way != CopyRoute::Way::through_host) continue;
+    const auto narrow = std::min_element(route.hops.begin(), route.hops.end(),
+                                         [](const auto& a, const auto& b) { return a.capacity < b.capacity; });
+    CHECK(narrow->capacity == BytesPerSecond(10e9));
+  }
+}
+
 TEST_CASE("relays are balanced: no NVLink serves more than two relayed copies a direction") {
   std::map<std::string, double> uses;
   for (const CopyRoute& route : routes(kAll, UnlinkedRoute::two_hop)) {

@@ -1,19 +1,12 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include "model/hardware/copy_rate.hpp"
 #include "model/schedule/collective/methods.hpp"
 #include "model/schedule/collective/pairwise_paths.hpp"
 
 namespace tbdsim {
 namespace {
-
-/// Rate at which one GPU reaches its host over PCIe, which is also its way to the NICs; nullopt without such a link.
-std::optional<BytesPerSecond> host_slot(const Topology& topology, VertexId gpu) {
-  for (const LinkBundle& link : topology.links) {
-    if (link.kind == LinkKind::pcie && (link.a == gpu || link.b == gpu)) return link.count * link.sm_copy;
-  }
-  return std::nullopt;
-}
 
 BytesPerSecond switch_port(const Topology& topology, VertexId gpu) {
   BytesPerSecond port(0.0);

@@ -5,14 +5,13 @@
 #include <map>
 #include <utility>
 
+#include "model/hardware/copy_rate.hpp"
+
 namespace tbdsim {
 namespace {
 
 /// Weight per directed bundle: (index, from a to b).
 using Loads = std::map<std::pair<std::int32_t, bool>, double>;
-
-/// Whether copies over PCIe between these GPUs are staged in host memory by the driver.
-bool staged(const LinkBundle& bundle, bool to_host) { return bundle.kind == LinkKind::pcie && !bundle.peer_access && !to_host; }
 
 class Traffic {
  public:
@@ -24,12 +23,11 @@ class Traffic {
     if (!route)
       return fail(fmt::format("{}: {} cannot reach {}", system_.id, topology_.vertices[index(from)].name,
                               topology_.vertices[index(to)].name));
-    const bool to_host = topology_.vertices[index(to)].kind == VertexKind::cpu;
+    const bool staged = staged_copy(topology_, from, to);
     for (std::size_t i = 0; i < route->links.size(); ++i) {
       const LinkBundle& bundle = topology_.links[static_cast<std::size_t>(route->links[i])];
-      const bool slow = staged(bundle, to_host) && bundle.staged;
       // A staged copy keeps its link busy for longer, by the ratio of the rates.
-      const double factor = slow ? bundle.achieved / *bundle.staged : 1.0;
+      const double factor = staged && bundle.staged && !bundle.peer_access ? bundle.achieved / *bundle.staged : 1.0;
       up_[{route->links[i], route->vertices[i] == bundle.a}] += factor * weight;
     }
     return {};

@@ -5,6 +5,8 @@
 #include <array>
 #include <map>
 
+#include "model/hardware/copy_rate.hpp"
+
 namespace tbdsim {
 namespace {
 
@@ -77,6 +79,10 @@ Result<std::vector<CopyRoute>> peer_routes(const System& system, const std::vect
     if (!found) {
       const auto host = find_route(topology, a, b, Via::host);
       if (host) found = copy_route(topology, *host, CopyRoute::Way::through_host);
+      if (host) {
+        const BytesPerSecond alone = copy_rate(topology, *host, staged_copy(topology, a, b));
+        if (alone < host->bandwidth) found->most = alone;
+      }
     }
     if (found) {
       count(*found, load);
@@ -112,7 +118,7 @@ void PeerCopies::prepare(StepBuilder& builder) {
 
 engine::TaskId PeerCopies::copy(StepBuilder& builder, StepTask task, engine::StreamId stream, std::size_t pair, Bytes bytes,
                                 std::span<const engine::TaskId> after) {
-  return builder.add_flow(task, stream, bytes, routes_[pair].latency, uses_[pair], after);
+  return builder.add_flow(task, stream, bytes, routes_[pair].latency, uses_[pair], after, routes_[pair].most);
 }
 
 }  // namespace tbdsim

@@ -17,6 +17,7 @@ struct CopyRoute {
   };
   std::vector<Hop> hops;
   Seconds latency;
+  BytesPerSecond most{0.0};  ///< that the copy reaches alone; 0: what its links let through
   enum class Way { none, direct, relayed, through_host } way = Way::none;
 };
 
@@ -25,6 +26,7 @@ struct CopyRoute {
 /// Linked GPUs (and those on one NVSwitch) copy directly. The others go through the host, or, with
 /// `UnlinkedRoute::two_hop`, through a GPU that is linked to both, where there is one: of several relays the one whose
 /// links are asked for least so far. A relayed copy passes on its bytes as they come, so it is one flow over both hops.
+/// Where a link refuses peers the driver stages a copy in host memory, at most at the link's staged rate.
 /// Errors: GPUs that cannot reach each other.
 [[nodiscard]] Result<std::vector<CopyRoute>> peer_routes(const System& system, const std::vector<int>& devices,
                                                          UnlinkedRoute unlinked);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "model/hardware/copy_rate.hpp"
 #include "model/schedule/exchange/plan_exchange.hpp"
 
 namespace tbdsim {
@@ -74,7 +75,8 @@ std::span<const TaskId> PipelineStages::before(StepBuilder& /*builder*/, std::si
 
 void PipelineStages::copy(StepBuilder& builder, TensorId tensor, std::int32_t from, std::int32_t to, TaskId source) {
   const double count = batch_ * static_cast<double>(elements(builder.graph().tensor(tensor).shape));
-  const StepTask task{Work::exchange, -1, 0, from, tensor.value};
+  const bool leaves_node = per_node_ > 0 && from / per_node_ != to / per_node_;
+  const StepTask task{Work::exchange, -1, 0, from, tensor.value, leaves_node ? Leg::push : Leg::whole};
   arrivals_[at(to)].push_back(
       copies_.copy(builder, task, senders_[at(from)], at(from * stages_ + to), count * element_, {{source}}));
 }
@@ -104,14 +106,15 @@ void PipelineStages::after(StepBuilder& builder, std::size_t node, std::span<con
 
 namespace {
 
-/// Between nodes a copy crosses both nodes' ports.
+/// Between nodes a copy crosses both nodes' ports, at most at the rate of one of them and of its GPU's slot.
 Result<StageRoutes> stage_routes(const ExchangeSetting& setting) {
   auto inside = peer_routes(setting.system, setting.devices, UnlinkedRoute::host);
   if (!inside) return tl::make_unexpected(inside.error());
   const std::size_t local = setting.devices.size(), count = local * static_cast<std::size_t>(setting.nodes);
   if (setting.nodes > 1 && !setting.network)
     return fail(fmt::format("{}: {} nodes need a network; name one with --network", setting.system.id, setting.nodes));
-  StageRoutes result{std::vector<CopyRoute>(count * count), static_cast<std::int32_t>(count)};
+  const std::vector<VertexId> gpus = setting.system.topology.gpus();
+  StageRoutes result{std::vector<CopyRoute>(count * count), static_cast<std::int32_t>(count), static_cast<std::int32_t>(local)};
   for (std::size_t from = 0; from < count; ++from) {
     for (std::size_t to = 0; to < count; ++to) {
       CopyRoute& route = result.routes[from * count + to];
@@ -123,6 +126,10 @@ Result<StageRoutes> stage_routes(const ExchangeSetting& setting) {
         continue;
       }
       const BytesPerSecond port = node_bandwidth(setting.system, *setting.network);
+      route.most = setting.network->achieved;
+      for (const int device : {setting.devices[from % local], setting.devices[to % local]})
+        if (const auto slot = host_slot(setting.system.topology, gpus[static_cast<std::size_t>(device)]))
+          route.most = std::min(route.most, *slot);
       route.way = CopyRoute::Way::through_host;
       route.latency = setting.network->latency;
       route.hops = {{fmt::format("network from node {}", node), port}, {fmt::format("network to node {}", other), port}};

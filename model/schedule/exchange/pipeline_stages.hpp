@@ -19,6 +19,7 @@ namespace tbdsim {
 struct StageRoutes {
   std::vector<CopyRoute> routes;  ///< row by row; the diagonal is empty
   std::int32_t stages = 1;
+  std::int32_t per_node = 0;  ///< of them; 0: one node has all
 };
 
 /// Layer-wise model parallelism: every GPU holds one run of the network's operators, balanced by their kernels' times, and
@@ -32,7 +33,7 @@ class PipelineStages final : public ExchangeStyle {
  public:
   /// `batch` samples of numbers of `element` bytes make a micro-batch's feature map.
   PipelineStages(StageRoutes routes, double batch, Bytes element)
-      : stages_(routes.stages), copies_(std::move(routes.routes)), batch_(batch), element_(element) {}
+      : stages_(routes.stages), per_node_(routes.per_node), copies_(std::move(routes.routes)), batch_(batch), element_(element) {}
 
   [[nodiscard]] std::int32_t ranks() const override { return stages_; }
   [[nodiscard]] std::int32_t iterations() const override { return 2; }
@@ -48,7 +49,7 @@ class PipelineStages final : public ExchangeStyle {
   [[nodiscard]] std::int32_t stage_of(const StepBuilder& builder, const StepNode& node) const;
   void copy(StepBuilder& builder, TensorId tensor, std::int32_t from, std::int32_t to, engine::TaskId source);
 
-  std::int32_t stages_;
+  std::int32_t stages_, per_node_;
   PeerCopies copies_;
   double batch_;
   Bytes element_;

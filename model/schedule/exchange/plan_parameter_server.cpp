@@ -3,12 +3,10 @@
 #include "model/hardware/topology.hpp"
 #include "model/schedule/exchange/parameter_server_exchange.hpp"
 #include "model/schedule/exchange/plan_exchange.hpp"
+#include "model/stack/local_store.hpp"
 
 namespace tbdsim {
 namespace {
-
-/// Source: python/mxnet/model.py (_create_kvstore) of Apache MXNet 0.9 to 1.5.
-constexpr std::int64_t kLocalStoreUpdates = 16 * 1024 * 1024;
 
 /// What the local store adds up: four threads (CommCPU::nthread_reduction_ and the engine's prioritised CPU workers), each
 /// reading a summand and its sum and writing the sum at 12 GB/s together. Assumed: no published figure of the store alone.
