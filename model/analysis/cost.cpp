@@ -29,9 +29,10 @@ std::optional<CostBasis> cost_basis(const System& system, const std::vector<Pric
   if (const auto whole = cheapest_instances(prices, device.id, "on_demand", (gpus + nodes - 1) / nodes)) {
     const Price& price = whole->price;
     const int count = whole->count * nodes;
-    return CostBasis{(price.rent * kHour).base() * count, "datasheet",
-                     fmt::format("{} x {} {} on demand, {} each with {} GPU(s), {}; {}", count, price.provider, price.instance,
-                                 format(price.rent), *price.gpus, price.snapshot, price.source)};
+    return CostBasis{
+        (price.rent * kHour).base() * count, "datasheet",
+        fmt::format("{}{} {} on demand, {} for {} GPU(s){}, {}; {}", count > 1 ? fmt::format("{} x ", count) : "", price.provider,
+                    price.instance, format(price.rent), *price.gpus, count > 1 ? " each" : "", price.snapshot, price.source)};
   }
   if (system.price) return purchase(*system.price * static_cast<double>(nodes), system.id, system.source);
   if (device.launch_price)

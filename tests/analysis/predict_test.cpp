@@ -308,7 +308,7 @@ TEST_CASE("useful work per sample does not depend on how many micro-batches make
   PredictOptions options = dgx1(1);
   const auto work = [&](int accumulate) {
     options.accumulate = accumulate;
-    return predicted(options).flop_per_step_per_gpu / accumulate;
+    return predicted(options).flop_per_step_per_gpu.base() / accumulate;
   };
   CHECK_THAT(work(4), Catch::WithinRel(work(1), 1e-3));  // the update is counted once
   // What is computed a second time is not useful.
