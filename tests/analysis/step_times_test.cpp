@@ -30,6 +30,7 @@ struct Builder {
     node(Pass::backward, Bound::memory, 0, false);
     node(Pass::backward_weights, Bound::compute, 40, true);
     node(Pass::update, Bound::memory, 0, false);
+    step.forward_nodes = step.update_nodes = 1;
   }
   TaskId task(Work work, std::int32_t node, std::int64_t microseconds, std::vector<TaskId> after) {
     const auto label = static_cast<std::int32_t>(step.tasks.size());
