@@ -107,7 +107,7 @@ std::vector<MemoryReduction> reductions_of(const Configuration& configuration, B
              constexpr Bytes kSmall(64.0 * 1048576.0);
              c.stack.convolution.workspace_limit = std::min(c.stack.convolution.workspace_limit.value_or(kSmall), kSmall);
            }));
-  if (configuration.data_parallel() > 1 && configuration.zero == 0)
+  if (configuration.data_parallel() > 1 && configuration.zero == 0 && configuration.exchange == "allreduce")
     consider("sharded optimiser", "--zero 1: optimiser state divided over the GPUs",
              changed([](Configuration& c) { c.zero = 1; }));
   std::stable_sort(reductions.begin(), reductions.end(),
