@@ -36,26 +36,28 @@ std::string label_of(const Comparison& comparison, std::size_t i) {
 }
 
 std::string speed_table(const Comparison& comparison) {
-  TextTable table({{"", Align::left, kLabel},
-                   {"samples/s", Align::right},
-                   {"speed-up", Align::right},
-                   {"80 % range", Align::right},
-                   {"busy", Align::right},
-                   {"fp32", Align::right},
-                   {"memory", Align::right},
-                   {""}});
+  const bool tensor = std::any_of(comparison.candidates.begin(), comparison.candidates.end(),
+                                  [](const Candidate& c) { return c.prediction.utilization.tensor_core > 0.0; });
+  std::vector<TextTable::Column> columns{{"", Align::left, kLabel},    {"samples/s", Align::right}, {"speed-up", Align::right},
+                                         {"80 % range", Align::right}, {"busy", Align::right},      {"fp32", Align::right}};
+  if (tensor) columns.push_back({"tensor", Align::right});
+  columns.insert(columns.end(), {{"memory", Align::right}, {""}});
+  TextTable table(std::move(columns));
   for (std::size_t i = 0; i < comparison.candidates.size(); ++i) {
     const Candidate& c = comparison.candidates[i];
     if (!c.problem.empty()) continue;
     const Prediction& p = c.prediction;
     const double used = p.memory.gpus.empty() ? 0.0 : p.memory.gpus.front().peak / p.memory.capacity;
     const bool base = i == c.base;
-    table.add({label_of(comparison, i), number_text(p.throughput.value), number_text(c.speedup.value),
-               base ? "base" : fmt::format("{} - {}", number_text(c.speedup.low), number_text(c.speedup.high)),
-               percent_text(p.utilization.gpu_busy), percent_text(p.utilization.fp32), percent_text(used),
-               !p.memory.fits ? "too big"
-               : c.apart      ? ""
-                              : "?"});
+    std::vector<std::string> row{label_of(comparison, i),
+                                 number_text(p.throughput.value),
+                                 number_text(c.speedup.value),
+                                 base ? "base" : fmt::format("{} - {}", number_text(c.speedup.low), number_text(c.speedup.high)),
+                                 percent_text(p.utilization.gpu_busy),
+                                 percent_text(p.utilization.fp32)};
+    if (tensor) row.push_back(percent_text(p.utilization.tensor_core));
+    row.insert(row.end(), {percent_text(used), !p.memory.fits ? "too big" : c.apart ? "" : "?"});
+    table.add(std::move(row));
   }
   return table.empty() ? "" : table.text();
 }

@@ -93,6 +93,15 @@ class Comparisons(unittest.TestCase):
         done = run("compare", "--hw", "p4000,titan-xp", "--model", "resnet50")
         self.assertNotIn("of one kind", done.stdout)
         self.assertNotIn("same network", done.stdout)
+        self.assertNotIn("tensor", done.stdout)
+
+    def test_the_share_of_the_tensor_cores_stands_where_they_are_used(self):
+        done = run("compare", "--hw", "dgx1", "--model", "resnet50", "--precision", "fp32,amp")
+        title, fp32, amp = done.stdout.split("\n")[:3]
+        at = title.index("tensor")
+        share = [float(line[at:at + 6].split()[0]) for line in (fp32, amp)]
+        self.assertEqual(share[0], 0)
+        self.assertGreater(share[1], 0)
 
     def test_a_rack_has_lines_of_80_columns(self):
         done = run("topology", "--hw", "gb200-nvl72")
