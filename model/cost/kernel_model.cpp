@@ -117,12 +117,10 @@ Result<KernelModel> KernelModel::make(const Device& device, Precision precision,
   if (gemm == nullptr) return fail(fmt::format("{}: gemm constants missing", constants.file));
   model.convolution_constants_ = convolution->second;
   model.gemm_constants_ = *gemm;
-  // cuDNN's fused Winograd kernels are written for Maxwell and later (assumed; no Kepler samples). Its tensor-core operations are
-  // implicit GEMM and non-fused Winograd (cuDNN Developer Guide).
-  const bool tensor = unit->tensor_core && device.vendor != "AMD";
-  if (tensor || device.architecture.substr(0, 6) == "Kepler")
+  if (device.architecture.substr(0, 6) == "Kepler") {
+    // cuDNN's fused Winograd kernels are written for Maxwell and later (assumed; no Kepler samples).
     withdraw(model.stack_.convolution, {ConvolutionAlgorithm::winograd_fused});
-  if (tensor) withdraw(model.stack_.convolution, {ConvolutionAlgorithm::fft});
+  }
   model.convolution_ = resolve_parameters(device, "convolution", unit->parameter_class, constants);
   model.gemm_ = resolve_parameters(device, "gemm", unit->parameter_class, constants);
   // Without samples of any board, fused attention runs like the products that it is made of.

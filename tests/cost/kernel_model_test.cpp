@@ -342,14 +342,6 @@ TEST_CASE("a batch norm with channels last adds a summand and takes the ReLU of 
   CHECK(seconds(first, "relu") > 0.0);
 }
 
-TEST_CASE("tensor cores run implicit GEMM and non-fused Winograd only") {
-  const Stack only = changed([](Stack& s) {
-    s.convolution.forward = {ConvolutionAlgorithm::implicit_gemm, ConvolutionAlgorithm::winograd_fused,
-                             ConvolutionAlgorithm::fft};
-  });
-  CHECK(cost(model(only, Precision::fp16), "conv", Pass::forward).algorithm == ConvolutionAlgorithm::implicit_gemm);
-}
-
 TEST_CASE("libraries of the first releases that know a board: 0.8 of the rate of tensor-core products, both sides") {
   const auto seconds = [](const char* capability, const char* cuda, Precision precision) {
     Device d = board();
