@@ -108,10 +108,8 @@ TEST_CASE("a key means the one value whose path ends so") {
   CHECK(key("hw.gpus=0.5x") == "hw.gpus = 4");
   CHECK(key("hw.link.a.latency=1 us") == "hw.link.a.latency = \"1 us\"");
   // No file could hold these, and nothing would be changed.
-  CHECK(key("a.bandwidth=\x1b[31m") ==
-        "--set:1:1: a.bandwidth: expected a value in printable UTF-8, got \"\\x1b[31m\"\n"
-        "   1 | a.bandwidth=\\x1b[31m\n     | ^~~~~~~~~~~\n");
-  CHECK(key("a.bandwidth=\xff").rfind("--set:1:1: a.bandwidth: expected a value in printable UTF-8", 0) == 0);
+  CHECK(key("a.bandwidth=\x1b[31m") == "--set:1:1: a.bandwidth: expected a value in printable UTF-8, got \"\\x1b[31m\"\n");
+  CHECK(key("a.bandwidth=\xff") == "--set:1:1: a.bandwidth: expected a value in printable UTF-8, got \"\\xff\"\n");
   CHECK(key("hw.bandwidth=3x") ==
         "--set:1:1: hw.bandwidth: fits 2 values: hw.link.a.bandwidth, hw.device.bandwidth\n"
         "   1 | hw.bandwidth=3x\n     | ^~~~~~~~~~~~\n");
