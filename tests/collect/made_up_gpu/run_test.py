@@ -62,6 +62,8 @@ def refusals(folder):
     expect({r["precision"] for r in rows} == {"fp32", "fp16"}, "an old board measures fp32 and fp16 alone")
     _, rows = collect("throttled", EVERY, folder + "/hot.csv")
     expect(all("throttled" in r["flags"] for r in rows), "a held clock is flagged")
+    done, rows = collect("scatter=60", EVERY, folder + "/noisy.csv")
+    expect(sum("noisy-count" in r["flags"] for r in rows) > len(rows) / 2, "what never settles is kept and flagged")
     done, rows = collect("without=fft_tiling", EVERY, folder + "/without.csv")
     expect("cuDNN does not run this convolution by fft_tiling" in done.stderr, done.stderr)
     done, rows = collect("fail_alloc=60", "quick", folder + "/full.csv")
