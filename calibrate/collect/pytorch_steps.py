@@ -195,8 +195,8 @@ def on_device(event):
             and not event.name.startswith(("Optimizer.", "ProfilerStep", "## ")))
 
 
-def recorded_events(step):
-    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as recorded:
+def recorded_events(step, *activities):
+    with torch.profiler.profile(activities=activities) as recorded:
         step()
         torch.cuda.synchronize()
     return [e for e in recorded.events() if on_device(e)]
@@ -204,7 +204,9 @@ def recorded_events(step):
 
 def profile(step):
     """Sum of kernel times of one step, and the share of it in which at least one kernel runs."""
-    events = recorded_events(step) or recorded_events(step)  # the first of a process may start the profiler and hold nothing
+    kinds = torch.profiler.ProfilerActivity
+    # The first recording of a process may hold nothing, and in some releases one of the device alone.
+    events = recorded_events(step, kinds.CUDA) or recorded_events(step, kinds.CPU, kinds.CUDA)
     if not events:
         return 0.0, 0.0, {}
     spans = sorted((e.time_range.start, e.time_range.end) for e in events)
