@@ -2,14 +2,15 @@
 """Measures whole training steps of real networks under PyTorch and writes them as a measured-run table.
 
 usage: pytorch_steps.py --hw DEVICE_ID -o TABLE.csv [--networks resnet50,vgg16,...] [--precisions fp32,tf32,amp]
-                        [--batches 8,32,128] [--kernels KERNELS.csv] [--seconds 3] [--budget 480] [--device cuda|cpu]
+                        [--batches 8,32,128] [--kernels KERNELS.csv] [--seconds 2] [--budget 480] [--device cuda|cpu]
 
 Each step is forward, loss, backward and one update on data that is already on the device; the networks are those that
-`tbdsim list models` calls by the same names. Step time: median over up to 200 steps or --seconds after 10 warm-up steps, each
-timed from one synchronised start to the next. Peaks: the caching allocator's (allocated in the timed steps, reserved since the
-network was built) and the device's use as the driver reports it. --kernels adds the sum of kernel times of one profiled step and
-the share of it in which a kernel runs. The file grows row by row, and the same command goes on where it stopped: after --budget
-seconds nothing new begins (exit status 1). A configuration that does not fit or fails is written to stderr and left out.
+`tbdsim list models` calls by the same names. Step time: median over up to 200 steps or --seconds, after up to 10 steps or a
+second of warm-up, each timed from one synchronised start to the next. Peaks: the caching allocator's (allocated in the timed
+steps, reserved since the network was built) and the device's use as the driver reports it. --kernels adds the sum of kernel
+times of one profiled step and the share of it in which a kernel runs. The file grows row by row, and the same command goes on
+where it stopped: after --budget seconds nothing new begins (exit status 1). A configuration that does not fit or fails is
+written to stderr and left out.
 """
 import argparse
 import csv
@@ -190,17 +191,22 @@ def repeat(step, device, seconds, least, most):
 
 def on_device(event):
     """Kernels, copies and fills; not the ranges that annotations of the program draw on the device's time line."""
-    return (event.device_type == torch.autograd.DeviceType.CUDA and not getattr(event, "is_user_annotation", False)
+    return (str(event.device_type).endswith("CUDA") and not getattr(event, "is_user_annotation", False)
             and not event.name.startswith(("Optimizer.", "ProfilerStep", "## ")))
+
+
+def recorded_events(step, *activities):
+    with torch.profiler.profile(activities=activities) as recorded:
+        step()
+        torch.cuda.synchronize()
+    return [e for e in recorded.events() if on_device(e)]
 
 
 def profile(step):
     """Sum of kernel times of one step, and the share of it in which at least one kernel runs."""
-    for _ in range(2):  # the first one starts the profiler
-        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as recorded:
-            step()
-            torch.cuda.synchronize()
-    events = [e for e in recorded.events() if on_device(e)]
+    kinds = torch.profiler.ProfilerActivity
+    # The first recording of a process may hold nothing, and in some releases one of the device alone.
+    events = recorded_events(step, kinds.CUDA) or recorded_events(step, kinds.CPU, kinds.CUDA)
     if not events:
         return 0.0, 0.0, {}
     spans = sorted((e.time_range.start, e.time_range.end) for e in events)
@@ -223,7 +229,8 @@ def measure(network, batch, precision, arguments):
         torch.cuda.empty_cache()
         torch.cuda.reset_peak_memory_stats()
     step = step_function(network, batch, precision, device)
-    repeat(step, device, arguments.seconds, 2 if device == "cuda" else 1, WARM_UP if device == "cuda" else 1)
+    # The first step tries the algorithms of every convolution and takes seconds; a second one follows in any case.
+    repeat(step, device, min(1.0, arguments.seconds), 2 if device == "cuda" else 1, WARM_UP if device == "cuda" else 1)
     if device == "cuda":
         reserved = torch.cuda.max_memory_reserved()
         torch.cuda.reset_peak_memory_stats()  # trials of algorithms in the first step are no part of the others
@@ -290,7 +297,7 @@ def options():
     parser.add_argument("--precisions", default="fp32,tf32,amp")
     parser.add_argument("--batches", default="8,32,128")
     parser.add_argument("--kernels")
-    parser.add_argument("--seconds", type=float, default=3)
+    parser.add_argument("--seconds", type=float, default=2)
     parser.add_argument("--budget", type=float, default=480)
     parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"])
     return parser.parse_args()

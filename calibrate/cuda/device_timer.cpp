@@ -150,12 +150,15 @@ void DeviceTimer::unrecorded(const std::function<void()>& work) {
 
 std::vector<Seconds> DeviceTimer::time_by_records() {
   const std::lock_guard lock(mutex_);
+  // In order of issue: the times of a record may be zeros where CUPTI ran out of room for them.
   std::stable_sort(records_.begin(), records_.end(),
-                   [](const Activity& a, const Activity& b) { return a.start_ns < b.start_ns; });
+                   [](const Activity& a, const Activity& b) { return a.correlation < b.correlation; });
   std::vector<Seconds> times;
   for (const Activity& a : records_) {
     if (separates(a))
       times.emplace_back(0.0);
+    else if (a.start_ns <= 0 || a.end_ns <= a.start_ns)
+      return {};
     else if (!times.empty())
       times.back() += a.time();
   }

@@ -38,6 +38,7 @@ class DeviceTimer {
   void start_recording();
   void forget();
   [[nodiscard]] bool complete(int count);
+  /// None where a record has no times.
   [[nodiscard]] std::vector<Seconds> time_by_records();
   [[nodiscard]] std::vector<Seconds> time_by_events(int count, bool cold, const std::function<void()>& work);
   void separate(bool cold);

@@ -65,8 +65,10 @@ def refusals(folder):
     expect(all("throttled" in r["flags"] for r in rows), "a held clock is flagged")
     done, rows = collect("scatter=60", EVERY, folder + "/noisy.csv")
     expect(sum("noisy-count" in r["flags"] for r in rows) > len(rows) / 2, "what never settles is kept and flagged")
-    done, rows = collect("drop=1000", EVERY, folder + "/dropped.csv")
-    expect("incomplete" not in done.stderr, "a measurement whose record was dropped is made again\n" + done.stderr)
+    for number in range(1000, 1006):
+        for word in ("drop", "zero"):
+            done, rows = collect(f"{word}={number}", EVERY, f"{folder}/{word}{number}.csv")
+            expect(len(rows) == 105, f"{word}={number}: a measurement whose record was lost is made again\n" + done.stderr)
     done, rows = collect("without=fft_tiling", EVERY, folder + "/without.csv")
     expect("cuDNN does not run this convolution by fft_tiling" in done.stderr, done.stderr)
     done, rows = collect("refuses=1", EVERY, folder + "/refuses.csv")
