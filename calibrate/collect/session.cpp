@@ -49,6 +49,7 @@ Sample complete(const Measurement& m, const Outcome& outcome, const PreparedKern
   s.library = identity.libraries;
   s.date = options.date;
   s.flags = m.cold ? "cold" : "hot";
+  if (!kernel.flags().empty()) s.flags += " " + kernel.flags();
   if (!identity.activity_records) s.flags += " event-timing";
   if (!m.sample.algorithm.empty()) s.flags += fmt::format(" {}", kNamedAlgorithm);
   if (outcome.stop == Stop::out_of_time) s.flags += " noisy-time";
@@ -84,13 +85,14 @@ CollectSummary collect(GpuBench& gpu, const Plan& plan, const CollectOptions& op
       continue;
     }
     summary.interrupted = summary.interrupted || options.interrupted();
-    if (summary.interrupted || progress.elapsed >= plan.budget) {
+    if (summary.interrupted || !summary.lost.empty() || progress.elapsed >= plan.budget) {
       ++summary.not_started;
       continue;
     }
     auto kernel = gpu.prepare(m);
     if (!kernel) {
       summary.left_out.push_back({key(m), kernel.error()});
+      summary.lost = gpu.lost();
       continue;
     }
     const auto outcome = measure(gpu, **kernel, plan.stop, options);
@@ -101,6 +103,8 @@ CollectSummary collect(GpuBench& gpu, const Plan& plan, const CollectOptions& op
     }
     if (!outcome) {
       summary.left_out.push_back({key(m), outcome.error()});
+      kernel->reset();
+      summary.lost = gpu.lost();
       continue;
     }
     take(complete(m, *outcome, **kernel, gpu.identity(), options));

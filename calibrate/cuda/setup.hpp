@@ -30,7 +30,7 @@ struct GpuContext {
 /// Work that is ready to run; it keeps its buffers alive.
 struct Setup {
   std::function<void()> run;  ///< enqueues one repetition; throws GpuFailure
-  std::string algorithm, layout;
+  std::string algorithm, layout, flags;
   bool call_timing = false;            ///< `host_time` measures it instead of the device
   std::function<Seconds()> host_time;  ///< one repetition, timed on the host from issue to completion; empty: device time
 };
@@ -58,6 +58,7 @@ struct Setup {
 [[nodiscard]] std::size_t bytes_of(Element element);
 /// Random data in that format.
 [[nodiscard]] Buffer random_buffer(std::size_t elements, Element element, cudaStream_t stream);
+/// A size as the libraries take it. Throws GpuFailure above 2^31.
 [[nodiscard]] int whole(const Measurement& m, std::string_view key);
 
 }  // namespace tbdsim::calibrate

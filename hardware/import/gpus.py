@@ -25,6 +25,12 @@ BOARD_SHARING = {
 # Millions of address translations a second of a generation whose buffers limit products of long rows.
 TRANSLATIONS = {"Pascal": "2600"}
 TRANSLATIONS_SOURCE = "fitted: linear layers of NeuSight's tables, P100 and P4 alike; other chips of the generation assumed the same"
+# FLOP a tensor core and cycle of boards whose rate no source states.
+TENSOR_RATE_ASSUMED = {"a10g": (128, "as of GeForce boards with this chip, half of the A10's")}
+
+# Resident threads of a multiprocessor where the database has none (CUDA C++ Programming Guide, technical specifications).
+MAX_THREADS = {"7.5": 1024, "8.6": 1536, "8.9": 1536, "12.0": 1536}
+
 # The sources list a board's power, of which each of its two GPUs has half.
 GPUS_OF_BOARD = {"k80": 2, "m60": 2}
 
@@ -98,10 +104,10 @@ def body(row):
         # Eight tensor cores to 64 lanes, 64 multiply-adds each: the TITAN RTX, on the same chip, states the same.
         tensor = f"{8 * float(row['fp32_tflops_peak']):.1f}"
         notes.append("tensor rate derived as 8x fp32 peak, as of the TITAN RTX")
-    if not tensor and row["id"] == "a10g":
-        # Of a chip whose GeForce boards multiply at half rate when they add in fp32; the A10 does not, and is faster.
-        tensor = f"{128 * int(row['tensor_cores']) * float(boost) * 1e-6:.1f}"
-        notes.append("tensor rate assumed: 128 FLOP a core and cycle as of GeForce boards with this chip, half of the A10's")
+    if not tensor and row["id"] in TENSOR_RATE_ASSUMED:
+        flop, reason = TENSOR_RATE_ASSUMED[row["id"]]
+        tensor = f"{flop * int(row['tensor_cores']) * float(boost) * 1e-6:.1f}"
+        notes.append(f"tensor rate assumed: {flop} FLOP a core and cycle {reason}")
     t.amount("peak_fp16_tensor", tensor, "TFLOP/s")
     t.amount("peak_bf16_tensor", row["bf16_tensor_tflops_dense"], "TFLOP/s")
     t.amount("peak_fp8_tensor", row["fp8_tensor_tflops_dense"], "TFLOP/s")
@@ -113,7 +119,7 @@ def body(row):
         t.amount("address_translations", TRANSLATIONS[row["arch"]], "MHz").text("address_translations_source", TRANSLATIONS_SOURCE)
     t.amount("shared_memory_per_multiprocessor", row["shared_mem_per_sm_kib"], "KiB")
     t.amount("registers_per_multiprocessor", row["regs_per_sm_kib"], "KiB")
-    t.integer("max_threads_per_multiprocessor", row["max_threads_per_sm"])
+    t.integer("max_threads_per_multiprocessor", row["max_threads_per_sm"] or MAX_THREADS.get(row["compute_capability"], ""))
     t.integer("pcie_generation", row["pcie_gen"]).integer("pcie_lanes", row["pcie_lanes"])
     if row["id"] in NO_PEER_PUBLISHED:
         t.flag("pcie_peer_access", False).text("pcie_peer_access_source", "measured: " + NO_PEER_PUBLISHED[row["id"]])

@@ -50,6 +50,7 @@ void identify(const Configuration& configuration, Prediction& p) {
   p.stack_file = configuration.stack.file;
   p.stack_sha256 = configuration.stack.sha256;
   p.precision = name(configuration.precision);
+  p.reads_overflow = configuration.stack.update_wait == UpdateWait::once;
   p.exchange = configuration.exchange;
   p.optimizer = configuration.optimizer.name;
   p.input = configuration.input;

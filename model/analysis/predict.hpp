@@ -132,7 +132,8 @@ struct Prediction {
   std::string precision, exchange, optimizer, input, input_unit;
   std::string sample;             ///< what one is: "image 3x224x224", "length 128"
   bool products_in_fp32 = false;  ///< asked for 16 bits, which are only stored: device or libraries have no kernels for them
-  std::string network;            ///< between nodes; empty for one node
+  bool reads_overflow = false;  ///< mixed precision whose host reads, before it issues the update, whether a gradient overflowed
+  std::string network;          ///< between nodes; empty for one node
   std::vector<std::string> notices;
   std::vector<std::string> set;  ///< changed values of input files, KEY=VALUE
   Seconds start_up;              ///< of one run, outside steady iterations

@@ -11,7 +11,7 @@ std::string formatted(const MemoryArguments& arguments, const MemoryReport& repo
     case Format::json:
       return memory_json(report);
     case Format::csv:
-      return memory_csv(report, arguments.view);
+      return report.largest ? largest_batch_csv(*report.largest) : memory_csv(report, arguments.view);
     case Format::table:
       break;
   }
@@ -21,6 +21,8 @@ std::string formatted(const MemoryArguments& arguments, const MemoryReport& repo
 }  // namespace
 
 Result<Answer> answer(const MemoryArguments& arguments, Session& session) {
+  if (arguments.max_batch && arguments.format == Format::csv && arguments.view != MemoryView::structure)
+    return fail("--max-batch and --by have a CSV table each: ask for one, or for --format json");
   return report_memory(session, arguments.options, {arguments.format != Format::csv, arguments.max_batch})
       .map([&](const MemoryReport& report) {
         return Answer{formatted(arguments, report), report.notices};

@@ -14,7 +14,7 @@ namespace tbdsim {
 namespace {
 
 void add_format(VerbOptions& verb, Format& target) {
-  verb.option("--format", "table|json|csv", "How to write the result [table]",
+  verb.option("--format", "table|json|csv", "How to write the result: csv the main table, json all\n[table]",
               [&target](const std::string& text) { return set_format(target, text); });
 }
 
@@ -219,7 +219,7 @@ void describe(VerbOptions verb, MemoryArguments& a) {
                      a.options.pipeline);
   verb.option("--by", "structure|layer|time", "How to break it down [structure]",
               [&a](const std::string& text) { return set_view(a.view, text); });
-  verb.flag("--max-batch", a.max_batch, "Also search the largest batch per GPU that fits");
+  verb.flag("--max-batch", a.max_batch, "Also search the largest batch per GPU that fits\n(CSV: this alone)");
   add_format(verb, a.format);
 }
 

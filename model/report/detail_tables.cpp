@@ -86,15 +86,20 @@ std::string links_table(const Prediction& prediction) {
 
 std::string kernels_table(const Prediction& prediction) {
   const KernelSummary summary = summarize_kernels(prediction);
+  // A kernel's utilisation is of the units that it runs on.
+  const bool tensor = prediction.utilization.tensor_core > 0.0;
   TextTable table({{"kernel", Align::left, kKernelName},
                    {"algorithm"},
                    {"launches", Align::right},
                    {"time", Align::right},
                    {"share", Align::right},
-                   {"fp32", Align::right}});
+                   {tensor ? "used" : "fp32", Align::right}});
   for (const KernelGroup& group : summary.groups) table.add(kernel_row(group));
-  std::string text = "Kernels of one GPU and step; fp32 is useful FLOP/s over peak\n" + table.text();
-  text += fmt::format("\nMean fp32 utilisation, weighted by time: {}\n", percent_text(summary.mean_fp32_utilization));
+  std::string text =
+      fmt::format("Kernels of one GPU and step; {}\n{}",
+                  tensor ? "used: useful FLOP/s over the peak of their units" : "fp32 is useful FLOP/s over peak", table.text());
+  text += fmt::format("\nMean {} utilisation, weighted by time: {}\n", tensor ? "tensor-core or fp32" : "fp32",
+                      percent_text(summary.mean_fp32_utilization));
   text += occupancy_lines(summary);
   text += "Longest kernels below the mean\n" + kernel_list(summary, summary.long_below_mean);
   text += "Longest kernels at or above the mean\n" + kernel_list(summary, summary.long_above_mean);

@@ -24,6 +24,12 @@ std::string path_text(const Prediction& p) {
     text += "\n" + paragraph(fmt::format("The slowest stage waits {} of the step for other stages, the pipeline's bubble; more "
                                          "micro-batches (--accumulate) shrink it.",
                                          percent_text(p.stages.bubble / p.step_time.value)));
+  if (p.reads_overflow && p.stages.host_exposed > Seconds(0.0))
+    text += "\n" + paragraph(fmt::format(
+                       "Mixed precision: the host reads whether a gradient overflowed before it issues the update, and so "
+                       "cannot run ahead; the GPU waits {} of the step for the host. Small steps may take longer than in "
+                       "tf32 or fp32, which need neither this nor casts.",
+                       percent_text(p.stages.host_exposed / p.step_time.value)));
   return text;
 }
 

@@ -75,7 +75,7 @@ const card = (name, value, note) => { const c = make('div', name, at('cards'), {
 card('Throughput', digits(p.throughput.value) + ' ' + p.throughput.input_unit + 's/s', '80 % range ' + digits(p.throughput.low) + ' to ' + digits(p.throughput.high));
 card('Step time', time(p.step_time_s.value), '80 % range ' + time(p.step_time_s.low) + ' to ' + time(p.step_time_s.high));
 card('Limit', words(p.limit.resource), percent(p.limit.share) + ' of the critical path');
-card('GPU busy', percent(p.utilization.gpu_busy), 'fp32 ' + percent(p.utilization.fp32) + ', MFU ' + percent(p.utilization.mfu));
+card('GPU busy', percent(p.utilization.gpu_busy), (p.utilization.tensor_core > 0 ? 'tensor cores ' + percent(p.utilization.tensor_core) + (p.utilization.fp32 > 0 ? ', fp32 ' + percent(p.utilization.fp32) : '') : 'fp32 ' + percent(p.utilization.fp32)) + ', MFU ' + percent(p.utilization.mfu));
 const peak = Math.max(...p.memory.gpus.map(g => g.peak_bytes));
 card('Memory', bytes(peak), (p.memory.fits ? 'fits in ' : 'does not fit in ') + bytes(p.memory.capacity_bytes));
 if (p.cost.usd_per_million_samples !== null) card('Cost of a million samples', digits(p.cost.usd_per_million_samples) + ' USD', digits(p.cost.usd_per_hour) + ' USD an hour');
@@ -113,7 +113,7 @@ const table = (place, columns, rows) => {
 };
 const layers = p.layers.map(l => ({...l, all: l.forward_s + l.backward_data_s + l.backward_weights_s + l.update_s}));
 table(at('layers'), [['layer', 'name'], ['kind', 'kind'], ['output', 'output_shape'], ['parameters', 'parameters'], ['forward', 'forward_s', time], ['backward, data', 'backward_data_s', time], ['backward, weights', 'backward_weights_s', time], ['update', 'update_s', time], ['all', 'all', time]], layers);
-table(at('kernels'), [['kernel', 'name'], ['algorithm', 'algorithm'], ['bound', 'bound'], ['launches', 'launches'], ['time', 'time_s', time], ['share', 'time_share', percent], ['fp32', 'fp32_utilization', percent]], p.kernels.groups);
+table(at('kernels'), [['kernel', 'name'], ['algorithm', 'algorithm'], ['bound', 'bound'], ['launches', 'launches'], ['time', 'time_s', time], ['share', 'time_share', percent], [p.utilization.tensor_core > 0 ? 'used' : 'fp32', 'fp32_utilization', percent]], p.kernels.groups);
 for (const e of p.provenance) { const tr = make('tr', undefined, at('provenance')); for (const cell of [e.what, e.kind, e.source]) make('td', cell, tr); }
 for (const notice of p.notices) make('p', 'Note: ' + notice, at('notices'), {class: 'soft'});
 

@@ -85,7 +85,7 @@ std::string memory_json(const MemoryReport& r) {
                     {"recompute", r.recompute},
                     {"zero", r.zero},
                     {"tensor_parallel", r.tensor_parallel},
-                    {"pipeline", r.stages}};
+                    {"pipeline", r.exchange == "pipeline" ? r.gpus : r.stages}};
   json["memory"] = memory(r.memory);
   json["memory"]["lower_bound_bytes"] = whole(r.lower_bound);
   json["peak"] = {{"layer", r.peak_layer}, {"pass", r.peak_pass}};

@@ -22,6 +22,9 @@ bool staged(const MemoryReport& r) { return r.exchange == "pipeline" && r.gpus >
 /// Whether GPUs share layers or hold stages, as Megatron divides a network.
 bool divided(const MemoryReport& r) { return r.stages > 1 || r.tensor_parallel > 1; }
 
+/// Copies of the whole network.
+int copies(const MemoryReport& r) { return r.gpus / (r.stages * r.tensor_parallel); }
+
 /// What takes a batch: "per GPU" where each holds the whole network.
 std::string_view batch_of(const MemoryReport& r) {
   return staged(r) ? "through all GPUs" : divided(r) ? "per copy of the network" : "per GPU";
@@ -36,16 +39,15 @@ std::string batch_text(const MemoryReport& r) {
 std::string savings(const MemoryReport& r) {
   std::string text;
   if (r.recompute != "none") text += fmt::format(", recompute {}", r.recompute);
-  if (r.zero > 0) text += fmt::format(", ZeRO {}", r.zero);
+  if (r.zero > 0) text += fmt::format(", ZeRO {}{}", r.zero, copies(r) == 1 ? " without effect: one copy" : "");
   return text;
 }
 
 /// How the network is divided; empty where every GPU holds all of it.
 std::string layout(const MemoryReport& r) {
   if (!divided(r)) return "";
-  const int copies = r.gpus / (r.stages * r.tensor_parallel);
   return fmt::format("; {} {}, {} {} to a layer, {} {} of it all", r.stages, r.stages == 1 ? "stage" : "stages",
-                     r.tensor_parallel, r.tensor_parallel == 1 ? "GPU" : "GPUs", copies, copies == 1 ? "copy" : "copies");
+                     r.tensor_parallel, r.tensor_parallel == 1 ? "GPU" : "GPUs", copies(r), copies(r) == 1 ? "copy" : "copies");
 }
 
 std::string title(const MemoryReport& r) {
@@ -201,6 +203,18 @@ std::string memory_table(const MemoryReport& r, MemoryView view) {
     text += paragraph(fmt::format("Most memory is in use while {}; no allocator does with less than {} for its arrays",
                                   peak_moment(r), format(r.lower_bound)));
   return text + reductions(r) + largest(r);
+}
+
+std::string largest_batch_csv(const LargestBatch& l) {
+  std::string larger, larger_peak;
+  if (l.larger) {
+    larger = std::to_string(l.larger->batch);
+    larger_peak = number(l.larger->peak);
+  }
+  return csv_line({"max_batch_per_gpu", "low", "high", "peak_bytes", "probability_of_fitting", "next_peak_bytes",
+                   "batch_per_gpu_with_probability_90", "larger_that_fits", "larger_peak_bytes"}) +
+         csv_line({std::to_string(l.batch), std::to_string(l.low), std::to_string(l.high), number(l.peak),
+                   fmt::format("{}", l.probability), number(l.next_peak), std::to_string(l.safe_batch), larger, larger_peak});
 }
 
 std::string memory_csv(const MemoryReport& r, MemoryView view) {

@@ -11,6 +11,8 @@ enum class MemoryView { structure, layer, time };
 [[nodiscard]] std::string memory_table(const MemoryReport& report, MemoryView view);
 /// One row per part and GPU, per layer, or per moment.
 [[nodiscard]] std::string memory_csv(const MemoryReport& report, MemoryView view);
+/// A header and one row: the answer of --max-batch, in the words of the JSON.
+[[nodiscard]] std::string largest_batch_csv(const LargestBatch& largest);
 /// Of GPUs of which there is at least one: the one with the highest peak.
 [[nodiscard]] const GpuMemory& fullest(const MemoryVerdict& memory);
 /// "3 GB of 16.9 GB per GPU (80 % range 2.8 GB to 3.2 GB): fits, 13.9 GB free". Expects at least one GPU.

@@ -82,6 +82,24 @@ TEST_CASE("memory over time: the bar is the share of the fullest moment") {
   CHECK(text.find("conv1  backward    2 GB  ##############################\n") != std::string::npos);
 }
 
+TEST_CASE("ZeRO with one copy of the network says that it does nothing") {
+  MemoryReport r = example();
+  r.zero = 1;
+  CHECK(memory_table(r, MemoryView::structure).find("sgd, ZeRO 1 without effect: one copy") != std::string::npos);
+  r.gpus = 2;
+  CHECK(memory_table(r, MemoryView::structure).find("sgd, ZeRO 1 on 2 x v100") != std::string::npos);
+}
+
+TEST_CASE("the largest batch as CSV is one row, with the larger one that fits if there is any") {
+  const std::string header =
+      "max_batch_per_gpu,low,high,peak_bytes,probability_of_fitting,next_peak_bytes,batch_per_gpu_with_probability_90,"
+      "larger_that_fits,larger_peak_bytes\n";
+  LargestBatch largest = *example().largest;
+  CHECK(largest_batch_csv(largest) == header + "2,0,0,2900000000,0.6,3100000000,0,5,2800000000\n");
+  largest.larger.reset();
+  CHECK(largest_batch_csv(largest) == header + "2,0,0,2900000000,0.6,3100000000,0,,\n");
+}
+
 TEST_CASE("memory as CSV holds every part, layer and moment") {
   CHECK(memory_csv(example(), MemoryView::time) ==
         "position,layer,pass,live_bytes\n0,conv1,forward,1000000000\n1,conv1,backward,2000000000\n");

@@ -164,6 +164,12 @@ Longest kernels below the mean
 Longest kernels at or above the mean
   convolution forward  winograd_fused  2  3 ms  75 %  70 %
 )");
+  // On tensor cores the share is of their peak, and says so.
+  p.utilization.tensor_core = 0.2;
+  const std::string mixed = kernels_table(p);
+  CHECK(mixed.find("; used: useful FLOP/s over the peak of their units\nkernel               algorithm       launches  time  "
+                   "share  used\n") != std::string::npos);
+  CHECK(mixed.find("\nMean tensor-core or fp32 utilisation, weighted by time: 52 %\n") != std::string::npos);
 }
 
 }  // namespace

@@ -331,6 +331,50 @@ TEST_CASE("hostile files are told what is wrong, and where") {
     CHECK(refusal(open) ==
           "x.onnx: node 0 (Reshape \"r\"): the shape of its output \"y\" cannot be derived: nothing is known of it");
   }
+  SECTION("ranges, parts and joins that are none") {
+    const auto sliced = [](const std::vector<std::int64_t>& starts, std::int64_t end, std::int64_t axis, std::int64_t step) {
+      File file = with_input(kSequence);
+      file.constant(onnx_bytes::integers("s", starts)).constant(onnx_bytes::integers("e", {end}));
+      file.constant(onnx_bytes::integers("a", {axis})).constant(onnx_bytes::integers("d", {step}));
+      return refusal(file.node("Slice", {"x", "s", "e", "a", "d"}, {"y"}, {}, "s").output("y"));
+    };
+    const std::string slice = "x.onnx: node 0 (Slice \"s\"): ";
+    constexpr std::int64_t kEnd = INT64_MAX;
+    CHECK(sliced({1}, kEnd, 1, 1) == "accepted");
+    CHECK(sliced({-1}, -9, -2, -1) == "accepted");
+    CHECK(sliced({0}, kEnd, 0, 1) == "accepted");
+    CHECK(sliced({0}, 4, 1, 0) == slice + "its step is 0");
+    CHECK(sliced({0}, 4, 3, 1) == slice + "its axis 3 is beyond the dimensions of [N, 6, 8]");
+    CHECK(sliced({0, 0}, 4, 1, 1) == slice + "its starts, ends, axes and steps differ in number");
+    CHECK(sliced({1}, kEnd, 0, 1) == slice + "picks samples of the batch, which cannot be predicted");
+    CHECK(sliced({0}, 3, 0, 1) == slice + "picks samples of the batch, which cannot be predicted");
+    const auto parts = [](int axis, const std::vector<std::int64_t>& sizes, std::optional<int> stated = {}) {
+      File file = with_input(kSequence);
+      std::vector<std::string> attributes{onnx_bytes::single("axis", axis)}, inputs{"x"};
+      if (stated) attributes.push_back(onnx_bytes::single("num_outputs", *stated));
+      if (!sizes.empty()) inputs.emplace_back("q");
+      file.constant(onnx_bytes::integers("q", sizes)).node("Split", inputs, {"a", "b", "c"}, attributes, "p");
+      return refusal(file.output("a").output("c"));
+    };
+    const std::string split = "x.onnx: node 0 (Split \"p\"): ";
+    CHECK(parts(1, {}, 3) == "accepted");
+    CHECK(parts(1, {1, 2, 3}) == "accepted");
+    CHECK(parts(1, {}, 7) == split + "its attribute \"num_outputs\" is 7, it has 3 outputs");
+    CHECK(parts(1, {3, 3}) == split + "it has 2 sizes for 3 outputs");
+    CHECK(parts(1, {3, 3, 3}) == split + "its sizes [3, 3, 3] do not sum to the 6 elements");
+    CHECK(parts(1, {-3, 3, 6}) == split + "its sizes [-3, 3, 6] hold a negative one");
+    CHECK(parts(3, {}) == split + "its axis is beyond the dimensions of [N, 6, 8]");
+    File many;
+    many.input("x", {"N", 2}).node("Split", {"x"}, {"a", "b", "c"}, {onnx_bytes::single("axis", 1)}, "p").output("a");
+    CHECK(refusal(many) == split + "it makes 3 parts of 2 elements");
+    const auto joined = [](int axis) {
+      File file = with_input(kSequence);
+      file.node("Relu", {"x"}, {"r"}).node("Concat", {"x", "r"}, {"y"}, {onnx_bytes::single("axis", axis)}, "c");
+      return refusal(file.output("y"));
+    };
+    CHECK(joined(2) == "accepted");
+    CHECK(joined(0) == "x.onnx: node 1 (Concat \"c\"): joins along the batch, which cannot be predicted");
+  }
   SECTION("what lies in another file that is not there") {
     const auto outside = [](const std::string& name, int type, std::int64_t rows, std::int64_t columns) {
       const std::string where = onnx_bytes::text(1, "location") + onnx_bytes::text(2, "gone.bin");

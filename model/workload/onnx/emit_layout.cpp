@@ -63,10 +63,48 @@ TensorId permuted(Lowering& l, NodeIndex node, ValueIndex in, const std::vector<
   return l.emit(node, OpKind::transpose, {l.tensor(in)}, TransposeAttributes{axes});
 }
 
+constexpr const char* kPicksSamples = "picks samples of the batch, which cannot be predicted";
+
+/// What is wrong with the ranges of a Slice; empty: nothing.
+std::string slice_trouble(const Lowering& l, NodeIndex node, const Extents& from) {
+  const auto starts = l.list(node, "starts", 1), ends = l.list(node, "ends", 2);
+  const auto axes = l.list(node, "axes", 3), steps = l.list(node, "steps", 4);
+  const auto differs = [&](const auto& list) { return list && starts && list->size() != starts->size(); };
+  if (differs(ends) || differs(axes) || differs(steps)) return "its starts, ends, axes and steps differ in number";
+  if (starts && starts->size() > from.size()) return fmt::format("it picks from more axes than {} has", to_text(from));
+  for (std::size_t k = 0; axes && k < axes->size(); ++k) {
+    const Number& axis = (*axes)[k];
+    if (axis.known && !axis_of(static_cast<std::int64_t>(axis.value), from.size()))
+      return fmt::format("its axis {} is beyond the dimensions of {}", axis.value, to_text(from));
+  }
+  const bool stands = steps && std::any_of(steps->begin(), steps->end(), [](const Number& n) { return n == Number{0.0}; });
+  return stands ? "its step is 0" : "";
+}
+
+/// What is wrong with the parts of a Split along `extent` elements; empty: nothing.
+std::string split_trouble(const Lowering& l, NodeIndex node, const Number& extent) {
+  const std::size_t outputs = l.graph.node(node).outputs.size();
+  const AttributeText* stated = l.attribute(node, "num_outputs");
+  if (stated != nullptr && stated->integer != static_cast<std::int64_t>(outputs))
+    return fmt::format("its attribute \"num_outputs\" is {}, it has {} outputs", stated->integer, outputs);
+  const auto sizes = l.list(node, "split", 1);
+  if (!extent.known || extent.batch || (sizes && !all_known(*sizes))) return "";
+  if (!sizes && static_cast<double>(outputs) > extent.value)
+    return fmt::format("it makes {} parts of {} elements", outputs, extent.value);
+  if (!sizes) return "";
+  if (sizes->size() != outputs) return fmt::format("it has {} sizes for {} outputs", sizes->size(), outputs);
+  double sum = 0.0;
+  for (const Number& size : *sizes) {
+    if (size.value < 0.0) return fmt::format("its sizes {} hold a negative one", to_text(*sizes));
+    sum += size.value;
+  }
+  return sum == extent.value ? "" : fmt::format("its sizes {} do not sum to the {} elements", to_text(*sizes), extent.value);
+}
+
 /// `begin` up to `end` of one axis of all dimensions.
 void emit_part(Lowering& l, NodeIndex node, ValueIndex in, ValueIndex out, std::size_t axis, double begin, double end) {
   const auto axes = sample_axes(*l.dims(in));
-  if (!axes[axis]) return l.refuse(node, "picks samples of the batch, which cannot be predicted");
+  if (!axes[axis]) return l.refuse(node, kPicksSamples);
   const SliceAttributes part{static_cast<std::int64_t>(*axes[axis]), static_cast<std::int64_t>(begin),
                              static_cast<std::int64_t>(end)};
   l.bind(node, out, l.emit(node, OpKind::slice, {l.tensor(in)}, part));
@@ -105,8 +143,12 @@ void emit_transpose(Lowering& l, NodeIndex node) {
 
 void emit_slice(Lowering& l, NodeIndex node) {
   const ValueIndex in = l.input(node, 0), out = l.output(node);
-  if (!l.dims(in) || !l.dims(out) || !all_known(*l.dims(out)) || l.dims(in)->size() != l.dims(out)->size())
-    return emit_unknown(l, node);
+  if (!l.dims(in)) return emit_unknown(l, node);
+  if (const std::string trouble = slice_trouble(l, node, *l.dims(in)); !trouble.empty()) return l.refuse(node, "{}", trouble);
+  const auto samples = batch_axis(*l.dims(in));
+  if (samples && l.dims(out) && l.dims(out)->size() > *samples && !(*l.dims(out))[*samples].known)
+    return l.refuse(node, kPicksSamples);
+  if (!l.dims(out) || !all_known(*l.dims(out)) || l.dims(in)->size() != l.dims(out)->size()) return emit_unknown(l, node);
   const Extents &from = *l.dims(in), &to = *l.dims(out);
   const auto starts = l.list(node, "starts", 1);
   const auto given = l.list(node, "axes", 3), steps = l.list(node, "steps", 4);
@@ -136,9 +178,12 @@ void emit_split(Lowering& l, NodeIndex node) {
   const ValueIndex in = l.input(node, 0);
   if (!l.dims(in) || !per_sample(*l.dims(in))) return emit_unknown(l, node);
   const auto axis = axis_of(l.integer(node, "axis", 0), l.dims(in)->size());
+  if (!axis) return l.refuse(node, "its axis is beyond the dimensions of {}", to_text(*l.dims(in)));
+  if (const std::string trouble = split_trouble(l, node, (*l.dims(in))[*axis]); !trouble.empty())
+    return l.refuse(node, "{}", trouble);
   double at = 0.0;
   for (const ValueIndex out : l.graph.node(node).outputs) {
-    if (out == kAbsent || !axis || !l.dims(out) || l.dims(out)->size() != l.dims(in)->size()) continue;
+    if (out == kAbsent || !l.dims(out) || l.dims(out)->size() != l.dims(in)->size()) continue;
     const double size = (*l.dims(out))[*axis].value;
     if (!l.graph.value(out).readers.empty() || l.graph.value(out).is_output) emit_part(l, node, in, out, *axis, at, at + size);
     at += size;
@@ -160,7 +205,7 @@ void emit_gather(Lowering& l, NodeIndex node) {
   if (!axis || l.is_data(where) || !l.dims(where)) return emit_by_bytes(l, node);
   const auto index = l.scalar(where);
   const auto axes = sample_axes(*l.dims(table));
-  if (!axes[*axis]) return l.refuse(node, "picks samples of the batch, which cannot be predicted");
+  if (!axes[*axis]) return l.refuse(node, kPicksSamples);
   const double extent = (*l.dims(table))[*axis].value;
   if (index) {
     const double row = *index < 0.0 ? *index + extent : *index;
@@ -178,7 +223,12 @@ void emit_concat(Lowering& l, NodeIndex node) {
   const auto axis = axis_of(l.integer(node, "axis", 0), l.dims(out)->size());
   const auto place = axis ? sample_axes(*l.dims(out))[*axis] : std::nullopt;
   if (inputs.size() == 1) return emit_alias(l, node);
-  if (!place) return l.refuse(node, "joins along the batch, which cannot be predicted");
+  // N and N are 2 N, which reads as two elements a sample: the inputs tell that they are samples.
+  const bool samples =
+      axis && std::any_of(inputs.begin(), inputs.end(), [&](ValueIndex input) {
+        return input != kAbsent && l.dims(input) && l.dims(input)->size() > *axis && (*l.dims(input))[*axis].batch;
+      });
+  if (!place || samples) return l.refuse(node, "joins along the batch, which cannot be predicted");
   std::vector<TensorId> parts;
   for (const ValueIndex input : inputs) {
     if (!l.is_data(input)) {

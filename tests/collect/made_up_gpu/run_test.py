@@ -1,0 +1,136 @@
+"""The collector from start to end on the made-up GPU: every family, what a device may refuse, interruption, and the way from
+samples to a predicted step; and the recorder in another program. usage: run_test.py CALIBRATE LIBRARIES SOURCE TBDSIM TRAIN RECORDER"""
+import csv
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+CALIBRATE, LIBRARIES, SOURCE, TBDSIM, TRAIN, RECORDER = sys.argv[1:7]
+EVERY = os.path.join(SOURCE, "tests/collect/made_up_gpu/every_family.toml")
+failures = 0
+
+
+def expect(condition, what):
+    global failures
+    if not condition:
+        failures += 1
+        print("FAILED:", what)
+
+
+def calibrate(gpu, *words):
+    environment = {**os.environ, "TBDSIM_MADE_UP_GPU": gpu, "TBDSIM_CUDA_LIBRARIES": LIBRARIES, "TBDSIM_CATALOGUE": SOURCE}
+    return subprocess.run([CALIBRATE, *words], env=environment, capture_output=True, text=True, check=False)
+
+
+def collect(gpu, plan, file, status=0):
+    done = calibrate(gpu, "collect", "--plan", plan, "-o", file)
+    expect(done.returncode == status, f"collect {plan} on '{gpu}': status {done.returncode}\n{done.stdout}{done.stderr}")
+    if not os.path.exists(file):
+        return done, []
+    with open(file, encoding="utf-8", newline="") as table:
+        return done, list(csv.DictReader(table))
+
+
+def keys(rows):
+    return [(r["family"], r["op"], r["precision"], r["pass"], r["shape"], "hot" in r["flags"].split(),
+             r["algorithm"] if "named-algorithm" in r["flags"] else "") for r in rows]
+
+
+def every_family(folder):
+    done, rows = collect("gpus=2", EVERY, folder + "/every.csv")
+    families = {r["family"] for r in rows}
+    expect(len(families) == 16, f"16 families are measured, not {sorted(families)}")
+    expect(all(r["device"] == "h100-sxm5-80gb" for r in rows), "the H100 is known by its driver's name")
+    expect("left out: fp8 products exist for ta=0;tb=1 alone" in done.stderr, done.stderr)
+    expect("needs 8 GPUs, there are 2" in done.stderr, done.stderr)
+    peer = [r for r in rows if "kind=p2p" in r["shape"]]
+    expect(len(peer) == 1 and peer[0]["timing"] == "kernel", "peer copies have records of their own kind")
+    launch = {r["shape"]: float(r["time_s"]) for r in rows if r["family"] == "launch"}
+    expect(launch["kernels=10;graph=0"] < 10 * 4e-6, "launches are timed while nothing is recorded")
+
+
+def refusals(folder):
+    for gpu, note in (("cupti=denied", "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES"), ("cupti=silent", "CUPTI delivers no records")):
+        done, rows = collect(gpu, EVERY, f"{folder}/{gpu}.csv")
+        expect(f"note: no activity records ({note}): times come from events" in done.stderr, done.stderr)
+        expect(all(r["timing"] == "call" and "event-timing" in r["flags"] for r in rows), "event timing is recorded")
+    done, rows = collect("capability=61", EVERY, folder + "/old.csv")
+    for word in ("tf32 needs compute capability 8.0", "bf16 needs", "fp8 needs"):
+        expect(word in done.stderr, done.stderr)
+    expect({r["precision"] for r in rows} == {"fp32", "fp16"}, "an old board measures fp32 and fp16 alone")
+    _, rows = collect("throttled", EVERY, folder + "/hot.csv")
+    expect(all("throttled" in r["flags"] for r in rows), "a held clock is flagged")
+    done, rows = collect("scatter=60", EVERY, folder + "/noisy.csv")
+    expect(sum("noisy-count" in r["flags"] for r in rows) > len(rows) / 2, "what never settles is kept and flagged")
+    for number in range(1000, 1006):
+        for word in ("drop", "zero"):
+            done, rows = collect(f"{word}={number}", EVERY, f"{folder}/{word}{number}.csv")
+            expect(len(rows) == 105, f"{word}={number}: a measurement whose record was lost is made again\n" + done.stderr)
+    done, rows = collect("without=fft_tiling", EVERY, folder + "/without.csv")
+    expect("cuDNN does not run this convolution by fft_tiling" in done.stderr, done.stderr)
+    done, rows = collect("refuses=1", EVERY, folder + "/refuses.csv")
+    convolutions = [r for r in rows if r["family"] == "conv" and "named-algorithm" not in r["flags"]]
+    expect(len(convolutions) == 12 and all("precomp" not in r["algorithm"] and r["algorithm"] != "algo_1" for r in convolutions),
+           "an algorithm that is ranked and refused gives way to the next\n" + done.stderr)
+    done, rows = collect("fail_alloc=60", "quick", folder + "/full.csv")
+    expect("left out: out of memory" in done.stderr and len(rows) == 127, "one measurement without memory loses itself alone")
+    done, _ = collect("gpus=0", EVERY, folder + "/none.csv", 3)
+    expect(done.stderr.startswith("no usable GPU: "), done.stderr)
+
+
+def interruptions(folder):
+    _, whole = collect("", "quick", folder + "/whole.csv")
+    for gpu, word in (("interrupt=3000", "(interrupted)"), ("lost=3000", "the GPU failed: an illegal memory access")):
+        file = f"{folder}/{gpu}.csv"
+        done, rows = collect(gpu, "quick", file, 1)
+        expect(word in done.stdout and 0 < len(rows) < len(whole), done.stdout)
+        done, rows = collect("", "quick", file)
+        expect(sorted(keys(rows)) == sorted(keys(whole)), f"{gpu}: the same command measures the rest, once")
+
+
+def prediction(folder):
+    file, board = folder + "/whole.csv", folder + "/board.toml"
+    done = calibrate("", "fit", "--samples", file, "-o", board)
+    expect(done.returncode == 0, done.stderr)
+    expect("not used: launch: 3 samples" in done.stdout and "us a kernel one by one" in done.stdout, done.stdout)
+    expect("recurrent     fp32             4" in done.stdout, "recurrent layers serve the fit\n" + done.stdout)
+    done = calibrate("", "check", "--samples", file, "--hw", board, "--format", "json")
+    expect(done.returncode == 0, done.stderr)
+    unused = {entry["family"]: entry for entry in json.loads(done.stdout)["not_used"]}
+    expect({"batch_norm", "launch", "copy"} <= set(unused), f"JSON names what was not used: {sorted(unused)}")
+    expect("h2d-pinned" in unused["copy"]["measured"], "the rate of host copies is told")
+    with open(file, encoding="utf-8") as table:
+        lines = table.read().splitlines()
+    with open(folder + "/launch.csv", "w", encoding="utf-8") as table:
+        table.write("\n".join([lines[0]] + [line for line in lines if ",launch," in line]) + "\n")
+    done = calibrate("", "fit", "--samples", folder + "/launch.csv", "-o", folder + "/no.toml")
+    expect(done.returncode == 2 and "launch: 3 samples (from row 2): " in done.stderr, done.stderr)
+    done = subprocess.run([TBDSIM, "predict", "--hw", board, "--model", "resnet50"], capture_output=True, text=True, check=False)
+    expect(done.returncode == 0 and "Step time" in done.stdout, done.stderr)
+
+
+def profile(folder):
+    # The recorder lies beside the program that profiles.
+    shutil.copy(CALIBRATE, folder + "/tbdsim-calibrate")
+    shutil.copy(RECORDER, folder + "/libtbdsim_recorder.so")
+    recording = folder + "/recording.txt"
+    with open(recording, "w", encoding="utf-8") as file:
+        file.write("an earlier one")
+    environment = {**os.environ, "TBDSIM_CUDA_LIBRARIES": LIBRARIES, "TBDSIM_CATALOGUE": SOURCE,
+                   "LD_LIBRARY_PATH": os.path.dirname(CALIBRATE)}
+    words = [folder + "/tbdsim-calibrate", "profile", "--skip", "10", "--iterations", "5", "-o", "recording.txt", "--"]
+    done = subprocess.run([*words, "sh", "-c", f"cd / && {TRAIN} && {TRAIN}"], cwd=folder, env=environment, capture_output=True,
+                          text=True, check=False)
+    expect(done.returncode == 0 and "5 steady iterations" in done.stdout and "elementwise" in done.stdout, f"profile: {done.returncode}\n{done.stdout}{done.stderr}")
+    expect("another process is recorded" in done.stderr, "the second process leaves the first one's recording alone")
+    done = subprocess.run([*words, "true"], cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    expect(done.returncode == 2 and not os.path.exists(recording), "no earlier recording stands for a program that recorded nothing")
+
+
+with tempfile.TemporaryDirectory() as scratch:
+    for part in (every_family, refusals, interruptions, prediction, profile):
+        part(scratch)
+sys.exit(1 if failures else 0)
