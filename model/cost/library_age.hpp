@@ -7,7 +7,7 @@ namespace tbdsim {
 /// appeared, and of the next one; 1 under later ones and for boards before Ampere, of which nothing is known.
 ///
 /// Fitted: ResNet-50 in tf32 on the same Ampere boards under CUDA 11.1 and 11.7 (scenarios/published/lambda_pytorch.csv, rows
-/// of use `fit`); transferred to Ada and Hopper. `capability` and `cuda` are versions such as "8.0" and "11.1".
+/// of use `fit`); transferred to Ada, Hopper and Blackwell. `capability` and `cuda` are versions such as "8.0" and "11.1".
 [[nodiscard]] double young_library_share(const std::string& capability, const std::string& cuda);
 
 }  // namespace tbdsim
