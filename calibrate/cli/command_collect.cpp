@@ -21,7 +21,11 @@ namespace tbdsim::calibrate {
 namespace {
 
 volatile std::sig_atomic_t interrupted = 0;
-void on_interrupt(int) { interrupted = 1; }
+/// Once: what was measured is kept. Twice: ends the program, should the device hang.
+void on_interrupt(int number) {
+  interrupted = 1;
+  std::signal(number, SIG_DFL);
+}
 
 std::string today() {
   const std::time_t now = std::time(nullptr);
@@ -86,10 +90,12 @@ int tell(const CollectSummary& s, const std::string& path) {
                what.second > 1 ? fmt::format(" and {} more", what.second - 1) : "");
   fmt::print("{}: {} measured, {} already there, {} noisy, {} under a throttled clock, {} left out\n", path, s.measured,
              s.already, s.noisy, s.throttled, s.left_out.size());
-  if (s.not_started == 0) return 0;
-  fmt::print("{} not started ({}); the same command goes on where this one stopped\n", s.not_started,
-             s.interrupted ? "interrupted" : "the plan's time is spent");
-  return 1;
+  if (s.not_started > 0)
+    fmt::print("{} not started ({}); the same command goes on where this one stopped\n", s.not_started,
+               !s.lost.empty() ? "the GPU failed: " + s.lost
+               : s.interrupted ? "interrupted"
+                               : "the plan's time is spent");
+  return s.not_started > 0 || s.measured + s.already == 0 ? 1 : 0;
 }
 
 }  // namespace

@@ -40,6 +40,12 @@ bool agrees(const std::string& word, const std::vector<std::string>& id) {
   return std::any_of(id.begin(), id.end(), [&](const std::string& part) { return part.rfind(word, 0) == 0; });
 }
 
+/// A board with HBM3 and no word of its form is the module: the PCIe boards of the same chip have HBM2e or say "NVL".
+bool other_form(const std::vector<std::string>& id, const std::string& driver_name) {
+  const bool card = std::any_of(id.begin(), id.end(), [](const std::string& w) { return w == "pcie" || w == "nvl"; });
+  return card && driver_name.find("HBM3") != std::string::npos;
+}
+
 }  // namespace
 
 Result<std::string> catalogue_id(const std::string& driver_name, const std::vector<std::string>& ids) {
@@ -52,6 +58,7 @@ Result<std::string> catalogue_id(const std::string& driver_name, const std::vect
     if (parts == wanted) exact.push_back(id);
   }
   if (exact.size() == 1) return exact.front();
+  if (fitting.size() > 1) std::erase_if(fitting, [&](const std::string& id) { return other_form(words_of(id), driver_name); });
   if (fitting.size() == 1) return fitting.front();
   if (fitting.empty())
     return fail(

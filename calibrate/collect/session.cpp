@@ -84,13 +84,14 @@ CollectSummary collect(GpuBench& gpu, const Plan& plan, const CollectOptions& op
       continue;
     }
     summary.interrupted = summary.interrupted || options.interrupted();
-    if (summary.interrupted || progress.elapsed >= plan.budget) {
+    if (summary.interrupted || !summary.lost.empty() || progress.elapsed >= plan.budget) {
       ++summary.not_started;
       continue;
     }
     auto kernel = gpu.prepare(m);
     if (!kernel) {
       summary.left_out.push_back({key(m), kernel.error()});
+      summary.lost = gpu.lost();
       continue;
     }
     const auto outcome = measure(gpu, **kernel, plan.stop, options);
@@ -101,6 +102,8 @@ CollectSummary collect(GpuBench& gpu, const Plan& plan, const CollectOptions& op
     }
     if (!outcome) {
       summary.left_out.push_back({key(m), outcome.error()});
+      kernel->reset();
+      summary.lost = gpu.lost();
       continue;
     }
     take(complete(m, *outcome, **kernel, gpu.identity(), options));

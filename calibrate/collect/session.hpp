@@ -46,6 +46,8 @@ class GpuBench {
   /// Error: why it cannot be measured here ("no cuDNN found", "needs 2 GPUs", "fp8 needs compute capability 8.9").
   [[nodiscard]] virtual tl::expected<std::unique_ptr<PreparedKernel>, std::string> prepare(const Measurement& m) = 0;
   [[nodiscard]] virtual GpuState state() = 0;
+  /// Why nothing more can be measured, after a failure ("an illegal memory access was encountered"); empty: the GPU works.
+  [[nodiscard]] virtual std::string lost() { return {}; }
 };
 
 /// Where a session stands; for a progress line.
@@ -75,6 +77,7 @@ struct CollectSummary {
   int throttled = 0;    ///< kept, flagged
   int not_started = 0;  ///< the budget was spent or the user interrupted
   bool interrupted = false;
+  std::string lost;               ///< why the GPU failed for good; what was not started then counts in `not_started`
   std::vector<LeftOut> left_out;  ///< in the order of the plan
 };
 
@@ -83,7 +86,7 @@ struct CollectSummary {
 
 /// Measures what the plan names and `done` lacks: one warm-up round, then rounds of `least` repetitions until the
 /// stopping rule is content. `take` gets each sample as soon as it is complete. A measurement that fails is left out
-/// with its reason, and the next goes on.
+/// with its reason, and the next goes on, unless the GPU has failed for good.
 CollectSummary collect(GpuBench& gpu, const Plan& plan, const CollectOptions& options,
                        const std::function<void(const Sample&)>& take);
 

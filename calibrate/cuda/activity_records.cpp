@@ -39,7 +39,8 @@ Activity kernel(const KernelRecord& record) {
   return a;
 }
 
-Activity copy(const CopyRecord& record) {
+template <class Record>
+Activity copy(const Record& record) {
   Activity a = common(record, ActivityKind::copy);
   a.bytes = static_cast<std::int64_t>(record.bytes);
   a.name = direction(record.copyKind);
@@ -64,6 +65,9 @@ void decode_buffer(const Cupti& cupti, std::uint8_t* buffer, std::size_t size, c
         break;
       case CUPTI_ACTIVITY_KIND_MEMCPY:
         take(copy(*reinterpret_cast<const CopyRecord*>(record)));
+        break;
+      case CUPTI_ACTIVITY_KIND_MEMCPY2:
+        take(copy(*reinterpret_cast<const PeerCopyRecord*>(record)));
         break;
       case CUPTI_ACTIVITY_KIND_MEMSET:
         take(fill(*reinterpret_cast<const FillRecord*>(record)));

@@ -13,7 +13,12 @@ using KernelRecord = CUpti_ActivityKernel9;  // CUDA 12 and later
 using KernelRecord = CUpti_ActivityKernel5;  // CUDA 11
 #endif
 using CopyRecord = CUpti_ActivityMemcpy4;
+using PeerCopyRecord = CUpti_ActivityMemcpyPtoP;
 using FillRecord = CUpti_ActivityMemset3;
+
+/// What is recorded: kernels, copies, copies between devices (a kind of their own), fills.
+inline constexpr CUpti_ActivityKind kRecorded[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
+                                                   CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMSET};
 
 /// Hands every kernel, copy and fill of a buffer that CUPTI has filled to `take`.
 void decode_buffer(const Cupti& cupti, std::uint8_t* buffer, std::size_t size, const std::function<void(const Activity&)>& take);

@@ -30,16 +30,19 @@ struct Layer {
   Buffer input, filter, output, workspace;
 };
 
-/// The algorithm that the plan names, else the best within the limit; grants its workspace.
+/// The algorithm that the plan names, else the best within the limit; grants its workspace. An algorithm is ranked for one kind
+/// of arithmetic and runs under that alone. Each may appear once with tensor cores and once without.
 template <class Perf, class Find>
 Perf choose(Layer& layer, const GpuContext& gpu, const Sample& asked, Find find) {
-  std::array<Perf, 8> ranked{};
+  std::array<Perf, 16> ranked{};
   int count = 0;
   check_dnn(*layer.dnn, find(static_cast<int>(ranked.size()), &count, ranked.data()));
   for (int i = 0; i < count; ++i) {
     const Perf& perf = ranked[static_cast<std::size_t>(i)];
     if (perf.status != CUDNN_STATUS_SUCCESS || perf.memory > gpu.workspace_limit) continue;
     if (!asked.algorithm.empty() && name_of(perf.algo, asked.pass) != asked.algorithm) continue;
+    check_dnn(*layer.dnn, layer.dnn->cudnnSetConvolutionMathType(
+                              layer.conv.get(), asked.precision == "fp32" ? math_type(asked.precision) : perf.mathType));
     layer.workspace = std::make_shared<DeviceMemory>(perf.memory);
     return perf;
   }

@@ -18,9 +18,10 @@ inline cudnnDataType_t dnn_type(Element element) {
   return element == Element::bf16 ? CUDNN_DATA_BFLOAT16 : CUDNN_DATA_FLOAT;
 }
 
-/// fp32 means IEEE arithmetic: FMA excludes the tensor cores' tf32.
+/// fp32 means IEEE arithmetic: FMA excludes the tensor cores' tf32, which the default permits; PyTorch asks in the same way.
 inline cudnnMathType_t math_type(const std::string& precision) {
-  return precision == "fp32" ? CUDNN_FMA_MATH : CUDNN_TENSOR_OP_MATH;
+  if (precision == "fp32") return CUDNN_FMA_MATH;
+  return precision == "fp16" ? CUDNN_TENSOR_OP_MATH : CUDNN_DEFAULT_MATH;
 }
 
 /// A cuDNN descriptor that goes when its last user goes.

@@ -35,22 +35,42 @@ DeviceTimer::DeviceTimer(cudaStream_t stream, std::size_t l2_bytes)
     return;
   }
   cupti_ = *cupti;
-  CUptiResult status = cupti_.cuptiActivityRegisterCallbacks(&buffer_requested, &buffer_completed);
-  for (const auto kind : {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET}) {
-    if (status == CUPTI_SUCCESS) status = cupti_.cuptiActivityEnable(kind);
+  start_recording();
+}
+
+CUptiResult DeviceTimer::record(bool on) const {
+  CUptiResult status = CUPTI_SUCCESS;
+  for (const CUpti_ActivityKind kind : kRecorded) {
+    const CUptiResult one = on ? cupti_.cuptiActivityEnable(kind) : cupti_.cuptiActivityDisable(kind);
+    if (status == CUPTI_SUCCESS) status = one;
   }
-  recording_ = status == CUPTI_SUCCESS;
+  return status;
+}
+
+/// Some drivers and sandboxes accept everything and deliver nothing: two kernels of our own show it.
+void DeviceTimer::start_recording() {
+  CUptiResult status = cupti_.cuptiActivityRegisterCallbacks(&buffer_requested, &buffer_completed);
+  if (status == CUPTI_SUCCESS) status = record(true);
+  if (status != CUPTI_SUCCESS) {
+    const char* text = nullptr;
+    cupti_.cuptiGetResultString(status, &text);
+    reason_ = text != nullptr ? text : "CUPTI refuses";
+    return;
+  }
+  launch_mark(stream_);
+  launch_empty(stream_);
+  check(cudaGetLastError());
+  check(cudaDeviceSynchronize());
+  recording_ = complete(1);
   if (recording_) return;
-  const char* text = nullptr;
-  cupti_.cuptiGetResultString(status, &text);
-  reason_ = text != nullptr ? text : "CUPTI refuses";
+  reason_ = "CUPTI delivers no records";
+  (void)record(false);
 }
 
 DeviceTimer::~DeviceTimer() {
   if (recording_) {
-    cupti_.cuptiActivityFlushAll(0);
-    for (const auto kind : {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET})
-      cupti_.cuptiActivityDisable(kind);
+    (void)record(false);
+    cupti_.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
   }
   active_ = nullptr;
 }
@@ -61,10 +81,14 @@ void CUPTIAPI DeviceTimer::buffer_requested(std::uint8_t** buffer, std::size_t* 
   *records = 0;
 }
 
-void CUPTIAPI DeviceTimer::buffer_completed(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t valid) {
+void CUPTIAPI DeviceTimer::buffer_completed(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t,
+                                            std::size_t valid) {
   if (active_ != nullptr) {
     const std::lock_guard lock(active_->mutex_);
     decode_buffer(active_->cupti_, buffer, valid, [](const Activity& a) { active_->records_.push_back(a); });
+    std::size_t dropped = 0;
+    if (active_->cupti_.cuptiActivityGetNumDroppedRecords(context, stream, &dropped) == CUPTI_SUCCESS)
+      active_->dropped_ += dropped;
   }
   std::free(buffer);
 }
@@ -76,25 +100,53 @@ void DeviceTimer::separate(bool cold) {
     launch_mark(stream_);
 }
 
+void DeviceTimer::forget() {
+  cupti_.cuptiActivityFlushAll(0);
+  const std::lock_guard lock(mutex_);
+  records_.clear();
+  dropped_ = 0;
+}
+
+/// Whether the records hold `count` repetitions, each with work in it; the device must be idle.
+bool DeviceTimer::complete(int count) {
+  // A flush that is not forced keeps a buffer back as long as one of its records is unfinished.
+  for (const std::uint32_t force : {std::uint32_t{0}, std::uint32_t{CUPTI_ACTIVITY_FLAG_FLUSH_FORCED}}) {
+    cupti_.cuptiActivityFlushAll(force);
+    const std::vector<Seconds> times = time_by_records();
+    if (static_cast<int>(times.size()) == count && std::count(times.begin(), times.end(), Seconds(0.0)) == 0) return true;
+  }
+  return false;
+}
+
 std::vector<Seconds> DeviceTimer::time(int count, bool cold, const std::function<void()>& work) {
   if (!recording_) return time_by_events(count, cold, work);
   check(cudaDeviceSynchronize());
-  cupti_.cuptiActivityFlushAll(0);
-  {
-    const std::lock_guard lock(mutex_);
-    records_.clear();
-  }
+  forget();
   for (int i = 0; i < count; ++i) {
     separate(cold);
     work();
     check(cudaGetLastError());
   }
   check(cudaDeviceSynchronize());
-  cupti_.cuptiActivityFlushAll(0);
-  return time_by_records(count);
+  if (complete(count)) return time_by_records();
+  const std::lock_guard lock(mutex_);
+  throw GpuFailure("the activity records are incomplete" +
+                   (dropped_ > 0 ? " (" + std::to_string(dropped_) + " dropped)" : std::string()));
 }
 
-std::vector<Seconds> DeviceTimer::time_by_records(int count) {
+void DeviceTimer::unrecorded(const std::function<void()>& work) {
+  if (!recording_) return work();
+  struct Paused {
+    const DeviceTimer& timer;
+    explicit Paused(const DeviceTimer& t) : timer(t) { (void)timer.record(false); }
+    ~Paused() { (void)timer.record(true); }
+    Paused(const Paused&) = delete;
+    Paused& operator=(const Paused&) = delete;
+  } const paused(*this);
+  work();
+}
+
+std::vector<Seconds> DeviceTimer::time_by_records() {
   const std::lock_guard lock(mutex_);
   std::stable_sort(records_.begin(), records_.end(),
                    [](const Activity& a, const Activity& b) { return a.start_ns < b.start_ns; });
@@ -105,8 +157,6 @@ std::vector<Seconds> DeviceTimer::time_by_records(int count) {
     else if (!times.empty())
       times.back() += a.time();
   }
-  if (static_cast<int>(times.size()) != count || std::count(times.begin(), times.end(), Seconds(0.0)) != 0)
-    throw GpuFailure("the activity records are incomplete");
   return times;
 }
 

@@ -15,7 +15,7 @@ namespace tbdsim::calibrate {
 /// callbacks have no context of their own.
 class DeviceTimer {
  public:
-  /// Falls back to events when CUPTI is missing or refuses (`reason` says why).
+  /// Falls back to events when CUPTI is missing, refuses, or delivers no records of two kernels (`reason` says why).
   explicit DeviceTimer(cudaStream_t stream, std::size_t l2_bytes);
   ~DeviceTimer();
   DeviceTimer(const DeviceTimer&) = delete;
@@ -27,12 +27,18 @@ class DeviceTimer {
   /// Times of `count` runs of `work`; cold: the L2 cache is overwritten before each, outside the measured time.
   /// Throws GpuFailure.
   [[nodiscard]] std::vector<Seconds> time(int count, bool cold, const std::function<void()>& work);
+  /// Runs `work` while nothing is recorded: recording lengthens each launch, which a time taken on the host would hold.
+  void unrecorded(const std::function<void()>& work);
 
  private:
   static void CUPTIAPI buffer_requested(std::uint8_t** buffer, std::size_t* size, std::size_t* records);
   static void CUPTIAPI buffer_completed(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t size,
                                         std::size_t valid);
-  [[nodiscard]] std::vector<Seconds> time_by_records(int count);
+  [[nodiscard]] CUptiResult record(bool on) const;
+  void start_recording();
+  void forget();
+  [[nodiscard]] bool complete(int count);
+  [[nodiscard]] std::vector<Seconds> time_by_records();
   [[nodiscard]] std::vector<Seconds> time_by_events(int count, bool cold, const std::function<void()>& work);
   void separate(bool cold);
 
@@ -44,6 +50,7 @@ class DeviceTimer {
   std::string reason_;
   std::mutex mutex_;
   std::vector<Activity> records_;
+  std::size_t dropped_ = 0;
 };
 
 }  // namespace tbdsim::calibrate

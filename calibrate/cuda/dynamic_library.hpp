@@ -9,8 +9,8 @@ namespace tbdsim::calibrate {
 /// CUDA libraries do not survive that.
 class DynamicLibrary {
  public:
-  /// Opens the first name that the loader, or a folder of TBDSIM_CUDA_LIBRARIES (colon separated), finds.
-  /// Error: "no libcudnn.so.9 found".
+  /// Opens the first name that a folder of TBDSIM_CUDA_LIBRARIES (colon separated), the loader, or a folder of the toolkit has.
+  /// Error: "no libcudnn.so.9 found (TBDSIM_CUDA_LIBRARIES may name its folder)".
   [[nodiscard]] static tl::expected<DynamicLibrary, std::string> open(std::initializer_list<const char*> names);
 
   /// Sets `function` to the symbol; false if the library is too old to have it.

@@ -16,27 +16,13 @@ struct Formats {
   std::size_t in_bytes = 4, out_bytes = 4;
 };
 
-Formats formats_of(const GpuContext& gpu, const std::string& precision) {
-  const auto need = [&](int capability) {
-    if (gpu.capability < capability)
-      throw GpuFailure(precision + " needs compute capability " + std::to_string(capability / 10) + "." +
-                       std::to_string(capability % 10));
-  };
+Formats formats_of(const std::string& precision) {
   if (precision == "fp32") return {};
-  if (precision == "tf32") {
-    need(80);
-    return {CUBLAS_COMPUTE_32F_FAST_TF32, CUDA_R_32F, CUDA_R_32F, 4, 4};
-  }
+  if (precision == "tf32") return {CUBLAS_COMPUTE_32F_FAST_TF32, CUDA_R_32F, CUDA_R_32F, 4, 4};
   if (precision == "fp16") return {CUBLAS_COMPUTE_32F, CUDA_R_16F, CUDA_R_16F, 2, 2};
-  if (precision == "bf16") {
-    need(80);
-    return {CUBLAS_COMPUTE_32F, CUDA_R_16BF, CUDA_R_16BF, 2, 2};
-  }
+  if (precision == "bf16") return {CUBLAS_COMPUTE_32F, CUDA_R_16BF, CUDA_R_16BF, 2, 2};
 #if CUDART_VERSION >= 11080
-  if (precision == "fp8") {
-    need(89);
-    return {CUBLAS_COMPUTE_32F, CUDA_R_8F_E4M3, CUDA_R_16BF, 1, 2};
-  }
+  if (precision == "fp8") return {CUBLAS_COMPUTE_32F, CUDA_R_8F_E4M3, CUDA_R_16BF, 1, 2};
 #endif
   throw GpuFailure("precision " + precision + " is not known to this cublasLt");
 }
@@ -65,7 +51,7 @@ class Product {
 
 Product::Product(const GpuContext& gpu, const Measurement& measurement)
     : blas_(*gpu.cublas), stream_(gpu.stream), batch_(whole(measurement, "b")) {
-  const Formats f = formats_of(gpu, measurement.sample.precision);
+  const Formats f = formats_of(measurement.sample.precision);
   const int m = whole(measurement, "m"), n = whole(measurement, "n"), k = whole(measurement, "k");
   const bool ta = whole(measurement, "ta") != 0, tb = whole(measurement, "tb") != 0;
   if (f.in_bytes == 1 && (ta || !tb)) throw GpuFailure("fp8 products exist for ta=0;tb=1 alone");

@@ -42,7 +42,9 @@ class TimedSetup final : public PreparedKernel {
     try {
       if (!setup_.host_time) return timer_.time(count, cold_, setup_.run);
       std::vector<Seconds> times;
-      for (int i = 0; i < count; ++i) times.push_back(setup_.host_time());
+      timer_.unrecorded([&] {
+        for (int i = 0; i < count; ++i) times.push_back(setup_.host_time());
+      });
       return times;
     } catch (const GpuFailure& failure) {
       (void)cudaGetLastError();
@@ -94,6 +96,7 @@ class CudaBench final : public GpuBench {
         std::find_if(kSetUps.begin(), kSetUps.end(), [&](const auto& entry) { return entry.first == m.sample.family; });
     if (found == kSetUps.end()) return tl::make_unexpected(fmt::format("family {} cannot be measured", m.sample.family));
     try {
+      need_precision(m.sample.precision);
       Setup setup = found->second(context_, m);
       check(cudaDeviceSynchronize());
       return std::make_unique<TimedSetup>(std::move(setup), *timer_, m.cold);
@@ -105,7 +108,22 @@ class CudaBench final : public GpuBench {
 
   GpuState state() override { return management_->state(); }
 
+  std::string lost() override {
+    (void)cudaGetLastError();  // a failure of one call goes with it, one of the device stays
+    const cudaError_t status = cudaDeviceSynchronize();
+    return status == cudaSuccess ? std::string() : cudaGetErrorString(status);
+  }
+
  private:
+  /// Libraries compute some formats on boards that lack them, by other means: not what the sample would say.
+  void need_precision(const std::string& precision) const {
+    constexpr std::array<std::pair<std::string_view, int>, 4> kNeeds{{{"fp16", 53}, {"tf32", 80}, {"bf16", 80}, {"fp8", 89}}};
+    for (const auto& [name, capability] : kNeeds) {
+      if (precision == name && context_.capability < capability)
+        throw GpuFailure(fmt::format("{} needs compute capability {}.{}", name, capability / 10, capability % 10));
+    }
+  }
+
   void open_libraries(std::vector<std::string>& notes) {
     int runtime = 0;
     check(cudaRuntimeGetVersion(&runtime));

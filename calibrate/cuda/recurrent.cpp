@@ -96,7 +96,9 @@ std::shared_ptr<Recurrent> make_recurrent(const GpuContext& gpu, const Measureme
   r->reserve = std::make_shared<DeviceMemory>(reserve_bytes);
   const std::vector<std::int32_t> lengths(static_cast<std::size_t>(batch), steps);
   r->lengths = std::make_shared<DeviceMemory>(lengths.size() * sizeof(std::int32_t));
-  check(cudaMemcpy(r->lengths->get(), lengths.data(), r->lengths->bytes(), cudaMemcpyHostToDevice));
+  // On the stream that reads them: it does not wait for the default stream.
+  check(cudaMemcpyAsync(r->lengths->get(), lengths.data(), r->lengths->bytes(), cudaMemcpyHostToDevice, gpu.stream));
+  check(cudaStreamSynchronize(gpu.stream));
   return r;
 }
 

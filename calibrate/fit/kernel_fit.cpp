@@ -104,6 +104,7 @@ BoardParameters describe(const Device& device, FamilyParameters parameters) {
   board.fp32_lanes = device.fp32_lanes;
   board.power_limit = device.power_limit;
   board.peak_fp32 = device.peak.fp32;
+  if (parameters.precision != "fp32") board.peak_fp16_tensor = device.peak.fp16_tensor;
   board.parameters = std::move(parameters);
   return board;
 }

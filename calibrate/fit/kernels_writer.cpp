@@ -56,10 +56,12 @@ std::string board(const BoardParameters& b) {
                                  b.device, b.name, b.architecture, b.memory_kind);
   text += fmt::format("multiprocessors = {}\nfp32_lanes = {}\n", b.multiprocessors, b.fp32_lanes);
   if (b.power_limit) text += fmt::format("power_limit = \"{:g} W\"\n", b.power_limit->base());
+  text += fmt::format("peak_fp32 = \"{:g} TFLOP/s\"\n", b.peak_fp32.base() / 1e12);
+  if (b.peak_fp16_tensor) text += fmt::format("peak_fp16_tensor = \"{:g} TFLOP/s\"\n", b.peak_fp16_tensor->base() / 1e12);
   text += fmt::format(
-      "peak_fp32 = \"{:g} TFLOP/s\"\nfamily = \"{}\"\nprecision = \"{}\"\ncompute_efficiency = {:.4g}\nbandwidth_efficiency = "
+      "family = \"{}\"\nprecision = \"{}\"\ncompute_efficiency = {:.4g}\nbandwidth_efficiency = "
       "{:.4g}\n",
-      b.peak_fp32.base() / 1e12, p.family, p.precision, p.compute_efficiency, p.bandwidth_efficiency);
+      p.family, p.precision, p.compute_efficiency, p.bandwidth_efficiency);
   if (p.call) text += call_times(*p.call);
   if (family_of_parameters(p.family)->computes) text += fmt::format("compute_sigma = {:.3g}\n", p.compute_sigma);
   text += fmt::format("bandwidth_sigma = {:.3g}\n", p.bandwidth_sigma);

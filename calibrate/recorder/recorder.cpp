@@ -62,7 +62,7 @@ void start() {
   head.library = "cupti " + std::to_string(CUPTI_API_VERSION);
   std::fputs(activity_header(head).c_str(), r.file);
   CUptiResult status = r.cupti.cuptiActivityRegisterCallbacks(&buffer_requested, &buffer_completed);
-  for (const auto kind : {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET}) {
+  for (const auto kind : kRecorded) {
     if (status == CUPTI_SUCCESS) status = r.cupti.cuptiActivityEnable(kind);
   }
   if (status != CUPTI_SUCCESS) {

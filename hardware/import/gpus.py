@@ -25,6 +25,7 @@ BOARD_SHARING = {
 # Millions of address translations a second of a generation whose buffers limit products of long rows.
 TRANSLATIONS = {"Pascal": "2600"}
 TRANSLATIONS_SOURCE = "fitted: linear layers of NeuSight's tables, P100 and P4 alike; other chips of the generation assumed the same"
+
 # The sources list a board's power, of which each of its two GPUs has half.
 GPUS_OF_BOARD = {"k80": 2, "m60": 2}
 

@@ -124,10 +124,10 @@ KernelTimeModel single_access_time(Bytes bytes, Bytes element, double bandwidth_
   KernelTimeModel result = memory_bound_time(bytes, bandwidth_share, rates);
   constexpr Bytes kFills(4.0);
   if (element >= kFills) return result;
-  constexpr double kLatency = 600.0;  // clocks
+  constexpr double kInstructions = 20.0, kLanes = 64.0;
   const double moving = (result.time - result.launch).base();
-  const double starting = bytes / element * kLatency / (rates.resident_threads * rates.multiprocessors * rates.clock.base());
-  result.time = result.launch + Seconds(std::cbrt(moving * moving * moving + starting * starting * starting));
+  const double issuing = bytes / element * kInstructions / (kLanes * rates.multiprocessors * rates.clock.base());
+  result.time = result.launch + Seconds(std::cbrt(moving * moving * moving + issuing * issuing * issuing));
   return result;
 }
 

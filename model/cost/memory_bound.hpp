@@ -43,15 +43,17 @@ struct Passes {
 /// batch norm unless channels lie last, plain elementwise ones where the stack says so.
 [[nodiscard]] bool moves_single_numbers(OpKind kind, const Stack& stack);
 
-/// One kernel whose threads move numbers of `element` bytes one at a time, each waiting for the memory: a multiprocessor starts
-/// as many accesses as it has resident threads in every latency of 600 clocks, too few 16-bit ones to fill the bandwidth of
-/// boards that have much of it for each multiprocessor:
+/// One kernel whose threads move numbers of `element` bytes one at a time: whatever the width, each takes some 20 integer
+/// instructions (its index in every operand's shape, addresses, a check of the end, conversion to fp32 and back), which 64 lanes
+/// of a multiprocessor take. With 16-bit numbers that lasts as long as moving the bytes on boards that have much bandwidth for
+/// each multiprocessor:
 ///
-///   A = 600 numbers moved / (resident threads x SMs x clock),   t = launch + ((bytes / (share x B))^3 + A^3)^(1/3)
+///   A = 20 numbers moved / (64 SMs x clock),   t = launch + ((bytes / (share x B))^3 + A^3)^(1/3)
 ///
 /// Numbers of 32 bits pay nothing: the shares come from kernels that move these.
-/// Source of the 600: the middle of the 400 to 800 clocks that NVIDIA's CUDA programming guide (4.2, 5.2.3) gives for the
-/// memory of a device. That such kernels are slow at all was seen in the mixed-precision rows of scenarios/published.
+/// The 20 are assumed; that such kernels are slow at all was seen in the mixed-precision rows of scenarios/published. Source of
+/// the 64: CUDA C++ Programming Guide, throughput of arithmetic instructions, Volta to Hopper; Maxwell's and Pascal's 128 take a
+/// multiplication in several instructions.
 [[nodiscard]] KernelTimeModel single_access_time(Bytes bytes, Bytes element, double bandwidth_share, const KernelRates& rates);
 
 }  // namespace tbdsim

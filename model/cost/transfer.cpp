@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 
+#include "model/cost/tensor_share.hpp"
+
 namespace tbdsim {
 namespace {
 
@@ -52,11 +54,6 @@ constexpr std::array<LaneEnergy, 8> kLaneEnergies{{{"Kepler", 60e-12},
                                                    {"Ada", 10.5e-12},
                                                    {"Hopper", 13e-12}}};
 
-// A chip's voltage falls with its clock down to a least one: power goes with the cube of the clock near the top and with the
-// clock itself at the bottom. The power between, f^(1/0.55), is what the Tesla T4 (70 W) keeps against V100, and the P4 (75 W)
-// against the GTX 1080 Ti (samples of calibrate/samples).
-constexpr double kClockPerPower = 0.55;
-
 /// Share of the clock at which the peak rate is listed that a power limit lets a board keep.
 double power_share(std::string_view architecture, std::optional<Watts> power_limit, FlopPerSecond peak) {
   const auto* const row = std::find_if(kLaneEnergies.begin(), kLaneEnergies.end(), [&](const LaneEnergy& e) {
@@ -64,7 +61,7 @@ double power_share(std::string_view architecture, std::optional<Watts> power_lim
   });
   if (!power_limit || row == kLaneEnergies.end()) return 1.0;
   const double joule = power_limit->base() / (peak.base() / 2.0);  // one lane, one cycle: two FLOP
-  return std::min(1.0, std::pow(joule / row->joule, kClockPerPower));
+  return clock_by_power(joule, row->joule);
 }
 
 // GeForce and TITAN boards run above the boost clock they list, as power allows; Tesla boards keep to it. Fitted: TITAN X
@@ -132,9 +129,34 @@ double clock_share(const Device& device) {
   return power_share(device.architecture, device.power_limit, device.peak.fp32);
 }
 
+/// Share of their clock for each of which tensor cores, or lanes, of a board run by its power limit.
+double arithmetic_power_share(const BoardParameters& board, bool tensor) {
+  const auto share =
+      tensor ? tensor_power_share(board.architecture, board.fp32_lanes, board.power_limit, board.peak_fp16_tensor) : std::nullopt;
+  return share ? *share : power_share(board.architecture, board.power_limit, board.peak_fp32);
+}
+
+double arithmetic_clock_share(const Device& device, bool tensor) {
+  const bool stated = device.sustained_clock && device.boost_clock;
+  const auto share = tensor && !stated
+                         ? tensor_power_share(device.architecture, device.fp32_lanes, device.power_limit, device.peak.fp16_tensor)
+                         : std::nullopt;
+  return share ? *share : clock_share(device);
+}
+
+/// Share of their peak that the schedulers of a multiprocessor let fp32 lanes reach, against lanes of the sampled boards. Four
+/// schedulers issue to 32 lanes each: Kepler's 192 are fed 128 at a time. Since Volta a scheduler issues one instruction a cycle:
+/// 64 lanes leave it every second cycle for all else, 128 none, and beside 64 multiply-adds of a thread's 8 x 8 results come 4
+/// loads from shared memory and some 6 more (assumed: addresses, loop, global memory). Maxwell and Pascal issue two.
 double issue_limit(const Device& device) {
-  constexpr double kLanesFed = 128.0;  // 4 schedulers x 32 lanes
-  return std::min(1.0, kLanesFed / device.fp32_lanes);
+  constexpr double kLanesFed = 128.0, kMultiplyAdds = 64.0 / (64.0 + 4.0 + 6.0);
+  constexpr int kVolta = 3;
+  const bool one_a_cycle = generation(device.architecture).value_or(0) >= kVolta && device.fp32_lanes >= kLanesFed;
+  return std::min(1.0, kLanesFed / device.fp32_lanes) * (one_a_cycle ? kMultiplyAdds : 1.0);
+}
+
+bool issues_alike(const Device& device, const BoardParameters& board) {
+  return board.architecture == device.architecture && board.fp32_lanes == device.fp32_lanes;
 }
 
 /// The device's own, by the same precision first; every precision of tensor cores tells of the others.
@@ -162,11 +184,15 @@ FamilyParameters from_relatives(const Device& device, std::string_view family, s
   std::vector<double> weights;
   double heaviest = 0.0;
   nearest = 8.0;
+  const bool tensor = precision != "fp32";
   for (const BoardParameters* board : relatives)
     nearest = std::min(nearest, generations_apart(device.architecture, board->architecture));
   for (const BoardParameters* board : relatives) {
     const double apart = generations_apart(device.architecture, board->architecture);
-    const double kept = power_share(board->architecture, board->power_limit, board->peak_fp32) / clock_share(device);
+    const double kept = arithmetic_power_share(*board, tensor) / arithmetic_clock_share(device, tensor);
+    const double share = tensor
+                             ? fed_share(device, *board)
+                             : board->parameters.compute_efficiency * (issues_alike(device, *board) ? 1.0 : issue_limit(device));
     const double near = std::exp(-kPerGeneration * (apart - nearest)) * (same_chip(device, *board) ? kSameChip : 1.0);
     const double weight = near * std::exp(-kPerClockRatio * std::abs(std::log(kept)));
     const bool memory_alike = board->memory_kind == device.memory_kind;
@@ -174,7 +200,7 @@ FamilyParameters from_relatives(const Device& device, std::string_view family, s
     const double memory_weight = near * (memory_alike ? 1.0 : memory_class ? 0.5 : 0.15);
     compute.add(
         weight * (board->fp32_lanes == device.fp32_lanes ? 1.0 : kOtherLanes) * (board->parameters.call ? kSingleCalls : 1.0),
-        board->parameters.compute_efficiency * clock_class(device, *board) / kept);
+        share * clock_class(device, *board) / kept);
     bandwidth.add(memory_weight, board->parameters.bandwidth_efficiency);
     // How a kernel starts depends on library and driver, hardly on the chip: every neighbouring board counts alike.
     launch.add(weight, std::max(board->parameters.launch.base(), 1e-6));
@@ -194,11 +220,11 @@ FamilyParameters from_relatives(const Device& device, std::string_view family, s
   FamilyParameters result;
   result.family = family;
   result.precision = precision;
-  result.compute_efficiency = compute.value() * issue_limit(device);
+  result.compute_efficiency = compute.value();
   result.bandwidth_efficiency = bandwidth.value();
   result.launch = Seconds(launch.value());
   result.spread = spreads / sum;
-  const double clock_sigma = kClockSigma * std::log(clock_share(device));
+  const double clock_sigma = kClockSigma * std::log(arithmetic_clock_share(device, tensor));
   result.compute_sigma = std::hypot(std::hypot(sigma.compute, clock_sigma), compute.spread(), kGenerationSigma * nearest);
   result.bandwidth_sigma = std::hypot(sigma.bandwidth, bandwidth.spread(), kGenerationSigma * nearest);
   result.launch_sigma = std::hypot(kLaunchSigma, launch.spread());

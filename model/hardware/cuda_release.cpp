@@ -8,22 +8,22 @@
 namespace tbdsim {
 namespace {
 
-/// CUDA releases of a compute capability: the first that compiles for it, and the second of its architecture (0: not told).
-/// Source: release notes of CUDA 8.0 to 12.9.
+/// The first two CUDA releases that have kernels for a compute capability (the second is 0 before Ampere).
+/// Source: paper: release notes of the CUDA Toolkit, 8.0 to 12.9.
 struct Support {
-  int capability, first, second_of_architecture;
+  int capability, first, second;
 };
 constexpr std::array<Support, 12> kSupport{{{60, 80, 0},
                                             {70, 90, 0},
                                             {72, 92, 0},
                                             {75, 100, 0},
                                             {80, 110, 111},
-                                            {86, 111, 111},
-                                            {87, 114, 0},
+                                            {86, 111, 112},
+                                            {87, 114, 115},
                                             {89, 118, 120},
                                             {90, 118, 120},
                                             {100, 128, 129},
-                                            {103, 129, 129},
+                                            {103, 129, 130},
                                             {120, 128, 129}}};
 
 /// The last row that is not above the capability; null for those older than CUDA 8.
@@ -44,7 +44,7 @@ bool knows_capability(const std::string& cuda, const std::string& capability) {
 bool is_young_for(const std::string& cuda, const std::string& capability) {
   const Support* const row = support_of(capability_number(capability));
   const int release = capability_number(cuda);
-  return row != nullptr && release != 0 && release <= row->second_of_architecture;
+  return row != nullptr && release != 0 && release <= row->second;
 }
 
 }  // namespace tbdsim

@@ -79,6 +79,7 @@ BoardParameters read_board(TomlTable table) {
   board.fp32_lanes = static_cast<int>(table.integer("fp32_lanes", 1, 1 << 16));
   board.power_limit = table.quantity_if<Watts>("power_limit");
   board.peak_fp32 = table.quantity<FlopPerSecond>("peak_fp32");
+  board.peak_fp16_tensor = table.quantity_if<FlopPerSecond>("peak_fp16_tensor");
   auto& p = board.parameters;
   p.family = table.text("family");
   p.precision = table.text("precision");

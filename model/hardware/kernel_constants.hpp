@@ -62,6 +62,7 @@ struct BoardParameters {
   int multiprocessors = 1, fp32_lanes = 64;
   std::optional<Watts> power_limit;
   FlopPerSecond peak_fp32;
+  std::optional<FlopPerSecond> peak_fp16_tensor;  ///< of NVIDIA's tensor cores, where the samples ran on them
   FamilyParameters parameters;
 };
 

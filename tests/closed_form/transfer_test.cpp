@@ -84,6 +84,32 @@ TEST_CASE("worked example: what 75 W leave a Pascal board of its listed clock") 
   CHECK(documented(fmt::format("0.9 x (25/42)^0.55 = {:.4f}", share)));
 }
 
+TEST_CASE("worked example: tensor cores of another rate, fed and powered otherwise than the lender's") {
+  BoardParameters volta;
+  volta.device = "volta";
+  volta.architecture = "Volta";
+  volta.fp32_lanes = 64;
+  volta.power_limit = Watts(300.0);
+  volta.peak_fp32 = FlopPerSecond(15.625e12);
+  volta.peak_fp16_tensor = FlopPerSecond(125e12);
+  volta.parameters = {"gemm", "fp16", 0.93, 0.8, Seconds(5e-6), 0.1, 50, "fitted: an example"};
+  KernelConstants constants;
+  constants.boards = {volta};
+  Device device;
+  device.id = "ampere";
+  device.architecture = "Ampere";
+  device.fp32_lanes = 64;
+  device.peak.fp32 = FlopPerSecond(19.5e12);
+  device.peak.fp16_tensor = FlopPerSecond(312e12);
+  device.power_limit = Watts(250.0);
+  const auto share = [&] { return resolve_parameters(device, "gemm", "fp16", constants).parameters.compute_efficiency; };
+  CHECK_THAT(share(), WithinRel(0.93 * std::pow(250.0 / 312.0 / 1.28, 0.55), 1e-9));
+  CHECK(documented(fmt::format("0.93 x ({:.4f}/1.28)^0.55 = {:.4f}", 250.0 / 312.0, share())));
+  device.peak.fp16_tensor = FlopPerSecond(78e12);  // 3.2 pJ a FLOP
+  CHECK_THAT(share(), WithinRel(std::cbrt(1.0 / (1.0 + (std::pow(0.93, -3) - 1.0) / 64.0)), 1e-9));
+  CHECK(documented(fmt::format("(1 + {:.4f}/64)^(-1/3) = {:.4f}.", std::pow(0.93, -3) - 1.0, share())));
+}
+
 TEST_CASE("worked example: the range of a step from its kernels") {
   const FamilySigmas sigmas{{{"convolution", 0, 0.15, 0.1, 0.2}, {}, {}, {}, {"memory_bound", 0, 0, 0.08, 0.1}, {}, {}}};
   // 60 ms in 16 convolutions of unlike shapes, 40 ms in one elementwise kernel that runs 64 times.

@@ -9,6 +9,8 @@ using namespace tbdsim::calibrate;
 TEST_CASE("names that drivers give find their catalogue entries") {
   const auto ids = catalogue_ids({TBDSIM_SOURCE_DIR}, "gpus");
   CHECK(catalogue_id("NVIDIA H200", ids).value() == "h200-sxm-141gb");
+  CHECK(catalogue_id("NVIDIA H100 80GB HBM3", ids).value() == "h100-sxm5-80gb");
+  CHECK(catalogue_id("NVIDIA H100 PCIe", ids).value() == "h100-pcie-80gb");
   CHECK(catalogue_id("Tesla V100-SXM2-16GB", ids).value() == "v100-sxm2-16gb");
   CHECK(catalogue_id("NVIDIA GeForce RTX 2080 Ti", ids).value() == "rtx-2080-ti");
   CHECK(catalogue_id("NVIDIA A100-SXM4-40GB", ids).value() == "a100-sxm4-40gb");

@@ -352,11 +352,12 @@ TEST_CASE("libraries of the first releases that know a board: 0.8 of the rate of
   };
   using Row = std::array<const char*, 3>;
   for (const auto& [capability, young, old] :
-       {Row{"8.0", "11.1", "11.2"}, Row{"8.6", "11.1", "11.2"}, Row{"9.0", "12.0", "12.1"}}) {
+       {Row{"8.0", "11.1", "11.2"}, Row{"8.6", "11.2", "11.3"}, Row{"9.0", "12.0", "12.1"}, Row{"10.0", "12.9", "13.0"}}) {
     CHECK(seconds(capability, young, Precision::fp16) > seconds(capability, old, Precision::fp16));
     CHECK(seconds(capability, young, Precision::fp32) == seconds(capability, old, Precision::fp32));
   }
   CHECK(seconds("7.0", "9.0", Precision::fp16) == seconds("7.0", "11.2", Precision::fp16));
+  CHECK(seconds("8.0", "", Precision::fp16) == seconds("8.0", "11.2", Precision::fp16));  // a stack that names no CUDA
 }
 
 TEST_CASE("mixed precision runs the loss in fp32 between casts") {

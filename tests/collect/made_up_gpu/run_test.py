@@ -1,0 +1,95 @@
+"""The collector from start to end on the made-up GPU: every family, what a device may refuse, interruption, and the way from
+samples to a predicted step. usage: run_test.py CALIBRATE LIBRARIES SOURCE TBDSIM"""
+import csv
+import os
+import subprocess
+import sys
+import tempfile
+
+CALIBRATE, LIBRARIES, SOURCE, TBDSIM = sys.argv[1:5]
+EVERY = os.path.join(SOURCE, "tests/collect/made_up_gpu/every_family.toml")
+failures = 0
+
+
+def expect(condition, what):
+    global failures
+    if not condition:
+        failures += 1
+        print("FAILED:", what)
+
+
+def calibrate(gpu, *words):
+    environment = {**os.environ, "TBDSIM_MADE_UP_GPU": gpu, "TBDSIM_CUDA_LIBRARIES": LIBRARIES, "TBDSIM_CATALOGUE": SOURCE}
+    return subprocess.run([CALIBRATE, *words], env=environment, capture_output=True, text=True, check=False)
+
+
+def collect(gpu, plan, file, status=0):
+    done = calibrate(gpu, "collect", "--plan", plan, "-o", file)
+    expect(done.returncode == status, f"collect {plan} on '{gpu}': status {done.returncode}\n{done.stdout}{done.stderr}")
+    if not os.path.exists(file):
+        return done, []
+    with open(file, encoding="utf-8", newline="") as table:
+        return done, list(csv.DictReader(table))
+
+
+def keys(rows):
+    return [(r["family"], r["op"], r["precision"], r["pass"], r["shape"], "hot" in r["flags"].split(),
+             r["algorithm"] if "named-algorithm" in r["flags"] else "") for r in rows]
+
+
+def every_family(folder):
+    done, rows = collect("gpus=2", EVERY, folder + "/every.csv")
+    families = {r["family"] for r in rows}
+    expect(len(families) == 16, f"16 families are measured, not {sorted(families)}")
+    expect(all(r["device"] == "h100-sxm5-80gb" for r in rows), "the H100 is known by its driver's name")
+    expect("left out: fp8 products exist for ta=0;tb=1 alone" in done.stderr, done.stderr)
+    expect("needs 8 GPUs, there are 2" in done.stderr, done.stderr)
+    peer = [r for r in rows if "kind=p2p" in r["shape"]]
+    expect(len(peer) == 1 and peer[0]["timing"] == "kernel", "peer copies have records of their own kind")
+    launch = {r["shape"]: float(r["time_s"]) for r in rows if r["family"] == "launch"}
+    expect(launch["kernels=10;graph=0"] < 10 * 4e-6, "launches are timed while nothing is recorded")
+
+
+def refusals(folder):
+    for gpu, note in (("cupti=denied", "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES"), ("cupti=silent", "CUPTI delivers no records")):
+        done, rows = collect(gpu, EVERY, f"{folder}/{gpu}.csv")
+        expect(f"note: no activity records ({note}): times come from events" in done.stderr, done.stderr)
+        expect(all(r["timing"] == "call" and "event-timing" in r["flags"] for r in rows), "event timing is recorded")
+    done, rows = collect("capability=61", EVERY, folder + "/old.csv")
+    for word in ("tf32 needs compute capability 8.0", "bf16 needs", "fp8 needs"):
+        expect(word in done.stderr, done.stderr)
+    expect({r["precision"] for r in rows} == {"fp32", "fp16"}, "an old board measures fp32 and fp16 alone")
+    _, rows = collect("throttled", EVERY, folder + "/hot.csv")
+    expect(all("throttled" in r["flags"] for r in rows), "a held clock is flagged")
+    done, rows = collect("without=fft_tiling", EVERY, folder + "/without.csv")
+    expect("cuDNN does not run this convolution by fft_tiling" in done.stderr, done.stderr)
+    done, rows = collect("fail_alloc=60", "quick", folder + "/full.csv")
+    expect("left out: out of memory" in done.stderr and len(rows) == 121, "one measurement without memory loses itself alone")
+    done, _ = collect("gpus=0", EVERY, folder + "/none.csv", 3)
+    expect(done.stderr.startswith("no usable GPU: "), done.stderr)
+
+
+def interruptions(folder):
+    _, whole = collect("", "quick", folder + "/whole.csv")
+    for gpu, word in (("interrupt=3000", "(interrupted)"), ("lost=3000", "the GPU failed: an illegal memory access")):
+        file = f"{folder}/{gpu}.csv"
+        done, rows = collect(gpu, "quick", file, 1)
+        expect(word in done.stdout and 0 < len(rows) < len(whole), done.stdout)
+        done, rows = collect("", "quick", file)
+        expect(sorted(keys(rows)) == sorted(keys(whole)), f"{gpu}: the same command measures the rest, once")
+
+
+def prediction(folder):
+    file, board = folder + "/whole.csv", folder + "/board.toml"
+    done = calibrate("", "fit", "--samples", file, "-o", board)
+    expect(done.returncode == 0, done.stderr)
+    done = calibrate("", "check", "--samples", file, "--hw", board)
+    expect(done.returncode == 0, done.stderr)
+    done = subprocess.run([TBDSIM, "predict", "--hw", board, "--model", "resnet50"], capture_output=True, text=True, check=False)
+    expect(done.returncode == 0 and "Step time" in done.stdout, done.stderr)
+
+
+with tempfile.TemporaryDirectory() as scratch:
+    for part in (every_family, refusals, interruptions, prediction):
+        part(scratch)
+sys.exit(1 if failures else 0)

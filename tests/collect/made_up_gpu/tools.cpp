@@ -1,0 +1,258 @@
+// CUPTI's activity interface, NVML and NCCL of the made-up machine.
+#include <cupti.h>
+#if TBDSIM_HAVE_NCCL
+#include <nccl.h>
+#endif
+
+#include <cstdio>
+#include <cstring>
+#include <deque>
+
+#include "tests/collect/made_up_gpu/machine.hpp"
+
+namespace made_up {
+namespace {
+
+#if CUPTI_API_VERSION >= 130000
+using KernelRecord = CUpti_ActivityKernel10;
+using CopyRecord = CUpti_ActivityMemcpy6;
+using PeerRecord = CUpti_ActivityMemcpyPtoP4;
+using FillRecord = CUpti_ActivityMemset4;
+#elif CUPTI_API_VERSION >= 18
+using KernelRecord = CUpti_ActivityKernel9;
+using CopyRecord = CUpti_ActivityMemcpy5;
+using PeerRecord = CUpti_ActivityMemcpyPtoP4;
+using FillRecord = CUpti_ActivityMemset4;
+#else
+using KernelRecord = CUpti_ActivityKernel5;
+using CopyRecord = CUpti_ActivityMemcpy4;
+using PeerRecord = CUpti_ActivityMemcpyPtoP3;
+using FillRecord = CUpti_ActivityMemset3;
+#endif
+
+struct Tracer {
+  CUpti_BuffersCallbackRequestFunc request = nullptr;
+  CUpti_BuffersCallbackCompleteFunc complete = nullptr;
+  std::set<int> kinds;
+  std::uint8_t* buffer = nullptr;
+  std::size_t size = 0, valid = 0, dropped = 0;
+  std::int64_t last_end_ns = 0;
+};
+Tracer& tracer() {
+  static auto* const one = new Tracer;
+  return *one;
+}
+
+void hand_over() {
+  Tracer& t = tracer();
+  if (t.buffer == nullptr) return;
+  std::uint8_t* const full = t.buffer;
+  t.buffer = nullptr;
+  t.complete(nullptr, 0, full, t.size, t.valid);
+  t.valid = t.size = 0;
+}
+
+template <class Record>
+void put(const Record& record) {
+  Tracer& t = tracer();
+  if (t.buffer != nullptr && t.valid + sizeof record > t.size) hand_over();
+  if (t.buffer == nullptr) {
+    std::size_t most = 0;
+    t.request(&t.buffer, &t.size, &most);
+    if (t.buffer == nullptr || t.size < 1024) {
+      ++t.dropped;
+      t.buffer = nullptr;
+      return;
+    }
+    if (reinterpret_cast<std::uintptr_t>(t.buffer) % ACTIVITY_RECORD_ALIGNMENT != 0) refuse("a CUPTI buffer that is not aligned");
+    if (most != 0) refuse("CUPTI buffers with a limit of records are not made up");
+  }
+  std::memcpy(t.buffer + t.valid, &record, sizeof record);
+  t.valid += sizeof record;
+}
+
+std::size_t size_of(CUpti_ActivityKind kind) {
+  switch (kind) {
+    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+      return sizeof(KernelRecord);
+    case CUPTI_ACTIVITY_KIND_MEMCPY:
+      return sizeof(CopyRecord);
+    case CUPTI_ACTIVITY_KIND_MEMCPY2:
+      return sizeof(PeerRecord);
+    default:
+      return sizeof(FillRecord);
+  }
+}
+
+template <class Record>
+void transfer(CUpti_ActivityKind kind, const Work& work, std::int64_t start, std::int64_t end, std::uint32_t correlation) {
+  Record r{};
+  r.kind = kind;
+  r.start = static_cast<std::uint64_t>(start);
+  r.end = static_cast<std::uint64_t>(end);
+  r.correlationId = correlation;
+  r.bytes = static_cast<std::uint64_t>(work.bytes);
+  if constexpr (!std::is_same_v<Record, FillRecord>) r.copyKind = work.direction;
+  put(r);
+}
+
+}  // namespace
+
+bool tracing() { return tracer().kinds.count(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) != 0; }
+
+void record_activity(const Work& work, const Stream&, std::int64_t start, std::int64_t end, std::uint32_t correlation) {
+  using K = Work::Kind;
+  const CUpti_ActivityKind kind = work.kind == K::kernel ? CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL
+                                  : work.kind == K::copy ? CUPTI_ACTIVITY_KIND_MEMCPY
+                                  : work.kind == K::peer ? CUPTI_ACTIVITY_KIND_MEMCPY2
+                                                         : CUPTI_ACTIVITY_KIND_MEMSET;
+  if (tracer().kinds.count(kind) == 0 || told("cupti", "silent")) return;
+  tracer().last_end_ns = std::max(tracer().last_end_ns, end);
+  if (kind == CUPTI_ACTIVITY_KIND_MEMCPY) return transfer<CopyRecord>(kind, work, start, end, correlation);
+  if (kind == CUPTI_ACTIVITY_KIND_MEMCPY2) return transfer<PeerRecord>(kind, work, start, end, correlation);
+  if (kind == CUPTI_ACTIVITY_KIND_MEMSET) return transfer<FillRecord>(kind, work, start, end, correlation);
+  static auto* const names = new std::set<std::string, std::less<>>;
+  KernelRecord r{};
+  r.kind = kind;
+  r.start = static_cast<std::uint64_t>(start);
+  r.end = static_cast<std::uint64_t>(end);
+  r.correlationId = correlation;
+  r.gridX = static_cast<std::int32_t>(work.grid[0]);
+  r.gridY = r.gridZ = r.blockY = r.blockZ = 1;
+  r.blockX = static_cast<std::int32_t>(work.block[0]);
+  r.registersPerThread = 32;
+  r.name = names->insert(std::string(work.name)).first->c_str();
+  put(r);
+}
+
+}  // namespace made_up
+
+using namespace made_up;
+
+extern "C" {
+CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc request, CUpti_BuffersCallbackCompleteFunc complete) {
+  if (request == nullptr || complete == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  tracer().request = request;
+  tracer().complete = complete;
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
+  if (tracer().request == nullptr) return CUPTI_ERROR_INVALID_OPERATION;
+  if (told("cupti", "denied")) return CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
+  tracer().kinds.insert(kind);
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
+  tracer().kinds.erase(kind);
+  return CUPTI_SUCCESS;
+}
+/// An unforced flush keeps a buffer with an unfinished record.
+CUptiResult cuptiActivityFlushAll(std::uint32_t flag) {
+  if (tracer().request == nullptr) return CUPTI_ERROR_INVALID_OPERATION;
+  host(150.0);
+  if (flag != 0 || tracer().last_end_ns <= machine().now_ns) hand_over();
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t valid, CUpti_Activity** record) {
+  auto* at = buffer;
+  if (*record != nullptr) at = reinterpret_cast<std::uint8_t*>(*record) + size_of((*record)->kind);
+  if (at >= buffer + valid) return CUPTI_ERROR_MAX_LIMIT_REACHED;
+  *record = reinterpret_cast<CUpti_Activity*>(at);
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext, std::uint32_t, std::size_t* dropped) {
+  *dropped = tracer().dropped;
+  tracer().dropped = 0;
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiGetResultString(CUptiResult status, const char** text) {
+  *text = status == CUPTI_ERROR_INSUFFICIENT_PRIVILEGES ? "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES" : "CUPTI_ERROR";
+  return CUPTI_SUCCESS;
+}
+
+// NVML: every query takes a while.
+int nvmlInit_v2() { return 0; }
+int nvmlDeviceGetHandleByPciBusId_v2(const char* bus, void** device) {
+  int number = 0;
+  if (std::sscanf(bus, "0000:%x:00.0", reinterpret_cast<unsigned*>(&number)) != 1) return 2;
+  *device = &machine();
+  return 0;
+}
+int nvmlDeviceGetClockInfo(void*, unsigned domain, unsigned* mhz) {
+  host(100.0);
+  *mhz = domain == 1 ? 1980 : 2619;
+  return 0;
+}
+int nvmlDeviceGetPowerUsage(void*, unsigned* milliwatts) {
+  host(800.0);
+  *milliwatts = 412345;
+  return 0;
+}
+int nvmlDeviceGetCurrentClocksThrottleReasons(void*, unsigned long long* reasons) {
+  host(100.0);
+  *reasons = told("throttled") >= 0 ? 0x4 : 0x1;
+  return 0;
+}
+int nvmlSystemGetDriverVersion(char* text, unsigned size) {
+  std::snprintf(text, size, "580.159.04");
+  return 0;
+}
+
+#if TBDSIM_HAVE_NCCL
+struct ncclComm {
+  int rank = 0, ranks = 0;
+};
+ncclResult_t ncclGetVersion(int* version) {
+  *version = 22705;
+  return ncclSuccess;
+}
+const char* ncclGetErrorString(ncclResult_t) { return "an NCCL error"; }
+ncclResult_t ncclCommInitAll(ncclComm_t* communicators, int ranks, const int*) {
+  if (ranks > machine().gpus) return ncclInvalidArgument;
+  for (int r = 0; r < ranks; ++r) communicators[r] = new ncclComm{r, ranks};
+  return ncclSuccess;
+}
+ncclResult_t ncclCommDestroy(ncclComm_t communicator) {
+  delete communicator;
+  return ncclSuccess;
+}
+ncclResult_t ncclGroupStart() { return ncclSuccess; }
+ncclResult_t ncclGroupEnd() { return ncclSuccess; }
+namespace {
+ncclResult_t exchange(const void* in, std::size_t in_count, void* out, std::size_t out_count, ncclComm_t c, cudaStream_t stream) {
+  if (stream_of(stream).device != c->rank) return ncclInvalidArgument;
+  if (in != nullptr) reads(in, 4 * in_count, stream, "NCCL");
+  if (out != nullptr) writes(out, 4 * out_count, stream, "NCCL");
+  Work work;
+  work.name = "ncclDevKernel";
+  work.bytes = 4.0 * static_cast<double>(std::max(in_count, out_count));
+  work.bandwidth = kPeerLink / 2;
+  return enqueue(stream, work) == cudaSuccess ? ncclSuccess : ncclUnhandledCudaError;
+}
+}  // namespace
+ncclResult_t ncclAllReduce(const void* in, void* out, std::size_t count, ncclDataType_t, ncclRedOp_t, ncclComm_t c,
+                           cudaStream_t stream) {
+  return exchange(in, count, out, count, c, stream);
+}
+ncclResult_t ncclBroadcast(const void* in, void* out, std::size_t count, ncclDataType_t, int, ncclComm_t c, cudaStream_t stream) {
+  return exchange(in, count, out, count, c, stream);
+}
+ncclResult_t ncclReduce(const void* in, void* out, std::size_t count, ncclDataType_t, ncclRedOp_t, int, ncclComm_t c,
+                        cudaStream_t stream) {
+  return exchange(in, count, out, count, c, stream);
+}
+ncclResult_t ncclAllGather(const void* in, void* out, std::size_t count, ncclDataType_t, ncclComm_t c, cudaStream_t stream) {
+  return exchange(in, count, out, count * static_cast<std::size_t>(c->ranks), c, stream);
+}
+ncclResult_t ncclReduceScatter(const void* in, void* out, std::size_t count, ncclDataType_t, ncclRedOp_t, ncclComm_t c,
+                               cudaStream_t stream) {
+  return exchange(in, count * static_cast<std::size_t>(c->ranks), out, count, c, stream);
+}
+ncclResult_t ncclSend(const void* in, std::size_t count, ncclDataType_t, int, ncclComm_t c, cudaStream_t stream) {
+  return exchange(in, count, nullptr, 0, c, stream);
+}
+ncclResult_t ncclRecv(void* out, std::size_t count, ncclDataType_t, int, ncclComm_t c, cudaStream_t stream) {
+  return exchange(nullptr, 0, out, count, c, stream);
+}
+#endif
+}
