@@ -91,7 +91,8 @@ Json worst_json(const std::vector<AssessedRow>& rows) {
 
 }  // namespace
 
-std::string check_table(const std::vector<CheckPart>& parts, const std::vector<std::string>& sets) {
+std::string check_table(const std::vector<CheckPart>& parts, const std::vector<std::string>& sets,
+                        const std::vector<UnusedSamples>& unused) {
   std::string text;
   for (const CheckPart& part : parts) {
     text += fmt::format("{}\n{}", part.name, group_lines(group_rows(part.rows, kMain, sets)));
@@ -105,10 +106,12 @@ std::string check_table(const std::vector<CheckPart>& parts, const std::vector<s
     }
     text += "\n";
   }
+  for (const UnusedSamples& u : unused) text += fmt::format("not used: {}\n", to_text(u));
   return text;
 }
 
-std::string check_csv(const std::vector<CheckPart>& parts, const std::vector<std::string>& sets) {
+std::string check_csv(const std::vector<CheckPart>& parts, const std::vector<std::string>& sets,
+                      const std::vector<UnusedSamples>&) {
   std::string text = "part,set,line,device,family,op,precision,pass,shape,measured_s,predicted_s,sigma\n";
   for (const CheckPart& part : parts) {
     for (const AssessedRow& row : part.rows)
@@ -119,7 +122,8 @@ std::string check_csv(const std::vector<CheckPart>& parts, const std::vector<std
   return text;
 }
 
-std::string check_json(const std::vector<CheckPart>& parts, const std::vector<std::string>& sets) {
+std::string check_json(const std::vector<CheckPart>& parts, const std::vector<std::string>& sets,
+                       const std::vector<UnusedSamples>& unused) {
   Json all = Json::array();
   for (const CheckPart& part : parts) {
     all.push_back({{"name", part.name},
@@ -128,10 +132,15 @@ std::string check_json(const std::vector<CheckPart>& parts, const std::vector<st
                    {"devices", group_json(group_rows(part.rows, kDevices, sets))},
                    {"worst", worst_json(part.rows)}});
   }
+  Json not_used = Json::array();
+  for (const UnusedSamples& u : unused)
+    not_used.push_back(
+        {{"family", u.family}, {"samples", u.samples}, {"row", u.line}, {"reason", u.reason}, {"measured", u.told}});
   const Json report{{"schema", "tbdsim.calibrate.check/1"},
                     {"tool", {{"name", "tbdsim"}, {"version", TBDSIM_VERSION}}},
                     {"level", 0.8},
-                    {"parts", all}};
+                    {"parts", all},
+                    {"not_used", not_used}};
   return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "calibrate/fit/assessment.hpp"
+#include "calibrate/fit/unused.hpp"
 
 namespace tbdsim::calibrate {
 
@@ -12,12 +13,15 @@ struct CheckPart {
   std::vector<AssessedRow> rows;
 };
 
-/// Tables by set, family, precision and pass; by size; by device; the ten worst rows.
-[[nodiscard]] std::string check_table(const std::vector<CheckPart>& parts, const std::vector<std::string>& sets);
-/// The same as JSON: parts[] {name, groups[], sizes[], devices[], worst[]}.
-[[nodiscard]] std::string check_json(const std::vector<CheckPart>& parts, const std::vector<std::string>& sets);
+/// Tables by set, family, precision and pass; by size; by device; the ten worst rows; what was read and not used.
+[[nodiscard]] std::string check_table(const std::vector<CheckPart>& parts, const std::vector<std::string>& sets,
+                                      const std::vector<UnusedSamples>& unused);
+/// The same as JSON: parts[] {name, groups[], sizes[], devices[], worst[]}, not_used[] {family, samples, row, reason, measured}.
+[[nodiscard]] std::string check_json(const std::vector<CheckPart>& parts, const std::vector<std::string>& sets,
+                                     const std::vector<UnusedSamples>& unused);
 
-/// Every row of every part, one line each.
-[[nodiscard]] std::string check_csv(const std::vector<CheckPart>& parts, const std::vector<std::string>& sets);
+/// Every row of every part, one line each; unused samples have none.
+[[nodiscard]] std::string check_csv(const std::vector<CheckPart>& parts, const std::vector<std::string>& sets,
+                                    const std::vector<UnusedSamples>& unused);
 
 }  // namespace tbdsim::calibrate

@@ -84,6 +84,10 @@ Result<DeviceMap> scored_devices(const Arguments& arguments, const std::vector<S
 
 Result<int> run(const Arguments& arguments) {
   if (arguments.all("--samples").empty()) return fail("calibrate check: no sample file; use --samples FILE...");
+  for (const char* option : {"--train", "--draws", "--draw-size", "--seed"}) {
+    if (arguments.has(option) && !arguments.has("--leave-out"))
+      return fail(fmt::format("calibrate check: {}: only with --leave-out board or architecture", option));
+  }
   const std::string format = arguments.one("--format", "table");
   if (format != "table" && format != "json" && format != "csv")
     return fail(fmt::format("calibrate check: --format: expected table, json or csv, got {}", quoted(format)));
@@ -113,9 +117,14 @@ Result<int> run(const Arguments& arguments) {
       parts.back().rows.insert(parts.back().rows.end(), rows.begin(), rows.end());
     }
   }
-  if (parts.front().rows.empty()) return fail("calibrate check: no sample is of a family and shape that has a kernel model");
+  const std::vector<UnusedSamples> unused = unused_samples(files->all());
+  if (parts.front().rows.empty()) {
+    Errors errors{{"calibrate check: no sample is of a family and shape that has a kernel model"}};
+    for (const UnusedSamples& u : unused) errors.push_back({to_text(u)});
+    return tl::make_unexpected(std::move(errors));
+  }
   const auto report = format == "json" ? check_json : format == "csv" ? check_csv : check_table;
-  std::fputs(report(parts, files->names).c_str(), stdout);
+  std::fputs(report(parts, files->names, unused).c_str(), stdout);
   return 0;
 }
 

@@ -9,6 +9,7 @@
 #include "calibrate/cli/inputs.hpp"
 #include "calibrate/fit/board_fit.hpp"
 #include "calibrate/fit/kernel_fit.hpp"
+#include "calibrate/fit/unused.hpp"
 #include "model/hardware/hardware_file.hpp"
 #include "model/hardware/lookup.hpp"
 
@@ -85,7 +86,7 @@ Result<std::vector<Sample>> own_samples(const std::vector<Sample>& samples, cons
   return own;
 }
 
-void print_board(const BoardFit& fit, const std::string& output) {
+void print_board(const BoardFit& fit, const std::vector<Sample>& samples, const std::string& output) {
   fmt::print("{:<13} {:<11} {:>6} {:>6} {:>20} {:>19}\n", "error in %", "", "n", "shapes", "before: mean, median",
              "after: mean, median");
   for (const BoardFitReport& r : fit.reports) {
@@ -99,6 +100,7 @@ void print_board(const BoardFit& fit, const std::string& output) {
         p.family, p.precision, p.compute_efficiency, 100 * p.compute_sigma, p.bandwidth_efficiency, 100 * p.bandwidth_sigma,
         p.launch.base() * 1e6, 100 * p.spread);
   for (const std::string& note : fit.inherited) fmt::print("inherited: {}\n", note);
+  for (const UnusedSamples& unused : unused_samples(samples)) fmt::print("not used: {}\n", to_text(unused));
   fmt::print("written: {0}; use it as --hw {0}\n", output);
 }
 
@@ -120,7 +122,7 @@ Result<int> run_board(const Arguments& arguments, const SampleFiles& files, cons
       fmt::format("# Written by `tbdsim calibrate fit`: {} with parameters fitted to samples.\n", fit->device.name);
   for (const std::string& note : fit->inherited) text += fmt::format("# inherited: {}\n", note);
   return write(output, text + to_toml(fit->device)).map([&](int code) {
-    print_board(*fit, output);
+    print_board(*fit, *own, output);
     return code;
   });
 }

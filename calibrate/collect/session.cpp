@@ -49,6 +49,7 @@ Sample complete(const Measurement& m, const Outcome& outcome, const PreparedKern
   s.library = identity.libraries;
   s.date = options.date;
   s.flags = m.cold ? "cold" : "hot";
+  if (!kernel.flags().empty()) s.flags += " " + kernel.flags();
   if (!identity.activity_records) s.flags += " event-timing";
   if (!m.sample.algorithm.empty()) s.flags += fmt::format(" {}", kNamedAlgorithm);
   if (outcome.stop == Stop::out_of_time) s.flags += " noisy-time";

@@ -34,6 +34,8 @@ class PreparedKernel {
   [[nodiscard]] virtual tl::expected<std::vector<Seconds>, std::string> repeat(int count) = 0;
   [[nodiscard]] virtual std::string algorithm() const { return {}; }
   [[nodiscard]] virtual std::string layout() const { return {}; }
+  /// What a sample says of how it was run, as words: "skip-input".
+  [[nodiscard]] virtual std::string flags() const { return {}; }
   /// The times include the launch from the host: what is measured is the launch, or there are no activity records.
   [[nodiscard]] virtual bool call_timing() const { return false; }
 };

@@ -53,6 +53,7 @@ class TimedSetup final : public PreparedKernel {
   }
   std::string algorithm() const override { return setup_.algorithm; }
   std::string layout() const override { return setup_.layout; }
+  std::string flags() const override { return setup_.flags; }
   bool call_timing() const override { return setup_.call_timing || !timer_.activity_records(); }
 
  private:

@@ -54,6 +54,12 @@ Descriptor<cudnnRNNDataDescriptor_t> sequences(const Cudnn& dnn, Element element
   return d;
 }
 
+/// One layer in one direction whose input is as wide as its state is measured without the product of its inputs: that is a
+/// matrix product like others, and the cost of the steps shows alone.
+bool skips_input(const Measurement& m) {
+  return whole(m, "input") == whole(m, "hidden") && whole(m, "layers") == 1 && whole(m, "directions") == 1;
+}
+
 std::shared_ptr<Recurrent> make_recurrent(const GpuContext& gpu, const Measurement& m) {
   auto r = std::make_shared<Recurrent>();
   const Cudnn& dnn = need_cudnn(gpu);
@@ -70,8 +76,9 @@ std::shared_ptr<Recurrent> make_recurrent(const GpuContext& gpu, const Measureme
   r->rnn = make_descriptor(dnn, dnn.cudnnCreateRNNDescriptor, dnn.cudnnDestroyRNNDescriptor);
   check_dnn(dnn, dnn.cudnnSetRNNDescriptor_v8(
                      r->rnn.get(), CUDNN_RNN_ALGO_STANDARD, cell_of(m.sample.kind), CUDNN_RNN_SINGLE_INP_BIAS,
-                     directions == 2 ? CUDNN_BIDIRECTIONAL : CUDNN_UNIDIRECTIONAL, CUDNN_LINEAR_INPUT, dnn_type(element),
-                     CUDNN_DATA_FLOAT, math_type(m.sample.precision), input, hidden, hidden, layers, r->dropout.get(), 0));
+                     directions == 2 ? CUDNN_BIDIRECTIONAL : CUDNN_UNIDIRECTIONAL,
+                     skips_input(m) ? CUDNN_SKIP_INPUT : CUDNN_LINEAR_INPUT, dnn_type(element), CUDNN_DATA_FLOAT,
+                     math_type(m.sample.precision), input, hidden, hidden, layers, r->dropout.get(), 0));
   r->x = sequences(dnn, element, steps, batch, input);
   r->y = sequences(dnn, element, steps, batch, hidden * directions);
   r->h = make_descriptor(dnn, dnn.cudnnCreateTensorDescriptor, dnn.cudnnDestroyTensorDescriptor);
@@ -109,6 +116,7 @@ Setup set_up_recurrent(const GpuContext& gpu, const Measurement& m) {
   Setup setup;
   setup.algorithm = "stepped";
   setup.layout = "sequence-major";
+  if (skips_input(m)) setup.flags = "skip-input";
   r->forward();  // backward needs what forward keeps
   if (m.sample.pass == "forward")
     setup.run = [r] { r->forward(); };

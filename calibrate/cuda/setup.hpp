@@ -30,7 +30,7 @@ struct GpuContext {
 /// Work that is ready to run; it keeps its buffers alive.
 struct Setup {
   std::function<void()> run;  ///< enqueues one repetition; throws GpuFailure
-  std::string algorithm, layout;
+  std::string algorithm, layout, flags;
   bool call_timing = false;            ///< `host_time` measures it instead of the device
   std::function<Seconds()> host_time;  ///< one repetition, timed on the host from issue to completion; empty: device time
 };

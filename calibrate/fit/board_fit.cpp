@@ -10,6 +10,7 @@
 #include "calibrate/fit/carry_over.hpp"
 #include "calibrate/fit/plausible.hpp"
 #include "calibrate/fit/prediction.hpp"
+#include "calibrate/fit/unused.hpp"
 #include "model/cost/transfer.hpp"
 
 namespace tbdsim::calibrate {
@@ -59,7 +60,7 @@ std::vector<Group> groups_of(const std::vector<Sample>& samples, const Device& d
   for (const FitFamily& family : fit_families()) {
     std::map<std::string, Group> by_precision;
     for (const Sample& sample : samples) {
-      if (sample.family != family.samples) continue;
+      if (family_of_samples(sample.family) != &family) continue;
       auto row = family.observe(sample);
       if (!row) continue;
       Group& group = by_precision[row->precision];
@@ -208,7 +209,11 @@ Result<BoardFit> fit_board(const std::vector<Sample>& samples, Device device, co
                            const std::string& source) {
   BoardFit out;
   std::vector<Group> groups = groups_of(samples, device, constants);
-  if (groups.empty()) return fail("no sample is of a family and shape that can be fitted");
+  if (groups.empty()) {
+    Errors errors{{"no sample is of a family and shape that can be fitted"}};
+    for (const UnusedSamples& unused : unused_samples(samples)) errors.push_back({to_text(unused)});
+    return tl::make_unexpected(std::move(errors));
+  }
   // Until all are fitted, the device keeps the parameters that it came with.
   std::vector<FittedFamily> fitted;
   std::size_t implausible = 0, total = 0, most_shapes = 0;

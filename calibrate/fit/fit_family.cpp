@@ -63,7 +63,8 @@ Seconds memory_prediction(const Observation& row, const FormConstants&, const Ke
   const auto& arguments = std::get<MemoryArguments>(row.arguments);
   const double again = reread_passes(arguments.rows, arguments.row_elements, row.element, rates);
   constexpr double kPasses = 2.0;  // that `bytes` of a row-wise kernel count
-  return memory_bound_time((1.0 + again / kPasses) * arguments.bytes, 1.0, rates).time;
+  const Seconds more = (arguments.kernels - 1.0) * rates.launch;
+  return more + memory_bound_time((1.0 + again / kPasses) * arguments.bytes, 1.0, rates).time;
 }
 
 // Launches believed of kernels back to back: DeepBench floors are 1 to 30 us; a convolution runs several kernels, a step of
@@ -83,6 +84,8 @@ constexpr std::array<FitFamily, 7> kFamilies{{
 std::span<const FitFamily> fit_families() { return kFamilies; }
 
 const FitFamily* family_of_samples(std::string_view samples) {
+  // One read and one write of every element, as elementwise kernels do.
+  if (samples == "dropout" || samples == "optimizer" || samples == "copy") samples = "elementwise";
   const auto* const found =
       std::find_if(kFamilies.begin(), kFamilies.end(), [&](const FitFamily& row) { return row.samples == samples; });
   return found == kFamilies.end() ? nullptr : &*found;

@@ -27,7 +27,7 @@ struct FitFamily {
 
 /// Every family that can be fitted, in the order of the output.
 [[nodiscard]] std::span<const FitFamily> fit_families();
-/// The row whose samples have this family; null if there is none.
+/// The row that samples of this family serve; null if there is none.
 [[nodiscard]] const FitFamily* family_of_samples(std::string_view samples);
 /// The row whose parameters have this name; null if there is none.
 [[nodiscard]] const FitFamily* family_of_parameters(std::string_view name);

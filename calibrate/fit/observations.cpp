@@ -50,6 +50,8 @@ std::string_view library_generation(std::string_view library) {
   if (library.find("rocm 6") != std::string_view::npos) return "miopen3";
   if (library.find("miopen") != std::string_view::npos) return "miopen1";
   const std::size_t at = library.find("cudnn ");
+  // What `calibrate collect` writes on a machine without cuDNN.
+  if (at == std::string_view::npos && library.find("cublaslt ") != std::string_view::npos) return "cudnn8";
   const char major = at == std::string_view::npos || at + 6 >= library.size() ? '7' : library[at + 6];
   return major <= '5' ? "cudnn5" : major == '6' ? "cudnn6" : major == '7' ? "cudnn7" : "cudnn8";
 }
@@ -105,11 +107,22 @@ std::optional<Observation> gemm_observation(const Sample& sample) {
 }
 
 std::optional<Observation> memory_observation(const Sample& sample) {
-  if (sample.op == "pow") return std::nullopt;  // it computes
+  if (sample.op == "pow" || sample.flagged("hot")) return std::nullopt;  // it computes; no bytes move
+  if (sample.family == "copy" && sample.kind != "d2d") return std::nullopt;
   Observation result = common_observation(sample);
   result.precision = "fp32";  // bytes alone count
-  result.bytes = sample.at("elements") * (sample.at("inputs") + sample.at("outputs")) * result.element;
-  result.arguments = MemoryArguments{result.bytes};
+  double kernels = 1.0;
+  if (sample.family == "copy") {
+    result.bytes = Bytes(2.0 * sample.at("bytes"));
+  } else if (sample.family == "optimizer") {
+    // Weight and gradient read, weight written; each state read and written.
+    result.bytes = sample.at("elements") * (3.0 + 2.0 * sample.at("states")) * result.element;
+    kernels = sample.at("tensors");
+  } else {
+    result.bytes = sample.at("elements") * (sample.at("inputs") + sample.at("outputs")) * result.element;
+  }
+  if (result.bytes == Bytes(0.0)) return std::nullopt;
+  result.arguments = MemoryArguments{result.bytes, RowKernel::none, 0.0, kernels};
   return result;
 }
 

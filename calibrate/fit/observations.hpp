@@ -22,9 +22,10 @@ struct ConvolutionArguments {
   std::vector<ConvolutionAlgorithm> offered;  ///< those the sample's algorithm may mean, else the library's menu
 };
 struct MemoryArguments {
-  Bytes bytes;
+  Bytes bytes;  ///< of all kernels
   RowKernel rows = RowKernel::none;
   double row_elements = 0;
+  double kernels = 1;  ///< one after the other, timed together
 };
 struct RecurrentArguments {
   RecurrentShape shape;
@@ -66,6 +67,7 @@ struct Observation {
 [[nodiscard]] Observation common_observation(const Sample& sample);  ///< what does not depend on the family
 [[nodiscard]] std::optional<Observation> gemm_observation(const Sample& sample);
 [[nodiscard]] std::optional<Observation> convolution_observation(const Sample& sample);
+/// Elementwise kernels, dropout, optimiser updates and copies inside the device. Not what was held in the cache.
 [[nodiscard]] std::optional<Observation> memory_observation(const Sample& sample);
 /// Softmax and layer norm, forward: one pass over the input and one over the output.
 [[nodiscard]] std::optional<Observation> row_observation(const Sample& sample);

@@ -8,13 +8,13 @@
 namespace tbdsim {
 namespace {
 
-/// The first two CUDA releases that have kernels for a compute capability (the second is 0 before Ampere).
-/// Source: paper: release notes of the CUDA Toolkit, 8.0 to 12.9.
+/// The first two CUDA releases that have kernels for a compute capability (the second is 0 where its libraries make no
+/// difference: no tensor cores, or samples of the first releases). Source: paper: release notes of the CUDA Toolkit, 8.0 to 12.9.
 struct Support {
   int capability, first, second;
 };
 constexpr std::array<Support, 12> kSupport{{{60, 80, 0},
-                                            {70, 90, 0},
+                                            {70, 90, 91},
                                             {72, 92, 0},
                                             {75, 100, 0},
                                             {80, 110, 111},

@@ -219,6 +219,21 @@ class OtherFormats(unittest.TestCase):
         self.assertEqual(float(row["backward_s"]), result["stages_s"]["backward"])
         self.assertEqual(row["limit"], result["limit"]["resource"])
 
+    def test_each_table_has_its_csv(self):
+        options = ["--hw", "dgx1", "--model", "lenet"]
+        for table, rows in (("layers", lambda r: r["layers"]), ("kernels", lambda r: r["kernels"]["groups"]),
+                            ("links", lambda r: r["links"])):
+            read = list(csv.DictReader(io.StringIO(run("predict", *options, "--" + table, "--format", "csv").stdout)))
+            wanted = rows(predict(*options, "--" + table))
+            self.assertGreater(len(wanted), 5)
+            self.assertEqual([{k: str(v) for k, v in row.items() if isinstance(v, (str, int))} for row in wanted],
+                             [{k: row[k] for k, v in want.items() if isinstance(v, (str, int))} for row, want in zip(read, wanted)])
+            self.assertEqual([set(row) for row in read], [set(want) for want in wanted])
+        row, = csv.DictReader(io.StringIO(run("predict", *options, "--samples", "256K", "--epochs", "3", "--format", "csv").stdout))
+        epochs = predict(*options, "--samples", "256K", "--epochs", "3")["epochs"]
+        self.assertEqual((int(row["epochs"]), float(row["total_time_high_s"]), float(row["total_usd"])),
+                         (3, epochs["total_time_s"]["high"], epochs["total_usd"]))
+
     def test_the_stages_of_a_pipeline_are_counted(self):
         stages = lambda *options: json.loads(run("memory", "--hw", "dgx1", "--model", "lenet", "--format", "json",
                                                  *options).stdout)["config"]["pipeline"]

@@ -252,13 +252,15 @@ TEST_CASE("which CUDA release knows a device, and for which it is new") {
   CHECK(knows_capability("8.0", "3.7"));
   CHECK(knows_capability("", "10.0"));
   CHECK(knows_capability("12.1", ""));
-  // The first two releases; before Ampere nothing is known.
   CHECK(is_young_for("11.1", "8.0"));
   CHECK_FALSE(is_young_for("11.2", "8.0"));
   CHECK(is_young_for("11.2", "8.6"));
   CHECK(is_young_for("12.0", "9.0"));
   CHECK_FALSE(is_young_for("12.1", "8.9"));
   CHECK(is_young_for("12.1", "10.0"));
-  CHECK_FALSE(is_young_for("9.0", "7.0"));
+  CHECK(is_young_for("9.0", "7.0"));
+  CHECK_FALSE(is_young_for("9.2", "7.0"));
+  CHECK_FALSE(is_young_for("10.0", "7.5"));
+  CHECK_FALSE(is_young_for("8.0", "6.1"));
   CHECK_FALSE(is_young_for("", "8.0"));
 }

@@ -31,7 +31,7 @@ struct Dropout {
 struct Recurrent {
   std::size_t input = 0, hidden = 0, layers = 0, directions = 1, gates = 1;
   cudnnDataType_t type = CUDNN_DATA_FLOAT;
-  bool half = false, tf32 = false;
+  bool half = false, tf32 = false, skip = false;
 };
 struct Sequences {
   cudnnDataType_t type = CUDNN_DATA_FLOAT;
@@ -147,7 +147,7 @@ cudnnStatus_t move(const char* name, std::size_t bytes) {
 }
 
 std::size_t weight_bytes(const Recurrent& r) {
-  const std::size_t first = r.gates * r.hidden * (r.input + r.hidden + 1);
+  const std::size_t first = r.gates * r.hidden * ((r.skip ? 0 : r.input) + r.hidden + 1);
   const std::size_t later = r.gates * r.hidden * (r.hidden * r.directions + r.hidden + 1);
   return (r.type == CUDNN_DATA_FLOAT ? 4 : 2) * r.directions * (first + (r.layers - 1) * later);
 }
@@ -415,11 +415,12 @@ cudnnStatus_t cudnnDropoutBackward(cudnnHandle_t handle, const cudnnDropoutDescr
 cudnnStatus_t cudnnCreateRNNDescriptor(cudnnRNNDescriptor_t* d) { return make<Recurrent>(d); }
 cudnnStatus_t cudnnDestroyRNNDescriptor(cudnnRNNDescriptor_t d) { return drop<Recurrent>(d); }
 cudnnStatus_t cudnnSetRNNDescriptor_v8(cudnnRNNDescriptor_t d, cudnnRNNAlgo_t, cudnnRNNMode_t cell, cudnnRNNBiasMode_t,
-                                       cudnnDirectionMode_t direction, cudnnRNNInputMode_t, cudnnDataType_t type,
+                                       cudnnDirectionMode_t direction, cudnnRNNInputMode_t mode, cudnnDataType_t type,
                                        cudnnDataType_t precision, cudnnMathType_t math, std::int32_t input, std::int32_t hidden,
                                        std::int32_t projection, std::int32_t layers, cudnnDropoutDescriptor_t dropout,
                                        std::uint32_t) {
-  if (!alive<Dropout>(dropout).set || projection != hidden || precision != CUDNN_DATA_FLOAT || input < 1 || layers < 1)
+  if (!alive<Dropout>(dropout).set || projection != hidden || precision != CUDNN_DATA_FLOAT || input < 1 || layers < 1 ||
+      (mode == CUDNN_SKIP_INPUT && input != hidden))
     return CUDNN_STATUS_BAD_PARAM;
   alive<Recurrent>(d) = {size(input),
                          size(hidden),
@@ -430,7 +431,8 @@ cudnnStatus_t cudnnSetRNNDescriptor_v8(cudnnRNNDescriptor_t d, cudnnRNNAlgo_t, c
                                              : std::size_t{1},
                          type,
                          type != CUDNN_DATA_FLOAT,
-                         math != CUDNN_FMA_MATH};
+                         math != CUDNN_FMA_MATH,
+                         mode == CUDNN_SKIP_INPUT};
   return CUDNN_STATUS_SUCCESS;
 }
 cudnnStatus_t cudnnCreateRNNDataDescriptor(cudnnRNNDataDescriptor_t* d) { return make<Sequences>(d); }

@@ -6,7 +6,7 @@
 //
 // TBDSIM_MADE_UP_GPU, words with blanks between them: gpus=2 capability=61 cupti=denied cupti=silent throttled
 // fail_alloc=N (the Nth allocation of 1 MiB or more) lost=N (the Nth launch is an illegal access) interrupt=N (SIGINT at the Nth
-// launch) without=ALGORITHM (cuDNN does not support it) tell (simulated time on stderr at exit)
+// launch) scatter=PERCENT without=ALGORITHM (cuDNN does not support it) tell (simulated time on stderr at exit)
 #include <cuda_runtime_api.h>
 
 #include <cstddef>

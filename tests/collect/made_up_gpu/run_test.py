@@ -1,6 +1,7 @@
 """The collector from start to end on the made-up GPU: every family, what a device may refuse, interruption, and the way from
 samples to a predicted step. usage: run_test.py CALIBRATE LIBRARIES SOURCE TBDSIM"""
 import csv
+import json
 import os
 import subprocess
 import sys
@@ -61,6 +62,8 @@ def refusals(folder):
     expect({r["precision"] for r in rows} == {"fp32", "fp16"}, "an old board measures fp32 and fp16 alone")
     _, rows = collect("throttled", EVERY, folder + "/hot.csv")
     expect(all("throttled" in r["flags"] for r in rows), "a held clock is flagged")
+    done, rows = collect("scatter=60", EVERY, folder + "/noisy.csv")
+    expect(sum("noisy-count" in r["flags"] for r in rows) > len(rows) / 2, "what never settles is kept and flagged")
     done, rows = collect("without=fft_tiling", EVERY, folder + "/without.csv")
     expect("cuDNN does not run this convolution by fft_tiling" in done.stderr, done.stderr)
     done, rows = collect("fail_alloc=60", "quick", folder + "/full.csv")
@@ -83,8 +86,19 @@ def prediction(folder):
     file, board = folder + "/whole.csv", folder + "/board.toml"
     done = calibrate("", "fit", "--samples", file, "-o", board)
     expect(done.returncode == 0, done.stderr)
-    done = calibrate("", "check", "--samples", file, "--hw", board)
+    expect("not used: launch: 3 samples" in done.stdout and "us a kernel one by one" in done.stdout, done.stdout)
+    expect("recurrent     fp32             4" in done.stdout, "recurrent layers serve the fit\n" + done.stdout)
+    done = calibrate("", "check", "--samples", file, "--hw", board, "--format", "json")
     expect(done.returncode == 0, done.stderr)
+    unused = {entry["family"]: entry for entry in json.loads(done.stdout)["not_used"]}
+    expect({"batch_norm", "launch", "copy"} <= set(unused), f"JSON names what was not used: {sorted(unused)}")
+    expect("h2d-pinned" in unused["copy"]["measured"], "the rate of host copies is told")
+    with open(file, encoding="utf-8") as table:
+        lines = table.read().splitlines()
+    with open(folder + "/launch.csv", "w", encoding="utf-8") as table:
+        table.write("\n".join([lines[0]] + [line for line in lines if ",launch," in line]) + "\n")
+    done = calibrate("", "fit", "--samples", folder + "/launch.csv", "-o", folder + "/no.toml")
+    expect(done.returncode == 2 and "launch: 3 samples (from row 2): " in done.stderr, done.stderr)
     done = subprocess.run([TBDSIM, "predict", "--hw", board, "--model", "resnet50"], capture_output=True, text=True, check=False)
     expect(done.returncode == 0 and "Step time" in done.stdout, done.stderr)
 

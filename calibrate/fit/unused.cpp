@@ -1,0 +1,95 @@
+#include "calibrate/fit/unused.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "calibrate/fit/fit_family.hpp"
+
+namespace tbdsim::calibrate {
+namespace {
+
+/// Why samples of a family that the fit knows, too, may have no observation, and why whole families have none.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kReasons{{
+    {"gemm", "their arithmetic is that of another precision"},
+    {"conv", "groups, dilation, one input channel or a variant that libraries avoid: no form describes them"},
+    {"rnn", "input products, several layers or both directions in one time: no form describes them together"},
+    {"attention", "unfused attention is made of products and softmax, which are samples of their own"},
+    {"softmax", "backward passes take the share of bandwidth of the forward ones"},
+    {"layer_norm", "backward passes take the share of bandwidth of the forward ones"},
+    {"elementwise", "operands held in the cache, or arithmetic that counts"},
+    {"batch_norm", "passes over memory come from the software stack, the share of bandwidth from elementwise kernels"},
+    {"pool", "bytes of the definition at the share of bandwidth of elementwise kernels"},
+    {"embedding", "bytes of the definition at the share of bandwidth of elementwise kernels"},
+    {"copy", "links belong to a system file (hardware/systems), which states their bandwidth"},
+    {"launch", "what the host takes for a kernel belongs to the software stack (hardware/stacks)"},
+    {"collective", "collectives take the shares of hardware/nccl.toml"},
+    {"overlap", "what transfers take from kernels beside them belongs to the software stack"},
+}};
+
+std::string_view reason_of(const Sample& sample) {
+  const auto* const found =
+      std::find_if(kReasons.begin(), kReasons.end(), [&](const auto& entry) { return entry.first == sample.family; });
+  return found == kReasons.end() ? "no parameter is fitted to them" : found->second;
+}
+
+/// Rates of the largest copies of each kind.
+std::string told_by_copies(const std::vector<const Sample*>& samples) {
+  std::string text;
+  for (const char* kind : {"h2d-pinned", "d2h-pinned", "h2d-pageable", "d2h-pageable", "p2p"}) {
+    const Sample* largest = nullptr;
+    for (const Sample* s : samples) {
+      if (s->kind == kind && (largest == nullptr || s->at("bytes") > largest->at("bytes"))) largest = s;
+    }
+    if (largest != nullptr)
+      text += fmt::format("{}{} {:.3g} GB/s", text.empty() ? "" : ", ", kind, largest->at("bytes") / largest->time.base() / 1e9);
+  }
+  return text;
+}
+
+/// Time of a kernel in the longest rows of empty ones, issued one by one and as a graph.
+std::string told_by_launches(const std::vector<const Sample*>& samples) {
+  std::string text;
+  for (const double graph : {0.0, 1.0}) {
+    const Sample* longest = nullptr;
+    for (const Sample* s : samples) {
+      if (s->at("graph") == graph && (longest == nullptr || s->at("kernels") > longest->at("kernels"))) longest = s;
+    }
+    if (longest != nullptr)
+      text += fmt::format("{}{:.3g} us a kernel {}", text.empty() ? "" : ", ",
+                          longest->time.base() / longest->at("kernels") * 1e6, graph == 0.0 ? "one by one" : "in a graph");
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<UnusedSamples> unused_samples(const std::vector<Sample>& samples) {
+  std::vector<UnusedSamples> all;
+  std::vector<std::vector<const Sample*>> members;
+  for (const Sample& sample : samples) {
+    const FitFamily* const family = family_of_samples(sample.family);
+    if (family != nullptr && family->observe(sample)) continue;
+    const auto same = std::find_if(all.begin(), all.end(), [&](const UnusedSamples& u) { return u.family == sample.family; });
+    const auto at = static_cast<std::size_t>(same - all.begin());
+    if (same == all.end()) {
+      all.push_back({sample.family, 0, sample.line, std::string(reason_of(sample)), {}});
+      members.emplace_back();
+    }
+    all[at].samples += 1;
+    members[at].push_back(&sample);
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].family == "copy") all[i].told = told_by_copies(members[i]);
+    if (all[i].family == "launch") all[i].told = told_by_launches(members[i]);
+  }
+  return all;
+}
+
+std::string to_text(const UnusedSamples& unused) {
+  return fmt::format("{}: {} sample{} (from row {}): {}{}{}", unused.family, unused.samples, unused.samples == 1 ? "" : "s",
+                     unused.line, unused.reason, unused.told.empty() ? "" : "; measured: ", unused.told);
+}
+
+}  // namespace tbdsim::calibrate
