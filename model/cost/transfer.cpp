@@ -169,14 +169,6 @@ const FamilyParameters* own_parameters(const Device& device, std::string_view fa
   return nullptr;
 }
 
-/// Boards of another vendor run other libraries: they tell nothing where any board of the device's own has samples.
-void drop_other_vendors(const Device& device, std::vector<const BoardParameters*>& relatives) {
-  const bool own = generation(device.architecture).has_value();
-  const auto foreign = [&](const BoardParameters* board) { return generation(board->architecture).has_value() != own; };
-  if (std::all_of(relatives.begin(), relatives.end(), foreign)) return;
-  relatives.erase(std::remove_if(relatives.begin(), relatives.end(), foreign), relatives.end());
-}
-
 FamilyParameters from_relatives(const Device& device, std::string_view family, std::string_view precision,
                                 const std::vector<const BoardParameters*>& relatives, const TransferSigma& sigma,
                                 double& nearest) {
@@ -257,7 +249,6 @@ ResolvedParameters kernel_parameters(const Device& device, std::string_view fami
     if (board.device == device.id) return {board.parameters, false, false, 0.0};
     relatives.push_back(&board);
   }
-  drop_other_vendors(device, relatives);
   ResolvedParameters resolved;
   resolved.transferred = true;
   if (relatives.empty()) {

@@ -43,27 +43,6 @@ TEST_CASE("worked example: a Kepler board between two Maxwell boards that weigh 
   CHECK(documented(fmt::format("sqrt(4 x 9) = {:g} us", std::round(resolved.parameters.launch.base() * 1e9) / 1e3)));
 }
 
-TEST_CASE("boards of another vendor lend nothing where one of the own vendor has samples") {
-  Device device;
-  device.id = "newest";
-  device.architecture = "Blackwell";
-  device.fp32_lanes = 128;
-  device.peak.fp32 = FlopPerSecond(8e13);
-  KernelConstants constants;
-  for (const auto& [id, architecture, launch] : {std::tuple{"volta", "Volta", 30e-6}, std::tuple{"gcn", "GCN 5.0", 85e-6}}) {
-    BoardParameters board;
-    board.device = id;
-    board.architecture = architecture;
-    board.peak_fp32 = FlopPerSecond(1.5e13);
-    board.parameters = {"rnn", "fp32", 0.5, 0.8, Seconds(launch), 0.1, 50, "fitted: an example"};
-    constants.boards.push_back(board);
-  }
-  CHECK_THAT(resolve_parameters(device, "rnn", "fp32", constants).parameters.launch.base(), WithinRel(30e-6, 1e-12));
-  // Without one of its own, the other vendor's is all there is.
-  constants.boards.erase(constants.boards.begin());
-  CHECK_THAT(resolve_parameters(device, "rnn", "fp32", constants).parameters.launch.base(), WithinRel(85e-6, 1e-12));
-}
-
 TEST_CASE("worked example: what 75 W leave a Pascal board of its listed clock") {
   KernelConstants constants;
   BoardParameters board;
