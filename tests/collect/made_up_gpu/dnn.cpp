@@ -1,4 +1,4 @@
-// cuDNN of the made-up machine.
+// cuDNN of the made-up machine: one function of its interface after the other, so the file is long.
 #if TBDSIM_HAVE_CUDNN
 #include <cudnn.h>
 
