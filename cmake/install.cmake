@@ -60,7 +60,10 @@ if(TARGET tbdsim AND NOT CMAKE_CROSSCOMPILING)
   install(FILES ${PROJECT_BINARY_DIR}/tbdsim.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
   install(FILES ${PROJECT_BINARY_DIR}/tbdsim.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
           RENAME tbdsim)
-  install(FILES ${PROJECT_BINARY_DIR}/_tbdsim DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+  # Debian's zsh looks for what packages bring in vendor-completions, every other for what is built in site-functions.
+  foreach(folder site-functions vendor-completions)
+    install(FILES ${PROJECT_BINARY_DIR}/_tbdsim DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/${folder})
+  endforeach()
 endif()
 
 set(CPACK_GENERATOR DEB)

@@ -7,7 +7,7 @@
 // TBDSIM_MADE_UP_GPU, words with blanks between them: gpus=2 capability=61 cupti=denied cupti=silent throttled tell (simulated
 // time on stderr at exit) fail_alloc=N (the Nth allocation of 1 MiB or more) lost=N (the Nth launch is an illegal access)
 // interrupt=N (SIGINT at the Nth launch) drop=N (the Nth activity record) scatter=PERCENT without=ALGORITHM (cuDNN does not
-// support it)
+// support it) refuses=N (cuDNN ranks the algorithm of this number and does not run it)
 #include <cuda_runtime_api.h>
 
 #include <cstddef>

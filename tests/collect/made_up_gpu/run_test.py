@@ -69,8 +69,12 @@ def refusals(folder):
     expect("incomplete" not in done.stderr, "a measurement whose record was dropped is made again\n" + done.stderr)
     done, rows = collect("without=fft_tiling", EVERY, folder + "/without.csv")
     expect("cuDNN does not run this convolution by fft_tiling" in done.stderr, done.stderr)
+    done, rows = collect("refuses=1", EVERY, folder + "/refuses.csv")
+    convolutions = [r for r in rows if r["family"] == "conv" and "named-algorithm" not in r["flags"]]
+    expect(len(convolutions) == 12 and all("precomp" not in r["algorithm"] and r["algorithm"] != "algo_1" for r in convolutions),
+           "an algorithm that is ranked and refused gives way to the next\n" + done.stderr)
     done, rows = collect("fail_alloc=60", "quick", folder + "/full.csv")
-    expect("left out: out of memory" in done.stderr and len(rows) == 121, "one measurement without memory loses itself alone")
+    expect("left out: out of memory" in done.stderr and len(rows) == 127, "one measurement without memory loses itself alone")
     done, _ = collect("gpus=0", EVERY, folder + "/none.csv", 3)
     expect(done.stderr.startswith("no usable GPU: "), done.stderr)
 
