@@ -328,6 +328,8 @@ NodeCost KernelModel::attention_cost(const OpGraph& graph, const Op& op, Pass pa
                                           {gemm_constants_, gemm_rates_, memory_rates_, softmax_rates_, element_,
                                            stack_.vectorizes_16_bit, stack_.softmax_backward_passes});
   result.host_operators = result.kernel.kernels;
+  // Scores before softmax; backward: gradients of the weights and of the scores.
+  result.kernel.workspace = (backward ? 2.0 : 1.0) * shape.batch * shape.heads * shape.queries * shape.keys * element_;
   return result;
 }
 

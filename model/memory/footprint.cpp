@@ -222,6 +222,7 @@ StepMemory eager(const OpGraph& graph, std::span<const StepNode> nodes, std::spa
   traced.rules = saving_rules(stack);
   traced.batch = options.batch;
   traced.element = options.element;
+  traced.fused_attention = stack.fused_attention;
   traced.gradient_element = gradient_element(options);
   if (options.master_weights) traced.loss_element = kSingle;
   traced.keeps_gradients = stack.keeps_gradients || options.accumulates;
