@@ -30,7 +30,7 @@ foreach(layer IN LISTS library_layers)
 endforeach()
 install(TARGETS tbdsim_library tbdsim_flags EXPORT tbdsimTargets)
 install(DIRECTORY model DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tbdsim FILES_MATCHING PATTERN "*.hpp"
-        PATTERN cli EXCLUDE PATTERN web EXCLUDE)
+        PATTERN cli EXCLUDE)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/tbdsim)
 install(EXPORT tbdsimTargets NAMESPACE tbdsim:: DESTINATION ${package_folder})
 configure_package_config_file(cmake/tbdsimConfig.cmake.in ${PROJECT_BINARY_DIR}/tbdsimConfig.cmake
@@ -60,7 +60,10 @@ if(TARGET tbdsim AND NOT CMAKE_CROSSCOMPILING)
   install(FILES ${PROJECT_BINARY_DIR}/tbdsim.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
   install(FILES ${PROJECT_BINARY_DIR}/tbdsim.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
           RENAME tbdsim)
-  install(FILES ${PROJECT_BINARY_DIR}/_tbdsim DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+  # Debian's zsh looks for what packages bring in vendor-completions, every other for what is built in site-functions.
+  foreach(folder site-functions vendor-completions)
+    install(FILES ${PROJECT_BINARY_DIR}/_tbdsim DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/${folder})
+  endforeach()
 endif()
 
 set(CPACK_GENERATOR DEB)

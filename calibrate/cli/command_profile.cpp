@@ -111,6 +111,10 @@ Result<int> command_profile(const std::vector<std::string>& words) {
       fmt::print(stderr, "{}\n", library.error());
       return 3;
     }
+    // The program may change its folder, and an earlier recording must not pass for its own.
+    std::error_code failed;
+    recording = std::filesystem::absolute(recording, failed).string();
+    std::filesystem::remove(recording, failed);
     const auto status = record(program, *library, recording);
     if (!status) return tl::make_unexpected(status.error());
     if (*status != 0) fmt::print(stderr, "the program ended with status {}; its recording is {}\n", *status, recording);

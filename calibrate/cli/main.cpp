@@ -50,7 +50,8 @@ int finish(const tbdsim::Result<int>& done) {
 
 int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
-  if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h") {
+  const auto asks = [&](std::size_t i) { return i < arguments.size() && (arguments[i] == "--help" || arguments[i] == "-h"); };
+  if (arguments.empty() || asks(0) || asks(1)) {
     std::fputs(kUsage, arguments.empty() ? stderr : stdout);
     return arguments.empty() ? 2 : 0;
   }

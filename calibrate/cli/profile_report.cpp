@@ -1,8 +1,11 @@
 #include "calibrate/cli/profile_report.hpp"
 
+#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <memory>
 
 #include "model/cost/occupancy.hpp"
 #include "model/units/format.hpp"
@@ -19,6 +22,18 @@ std::string quoted(const std::string& text) {
   std::string result = "\"";
   for (const char c : text) result += c == '"' ? std::string("\"\"") : std::string(1, c);
   return result + "\"";
+}
+
+/// As the program's source calls the kernel, without its return type and the namespaces of this tool and of PyTorch.
+std::string readable(const std::string& name) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> plain(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
+                                                          &std::free);
+  std::string text = status == 0 ? plain.get() : name;
+  for (const std::string_view scope : {"(anonymous namespace)::", "tbdsim::calibrate::", "at::native::"}) {
+    for (std::size_t at = text.find(scope); at != std::string::npos; at = text.find(scope)) text.erase(at, scope.size());
+  }
+  return text.rfind("void ", 0) == 0 ? text.substr(5) : text;
 }
 
 /// The beginning of a long name, marked as such.
@@ -67,7 +82,7 @@ std::string profile_text(const ActivityLog& log, const ProfileSummary& s, const 
     const std::string occupancy =
         subject.device ? fmt::format("{} {:.0f} %", k.occupancy < s.occupancy ? "<" : " ", 100 * k.occupancy) : "-";
     text += fmt::format("{:>6.1f}% {:>9.1f} {:>12} {:>10}  {}\n", 100 * k.share, k.calls, format(k.mean), occupancy,
-                        shortened(k.name, kNameWidth));
+                        shortened(readable(k.name), kNameWidth));
   }
   if (s.kernels.size() > kLongest) text += fmt::format("and {} more\n", s.kernels.size() - kLongest);
   if (subject.device) text += "< below the mean\n";
@@ -77,8 +92,9 @@ std::string profile_text(const ActivityLog& log, const ProfileSummary& s, const 
 std::string kernel_table(const ProfileSummary& summary) {
   std::string text = "kernel,calls,time_s,mean_s,share,occupancy,tensor_core\n";
   for (const KernelShare& k : summary.kernels)
-    text += fmt::format("{},{:.6g},{:.9g},{:.9g},{:.6g},{},{}\n", quoted(k.name), k.calls, k.calls * k.mean.base(), k.mean.base(),
-                        k.share, k.occupancy > 0.0 ? fmt::format("{:.4f}", k.occupancy) : "", k.tensor_core ? 1 : 0);
+    text +=
+        fmt::format("{},{:.6g},{:.9g},{:.9g},{:.6g},{},{}\n", quoted(readable(k.name)), k.calls, k.calls * k.mean.base(),
+                    k.mean.base(), k.share, k.occupancy > 0.0 ? fmt::format("{:.4f}", k.occupancy) : "", k.tensor_core ? 1 : 0);
   return text;
 }
 

@@ -4,8 +4,8 @@
 usage: pytorch_attention.py --hw DEVICE_ID -o SAMPLES.csv [--precisions fp16,bf16] [--device cuda|cpu]
 
 `scaled_dot_product_attention` (PyTorch 2.0 and later) takes the fastest kernel that its backends offer; unfused ones are turned
-off, so that a shape without a fused kernel is left out with a word on stderr. Device time: median over at least 20 repetitions after 5
-of warm-up, events around each. Backward: the gradients of all three inputs. The file grows row by row.
+off, so that a shape without a fused kernel is left out with a word on stderr. Device time: median over 20 repetitions after 5 of warm-up,
+events around each, issued while the device is kept busy, so that no launch from the host is in it. Backward: the gradients of all three inputs. The file grows row by row.
 """
 import argparse
 import contextlib
@@ -13,6 +13,7 @@ import csv
 import datetime
 import statistics
 import subprocess
+import sys
 import time
 
 COLUMNS = ("device,family,op,precision,pass,shape,time_s,spread_s,timing,algorithm,layout,clock_mhz,memory_clock_mhz,power_w,"
@@ -21,6 +22,7 @@ COLUMNS = ("device,family,op,precision,pass,shape,time_s,spread_s,timing,algorit
 SHAPES = [(8, 12, 512, 64, 0), (32, 12, 128, 64, 0), (4, 16, 1024, 64, 1), (8, 16, 2048, 64, 1), (2, 32, 2048, 128, 1),
           (1, 32, 8192, 128, 1), (64, 16, 512, 64, 0), (16, 12, 197, 64, 0)]
 WARM_UP, LEAST = 5, 20
+BUSY_CYCLES = 2_000_000  # about a millisecond: longer than PyTorch takes to issue a backward pass
 
 
 def timer(torch, device):
@@ -34,6 +36,7 @@ def timer(torch, device):
 
     def on_device(call):
         start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        torch.cuda._sleep(BUSY_CYCLES)
         start.record()
         call()
         stop.record()
@@ -80,7 +83,10 @@ def driver(device):
     if device == "cpu":
         return ""
     query = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
-    return subprocess.run(query, capture_output=True, text=True, check=False).stdout.split("\n")[0].strip()
+    try:
+        return subprocess.run(query, capture_output=True, text=True, check=False).stdout.split("\n")[0].strip()
+    except OSError:
+        return ""
 
 
 def main():
@@ -91,6 +97,9 @@ def main():
     parser.add_argument("--precisions", default="fp16,bf16")
     parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"])
     options = parser.parse_args()
+    if options.device == "cuda" and not torch.cuda.is_available():
+        print("no usable GPU: PyTorch sees none", file=sys.stderr)
+        return 3
     library = f"pytorch {torch.__version__}; cuda {torch.version.cuda}; cudnn {torch.backends.cudnn.version()}"
     with open(options.output, "w", newline="", encoding="utf-8") as file:
         table = csv.DictWriter(file, COLUMNS, restval="", lineterminator="\n")
@@ -109,8 +118,9 @@ def main():
                             "source": f"measured: {options.hw}, median of {len(times)}"})
                         file.flush()
                 except RuntimeError as error:
-                    print(f"left out: {keys} {precision}: {str(error).splitlines()[0]}")
+                    print(f"left out: {keys} {precision}: {str(error).splitlines()[0]}", file=sys.stderr)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -30,24 +30,32 @@ struct Layer {
   Buffer input, filter, output, workspace;
 };
 
-/// The algorithm that the plan names, else the best within the limit; grants its workspace. An algorithm is ranked for one kind
-/// of arithmetic and runs under that alone. Each may appear once with tensor cores and once without.
-template <class Perf, class Find>
-Perf choose(Layer& layer, const GpuContext& gpu, const Sample& asked, Find find) {
+/// The algorithm that the plan names, else the best that runs within the limit; grants its workspace. An algorithm is ranked for
+/// one kind of arithmetic and runs under that alone; each may appear once with tensor cores and once without. What the ranking
+/// offers may still be refused when it is run, so that each is tried once.
+template <class Perf, class Find, class Run>
+Perf choose(Layer& layer, const GpuContext& gpu, const Sample& asked, Find find, Run run) {
   std::array<Perf, 16> ranked{};
   int count = 0;
   check_dnn(*layer.dnn, find(static_cast<int>(ranked.size()), &count, ranked.data()));
+  std::string refusal = "cuDNN offers no algorithm within the workspace limit";
   for (int i = 0; i < count; ++i) {
     const Perf& perf = ranked[static_cast<std::size_t>(i)];
     if (perf.status != CUDNN_STATUS_SUCCESS || perf.memory > gpu.workspace_limit) continue;
     if (!asked.algorithm.empty() && name_of(perf.algo, asked.pass) != asked.algorithm) continue;
-    check_dnn(*layer.dnn, layer.dnn->cudnnSetConvolutionMathType(
-                              layer.conv.get(), asked.precision == "fp32" ? math_type(asked.precision) : perf.mathType));
-    layer.workspace = std::make_shared<DeviceMemory>(perf.memory);
-    return perf;
+    try {
+      check_dnn(*layer.dnn, layer.dnn->cudnnSetConvolutionMathType(
+                                layer.conv.get(), asked.precision == "fp32" ? math_type(asked.precision) : perf.mathType));
+      layer.workspace = std::make_shared<DeviceMemory>(perf.memory);
+      run(perf.algo);
+      return perf;
+    } catch (const GpuFailure& failure) {
+      (void)cudaGetLastError();
+      refusal = failure.what();
+    }
   }
   if (!asked.algorithm.empty()) throw GpuFailure("cuDNN does not run this convolution by " + asked.algorithm);
-  throw GpuFailure("cuDNN offers no algorithm within the workspace limit");
+  throw GpuFailure(refusal);
 }
 
 std::shared_ptr<Layer> make_layer(const GpuContext& gpu, const Measurement& m, cudnnTensorFormat_t format) {
@@ -85,47 +93,59 @@ std::shared_ptr<Layer> make_layer(const GpuContext& gpu, const Measurement& m, c
 constexpr float kOne = 1.0f, kZero = 0.0f;
 
 Setup forward(const GpuContext& gpu, const Sample& asked, const std::shared_ptr<Layer>& l) {
-  const auto perf = choose<cudnnConvolutionFwdAlgoPerf_t>(*l, gpu, asked, [&](int most, int* count, auto* ranked) {
-    return l->dnn->cudnnGetConvolutionForwardAlgorithm_v7(l->dnn->handle, l->x.get(), l->w.get(), l->conv.get(), l->y.get(), most,
-                                                          count, ranked);
-  });
-  Setup setup;
-  setup.algorithm = name_of(perf.algo, asked.pass);
-  setup.run = [l, algo = perf.algo] {
+  const auto run = [l](auto algo) {
     check_dnn(*l->dnn, l->dnn->cudnnConvolutionForward(l->dnn->handle, &kOne, l->x.get(), l->input->get(), l->w.get(),
                                                        l->filter->get(), l->conv.get(), algo, l->workspace->get(),
                                                        l->workspace->bytes(), &kZero, l->y.get(), l->output->get()));
   };
+  const auto perf = choose<cudnnConvolutionFwdAlgoPerf_t>(
+      *l, gpu, asked,
+      [&](int most, int* count, auto* ranked) {
+        return l->dnn->cudnnGetConvolutionForwardAlgorithm_v7(l->dnn->handle, l->x.get(), l->w.get(), l->conv.get(), l->y.get(),
+                                                              most, count, ranked);
+      },
+      run);
+  Setup setup;
+  setup.algorithm = name_of(perf.algo, asked.pass);
+  setup.run = [run, algo = perf.algo] { run(algo); };
   return setup;
 }
 
 Setup backward_data(const GpuContext& gpu, const Sample& asked, const std::shared_ptr<Layer>& l) {
-  const auto perf = choose<cudnnConvolutionBwdDataAlgoPerf_t>(*l, gpu, asked, [&](int most, int* count, auto* ranked) {
-    return l->dnn->cudnnGetConvolutionBackwardDataAlgorithm_v7(l->dnn->handle, l->w.get(), l->y.get(), l->conv.get(), l->x.get(),
-                                                               most, count, ranked);
-  });
-  Setup setup;
-  setup.algorithm = name_of(perf.algo, asked.pass);
-  setup.run = [l, algo = perf.algo] {
+  const auto run = [l](auto algo) {
     check_dnn(*l->dnn, l->dnn->cudnnConvolutionBackwardData(l->dnn->handle, &kOne, l->w.get(), l->filter->get(), l->y.get(),
                                                             l->output->get(), l->conv.get(), algo, l->workspace->get(),
                                                             l->workspace->bytes(), &kZero, l->x.get(), l->input->get()));
   };
+  const auto perf = choose<cudnnConvolutionBwdDataAlgoPerf_t>(
+      *l, gpu, asked,
+      [&](int most, int* count, auto* ranked) {
+        return l->dnn->cudnnGetConvolutionBackwardDataAlgorithm_v7(l->dnn->handle, l->w.get(), l->y.get(), l->conv.get(),
+                                                                   l->x.get(), most, count, ranked);
+      },
+      run);
+  Setup setup;
+  setup.algorithm = name_of(perf.algo, asked.pass);
+  setup.run = [run, algo = perf.algo] { run(algo); };
   return setup;
 }
 
 Setup backward_weights(const GpuContext& gpu, const Sample& asked, const std::shared_ptr<Layer>& l) {
-  const auto perf = choose<cudnnConvolutionBwdFilterAlgoPerf_t>(*l, gpu, asked, [&](int most, int* count, auto* ranked) {
-    return l->dnn->cudnnGetConvolutionBackwardFilterAlgorithm_v7(l->dnn->handle, l->x.get(), l->y.get(), l->conv.get(),
-                                                                 l->w.get(), most, count, ranked);
-  });
-  Setup setup;
-  setup.algorithm = name_of(perf.algo, asked.pass);
-  setup.run = [l, algo = perf.algo] {
+  const auto run = [l](auto algo) {
     check_dnn(*l->dnn, l->dnn->cudnnConvolutionBackwardFilter(l->dnn->handle, &kOne, l->x.get(), l->input->get(), l->y.get(),
                                                               l->output->get(), l->conv.get(), algo, l->workspace->get(),
                                                               l->workspace->bytes(), &kZero, l->w.get(), l->filter->get()));
   };
+  const auto perf = choose<cudnnConvolutionBwdFilterAlgoPerf_t>(
+      *l, gpu, asked,
+      [&](int most, int* count, auto* ranked) {
+        return l->dnn->cudnnGetConvolutionBackwardFilterAlgorithm_v7(l->dnn->handle, l->x.get(), l->y.get(), l->conv.get(),
+                                                                     l->w.get(), most, count, ranked);
+      },
+      run);
+  Setup setup;
+  setup.algorithm = name_of(perf.algo, asked.pass);
+  setup.run = [run, algo = perf.algo] { run(algo); };
   return setup;
 }
 

@@ -102,14 +102,26 @@ void Product::choose(const GpuContext& gpu) {
   check_blas(blas_.cublasLtMatmulPreferenceCreate(&preference));
   const std::size_t bytes = workspace_->bytes();
   (void)blas_.cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &bytes, sizeof bytes);
-  cublasLtMatmulHeuristicResult_t found{};
+  std::array<cublasLtMatmulHeuristicResult_t, 8> ranked{};
   int count = 0;
-  const cublasStatus_t status =
-      blas_.cublasLtMatmulAlgoGetHeuristic(blas_.handle, desc_, first_, second_, result_, result_, preference, 1, &found, &count);
+  const cublasStatus_t status = blas_.cublasLtMatmulAlgoGetHeuristic(
+      blas_.handle, desc_, first_, second_, result_, result_, preference, static_cast<int>(ranked.size()), ranked.data(), &count);
   blas_.cublasLtMatmulPreferenceDestroy(preference);
   check_blas(status);
-  if (count == 0) throw GpuFailure("cublasLt offers no kernel for this product");
-  algorithm_ = found.algo;
+  // What the ranking offers may still be refused when it is run: the first that runs.
+  std::string refusal = "cublasLt offers no kernel for this product";
+  for (int i = 0; i < count; ++i) {
+    const cublasLtMatmulHeuristicResult_t& offered = ranked[static_cast<std::size_t>(i)];
+    if (offered.state != CUBLAS_STATUS_SUCCESS) continue;
+    algorithm_ = offered.algo;
+    try {
+      return run();
+    } catch (const GpuFailure& failure) {
+      (void)cudaGetLastError();
+      refusal = failure.what();
+    }
+  }
+  throw GpuFailure(refusal);
 }
 
 Product::~Product() {

@@ -1,5 +1,7 @@
 #include "calibrate/cuda/setup.hpp"
 
+#include <limits>
+
 namespace tbdsim::calibrate {
 
 Element element_of(const std::string& precision) {
@@ -17,6 +19,11 @@ Buffer random_buffer(std::size_t elements, Element element, cudaStream_t stream)
                      element == Element::bf16);
 }
 
-int whole(const Measurement& m, std::string_view key) { return static_cast<int>(m.sample.at(key)); }
+int whole(const Measurement& m, std::string_view key) {
+  const double value = m.sample.at(key);
+  if (value > std::numeric_limits<int>::max())
+    throw GpuFailure(std::string(key) + " is too large for the libraries' 32-bit extents");
+  return static_cast<int>(value);
+}
 
 }  // namespace tbdsim::calibrate

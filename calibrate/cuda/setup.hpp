@@ -58,6 +58,7 @@ struct Setup {
 [[nodiscard]] std::size_t bytes_of(Element element);
 /// Random data in that format.
 [[nodiscard]] Buffer random_buffer(std::size_t elements, Element element, cudaStream_t stream);
+/// A size as the libraries take it. Throws GpuFailure above 2^31.
 [[nodiscard]] int whole(const Measurement& m, std::string_view key);
 
 }  // namespace tbdsim::calibrate

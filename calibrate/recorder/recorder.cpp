@@ -3,6 +3,7 @@
 // what it cannot do it leaves undone and says on stderr.
 #include <cuda_runtime_api.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
@@ -47,7 +48,12 @@ void finish() { (void)recorder().cupti.cuptiActivityFlushAll(1); }
 void start() {
   Recorder& r = recorder();
   const char* const path = std::getenv("TBDSIM_RECORDING");
-  r.file = path != nullptr ? std::fopen(path, "w") : nullptr;
+  // "x": the children of a recorded program inherit its environment, and must not write into its recording.
+  r.file = path != nullptr ? std::fopen(path, "wx") : nullptr;
+  if (r.file == nullptr && errno == EEXIST) {
+    std::fprintf(stderr, "tbdsim recorder: another process is recorded in %s; this one is not\n", path);
+    return;
+  }
   if (r.file == nullptr) {
     std::fprintf(stderr, "tbdsim recorder: cannot write %s; nothing is recorded\n", path != nullptr ? path : "TBDSIM_RECORDING");
     return;

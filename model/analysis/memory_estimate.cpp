@@ -13,14 +13,6 @@ namespace tbdsim {
 
 namespace {
 
-/// Arrays per parameter that PyTorch's Adam makes besides its states: the root of the second moment, and when it goes through
-/// parameters one by one also the root over its bias correction. Fused kernels (Apex, TensorFlow, MXNet) make none.
-/// Source: pytorch/pytorch v2.1 torch/optim/adam.py.
-double update_arrays(const Stack& stack, const Optimizer& optimizer) {
-  if (stack.framework != "pytorch" || stack.variant == "apex" || optimizer.name != "adam") return 0.0;
-  return stack.update == UpdateKind::multi_tensor ? 1.0 : 2.0;
-}
-
 /// Arrays per parameter that TensorFlow makes for the update while forward still runs: its executor starts whatever has its
 /// inputs. Source: tensorflow/core/common_runtime/executor.cc.
 int early_arrays(const Stack& stack, const Optimizer& optimizer) {
@@ -33,7 +25,7 @@ FootprintOptions footprint_options(const Configuration& configuration) {
   options.batch = configuration.batch;
   options.element = half ? Bytes(2.0) : Bytes(4.0);
   options.optimizer_states = configuration.optimizer.states;
-  options.update_arrays = update_arrays(configuration.stack, configuration.optimizer);
+  options.update_arrays = configuration.optimizer.name == "adam" ? configuration.stack.adam_arrays : 0.0;
   options.early_arrays = early_arrays(configuration.stack, configuration.optimizer);
   options.master_weights = configuration.precision == Precision::amp;
   options.ranks = configuration.gpus;

@@ -140,6 +140,9 @@ class Resolver {
     // A key with a question mark is passed over where nothing has it.
     const bool optional = text[equals - 1] == '?';
     const std::string key = text.substr(0, optional ? equals - 1 : equals), value = text.substr(equals + 1);
+    // What no file could hold would change nothing.
+    if (!toml_literal(quoted_literal(value)))
+      return problem(line, fmt::format("{}: expected a value in printable UTF-8, got {}", key, quoted(value)));
     Edit edit{"", "", text, line, static_cast<int>(equals) + 2};
     const std::vector<Match> matches = find(key);
     const auto option = option_of(key);

@@ -15,7 +15,10 @@ std::string formatted(Format format, const Prediction& prediction, const Predict
     case Format::json:
       return predict_json(prediction, parts);
     case Format::csv:
-      return predict_csv(prediction);
+      return parts.layers    ? layers_csv(prediction)
+             : parts.kernels ? kernels_csv(prediction)
+             : parts.links   ? links_csv(prediction)
+                             : predict_csv(prediction, parts.epochs);
     case Format::table:
       break;
   }
@@ -42,6 +45,11 @@ Result<Answer> answer(const PredictArguments& arguments, Session& session) {
   if (arguments.epochs && !arguments.samples) return fail("--epochs needs --samples, the size of the data set");
   if ((arguments.skip || arguments.iterations) && !arguments.profiling)
     return fail("--skip and --iterations need --profiling, which they are about");
+  const int tables = arguments.layers + arguments.kernels + arguments.links + (arguments.samples ? 1 : 0);
+  if (arguments.format == Format::csv && (tables > 1 || arguments.profiling))
+    return fail(arguments.profiling
+                    ? "--profiling has no CSV table: ask for --format json"
+                    : "--layers, --kernels, --links and --samples have a CSV table each: ask for one, or for --format json");
   PredictOptions options = arguments.options;
   options.detail = arguments.profiling || arguments.layers || arguments.kernels || arguments.links || !arguments.trace.empty() ||
                    !arguments.report.empty();

@@ -14,7 +14,7 @@ namespace tbdsim {
 namespace {
 
 void add_format(VerbOptions& verb, Format& target) {
-  verb.option("--format", "table|json|csv", "How to write the result [table]",
+  verb.option("--format", "table|json|csv", "How to write the result: csv the main table, json all\n[table]",
               [&target](const std::string& text) { return set_format(target, text); });
 }
 

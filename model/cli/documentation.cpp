@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 namespace tbdsim {
 namespace {
@@ -86,6 +87,34 @@ struct NamedOption {
 };
 constexpr NamedOption kNamed[] = {{"--hw", "systems gpus"}, {"--model", "models"}, {"--network", "networks"},
                                   {"--stack", "stacks"},    {"--input", "inputs"}, {"--storage", "storage"}};
+constexpr const char* kPrecisions = "fp32 tf32 fp16 bf16 amp";
+constexpr const char* kKinds = "gpus systems networks hosts storage inputs data-paths stacks models";
+constexpr const char* kDocuments = "man formats bash zsh";
+
+/// "table json csv" of an option whose value is one of these words; empty of others.
+std::string choices(const OptionHelp& option) {
+  std::string words = option.value;
+  const bool choice =
+      words.find('|') != std::string::npos && words.find_first_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ") == std::string::npos;
+  std::replace(words.begin(), words.end(), '|', ' ');
+  return choice ? words : option.name == "--precision" ? kPrecisions : "";
+}
+
+/// What zsh offers as the value of an option: names of the catalogue, the words themselves, files, or nothing.
+std::string zsh_values(const OptionHelp& option) {
+  for (const NamedOption& named : kNamed)
+    if (option.name == named.option) return fmt::format(" _tbdsim_names {}", named.kinds);
+  if (const std::string words = choices(option); !words.empty()) return fmt::format("({})", words);
+  return option.value.find("FILE") != std::string::npos ? "_files" : " ";
+}
+
+/// What stands without an option after a verb, which is the first word itself, for zsh.
+std::string zsh_words(const std::string& verb) {
+  if (verb == "list") return fmt::format("2:kind:({})", kKinds);
+  if (verb == "show") return fmt::format("2:name: _tbdsim_names {}", kKinds);
+  if (verb == "docs") return fmt::format("2:document:({})", kDocuments);
+  return "*:file:_files";
+}
 
 }  // namespace
 
@@ -117,9 +146,12 @@ std::string bash_completion(const std::vector<VerbHelp>& verbs) {
   script +=
       fmt::format("  if [ \"$COMP_CWORD\" = 1 ]; then COMPREPLY=($(compgen -W '{} --help --version' -- \"$word\")); return; fi\n",
                   names_of(verbs));
-  script +=
-      "  case $before in\n    --format) COMPREPLY=($(compgen -W 'table json csv' -- \"$word\")); return ;;\n"
-      "    --precision) COMPREPLY=($(compgen -W 'fp32 tf32 fp16 bf16 amp' -- \"$word\")); return ;;\n";
+  script += "  case $before in\n";
+  std::set<std::string> told;
+  for (const VerbHelp& verb : verbs)
+    for (const OptionHelp& option : verb.options)
+      if (const std::string words = choices(option); !words.empty() && told.insert(option.name).second)
+        script += fmt::format("    {}) COMPREPLY=($(compgen -W '{}' -- \"$word\")); return ;;\n", option.name, words);
   for (const NamedOption& named : kNamed)
     script += fmt::format(
         "    {}) COMPREPLY=($(compgen -W \"$(for kind in {}; do tbdsim list $kind --format csv 2>/dev/null | cut -d, -f2 | tail "
@@ -128,30 +160,36 @@ std::string bash_completion(const std::vector<VerbHelp>& verbs) {
         named.option, named.kinds);
   script += "  esac\n  case $verb in\n";
   for (const VerbHelp& verb : verbs) script += fmt::format("    {}) options='{}' ;;\n", verb.name, long_options(verb));
-  script +=
-      "    list) options=\"$options gpus systems networks hosts storage inputs data-paths stacks models\" ;;\n"
+  script += fmt::format(
       "  esac\n"
-      "  if [[ $word == -* ]]; then COMPREPLY=($(compgen -W \"$options\" -- \"$word\")); else COMPREPLY=($(compgen -f -- "
-      "\"$word\")); fi\n"
-      "}\n"
-      "complete -o filenames -F _tbdsim tbdsim\n";
+      "  if [[ $word == -* ]]; then COMPREPLY=($(compgen -W \"$options\" -- \"$word\")); return; fi\n"
+      "  case $verb in\n"
+      "    list) COMPREPLY=($(compgen -W '{0}' -- \"$word\")) ;;\n"
+      "    show) COMPREPLY=($(compgen -W \"$(for kind in {0}; do tbdsim list $kind --format csv 2>/dev/null | cut -d, -f2 | "
+      "tail -n +2; done)\" -- \"$word\")) ;;\n"
+      "    docs) COMPREPLY=($(compgen -W '{1}' -- \"$word\")) ;;\n"
+      "    *) COMPREPLY=($(compgen -f -- \"$word\")) ;;\n"
+      "  esac\n"
+      "}}\n"
+      "complete -o filenames -F _tbdsim tbdsim\n",
+      kKinds, kDocuments);
   return script;
 }
 
 std::string zsh_completion(const std::vector<VerbHelp>& verbs) {
-  const auto quoted = [](std::string text) {
-    for (const char* special : {"'", "[", "]", ":"}) {
-      for (std::size_t at = 0; (at = text.find(special, at)) != std::string::npos; at += 2) {
-        if (*special == '\'')
-          text.erase(at, 1);
-        else
-          text.insert(at, "\\");
-      }
+  const auto quoted = [](const std::string& text) {
+    std::string safe;
+    for (const char c : text) {
+      if (c == '[' || c == ']' || c == ':') safe += '\\';
+      safe += c == '\'' ? std::string("'\\''") : std::string(1, c == '\n' ? ' ' : c);
     }
-    std::replace(text.begin(), text.end(), '\n', ' ');
-    return text;
+    return safe;
   };
-  std::string script = "#compdef tbdsim\n# Completion of tbdsim for zsh, made by `tbdsim docs zsh`.\n_tbdsim() {\n";
+  std::string script =
+      "#compdef tbdsim\n# Completion of tbdsim for zsh, made by `tbdsim docs zsh`.\n"
+      "_tbdsim_names() {\n  local kind\n  local -a names\n"
+      "  names=(${(f)\"$(for kind in $argv; do tbdsim list $kind --format csv 2>/dev/null | cut -d, -f2 | tail -n +2; "
+      "done)\"})\n  compadd -a names\n  _files\n}\n_tbdsim() {\n";
   script += "  if (( CURRENT == 2 )); then\n    local -a verbs=(\n";
   for (const VerbHelp& verb : verbs) script += fmt::format("      '{}:{}'\n", verb.name, quoted(verb.text));
   script += "    )\n    _describe verb verbs; return\n  fi\n  case $words[2] in\n";
@@ -160,9 +198,9 @@ std::string zsh_completion(const std::vector<VerbHelp>& verbs) {
     for (const OptionHelp& option : verb.options) {
       if (option.bare()) continue;
       script += fmt::format(" \\\n      '{}[{}]{}'", option.name, quoted(option.text),
-                            option.value.empty() ? "" : fmt::format(":{}:_files", quoted(option.value)));
+                            option.value.empty() ? "" : fmt::format(":{}:{}", quoted(option.value), zsh_values(option)));
     }
-    script += " \\\n      '*:file:_files' ;;\n";
+    script += fmt::format(" \\\n      '{}' ;;\n", zsh_words(verb.name));
   }
   return script + "  esac\n}\n_tbdsim \"$@\"\n";
 }

@@ -12,7 +12,8 @@ namespace {
 struct FirstReleases {
   std::string_view capability, first, second;
 };
-constexpr std::array<FirstReleases, 6> kFirstReleases{{{"8.0", "11.0", "11.1"},
+constexpr std::array<FirstReleases, 7> kFirstReleases{{{"7.0", "9.0", "9.1"},
+                                                       {"8.0", "11.0", "11.1"},
                                                        {"8.6", "11.1", "11.2"},
                                                        {"8.9", "11.8", "12.0"},
                                                        {"9.0", "11.8", "12.0"},

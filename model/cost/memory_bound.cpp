@@ -122,12 +122,13 @@ bool moves_single_numbers(OpKind kind, const Stack& stack) {
 
 KernelTimeModel single_access_time(Bytes bytes, Bytes element, double bandwidth_share, const KernelRates& rates) {
   KernelTimeModel result = memory_bound_time(bytes, bandwidth_share, rates);
-  constexpr Bytes kFills(4.0);
-  if (element >= kFills) return result;
+  constexpr Bytes kSingle(4.0);
   constexpr double kInstructions = 20.0, kLanes = 64.0;
   const double moving = (result.time - result.launch).base();
   const double issuing = bytes / element * kInstructions / (kLanes * rates.multiprocessors * rates.clock.base());
-  result.time = result.launch + Seconds(std::cbrt(moving * moving * moving + issuing * issuing * issuing));
+  const double in_32_bits = std::max(moving * kSingle.base() / element.base(), issuing);
+  const double together = std::cbrt(moving * moving * moving + issuing * issuing * issuing);
+  result.time = result.launch + Seconds(std::min(together, in_32_bits));
   return result;
 }
 

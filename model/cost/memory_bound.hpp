@@ -50,7 +50,7 @@ struct Passes {
 ///
 ///   A = 20 numbers moved / (64 SMs x clock),   t = launch + ((bytes / (share x B))^3 + A^3)^(1/3)
 ///
-/// Numbers of 32 bits pay nothing: the shares come from kernels that move these.
+/// Numbers of 32 bits take the longer of the two, since the shares come from kernels that move these, and 16 bits never longer.
 /// The 20 are assumed; that such kernels are slow at all was seen in the mixed-precision rows of scenarios/published. Source of
 /// the 64: CUDA C++ Programming Guide, throughput of arithmetic instructions, Volta to Hopper; Maxwell's and Pascal's 128 take a
 /// multiplication in several instructions.

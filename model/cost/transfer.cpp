@@ -24,13 +24,13 @@ std::optional<int> generation(std::string_view architecture) {
 
 bool high_bandwidth(std::string_view memory_kind) { return memory_kind.substr(0, 3) == "HBM"; }
 
-/// Generations apart; AMD's compute (CDNA) and graphics (GCN) families are as far
-/// apart as three of them, and farther from NVIDIA's.
+/// Generations apart; AMD's compute (CDNA) and graphics (GCN) families are as far apart as three of them, and both farther from
+/// NVIDIA's than its latest generation is from the earliest with samples of every family (Volta).
 double generations_apart(std::string_view a, std::string_view b) {
   const auto ga = generation(a), gb = generation(b);
   if (ga && gb) return std::abs(*ga - *gb);
   if (!ga && !gb) return a.substr(0, 3) == b.substr(0, 3) ? 0.0 : 3.0;
-  return 4.0;
+  return 5.0;
 }
 
 // Each generation apart makes a relative count a fiftieth as much: efficiencies of one generation agree within

@@ -43,14 +43,16 @@ LinkBundle read_type(const std::string& name, TomlTable table, bool peer_access)
   LinkBundle type;
   type.type = name;
   type.kind = read_kind(table);
-  type.bandwidth = table.quantity<BytesPerSecond>("bandwidth");
+  const auto line_rate = table.quantity_if<BytesPerSecond>("bandwidth");
+  type.bandwidth =
+      line_rate || table.has("bandwidth") ? line_rate.value_or(BytesPerSecond(1.0)) : table.quantity<BytesPerSecond>("bandwidth");
   const Shares usual = usual_shares(type.kind);
   const auto achieved = table.quantity_if<BytesPerSecond>("achieved");
   const auto sm_copy = table.quantity_if<BytesPerSecond>("sm_copy");
   type.achieved = achieved.value_or(usual.achieved * type.bandwidth);
   type.sm_copy = sm_copy.value_or(achieved ? *achieved : usual.sm_copy * type.bandwidth);
-  if (achieved) check_not_above(table, "achieved", *achieved, type.bandwidth);
-  if (sm_copy) check_not_above(table, "sm_copy", *sm_copy, type.bandwidth);
+  if (achieved && line_rate) check_not_above(table, "achieved", *achieved, *line_rate);
+  if (sm_copy && line_rate) check_not_above(table, "sm_copy", *sm_copy, *line_rate);
   type.latency = table.quantity_if<Seconds>("latency", kNotNegative).value_or(Seconds(0.0));
   type.peer_access = table.boolean_or("peer_access", peer_access && type.kind == LinkKind::pcie);
   type.staged = table.quantity_if<BytesPerSecond>("staged");

@@ -189,7 +189,10 @@ Result<System> system_from(const Catalogue& catalogue, const std::string& path, 
 /// Path of what a user calls `name`: his file, else an entry of the first shelf that has it.
 Result<std::string> user_path(const Catalogue& catalogue, const std::vector<Shelf>& shelves, const std::string& name) {
   const bool file_meant = looks_like_file(name);
-  if (file_meant && (is_file(name) || name.find('/') != std::string::npos)) return name;
+  // A directory or a broken link of that name is refused as what it is.
+  std::error_code ignored;
+  const bool there = std::filesystem::exists(std::filesystem::symlink_status(name, ignored));
+  if (file_meant && (there || name.find('/') != std::string::npos)) return name;
   const std::string wanted = file_meant ? stem_of(name) : name;
   std::vector<std::string> all;
   std::string nouns, browse;

@@ -148,9 +148,27 @@ std::string compare_csv(const Comparison& comparison) {
   if (!comparison.candidates.empty()) {
     for (const auto& [option, value] : comparison.candidates.front().varied) header.push_back(option);
   }
-  for (const char* column : {"throughput_samples_per_s", "step_time_s", "speedup", "speedup_low", "speedup_high", "apart",
-                             "front", "gpu_busy", "fp32", "tensor_core", "mfu", "fits", "peak_memory_bytes", "limit",
-                             "usd_per_hour", "samples_per_usd", "joule_per_sample", "problem"})
+  for (const char* column : {"throughput_samples_per_s",
+                             "step_time_s",
+                             "speedup",
+                             "speedup_low",
+                             "speedup_high",
+                             "apart",
+                             "front",
+                             "gpu_busy",
+                             "fp32",
+                             "tensor_core",
+                             "mfu",
+                             "fits",
+                             "peak_memory_bytes",
+                             "limit",
+                             "usd_per_hour",
+                             "samples_per_usd",
+                             "joule_per_sample",
+                             "base",
+                             "memory_capacity_bytes",
+                             "limit_share",
+                             "problem"})
     header.emplace_back(column);
   std::string all = csv_line(header);
   const auto exact = [](const std::optional<double>& value) { return value ? fmt::format("{}", *value) : std::string(); };
@@ -162,12 +180,27 @@ std::string compare_csv(const Comparison& comparison) {
     const Prediction& p = c.prediction;
     if (c.problem.empty()) {
       const Bytes peak = p.memory.gpus.empty() ? Bytes(0.0) : p.memory.gpus.front().peak;
-      for (std::string& field : std::vector<std::string>{
-               exact(p.throughput.value), exact(p.step_time.value.base()), exact(c.speedup.value), exact(c.speedup.low),
-               exact(c.speedup.high), c.apart ? "true" : "false", front[i] ? "true" : "false", exact(p.utilization.gpu_busy),
-               exact(p.utilization.fp32), exact(p.utilization.tensor_core), exact(p.utilization.mfu),
-               p.memory.fits ? "true" : "false", exact(peak.base()), p.limit.resource, exact(p.usd_per_hour),
-               exact(samples_per_usd(p)), exact(p.joule_per_sample), ""})
+      for (std::string& field : std::vector<std::string>{exact(p.throughput.value),
+                                                         exact(p.step_time.value.base()),
+                                                         exact(c.speedup.value),
+                                                         exact(c.speedup.low),
+                                                         exact(c.speedup.high),
+                                                         c.apart ? "true" : "false",
+                                                         front[i] ? "true" : "false",
+                                                         exact(p.utilization.gpu_busy),
+                                                         exact(p.utilization.fp32),
+                                                         exact(p.utilization.tensor_core),
+                                                         exact(p.utilization.mfu),
+                                                         p.memory.fits ? "true" : "false",
+                                                         exact(peak.base()),
+                                                         p.limit.resource,
+                                                         exact(p.usd_per_hour),
+                                                         exact(samples_per_usd(p)),
+                                                         exact(p.joule_per_sample),
+                                                         i == c.base ? "true" : "false",
+                                                         exact(p.memory.capacity.base()),
+                                                         exact(p.limit.share),
+                                                         ""})
         row.push_back(std::move(field));
     }
     row.resize(header.size());

@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "model/analysis/kernel_summary.hpp"
+
 namespace tbdsim {
 namespace {
 
@@ -70,6 +72,15 @@ Cells predict_cells(const Prediction& p) {
   return cells;
 }
 
+void add_epochs(Cells& cells, const EpochEstimate& e) {
+  for (const auto& [name, count] :
+       {std::pair{"samples", e.samples}, {"epochs", std::int64_t{e.epochs}}, {"steps_per_epoch", e.steps}})
+    cells.emplace_back(name, std::to_string(count));
+  add_ranged(cells, "epoch_time", "_s", e.epoch.value.base(), e.epoch.low.base(), e.epoch.high.base());
+  add_ranged(cells, "total_time", "_s", e.total.value.base(), e.total.low.base(), e.total.high.base());
+  cells.emplace_back("total_usd", e.cost ? exact(e.cost->base()) : "");
+}
+
 }  // namespace
 
 std::string csv_line(const std::vector<std::string>& fields) {
@@ -78,13 +89,41 @@ std::string csv_line(const std::vector<std::string>& fields) {
   return line + '\n';
 }
 
-std::string predict_csv(const Prediction& prediction) {
+std::string predict_csv(const Prediction& prediction, const std::optional<EpochEstimate>& epochs) {
   std::vector<std::string> header, row;
-  for (auto& [name, value] : predict_cells(prediction)) {
+  Cells cells = predict_cells(prediction);
+  if (epochs) add_epochs(cells, *epochs);
+  for (auto& [name, value] : cells) {
     header.push_back(name);
     row.push_back(std::move(value));
   }
   return csv_line(header) + csv_line(row);
+}
+
+std::string layers_csv(const Prediction& prediction) {
+  std::string all = csv_line(
+      {"name", "kind", "output_shape", "parameters", "forward_s", "backward_data_s", "backward_weights_s", "update_s", "flop"});
+  for (const LayerTime& l : prediction.layers)
+    all +=
+        csv_line({l.name, l.kind, l.shape, std::to_string(l.parameters), exact(l.forward.base()), exact(l.backward_data.base()),
+                  exact(l.backward_weights.base()), exact(l.update.base()), exact(l.flop.base())});
+  return all;
+}
+
+std::string kernels_csv(const Prediction& prediction) {
+  std::string all =
+      csv_line({"name", "algorithm", "bound", "launches", "time_s", "time_share", "fp32_utilization", "occupancy", "stall"});
+  for (const KernelGroup& g : summarize_kernels(prediction).groups)
+    all += csv_line({g.name, g.algorithm, g.bound, std::to_string(g.launches), exact(g.time.base()), exact(g.time_share),
+                     exact(g.fp32_utilization), exact(g.occupancy), g.stall});
+  return all;
+}
+
+std::string links_csv(const Prediction& prediction) {
+  std::string all = csv_line({"name", "capacity_bytes_per_s", "bytes", "busy", "used"});
+  for (const LinkTraffic& l : prediction.links)
+    all += csv_line({l.name, exact(l.capacity.base()), exact(l.bytes.base()), exact(l.busy), exact(l.used)});
+  return all;
 }
 
 std::string accuracy_csv(const Accuracy& accuracy) {

@@ -104,6 +104,7 @@ struct Stack {
   Bytes context_per_thread;         ///< and for each thread that the device keeps resident: stack and local memory
   Bytes training_start;             ///< what the first step adds: handles of kernel libraries, communicators
   int batches_on_device = 1;        ///< the one in use and those that wait there
+  double adam_arrays = 0;           ///< per parameter, that Adam makes besides its states; fused kernels make none
   bool flattens_gradients = false;  ///< an update copies all gradients into one fp32 array (DeepSpeed)
   bool keeps_gradients = false;     ///< gradients of the last step stay, new ones are added to them
   // Input and run

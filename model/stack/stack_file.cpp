@@ -120,6 +120,7 @@ void read_memory(TomlTable table, Stack& stack) {
   stack.training_start = table.quantity_if<Bytes>("training_start").value_or(Bytes(0.0));
   if (table.has("batches_on_device")) stack.batches_on_device = static_cast<int>(table.integer("batches_on_device", 1, 64));
   stack.keeps_gradients = table.boolean_or("keeps_gradients", false);
+  stack.adam_arrays = table.number_or("adam_arrays", 0, kNotNegative);
   stack.flattens_gradients = table.boolean_or("flattens_gradients", false);
   (void)table.text("source");
   table.finish();

@@ -86,6 +86,19 @@ TEST_CASE("the fullest moment of a small batch under Adam is the update") {
   CHECK(std::any_of(r.moments.begin(), r.moments.end(), [](const MemoryMoment& m) { return m.pass == "update"; }));
 }
 
+TEST_CASE("what Adam makes besides its states is what the stack's file says") {
+  const auto live = [](const char* arrays) {
+    PredictOptions o = options("v100-sxm2-16gb", "bert-base", "pytorch-2.1", 1, 1);
+    o.set = {std::string("stack.memory.adam_arrays=") + arrays};
+    return report(o).lower_bound;
+  };
+  const Bytes weights =
+      report(options("v100-sxm2-16gb", "bert-base", "pytorch-2.1", 1, 1)).memory.gpus.front().parts[MemoryPart::weights];
+  CHECK(live("1") == report(options("v100-sxm2-16gb", "bert-base", "pytorch-2.1", 1, 1)).lower_bound);
+  // Rounded up to whole blocks.
+  CHECK_THAT((live("3") - live("2")) / weights, Catch::Matchers::WithinRel(1.0, 0.01));
+}
+
 TEST_CASE("reductions help, largest gain first, and are what the changed configuration predicts") {
   PredictOptions o = options("dgx1", "resnet50", "pytorch-1.13", 8, 64);
   const MemoryReport r = report(o, {true, false});

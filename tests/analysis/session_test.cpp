@@ -58,7 +58,8 @@ TEST_CASE("a catalogue that is not there") {
 
 TEST_CASE("the default stack: the newest PyTorch that still supports the device, another vendor's own") {
   Session session({TBDSIM_SOURCE_DIR});
-  CHECK(default_stack(session, "h100-sxm5-80gb") == "pytorch-2.1");
+  CHECK(default_stack(session, "h100-sxm5-80gb") == "pytorch-2.11");
+  CHECK(default_stack(session, "t4") == "pytorch-2.11");
   CHECK(default_stack(session, "v100-sxm2-16gb") == "pytorch-2.1");
   const std::string kepler = default_stack(session, "k80");
   CHECK(kepler.rfind("pytorch-", 0) == 0);

@@ -107,6 +107,9 @@ TEST_CASE("a key means the one value whose path ends so") {
   CHECK(key("a.bandwidth=5 GB/s") == "hw.link.a.bandwidth = \"5 GB/s\"");
   CHECK(key("hw.gpus=0.5x") == "hw.gpus = 4");
   CHECK(key("hw.link.a.latency=1 us") == "hw.link.a.latency = \"1 us\"");
+  // No file could hold these, and nothing would be changed.
+  CHECK(key("a.bandwidth=\x1b[31m") == "--set:1:1: a.bandwidth: expected a value in printable UTF-8, got \"\\x1b[31m\"\n");
+  CHECK(key("a.bandwidth=\xff") == "--set:1:1: a.bandwidth: expected a value in printable UTF-8, got \"\\xff\"\n");
   CHECK(key("hw.bandwidth=3x") ==
         "--set:1:1: hw.bandwidth: fits 2 values: hw.link.a.bandwidth, hw.device.bandwidth\n"
         "   1 | hw.bandwidth=3x\n     | ^~~~~~~~~~~~\n");

@@ -209,6 +209,34 @@ class PredictJson(unittest.TestCase):
                          ["result.memory.fits: 1", "result.provenance: no or empty array", "result.stages_s.metric: missing"])
 
 
+class Completion(unittest.TestCase):
+    def completed(self, *words):
+        """What bash offers for the last of `words`."""
+        with tempfile.TemporaryDirectory() as folder:
+            os.symlink(PROGRAM, os.path.join(folder, "tbdsim"))
+            script = run("docs", "bash").stdout + 'COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _tbdsim; echo "${COMPREPLY[*]}"\n'
+            environment = {**os.environ, "PATH": folder + ":" + os.environ["PATH"], "TBDSIM_CATALOGUE": SOURCE}
+            done = subprocess.run(["bash", "-c", script, "bash", "tbdsim", *words], capture_output=True, text=True, cwd=folder,
+                                  env=environment, check=True)
+            return done.stdout.split()
+
+    def test_bash_offers_verbs_options_names_kinds_and_words(self):
+        self.assertEqual(self.completed("li"), ["list"])
+        self.assertEqual(self.completed("memory", "--ze"), ["--zero"])
+        self.assertEqual(self.completed("predict", "--hw", "gtx-1080"), ["gtx-1080", "gtx-1080-ti"])
+        self.assertEqual(self.completed("list", "s"), ["systems", "storage", "stacks"])
+        self.assertEqual(self.completed("show", "titan-x"), ["titan-x-maxwell", "titan-x-pascal", "titan-xp"])
+        self.assertEqual(self.completed("memory", "--by", ""), ["structure", "layer", "time"])
+
+    def test_zsh_offers_the_same(self):
+        script = run("docs", "zsh").stdout
+        for part in ("'--hw[System, or a GPU in a plain PCIe host]:NAME|FILE: _tbdsim_names systems gpus'",
+                     ":(structure layer time)'", "'2:kind:(gpus systems ", "'--gpus[GPUs of the job \\[all GPUs of --nodes nodes\\]]:N: '"):
+            self.assertIn(part, script)
+        if shutil.which("zsh"):
+            subprocess.run(["zsh", "-n"], input=script, text=True, check=True)
+
+
 class OtherFormats(unittest.TestCase):
     def test_csv_agrees_with_json(self):
         options = ["--hw", "dgx1", "--model", "resnet50"]
@@ -218,6 +246,21 @@ class OtherFormats(unittest.TestCase):
         self.assertEqual(float(row["throughput_high_samples_per_s"]), result["throughput"]["high"])
         self.assertEqual(float(row["backward_s"]), result["stages_s"]["backward"])
         self.assertEqual(row["limit"], result["limit"]["resource"])
+
+    def test_each_table_has_its_csv(self):
+        options = ["--hw", "dgx1", "--model", "lenet"]
+        for table, rows in (("layers", lambda r: r["layers"]), ("kernels", lambda r: r["kernels"]["groups"]),
+                            ("links", lambda r: r["links"])):
+            read = list(csv.DictReader(io.StringIO(run("predict", *options, "--" + table, "--format", "csv").stdout)))
+            wanted = rows(predict(*options, "--" + table))
+            self.assertGreater(len(wanted), 5)
+            self.assertEqual([{k: str(v) for k, v in row.items() if isinstance(v, (str, int))} for row in wanted],
+                             [{k: row[k] for k, v in want.items() if isinstance(v, (str, int))} for row, want in zip(read, wanted)])
+            self.assertEqual([set(row) for row in read], [set(want) for want in wanted])
+        row, = csv.DictReader(io.StringIO(run("predict", *options, "--samples", "256K", "--epochs", "3", "--format", "csv").stdout))
+        epochs = predict(*options, "--samples", "256K", "--epochs", "3")["epochs"]
+        self.assertEqual((int(row["epochs"]), float(row["total_time_high_s"]), float(row["total_usd"])),
+                         (3, epochs["total_time_s"]["high"], epochs["total_usd"]))
 
     def test_the_stages_of_a_pipeline_are_counted(self):
         stages = lambda *options: json.loads(run("memory", "--hw", "dgx1", "--model", "lenet", "--format", "json",

@@ -21,7 +21,8 @@ def prepare(folder, source):
         shutil.copytree(os.path.join(source, "tests", *data), folder, dirs_exist_ok=True)
     for name in ("empty.toml", "empty.csv"):
         open(os.path.join(folder, name), "wb").close()
-    os.mkdir(os.path.join(folder, "folder"))
+    for name in ("folder", "folder.toml"):
+        os.mkdir(os.path.join(folder, name))
     noise = random.Random(1).randbytes(10_000_000)
     for name in ("random.toml", "random.csv"):
         with open(os.path.join(folder, name), "wb") as file:

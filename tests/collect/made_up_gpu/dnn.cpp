@@ -1,4 +1,4 @@
-// cuDNN of the made-up machine.
+// cuDNN of the made-up machine: one function of its interface after the other, so the file is long.
 #if TBDSIM_HAVE_CUDNN
 #include <cudnn.h>
 
@@ -125,6 +125,7 @@ cudnnStatus_t rank(int pass, const Tensor& x, const Tensor& w, const Convolution
 
 cudnnStatus_t convolve(const Tensor& x, const Tensor& w, const Convolution& conv, const Tensor& y, int algorithm, void* workspace,
                        std::size_t bytes) {
+  if (algorithm == told("refuses")) return CUDNN_STATUS_NOT_SUPPORTED;
   Tensor expected;
   if (!fits(x, w, conv, expected) || expected.bytes() != y.bytes()) return CUDNN_STATUS_BAD_PARAM;
   const std::size_t needed = room(x, algorithm, conv.math);

@@ -21,11 +21,12 @@ std::string_view words() {
   return text != nullptr ? text : "";
 }
 
-/// Up to 0.4 % more or less, the same in every run.
+/// Up to 0.4 % more or less, or what `scatter` tells in percent; the same in every run.
 double scatter() {
+  static const double most = told("scatter") >= 0 ? 0.01 * static_cast<double>(told("scatter")) : 0.004;
   static std::uint32_t state = 12345;
   state = state * 1664525u + 1013904223u;
-  return 1.0 + 0.008 * (static_cast<double>(state >> 8) / 16777216.0 - 0.5);
+  return 1.0 + 2.0 * most * (static_cast<double>(state >> 8) / 16777216.0 - 0.5);
 }
 
 const Allocation& span(const void* pointer, std::size_t bytes, const char* what) {

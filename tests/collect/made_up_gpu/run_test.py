@@ -1,13 +1,14 @@
 """The collector from start to end on the made-up GPU: every family, what a device may refuse, interruption, and the way from
-samples to a predicted step. usage: run_test.py CALIBRATE LIBRARIES SOURCE TBDSIM"""
+samples to a predicted step; and the recorder in another program. usage: run_test.py CALIBRATE LIBRARIES SOURCE TBDSIM TRAIN RECORDER"""
 import csv
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 
-CALIBRATE, LIBRARIES, SOURCE, TBDSIM = sys.argv[1:5]
+CALIBRATE, LIBRARIES, SOURCE, TBDSIM, TRAIN, RECORDER = sys.argv[1:7]
 EVERY = os.path.join(SOURCE, "tests/collect/made_up_gpu/every_family.toml")
 failures = 0
 
@@ -62,10 +63,18 @@ def refusals(folder):
     expect({r["precision"] for r in rows} == {"fp32", "fp16"}, "an old board measures fp32 and fp16 alone")
     _, rows = collect("throttled", EVERY, folder + "/hot.csv")
     expect(all("throttled" in r["flags"] for r in rows), "a held clock is flagged")
+    done, rows = collect("scatter=60", EVERY, folder + "/noisy.csv")
+    expect(sum("noisy-count" in r["flags"] for r in rows) > len(rows) / 2, "what never settles is kept and flagged")
+    done, rows = collect("drop=1000", EVERY, folder + "/dropped.csv")
+    expect("incomplete" not in done.stderr, "a measurement whose record was dropped is made again\n" + done.stderr)
     done, rows = collect("without=fft_tiling", EVERY, folder + "/without.csv")
     expect("cuDNN does not run this convolution by fft_tiling" in done.stderr, done.stderr)
+    done, rows = collect("refuses=1", EVERY, folder + "/refuses.csv")
+    convolutions = [r for r in rows if r["family"] == "conv" and "named-algorithm" not in r["flags"]]
+    expect(len(convolutions) == 12 and all("precomp" not in r["algorithm"] and r["algorithm"] != "algo_1" for r in convolutions),
+           "an algorithm that is ranked and refused gives way to the next\n" + done.stderr)
     done, rows = collect("fail_alloc=60", "quick", folder + "/full.csv")
-    expect("left out: out of memory" in done.stderr and len(rows) == 121, "one measurement without memory loses itself alone")
+    expect("left out: out of memory" in done.stderr and len(rows) == 127, "one measurement without memory loses itself alone")
     done, _ = collect("gpus=0", EVERY, folder + "/none.csv", 3)
     expect(done.stderr.startswith("no usable GPU: "), done.stderr)
 
@@ -101,7 +110,25 @@ def prediction(folder):
     expect(done.returncode == 0 and "Step time" in done.stdout, done.stderr)
 
 
+def profile(folder):
+    # The recorder lies beside the program that profiles.
+    shutil.copy(CALIBRATE, folder + "/tbdsim-calibrate")
+    shutil.copy(RECORDER, folder + "/libtbdsim_recorder.so")
+    recording = folder + "/recording.txt"
+    with open(recording, "w", encoding="utf-8") as file:
+        file.write("an earlier one")
+    environment = {**os.environ, "TBDSIM_CUDA_LIBRARIES": LIBRARIES, "TBDSIM_CATALOGUE": SOURCE,
+                   "LD_LIBRARY_PATH": os.path.dirname(CALIBRATE)}
+    words = [folder + "/tbdsim-calibrate", "profile", "--skip", "10", "--iterations", "5", "-o", "recording.txt", "--"]
+    done = subprocess.run([*words, "sh", "-c", f"cd / && {TRAIN} && {TRAIN}"], cwd=folder, env=environment, capture_output=True,
+                          text=True, check=False)
+    expect(done.returncode == 0 and "5 steady iterations" in done.stdout and "elementwise" in done.stdout, f"profile: {done.returncode}\n{done.stdout}{done.stderr}")
+    expect("another process is recorded" in done.stderr, "the second process leaves the first one's recording alone")
+    done = subprocess.run([*words, "true"], cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    expect(done.returncode == 2 and not os.path.exists(recording), "no earlier recording stands for a program that recorded nothing")
+
+
 with tempfile.TemporaryDirectory() as scratch:
-    for part in (every_family, refusals, interruptions, prediction):
+    for part in (every_family, refusals, interruptions, prediction, profile):
         part(scratch)
 sys.exit(1 if failures else 0)

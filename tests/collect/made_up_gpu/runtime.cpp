@@ -1,6 +1,7 @@
 // The CUDA runtime of the made-up machine, and the collector's own kernels: who they are and what they touch.
 #include <cuda_runtime_api.h>
 #include <cupti.h>
+#include <dlfcn.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -158,7 +159,15 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void*
 }
 #endif
 
+/// The first call starts the driver, which loads what CUDA_INJECTION64_PATH names.
 cudaError_t cudaGetDeviceCount(int* count) {
+  static bool started = false;
+  if (const char* injected = std::getenv("CUDA_INJECTION64_PATH"); injected != nullptr && !started) {
+    started = true;
+    void* const library = dlopen(injected, RTLD_NOW);
+    auto* const begin = library != nullptr ? reinterpret_cast<int (*)()>(dlsym(library, "InitializeInjection")) : nullptr;
+    if (begin == nullptr || begin() != 1) refuse(std::string("cannot inject ") + injected);
+  }
   *count = machine().gpus;
   return *count > 0 ? cudaSuccess : cudaErrorNoDevice;
 }

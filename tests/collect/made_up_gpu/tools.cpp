@@ -107,6 +107,10 @@ void record_activity(const Work& work, const Stream&, std::int64_t start, std::i
                                   : work.kind == K::peer ? CUPTI_ACTIVITY_KIND_MEMCPY2
                                                          : CUPTI_ACTIVITY_KIND_MEMSET;
   if (tracer().kinds.count(kind) == 0 || told("cupti", "silent")) return;
+  if (static std::int64_t records = 0; ++records == told("drop")) {
+    ++tracer().dropped;
+    return;
+  }
   tracer().last_end_ns = std::max(tracer().last_end_ns, end);
   if (kind == CUPTI_ACTIVITY_KIND_MEMCPY) return transfer<CopyRecord>(kind, work, start, end, correlation);
   if (kind == CUPTI_ACTIVITY_KIND_MEMCPY2) return transfer<PeerRecord>(kind, work, start, end, correlation);
