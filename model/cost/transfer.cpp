@@ -126,11 +126,7 @@ constexpr double kClockSigma = 0.3;
 /// Share of the clock at which its peak rate is listed that a device keeps: as its file states, else as its power limit allows.
 double clock_share(const Device& device) {
   if (device.sustained_clock && device.boost_clock) return *device.sustained_clock / *device.boost_clock;
-  FlopPerSecond peak = device.peak.fp32;
-  // A rate beyond what all lanes do at the boost clock (somebody's what-if) does not come from the clock, nor costs it.
-  if (device.boost_clock)
-    peak = std::min(peak, FlopPerSecond(2.0 * device.multiprocessors * device.fp32_lanes * device.boost_clock->base()));
-  return power_share(device.architecture, device.power_limit, peak);
+  return power_share(device.architecture, device.power_limit, device.peak.fp32);
 }
 
 /// Share of their clock for each of which tensor cores, or lanes, of a board run by its power limit.
