@@ -354,7 +354,7 @@ NodeCost KernelModel::recurrent_cost(const OpGraph& graph, const Op& op, Pass pa
   result.family = "recurrent";
   result.tensor_core = tensor_core_;
   result.host_operators = time.operators;
-  // Enough that host and device overlap as they do step by step.
+  // Enough that host and device overlap as they do step by step (assumed; more only cost simulation).
   constexpr double kMostPieces = 16.0;
   if (time.operators > 1.0) result.pieces = static_cast<int>(std::min(kMostPieces, layer.steps));
   return result;
