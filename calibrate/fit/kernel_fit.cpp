@@ -128,7 +128,7 @@ class SharedFit {
 
   void run(KernelFit& out) {
     const bool tensor = precision_ != "fp32";
-    unknowns_ = shared_unknowns(family_.name, set_.generations, tensor);
+    unknowns_ = shared_unknowns(form());
     first_board_ = unknowns_.size();
     for (const std::string& id : set_.boards) {
       unknowns_.push_back({id + " compute",
@@ -154,6 +154,8 @@ class SharedFit {
   }
 
  private:
+  [[nodiscard]] SharedForm form() const { return {family_.name, set_.generations, precision_ != "fp32"}; }
+
   /// Whether samples of a board say how many shapes their process had run before.
   [[nodiscard]] bool counts_shapes(const std::string& id) const {
     for (std::size_t i = 0; i < set_.rows.size(); ++i) {
@@ -168,7 +170,7 @@ class SharedFit {
     const double* own = &v[first_board_ + kPerBoard * set_.board_of[i]];
     const KernelRates rates =
         sustained_rates(device, peak_for(device, precision_) * own[0], device.memory_bandwidth * own[1], Seconds(own[2]));
-    const Seconds kernel = family_.time(row, shared_constants(family_.name, v, set_.generation_of[i]), rates);
+    const Seconds kernel = family_.time(row, shared_constants(form(), v, set_.generation_of[i]), rates);
     return std::log(row.time / sample_time(row, kernel, {Seconds(own[3]), Seconds(own[4]), Seconds(own[5])}));
   }
 
@@ -181,12 +183,12 @@ class SharedFit {
     std::vector<double> values;
     for (const FittedValue& value : fit_.values) values.push_back(value.value);
     for (std::size_t g = 0; g < set_.generations.size(); ++g) {
-      const FormConstants form = shared_constants(family_.name, values, g);
-      if (const auto* convolution = std::get_if<ConvolutionConstants>(&form))
+      const FormConstants constants = shared_constants(form(), values, g);
+      if (const auto* convolution = std::get_if<ConvolutionConstants>(&constants))
         out.constants.convolution[std::string(set_.generations[g]) + (tensor ? "-tensor" : "")] = *convolution;
-      if (const auto* recurrent = std::get_if<RecurrentConstants>(&form))
+      if (const auto* recurrent = std::get_if<RecurrentConstants>(&constants))
         out.constants.recurrent[std::string(set_.generations[g]) + (tensor ? "-tensor" : "")] = *recurrent;
-      if (const auto* tiles = std::get_if<TileConstants>(&form)) store_tiles(*tiles, set_.generations[g], tensor, out);
+      if (const auto* tiles = std::get_if<TileConstants>(&constants)) store_tiles(*tiles, set_.generations[g], tensor, out);
     }
   }
 

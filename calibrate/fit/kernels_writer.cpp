@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <cmath>
+#include <set>
+
 #include "calibrate/fit/fit_family.hpp"
 #include "calibrate/fit/kernel_fit.hpp"
 
@@ -17,21 +20,22 @@ std::string tiles(const TileConstants& t) {
   if (t.transpose_penalty > 0.0) text += fmt::format("transpose_penalty = {:.4g}\n", t.transpose_penalty);
   if (t.few_rows_bandwidth != 1.0) text += fmt::format("few_rows_bandwidth = {:.4g}\n", t.few_rows_bandwidth);
   if (t.few_rows_transposed != 1.0) text += fmt::format("few_rows_transposed = {:.4g}\n", t.few_rows_transposed);
+  if (std::isfinite(t.few_rows_until)) text += fmt::format("few_rows_until = {:g}\n", t.few_rows_until);
   if (t.short_tiles != 1.0) text += fmt::format("short_tiles = {:.4g}\n", t.short_tiles);
   if (t.narrow_tiles != 1.0) text += fmt::format("narrow_tiles = {:.4g}\n", t.narrow_tiles);
   return text;
 }
 
-std::string convolution(const std::string& name, const ConvolutionConstants& c, const std::string& source) {
+std::string convolution(const std::string& name, const ConvolutionConstants& c) {
   const std::string table = "convolution." + name;
   return fmt::format(
-             "[{}]\n{}gather_penalty = {:.4g}\nscatter_scale = {:.4g}\nscatter_passes = {:.4g}\nwinograd_fused_cost = {:.4g}\n"
+             "[{}]\n{}{}gather_penalty = {:.4g}\nscatter_scale = {:.4g}\nscatter_passes = {:.4g}\nwinograd_fused_cost = {:.4g}\n"
              "winograd_filter_passes = {:.4g}\nwinograd_gemm_scale = {:.4g}\ntransform_bandwidth = {:.4g}\n"
              "transform_bandwidth_weights = {:.4g}\nfft_scale = {:.4g}\ndepthwise_bandwidth = {:.4g}\n"
-             "source = \"{}; depthwise_bandwidth assumed, no samples\"\n",
-             table, tiles(c.tiles), c.gather_penalty, c.scatter_scale, c.scatter_passes, c.winograd_fused_cost,
-             c.winograd_filter_passes, c.winograd_gemm_scale, c.transform_bandwidth, c.transform_bandwidth_weights, c.fft_scale,
-             c.depthwise_bandwidth, source) +
+             "source = \"fitted: convolution samples of this generation; depthwise_bandwidth assumed, no samples\"\n",
+             table, tiles(c.tiles), c.aligned > Bytes(0.0) ? fmt::format("aligned = \"{:g} B\"\n", c.aligned.base()) : "",
+             c.gather_penalty, c.scatter_scale, c.scatter_passes, c.winograd_fused_cost, c.winograd_filter_passes,
+             c.winograd_gemm_scale, c.transform_bandwidth, c.transform_bandwidth_weights, c.fft_scale, c.depthwise_bandwidth) +
          scales(table, "forward", c.forward) + scales(table, "backward_data", c.backward_data) +
          scales(table, "backward_weights", c.backward_weights) + "\n";
 }
@@ -51,22 +55,37 @@ std::string call_times(const CallTimes& c) {
 }
 
 std::string board(const BoardParameters& b) {
-  const FamilyParameters& p = b.parameters;
   std::string text = fmt::format("[[board]]\ndevice = \"{}\"\nname = \"{}\"\narchitecture = \"{}\"\nmemory_kind = \"{}\"\n",
                                  b.device, b.name, b.architecture, b.memory_kind);
   text += fmt::format("multiprocessors = {}\nfp32_lanes = {}\n", b.multiprocessors, b.fp32_lanes);
   if (b.power_limit) text += fmt::format("power_limit = \"{:g} W\"\n", b.power_limit->base());
   text += fmt::format("peak_fp32 = \"{:g} TFLOP/s\"\n", b.peak_fp32.base() / 1e12);
   if (b.peak_fp16_tensor) text += fmt::format("peak_fp16_tensor = \"{:g} TFLOP/s\"\n", b.peak_fp16_tensor->base() / 1e12);
-  text += fmt::format(
-      "family = \"{}\"\nprecision = \"{}\"\ncompute_efficiency = {:.4g}\nbandwidth_efficiency = "
-      "{:.4g}\n",
+  return text + "\n";
+}
+
+std::string family(const FamilyParameters& p) {
+  std::string text = fmt::format(
+      "[[board.family]]\nfamily = \"{}\"\nprecision = \"{}\"\ncompute_efficiency = {:.4g}\nbandwidth_efficiency = {:.4g}\n",
       p.family, p.precision, p.compute_efficiency, p.bandwidth_efficiency);
   if (p.call) text += call_times(*p.call);
   if (family_of_parameters(p.family)->computes) text += fmt::format("compute_sigma = {:.3g}\n", p.compute_sigma);
   text += fmt::format("bandwidth_sigma = {:.3g}\n", p.bandwidth_sigma);
-  text += fmt::format("launch = \"{:.3g} us\"\nspread = {:.3g}\nsamples = {}\nsource = \"{}\"\n\n", p.launch.base() * 1e6,
-                      p.spread, p.samples, p.source);
+  return text + fmt::format("launch = \"{:.3g} us\"\nspread = {:.3g}\nsamples = {}\nsource = \"{}\"\n\n", p.launch.base() * 1e6,
+                            p.spread, p.samples, p.source);
+}
+
+/// Every board once, with all its families.
+std::string boards(const std::vector<BoardParameters>& all) {
+  std::string text;
+  std::set<std::string_view> written;
+  for (const BoardParameters& b : all) {
+    if (!written.insert(b.device).second) continue;
+    text += board(b);
+    for (const BoardParameters& other : all) {
+      if (other.device == b.device) text += family(other.parameters);
+    }
+  }
   return text;
 }
 
@@ -89,15 +108,17 @@ std::string to_toml(const KernelFit& fit) {
     text += fmt::format("[gemm.{}]\n{}source = \"fitted: matrix-product samples\"\n\n", name, tiles(t));
   for (const auto& [name, c] : fit.constants.convolution) {
     const auto from = fit.inherited.find(name);
-    text += convolution(
-        name, c, from == fit.inherited.end() ? "fitted: convolution samples of this generation" : "transferred: " + from->second);
+    text += from == fit.inherited.end()
+                ? convolution(name, c)
+                : fmt::format("[convolution.{}]\nlike = \"{}\"\nsource = \"transferred: no samples of all three passes\"\n\n",
+                              name, from->second);
   }
   for (const auto& [name, c] : fit.constants.recurrent) text += recurrent(name, c);
   for (const auto& [family, c] : fit.constants.calls)
     text += fmt::format("[call.{}]\n{}source = \"fitted: single calls of {}, geometric mean of their hosts\"\n\n", family,
                         call_times(c), family);
   for (const auto& [name, sigma] : fit.constants.transfers) text += transfer(name, sigma);
-  for (const BoardParameters& b : fit.constants.boards) text += board(b);
+  text += boards(fit.constants.boards);
   const SpreadConstants& s = fit.constants.spread;
   text += fmt::format("[spread]\nclock = {:g}\nrow = {:g}\ntensor_core = {:g}\nexchange = {:g}\nsource = \"{}\"\n", s.clock,
                       s.row, s.tensor_core, s.exchange, s.source);

@@ -20,6 +20,7 @@ namespace tbdsim::calibrate {
 /// Two unknowns of the tiles for all generations, then the load latencies of each.
 [[nodiscard]] std::vector<Unknown> recurrent_unknowns(std::span<const std::string> generations, bool tensor);
 [[nodiscard]] bool recurrent_depends(std::size_t unknown, std::size_t generation);
-[[nodiscard]] RecurrentConstants recurrent_constants(std::span<const double> values, std::size_t generation);
+[[nodiscard]] RecurrentConstants recurrent_constants(std::span<const double> values, std::size_t generation,
+                                                     std::string_view name);
 
 }  // namespace tbdsim::calibrate

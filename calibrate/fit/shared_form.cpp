@@ -44,7 +44,11 @@ std::vector<Unknown> convolution_unknowns(std::span<const std::string> generatio
   return unknowns;
 }
 
-ConvolutionConstants convolution_constants(std::span<const double> v, std::size_t generation) {
+// Tensor cores take channels in loads of 16 bytes: NVIDIA, "Deep Learning Performance: Convolutional Layers" (channels are padded
+// to multiples of 8 numbers of 16 bits, 4 of tf32).
+constexpr Bytes kTensorLoad(16.0);
+
+ConvolutionConstants convolution_constants(std::span<const double> v, std::size_t generation, bool tensor) {
   ConvolutionConstants c;
   c.tiles.prologue_depth = v[0];
   c.tiles.tile_penalty = v[1];
@@ -56,6 +60,7 @@ ConvolutionConstants convolution_constants(std::span<const double> v, std::size_
   c.fft_scale = v[7];
   c.gather_penalty = v[9];
   c.scatter_passes = v[10];
+  if (tensor) c.aligned = kTensorLoad;
   const double* own = &v[kSharedConvolution + kPerConvolutionGeneration * generation];
   for (std::size_t i = 0; i < kClasses; ++i) {
     c.forward[i] = own[i];
@@ -84,7 +89,13 @@ std::vector<Unknown> gemm_unknowns(std::span<const std::string> generations, boo
   return unknowns;
 }
 
-TileConstants gemm_tiles(std::span<const double> values, std::size_t generation) {
+// cuBLAS 8 runs products of at most 16 rows or columns in kernels of their own even where those for more rows are faster: on four
+// Pascal boards 16 rows take 1.3 to 3.8 times as long as 32 (DeepBench). Of the other libraries no sheet shows that: 16 rows take
+// as long as 32 on Maxwell, a little less on Volta, Turing and AMD's boards.
+constexpr std::string_view kMissesFasterKernels = "cudnn6";
+constexpr double kFewRows = 16.0;
+
+TileConstants gemm_tiles(std::span<const double> values, std::size_t generation, std::string_view name) {
   const double* v = &values[kSharedGemm + kGemmPerGeneration * generation];
   TileConstants tiles;
   tiles.tile_penalty = values[0];
@@ -95,15 +106,16 @@ TileConstants gemm_tiles(std::span<const double> values, std::size_t generation)
   tiles.short_tiles = v[4];
   tiles.narrow_tiles = v[5];
   tiles.few_rows_transposed = v[6];
+  if (name.substr(0, kMissesFasterKernels.size()) == kMissesFasterKernels) tiles.few_rows_until = kFewRows;
   return tiles;
 }
 
 }  // namespace
 
-std::vector<Unknown> shared_unknowns(std::string_view family, std::span<const std::string> generations, bool tensor) {
-  if (family == "convolution") return convolution_unknowns(generations, tensor);
-  if (family == "gemm") return gemm_unknowns(generations, tensor);
-  if (family == "recurrent") return recurrent_unknowns(generations, tensor);
+std::vector<Unknown> shared_unknowns(const SharedForm& form) {
+  if (form.family == "convolution") return convolution_unknowns(form.generations, form.tensor);
+  if (form.family == "gemm") return gemm_unknowns(form.generations, form.tensor);
+  if (form.family == "recurrent") return recurrent_unknowns(form.generations, form.tensor);
   return {};
 }
 
@@ -114,10 +126,10 @@ bool depends_on_shared(std::string_view family, std::size_t unknown, std::size_t
   return (unknown - kSharedConvolution) / kPerConvolutionGeneration == generation;
 }
 
-FormConstants shared_constants(std::string_view family, std::span<const double> values, std::size_t generation) {
-  if (family == "convolution") return convolution_constants(values, generation);
-  if (family == "gemm") return gemm_tiles(values, generation);
-  if (family == "recurrent") return recurrent_constants(values, generation);
+FormConstants shared_constants(const SharedForm& form, std::span<const double> values, std::size_t generation) {
+  if (form.family == "convolution") return convolution_constants(values, generation, form.tensor);
+  if (form.family == "gemm") return gemm_tiles(values, generation, form.generations[generation]);
+  if (form.family == "recurrent") return recurrent_constants(values, generation, form.generations[generation]);
   return {};
 }
 

@@ -9,12 +9,18 @@
 
 namespace tbdsim::calibrate {
 
-/// Unknowns of a family's form that all boards share. Convolution libraries have some per generation.
-[[nodiscard]] std::vector<Unknown> shared_unknowns(std::string_view family, std::span<const std::string> generations,
-                                                   bool tensor);
+/// What fixes the form of a family's constants: its name, its library generations and whether tensor cores multiply.
+struct SharedForm {
+  std::string_view family;
+  std::span<const std::string> generations;
+  bool tensor = false;
+};
+
+/// Unknowns of a family's form that all boards share. Libraries have some per generation.
+[[nodiscard]] std::vector<Unknown> shared_unknowns(const SharedForm& form);
 /// Whether observations of a generation (its place in the list) depend on the unknown.
 [[nodiscard]] bool depends_on_shared(std::string_view family, std::size_t unknown, std::size_t generation);
-/// The constants that values of the unknowns stand for.
-[[nodiscard]] FormConstants shared_constants(std::string_view family, std::span<const double> values, std::size_t generation);
+/// The constants of a generation that values of the unknowns stand for.
+[[nodiscard]] FormConstants shared_constants(const SharedForm& form, std::span<const double> values, std::size_t generation);
 
 }  // namespace tbdsim::calibrate

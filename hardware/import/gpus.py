@@ -25,11 +25,6 @@ BOARD_SHARING = {
 # Millions of address translations a second of a generation whose buffers limit products of long rows.
 TRANSLATIONS = {"Pascal": "2600"}
 TRANSLATIONS_SOURCE = "fitted: linear layers of NeuSight's tables, P100 and P4 alike; other chips of the generation assumed the same"
-# FLOP a tensor core and cycle of boards whose rate no source states.
-TENSOR_RATE_ASSUMED = {"a10g": (128, "as of GeForce boards with this chip, half of the A10's")}
-
-# Resident threads of a multiprocessor where the database has none (CUDA C++ Programming Guide, technical specifications).
-MAX_THREADS = {"7.5": 1024, "8.6": 1536, "8.9": 1536, "12.0": 1536}
 
 # The sources list a board's power, of which each of its two GPUs has half.
 GPUS_OF_BOARD = {"k80": 2, "m60": 2}
@@ -44,6 +39,20 @@ NO_PEER_PUBLISHED = {
     "rtx-4090": "peer access only with a patched driver, yiguCM/pptest_driver:README.md@bcbb8cb",
 }
 NO_PEER_ASSUMED = ("rtx-2070", "rtx-3070", "rtx-3080", "rtx-3090", "rtx-5090")
+
+# Tensor rate where no source lists one: FLOP of a core and cycle in fp16, and why.
+TENSOR_CORE_RATE = {
+    "a10g": (128, "assumed: 128 FLOP a core and cycle as of GeForce boards with this chip, half of the A10's (it is the slower board)"),
+    "rtx-6000": (128, "128 FLOP a core and cycle, as of the TITAN RTX on the same chip"),
+    "rtx-8000": (128, "128 FLOP a core and cycle, as of the TITAN RTX on the same chip"),
+}
+
+# Shared memory (KiB), registers (KiB) and threads of a multiprocessor where no source lists them: CUDA C++ Programming Guide, table of
+# technical specifications per compute capability.
+MULTIPROCESSOR = {"7.5": (64, 256, 1024)}
+
+# Boards for servers keep the bits of error correction in their GDDR memory, a sixteenth of it, and are shipped with the correction on.
+ECC_IN_MEMORY = ("k80", "m40", "m40-24gb", "m60", "p4", "p40", "t4", "a10", "a10g", "a40", "l4", "l40s")
 
 LANES_ADA = 128  # fp32 lanes of one SM, compute capability 8.9
 LANES_AMD = 64   # stream processors of one compute unit
@@ -98,28 +107,30 @@ def body(row):
         share, source = BOARD_SHARING[row["id"]]
         t.fraction("board_sharing", share).text("board_sharing_source", source)
     t.amount("peak_fp32", row["fp32_tflops_peak"], "TFLOP/s").amount("peak_fp32_tensor", fp32_matrix(row, notes), "TFLOP/s")
-    t.amount("peak_tf32_tensor", row["tf32_tflops"], "TFLOP/s")
-    tensor = row["fp16_tensor_tflops_dense"]
-    if not tensor and row["arch"] == "Turing" and row["tensor_cores"] and "Quadro" in row["name"]:
-        # Eight tensor cores to 64 lanes, 64 multiply-adds each: the TITAN RTX, on the same chip, states the same.
-        tensor = f"{8 * float(row['fp32_tflops_peak']):.1f}"
-        notes.append("tensor rate derived as 8x fp32 peak, as of the TITAN RTX")
-    if not tensor and row["id"] in TENSOR_RATE_ASSUMED:
-        flop, reason = TENSOR_RATE_ASSUMED[row["id"]]
+    tensor, bf16, tf32 = row["fp16_tensor_tflops_dense"], row["bf16_tensor_tflops_dense"], row["tf32_tflops"]
+    if not tensor and row["id"] in TENSOR_CORE_RATE:
+        flop, why = TENSOR_CORE_RATE[row["id"]]
         tensor = f"{flop * int(row['tensor_cores']) * float(boost) * 1e-6:.1f}"
-        notes.append(f"tensor rate assumed: {flop} FLOP a core and cycle {reason}")
-    t.amount("peak_fp16_tensor", tensor, "TFLOP/s")
-    t.amount("peak_bf16_tensor", row["bf16_tensor_tflops_dense"], "TFLOP/s")
+        notes.append("tensor rate: " + why)
+        if row["arch"] == "Ampere":  # bf16 runs at the rate of fp16, tf32 at half of it on every board of the architecture
+            bf16, tf32 = tensor, f"{float(tensor) / 2:.1f}"
+    t.amount("peak_tf32_tensor", tf32, "TFLOP/s").amount("peak_fp16_tensor", tensor, "TFLOP/s")
+    t.amount("peak_bf16_tensor", bf16, "TFLOP/s")
     t.amount("peak_fp8_tensor", row["fp8_tensor_tflops_dense"], "TFLOP/s")
     t.amount("peak_fp16_vector", row["fp16_vector_tflops"], "TFLOP/s").amount("peak_fp64", row["fp64_tflops"], "TFLOP/s")
-    t.amount("memory_capacity", row["mem_gib"], "GiB").amount("memory_reported", row["mem_reported_mib"], "MiB")
+    reported = row["mem_reported_mib"]
+    if not reported and row["id"] in ECC_IN_MEMORY:
+        reported = f"{float(row['mem_gib']) * 1024 * 15 / 16:.0f}"
+        notes.append("memory reported: less a sixteenth for error correction")
+    t.amount("memory_capacity", row["mem_gib"], "GiB").amount("memory_reported", reported, "MiB")
     t.text("memory_kind", row["mem_type"]).integer("memory_bus_bits", row["mem_bus_bits"]).amount("memory_clock", clock, "MHz")
     t.amount("memory_bandwidth", bandwidth, "GB/s").amount("l2_capacity", row["l2_mib"], "MiB")
     if row["arch"] in TRANSLATIONS:
         t.amount("address_translations", TRANSLATIONS[row["arch"]], "MHz").text("address_translations_source", TRANSLATIONS_SOURCE)
-    t.amount("shared_memory_per_multiprocessor", row["shared_mem_per_sm_kib"], "KiB")
-    t.amount("registers_per_multiprocessor", row["regs_per_sm_kib"], "KiB")
-    t.integer("max_threads_per_multiprocessor", row["max_threads_per_sm"] or MAX_THREADS.get(row["compute_capability"], ""))
+    shared, registers, threads = MULTIPROCESSOR.get(row["compute_capability"], ("", "", ""))
+    t.amount("shared_memory_per_multiprocessor", row["shared_mem_per_sm_kib"] or shared, "KiB")
+    t.amount("registers_per_multiprocessor", row["regs_per_sm_kib"] or registers, "KiB")
+    t.integer("max_threads_per_multiprocessor", row["max_threads_per_sm"] or threads)
     t.integer("pcie_generation", row["pcie_gen"]).integer("pcie_lanes", row["pcie_lanes"])
     if row["id"] in NO_PEER_PUBLISHED:
         t.flag("pcie_peer_access", False).text("pcie_peer_access_source", "measured: " + NO_PEER_PUBLISHED[row["id"]])

@@ -10,6 +10,7 @@
 #include "model/analysis/choose_devices.hpp"
 #include "model/analysis/input_stage.hpp"
 #include "model/analysis/set_values.hpp"
+#include "model/hardware/cuda_release.hpp"
 #include "model/hardware/plain_host.hpp"
 #include "model/memory/footprint.hpp"
 #include "model/schedule/exchange/plan_exchange.hpp"
@@ -65,7 +66,8 @@ void scale_update(const Optimizer& optimizer, Precision precision, Stack& stack)
     stack.update_kernels_per_array = kKernels;
     stack.update_wait = UpdateWait::each_array;
   }
-  const bool unfused = stack.eager && stack.update == UpdateKind::per_array;
+  // Lists of arrays in several kernels ("foreach") are the same formulas; only one kernel is a fused one.
+  const bool unfused = stack.eager && (stack.update == UpdateKind::per_array || stack.update_kernels_per_array > 1);
   stack.update_passes_sgd_momentum *= unfused ? optimizer.unfused_passes : optimizer.relative_passes;
   if (unfused)
     stack.update_kernels_per_array =
@@ -161,24 +163,6 @@ void choose_network(Session& session, const PredictOptions& options, Configurati
     errors.insert(errors.end(), network->error().begin(), network->error().end());
 }
 
-/// Newest compute capability that a CUDA release compiles for (release notes of CUDA 8 to 12).
-int newest_capability(const std::string& cuda) {
-  switch (std::atoi(cuda.c_str())) {
-    case 8:
-      return 62;
-    case 9:
-      return 72;
-    case 10:
-      return 75;
-    case 11:
-      return 90;
-    case 12:
-      return 120;
-    default:
-      return 1000;
-  }
-}
-
 // Kernels compiled for an older generation: between two generations, efficiencies differ by about 20 %.
 constexpr double kForeignGenerationSpread = 0.20;
 
@@ -198,7 +182,7 @@ void check_support(const Device& device, Configuration& configuration, Errors& e
                       {},
                       {},
                       0});
-  } else if (has > newest_capability(stack.cuda)) {
+  } else if (!knows_capability(stack.cuda, device.compute_capability)) {
     configuration.notices.push_back(
         fmt::format("stack {} (CUDA {}) is older than {}: taken as if it knew the device, the range is wider", stack.id,
                     stack.cuda, device.id));
@@ -287,7 +271,8 @@ Result<Configuration> configure(Session& session, const PredictOptions& options)
   if (std::string notice = plain_host_notice(configuration.hardware(), configuration.devices); !notice.empty())
     configuration.notices.push_back(std::move(notice));
   const std::string variant = options.stack.empty() ? "torchvision" : configuration.stack.zoo_variant;
-  configuration.workload = session.workload(options.model, variant, {options.image, std::nullopt, options.seq_len});
+  configuration.workload = session.workload(options.model, variant,
+                                            {options.image, std::nullopt, options.seq_len, configuration.stack.fused_attention});
   if (!*configuration.workload)
     errors.insert(errors.end(), configuration.workload->error().begin(), configuration.workload->error().end());
   if (*configuration.workload) {

@@ -20,9 +20,13 @@ Flop direct_flop(const ConvolutionShape& s) { return Flop(2.0 * s.n * s.k * s.p 
 
 enum FilterClass : std::size_t { kPointwise, kDense, kStrided, kFirstLayer };
 
-FilterClass filter_class(const ConvolutionShape& s, ConvolutionPass pass) {
+/// Images, for which libraries have kernels of their own beside those for every shape.
+bool few_channels(const ConvolutionShape& s) {
   constexpr double kImageChannels = 4.0;
-  if (s.c <= kImageChannels) return kFirstLayer;
+  return s.c <= kImageChannels;
+}
+
+FilterClass filter_class(const ConvolutionShape& s, ConvolutionPass pass) {
   const bool strided = s.stride_h > 1 || s.stride_w > 1, one = s.r == 1 && s.s == 1;
   // Forward and in backward weights a stride only spaces what a 1x1 filter reads.
   if (one && (!strided || pass != ConvolutionPass::backward_data)) return kPointwise;
@@ -47,8 +51,9 @@ Seconds join(Seconds compute, Seconds memory) {
 // A weight gradient has few output tiles and a very long k, so the library splits it. The kernels of the other passes do not
 // split (DeepBench: maps of 7 x 7 take longer than any split would).
 constexpr int kWeightGradientSplit = 128;
-// cuDNN pads the reduced dimension of the first layer's weight gradient to whole tiles.
-constexpr double kFirstLayerColumns = 128.0;
+// Kernels for weight gradients of more than one tap have tiles of 128 columns: few channels leave a part of one empty. 1 x 1 is a
+// plain product. Seen in first layers of three channels (DeepBench), assumed for others.
+constexpr double kGatheredColumns = 128.0;
 
 /// Each position's product with every filter, its results then added up where they overlap: nothing is multiplied in vain.
 TiledGemm scattered(const ConvolutionShape& s, Bytes element, const ConvolutionConstants& constants, TileConstants tiles,
@@ -60,10 +65,13 @@ TiledGemm scattered(const ConvolutionShape& s, Bytes element, const ConvolutionC
   return tiled_gemm({positions, results, s.k / s.groups, s.groups}, {v.sum() + added, v.y, {}}, tiles, rates);
 }
 
-KernelTimeModel implicit_gemm(const ConvolutionShape& s, ConvolutionPass pass, Bytes element,
+/// Channels with those that fill a load of tensor cores up.
+double padded(double channels, double at_once) { return at_once > 1.0 ? at_once * std::ceil(channels / at_once) : channels; }
+
+KernelTimeModel implicit_gemm(const ConvolutionShape& s, ConvolutionPass pass, FilterClass cls, Bytes element,
                               const ConvolutionConstants& constants, const KernelRates& rates) {
-  const double c = s.c / s.groups, k = s.k / s.groups, taps = s.r * s.s;
-  const FilterClass cls = filter_class(s, pass);
+  const double c = cls == kFirstLayer ? s.c : padded(s.c / s.groups, constants.aligned / element), k = s.k / s.groups,
+               taps = s.r * s.s;
   const Volumes v = volumes(s, element);
   TileConstants tiles = constants.tiles;
   tiles.max_split = 1;
@@ -82,7 +90,7 @@ KernelTimeModel implicit_gemm(const ConvolutionShape& s, ConvolutionPass pass, B
       break;
     case ConvolutionPass::backward_weights:
       shape = {k, c * taps, s.n * s.p * s.q, s.groups};
-      if (cls == kFirstLayer) shape.n = std::max(shape.n, kFirstLayerColumns);
+      if (taps > 1.0) shape.n = std::max(shape.n, kGatheredColumns);
       tiles.compute_scale = constants.backward_weights[cls];
       tiles.max_split = kWeightGradientSplit;
       tiles.tile_penalty += constants.gather_penalty;
@@ -110,9 +118,12 @@ KernelTimeModel image_gradient(const ConvolutionShape& s, Bytes element, const C
 /// What a library offers for every shape.
 KernelTimeModel plain(const ConvolutionShape& s, ConvolutionPass pass, Bytes element, const ConvolutionConstants& constants,
                       const KernelRates& rates) {
-  if (pass == ConvolutionPass::backward_data && filter_class(s, pass) == kFirstLayer)
-    return image_gradient(s, element, constants, rates);
-  return implicit_gemm(s, pass, element, constants, rates);
+  const KernelTimeModel any = implicit_gemm(s, pass, filter_class(s, pass), element, constants, rates);
+  if (!few_channels(s)) return any;
+  const KernelTimeModel own = pass == ConvolutionPass::backward_data
+                                  ? image_gradient(s, element, constants, rates)
+                                  : implicit_gemm(s, pass, kFirstLayer, element, constants, rates);
+  return own.time < any.time ? own : any;
 }
 
 /// Depthwise and other thin groups: one pass over the data by a direct kernel.

@@ -328,6 +328,8 @@ NodeCost KernelModel::attention_cost(const OpGraph& graph, const Op& op, Pass pa
                                           {gemm_constants_, gemm_rates_, memory_rates_, softmax_rates_, element_,
                                            stack_.vectorizes_16_bit, stack_.softmax_backward_passes});
   result.host_operators = result.kernel.kernels;
+  // Scores before softmax; backward: gradients of the weights and of the scores.
+  result.kernel.workspace = (backward ? 2.0 : 1.0) * shape.batch * shape.heads * shape.queries * shape.keys * element_;
   return result;
 }
 
@@ -352,7 +354,7 @@ NodeCost KernelModel::recurrent_cost(const OpGraph& graph, const Op& op, Pass pa
   result.family = "recurrent";
   result.tensor_core = tensor_core_;
   result.host_operators = time.operators;
-  // Enough that host and device overlap as they do step by step.
+  // Enough that host and device overlap as they do step by step (assumed; more only cost simulation).
   constexpr double kMostPieces = 16.0;
   if (time.operators > 1.0) result.pieces = static_cast<int>(std::min(kMostPieces, layer.steps));
   return result;

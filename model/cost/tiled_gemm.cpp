@@ -14,7 +14,7 @@ struct Tile {
 // Tiles seen in the names of the vendor libraries' kernels (published kernel names of P100, V100, A100).
 constexpr std::array<Tile, 8> kTiles{{{128, 128}, {128, 64}, {64, 128}, {64, 64}, {128, 32}, {32, 128}, {64, 32}, {32, 32}}};
 constexpr double kLarge = 128.0;        // rows and columns of a large tile
-constexpr double kMinimumDepth = 32.0;  // a split part shorter than this is not offered
+constexpr double kMinimumDepth = 32.0;  // of a split part: shorter ones take as long
 // Libraries have kernels of their own for products this thin (DeepBench: cuBLAS 8 takes longer for 16 rows than for 32).
 constexpr double kFewRows = 16.0;
 
@@ -38,15 +38,24 @@ double tile_flop(const Tile& tile, bool transposed_b, const TileConstants& const
   return 2.0 * (area + constants.tile_penalty * (tile.m + tile.n) + turning) * cost;
 }
 
+/// Share of the bandwidth that a product reaches. Kernels for few rows wait for their loads; what has more rows holds those few,
+/// so it moves its bytes in no less time, unless the library (`few_rows_until`) changes to kernels that are faster even so.
+double few_rows_share(const GemmShape& s, const TileConstants& constants) {
+  const double few = s.transposed_b ? constants.few_rows_transposed : constants.few_rows_bandwidth;
+  const double most = std::max(s.m, s.n), least = std::min(s.m, s.n);
+  if (least <= kFewRows) return few;
+  if (few >= 1.0 || least > constants.few_rows_until) return 1.0;
+  const double beside = most * s.k, of_few = kFewRows * (most + s.k) + beside, all = least * (most + s.k) + beside;
+  return std::min(1.0, few * all / of_few);
+}
+
 }  // namespace
 
 TiledGemm tiled_gemm(const GemmShape& shape, const GemmTraffic& traffic, const TileConstants& constants,
                      const KernelRates& rates) {
   const double sms = rates.multiprocessors;
   const double per_flop = constants.compute_scale * sms / rates.flops.base();
-  const double share = std::min(shape.m, shape.n) > kFewRows ? 1.0
-                       : shape.transposed_b                  ? constants.few_rows_transposed
-                                                             : constants.few_rows_bandwidth;
+  const double share = few_rows_share(shape, constants);
   const double per_byte = 1.0 / (rates.bandwidth.base() * share);
   const double per_row = traffic.missed_translations > 0.0 ? traffic.missed_translations / rates.translations.base() : 0.0;
   const double partial = 2.0 * traffic.partial.base() * per_byte;
@@ -66,12 +75,13 @@ TiledGemm tiled_gemm(const GemmShape& shape, const GemmTraffic& traffic, const T
     const double once = (traffic.operands.base() + constants.reread * traffic.rows.base() * (columns - 1.0)) * per_byte;
     double parts = 1.0, depth = shape.k;  // of a split: powers of two, so these are exact
     for (int split = 1; split <= max_split; split *= 2, parts *= 2.0, depth *= 0.5) {
-      if (split > 1 && depth < kMinimumDepth) break;
+      if (split > 1 && 2.0 * depth <= kMinimumDepth) break;
+      const double steps = split > 1 ? std::max(depth, kMinimumDepth) : depth;
       const double memory = split > 1 ? once + parts * partial : once;
       const double rest = cube(memory) + fixed;
       // Even without idle multiprocessors this and every further split take longer.
       if (cube(blocks * step * (shape.k + parts * constants.prologue_depth)) + rest >= best) break;
-      const double compute = whole(blocks * parts) * step * (depth + constants.prologue_depth);
+      const double compute = whole(blocks * parts) * step * (steps + constants.prologue_depth);
       const double cubed = cube(compute) + rest;
       if (cubed < best) {
         best = cubed;

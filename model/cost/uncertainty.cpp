@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
-#include <cstdint>
 #include <vector>
 
 #include "model/cost/kernel_model.hpp"
@@ -16,47 +14,25 @@ namespace {
 // products and convolutions (signs agree on 8 of 10 boards of DeepBench).
 constexpr double kCommon = 0.5;
 
-/// Adds up, for each different kernel of a step, what its runs may err by; kernels of one family and equal time are one.
-class DifferentKernels {
- public:
-  explicit DifferentKernels(std::size_t most) : places_(std::bit_ceil(2 * most + 1), 0) { rows_.reserve(most); }
-
-  void add(double time, std::size_t family, double error) {
-    // Open addressing: the table is never more than half full.
-    const std::size_t mask = places_.size() - 1;
-    for (std::size_t at = hash(time, family) & mask;; at = (at + 1) & mask) {
-      if (places_[at] == 0) {
-        rows_.push_back({time, family, error});
-        places_[at] = static_cast<std::uint32_t>(rows_.size());
-        return;
-      }
-      Row& row = rows_[places_[at] - 1];
-      if (row.time != time || row.family != family) continue;
-      row.error += error;
-      return;
-    }
-  }
-  [[nodiscard]] double squares() const {
-    double sum = 0.0;
-    for (const Row& row : rows_) sum += row.error * row.error;
-    return sum;
-  }
-
- private:
-  struct Row {
-    double time;
-    std::size_t family;
-    double error;
-  };
-  static std::size_t hash(double time, std::size_t family) {
-    constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15;  // 2^64 over the golden ratio: Knuth's multiplicative hashing
-    const std::uint64_t mixed = (std::bit_cast<std::uint64_t>(time) + family) * kGolden;
-    return static_cast<std::size_t>(mixed >> 32U);
-  }
-
-  std::vector<std::uint32_t> places_;  ///< of rows, from 1; 0 is free
-  std::vector<Row> rows_;
+struct KernelError {
+  std::size_t family;
+  double time, error;
 };
+
+/// Sum of squares of what the runs of each different kernel may err by; kernels of one family and equal time are one.
+double squares_of_different(std::vector<KernelError>& kernels) {
+  std::sort(kernels.begin(), kernels.end(), [](const KernelError& a, const KernelError& b) {
+    return a.family != b.family ? a.family < b.family : a.time < b.time;
+  });
+  double sum = 0.0, runs = 0.0;
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    runs += kernels[i].error;
+    if (i + 1 < kernels.size() && kernels[i + 1].family == kernels[i].family && kernels[i + 1].time == kernels[i].time) continue;
+    sum += runs * runs;
+    runs = 0.0;
+  }
+  return sum;
+}
 
 }  // namespace
 
@@ -76,7 +52,8 @@ FamilySigmas family_sigmas(const KernelModel& kernels, const SpreadConstants& sp
 
 KernelSpread kernel_spread(std::span<const NodeCost> costs, const FamilySigmas& sigmas) {
   std::array<double, std::tuple_size_v<FamilySigmas>> shared{};  // time x sigma, summed over the kernels of a family
-  DifferentKernels kernels(costs.size());
+  std::vector<KernelError> kernels;
+  kernels.reserve(costs.size());
   double total = 0.0;
   for (const NodeCost& cost : costs) {
     const auto* const family =
@@ -86,7 +63,7 @@ KernelSpread kernel_spread(std::span<const NodeCost> costs, const FamilySigmas& 
     const double time = cost.kernel.time.base(), launch = std::min(time, cost.kernel.launch.base());
     shared[place] +=
         launch * family->launch + (time - launch) * (cost.kernel.bound == Bound::compute ? family->compute : family->memory);
-    kernels.add(time, place, time * family->single);
+    kernels.push_back({place, time, time * family->single});
     total += time;
   }
   if (total <= 0.0) return {};
@@ -95,7 +72,7 @@ KernelSpread kernel_spread(std::span<const NodeCost> costs, const FamilySigmas& 
     sum += part;
     square += part * part;
   }
-  return {std::sqrt(kCommon * sum * sum + (1.0 - kCommon) * square) / total, std::sqrt(kernels.squares()) / total};
+  return {std::sqrt(kCommon * sum * sum + (1.0 - kCommon) * square) / total, std::sqrt(squares_of_different(kernels)) / total};
 }
 
 double step_spread(const SpreadConstants& spread, const KernelSpread& kernels, double busy, const StepCauses& causes) {

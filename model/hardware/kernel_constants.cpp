@@ -21,6 +21,7 @@ TileConstants read_tiles(TomlTable table) {
   tiles.transpose_penalty = table.number_or("transpose_penalty", 0.0, kNotNegative);
   tiles.few_rows_bandwidth = table.number_or("few_rows_bandwidth", 1.0, kPositive);
   tiles.few_rows_transposed = table.number_or("few_rows_transposed", 1.0, kPositive);
+  tiles.few_rows_until = table.number_or("few_rows_until", INFINITY, kPositive);
   tiles.short_tiles = table.number_or("short_tiles", 1.0, kPositive);
   tiles.narrow_tiles = table.number_or("narrow_tiles", 1.0, kPositive);
   return tiles;
@@ -53,9 +54,31 @@ ConvolutionConstants read_convolution(TomlTable table) {
   constants.transform_bandwidth_weights = table.number("transform_bandwidth_weights", kPositive);
   constants.fft_scale = table.number("fft_scale", kPositive);
   constants.depthwise_bandwidth = table.number("depthwise_bandwidth", kPositive);
+  constants.aligned = table.quantity_if<Bytes>("aligned").value_or(constants.aligned);
   table.mark("source");
   table.finish();
   return constants;
+}
+
+/// A generation without samples of its own names the one whose constants it takes.
+void read_convolutions(TomlTable generations, KernelConstants& constants) {
+  std::vector<std::pair<std::string, std::string>> alike;
+  for (auto& [name, table] : generations.named_tables()) {
+    if (!table.has("like")) {
+      constants.convolution[name] = read_convolution(table);
+      continue;
+    }
+    alike.emplace_back(name, table.text("like"));
+    table.mark("source");
+    table.finish();
+  }
+  for (const auto& [name, from] : alike) {
+    const auto found = constants.convolution.find(from);
+    if (found == constants.convolution.end())
+      generations.problem(name, fmt::format("like: expected a generation with constants of its own, got \"{}\"", from));
+    else
+      constants.convolution[name] = ConvolutionConstants(found->second);
+  }
 }
 
 RecurrentConstants read_recurrent(TomlTable table) {
@@ -69,18 +92,8 @@ RecurrentConstants read_recurrent(TomlTable table) {
   return constants;
 }
 
-BoardParameters read_board(TomlTable table) {
-  BoardParameters board;
-  board.device = table.text("device");
-  board.name = table.text("name");
-  board.architecture = table.text("architecture");
-  board.memory_kind = table.text("memory_kind");
-  board.multiprocessors = static_cast<int>(table.integer("multiprocessors", 1, 1 << 16));
-  board.fp32_lanes = static_cast<int>(table.integer("fp32_lanes", 1, 1 << 16));
-  board.power_limit = table.quantity_if<Watts>("power_limit");
-  board.peak_fp32 = table.quantity<FlopPerSecond>("peak_fp32");
-  board.peak_fp16_tensor = table.quantity_if<FlopPerSecond>("peak_fp16_tensor");
-  auto& p = board.parameters;
+FamilyParameters read_family(TomlTable table) {
+  FamilyParameters p;
   p.family = table.text("family");
   p.precision = table.text("precision");
   p.compute_efficiency = table.number_or("compute_efficiency", 1.0, kPositive);
@@ -94,7 +107,26 @@ BoardParameters read_board(TomlTable table) {
   p.launch_sigma = table.number_or("launch_sigma", 0.0, kNotNegative);
   p.call = read_call_times(table);
   table.finish();
-  return board;
+  return p;
+}
+
+/// A board as often as it has families.
+void read_board(TomlTable table, std::vector<BoardParameters>& boards) {
+  BoardParameters board;
+  board.device = table.text("device");
+  board.name = table.text("name");
+  board.architecture = table.text("architecture");
+  board.memory_kind = table.text("memory_kind");
+  board.multiprocessors = static_cast<int>(table.integer("multiprocessors", 1, 1 << 16));
+  board.fp32_lanes = static_cast<int>(table.integer("fp32_lanes", 1, 1 << 16));
+  board.power_limit = table.quantity_if<Watts>("power_limit");
+  board.peak_fp32 = table.quantity<FlopPerSecond>("peak_fp32");
+  board.peak_fp16_tensor = table.quantity_if<FlopPerSecond>("peak_fp16_tensor");
+  for (auto& family : table.tables_or_empty("family")) {
+    board.parameters = read_family(family);
+    boards.push_back(board);
+  }
+  table.finish();
 }
 
 TransferSigma read_transfer(TomlTable table) {
@@ -184,7 +216,7 @@ Result<KernelConstants> read_kernel_constants(TomlFile file) {
     table.mark("source");
     table.finish();
   }
-  for (auto& [name, table] : root.table("convolution").named_tables()) constants.convolution[name] = read_convolution(table);
+  read_convolutions(root.table("convolution"), constants);
   if (auto recurrent = root.table_if("recurrent"))
     for (auto& [name, table] : recurrent->named_tables()) constants.recurrent[name] = read_recurrent(table);
   if (auto calls = root.table_if("call")) {
@@ -197,7 +229,7 @@ Result<KernelConstants> read_kernel_constants(TomlFile file) {
   if (auto transfers = root.table_if("transfer")) {
     for (auto& [name, table] : transfers->named_tables()) constants.transfers[name] = read_transfer(table);
   }
-  for (auto& table : root.tables_or_empty("board")) constants.boards.push_back(read_board(table));
+  for (auto& table : root.tables_or_empty("board")) read_board(table, constants.boards);
   auto spread = root.table("spread");
   constants.spread.clock = spread.number("clock", kNotNegative);
   constants.spread.row = spread.number("row", kNotNegative);

@@ -1,5 +1,6 @@
 #pragma once
 #include <array>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <string>
@@ -21,6 +22,7 @@ struct TileConstants {
   double transpose_penalty = 0.0;    ///< loss where B lies transposed, as weights do: its tile is turned on the way in
   double few_rows_bandwidth = 1.0;   ///< share of the bandwidth where C has at most 16 rows or columns: few loads are in flight
   double few_rows_transposed = 1.0;  ///< the same where B lies transposed: its rows are apart
+  double few_rows_until = INFINITY;  ///< rows or columns up to which a product waits at least as long as its first 16 do
   double short_tiles = 1.0;          ///< what tiles of fewer than 128 rows cost against a large one of as much work
   double narrow_tiles = 1.0;         ///< the same of tiles of fewer than 128 columns: 2 where there is none worth taking
   double compute_scale = 1.0;        ///< multiplies the compute time (pass and filter class of a convolution)
@@ -46,6 +48,7 @@ struct ConvolutionConstants {
   double transform_bandwidth_weights = 0.93;  ///< the same in the weight gradient
   double fft_scale = 1.10;                    ///< complex products against real ones of 4 x the FLOP
   double depthwise_bandwidth = 0.5;           ///< share of the bandwidth that depthwise kernels reach
+  Bytes aligned{0.0};                         ///< channels are padded to a multiple of this: a load of tensor cores
 };
 
 /// Constants of one generation of a library's recurrent layers, shared by all boards.

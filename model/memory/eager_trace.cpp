@@ -33,7 +33,7 @@ class Tracer {
         nodes_(nodes),
         costs_(costs),
         options_(options),
-        saved_(saved_by_ops(graph, options.rules, options.element)),
+        saved_(saved_by_ops(graph, options.rules, options.element, options.fused_attention)),
         storage_(storage_of(graph, options.rules)) {
     state_.resize(graph.tensors.size());
     ops_.resize(graph.ops.size());

@@ -29,6 +29,7 @@ struct EagerOptions {
   SavingRules rules = SavingRules::autograd_cuda;
   double batch = 1;
   Bytes element{4.0};                 ///< of feature maps
+  bool fused_attention = false;       ///< no scores leave the kernel
   Bytes gradient_element{4.0};        ///< of parameter gradients
   std::optional<Bytes> loss_element;  ///< where losses widen what they read: kept so wide, and a copy of it while they run
   double update_arrays = 0;           ///< per parameter, that an update makes

@@ -229,6 +229,7 @@ StepMemory eager(const OpGraph& graph, std::span<const StepNode> nodes, std::spa
   traced.rules = saving_rules(stack);
   traced.batch = options.batch;
   traced.element = options.element;
+  traced.fused_attention = stack.fused_attention;
   traced.gradient_element = gradient_share(options);
   traced.update_element = options.update_element();
   if (options.master_weights) traced.loss_element = kSingle;

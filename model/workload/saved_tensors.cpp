@@ -20,6 +20,7 @@ struct Context {
   const OpGraph& graph;
   const Op& op;
   Bytes element;
+  bool fused_attention;
 
   [[nodiscard]] const Shape& input() const { return graph.input_shape(op); }
   [[nodiscard]] const Shape& output() const { return graph.output_shape(op); }
@@ -79,13 +80,17 @@ SavedByOp keep_cells(const Context& c) {
   return {{c.op.output}, (arrays * layers * count(c.output()) + count(c.input())) * c.element, {}};
 }
 
-/// Operands, result, and one fp32 sum for each row of scores, as the fused kernel needs them; frameworks without one
-/// keep the weights of all scores.
+/// Operands, and the weights of all scores; the fused kernel's result and one fp32 sum for each row of scores instead.
 SavedByOp keep_attention(const Context& c) {
   SavedByOp kept{c.op.inputs, {}, {}};
-  kept.tensors.push_back(c.op.output);
   const auto heads = static_cast<double>(std::get<AttentionAttributes>(c.op.attributes).heads);
-  kept.extra_per_sample = kept.extra_per_sample + heads * static_cast<double>(c.output().front()) * Bytes(4.0);
+  const double rows = heads * static_cast<double>(c.output().front());
+  if (c.fused_attention) {
+    kept.tensors.push_back(c.op.output);
+    kept.extra_per_sample = rows * Bytes(4.0);
+  } else {
+    kept.extra_per_sample = rows * static_cast<double>(c.graph.tensor(c.op.inputs[1]).shape.front()) * c.element;
+  }
   return kept;
 }
 
@@ -192,11 +197,6 @@ SavedByOp mxnet(const Context& c, bool later) {
     case OpKind::gru:
     case OpKind::vanilla_rnn:
       return keep_cells(c);
-    case OpKind::attention: {
-      const double heads = static_cast<double>(std::get<AttentionAttributes>(c.op.attributes).heads);
-      const auto keys = static_cast<double>(c.graph.tensor(c.op.inputs[1]).shape.front());
-      return {c.op.inputs, heads * static_cast<double>(c.output().front()) * keys * c.element, {}};
-    }
     default:
       return autograd(c, false);
   }
@@ -248,10 +248,10 @@ bool is_view(OpKind kind, SavingRules rules) {
 
 }  // namespace
 
-std::vector<SavedByOp> saved_by_ops(const OpGraph& graph, SavingRules rules, Bytes element) {
+std::vector<SavedByOp> saved_by_ops(const OpGraph& graph, SavingRules rules, Bytes element, bool fused_attention) {
   std::vector<SavedByOp> saved(graph.ops.size());
   for (std::size_t i = 0; i < graph.ops.size(); ++i) {
-    const Context c{graph, graph.ops[i], element};
+    const Context c{graph, graph.ops[i], element, fused_attention};
     if (!graph.tensor(c.op.output).needs_gradient) continue;
     saved[i] = saved_by(c, rules);
   }
@@ -268,8 +268,8 @@ std::vector<TensorId> storage_of(const OpGraph& graph, SavingRules rules) {
   return storage;
 }
 
-SavedBytes saved_bytes(const OpGraph& graph, SavingRules rules, Bytes element) {
-  const std::vector<SavedByOp> saved = saved_by_ops(graph, rules, element);
+SavedBytes saved_bytes(const OpGraph& graph, SavingRules rules, Bytes element, bool fused_attention) {
+  const std::vector<SavedByOp> saved = saved_by_ops(graph, rules, element, fused_attention);
   const std::vector<TensorId> storage = storage_of(graph, rules);
   std::vector<bool> counted(graph.tensors.size(), false);
   SavedBytes total;

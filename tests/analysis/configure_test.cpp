@@ -114,19 +114,28 @@ TEST_CASE("an optimiser that a script writes as a loop stays one under fused sta
 TEST_CASE("optimisers: states they keep, and passes against SGD with momentum") {
   struct Expected {
     const char* name;
-    double states, passes;
+    double states, passes, separate;
   };
   PredictOptions o = options();
-  o.optimizer = "sgd-momentum";
-  const double momentum = configured(o).stack.update_passes_sgd_momentum;
-  // Plain SGD reads weight and gradient and writes the weight; momentum is read and written too; Adam has a second one.
-  for (const Expected& e :
-       {Expected{"sgd", 0, 3}, {"sgd-momentum", 1, 5}, {"adam", 2, 7}, {"lamb", 2, 10}, {"lars", 1, 7}, {"novograd", 1, 6}}) {
+  // In one kernel, plain SGD reads weight and gradient and writes the weight; momentum is read and written too; Adam has a second
+  // one. Formulas of several kernels, over one array or lists of them, read and write between their terms.
+  for (const Expected& e : {Expected{"sgd", 0, 3, 3},
+                            {"sgd-momentum", 1, 5, 10},
+                            {"adam", 2, 7, 23},
+                            {"lamb", 2, 10, 32},
+                            {"lars", 1, 7, 16},
+                            {"novograd", 1, 6, 14}}) {
     INFO(e.name);
     o.optimizer = e.name;
-    const Configuration c = configured(o);
-    CHECK(c.optimizer.states == e.states);
-    CHECK_THAT(c.stack.update_passes_sgd_momentum, WithinRel(momentum * e.passes / 5, 1e-12));
+    for (const char* stack : {"pytorch-1.13", "pytorch-2.1", "pytorch-ngc-22.06-apex"}) {
+      o.stack = stack;
+      const Configuration c = configured(o);
+      CHECK(c.optimizer.states == e.states);
+      const bool fused = c.stack.update_kernels_per_array == 1;
+      CHECK(fused == (o.stack == "pytorch-ngc-22.06-apex" || e.name == std::string("sgd")));
+      CHECK_THAT(c.stack.update_passes_sgd_momentum,
+                 WithinRel(o.stack == "pytorch-ngc-22.06-apex" ? e.passes : e.separate, 1e-12));
+    }
   }
 }
 

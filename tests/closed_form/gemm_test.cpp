@@ -65,11 +65,12 @@ TEST_CASE("worked example: where narrow tiles are poor, 64 columns take as long 
   CHECK(tiled({64, 2048, 2048, 1000}).tile_m == 128);
 }
 
-TEST_CASE("worked example: 16 rows reach a share of the bandwidth, 17 all of it") {
+TEST_CASE("worked example: 16 rows reach a share of the bandwidth, 17 all of it where the library says so") {
   TileConstants thin = tiles();
   thin.reread = 0.0;
   thin.max_split = 1;
   thin.few_rows_bandwidth = 0.4;
+  thin.few_rows_until = 16.0;
   const Bytes a(16 * 2560 * 4.0), b(2560 * 2560 * 4.0);
   const Seconds memory = tiled_gemm({16, 2560, 2560}, {2.0 * a + b, a, a}, thin, kBoard).memory;
   CHECK(documented("M = 26,542,080 / (0.4 x 600e9) = " + microseconds(memory)));

@@ -1,6 +1,7 @@
 // Which convolution algorithm exists for which shape, what its workspace admits, and what every pass counts.
 #include "model/cost/convolution.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "tests/catch.hpp"
@@ -163,14 +164,16 @@ TEST_CASE("filter classes: each scale moves its own class and pass only") {
   // pointwise, dense, strided, first layer: big enough to be bound by arithmetic.
   const std::array shapes{square(64, 256, 28, 256, 1), square(64, 256, 28, 256, 3), square(64, 256, 28, 256, 3, 2),
                           square(64, 3, 112, 256, 5)};
+  ConvolutionConstants base;  // kernels for images are the faster ones there
+  base.forward[3] = base.backward_data[3] = base.backward_weights[3] = 0.2;
   for (std::size_t pass = 0; pass < 3; ++pass) {
     for (std::size_t cls = 0; cls < 4; ++cls) {
-      ConvolutionConstants slower;
-      (pass == 0 ? slower.forward : pass == 1 ? slower.backward_data : slower.backward_weights)[cls] = 2.0;
+      ConvolutionConstants slower = base;
+      (pass == 0 ? slower.forward : pass == 1 ? slower.backward_data : slower.backward_weights)[cls] *= 2.0;
       for (std::size_t other_pass = 0; other_pass < 3; ++other_pass) {
         for (std::size_t other = 0; other < 4; ++other) {
           INFO("scale of pass " << pass << ", class " << cls << "; seen by pass " << other_pass << ", class " << other);
-          const Seconds before = implicit(shapes[other], kPasses[other_pass], ConvolutionConstants{});
+          const Seconds before = implicit(shapes[other], kPasses[other_pass], base);
           const Seconds after = implicit(shapes[other], kPasses[other_pass], slower);
           CHECK((after > before) == (pass == other_pass && cls == other));
         }
@@ -178,10 +181,10 @@ TEST_CASE("filter classes: each scale moves its own class and pass only") {
     }
   }
   // The first layer keeps its class when strided, as it usually is.
-  ConvolutionConstants slower;
-  slower.forward[3] = 2.0;
+  ConvolutionConstants slower = base;
+  slower.forward[3] *= 2.0;
   const ConvolutionShape stem = square(64, 3, 224, 64, 7, 2);
-  CHECK(implicit(stem, P::forward, slower) > implicit(stem, P::forward, ConvolutionConstants{}));
+  CHECK(implicit(stem, P::forward, slower) > implicit(stem, P::forward, base));
 }
 
 TEST_CASE("a strided input gradient does as many products as the forward pass") {
@@ -224,6 +227,7 @@ TEST_CASE("a stride leaves a 1x1 filter in its class, but not in backward data")
 TEST_CASE("the gradient of an image is in proportion to its channels, and to taps and what goes with them") {
   ConvolutionConstants constants;
   constants.backward_data[3] = 100.0;  // bound by arithmetic
+  constants.backward_data[1] = 1e4;    // and the faster of the two ways
   constants.tiles.prologue_depth = 16.0;
   const auto time = [&](double channels, double side) {
     return convolution_time(square(16, channels, 224, 256, side), P::backward_data, A::implicit_gemm, Bytes(4.0), constants,
@@ -232,4 +236,37 @@ TEST_CASE("the gradient of an image is in proportion to its channels, and to tap
   };
   CHECK_THAT(time(3, 7) / time(1, 7), WithinRel(3.0, 1e-3));
   CHECK_THAT(time(3, 7) / time(3, 3), WithinRel((49.0 + 16.0) / (9.0 + 16.0), 1e-3));
+}
+
+TEST_CASE("more channels never make a convolution faster: kernels for images and padding are choices beside the others") {
+  ConvolutionConstants slow, fast;  // kernels for images
+  for (auto* scales : {&slow.forward, &slow.backward_data, &slow.backward_weights}) (*scales)[3] = 5.0;
+  for (auto* scales : {&fast.forward, &fast.backward_data, &fast.backward_weights}) (*scales)[3] = 0.3;
+  ConvolutionConstants tensor = slow;
+  tensor.aligned = Bytes(16.0);
+  const auto time = [](const ConvolutionConstants& constants, double channels, double filter, double stride, P pass,
+                       Bytes element) {
+    const double side = 56.0 / stride;
+    const ConvolutionShape shape{16, channels, 56, 56, 64, filter, filter, side, side, stride, stride, 1};
+    return convolution_time(shape, pass, A::implicit_gemm, element, constants, kBoard)->time.base();
+  };
+  for (const auto* constants : {&slow, &fast, &tensor}) {
+    const Bytes element(constants == &tensor ? 2.0 : 4.0);
+    for (const P pass : kPasses) {
+      for (const double filter : {1.0, 3.0, 7.0}) {
+        for (const double stride : {1.0, 2.0}) {
+          double most = 0.0;
+          for (double channels = 1.0; channels <= 72.0; channels += 1.0) {
+            INFO(channels << " channels, filter " << filter << ", stride " << stride << ", pass " << static_cast<int>(pass));
+            const double now = time(*constants, channels, filter, stride, pass, element);
+            CHECK(now >= most * 0.97);
+            most = std::max(most, now);
+          }
+        }
+      }
+    }
+  }
+  // Five channels of 16 bits are computed as eight.
+  CHECK(time(tensor, 5, 3, 1, P::forward, Bytes(2.0)) > 1.1 * time(slow, 5, 3, 1, P::forward, Bytes(2.0)));
+  CHECK(time(tensor, 8, 3, 1, P::forward, Bytes(2.0)) == time(slow, 8, 3, 1, P::forward, Bytes(2.0)));
 }

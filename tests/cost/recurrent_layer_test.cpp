@@ -118,3 +118,14 @@ TEST_CASE("longer sequences and larger batches never cost less") {
     }
   }
 }
+
+TEST_CASE("committed latencies of recurrent steps: more rows wait no less, but for CUDA 8 as measured") {
+  const auto constants = read_kernel_constants(TBDSIM_SOURCE_DIR "/hardware/kernels.toml");
+  REQUIRE(constants);
+  REQUIRE(constants->recurrent.size() >= 5);
+  for (const auto& [name, c] : constants->recurrent) {
+    INFO(name);
+    CHECK(c.cycles_batch_32 >= c.cycles_batch_16);
+    CHECK((c.cycles_more >= c.cycles_batch_32) == (name != "cuda8"));
+  }
+}

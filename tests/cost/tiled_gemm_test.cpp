@@ -1,6 +1,7 @@
 // Tiling of matrix products: waves, splits and limits. A menu of one tile makes every expectation a hand count.
 #include "model/cost/tiled_gemm.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "model/cost/gemm.hpp"
@@ -61,9 +62,40 @@ TEST_CASE("a product with few tiles is split along k, one that fills the device 
   CHECK_THAT(full.time.base(), WithinRel(2.0 * 128 * 128 * 4096 / 1e9, 1e-12));
 }
 
-TEST_CASE("parts of a split keep at least 32 columns of k") {
-  CHECK(tiled_gemm({32, 32, 63, 1}, {}, plain(), kComputer).split == 1);
+TEST_CASE("parts of a split take as long as at least 32 columns of k") {
+  CHECK(tiled_gemm({32, 32, 32, 1}, {}, plain(), kComputer).split == 1);
   CHECK(tiled_gemm({32, 32, 64, 1}, {}, plain(), kComputer).split == 2);
+  // 33 to 63 columns are two parts too, of which the longer decides.
+  for (const double depth : {48.0, 63.0})
+    CHECK(tiled_gemm({32, 32, depth, 1}, {}, plain(), kComputer).time ==
+          tiled_gemm({32, 32, 64, 1}, {}, plain(), kComputer).time);
+}
+
+TEST_CASE("more rows, columns or depth never make a product faster, whatever kernels for few rows reach") {
+  TileConstants waiting;
+  waiting.few_rows_bandwidth = 0.4;
+  waiting.few_rows_transposed = 0.3;
+  const KernelRates board{FlopPerSecond(1e13), BytesPerSecond(5e11), Seconds(5e-6), 56};
+  const auto time = [&](double m, double n, double k, bool transposed) {
+    return gemm_time({m, n, k, 1, transposed}, Bytes(4.0), waiting, board).time.base();
+  };
+  for (const bool transposed : {false, true}) {
+    for (const double other : {8.0, 64.0, 512.0, 4096.0}) {
+      double rows = 0.0, columns = 0.0, deep = 0.0;
+      for (double v = 1.0; v <= 200.0; v += 1.0) {
+        INFO(v << " beside " << other);
+        const double r = time(v, other, 1024, transposed), c = time(other, v, 1024, transposed),
+                     d = time(other, 512, v, transposed);
+        CHECK(r >= rows * 0.97);
+        CHECK(c >= columns * 0.97);
+        CHECK(d >= deep * 0.97);
+        rows = std::max(rows, r), columns = std::max(columns, c), deep = std::max(deep, d);
+      }
+    }
+  }
+  // A library that leaves those kernels after 16 rows although 17 are faster in the next: said, not assumed.
+  waiting.few_rows_until = 16.0;
+  CHECK(time(17, 4096, 4096, false) < 0.6 * time(16, 4096, 4096, false));
 }
 
 TEST_CASE("no split beyond the library's largest") {

@@ -8,6 +8,7 @@
 #include <map>
 #include <sstream>
 
+#include "model/hardware/cuda_release.hpp"
 #include "model/hardware/hardware_file.hpp"
 #include "model/input/csv_reader.hpp"
 #include "tests/catch.hpp"
@@ -239,4 +240,27 @@ TEST_CASE("import keeps a calibration section") {
   REQUIRE(std::system(command.c_str()) == 0);
   CHECK(text_of(file) == fresh + section);
   CHECK(load_device(kCatalogue, file.string())->calibration.find("gemm", "fp32")->samples == 3);
+}
+
+TEST_CASE("which CUDA release knows a device, and for which it is new") {
+  CHECK(knows_capability("11.1", "8.6"));
+  CHECK_FALSE(knows_capability("11.0", "8.6"));
+  CHECK_FALSE(knows_capability("11.7", "9.0"));
+  CHECK(knows_capability("11.8", "9.0"));
+  CHECK_FALSE(knows_capability("12.1", "10.0"));
+  CHECK(knows_capability("12.8", "12.0"));
+  CHECK(knows_capability("8.0", "3.7"));
+  CHECK(knows_capability("", "10.0"));
+  CHECK(knows_capability("12.1", ""));
+  CHECK(is_young_for("11.1", "8.0"));
+  CHECK_FALSE(is_young_for("11.2", "8.0"));
+  CHECK(is_young_for("11.2", "8.6"));
+  CHECK(is_young_for("12.0", "9.0"));
+  CHECK_FALSE(is_young_for("12.1", "8.9"));
+  CHECK(is_young_for("12.1", "10.0"));
+  CHECK(is_young_for("9.0", "7.0"));
+  CHECK_FALSE(is_young_for("9.2", "7.0"));
+  CHECK_FALSE(is_young_for("10.0", "7.5"));
+  CHECK_FALSE(is_young_for("8.0", "6.1"));
+  CHECK_FALSE(is_young_for("", "8.0"));
 }

@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <set>
 
 #include "model/workload/op_counts.hpp"
+#include "model/workload/saved_tensors.hpp"
 #include "model/workload/zoo/zoo.hpp"
 #include "tests/catch.hpp"
 
@@ -139,4 +141,34 @@ TEST_CASE("products that read heads where they lie spare the copies, and nothing
   // NVIDIA's writes the context in place too; only eighteen attentions differ, all else is fairseq's.
   CHECK(copies(build("transformer-big@nvidia")) == 0);
   CHECK(copies(build("transformer-big@pytorch")) == 18 * 4);
+}
+
+TEST_CASE("networks of nn.MultiheadAttention have one operator for it where the framework has, and equal products") {
+  ZooOptions fused;
+  fused.fused_attention = true;
+  for (const auto& [name, layers] : {std::pair{"vit_b_16", 12}, std::pair{"transformer_encoder", 6}}) {
+    INFO(name);
+    const OpGraph one = build(name, fused), many = build(name);
+    CHECK(std::count_if(one.ops.begin(), one.ops.end(), [](const Op& op) { return op.kind == OpKind::attention; }) == layers);
+    CHECK(macs_per_sample(one).forward == macs_per_sample(many).forward);
+    CHECK(one.parameter_elements() == many.parameter_elements());
+    // Weights of all scores are kept by the separate operators only.
+    CHECK(saved_bytes(one, SavingRules::autograd_cuda, Bytes(4.0), true).per_sample <
+          saved_bytes(many, SavingRules::autograd_cuda).per_sample);
+  }
+  // BERT's own code writes its products out.
+  CHECK(build("bert-base", fused).ops.size() == build("bert-base").ops.size());
+}
+
+TEST_CASE("an attention without a fused kernel keeps the weights of all scores") {
+  ZooOptions fused;
+  fused.fused_attention = true;
+  const OpGraph graph = build("vit_b_16", fused);
+  const auto kept = [&](bool kernel) {
+    return saved_bytes(graph, SavingRules::autograd_cuda, Bytes(2.0), kernel).per_sample.base();
+  };
+  // 12 layers of 12 heads over 197 tokens: 197 weights of 2 bytes a row against one fp32 sum; the fused kernel also keeps its
+  // result, which the packing of the context does not.
+  const double rows = 12.0 * 12.0 * 197.0;
+  CHECK(kept(false) - kept(true) == rows * (197.0 * 2.0 - 4.0) - 12.0 * 197.0 * 768.0 * 2.0);
 }

@@ -53,6 +53,7 @@ Result<OpGraph> build_reference(const ZooEntry& entry, const ZooOptions& options
   t.activation_dropout = 0.1;
   t.fused_projection = true;
   t.scale = AttentionScale::query_and_key;
+  t.fused_attention = options.fused_attention;  // nn.TransformerEncoderLayer asks for no weights
   const std::int64_t steps = sequence_length(entry, options);
   GraphBuilder g = token_builder(entry, options, "sequence");
   g.counts_in("token", static_cast<double>(steps));

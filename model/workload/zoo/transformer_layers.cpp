@@ -66,12 +66,11 @@ TensorId embed(GraphBuilder& g, TensorId tokens, const TransformerNetwork& n, co
   return drop(g, x, n.embedding_dropout, prefix + "embeddings.dropout");
 }
 
-}  // namespace
-
-TensorId multi_head_attention(GraphBuilder& g, TensorId x, TensorId memory, const TransformerLayers& t, bool masked,
-                              const std::string& prefix) {
-  const std::int64_t steps = g.shape(x).front();
-  auto [query, key, value] = project(g, x, memory, t, prefix);
+/// softmax(q k^T / sqrt(d)) v as products and passes of their own, T x (heads d) each way.
+TensorId separate_attention(GraphBuilder& g, std::array<TensorId, 3> projected, const TransformerLayers& t, bool masked,
+                            const std::string& prefix) {
+  auto [query, key, value] = projected;
+  const std::int64_t steps = g.shape(query).front();
   query = split_heads(g, query, t, prefix + "query");
   key = split_heads(g, key, t, prefix + "key");
   value = split_heads(g, value, t, prefix + "value");
@@ -85,7 +84,28 @@ TensorId multi_head_attention(GraphBuilder& g, TensorId x, TensorId memory, cons
   shares = drop(g, shares, t.attention_dropout, prefix + "attention_dropout");
   TensorId context = g.add(OpKind::matmul, {shares, value}, MatmulAttributes{false}, prefix + "context");
   if (!t.strided_context) context = g.transpose(context, {1, 0, 2}, prefix + "context_permute");
-  context = g.reshape(context, {steps, t.heads * head_width(t)}, prefix + "context_merge");
+  return g.reshape(context, {steps, t.heads * head_width(t)}, prefix + "context_merge");
+}
+
+/// The same in one operator. F.multi_head_attention_forward of PyTorch 2.0 packs queries, keys and values before it and the
+/// context after it.
+TensorId one_attention(GraphBuilder& g, const std::array<TensorId, 3>& projected, const TransformerLayers& t, bool masked,
+                       const std::string& prefix) {
+  const auto packed = [&](TensorId x, const char* name) { return g.transpose(x, {0, 1}, prefix + name); };
+  const TensorId context =
+      g.add(OpKind::attention,
+            {packed(projected[0], "query_pack"), packed(projected[1], "key_pack"), packed(projected[2], "value_pack")},
+            AttentionAttributes{t.heads, masked}, prefix + "attention");
+  return packed(context, "context_pack");
+}
+
+}  // namespace
+
+TensorId multi_head_attention(GraphBuilder& g, TensorId x, TensorId memory, const TransformerLayers& t, bool masked,
+                              const std::string& prefix) {
+  auto [query, key, value] = project(g, x, memory, t, prefix);
+  const TensorId context = t.fused_attention ? one_attention(g, {query, key, value}, t, masked, prefix)
+                                             : separate_attention(g, {query, key, value}, t, masked, prefix);
   return g.linear(context, t.width, prefix + "output", t.attention_bias);
 }
 

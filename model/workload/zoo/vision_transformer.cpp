@@ -36,6 +36,7 @@ Result<OpGraph> build(const ZooEntry& entry, const ZooOptions& options) {
   t.pre_norm = true;
   t.fused_projection = true;
   t.scale = AttentionScale::query_and_key;
+  t.fused_attention = options.fused_attention;  // nn.MultiheadAttention, need_weights=False
   t.dropout = t.attention_dropout = 0.0;
   TensorId x = g.convolution(g.input(), valid_convolution(d->width, d->patch, d->patch, true), "conv_proj");
   const Shape patches = g.shape(x);

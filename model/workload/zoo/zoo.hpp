@@ -14,6 +14,7 @@ struct ZooOptions {
   std::optional<int> image;  ///< side of the square input
   std::optional<int> classes;
   std::optional<int> seq_len = std::nullopt;  ///< tokens of a sequence, frames of speech
+  bool fused_attention = false;               ///< a network that calls the framework's attention gets it as one operator
 };
 
 /// One network of one variant.
