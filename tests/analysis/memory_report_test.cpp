@@ -159,3 +159,17 @@ TEST_CASE("what cannot be meant is said") {
   o.accumulate = 0;
   CHECK(report_memory(*session(), o, {}).error().front().message == "--accumulate 0: expected at least 1 micro-batch per update");
 }
+
+TEST_CASE("sharding is offered where gradients are reduced by all, the only place that it is accepted in") {
+  for (const char* exchange : {"allreduce", "dataparallel", "pipeline"}) {
+    INFO(exchange);
+    PredictOptions o = options("dgx1", "alexnet", "pytorch-1.13", 4, 32);
+    o.exchange = exchange;
+    const MemoryReport r = report(o, {true, false});
+    const bool offered = std::any_of(r.reductions.begin(), r.reductions.end(),
+                                     [](const MemoryReduction& reduction) { return reduction.name == "sharded optimiser"; });
+    CHECK(offered == (o.exchange == "allreduce"));
+    o.zero = 1;
+    CHECK(report_memory(*session(), o, {false, false}).has_value() == offered);
+  }
+}
