@@ -82,7 +82,7 @@ std::vector<Unknown> gemm_unknowns(std::span<const std::string> generations, boo
     unknowns.push_back({generation + " reread", 0.05, 1.0});
     unknowns.push_back({generation + " transpose_penalty", 4, 1.0});
     unknowns.push_back({generation + " few_rows_bandwidth", 0.8, 0.7});
-    unknowns.push_back({generation + " short_tiles", 1.1, 0.3});
+    unknowns.push_back({generation + " short_tiles", 0.1, 1.0});
     unknowns.push_back({generation + " narrow_tiles", 1.1, 0.3});
     unknowns.push_back({generation + " few_rows_transposed", 0.8, 0.7});
   }
@@ -103,7 +103,7 @@ TileConstants gemm_tiles(std::span<const double> values, std::size_t generation,
   tiles.reread = v[1];
   tiles.transpose_penalty = v[2];
   tiles.few_rows_bandwidth = v[3];
-  tiles.short_tiles = v[4];
+  tiles.short_tiles = 1.0 + v[4];  // a short tile feeds its lanes no better than a large one
   tiles.narrow_tiles = v[5];
   tiles.few_rows_transposed = v[6];
   if (name.substr(0, kMissesFasterKernels.size()) == kMissesFasterKernels) tiles.few_rows_until = kFewRows;
