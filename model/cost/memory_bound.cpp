@@ -57,8 +57,10 @@ std::optional<Passes> memory_passes(const Op& op, const Stack& stack) {
     // Operands read and results written; backward, operands and the gradient read and the operands' gradients written.
     case OpKind::by_bytes:
       return Passes{1, 1, 2, 1};
-    case OpKind::mask:
-      return Passes{1, 1, 0, 0};
+    case OpKind::mask: {
+      const auto* a = std::get_if<MaskAttributes>(&op.attributes);
+      return a != nullptr && a->selects ? Passes{1, 1, 0, 2} : Passes{1, 1, 0, 0};
+    }
     // The gradient of what was broadcast is a sum over the rest.
     case OpKind::learned_bias:
       return Passes{1, 1, 0, 1};

@@ -130,6 +130,9 @@ struct MatmulAttributes {
 struct MultiplyAttributes {
   bool keeps_scalar = false;  ///< the constant is a tensor on the device (PyTorch's attention scale)
 };
+struct MaskAttributes {
+  bool selects = false;  ///< torch.where or masked_fill: its gradient is a kernel too; that of a mask that is added passes on
+};
 struct ConcatAttributes {
   std::int64_t axis = -1;  ///< -1: channels of images, features of sequences
 };
@@ -174,8 +177,8 @@ using OpAttributes =
     std::variant<std::monostate, ConvolutionAttributes, LinearAttributes, BatchNormAttributes, ActivationAttributes,
                  PoolAttributes, DropoutAttributes, LocalResponseNormAttributes, SliceAttributes, PadAttributes,
                  ShuffleAttributes, EmbeddingAttributes, RecurrentAttributes, MatmulAttributes, MultiplyAttributes,
-                 ConcatAttributes, ReshapeAttributes, TransposeAttributes, LearnedBiasAttributes, GatherAttributes,
-                 ReduceAttributes, GroupNormAttributes, UpsampleAttributes, ProposalAttributes, RoiPoolAttributes,
-                 AttentionAttributes, ByBytesAttributes>;
+                 MaskAttributes, ConcatAttributes, ReshapeAttributes, TransposeAttributes, LearnedBiasAttributes,
+                 GatherAttributes, ReduceAttributes, GroupNormAttributes, UpsampleAttributes, ProposalAttributes,
+                 RoiPoolAttributes, AttentionAttributes, ByBytesAttributes>;
 
 }  // namespace tbdsim

@@ -91,6 +91,15 @@ TEST_CASE("a framework composes dropout and softmax gradients of several kernels
   CHECK(softmax.backward_inputs + softmax.backward_output == 6.0);
 }
 
+TEST_CASE("a mask that selects has a gradient of its own, one that is added passes it on") {
+  Op mask = op_of(OpKind::mask);
+  CHECK(memory_passes(mask, Stack()).value().backward_output == 0.0);
+  mask.attributes = MaskAttributes{true};
+  const Passes selecting = memory_passes(mask, Stack()).value();
+  CHECK(selecting.backward_inputs + selecting.backward_output == 2.0);
+  CHECK(selecting.forward_inputs + selecting.forward_output == 2.0);
+}
+
 TEST_CASE("the loss begins with a softmax: over a large vocabulary its rows are read again") {
   CHECK(memory_passes(op_of(OpKind::softmax_loss), Stack()).value().rows == RowKernel::softmax);
 }

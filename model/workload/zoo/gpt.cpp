@@ -54,6 +54,7 @@ constexpr std::array kDefinitions = {
 };
 
 bool is_opt(const GptDefinition& d) { return d.words == kOptWords; }
+bool is_gpt2(const GptDefinition& d) { return d.positions == 1024 && !d.name.starts_with("bigscience"); }
 
 TransformerLayers layers_of(const GptDefinition& d) {
   TransformerLayers t;
@@ -65,6 +66,7 @@ TransformerLayers layers_of(const GptDefinition& d) {
   t.activation = is_opt(d) ? ActivationKind::relu : ActivationKind::gelu;
   t.scale = is_opt(d) ? AttentionScale::query : AttentionScale::scores;
   t.attention_dropout = is_opt(d) ? 0.0 : 0.1;
+  t.selecting_mask = is_gpt2(d);  // modeling_gpt2.py: torch.where
   return t;
 }
 
@@ -89,7 +91,7 @@ Result<OpGraph> build(const ZooEntry& entry, const ZooOptions& options) {
 void append_gpt(std::vector<ZooEntry>& entries) {
   for (const GptDefinition& d : kDefinitions) {
     const bool bigscience = d.name.starts_with("bigscience");
-    const bool second = d.positions == 1024 && !bigscience;
+    const bool second = is_gpt2(d);
     const char* source = bigscience ? kBigscience : second ? kGpt2 : is_opt(d) ? kOpt : kGpt3;
     const char* dataset = bigscience  ? "OSCAR"
                           : second    ? "WebText"

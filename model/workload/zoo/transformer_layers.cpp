@@ -79,7 +79,7 @@ TensorId separate_attention(GraphBuilder& g, std::array<TensorId, 3> projected, 
   if (t.scale == AttentionScale::query_and_key) key = g.add(OpKind::multiply, {key}, {}, prefix + "key_scale");
   TensorId scores = g.add(OpKind::matmul, {query, key}, MatmulAttributes{true}, prefix + "scores");
   if (t.scale == AttentionScale::scores) scores = scale(g, scores, t, prefix + "scores_scale");
-  if (masked) scores = g.add(OpKind::mask, {scores}, {}, prefix + "mask");
+  if (masked) scores = g.add(OpKind::mask, {scores}, MaskAttributes{t.selecting_mask}, prefix + "mask");
   TensorId shares = g.add(OpKind::softmax, {scores}, {}, prefix + "softmax");
   shares = drop(g, shares, t.attention_dropout, prefix + "attention_dropout");
   TensorId context = g.add(OpKind::matmul, {shares, value}, MatmulAttributes{false}, prefix + "context");

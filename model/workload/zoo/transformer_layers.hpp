@@ -25,6 +25,7 @@ struct TransformerLayers {
   bool strided_context = false;   ///< and write them there: the context is not copied back either
   bool fused_attention = false;   ///< the framework's own attention, one operator that reads packed heads; without dropout masks
   bool padding_mask = false;      ///< keys that pad a sentence are masked in the encoder and towards it
+  bool selecting_mask = false;    ///< as `MaskAttributes::selects`
   AttentionScale scale = AttentionScale::scores;
   ActivationKind activation = ActivationKind::gelu;
   double dropout = 0.1, attention_dropout = 0.1;

@@ -103,7 +103,7 @@ TensorId relative_attention(GraphBuilder& g, TensorId x, const TransformerXl& d,
   place = g.add(OpKind::pad, {place}, PadAttributes{0, 0, 1, 0}, p + "shift");
   place = g.add(OpKind::slice, {place}, SliceAttributes{2, 1, reach + 1}, p + "shifted");
   TensorId scores = g.add(OpKind::multiply, {g.plus(content, place, p + "scores")}, {}, p + "scale");
-  scores = g.add(OpKind::mask, {scores}, {}, p + "mask");
+  scores = g.add(OpKind::mask, {scores}, MaskAttributes{true}, p + "mask");
   const TensorId context =
       g.add(OpKind::matmul, {g.add(OpKind::softmax, {scores}, {}, p + "softmax"), value}, MatmulAttributes{false}, p + "context");
   const TensorId merged = g.reshape(g.transpose(context, {1, 0, 2}, p + "permute"), {steps, d.width}, p + "merge");
