@@ -196,6 +196,7 @@ class Resolver {
 
   void several(int line, const std::string& key, const std::vector<Match>& matches, bool option) {
     std::vector<std::string> keys;
+    keys.reserve(matches.size() + 1);
     for (const Match& match : matches) keys.push_back(match.key());
     if (option) keys.push_back("parallel." + key);
     const std::size_t all = keys.size();

@@ -76,13 +76,13 @@ struct Stack {
   bool fuses_batch_norm_relu = false;  ///< BN, add and ReLU in one kernel
   bool fuses_elementwise = false;      ///< XLA or a compiler fuses chains of elementwise operators
   bool inplace_activation = true;      ///< activation backward needs only the output
-  double batch_norm_forward_passes = 3, batch_norm_backward_passes = 5;  ///< passes over the tensor
-  bool separate_bias = true;                                             ///< convolution bias is a kernel of its own
+  bool separate_bias = true;           ///< convolution bias is a kernel of its own
   bool turns_filters = false;  ///< filters lie channels last, and every pass turns them around for the library (TensorFlow)
   bool channels_last = false;
-  bool fuses_linear_bias = false;                                  ///< a linear layer's bias is added by its product
-  double dropout_forward_passes = 3, dropout_backward_passes = 3;  ///< over the tensor, by all kernels it is made of
-  double softmax_backward_passes = 3;                              ///< the same
+  bool fuses_linear_bias = false;                                        ///< a linear layer's bias is added by its product
+  double batch_norm_forward_passes = 3, batch_norm_backward_passes = 5;  ///< passes over the tensor
+  double dropout_forward_passes = 3, dropout_backward_passes = 3;        ///< over the tensor, by all kernels it is made of
+  double softmax_backward_passes = 3;                                    ///< the same
   bool vectorizes_16_bit = true;  ///< elementwise kernels load several 16-bit numbers at once; else one costs as a 32-bit one
   bool amp_16_bit = false;  ///< under amp all runs in 16 bits but loss and update (apex O2); else some operators between casts
   bool fused_attention = false;  ///< attention layers run as one kernel that keeps the scores on the chip
@@ -103,8 +103,8 @@ struct Stack {
   Bytes context;                    ///< CUDA context, library handles, before the first tensor
   Bytes context_per_thread;         ///< and for each thread that the device keeps resident: stack and local memory
   Bytes training_start;             ///< what the first step adds: handles of kernel libraries, communicators
-  int batches_on_device = 1;        ///< the one in use and those that wait there
   double adam_arrays = 0;           ///< per parameter, that Adam makes besides its states; fused kernels make none
+  int batches_on_device = 1;        ///< the one in use and those that wait there
   bool flattens_gradients = false;  ///< an update copies all gradients into one fp32 array (DeepSpeed)
   bool keeps_gradients = false;     ///< gradients of the last step stay, new ones are added to them
   // Input and run
@@ -112,10 +112,10 @@ struct Stack {
   // Exchange
   std::string nccl;                  ///< "2.1.15"
   bool exchange_copies_all = false;  ///< every gradient has a place of its own in some bucket, all step long (DDP)
-  Bytes exchange_bucket;             ///< gradients are exchanged when so many bytes have gathered; 0: each array by itself
   bool exchange_overlaps = true;     ///< buckets leave while backward still runs
-  Bytes exchange_first_bucket;       ///< of a step, where it differs; 0: it does not
   bool exchange_amp_16_bit = false;  ///< under amp gradients are those of a 16-bit copy of the weights
+  Bytes exchange_bucket;             ///< gradients are exchanged when so many bytes have gathered; 0: each array by itself
+  Bytes exchange_first_bucket;       ///< of a step, where it differs; 0: it does not
   Seconds exchange_cycle;            ///< how often the library looks for gradients (Horovod); 0: it is told
   std::string exchange_launch;       ///< how calls are started, as hardware/nccl.toml names it; empty: not known
   std::optional<double> exchange_overlap_cost;  ///< time that a second of exchange adds to kernels beside it; absent: by SMs
