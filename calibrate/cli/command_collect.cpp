@@ -42,6 +42,7 @@ Result<std::string> plan_path(const std::string& name, const Catalogue& catalogu
   for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) names.push_back(entry.path().stem().string());
   std::sort(names.begin(), names.end());
   if (std::find(names.begin(), names.end(), name) != names.end()) return fmt::format("{}/{}.toml", folder, name);
+  if (names.empty()) return fail(fmt::format("unknown plan \"{}\": {} holds none; name a file", name, folder));
   return fail(fmt::format("unknown plan \"{}\"; there are {}, or name a file", name, fmt::join(names, ", ")));
 }
 

@@ -13,6 +13,7 @@ inline constexpr const char* kPriceOfHour = "price of an hour";
 /// What an hour of a job's hardware costs, and by which reckoning.
 struct CostBasis {
   double usd_per_hour = 0.0;
+  int gpus = 0;        ///< that come with it where instances are rented whole; else 0
   std::string kind;    ///< provenance: datasheet, assumed
   std::string source;  ///< instance, date and page; or the purchase price and how long it lasts
 };

@@ -115,6 +115,9 @@ void tell_cost(const System& system, const std::vector<Price>& prices, Predictio
     p.usd_per_hour = basis->usd_per_hour;
     p.usd_per_million_samples = basis->usd_per_hour / 3600.0 * 1e6 / p.throughput.value;
     p.provenance.push_back({kPriceOfHour, basis->kind, basis->source});
+    if (basis->gpus > p.gpus)
+      p.notices.push_back(fmt::format("USD/h is the rent of {} GPUs, the fewest that are let together; {} in use", basis->gpus,
+                                      p.gpus == 1 ? "one is" : fmt::format("{} are", p.gpus)));
   }
   if (const auto power = average_power(system.device, p.utilization.gpu_busy))
     p.joule_per_sample = power->base() * p.gpus / p.throughput.value;

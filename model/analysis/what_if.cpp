@@ -49,7 +49,7 @@ const std::vector<WhatIf>& what_ifs() {
       {"fused-optimizer",
        "one update kernel for many arrays",
        {"stack.update.kind=multi_tensor", "stack.update.kernels_per_array=1", "stack.update.passes_sgd_momentum=5",
-        "stack.update.fuses_loops=true"}},
+        "stack.update.fuses_loops=true", "stack.memory.adam_arrays=0"}},
       {"fused-batch-norm-relu", "batch norm and ReLU in one kernel", {"stack.operators.fuses_batch_norm_relu=true"}},
       {"fused-elementwise", "chains of element-wise operators fused", {"stack.operators.fuses_elementwise=true"}},
       {"inplace-activation", "activations overwrite their input", {"stack.operators.inplace_activation=true"}},

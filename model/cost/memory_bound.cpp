@@ -131,6 +131,7 @@ KernelTimeModel single_access_time(Bytes bytes, Bytes element, double bandwidth_
   const double in_32_bits = std::max(moving * kSingle.base() / element.base(), issuing);
   const double together = std::cbrt(moving * moving * moving + issuing * issuing * issuing);
   result.time = result.launch + Seconds(std::min(together, in_32_bits));
+  if (result.bound == Bound::memory && issuing > moving) result.bound = Bound::compute;
   return result;
 }
 

@@ -27,7 +27,7 @@ std::size_t shared_run(std::string_view a, std::string_view b) {
 }
 
 std::vector<std::string> of_longest_run(const std::string& folded, const std::vector<std::string>& candidates) {
-  std::size_t most = std::clamp<std::size_t>(folded.size() / 2 + 1, 3, 4);
+  std::size_t most = std::max<std::size_t>(folded.size() / 2 + 1, 3);
   std::vector<std::string> found;
   for (const std::string& candidate : candidates) {
     const std::size_t run = shared_run(folded, fold_name(candidate));

@@ -26,8 +26,8 @@ std::string usual_optimizer(const OpGraph& graph) {
   bool images = false;
   for (const Op& op : graph.ops) {
     images = images || op.kind == OpKind::convolution;
-    const bool sequence =
-        info(op.kind).family == OpFamily::recurrent || op.kind == OpKind::matmul || op.kind == OpKind::embedding;
+    const bool sequence = info(op.kind).family == OpFamily::recurrent || op.kind == OpKind::matmul ||
+                          op.kind == OpKind::attention || op.kind == OpKind::embedding;
     if (sequence) return "adam";
   }
   return images ? "sgd-momentum" : "adam";
