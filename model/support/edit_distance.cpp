@@ -12,28 +12,33 @@ int length_difference(std::string_view a, std::string_view b) {
   return static_cast<int>(std::max(a.size(), b.size()) - std::min(a.size(), b.size()));
 }
 
-/// Length of the longest run of letters that both hold.
-std::size_t shared_run(std::string_view a, std::string_view b) {
+/// Longest run of letters that both hold, as a part of `a`.
+std::string_view shared_run(std::string_view a, std::string_view b) {
   std::vector<std::size_t> previous(b.size() + 1), current(b.size() + 1);
-  std::size_t longest = 0;
-  for (const char letter : a) {
+  std::string_view longest;
+  for (std::size_t i = 0; i < a.size(); ++i) {
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      current[j] = b[j - 1] == letter ? previous[j - 1] + 1 : 0;
-      longest = std::max(longest, current[j]);
+      current[j] = b[j - 1] == a[i] ? previous[j - 1] + 1 : 0;
+      if (current[j] > longest.size()) longest = a.substr(i + 1 - current[j], current[j]);
     }
     previous.swap(current);
   }
   return longest;
 }
 
+/// More than half of the word, or the four characters of a model number, must be shared.
 std::vector<std::string> of_longest_run(const std::string& folded, const std::vector<std::string>& candidates) {
-  std::size_t most = std::max<std::size_t>(folded.size() / 2 + 1, 3);
+  constexpr std::size_t kLeast = 3, kNumber = 4;
+  std::size_t most = kLeast;
   std::vector<std::string> found;
   for (const std::string& candidate : candidates) {
-    const std::size_t run = shared_run(folded, fold_name(candidate));
-    if (run > most) found.clear();
-    if (run >= most) found.push_back(candidate);
-    most = std::max(most, run);
+    const std::string name = fold_name(candidate);
+    const std::string_view run = shared_run(folded, name);
+    const bool number = run.size() >= kNumber && run.find_first_of("0123456789") != std::string_view::npos;
+    if (run.size() < most || (2 * run.size() <= folded.size() && !number)) continue;
+    if (run.size() > most) found.clear();
+    found.push_back(candidate);
+    most = run.size();
   }
   return found;
 }

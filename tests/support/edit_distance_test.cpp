@@ -71,6 +71,7 @@ TEST_CASE("catalogue names that a word may stand for") {
   CHECK(near_names("teslavolta-v100", boards) == Names{"v100-pcie", "v100-sxm2", "dgx1-v100"});
   // Two letters are held by too much; a word longer than any name is none.
   CHECK(near_names("10", boards).empty());
+  CHECK(near_names("efficientnet_b0", {"bigscience-104b", "resnet50"}).empty());
   CHECK(near_names("v100" + std::string(61, 'x'), boards).empty());
   CHECK(near_names("", boards).empty());
 }
