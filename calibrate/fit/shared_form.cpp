@@ -5,6 +5,7 @@
 #include <array>
 
 #include "calibrate/fit/recurrent_family.hpp"
+#include "model/cost/tiled_gemm.hpp"
 
 namespace tbdsim::calibrate {
 namespace {
@@ -93,7 +94,6 @@ std::vector<Unknown> gemm_unknowns(std::span<const std::string> generations, boo
 // Pascal boards 16 rows take 1.3 to 3.8 times as long as 32 (DeepBench). Of the other libraries no sheet shows that: 16 rows take
 // as long as 32 on Maxwell, a little less on Volta, Turing and AMD's boards.
 constexpr std::string_view kMissesFasterKernels = "cudnn6";
-constexpr double kFewRows = 16.0;
 
 TileConstants gemm_tiles(std::span<const double> values, std::size_t generation, std::string_view name) {
   const double* v = &values[kSharedGemm + kGemmPerGeneration * generation];

@@ -15,7 +15,7 @@ struct UnusedSamples {
   std::string told;    ///< what they say, for the reader: "2.3 us a kernel"; may be empty
 };
 
-/// One entry a family and reason, in order of first appearance.
+/// One entry a family, in order of first appearance.
 [[nodiscard]] std::vector<UnusedSamples> unused_samples(const std::vector<Sample>& samples);
 
 /// "launch: 3 samples (from row 120): REASON; measured: TOLD".

@@ -31,8 +31,8 @@ namespace {
 /// keeps two bytes a parameter and is one kernel everywhere.
 const std::array<Optimizer, 8> kOptimizers{{{"sgd", 0, 3.0 / 5.0, 3.0 / 10.0, 1.0 / 4.0},
                                             {"sgd-momentum", 1, 1.0, 1.0, 1.0},
-                                            {"adam", 2, 7.0 / 5.0, 20.0 / 10.0, 7.0 / 4.0},
-                                            {"adam-8bit", 0.5, 5.0 / 5.0, 5.0 / 10.0, 1.0 / 4.0},
+                                            {"adam", 2, 7.0 / 5.0, 20.0 / 10.0, 7.0 / 4.0, false, 0, true},
+                                            {"adam-8bit", 0.5, 5.0 / 5.0, 5.0 / 10.0, 1.0 / 4.0, false, 0, false, true},
                                             {"bert-adam", 2, 8.0 / 5.0, 34.0 / 10.0, 14.0 / 4.0, true, 3},
                                             {"lamb", 2, 10.0 / 5.0, 32.0 / 10.0, 16.0 / 4.0},
                                             {"lars", 1, 7.0 / 5.0, 16.0 / 10.0, 8.0 / 4.0},

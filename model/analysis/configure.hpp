@@ -19,6 +19,8 @@ struct Optimizer {
   /// fp32 arrays per parameter that its formula makes of weights and states alone: a dataflow executor, which starts whatever
   /// has its inputs, makes them as the step begins and holds them until the gradients are there.
   int gradient_free_arrays = 0;
+  bool makes_arrays = false;  ///< its formula makes the stack's `adam_arrays`
+  bool byte_states = false;   ///< states of one byte, no narrower beside 16-bit weights
 };
 
 /// A prediction's inputs, resolved: every name looked up, every default filled in, every size checked.

@@ -25,7 +25,7 @@ FootprintOptions footprint_options(const Configuration& configuration) {
   options.batch = configuration.batch;
   options.element = half ? Bytes(2.0) : Bytes(4.0);
   options.optimizer_states = configuration.optimizer.states;
-  options.update_arrays = configuration.optimizer.name == "adam" ? configuration.stack.adam_arrays : 0.0;
+  options.update_arrays = configuration.optimizer.makes_arrays ? configuration.stack.adam_arrays : 0.0;
   options.early_arrays = early_arrays(configuration.stack, configuration.optimizer);
   options.master_weights = configuration.precision == Precision::amp;
   options.ranks = configuration.gpus;
@@ -36,8 +36,7 @@ FootprintOptions footprint_options(const Configuration& configuration) {
   options.accumulates = configuration.accumulate > 1;
   options.mirrors = configuration.recompute == Recompute::mirror;
   options.capacity = usable_capacity(configuration.hardware().device);
-  // Moments of 8 bits are no narrower beside narrow weights.
-  if (configuration.optimizer.name == "adam-8bit") options.optimizer_states *= Bytes(4.0) / options.update_element();
+  if (configuration.optimizer.byte_states) options.optimizer_states *= Bytes(4.0) / options.update_element();
   options.half_gradients = options.master_weights && configuration.stack.exchange_amp_16_bit;
   // Gradients of a 16-bit copy of the weights are widened for the update.
   if (options.half_gradients) options.update_arrays = std::max(options.update_arrays, 1.0);

@@ -15,8 +15,6 @@ struct Tile {
 constexpr std::array<Tile, 8> kTiles{{{128, 128}, {128, 64}, {64, 128}, {64, 64}, {128, 32}, {32, 128}, {64, 32}, {32, 32}}};
 constexpr double kLarge = 128.0;        // rows and columns of a large tile
 constexpr double kMinimumDepth = 32.0;  // of a split part: shorter ones take as long
-// Libraries have kernels of their own for products this thin (DeepBench: cuBLAS 8 takes longer for 16 rows than for 32).
-constexpr double kFewRows = 16.0;
 
 /// std::ceil of a number from zero on; that one is a call into the library where SSE 4.1 is not assumed, a sixth of the time
 /// here.

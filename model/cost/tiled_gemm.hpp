@@ -5,6 +5,9 @@
 
 namespace tbdsim {
 
+/// Rows or columns for which libraries have kernels of their own (DeepBench: cuBLAS 8 takes longer for 16 rows than for 32).
+inline constexpr double kFewRows = 16.0;
+
 /// `count` independent products C[m,n] = A[m,k] B[k,n].
 struct GemmShape {
   double m = 1, n = 1, k = 1;

@@ -14,7 +14,7 @@ namespace tbdsim {
 [[nodiscard]] std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates);
 
 /// The candidates that `word` may stand for, compared as above: those that begin with it, then those that hold it; if none, the
-/// nearest; else those that share the longest run of letters with it, of four or of three that are more than half the word.
+/// nearest; else those that share the longest run with it, more than half the word or four characters with a digit among them.
 [[nodiscard]] std::vector<std::string> near_names(std::string_view word, const std::vector<std::string>& candidates);
 
 /// Lower case without '-', '_', '.' and spaces: the form in which catalogue names are compared.

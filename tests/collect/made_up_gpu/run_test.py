@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 
 CALIBRATE, LIBRARIES, SOURCE, TBDSIM, TRAIN, RECORDER = sys.argv[1:7]
 EVERY = os.path.join(SOURCE, "tests/collect/made_up_gpu/every_family.toml")
@@ -97,6 +98,11 @@ def prediction(folder):
     expect(done.returncode == 0, done.stderr)
     expect("not used: launch: 3 samples" in done.stdout and "us a kernel one by one" in done.stdout, done.stdout)
     expect("recurrent     fp32             4" in done.stdout, "recurrent layers serve the fit\n" + done.stdout)
+    # Kernels that only move data show the machine itself: 2.9 of 3.35 TB/s, started in 1.5 us (machine.hpp, machine.cpp).
+    with open(board, "rb") as fitted:
+        memory = next(p for p in tomllib.load(fitted)["calibration"] if p["family"] == "memory_bound")
+    expect(abs(memory["bandwidth_efficiency"] / (2.9 / 3.35) - 1) < 0.02, f"fitted share of bandwidth: {memory}")
+    expect(abs(float(memory["launch"].removesuffix(" us")) / 1.5 - 1) < 0.1, f"fitted launch: {memory}")
     done = calibrate("", "check", "--samples", file, "--hw", board, "--format", "json")
     expect(done.returncode == 0, done.stderr)
     unused = {entry["family"]: entry for entry in json.loads(done.stdout)["not_used"]}
