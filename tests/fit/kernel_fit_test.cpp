@@ -201,7 +201,7 @@ TEST_CASE("a fit of everything describes its boards and reads back as written") 
   CHECK_FALSE(fit->notes.empty());
   const BoardParameters& b = fitted(*fit, "slow", "gemm");
   CHECK(b.architecture == "Pascal");
-  CHECK(b.power_limit == Watts(250.0));
+  CHECK(b.limits.power_limit == Watts(250.0));
   fit->constants.source = "fitted: a test";
   fit->constants.spread.source = "assumed: a test";
   const std::string path = TBDSIM_BINARY_DIR "/fitted_kernels.toml";
