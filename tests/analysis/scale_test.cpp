@@ -67,7 +67,7 @@ TEST_CASE("an update costs the host where a store makes it, too: no store scales
       o.job.stack = stack;
       o.job.exchange = exchange;
       o.job.input = "synthetic";
-      CHECK(study(o).rows.front().efficiency < 1.002);
+      CHECK(study(o).rows.front().efficiency < 1.01);  // the GPU is spared the update itself
     }
   }
 }
