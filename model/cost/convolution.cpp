@@ -110,7 +110,7 @@ KernelTimeModel implicit_gemm(const ConvolutionShape& s, ConvolutionPass pass, F
 KernelTimeModel image_gradient(const ConvolutionShape& s, Bytes element, const ConvolutionConstants& constants,
                                const KernelRates& rates) {
   const Seconds memory = volumes(s, element).sum() / rates.bandwidth;
-  const double taps = s.r * s.s, around = (taps + constants.tiles.prologue_depth) / taps;
+  const double taps = s.r * s.s, around = (taps + rates.step_overhead * constants.tiles.prologue_depth) / taps;
   const Seconds compute = constants.backward_data[kFirstLayer] * around * (direct_flop(s) / rates.flops);
   return describe(s, element, compute, memory, rates.launch, join(compute, memory));
 }
@@ -152,7 +152,8 @@ std::optional<KernelTimeModel> winograd_fused(const ConvolutionShape& s, Convolu
   for (const double filters : {64.0, 32.0}) {
     const double blocks = std::ceil(tiles / kTilesPerBlock) * std::ceil(out / filters);
     const double small = filters == 32.0 ? 1.15 : 1.0;  // half the reuse of the transformed input
-    const double block_flop = 2.0 * kProductsPerTile * kTilesPerBlock * filters * (in + constants.tiles.prologue_depth / 2.0);
+    const double block_flop =
+        2.0 * kProductsPerTile * kTilesPerBlock * filters * (in + rates.step_overhead * constants.tiles.prologue_depth / 2.0);
     const double waves = std::ceil(blocks / rates.multiprocessors);
     compute =
         std::min(compute, Flop(waves * block_flop * rates.multiprocessors * constants.winograd_fused_cost * small) / rates.flops);
