@@ -2,9 +2,10 @@
 """Whole training steps of boards that the kernel fits have not seen.   Usage: left_out_steps.py --write|--print BUILD [SAMPLES...]
 
 For each board of the kernel samples with published steps of convolutional networks: kernels.toml is fitted without any sample of its
-chip, and the published rows of its boards are predicted from their descriptions alone ("absent"), then with N random kernel samples
-of the board fitted by `calibrate fit` (SAMPLES: 20 200; seed 7). "all": with the committed kernels.toml. --write puts the table
-between the markers of calibrate/README.md; minutes. BUILD holds tbdsim and tbdsim-calibrate.
+chip (`same_chip` of model/cost/transfer.cpp: architecture, multiprocessors, lanes), and the published rows of its boards are predicted
+from their descriptions alone ("absent"), then with as many random kernel samples of the board, fitted by `calibrate fit`, as each of
+SAMPLES says (20 and 200 where none is named; one draw, of Python's generator started with 7). "all": with the committed kernels.toml.
+--write puts the table between the markers of calibrate/README.md; minutes. BUILD holds tbdsim and tbdsim-calibrate.
 """
 import csv
 import json
@@ -14,12 +15,13 @@ import re
 import subprocess
 import sys
 import tempfile
+import tomllib
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 PAGE = os.path.join(ROOT, "calibrate", "README.md")
 BEGIN, END = "<!-- generated: steps -->\n", "<!-- end of steps -->"
 TABLES = ["mxnet_1_2", "mxnet_2017", "titan_xp_resnet50_batch", "tensorflow_2017", "lambda_tf", "github_small", "u39kun", "jcjohnson"]
-# Board of the kernel samples -> boards of published steps with its chip; other sample boards with that chip go too.
+# Board of the kernel samples -> boards of published steps with its name, whose memory or form may differ.
 BOARDS = {
     "gtx-1080-ti": ["gtx-1080-ti"],
     "m40": ["m40"],
@@ -29,7 +31,6 @@ BOARDS = {
     "titan-x-maxwell": ["titan-x-maxwell"],
     "v100-sxm2-16gb": ["v100-sxm2-16gb", "v100-sxm3-32gb", "v100-sxm2-32gb", "v100-pcie-32gb", "v100-pcie-16gb"],
 }
-SAME_CHIP = {"v100-sxm2-16gb": ["v100-pcie-32gb"]}
 SEED = 7
 
 
@@ -37,6 +38,19 @@ def fitted_files():
     """Sample files of the command in calibrate/samples/README.md, in its order."""
     text = open(os.path.join(ROOT, "calibrate", "samples", "README.md"), encoding="utf-8").read()
     return list(dict.fromkeys(re.findall(r"[a-z_]+\.csv", text.split("tbdsim calibrate fit --shared")[1])))
+
+
+def chip(board):
+    """What tells chips apart, as `same_chip` of model/cost/transfer.cpp does."""
+    with open(f"{ROOT}/hardware/gpus/{board}.toml", "rb") as file:
+        device = tomllib.load(file)
+    return tuple(device[key] for key in ("architecture", "multiprocessors", "fp32_lanes"))
+
+
+def twins(board):
+    """Other boards of the kernel samples with the same chip."""
+    names = {row[0] for name in fitted_files() for row in read(f"{ROOT}/calibrate/samples/{name}")[1:]}
+    return sorted(name for name in names - {board} if chip(name) == chip(board))
 
 
 def read(path):
@@ -132,7 +146,7 @@ def tables(build, counts):
     for board, boards in BOARDS.items():
         with tempfile.TemporaryDirectory() as folder:
             catalogue(folder)
-            header, own = fit_without(build, folder, [board] + SAME_CHIP.get(board, []))
+            header, own = fit_without(build, folder, [board] + twins(board))
             same = {name: name for name in boards}
             found = [validate(build, ROOT, folder, same), validate(build, folder, folder, same)]
             for count in counts:

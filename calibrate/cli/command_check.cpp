@@ -117,7 +117,7 @@ Result<int> run(const Arguments& arguments) {
       parts.back().rows.insert(parts.back().rows.end(), rows.begin(), rows.end());
     }
   }
-  const std::vector<UnusedSamples> unused = unused_samples(files->all());
+  const std::vector<UnusedSamples> unused = unused_samples(files->all(), *devices);
   if (parts.front().rows.empty()) {
     Errors errors{{"calibrate check: no sample is of a family and shape that has a kernel model"}};
     for (const UnusedSamples& u : unused) errors.push_back({to_text(u)});

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
@@ -12,6 +13,7 @@
 #include <map>
 
 #include "calibrate/cli/inputs.hpp"
+#include "calibrate/cli/output.hpp"
 #include "calibrate/collect/device_name.hpp"
 #include "calibrate/collect/open_gpu.hpp"
 #include "calibrate/decode/sample_writer.hpp"
@@ -46,22 +48,39 @@ Result<std::string> plan_path(const std::string& name, const Catalogue& catalogu
   return fail(fmt::format("unknown plan \"{}\"; there are {}, or name a file", name, fmt::join(names, ", ")));
 }
 
-/// Keys of what an earlier run wrote to the file. A last line that was cut is dropped from it.
-Result<std::set<std::string>> keys_done(const std::string& path, const std::string& device) {
-  std::set<std::string> done;
-  if (!std::filesystem::exists(path)) return done;
-  auto read = read_file(path);
-  if (!read) return tl::make_unexpected(read.error());
-  std::string text = std::move(*read);
-  const std::size_t end = text.rfind('\n');
-  text.resize(end == std::string::npos ? 0 : end + 1);
-  std::error_code failed;
-  std::filesystem::resize_file(path, text.size(), failed);
-  if (failed) return fail(fmt::format("cannot write {}: {}", path, failed.message()));
-  if (text.empty() || text == sample_header()) return done;
-  const auto samples = parse_samples(text, path);
+/// What an earlier run wrote to the file; an interrupted one may have cut its last line.
+struct Earlier {
+  std::vector<Sample> samples;
+  std::uintmax_t whole = 0;  ///< bytes of its complete lines
+};
+
+/// Reads it, and changes nothing yet. Errors: a file that `collect` did not write; what is wrong with its rows.
+Result<Earlier> read_earlier(const std::string& path) {
+  Earlier earlier;
+  if (!std::filesystem::exists(path)) return earlier;
+  const std::string header = sample_header();
+  if (const auto free = may_replace(path, header); !free) {
+    // The header itself may be what was cut.
+    const auto text = read_file(path);
+    if (!text || text->empty() || header.rfind(*text, 0) != 0) return tl::make_unexpected(free.error());
+    return earlier;
+  }
+  if (!std::filesystem::is_regular_file(path)) return earlier;
+  auto text = read_file(path);
+  if (!text) return tl::make_unexpected(text.error());
+  text->resize(text->rfind('\n') + 1);
+  earlier.whole = text->size();
+  if (text->empty() || *text == header) return earlier;
+  auto samples = parse_samples(std::move(*text), path);
   if (!samples) return tl::make_unexpected(samples.error());
-  for (const Sample& s : *samples) {
+  earlier.samples = std::move(*samples);
+  return earlier;
+}
+
+/// Keys of the samples. Errors: one is of another device.
+Result<std::set<std::string>> keys_done(const std::vector<Sample>& samples, const std::string& path, const std::string& device) {
+  std::set<std::string> done;
+  for (const Sample& s : samples) {
     if (s.device != device)
       return fail(fmt::format("{}:{}: holds samples of {}, this is {}; write to another file", path, s.line, s.device, device));
     done.insert(key(s));
@@ -112,6 +131,8 @@ Result<int> command_collect(const std::vector<std::string>& words) {
   if (!plan) return tl::make_unexpected(plan.error());
   const std::string output = arguments->one("-o");
   if (output.empty()) return fail("calibrate collect: no output; use -o FILE.csv");
+  const auto earlier = read_earlier(output);
+  if (!earlier) return tl::make_unexpected(earlier.error());
   const std::string number = arguments->one("--gpu", "0");
   if (number.empty() || number.size() > 3 || number.find_first_not_of("0123456789") != std::string::npos)
     return fail(fmt::format("calibrate collect: --gpu {}: expected the number of a GPU, from 0", number));
@@ -130,11 +151,13 @@ Result<int> command_collect(const std::vector<std::string>& words) {
     if (!id) return tl::make_unexpected(id.error());
     options.device = *id;
   }
-  auto done = keys_done(output, options.device);
+  auto done = keys_done(earlier->samples, output, options.device);
   if (!done) return tl::make_unexpected(done.error());
-  const bool fresh = !std::filesystem::exists(output) || std::filesystem::file_size(output) == 0;
+  std::error_code failed;
+  if (std::filesystem::is_regular_file(output)) std::filesystem::resize_file(output, earlier->whole, failed);
+  if (failed) return fail(fmt::format("cannot write {}: {}", output, failed.message()));
   std::ofstream file(output, std::ios::binary | std::ios::app);
-  if (fresh) file << sample_header() << std::flush;
+  if (earlier->whole == 0) file << sample_header() << std::flush;
   if (!file) return fail(fmt::format("cannot write {}", output));
 
   options.date = today();

@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <fstream>
 #include <set>
 
 #include "calibrate/cli/inputs.hpp"
+#include "calibrate/cli/output.hpp"
 #include "calibrate/fit/board_fit.hpp"
+#include "calibrate/fit/fit_family.hpp"
 #include "calibrate/fit/kernel_fit.hpp"
 #include "calibrate/fit/unused.hpp"
 #include "model/hardware/hardware_file.hpp"
@@ -19,12 +20,8 @@ namespace {
 const std::vector<Option> kOptions{{"--samples", Takes::many},  {"--device"}, {"--hw"}, {"--hardware"}, {"-o"},
                                    {"--shared", Takes::nothing}};
 
-Result<int> write(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  if (!file.flush()) return fail(fmt::format("cannot write {}", path));
-  return 0;
-}
+// Both kinds of output begin with it: the fit of a board, and what boards share.
+constexpr std::string_view kWritten = "# Written by `tbdsim calibrate fit";
 
 void print_shared(const KernelFit& fit) {
   fmt::print("{:<18} {:<13} {:<5} {:>5} {:>7} {:>7} {:>8}\n", "device", "family", "prec.", "n", "mean %", "median", "signed");
@@ -49,7 +46,7 @@ Result<int> run_shared(const SampleFiles& files, const Catalogue& catalogue, con
       "mean, "
       "which so few tell to 0.08; the rest assumed: rows of one published source differ by 0.07 beyond that; tensor cores: "
       "frameworks of 2018 differ by more than 2; exchange: published scaling on several GPUs lies up to 0.1 below free overlap";
-  return write(output, to_toml(*fit)).map([&](int code) {
+  return write_text(output, to_toml(*fit)).map([&](int code) {
     print_shared(*fit);
     return code;
   });
@@ -68,8 +65,8 @@ Result<Device> described(const Arguments& arguments, const std::vector<Sample>& 
   if (arguments.has("--device")) return load_device(catalogue, arguments.one("--device"));
   const std::vector<std::string> ids = ids_of(samples);
   if (ids.size() > 1)
-    return fail(fmt::format("calibrate fit: samples of {} devices ({}); choose one with --device NAME", ids.size(),
-                            fmt::join(ids, ", ")));
+    return fail(fmt::format("calibrate fit: samples of {} devices ({}); choose one with --device NAME, or let all rows name it",
+                            ids.size(), fmt::join(ids, ", ")));
   return devices_of(samples, catalogue).map([&](DeviceMap devices) { return std::move(devices.at(ids.front())); });
 }
 
@@ -86,21 +83,25 @@ Result<std::vector<Sample>> own_samples(const std::vector<Sample>& samples, cons
   return own;
 }
 
-void print_board(const BoardFit& fit, const std::vector<Sample>& samples, const std::string& output) {
+void print_parameters(const FamilyParameters& p) {
+  const FitFamily* const family = family_of_parameters(p.family);
+  fmt::print("{} {}:", p.family, p.precision);
+  if (family == nullptr || family->computes)
+    fmt::print(" {:.3f} of peak (+-{:.1f} %),", p.compute_efficiency, 100 * p.compute_sigma);
+  fmt::print(" {:.3f} of bandwidth (+-{:.1f} %),\n  launch {:.2f} us; kernels scatter by {:.0f} %\n", p.bandwidth_efficiency,
+             100 * p.bandwidth_sigma, p.launch.base() * 1e6, 100 * p.spread);
+}
+
+void print_board(const BoardFit& fit, const std::vector<UnusedSamples>& unused, const std::string& output) {
   fmt::print("{:<13} {:<11} {:>6} {:>6} {:>20} {:>19}\n", "error in %", "", "n", "shapes", "before: mean, median",
              "after: mean, median");
   for (const BoardFitReport& r : fit.reports) {
     fmt::print("{:<13} {:<11} {:>6} {:>6} {:>12.1f} {:>7.1f} {:>11.1f} {:>7.1f}\n", r.family, r.precision, r.samples, r.shapes,
                100 * r.before.mean, 100 * r.before.median, 100 * r.after.mean, 100 * r.after.median);
   }
-  for (const FamilyParameters& p : fit.device.calibration.families)
-    fmt::print(
-        "{} {}: {:.3f} of peak (+-{:.1f} %), {:.3f} of bandwidth (+-{:.1f} %),\n  launch {:.2f} us; kernels scatter by {:.0f} "
-        "%\n",
-        p.family, p.precision, p.compute_efficiency, 100 * p.compute_sigma, p.bandwidth_efficiency, 100 * p.bandwidth_sigma,
-        p.launch.base() * 1e6, 100 * p.spread);
+  for (const FamilyParameters& p : fit.device.calibration.families) print_parameters(p);
   for (const std::string& note : fit.inherited) fmt::print("inherited: {}\n", note);
-  for (const UnusedSamples& unused : unused_samples(samples)) fmt::print("not used: {}\n", to_text(unused));
+  for (const UnusedSamples& entry : unused) fmt::print("not used: {}\n", to_text(entry));
   fmt::print("written: {0}; use it as --hw {0}\n", output);
 }
 
@@ -114,15 +115,19 @@ Result<int> run_board(const Arguments& arguments, const SampleFiles& files, cons
   if (!own) return tl::make_unexpected(own.error());
   const auto constants = constants_of(catalogue);
   if (!constants) return tl::make_unexpected(constants.error());
+  std::vector<UnusedSamples> unused = unused_samples(*own);
+  if (own->size() < samples.size()) {
+    const auto others = samples_of_others(samples, own->front().device, catalogue_ids(catalogue, "gpus"));
+    unused.insert(unused.end(), others.begin(), others.end());
+  }
   const auto fit = fit_board(*own, std::move(*device), *constants, files.digests);
   if (!fit) return tl::make_unexpected(fit.error());
   for (const std::string& warning : fit->warnings) fmt::print(stderr, "warning: {}\n", warning);
   const std::string output = arguments.one("-o");
-  std::string text =
-      fmt::format("# Written by `tbdsim calibrate fit`: {} with parameters fitted to samples.\n", fit->device.name);
+  std::string text = fmt::format("{}`: {} with parameters fitted to samples.\n", kWritten, fit->device.name);
   for (const std::string& note : fit->inherited) text += fmt::format("# inherited: {}\n", note);
-  return write(output, text + to_toml(fit->device)).map([&](int code) {
-    print_board(*fit, *own, output);
+  return write_text(output, text + to_toml(fit->device)).map([&](int code) {
+    print_board(*fit, unused, output);
     return code;
   });
 }
@@ -133,12 +138,15 @@ Result<int> run(const Arguments& arguments) {
   if (arguments.has("--hw") && arguments.has("--device")) return fail("calibrate fit: --hw and --device both name the device");
   if (arguments.has("--shared") && (arguments.has("--hw") || arguments.has("--device")))
     return fail("calibrate fit: --shared fits all devices; leave --device and --hw out");
+  const std::string output = arguments.one("-o");
+  std::vector<std::string> inputs = arguments.all("--samples");
+  inputs.push_back(arguments.one("--hw", arguments.one("--device")));
+  if (const auto free = may_replace(output, kWritten, inputs); !free) return free;
   const auto catalogue = catalogue_of(arguments);
   if (!catalogue) return tl::make_unexpected(catalogue.error());
   const auto files = read_sample_files(arguments.all("--samples"));
   if (!files) return tl::make_unexpected(files.error());
-  return arguments.has("--shared") ? run_shared(*files, *catalogue, arguments.one("-o"))
-                                   : run_board(arguments, *files, *catalogue);
+  return arguments.has("--shared") ? run_shared(*files, *catalogue, output) : run_board(arguments, *files, *catalogue);
 }
 
 }  // namespace

@@ -9,9 +9,9 @@
 #include <climits>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 
 #include "calibrate/cli/inputs.hpp"
+#include "calibrate/cli/output.hpp"
 #include "calibrate/cli/profile_report.hpp"
 #include "calibrate/collect/open_gpu.hpp"
 #include "model/workload/op_counts.hpp"
@@ -104,8 +104,13 @@ Result<int> command_profile(const std::vector<std::string>& words) {
   std::string recording = arguments->one("--recording");
   if (recording.empty() == program.empty())
     return fail("calibrate profile: name a program after --, or an earlier recording with --recording FILE");
+  const std::string table = arguments->one("--kernels");
+  if (!table.empty()) {
+    if (const auto free = may_replace(table, kernel_table_header(), {recording}); !free) return free;
+  }
   if (!program.empty()) {
     recording = arguments->one("-o", "tbdsim-recording.txt");
+    if (const auto free = may_replace(recording, kActivityMagic); !free) return free;
     const auto library = recorder_library(program_folder());
     if (!library) {
       fmt::print(stderr, "{}\n", library.error());
@@ -126,13 +131,7 @@ Result<int> command_profile(const std::vector<std::string>& words) {
   if (!steady) return tl::make_unexpected(steady.error());
   const ProfileSummary summary = summarize(*log, *steady, occupancy_on(*subject));
   fmt::print("{}", profile_text(*log, summary, *subject));
-  const std::string table = arguments->one("--kernels");
-  if (table.empty()) return 0;
-  std::ofstream file(table, std::ios::binary);
-  file << kernel_table(summary);
-  file.close();
-  if (!file) return fail(fmt::format("cannot write {}", table));
-  return 0;
+  return table.empty() ? Result<int>(0) : write_text(table, kernel_table(summary));
 }
 
 }  // namespace tbdsim::calibrate

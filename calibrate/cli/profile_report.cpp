@@ -89,8 +89,10 @@ std::string profile_text(const ActivityLog& log, const ProfileSummary& s, const 
   return text;
 }
 
+std::string_view kernel_table_header() { return "kernel,calls,time_s,mean_s,share,occupancy,tensor_core\n"; }
+
 std::string kernel_table(const ProfileSummary& summary) {
-  std::string text = "kernel,calls,time_s,mean_s,share,occupancy,tensor_core\n";
+  std::string text(kernel_table_header());
   for (const KernelShare& k : summary.kernels)
     text +=
         fmt::format("{},{:.6g},{:.9g},{:.9g},{:.6g},{},{}\n", quoted(readable(k.name)), k.calls, k.calls * k.mean.base(),

@@ -1,6 +1,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "calibrate/decode/steady_state.hpp"
 #include "model/hardware/device.hpp"
@@ -21,6 +22,8 @@ struct ProfileSubject {
 /// the longest kernels; `<` marks those whose occupancy is below the mean of all by time. 80 columns.
 [[nodiscard]] std::string profile_text(const ActivityLog& log, const ProfileSummary& summary, const ProfileSubject& subject);
 
+/// First line of `kernel_table`.
+[[nodiscard]] std::string_view kernel_table_header();
 /// CSV, one row a kernel: kernel, calls and seconds per iteration, mean seconds, share, occupancy (empty: not told), tensor_core.
 [[nodiscard]] std::string kernel_table(const ProfileSummary& summary);
 

@@ -35,9 +35,26 @@ std::vector<std::string> significant(const std::string& driver_name) {
   return words;
 }
 
-/// A catalogue says "sxm5" where a driver may say "SXM".
-bool agrees(const std::string& word, const std::vector<std::string>& id) {
-  return std::any_of(id.begin(), id.end(), [&](const std::string& part) { return part.rfind(word, 0) == 0; });
+/// Words of the form of a board and of its memory, which a name may leave out: "sxm5", "pcie", "nvl", "80gb".
+bool is_form(const std::string& word) {
+  const auto unit = word.find_first_not_of("0123456789");
+  return word.rfind("sxm", 0) == 0 || word == "pcie" || word == "nvl" ||
+         (unit != 0 && unit != std::string::npos && word.substr(unit) == "gb");
+}
+
+/// Whether `id` has the word. A catalogue says "sxm5" where a driver may say "SXM".
+bool has(const std::vector<std::string>& id, const std::string& word) {
+  return std::any_of(id.begin(), id.end(),
+                     [&](const std::string& part) { return part == word || (is_form(word) && part.rfind(word, 0) == 0); });
+}
+
+/// Whether the id is a board of this name: the same model, to the word ("rtx-2080-ti" is no RTX 2080, "l40s" no L40), and of the
+/// forms that the name tells.
+bool fits(const std::vector<std::string>& name, const std::vector<std::string>& id) {
+  return std::all_of(name.begin(), name.end(), [&](const std::string& word) { return has(id, word); }) &&
+         std::all_of(id.begin(), id.end(), [&](const std::string& part) {
+           return is_form(part) || std::find(name.begin(), name.end(), part) != name.end();
+         });
 }
 
 /// A board with HBM3 and no word of its form is the module: the PCIe boards of the same chip have HBM2e or say "NVL".
@@ -53,7 +70,7 @@ Result<std::string> catalogue_id(const std::string& driver_name, const std::vect
   std::vector<std::string> fitting, exact;
   for (const std::string& id : ids) {
     const std::vector<std::string> parts = words_of(id);
-    if (wanted.empty() || !std::all_of(wanted.begin(), wanted.end(), [&](const auto& w) { return agrees(w, parts); })) continue;
+    if (wanted.empty() || !fits(wanted, parts)) continue;
     fitting.push_back(id);
     if (parts == wanted) exact.push_back(id);
   }

@@ -5,12 +5,14 @@ usage: pytorch_attention.py --hw DEVICE_ID -o SAMPLES.csv [--precisions fp16,bf1
 
 `scaled_dot_product_attention` (PyTorch 2.0 and later) takes the fastest kernel that its backends offer; unfused ones are turned
 off, so that a shape without a fused kernel is left out with a word on stderr. Device time: median over 20 repetitions after 5 of warm-up,
-events around each, issued while the device is kept busy, so that no launch from the host is in it. Backward: the gradients of all three inputs. The file grows row by row.
+events around each, issued while the device is kept busy, so that no launch from the host is in it. Backward: the gradients of all three inputs. The file grows row by row; one that this script
+wrote earlier is begun anew, any other is left as it is (exit status 2).
 """
 import argparse
 import contextlib
 import csv
 import datetime
+import os
 import statistics
 import subprocess
 import sys
@@ -79,6 +81,16 @@ def samples(torch, device, precision, shape):
             yield name, times
 
 
+def foreign(path):
+    """Whether the file holds anything but what this script wrote."""
+    if not os.path.isfile(path) or os.path.getsize(path) == 0:
+        return False
+    with open(path, newline="", encoding="utf-8", errors="replace") as file:
+        table = csv.DictReader(file)
+        return table.fieldnames != COLUMNS or any(
+            not row["library"].startswith("pytorch ") for row in table if row["library"] is not None)  # None: the line was cut
+
+
 def driver(device):
     if device == "cpu":
         return ""
@@ -90,13 +102,16 @@ def driver(device):
 
 
 def main():
-    import torch
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--hw", required=True, help="catalogue id of the device")
     parser.add_argument("-o", required=True, dest="output")
     parser.add_argument("--precisions", default="fp16,bf16")
     parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"])
     options = parser.parse_args()
+    if foreign(options.output):
+        print(f"{options.output}: holds what this script did not write; write to another file, or remove it", file=sys.stderr)
+        return 2
+    import torch
     if options.device == "cuda" and not torch.cuda.is_available():
         print("no usable GPU: PyTorch sees none", file=sys.stderr)
         return 3

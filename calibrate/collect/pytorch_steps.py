@@ -266,6 +266,16 @@ def table_rows(hw, stack, network, precision, batch, metrics, origin):
                "use": "validation", "group": f"pytorch-steps/{hw}", "source": origin}
 
 
+def foreign(path, columns):
+    """Whether the file begins with anything but the header of such a table."""
+    if not os.path.exists(path):
+        return False
+    header = ",".join(columns) + "\n"
+    with open(path, newline="", encoding="utf-8", errors="replace") as file:
+        begin = file.read(len(header))
+    return not header.startswith(begin)
+
+
 def earlier(path):
     """Ids that the file holds. A last line that was cut is dropped from it."""
     if not os.path.exists(path):
@@ -312,6 +322,10 @@ def main():
     for network in networks:
         if network not in NETWORKS:
             print(f"unknown network {network}; there are {', '.join(NETWORKS)}", file=sys.stderr)
+            return 2
+    for path, columns in ((arguments.output, COLUMNS), (arguments.kernels, KERNEL_COLUMNS)):
+        if path and foreign(path, columns):
+            print(f"{path}: holds what this script did not write; write to another file, or remove it", file=sys.stderr)
             return 2
     stack = "pytorch-" + ".".join(torch.__version__.split("+")[0].split(".")[:2])
     last = "peak_memory_bytes" if arguments.device == "cuda" else "step_time_s"

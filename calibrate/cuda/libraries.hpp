@@ -16,6 +16,7 @@
 namespace tbdsim::calibrate {
 
 // clang-format off
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a member's name cannot stand in parentheses
 #define TBDSIM_ENTRY(name) decltype(&::name) name = nullptr;
 
 #define TBDSIM_CUPTI_FUNCTIONS(X)                                                                                               \

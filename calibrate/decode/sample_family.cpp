@@ -9,6 +9,8 @@ using K = KeyKind;
 
 constexpr std::string_view kCopyKinds[] = {"h2d-pinned", "h2d-pageable", "d2h-pinned", "d2h-pageable", "d2d", "p2p"};
 
+constexpr std::string_view kCells[] = {"lstm", "gru", "vanilla"};
+
 constexpr std::string_view kBesideKinds[] = {"h2d-pinned", "d2h-pinned", "all-reduce"};
 
 constexpr ShapeKey kGemm[] = {{"b"}, {"m"}, {"n"}, {"k"}, {"ta", K::flag}, {"tb", K::flag}};
@@ -25,7 +27,8 @@ constexpr ShapeKey kConvolution[] = {{"n"},
                                      {"pad_w", K::count},
                                      {"dilation"},
                                      {"groups"}};
-constexpr ShapeKey kRecurrent[] = {{"cell", K::text}, {"input"}, {"hidden"}, {"batch"}, {"steps"}, {"layers"}, {"directions"}};
+constexpr ShapeKey kRecurrent[] = {
+    {"cell", K::text, kCells}, {"input"}, {"hidden"}, {"batch"}, {"steps"}, {"layers"}, {"directions"}};
 constexpr ShapeKey kAttention[] = {{"b"}, {"heads"}, {"sq"}, {"sk"}, {"d"}, {"causal", K::flag}, {"fused", K::flag}};
 constexpr ShapeKey kRows[] = {{"rows"}, {"cols"}};
 constexpr ShapeKey kBatchNorm[] = {{"n"}, {"c"}, {"hw"}};

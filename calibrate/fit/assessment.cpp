@@ -78,6 +78,7 @@ std::vector<AssessedRow> assess(const std::vector<Sample>& samples, const Device
     const auto observation = family != nullptr ? family->observe(sample) : std::nullopt;
     if (!observation) continue;
     const Device& device = devices.at(sample.device);
+    if (family->computes && !has_rate(device, observation->precision)) continue;
     const FamilyParameters& p = parameters.of(sample.device, family->name, observation->precision);
     const FormConstants form = family->form(*observation, constants, device);
     AssessedRow row;

@@ -32,8 +32,9 @@ struct AssessedGroup {
 };
 
 /// Predictions of samples by the parameters that `constants` and the devices' own calibrations give. Samples of families that are
-/// not fitted, and shapes that no form describes, are left out. The fitted roofline, t0 + max(FLOP / (e peak),
-/// bytes / (eb bandwidth)), has its three constants per device, family and precision fitted to these very samples.
+/// not fitted, shapes that no form describes and arithmetic that a device has no rate for are left out. The fitted roofline, t0 +
+/// max(FLOP / (e peak), bytes / (eb bandwidth)), has its three constants per device, family and precision fitted to these very
+/// samples.
 [[nodiscard]] std::vector<AssessedRow> assess(const std::vector<Sample>& samples, const DeviceMap& devices,
                                               const KernelConstants& constants, std::size_t set = 0);
 

@@ -20,7 +20,13 @@ namespace {
 constexpr double kOwnSigma = 0.08;
 constexpr double kOwnLaunchSigma = 0.5, kCallSigma = 0.7;
 
-/// Samples of one family and class of arithmetic.
+std::string shape_of(const Sample& sample) {
+  std::string text = sample.op + sample.pass;
+  for (const auto& [key, value] : sample.shape) text += fmt::format(";{}={}", key, value);
+  return text;
+}
+
+/// Samples of one family and class of arithmetic; one observation a sample until `merge`.
 struct Group {
   const FitFamily* family = nullptr;
   std::string precision;
@@ -30,12 +36,31 @@ struct Group {
 
   [[nodiscard]] std::size_t shapes() const {
     std::set<std::string> distinct;
-    for (const Sample* sample : samples) {
-      std::string text = sample->op + sample->pass;
-      for (const auto& [key, value] : sample->shape) text += fmt::format(";{}={}", key, value);
-      distinct.insert(text);
-    }
+    for (const Sample* sample : samples) distinct.insert(shape_of(*sample));
     return distinct.size();
+  }
+  /// What was measured again and again under the same conditions says one thing: its median time.
+  void merge() {
+    std::map<std::string, std::vector<std::size_t>> repeated;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const Sample& s = *samples[i];
+      repeated[fmt::format("{};{};{};{};{};{};{};{}", shape_of(s), s.family, s.precision, s.algorithm, rows[i].generation,
+                           s.call_timing, s.flagged("hot"), rows[i].shapes_before)]
+          .push_back(i);
+    }
+    std::vector<bool> first(rows.size(), false);
+    for (auto& [conditions, places] : repeated) {
+      std::vector<Seconds> times;
+      for (const std::size_t i : places) times.push_back(rows[i].time);
+      std::sort(times.begin(), times.end());
+      const std::size_t half = times.size() / 2;
+      rows[places.front()].time = times.size() % 2 == 1 ? times[half] : (times[half - 1] + times[half]) / 2.0;
+      first[places.front()] = true;
+    }
+    std::vector<const Sample*> all = std::move(samples);
+    samples = all;
+    keep(first);
+    samples = std::move(all);
   }
   void keep(const std::vector<bool>& kept) {
     Group left{family, precision, {}, {}, {}};
@@ -120,7 +145,7 @@ FamilyParameters fit_group(const Group& group, const Device& device, const Resol
                            const std::string& source, BoardFitReport& report) {
   // Samples ran at the real clock, so a stated sustained clock has no part in their rates.
   FamilyParameters start = inherited.parameters;
-  start.samples = static_cast<int>(group.rows.size());
+  start.samples = static_cast<int>(group.samples.size());
   const RobustFit fit = robust_fit(
       unknowns_of(group, inherited.parameters, !inherited.transferred), group.rows.size(),
       [&](std::span<const double> values, std::size_t i) {
@@ -147,15 +172,25 @@ FamilyParameters fit_group(const Group& group, const Device& device, const Resol
   return result;
 }
 
-/// A prior that fits the samples better than the fit does: what they are, or how they were timed, is in doubt.
+/// A prior that fits the samples better than the fit does, by more than the error of their mean: what they are, or how they were
+/// timed, is in doubt.
 void check_gain(const BoardFitReport& report, FamilyParameters& parameters, std::vector<std::string>& warnings) {
   constexpr double kShown = 0.0005;  // smaller differences are not printed
-  if (report.after.mean <= report.before.mean + kShown) return;
+  const double of_the_mean = report.after.spread / std::sqrt(std::max(1.0, static_cast<double>(report.after.n)));
+  if (report.after.mean <= report.before.mean + std::max(kShown, of_the_mean)) return;
   const std::string worse = fmt::format("the fit is worse than what it began with: mean error {:.1f} % before, {:.1f} % after",
                                         100 * report.before.mean, 100 * report.after.mean);
   warnings.push_back(fmt::format("{} {}: {}; check that the samples are of one device, one library and one way of timing",
                                  report.family, report.precision, worse));
   parameters.source += "; " + worse;
+}
+
+/// What is said of arithmetic that the board's description has no rate for.
+std::string without_rate(const Group& group, const Device& device) {
+  return fmt::format(
+      "{} {}: {} sample{} (from row {}) left out: {} has no rate of {}; check the device of the samples, or state {}",
+      group.family->name, group.precision, group.samples.size(), group.samples.size() == 1 ? "" : "s",
+      group.samples.front()->line, device.id, group.precision, rate_key(group.precision));
 }
 
 /// What is said of shares that no board can have. Boards that boost past their data sheet come to 1.23 of its peak at most
@@ -219,6 +254,10 @@ Result<BoardFit> fit_board(const std::vector<Sample>& samples, Device device, co
   std::size_t implausible = 0, total = 0, most_shapes = 0;
   std::set<std::string> done;
   for (Group& group : groups) {
+    if (group.family->computes && !has_rate(device, group.precision)) {
+      out.warnings.push_back(without_rate(group, device));
+      continue;
+    }
     const Plausibility plausible = judge(group.rows, device);
     for (const std::string& warning : plausible.warnings)
       out.warnings.push_back(fmt::format("{} {}: {}", group.family->name, group.precision, warning));
@@ -227,6 +266,8 @@ Result<BoardFit> fit_board(const std::vector<Sample>& samples, Device device, co
     implausible += plausible.kept.size() - group.rows.size();
     const std::size_t shapes = group.shapes();
     most_shapes = std::max(most_shapes, shapes);
+    const int counted = static_cast<int>(group.samples.size());
+    group.merge();
     const ResolvedParameters inherited = resolve_parameters(device, group.family->name, group.precision, constants);
     if (shapes < kFewestShapes) {
       out.inherited.push_back(fmt::format("{} {}: {} shape{} too few to fit, {} needed; {}", group.family->name, group.precision,
@@ -235,7 +276,7 @@ Result<BoardFit> fit_board(const std::vector<Sample>& samples, Device device, co
     }
     BoardFitReport report{std::string(group.family->name),
                           group.precision,
-                          static_cast<int>(group.rows.size()),
+                          counted,
                           static_cast<int>(shapes),
                           summarize_residuals(residuals_of(group, device, inherited.parameters)),
                           {}};
@@ -252,6 +293,8 @@ Result<BoardFit> fit_board(const std::vector<Sample>& samples, Device device, co
   if (fitted.empty()) {
     Errors errors;
     for (const std::string& warning : out.warnings) errors.push_back({warning});
+    for (const UnusedSamples& unused : unused_samples(samples)) errors.push_back({to_text(unused)});
+    if (total == 0) return tl::make_unexpected(errors);
     if (most_shapes >= kFewestShapes && implausible < total)
       errors.push_back({"no family is left that a fit can describe"});
     else if (implausible == total)

@@ -1,5 +1,7 @@
 #include "calibrate/fit/observations.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 namespace tbdsim::calibrate {
@@ -64,6 +66,7 @@ std::string_view library_generation(std::string_view library) {
 std::optional<Observation> convolution_observation(const Sample& sample) {
   if (sample.flagged("fp16-in-fp32-math") || sample.at("groups") != 1 || sample.at("dilation") != 1) return std::nullopt;
   const bool data = sample.pass == "backward_data";
+  if (!data && sample.pass != "forward" && sample.pass != "backward_weights") return std::nullopt;
   // One input channel: another kernel (a direct one) runs, except for the gradient that hardly anybody needs.
   if (sample.at("c") == 1 && !data) return std::nullopt;
   ConvolutionShape s{sample.at("n"),
@@ -160,6 +163,16 @@ bool on_tensor_cores(const Device& device, std::string_view precision) {
   if (precision == "tf32") return device.peak.tf32_tensor.has_value();
   if (precision == "bf16") return device.peak.bf16_tensor.has_value();
   return precision == "fp16" && device.peak.fp16_tensor.has_value();
+}
+
+bool has_rate(const Device& device, std::string_view precision) {
+  if (precision == "fp32-tensor") return device.peak.fp32_tensor.has_value();
+  if (precision == "fp8") return device.peak.fp8_tensor.has_value();
+  return (precision != "tf32" && precision != "bf16") || on_tensor_cores(device, precision);
+}
+
+std::string rate_key(std::string_view precision) {
+  return precision == "fp32-tensor" ? "peak_fp32_tensor" : fmt::format("peak_{}_tensor", precision);
 }
 
 FlopPerSecond peak_for(const Device& device, std::string_view precision) {

@@ -76,6 +76,11 @@ struct Observation {
 
 /// Whether a precision runs on tensor (matrix) cores of this device.
 [[nodiscard]] bool on_tensor_cores(const Device& device, std::string_view precision);
+/// Whether the device has a rate for a class of arithmetic. Everything computes fp32, and fp16 by widening it; no library
+/// computes the others where the device does not.
+[[nodiscard]] bool has_rate(const Device& device, std::string_view precision);
+/// The key of a device file that states it: "peak_tf32_tensor".
+[[nodiscard]] std::string rate_key(std::string_view precision);
 /// Peak rate that a precision's efficiency is a share of.
 [[nodiscard]] FlopPerSecond peak_for(const Device& device, std::string_view precision);
 

@@ -17,6 +17,7 @@ std::string cuda_release(std::string_view library) {
   return at == std::string_view::npos ? "" : std::string(library.substr(at + 5));
 }
 
+/// Of a cell that the sample file knows.
 double gates_of(std::string_view cell) { return cell == "lstm" ? 4.0 : cell == "gru" ? 3.0 : 1.0; }
 
 }  // namespace
@@ -31,6 +32,7 @@ std::optional<Observation> recurrent_observation(const Sample& sample) {
   if (sample.pass == "backward_data") arguments.passes = {RecurrentPass::backward_data};
   if (sample.pass == "backward_weights") arguments.passes = {RecurrentPass::backward_weights};
   if (sample.pass == "backward") arguments.passes = {RecurrentPass::backward_data, RecurrentPass::backward_weights};
+  if (arguments.passes.empty()) return std::nullopt;
   Observation result = common_observation(sample);
   const double weights = shape.gates * shape.hidden * shape.hidden;
   const auto passes = static_cast<double>(arguments.passes.size());

@@ -11,7 +11,7 @@
 namespace tbdsim::calibrate {
 
 /// Samples of one recurrent layer in one direction; a sheet's single backward figure is both of its parts. nullopt for
-/// more layers or directions, and for layers whose product with the input is timed too.
+/// other passes, more layers or directions, and for layers whose product with the input is timed too.
 [[nodiscard]] std::optional<Observation> recurrent_observation(const Sample& sample);
 /// Constants of the sample's generation; the defaults where it was never fitted.
 [[nodiscard]] FormConstants recurrent_form(const Observation& row, const KernelConstants& constants, const Device& device);

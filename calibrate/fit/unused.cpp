@@ -13,9 +13,10 @@ namespace {
 /// Why samples of a family that the fit knows, too, may have no observation, and why whole families have none.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kReasons{{
     {"gemm", "their arithmetic is that of another precision"},
-    {"conv", "groups, dilation, one input channel or a variant that libraries avoid: no form describes them"},
-    {"rnn", "input products, several layers or both directions in one time: no form describes them together"},
-    {"attention", "unfused attention is made of products and softmax, which are samples of their own"},
+    {"conv", "groups, dilation, one input channel, passes together or a variant that libraries avoid: no form describes them"},
+    {"rnn", "input products, several layers, both directions or another pass in one time: no form describes them together"},
+    {"attention",
+     "unfused attention is made of products and softmax, which are samples of their own; passes are forward and backward"},
     {"softmax", "backward passes take the share of bandwidth of the forward ones"},
     {"layer_norm", "backward passes take the share of bandwidth of the forward ones"},
     {"elementwise", "operands held in the cache, or arithmetic that counts"},
@@ -28,10 +29,13 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kReasons
     {"overlap", "what transfers take from kernels beside them belongs to the software stack"},
 }};
 
-std::string_view reason_of(const Sample& sample) {
+std::string reason_of(const Sample& sample, const Device* without_rate) {
+  if (without_rate != nullptr)
+    return fmt::format("{} has no rate of {}; check the device of the samples, or state {} in its description", without_rate->id,
+                       arithmetic_class(sample), rate_key(arithmetic_class(sample)));
   const auto* const found =
       std::find_if(kReasons.begin(), kReasons.end(), [&](const auto& entry) { return entry.first == sample.family; });
-  return found == kReasons.end() ? "no parameter is fitted to them" : found->second;
+  return std::string(found == kReasons.end() ? "no parameter is fitted to them" : found->second);
 }
 
 /// Rates of the largest copies of each kind.
@@ -65,16 +69,21 @@ std::string told_by_launches(const std::vector<const Sample*>& samples) {
 
 }  // namespace
 
-std::vector<UnusedSamples> unused_samples(const std::vector<Sample>& samples) {
+std::vector<UnusedSamples> unused_samples(const std::vector<Sample>& samples, const DeviceMap& devices) {
   std::vector<UnusedSamples> all;
   std::vector<std::vector<const Sample*>> members;
   for (const Sample& sample : samples) {
     const FitFamily* const family = family_of_samples(sample.family);
-    if (family != nullptr && family->observe(sample)) continue;
-    const auto same = std::find_if(all.begin(), all.end(), [&](const UnusedSamples& u) { return u.family == sample.family; });
+    const auto described = devices.find(sample.device);
+    const bool lacks = family != nullptr && family->computes && described != devices.end() &&
+                       !has_rate(described->second, arithmetic_class(sample));
+    if (!lacks && family != nullptr && family->observe(sample)) continue;
+    const std::string reason = reason_of(sample, lacks ? &described->second : nullptr);
+    const auto same = std::find_if(all.begin(), all.end(),
+                                   [&](const UnusedSamples& u) { return u.family == sample.family && u.reason == reason; });
     const auto at = static_cast<std::size_t>(same - all.begin());
     if (same == all.end()) {
-      all.push_back({sample.family, 0, sample.line, std::string(reason_of(sample)), {}});
+      all.push_back({sample.family, 0, sample.line, reason, {}});
       members.emplace_back();
     }
     all[at].samples += 1;
@@ -83,6 +92,28 @@ std::vector<UnusedSamples> unused_samples(const std::vector<Sample>& samples) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i].family == "copy") all[i].told = told_by_copies(members[i]);
     if (all[i].family == "launch") all[i].told = told_by_launches(members[i]);
+  }
+  return all;
+}
+
+std::vector<UnusedSamples> samples_of_others(const std::vector<Sample>& samples, const std::string& device,
+                                             const std::vector<std::string>& catalogue) {
+  std::vector<UnusedSamples> all;
+  for (const Sample& sample : samples) {
+    if (sample.device == device) continue;
+    auto same = std::find_if(all.begin(), all.end(), [&](const UnusedSamples& u) { return u.family == sample.device; });
+    if (same == all.end()) {
+      const bool known = std::find(catalogue.begin(), catalogue.end(), sample.device) != catalogue.end();
+      all.push_back(
+          {sample.device,
+           0,
+           sample.line,
+           fmt::format("another device than {}{}", device,
+                       known ? "" : "; the catalogue has none of this name: if it is the same board, let the rows name that"),
+           {}});
+      same = all.end() - 1;
+    }
+    same->samples += 1;
   }
   return all;
 }

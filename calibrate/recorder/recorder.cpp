@@ -43,7 +43,10 @@ void CUPTIAPI buffer_completed(CUcontext context, std::uint32_t stream, std::uin
   std::free(buffer);
 }
 
-void finish() { (void)recorder().cupti.cuptiActivityFlushAll(1); }
+void finish() {
+  const auto flush = recorder().cupti.cuptiActivityFlushAll;
+  if (flush != nullptr) (void)flush(1);
+}
 
 void start() {
   Recorder& r = recorder();

@@ -16,6 +16,24 @@ TEST_CASE("names that drivers give find their catalogue entries") {
   CHECK(catalogue_id("NVIDIA A100-SXM4-40GB", ids).value() == "a100-sxm4-40gb");
 }
 
+TEST_CASE("a board that the catalogue lacks is not taken for one whose name begins alike") {
+  const auto ids = catalogue_ids({TBDSIM_SOURCE_DIR}, "gpus");
+  // The catalogue has l40s, rtx-2080-ti, p4000, m60, p40, a100-..., rtx-3080, rtx-4090.
+  for (const char* other : {"NVIDIA L40", "NVIDIA GeForce RTX 2080", "Quadro P400", "Tesla M6", "NVIDIA GeForce RTX 2080 SUPER",
+                            "NVIDIA GeForce RTX 3080 Ti", "NVIDIA GeForce RTX 4090 D", "NVIDIA A1", "NVIDIA TITAN",
+                            "NVIDIA H100 NVL", "NVIDIA GeForce RTX 3080 Laptop GPU"}) {
+    INFO(other);
+    CHECK_FALSE(catalogue_id(other, ids));
+  }
+  CHECK(catalogue_id("NVIDIA L40S", ids).value() == "l40s");
+  CHECK(catalogue_id("NVIDIA L4", ids).value() == "l4");
+  CHECK(catalogue_id("NVIDIA A10", ids).value() == "a10");
+  CHECK(catalogue_id("Tesla M40", ids).value() == "m40");
+  CHECK(catalogue_id("Tesla M40 24GB", ids).value() == "m40-24gb");
+  CHECK(catalogue_id("NVIDIA TITAN X (Pascal)", ids).value() == "titan-x-pascal");
+  CHECK(catalogue_id("NVIDIA H100 SXM", {"h100-pcie-80gb", "h100-sxm5-80gb"}).value() == "h100-sxm5-80gb");
+}
+
 TEST_CASE("several or no entries ask for the device") {
   const auto several = catalogue_id("NVIDIA V100", {"v100-pcie-16gb", "v100-sxm2-16gb"});
   REQUIRE_FALSE(several);

@@ -59,3 +59,21 @@ with tempfile.TemporaryDirectory() as folder:
     answer = json.loads(done.stdout)["rows"]
     skipped = [r for r in answer if "skipped" in r]
     assert len(answer) == len(rows) and not skipped, skipped[:3]
+    table = folder + "/note.txt"
+    with open(table, "w", encoding="utf-8") as file:
+        file.write("a note")
+    status, said = run()
+    assert status == 2 and "did not write" in said and open(table, encoding="utf-8").read() == "a note", said
+    # pytorch_attention.py begins anew what it wrote itself, and nothing else.
+    spec = importlib.util.spec_from_file_location("attention", os.path.join(SOURCE, "calibrate/collect/pytorch_attention.py"))
+    attention = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(attention)
+    own = dict(dict.fromkeys(attention.COLUMNS, ""), library="pytorch 2.11.0; cuda 13.0", time_s="1e-3")
+    for library, foreign in (("pytorch 2.11.0", False), ("cuda 13.0; cublaslt 13", True)):
+        with open(folder + "/samples.csv", "w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, attention.COLUMNS, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows([own, dict(own, library=library)])
+            file.write("h100-sxm5-80gb,atten")  # cut off
+        assert attention.foreign(folder + "/samples.csv") == foreign, library
+    assert attention.foreign(table) and not attention.foreign(folder + "/none.csv")

@@ -9,6 +9,8 @@
 #include "calibrate/fit/carry_over.hpp"
 #include "calibrate/fit/plausible.hpp"
 #include "calibrate/fit/prediction.hpp"
+#include "calibrate/fit/recurrent_family.hpp"
+#include "calibrate/fit/unused.hpp"
 #include "model/cost/transfer.hpp"
 #include "model/hardware/hardware_file.hpp"
 #include "tests/catch.hpp"
@@ -293,6 +295,102 @@ TEST_CASE("shares that no board can have are refused, not written") {
   const auto fit = fit_board(all, d, constants(), "a test");
   REQUIRE_FALSE(fit);
   CHECK(fit.error().front().message.find("attention fp16: left as it was: the samples would need") == 0);
+}
+
+TEST_CASE("a row copied twenty times is no further evidence") {
+  INFO("seed " << kSeed);
+  const std::vector<Sample> once = samples(12);
+  std::vector<Sample> often;
+  for (const Sample& sample : once) often.insert(often.end(), 20, sample);
+  const auto one = fit_board(once, device(), constants(), "a"), twenty = fit_board(often, device(), constants(), "a");
+  REQUIRE(one);
+  REQUIRE(twenty);
+  CHECK(twenty->reports.front().samples == 240);
+  CHECK(twenty->reports.front().shapes == 12);
+  CHECK(gemm_of(*twenty).compute_efficiency == gemm_of(*one).compute_efficiency);
+  CHECK(gemm_of(*twenty).compute_sigma == gemm_of(*one).compute_sigma);
+  CHECK(gemm_of(*twenty).spread == gemm_of(*one).spread);
+  // Repetitions that differ count by their median: one that was disturbed changes nothing.
+  often.clear();
+  for (const Sample& sample : once) often.insert(often.end(), 5, sample);
+  for (std::size_t i = 0; i < often.size(); i += 5) often[i].time = often[i].time * 3.0;
+  const auto disturbed = fit_board(often, device(), constants(), "a");
+  REQUIRE(disturbed);
+  CHECK(gemm_of(*disturbed).compute_efficiency == gemm_of(*one).compute_efficiency);
+}
+
+TEST_CASE("a fit that is as good as what it began with, within the error of the mean, is not called worse") {
+  // Samples around the very parameters that the board would borrow: what the fit changes is their scatter.
+  std::vector<Sample> all = samples(40);
+  for (Sample& sample : all) sample.time = sample.time * (kTruth / 0.9);
+  for (std::size_t i = 0; i < all.size(); i += 2) all[i].time = all[i].time * 1.02;
+  const auto fit = fit_board(all, device(), constants(), "a");
+  REQUIRE(fit);
+  CHECK(fit->warnings.empty());
+}
+
+TEST_CASE("passes and cells that no form knows are no other kernel's") {
+  Sample layer;
+  layer.family = layer.op = "rnn";
+  layer.precision = "fp32";
+  layer.flags = "skip-input";
+  layer.kind = "lstm";
+  layer.time = Seconds(1e-3);
+  layer.shape = {{"input", 512}, {"hidden", 512}, {"batch", 16}, {"steps", 25}, {"layers", 1}, {"directions", 1}};
+  Sample convolution;
+  convolution.family = convolution.op = "conv";
+  convolution.precision = "fp32";
+  convolution.time = Seconds(1e-3);
+  convolution.shape = {{"n", 16},       {"c", 64},       {"h", 28},    {"w", 28},    {"k", 64},       {"r", 3},     {"s", 3},
+                       {"stride_h", 1}, {"stride_w", 1}, {"pad_h", 1}, {"pad_w", 1}, {"dilation", 1}, {"groups", 1}};
+  for (const std::string_view pass : sample_passes()) {
+    INFO(pass);
+    layer.pass = convolution.pass = pass;
+    const bool single = pass == "forward" || pass == "backward_data" || pass == "backward_weights";
+    CHECK(recurrent_observation(layer).has_value() == (single || pass == "backward"));
+    CHECK(convolution_observation(convolution).has_value() == single);
+    CHECK(unused_samples({layer}).empty() == (single || pass == "backward"));
+    CHECK(unused_samples({convolution}).empty() == single);
+  }
+}
+
+TEST_CASE("arithmetic that a board has no rate of moves nothing of it, and its rows are named") {
+  std::vector<Sample> all = samples(20);
+  const auto before = fit_board(all, device(), constants(), "a");
+  REQUIRE(before);
+  for (std::size_t i = 0; i < 6; ++i) {
+    all.push_back(all[i]);
+    all.back().precision = "tf32";
+    all.back().time = all.back().time / 6.0;
+    all.back().line = static_cast<int>(100 + i);
+  }
+  const auto fit = fit_board(all, device(), constants(), "a");
+  REQUIRE(fit);
+  REQUIRE(fit->warnings.size() == 1);
+  CHECK(fit->warnings.front() ==
+        "gemm tf32: 6 samples (from row 100) left out: new has no rate of tf32; check the device of the samples, or state "
+        "peak_tf32_tensor");
+  CHECK(gemm_of(*fit).compute_efficiency == gemm_of(*before).compute_efficiency);
+  CHECK(to_toml(fit->device) == to_toml(before->device));
+  CHECK(unused_samples(all, {{"new", device()}}).size() == 1);
+  Device ampere = device();
+  ampere.peak.tf32_tensor = FlopPerSecond(80e12);
+  CHECK(has_rate(ampere, "tf32"));
+  CHECK(unused_samples(all, {{"new", ampere}}).empty());
+}
+
+TEST_CASE("rows of other devices are named, with what may be meant where the catalogue lacks the name") {
+  std::vector<Sample> all = samples(4);
+  all[1].device = "t4";
+  all[2].device = all[3].device = "mine";
+  const auto others = samples_of_others(all, "new", {"new", "t4"});
+  REQUIRE(others.size() == 2);
+  CHECK(to_text(others[0]) == "t4: 1 sample (from row 3): another device than new");
+  CHECK(
+      to_text(others[1]) ==
+      "mine: 2 samples (from row 4): another device than new; the catalogue has none of this name: if it is the same board, let "
+      "the rows name that");
+  CHECK(samples_of_others(samples(4), "new", {}).empty());
 }
 
 TEST_CASE("every family that can be fitted is one of the sample file") {

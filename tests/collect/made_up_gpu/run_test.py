@@ -3,6 +3,7 @@ samples to a predicted step; and the recorder in another program. usage: run_tes
 import csv
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -82,6 +83,27 @@ def refusals(folder):
     expect(done.stderr.startswith("no usable GPU: "), done.stderr)
 
 
+def outputs(folder):
+    """What another program wrote stays as it is, to the byte; a header that was cut is begun anew."""
+    for name, text in (("note.txt", "one line without an end"), ("table.csv", "a,b\n1,2\n3"), ("other.csv", "device,family\nt4,gemm")):
+        with open(f"{folder}/{name}", "w", encoding="utf-8") as file:
+            file.write(text)
+        done = calibrate("", "collect", "--plan", "quick", "-o", f"{folder}/{name}")
+        expect(done.returncode == 2 and "holds what this command did not write" in done.stderr, done.stderr)
+        with open(f"{folder}/{name}", encoding="utf-8") as file:
+            expect(file.read() == text, f"{name} is left as it was")
+    with open(folder + "/cut.csv", "w", encoding="utf-8") as file:
+        file.write("device,fam")
+    _, rows = collect("", "quick", folder + "/cut.csv")
+    expect(rows, "a run that was cut in its header starts again")
+    # A broken row: nothing is cut from the file.
+    with open(folder + "/cut.csv", "a", encoding="utf-8") as file:
+        file.write("h100-sxm5-80gb,gemm,matmul\ncut")
+    size = os.path.getsize(folder + "/cut.csv")
+    done = calibrate("", "collect", "--plan", "quick", "-o", folder + "/cut.csv")
+    expect(done.returncode == 2 and os.path.getsize(folder + "/cut.csv") == size, "a file with a broken row is left as it was")
+
+
 def interruptions(folder):
     _, whole = collect("", "quick", folder + "/whole.csv")
     for gpu, word in (("interrupt=3000", "(interrupted)"), ("lost=3000", "the GPU failed: an illegal memory access")):
@@ -98,6 +120,7 @@ def prediction(folder):
     expect(done.returncode == 0, done.stderr)
     expect("not used: launch: 3 samples" in done.stdout and "us a kernel one by one" in done.stdout, done.stdout)
     expect("recurrent     fp32             4" in done.stdout, "recurrent layers serve the fit\n" + done.stdout)
+    expect(re.search(r"memory_bound fp32: [0-9.]+ of bandwidth", done.stdout), "no share of peak where nothing is computed\n" + done.stdout)
     # Kernels that only move data show the machine itself: 2.9 of 3.35 TB/s, started in 1.5 us (machine.hpp, machine.cpp).
     with open(board, "rb") as fitted:
         memory = next(p for p in tomllib.load(fitted)["calibration"] if p["family"] == "memory_bound")
@@ -108,8 +131,20 @@ def prediction(folder):
     unused = {entry["family"]: entry for entry in json.loads(done.stdout)["not_used"]}
     expect({"batch_norm", "launch", "copy"} <= set(unused), f"JSON names what was not used: {sorted(unused)}")
     expect("h2d-pinned" in unused["copy"]["measured"], "the rate of host copies is told")
+    # The same fit again, onto its own output, with rows of another board beside: they are told, and change nothing.
     with open(file, encoding="utf-8") as table:
         lines = table.read().splitlines()
+    with open(board, encoding="utf-8") as fitted:
+        first = fitted.read()
+    with open(folder + "/others.csv", "w", encoding="utf-8") as table:
+        table.write("\n".join([lines[0]] + [line.replace("h100-sxm5-80gb", "board", 1) for line in lines if ",gemm," in line]) + "\n")
+    done = calibrate("", "fit", "--samples", file, folder + "/others.csv", "--device", "h100-sxm5-80gb", "-o", board)
+    expect(done.returncode == 0 and "not used: board: " in done.stdout and "the catalogue has none of this name" in done.stdout,
+           done.stdout + done.stderr)
+    with open(board, encoding="utf-8") as fitted:
+        again = fitted.read()
+    digests = r"source = .*"
+    expect(re.sub(digests, "", again) == re.sub(digests, "", first), "rows of another board change nothing")
     with open(folder + "/launch.csv", "w", encoding="utf-8") as table:
         table.write("\n".join([lines[0]] + [line for line in lines if ",launch," in line]) + "\n")
     done = calibrate("", "fit", "--samples", folder + "/launch.csv", "-o", folder + "/no.toml")
@@ -124,7 +159,7 @@ def profile(folder):
     shutil.copy(RECORDER, folder + "/libtbdsim_recorder.so")
     recording = folder + "/recording.txt"
     with open(recording, "w", encoding="utf-8") as file:
-        file.write("an earlier one")
+        file.write("tbdsim-activity 1\n")  # an earlier one
     environment = {**os.environ, "TBDSIM_CUDA_LIBRARIES": LIBRARIES, "TBDSIM_CATALOGUE": SOURCE,
                    "LD_LIBRARY_PATH": os.path.dirname(CALIBRATE)}
     words = [folder + "/tbdsim-calibrate", "profile", "--skip", "10", "--iterations", "5", "-o", "recording.txt", "--"]
@@ -137,6 +172,6 @@ def profile(folder):
 
 
 with tempfile.TemporaryDirectory() as scratch:
-    for part in (every_family, refusals, interruptions, prediction, profile):
+    for part in (every_family, refusals, outputs, interruptions, prediction, profile):
         part(scratch)
 sys.exit(1 if failures else 0)
