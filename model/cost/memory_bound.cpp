@@ -143,11 +143,11 @@ bool moves_single_numbers(OpKind kind, const Stack& stack) {
 
 KernelTimeModel single_access_time(Bytes bytes, Bytes element, double bandwidth_share, const KernelRates& rates) {
   KernelTimeModel result = memory_bound_time(bytes, bandwidth_share, rates);
-  if (element >= kSingle) return result;
-  constexpr double kInstructions = 20.0, kLanes = 64.0;
+  constexpr double kInstructions = 20.0, kLanes = 64.0, kKeplerLanes = 192.0;
   const double moving = (result.time - result.launch).base();
   const double issuing = bytes / element * kInstructions / (kLanes * rates.multiprocessors * rates.clock.base());
-  const double in_32_bits = moving * (kSingle / element);
+  const double bytes_alone = moving * (kSingle / element);
+  const double in_32_bits = rates.fp32_lanes >= kKeplerLanes ? std::max(bytes_alone, issuing) : bytes_alone;
   const double together = std::cbrt(moving * moving * moving + issuing * issuing * issuing);
   result.time = result.launch + Seconds(std::min(together, in_32_bits));
   return result;

@@ -178,4 +178,7 @@ TEST_CASE("numbers moved one at a time: 32 bits as long as their bytes take, 16 
   const KernelTimeModel half = single_access_time(Bytes(2e9), Bytes(2.0), 1.0, board);
   CHECK(half.time == single.time);
   CHECK(half.bound == Bound::memory);
+  // Kepler's integer units are the limit in 32 bits, too.
+  board.fp32_lanes = 192;
+  CHECK_THAT(single_access_time(Bytes(4e9), Bytes(4.0), 1.0, board).time.base(), WithinRel(5e-6 + 20e9 / (64 * 80e9), 1e-12));
 }
