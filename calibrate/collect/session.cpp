@@ -32,6 +32,24 @@ tl::expected<Outcome, std::string> measure(GpuBench& gpu, PreparedKernel& kernel
   return outcome;
 }
 
+std::string flags_of(const Measurement& m, const Outcome& outcome, const Repetitions& repetitions, const PreparedKernel& kernel,
+                     const GpuIdentity& identity) {
+  std::vector<std::string> words;
+  if (!m.cold)
+    words.emplace_back("hot");
+  else if (kernel.overwrites_cache())
+    words.emplace_back("cold");
+  const std::string own = kernel.flags();
+  if (!own.empty()) words.push_back(own);
+  if (!identity.activity_records && own != kEventTiming) words.emplace_back(kEventTiming);
+  if (!m.sample.algorithm.empty()) words.emplace_back(kNamedAlgorithm);
+  if (outcome.stop == Stop::out_of_time) words.emplace_back("noisy-time");
+  if (outcome.stop == Stop::out_of_count) words.emplace_back("noisy-count");
+  if (outcome.throttled) words.emplace_back("throttled");
+  if (repetitions.outliers > 0) words.push_back(fmt::format("outliers={}", repetitions.outliers));
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
 Sample complete(const Measurement& m, const Outcome& outcome, const PreparedKernel& kernel, const GpuIdentity& identity,
                 const CollectOptions& options) {
   const Repetitions repetitions = summarize(outcome.times);
@@ -48,14 +66,7 @@ Sample complete(const Measurement& m, const Outcome& outcome, const PreparedKern
   s.driver = identity.driver;
   s.library = identity.libraries;
   s.date = options.date;
-  s.flags = m.cold ? "cold" : "hot";
-  if (!kernel.flags().empty()) s.flags += " " + kernel.flags();
-  if (!identity.activity_records) s.flags += " event-timing";
-  if (!m.sample.algorithm.empty()) s.flags += fmt::format(" {}", kNamedAlgorithm);
-  if (outcome.stop == Stop::out_of_time) s.flags += " noisy-time";
-  if (outcome.stop == Stop::out_of_count) s.flags += " noisy-count";
-  if (outcome.throttled) s.flags += " throttled";
-  if (repetitions.outliers > 0) s.flags += fmt::format(" outliers={}", repetitions.outliers);
+  s.flags = flags_of(m, outcome, repetitions, kernel, identity);
   s.source = fmt::format("measured: {}, median of {}", identity.name, outcome.times.size());
   return s;
 }

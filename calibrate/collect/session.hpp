@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <tl/expected.hpp>
 #include <vector>
 
@@ -19,12 +20,15 @@ struct GpuIdentity {
   bool activity_records = false;  ///< device times come from CUPTI; otherwise from events, launch gaps included
 };
 
-/// Clocks and load at one moment; absent where the management library does not tell.
+/// Clocks and load at one moment while kernels ran; absent where the management library does not tell.
 struct GpuState {
   std::optional<Hertz> clock, memory_clock;
   std::optional<Watts> power;
   bool throttled = false;  ///< the clock is held down by power, heat or the operator
 };
+
+/// Flag of times between events on the device, launch gaps included.
+inline constexpr std::string_view kEventTiming = "event-timing";
 
 /// One kernel, set up with its operands on the device.
 class PreparedKernel {
@@ -36,6 +40,8 @@ class PreparedKernel {
   [[nodiscard]] virtual std::string layout() const { return {}; }
   /// What a sample says of how it was run, as words: "skip-input".
   [[nodiscard]] virtual std::string flags() const { return {}; }
+  /// The L2 cache is overwritten before each run where the measurement asks for it; otherwise nothing is known of it.
+  [[nodiscard]] virtual bool overwrites_cache() const { return true; }
   /// The times include the launch from the host: what is measured is the launch, or there are no activity records.
   [[nodiscard]] virtual bool call_timing() const { return false; }
 };
@@ -47,6 +53,7 @@ class GpuBench {
   [[nodiscard]] virtual const GpuIdentity& identity() const = 0;
   /// Error: why it cannot be measured here ("no cuDNN found", "needs 2 GPUs", "fp8 needs compute capability 8.9").
   [[nodiscard]] virtual tl::expected<std::unique_ptr<PreparedKernel>, std::string> prepare(const Measurement& m) = 0;
+  /// While the last `repeat` of a kernel ran.
   [[nodiscard]] virtual GpuState state() = 0;
   /// Why nothing more can be measured, after a failure ("an illegal memory access was encountered"); empty: the GPU works.
   [[nodiscard]] virtual std::string lost() { return {}; }

@@ -9,8 +9,11 @@
 namespace tbdsim::calibrate {
 
 #if TBDSIM_HAVE_NCCL
-RankGroup::RankGroup(const Nccl& table, int ranks, std::size_t bytes)
-    : nccl(table), communicators(static_cast<std::size_t>(ranks)), streams(static_cast<std::size_t>(ranks)) {
+RankGroup::RankGroup(const Nccl& table, int ranks)
+    : nccl(table), communicators(static_cast<std::size_t>(ranks)), streams(static_cast<std::size_t>(ranks)) {}
+
+RankGroup::RankGroup(const Nccl& table, int ranks, std::size_t bytes) : RankGroup(table, ranks) {
+  const CurrentDevice restored;
   check_nccl(nccl, nccl.ncclCommInitAll(communicators.data(), ranks, nullptr));
   for (int r = 0; r < ranks; ++r) {
     check(cudaSetDevice(r));
@@ -21,8 +24,15 @@ RankGroup::RankGroup(const Nccl& table, int ranks, std::size_t bytes)
 }
 
 RankGroup::~RankGroup() {
-  for (ncclComm_t c : communicators) nccl.ncclCommDestroy(c);
-  for (cudaStream_t s : streams) cudaStreamDestroy(s);
+  for (cudaStream_t s : streams) {
+    if (s != nullptr) cudaStreamSynchronize(s);
+  }
+  for (ncclComm_t c : communicators) {
+    if (c != nullptr) nccl.ncclCommDestroy(c);
+  }
+  for (cudaStream_t s : streams) {
+    if (s != nullptr) cudaStreamDestroy(s);
+  }
 }
 
 void RankGroup::synchronize() const {
@@ -64,8 +74,15 @@ const Nccl& need_nccl(const GpuContext& gpu, int ranks) {
 }
 
 void start_collective(const RankGroup& group, const std::string& op, std::size_t bytes) {
+  const CurrentDevice restored;
   check_nccl(group.nccl, group.nccl.ncclGroupStart());
-  for (std::size_t r = 0; r < group.communicators.size(); ++r) check_nccl(group.nccl, call(group, op, r, bytes));
+  try {
+    for (std::size_t r = 0; r < group.communicators.size(); ++r) check_nccl(group.nccl, call(group, op, r, bytes));
+  } catch (const GpuFailure&) {
+    // An open group would take every later call, of other measurements too, into itself.
+    (void)group.nccl.ncclGroupEnd();
+    throw;
+  }
   check_nccl(group.nccl, group.nccl.ncclGroupEnd());
 }
 
@@ -75,15 +92,14 @@ Setup set_up_collective(const GpuContext& gpu, const Measurement& m) {
   if (whole(m, "nodes") != 1) throw GpuFailure("collectives are measured inside one machine");
   const auto bytes = std::max<std::size_t>(4 * static_cast<std::size_t>(ranks), static_cast<std::size_t>(m.sample.at("bytes")));
   const auto group = std::make_shared<RankGroup>(nccl, ranks, bytes + 4 * static_cast<std::size_t>(ranks));
-  check(cudaSetDevice(gpu.device));
   Setup setup;
   setup.call_timing = true;  // ranks wait for each other: the slowest one's completion counts
-  setup.host_time = [group, op = m.sample.op, bytes, device = gpu.device] {
+  setup.run = [group, op = m.sample.op, bytes] { start_collective(*group, op, bytes); };
+  setup.host_time = [group, run = setup.run] {
     group->synchronize();
     const auto start = std::chrono::steady_clock::now();
-    start_collective(*group, op, bytes);
+    run();
     group->synchronize();
-    check(cudaSetDevice(device));
     return Seconds(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   };
   return setup;

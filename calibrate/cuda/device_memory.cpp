@@ -1,7 +1,9 @@
 #include "calibrate/cuda/device_memory.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 
 #include "calibrate/cuda/kernels.hpp"
 
@@ -37,15 +39,33 @@ Buffer make_buffer(std::size_t bytes, DeviceMemory::Content content, cudaStream_
   return buffer;
 }
 
+namespace {
+
+/// Numbers that do not repeat: a page that nobody wrote is the kernel's one page of zeros, which any cache holds.
+void fill(void* memory, std::size_t bytes) {
+  std::uint64_t state = 1;
+  for (std::size_t at = 0; at < bytes; at += sizeof state) {
+    state = state * 6364136223846793005u + 1442695040888963407u;  // Knuth's generator, MMIX
+    std::memcpy(static_cast<char*>(memory) + at, &state, std::min(sizeof state, bytes - at));
+  }
+}
+
+}  // namespace
+
 std::shared_ptr<void> host_memory(std::size_t bytes, bool pinned) {
   void* memory = nullptr;
-  if (pinned) {
+  if (pinned)
     check(cudaMallocHost(&memory, bytes));
-    return {memory, [](void* p) { cudaFreeHost(p); }};
-  }
-  memory = std::calloc(bytes, 1);
+  else
+    memory = std::malloc(bytes);
   if (memory == nullptr) throw GpuFailure("out of host memory");
-  return {memory, [](void* p) { std::free(p); }};
+  std::shared_ptr<void> owner(
+      memory, pinned ? [](void* p) { cudaFreeHost(p); } : [](void* p) { std::free(p); });
+  fill(memory, bytes);
+  return owner;
 }
+
+CurrentDevice::CurrentDevice() { check(cudaGetDevice(&device_)); }
+CurrentDevice::~CurrentDevice() { cudaSetDevice(device_); }
 
 }  // namespace tbdsim::calibrate

@@ -44,7 +44,19 @@ using Buffer = std::shared_ptr<DeviceMemory>;
 [[nodiscard]] Buffer make_buffer(std::size_t bytes, DeviceMemory::Content content, cudaStream_t stream, bool bf16 = false,
                                  unsigned range = 1);
 
-/// Host memory, page-locked or plain. Throws GpuFailure.
+/// Host memory, page-locked or plain, filled with numbers. Throws GpuFailure.
 [[nodiscard]] std::shared_ptr<void> host_memory(std::size_t bytes, bool pinned);
+
+/// Makes the device that is current now current again at its end, whatever failed between.
+class CurrentDevice {
+ public:
+  CurrentDevice();
+  ~CurrentDevice();
+  CurrentDevice(const CurrentDevice&) = delete;
+  CurrentDevice& operator=(const CurrentDevice&) = delete;
+
+ private:
+  int device_ = 0;
+};
 
 }  // namespace tbdsim::calibrate

@@ -118,8 +118,9 @@ bool DeviceTimer::complete(int count) {
   return false;
 }
 
-std::vector<Seconds> DeviceTimer::time(int count, bool cold, const std::function<void()>& work) {
-  if (!recording_) return time_by_events(count, cold, work);
+std::vector<Seconds> DeviceTimer::time(int count, bool cold, const std::function<void()>& work,
+                                       const std::function<void()>& meanwhile) {
+  if (!recording_) return time_by_events(count, cold, work, meanwhile);
   for (int attempt = 0; attempt < 2; ++attempt) {  // records that were dropped once need not be so again
     check(cudaDeviceSynchronize());
     forget();
@@ -128,6 +129,7 @@ std::vector<Seconds> DeviceTimer::time(int count, bool cold, const std::function
       work();
       check(cudaGetLastError());
     }
+    meanwhile();
     check(cudaDeviceSynchronize());
     if (complete(count)) return time_by_records();
   }
@@ -165,7 +167,8 @@ std::vector<Seconds> DeviceTimer::time_by_records() {
   return times;
 }
 
-std::vector<Seconds> DeviceTimer::time_by_events(int count, bool cold, const std::function<void()>& work) {
+std::vector<Seconds> DeviceTimer::time_by_events(int count, bool cold, const std::function<void()>& work,
+                                                 const std::function<void()>& meanwhile) {
   std::vector<Seconds> times;
   const Event start, stop;
   for (int i = 0; i < count; ++i) {
@@ -174,6 +177,7 @@ std::vector<Seconds> DeviceTimer::time_by_events(int count, bool cold, const std
     work();
     check(cudaGetLastError());
     check(cudaEventRecord(stop.handle, stream_));
+    if (i + 1 == count) meanwhile();
     check(cudaEventSynchronize(stop.handle));
     float milliseconds = 0.0f;
     check(cudaEventElapsedTime(&milliseconds, start.handle, stop.handle));

@@ -24,9 +24,10 @@ class DeviceTimer {
   [[nodiscard]] bool activity_records() const { return recording_; }
   [[nodiscard]] const std::string& reason() const { return reason_; }
 
-  /// Times of `count` runs of `work`; cold: the L2 cache is overwritten before each, outside the measured time.
-  /// Throws GpuFailure.
-  [[nodiscard]] std::vector<Seconds> time(int count, bool cold, const std::function<void()>& work);
+  /// Times of `count` runs of `work`; cold: the L2 cache is overwritten before each, outside the measured time. `meanwhile` is
+  /// called once while the device works on them. Throws GpuFailure.
+  [[nodiscard]] std::vector<Seconds> time(int count, bool cold, const std::function<void()>& work,
+                                          const std::function<void()>& meanwhile);
   /// Runs `work` while nothing is recorded: recording lengthens each launch, which a time taken on the host would hold.
   void unrecorded(const std::function<void()>& work);
 
@@ -40,7 +41,8 @@ class DeviceTimer {
   [[nodiscard]] bool complete(int count);
   /// None where a record has no times.
   [[nodiscard]] std::vector<Seconds> time_by_records();
-  [[nodiscard]] std::vector<Seconds> time_by_events(int count, bool cold, const std::function<void()>& work);
+  [[nodiscard]] std::vector<Seconds> time_by_events(int count, bool cold, const std::function<void()>& work,
+                                                    const std::function<void()>& meanwhile);
   void separate(bool cold);
 
   static DeviceTimer* active_;

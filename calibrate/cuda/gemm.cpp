@@ -1,5 +1,7 @@
 // Matrix products through cublasLt. Row-major C[m,n] = A[m,k] B[k,n] is column-major C' = B' A', so the operands change places.
 #include <array>
+#include <memory>
+#include <type_traits>
 
 #include "calibrate/cuda/setup.hpp"
 
@@ -27,30 +29,37 @@ Formats formats_of(const std::string& precision) {
   throw GpuFailure("precision " + precision + " is not known to this cublasLt");
 }
 
-/// Owns the descriptors of one product.
+/// A descriptor and the function that destroys it.
+template <class Handle>
+using Owned = std::unique_ptr<std::remove_pointer_t<Handle>, cublasStatus_t (*)(Handle)>;
+
+/// One product with its operands and descriptors.
 class Product {
  public:
   Product(const GpuContext& gpu, const Measurement& measurement);
-  ~Product();
-  Product(const Product&) = delete;
-  Product& operator=(const Product&) = delete;
   void run() const;
 
  private:
-  cublasLtMatrixLayout_t layout(cudaDataType_t type, bool transposed, int rows, int columns) const;
+  Owned<cublasLtMatrixLayout_t> layout(cudaDataType_t type, bool transposed, int rows, int columns) const;
   void choose(const GpuContext& gpu);
 
   const CublasLt& blas_;
   cudaStream_t stream_;
   int batch_;
-  cublasLtMatmulDesc_t desc_ = nullptr;
-  cublasLtMatrixLayout_t first_ = nullptr, second_ = nullptr, result_ = nullptr;
+  Owned<cublasLtMatmulDesc_t> desc_;
+  Owned<cublasLtMatrixLayout_t> first_, second_, result_;
   cublasLtMatmulAlgo_t algorithm_{};
   Buffer a_, b_, c_, bias_, workspace_;
 };
 
 Product::Product(const GpuContext& gpu, const Measurement& measurement)
-    : blas_(*gpu.cublas), stream_(gpu.stream), batch_(whole(measurement, "b")) {
+    : blas_(*gpu.cublas),
+      stream_(gpu.stream),
+      batch_(whole(measurement, "b")),
+      desc_(nullptr, blas_.cublasLtMatmulDescDestroy),
+      first_(nullptr, blas_.cublasLtMatrixLayoutDestroy),
+      second_(nullptr, blas_.cublasLtMatrixLayoutDestroy),
+      result_(nullptr, blas_.cublasLtMatrixLayoutDestroy) {
   const Formats f = formats_of(measurement.sample.precision);
   const int m = whole(measurement, "m"), n = whole(measurement, "n"), k = whole(measurement, "k");
   const bool ta = whole(measurement, "ta") != 0, tb = whole(measurement, "tb") != 0;
@@ -64,16 +73,18 @@ Product::Product(const GpuContext& gpu, const Measurement& measurement)
   a_ = operand(count * static_cast<std::size_t>(m) * static_cast<std::size_t>(k));
   b_ = operand(count * static_cast<std::size_t>(k) * static_cast<std::size_t>(n));
   c_ = make_buffer(count * static_cast<std::size_t>(m) * static_cast<std::size_t>(n) * f.out_bytes, C::zero, stream_);
-  check_blas(blas_.cublasLtMatmulDescCreate(&desc_, f.compute, CUDA_R_32F));
+  cublasLtMatmulDesc_t made = nullptr;
+  check_blas(blas_.cublasLtMatmulDescCreate(&made, f.compute, CUDA_R_32F));
+  desc_.reset(made);
   const cublasOperation_t op_first = tb ? CUBLAS_OP_T : CUBLAS_OP_N, op_second = ta ? CUBLAS_OP_T : CUBLAS_OP_N;
-  check_blas(blas_.cublasLtMatmulDescSetAttribute(desc_, CUBLASLT_MATMUL_DESC_TRANSA, &op_first, sizeof op_first));
-  check_blas(blas_.cublasLtMatmulDescSetAttribute(desc_, CUBLASLT_MATMUL_DESC_TRANSB, &op_second, sizeof op_second));
+  check_blas(blas_.cublasLtMatmulDescSetAttribute(desc_.get(), CUBLASLT_MATMUL_DESC_TRANSA, &op_first, sizeof op_first));
+  check_blas(blas_.cublasLtMatmulDescSetAttribute(desc_.get(), CUBLASLT_MATMUL_DESC_TRANSB, &op_second, sizeof op_second));
   if (measurement.sample.op == "linear") {
     bias_ = make_buffer(static_cast<std::size_t>(n) * f.out_bytes, C::zero, stream_);
     const cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_BIAS;
     const void* pointer = bias_->get();
-    check_blas(blas_.cublasLtMatmulDescSetAttribute(desc_, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue));
-    check_blas(blas_.cublasLtMatmulDescSetAttribute(desc_, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &pointer, sizeof pointer));
+    check_blas(blas_.cublasLtMatmulDescSetAttribute(desc_.get(), CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue));
+    check_blas(blas_.cublasLtMatmulDescSetAttribute(desc_.get(), CUBLASLT_MATMUL_DESC_BIAS_POINTER, &pointer, sizeof pointer));
   } else if (measurement.sample.op != "matmul") {
     throw GpuFailure("gemm has no op " + measurement.sample.op + "; there are matmul and linear");
   }
@@ -84,15 +95,16 @@ Product::Product(const GpuContext& gpu, const Measurement& measurement)
 }
 
 /// Column-major `rows` x `columns`, or its transpose in memory.
-cublasLtMatrixLayout_t Product::layout(cudaDataType_t type, bool transposed, int rows, int columns) const {
+Owned<cublasLtMatrixLayout_t> Product::layout(cudaDataType_t type, bool transposed, int rows, int columns) const {
   const auto r = static_cast<std::uint64_t>(transposed ? columns : rows),
              c = static_cast<std::uint64_t>(transposed ? rows : columns);
   cublasLtMatrixLayout_t made = nullptr;
   check_blas(blas_.cublasLtMatrixLayoutCreate(&made, type, r, c, static_cast<std::int64_t>(r)));
+  Owned<cublasLtMatrixLayout_t> owner(made, blas_.cublasLtMatrixLayoutDestroy);
   const auto stride = static_cast<std::int64_t>(r * c);
   check_blas(blas_.cublasLtMatrixLayoutSetAttribute(made, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &batch_, sizeof batch_));
   check_blas(blas_.cublasLtMatrixLayoutSetAttribute(made, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride, sizeof stride));
-  return made;
+  return owner;
 }
 
 void Product::choose(const GpuContext& gpu) {
@@ -104,8 +116,9 @@ void Product::choose(const GpuContext& gpu) {
   (void)blas_.cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &bytes, sizeof bytes);
   std::array<cublasLtMatmulHeuristicResult_t, 8> ranked{};
   int count = 0;
-  const cublasStatus_t status = blas_.cublasLtMatmulAlgoGetHeuristic(
-      blas_.handle, desc_, first_, second_, result_, result_, preference, static_cast<int>(ranked.size()), ranked.data(), &count);
+  const cublasStatus_t status =
+      blas_.cublasLtMatmulAlgoGetHeuristic(blas_.handle, desc_.get(), first_.get(), second_.get(), result_.get(), result_.get(),
+                                           preference, static_cast<int>(ranked.size()), ranked.data(), &count);
   blas_.cublasLtMatmulPreferenceDestroy(preference);
   check_blas(status);
   // What the ranking offers may still be refused when it is run: the first that runs.
@@ -124,17 +137,11 @@ void Product::choose(const GpuContext& gpu) {
   throw GpuFailure(refusal);
 }
 
-Product::~Product() {
-  for (cublasLtMatrixLayout_t made : {first_, second_, result_}) {
-    if (made != nullptr) blas_.cublasLtMatrixLayoutDestroy(made);
-  }
-  if (desc_ != nullptr) blas_.cublasLtMatmulDescDestroy(desc_);
-}
-
 void Product::run() const {
   const float one = 1.0f, zero = 0.0f;
-  check_blas(blas_.cublasLtMatmul(blas_.handle, desc_, &one, b_->get(), first_, a_->get(), second_, &zero, c_->get(), result_,
-                                  c_->get(), result_, &algorithm_, workspace_->get(), workspace_->bytes(), stream_));
+  check_blas(blas_.cublasLtMatmul(blas_.handle, desc_.get(), &one, b_->get(), first_.get(), a_->get(), second_.get(), &zero,
+                                  c_->get(), result_.get(), c_->get(), result_.get(), &algorithm_, workspace_->get(),
+                                  workspace_->bytes(), stream_));
 }
 
 }  // namespace

@@ -7,10 +7,11 @@
 namespace tbdsim::calibrate {
 namespace {
 
-// nvml.h: clock domains and the bits of the clock event reasons that hold a clock below what was asked for.
+// nvml.h: clock domains and the bits of the clock event reasons that hold a clock down: the operator's setting of application
+// clocks, power, heat.
 constexpr unsigned kClockSm = 1, kClockMemory = 2;
-constexpr unsigned long long kSoftwarePowerCap = 0x4, kHardwareSlowdown = 0x8, kSoftwareThermal = 0x20, kHardwareThermal = 0x40,
-                             kPowerBrake = 0x80;
+constexpr unsigned long long kApplicationClocks = 0x2, kSoftwarePowerCap = 0x4, kHardwareSlowdown = 0x8, kSoftwareThermal = 0x20,
+                             kHardwareThermal = 0x40, kPowerBrake = 0x80;
 
 }  // namespace
 
@@ -37,8 +38,8 @@ GpuState ManagementLibrary::state() const {
   if (power_ != nullptr && power_(device_, &value) == 0) state.power = Watts(1e-3 * value);
   unsigned long long reasons = 0;
   if (reasons_ != nullptr && reasons_(device_, &reasons) == 0)
-    state.throttled =
-        (reasons & (kSoftwarePowerCap | kHardwareSlowdown | kSoftwareThermal | kHardwareThermal | kPowerBrake)) != 0;
+    state.throttled = (reasons & (kApplicationClocks | kSoftwarePowerCap | kHardwareSlowdown | kSoftwareThermal |
+                                  kHardwareThermal | kPowerBrake)) != 0;
   return state;
 }
 

@@ -1,6 +1,7 @@
 // A matrix product while data moves on other streams: what a copy or a collective takes from the kernels beside it.
 #include <functional>
 
+#include "calibrate/collect/session.hpp"
 #include "calibrate/cuda/setup.hpp"
 #if TBDSIM_HAVE_NCCL
 #include "calibrate/cuda/rank_group.hpp"
@@ -42,12 +43,8 @@ Traffic host_traffic(std::size_t bytes, bool up) {
 Traffic collective_traffic(const GpuContext& gpu, int ranks, std::size_t bytes) {
   if (ranks < 2) throw GpuFailure("an all-reduce needs two GPUs");
   const auto group = std::make_shared<RankGroup>(need_nccl(gpu, ranks), ranks, bytes + 4 * static_cast<std::size_t>(ranks));
-  check(cudaSetDevice(gpu.device));
   Traffic traffic{group->streams.at(static_cast<std::size_t>(gpu.device)), {}, "beside all-reduce", group};
-  traffic.start = [=, device = gpu.device] {
-    start_collective(*group, "all-reduce", bytes);
-    check(cudaSetDevice(device));
-  };
+  traffic.start = [=] { start_collective(*group, "all-reduce", bytes); };
   return traffic;
 }
 #else
@@ -69,6 +66,9 @@ Setup set_up_overlap(const GpuContext& gpu, const Measurement& m) {
   product.sample.shape = {{"b", 1}, {"m", whole(m, "m")}, {"n", whole(m, "n")}, {"k", whole(m, "k")}, {"ta", 0}, {"tb", 0}};
   Setup setup = set_up_gemm(gpu, product);
   setup.algorithm = traffic.algorithm;
+  // Events around the product: its launch is in the time.
+  setup.call_timing = true;
+  setup.flags = kEventTiming;
   const auto moving = make_event(), moved = make_event(), begin = make_event(), end = make_event();
   const auto transfers = std::make_shared<int>(4);
   setup.host_time = [=, run = setup.run, stream = gpu.stream] {

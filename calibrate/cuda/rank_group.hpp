@@ -25,9 +25,13 @@ struct RankGroup {
   std::vector<ncclComm_t> communicators;
   std::vector<cudaStream_t> streams;
   std::vector<Buffer> send, receive;
+
+ private:
+  RankGroup(const Nccl& table, int ranks);  ///< nothing made yet: what follows may throw, and its parts are destroyed
 };
 
-/// Starts `op` on every rank, on `bytes` in total as nccl-tests counts them. Throws GpuFailure.
+/// Leaves the current device as it is. Starts `op` on every rank, on `bytes` in total as nccl-tests counts them. Throws
+/// GpuFailure.
 void start_collective(const RankGroup& group, const std::string& op, std::size_t bytes);
 
 }  // namespace tbdsim::calibrate

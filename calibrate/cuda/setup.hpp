@@ -32,7 +32,7 @@ struct Setup {
   std::function<void()> run;  ///< enqueues one repetition; throws GpuFailure
   std::string algorithm, layout, flags;
   bool call_timing = false;            ///< `host_time` measures it instead of the device
-  std::function<Seconds()> host_time;  ///< one repetition, timed on the host from issue to completion; empty: device time
+  std::function<Seconds()> host_time;  ///< one repetition, timed by the setup itself from issue to completion; empty: device time
 };
 
 /// One setup per family. Each throws GpuFailure with the reason when the GPU or a library cannot do it.

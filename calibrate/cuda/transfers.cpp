@@ -22,9 +22,11 @@ Setup peer_copy(const GpuContext& gpu, std::size_t bytes) {
   check(cudaDeviceCanAccessPeer(&allowed, gpu.device, other));
   if (allowed != 0 && cudaDeviceEnablePeerAccess(other, 0) == cudaErrorPeerAccessAlreadyEnabled) (void)cudaGetLastError();
   const auto here = std::make_shared<DeviceMemory>(bytes);
-  check(cudaSetDevice(other));
-  const auto there = std::make_shared<DeviceMemory>(bytes);
-  check(cudaSetDevice(gpu.device));
+  const auto there = [&] {
+    const CurrentDevice restored;
+    check(cudaSetDevice(other));
+    return std::make_shared<DeviceMemory>(bytes);
+  }();
   Setup setup;
   setup.algorithm = allowed != 0 ? "peer" : "through host";
   setup.run = [=, stream = gpu.stream, device = gpu.device] {
@@ -73,6 +75,7 @@ Setup set_up_launch(const GpuContext& gpu, const Measurement& m) {
   setup.call_timing = true;
   if (whole(m, "graph") == 0) {
     setup.algorithm = "stream";
+    setup.run = launch_all;
     setup.host_time = [=, stream = gpu.stream] { return wall_time(stream, launch_all); };
     return setup;
   }
@@ -91,7 +94,8 @@ Setup set_up_launch(const GpuContext& gpu, const Measurement& m) {
   const std::shared_ptr<std::remove_pointer_t<cudaGraphExec_t>> ready(executable,
                                                                       [](cudaGraphExec_t g) { cudaGraphExecDestroy(g); });
   setup.algorithm = "graph";
-  setup.host_time = [=, stream = gpu.stream] { return wall_time(stream, [&] { check(cudaGraphLaunch(ready.get(), stream)); }); };
+  setup.run = [=, stream = gpu.stream] { check(cudaGraphLaunch(ready.get(), stream)); };
+  setup.host_time = [run = setup.run, stream = gpu.stream] { return wall_time(stream, run); };
   return setup;
 }
 

@@ -53,7 +53,12 @@ bool take_line(std::string_view line, ActivityLog& log) {
     (first == "device" ? log.device : first == "driver" ? log.driver : log.library) = words.rest();
     return true;
   }
-  if (first == "dropped") return words.number(log.dropped).good();
+  if (first == "dropped") {  // since the line before that said so
+    std::int64_t more = 0;
+    if (!words.number(more).good()) return false;
+    log.dropped += more;
+    return true;
+  }
   const auto kind = kind_of(first);
   if (!kind) return false;
   Activity a;

@@ -29,7 +29,7 @@ struct Activity {
 struct ActivityLog {
   std::string device, driver, library;
   std::vector<Activity> activities;
-  std::int64_t dropped = 0;  ///< records that CUPTI had no buffer for
+  std::int64_t dropped = 0;  ///< records that CUPTI had no buffer for, in all
 };
 
 /// Text form, one line each, made to survive a program that is killed: the last line may be cut.

@@ -184,6 +184,7 @@ Result<Prediction> predict(Session& session, const PredictOptions& options, Shar
   const StepMemory memory = estimate_memory(configuration, step.nodes, step.costs, shared);
   p.memory = memory_verdict(configuration, memory);
   if (std::string idle = idle_stages(configuration, p.memory); !idle.empty()) p.notices.push_back(std::move(idle));
+  if (std::string slower = reduced_workspaces(memory); !slower.empty()) p.notices.push_back(std::move(slower));
   if (options.largest_batch) {
     const auto largest = largest_batch(session, options);
     if (!largest) return tl::make_unexpected(largest.error());

@@ -213,6 +213,7 @@ NodeCost KernelModel::convolution_cost(const OpGraph& graph, const Op& op, Pass 
   NodeCost result;
   result.kernel = time.kernel;
   result.algorithm = time.algorithm;
+  result.smaller = time.smaller;
   result.family = "convolution";
   result.tensor_core = tensor_core_;
   if (tensor_core_ && !stack_.channels_last)

@@ -21,6 +21,7 @@ struct NodeCost {
   KernelTimeModel kernel;
   std::string_view family;  ///< "convolution", "gemm", "recurrent", "attention", "memory_bound", "softmax", "layer_norm", "none"
   std::optional<ConvolutionAlgorithm> algorithm;
+  SmallerWorkspaces smaller;  ///< of a convolution
   bool tensor_core = false;
   int pieces = 1;             ///< equal parts in which host and device take turns: the steps of an unrolled recurrent layer
   double host_operators = 0;  ///< framework operators dispatched for it (a convolution's two gradients share one)

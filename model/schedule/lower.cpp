@@ -100,7 +100,8 @@ class Lowering {
            (stack_.update_wait == UpdateWait::once && node == out_.nodes.size() - out_.update_nodes);
   }
 
-  /// Host tasks and kernel of every piece of a node; returns the task that ends last.
+  /// Host tasks and kernel of every piece of a node; returns the task with which its results exist: where no kernel makes
+  /// them, as of a view, the rank's last one, for the host runs ahead of what they are made of.
   TaskId operation(std::size_t node, std::int32_t number) {
     Rank& rank = ranks_[static_cast<std::size_t>(number)];
     const NodeCost& cost = out_.costs[node];
@@ -125,7 +126,7 @@ class Lowering {
       }
       if (host.more > Seconds(0.0)) builder_.add_task({Work::host, index, 0, number}, rank.host, host.more, {});
     }
-    return last;
+    return cost.kernel.time > Seconds(0.0) ? last : rank.last_kernel.value_or(last);
   }
 
   const Stack& stack_;

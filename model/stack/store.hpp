@@ -16,7 +16,7 @@ struct StoreSettings {
   UnlinkedRoute unlinked = UnlinkedRoute::host;
   int copy_workers = 2;     ///< threads that serve the copies of one source GPU; each waits for its copy
   int keys_per_group = 16;  ///< that the nccl store reduces and broadcasts together
-  // Work of the process that drives all GPUs, which adds to the step: only where there are several GPUs.
+  // Of the process that drives several GPUs, added to the step; an array costs at least what issuing its update does.
   Seconds p2p_key;       ///< per key: merge and sum
   Seconds p2p_key_peer;  ///< per key and further GPU: issue of two copies, wait, callback
   Seconds nccl_key_gpu;  ///< per key and GPU: a reduce and a broadcast launched from one thread

@@ -58,6 +58,20 @@ TEST_CASE("strong scaling: epochs with start-up, against one GPU even where it i
   CHECK(study(options({1})).rows.front().speedup.value == 1.0);
 }
 
+TEST_CASE("an update costs the host where a store makes it, too: no store scales beyond the number of GPUs") {
+  for (const auto* stack : {"mxnet-0.9", "mxnet-1.2", "mxnet-ngc-18.04", "mxnet-ngc-23.04"}) {
+    for (const auto* exchange : {"p2p", "local", "ps"}) {
+      INFO(stack << " " << exchange);
+      ScaleOptions o = options({2});
+      o.job.model = "resnet50";
+      o.job.stack = stack;
+      o.job.exchange = exchange;
+      o.job.input = "synthetic";
+      CHECK(study(o).rows.front().efficiency < 1.01);  // the GPU is spared the update itself
+    }
+  }
+}
+
 TEST_CASE("weak scaling: the data set grows, so start-up weighs less and the speed-up is larger") {
   const ScaleStudy strong = study(options({2, 4, 8})), weak = study(options({2, 4, 8}, Scaling::weak));
   for (std::size_t i = 0; i < 3; ++i) {

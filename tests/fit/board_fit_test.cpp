@@ -236,7 +236,7 @@ TEST_CASE("fused attention: samples made by the form give back its share of peak
   d.peak.fp16_tensor = FlopPerSecond(80e12);
   d.boost_clock = Hertz(1.4e9);
   const double truth = 0.45;
-  const KernelRates rates = sustained_rates(d, *d.peak.fp16_tensor * truth, d.memory_bandwidth * 0.7, Seconds(12e-6));
+  const KernelRates rates = sustained_rates(d, *d.peak.fp16_tensor * truth, d.memory_bandwidth * 0.7, Seconds(12e-6), "fp16");
   std::mt19937 random(kSeed);
   std::vector<Sample> all;
   for (const std::int64_t batch : {1, 2, 8}) {

@@ -74,6 +74,29 @@ TEST_CASE("one micro-batch: stages work one after the other, and every border co
   CHECK_THAT(step_time(two), WithinRel(compute + 2.0 * kBatch * 4000.0 / 1e9, 1e-6));
 }
 
+TEST_CASE("one micro-batch: no stage starts before its data exist, whatever the cut and whether kernels are fused away") {
+  GraphBuilder g("residual", "mxnet", "vector", {1000}, 4);
+  TensorId x = g.linear(g.input(), 1000, "stem", false);
+  for (int i = 0; i < 6; ++i) {
+    const TensorId y = g.linear(g.relu(g.linear(x, 1000)), 1000);
+    x = g.relu(g.plus(g.reshape(y, {1000}), x));
+  }
+  g.softmax_loss(x, "loss");
+  const OpGraph graph = std::move(g).finish().value();
+  for (const bool fused : {false, true}) {
+    Stack stack = hostless_stack();
+    stack.fuses_elementwise = fused;
+    for (std::int32_t stages = 1; stages <= 12; ++stages) {
+      INFO(stages << " stages, fused: " << fused);
+      PipelineStages style(links(stages, 1e15), kBatch, Bytes(4.0));
+      const LoweredStep step =
+          lower(graph, training_step(graph), plain_kernels(stack), stack, style, LowerOptions{kBatch, 1.0, false});
+      const std::vector<double> parts = busy(step);
+      CHECK(step_time(step) >= std::accumulate(parts.begin(), parts.end(), 0.0) * (1.0 - 1e-9));
+    }
+  }
+}
+
 TEST_CASE("micro-batches fill the pipeline: with free copies a stage idles (p-1)/(m+p-1) of the step") {
   for (const std::int32_t stages : {2, 4}) {
     for (const int micro_batches : {1, 4, 16}) {

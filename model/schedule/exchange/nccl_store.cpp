@@ -86,7 +86,7 @@ Result<PlannedExchange> plan_nccl_store(const ExchangeSetting& setting) {
   if (!broadcast) return tl::make_unexpected(broadcast.error());
   std::string description =
       fmt::format("reduce and broadcast in groups of {} keys, {}", store.keys_per_group, reduce->description);
-  const Seconds host = setting.system.host.dispatch_scale * static_cast<double>(setting.devices.size()) * store.nccl_key_gpu;
+  const Seconds host = store_key_time(setting, static_cast<double>(setting.devices.size()) * store.nccl_key_gpu);
   auto style = std::make_unique<NcclStore>(std::move(*reduce), std::move(*broadcast), setting.kernels,
                                            NcclStore::Settings{store.keys_per_group, host});
   return PlannedExchange{std::move(style), "paper", std::move(description)};

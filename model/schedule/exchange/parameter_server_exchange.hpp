@@ -21,6 +21,7 @@ struct ServerPlan {
   /// same time.
   bool apart = false;
   bool servers_only_add = false;  ///< and every GPU updates for itself
+  Seconds host_per_key;           ///< of the workers' process, after the backward pass, where others update
   /// Elements of the largest array with which the store still updates; beyond it the store only adds and every GPU updates
   /// for itself. 0: the store always updates.
   std::int64_t store_updates_up_to = 0;
@@ -34,6 +35,7 @@ struct ServerPlan {
 /// The first gradient of an array is taken as it is, the others are added to it (MXNet src/kvstore/kvstore_dist_server.h).
 /// The next forward pass of a layer waits for the layer's own arrays only. A framework that pulls at the step fetches
 /// nothing before everything is updated, and its forward pass waits for all of it.
+/// The process that drives a node's GPUs issues every array's push and update, which follows the backward pass.
 /// MXNet's `local` store is the server of one machine in the workers' own process: copies to the host, sum and update there,
 /// copies back. BytePS puts its servers on machines of their own.
 /// Source: Li et al., OSDI 2014 (parameter server); MXNet kvstore_dist; Jayarajan et al., MLSys 2019 (P3: slices and
@@ -68,6 +70,8 @@ class ParameterServerExchange final : public ExchangeStyle {
   std::vector<engine::LinkUse> up_, down_, push_, reply_way_;
   engine::StreamId gather_, send_, serve_, reply_, scatter_;
   std::vector<engine::TaskId> arrived_, arriving_;  // by parameter: back on the GPUs, of the last and of this iteration
+  engine::StreamId process_;
+  std::vector<engine::TaskId> driven_;  // at most one: the process has handled all arrays
   std::vector<engine::TaskId> wait_, updated_, pieces_;
   bool workers_update_ = false;
   bool step_waits_ = true;  // no kernel of this iteration has waited for the fetches yet

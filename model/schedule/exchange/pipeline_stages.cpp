@@ -77,8 +77,11 @@ void PipelineStages::copy(StepBuilder& builder, TensorId tensor, std::int32_t fr
   const double count = batch_ * static_cast<double>(elements(builder.graph().tensor(tensor).shape));
   const bool leaves_node = per_node_ > 0 && from / per_node_ != to / per_node_;
   const StepTask task{Work::exchange, -1, 0, from, tensor.value, leaves_node ? Leg::push : Leg::whole};
+  // What no kernel of this stage has waited for yet may be what the tensor is a view of.
+  sources_ = arrivals_[at(from)];
+  sources_.push_back(source);
   arrivals_[at(to)].push_back(
-      copies_.copy(builder, task, senders_[at(from)], at(from * stages_ + to), count * element_, {{source}}));
+      copies_.copy(builder, task, senders_[at(from)], at(from * stages_ + to), count * element_, sources_));
 }
 
 void PipelineStages::after(StepBuilder& builder, std::size_t node, std::span<const TaskId> kernels) {

@@ -56,7 +56,7 @@ class PipelineStages final : public ExchangeStyle {
   std::vector<std::int32_t> stage_;                    // of each operator
   std::vector<engine::StreamId> senders_;              // of each stage
   std::vector<std::vector<engine::TaskId>> arrivals_;  // of each stage: what its next kernel waits for
-  std::vector<engine::TaskId> wait_;
+  std::vector<engine::TaskId> wait_, sources_;
 };
 
 }  // namespace tbdsim

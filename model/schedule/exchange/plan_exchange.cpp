@@ -20,6 +20,10 @@ constexpr std::array<ExchangeKind, 9> kKinds{{{"allreduce", "", plan_bucketed_al
 
 }  // namespace
 
+Seconds store_key_time(const ExchangeSetting& setting, Seconds store) {
+  return setting.system.host.dispatch_scale * std::max(store, setting.stack.update_dispatch);
+}
+
 std::span<const ExchangeKind> exchange_kinds() { return kKinds; }
 
 Result<PlannedExchange> plan_exchange(std::string_view name, const ExchangeSetting& setting) {

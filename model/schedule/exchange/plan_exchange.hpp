@@ -29,6 +29,10 @@ struct ExchangeSetting {
   [[nodiscard]] int ranks() const { return static_cast<int>(devices.size()) * nodes; }
 };
 
+/// Host time of one array that a store updates, of which its own work takes `store`: at least as much as issuing the update
+/// costs where the GPU does it.
+[[nodiscard]] Seconds store_key_time(const ExchangeSetting& setting, Seconds store);
+
 /// A style for one job, ready to lower a step with.
 struct PlannedExchange {
   std::unique_ptr<ExchangeStyle> style;

@@ -48,6 +48,7 @@ Result<PlannedExchange> plan_servers(const ExchangeSetting& setting, bool p3) {
     return fail(fmt::format("stack {}: its [parameter_server] states no slice, which ps-p3 needs", stack.id));
   plan.gpus = static_cast<int>(setting.devices.size());
   plan.nodes = setting.nodes;
+  if (!plan.constants.variables_on_host) plan.host_per_key = store_key_time(setting, Seconds(0.0));
   auto inside =
       node_traffic(setting.system, setting.devices, plan.constants.reduces_on_device ? Gather::on_device : Gather::on_host);
   if (!inside) return tl::make_unexpected(inside.error());
@@ -82,6 +83,7 @@ Result<PlannedExchange> plan_local_store(const ExchangeSetting& setting) {
   plan.constants.sum = kLocalSum;
   plan.inside = std::move(*inside);
   plan.gpus = static_cast<int>(setting.devices.size());
+  plan.host_per_key = store_key_time(setting, Seconds(0.0));
   plan.store_updates_up_to = kLocalStoreUpdates;
   return PlannedExchange{std::make_unique<ParameterServerExchange>(std::move(plan)), "assumed",
                          "copies to the host, sum and update there, copies back"};

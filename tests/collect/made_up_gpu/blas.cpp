@@ -43,6 +43,7 @@ template <class T, class Handle>
 cublasStatus_t make(Handle* handle) {
   auto* made = new T;
   live().insert(made);
+  ++machine().descriptors;
   *handle = reinterpret_cast<Handle>(made);
   return CUBLAS_STATUS_SUCCESS;
 }
@@ -50,6 +51,7 @@ template <class T, class Handle>
 cublasStatus_t drop(Handle handle) {
   delete &alive<T>(handle);
   live().erase(handle);
+  --machine().descriptors;
   return CUBLAS_STATUS_SUCCESS;
 }
 template <class T>

@@ -54,6 +54,11 @@ Machine& machine() {
   return *one;
 }
 
+bool Machine::busy() const {
+  return legacy.ready_ns > now_ns ||
+         std::any_of(streams.begin(), streams.end(), [&](const Stream* s) { return s->ready_ns > now_ns; });
+}
+
 std::int64_t told(std::string_view word) {
   for (std::string_view rest = words(); !rest.empty();) {
     const std::string_view one = rest.substr(0, rest.find(' '));
@@ -150,6 +155,7 @@ extern "C" cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
   Machine& m = machine();
   host(80.0 + 0.4e-6 * static_cast<double>(bytes));
   if (bytes >= (std::size_t{1} << 20) && ++m.allocations == told("fail_alloc")) return m.last = cudaErrorMemoryAllocation;
+  if (m.device == told("full")) return m.last = cudaErrorMemoryAllocation;
   if (m.used + bytes > kCapacity) return m.last = cudaErrorMemoryAllocation;
   *pointer = reinterpret_cast<void*>(m.next);
   m.memory[m.next] = {bytes, m.device, nullptr};
@@ -176,6 +182,8 @@ struct AtEnd {
   ~AtEnd() {
     const Machine& m = machine();
     if (!m.memory.empty()) refuse(std::to_string(m.memory.size()) + " allocations are left at exit");
+    if (m.descriptors != 0) refuse(std::to_string(m.descriptors) + " descriptors of cublasLt are left at exit");
+    if (m.open_groups != 0) refuse("an NCCL group is open at exit");
     if (told("tell") >= 0)
       std::fprintf(stderr, "made-up GPU: %.1f s, kernels %.1f s, %lld launches\n", 1e-9 * static_cast<double>(m.now_ns) - 1.0,
                    1e-9 * static_cast<double>(m.kernels_ns), static_cast<long long>(m.launches));

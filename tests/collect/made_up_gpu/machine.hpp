@@ -4,10 +4,11 @@
 // kernels last what a plain roofline says. What the libraries refuse returns their error; what would corrupt memory or race
 // on a device ends the program with a sentence.
 //
-// TBDSIM_MADE_UP_GPU, words with blanks between them: gpus=2 capability=61 cupti=denied cupti=silent throttled tell (simulated
-// time on stderr at exit) fail_alloc=N (the Nth allocation of 1 MiB or more) lost=N (the Nth launch is an illegal access)
-// interrupt=N (SIGINT at the Nth launch) drop=N (the Nth activity record) scatter=PERCENT without=ALGORITHM (cuDNN does not
-// support it) zero=N (the Nth record has no times) refuses=N (cuDNN ranks the algorithm of this number and does not run it)
+// TBDSIM_MADE_UP_GPU, words with blanks between them: gpus=2 capability=61 cupti=denied cupti=silent throttled operator tell
+// (simulated time on stderr at exit) fail_alloc=N (the Nth allocation of 1 MiB or more) lost=N (the Nth launch is an illegal
+// access) interrupt=N (SIGINT at the Nth launch) drop=N (the Nth activity record) scatter=PERCENT without=ALGORITHM (cuDNN does
+// not support it) full=N (device N has no memory) nccl=refuses (collectives fail on rank 1) zero=N (the Nth record has no times)
+// refuses=N (cuDNN ranks the algorithm of this number and does not run it)
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
@@ -63,6 +64,8 @@ struct Machine {
   bool lost = false;
   cudaError_t last = cudaSuccess;
   std::int64_t kernels_ns = 0;
+  int descriptors = 0, open_groups = 0;  ///< of cublasLt; of NCCL
+  [[nodiscard]] bool busy() const;       ///< work is on its way
 };
 Machine& machine();
 

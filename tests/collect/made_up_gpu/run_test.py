@@ -50,6 +50,11 @@ def every_family(folder):
     expect("needs 8 GPUs, there are 2" in done.stderr, done.stderr)
     peer = [r for r in rows if "kind=p2p" in r["shape"]]
     expect(len(peer) == 1 and peer[0]["timing"] == "kernel", "peer copies have records of their own kind")
+    expect(all(float(r["clock_mhz"]) == 1980 and float(r["power_w"]) > 400 for r in rows), "clocks are read while the device works")
+    hosted = [r for r in rows if r["family"] in ("launch", "collective", "overlap") or "pageable" in r["shape"]]
+    expect(len(hosted) == 11 and all("cold" not in r["flags"].split() for r in hosted), "nothing is overwritten before what times itself")
+    expect(all("cold" in r["flags"] or "hot" in r["flags"] for r in rows if r not in hosted), "the others say what the cache held")
+    expect(all(r["timing"] == "call" and "event-timing" in r["flags"] for r in rows if r["family"] == "overlap"), "events hold the launch")
     launch = {r["shape"]: float(r["time_s"]) for r in rows if r["family"] == "launch"}
     expect(launch["kernels=10;graph=0"] < 10 * 4e-6, "launches are timed while nothing is recorded")
 
@@ -79,6 +84,22 @@ def refusals(folder):
            "an algorithm that is ranked and refused gives way to the next\n" + done.stderr)
     done, rows = collect("fail_alloc=60", "quick", folder + "/full.csv")
     expect("left out: out of memory" in done.stderr and len(rows) == 127, "one measurement without memory loses itself alone")
+    # What fails on another GPU loses itself alone: the next measurement finds its own device, and no group of collectives open.
+    _, one = collect("gpus=1", EVERY, folder + "/one.csv")
+    done, rows = collect("gpus=2 full=1", EVERY, folder + "/second_full.csv")
+    expect("left out: out of memory" in done.stderr and keys(rows) == keys(one), f"GPU 1 without memory\n{done.stderr}")
+    done, rows = collect("gpus=2 nccl=refuses", EVERY, folder + "/refused_collective.csv")
+    peer = [r for r in rows if "kind=p2p" in r["shape"]]
+    expect("left out: NCCL: an NCCL error" in done.stderr and len(rows) == len(one) + 1 and peer, f"a refused collective\n{done.stderr}")
+    _, rows = collect("operator", EVERY, folder + "/operator.csv")
+    expect(all("throttled" in r["flags"] for r in rows), "a clock that the operator holds is flagged")
+    plan = folder + "/refused.toml"
+    with open(plan, "w", encoding="utf-8") as file:
+        file.write('name = "refused"\nbudget = "1 min"\n[[measure]]\nfamily = "gemm"\nop = "matmul"\nprecision = ["fp8"]\n'
+                   'shape = ["b=1;m=9;n=7;k=5;ta=0;tb=1"]\n[[measure]]\nfamily = "copy"\npass = ["none"]\n'
+                   'shape = ["bytes=1048577;kind=h2d-pageable", "bytes=1048577;kind=h2d-pinned"]\n')
+    done, rows = collect("", plan, folder + "/refused.csv")
+    expect(len(rows) == 2 and "cublasLt: status 15" in done.stderr, "a refused product leaves no descriptor\n" + done.stderr)
     done, _ = collect("gpus=0", EVERY, folder + "/none.csv", 3)
     expect(done.stderr.startswith("no usable GPU: "), done.stderr)
 

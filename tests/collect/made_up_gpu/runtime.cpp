@@ -114,6 +114,14 @@ cudaError_t launch(const std::string& name, dim3 grid, dim3 block, void** argume
   return enqueue(stream, work);
 }
 
+/// Pages that were never written are one page of zeros: a rate of copying them is the cache's.
+void needs_data(const void* from, std::size_t bytes) {
+  constexpr std::size_t kPage = 4096;
+  const char* const data = static_cast<const char*>(from);
+  if (bytes >= 2 * kPage && std::memcmp(data, data + (bytes / kPage - 1) * kPage, kPage) == 0)
+    refuse("a copy from the host of one page again and again");
+}
+
 cudaError_t told_error(cudaError_t status) {
   if (status != cudaSuccess) machine().last = status;
   return machine().lost ? cudaErrorIllegalAddress : status;
@@ -174,6 +182,10 @@ cudaError_t cudaGetDeviceCount(int* count) {
 cudaError_t cudaSetDevice(int device) {
   if (device < 0 || device >= machine().gpus) return told_error(cudaErrorInvalidDevice);
   machine().device = device;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDevice(int* device) {
+  *device = machine().device;
   return cudaSuccess;
 }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int) {
@@ -240,6 +252,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
     work.bandwidth = kHostLink;
     work.direction = kind == cudaMemcpyHostToDevice ? CUPTI_ACTIVITY_MEMCPY_KIND_HTOD : CUPTI_ACTIVITY_MEMCPY_KIND_DTOH;
   }
+  if (kind == cudaMemcpyHostToDevice) needs_data(from, bytes);
   if (kind != cudaMemcpyHostToDevice) reads(from, bytes, stream, "copy");
   if (kind != cudaMemcpyDeviceToHost) writes(to, bytes, stream, "copy");
   return enqueue(stream, work);

@@ -176,7 +176,11 @@ CUptiResult cuptiGetResultString(CUptiResult status, const char** text) {
   return CUPTI_SUCCESS;
 }
 
-// NVML: every query takes a while.
+// NVML: every query takes a while. A board that is idle when the first of a few, of the clock, is made has lowered it and its
+// power.
+namespace {
+bool working = false;
+}
 int nvmlInit_v2() { return 0; }
 int nvmlDeviceGetHandleByPciBusId_v2(const char* bus, void** device) {
   int number = 0;
@@ -185,18 +189,19 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char* bus, void** device) {
   return 0;
 }
 int nvmlDeviceGetClockInfo(void*, unsigned domain, unsigned* mhz) {
+  if (domain == 1) working = machine().busy();
   host(100.0);
-  *mhz = domain == 1 ? 1980 : 2619;
+  *mhz = !working ? 345 : domain == 1 ? 1980 : 2619;
   return 0;
 }
 int nvmlDeviceGetPowerUsage(void*, unsigned* milliwatts) {
   host(800.0);
-  *milliwatts = 412345;
+  *milliwatts = working ? 412345 : 69000;
   return 0;
 }
 int nvmlDeviceGetCurrentClocksThrottleReasons(void*, unsigned long long* reasons) {
   host(100.0);
-  *reasons = told("throttled") >= 0 ? 0x4 : 0x1;
+  *reasons = !working ? 0x1 : told("throttled") >= 0 ? 0x4 : told("operator") >= 0 ? 0x2 : 0x0;
   return 0;
 }
 int nvmlSystemGetDriverVersion(char* text, unsigned size) {
@@ -222,11 +227,19 @@ ncclResult_t ncclCommDestroy(ncclComm_t communicator) {
   delete communicator;
   return ncclSuccess;
 }
-ncclResult_t ncclGroupStart() { return ncclSuccess; }
-ncclResult_t ncclGroupEnd() { return ncclSuccess; }
+/// The last call of a group leaves another device current, should a library do so.
+ncclResult_t ncclGroupStart() {
+  if (++machine().open_groups != 1) refuse("NCCL: a group within a group that failed");
+  return ncclSuccess;
+}
+ncclResult_t ncclGroupEnd() {
+  --machine().open_groups;
+  machine().device = machine().gpus - 1;
+  return ncclSuccess;
+}
 namespace {
 ncclResult_t exchange(const void* in, std::size_t in_count, void* out, std::size_t out_count, ncclComm_t c, cudaStream_t stream) {
-  if (stream_of(stream).device != c->rank) return ncclInvalidArgument;
+  if (stream_of(stream).device != c->rank || (c->rank == 1 && told("nccl", "refuses"))) return ncclInvalidArgument;
   if (in != nullptr) reads(in, 4 * in_count, stream, "NCCL");
   if (out != nullptr) writes(out, 4 * out_count, stream, "NCCL");
   Work work;

@@ -1,4 +1,5 @@
 // A program to be profiled on the made-up GPU: every iteration copies a batch, runs four kernels and copies a number back.
+#include <numeric>
 #include <vector>
 
 #include "calibrate/cuda/device_memory.hpp"
@@ -18,6 +19,7 @@ int main() {
   check(cudaMalloc(reinterpret_cast<void**>(&out), kBytes));
   check(cudaMalloc(reinterpret_cast<void**>(&sum), 256));
   std::vector<float> batch(kElements);
+  std::iota(batch.begin(), batch.end(), 0.0f);
   for (int i = 0; i < kIterations; ++i) {
     check(cudaMemcpyAsync(data, batch.data(), kBytes, cudaMemcpyHostToDevice, stream));
     launch_elementwise({Elementwise::relu, Element::fp32, data, nullptr, out, kElements}, stream);
