@@ -94,8 +94,8 @@ TEST_CASE("a sweep predicts anew what a changed file says, also one that its sys
   grid.axes = {{"hw", {system}}, {"model", {"lenet"}}};
   auto store = fresh_store(grid, "files");
   const auto predicted = [&] {
-    Session session(Catalogue{TBDSIM_SOURCE_DIR});
-    const auto progress = sweep(session, grid, {}, store, [](const SweepProgress&) {});
+    const auto session = open_session({TBDSIM_SOURCE_DIR});
+    const auto progress = sweep(*session, grid, {}, store, [](const SweepProgress&) {});
     REQUIRE(progress);
     CHECK(store.problems() == 0);
     return progress->predicted;

@@ -297,8 +297,7 @@ TEST_CASE("boards that disagree widen what others may borrow, those that agree n
       row.architecture = d.architecture;
       row.memory_kind = d.memory_kind;
       row.multiprocessors = d.multiprocessors;
-      row.power_limit = d.power_limit;
-      row.peak_fp32 = d.peak.fp32;
+      row.limits = clock_limits(d);
       row.parameters = {"gemm", "fp32", shares[i], 0.8, Seconds(5e-6), 0.1, 50, "fitted: an example", 0.01, 0.01};
       constants.boards.push_back(row);
       map[d.id] = d;
