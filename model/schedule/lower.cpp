@@ -19,8 +19,7 @@ class Lowering {
     const bool one = out_.ranks == 1;
     for (std::int32_t rank = 0; rank < out_.ranks; ++rank) {
       Rank r;
-      r.host = rank > 0 && style_.shared_host() ? ranks_.front().host
-                                                : builder_.add_stream(one ? "host" : fmt::format("host {}", rank));
+      r.host = builder_.add_stream(one ? "host" : fmt::format("host {}", rank));
       r.compute = builder_.add_stream(one ? "compute" : fmt::format("compute {}", rank));
       ranks_.push_back(r);
     }
