@@ -2,7 +2,7 @@
 """Guards accuracy, and lists the claims that fail.   Usage: accuracy.py --write|--write-claims|--check TBDSIM
 
 tests/validation/accuracy.csv records for each published series how many rows validate, their mean error and how many lie within the
-stated range. --check runs `tbdsim validate scenarios` and fails where a mean grew by more than a point, the share within the range
+stated range. --check runs `tbdsim validate scenarios` and fails where a mean grew by more than a point and a tenth of itself, the share within the range
 fell by more than 5 points and two rows, or rows went missing; where a claim fails without a reason; and where the list of failing
 claims in scenarios/README.md is not the present one. --write records what is reached now (say in the commit why a figure may be
 worse), --write-claims only rewrites the list.
@@ -17,7 +17,7 @@ ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)),
 RECORD = os.path.join(ROOT, "tests", "validation", "accuracy.csv")
 README = os.path.join(ROOT, "scenarios", "README.md")
 BEGIN, END = "<!-- generated: failing claims -->\n", "<!-- end -->"
-MEAN_SLACK = 0.01      # error: kernels that become better move single rows both ways
+MEAN_SLACK = 0.01      # of the error, beside a tenth of it: kernels that become better move single rows both ways
 INSIDE_SLACK = 0.05    # share of the rows
 INSIDE_ROWS = 2        # and at least so many rows
 
@@ -47,7 +47,7 @@ def worse(recorded, now):
         if name not in now or now[name][0] < rows:
             problems.append(f"{name}: {now[name][0] if name in now else 0} of {rows} rows are left")
             continue
-        if now[name][1] > mean + MEAN_SLACK:
+        if now[name][1] > 1.1 * mean + MEAN_SLACK:
             problems.append(f"{name}: mean error {now[name][1]:.1%}, recorded {mean:.1%}")
         lost = inside - now[name][2]
         if lost > INSIDE_SLACK and lost * now[name][0] > INSIDE_ROWS:

@@ -1,3 +1,4 @@
+// Long because finding, checking and applying a value go over the same records of what was read.
 #include "model/analysis/set_values.hpp"
 
 #include <fmt/format.h>

@@ -14,7 +14,7 @@ for place in bash-completion/completions/tbdsim zsh/site-functions/_tbdsim zsh/v
   test -s "$folder/usr/share/$place"
 done
 # What the README names is there; the licences of the data too.
-grep -q Apache-2.0 "$folder/usr/share/doc/tbdsim/copyright"
+grep -q "Apache License" "$folder/usr/share/doc/tbdsim/copyright"
 (grep -oE '`[a-z_/]+/[A-Za-z_]+\.(md|py)' README.md calibrate/collect/README.md | cut -d'`' -f2 | sort -u) | while read -r page; do
   test -s "$folder/usr/share/doc/tbdsim/$page" || { echo "the README names $page, which is not installed" >&2; exit 1; }
 done
