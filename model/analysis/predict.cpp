@@ -57,7 +57,10 @@ void identify(const Configuration& configuration, Prediction& p) {
   p.set = configuration.set;
   p.workload_file = workload.file;
   p.workload_sha256 = workload.sha256;
-  if (configuration.nodes > 1 && configuration.network) p.network = configuration.network->id;
+  if (configuration.nodes > 1 && configuration.network) {
+    p.network = configuration.network->id;
+    p.ports = node_ports(configuration.hardware(), *configuration.network);
+  }
   p.start_up = configuration.stack.start_up;
   p.notices = configuration.notices;
   p.gpus = configuration.gpus;

@@ -134,6 +134,7 @@ struct Prediction {
   bool products_in_fp32 = false;  ///< asked for 16 bits, which are only stored: device or libraries have no kernels for them
   bool reads_overflow = false;  ///< mixed precision whose host reads, before it issues the update, whether a gradient overflowed
   std::string network;          ///< between nodes; empty for one node
+  int ports = 1;                ///< on it, of a node
   std::vector<std::string> notices;
   std::vector<std::string> set;  ///< changed values of input files, KEY=VALUE
   Seconds start_up;              ///< of one run, outside steady iterations

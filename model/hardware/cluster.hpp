@@ -52,7 +52,10 @@ struct System {
 /// `nodes` of a system on one network: vertices "node3/gpu0" and one "network_switch0" that every NIC hangs on.
 /// A node without NICs is joined through its first CPU.
 [[nodiscard]] Topology cluster_topology(const System& system, int nodes, const Network& network);
-/// What the ports of one node reach together, each direction. A network other than the machine's own comes with one port.
+/// Ports of one node on a network: all that the machine has where its own network is meant or both are RDMA (adapters of
+/// another rate in the same slots), else one, as a machine with several adapters for RDMA has one for Ethernet.
+[[nodiscard]] int node_ports(const System& system, const Network& network);
+/// What the ports of one node reach together, each direction.
 [[nodiscard]] BytesPerSecond node_bandwidth(const System& system, const Network& network);
 /// What NCCL may do by default on this device: relays from Volta on (they need NCCL 2.8, which older GPUs rarely ran).
 [[nodiscard]] RingOptions default_ring_options(const Device& device);

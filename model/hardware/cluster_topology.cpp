@@ -58,9 +58,14 @@ Topology cluster_topology(const System& system, int nodes, const Network& networ
   return cluster;
 }
 
+int node_ports(const System& system, const Network& network) {
+  if (!system.network) return 1;
+  const bool all = system.network->id == network.id || (system.network->rdma && network.rdma);
+  return all ? std::max(1, system.nics) : 1;
+}
+
 BytesPerSecond node_bandwidth(const System& system, const Network& network) {
-  const bool own = system.network && system.network->id == network.id;
-  return (own ? std::max(1, system.nics) : 1) * network.achieved;
+  return node_ports(system, network) * network.achieved;
 }
 
 RingOptions default_ring_options(const Device& device) {

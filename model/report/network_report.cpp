@@ -53,7 +53,8 @@ std::string heading(const NetworkProfile& p) {
   std::string text =
       fmt::format("Workload   {}, batch {} per GPU, {}, {}\n", job.model, job.batch_per_gpu, job.precision, job.stack);
   text += fmt::format("Machines   {} x {} with {} x {}\n", job.nodes, job.hardware_name, job.gpus / job.nodes, job.device);
-  text += fmt::format("Network    {}, {} a node; exchange {}\n", job.network, line_rate(p.line_rate), job.exchange);
+  text += fmt::format("Network    {}, {} of {} a node; exchange {}\n", job.network,
+                      job.ports > 1 ? fmt::format("{} ports", job.ports) : "a port", line_rate(p.line_rate), job.exchange);
   const std::string how = p.one_node_exchange.empty() ? "" : fmt::format(" (exchange {})", p.one_node_exchange);
   text += fmt::format("Step       {}, {} on one node alone{}\n", format(p.schedules.front().step), format(p.one_node_step), how);
   text += line("Waiting", waiting(p));
@@ -72,7 +73,7 @@ std::string least(const NetworkProfile& p) {
                    {fmt::format("to reach {:.0f} %", 100.0 * p.target), Align::right}});
   for (const ScheduleVerdict& s : p.schedules)
     table.add({s.exchange, format(s.step), number_text(s.gain), rate_or_never(s.least_to_pay), rate_or_never(s.least_to_reach)});
-  return "\nLeast line rate of a node's network\n" + table.text(2);
+  return "\nLeast line rate of a port\n" + table.text(2);
 }
 
 std::string arrays(const NetworkProfile& p, int most) {

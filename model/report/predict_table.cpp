@@ -41,7 +41,8 @@ std::string title(const Prediction& p) {
   std::string text = section("Workload", fmt::format("{} ({} definition), {}, {}, {}, {}", p.model, p.variant, p.sample,
                                                      batch_text(p), precision, p.optimizer));
   std::string where = fmt::format("{} x {}, {}", p.gpus, hardware, plural(p.nodes, "node"));
-  if (!p.network.empty()) where += fmt::format(" on {}", p.network);
+  if (!p.network.empty())
+    where += p.ports > 1 ? fmt::format(" on {}, {} ports a node", p.network, p.ports) : fmt::format(" on {}", p.network);
   text += section("Hardware", where);
   std::string how = fmt::format("{}, {} input", p.stack, p.input);
   if (p.input_verdict && !p.input_verdict->storage.empty()) how += fmt::format(" from {}", p.input_verdict->storage);

@@ -168,6 +168,12 @@ TEST_CASE("between nodes the whole message crosses the network once per directio
     CHECK(between == 1);
     CHECK(start(e) > start(joined(dgx1(), first(8))));
   }
+  // Adapters of another rate take the same slots; a machine has one port for Ethernet.
+  Network other = *dgx1().network;
+  other.id = "another";
+  CHECK(node_ports(dgx1(), other) == dgx1().nics);
+  other.rdma = false;
+  CHECK(node_ports(dgx1(), other) == 1);
   // One GPU on each of two nodes: nothing but the network.
   const CollectivePlan two = joined(dgx1(), {0}, 2);
   REQUIRE(two.links.size() == 1);

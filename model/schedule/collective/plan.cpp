@@ -39,15 +39,13 @@ NcclTransport transport_of(const NcclLibrary& library, const Network& network) {
 void join_nodes(const System& system, const CollectiveGroup& group, const std::vector<VertexId>& gpus, MethodSetting& setting,
                 CollectivePlan& plan) {
   const Network& network = *group.network;
-  // A network other than the machine's own comes with one port a node.
-  const bool own = system.network && system.network->id == network.id;
-  const int nics = own ? std::max(1, system.nics) : 1;
   setting.transport = transport_of(setting.library, network);
-  setting.node_network = nics * network.achieved;
+  setting.node_network = node_bandwidth(system, network);
   if (const auto slot = host_slot(system.topology, gpus.front()); slot)
     setting.node_network = std::min(setting.node_network, setting.local * *slot);
   plan.links.push_back({"network", setting.node_network, true});
-  plan.description += fmt::format("{}{} x {} between nodes", plan.description.empty() ? "" : ", ", nics, network.id);
+  plan.description +=
+      fmt::format("{}{} x {} between nodes", plan.description.empty() ? "" : ", ", node_ports(system, network), network.id);
 }
 
 void append(std::vector<CollectiveMethod>& methods, std::vector<CollectiveMethod> more) {
