@@ -1,6 +1,7 @@
 #include "model/cost/convolution.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cmath>
 
@@ -240,6 +241,11 @@ constexpr double kLimitMargin = 1.25;
 
 }  // namespace
 
+bool has_tensor_kernels(ConvolutionAlgorithm algorithm, std::string_view arithmetic) {
+  return algorithm == ConvolutionAlgorithm::implicit_gemm ||
+         (algorithm == ConvolutionAlgorithm::winograd_nonfused && arithmetic != "tf32");
+}
+
 std::optional<KernelTimeModel> convolution_time(const ConvolutionShape& shape, ConvolutionPass pass,
                                                 ConvolutionAlgorithm algorithm, Bytes element,
                                                 const ConvolutionConstants& constants, const KernelRates& rates) {
@@ -262,13 +268,26 @@ std::optional<KernelTimeModel> convolution_time(const ConvolutionShape& shape, C
 ConvolutionTime fastest_convolution(const ConvolutionShape& shape, ConvolutionPass pass,
                                     std::span<const ConvolutionAlgorithm> offered, std::optional<Bytes> workspace_limit,
                                     Bytes element, const ConvolutionConstants& constants, const KernelRates& rates) {
-  ConvolutionTime best{plain(shape, pass, element, constants, rates), ConvolutionAlgorithm::implicit_gemm};
+  std::array<SmallerWorkspace, SmallerWorkspaces::kMost + 1> tried;  // with whole times
+  std::size_t count = 0;
+  const KernelTimeModel without = plain(shape, pass, element, constants, rates);
+  tried[count++] = {without.workspace, without.time};
+  ConvolutionTime best{without, ConvolutionAlgorithm::implicit_gemm, {}};
   for (const ConvolutionAlgorithm algorithm : offered) {
-    if (algorithm == ConvolutionAlgorithm::implicit_gemm) continue;
+    if (algorithm == ConvolutionAlgorithm::implicit_gemm || count == tried.size()) continue;
     const auto time = convolution_time(shape, pass, algorithm, element, constants, rates);
-    if (!time || time->time >= best.kernel.time) continue;
-    if (workspace_limit && kLimitMargin * time->workspace > *workspace_limit) continue;
-    best = {*time, algorithm};
+    if (!time || (workspace_limit && kLimitMargin * time->workspace > *workspace_limit)) continue;
+    tried[count++] = {time->workspace, time->time};
+    if (time->time < best.kernel.time) best = {*time, algorithm, {}};
+  }
+  const std::span<const SmallerWorkspace> all(tried.data(), count);
+  for (Bytes least = best.kernel.workspace;;) {
+    const SmallerWorkspace* next = nullptr;
+    for (const SmallerWorkspace& choice : all)
+      if (choice.workspace < least && (next == nullptr || choice.longer < next->longer)) next = &choice;
+    if (next == nullptr) break;
+    least = next->workspace;
+    best.smaller.choices[best.smaller.count++] = {least, next->longer - best.kernel.time};
   }
   return best;
 }
