@@ -125,9 +125,10 @@ bool moves_single_numbers(OpKind kind, const Stack& stack) {
 KernelTimeModel single_access_time(Bytes bytes, Bytes element, double bandwidth_share, const KernelRates& rates) {
   KernelTimeModel result = memory_bound_time(bytes, bandwidth_share, rates);
   constexpr Bytes kSingle(4.0);
-  constexpr double kInstructions = 20.0, kLanes = 64.0;
+  constexpr double kLanes = 64.0;
   const double moving = (result.time - result.launch).base();
-  const double issuing = bytes / element * kInstructions / (kLanes * rates.multiprocessors * rates.clock.base());
+  const double issuing =
+      bytes / element * (kFewestInstructions / rates.issue_share) / (kLanes * rates.multiprocessors * rates.clock.base());
   const double in_32_bits = std::max(moving * kSingle.base() / element.base(), issuing);
   const double together = std::cbrt(moving * moving * moving + issuing * issuing * issuing);
   result.time = result.launch + Seconds(std::min(together, in_32_bits));

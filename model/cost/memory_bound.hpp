@@ -51,9 +51,9 @@ struct Passes {
 ///   A = 20 numbers moved / (64 SMs x clock),   t = launch + ((bytes / (share x B))^3 + A^3)^(1/3)
 ///
 /// Numbers of 32 bits take the longer of the two, since the shares come from kernels that move these, and 16 bits never longer.
-/// The 20 are assumed; that such kernels are slow at all was seen in the mixed-precision rows of scenarios/published. Source of
-/// the 64: CUDA C++ Programming Guide, throughput of arithmetic instructions, Volta to Hopper; Maxwell's and Pascal's 128 take a
-/// multiplication in several instructions.
+/// The 20 are assumed where a board has no samples of 16-bit batch norm (`issue_share` of the rates); that such kernels are slow
+/// at all was seen in the mixed-precision rows of scenarios/published. Source of the 64: CUDA C++ Programming Guide, throughput
+/// of arithmetic instructions, Volta to Hopper; Maxwell's and Pascal's 128 take a multiplication in several instructions.
 [[nodiscard]] KernelTimeModel single_access_time(Bytes bytes, Bytes element, double bandwidth_share, const KernelRates& rates);
 
 }  // namespace tbdsim
