@@ -168,8 +168,8 @@ class SharedFit {
     const Observation& row = set_.rows[i];
     const Device& device = *devices_[set_.board_of[i]];
     const double* own = &v[first_board_ + kPerBoard * set_.board_of[i]];
-    const KernelRates rates =
-        sustained_rates(device, peak_for(device, precision_) * own[0], device.memory_bandwidth * own[1], Seconds(own[2]));
+    const KernelRates rates = sustained_rates(device, peak_for(device, precision_) * own[0], device.memory_bandwidth * own[1],
+                                              Seconds(own[2]), precision_);
     const Seconds kernel = family_.time(row, shared_constants(form(), v, set_.generation_of[i]), rates);
     return std::log(row.time / sample_time(row, kernel, {Seconds(own[3]), Seconds(own[4]), Seconds(own[5])}));
   }

@@ -16,6 +16,9 @@ constexpr int kLargestBatch = 1 << 24;
 constexpr int kSecondBatch = 16;
 // Batches tried above the first that does not fit.
 constexpr int kHigherBatches = 24;
+// Batches tried below the largest found, over so much of it: further down the device's end is out of reach.
+constexpr int kLowerBatches = 12;
+constexpr double kLowerShare = 0.2;
 
 /// Peaks of the batches replayed so far.
 class Search {
@@ -24,9 +27,9 @@ class Search {
       : estimator_(estimator), capacity_(usable_capacity(estimator.configuration().hardware().device)) {}
 
   struct Peak {
-    Bytes bytes;
+    Bytes shown, needed;
     Bytes floor;        ///< without what follows from the choice of kernels: workspace and slack
-    double spread = 0;  ///< standard deviation of its logarithm
+    double spread = 0;  ///< standard deviation of ln needed
     double probability = 0;
   };
   const Peak& at(int batch) {
@@ -36,12 +39,13 @@ class Search {
     const RankMemory& rank = fullest(memory);
     const Stack& stack = estimator_.configuration().stack;
     const Bytes floor = rank.peak - rank.parts[MemoryPart::workspace] - rank.parts[MemoryPart::slack];
-    return found->second = {rank.peak, floor, memory_spread(rank, stack), probability_of_fitting(rank, stack, capacity_)};
+    return found->second = {rank.peak, rank.needed, floor, need_spread(rank, stack),
+                            probability_of_fitting(rank, stack, capacity_)};
   }
 
   [[nodiscard]] std::size_t known() const { return peaks_.size(); }
 
-  /// The largest batch whose peak, `deviations` above what is predicted, is within the capacity, and whose successor's
+  /// The largest batch whose least device, `deviations` above what is predicted, is within the capacity, and whose successor's
   /// is not; below any known misfit.
   int largest(double deviations) {
     int good = 0, bad = kLargestBatch + 1, repeats = 0;
@@ -61,6 +65,19 @@ class Search {
       (fits ? good : bad) = probe;
     }
     return good;
+  }
+
+  /// The largest batch at or below `fitting` of which no smaller one is known not to fit, once some below it have been tried.
+  int unbroken(int fitting) {
+    for (int end = fitting;;) {
+      const int reach = static_cast<int>(kLowerShare * end), step = std::max(1, reach / kLowerBatches);
+      int misfit = 0;
+      for (int batch = end - 1; batch > 0 && batch >= end - reach; batch -= step)
+        if (excess(batch, 0.0) > 0.0) misfit = batch;
+      if (misfit == 0) return end;
+      while (misfit > 0 && excess(misfit, 0.0) > 0.0) --misfit;
+      end = misfit;
+    }
   }
 
   /// A batch that fits although `misfit`, a smaller one, does not: kernels of other algorithms may need smaller workspaces.
@@ -84,7 +101,7 @@ class Search {
   /// Bytes above the capacity.
   double excess(int batch, double deviations) {
     const Peak& peak = at(batch);
-    return (peak.bytes * std::exp(deviations * peak.spread) - capacity_).base();
+    return (peak.needed * std::exp(deviations * peak.spread) - capacity_).base();
   }
 
   /// Where the line through two batches meets the capacity.
@@ -112,21 +129,25 @@ LargestBatch find_largest_batch(MemoryEstimator& estimator) {
   LargestBatch result;
   // A search for one may find a misfit below another's answer: all three are to know the same batches.
   std::size_t known = 0;
+  int found = 0;
   do {
     known = search.known();
-    result.batch = search.largest(0.0);
+    found = std::max(found, search.largest(0.0));
+    result.batch = search.unbroken(search.largest(0.0));
     result.low = search.largest(kCentral80);
     result.high = search.largest(-kCentral80);
   } while (known != search.known());
   if (result.batch > 0) {
-    result.peak = search.at(result.batch).bytes;
+    result.peak = search.at(result.batch).shown;
     result.probability = search.at(result.batch).probability;
   }
-  result.next_peak = search.at(result.batch + 1).bytes;
+  result.next_peak = search.at(result.batch + 1).shown;
+  result.high = std::max(result.high, result.batch);
   // The upper end of a central 80 % is passed with a probability of 10 %.
   result.safe_batch = std::min(result.low, result.batch);
-  if (const std::optional<int> beyond = search.fitting_beyond(result.batch + 1))
-    result.larger = OtherBatch{*beyond, search.at(*beyond).bytes};
+  const std::optional<int> beyond = search.fitting_beyond(std::max(found, result.batch) + 1);
+  const int larger = std::max(found, beyond.value_or(0));
+  if (larger > result.batch) result.larger = OtherBatch{larger, search.at(larger).shown};
   return result;
 }
 

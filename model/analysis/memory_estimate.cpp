@@ -8,6 +8,7 @@
 #include "model/cost/uncertainty.hpp"
 #include "model/memory/stage_memory.hpp"
 #include "model/schedule/exchange/pipeline_stages.hpp"
+#include "model/units/format.hpp"
 
 namespace tbdsim {
 
@@ -109,9 +110,28 @@ double memory_spread(const RankMemory& rank, const Stack& stack) {
   return std::sqrt(squares) / rank.peak.base();
 }
 
+double need_spread(const RankMemory& rank, const Stack& stack) {
+  RankMemory least = rank;
+  const Bytes beyond_slack = rank.peak - rank.needed - rank.parts[MemoryPart::slack];
+  Bytes& workspace = least.parts[MemoryPart::workspace];
+  workspace -= std::clamp(beyond_slack, Bytes(0.0), workspace);
+  least.peak = rank.needed;
+  return memory_spread(least, stack);
+}
+
 double probability_of_fitting(const RankMemory& rank, const Stack& stack, Bytes capacity) {
-  const double deviations = std::log(capacity / rank.peak) / memory_spread(rank, stack);
+  const double deviations = std::log(capacity / rank.needed) / need_spread(rank, stack);
   return 0.5 * std::erfc(-deviations / std::numbers::sqrt2);
+}
+
+std::string reduced_workspaces(const StepMemory& memory) {
+  if (memory.reduced == 0 || memory.out_of_memory) return {};
+  return fmt::format(
+      "{} {} no memory for the scratch arrays of {} fastest algorithm and {} {} slower one; the step then takes {} longer, which "
+      "its time leaves out",
+      memory.reduced, memory.reduced == 1 ? "convolution pass has" : "convolution passes have",
+      memory.reduced == 1 ? "its" : "their", memory.reduced == 1 ? "runs" : "run", memory.reduced == 1 ? "a" : "each a",
+      format(memory.longer));
 }
 
 std::string idle_stages(const Configuration& configuration, const MemoryVerdict& memory) {

@@ -28,6 +28,9 @@ struct PartOfNetwork {
 /// What is said of a pipeline with more GPUs than stages; empty if every GPU has one.
 [[nodiscard]] std::string idle_stages(const Configuration& configuration, const MemoryVerdict& memory);
 
+/// What is said of convolutions that find no memory for their fastest algorithm's scratch arrays; empty if all do.
+[[nodiscard]] std::string reduced_workspaces(const StepMemory& memory);
+
 /// Notes in every kernel of `prediction`, which are those of `rank`, how much memory arrays hold while it runs.
 void tell_live_memory(const LoweredStep& step, const StepMemory& memory, std::int32_t rank, Prediction& prediction);
 
@@ -44,7 +47,11 @@ void tell_live_memory(const LoweredStep& step, const StepMemory& memory, std::in
 /// * exchange buffers: 20 % (assumed).
 [[nodiscard]] double memory_spread(const RankMemory& rank, const Stack& stack);
 
-/// Probability that a rank's true peak is at most `capacity`.
+/// The same of ln(least device on which a rank runs): workspaces that are done without are in no doubt, slack is as it is in the
+/// peak's.
+[[nodiscard]] double need_spread(const RankMemory& rank, const Stack& stack);
+
+/// Probability that a rank runs on a device of `capacity`.
 [[nodiscard]] double probability_of_fitting(const RankMemory& rank, const Stack& stack, Bytes capacity);
 
 }  // namespace tbdsim

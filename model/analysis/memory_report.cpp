@@ -153,6 +153,7 @@ Result<MemoryReport> report_memory(Session& session, const PredictOptions& optio
   identify(*configured, report);
   report.memory = memory_verdict(*configured, memory);
   if (std::string idle = idle_stages(*configured, report.memory); !idle.empty()) report.notices.push_back(std::move(idle));
+  if (std::string slower = reduced_workspaces(memory); !slower.empty()) report.notices.push_back(std::move(slower));
   report.lower_bound = memory.lower_bound;
   const auto peak = static_cast<std::size_t>(memory.profile.peak);
   report.peak_layer = graph.op(memory.ops[peak]).name;

@@ -82,7 +82,8 @@ constexpr std::array<std::string_view, 5> kResources{"gpu_compute", "gpu_memory_
 
 /// `over_network`: what an exchange does crosses it, unless its stages tell which of their copies do.
 std::size_t resource_of(const LoweredStep& step, const StepTask& task, bool over_network) {
-  if (task.work == Work::host) return 2;
+  if (task.work == Work::host || task.leg == Leg::serve) return 2;
+  if (task.leg == Leg::merge) return 1;
   if (task.work == Work::exchange) return (step.pipelined ? task.leg == Leg::push : over_network) ? 4 : 3;
   return step.costs[static_cast<std::size_t>(task.node)].kernel.bound == Bound::memory ? 1 : 0;
 }

@@ -1,6 +1,7 @@
 #include "model/cost/convolution.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cmath>
 
@@ -110,7 +111,7 @@ KernelTimeModel implicit_gemm(const ConvolutionShape& s, ConvolutionPass pass, F
 KernelTimeModel image_gradient(const ConvolutionShape& s, Bytes element, const ConvolutionConstants& constants,
                                const KernelRates& rates) {
   const Seconds memory = volumes(s, element).sum() / rates.bandwidth;
-  const double taps = s.r * s.s, around = (taps + constants.tiles.prologue_depth) / taps;
+  const double taps = s.r * s.s, around = (taps + rates.step_overhead * constants.tiles.prologue_depth) / taps;
   const Seconds compute = constants.backward_data[kFirstLayer] * around * (direct_flop(s) / rates.flops);
   return describe(s, element, compute, memory, rates.launch, join(compute, memory));
 }
@@ -152,7 +153,8 @@ std::optional<KernelTimeModel> winograd_fused(const ConvolutionShape& s, Convolu
   for (const double filters : {64.0, 32.0}) {
     const double blocks = std::ceil(tiles / kTilesPerBlock) * std::ceil(out / filters);
     const double small = filters == 32.0 ? 1.15 : 1.0;  // half the reuse of the transformed input
-    const double block_flop = 2.0 * kProductsPerTile * kTilesPerBlock * filters * (in + constants.tiles.prologue_depth / 2.0);
+    const double block_flop =
+        2.0 * kProductsPerTile * kTilesPerBlock * filters * (in + rates.step_overhead * constants.tiles.prologue_depth / 2.0);
     const double waves = std::ceil(blocks / rates.multiprocessors);
     compute =
         std::min(compute, Flop(waves * block_flop * rates.multiprocessors * constants.winograd_fused_cost * small) / rates.flops);
@@ -239,6 +241,11 @@ constexpr double kLimitMargin = 1.25;
 
 }  // namespace
 
+bool has_tensor_kernels(ConvolutionAlgorithm algorithm, std::string_view arithmetic) {
+  return algorithm == ConvolutionAlgorithm::implicit_gemm ||
+         (algorithm == ConvolutionAlgorithm::winograd_nonfused && arithmetic != "tf32");
+}
+
 std::optional<KernelTimeModel> convolution_time(const ConvolutionShape& shape, ConvolutionPass pass,
                                                 ConvolutionAlgorithm algorithm, Bytes element,
                                                 const ConvolutionConstants& constants, const KernelRates& rates) {
@@ -261,13 +268,26 @@ std::optional<KernelTimeModel> convolution_time(const ConvolutionShape& shape, C
 ConvolutionTime fastest_convolution(const ConvolutionShape& shape, ConvolutionPass pass,
                                     std::span<const ConvolutionAlgorithm> offered, std::optional<Bytes> workspace_limit,
                                     Bytes element, const ConvolutionConstants& constants, const KernelRates& rates) {
-  ConvolutionTime best{plain(shape, pass, element, constants, rates), ConvolutionAlgorithm::implicit_gemm};
+  std::array<SmallerWorkspace, SmallerWorkspaces::kMost + 1> tried;  // with whole times
+  std::size_t count = 0;
+  const KernelTimeModel without = plain(shape, pass, element, constants, rates);
+  tried[count++] = {without.workspace, without.time};
+  ConvolutionTime best{without, ConvolutionAlgorithm::implicit_gemm, {}};
   for (const ConvolutionAlgorithm algorithm : offered) {
-    if (algorithm == ConvolutionAlgorithm::implicit_gemm) continue;
+    if (algorithm == ConvolutionAlgorithm::implicit_gemm || count == tried.size()) continue;
     const auto time = convolution_time(shape, pass, algorithm, element, constants, rates);
-    if (!time || time->time >= best.kernel.time) continue;
-    if (workspace_limit && kLimitMargin * time->workspace > *workspace_limit) continue;
-    best = {*time, algorithm};
+    if (!time || (workspace_limit && kLimitMargin * time->workspace > *workspace_limit)) continue;
+    tried[count++] = {time->workspace, time->time};
+    if (time->time < best.kernel.time) best = {*time, algorithm, {}};
+  }
+  const std::span<const SmallerWorkspace> all(tried.data(), count);
+  for (Bytes least = best.kernel.workspace;;) {
+    const SmallerWorkspace* next = nullptr;
+    for (const SmallerWorkspace& choice : all)
+      if (choice.workspace < least && (next == nullptr || choice.longer < next->longer)) next = &choice;
+    if (next == nullptr) break;
+    least = next->workspace;
+    best.smaller.choices[best.smaller.count++] = {least, next->longer - best.kernel.time};
   }
   return best;
 }

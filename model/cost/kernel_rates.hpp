@@ -13,11 +13,12 @@ struct KernelRates {
   BytesPerSecond bandwidth;  ///< memory bandwidth x fitted efficiency
   Seconds launch;            ///< start and drain of one kernel, back to back
   int multiprocessors = 1;
-  Hertz clock{1e9};                  ///< that chains of dependent instructions run at
-  Bytes cache{0.0};                  ///< last level; none known: nothing is kept
-  double resident_threads = 2048;    ///< of one multiprocessor
-  double fp32_lanes = 64;            ///< of one multiprocessor
-  Hertz translations{0.0};           ///< of addresses that the buffers do not hold; zero: no limit is known
+  Hertz clock{1e9};                ///< that chains of dependent instructions run at
+  Bytes cache{0.0};                ///< last level; none known: nothing is kept
+  double resident_threads = 2048;  ///< of one multiprocessor
+  double fp32_lanes = 64;          ///< of one multiprocessor
+  double step_overhead = 1.0;  ///< what a k-step or tile costs beside its products, in k-steps, against the boards of the samples
+  Hertz translations{0.0};     ///< of addresses that the buffers do not hold; zero: no limit is known
   double issue_share = kIssueShare;  ///< of numbers moved one at a time
 };
 

@@ -36,12 +36,17 @@ const Generation* generation(std::string_view architecture) {
   return row == kGenerations.end() ? nullptr : row;
 }
 
-/// FLOP of the tensor cores for each byte of operands that they get; the peak of the lanes tells the clock.
+/// FLOP of a multiprocessor's tensor cores a cycle; the peak of the lanes tells the clock.
+double flop_per_cycle(int lanes, FlopPerSecond peak_fp32, FlopPerSecond peak_tensor) {
+  return 2.0 * lanes * (peak_tensor / peak_fp32);
+}
+
+/// FLOP of the tensor cores for each byte of operands that they get.
 std::optional<double> demand(std::string_view architecture, int lanes, FlopPerSecond peak_fp32,
                              std::optional<FlopPerSecond> peak_tensor) {
   const Generation* const row = generation(architecture);
   if (row == nullptr || !peak_tensor) return std::nullopt;
-  return 2.0 * lanes * (*peak_tensor / peak_fp32) / row->operands;
+  return flop_per_cycle(lanes, peak_fp32, *peak_tensor) / row->operands;
 }
 
 }  // namespace
@@ -58,6 +63,12 @@ double fed_share(const Device& device, const BoardParameters& board) {
   if (!lends || !takes || share >= 1.0) return share;
   const double ratio = *takes / *lends;
   return 1.0 / std::cbrt(1.0 + (1.0 / (share * share * share) - 1.0) * ratio * ratio * ratio);
+}
+
+double tensor_overhead(const Device& device) {
+  constexpr double kSampled = 1024.0, kMost = 2.0;
+  if (generation(device.architecture) == nullptr || !device.peak.fp16_tensor) return 1.0;
+  return std::min(kMost, flop_per_cycle(device.fp32_lanes, device.peak.fp32, *device.peak.fp16_tensor) / kSampled);
 }
 
 std::optional<double> tensor_power_share(std::string_view architecture, int lanes, std::optional<Watts> power_limit,

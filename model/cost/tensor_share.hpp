@@ -17,6 +17,14 @@ namespace tbdsim {
 /// quarter of it and reach more of their peak. The board's own share where nothing is known of either.
 [[nodiscard]] double fed_share(const Device& device, const BoardParameters& board);
 
+/// What a k-step or tile of a tensor-core product costs beside its products, counted in k-steps, against V100 and T4, whose
+/// samples the constants are of: loads, turned operands and what fills and drains a tile take as many cycles of a multiprocessor
+/// that multiplies faster, so more k-steps. 1 at their 1,024 FLOP a cycle in 16 bits, 2 for A100 (2,048), 1/2 for most GeForce
+/// boards; 1 where either rate is not known. Tensor rates in tf32 and fp8 grow as the bytes of their operands shrink, so the
+/// number is that of 16 bits. Not above 2: what multiplies faster still has engines of its own for operands (Hopper, Blackwell;
+/// assumed).
+[[nodiscard]] double tensor_overhead(const Device& device);
+
 /// Share of the clock of its listed tensor rate that a board keeps by its power limit; nothing where the energy of its tensor
 /// cores is not known.
 [[nodiscard]] std::optional<double> tensor_power_share(std::string_view architecture, int lanes, std::optional<Watts> power_limit,

@@ -27,13 +27,13 @@ double whole(double x) {
 
 double cube(double x) { return x * x * x; }
 
-/// FLOP that a k-step of a tile takes as long as.
-double tile_flop(const Tile& tile, bool transposed_b, const TileConstants& constants) {
+/// FLOP that a k-step of a tile takes as long as; `overhead`: what is no product, against the boards of the samples.
+double tile_flop(const Tile& tile, bool transposed_b, const TileConstants& constants, double overhead) {
   const double area = tile.m * tile.n;
   // Turning an element of B costs the same however many rows then use it.
   const double turning = transposed_b ? constants.transpose_penalty * tile.n : 0.0;
   const double cost = (tile.m < kLarge ? constants.short_tiles : 1.0) * (tile.n < kLarge ? constants.narrow_tiles : 1.0);
-  return 2.0 * (area + constants.tile_penalty * (tile.m + tile.n) + turning) * cost;
+  return 2.0 * (area + overhead * (constants.tile_penalty * (tile.m + tile.n) + turning)) * cost;
 }
 
 /// Share of the bandwidth that a product reaches. Kernels for few rows wait for their loads; what has more rows holds those few,
@@ -57,6 +57,7 @@ TiledGemm tiled_gemm(const GemmShape& shape, const GemmTraffic& traffic, const T
   const double per_byte = 1.0 / (rates.bandwidth.base() * share);
   const double per_row = traffic.missed_translations > 0.0 ? traffic.missed_translations / rates.translations.base() : 0.0;
   const double partial = 2.0 * traffic.partial.base() * per_byte;
+  const double prologue = rates.step_overhead * constants.prologue_depth;
   double best = INFINITY;
   TiledGemm result;
   double best_compute = 0.0, best_memory = 0.0;
@@ -67,7 +68,7 @@ TiledGemm tiled_gemm(const GemmShape& shape, const GemmTraffic& traffic, const T
     const double columns = whole(shape.n / tile.n);
     const double tiles = whole(shape.m / tile.m) * columns * shape.count;
     const double blocks = tiles / sms;  // on one multiprocessor, if they could be shared evenly
-    const double step = tile_flop(tile, shape.transposed_b, constants) * per_flop;
+    const double step = tile_flop(tile, shape.transposed_b, constants, rates.step_overhead) * per_flop;
     const double translation = tiles * (tile.m + tile.n) * per_row;
     const double fixed = cube(translation);
     const double once = (traffic.operands.base() + constants.reread * traffic.rows.base() * (columns - 1.0)) * per_byte;
@@ -78,8 +79,8 @@ TiledGemm tiled_gemm(const GemmShape& shape, const GemmTraffic& traffic, const T
       const double memory = split > 1 ? once + parts * partial : once;
       const double rest = cube(memory) + fixed;
       // Even without idle multiprocessors this and every further split take longer.
-      if (cube(blocks * step * (shape.k + parts * constants.prologue_depth)) + rest >= best) break;
-      const double compute = whole(blocks * parts) * step * (steps + constants.prologue_depth);
+      if (cube(blocks * step * (shape.k + parts * prologue)) + rest >= best) break;
+      const double compute = whole(blocks * parts) * step * (steps + prologue);
       const double cubed = cube(compute) + rest;
       if (cubed < best) {
         best = cubed;

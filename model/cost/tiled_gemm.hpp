@@ -33,8 +33,9 @@ struct TiledGemm {
 /// Time of a tiled matrix product: over tiles {128,64,32}^2 and splits of k, whole waves of thread blocks
 /// against bytes moved, joined by a 3-norm (a sum is too pessimistic, a maximum too optimistic).
 ///
-///   C = ceil(tiles s / SMs) 2 tm tn (k/s + prologue) SMs / F (1 + a (tm + tn)/(tm tn) + [B transposed] at/tm) scale
+///   C = ceil(tiles s / SMs) 2 tm tn (k/s + o prologue) SMs / F (1 + o (a (tm + tn)/(tm tn) + [B transposed] at/tm)) scale
 ///       x [tm < 128] short x [tn < 128] narrow
+///   with o the rates' `step_overhead`
 ///   M = (operands + reread rows (column tiles - 1) + [s > 1] 2 s partial) / B
 ///   T = tiles (tm + tn) missed / translations a second
 ///   t = min over tile, s of (C^3 + M^3 + T^3)^(1/3)

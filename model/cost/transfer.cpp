@@ -291,19 +291,21 @@ Hertz instruction_clock(const Device& device) {
   return device.boost_clock.value_or(kTypicalClock) * clock_share(device);
 }
 
-KernelRates sustained_rates(const Device& device, FlopPerSecond flops, BytesPerSecond bandwidth, Seconds launch) {
+KernelRates sustained_rates(const Device& device, FlopPerSecond flops, BytesPerSecond bandwidth, Seconds launch,
+                            std::string_view precision) {
   constexpr double kTypicalThreads = 2048.0;
   KernelRates rates{flops, bandwidth, launch, device.multiprocessors, instruction_clock(device)};
   rates.cache = device.l2_capacity.value_or(Bytes(0.0));
   rates.resident_threads = device.max_threads_per_multiprocessor.value_or(kTypicalThreads);
   rates.fp32_lanes = device.fp32_lanes;
+  if (precision != "fp32") rates.step_overhead = tensor_overhead(device);
   rates.translations = device.address_translations.value_or(Hertz(0.0));
   return rates;
 }
 
 KernelRates kernel_rates(const Device& device, FlopPerSecond peak, const FamilyParameters& parameters) {
   return sustained_rates(device, peak * parameters.compute_efficiency, device.memory_bandwidth * parameters.bandwidth_efficiency,
-                         parameters.launch);
+                         parameters.launch, parameters.precision);
 }
 
 }  // namespace tbdsim

@@ -30,8 +30,9 @@ struct ResolvedParameters {
 /// clock.
 [[nodiscard]] Hertz instruction_clock(const Device& device);
 
-/// Rates that something sustains on a device, with what else of it kernels depend on.
-[[nodiscard]] KernelRates sustained_rates(const Device& device, FlopPerSecond flops, BytesPerSecond bandwidth, Seconds launch);
+/// Rates that something sustains on a device by a class of arithmetic, as above, with what else of it kernels depend on.
+[[nodiscard]] KernelRates sustained_rates(const Device& device, FlopPerSecond flops, BytesPerSecond bandwidth, Seconds launch,
+                                          std::string_view precision);
 
 /// Sustained rates for one family: peak and bandwidth of the description times the resolved efficiencies.
 [[nodiscard]] KernelRates kernel_rates(const Device& device, FlopPerSecond peak, const FamilyParameters& parameters);

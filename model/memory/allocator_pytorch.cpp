@@ -32,16 +32,12 @@ PytorchAllocator::Free PytorchAllocator::key(std::int32_t block) const {
 }
 
 void PytorchAllocator::release_cached() {
-  for (Pool* free : {&small_, &large_}) {
-    for (auto it = free->begin(); it != free->end();) {
-      if (!heap_.whole(it->block)) {
-        ++it;
-        continue;
-      }
-      heap_.give_back(it->block);
-      it = free->erase(it);
-    }
-  }
+  for (Pool* free : {&small_, &large_})
+    std::erase_if(*free, [&](const Free& cached) {
+      const bool whole = heap_.whole(cached.block);
+      if (whole) heap_.give_back(cached.block);
+      return whole;
+    });
 }
 
 /// A segment's block, or -1 when the device is full.
@@ -50,12 +46,16 @@ std::int32_t PytorchAllocator::obtain(std::int64_t bytes) {
   return bytes > capacity_ - heap_.obtained() ? -1 : heap_.obtain(bytes);
 }
 
+void PytorchAllocator::insert(Pool& free, const Free& block) {
+  free.insert(std::lower_bound(free.begin(), free.end(), block), block);
+}
+
 std::optional<PytorchAllocator::Handle> PytorchAllocator::allocate(Bytes bytes, int stream) {
   const std::int64_t size = rounded(std::max<std::int64_t>(1, std::llround(bytes.base())), kMinimum);
   const bool small = size <= kSmall;
   Pool& free = pool(small);
   std::int32_t block = -1;
-  const auto found = free.lower_bound(Free{stream, size, 0, -1});
+  const auto found = std::lower_bound(free.begin(), free.end(), Free{stream, size, 0, -1});
   if (found != free.end() && found->stream == stream) {
     block = found->block;
     free.erase(found);
@@ -66,7 +66,7 @@ std::optional<PytorchAllocator::Handle> PytorchAllocator::allocate(Bytes bytes, 
     heap_.at(block).small = small;
   }
   const std::int64_t remaining = heap_.at(block).bytes - size;
-  if (small ? remaining >= kMinimum : remaining > kSmall) free.insert(key(heap_.split(block, size)));
+  if (small ? remaining >= kMinimum : remaining > kSmall) insert(free, key(heap_.split(block, size)));
   heap_.at(block).used = true;
   allocated_ += heap_.at(block).bytes;
   return block;
@@ -78,8 +78,9 @@ void PytorchAllocator::free(Handle handle) {
   block.used = false;
   allocated_ -= block.bytes;
   Pool& free = pool(block.small);
-  const std::int32_t joined = heap_.merge(handle, [&](std::int32_t neighbour) { free.erase(key(neighbour)); });
-  free.insert(key(joined));
+  const std::int32_t joined = heap_.merge(
+      handle, [&](std::int32_t neighbour) { free.erase(std::lower_bound(free.begin(), free.end(), key(neighbour))); });
+  insert(free, key(joined));
 }
 
 }  // namespace tbdsim

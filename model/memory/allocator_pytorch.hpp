@@ -1,6 +1,6 @@
 #pragma once
 #include <optional>
-#include <set>
+#include <vector>
 
 #include "model/memory/block_heap.hpp"
 
@@ -35,9 +35,10 @@ class PytorchAllocator {
     std::int32_t block;
     auto operator<=>(const Free&) const = default;
   };
-  using Pool = std::set<Free>;
+  using Pool = std::vector<Free>;  ///< sorted: few blocks are free at a time
   [[nodiscard]] Pool& pool(bool small) { return small ? small_ : large_; }
   [[nodiscard]] Free key(std::int32_t block) const;
+  static void insert(Pool& free, const Free& block);
   [[nodiscard]] std::int32_t obtain(std::int64_t bytes);
   void release_cached();
 

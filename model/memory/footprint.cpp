@@ -95,10 +95,14 @@ ExchangeMemory exchange_memory(const FootprintOptions& options, const Persistent
           arrays.beyond_local_store};
 }
 
-/// What each rank adds to what all have in common, `common`, for which the allocator holds `reserved`.
+/// What the allocator holds for the arrays that all ranks have in common, and what it could do with.
+struct Holding {
+  Bytes allocated, reserved, needed;
+};
+
+/// What each rank adds to what all have in common, `common`.
 std::vector<RankMemory> rank_memories(const OpGraph& graph, const Persistent& arrays, const Stack& stack,
-                                      const FootprintOptions& options, const MemoryParts& common, Bytes allocated,
-                                      Bytes reserved) {
+                                      const FootprintOptions& options, const MemoryParts& common, const Holding& holding) {
   const ExchangeMemory exchange = exchange_memory(options, arrays);
   const Bytes least = common.total();
   std::vector<RankMemory> ranks;
@@ -110,9 +114,10 @@ std::vector<RankMemory> rank_memories(const OpGraph& graph, const Persistent& ar
     rank.parts[MemoryPart::optimizer_state] += buffers.optimizer_state;
     rank.parts[MemoryPart::exchange] += buffers.exchange;
     rank.parts[MemoryPart::context] = stack.context + stack.training_start;
-    rank.allocated = allocated + extra;
-    rank.reserved = std::max(reserved, least) + extra;
+    rank.allocated = holding.allocated + extra;
+    rank.reserved = std::max(holding.reserved, least) + extra;
     rank.peak = rank.reserved + rank.parts[MemoryPart::context];
+    rank.needed = std::min(holding.needed + extra + rank.parts[MemoryPart::context], rank.peak);
     rank.parts[MemoryPart::slack] = rank.reserved - least - extra;
     rank.pre_training = stack.context + sum(arrays.weights) + sum(arrays.gradients) + gathered(graph, options) + arrays.input;
     ranks.push_back(rank);
@@ -120,13 +125,13 @@ std::vector<RankMemory> rank_memories(const OpGraph& graph, const Persistent& ar
   return ranks;
 }
 
-/// Sets what follows from the profile of `memory` and what the allocator holds for its arrays, `reserved`.
-void finish(const OpGraph& graph, const Persistent& arrays, const Stack& stack, const FootprintOptions& options, Bytes allocated,
-            Bytes reserved, StepMemory& memory) {
+/// Sets what follows from the profile of `memory` and what the allocator holds for its arrays.
+void finish(const OpGraph& graph, const Persistent& arrays, const Stack& stack, const FootprintOptions& options,
+            const Holding& holding, StepMemory& memory) {
   memory.lower_bound = memory.profile.at_peak.total();
-  memory.allocated = allocated;
-  memory.reserved = reserved;
-  memory.ranks = rank_memories(graph, arrays, stack, options, memory.profile.at_peak, allocated, reserved);
+  memory.allocated = holding.allocated;
+  memory.reserved = holding.reserved;
+  memory.ranks = rank_memories(graph, arrays, stack, options, memory.profile.at_peak, holding);
 }
 
 /// MXNet's pool takes arrays from the driver one by one.
@@ -174,7 +179,7 @@ StepMemory planned(const OpGraph& graph, std::span<const NodeCost> costs, const 
   reserved += sum(arrays.weights) + sum(arrays.gradients) + gathered(graph, options);
   allocated += plan.total();
   reserved += driver_held(plan.blocks);
-  finish(graph, arrays, stack, options, allocated, reserved, memory);
+  finish(graph, arrays, stack, options, {allocated, reserved, reserved}, memory);
   return memory;
 }
 
@@ -194,7 +199,7 @@ StepMemory kept(const OpGraph& graph, std::span<const StepNode> nodes, std::span
   add_persistent(graph, arrays, options, true, memory);
   profile(memory);
   const Bytes held = memory.profile.at_peak.total();
-  finish(graph, arrays, stack, options, held, held, memory);
+  finish(graph, arrays, stack, options, {held, held, held}, memory);
   return memory;
 }
 
@@ -220,6 +225,43 @@ std::vector<Lifetime> early_arrays(const OpGraph& graph, std::span<const StepNod
       early.push_back({static_cast<double>(elements(parameter.shape)) * options.update_element() * shard(options, 1),
                        MemoryPart::dynamic, parameter.op, 0, static_cast<std::int32_t>(nodes.size())});
   return early;
+}
+
+/// Whether what is held may reach the device's end; below, no doubt about a part of it moves it there, and with how much less
+/// the step would do is of no interest.
+bool near_end(Bytes reserved, Bytes capacity) {
+  constexpr double kNear = 0.7;
+  return reserved > kNear * capacity;
+}
+
+/// A step on a device without end, and what is shown of it on one that ends.
+struct Played {
+  Replay endless, shown;
+  Bytes needed;      ///< what the arrays' least device has for them
+  bool fits = true;  ///< else `shown` is what that least device would
+};
+
+Played play(const AllocationTrace& trace, std::span<const Bytes> stays, std::span<const NodeCost> costs, const Stack& stack,
+            std::int32_t nodes, std::optional<Bytes> capacity) {
+  Played result;
+  result.endless = result.shown = replay(trace, stays, costs, nodes, stack.memory_plan, std::nullopt);
+  result.needed = result.endless.reserved;
+  if (!capacity || !near_end(result.endless.reserved, *capacity)) return result;
+  CapacitySearch search{result.endless.least, {result.endless.reserved, result.endless}};
+  // The allocator notices the device's end only where it would go beyond it.
+  if (result.endless.reserved > *capacity) {
+    result.shown = replay(trace, stays, costs, nodes, stack.memory_plan, capacity);
+    result.fits = result.shown.fits;
+    search.upwards = !result.fits;
+    if (result.fits)
+      search.enough = {*capacity, result.shown};
+    else
+      search.low = std::max(search.low, *capacity);
+  }
+  LeastCapacity least = least_capacity(trace, stays, costs, nodes, stack.memory_plan, std::move(search));
+  result.needed = least.capacity;
+  if (!result.fits) result.shown = std::move(least.played);
+  return result;
 }
 
 StepMemory eager(const OpGraph& graph, std::span<const StepNode> nodes, std::span<const NodeCost> costs, const Stack& stack,
@@ -253,20 +295,21 @@ StepMemory eager(const OpGraph& graph, std::span<const StepNode> nodes, std::spa
   for (const Lifetime& array : others) stays.push_back(array.bytes);
   stays.push_back(arrays.input);
   const auto count = static_cast<std::int32_t>(nodes.size());
-  const std::optional<Bytes> capacity = room(arrays, stack, options);
-  const Replay endless = replay(trace, stays, count, stack.memory_plan, std::nullopt);
-  Replay played = endless;
-  // The allocator notices the device's end only where it would go beyond it.
-  if (capacity && endless.reserved > *capacity) played = replay(trace, stays, count, stack.memory_plan, capacity);
+  const Played played = play(trace, stays, costs, stack, count, room(arrays, stack, options));
   memory.out_of_memory = !played.fits;
-  if (!played.fits) played = endless;  // what it would have held
+  for (const ReducedWorkspace& reduced : played.shown.reduced) {
+    trace.arrays[static_cast<std::size_t>(reduced.array)].bytes = reduced.bytes;
+    memory.longer += reduced.longer;
+    ++memory.reduced;
+  }
   memory.arrays = std::move(trace.arrays);
   memory.arrays.insert(memory.arrays.end(), others.begin(), others.end());
   add_persistent(graph, arrays, options, traced.keeps_gradients, memory);
   profile(memory);
-  finish(graph, arrays, stack, options, played.allocated, played.reserved, memory);
-  memory.allocated = endless.allocated;
-  memory.reserved = endless.reserved;
+  const Bytes held = played.fits ? played.shown.reserved : played.needed;
+  finish(graph, arrays, stack, options, {played.shown.allocated, held, played.needed}, memory);
+  memory.allocated = played.endless.allocated;
+  memory.reserved = played.endless.reserved;
   return memory;
 }
 
@@ -308,8 +351,9 @@ std::optional<std::vector<RankMemory>> ranks_of(const StepMemory& memory, const 
   Persistent arrays = persistent_arrays(graph, stack, options);
   if (stack.memory_plan == MemoryPlan::mxnet) round_for_driver(arrays);
   const std::optional<Bytes> capacity = room(arrays, stack, options);
-  if (capacity && memory.reserved > *capacity) return std::nullopt;
-  return rank_memories(graph, arrays, stack, options, memory.profile.at_peak, memory.allocated, memory.reserved);
+  if (capacity && near_end(memory.reserved, *capacity)) return std::nullopt;
+  return rank_memories(graph, arrays, stack, options, memory.profile.at_peak,
+                       {memory.allocated, memory.reserved, memory.reserved});
 }
 
 }  // namespace tbdsim

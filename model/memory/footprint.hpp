@@ -50,7 +50,10 @@ struct RankMemory {
   Bytes pre_training;  ///< context, weights, gradients and input, before the first step
   Bytes allocated;     ///< peak of what tensors hold, in the allocator's units
   Bytes reserved;      ///< peak of what the allocator holds
-  Bytes peak;          ///< as nvidia-smi shows it: reserved, context, handles
+  Bytes peak;          ///< as nvidia-smi shows it: reserved, context, handles; out of memory: as `needed`
+  /// The least device on which the step runs: where memory ends the allocator gives back what it only keeps, and convolutions
+  /// do with less scratch memory. The peak where that is far below the capacity, or nothing is known of an end.
+  Bytes needed;
 };
 
 /// Memory over one step: what all ranks have in common in detail, and each rank of a node.
@@ -63,6 +66,8 @@ struct StepMemory {
   Bytes allocated, reserved;     ///< peaks of what holds `arrays`, on a device without end
   std::vector<RankMemory> ranks;
   bool out_of_memory = false;  ///< the allocator gave up within `capacity`
+  int reduced = 0;             ///< convolutions' passes that run with less scratch memory than their fastest algorithm wants
+  Seconds longer;              ///< which makes the step so much longer
 };
 
 /// Bytes of `memory.profile` while each of `nodes` runs. MXNet's executor has an order of its own: an operator's forward
@@ -78,8 +83,8 @@ struct StepMemory {
                                      const Stack& stack, const FootprintOptions& options);
 
 /// The ranks of a job whose `options` differ from those that `memory` is of in the exchange and the number of ranks alone.
-/// Nothing where ZeRO shards arrays over them, where the first rank alone runs the loss, or where the device's end shows in what
-/// the allocator does: replay the step.
+/// Nothing where ZeRO shards arrays over them, where the first rank alone runs the loss, or where the device's end may show in
+/// what the allocator does: replay the step.
 [[nodiscard]] std::optional<std::vector<RankMemory>> ranks_of(const StepMemory& memory, const OpGraph& graph, const Stack& stack,
                                                               const FootprintOptions& options);
 

@@ -11,63 +11,118 @@ namespace {
 template <class Allocator>
 class Replayer {
  public:
-  Replayer(const AllocationTrace& trace, std::int32_t nodes, std::optional<Bytes> capacity)
-      : trace_(trace), allocator_(capacity), handles_(trace.arrays.size(), -1) {
+  Replayer(const AllocationTrace& trace, std::span<const NodeCost> costs, std::int32_t nodes, std::optional<Bytes> capacity)
+      : trace_(trace), costs_(costs), allocator_(capacity), handles_(trace.arrays.size(), -1), choices_(trace.arrays.size(), 0) {
     result_.held.assign(static_cast<std::size_t>(nodes), Bytes(0.0));
   }
 
   Replay run(std::span<const Bytes> persistent) {
     for (const Bytes bytes : persistent) {
-      if (bytes > Bytes(0.0) && !request(bytes)) return std::move(result_);
+      if (bytes > Bytes(0.0) && !request(bytes, true)) return std::move(result_);
     }
     for (int step = 0; step < 2; ++step)
       if (!one_step()) return std::move(result_);
+    for (std::size_t i = 0; i < choices_.size(); ++i) {
+      if (choices_[i] == 0) continue;
+      const SmallerWorkspace& taken = instead(trace_.arrays[i])[choices_[i] - 1];
+      result_.reduced.push_back({static_cast<std::int32_t>(i), taken.workspace, taken.longer});
+    }
     return std::move(result_);
   }
 
  private:
-  std::optional<typename Allocator::Handle> request(Bytes bytes) {
+  std::optional<typename Allocator::Handle> request(Bytes bytes, bool needed) {
     const auto handle = allocator_.allocate(bytes);
     result_.fits = handle.has_value();
     result_.allocated = std::max(result_.allocated, allocator_.allocated());
     result_.reserved = std::max(result_.reserved, allocator_.reserved());
+    if (needed) result_.least = std::max(result_.least, allocator_.allocated() - spare_);
     return handle;
+  }
+
+  /// With how much less an array's operator can do.
+  [[nodiscard]] std::span<const SmallerWorkspace> instead(const Lifetime& array) const {
+    if (array.part != MemoryPart::workspace || costs_.empty()) return {};
+    return costs_[static_cast<std::size_t>(array.birth)].smaller.all();
+  }
+
+  bool make(std::size_t index) {
+    const Lifetime& array = trace_.arrays[index];
+    const std::span<const SmallerWorkspace> smaller = instead(array);
+    std::uint8_t& choice = choices_[index];
+    const Bytes before = allocator_.allocated();
+    for (;; ++choice) {
+      const Bytes bytes = choice == 0 ? array.bytes : smaller[choice - 1U].workspace;
+      result_.fits = true;
+      if (bytes <= Bytes(0.0)) return true;
+      if (const auto made = request(bytes, smaller.empty())) {
+        handles_[index] = *made;
+        if (!smaller.empty()) spare_ = allocator_.allocated() - before;
+        return true;
+      }
+      if (choice == smaller.size()) return false;
+    }
+  }
+
+  void free(std::size_t index) {
+    auto& handle = handles_[index];
+    if (handle < 0) return;
+    allocator_.free(handle);
+    handle = -1;
+    if (!instead(trace_.arrays[index]).empty()) spare_ = Bytes(0.0);
   }
 
   bool one_step() {
     std::size_t node = 0;
     for (const AllocationEvent& event : trace_.events) {
       for (; node < static_cast<std::size_t>(event.node); ++node) result_.held[node] = allocator_.reserved();
-      auto& handle = handles_[static_cast<std::size_t>(event.array)];
-      if (event.frees) {
-        allocator_.free(handle);
-        handle = -1;
-        continue;
-      }
-      const auto made = request(trace_.arrays[static_cast<std::size_t>(event.array)].bytes);
-      if (!made) return false;
-      handle = *made;
+      const auto index = static_cast<std::size_t>(event.array);
+      if (event.frees)
+        free(index);
+      else if (!make(index))
+        return false;
     }
     for (; node < result_.held.size(); ++node) result_.held[node] = allocator_.reserved();
-    for (auto& handle : handles_) {
-      if (handle >= 0) allocator_.free(handle);
-      handle = -1;
-    }
+    for (std::size_t index = 0; index < handles_.size(); ++index) free(index);
     return true;
   }
 
   const AllocationTrace& trace_;
+  std::span<const NodeCost> costs_;
   Allocator allocator_;
   std::vector<typename Allocator::Handle> handles_;
+  std::vector<std::uint8_t> choices_;  ///< of each array: 0: as asked for; n: the nth smaller workspace
+  Bytes spare_;                        ///< scratch memory that is held now and could be done without
   Replay result_;
 };
 
 }  // namespace
 
-Replay replay(const AllocationTrace& trace, std::span<const Bytes> persistent, std::int32_t nodes, MemoryPlan plan,
-              std::optional<Bytes> capacity) {
-  if (plan == MemoryPlan::bfc) return Replayer<BfcAllocator>(trace, nodes, capacity).run(persistent);
-  return Replayer<PytorchAllocator>(trace, nodes, capacity).run(persistent);
+Replay replay(const AllocationTrace& trace, std::span<const Bytes> persistent, std::span<const NodeCost> costs,
+              std::int32_t nodes, MemoryPlan plan, std::optional<Bytes> capacity) {
+  if (plan == MemoryPlan::bfc) return Replayer<BfcAllocator>(trace, costs, nodes, capacity).run(persistent);
+  return Replayer<PytorchAllocator>(trace, costs, nodes, capacity).run(persistent);
+}
+
+LeastCapacity least_capacity(const AllocationTrace& trace, std::span<const Bytes> persistent, std::span<const NodeCost> costs,
+                             std::int32_t nodes, MemoryPlan plan, CapacitySearch search) {
+  constexpr double kClose = 1.0 / 250.0;
+  const auto try_at = [&](Bytes capacity) {
+    Replay tried = replay(trace, persistent, costs, nodes, plan, capacity);
+    if (tried.fits)
+      search.enough = {capacity, std::move(tried)};
+    else
+      search.low = capacity;
+    return search.enough.capacity == capacity;
+  };
+  const Bytes close = kClose * search.enough.capacity;
+  // Steps away from the device's end that double find the boundary next to it.
+  Bytes step = close;
+  while (search.enough.capacity - search.low > 2.0 * step &&
+         try_at(search.upwards ? search.low + step : search.enough.capacity - step) != search.upwards)
+    step = 2.0 * step;
+  while (search.enough.capacity - search.low > close) (void)try_at(search.low + 0.5 * (search.enough.capacity - search.low));
+  return std::move(search.enough);
 }
 
 }  // namespace tbdsim

@@ -76,7 +76,7 @@ void hold(const StageArrays& stage, const StepMemory& whole, const Stack& stack,
   }
   std::vector<Bytes> stays;
   for (const Lifetime& array : stage.stays) stays.push_back(array.bytes);
-  const Replay played = replay(trace_of(stage.arrays, positions), stays, positions, stack.memory_plan, std::nullopt);
+  const Replay played = replay(trace_of(stage.arrays, positions), stays, {}, positions, stack.memory_plan, std::nullopt);
   memory.allocated = played.allocated;
   memory.reserved = std::max(played.reserved, memory.lower_bound);
 }
@@ -94,7 +94,7 @@ RankMemory rank_of(const StepMemory& memory, Bytes first_input, const OpGraph& g
   rank.parts[MemoryPart::slack] = memory.reserved - memory.lower_bound;
   rank.allocated = memory.allocated + state;
   rank.reserved = memory.reserved + state;
-  rank.peak = rank.reserved + rank.parts[MemoryPart::context];
+  rank.peak = rank.needed = rank.reserved + rank.parts[MemoryPart::context];
   rank.pre_training = stack.context + rank.parts[MemoryPart::weights] + first_input + parameters * options.gradient_element();
   return rank;
 }

@@ -147,19 +147,32 @@ std::string reductions(const MemoryReport& r) {
   return "\n" + table.text();
 }
 
+/// What memory must hold at once: of several to an update, one.
+std::string_view batch_word(const MemoryReport& r) { return r.accumulate > 1 ? "micro-batch" : "batch"; }
+
+std::string largest_text(const MemoryReport& r) {
+  const LargestBatch& l = *r.largest;
+  const std::string_view what = batch_word(r);
+  std::string text = fmt::format("Largest {} {}: {} ({}, fits with a probability of {}); {} needs {}", what, batch_of(r), l.batch,
+                                 format(l.peak), percent_text(l.probability), l.batch + 1, format(l.next_peak));
+  if (r.accumulate > 1)
+    text += fmt::format(". {} of them make a batch of {} {}", r.accumulate, static_cast<std::int64_t>(r.accumulate) * l.batch,
+                        batch_of(r));
+  return paragraph(text);
+}
+
 std::string largest(const MemoryReport& r) {
   if (!r.largest) return "";
   const LargestBatch& l = *r.largest;
-  if (l.batch == 0) return fmt::format("\nLargest batch: none; one sample needs {}\n", format(l.next_peak));
-  return "\n" +
-         paragraph(fmt::format("Largest batch {}: {} ({}, fits with a probability of {}); {} needs {}", batch_of(r), l.batch,
-                               format(l.peak), percent_text(l.probability), l.batch + 1, format(l.next_peak))) +
+  if (l.batch == 0) return fmt::format("\nLargest {}: none; one sample needs {}\n", batch_word(r), format(l.next_peak));
+  return "\n" + largest_text(r) +
          (l.larger
-              ? paragraph(fmt::format("A larger one, such as {}, needs less than {} and fits ({}): workspaces and blocks differ",
-                                      l.larger->batch, l.batch + 1, format(l.larger->peak)))
+              ? paragraph(fmt::format("Larger ones fit, such as {} ({}), but not all up to there: workspaces and blocks differ",
+                                      l.larger->batch, format(l.larger->peak)))
               : "") +
-         (l.safe_batch > 0 ? fmt::format("Every batch up to {} fits with a probability of at least 90 %\n", l.safe_batch)
-                           : "No batch fits with a probability of 90 %\n") +
+         (l.safe_batch > 0
+              ? fmt::format("Every {} up to {} fits with a probability of at least 90 %\n", batch_word(r), l.safe_batch)
+              : fmt::format("No {} fits with a probability of 90 %\n", batch_word(r))) +
          paragraph(
              "Peaks do not grow evenly with the batch: blocks are rounded and split, and workspaces change with the algorithm, "
              "so "
@@ -183,7 +196,8 @@ std::string fit_text(const MemoryVerdict& memory) {
                                     format(most.low), format(most.high));
   verdict += memory.fits ? fmt::format("fits, {} free", format(memory.capacity - most.peak))
                          : fmt::format("DOES NOT FIT, {} too much", format(most.peak - memory.capacity));
-  if (memory.fits && most.high > memory.capacity) verdict += ", but the upper end of the range does not";
+  if (memory.fits && most.high > memory.capacity && most.probability < 0.9)
+    verdict += ", but the upper end of the range does not";
   if (least.peak < most.peak)
     verdict += fmt::format("; GPU {} is fullest, GPU {} holds {}", most.gpu, least.gpu, format(least.peak));
   return verdict;

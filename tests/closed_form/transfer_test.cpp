@@ -84,7 +84,16 @@ TEST_CASE("worked example: tensor cores of another rate, fed and powered otherwi
   const auto share = [&] { return resolve_parameters(device, "gemm", "fp16", constants).parameters.compute_efficiency; };
   CHECK_THAT(share(), WithinRel(0.93 * std::pow(250.0 / 312.0 / 1.28, 0.55), 1e-9));
   CHECK(documented(fmt::format("0.93 x ({:.4f}/1.28)^0.55 = {:.4f}", 250.0 / 312.0, share())));
+  const auto overhead = [&](std::string_view precision) {
+    return sustained_rates(device, *device.peak.fp16_tensor, BytesPerSecond(1e12), Seconds(5e-6), precision).step_overhead;
+  };
+  CHECK_THAT(overhead("fp16"), WithinRel(2.0, 1e-12));  // 2 x 64 x 312/19.5 FLOP a cycle of 1,024
+  CHECK(overhead("tf32") == overhead("fp16"));
+  CHECK(overhead("fp32") == 1.0);
+  device.peak.fp16_tensor = FlopPerSecond(624e12);
+  CHECK(overhead("fp16") == 2.0);
   device.peak.fp16_tensor = FlopPerSecond(78e12);  // 3.2 pJ a FLOP
+  CHECK_THAT(overhead("fp16"), WithinRel(0.5, 1e-12));
   CHECK_THAT(share(), WithinRel(std::cbrt(1.0 / (1.0 + (std::pow(0.93, -3) - 1.0) / 64.0)), 1e-9));
   CHECK(documented(fmt::format("(1 + {:.4f}/64)^(-1/3) = {:.4f}.", std::pow(0.93, -3) - 1.0, share())));
 }

@@ -137,6 +137,25 @@ TEST_CASE("the fastest offered algorithm is chosen, never one that was not offer
   CHECK(pick({A::winograd_nonfused}).algorithm == A::winograd_nonfused);
 }
 
+TEST_CASE("with less scratch memory slower algorithms remain, down to one that needs none") {
+  for (const P pass : kPasses)
+    for (const ConvolutionShape& shape : {square(64, 256, 14, 256, 3), square(32, 64, 27, 192, 5), square(16, 64, 56, 64, 1)}) {
+      const ConvolutionTime best = fastest_convolution(shape, pass, kAll, {}, Bytes(4.0), ConvolutionConstants{}, kBoard);
+      Bytes workspace = best.kernel.workspace;
+      Seconds longer(0.0);
+      for (const SmallerWorkspace& choice : best.smaller.all()) {
+        CHECK(choice.workspace < workspace);
+        CHECK(choice.longer >= longer);
+        const ConvolutionTime limited =
+            fastest_convolution(shape, pass, kAll, 2.0 * choice.workspace, Bytes(4.0), ConvolutionConstants{}, kBoard);
+        CHECK(limited.kernel.time <= best.kernel.time + choice.longer);
+        workspace = choice.workspace;
+        longer = choice.longer;
+      }
+      CHECK(workspace == Bytes(0.0));
+    }
+}
+
 TEST_CASE("the workspace limit, both sides") {
   const ConvolutionShape shape = square(64, 256, 14, 256, 3);
   const Bytes asked = timed(shape, P::forward, A::winograd_nonfused).workspace;

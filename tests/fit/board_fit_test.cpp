@@ -236,7 +236,7 @@ TEST_CASE("fused attention: samples made by the form give back its share of peak
   d.peak.fp16_tensor = FlopPerSecond(80e12);
   d.boost_clock = Hertz(1.4e9);
   const double truth = 0.45;
-  const KernelRates rates = sustained_rates(d, *d.peak.fp16_tensor * truth, d.memory_bandwidth * 0.7, Seconds(12e-6));
+  const KernelRates rates = sustained_rates(d, *d.peak.fp16_tensor * truth, d.memory_bandwidth * 0.7, Seconds(12e-6), "fp16");
   std::mt19937 random(kSeed);
   std::vector<Sample> all;
   for (const std::int64_t batch : {1, 2, 8}) {
@@ -397,11 +397,10 @@ TEST_CASE("16-bit batch norm tells how many instructions a number takes that is 
   Device d = device();
   d.boost_clock = Hertz(1.4e9);
   d.l2_capacity = Bytes(4e6);
-  constexpr double kInstructions = 30.0;  // 20 are assumed
+  d.memory_bandwidth = BytesPerSecond(200e9);  // so that 16 bits stay below the time of 32
+  constexpr double kInstructions = 30.0;       // 20 are assumed
   KernelRates rates = sustained_rates(d, d.peak.fp32, d.memory_bandwidth * 0.8, Seconds(5e-6));
   rates.issue_share = kFewestInstructions / kInstructions;
-  d.memory_bandwidth = BytesPerSecond(2e12);  // in 400 GB/s no such board would wait for them
-  rates.bandwidth = d.memory_bandwidth * 0.8;
   std::vector<Sample> all;
   for (const std::int64_t batch : {8, 32, 128}) {
     for (const char* pass : {"forward", "backward"}) {
@@ -420,8 +419,8 @@ TEST_CASE("16-bit batch norm tells how many instructions a number takes that is 
   const auto fit = fit_board(all, d, constants(), "a test");
   REQUIRE(fit);
   const FamilyParameters& p = *fit->device.calibration.find("single_access", "fp16");
-  CHECK_THAT(kFewestInstructions / p.compute_efficiency, WithinRel(kInstructions, 0.05));
-  CHECK(p.compute_sigma < 0.2);
+  CHECK_THAT(kFewestInstructions / p.compute_efficiency, WithinRel(kInstructions, 0.1));
+  CHECK(p.compute_sigma < 0.3);
   CHECK(unused_samples(all).empty());
   CHECK(parse_device(to_toml(fit->device), "new.toml"));
   // 32 bits and what the cache held say nothing of it.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "model/memory/eager_trace.hpp"
+#include "model/memory/replay.hpp"
 #include "model/workload/saved_tensors.hpp"
 #include "model/workload/zoo/zoo.hpp"
 #include "tests/catch.hpp"
@@ -339,4 +340,54 @@ TEST_CASE("what an update makes before the gradients exist is held all step long
   const StepMemory with = of(resnet(), stack(MemoryPlan::bfc), options);
   const Bytes parameters = static_cast<double>(resnet().graph.parameter_elements()) * Bytes(4.0);
   CHECK(with.lower_bound == without.lower_bound + 3.0 * parameters);
+}
+
+TEST_CASE("a step that does not fit needs what the least device has on which it runs, not what an endless one would hold") {
+  const StepMemory endless = of(resnet(), stack(), batch(64));
+  int misfits = 0;
+  for (double share = 1.0; share > 0.7; share -= 0.02) {
+    FootprintOptions options = batch(64);
+    options.capacity = share * endless.ranks.front().peak;
+    const StepMemory memory = of(resnet(), stack(), options);
+    const RankMemory& rank = memory.ranks.front();
+    CHECK(rank.needed <= rank.peak);
+    CHECK(rank.peak <= endless.ranks.front().peak);
+    CHECK((rank.peak <= *options.capacity) == !memory.out_of_memory);
+    CHECK_THAT(rank.parts.total().base(), WithinRel(rank.peak.base(), 1e-12));
+    CHECK(memory.reserved == endless.reserved);
+    options.capacity = rank.needed;
+    CHECK_FALSE(of(resnet(), stack(), options).out_of_memory);
+    if (memory.out_of_memory) ++misfits;
+  }
+  CHECK(misfits > 0);
+}
+
+TEST_CASE("a convolution without room for its scratch memory takes the next algorithm and stays with it") {
+  constexpr double kMiB = 1048576.0;
+  AllocationTrace trace;
+  trace.arrays = {{Bytes(100 * kMiB), MemoryPart::feature_maps, OpId{0}, 0, 1},
+                  {Bytes(60 * kMiB), MemoryPart::workspace, OpId{0}, 0, 1}};
+  trace.events = {{0, 0, false}, {1, 0, false}, {1, 0, true}, {0, 0, true}};
+  NodeCost cost;
+  cost.smaller.choices = {{{Bytes(50 * kMiB), Seconds(1e-3)}, {Bytes(20 * kMiB), Seconds(3e-3)}, {Bytes(0.0), Seconds(9e-3)}}};
+  cost.smaller.count = 3;
+  // TensorFlow's region for the first array is 128 MiB, and serves nothing else.
+  for (const auto& [plan, more] : {std::pair{MemoryPlan::caching_allocator, 0.0}, {MemoryPlan::bfc, 28.0}}) {
+    const auto played = [&, plan = plan, more = more](double mib, bool falls_back = true) {
+      return replay(trace, {}, falls_back ? std::span<const NodeCost>(&cost, 1) : std::span<const NodeCost>(), 1, plan,
+                    Bytes((mib + more) * kMiB));
+    };
+    CHECK(played(160).reduced.empty());
+    CHECK(played(160).fits);
+    CHECK(played(160).least == Bytes((100 + more) * kMiB));
+    const Replay less = played(159);
+    CHECK(less.fits);
+    REQUIRE(less.reduced.size() == 1);
+    CHECK(less.reduced.front().array == 1);
+    CHECK(less.reduced.front().bytes == Bytes(50 * kMiB));
+    CHECK(less.reduced.front().longer == Seconds(1e-3));
+    CHECK(played(149).reduced.front().bytes == Bytes(20 * kMiB));
+    CHECK(played(100).reduced.front().longer == Seconds(9e-3));
+    CHECK_FALSE(played(159, false).fits);  // a framework that does not is out of memory
+  }
 }

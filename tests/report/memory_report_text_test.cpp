@@ -64,13 +64,26 @@ less                  2 GB  2 GB  yes   do less
 
 Largest batch per GPU: 2 (2.9 GB, fits with a probability of 60 %); 3 needs
 3.1 GB
-A larger one, such as 5, needs less than 3 and fits (2.8 GB): workspaces and
+Larger ones fit, such as 5 (2.8 GB), but not all up to there: workspaces and
 blocks differ
 No batch fits with a probability of 90 %
 Peaks do not grow evenly with the batch: blocks are rounded and split, and
 workspaces change with the algorithm, so that a batch may need less than a
 smaller one. A size near the capacity may fit where the next one does not.
 )");
+}
+
+TEST_CASE("of several micro-batches to an update the largest is one of them, and their product is told") {
+  MemoryReport r = example();
+  r.accumulate = 8;
+  r.largest->larger.reset();
+  r.largest->safe_batch = 1;
+  const std::string text = memory_table(r, MemoryView::structure);
+  CHECK(text.find(R"(
+Largest micro-batch per GPU: 2 (2.9 GB, fits with a probability of 60 %);
+3 needs 3.1 GB. 8 of them make a batch of 16 per GPU
+Every micro-batch up to 1 fits with a probability of at least 90 %
+)") != std::string::npos);
 }
 
 TEST_CASE("memory over time: the bar is the share of the fullest moment") {

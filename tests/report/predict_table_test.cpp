@@ -72,6 +72,7 @@ TEST_CASE("Several nodes name their network") {
 TEST_CASE("Memory fits exactly up to the capacity; beyond it the table says by how much it does not") {
   Prediction p = example_prediction();
   p.memory.capacity = Bytes(4e9);
+  p.memory.gpus.front().probability = 0.5;
   CHECK(contains(predict_table(p, {}), "fits, 0 B\n              free, but the upper end of the range does not\n"));
   p.memory.capacity = Bytes(4.5e9);
   CHECK_FALSE(contains(predict_table(p, {}), "upper end"));
