@@ -102,18 +102,20 @@ NodeCost KernelModel::cost(const OpGraph& graph, const StepNode& node, double ba
 
 void KernelModel::cast_arrays(const OpGraph& graph, const Op& op, Pass pass, NodeCost& cost) const {
   const Casts casts = array_casts(graph, op, pass, stack_);
-  append_casts(casts.numbers, casts.kernels, pass, cost);
+  append_casts(casts.numbers, casts.kernels, cost);
 }
 
-void KernelModel::append_casts(double numbers, int kernels, Pass pass, NodeCost& cost) const {
+void KernelModel::append_casts(double numbers, int kernels, NodeCost& cost) const {
   if (kernels == 0) return;
   KernelTimeModel kernel = memory_bound_time(numbers * Casts::kMoved, 1.0, memory_rates_);
   kernel.kernels = kernels;
   kernel.time += (kernels - 1) * memory_rates_.launch;
   kernel.launch = kernels * memory_rates_.launch;
   append(cost.kernel, kernel);
-  // A compiler casts inside the programs that the host starts.
-  if (!stack_.compiles_kernels) cost.host_operators += kernels * (stack_.eager ? eager_weight(OpKind::identity, pass) : 1.0);
+  // A compiler casts inside the programs that the host starts. Autocast casts in its dispatcher, without the interpreter, as
+  // backward does.
+  if (!stack_.compiles_kernels)
+    cost.host_operators += kernels * (stack_.eager ? eager_weight(OpKind::identity, Pass::backward) : 1.0);
 }
 
 void KernelModel::keep_gradients(const OpGraph& graph, const Op& op, NodeCost& cost) const {
@@ -326,7 +328,7 @@ NodeCost KernelModel::memory_cost(const OpGraph& graph, const Op& op, Pass pass,
   if (numbers.converts) bytes = bytes - in * (element - kHalf);
   result.kernel = moves_single_numbers(op.kind, stack_) ? single_access_time(bytes, element, passes->bandwidth_share, rates)
                                                         : memory_bound_time(bytes, passes->bandwidth_share, rates);
-  append_casts(batch * numbers.casts.numbers, numbers.casts.kernels, pass, result);
+  append_casts(batch * numbers.casts.numbers, numbers.casts.kernels, result);
   if (op.kind == OpKind::sequence_reverse && stack_.recurrent == RecurrentKernels::cells) {
     const auto width = static_cast<double>(graph.output_shape(op).back());
     result.kernel.time = std::max(result.kernel.time, memory_rates_.launch + serial_reverse_time(batch, width, architecture_));

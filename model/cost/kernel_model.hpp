@@ -70,7 +70,7 @@ class KernelModel {
   void keep_gradients(const OpGraph& graph, const Op& op, NodeCost& cost) const;
   void cast_arrays(const OpGraph& graph, const Op& op, Pass pass, NodeCost& cost) const;
   /// Appends `numbers` cast in so many kernels, dispatched beside the operator.
-  void append_casts(double numbers, int kernels, Pass pass, NodeCost& cost) const;
+  void append_casts(double numbers, int kernels, NodeCost& cost) const;
 
   Stack stack_;
   std::string architecture_;  ///< of the device

@@ -424,7 +424,7 @@ TEST_CASE("autocast casts weights forward and their gradients backward, array by
   const auto [forward, calls] = extra("fc", Pass::forward);
   const double weights = 10.0 * 64 * 28 * 28 + 10;
   CHECK_THAT(forward, WithinRel(2 * 5e-6 + 6 * weights / 600e9, 1e-9));
-  CHECK_THAT(calls, WithinRel(2.0, 1e-12));
+  CHECK_THAT(calls, WithinRel(1.2, 1e-12));  // in the dispatcher, without the interpreter
   const auto [backward, back_calls] = extra("fc", Pass::backward_weights);
   CHECK_THAT(backward, WithinRel(2 * 5e-6 + 6 * weights / 600e9, 1e-9));
   CHECK_THAT(back_calls, WithinRel(1.2, 1e-12));
