@@ -399,7 +399,7 @@ TEST_CASE("16-bit batch norm tells how many instructions a number takes that is 
   d.l2_capacity = Bytes(4e6);
   d.memory_bandwidth = BytesPerSecond(200e9);  // so that 16 bits stay below the time of 32
   constexpr double kInstructions = 30.0;       // 20 are assumed
-  KernelRates rates = sustained_rates(d, d.peak.fp32, d.memory_bandwidth * 0.8, Seconds(5e-6));
+  KernelRates rates = sustained_rates(d, d.peak.fp32, d.memory_bandwidth * 0.8, Seconds(5e-6), "fp32");
   rates.issue_share = kFewestInstructions / kInstructions;
   std::vector<Sample> all;
   for (const std::int64_t batch : {8, 32, 128}) {
