@@ -86,10 +86,13 @@ Result<std::vector<Sample>> own_samples(const std::vector<Sample>& samples, cons
 void print_parameters(const FamilyParameters& p) {
   const FitFamily* const family = family_of_parameters(p.family);
   fmt::print("{} {}:", p.family, p.precision);
-  if (family == nullptr || family->computes)
+  if (family != nullptr && family->issues)
+    fmt::print(" {:.1f} instructions a number (+-{:.1f} %),", kFewestInstructions / p.compute_efficiency, 100 * p.compute_sigma);
+  else if (family == nullptr || family->computes)
     fmt::print(" {:.3f} of peak (+-{:.1f} %),", p.compute_efficiency, 100 * p.compute_sigma);
-  fmt::print(" {:.3f} of bandwidth (+-{:.1f} %),\n  launch {:.2f} us; kernels scatter by {:.0f} %\n", p.bandwidth_efficiency,
-             100 * p.bandwidth_sigma, p.launch.base() * 1e6, 100 * p.spread);
+  if (family == nullptr || !family->issues)
+    fmt::print(" {:.3f} of bandwidth (+-{:.1f} %),", p.bandwidth_efficiency, 100 * p.bandwidth_sigma);
+  fmt::print("\n  launch {:.2f} us; kernels scatter by {:.0f} %\n", p.launch.base() * 1e6, 100 * p.spread);
 }
 
 void print_board(const BoardFit& fit, const std::vector<UnusedSamples>& unused, const std::string& output) {

@@ -18,9 +18,9 @@ namespace {
 class Parameters {
  public:
   Parameters(const DeviceMap& devices, const KernelConstants& constants) : devices_(devices), constants_(constants) {}
-  const FamilyParameters& of(const std::string& device, std::string_view family, const std::string& precision) {
-    auto [at, added] = known_.try_emplace({device, std::string(family), precision});
-    if (added) at->second = resolve_parameters(devices_.at(device), family, precision, constants_).parameters;
+  const FamilyParameters& of(const std::string& device, const FitFamily& family, const std::string& precision) {
+    auto [at, added] = known_.try_emplace({device, std::string(family.name), precision});
+    if (added) at->second = parameters_of(family, devices_.at(device), precision, constants_).parameters;
     return at->second;
   }
 
@@ -79,7 +79,7 @@ std::vector<AssessedRow> assess(const std::vector<Sample>& samples, const Device
     if (!observation) continue;
     const Device& device = devices.at(sample.device);
     if (family->computes && !has_rate(device, observation->precision)) continue;
-    const FamilyParameters& p = parameters.of(sample.device, family->name, observation->precision);
+    const FamilyParameters& p = parameters.of(sample.device, *family, observation->precision);
     const FormConstants form = family->form(*observation, constants, device);
     AssessedRow row;
     row.sample = &sample;

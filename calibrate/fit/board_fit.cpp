@@ -114,7 +114,7 @@ std::vector<Unknown> unknowns_of(const Group& group, const FamilyParameters& inh
   const CallTimes call = inherited.call.value_or(kCallTimes);
   const double compute = group.family->computes ? sigma(inherited.compute_sigma, kOwnSigma) : 0.0;
   return {{"compute", inherited.compute_efficiency, compute},
-          {"bandwidth", inherited.bandwidth_efficiency, sigma(inherited.bandwidth_sigma, kOwnSigma)},
+          {"bandwidth", inherited.bandwidth_efficiency, group.family->issues ? 0.0 : sigma(inherited.bandwidth_sigma, kOwnSigma)},
           {"launch", std::max(inherited.launch.base(), 1e-6),
            group.has(false) ? sigma(inherited.launch_sigma, kOwnLaunchSigma) : 0.0},
           {"call", call.overhead.base(), group.has(true) ? kCallSigma : 0.0},
@@ -183,6 +183,21 @@ void check_gain(const BoardFitReport& report, FamilyParameters& parameters, std:
   warnings.push_back(fmt::format("{} {}: {}; check that the samples are of one device, one library and one way of timing",
                                  report.family, report.precision, worse));
   parameters.source += "; " + worse;
+}
+
+/// What a group would use without its samples. Issued instructions lie on top of bytes that are moved as in elementwise kernels,
+/// whose samples tell that better than those of batch norm do.
+ResolvedParameters inherited_by(const Group& group, const std::vector<FittedFamily>& fitted, const Device& device,
+                                const KernelConstants& constants) {
+  ResolvedParameters result = parameters_of(*group.family, device, group.precision, constants);
+  if (!group.family->issues) return result;
+  for (const FittedFamily& f : fitted) {
+    if (f.after.family != "memory_bound") continue;
+    result.parameters.bandwidth_efficiency = f.after.bandwidth_efficiency;
+    result.parameters.bandwidth_sigma = f.after.bandwidth_sigma;
+    result.parameters.launch = f.after.launch;
+  }
+  return result;
 }
 
 /// What is said of arithmetic that the board's description has no rate for.
@@ -268,7 +283,7 @@ Result<BoardFit> fit_board(const std::vector<Sample>& samples, Device device, co
     most_shapes = std::max(most_shapes, shapes);
     const int counted = static_cast<int>(group.samples.size());
     group.merge();
-    const ResolvedParameters inherited = resolve_parameters(device, group.family->name, group.precision, constants);
+    const ResolvedParameters inherited = inherited_by(group, fitted, device, constants);
     if (shapes < kFewestShapes) {
       out.inherited.push_back(fmt::format("{} {}: {} shape{} too few to fit, {} needed; {}", group.family->name, group.precision,
                                           shapes, shapes == 1 ? " is" : "s are", kFewestShapes, inherited.parameters.source));
@@ -310,7 +325,7 @@ Result<BoardFit> fit_board(const std::vector<Sample>& samples, Device device, co
     replace(device.calibration.families, std::move(parameters));
   for (const FitFamily& family : fit_families()) {
     if (done.count(std::string(family.name)) != 0) continue;
-    const auto inherited = resolve_parameters(device, family.name, "fp32", constants);
+    const auto inherited = parameters_of(family, device, family.issues ? "fp16" : "fp32", constants);
     out.inherited.push_back(fmt::format("{}: no samples; {}", family.name, inherited.parameters.source));
   }
   out.device = std::move(device);

@@ -47,6 +47,7 @@ std::vector<FamilyParameters> carried_over(const std::vector<FittedFamily>& fitt
   }
   std::vector<FamilyParameters> result;
   for (const FitFamily& family : fit_families()) {
+    if (family.issues) continue;
     const Common& common = family.computes ? compute : bandwidth;
     if (common.precision == 0.0) continue;
     for (const char* precision : {"fp32", "fp16"}) {

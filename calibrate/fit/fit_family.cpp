@@ -67,14 +67,23 @@ Seconds memory_prediction(const Observation& row, const FormConstants&, const Ke
   return more + memory_bound_time((1.0 + again / kPasses) * arguments.bytes, 1.0, rates).time;
 }
 
+/// Numbers moved one at a time, on top of the bytes: what a pass reads again comes from the cache where that holds the array.
+Seconds single_access_prediction(const Observation& row, const FormConstants&, const KernelRates& rates) {
+  const auto& arguments = std::get<BatchNormArguments>(row.arguments);
+  const Bytes all = arguments.passes * arguments.array;
+  const Bytes moved = arguments.array > rates.cache ? all : row.bytes;
+  return single_access_time(all, row.element, all / moved, rates).time;
+}
+
 // Launches believed of kernels back to back: DeepBench floors are 1 to 30 us; a convolution runs several kernels, a step of
 // a recurrent layer a few and waits for each.
-constexpr std::array<FitFamily, 7> kFamilies{{
+constexpr std::array<FitFamily, 8> kFamilies{{
     {"convolution", "conv", true, Seconds(20e-6), 0.8, convolution_observation, convolution_form, convolution_prediction},
     {"gemm", "gemm", true, Seconds(8e-6), 0.8, gemm_observation, gemm_form, gemm_prediction},
     {"recurrent", "rnn", true, Seconds(30e-6), 0.7, recurrent_observation, recurrent_form, recurrent_prediction},
     {"attention", "attention", true, Seconds(8e-6), 0.8, attention_observation, no_form, attention_prediction},
     {"memory_bound", "elementwise", false, Seconds(4e-6), 0.8, memory_observation, no_form, memory_prediction},
+    {"single_access", "batch_norm", true, Seconds(4e-6), 0.8, batch_norm_observation, no_form, single_access_prediction, true},
     {"softmax", "softmax", false, Seconds(4e-6), 0.7, row_observation, no_form, memory_prediction},
     {"layer_norm", "layer_norm", false, Seconds(4e-6), 0.6, row_observation, no_form, memory_prediction},
 }};

@@ -23,6 +23,8 @@ struct FitFamily {
   std::optional<Observation> (*observe)(const Sample&) = nullptr;
   FormConstants (*form)(const Observation&, const KernelConstants&, const Device&) = nullptr;
   Seconds (*time)(const Observation&, const FormConstants&, const KernelRates&) = nullptr;
+  bool issues =
+      false;  ///< its share is of instructions issued (`KernelRates::issue_share`), not of peak; fitted to own samples alone
 };
 
 /// Every family that can be fitted, in the order of the output.

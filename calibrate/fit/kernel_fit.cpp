@@ -290,6 +290,7 @@ Result<KernelFit> fit_kernels(const std::vector<Sample>& samples, const DeviceMa
   if (!errors.empty()) return tl::make_unexpected(errors);
   KernelFit out;
   for (const FitFamily& family : fit_families()) {
+    if (family.issues) continue;
     for (const char* precision : {"fp32", "fp32-tensor", "fp16"}) {
       if (!family.computes && std::string_view(precision) != "fp32") continue;
       SharedFit fit(family, precision, samples, devices);

@@ -134,6 +134,19 @@ std::optional<Observation> memory_observation(const Sample& sample) {
   return result;
 }
 
+std::optional<Observation> batch_norm_observation(const Sample& sample) {
+  const bool forward = sample.pass == "forward";
+  if (element_of(sample.precision) != Bytes(2.0) || sample.flagged("hot") || (!forward && sample.pass != "backward"))
+    return std::nullopt;
+  Observation result = common_observation(sample);
+  result.precision = "fp16";  // one at a time, whichever 16 bits
+  const Bytes array = sample.at("n") * sample.at("c") * sample.at("hw") * result.element;
+  // Input read, output written; input and gradient read, gradient written.
+  result.bytes = (forward ? 2.0 : 3.0) * array;
+  result.arguments = BatchNormArguments{array, forward ? 3.0 : 5.0};
+  return result;
+}
+
 std::optional<Observation> row_observation(const Sample& sample) {
   if (sample.pass != "forward") return std::nullopt;
   Observation result = common_observation(sample);

@@ -27,6 +27,10 @@ struct MemoryArguments {
   double row_elements = 0;
   double kernels = 1;  ///< one after the other, timed together
 };
+struct BatchNormArguments {
+  Bytes array;        ///< the layer's input
+  double passes = 3;  ///< over arrays of that size, those that are read again counted twice
+};
 struct RecurrentArguments {
   RecurrentShape shape;
   std::vector<RecurrentPass> passes;  ///< that the sample times together
@@ -35,7 +39,8 @@ struct AttentionArguments {
   AttentionShape shape;
   bool backward = false;
 };
-using ModelArguments = std::variant<GemmShape, ConvolutionArguments, MemoryArguments, RecurrentArguments, AttentionArguments>;
+using ModelArguments =
+    std::variant<GemmShape, ConvolutionArguments, MemoryArguments, BatchNormArguments, RecurrentArguments, AttentionArguments>;
 
 /// A sample turned into the arguments of a cost model.
 struct Observation {
@@ -69,6 +74,9 @@ struct Observation {
 [[nodiscard]] std::optional<Observation> convolution_observation(const Sample& sample);
 /// Elementwise kernels, dropout, optimiser updates and copies inside the device. Not what was held in the cache.
 [[nodiscard]] std::optional<Observation> memory_observation(const Sample& sample);
+/// Batch norm on 16-bit numbers with channels first, forward (statistics, then normalisation) and backward (two sums, then the
+/// gradient). In 32 bits the bytes alone count, and their number comes from the software stack.
+[[nodiscard]] std::optional<Observation> batch_norm_observation(const Sample& sample);
 /// Softmax and layer norm, forward: one pass over the input and one over the output.
 [[nodiscard]] std::optional<Observation> row_observation(const Sample& sample);
 /// Fused attention, forward and backward; separate kernels are samples of their own families.

@@ -20,7 +20,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kReasons
     {"softmax", "backward passes take the share of bandwidth of the forward ones"},
     {"layer_norm", "backward passes take the share of bandwidth of the forward ones"},
     {"elementwise", "operands held in the cache, or arithmetic that counts"},
-    {"batch_norm", "passes over memory come from the software stack, the share of bandwidth from elementwise kernels"},
+    {"batch_norm", "in 32 bits passes over memory come from the software stack, the share of bandwidth from elementwise kernels"},
     {"pool", "bytes of the definition at the share of bandwidth of elementwise kernels"},
     {"embedding", "bytes of the definition at the share of bandwidth of elementwise kernels"},
     {"copy", "links belong to a system file (hardware/systems), which states their bandwidth"},

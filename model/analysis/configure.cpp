@@ -199,7 +199,9 @@ void check_support(const Device& device, Configuration& configuration, Errors& e
 
 void choose_stack(Session& session, const PredictOptions& options, Configuration& configuration, Errors& errors) {
   const Device& device = configuration.hardware().device;
-  const auto stack = options.stack.empty() ? session.default_stack(device) : session.stack(options.stack);
+  // As without a name, PyTorch without a version is the newest that runs here.
+  const bool any = options.stack.empty() || fold_name(options.stack) == "pytorch";
+  const auto stack = any ? session.default_stack(device) : session.stack(options.stack);
   if (!*stack) {
     errors.insert(errors.end(), stack->error().begin(), stack->error().end());
     return;

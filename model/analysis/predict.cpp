@@ -189,7 +189,7 @@ Result<Prediction> predict(Session& session, const PredictOptions& options, Shar
     p.utilization.fp32 = times.flop / (system.device.peak.fp32 * times.mean_busy);
     p.utilization.tensor_core = times.tensor_flop / (tensor_peak * times.mean_busy);
   }
-  p.utilization.mfu = (times.flop + times.tensor_flop) / (tensor_peak * times.step);
+  p.utilization.mfu = times.useful_flop / (tensor_peak * times.step);
   if (std::max(p.utilization.fp32, p.utilization.mfu) > 1.0)
     p.notices.push_back(
         "utilisation counts the multiply-adds of direct convolutions; Winograd and FFT need fewer, so it may pass 100 %");
@@ -217,7 +217,7 @@ Result<Prediction> predict(Session& session, const PredictOptions& options, Shar
         fmt::format("{} on {}: the result is not a number that a machine can have; look for an implausible size or spread among "
                     "the inputs",
                     workload.graph.name, system.id));
-  p.flop_per_step_per_gpu = times.flop + times.tensor_flop;
+  p.flop_per_step_per_gpu = times.useful_flop;
   p.peak = kernels->peak();
   const bool sixteen_bit = configuration.precision != Precision::fp32 && configuration.precision != Precision::tf32;
   p.products_in_fp32 = sixteen_bit && p.peak == system.device.peak.fp32;

@@ -3,6 +3,10 @@
 
 namespace tbdsim {
 
+/// Kernels that move numbers one at a time take some 20 integer instructions each (assumed; `single_access_time`): this share of
+/// the rate at which the fewest conceivable, five, would be issued (address, load, conversion, store, check of the end).
+inline constexpr double kFewestInstructions = 5.0, kIssueShare = kFewestInstructions / 20.0;
+
 /// What one device sustains for one kernel family at one precision.
 struct KernelRates {
   FlopPerSecond flops;       ///< peak x fitted efficiency
@@ -15,6 +19,7 @@ struct KernelRates {
   double fp32_lanes = 64;          ///< of one multiprocessor
   double step_overhead = 1.0;  ///< what a k-step or tile costs beside its products, in k-steps, against the boards of the samples
   Hertz translations{0.0};     ///< of addresses that the buffers do not hold; zero: no limit is known
+  double issue_share = kIssueShare;  ///< of numbers moved one at a time
 };
 
 }  // namespace tbdsim

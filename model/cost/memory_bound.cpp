@@ -143,9 +143,10 @@ bool moves_single_numbers(OpKind kind, const Stack& stack) {
 
 KernelTimeModel single_access_time(Bytes bytes, Bytes element, double bandwidth_share, const KernelRates& rates) {
   KernelTimeModel result = memory_bound_time(bytes, bandwidth_share, rates);
-  constexpr double kInstructions = 20.0, kLanes = 64.0, kKeplerLanes = 192.0;
+  constexpr double kLanes = 64.0, kKeplerLanes = 192.0;
   const double moving = (result.time - result.launch).base();
-  const double issuing = bytes / element * kInstructions / (kLanes * rates.multiprocessors * rates.clock.base());
+  const double issuing =
+      bytes / element * (kFewestInstructions / rates.issue_share) / (kLanes * rates.multiprocessors * rates.clock.base());
   const double bytes_alone = moving * (kSingle / element);
   const double in_32_bits = rates.fp32_lanes >= kKeplerLanes ? std::max(bytes_alone, issuing) : bytes_alone;
   const double together = std::cbrt(moving * moving * moving + issuing * issuing * issuing);

@@ -54,10 +54,10 @@ struct Passes {
 ///
 /// Numbers of 32 bits take what their bytes do, since the shares come from kernels that move these, and 16 bits never longer.
 /// Kepler lent none of the shares, and takes products, shifts and conversions of integers at 32 a clock and multiprocessor: there
-/// it is the longer of the two. To issue belongs to moving: what bounds such a kernel is memory. The 20 are assumed; that such
-/// kernels are slow at all was seen in the mixed-precision rows of scenarios/published. Source of the 64: CUDA C++ Programming
-/// Guide, throughput of arithmetic instructions, Volta to Hopper; Maxwell's and Pascal's 128 take a multiplication in several
-/// instructions.
+/// it is the longer of the two. To issue belongs to moving: what bounds such a kernel is memory. The 20 are assumed where a board
+/// has no samples of 16-bit batch norm (`issue_share` of the rates); that such kernels are slow at all was seen in the
+/// mixed-precision rows of scenarios/published. Source of the 64: CUDA C++ Programming Guide, throughput of arithmetic
+/// instructions, Volta to Hopper; Maxwell's and Pascal's 128 take a multiplication in several instructions.
 [[nodiscard]] KernelTimeModel single_access_time(Bytes bytes, Bytes element, double bandwidth_share, const KernelRates& rates);
 
 }  // namespace tbdsim

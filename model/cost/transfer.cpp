@@ -98,13 +98,14 @@ struct Mean {
 };
 
 // A board with the very same chip tells more than others of its architecture; other multiprocessors of the same name (64
-// lanes against 128: GP100 and GP102, GA100 and GA102) tell less of arithmetic.
+// lanes against 128: GP100 and GP102, GA100 and GA102) tell less of arithmetic. Weights: assumed.
 constexpr double kSameChip = 3.0, kOtherLanes = 0.3;
 
-// Shares fitted to single calls carry the host's part of a call, which the fit tells from the kernel's only roughly.
+// Shares fitted to single calls carry the host's part of a call, which the fit tells from the kernel's only roughly. Weight:
+// assumed.
 constexpr double kSingleCalls = 0.3;
 
-// What had to be corrected for another clock counts less: 0.1 of ln(clock share) is 0.55 of the weight.
+// What had to be corrected for another clock counts less: 0.1 of ln(clock share) is 0.55 of the weight (assumed).
 constexpr double kPerClockRatio = 6.0;
 
 bool same_chip(const Device& device, const BoardParameters& board) {
@@ -189,6 +190,7 @@ FamilyParameters from_relatives(const Device& device, std::string_view family, s
     const double weight = near * std::exp(-kPerClockRatio * std::abs(std::log(kept)));
     const bool memory_alike = board->memory_kind == device.memory_kind;
     const bool memory_class = high_bandwidth(board->memory_kind) == high_bandwidth(device.memory_kind);
+    // Weights of memory of the same class, and of another: assumed.
     const double memory_weight = near * (memory_alike ? 1.0 : memory_class ? 0.5 : 0.15);
     compute.add(
         weight * (board->fp32_lanes == device.fp32_lanes ? 1.0 : kOtherLanes) * (board->parameters.call ? kSingleCalls : 1.0),

@@ -533,6 +533,21 @@ TEST_CASE("convolutions on tensor cores turn around what they read unless its ch
   CHECK(extra(Pass::forward, Precision::fp32) == 0.0);
 }
 
+TEST_CASE("a board's own samples of batch norm say how many instructions its 16-bit numbers take") {
+  Device measured = board();
+  measured.calibration.families.push_back(ideal("single_access", "fp16"));
+  measured.calibration.families.back().compute_efficiency = kFewestInstructions / 60.0;
+  KernelRates rates = kernel_rates(board(), board().peak.fp32, ideal("memory_bound", "fp32"));
+  const auto moved = [&](const Device& device) {
+    return cost(KernelModel::make(device, Precision::fp16, stack(), constants()).value(), "norm", Pass::forward).kernel.time;
+  };
+  const Bytes bytes(stack().batch_norm_forward_passes * kMap / 2.0);
+  CHECK_THAT(moved(board()).base(), WithinRel(single_access_time(bytes, Bytes(2.0), 1.0, rates).time.base(), 1e-9));
+  rates.issue_share = kFewestInstructions / 60.0;
+  CHECK_THAT(moved(measured).base(), WithinRel(single_access_time(bytes, Bytes(2.0), 1.0, rates).time.base(), 1e-9));
+  CHECK(moved(measured) > moved(board()));
+}
+
 TEST_CASE("eager PyTorch: products cost the host more than elementwise operators, backward less than forward") {
   const Stack eager = changed([](Stack& s) {
     s.eager = true;

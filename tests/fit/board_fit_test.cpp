@@ -393,6 +393,43 @@ TEST_CASE("rows of other devices are named, with what may be meant where the cat
   CHECK(samples_of_others(samples(4), "new", {}).empty());
 }
 
+TEST_CASE("16-bit batch norm tells how many instructions a number takes that is moved alone") {
+  Device d = device();
+  d.boost_clock = Hertz(1.4e9);
+  d.l2_capacity = Bytes(4e6);
+  d.memory_bandwidth = BytesPerSecond(200e9);  // so that 16 bits stay below the time of 32
+  constexpr double kInstructions = 30.0;       // 20 are assumed
+  KernelRates rates = sustained_rates(d, d.peak.fp32, d.memory_bandwidth * 0.8, Seconds(5e-6), "fp32");
+  rates.issue_share = kFewestInstructions / kInstructions;
+  std::vector<Sample> all;
+  for (const std::int64_t batch : {8, 32, 128}) {
+    for (const char* pass : {"forward", "backward"}) {
+      Sample s;
+      s.device = "new";
+      s.family = s.op = "batch_norm";
+      s.precision = "fp16";
+      s.pass = pass;
+      s.line = static_cast<int>(all.size()) + 2;
+      s.shape = {{"n", batch}, {"c", 64}, {"hw", 12544}};
+      const double numbers = 64.0 * 12544 * static_cast<double>(batch) * (s.pass == "forward" ? 3 : 5);
+      s.time = single_access_time(Bytes(2.0 * numbers), Bytes(2.0), 1.0, rates).time;
+      all.push_back(s);
+    }
+  }
+  const auto fit = fit_board(all, d, constants(), "a test");
+  REQUIRE(fit);
+  const FamilyParameters& p = *fit->device.calibration.find("single_access", "fp16");
+  CHECK_THAT(kFewestInstructions / p.compute_efficiency, WithinRel(kInstructions, 0.1));
+  CHECK(p.compute_sigma < 0.3);
+  CHECK(unused_samples(all).empty());
+  CHECK(parse_device(to_toml(fit->device), "new.toml"));
+  // 32 bits and what the cache held say nothing of it.
+  all.front().precision = "fp32";
+  CHECK_FALSE(batch_norm_observation(all.front()));
+  all.back().flags = "hot";
+  CHECK_FALSE(batch_norm_observation(all.back()));
+}
+
 TEST_CASE("every family that can be fitted is one of the sample file") {
   for (const FitFamily& family : fit_families()) {
     INFO(family.name);
