@@ -15,18 +15,20 @@ PAGE = os.path.join(ROOT, "calibrate", "README.md")
 BEGIN, END = "<!-- generated: accuracy -->\n", "<!-- end -->"
 PRODUCTS = ["deepbench_gemm", "neusight_linear", "neusight_bmm"]
 CONVOLUTIONS = ["deepbench_conv", "neusight_conv"]
-# Title, table, word that its rows must have, training tables, precision, random draws.
+# Of the board's own samples, 20 of each family and precision (`calibrate check`'s own number), averaged.
+DRAWS = 10
+# Title, table, word that its rows must have, training tables, precision.
 ROWS = [
-    ("DeepBench matrix products, fp32", "deepbench_gemm", None, PRODUCTS, "fp32", 10),
-    ("DeepBench matrix products, fp16 on tensor cores", "deepbench_gemm", None, PRODUCTS, "fp16", 10),
-    ("NeuSight linear, sizes of transformers", "neusight_linear", ":test", PRODUCTS, "fp32", 10),
-    ("NeuSight batched products", "neusight_bmm", None, PRODUCTS, "fp32", 0),
-    ("DeepBench convolution, fp32, three passes", "deepbench_conv", None, CONVOLUTIONS, "fp32", 5),
-    ("DeepBench convolution, fp16, three passes", "deepbench_conv", None, CONVOLUTIONS, "fp16", 0),
-    ("NeuSight 3x3 convolution", "neusight_conv", None, CONVOLUTIONS, "fp32", 5),
-    ("NeuSight elementwise", "neusight_elementwise", None, ["neusight_elementwise"], "fp32", 5),
-    ("NeuSight softmax", "neusight_softmax", None, ["neusight_softmax"], "fp32", 5),
-    ("NeuSight layer norm", "neusight_layer_norm", None, ["neusight_layer_norm"], "fp32", 5),
+    ("DeepBench matrix products, fp32", "deepbench_gemm", None, PRODUCTS, "fp32"),
+    ("DeepBench matrix products, fp16 on tensor cores", "deepbench_gemm", None, PRODUCTS, "fp16"),
+    ("NeuSight linear, sizes of transformers", "neusight_linear", ":test", PRODUCTS, "fp32"),
+    ("NeuSight batched products", "neusight_bmm", None, PRODUCTS, "fp32"),
+    ("DeepBench convolution, fp32, three passes", "deepbench_conv", None, CONVOLUTIONS, "fp32"),
+    ("DeepBench convolution, fp16, three passes", "deepbench_conv", None, CONVOLUTIONS, "fp16"),
+    ("NeuSight 3x3 convolution", "neusight_conv", None, CONVOLUTIONS, "fp32"),
+    ("NeuSight elementwise", "neusight_elementwise", None, ["neusight_elementwise"], "fp32"),
+    ("NeuSight softmax", "neusight_softmax", None, ["neusight_softmax"], "fp32"),
+    ("NeuSight layer norm", "neusight_layer_norm", None, ["neusight_layer_norm"], "fp32"),
 ]
 
 
@@ -62,16 +64,16 @@ def tables(program):
              "|---|---|---|---|---|---|---|---|"]
     boards = ["\n| table | board | n | fitted | signed | left out | signed | in range |", "|---|---|---|---|---|---|---|---|"]
     cache = {}
-    for title, table, word, training, precision, draws in ROWS:
-        for holdout, count in (("board", draws), ("architecture", 0)):
+    for title, table, word, training, precision in ROWS:
+        for holdout, count in (("board", DRAWS), ("architecture", 0)):
             key = (table, word, holdout)
             if key not in cache:
                 cache[key] = check(program, table, word, training, holdout, count)
         parts = cache[table, word, "board"]
         cells = [title, str(sum(g["n"] for g in parts[0]["devices"] if g["precision"] == precision))]
-        for part in (parts[0], parts[1], cache[table, word, "architecture"][1], parts[2] if len(parts) > 2 else None):
-            cells.append("-" if part is None else "{} [{}]".format(percent(over(part["devices"], precision, "mean_ape")),
-                                                                   percent(over(part["devices"], precision, "coverage"), "{:.0f}")))
+        for part in (parts[0], parts[1], cache[table, word, "architecture"][1], parts[2]):
+            cells.append("{} [{}]".format(percent(over(part["devices"], precision, "mean_ape")),
+                                          percent(over(part["devices"], precision, "coverage"), "{:.0f}")))
         for baseline in ("ideal_roofline_mean_ape", "fitted_roofline_mean_ape"):
             cells.append(percent(over(parts[0]["devices"], precision, baseline)))
         lines.append("| " + " | ".join(cells) + " |")

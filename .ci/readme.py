@@ -46,7 +46,8 @@ def main(arguments):
     new = generated(old, os.path.abspath(arguments[2]))
     if arguments[1] == "--write":
         open(path, "w", encoding="utf-8").write(new)
-        subprocess.run([sys.executable, os.path.join(ROOT, ".ci", "questions.py"), "--write", arguments[2]], check=True)
+        for script, mode in (("questions.py", "--write"), ("controls.py", "--write"), ("accuracy.py", "--write-claims")):
+            subprocess.run([sys.executable, os.path.join(ROOT, ".ci", script), mode, arguments[2]], check=True)
     elif old != new:
         sys.exit("README.md is stale: run .ci/readme.py --write build/ci/tbdsim and review the difference")
 

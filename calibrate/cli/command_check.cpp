@@ -64,9 +64,9 @@ Result<std::vector<CheckPart>> left_out(const Arguments& arguments, const Sample
   if (!result) return tl::make_unexpected(result.error());
   std::vector<CheckPart> parts{{"fitted to these samples", result->fitted}, {holdout + " left out", result->left_out}};
   if (options.draws > 0)
-    parts.push_back(
-        {fmt::format("{} left out, then {} random samples of each family; {} draws", holdout, options.draw_size, options.draws),
-         result->drawn});
+    parts.push_back({fmt::format("{} left out, then {} random samples of each family and precision; {} draws", holdout,
+                                 options.draw_size, options.draws),
+                     result->drawn});
   return parts;
 }
 

@@ -99,12 +99,12 @@ BoardParameters describe(const Device& device, FamilyParameters parameters) {
   board.device = device.id;
   board.name = device.name;
   board.architecture = device.architecture;
+  board.board_class = device.board_class;
   board.memory_kind = device.memory_kind;
   board.multiprocessors = device.multiprocessors;
   board.fp32_lanes = device.fp32_lanes;
-  board.power_limit = device.power_limit;
-  board.peak_fp32 = device.peak.fp32;
-  if (parameters.precision != "fp32") board.peak_fp16_tensor = device.peak.fp16_tensor;
+  board.limits = clock_limits(device);
+  if (parameters.precision == "fp32") board.limits.peak_fp16_tensor.reset();
   board.parameters = std::move(parameters);
   return board;
 }

@@ -57,10 +57,16 @@ std::string call_times(const CallTimes& c) {
 std::string board(const BoardParameters& b) {
   std::string text = fmt::format("[[board]]\ndevice = \"{}\"\nname = \"{}\"\narchitecture = \"{}\"\nmemory_kind = \"{}\"\n",
                                  b.device, b.name, b.architecture, b.memory_kind);
+  if (b.board_class != BoardClass::professional) text += fmt::format("board_class = \"{}\"\n", name(b.board_class));
   text += fmt::format("multiprocessors = {}\nfp32_lanes = {}\n", b.multiprocessors, b.fp32_lanes);
-  if (b.power_limit) text += fmt::format("power_limit = \"{:g} W\"\n", b.power_limit->base());
-  text += fmt::format("peak_fp32 = \"{:g} TFLOP/s\"\n", b.peak_fp32.base() / 1e12);
-  if (b.peak_fp16_tensor) text += fmt::format("peak_fp16_tensor = \"{:g} TFLOP/s\"\n", b.peak_fp16_tensor->base() / 1e12);
+  const ClockLimits& limits = b.limits;
+  if (limits.sustained_clock && limits.boost_clock)
+    text += fmt::format("boost_clock = \"{:g} MHz\"\nsustained_clock = \"{:g} MHz\"\n", limits.boost_clock->base() / 1e6,
+                        limits.sustained_clock->base() / 1e6);
+  if (limits.power_limit) text += fmt::format("power_limit = \"{:g} W\"\n", limits.power_limit->base());
+  text += fmt::format("peak_fp32 = \"{:g} TFLOP/s\"\n", limits.peak_fp32.base() / 1e12);
+  if (limits.peak_fp16_tensor)
+    text += fmt::format("peak_fp16_tensor = \"{:g} TFLOP/s\"\n", limits.peak_fp16_tensor->base() / 1e12);
   return text + "\n";
 }
 

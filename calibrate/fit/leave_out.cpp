@@ -35,15 +35,16 @@ DeviceMap fitted_map(const std::vector<Sample>& samples, const Device& device, c
   return {{device.id, fit ? std::move(fit->device) : device}};
 }
 
-/// Indices of up to `count` random samples of each family.
+/// Indices of up to `count` random samples of each family and class of arithmetic: what one fit of a board takes together.
 std::vector<std::size_t> draw(const std::vector<Sample>& samples, int count, std::mt19937& random) {
-  std::map<std::string, std::vector<std::size_t>> by_family;
+  std::map<std::pair<std::string, std::string>, std::vector<std::size_t>> by_family;
   for (std::size_t i = 0; i < samples.size(); ++i) {
     const FitFamily* family = family_of_samples(samples[i].family);
-    if (family != nullptr && family->observe(samples[i])) by_family[samples[i].family].push_back(i);
+    const auto row = family != nullptr ? family->observe(samples[i]) : std::nullopt;
+    if (row) by_family[{samples[i].family, row->precision}].push_back(i);
   }
   std::vector<std::size_t> drawn;
-  for (auto& [name, places] : by_family) {
+  for (auto& [kind, places] : by_family) {
     // Fisher and Yates by hand: std::shuffle may differ between libraries.
     const std::size_t wanted = std::min(places.size(), static_cast<std::size_t>(count));
     for (std::size_t i = 0; i < wanted; ++i) {

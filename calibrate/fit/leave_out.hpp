@@ -13,7 +13,7 @@ enum class Holdout { board, architecture };
 struct LeaveOutOptions {
   Holdout holdout = Holdout::board;
   int draws = 10;      ///< random draws of samples of the new board
-  int draw_size = 20;  ///< samples of one draw, of each family
+  int draw_size = 20;  ///< samples of one draw, of each family and class of arithmetic
   unsigned seed = 1;
 };
 

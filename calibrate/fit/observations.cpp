@@ -23,7 +23,12 @@ std::vector<ConvolutionAlgorithm> menu(const Sample& sample) {
   const std::string& algorithm = sample.algorithm;
   if (algorithm.find("winograd") != std::string::npos) return {A::winograd_fused, A::winograd_nonfused};
   if (algorithm.find("fft") != std::string::npos) return {A::fft};
-  if (!sample.flagged("named-algorithm")) return {A::implicit_gemm, A::winograd_fused, A::winograd_nonfused, A::fft};
+  if (!sample.flagged("named-algorithm")) {
+    std::vector<A> any{A::implicit_gemm, A::winograd_fused, A::winograd_nonfused, A::fft};
+    const std::string arithmetic = arithmetic_class(sample);
+    if (arithmetic != "fp32") std::erase_if(any, [&](A a) { return !has_tensor_kernels(a, arithmetic); });
+    return any;
+  }
   const bool precomputed = algorithm == "implicit_precomp_gemm" || algorithm == "algo_1";
   return precomputed ? std::vector{A::implicit_gemm} : std::vector<A>{};
 }

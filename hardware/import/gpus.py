@@ -54,6 +54,9 @@ MULTIPROCESSOR = {"7.5": (64, 256, 1024)}
 # Boards for servers keep the bits of error correction in their GDDR memory, a sixteenth of it, and are shipped with the correction on.
 ECC_IN_MEMORY = ("k80", "m40", "m40-24gb", "m60", "p4", "p40", "t4", "a10", "a10g", "a40", "l4", "l40s")
 
+# Boards sold to consumers: they run above the boost clock that they list.
+CONSUMER = ("GeForce", "TITAN")
+
 LANES_ADA = 128  # fp32 lanes of one SM, compute capability 8.9
 LANES_AMD = 64   # stream processors of one compute unit
 
@@ -97,6 +100,8 @@ def body(row):
         notes.append(f"memory bandwidth = 2 x {clock} MHz x {row['mem_bus_bits']} bit (sources print {row['mem_bw_gb_s']} GB/s)")
     t = Table()
     t.text("name", row["name"]).text("vendor", row["vendor"]).text("architecture", row["arch"])
+    if row["name"].startswith(CONSUMER):
+        t.text("board_class", "consumer")
     t.text("compute_capability", row["compute_capability"])
     t.integer("multiprocessors", count).integer("fp32_lanes", lanes).integer("tensor_cores", row["tensor_cores"])
     t.amount("base_clock", row["base_mhz"], "MHz").amount("boost_clock", boost, "MHz")

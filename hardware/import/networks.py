@@ -34,8 +34,8 @@ DECK = "paper: performance and profiling deck, table of common system bandwidths
 EFA_1 = "fitted: all-reduce between two p3dn.24xlarge, awsdocs/amazon-ec2-user-guide:doc_source/efa-start-nccl-base.md@74fbd6fbaee17e7d814e84b935b3dd98361419eb"
 EFA_4 = "fitted: all-reduce between four p6-b200.48xlarge, stas00/ml-engineering:network/README.md@744d01e18b79512572f64a6bbd8b5f4a725203a7"
 TCPX = "fitted: all-reduce between two a3-megagpu-8g, lessizzmore/create-a3mega-ztan-fork:ztan-NCCL-test-result.markdown@346b825ad3b527ffbd6ba5"
-CLOUD = {"efa-100g": ("AWS EFA 100 Gb/s", 100, 0.62, 180, "efa-1", EFA_1), "efa-200g": ("AWS EFA 200 Gb/s", 200, 0.95, 100, "efa", EFA_4.replace("fitted", "transferred")),
-         "efa-400g": ("AWS EFA 400 Gb/s", 400, 0.95, 100, "efa", EFA_4), "tcpx-200g": ("Google GPUDirect-TCPX 200 Gb/s", 200, 0.97, 400, "tcpx", TCPX)}
+CLOUD = {"efa-100g": ("AWS EFA 100 Gb/s", 100, 0.62, 180, "efa-1", EFA_1), "efa-200g": ("AWS EFA 200 Gb/s", 200, 0.95, 50, "efa", EFA_4.replace("fitted", "transferred")),
+         "efa-400g": ("AWS EFA 400 Gb/s", 400, 0.95, 50, "efa", EFA_4), "tcpx-200g": ("Google GPUDirect-TCPX 200 Gb/s", 200, 0.97, 400, "tcpx", TCPX)}
 
 
 def cloud(name, gigabits, share, hop, transport, source):

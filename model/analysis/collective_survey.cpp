@@ -92,6 +92,12 @@ double bus_factor(CollectiveKind kind, int ranks) {
   return 1.0;
 }
 
+Result<NcclLibrary> asked_library(Session& session, const CollectiveOptions& asked, const Device& device) {
+  return release_of(session, asked).and_then([&](const std::string& release) {
+    return *session.nccl(release, device.architecture);
+  });
+}
+
 Result<CollectiveSurvey> survey_collective(Session& session, const CollectiveOptions& asked) {
   if (!asked.options.set.empty()) return survey_edited(session, asked);
   const PredictOptions& options = asked.options;
@@ -100,10 +106,8 @@ Result<CollectiveSurvey> survey_collective(Session& session, const CollectiveOpt
   const auto system =
       session.system(options.hardware, std::max(1, options.gpus.value_or(1) / std::max(1, options.nodes.value_or(1))));
   if (!*system) return tl::make_unexpected(system->error());
-  const auto release = release_of(session, asked);
-  if (!release) return tl::make_unexpected(release.error());
-  const auto library = session.nccl(*release, (**system).device.architecture);
-  if (!*library) return tl::make_unexpected(library->error());
+  const auto library = asked_library(session, asked, (**system).device);
+  if (!library) return tl::make_unexpected(library.error());
   const auto group = group_of(session, asked, **system);
   if (!group) return tl::make_unexpected(group.error());
   const Device& device = (**system).device;
@@ -112,12 +116,12 @@ Result<CollectiveSurvey> survey_collective(Session& session, const CollectiveOpt
       return fail(
           fmt::format("a message of {} does not fit the {} of {}", format(message), format(device.memory_capacity), device.id));
   }
-  auto plan = plan_collective(**system, *group, *kind, **library);
+  auto plan = plan_collective(**system, *group, *kind, *library);
   if (!plan) return tl::make_unexpected(plan.error());
   CollectiveSurvey survey;
   survey.system = (**system).id;
   survey.device = device.id;
-  const NcclVersion& version = (**library).version;
+  const NcclVersion& version = library->version;
   survey.nccl = fmt::format("{}.{}", version.major, version.minor);
   if (version.patch > 0) survey.nccl += fmt::format(".{}", version.patch);
   if (group->nodes > 1) survey.network = group->network->id;
@@ -125,7 +129,7 @@ Result<CollectiveSurvey> survey_collective(Session& session, const CollectiveOpt
   survey.gpus = plan->ranks;
   survey.nodes = group->nodes;
   survey.plan = std::move(*plan);
-  for (const Bytes message : asked.messages) survey.rows.push_back(row_of(survey.plan, **library, group->nodes, message));
+  for (const Bytes message : asked.messages) survey.rows.push_back(row_of(survey.plan, *library, group->nodes, message));
   return survey;
 }
 

@@ -37,6 +37,10 @@ struct CollectiveSurvey {
   std::vector<CollectiveRow> rows;
 };
 
+/// The collective library meant: the release asked for, else the stack's, else the default of the device.
+/// Errors: no release or stack of that name.
+[[nodiscard]] Result<NcclLibrary> asked_library(Session& session, const CollectiveOptions& asked, const Device& device);
+
 /// Times of a collective over message sizes.
 /// Errors: unknown hardware, collective, release, network or way of launching; GPUs that do not fill nodes or cannot
 /// reach each other; fewer than two GPUs; a message larger than a GPU's memory.

@@ -19,24 +19,29 @@
 namespace tbdsim {
 namespace {
 
+/// Of SGD with momentum where each of its steps is a kernel.
+constexpr double kMomentumPasses = 11.0;
+
 /// Passes: SGD reads weight and gradient and writes the weight (3), momentum adds 2, Adam's second moment 2 more; LARS
 /// and LAMB read weights and gradients (and states) once more for their norms. NovoGrad keeps one scalar per array.
-/// Unfused, against SGD with momentum in 4 kernels and 10 passes: torch/optim/adam.py of 1.4 runs both moments, square root, bias
-/// correction, epsilon and step in 7 groups of kernels and 20 passes without its weight decay (2.x, over lists of arrays: 18);
+/// Unfused, against SGD with momentum in 4 kernels and 11 passes (torch/optim/sgd.py: weight decay added 3, momentum scaled 2,
+/// gradient added 3, step 3): torch/optim/adam.py of 1.4 runs both moments, square root, bias correction, epsilon and step in 7
+/// groups of kernels and 20 passes without its weight decay (2.x, over lists of arrays: 18);
 /// LAMB (DeepLearningExamples, lamb.py) adds two norms, their ratio and the scaled step: 16 kernels, 32 passes. BertAdam (the
 /// same examples, BERT/optimization.py: fine-tuning without 16 bits) clips every array's gradient by its norm, which the host
 /// reads back (4 passes), then works on copies: 14 kernels, 34 passes, in a loop over arrays whatever the framework's own
 /// optimisers fuse; three products of its formula read variables alone: both moments and the weights, each with its decay rate
 /// (google-research/bert optimization.py, AdamWeightDecayOptimizer). Adam with 8-bit moments (Dettmers et al., arXiv:2110.02861)
 /// keeps two bytes a parameter and is one kernel everywhere.
-const std::array<Optimizer, 8> kOptimizers{{{"sgd", 0, 3.0 / 5.0, 3.0 / 10.0, 1.0 / 4.0},
-                                            {"sgd-momentum", 1, 1.0, 1.0, 1.0},
-                                            {"adam", 2, 7.0 / 5.0, 20.0 / 10.0, 7.0 / 4.0, false, 0, true},
-                                            {"adam-8bit", 0.5, 5.0 / 5.0, 5.0 / 10.0, 1.0 / 4.0, false, 0, false, true},
-                                            {"bert-adam", 2, 8.0 / 5.0, 34.0 / 10.0, 14.0 / 4.0, true, 3},
-                                            {"lamb", 2, 10.0 / 5.0, 32.0 / 10.0, 16.0 / 4.0},
-                                            {"lars", 1, 7.0 / 5.0, 16.0 / 10.0, 8.0 / 4.0},
-                                            {"novograd", 1, 6.0 / 5.0, 14.0 / 10.0, 8.0 / 4.0}}};
+const std::array<Optimizer, 8> kOptimizers{
+    {{"sgd", 0, 3.0 / 5.0, 3.0 / kMomentumPasses, 1.0 / 4.0},
+     {"sgd-momentum", 1, 1.0, 1.0, 1.0},
+     {"adam", 2, 7.0 / 5.0, 20.0 / kMomentumPasses, 7.0 / 4.0, false, 0, true, false, 18.0 / kMomentumPasses},
+     {"adam-8bit", 0.5, 5.0 / 5.0, 5.0 / kMomentumPasses, 1.0 / 4.0, false, 0, false, true},
+     {"bert-adam", 2, 8.0 / 5.0, 34.0 / kMomentumPasses, 14.0 / 4.0, true, 3},
+     {"lamb", 2, 10.0 / 5.0, 32.0 / kMomentumPasses, 16.0 / 4.0},
+     {"lars", 1, 7.0 / 5.0, 16.0 / kMomentumPasses, 8.0 / 4.0},
+     {"novograd", 1, 6.0 / 5.0, 14.0 / kMomentumPasses, 8.0 / 4.0}}};
 
 /// Ten times the largest job that is foreseen (10^5 GPUs); products with it stay exact.
 constexpr std::int64_t kMostGpus = 1'000'000;
@@ -59,16 +64,18 @@ void scale_update(const Optimizer& optimizer, Precision precision, Stack& stack)
   if (stack.update_checks_overflow && precision == Precision::amp) stack.update_wait = UpdateWait::once;
   if (loops) {
     // SGD with momentum as a loop (torch.optim.SGD before 1.13), whatever the framework makes of it.
-    constexpr double kPasses = 10.0;
     constexpr int kKernels = 4;
     stack.update = UpdateKind::per_array;
-    stack.update_passes_sgd_momentum = kPasses;
+    stack.update_passes_sgd_momentum = kMomentumPasses;
     stack.update_kernels_per_array = kKernels;
     stack.update_wait = UpdateWait::each_array;
   }
   // Lists of arrays in several kernels ("foreach") are the same formulas; only one kernel is a fused one.
   const bool unfused = stack.eager && (stack.update == UpdateKind::per_array || stack.update_kernels_per_array > 1);
-  stack.update_passes_sgd_momentum *= unfused ? optimizer.unfused_passes : optimizer.relative_passes;
+  const bool listed = unfused && stack.update == UpdateKind::multi_tensor && optimizer.listed_passes > 0.0;
+  stack.update_passes_sgd_momentum *= listed    ? optimizer.listed_passes
+                                      : unfused ? optimizer.unfused_passes
+                                                : optimizer.relative_passes;
   if (unfused)
     stack.update_kernels_per_array =
         std::max(1, static_cast<int>(std::lround(stack.update_kernels_per_array * optimizer.unfused_kernels)));
@@ -192,7 +199,9 @@ void check_support(const Device& device, Configuration& configuration, Errors& e
 
 void choose_stack(Session& session, const PredictOptions& options, Configuration& configuration, Errors& errors) {
   const Device& device = configuration.hardware().device;
-  const auto stack = options.stack.empty() ? session.default_stack(device) : session.stack(options.stack);
+  // As without a name, PyTorch without a version is the newest that runs here.
+  const bool any = options.stack.empty() || fold_name(options.stack) == "pytorch";
+  const auto stack = any ? session.default_stack(device) : session.stack(options.stack);
   if (!*stack) {
     errors.insert(errors.end(), stack->error().begin(), stack->error().end());
     return;
@@ -206,7 +215,9 @@ void choose_stack(Session& session, const PredictOptions& options, Configuration
   check_support(device, configuration, errors);
   if (configuration.stack.channels_last)
     configuration.notices.push_back(
-        "channels last: convolutions, pooling and the like are taken to cost what they do with channels first");
+        "channels last: tensor cores read it as it lies, and batch norm loads several 16-bit numbers at once; all else is taken "
+        "to "
+        "cost what it does with channels first");
   if (options.precision.empty() && device.peak.tf32_tensor && device.vendor != "AMD")
     configuration.notices.push_back(
         fmt::format("fp32 is IEEE arithmetic; frameworks may default to tf32 on {} (--precision tf32)", device.id));

@@ -19,8 +19,9 @@ struct Optimizer {
   /// fp32 arrays per parameter that its formula makes of weights and states alone: a dataflow executor, which starts whatever
   /// has its inputs, makes them as the step begins and holds them until the gradients are there.
   int gradient_free_arrays = 0;
-  bool makes_arrays = false;  ///< its formula makes the stack's `adam_arrays`
-  bool byte_states = false;   ///< states of one byte, no narrower beside 16-bit weights
+  bool makes_arrays = false;   ///< its formula makes the stack's `adam_arrays`
+  bool byte_states = false;    ///< states of one byte, no narrower beside 16-bit weights
+  double listed_passes = 0.0;  ///< `unfused_passes` where the kernels take lists of arrays; 0: the same
 };
 
 /// A prediction's inputs, resolved: every name looked up, every default filled in, every size checked.

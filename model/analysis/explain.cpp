@@ -11,6 +11,7 @@
 namespace tbdsim {
 namespace {
 
+// What counts as healthy (assumed, rules of thumb of performance engineers): shares of the step, of the capacity, of the cores.
 constexpr double kBusyEnough = 0.90, kMemoryFull = 0.95, kCpuFull = 0.90, kWaitsTooLong = 0.10;
 /// Less than this is rounding, not a change.
 constexpr double kNoChange = 1e-9;

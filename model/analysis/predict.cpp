@@ -66,17 +66,27 @@ void identify(const Configuration& configuration, Prediction& p) {
   p.global_batch = static_cast<int>(configuration.samples_per_step());
 }
 
-std::string limit_text(const Limit& limit, double launch_share, const Configuration& configuration) {
-  const double percent = 100.0 * limit.share;
-  const std::string share = percent < 9.95 ? fmt::format("{:.1f} %", percent) : fmt::format("{:.0f} %", percent);
+std::string percent_of_path(double share) {
+  return share < 0.0995 ? fmt::format("{:.1f} %", 100.0 * share) : fmt::format("{:.0f} %", 100.0 * share);
+}
+
+std::string limit_text(std::size_t index, const StepTimes& times, const Configuration& configuration) {
+  const Limit& limit = times.limits[index];
+  const std::string share = percent_of_path(limit.share);
   const std::string& device = configuration.hardware().device.id;
-  const std::string launches =
+  const double launch_share = times.launch_shares[index], slowest = times.slowest / times.step;
+  std::string besides =
       launch_share > 0.1 ? fmt::format(", {:.0f} % of which is kernel start and drain", 100.0 * launch_share) : "";
-  if (limit.resource == "gpu_compute") return fmt::format("{} of the critical path computes on {}{}", share, device, launches);
+  const bool waits = configuration.gpus > 1 && limit.share > slowest && slowest > 0.01;
+  if (limit.resource == times.slowest_of && waits)
+    besides += fmt::format(", {} of it while the others wait for the GPU that computes longest", percent_of_path(slowest));
+  if (limit.resource == "gpu_compute") return fmt::format("{} of the critical path computes on {}{}", share, device, besides);
   if (limit.resource == "gpu_memory_bandwidth")
-    return fmt::format("{} of the critical path moves data in the memory of {}{}", share, device, launches);
+    return fmt::format("{} of the critical path moves data in the memory of {}{}", share, device, besides);
   if (limit.resource == "input") return limit.text;
-  if (limit.resource == "host") return fmt::format("{} of the critical path is the host issuing operators", share);
+  if (limit.resource == "host")
+    return fmt::format("{} of the critical path is the host issuing operators{}", share,
+                       times.serving > Seconds(0.0) ? ", summing gradients and updating weights" : "");
   const std::string_view what = configuration.pipelined() ? "copies feature maps" : "exchanges gradients";
   if (limit.resource == "intra_node_link") return fmt::format("{} of the critical path {} inside the node", share, what);
   return fmt::format("{} of the critical path {} between nodes", share, what);
@@ -176,7 +186,7 @@ Result<Prediction> predict(Session& session, const PredictOptions& options, Shar
     p.utilization.fp32 = times.flop / (system.device.peak.fp32 * times.mean_busy);
     p.utilization.tensor_core = times.tensor_flop / (tensor_peak * times.mean_busy);
   }
-  p.utilization.mfu = (times.flop + times.tensor_flop) / (tensor_peak * times.step);
+  p.utilization.mfu = times.useful_flop / (tensor_peak * times.step);
   if (std::max(p.utilization.fp32, p.utilization.mfu) > 1.0)
     p.notices.push_back(
         "utilisation counts the multiply-adds of direct convolutions; Winograd and FFT need fewer, so it may pass 100 %");
@@ -191,9 +201,8 @@ Result<Prediction> predict(Session& session, const PredictOptions& options, Shar
     p.largest_batch = {static_cast<double>(largest->batch), static_cast<double>(largest->low),
                        static_cast<double>(largest->high)};
   }
+  for (std::size_t i = 0; i < times.limits.size(); ++i) times.limits[i].text = limit_text(i, times, configuration);
   p.limits = std::move(times.limits);
-  for (std::size_t i = 0; i < p.limits.size(); ++i)
-    p.limits[i].text = limit_text(p.limits[i], times.launch_shares[i], configuration);
   if (!p.limits.empty()) p.limit = p.limits.front();
   tell_provenance(configuration, *job, p);
   const auto prices = session.prices();
@@ -205,7 +214,7 @@ Result<Prediction> predict(Session& session, const PredictOptions& options, Shar
         fmt::format("{} on {}: the result is not a number that a machine can have; look for an implausible size or spread among "
                     "the inputs",
                     workload.graph.name, system.id));
-  p.flop_per_step_per_gpu = times.flop + times.tensor_flop;
+  p.flop_per_step_per_gpu = times.useful_flop;
   p.peak = kernels->peak();
   const bool sixteen_bit = configuration.precision != Precision::fp32 && configuration.precision != Precision::tf32;
   p.products_in_fp32 = sixteen_bit && p.peak == system.device.peak.fp32;

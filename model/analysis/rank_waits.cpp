@@ -8,22 +8,34 @@
 namespace tbdsim {
 namespace {
 
+std::vector<Limit>::iterator find_limit(StepTimes& times, const std::string& resource) {
+  return std::find_if(times.limits.begin(), times.limits.end(), [&](const Limit& l) { return l.resource == resource; });
+}
+
 /// Puts a wait of `seconds` on the critical path. Expects the step to hold it already.
 void add_limit(StepTimes& times, const std::string& resource, Seconds seconds, const std::string& text) {
   const double share = seconds / times.step;
   if (share <= 0.0) return;
   for (Limit& limit : times.limits) limit.share *= 1.0 - share;
-  const auto same =
-      std::find_if(times.limits.begin(), times.limits.end(), [&](const Limit& l) { return l.resource == resource; });
-  double total = share;
+  const auto same = find_limit(times, resource);
+  double total = share, launch = 0.0;
   if (same != times.limits.end()) {
+    const auto place = times.launch_shares.begin() + (same - times.limits.begin());
     total += same->share;
-    times.launch_shares.erase(times.launch_shares.begin() + (same - times.limits.begin()));
+    launch = *place * (same->share / total);
+    times.launch_shares.erase(place);
     times.limits.erase(same);
   }
   const auto place = std::find_if(times.limits.begin(), times.limits.end(), [&](const Limit& l) { return l.share < total; });
-  times.launch_shares.insert(times.launch_shares.begin() + (place - times.limits.begin()), 0.0);
+  times.launch_shares.insert(times.launch_shares.begin() + (place - times.limits.begin()), launch);
   times.limits.insert(place, {resource, total, text});
+}
+
+/// What keeps the slowest GPU busy: of computing and its memory the one that does so longer.
+std::string busiest_of_gpu(StepTimes& times) {
+  const auto memory = find_limit(times, "gpu_memory_bandwidth"), compute = find_limit(times, "gpu_compute");
+  const bool moves = memory != times.limits.end() && (compute == times.limits.end() || memory->share > compute->share);
+  return moves ? "gpu_memory_bandwidth" : "gpu_compute";
 }
 
 /// Whether both GPUs of a board work: they are numbered one after the other.
@@ -60,7 +72,9 @@ void add_rank_waits(const Configuration& configuration, StepTimes& times) {
   times.step += slowest;
   times.stages.exchange_exposed += slowest;
   times.stages.exchange_total += slowest;
-  add_limit(times, configuration.nodes > 1 ? "network" : "intra_node_link", slowest, {});
+  times.slowest = slowest;
+  times.slowest_of = busiest_of_gpu(times);
+  add_limit(times, times.slowest_of, slowest, {});
   if (stack.ranks.input_copy <= BytesPerSecond(0.0) || configuration.pipelined()) return;
   const OpGraph& graph = configuration.network_graph().graph;
   const auto sample = static_cast<double>(elements(graph.tensors.front().shape)) * Bytes(4.0);  // copied as fp32

@@ -10,7 +10,7 @@ namespace tbdsim {
 /// How the work grows with the machine.
 enum class Scaling {
   strong,              ///< the data set and the batch per GPU stay: larger steps, fewer of them
-  fixed_global_batch,  ///< the data set and the batch of all GPUs stay: smaller steps, as many of them
+  fixed_global_batch,  ///< the data set and the batch of all GPUs stay: smaller steps (of a pipeline the same), as many
   weak                 ///< the data set grows with the GPUs, the batch per GPU stays: larger steps, as many of them
 };
 [[nodiscard]] std::string_view name(Scaling scaling);
@@ -43,7 +43,8 @@ struct ScaleStudy {
 };
 
 /// Predicts every size and one GPU, with the same options.
-/// Errors: as `predict`, with the size at which they arise; no samples; a global batch that does not divide.
+/// Errors: as `predict`, with the size at which they arise; no samples; a global batch that does not divide; a data set that
+/// grows with the stages of a pipeline.
 [[nodiscard]] Result<ScaleStudy> scale(Session& session, const ScaleOptions& options);
 
 }  // namespace tbdsim

@@ -1,3 +1,4 @@
+// Long because finding, checking and applying a value go over the same records of what was read.
 #include "model/analysis/set_values.hpp"
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 
 #include "model/analysis/configure.hpp"
 #include "model/analysis/row_options.hpp"
+#include "model/analysis/what_if.hpp"
 #include "model/input/toml_value.hpp"
 #include "model/support/edit_distance.hpp"
 #include "model/support/quote.hpp"
@@ -224,15 +226,24 @@ class Resolver {
     if (product != *base) resolved_.notices.push_back(fmt::format("{}: {} becomes {:.0f}", key, *base, product));
   }
 
+  /// What the document states as `name` in the table of `match`; empty: nothing.
+  static std::string beside(const Match& match, const std::string& name) {
+    const std::string table = split_last(match.leaf->path).first, path = table.empty() ? name : table + "." + name;
+    for (const DocumentLeaf& leaf : match.document->leaves)
+      if (leaf.path == path) return leaf.literal;
+    return "";
+  }
+
   /// `value` in the place of a value that the document states.
   void change(int line, const Match& match, const std::string& value, Edit edit) {
     edit.key = match.key();
     const DocumentLeaf& leaf = *match.leaf;
-    const auto factor = factor_of(value);
-    if (factor) {
-      const auto product = multiplied(leaf.literal, *factor);
+    const std::size_t space = std::min(value.find(' '), value.size());
+    if (const auto factor = factor_of(value.substr(0, space))) {
+      const std::string base = space < value.size() ? beside(match, value.substr(space + 1)) : leaf.literal;
+      const auto product = multiplied(base, *factor);
       if (!product)
-        return problem(line, fmt::format("{}: {} multiplies a number, got {}", edit.key, quoted(value), quoted(leaf.literal)));
+        return problem(line, fmt::format("{}: {} multiplies a number, got {}", edit.key, quoted(value), quoted(base)));
       edit.literal = leaf.text ? quoted_literal(*product) : *product;
     } else if (leaf.text) {
       edit.literal = value.front() == '"' && toml_literal(value) ? value : quoted_literal(value);
@@ -348,8 +359,11 @@ Result<EditedInputs> resolve_values(const Catalogue& catalogue, const PredictOpt
   plain.nodes = configured->nodes;
   plain.batch = configured->batch;
   if (configured->pipeline) plain.workers = configured->pipeline->threads;
-  auto resolved = resolve_values(options.set, *records, plain);
+  std::vector<std::string> set = options.set;
+  if (configured->network && configured->network->rdma) drop_rdma(set);
+  auto resolved = resolve_values(set, *records, plain);
   if (!resolved) return tl::make_unexpected(resolved.error());
+  fill_nodes(*configured, resolved->parallel);
   const auto edits = std::make_shared<const Edits>(Edits{std::move(resolved->changes), nullptr});
   return EditedInputs{std::make_shared<Session>(Catalogue{catalogue.root, edits}), std::move(resolved->parallel),
                       std::move(resolved->notices)};

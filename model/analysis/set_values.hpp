@@ -20,10 +20,10 @@ struct ResolvedValues {
 ///
 /// A key is a prefix `hw. model. stack. network. parallel.` and a path; the end of a path alone will do where only one
 /// value ends so, with or without the prefix. `parallel.` names an option of the job: gpus, batch, exchange, ... A value
-/// is written as in the file, strings without quotes; `2x` multiplies what stands there. A key that no file states is
-/// added to the table that its path names, for the reader of that table to accept; `KEY?=VALUE` passes over it. Where a nominal
-/// value has achieved figures beside it (`bandwidth`: `achieved`, `sm_copy`, `staged`; `memory_capacity`: `memory_reported`),
-/// they change in proportion unless they are set as well.
+/// is written as in the file, strings without quotes; `2x` multiplies what stands there, `0.9x KEY` what stands at another key of
+/// the same table. A key that no file states is added to the table that its path names, for the reader of that table to accept;
+/// `KEY?=VALUE` passes over it. Where a nominal value has achieved figures beside it (`bandwidth`: `achieved`, `sm_copy`,
+/// `staged`; `memory_capacity`: `memory_reported`), they change in proportion unless they are set as well.
 ///
 /// Errors, with the place in the assignment: no `=`, a key that nothing has (with the nearest) or that several have, a
 /// table, `2x` of what is no number.

@@ -82,7 +82,8 @@ constexpr std::array<std::string_view, 5> kResources{"gpu_compute", "gpu_memory_
 
 /// `over_network`: what an exchange does crosses it, unless its stages tell which of their copies do.
 std::size_t resource_of(const LoweredStep& step, const StepTask& task, bool over_network) {
-  if (task.work == Work::host) return 2;
+  if (task.work == Work::host || task.leg == Leg::serve) return 2;
+  if (task.leg == Leg::merge) return 1;
   if (task.work == Work::exchange) return (step.pipelined ? task.leg == Leg::push : over_network) ? 4 : 3;
   return step.costs[static_cast<std::size_t>(task.node)].kernel.bound == Bound::memory ? 1 : 0;
 }
@@ -147,10 +148,11 @@ StepTimes step_times(const LoweredStep& step, const engine::Timeline& timeline) 
     const NodeCost& cost = step.costs[static_cast<std::size_t>(task.node)];
     const Pass pass = step.nodes[static_cast<std::size_t>(task.node)].pass;
     result.mean_busy += duration;
-    // Useful work only: a forward pass among backward nodes computes again what was not kept.
+    // A forward pass among backward nodes computes again what was not kept: busy, but of no use.
     const bool again = pass == Pass::forward && static_cast<std::size_t>(task.node) >= step.forward_nodes;
     const double share = 1.0 / cost.pieces;  // of the node's work in this task
-    if (!again) (cost.tensor_core ? result.tensor_flop : result.flop) += share * cost.kernel.flop;
+    (cost.tensor_core ? result.tensor_flop : result.flop) += share * cost.kernel.flop;
+    if (!again) result.useful_flop += share * cost.kernel.flop;
     if (task.rank != window.rank) continue;
     if (timeline.start[i] > free) charge_gap(step, timeline, i, free, result.stages);
     free = timeline.end[i];
@@ -162,6 +164,7 @@ StepTimes step_times(const LoweredStep& step, const engine::Timeline& timeline) 
   result.mean_busy = mean * result.mean_busy;
   result.flop = mean * result.flop;
   result.tensor_flop = mean * result.tensor_flop;
+  result.useful_flop = mean * result.useful_flop;
   result.stages.exchange_total = engine::covered_time(timeline, exchanges).seconds();
   if (window.end > free) {
     const bool exchange = step.graph.links() > 0;

@@ -15,7 +15,10 @@ struct StepTimes {
   Seconds host_busy;
   Seconds decoding;                   ///< thread time of one node's input
   Seconds serving;                    ///< thread time of one node's parameter server
-  Flop flop, tensor_flop;             ///< useful, mean over ranks
+  Seconds slowest;                    ///< for which all wait for the GPU that computes longest; of `step`
+  std::string slowest_of;             ///< the limit that this wait counts to
+  Flop flop, tensor_flop;             ///< mean over ranks, with what is computed again
+  Flop useful_flop;                   ///< without it
   std::vector<Limit> limits;          ///< shares of the critical path, largest first
   std::vector<double> launch_shares;  ///< of each limit: the part of its time in which kernels start and drain
 };

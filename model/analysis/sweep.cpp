@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <map>
+#include <memory>
 
 #include "model/analysis/session.hpp"
 #include "model/analysis/shared_step.hpp"
 #include "model/input/digest.hpp"
 #include "model/input/file_text.hpp"
+#include "model/input/toml_reader.hpp"
 
 namespace tbdsim {
 namespace {
@@ -25,17 +28,61 @@ std::string config_text(const Point& point) {
   return text;
 }
 
-/// Digest of a user's files among the values of a point; names of the catalogue have none.
-std::string files_text(const Point& point) {
-  std::string text;
-  for (const auto& [option, value] : point) {
-    std::error_code ignored;
-    if (value.find('.') == std::string::npos || !std::filesystem::is_regular_file(value, ignored)) continue;
-    const auto bytes = read_file(value);
-    if (bytes) text += fmt::format("{} {}\n", value, sha256_hex(*bytes));
+/// Digests of the user's files that points read, each file read once a sweep. Names of the catalogue have none: all of it
+/// counts (`catalogue_digest`).
+class FileDigests {
+ public:
+  /// Of the files among the values of a point, and of all that those and the changes `set` refer to.
+  std::string text(const Point& point, const std::vector<std::string>& set) {
+    std::string text;
+    for (const auto& [option, value] : point) {
+      const std::string file = of_file(value);
+      if (file.empty()) continue;
+      text += file;
+      for (const std::string& change : set) text += beside(value, literal_text(change));
+    }
+    return text;
   }
-  return text;
-}
+
+ private:
+  std::map<std::string, std::string> known_;  ///< by path; empty: no such file
+
+  /// What stands behind the = of KEY=VALUE, without quotes.
+  static std::string literal_text(const std::string& change) {
+    std::string text = change.substr(std::min(change.find('='), change.size() - 1) + 1);
+    text.erase(std::remove(text.begin(), text.end(), '"'), text.end());
+    return text;
+  }
+
+  /// Of a file, then of those that texts in it name, with or without their ending: as the readers look them up, beside it.
+  const std::string& of_file(const std::string& path) {
+    const auto [entry, fresh] = known_.try_emplace(path);
+    std::string& text = entry->second;
+    std::error_code ignored;
+    if (!fresh || !std::filesystem::is_regular_file(path, ignored)) return text;
+    const auto bytes = read_file(path);
+    if (!bytes) return text;
+    text = fmt::format("{} {}\n", path, sha256_hex(*bytes));
+    if (std::filesystem::path(path).extension() != ".toml") return text;
+    auto file = TomlFile::parse(*bytes, path);
+    if (!file) return text;
+    const Edits listing{{}, std::make_shared<std::vector<DocumentRecord>>()};
+    file->edit(listing, "");
+    std::string referred;
+    for (const DocumentLeaf& leaf : listing.records->front().leaves) {
+      if (leaf.text) referred += beside(path, leaf.literal);
+    }
+    return known_[path] += referred;
+  }
+
+  std::string beside(const std::string& path, const std::string& name) {
+    if (name.empty() || name.size() > kLongestName) return {};
+    const std::string there = (std::filesystem::path(path).parent_path() / name).string();
+    return of_file(there) + of_file(there + ".toml");
+  }
+
+  static constexpr std::size_t kLongestName = 255;  // of a file, on every common file system
+};
 
 /// Axes along which a step's kernels and the arrays of one GPU stay the same.
 constexpr std::array<std::string_view, 5> kSharing{"gpus", "nodes", "devices", "network", "exchange"};
@@ -139,6 +186,7 @@ Result<SweepProgress> sweep(Session& session, const StudyGrid& grid, SweepShard 
   SweepProgress state;
   state.all = points > shard.index ? (points - shard.index + shard.count - 1) / shard.count : 0;
   const SharingOrder order(grid);
+  FileDigests files;
   std::vector<SweepRow> rows;
   std::vector<Point> todo;
   std::vector<std::size_t> runs;  // where each begins in `todo`
@@ -153,7 +201,7 @@ Result<SweepProgress> sweep(Session& session, const StudyGrid& grid, SweepShard 
       SweepRow row;
       row.position = static_cast<std::int64_t>(position);
       row.config = config_text(point);
-      row.digest = sha256_hex(changes + row.config + files_text(point));
+      row.digest = sha256_hex(changes + row.config + files.text(point, grid.set));
       ++state.done;
       if (store.has(row.digest)) continue;
       const std::size_t group = next / order.members();

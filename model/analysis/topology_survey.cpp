@@ -99,7 +99,7 @@ Result<TransferEnds> ends_of(const Topology& topology, const std::string& from, 
 
 }  // namespace
 
-Result<TopologySurvey> survey(const System& system, const std::vector<int>& devices) {
+Result<TopologySurvey> survey(const System& system, const std::vector<int>& devices, const RingOptions& rings) {
   const auto group = group_of(system, devices);
   if (!group) return tl::make_unexpected(group.error());
   const Topology& topology = system.topology;
@@ -120,7 +120,7 @@ Result<TopologySurvey> survey(const System& system, const std::vector<int>& devi
     }
   }
   result.copies = copy_rates(topology, *group);
-  result.rings = find_rings(topology, *group, default_ring_options(system.device));
+  result.rings = find_rings(topology, *group, rings);
   if (result.rings.bandwidth <= BytesPerSecond(0.0)) result.rings = RingSet{};  // some step has no way
   for (const Ring& ring : result.rings.rings) result.ring_orders.push_back(ring_names(topology, ring));
   result.ring_bandwidth = result.rings.effective_rings * result.rings.bandwidth;

@@ -40,8 +40,9 @@ struct TopologySurvey {
   BytesPerSecond ring_bandwidth;  ///< of all rings together, one direction: the bus bandwidth they allow
 };
 
-/// Surveys the given GPUs of a node. Errors: numbers that the node lacks or that are given twice, no GPU at all.
-[[nodiscard]] Result<TopologySurvey> survey(const System& system, const std::vector<int>& devices);
+/// Surveys the given GPUs of a node, with the rings that `rings` allow. Errors: numbers that the node lacks or that are given
+/// twice, no GPU at all.
+[[nodiscard]] Result<TopologySurvey> survey(const System& system, const std::vector<int>& devices, const RingOptions& rings);
 
 /// Every way that a transfer between two vertices ("gpu0", "cpu1", "nic0") can take, direct ways first.
 /// Errors: unknown vertices, equal ends, no way at all.

@@ -1,5 +1,11 @@
 #include "model/analysis/what_if.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "model/analysis/configure.hpp"
 #include "model/support/find_named.hpp"
 
 namespace tbdsim {
@@ -26,7 +32,7 @@ const std::vector<WhatIf>& what_ifs() {
       // Latency and achieved share of the line rate are those of the catalogue's RoCE networks (hardware/networks).
       {"rdma",
        "network adapters that write to memory themselves (RDMA)",
-       {"network.rdma=true", "network.latency=0.5us", "network.achieved?=1.22x"}},
+       {"network.rdma=true", "network.transport?=rdma", "network.latency=0.5us", "network.achieved?=0.976x bandwidth"}},
       {"host-2x",
        "host issues operators twice as fast",
        {"stack.host.dispatch=0.5x", "stack.host.update_dispatch=0.5x", "stack.engine.operation?=0.5x"}},
@@ -35,10 +41,14 @@ const std::vector<WhatIf>& what_ifs() {
        {"stack.host.dispatch=0x", "stack.host.update_dispatch=0x", "stack.engine.operation?=0x"}},
       {"cpu-2x",
        "processors of twice the clock",
-       {"hw.host.clock?=2x", "stack.host.dispatch=0.5x", "stack.host.update_dispatch=0.5x", "stack.engine.operation?=0.5x"}},
+       {"hw.host.clock?=2x", "stack.host.dispatch=0.5x", "stack.host.update_dispatch=0.5x", "stack.engine.operation?=0.5x",
+        "stack.parameter_server.sum?=2x", "stack.parameter_server.update?=2x", "stack.parameter_server.message?=0.5x",
+        "stack.store.p2p_key?=0.5x", "stack.store.p2p_key_peer?=0.5x", "stack.store.nccl_key_gpu?=0.5x"}},
       {"cpu-half",
        "processors of half the clock",
-       {"hw.host.clock?=0.5x", "stack.host.dispatch=2x", "stack.host.update_dispatch=2x", "stack.engine.operation?=2x"}},
+       {"hw.host.clock?=0.5x", "stack.host.dispatch=2x", "stack.host.update_dispatch=2x", "stack.engine.operation?=2x",
+        "stack.parameter_server.sum?=0.5x", "stack.parameter_server.update?=0.5x", "stack.parameter_server.message?=2x",
+        "stack.store.p2p_key?=2x", "stack.store.p2p_key_peer?=2x", "stack.store.nccl_key_gpu?=2x"}},
       {"cores-2x", "twice as many processor cores", {"hw.host.cores=2x"}},
       {"cores-half", "half as many processor cores", {"hw.host.cores=0.5x"}},
       {"samples-on-nvme", "samples read from NVMe flash", {"parallel.storage=nvme-pcie-3.0-x4"}},
@@ -57,6 +67,24 @@ const std::vector<WhatIf>& what_ifs() {
       {"overlap", "gradients exchanged during the backward pass", {"stack.exchange.overlaps_backward=true"}},
   };
   return kWhatIfs;
+}
+
+void drop_rdma(std::vector<std::string>& set) {
+  const auto what_if = find_what_if("rdma");
+  const std::vector<std::string>& rdma = what_if->set;
+  for (auto at = set.begin(); (at = std::search(at, set.end(), rdma.begin(), rdma.end())) != set.end();)
+    at = set.erase(at, at + static_cast<std::ptrdiff_t>(rdma.size()));
+}
+
+void fill_nodes(const Configuration& full, std::vector<std::pair<std::string, std::string>>& options) {
+  const int of_node = full.hardware().gpu_count, room = full.nodes * of_node;
+  int gpus = 0;
+  for (const auto& [option, value] : options) {
+    if (option == "--nodes") return;
+    if (option == "--gpus") std::from_chars(value.data(), value.data() + value.size(), gpus);
+  }
+  if (full.nodes > 1 && full.gpus == room && gpus > room && gpus % of_node == 0)
+    options.emplace_back("--nodes", fmt::format("{}", gpus / of_node));
 }
 
 Result<WhatIf> find_what_if(const std::string& name) { return find_named(what_ifs(), "what-if", name); }

@@ -6,6 +6,7 @@
 #include "model/cli/catalogue_shelves.hpp"
 #include "model/cli/command.hpp"
 #include "model/cli/output.hpp"
+#include "model/input/toml_reader.hpp"
 #include "model/support/quote.hpp"
 
 namespace tbdsim {
@@ -69,8 +70,29 @@ Result<CatalogueEntry> show_model(const std::string& id, std::optional<int> imag
   });
 }
 
-/// A network that a user brings as a file.
+/// Kind of the entry that a user's file describes, by a key that files of that kind must have; null for a network's layers.
+const CatalogueKind* described_kind(const std::string& path) {
+  auto file = TomlFile::open(path);
+  if (!file) return nullptr;
+  TomlTable root = file->root();
+  const std::string_view name = root.has("device")         ? "systems"
+                                : root.has("architecture") ? "gpus"
+                                : root.has("framework")    ? "stacks"
+                                                           : "";
+  for (const CatalogueKind& kind : catalogue_kinds())
+    if (kind.name == name) return &kind;
+  return nullptr;
+}
+
+/// A network that a user brings as a file, or hardware or software of his own.
 Result<Answer> show_file(const ShowArguments& arguments, Session& session) {
+  const CatalogueKind* const kind = is_onnx_file(arguments.name) ? nullptr : described_kind(arguments.name);
+  if (kind != nullptr) {
+    auto entry = kind->describe(session.catalogue(), arguments.name);
+    if (!entry) return tl::make_unexpected(entry.error());
+    if (arguments.bytes) add_transfer_time(*arguments.bytes, *entry);
+    return Answer{formatted(arguments.format, *entry), {}};
+  }
   const auto workload = session.workload(arguments.name, "", {arguments.image, std::nullopt, arguments.seq_len});
   if (!*workload) return tl::make_unexpected(workload->error());
   const Workload& read = **workload;

@@ -8,6 +8,7 @@
 #include "model/cli/output.hpp"
 #include "model/input/value_list.hpp"
 #include "model/report/topology_report.hpp"
+#include "model/schedule/collective/ring_paths.hpp"
 
 namespace tbdsim {
 namespace {
@@ -72,7 +73,9 @@ Result<Findings> find_out(const TopologyArguments& arguments, Session& session) 
   if (!*system) return tl::make_unexpected(system->error());
   const auto devices = choose_devices(options, **system);
   if (!devices) return tl::make_unexpected(devices.error());
-  auto wiring = survey(**system, devices->first);
+  const auto library = asked_library(session, arguments.asked, (**system).device);
+  if (!library) return tl::make_unexpected(library.error());
+  auto wiring = survey(**system, devices->first, ring_options((**system).device, *library));
   if (!wiring) return tl::make_unexpected(wiring.error());
   findings.wiring = std::move(*wiring);
   auto transfers = transfers_of(arguments, **system);

@@ -241,6 +241,11 @@ constexpr double kLimitMargin = 1.25;
 
 }  // namespace
 
+bool has_tensor_kernels(ConvolutionAlgorithm algorithm, std::string_view arithmetic) {
+  return algorithm == ConvolutionAlgorithm::implicit_gemm ||
+         (algorithm == ConvolutionAlgorithm::winograd_nonfused && arithmetic != "tf32");
+}
+
 std::optional<KernelTimeModel> convolution_time(const ConvolutionShape& shape, ConvolutionPass pass,
                                                 ConvolutionAlgorithm algorithm, Bytes element,
                                                 const ConvolutionConstants& constants, const KernelRates& rates) {

@@ -2,6 +2,7 @@
 #include <array>
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "model/cost/kernel_time.hpp"
 #include "model/cost/tiled_gemm.hpp"
@@ -38,6 +39,12 @@ struct ConvolutionTime {
   ConvolutionAlgorithm algorithm = ConvolutionAlgorithm::implicit_gemm;
   SmallerWorkspaces smaller;
 };
+
+/// Whether libraries have kernels of an algorithm for tensor cores of one class of arithmetic ("fp16", "tf32", "fp32-tensor"):
+/// those that are products, plain or of transformed tiles. Of cuDNN's only IMPLICIT_PRECOMP_GEMM (ALGO_1 backward) and
+/// WINOGRAD_NONFUSED are listed as tensor-core operations (Developer Guide, cuDNN 7 and 8); Winograd's transforms lose too many
+/// bits for tf32's mantissa (assumed). Fused Winograd, FFT and direct kernels compute on vector lanes whatever the storage.
+[[nodiscard]] bool has_tensor_kernels(ConvolutionAlgorithm algorithm, std::string_view arithmetic);
 
 /// Time of one pass with one algorithm; nullopt where the algorithm does not exist (Winograd needs stride 1 and a
 /// 3x3 or 5x5 filter, FFT stride 1).

@@ -2,13 +2,12 @@
 
 #include "model/cost/serial_reverse.hpp"
 
-#include <fmt/format.h>
 #include <algorithm>
 
 #include "model/cost/attention.hpp"
 #include "model/cost/fusion.hpp"
-#include "model/cost/library_age.hpp"
 #include "model/cost/matrix_product.hpp"
+#include "model/cost/mixed_precision.hpp"
 #include "model/cost/recurrent_layer.hpp"
 
 namespace tbdsim {
@@ -16,33 +15,9 @@ namespace {
 
 constexpr Bytes kSingle(4.0), kHalf(2.0);
 
-/// The arithmetic that a precision runs on: peak rate, whether by tensor cores, class of fitted parameters.
-struct Arithmetic {
-  FlopPerSecond peak;
-  bool tensor_core = false;
-  std::string_view parameter_class = "fp32";
-  Bytes element = kSingle;
-};
-
-Result<Arithmetic> arithmetic(const Device& device, Precision precision) {
-  switch (precision) {
-    case Precision::fp32:
-      if (device.peak.fp32_tensor) return Arithmetic{*device.peak.fp32_tensor, true, "fp32-tensor", kSingle};
-      return Arithmetic{device.peak.fp32, false, "fp32", kSingle};
-    case Precision::tf32:
-      if (device.peak.tf32_tensor) return Arithmetic{*device.peak.tf32_tensor, true, "tf32", kSingle};
-      return fail(fmt::format("precision tf32: {} has no tf32 tensor cores", device.id));
-    case Precision::bf16:
-      if (device.peak.bf16_tensor) return Arithmetic{*device.peak.bf16_tensor, true, "bf16", kHalf};
-      return fail(fmt::format("precision bf16: {} has no bf16 tensor cores", device.id));
-    case Precision::fp16:
-    case Precision::amp:
-      if (device.peak.fp16_tensor) return Arithmetic{*device.peak.fp16_tensor, true, "fp16", kHalf};
-      // Without tensor cores frameworks store 16 bits and compute in fp32.
-      return Arithmetic{device.peak.fp32, false, "fp32", kHalf};
-  }
-  return fail("unknown precision");
-}
+// Of a stack's `gradient_passes` and `gradient_kernels` those that write zeros.
+constexpr double kZeroPasses = 1.0;
+constexpr int kZeroKernels = 1;
 
 double sum_of_inputs(const OpGraph& graph, const Op& op) {
   double sum = 0.0;
@@ -80,77 +55,7 @@ double read_elements(const OpGraph& graph, const Op& op, Pass pass) {
 
 bool has_data_gradient(const OpGraph& graph, const Op& op) { return graph.tensor(op.inputs.front()).needs_gradient; }
 
-void withdraw(ConvolutionLibrary& library, std::initializer_list<ConvolutionAlgorithm> algorithms) {
-  for (auto* offered : {&library.forward, &library.backward_data, &library.backward_weights}) {
-    for (const ConvolutionAlgorithm algorithm : algorithms) std::erase(*offered, algorithm);
-  }
-}
-
 }  // namespace
-
-Result<KernelModel> KernelModel::make(const Device& device, Precision precision, const Stack& stack,
-                                      const KernelConstants& constants) {
-  auto unit = arithmetic(device, precision);
-  if (!unit) return tl::make_unexpected(unit.error());
-  KernelModel model;
-  if (unit->tensor_core && constants.convolution.count(stack.convolution.generation + "-tensor") == 0) {
-    // The stack's libraries predate tensor cores: 16-bit storage, fp32 arithmetic.
-    *unit = {device.peak.fp32, false, "fp32", unit->element};
-    model.notices_.push_back(fmt::format("{} has no kernels for tensor (matrix) cores: products run in fp32", stack.id));
-  } else if (!unit->tensor_core && unit->element == kHalf && device.tensor_cores.value_or(0) > 0) {
-    model.notices_.push_back(fmt::format("{} has tensor cores but no published rate: products are taken in fp32", device.id));
-  }
-  model.stack_ = stack;
-  model.architecture_ = device.architecture;
-  if (stack.persistent_recurrent)
-    model.persistent_ = persistent_rule(capability_number(device.compute_capability), device.multiprocessors, stack.cuda);
-  model.peak_ = unit->peak;
-  model.element_ = unit->element;
-  model.tensor_core_ = unit->tensor_core;
-  model.weight_ = precision == Precision::fp16 || precision == Precision::bf16 ? kHalf : kSingle;
-  model.casts_ = precision == Precision::amp;
-  const std::string generation = stack.convolution.generation + (unit->tensor_core ? "-tensor" : "");
-  const auto convolution = constants.convolution.find(generation);
-  if (convolution == constants.convolution.end())
-    return fail(fmt::format("{}: convolution.generation \"{}\" has no constants in {}", stack.file, generation, constants.file));
-  const TileConstants* gemm = gemm_constants(constants, unit->tensor_core, stack.convolution.generation, device.architecture);
-  if (gemm == nullptr) return fail(fmt::format("{}: gemm constants missing", constants.file));
-  model.convolution_constants_ = convolution->second;
-  model.gemm_constants_ = *gemm;
-  if (device.architecture.substr(0, 6) == "Kepler") {
-    // cuDNN's fused Winograd kernels are written for Maxwell and later (assumed; no Kepler samples).
-    withdraw(model.stack_.convolution, {ConvolutionAlgorithm::winograd_fused});
-  }
-  model.convolution_ = resolve_parameters(device, "convolution", unit->parameter_class, constants);
-  model.gemm_ = resolve_parameters(device, "gemm", unit->parameter_class, constants);
-  // Without samples of any board, fused attention runs like the products that it is made of.
-  model.attention_ = resolve_parameters(device, "attention", unit->parameter_class, constants);
-  if (model.attention_.assumed) model.attention_ = model.gemm_;
-  model.memory_ = resolve_parameters(device, "memory_bound", "fp32", constants);
-  model.softmax_ = resolve_parameters(device, "softmax", "fp32", constants);
-  model.layer_norm_ = resolve_parameters(device, "layer_norm", "fp32", constants);
-  model.recurrent_ = resolve_parameters(device, "recurrent", unit->parameter_class, constants);
-  const auto recurrent = constants.recurrent.find(std::string(recurrent_generation(stack.vendor, stack.cuda)) +
-                                                  (unit->tensor_core ? "-tensor" : ""));
-  if (recurrent != constants.recurrent.end()) model.recurrent_constants_ = recurrent->second;
-  const double young = unit->tensor_core ? young_library_share(device.compute_capability, stack.cuda) : 1.0;
-  model.convolution_rates_ = kernel_rates(device, young * unit->peak, model.convolution_.parameters);
-  model.gemm_rates_ = kernel_rates(device, young * unit->peak, model.gemm_.parameters);
-  model.attention_rates_ = kernel_rates(device, unit->peak, model.attention_.parameters);
-  model.memory_rates_ = kernel_rates(device, device.peak.fp32, model.memory_.parameters);
-  model.softmax_rates_ = kernel_rates(device, device.peak.fp32, model.softmax_.parameters);
-  model.layer_norm_rates_ = kernel_rates(device, device.peak.fp32, model.layer_norm_.parameters);
-  model.recurrent_rates_ = kernel_rates(device, unit->peak, model.recurrent_.parameters);
-  if (precision == Precision::tf32) {
-    auto plain = make(device, Precision::fp32, stack, constants);
-    if (!plain) return plain;
-    model.without_tensor_cores_ = std::make_shared<const KernelModel>(std::move(*plain));
-    // The transforms of Winograd and FFT lose too many bits for tf32's mantissa, so these run in fp32 (assumed).
-    withdraw(model.stack_.convolution,
-             {ConvolutionAlgorithm::winograd_fused, ConvolutionAlgorithm::winograd_nonfused, ConvolutionAlgorithm::fft});
-  }
-  return model;
-}
 
 const ResolvedParameters& KernelModel::parameters_of(std::string_view family) const {
   return family == "convolution"  ? convolution_
@@ -178,54 +83,93 @@ NodeCost KernelModel::cost(const OpGraph& graph, const StepNode& node, double ba
   }
   const OpFamily family = info(op.kind).family;
   if (family == OpFamily::attention) return attention_cost(graph, op, node.pass, batch);
-  if (family == OpFamily::recurrent) return recurrent_cost(graph, op, node.pass, batch);
-  const bool product = family == OpFamily::convolution || family == OpFamily::gemm;
+  const bool recurrent = family == OpFamily::recurrent;
+  const bool product = recurrent || family == OpFamily::convolution || family == OpFamily::gemm;
   result = product ? product_cost(graph, op, node.pass, batch) : memory_cost(graph, op, node.pass, batch);
   if (product && without_tensor_cores_) {
     const NodeCost plain = without_tensor_cores_->product_cost(graph, op, node.pass, batch);
     if (plain.kernel.time < result.kernel.time) result = plain;
   }
-  const bool split = node.pass == Pass::backward_data || node.pass == Pass::backward_weights;
-  result.host_operators = fused_away(graph, op, stack_) ? 0.0 : split && has_data_gradient(graph, op) ? 0.5 : 1.0;
-  if (stack_.eager) result.host_operators *= eager_weight(op.kind, node.pass);
+  if (!recurrent) {
+    const bool split = node.pass == Pass::backward_data || node.pass == Pass::backward_weights;
+    const double operators = fused_away(graph, op, stack_) ? 0.0 : split && has_data_gradient(graph, op) ? 0.5 : 1.0;
+    result.host_operators += operators * (stack_.eager ? eager_weight(op.kind, node.pass) : 1.0);
+  }
+  if (casts_ && product) cast_arrays(graph, op, node.pass, result);
   if (node.pass == Pass::backward || node.pass == Pass::backward_weights) keep_gradients(graph, op, result);
   return result;
+}
+
+void KernelModel::cast_arrays(const OpGraph& graph, const Op& op, Pass pass, NodeCost& cost) const {
+  const Casts casts = array_casts(graph, op, pass, stack_);
+  append_casts(casts.numbers, casts.kernels, cost);
+}
+
+void KernelModel::append_casts(double numbers, int kernels, NodeCost& cost) const {
+  if (kernels == 0) return;
+  KernelTimeModel kernel = memory_bound_time(numbers * Casts::kMoved, 1.0, memory_rates_);
+  kernel.kernels = kernels;
+  kernel.time += (kernels - 1) * memory_rates_.launch;
+  kernel.launch = kernels * memory_rates_.launch;
+  append(cost.kernel, kernel);
+  // A compiler casts inside the programs that the host starts. Autocast casts in its dispatcher, without the interpreter, as
+  // backward does.
+  if (!stack_.compiles_kernels)
+    cost.host_operators += kernels * (stack_.eager ? eager_weight(OpKind::identity, Pass::backward) : 1.0);
 }
 
 void KernelModel::keep_gradients(const OpGraph& graph, const Op& op, NodeCost& cost) const {
   if (stack_.gradient_kernels == 0 || op.parameters.empty()) return;
   KernelTimeModel kernel =
-      memory_bound_time(stack_.gradient_passes * parameter_elements(graph, op) * weight_, 1.0, memory_rates_);
-  kernel.kernels = stack_.gradient_kernels * static_cast<int>(op.parameters.size());
+      memory_bound_time((stack_.gradient_passes - kZeroPasses) * parameter_elements(graph, op) * weight_, 1.0, memory_rates_);
+  kernel.kernels = (stack_.gradient_kernels - kZeroKernels) * static_cast<int>(op.parameters.size());
+  if (kernel.kernels == 0) return;
   kernel.time += (kernel.kernels - 1) * memory_rates_.launch;
+  kernel.launch = kernel.kernels * memory_rates_.launch;
   append(cost.kernel, kernel);
   cost.host_operators += kernel.kernels * (stack_.eager ? eager_weight(OpKind::add, Pass::backward) : 1.0);
 }
 
+NodeCost KernelModel::accumulation_cost(Bytes bytes) const {
+  NodeCost result;
+  if (stack_.gradient_kernels > 0) return result;
+  constexpr double kPasses = 3.0;
+  result.kernel = memory_bound_time(kPasses * bytes, 1.0, memory_rates_);
+  result.host_operators = stack_.eager ? eager_weight(OpKind::add, Pass::backward) : 1.0;
+  return result;
+}
+
 NodeCost KernelModel::product_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const {
-  return info(op.kind).family == OpFamily::convolution ? convolution_cost(graph, op, pass, batch)
-                                                       : matrix_cost(graph, op, pass, batch);
+  const OpFamily family = info(op.kind).family;
+  return family == OpFamily::convolution ? convolution_cost(graph, op, pass, batch)
+         : family == OpFamily::recurrent ? recurrent_cost(graph, op, pass, batch)
+                                         : matrix_cost(graph, op, pass, batch);
 }
 
 NodeCost KernelModel::update_cost(double count) const {
   NodeCost result;
-  const double passes = stack_.update_passes_sgd_momentum + stack_.update_extra_passes;
-  // Mixed precision: a 16-bit copy of the weights is made, 16-bit gradients become fp32 and are unscaled, in place unless
-  // one kernel does both (apex O2, whose weights are that copy).
-  const Bytes casts(stack_.amp_16_bit ? 4 + 2 + 2 + 4 : 4 + 2 + 2 + 4 + 4 + 4);
-  const int cast_kernels = stack_.amp_16_bit ? 2 : 3;
-  result.kernel = memory_bound_time(passes * count * weight_ + (casts_ ? count * casts : Bytes(0.0)), 1.0, memory_rates_);
-  result.kernel.kernels = stack_.update_kernels_per_array + (casts_ ? cast_kernels : 0);
   // A multi-tensor kernel serves about 30 arrays in one launch (chunk lists of the apex and PyTorch foreach kernels).
   constexpr double kArraysPerLaunch = 30.0;
   const bool multi = stack_.update == UpdateKind::multi_tensor;
-  const double launches = multi ? result.kernel.kernels / kArraysPerLaunch : result.kernel.kernels;
+  // Gradients that stay are set to zero once a step, whatever the micro-batches.
+  const int zeroes = stack_.gradient_kernels > 0 ? kZeroKernels : 0;
+  const double passes = stack_.update_passes_sgd_momentum + stack_.update_extra_passes + (zeroes > 0 ? kZeroPasses : 0.0);
+  // Mixed precision unscales fp32 gradients in place. Of 16-bit weights gradients are widened and unscaled at once, and a copy of
+  // the new weights is made: PyTorch over lists of arrays (apex, GradScaler since 1.6), MXNet's multi-precision updates in the
+  // kernel itself, which moves as many bytes as in fp32.
+  const bool lists = multi || stack_.eager, inside = stack_.amp_16_bit && !lists;
+  const int cast_kernels = !casts_ || inside ? 0 : stack_.amp_16_bit ? 2 : 1;
+  const Bytes casts(cast_kernels == 0 ? 0 : stack_.amp_16_bit ? 2 + 4 + 4 + 2 : 4 + 4);
+  result.kernel = memory_bound_time(count * (passes * weight_ + casts), 1.0, memory_rates_);
+  result.kernel.kernels = stack_.update_kernels_per_array + cast_kernels + zeroes;
+  const double cast_launches = lists ? cast_kernels / kArraysPerLaunch : cast_kernels;
+  const double own = multi ? stack_.update_kernels_per_array / kArraysPerLaunch : stack_.update_kernels_per_array;
+  const double launches = own + cast_launches + zeroes;
   result.kernel.time += (launches - 1.0) * memory_rates_.launch;
   result.kernel.launch = launches * memory_rates_.launch;
   result.family = "memory_bound";
   // A fused update is one call; an eager loop over arrays calls every kernel.
-  const double calls = stack_.eager ? launches : casts_ ? 1.0 + cast_kernels : 1.0;
-  result.host_operators = multi ? launches : calls;
+  result.host_operators = multi || stack_.eager ? launches : 1.0 + cast_launches + zeroes;
   if (stack_.update_wait == UpdateWait::each_array) {
     // Reading back is a copy and a comparison more. The host issues an array's kernels while the device runs the first ones.
     // Four turns show that to a quarter of an array's kernels (assumed; more only cost simulation).
@@ -275,7 +219,7 @@ NodeCost KernelModel::convolution_cost(const OpGraph& graph, const Op& op, Pass 
   result.family = "convolution";
   result.tensor_core = tensor_core_;
   if (tensor_core_ && !stack_.channels_last)
-    append(result.kernel, streamed(2.0 * batch * read_elements(graph, op, pass), stack_.fuses_elementwise));
+    append(result.kernel, streamed(2.0 * batch * read_elements(graph, op, pass), stack_.compiles_kernels));
   if (stack_.turns_filters) {
     // Read along one order and written along another: one side of every element lies apart (assumed: half the bandwidth).
     constexpr double kPasses = 2.0, kScattered = 0.5;
@@ -284,7 +228,7 @@ NodeCost KernelModel::convolution_cost(const OpGraph& graph, const Op& op, Pass 
   if (attributes.bias && stack_.separate_bias && pass != Pass::backward_data) {
     const double passes = pass == Pass::forward ? 2.0 : 1.0;
     const auto outputs = static_cast<double>(elements(graph.output_shape(op)));
-    append(result.kernel, streamed(passes * batch * outputs, stack_.fuses_elementwise));
+    append(result.kernel, streamed(passes * batch * outputs, stack_.compiles_kernels));
   }
   return result;
 }
@@ -300,7 +244,7 @@ NodeCost KernelModel::matrix_cost(const OpGraph& graph, const Op& op, Pass pass,
   if (attributes != nullptr && attributes->bias && pass != Pass::backward_data) {
     const double passes = pass != Pass::forward ? 1.0 : stack_.fuses_linear_bias ? 0.0 : 2.0;
     const double out = batch * static_cast<double>(elements(graph.output_shape(op)));
-    if (passes > 0.0) append(result.kernel, streamed(passes * out, stack_.fuses_elementwise));
+    if (passes > 0.0) append(result.kernel, streamed(passes * out, stack_.compiles_kernels));
   }
   return result;
 }
@@ -368,20 +312,23 @@ NodeCost KernelModel::memory_cost(const OpGraph& graph, const Op& op, Pass pass,
   if (!passes || fused_away(graph, op, stack_)) return result;
   // The kernel of the batch norm reads the other summand; backward it writes that one's gradient, too.
   if (joins_batch_norm(graph, op, stack_)) passes = Passes{0, 1, 0, 1};
+  const bool forward = pass == Pass::forward;
   const double in = sum_of_inputs(graph, op) * batch, out = static_cast<double>(elements(graph.output_shape(op))) * batch;
-  const double moved = pass == Pass::forward ? passes->forward_inputs * in + passes->forward_output * out
-                                             : passes->backward_inputs * in + passes->backward_output * out +
-                                                   passes->backward_parameters * parameter_elements(graph, op);
+  const double moved = forward ? passes->forward_inputs * in + passes->forward_output * out
+                               : passes->backward_inputs * in + passes->backward_output * out +
+                                     passes->backward_parameters * parameter_elements(graph, op);
   if (moved == 0.0) return result;
   const KernelRates& rates = rates_of(passes->rows);
   const auto row = static_cast<double>(graph.input_shape(op).back());
-  // Sums over many terms run in fp32 under mixed precision, with a cast of what comes in and one of what goes out.
-  const bool cast = casts_ && passes->rows != RowKernel::none && (!stack_.amp_16_bit || is_loss(op.kind));
-  const Bytes element = cast ? kSingle : element_;
-  const Bytes bytes = (moved + reread_passes(passes->rows, row, element, rates) * out) * element;
+  const MixedNumbers numbers = casts_ ? mixed_numbers(graph, op, stack_) : MixedNumbers{element_};
+  const Bytes element = numbers.element, read = forward && numbers.converts ? kHalf : element;
+  // Backward there is one reduction in the place of two.
+  const double again = (forward ? 1.0 : 0.5) * reread_passes(passes->rows, row, read, rates) * out;
+  Bytes bytes = moved * element + again * read + out * (forward ? passes->forward_mask : passes->backward_mask);
+  if (numbers.converts) bytes = bytes - in * (element - kHalf);
   result.kernel = moves_single_numbers(op.kind, stack_) ? single_access_time(bytes, element, passes->bandwidth_share, rates)
                                                         : memory_bound_time(bytes, passes->bandwidth_share, rates);
-  if (cast) append(result.kernel, memory_bound_time((in + out) * (kSingle + kHalf), 1.0, memory_rates_));
+  append_casts(batch * numbers.casts.numbers, numbers.casts.kernels, result);
   if (op.kind == OpKind::sequence_reverse && stack_.recurrent == RecurrentKernels::cells) {
     const auto width = static_cast<double>(graph.output_shape(op).back());
     result.kernel.time = std::max(result.kernel.time, memory_rates_.launch + serial_reverse_time(batch, width, architecture_));

@@ -37,6 +37,9 @@ class KernelModel {
   [[nodiscard]] NodeCost cost(const OpGraph& graph, const StepNode& node, double batch) const;
   /// Update of all parameter arrays of `elements` total by an optimiser that passes `passes` times over them.
   [[nodiscard]] NodeCost update_cost(double elements) const;
+  /// Adds the gradient of one array, `bytes` long, to the sum of the micro-batches before: read twice, written once. Nothing
+  /// where the stack adds every gradient to what is there, which its nodes have.
+  [[nodiscard]] NodeCost accumulation_cost(Bytes bytes) const;
   /// One kernel that only moves `bytes` in device memory, such as a store's sum.
   [[nodiscard]] Seconds memory_kernel(Bytes bytes) const { return memory_bound_time(bytes, 1.0, memory_rates_).time; }
   /// What a user should know of how the precision is realised.
@@ -49,7 +52,11 @@ class KernelModel {
   [[nodiscard]] const ResolvedParameters& parameters_of(std::string_view family) const;
 
  private:
+  struct Arithmetic;
   KernelModel() = default;
+  [[nodiscard]] static Result<Arithmetic> arithmetic(const Device& device, Precision precision);
+  [[nodiscard]] static Result<KernelModel> make(const Device& device, Precision precision, const Arithmetic& unit,
+                                                const Stack& stack, const KernelConstants& constants);
   [[nodiscard]] NodeCost convolution_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const;
   [[nodiscard]] NodeCost matrix_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const;
   [[nodiscard]] NodeCost memory_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const;
@@ -61,12 +68,16 @@ class KernelModel {
   /// One kernel over so many numbers.
   [[nodiscard]] KernelTimeModel streamed(double elements, bool vectorized) const;
   void keep_gradients(const OpGraph& graph, const Op& op, NodeCost& cost) const;
+  void cast_arrays(const OpGraph& graph, const Op& op, Pass pass, NodeCost& cost) const;
+  /// Appends `numbers` cast in so many kernels, dispatched beside the operator.
+  void append_casts(double numbers, int kernels, NodeCost& cost) const;
 
   Stack stack_;
   std::string architecture_;  ///< of the device
   PersistentRule persistent_ = PersistentRule::never;
   std::vector<std::string> notices_;
-  /// tf32 only allows tensor cores: the library still takes fp32 kernels where those are faster.
+  /// Tensor cores are only allowed: the library still takes kernels that compute in fp32 on vector lanes, of numbers as wide in
+  /// memory, where those are faster or the only ones.
   std::shared_ptr<const KernelModel> without_tensor_cores_;
   FlopPerSecond peak_;
   Bytes element_{4.0};  ///< of a number that products read

@@ -5,6 +5,10 @@
 
 namespace tbdsim {
 
+namespace {
+constexpr Bytes kSingle(4.0);
+}
+
 std::optional<Passes> memory_passes(const Op& op, const Stack& stack) {
   // Forward: operands read, result written. Backward: what each definition reads again (operands, result, mask) plus
   // incoming and outgoing gradient. What a framework composes of several kernels comes from its stack.
@@ -31,13 +35,25 @@ std::optional<Passes> memory_passes(const Op& op, const Stack& stack) {
     case OpKind::channel_shuffle:
     case OpKind::pad:
       return Passes{1, 1, 1, 1};
-    case OpKind::dropout:
-      return Passes{1, stack.dropout_forward_passes - 1, 1, stack.dropout_backward_passes - 1};
+    case OpKind::dropout: {
+      // A part of a pass is a mask of bytes, counted against numbers of 32 bits.
+      const double forward = std::floor(stack.dropout_forward_passes), backward = std::floor(stack.dropout_backward_passes);
+      return Passes{1,
+                    forward - 1,
+                    1,
+                    backward - 1,
+                    0,
+                    1.0,
+                    RowKernel::none,
+                    (stack.dropout_forward_passes - forward) * kSingle,
+                    (stack.dropout_backward_passes - backward) * kSingle};
+    }
     case OpKind::local_response_norm:
       return Passes{1, 2, 2, 3};
     case OpKind::softmax_loss:
-      // Log-softmax, whose kernels read long rows again as softmax's do, and a gradient of the picked entries that is dense.
-      return Passes{1, 1, 1, 2, 0, 1.0, RowKernel::softmax};
+      // Log-softmax, whose kernels read long rows again as softmax's do, and a gradient of the picked entries that is dense;
+      // where kernels are issued one by one, another one reads it (aten NLLLoss.cu, SoftMax.cu).
+      return Passes{1, 1, 1, stack.eager ? 3.0 : 2.0, 0, 1.0, RowKernel::softmax};
     case OpKind::embedding:
       // Rows read and written; backward adds them into a table of gradients that was set to zero.
       return Passes{0, 2, 0, 3, 1};
@@ -104,7 +120,7 @@ KernelTimeModel memory_bound_time(Bytes bytes, double bandwidth_share, const Ker
 
 bool moves_single_numbers(OpKind kind, const Stack& stack) {
   // A compiler's kernels load several at once wherever rows allow it.
-  if (stack.fuses_elementwise) return false;
+  if (stack.compiles_kernels) return false;
   switch (kind) {
     case OpKind::activation:
     case OpKind::add:
@@ -114,6 +130,9 @@ bool moves_single_numbers(OpKind kind, const Stack& stack) {
     case OpKind::slice:
     case OpKind::concat:
     case OpKind::by_bytes:
+    case OpKind::softmax:
+    case OpKind::softmax_loss:
+    case OpKind::layer_norm:
       return !stack.vectorizes_16_bit;
     case OpKind::batch_norm:
       return !stack.channels_last;
@@ -124,14 +143,13 @@ bool moves_single_numbers(OpKind kind, const Stack& stack) {
 
 KernelTimeModel single_access_time(Bytes bytes, Bytes element, double bandwidth_share, const KernelRates& rates) {
   KernelTimeModel result = memory_bound_time(bytes, bandwidth_share, rates);
-  constexpr Bytes kSingle(4.0);
-  constexpr double kInstructions = 20.0, kLanes = 64.0;
+  constexpr double kInstructions = 20.0, kLanes = 64.0, kKeplerLanes = 192.0;
   const double moving = (result.time - result.launch).base();
   const double issuing = bytes / element * kInstructions / (kLanes * rates.multiprocessors * rates.clock.base());
-  const double in_32_bits = std::max(moving * kSingle.base() / element.base(), issuing);
+  const double bytes_alone = moving * (kSingle / element);
+  const double in_32_bits = rates.fp32_lanes >= kKeplerLanes ? std::max(bytes_alone, issuing) : bytes_alone;
   const double together = std::cbrt(moving * moving * moving + issuing * issuing * issuing);
   result.time = result.launch + Seconds(std::min(together, in_32_bits));
-  if (result.bound == Bound::memory && issuing > moving) result.bound = Bound::compute;
   return result;
 }
 

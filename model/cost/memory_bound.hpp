@@ -18,6 +18,7 @@ struct Passes {
   double backward_parameters = 0;  ///< over the operator's own arrays, whatever the batch
   double bandwidth_share = 1.0;    ///< of the sustained bandwidth of its family
   RowKernel rows = RowKernel::none;
+  Bytes forward_mask{0.0}, backward_mask{0.0};  ///< beside, for each number of the output, however wide that is
 };
 
 /// Passes of a memory-bound operator; nullopt for operators of other families and those that launch nothing.
@@ -40,7 +41,8 @@ struct Passes {
 [[nodiscard]] KernelTimeModel memory_bound_time(Bytes bytes, double bandwidth_share, const KernelRates& rates);
 
 /// Whether the kernels of this operator load and store numbers one at a time: those that broadcast, reorder or reduce always,
-/// batch norm unless channels lie last, plain elementwise ones where the stack says so.
+/// batch norm unless channels lie last, plain elementwise ones and those along rows where the stack says so (PyTorch's load
+/// vectors: vectorized_layer_norm_kernel, cunn_SoftMaxForward of several numbers a thread), none of a compiler's.
 [[nodiscard]] bool moves_single_numbers(OpKind kind, const Stack& stack);
 
 /// One kernel whose threads move numbers of `element` bytes one at a time: whatever the width, each takes some 20 integer
@@ -50,10 +52,12 @@ struct Passes {
 ///
 ///   A = 20 numbers moved / (64 SMs x clock),   t = launch + ((bytes / (share x B))^3 + A^3)^(1/3)
 ///
-/// Numbers of 32 bits take the longer of the two, since the shares come from kernels that move these, and 16 bits never longer.
-/// The 20 are assumed; that such kernels are slow at all was seen in the mixed-precision rows of scenarios/published. Source of
-/// the 64: CUDA C++ Programming Guide, throughput of arithmetic instructions, Volta to Hopper; Maxwell's and Pascal's 128 take a
-/// multiplication in several instructions.
+/// Numbers of 32 bits take what their bytes do, since the shares come from kernels that move these, and 16 bits never longer.
+/// Kepler lent none of the shares, and takes products, shifts and conversions of integers at 32 a clock and multiprocessor: there
+/// it is the longer of the two. To issue belongs to moving: what bounds such a kernel is memory. The 20 are assumed; that such
+/// kernels are slow at all was seen in the mixed-precision rows of scenarios/published. Source of the 64: CUDA C++ Programming
+/// Guide, throughput of arithmetic instructions, Volta to Hopper; Maxwell's and Pascal's 128 take a multiplication in several
+/// instructions.
 [[nodiscard]] KernelTimeModel single_access_time(Bytes bytes, Bytes element, double bandwidth_share, const KernelRates& rates);
 
 }  // namespace tbdsim

@@ -58,7 +58,7 @@ double clock_by_power(double joule, double needed) {
 
 double fed_share(const Device& device, const BoardParameters& board) {
   const double share = board.parameters.compute_efficiency;
-  const auto lends = demand(board.architecture, board.fp32_lanes, board.peak_fp32, board.peak_fp16_tensor);
+  const auto lends = demand(board.architecture, board.fp32_lanes, board.limits.peak_fp32, board.limits.peak_fp16_tensor);
   const auto takes = demand(device.architecture, device.fp32_lanes, device.peak.fp32, device.peak.fp16_tensor);
   if (!lends || !takes || share >= 1.0) return share;
   const double ratio = *takes / *lends;

@@ -10,16 +10,9 @@
 namespace tbdsim {
 namespace {
 
-// Order in which NVIDIA's architectures followed each other; neighbours share more of their design.
-constexpr std::array<std::string_view, 8> kGenerations{"Kepler", "Maxwell", "Pascal", "Volta",
-                                                       "Turing", "Ampere",  "Hopper", "Blackwell"};
-
 std::optional<int> generation(std::string_view architecture) {
-  if (architecture.substr(0, 3) == "Ada") return 6;
-  for (std::size_t i = 0; i < kGenerations.size(); ++i) {
-    if (architecture.substr(0, kGenerations[i].size()) == kGenerations[i]) return static_cast<int>(i);
-  }
-  return std::nullopt;
+  const Architecture* const row = find_architecture(architecture);
+  return row == nullptr ? std::nullopt : row->generation;
 }
 
 bool high_bandwidth(std::string_view memory_kind) { return memory_kind.substr(0, 3) == "HBM"; }
@@ -29,7 +22,7 @@ bool high_bandwidth(std::string_view memory_kind) { return memory_kind.substr(0,
 double generations_apart(std::string_view a, std::string_view b) {
   const auto ga = generation(a), gb = generation(b);
   if (ga && gb) return std::abs(*ga - *gb);
-  if (!ga && !gb) return a.substr(0, 3) == b.substr(0, 3) ? 0.0 : 3.0;
+  if (!ga && !gb) return find_architecture(a) == find_architecture(b) ? 0.0 : 3.0;
   return 5.0;
 }
 
@@ -40,26 +33,34 @@ constexpr double kPerGeneration = 4.0;
 
 // Energy that a multiply-add lane takes in a cycle at the clocks that boards list, J: the least of a generation's boards that
 // keep their listed clock with kernels of published tables (TITAN X Maxwell has 2.2 times it; GTX 1080 Ti, V100, A100 PCIe, RTX
-// 3090, RTX 4090; from power limit, lanes and boost clock of hardware/gpus). A board with less runs slower.
+// 3090, RTX 4090; from power limit, lanes and boost clock of hardware/gpus). A board with less runs slower. Blackwell has no
+// published tables: the least of its boards, the RTX 5090, is taken to keep its clock as the RTX 4090 does (assumed).
 struct LaneEnergy {
   std::string_view architecture;
   double joule;
 };
-constexpr std::array<LaneEnergy, 8> kLaneEnergies{{{"Kepler", 60e-12},
+constexpr std::array<LaneEnergy, 9> kLaneEnergies{{{"Kepler", 60e-12},
                                                    {"Maxwell", 60e-12},
                                                    {"Pascal", 42e-12},
                                                    {"Volta", 37e-12},
                                                    {"Turing", 37e-12},
                                                    {"Ampere", 20e-12},
                                                    {"Ada", 10.5e-12},
-                                                   {"Hopper", 13e-12}}};
+                                                   {"Hopper", 13e-12},
+                                                   {"Blackwell", 10.9e-12}}};
+
+const LaneEnergy* lane_energy(std::string_view architecture) {
+  const Architecture* const known = find_architecture(architecture);
+  if (known == nullptr) return nullptr;
+  const auto* const row = std::find_if(kLaneEnergies.begin(), kLaneEnergies.end(),
+                                       [&](const LaneEnergy& e) { return e.architecture == known->name; });
+  return row == kLaneEnergies.end() ? nullptr : row;
+}
 
 /// Share of the clock at which the peak rate is listed that a power limit lets a board keep.
 double power_share(std::string_view architecture, std::optional<Watts> power_limit, FlopPerSecond peak) {
-  const auto* const row = std::find_if(kLaneEnergies.begin(), kLaneEnergies.end(), [&](const LaneEnergy& e) {
-    return architecture.substr(0, e.architecture.size()) == e.architecture;
-  });
-  if (!power_limit || row == kLaneEnergies.end()) return 1.0;
+  const LaneEnergy* const row = lane_energy(architecture);
+  if (!power_limit || row == nullptr) return 1.0;
   const double joule = power_limit->base() / (peak.base() / 2.0);  // one lane, one cycle: two FLOP
   return clock_by_power(joule, row->joule);
 }
@@ -68,19 +69,15 @@ double power_share(std::string_view architecture, std::optional<Watts> power_lim
 // over Tesla M40, the same chip at the same listed rate (DeepBench convolution, 0.761 against 0.710).
 constexpr double kConsumerClock = 1.07;
 
-bool consumer(std::string_view name) {
-  return name.find("GeForce") != std::string_view::npos || name.find("TITAN") != std::string_view::npos;
-}
-
 /// Listed clock of all lanes, up to a constant: boards of one generation compare.
 double listed_clock(FlopPerSecond peak, int multiprocessors, int lanes) { return peak.base() / multiprocessors / lanes; }
 
 /// Share of its listed clock that a device keeps for each share that a lender of the same kind keeps. Consumer boards of one
 /// generation run at about one clock, whatever they list.
 double clock_class(const Device& device, const BoardParameters& board) {
-  const bool to = consumer(device.name), from = consumer(board.name);
+  const bool to = device.board_class == BoardClass::consumer, from = board.board_class == BoardClass::consumer;
   if (to && from && board.architecture == device.architecture)
-    return listed_clock(board.peak_fp32, board.multiprocessors, board.fp32_lanes) /
+    return listed_clock(board.limits.peak_fp32, board.multiprocessors, board.fp32_lanes) /
            listed_clock(device.peak.fp32, device.multiprocessors, device.fp32_lanes);
   return (to ? kConsumerClock : 1.0) / (from ? kConsumerClock : 1.0);
 }
@@ -101,13 +98,14 @@ struct Mean {
 };
 
 // A board with the very same chip tells more than others of its architecture; other multiprocessors of the same name (64
-// lanes against 128: GP100 and GP102, GA100 and GA102) tell less of arithmetic.
+// lanes against 128: GP100 and GP102, GA100 and GA102) tell less of arithmetic. Weights: assumed.
 constexpr double kSameChip = 3.0, kOtherLanes = 0.3;
 
-// Shares fitted to single calls carry the host's part of a call, which the fit tells from the kernel's only roughly.
+// Shares fitted to single calls carry the host's part of a call, which the fit tells from the kernel's only roughly. Weight:
+// assumed.
 constexpr double kSingleCalls = 0.3;
 
-// What had to be corrected for another clock counts less: 0.1 of ln(clock share) is 0.55 of the weight.
+// What had to be corrected for another clock counts less: 0.1 of ln(clock share) is 0.55 of the weight (assumed).
 constexpr double kPerClockRatio = 6.0;
 
 bool same_chip(const Device& device, const BoardParameters& board) {
@@ -123,25 +121,28 @@ constexpr double kGenerationSigma = 0.05, kLaunchSigma = 0.4;
 // clock in published tables, by the length of the run.
 constexpr double kClockSigma = 0.3;
 
-/// Share of the clock at which its peak rate is listed that a device keeps: as its file states, else as its power limit allows.
-double clock_share(const Device& device) {
-  if (device.sustained_clock && device.boost_clock) return *device.sustained_clock / *device.boost_clock;
-  return power_share(device.architecture, device.power_limit, device.peak.fp32);
+/// Share of the clock at which its peak rate is listed that tensor cores, or lanes, keep: the sustained clock if one is stated,
+/// else what the power limit allows.
+double clock_share(std::string_view architecture, int lanes, const ClockLimits& limits, bool tensor) {
+  if (limits.sustained_clock && limits.boost_clock) return *limits.sustained_clock / *limits.boost_clock;
+  const auto share = tensor ? tensor_power_share(architecture, lanes, limits.power_limit, limits.peak_fp16_tensor) : std::nullopt;
+  return share ? *share : power_share(architecture, limits.power_limit, limits.peak_fp32);
 }
 
-/// Share of their clock for each of which tensor cores, or lanes, of a board run by its power limit.
-double arithmetic_power_share(const BoardParameters& board, bool tensor) {
-  const auto share =
-      tensor ? tensor_power_share(board.architecture, board.fp32_lanes, board.power_limit, board.peak_fp16_tensor) : std::nullopt;
-  return share ? *share : power_share(board.architecture, board.power_limit, board.peak_fp32);
+double clock_share(const Device& device, bool tensor = false) {
+  return clock_share(device.architecture, device.fp32_lanes, clock_limits(device), tensor);
 }
 
-double arithmetic_clock_share(const Device& device, bool tensor) {
-  const bool stated = device.sustained_clock && device.boost_clock;
-  const auto share = tensor && !stated
-                         ? tensor_power_share(device.architecture, device.fp32_lanes, device.power_limit, device.peak.fp16_tensor)
-                         : std::nullopt;
-  return share ? *share : clock_share(device);
+/// Samples of this very device, at the clock that it keeps as it is configured: `measured` are the limits under which they were
+/// taken. Kernels that the memory bounds know nothing of it.
+FamilyParameters at_own_clock(const Device& device, FamilyParameters own, const ClockLimits& measured) {
+  const bool tensor = own.precision != "fp32";
+  const double ratio = clock_share(device, tensor) / clock_share(device.architecture, device.fp32_lanes, measured, tensor);
+  if (ratio == 1.0) return own;
+  own.compute_efficiency *= ratio;
+  own.compute_sigma = std::hypot(own.compute_sigma, kClockSigma * std::log(ratio));
+  own.source += fmt::format("; at {:.2f} of the clock of its samples", ratio);
+  return own;
 }
 
 /// Share of their peak that the schedulers of a multiprocessor let fp32 lanes reach, against lanes of the sampled boards. Four
@@ -181,7 +182,7 @@ FamilyParameters from_relatives(const Device& device, std::string_view family, s
     nearest = std::min(nearest, generations_apart(device.architecture, board->architecture));
   for (const BoardParameters* board : relatives) {
     const double apart = generations_apart(device.architecture, board->architecture);
-    const double kept = arithmetic_power_share(*board, tensor) / arithmetic_clock_share(device, tensor);
+    const double kept = clock_share(board->architecture, board->fp32_lanes, board->limits, tensor) / clock_share(device, tensor);
     const double share = tensor
                              ? fed_share(device, *board)
                              : board->parameters.compute_efficiency * (issues_alike(device, *board) ? 1.0 : issue_limit(device));
@@ -189,6 +190,7 @@ FamilyParameters from_relatives(const Device& device, std::string_view family, s
     const double weight = near * std::exp(-kPerClockRatio * std::abs(std::log(kept)));
     const bool memory_alike = board->memory_kind == device.memory_kind;
     const bool memory_class = high_bandwidth(board->memory_kind) == high_bandwidth(device.memory_kind);
+    // Weights of memory of the same class, and of another: assumed.
     const double memory_weight = near * (memory_alike ? 1.0 : memory_class ? 0.5 : 0.15);
     compute.add(
         weight * (board->fp32_lanes == device.fp32_lanes ? 1.0 : kOtherLanes) * (board->parameters.call ? kSingleCalls : 1.0),
@@ -216,7 +218,7 @@ FamilyParameters from_relatives(const Device& device, std::string_view family, s
   result.bandwidth_efficiency = bandwidth.value();
   result.launch = Seconds(launch.value());
   result.spread = spreads / sum;
-  const double clock_sigma = kClockSigma * std::log(arithmetic_clock_share(device, tensor));
+  const double clock_sigma = kClockSigma * std::log(clock_share(device, tensor));
   result.compute_sigma = std::hypot(std::hypot(sigma.compute, clock_sigma), compute.spread(), kGenerationSigma * nearest);
   result.bandwidth_sigma = std::hypot(sigma.bandwidth, bandwidth.spread(), kGenerationSigma * nearest);
   result.launch_sigma = std::hypot(kLaunchSigma, launch.spread());
@@ -240,13 +242,14 @@ std::string_view lent_class(const Device& device, std::string_view family, std::
 ResolvedParameters kernel_parameters(const Device& device, std::string_view family, std::string_view precision,
                                      const KernelConstants& constants) {
   if (const FamilyParameters* own = own_parameters(device, family, precision))
-    return {*own, false, own->samples == 0, own->samples == 0 ? 1.0 : 0.0};
+    return {at_own_clock(device, *own, device.calibration.measured.value_or(clock_limits(device))), false, own->samples == 0,
+            own->samples == 0 ? 1.0 : 0.0};
   const std::string_view lent = lent_class(device, family, precision, constants);
   if (lent != precision) return kernel_parameters(device, family, lent, constants);
   std::vector<const BoardParameters*> relatives;
   for (const BoardParameters& board : constants.boards) {
     if (board.parameters.family != family || board.parameters.precision != precision) continue;
-    if (board.device == device.id) return {board.parameters, false, false, 0.0};
+    if (board.device == device.id) return {at_own_clock(device, board.parameters, board.limits), false, false, 0.0};
     relatives.push_back(&board);
   }
   ResolvedParameters resolved;

@@ -21,9 +21,8 @@ std::optional<Precision> parse_precision(std::string_view text) {
   return static_cast<Precision>(found - kPrecisionNames.begin());
 }
 
-FlopPerSecond peak_fp32_at(const Device& device, Hertz clock) {
-  const Flop per_cycle(2.0 * device.multiprocessors * device.fp32_lanes);
-  return per_cycle * clock;
+ClockLimits clock_limits(const Device& device) {
+  return {device.boost_clock, device.sustained_clock, device.power_limit, device.peak.fp32, device.peak.fp16_tensor};
 }
 
 int capability_number(const std::string& text) {

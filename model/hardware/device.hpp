@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "model/hardware/architecture.hpp"
 #include "model/hardware/kernel_parameters.hpp"
 #include "model/units/quantity.hpp"
 
@@ -22,7 +23,9 @@ struct PeakRates {
 struct Device {
   std::string id;    ///< "v100-sxm2-16gb"
   std::string name;  ///< "Tesla V100 SXM2 16GB"
-  std::string vendor, architecture;
+  std::string vendor;
+  std::string architecture;  ///< of the table of architecture.hpp, maybe with a revision; empty: another one
+  BoardClass board_class = BoardClass::professional;
   std::string compute_capability;   ///< "7.0"; empty for AMD
   int multiprocessors = 1;          ///< SMs, compute units for AMD
   int fp32_lanes = 64;              ///< fp32 cores of one multiprocessor
@@ -57,9 +60,8 @@ struct Device {
   DeviceCalibration calibration;  ///< fitted from samples of this very device; empty: transfer from relatives
 };
 
-/// Multiply-add rate of all fp32 cores at `clock`: 2 x multiprocessors x lanes x clock. At the boost clock this is
-/// the peak of most data sheets; some print it at the base clock (TITAN V) or count dual issue (MI300X).
-[[nodiscard]] FlopPerSecond peak_fp32_at(const Device& device, Hertz clock);
+/// What decides the clock that the device keeps, as it is described here.
+[[nodiscard]] ClockLimits clock_limits(const Device& device);
 /// A compute capability such as "7.0" as 70, so that 10.0 follows 9.0; 0 when it is empty or no such number.
 [[nodiscard]] int capability_number(const std::string& text);
 /// `memory_clock`, or half the data rate of a pin from bandwidth and bus width. Absent when neither is known.

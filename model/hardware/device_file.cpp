@@ -69,7 +69,8 @@ Device read_device(TomlTable table, std::string id) {
   device.id = std::move(id);
   device.name = table.text("name");
   device.vendor = table.text_or("vendor", "");
-  device.architecture = table.text_or("architecture", "");
+  device.architecture = read_architecture(table);
+  device.board_class = read_board_class(table);
   device.compute_capability = table.text_or("compute_capability", "");
   device.multiprocessors = static_cast<int>(table.integer("multiprocessors", 1, kMostMultiprocessors));
   device.fp32_lanes = static_cast<int>(table.integer("fp32_lanes", 1, kMostLanes));
@@ -78,6 +79,8 @@ Device read_device(TomlTable table, std::string id) {
   device.boost_clock = table.quantity_if<Hertz>("boost_clock");
   device.sustained_clock = table.quantity_if<Hertz>("sustained_clock");
   device.sustained_clock_source = table.text_or("sustained_clock_source", "");
+  if (device.sustained_clock && !device.boost_clock)
+    table.problem("sustained_clock", "acts as a share of the clock of the peak rates; state `boost_clock` too");
   device.board_sharing = table.number_or("board_sharing", 0, kNotNegative);
   device.board_sharing_source = table.text_or("board_sharing_source", "");
   device.peak = read_peak(table);
@@ -95,6 +98,7 @@ Device read_device(TomlTable table, std::string id) {
   device.source = table.text("source");
   device.notes = table.text_or("notes", "");
   for (const TomlTable& family : table.tables_or_empty("calibration")) device.calibration.families.push_back(read_family(family));
+  device.calibration.measured = clock_limits(device);
   return device;
 }
 

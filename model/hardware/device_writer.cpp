@@ -70,6 +70,7 @@ void write_identity(Writer& w, const Device& device) {
   w.text("name", device.name);
   w.text("vendor", device.vendor);
   w.text("architecture", device.architecture);
+  if (device.board_class != BoardClass::professional) w.text("board_class", name(device.board_class));
   w.text("compute_capability", device.compute_capability);
   w.integer("multiprocessors", device.multiprocessors);
   w.integer("fp32_lanes", device.fp32_lanes);

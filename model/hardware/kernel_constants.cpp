@@ -115,13 +115,16 @@ void read_board(TomlTable table, std::vector<BoardParameters>& boards) {
   BoardParameters board;
   board.device = table.text("device");
   board.name = table.text("name");
-  board.architecture = table.text("architecture");
+  board.architecture = read_architecture(table);
+  board.board_class = read_board_class(table);
   board.memory_kind = table.text("memory_kind");
   board.multiprocessors = static_cast<int>(table.integer("multiprocessors", 1, 1 << 16));
   board.fp32_lanes = static_cast<int>(table.integer("fp32_lanes", 1, 1 << 16));
-  board.power_limit = table.quantity_if<Watts>("power_limit");
-  board.peak_fp32 = table.quantity<FlopPerSecond>("peak_fp32");
-  board.peak_fp16_tensor = table.quantity_if<FlopPerSecond>("peak_fp16_tensor");
+  board.limits.boost_clock = table.quantity_if<Hertz>("boost_clock");
+  board.limits.sustained_clock = table.quantity_if<Hertz>("sustained_clock");
+  board.limits.power_limit = table.quantity_if<Watts>("power_limit");
+  board.limits.peak_fp32 = table.quantity<FlopPerSecond>("peak_fp32");
+  board.limits.peak_fp16_tensor = table.quantity_if<FlopPerSecond>("peak_fp16_tensor");
   for (auto& family : table.tables_or_empty("family")) {
     board.parameters = read_family(family);
     boards.push_back(board);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/hardware/architecture.hpp"
 #include "model/hardware/kernel_parameters.hpp"
 #include "model/input/toml_reader.hpp"
 #include "model/support/result.hpp"
@@ -62,10 +63,9 @@ struct BoardParameters {
   std::string device;  ///< catalogue id
   std::string name;    ///< as sold, "GeForce GTX 1080 Ti"
   std::string architecture, memory_kind;
+  BoardClass board_class = BoardClass::professional;
   int multiprocessors = 1, fp32_lanes = 64;
-  std::optional<Watts> power_limit;
-  FlopPerSecond peak_fp32;
-  std::optional<FlopPerSecond> peak_fp16_tensor;  ///< of NVIDIA's tensor cores, where the samples ran on them
+  ClockLimits limits;  ///< under which it was measured; the tensor rate only where samples ran on NVIDIA's tensor cores
   FamilyParameters parameters;
 };
 

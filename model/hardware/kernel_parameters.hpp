@@ -29,9 +29,19 @@ struct FamilyParameters {
   std::optional<CallTimes> call = {};  ///< of single calls from the host, where any were seen
 };
 
+/// What decides the clock that a device keeps under load.
+struct ClockLimits {
+  std::optional<Hertz> boost_clock, sustained_clock;
+  std::optional<Watts> power_limit;
+  FlopPerSecond peak_fp32;
+  std::optional<FlopPerSecond> peak_fp16_tensor;
+};
+
 /// What calibration knows of one device.
 struct DeviceCalibration {
   std::vector<FamilyParameters> families;
+  /// Of the device whose samples these are: its file's own, whatever a system or an option changes. Absent: the device's.
+  std::optional<ClockLimits> measured = {};
   [[nodiscard]] const FamilyParameters* find(std::string_view family, std::string_view precision) const;
 };
 

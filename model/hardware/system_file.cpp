@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <type_traits>
 
 #include "model/hardware/hardware_file.hpp"
 #include "model/hardware/link_file.hpp"
@@ -14,6 +15,15 @@ namespace {
 
 constexpr std::int64_t kMostGpus = 4096;  // of one node; a rack of 72 behind one switch counts as one
 constexpr std::int64_t kMostParts = 4096;
+
+/// Samples in a device's description were taken under the limits that it states itself, not under those of `--set`.
+void restore_measured(const Catalogue& catalogue, const TomlFile& file, const std::string& key, Device& device) {
+  if (!catalogue.edits || device.calibration.families.empty()) return;
+  auto written = TomlFile::parse(file.text(), file.name());
+  if (!written) return;
+  TomlTable root = written->root();
+  device.calibration.measured = clock_limits(read_device(key.empty() ? root : root.table(key), device.id));
+}
 
 /// Reads one system file and what it names. Problems of named files are kept beside those of the file itself.
 class SystemReader {
@@ -77,12 +87,17 @@ class SystemReader {
   /// Reads a part that is either a table of this file or another file: `read` is given the table and the id.
   template <class Part>
   std::optional<Part> read_part(const std::string& key, const Shelf& shelf, Part (*reader)(TomlTable, std::string)) {
-    if (root_.is_table(key)) return reader(root_.table(key), system_.id);
+    if (root_.is_table(key)) {
+      Part value = reader(root_.table(key), system_.id);
+      if constexpr (std::is_same_v<Part, Device>) restore_measured(catalogue_, file_, key, value);
+      return value;
+    }
     auto file = open_named(key, shelf);
     if (!file) return std::nullopt;
     TomlTable table = file->root();
     (void)table.integer("schema", kHardwareSchema, kHardwareSchema);
     Part value = reader(table, stem_of(file->name()));
+    if constexpr (std::is_same_v<Part, Device>) restore_measured(catalogue_, *file, "", value);
     if (shelf.folder == kHosts.folder) (void)read_link_types(table, true);
     table.finish();
     const Errors errors = file->errors();
@@ -178,7 +193,10 @@ Result<System> system_from(const Catalogue& catalogue, const std::string& path, 
   const bool device = describes_device(*file);
   if (catalogue.edits) file->edit(*catalogue.edits, device ? "hw.device" : "hw");
   if (!device) return SystemReader(catalogue, *file).read();
-  auto system = device_from(*file).and_then([&](Device found) { return plain_system(catalogue, std::move(found), gpus); });
+  auto system = device_from(*file).and_then([&](Device found) {
+    restore_measured(catalogue, *file, "", found);
+    return plain_system(catalogue, std::move(found), gpus);
+  });
   if (system) {
     system->file = path;
     system->sha256 = sha256_hex(file->text());

@@ -48,6 +48,7 @@ CatalogueEntry describe(const Stack& s) {
   entry.add("dispatch per update kernel", "update_dispatch_s", std::optional(s.update_dispatch));
   entry.add_flag("fuses batch norm and ReLU", "fuses_batch_norm_relu", s.fuses_batch_norm_relu);
   entry.add_flag("fuses elementwise operators", "fuses_elementwise", s.fuses_elementwise);
+  entry.add_flag("compiles kernels", "compiles_kernels", s.compiles_kernels);
   entry.add_flag("channels last", "channels_last", s.channels_last);
   entry.add_text("memory plan", "memory_plan", name(s.memory_plan));
   entry.add("context", "context_bytes", std::optional(s.context));

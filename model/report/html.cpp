@@ -61,17 +61,21 @@ std::string timeline_json(const Prediction& prediction) {
   return fmt::format("{{\"words\": {}, \"kernels\": [{}], \"exchanges\": [{}]}}", words.text(), kernels, exchanges);
 }
 
-/// Whether each point is on the front of time and cost of a sample and memory of a GPU; empty where prices are missing.
+/// Whether each point is on the front of time and cost of a sample and memory of a GPU, among those that fit; empty where prices
+/// are missing.
 std::string front_json(const std::vector<Prediction>& points) {
   std::vector<Choice> choices;
   for (const Prediction& p : points) {
     if (!p.usd_per_million_samples) return "[]";
+    if (!p.memory.fits) continue;
     Choice choice{1.0 / p.throughput.value, *p.usd_per_million_samples, 0.0};
     for (const GpuMemory& gpu : p.memory.gpus) choice.memory = std::max(choice.memory, gpu.peak.base());
     choices.push_back(choice);
   }
+  const std::vector<bool> front = pareto_front(choices);
   std::string text;
-  for (const bool kept : pareto_front(choices)) text += fmt::format("{}{}", text.empty() ? "" : ",", kept);
+  std::size_t at = 0;
+  for (const Prediction& p : points) text += fmt::format("{}{}", text.empty() ? "" : ",", p.memory.fits && front[at++]);
   return "[" + text + "]";
 }
 

@@ -152,12 +152,15 @@ const points = data.scaling.map(s => ({gpus: s.config.gpus, ...s.throughput}));
 if (points.length < 2) at('scaling-part').remove();
 else {
   const chart = at('scaling'), most = Math.max(...points.map(q => q.high)), last = points[points.length - 1].gpus;
-  const x = g => 50 + 630 * g / last, y = v => 230 - 210 * v / most;
+  const x = g => 50 + 630 * g / last, y = v => 230 - 210 * v / most, each = points[0].value / points[0].gpus, reach = Math.min(last, most / each);
   draw('path', {d: 'M' + points.map(q => x(q.gpus) + ' ' + y(q.high)).join('L') + 'L' + [...points].reverse().map(q => x(q.gpus) + ' ' + y(q.low)).join('L') + 'Z', fill: color(0), opacity: .2}, chart);
-  draw('path', {d: 'M' + x(points[0].gpus) + ' ' + y(points[0].value) + 'L' + x(last) + ' ' + y(Math.min(most, points[0].value / points[0].gpus * last)), stroke: color(7), 'stroke-dasharray': '4 4', fill: 'none'}, chart);
+  draw('path', {d: 'M' + x(points[0].gpus) + ' ' + y(points[0].value) + 'L' + x(reach) + ' ' + y(each * reach), stroke: color(7), 'stroke-dasharray': '4 4', fill: 'none'}, chart);
   draw('path', {d: 'M' + points.map(q => x(q.gpus) + ' ' + y(q.value)).join('L'), stroke: color(0), 'stroke-width': 2, fill: 'none'}, chart);
+  let label = -1e9;
   for (const q of points) {
     draw('circle', {cx: x(q.gpus), cy: y(q.value), r: 4, fill: color(0)}, chart);
+    if (x(q.gpus) - label < 60) continue;
+    label = x(q.gpus);
     draw('text', {x: x(q.gpus), y: 248, 'text-anchor': 'middle'}, chart, q.gpus + ' GPU' + (q.gpus > 1 ? 's' : ''));
     draw('text', {x: x(q.gpus) - 8, y: y(q.value) - 8, 'text-anchor': 'end'}, chart, digits(q.value));
   }

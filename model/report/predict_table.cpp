@@ -92,9 +92,9 @@ std::string stages(const Prediction& p) {
   if (s.bubble > Seconds(0.0)) add("bubble", s.bubble, "waiting until another stage has computed");
   if (s.input_exposed > Seconds(0.0))
     add("input, exposed", s.input_exposed,
-        p.input_verdict
-            ? fmt::format("{} in all, {} overlapped", format(p.input_verdict->load), format(p.input_verdict->overlapped))
-            : "");
+        p.input_verdict ? fmt::format("loading {}, {} of it overlapped; copies to the GPUs {}", format(p.input_verdict->load),
+                                      format(p.input_verdict->overlapped), format(p.input_verdict->copy))
+                        : "");
   add("host, exposed", s.host_exposed, "the GPU waits for the next operation");
   return "Stages of the step\n" + table.text(2);
 }

@@ -19,8 +19,7 @@ class Lowering {
     const bool one = out_.ranks == 1;
     for (std::int32_t rank = 0; rank < out_.ranks; ++rank) {
       Rank r;
-      r.host = rank > 0 && style_.shared_host() ? ranks_.front().host
-                                                : builder_.add_stream(one ? "host" : fmt::format("host {}", rank));
+      r.host = builder_.add_stream(one ? "host" : fmt::format("host {}", rank));
       r.compute = builder_.add_stream(one ? "compute" : fmt::format("compute {}", rank));
       ranks_.push_back(r);
     }
@@ -64,12 +63,19 @@ class Lowering {
     }
   }
 
-  /// Gradients are read, added to the sum so far, and written: a kernel for each array.
-  [[nodiscard]] Seconds accumulation(std::size_t node) const {
-    Seconds time(0.0);
-    if (builder_.micro_batch() == 0) return time;
-    for (const ParameterId id : builder_.produced(node)) time += kernels_.memory_kernel(3.0 * builder_.gradient_bytes(id));
-    return options_.slowdown * time;
+  /// Gradients that are added to the sum so far: a kernel and an operator of the host for each array.
+  struct Accumulation {
+    Seconds kernels{0.0}, host{0.0};
+  };
+  [[nodiscard]] Accumulation accumulation(std::size_t node) const {
+    Accumulation sum;
+    if (builder_.micro_batch() == 0) return sum;
+    for (const ParameterId id : builder_.produced(node)) {
+      const NodeCost cost = kernels_.accumulation_cost(builder_.gradient_bytes(id));
+      sum.kernels += options_.slowdown * cost.kernel.time;
+      sum.host += options_.slowdown * options_.dispatch_scale * cost.host_operators * stack_.dispatch;
+    }
+    return sum;
   }
 
   /// Host time of one piece of a node: until its first kernel is launched, and for what it launches after that.
@@ -99,10 +105,11 @@ class Lowering {
     Rank& rank = ranks_[static_cast<std::size_t>(number)];
     const NodeCost& cost = out_.costs[node];
     HostTime host = host_time(node);
-    host.first = style_.issue(builder_, node, host.first);
+    const Accumulation sum = accumulation(node);
+    host.first = style_.issue(builder_, node, host.first + (1.0 / cost.pieces) * sum.host);
     const auto index = static_cast<std::int32_t>(node);
     const bool begins = stack_.coupling == HostCoupling::serialized && shares_[node].begins;
-    const Seconds kernel = (1.0 / cost.pieces) * (style_.stretch(builder_, node, number) * cost.kernel.time + accumulation(node));
+    const Seconds kernel = (1.0 / cost.pieces) * (style_.stretch(builder_, node, number) * cost.kernel.time + sum.kernels);
     TaskId last;
     for (int piece = 0; piece < cost.pieces; ++piece) {
       wait_.clear();

@@ -10,8 +10,9 @@ namespace tbdsim {
 /// What a task of the lowered graph stands for.
 enum class Work { host, kernel, exchange };
 
-/// Which part of an array's way a task of an exchange is; `whole` where it has one part only.
-enum class Leg { whole, gather, push, serve, reply, scatter };
+/// Which part of an array's way a task of an exchange is; `whole` where it has one part only. `serve` is a processor's work,
+/// `merge` that of a GPU beside its compute stream.
+enum class Leg { whole, gather, push, serve, reply, scatter, merge };
 
 struct StepTask {
   Work work = Work::kernel;

@@ -81,7 +81,7 @@ void read_calls(TomlTable& root, NcclLibrary& library) {
     library.fabrics.push_back(read_fabric(fabrics.table(kFabrics[i]), static_cast<NcclFabric>(i)));
   for (auto& [name, table] : root.table("transport").named_tables()) {
     NcclTransport transport{name, table.quantity<Seconds>("hop_ll", kNotNegative), table.quantity<Seconds>("hop", kNotNegative),
-                            table.number_or("efficiency", 0.0, {0.0, 1.0, true}), table.boolean_or("pipelined", false)};
+                            table.boolean_or("pipelined", true)};
     (void)table.text("source");
     library.transports.push_back(std::move(transport));
   }
@@ -147,6 +147,9 @@ Result<NcclLibrary> read_nccl(TomlFile file, const std::string& version, const s
   library.loop = root.quantity<Bytes>("loop");
   library.pairwise_hop = root.quantity<Seconds>("pairwise_hop", kNotNegative);
   library.source = root.text("source");
+  const std::string newest = root.text("newest");
+  const auto last = parse_nccl_version(newest);
+  if (!last && !newest.empty()) root.problem("newest", last.error().front().message);
   std::vector<NcclRelease> releases;
   for (TomlTable& table : root.tables_or_empty("release")) {
     releases.push_back(read_release(table));
@@ -159,6 +162,10 @@ Result<NcclLibrary> read_nccl(TomlFile file, const std::string& version, const s
   if (!file.errors().empty()) return tl::make_unexpected(file.errors());
   const auto parsed = parse_nccl_version(version.empty() ? usual : version);
   if (!parsed) return tl::make_unexpected(parsed.error());
+  if (*parsed < releases.front().from || parsed->major > last->major) {
+    const NcclVersion& first = releases.front().from;
+    return fail(fmt::format("NCCL {}: there are releases from {}.{} to {}", version, first.major, first.minor, newest));
+  }
   library.version = *parsed;
   library.release = releases.front();
   for (const NcclRelease& release : releases) {

@@ -57,10 +57,9 @@ struct NcclFabricCosts {
 
 /// Costs of steps between nodes.
 struct NcclTransport {
-  std::string name;        ///< "rdma", "efa", ...
-  Seconds hop_ll, hop;     ///< one step of LL and of Simple
-  double efficiency = 1;   ///< of the NICs' line rate
-  bool pipelined = false;  ///< chunks are sized so that steps and bytes overlap
+  std::string name;       ///< "rdma", "efa", ...
+  Seconds hop_ll, hop;    ///< one step of LL and of Simple
+  bool pipelined = true;  ///< chunks are sized so that steps and bytes cost least together; false: bytes hide every step
 };
 
 /// Reduction and multicast in the switch.
@@ -102,7 +101,7 @@ struct NcclLibrary {
 
 /// What the catalogue says of a release. An empty version is the file's `default`, or for architectures that it does not
 /// know the one that the file names for them.
-/// Errors: not a version; all problems of the file.
+/// Errors: not a version, or none that there is; all problems of the file.
 [[nodiscard]] Result<NcclLibrary> load_nccl(const std::string& catalogue_root, const std::string& version,
                                             const std::string& architecture = {});
 [[nodiscard]] Result<NcclLibrary> read_nccl(TomlFile file, const std::string& version, const std::string& architecture = {});

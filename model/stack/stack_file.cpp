@@ -65,6 +65,7 @@ void read_host(TomlTable table, Stack& stack) {
 void read_operators(TomlTable table, Stack& stack) {
   stack.fuses_batch_norm_relu = table.boolean_or("fuses_batch_norm_relu", false);
   stack.fuses_elementwise = table.boolean_or("fuses_elementwise", false);
+  stack.compiles_kernels = table.boolean_or("compiles_kernels", false);
   stack.inplace_activation = table.boolean_or("inplace_activation", true);
   stack.channels_last = table.boolean_or("channels_last", false);
   stack.turns_filters = table.boolean_or("turns_filters", false);

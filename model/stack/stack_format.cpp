@@ -35,6 +35,8 @@ constexpr KeyMeaning kStack[] = {
     {"[operators]", "`fuses_batch_norm_relu`",
      "the ReLU after a batch norm costs nothing, with channels last also one after a sum with its result; false", ""},
     {"[operators]", "`fuses_elementwise`", "activations and additions cost nothing; false", ""},
+    {"[operators]", "`compiles_kernels`",
+     "kernels beside the libraries' are a compiler's (XLA), which load several numbers at once; false", ""},
     {"[operators]", "`inplace_activation`, `channels_last`",
      "true; false: convolutions on tensor cores turn what they read around first", ""},
     {"[operators]", "`separate_bias`", "a convolution's bias is a kernel of its own; true", ""},

@@ -97,7 +97,7 @@ TEST_CASE("an optimiser that a script writes as a loop stays one under fused sta
   const Configuration c = configured(o);
   CHECK(c.stack.update == UpdateKind::per_array);
   CHECK(c.stack.update_kernels_per_array == 14);
-  CHECK(c.stack.update_passes_sgd_momentum == 34.0);
+  CHECK_THAT(c.stack.update_passes_sgd_momentum, WithinRel(34.0, 1e-12));
   CHECK(c.stack.update_wait == UpdateWait::each_array);
   o.set = {"stack.update.fuses_loops=true"};
   const Configuration fused = configured(o);
@@ -120,7 +120,7 @@ TEST_CASE("optimisers: states they keep, and passes against SGD with momentum") 
   // In one kernel, plain SGD reads weight and gradient and writes the weight; momentum is read and written too; Adam has a second
   // one. Formulas of several kernels, over one array or lists of them, read and write between their terms.
   for (const Expected& e : {Expected{"sgd", 0, 3, 3},
-                            {"sgd-momentum", 1, 5, 10},
+                            {"sgd-momentum", 1, 5, 11},
                             {"adam", 2, 7, 20},
                             {"adam-8bit", 0.5, 5, 5},
                             {"lamb", 2, 10, 32},
@@ -134,8 +134,9 @@ TEST_CASE("optimisers: states they keep, and passes against SGD with momentum") 
       CHECK(c.optimizer.states == e.states);
       const bool fused = c.stack.update_kernels_per_array == 1;
       CHECK(fused == (o.stack == "pytorch-ngc-22.06-apex" || e.name == std::string("sgd") || e.name == std::string("adam-8bit")));
-      CHECK_THAT(c.stack.update_passes_sgd_momentum,
-                 WithinRel(o.stack == "pytorch-ngc-22.06-apex" ? e.passes : e.separate, 1e-12));
+      // Over lists of arrays Adam's formula is two passes shorter.
+      const double separate = e.name == std::string("adam") && o.stack == "pytorch-2.1" ? 18 : e.separate;
+      CHECK_THAT(c.stack.update_passes_sgd_momentum, WithinRel(o.stack == "pytorch-ngc-22.06-apex" ? e.passes : separate, 1e-12));
     }
   }
 }

@@ -210,7 +210,8 @@ TEST_CASE("what a framework does not have is neither offered nor taken") {
     o.optimizer = "adam";
     for (const MemoryReduction& reduction : report(o, {true, false}).reductions) {
       CHECK(reduction.name != "sharded optimiser");
-      CHECK(reduction.name != "16-bit feature maps");
+      // MXNet 1.2 has no amp, but optimisers with 16-bit weights and fp32 copies (multi_precision).
+      if (o.stack != "mxnet-1.2") CHECK(reduction.name != "16-bit feature maps");
     }
     o.zero = 1;
     o.optimizer = "adam-8bit";

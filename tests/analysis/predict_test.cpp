@@ -233,6 +233,15 @@ TEST_CASE("a stack that only resolved to a near version says so and widens the r
   CHECK(std::count(b.notices.begin(), b.notices.end(), "no stack mxnet-1.3 in the catalogue, using mxnet-1.2") == 1);
 }
 
+TEST_CASE("PyTorch without a version is the newest that runs on the device, as without a name") {
+  for (const char* hardware : {"v100-sxm2-16gb", "h100-sxm5-80gb", "mi300x"}) {
+    PredictOptions options = dgx1(1), named = options;
+    options.hardware = named.hardware = hardware;
+    named.stack = "pytorch";
+    CHECK(predicted(named).stack == predicted(options).stack);
+  }
+}
+
 TEST_CASE("operators of unrolled cells share the engine's operations") {
   const auto session = open_session({TBDSIM_SOURCE_DIR});
   const auto step = [&](const std::vector<std::string>& set) {
@@ -314,8 +323,13 @@ TEST_CASE("useful work per sample does not depend on how many micro-batches make
   // What is computed a second time is not useful.
   options.recompute = "layer";
   const double again = work(1);
+  const Utilization busy = predicted(options).utilization;
   options.recompute.clear();
   CHECK_THAT(again, Catch::WithinRel(work(1), 1e-3));
+  // It keeps the units busy all the same.
+  const Utilization kept = predicted(options).utilization;
+  CHECK_THAT(busy.fp32, Catch::WithinRel(kept.fp32, 0.1));
+  CHECK(busy.mfu < 0.9 * kept.mfu);
 }
 
 TEST_CASE("ZeRO shards over an all-reduce, not over a store or one process") {

@@ -1,6 +1,8 @@
 // Speed-up, efficiency and epochs over sizes of a machine.
 #include "model/analysis/scale.hpp"
 
+#include <algorithm>
+
 #include "model/analysis/epoch.hpp"
 #include "tests/catch.hpp"
 
@@ -88,6 +90,50 @@ TEST_CASE("a fixed global batch is divided over the GPUs, and must divide") {
   CHECK(s.rows[2].batch_per_gpu == 4);
   CHECK(s.rows[2].step_time.value < s.rows[0].step_time.value);
   CHECK(refused(options({3}, Scaling::fixed_global_batch)) == "3 GPUs: a batch of 32 does not divide over 3 GPUs");
+}
+
+TEST_CASE("servers use one of a node's four ports: over TCP those of MXNet, BytePS as the network is") {
+  PredictOptions job = options({}).job;
+  job.nodes = 2;
+  job.detail = true;
+  const auto port = [&](const char* stack, const char* exchange) {
+    job.stack = stack;
+    job.exchange = exchange;
+    const Prediction p = predict(session(), job).value();
+    const auto link = std::find_if(p.links.begin(), p.links.end(), [](const LinkTraffic& l) { return l.name == "network"; });
+    REQUIRE(link != p.links.end());
+    return link->capacity.base() / 1e9;
+  };
+  CHECK_THAT(port("mxnet-1.2", "ps"), WithinRel(8.8, 1e-9));
+  CHECK_THAT(port("pytorch-1.13", "byteps"), WithinRel(12.2, 1e-9));
+  CHECK_THAT(port("pytorch-1.13", "allreduce"), WithinRel(4 * 12.2, 1e-9));
+}
+
+TEST_CASE("a study of nodes with servers says what it holds them against") {
+  ScaleOptions o = options({});
+  o.nodes = {2};
+  o.job.stack = "mxnet-1.2";
+  o.job.exchange = "ps";
+  const auto told = [](const ScaleStudy& s) {
+    return std::any_of(s.notices.begin(), s.notices.end(),
+                       [](const std::string& n) { return n.find("has a server too (exchange ps)") != std::string::npos; });
+  };
+  CHECK(told(study(o)));
+  o.job.exchange = "allreduce";
+  CHECK_FALSE(told(study(o)));
+}
+
+TEST_CASE("stages of a pipeline all take the whole batch: nothing to divide, and no data set grows with them") {
+  ScaleOptions o = options({1, 4}, Scaling::fixed_global_batch), strong = options({1, 4});
+  for (ScaleOptions* each : {&o, &strong}) each->job.exchange = "pipeline";
+  const ScaleStudy s = study(o), same = study(strong);
+  for (std::size_t i = 0; i < 2; ++i) {
+    CHECK(s.rows[i].batch_per_gpu == 32);
+    CHECK(s.rows[i].step_time.value == same.rows[i].step_time.value);
+    CHECK(s.rows[i].epoch_time.value == same.rows[i].epoch_time.value);
+  }
+  o.scaling = Scaling::weak;
+  CHECK(refused(o) == "--weak: the stages of --exchange pipeline share one batch, so no data set grows with them; leave one out");
 }
 
 TEST_CASE("GPUs and nodes: every pair, in the order asked for") {

@@ -118,6 +118,21 @@ TEST_CASE("an exchange through the network is told as such") {
   CHECK_THAT(us(t.stages.exchange_exposed), WithinRel(60.0, 1e-9));  // after the last kernel
 }
 
+TEST_CASE("what a server's processor and a store's GPU do for an exchange is not the link's") {
+  Builder b;
+  const TaskId k0 = b.task(Work::kernel, 0, 20, {});
+  const TaskId e0 = b.task(Work::exchange, -1, 25, {k0}), e1 = b.task(Work::exchange, -1, 15, {e0});
+  const TaskId e2 = b.task(Work::exchange, -1, 40, {e1});
+  b.task(Work::kernel, 1, 30, {e2});
+  const std::size_t first = 1;
+  b.step.tasks[first].leg = Leg::serve;
+  b.step.tasks[first + 1].leg = Leg::merge;
+  const StepTimes t = b.times();
+  CHECK_THAT(share(t, "host"), WithinRel(25.0 / 130, 1e-9));
+  CHECK_THAT(share(t, "intra_node_link"), WithinRel(40.0 / 130, 1e-9));
+  CHECK_THAT(share(t, "gpu_memory_bandwidth"), WithinRel((30.0 + 15.0) / 130, 1e-9));
+}
+
 TEST_CASE("of two iterations the second is told: from the first's last kernel to its own") {
   Builder b;
   b.step.iterations = 2;

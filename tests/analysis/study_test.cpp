@@ -153,6 +153,36 @@ TEST_CASE("an explanation ranks changes by what they bring") {
   CHECK_FALSE(std::find_if(checks.begin(), checks.end(), [](const HealthCheck& c) { return c.name == "GPU busy"; })->passed);
 }
 
+TEST_CASE("where servers hold a job up, faster processors help and RDMA is what it was; full nodes double with their GPUs") {
+  const auto session = open_session(kCatalogue);
+  PredictOptions options;
+  options.hardware = "dgx1";
+  options.model = "vgg16";
+  options.stack = "mxnet-1.2";
+  options.exchange = "ps";
+  options.nodes = 4;
+  const auto of = [&](const std::string& name) {
+    PredictOptions changed = options;
+    changed.set = find_what_if(name)->set;
+    return predict(*session, changed);
+  };
+  const Prediction base = predict(*session, options).value();
+  CHECK(base.limit.resource == "host");
+  CHECK(base.limit.text.find("summing gradients and updating weights") != std::string::npos);
+  CHECK(of("cpu-2x")->throughput.value > 1.3 * base.throughput.value);
+  CHECK(of("cpu-half")->throughput.value < 0.8 * base.throughput.value);
+  CHECK(of("gpus-2x")->nodes == 8);
+  CHECK(of("gpus-2x")->gpus == 64);
+  CHECK(of("rdma")->step_time.value == base.step_time.value);
+  // 97.6 % of any line rate, and the steps of the transport.
+  options.exchange = "allreduce";
+  for (const auto* network : {"ethernet-10g", "ethernet-100g", "efa-400g", "tcpx-200g"}) {
+    INFO(network);
+    options.network = network;
+    CHECK(of("rdma")->step_time.value < predict(*session, options)->step_time.value);
+  }
+}
+
 TEST_CASE("twice the peak rate never slows a step down") {
   const auto session = open_session(kCatalogue);
   for (const char* model : {"resnet50", "deep_speech_2", "sockeye"}) {

@@ -95,7 +95,7 @@ System dgx1() {
 }
 
 TEST_CASE("Survey of the cube mesh: 32 of 56 ordered pairs are linked") {
-  const auto surveyed = survey(dgx1(), {0, 1, 2, 3, 4, 5, 6, 7});
+  const auto surveyed = survey(dgx1(), {0, 1, 2, 3, 4, 5, 6, 7}, {});
   REQUIRE(surveyed);
   CHECK(surveyed->peer_pairs == 32);
   CHECK(surveyed->pairs[0][3].nvlinks == 2);
@@ -106,10 +106,10 @@ TEST_CASE("Survey of the cube mesh: 32 of 56 ordered pairs are linked") {
 
 TEST_CASE("Survey refuses GPUs that a node lacks, repeats and nothing") {
   const System system = dgx1();
-  CHECK(survey(system, {0, 7}));
-  CHECK(survey(system, {0, 8}).error().front().message == "--devices 8: dgx1 has GPUs 0..7");
-  CHECK(survey(system, {1, 1}).error().front().message == "--devices names GPU 1 twice");
-  CHECK(survey(system, {}).error().front().message == "dgx1: no GPUs chosen");
+  CHECK(survey(system, {0, 7}, {}));
+  CHECK(survey(system, {0, 8}, {}).error().front().message == "--devices 8: dgx1 has GPUs 0..7");
+  CHECK(survey(system, {1, 1}, {}).error().front().message == "--devices names GPU 1 twice");
+  CHECK(survey(system, {}, {}).error().front().message == "dgx1: no GPUs chosen");
 }
 
 TEST_CASE("A transfer takes the latency and its bytes over the narrowest link; no bytes still cost the latency") {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <random>
 
 #include "model/analysis/pareto.hpp"
@@ -14,13 +15,18 @@ using namespace tbdsim;
 
 namespace {
 
-SweepStore swept(Session& session, const StudyGrid& grid, const std::string& name) {
+SweepStore fresh_store(const StudyGrid& grid, const std::string& name) {
   const auto path = (std::filesystem::temp_directory_path() / ("tbdsim-" + name + ".db")).string();
   for (const char* end : {"", "-wal", "-shm"}) std::filesystem::remove(path + end);
   auto store = SweepStore::open(path, grid_text(grid), true);
   REQUIRE(store);
-  REQUIRE(sweep(session, grid, {}, *store, [](const SweepProgress&) {}));
   return std::move(*store);
+}
+
+SweepStore swept(Session& session, const StudyGrid& grid, const std::string& name) {
+  SweepStore store = fresh_store(grid, name);
+  REQUIRE(sweep(session, grid, {}, store, [](const SweepProgress&) {}));
+  return store;
 }
 
 /// Every row against a prediction that knows of no other.
@@ -70,6 +76,36 @@ TEST_CASE("rows that share a step are what they are alone, whether they fit or n
       *session,
       {{{"hw", {"dgx1"}}, {"model", {"vgg16"}}, {"batch", {"32", "256"}}, {"gpus", {"1", "8"}}, {"zero", {"0", "3"}}}, {}},
       "shared-zero");
+}
+
+TEST_CASE("a sweep predicts anew what a changed file says, also one that its system file refers to") {
+  const auto folder = std::filesystem::temp_directory_path() / "tbdsim-sweep-files";
+  std::filesystem::create_directories(folder);
+  const auto device = [&](const char* peak) {
+    std::ofstream(folder / "board.toml") << "schema = 1\nname = \"board\"\nmultiprocessors = 10\nfp32_lanes = 64\npeak_fp32 = \""
+                                         << peak << "\"\nmemory_capacity = \"16 GiB\"\nmemory_bandwidth = \"300 GB/s\"\n"
+                                         << "source = \"assumed: an example\"\n";
+  };
+  const std::string system = (folder / "box.toml").string();
+  std::ofstream(system) << "schema = 1\nname = \"box\"\ndevice = \"board\"\ngpus = 1\nhost = \"plain-pcie-3\"\n"
+                        << "source = \"assumed: an example\"\n";
+  device("2 TFLOP/s");
+  StudyGrid grid;
+  grid.axes = {{"hw", {system}}, {"model", {"lenet"}}};
+  auto store = fresh_store(grid, "files");
+  const auto predicted = [&] {
+    const auto session = open_session({TBDSIM_SOURCE_DIR});
+    const auto progress = sweep(*session, grid, {}, store, [](const SweepProgress&) {});
+    REQUIRE(progress);
+    CHECK(store.problems() == 0);
+    return progress->predicted;
+  };
+  CHECK(predicted() == 1);
+  CHECK(predicted() == 0);
+  device("4 TFLOP/s");
+  CHECK(predicted() == 1);
+  CHECK(predicted() == 0);
+  std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("nothing beats a choice of the front, and something of it beats every other") {

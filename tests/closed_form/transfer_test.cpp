@@ -27,8 +27,8 @@ TEST_CASE("worked example: a Kepler board between two Maxwell boards that weigh 
     board.name = "Tesla M";
     board.architecture = "Maxwell";
     board.memory_kind = "GDDR5";
-    board.power_limit = Watts(250.0);
-    board.peak_fp32 = FlopPerSecond(5e12);
+    board.limits.power_limit = Watts(250.0);
+    board.limits.peak_fp32 = FlopPerSecond(5e12);
     board.parameters = {"gemm", "fp32", share, 0.8, Seconds(launch), 0.1, 50, "fitted: an example"};
     constants.boards.push_back(board);
   }
@@ -48,8 +48,8 @@ TEST_CASE("worked example: what 75 W leave a Pascal board of its listed clock") 
   BoardParameters board;
   board.device = "lender";
   board.architecture = "Pascal";
-  board.power_limit = Watts(250.0);
-  board.peak_fp32 = FlopPerSecond(10e12);
+  board.limits.power_limit = Watts(250.0);
+  board.limits.peak_fp32 = FlopPerSecond(10e12);
   board.parameters = {"gemm", "fp32", 0.9, 0.8, Seconds(5e-6), 0.1, 50, "fitted: an example"};
   constants.boards = {board};
   Device device;
@@ -68,9 +68,9 @@ TEST_CASE("worked example: tensor cores of another rate, fed and powered otherwi
   volta.device = "volta";
   volta.architecture = "Volta";
   volta.fp32_lanes = 64;
-  volta.power_limit = Watts(300.0);
-  volta.peak_fp32 = FlopPerSecond(15.625e12);
-  volta.peak_fp16_tensor = FlopPerSecond(125e12);
+  volta.limits.power_limit = Watts(300.0);
+  volta.limits.peak_fp32 = FlopPerSecond(15.625e12);
+  volta.limits.peak_fp16_tensor = FlopPerSecond(125e12);
   volta.parameters = {"gemm", "fp16", 0.93, 0.8, Seconds(5e-6), 0.1, 50, "fitted: an example"};
   KernelConstants constants;
   constants.boards = {volta};

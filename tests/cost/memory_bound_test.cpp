@@ -1,6 +1,7 @@
 // Passes of every kind of operator, against the table of kinds and against what each definition reads and writes.
 #include "model/cost/memory_bound.hpp"
 
+#include <array>
 #include <map>
 
 #include "tests/catch.hpp"
@@ -82,11 +83,15 @@ TEST_CASE("passes of same-sized operators, forward and backward, by their defini
 TEST_CASE("a framework composes dropout and softmax gradients of several kernels") {
   Stack torch;
   torch.dropout_forward_passes = 2.25;
-  torch.dropout_backward_passes = 6.25;
+  torch.dropout_backward_passes = 2.25;
   torch.softmax_backward_passes = 6;
+  // A quarter of 32 bits is a mask of one byte, whatever the numbers' width.
   const Passes dropout = memory_passes(op_of(OpKind::dropout), torch).value();
-  CHECK(dropout.forward_inputs + dropout.forward_output == 2.25);
-  CHECK(dropout.backward_inputs + dropout.backward_output == 6.25);
+  CHECK(dropout.forward_inputs + dropout.forward_output == 2.0);
+  CHECK(dropout.backward_inputs + dropout.backward_output == 2.0);
+  CHECK(dropout.forward_mask == Bytes(1.0));
+  CHECK(dropout.backward_mask == Bytes(1.0));
+  CHECK(memory_passes(op_of(OpKind::dropout), Stack()).value().forward_mask == Bytes(0.0));
   const Passes softmax = memory_passes(op_of(OpKind::softmax), torch).value();
   CHECK(softmax.backward_inputs + softmax.backward_output == 6.0);
 }
@@ -102,6 +107,10 @@ TEST_CASE("a mask that selects has a gradient of its own, one that is added pass
 
 TEST_CASE("the loss begins with a softmax: over a large vocabulary its rows are read again") {
   CHECK(memory_passes(op_of(OpKind::softmax_loss), Stack()).value().rows == RowKernel::softmax);
+  // Issued one by one, a kernel writes the gradient of the picked entries among zeros and another reads it: one pass more.
+  Stack eager;
+  eager.eager = true;
+  CHECK(memory_passes(op_of(OpKind::softmax_loss), eager).value().backward_output == 3.0);
 }
 
 TEST_CASE("softmax rows: in registers up to 1,024 elements, then read again unless the cache holds them") {
@@ -143,13 +152,33 @@ TEST_CASE("launch or bandwidth, both sides of where they are equal") {
 
 TEST_CASE("which kernels move numbers one at a time") {
   Stack stack;
-  for (const OpKind kind : {OpKind::activation, OpKind::add, OpKind::dropout}) CHECK_FALSE(moves_single_numbers(kind, stack));
-  for (const OpKind kind : {OpKind::softmax, OpKind::mask, OpKind::transpose, OpKind::batch_norm})
+  const std::array vectors{OpKind::activation, OpKind::add,          OpKind::dropout,
+                           OpKind::softmax,    OpKind::softmax_loss, OpKind::layer_norm};
+  for (const OpKind kind : vectors) CHECK_FALSE(moves_single_numbers(kind, stack));
+  for (const OpKind kind : {OpKind::group_norm, OpKind::mask, OpKind::transpose, OpKind::batch_norm})
     CHECK(moves_single_numbers(kind, stack));
   stack.channels_last = true;
   CHECK_FALSE(moves_single_numbers(OpKind::batch_norm, stack));
   stack.vectorizes_16_bit = false;
-  CHECK(moves_single_numbers(OpKind::activation, stack));
+  for (const OpKind kind : vectors) CHECK(moves_single_numbers(kind, stack));
+  // To leave an operator out says nothing of how the others' kernels load.
   stack.fuses_elementwise = true;
-  CHECK_FALSE(moves_single_numbers(OpKind::softmax, stack));
+  CHECK(moves_single_numbers(OpKind::transpose, stack));
+  stack.compiles_kernels = true;
+  for (const OpKind kind : {OpKind::softmax, OpKind::transpose, OpKind::batch_norm})
+    CHECK_FALSE(moves_single_numbers(kind, stack));
+}
+
+TEST_CASE("numbers moved one at a time: 32 bits as long as their bytes take, 16 bits never longer, bound by memory") {
+  KernelRates board{FlopPerSecond(1e13), BytesPerSecond(4e12), Seconds(5e-6), 80};
+  board.clock = Hertz(1e9);
+  // 1e9 numbers are issued in 20 / (64 x 80e9) s each, 3.9 ms; 4e9 B take 1 ms, 2e9 B half of it.
+  const KernelTimeModel single = single_access_time(Bytes(4e9), Bytes(4.0), 1.0, board);
+  CHECK(single.time == memory_bound_time(Bytes(4e9), 1.0, board).time);
+  const KernelTimeModel half = single_access_time(Bytes(2e9), Bytes(2.0), 1.0, board);
+  CHECK(half.time == single.time);
+  CHECK(half.bound == Bound::memory);
+  // Kepler's integer units are the limit in 32 bits, too.
+  board.fp32_lanes = 192;
+  CHECK_THAT(single_access_time(Bytes(4e9), Bytes(4.0), 1.0, board).time.base(), WithinRel(5e-6 + 20e9 / (64 * 80e9), 1e-12));
 }

@@ -29,8 +29,8 @@ BoardParameters board(const std::string& id, const std::string& architecture, do
   b.name = "Tesla B";
   b.architecture = architecture;
   b.memory_kind = "GDDR5";
-  b.power_limit = Watts(300.0);
-  b.peak_fp32 = FlopPerSecond(10e12);
+  b.limits.power_limit = Watts(300.0);
+  b.limits.peak_fp32 = FlopPerSecond(10e12);
   b.parameters = {"convolution", "fp32", compute, bandwidth, Seconds(5e-6), 0.2, 40, "fitted: a test"};
   return b;
 }
@@ -104,7 +104,7 @@ TEST_CASE("distance is to the nearest relative: one, and one more for each gener
   CHECK(resolve(device("Pascal"), {board("a", "Volta", 0.5), board("b", "Hopper", 1.0)}).distance == 2.0);
   CHECK(resolve(device("Blackwell"), {board("a", "Turing", 0.5), board("b", "Volta", 1.0)}).distance == 4.0);
   CHECK(resolve(device("CDNA 2"), {board("a", "CDNA 1", 0.5)}).distance == 1.0);
-  CHECK(resolve(device("CDNA 2"), {board("a", "Vega 10", 0.5)}).distance == 4.0);
+  CHECK(resolve(device("CDNA 2"), {board("a", "GCN 5.0", 0.5)}).distance == 4.0);
   // Far from everything, relatives still weigh against each other from the nearest one.
   const double far = second_share(compute(device("Blackwell"), {board("a", "Volta", 0.5), board("b", "Maxwell", 1.0)}));
   const double near = second_share(compute(device("Volta"), {board("a", "Volta", 0.5), board("b", "Maxwell", 1.0)}));
@@ -121,32 +121,73 @@ TEST_CASE("Kepler's 192 lanes are fed 128 at a time; narrower multiprocessors ar
 
 TEST_CASE("consumer boards of one generation run at one clock, whatever they list") {
   auto lender = board("a", "Pascal", 0.6);
-  lender.name = "GeForce GTX 1080 Ti";
+  lender.board_class = BoardClass::consumer;
   lender.multiprocessors = 20;
   lender.fp32_lanes = 128;
   Device borrower = device();
-  borrower.name = "GeForce GTX 1080";
+  borrower.board_class = BoardClass::consumer;
   borrower.peak.fp32 = FlopPerSecond(12e12);  // lists 1.2 times the lender's clock
   CHECK_THAT(compute(borrower, {lender}), WithinRel(0.6 / 1.2, 1e-9));
 }
 
 TEST_CASE("consumer boards lend less and borrow more: they run above their listed clock") {
-  const auto renamed = [](auto thing, const char* name) {
-    thing.name = name;
+  const auto consumer = [](auto thing) {
+    thing.board_class = BoardClass::consumer;
     return thing;
   };
   BoardParameters tesla = board("a", "Pascal", 0.6);
   tesla.multiprocessors = 20;
   tesla.fp32_lanes = 128;
-  for (const char* consumer : {"GeForce GTX 1080", "NVIDIA TITAN X"}) {
-    INFO(consumer);
-    const BoardParameters lender = renamed(tesla, consumer);
-    const Device borrower = renamed(device(), consumer);
-    const double up = compute(borrower, {tesla}), down = compute(device(), {lender});
-    CHECK(up > 0.6);
-    CHECK(down < 0.6);
-    CHECK_THAT(up * down, WithinRel(0.36, 1e-12));                   // the same factor both ways
-    CHECK_THAT(compute(borrower, {lender}), WithinRel(0.6, 1e-12));  // and none among themselves
+  const BoardParameters lender = consumer(tesla);
+  Device borrower = consumer(device());
+  const double up = compute(borrower, {tesla}), down = compute(device(), {lender});
+  CHECK(up > 0.6);
+  CHECK(down < 0.6);
+  CHECK_THAT(up * down, WithinRel(0.36, 1e-12));                   // the same factor both ways
+  CHECK_THAT(compute(borrower, {lender}), WithinRel(0.6, 1e-12));  // and none among themselves
+  // The class decides, never what the board is called.
+  borrower.name = "my spare board";
+  CHECK(compute(borrower, {tesla}) == up);
+}
+
+TEST_CASE("a board's own samples act at the clock that it is left with, wherever they stand") {
+  // 42e-12 J per lane and cycle let Pascal keep its listed clock: 210 W of 5e12 lanes x cycles/s.
+  const auto row = board("under-test", "Pascal", 0.6);
+  Device d = device();
+  d.boost_clock = Hertz(1500e6);
+  const ResolvedParameters as_measured = resolve(d, {row});
+  CHECK(as_measured.parameters.compute_efficiency == 0.6);
+  CHECK(as_measured.parameters.compute_sigma == 0.0);
+  d.power_limit = Watts(105.0);
+  const ResolvedParameters starved = resolve(d, {row});
+  CHECK_THAT(starved.parameters.compute_efficiency, WithinRel(0.6 * std::pow(0.5, 0.55), 1e-9));
+  CHECK(starved.parameters.bandwidth_efficiency == as_measured.parameters.bandwidth_efficiency);
+  CHECK(starved.parameters.compute_sigma > 0.0);
+  CHECK_FALSE(starved.transferred);
+  CHECK(starved.parameters.source == "fitted: a test; at 0.68 of the clock of its samples");
+  d.sustained_clock = Hertz(1200e6);
+  CHECK_THAT(compute(d, {row}), WithinRel(0.6 * 0.8, 1e-12));
+  // Samples that were themselves taken at a stated clock, or with little power, are not lowered again.
+  auto slow = row;
+  slow.limits.boost_clock = Hertz(1500e6);
+  slow.limits.sustained_clock = Hertz(1200e6);
+  CHECK(compute(d, {slow}) == 0.6);
+  // A description with samples of its own: its limits when it was read count as those of the samples.
+  Device own = device();
+  own.calibration.families.push_back({"convolution", "fp32", 0.5, 0.8, Seconds(4e-6), 0.1, 30, "fitted: a test"});
+  own.calibration.measured = clock_limits(own);
+  CHECK(compute(own, {}) == 0.5);
+  own.power_limit = Watts(105.0);
+  CHECK_THAT(compute(own, {}), WithinRel(0.5 * std::pow(0.5, 0.55), 1e-9));
+}
+
+TEST_CASE("every NVIDIA architecture feels its power limit") {
+  for (const Architecture& row : architectures()) {
+    if (!row.generation) continue;
+    INFO(row.name);
+    Device d = device(std::string(row.name));
+    d.power_limit = Watts(1.0);
+    CHECK(compute(d, {board("a", "Pascal", 0.5)}) < 0.2);
   }
 }
 
@@ -158,7 +199,7 @@ TEST_CASE("a power limit lowers the clock that borrowed compute keeps; a stated 
     d.boost_clock = Hertz(1500e6);
     if (stated) d.sustained_clock = Hertz(*stated);
     auto lender = board("a", "Pascal", 0.5);
-    lender.power_limit = Watts(300.0);
+    lender.limits.power_limit = Watts(300.0);
     return compute(d, {lender});
   };
   CHECK_THAT(share(210.0), WithinRel(0.5, 1e-12));
@@ -168,11 +209,11 @@ TEST_CASE("a power limit lowers the clock that borrowed compute keeps; a stated 
   CHECK_THAT(share(400.0, 1200e6), WithinRel(0.5 * 0.8, 1e-12));
   // A lender that is short of power lends what it would keep with enough.
   auto starved = board("a", "Pascal", 0.3);
-  starved.power_limit = Watts(105.0);
+  starved.limits.power_limit = Watts(105.0);
   Device d = device();
   d.power_limit = Watts(300.0);
   CHECK_THAT(compute(d, {starved}), WithinRel(0.3 / std::pow(0.5, 0.55), 1e-9));
-  starved.power_limit.reset();  // unknown: no statement
+  starved.limits.power_limit.reset();  // unknown: no statement
   CHECK_THAT(compute(d, {starved}), WithinRel(0.3, 1e-12));
 }
 
@@ -181,8 +222,8 @@ TEST_CASE("a relative counts less the more its clock had to be corrected, in com
     Device d = device();
     d.power_limit = Watts(300.0);
     auto first = board("a", "Pascal", 0.5, 0.5), second = board("b", "Pascal", 1.0, 1.0);
-    first.power_limit = Watts(300.0);
-    second.power_limit = Watts(watts);
+    first.limits.power_limit = Watts(300.0);
+    second.limits.power_limit = Watts(watts);
     return resolve(d, {first, second}).parameters;
   };
   const auto compute_share = [&](double watts) {  // the second's 1.0 counts as 1 / kept

@@ -47,7 +47,7 @@ KernelConstants constants() {
   relative.architecture = "Pascal";
   relative.memory_kind = "GDDR5";
   relative.multiprocessors = 20;
-  relative.peak_fp32 = FlopPerSecond(8e12);
+  relative.limits.peak_fp32 = FlopPerSecond(8e12);
   relative.parameters = {"gemm", "fp32", 0.9, 0.8, Seconds(8e-6), 0.1, 100, "fitted: a test"};
   c.boards.push_back(relative);
   return c;

@@ -201,7 +201,7 @@ TEST_CASE("a fit of everything describes its boards and reads back as written") 
   CHECK_FALSE(fit->notes.empty());
   const BoardParameters& b = fitted(*fit, "slow", "gemm");
   CHECK(b.architecture == "Pascal");
-  CHECK(b.power_limit == Watts(250.0));
+  CHECK(b.limits.power_limit == Watts(250.0));
   fit->constants.source = "fitted: a test";
   fit->constants.spread.source = "assumed: a test";
   const std::string path = TBDSIM_BINARY_DIR "/fitted_kernels.toml";
@@ -297,8 +297,7 @@ TEST_CASE("boards that disagree widen what others may borrow, those that agree n
       row.architecture = d.architecture;
       row.memory_kind = d.memory_kind;
       row.multiprocessors = d.multiprocessors;
-      row.power_limit = d.power_limit;
-      row.peak_fp32 = d.peak.fp32;
+      row.limits = clock_limits(d);
       row.parameters = {"gemm", "fp32", shares[i], 0.8, Seconds(5e-6), 0.1, 50, "fitted: an example", 0.01, 0.01};
       constants.boards.push_back(row);
       map[d.id] = d;

@@ -26,6 +26,10 @@ Device device(const std::string& id) {
   return *found;
 }
 
+/// Multiply-add rate of all fp32 cores at `clock`. At the boost clock this is the peak of most data sheets; some print it at the
+/// base clock (TITAN V) or count dual issue (MI300X).
+FlopPerSecond peak_fp32_at(const Device& d, Hertz clock) { return Flop(2.0 * d.multiprocessors * d.fp32_lanes) * clock; }
+
 std::string message(std::string text) {
   const auto parsed = parse_device(std::move(text), "my.toml");
   return parsed ? "" : to_text(parsed.error());
@@ -88,6 +92,48 @@ TEST_CASE("every GPU of the catalogue agrees with itself") {
     CHECK(back->peak.fp32 == d.peak.fp32);
     CHECK(back->memory_bandwidth == d.memory_bandwidth);
   }
+}
+
+TEST_CASE("architectures and board classes are words of a table") {
+  const auto with = [](const std::string& line) { return message(std::string(kMinimal) + line + "\n"); };
+  const auto read = [](const std::string& line) { return *parse_device(std::string(kMinimal) + line + "\n", "my.toml"); };
+  CHECK(with("architecture = \"Voltaa\"") ==
+        "my.toml:9:16: architecture: no architecture \"Voltaa\", did you mean \"Volta\"?\n"
+        "   9 | architecture = \"Voltaa\"\n     |                ^~~~~~~~\n");
+  CHECK(with("architecture = \"banana\"")
+            .rfind("my.toml:9:16: architecture: no architecture \"banana\", expected one of Kepler, "
+                   "Maxwell, Pascal, Volta, Turing, Ampere, Ada, Hopper, Blackwell, GCN, CDNA, with or "
+                   "without a revision as in \"Maxwell 2.0\"; leave the key out for any other\n",
+                   0) == 0);
+  CHECK(read("architecture = \"volta\"").architecture == "Volta");
+  CHECK(read("architecture = \"ada lovelace\"").architecture == "Ada lovelace");
+  CHECK(find_architecture("Ada Lovelace")->name == "Ada");
+  CHECK(find_architecture("Adaptive") == nullptr);
+  CHECK(find_architecture("") == nullptr);
+  CHECK(read("board_class = \"consumer\"").board_class == BoardClass::consumer);
+  CHECK(read("").board_class == BoardClass::professional);
+  CHECK(with("board_class = \"consumr\"")
+            .rfind("my.toml:9:15: board_class: no class of boards \"consumr\", did you mean \"consumer\"?\n", 0) == 0);
+  CHECK(with("sustained_clock = \"1 GHz\"")
+            .rfind("my.toml:9:19: sustained_clock: acts as a share of the clock of the peak rates; "
+                   "state `boost_clock` too\n",
+                   0) == 0);
+  for (const std::string& id : catalogue_ids(kCatalogue, "gpus")) CHECK(find_architecture(device(id).architecture) != nullptr);
+}
+
+TEST_CASE("samples in a description count as taken under its own limits, whatever an option changes") {
+  const std::filesystem::path file = std::filesystem::path(TBDSIM_BINARY_DIR) / "own_samples.toml";
+  std::ofstream(file) << kMinimal << "power_limit = \"200 W\"\n[[calibration]]\nfamily = \"gemm\"\nprecision = \"fp32\"\n"
+                      << "compute_efficiency = 0.9\nbandwidth_efficiency = 0.8\nlaunch = \"5 us\"\nspread = 0.1\nsamples = 3\n"
+                      << "source = \"fitted: an example\"\n";
+  Catalogue edited = kCatalogue;
+  Edits edits;
+  edits.changes.push_back({"hw.device.power_limit", "\"90 W\"", "device.power_limit=90 W", 1, 20});
+  edited.edits = std::make_shared<const Edits>(edits);
+  const auto system = load_system(edited, file.string());
+  REQUIRE(system);
+  CHECK(system->device.power_limit == Watts(90.0));
+  CHECK(system->device.calibration.measured->power_limit == Watts(200.0));
 }
 
 TEST_CASE("sustained clocks stand apart from boost clocks") {

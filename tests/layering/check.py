@@ -13,7 +13,7 @@ SOURCE_FOLDERS = ("model", "calibrate")
 SOURCE_SUFFIXES = {".hpp", ".cpp", ".cu"}
 TEXT_FOLDERS = ("model", "calibrate", "tests", "hardware", "scenarios", "cmake", "docs", ".ci")
 TEXT_SUFFIXES = SOURCE_SUFFIXES | {".py", ".txt", ".cmake", ".md", ".toml", ".csv", ".sh", ".html", ".js", ".css"}
-LONGEST_SOURCE = 450  # lines
+LONGEST_SOURCE = 400  # lines
 ONE_USER = ("CLI/", "CLI11", "toml++/")
 ONE_FOLDER = {"nlohmann/": ("model/report/", "calibrate/cli/")}  # where reports are written
 # What the sources that write JSON share; only they include it.

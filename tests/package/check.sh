@@ -2,7 +2,8 @@
 # Installs a build into an empty folder, builds and runs a project against it, and the program from there.
 # Usage: check.sh BUILD_FOLDER
 set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
+cd "$(dirname "$0")/../.."
+here=$PWD/tests/package
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cmake --install "$1" --prefix "$folder/usr" >/dev/null
@@ -11,6 +12,11 @@ unset TBDSIM_CATALOGUE
 "$folder/usr/bin/tbdsim" docs man | cmp - "$folder/usr/share/man/man1/tbdsim.1"
 for place in bash-completion/completions/tbdsim zsh/site-functions/_tbdsim zsh/vendor-completions/_tbdsim; do
   test -s "$folder/usr/share/$place"
+done
+# What the README names is there; the licences of the data too.
+grep -q "Apache License" "$folder/usr/share/doc/tbdsim/copyright"
+(grep -oE '`[a-z_/]+/[A-Za-z_]+\.(md|py)' README.md calibrate/collect/README.md | cut -d'`' -f2 | sort -u) | while read -r page; do
+  test -s "$folder/usr/share/doc/tbdsim/$page" || { echo "the README names $page, which is not installed" >&2; exit 1; }
 done
 "$folder/usr/bin/tbdsim" docs formats | cmp - "$folder/usr/share/doc/tbdsim/formats.md"
 cmake -S "$here" -B "$folder/build" -G Ninja -DCMAKE_PREFIX_PATH="$folder/usr" >/dev/null

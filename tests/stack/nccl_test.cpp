@@ -28,7 +28,9 @@ TEST_CASE("the catalogue's library: releases in order, every fabric, defaults by
   CHECK(load_nccl(TBDSIM_SOURCE_DIR, "", "Hopper").value().release.nvls);
   CHECK(load_nccl(TBDSIM_SOURCE_DIR, "2.12", "Hopper").value().version == NcclVersion{2, 12, 0});
   CHECK_FALSE(load_nccl(TBDSIM_SOURCE_DIR, "2.1.15").value().release.tree);
-  CHECK(load_nccl(TBDSIM_SOURCE_DIR, "3.0").value().release.from == NcclVersion{2, 18, 0});
+  CHECK(load_nccl(TBDSIM_SOURCE_DIR, "2.30.7").value().release.from == NcclVersion{2, 18, 0});
+  for (const std::string none : {"99.9", "0.9", "3.0"})
+    CHECK(load_nccl(TBDSIM_SOURCE_DIR, none).error().front().message == "NCCL " + none + ": there are releases from 1.0 to 2.30");
   for (const NcclFabric fabric : {NcclFabric::mesh, NcclFabric::nvswitch, NcclFabric::peer, NcclFabric::host}) {
     const NcclFabricCosts& row = costs(usual, fabric);
     CHECK(row.fabric == fabric);

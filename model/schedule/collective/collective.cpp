@@ -93,11 +93,4 @@ CollectiveCall collective_call(const CollectivePlan& plan, Bytes message) {
   return call;
 }
 
-Seconds collective_group_time(const CollectivePlan& plan, std::span<const Bytes> messages) {
-  if (plan.methods.empty() || messages.empty()) return Seconds(0.0);
-  Seconds time = plan.launch;
-  for (const Bytes message : messages) time += collective_call(plan, message).time - plan.launch;
-  return time;
-}
-
 }  // namespace tbdsim

@@ -72,7 +72,6 @@ struct CollectivePlan {
   CollectiveKind kind = CollectiveKind::all_reduce;
   int ranks = 1;
   int channels = 0;  ///< thread blocks that a call keeps busy on every GPU
-  Seconds launch;    ///< part of every start that a grouped call pays once
   std::vector<CollectiveLink> links;
   std::vector<CollectiveMethod> methods;  ///< of equal times, the first is taken
   bool planned = false;                   ///< the library's own plan chooses, else the least time
@@ -104,8 +103,5 @@ struct CollectiveCall {
 /// reduce-scatter: all parts together). A message of 0 bytes costs the latency. Ignores other traffic: who simulates the
 /// flow shares its links.
 [[nodiscard]] CollectiveCall collective_call(const CollectivePlan& plan, Bytes message);
-
-/// Time of calls issued as one group (ncclGroupStart to ncclGroupEnd): launched once, then one after the other.
-[[nodiscard]] Seconds collective_group_time(const CollectivePlan& plan, std::span<const Bytes> messages);
 
 }  // namespace tbdsim

@@ -32,7 +32,7 @@ NcclTransport transport_of(const NcclLibrary& library, const Network& network) {
   for (const NcclTransport& transport : library.transports) {
     if (transport.name == network.transport) return transport;
   }
-  return {network.transport, network.latency, network.latency, 0.0, false};
+  return {network.transport, network.latency, network.latency};
 }
 
 /// Adds the link between nodes and says what there is.
@@ -43,9 +43,7 @@ void join_nodes(const System& system, const CollectiveGroup& group, const std::v
   const bool own = system.network && system.network->id == network.id;
   const int nics = own ? std::max(1, system.nics) : 1;
   setting.transport = transport_of(setting.library, network);
-  const BytesPerSecond rate =
-      setting.transport.efficiency > 0.0 ? setting.transport.efficiency * network.bandwidth : network.achieved;
-  setting.node_network = nics * rate;
+  setting.node_network = nics * network.achieved;
   if (const auto slot = host_slot(system.topology, gpus.front()); slot)
     setting.node_network = std::min(setting.node_network, setting.local * *slot);
   plan.links.push_back({"network", setting.node_network, true});
@@ -86,7 +84,6 @@ Result<CollectivePlan> plan_collective(const System& system, const CollectiveGro
   if (!start) return tl::make_unexpected(start.error());
   MethodSetting setting{library, system.device, kind, local, group.nodes, std::move(*rings), *start, {}, {}, {}};
   setting.port = switch_port(system.topology, gpus.front());
-  plan.launch = *start;
   plan.channels = std::max(costs(library, setting.rings.fabric).channels, 2 * setting.rings.channels);
   plan.description = setting.rings.description;
   if (kind == CollectiveKind::all_to_all) load_pairs(system.topology, gpus, ring_options(system.device, library), setting.rings);

@@ -45,8 +45,8 @@ void DataParallelExchange::weights(StepBuilder& builder, CollectiveLane& lane) {
   while (left > Bytes(0.0)) {
     const Bytes buffer = std::min(left, kBuffer);
     left -= buffer;
-    const StepTask task{Work::exchange, -1, 0, 0, calls_++};
-    waiting_ = {builder.add_task(task, stream_, kernels_.memory_kernel(2.0 * buffer), waiting_)};
+    const StepTask task{Work::exchange, -1, 0, 0, calls_++}, flatten{Work::exchange, -1, 0, 0, task.item, Leg::merge};
+    waiting_ = {builder.add_task(flatten, stream_, kernels_.memory_kernel(2.0 * buffer), waiting_)};
     waiting_ = {lane.call(builder, task, stream_, buffer, waiting_)};
   }
 }

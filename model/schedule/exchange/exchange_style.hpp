@@ -21,8 +21,6 @@ class ExchangeStyle {
 
   /// Ranks to hold apart: 1 where all are alike, so that one stands for all.
   [[nodiscard]] virtual std::int32_t ranks() const { return 1; }
-  /// Whether one process issues the operators of all ranks one after the other.
-  [[nodiscard]] virtual bool shared_host() const { return false; }
   /// Iterations after which the step no longer changes, if more than host and device need.
   [[nodiscard]] virtual std::int32_t iterations() const { return 1; }
   /// Whether an exchange may end in the next iteration's forward pass.

@@ -7,8 +7,8 @@
 
 namespace tbdsim {
 
-/// MXNet's `nccl` store: keys in groups, in parameter order. When all gradients of a group exist, one grouped reduce to
-/// the first GPU; the host waits for it; the first GPU updates the group's weights beside its compute stream; one grouped
+/// MXNet's `nccl` store: keys in groups, in parameter order. When all gradients of a group exist, one reduce of all its bytes
+/// to the first GPU; the host waits for it; the first GPU updates the group's weights beside its compute stream; one
 /// broadcast; the host waits again. The next forward pass waits layer by layer for its group.
 /// All GPUs compute alike, so one stands for all: the first, whose updates hold up the others.
 /// Host time per key as in the `device` store. Ignores that waiting threads cannot serve anything else.

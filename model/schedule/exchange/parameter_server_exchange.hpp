@@ -13,7 +13,7 @@ struct ServerPlan {
   NodeTraffic inside;
   int gpus = 1;            ///< of one node
   int nodes = 1;           ///< each with one server
-  BytesPerSecond network;  ///< of one node, each direction; unused with one node
+  BytesPerSecond network;  ///< of the one port that a node's server uses, each direction; unused with one node
   Seconds network_latency;
   bool sliced = false;       ///< arrays travel in slices
   bool prioritized = false;  ///< front layers first, else first come, first served

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
+#include <algorithm>
 
 #include "model/hardware/topology.hpp"
+#include "model/schedule/collective/ring_paths.hpp"
 #include "model/schedule/exchange/parameter_server_exchange.hpp"
 #include "model/schedule/exchange/plan_exchange.hpp"
 #include "model/stack/local_store.hpp"
@@ -22,15 +24,30 @@ constexpr BytesPerSecond kBytePsSum{25e9};
 /// Host time of a piece at its sender and at its server. Assumed, as an MXNet server's message.
 constexpr Seconds kBytePsMessage{5e-6};
 
+/// What TCP reaches of a network made for other transports, and one message's time: as 100 Gb/s Ethernet does
+/// (hardware/networks/ethernet-100g.toml).
+constexpr double kTcpShare = 8.8 / 12.5;
+constexpr Seconds kTcpLatency{60e-6};
+
+/// Servers of MXNet (ps-lite over ZeroMQ) and TensorFlow (gRPC) speak TCP over the one interface that they are bound to,
+/// however many ports the node has (dmlc/ps-lite, DMLC_INTERFACE).
+void bind_tcp(const Network& network, ServerPlan& plan) {
+  plan.network = network.achieved;
+  plan.network_latency = network.latency;
+  if (network.transport == "sockets") return;
+  plan.network = std::min(plan.network, kTcpShare * network.bandwidth);
+  plan.network_latency = std::max(plan.network_latency, kTcpLatency);
+}
+
 /// GPUs of a node reduce-scatter over their rings, and each copies its share to the host.
-Result<NodeTraffic> scattered_traffic(const System& system, const std::vector<int>& devices) {
+Result<NodeTraffic> scattered_traffic(const System& system, const std::vector<int>& devices, const NcclLibrary& nccl) {
   auto traffic = node_traffic(system, devices, Gather::on_host);
   if (!traffic) return traffic;
   const double gpus = static_cast<double>(devices.size());
   std::vector<VertexId> group;
   const std::vector<VertexId> all = system.topology.gpus();
   for (const int device : devices) group.push_back(all[static_cast<std::size_t>(device)]);
-  const RingSet rings = find_rings(system.topology, group, default_ring_options(system.device));
+  const RingSet rings = find_rings(system.topology, group, ring_options(system.device, nccl));
   for (std::vector<LinkLoad>* way : {&traffic->up, &traffic->down}) {
     for (LinkLoad& load : *way) load.weight /= gpus;
     if (gpus > 1) way->push_back({"rings", rings.effective_rings * rings.bandwidth, (gpus - 1.0) / gpus});
@@ -57,8 +74,7 @@ Result<PlannedExchange> plan_servers(const ExchangeSetting& setting, bool p3) {
   if (setting.nodes > 1) {
     if (!setting.network)
       return fail(fmt::format("{}: {} nodes need a network; name one with --network", setting.system.id, setting.nodes));
-    plan.network = node_bandwidth(setting.system, *setting.network);
-    plan.network_latency = setting.network->latency;
+    bind_tcp(*setting.network, plan);
     where = fmt::format("on {} nodes, {} at {:.3g} GB/s a node", setting.nodes, setting.network->id, plan.network.base() / 1e9);
   }
   std::string text = fmt::format("parameter servers beside the workers {}{}", where, p3 ? ", slices by priority" : "");
@@ -93,7 +109,7 @@ Result<PlannedExchange> plan_byteps(const ExchangeSetting& setting) {
   if (setting.nodes == 1) return plan_bucketed_all_reduce(setting);
   if (!setting.network)
     return fail(fmt::format("{}: {} nodes need a network; name one with --network", setting.system.id, setting.nodes));
-  auto inside = scattered_traffic(setting.system, setting.devices);
+  auto inside = scattered_traffic(setting.system, setting.devices, setting.nccl);
   if (!inside) return tl::make_unexpected(inside.error());
   ServerPlan plan;
   plan.constants.sum = kBytePsSum;
@@ -103,7 +119,7 @@ Result<PlannedExchange> plan_byteps(const ExchangeSetting& setting) {
   plan.inside = std::move(*inside);
   plan.gpus = static_cast<int>(setting.devices.size());
   plan.nodes = setting.nodes;
-  plan.network = node_bandwidth(setting.system, *setting.network);
+  plan.network = setting.network->achieved;  // one port: ps-lite's RDMA van binds one, too
   plan.network_latency = setting.network->latency;
   plan.sliced = plan.prioritized = plan.apart = plan.servers_only_add = true;
   std::string text = fmt::format("{} servers on machines of their own, {} at {:.3g} GB/s a node, pieces of 4 MB by priority",

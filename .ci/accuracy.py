@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""Guards accuracy, and lists the claims that fail.   Usage: accuracy.py --write|--write-claims|--check TBDSIM
+
+tests/validation/accuracy.csv records for each published series how many rows validate, their mean error and how many lie within the
+stated range. --check runs `tbdsim validate scenarios` and fails where a mean grew by more than a point and a tenth of itself, the share within the range
+fell by more than 5 points and two rows, or rows went missing; where a claim fails without a reason; and where the list of failing
+claims in scenarios/README.md is not the present one. --write records what is reached now (say in the commit why a figure may be
+worse), --write-claims only rewrites the list.
+"""
+import csv
+import json
+import os
+import subprocess
+import sys
+
+ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+RECORD = os.path.join(ROOT, "tests", "validation", "accuracy.csv")
+README = os.path.join(ROOT, "scenarios", "README.md")
+BEGIN, END = "<!-- generated: failing claims -->\n", "<!-- end -->"
+MEAN_SLACK = 0.01      # of the error, beside a tenth of it: kernels that become better move single rows both ways
+INSIDE_SLACK = 0.05    # share of the rows
+INSIDE_ROWS = 2        # and at least so many rows
+
+
+def validate(program):
+    done = subprocess.run([program, "validate", "scenarios", "--format", "json"], cwd=ROOT, capture_output=True, text=True,
+                          env=dict(os.environ, TBDSIM_CATALOGUE=ROOT))
+    if done.returncode not in (0, 1):
+        sys.exit(f"tbdsim validate scenarios: exit {done.returncode}: {done.stderr}")
+    return json.loads(done.stdout)
+
+
+def series(report):
+    """(rows, mean error, share within the range) of each series: the groups of one name before the slash."""
+    sums = {}
+    for group in report["groups"]:
+        total = sums.setdefault(group["group"].split("/")[0], [0, 0.0, 0.0])
+        total[0] += group["n"]
+        total[1] += group["n"] * group["mean_ape"]
+        total[2] += group["n"] * group["coverage"]
+    return {name: (n, error / n, inside / n) for name, (n, error, inside) in sorted(sums.items()) if n}
+
+
+def worse(recorded, now):
+    problems = []
+    for name, (rows, mean, inside) in recorded.items():
+        if name not in now or now[name][0] < rows:
+            problems.append(f"{name}: {now[name][0] if name in now else 0} of {rows} rows are left")
+            continue
+        if now[name][1] > 1.1 * mean + MEAN_SLACK:
+            problems.append(f"{name}: mean error {now[name][1]:.1%}, recorded {mean:.1%}")
+        lost = inside - now[name][2]
+        if lost > INSIDE_SLACK and lost * now[name][0] > INSIDE_ROWS:
+            problems.append(f"{name}: {now[name][2]:.0%} of the rows within the range, recorded {inside:.0%}")
+    return problems
+
+
+def read_record():
+    with open(RECORD, encoding="utf-8") as file:
+        return {row["series"]: (int(row["rows"]), float(row["mean_error"]), float(row["inside"])) for row in csv.DictReader(file)}
+
+
+def write_record(now):
+    with open(RECORD, "w", encoding="utf-8") as file:
+        file.write("series,rows,mean_error,inside\n")
+        for name, (rows, mean, inside) in now.items():
+            file.write(f"{name},{rows},{mean:.4f},{inside:.3f}\n")
+
+
+def failing(report):
+    return [claim for claim in report["claims"] if not claim["holds"]]
+
+
+def claims_table(report):
+    def cell(text):
+        return text.replace("|", "\\|")
+    lines = ["| claim that fails | reason |", "|---|---|"]
+    lines += [f"| {cell(claim['id'])} | {cell(claim.get('reason', ''))} |" for claim in failing(report)]
+    return "\n".join(lines) + "\n"
+
+
+def with_claims(text, report):
+    start = text.index(BEGIN) + len(BEGIN)
+    return text[:start] + claims_table(report) + text[text.index(END, start):]
+
+
+def main():
+    if len(sys.argv) != 3 or sys.argv[1] not in ("--write", "--write-claims", "--check"):
+        sys.exit(__doc__)
+    report = validate(os.path.abspath(sys.argv[2]))
+    with open(README, encoding="utf-8") as file:
+        text = file.read()
+    fresh = with_claims(text, report)
+    if sys.argv[1] != "--check":
+        with open(README, "w", encoding="utf-8") as file:
+            file.write(fresh)
+        if sys.argv[1] == "--write":
+            write_record(series(report))
+        return
+    problems = worse(read_record(), series(report))
+    problems += [f"claim \"{claim['id']}\" fails and states no reason" for claim in failing(report) if not claim.get("reason")]
+    if fresh != text:
+        problems.append("scenarios/README.md lists other failing claims: run .ci/accuracy.py --write-claims TBDSIM")
+    if problems:
+        sys.exit("\n".join(problems))
+
+
+if __name__ == "__main__":
+    main()

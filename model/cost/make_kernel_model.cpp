@@ -1,0 +1,119 @@
+// Which arithmetic, algorithms and fitted parameters a device has under a stack at a precision.
+#include <fmt/format.h>
+
+#include "model/cost/kernel_model.hpp"
+#include "model/cost/library_age.hpp"
+
+namespace tbdsim {
+namespace {
+
+constexpr Bytes kSingle(4.0), kHalf(2.0);
+
+template <class Condition>
+void withdraw(ConvolutionLibrary& library, Condition condition) {
+  for (auto* offered : {&library.forward, &library.backward_data, &library.backward_weights}) std::erase_if(*offered, condition);
+}
+
+}  // namespace
+
+/// The arithmetic that a precision runs on: peak rate, whether by tensor cores, class of fitted parameters.
+struct KernelModel::Arithmetic {
+  FlopPerSecond peak;
+  bool tensor_core = false;
+  std::string_view parameter_class = "fp32";
+  Bytes element = kSingle;
+};
+
+Result<KernelModel::Arithmetic> KernelModel::arithmetic(const Device& device, Precision precision) {
+  switch (precision) {
+    case Precision::fp32:
+      if (device.peak.fp32_tensor) return Arithmetic{*device.peak.fp32_tensor, true, "fp32-tensor", kSingle};
+      return Arithmetic{device.peak.fp32, false, "fp32", kSingle};
+    case Precision::tf32:
+      if (device.peak.tf32_tensor) return Arithmetic{*device.peak.tf32_tensor, true, "tf32", kSingle};
+      return fail(fmt::format("precision tf32: {} has no tf32 tensor cores", device.id));
+    case Precision::bf16:
+      if (device.peak.bf16_tensor) return Arithmetic{*device.peak.bf16_tensor, true, "bf16", kHalf};
+      return fail(fmt::format("precision bf16: {} has no bf16 tensor cores", device.id));
+    case Precision::fp16:
+    case Precision::amp:
+      if (device.peak.fp16_tensor) return Arithmetic{*device.peak.fp16_tensor, true, "fp16", kHalf};
+      // Without tensor cores frameworks store 16 bits and compute in fp32.
+      return Arithmetic{device.peak.fp32, false, "fp32", kHalf};
+  }
+  return fail("unknown precision");
+}
+
+Result<KernelModel> KernelModel::make(const Device& device, Precision precision, const Stack& stack,
+                                      const KernelConstants& constants) {
+  const auto unit = arithmetic(device, precision);
+  if (!unit) return tl::make_unexpected(unit.error());
+  const Arithmetic vector{device.peak.fp32, false, "fp32", unit->element};
+  if (!unit->tensor_core) {
+    auto model = make(device, precision, *unit, stack, constants);
+    if (model && unit->element == kHalf && device.tensor_cores.value_or(0) > 0)
+      model->notices_.push_back(fmt::format("{} has tensor cores but no published rate: products are taken in fp32", device.id));
+    return model;
+  }
+  auto plain = make(device, precision, vector, stack, constants);
+  if (constants.convolution.count(stack.convolution.generation + "-tensor") == 0) {
+    // The stack's libraries predate tensor cores.
+    if (plain)
+      plain->notices_.push_back(fmt::format("{} has no kernels for tensor (matrix) cores: products run in fp32", stack.id));
+    return plain;
+  }
+  auto model = make(device, precision, *unit, stack, constants);
+  if (model && plain) model->without_tensor_cores_ = std::make_shared<const KernelModel>(std::move(*plain));
+  return model;
+}
+
+Result<KernelModel> KernelModel::make(const Device& device, Precision precision, const Arithmetic& unit, const Stack& stack,
+                                      const KernelConstants& constants) {
+  KernelModel model;
+  model.stack_ = stack;
+  model.architecture_ = device.architecture;
+  if (stack.persistent_recurrent)
+    model.persistent_ = persistent_rule(capability_number(device.compute_capability), device.multiprocessors, stack.cuda);
+  model.peak_ = unit.peak;
+  model.element_ = unit.element;
+  model.tensor_core_ = unit.tensor_core;
+  model.weight_ = precision == Precision::fp16 || precision == Precision::bf16 ? kHalf : kSingle;
+  model.casts_ = precision == Precision::amp;
+  const std::string generation = stack.convolution.generation + (unit.tensor_core ? "-tensor" : "");
+  const auto convolution = constants.convolution.find(generation);
+  if (convolution == constants.convolution.end())
+    return fail(fmt::format("{}: convolution.generation \"{}\" has no constants in {}", stack.file, generation, constants.file));
+  const TileConstants* gemm = gemm_constants(constants, unit.tensor_core, stack.convolution.generation, device.architecture);
+  if (gemm == nullptr) return fail(fmt::format("{}: gemm constants missing", constants.file));
+  model.convolution_constants_ = convolution->second;
+  model.gemm_constants_ = *gemm;
+  if (device.architecture.substr(0, 6) == "Kepler") {
+    // cuDNN's fused Winograd kernels are written for Maxwell and later (assumed; no Kepler samples).
+    withdraw(model.stack_.convolution, [](ConvolutionAlgorithm a) { return a == ConvolutionAlgorithm::winograd_fused; });
+  }
+  if (unit.tensor_core)
+    withdraw(model.stack_.convolution, [&](ConvolutionAlgorithm a) { return !has_tensor_kernels(a, unit.parameter_class); });
+  model.convolution_ = resolve_parameters(device, "convolution", unit.parameter_class, constants);
+  model.gemm_ = resolve_parameters(device, "gemm", unit.parameter_class, constants);
+  // Without samples of any board, fused attention runs like the products that it is made of.
+  model.attention_ = resolve_parameters(device, "attention", unit.parameter_class, constants);
+  if (model.attention_.assumed) model.attention_ = model.gemm_;
+  model.memory_ = resolve_parameters(device, "memory_bound", "fp32", constants);
+  model.softmax_ = resolve_parameters(device, "softmax", "fp32", constants);
+  model.layer_norm_ = resolve_parameters(device, "layer_norm", "fp32", constants);
+  model.recurrent_ = resolve_parameters(device, "recurrent", unit.parameter_class, constants);
+  const auto recurrent =
+      constants.recurrent.find(std::string(recurrent_generation(stack.vendor, stack.cuda)) + (unit.tensor_core ? "-tensor" : ""));
+  if (recurrent != constants.recurrent.end()) model.recurrent_constants_ = recurrent->second;
+  const double young = unit.tensor_core ? young_library_share(device.compute_capability, stack.cuda) : 1.0;
+  model.convolution_rates_ = kernel_rates(device, young * unit.peak, model.convolution_.parameters);
+  model.gemm_rates_ = kernel_rates(device, young * unit.peak, model.gemm_.parameters);
+  model.attention_rates_ = kernel_rates(device, unit.peak, model.attention_.parameters);
+  model.memory_rates_ = kernel_rates(device, device.peak.fp32, model.memory_.parameters);
+  model.softmax_rates_ = kernel_rates(device, device.peak.fp32, model.softmax_.parameters);
+  model.layer_norm_rates_ = kernel_rates(device, device.peak.fp32, model.layer_norm_.parameters);
+  model.recurrent_rates_ = kernel_rates(device, unit.peak, model.recurrent_.parameters);
+  return model;
+}
+
+}  // namespace tbdsim
