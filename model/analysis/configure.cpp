@@ -238,6 +238,17 @@ Result<Configuration> configure_edited(Session& session, const PredictOptions& o
   });
 }
 
+/// What only libraries beside PyTorch offer.
+void refuse_pytorch_only(const Configuration& configuration, Errors& errors) {
+  const Stack& stack = configuration.stack;
+  if (stack.framework == "pytorch" || stack.framework.empty()) return;
+  if (configuration.zero > 0)
+    errors.push_back({fmt::format("--zero {}: DeepSpeed and PyTorch shard so, {} does not", configuration.zero, stack.id)});
+  if (configuration.optimizer.byte_states)
+    errors.push_back({fmt::format("--optimizer {}: its states of 8 bits are bitsandbytes', for PyTorch; {} has none",
+                                  configuration.optimizer.name, stack.id)});
+}
+
 }  // namespace
 
 TrainingStep configured_step(const Configuration& configuration) {
@@ -265,6 +276,7 @@ Result<Configuration> configure(Session& session, const PredictOptions& options)
   take(choose_precision(options.precision), configuration.precision, errors);
   take(choose_optimizer(options.optimizer), configuration.optimizer, errors);
   take(choose_exchange(options.exchange), configuration.exchange, errors);
+  refuse_pytorch_only(configuration, errors);
   if (configuration.zero > 0 && configuration.pipelined())
     errors.push_back({fmt::format(
         "--zero {}: divides what copies of the network have in common; stages of a pipeline are no copies", configuration.zero)});

@@ -39,6 +39,9 @@ FootprintOptions footprint_options(const Configuration& configuration) {
   options.capacity = usable_capacity(configuration.hardware().device);
   if (configuration.optimizer.byte_states) options.optimizer_states *= Bytes(4.0) / options.update_element();
   options.half_gradients = options.master_weights && configuration.stack.exchange_amp_16_bit;
+  options.autocast = options.master_weights && configuration.stack.framework == "pytorch" &&
+                     configuration.stack.memory_plan == MemoryPlan::caching_allocator && !options.half_gradients &&
+                     !configuration.stack.amp_16_bit;
   // Gradients of a 16-bit copy of the weights are widened for the update.
   if (options.half_gradients) options.update_arrays = std::max(options.update_arrays, 1.0);
   return options;

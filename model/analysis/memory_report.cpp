@@ -2,9 +2,18 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <charconv>
 
 namespace tbdsim {
 namespace {
+
+/// What a rank holds beside the arrays of the step.
+Bytes beside(const StepMemory& memory, const RankMemory& rank, MemoryPart part) {
+  return std::max(Bytes(0.0), rank.parts[part] - memory.profile.at_peak[part]);
+}
+Bytes beside(const StepMemory& memory, const RankMemory& rank) {
+  return beside(memory, rank, MemoryPart::optimizer_state) + beside(memory, rank, MemoryPart::exchange);
+}
 
 std::vector<LayerMemory> layers_of(const OpGraph& graph, const StepMemory& memory) {
   std::vector<LayerMemory> layers(graph.ops.size());
@@ -21,10 +30,9 @@ std::vector<LayerMemory> layers_of(const OpGraph& graph, const StepMemory& memor
     layers[i] = {op.name, std::string(info(op.kind).name), to_text(graph.output_shape(op)), {}};
     double own = 0.0;
     for (const ParameterId id : op.parameters) own += static_cast<double>(elements(graph.parameter(id).shape));
-    if (own > 0.0 && here[i]) {
-      layers[i].parts[MemoryPart::optimizer_state] = rank.parts[MemoryPart::optimizer_state] * (own / parameters);
-      layers[i].parts[MemoryPart::exchange] = rank.parts[MemoryPart::exchange] * (own / parameters);
-    }
+    if (own > 0.0 && here[i])
+      for (const MemoryPart part : {MemoryPart::optimizer_state, MemoryPart::exchange})
+        layers[i].parts[part] = beside(memory, rank, part) * (own / parameters);
   }
   for (const Lifetime& array : memory.arrays) {
     const std::int32_t peak = memory.profile.peak;
@@ -41,8 +49,9 @@ std::string_view word(Pass pass) { return pass == Pass::forward ? "forward" : pa
 std::vector<MemoryMoment> moments_of(const OpGraph& graph, const StepMemory& memory) {
   std::vector<MemoryMoment> moments;
   moments.reserve(memory.ops.size());
+  const Bytes always = beside(memory, fullest(memory));
   for (std::size_t i = 0; i < memory.ops.size(); ++i)
-    moments.push_back({graph.op(memory.ops[i]).name, word(memory.passes[i]), memory.profile.live[i]});
+    moments.push_back({graph.op(memory.ops[i]).name, word(memory.passes[i]), memory.profile.live[i] + always});
   return moments;
 }
 
@@ -70,6 +79,22 @@ void keep_best(std::vector<MemoryReduction>& reductions, std::string_view start)
     most = std::max(most, reduction.gain);
     return worse;
   });
+}
+
+/// Whether a stack trains in mixed precision by itself. Source: release notes: PyTorch 1.6 (torch.cuda.amp), TensorFlow 1.14
+/// (enable_mixed_precision_graph_rewrite), MXNet 1.5 (contrib.amp); NVIDIA's containers had it before.
+bool has_amp(const Stack& stack) {
+  if (stack.amp_16_bit || stack.exchange_amp_16_bit || stack.id.find("-ngc-") != std::string::npos) return true;
+  for (const auto& [framework, first] : {std::pair{"pytorch", std::pair{1, 6}}, {"tensorflow", {1, 14}}, {"mxnet", {1, 5}}}) {
+    if (stack.framework != framework) continue;
+    const std::size_t dot = stack.version.find('.');
+    std::pair<int, int> version{};
+    const char* text = stack.version.data();
+    std::from_chars(text, text + std::min(dot, stack.version.size()), version.first);
+    if (dot != std::string::npos) std::from_chars(text + dot + 1, text + stack.version.size(), version.second);
+    return version >= first;
+  }
+  return false;
 }
 
 std::vector<MemoryReduction> reductions_of(const Configuration& configuration, Bytes peak, Bytes capacity) {
@@ -100,15 +125,20 @@ std::vector<MemoryReduction> reductions_of(const Configuration& configuration, B
   if (!configuration.stack.inplace_activation)
     consider("in-place activations", "a framework version whose ReLU needs its output only",
              changed([](Configuration& c) { c.stack.inplace_activation = true; }));
-  if (configuration.precision == Precision::fp32 || configuration.precision == Precision::tf32)
+  const bool fp32 = configuration.precision == Precision::fp32 || configuration.precision == Precision::tf32;
+  if (fp32 && has_amp(configuration.stack))
     consider("16-bit feature maps", "--precision amp: fp32 master weights, 16-bit feature maps",
              changed([](Configuration& c) { c.precision = Precision::amp; }));
   consider("smaller workspace", "convolution workspaces of at most 64 MiB (kernels may be slower)", changed([](Configuration& c) {
              constexpr Bytes kSmall(64.0 * 1048576.0);
              c.stack.convolution.workspace_limit = std::min(c.stack.convolution.workspace_limit.value_or(kSmall), kSmall);
            }));
-  if (configuration.data_parallel() > 1 && configuration.zero == 0 && configuration.exchange == "allreduce")
-    consider("sharded optimiser", "--zero 1: optimiser state divided over the GPUs",
+  if (configuration.data_parallel() > 1 && configuration.zero == 0 && configuration.exchange == "allreduce" &&
+      configuration.stack.framework == "pytorch")
+    consider("sharded optimiser",
+             configuration.stack.exchange_copies_all ? "--zero 1: optimiser state divided over the GPUs, gradients sent bucket "
+                                                       "by bucket (DeepSpeed), not from copies of all"
+                                                     : "--zero 1: optimiser state divided over the GPUs",
              changed([](Configuration& c) { c.zero = 1; }));
   std::stable_sort(reductions.begin(), reductions.end(),
                    [](const MemoryReduction& a, const MemoryReduction& b) { return a.gain > b.gain; });
@@ -154,7 +184,7 @@ Result<MemoryReport> report_memory(Session& session, const PredictOptions& optio
   report.memory = memory_verdict(*configured, memory);
   if (std::string idle = idle_stages(*configured, report.memory); !idle.empty()) report.notices.push_back(std::move(idle));
   if (std::string slower = reduced_workspaces(memory); !slower.empty()) report.notices.push_back(std::move(slower));
-  report.lower_bound = memory.lower_bound;
+  report.lower_bound = memory.lower_bound + beside(memory, fullest(memory));
   const auto peak = static_cast<std::size_t>(memory.profile.peak);
   report.peak_layer = graph.op(memory.ops[peak]).name;
   report.peak_pass = word(memory.passes[peak]);

@@ -13,7 +13,7 @@ struct LayerMemory {
 struct MemoryMoment {
   std::string layer;
   std::string_view pass;  ///< "forward", "backward" or "update"
-  Bytes live;             ///< arrays of this moment, without what only one GPU holds
+  Bytes live;             ///< arrays of this moment on the fullest GPU, optimiser state and buffers of the exchange among them
 };
 
 /// One change that makes a step smaller, on the fullest GPU.

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cassert>
+#include <utility>
+
+#include "model/memory/autocast.hpp"
 
 namespace tbdsim {
 namespace {
@@ -26,6 +29,8 @@ bool passes_gradient_on(const Op& op, SavingRules rules) {
   }
 }
 
+constexpr Bytes kSingle{4.0};
+
 class Tracer {
  public:
   Tracer(const OpGraph& graph, std::span<const StepNode> nodes, std::span<const NodeCost> costs, const EagerOptions& options)
@@ -37,6 +42,8 @@ class Tracer {
         storage_(storage_of(graph, options.rules)) {
     state_.resize(graph.tensors.size());
     ops_.resize(graph.ops.size());
+    widths_ =
+        options.autocast ? autocast_widths(graph, options.element) : std::vector<Bytes>(graph.tensors.size(), options.element);
     trace_.arrays.reserve(4 * nodes.size());
     trace_.events.reserve(8 * nodes.size());
   }
@@ -45,6 +52,7 @@ class Tracer {
     plan_passes();
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       node_ = static_cast<std::int32_t>(i);
+      if (nodes_[i].pass != Pass::forward) end_forward();
       const std::int32_t workspace =
           costs_.empty() ? kNone : make(costs_[i].kernel.workspace, MemoryPart::workspace, nodes_[i].op);
       if (nodes_[i].pass == Pass::forward)
@@ -70,12 +78,14 @@ class Tracer {
     std::int32_t gradient = kNone;
   };
   struct OpState {
-    std::int32_t gathered = kNone;  ///< outputs of all GPUs, of a loss that reads them again
-    std::int32_t extra = kNone;     ///< masks, indices, statistics
-    std::int32_t second = kNone;    ///< node of the second pass; none: computed once
-    bool computed = false;          ///< the first pass is over
-    int backward_nodes = 0;         ///< still to come
-    bool keeps = false;             ///< its saved tensors are held
+    std::int32_t gathered = kNone;   ///< outputs of all GPUs, of a loss that reads them again
+    std::int32_t extra = kNone;      ///< masks, indices, statistics
+    std::int32_t second = kNone;     ///< node of the second pass; none: computed once
+    bool computed = false;           ///< the first pass is over
+    std::int32_t weights = kNone;    ///< 16-bit copies of parameters
+    std::vector<std::int32_t> cast;  ///< copies of inputs that are held
+    int backward_nodes = 0;          ///< still to come
+    bool keeps = false;              ///< its saved tensors are held
   };
 
   void plan_passes() {
@@ -122,7 +132,41 @@ class Tracer {
     trace_.events.push_back({array, node_, true});
   }
 
-  Bytes size(TensorId tensor) const { return size(tensor, options_.element); }
+  /// Width of the copy that an operator makes of what it reads, where that has another.
+  [[nodiscard]] std::optional<Bytes> cast_width(const Op& op, TensorId input) const {
+    if (!options_.autocast) return std::nullopt;
+    const AutocastRule rule = autocast_rule(op.kind);
+    const Bytes wanted = rule == AutocastRule::narrow ? options_.element
+                         : rule == AutocastRule::wide ? kSingle
+                                                      : widths_[index(input)];
+    return wanted == widths_[index(input)] ? std::nullopt : std::optional(wanted);
+  }
+
+  /// Casts parameters for the first product that reads them, and what it reads; the copies of `held` tensors are returned.
+  std::vector<std::int32_t> cast_inputs(OpId id, OpState& state) {
+    const Op& op = graph_.op(id);
+    std::vector<std::int32_t> copies;
+    for (const TensorId input : op.inputs)
+      if (const auto width = cast_width(op, input))
+        copies.push_back(make(times(op) * size(input, *width), MemoryPart::feature_maps, id));
+    if (!options_.autocast || autocast_rule(op.kind) != AutocastRule::narrow || state.weights != kNone) return copies;
+    double count = 0.0;
+    for (const ParameterId parameter : op.parameters) count += static_cast<double>(elements(graph_.parameter(parameter).shape));
+    state.weights = make(count * options_.element, MemoryPart::weights, id);
+    if (state.backward_nodes == 0 || (state.second != kNone && !state.computed)) cached_.push_back(id);
+    return copies;
+  }
+
+  /// The cache of casts is emptied as autocast ends; what backward reads lives on.
+  void end_forward() {
+    for (const OpId id : cached_) {
+      drop(ops_[index(id)].weights);
+      ops_[index(id)].weights = kNone;
+    }
+    cached_.clear();
+  }
+
+  Bytes size(TensorId tensor) const { return size(tensor, widths_[index(tensor)]); }
   Bytes size(TensorId tensor, Bytes element) const {
     return options_.batch * static_cast<double>(elements(graph_.tensor(tensor).shape)) * element;
   }
@@ -154,13 +198,14 @@ class Tracer {
       out.array = kNone;
       out.forward_readers = out.second_readers;
     }
-    const bool widens = options_.loss_element && is_loss(op.kind);
+    const std::vector<std::int32_t> copies = cast_inputs(id, state);
+    const bool widens = options_.loss_element && is_loss(op.kind) && !options_.autocast;
     const std::int32_t wide =
         widens ? make(times(op) * size(op.inputs.front(), *options_.loss_element), MemoryPart::dynamic, id) : kNone;
     if (storage_[index(op.output)] == op.output)
-      out.array =
-          make(times(op) * size(op.output, widens ? *options_.loss_element : options_.element), MemoryPart::feature_maps, id);
-    if (state.computed || state.second == kNone) keep(id, state);
+      out.array = make(times(op) * size(op.output, widens ? *options_.loss_element : widths_[index(op.output)]),
+                       MemoryPart::feature_maps, id);
+    if (state.computed || state.second == kNone) keep(id, state, copies);
     state.computed = true;
     for (const TensorId input : op.inputs) {
       State& s = owner(input);
@@ -168,6 +213,7 @@ class Tracer {
       release_unread(s);
     }
     drop(wide);
+    for (const std::int32_t copy : copies) drop(copy);
     const std::vector<TensorId>& held = saved_[index(id)].tensors;
     const bool reads_again = gathered != kNone && std::find(held.begin(), held.end(), op.inputs.front()) != held.end();
     if (reads_again)
@@ -177,13 +223,32 @@ class Tracer {
   }
 
   /// Holds what backward of this operator reads.
-  void keep(OpId id, OpState& state) {
+  void keep(OpId id, OpState& state, std::span<const std::int32_t> copies) {
     if (state.backward_nodes == 0) return;
+    const Op& op = graph_.op(id);
     const SavedByOp& saved = saved_[index(id)];
     state.keeps = true;
-    for (const TensorId tensor : saved.tensors) ++owner(tensor).backward_readers;
-    state.extra =
-        make(times(graph_.op(id)) * options_.batch * saved.extra_per_sample + saved.extra_fixed, MemoryPart::feature_maps, id);
+    for (const TensorId tensor : saved.tensors)
+      if (!keeps_copy(op, tensor)) ++owner(tensor).backward_readers;
+    std::size_t copy = 0;
+    for (const TensorId input : op.inputs) {
+      if (!cast_width(op, input)) continue;
+      const bool held = std::find(saved.tensors.begin(), saved.tensors.end(), input) != saved.tensors.end();
+      if (held && copies[copy] != kNone) {
+        share(copies[copy]);
+        state.cast.push_back(copies[copy]);
+      }
+      ++copy;
+    }
+    Bytes extra = saved.extra_per_sample;
+    // Softmax between the products of an unfused attention runs in fp32, and what it makes is cast for the second product.
+    if (options_.autocast && op.kind == OpKind::attention && !options_.fused_attention)
+      extra *= (kSingle + options_.element) / options_.element;
+    state.extra = make(times(op) * options_.batch * extra + saved.extra_fixed, MemoryPart::feature_maps, id);
+  }
+  /// Whether an operator keeps its own copy of one of its saved tensors.
+  [[nodiscard]] bool keeps_copy(const Op& op, TensorId saved) const {
+    return saved != op.output && cast_width(op, saved).has_value();
   }
 
   void backward(const StepNode& node) {
@@ -197,8 +262,13 @@ class Tracer {
     out.gradient = kNone;
     drop(state.gathered);
     state.gathered = kNone;
+    drop(state.weights);
+    state.weights = kNone;
     if (!state.keeps) return;
+    for (const std::int32_t copy : state.cast) drop(copy);
+    state.cast.clear();
     for (const TensorId tensor : saved_[index(node.op)].tensors) {
+      if (keeps_copy(op, tensor)) continue;
       State& s = owner(tensor);
       --s.backward_readers;
       release_unread(s);
@@ -233,16 +303,22 @@ class Tracer {
     const Op& op = graph_.op(id);
     const std::int32_t incoming = state_[index(op.output)].gradient, gathered = gather(id);
     const bool passes_on = incoming != kNone && passes_gradient_on(op, options_.rules);
+    std::int32_t scores = make(score_gradients(op), MemoryPart::dynamic, id);
     for (const TensorId input : op.inputs) {
       if (!graph_.tensor(input).needs_gradient) continue;
       State& s = state_[index(input)];
-      if (passes_on && s.gradient == kNone) {
+      if (passes_on && s.gradient == kNone && widths_[index(input)] == widths_[index(op.output)]) {
         share(incoming);
         s.gradient = incoming;
         continue;
       }
       // Two tensors may share one gradient (an addition's): adding to it needs an array of its own.
+      // As wide as the operator runs, before it is as wide as the tensor.
+      const auto width = gradient_width(op, input);
+      const std::int32_t uncast = width ? make(times(op) * size(input, *width), MemoryPart::dynamic, id) : kNone;
+      if (width) drop(std::exchange(scores, kNone));
       const std::int32_t fresh = make(size(input), MemoryPart::dynamic, graph_.tensor(input).producer);
+      drop(uncast);
       if (s.gradient == kNone) {
         s.gradient = fresh;
       } else if (references_[index(s.gradient)] > 1) {
@@ -252,7 +328,24 @@ class Tracer {
         drop(fresh);
       }
     }
+    drop(scores);
     drop(gathered);
+  }
+
+  /// Width in which a loss computes.
+  [[nodiscard]] Bytes loss_width() const {
+    return options_.autocast ? kSingle : options_.loss_element.value_or(options_.element);
+  }
+  /// Of the gradient that an operator makes, where its input's is another.
+  [[nodiscard]] std::optional<Bytes> gradient_width(const Op& op, TensorId input) const {
+    if (options_.loss_element && is_loss(op.kind) && loss_width() != widths_[index(input)]) return loss_width();
+    return cast_width(op, input);
+  }
+  /// PyTorch's cross-entropy is two operators: nll_loss fills an array of all scores' gradients, which log_softmax reads.
+  /// Source: aten/src/ATen/native/cuda/NLLLoss2d.cu and SoftMax.cu.
+  [[nodiscard]] Bytes score_gradients(const Op& op) const {
+    const bool two = op.kind == OpKind::softmax_loss && options_.rules == SavingRules::autograd_cuda;
+    return two ? times(op) * size(op.inputs.front(), loss_width()) : Bytes(0.0);
   }
 
   const OpGraph& graph_;
@@ -263,6 +356,8 @@ class Tracer {
   std::vector<TensorId> storage_;
   std::vector<State> state_;
   std::vector<OpState> ops_;
+  std::vector<Bytes> widths_;    ///< of an element of each tensor
+  std::vector<OpId> cached_;     ///< operators whose copies of parameters no backward pass reads as they are
   std::vector<int> references_;  ///< of each array
   AllocationTrace trace_;
   std::int32_t node_ = 0;

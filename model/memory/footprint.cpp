@@ -29,9 +29,9 @@ Bytes gradient_share(const FootprintOptions& options) { return options.gradient_
 
 Persistent persistent_arrays(const OpGraph& graph, const Stack& stack, const FootprintOptions& options) {
   Persistent result;
-  // Master weights are sharded with the optimiser's states.
-  const Bytes master = options.master_weights ? kSingle * shard(options, 1) : Bytes(0.0);
-  const Bytes weight = options.element * shard(options, 3) + master;
+  // Master weights are sharded with the optimiser's states; those of autocast are the only ones.
+  const Bytes master = options.master_weights ? kSingle * shard(options, options.autocast ? 3 : 1) : Bytes(0.0);
+  const Bytes weight = options.autocast ? master : options.element * shard(options, 3) + master;
   const Bytes gradient = gradient_share(options);
   for (const Parameter& parameter : graph.parameters) {
     const auto count = static_cast<double>(elements(parameter.shape));
@@ -42,7 +42,8 @@ Persistent persistent_arrays(const OpGraph& graph, const Stack& stack, const Foo
   }
   const auto input = static_cast<double>(elements(graph.tensors.front().shape));
   result.input = options.batch * graph.label_elements * stack.batches_on_device * kSingle;
-  result.input += options.received ? options.batch * input * options.in_flight * options.element
+  const Bytes received = options.autocast ? kSingle : options.element;
+  result.input += options.received ? options.batch * input * options.in_flight * received
                                    : options.batch * input * stack.batches_on_device * kSingle;
   result.input += options.resident_samples;
   return result;
@@ -101,8 +102,8 @@ struct Holding {
 };
 
 /// What each rank adds to what all have in common, `common`.
-std::vector<RankMemory> rank_memories(const OpGraph& graph, const Persistent& arrays, const Stack& stack,
-                                      const FootprintOptions& options, const MemoryParts& common, const Holding& holding) {
+std::vector<RankMemory> rank_memories(const Persistent& arrays, const Stack& stack, const FootprintOptions& options,
+                                      const MemoryParts& common, const Holding& holding) {
   const ExchangeMemory exchange = exchange_memory(options, arrays);
   const Bytes least = common.total();
   std::vector<RankMemory> ranks;
@@ -119,19 +120,20 @@ std::vector<RankMemory> rank_memories(const OpGraph& graph, const Persistent& ar
     rank.peak = rank.reserved + rank.parts[MemoryPart::context];
     rank.needed = std::min(holding.needed + extra + rank.parts[MemoryPart::context], rank.peak);
     rank.parts[MemoryPart::slack] = rank.reserved - least - extra;
-    rank.pre_training = stack.context + sum(arrays.weights) + sum(arrays.gradients) + gathered(graph, options) + arrays.input;
+    rank.pre_training = stack.context + sum(arrays.weights) + arrays.input;
+    if (gradients_from_start(stack)) rank.pre_training += sum(arrays.gradients);
     ranks.push_back(rank);
   }
   return ranks;
 }
 
 /// Sets what follows from the profile of `memory` and what the allocator holds for its arrays.
-void finish(const OpGraph& graph, const Persistent& arrays, const Stack& stack, const FootprintOptions& options,
-            const Holding& holding, StepMemory& memory) {
+void finish(const Persistent& arrays, const Stack& stack, const FootprintOptions& options, const Holding& holding,
+            StepMemory& memory) {
   memory.lower_bound = memory.profile.at_peak.total();
   memory.allocated = holding.allocated;
   memory.reserved = holding.reserved;
-  memory.ranks = rank_memories(graph, arrays, stack, options, memory.profile.at_peak, holding);
+  memory.ranks = rank_memories(arrays, stack, options, memory.profile.at_peak, holding);
 }
 
 /// MXNet's pool takes arrays from the driver one by one.
@@ -179,7 +181,7 @@ StepMemory planned(const OpGraph& graph, std::span<const NodeCost> costs, const 
   reserved += sum(arrays.weights) + sum(arrays.gradients) + gathered(graph, options);
   allocated += plan.total();
   reserved += driver_held(plan.blocks);
-  finish(graph, arrays, stack, options, {allocated, reserved, reserved}, memory);
+  finish(arrays, stack, options, {allocated, reserved, reserved}, memory);
   return memory;
 }
 
@@ -199,7 +201,7 @@ StepMemory kept(const OpGraph& graph, std::span<const StepNode> nodes, std::span
   add_persistent(graph, arrays, options, true, memory);
   profile(memory);
   const Bytes held = memory.profile.at_peak.total();
-  finish(graph, arrays, stack, options, {held, held, held}, memory);
+  finish(arrays, stack, options, {held, held, held}, memory);
   return memory;
 }
 
@@ -275,6 +277,7 @@ StepMemory eager(const OpGraph& graph, std::span<const StepNode> nodes, std::spa
   traced.gradient_element = gradient_share(options);
   traced.update_element = options.update_element();
   if (options.master_weights) traced.loss_element = kSingle;
+  traced.autocast = options.autocast;
   traced.keeps_gradients = stack.keeps_gradients || options.accumulates;
   traced.update_arrays = options.update_arrays * shard(options, 1);
   traced.updates_together = stack.update == UpdateKind::multi_tensor;
@@ -307,7 +310,7 @@ StepMemory eager(const OpGraph& graph, std::span<const StepNode> nodes, std::spa
   add_persistent(graph, arrays, options, traced.keeps_gradients, memory);
   profile(memory);
   const Bytes held = played.fits ? played.shown.reserved : played.needed;
-  finish(graph, arrays, stack, options, {played.shown.allocated, held, played.needed}, memory);
+  finish(arrays, stack, options, {played.shown.allocated, held, played.needed}, memory);
   memory.allocated = played.endless.allocated;
   memory.reserved = played.endless.reserved;
   return memory;
@@ -352,8 +355,7 @@ std::optional<std::vector<RankMemory>> ranks_of(const StepMemory& memory, const 
   if (stack.memory_plan == MemoryPlan::mxnet) round_for_driver(arrays);
   const std::optional<Bytes> capacity = room(arrays, stack, options);
   if (capacity && near_end(memory.reserved, *capacity)) return std::nullopt;
-  return rank_memories(graph, arrays, stack, options, memory.profile.at_peak,
-                       {memory.allocated, memory.reserved, memory.reserved});
+  return rank_memories(arrays, stack, options, memory.profile.at_peak, {memory.allocated, memory.reserved, memory.reserved});
 }
 
 }  // namespace tbdsim

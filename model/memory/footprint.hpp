@@ -18,6 +18,7 @@ struct FootprintOptions {
   double update_arrays = 0;     ///< such arrays per parameter that an update makes and drops
   int early_arrays = 0;         ///< such arrays per parameter that the update makes as the step begins and needs at its end
   bool master_weights = false;  ///< fp32 copy beside 16-bit weights
+  bool autocast = false;        ///< with master weights: no 16-bit weights but copies while a step needs them (`EagerOptions`)
   bool accumulates = false;     ///< several micro-batches before an update: gradients stay and are added to
   int ranks = 1;                ///< of the job, over which `zero` shards
   int ranks_per_node = 1;
@@ -44,10 +45,15 @@ struct FootprintOptions {
   return stack.memory_plan == MemoryPlan::caching_allocator || stack.memory_plan == MemoryPlan::bfc;
 }
 
+/// Whether gradients exist before the first backward pass: MXNet's bind makes them, Torch7's modules have them.
+[[nodiscard]] inline bool gradients_from_start(const Stack& stack) {
+  return stack.memory_plan == MemoryPlan::mxnet || stack.framework == "torch7";
+}
+
 /// Device memory of one rank.
 struct RankMemory {
   MemoryParts parts;   ///< at the peak; their sum is `peak`
-  Bytes pre_training;  ///< context, weights, gradients and input, before the first step
+  Bytes pre_training;  ///< context, weights, input and gradients where they exist before the first step (MXNet, Torch7)
   Bytes allocated;     ///< peak of what tensors hold, in the allocator's units
   Bytes reserved;      ///< peak of what the allocator holds
   Bytes peak;          ///< as nvidia-smi shows it: reserved, context, handles; out of memory: as `needed`

@@ -15,6 +15,7 @@ struct StageArrays {
   std::vector<Lifetime> arrays;  ///< of one micro-batch
   std::vector<Lifetime> stays;   ///< throughout: weights and the like, and what the other micro-batches keep
   Bytes first_input{0.0};        ///< of stays: the network's own input, of one micro-batch
+  Bytes weights;                 ///< of stays
 };
 
 /// Numbers of a sample that operators of `stage` read and others make.
@@ -41,6 +42,7 @@ StageArrays arrays_of(const StepMemory& whole, const OpGraph& graph, const Footp
     const bool always = array.birth == 0 && array.death == positions && array.part != MemoryPart::feature_maps;
     (always ? result.stays : result.arrays).push_back(array);
     if (always && array.part == MemoryPart::input) result.first_input += array.bytes;
+    if (always && array.part == MemoryPart::weights) result.weights += array.bytes;
     const bool waits = always ? array.part == MemoryPart::input : array.birth < turn && array.death > turn;
     if (waits && others > 0.0) result.stays.push_back({others * array.bytes, array.part, array.op, 0, positions});
   }
@@ -81,7 +83,7 @@ void hold(const StageArrays& stage, const StepMemory& whole, const Stack& stack,
   memory.reserved = std::max(played.reserved, memory.lower_bound);
 }
 
-RankMemory rank_of(const StepMemory& memory, Bytes first_input, const OpGraph& graph, const Stack& stack,
+RankMemory rank_of(const StepMemory& memory, const StageArrays& arrays, const OpGraph& graph, const Stack& stack,
                    const FootprintOptions& options, const PipelineMemory& pipeline, std::int32_t stage) {
   double parameters = 0.0;
   for (const Parameter& parameter : graph.parameters)
@@ -95,7 +97,8 @@ RankMemory rank_of(const StepMemory& memory, Bytes first_input, const OpGraph& g
   rank.allocated = memory.allocated + state;
   rank.reserved = memory.reserved + state;
   rank.peak = rank.needed = rank.reserved + rank.parts[MemoryPart::context];
-  rank.pre_training = stack.context + rank.parts[MemoryPart::weights] + first_input + parameters * options.gradient_element();
+  rank.pre_training = stack.context + arrays.weights + arrays.first_input;
+  if (gradients_from_start(stack)) rank.pre_training += parameters * options.gradient_element();
   return rank;
 }
 
@@ -114,7 +117,7 @@ StepMemory pipeline_memory(const OpGraph& graph, std::span<const StepNode> nodes
     memory.arrays.insert(memory.arrays.end(), stage.stays.begin(), stage.stays.end());
     memory.profile = memory_profile(memory.arrays, static_cast<std::int32_t>(whole.ops.size()));
     hold(stage, whole, stack, memory);
-    ranks.push_back(rank_of(memory, stage.first_input, graph, stack, options, pipeline, s));
+    ranks.push_back(rank_of(memory, stage, graph, stack, options, pipeline, s));
     if (ranks.size() > 1 && ranks.back().peak <= ranks[most].peak) continue;
     most = ranks.size() - 1;
     fullest = std::move(memory);

@@ -103,11 +103,12 @@ std::string layers(const MemoryReport& r) {
                    {"feature maps", Align::right},
                    {"weights", Align::right},
                    {"gradients", Align::right},
+                   {"dynamic", Align::right},
                    {"state", Align::right}});
   for (std::size_t i = 0; i < std::min(kLayerRows, r.layers.size()); ++i) {
     const LayerMemory& l = r.layers[i];
     table.add({l.name, l.shape, format(l.parts.total()), format(l.parts[MemoryPart::feature_maps]),
-               format(l.parts[MemoryPart::weights]), format(l.parts[MemoryPart::gradients] + l.parts[MemoryPart::dynamic]),
+               format(l.parts[MemoryPart::weights]), format(l.parts[MemoryPart::gradients]), format(l.parts[MemoryPart::dynamic]),
                format(l.parts[MemoryPart::optimizer_state])});
   }
   std::string text = fmt::format("By layer{}, at the peak, largest first\n",

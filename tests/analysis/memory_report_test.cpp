@@ -1,6 +1,8 @@
 // What the memory verb answers: published limits of the batch, searches, reductions, views.
 #include "model/analysis/memory_report.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "tests/catch.hpp"
@@ -126,6 +128,33 @@ TEST_CASE("reductions help, largest gain first, and are what the changed configu
   CHECK(peak(report(o)) == named("16-bit feature maps"));
 }
 
+TEST_CASE("layers sum to the parts of a GPU that shares a job, each part for itself") {
+  for (const char* exchange : {"allreduce", "dataparallel"}) {
+    INFO(exchange);
+    PredictOptions o = options("dgx1", "resnet50", "pytorch-1.13", 4, 32);
+    o.exchange = exchange;
+    const MemoryReport r = report(o);
+    const MemoryParts& parts =
+        std::max_element(r.memory.gpus.begin(), r.memory.gpus.end(), [](const GpuMemory& a, const GpuMemory& b) {
+          return a.peak < b.peak;
+        })->parts;
+    MemoryParts layers;
+    for (const LayerMemory& layer : r.layers)
+      for (std::size_t i = 0; i < kMemoryPartCount; ++i) layers.bytes[i] += layer.parts.bytes[i];
+    for (const MemoryPart part : {MemoryPart::weights, MemoryPart::gradients, MemoryPart::optimizer_state,
+                                  MemoryPart::feature_maps, MemoryPart::dynamic, MemoryPart::exchange}) {
+      INFO(name(part));
+      CHECK_THAT(layers[part].base(), WithinRel(parts[part].base(), 1e-9));
+    }
+    // What must exist at once is all but what the allocator and the driver add.
+    const Bytes arrays = parts.total() - parts[MemoryPart::slack] - parts[MemoryPart::context];
+    CHECK_THAT(r.lower_bound.base(), WithinRel(arrays.base(), 1e-9));
+    Bytes most;
+    for (const MemoryMoment& moment : r.moments) most = std::max(most, moment.live);
+    CHECK(most == r.lower_bound);
+  }
+}
+
 TEST_CASE("layers sum to what one GPU's arrays hold at the peak; the peak is the fullest moment") {
   for (const char* stack : {"pytorch-1.13", "tensorflow-1.15", "mxnet-1.2"}) {
     INFO(stack);
@@ -171,5 +200,24 @@ TEST_CASE("sharding is offered where gradients are reduced by all, the only plac
     CHECK(offered == (o.exchange == "allreduce"));
     o.zero = 1;
     CHECK(report_memory(*session(), o, {false, false}).has_value() == offered);
+  }
+}
+
+TEST_CASE("what a framework does not have is neither offered nor taken") {
+  for (const char* stack : {"tensorflow-1.12", "mxnet-1.2"}) {
+    INFO(stack);
+    PredictOptions o = options("dgx1", "alexnet", stack, 4, 16);
+    o.optimizer = "adam";
+    for (const MemoryReduction& reduction : report(o, {true, false}).reductions) {
+      CHECK(reduction.name != "sharded optimiser");
+      // MXNet 1.2 has no amp, but optimisers with 16-bit weights and fp32 copies (multi_precision).
+      if (o.stack != "mxnet-1.2") CHECK(reduction.name != "16-bit feature maps");
+    }
+    o.zero = 1;
+    o.optimizer = "adam-8bit";
+    CHECK(to_text(report_memory(*session(), o, {}).error()) ==
+          fmt::format("--zero 1: DeepSpeed and PyTorch shard so, {0} does not\n--optimizer adam-8bit: its states of 8 bits are "
+                      "bitsandbytes', for PyTorch; {0} has none\n",
+                      stack));
   }
 }

@@ -116,6 +116,20 @@ TEST_CASE("every table of every stack names the kind of its source") {
   }
 }
 
+TEST_CASE("stacks that exchange through torch's DistributedDataParallel hold its buckets, copies of all gradients") {
+  int found = 0;
+  for (const std::string& id : catalogue_ids({kRoot}, "stacks")) {
+    auto file = TomlFile::open(fmt::format("{}/hardware/stacks/{}.toml", kRoot, id));
+    REQUIRE(file);
+    TomlTable root = file->root();
+    if (root.table("exchange").text("source").find("torch DistributedDataParallel") == std::string::npos) continue;
+    INFO(id);
+    ++found;
+    CHECK(read_stack(fmt::format("{}/hardware/stacks/{}.toml", kRoot, id))->exchange_copies_all);
+  }
+  CHECK(found >= 16);
+}
+
 TEST_CASE("algorithm names are distinct and spelled as in stack files") {
   using A = ConvolutionAlgorithm;
   CHECK(name(A::implicit_gemm) == "implicit_gemm");
