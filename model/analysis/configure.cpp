@@ -215,9 +215,8 @@ void choose_stack(Session& session, const PredictOptions& options, Configuration
   check_support(device, configuration, errors);
   if (configuration.stack.channels_last)
     configuration.notices.push_back(
-        "channels last: tensor cores read it as it lies, and batch norm loads several 16-bit numbers at once; all else is taken "
-        "to "
-        "cost what it does with channels first");
+        "channels last: tensor cores read it as it lies, batch norm loads several 16-bit numbers at once; "
+        "all else costs what it does with channels first");
   if (options.precision.empty() && device.peak.tf32_tensor && device.vendor != "AMD")
     configuration.notices.push_back(
         fmt::format("fp32 is IEEE arithmetic; frameworks may default to tf32 on {} (--precision tf32)", device.id));

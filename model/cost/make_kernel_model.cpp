@@ -87,7 +87,7 @@ Result<KernelModel> KernelModel::make(const Device& device, Precision precision,
   if (gemm == nullptr) return fail(fmt::format("{}: gemm constants missing", constants.file));
   model.convolution_constants_ = convolution->second;
   model.gemm_constants_ = *gemm;
-  if (device.architecture.substr(0, 6) == "Kepler") {
+  if (is_architecture(device.architecture, "Kepler")) {
     // cuDNN's fused Winograd kernels are written for Maxwell and later (assumed; no Kepler samples).
     withdraw(model.stack_.convolution, [](ConvolutionAlgorithm a) { return a == ConvolutionAlgorithm::winograd_fused; });
   }

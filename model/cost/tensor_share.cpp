@@ -30,9 +30,10 @@ constexpr std::array<Generation, 6> kGenerations{{{"Volta", 128, 64, 2.40e-12},
                                                   {"Blackwell", 1024, 128, 0.444e-12}}};
 
 const Generation* generation(std::string_view architecture) {
-  const auto* const row = std::find_if(kGenerations.begin(), kGenerations.end(), [&](const Generation& g) {
-    return architecture.substr(0, g.architecture.size()) == g.architecture;
-  });
+  const Architecture* const known = find_architecture(architecture);
+  if (known == nullptr) return nullptr;
+  const auto* const row =
+      std::find_if(kGenerations.begin(), kGenerations.end(), [&](const Generation& g) { return g.architecture == known->name; });
   return row == kGenerations.end() ? nullptr : row;
 }
 

@@ -45,6 +45,11 @@ const Architecture* find_architecture(std::string_view text) {
   return nullptr;
 }
 
+bool is_architecture(std::string_view text, std::string_view name) {
+  const Architecture* const row = find_architecture(text);
+  return row != nullptr && row->name == name;
+}
+
 std::string read_architecture(TomlTable& table) {
   const std::string text = table.text_or("architecture", "");
   if (text.empty()) return text;

@@ -20,6 +20,9 @@ struct Architecture {
 /// The architecture that `text` names, with or without a revision; null if it is none of the table.
 [[nodiscard]] const Architecture* find_architecture(std::string_view text);
 
+/// Whether `text` names the generation `name` (a row of the table), any revision of it.
+[[nodiscard]] bool is_architecture(std::string_view text, std::string_view name);
+
 /// The key `architecture`, empty where it is missing, spelled as the table spells it ("volta" is Volta).
 /// Problems: no architecture of the table, with a suggestion.
 [[nodiscard]] std::string read_architecture(TomlTable& table);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "model/hardware/architecture.hpp"
 #include "model/input/digest.hpp"
 #include "model/input/toml_reader.hpp"
 
@@ -146,19 +147,10 @@ TransferSigma read_transfer(TomlTable table) {
 constexpr std::array<std::string_view, 3> kKernelSets{"maxwell", "volta", "ampere"};
 
 std::optional<std::size_t> kernel_set(std::string_view architecture) {
-  constexpr std::array<std::pair<std::string_view, std::size_t>, 9> kOf{{{"Kepler", 0},
-                                                                         {"Maxwell", 0},
-                                                                         {"Pascal", 0},
-                                                                         {"Volta", 1},
-                                                                         {"Turing", 1},
-                                                                         {"Ampere", 2},
-                                                                         {"Ada", 2},
-                                                                         {"Hopper", 2},
-                                                                         {"Blackwell", 2}}};
-  for (const auto& [name, set] : kOf) {
-    if (architecture.substr(0, name.size()) == name) return set;
-  }
-  return std::nullopt;
+  const Architecture* const row = find_architecture(architecture);
+  if (row == nullptr || !row->generation) return std::nullopt;
+  constexpr int kVolta = 3, kAmpere = 5;  // generations that libraries were written anew for: wider tensor instructions
+  return *row->generation < kVolta ? 0 : *row->generation < kAmpere ? 1 : 2;
 }
 
 /// Release that ends a generation's name: 8 of "cudnn8".

@@ -4,7 +4,7 @@
 #include <cassert>
 #include <utility>
 
-#include "model/memory/autocast.hpp"
+#include "model/cost/autocast.hpp"
 
 namespace tbdsim {
 namespace {

@@ -6,54 +6,10 @@
 #include "model/memory/eager_trace.hpp"
 #include "model/memory/replay.hpp"
 #include "model/workload/saved_tensors.hpp"
-#include "model/workload/zoo/zoo.hpp"
-#include "tests/catch.hpp"
+#include "tests/memory/small_step.hpp"
 
 using namespace tbdsim;
-
-namespace {
-
-struct Network {
-  OpGraph graph;
-  std::vector<StepNode> nodes;
-};
-
-Network network(const char* name, const char* variant = "torchvision") {
-  const ZooEntry* entry = find_network(name, variant).value();
-  Network n{entry->build(*entry, {}).value(), {}};
-  const TrainingStep step = training_step(n.graph);
-  for (const auto* part : {&step.forward, &step.backward, &step.update})
-    n.nodes.insert(n.nodes.end(), part->begin(), part->end());
-  return n;
-}
-
-const Network& resnet() {
-  static const Network kNetwork = network("resnet50");
-  return kNetwork;
-}
-
-Stack stack(MemoryPlan plan = MemoryPlan::caching_allocator) {
-  Stack s;
-  s.framework = plan == MemoryPlan::mxnet ? "mxnet" : plan == MemoryPlan::bfc ? "tensorflow" : "pytorch";
-  s.memory_plan = plan;
-  s.context = Bytes(0.5e9);
-  s.exchange_bucket = Bytes(64e6);
-  return s;
-}
-
-FootprintOptions batch(double samples) {
-  FootprintOptions options;
-  options.batch = samples;
-  return options;
-}
-
-StepMemory of(const Network& n, const Stack& s, const FootprintOptions& options) {
-  return step_memory(n.graph, n.nodes, {}, s, options);
-}
-
-constexpr MemoryPlan kPlans[] = {MemoryPlan::caching_allocator, MemoryPlan::bfc, MemoryPlan::mxnet, MemoryPlan::blobs};
-
-}  // namespace
+using namespace tbdsim::small_step;
 
 TEST_CASE("parts sum to the peak; allocated <= reserved <= peak") {
   for (const MemoryPlan plan : kPlans)
@@ -390,80 +346,6 @@ TEST_CASE("a convolution without room for its scratch memory takes the next algo
     CHECK(played(149).reduced.front().bytes == Bytes(20 * kMiB));
     CHECK(played(100).reduced.front().longer == Seconds(9e-3));
     CHECK_FALSE(played(159, false).fits);  // a framework that does not is out of memory
-  }
-}
-
-// A BERT layer of PyTorch, b sequences of s tokens, h wide, a heads, bytes kept for backward under autocast. h: three 16-bit
-// copies of the fp32 input (6), query, key, value (6), context (2), inputs of both layer norms, which residual additions widen
-// (8), the first norm's output cast for the product (2), GELU's input and output, four times as wide (16), two masks (2): 42.
-// Scores: softmax in fp32 (4), mask (1), the dropped weights cast for the product (2): 7 a s. Norms: two numbers a token each.
-// All in 16 bits: the input once (2) and 4 for the norms, whose outputs serve as they are: 34 and 5 a s.
-TEST_CASE("what a BERT layer keeps under autocast, and all in 16 bits") {
-  const ZooEntry* entry = find_network("bert-base", "torchvision").value();
-  Network n{entry->build(*entry, {}).value(), {}};
-  const TrainingStep step = training_step(n.graph);
-  for (const auto* part : {&step.forward, &step.backward, &step.update})
-    n.nodes.insert(n.nodes.end(), part->begin(), part->end());
-  FootprintOptions options = batch(4);
-  options.element = Bytes(2.0);
-  options.master_weights = true;
-  const auto kept = [&] {
-    const StepMemory memory = of(n, stack(), options);
-    const auto turn = static_cast<std::int32_t>(
-        std::find_if(memory.passes.begin(), memory.passes.end(), [](Pass p) { return p != Pass::forward; }) -
-        memory.passes.begin());
-    Bytes bytes;
-    for (const Lifetime& array : memory.arrays)
-      if (array.op.value >= 0 && array.part == MemoryPart::feature_maps && array.birth < turn && array.death > turn &&
-          n.graph.op(array.op).name.starts_with("layer.5."))
-        bytes += array.bytes;
-    return bytes.base() / (4.0 * 128 * 768);
-  };
-  const double scores = 12.0 * 128 / 768, statistics = 16.0 / 768;
-  CHECK_THAT(kept(), WithinRel(34 + 5 * scores + statistics, 1e-4));
-  options.autocast = true;
-  CHECK_THAT(kept(), WithinRel(42 + 7 * scores + statistics, 1e-4));
-}
-
-TEST_CASE("autocast's copies of weights live from the first forward to the last backward use") {
-  FootprintOptions options = batch(4);
-  options.element = Bytes(2.0);
-  options.master_weights = options.autocast = true;
-  const StepMemory memory = of(resnet(), stack(), options);
-  double products = 0.0;
-  for (const Op& op : resnet().graph.ops)
-    if (op.kind == OpKind::convolution || op.kind == OpKind::linear)
-      for (const ParameterId id : op.parameters) products += static_cast<double>(elements(resnet().graph.parameter(id).shape));
-  const auto first =
-      products - 64 * 3 * 49;  // of the first convolution, whose input needs no gradient, backward reads no weights
-  const auto weights_at = [&](std::int32_t position) {
-    Bytes bytes;
-    for (const Lifetime& array : memory.arrays)
-      if (array.part == MemoryPart::weights && array.birth <= position && position < array.death) bytes += array.bytes;
-    return bytes;
-  };
-  const auto last = static_cast<std::int32_t>(memory.ops.size()) - 1;
-  const auto turn = static_cast<std::int32_t>(
-      std::find_if(memory.passes.begin(), memory.passes.end(), [](Pass p) { return p != Pass::forward; }) -
-      memory.passes.begin());
-  const Bytes masters = Bytes(4.0) * static_cast<double>(resnet().graph.parameter_elements());
-  CHECK(weights_at(last) == masters);
-  CHECK(weights_at(turn - 1) == masters + products * Bytes(2.0));
-  CHECK(weights_at(turn) >= masters + first * Bytes(2.0));
-  const RankMemory& rank = memory.ranks.front();
-  CHECK(rank.pre_training == Bytes(0.5e9) + masters + rank.parts[MemoryPart::input]);
-}
-
-TEST_CASE("PyTorch's cross-entropy fills one array of all scores' gradients to make another") {
-  for (const MemoryPlan plan : {MemoryPlan::caching_allocator, MemoryPlan::bfc}) {
-    const StepMemory memory = of(resnet(), stack(plan), batch(8));
-    const auto turn = static_cast<std::int32_t>(
-        std::find_if(memory.passes.begin(), memory.passes.end(), [](Pass p) { return p != Pass::forward; }) -
-        memory.passes.begin());
-    const auto made = std::count_if(memory.arrays.begin(), memory.arrays.end(), [&](const Lifetime& array) {
-      return array.birth == turn && array.part == MemoryPart::dynamic && array.bytes == Bytes(8.0 * 1000 * 4);
-    });
-    CHECK(made == (plan == MemoryPlan::caching_allocator ? 2 : 1));
   }
 }
 

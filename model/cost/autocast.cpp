@@ -1,4 +1,4 @@
-#include "model/memory/autocast.hpp"
+#include "model/cost/autocast.hpp"
 
 #include <algorithm>
 

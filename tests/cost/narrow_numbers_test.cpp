@@ -1,0 +1,161 @@
+// 16-bit numbers: what they move, who casts them, and where tensor cores take or lack them.
+#include "model/cost/kernel_model.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "tests/cost/invented_board.hpp"
+
+using namespace tbdsim;
+using namespace tbdsim::invented;
+
+TEST_CASE("16-bit feature maps halve what memory-bound operators move") {
+  CHECK(cost(model(stack(), Precision::amp), "norm", Pass::forward).kernel.bytes == Bytes(3 * kMap / 2));
+  CHECK(cost(model(), "norm", Pass::forward).kernel.bytes == Bytes(3 * kMap));
+}
+
+TEST_CASE("16-bit numbers that are handled one at a time cost more than several at once, and less than 32-bit ones") {
+  const Stack plain = changed([](Stack& s) { s.vectorizes_16_bit = false; });
+  const auto seconds = [](const Stack& s, Precision precision, const char* name, Pass pass) {
+    return cost(model(s, precision), name, pass).kernel.time;
+  };
+  CHECK(seconds(plain, Precision::fp16, "relu2", Pass::forward) > seconds(stack(), Precision::fp16, "relu2", Pass::forward));
+  CHECK(seconds(plain, Precision::fp16, "relu2", Pass::forward) < seconds(stack(), Precision::fp32, "relu2", Pass::forward));
+  CHECK(seconds(plain, Precision::fp32, "relu2", Pass::forward) == seconds(stack(), Precision::fp32, "relu2", Pass::forward));
+  // Batch norm is the library's, which moves several at once where channels are last.
+  CHECK(seconds(plain, Precision::fp16, "norm", Pass::forward) == seconds(stack(), Precision::fp16, "norm", Pass::forward));
+  const Stack last = changed([](Stack& s) { s.channels_last = true; });
+  CHECK(seconds(last, Precision::fp16, "norm", Pass::forward) < seconds(stack(), Precision::fp16, "norm", Pass::forward));
+  CHECK(seconds(plain, Precision::fp16, "fc", Pass::backward_data) ==
+        seconds(stack(), Precision::fp16, "fc", Pass::backward_data));
+}
+
+TEST_CASE("mixed precision runs the loss in fp32: PyTorch's softmax reads 16 bits itself, others cast the logits once") {
+  // 10 classes at softmax's share of bandwidth (assumed where a board has no samples of it).
+  constexpr double kShare = 0.8, kLogits = 320;
+  const NodeCost half = cost(model(stack(), Precision::fp16), "loss", Pass::forward);
+  CHECK_THAT(half.kernel.time.base(), WithinRel(5e-6 + 2 * kLogits * 2 / (kShare * 600e9), 1e-12));
+  const auto mixed = [](const Stack& s, Pass pass) { return cost(model(s, Precision::amp), "loss", pass); };
+  const Stack eager = changed([](Stack& s) { s.eager = true; });
+  // Forward 2 B read and 4 written; backward the picked entries' gradient written and read, log-softmax read, 2 B written.
+  CHECK_THAT(mixed(eager, Pass::forward).kernel.bytes.base(), WithinRel(6 * kLogits, 1e-12));
+  CHECK_THAT(mixed(eager, Pass::backward).kernel.bytes.base(), WithinRel(14 * kLogits, 1e-12));
+  CHECK(mixed(eager, Pass::forward).kernel.kernels == 1);
+  // One cast of 6 B each way, none of the loss itself.
+  CHECK_THAT(mixed(stack(), Pass::forward).kernel.time.base(),
+             WithinRel(2 * 5e-6 + (2 * 4 / kShare + 6) * kLogits / 600e9, 1e-12));
+  CHECK_THAT(mixed(stack(), Pass::backward).kernel.time.base(),
+             WithinRel(2 * 5e-6 + (3 * 4 / kShare + 6) * kLogits / 600e9, 1e-12));
+  // The loss stays in fp32 where all else is held in 16 bits.
+  const Stack held = changed([](Stack& s) { s.eager = s.amp_16_bit = true; });
+  CHECK(mixed(held, Pass::forward).kernel.time == mixed(stack(), Pass::forward).kernel.time);
+}
+
+TEST_CASE("autocast casts weights forward and their gradients backward, array by array, where products read them") {
+  const Stack eager = changed([](Stack& s) { s.eager = true; });
+  const Stack held = changed([](Stack& s) { s.eager = s.amp_16_bit = true; });
+  const auto extra = [&](const char* name, Pass pass) {
+    const NodeCost casts = cost(model(eager, Precision::amp), name, pass), none = cost(model(held, Precision::amp), name, pass);
+    return std::pair{(casts.kernel.time - none.kernel.time).base(), casts.host_operators - none.host_operators};
+  };
+  const auto [forward, calls] = extra("fc", Pass::forward);
+  const double weights = 10.0 * 64 * 28 * 28 + 10;
+  CHECK_THAT(forward, WithinRel(2 * 5e-6 + 6 * weights / 600e9, 1e-9));
+  CHECK_THAT(calls, WithinRel(1.2, 1e-12));  // in the dispatcher, without the interpreter
+  const auto [backward, back_calls] = extra("fc", Pass::backward_weights);
+  CHECK_THAT(backward, WithinRel(2 * 5e-6 + 6 * weights / 600e9, 1e-9));
+  CHECK_THAT(back_calls, WithinRel(1.2, 1e-12));
+  CHECK(extra("fc", Pass::backward_data).first == 0.0);
+  CHECK(extra("conv", Pass::forward).first > 0.0);
+  for (const Pass pass : {Pass::forward, Pass::backward}) CHECK(extra("norm", pass).first == 0.0);
+  CHECK(cost(model(eager, Precision::fp16), "fc", Pass::forward).host_operators == 2.5);
+}
+
+TEST_CASE("autocast: a table of vectors is cast where words are scored with it; softmax leaves fp32 to the dropout after it") {
+  GraphBuilder g("words", "file", "sentence", {16}, 4);
+  TensorId x = g.add(OpKind::embedding, {g.input()}, EmbeddingAttributes{1000, 64}, "table");
+  x = g.add(OpKind::softmax, {x}, {}, "weights");
+  x = g.add(OpKind::dropout, {x}, DropoutAttributes{0.1}, "dropped");
+  g.softmax_loss(g.add(OpKind::linear, {x}, LinearAttributes{1000, false, true}, "scores"), "loss");
+  const OpGraph graph = std::move(g).finish().value();
+  const Stack eager = changed([](Stack& s) {
+    s.eager = true;
+    s.dropout_forward_passes = s.dropout_backward_passes = 2.25;
+  });
+  const auto forward = [&](const char* name, Precision precision) {
+    for (const StepNode& node : training_step(graph).forward)
+      if (graph.op(node.op).name == name) return model(eager, precision).cost(graph, node, 4).kernel;
+    return KernelTimeModel{};
+  };
+  constexpr double kNumbers = 4 * 16 * 64;
+  CHECK(forward("table", Precision::amp).bytes == Bytes(2 * kNumbers * 4));
+  CHECK(forward("weights", Precision::amp).bytes == Bytes(6 * kNumbers));
+  // fp32 in and out and a byte of mask; then the cast for the product.
+  CHECK(forward("dropped", Precision::amp).bytes == Bytes((4 + 4 + 1 + 6) * kNumbers));
+  CHECK(forward("dropped", Precision::fp16).bytes == Bytes((2 + 2 + 1) * kNumbers));
+  const double table = 1000 * 64;
+  CHECK_THAT((forward("scores", Precision::amp).bytes - forward("scores", Precision::fp16).bytes).base(),
+             WithinRel(6 * table, 1e-12));
+}
+
+TEST_CASE("16 bits: kernels that compute in fp32 where they are faster or tensor cores have none") {
+  Device weak = board();
+  weak.peak.fp16_tensor = FlopPerSecond(1e12);
+  const auto slow = KernelModel::make(weak, Precision::fp16, stack(), constants());
+  REQUIRE(slow);
+  // Tensor cores slower than the lanes serve nothing, and nothing is turned around for them.
+  for (const char* name : {"conv", "fc"}) {
+    const NodeCost plain = cost(*slow, name, Pass::forward);
+    CHECK_FALSE(plain.tensor_core);
+    CHECK(plain.kernel.time < cost(model(), name, Pass::forward).kernel.time);
+  }
+  // Fused Winograd, FFT and direct kernels exist for vector lanes only.
+  const Stack fused = changed([](Stack& s) { s.convolution.forward = {ConvolutionAlgorithm::winograd_fused}; });
+  const NodeCost chosen = cost(model(fused, Precision::fp16), "conv", Pass::forward);
+  CHECK(chosen.tensor_core == (chosen.algorithm == ConvolutionAlgorithm::implicit_gemm));
+  GraphBuilder g("depthwise", "file", "image", {64, 28, 28}, 4);
+  const TensorId x = g.convolution(g.convolution(g.input(), {64, 3, 3, 1, 1, 1, 1, 1, 64, false}, "thin"),
+                                   {64, 3, 3, 1, 1, 1, 1, 1, 64, false}, "deep");
+  g.softmax_loss(g.linear(g.flatten(x, "flat"), 10, "fc"), "loss");
+  const OpGraph graph = std::move(g).finish().value();
+  const TrainingStep step = training_step(graph);
+  for (const auto* part : {&step.forward, &step.backward}) {
+    for (const StepNode& node : *part) {
+      if (node.op != OpId{2}) continue;
+      const NodeCost half = model(stack(), Precision::fp16).cost(graph, node, 32), single = model().cost(graph, node, 32);
+      CHECK(half.algorithm == ConvolutionAlgorithm::direct);
+      CHECK_FALSE(half.tensor_core);
+      CHECK(half.kernel.time < single.kernel.time);
+      CHECK(half.kernel.kernels == 1);
+    }
+  }
+}
+
+TEST_CASE("convolutions on tensor cores turn around what they read unless its channels are last") {
+  const Stack last = changed([](Stack& s) { s.channels_last = true; });
+  const auto extra = [&](Pass pass, Precision precision) {
+    return (cost(model(stack(), precision), "conv", pass).kernel.time - cost(model(last, precision), "conv", pass).kernel.time)
+        .base();
+  };
+  // 32 maps of 64 x 28 x 28 in and out, 2 B each, read and written one number at a time.
+  const KernelRates rates = kernel_rates(board(), board().peak.fp32, ideal("memory_bound", "fp32"));
+  const auto turned = [&](double maps) { return single_access_time(Bytes(maps * kMap), Bytes(2.0), 1.0, rates).time.base(); };
+  CHECK_THAT(extra(Pass::forward, Precision::fp16), WithinRel(turned(1), 1e-9));
+  CHECK_THAT(extra(Pass::backward_weights, Precision::fp16), WithinRel(turned(2), 1e-9));
+  CHECK(extra(Pass::forward, Precision::fp32) == 0.0);
+}
+
+TEST_CASE("a board's own samples of batch norm say how many instructions its 16-bit numbers take") {
+  Device measured = board();
+  measured.calibration.families.push_back(ideal("single_access", "fp16"));
+  measured.calibration.families.back().compute_efficiency = kFewestInstructions / 60.0;
+  KernelRates rates = kernel_rates(board(), board().peak.fp32, ideal("memory_bound", "fp32"));
+  const auto moved = [&](const Device& device) {
+    return cost(KernelModel::make(device, Precision::fp16, stack(), constants()).value(), "norm", Pass::forward).kernel.time;
+  };
+  const Bytes bytes(stack().batch_norm_forward_passes * kMap / 2.0);
+  CHECK_THAT(moved(board()).base(), WithinRel(single_access_time(bytes, Bytes(2.0), 1.0, rates).time.base(), 1e-9));
+  rates.issue_share = kFewestInstructions / 60.0;
+  CHECK_THAT(moved(measured).base(), WithinRel(single_access_time(bytes, Bytes(2.0), 1.0, rates).time.base(), 1e-9));
+  CHECK(moved(measured) > moved(board()));
+}
