@@ -140,6 +140,12 @@ cudnnStatus_t convolve(const Tensor& x, const Tensor& w, const Convolution& conv
   return enqueue(stream, work) == cudaSuccess ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_EXECUTION_FAILED;
 }
 
+/// Where batch norm's forward pass has left mean and inverse deviation.
+std::set<const void*>& saved_statistics() {
+  static auto* const all = new std::set<const void*>;
+  return *all;
+}
+
 cudnnStatus_t move(const char* name, std::size_t bytes) {
   Work work;
   work.name = name;
@@ -333,6 +339,7 @@ cudnnStatus_t cudnnBatchNormalizationForwardTraining(cudnnHandle_t, cudnnBatchNo
     reads(p, bytes, stream, "batch norm");
   reads(x_data, alive<Tensor>(x).bytes(), stream, "batch norm input");
   writes(y_data, alive<Tensor>(y).bytes(), stream, "batch norm output");
+  saved_statistics().insert({mean, variance});
   return move("made_up_batch_norm", 3 * alive<Tensor>(x).bytes());
 }
 cudnnStatus_t cudnnBatchNormalizationBackward(cudnnHandle_t, cudnnBatchNormMode_t, const void*, const void*, const void*,
@@ -347,7 +354,14 @@ cudnnStatus_t cudnnBatchNormalizationBackward(cudnnHandle_t, cudnnBatchNormMode_
   reads(x_data, alive<Tensor>(x).bytes(), stream, "batch norm input");
   reads(dy_data, alive<Tensor>(dy).bytes(), stream, "batch norm gradient");
   writes(dx_data, alive<Tensor>(dx).bytes(), stream, "batch norm input gradient");
-  return move("made_up_batch_norm", 5 * alive<Tensor>(x).bytes());
+  for (const void* gradient : {scale_gradient, bias_gradient}) {
+    if (gradient == scale || gradient == mean || gradient == variance || scale_gradient == bias_gradient)
+      refuse("batch norm: a gradient overwrites an operand");
+  }
+  if (mean != nullptr && (saved_statistics().count(mean) == 0 || saved_statistics().count(variance) == 0))
+    refuse("batch norm: statistics that forward has not saved");
+  // Without them it reads its input once more.
+  return move("made_up_batch_norm", (mean != nullptr ? 5 : 6) * alive<Tensor>(x).bytes());
 }
 
 cudnnStatus_t cudnnCreatePoolingDescriptor(cudnnPoolingDescriptor_t* d) { return make<Pooling>(d); }

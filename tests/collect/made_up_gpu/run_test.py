@@ -135,6 +135,16 @@ def interruptions(folder):
         expect(sorted(keys(rows)) == sorted(keys(whole)), f"{gpu}: the same command measures the rest, once")
 
 
+def passes(folder):
+    """Kernels do the work that a training step gives them, no more."""
+    _, rows = collect("", "quick", folder + "/passes.csv")
+    seconds = {(r["family"], r["precision"], r["pass"], r["shape"]): float(r["time_s"]) for r in rows}
+    array = 4 * 32 * 256 * 3136
+    for way, count in (("forward", 3), ("backward", 5)):  # backward reads no statistics that forward has saved once more
+        took = seconds["batch_norm", "fp32", way, "n=32;c=256;hw=3136"]
+        expect(abs(took / (count * array / 2.9e12) - 1) < 0.03, f"batch norm {way}: {took}")
+
+
 def prediction(folder):
     file, board = folder + "/whole.csv", folder + "/board.toml"
     done = calibrate("", "fit", "--samples", file, "-o", board)
@@ -193,6 +203,6 @@ def profile(folder):
 
 
 with tempfile.TemporaryDirectory() as scratch:
-    for part in (every_family, refusals, outputs, interruptions, prediction, profile):
+    for part in (every_family, refusals, outputs, interruptions, passes, prediction, profile):
         part(scratch)
 sys.exit(1 if failures else 0)
