@@ -69,7 +69,7 @@ constexpr KeyMeaning kSystem[] = {
     {"", "`nics`, `pcie_switches`, `nvswitches`", "how many vertices of that kind", "0"},
     {"", "`sustained_clock`, `sustained_clock_source`", "of these GPUs in this system", "that of the GPU"},
     {"", "`price`, `rent`", "of one node", "not known"},
-    {"", "`storage`, `date`, `notes`, `aliases`", "texts", "empty"},
+    {"", "`storage`, `date`, `notes`", "texts", "empty"},
     {"", "**`source`**, `wiring_source`", "of the table; of the wires", "`wiring_source` = `source`"},
 };
 
