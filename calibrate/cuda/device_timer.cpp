@@ -3,20 +3,13 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "calibrate/cuda/event.hpp"
 #include "calibrate/cuda/kernels.hpp"
 
 namespace tbdsim::calibrate {
 namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{4} << 20;
-
-struct Event {
-  Event() { check(cudaEventCreate(&handle)); }
-  ~Event() { cudaEventDestroy(handle); }
-  Event(const Event&) = delete;
-  Event& operator=(const Event&) = delete;
-  cudaEvent_t handle = nullptr;
-};
 
 bool separates(const Activity& a) {
   return a.name.find("tbdsim_mark") != std::string::npos || a.name.find("tbdsim_flush") != std::string::npos;
@@ -179,9 +172,7 @@ std::vector<Seconds> DeviceTimer::time_by_events(int count, bool cold, const std
     check(cudaEventRecord(stop.handle, stream_));
     if (i + 1 == count) meanwhile();
     check(cudaEventSynchronize(stop.handle));
-    float milliseconds = 0.0f;
-    check(cudaEventElapsedTime(&milliseconds, start.handle, stop.handle));
-    times.emplace_back(1e-3 * static_cast<double>(milliseconds));
+    times.push_back(between(start, stop));
   }
   return times;
 }

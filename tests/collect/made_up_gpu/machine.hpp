@@ -89,7 +89,7 @@ inline void host(double microseconds) { machine().now_ns += static_cast<std::int
 
 /// Peak rate and bandwidth of the made-up board, as its libraries reach them.
 double rate_of(std::string_view precision);
-inline constexpr double kBandwidth = 2.9e12, kHostLink = 55e9, kPeerLink = 380e9;
+inline constexpr double kClock = 1.98e9, kBandwidth = 2.9e12, kHostLink = 55e9, kPeerLink = 380e9;
 
 /// CUPTI's side: an activity of the device.
 void record_activity(const Work& work, const Stream& stream, std::int64_t start_ns, std::int64_t end_ns,
