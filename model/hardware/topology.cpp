@@ -41,6 +41,7 @@ std::vector<VertexId> Topology::gpus() const {
   }
   std::sort(found.begin(), found.end());
   std::vector<VertexId> ids;
+  ids.reserve(found.size());
   for (const auto& [numbers, id] : found) ids.push_back(id);
   return ids;
 }
