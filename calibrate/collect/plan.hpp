@@ -33,7 +33,7 @@ struct Plan {
 ///     name = "mine"          budget = "2 min"
 ///     [stop]                 relative_error = "0.5 %"  least = 10  most = 500  longest = "0.2 s"
 ///     [[measure]]            family, op; precision, pass, shape, cache: lists, every combination is measured
-///                            algorithm: of convolutions, a list; without it the library chooses
+///                            algorithm: of convolutions, a list; without it the fastest that the library ranks
 ///
 /// Errors, all at once: unknown families, precisions, passes, shape keys, algorithms (of a pass that none of the block's
 /// passes has, or of another family); a block without shapes; the same measurement twice.

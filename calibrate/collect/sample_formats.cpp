@@ -34,7 +34,7 @@ constexpr KeyMeaning kPlanOfMeasurements[] = {
     {"[[measure]]", "`precision`, `pass`, `cache`", "lists, every combination is measured; `cache` is `cold` or `hot`",
      "`fp32`, `forward`, `cold`"},
     {"[[measure]]", "**`shape`**", "list of texts as in samples", ""},
-    {"[[measure]]", "`algorithm`", "list, of convolutions", "the library chooses"},
+    {"[[measure]]", "`algorithm`", "list, of convolutions", "the fastest that the library ranks"},
 };
 
 constexpr FileFormat kFormats[] = {

@@ -10,6 +10,7 @@ namespace tbdsim::calibrate {
 namespace {
 
 constexpr float kOne = 1.0f, kZero = 0.0f;
+constexpr double kEpsilon = 1e-5;  // PyTorch's default of batch norm; forward and backward must agree
 
 bool forward_pass(const Measurement& m) {
   if (m.sample.pass == "forward") return true;
@@ -59,27 +60,27 @@ Setup set_up_batch_norm(const GpuContext& gpu, const Measurement& m) {
   const Operand y = operand(gpu, dnn, element_of(m.sample.precision), whole(m, "n"), c, whole(m, "hw"), 1);
   auto stats = make_descriptor(dnn, dnn.cudnnCreateTensorDescriptor, dnn.cudnnDestroyTensorDescriptor);
   check_dnn(dnn, dnn.cudnnDeriveBNTensorDescriptor(stats.get(), x.desc.get(), CUDNN_BATCHNORM_SPATIAL));
-  const Buffer scale = random_buffer(static_cast<std::size_t>(c), Element::fp32, gpu.stream);
-  const Buffer bias = random_buffer(static_cast<std::size_t>(c), Element::fp32, gpu.stream);
-  const Buffer mean = random_buffer(static_cast<std::size_t>(c), Element::fp32, gpu.stream);
-  const Buffer variance = random_buffer(static_cast<std::size_t>(c), Element::fp32, gpu.stream);
+  const auto of_channels = [&] { return random_buffer(static_cast<std::size_t>(c), Element::fp32, gpu.stream); };
+  const Buffer scale = of_channels(), bias = of_channels(), mean = of_channels(), inverse_deviation = of_channels();
+  const auto forward = [=, &dnn] {
+    check_dnn(dnn, dnn.cudnnBatchNormalizationForwardTraining(dnn.handle, CUDNN_BATCHNORM_SPATIAL, &kOne, &kZero, x.desc.get(),
+                                                              x.data->get(), y.desc.get(), y.data->get(), stats.get(),
+                                                              scale->get(), bias->get(), 1.0, nullptr, nullptr, kEpsilon,
+                                                              mean->get(), inverse_deviation->get()));
+  };
   Setup setup;
   setup.layout = "nchw";
-  if (forward_pass(m)) {
-    setup.run = [=, &dnn] {
-      check_dnn(dnn, dnn.cudnnBatchNormalizationForwardTraining(dnn.handle, CUDNN_BATCHNORM_SPATIAL, &kOne, &kZero, x.desc.get(),
-                                                                x.data->get(), y.desc.get(), y.data->get(), stats.get(),
-                                                                scale->get(), bias->get(), 1.0, nullptr, nullptr, 1e-5,
-                                                                mean->get(), variance->get()));
-    };
-  } else {
-    setup.run = [=, &dnn] {
-      check_dnn(dnn, dnn.cudnnBatchNormalizationBackward(dnn.handle, CUDNN_BATCHNORM_SPATIAL, &kOne, &kZero, &kOne, &kZero,
-                                                         x.desc.get(), x.data->get(), y.desc.get(), y.gradient->get(),
-                                                         x.desc.get(), x.gradient->get(), stats.get(), scale->get(), bias->get(),
-                                                         mean->get(), 1e-5, nullptr, nullptr));
-    };
-  }
+  setup.run = forward;
+  if (forward_pass(m)) return setup;
+  // Backward takes the statistics that forward saves, as frameworks do: without them it would read the input once more.
+  forward();
+  const Buffer scale_gradient = of_channels(), bias_gradient = of_channels();
+  setup.run = [=, &dnn] {
+    check_dnn(dnn, dnn.cudnnBatchNormalizationBackward(dnn.handle, CUDNN_BATCHNORM_SPATIAL, &kOne, &kZero, &kOne, &kZero,
+                                                       x.desc.get(), x.data->get(), y.desc.get(), y.gradient->get(), x.desc.get(),
+                                                       x.gradient->get(), stats.get(), scale->get(), scale_gradient->get(),
+                                                       bias_gradient->get(), kEpsilon, mean->get(), inverse_deviation->get()));
+  };
   return setup;
 }
 

@@ -41,7 +41,7 @@ class Product {
 
  private:
   Owned<cublasLtMatrixLayout_t> layout(cudaDataType_t type, bool transposed, int rows, int columns) const;
-  void choose(const GpuContext& gpu);
+  void choose();
 
   const CublasLt& blas_;
   cudaStream_t stream_;
@@ -91,7 +91,7 @@ Product::Product(const GpuContext& gpu, const Measurement& measurement)
   first_ = layout(f.in, tb, n, k);
   second_ = layout(f.in, ta, k, m);
   result_ = layout(f.out, false, n, m);
-  choose(gpu);
+  choose();
 }
 
 /// Column-major `rows` x `columns`, or its transpose in memory.
@@ -107,9 +107,9 @@ Owned<cublasLtMatrixLayout_t> Product::layout(cudaDataType_t type, bool transpos
   return owner;
 }
 
-void Product::choose(const GpuContext& gpu) {
+void Product::choose() {
   constexpr std::size_t kWorkspace = std::size_t{32} << 20;  // what frameworks grant cublasLt on recent devices
-  workspace_ = std::make_shared<DeviceMemory>(std::min(kWorkspace, gpu.workspace_limit));
+  workspace_ = std::make_shared<DeviceMemory>(kWorkspace);
   cublasLtMatmulPreference_t preference = nullptr;
   check_blas(blas_.cublasLtMatmulPreferenceCreate(&preference));
   const std::size_t bytes = workspace_->bytes();

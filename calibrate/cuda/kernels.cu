@@ -153,6 +153,11 @@ __global__ void optimizer(float* weight, const float* gradient, float* first, fl
 
 __global__ void tbdsim_mark() {}
 __global__ void tbdsim_empty() {}
+__global__ void tbdsim_busy(long long cycles) {
+  const long long start = clock64();
+  while (clock64() - start < cycles) {
+  }
+}
 __global__ void tbdsim_flush(float4* scratch, std::size_t count) {
   const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
   for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += stride)
@@ -295,6 +300,7 @@ void launch_mark(cudaStream_t stream) { tbdsim_mark<<<1, 1, 0, stream>>>(); }
 void launch_flush(void* scratch, std::size_t bytes, cudaStream_t stream) {
   tbdsim_flush<<<blocks_for(bytes / 16), kBlock, 0, stream>>>(static_cast<float4*>(scratch), bytes / 16);
 }
+void launch_busy(long long cycles, cudaStream_t stream) { tbdsim_busy<<<1, 1, 0, stream>>>(cycles); }
 void launch_empty(cudaStream_t stream) { tbdsim_empty<<<1, 1, 0, stream>>>(); }
 
 void launch_random_fp32(float* out, std::size_t count, cudaStream_t stream) {

@@ -40,6 +40,8 @@ void launch_optimizer(int states, float* weight, const float* gradient, float* f
 void launch_mark(cudaStream_t stream);
 /// Overwrites `bytes` of scratch, so that the L2 cache holds nothing else; `tbdsim_flush` in the records.
 void launch_flush(void* scratch, std::size_t bytes, cudaStream_t stream);
+/// Keeps the device busy for so many cycles of its clock, while the host enqueues what follows.
+void launch_busy(long long cycles, cudaStream_t stream);
 /// An empty kernel; `tbdsim_empty` in the records.
 void launch_empty(cudaStream_t stream);
 

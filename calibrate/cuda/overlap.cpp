@@ -2,6 +2,7 @@
 #include <functional>
 
 #include "calibrate/collect/session.hpp"
+#include "calibrate/cuda/event.hpp"
 #include "calibrate/cuda/setup.hpp"
 #if TBDSIM_HAVE_NCCL
 #include "calibrate/cuda/rank_group.hpp"
@@ -9,13 +10,6 @@
 
 namespace tbdsim::calibrate {
 namespace {
-
-/// An event and its owner.
-std::shared_ptr<std::remove_pointer_t<cudaEvent_t>> make_event() {
-  cudaEvent_t event = nullptr;
-  check(cudaEventCreate(&event));
-  return {event, [](cudaEvent_t e) { cudaEventDestroy(e); }};
-}
 
 /// Transfers that go on beside the product.
 struct Traffic {
@@ -69,21 +63,22 @@ Setup set_up_overlap(const GpuContext& gpu, const Measurement& m) {
   // Events around the product: its launch is in the time.
   setup.call_timing = true;
   setup.flags = kEventTiming;
-  const auto moving = make_event(), moved = make_event(), begin = make_event(), end = make_event();
+  const auto moving = std::make_shared<Event>(), moved = std::make_shared<Event>(), begin = std::make_shared<Event>(),
+             end = std::make_shared<Event>();
   const auto transfers = std::make_shared<int>(4);
   setup.host_time = [=, run = setup.run, stream = gpu.stream] {
     constexpr int kMostTransfers = 4096;
     for (;;) {
       check(cudaDeviceSynchronize());
-      check(cudaEventRecord(moving.get(), traffic.stream));
+      check(cudaEventRecord(moving->handle, traffic.stream));
       for (int i = 0; i < *transfers; ++i) traffic.start();
-      check(cudaEventRecord(moved.get(), traffic.stream));
-      check(cudaStreamWaitEvent(stream, moving.get(), 0));
-      check(cudaEventRecord(begin.get(), stream));
+      check(cudaEventRecord(moved->handle, traffic.stream));
+      check(cudaStreamWaitEvent(stream, moving->handle, 0));
+      check(cudaEventRecord(begin->handle, stream));
       run();
-      check(cudaEventRecord(end.get(), stream));
-      check(cudaEventSynchronize(end.get()));
-      const bool covered = cudaEventQuery(moved.get()) == cudaErrorNotReady;
+      check(cudaEventRecord(end->handle, stream));
+      check(cudaEventSynchronize(end->handle));
+      const bool covered = cudaEventQuery(moved->handle) == cudaErrorNotReady;
       (void)cudaGetLastError();
       check(cudaDeviceSynchronize());
       if (covered) break;
@@ -91,9 +86,7 @@ Setup set_up_overlap(const GpuContext& gpu, const Measurement& m) {
       if (*transfers >= kMostTransfers) throw GpuFailure("the transfers end before the product does: more bytes are needed");
       *transfers *= 2;
     }
-    float milliseconds = 0.0f;
-    check(cudaEventElapsedTime(&milliseconds, begin.get(), end.get()));
-    return Seconds(1e-3 * static_cast<double>(milliseconds));
+    return between(*begin, *end);
   };
   return setup;
 }

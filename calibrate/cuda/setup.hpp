@@ -16,7 +16,6 @@ struct GpuContext {
   cudaStream_t stream = nullptr;
   int device = 0, device_count = 1;
   int capability = 0;  ///< 90: compute capability 9.0
-  std::size_t workspace_limit = std::size_t{512} << 20;
   std::optional<CublasLt> cublas;
   std::string cublas_reason, cudnn_reason, nccl_reason;  ///< why a library is missing
 #if TBDSIM_HAVE_CUDNN

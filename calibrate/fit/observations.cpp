@@ -175,13 +175,13 @@ bool on_tensor_cores(const Device& device, std::string_view precision) {
   if (precision == "fp32-tensor") return true;
   if (precision == "tf32") return device.peak.tf32_tensor.has_value();
   if (precision == "bf16") return device.peak.bf16_tensor.has_value();
+  if (precision == "fp8") return device.peak.fp8_tensor.has_value();
   return precision == "fp16" && device.peak.fp16_tensor.has_value();
 }
 
 bool has_rate(const Device& device, std::string_view precision) {
   if (precision == "fp32-tensor") return device.peak.fp32_tensor.has_value();
-  if (precision == "fp8") return device.peak.fp8_tensor.has_value();
-  return (precision != "tf32" && precision != "bf16") || on_tensor_cores(device, precision);
+  return precision == "fp32" || precision == "fp16" || on_tensor_cores(device, precision);
 }
 
 std::string rate_key(std::string_view precision) {

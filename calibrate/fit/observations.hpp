@@ -45,9 +45,9 @@ using ModelArguments =
 /// A sample turned into the arguments of a cost model.
 struct Observation {
   ModelArguments arguments;
-  std::string_view pass;        ///< as in the sample
-  std::string_view op;          ///< as in the sample
-  std::string precision;        ///< class of arithmetic whose parameters apply: "fp32", "fp32-tensor", "tf32", "fp16", "bf16"
+  std::string_view pass;  ///< as in the sample
+  std::string_view op;    ///< as in the sample
+  std::string precision;  ///< class of arithmetic whose parameters apply: "fp32", "fp32-tensor", "tf32", "fp16", "bf16", "fp8"
   std::string_view generation;  ///< of the library, by its convolution side: "cudnn7"; else empty
   Bytes element;                ///< of one number
   Flop flop;                    ///< useful arithmetic

@@ -255,6 +255,10 @@ TrainingStep configured_step(const Configuration& configuration) {
   return with_recompute(workload.graph, workload.step, configuration.recompute);
 }
 
+std::string one_node_notice(const std::string& network) {
+  return fmt::format("network {}: without effect, since the job runs on one node; use --nodes, such as --nodes 2", network);
+}
+
 Result<Configuration> configure(Session& session, const PredictOptions& options) {
   Errors errors;
   Configuration configuration;
@@ -290,6 +294,7 @@ Result<Configuration> configure(Session& session, const PredictOptions& options)
     if (gpus > kMostGpus) errors.push_back({fmt::format("{} GPUs: at most {} are modelled", gpus, kMostGpus)});
     configuration.gpus = static_cast<int>(std::min(gpus, kMostGpus));
   }
+  if (configuration.nodes == 1 && !options.network.empty()) configuration.notices.push_back(one_node_notice(options.network));
   if (std::string notice = plain_host_notice(configuration.hardware(), configuration.devices); !notice.empty())
     configuration.notices.push_back(std::move(notice));
   const std::string variant = options.stack.empty() ? "torchvision" : configuration.stack.zoo_variant;

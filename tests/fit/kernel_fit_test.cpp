@@ -293,7 +293,7 @@ TEST_CASE("boards that disagree widen what others may borrow, those that agree n
     for (std::size_t i = 0; i < shares.size(); ++i) {
       Device d = board("board " + std::to_string(i), 10.0, 500.0, 20 + static_cast<int>(i));
       BoardParameters row;
-      row.device = row.name = d.id;
+      row.device = d.id;
       row.architecture = d.architecture;
       row.memory_kind = d.memory_kind;
       row.multiprocessors = d.multiprocessors;
@@ -310,4 +310,25 @@ TEST_CASE("boards that disagree widen what others may borrow, those that agree n
   };
   CHECK(sigma_of({0.8, 0.8, 0.8, 0.8, 0.8, 0.8, 0.8, 0.8}) < 0.1);
   CHECK(sigma_of({0.5, 1.1, 0.5, 1.1, 0.5, 1.1, 0.5, 1.1}) > 0.39);  // their own disagreement
+}
+
+TEST_CASE("every precision of tensor cores takes the constants of tensor kernels, where the board has a rate of it") {
+  KernelConstants constants;
+  constants.gemm["fp32"].reread = 1.0;
+  constants.gemm["tensor"].reread = 2.0;
+  Device d = board("hopper", 60.0, 3000.0, 132);
+  const auto takes = [&](const char* precision) {
+    Sample s = sample({d, 1.0, 1.0}, "gemm", "matmul", "forward");
+    s.precision = precision;
+    s.shape = {{"b", 1}, {"m", 64}, {"n", 64}, {"k", 64}, {"ta", 0}, {"tb", 1}};
+    return std::get<TileConstants>(family_of_samples("gemm")->form(*gemm_observation(s), constants, d)).reread;
+  };
+  CHECK(takes("fp8") == 1.0);
+  d.peak.tf32_tensor = d.peak.fp16_tensor = d.peak.bf16_tensor = d.peak.fp8_tensor = FlopPerSecond(1e15);
+  for (const char* precision : {"tf32", "fp16", "bf16", "fp8"}) {
+    INFO(precision);
+    CHECK(takes(precision) == 2.0);
+    CHECK(has_rate(d, precision));
+  }
+  CHECK(takes("fp32") == 1.0);
 }

@@ -4,11 +4,11 @@
 // kernels last what a plain roofline says. What the libraries refuse returns their error; what would corrupt memory or race
 // on a device ends the program with a sentence.
 //
-// TBDSIM_MADE_UP_GPU, words with blanks between them: gpus=2 capability=61 cupti=denied cupti=silent throttled operator tell
-// (simulated time on stderr at exit) fail_alloc=N (the Nth allocation of 1 MiB or more) lost=N (the Nth launch is an illegal
-// access) interrupt=N (SIGINT at the Nth launch) drop=N (the Nth activity record) scatter=PERCENT without=ALGORITHM (cuDNN does
-// not support it) full=N (device N has no memory) nccl=refuses (collectives fail on rank 1) zero=N (the Nth record has no times)
-// refuses=N (cuDNN ranks the algorithm of this number and does not run it)
+// TBDSIM_MADE_UP_GPU, words with blanks between them: gpus=2 capability=61 cupti=denied cupti=silent throttled operator slowed
+// (by hardware) old (NVML tells no power of the moment) tell (simulated time on stderr at exit) fail_alloc=N (the Nth allocation
+// of 1 MiB or more) lost=N (the Nth launch is an illegal access) interrupt=N (SIGINT at the Nth launch) drop=N (the Nth activity
+// record) scatter=PERCENT without=ALGORITHM (cuDNN does not support it) full=N (device N has no memory) nccl=refuses (collectives
+// fail on rank 1) zero=N (the Nth record has no times) refuses=N (cuDNN ranks the algorithm of this number and does not run it)
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
@@ -89,7 +89,8 @@ inline void host(double microseconds) { machine().now_ns += static_cast<std::int
 
 /// Peak rate and bandwidth of the made-up board, as its libraries reach them.
 double rate_of(std::string_view precision);
-inline constexpr double kBandwidth = 2.9e12, kHostLink = 55e9, kPeerLink = 380e9;
+inline constexpr std::int64_t kGap = 800;  ///< ns from the end of a kernel to the start of the next on its stream
+inline constexpr double kClock = 1.98e9, kBandwidth = 2.9e12, kHostLink = 55e9, kPeerLink = 380e9;
 
 /// CUPTI's side: an activity of the device.
 void record_activity(const Work& work, const Stream& stream, std::int64_t start_ns, std::int64_t end_ns,
