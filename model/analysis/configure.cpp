@@ -164,10 +164,15 @@ void choose_network(Session& session, const PredictOptions& options, Configurati
     return;
   }
   const auto network = session.network(options.network);
-  if (*network)
-    configuration.network = **network;
-  else
+  if (!*network) {
     errors.insert(errors.end(), network->error().begin(), network->error().end());
+    return;
+  }
+  configuration.network = **network;
+  const System& system = configuration.hardware();
+  if (const int ports = node_ports(system, **network); ports < system.nics)
+    configuration.notices.push_back(fmt::format("{}: {} port of a node, whose own network, {}, has {}", (*network)->id, ports,
+                                                system.network ? system.network->id : "not named", system.nics));
 }
 
 // Kernels compiled for an older generation: between two generations, efficiencies differ by about 20 %.
@@ -290,7 +295,7 @@ Result<Configuration> configure(Session& session, const PredictOptions& options)
     if (gpus > kMostGpus) errors.push_back({fmt::format("{} GPUs: at most {} are modelled", gpus, kMostGpus)});
     configuration.gpus = static_cast<int>(std::min(gpus, kMostGpus));
   }
-  if (std::string notice = plain_host_notice(configuration.hardware(), configuration.devices); !notice.empty())
+  if (std::string notice = wiring_notice(configuration.hardware(), configuration.devices); !notice.empty())
     configuration.notices.push_back(std::move(notice));
   const std::string variant = options.stack.empty() ? "torchvision" : configuration.stack.zoo_variant;
   configuration.workload = session.workload(options.model, variant,

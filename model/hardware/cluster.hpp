@@ -45,6 +45,7 @@ struct System {
   std::optional<Usd> price;
   std::optional<UsdPerSecond> rent;
   std::string source, wiring_source, notes;
+  std::string chosen_for;     ///< device for whose baseboard the system stands, where only the device was named
   std::string storage, date;  ///< as the maker prints them
   std::string file, sha256;   ///< where it was read from, digest of its bytes
 };
@@ -52,8 +53,8 @@ struct System {
 /// `nodes` of a system on one network: vertices "node3/gpu0" and one "network_switch0" that every NIC hangs on.
 /// A node without NICs is joined through its first CPU.
 [[nodiscard]] Topology cluster_topology(const System& system, int nodes, const Network& network);
-/// Ports of one node on a network: all that the machine has where its own network is meant or both are RDMA (adapters of
-/// another rate in the same slots), else one, as a machine with several adapters for RDMA has one for Ethernet.
+/// Ports of one node on a network: all that the machine has where its own network is meant or both are of one transport, such as
+/// RDMA (adapters of another rate in the same slots), else one, as a machine with several adapters for RDMA has one for Ethernet.
 [[nodiscard]] int node_ports(const System& system, const Network& network);
 /// What the ports of one node reach together, each direction.
 [[nodiscard]] BytesPerSecond node_bandwidth(const System& system, const Network& network);
