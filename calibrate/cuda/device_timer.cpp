@@ -1,8 +1,10 @@
 #include "calibrate/cuda/device_timer.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
+#include "calibrate/collect/stopping_rule.hpp"
 #include "calibrate/cuda/event.hpp"
 #include "calibrate/cuda/kernels.hpp"
 
@@ -55,8 +57,16 @@ void DeviceTimer::start_recording() {
   check(cudaGetLastError());
   check(cudaDeviceSynchronize());
   recording_ = complete(1);
-  if (recording_) return;
   reason_ = "CUPTI delivers no records";
+  try {
+    if (recording_) {
+      gap_ = measure_gap();
+      return;
+    }
+  } catch (const GpuFailure& failure) {
+    recording_ = false;
+    reason_ = failure.what();
+  }
   (void)record(false);
 }
 
@@ -105,14 +115,15 @@ bool DeviceTimer::complete(int count) {
   // A flush that is not forced keeps a buffer back as long as one of its records is unfinished.
   for (const std::uint32_t force : {std::uint32_t{0}, std::uint32_t{CUPTI_ACTIVITY_FLAG_FLUSH_FORCED}}) {
     cupti_.cuptiActivityFlushAll(force);
-    const std::vector<Seconds> times = time_by_records();
-    if (static_cast<int>(times.size()) == count && std::count(times.begin(), times.end(), Seconds(0.0)) == 0) return true;
+    const std::vector<DeviceTime> times = time_by_records();
+    const auto worked = [](const DeviceTime& t) { return t.kernels > Seconds(0.0); };
+    if (static_cast<int>(times.size()) == count && std::all_of(times.begin(), times.end(), worked)) return true;
   }
   return false;
 }
 
-std::vector<Seconds> DeviceTimer::time(int count, bool cold, const std::function<void()>& work,
-                                       const std::function<void()>& meanwhile) {
+std::vector<DeviceTime> DeviceTimer::time(int count, bool cold, const std::function<void()>& work,
+                                          const std::function<void()>& meanwhile) {
   if (!recording_) return time_by_events(count, cold, work, meanwhile);
   for (int attempt = 0; attempt < 2; ++attempt) {  // records that were dropped once need not be so again
     check(cudaDeviceSynchronize());
@@ -143,26 +154,46 @@ void DeviceTimer::unrecorded(const std::function<void()>& work) {
   work();
 }
 
-std::vector<Seconds> DeviceTimer::time_by_records() {
+/// Empty kernels in a row, less what one of them lasts. The row is timed unrecorded, as programs run it.
+Seconds DeviceTimer::measure_gap() {
+  constexpr int kRow = 200, kRounds = 5;
+  constexpr long long kBusyCycles = 4'000'000;  // 2 ms: longer than the host takes to enqueue the row
+  const auto row = [this] {
+    for (int i = 0; i < kRow; ++i) launch_empty(stream_);
+  };
+  Seconds shortest(INFINITY);
+  unrecorded([&] {
+    for (int round = 0; round < kRounds; ++round) shortest = std::min(shortest, time_on(stream_, kBusyCycles, row));
+  });
+  std::vector<Seconds> alone;
+  for (const DeviceTime& t : time(
+           kRow, false, [this] { launch_empty(stream_); }, [] {}))
+    alone.push_back(t.kernels);
+  return std::max(Seconds(0.0), shortest / kRow - summarize(alone).median);
+}
+
+std::vector<DeviceTime> DeviceTimer::time_by_records() {
   const std::lock_guard lock(mutex_);
   // In order of issue: the times of a record may be zeros where CUPTI ran out of room for them.
   std::stable_sort(records_.begin(), records_.end(),
                    [](const Activity& a, const Activity& b) { return a.correlation < b.correlation; });
-  std::vector<Seconds> times;
+  std::vector<std::vector<Activity>> repetitions;
   for (const Activity& a : records_) {
     if (separates(a))
-      times.emplace_back(0.0);
+      repetitions.emplace_back();
     else if (a.start_ns <= 0 || a.end_ns <= a.start_ns)
       return {};
-    else if (!times.empty())
-      times.back() += a.time();
+    else if (!repetitions.empty())
+      repetitions.back().push_back(a);
   }
+  std::vector<DeviceTime> times;
+  for (std::vector<Activity>& activities : repetitions) times.push_back(back_to_back(std::move(activities), gap_));
   return times;
 }
 
-std::vector<Seconds> DeviceTimer::time_by_events(int count, bool cold, const std::function<void()>& work,
-                                                 const std::function<void()>& meanwhile) {
-  std::vector<Seconds> times;
+std::vector<DeviceTime> DeviceTimer::time_by_events(int count, bool cold, const std::function<void()>& work,
+                                                    const std::function<void()>& meanwhile) {
+  std::vector<DeviceTime> times;
   const Event start, stop;
   for (int i = 0; i < count; ++i) {
     separate(cold);
@@ -172,7 +203,8 @@ std::vector<Seconds> DeviceTimer::time_by_events(int count, bool cold, const std
     check(cudaEventRecord(stop.handle, stream_));
     if (i + 1 == count) meanwhile();
     check(cudaEventSynchronize(stop.handle));
-    times.push_back(between(start, stop));
+    const Seconds time = between(start, stop);
+    times.push_back({time, time});
   }
   return times;
 }

@@ -42,8 +42,14 @@ class TimedSetup final : public PreparedKernel {
 
   tl::expected<std::vector<Seconds>, std::string> repeat(int count) override {
     try {
-      if (!setup_.host_time) return timer_.time(count, cold_, setup_.run, observe_);
       std::vector<Seconds> times;
+      if (!setup_.host_time) {
+        for (const DeviceTime& t : timer_.time(count, cold_, setup_.run, observe_)) {
+          times.push_back(t.time);
+          kernels_.push_back(t.kernels);
+        }
+        return times;
+      }
       timer_.unrecorded([&] {
         for (int i = 0; i < count; ++i) times.push_back(setup_.host_time());
         setup_.run();  // once more, untimed: reading the clock takes the host longer than many a launch
@@ -58,7 +64,12 @@ class TimedSetup final : public PreparedKernel {
   }
   std::string algorithm() const override { return setup_.algorithm; }
   std::string layout() const override { return setup_.layout; }
-  std::string flags() const override { return setup_.flags; }
+  std::string flags() const override {
+    if (setup_.host_time || !timer_.activity_records()) return setup_.flags;
+    const std::string told =
+        fmt::format("kernel_sum_s={:.6g} gap_s={:.3g}", summarize(kernels_).median.base(), timer_.gap().base());
+    return setup_.flags.empty() ? told : setup_.flags + " " + told;
+  }
   bool overwrites_cache() const override { return !setup_.host_time; }
   bool call_timing() const override { return setup_.call_timing || !timer_.activity_records(); }
 
@@ -67,6 +78,7 @@ class TimedSetup final : public PreparedKernel {
   DeviceTimer& timer_;
   bool cold_;
   std::function<void()> observe_;
+  std::vector<Seconds> kernels_;  ///< sum of the kernels of each repetition
 };
 
 class CudaBench final : public GpuBench {

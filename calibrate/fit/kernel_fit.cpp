@@ -97,7 +97,6 @@ FitSet fit_set(const std::vector<Sample>& samples, const DeviceMap& devices, con
 BoardParameters describe(const Device& device, FamilyParameters parameters) {
   BoardParameters board;
   board.device = device.id;
-  board.name = device.name;
   board.architecture = device.architecture;
   board.board_class = device.board_class;
   board.memory_kind = device.memory_kind;

@@ -55,8 +55,8 @@ std::string call_times(const CallTimes& c) {
 }
 
 std::string board(const BoardParameters& b) {
-  std::string text = fmt::format("[[board]]\ndevice = \"{}\"\nname = \"{}\"\narchitecture = \"{}\"\nmemory_kind = \"{}\"\n",
-                                 b.device, b.name, b.architecture, b.memory_kind);
+  std::string text = fmt::format("[[board]]\ndevice = \"{}\"\narchitecture = \"{}\"\nmemory_kind = \"{}\"\n", b.device,
+                                 b.architecture, b.memory_kind);
   if (b.board_class != BoardClass::professional) text += fmt::format("board_class = \"{}\"\n", name(b.board_class));
   text += fmt::format("multiprocessors = {}\nfp32_lanes = {}\n", b.multiprocessors, b.fp32_lanes);
   const ClockLimits& limits = b.limits;

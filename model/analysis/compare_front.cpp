@@ -16,15 +16,15 @@ struct Rivals {
 }  // namespace
 
 std::vector<bool> compare_front(const Comparison& comparison) {
-  std::map<std::pair<std::size_t, bool>, Rivals> groups;
+  std::map<std::size_t, Rivals> groups;  // by base
   for (std::size_t i = 0; i < comparison.candidates.size(); ++i) {
     const Candidate& c = comparison.candidates[i];
     const Prediction& p = c.prediction;
     if (!c.problem.empty() || !p.memory.fits || p.throughput.value <= 0.0) continue;
     Bytes peak(0.0);
     for (const GpuMemory& gpu : p.memory.gpus) peak = std::max(peak, gpu.peak);
-    Rivals& rivals = groups[{c.base, p.usd_per_million_samples.has_value()}];
-    rivals.choices.push_back({1.0 / p.throughput.value, p.usd_per_million_samples.value_or(0.0), peak.base()});
+    Rivals& rivals = groups[c.base];
+    rivals.choices.push_back({1.0 / p.throughput.value, p.usd_per_million_samples, peak.base()});
     rivals.candidates.push_back(i);
   }
   std::vector<bool> front(comparison.candidates.size(), false);

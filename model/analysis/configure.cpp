@@ -169,10 +169,17 @@ void choose_network(Session& session, const PredictOptions& options, Configurati
     return;
   }
   configuration.network = **network;
+}
+
+/// What to say of a network that was named: nothing where it serves as the machine's own would.
+std::string network_notice(const PredictOptions& options, const Configuration& configuration) {
+  if (options.network.empty() || !configuration.network) return "";
+  if (configuration.nodes == 1) return one_node_notice(options.network);
   const System& system = configuration.hardware();
-  if (const int ports = node_ports(system, **network); ports < system.nics)
-    configuration.notices.push_back(fmt::format("{}: {} port of a node, whose own network, {}, has {}", (*network)->id, ports,
-                                                system.network ? system.network->id : "not named", system.nics));
+  const int ports = node_ports(system, *configuration.network);
+  if (ports >= system.nics) return "";
+  return fmt::format("{}: {} port of a node, whose own network, {}, has {}", configuration.network->id, ports,
+                     system.network ? system.network->id : "not named", system.nics);
 }
 
 // Kernels compiled for an older generation: between two generations, efficiencies differ by about 20 %.
@@ -260,6 +267,10 @@ TrainingStep configured_step(const Configuration& configuration) {
   return with_recompute(workload.graph, workload.step, configuration.recompute);
 }
 
+std::string one_node_notice(const std::string& network) {
+  return fmt::format("network {}: without effect, since the job runs on one node; use --nodes, such as --nodes 2", network);
+}
+
 Result<Configuration> configure(Session& session, const PredictOptions& options) {
   Errors errors;
   Configuration configuration;
@@ -295,6 +306,8 @@ Result<Configuration> configure(Session& session, const PredictOptions& options)
     if (gpus > kMostGpus) errors.push_back({fmt::format("{} GPUs: at most {} are modelled", gpus, kMostGpus)});
     configuration.gpus = static_cast<int>(std::min(gpus, kMostGpus));
   }
+  if (std::string notice = network_notice(options, configuration); !notice.empty())
+    configuration.notices.push_back(std::move(notice));
   if (std::string notice = wiring_notice(configuration.hardware(), configuration.devices); !notice.empty())
     configuration.notices.push_back(std::move(notice));
   const std::string variant = options.stack.empty() ? "torchvision" : configuration.stack.zoo_variant;

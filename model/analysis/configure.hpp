@@ -72,6 +72,9 @@ struct Configuration {
 /// The training step in the order in which this configuration runs it.
 [[nodiscard]] TrainingStep configured_step(const Configuration& configuration);
 
+/// That a network was named for a job which one node runs alone.
+[[nodiscard]] std::string one_node_notice(const std::string& network);
+
 /// Errors: as `predict`.
 [[nodiscard]] Result<Configuration> configure(Session& session, const PredictOptions& options);
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -6,11 +7,14 @@ namespace tbdsim {
 
 /// One choice among several; less is better in each.
 struct Choice {
-  double time = 0, cost = 0, memory = 0;
+  double time = 0;
+  std::optional<double> cost;  ///< absent: not known
+  double memory = 0;
 };
 
 /// Which choices no other one beats: another beats a choice where it is no worse in anything and better in something.
-/// Equal choices stay or go together. Expects finite numbers.
+/// Equal choices stay or go together. A choice whose cost is not known is not on the front, unless that of none is: then time
+/// and memory count. Expects finite numbers.
 [[nodiscard]] std::vector<bool> pareto_front(std::span<const Choice> choices);
 
 }  // namespace tbdsim

@@ -123,19 +123,6 @@ void tell_provenance(const Configuration& configuration, const LoweredJob& job, 
   if (!configuration.storage_source.empty()) add(fmt::format("storage {}", configuration.storage), configuration.storage_source);
 }
 
-void tell_cost(const System& system, const std::vector<Price>& prices, Prediction& p) {
-  if (const auto basis = cost_basis(system, prices, p.gpus, p.nodes)) {
-    p.usd_per_hour = basis->usd_per_hour;
-    p.usd_per_million_samples = basis->usd_per_hour / 3600.0 * 1e6 / p.throughput.value;
-    p.provenance.push_back({kPriceOfHour, basis->kind, basis->source});
-    if (basis->gpus > p.gpus)
-      p.notices.push_back(fmt::format("USD/h is the rent of {} GPUs, the fewest that are let together; {} in use", basis->gpus,
-                                      p.gpus == 1 ? "one is" : fmt::format("{} are", p.gpus)));
-  }
-  if (const auto power = average_power(system.device, p.utilization.gpu_busy))
-    p.joule_per_sample = power->base() * p.gpus / p.throughput.value;
-}
-
 /// Cores of a node that work, by what for, over all it has.
 void tell_cpu(const Configuration& configuration, const StepTimes& times, Utilization& u) {
   const Seconds available = times.step * static_cast<double>(configuration.hardware().host.cores);

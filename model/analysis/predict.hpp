@@ -80,6 +80,14 @@ struct ProvenanceEntry {
   std::string what, kind, source;
 };
 
+/// What an hour of the job's hardware is reckoned by.
+struct PriceBasis {
+  std::string basis;   ///< "rent" and "price" of this very machine, a kind of the catalogue's rents, "launch_price" of its GPUs
+  std::string text;    ///< in words: instance and date, or the amount and how long it lasts
+  std::string source;  ///< of the amount
+  std::string note;    ///< what it pays for beside the job's GPUs; else empty
+};
+
 /// One layer (operator) with its share of the step, and one kernel as a profiler would list it.
 struct LayerTime {
   std::string name, kind, shape;
@@ -153,6 +161,7 @@ struct Prediction {
   std::vector<Limit> limits;                  ///< all shares, largest first; they sum to 1
   std::optional<InputVerdict> input_verdict;  ///< absent: nothing is loaded
   std::optional<double> usd_per_hour, usd_per_million_samples, joule_per_sample;
+  PriceBasis price;  ///< of `usd_per_hour`; empty without
   std::vector<ProvenanceEntry> provenance;
   std::vector<LayerTime> layers;        ///< with `detail`
   std::vector<KernelTime> kernels;      ///< with `detail`: of one rank, in time order

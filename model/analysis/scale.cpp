@@ -5,6 +5,7 @@
 #include <array>
 #include <optional>
 
+#include "model/analysis/configure.hpp"
 #include "model/analysis/epoch.hpp"
 #include "model/analysis/speedup.hpp"
 #include "model/units/format.hpp"
@@ -116,6 +117,8 @@ Result<ScaleStudy> scale(Session& session, const ScaleOptions& options) {
     study.rows.push_back(std::move(row));
   }
   if (!errors.empty()) return tl::make_unexpected(errors);
+  if (std::any_of(study.rows.begin(), study.rows.end(), [](const ScaleRow& row) { return row.nodes > 1; }))
+    std::erase(study.notices, one_node_notice(options.job.network));
   if (!misfits.empty())
     study.notices.push_back(
         fmt::format("more memory than the {} of a GPU: {}", format(study.one.memory.capacity), fmt::join(misfits, "; ")));

@@ -41,15 +41,30 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 15> kParalle
                                                                                    {"storage", "--storage"},
                                                                                    {"workers", "--workers"}}};
 
-/// Achieved figures that a file states beside the nominal one.
+/// Figures that a file states beside one which they are in proportion to: achieved beside nominal, rates beside their clock.
 struct Followers {
   std::string_view key;
   std::vector<std::string_view> followers;
 };
 const std::vector<Followers>& followers() {
   static const std::vector<Followers> kFollowers{{"bandwidth", {"achieved", "sm_copy", "staged"}},
-                                                 {"memory_capacity", {"memory_reported"}}};
+                                                 {"memory_capacity", {"memory_reported"}},
+                                                 {"boost_clock",
+                                                  {"peak_fp32", "peak_fp32_tensor", "peak_tf32_tensor", "peak_fp16_tensor",
+                                                   "peak_bf16_tensor", "peak_fp8_tensor", "peak_fp16_vector", "peak_fp64"}}};
   return kFollowers;
+}
+
+/// Figures beside a switch that hold for its old position alone, and what they then are, as `--set` takes it.
+struct Implied {
+  std::string_view key, position;
+  std::vector<std::pair<std::string_view, std::string>> values;
+};
+const std::vector<Implied>& implied() {
+  // Latency and achieved share of the line rate are those of the catalogue's RoCE networks (hardware/networks).
+  static const std::vector<Implied> kImplied{
+      {"rdma", "true", {{"transport", "rdma"}, {"latency", "0.5us"}, {"achieved", "0.976x bandwidth"}}}};
+  return kImplied;
 }
 
 std::pair<std::string, std::string> split_last(const std::string& path) {
@@ -117,9 +132,12 @@ class Resolver {
 
  private:
   struct Change {
-    Match match;
-    std::string old_literal, new_literal;
+    const DocumentRecord* document = nullptr;
+    std::string table, name, old_literal, new_literal;
     std::size_t notice = 0;
+    [[nodiscard]] std::string beside(std::string_view key) const {
+      return joined(joined(document->role, table), std::string(key));
+    }
   };
 
   const std::vector<std::string>& assignments_;
@@ -132,7 +150,7 @@ class Resolver {
   void problem(int line, std::string message) {
     const std::string& text = assignments_[static_cast<std::size_t>(line - 1)];
     const int width = static_cast<int>(std::min(text.find('='), text.size()));
-    errors_.push_back({std::move(message), SourceRef{"--set", line, 1}, text, std::max(width, 1)});
+    errors_.push_back({std::move(message), SourceRef{kAssignments, line, 1}, text, std::max(width, 1)});
   }
 
   void one(const std::string& text, int line) {
@@ -206,6 +224,17 @@ class Resolver {
     problem(line, fmt::format("{}: fits {} values: {}{}", key, all, fmt::join(keys, ", "), all > keys.size() ? ", ..." : ""));
   }
 
+  /// The number that an assignment before has given to an option.
+  [[nodiscard]] std::optional<int> changed_option(std::string_view option) const {
+    for (auto set = resolved_.parallel.rbegin(); set != resolved_.parallel.rend(); ++set) {
+      int number = 0;
+      if (set->first != option) continue;
+      const char* const end = set->second.data() + set->second.size();
+      if (std::from_chars(set->second.data(), end, number).ptr == end) return number;
+    }
+    return std::nullopt;
+  }
+
   void set_option(int line, const std::string& key, const std::string& option, const std::string& value) {
     const auto factor = factor_of(value);
     if (!factor) {
@@ -213,7 +242,8 @@ class Resolver {
       resolved_.notices.push_back(fmt::format("{} set to {}", key, value));
       return;
     }
-    const std::optional<int> base = option == "--gpus"         ? options_.gpus
+    const std::optional<int> base = changed_option(option)     ? changed_option(option)
+                                    : option == "--gpus"       ? options_.gpus
                                     : option == "--batch"      ? options_.batch
                                     : option == "--nodes"      ? options_.nodes
                                     : option == "--workers"    ? options_.workers
@@ -226,12 +256,23 @@ class Resolver {
     if (product != *base) resolved_.notices.push_back(fmt::format("{}: {} becomes {:.0f}", key, *base, product));
   }
 
-  /// What the document states as `name` in the table of `match`; empty: nothing.
-  static std::string beside(const Match& match, const std::string& name) {
-    const std::string table = split_last(match.leaf->path).first, path = table.empty() ? name : table + "." + name;
-    for (const DocumentLeaf& leaf : match.document->leaves)
-      if (leaf.path == path) return leaf.literal;
-    return "";
+  /// What stands as `name` in the table of `match`, with the changes so far; empty: nothing.
+  [[nodiscard]] std::string beside(const Match& match, const std::string& name) const {
+    const std::string table = split_last(match.leaf->path).first;
+    const DocumentLeaf* const leaf = leaf_of(*match.document, table, name);
+    if (leaf == nullptr) return "";
+    for (auto edit = resolved_.changes.rbegin(); edit != resolved_.changes.rend(); ++edit) {
+      if (edit->key != joined(match.document->role, leaf->path)) continue;
+      const auto literal = toml_literal(edit->literal);
+      return literal && leaf->text ? literal->text : edit->literal;
+    }
+    return leaf->literal;
+  }
+
+  static const DocumentLeaf* leaf_of(const DocumentRecord& document, const std::string& table, std::string_view name) {
+    for (const DocumentLeaf& leaf : document.leaves)
+      if (split_last(leaf.path) == std::pair(table, std::string(name))) return &leaf;
+    return nullptr;
   }
 
   /// `value` in the place of a value that the document states.
@@ -240,7 +281,7 @@ class Resolver {
     const DocumentLeaf& leaf = *match.leaf;
     const std::size_t space = std::min(value.find(' '), value.size());
     if (const auto factor = factor_of(value.substr(0, space))) {
-      const std::string base = space < value.size() ? beside(match, value.substr(space + 1)) : leaf.literal;
+      const std::string base = beside(match, space < value.size() ? value.substr(space + 1) : split_last(leaf.path).second);
       const auto product = multiplied(base, *factor);
       if (!product)
         return problem(line, fmt::format("{}: {} multiplies a number, got {}", edit.key, quoted(value), quoted(base)));
@@ -250,11 +291,13 @@ class Resolver {
     } else {
       edit.literal = toml_literal(value) ? value : quoted_literal(value);
     }
-    const std::string old = leaf.text ? quoted_literal(leaf.literal) : leaf.literal;
+    const std::string stood = beside(match, split_last(leaf.path).second);
+    const std::string old = leaf.text ? quoted_literal(stood) : stood;
     // What stays as it is, is not told.
     if (edit.literal != old) {
       resolved_.notices.push_back(fmt::format("{}: {} becomes {}", edit.key, old, edit.literal));
-      changed_.push_back({match, leaf.literal, edit.literal, resolved_.notices.size() - 1});
+      const auto [table, name] = split_last(leaf.path);
+      changed_.push_back({match.document, table, name, leaf.literal, edit.literal, resolved_.notices.size() - 1});
     }
     resolved_.changes.push_back(std::move(edit));
   }
@@ -279,6 +322,7 @@ class Resolver {
     edit.key = joined(joined(document->role, table), last);
     edit.literal = toml_literal(value) ? value : quoted_literal(value);
     resolved_.notices.push_back(fmt::format("{} set to {}", edit.key, edit.literal));
+    changed_.push_back({document, table, last, "", edit.literal, resolved_.notices.size() - 1});
     resolved_.changes.push_back(std::move(edit));
   }
 
@@ -305,38 +349,54 @@ class Resolver {
             fmt::format("{}: no input file has such a value{}", key, near ? fmt::format(", did you mean \"{}\"?", *near) : ""));
   }
 
-  /// Achieved figures beside a changed nominal one.
+  /// What follows from a changed value, where it is not given as well.
   void follow() {
     std::set<std::string> given;
     for (const Edit& edit : resolved_.changes) given.insert(edit.key);
-    for (const Change& change : changed_) {
-      const auto [table, last] = split_last(change.match.leaf->path);
+    const std::vector<Change> asked = changed_;
+    for (const Change& change : asked) {
       for (const Followers& rule : followers()) {
-        if (rule.key == last) follow(change, rule, given);
+        if (rule.key == change.name) scale(change, rule, given);
+      }
+    }
+    for (const Change& change : asked) {
+      for (const Implied& rule : implied()) {
+        if (rule.key == change.name && rule.position == change.new_literal) imply(change, rule, given);
       }
     }
   }
 
-  void follow(const Change& change, const Followers& rule, const std::set<std::string>& given) {
-    const auto literal = toml_literal(change.new_literal);
-    const auto before = parse_measured(change.old_literal), after = parse_measured(literal ? literal->text : "");
+  /// The user's edit behind a change.
+  [[nodiscard]] const Edit& edit_of(const Change& asked) const {
+    return *std::find_if(resolved_.changes.begin(), resolved_.changes.end(),
+                         [&](const Edit& edit) { return edit.key == asked.beside(asked.name); });
+  }
+
+  void scale(const Change& asked, const Followers& rule, const std::set<std::string>& given) {
+    const auto literal = toml_literal(asked.new_literal);
+    const auto before = parse_measured(asked.old_literal), after = parse_measured(literal ? literal->text : "");
     if (!before || !after || before->dimension != after->dimension || before->base == 0.0) return;
-    const auto source = std::find_if(resolved_.changes.begin(), resolved_.changes.end(),
-                                     [&](const Edit& edit) { return edit.key == change.match.key(); });
-    const std::string table = split_last(change.match.leaf->path).first;
-    std::vector<std::string> moved;
-    Edit edit = *source;
-    for (const DocumentLeaf& leaf : change.match.document->leaves) {
-      const auto [of, name] = split_last(leaf.path);
-      if (of != table || std::find(rule.followers.begin(), rule.followers.end(), name) == rule.followers.end()) continue;
-      edit.key = joined(change.match.document->role, leaf.path);
-      const auto product = multiplied(leaf.literal, after->base / before->base);
-      if (given.count(edit.key) > 0 || !product) continue;
+    std::vector<std::string_view> moved;
+    Edit edit = edit_of(asked);
+    for (const std::string_view follower : rule.followers) {
+      const DocumentLeaf* const leaf = leaf_of(*asked.document, asked.table, follower);
+      const auto product = multiplied(leaf == nullptr ? "" : leaf->literal, after->base / before->base);
+      edit.key = asked.beside(follower);
+      if (!product || given.count(edit.key) > 0) continue;
       edit.literal = quoted_literal(*product);
       resolved_.changes.push_back(edit);
-      moved.push_back(name);
+      moved.push_back(follower);
     }
-    if (!moved.empty()) resolved_.notices[change.notice] += fmt::format("; {} in proportion", fmt::join(moved, ", "));
+    if (!moved.empty()) resolved_.notices[asked.notice] += fmt::format("; {} in proportion", fmt::join(moved, ", "));
+  }
+
+  void imply(const Change& asked, const Implied& rule, const std::set<std::string>& given) {
+    for (const auto& [name, value] : rule.values) {
+      const DocumentLeaf* const leaf = leaf_of(*asked.document, asked.table, name);
+      if (leaf == nullptr || given.count(asked.beside(name)) > 0) continue;
+      const Edit edit = edit_of(asked);
+      change(edit.line, {asked.document, leaf}, value, edit);
+    }
   }
 };
 
@@ -359,9 +419,7 @@ Result<EditedInputs> resolve_values(const Catalogue& catalogue, const PredictOpt
   plain.nodes = configured->nodes;
   plain.batch = configured->batch;
   if (configured->pipeline) plain.workers = configured->pipeline->threads;
-  std::vector<std::string> set = options.set;
-  if (configured->network && configured->network->rdma) drop_rdma(set);
-  auto resolved = resolve_values(set, *records, plain);
+  auto resolved = resolve_values(options.set, *records, plain);
   if (!resolved) return tl::make_unexpected(resolved.error());
   fill_nodes(*configured, resolved->parallel);
   const auto edits = std::make_shared<const Edits>(Edits{std::move(resolved->changes), nullptr});

@@ -22,8 +22,10 @@ struct ResolvedValues {
 /// value ends so, with or without the prefix. `parallel.` names an option of the job: gpus, batch, exchange, ... A value
 /// is written as in the file, strings without quotes; `2x` multiplies what stands there, `0.9x KEY` what stands at another key of
 /// the same table. A key that no file states is added to the table that its path names, for the reader of that table to accept;
-/// `KEY?=VALUE` passes over it. Where a nominal value has achieved figures beside it (`bandwidth`: `achieved`, `sm_copy`,
-/// `staged`; `memory_capacity`: `memory_reported`), they change in proportion unless they are set as well.
+/// `KEY?=VALUE` passes over it. What stands beside a changed value and depends on it follows unless it is set as well: achieved
+/// figures beside nominal ones (`bandwidth`: `achieved`, `sm_copy`, `staged`; `memory_capacity`: `memory_reported`) and peak
+/// rates beside `boost_clock` in proportion; latency, achieved rate and transport of a network whose `rdma` becomes true as RDMA
+/// has them.
 ///
 /// Errors, with the place in the assignment: no `=`, a key that nothing has (with the nearest) or that several have, a
 /// table, `2x` of what is no number.

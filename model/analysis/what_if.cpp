@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
 
 #include "model/analysis/configure.hpp"
@@ -28,11 +27,8 @@ const std::vector<WhatIf>& what_ifs() {
       {"gpu-memory-2x", "GPUs with twice the memory", {"hw.device.memory_capacity=2x"}},
       {"nvlink-2x", "NVLink twice as fast", {"hw.link.nvlink.bandwidth=2x"}},
       {"pcie-2x", "PCIe twice as fast", {"hw.link.pcie.bandwidth=2x"}},
-      {"network-2x", "network between nodes twice as fast", {"network.bandwidth=2x", "network.achieved?=2x"}},
-      // Latency and achieved share of the line rate are those of the catalogue's RoCE networks (hardware/networks).
-      {"rdma",
-       "network adapters that write to memory themselves (RDMA)",
-       {"network.rdma=true", "network.transport?=rdma", "network.latency=0.5us", "network.achieved?=0.976x bandwidth"}},
+      {"network-2x", "network between nodes twice as fast", {"network.bandwidth=2x"}},
+      {"rdma", "network adapters that write to memory themselves (RDMA)", {"network.rdma=true"}},
       {"host-2x",
        "host issues operators twice as fast",
        {"stack.host.dispatch=0.5x", "stack.host.update_dispatch=0.5x", "stack.engine.operation?=0.5x"}},
@@ -67,13 +63,6 @@ const std::vector<WhatIf>& what_ifs() {
       {"overlap", "gradients exchanged during the backward pass", {"stack.exchange.overlaps_backward=true"}},
   };
   return kWhatIfs;
-}
-
-void drop_rdma(std::vector<std::string>& set) {
-  const auto what_if = find_what_if("rdma");
-  const std::vector<std::string>& rdma = what_if->set;
-  for (auto at = set.begin(); (at = std::search(at, set.end(), rdma.begin(), rdma.end())) != set.end();)
-    at = set.erase(at, at + static_cast<std::ptrdiff_t>(rdma.size()));
 }
 
 void fill_nodes(const Configuration& full, std::vector<std::pair<std::string, std::string>>& options) {

@@ -22,9 +22,6 @@ struct WhatIf {
 /// The change of a name. Errors: unknown, with the nearest.
 [[nodiscard]] Result<WhatIf> find_what_if(const std::string& name);
 
-/// Takes the values of the what-if `rdma` out of `set`: they mean nothing where the network has it.
-void drop_rdma(std::vector<std::string>& set);
-
 /// More GPUs than several full nodes have take more nodes: adds them to options of the job ("--gpus" and its value) that state
 /// none.
 void fill_nodes(const Configuration& full, std::vector<std::pair<std::string, std::string>>& options);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/analysis/compare.hpp"
+#include "model/analysis/configure.hpp"
 #include "model/analysis/grid_names.hpp"
 #include "model/cli/command.hpp"
 #include "model/report/compare_report.hpp"
@@ -21,6 +22,14 @@ void drop_repeated(GridAxis& axis, std::vector<std::string>& notices) {
       notices.push_back(fmt::format("--{}: {} is named more than once, and compared once", axis.option, value));
   }
   axis.values = std::move(once);
+}
+
+/// Networks that no candidate uses.
+void tell_unused_network(const StudyGrid& grid, const Comparison& comparison, std::vector<std::string>& notices) {
+  const auto network = std::find_if(grid.axes.begin(), grid.axes.end(), [](const GridAxis& a) { return a.option == "network"; });
+  const auto uses = [](const Candidate& c) { return c.problem.empty() && c.prediction.nodes > 1; };
+  if (network != grid.axes.end() && std::none_of(comparison.candidates.begin(), comparison.candidates.end(), uses))
+    notices.push_back(one_node_notice(fmt::format("{}", fmt::join(network->values, ", "))));
 }
 
 }  // namespace
@@ -42,6 +51,7 @@ Result<Answer> answer(const CompareArguments& arguments, Session& session) {
   if (Errors unknown = unknown_names(session, grid); !unknown.empty()) return tl::make_unexpected(std::move(unknown));
   const auto comparison = compare(session, grid, static_cast<std::size_t>(arguments.base - 1));
   if (!comparison) return tl::make_unexpected(comparison.error());
+  tell_unused_network(grid, *comparison, notices);
   switch (arguments.format) {
     case Format::json:
       return Answer{compare_json(*comparison), notices};

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "model/analysis/memory_hint.hpp"
 #include "model/cli/command.hpp"
 #include "model/cli/output.hpp"
 #include "model/report/csv.hpp"
@@ -54,8 +55,10 @@ Result<Answer> answer(const PredictArguments& arguments, Session& session) {
   PredictOptions options = arguments.options;
   options.detail = arguments.profiling || arguments.layers || arguments.kernels || arguments.links || !arguments.trace.empty() ||
                    !arguments.report.empty();
-  const auto prediction = predict(session, options);
+  auto prediction = predict(session, options);
   if (!prediction) return tl::make_unexpected(prediction.error());
+  if (std::string hint = memory_hint(session, options, *prediction); !hint.empty())
+    prediction->notices.push_back(std::move(hint));
   if (!arguments.trace.empty()) {
     if (const auto written = write_file(arguments.trace, chrome_trace(*prediction)); !written)
       return tl::make_unexpected(written.error());

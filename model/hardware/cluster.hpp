@@ -41,9 +41,11 @@ struct System {
   Host host;
   Topology topology;  ///< of one node
   int nics = 0;
-  std::optional<Network> network;  ///< default between nodes
-  std::optional<Usd> price;
-  std::optional<UsdPerSecond> rent;
+  std::optional<Network> network;    ///< default between nodes
+  std::optional<Usd> price;          ///< of one node
+  std::optional<UsdPerSecond> rent;  ///< of one node
+  std::string rent_kind;             ///< of the catalogue's rents, where these are asked for: "on_demand"; else empty
+  std::string price_of;              ///< where `price` and `rent` stand: "the file of dgx2", "--set"
   std::string source, wiring_source, notes;
   std::string chosen_for;     ///< device for whose baseboard the system stands, where only the device was named
   std::string storage, date;  ///< as the maker prints them

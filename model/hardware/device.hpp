@@ -55,6 +55,7 @@ struct Device {
   std::optional<BytesPerSecond> nvlink_bandwidth;  ///< per link and direction
   std::optional<Watts> power_limit;
   std::optional<Usd> launch_price;
+  bool own_price = false;   ///< `launch_price` is the user's word of this very board (`--set`)
   std::string launch_date;  ///< "2017-05-10"
   std::string source;
   std::string notes;

@@ -95,6 +95,7 @@ Device read_device(TomlTable table, std::string id) {
   device.nvlink_bandwidth = table.quantity_if<BytesPerSecond>("nvlink_bandwidth");
   device.power_limit = table.quantity_if<Watts>("power_limit");
   device.launch_price = table.quantity_if<Usd>("launch_price");
+  device.own_price = device.launch_price && table.where("launch_price").file == kAssignments;
   device.launch_date = table.text_or("launch_date", "");
   device.source = table.text("source");
   device.notes = table.text_or("notes", "");

@@ -69,7 +69,11 @@ constexpr KeyMeaning kSystem[] = {
     {"", "`network`", "id, file or table: the default between nodes", "none"},
     {"", "`nics`, `pcie_switches`, `nvswitches`", "how many vertices of that kind", "0"},
     {"", "`sustained_clock`, `sustained_clock_source`", "of these GPUs in this system", "that of the GPU"},
-    {"", "`price`, `rent`", "of one node", "not known"},
+    {"", "`price`", "of one node: an hour costs it over three years of use", "not known"},
+    {"", "`rent`",
+     "of one node, or which of the catalogue's rents to take (`on_demand`, `spot`, `spot_min`, `spot_max`, `capacity_block`); "
+     "before `price`, but what `--set` gives comes first",
+     "without `price`, `on_demand`; without such an instance, GPUs at `launch_price`"},
     {"", "`storage`, `date`, `notes`, `aliases`", "texts", "empty"},
     {"", "**`source`**, `wiring_source`", "of the table; of the wires", "`wiring_source` = `source`"},
 };
@@ -117,8 +121,9 @@ constexpr KeyMeaning kStorage[] = {
 constexpr KeyMeaning kPrices[] = {
     {"", "**`provider`**", "text", ""},
     {"[[price]]", "**`instance`**", "its name", ""},
-    {"[[price]]", "`gpu`, `device`, `gpus`", "the provider's word; id of the catalogue; how many of them", "not known"},
-    {"[[price]]", "`region`, `notes`", "texts", "empty"},
+    {"[[price]]", "`device`, `gpus`", "id of the catalogue; how many of them", "not known"},
+    {"[[price]]", "`gpu`, `region`", "the provider's words, for readers of the file", "empty"},
+    {"[[price]]", "`notes`", "told with the price", "empty"},
     {"[[price]]", "**`kind`**", "`on_demand`, `spot_min`, `spot_max`, `spot`, `capacity_block`, `..._host_only`", ""},
     {"[[price]]", "**`rent`**", "of the instance, as \"3.06 USD/h\"", ""},
     {"[[price]]", "**`snapshot`**, **`source`**", "when and where the price was seen", ""},

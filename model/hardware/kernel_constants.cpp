@@ -115,7 +115,6 @@ FamilyParameters read_family(TomlTable table) {
 void read_board(TomlTable table, std::vector<BoardParameters>& boards) {
   BoardParameters board;
   board.device = table.text("device");
-  board.name = table.text("name");
   board.architecture = read_architecture(table);
   board.board_class = read_board_class(table);
   board.memory_kind = table.text("memory_kind");

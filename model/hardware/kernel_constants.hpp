@@ -61,7 +61,6 @@ struct RecurrentConstants {
 /// Fitted parameters of one board, with what transfer to relatives needs to know of it.
 struct BoardParameters {
   std::string device;  ///< catalogue id
-  std::string name;    ///< as sold, "GeForce GTX 1080 Ti"
   std::string architecture, memory_kind;
   BoardClass board_class = BoardClass::professional;
   int multiprocessors = 1, fp32_lanes = 64;

@@ -12,10 +12,9 @@ Price read_price(TomlTable table, const std::string& provider) {
   Price price;
   price.provider = provider;
   price.instance = table.text("instance");
-  price.gpu = table.text_or("gpu", "");
   if (table.has("device")) price.device = table.text("device");
   if (table.has("gpus")) price.gpus = static_cast<int>(table.integer("gpus", 1, kMostGpus));
-  price.region = table.text_or("region", "");
+  for (const char* told : {"gpu", "region"}) table.mark(told);  // for readers of the file
   price.kind = table.text("kind");
   price.rent = table.quantity<UsdPerSecond>("rent");
   price.snapshot = table.text("snapshot");
@@ -38,6 +37,11 @@ Result<std::vector<Price>> read_file_of_prices(const std::string& path) {
 }
 
 }  // namespace
+
+const std::vector<std::string>& rent_kinds() {
+  static const std::vector<std::string> kKinds{"on_demand", "spot", "spot_min", "spot_max", "capacity_block"};
+  return kKinds;
+}
 
 Result<std::vector<Price>> load_prices(const Catalogue& catalogue) {
   const std::string folder = "prices";

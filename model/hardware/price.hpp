@@ -10,15 +10,16 @@ namespace tbdsim {
 /// What one rented instance costs; a row of hardware/prices/*.toml.
 struct Price {
   std::string provider, instance;
-  std::string gpu;                    ///< as the provider calls it
   std::optional<std::string> device;  ///< catalogue id; absent where the catalogue lacks the GPU or the price is the host's
   std::optional<int> gpus;
-  std::string region;
-  std::string kind;      ///< "on_demand", "spot_min", "capacity_block", "on_demand_host_only"
+  std::string kind;      ///< a kind of `rent_kinds`, or that of a machine without its GPUs: "on_demand_host_only"
   UsdPerSecond rent;     ///< of the whole instance
   std::string snapshot;  ///< when the price was seen
   std::string source, notes;
 };
+
+/// How whole machines with their GPUs are let: what `rent` of a system file may ask for instead of stating an amount.
+[[nodiscard]] const std::vector<std::string>& rent_kinds();
 
 /// All prices, by provider id and then in file order. Errors: every problem of every file.
 [[nodiscard]] Result<std::vector<Price>> load_prices(const Catalogue& catalogue);

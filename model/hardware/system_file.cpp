@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <type_traits>
 
@@ -8,7 +9,9 @@
 #include "model/hardware/link_file.hpp"
 #include "model/hardware/lookup.hpp"
 #include "model/hardware/plain_host.hpp"
+#include "model/hardware/price.hpp"
 #include "model/input/digest.hpp"
+#include "model/support/quote.hpp"
 
 namespace tbdsim {
 namespace {
@@ -55,8 +58,7 @@ class SystemReader {
     system_.gpu_count = static_cast<int>(root_.integer("gpus", 1, kMostGpus));
     system_.aliases = root_.texts_or_empty("aliases");
     system_.nics = static_cast<int>(root_.integer_or("nics", 0, 0, kMostParts));
-    system_.price = root_.quantity_if<Usd>("price");
-    system_.rent = root_.quantity_if<UsdPerSecond>("rent");
+    read_price();
     system_.storage = root_.text_or("storage", "");
     system_.date = root_.text_or("date", "");
     system_.source = root_.text("source");
@@ -64,6 +66,34 @@ class SystemReader {
     system_.notes = root_.text_or("notes", "");
     system_.file = file_.name();
     system_.sha256 = sha256_hex(file_.text());
+  }
+
+  /// A machine's price and what it is let for. The user's word of one sets aside what the file says of the other.
+  void read_price() {
+    const auto is_set = [&](std::string_view key) { return root_.has(key) && root_.where(key).file == kAssignments; };
+    const bool price = is_set("price"), rent = is_set("rent");
+    system_.price = root_.quantity_if<Usd>("price");
+    read_rent();
+    if (price && !rent) {
+      system_.rent.reset();
+      system_.rent_kind.clear();
+    }
+    if (rent && !price) system_.price.reset();
+    system_.price_of = price || rent ? kAssignments : fmt::format("the file of {}", system_.id);
+  }
+
+  /// An amount, or the kind of the catalogue's rents that is asked for.
+  void read_rent() {
+    const std::vector<std::string> words = root_.is_table("rent") ? std::vector<std::string>{} : root_.scalars("rent");
+    const auto& kinds = rent_kinds();
+    if (words.size() != 1 || words[0].empty() || std::isalpha(static_cast<unsigned char>(words[0][0])) == 0) {
+      system_.rent = root_.quantity_if<UsdPerSecond>("rent");
+    } else if (std::find(kinds.begin(), kinds.end(), words[0]) != kinds.end()) {
+      system_.rent_kind = words[0];
+    } else {
+      root_.problem("rent", fmt::format("expected a price per time such as \"3.06 USD/h\", or one of {}, got {}",
+                                        fmt::join(kinds, ", "), tbdsim::quoted(words[0])));
+    }
   }
 
   /// The root table of the file that `key` names; nullopt after noting why there is none.

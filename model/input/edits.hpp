@@ -5,6 +5,9 @@
 
 namespace tbdsim {
 
+/// What errors and places name instead of a file where the user's assignment is meant.
+inline constexpr const char* kAssignments = "--set";
+
 /// One value of one input document, replaced or added. Documents go by their role in a configuration: "hw" is the
 /// system file, "hw.device" the GPU that it names, "stack" the stack.
 struct Edit {

@@ -130,11 +130,11 @@ Errors TomlFile::errors() const {
   Errors errors = in_order(impl_->notes, impl_->whole, impl_->name);
   for (Error& error : errors) {
     if (error.where.line <= impl_->own_lines) continue;
-    error.where.file = "--set";
+    error.where.file = kAssignments;
     error.where.line -= impl_->own_lines;
   }
   // What else is wrong then follows from the wrong assignment.
-  const auto assigned = [](const Error& error) { return error.where.file == "--set"; };
+  const auto assigned = [](const Error& error) { return error.where.file == kAssignments; };
   if (std::any_of(errors.begin(), errors.end(), assigned))
     errors.erase(std::remove_if(errors.begin(), errors.end(), std::not_fn(assigned)), errors.end());
   return errors;

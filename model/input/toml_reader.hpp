@@ -107,7 +107,7 @@ class TomlTable {
   void mark(std::string_view key);  ///< known key, value not read here
   /// Notes a problem of the value at `key` (of the table itself when `key` is empty). `message` without the key.
   void problem(std::string_view key, const std::string& message);
-  [[nodiscard]] SourceRef where(std::string_view key = {}) const;
+  [[nodiscard]] SourceRef where(std::string_view key = {}) const;  ///< file `kAssignments` where an edit put the value
   /// Reports unknown keys, here and in every table opened below: `link.latancy: unknown key, did you mean "latency"?`.
   /// If the key it suggests was reported missing, that report is withdrawn: one slip, one message.
   void finish();

@@ -7,7 +7,6 @@
 
 #include "model/analysis/batch_knee.hpp"
 #include "model/analysis/compare_front.hpp"
-#include "model/analysis/cost.hpp"
 #include "model/report/csv.hpp"
 #include "model/report/text_table.hpp"
 #include "model/units/format.hpp"
@@ -80,24 +79,24 @@ std::string cost_table(const Comparison& comparison) {
   return table.empty() ? "" : "\n" + table.text();
 }
 
-/// What the price of each row is, where some are rents and others purchases.
+/// What the price of each row is, and what it pays for beside the job; rows of one price together.
 std::string price_text(const Comparison& comparison) {
   std::set<std::string> kinds;
   std::vector<std::pair<std::string, std::string>> told;  // price, rows
   for (std::size_t i = 0; i < comparison.candidates.size(); ++i) {
-    for (const ProvenanceEntry& entry : comparison.candidates[i].prediction.provenance) {
-      if (entry.what != kPriceOfHour) continue;
-      kinds.insert(entry.kind);
-      std::string price = entry.source.substr(0, entry.source.find(';'));  // then come pages, which JSON tells
-      const auto same = std::find_if(told.begin(), told.end(), [&](const auto& t) { return t.first == price; });
-      if (same == told.end())
-        told.emplace_back(std::move(price), label_of(comparison, i));
-      else
-        same->second += ", " + label_of(comparison, i);
-    }
+    const Prediction& p = comparison.candidates[i].prediction;
+    if (!p.usd_per_hour) continue;
+    kinds.insert(p.price.basis);
+    std::string price = p.price.note.empty() ? p.price.text : fmt::format("{} ({})", p.price.text, p.price.note);
+    const auto same = std::find_if(told.begin(), told.end(), [&](const auto& t) { return t.first == price; });
+    if (same == told.end())
+      told.emplace_back(std::move(price), label_of(comparison, i));
+    else
+      same->second += ", " + label_of(comparison, i);
   }
-  if (kinds.size() < 2) return "";
-  std::string text = "\nUSD/h is not of one kind\n";
+  if (told.empty()) return "";
+  std::string text =
+      kinds.size() > 1 ? "\nUSD/h is not of one kind (pages: --format json)\n" : "\nUSD/h (pages: --format json)\n";
   for (const auto& [price, rows] : told) text += "  " + wrapped(fmt::format("{}: {}", rows, price), kWidth, 4) + "\n";
   return text;
 }
@@ -121,6 +120,19 @@ std::string knee_text(const Comparison& comparison) {
                     knee->batch, percent_text(knee->share), knee->best, format(knee->memory_per_sample), knee->largest));
 }
 
+/// What a star means: of a front without prices another thing.
+std::string front_text(const std::vector<Candidate>& all) {
+  const auto count = [&](bool priced) {
+    return std::count_if(all.begin(), all.end(), [&](const Candidate& c) {
+      return c.problem.empty() && c.prediction.usd_per_million_samples.has_value() == priced;
+    });
+  };
+  if (count(true) == 0)
+    return "\n* nothing here for the same work is better in time and memory together; no price is\n  known.\n";
+  return std::string("\n* nothing here for the same work is better in time, cost and memory together") +
+         (count(false) == 0 ? ".\n" : ";\n  what has no price has no star where others have one.\n");
+}
+
 }  // namespace
 
 std::string compare_table(const Comparison& comparison) {
@@ -135,7 +147,7 @@ std::string compare_table(const Comparison& comparison) {
                 kWidth, 2) +
         "\n";
   const auto predicted = std::count_if(all.begin(), all.end(), [](const Candidate& c) { return c.problem.empty(); });
-  if (predicted > 1) text += "\n* nothing here for the same work is better in time, cost and memory together.\n";
+  if (predicted > 1) text += front_text(all);
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!all[i].problem.empty())
       text += wrapped(fmt::format("{}: {}", label_of(comparison, i), all[i].problem), kWidth, 2) + "\n";
@@ -168,6 +180,8 @@ std::string compare_csv(const Comparison& comparison) {
                              "base",
                              "memory_capacity_bytes",
                              "limit_share",
+                             "price_basis",
+                             "price_source",
                              "problem"})
     header.emplace_back(column);
   std::string all = csv_line(header);
@@ -200,6 +214,8 @@ std::string compare_csv(const Comparison& comparison) {
                                                          i == c.base ? "true" : "false",
                                                          exact(p.memory.capacity.base()),
                                                          exact(p.limit.share),
+                                                         p.price.basis,
+                                                         p.price.source,
                                                          ""})
         row.push_back(std::move(field));
     }

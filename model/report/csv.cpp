@@ -69,6 +69,8 @@ Cells predict_cells(const Prediction& p) {
   cells.emplace_back("usd_per_hour", exact(p.usd_per_hour));
   cells.emplace_back("usd_per_million_samples", exact(p.usd_per_million_samples));
   cells.emplace_back("joule_per_sample", exact(p.joule_per_sample));
+  cells.emplace_back("price_basis", p.price.basis);
+  cells.emplace_back("price_source", p.price.source);
   return cells;
 }
 

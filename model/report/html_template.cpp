@@ -35,9 +35,9 @@ svg { width: 100%; display: block; background: var(--card); border-radius: .5rem
 <h2>Where the step goes</h2><div id="stages"></div><p id="limits" class="soft"></p>
 <h2>Timeline of one GPU</h2>
 <div class="tools"><button id="in">Zoom in</button><button id="out">Zoom out</button><button id="left">Left</button><button id="right">Right</button><button id="all">Whole step</button></div>
-<svg id="timeline" height="110" role="img" aria-label="Kernels and exchanges of one step over time"></svg><div id="tip" class="soft"></div>
+<svg id="timeline" height="110" role="img" aria-label="Kernels and exchanges of one step over time"></svg><div id="kinds" class="legend"></div><div id="tip" class="soft"></div>
 <h2>Memory of a GPU</h2><div id="memory"></div>
-<div id="scaling-part"><h2>Scaling</h2><svg id="scaling" height="260" viewBox="0 0 700 260" role="img" aria-label="Throughput over the number of GPUs"></svg></div>
+<div id="scaling-part"><h2>Scaling</h2><svg id="scaling" height="260" viewBox="0 0 700 260" role="img" aria-label="Throughput over the number of GPUs"></svg><p class="soft">Line: predicted throughput; band: its 80 % range; dashed: every GPU as fast as with the fewest.</p></div>
 <div id="cost-part"><h2>Time and cost of a million samples</h2><svg id="cost" height="260" viewBox="0 0 700 260" role="img" aria-label="Cost over time of a million samples, for each number of GPUs"></svg><p class="soft">Filled: no other point is better in time, cost and memory together.</p></div>
 <h2>Layers</h2><div class="scroll"><table id="layers"></table></div>
 <h2>Kernels</h2><div class="scroll"><table id="kernels"></table></div>
@@ -80,15 +80,18 @@ const peak = Math.max(...p.memory.gpus.map(g => g.peak_bytes));
 card('Memory', bytes(peak), (p.memory.fits ? 'fits in ' : 'does not fit in ') + bytes(p.memory.capacity_bytes));
 if (p.cost.usd_per_million_samples !== null) card('Cost of a million samples', digits(p.cost.usd_per_million_samples) + ' USD', digits(p.cost.usd_per_hour) + ' USD an hour');
 
+const explain = (legend, i, text) => {
+  const entry = make('span', undefined, legend);
+  make('i', undefined, entry, {style: 'background:' + color(i)});
+  entry.append(text);
+};
 const bar = (place, parts, total, show) => {
   const row = make('div', undefined, place, {class: 'bar'}), legend = make('div', undefined, place, {class: 'legend'});
   parts.forEach(([name, value], index) => {
     if (!(value > 0)) return;
     const i = name === 'free' ? -1 : index;
     make('span', undefined, row, {style: 'background:' + color(i) + ';flex:' + value / total, title: name + ' ' + show(value)});
-    const entry = make('span', undefined, legend);
-    make('i', undefined, entry, {style: 'background:' + color(i)});
-    entry.append(words(name) + ' ' + show(value) + ' (' + percent(value / total) + ')');
+    explain(legend, i, words(name) + ' ' + show(value) + ' (' + percent(value / total) + ')');
   });
 };
 bar(at('stages'), Object.entries(p.stages_s).filter(([name]) => name !== 'exchange_total'), p.step_time_s.value, time);
@@ -123,6 +126,7 @@ const w = data.timeline.words, events = [
 const step = p.step_time_s.value * 1e6, busy = Math.max(...events.map(e => e.ts + e.dur), 1), end = Math.max(step, busy);
 if (step > busy) events.push({name: 'until the next step', cat: 'waiting', kernel: ' for the exchange, other GPUs or input', ts: busy, dur: step - busy, tid: 0});
 const kinds = [...new Set(events.map(e => e.cat))], svg = at('timeline');
+kinds.forEach((kind, i) => explain(at('kinds'), i, words(kind)));
 let from = 0, to = end;
 const show = () => {
   const width = svg.clientWidth || 700, scale = width / (to - from);

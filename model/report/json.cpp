@@ -11,8 +11,8 @@ namespace {
 
 Json input_file(const std::string& name, const std::string& file, const std::string& sha256) {
   Json json{{"name", name}};
-  json["file"] = file.empty() ? Json(nullptr) : Json(file);
-  json["sha256"] = sha256.empty() ? Json(nullptr) : Json(sha256);
+  json["file"] = or_null(file);
+  json["sha256"] = or_null(sha256);
   return json;
 }
 
@@ -32,7 +32,7 @@ Json config(const Prediction& p) {
       {"precision", p.precision}, {"exchange", p.exchange}, {"optimizer", p.optimizer},         {"input", p.input}};
   json["sample"] = p.sample;
   json["products_in_fp32"] = p.products_in_fp32;
-  json["network"] = p.network.empty() ? Json(nullptr) : Json(p.network);
+  json["network"] = or_null(p.network);
   if (!p.set.empty()) json["set"] = p.set;
   return json;
 }
@@ -90,7 +90,7 @@ Json input_verdict(const Prediction& p) {
   const double samples = p.global_batch;
   const auto rate = [&](Seconds time) { return time > Seconds(0.0) ? Json(samples / time.base()) : Json(nullptr); };
   return {{"name", p.input},
-          {"storage", v.storage.empty() ? Json(nullptr) : Json(v.storage)},
+          {"storage", or_null(v.storage)},
           {"workers", v.workers},
           {"workers_needed", v.needed ? Json(*v.needed) : Json(nullptr)},
           {"load_s", v.load.base()},
@@ -214,7 +214,10 @@ Json prediction(const Prediction& p, const PredictParts& parts) {
   for (const Limit& l : p.limits) json["limits"].push_back(limit(l));
   json["cost"] = {{"usd_per_hour", or_null(p.usd_per_hour)},
                   {"usd_per_million_samples", or_null(p.usd_per_million_samples)},
-                  {"joule_per_sample", or_null(p.joule_per_sample)}};
+                  {"joule_per_sample", or_null(p.joule_per_sample)},
+                  {"basis", or_null(p.price.basis)},
+                  {"price", or_null(p.price.text)},
+                  {"source", or_null(p.price.source)}};
   if (parts.epochs) json["epochs"] = epochs(*parts.epochs);
   if (parts.profiling) json["profiling"] = profiling(*parts.profiling);
   if (parts.layers) json["layers"] = layers(p);

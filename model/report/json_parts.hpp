@@ -22,6 +22,7 @@ inline std::string text(const Json& json) {
 }
 inline Json tool() { return {{"name", "tbdsim"}, {"version", TBDSIM_VERSION}}; }
 inline Json whole(Bytes bytes) { return static_cast<std::int64_t>(std::llround(bytes.base())); }
+inline Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 inline Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
 template <class Q>

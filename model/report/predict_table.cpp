@@ -164,7 +164,8 @@ std::string cost(const Prediction& p) {
   if (p.usd_per_hour) add(fmt::format("{:.2f} USD/h", *p.usd_per_hour));
   if (p.usd_per_million_samples) add(fmt::format("{} USD per million samples", number_text(*p.usd_per_million_samples)));
   if (p.joule_per_sample) add(fmt::format("{} J per sample", number_text(*p.joule_per_sample)));
-  return text.empty() ? "" : section("Cost", text);
+  if (text.empty()) return "";
+  return section("Cost", text) + (p.price.text.empty() ? "" : section("", p.price.text));
 }
 
 std::string epochs(const EpochEstimate& e) {

@@ -114,3 +114,52 @@ TEST_CASE("a key means the one value whose path ends so") {
         "--set:1:1: hw.bandwidth: fits 2 values: hw.link.a.bandwidth, hw.device.bandwidth\n"
         "   1 | hw.bandwidth=3x\n     | ^~~~~~~~~~~~\n");
 }
+
+TEST_CASE("a factor multiplies what assignments before it have set") {
+  const Device plain = configured({}).hardware().device;
+  CHECK(configured({"hw.device.memory_bandwidth=3x", "hw.device.memory_bandwidth=2x"}).hardware().device.memory_bandwidth ==
+        6.0 * plain.memory_bandwidth);
+  const Configuration stated = configured({"hw.device.memory_bandwidth=1.2 TB/s", "hw.device.memory_bandwidth=2x"});
+  CHECK(stated.hardware().device.memory_bandwidth == BytesPerSecond(2.4e12));
+  CHECK(stated.notices[1] == "hw.device.memory_bandwidth: \"1.2 TB/s\" becomes \"2.4 TB/s\"");
+  CHECK(configured({"hw.device.boost_clock=2x", "hw.device.boost_clock=2x"}).hardware().device.peak.fp32 ==
+        4.0 * plain.peak.fp32);
+  CHECK(configured({"parallel.batch=16", "parallel.batch=2x"}).batch == 32);
+  CHECK(configured({"parallel.batch=2x", "parallel.batch=0.5x"}).batch == configured({}).batch);
+}
+
+TEST_CASE("peak rates follow the boost clock that they are rates at, unless they are set as well") {
+  const Device plain = configured({}).hardware().device;
+  const Device faster = configured({"hw.device.boost_clock=2x"}).hardware().device;
+  CHECK(faster.peak.fp32 == 2.0 * plain.peak.fp32);
+  CHECK(*faster.peak.fp16_tensor == 2.0 * *plain.peak.fp16_tensor);
+  CHECK(faster.memory_bandwidth == plain.memory_bandwidth);
+  const Configuration own = configured({"hw.device.boost_clock=3060 MHz", "hw.device.peak_fp32=20 TFLOP/s"});
+  CHECK(own.hardware().device.peak.fp32 == FlopPerSecond(20e12));
+  CHECK(*own.hardware().device.peak.fp16_tensor == 2.0 * *plain.peak.fp16_tensor);
+  CHECK(own.notices.front() ==
+        "hw.device.boost_clock: \"1530 MHz\" becomes \"3060 MHz\"; peak_fp16_tensor, peak_fp16_vector, peak_fp64 in proportion");
+}
+
+TEST_CASE("a network that gets RDMA has its latency and share of the line rate; one that has it stays as it is") {
+  const auto on = [&](const std::string& name, std::vector<std::string> set) {
+    PredictOptions options = two_of_dgx1(std::move(set));
+    options.gpus.reset();
+    options.nodes = 2;
+    options.network = name;
+    const auto configuration = configure(*open_session(kCatalogue), options);
+    REQUIRE(configuration);
+    return configuration->network.value();
+  };
+  const Network roce = on("ethernet-100g", {"network.rdma=true"});
+  CHECK(roce.latency == Seconds(0.5e-6));
+  CHECK(roce.transport == "rdma");
+  CHECK_THAT(roce.achieved.base(), Catch::Matchers::WithinRel(0.976 * 12.5e9, 1e-12));
+  CHECK_THAT(on("ethernet-100g", {"network.bandwidth=2x", "network.rdma=true"}).achieved.base(),
+             Catch::Matchers::WithinRel(0.976 * 25e9, 1e-12));
+  CHECK(on("ethernet-100g", {"network.rdma=true", "network.latency=3 us"}).latency == Seconds(3e-6));
+  CHECK(on("efa-200g", {"network.rdma=true"}).transport == "rdma");
+  const Network before = on("infiniband-ndr", {}), after = on("infiniband-ndr", {"network.rdma=true"});
+  CHECK(after.latency == before.latency);
+  CHECK(after.achieved == before.achieved);
+}

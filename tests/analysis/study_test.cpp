@@ -7,11 +7,14 @@
 
 #include "model/analysis/compare.hpp"
 #include "model/analysis/compare_front.hpp"
+#include "model/analysis/configure.hpp"
 #include "model/analysis/cost.hpp"
 #include "model/analysis/explain.hpp"
 #include "model/analysis/grid_names.hpp"
+#include "model/analysis/scale.hpp"
 #include "model/analysis/sweep.hpp"
 #include "model/analysis/what_if.hpp"
+#include "model/report/compare_report.hpp"
 #include "model/report/sweep_report.hpp"
 #include "tests/catch.hpp"
 
@@ -93,7 +96,7 @@ TEST_CASE("the front of a comparison: what nothing of the same work beats in tim
                            candidate(90, 0.9, 5, 0),  candidate(80, std::nullopt, 4, 0),  // cheaper; without a price
                            candidate(10, 9.0, 9, 4),  candidate(200, 0.1, 1, 0)};         // of other work; does not fit
   comparison.candidates[5].prediction.memory.fits = false;
-  CHECK(compare_front(comparison) == std::vector<bool>{true, false, true, true, true, false});
+  CHECK(compare_front(comparison) == std::vector<bool>{true, false, true, false, true, false});
 }
 
 TEST_CASE("networks have a base each: the base's machine") {
@@ -200,9 +203,10 @@ TEST_CASE("twice the peak rate never slows a step down") {
   }
 }
 
-TEST_CASE("an hour costs the rent, else the cheapest instance, else the purchase over three years") {
+TEST_CASE("an hour costs what is known of the machine, else the cheapest instance, else its GPUs over three years") {
   System system;
   system.device.id = "d";
+  const auto basis = [&](const std::vector<Price>& prices) { return cost_basis(system, prices, 4, 1)->basis.basis; };
   CHECK_FALSE(cost_basis(system, {}, 4, 1));
   system.device.launch_price = Usd(8760.0 * 3.0);
   CHECK_THAT(cost_basis(system, {}, 4, 1)->usd_per_hour, Catch::Matchers::WithinRel(4.0, 1e-12));
@@ -219,11 +223,99 @@ TEST_CASE("an hour costs the rent, else the cheapest instance, else the purchase
   CHECK_THAT(cost_basis(system, {price, small}, 1, 1)->usd_per_hour, Catch::Matchers::WithinRel(3.0, 1e-12));
   CHECK_THAT(cost_basis(system, {price, small}, 2, 1)->usd_per_hour, Catch::Matchers::WithinRel(16.0, 1e-12));
   CHECK_THAT(cost_basis(system, {small}, 2, 1)->usd_per_hour, Catch::Matchers::WithinRel(6.0, 1e-12));
+  CHECK(basis({}) == "launch_price");
+  CHECK(basis({price}) == "on_demand");
+  system.device.own_price = true;
+  CHECK(basis({price}) == "launch_price");
+  system.device.own_price = false;
+  system.price = Usd(8760.0 * 3.0 * 7.0);
+  CHECK(basis({price}) == "price");
+  CHECK_THAT(cost_basis(system, {price}, 4, 2)->usd_per_hour, Catch::Matchers::WithinRel(14.0, 1e-12));
   system.rent = UsdPerSecond(3.0 / 3600.0);
+  CHECK(basis({price}) == "rent");
   CHECK_THAT(cost_basis(system, {price}, 4, 2)->usd_per_hour, Catch::Matchers::WithinRel(6.0, 1e-12));
+  system.rent_kind = "on_demand";
+  CHECK(basis({price}) == "on_demand");
+  system.rent_kind = "spot";
+  CHECK_FALSE(cost_basis(system, {price}, 4, 1));
   system.device.power_limit = Watts(200.0);
   CHECK_THAT(average_power(system.device, 1.0)->base(), Catch::Matchers::WithinRel(200.0, 1e-12));
   CHECK_THAT(average_power(system.device, 0.0)->base(), Catch::Matchers::WithinRel(30.0, 1e-12));
+}
+
+TEST_CASE("the user's word of price or rent sets the other of the file aside") {
+  const auto session = open_session(kCatalogue);
+  const auto price = [&](const char* hardware, std::vector<std::string> set) {
+    PredictOptions options;
+    options.hardware = hardware;
+    options.model = "lenet";
+    options.gpus = 8;
+    options.set = std::move(set);
+    const auto p = predict(*session, options);
+    REQUIRE(p);
+    return *p;
+  };
+  const Prediction bought = price("dgx-a100-40gb", {});
+  CHECK(bought.price.basis == "price");  // although clouds let its GPUs
+  CHECK_THAT(*bought.usd_per_hour, Catch::Matchers::WithinRel(199000.0 / (3.0 * 8760.0), 1e-12));
+  const Prediction let = price("dgx-a100-40gb", {"hw.rent=on_demand"});
+  CHECK(let.price.basis == "on_demand");
+  CHECK(*let.usd_per_hour > 20.0);
+  CHECK(price("dgx-a100-40gb", {"hw.rent=5 USD/h"}).price.text == "rent of dgx-a100-40gb, 5 USD/h");
+  CHECK(price("aws-p4d.24xlarge", {}).price.basis == "rent");
+  const Prediction set = price("aws-p4d.24xlarge", {"hw.price=262800 USD"});
+  CHECK(set.price.basis == "price");
+  CHECK(set.price.source == "--set");
+  CHECK_THAT(*set.usd_per_hour, Catch::Matchers::WithinRel(10.0, 1e-12));
+  CHECK_THAT(*price("v100-sxm2-16gb", {"hw.device.launch_price=26280 USD"}).usd_per_hour, Catch::Matchers::WithinRel(8.0, 1e-12));
+  const Prediction none = price("dgx1", {"hw.rent=capacity_block"});
+  CHECK_FALSE(none.usd_per_hour);
+  CHECK(none.notices.back() ==
+        "rent = \"capacity_block\": the catalogue has no such rent of v100-sxm2-16gb, so no price is told");
+}
+
+TEST_CASE("what has no price is on no front of costs, and on one of time and memory where nothing has") {
+  Comparison comparison;
+  comparison.candidates.resize(3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    Prediction& p = comparison.candidates[i].prediction;
+    p.memory.gpus.resize(1);
+    p.throughput.value = 100.0 * static_cast<double>(i + 1);
+  }
+  CHECK(compare_front(comparison) == std::vector<bool>{false, false, true});
+  comparison.candidates[0].prediction.usd_per_million_samples = 1.0;
+  CHECK(compare_front(comparison) == std::vector<bool>{true, false, false});
+  CHECK(compare_table(comparison).find("what has no price has no star") != std::string::npos);
+}
+
+TEST_CASE("a network named for one node is told to be without effect") {
+  const auto session = open_session(kCatalogue);
+  const auto told = [&](int nodes, std::vector<std::string> set) {
+    PredictOptions options;
+    options.hardware = "dgx1";
+    options.model = "lenet";
+    options.nodes = nodes;
+    options.set = std::move(set);
+    if (options.set.empty()) options.network = "ethernet-10g";
+    const auto p = predict(*session, options);
+    REQUIRE(p);
+    const std::string notice = one_node_notice("ethernet-10g");
+    return std::count(p->notices.begin(), p->notices.end(), notice);
+  };
+  CHECK(told(1, {}) == 1);
+  CHECK(told(1, {"parallel.network=ethernet-10g"}) == 1);
+  CHECK(told(2, {}) == 0);
+  ScaleOptions options;
+  options.job.hardware = "dgx1";
+  options.job.model = "lenet";
+  options.job.network = "ethernet-10g";
+  options.samples = 1000;
+  for (const int nodes : {1, 2}) {
+    options.nodes = {1, nodes};
+    const auto study = scale(*session, options);
+    REQUIRE(study);
+    CHECK(std::count(study->notices.begin(), study->notices.end(), one_node_notice("ethernet-10g")) == (nodes == 1 ? 1 : 0));
+  }
 }
 
 TEST_CASE("a sweep resumes, and whole, cut or in shards it exports the same bytes") {

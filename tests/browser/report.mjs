@@ -32,6 +32,12 @@ for (const scheme of ['light', 'dark']) {
     await page.click('#layers th:last-child button');
     assert.notEqual(await first(), most, 'a second click sorts the other way');
 
+    const unnamed = await page.evaluate(() => {
+      const named = new Set([...document.querySelectorAll('#kinds i')].map(mark => mark.style.background));
+      return [...document.querySelectorAll('#timeline rect')].filter(box => !named.has(box.getAttribute('fill'))).length;
+    });
+    assert.equal(unnamed, 0, 'the legend names every colour of the timeline');
+
     const whole = await page.locator('#timeline rect').count();
     await page.click('#in');
     await page.click('#in');

@@ -55,7 +55,8 @@ PREDICT = {
     "utilization": {key: NUMBER for key in ["gpu_busy", "fp32", "tensor_core", "mfu", "cpu"]},
     "memory": {"capacity_bytes": WHOLE, "fits": bool, "gpus": [GPU]},
     "limit": LIMIT, "limits": [LIMIT],
-    "cost": {key: (int, float, NULL) for key in ["usd_per_hour", "usd_per_million_samples", "joule_per_sample"]},
+    "cost": {**{key: (int, float, NULL) for key in ["usd_per_hour", "usd_per_million_samples", "joule_per_sample"]},
+             **{key: (TEXT, NULL) for key in ["basis", "price", "source"]}},
     "provenance": [{"what": TEXT, "kind": TEXT, "source": TEXT}],
 }
 GROUP = {"group": TEXT, "n": WHOLE, "skipped": WHOLE, "mean_ape": NUMBER, "median_ape": NUMBER, "p95_ape": NUMBER, "bias": NUMBER,
@@ -89,7 +90,23 @@ class Comparisons(unittest.TestCase):
         self.assertIn("USD/h is not of one kind", done.stdout)
         self.assertIn("dgx1 bert_base, dgx1 resnet50: Lambda", done.stdout)
 
-    def test_prices_of_one_kind_need_no_word(self):
+    def test_every_price_is_told_with_what_it_pays_for_beside_the_job(self):
+        done = run("compare", "--hw", "p4000,dgx2", "--model", "resnet50", "--gpus", "1")
+        text = " ".join(done.stdout.split())
+        self.assertIn("p4000: 815 USD of 1 x p4000 at launch", text)
+        self.assertIn("(USD/h is that of all 16 GPUs of dgx2; one is in use)", text)
+        table = run("compare", "--hw", "p4000,dgx2", "--model", "resnet50", "--format", "csv").stdout
+        rows = list(csv.DictReader(io.StringIO(table)))
+        self.assertEqual([row["price_basis"] for row in rows], ["launch_price", "price"])
+        self.assertTrue(all(row["price_source"].startswith("datasheet: ") for row in rows))
+
+    def test_a_network_that_no_candidate_uses_is_told(self):
+        note = "network ethernet-1g, ethernet-10g: without effect, since the job runs on one node"
+        networks = ["compare", "--hw", "dgx1", "--model", "lenet", "--network", "ethernet-1g,ethernet-10g"]
+        self.assertIn(note, run(*networks).stderr)
+        self.assertNotIn(note, run(*networks, "--nodes", "2").stderr)
+
+    def test_prices_of_one_kind_need_no_heading(self):
         done = run("compare", "--hw", "p4000,titan-xp", "--model", "resnet50")
         self.assertNotIn("of one kind", done.stdout)
         self.assertNotIn("same network", done.stdout)
@@ -108,6 +125,35 @@ class Comparisons(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertLessEqual(max(map(len, done.stdout.split("\n"))), 80)
         self.assertIn("NV18 between any two of gpu0 to gpu71", done.stdout)
+
+
+class NoRoom(unittest.TestCase):
+    """The hint of a job that does not fit names what does."""
+
+    def hint(self, *options):
+        done = run("predict", *options)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        notes = [line for line in done.stderr.split("\n") if "does not fit" in line]
+        return notes[0].replace("tbdsim: note: ", "") if notes else ""
+
+    def test_batch_micro_batches_and_recomputing_that_are_named_do_fit(self):
+        job = ["--hw", "v100-sxm2-16gb", "--model", "resnet50"]
+        hint = self.hint(*job, "--batch", "400")
+        named = re.fullmatch(r"batch 400 does not fit; batch (\d+) is the largest that does \((--batch \d+ --accumulate \d+) for as "
+                             r"large an update\); with (--recompute \w+) it does; `memory --max-batch` tells more", hint)
+        self.assertTrue(named, hint)
+        largest = int(named[1])
+        self.assertEqual(self.hint(*job, "--batch", str(largest)), "")
+        self.assertNotEqual(self.hint(*job, "--batch", str(largest + 1)), "")
+        self.assertEqual(self.hint(*job, *named[2].split()), "")
+        self.assertEqual(self.hint(*job, "--batch", "400", *named[3].split()), "")
+
+    def test_sharding_and_splitting_are_told_where_they_make_room(self):
+        hint = self.hint("--hw", "dgx1", "--model", "bert_large", "--batch", "44")
+        self.assertRegex(hint, r"there is room with --zero \d or --tensor-parallel \d")
+        for option in re.findall(r"(--zero \d|--tensor-parallel \d+)", hint):
+            done = run("memory", "--hw", "dgx1", "--model", "bert_large", "--batch", "44", *option.split(), "--format", "json")
+            self.assertTrue(json.loads(done.stdout)["memory"]["fits"], option)
 
 
 class Examples(unittest.TestCase):
@@ -394,7 +440,7 @@ class Process(unittest.TestCase):
             self.assertIn("\\x1b[31m", done.stderr)
 
     def test_a_remark_is_made_once(self):
-        done = run("predict", "--hw", "dgx1", "--model", "resnet50", "--what-if", "nvlink-2x", "--what-if", "nvlink-2x")
+        done = run("predict", "--hw", "dgx1", "--model", "resnet50", "--what-if", "amp", "--what-if", "amp")
         self.assertEqual((done.returncode, done.stderr.count("note:")), (0, 1), done.stderr)
 
     def test_a_named_pipe_that_nobody_reads_is_refused(self):

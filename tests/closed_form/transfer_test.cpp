@@ -24,7 +24,6 @@ TEST_CASE("worked example: a Kepler board between two Maxwell boards that weigh 
   for (const auto& [id, share, launch] : {std::tuple{"maxwell-a", 0.9, 4e-6}, std::tuple{"maxwell-b", 0.72, 9e-6}}) {
     BoardParameters board;
     board.device = id;
-    board.name = "Tesla M";
     board.architecture = "Maxwell";
     board.memory_kind = "GDDR5";
     board.limits.power_limit = Watts(250.0);

@@ -26,7 +26,6 @@ Device device(const std::string& architecture = "Pascal") {
 BoardParameters board(const std::string& id, const std::string& architecture, double compute, double bandwidth = 0.8) {
   BoardParameters b;
   b.device = id;
-  b.name = "Tesla B";
   b.architecture = architecture;
   b.memory_kind = "GDDR5";
   b.limits.power_limit = Watts(300.0);

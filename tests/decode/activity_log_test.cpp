@@ -1,5 +1,8 @@
 #include "calibrate/decode/activity_log.hpp"
 
+#include <cmath>
+
+#include "calibrate/decode/back_to_back.hpp"
 #include "calibrate/decode/steady_state.hpp"
 #include "tests/catch.hpp"
 
@@ -127,4 +130,23 @@ TEST_CASE("too short a recording says what there is") {
   REQUIRE_FALSE(few);
   CHECK(few.error().front().message == "40 steady iterations were recorded, --skip 60 --iterations 5 need 65");
   CHECK_FALSE(find_iterations(ActivityLog{}, 0, 1));
+}
+
+TEST_CASE("work back to back: what runs at once counts once, a gap of the device is part of it, a wait for the host is not") {
+  const auto runs = [](std::vector<std::pair<std::int64_t, std::int64_t>> spans) {
+    std::vector<Activity> activities;
+    for (const auto& [start, end] : spans) {
+      Activity a;
+      a.start_ns = start;
+      a.end_ns = end;
+      activities.push_back(a);
+    }
+    const DeviceTime t = back_to_back(activities, Seconds(1e-6));
+    return std::pair{std::llround(1e9 * t.time.base()), std::llround(1e9 * t.kernels.base())};
+  };
+  CHECK(runs({{100, 5100}}) == std::pair{6000LL, 5000LL});                              // and the gap before the next work
+  CHECK(runs({{0, 5000}, {6000, 8000}}) == std::pair{9000LL, 7000LL});                  // a whole gap between
+  CHECK(runs({{0, 5000}, {5200, 8200}}) == std::pair{9200LL, 8000LL});                  // a shorter one, as it was
+  CHECK(runs({{0, 5000}, {90000, 92000}}) == std::pair{9000LL, 7000LL});                // the host was late
+  CHECK(runs({{2000, 7000}, {0, 9000}, {1000, 3000}}) == std::pair{10000LL, 16000LL});  // side by side, in any order
 }

@@ -43,7 +43,6 @@ KernelConstants constants() {
   c.gemm["fp32"] = TileConstants{};
   BoardParameters relative;
   relative.device = "old";
-  relative.name = "Tesla O";
   relative.architecture = "Pascal";
   relative.memory_kind = "GDDR5";
   relative.multiprocessors = 20;

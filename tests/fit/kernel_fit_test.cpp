@@ -293,7 +293,7 @@ TEST_CASE("boards that disagree widen what others may borrow, those that agree n
     for (std::size_t i = 0; i < shares.size(); ++i) {
       Device d = board("board " + std::to_string(i), 10.0, 500.0, 20 + static_cast<int>(i));
       BoardParameters row;
-      row.device = row.name = d.id;
+      row.device = d.id;
       row.architecture = d.architecture;
       row.memory_kind = d.memory_kind;
       row.multiprocessors = d.multiprocessors;

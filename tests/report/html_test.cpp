@@ -15,6 +15,7 @@ TEST_CASE("a report is one page that asks for nothing and that its data cannot e
   CHECK(page.find("\\u003c/script>\\u003cscript>alert(1)") != std::string::npos);
   CHECK(page.rfind("</html>\n") == page.size() - 8);
   const std::string around(html_template());
+  CHECK(around.find("id=\"kinds\" class=\"legend\"") != std::string::npos);  // of the timeline's colours
   for (const char* outside : {"src=\"", "href=\"http", "@import", "url("}) CHECK(around.find(outside) == std::string::npos);
 }
 

@@ -119,7 +119,7 @@ cudaError_t enqueue(cudaStream_t handle, const Work& work) {
   host(tracing() ? 4.5 : 2.2);
   const double bandwidth = work.bandwidth > 0.0 ? work.bandwidth : kBandwidth;
   const double seconds = (1.5e-6 + std::max(work.flop / work.rate, work.bytes / bandwidth)) * scatter();
-  const std::int64_t start = std::max(stream.ready_ns, m.now_ns + 1000);
+  const std::int64_t start = std::max(stream.ready_ns + kGap, m.now_ns + 1000);
   stream.ready_ns = start + static_cast<std::int64_t>(1e9 * seconds);
   m.kernels_ns += stream.ready_ns - start;
   record_activity(work, stream, start, stream.ready_ns, ++m.correlation);

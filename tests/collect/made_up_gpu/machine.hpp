@@ -89,6 +89,7 @@ inline void host(double microseconds) { machine().now_ns += static_cast<std::int
 
 /// Peak rate and bandwidth of the made-up board, as its libraries reach them.
 double rate_of(std::string_view precision);
+inline constexpr std::int64_t kGap = 800;  ///< ns from the end of a kernel to the start of the next on its stream
 inline constexpr double kClock = 1.98e9, kBandwidth = 2.9e12, kHostLink = 55e9, kPeerLink = 380e9;
 
 /// CUPTI's side: an activity of the device.

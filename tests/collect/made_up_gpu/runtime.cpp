@@ -378,7 +378,7 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t ready) {
 cudaError_t cudaGraphLaunch(cudaGraphExec_t ready, cudaStream_t stream) {
   host(5.0);
   Stream& s = stream_of(stream);
-  s.ready_ns = std::max(s.ready_ns, machine().now_ns) + 1300 * *reinterpret_cast<int*>(ready);
+  s.ready_ns = std::max(s.ready_ns, machine().now_ns) + (1500 + kGap) * *reinterpret_cast<int*>(ready);
   return cudaSuccess;
 }
 }
