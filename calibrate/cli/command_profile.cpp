@@ -88,6 +88,7 @@ Result<int> command_profile(const std::vector<std::string>& words) {
   const auto arguments = Arguments::parse("profile", own,
                                           {{"--skip"},
                                            {"--iterations"},
+                                           {"--passes"},
                                            {"-o"},
                                            {"--recording"},
                                            {"--device"},
@@ -99,6 +100,8 @@ Result<int> command_profile(const std::vector<std::string>& words) {
   const auto skip = count_of(*arguments, "--skip", 50, 0), iterations = count_of(*arguments, "--iterations", 5, 1);
   if (!skip) return tl::make_unexpected(skip.error());
   if (!iterations) return tl::make_unexpected(iterations.error());
+  const auto passes = count_of(*arguments, "--passes", 1, 1);
+  if (!passes) return tl::make_unexpected(passes.error());
   const auto subject = subject_of(*arguments);
   if (!subject) return tl::make_unexpected(subject.error());
   std::string recording = arguments->one("--recording");
@@ -127,10 +130,10 @@ Result<int> command_profile(const std::vector<std::string>& words) {
   }
   const auto log = read_activity_log(recording);
   if (!log) return tl::make_unexpected(log.error());
-  const auto steady = find_iterations(*log, *skip, *iterations);
+  const auto steady = find_iterations(*log, {*skip, *iterations, *passes});
   if (!steady) return tl::make_unexpected(steady.error());
   const ProfileSummary summary = summarize(*log, *steady, occupancy_on(*subject));
-  fmt::print("{}", profile_text(*log, summary, *subject));
+  fmt::print("{}", profile_text(*log, *steady, summary, *subject));
   return table.empty() ? Result<int>(0) : write_text(table, kernel_table(summary));
 }
 

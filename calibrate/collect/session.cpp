@@ -10,7 +10,7 @@ namespace {
 struct Outcome {
   std::vector<Seconds> times;
   Stop stop = Stop::go_on;
-  bool throttled = false;
+  bool throttled = false, slowed = false;
   GpuState state;
 };
 
@@ -27,6 +27,7 @@ tl::expected<Outcome, std::string> measure(GpuBench& gpu, PreparedKernel& kernel
     outcome.times.insert(outcome.times.end(), round->begin(), round->end());
     outcome.state = gpu.state();
     outcome.throttled = outcome.throttled || outcome.state.throttled;
+    outcome.slowed = outcome.slowed || outcome.state.slowed;
     outcome.stop = decide(outcome.times, rule);
   }
   return outcome;
@@ -46,6 +47,7 @@ std::string flags_of(const Measurement& m, const Outcome& outcome, const Repetit
   if (outcome.stop == Stop::out_of_time) words.emplace_back("noisy-time");
   if (outcome.stop == Stop::out_of_count) words.emplace_back("noisy-count");
   if (outcome.throttled) words.emplace_back("throttled");
+  if (outcome.slowed) words.emplace_back(kHardwareSlowdown);
   if (repetitions.outliers > 0) words.push_back(fmt::format("outliers={}", repetitions.outliers));
   return fmt::format("{}", fmt::join(words, " "));
 }

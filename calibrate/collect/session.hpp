@@ -25,6 +25,7 @@ struct GpuState {
   std::optional<Hertz> clock, memory_clock;
   std::optional<Watts> power;
   bool throttled = false;  ///< the clock is held down by power, heat or the operator
+  bool slowed = false;     ///< by the hardware itself, to a half or less: too hot, or the power supply asks for it
 };
 
 /// Flag of times between events on the device, launch gaps included.

@@ -10,10 +10,24 @@ namespace {
 // nvml.h: clock domains and the bits of the clock event reasons that hold a clock down: the operator's setting of application
 // clocks, power, heat.
 constexpr unsigned kClockSm = 1, kClockMemory = 2;
-constexpr unsigned long long kApplicationClocks = 0x2, kSoftwarePowerCap = 0x4, kHardwareSlowdown = 0x8, kSoftwareThermal = 0x20,
+constexpr unsigned long long kApplicationClocks = 0x2, kSoftwarePowerCap = 0x4, kHardwareSlow = 0x8, kSoftwareThermal = 0x20,
                              kHardwareThermal = 0x40, kPowerBrake = 0x80;
+constexpr unsigned kPowerInstant =
+    186;  // NVML_FI_DEV_POWER_INSTANT; nvmlDeviceGetPowerUsage is the mean of a second since Ampere
 
 }  // namespace
+
+/// nvmlFieldValue_t, its value read as the unsigned number that the field has.
+struct ManagementLibrary::FieldValue {
+  unsigned field = 0, scope = 0;
+  long long timestamp = 0, latency = 0;
+  unsigned type = 0;
+  int status = 0;
+  union {
+    double largest;
+    unsigned number;
+  } value = {};
+};
 
 ManagementLibrary::ManagementLibrary(const std::string& pci_bus_id) {
   const auto library = DynamicLibrary::open({"libnvidia-ml.so.1", "libnvidia-ml.so"});
@@ -24,6 +38,7 @@ ManagementLibrary::ManagementLibrary(const std::string& pci_bus_id) {
   if (start() != 0 || by_bus(pci_bus_id.c_str(), &device_) != 0) device_ = nullptr;
   (void)library->get(clock_, "nvmlDeviceGetClockInfo");
   (void)library->get(power_, "nvmlDeviceGetPowerUsage");
+  (void)library->get(fields_, "nvmlDeviceGetFieldValues");
   if (!library->get(reasons_, "nvmlDeviceGetCurrentClocksEventReasons"))
     (void)library->get(reasons_, "nvmlDeviceGetCurrentClocksThrottleReasons");
   (void)library->get(driver_, "nvmlSystemGetDriverVersion");
@@ -35,11 +50,17 @@ GpuState ManagementLibrary::state() const {
   unsigned value = 0;
   if (clock_ != nullptr && clock_(device_, kClockSm, &value) == 0) state.clock = Hertz(1e6 * value);
   if (clock_ != nullptr && clock_(device_, kClockMemory, &value) == 0) state.memory_clock = Hertz(1e6 * value);
-  if (power_ != nullptr && power_(device_, &value) == 0) state.power = Watts(1e-3 * value);
+  FieldValue instant;
+  instant.field = kPowerInstant;
+  if (fields_ != nullptr && fields_(device_, 1, &instant) == 0 && instant.status == 0)
+    state.power = Watts(1e-3 * instant.value.number);
+  else if (power_ != nullptr && power_(device_, &value) == 0)
+    state.power = Watts(1e-3 * value);
   unsigned long long reasons = 0;
-  if (reasons_ != nullptr && reasons_(device_, &reasons) == 0)
-    state.throttled = (reasons & (kApplicationClocks | kSoftwarePowerCap | kHardwareSlowdown | kSoftwareThermal |
-                                  kHardwareThermal | kPowerBrake)) != 0;
+  if (reasons_ != nullptr && reasons_(device_, &reasons) == 0) {
+    state.slowed = (reasons & (kHardwareSlow | kHardwareThermal | kPowerBrake)) != 0;
+    state.throttled = state.slowed || (reasons & (kApplicationClocks | kSoftwarePowerCap | kSoftwareThermal)) != 0;
+  }
   return state;
 }
 

@@ -17,11 +17,14 @@ class ManagementLibrary {
   using Device = void*;
   using Clock = int (*)(Device, unsigned, unsigned*);
   using Number = int (*)(Device, unsigned*);
+  struct FieldValue;
+  using Fields = int (*)(Device, int, FieldValue*);
   using Reasons = int (*)(Device, unsigned long long*);
   using Text = int (*)(char*, unsigned);
   Device device_ = nullptr;
   Clock clock_ = nullptr;
   Number power_ = nullptr;
+  Fields fields_ = nullptr;
   Reasons reasons_ = nullptr;
   Text driver_ = nullptr;
 };

@@ -38,6 +38,9 @@ struct Sample {
   [[nodiscard]] std::optional<double> flag_value(std::string_view flag) const;
 };
 
+/// Flag of a sample that ran while the hardware itself held its clock down (too hot, power brake): it says nothing of the board.
+inline constexpr std::string_view kHardwareSlowdown = "hardware-slowdown";
+
 /// Words of the columns `precision` and `pass`.
 [[nodiscard]] std::span<const std::string_view> sample_precisions();
 [[nodiscard]] std::span<const std::string_view> sample_passes();

@@ -15,16 +15,21 @@ using FormConstants = std::variant<std::monostate, TileConstants, ConvolutionCon
 
 /// A family of samples that board parameters are fitted to: one row of a table, so that fit and check never differ.
 struct FitFamily {
-  std::string_view name;     ///< family of the parameters: "convolution"
-  std::string_view samples;  ///< family of the samples: "conv"
-  bool computes = true;      ///< has a share of peak as unknown; else bytes alone
-  Seconds launch;            ///< believed start of its kernels before seeing data
-  double bandwidth;          ///< believed share of the memory bandwidth
-  std::optional<Observation> (*observe)(const Sample&) = nullptr;
+  std::string_view name;                                             ///< family of the parameters: "convolution"
+  std::string_view samples;                                          ///< family of the samples: "conv"
+  bool computes = true;                                              ///< has a share of peak as unknown; else bytes alone
+  Seconds launch;                                                    ///< believed start of its kernels before seeing data
+  double bandwidth;                                                  ///< believed share of the memory bandwidth
+  std::optional<Observation> (*described)(const Sample&) = nullptr;  ///< nullopt: the form does not describe it
   FormConstants (*form)(const Observation&, const KernelConstants&, const Device&) = nullptr;
   Seconds (*time)(const Observation&, const FormConstants&, const KernelRates&) = nullptr;
   bool issues =
       false;  ///< its share is of instructions issued (`KernelRates::issue_share`), not of peak; fitted to own samples alone
+
+  /// Nullopt: the form does not describe the sample, or its clock was not the board's.
+  [[nodiscard]] std::optional<Observation> observe(const Sample& sample) const {
+    return sample.flagged(kHardwareSlowdown) ? std::nullopt : described(sample);
+  }
 };
 
 /// Every family that can be fitted, in the order of the output.

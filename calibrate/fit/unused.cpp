@@ -33,6 +33,7 @@ std::string reason_of(const Sample& sample, const Device* without_rate) {
   if (without_rate != nullptr)
     return fmt::format("{} has no rate of {}; check the device of the samples, or state {} in its description", without_rate->id,
                        arithmetic_class(sample), rate_key(arithmetic_class(sample)));
+  if (sample.flagged(kHardwareSlowdown)) return "the hardware held the clock down (heat, power brake): measure them again";
   const auto* const found =
       std::find_if(kReasons.begin(), kReasons.end(), [&](const auto& entry) { return entry.first == sample.family; });
   return std::string(found == kReasons.end() ? "no parameter is fitted to them" : found->second);

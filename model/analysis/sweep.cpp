@@ -28,61 +28,47 @@ std::string config_text(const Point& point) {
   return text;
 }
 
-/// Digests of the user's files that points read, each file read once a sweep. Names of the catalogue have none: all of it
-/// counts (`catalogue_digest`).
-class FileDigests {
+/// Digests of the user's files that are named, and of those that texts in them name, with or without their ending: as the
+/// readers look them up, beside the file that names them.
+class NamedFiles {
  public:
-  /// Of the files among the values of a point, and of all that those and the changes `set` refer to.
-  std::string text(const Point& point, const std::vector<std::string>& set) {
+  /// `changed`: what `--set` puts in the place of texts of the files.
+  explicit NamedFiles(std::vector<std::string> changed) : changed_(std::move(changed)) {}
+
+  void add(const std::filesystem::path& folder, const std::string& name) {
+    for (const char* ending : {"", ".toml"}) add(folder / (name + ending));
+  }
+  [[nodiscard]] std::string text() const {
     std::string text;
-    for (const auto& [option, value] : point) {
-      const std::string file = of_file(value);
-      if (file.empty()) continue;
-      text += file;
-      for (const std::string& change : set) text += beside(value, literal_text(change));
-    }
+    for (const auto& [path, digest] : digests_) text += fmt::format("{} {}\n", path, digest);
     return text;
   }
 
  private:
-  std::map<std::string, std::string> known_;  ///< by path; empty: no such file
+  std::map<std::string, std::string> digests_;
+  std::vector<std::string> changed_;
 
-  /// What stands behind the = of KEY=VALUE, without quotes.
-  static std::string literal_text(const std::string& change) {
-    std::string text = change.substr(std::min(change.find('='), change.size() - 1) + 1);
-    text.erase(std::remove(text.begin(), text.end(), '"'), text.end());
-    return text;
-  }
-
-  /// Of a file, then of those that texts in it name, with or without their ending: as the readers look them up, beside it.
-  const std::string& of_file(const std::string& path) {
-    const auto [entry, fresh] = known_.try_emplace(path);
-    std::string& text = entry->second;
+  void add(const std::filesystem::path& path) {
     std::error_code ignored;
-    if (!fresh || !std::filesystem::is_regular_file(path, ignored)) return text;
-    const auto bytes = read_file(path);
-    if (!bytes) return text;
-    text = fmt::format("{} {}\n", path, sha256_hex(*bytes));
-    if (std::filesystem::path(path).extension() != ".toml") return text;
-    auto file = TomlFile::parse(*bytes, path);
-    if (!file) return text;
+    if (!std::filesystem::is_regular_file(path, ignored)) return;
+    const auto bytes = read_file(path.string());
+    if (!bytes || !digests_.emplace(path.string(), sha256_hex(*bytes)).second || path.extension() != ".toml") return;
+    auto file = TomlFile::parse(*bytes, path.string());
+    if (!file) return;
     const Edits listing{{}, std::make_shared<std::vector<DocumentRecord>>()};
     file->edit(listing, "");
-    std::string referred;
-    for (const DocumentLeaf& leaf : listing.records->front().leaves) {
-      if (leaf.text) referred += beside(path, leaf.literal);
-    }
-    return known_[path] += referred;
+    for (const DocumentLeaf& leaf : listing.records->front().leaves)
+      if (leaf.text) add(path.parent_path(), leaf.literal);
+    for (const std::string& name : changed_) add(path.parent_path(), name);
   }
-
-  std::string beside(const std::string& path, const std::string& name) {
-    if (name.empty() || name.size() > kLongestName) return {};
-    const std::string there = (std::filesystem::path(path).parent_path() / name).string();
-    return of_file(there) + of_file(there + ".toml");
-  }
-
-  static constexpr std::size_t kLongestName = 255;  // of a file, on every common file system
 };
+
+/// What stands behind the = of KEY=VALUE, without quotes.
+std::string value_of(const std::string& assignment) {
+  std::string text = assignment.substr(std::min(assignment.find('='), assignment.size() - 1) + 1);
+  std::erase(text, '"');
+  return text;
+}
 
 /// Axes along which a step's kernels and the arrays of one GPU stay the same.
 constexpr std::array<std::string_view, 5> kSharing{"gpus", "nodes", "devices", "network", "exchange"};
@@ -161,7 +147,7 @@ std::string grid_text(const StudyGrid& grid) {
   return text;
 }
 
-Result<std::string> catalogue_digest(const Catalogue& catalogue) {
+Result<std::string> inputs_digest(const Catalogue& catalogue, const StudyGrid& grid) {
   std::vector<std::string> paths;
   std::error_code ignored;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(catalogue.root + "/hardware", ignored)) {
@@ -174,19 +160,26 @@ Result<std::string> catalogue_digest(const Catalogue& catalogue) {
     if (!text) return tl::make_unexpected(text.error());
     digests += sha256_hex(*text);
   }
-  return sha256_hex(digests);
+  std::vector<std::string> changed;
+  for (const std::string& assignment : grid.set) changed.push_back(value_of(assignment));
+  NamedFiles files(changed);
+  for (const GridAxis& axis : grid.axes)
+    for (const std::string& value : axis.values) files.add("", value);
+  for (const std::string& name : changed) files.add("", name);
+  return sha256_hex(digests + "\n" + files.text());
 }
 
 Result<SweepProgress> sweep(Session& session, const StudyGrid& grid, SweepShard shard, SweepStore& store,
                             const std::function<void(const SweepProgress&)>& progress) {
-  const auto catalogue = catalogue_digest(session.catalogue());
-  if (!catalogue) return tl::make_unexpected(catalogue.error());
-  const std::string changes = fmt::format("{}\n{}\n", *catalogue, fmt::join(grid.set, "\n"));
+  const auto inputs = inputs_digest(session.catalogue(), grid);
+  if (!inputs) return tl::make_unexpected(inputs.error());
+  const auto dropped = store.begin(*inputs);
+  if (!dropped) return tl::make_unexpected(dropped.error());
   const std::size_t points = grid.points();
   SweepProgress state;
+  state.dropped = *dropped;
   state.all = points > shard.index ? (points - shard.index + shard.count - 1) / shard.count : 0;
   const SharingOrder order(grid);
-  FileDigests files;
   std::vector<SweepRow> rows;
   std::vector<Point> todo;
   std::vector<std::size_t> runs;  // where each begins in `todo`
@@ -197,13 +190,12 @@ Result<SweepProgress> sweep(Session& session, const StudyGrid& grid, SweepShard 
     for (std::size_t last = points; next < points && todo.size() < kBatch; ++next) {
       const std::size_t position = order.position(next);
       if (position % shard.count != shard.index) continue;
-      Point point = grid.at(position);
+      ++state.done;
       SweepRow row;
       row.position = static_cast<std::int64_t>(position);
+      if (store.has(row.position)) continue;
+      Point point = grid.at(position);
       row.config = config_text(point);
-      row.digest = sha256_hex(changes + row.config + files.text(point, grid.set));
-      ++state.done;
-      if (store.has(row.digest)) continue;
       const std::size_t group = next / order.members();
       if (group != last || todo.size() - runs.back() == kRun) runs.push_back(todo.size());
       last = group;

@@ -11,14 +11,14 @@ namespace {
 // A row without rowid, so that the file does not depend on the order in which rows came.
 constexpr const char* kTables =
     "CREATE TABLE IF NOT EXISTS sweep (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;"
-    "CREATE TABLE IF NOT EXISTS point (digest TEXT PRIMARY KEY, position INTEGER, config TEXT, problem TEXT, step_time_s REAL,"
+    "CREATE TABLE IF NOT EXISTS point (position INTEGER PRIMARY KEY, config TEXT, problem TEXT, step_time_s REAL,"
     " step_time_low_s REAL, step_time_high_s REAL, throughput REAL, limiting TEXT, limit_share REAL, fits INTEGER, peak_bytes "
     "REAL,"
     " usd_per_hour REAL, usd_per_million_samples REAL, joule_per_sample REAL) WITHOUT ROWID;";
 constexpr int kWaitMilliseconds = 10'000;  // for another process that writes
 
 // What marks a file as a sweep (PRAGMA application_id, "tbdS") and its tables' form (PRAGMA user_version).
-constexpr std::int64_t kOwner = 0x74626453, kForm = 1;
+constexpr std::int64_t kOwner = 0x74626453, kForm = 2;
 
 void bind_text(sqlite3_stmt* statement, int index, const std::string& text) {
   sqlite3_bind_text(statement, index, text.data(), static_cast<int>(text.size()), SQLITE_TRANSIENT);
@@ -43,40 +43,38 @@ std::optional<double> column_optional(sqlite3_stmt* statement, int index) {
 }
 
 void bind_row(sqlite3_stmt* statement, const SweepRow& row) {
-  bind_text(statement, 1, row.digest);
-  sqlite3_bind_int64(statement, 2, row.position);
-  bind_text(statement, 3, row.config);
-  bind_text(statement, 4, row.problem);
-  sqlite3_bind_double(statement, 5, row.step_time_s);
-  sqlite3_bind_double(statement, 6, row.step_time_low_s);
-  sqlite3_bind_double(statement, 7, row.step_time_high_s);
-  sqlite3_bind_double(statement, 8, row.throughput);
-  bind_text(statement, 9, row.limit);
-  sqlite3_bind_double(statement, 10, row.limit_share);
-  sqlite3_bind_int(statement, 11, row.fits ? 1 : 0);
-  sqlite3_bind_double(statement, 12, row.peak_bytes);
-  bind_optional(statement, 13, row.usd_per_hour);
-  bind_optional(statement, 14, row.usd_per_million_samples);
-  bind_optional(statement, 15, row.joule_per_sample);
+  sqlite3_bind_int64(statement, 1, row.position);
+  bind_text(statement, 2, row.config);
+  bind_text(statement, 3, row.problem);
+  sqlite3_bind_double(statement, 4, row.step_time_s);
+  sqlite3_bind_double(statement, 5, row.step_time_low_s);
+  sqlite3_bind_double(statement, 6, row.step_time_high_s);
+  sqlite3_bind_double(statement, 7, row.throughput);
+  bind_text(statement, 8, row.limit);
+  sqlite3_bind_double(statement, 9, row.limit_share);
+  sqlite3_bind_int(statement, 10, row.fits ? 1 : 0);
+  sqlite3_bind_double(statement, 11, row.peak_bytes);
+  bind_optional(statement, 12, row.usd_per_hour);
+  bind_optional(statement, 13, row.usd_per_million_samples);
+  bind_optional(statement, 14, row.joule_per_sample);
 }
 
 SweepRow read_row(sqlite3_stmt* statement) {
   SweepRow row;
-  row.digest = column_text(statement, 0);
-  row.position = sqlite3_column_int64(statement, 1);
-  row.config = column_text(statement, 2);
-  row.problem = column_text(statement, 3);
-  row.step_time_s = sqlite3_column_double(statement, 4);
-  row.step_time_low_s = sqlite3_column_double(statement, 5);
-  row.step_time_high_s = sqlite3_column_double(statement, 6);
-  row.throughput = sqlite3_column_double(statement, 7);
-  row.limit = column_text(statement, 8);
-  row.limit_share = sqlite3_column_double(statement, 9);
-  row.fits = sqlite3_column_int(statement, 10) != 0;
-  row.peak_bytes = sqlite3_column_double(statement, 11);
-  row.usd_per_hour = column_optional(statement, 12);
-  row.usd_per_million_samples = column_optional(statement, 13);
-  row.joule_per_sample = column_optional(statement, 14);
+  row.position = sqlite3_column_int64(statement, 0);
+  row.config = column_text(statement, 1);
+  row.problem = column_text(statement, 2);
+  row.step_time_s = sqlite3_column_double(statement, 3);
+  row.step_time_low_s = sqlite3_column_double(statement, 4);
+  row.step_time_high_s = sqlite3_column_double(statement, 5);
+  row.throughput = sqlite3_column_double(statement, 6);
+  row.limit = column_text(statement, 7);
+  row.limit_share = sqlite3_column_double(statement, 8);
+  row.fits = sqlite3_column_int(statement, 9) != 0;
+  row.peak_bytes = sqlite3_column_double(statement, 10);
+  row.usd_per_hour = column_optional(statement, 11);
+  row.usd_per_million_samples = column_optional(statement, 12);
+  row.joule_per_sample = column_optional(statement, 13);
   return row;
 }
 
@@ -148,27 +146,54 @@ Result<SweepStore> SweepStore::open(const std::string& path, const std::string& 
   }
   const std::string held = store.grid();
   if (held.empty() && !grid.empty()) {
-    const Statement name = store.prepare("INSERT OR IGNORE INTO sweep VALUES ('grid', ?)");
-    bind_text(name.get(), 1, grid);
-    if (sqlite3_step(name.get()) != SQLITE_DONE) return store.problem("cannot write");
+    if (auto noted = store.note("grid", grid); !noted) return tl::make_unexpected(noted.error());
   } else if (!grid.empty() && held != grid) {
     return tl::make_unexpected(Errors{Error{"holds another sweep; name another file with -o", SourceRef{path, 0, 0}}});
   }
-  store.find_ = store.prepare("SELECT 1 FROM point WHERE digest = ?");
-  store.insert_ = store.prepare("INSERT OR IGNORE INTO point VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+  store.find_ = store.prepare("SELECT 1 FROM point WHERE position = ?");
+  store.insert_ = store.prepare("INSERT OR IGNORE INTO point VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
   if (!store.find_ || !store.insert_) return store.problem("not a sweep");
   return store;
 }
 
 std::string SweepStore::grid() const { return text_of("SELECT value FROM sweep WHERE key = 'grid'"); }
 
+std::string SweepStore::inputs() const { return text_of("SELECT value FROM sweep WHERE key = 'inputs'"); }
+
+Result<void> SweepStore::note(const std::string& key, const std::string& value) {
+  const Statement noting = prepare("INSERT OR REPLACE INTO sweep VALUES (?, ?)");
+  bind_text(noting.get(), 1, key);
+  bind_text(noting.get(), 2, value);
+  if (sqlite3_step(noting.get()) != SQLITE_DONE) return problem("cannot write");
+  return {};
+}
+
+Result<std::int64_t> SweepStore::begin(const std::string& inputs) {
+  sqlite3_reset(find_.get());
+  if (auto begun = run("BEGIN IMMEDIATE"); !begun) return tl::make_unexpected(begun.error());
+  std::int64_t dropped = 0;
+  Result<void> done;
+  if (this->inputs() != inputs) {
+    dropped = rows();
+    done = run("DELETE FROM point");
+    if (done) done = note("inputs", inputs);
+  }
+  if (done) done = run("COMMIT");
+  if (!done) {
+    (void)run("ROLLBACK");
+    return tl::make_unexpected(done.error());
+  }
+  inputs_ = inputs;
+  return dropped;
+}
+
 std::int64_t SweepStore::rows() const { return number_of("SELECT count(*) FROM point"); }
 
 std::int64_t SweepStore::problems() const { return number_of("SELECT count(*) FROM point WHERE problem <> ''"); }
 
-bool SweepStore::has(const std::string& digest) const {
+bool SweepStore::has(std::int64_t position) const {
   sqlite3_reset(find_.get());
-  bind_text(find_.get(), 1, digest);
+  sqlite3_bind_int64(find_.get(), 1, position);
   return sqlite3_step(find_.get()) == SQLITE_ROW;
 }
 
@@ -176,6 +201,11 @@ Result<void> SweepStore::add(const std::vector<SweepRow>& rows) {
   if (rows.empty()) return {};
   sqlite3_reset(find_.get());
   if (auto begun = run("BEGIN IMMEDIATE"); !begun) return begun;
+  if (inputs() != inputs_) {
+    (void)run("ROLLBACK");
+    return tl::make_unexpected(
+        Errors{Error{"another process has begun this sweep anew with other inputs; sweep again", SourceRef{path_, 0, 0}}});
+  }
   for (const SweepRow& row : rows) {
     sqlite3_reset(insert_.get());
     bind_row(insert_.get(), row);
@@ -190,7 +220,7 @@ Result<void> SweepStore::add(const std::vector<SweepRow>& rows) {
 }
 
 Result<void> SweepStore::each(const std::function<void(const SweepRow&)>& visit) const {
-  const Statement all = prepare("SELECT * FROM point ORDER BY position, digest");
+  const Statement all = prepare("SELECT * FROM point ORDER BY position");
   if (!all) return problem("cannot read");
   int status = sqlite3_step(all.get());
   for (; status == SQLITE_ROW; status = sqlite3_step(all.get())) visit(read_row(all.get()));

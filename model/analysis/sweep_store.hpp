@@ -16,7 +16,6 @@ namespace tbdsim {
 /// One finished point of a sweep. Figures are absent where it could not be predicted.
 struct SweepRow {
   std::int64_t position = 0;  ///< in the grid
-  std::string digest;         ///< of the configuration, its files and this version
   std::string config;         ///< "hw=dgx1\nmodel=resnet50\n...", in the order of the axes
   std::string problem;        ///< why there are no figures
   double step_time_s = 0, step_time_low_s = 0, step_time_high_s = 0, throughput = 0;
@@ -37,11 +36,15 @@ class SweepStore {
   SweepStore& operator=(SweepStore&&) = delete;
   ~SweepStore();
 
-  [[nodiscard]] bool has(const std::string& digest) const;
+  /// Makes the rows those of `inputs`, a digest of all that they follow from: drops rows of other inputs and tells how many.
+  [[nodiscard]] Result<std::int64_t> begin(const std::string& inputs);
+  [[nodiscard]] bool has(std::int64_t position) const;
   [[nodiscard]] std::string grid() const;
+  [[nodiscard]] std::string inputs() const;  ///< empty before any `begin`
   [[nodiscard]] std::int64_t rows() const;
   [[nodiscard]] std::int64_t problems() const;  ///< rows without figures
-  /// Adds rows at once, or none; a digest that is there already stays as it is.
+  /// Adds rows at once, or none; a position that is there already stays as it is. Errors: another process has begun with other
+  /// inputs since.
   [[nodiscard]] Result<void> add(const std::vector<SweepRow>& rows);
   /// Every row in the order of the grid.
   [[nodiscard]] Result<void> each(const std::function<void(const SweepRow&)>& visit) const;
@@ -53,7 +56,7 @@ class SweepStore {
   };
   using Statement = std::unique_ptr<sqlite3_stmt, Close>;
 
-  std::string path_;
+  std::string path_, inputs_;
   std::unique_ptr<sqlite3, Close> database_;
   Statement find_, insert_;
 
@@ -62,6 +65,7 @@ class SweepStore {
   [[nodiscard]] Statement prepare(const std::string& sql) const;
   /// Errors: a file that is neither a sweep nor, to be made, empty. Leaves the file as it is.
   [[nodiscard]] Result<void> check_owner(bool make) const;
+  [[nodiscard]] Result<void> note(const std::string& key, const std::string& value);
   [[nodiscard]] std::int64_t number_of(const std::string& sql) const;
   [[nodiscard]] std::string text_of(const std::string& sql) const;
   [[nodiscard]] tl::unexpected<Errors> problem(const std::string& doing) const;

@@ -116,22 +116,41 @@ int merge(const SweepArguments& arguments) {
   return write_result(fmt::format("{} rows in {}\n", *rows, arguments.words[1]));
 }
 
-/// The grid that all files hold. Errors: a file that is no sweep, cannot be read through, or holds another grid than the first.
-Result<std::string> common_grid(const std::vector<std::string>& files) {
-  std::string grid, first;
+/// What the rows of a file answer.
+struct Question {
+  std::string grid, inputs;
+};
+
+/// The question of all files. Errors: a file that is no sweep, cannot be read through, holds another grid than the first, or one
+/// that was predicted from other inputs.
+Result<Question> common_question(const std::vector<std::string>& files) {
+  Question common;
+  std::string first, first_swept;
+  const auto refuse = [](std::string why, const std::string& file) {
+    return tl::make_unexpected(Errors{Error{std::move(why), SourceRef{file, 0, 0}}});
+  };
   for (const std::string& file : files) {
     const auto store = SweepStore::open(file, "", false);
     if (!store) return tl::make_unexpected(store.error());
     if (const auto read = store->each([](const SweepRow&) {}); !read) return tl::make_unexpected(read.error());
-    const std::string held = store->grid();
-    if (held.empty() || held == grid) continue;
-    if (!grid.empty())
-      return tl::make_unexpected(Errors{
-          Error{fmt::format("holds another sweep than {}; only files of one grid are merged", first), SourceRef{file, 0, 0}}});
-    grid = held;
-    first = file;
+    const Question held{store->grid(), store->inputs()};
+    if (!common.grid.empty() && !held.grid.empty() && held.grid != common.grid)
+      return refuse(fmt::format("holds another sweep than {}; only files of one grid are merged", first), file);
+    if (!common.inputs.empty() && !held.inputs.empty() && held.inputs != common.inputs)
+      return refuse(fmt::format("was predicted from other inputs than {}: catalogue, files or version have changed in between; "
+                                "sweep again into the older one",
+                                first_swept),
+                    file);
+    if (common.grid.empty()) {
+      common.grid = held.grid;
+      first = file;
+    }
+    if (common.inputs.empty()) {
+      common.inputs = held.inputs;
+      first_swept = file;
+    }
   }
-  return grid;
+  return common;
 }
 
 /// Adds the rows of one sweep to another.
@@ -151,11 +170,12 @@ Result<void> add_rows(SweepStore& into, const SweepStore& from) {
   return read ? added : read;
 }
 
-Result<std::int64_t> add_parts(const std::string& output, const std::string& grid, const std::vector<std::string>& parts) {
-  auto into = SweepStore::open(output, grid, true);
+Result<std::int64_t> add_parts(const std::string& output, const Question& question, const std::vector<std::string>& parts) {
+  auto into = SweepStore::open(output, question.grid, true);
   if (!into) return tl::make_unexpected(into.error());
+  if (const auto begun = into->begin(question.inputs); !begun) return begun;
   for (const std::string& part : parts) {
-    const auto from = SweepStore::open(part, grid, false);
+    const auto from = SweepStore::open(part, question.grid, false);
     if (!from) return tl::make_unexpected(from.error());
     if (const auto added = add_rows(*into, *from); !added) return tl::make_unexpected(added.error());
   }
@@ -170,13 +190,25 @@ Result<std::int64_t> merge_sweeps(const std::string& output, const std::vector<s
   std::vector<std::string> files = parts;
   if (std::filesystem::is_regular_file(output, ignored) && !std::filesystem::is_empty(output, ignored))
     files.insert(files.begin(), output);
-  const auto grid = common_grid(files);
-  if (!grid) return tl::make_unexpected(grid.error());
-  auto rows = add_parts(output, *grid, parts);
+  const auto question = common_question(files);
+  if (!question) return tl::make_unexpected(question.error());
+  auto rows = add_parts(output, *question, parts);
   if (!rows && !there) {
     for (const char* ending : {"", "-wal", "-shm"}) std::filesystem::remove(output + ending, ignored);
   }
   return rows;
+}
+
+Result<std::int64_t> begin_sweep(const SweepArguments& arguments, const Catalogue& catalogue) {
+  const auto grid = grid_of(arguments);
+  if (!grid) return tl::make_unexpected(grid.error());
+  if (const Errors unknown = unknown_names(*open_session(catalogue), *grid); !unknown.empty())
+    return tl::make_unexpected(unknown);
+  const auto inputs = inputs_digest(catalogue, *grid);
+  if (!inputs) return tl::make_unexpected(inputs.error());
+  auto store = SweepStore::open(arguments.output, grid_text(*grid), true);
+  if (!store) return tl::make_unexpected(store.error());
+  return store->begin(*inputs);
 }
 
 Result<SweepProgress> sweep_into(const std::string& output, const SweepArguments& arguments, const Catalogue& catalogue,
@@ -200,6 +232,10 @@ int tell_sweep(const SweepArguments& arguments, const SweepProgress& done) {
   const int written =
       write_result(fmt::format("{} points, {} predicted now, {} rows in {}{}\n", done.all, done.predicted, rows, arguments.output,
                                problems > 0 ? fmt::format(", {} of them only a reason why not", problems) : ""));
+  if (done.dropped > 0)
+    fmt::print(stderr,
+               "tbdsim: note: {} rows of {} were predicted from other inputs (catalogue, files or version) and are gone\n",
+               done.dropped, arguments.output);
   if (written != kDone || rows == 0 || problems < rows) return written;
   if (const std::string reason = first_problem(*store); !reason.empty())
     fmt::print(stderr, "tbdsim: sweep: the first: {}\n", reason);

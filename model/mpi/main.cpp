@@ -73,6 +73,8 @@ int sweep_together(const Ranks& ranks, const SweepArguments& arguments, const Ca
     return all_good(ranks, refused) ? kDone : kBadInput;
   }
   if (!all_good(ranks, ranks.first() ? collect_parts(arguments.output) : Result<void>())) return kBadInput;
+  const auto begun = ranks.first() ? begin_sweep(arguments, catalogue) : Result<std::int64_t>(0);
+  if (!all_good(ranks, begun)) return kBadInput;
   const std::string part = part_of(arguments.output, ranks.rank);
   if (!all_good(ranks, begin_part(arguments.output, part))) return kBadInput;
   const SweepShard shard{static_cast<std::size_t>(ranks.rank), static_cast<std::size_t>(ranks.count)};
@@ -80,7 +82,7 @@ int sweep_together(const Ranks& ranks, const SweepArguments& arguments, const Ca
   if (!all_good(ranks, done)) return kBadInput;
   const SweepProgress all{static_cast<std::size_t>(Ranks::sum(static_cast<long long>(done->done))),
                           static_cast<std::size_t>(Ranks::sum(static_cast<long long>(done->all))),
-                          static_cast<std::size_t>(Ranks::sum(static_cast<long long>(done->predicted)))};
+                          static_cast<std::size_t>(Ranks::sum(static_cast<long long>(done->predicted))), *begun};
   if (!all_good(ranks, ranks.first() ? collect_parts(arguments.output) : Result<void>())) return kBadInput;
   return ranks.first() ? tell_sweep(arguments, all) : kDone;
 }

@@ -98,13 +98,20 @@ TEST_CASE("a sweep predicts anew what a changed file says, also one that its sys
     const auto progress = sweep(*session, grid, {}, store, [](const SweepProgress&) {});
     REQUIRE(progress);
     CHECK(store.problems() == 0);
-    return progress->predicted;
+    CHECK(store.rows() == 1);  // the old answer goes with its question
+    return std::pair(progress->predicted, progress->dropped);
   };
-  CHECK(predicted() == 1);
-  CHECK(predicted() == 0);
+  CHECK(predicted() == std::pair<std::size_t, std::int64_t>(1, 0));
+  CHECK(predicted() == std::pair<std::size_t, std::int64_t>(0, 0));
   device("4 TFLOP/s");
-  CHECK(predicted() == 1);
-  CHECK(predicted() == 0);
+  CHECK(predicted() == std::pair<std::size_t, std::int64_t>(1, 1));
+  CHECK(predicted() == std::pair<std::size_t, std::int64_t>(0, 0));
+  // A process that began before the change may not add to what began after it.
+  auto late = SweepStore::open((std::filesystem::temp_directory_path() / "tbdsim-files.db").string(), "", false);
+  REQUIRE(late);
+  REQUIRE(late->begin("other inputs"));
+  CHECK(store.add({SweepRow{}}).error().front().message ==
+        "another process has begun this sweep anew with other inputs; sweep again");
   std::filesystem::remove_all(folder);
 }
 
@@ -141,8 +148,7 @@ TEST_CASE("the front of a sweep compares the same work, fitting and priced alike
   const auto add = [&](const char* model, double throughput, std::optional<double> cost, double memory) -> SweepRow& {
     SweepRow row;
     row.position = static_cast<std::int64_t>(rows.size());
-    row.digest = std::to_string(rows.size());
-    row.config = std::string("model=") + model + "\nbatch=" + row.digest + "\n";
+    row.config = std::string("model=") + model + "\nbatch=" + std::to_string(row.position) + "\n";
     row.throughput = throughput;
     row.usd_per_million_samples = cost;
     row.peak_bytes = memory;

@@ -47,6 +47,16 @@ class Ranks(unittest.TestCase):
         done = self.mpi(2, "sweep", *GRID, "-o", "out.db")
         self.assertEqual((done.returncode, done.stdout), (0, "12 points, 4 predicted now, 12 rows in out.db\n"), done.stderr)
 
+    def test_rows_of_other_inputs_go_before_ranks_begin(self):
+        network = pathlib.Path(self.folder.name) / "small.toml"
+        network.write_text((pathlib.Path(ROOT) / "tests/cli/data/small_cnn.toml").read_text(encoding="utf-8"), encoding="utf-8")
+        sweep = ["sweep", "--hw", "titan-xp,p4000", "--model", "small.toml", "-o", "out.db"]
+        for dropped in ("", "tbdsim: note: 2 rows of out.db were predicted from other inputs"):
+            done = self.mpi(2, *sweep)
+            self.assertEqual((done.returncode, done.stdout), (0, "2 points, 2 predicted now, 2 rows in out.db\n"), done.stderr)
+            self.assertIn(dropped, done.stderr)
+            network.write_text(network.read_text(encoding="utf-8") + "# another digest\n", encoding="utf-8")
+
     def test_problems_are_told_once(self):
         done = self.mpi(3, "sweep", "--hw", "nothing-9000", "--model", "lenet", "-o", "out.db")
         self.assertEqual(done.returncode, 2)

@@ -127,6 +127,29 @@ class Comparisons(unittest.TestCase):
         self.assertIn("NV18 between any two of gpu0 to gpu71", done.stdout)
 
 
+class ChangedSweeps(unittest.TestCase):
+    def test_rows_of_a_changed_file_go_and_parts_of_other_inputs_are_not_merged(self):
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copy(os.path.join(DATA, "small_cnn.toml"), folder)
+            network, at = os.path.join(folder, "small_cnn.toml"), lambda name: os.path.join(folder, name)
+            sweep = ["sweep", "--hw", "p4000,titan-xp", "--model", network]
+            for part in ("1", "2"):
+                self.assertEqual(run(*sweep, "--shard", part + "/2", "-o", at(part)).returncode, 0)
+            with open(network, "a", encoding="utf-8") as file:
+                file.write("# another digest\n")
+            again = run(*sweep, "--shard", "1/2", "-o", at("1"))
+            self.assertEqual((again.returncode, again.stdout, again.stderr),
+                             (0, "1 points, 1 predicted now, 1 rows in %s\n" % at("1"),
+                              "tbdsim: note: 1 rows of %s were predicted from other inputs (catalogue, files or version) and are "
+                              "gone\n" % at("1")))
+            merged = run("sweep", "merge", at("all"), at("1"), at("2"))
+            self.assertEqual((merged.returncode, merged.stderr),
+                             (2, "%s: was predicted from other inputs than %s: catalogue, files or version have changed in between; "
+                                 "sweep again into the older one\n" % (at("2"), at("1"))))
+            self.assertEqual(run(*sweep, "--shard", "2/2", "-o", at("2")).returncode, 0)
+            self.assertEqual(run("sweep", "merge", at("all"), at("1"), at("2")).stdout, "2 rows in %s\n" % at("all"))
+
+
 class NoRoom(unittest.TestCase):
     """The hint of a job that does not fit names what does."""
 

@@ -50,7 +50,7 @@ def every_family(folder):
     expect("needs 8 GPUs, there are 2" in done.stderr, done.stderr)
     peer = [r for r in rows if "kind=p2p" in r["shape"]]
     expect(len(peer) == 1 and peer[0]["timing"] == "kernel", "peer copies have records of their own kind")
-    expect(all(float(r["clock_mhz"]) == 1980 and float(r["power_w"]) > 400 for r in rows), "clocks are read while the device works")
+    expect(all(float(r["clock_mhz"]) == 1980 and float(r["power_w"]) > 600 for r in rows), "clocks are read while the device works")
     hosted = [r for r in rows if r["family"] in ("launch", "collective", "overlap") or "pageable" in r["shape"]]
     expect(len(hosted) == 11 and all("cold" not in r["flags"].split() for r in hosted), "nothing is overwritten before what times itself")
     expect(all("cold" in r["flags"] or "hot" in r["flags"] for r in rows if r not in hosted), "the others say what the cache held")
@@ -69,8 +69,13 @@ def refusals(folder):
     for word in ("tf32 needs compute capability 8.0", "bf16 needs", "fp8 needs"):
         expect(word in done.stderr, done.stderr)
     expect({r["precision"] for r in rows} == {"fp32", "fp16"}, "an old board measures fp32 and fp16 alone")
-    _, rows = collect("throttled", EVERY, folder + "/hot.csv")
-    expect(all("throttled" in r["flags"] for r in rows), "a held clock is flagged")
+    _, rows = collect("throttled old", EVERY, folder + "/hot.csv")
+    expect(all("throttled" in r["flags"] and "slowdown" not in r["flags"] for r in rows), "a held clock is flagged")
+    expect(all(400 < float(r["power_w"]) < 420 for r in rows), "a driver that tells the mean power alone")
+    _, rows = collect("slowed", EVERY, folder + "/slowed.csv")
+    expect(all("throttled hardware-slowdown" in r["flags"] for r in rows), "a clock that the hardware holds is told apart")
+    done = calibrate("", "fit", "--samples", folder + "/slowed.csv", "-o", folder + "/slowed.toml")
+    expect(done.returncode == 2 and "the hardware held the clock down" in done.stderr, "and its samples fit nothing\n" + done.stderr)
     done, rows = collect("scatter=60", EVERY, folder + "/noisy.csv")
     expect(sum("noisy-count" in r["flags"] for r in rows) > len(rows) / 2, "what never settles is kept and flagged")
     for number in range(1000, 1006):

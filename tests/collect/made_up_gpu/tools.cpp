@@ -199,9 +199,27 @@ int nvmlDeviceGetPowerUsage(void*, unsigned* milliwatts) {
   *milliwatts = working ? 412345 : 69000;
   return 0;
 }
+struct FieldValue {
+  unsigned field, scope;
+  long long timestamp, latency;
+  unsigned type;
+  int status;
+  unsigned long long value;
+};
+static_assert(sizeof(FieldValue) == 40);
+/// Power now; `old`: a driver that does not tell it.
+int nvmlDeviceGetFieldValues(void*, int count, FieldValue* values) {
+  host(100.0);
+  for (int i = 0; i < count; ++i) {
+    values[i].status = values[i].field == 186 && told("old") < 0 ? 0 : 3;
+    values[i].type = 1;
+    values[i].value = working ? 612345 : 69000;
+  }
+  return 0;
+}
 int nvmlDeviceGetCurrentClocksThrottleReasons(void*, unsigned long long* reasons) {
   host(100.0);
-  *reasons = !working ? 0x1 : told("throttled") >= 0 ? 0x4 : told("operator") >= 0 ? 0x2 : 0x0;
+  *reasons = !working ? 0x1 : told("throttled") >= 0 ? 0x4 : told("operator") >= 0 ? 0x2 : told("slowed") >= 0 ? 0x8 : 0x0;
   return 0;
 }
 int nvmlSystemGetDriverVersion(char* text, unsigned size) {
