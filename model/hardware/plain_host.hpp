@@ -25,7 +25,8 @@ void add_plain_pcie(Topology& topology, const std::vector<LinkBundle>& types);
 [[nodiscard]] Result<System> plain_system(const Catalogue& catalogue, Device device, int gpus);
 
 /// What to say of several GPUs of a bare device: of which system their wiring is, that links of their own are left out, or that
-/// those of several CPUs exchange more slowly than those of one. Empty for systems that were named, and where nothing gets slower.
+/// those of several CPUs exchange more slowly than those of one. Empty for systems that were named, and where nothing gets
+/// slower.
 [[nodiscard]] std::string wiring_notice(const System& system, const std::vector<int>& devices);
 
 }  // namespace tbdsim

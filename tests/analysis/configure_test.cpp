@@ -76,7 +76,8 @@ TEST_CASE("a device name is so many of them in a plain host; default one") {
 
 TEST_CASE("boards without slots are wired as in the system that they are mounted in, others told to be on PCIe") {
   const auto tells = [](const Configuration& c, std::string_view text) {
-    return std::any_of(c.notices.begin(), c.notices.end(), [&](const std::string& n) { return n.find(text) != std::string::npos; });
+    return std::any_of(c.notices.begin(), c.notices.end(),
+                       [&](const std::string& n) { return n.find(text) != std::string::npos; });
   };
   PredictOptions o = options("h100-sxm5-80gb", "resnet50");
   o.gpus = 4;

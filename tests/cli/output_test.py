@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from pathlib import Path
 
 PROGRAM, SOURCE = os.path.abspath(sys.argv[1]), os.path.realpath(sys.argv[2])
 DATA = os.path.join(SOURCE, "tests", "cli", "data")
@@ -464,7 +465,7 @@ class Process(unittest.TestCase):
 
     def test_a_remark_is_made_once(self):
         done = run("predict", "--hw", "dgx1", "--model", "resnet50", "--what-if", "amp", "--what-if", "amp")
-        self.assertEqual((done.returncode, done.stderr.count("note:")), (0, 1), done.stderr)
+        self.assertEqual((done.returncode, done.stderr.count("note: parallel.precision set to amp")), (0, 1), done.stderr)
 
     def test_a_named_pipe_that_nobody_reads_is_refused(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -480,12 +481,12 @@ class Process(unittest.TestCase):
     def test_an_input_is_not_replaced(self):
         with tempfile.TemporaryDirectory() as folder:
             machine = shutil.copy(os.path.join(SOURCE, "hardware", "gpus", "p4000.toml"), folder)
-            before = open(machine).read()
+            before = Path(machine).read_bytes()
             for option in ("--report", "--trace"):
                 done = run("predict", "--hw", machine, "--model", "lenet", option, machine)
                 self.assertEqual((done.returncode, done.stderr), (2, f'tbdsim: cannot write "{machine}": it exists, and a toml file '
                                                                   'is an input; name another\n'))
-            self.assertEqual(open(machine).read(), before)
+            self.assertEqual(Path(machine).read_bytes(), before)
             both = os.path.join(folder, "page.html")
             self.assertEqual(run("predict", "--hw", "p4000", "--model", "lenet", "--report", both, "--trace", both).returncode, 2)
 
