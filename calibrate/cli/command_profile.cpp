@@ -33,6 +33,7 @@ Result<int> count_of(const Arguments& arguments, std::string_view option, int fa
 /// Runs the program with the recorder in its environment; returns its exit status.
 Result<int> record(const std::vector<std::string>& program, const std::string& library, const std::string& recording) {
   std::vector<char*> argv;
+  argv.reserve(program.size() + 1);
   for (const std::string& word : program) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
   const pid_t child = fork();
@@ -109,11 +110,11 @@ Result<int> command_profile(const std::vector<std::string>& words) {
     return fail("calibrate profile: name a program after --, or an earlier recording with --recording FILE");
   const std::string table = arguments->one("--kernels");
   if (!table.empty()) {
-    if (const auto free = may_replace(table, kernel_table_header(), {recording}); !free) return free;
+    if (auto free = may_replace(table, kernel_table_header(), {recording}); !free) return free;
   }
   if (!program.empty()) {
     recording = arguments->one("-o", "tbdsim-recording.txt");
-    if (const auto free = may_replace(recording, kActivityMagic); !free) return free;
+    if (auto free = may_replace(recording, kActivityMagic); !free) return free;
     const auto library = recorder_library(program_folder());
     if (!library) {
       fmt::print(stderr, "{}\n", library.error());

@@ -7,7 +7,8 @@ usage: pytorch_steps.py --hw DEVICE_ID -o TABLE.csv [--networks resnet50,vgg16,.
 Each step is forward, loss, backward and one update on data that is already on the device; the networks are those that
 `tbdsim list models` calls by the same names. Step time: median over up to 200 steps or --seconds, after up to 10 steps or a
 second of warm-up, each timed from one synchronised start to the next. Peaks: the caching allocator's (allocated in the timed
-steps, reserved since the network was built) and the device's use as the driver reports it. --kernels adds the sum of kernel
+steps, reserved since the network was built) and the device's use as the driver reports it. Each configuration runs in a process
+of its own, so that no figure depends on what ran before it. --kernels adds the sum of kernel
 times of one profiled step and the share of it in which a kernel runs. The file grows row by row, and the same command goes on
 where it stopped: after --budget seconds nothing new begins (exit status 1). A configuration that does not fit or fails is
 written to stderr and left out.
@@ -15,9 +16,10 @@ written to stderr and left out.
 import argparse
 import csv
 import datetime
-import gc
+import json
 import os
 import statistics
+import subprocess
 import sys
 import time
 import warnings
@@ -28,6 +30,7 @@ from torch import nn
 COLUMNS = ("id,hw,model,stack,precision,gpus,nodes,network,batch_per_gpu,seq_len,exchange,optimizer,input,options,metric,unit,"
            "measured,spread,use,group,source").split(",")
 KERNEL_COLUMNS = "network,batch,precision,step_time_s,kernel_sum_s,busy_share,kernel,calls,time_s".split(",")
+SCRIPT = os.path.abspath(__file__)
 WARM_UP, MOST_STEPS, LEAST_STEPS = 10, 200, 3
 
 
@@ -224,10 +227,6 @@ def profile(step):
 def measure(network, batch, precision, arguments):
     """Rows (metric, unit, measured, spread), and the profile of one step if it is asked for."""
     device = arguments.device
-    gc.collect()  # what a network before this one left behind
-    if device == "cuda":
-        torch.cuda.empty_cache()
-        torch.cuda.reset_peak_memory_stats()
     step = step_function(network, batch, precision, device)
     # The first step tries the algorithms of every convolution and takes seconds; a second one follows in any case.
     repeat(step, device, min(1.0, arguments.seconds), 2 if device == "cuda" else 1, WARM_UP if device == "cuda" else 1)
@@ -243,6 +242,32 @@ def measure(network, batch, precision, arguments):
     free, total = torch.cuda.mem_get_info()
     rows.append(("peak_memory_bytes", "bytes", total - free, None))
     return rows, profile(step) if arguments.kernels else None
+
+
+def apart(network, batch, precision, arguments):
+    """`measure` in a process of its own, and the source of its rows. What the driver reports for a device is all that its process
+    has taken: caches, workspaces and kernels of earlier networks too. This process takes nothing of the device."""
+    words = [sys.executable, SCRIPT, "--hw", arguments.hw, "-o", arguments.output, "--device", arguments.device,
+             "--seconds", str(arguments.seconds), "--one", f"{network},{precision},{batch}"]
+    if arguments.kernels:
+        words += ["--kernels", arguments.kernels]
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError((done.stderr.strip().splitlines() or [f"ended with status {done.returncode}"])[-1])
+    answer = json.loads(done.stdout.splitlines()[-1])
+    return answer["rows"], answer["kernels"], answer["source"]
+
+
+def measure_one(arguments):
+    """The other side of `apart`."""
+    network, precision, batch = arguments.one.split(",")
+    try:
+        rows, kernels = measure(network, int(batch), precision, arguments)
+    except Exception as error:  # memory runs out in PyTorch or in a library below it; a network without a batch of 1
+        print((str(error).splitlines() or [type(error).__name__])[0], file=sys.stderr)
+        return 1
+    print(json.dumps({"rows": rows, "kernels": kernels, "source": source(arguments.device)}))
+    return 0
 
 
 def source(device):
@@ -310,6 +335,7 @@ def options():
     parser.add_argument("--seconds", type=float, default=2)
     parser.add_argument("--budget", type=float, default=480)
     parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"])
+    parser.add_argument("--one", help=argparse.SUPPRESS)  # NETWORK,PRECISION,BATCH: that alone, told on stdout
     return parser.parse_args()
 
 
@@ -318,6 +344,8 @@ def main():
     if arguments.device == "cuda" and not torch.cuda.is_available():
         print("no usable GPU: PyTorch sees none", file=sys.stderr)
         return 3
+    if arguments.one:
+        return measure_one(arguments)
     networks = arguments.networks.split(",")
     for network in networks:
         if network not in NETWORKS:
@@ -342,12 +370,11 @@ def main():
                     not_started += 1
                     continue
                 try:
-                    metrics, kernels = measure(network, int(batch), precision, arguments)
-                except Exception as error:  # memory runs out in PyTorch or in a library below it; a network without a batch of 1
-                    reason = (str(error).splitlines() or [type(error).__name__])[0]
-                    print(f"left out: {network} {precision} batch {batch}: {reason}", file=sys.stderr)
+                    metrics, kernels, origin = apart(network, int(batch), precision, arguments)
+                except RuntimeError as error:
+                    print(f"left out: {network} {precision} batch {batch}: {error}", file=sys.stderr)
                     continue
-                for row in table_rows(arguments.hw, stack, network, precision, batch, metrics, source(arguments.device)):
+                for row in table_rows(arguments.hw, stack, network, precision, batch, metrics, origin):
                     if row["id"] not in done:
                         rows.writerow(row)
                 file.flush()

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <set>
 
 #include "model/analysis/choose_devices.hpp"
 #include "model/analysis/input_stage.hpp"
@@ -174,7 +175,7 @@ void choose_network(Session& session, const PredictOptions& options, Configurati
 /// What to say of a network that was named: nothing where it serves as the machine's own would.
 std::string network_notice(const PredictOptions& options, const Configuration& configuration) {
   if (options.network.empty() || !configuration.network) return "";
-  if (configuration.nodes == 1) return one_node_notice(options.network);
+  if (configuration.nodes == 1) return one_node_notice("network " + options.network);
   const System& system = configuration.hardware();
   const int ports = node_ports(system, *configuration.network);
   if (ports >= system.nics) return "";
@@ -234,6 +235,19 @@ void choose_stack(Session& session, const PredictOptions& options, Configuration
         fmt::format("fp32 is IEEE arithmetic; frameworks may default to tf32 on {} (--precision tf32)", device.id));
 }
 
+constexpr std::string_view kOneNode = ": without effect, since the job runs on one node; use --nodes, such as --nodes 2";
+
+/// Changed values of a network that joins no nodes.
+void tell_unused_network(const Edits& edits, Configuration& configuration) {
+  if (configuration.nodes > 1) return;
+  std::set<std::string_view> told;  // what follows from a value bears its text, too
+  for (const Edit& edit : edits.changes) {
+    const bool network = edit.key.starts_with("network.") || edit.key.starts_with("hw.network.");
+    if (network && told.insert(edit.text).second)
+      configuration.notices.push_back(one_node_notice(fmt::format("{} {}", kAssignments, edit.text)));
+  }
+}
+
 /// The configuration of documents with changed values.
 Result<Configuration> configure_edited(Session& session, const PredictOptions& options) {
   const auto inputs = session.edited(options);
@@ -244,6 +258,7 @@ Result<Configuration> configure_edited(Session& session, const PredictOptions& o
   if (const auto applied = apply_parallel(edited, changed); !applied) return tl::make_unexpected(applied.error());
   return configure(*edited.session, changed).map([&](Configuration configuration) {
     configuration.set = options.set;
+    tell_unused_network(*edited.session->catalogue().edits, configuration);
     configuration.notices.insert(configuration.notices.begin(), edited.notices.begin(), edited.notices.end());
     return configuration;
   });
@@ -267,9 +282,8 @@ TrainingStep configured_step(const Configuration& configuration) {
   return with_recompute(workload.graph, workload.step, configuration.recompute);
 }
 
-std::string one_node_notice(const std::string& network) {
-  return fmt::format("network {}: without effect, since the job runs on one node; use --nodes, such as --nodes 2", network);
-}
+std::string one_node_notice(const std::string& what) { return what + std::string(kOneNode); }
+bool is_one_node_notice(const std::string& notice) { return notice.ends_with(kOneNode); }
 
 Result<Configuration> configure(Session& session, const PredictOptions& options) {
   Errors errors;

@@ -20,7 +20,7 @@ struct Rivals {
 std::string work_of(const SweepRow& row) {
   std::string work;
   for (const auto& [option, value] : config_pairs(row.config))
-    if (std::find(kWork.begin(), kWork.end(), option) != kWork.end()) work += "\n" + option + "=" + value;
+    if (std::find(kWork.begin(), kWork.end(), option) != kWork.end()) work.append("\n").append(option).append("=").append(value);
   return work;
 }
 

@@ -1,5 +1,7 @@
 #include "model/analysis/set_values.hpp"
 
+#include <algorithm>
+
 #include "model/analysis/configure.hpp"
 #include "tests/catch.hpp"
 
@@ -126,6 +128,15 @@ TEST_CASE("a factor multiplies what assignments before it have set") {
         4.0 * plain.peak.fp32);
   CHECK(configured({"parallel.batch=16", "parallel.batch=2x"}).batch == 32);
   CHECK(configured({"parallel.batch=2x", "parallel.batch=0.5x"}).batch == configured({}).batch);
+}
+
+TEST_CASE("a changed network that joins no nodes is told to be without effect, once an assignment") {
+  const std::string notice = one_node_notice("--set network.bandwidth=2x");  // `achieved` follows it
+  const auto told = [&](const Configuration& c) { return std::count(c.notices.begin(), c.notices.end(), notice); };
+  CHECK(told(configured({"network.bandwidth=2x", "memory_bandwidth=2x"})) == 1);
+  PredictOptions nodes = two_of_dgx1({"network.bandwidth=2x"});
+  nodes.nodes = 2;
+  CHECK(told(configure(*open_session(kCatalogue), nodes).value()) == 0);
 }
 
 TEST_CASE("peak rates follow the boost clock that they are rates at, unless they are set as well") {

@@ -299,7 +299,7 @@ TEST_CASE("a network named for one node is told to be without effect") {
     if (options.set.empty()) options.network = "ethernet-10g";
     const auto p = predict(*session, options);
     REQUIRE(p);
-    const std::string notice = one_node_notice("ethernet-10g");
+    const std::string notice = one_node_notice("network ethernet-10g");
     return std::count(p->notices.begin(), p->notices.end(), notice);
   };
   CHECK(told(1, {}) == 1);
@@ -314,7 +314,8 @@ TEST_CASE("a network named for one node is told to be without effect") {
     options.nodes = {1, nodes};
     const auto study = scale(*session, options);
     REQUIRE(study);
-    CHECK(std::count(study->notices.begin(), study->notices.end(), one_node_notice("ethernet-10g")) == (nodes == 1 ? 1 : 0));
+    CHECK(std::count(study->notices.begin(), study->notices.end(), one_node_notice("network ethernet-10g")) ==
+          (nodes == 1 ? 1 : 0));
   }
 }
 

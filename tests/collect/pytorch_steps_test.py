@@ -26,11 +26,11 @@ spec.loader.exec_module(steps)
 
 def made_up(network, batch, precision, arguments):
     if network == "gpt2" and batch == 128:
-        raise RuntimeError("CUDA out of memory.\nMore words.")
+        raise RuntimeError("CUDA out of memory.")
     gigabyte = 1e9 + 1e8 * batch
     return [("step_time_s", "s", 0.01 * batch, 1e-4), ("peak_allocated_bytes", "bytes", gigabyte, None),
             ("peak_reserved_bytes", "bytes", 1.1 * gigabyte, None),
-            ("peak_memory_bytes", "bytes", 1.2 * gigabyte, None)], (0.009, 0.9, {"kernel": [2, 0.009]})
+            ("peak_memory_bytes", "bytes", 1.2 * gigabyte, None)], (0.009, 0.9, {"kernel": [2, 0.009]}), "measured: a made-up GPU"
 
 
 def run(*words):
@@ -42,7 +42,21 @@ def run(*words):
 
 with tempfile.TemporaryDirectory() as folder:
     table = folder + "/steps.csv"
-    steps.measure = made_up
+    # Every configuration has a process of its own, and what that says on its way out is the reason.
+    process = types.SimpleNamespace(hw="h100-sxm5-80gb", output=table, device="cuda", seconds=2, kernels=None)
+    steps.SCRIPT = folder + "/child.py"
+    with open(steps.SCRIPT, "w", encoding="utf-8") as file:
+        file.write("import json, os, sys\nif sys.argv[-1] == 'vgg16,fp32,8': sys.exit('more words\\nCUDA out of memory.')\n"
+                   "print(json.dumps({'rows': [sys.argv[-1], os.getpid()], 'kernels': None, 'source': 'measured: here'}))\n")
+    answers = [steps.apart("resnet50", batch, "amp", process) for batch in (8, 8)]
+    assert all(a[0][0] == "resnet50,amp,8" and a[2] == "measured: here" for a in answers), answers
+    assert len({os.getpid(), answers[0][0][1], answers[1][0][1]}) == 3, answers
+    try:
+        steps.apart("vgg16", 8, "fp32", process)
+        assert False, "a process that fails is a configuration that fails"
+    except RuntimeError as error:
+        assert str(error) == "CUDA out of memory.", error
+    steps.apart = made_up
     status, said = run("--budget", "-1")
     assert status == 1 and "54 configurations not started" in said, said
     status, said = run("--batches", "8")
