@@ -7,8 +7,9 @@
 namespace tbdsim {
 namespace {
 
-constexpr double kMostElements = 1e12;
-constexpr double kMostMacs = 1e14;
+// Assumed: each a thousand times beyond an operator of the largest networks, and far below 2^63.
+constexpr double kMostElements = 1e12;  // of one array
+constexpr double kMostMacs = 1e14;      // multiply-adds of a sample
 
 double product(const Shape& shape) {
   double p = 1.0;
