@@ -12,6 +12,7 @@ namespace {
 
 tl::unexpected<Errors> unknown(const std::string& verb, const std::string& word, const std::vector<Option>& options) {
   std::vector<std::string> names;
+  names.reserve(options.size());
   for (const Option& option : options) names.emplace_back(option.name);
   const auto near = nearest(word, names);
   return fail(near ? fmt::format("calibrate {}: unknown option {}, did you mean \"{}\"?", verb, quoted(word), *near)
@@ -55,9 +56,9 @@ std::vector<std::string> Arguments::all(std::string_view option) const {
   return found == values_.end() ? std::vector<std::string>() : found->second;
 }
 
-std::string Arguments::one(std::string_view option, std::string fallback) const {
+std::string Arguments::one(std::string_view option, std::string_view fallback) const {
   const auto found = values_.find(option);
-  return found == values_.end() || found->second.empty() ? fallback : found->second.front();
+  return found == values_.end() || found->second.empty() ? std::string(fallback) : found->second.front();
 }
 
 }  // namespace tbdsim::calibrate

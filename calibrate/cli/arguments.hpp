@@ -25,7 +25,7 @@ class Arguments {
   [[nodiscard]] bool has(std::string_view option) const { return values_.find(option) != values_.end(); }
   [[nodiscard]] std::vector<std::string> all(std::string_view option) const;
   /// The value of an option, or `fallback`.
-  [[nodiscard]] std::string one(std::string_view option, std::string fallback = "") const;
+  [[nodiscard]] std::string one(std::string_view option, std::string_view fallback = "") const;
 
  private:
   std::map<std::string, std::vector<std::string>, std::less<>> values_;

@@ -42,7 +42,7 @@ Result<int> run_shared(const SampleFiles& files, const Catalogue& catalogue, con
   fit->constants.source = "fitted: " + files.digests;
   fit->constants.spread.clock = 0.08;
   fit->constants.spread.source =
-      "clock: measured, six shares of peak of a T4 and a P100 in DeepBench and again in NeuSight scatter by 0.06 around their "
+      "measured: clock: six shares of peak of a T4 and a P100 in DeepBench and again in NeuSight scatter by 0.06 around their "
       "mean, "
       "which so few tell to 0.08; the rest assumed: rows of one published source differ by 0.07 beyond that; tensor cores: "
       "frameworks of 2018 differ by more than 2; exchange: published scaling on several GPUs lies up to 0.1 below free overlap";
@@ -145,7 +145,7 @@ Result<int> run(const Arguments& arguments) {
   const std::string output = arguments.one("-o");
   std::vector<std::string> inputs = arguments.all("--samples");
   inputs.push_back(arguments.one("--hw", arguments.one("--device")));
-  if (const auto free = may_replace(output, kWritten, inputs); !free) return free;
+  if (auto free = may_replace(output, kWritten, inputs); !free) return free;
   const auto catalogue = catalogue_of(arguments);
   if (!catalogue) return tl::make_unexpected(catalogue.error());
   const auto files = read_sample_files(arguments.all("--samples"));

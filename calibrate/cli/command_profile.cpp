@@ -33,6 +33,7 @@ Result<int> count_of(const Arguments& arguments, std::string_view option, int fa
 /// Runs the program with the recorder in its environment; returns its exit status.
 Result<int> record(const std::vector<std::string>& program, const std::string& library, const std::string& recording) {
   std::vector<char*> argv;
+  argv.reserve(program.size() + 1);
   for (const std::string& word : program) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
   const pid_t child = fork();
@@ -88,6 +89,7 @@ Result<int> command_profile(const std::vector<std::string>& words) {
   const auto arguments = Arguments::parse("profile", own,
                                           {{"--skip"},
                                            {"--iterations"},
+                                           {"--passes"},
                                            {"-o"},
                                            {"--recording"},
                                            {"--device"},
@@ -99,6 +101,8 @@ Result<int> command_profile(const std::vector<std::string>& words) {
   const auto skip = count_of(*arguments, "--skip", 50, 0), iterations = count_of(*arguments, "--iterations", 5, 1);
   if (!skip) return tl::make_unexpected(skip.error());
   if (!iterations) return tl::make_unexpected(iterations.error());
+  const auto passes = count_of(*arguments, "--passes", 1, 1);
+  if (!passes) return tl::make_unexpected(passes.error());
   const auto subject = subject_of(*arguments);
   if (!subject) return tl::make_unexpected(subject.error());
   std::string recording = arguments->one("--recording");
@@ -106,11 +110,11 @@ Result<int> command_profile(const std::vector<std::string>& words) {
     return fail("calibrate profile: name a program after --, or an earlier recording with --recording FILE");
   const std::string table = arguments->one("--kernels");
   if (!table.empty()) {
-    if (const auto free = may_replace(table, kernel_table_header(), {recording}); !free) return free;
+    if (auto free = may_replace(table, kernel_table_header(), {recording}); !free) return free;
   }
   if (!program.empty()) {
     recording = arguments->one("-o", "tbdsim-recording.txt");
-    if (const auto free = may_replace(recording, kActivityMagic); !free) return free;
+    if (auto free = may_replace(recording, kActivityMagic); !free) return free;
     const auto library = recorder_library(program_folder());
     if (!library) {
       fmt::print(stderr, "{}\n", library.error());
@@ -127,10 +131,10 @@ Result<int> command_profile(const std::vector<std::string>& words) {
   }
   const auto log = read_activity_log(recording);
   if (!log) return tl::make_unexpected(log.error());
-  const auto steady = find_iterations(*log, *skip, *iterations);
+  const auto steady = find_iterations(*log, {*skip, *iterations, *passes});
   if (!steady) return tl::make_unexpected(steady.error());
   const ProfileSummary summary = summarize(*log, *steady, occupancy_on(*subject));
-  fmt::print("{}", profile_text(*log, summary, *subject));
+  fmt::print("{}", profile_text(*log, *steady, summary, *subject));
   return table.empty() ? Result<int>(0) : write_text(table, kernel_table(summary));
 }
 

@@ -41,6 +41,19 @@ std::string shortened(const std::string& name, std::size_t width) {
   return name.size() <= width ? name : name.substr(0, width - 3) + "...";
 }
 
+/// What the iterations that were found do not say by themselves.
+std::string caveats(const SteadyIterations& steady) {
+  std::string text;
+  if (steady.every > 0)
+    text += fmt::format(
+        "1 iteration in {} has more kernels (by {:.0f}): it logs; or, with gradients\n"
+        "  gathered over {} passes, --passes {} makes one iteration of them\n",
+        steady.every, steady.more, steady.every, steady.every);
+  if (steady.left_out > 0)
+    text += fmt::format("{} parts between iterations ran other kernels and are left out\n", steady.left_out);
+  return text;
+}
+
 }  // namespace
 
 KernelOccupancy occupancy_on(const ProfileSubject& subject) {
@@ -55,7 +68,8 @@ KernelOccupancy occupancy_on(const ProfileSubject& subject) {
   };
 }
 
-std::string profile_text(const ActivityLog& log, const ProfileSummary& s, const ProfileSubject& subject) {
+std::string profile_text(const ActivityLog& log, const SteadyIterations& steady, const ProfileSummary& s,
+                         const ProfileSubject& subject) {
   std::string text = fmt::format("{} steady iterations, {} each ({} to {}, deviation {})\n", s.iterations, format(s.step),
                                  format(s.fastest), format(s.slowest), format(s.step_spread));
   if (subject.batch > 0)
@@ -73,6 +87,7 @@ std::string profile_text(const ActivityLog& log, const ProfileSummary& s, const 
       text += "  more than the device can do: --model or --batch is not what ran\n";
   }
   if (subject.device) text += fmt::format("theoretical occupancy, mean by time: {:.0f} %\n", 100 * s.occupancy);
+  text += caveats(steady);
   if (log.dropped > 0) text += fmt::format("{} records were dropped: times and shares are too low\n", log.dropped);
 
   constexpr std::size_t kLongest = 15, kNameWidth = 34;

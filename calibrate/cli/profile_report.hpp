@@ -19,8 +19,10 @@ struct ProfileSubject {
 [[nodiscard]] KernelOccupancy occupancy_on(const ProfileSubject& subject);
 
 /// Step and its spread, rate window, busy share, arithmetic against the peaks of the device while busy, tensor-core share, and
-/// the longest kernels; `<` marks those whose occupancy is below the mean of all by time. 80 columns.
-[[nodiscard]] std::string profile_text(const ActivityLog& log, const ProfileSummary& summary, const ProfileSubject& subject);
+/// the longest kernels; `<` marks those whose occupancy is below the mean of all by time. What the iterations do not say (some
+/// run more, others were left out, records were lost) is told. 80 columns.
+[[nodiscard]] std::string profile_text(const ActivityLog& log, const SteadyIterations& steady, const ProfileSummary& summary,
+                                       const ProfileSubject& subject);
 
 /// First line of `kernel_table`.
 [[nodiscard]] std::string_view kernel_table_header();

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -8,17 +9,31 @@
 
 namespace tbdsim::calibrate {
 
-/// Iterations found in a recording: training repeats the same kernels in the same order.
-struct SteadyIterations {
-  std::size_t first = 0;   ///< index of the first kernel of the first iteration that was asked for
-  std::size_t period = 0;  ///< kernels, copies and fills per iteration
-  int iterations = 0;
+/// A stretch of the device's clock.
+struct Window {
+  std::int64_t start_ns = 0, end_ns = 0;
 };
 
-/// Finds the iterations `skip` .. `skip + iterations` of the part that repeats. Two activities are the same if kind, name
-/// and grid agree. The period is the smallest that holds for 95 % of the last half of the recording.
-/// Errors: fewer than three repetitions in the last half; fewer than `skip + iterations` iterations (says how many there are).
-[[nodiscard]] Result<SteadyIterations> find_iterations(const ActivityLog& log, int skip, int iterations);
+/// Iterations found in a recording: training repeats the same kernels, each from its first to that of the next.
+struct SteadyIterations {
+  std::vector<Window> windows;  ///< of those that were asked for, in order
+  std::size_t kernels = 0;      ///< of the busiest stream, in a typical one
+  int left_out = 0;             ///< between the first of all and the last: evaluations, checkpoints, changes of shape
+  int every = 0;                ///< each iteration of this number runs more kernels than the others; 0: none does so regularly
+  double more = 0;              ///< how many, in the mean
+};
+
+/// Which iterations are wanted.
+struct IterationChoice {
+  int skip = 0, iterations = 1;
+  int passes = 1;  ///< forward and backward passes of one iteration: more than one where gradients are accumulated
+};
+
+/// Finds the iterations `skip` .. `skip + iterations` among those that are alike. Only kernels of the stream that runs most of
+/// them are compared, by name and grid; copies and the kernels of other streams (collectives, prefetching) fall where they will.
+/// Errors: no kernel; nothing that repeats three times in the last half; fewer than `skip + iterations` iterations (says how
+/// many there are).
+[[nodiscard]] Result<SteadyIterations> find_iterations(const ActivityLog& log, const IterationChoice& choice);
 
 /// One kernel of the steady iterations.
 struct KernelShare {
@@ -33,7 +48,7 @@ struct KernelShare {
 /// Occupancy of one recorded kernel, 0 to 1.
 using KernelOccupancy = std::function<double(const Activity&)>;
 
-/// What the steady iterations say.
+/// What the steady iterations say. A kernel counts where it starts; busy time is that inside the windows.
 struct ProfileSummary {
   int iterations = 0;
   Seconds step;                      ///< mean time from one iteration's start to the next

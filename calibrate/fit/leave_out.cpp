@@ -31,8 +31,8 @@ void append(std::vector<AssessedRow>& all, const std::vector<AssessedRow>& more)
 
 /// The board's parameters after a fit of `samples`; as it was where they are too few.
 DeviceMap fitted_map(const std::vector<Sample>& samples, const Device& device, const KernelConstants& constants) {
-  auto fit = fit_board(samples, device, constants, "");
-  return {{device.id, fit ? std::move(fit->device) : device}};
+  const auto fit = fit_board(samples, device, constants, "");
+  return {{device.id, fit ? fit->device : device}};
 }
 
 /// Indices of up to `count` random samples of each family and class of arithmetic: what one fit of a board takes together.

@@ -121,14 +121,11 @@ ErrorSummary summarize_residuals(std::span<const double> residuals) {
   ErrorSummary result;
   if (residuals.empty()) return result;
   std::vector<double> absolute;
-  double log_sum = 0.0, log_square = 0.0;
   for (const double residual : residuals) {
     const double error = std::exp(-residual) - 1.0;
     absolute.push_back(std::abs(error));
     result.mean += std::abs(error);
     result.signed_mean += error;
-    log_sum += residual;
-    log_square += residual * residual;
   }
   const auto n = static_cast<double>(residuals.size());
   std::sort(absolute.begin(), absolute.end());
@@ -140,7 +137,6 @@ ErrorSummary summarize_residuals(std::span<const double> residuals) {
   std::sort(sorted.begin(), sorted.end());
   const auto quantile = [&](double q) { return sorted[static_cast<std::size_t>(std::lround(q * (n - 1.0)))]; };
   result.spread = (quantile(0.9) - quantile(0.1)) / (2.0 * kCentral80);
-  result.log_sd = std::sqrt(std::max(0.0, log_square / n - (log_sum / n) * (log_sum / n)));
   return result;
 }
 

@@ -40,9 +40,9 @@ using DependsFunction = std::function<bool(std::size_t unknown, std::size_t obse
 /// Summary of residuals as errors over time, |predicted / measured - 1|.
 struct ErrorSummary {
   int n = 0;
-  double mean = 0, median = 0, signed_mean = 0, log_sd = 0;
+  double mean = 0, median = 0, signed_mean = 0;
   /// Half the width of the central 80 % of the residuals over 1.28: the standard deviation of a normal distribution
-  /// with those quantiles. Kernels that the form cannot describe make log_sd far larger.
+  /// with those quantiles.
   double spread = 0;
 };
 [[nodiscard]] ErrorSummary summarize_residuals(std::span<const double> residuals);

@@ -220,7 +220,7 @@ class Parser {
       fail("expected a closing quote", text_.size() - at_);
       return "";
     }
-    const std::string found(text_.substr(at_ + 1, end - at_ - 1));
+    std::string found(text_.substr(at_ + 1, end - at_ - 1));
     at_ = end + 1;
     return found;
   }

@@ -24,7 +24,7 @@ std::vector<bool> compare_front(const Comparison& comparison) {
     Bytes peak(0.0);
     for (const GpuMemory& gpu : p.memory.gpus) peak = std::max(peak, gpu.peak);
     Rivals& rivals = groups[c.base];
-    rivals.choices.push_back({1.0 / p.throughput.value, p.usd_per_million_samples, peak.base()});
+    rivals.choices.push_back({Seconds(1.0 / p.throughput.value), p.million_samples_cost, peak});
     rivals.candidates.push_back(i);
   }
   std::vector<bool> front(comparison.candidates.size(), false);

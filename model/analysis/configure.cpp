@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <set>
 
 #include "model/analysis/choose_devices.hpp"
 #include "model/analysis/input_stage.hpp"
@@ -222,6 +223,19 @@ void choose_stack(Session& session, const PredictOptions& options, Configuration
         fmt::format("fp32 is IEEE arithmetic; frameworks may default to tf32 on {} (--precision tf32)", device.id));
 }
 
+constexpr std::string_view kOneNode = ": without effect, since the job runs on one node; use --nodes, such as --nodes 2";
+
+/// Changed values of a network that joins no nodes.
+void tell_unused_network(const Edits& edits, Configuration& configuration) {
+  if (configuration.nodes > 1) return;
+  std::set<std::string_view> told;  // what follows from a value bears its text, too
+  for (const Edit& edit : edits.changes) {
+    const bool network = edit.key.starts_with("network.") || edit.key.starts_with("hw.network.");
+    if (network && told.insert(edit.text).second)
+      configuration.notices.push_back(one_node_notice(fmt::format("{} {}", kAssignments, edit.text)));
+  }
+}
+
 /// The configuration of documents with changed values.
 Result<Configuration> configure_edited(Session& session, const PredictOptions& options) {
   const auto inputs = session.edited(options);
@@ -232,6 +246,7 @@ Result<Configuration> configure_edited(Session& session, const PredictOptions& o
   if (const auto applied = apply_parallel(edited, changed); !applied) return tl::make_unexpected(applied.error());
   return configure(*edited.session, changed).map([&](Configuration configuration) {
     configuration.set = options.set;
+    tell_unused_network(*edited.session->catalogue().edits, configuration);
     configuration.notices.insert(configuration.notices.begin(), edited.notices.begin(), edited.notices.end());
     return configuration;
   });
@@ -255,9 +270,8 @@ TrainingStep configured_step(const Configuration& configuration) {
   return with_recompute(workload.graph, workload.step, configuration.recompute);
 }
 
-std::string one_node_notice(const std::string& network) {
-  return fmt::format("network {}: without effect, since the job runs on one node; use --nodes, such as --nodes 2", network);
-}
+std::string one_node_notice(const std::string& what) { return what + std::string(kOneNode); }
+bool is_one_node_notice(const std::string& notice) { return notice.ends_with(kOneNode); }
 
 Result<Configuration> configure(Session& session, const PredictOptions& options) {
   Errors errors;
@@ -294,7 +308,8 @@ Result<Configuration> configure(Session& session, const PredictOptions& options)
     if (gpus > kMostGpus) errors.push_back({fmt::format("{} GPUs: at most {} are modelled", gpus, kMostGpus)});
     configuration.gpus = static_cast<int>(std::min(gpus, kMostGpus));
   }
-  if (configuration.nodes == 1 && !options.network.empty()) configuration.notices.push_back(one_node_notice(options.network));
+  if (configuration.nodes == 1 && !options.network.empty())
+    configuration.notices.push_back(one_node_notice("network " + options.network));
   if (std::string notice = plain_host_notice(configuration.hardware(), configuration.devices); !notice.empty())
     configuration.notices.push_back(std::move(notice));
   const std::string variant = options.stack.empty() ? "torchvision" : configuration.stack.zoo_variant;

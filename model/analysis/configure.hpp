@@ -72,8 +72,9 @@ struct Configuration {
 /// The training step in the order in which this configuration runs it.
 [[nodiscard]] TrainingStep configured_step(const Configuration& configuration);
 
-/// That a network was named for a job which one node runs alone.
-[[nodiscard]] std::string one_node_notice(const std::string& network);
+/// That `what` ("network NAME") changes nothing, since one node runs the job alone; whether a notice says so.
+[[nodiscard]] std::string one_node_notice(const std::string& what);
+[[nodiscard]] bool is_one_node_notice(const std::string& notice);
 
 /// Errors: as `predict`.
 [[nodiscard]] Result<Configuration> configure(Session& session, const PredictOptions& options);

@@ -23,7 +23,7 @@ std::string whole_machine(const System& system, int all, int gpus) {
 }
 
 CostBasis purchase(Usd price, std::string basis, const std::string& what, std::string source) {
-  return {price.base() / (kYears * kHoursOfYear),
+  return {price / (kYears * kHoursOfYear),
           "assumed",
           {std::move(basis),
            fmt::format("{} of {} over {:.0f} years of constant use, without power and staff", format(price), what, kYears),
@@ -40,7 +40,7 @@ std::optional<CostBasis> instances(const System& system, const std::vector<Price
   std::string words = kind;
   std::replace(words.begin(), words.end(), '_', ' ');
   return CostBasis{
-      (price.rent * kHour).base() * count,
+      price.rent * kHour * static_cast<double>(count),
       "datasheet",
       {kind,
        fmt::format("{}{} {} {}, {} for {} GPU(s){}, {}{}", count > 1 ? fmt::format("{} x ", count) : "", price.provider,
@@ -56,7 +56,7 @@ std::optional<CostBasis> stated(const System& system, int gpus, int nodes) {
   const std::string source = set ? kAssignments : system.source;
   const std::string whole = whole_machine(system, system.gpu_count * nodes, gpus);
   if (system.rent)
-    return CostBasis{(*system.rent * kHour).base() * nodes,
+    return CostBasis{*system.rent * kHour * static_cast<double>(nodes),
                      set ? "assumed" : "datasheet",
                      {"rent", fmt::format("rent of {}, {}", system.id, format(*system.rent)), source, whole}};
   if (!system.price) return std::nullopt;
@@ -86,8 +86,8 @@ std::optional<CostBasis> cost_basis(const System& system, const std::vector<Pric
 
 void tell_cost(const System& system, const std::vector<Price>& prices, Prediction& p) {
   if (auto basis = cost_basis(system, prices, p.gpus, p.nodes)) {
-    p.usd_per_hour = basis->usd_per_hour;
-    p.usd_per_million_samples = basis->usd_per_hour / kHour.base() * 1e6 / p.throughput.value;
+    p.hour_cost = basis->hour;
+    p.million_samples_cost = basis->hour / kHour.base() * 1e6 / p.throughput.value;
     p.price = std::move(basis->basis);
     p.provenance.push_back({"price of an hour", basis->kind, fmt::format("{}; {}", p.price.text, p.price.source)});
     if (!p.price.note.empty()) p.notices.push_back(p.price.note);
@@ -96,7 +96,7 @@ void tell_cost(const System& system, const std::vector<Price>& prices, Predictio
                                     system.device.id));
   }
   if (const auto power = average_power(system.device, p.utilization.gpu_busy))
-    p.joule_per_sample = power->base() * p.gpus / p.throughput.value;
+    p.sample_energy = Joules(power->base() * p.gpus / p.throughput.value);
 }
 
 std::optional<Watts> average_power(const Device& device, double busy) {

@@ -10,7 +10,7 @@ namespace tbdsim {
 
 /// What an hour of a job's hardware costs, and by which reckoning.
 struct CostBasis {
-  double usd_per_hour = 0.0;
+  Usd hour;
   std::string kind;  ///< provenance: datasheet, assumed
   PriceBasis basis;
 };

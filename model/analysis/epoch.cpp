@@ -25,7 +25,7 @@ EpochEstimate estimate_epochs(const Prediction& prediction, std::int64_t samples
   const double all = 1.0 + static_cast<double>(epochs - 1) * (later / step.value);
   const auto whole = [&](Seconds epoch) { return prediction.start_up + all * epoch; };
   estimate.total = {whole(estimate.epoch.value), whole(estimate.epoch.low), whole(estimate.epoch.high)};
-  if (prediction.usd_per_hour) estimate.cost = Usd(*prediction.usd_per_hour * (estimate.total.value / kHour));
+  if (prediction.hour_cost) estimate.cost = *prediction.hour_cost * (estimate.total.value / kHour);
   return estimate;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <cmath>
 
 #include "model/schedule/data_path.hpp"
 #include "model/support/edit_distance.hpp"
@@ -79,7 +80,7 @@ void share_limits(double loading, const std::string& what, StepTimes& times) {
   for (Limit& limit : times.limits) limit.share *= 1.0 - loading;
   const auto place = std::find_if(times.limits.begin(), times.limits.end(), [&](const Limit& l) { return l.share < loading; });
   const auto index = place - times.limits.begin();
-  const std::string text = fmt::format("{} % of the critical path {}", static_cast<int>(100.0 * loading + 0.5), what);
+  const std::string text = fmt::format("{} % of the critical path {}", std::lround(100.0 * loading), what);
   times.limits.insert(place, {"input", loading, text});
   times.launch_shares.insert(times.launch_shares.begin() + index, 0.0);
 }

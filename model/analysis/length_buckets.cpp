@@ -73,8 +73,8 @@ Prediction mean_of(const std::vector<Weighted>& all, const LengthDistribution& d
   p.throughput = {samples / p.step_time.value.base(), samples / p.step_time.high.base(), samples / p.step_time.low.base()};
   p.parts_per_sample *= mean_length(distribution) / most->bucket.length;
   const double slower = faster / p.throughput.value;
-  if (p.usd_per_million_samples) *p.usd_per_million_samples *= slower;
-  if (p.joule_per_sample) *p.joule_per_sample *= slower;
+  if (p.million_samples_cost) *p.million_samples_cost *= slower;
+  if (p.sample_energy) *p.sample_energy *= slower;
   return p;
 }
 

@@ -139,7 +139,7 @@ class TableReader {
       if (run.options.*column.target) continue;
       problem(row, column.column, fmt::format("expected a whole number of at least 1, got {}", quoted(count)));
     }
-    for (std::string& found : apply_row_options(text(row, "options"), run, given)) problem(row, "options", std::move(found));
+    for (const std::string& found : apply_row_options(text(row, "options"), run, given)) problem(row, "options", found);
   }
 
   void read_measurement(std::size_t row, MeasuredRun& run) {

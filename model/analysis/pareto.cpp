@@ -8,10 +8,11 @@
 namespace tbdsim {
 namespace {
 
-auto in_order(const Choice& c) { return std::tuple(c.time, c.cost.value_or(0.0), c.memory); }
+auto in_order(const Choice& c) { return std::tuple(c.time, c.cost.value_or(Usd(0.0)), c.memory); }
 
 bool beats(const Choice& a, const Choice& b) {
-  return a.time <= b.time && a.cost.value_or(0.0) <= b.cost.value_or(0.0) && a.memory <= b.memory && in_order(a) != in_order(b);
+  return a.time <= b.time && a.cost.value_or(Usd(0.0)) <= b.cost.value_or(Usd(0.0)) && a.memory <= b.memory &&
+         in_order(a) != in_order(b);
 }
 
 }  // namespace

@@ -3,13 +3,15 @@
 #include <span>
 #include <vector>
 
+#include "model/units/quantity.hpp"
+
 namespace tbdsim {
 
 /// One choice among several; less is better in each.
 struct Choice {
-  double time = 0;
-  std::optional<double> cost;  ///< absent: not known
-  double memory = 0;
+  Seconds time;
+  std::optional<Usd> cost;  ///< absent: not known
+  Bytes memory;
 };
 
 /// Which choices no other one beats: another beats a choice where it is no worse in anything and better in something.

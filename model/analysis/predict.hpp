@@ -160,8 +160,9 @@ struct Prediction {
   Limit limit;
   std::vector<Limit> limits;                  ///< all shares, largest first; they sum to 1
   std::optional<InputVerdict> input_verdict;  ///< absent: nothing is loaded
-  std::optional<double> usd_per_hour, usd_per_million_samples, joule_per_sample;
-  PriceBasis price;  ///< of `usd_per_hour`; empty without
+  std::optional<Usd> hour_cost, million_samples_cost;
+  std::optional<Joules> sample_energy;
+  PriceBasis price;  ///< of `hour_cost`; empty without
   std::vector<ProvenanceEntry> provenance;
   std::vector<LayerTime> layers;        ///< with `detail`
   std::vector<KernelTime> kernels;      ///< with `detail`: of one rank, in time order

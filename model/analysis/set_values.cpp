@@ -10,6 +10,7 @@
 #include <set>
 
 #include "model/analysis/configure.hpp"
+#include "model/analysis/dependent_values.hpp"
 #include "model/analysis/row_options.hpp"
 #include "model/analysis/what_if.hpp"
 #include "model/input/toml_value.hpp"
@@ -40,32 +41,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 15> kParalle
                                                                                    {"input", "--input"},
                                                                                    {"storage", "--storage"},
                                                                                    {"workers", "--workers"}}};
-
-/// Figures that a file states beside one which they are in proportion to: achieved beside nominal, rates beside their clock.
-struct Followers {
-  std::string_view key;
-  std::vector<std::string_view> followers;
-};
-const std::vector<Followers>& followers() {
-  static const std::vector<Followers> kFollowers{{"bandwidth", {"achieved", "sm_copy", "staged"}},
-                                                 {"memory_capacity", {"memory_reported"}},
-                                                 {"boost_clock",
-                                                  {"peak_fp32", "peak_fp32_tensor", "peak_tf32_tensor", "peak_fp16_tensor",
-                                                   "peak_bf16_tensor", "peak_fp8_tensor", "peak_fp16_vector", "peak_fp64"}}};
-  return kFollowers;
-}
-
-/// Figures beside a switch that hold for its old position alone, and what they then are, as `--set` takes it.
-struct Implied {
-  std::string_view key, position;
-  std::vector<std::pair<std::string_view, std::string>> values;
-};
-const std::vector<Implied>& implied() {
-  // Latency and achieved share of the line rate are those of the catalogue's RoCE networks (hardware/networks).
-  static const std::vector<Implied> kImplied{
-      {"rdma", "true", {{"transport", "rdma"}, {"latency", "0.5us"}, {"achieved", "0.976x bandwidth"}}}};
-  return kImplied;
-}
 
 std::pair<std::string, std::string> split_last(const std::string& path) {
   const std::size_t dot = path.rfind('.');
@@ -342,12 +317,12 @@ class Resolver {
     for (const Edit& edit : resolved_.changes) given.insert(edit.key);
     const std::vector<Change> asked = changed_;
     for (const Change& change : asked) {
-      for (const Followers& rule : followers()) {
+      for (const ProportionalValues& rule : proportional_values()) {
         if (rule.key == change.name) scale(change, rule, given);
       }
     }
     for (const Change& change : asked) {
-      for (const Implied& rule : implied()) {
+      for (const ImpliedValues& rule : implied_values()) {
         if (rule.key == change.name && rule.position == change.new_literal) imply(change, rule, given);
       }
     }
@@ -359,7 +334,7 @@ class Resolver {
                          [&](const Edit& edit) { return edit.key == asked.beside(asked.name); });
   }
 
-  void scale(const Change& asked, const Followers& rule, const std::set<std::string>& given) {
+  void scale(const Change& asked, const ProportionalValues& rule, const std::set<std::string>& given) {
     const auto literal = toml_literal(asked.new_literal);
     const auto before = parse_measured(asked.old_literal), after = parse_measured(literal ? literal->text : "");
     if (!before || !after || before->dimension != after->dimension || before->base == 0.0) return;
@@ -377,7 +352,7 @@ class Resolver {
     if (!moved.empty()) resolved_.notices[asked.notice] += fmt::format("; {} in proportion", fmt::join(moved, ", "));
   }
 
-  void imply(const Change& asked, const Implied& rule, const std::set<std::string>& given) {
+  void imply(const Change& asked, const ImpliedValues& rule, const std::set<std::string>& given) {
     for (const auto& [name, value] : rule.values) {
       const DocumentLeaf* const leaf = leaf_of(*asked.document, asked.table, name);
       if (leaf == nullptr || given.count(asked.beside(name)) > 0) continue;

@@ -124,17 +124,17 @@ SweepRow predicted(Session& session, const StudyGrid& grid, const Point& point, 
     return row;
   }
   const Prediction& p = *prediction;
-  row.step_time_s = p.step_time.value.base();
-  row.step_time_low_s = p.step_time.low.base();
-  row.step_time_high_s = p.step_time.high.base();
+  row.step_time = p.step_time.value;
+  row.step_time_low = p.step_time.low;
+  row.step_time_high = p.step_time.high;
   row.throughput = p.throughput.value;
   row.limit = p.limit.resource;
   row.limit_share = p.limit.share;
   row.fits = p.memory.fits;
-  for (const GpuMemory& gpu : p.memory.gpus) row.peak_bytes = std::max(row.peak_bytes, gpu.peak.base());
-  row.usd_per_hour = p.usd_per_hour;
-  row.usd_per_million_samples = p.usd_per_million_samples;
-  row.joule_per_sample = p.joule_per_sample;
+  for (const GpuMemory& gpu : p.memory.gpus) row.peak = std::max(row.peak, gpu.peak);
+  row.hour_cost = p.hour_cost;
+  row.million_samples_cost = p.million_samples_cost;
+  row.sample_energy = p.sample_energy;
   return row;
 }
 

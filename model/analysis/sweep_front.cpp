@@ -20,7 +20,7 @@ struct Rivals {
 std::string work_of(const SweepRow& row) {
   std::string work;
   for (const auto& [option, value] : config_pairs(row.config))
-    if (std::find(kWork.begin(), kWork.end(), option) != kWork.end()) work += "\n" + option + "=" + value;
+    if (std::find(kWork.begin(), kWork.end(), option) != kWork.end()) work.append("\n").append(option).append("=").append(value);
   return work;
 }
 
@@ -44,7 +44,7 @@ Result<std::vector<bool>> sweep_front(const SweepStore& store) {
     const std::size_t number = rows++;
     if (!row.problem.empty() || !row.fits) return;
     Rivals& rivals = groups[work_of(row)];
-    rivals.choices.push_back({1.0 / row.throughput, row.usd_per_million_samples, row.peak_bytes});
+    rivals.choices.push_back({Seconds(1.0 / row.throughput), row.million_samples_cost, row.peak});
     rivals.rows.push_back(number);
   });
   if (!read) return tl::make_unexpected(read.error());

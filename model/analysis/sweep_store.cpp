@@ -24,9 +24,10 @@ void bind_text(sqlite3_stmt* statement, int index, const std::string& text) {
   sqlite3_bind_text(statement, index, text.data(), static_cast<int>(text.size()), SQLITE_TRANSIENT);
 }
 
-void bind_optional(sqlite3_stmt* statement, int index, const std::optional<double>& value) {
+template <class Q>
+void bind_optional(sqlite3_stmt* statement, int index, const std::optional<Q>& value) {
   if (value)
-    sqlite3_bind_double(statement, index, *value);
+    sqlite3_bind_double(statement, index, value->base());
   else
     sqlite3_bind_null(statement, index);
 }
@@ -37,26 +38,27 @@ std::string column_text(sqlite3_stmt* statement, int index) {
   return {reinterpret_cast<const char*>(text), static_cast<std::size_t>(sqlite3_column_bytes(statement, index))};
 }
 
-std::optional<double> column_optional(sqlite3_stmt* statement, int index) {
+template <class Q>
+std::optional<Q> column_optional(sqlite3_stmt* statement, int index) {
   if (sqlite3_column_type(statement, index) == SQLITE_NULL) return std::nullopt;
-  return sqlite3_column_double(statement, index);
+  return Q(sqlite3_column_double(statement, index));
 }
 
 void bind_row(sqlite3_stmt* statement, const SweepRow& row) {
   sqlite3_bind_int64(statement, 1, row.position);
   bind_text(statement, 2, row.config);
   bind_text(statement, 3, row.problem);
-  sqlite3_bind_double(statement, 4, row.step_time_s);
-  sqlite3_bind_double(statement, 5, row.step_time_low_s);
-  sqlite3_bind_double(statement, 6, row.step_time_high_s);
+  sqlite3_bind_double(statement, 4, row.step_time.base());
+  sqlite3_bind_double(statement, 5, row.step_time_low.base());
+  sqlite3_bind_double(statement, 6, row.step_time_high.base());
   sqlite3_bind_double(statement, 7, row.throughput);
   bind_text(statement, 8, row.limit);
   sqlite3_bind_double(statement, 9, row.limit_share);
   sqlite3_bind_int(statement, 10, row.fits ? 1 : 0);
-  sqlite3_bind_double(statement, 11, row.peak_bytes);
-  bind_optional(statement, 12, row.usd_per_hour);
-  bind_optional(statement, 13, row.usd_per_million_samples);
-  bind_optional(statement, 14, row.joule_per_sample);
+  sqlite3_bind_double(statement, 11, row.peak.base());
+  bind_optional(statement, 12, row.hour_cost);
+  bind_optional(statement, 13, row.million_samples_cost);
+  bind_optional(statement, 14, row.sample_energy);
 }
 
 SweepRow read_row(sqlite3_stmt* statement) {
@@ -64,17 +66,17 @@ SweepRow read_row(sqlite3_stmt* statement) {
   row.position = sqlite3_column_int64(statement, 0);
   row.config = column_text(statement, 1);
   row.problem = column_text(statement, 2);
-  row.step_time_s = sqlite3_column_double(statement, 3);
-  row.step_time_low_s = sqlite3_column_double(statement, 4);
-  row.step_time_high_s = sqlite3_column_double(statement, 5);
+  row.step_time = Seconds(sqlite3_column_double(statement, 3));
+  row.step_time_low = Seconds(sqlite3_column_double(statement, 4));
+  row.step_time_high = Seconds(sqlite3_column_double(statement, 5));
   row.throughput = sqlite3_column_double(statement, 6);
   row.limit = column_text(statement, 7);
   row.limit_share = sqlite3_column_double(statement, 8);
   row.fits = sqlite3_column_int(statement, 9) != 0;
-  row.peak_bytes = sqlite3_column_double(statement, 10);
-  row.usd_per_hour = column_optional(statement, 11);
-  row.usd_per_million_samples = column_optional(statement, 12);
-  row.joule_per_sample = column_optional(statement, 13);
+  row.peak = Bytes(sqlite3_column_double(statement, 10));
+  row.hour_cost = column_optional<Usd>(statement, 11);
+  row.million_samples_cost = column_optional<Usd>(statement, 12);
+  row.sample_energy = column_optional<Joules>(statement, 13);
   return row;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/support/result.hpp"
+#include "model/units/quantity.hpp"
 
 struct sqlite3;
 struct sqlite3_stmt;
@@ -18,12 +19,14 @@ struct SweepRow {
   std::int64_t position = 0;  ///< in the grid
   std::string config;         ///< "hw=dgx1\nmodel=resnet50\n...", in the order of the axes
   std::string problem;        ///< why there are no figures
-  double step_time_s = 0, step_time_low_s = 0, step_time_high_s = 0, throughput = 0;
+  Seconds step_time, step_time_low, step_time_high;
+  double throughput = 0;  ///< samples per second
   std::string limit;
-  double limit_share = 0;
+  double limit_share = 0;  ///< of the critical path
   bool fits = true;
-  double peak_bytes = 0;
-  std::optional<double> usd_per_hour, usd_per_million_samples, joule_per_sample;
+  Bytes peak;  ///< of the GPU that needs most
+  std::optional<Usd> hour_cost, million_samples_cost;
+  std::optional<Joules> sample_energy;
 };
 
 /// The rows of a sweep in an SQLite file. What was committed survives the end of the process, whenever it comes.

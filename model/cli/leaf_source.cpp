@@ -63,6 +63,7 @@ Reply ask(const std::vector<std::string>& words, Session& session) {
   std::vector<std::string> all{"tbdsim"};
   all.insert(all.end(), words.begin(), words.end());
   std::vector<char*> argv;
+  argv.reserve(all.size());
   for (std::string& word : all) argv.push_back(word.data());
   auto arguments = parse_arguments(static_cast<int>(argv.size()), argv.data());
   if (!arguments) return {false, {}, {Error{arguments.error().text}}};

@@ -7,7 +7,7 @@
 
 namespace tbdsim {
 
-enum ExitCode : int { kDone = 0, kCheckFailed = 1, kBadInput = 2, kNoGpu = 3 };
+enum ExitCode : int { kDone = 0, kCheckFailed = 1, kBadInput = 2 };
 
 /// Writes a result to stdout, without control characters but line ends and tabs. Returns `kDone`, or reports on stderr that it
 /// could not be written (a full disk).

@@ -74,22 +74,6 @@ std::vector<SimTime> slack(const TaskGraph& graph, const Timeline& timeline) {
   return latest_end;
 }
 
-std::vector<SimTime> stream_busy(const TaskGraph& graph, const Timeline& timeline) {
-  std::vector<SimTime> busy(graph.streams());
-  for (std::size_t t = 0; t < graph.tasks(); ++t) {
-    const StreamId stream = graph.stream_of({static_cast<std::int32_t>(t)});
-    if (stream.value >= 0) busy[static_cast<std::size_t>(stream.value)] += timeline.end[t] - timeline.start[t];
-  }
-  return busy;
-}
-
 SimTime covered_time(const Timeline& timeline, std::span<const TaskId> tasks) { return total(merged(by_start(timeline, tasks))); }
-
-SimTime exposed_time(const Timeline& timeline, std::span<const TaskId> tasks, std::span<const TaskId> behind) {
-  // |A without B| = |A or B| - |B|
-  std::vector<TaskId> either(tasks.begin(), tasks.end());
-  either.insert(either.end(), behind.begin(), behind.end());
-  return covered_time(timeline, either) - covered_time(timeline, behind);
-}
 
 }  // namespace tbdsim::engine

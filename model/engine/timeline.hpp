@@ -32,13 +32,7 @@ struct Timeline {
 /// its links with others.
 [[nodiscard]] std::vector<SimTime> slack(const TaskGraph& graph, const Timeline& timeline);
 
-/// Per stream, time with a task on it. A task that starts is on its stream until it ends, latency included.
-[[nodiscard]] std::vector<SimTime> stream_busy(const TaskGraph& graph, const Timeline& timeline);
-
 /// Time during which at least one of `tasks` runs.
 [[nodiscard]] SimTime covered_time(const Timeline& timeline, std::span<const TaskId> tasks);
-
-/// Time during which at least one of `tasks` and none of `behind` runs: what `behind` does not hide.
-[[nodiscard]] SimTime exposed_time(const Timeline& timeline, std::span<const TaskId> tasks, std::span<const TaskId> behind);
 
 }  // namespace tbdsim::engine

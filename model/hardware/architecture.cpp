@@ -51,10 +51,11 @@ bool is_architecture(std::string_view text, std::string_view name) {
 }
 
 std::string read_architecture(TomlTable& table) {
-  const std::string text = table.text_or("architecture", "");
+  std::string text = table.text_or("architecture", "");
   if (text.empty()) return text;
   if (const Architecture* row = find_architecture(text)) return std::string(row->name) + text.substr(row->name.size());
   std::vector<std::string> names;
+  names.reserve(kArchitectures.size());
   for (const Architecture& row : kArchitectures) names.emplace_back(row.name);
   const auto near = nearest(text, names);
   table.problem("architecture",

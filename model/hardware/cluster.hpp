@@ -35,7 +35,6 @@ struct Network {
 /// A node type: its GPUs (all of one device), host and wiring. Read from hardware/systems/*.toml.
 struct System {
   std::string id, name;
-  std::vector<std::string> aliases;
   Device device;
   int gpu_count = 1;
   Host host;
@@ -51,9 +50,6 @@ struct System {
   std::string file, sha256;   ///< where it was read from, digest of its bytes
 };
 
-/// `nodes` of a system on one network: vertices "node3/gpu0" and one "network_switch0" that every NIC hangs on.
-/// A node without NICs is joined through its first CPU.
-[[nodiscard]] Topology cluster_topology(const System& system, int nodes, const Network& network);
 /// Ports of one node on a network: all that the machine has where its own network is meant or both are RDMA (adapters of
 /// another rate in the same slots), else one, as a machine with several adapters for RDMA has one for Ethernet.
 [[nodiscard]] int node_ports(const System& system, const Network& network);

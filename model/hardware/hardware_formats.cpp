@@ -73,7 +73,7 @@ constexpr KeyMeaning kSystem[] = {
      "of one node, or which of the catalogue's rents to take (`on_demand`, `spot`, `spot_min`, `spot_max`, `capacity_block`); "
      "before `price`, but what `--set` gives comes first",
      "without `price`, `on_demand`; without such an instance, GPUs at `launch_price`"},
-    {"", "`storage`, `date`, `notes`, `aliases`", "texts", "empty"},
+    {"", "`storage`, `date`, `notes`", "texts", "empty"},
     {"", "**`source`**, `wiring_source`", "of the table; of the wires", "`wiring_source` = `source`"},
 };
 

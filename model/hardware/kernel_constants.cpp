@@ -56,7 +56,7 @@ ConvolutionConstants read_convolution(TomlTable table) {
   constants.fft_scale = table.number("fft_scale", kPositive);
   constants.depthwise_bandwidth = table.number("depthwise_bandwidth", kPositive);
   constants.aligned = table.quantity_if<Bytes>("aligned").value_or(constants.aligned);
-  table.mark("source");
+  (void)table.text("source");
   table.finish();
   return constants;
 }
@@ -70,7 +70,7 @@ void read_convolutions(TomlTable generations, KernelConstants& constants) {
       continue;
     }
     alike.emplace_back(name, table.text("like"));
-    table.mark("source");
+    (void)table.text("source");
     table.finish();
   }
   for (const auto& [name, from] : alike) {
@@ -88,7 +88,7 @@ RecurrentConstants read_recurrent(TomlTable table) {
   constants.cycles_batch_16 = table.number("cycles_batch_16", kPositive);
   constants.cycles_batch_32 = table.number("cycles_batch_32", kPositive);
   constants.cycles_more = table.number("cycles_more", kPositive);
-  table.mark("source");
+  (void)table.text("source");
   table.finish();
   return constants;
 }
@@ -137,7 +137,7 @@ TransferSigma read_transfer(TomlTable table) {
   sigma.compute = table.number_or("compute_sigma", sigma.compute, kNotNegative);
   sigma.bandwidth = table.number("bandwidth_sigma", kNotNegative);
   sigma.boards = static_cast<int>(table.integer("boards", 0, 1 << 16));
-  table.mark("source");
+  (void)table.text("source");
   table.finish();
   return sigma;
 }
@@ -207,7 +207,7 @@ Result<KernelConstants> read_kernel_constants(TomlFile file) {
   constants.source = root.text("source");
   for (auto& [name, table] : root.table("gemm").named_tables()) {
     constants.gemm[name] = read_tiles(table);
-    table.mark("source");
+    (void)table.text("source");
     table.finish();
   }
   read_convolutions(root.table("convolution"), constants);
@@ -216,7 +216,7 @@ Result<KernelConstants> read_kernel_constants(TomlFile file) {
   if (auto calls = root.table_if("call")) {
     for (auto& [name, table] : calls->named_tables()) {
       if (const auto call = read_call_times(table)) constants.calls[name] = *call;
-      table.mark("source");
+      (void)table.text("source");
       table.finish();
     }
   }

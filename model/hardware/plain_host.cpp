@@ -98,6 +98,7 @@ std::string plain_host_notice(const System& system, const std::vector<int>& devi
   if (system.id != system.device.id || devices.size() <= kGpusPerCpu) return {};
   const std::vector<VertexId> all = system.topology.gpus();
   std::vector<VertexId> group;
+  group.reserve(devices.size());
   for (const int device : devices) group.push_back(all[static_cast<std::size_t>(device)]);
   const std::vector<VertexId> below_one(group.begin(), group.begin() + kGpusPerCpu);
   const BytesPerSecond together = find_rings(system.topology, group).bandwidth,

@@ -56,7 +56,6 @@ class SystemReader {
     system_.id = stem_of(file_.name());
     system_.name = root_.text("name");
     system_.gpu_count = static_cast<int>(root_.integer("gpus", 1, kMostGpus));
-    system_.aliases = root_.texts_or_empty("aliases");
     system_.nics = static_cast<int>(root_.integer_or("nics", 0, 0, kMostParts));
     read_price();
     system_.storage = root_.text_or("storage", "");

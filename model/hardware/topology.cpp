@@ -6,11 +6,10 @@
 namespace tbdsim {
 namespace {
 
-constexpr std::array<std::string_view, 7> kVertexNames = {"gpu",    "cpu", "pcie_switch", "nvswitch", "nic", "network_switch",
-                                                          "storage"};
+constexpr std::array<std::string_view, 5> kVertexNames = {"gpu", "cpu", "pcie_switch", "nvswitch", "nic"};
 constexpr std::array<std::string_view, 7> kLinkNames = {"nvlink", "xgmi", "pcie", "cpu_link", "network", "storage", "internal"};
 
-/// The numbers inside a name, so that gpu10 comes after gpu9 and node1/gpu0 after node0/gpu7.
+/// The numbers inside a name, so that gpu10 comes after gpu9.
 std::vector<int> numbers_in(std::string_view name) {
   std::vector<int> numbers;
   bool inside = false;
@@ -42,6 +41,7 @@ std::vector<VertexId> Topology::gpus() const {
   }
   std::sort(found.begin(), found.end());
   std::vector<VertexId> ids;
+  ids.reserve(found.size());
   for (const auto& [numbers, id] : found) ids.push_back(id);
   return ids;
 }

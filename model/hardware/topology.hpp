@@ -9,7 +9,7 @@
 
 namespace tbdsim {
 
-enum class VertexKind { gpu, cpu, pcie_switch, nvswitch, nic, network_switch, storage };
+enum class VertexKind { gpu, cpu, pcie_switch, nvswitch, nic };
 enum class LinkKind { nvlink, xgmi, pcie, cpu_link, network, storage, internal };
 
 struct VertexId {
@@ -41,7 +41,7 @@ struct LinkBundle {
 [[nodiscard]] std::string_view name(LinkKind kind);
 [[nodiscard]] std::optional<LinkKind> parse_link_kind(std::string_view text);
 
-/// Vertices and links of one node or of a whole cluster. A value; the Boost.Graph view is built where needed.
+/// Vertices and links of one node. A value; the Boost.Graph view is built where needed.
 struct Topology {
   std::vector<Vertex> vertices;
   std::vector<LinkBundle> links;

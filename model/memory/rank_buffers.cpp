@@ -65,12 +65,11 @@ std::vector<RankBuffers> rank_buffers(const Stack& stack, const ExchangeMemory& 
   std::vector<RankBuffers> ranks(static_cast<std::size_t>(what.ranks));
   const Bytes all = total(stack, what.arrays), states = what.optimizer_states * all;
   const bool store = what.exchange == "p2p" || what.exchange == "ps" || what.exchange == "ps-p3";
-  if (what.ranks == 1 && !(what.exchange == "ps" || what.exchange == "ps-p3")) {
+  const bool alone = what.ranks == 1 && !(what.exchange == "ps" || what.exchange == "ps-p3");
+  if (alone || what.exchange == "dataparallel") {
     ranks.front().optimizer_state = states;
   } else if (what.exchange == "nccl") {
     ranks.front() = {states, 2.0 * all};
-  } else if (what.exchange == "dataparallel") {
-    ranks.front().optimizer_state = states;
   } else if (store) {
     const bool updates = what.exchange == "p2p";
     const bool on_host = !updates && (what.ranks == 1 || (stack.server && !stack.server->reduces_on_device));

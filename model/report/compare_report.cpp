@@ -20,13 +20,13 @@ constexpr double kSecondsPerHour = 3600.0;
 std::string or_dash(const std::optional<double>& value) { return value ? number_text(*value) : "-"; }
 
 std::optional<double> samples_per_usd(const Prediction& p) {
-  if (!p.usd_per_hour || *p.usd_per_hour <= 0.0) return std::nullopt;
-  return p.throughput.value * kSecondsPerHour / *p.usd_per_hour;
+  if (!p.hour_cost || *p.hour_cost <= Usd(0.0)) return std::nullopt;
+  return p.throughput.value * kSecondsPerHour / p.hour_cost->base();
 }
 
 std::optional<double> samples_per_joule(const Prediction& p) {
-  if (!p.joule_per_sample || *p.joule_per_sample <= 0.0) return std::nullopt;
-  return 1.0 / *p.joule_per_sample;
+  if (!p.sample_energy || *p.sample_energy <= Joules(0.0)) return std::nullopt;
+  return 1.0 / p.sample_energy->base();
 }
 
 std::string label_of(const Comparison& comparison, std::size_t i) {
@@ -73,8 +73,9 @@ std::string cost_table(const Comparison& comparison) {
     const Candidate& c = comparison.candidates[i];
     if (!c.problem.empty()) continue;
     const Prediction& p = c.prediction;
-    table.add({label_of(comparison, i), or_dash(p.usd_per_hour), or_dash(samples_per_usd(p)), or_dash(samples_per_joule(p)),
-               front[i] ? "*" : "", fmt::format("{} {}", p.limit.resource, percent_text(p.limit.share))});
+    table.add({label_of(comparison, i), or_dash(p.hour_cost ? std::optional(p.hour_cost->base()) : std::nullopt),
+               or_dash(samples_per_usd(p)), or_dash(samples_per_joule(p)), front[i] ? "*" : "",
+               fmt::format("{} {}", p.limit.resource, percent_text(p.limit.share))});
   }
   return table.empty() ? "" : "\n" + table.text();
 }
@@ -85,7 +86,7 @@ std::string price_text(const Comparison& comparison) {
   std::vector<std::pair<std::string, std::string>> told;  // price, rows
   for (std::size_t i = 0; i < comparison.candidates.size(); ++i) {
     const Prediction& p = comparison.candidates[i].prediction;
-    if (!p.usd_per_hour) continue;
+    if (!p.hour_cost) continue;
     kinds.insert(p.price.basis);
     std::string price = p.price.note.empty() ? p.price.text : fmt::format("{} ({})", p.price.text, p.price.note);
     const auto same = std::find_if(told.begin(), told.end(), [&](const auto& t) { return t.first == price; });
@@ -124,7 +125,7 @@ std::string knee_text(const Comparison& comparison) {
 std::string front_text(const std::vector<Candidate>& all) {
   const auto count = [&](bool priced) {
     return std::count_if(all.begin(), all.end(), [&](const Candidate& c) {
-      return c.problem.empty() && c.prediction.usd_per_million_samples.has_value() == priced;
+      return c.problem.empty() && c.prediction.million_samples_cost.has_value() == priced;
     });
   };
   if (count(true) == 0)
@@ -186,6 +187,7 @@ std::string compare_csv(const Comparison& comparison) {
     header.emplace_back(column);
   std::string all = csv_line(header);
   const auto exact = [](const std::optional<double>& value) { return value ? fmt::format("{}", *value) : std::string(); };
+  const auto exact_base = [](const auto& value) { return value ? fmt::format("{}", value->base()) : std::string(); };
   const std::vector<bool> front = compare_front(comparison);
   for (std::size_t i = 0; i < comparison.candidates.size(); ++i) {
     const Candidate& c = comparison.candidates[i];
@@ -208,9 +210,9 @@ std::string compare_csv(const Comparison& comparison) {
                                                          p.memory.fits ? "true" : "false",
                                                          exact(peak.base()),
                                                          p.limit.resource,
-                                                         exact(p.usd_per_hour),
+                                                         exact_base(p.hour_cost),
                                                          exact(samples_per_usd(p)),
-                                                         exact(p.joule_per_sample),
+                                                         exact_base(p.sample_energy),
                                                          i == c.base ? "true" : "false",
                                                          exact(p.memory.capacity.base()),
                                                          exact(p.limit.share),

@@ -20,6 +20,10 @@ std::string field(const std::string& text) {
 /// The shortest text that reads back to the same double.
 std::string exact(double value) { return fmt::format("{}", value); }
 std::string exact(const std::optional<double>& value) { return value ? exact(*value) : ""; }
+template <int T, int B, int F, int E, int M>
+std::string exact(const std::optional<Quantity<T, B, F, E, M>>& value) {
+  return value ? exact(value->base()) : "";
+}
 
 using Cells = std::vector<std::pair<std::string, std::string>>;
 
@@ -66,9 +70,9 @@ Cells predict_cells(const Prediction& p) {
   cells.emplace_back("fits", p.memory.fits ? "true" : "false");
   cells.emplace_back("limit", p.limit.resource);
   cells.emplace_back("limit_share", exact(p.limit.share));
-  cells.emplace_back("usd_per_hour", exact(p.usd_per_hour));
-  cells.emplace_back("usd_per_million_samples", exact(p.usd_per_million_samples));
-  cells.emplace_back("joule_per_sample", exact(p.joule_per_sample));
+  cells.emplace_back("usd_per_hour", exact(p.hour_cost));
+  cells.emplace_back("usd_per_million_samples", exact(p.million_samples_cost));
+  cells.emplace_back("joule_per_sample", exact(p.sample_energy));
   cells.emplace_back("price_basis", p.price.basis);
   cells.emplace_back("price_source", p.price.source);
   return cells;

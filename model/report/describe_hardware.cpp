@@ -56,6 +56,7 @@ void add_links(CatalogueEntry& entry, const Topology& topology) {
     add("bandwidth per link, direction", "bandwidth", link->bandwidth, link->source);
     add("achieved by a copy engine", "achieved", link->achieved, link->achieved_source);
     add("achieved by a copy kernel", "sm_copy", link->sm_copy, link->sm_copy_source);
+    if (link->staged) add("GPU to GPU through host memory", "staged", *link->staged, link->staged_source);
     entry.add(fmt::format("{} latency", type), fmt::format("{}_latency_s", type), known(link->latency), false,
               link->latency_source);
   }

@@ -66,10 +66,10 @@ std::string timeline_json(const Prediction& prediction) {
 std::string front_json(const std::vector<Prediction>& points) {
   std::vector<Choice> choices;
   for (const Prediction& p : points) {
-    if (!p.usd_per_million_samples) return "[]";
+    if (!p.million_samples_cost) return "[]";
     if (!p.memory.fits) continue;
-    Choice choice{1.0 / p.throughput.value, *p.usd_per_million_samples, 0.0};
-    for (const GpuMemory& gpu : p.memory.gpus) choice.memory = std::max(choice.memory, gpu.peak.base());
+    Choice choice{Seconds(1.0 / p.throughput.value), p.million_samples_cost, Bytes(0.0)};
+    for (const GpuMemory& gpu : p.memory.gpus) choice.memory = std::max(choice.memory, gpu.peak);
     choices.push_back(choice);
   }
   const std::vector<bool> front = pareto_front(choices);

@@ -212,9 +212,9 @@ Json prediction(const Prediction& p, const PredictParts& parts) {
   json["limit"] = limit(p.limit);
   json["limits"] = Json::array();
   for (const Limit& l : p.limits) json["limits"].push_back(limit(l));
-  json["cost"] = {{"usd_per_hour", or_null(p.usd_per_hour)},
-                  {"usd_per_million_samples", or_null(p.usd_per_million_samples)},
-                  {"joule_per_sample", or_null(p.joule_per_sample)},
+  json["cost"] = {{"usd_per_hour", or_null(p.hour_cost)},
+                  {"usd_per_million_samples", or_null(p.million_samples_cost)},
+                  {"joule_per_sample", or_null(p.sample_energy)},
                   {"basis", or_null(p.price.basis)},
                   {"price", or_null(p.price.text)},
                   {"source", or_null(p.price.source)}};
@@ -286,13 +286,13 @@ std::string sweep_row_json(const SweepRow& r, const std::vector<std::pair<std::s
   if (!r.problem.empty()) {
     json["problem"] = r.problem;
   } else {
-    json["step_time_s"] = {{"value", r.step_time_s}, {"low", r.step_time_low_s}, {"high", r.step_time_high_s}};
+    json["step_time_s"] = {{"value", r.step_time.base()}, {"low", r.step_time_low.base()}, {"high", r.step_time_high.base()}};
     json["throughput"] = {{"value", r.throughput}, {"unit", "samples/s"}};
     json["limit"] = {{"resource", r.limit}, {"share", r.limit_share}};
-    json["memory"] = {{"fits", r.fits}, {"peak_bytes", whole(Bytes(r.peak_bytes))}};
-    json["cost"] = {{"usd_per_hour", or_null(r.usd_per_hour)},
-                    {"usd_per_million_samples", or_null(r.usd_per_million_samples)},
-                    {"joule_per_sample", or_null(r.joule_per_sample)}};
+    json["memory"] = {{"fits", r.fits}, {"peak_bytes", whole(r.peak)}};
+    json["cost"] = {{"usd_per_hour", or_null(r.hour_cost)},
+                    {"usd_per_million_samples", or_null(r.million_samples_cost)},
+                    {"joule_per_sample", or_null(r.sample_energy)}};
   }
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -70,6 +70,7 @@ Result<std::optional<LeafValues>> pick_leaf(const std::vector<JsonLeaf>& leaves,
   if (found.empty()) return std::optional<LeafValues>();
   if (found.size() > 1) {
     std::vector<std::string> paths;
+    paths.reserve(found.size());
     for (const JsonLeaf* leaf : found) paths.push_back(leaf->path);
     return fail(fmt::format("{} is the end of {} leaves: {}", name, found.size(), fmt::join(paths, ", ")));
   }

@@ -24,6 +24,10 @@ inline Json tool() { return {{"name", "tbdsim"}, {"version", TBDSIM_VERSION}}; }
 inline Json whole(Bytes bytes) { return static_cast<std::int64_t>(std::llround(bytes.base())); }
 inline Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 inline Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
+template <int T, int B, int F, int E, int M>
+Json or_null(const std::optional<Quantity<T, B, F, E, M>>& value) {
+  return value ? Json(value->base()) : Json(nullptr);
+}
 
 template <class Q>
 Json ranged(const Ranged<Q>& r) {

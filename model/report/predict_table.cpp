@@ -161,9 +161,9 @@ std::string memory(const Prediction& p) {
 std::string cost(const Prediction& p) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
-  if (p.usd_per_hour) add(fmt::format("{:.2f} USD/h", *p.usd_per_hour));
-  if (p.usd_per_million_samples) add(fmt::format("{} USD per million samples", number_text(*p.usd_per_million_samples)));
-  if (p.joule_per_sample) add(fmt::format("{} J per sample", number_text(*p.joule_per_sample)));
+  if (p.hour_cost) add(fmt::format("{:.2f} USD/h", p.hour_cost->base()));
+  if (p.million_samples_cost) add(fmt::format("{} USD per million samples", number_text(p.million_samples_cost->base())));
+  if (p.sample_energy) add(fmt::format("{} J per sample", number_text(p.sample_energy->base())));
   if (text.empty()) return "";
   return section("Cost", text) + (p.price.text.empty() ? "" : section("", p.price.text));
 }

@@ -12,17 +12,21 @@ namespace tbdsim {
 namespace {
 
 std::string number(double value) { return fmt::format("{}", value); }
-std::string or_empty(const std::optional<double>& value) { return value ? number(*value) : ""; }
+template <class Q>
+std::string or_empty(const std::optional<Q>& value) {
+  return value ? number(value->base()) : "";
+}
 
 std::string csv_row(const SweepRow& row) {
   std::vector<std::string> fields;
   for (auto& [option, value] : config_pairs(row.config)) fields.push_back(value);
   const bool known = row.problem.empty();
   const auto figure = [&](double value) { return known ? number(value) : std::string(); };
-  for (std::string& field : std::vector<std::string>{
-           figure(row.step_time_s), figure(row.step_time_low_s), figure(row.step_time_high_s), figure(row.throughput), row.limit,
-           figure(row.limit_share), known ? (row.fits ? "true" : "false") : "", figure(row.peak_bytes),
-           or_empty(row.usd_per_hour), or_empty(row.usd_per_million_samples), or_empty(row.joule_per_sample), row.problem})
+  for (std::string& field :
+       std::vector<std::string>{figure(row.step_time.base()), figure(row.step_time_low.base()), figure(row.step_time_high.base()),
+                                figure(row.throughput), row.limit, figure(row.limit_share),
+                                known ? (row.fits ? "true" : "false") : "", figure(row.peak.base()), or_empty(row.hour_cost),
+                                or_empty(row.million_samples_cost), or_empty(row.sample_energy), row.problem})
     fields.push_back(std::move(field));
   return csv_line(fields);
 }

@@ -53,16 +53,15 @@ std::vector<EngineShare> engine_shares(const OpGraph& graph, std::span<const Ste
     if (i > 0 && nodes[i - 1].pass == Pass::forward && node.pass != Pass::forward) filling.close();
     const bool own_arrays = engine.stops_at_arrays && !op.parameters.empty();
     const bool second_half = i > 0 && node.pass == Pass::backward_data && nodes[i - 1].op == node.op;
-    if (node.pass == Pass::update)
-      shares.push_back(filling.alone());
-    else if (second_half || operators == 0.0)
+    const bool by_itself = own_arrays && node.pass != Pass::forward && node.pass != Pass::gradient_sum;
+    if (node.pass != Pass::update && (second_half || operators == 0.0))
       shares.push_back({0.0, engine.operators == 1});
-    else if (operators > 1.0)
+    else if (node.pass != Pass::update && operators > 1.0)
       shares.push_back(filling.alone(operations_of(operators, engine)));
+    else if (node.pass == Pass::update || by_itself)
+      shares.push_back(filling.alone());
     else if (own_arrays && node.pass == Pass::forward)
       shares.push_back(filling.begin());
-    else if (own_arrays && node.pass != Pass::gradient_sum)
-      shares.push_back(filling.alone());
     else
       shares.push_back(filling.join());
   }

@@ -1,5 +1,7 @@
 #include "model/analysis/set_values.hpp"
 
+#include <algorithm>
+
 #include "model/analysis/configure.hpp"
 #include "tests/catch.hpp"
 
@@ -113,6 +115,15 @@ TEST_CASE("a key means the one value whose path ends so") {
   CHECK(key("hw.bandwidth=3x") ==
         "--set:1:1: hw.bandwidth: fits 2 values: hw.link.a.bandwidth, hw.device.bandwidth\n"
         "   1 | hw.bandwidth=3x\n     | ^~~~~~~~~~~~\n");
+}
+
+TEST_CASE("a changed network that joins no nodes is told to be without effect, once an assignment") {
+  const std::string notice = one_node_notice("--set network.bandwidth=2x");  // `achieved` follows it
+  const auto told = [&](const Configuration& c) { return std::count(c.notices.begin(), c.notices.end(), notice); };
+  CHECK(told(configured({"network.bandwidth=2x", "memory_bandwidth=2x"})) == 1);
+  PredictOptions nodes = two_of_dgx1({"network.bandwidth=2x"});
+  nodes.nodes = 2;
+  CHECK(told(configure(*open_session(kCatalogue), nodes).value()) == 0);
 }
 
 TEST_CASE("peak rates follow the boost clock that they are rates at, unless they are set as well") {

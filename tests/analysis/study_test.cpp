@@ -85,7 +85,7 @@ TEST_CASE("the front of a comparison: what nothing of the same work beats in tim
     Candidate c;
     c.base = base;
     c.prediction.throughput.value = throughput;
-    c.prediction.usd_per_million_samples = cost;
+    if (cost) c.prediction.million_samples_cost = Usd(*cost);
     c.prediction.memory.fits = true;
     c.prediction.memory.gpus.resize(1);
     c.prediction.memory.gpus[0].peak = Bytes(peak);
@@ -209,20 +209,20 @@ TEST_CASE("an hour costs what is known of the machine, else the cheapest instanc
   const auto basis = [&](const std::vector<Price>& prices) { return cost_basis(system, prices, 4, 1)->basis.basis; };
   CHECK_FALSE(cost_basis(system, {}, 4, 1));
   system.device.launch_price = Usd(8760.0 * 3.0);
-  CHECK_THAT(cost_basis(system, {}, 4, 1)->usd_per_hour, Catch::Matchers::WithinRel(4.0, 1e-12));
+  CHECK_THAT(cost_basis(system, {}, 4, 1)->hour.base(), Catch::Matchers::WithinRel(4.0, 1e-12));
   Price price;
   price.device = "d";
   price.kind = "on_demand";
   price.gpus = 8;
   price.rent = UsdPerSecond(16.0 / 3600.0);
-  CHECK_THAT(cost_basis(system, {price}, 4, 1)->usd_per_hour, Catch::Matchers::WithinRel(16.0, 1e-12));  // whole
-  CHECK_THAT(cost_basis(system, {price}, 4, 4)->usd_per_hour, Catch::Matchers::WithinRel(64.0, 1e-12));
+  CHECK_THAT(cost_basis(system, {price}, 4, 1)->hour.base(), Catch::Matchers::WithinRel(16.0, 1e-12));  // whole
+  CHECK_THAT(cost_basis(system, {price}, 4, 4)->hour.base(), Catch::Matchers::WithinRel(64.0, 1e-12));
   Price small = price;
   small.gpus = 1;
   small.rent = UsdPerSecond(3.0 / 3600.0);
-  CHECK_THAT(cost_basis(system, {price, small}, 1, 1)->usd_per_hour, Catch::Matchers::WithinRel(3.0, 1e-12));
-  CHECK_THAT(cost_basis(system, {price, small}, 2, 1)->usd_per_hour, Catch::Matchers::WithinRel(16.0, 1e-12));
-  CHECK_THAT(cost_basis(system, {small}, 2, 1)->usd_per_hour, Catch::Matchers::WithinRel(6.0, 1e-12));
+  CHECK_THAT(cost_basis(system, {price, small}, 1, 1)->hour.base(), Catch::Matchers::WithinRel(3.0, 1e-12));
+  CHECK_THAT(cost_basis(system, {price, small}, 2, 1)->hour.base(), Catch::Matchers::WithinRel(16.0, 1e-12));
+  CHECK_THAT(cost_basis(system, {small}, 2, 1)->hour.base(), Catch::Matchers::WithinRel(6.0, 1e-12));
   CHECK(basis({}) == "launch_price");
   CHECK(basis({price}) == "on_demand");
   system.device.own_price = true;
@@ -230,10 +230,10 @@ TEST_CASE("an hour costs what is known of the machine, else the cheapest instanc
   system.device.own_price = false;
   system.price = Usd(8760.0 * 3.0 * 7.0);
   CHECK(basis({price}) == "price");
-  CHECK_THAT(cost_basis(system, {price}, 4, 2)->usd_per_hour, Catch::Matchers::WithinRel(14.0, 1e-12));
+  CHECK_THAT(cost_basis(system, {price}, 4, 2)->hour.base(), Catch::Matchers::WithinRel(14.0, 1e-12));
   system.rent = UsdPerSecond(3.0 / 3600.0);
   CHECK(basis({price}) == "rent");
-  CHECK_THAT(cost_basis(system, {price}, 4, 2)->usd_per_hour, Catch::Matchers::WithinRel(6.0, 1e-12));
+  CHECK_THAT(cost_basis(system, {price}, 4, 2)->hour.base(), Catch::Matchers::WithinRel(6.0, 1e-12));
   system.rent_kind = "on_demand";
   CHECK(basis({price}) == "on_demand");
   system.rent_kind = "spot";
@@ -257,19 +257,20 @@ TEST_CASE("the user's word of price or rent sets the other of the file aside") {
   };
   const Prediction bought = price("dgx-a100-40gb", {});
   CHECK(bought.price.basis == "price");  // although clouds let its GPUs
-  CHECK_THAT(*bought.usd_per_hour, Catch::Matchers::WithinRel(199000.0 / (3.0 * 8760.0), 1e-12));
+  CHECK_THAT(bought.hour_cost->base(), Catch::Matchers::WithinRel(199000.0 / (3.0 * 8760.0), 1e-12));
   const Prediction let = price("dgx-a100-40gb", {"hw.rent=on_demand"});
   CHECK(let.price.basis == "on_demand");
-  CHECK(*let.usd_per_hour > 20.0);
+  CHECK(*let.hour_cost > Usd(20.0));
   CHECK(price("dgx-a100-40gb", {"hw.rent=5 USD/h"}).price.text == "rent of dgx-a100-40gb, 5 USD/h");
   CHECK(price("aws-p4d.24xlarge", {}).price.basis == "rent");
   const Prediction set = price("aws-p4d.24xlarge", {"hw.price=262800 USD"});
   CHECK(set.price.basis == "price");
   CHECK(set.price.source == "--set");
-  CHECK_THAT(*set.usd_per_hour, Catch::Matchers::WithinRel(10.0, 1e-12));
-  CHECK_THAT(*price("v100-sxm2-16gb", {"hw.device.launch_price=26280 USD"}).usd_per_hour, Catch::Matchers::WithinRel(8.0, 1e-12));
+  CHECK_THAT(set.hour_cost->base(), Catch::Matchers::WithinRel(10.0, 1e-12));
+  CHECK_THAT(price("v100-sxm2-16gb", {"hw.device.launch_price=26280 USD"}).hour_cost->base(),
+             Catch::Matchers::WithinRel(8.0, 1e-12));
   const Prediction none = price("dgx1", {"hw.rent=capacity_block"});
-  CHECK_FALSE(none.usd_per_hour);
+  CHECK_FALSE(none.hour_cost);
   CHECK(none.notices.back() ==
         "rent = \"capacity_block\": the catalogue has no such rent of v100-sxm2-16gb, so no price is told");
 }
@@ -283,7 +284,7 @@ TEST_CASE("what has no price is on no front of costs, and on one of time and mem
     p.throughput.value = 100.0 * static_cast<double>(i + 1);
   }
   CHECK(compare_front(comparison) == std::vector<bool>{false, false, true});
-  comparison.candidates[0].prediction.usd_per_million_samples = 1.0;
+  comparison.candidates[0].prediction.million_samples_cost = Usd(1.0);
   CHECK(compare_front(comparison) == std::vector<bool>{true, false, false});
   CHECK(compare_table(comparison).find("what has no price has no star") != std::string::npos);
 }
@@ -299,7 +300,7 @@ TEST_CASE("a network named for one node is told to be without effect") {
     if (options.set.empty()) options.network = "ethernet-10g";
     const auto p = predict(*session, options);
     REQUIRE(p);
-    const std::string notice = one_node_notice("ethernet-10g");
+    const std::string notice = one_node_notice("network ethernet-10g");
     return std::count(p->notices.begin(), p->notices.end(), notice);
   };
   CHECK(told(1, {}) == 1);
@@ -314,7 +315,8 @@ TEST_CASE("a network named for one node is told to be without effect") {
     options.nodes = {1, nodes};
     const auto study = scale(*session, options);
     REQUIRE(study);
-    CHECK(std::count(study->notices.begin(), study->notices.end(), one_node_notice("ethernet-10g")) == (nodes == 1 ? 1 : 0));
+    CHECK(std::count(study->notices.begin(), study->notices.end(), one_node_notice("network ethernet-10g")) ==
+          (nodes == 1 ? 1 : 0));
   }
 }
 

@@ -63,7 +63,7 @@ TEST_CASE("An epoch is whole steps; a run adds the start-up once") {
   CHECK_THAT(e.total.value.base(), WithinRel(13.0, 1e-12));
   CHECK_THAT(e.total.low.base(), WithinRel(12.4, 1e-12));
   CHECK_FALSE(e.cost);
-  p.usd_per_hour = 36.0;
+  p.hour_cost = Usd(36.0);
   CHECK_THAT(estimate_epochs(p, 2560, 3).cost->base(), WithinRel(0.13, 1e-12));
 }
 

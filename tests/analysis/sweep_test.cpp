@@ -37,12 +37,12 @@ void check_alone(Session& session, const StudyGrid& grid, const std::string& nam
     const auto alone = predict(session, options_of(grid.at(number++), grid.set).value());
     CHECK(row.problem.empty() == alone.has_value());
     if (!alone) return;
-    double peak = 0.0;
-    for (const GpuMemory& gpu : alone->memory.gpus) peak = std::max(peak, gpu.peak.base());
-    CHECK(row.step_time_s == alone->step_time.value.base());
-    CHECK(row.step_time_high_s == alone->step_time.high.base());
+    Bytes peak;
+    for (const GpuMemory& gpu : alone->memory.gpus) peak = std::max(peak, gpu.peak);
+    CHECK(row.step_time == alone->step_time.value);
+    CHECK(row.step_time_high == alone->step_time.high);
     CHECK(row.limit == alone->limit.resource);
-    CHECK(row.peak_bytes == peak);
+    CHECK(row.peak == peak);
     CHECK(row.fits == alone->memory.fits);
     fits += row.fits ? 1 : 0;
   }));
@@ -119,8 +119,8 @@ TEST_CASE("nothing beats a choice of the front, and something of it beats every 
   std::mt19937 random(7);
   std::vector<Choice> choices;
   for (int i = 0; i < 300; ++i)  // few values, so that ties and equals occur
-    choices.push_back(
-        {static_cast<double>(random() % 12), static_cast<double>(random() % 12), static_cast<double>(random() % 12)});
+    choices.push_back({Seconds(static_cast<double>(random() % 12)), Usd(static_cast<double>(random() % 12)),
+                       Bytes(static_cast<double>(random() % 12))});
   const auto beats = [](const Choice& a, const Choice& b) {
     return a.time <= b.time && a.cost <= b.cost && a.memory <= b.memory &&
            (a.time < b.time || a.cost < b.cost || a.memory < b.memory);
@@ -150,8 +150,8 @@ TEST_CASE("the front of a sweep compares the same work, fitting and priced alike
     row.position = static_cast<std::int64_t>(rows.size());
     row.config = std::string("model=") + model + "\nbatch=" + std::to_string(row.position) + "\n";
     row.throughput = throughput;
-    row.usd_per_million_samples = cost;
-    row.peak_bytes = memory;
+    if (cost) row.million_samples_cost = Usd(*cost);
+    row.peak = Bytes(memory);
     rows.push_back(row);
     return rows.back();
   };

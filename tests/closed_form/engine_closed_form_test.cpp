@@ -4,6 +4,7 @@
 
 #include "model/engine/timeline.hpp"
 #include "tests/catch.hpp"
+#include "tests/engine/stream_busy.hpp"
 
 using namespace tbdsim;
 using namespace tbdsim::engine;

@@ -23,7 +23,7 @@ CollectivePlan plan_of(int ranks, Seconds start, const std::vector<Use>& uses) {
   plan.methods.front().start = start;
   for (const Use& use : uses) {
     plan.methods.front().weights.push_back({static_cast<std::int32_t>(plan.links.size()), use.weight});
-    plan.links.push_back({use.link, use.capacity, false});
+    plan.links.push_back({use.link, use.capacity});
   }
   return plan;
 }

@@ -100,8 +100,5 @@ TEST_CASE("covered and exposed time") {
   const std::vector<TaskId> work{a, b}, transfers{first, second};
   CHECK(covered_time(timeline, work) == ps(14));
   CHECK(covered_time(timeline, transfers) == ps(10));
-  CHECK(exposed_time(timeline, transfers, work) == ps(3));
-  CHECK(exposed_time(timeline, work, transfers) == ps(7));  // 0..5 and 12..14
-  CHECK(exposed_time(timeline, transfers, {}) == ps(10));
   CHECK(covered_time(timeline, {}) == ps(0));
 }

@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     fuzz::require(a.end_ns >= a.start_ns, "nothing ends before it starts");
     fuzz::require(i == 0 || log->activities[i - 1].start_ns <= a.start_ns, "activities are in order of start");
   }
-  const auto steady = find_iterations(*log, 0, 1);
+  const auto steady = find_iterations(*log, {0, 1, 1});
   if (!steady) {
     fuzz::require_good(steady.error());
     return 0;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "model/engine/timeline.hpp"
+#include "tests/engine/stream_busy.hpp"
 #include "tests/golden/golden.hpp"
 
 using namespace tbdsim;

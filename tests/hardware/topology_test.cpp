@@ -260,29 +260,6 @@ TEST_CASE("switched, bridged and PCIe boxes") {
   CHECK_FALSE(find_rings(bridged, first(bridged, 4)).over_nvlink);
 }
 
-TEST_CASE("a cluster joins nodes through their NICs") {
-  const System dgx1 = system_of("dgx1");
-  const Topology cluster = cluster_topology(dgx1, 2, *dgx1.network);
-  CHECK(cluster.gpus().size() == 16);
-  CHECK(cluster.vertices.size() == 2 * dgx1.topology.vertices.size() + 1);
-  CHECK(cluster.links.size() == 2 * (dgx1.topology.links.size() + 4));
-  const auto route = find_route(cluster, *cluster.find("node0/gpu0"), *cluster.find("node1/gpu0"));
-  REQUIRE(route);
-  CHECK(names(cluster, route->vertices) ==
-        "node0/gpu0 node0/pcie_switch0 node0/nic0 network_switch0 node1/nic0 node1/pcie_switch0 node1/gpu0");
-  CHECK_THAT(route->bandwidth.base() / kGB, WithinRel(12.0, 1e-12));  // PCIe; EDR would give 12.2
-  CHECK(cluster.gpus()[8] == *cluster.find("node1/gpu0"));
-  CHECK(relation(cluster, cluster.gpus()[0], cluster.gpus()[8]).pcie == "SYS");
-  CHECK_FALSE(relation(cluster, cluster.gpus()[0], cluster.gpus()[8]).peer_access);
-
-  const auto slow = load_network(kCatalogue, "Ethernet_1G");
-  REQUIRE(slow);
-  const Topology workstations = cluster_topology(system_of("p4000"), 2, *slow);
-  const auto wire = find_route(workstations, *workstations.find("node0/gpu0"), *workstations.find("node1/gpu3"));
-  REQUIRE(wire);
-  CHECK_THAT(wire->bandwidth.base() / kGB, WithinRel(0.125 * 0.8, 1e-9));
-}
-
 TEST_CASE("a ring over the host goes from GPU to nearest GPU, in whatever order they are named") {
   const Topology t = system_of("aws-p2.16xlarge").topology;
   const auto ring = [&](const std::vector<int>& devices) { return find_rings(t, members(t, devices)).rings.front().order; };

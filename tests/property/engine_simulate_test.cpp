@@ -5,6 +5,7 @@
 
 #include "model/engine/timeline.hpp"
 #include "tests/catch.hpp"
+#include "tests/engine/stream_busy.hpp"
 #include "tests/property/engine_random_graph.hpp"
 
 using namespace tbdsim;

@@ -95,8 +95,8 @@ TEST_CASE("Unequal GPUs: the fullest one is shown, the emptiest one told") {
 TEST_CASE("Cost and epochs appear where they are known") {
   Prediction p = example_prediction();
   CHECK_FALSE(contains(predict_table(p, {}), "Cost"));
-  p.usd_per_hour = 24.48;
-  p.usd_per_million_samples = 2.65625;
+  p.hour_cost = Usd(24.48);
+  p.million_samples_cost = Usd(2.65625);
   PredictParts parts;
   parts.epochs = estimate_epochs(p, 256'000, 2);
   const std::string text = predict_table(p, parts);

@@ -17,7 +17,7 @@ namespace {
 CollectivePlan link(double rate, Seconds start) {
   CollectivePlan plan;
   plan.ranks = 2;
-  plan.links = {{"link", BytesPerSecond(rate), false}};
+  plan.links = {{"link", BytesPerSecond(rate)}};
   plan.methods.emplace_back();
   plan.methods.front().start = start;
   plan.methods.front().weights = {{0, 1.0}};

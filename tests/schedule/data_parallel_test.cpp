@@ -19,7 +19,7 @@ CollectivePlan over_link(CollectiveKind kind) {
   CollectivePlan plan;
   plan.kind = kind;
   plan.ranks = 2;
-  plan.links = {{"link", BytesPerSecond(kLink), false}};
+  plan.links = {{"link", BytesPerSecond(kLink)}};
   plan.methods.emplace_back();
   plan.methods.front().weights = {{0, 1.0}};
   return plan;

@@ -43,7 +43,7 @@ Stack stack(HostCoupling coupling, Seconds dispatch, Bytes bucket = Bytes(0.0), 
 CollectivePlan link(double bytes_per_second, Seconds latency = Seconds(0.0)) {
   CollectivePlan e;
   e.ranks = 2;
-  e.links = {{"link", BytesPerSecond(bytes_per_second), false}};
+  e.links = {{"link", BytesPerSecond(bytes_per_second)}};
   e.methods.emplace_back();
   e.methods.front().start = latency;
   e.methods.front().weights = {{0, 1.0}};

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <set>
 
 #include "model/hardware/cluster.hpp"
 #include "model/hardware/kernel_constants.hpp"
 #include "model/input/toml_reader.hpp"
+#include "model/stack/nccl.hpp"
 #include "model/stack/stack.hpp"
 #include "model/workload/zoo/zoo.hpp"
 #include "tests/catch.hpp"
@@ -137,4 +139,44 @@ TEST_CASE("algorithm names are distinct and spelled as in stack files") {
   CHECK(name(A::winograd_fused) == "winograd_fused");
   CHECK(name(A::winograd_nonfused) == "winograd_nonfused");
   CHECK(name(A::fft) == "fft");
+}
+
+TEST_CASE("every source in hardware/ says of which kind it is") {
+  int found = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(kRoot + "/hardware")) {
+    if (entry.path().extension() != ".toml") continue;
+    std::ifstream file(entry.path());
+    for (std::string line; std::getline(file, line);) {
+      const std::size_t key = line.find("source = \"");
+      const bool whole = key == 0 || (key != std::string::npos && line.find_first_of(" \"#") >= key);
+      if (!whole) continue;
+      INFO(entry.path().string() << ": " << line);
+      CHECK(sourced(line.substr(line.find('"') + 1)));
+      ++found;
+    }
+  }
+  CHECK(found > 1000);
+}
+
+TEST_CASE("tables of kernel constants and of the collective library without a source are refused") {
+  const auto refused = [](const std::string& name, const auto& read) {
+    std::vector<std::string> lines;
+    std::ifstream file(kRoot + "/hardware/" + name);
+    for (std::string line; std::getline(file, line);) lines.push_back(line);
+    int tables = 0;
+    for (std::size_t without = 0; without < lines.size(); ++without) {
+      if (lines[without].rfind("source = ", 0) != 0) continue;
+      ++tables;
+      std::string text;
+      for (std::size_t i = 0; i < lines.size(); ++i) text += i == without ? "\n" : lines[i] + "\n";
+      const auto result = read(TomlFile::parse(text, name).value());
+      INFO(name << ":" << without + 1);
+      REQUIRE_FALSE(result);
+      CHECK(result.error().size() == 1);
+      CHECK_THAT(result.error().front().message, Catch::Matchers::EndsWith("source: missing key, expected a string"));
+    }
+    return tables;
+  };
+  CHECK(refused("nccl.toml", [](TomlFile file) { return read_nccl(std::move(file), "2.12"); }) > 20);
+  CHECK(refused("kernels.toml", [](TomlFile file) { return read_kernel_constants(std::move(file)); }) > 20);
 }

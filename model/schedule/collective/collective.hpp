@@ -31,7 +31,6 @@ struct CollectiveGroup {
 struct CollectiveLink {
   std::string name;
   BytesPerSecond capacity;
-  bool between_nodes = false;
 };
 
 /// `weight` bytes cross link `link` of the plan for each byte of the message.

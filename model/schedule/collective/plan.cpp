@@ -43,7 +43,7 @@ void join_nodes(const System& system, const CollectiveGroup& group, const std::v
   setting.node_network = node_bandwidth(system, network);
   if (const auto slot = host_slot(system.topology, gpus.front()); slot)
     setting.node_network = std::min(setting.node_network, setting.local * *slot);
-  plan.links.push_back({"network", setting.node_network, true});
+  plan.links.push_back({"network", setting.node_network});
   plan.description +=
       fmt::format("{}{} x {} between nodes", plan.description.empty() ? "" : ", ", node_ports(system, network), network.id);
 }

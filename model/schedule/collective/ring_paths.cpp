@@ -67,7 +67,7 @@ void DirectedLoads::write(std::vector<CollectiveLink>& links, std::vector<LinkWe
     if (loads_[i] <= 0.0) continue;
     const LinkBundle& bundle = topology_.links[i / 2];
     weights.push_back({static_cast<std::int32_t>(links.size()), loads_[i]});
-    links.push_back({bundle.name + (i % 2 == 1 ? " >" : " <"), bundle.count * bundle.sm_copy, false});
+    links.push_back({bundle.name + (i % 2 == 1 ? " >" : " <"), bundle.count * bundle.sm_copy});
   }
 }
 

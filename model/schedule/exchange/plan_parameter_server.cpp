@@ -46,6 +46,7 @@ Result<NodeTraffic> scattered_traffic(const System& system, const std::vector<in
   const double gpus = static_cast<double>(devices.size());
   std::vector<VertexId> group;
   const std::vector<VertexId> all = system.topology.gpus();
+  group.reserve(devices.size());
   for (const int device : devices) group.push_back(all[static_cast<std::size_t>(device)]);
   const RingSet rings = find_rings(system.topology, group, ring_options(system.device, nccl));
   for (std::vector<LinkLoad>* way : {&traffic->up, &traffic->down}) {

@@ -62,7 +62,7 @@ std::optional<Window> read_window(const Lowering& l, NodeIndex node, std::size_t
 std::optional<Shape> as_image(const Lowering& l, ValueIndex value) {
   if (value == kAbsent || !l.dims(value)) return std::nullopt;
   const Extents& dims = *l.dims(value);
-  const auto shape = per_sample(dims);
+  auto shape = per_sample(dims);
   if (!shape || dims.empty() || !dims.front().batch || dims.front().value != 1.0) return std::nullopt;
   if (shape->size() == 3) return shape;
   if (shape->size() == 2) return Shape{(*shape)[0], 1, (*shape)[1]};

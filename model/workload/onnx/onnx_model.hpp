@@ -25,7 +25,7 @@ struct TensorText {
 };
 
 /// What an attribute says it holds, as ONNX numbers it (AttributeProto.AttributeType); 0 in files before IR version 2.
-enum AttributeType : int { kOneReal = 1, kOneInteger = 2, kTensor = 4, kReals = 6, kIntegers = 7 };
+enum AttributeType : int { kOneReal = 1, kOneInteger = 2, kIntegers = 7 };
 
 struct AttributeText {
   std::string_view name;

@@ -109,6 +109,7 @@ Result<const ZooEntry*> find_network(std::string_view name, std::string_view pre
     const std::string_view variant = name.substr(at + 1);
     if (const ZooEntry* entry = of_variant(variants, variant)) return entry;
     std::vector<std::string> known;
+    known.reserve(variants.size());
     for (const ZooEntry* entry : variants) known.push_back(entry->variant);
     return fail(fmt::format("network \"{}\" has no variant \"{}\"; it has {}", *resolved, variant, fmt::join(known, ", ")));
   }
