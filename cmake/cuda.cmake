@@ -9,9 +9,9 @@ function(tbdsim_find_cuda)
     set(TBDSIM_CUDA_REASON "switched off" PARENT_SCOPE)
     return()
   endif()
-  find_package(CUDAToolkit 11 QUIET)
+  find_package(CUDAToolkit 11.1 QUIET) # 11.0 lacks activity records of copies that are used
   if(NOT CUDAToolkit_FOUND)
-    set(TBDSIM_CUDA_REASON "no CUDA toolkit" PARENT_SCOPE)
+    set(TBDSIM_CUDA_REASON "no CUDA toolkit of release 11.1 or later" PARENT_SCOPE)
     return()
   endif()
   find_path(TBDSIM_CUPTI_INCLUDE cupti.h HINTS ${CUDAToolkit_INCLUDE_DIRS} ${CUDAToolkit_TARGET_DIR}/extras/CUPTI/include
@@ -44,7 +44,7 @@ if(TBDSIM_CUDA_REASON)
   return()
 endif()
 
-find_package(CUDAToolkit 11 REQUIRED)
+find_package(CUDAToolkit 11.1 REQUIRED)
 if(NOT CMAKE_CUDA_ARCHITECTURES)
   set(CMAKE_CUDA_ARCHITECTURES all-major)
 endif()
@@ -74,7 +74,7 @@ set(TBDSIM_COLLECTOR tbdsim_cuda)
 
 # What the driver loads into a profiled program; it holds only what a recording needs.
 add_library(tbdsim_recorder MODULE calibrate/recorder/recorder.cpp calibrate/decode/activity_writer.cpp calibrate/cuda/activity_records.cpp
-            calibrate/cuda/libraries.cpp calibrate/cuda/dynamic_library.cpp)
+            calibrate/cuda/libraries.cpp calibrate/cuda/dynamic_library.cpp calibrate/cuda/management_library.cpp)
 target_include_directories(tbdsim_recorder SYSTEM PRIVATE ${cuda_includes})
 target_compile_definitions(tbdsim_recorder PRIVATE ${cuda_definitions})
 target_link_libraries(tbdsim_recorder PRIVATE tbdsim_flags ${CMAKE_DL_LIBS})

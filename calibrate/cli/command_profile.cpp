@@ -9,6 +9,7 @@
 #include <climits>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 
 #include "calibrate/cli/inputs.hpp"
 #include "calibrate/cli/output.hpp"
@@ -30,8 +31,10 @@ Result<int> count_of(const Arguments& arguments, std::string_view option, int fa
   return value;
 }
 
-/// Runs the program with the recorder in its environment; returns its exit status.
-Result<int> record(const std::vector<std::string>& program, const std::string& library, const std::string& recording) {
+/// Runs the program with the recorder in its environment, which writes a file for each process to `folder`; returns its exit
+/// status.
+Result<int> record(const std::vector<std::string>& program, const std::string& library, const std::string& folder,
+                   std::int64_t limit) {
   std::vector<char*> argv;
   argv.reserve(program.size() + 1);
   for (const std::string& word : program) argv.push_back(const_cast<char*>(word.c_str()));
@@ -40,7 +43,8 @@ Result<int> record(const std::vector<std::string>& program, const std::string& l
   if (child < 0) return fail("cannot start another process");
   if (child == 0) {
     setenv("CUDA_INJECTION64_PATH", library.c_str(), 1);
-    setenv("TBDSIM_RECORDING", recording.c_str(), 1);
+    setenv("TBDSIM_RECORDING", folder.c_str(), 1);
+    setenv("TBDSIM_RECORDING_LIMIT", std::to_string(limit).c_str(), 1);
     execvp(argv[0], argv.data());
     fmt::print(stderr, "cannot start \"{}\"\n", program.front());
     _exit(127);
@@ -48,6 +52,28 @@ Result<int> record(const std::vector<std::string>& program, const std::string& l
   int status = 0;
   if (waitpid(child, &status, 0) < 0) return fail("lost the program");
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/// Keeps the recording of the process that ran most kernels; removes the folder. How many ran kernels.
+Result<int> keep_largest(const std::string& folder, const std::string& recording) {
+  namespace fs = std::filesystem;
+  std::error_code failed;
+  std::string largest;
+  std::int64_t most = -1;
+  int processes = 0;
+  for (const auto& entry : fs::directory_iterator(folder, failed)) {
+    std::ifstream file(entry.path());
+    std::int64_t kernels = 0;
+    for (std::string line; std::getline(file, line);) kernels += line.rfind("kernel ", 0) == 0 ? 1 : 0;
+    if (kernels > most) largest = entry.path().string();
+    most = std::max(most, kernels);
+    ++processes;
+  }
+  if (processes > 0) fs::rename(largest, recording, failed);
+  if (failed) return fail(fmt::format("{}: cannot write: {}; the recording is {}", recording, failed.message(), largest));
+  fs::remove_all(folder, failed);
+  if (processes > 1) fmt::print(stderr, "{} processes ran kernels; the recording is of the one with most, {}\n", processes, most);
+  return processes;
 }
 
 /// What the user tells about the program: its device, and what an iteration trains.
@@ -90,6 +116,7 @@ Result<int> command_profile(const std::vector<std::string>& words) {
                                           {{"--skip"},
                                            {"--iterations"},
                                            {"--passes"},
+                                           {"--limit"},
                                            {"-o"},
                                            {"--recording"},
                                            {"--device"},
@@ -103,6 +130,10 @@ Result<int> command_profile(const std::vector<std::string>& words) {
   if (!iterations) return tl::make_unexpected(iterations.error());
   const auto passes = count_of(*arguments, "--passes", 1, 1);
   if (!passes) return tl::make_unexpected(passes.error());
+  // Twice as many iterations as are asked for, of 10,000 kernels: more than large models launch.
+  const std::int64_t enough = 20'000 * (std::int64_t{*skip} + *iterations);
+  const auto limit = count_of(*arguments, "--limit", static_cast<int>(std::min<std::int64_t>(enough, INT_MAX)), 1);
+  if (!limit) return tl::make_unexpected(limit.error());
   const auto subject = subject_of(*arguments);
   if (!subject) return tl::make_unexpected(subject.error());
   std::string recording = arguments->one("--recording");
@@ -124,8 +155,14 @@ Result<int> command_profile(const std::vector<std::string>& words) {
     std::error_code failed;
     recording = std::filesystem::absolute(recording, failed).string();
     std::filesystem::remove(recording, failed);
-    const auto status = record(program, *library, recording);
+    std::string folder = recording + ".XXXXXX";
+    if (mkdtemp(folder.data()) == nullptr) return fail(fmt::format("{}: cannot make a folder for the recording", folder));
+    const auto status = record(program, *library, folder, *limit);
     if (!status) return tl::make_unexpected(status.error());
+    const auto processes = keep_largest(folder, recording);
+    if (!processes) return processes;
+    if (*processes == 0 && *status == 0)
+      return fail("no kernel was recorded: the program ran none on a GPU, or the recorder said above why it cannot");
     if (*status != 0) fmt::print(stderr, "the program ended with status {}; its recording is {}\n", *status, recording);
     if (*status != 0) return *status;
   }

@@ -30,7 +30,7 @@ constexpr const char* kUsage =
     "        [--gpu N] [--device NAME]\n"
     "        samples from the GPU of this machine\n"
     "  profile [--skip N] [--iterations K] [--passes N] [-o FILE] -- PROGRAM ...\n"
-    "        steady iterations of a training program\n"
+    "        [--limit KERNELS] steady iterations of a training program\n"
     "  profile [--skip N] [--iterations K] [--passes N] --recording FILE\n"
     "        [--device NAME] [--model NAME] [--batch N] [--kernels FILE.csv]\n"
     "        the same from an earlier recording: occupancy, arithmetic against the\n"

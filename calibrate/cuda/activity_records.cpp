@@ -55,6 +55,32 @@ Activity fill(const FillRecord& record) {
 
 }  // namespace
 
+tl::expected<Cupti, std::string> start_recording(CUpti_BuffersCallbackRequestFunc request,
+                                                 CUpti_BuffersCallbackCompleteFunc complete) {
+  std::string refused, missing;
+  for (const char* name : Cupti::names()) {
+    const auto cupti = Cupti::load(name);
+    if (!cupti) {
+      if (missing.empty()) missing = cupti.error();
+      continue;
+    }
+    CUptiResult status = cupti->cuptiActivityRegisterCallbacks(request, complete);
+    for (const CUpti_ActivityKind kind : kRecorded) {
+      if (status == CUPTI_SUCCESS) status = cupti->cuptiActivityEnable(kind);
+    }
+    if (status == CUPTI_SUCCESS) return *cupti;
+    stop_recording(*cupti);
+    const char* text = nullptr;
+    cupti->cuptiGetResultString(status, &text);
+    if (refused.empty()) refused = text != nullptr ? text : "CUPTI refuses";
+  }
+  return tl::make_unexpected(refused.empty() ? missing : refused);
+}
+
+void stop_recording(const Cupti& cupti) {
+  for (const CUpti_ActivityKind kind : kRecorded) (void)cupti.cuptiActivityDisable(kind);
+}
+
 void decode_buffer(const Cupti& cupti, std::uint8_t* buffer, std::size_t size, const std::function<void(const Activity&)>& take) {
   CUpti_Activity* record = nullptr;
   while (cupti.cuptiActivityGetNextRecord(buffer, size, &record) == CUPTI_SUCCESS) {

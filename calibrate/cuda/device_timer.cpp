@@ -24,13 +24,7 @@ DeviceTimer* DeviceTimer::active_ = nullptr;
 DeviceTimer::DeviceTimer(cudaStream_t stream, std::size_t l2_bytes)
     : stream_(stream), scratch_(std::max<std::size_t>(4 * l2_bytes, std::size_t{64} << 20)) {
   active_ = this;
-  auto cupti = Cupti::load();
-  if (!cupti) {
-    reason_ = cupti.error();
-    return;
-  }
-  cupti_ = *cupti;
-  start_recording();
+  start();
 }
 
 CUptiResult DeviceTimer::record(bool on) const {
@@ -43,15 +37,13 @@ CUptiResult DeviceTimer::record(bool on) const {
 }
 
 /// Some drivers and sandboxes accept everything and deliver nothing: two kernels of our own show it.
-void DeviceTimer::start_recording() {
-  CUptiResult status = cupti_.cuptiActivityRegisterCallbacks(&buffer_requested, &buffer_completed);
-  if (status == CUPTI_SUCCESS) status = record(true);
-  if (status != CUPTI_SUCCESS) {
-    const char* text = nullptr;
-    cupti_.cuptiGetResultString(status, &text);
-    reason_ = text != nullptr ? text : "CUPTI refuses";
+void DeviceTimer::start() {
+  const auto cupti = start_recording(&buffer_requested, &buffer_completed);
+  if (!cupti) {
+    reason_ = cupti.error();
     return;
   }
+  cupti_ = *cupti;
   launch_mark(stream_);
   launch_empty(stream_);
   check(cudaGetLastError());

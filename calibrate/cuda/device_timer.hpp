@@ -39,7 +39,7 @@ class DeviceTimer {
   static void CUPTIAPI buffer_completed(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t size,
                                         std::size_t valid);
   [[nodiscard]] CUptiResult record(bool on) const;
-  void start_recording();
+  void start();
   void forget();
   [[nodiscard]] bool complete(int count);
   /// None where a record has no times.

@@ -1,13 +1,27 @@
 #include "calibrate/cuda/libraries.hpp"
 
+#include <cuda.h>
+
+#include <algorithm>
+
 #include "calibrate/cuda/dynamic_library.hpp"
 
 namespace tbdsim::calibrate {
 
 #define TBDSIM_LOAD(name) complete = library->get(table.name, #name) && complete;
 
-tl::expected<Cupti, std::string> Cupti::load() {
-  const auto library = DynamicLibrary::open({"libcupti.so.13", "libcupti.so.12", "libcupti.so", "libcupti.so.11.8"});
+std::vector<const char*> Cupti::names() {
+  std::vector<const char*> names{"libcupti.so.13",   "libcupti.so.12",   "libcupti.so.11.8", "libcupti.so.11.7",
+                                 "libcupti.so.11.6", "libcupti.so.11.5", "libcupti.so.11.4", "libcupti.so.11.3",
+                                 "libcupti.so.11.2", "libcupti.so.11.1"};
+  const std::size_t own = CUDA_VERSION >= 13000 ? 0 : CUDA_VERSION >= 12000 ? 1 : 2;
+  std::rotate(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(own), names.end());
+  names.push_back("libcupti.so");
+  return names;
+}
+
+tl::expected<Cupti, std::string> Cupti::load(const char* name) {
+  const auto library = DynamicLibrary::open({name});
   if (!library) return tl::make_unexpected(library.error());
   Cupti table;
   bool complete = true;

@@ -12,6 +12,7 @@
 
 #include <string>
 #include <tl/expected.hpp>
+#include <vector>
 
 namespace tbdsim::calibrate {
 
@@ -20,13 +21,16 @@ namespace tbdsim::calibrate {
 #define TBDSIM_ENTRY(name) decltype(&::name) name = nullptr;
 
 #define TBDSIM_CUPTI_FUNCTIONS(X)                                                                                               \
-  X(cuptiActivityEnable)                                                                                                        \
+  X(cuptiGetVersion) X(cuptiActivityFlushPeriod) X(cuptiActivityEnable)                                                                                                        \
   X(cuptiActivityDisable)                                                                                                       \
   X(cuptiActivityRegisterCallbacks) X(cuptiActivityGetNextRecord) X(cuptiActivityFlushAll) X(cuptiActivityGetNumDroppedRecords) \
       X(cuptiGetResultString)
 struct Cupti {
   TBDSIM_CUPTI_FUNCTIONS(TBDSIM_ENTRY)
-  [[nodiscard]] static tl::expected<Cupti, std::string> load();
+  /// Under one of the names below.
+  [[nodiscard]] static tl::expected<Cupti, std::string> load(const char* name);
+  /// Names of its releases: that of the CUDA it is built with first, for its records are certain to be understood.
+  [[nodiscard]] static std::vector<const char*> names();
 };
 
 #define TBDSIM_CUBLASLT_FUNCTIONS(X)                                                                               \

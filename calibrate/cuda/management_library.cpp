@@ -1,6 +1,7 @@
 #include "calibrate/cuda/management_library.hpp"
 
 #include <array>
+#include <set>
 
 #include "calibrate/cuda/dynamic_library.hpp"
 
@@ -62,6 +63,29 @@ GpuState ManagementLibrary::state() const {
     state.throttled = state.slowed || (reasons & (kApplicationClocks | kSoftwarePowerCap | kSoftwareThermal)) != 0;
   }
   return state;
+}
+
+std::string ManagementLibrary::all_names() {
+  const auto library = DynamicLibrary::open({"libnvidia-ml.so.1", "libnvidia-ml.so"});
+  int (*start)() = nullptr;
+  int (*count)(unsigned*) = nullptr;
+  int (*by_index)(unsigned, Device*) = nullptr;
+  int (*name_of)(Device, char*, unsigned) = nullptr;
+  if (!library || !library->get(start, "nvmlInit_v2") || !library->get(count, "nvmlDeviceGetCount_v2") ||
+      !library->get(by_index, "nvmlDeviceGetHandleByIndex_v2") || !library->get(name_of, "nvmlDeviceGetName") || start() != 0)
+    return {};
+  std::set<std::string> names;
+  unsigned devices = 0;
+  if (count(&devices) != 0) return {};
+  for (unsigned i = 0; i < devices; ++i) {
+    Device device = nullptr;
+    std::array<char, 96> text{};
+    if (by_index(i, &device) == 0 && name_of(device, text.data(), static_cast<unsigned>(text.size())) == 0)
+      names.insert(text.data());
+  }
+  std::string all;
+  for (const std::string& name : names) all += (all.empty() ? "" : "; ") + name;
+  return all;
 }
 
 std::string ManagementLibrary::driver() const {

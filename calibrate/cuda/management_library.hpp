@@ -12,6 +12,8 @@ class ManagementLibrary {
   explicit ManagementLibrary(const std::string& pci_bus_id);
   [[nodiscard]] GpuState state() const;
   [[nodiscard]] std::string driver() const;  ///< empty: not known
+  /// Names of all devices of this machine, each once: "NVIDIA H200"; "A; B". Empty: not known.
+  [[nodiscard]] static std::string all_names();
 
  private:
   using Device = void*;

@@ -49,8 +49,11 @@ std::optional<ActivityKind> kind_of(std::string_view word) {
 bool take_line(std::string_view line, ActivityLog& log) {
   Words words(line);
   const std::string_view first = words.word();
-  if (first == "device" || first == "driver" || first == "library") {
-    (first == "device" ? log.device : first == "driver" ? log.driver : log.library) = words.rest();
+  if (first == "device" || first == "driver" || first == "library" || first == "date") {
+    (first == "device"    ? log.device
+     : first == "driver"  ? log.driver
+     : first == "library" ? log.library
+                          : log.date) = words.rest();
     return true;
   }
   if (first == "dropped") {  // since the line before that said so

@@ -27,7 +27,7 @@ struct Activity {
 
 /// What a recording holds, in order of start.
 struct ActivityLog {
-  std::string device, driver, library;
+  std::string device, driver, library, date;
   std::vector<Activity> activities;
   std::int64_t dropped = 0;  ///< records that CUPTI had no buffer for, in all
 };
@@ -35,7 +35,7 @@ struct ActivityLog {
 /// Text form, one line each, made to survive a program that is killed: the last line may be cut.
 ///
 ///     tbdsim-activity 1
-///     device NAME | driver VERSION | library WORDS | dropped N
+///     device NAME | driver VERSION | library WORDS | date DATE | dropped N
 ///     kernel CORRELATION STREAM START END GX GY GZ BX BY BZ REGISTERS SHARED NAME
 ///     copy CORRELATION STREAM START END BYTES DIRECTION
 ///     fill CORRELATION STREAM START END BYTES

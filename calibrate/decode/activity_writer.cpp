@@ -14,7 +14,8 @@ std::string line(const char* word, const Numbers&... numbers) {
 }  // namespace
 
 std::string activity_header(const ActivityLog& log) {
-  return std::string(kActivityMagic) + "\ndevice " + log.device + "\ndriver " + log.driver + "\nlibrary " + log.library + '\n';
+  return std::string(kActivityMagic) + "\ndevice " + log.device + "\ndriver " + log.driver + "\nlibrary " + log.library +
+         "\ndate " + log.date + '\n';
 }
 
 std::string activity_line(const Activity& a) {

@@ -43,7 +43,7 @@ std::string convolution(const std::string& name, const ConvolutionConstants& c) 
 std::string recurrent(const std::string& name, const RecurrentConstants& c) {
   return fmt::format(
       "[recurrent.{}]\n{}cycles_batch_16 = {:.4g}\ncycles_batch_32 = {:.4g}\ncycles_more = {:.4g}\n"
-      "source = \"fitted: recurrent samples of this generation; reread is not used\"\n\n",
+      "source = \"fitted: recurrent samples of this generation; reread assumed, weight gradients alone use it\"\n\n",
       name, tiles(c.tiles), c.cycles_batch_16, c.cycles_batch_32, c.cycles_more);
 }
 

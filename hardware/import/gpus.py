@@ -57,6 +57,13 @@ ECC_IN_MEMORY = ("k80", "m40", "m40-24gb", "m60", "p4", "p40", "t4", "a10", "a10
 # Boards sold to consumers: they run above the boost clock that they list.
 CONSUMER = ("GeForce", "TITAN")
 
+# Boards without a slot: several stand on a baseboard that wires them, in these systems.
+MOUNTED_IN = {
+    "p100-sxm2-16gb": "dgx1-p100", "v100-sxm2-16gb": "dgx1", "v100-sxm2-32gb": "dgx1-v100-32gb", "v100-sxm3-32gb": "dgx2",
+    "a100-sxm4-40gb": "dgx-a100-40gb", "a100-sxm4-80gb": "dgx-a100-80gb", "h100-sxm5-80gb": "dgx-h100",
+    "h200-sxm-141gb": "aws-p5en.48xlarge", "b200-sxm-180gb": "dgx-b200", "gb200": "gb200-nvl72",
+}
+
 LANES_ADA = 128  # fp32 lanes of one SM, compute capability 8.9
 LANES_AMD = 64   # stream processors of one compute unit
 
@@ -143,6 +150,7 @@ def body(row):
         t.flag("pcie_peer_access", False)
         t.text("pcie_peer_access_source", "assumed: as the RTX 2080 Ti and RTX 4090, for which it is published")
     t.integer("nvlink_links", row["nvlink_links"]).amount("nvlink_bandwidth", row["nvlink_gb_s_per_link_per_dir"], "GB/s")
+    t.text("mounted_in", MOUNTED_IN.get(row["id"], ""))
     gpus = GPUS_OF_BOARD.get(row["id"], 1)
     if gpus > 1:
         notes[0] = notes[0].replace("tdp_w is the whole board", f"power limit: half of the board's {row['tdp_w']} W")

@@ -72,12 +72,15 @@ class LinkTypes:
         latency = (4.875, HOST_COPY) if switched else (7.4, HOST_COPY_DIRECT)
         return self.table("pcie", "pcie", row["id"], achieved, source, line * 0.785, PEER_SM, *latency, peer_access=peer_access, staged=6.0)
 
-    def cpu_link(self, csv_id, peer_access=False):
-        """Link between the two sockets; `peer_access`: GPUs may read each other across it."""
+    def cpu_link(self, csv_id, peer_access=False, links=1):
+        """Link between the two sockets; `peer_access`: GPUs may read each other across it. `links`: that one wire stands for; QPI
+        alone is described by the link, of which two join the sockets."""
         row = self.row[csv_id]
         effective = float(row["typical_achieved_gb_s_per_dir"])
-        if csv_id == "cpu-link-intel-qpi-broadwell":  # two links join the sockets; the figures below are for both together
-            return self.table("qpi", "cpu_link", csv_id, 5.0, QPI_COPY + ", over two links", 4.35, QPI_SM, "", "")
+        if csv_id == "cpu-link-intel-qpi-broadwell":  # copies were measured over two links
+            line = links * float(row["theoretical_gb_s_per_dir"]) if links > 1 else None
+            return self.table("qpi", "cpu_link", csv_id, links * 5.0, QPI_COPY + ", over two links", links * 4.35, QPI_SM, "", "",
+                              bandwidth=line)
         line = row["theoretical_gb_s_per_dir"]
         source = "datasheet: " + row["source"] if line else f"assumed: line rate not published here, the effective rate stands in ({NCCL})"
         return self.table("cpu_link", "cpu_link", csv_id, effective, NCCL, effective, NCCL, "", "",

@@ -55,11 +55,11 @@ def write_host(out, host):
 
 def write_plain_hosts(out, types):
     """Hosts for a bare device name; their link tables say how its GPUs are attached."""
-    for generation, link in ((3, "cpu-link-intel-qpi-broadwell"), (4, "cpu-link-amd-inter-socket"), (5, "cpu-link-intel-upi-sapphire-rapids")):
+    for generation, link in ((3, "cpu-link-intel-qpi-broadwell"), (4, "cpu-link-amd-inter-socket"), (5, "cpu-link-amd-inter-socket")):
         t = Table().text("name", f"plain PCIe {generation}.0 host").integer("sockets", 2).integer("cores", 32)
         t.amount("clock", 2200, "MHz")  # at which decoding was timed (inputs.toml), so that nothing is scaled unasked
         t.text("source", "assumed: two sockets of 16 cores at 2.2 GHz, each with half of the GPUs; nothing names the machine")
-        text = f"{t}\n{types.pcie(generation)}\n{types.cpu_link(link, peer_access='amd' in link)}"
+        text = f"{t}\n{types.pcie(generation)}\n{types.cpu_link(link, peer_access='amd' in link, links=2)}"
         write(os.path.join(out, "hosts", f"plain-pcie-{generation}.toml"), "systems.py", text)
 
 

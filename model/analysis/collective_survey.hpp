@@ -12,7 +12,7 @@ namespace tbdsim {
 struct CollectiveOptions {
   PredictOptions options;
   std::string collective;  ///< "all-reduce"
-  std::string nccl;        ///< release; empty: the stack's, without a stack 2.12
+  std::string nccl;        ///< release; empty: the stack's, without a stack the first that supports the GPU
   std::string launch;      ///< how calls are started; empty: not known
   std::vector<Bytes> messages;
 };

@@ -165,10 +165,22 @@ void choose_network(Session& session, const PredictOptions& options, Configurati
     return;
   }
   const auto network = session.network(options.network);
-  if (*network)
-    configuration.network = **network;
-  else
+  if (!*network) {
     errors.insert(errors.end(), network->error().begin(), network->error().end());
+    return;
+  }
+  configuration.network = **network;
+}
+
+/// What to say of a network that was named: nothing where it serves as the machine's own would.
+std::string network_notice(const PredictOptions& options, const Configuration& configuration) {
+  if (options.network.empty() || !configuration.network) return "";
+  if (configuration.nodes == 1) return one_node_notice("network " + options.network);
+  const System& system = configuration.hardware();
+  const int ports = node_ports(system, *configuration.network);
+  if (ports >= system.nics) return "";
+  return fmt::format("{}: {} port of a node, whose own network, {}, has {}", configuration.network->id, ports,
+                     system.network ? system.network->id : "not named", system.nics);
 }
 
 // Kernels compiled for an older generation: between two generations, efficiencies differ by about 20 %.
@@ -308,9 +320,9 @@ Result<Configuration> configure(Session& session, const PredictOptions& options)
     if (gpus > kMostGpus) errors.push_back({fmt::format("{} GPUs: at most {} are modelled", gpus, kMostGpus)});
     configuration.gpus = static_cast<int>(std::min(gpus, kMostGpus));
   }
-  if (configuration.nodes == 1 && !options.network.empty())
-    configuration.notices.push_back(one_node_notice("network " + options.network));
-  if (std::string notice = plain_host_notice(configuration.hardware(), configuration.devices); !notice.empty())
+  if (std::string notice = network_notice(options, configuration); !notice.empty())
+    configuration.notices.push_back(std::move(notice));
+  if (std::string notice = wiring_notice(configuration.hardware(), configuration.devices); !notice.empty())
     configuration.notices.push_back(std::move(notice));
   const std::string variant = options.stack.empty() ? "torchvision" : configuration.stack.zoo_variant;
   configuration.workload = session.workload(options.model, variant,

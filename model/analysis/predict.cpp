@@ -107,8 +107,11 @@ void tell_provenance(const Configuration& configuration, const LoweredJob& job, 
   };
   const Device& device = configuration.hardware().device;
   add(fmt::format("device {}", device.id), device.source);
-  for (const auto* family : {"convolution", "gemm", "memory_bound"}) {
-    add(fmt::format("kernel parameters, {}", family), job.kernels.parameters_of(family).parameters.source);
+  for (const std::string_view family :
+       {"convolution", "gemm", "recurrent", "attention", "softmax", "layer_norm", "memory_bound"}) {
+    const bool runs = std::any_of(job.step.costs.begin(), job.step.costs.end(),
+                                  [&](const NodeCost& cost) { return cost.family == family && cost.kernel.time > Seconds(0.0); });
+    if (runs) add(fmt::format("kernel parameters, {}", family), job.kernels.parameters_of(family).parameters.source);
   }
   add(fmt::format("stack {}", configuration.stack.id), configuration.stack.source);
   if (configuration.gpus > 1) p.provenance.push_back({"gradient exchange", job.exchange_kind, job.exchange_description});

@@ -199,6 +199,17 @@ class Resolver {
     problem(line, fmt::format("{}: fits {} values: {}{}", key, all, fmt::join(keys, ", "), all > keys.size() ? ", ..." : ""));
   }
 
+  /// The number that an assignment before has given to an option.
+  [[nodiscard]] std::optional<int> changed_option(std::string_view option) const {
+    for (auto set = resolved_.parallel.rbegin(); set != resolved_.parallel.rend(); ++set) {
+      int number = 0;
+      if (set->first != option) continue;
+      const char* const end = set->second.data() + set->second.size();
+      if (std::from_chars(set->second.data(), end, number).ptr == end) return number;
+    }
+    return std::nullopt;
+  }
+
   void set_option(int line, const std::string& key, const std::string& option, const std::string& value) {
     const auto factor = factor_of(value);
     if (!factor) {
@@ -206,7 +217,8 @@ class Resolver {
       resolved_.notices.push_back(fmt::format("{} set to {}", key, value));
       return;
     }
-    const std::optional<int> base = option == "--gpus"         ? options_.gpus
+    const std::optional<int> base = changed_option(option)     ? changed_option(option)
+                                    : option == "--gpus"       ? options_.gpus
                                     : option == "--batch"      ? options_.batch
                                     : option == "--nodes"      ? options_.nodes
                                     : option == "--workers"    ? options_.workers
@@ -244,7 +256,7 @@ class Resolver {
     const DocumentLeaf& leaf = *match.leaf;
     const std::size_t space = std::min(value.find(' '), value.size());
     if (const auto factor = factor_of(value.substr(0, space))) {
-      const std::string base = space < value.size() ? beside(match, value.substr(space + 1)) : leaf.literal;
+      const std::string base = beside(match, space < value.size() ? value.substr(space + 1) : split_last(leaf.path).second);
       const auto product = multiplied(base, *factor);
       if (!product)
         return problem(line, fmt::format("{}: {} multiplies a number, got {}", edit.key, quoted(value), quoted(base)));
@@ -254,7 +266,8 @@ class Resolver {
     } else {
       edit.literal = toml_literal(value) ? value : quoted_literal(value);
     }
-    const std::string old = leaf.text ? quoted_literal(leaf.literal) : leaf.literal;
+    const std::string stood = beside(match, split_last(leaf.path).second);
+    const std::string old = leaf.text ? quoted_literal(stood) : stood;
     // What stays as it is, is not told.
     if (edit.literal != old) {
       resolved_.notices.push_back(fmt::format("{}: {} becomes {}", edit.key, old, edit.literal));

@@ -46,6 +46,7 @@ Result<Answer> answer(const PredictArguments& arguments, Session& session) {
   if (arguments.epochs && !arguments.samples) return fail("--epochs needs --samples, the size of the data set");
   if ((arguments.skip || arguments.iterations) && !arguments.profiling)
     return fail("--skip and --iterations need --profiling, which they are about");
+  if (!arguments.trace.empty() && arguments.trace == arguments.report) return fail("--trace and --report name the same file");
   const int tables = arguments.layers + arguments.kernels + arguments.links + (arguments.samples ? 1 : 0);
   if (arguments.format == Format::csv && (tables > 1 || arguments.profiling))
     return fail(arguments.profiling

@@ -110,6 +110,10 @@ std::string failure(const ValidateArguments& arguments, const Accuracy& accuracy
   if (!any && !accuracy.rows.empty()) return "no row could be predicted";
   if (!arguments.max_mean_ape) return "";
   if (accuracy.all.n == 0) return "no validation row could be predicted";
+  const auto left_out = std::find_if(accuracy.rows.begin(), accuracy.rows.end(),
+                                     [](const RowAccuracy& row) { return !row.fit && !row.skipped.empty(); });
+  if (left_out != accuracy.rows.end())
+    return fmt::format("{} was not predicted ({}), so the mean is not that of all rows", left_out->id, left_out->skipped);
   if (accuracy.all.mean_ape <= *arguments.max_mean_ape) return "";
   return fmt::format("mean error {:.2f} % is above the allowed {:.2f} %", 100.0 * accuracy.all.mean_ape,
                      100.0 * *arguments.max_mean_ape);

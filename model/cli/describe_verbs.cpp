@@ -275,7 +275,7 @@ void describe(VerbOptions verb, TopologyArguments& a) {
                    a.asked.collective);
   verb.name_option("--bytes", "SIZES", "Of a transfer along --route, such as \"1 MiB\", or of a\ncollective [1KiB..1GiB]",
                    a.bytes);
-  verb.name_option("--nccl", "VERSION", "Release of NCCL [the stack's, without a stack 2.12]", a.asked.nccl);
+  verb.name_option("--nccl", "VERSION", "Release of NCCL [the stack's, else the GPU's first]", a.asked.nccl);
   verb.name_option("--launch", "NAME", "one-process, process-per-gpu or framework [not known]", a.asked.launch);
   verb.name_option("--stack", "NAME|FILE", "Framework and version, for its NCCL", o.stack);
   add_set(verb, o.set);

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 
 #include "model/report/text_table.hpp"
 
@@ -56,6 +57,11 @@ int write_result(std::string_view text) {
 }
 
 Result<void> write_file(const std::string& path, std::string_view text) {
+  // A result has another form: this is a description or a network that an option was mistaken for.
+  const std::string ending = std::filesystem::path(path).extension().string();
+  std::error_code ignored;
+  if ((ending == ".toml" || ending == ".onnx") && std::filesystem::exists(path, ignored))
+    return fail(fmt::format("cannot write \"{}\": it exists, and a {} file is an input; name another", path, ending.substr(1)));
   const auto problem = [&] { return fail(fmt::format("cannot write \"{}\": {}", path, std::strerror(errno))); };
   // A named pipe that nobody reads would keep the program waiting.
   constexpr mode_t kMode = 0666;

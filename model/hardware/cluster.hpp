@@ -46,12 +46,13 @@ struct System {
   std::string rent_kind;             ///< of the catalogue's rents, where these are asked for: "on_demand"; else empty
   std::string price_of;              ///< where `price` and `rent` stand: "the file of dgx2", "--set"
   std::string source, wiring_source, notes;
+  std::string chosen_for;     ///< device for whose baseboard the system stands, where only the device was named
   std::string storage, date;  ///< as the maker prints them
   std::string file, sha256;   ///< where it was read from, digest of its bytes
 };
 
-/// Ports of one node on a network: all that the machine has where its own network is meant or both are RDMA (adapters of
-/// another rate in the same slots), else one, as a machine with several adapters for RDMA has one for Ethernet.
+/// Ports of one node on a network: all that the machine has where its own network is meant or both are of one transport, such as
+/// RDMA (adapters of another rate in the same slots), else one, as a machine with several adapters for RDMA has one for Ethernet.
 [[nodiscard]] int node_ports(const System& system, const Network& network);
 /// What the ports of one node reach together, each direction.
 [[nodiscard]] BytesPerSecond node_bandwidth(const System& system, const Network& network);

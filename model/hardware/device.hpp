@@ -51,6 +51,7 @@ struct Device {
   bool pcie_peer_access = true;  ///< the driver lets it read a neighbour's memory over PCIe
   std::string pcie_peer_access_source;
   std::optional<int> nvlink_links;
+  std::string mounted_in;  ///< system whose baseboard several of these are wired by; empty: boards with slots of their own
   std::optional<BytesPerSecond> nvlink_bandwidth;  ///< per link and direction
   std::optional<Watts> power_limit;
   std::optional<Usd> launch_price;

@@ -91,6 +91,7 @@ Device read_device(TomlTable table, std::string id) {
   device.pcie_peer_access = table.boolean_or("pcie_peer_access", true);
   device.pcie_peer_access_source = table.text_or("pcie_peer_access_source", "");
   device.nvlink_links = integer_if(table, "nvlink_links", kMostLinks);
+  device.mounted_in = table.text_or("mounted_in", "");
   device.nvlink_bandwidth = table.quantity_if<BytesPerSecond>("nvlink_bandwidth");
   device.power_limit = table.quantity_if<Watts>("power_limit");
   device.launch_price = table.quantity_if<Usd>("launch_price");

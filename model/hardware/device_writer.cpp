@@ -115,6 +115,7 @@ void write_attachment(Writer& w, const Device& device) {
   if (!device.pcie_peer_access) w.line("pcie_peer_access = false");
   w.text("pcie_peer_access_source", device.pcie_peer_access_source);
   w.integer("nvlink_links", device.nvlink_links);
+  if (!device.mounted_in.empty()) w.text("mounted_in", device.mounted_in);
   w.bandwidth("nvlink_bandwidth", device.nvlink_bandwidth);
   w.quantity("power_limit", device.power_limit, 1.0, "W", "W");
   w.quantity("launch_price", device.launch_price, 1.0, "USD", "USD");

@@ -71,9 +71,6 @@ std::vector<Vertex> node_vertices(int gpus, int cpus, int pcie_switches, int nvs
   return vertices;
 }
 
-// Two-socket Xeon E5 boards join their CPUs by two QPI links, as the DGX-1 does; the file states one.
-constexpr int kCpuLinks = 2;
-
 void add_plain_pcie(Topology& topology, const std::vector<LinkBundle>& types) {
   const std::vector<VertexId> cpus = of_kind(topology, VertexKind::cpu);
   const bool joined = std::any_of(topology.links.begin(), topology.links.end(),
@@ -88,14 +85,20 @@ void add_plain_pcie(Topology& topology, const std::vector<LinkBundle>& types) {
         }
       }
     } else if (type.kind == LinkKind::cpu_link && !joined) {
-      for (std::size_t i = 1; i < cpus.size(); ++i)
-        topology.links.push_back(wire(type, topology, cpus[i - 1], cpus[i], kCpuLinks));
+      for (std::size_t i = 1; i < cpus.size(); ++i) topology.links.push_back(wire(type, topology, cpus[i - 1], cpus[i]));
     }
   }
 }
 
-std::string plain_host_notice(const System& system, const std::vector<int>& devices) {
-  if (system.id != system.device.id || devices.size() <= kGpusPerCpu) return {};
+std::string wiring_notice(const System& system, const std::vector<int>& devices) {
+  if (!system.chosen_for.empty())
+    return fmt::format("{} is mounted on a baseboard: {} of them are taken to be wired as in {}; --hw can name another system",
+                       system.chosen_for, devices.size(), system.id);
+  if (system.id != system.device.id || devices.size() < 2) return {};
+  if (system.device.nvlink_links || system.device.architecture.rfind("CDNA", 0) == 0)
+    return fmt::format("{} x {} are put on PCIe alone, without links of their own; a system file can state those", devices.size(),
+                       system.device.id);
+  if (devices.size() <= kGpusPerCpu) return {};
   const std::vector<VertexId> all = system.topology.gpus();
   std::vector<VertexId> group;
   group.reserve(devices.size());

@@ -24,8 +24,9 @@ void add_plain_pcie(Topology& topology, const std::vector<LinkBundle>& types);
 /// `gpus` of a device in a plain PCIe host.
 [[nodiscard]] Result<System> plain_system(const Catalogue& catalogue, Device device, int gpus);
 
-/// What to say of several GPUs of a bare device: that those of several CPUs exchange more slowly than those of one. Empty for
-/// systems that state their wiring, and where nothing gets slower.
-[[nodiscard]] std::string plain_host_notice(const System& system, const std::vector<int>& devices);
+/// What to say of several GPUs of a bare device: of which system their wiring is, that links of their own are left out, or that
+/// those of several CPUs exchange more slowly than those of one. Empty for systems that were named, and where nothing gets
+/// slower.
+[[nodiscard]] std::string wiring_notice(const System& system, const std::vector<int>& devices);
 
 }  // namespace tbdsim

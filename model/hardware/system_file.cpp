@@ -216,6 +216,20 @@ Result<Device> device_from(TomlFile& file) {
   return device;
 }
 
+/// The system of the catalogue on whose baseboard `device` is mounted.
+Result<System> mounted_system(const Catalogue& catalogue, const Device& device) {
+  const auto id = resolve_entry(catalogue, kSystems, device.mounted_in);
+  if (!id) return tl::make_unexpected(id.error());
+  auto file = TomlFile::open(catalogue_path(catalogue, kSystems.folder, *id));
+  if (!file) return tl::make_unexpected(file.error());
+  if (catalogue.edits) file->edit(*catalogue.edits, "hw");
+  auto system = SystemReader(catalogue, *file).read();
+  if (system && system->device.id != device.id)
+    return fail(fmt::format("{}: mounted_in \"{}\" is a system of {}", device.id, *id, system->device.id));
+  if (system) system->chosen_for = device.id;
+  return system;
+}
+
 Result<System> system_from(const Catalogue& catalogue, const std::string& path, int gpus) {
   auto file = TomlFile::open(path);
   if (!file) return tl::make_unexpected(file.error());
@@ -223,10 +237,11 @@ Result<System> system_from(const Catalogue& catalogue, const std::string& path, 
   if (catalogue.edits) file->edit(*catalogue.edits, device ? "hw.device" : "hw");
   if (!device) return SystemReader(catalogue, *file).read();
   auto system = device_from(*file).and_then([&](Device found) {
+    if (gpus > 1 && !found.mounted_in.empty()) return mounted_system(catalogue, found);
     restore_measured(catalogue, *file, "", found);
     return plain_system(catalogue, std::move(found), gpus);
   });
-  if (system) {
+  if (system && system->chosen_for.empty()) {
     system->file = path;
     system->sha256 = sha256_hex(file->text());
   }

@@ -150,19 +150,22 @@ class Tracer {
       if (const auto width = cast_width(op, input))
         copies.push_back(make(times(op) * size(input, *width), MemoryPart::feature_maps, id));
     if (!options_.autocast || autocast_rule(op.kind) != AutocastRule::narrow || state.weights != kNone) return copies;
-    double count = 0.0;
-    for (const ParameterId parameter : op.parameters) count += static_cast<double>(elements(graph_.parameter(parameter).shape));
-    state.weights = make(count * options_.element, MemoryPart::weights, id);
+    cast_weights(id, state);
+    if (options_.gathers_weights) return copies;
     if (state.backward_nodes == 0 || (state.second != kNone && !state.computed)) cached_.push_back(id);
     return copies;
   }
+  void cast_weights(OpId id, OpState& state) {
+    double count = 0.0;
+    for (const ParameterId parameter : graph_.op(id).parameters)
+      count += static_cast<double>(elements(graph_.parameter(parameter).shape));
+    state.weights = make(count * options_.element, MemoryPart::weights, id);
+  }
+  void drop_weights(OpState& state) { drop(std::exchange(state.weights, kNone)); }
 
   /// The cache of casts is emptied as autocast ends; what backward reads lives on.
   void end_forward() {
-    for (const OpId id : cached_) {
-      drop(ops_[index(id)].weights);
-      ops_[index(id)].weights = kNone;
-    }
+    for (const OpId id : cached_) drop_weights(ops_[index(id)]);
     cached_.clear();
   }
 
@@ -214,6 +217,7 @@ class Tracer {
     }
     drop(wide);
     for (const std::int32_t copy : copies) drop(copy);
+    if (options_.gathers_weights) drop_weights(state);
     const std::vector<TensorId>& held = saved_[index(id)].tensors;
     const bool reads_again = gathered != kNone && std::find(held.begin(), held.end(), op.inputs.front()) != held.end();
     if (reads_again)
@@ -254,6 +258,8 @@ class Tracer {
   void backward(const StepNode& node) {
     const Op& op = graph_.op(node.op);
     OpState& state = ops_[index(node.op)];
+    if (options_.gathers_weights && options_.autocast && autocast_rule(op.kind) == AutocastRule::narrow && state.weights == kNone)
+      cast_weights(node.op, state);
     if (node.pass != Pass::backward_data) parameter_gradients(op);
     if (node.pass != Pass::backward_weights) input_gradients(node.op);
     if (--state.backward_nodes > 0) return;
@@ -262,8 +268,7 @@ class Tracer {
     out.gradient = kNone;
     drop(state.gathered);
     state.gathered = kNone;
-    drop(state.weights);
-    state.weights = kNone;
+    drop_weights(state);
     if (!state.keeps) return;
     for (const std::int32_t copy : state.cast) drop(copy);
     state.cast.clear();

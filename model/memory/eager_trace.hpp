@@ -33,6 +33,7 @@ struct EagerOptions {
   Bytes gradient_element{4.0};        ///< of parameter gradients
   std::optional<Bytes> loss_element;  ///< where losses widen what they read: kept so wide, and a copy of it while they run
   bool autocast = false;              ///< fp32 weights; each operator casts what it reads to the width it runs in
+  bool gathers_weights = false;       ///< whose copies an operator makes anew for each pass (ZeRO 3)
   double update_arrays = 0;           ///< per parameter, that an update makes
   Bytes update_element{4.0};          ///< of them
   bool updates_together = false;      ///< and keeps until all parameters are updated
@@ -52,8 +53,8 @@ struct EagerOptions {
 ///
 /// Under PyTorch's autocast products run in `element` bytes and normalisations, softmax and losses in fp32; others as wide as the
 /// widest of what they read. Weights are cast once and their copies stay until the last backward use or, without one, the
-/// end of the forward pass; everything else is cast by each operator that reads it, for itself.
-/// Source: pytorch/pytorch v1.13 aten/src/ATen/autocast_mode.cpp (lists of operators; the cache holds leaves alone).
+/// end of the forward pass, unless they are gathered for each pass; everything else is cast by each operator that reads it, for
+/// itself. Source: pytorch/pytorch v1.13 aten/src/ATen/autocast_mode.cpp (lists of operators; the cache holds leaves alone).
 ///
 /// Ignores the order in which an autograd engine with several threads might run, and Python references beyond the last
 /// reader. Weights, optimiser state and batch are not part of the trace.

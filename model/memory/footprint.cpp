@@ -92,7 +92,7 @@ ExchangeMemory exchange_memory(const FootprintOptions& options, const Persistent
           options.ranks_per_node,
           options.optimizer_states * (options.update_element() / options.gradient_element()),
           arrays.exchanged,
-          options.zero > 0 && options.ranks > 1,
+          options.zero > 1 && options.ranks > 1,
           arrays.beyond_local_store};
 }
 
@@ -278,6 +278,7 @@ StepMemory eager(const OpGraph& graph, std::span<const StepNode> nodes, std::spa
   traced.update_element = options.update_element();
   if (options.master_weights) traced.loss_element = kSingle;
   traced.autocast = options.autocast;
+  traced.gathers_weights = options.zero >= 3 && options.ranks > 1;
   traced.keeps_gradients = stack.keeps_gradients || options.accumulates;
   traced.update_arrays = options.update_arrays * shard(options, 1);
   traced.updates_together = stack.update == UpdateKind::multi_tensor;

@@ -74,6 +74,35 @@ TEST_CASE("a device name is so many of them in a plain host; default one") {
   CHECK(c.hardware().device.id == "p100-pcie-16gb");
 }
 
+TEST_CASE("boards without slots are wired as in the system that they are mounted in, others told to be on PCIe") {
+  const auto tells = [](const Configuration& c, std::string_view text) {
+    return std::any_of(c.notices.begin(), c.notices.end(),
+                       [&](const std::string& n) { return n.find(text) != std::string::npos; });
+  };
+  PredictOptions o = options("h100-sxm5-80gb", "resnet50");
+  o.gpus = 4;
+  const Configuration mounted = configured(o);
+  CHECK(mounted.hardware().id == "dgx-h100");
+  CHECK(mounted.gpus == 4);
+  CHECK(tells(mounted, "4 of them are taken to be wired as in dgx-h100"));
+  o.gpus = 1;
+  CHECK(configured(o).hardware().id == "h100-sxm5-80gb");
+  o = options("rtx-3090", "resnet50");
+  o.gpus = 2;
+  CHECK(tells(configured(o), "on PCIe alone"));
+  o.gpus = 1;
+  CHECK_FALSE(tells(configured(o), "on PCIe alone"));
+}
+
+TEST_CASE("another network's ports are told where they are fewer") {
+  PredictOptions o = options();
+  o.nodes = 2;
+  o.network = "ethernet-25g";
+  const Configuration c = configured(o);
+  CHECK(std::count(c.notices.begin(), c.notices.end(),
+                   "ethernet-25g: 1 port of a node, whose own network, infiniband-edr, has 4") == 1);
+}
+
 TEST_CASE("devices apply to each node") {
   PredictOptions o = options();
   o.devices = {0, 4};

@@ -117,6 +117,19 @@ TEST_CASE("a key means the one value whose path ends so") {
         "   1 | hw.bandwidth=3x\n     | ^~~~~~~~~~~~\n");
 }
 
+TEST_CASE("a factor multiplies what assignments before it have set") {
+  const Device plain = configured({}).hardware().device;
+  CHECK(configured({"hw.device.memory_bandwidth=3x", "hw.device.memory_bandwidth=2x"}).hardware().device.memory_bandwidth ==
+        6.0 * plain.memory_bandwidth);
+  const Configuration stated = configured({"hw.device.memory_bandwidth=1.2 TB/s", "hw.device.memory_bandwidth=2x"});
+  CHECK(stated.hardware().device.memory_bandwidth == BytesPerSecond(2.4e12));
+  CHECK(stated.notices[1] == "hw.device.memory_bandwidth: \"1.2 TB/s\" becomes \"2.4 TB/s\"");
+  CHECK(configured({"hw.device.boost_clock=2x", "hw.device.boost_clock=2x"}).hardware().device.peak.fp32 ==
+        4.0 * plain.peak.fp32);
+  CHECK(configured({"parallel.batch=16", "parallel.batch=2x"}).batch == 32);
+  CHECK(configured({"parallel.batch=2x", "parallel.batch=0.5x"}).batch == configured({}).batch);
+}
+
 TEST_CASE("a changed network that joins no nodes is told to be without effect, once an assignment") {
   const std::string notice = one_node_notice("--set network.bandwidth=2x");  // `achieved` follows it
   const auto told = [&](const Configuration& c) { return std::count(c.notices.begin(), c.notices.end(), notice); };

@@ -269,7 +269,8 @@ TEST_CASE("a user's file names parts beside it, embeds them, or both") {
   REQUIRE(inside);
   CHECK(inside->device.name == "GeForce GTX 1080");
   CHECK(inside->network->bandwidth == BytesPerSecond(0.125e9));
-  CHECK(inside->network->achieved == inside->network->bandwidth);
+  CHECK(inside->network->achieved == 0.8 * inside->network->bandwidth);
+  CHECK(inside->network->latency == Seconds(60e-6));
 
   std::ofstream("mygpu.toml") << "schema = 1\nname = \"broken\"\n";
   const std::string text = to_text(load_system(kCatalogue, "mybox.toml").error());

@@ -59,6 +59,19 @@ TEST_CASE("autocast's copies of weights live from the first forward to the last 
   CHECK(weights_at(turn) >= masters + first * Bytes(2.0));
   const RankMemory& rank = memory.ranks.front();
   CHECK(rank.pre_training == Bytes(0.5e9) + masters + rank.parts[MemoryPart::input]);
+  // ZeRO 3 holds a quarter of the weights, and of no more than one operator a copy.
+  options.zero = 3;
+  options.ranks = options.ranks_per_node = 4;
+  const StepMemory divided = of(resnet(), stack(), options);
+  double most = 0.0;
+  for (std::int32_t position = 0; position <= last; ++position) {
+    Bytes copies;
+    for (const Lifetime& array : divided.arrays)
+      if (array.part == MemoryPart::weights && array.birth > 0 && array.birth <= position && position < array.death)
+        copies += array.bytes;
+    most = std::max(most, copies.base());
+  }
+  CHECK(most == 2.0 * 512 * 512 * 3 * 3);  // bytes of the largest convolution's
 }
 
 TEST_CASE("PyTorch's cross-entropy fills one array of all scores' gradients to make another") {

@@ -140,6 +140,10 @@ TEST_CASE("ZeRO divides states, then gradients, then weights over the ranks") {
   const MemoryParts none = parts(0), states = parts(1), gradients = parts(2), weights = parts(3);
   CHECK_THAT(states[MemoryPart::optimizer_state].base(), WithinRel(none[MemoryPart::optimizer_state].base() / 4, 1e-12));
   CHECK(states[MemoryPart::gradients] == none[MemoryPart::gradients]);
+  // DistributedDataParallel's buckets go on holding copies of all gradients, until they are divided.
+  s.exchange_copies_all = true;
+  CHECK(parts(1)[MemoryPart::exchange] == parts(0)[MemoryPart::exchange]);
+  CHECK(parts(2)[MemoryPart::exchange] < 0.7 * parts(1)[MemoryPart::exchange]);
   CHECK_THAT(gradients[MemoryPart::gradients].base(), WithinRel(none[MemoryPart::gradients].base() / 4, 1e-12));
   CHECK(gradients[MemoryPart::weights] == none[MemoryPart::weights]);
   CHECK(weights[MemoryPart::weights] < 0.5 * none[MemoryPart::weights]);  // a quarter, and two operators' gathered

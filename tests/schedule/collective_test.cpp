@@ -171,8 +171,13 @@ TEST_CASE("between nodes the whole message crosses the network once per directio
   Network other = *dgx1().network;
   other.id = "another";
   CHECK(node_ports(dgx1(), other) == dgx1().nics);
-  other.rdma = false;
+  other.transport = "sockets";
   CHECK(node_ports(dgx1(), other) == 1);
+  // Generations of one maker's adapters share the slots of a node.
+  System elastic = dgx1();
+  elastic.network->transport = "efa";
+  other.transport = "efa-1";
+  CHECK(node_ports(elastic, other) == elastic.nics);
   // One GPU on each of two nodes: nothing but the network.
   const CollectivePlan two = joined(dgx1(), {0}, 2);
   REQUIRE(two.links.size() == 1);

@@ -4,12 +4,12 @@
 // kernels last what a plain roofline says. What the libraries refuse returns their error; what would corrupt memory or race
 // on a device ends the program with a sentence.
 //
-// TBDSIM_MADE_UP_GPU, words with blanks between them: gpus=2 capability=61 cupti=denied cupti=silent throttled operator slowed
-// falls=PERCENT (the clock after a second or two of arithmetic; slowed: by hardware) (by hardware) old (NVML tells no power of
-// the moment) tell (simulated time on stderr at exit) fail_alloc=N (the Nth allocation of 1 MiB or more) lost=N (the Nth launch
-// is an illegal access) interrupt=N (SIGINT at the Nth launch) drop=N (the Nth activity record) scatter=PERCENT without=ALGORITHM
-// (cuDNN does not support it) full=N (device N has no memory) nccl=refuses (collectives fail on rank 1) zero=N (the Nth record
-// has no times) refuses=N (cuDNN ranks the algorithm of this number and does not run it)
+// TBDSIM_MADE_UP_GPU, words with blanks between them: gpus=2 capability=61 cupti=denied cupti=silent cupti=newer (the first is)
+// throttled operator slowed (by hardware) falls=PERCENT (of the clock, after a second or two of arithmetic) old (NVML tells no
+// power of the moment) tell (simulated time on stderr at exit) fail_alloc=N (the Nth allocation of 1 MiB or more) lost=N (the Nth
+// launch is an illegal access) interrupt=N (SIGINT at the Nth launch) drop=N (the Nth activity record) scatter=PERCENT
+// without=ALGORITHM (cuDNN does not support it) full=N (device N has no memory) nccl=refuses (collectives fail on rank 1) zero=N
+// (the Nth record has no times) refuses=N (cuDNN ranks the algorithm of this number and does not run it)
 #include <cuda_runtime_api.h>
 
 #include <cstddef>

@@ -244,12 +244,39 @@ def profile(folder):
     environment = {**os.environ, "TBDSIM_CUDA_LIBRARIES": LIBRARIES, "TBDSIM_CATALOGUE": SOURCE,
                    "LD_LIBRARY_PATH": os.path.dirname(CALIBRATE)}
     words = [folder + "/tbdsim-calibrate", "profile", "--skip", "10", "--iterations", "5", "-o", "recording.txt", "--"]
-    done = subprocess.run([*words, "sh", "-c", f"cd / && {TRAIN} && {TRAIN}"], cwd=folder, env=environment, capture_output=True,
-                          text=True, check=False)
+
+    def run(*program, before=()):
+        return subprocess.run([*words[:-1], *before, "--", *program], cwd=folder, env=environment, capture_output=True, text=True,
+                              check=False)
+
+    def lines():
+        with open(recording, encoding="utf-8") as file:
+            return file.read().splitlines()
+
+    # A launcher that runs no kernel, one that runs a few, then the training itself.
+    done = run("sh", "-c", f"cd / && {TRAIN} && {TRAIN} 2 && {TRAIN} 40")
     expect(done.returncode == 0 and "5 steady iterations" in done.stdout and "elementwise" in done.stdout, f"profile: {done.returncode}\n{done.stdout}{done.stderr}")
-    expect("another process is recorded" in done.stderr, "the second process leaves the first one's recording alone")
-    done = subprocess.run([*words, "true"], cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    expect("2 processes ran kernels; the recording is of the one with most, 160" in done.stderr, done.stderr)
+    expect(not [name for name in os.listdir(folder) if name.startswith("recording.txt.")], "no folder is left")
+    head = lines()[:5]
+    expect(head[1:3] == ["device NVIDIA H100 80GB HBM3", "driver 580.159.04"] and re.match(r"library cupti [0-9]+$", head[3])
+           and re.match(r"date 20[0-9]{2}-[0-9]{2}-[0-9]{2}T", head[4]), f"the recording says where it comes from: {head}")
+    done = run("sh", "-c", f"{TRAIN} 200", before=("--limit", "120"))
+    expect(done.returncode == 0 and sum(line.startswith("kernel ") for line in lines()) == 120, "the recording is bounded\n" + done.stderr)
+    done = run(TRAIN, "30000", "killed", before=("--limit", "1000000"))
+    expect(done.returncode == 137 and recording in done.stderr, f"killed: {done.returncode} {done.stderr}")
+    kept = sum(line.startswith("kernel ") for line in lines()) if os.path.exists(recording) else 0
+    expect(kept > 1000, f"a program that is killed keeps all but its last second, not {kept} kernels")
+    done = run("true")
     expect(done.returncode == 2 and not os.path.exists(recording), "no earlier recording stands for a program that recorded nothing")
+    expect("no kernel was recorded" in done.stderr, done.stderr)
+    environment["TBDSIM_MADE_UP_GPU"] = "cupti=newer"
+    done = run(TRAIN, "40")
+    expect(done.returncode == 0, "a CUPTI that is newer than the driver gives way to an older one\n" + done.stderr)
+    with open(os.path.join(SOURCE, "cmake/cuda.cmake"), encoding="utf-8") as cmake:
+        least = set(re.findall(r"find_package\(CUDAToolkit ([0-9.]+)", cmake.read()))
+    with open(os.path.join(SOURCE, "calibrate/collect/README.md"), encoding="utf-8") as readme:
+        expect(least == {"11.1"} and "release 11.1 to 13" in readme.read(), f"CUDA 11.0 lacks records that are used: {least}")
 
 
 with tempfile.TemporaryDirectory() as scratch:

@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstring>
 #include <deque>
+#include <mutex>
+#include <set>
 
 #include "tests/collect/made_up_gpu/machine.hpp"
 
@@ -30,10 +32,35 @@ using PeerRecord = CUpti_ActivityMemcpyPtoP3;
 using FillRecord = CUpti_ActivityMemset3;
 #endif
 
+/// Read while the program launches, changed by whoever stops a recording.
+class Kinds {
+ public:
+  void insert(int kind) {
+    change([&] { kinds_.insert(kind); });
+  }
+  void erase(int kind) {
+    change([&] { kinds_.erase(kind); });
+  }
+  std::size_t count(int kind) {
+    const std::lock_guard lock(mutex_);
+    return kinds_.count(kind);
+  }
+
+ private:
+  template <class F>
+  void change(const F& what) {
+    const std::lock_guard lock(mutex_);
+    what();
+  }
+  std::mutex mutex_;
+  std::set<int> kinds_;
+};
+
 struct Tracer {
   CUpti_BuffersCallbackRequestFunc request = nullptr;
   CUpti_BuffersCallbackCompleteFunc complete = nullptr;
-  std::set<int> kinds;
+  Kinds kinds;
+  std::int64_t flush_ns = 0, flushed_ns = 0;  ///< period, 0: none; the last time
   std::uint8_t* buffer = nullptr;
   std::size_t size = 0, valid = 0, dropped = 0;
   std::int64_t last_end_ns = 0;
@@ -108,6 +135,10 @@ void record_activity(const Work& work, const Stream&, std::int64_t start, std::i
                                                          : CUPTI_ACTIVITY_KIND_MEMSET;
   if (tracer().kinds.count(kind) == 0 || told("cupti", "silent")) return;
   static std::int64_t records = 0;
+  if (Tracer& t = tracer(); t.flush_ns > 0 && machine().now_ns - t.flushed_ns >= t.flush_ns) {
+    t.flushed_ns = machine().now_ns;
+    hand_over();
+  }
   if (++records == told("drop")) {
     ++tracer().dropped;
     return;
@@ -142,9 +173,19 @@ CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc requ
   tracer().complete = complete;
   return CUPTI_SUCCESS;
 }
+CUptiResult cuptiActivityFlushPeriod(std::uint32_t milliseconds) {
+  tracer().flush_ns = std::int64_t{1'000'000} * milliseconds;
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiGetVersion(std::uint32_t* version) {
+  *version = CUPTI_API_VERSION;
+  return CUPTI_SUCCESS;
+}
 CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
   if (tracer().request == nullptr) return CUPTI_ERROR_INVALID_OPERATION;
   if (told("cupti", "denied")) return CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
+  static int calls = 0;
+  if (told("cupti", "newer") && ++calls == 1) return CUPTI_ERROR_NOT_INITIALIZED;
   tracer().kinds.insert(kind);
   return CUPTI_SUCCESS;
 }
@@ -186,6 +227,18 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char* bus, void** device) {
   int number = 0;
   if (std::sscanf(bus, "0000:%x:00.0", reinterpret_cast<unsigned*>(&number)) != 1) return 2;
   *device = &machine();
+  return 0;
+}
+int nvmlDeviceGetCount_v2(unsigned* count) {
+  *count = static_cast<unsigned>(machine().gpus);
+  return 0;
+}
+int nvmlDeviceGetHandleByIndex_v2(unsigned, void** device) {
+  *device = &machine();
+  return 0;
+}
+int nvmlDeviceGetName(void*, char* text, unsigned size) {
+  std::snprintf(text, size, "NVIDIA H100 80GB HBM3");
   return 0;
 }
 int nvmlDeviceGetClockInfo(void*, unsigned domain, unsigned* mhz) {
