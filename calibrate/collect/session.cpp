@@ -36,6 +36,14 @@ tl::expected<Outcome, std::string> measure(GpuBench& gpu, PreparedKernel& kernel
   return outcome;
 }
 
+template <class Q>
+std::optional<Q> median(std::vector<Q> values) {
+  if (values.empty()) return std::nullopt;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
 /// A product again and again for `length`: the first round is what short runs see; what counts is the second half, when power
 /// and heat have settled. Error: as of `measure`.
 tl::expected<Outcome, std::string> hold(GpuBench& gpu, PreparedKernel& kernel, Seconds length, const CollectOptions& options) {
@@ -63,19 +71,18 @@ tl::expected<Outcome, std::string> hold(GpuBench& gpu, PreparedKernel& kernel, S
   Outcome outcome;
   outcome.stop = Stop::converged;
   outcome.state = rounds.back().state;
-  Hertz clocks(0.0);
-  Watts powers(0.0);
+  std::vector<Hertz> clocks;
+  std::vector<Watts> powers;
   for (const Round& round : rounds) {
     if (round.end < length / 2.0 && &round != &rounds.back()) continue;
     outcome.times.push_back(round.time);
     outcome.throttled = outcome.throttled || round.state.throttled;
     outcome.slowed = outcome.slowed || round.state.slowed;
-    clocks += round.state.clock.value_or(Hertz(0.0));
-    powers += round.state.power.value_or(Watts(0.0));
+    if (round.state.clock) clocks.push_back(*round.state.clock);
+    if (round.state.power) powers.push_back(*round.state.power);
   }
-  const auto counted = static_cast<double>(outcome.times.size());
-  if (outcome.state.clock) outcome.state.clock = clocks / counted;
-  if (outcome.state.power) outcome.state.power = powers / counted;
+  outcome.state.clock = median(std::move(clocks));
+  outcome.state.power = median(std::move(powers));
   outcome.words = fmt::format("burst_s={:.6g}", rounds.front().time.base());
   if (const auto clock = rounds.front().state.clock) outcome.words += fmt::format(" burst_clock_mhz={:.0f}", clock->base() / 1e6);
   return outcome;
