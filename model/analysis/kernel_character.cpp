@@ -32,7 +32,7 @@ double outputs_of(const OpGraph& graph, const StepNode& node, double batch) {
     return batch * static_cast<double>(elements(forward ? graph.output_shape(op) : graph.input_shape(op)));
   double sum = 0.0;
   for (const ParameterId id : op.parameters) sum += static_cast<double>(elements(graph.parameter(id).shape));
-  // Gradients of weights add up over batch and positions; libraries split that sum over blocks.
+  // Gradients of weights add up over batch and positions; libraries split that sum over blocks. 16: assumed.
   constexpr double kSplits = 16.0;
   return kSplits * sum;
 }

@@ -6,7 +6,7 @@ namespace tbdsim {
 
 /// What a profiler would show of a kernel besides its time, as the model has it.
 struct KernelCharacter {
-  double occupancy = 0.0;  ///< achieved
+  double occupancy = 0.0;  ///< achieved: resident warps over those that fit, 0..1
   Stall stall = Stall::memory_dependency;
 };
 
