@@ -103,6 +103,7 @@ void print_board(const BoardFit& fit, const std::vector<UnusedSamples>& unused, 
                100 * r.before.mean, 100 * r.before.median, 100 * r.after.mean, 100 * r.after.median);
   }
   for (const FamilyParameters& p : fit.device.calibration.families) print_parameters(p);
+  for (const SustainedRate& rate : fit.sustained) fmt::print("sustained: {}\n", to_text(rate));
   for (const std::string& note : fit.inherited) fmt::print("inherited: {}\n", note);
   for (const UnusedSamples& entry : unused) fmt::print("not used: {}\n", to_text(entry));
   fmt::print("written: {0}; use it as --hw {0}\n", output);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "calibrate/decode/sample_writer.hpp"
 
 namespace tbdsim::calibrate {
@@ -12,6 +14,7 @@ struct Outcome {
   Stop stop = Stop::go_on;
   bool throttled = false, slowed = false;
   GpuState state;
+  std::string words;  ///< further flags
 };
 
 /// Runs rounds until the rule is content. Error: the driver's words, or nothing at all when the user interrupts.
@@ -33,6 +36,58 @@ tl::expected<Outcome, std::string> measure(GpuBench& gpu, PreparedKernel& kernel
   return outcome;
 }
 
+template <class Q>
+std::optional<Q> median(std::vector<Q> values) {
+  if (values.empty()) return std::nullopt;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// A product again and again for `length`: the first round is what short runs see; what counts is the second half, when power
+/// and heat have settled. Error: as of `measure`.
+tl::expected<Outcome, std::string> hold(GpuBench& gpu, PreparedKernel& kernel, Seconds length, const CollectOptions& options) {
+  constexpr Seconds kRound(0.1);
+  constexpr double kMostInRound = 2000.0;
+  constexpr std::size_t kMostRounds = 10'000;  // should the clock stand still
+  struct Round {
+    Seconds end, time;
+    GpuState state;
+  };
+  std::vector<Round> rounds;
+  int count = 1;
+  const Seconds start = options.clock();
+  for (int warm_up = 0; warm_up < 2; ++warm_up) {  // the first run loads the kernel
+    const auto alone = kernel.repeat(1);
+    if (!alone) return tl::make_unexpected(alone.error());
+    count = static_cast<int>(std::clamp<double>(kRound / alone->front(), 1.0, kMostInRound));
+  }
+  do {
+    if (options.interrupted()) return tl::make_unexpected(std::string());
+    const auto times = kernel.repeat(count);
+    if (!times) return tl::make_unexpected(times.error());
+    rounds.push_back({options.clock() - start, summarize(*times).median, gpu.state()});
+  } while (rounds.back().end < length && rounds.size() < kMostRounds);
+  Outcome outcome;
+  outcome.stop = Stop::converged;
+  outcome.state = rounds.back().state;
+  std::vector<Hertz> clocks;
+  std::vector<Watts> powers;
+  for (const Round& round : rounds) {
+    if (round.end < length / 2.0 && &round != &rounds.back()) continue;
+    outcome.times.push_back(round.time);
+    outcome.throttled = outcome.throttled || round.state.throttled;
+    outcome.slowed = outcome.slowed || round.state.slowed;
+    if (round.state.clock) clocks.push_back(*round.state.clock);
+    if (round.state.power) powers.push_back(*round.state.power);
+  }
+  outcome.state.clock = median(std::move(clocks));
+  outcome.state.power = median(std::move(powers));
+  outcome.words = fmt::format("burst_s={:.6g}", rounds.front().time.base());
+  if (const auto clock = rounds.front().state.clock) outcome.words += fmt::format(" burst_clock_mhz={:.0f}", clock->base() / 1e6);
+  return outcome;
+}
+
 std::string flags_of(const Measurement& m, const Outcome& outcome, const Repetitions& repetitions, const PreparedKernel& kernel,
                      const GpuIdentity& identity) {
   std::vector<std::string> words;
@@ -42,6 +97,7 @@ std::string flags_of(const Measurement& m, const Outcome& outcome, const Repetit
     words.emplace_back("cold");
   const std::string own = kernel.flags();
   if (!own.empty()) words.push_back(own);
+  if (!outcome.words.empty()) words.push_back(outcome.words);
   if (!identity.activity_records && own != kEventTiming) words.emplace_back(kEventTiming);
   if (!m.sample.algorithm.empty()) words.emplace_back(kNamedAlgorithm);
   if (outcome.stop == Stop::out_of_time) words.emplace_back("noisy-time");
@@ -108,7 +164,8 @@ CollectSummary collect(GpuBench& gpu, const Plan& plan, const CollectOptions& op
       summary.lost = gpu.lost();
       continue;
     }
-    const auto outcome = measure(gpu, **kernel, plan.stop, options);
+    const auto outcome = m.sample.family == kLoadFamily ? hold(gpu, **kernel, Seconds(m.sample.at("seconds")), options)
+                                                        : measure(gpu, **kernel, plan.stop, options);
     if (!outcome && outcome.error().empty()) {
       summary.interrupted = true;
       ++summary.not_started;

@@ -158,6 +158,14 @@ Setup set_up_gemm(const GpuContext& gpu, const Measurement& m) {
   return setup;
 }
 
+Setup set_up_product(const GpuContext& gpu, const Measurement& m) {
+  Measurement product = m;
+  product.sample.family = "gemm";
+  product.sample.op = "matmul";
+  product.sample.shape = {{"b", 1}, {"m", whole(m, "m")}, {"n", whole(m, "n")}, {"k", whole(m, "k")}, {"ta", 0}, {"tb", 0}};
+  return set_up_gemm(gpu, product);
+}
+
 Setup set_up_attention(const GpuContext& gpu, const Measurement& m) {
   if (whole(m, "fused") != 0) throw GpuFailure("fused attention needs a kernel library that is not linked here");
   if (m.sample.pass != "forward")

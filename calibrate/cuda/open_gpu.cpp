@@ -13,7 +13,7 @@ namespace tbdsim::calibrate {
 namespace {
 
 using SetUp = Setup (*)(const GpuContext&, const Measurement&);
-constexpr std::array<std::pair<std::string_view, SetUp>, 16> kSetUps{{{"gemm", set_up_gemm},
+constexpr std::array<std::pair<std::string_view, SetUp>, 17> kSetUps{{{"gemm", set_up_gemm},
                                                                       {"conv", set_up_convolution},
                                                                       {"rnn", set_up_recurrent},
                                                                       {"attention", set_up_attention},
@@ -28,7 +28,8 @@ constexpr std::array<std::pair<std::string_view, SetUp>, 16> kSetUps{{{"gemm", s
                                                                       {"copy", set_up_copy},
                                                                       {"launch", set_up_launch},
                                                                       {"collective", set_up_collective},
-                                                                      {"overlap", set_up_overlap}}};
+                                                                      {"overlap", set_up_overlap},
+                                                                      {"load", set_up_product}}};
 
 /// A setup with the timer that measures it.
 class TimedSetup final : public PreparedKernel {

@@ -54,11 +54,7 @@ Setup set_up_overlap(const GpuContext& gpu, const Measurement& m) {
   if (!collective && ranks != 1) throw GpuFailure("a copy to the host has one rank");
   if (collective && gpu.device >= ranks) throw GpuFailure("the product must run on one of the ranks");
   const Traffic traffic = collective ? collective_traffic(gpu, ranks, bytes) : host_traffic(bytes, m.sample.kind == "h2d-pinned");
-  Measurement product = m;
-  product.sample.family = "gemm";
-  product.sample.op = "matmul";
-  product.sample.shape = {{"b", 1}, {"m", whole(m, "m")}, {"n", whole(m, "n")}, {"k", whole(m, "k")}, {"ta", 0}, {"tb", 0}};
-  Setup setup = set_up_gemm(gpu, product);
+  Setup setup = set_up_product(gpu, m);
   setup.algorithm = traffic.algorithm;
   // Events around the product: its launch is in the time.
   setup.call_timing = true;

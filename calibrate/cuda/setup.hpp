@@ -51,6 +51,8 @@ struct Setup {
 [[nodiscard]] Setup set_up_launch(const GpuContext& gpu, const Measurement& m);
 [[nodiscard]] Setup set_up_collective(const GpuContext& gpu, const Measurement& m);
 [[nodiscard]] Setup set_up_overlap(const GpuContext& gpu, const Measurement& m);
+/// The product of a shape that has `m`, `n` and `k`.
+[[nodiscard]] Setup set_up_product(const GpuContext& gpu, const Measurement& m);
 
 /// Storage format of a precision. fp8 has none here: only products take it.
 [[nodiscard]] Element element_of(const std::string& precision);

@@ -42,6 +42,8 @@ constexpr ShapeKey kCopy[] = {{"bytes", K::count}, {"kind", K::text, kCopyKinds}
 // Empty kernels issued one after the other; graph: replayed as one graph.
 constexpr ShapeKey kLaunch[] = {{"kernels"}, {"graph", K::flag}};
 constexpr ShapeKey kCollective[] = {{"bytes", K::count}, {"ranks"}, {"nodes"}};
+// A product m x n x k again and again, for as long as a board takes to settle on a clock.
+constexpr ShapeKey kLoad[] = {{"m"}, {"n"}, {"k"}, {"seconds"}};
 // A product m x n x k while transfers of `bytes` run on another stream; alone it is a row of gemm.
 constexpr ShapeKey kOverlap[] = {{"m"}, {"n"}, {"k"}, {"bytes"}, {"ranks"}, {"kind", K::text, kBesideKinds}};
 
@@ -62,6 +64,7 @@ constexpr SampleFamily kFamilies[] = {
     {"collective", kCollective},
     {"launch", kLaunch},
     {"overlap", kOverlap},
+    {kLoadFamily, kLoad},
 };
 
 }  // namespace

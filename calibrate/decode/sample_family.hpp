@@ -25,6 +25,9 @@ struct SampleFamily {
   std::span<const ShapeKey> keys;
 };
 
+/// Products that go on for seconds. Flags of such a sample tell the beginning: `burst_s` a product, `burst_clock_mhz`.
+inline constexpr std::string_view kLoadFamily = "load";
+
 /// Every family that a sample file may hold.
 [[nodiscard]] std::span<const SampleFamily> sample_families();
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <cassert>
 #include <charconv>
+#include <cmath>
 
 #include "calibrate/decode/shape_text.hpp"
 #include "model/input/csv_reader.hpp"
@@ -67,6 +68,13 @@ std::optional<double> whole_number(std::string_view text) {
   const auto [stopped, status] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (status != std::errc() || stopped != text.data() + text.size() || number < 0) return std::nullopt;
   return static_cast<double>(number);
+}
+
+std::optional<double> number(std::string_view text) {
+  double value = 0.0;
+  const auto [stopped, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (status != std::errc() || stopped != text.data() + text.size() || !std::isfinite(value) || value < 0.0) return std::nullopt;
+  return value;
 }
 
 class Reader {
@@ -147,7 +155,9 @@ class Reader {
     constexpr std::string_view kCounted = "shapes_before";
     sample.flags = text(kFlags);
     for (const std::string_view word : words(sample.flags)) {
-      if (word.substr(0, kCounted.size()) == kCounted && !sample.flag_value(kCounted))
+      if (word.substr(0, kCounted.size()) != kCounted) continue;
+      const std::string_view rest = word.substr(kCounted.size());
+      if (rest.substr(0, 1) != "=" || !whole_number(rest.substr(1)))
         problem(kFlags, fmt::format("expected a count such as \"{}=120\", got \"{}\"", kCounted, word));
     }
   }
@@ -187,7 +197,7 @@ bool Sample::flagged(std::string_view flag) const {
 std::optional<double> Sample::flag_value(std::string_view flag) const {
   for (const std::string_view word : words(flags)) {
     const std::size_t equals = word.find('=');
-    if (equals != std::string_view::npos && word.substr(0, equals) == flag) return whole_number(word.substr(equals + 1));
+    if (equals != std::string_view::npos && word.substr(0, equals) == flag) return number(word.substr(equals + 1));
   }
   return std::nullopt;
 }

@@ -143,7 +143,6 @@ double believed_scatter(const FamilyParameters& inherited) {
 
 FamilyParameters fit_group(const Group& group, const Device& device, const ResolvedParameters& inherited,
                            const std::string& source, BoardFitReport& report) {
-  // Samples ran at the real clock, so a stated sustained clock has no part in their rates.
   FamilyParameters start = inherited.parameters;
   start.samples = static_cast<int>(group.samples.size());
   const RobustFit fit = robust_fit(
@@ -258,6 +257,8 @@ std::string identity(const std::vector<const Sample*>& samples) {
 Result<BoardFit> fit_board(const std::vector<Sample>& samples, Device device, const KernelConstants& constants,
                            const std::string& source) {
   BoardFit out;
+  out.sustained = sustained_rates_of(samples);
+  state_clock(device, out.sustained, true);
   std::vector<Group> groups = groups_of(samples, device, constants);
   if (groups.empty()) {
     Errors errors{{"no sample is of a family and shape that can be fitted"}};
@@ -322,14 +323,17 @@ Result<BoardFit> fit_board(const std::vector<Sample>& samples, Device device, co
     return tl::make_unexpected(errors);
   }
   for (FamilyParameters& parameters : carried_over(fitted, device, constants))
-    replace(device.calibration.families, std::move(parameters));
+    replace(device.calibration.families, at_sustained_rate(std::move(parameters), out.sustained));
+  state_clock(device, out.sustained, false);
   for (const FitFamily& family : fit_families()) {
     if (done.count(std::string(family.name)) != 0) continue;
     const auto inherited = parameters_of(family, device, family.issues ? "fp16" : "fp32", constants);
     out.inherited.push_back(fmt::format("{}: no samples; {}", family.name, inherited.parameters.source));
   }
   out.device = std::move(device);
-  for (FittedFamily& family : fitted) replace(out.device.calibration.families, std::move(family.after));
+  for (FittedFamily& family : fitted)
+    replace(out.device.calibration.families, at_sustained_rate(std::move(family.after), out.sustained));
+  if (!out.sustained.empty()) out.device.calibration.measured = clock_limits(out.device);
   return out;
 }
 

@@ -5,6 +5,7 @@
 
 #include "calibrate/fit/fit_family.hpp"
 #include "calibrate/fit/robust_fit.hpp"
+#include "calibrate/fit/sustained.hpp"
 #include "model/hardware/device.hpp"
 #include "model/support/result.hpp"
 
@@ -24,8 +25,9 @@ struct BoardFitReport {
 struct BoardFit {
   Device device;  ///< its description with a calibration for every family that had enough samples
   std::vector<BoardFitReport> reports;
-  std::vector<std::string> inherited;  ///< what was too thin to fit, and where its values are from
-  std::vector<std::string> warnings;   ///< samples that cannot be true, with their rows; fits that made it worse
+  std::vector<std::string> inherited;    ///< what was too thin to fit, and where its values are from
+  std::vector<SustainedRate> sustained;  ///< what long runs keep; the shares of peak and the clock are at that
+  std::vector<std::string> warnings;     ///< samples that cannot be true, with their rows; fits that made it worse
 };
 
 /// Fits the parameters of one board, starting from what it would use without samples: those values are the prior, as wide

@@ -6,12 +6,13 @@
 #include <array>
 
 #include "calibrate/fit/fit_family.hpp"
+#include "calibrate/fit/sustained.hpp"
 
 namespace tbdsim::calibrate {
 namespace {
 
 /// Why samples of a family that the fit knows, too, may have no observation, and why whole families have none.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kReasons{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 15> kReasons{{
     {"gemm", "their arithmetic is that of another precision"},
     {"conv", "groups, dilation, one input channel, passes together or a variant that libraries avoid: no form describes them"},
     {"rnn", "input products, several layers, both directions or another pass in one time: no form describes them together"},
@@ -26,6 +27,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kReasons
     {"copy", "links belong to a system file (hardware/systems), which states their bandwidth"},
     {"launch", "what the host takes for a kernel belongs to the software stack (hardware/stacks)"},
     {"collective", "collectives take the shares of hardware/nccl.toml"},
+    {"load", "no flag burst_s: the time of a product at the beginning"},
     {"overlap", "what transfers take from kernels beside them belongs to the software stack"},
 }};
 
@@ -74,6 +76,7 @@ std::vector<UnusedSamples> unused_samples(const std::vector<Sample>& samples, co
   std::vector<UnusedSamples> all;
   std::vector<std::vector<const Sample*>> members;
   for (const Sample& sample : samples) {
+    if (sample.family == kLoadFamily && sustained_rate(sample)) continue;  // acts on the others
     const FitFamily* const family = family_of_samples(sample.family);
     const auto described = devices.find(sample.device);
     const bool lacks = family != nullptr && family->computes && described != devices.end() &&

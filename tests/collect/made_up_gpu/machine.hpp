@@ -5,11 +5,11 @@
 // on a device ends the program with a sentence.
 //
 // TBDSIM_MADE_UP_GPU, words with blanks between them: gpus=2 capability=61 cupti=denied cupti=silent cupti=newer (the first is)
-// throttled operator slowed (by hardware) old (NVML tells no power of the moment) tell (simulated time on stderr at exit)
-// fail_alloc=N (the Nth allocation of 1 MiB or more) lost=N (the Nth launch is an illegal access) interrupt=N (SIGINT at the Nth
-// launch) drop=N (the Nth activity record) scatter=PERCENT without=ALGORITHM (cuDNN does not support it) full=N (device N has no
-// memory) nccl=refuses (collectives fail on rank 1) zero=N (the Nth record has no times) refuses=N (cuDNN ranks the algorithm of
-// this number and does not run it)
+// throttled operator slowed (by hardware) falls=PERCENT (of the clock, after a second or two of arithmetic) old (NVML tells no
+// power of the moment) tell (simulated time on stderr at exit) fail_alloc=N (the Nth allocation of 1 MiB or more) lost=N (the Nth
+// launch is an illegal access) interrupt=N (SIGINT at the Nth launch) drop=N (the Nth activity record) scatter=PERCENT
+// without=ALGORITHM (cuDNN does not support it) full=N (device N has no memory) nccl=refuses (collectives fail on rank 1) zero=N
+// (the Nth record has no times) refuses=N (cuDNN ranks the algorithm of this number and does not run it)
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
@@ -65,6 +65,11 @@ struct Machine {
   bool lost = false;
   cudaError_t last = cudaSuccess;
   std::int64_t kernels_ns = 0;
+  double heat = 0.0;           ///< seconds of arithmetic that have not cooled off
+  std::int64_t heated_ns = 0;  ///< when `heat` was last counted
+  /// Share of the clock that is left: with `falls=PERCENT` so much once it is hot.
+  [[nodiscard]] double clock_share() const;
+  void warm(std::int64_t now, double seconds);
   int descriptors = 0, open_groups = 0;  ///< of cublasLt; of NCCL
   [[nodiscard]] bool busy() const;       ///< work is on its way
 };

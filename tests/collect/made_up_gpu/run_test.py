@@ -44,7 +44,7 @@ def keys(rows):
 def every_family(folder):
     done, rows = collect("gpus=2", EVERY, folder + "/every.csv")
     families = {r["family"] for r in rows}
-    expect(len(families) == 16, f"16 families are measured, not {sorted(families)}")
+    expect(len(families) == 17, f"17 families are measured, not {sorted(families)}")
     expect(all(r["device"] == "h100-sxm5-80gb" for r in rows), "the H100 is known by its driver's name")
     expect("left out: fp8 products exist for ta=0;tb=1 alone" in done.stderr, done.stderr)
     expect("needs 8 GPUs, there are 2" in done.stderr, done.stderr)
@@ -81,7 +81,7 @@ def refusals(folder):
     for number in range(1000, 1006):
         for word in ("drop", "zero"):
             done, rows = collect(f"{word}={number}", EVERY, f"{folder}/{word}{number}.csv")
-            expect(len(rows) == 105, f"{word}={number}: a measurement whose record was lost is made again\n" + done.stderr)
+            expect(len(rows) == 106, f"{word}={number}: a measurement whose record was lost is made again\n" + done.stderr)
     done, rows = collect("without=fft_tiling", EVERY, folder + "/without.csv")
     expect("cuDNN does not run this convolution by fft_tiling" in done.stderr, done.stderr)
     done, rows = collect("refuses=0", EVERY, folder + "/refuses.csv")
@@ -89,7 +89,7 @@ def refusals(folder):
     expect(len(convolutions) == 12 and all(r["algorithm"] not in ("implicit_gemm", "algo_0") for r in convolutions),
            "an algorithm that is ranked and refused gives way to another\n" + done.stderr)
     done, rows = collect("fail_alloc=60", "quick", folder + "/full.csv")
-    expect("left out: out of memory" in done.stderr and len(rows) == 127, "one measurement without memory loses itself alone")
+    expect("left out: out of memory" in done.stderr and len(rows) == 129, "one measurement without memory loses itself alone")
     # What fails on another GPU loses itself alone: the next measurement finds its own device, and no group of collectives open.
     _, one = collect("gpus=1", EVERY, folder + "/one.csv")
     done, rows = collect("gpus=2 full=1", EVERY, folder + "/second_full.csv")
@@ -162,9 +162,35 @@ def passes(folder):
     words = dict(w.split("=") for w in both["flags"].split() if "=" in w)
     alone = float(words["kernel_sum_s"]) / 2 + 25 * gap
     expect(abs(float(both["time_s"]) / alone - 1) < 0.02, f"two streams: {both['time_s']} for {alone}")
-    # Not what cuDNN ranks first; where FFT is the fastest it is granted its gibibyte.
+    # A clock that falls under a load that lasts: short runs do not see it, predictions do.
+    _, rows = collect("falls=70", "quick", folder + "/falls.csv")
+    loads = [r for r in rows if r["family"] == "load"]
+    for r in loads:
+        words = dict(w.split("=") for w in r["flags"].split() if "=" in w)
+        expect(abs(float(words["burst_s"]) / float(r["time_s"]) / 0.7 - 1) < 0.01, f"rate under load: {r}")
+        expect(abs(float(r["clock_mhz"]) / 1386 - 1) < 0.01 and words["burst_clock_mhz"] == "1980", f"clock under load: {r}")
+    peaks = {}
+    for name in ("passes", "falls"):
+        done = calibrate("", "fit", "--samples", f"{folder}/{name}.csv", "-o", f"{folder}/{name}.toml")
+        expect(done.returncode == 0, done.stderr)
+        with open(f"{folder}/{name}.toml", "rb") as file:
+            peaks[name] = tomllib.load(file)
+        products = next(p for p in peaks[name]["calibration"] if p["family"] == "gemm" and p["precision"] == "fp32")
+        peaks[name]["share"] = products["compute_efficiency"]
+    expect(len(loads) == 2 and "fp32 products keep 0.70" in done.stdout and "not used: load" not in done.stdout, done.stdout)
+    expect(abs(peaks["falls"]["share"] / peaks["passes"]["share"] / 0.7 - 1) < 0.03, f"fitted at the sustained rate: {peaks}")
+    clocks = [float(peaks[name]["sustained_clock"].removesuffix(" MHz")) for name in ("falls", "passes")]
+    expect(abs(clocks[0] / 1386 - 1) < 0.01 and clocks[1] == 1980, f"sustained clocks: {clocks}")
+    # What cuDNN ranks first is not the fastest; where FFT is the fastest it is granted its gibibyte.
     chosen = {(("r=7" in r["shape"]), r["algorithm"]) for r in rows if r["family"] == "conv" and r["precision"] == "fp32"}
     expect(chosen == {(False, "implicit_gemm"), (False, "algo_0"), (True, "fft")}, f"convolutions: {chosen}")
+
+
+def budgets(folder):
+    """The standard plan ends within its time even where nothing settles, by the machine's own clock."""
+    done, rows = collect("tell scatter=60", "standard", folder + "/standard.csv")
+    took = float(re.search(r"made-up GPU: ([0-9.]+) s", done.stderr)[1])
+    expect(took < 480 / 3 and "not started" not in done.stdout, f"standard: {took} s for {len(rows)} rows\n{done.stdout}")
 
 
 def prediction(folder):
@@ -254,6 +280,6 @@ def profile(folder):
 
 
 with tempfile.TemporaryDirectory() as scratch:
-    for part in (every_family, refusals, outputs, interruptions, passes, prediction, profile):
+    for part in (every_family, refusals, outputs, interruptions, passes, budgets, prediction, profile):
         part(scratch)
 sys.exit(1 if failures else 0)

@@ -244,7 +244,7 @@ int nvmlDeviceGetName(void*, char* text, unsigned size) {
 int nvmlDeviceGetClockInfo(void*, unsigned domain, unsigned* mhz) {
   if (domain == 1) working = machine().busy();
   host(100.0);
-  *mhz = !working ? 345 : domain == 1 ? 1980 : 2619;
+  *mhz = !working ? 345 : domain == 1 ? static_cast<unsigned>(1980.0 * machine().clock_share() + 0.5) : 2619;
   return 0;
 }
 int nvmlDeviceGetPowerUsage(void*, unsigned* milliwatts) {
