@@ -39,7 +39,7 @@ class LinkTypes:
         t.amount("latency", latency, "us").text("latency_source", latency_source)
         if "peer_access" in extra:
             t.flag("peer_access", extra["peer_access"])
-        t.amount("staged", extra.get("staged"), "GB/s").text("staged_source", STAGED if extra.get("staged") else "")
+        t.amount("staged", extra.get("staged"), "GB/s").text("staged_source", extra.get("staged_source", ""))
         t.text("source", extra.get("source") or "datasheet: " + self.row[csv_id]["source"])
         return str(t)
 
@@ -70,7 +70,8 @@ class LinkTypes:
             achieved = line * float(full["typical_achieved_gb_s_per_dir"]) / float(full["theoretical_gb_s_per_dir"])
             source = f"transferred: the fraction that {full['name']} reaches"
         latency = (4.875, HOST_COPY) if switched else (7.4, HOST_COPY_DIRECT)
-        return self.table("pcie", "pcie", row["id"], achieved, source, line * 0.785, PEER_SM, *latency, peer_access=peer_access, staged=6.0)
+        return self.table("pcie", "pcie", row["id"], achieved, source, line * 0.785, PEER_SM, *latency, peer_access=peer_access, staged=6.0,
+                          staged_source=STAGED if generation == 3 else "transferred: PCIe 3.0, " + STAGED.removeprefix("fitted: "))
 
     def cpu_link(self, csv_id, peer_access=False, links=1):
         """Link between the two sockets; `peer_access`: GPUs may read each other across it. `links`: that one wire stands for; QPI

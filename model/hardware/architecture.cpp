@@ -7,6 +7,7 @@
 #include <cctype>
 #include <vector>
 
+#include "model/input/known_word.hpp"
 #include "model/support/edit_distance.hpp"
 #include "model/support/quote.hpp"
 
@@ -69,14 +70,10 @@ std::string read_architecture(TomlTable& table) {
 std::string_view name(BoardClass board_class) { return kBoardClasses[static_cast<std::size_t>(board_class)]; }
 
 BoardClass read_board_class(TomlTable& table) {
-  const std::string text = table.text_or("board_class", name(BoardClass::professional).data());
+  if (!table.has("board_class")) return BoardClass::professional;
+  const std::string text = read_known_word(table, "board_class", kBoardClasses, "class of boards");
   const auto* const found = std::find(kBoardClasses.begin(), kBoardClasses.end(), text);
-  if (found != kBoardClasses.end()) return static_cast<BoardClass>(found - kBoardClasses.begin());
-  const auto near = nearest(text, {kBoardClasses.begin(), kBoardClasses.end()});
-  table.problem("board_class",
-                near ? fmt::format("no class of boards {}, did you mean \"{}\"?", quoted(text), *near)
-                     : fmt::format("no class of boards {}, expected one of {}", quoted(text), fmt::join(kBoardClasses, ", ")));
-  return BoardClass::professional;
+  return found == kBoardClasses.end() ? BoardClass::professional : static_cast<BoardClass>(found - kBoardClasses.begin());
 }
 
 }  // namespace tbdsim

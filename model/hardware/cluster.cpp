@@ -4,6 +4,7 @@
 #include <string_view>
 
 namespace tbdsim {
+
 int node_ports(const System& system, const Network& network) {
   if (!system.network) return 1;
   // A family of one maker's numbers its generations: "efa-1", "efa-2".

@@ -1,7 +1,11 @@
+#include <fmt/format.h>
+
+#include <array>
 #include <utility>
 
 #include "model/hardware/hardware_file.hpp"
 #include "model/hardware/kernel_constants.hpp"
+#include "model/input/known_word.hpp"
 
 namespace tbdsim {
 namespace {
@@ -12,6 +16,8 @@ constexpr std::int64_t kMostLinks = 1024;
 constexpr std::int64_t kMostSamples = 1'000'000'000;
 /// Efficiencies are fractions of peak; clocks above the nominal boost may push them a little over one.
 constexpr Bounds kEfficiency{0.0, 2.0, true};
+/// Standard deviation of ln(measured / predicted): 2 is a factor of 13 either way at 80 %.
+constexpr Bounds kSpread{0.0, 2.0, false};
 
 std::optional<int> integer_if(TomlTable& table, std::string_view key, std::int64_t high) {
   if (!table.has(key)) return std::nullopt;
@@ -20,12 +26,15 @@ std::optional<int> integer_if(TomlTable& table, std::string_view key, std::int64
 
 FamilyParameters read_family(TomlTable table) {
   FamilyParameters family;
-  family.family = table.text("family");
-  family.precision = table.text("precision");
+  constexpr std::array<std::string_view, 8> kFamilies{"convolution", "gemm",       "recurrent",    "attention",
+                                                      "softmax",     "layer_norm", "memory_bound", "single_access"};
+  constexpr std::array<std::string_view, 6> kPrecisions{"fp32", "fp32-tensor", "tf32", "fp16", "bf16", "fp8"};
+  family.family = read_known_word(table, "family", kFamilies, "kernel family");
+  family.precision = read_known_word(table, "precision", kPrecisions, "precision");
   family.compute_efficiency = table.number("compute_efficiency", kEfficiency);
   family.bandwidth_efficiency = table.number("bandwidth_efficiency", kEfficiency);
   family.launch = table.quantity<Seconds>("launch", kNotNegative);
-  family.spread = table.number("spread", kNotNegative);
+  family.spread = table.number("spread", kSpread);
   family.samples = static_cast<int>(table.integer("samples", 0, kMostSamples));
   family.source = table.text("source");
   family.compute_sigma = table.number_or("compute_sigma", 0.0, kNotNegative);
@@ -51,6 +60,8 @@ PeakRates read_peak(TomlTable& table) {
 void read_memory(TomlTable& table, Device& device) {
   device.memory_capacity = table.quantity<Bytes>("memory_capacity");
   device.memory_reported = table.quantity_if<Bytes>("memory_reported");
+  if (device.memory_capacity > Bytes(0.0) && device.memory_reported > device.memory_capacity)
+    table.problem("memory_reported", "more than the board has, which memory_capacity states");
   device.memory_kind = table.text_or("memory_kind", "");
   device.memory_bus_bits = integer_if(table, "memory_bus_bits", 1 << 20);
   device.memory_clock = table.quantity_if<Hertz>("memory_clock");
@@ -99,7 +110,12 @@ Device read_device(TomlTable table, std::string id) {
   device.launch_date = table.text_or("launch_date", "");
   device.source = table.text("source");
   device.notes = table.text_or("notes", "");
-  for (const TomlTable& family : table.tables_or_empty("calibration")) device.calibration.families.push_back(read_family(family));
+  for (TomlTable& family : table.tables_or_empty("calibration")) {
+    FamilyParameters read = read_family(family);
+    if (!read.family.empty() && device.calibration.find(read.family, read.precision) != nullptr)
+      family.problem("family", fmt::format("a second table of {} in {}", read.family, read.precision));
+    device.calibration.families.push_back(std::move(read));
+  }
   device.calibration.measured = clock_limits(device);
   return device;
 }

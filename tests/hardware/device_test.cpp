@@ -219,6 +219,29 @@ TEST_CASE("calibration tables are read and written without loss") {
   CHECK(back->calibration.find("gemm", "fp16") == nullptr);
 }
 
+TEST_CASE("calibration tables name families and precisions that kernels have, each pair once") {
+  const std::string rest =
+      "compute_efficiency = 0.9\nbandwidth_efficiency = 0.8\nlaunch = \"5 us\"\nspread = 0.1\nsamples = 9\n"
+      "source = \"fitted: here\"\n";
+  const auto table = [&](const std::string& family, const std::string& precision) {
+    return "[[calibration]]\nfamily = \"" + family + "\"\nprecision = \"" + precision + "\"\n" + rest;
+  };
+  CHECK(message(kMinimal + table("gemm", "fp32") + table("gemm", "fp16")).empty());
+  CHECK(message(kMinimal + table("gem", "fp23")) ==
+        "my.toml:10:10: calibration[0].family: no kernel family \"gem\", did you mean \"gemm\"?\n"
+        "  10 | family = \"gem\"\n     |          ^~~~~\n"
+        "my.toml:11:13: calibration[0].precision: no precision \"fp23\", did you mean \"fp32\"?\n"
+        "  11 | precision = \"fp23\"\n     |             ^~~~~~\n");
+  CHECK(message(kMinimal + table("gemm", "fp32") + table("gemm", "fp32")).find("a second table of gemm in fp32") !=
+        std::string::npos);
+}
+
+TEST_CASE("no GPU reports more memory than it has") {
+  CHECK(message(std::string(kMinimal) + "memory_reported = \"100 GiB\"\n") ==
+        "my.toml:9:19: memory_reported: more than the board has, which memory_capacity states\n"
+        "   9 | memory_reported = \"100 GiB\"\n     |                   ^~~~~~~~~\n");
+}
+
 TEST_CASE("a GPU file with several mistakes names them all") {
   CHECK(message(R"(schema = 2
 name = "My GPU"
