@@ -99,6 +99,7 @@ std::string flags_of(const Measurement& m, const Outcome& outcome, const Repetit
   if (!own.empty()) words.push_back(own);
   if (!outcome.words.empty()) words.push_back(outcome.words);
   if (!identity.activity_records && own != kEventTiming) words.emplace_back(kEventTiming);
+  if (m.sample.family == "softmax" || m.sample.family == "layer_norm") words.emplace_back(kStandIn);
   if (!m.sample.algorithm.empty()) words.emplace_back(kNamedAlgorithm);
   if (outcome.stop == Stop::out_of_time) words.emplace_back("noisy-time");
   if (outcome.stop == Stop::out_of_count) words.emplace_back("noisy-count");

@@ -40,6 +40,9 @@ struct Sample {
 
 /// Flag of a sample that ran while the hardware itself held its clock down (too hot, power brake): it says nothing of the board.
 inline constexpr std::string_view kHardwareSlowdown = "hardware-slowdown";
+/// Flag of a sample of a kernel that frameworks do not launch (cuDNN's softmax, the collector's own layer norm, where they have
+/// their own): it shows what the board does, and is no measure of theirs.
+inline constexpr std::string_view kStandIn = "stand-in";
 
 /// Words of the columns `precision` and `pass`.
 [[nodiscard]] std::span<const std::string_view> sample_precisions();

@@ -26,9 +26,9 @@ struct FitFamily {
   bool issues =
       false;  ///< its share is of instructions issued (`KernelRates::issue_share`), not of peak; fitted to own samples alone
 
-  /// Nullopt: the form does not describe the sample, or its clock was not the board's.
+  /// Nullopt: the form does not describe the sample, its clock was not the board's, or its kernel is not one of frameworks.
   [[nodiscard]] std::optional<Observation> observe(const Sample& sample) const {
-    return sample.flagged(kHardwareSlowdown) ? std::nullopt : described(sample);
+    return sample.flagged(kHardwareSlowdown) || sample.flagged(kStandIn) ? std::nullopt : described(sample);
   }
 };
 

@@ -36,6 +36,7 @@ std::string reason_of(const Sample& sample, const Device* without_rate) {
     return fmt::format("{} has no rate of {}; check the device of the samples, or state {} in its description", without_rate->id,
                        arithmetic_class(sample), rate_key(arithmetic_class(sample)));
   if (sample.flagged(kHardwareSlowdown)) return "the hardware held the clock down (heat, power brake): measure them again";
+  if (sample.flagged(kStandIn)) return "frameworks have kernels of their own; other boards' samples of those serve";
   const auto* const found =
       std::find_if(kReasons.begin(), kReasons.end(), [&](const auto& entry) { return entry.first == sample.family; });
   return std::string(found == kReasons.end() ? "no parameter is fitted to them" : found->second);

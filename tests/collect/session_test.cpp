@@ -84,7 +84,7 @@ TEST_CASE("a sample says what ran, where, how often and how well") {
   CHECK(s.device == "fake");
   CHECK(s.algorithm == "fake");
   CHECK(s.clock.value() == Hertz(1.4e9));
-  CHECK(s.flags == "cold throttled");
+  CHECK(s.flags == "cold stand-in throttled");
   CHECK(s.source == "measured: Fake GPU, median of 4");
   CHECK(c.summary.throttled == 1);
   const auto again = parse_samples(sample_header() + sample_row(s), "again.csv");
@@ -97,7 +97,7 @@ TEST_CASE("what never settles is kept and says which limit ended it") {
   FakeGpu gpu;
   const Collected c = run(gpu, plan_of("\"rows=8;cols=7\""), options_at(0.0));
   REQUIRE(c.samples.size() == 1);
-  CHECK(c.samples.front().flags == "cold noisy-count");
+  CHECK(c.samples.front().flags == "cold stand-in noisy-count");
   CHECK(c.summary.noisy == 1);
 }
 

@@ -353,6 +353,19 @@ TEST_CASE("passes and cells that no form knows are no other kernel's") {
   }
 }
 
+TEST_CASE("kernels that frameworks do not launch are no measure of theirs") {
+  Sample rows;
+  rows.family = rows.op = "softmax";
+  rows.precision = "fp32";
+  rows.pass = "forward";
+  rows.time = Seconds(1e-3);
+  rows.shape = {{"rows", 4096}, {"cols", 1024}};
+  CHECK(unused_samples({rows}).empty());
+  rows.flags = "cold stand-in";
+  REQUIRE(unused_samples({rows}).size() == 1);
+  CHECK(unused_samples({rows}).front().reason == "frameworks have kernels of their own; other boards' samples of those serve");
+}
+
 TEST_CASE("arithmetic that a board has no rate of moves nothing of it, and its rows are named") {
   std::vector<Sample> all = samples(20);
   const auto before = fit_board(all, device(), constants(), "a");

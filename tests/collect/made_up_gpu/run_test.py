@@ -195,7 +195,7 @@ def budgets(folder):
 
 def prediction(folder):
     file, board = folder + "/whole.csv", folder + "/board.toml"
-    done = calibrate("", "fit", "--samples", file, "-o", board)
+    done = before = calibrate("", "fit", "--samples", file, "-o", board)
     expect(done.returncode == 0, done.stderr)
     expect("not used: launch: 3 samples" in done.stdout and "us a kernel one by one" in done.stdout, done.stdout)
     expect("recurrent     fp32             4" in done.stdout, "recurrent layers serve the fit\n" + done.stdout)
@@ -203,7 +203,12 @@ def prediction(folder):
     # Kernels that only move data show the machine itself: 2.9 of 3.35 TB/s, started in 1.5 us, 0.8 us from each to the next
     # (machine.hpp, machine.cpp).
     with open(board, "rb") as fitted:
-        memory = next(p for p in tomllib.load(fitted)["calibration"] if p["family"] == "memory_bound")
+        tables = tomllib.load(fitted)["calibration"]
+    memory = next(p for p in tables if p["family"] == "memory_bound")
+    with open(file) as samples:
+        flagged = {r["family"] for r in csv.DictReader(samples) if "stand-in" in r["flags"]}
+    expect(flagged == {"softmax", "layer_norm"}, f"kernels of no framework: {flagged}")
+    expect(all(f"not used: {family}: " in before.stdout for family in flagged), "and their samples are left out\n" + before.stdout)
     expect(abs(memory["bandwidth_efficiency"] / (2.9 / 3.35) - 1) < 0.02, f"fitted share of bandwidth: {memory}")
     launch, unit = memory["launch"].split()
     expect(abs(float(launch) * {"us": 1, "s": 1e6}[unit] / 2.3 - 1) < 0.1, f"fitted launch: {memory}")
