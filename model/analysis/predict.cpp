@@ -127,12 +127,17 @@ void tell_provenance(const Configuration& configuration, const LoweredJob& job, 
 }
 
 /// Cores of a node that work, by what for, over all it has.
-void tell_cpu(const Configuration& configuration, const StepTimes& times, Utilization& u) {
+void tell_cpu(const Configuration& configuration, const StepTimes& times, Utilization& u, std::vector<std::string>& notices) {
   const Seconds available = times.step * static_cast<double>(configuration.hardware().host.cores);
   u.cpu_launch = times.host_busy * static_cast<double>(configuration.devices.size()) / available;
   (configuration.environments ? u.cpu_environment : u.cpu_input) = times.decoding / available;
   u.cpu_server = times.serving / available;
-  u.cpu = std::min(1.0, u.cpu_launch + u.cpu_input + u.cpu_environment + u.cpu_server);
+  const double wanted = u.cpu_launch + u.cpu_input + u.cpu_environment + u.cpu_server;
+  u.cpu = std::min(1.0, wanted);
+  // Threads that issue operators are not kept apart: with fewer cores than processes they would take turns.
+  if (wanted > 1.0)
+    notices.push_back(fmt::format("the step wants {:.1f} cores of a node that has {}: it will take longer than told",
+                                  wanted * configuration.hardware().host.cores, configuration.hardware().host.cores));
 }
 
 }  // namespace
@@ -183,7 +188,7 @@ Result<Prediction> predict(Session& session, const PredictOptions& options, Shar
   if (std::max(p.utilization.fp32, p.utilization.mfu) > 1.0)
     p.notices.push_back(
         "utilisation counts the multiply-adds of direct convolutions; Winograd and FFT need fewer, so it may pass 100 %");
-  tell_cpu(configuration, times, p.utilization);
+  tell_cpu(configuration, times, p.utilization, p.notices);
   const StepMemory memory = estimate_memory(configuration, step.nodes, step.costs, shared);
   p.memory = memory_verdict(configuration, memory);
   if (std::string idle = idle_stages(configuration, p.memory); !idle.empty()) p.notices.push_back(std::move(idle));

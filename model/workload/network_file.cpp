@@ -52,11 +52,15 @@ Header read_header(TomlTable& root) {
   header.input = root.integers_or_empty("input");
   bool fits = !header.input.empty() && header.input.size() <= 3;
   for (const std::int64_t extent : header.input) fits = fits && extent >= 1 && extent <= kMostExtent;
-  if (fits && static_cast<double>(elements(header.input)) > kMostElements) fits = false;
-  if (!fits) {
-    root.problem("input", "expected one to three dimensions of at least 1, such as [3, 224, 224] (channels, height, width)");
-    header.input.clear();
+  if (!fits)
+    root.problem(
+        "input",
+        fmt::format("expected one to three dimensions of 1 to {}, such as [3, 224, 224] (channels, height, width)", kMostExtent));
+  if (fits && static_cast<double>(elements(header.input)) > kMostElements) {
+    root.problem("input", fmt::format("expected at most {:g} numbers in all", kMostElements));
+    fits = false;
   }
+  if (!fits) header.input.clear();
   return header;
 }
 
@@ -221,7 +225,7 @@ Result<OpGraph> read_network(TomlFile file) {
   if (tables.empty()) root.problem("layer", "expected at least one [[layer]]");
   if (tables.size() > kMostLayers) {
     root.problem("layer", fmt::format("expected at most {} layers, got {}", kMostLayers, tables.size()));
-    tables.clear();
+    return tl::make_unexpected(file.errors());
   }
   for (TomlTable& table : tables) layers.push_back({read_layer(std::move(table)), {}, true, false, {}});
   root.finish();

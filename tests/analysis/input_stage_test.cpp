@@ -228,6 +228,21 @@ TEST_CASE("stages sum to the step with input, and the causes of processor time t
   }
 }
 
+TEST_CASE("a host with fewer cores than threads that issue operators is told") {
+  PredictOptions options = job("mobilenet_v2");
+  options.gpus = 4;
+  options.batch = 1;
+  const auto told = [&] {
+    const Prediction p = predicted(options);
+    return std::any_of(p.notices.begin(), p.notices.end(), [](const std::string& n) {
+      return n.find("cores of a node that has 1: it will take longer") != std::string::npos;
+    });
+  };
+  CHECK_FALSE(told());
+  options.set = {"hw.host.cores=1"};
+  CHECK(told());
+}
+
 TEST_CASE("a network that plays is fed by environments on the processors") {
   PredictOptions options;
   options.hardware = "titan-xp";

@@ -121,10 +121,22 @@ TEST_CASE("a network needs an input and layers") {
   const auto graph = read("schema = 1\nname = \"n\"\ninput = [3, 0]\n");
   REQUIRE_FALSE(graph);
   CHECK(to_text(graph.error()) == R"(net.toml:1:1: layer: expected at least one [[layer]]
-net.toml:3:9: input: expected one to three dimensions of at least 1, such as [3, 224, 224] (channels, height, width)
+net.toml:3:9: input: expected one to three dimensions of 1 to 1000000, such as [3, 224, 224] (channels, height, width)
    3 | input = [3, 0]
      |         ^~~~~~
 )");
+}
+
+TEST_CASE("sizes beyond any network are refused as too large, and nothing else is said of them") {
+  const auto wide = read("schema = 1\nname = \"n\"\ninput = [3, 1000000, 1000000]\n[[layer]]\nkind = \"relu\"\n");
+  REQUIRE_FALSE(wide);
+  CHECK(wide.error().front().message == "input: expected at most 1e+12 numbers in all");
+  std::string text = "schema = 1\nname = \"n\"\ninput = [3, 8, 8]\n";
+  for (int i = 0; i < 10001; ++i) text += "[[layer]]\nkind = \"activation\"\n";
+  const auto deep = read(text);
+  REQUIRE_FALSE(deep);
+  REQUIRE(deep.error().size() == 1);
+  CHECK(deep.error().front().message == "layer: expected at most 10000 layers, got 10001");
 }
 
 TEST_CASE("a cycle behind other layers is found") {

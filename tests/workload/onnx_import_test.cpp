@@ -237,6 +237,13 @@ TEST_CASE("symbolic lengths are given by option, and only where the file leaves 
   CHECK(refusal(file.bytes(), {32, 7}) == "--image: x.onnx fixes the size of its inputs");
 }
 
+TEST_CASE("symbolic channels are no size of the image") {
+  File file;
+  file.input("x", {"N", "C", "H", "W"}).node("Relu", {"x"}, {"y"}).output("y");
+  CHECK(refusal(file.bytes(), {32, std::nullopt}) ==
+        "x.onnx: input \"x\": dimension 1, the channels, is symbolic (\"C\"); export it with their number");
+}
+
 TEST_CASE("hostile files are told what is wrong, and where") {
   const std::string hint = "export with dynamic_axes, as model/workload/export_onnx.py does";
   CHECK(refusal("") == "x.onnx: not an ONNX file: it holds no graph");

@@ -164,6 +164,11 @@ class Builder {
 
   Number bound(const ValueText& text, std::size_t axis) {
     const bool image = text.dims->size() == 4;
+    if (image && axis == 1) {
+      problem(fmt::format("input {}: dimension 1, the channels, is symbolic ({}); export it with their number", quoted(text.name),
+                          quoted((*text.dims)[axis].symbol)));
+      return kUnknownNumber;
+    }
     const auto& given = image ? bindings_.image : bindings_.seq_len;
     (image ? graph_.used_image : graph_.used_seq_len) = true;
     if (given) return {static_cast<double>(*given)};
