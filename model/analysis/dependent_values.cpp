@@ -1,5 +1,9 @@
 #include "model/analysis/dependent_values.hpp"
 
+#include <fmt/format.h>
+
+#include "model/hardware/usual_network.hpp"
+
 namespace tbdsim {
 
 const std::vector<ProportionalValues>& proportional_values() {
@@ -13,9 +17,11 @@ const std::vector<ProportionalValues>& proportional_values() {
 }
 
 const std::vector<ImpliedValues>& implied_values() {
-  // Latency and achieved share of the line rate are those of the catalogue's RoCE networks (hardware/networks).
-  static const std::vector<ImpliedValues> kImplied{
-      {"rdma", "true", {{"transport", "rdma"}, {"latency", "0.5us"}, {"achieved", "0.976x bandwidth"}}}};
+  static const std::vector<ImpliedValues> kImplied{{"rdma",
+                                                    "true",
+                                                    {{"transport", "rdma"},
+                                                     {"latency", fmt::format("{:g}us", kUsualRdma.latency.base() * 1e6)},
+                                                     {"achieved", fmt::format("{:g}x bandwidth", kUsualRdma.share)}}}};
   return kImplied;
 }
 

@@ -107,8 +107,7 @@ void tell_provenance(const Configuration& configuration, const LoweredJob& job, 
   };
   const Device& device = configuration.hardware().device;
   add(fmt::format("device {}", device.id), device.source);
-  for (const std::string_view family :
-       {"convolution", "gemm", "recurrent", "attention", "softmax", "layer_norm", "memory_bound"}) {
+  for (const std::string_view family : kKernelFamilies) {
     const bool runs = std::any_of(job.step.costs.begin(), job.step.costs.end(),
                                   [&](const NodeCost& cost) { return cost.family == family && cost.kernel.time > Seconds(0.0); });
     if (runs) add(fmt::format("kernel parameters, {}", family), job.kernels.parameters_of(family).parameters.source);

@@ -26,10 +26,8 @@ std::optional<int> integer_if(TomlTable& table, std::string_view key, std::int64
 
 FamilyParameters read_family(TomlTable table) {
   FamilyParameters family;
-  constexpr std::array<std::string_view, 8> kFamilies{"convolution", "gemm",       "recurrent",    "attention",
-                                                      "softmax",     "layer_norm", "memory_bound", "single_access"};
   constexpr std::array<std::string_view, 6> kPrecisions{"fp32", "fp32-tensor", "tf32", "fp16", "bf16", "fp8"};
-  family.family = read_known_word(table, "family", kFamilies, "kernel family");
+  family.family = read_known_word(table, "family", kKernelFamilies, "kernel family");
   family.precision = read_known_word(table, "precision", kPrecisions, "precision");
   family.compute_efficiency = table.number("compute_efficiency", kEfficiency);
   family.bandwidth_efficiency = table.number("bandwidth_efficiency", kEfficiency);

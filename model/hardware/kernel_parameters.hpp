@@ -1,6 +1,8 @@
 #pragma once
+#include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/units/quantity.hpp"
@@ -13,6 +15,10 @@ struct CallTimes {
   Seconds floor;      ///< of the whole call, however short its kernel
   Seconds per_shape;  ///< that each shape the process ran before adds, where the library looks plans up one by one
 };
+
+/// Families that have parameters of their own, in the order in which reports name them.
+inline constexpr std::array<std::string_view, 8> kKernelFamilies{"convolution", "gemm",       "recurrent",    "attention",
+                                                                 "softmax",     "layer_norm", "memory_bound", "single_access"};
 
 /// Parameters of one kernel family on one device at one precision, with how well they fit.
 struct FamilyParameters {

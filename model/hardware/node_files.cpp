@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "model/hardware/hardware_file.hpp"
+#include "model/hardware/usual_network.hpp"
 
 namespace tbdsim {
 namespace {
@@ -22,19 +23,6 @@ Host read_host(TomlTable table, std::string id) {
   host.source = table.text("source");
   return host;
 }
-
-namespace {
-
-/// What a network reaches of its line rate, and the time of a message, where its file states neither.
-struct UsualNetwork {
-  double share;
-  Seconds latency;
-  std::string_view source;
-};
-constexpr UsualNetwork kUsualSockets{0.8, Seconds(60e-6), "transferred: TCP sockets of published all-reduce sweeps over 10 Gb/s"};
-constexpr UsualNetwork kUsualRdma{0.976, Seconds(0.5e-6), "transferred: as InfiniBand EDR"};
-
-}  // namespace
 
 Network read_network(TomlTable table, std::string id) {
   Network network;

@@ -1,5 +1,6 @@
 """What tbdsim writes for programs and for people: JSON against its promised keys and sums, CSV, the trace, determinism,
-exit codes of checks, the width of tables, hand-over to tbdsim-calibrate.
+exit codes of checks, the width of tables, hand-over to tbdsim-calibrate. Long because the promised keys of all verbs stand here
+beside what reads them.
 
 Usage: output_test.py PROGRAM SOURCE_DIR
 """
