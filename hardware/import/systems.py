@@ -21,7 +21,8 @@ HOST_PART_ONLY = "host part only"  # these rent figures leave the GPUs out
 ONLY_WIRED = {"vm-8x-v100": ("v100-sxm2-16gb", 8), "pcie-8x-rtx-4090": ("rtx-4090", 8), "pcie-8x-a100-bridged": ("a100-pcie-80gb", 8)}
 PATCHED = {"pcie-4x-rtx-4090", "pcie-8x-rtx-4090"}
 NO_PEER = {"rtx-2070", "rtx-2080-ti", "rtx-3070", "rtx-3080", "rtx-3090", "rtx-4090", "rtx-5090"}
-GB200_GPUS, GB200_CPUS, GB200_NICS = 72, 36, 72
+RACKS = {"gb200-nvl72", "gb300-nvl72"}
+RACK_GPUS, RACK_CPUS, RACK_NICS = 72, 36, 72
 
 
 def slug(text):
@@ -100,8 +101,8 @@ class Systems:
         listed = self.topologies.get(SAME_WIRING.get(ident, HALF_OF.get(ident, ident)))
         if ident in HALF_OF:
             listed = [r for r in listed if not r["a"].startswith("gpu") or int(r["a"][3:]) < gpus]
-        if ident == "gb200-nvl72":
-            return self.gb200(w, spec, listed)
+        if ident in RACKS:
+            return self.rack(w, spec, self.topologies["gb200-nvl72"])
         if listed:
             from_rows(w, self.types, listed, spec, self.pairs.get(ident, {}), cpus, peer)
         elif ident in MESH or ident == "dgx-station":
@@ -123,14 +124,14 @@ class Systems:
             w.source += "; assumed: the link between the sockets, by the CPU's generation"
         return w
 
-    def gb200(self, w, spec, listed):
+    def rack(self, w, spec, listed):
         w.nvswitches = 1
         w.tables = {"nvlink": self.types.nvlink(5, True), "c2c": self.types.c2c(), "pcie": self.types.pcie(5)}
-        for i in range(GB200_GPUS):
+        for i in range(RACK_GPUS):
             w.add("nvlink", f"gpu{i}", "nvswitch0", int(spec["nvlink_links"]))
-            w.add("c2c", f"gpu{i}", f"cpu{i * GB200_CPUS // GB200_GPUS}")
-        for i in range(GB200_NICS):
-            w.add("pcie", f"nic{i}", f"cpu{i * GB200_CPUS // GB200_NICS}")
+            w.add("c2c", f"gpu{i}", f"cpu{i * RACK_CPUS // RACK_GPUS}")
+        for i in range(RACK_NICS):
+            w.add("pcie", f"nic{i}", f"cpu{i * RACK_CPUS // RACK_NICS}")
         w.source = "datasheet: " + "; ".join(dict.fromkeys(part for row in listed for part in row["source"].split("; "))) + "; assumed: one NIC per GPU on its CPU's PCIe"
         return w
 
