@@ -122,18 +122,25 @@ std::vector<std::string> relatives(std::string_view name, const std::vector<std:
   constexpr std::size_t kLeast = 3;  // letters and digits; fewer are shared by chance
   const std::vector<Forms> forms = forms_of(candidates);
   const std::vector<std::string> parts = parts_of(name, forms);
-  std::vector<std::pair<std::size_t, std::string>> found;
+  struct Relative {
+    std::size_t shared = 0;
+    int apart = 0;
+    std::string name;
+  };
+  std::vector<Relative> found;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     std::size_t shared = 0;
     for (const std::string& part : parts)
       shared += holds(forms[i], part) ? part.size() : has(forms[i], part) ? part.size() - 1 : 0;
-    if (shared >= kLeast) found.emplace_back(shared, candidates[i]);
+    if (shared >= kLeast) found.push_back({shared, edit_distance(fold_name(name), forms[i].folded), candidates[i]});
   }
-  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::stable_sort(found.begin(), found.end(), [](const Relative& a, const Relative& b) {
+    return a.shared != b.shared ? a.shared > b.shared : a.apart < b.apart;
+  });
   std::vector<std::string> names;
-  for (const auto& [shared, candidate] : found) {
+  for (const Relative& relative : found) {
     // Half of what the nearest shares is another family.
-    if (names.size() < most && 2 * shared > found.front().first) names.push_back(candidate);
+    if (names.size() < most && 2 * relative.shared > found.front().shared) names.push_back(relative.name);
   }
   return names;
 }

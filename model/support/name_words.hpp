@@ -12,7 +12,8 @@ namespace tbdsim {
 /// too many, and a letter O for a zero are slips. A code that no candidate has is taken apart into letters and digits.
 [[nodiscard]] std::vector<std::string> missing_words(std::string_view name, const std::vector<std::string>& candidates);
 
-/// Candidates that share words with a name that means none of them: those of most shared letters first, at most `most`.
+/// Candidates that share words with a name that means none of them: those of most shared letters first, of equals
+/// the most alike; at most `most`.
 [[nodiscard]] std::vector<std::string> relatives(std::string_view name, const std::vector<std::string>& candidates,
                                                  std::size_t most);
 

@@ -41,7 +41,7 @@ TEST_CASE("a name with a word that no other has is no slip: its relatives are to
         "; none has \"ada\", the nearest relatives are \"rtx-6000\", \"a6000\"" + rest);
   // Another number is another product, one figure more or fewer a slip.
   CHECK(name_hint("rtx-4080", boards, "`list`") ==
-        "; none has \"4080\", the nearest relatives are \"rtx-6000\", \"rtx-4090\"; see `list`");
+        "; none has \"4080\", the nearest relatives are \"rtx-4090\", \"rtx-6000\"; see `list`");
   CHECK(name_hint("rtx-40900", boards, "`list`") == ", did you mean \"rtx-4090\"?");
   CHECK(name_hint("h100-nvl", boards) == "; none has \"nvl\", the nearest relative is \"h100-pcie-80gb\"");
   CHECK(name_hint("l40s-6000", boards) ==
