@@ -62,6 +62,13 @@ L2_MEASURED = {
 # Boards sold to consumers: they run above the boost clock that they list.
 CONSUMER = ("GeForce", "TITAN")
 
+# Prices that gpus.csv lacks: USD, when seen, where.
+PRICES = {
+    "vega-fe": (999, "2017-08", "paper: air-cooled, on sale, https://www.dilipstechnoblog.com/2017/08/amd-vega-release-date-price-specs-and.html"),
+    "p100-pcie-16gb": (5699, "2016-06-20", "paper: launch price, https://sysrqmts.com/it/gpus/compare/nvidia-grid-k340-vs-nvidia-tesla-p100-pcie-16-gb"),
+    "v100-pcie-16gb": (9592, "2019-02-08", "paper: eight times the RTX 2080 Ti of 1199 USD, https://lambdalabs.com/blog/best-gpu-tensorflow-2080-ti-vs-v100-vs-titan-v-vs-1080-ti-benchmark; an undated page prints about 11,000 USD"),
+}
+
 # Boards without a slot: several stand on a baseboard that wires them, in these systems.
 MOUNTED_IN = {
     "p100-sxm2-16gb": "dgx1-p100", "v100-sxm2-16gb": "dgx1", "v100-sxm2-32gb": "dgx1-v100-32gb", "v100-sxm3-32gb": "dgx2",
@@ -165,7 +172,8 @@ def body(row):
     if gpus > 1:
         notes[0] = notes[0].replace("tdp_w is the whole board", f"power limit: half of the board's {row['tdp_w']} W")
     t.amount("power_limit", f"{float(row['tdp_w']) / gpus:g}" if row["tdp_w"] else "", "W")
-    t.amount("launch_price", row["launch_price_usd"], "USD")
+    usd, seen, where = PRICES.get(row["id"], (row["launch_price_usd"], "", ""))
+    t.amount("launch_price", usd, "USD").text("launch_price_date", seen).text("launch_price_source", where)
     t.text("launch_date", row["launch_date"]).text("source", "datasheet: " + row["source"]).text("notes", "; ".join(notes))
     return str(t)
 

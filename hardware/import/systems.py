@@ -17,9 +17,15 @@ HALF_OF = {"pcie-4x-rtx-4090": "pcie-8x-rtx-4090"}
 GPU_NAMES = {"Tesla V100 16GB": "v100-sxm2-16gb", "Tesla V100 SXM2": "v100-sxm2-16gb", "Tesla P100 SXM2 16GB": "p100-sxm2-16gb"}
 CLOUD_V100 = (1312, "measured: SM clock of V100 boards in clouds under training load (0.86 of boost); also habitat devices.yml")
 HOST_PART_ONLY = "host part only"  # these rent figures leave the GPUs out
-# Boxes that only topologies.csv lists: device, GPUs, driver patched for peer access.
+# Boxes that only topologies.csv lists: device, GPUs.
 ONLY_WIRED = {"vm-8x-v100": ("v100-sxm2-16gb", 8), "pcie-8x-rtx-4090": ("rtx-4090", 8), "pcie-8x-a100-bridged": ("a100-pcie-80gb", 8)}
-PATCHED = {"pcie-4x-rtx-4090", "pcie-8x-rtx-4090"}
+PATCHED = "-patched-driver"  # a second entry of these boxes, as they were measured: a driver that allows peer access
+MEASURED_PATCHED = ("pcie-4x-rtx-4090", "pcie-8x-rtx-4090")
+# Prices that systems.csv lacks: USD, when, where.
+PRICES = {"dgx1": (149000, "2017-05", "paper: list price at its announcement, https://www.tweaktown.com/news/57488/nvidia-tesla-v100-single-slot-150w-dual-300w/index.html; it includes software support")}
+# Everything of a workstation but its three GPUs: USD, when, where.
+PLAIN_HOST = (2630, "2019-01-31", "paper: receipt of a workstation, 6200 USD less 3570 USD for its three GPUs, https://l7.curtisnorthcutt.com/build-pro-deep-learning-workstation")
+PROVIDERS = {"aws": "AWS", "azure": "Azure", "gcp": "GCP", "lambda": "Lambda", "nebius": "Nebius"}
 NO_PEER = {"rtx-2070", "rtx-2080-ti", "rtx-3070", "rtx-3080", "rtx-3090", "rtx-4090", "rtx-5090"}
 RACKS = {"gb200-nvl72", "gb300-nvl72"}
 RACK_GPUS, RACK_CPUS, RACK_NICS = 72, 36, 72
@@ -59,6 +65,7 @@ def write_plain_hosts(out, types):
     for generation, link in ((3, "cpu-link-intel-qpi-broadwell"), (4, "cpu-link-amd-inter-socket"), (5, "cpu-link-amd-inter-socket")):
         t = Table().text("name", f"plain PCIe {generation}.0 host").integer("sockets", 2).integer("cores", 32)
         t.amount("clock", 2200, "MHz")  # at which decoding was timed (inputs.toml), so that nothing is scaled unasked
+        t.amount("price", PLAIN_HOST[0], "USD").text("price_date", PLAIN_HOST[1]).text("price_source", PLAIN_HOST[2])
         t.text("source", "assumed: two sockets of 16 cores at 2.2 GHz, each with half of the GPUs; nothing names the machine")
         text = f"{t}\n{types.pcie(generation)}\n{types.cpu_link(link, peer_access='amd' in link, links=2)}"
         write(os.path.join(out, "hosts", f"plain-pcie-{generation}.toml"), "systems.py", text)
@@ -76,6 +83,16 @@ def network_of(row):
         if word in kind:
             return f"{word.lower()}-{rate}g", count
     return f"ethernet-{rate}g", count
+
+
+def patched_notice(ident):
+    """What the user of a box must know that exists with the maker's driver and with a patched one."""
+    if ident in MEASURED_PATCHED:
+        return (f"{ident}: with the maker's driver, which refuses peer access between these boards; copies go through host memory. "
+                f"With a patched driver, as this name meant before, it is {ident}{PATCHED}")
+    if ident.endswith(PATCHED):
+        return f"{ident}: needs a driver that is patched to allow peer access; with the maker's it is {ident.removesuffix(PATCHED)}"
+    return ""
 
 
 class Systems:
@@ -97,7 +114,8 @@ class Systems:
         cpus, intra = row["cpus"], row["intra_node"]
         spec = self.devices[device]
         generation = int(float(spec["pcie_gen"]))
-        peer = device not in NO_PEER or ident in PATCHED
+        peer = device not in NO_PEER or ident.endswith(PATCHED)
+        ident = ident.removesuffix(PATCHED)
         listed = self.topologies.get(SAME_WIRING.get(ident, HALF_OF.get(ident, ident)))
         if ident in HALF_OF:
             listed = [r for r in listed if not r["a"].startswith("gpu") or int(r["a"][3:]) < gpus]
@@ -146,12 +164,16 @@ class Systems:
                 t.integer(key, count)
         if ident.split("-")[0] in ("aws", "azure", "lambda", "vm") and device.startswith("v100"):
             t.amount("sustained_clock", CLOUD_V100[0], "MHz").text("sustained_clock_source", CLOUD_V100[1])
-        t.amount("price", row["price_usd"], "USD")
-        if HOST_PART_ONLY not in row["notes"] and "host part" not in row["notes"]:
-            t.amount("rent", row["usd_per_hour"], "USD/h")
+        t.text("provider", PROVIDERS.get(ident.split("-")[0], ""))
+        usd, seen, where = PRICES.get(ident, (row["price_usd"], row["date"], ""))
+        let = HOST_PART_ONLY not in row["notes"] and "host part" not in row["notes"] and row["usd_per_hour"]
+        t.amount("price", usd, "USD").amount("rent", row["usd_per_hour"] if let else "", "USD/h")
+        if usd or let:
+            t.text("price_date", seen).text("price_source", where)
         t.text("storage", row["storage"]).text("date", row["date"])
         t.text("source", "datasheet: " + row["source"]).text("wiring_source", w.source)
-        t.text("notes", row["notes"])
+        # What was measured with the patched driver says nothing of the other.
+        t.text("notes", "" if ident in MEASURED_PATCHED else row["notes"]).text("notice", patched_notice(ident))
         return f"{t}{w.text()}"
 
 
@@ -164,6 +186,9 @@ def main():
     for ident, (device, gpus) in ONLY_WIRED.items():
         topology = systems.topologies[ident]
         entries.append((ident, device, gpus, dict.fromkeys(systems.rows["dgx1"], "") | {"name": topology[0]["system"], "source": topology[0]["source"]}))
+    for ident, device, gpus, row in list(entries):
+        if ident in MEASURED_PATCHED:
+            entries.append((ident + PATCHED, device, gpus, row | {"name": row["name"] + ", driver patched for peer access"}))
     written = set()
     for ident, device, gpus, row in entries:
         base = systems.rows.get(SAME_WIRING.get(ident, ""), row)

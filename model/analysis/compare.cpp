@@ -55,7 +55,23 @@ std::size_t base_of(const Comparison& comparison, const Candidate& candidate) {
   return *first;  // itself, if no other
 }
 
+std::optional<double> price_ratio(const Prediction& prediction, const Prediction& base, PaidBy by) {
+  const auto &mine = payment_of(prediction, by), &theirs = payment_of(base, by);
+  if (!mine || !theirs || theirs->amount <= Usd(0.0)) return std::nullopt;
+  return mine->amount / theirs->amount;
+}
+
 }  // namespace
+
+const std::optional<Payment>& payment_of(const Prediction& prediction, PaidBy by) {
+  static const std::optional<Payment> kNone;
+  return by == PaidBy::purchase ? prediction.bought : by == PaidBy::rent ? prediction.rented : kNone;
+}
+
+Usd sample_cost(const Prediction& prediction, const Payment& payment) {
+  constexpr double kSecondsOfHour = 3600.0;
+  return payment.hour / kSecondsOfHour / prediction.throughput.value;
+}
 
 Result<Comparison> compare(Session& session, const StudyGrid& grid, std::size_t base) {
   constexpr std::size_t kMostCandidates = 10'000;
@@ -77,6 +93,8 @@ Result<Comparison> compare(Session& session, const StudyGrid& grid, std::size_t 
     const Prediction& against = comparison.candidates[other.base].prediction;
     const double ratio = other.prediction.throughput.value / against.throughput.value;
     other.speedup = i == other.base ? Ranged<double>{1.0, 1.0, 1.0} : speedup_range(other.prediction, against, ratio);
+    other.bought_ratio = price_ratio(other.prediction, against, PaidBy::purchase);
+    other.rented_ratio = price_ratio(other.prediction, against, PaidBy::rent);
     other.apart = i == other.base || other.speedup.low > 1.0 || other.speedup.high < 1.0;
   }
   return comparison;

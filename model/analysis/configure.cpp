@@ -322,6 +322,7 @@ Result<Configuration> configure(Session& session, const PredictOptions& options)
   }
   if (std::string notice = network_notice(options, configuration); !notice.empty())
     configuration.notices.push_back(std::move(notice));
+  if (!configuration.hardware().notice.empty()) configuration.notices.push_back(configuration.hardware().notice);
   if (std::string notice = wiring_notice(configuration.hardware(), configuration.devices); !notice.empty())
     configuration.notices.push_back(std::move(notice));
   const std::string variant = options.stack.empty() ? "torchvision" : configuration.stack.zoo_variant;

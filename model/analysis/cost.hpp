@@ -8,17 +8,22 @@
 
 namespace tbdsim {
 
-/// What an hour of a job's hardware costs, and by which reckoning.
+/// What a job's hardware costs, and by which reckoning.
 struct CostBasis {
-  Usd hour;
+  Payment payment;
   std::string kind;  ///< provenance: datasheet, assumed
-  PriceBasis basis;
 };
 
-/// Price of an hour on `nodes` nodes with `gpus` GPUs in all. What is known of this very machine comes first, and of that what
-/// the user gives: the kind of rent that it asks for, its rent, its price over three years of use, a price of its GPUs. Then the
-/// cheapest whole on-demand instances with this GPU, one that holds a node's where there is one; last the launch prices of the
-/// GPUs over three years. Absent where none is. Ignores power, staff and what else a machine needs.
+/// What `nodes` nodes with `gpus` GPUs in all are let for: the kind of rent that the user or the machine's file asks for, else
+/// its own rent; where only a GPU was named, the cheapest whole on-demand instances with it, one that holds a node's GPUs where
+/// there is one. Absent where none is known: another provider's rent is not that of this machine.
+[[nodiscard]] std::optional<CostBasis> rent_basis(const System& system, const std::vector<Price>& prices, int gpus, int nodes);
+
+/// What they are sold for: the machine's price, else its boards at their list price and a host. Ignores power and staff.
+[[nodiscard]] std::optional<CostBasis> purchase_basis(const System& system, int gpus, int nodes);
+
+/// The one of both by which the cost of a sample is told: what the user gives, else a rent that the machine's file states, its
+/// price, a rent of the catalogue, the price of its boards.
 [[nodiscard]] std::optional<CostBasis> cost_basis(const System& system, const std::vector<Price>& prices, int gpus, int nodes);
 
 /// Tells a prediction what its hour, samples and energy cost: the fields of its cost, provenance, notices.

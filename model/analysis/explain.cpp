@@ -4,8 +4,10 @@
 
 #include <algorithm>
 
+#include "model/analysis/configure.hpp"
 #include "model/analysis/session.hpp"
 #include "model/analysis/what_if.hpp"
+#include "model/stack/stack.hpp"
 #include "model/units/format.hpp"
 
 namespace tbdsim {
@@ -37,11 +39,69 @@ std::vector<HealthCheck> health(const Prediction& p) {
   return checks;
 }
 
-WhatIfOutcome outcome_of(Session& session, const PredictOptions& options, const WhatIf& what_if, const Prediction& base) {
-  WhatIfOutcome outcome{what_if.name, what_if.text, 0.0, true, {}, {}, {}};
-  PredictOptions changed = options;
-  changed.set.insert(changed.set.end(), what_if.set.begin(), what_if.set.end());
-  const auto prediction = predict(session, changed);
+/// A change with the job that it makes of the base's.
+struct Trial {
+  WhatIf what_if;
+  PredictOptions changed;
+};
+
+/// Why a change of the hardware cannot help: nothing that it relieves holds the job up. Empty: it may.
+std::string cannot_help(const WhatIf& what_if, const Prediction& base) {
+  if (!what_if.hardware()) return "";
+  double share = 0.0;
+  for (const std::string& resource : what_if.relieves) {
+    for (const Limit& limit : base.limits) share += limit.resource == resource ? limit.share : 0.0;
+    if (resource == "memory" && !base.memory.fits) share = 1.0;
+  }
+  if (share >= what_if.least_share) return "";
+  return fmt::format("relieves {}, {:.0f} % of the critical path", fmt::join(what_if.relieves, ", "), 100.0 * share);
+}
+
+bool runs_on(const Stack& stack, const Device& device) {
+  return (device.vendor.empty() || stack.vendor == device.vendor) &&
+         (device.compute_capability.empty() ||
+          capability_number(device.compute_capability) >= capability_number(stack.minimum_compute_capability));
+}
+
+/// Changes that depend on what the catalogue holds: the newest release of the framework, channels last where it has a stack of
+/// its own for them, the newest NCCL.
+std::vector<Trial> newer_software(Session& session, const PredictOptions& options) {
+  std::vector<Trial> trials;
+  const auto configuration = configure(session, options);
+  if (!configuration) return trials;
+  const Stack& stack = configuration->stack;
+  const Device& device = configuration->hardware().device;
+  bool plain = false, last = stack.channels_last;
+  for (const std::string& id : later_stacks(session.catalogue().root, stack.id)) {
+    const auto later = session.stack(id);
+    if (!*later || !runs_on(**later, device)) continue;
+    const bool channels_last = (*later)->channels_last;
+    bool& tried = channels_last ? last : plain;
+    if (tried || ((*later)->version == stack.version && !channels_last)) continue;
+    // Other variants (fusing compilers, optimisers) are other programs.
+    if (!(*later)->variant.empty() && !channels_last) continue;
+    tried = true;
+    PredictOptions changed = options;
+    changed.stack = id;
+    trials.push_back({{"--stack " + id, channels_last ? "a stack with channels last" : "a newer release of the framework", {}},
+                      std::move(changed)});
+  }
+  const auto library = session.nccl("", device.architecture);
+  if (!stack.nccl.empty() && *library) {
+    PredictOptions changed = options;
+    const std::string set = fmt::format("stack.nccl={}", (*library)->newest);
+    changed.set.push_back(set);
+    trials.push_back({{"--set " + set, "the newest NCCL", {}}, std::move(changed)});
+  }
+  return trials;
+}
+
+WhatIfOutcome outcome_of(Session& session, const Trial& trial, const Prediction& base) {
+  WhatIfOutcome outcome{
+      trial.what_if.name, trial.what_if.text, trial.what_if.hardware(), 0.0, true, {}, {}, cannot_help(trial.what_if, base)};
+  outcome.cannot_help = !outcome.problem.empty();
+  if (outcome.cannot_help) return outcome;
+  const auto prediction = predict(session, trial.changed);
   if (!prediction) {
     outcome.problem = prediction.error().front().message;
     return outcome;
@@ -60,10 +120,15 @@ Result<Explanation> explain(Session& session, const PredictOptions& options) {
   if (!base) return tl::make_unexpected(base.error());
   Explanation explanation{std::move(*base), {}, {}};
   explanation.checks = health(explanation.base);
-  const std::vector<WhatIf>& all = what_ifs();
-  std::vector<WhatIfOutcome> outcomes(all.size());
+  std::vector<Trial> trials = newer_software(session, options);
+  for (const WhatIf& what_if : what_ifs()) {
+    PredictOptions changed = options;
+    changed.set.insert(changed.set.end(), what_if.set.begin(), what_if.set.end());
+    trials.push_back({what_if, std::move(changed)});
+  }
+  std::vector<WhatIfOutcome> outcomes(trials.size());
 #pragma omp parallel for schedule(dynamic)
-  for (std::size_t i = 0; i < all.size(); ++i) outcomes[i] = outcome_of(session, options, all[i], explanation.base);
+  for (std::size_t i = 0; i < trials.size(); ++i) outcomes[i] = outcome_of(session, trials[i], explanation.base);
   for (WhatIfOutcome& outcome : outcomes) {
     if (outcome.problem.empty() && std::abs(outcome.gain) < kNoChange && outcome.fits == explanation.base.memory.fits)
       outcome.problem = "changes nothing here";

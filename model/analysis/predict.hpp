@@ -83,9 +83,17 @@ struct ProvenanceEntry {
 /// What an hour of the job's hardware is reckoned by.
 struct PriceBasis {
   std::string basis;   ///< "rent" and "price" of this very machine, a kind of the catalogue's rents, "launch_price" of its GPUs
-  std::string text;    ///< in words: instance and date, or the amount and how long it lasts
+  std::string text;    ///< in words: instance, amount, how long it lasts
   std::string source;  ///< of the amount
   std::string note;    ///< what it pays for beside the job's GPUs; else empty
+  std::string date;    ///< when the amount was seen; empty: not known
+};
+
+/// One way to pay for the job's hardware. Bought and rented are no measure of each other.
+struct Payment {
+  Usd amount;  ///< once for what is bought, an hour for what is rented
+  Usd hour;    ///< of what is bought, over three years of constant use
+  PriceBasis basis;
 };
 
 /// One layer (operator) with its share of the step, and one kernel as a profiler would list it.
@@ -163,6 +171,7 @@ struct Prediction {
   std::optional<Usd> hour_cost, million_samples_cost;
   std::optional<Joules> sample_energy;
   PriceBasis price;  ///< of `hour_cost`; empty without
+  std::optional<Payment> bought, rented;
   std::vector<ProvenanceEntry> provenance;
   std::vector<LayerTime> layers;        ///< with `detail`
   std::vector<KernelTime> kernels;      ///< with `detail`: of one rank, in time order

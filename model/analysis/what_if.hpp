@@ -14,6 +14,10 @@ struct Configuration;
 struct WhatIf {
   std::string name, text;
   std::vector<std::string> set;
+  /// What other hardware relieves, as `Limit` names it; empty: a setting or software, which is tried on any job.
+  std::vector<std::string> relieves{};
+  double least_share = 0.1;  ///< of the critical path in what it relieves, below which it cannot help
+  [[nodiscard]] bool hardware() const { return !relieves.empty(); }
 };
 
 /// Every named change, in the order of documentation.

@@ -5,6 +5,7 @@
 #include "model/analysis/compare.hpp"
 #include "model/analysis/configure.hpp"
 #include "model/analysis/grid_names.hpp"
+#include "model/analysis/session.hpp"
 #include "model/cli/command.hpp"
 #include "model/report/compare_report.hpp"
 #include "model/report/json.hpp"
@@ -32,6 +33,17 @@ void tell_unused_network(const StudyGrid& grid, const Comparison& comparison, st
     notices.push_back(one_node_notice(fmt::format("network {}", fmt::join(network->values, ", "))));
 }
 
+/// What users of these machines must know.
+void tell_machines(Session& session, const StudyGrid& grid, std::vector<std::string>& notices) {
+  for (const GridAxis& axis : grid.axes) {
+    if (axis.option != "hw") continue;
+    for (const std::string& name : axis.values) {
+      const auto system = session.system(name, 1);
+      if (*system && !(*system)->notice.empty()) notices.push_back((*system)->notice);
+    }
+  }
+}
+
 }  // namespace
 
 Result<Answer> answer(const CompareArguments& arguments, Session& session) {
@@ -52,6 +64,7 @@ Result<Answer> answer(const CompareArguments& arguments, Session& session) {
   const auto comparison = compare(session, grid, static_cast<std::size_t>(arguments.base - 1));
   if (!comparison) return tl::make_unexpected(comparison.error());
   tell_unused_network(grid, *comparison, notices);
+  tell_machines(session, grid, notices);
   switch (arguments.format) {
     case Format::json:
       return Answer{compare_json(*comparison), notices};

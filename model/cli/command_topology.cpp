@@ -108,6 +108,8 @@ Result<Answer> answer(const TopologyArguments& arguments, Session& session) {
   std::vector<std::string> notices;
   if (options.set.empty()) {
     return find_out(arguments, session).map([&](const Findings& findings) {
+      const auto system = session.system(options.hardware, std::max(1, options.gpus.value_or(1)));
+      if (*system && !(*system)->notice.empty()) notices.push_back((*system)->notice);
       return Answer{formatted(arguments.format, findings), notices};
     });
   }

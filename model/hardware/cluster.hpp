@@ -18,6 +18,8 @@ struct Host {
   std::optional<Hertz> clock;
   std::optional<Bytes> memory_capacity;
   double dispatch_scale = 1.0;  ///< time per dispatched operator against the host on which the stack was measured
+  std::optional<Usd> price;     ///< of everything but the GPUs
+  std::string price_date, price_source;
   std::string source;
 };
 
@@ -45,6 +47,9 @@ struct System {
   std::optional<UsdPerSecond> rent;  ///< of one node
   std::string rent_kind;             ///< of the catalogue's rents, where these are asked for: "on_demand"; else empty
   std::string price_of;              ///< where `price` and `rent` stand: "the file of dgx2", "--set"
+  std::string price_date, price_source;
+  std::string provider;  ///< who lets it: "AWS"; empty: it is owned, or nothing is known
+  std::string notice;    ///< what its user must know, such as a driver that is not the maker's
   std::string source, wiring_source, notes;
   std::string chosen_for;     ///< device for whose baseboard the system stands, where only the device was named
   std::string storage, date;  ///< as the maker prints them

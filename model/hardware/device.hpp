@@ -55,8 +55,9 @@ struct Device {
   std::optional<BytesPerSecond> nvlink_bandwidth;  ///< per link and direction
   std::optional<Watts> power_limit;
   std::optional<Usd> launch_price;
-  bool own_price = false;   ///< `launch_price` is the user's word of this very board (`--set`)
-  std::string launch_date;  ///< "2017-05-10"
+  bool own_price = false;                              ///< `launch_price` is the user's word of this very board (`--set`)
+  std::string launch_date;                             ///< "2017-05-10"
+  std::string launch_price_date, launch_price_source;  ///< when and where it was seen
   std::string source;
   std::string notes;
   DeviceCalibration calibration;  ///< fitted from samples of this very device; empty: transfer from relatives

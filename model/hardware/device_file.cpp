@@ -107,6 +107,8 @@ Device read_device(TomlTable table, std::string id) {
   device.own_price = device.launch_price && table.where("launch_price").file == kAssignments;
   device.launch_date = table.text_or("launch_date", "");
   device.source = table.text("source");
+  device.launch_price_date = table.text_or("launch_price_date", device.launch_date);
+  device.launch_price_source = table.text_or("launch_price_source", device.source);
   device.notes = table.text_or("notes", "");
   for (TomlTable& family : table.tables_or_empty("calibration")) {
     FamilyParameters read = read_family(family);

@@ -120,6 +120,8 @@ void write_attachment(Writer& w, const Device& device) {
   w.quantity("power_limit", device.power_limit, 1.0, "W", "W");
   w.quantity("launch_price", device.launch_price, 1.0, "USD", "USD");
   w.text("launch_date", device.launch_date);
+  if (device.launch_price_date != device.launch_date) w.text("launch_price_date", device.launch_price_date);
+  if (device.launch_price_source != device.source) w.text("launch_price_source", device.launch_price_source);
   w.text("source", device.source);
   w.text("notes", device.notes);
 }

@@ -36,6 +36,7 @@ constexpr KeyMeaning kGpu[] = {
     {"", "`nvlink_links`, `nvlink_bandwidth`", "number; of one link, one direction", "none"},
     {"", "`mounted_in`", "system whose baseboard wires several of these, where only the GPU is named", "PCIe slots"},
     {"", "`power_limit`, `launch_price`, `launch_date`", "board power; list price", "not known"},
+    {"", "`launch_price_date`, `launch_price_source`", "when and where the price was seen", "`launch_date`; `source`"},
     {"", "**`source`**, `notes`", "texts", ""},
     {"[[calibration]]", "**`family`**, **`precision`**",
      "which kernels: one table for each pair, fitted from samples of this GPU", ""},
@@ -57,6 +58,8 @@ constexpr KeyMeaning kHost[] = {
     {"", "**`sockets`**, **`cores`**", "whole numbers; cores are physical, of all sockets", ""},
     {"", "`clock`, `memory_capacity`", "of the processors; of the node", "not known"},
     {"", "`dispatch_scale`", "time of one dispatched operator against the host on which the stack was measured", "1"},
+    {"", "`price`", "of all of a node but its GPUs", "not known"},
+    {"", "`price_date`, `price_source`", "when and where the price was seen", "empty; `source`"},
 };
 
 constexpr KeyMeaning kSystem[] = {
@@ -69,11 +72,14 @@ constexpr KeyMeaning kSystem[] = {
     {"", "`network`", "id, file or table: the default between nodes", "none"},
     {"", "`nics`, `pcie_switches`, `nvswitches`", "how many vertices of that kind", "0"},
     {"", "`sustained_clock`, `sustained_clock_source`", "of these GPUs in this system", "that of the GPU"},
-    {"", "`price`", "of one node: an hour costs it over three years of use", "not known"},
+    {"", "`price`", "of one node: an hour costs it over three years of use", "GPUs at `launch_price` and the host's `price`"},
     {"", "`rent`",
      "of one node, or which of the catalogue's rents to take (`on_demand`, `spot`, `spot_min`, `spot_max`, `capacity_block`); "
      "before `price`, but what `--set` gives comes first",
-     "without `price`, `on_demand`; without such an instance, GPUs at `launch_price`"},
+     "not known; for a GPU that is named alone, the cheapest `on_demand` instance with it"},
+    {"", "`price_date`, `price_source`", "when and where price or rent was seen", "empty; `source`"},
+    {"", "`provider`", "who lets the node: rents of others are not taken for it", "none"},
+    {"", "`notice`", "told whenever the system is used", "none"},
     {"", "`storage`, `date`, `notes`", "texts", "empty"},
     {"", "**`source`**, `wiring_source`", "of the table; of the wires", "`wiring_source` = `source`"},
 };

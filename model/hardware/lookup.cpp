@@ -68,7 +68,9 @@ Result<std::string> resolve_name(const std::string& name, const std::vector<std:
   }
   if (fits.size() == 1) return fits.front();
   if (fits.size() > 1) return fail(fmt::format("\"{}\" fits more than one {}: {}", name, noun, quoted_list(fits)));
-  return fail(fmt::format("no {} called \"{}\"{}", noun, name, name_hint(name, ids, browse)));
+  // What is listed for users to choose from they may describe themselves, too.
+  const std::string own = browse.empty() ? "" : "a file of your own (`tbdsim docs formats`)";
+  return fail(fmt::format("no {} called \"{}\"{}", noun, name, name_hint(name, ids, browse, own)));
 }
 
 Result<std::vector<std::pair<std::string, std::string>>> catalogue_aliases(const Catalogue& catalogue,

@@ -21,6 +21,9 @@ Host read_host(TomlTable table, std::string id) {
   host.memory_capacity = table.quantity_if<Bytes>("memory_capacity");
   host.dispatch_scale = table.number_or("dispatch_scale", 1.0, kPositive);
   host.source = table.text("source");
+  host.price = table.quantity_if<Usd>("price");
+  host.price_date = table.text_or("price_date", "");
+  host.price_source = table.text_or("price_source", host.source);
   return host;
 }
 

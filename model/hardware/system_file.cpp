@@ -62,7 +62,11 @@ class SystemReader {
     system_.date = root_.text_or("date", "");
     system_.source = root_.text("source");
     system_.wiring_source = root_.text_or("wiring_source", system_.source);
+    system_.price_date = root_.text_or("price_date", "");
+    system_.price_source = root_.text_or("price_source", system_.source);
+    system_.provider = root_.text_or("provider", "");
     system_.notes = root_.text_or("notes", "");
+    system_.notice = root_.text_or("notice", "");
     system_.file = file_.name();
     system_.sha256 = sha256_hex(file_.text());
   }

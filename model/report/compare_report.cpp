@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "model/analysis/batch_knee.hpp"
 #include "model/analysis/compare_front.hpp"
 #include "model/report/csv.hpp"
+#include "model/report/price_report.hpp"
 #include "model/report/text_table.hpp"
 #include "model/units/format.hpp"
 
@@ -29,11 +29,6 @@ std::optional<double> samples_per_joule(const Prediction& p) {
   return 1.0 / p.sample_energy->base();
 }
 
-std::string label_of(const Comparison& comparison, std::size_t i) {
-  const std::string& label = comparison.candidates[i].label;
-  return label.empty() ? "(only one)" : label;
-}
-
 std::string speed_table(const Comparison& comparison) {
   const bool tensor = std::any_of(comparison.candidates.begin(), comparison.candidates.end(),
                                   [](const Candidate& c) { return c.prediction.utilization.tensor_core > 0.0; });
@@ -48,7 +43,7 @@ std::string speed_table(const Comparison& comparison) {
     const Prediction& p = c.prediction;
     const double used = p.memory.gpus.empty() ? 0.0 : p.memory.gpus.front().peak / p.memory.capacity;
     const bool base = i == c.base;
-    std::vector<std::string> row{label_of(comparison, i),
+    std::vector<std::string> row{candidate_label(comparison, i),
                                  number_text(p.throughput.value),
                                  number_text(c.speedup.value),
                                  base ? "base" : fmt::format("{} - {}", number_text(c.speedup.low), number_text(c.speedup.high)),
@@ -61,45 +56,24 @@ std::string speed_table(const Comparison& comparison) {
   return table.empty() ? "" : table.text();
 }
 
-std::string cost_table(const Comparison& comparison) {
-  TextTable table({{"", Align::left, kLabel},
-                   {"USD/h", Align::right},
-                   {"samples/USD", Align::right},
-                   {"samples/J", Align::right},
-                   {"front"},
-                   {"limit"}});
+/// What bounds each candidate, what a joule brings and, where no price is known, the front.
+std::string limit_table(const Comparison& comparison) {
+  const bool unpriced = payments_of(comparison).front() == PaidBy::nothing;
+  std::vector<TextTable::Column> columns{{"", Align::left, kLabel}, {"samples/J", Align::right}};
+  if (unpriced) columns.push_back({"front"});
+  columns.push_back({"limit"});
+  TextTable table(std::move(columns));
   const std::vector<bool> front = compare_front(comparison);
   for (std::size_t i = 0; i < comparison.candidates.size(); ++i) {
     const Candidate& c = comparison.candidates[i];
     if (!c.problem.empty()) continue;
     const Prediction& p = c.prediction;
-    table.add({label_of(comparison, i), or_dash(p.hour_cost ? std::optional(p.hour_cost->base()) : std::nullopt),
-               or_dash(samples_per_usd(p)), or_dash(samples_per_joule(p)), front[i] ? "*" : "",
-               fmt::format("{} {}", p.limit.resource, percent_text(p.limit.share))});
+    std::vector<std::string> row{candidate_label(comparison, i), or_dash(samples_per_joule(p))};
+    if (unpriced) row.emplace_back(front[i] ? "*" : "");
+    row.push_back(fmt::format("{} {}", p.limit.resource, percent_text(p.limit.share)));
+    table.add(std::move(row));
   }
   return table.empty() ? "" : "\n" + table.text();
-}
-
-/// What the price of each row is, and what it pays for beside the job; rows of one price together.
-std::string price_text(const Comparison& comparison) {
-  std::set<std::string> kinds;
-  std::vector<std::pair<std::string, std::string>> told;  // price, rows
-  for (std::size_t i = 0; i < comparison.candidates.size(); ++i) {
-    const Prediction& p = comparison.candidates[i].prediction;
-    if (!p.hour_cost) continue;
-    kinds.insert(p.price.basis);
-    std::string price = p.price.note.empty() ? p.price.text : fmt::format("{} ({})", p.price.text, p.price.note);
-    const auto same = std::find_if(told.begin(), told.end(), [&](const auto& t) { return t.first == price; });
-    if (same == told.end())
-      told.emplace_back(std::move(price), label_of(comparison, i));
-    else
-      same->second += ", " + label_of(comparison, i);
-  }
-  if (told.empty()) return "";
-  std::string text =
-      kinds.size() > 1 ? "\nUSD/h is not of one kind (pages: --format json)\n" : "\nUSD/h (pages: --format json)\n";
-  for (const auto& [price, rows] : told) text += "  " + wrapped(fmt::format("{}: {}", rows, price), kWidth, 4) + "\n";
-  return text;
 }
 
 /// Speed-ups of different networks have a base each.
@@ -112,33 +86,44 @@ std::string bases_text(const Comparison& comparison) {
                  : "";
 }
 
+/// What was compared, and nothing about batches that were not.
 std::string knee_text(const Comparison& comparison) {
   const auto knee = batch_knee(comparison);
   if (!knee) return "";
-  return "\n" + paragraph(fmt::format(
-                    "Knee: batch {} reaches {} of the most throughput, which batch {} has; larger ones gain less "
-                    "than a tenth. Each sample takes {}; the largest here that fits is {}.",
-                    knee->batch, percent_text(knee->share), knee->best, format(knee->memory_per_sample), knee->largest));
+  const std::string slope =
+      fmt::format("Each sample takes {}; the largest here that fits is {}.", format(knee->memory_per_sample), knee->largest);
+  if (knee->batch == knee->largest)
+    return "\n" +
+           paragraph(fmt::format("No knee: batch {} has the most throughput of these, and larger ones were not compared. {}",
+                                 knee->batch, slope));
+  return "\n" +
+         paragraph(fmt::format("Knee: batch {} reaches {} of the most throughput of these, which batch {} has: none of the "
+                               "larger ones compared gains more than {}. {}",
+                               knee->batch, percent_text(knee->share), knee->best, percent_text(1.0 / knee->share - 1.0), slope));
 }
 
-/// What a star means: of a front without prices another thing.
-std::string front_text(const std::vector<Candidate>& all) {
-  const auto count = [&](bool priced) {
-    return std::count_if(all.begin(), all.end(), [&](const Candidate& c) {
-      return c.problem.empty() && c.prediction.million_samples_cost.has_value() == priced;
-    });
-  };
-  if (count(true) == 0)
+/// What a star means.
+std::string front_text(const Comparison& comparison) {
+  if (payments_of(comparison).front() == PaidBy::nothing)
     return "\n* nothing here for the same work is better in time and memory together; no price is\n  known.\n";
-  return std::string("\n* nothing here for the same work is better in time, cost and memory together") +
-         (count(false) == 0 ? ".\n" : ";\n  what has no price has no star where others have one.\n");
+  return "\n* nothing in this table for the same work is better in time, cost and memory together.\n";
+}
+
+/// What one way to pay adds to a row of the CSV.
+void add_payment(const Candidate& c, PaidBy by, std::vector<std::string>& row) {
+  const auto& payment = payment_of(c.prediction, by);
+  const auto& ratio = by == PaidBy::purchase ? c.bought_ratio : c.rented_ratio;
+  row.push_back(payment ? fmt::format("{}", payment->amount.base()) : "");
+  row.push_back(ratio ? fmt::format("{}", *ratio) : "");
+  row.push_back(payment ? fmt::format("{}", Usd(1.0) / sample_cost(c.prediction, *payment)) : "");
+  row.push_back(payment ? payment->basis.date : "");
 }
 
 }  // namespace
 
 std::string compare_table(const Comparison& comparison) {
-  std::string text =
-      speed_table(comparison) + bases_text(comparison) + cost_table(comparison) + price_text(comparison) + knee_text(comparison);
+  std::string text = speed_table(comparison) + bases_text(comparison) + limit_table(comparison) + price_report(comparison) +
+                     knee_text(comparison);
   const auto& all = comparison.candidates;
   const auto alike = std::count_if(all.begin(), all.end(), [](const Candidate& c) { return c.problem.empty() && !c.apart; });
   if (alike > 0)
@@ -148,10 +133,10 @@ std::string compare_table(const Comparison& comparison) {
                 kWidth, 2) +
         "\n";
   const auto predicted = std::count_if(all.begin(), all.end(), [](const Candidate& c) { return c.problem.empty(); });
-  if (predicted > 1) text += front_text(all);
+  if (predicted > 1) text += front_text(comparison);
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!all[i].problem.empty())
-      text += wrapped(fmt::format("{}: {}", label_of(comparison, i), all[i].problem), kWidth, 2) + "\n";
+      text += wrapped(fmt::format("{}: {}", candidate_label(comparison, i), all[i].problem), kWidth, 2) + "\n";
   }
   return text;
 }
@@ -183,6 +168,15 @@ std::string compare_csv(const Comparison& comparison) {
                              "limit_share",
                              "price_basis",
                              "price_source",
+                             "price_date",
+                             "purchase_usd",
+                             "purchase_ratio",
+                             "purchase_samples_per_usd",
+                             "purchase_date",
+                             "rent_usd_per_hour",
+                             "rent_ratio",
+                             "rent_samples_per_usd",
+                             "rent_date",
                              "problem"})
     header.emplace_back(column);
   std::string all = csv_line(header);
@@ -218,8 +212,9 @@ std::string compare_csv(const Comparison& comparison) {
                                                          exact(p.limit.share),
                                                          p.price.basis,
                                                          p.price.source,
-                                                         ""})
+                                                         p.price.date})
         row.push_back(std::move(field));
+      for (const PaidBy by : {PaidBy::purchase, PaidBy::rent}) add_payment(c, by, row);
     }
     row.resize(header.size());
     if (!c.problem.empty()) row.back() = c.problem;

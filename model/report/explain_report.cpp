@@ -39,19 +39,29 @@ std::string checks_text(const std::vector<HealthCheck>& checks) {
   return "\nHealth\n" + table.text(2);
 }
 
-std::string what_ifs_text(const Explanation& explanation) {
+std::string what_ifs_table(const Explanation& explanation, bool hardware) {
   TextTable table({{"what if"}, {"gain", Align::right}, {"step time", Align::right}, {"then limited by"}});
-  std::string rest;
   for (const WhatIfOutcome& outcome : explanation.what_ifs) {
-    if (!outcome.problem.empty()) {
-      rest += (rest.empty() ? "" : ", ") + outcome.name;
-      continue;
-    }
+    if (!outcome.problem.empty() || outcome.hardware != hardware) continue;
     table.add({outcome.name, signed_percent_text(outcome.gain), format(outcome.step_time.value),
                outcome.fits ? fmt::format("{} {}", outcome.limit.resource, percent_text(outcome.limit.share)) : "does not fit"});
   }
-  std::string text = "\nThroughput after each change (--what-if NAME with any verb)\n" + table.text(2);
-  if (!rest.empty()) text += "  " + wrapped("no effect or not applicable: " + rest, kWidth - 2, 4) + '\n';
+  return table.empty() ? "  none that would change the step\n" : table.text(2);
+}
+
+std::string what_ifs_text(const Explanation& explanation) {
+  std::string rest, useless;
+  for (const WhatIfOutcome& outcome : explanation.what_ifs) {
+    if (outcome.problem.empty()) continue;
+    std::string& names = outcome.cannot_help ? useless : rest;
+    names += (names.empty() ? "" : ", ") + outcome.name;
+  }
+  std::string text =
+      "\nThroughput after each change of settings and software (--what-if NAME, or the\noption as it stands, with any verb)\n" +
+      what_ifs_table(explanation, false) + "\nThroughput on other hardware (--what-if NAME)\n" +
+      what_ifs_table(explanation, true);
+  if (!useless.empty()) text += "  " + wrapped("relieves nothing that holds this job up: " + useless, kWidth - 2, 4) + '\n';
+  if (!rest.empty()) text += "\n" + wrapped("No effect or not applicable: " + rest, kWidth, 2) + '\n';
   return text;
 }
 
@@ -62,13 +72,13 @@ std::string explain_table(const Explanation& explanation) {
 }
 
 std::string explain_csv(const Explanation& explanation) {
-  std::string all = csv_line({"what_if", "gain", "step_time_s", "fits", "limit", "limit_share", "problem"});
+  std::string all = csv_line({"what_if", "gain", "step_time_s", "fits", "limit", "limit_share", "problem", "kind"});
   for (const WhatIfOutcome& o : explanation.what_ifs) {
     if (o.problem.empty())
       all += csv_line({o.name, fmt::format("{}", o.gain), fmt::format("{}", o.step_time.value.base()), o.fits ? "true" : "false",
-                       o.limit.resource, fmt::format("{}", o.limit.share), ""});
+                       o.limit.resource, fmt::format("{}", o.limit.share), "", o.hardware ? "hardware" : "setting"});
     else
-      all += csv_line({o.name, "", "", "", "", "", o.problem});
+      all += csv_line({o.name, "", "", "", "", "", o.problem, o.hardware ? "hardware" : "setting"});
   }
   return all;
 }

@@ -159,6 +159,13 @@ Json kernels(const Prediction& p) {
           {"long_above_mean", summary.long_above_mean}};
 }
 
+/// One way to pay, its amount under `key`; null where it is not known.
+Json payment(const std::optional<Payment>& p, const char* key) {
+  if (!p) return nullptr;
+  return {{key, p->amount.base()},  {"usd_per_hour", p->hour.base()}, {"basis", p->basis.basis},
+          {"price", p->basis.text}, {"source", p->basis.source},      {"date", or_null(p->basis.date)}};
+}
+
 Json profiling(const ProfilingCost& c) {
   return {{"skip", c.plan.skip},
           {"iterations", c.plan.iterations},
@@ -217,7 +224,10 @@ Json prediction(const Prediction& p, const PredictParts& parts) {
                   {"joule_per_sample", or_null(p.sample_energy)},
                   {"basis", or_null(p.price.basis)},
                   {"price", or_null(p.price.text)},
-                  {"source", or_null(p.price.source)}};
+                  {"source", or_null(p.price.source)},
+                  {"date", or_null(p.price.date)},
+                  {"purchase", payment(p.bought, "usd")},
+                  {"rent", payment(p.rented, "usd_per_hour")}};
   if (parts.epochs) json["epochs"] = epochs(*parts.epochs);
   if (parts.profiling) json["profiling"] = profiling(*parts.profiling);
   if (parts.layers) json["layers"] = layers(p);
@@ -246,6 +256,8 @@ std::string compare_json(const Comparison& comparison) {
       row["speedup"] = {{"value", c.speedup.value}, {"low", c.speedup.low}, {"high", c.speedup.high}};
       row["apart"] = c.apart;
       row["front"] = static_cast<bool>(front[i]);
+      row["price_ratio"] = {{"purchase", c.bought_ratio ? Json(*c.bought_ratio) : Json(nullptr)},
+                            {"rent", c.rented_ratio ? Json(*c.rented_ratio) : Json(nullptr)}};
       row["base"] = c.base;
     }
     json["rows"].push_back(std::move(row));
@@ -268,7 +280,7 @@ std::string explain_json(const Explanation& e) {
   for (const HealthCheck& c : e.checks) json["checks"].push_back({{"name", c.name}, {"passed", c.passed}, {"text", c.text}});
   json["what_ifs"] = Json::array();
   for (const WhatIfOutcome& o : e.what_ifs) {
-    Json row{{"name", o.name}, {"text", o.text}};
+    Json row{{"name", o.name}, {"text", o.text}, {"kind", o.hardware ? "hardware" : "setting"}};
     if (!o.problem.empty()) {
       row["problem"] = o.problem;
     } else {

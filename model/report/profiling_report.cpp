@@ -18,12 +18,12 @@ std::string profiling_text(const ProfilingCost& c, Seconds step) {
                                         : fmt::format("first step {} longer: {} convolutions, {} algorithms tried",
                                                       format(c.warm_up), c.shapes, c.trials));
   text += line("before", fmt::format("{} of start-up, first and skipped steps; the recorded ones are alike", format(c.before)));
-  text += line("trace", fmt::format("{} kernels and {} a step and GPU, {} in all; a step {} to {} times as long", c.kernels,
+  text += line("trace", fmt::format("{} kernels and {} a step and GPU, {} in all; a step {} times as long ({} to {})", c.kernels,
                                     format(c.trace_per_step), format(static_cast<double>(c.plan.iterations) * c.trace_per_step),
-                                    times(c.traced.low), times(c.traced.high)));
+                                    times(c.traced.value), times(c.traced.low), times(c.traced.high)));
   text += line("counters",
-               fmt::format("each kernel alone and replayed once: a step {} to {}, {} to {} times as long", format(c.replayed.low),
-                           format(c.replayed.high), times(c.replayed.low), times(c.replayed.high)));
+               fmt::format("each kernel alone and replayed once: a step of {}, {} times as long ({} to {})",
+                           format(c.replayed.value), times(c.replayed.value), times(c.replayed.low), times(c.replayed.high)));
   return text;
 }
 

@@ -167,6 +167,7 @@ Result<NcclLibrary> read_nccl(TomlFile file, const std::string& version, const s
     return fail(fmt::format("NCCL {}: there are releases from {}.{} to {}", version, first.major, first.minor, newest));
   }
   library.version = *parsed;
+  library.newest = newest;
   library.release = releases.front();
   for (const NcclRelease& release : releases) {
     if (release.from <= library.version) library.release = release;

@@ -85,6 +85,7 @@ struct NcclSpread {
 /// The collective library as one release has it, with the costs of its calls. Read from hardware/nccl.toml.
 struct NcclLibrary {
   NcclVersion version;
+  std::string newest;  ///< release that is known
   NcclRelease release;
   std::vector<NcclFabricCosts> fabrics;
   std::vector<NcclTransport> transports;

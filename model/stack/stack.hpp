@@ -138,4 +138,7 @@ struct Stack {
 /// resolves to the nearest of that framework, an unknown variant is dropped, each with a notice and wider range.
 [[nodiscard]] Result<Stack> load_stack(const std::string& catalogue_root, const std::string& name);
 
+/// Stacks of the catalogue of the same framework and line (NGC or not) that are no older, newest first; without `id` itself.
+[[nodiscard]] std::vector<std::string> later_stacks(const std::string& catalogue_root, const std::string& id);
+
 }  // namespace tbdsim

@@ -9,6 +9,7 @@
 #include "model/stack/stack.hpp"
 #include "model/support/edit_distance.hpp"
 #include "model/support/find_named.hpp"
+#include "model/support/name_words.hpp"
 
 namespace tbdsim {
 namespace {
@@ -136,10 +137,12 @@ Result<Stack> nearest_version(const std::string& root, const std::string& text, 
     for (const std::string& id : ids) {
       if (frameworks.empty() || frameworks.back() != split(id).framework) frameworks.push_back(split(id).framework);
     }
-    if (const auto near = nearest(text, ids)) return fail(fmt::format("unknown stack \"{}\", did you mean \"{}\"?", text, *near));
+    if (const auto near = nearest(text, ids); near && missing_words(text, {*near}).empty())
+      return fail(fmt::format("unknown stack \"{}\", did you mean \"{}\"?", text, *near));
     return fail(fmt::format("unknown stack \"{}\"{}", text,
                             name_hint(wanted.framework, frameworks,
-                                      fmt::format("`tbdsim list stacks`; frameworks are {}", fmt::join(frameworks, ", ")))));
+                                      fmt::format("`tbdsim list stacks`; frameworks are {}", fmt::join(frameworks, ", ")),
+                                      "a file of your own (`tbdsim docs formats`)")));
   }
   if (best == nullptr) return fail(fmt::format("unknown stack \"{}\"; there are {}", text, fmt::join(of_framework, ", ")));
   if (wanted.version.empty() && wanted.variant.empty() && text != wanted.framework)
@@ -175,6 +178,20 @@ Result<Stack> load_stack(const std::string& catalogue_root, const std::string& n
     if (fold_name(id) == fold_name(wanted)) return read_stack(fmt::format("{}/hardware/stacks/{}.toml", catalogue_root, id));
   }
   return nearest_version(catalogue_root, wanted, ids);
+}
+
+std::vector<std::string> later_stacks(const std::string& catalogue_root, const std::string& id) {
+  const StackName own = split(id);
+  std::vector<std::pair<double, std::string>> later;
+  for (const std::string& other : stack_ids(catalogue_root)) {
+    const StackName name = split(other);
+    const bool line = name.framework == own.framework && name.ngc == own.ngc && !name.version.empty();
+    if (line && other != id && position(name) >= position(own)) later.emplace_back(-position(name), other);
+  }
+  std::sort(later.begin(), later.end());
+  std::vector<std::string> ids;
+  for (auto& [age, other] : later) ids.push_back(std::move(other));
+  return ids;
 }
 
 }  // namespace tbdsim

@@ -2,17 +2,40 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "model/support/name_words.hpp"
+
 namespace tbdsim {
 namespace {
 
 /// More names than this do not help to choose.
 constexpr std::size_t kMostNames = 8;
+/// A name longer than any of the catalogue shares its words by chance.
+constexpr std::size_t kLongestName = 64;
+
+std::string relatives_hint(std::string_view name, const std::vector<std::string>& names, std::string_view browse,
+                           std::string_view own) {
+  const std::vector<std::string> near =
+      name.size() > kLongestName ? std::vector<std::string>{} : relatives(name, names, kMostNames);
+  if (near.empty()) return browse.empty() ? "" : fmt::format("; see {}", browse);
+  const std::vector<std::string> unheard = missing_words(name, names);
+  std::string text =
+      fmt::format("; {} \"{}\", the nearest relative{} \"{}\"", unheard.empty() ? "none has all words of" : "none has",
+                  unheard.empty() ? std::string(name) : fmt::format("{}", fmt::join(unheard, "\" or \"")),
+                  near.size() == 1 ? " is" : "s are", fmt::join(near, "\", \""));
+  if (!own.empty()) text += fmt::format(". Describe it in {}", own);
+  return browse.empty() ? text : fmt::format("{}{} see {}", text, own.empty() ? ";" : ", or", browse);
+}
 
 }  // namespace
 
-std::string name_hint(std::string_view name, const std::vector<std::string>& names, std::string_view browse) {
+std::string name_hint(std::string_view name, const std::vector<std::string>& names, std::string_view browse,
+                      std::string_view own) {
   std::vector<std::string> near = near_names(name, names);
-  if (near.empty()) return browse.empty() ? "" : fmt::format("; see {}", browse);
+  near.erase(std::remove_if(near.begin(), near.end(), [&](const auto& n) { return !missing_words(name, {n}).empty(); }),
+             near.end());
+  if (near.empty()) return relatives_hint(name, names, browse, own);
   if (near.size() == 1) return fmt::format(", did you mean \"{}\"?", near.front());
   const bool more = near.size() > kMostNames;
   if (more) near.resize(kMostNames);

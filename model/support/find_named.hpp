@@ -10,8 +10,10 @@
 namespace tbdsim {
 
 /// What to append to "no GPU called x": the few names that were probably meant, and where several fit or none, `browse`, where
-/// to see all of them ("`tbdsim list gpus`"; empty: nothing).
-[[nodiscard]] std::string name_hint(std::string_view name, const std::vector<std::string>& names, std::string_view browse = "");
+/// to see all of them ("`tbdsim list gpus`"; empty: nothing). A name with a word that none of these has is another thing, for
+/// which nothing is guessed: then the names that share most with it, and `own`, how a user describes what is not there.
+[[nodiscard]] std::string name_hint(std::string_view name, const std::vector<std::string>& names, std::string_view browse = "",
+                                    std::string_view own = "");
 
 /// `unknown input "x"` with the name that was probably meant, or with all there are.
 [[nodiscard]] tl::unexpected<Errors> unknown_name(std::string_view what, const std::string& name,

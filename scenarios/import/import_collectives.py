@@ -60,7 +60,7 @@ BOXES = [
     Sweep("h200-pytorch", starts("8x H200 node (NVLink4", 8, notes="PyTorch"), "nebius-gpu-h200-sxm-8x", FRAMEWORK + " --nccl 2.27.7"),
     Sweep("b200-pytorch", starts("AWS p6-b200.48xlarge (8x B200)"), "aws-p6-b200.48xlarge", FRAMEWORK + " --nccl 2.27.7"),
     Sweep("b200-gcp", starts("8x B200 (GCP A4)"), "dgx-b200", EACH),
-    Sweep("4x-rtx-4090", starts("4x RTX 4090"), "pcie-4x-rtx-4090", ONE),
+    Sweep("4x-rtx-4090", starts("4x RTX 4090"), "pcie-4x-rtx-4090-patched-driver", ONE),
     Sweep("4x-a100-pcie", starts("4x A100-PCIE-40GB"), "pcie-4x-a100", ONE),
     Sweep("2x-v100-pcie", starts("2x V100-PCIE"), "v100-pcie-16gb",
           ONE + " --nccl 2.17.8 --set 'hw.link.pcie.sm_copy=7.1 GB/s'", fit=lambda size: size == 128 * MIB, table="nccl_allreduce"),

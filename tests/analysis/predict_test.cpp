@@ -291,7 +291,7 @@ TEST_CASE("a pipeline's copy between nodes goes through one port, however many a
 
 TEST_CASE("GPUs that refuse each other's memory: MXNet's store pays for staging") {
   PredictOptions options;
-  options.hardware = "pcie-4x-rtx-4090";
+  options.hardware = "pcie-4x-rtx-4090-patched-driver";
   options.model = "vgg16";
   options.stack = "mxnet-1.9";
   options.exchange = "p2p";

@@ -246,7 +246,7 @@ TEST_CASE("switched, bridged and PCIe boxes") {
   CHECK(find_rings(system_of("gb200-nvl72").topology, first(system_of("gb200-nvl72").topology, 72)).effective_rings == 18);
 
   // Measured all-reduce bus bandwidth of 4 x RTX 4090 with peer access: 25.3 GB/s; 0.785 of PCIe 4.0 x16 is 24.7.
-  const Topology rtx = system_of("pcie-4x-rtx-4090").topology;
+  const Topology rtx = system_of("pcie-4x-rtx-4090-patched-driver").topology;
   const RingSet over_pcie = find_rings(rtx, first(rtx, 4));
   CHECK_FALSE(over_pcie.over_nvlink);
   CHECK(over_pcie.rings.size() == 1);

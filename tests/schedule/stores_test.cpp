@@ -52,7 +52,7 @@ TEST_CASE("routes of a DGX-1: 32 ordered pairs are linked, the other 24 go over 
 
 TEST_CASE("cards that refuse peer access copy at the staged rate, whatever their links let through") {
   const auto pair = [](const System& system) { return peer_routes(system, {0, 1}, UnlinkedRoute::host).value()[1]; };
-  System cards = load_system({TBDSIM_SOURCE_DIR}, "pcie-4x-rtx-4090").value();
+  System cards = load_system({TBDSIM_SOURCE_DIR}, "pcie-4x-rtx-4090-patched-driver").value();
   CHECK(pair(cards).most == BytesPerSecond(0.0));  // with the driver that lets them
   for (LinkBundle& link : cards.topology.links) {
     link.peer_access = false;
