@@ -180,13 +180,15 @@ Result<Prediction> predict(Session& session, const PredictOptions& options, Shar
   const FlopPerSecond tensor_peak = kernels->peak();
   p.utilization.gpu_busy = std::min<double>(1.0, times.mean_busy / times.step);
   if (times.mean_busy > Seconds(0.0)) {
-    p.utilization.fp32 = times.flop / (system.device.peak.fp32 * times.mean_busy);
-    p.utilization.tensor_core = times.tensor_flop / (tensor_peak * times.mean_busy);
+    p.utilization.fp32 = times.executing / times.mean_busy;
+    p.utilization.tensor_core = times.tensor_executing / times.mean_busy;
+    p.utilization.fp32_useful = times.flop / (system.device.peak.fp32 * times.mean_busy);
+    p.utilization.tensor_core_useful = times.tensor_flop / (tensor_peak * times.mean_busy);
   }
   p.utilization.mfu = times.useful_flop / (tensor_peak * times.step);
-  if (std::max(p.utilization.fp32, p.utilization.mfu) > 1.0)
+  if (std::max(p.utilization.fp32_useful, p.utilization.mfu) > 1.0)
     p.notices.push_back(
-        "utilisation counts the multiply-adds of direct convolutions; Winograd and FFT need fewer, so it may pass 100 %");
+        "useful FLOP and MFU count the multiply-adds of direct convolutions; Winograd and FFT need fewer, so both may pass 100 %");
   tell_cpu(configuration, times, p.utilization, p.notices);
   const StepMemory memory = estimate_memory(configuration, step.nodes, step.costs, shared);
   p.memory = memory_verdict(configuration, memory);

@@ -19,6 +19,7 @@ struct StepTimes {
   std::string slowest_of;             ///< the limit that this wait counts to
   Flop flop, tensor_flop;             ///< mean over ranks, with what is computed again
   Flop useful_flop;                   ///< without it
+  Seconds executing, tensor_executing;  ///< time of fp32 lanes, of tensor cores for the multiply-adds that run; mean over ranks
   std::vector<Limit> limits;          ///< shares of the critical path, largest first
   std::vector<double> launch_shares;  ///< of each limit: the part of its time in which kernels start and drain
 };
