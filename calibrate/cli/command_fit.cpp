@@ -11,8 +11,8 @@
 #include "calibrate/fit/fit_family.hpp"
 #include "calibrate/fit/kernel_fit.hpp"
 #include "calibrate/fit/unused.hpp"
-#include "model/hardware/kernel_constants.hpp"
 #include "model/hardware/hardware_file.hpp"
+#include "model/hardware/kernel_constants.hpp"
 #include "model/hardware/lookup.hpp"
 
 namespace tbdsim::calibrate {

@@ -69,7 +69,7 @@ std::vector<Unknown> recurrent_unknowns(std::span<const std::string> generations
                                 bounded("tile_penalty", 4, 0.3, "tile_penalty")};
   // A dependent load from cache and the multiply-adds on it take 15 to 40 cycles; kernels without prefetch far more.
   for (const std::string& generation : generations) {
-    for (const char* batch : {"16", "32", "more"}) 
+    for (const char* batch : {"16", "32", "more"})
       unknowns.push_back(bounded(fmt::format("{} cycles {}", generation, batch), 30, 0.8, "cycles"));
   }
   return unknowns;

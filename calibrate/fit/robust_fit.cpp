@@ -104,8 +104,7 @@ class Descent {
       const VectorXd weight = (residuals_.array().square() + noise_ * noise_).sqrt().inverse() / scatter_;
       normal_ = jacobian.transpose() * weight.asDiagonal() * jacobian;
       normal_.diagonal() += precision_;
-      VectorXd gradient =
-          jacobian.transpose() * weight.asDiagonal() * residuals_ + precision_.asDiagonal() * (logs_ - prior_);
+      VectorXd gradient = jacobian.transpose() * weight.asDiagonal() * residuals_ + precision_.asDiagonal() * (logs_ - prior_);
       if (bounded) hold(gradient);
       if (!step(gradient, bounded, damping)) break;
     }
@@ -116,8 +115,7 @@ class Descent {
     RobustFit fit;
     fit.iterations = iterations_;
     for (Eigen::Index i = 0; i < n; ++i)
-      fit.values.push_back(
-          {std::exp(logs_[i]), std::sqrt(std::max(0.0, covariance(i, i))), held_[static_cast<std::size_t>(i)]});
+      fit.values.push_back({std::exp(logs_[i]), std::sqrt(std::max(0.0, covariance(i, i))), held_[static_cast<std::size_t>(i)]});
     fit.residuals.assign(residuals_.data(), residuals_.data() + residuals_.size());
     return fit;
   }

@@ -39,7 +39,8 @@ double outputs_of(const OpGraph& graph, const StepNode& node, double batch) {
 
 }  // namespace
 
-KernelCharacter characterize(const OpGraph& graph, const StepNode& node, const NodeCost& cost, double batch, const Device& device) {
+KernelCharacter characterize(const OpGraph& graph, const StepNode& node, const NodeCost& cost, double batch,
+                             const Device& device) {
   const KernelClass kind = class_of(graph, node, cost);
   const KernelTimeModel& kernel = cost.kernel;
   // One of several equal launches writes its part.

@@ -104,12 +104,12 @@ struct KernelTime {
   Seconds time, start;
   Flop flop;
   Bytes bytes;
-  double fp32_utilization = 0;  ///< share of its time that the units it runs on (fp32 or tensor cores) execute multiply-adds
+  double fp32_utilization = 0;    ///< share of its time that the units it runs on (fp32 or tensor cores) execute multiply-adds
   double useful_utilization = 0;  ///< useful FLOP over the listed peak of those units
   double occupancy = 0;           ///< achieved, as modelled
   StallShares stalls{};           ///< of its time, in the order of `Stall`
   std::string stall{};            ///< the largest of them
-  Bytes live{};                 ///< device memory in use by arrays while it runs, the same on all ranks
+  Bytes live{};                   ///< device memory in use by arrays while it runs, the same on all ranks
 };
 
 /// One gradient exchange of a step: a bucket's way around the rings.

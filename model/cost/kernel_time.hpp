@@ -24,7 +24,8 @@ struct KernelTimeModel {
   Bound bound = Bound::compute;
   Seconds launch;   ///< the part of `time` in which kernels start and drain
   int kernels = 1;  ///< launches
-  Seconds executing;  ///< time of all units for the multiply-adds that run, of whole tiles and transformed products, at their peak
+  Seconds
+      executing;  ///< time of all units for the multiply-adds that run, of whole tiles and transformed products, at their peak
   IssueTime issue;
 };
 

@@ -102,8 +102,8 @@ Result<KernelModel> KernelModel::make(const Device& device, Precision precision,
   model.softmax_ = resolve_parameters(device, "softmax", "fp32", constants);
   model.layer_norm_ = resolve_parameters(device, "layer_norm", "fp32", constants);
   model.recurrent_ = resolve_parameters(device, "recurrent", unit.parameter_class, constants);
-  const auto recurrent =
-      constants.recurrent.find(std::string(recurrent_generation(stack.vendor, stack.cuda, device.architecture)) + (unit.tensor_core ? "-tensor" : ""));
+  const auto recurrent = constants.recurrent.find(
+      std::string(recurrent_generation(stack.vendor, stack.cuda, device.architecture)) + (unit.tensor_core ? "-tensor" : ""));
   if (recurrent != constants.recurrent.end()) model.recurrent_constants_ = recurrent->second;
   const double young = unit.tensor_core ? young_library_share(device.compute_capability, stack.cuda) : 1.0;
   model.convolution_rates_ = kernel_rates(device, young * unit.peak, model.convolution_.parameters, unit.parameter_class);

@@ -41,10 +41,11 @@ struct LaunchShape {
 /// Shares of a kernel's time by what its warps wait for, in the order of `Stall`; they sum to 1.
 ///
 /// Times come from the terms that the kernel's own time is made of. Pipe busy: multiply-adds executed at the peak of their units.
-/// Execution dependency: what is computed beside them, which is the rest of the arithmetic term. Memory dependency: what that term
-/// does not cover, and the first loads of a tile or step. Synchronisation: threads or blocks that wait for each other, where rows
-/// are reduced and between the steps of persistent layers. Instruction fetch: start and drain of the kernel, in which instructions
-/// come from memory. They are of multiprocessors that hold warps; those without a block in the last wave do not count.
+/// Execution dependency: what is computed beside them, which is the rest of the arithmetic term. Memory dependency: what that
+/// term does not cover, and the first loads of a tile or step. Synchronisation: threads or blocks that wait for each other, where
+/// rows are reduced and between the steps of persistent layers. Instruction fetch: start and drain of the kernel, in which
+/// instructions come from memory. They are of multiprocessors that hold warps; those without a block in the last wave do not
+/// count.
 [[nodiscard]] StallShares stall_shares(const KernelTimeModel& kernel);
 /// The largest share.
 [[nodiscard]] Stall largest_stall(const StallShares& shares);

@@ -33,9 +33,9 @@ double load_cycles(const RecurrentConstants& constants, double batch) {
 
 struct StepProduct {
   Seconds time, compute, memory;
-  Seconds loads;            ///< of `compute`: fills a tile, and what a k-step waits for its loads beyond its arithmetic
-  Flop executed;            ///< of whole tiles
-  double busy_part = 1.0;   ///< of the multiprocessors, in the waves that run
+  Seconds loads;           ///< of `compute`: fills a tile, and what a k-step waits for its loads beyond its arithmetic
+  Flop executed;           ///< of whole tiles
+  double busy_part = 1.0;  ///< of the multiprocessors, in the waves that run
 };
 
 StepProduct step_product(const GemmShape& s, Bytes element, double cycles, const TileConstants& tiles, const KernelRates& rates) {

@@ -9,7 +9,8 @@
 namespace tbdsim {
 
 /// Tensor cores as products of one precision see them: `rate` in FLOP/s of 16 bits. Operands of tf32 have twice the bytes and
-/// half the rate, those of fp8 half the bytes and twice the rate, so either counts as the 16-bit rate that asks for as many bytes.
+/// half the rate, those of fp8 half the bytes and twice the rate, so either counts as the 16-bit rate that asks for as many
+/// bytes.
 struct TensorCores {
   Clocked board;
   FlopPerSecond rate;
@@ -38,10 +39,10 @@ struct TensorCores {
 [[nodiscard]] double tensor_clock(const Device& device, std::string_view precision);
 
 /// What a k-step or tile of a tensor-core product costs beside its products, counted in k-steps at the full tensor rate, against
-/// V100 and T4, whose samples the constants are of: loads, turned operands and what fills and drains a tile take as many cycles of
-/// a multiprocessor that multiplies faster, so more k-steps. 1 at their 1,024 FLOP a cycle in 16 bits, 2 for A100 (2,048), 1/2 for
-/// most GeForce boards; 1 where either rate is not known. Not above 2: what multiplies faster still has engines of its own for
-/// operands (Hopper, Blackwell; assumed).
+/// V100 and T4, whose samples the constants are of: loads, turned operands and what fills and drains a tile take as many cycles
+/// of a multiprocessor that multiplies faster, so more k-steps. 1 at their 1,024 FLOP a cycle in 16 bits, 2 for A100 (2,048), 1/2
+/// for most GeForce boards; 1 where either rate is not known. Not above 2: what multiplies faster still has engines of its own
+/// for operands (Hopper, Blackwell; assumed).
 [[nodiscard]] std::optional<double> tensor_overhead(const Device& device, std::string_view precision);
 
 }  // namespace tbdsim

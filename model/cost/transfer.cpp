@@ -118,8 +118,7 @@ double issue_limit(std::string_view architecture, int lanes) {
 
 /// Share of the fp32 peak that the device reaches, as one board tells.
 double lane_share(const Device& device, const BoardParameters& board) {
-  const double issue =
-      issue_limit(device.architecture, device.fp32_lanes) / issue_limit(board.architecture, board.fp32_lanes);
+  const double issue = issue_limit(device.architecture, device.fp32_lanes) / issue_limit(board.architecture, board.fp32_lanes);
   return board.parameters.compute_efficiency * issue * kept_against(clocked(device), clocked(board));
 }
 
@@ -134,8 +133,8 @@ const FamilyParameters* own_parameters(const Device& device, std::string_view fa
 }
 
 FamilyParameters from_relatives(const Device& device, std::string_view family, std::string_view precision,
-                                std::string_view wanted, const std::vector<const BoardParameters*>& relatives, const TransferSigma& sigma,
-                                double& nearest) {
+                                std::string_view wanted, const std::vector<const BoardParameters*>& relatives,
+                                const TransferSigma& sigma, double& nearest) {
   Mean compute, bandwidth, launch;
   std::vector<double> weights;
   double heaviest = 0.0;
@@ -203,8 +202,7 @@ std::string_view lent_class(const Device& device, std::string_view family, std::
 ResolvedParameters kernel_parameters(const Device& device, std::string_view family, std::string_view precision,
                                      std::string_view wanted, const KernelConstants& constants) {
   if (const FamilyParameters* own = own_parameters(device, family, precision))
-    return {at_own_clock(device, wanted, *own, when_sampled(device)), false, own->samples == 0,
-            own->samples == 0 ? 1.0 : 0.0};
+    return {at_own_clock(device, wanted, *own, when_sampled(device)), false, own->samples == 0, own->samples == 0 ? 1.0 : 0.0};
   const std::string_view lent = lent_class(device, family, precision, constants);
   if (lent != precision) return kernel_parameters(device, family, lent, wanted, constants);
   std::vector<const BoardParameters*> relatives;

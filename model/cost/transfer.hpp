@@ -34,8 +34,8 @@ struct ResolvedParameters {
 [[nodiscard]] KernelRates sustained_rates(const Device& device, FlopPerSecond peak, double share, BytesPerSecond bandwidth,
                                           Seconds launch, std::string_view precision);
 
-/// Sustained rates for one family: peak and bandwidth of the description times the resolved efficiencies. `precision` is the class
-/// of arithmetic that runs, which may have borrowed the parameters of another.
+/// Sustained rates for one family: peak and bandwidth of the description times the resolved efficiencies. `precision` is the
+/// class of arithmetic that runs, which may have borrowed the parameters of another.
 [[nodiscard]] KernelRates kernel_rates(const Device& device, FlopPerSecond peak, const FamilyParameters& parameters,
                                        std::string_view precision);
 

@@ -57,7 +57,8 @@ std::string speed_table(const Comparison& comparison) {
                                  number_text(c.speedup.value),
                                  base ? "base" : fmt::format("{} - {}", number_text(c.speedup.low), number_text(c.speedup.high)),
                                  percent_text(p.utilization.gpu_busy),
-                                 percent_text(p.utilization.fp32), percent_text(useful(p.utilization))};
+                                 percent_text(p.utilization.fp32),
+                                 percent_text(useful(p.utilization))};
     if (tensor) row.push_back(percent_text(p.utilization.tensor_core));
     row.insert(row.end(), {percent_text(used), !p.memory.fits ? "too big" : c.apart ? "" : "?"});
     table.add(std::move(row));

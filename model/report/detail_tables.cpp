@@ -31,8 +31,13 @@ std::vector<std::string> kernel_row(const KernelGroup& group) {
 }
 
 std::string kernel_list(const KernelSummary& summary, const std::vector<std::size_t>& chosen) {
-  TextTable table(
-      {{"", Align::left, kKernelName}, {""}, {"", Align::right}, {"", Align::right}, {"", Align::right}, {"", Align::right}, {"", Align::right}});
+  TextTable table({{"", Align::left, kKernelName},
+                   {""},
+                   {"", Align::right},
+                   {"", Align::right},
+                   {"", Align::right},
+                   {"", Align::right},
+                   {"", Align::right}});
   for (const std::size_t i : chosen) table.add(kernel_row(summary.groups[i]));
   return chosen.empty() ? "  none\n" : table.text(2);
 }
@@ -114,10 +119,10 @@ std::string kernels_table(const Prediction& prediction) {
                    {tensor ? "units" : "fp32", Align::right},
                    {"useful", Align::right}});
   for (const KernelGroup& group : summary.groups) table.add(kernel_row(group));
-  std::string text =
-      fmt::format("Kernels of one GPU and step\n{}: share of the time that their units execute multiply-adds\nuseful: FLOP of the direct "
-                  "method over the listed peak\n{}",
-                  tensor ? "units" : "fp32", table.text());
+  std::string text = fmt::format(
+      "Kernels of one GPU and step\n{}: share of the time that their units execute multiply-adds\nuseful: FLOP of the direct "
+      "method over the listed peak\n{}",
+      tensor ? "units" : "fp32", table.text());
   text += fmt::format("\nMean {} utilisation, weighted by time: {}; useful FLOP over peak {}\n",
                       tensor ? "tensor-core or fp32" : "fp32", percent_text(summary.mean_fp32_utilization),
                       percent_text(summary.mean_useful_utilization));
