@@ -147,10 +147,12 @@ std::string recurrent_waits(const Configuration& configuration, const LoweredSte
   const auto& all = (*configuration.constants)->recurrent;
   const auto found = all.find(recurrent_generation(stack.vendor, stack.cuda, configuration.hardware().device.architecture));
   const bool runs = std::any_of(step.costs.begin(), step.costs.end(), [](const NodeCost& c) { return c.family == "recurrent"; });
-  if (!runs || batch <= kFew || batch >= kMany || found == all.end() || !waits_less_at_64(found->second)) return "";
+  if (!runs || stack.recurrent != RecurrentKernels::library || batch <= kFew || batch >= kMany || found == all.end() ||
+      !waits_less_at_64(found->second))
+    return "";
   return fmt::format(
       "recurrent layers of {}'s cuDNN wait longer for their loads at 17 to 63 sequences than at {} (measured on four "
-      "Pascal boards): a batch of {} may take no longer than {}",
+      "Pascal boards): a batch of {} takes little more time than one of {}",
       stack.id, kMany, kMany, batch);
 }
 

@@ -114,6 +114,7 @@ TEST_CASE("Kepler's 192 lanes are fed 128 at a time; narrower multiprocessors ar
   for (const auto& [lanes, share] : {std::pair{64, 1.0}, std::pair{128, 1.0}, std::pair{192, 128.0 / 192}}) {
     Device d = device("Kepler");
     d.fp32_lanes = lanes;
+    d.power_limit = Watts(1000.0);
     CHECK_THAT(compute(d, {board("a", "Maxwell", 0.6)}), WithinRel(0.6 * share, 1e-12));
   }
 }
