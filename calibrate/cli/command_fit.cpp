@@ -12,6 +12,7 @@
 #include "calibrate/fit/kernel_fit.hpp"
 #include "calibrate/fit/unused.hpp"
 #include "model/hardware/hardware_file.hpp"
+#include "model/hardware/kernel_constants.hpp"
 #include "model/hardware/lookup.hpp"
 
 namespace tbdsim::calibrate {
@@ -30,6 +31,7 @@ void print_shared(const KernelFit& fit) {
                100 * r.error.mean, 100 * r.error.median, 100 * r.error.signed_mean);
   }
   for (const std::string& note : fit.notes) fmt::print("inherited: {}\n", note);
+  for (const std::string& name : fit.at_bound) fmt::print("at its physical bound, the samples ask for more: {}\n", name);
 }
 
 /// Everything that boards share, and every board: hardware/kernels.toml.
@@ -46,7 +48,12 @@ Result<int> run_shared(const SampleFiles& files, const Catalogue& catalogue, con
       "mean, "
       "which so few tell to 0.08; the rest assumed: rows of one published source differ by 0.07 beyond that; tensor cores: "
       "frameworks of 2018 differ by more than 2; exchange: published scaling on several GPUs lies up to 0.1 below free overlap";
-  return write_text(output, to_toml(*fit)).map([&](int code) {
+  const std::string text = to_toml(*fit);
+  // What no hardware has is refused as it would be when it is read.
+  auto file = TomlFile::parse(text, output);
+  if (!file) return tl::make_unexpected(file.error());
+  if (const auto readable = read_kernel_constants(std::move(*file)); !readable) return tl::make_unexpected(readable.error());
+  return write_text(output, text).map([&](int code) {
     print_shared(*fit);
     return code;
   });

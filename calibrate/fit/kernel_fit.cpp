@@ -14,6 +14,7 @@
 #include "calibrate/fit/shared_form.hpp"
 #include "calibrate/fit/transfer_sigma.hpp"
 #include "model/cost/transfer.hpp"
+#include "model/hardware/constant_bounds.hpp"
 
 namespace tbdsim::calibrate {
 namespace {
@@ -137,7 +138,8 @@ class SharedFit {
                            !family_.computes ? 0.0
                            : tensor          ? 0.15
                                              : 0.06});
-      unknowns_.push_back({id + " bandwidth", family_.bandwidth, 0.05});
+      const ConstantBounds& rate = constant_bounds("bandwidth_efficiency");
+      unknowns_.push_back({id + " bandwidth", family_.bandwidth, 0.05, rate.low, rate.high});
       // Call times say nothing of the kernel's own start, device times nothing of the host's.
       const bool call = choice_.call_timed(id);
       unknowns_.push_back({id + " launch", family_.launch.base(), family_.computes && !call ? 0.7 : 0.0});
@@ -148,6 +150,11 @@ class SharedFit {
     fit_ = robust_fit(
         unknowns_, set_.rows.size(), [this](std::span<const double> v, std::size_t row) { return residual(v, row); },
         [this](std::size_t unknown, std::size_t row) { return depends(unknown, row); });
+    for (std::size_t i = 0; i < fit_.values.size(); ++i) {
+      if (fit_.values[i].at_bound)
+        out.at_bound.push_back(
+            fmt::format("{} {}: {} = {:.4g}", family_.name, precision_, unknowns_[i].name, fit_.values[i].value));
+    }
     store(tensor, out);
     for (std::size_t board = 0; board < set_.boards.size(); ++board) store_board(board, out);
   }
@@ -167,7 +174,7 @@ class SharedFit {
     const Observation& row = set_.rows[i];
     const Device& device = *devices_[set_.board_of[i]];
     const double* own = &v[first_board_ + kPerBoard * set_.board_of[i]];
-    const KernelRates rates = sustained_rates(device, peak_for(device, precision_) * own[0], device.memory_bandwidth * own[1],
+    const KernelRates rates = sustained_rates(device, peak_for(device, precision_), own[0], device.memory_bandwidth * own[1],
                                               Seconds(own[2]), precision_);
     const Seconds kernel = family_.time(row, shared_constants(form(), v, set_.generation_of[i]), rates);
     return std::log(row.time / sample_time(row, kernel, {Seconds(own[3]), Seconds(own[4]), Seconds(own[5])}));

@@ -25,7 +25,8 @@ struct KernelFit {
   KernelConstants constants;
   std::map<std::string, std::string, std::less<>> inherited;  ///< convolution generation: the one it takes its constants from
   std::vector<FitReport> reports;
-  std::vector<std::string> notes;  ///< what was too thin to fit and therefore inherited
+  std::vector<std::string> notes;     ///< what was too thin to fit and therefore inherited
+  std::vector<std::string> at_bound;  ///< constants that rest on a bound of constant_bounds.hpp
 };
 
 /// Fits everything that hardware/kernels.toml holds: convolution constants per library generation together with every

@@ -30,7 +30,7 @@ Seconds sample_time(const Observation& row, Seconds kernel, const CallTimes& cal
 
 SamplePrediction predict_sample(const FitFamily& family, const Observation& row, const FormConstants& form, const Device& device,
                                 const FamilyParameters& parameters) {
-  KernelRates rates = kernel_rates(device, peak_for(device, row.precision), parameters);
+  KernelRates rates = kernel_rates(device, peak_for(device, row.precision), parameters, row.precision);
   if (family.issues) rates.issue_share = parameters.compute_efficiency;
   const Seconds kernel = family.time(row, form, rates);
   return {kernel, sample_time(row, kernel, parameters.call.value_or(kCallTimes))};

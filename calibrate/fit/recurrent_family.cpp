@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "model/cost/recurrent.hpp"
+#include "model/hardware/constant_bounds.hpp"
 
 namespace tbdsim::calibrate {
 namespace {
@@ -40,7 +41,7 @@ std::optional<Observation> recurrent_observation(const Sample& sample) {
   // Weights can stay on the chip: only the states must move.
   result.bytes = 2.0 * shape.hidden * shape.batch * shape.steps * result.element;
   const bool amd = sample.library.find("miopen") != std::string::npos;
-  result.generation = recurrent_generation(amd ? "AMD" : "NVIDIA", cuda_release(sample.library));
+  result.generation = recurrent_generation(amd ? "AMD" : "NVIDIA", cuda_release(sample.library), "");
   result.arguments = std::move(arguments);
   return result;
 }
@@ -60,10 +61,16 @@ Seconds recurrent_prediction(const Observation& row, const FormConstants& form, 
 }
 
 std::vector<Unknown> recurrent_unknowns(std::span<const std::string> generations, bool tensor) {
-  std::vector<Unknown> unknowns{{"prologue_depth", tensor ? 128.0 : 64.0, 0.5}, {"tile_penalty", 4, 0.3}};
+  const auto bounded = [&](std::string name, double prior, double sigma, std::string_view key) {
+    const ConstantBounds& bounds = constant_bounds(key);
+    return Unknown{std::move(name), prior, sigma, bounds.low, bounds.most(tensor)};
+  };
+  std::vector<Unknown> unknowns{bounded("prologue_depth", tensor ? 128.0 : 32.0, 0.5, "prologue_depth"),
+                                bounded("tile_penalty", 4, 0.3, "tile_penalty")};
   // A dependent load from cache and the multiply-adds on it take 15 to 40 cycles; kernels without prefetch far more.
   for (const std::string& generation : generations) {
-    for (const char* batch : {"16", "32", "more"}) unknowns.push_back({fmt::format("{} cycles {}", generation, batch), 30, 0.8});
+    for (const char* batch : {"16", "32", "more"})
+      unknowns.push_back(bounded(fmt::format("{} cycles {}", generation, batch), 30, 0.8, "cycles"));
   }
   return unknowns;
 }

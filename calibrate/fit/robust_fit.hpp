@@ -1,4 +1,5 @@
 #pragma once
+#include <cmath>
 #include <functional>
 #include <span>
 #include <string>
@@ -9,13 +10,15 @@ namespace tbdsim::calibrate {
 /// One unknown of a fit, positive, fitted in its logarithm.
 struct Unknown {
   std::string name;
-  double prior = 1.0;        ///< value believed before seeing data; also the starting point
-  double prior_sigma = 0.3;  ///< standard deviation of ln(value / prior); 0: held fixed
+  double prior = 1.0;                 ///< value believed before seeing data; also the starting point
+  double prior_sigma = 0.3;           ///< standard deviation of ln(value / prior); 0: held fixed
+  double low = 0.0, high = INFINITY;  ///< physics: the fit stays within
 };
 
 struct FittedValue {
   double value = 1.0;
-  double sigma = 0.0;  ///< standard deviation of its logarithm, from the curvature at the optimum
+  double sigma = 0.0;     ///< standard deviation of its logarithm, from the curvature at the optimum
+  bool at_bound = false;  ///< samples ask for more than physics allows
 };
 
 struct RobustFit {

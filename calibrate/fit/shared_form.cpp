@@ -6,6 +6,7 @@
 
 #include "calibrate/fit/recurrent_family.hpp"
 #include "model/cost/tiled_gemm.hpp"
+#include "model/hardware/constant_bounds.hpp"
 
 namespace tbdsim::calibrate {
 namespace {
@@ -15,19 +16,29 @@ constexpr std::size_t kSharedConvolution = 11, kFirstLayerGradient = 8, kPerConv
 constexpr std::size_t kClasses = 4, kScales = 3 * kClasses;
 constexpr std::size_t kSharedGemm = 1, kGemmPerGeneration = 7;
 
+/// An unknown that is the constant `key` itself.
+Unknown bounded(std::string name, double prior, double sigma, std::string_view key, bool tensor) {
+  const ConstantBounds& bounds = constant_bounds(key);
+  return {std::move(name), prior, sigma, bounds.low, bounds.most(tensor)};
+}
+
+/// What is no product counts in k-steps: at the rate that lanes sustain, but at the full rate of tensor cores, of which 0.7 is
+/// believed to be sustained. So a priori it is more of those.
+double beside(double k_steps, bool tensor) {
+  constexpr double kSustained = 0.7;
+  return tensor ? k_steps / kSustained : k_steps;
+}
+
 std::vector<Unknown> convolution_unknowns(std::span<const std::string> generations, bool tensor) {
-  std::vector<Unknown> unknowns{{"prologue_depth", tensor ? 64.0 : 14.0, tensor ? 0.7 : 0.1},
-                                {"tile_penalty", 5, 0.1},
-                                {"reread", 0.15, 0.5},
-                                {"winograd_fused_cost", 1.25, 0.15},
-                                {"winograd_gemm_scale", 0.83, 0.15},
-                                {"transform_bandwidth", 0.67, 0.15},
-                                {"transform_bandwidth_weights", 0.93, 0.15},
-                                {"fft_scale", 1.1, 0.1},
-                                {"first layer backward_data", 3, 0.3},
+  const auto own = [&](const char* key, double prior, double sigma) { return bounded(key, prior, sigma, key, tensor); };
+  std::vector<Unknown> unknowns{own("prologue_depth", beside(tensor ? 64.0 : 14.0, tensor), tensor ? 0.7 : 0.1),
+                                own("tile_penalty", beside(5, tensor), 0.1), own("reread", 0.15, 0.5),
+                                own("winograd_fused_cost", 1.25, 0.15), own("winograd_gemm_scale", 0.83, 0.15),
+                                own("transform_bandwidth", 0.67, 0.15), own("transform_bandwidth_weights", 0.93, 0.15),
+                                own("fft_scale", 1.1, 0.1), bounded("first layer backward_data", 3, 0.3, "scale", tensor),
                                 // Two boards of two generations tell little of tensor cores.
-                                {"gather_penalty", 10, tensor ? 0.2 : 1.0},
-                                {"scatter_passes", 2, tensor ? 0.2 : 0.5}};
+                                own("gather_penalty", beside(10, tensor), tensor ? 0.2 : 1.0),
+                                own("scatter_passes", 2, tensor ? 0.2 : 0.5)};
   for (const std::string& generation : generations) {
     for (std::size_t pass = 0; pass < 3; ++pass) {
       for (std::size_t cls = 0; cls < kClasses; ++cls) {
@@ -36,11 +47,11 @@ std::vector<Unknown> convolution_unknowns(std::span<const std::string> generatio
         const bool data = pass == 1;
         const double prior = data && cls == 2 ? 2.0 : 1.0;
         const double sigma = cls == 1 ? 0.08 : 0.3;
-        unknowns.push_back({fmt::format("{} {} {}", generation, kPassNames[pass], cls), prior, sigma});
+        unknowns.push_back(bounded(fmt::format("{} {} {}", generation, kPassNames[pass], cls), prior, sigma, "scale", tensor));
       }
     }
-    unknowns.push_back({fmt::format("{} scatter_scale", generation), 1.8, 0.3});
-    unknowns.push_back({fmt::format("{} winograd_filter_passes", generation), 1.0, 0.5});
+    unknowns.push_back(bounded(generation + " scatter_scale", 1.8, 0.3, "scatter_scale", tensor));
+    unknowns.push_back(bounded(generation + " winograd_filter_passes", 1.0, 0.5, "winograd_filter_passes", tensor));
   }
   return unknowns;
 }
@@ -77,15 +88,20 @@ ConvolutionConstants convolution_constants(std::span<const double> v, std::size_
 
 std::vector<Unknown> gemm_unknowns(std::span<const std::string> generations, bool tensor) {
   // What small tiles lose is geometry, and a board's share of peak counts from it: all generations share it.
-  std::vector<Unknown> unknowns{{"tile_penalty", 4, 0.3}};
+  std::vector<Unknown> unknowns{bounded("tile_penalty", beside(4, tensor), 0.3, "tile_penalty", tensor)};
   for (const std::string& generation : generations) {
-    unknowns.push_back({generation + " prologue_depth", tensor ? 128.0 : 16.0, 0.3});
-    unknowns.push_back({generation + " reread", 0.05, 1.0});
-    unknowns.push_back({generation + " transpose_penalty", 4, 1.0});
-    unknowns.push_back({generation + " few_rows_bandwidth", 0.8, 0.7});
-    unknowns.push_back({generation + " short_tiles", 0.1, 1.0});
-    unknowns.push_back({generation + " narrow_tiles", 1.1, 0.3});
-    unknowns.push_back({generation + " few_rows_transposed", 0.8, 0.7});
+    const auto own = [&](const char* key, double prior, double sigma) {
+      unknowns.push_back(bounded(fmt::format("{} {}", generation, key), prior, sigma, key, tensor));
+    };
+    own("prologue_depth", beside(tensor ? 128.0 : 16.0, tensor), 0.3);
+    own("reread", 0.05, 1.0);
+    own("transpose_penalty", beside(4, tensor), 1.0);
+    own("few_rows_bandwidth", 0.8, 0.7);
+    // What they cost beyond a large tile.
+    const ConstantBounds& whole = constant_bounds("short_tiles");
+    unknowns.push_back({generation + " short_tiles", 0.1, 1.0, 1e-3, whole.most(tensor) - whole.low});
+    own("narrow_tiles", 1.1, 0.3);
+    own("few_rows_transposed", 0.8, 0.7);
   }
   return unknowns;
 }

@@ -212,6 +212,7 @@ void check_support(const Device& device, Configuration& configuration, Errors& e
 
 void choose_stack(Session& session, const PredictOptions& options, Configuration& configuration, Errors& errors) {
   const Device& device = configuration.hardware().device;
+  configuration.notices.insert(configuration.notices.end(), device.doubts.begin(), device.doubts.end());
   // As without a name, PyTorch without a version is the newest that runs here.
   const bool any = options.stack.empty() || fold_name(options.stack) == "pytorch";
   const auto stack = any ? session.default_stack(device) : session.stack(options.stack);

@@ -39,14 +39,13 @@ double outputs_of(const OpGraph& graph, const StepNode& node, double batch) {
 
 }  // namespace
 
-KernelCharacter characterize(const OpGraph& graph, const StepNode& node, const NodeCost& cost, double batch, const Device& device,
-                             double utilization) {
+KernelCharacter characterize(const OpGraph& graph, const StepNode& node, const NodeCost& cost, double batch,
+                             const Device& device) {
   const KernelClass kind = class_of(graph, node, cost);
   const KernelTimeModel& kernel = cost.kernel;
   // One of several equal launches writes its part.
   const double outputs = outputs_of(graph, node, batch) / std::max(1, kernel.kernels);
-  const double start = kernel.time > Seconds(0.0) ? std::min<double>(1.0, kernel.launch / kernel.time) : 1.0;
-  return {achieved_occupancy(kind, outputs, device), likely_stall(kind, kernel.bound == Bound::memory, start, utilization)};
+  return {achieved_occupancy(kind, outputs, device), stall_shares(kernel)};
 }
 
 }  // namespace tbdsim

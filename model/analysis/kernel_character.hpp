@@ -7,11 +7,11 @@ namespace tbdsim {
 /// What a profiler would show of a kernel besides its time, as the model has it.
 struct KernelCharacter {
   double occupancy = 0.0;  ///< achieved: resident warps over those that fit, 0..1
-  Stall stall = Stall::memory_dependency;
+  StallShares stalls{};
 };
 
-/// Of one node of a step. `utilization` is its useful FLOP/s over the peak of its units.
+/// Of one node of a step.
 [[nodiscard]] KernelCharacter characterize(const OpGraph& graph, const StepNode& node, const NodeCost& cost, double batch,
-                                           const Device& device, double utilization);
+                                           const Device& device);
 
 }  // namespace tbdsim

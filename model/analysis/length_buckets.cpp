@@ -20,7 +20,8 @@ constexpr std::array kOfStep{&Utilization::gpu_busy,   &Utilization::mfu,       
                              &Utilization::cpu_launch, &Utilization::cpu_input, &Utilization::cpu_environment,
                              &Utilization::cpu_server};
 /// Shares of the time in which the GPU works.
-constexpr std::array kOfBusy{&Utilization::fp32, &Utilization::tensor_core};
+constexpr std::array kOfBusy{&Utilization::fp32, &Utilization::tensor_core, &Utilization::fp32_useful,
+                             &Utilization::tensor_core_useful};
 
 struct Weighted {
   LengthBucket bucket;

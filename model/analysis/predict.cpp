@@ -12,6 +12,7 @@
 #include "model/analysis/max_batch.hpp"
 #include "model/analysis/rank_waits.hpp"
 #include "model/analysis/step_times.hpp"
+#include "model/cost/recurrent.hpp"
 #include "model/cost/uncertainty.hpp"
 #include "model/units/format.hpp"
 
@@ -139,6 +140,22 @@ void tell_cpu(const Configuration& configuration, const StepTimes& times, Utiliz
                                   wanted * configuration.hardware().host.cores, configuration.hardware().host.cores));
 }
 
+/// What a library does with recurrent layers of this batch that a user would not expect.
+std::string recurrent_waits(const Configuration& configuration, const LoweredStep& step, int batch) {
+  constexpr int kFew = 16, kMany = 64;
+  const Stack& stack = configuration.stack;
+  const auto& all = (*configuration.constants)->recurrent;
+  const auto found = all.find(recurrent_generation(stack.vendor, stack.cuda, configuration.hardware().device.architecture));
+  const bool runs = std::any_of(step.costs.begin(), step.costs.end(), [](const NodeCost& c) { return c.family == "recurrent"; });
+  if (!runs || stack.recurrent != RecurrentKernels::library || batch <= kFew || batch >= kMany || found == all.end() ||
+      !waits_less_at_64(found->second))
+    return "";
+  return fmt::format(
+      "recurrent layers of {}'s cuDNN wait longer for their loads at 17 to 63 sequences than at {} (measured on four "
+      "Pascal boards): a batch of {} takes little more time than one of {}",
+      stack.id, kMany, kMany, batch);
+}
+
 }  // namespace
 
 Result<Prediction> predict(Session& session, const PredictOptions& options, SharedStep* shared) {
@@ -180,14 +197,19 @@ Result<Prediction> predict(Session& session, const PredictOptions& options, Shar
   const FlopPerSecond tensor_peak = kernels->peak();
   p.utilization.gpu_busy = std::min<double>(1.0, times.mean_busy / times.step);
   if (times.mean_busy > Seconds(0.0)) {
-    p.utilization.fp32 = times.flop / (system.device.peak.fp32 * times.mean_busy);
-    p.utilization.tensor_core = times.tensor_flop / (tensor_peak * times.mean_busy);
+    p.utilization.fp32 = times.executing / times.mean_busy;
+    p.utilization.tensor_core = times.tensor_executing / times.mean_busy;
+    p.utilization.fp32_useful = times.flop / (system.device.peak.fp32 * times.mean_busy);
+    p.utilization.tensor_core_useful = times.tensor_flop / (tensor_peak * times.mean_busy);
   }
   p.utilization.mfu = times.useful_flop / (tensor_peak * times.step);
-  if (std::max(p.utilization.fp32, p.utilization.mfu) > 1.0)
+  if (std::max(p.utilization.fp32_useful, p.utilization.mfu) > 1.0)
     p.notices.push_back(
-        "utilisation counts the multiply-adds of direct convolutions; Winograd and FFT need fewer, so it may pass 100 %");
+        "useful FLOP and MFU count the multiply-adds of direct convolutions; Winograd and FFT need fewer, so both may pass 100 "
+        "%");
   tell_cpu(configuration, times, p.utilization, p.notices);
+  if (std::string waits = recurrent_waits(configuration, step, p.batch_per_gpu); !waits.empty())
+    p.notices.push_back(std::move(waits));
   const StepMemory memory = estimate_memory(configuration, step.nodes, step.costs, shared);
   p.memory = memory_verdict(configuration, memory);
   if (std::string idle = idle_stages(configuration, p.memory); !idle.empty()) p.notices.push_back(std::move(idle));

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/analysis/input_verdict.hpp"
+#include "model/cost/occupancy.hpp"
 #include "model/hardware/cluster.hpp"
 #include "model/memory/lifetime.hpp"
 #include "model/stack/stack.hpp"
@@ -71,8 +72,11 @@ struct Limit {
   std::string text;
 };
 
+/// `fp32` and `tensor_core`: share of the time in which kernels run that the units execute multiply-adds, at the clock they keep.
+/// `useful`: FLOP of the direct method over the listed peak; Winograd needs fewer multiply-adds, so those may pass 1.
 struct Utilization {
   double gpu_busy = 0, fp32 = 0, tensor_core = 0, mfu = 0, cpu = 0;
+  double fp32_useful = 0, tensor_core_useful = 0;
   /// The parts of `cpu`, by cause: operators issued, samples loaded, environments simulated, gradients served.
   double cpu_launch = 0, cpu_input = 0, cpu_environment = 0, cpu_server = 0;
 };
@@ -108,10 +112,12 @@ struct KernelTime {
   Seconds time, start;
   Flop flop;
   Bytes bytes;
-  double fp32_utilization = 0;  ///< useful FLOP over the peak of the units it runs on (fp32 or tensor cores)
-  double occupancy = 0;         ///< achieved, as modelled
-  std::string stall{};          ///< what its warps most likely wait for, as modelled
-  Bytes live{};                 ///< device memory in use by arrays while it runs, the same on all ranks
+  double fp32_utilization = 0;    ///< share of its time that the units it runs on (fp32 or tensor cores) execute multiply-adds
+  double useful_utilization = 0;  ///< useful FLOP over the listed peak of those units
+  double occupancy = 0;           ///< achieved, as modelled
+  StallShares stalls{};           ///< of its time, in the order of `Stall`
+  std::string stall{};            ///< the largest of them
+  Bytes live{};                   ///< device memory in use by arrays while it runs, the same on all ranks
 };
 
 /// One gradient exchange of a step: a bucket's way around the rings.

@@ -152,6 +152,7 @@ StepTimes step_times(const LoweredStep& step, const engine::Timeline& timeline) 
     const bool again = pass == Pass::forward && static_cast<std::size_t>(task.node) >= step.forward_nodes;
     const double share = 1.0 / cost.pieces;  // of the node's work in this task
     (cost.tensor_core ? result.tensor_flop : result.flop) += share * cost.kernel.flop;
+    (cost.tensor_core ? result.tensor_executing : result.executing) += share * cost.kernel.executing;
     if (!again) result.useful_flop += share * cost.kernel.flop;
     if (task.rank != window.rank) continue;
     if (timeline.start[i] > free) charge_gap(step, timeline, i, free, result.stages);
@@ -164,6 +165,8 @@ StepTimes step_times(const LoweredStep& step, const engine::Timeline& timeline) 
   result.mean_busy = mean * result.mean_busy;
   result.flop = mean * result.flop;
   result.tensor_flop = mean * result.tensor_flop;
+  result.executing = mean * result.executing;
+  result.tensor_executing = mean * result.tensor_executing;
   result.useful_flop = mean * result.useful_flop;
   result.stages.exchange_total = engine::covered_time(timeline, exchanges).seconds();
   if (window.end > free) {
@@ -224,10 +227,12 @@ void describe_step(const OpGraph& graph, const LoweredStep& step, const engine::
     kernel.start = (timeline.start[i] - origin).seconds();
     kernel.flop = share * cost.kernel.flop;
     kernel.bytes = share * cost.kernel.bytes;
-    kernel.fp32_utilization = kernel.flop / ((cost.tensor_core ? tensor_peak : device.peak.fp32) * time);
-    const KernelCharacter character = characterize(graph, node, cost, prediction.batch_per_gpu, device, kernel.fp32_utilization);
+    kernel.fp32_utilization = share * cost.kernel.executing / time;
+    kernel.useful_utilization = kernel.flop / ((cost.tensor_core ? tensor_peak : device.peak.fp32) * time);
+    const KernelCharacter character = characterize(graph, node, cost, prediction.batch_per_gpu, device);
     kernel.occupancy = character.occupancy;
-    kernel.stall = name(character.stall);
+    kernel.stalls = character.stalls;
+    kernel.stall = name(largest_stall(character.stalls));
     prediction.kernels.push_back(std::move(kernel));
   }
 }

@@ -1,5 +1,6 @@
 #include "model/cost/attention.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "model/cost/gemm.hpp"
@@ -56,6 +57,8 @@ KernelTimeModel fused_attention_time(const AttentionShape& s, bool backward, Byt
   result.time = rates.launch + busy;
   result.launch = rates.launch;
   result.bound = rates.launch > busy ? Bound::launch : compute > memory ? Bound::compute : Bound::memory;
+  result.executing = std::min(arithmetic / rates.peak, busy);
+  split_issue(result, compute, Seconds(0.0), unused * result.executing);
   return result;
 }
 

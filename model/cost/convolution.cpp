@@ -5,6 +5,8 @@
 #include <cassert>
 #include <cmath>
 
+#include "model/cost/gemm.hpp"
+
 namespace tbdsim {
 namespace {
 
@@ -104,7 +106,16 @@ KernelTimeModel implicit_gemm(const ConvolutionShape& s, ConvolutionPass pass, F
     const TiledGemm other = scattered(s, element, constants, tiles, rates);
     if (other.time < tiled.time) tiled = other;
   }
-  return describe(s, element, tiled.compute, tiled.memory, rates.launch, tiled.time);
+  KernelTimeModel result = describe(s, element, tiled.compute, tiled.memory, rates.launch, tiled.time);
+  describe_issue(result, tiled, rates);
+  return result;
+}
+
+/// A kernel without tiles: what it multiplies is all that it executes.
+KernelTimeModel untiled(KernelTimeModel kernel, Seconds compute, const KernelRates& rates) {
+  kernel.executing = std::min(kernel.flop / rates.peak, kernel.time - kernel.launch);
+  split_issue(kernel, compute, Seconds(0.0), kernel.executing);
+  return kernel;
 }
 
 /// Gradient of the image: a direct kernel, for a tile of so few channels would be empty.
@@ -113,7 +124,7 @@ KernelTimeModel image_gradient(const ConvolutionShape& s, Bytes element, const C
   const Seconds memory = volumes(s, element).sum() / rates.bandwidth;
   const double taps = s.r * s.s, around = (taps + rates.step_overhead * constants.tiles.prologue_depth) / taps;
   const Seconds compute = constants.backward_data[kFirstLayer] * around * (direct_flop(s) / rates.flops);
-  return describe(s, element, compute, memory, rates.launch, join(compute, memory));
+  return untiled(describe(s, element, compute, memory, rates.launch, join(compute, memory)), compute, rates);
 }
 
 /// What a library offers for every shape.
@@ -135,7 +146,7 @@ KernelTimeModel direct(const ConvolutionShape& s, ConvolutionPass pass, Bytes el
   // published depthwise samples).
   const double scale = pass == ConvolutionPass::backward_weights ? 8.0 : 4.0;
   const Seconds compute = scale * (direct_flop(s) / rates.flops);
-  return describe(s, element, compute, memory, rates.launch, join(compute, memory));
+  return untiled(describe(s, element, compute, memory, rates.launch, join(compute, memory)), compute, rates);
 }
 
 /// Fused F(2x2,3x3): a kernel transforms the filters, another does the rest in whole waves of blocks of 32 tiles by 64 or 32
@@ -150,20 +161,27 @@ std::optional<KernelTimeModel> winograd_fused(const ConvolutionShape& s, Convolu
   const double tiles = s.n * std::ceil(height / 2.0) * std::ceil(width / 2.0);
   constexpr double kTilesPerBlock = 32.0, kProductsPerTile = 16.0;
   Seconds compute(INFINITY);
+  TiledGemm tiled;  // of the faster blocks
   for (const double filters : {64.0, 32.0}) {
     const double blocks = std::ceil(tiles / kTilesPerBlock) * std::ceil(out / filters);
     const double small = filters == 32.0 ? 1.15 : 1.0;  // half the reuse of the transformed input
     const double block_flop =
         2.0 * kProductsPerTile * kTilesPerBlock * filters * (in + rates.step_overhead * constants.tiles.prologue_depth / 2.0);
     const double waves = std::ceil(blocks / rates.multiprocessors);
-    compute =
-        std::min(compute, Flop(waves * block_flop * rates.multiprocessors * constants.winograd_fused_cost * small) / rates.flops);
+    const Seconds time = Flop(waves * block_flop * rates.multiprocessors * constants.winograd_fused_cost * small) / rates.flops;
+    if (time >= compute) continue;
+    compute = tiled.compute = time;
+    tiled.executed = Flop(2.0 * kProductsPerTile * kTilesPerBlock * filters * in * blocks);
+    tiled.busy_part = blocks / (waves * rates.multiprocessors);
+    tiled.first = time * (1.0 - tiled.executed / Flop(block_flop * blocks));
   }
   const Volumes v = volumes(s, element);
   const Bytes turned = kProductsPerTile / (s.r * s.s) * v.w;
   const Seconds memory = (v.x + v.y + turned) / rates.bandwidth;
   const Seconds before = constants.winograd_filter_passes * (v.w + turned) / rates.bandwidth;
-  return describe(s, element, compute, memory + before, rates.launch, before + join(compute, memory));
+  KernelTimeModel result = describe(s, element, compute, memory + before, rates.launch, before + join(compute, memory));
+  describe_issue(result, tiled, rates);
+  return result;
 }
 
 /// Products of transformed tiles: `points` matrix products between transforms that pass through memory.
@@ -198,6 +216,7 @@ KernelTimeModel transformed_products(const ConvolutionShape& s, ConvolutionPass 
   result.workspace = x + w + y;
   result.bytes = result.bytes + 2.0 * (x + w + y);
   result.kernels = transforms + 1;
+  describe_issue(result, products, rates);
   return result;
 }
 

@@ -6,6 +6,11 @@
 
 namespace tbdsim {
 
+void describe_issue(KernelTimeModel& kernel, const TiledGemm& tiled, const KernelRates& rates) {
+  kernel.executing = std::min(tiled.executed / rates.peak, kernel.time - kernel.launch);
+  split_issue(kernel, tiled.compute, tiled.first, kernel.executing / tiled.busy_part);
+}
+
 KernelTimeModel gemm_time(const GemmShape& shape, Bytes element, const TileConstants& constants, const KernelRates& rates) {
   const Bytes a = shape.m * shape.k * shape.count * element;
   const Bytes b = shape.k * shape.n * shape.count * element;
@@ -24,6 +29,7 @@ KernelTimeModel gemm_time(const GemmShape& shape, Bytes element, const TileConst
   result.bytes = a + b + c;
   result.bound = rates.launch > tiled.time ? Bound::launch : tiled.compute > tiled.memory ? Bound::compute : Bound::memory;
   result.kernels = tiled.split > 1 ? 2 : 1;
+  describe_issue(result, tiled, rates);
   return result;
 }
 

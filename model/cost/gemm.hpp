@@ -9,4 +9,7 @@ namespace tbdsim {
 [[nodiscard]] KernelTimeModel gemm_time(const GemmShape& shape, Bytes element, const TileConstants& constants,
                                         const KernelRates& rates);
 
+/// Tells of a kernel whose time after the launch is a tiled product, and what more it moves, how it executes.
+void describe_issue(KernelTimeModel& kernel, const TiledGemm& tiled, const KernelRates& rates);
+
 }  // namespace tbdsim

@@ -328,10 +328,18 @@ NodeCost KernelModel::memory_cost(const OpGraph& graph, const Op& op, Pass pass,
   if (numbers.converts) bytes = bytes - in * (element - kHalf);
   result.kernel = moves_single_numbers(op.kind, stack_) ? single_access_time(bytes, element, passes->bandwidth_share, rates)
                                                         : memory_bound_time(bytes, passes->bandwidth_share, rates);
+  // Kernels that reduce rows move their bytes at a share of the bandwidth that is lower by what their threads wait for each
+  // other; those of batch norm are taken to wait as those of layer norm do.
+  const bool reduces = passes->rows != RowKernel::none || op.kind == OpKind::batch_norm;
+  const KernelRates& like = op.kind == OpKind::batch_norm ? layer_norm_rates_ : rates;
+  const double waits = reduces ? std::max(0.0, 1.0 - like.bandwidth / memory_rates_.bandwidth) : 0.0;
+  result.kernel.issue.barrier = waits * result.kernel.issue.memory;
+  result.kernel.issue.memory -= result.kernel.issue.barrier;
   append_casts(batch * numbers.casts.numbers, numbers.casts.kernels, result);
   if (op.kind == OpKind::sequence_reverse && stack_.recurrent == RecurrentKernels::cells) {
     const auto width = static_cast<double>(graph.output_shape(op).back());
     result.kernel.time = std::max(result.kernel.time, memory_rates_.launch + serial_reverse_time(batch, width, architecture_));
+    result.kernel.issue.memory = result.kernel.time - memory_rates_.launch;
   }
   result.family = passes->rows == RowKernel::softmax      ? "softmax"
                   : passes->rows == RowKernel::layer_norm ? "layer_norm"

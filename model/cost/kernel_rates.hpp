@@ -1,4 +1,6 @@
 #pragma once
+#include <cmath>
+
 #include "model/units/quantity.hpp"
 
 namespace tbdsim {
@@ -20,6 +22,7 @@ struct KernelRates {
   double step_overhead = 1.0;  ///< what a k-step or tile costs beside its products, in k-steps, against the boards of the samples
   Hertz translations{0.0};     ///< of addresses that the buffers do not hold; zero: no limit is known
   double issue_share = kIssueShare;  ///< of numbers moved one at a time
+  FlopPerSecond peak{INFINITY};      ///< of the units at the clock that they keep: nothing executes faster
 };
 
 }  // namespace tbdsim

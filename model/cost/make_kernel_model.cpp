@@ -102,17 +102,17 @@ Result<KernelModel> KernelModel::make(const Device& device, Precision precision,
   model.softmax_ = resolve_parameters(device, "softmax", "fp32", constants);
   model.layer_norm_ = resolve_parameters(device, "layer_norm", "fp32", constants);
   model.recurrent_ = resolve_parameters(device, "recurrent", unit.parameter_class, constants);
-  const auto recurrent =
-      constants.recurrent.find(std::string(recurrent_generation(stack.vendor, stack.cuda)) + (unit.tensor_core ? "-tensor" : ""));
+  const auto recurrent = constants.recurrent.find(
+      std::string(recurrent_generation(stack.vendor, stack.cuda, device.architecture)) + (unit.tensor_core ? "-tensor" : ""));
   if (recurrent != constants.recurrent.end()) model.recurrent_constants_ = recurrent->second;
   const double young = unit.tensor_core ? young_library_share(device.compute_capability, stack.cuda) : 1.0;
-  model.convolution_rates_ = kernel_rates(device, young * unit.peak, model.convolution_.parameters);
-  model.gemm_rates_ = kernel_rates(device, young * unit.peak, model.gemm_.parameters);
-  model.attention_rates_ = kernel_rates(device, unit.peak, model.attention_.parameters);
-  model.memory_rates_ = kernel_rates(device, device.peak.fp32, model.memory_.parameters);
-  model.softmax_rates_ = kernel_rates(device, device.peak.fp32, model.softmax_.parameters);
-  model.layer_norm_rates_ = kernel_rates(device, device.peak.fp32, model.layer_norm_.parameters);
-  model.recurrent_rates_ = kernel_rates(device, unit.peak, model.recurrent_.parameters);
+  model.convolution_rates_ = kernel_rates(device, young * unit.peak, model.convolution_.parameters, unit.parameter_class);
+  model.gemm_rates_ = kernel_rates(device, young * unit.peak, model.gemm_.parameters, unit.parameter_class);
+  model.attention_rates_ = kernel_rates(device, unit.peak, model.attention_.parameters, unit.parameter_class);
+  model.memory_rates_ = kernel_rates(device, device.peak.fp32, model.memory_.parameters, "fp32");
+  model.softmax_rates_ = kernel_rates(device, device.peak.fp32, model.softmax_.parameters, "fp32");
+  model.layer_norm_rates_ = kernel_rates(device, device.peak.fp32, model.layer_norm_.parameters, "fp32");
+  model.recurrent_rates_ = kernel_rates(device, unit.peak, model.recurrent_.parameters, unit.parameter_class);
   if (const FamilyParameters* const own = device.calibration.find("single_access", "fp16")) {
     for (KernelRates* rates : {&model.memory_rates_, &model.softmax_rates_, &model.layer_norm_rates_})
       rates->issue_share = own->compute_efficiency;

@@ -113,6 +113,7 @@ KernelTimeModel memory_bound_time(Bytes bytes, double bandwidth_share, const Ker
   const Seconds moving = bytes / (rates.bandwidth * bandwidth_share);
   result.time = rates.launch + moving;
   result.launch = rates.launch;
+  result.issue.memory = moving;
   result.bytes = bytes;
   result.bound = rates.launch > moving ? Bound::launch : Bound::memory;
   return result;
@@ -151,6 +152,7 @@ KernelTimeModel single_access_time(Bytes bytes, Bytes element, double bandwidth_
   const double in_32_bits = rates.fp32_lanes >= kKeplerLanes ? std::max(bytes_alone, issuing) : bytes_alone;
   const double together = std::cbrt(moving * moving * moving + issuing * issuing * issuing);
   result.time = result.launch + Seconds(std::min(together, in_32_bits));
+  result.issue.dependency = result.time - result.launch - Seconds(moving);
   return result;
 }
 

@@ -38,9 +38,6 @@ Limits limits_of(const Device& device) {
           device.shared_memory_per_multiprocessor.value_or(Bytes(kShared)).base()};
 }
 
-// A kernel that spends more of its time starting than this is short; one nearer to its peak than this keeps its pipe busy.
-constexpr double kShort = 0.5, kSomewhatShort = 0.2, kBusyPipe = 0.6;
-
 }  // namespace
 
 std::string_view name(Stall stall) {
@@ -69,12 +66,22 @@ double achieved_occupancy(KernelClass kind, double outputs, const Device& device
                           device);
 }
 
-Stall likely_stall(KernelClass kind, bool memory_bound, double start, double utilization) {
-  if (start > kShort) return Stall::instruction_fetch;
-  if (kind == KernelClass::reducing && start > kSomewhatShort) return Stall::synchronization;
-  if (memory_bound) return Stall::memory_dependency;
-  if (utilization >= kBusyPipe) return Stall::pipe_busy;
-  return kind == KernelClass::tensor_tiled ? Stall::memory_dependency : Stall::execution_dependency;
+StallShares stall_shares(const KernelTimeModel& kernel) {
+  const IssueTime& issue = kernel.issue;
+  const Seconds start = std::max(Seconds(0.0), kernel.time - issue.pipe - issue.dependency - issue.memory - issue.barrier);
+  StallShares shares{};
+  const auto set = [&](Stall stall, Seconds part) { shares[static_cast<std::size_t>(stall)] = part / kernel.time; };
+  if (kernel.time <= Seconds(0.0)) return shares;
+  set(Stall::execution_dependency, issue.dependency);
+  set(Stall::memory_dependency, issue.memory);
+  set(Stall::synchronization, issue.barrier);
+  set(Stall::pipe_busy, issue.pipe);
+  set(Stall::instruction_fetch, start);
+  return shares;
+}
+
+Stall largest_stall(const StallShares& shares) {
+  return static_cast<Stall>(std::max_element(shares.begin(), shares.end()) - shares.begin());
 }
 
 }  // namespace tbdsim

@@ -1,6 +1,8 @@
 #pragma once
+#include <array>
 #include <string_view>
 
+#include "model/cost/kernel_time.hpp"
 #include "model/hardware/device.hpp"
 
 namespace tbdsim {
@@ -12,6 +14,7 @@ enum class KernelClass { tiled, tensor_tiled, transform, recurrent, attention, s
 enum class Stall { execution_dependency, memory_dependency, synchronization, pipe_busy, instruction_fetch };
 inline constexpr int kStallCount = 5;
 [[nodiscard]] std::string_view name(Stall stall);
+using StallShares = std::array<double, kStallCount>;
 
 /// How a kernel was launched, as profilers print it.
 struct LaunchShape {
@@ -35,13 +38,16 @@ struct LaunchShape {
 /// (assumed for kernels since). Ignores: the last wave, blocks of different length, clusters. Expects outputs >= 0.
 [[nodiscard]] double achieved_occupancy(KernelClass kind, double outputs, const Device& device);
 
-/// What a kernel's warps most likely wait for. `start` is the part of its time in which it starts and drains,
-/// `utilization` its useful FLOP/s over the peak of its units.
+/// Shares of a kernel's time by what its warps wait for, in the order of `Stall`; they sum to 1.
 ///
-/// Short kernels end before the instructions are all in the caches; kernels bound by memory wait for loads; products near
-/// their peak find the pipe busy, others wait for results of earlier instructions (few warps hide little), on tensor cores
-/// for their operands; kernels that reduce within a block and are not large enough to be bound by memory meet at barriers.
-/// A rule of thumb, not a count of cycles. Source: the stall reasons of NVIDIA's profilers (Nsight Compute, warp states).
-[[nodiscard]] Stall likely_stall(KernelClass kind, bool memory_bound, double start, double utilization);
+/// Times come from the terms that the kernel's own time is made of. Pipe busy: multiply-adds executed at the peak of their units.
+/// Execution dependency: what is computed beside them, which is the rest of the arithmetic term. Memory dependency: what that
+/// term does not cover, and the first loads of a tile or step. Synchronisation: threads or blocks that wait for each other, where
+/// rows are reduced and between the steps of persistent layers. Instruction fetch: start and drain of the kernel, in which
+/// instructions come from memory. They are of multiprocessors that hold warps; those without a block in the last wave do not
+/// count.
+[[nodiscard]] StallShares stall_shares(const KernelTimeModel& kernel);
+/// The largest share.
+[[nodiscard]] Stall largest_stall(const StallShares& shares);
 
 }  // namespace tbdsim

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "model/cost/gemm.hpp"
+#include "model/hardware/architecture.hpp"
 
 namespace tbdsim {
 namespace {
@@ -19,28 +20,49 @@ constexpr std::array<Tile, 9> kTiles{
 // Blocks of 64 to 128 registers a thread: four share a multiprocessor. Three to eight fit the samples equally well.
 constexpr double kResidentBlocks = 4.0;
 
+/// Samples are of 16, 32 and 64 sequences (and 8 and 128, which wait as their neighbours). No sample says where between them a
+/// library changes its kernels, so the wait grows or falls evenly from one to the next.
 double load_cycles(const RecurrentConstants& constants, double batch) {
-  return batch <= 16.0 ? constants.cycles_batch_16 : batch <= 32.0 ? constants.cycles_batch_32 : constants.cycles_more;
+  constexpr double kFew = 16.0, kSome = 32.0, kMany = 64.0;
+  const auto between = [&](double low, double high, double from) { return low * std::pow(high / low, std::log2(batch / from)); };
+  if (batch <= kFew) return constants.cycles_batch_16;
+  if (batch <= kSome) return between(constants.cycles_batch_16, constants.cycles_batch_32, kFew);
+  if (batch <= kMany) return between(constants.cycles_batch_32, constants.cycles_more, kSome);
+  return constants.cycles_more;
 }
 
 struct StepProduct {
   Seconds time, compute, memory;
+  Seconds loads;           ///< of `compute`: fills a tile, and what a k-step waits for its loads beyond its arithmetic
+  Flop executed;           ///< of whole tiles
+  double busy_part = 1.0;  ///< of the multiprocessors, in the waves that run
 };
 
 StepProduct step_product(const GemmShape& s, Bytes element, double cycles, const TileConstants& tiles, const KernelRates& rates) {
   const double sms = rates.multiprocessors;
   const double latency = cycles / rates.clock.base();
   const Seconds memory = (s.m * s.k + s.k * s.n + s.m * s.n) * element / rates.bandwidth;
-  double least = INFINITY;
+  double least = INFINITY, arithmetic = 0.0;
+  StepProduct result;
   for (const Tile& tile : kTiles) {
     const double blocks = std::ceil(s.m / tile.m) * std::ceil(s.n / tile.n);
     const double area = tile.m * tile.n;
     const double step = 2.0 * area * (1.0 + tiles.tile_penalty * (tile.m + tile.n) / area) * sms / rates.flops.base();
-    least = std::min(least, std::max(std::ceil(blocks / sms) * step, std::ceil(blocks / (kResidentBlocks * sms)) * latency));
+    const double waves = std::ceil(blocks / sms);
+    const double k_step = std::max(waves * step, std::ceil(blocks / (kResidentBlocks * sms)) * latency);
+    if (k_step >= least) continue;
+    least = k_step;
+    arithmetic = waves * step;
+    result.executed = Flop(2.0 * area * blocks * s.k);
+    result.busy_part = blocks / (waves * sms);
   }
   const double compute = (s.k + tiles.prologue_depth) * least;
   const double m = memory.base();
-  return {Seconds(std::cbrt(compute * compute * compute + m * m * m)), Seconds(compute), memory};
+  result.time = Seconds(std::cbrt(compute * compute * compute + m * m * m));
+  result.compute = Seconds(compute);
+  result.memory = memory;
+  result.loads = Seconds(compute - s.k * std::min(arithmetic, least));
+  return result;
 }
 
 GemmShape step_shape(const RecurrentShape& s, RecurrentPass pass) {
@@ -70,6 +92,8 @@ KernelTimeModel recurrent_time(const RecurrentShape& s, RecurrentPass pass, Byte
   step.bytes = (shape.m * shape.k + shape.k * shape.n + shape.m * shape.n) * element + pointwise;
   step.launch = rates.launch;
   step.kernels = 2;
+  step.executing = std::min(product.executed / rates.peak, product.time);
+  split_issue(step, product.compute, product.loads, step.executing / product.busy_part);
   step.bound = rates.launch > product.time + moving        ? Bound::launch
                : product.compute > product.memory + moving ? Bound::compute
                                                            : Bound::memory;
@@ -86,6 +110,8 @@ KernelTimeModel persistent_recurrent_time(const RecurrentShape& s, RecurrentPass
   const Seconds compute = step.flop / rates.flops, memory = step.bytes / rates.bandwidth;
   step.time = kSynchronisation + std::max(compute, memory);
   step.bound = kSynchronisation > std::max(compute, memory) ? Bound::launch : compute > memory ? Bound::compute : Bound::memory;
+  step.executing = std::min(step.flop / rates.peak, compute);
+  step.issue = {step.executing, compute - step.executing, std::max(Seconds(0.0), memory - compute), kSynchronisation};
   KernelTimeModel result = repeated(step, s.steps);
   result.time += rates.launch;
   result.launch = rates.launch + s.steps * kSynchronisation;
@@ -93,10 +119,17 @@ KernelTimeModel persistent_recurrent_time(const RecurrentShape& s, RecurrentPass
   return result;
 }
 
-std::string_view recurrent_generation(std::string_view vendor, const std::string& cuda) {
+std::string_view recurrent_generation(std::string_view vendor, const std::string& cuda, std::string_view architecture) {
   if (vendor == "AMD") return "rocm1";
+  constexpr int kVolta = 3, kFirstOfVolta = 9;
+  const Architecture* const known = find_architecture(architecture);
   const int release = std::atoi(cuda.c_str());
-  return release == 0 || release >= 9 ? "cuda10" : release == 8 ? "cuda8" : "cuda7";
+  const bool newer = known != nullptr && known->generation.value_or(0) >= kVolta;
+  return newer || release == 0 || release >= kFirstOfVolta ? "cuda10" : release == 8 ? "cuda8" : "cuda7";
+}
+
+bool waits_less_at_64(const RecurrentConstants& constants) {
+  return constants.cycles_more < std::max(constants.cycles_batch_16, constants.cycles_batch_32);
 }
 
 }  // namespace tbdsim

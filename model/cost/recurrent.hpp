@@ -24,8 +24,9 @@ enum class RecurrentPass { forward, backward_data, backward_weights };
 ///   step = t0 + min over tile of (C^3 + M^3)^(1/3) + passes G H batch / B
 ///
 /// (m, n, k) = (G H, batch, H) and 2 passes forward, (H, batch, G H) and 3 passes backward: k is G times longer, which is why
-/// backward is the slower one when latency rules. A block cannot take a k-step faster than its loads return (`cycles`, by
-/// class of batch); four blocks share a multiprocessor and hide each other's loads. The weights' gradient is one product
+/// backward is the slower one when latency rules. A block cannot take a k-step faster than its loads return (`cycles`, fitted at
+/// 16, 32 and 64 sequences; between them it grows with a power of the batch); four blocks share a multiprocessor and hide each
+/// other's loads. The weights' gradient is one product
 /// (G H, H, batch x steps) for all steps.
 /// Neglects: weights that stay in cache between steps, layers that run beside each other.
 /// Worked example: model/cost/README.md, tests/closed_form/recurrent_test.cpp.
@@ -38,7 +39,13 @@ enum class RecurrentPass { forward, backward_data, backward_weights };
                                                         const KernelRates& rates);
 
 /// Row of `KernelConstants::recurrent` that describes a library, by CUDA release: "cuda7", "cuda8" or "cuda10" (9 and later), or
-/// "rocm1". Products on tensor cores add "-tensor" to it.
-[[nodiscard]] std::string_view recurrent_generation(std::string_view vendor, const std::string& cuda);
+/// "rocm1". Products on tensor cores add "-tensor" to it. Kernels for Volta and later came with CUDA 9: under an older stack
+/// those boards are taken to run them.
+[[nodiscard]] std::string_view recurrent_generation(std::string_view vendor, const std::string& cuda,
+                                                    std::string_view architecture);
+
+/// Whether a library runs some batches below 64 in kernels that wait longer for their loads than those for 64 do, so that more
+/// sequences may take less time. DeepBench shows that of CUDA 8 on four Pascal boards, and of no other library.
+[[nodiscard]] bool waits_less_at_64(const RecurrentConstants& constants);
 
 }  // namespace tbdsim

@@ -60,7 +60,7 @@ TiledGemm tiled_gemm(const GemmShape& shape, const GemmTraffic& traffic, const T
   const double prologue = rates.step_overhead * constants.prologue_depth;
   double best = INFINITY;
   TiledGemm result;
-  double best_compute = 0.0, best_memory = 0.0;
+  double best_compute = 0.0, best_memory = 0.0, best_steps = 1.0, best_blocks = 1.0;
   const std::size_t menu = constants.largest_tile_only ? 1 : kTiles.size();
   const int max_split = constants.largest_tile_only ? 1 : constants.max_split;
   for (std::size_t i = 0; i < menu; ++i) {
@@ -86,6 +86,8 @@ TiledGemm tiled_gemm(const GemmShape& shape, const GemmTraffic& traffic, const T
         best = cubed;
         best_compute = compute;
         best_memory = memory;
+        best_steps = steps;
+        best_blocks = blocks * parts;
         result.tile_m = static_cast<int>(tile.m);
         result.tile_n = static_cast<int>(tile.n);
         result.split = split;
@@ -97,6 +99,9 @@ TiledGemm tiled_gemm(const GemmShape& shape, const GemmTraffic& traffic, const T
   result.time = Seconds(std::cbrt(best));
   result.compute = Seconds(best_compute);
   result.memory = Seconds(best_memory);
+  result.first = Seconds(best_compute * prologue / (best_steps + prologue));
+  result.busy_part = best_blocks / whole(best_blocks);
+  result.executed = Flop(2.0 * result.tile_m * result.tile_n * best_steps * best_blocks * sms);
   return result;
 }
 

@@ -24,9 +24,12 @@ struct GemmTraffic {
 
 /// The tiling with the least time.
 struct TiledGemm {
-  Seconds time;     ///< without the launch
-  Seconds compute;  ///< compute part of the chosen tiling
-  Seconds memory;   ///< memory part
+  Seconds time;            ///< without the launch
+  Seconds compute;         ///< compute part of the chosen tiling
+  Seconds memory;          ///< memory part
+  Seconds first;           ///< of the compute part: first loads fill a tile, results drain it
+  Flop executed;           ///< of whole tiles
+  double busy_part = 1.0;  ///< of the multiprocessors, in the waves that run
   int tile_m = 0, tile_n = 0, split = 1;
 };
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "model/cost/kept_clock.hpp"
 #include "model/cost/tensor_share.hpp"
 
 namespace tbdsim {
@@ -31,57 +32,6 @@ double generations_apart(std::string_view a, std::string_view b) {
 // one.
 constexpr double kPerGeneration = 4.0;
 
-// Energy that a multiply-add lane takes in a cycle at the clocks that boards list, J: the least of a generation's boards that
-// keep their listed clock with kernels of published tables (TITAN X Maxwell has 2.2 times it; GTX 1080 Ti, V100, A100 PCIe, RTX
-// 3090, RTX 4090; from power limit, lanes and boost clock of hardware/gpus). A board with less runs slower. Blackwell has no
-// published tables: the least of its boards, the RTX 5090, is taken to keep its clock as the RTX 4090 does (assumed).
-struct LaneEnergy {
-  std::string_view architecture;
-  double joule;
-};
-constexpr std::array<LaneEnergy, 9> kLaneEnergies{{{"Kepler", 60e-12},
-                                                   {"Maxwell", 60e-12},
-                                                   {"Pascal", 42e-12},
-                                                   {"Volta", 37e-12},
-                                                   {"Turing", 37e-12},
-                                                   {"Ampere", 20e-12},
-                                                   {"Ada", 10.5e-12},
-                                                   {"Hopper", 13e-12},
-                                                   {"Blackwell", 10.9e-12}}};
-
-const LaneEnergy* lane_energy(std::string_view architecture) {
-  const Architecture* const known = find_architecture(architecture);
-  if (known == nullptr) return nullptr;
-  const auto* const row = std::find_if(kLaneEnergies.begin(), kLaneEnergies.end(),
-                                       [&](const LaneEnergy& e) { return e.architecture == known->name; });
-  return row == kLaneEnergies.end() ? nullptr : row;
-}
-
-/// Share of the clock at which the peak rate is listed that a power limit lets a board keep.
-double power_share(std::string_view architecture, std::optional<Watts> power_limit, FlopPerSecond peak) {
-  const LaneEnergy* const row = lane_energy(architecture);
-  if (!power_limit || row == nullptr) return 1.0;
-  const double joule = power_limit->base() / (peak.base() / 2.0);  // one lane, one cycle: two FLOP
-  return clock_by_power(joule, row->joule);
-}
-
-// GeForce and TITAN boards run above the boost clock they list, as power allows; Tesla boards keep to it. Fitted: TITAN X
-// over Tesla M40, the same chip at the same listed rate (DeepBench convolution, 0.761 against 0.710).
-constexpr double kConsumerClock = 1.07;
-
-/// Listed clock of all lanes, up to a constant: boards of one generation compare.
-double listed_clock(FlopPerSecond peak, int multiprocessors, int lanes) { return peak.base() / multiprocessors / lanes; }
-
-/// Share of its listed clock that a device keeps for each share that a lender of the same kind keeps. Consumer boards of one
-/// generation run at about one clock, whatever they list.
-double clock_class(const Device& device, const BoardParameters& board) {
-  const bool to = device.board_class == BoardClass::consumer, from = board.board_class == BoardClass::consumer;
-  if (to && from && board.architecture == device.architecture)
-    return listed_clock(board.limits.peak_fp32, board.multiprocessors, board.fp32_lanes) /
-           listed_clock(device.peak.fp32, device.multiprocessors, device.fp32_lanes);
-  return (to ? kConsumerClock : 1.0) / (from ? kConsumerClock : 1.0);
-}
-
 struct Mean {
   double weight = 0, log_sum = 0, square_sum = 0;
   void add(double w, double value) {
@@ -101,16 +51,22 @@ struct Mean {
 // lanes against 128: GP100 and GP102, GA100 and GA102) tell less of arithmetic. Weights: assumed.
 constexpr double kSameChip = 3.0, kOtherLanes = 0.3;
 
+/// Weight by lanes that schedulers feed: `kOtherLanes` where one has twice as many as the other.
+double lanes_alike(const Device& device, const BoardParameters& board) {
+  return std::pow(kOtherLanes, std::abs(std::log2(fed_lanes(device.fp32_lanes) / fed_lanes(board.fp32_lanes))));
+}
+
 // Shares fitted to single calls carry the host's part of a call, which the fit tells from the kernel's only roughly. Weight:
 // assumed.
 constexpr double kSingleCalls = 0.3;
 
-// What had to be corrected for another clock counts less: 0.1 of ln(clock share) is 0.55 of the weight (assumed).
+// What a lender short of power would do with enough of it counts less: 0.1 of ln(clock share) is 0.55 of the weight (assumed).
+// The device's own clock has no say: the same lenders stand behind a faster description of it.
 constexpr double kPerClockRatio = 6.0;
 
 bool same_chip(const Device& device, const BoardParameters& board) {
   return board.architecture == device.architecture && board.multiprocessors == device.multiprocessors &&
-         board.fp32_lanes == device.fp32_lanes;
+         fed_lanes(board.fp32_lanes) == fed_lanes(device.fp32_lanes);
 }
 
 // What each generation between a board and its nearest relative adds to how far a transferred value lies from the one that
@@ -121,43 +77,49 @@ constexpr double kGenerationSigma = 0.05, kLaunchSigma = 0.4;
 // clock in published tables, by the length of the run.
 constexpr double kClockSigma = 0.3;
 
-/// Share of the clock at which its peak rate is listed that tensor cores, or lanes, keep: the sustained clock if one is stated,
-/// else what the power limit allows.
-double clock_share(std::string_view architecture, int lanes, const ClockLimits& limits, bool tensor) {
-  if (limits.sustained_clock && limits.boost_clock) return *limits.sustained_clock / *limits.boost_clock;
-  const auto share = tensor ? tensor_power_share(architecture, lanes, limits.power_limit, limits.peak_fp16_tensor) : std::nullopt;
-  return share ? *share : power_share(architecture, limits.power_limit, limits.peak_fp32);
-}
-
-double clock_share(const Device& device, bool tensor = false) {
-  return clock_share(device.architecture, device.fp32_lanes, clock_limits(device), tensor);
-}
-
-/// Samples of this very device, at the clock that it keeps as it is configured: `measured` are the limits under which they were
-/// taken. Kernels that the memory bounds know nothing of it.
-FamilyParameters at_own_clock(const Device& device, FamilyParameters own, const ClockLimits& measured) {
-  const bool tensor = own.precision != "fp32";
-  const double ratio = clock_share(device, tensor) / clock_share(device.architecture, device.fp32_lanes, measured, tensor);
-  if (ratio == 1.0) return own;
-  own.compute_efficiency *= ratio;
+/// Samples of this very device as it is configured: at the clock that it keeps and, on tensor cores, as its operands arrive.
+/// `then` is the board on which they were taken. Kernels that the memory bounds know nothing of it.
+FamilyParameters at_own_clock(const Device& device, std::string_view precision, FamilyParameters own, const Clocked& then) {
+  const Clocked now = clocked(device);
+  const double share = own.compute_efficiency;
+  const double there = own.precision == "fp32"
+                           ? share * kept_clock(now) / kept_clock(then)
+                           : tensor_share(tensor_cores(device, precision), now, tensor_cores(then), then, share);
+  constexpr double kSame = 1e-3;  // listed rates are rounded
+  const double ratio = there / share;
+  if (std::abs(ratio - 1.0) < kSame) return own;
+  own.compute_efficiency = there;
   own.compute_sigma = std::hypot(own.compute_sigma, kClockSigma * std::log(ratio));
   own.source += fmt::format("; at {:.2f} of the clock of its samples", ratio);
   return own;
 }
 
-/// Share of their peak that the schedulers of a multiprocessor let fp32 lanes reach, against lanes of the sampled boards. Four
-/// schedulers issue to 32 lanes each: Kepler's 192 are fed 128 at a time. Since Volta a scheduler issues one instruction a cycle:
-/// 64 lanes leave it every second cycle for all else, 128 none, and beside 64 multiply-adds of a thread's 8 x 8 results come 4
-/// loads from shared memory and some 6 more (assumed: addresses, loop, global memory). Maxwell and Pascal issue two.
-double issue_limit(const Device& device) {
-  constexpr double kLanesFed = 128.0, kMultiplyAdds = 64.0 / (64.0 + 4.0 + 6.0);
-  constexpr int kVolta = 3;
-  const bool one_a_cycle = generation(device.architecture).value_or(0) >= kVolta && device.fp32_lanes >= kLanesFed;
-  return std::min(1.0, kLanesFed / device.fp32_lanes) * (one_a_cycle ? kMultiplyAdds : 1.0);
+/// The device when its own samples were taken: under the limits of its file, with the lanes that make the peak rate there.
+Clocked when_sampled(const Device& device) {
+  Clocked then = clocked(device);
+  if (!device.calibration.measured) return then;
+  then.limits = *device.calibration.measured;
+  if (then.limits.boost_clock)
+    then.lanes = std::max(1, static_cast<int>(std::lround(then.limits.peak_fp32.base() /
+                                                          (2.0 * then.multiprocessors * then.limits.boost_clock->base()))));
+  return then;
 }
 
-bool issues_alike(const Device& device, const BoardParameters& board) {
-  return board.architecture == device.architecture && board.fp32_lanes == device.fp32_lanes;
+/// Share of their peak that the schedulers of a multiprocessor let fp32 lanes reach. Four schedulers issue to 32 lanes each:
+/// Kepler's 192 are fed 128 at a time. Since Volta a scheduler issues one instruction a cycle: 64 lanes leave it every second
+/// cycle for all else, 128 none, and beside 64 multiply-adds of a thread's 8 x 8 results come 4 loads from shared memory and some
+/// 6 more (assumed: addresses, loop, global memory). Maxwell and Pascal issue two.
+double issue_limit(std::string_view architecture, int lanes) {
+  constexpr double kLanesFed = 128.0, kMultiplyAdds = 64.0 / (64.0 + 4.0 + 6.0);
+  constexpr int kVolta = 3;
+  const bool one_a_cycle = generation(architecture).value_or(0) >= kVolta;
+  return std::min(1.0, kLanesFed / lanes * (one_a_cycle ? kMultiplyAdds : 1.0));
+}
+
+/// Share of the fp32 peak that the device reaches, as one board tells.
+double lane_share(const Device& device, const BoardParameters& board) {
+  const double issue = issue_limit(device.architecture, device.fp32_lanes) / issue_limit(board.architecture, board.fp32_lanes);
+  return board.parameters.compute_efficiency * issue * kept_against(clocked(device), clocked(board));
 }
 
 /// The device's own, by the same precision first; every precision of tensor cores tells of the others.
@@ -171,8 +133,8 @@ const FamilyParameters* own_parameters(const Device& device, std::string_view fa
 }
 
 FamilyParameters from_relatives(const Device& device, std::string_view family, std::string_view precision,
-                                const std::vector<const BoardParameters*>& relatives, const TransferSigma& sigma,
-                                double& nearest) {
+                                std::string_view wanted, const std::vector<const BoardParameters*>& relatives,
+                                const TransferSigma& sigma, double& nearest) {
   Mean compute, bandwidth, launch;
   std::vector<double> weights;
   double heaviest = 0.0;
@@ -182,19 +144,17 @@ FamilyParameters from_relatives(const Device& device, std::string_view family, s
     nearest = std::min(nearest, generations_apart(device.architecture, board->architecture));
   for (const BoardParameters* board : relatives) {
     const double apart = generations_apart(device.architecture, board->architecture);
-    const double kept = clock_share(board->architecture, board->fp32_lanes, board->limits, tensor) / clock_share(device, tensor);
-    const double share = tensor
-                             ? fed_share(device, *board)
-                             : board->parameters.compute_efficiency * (issues_alike(device, *board) ? 1.0 : issue_limit(device));
+    const Clocked lender = clocked(*board);
+    const double share = tensor ? tensor_share(tensor_cores(device, wanted), clocked(device), tensor_cores(lender), lender,
+                                               board->parameters.compute_efficiency)
+                                : lane_share(device, *board);
     const double near = std::exp(-kPerGeneration * (apart - nearest)) * (same_chip(device, *board) ? kSameChip : 1.0);
-    const double weight = near * std::exp(-kPerClockRatio * std::abs(std::log(kept)));
+    const double weight = near * (tensor ? 1.0 : std::pow(kept_clock(lender), kPerClockRatio));
     const bool memory_alike = board->memory_kind == device.memory_kind;
     const bool memory_class = high_bandwidth(board->memory_kind) == high_bandwidth(device.memory_kind);
     // Weights of memory of the same class, and of another: assumed.
     const double memory_weight = near * (memory_alike ? 1.0 : memory_class ? 0.5 : 0.15);
-    compute.add(
-        weight * (board->fp32_lanes == device.fp32_lanes ? 1.0 : kOtherLanes) * (board->parameters.call ? kSingleCalls : 1.0),
-        share * clock_class(device, *board) / kept);
+    compute.add(weight * lanes_alike(device, *board) * (board->parameters.call ? kSingleCalls : 1.0), share);
     bandwidth.add(memory_weight, board->parameters.bandwidth_efficiency);
     // How a kernel starts depends on library and driver, hardly on the chip: every neighbouring board counts alike.
     launch.add(weight, std::max(board->parameters.launch.base(), 1e-6));
@@ -218,7 +178,7 @@ FamilyParameters from_relatives(const Device& device, std::string_view family, s
   result.bandwidth_efficiency = bandwidth.value();
   result.launch = Seconds(launch.value());
   result.spread = spreads / sum;
-  const double clock_sigma = kClockSigma * std::log(clock_share(device, tensor));
+  const double clock_sigma = kClockSigma * std::log(kept_clock(clocked(device)));
   result.compute_sigma = std::hypot(std::hypot(sigma.compute, clock_sigma), compute.spread(), kGenerationSigma * nearest);
   result.bandwidth_sigma = std::hypot(sigma.bandwidth, bandwidth.spread(), kGenerationSigma * nearest);
   result.launch_sigma = std::hypot(kLaunchSigma, launch.spread());
@@ -238,18 +198,17 @@ std::string_view lent_class(const Device& device, std::string_view family, std::
   return matrix_cores ? "fp32-tensor" : "fp16";
 }
 
-/// The parameters of a family without what single calls of other hosts tell.
+/// The parameters of a family without what single calls of other hosts tell: by samples of `precision`, for arithmetic `wanted`.
 ResolvedParameters kernel_parameters(const Device& device, std::string_view family, std::string_view precision,
-                                     const KernelConstants& constants) {
+                                     std::string_view wanted, const KernelConstants& constants) {
   if (const FamilyParameters* own = own_parameters(device, family, precision))
-    return {at_own_clock(device, *own, device.calibration.measured.value_or(clock_limits(device))), false, own->samples == 0,
-            own->samples == 0 ? 1.0 : 0.0};
+    return {at_own_clock(device, wanted, *own, when_sampled(device)), false, own->samples == 0, own->samples == 0 ? 1.0 : 0.0};
   const std::string_view lent = lent_class(device, family, precision, constants);
-  if (lent != precision) return kernel_parameters(device, family, lent, constants);
+  if (lent != precision) return kernel_parameters(device, family, lent, wanted, constants);
   std::vector<const BoardParameters*> relatives;
   for (const BoardParameters& board : constants.boards) {
     if (board.parameters.family != family || board.parameters.precision != precision) continue;
-    if (board.device == device.id) return {at_own_clock(device, board.parameters, board.limits), false, false, 0.0};
+    if (board.device == device.id) return {at_own_clock(device, wanted, board.parameters, clocked(board)), false, false, 0.0};
     relatives.push_back(&board);
   }
   ResolvedParameters resolved;
@@ -272,7 +231,7 @@ ResolvedParameters kernel_parameters(const Device& device, std::string_view fami
   }
   double nearest = 0.0;
   const auto sigma = constants.transfers.find(fmt::format("{}-{}", family, precision));
-  resolved.parameters = from_relatives(device, family, precision, relatives,
+  resolved.parameters = from_relatives(device, family, precision, wanted, relatives,
                                        sigma == constants.transfers.end() ? TransferSigma{} : sigma->second, nearest);
   resolved.distance = 1.0 + nearest;
   return resolved;
@@ -282,7 +241,7 @@ ResolvedParameters kernel_parameters(const Device& device, std::string_view fami
 
 ResolvedParameters resolve_parameters(const Device& device, std::string_view family, std::string_view precision,
                                       const KernelConstants& constants) {
-  ResolvedParameters resolved = kernel_parameters(device, family, precision, constants);
+  ResolvedParameters resolved = kernel_parameters(device, family, precision, precision, constants);
   // What the host takes belongs to it and to the framework, not to the board: every host measured counts alike.
   const auto call = constants.calls.find(family);
   if (!resolved.parameters.call && call != constants.calls.end()) resolved.parameters.call = call->second;
@@ -291,24 +250,29 @@ ResolvedParameters resolve_parameters(const Device& device, std::string_view fam
 
 Hertz instruction_clock(const Device& device) {
   constexpr Hertz kTypicalClock(1.4e9);  // boards of the catalogue lie around this
-  return device.boost_clock.value_or(kTypicalClock) * clock_share(device);
+  return device.sustained_clock.value_or(device.boost_clock.value_or(kTypicalClock));
 }
 
-KernelRates sustained_rates(const Device& device, FlopPerSecond flops, BytesPerSecond bandwidth, Seconds launch,
+KernelRates sustained_rates(const Device& device, FlopPerSecond peak, double share, BytesPerSecond bandwidth, Seconds launch,
                             std::string_view precision) {
   constexpr double kTypicalThreads = 2048.0;
-  KernelRates rates{flops, bandwidth, launch, device.multiprocessors, instruction_clock(device)};
+  KernelRates rates{peak * share, bandwidth, launch, device.multiprocessors, instruction_clock(device)};
   rates.cache = device.l2_capacity.value_or(Bytes(0.0));
   rates.resident_threads = device.max_threads_per_multiprocessor.value_or(kTypicalThreads);
-  rates.fp32_lanes = device.fp32_lanes;
-  if (precision != "fp32") rates.step_overhead = tensor_overhead(device);
+  // Kernels tell Kepler, whose integers are slow, by its 192 lanes; on others no more than are fed count.
+  rates.fp32_lanes = is_architecture(device.architecture, "Kepler") ? device.fp32_lanes : fed_lanes(device.fp32_lanes);
+  rates.peak = peak * (precision == "fp32" ? wanted_clock(clocked(device)) : tensor_clock(device, precision));
+  // Cycles that are no product neither wait for operands nor draw the power of tensor cores: they pass at the full rate.
+  if (const auto overhead = precision == "fp32" ? std::nullopt : tensor_overhead(device, precision))
+    rates.step_overhead = *overhead * share;
   rates.translations = device.address_translations.value_or(Hertz(0.0));
   return rates;
 }
 
-KernelRates kernel_rates(const Device& device, FlopPerSecond peak, const FamilyParameters& parameters) {
-  return sustained_rates(device, peak * parameters.compute_efficiency, device.memory_bandwidth * parameters.bandwidth_efficiency,
-                         parameters.launch, parameters.precision);
+KernelRates kernel_rates(const Device& device, FlopPerSecond peak, const FamilyParameters& parameters,
+                         std::string_view precision) {
+  return sustained_rates(device, peak, parameters.compute_efficiency, device.memory_bandwidth * parameters.bandwidth_efficiency,
+                         parameters.launch, precision);
 }
 
 }  // namespace tbdsim

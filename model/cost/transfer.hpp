@@ -18,23 +18,25 @@ struct ResolvedParameters {
 
 /// The device's own calibration if it has one, else the shared file's row for this device, else the weighted
 /// geometric mean of its relatives: boards of the same architecture count most, then the neighbouring generations;
-/// memory efficiency also asks for the same kind of memory. Shares of peak are of the clock that a board keeps: the sustained
-/// one that its file states, else what its power limit allows its lanes. Kepler's 192 lanes behind four schedulers are fed
-/// 128 at a time without dual issue, so its compute efficiency is scaled by 128/192.
+/// memory efficiency also asks for the same kind of memory. Shares of peak are of the clock that a board keeps (kept_clock.hpp).
+/// Kepler's 192 lanes behind four schedulers are fed 128 at a time without dual issue, so its compute efficiency is scaled by
+/// 128/192. Peak times share never falls when a clock, a peak rate or the number of multiprocessors of the description rises.
 /// `precision` is the class of arithmetic: "fp32", or a tensor-core one: "fp16", whose parameters "tf32", "bf16" and "fp8"
 /// take where they have none of their own.
 [[nodiscard]] ResolvedParameters resolve_parameters(const Device& device, std::string_view family, std::string_view precision,
                                                     const KernelConstants& constants);
 
-/// Clock that chains of dependent instructions run at: the sustained one if known, else what the power limit leaves of the boost
-/// clock.
+/// Clock that chains of dependent instructions run at: the sustained one if known, else the boost clock. Such kernels leave most
+/// lanes idle, so the power limit does not lower it.
 [[nodiscard]] Hertz instruction_clock(const Device& device);
 
-/// Rates that something sustains on a device by a class of arithmetic, as above, with what else of it kernels depend on.
-[[nodiscard]] KernelRates sustained_rates(const Device& device, FlopPerSecond flops, BytesPerSecond bandwidth, Seconds launch,
-                                          std::string_view precision);
+/// What a device sustains at a share of a peak rate, by a class of arithmetic, with what else of it kernels depend on.
+[[nodiscard]] KernelRates sustained_rates(const Device& device, FlopPerSecond peak, double share, BytesPerSecond bandwidth,
+                                          Seconds launch, std::string_view precision);
 
-/// Sustained rates for one family: peak and bandwidth of the description times the resolved efficiencies.
-[[nodiscard]] KernelRates kernel_rates(const Device& device, FlopPerSecond peak, const FamilyParameters& parameters);
+/// Sustained rates for one family: peak and bandwidth of the description times the resolved efficiencies. `precision` is the
+/// class of arithmetic that runs, which may have borrowed the parameters of another.
+[[nodiscard]] KernelRates kernel_rates(const Device& device, FlopPerSecond peak, const FamilyParameters& parameters,
+                                       std::string_view precision);
 
 }  // namespace tbdsim

@@ -2,6 +2,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "model/hardware/architecture.hpp"
 #include "model/hardware/kernel_parameters.hpp"
@@ -60,7 +61,8 @@ struct Device {
   std::string launch_price_date, launch_price_source;  ///< when and where it was seen
   std::string source;
   std::string notes;
-  DeviceCalibration calibration;  ///< fitted from samples of this very device; empty: transfer from relatives
+  std::vector<std::string> doubts;  ///< values of the description that contradict each other, a sentence each
+  DeviceCalibration calibration;    ///< fitted from samples of this very device; empty: transfer from relatives
 };
 
 /// What decides the clock that the device keeps, as it is described here.

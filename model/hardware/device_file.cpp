@@ -5,6 +5,7 @@
 
 #include "model/hardware/hardware_file.hpp"
 #include "model/hardware/kernel_constants.hpp"
+#include "model/hardware/plausible_rates.hpp"
 #include "model/input/known_word.hpp"
 
 namespace tbdsim {
@@ -94,6 +95,7 @@ Device read_device(TomlTable table, std::string id) {
   device.board_sharing_source = table.text_or("board_sharing_source", "");
   device.peak = read_peak(table);
   read_memory(table, device);
+  check_rates(table, device);
   device.max_threads_per_multiprocessor = integer_if(table, "max_threads_per_multiprocessor", 1 << 16);
   device.pcie_generation = static_cast<int>(table.integer_or("pcie_generation", device.pcie_generation, 1, 9));
   device.pcie_lanes = static_cast<int>(table.integer_or("pcie_lanes", device.pcie_lanes, 1, 32));

@@ -8,53 +8,80 @@
 #include <utility>
 
 #include "model/hardware/architecture.hpp"
+#include "model/hardware/constant_bounds.hpp"
 #include "model/input/digest.hpp"
 #include "model/input/toml_reader.hpp"
 
 namespace tbdsim {
 namespace {
 
-TileConstants read_tiles(TomlTable table) {
+bool is_tensor(std::string_view name) { return name.find("tensor") != std::string_view::npos; }
+
+/// A constant within its bounds; the problem names the reason of those.
+class Bounded {
+ public:
+  Bounded(TomlTable& table, bool tensor) : table_(table), tensor_(tensor) {}
+
+  double number(std::string_view key) { return number(key, key); }
+  /// `bounds`: the row of the table that the key has.
+  double number(std::string_view key, std::string_view bounds) { return judged(key, table_.number(key, kNotNegative), bounds); }
+  double number_or(std::string_view key, double otherwise) { return table_.has(key) ? number(key) : otherwise; }
+
+ private:
+  double judged(std::string_view key, double value, std::string_view row) {
+    const ConstantBounds& bounds = constant_bounds(row);
+    const double most = bounds.most(tensor_);
+    if (table_.has(key) && (value < bounds.low || value > most))
+      table_.problem(key, fmt::format("{:g} lies outside {:g} to {:g}: {}", value, bounds.low, most, bounds.reason));
+    return value;
+  }
+
+  TomlTable& table_;
+  bool tensor_;
+};
+
+TileConstants read_tiles(TomlTable& table, bool tensor) {
   TileConstants tiles;
-  tiles.prologue_depth = table.number("prologue_depth", kNotNegative);
-  tiles.tile_penalty = table.number("tile_penalty", kNotNegative);
-  tiles.reread = table.number("reread", kNotNegative);
-  tiles.transpose_penalty = table.number_or("transpose_penalty", 0.0, kNotNegative);
-  tiles.few_rows_bandwidth = table.number_or("few_rows_bandwidth", 1.0, kPositive);
-  tiles.few_rows_transposed = table.number_or("few_rows_transposed", 1.0, kPositive);
+  Bounded bounded(table, tensor);
+  tiles.prologue_depth = bounded.number("prologue_depth");
+  tiles.tile_penalty = bounded.number("tile_penalty");
+  tiles.reread = bounded.number("reread");
+  tiles.transpose_penalty = bounded.number_or("transpose_penalty", 0.0);
+  tiles.few_rows_bandwidth = bounded.number_or("few_rows_bandwidth", 1.0);
+  tiles.few_rows_transposed = bounded.number_or("few_rows_transposed", 1.0);
   tiles.few_rows_until = table.number_or("few_rows_until", INFINITY, kPositive);
-  tiles.short_tiles = table.number_or("short_tiles", 1.0, kPositive);
-  tiles.narrow_tiles = table.number_or("narrow_tiles", 1.0, kPositive);
+  tiles.short_tiles = bounded.number_or("short_tiles", 1.0);
+  tiles.narrow_tiles = bounded.number_or("narrow_tiles", 1.0);
   return tiles;
 }
 
-FilterClassScales read_scales(TomlTable table, std::string_view key) {
+FilterClassScales read_scales(TomlTable& table, std::string_view key, bool tensor) {
   FilterClassScales scales{1, 1, 1, 1};
   auto row = table.table(key);
-  scales[0] = row.number("pointwise", kPositive);
-  scales[1] = row.number("dense", kPositive);
-  scales[2] = row.number("strided", kPositive);
-  scales[3] = row.number("first_layer", kPositive);
+  Bounded bounded(row, tensor);
+  constexpr std::array<std::string_view, 4> kClasses{"pointwise", "dense", "strided", "first_layer"};
+  for (std::size_t i = 0; i < kClasses.size(); ++i) scales[i] = bounded.number(kClasses[i], "scale");
   row.finish();
   return scales;
 }
 
-ConvolutionConstants read_convolution(TomlTable table) {
+ConvolutionConstants read_convolution(TomlTable table, bool tensor) {
   ConvolutionConstants constants;
-  constants.tiles = read_tiles(table);
-  constants.forward = read_scales(table, "forward");
-  constants.backward_data = read_scales(table, "backward_data");
-  constants.backward_weights = read_scales(table, "backward_weights");
-  constants.gather_penalty = table.number("gather_penalty", kNotNegative);
-  constants.scatter_scale = table.number("scatter_scale", kPositive);
-  constants.scatter_passes = table.number("scatter_passes", kNotNegative);
-  constants.winograd_fused_cost = table.number("winograd_fused_cost", kPositive);
-  constants.winograd_filter_passes = table.number("winograd_filter_passes", kNotNegative);
-  constants.winograd_gemm_scale = table.number("winograd_gemm_scale", kPositive);
-  constants.transform_bandwidth = table.number("transform_bandwidth", kPositive);
-  constants.transform_bandwidth_weights = table.number("transform_bandwidth_weights", kPositive);
-  constants.fft_scale = table.number("fft_scale", kPositive);
-  constants.depthwise_bandwidth = table.number("depthwise_bandwidth", kPositive);
+  constants.tiles = read_tiles(table, tensor);
+  constants.forward = read_scales(table, "forward", tensor);
+  constants.backward_data = read_scales(table, "backward_data", tensor);
+  constants.backward_weights = read_scales(table, "backward_weights", tensor);
+  Bounded bounded(table, tensor);
+  constants.gather_penalty = bounded.number("gather_penalty");
+  constants.scatter_scale = bounded.number("scatter_scale");
+  constants.scatter_passes = bounded.number("scatter_passes");
+  constants.winograd_fused_cost = bounded.number("winograd_fused_cost");
+  constants.winograd_filter_passes = bounded.number("winograd_filter_passes");
+  constants.winograd_gemm_scale = bounded.number("winograd_gemm_scale");
+  constants.transform_bandwidth = bounded.number("transform_bandwidth");
+  constants.transform_bandwidth_weights = bounded.number("transform_bandwidth_weights");
+  constants.fft_scale = bounded.number("fft_scale");
+  constants.depthwise_bandwidth = bounded.number("depthwise_bandwidth");
   constants.aligned = table.quantity_if<Bytes>("aligned").value_or(constants.aligned);
   (void)table.text("source");
   table.finish();
@@ -66,7 +93,7 @@ void read_convolutions(TomlTable generations, KernelConstants& constants) {
   std::vector<std::pair<std::string, std::string>> alike;
   for (auto& [name, table] : generations.named_tables()) {
     if (!table.has("like")) {
-      constants.convolution[name] = read_convolution(table);
+      constants.convolution[name] = read_convolution(table, is_tensor(name));
       continue;
     }
     alike.emplace_back(name, table.text("like"));
@@ -82,12 +109,13 @@ void read_convolutions(TomlTable generations, KernelConstants& constants) {
   }
 }
 
-RecurrentConstants read_recurrent(TomlTable table) {
+RecurrentConstants read_recurrent(TomlTable table, bool tensor) {
   RecurrentConstants constants;
-  constants.tiles = read_tiles(table);
-  constants.cycles_batch_16 = table.number("cycles_batch_16", kPositive);
-  constants.cycles_batch_32 = table.number("cycles_batch_32", kPositive);
-  constants.cycles_more = table.number("cycles_more", kPositive);
+  constants.tiles = read_tiles(table, tensor);
+  Bounded bounded(table, tensor);
+  constants.cycles_batch_16 = bounded.number("cycles_batch_16", "cycles");
+  constants.cycles_batch_32 = bounded.number("cycles_batch_32", "cycles");
+  constants.cycles_more = bounded.number("cycles_more", "cycles");
   (void)table.text("source");
   table.finish();
   return constants;
@@ -97,8 +125,9 @@ FamilyParameters read_family(TomlTable table) {
   FamilyParameters p;
   p.family = table.text("family");
   p.precision = table.text("precision");
-  p.compute_efficiency = table.number_or("compute_efficiency", 1.0, kPositive);
-  p.bandwidth_efficiency = table.number("bandwidth_efficiency", kPositive);
+  Bounded bounded(table, is_tensor(p.precision));
+  p.compute_efficiency = bounded.number_or("compute_efficiency", 1.0);
+  p.bandwidth_efficiency = bounded.number("bandwidth_efficiency");
   p.launch = table.quantity<Seconds>("launch", kNotNegative);
   p.spread = table.number("spread", kNotNegative);
   p.samples = static_cast<int>(table.integer("samples", 0, 1 << 30));
@@ -206,13 +235,13 @@ Result<KernelConstants> read_kernel_constants(TomlFile file) {
   (void)root.integer("schema", 1, 1);
   constants.source = root.text("source");
   for (auto& [name, table] : root.table("gemm").named_tables()) {
-    constants.gemm[name] = read_tiles(table);
+    constants.gemm[name] = read_tiles(table, is_tensor(name));
     (void)table.text("source");
     table.finish();
   }
   read_convolutions(root.table("convolution"), constants);
   if (auto recurrent = root.table_if("recurrent"))
-    for (auto& [name, table] : recurrent->named_tables()) constants.recurrent[name] = read_recurrent(table);
+    for (auto& [name, table] : recurrent->named_tables()) constants.recurrent[name] = read_recurrent(table, is_tensor(name));
   if (auto calls = root.table_if("call")) {
     for (auto& [name, table] : calls->named_tables()) {
       if (const auto call = read_call_times(table)) constants.calls[name] = *call;

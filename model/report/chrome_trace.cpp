@@ -43,7 +43,8 @@ std::string chrome_trace(const Prediction& prediction) {
                         {"bound", k.bound},
                         {"flop", k.flop.base()},
                         {"bytes", k.bytes.base()},
-                        {"fp32_utilization", k.fp32_utilization}}}});
+                        {"fp32_utilization", k.fp32_utilization},
+                        {"useful_utilization", k.useful_utilization}}}});
   }
   for (const KernelTime& k : prediction.kernels)
     events.push_back({{"name", "memory of arrays"},

@@ -29,11 +29,15 @@ std::optional<double> samples_per_joule(const Prediction& p) {
   return 1.0 / p.sample_energy->base();
 }
 
+/// FLOP of the direct method over the listed peak of the units that take most of them.
+double useful(const Utilization& u) { return u.tensor_core > 0.0 ? u.tensor_core_useful : u.fp32_useful; }
+
 std::string speed_table(const Comparison& comparison) {
   const bool tensor = std::any_of(comparison.candidates.begin(), comparison.candidates.end(),
                                   [](const Candidate& c) { return c.prediction.utilization.tensor_core > 0.0; });
   std::vector<TextTable::Column> columns{{"", Align::left, kLabel},    {"samples/s", Align::right}, {"speed-up", Align::right},
-                                         {"80 % range", Align::right}, {"busy", Align::right},      {"fp32", Align::right}};
+                                         {"80 % range", Align::right}, {"busy", Align::right},      {"fp32", Align::right},
+                                         {"useful", Align::right}};
   if (tensor) columns.push_back({"tensor", Align::right});
   columns.insert(columns.end(), {{"memory", Align::right}, {""}});
   TextTable table(std::move(columns));
@@ -48,7 +52,8 @@ std::string speed_table(const Comparison& comparison) {
                                  number_text(c.speedup.value),
                                  base ? "base" : fmt::format("{} - {}", number_text(c.speedup.low), number_text(c.speedup.high)),
                                  percent_text(p.utilization.gpu_busy),
-                                 percent_text(p.utilization.fp32)};
+                                 percent_text(p.utilization.fp32),
+                                 percent_text(useful(p.utilization))};
     if (tensor) row.push_back(percent_text(p.utilization.tensor_core));
     row.insert(row.end(), {percent_text(used), !p.memory.fits ? "too big" : c.apart ? "" : "?"});
     table.add(std::move(row));
@@ -177,6 +182,8 @@ std::string compare_csv(const Comparison& comparison) {
                              "rent_ratio",
                              "rent_samples_per_usd",
                              "rent_date",
+                             "fp32_useful",
+                             "tensor_core_useful",
                              "problem"})
     header.emplace_back(column);
   std::string all = csv_line(header);
@@ -215,6 +222,7 @@ std::string compare_csv(const Comparison& comparison) {
                                                          p.price.date})
         row.push_back(std::move(field));
       for (const PaidBy by : {PaidBy::purchase, PaidBy::rent}) add_payment(c, by, row);
+      for (const double share : {p.utilization.fp32_useful, p.utilization.tensor_core_useful}) row.push_back(exact(share));
     }
     row.resize(header.size());
     if (!c.problem.empty()) row.back() = c.problem;

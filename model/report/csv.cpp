@@ -61,8 +61,13 @@ Cells predict_cells(const Prediction& p) {
                                    {"bubble_s", s.bubble}})
     cells.emplace_back(name, exact(time.base()));
   const Utilization& u = p.utilization;
-  for (const auto& [name, share] :
-       {std::pair{"gpu_busy", u.gpu_busy}, {"fp32", u.fp32}, {"tensor_core", u.tensor_core}, {"mfu", u.mfu}, {"cpu", u.cpu}})
+  for (const auto& [name, share] : {std::pair{"gpu_busy", u.gpu_busy},
+                                    {"fp32", u.fp32},
+                                    {"tensor_core", u.tensor_core},
+                                    {"mfu", u.mfu},
+                                    {"cpu", u.cpu},
+                                    {"fp32_useful", u.fp32_useful},
+                                    {"tensor_core_useful", u.tensor_core_useful}})
     cells.emplace_back(name, exact(share));
   Bytes peak;
   for (const GpuMemory& gpu : p.memory.gpus) peak = std::max(peak, gpu.peak);
@@ -117,11 +122,13 @@ std::string layers_csv(const Prediction& prediction) {
 }
 
 std::string kernels_csv(const Prediction& prediction) {
-  std::string all =
-      csv_line({"name", "algorithm", "bound", "launches", "time_s", "time_share", "fp32_utilization", "occupancy", "stall"});
+  std::string all = csv_line({"name", "algorithm", "bound", "launches", "time_s", "time_share", "fp32_utilization", "occupancy",
+                              "stall", "useful_utilization", "execution_dependency", "memory_dependency", "synchronisation",
+                              "pipe_busy", "instruction_fetch"});
   for (const KernelGroup& g : summarize_kernels(prediction).groups)
     all += csv_line({g.name, g.algorithm, g.bound, std::to_string(g.launches), exact(g.time.base()), exact(g.time_share),
-                     exact(g.fp32_utilization), exact(g.occupancy), g.stall});
+                     exact(g.fp32_utilization), exact(g.occupancy), g.stall, exact(g.useful_utilization), exact(g.stalls[0]),
+                     exact(g.stalls[1]), exact(g.stalls[2]), exact(g.stalls[3]), exact(g.stalls[4])});
   return all;
 }
 

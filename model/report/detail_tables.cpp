@@ -26,17 +26,40 @@ std::vector<std::string> kernel_row(const KernelGroup& group) {
           std::to_string(group.launches),
           format(group.time),
           percent_text(group.time_share),
-          percent_text(group.fp32_utilization)};
+          percent_text(group.fp32_utilization),
+          percent_text(group.useful_utilization)};
 }
 
 std::string kernel_list(const KernelSummary& summary, const std::vector<std::size_t>& chosen) {
-  TextTable table(
-      {{"", Align::left, kKernelName}, {""}, {"", Align::right}, {"", Align::right}, {"", Align::right}, {"", Align::right}});
+  TextTable table({{"", Align::left, kKernelName},
+                   {""},
+                   {"", Align::right},
+                   {"", Align::right},
+                   {"", Align::right},
+                   {"", Align::right},
+                   {"", Align::right}});
   for (const std::size_t i : chosen) table.add(kernel_row(summary.groups[i]));
   return chosen.empty() ? "  none\n" : table.text(2);
 }
 
-/// No count of warps or cycles: what the model makes of sizes, bounds and utilisation.
+/// Shares of time, in the order of `Stall`.
+std::string stall_table(const KernelSummary& summary) {
+  TextTable table({{"stalls by time", Align::left, kKernelName},
+                   {"execution", Align::right},
+                   {"memory", Align::right},
+                   {"synchron.", Align::right},
+                   {"pipe", Align::right},
+                   {"fetch", Align::right}});
+  for (std::size_t i = 0; i < std::min(kCharacterized, summary.groups.size()); ++i) {
+    const KernelGroup& g = summary.groups[i];
+    std::vector<std::string> row{g.name};
+    for (const double part : g.stalls) row.push_back(percent_text(part));
+    table.add(std::move(row));
+  }
+  return table.text(2);
+}
+
+/// No count of warps or cycles: what the model makes of sizes and of the terms of a kernel's time.
 std::string occupancy_lines(const KernelSummary& summary) {
   std::string reasons;
   for (const auto& [reason, part] : summary.stalls)
@@ -48,7 +71,7 @@ std::string occupancy_lines(const KernelSummary& summary) {
     const KernelGroup& g = summary.groups[i];
     table.add({g.name, g.algorithm, percent_text(g.occupancy), g.stall});
   }
-  return text + table.text(2);
+  return text + table.text(2) + stall_table(summary);
 }
 
 }  // namespace
@@ -93,13 +116,16 @@ std::string kernels_table(const Prediction& prediction) {
                    {"launches", Align::right},
                    {"time", Align::right},
                    {"share", Align::right},
-                   {tensor ? "used" : "fp32", Align::right}});
+                   {tensor ? "units" : "fp32", Align::right},
+                   {"useful", Align::right}});
   for (const KernelGroup& group : summary.groups) table.add(kernel_row(group));
-  std::string text =
-      fmt::format("Kernels of one GPU and step; {}\n{}",
-                  tensor ? "used: useful FLOP/s over the peak of their units" : "fp32 is useful FLOP/s over peak", table.text());
-  text += fmt::format("\nMean {} utilisation, weighted by time: {}\n", tensor ? "tensor-core or fp32" : "fp32",
-                      percent_text(summary.mean_fp32_utilization));
+  std::string text = fmt::format(
+      "Kernels of one GPU and step\n{}: share of the time that their units execute multiply-adds\nuseful: FLOP of the direct "
+      "method over the listed peak\n{}",
+      tensor ? "units" : "fp32", table.text());
+  text += fmt::format("\nMean {} utilisation, weighted by time: {}; useful FLOP over peak {}\n",
+                      tensor ? "tensor-core or fp32" : "fp32", percent_text(summary.mean_fp32_utilization),
+                      percent_text(summary.mean_useful_utilization));
   text += occupancy_lines(summary);
   text += "Longest kernels below the mean\n" + kernel_list(summary, summary.long_below_mean);
   text += "Longest kernels at or above the mean\n" + kernel_list(summary, summary.long_above_mean);

@@ -137,6 +137,8 @@ Json kernels(const Prediction& p) {
   const KernelSummary summary = summarize_kernels(p);
   Json groups = Json::array();
   for (const KernelGroup& g : summary.groups) {
+    Json waits = Json::object();
+    for (std::size_t i = 0; i < kStallCount; ++i) waits[std::string(name(static_cast<Stall>(i)))] = g.stalls[i];
     groups.push_back({{"name", g.name},
                       {"algorithm", g.algorithm},
                       {"bound", g.bound},
@@ -145,12 +147,15 @@ Json kernels(const Prediction& p) {
                       {"time_share", g.time_share},
                       {"fp32_utilization", g.fp32_utilization},
                       {"occupancy", g.occupancy},
-                      {"stall", g.stall}});
+                      {"stall", g.stall},
+                      {"useful_utilization", g.useful_utilization},
+                      {"stalls", std::move(waits)}});
   }
   Json stalls = Json::object();
   for (const auto& [reason, part] : summary.stalls) stalls[reason] = part;
   return {{"time_s", summary.time.base()},
           {"mean_fp32_utilization", summary.mean_fp32_utilization},
+          {"mean_useful_utilization", summary.mean_useful_utilization},
           {"mean_occupancy", summary.mean_occupancy},
           {"stalls", stalls},
           {"modelled", Json::array({"occupancy", "mean_occupancy", "stall", "stalls"})},
@@ -209,6 +214,8 @@ Json prediction(const Prediction& p, const PredictParts& parts) {
                          {"tensor_core", p.utilization.tensor_core},
                          {"mfu", p.utilization.mfu},
                          {"cpu", p.utilization.cpu},
+                         {"fp32_useful", p.utilization.fp32_useful},
+                         {"tensor_core_useful", p.utilization.tensor_core_useful},
                          {"cpu_by_cause",
                           {{"launch", p.utilization.cpu_launch},
                            {"input", p.utilization.cpu_input},

@@ -128,10 +128,13 @@ std::string cpu_causes(const Utilization& u) {
 std::string utilization(const Prediction& p) {
   const Utilization& u = p.utilization;
   const bool stages = p.stages.bubble > Seconds(0.0);
-  return section("Utilisation",
-                 fmt::format("GPU busy {}{}; while busy: fp32 {}, tensor cores {}; MFU {}; CPU {}{}", percent_text(u.gpu_busy),
-                             stages ? " (mean of all stages)" : "", percent_text(u.fp32), percent_text(u.tensor_core),
-                             percent_text(u.mfu), percent_text(u.cpu), cpu_causes(u)));
+  return section(
+      "Utilisation",
+      fmt::format("GPU busy {}{}; while busy: fp32 {}, tensor cores {}; useful FLOP over peak: fp32 {}, tensor cores {}; "
+                  "MFU {}; CPU {}{}",
+                  percent_text(u.gpu_busy), stages ? " (mean of all stages)" : "", percent_text(u.fp32),
+                  percent_text(u.tensor_core), percent_text(u.fp32_useful), percent_text(u.tensor_core_useful),
+                  percent_text(u.mfu), percent_text(u.cpu), cpu_causes(u)));
 }
 
 std::string limits(const Prediction& p) {

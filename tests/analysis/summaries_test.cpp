@@ -17,6 +17,7 @@ KernelTime kernel(const std::string& name, double seconds, double utilization, c
   k.bound = bound;
   k.time = Seconds(seconds);
   k.fp32_utilization = utilization;
+  k.stalls = {0.0, 1.0 - utilization, 0.0, utilization, 0.0};
   return k;
 }
 
@@ -31,6 +32,10 @@ TEST_CASE("Kernels gather by name, longest first, with means weighted by time") 
   CHECK_THAT(summary.groups[1].time_share, WithinRel(0.4, 1e-12));
   CHECK_THAT(summary.groups[1].fp32_utilization, WithinRel(0.5, 1e-12));  // (1 x 0.2 + 3 x 0.6) / 4
   CHECK_THAT(summary.mean_fp32_utilization, WithinRel(0.5, 1e-12));       // (0.2 + 3 + 1.8) / 10
+  // Pipe busy for as much as the units are.
+  CHECK_THAT(summary.groups[1].stalls[static_cast<std::size_t>(Stall::pipe_busy)], WithinRel(0.5, 1e-12));
+  REQUIRE(summary.stalls.size() == kStallCount);
+  CHECK_THAT(summary.stalls[0].second + summary.stalls[1].second, WithinRel(1.0, 1e-12));
 }
 
 TEST_CASE("A kernel of exactly the mean utilisation is not below it; each list holds five") {

@@ -122,9 +122,9 @@ TEST_CASE("worked example: rows of 16,384 numbers miss the translation buffers")
   CHECK(gemm_time({128, 65536, 16384, 1, true}, Bytes(4.0), tiles(), pascal).time >
         gemm_time({128, 65536, 16384, 1, true}, Bytes(4.0), tiles(), kBoard).time);
   Device device;
-  CHECK(sustained_rates(device, kBoard.flops, kBoard.bandwidth, kBoard.launch, "fp32").translations == Hertz(0.0));
+  CHECK(sustained_rates(device, kBoard.flops, 1.0, kBoard.bandwidth, kBoard.launch, "fp32").translations == Hertz(0.0));
   device.address_translations = Hertz(2.6e9);
-  CHECK(sustained_rates(device, kBoard.flops, kBoard.bandwidth, kBoard.launch, "fp32").translations == Hertz(2.6e9));
+  CHECK(sustained_rates(device, kBoard.flops, 1.0, kBoard.bandwidth, kBoard.launch, "fp32").translations == Hertz(2.6e9));
 }
 
 TEST_CASE("worked example: softmax over rows of 8,192 whose cache does not hold them") {

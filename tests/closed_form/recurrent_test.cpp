@@ -52,6 +52,20 @@ TEST_CASE("backward data has a four times deeper product, so latency costs it fo
   CHECK(recurrent_time(kLayer, RecurrentPass::backward_weights, Bytes(4.0), constants(1000), kBoard).time == weights);
 }
 
+TEST_CASE("between 16, 32 and 64 sequences the wait for loads grows with a power of the batch: no cliff") {
+  const RecurrentConstants c{example::tiles(), 1000, 4000, 2000};
+  const auto seconds = [&](double batch) {
+    return recurrent_time({4, 1024, batch, 25}, RecurrentPass::forward, Bytes(4.0), c, kBoard).time.base();
+  };
+  // 64 x 32 tiles wait as long as any: 1040 k-steps of 1, 4 and 2 us; sqrt(2) times 16 is half way to 32 in the power.
+  CHECK(seconds(16) < seconds(17));
+  CHECK_THAT(seconds(17) / seconds(16), WithinAbs(1.13, 0.01));  // 4^log2(17/16)
+  CHECK_THAT(seconds(33) / seconds(32), WithinAbs(0.97, 0.01));  // 2^-log2(33/32)
+  CHECK_THAT(seconds(65) / seconds(64), WithinAbs(1.0, 0.02));
+  CHECK(waits_less_at_64(c));
+  CHECK_FALSE(waits_less_at_64({example::tiles(), 10, 20, 20}));
+}
+
 TEST_CASE("weights in registers: a step costs its arithmetic and a synchronisation") {
   const RecurrentShape shape{4, 1024, 64, 100};
   const KernelTimeModel model = persistent_recurrent_time(shape, RecurrentPass::forward, Bytes(2.0), kBoard);
@@ -61,10 +75,13 @@ TEST_CASE("weights in registers: a step costs its arithmetic and a synchronisati
 }
 
 TEST_CASE("library generations by CUDA release") {
-  CHECK(recurrent_generation("NVIDIA", "7.5") == "cuda7");
-  CHECK(recurrent_generation("NVIDIA", "8.0.61") == "cuda8");
-  CHECK(recurrent_generation("NVIDIA", "9.0") == "cuda10");
-  CHECK(recurrent_generation("NVIDIA", "12.1") == "cuda10");
-  CHECK(recurrent_generation("NVIDIA", "") == "cuda10");
-  CHECK(recurrent_generation("AMD", "") == "rocm1");
+  CHECK(recurrent_generation("NVIDIA", "7.5", "Pascal") == "cuda7");
+  CHECK(recurrent_generation("NVIDIA", "8.0.61", "Pascal") == "cuda8");
+  CHECK(recurrent_generation("NVIDIA", "9.0", "Pascal") == "cuda10");
+  CHECK(recurrent_generation("NVIDIA", "12.1", "") == "cuda10");
+  CHECK(recurrent_generation("NVIDIA", "", "") == "cuda10");
+  CHECK(recurrent_generation("AMD", "", "") == "rocm1");
+  // No kernels for Volta and later before CUDA 9.
+  CHECK(recurrent_generation("NVIDIA", "8.0", "Volta") == "cuda10");
+  CHECK(recurrent_generation("NVIDIA", "7.5", "Hopper") == "cuda10");
 }

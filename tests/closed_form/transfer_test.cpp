@@ -84,7 +84,7 @@ TEST_CASE("worked example: tensor cores of another rate, fed and powered otherwi
   CHECK_THAT(share(), WithinRel(0.93 * std::pow(250.0 / 312.0 / 1.28, 0.55), 1e-9));
   CHECK(documented(fmt::format("0.93 x ({:.4f}/1.28)^0.55 = {:.4f}", 250.0 / 312.0, share())));
   const auto overhead = [&](std::string_view precision) {
-    return sustained_rates(device, *device.peak.fp16_tensor, BytesPerSecond(1e12), Seconds(5e-6), precision).step_overhead;
+    return sustained_rates(device, *device.peak.fp16_tensor, 1.0, BytesPerSecond(1e12), Seconds(5e-6), precision).step_overhead;
   };
   CHECK_THAT(overhead("fp16"), WithinRel(2.0, 1e-12));  // 2 x 64 x 312/19.5 FLOP a cycle of 1,024
   CHECK(overhead("tf32") == overhead("fp16"));

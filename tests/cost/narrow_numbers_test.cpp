@@ -138,7 +138,7 @@ TEST_CASE("convolutions on tensor cores turn around what they read unless its ch
         .base();
   };
   // 32 maps of 64 x 28 x 28 in and out, 2 B each, read and written one number at a time.
-  const KernelRates rates = kernel_rates(board(), board().peak.fp32, ideal("memory_bound", "fp32"));
+  const KernelRates rates = kernel_rates(board(), board().peak.fp32, ideal("memory_bound", "fp32"), "fp32");
   const auto turned = [&](double maps) { return single_access_time(Bytes(maps * kMap), Bytes(2.0), 1.0, rates).time.base(); };
   CHECK_THAT(extra(Pass::forward, Precision::fp16), WithinRel(turned(1), 1e-9));
   CHECK_THAT(extra(Pass::backward_weights, Precision::fp16), WithinRel(turned(2), 1e-9));
@@ -149,7 +149,7 @@ TEST_CASE("a board's own samples of batch norm say how many instructions its 16-
   Device measured = board();
   measured.calibration.families.push_back(ideal("single_access", "fp16"));
   measured.calibration.families.back().compute_efficiency = kFewestInstructions / 60.0;
-  KernelRates rates = kernel_rates(board(), board().peak.fp32, ideal("memory_bound", "fp32"));
+  KernelRates rates = kernel_rates(board(), board().peak.fp32, ideal("memory_bound", "fp32"), "fp32");
   const auto moved = [&](const Device& device) {
     return cost(KernelModel::make(device, Precision::fp16, stack(), constants()).value(), "norm", Pass::forward).kernel.time;
   };

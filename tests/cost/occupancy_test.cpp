@@ -56,13 +56,18 @@ TEST_CASE("a multiprocessor with fewer threads is fuller") {
   CHECK_THAT(achieved_occupancy(KernelClass::tiled, 1e9, turing), WithinRel(0.5, 1e-12));
 }
 
-TEST_CASE("stalls: both sides of each threshold") {
-  CHECK(likely_stall(KernelClass::streaming, true, 0.51, 0.0) == Stall::instruction_fetch);
-  CHECK(likely_stall(KernelClass::streaming, true, 0.49, 0.0) == Stall::memory_dependency);
-  CHECK(likely_stall(KernelClass::reducing, true, 0.21, 0.0) == Stall::synchronization);
-  CHECK(likely_stall(KernelClass::reducing, true, 0.19, 0.0) == Stall::memory_dependency);
-  CHECK(likely_stall(KernelClass::tiled, false, 0.0, 0.60) == Stall::pipe_busy);
-  CHECK(likely_stall(KernelClass::tiled, false, 0.0, 0.59) == Stall::execution_dependency);
-  CHECK(likely_stall(KernelClass::tensor_tiled, false, 0.0, 0.4) == Stall::memory_dependency);
+TEST_CASE("stall shares are the parts of a kernel's time; what no term tells is its start and drain") {
+  KernelTimeModel kernel;
+  kernel.time = Seconds(10e-6);
+  kernel.issue = {Seconds(4e-6), Seconds(1e-6), Seconds(2e-6), Seconds(1e-6)};
+  const StallShares shares = stall_shares(kernel);
+  const auto of = [&](Stall stall) { return shares[static_cast<std::size_t>(stall)]; };
+  CHECK_THAT(of(Stall::pipe_busy), WithinRel(0.4, 1e-12));
+  CHECK_THAT(of(Stall::execution_dependency), WithinRel(0.1, 1e-12));
+  CHECK_THAT(of(Stall::memory_dependency), WithinRel(0.2, 1e-12));
+  CHECK_THAT(of(Stall::synchronization), WithinRel(0.1, 1e-12));
+  CHECK_THAT(of(Stall::instruction_fetch), WithinRel(0.2, 1e-12));
+  CHECK(largest_stall(shares) == Stall::pipe_busy);
+  CHECK(stall_shares(KernelTimeModel{}) == StallShares{});
   CHECK(name(Stall::instruction_fetch) == "instruction fetch");
 }

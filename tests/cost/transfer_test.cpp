@@ -114,19 +114,26 @@ TEST_CASE("Kepler's 192 lanes are fed 128 at a time; narrower multiprocessors ar
   for (const auto& [lanes, share] : {std::pair{64, 1.0}, std::pair{128, 1.0}, std::pair{192, 128.0 / 192}}) {
     Device d = device("Kepler");
     d.fp32_lanes = lanes;
+    d.power_limit = Watts(1000.0);
     CHECK_THAT(compute(d, {board("a", "Maxwell", 0.6)}), WithinRel(0.6 * share, 1e-12));
   }
 }
 
-TEST_CASE("consumer boards of one generation run at one clock, whatever they list") {
+TEST_CASE("consumer boards of one generation run at one clock, whatever they list, but never below their own") {
   auto lender = board("a", "Pascal", 0.6);
   lender.board_class = BoardClass::consumer;
   lender.multiprocessors = 20;
   lender.fp32_lanes = 128;
   Device borrower = device();
   borrower.board_class = BoardClass::consumer;
-  borrower.peak.fp32 = FlopPerSecond(12e12);  // lists 1.2 times the lender's clock
-  CHECK_THAT(compute(borrower, {lender}), WithinRel(0.6 / 1.2, 1e-9));
+  borrower.peak.fp32 = FlopPerSecond(8e12);  // lists 0.8 times the lender's clock
+  CHECK_THAT(compute(borrower, {lender}), WithinRel(0.6 / 0.8, 1e-9));
+  borrower.peak.fp32 = FlopPerSecond(10.6e12);
+  CHECK_THAT(compute(borrower, {lender}), WithinRel(0.6 / 1.06, 1e-9));
+  // Consumer boards run 7 % above what they list: the lender at 1.07 times its clock, below this board's own.
+  borrower.power_limit = Watts(1000.0);
+  borrower.peak.fp32 = FlopPerSecond(20e12);
+  CHECK_THAT(compute(borrower, {lender}), WithinRel(0.6 / 1.07, 1e-9));
 }
 
 TEST_CASE("consumer boards lend less and borrow more: they run above their listed clock") {
@@ -153,7 +160,7 @@ TEST_CASE("a board's own samples act at the clock that it is left with, wherever
   // 42e-12 J per lane and cycle let Pascal keep its listed clock: 210 W of 5e12 lanes x cycles/s.
   const auto row = board("under-test", "Pascal", 0.6);
   Device d = device();
-  d.boost_clock = Hertz(1500e6);
+  d.boost_clock = Hertz(1953.125e6);  // 20 x 128 lanes x 2 FLOP of it are 10 TFLOP/s
   const ResolvedParameters as_measured = resolve(d, {row});
   CHECK(as_measured.parameters.compute_efficiency == 0.6);
   CHECK(as_measured.parameters.compute_sigma == 0.0);
@@ -164,12 +171,12 @@ TEST_CASE("a board's own samples act at the clock that it is left with, wherever
   CHECK(starved.parameters.compute_sigma > 0.0);
   CHECK_FALSE(starved.transferred);
   CHECK(starved.parameters.source == "fitted: a test; at 0.68 of the clock of its samples");
-  d.sustained_clock = Hertz(1200e6);
+  d.sustained_clock = Hertz(1562.5e6);
   CHECK_THAT(compute(d, {row}), WithinRel(0.6 * 0.8, 1e-12));
   // Samples that were themselves taken at a stated clock, or with little power, are not lowered again.
   auto slow = row;
-  slow.limits.boost_clock = Hertz(1500e6);
-  slow.limits.sustained_clock = Hertz(1200e6);
+  slow.limits.boost_clock = Hertz(1953.125e6);
+  slow.limits.sustained_clock = Hertz(1562.5e6);
   CHECK(compute(d, {slow}) == 0.6);
   // A description with samples of its own: its limits when it was read count as those of the samples.
   Device own = device();
@@ -195,7 +202,7 @@ TEST_CASE("a power limit lowers the clock that borrowed compute keeps; a stated 
   const auto share = [](double watts, std::optional<double> stated = {}) {
     Device d = device();
     d.power_limit = Watts(watts);
-    d.boost_clock = Hertz(1500e6);
+    d.boost_clock = Hertz(1953.125e6);
     if (stated) d.sustained_clock = Hertz(*stated);
     auto lender = board("a", "Pascal", 0.5);
     lender.limits.power_limit = Watts(300.0);
@@ -204,8 +211,8 @@ TEST_CASE("a power limit lowers the clock that borrowed compute keeps; a stated 
   CHECK_THAT(share(210.0), WithinRel(0.5, 1e-12));
   CHECK_THAT(share(400.0), WithinRel(0.5, 1e-12));
   CHECK_THAT(share(105.0), WithinRel(0.5 * std::pow(0.5, 0.55), 1e-9));
-  CHECK_THAT(share(105.0, 1200e6), WithinRel(0.5 * 0.8, 1e-12));
-  CHECK_THAT(share(400.0, 1200e6), WithinRel(0.5 * 0.8, 1e-12));
+  CHECK_THAT(share(105.0, 1562.5e6), WithinRel(0.5 * 0.8, 1e-12));
+  CHECK_THAT(share(400.0, 1562.5e6), WithinRel(0.5 * 0.8, 1e-12));
   // A lender that is short of power lends what it would keep with enough.
   auto starved = board("a", "Pascal", 0.3);
   starved.limits.power_limit = Watts(105.0);
@@ -290,7 +297,7 @@ TEST_CASE("rates: shares of the description's peak and bandwidth; a stated clock
   const FamilyParameters fitted{"gemm", "fp32", 0.5, 0.75, Seconds(4e-6), 0.1, 30, "fitted: a test"};
   d.boost_clock = Hertz(1500e6);
   d.sustained_clock = Hertz(1200e6);
-  const KernelRates own = kernel_rates(d, d.peak.fp32, fitted);
+  const KernelRates own = kernel_rates(d, d.peak.fp32, fitted, "fp32");
   CHECK_THAT(own.flops.base(), WithinRel(5e12, 1e-12));  // the samples ran at the real clock
   CHECK_THAT(own.bandwidth.base(), WithinRel(300e9, 1e-12));
   CHECK(own.launch == Seconds(4e-6));

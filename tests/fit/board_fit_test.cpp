@@ -235,7 +235,7 @@ TEST_CASE("fused attention: samples made by the form give back its share of peak
   d.peak.fp16_tensor = FlopPerSecond(80e12);
   d.boost_clock = Hertz(1.4e9);
   const double truth = 0.45;
-  const KernelRates rates = sustained_rates(d, *d.peak.fp16_tensor * truth, d.memory_bandwidth * 0.7, Seconds(12e-6), "fp16");
+  const KernelRates rates = sustained_rates(d, *d.peak.fp16_tensor, truth, d.memory_bandwidth * 0.7, Seconds(12e-6), "fp16");
   std::mt19937 random(kSeed);
   std::vector<Sample> all;
   for (const std::int64_t batch : {1, 2, 8}) {
@@ -373,7 +373,7 @@ TEST_CASE("16-bit batch norm tells how many instructions a number takes that is 
   d.l2_capacity = Bytes(4e6);
   d.memory_bandwidth = BytesPerSecond(200e9);  // so that 16 bits stay below the time of 32
   constexpr double kInstructions = 30.0;       // 20 are assumed
-  KernelRates rates = sustained_rates(d, d.peak.fp32, d.memory_bandwidth * 0.8, Seconds(5e-6), "fp32");
+  KernelRates rates = sustained_rates(d, d.peak.fp32, 1.0, d.memory_bandwidth * 0.8, Seconds(5e-6), "fp32");
   rates.issue_share = kFewestInstructions / kInstructions;
   std::vector<Sample> all;
   for (const std::int64_t batch : {8, 32, 128}) {

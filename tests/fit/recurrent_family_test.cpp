@@ -40,7 +40,7 @@ const DeviceMap& devices() {
 double mean_error(const std::string& board, const KernelConstants& constants) {
   const Device& device = devices().at(board);
   const KernelRates rates =
-      kernel_rates(device, device.peak.fp32, resolve_parameters(device, "recurrent", "fp32", constants).parameters);
+      kernel_rates(device, device.peak.fp32, resolve_parameters(device, "recurrent", "fp32", constants).parameters, "fp32");
   std::map<std::string, std::pair<double, double>> layers;  // predicted and measured time
   for (const Sample& s : samples()) {
     if (s.device != board) continue;

@@ -25,8 +25,8 @@ Stages of the step
   exchange, exposed   5 ms  5.0 %  20 ms in all, 15 ms overlapped
   host, exposed       4 ms  4.0 %  the GPU waits for the next operation
 
-Utilisation   GPU busy 91 %; while busy: fp32 50 %, tensor cores 0 %; MFU 46 %;
-              CPU 0.8 %
+Utilisation   GPU busy 91 %; while busy: fp32 50 %, tensor cores 0 %; useful
+              FLOP over peak: fp32 0 %, tensor cores 0 %; MFU 46 %; CPU 0.8 %
 Limit         gpu_compute: 90 % of the step is arithmetic
   then        host 10 %
 Memory        4 GB of 17 GB per GPU (80 % range 3.5 GB to 4.5 GB): fits, 13 GB
@@ -123,56 +123,78 @@ a_layer_with..far_too_long  64x112x112               500 us    500 us           
 
 TEST_CASE("Kernels by name and algorithm, and the longest on either side of the mean") {
   Prediction p = example_prediction();
-  p.kernels = {
-      {"convolution forward", "conv1", "forward", "winograd_fused", "compute", Seconds(2e-3), {}, {}, {}, 0.8, 0.25, "pipe busy"},
-      {"convolution forward",
-       "conv2",
-       "forward",
-       "winograd_fused",
-       "compute",
-       Seconds(1e-3),
-       {},
-       {},
-       {},
-       0.5,
-       0.25,
-       "execution dependency"},
-      {"activation forward",
-       "relu1",
-       "forward",
-       "memory_bound",
-       "memory",
-       Seconds(1e-3),
-       {},
-       {},
-       {},
-       0.0,
-       1.0,
-       "memory dependency"}};
+  p.kernels = {{"convolution forward",
+                "conv1",
+                "forward",
+                "winograd_fused",
+                "compute",
+                Seconds(2e-3),
+                {},
+                {},
+                {},
+                0.8,
+                1.6,
+                0.25,
+                {0.25, 0, 0, 0.75, 0},
+                "pipe busy"},
+               {"convolution forward",
+                "conv2",
+                "forward",
+                "winograd_fused",
+                "compute",
+                Seconds(1e-3),
+                {},
+                {},
+                {},
+                0.5,
+                1.0,
+                0.25,
+                {0.5, 0, 0, 0.5, 0},
+                "execution dependency"},
+               {"activation forward",
+                "relu1",
+                "forward",
+                "memory_bound",
+                "memory",
+                Seconds(1e-3),
+                {},
+                {},
+                {},
+                0.0,
+                0.0,
+                1.0,
+                {0, 0.8, 0, 0, 0.2},
+                "memory dependency"}};
   // (2 x 0.8 + 1 x 0.5) / 3 = 0.7 of the convolutions; (2 x 0.8 + 1 x 0.5) / 4 = 0.525 of all.
-  CHECK(kernels_table(p) == R"(Kernels of one GPU and step; fp32 is useful FLOP/s over peak
-kernel               algorithm       launches  time  share  fp32
-convolution forward  winograd_fused         2  3 ms   75 %  70 %
-activation forward   memory_bound           1  1 ms   25 %   0 %
+  CHECK(kernels_table(p) == R"(Kernels of one GPU and step
+fp32: share of the time that their units execute multiply-adds
+useful: FLOP of the direct method over the listed peak
+kernel               algorithm       launches  time  share  fp32  useful
+convolution forward  winograd_fused         2  3 ms   75 %  70 %   140 %
+activation forward   memory_bound           1  1 ms   25 %   0 %     0 %
 
-Mean fp32 utilisation, weighted by time: 52 %
+Mean fp32 utilisation, weighted by time: 52 %; useful FLOP over peak 105 %
 Mean achieved occupancy, modelled: 44 %
 Likely stalls by time, modelled: pipe busy 50 %, execution dependency 25 %,
-  memory dependency 25 %
+  memory dependency 20 %, instruction fetch 5.0 %, synchronisation 0 %
   longest kernels      algorithm       occupancy  likely stall
   convolution forward  winograd_fused       25 %  pipe busy
   activation forward   memory_bound        100 %  memory dependency
+  stalls by time       execution  memory  synchron.  pipe  fetch
+  convolution forward       33 %     0 %        0 %  67 %    0 %
+  activation forward         0 %    80 %        0 %   0 %   20 %
 Longest kernels below the mean
-  activation forward  memory_bound  1  1 ms  25 %  0 %
+  activation forward  memory_bound  1  1 ms  25 %  0 %  0 %
 Longest kernels at or above the mean
-  convolution forward  winograd_fused  2  3 ms  75 %  70 %
+  convolution forward  winograd_fused  2  3 ms  75 %  70 %  140 %
 )");
   // On tensor cores the share is of their peak, and says so.
   p.utilization.tensor_core = 0.2;
   const std::string mixed = kernels_table(p);
-  CHECK(mixed.find("; used: useful FLOP/s over the peak of their units\nkernel               algorithm       launches  time  "
-                   "share  used\n") != std::string::npos);
-  CHECK(mixed.find("\nMean tensor-core or fp32 utilisation, weighted by time: 52 %\n") != std::string::npos);
+  CHECK(mixed.find("\nunits: share of the time that their units execute multiply-adds\n") != std::string::npos);
+  CHECK(mixed.find("  time  share  units  useful\n") != std::string::npos);
+  CHECK(mixed.find("\nMean tensor-core or fp32 utilisation, weighted by time: 52 %; useful FLOP over peak 105 %\n") !=
+        std::string::npos);
 }
 
 }  // namespace
