@@ -4,7 +4,7 @@
 #include <array>
 
 #include "model/memory/blob_plan.hpp"
-#include "model/memory/eager_trace.hpp"
+#include "model/memory/event_profile.hpp"
 #include "model/memory/mxnet_graph.hpp"
 #include "model/memory/replay.hpp"
 #include "model/stack/local_store.hpp"
@@ -118,7 +118,7 @@ std::vector<RankMemory> rank_memories(const Persistent& arrays, const Stack& sta
     rank.allocated = holding.allocated + extra;
     rank.reserved = std::max(holding.reserved, least) + extra;
     rank.peak = rank.reserved + rank.parts[MemoryPart::context];
-    rank.needed = std::min(holding.needed + extra + rank.parts[MemoryPart::context], rank.peak);
+    rank.needed = std::min(std::max(holding.needed, least) + extra + rank.parts[MemoryPart::context], rank.peak);
     rank.parts[MemoryPart::slack] = rank.reserved - least - extra;
     rank.pre_training = stack.context + sum(arrays.weights) + arrays.input;
     if (gradients_from_start(stack)) rank.pre_training += sum(arrays.gradients);
@@ -151,7 +151,7 @@ std::optional<Bytes> room(const Persistent& arrays, const Stack& stack, const Fo
   return std::max(*options.capacity - beside, Bytes(0.0));
 }
 
-void profile(StepMemory& memory) { memory.profile = memory_profile(memory.arrays, static_cast<std::int32_t>(memory.ops.size())); }
+void profile(StepMemory& memory) { count_lifetimes(memory, static_cast<std::int32_t>(memory.ops.size())); }
 
 /// One scratch buffer for all operators, grown to the largest request and kept.
 Bytes add_largest_workspace(std::span<const NodeCost> costs, StepMemory& memory) {
@@ -309,7 +309,10 @@ StepMemory eager(const OpGraph& graph, std::span<const StepNode> nodes, std::spa
   memory.arrays = std::move(trace.arrays);
   memory.arrays.insert(memory.arrays.end(), others.begin(), others.end());
   add_persistent(graph, arrays, options, traced.keeps_gradients, memory);
-  profile(memory);
+  EventProfile counted = event_profile(memory.arrays, trace.events, count);
+  memory.profile = std::move(counted.profile);
+  memory.held = std::move(counted.held);
+  if (stack.memory_plan == MemoryPlan::bfc) memory.events = std::move(trace.events);
   const Bytes held = played.fits ? played.shown.reserved : played.needed;
   finish(arrays, stack, options, {played.shown.allocated, held, played.needed}, memory);
   memory.allocated = played.endless.allocated;
@@ -318,6 +321,14 @@ StepMemory eager(const OpGraph& graph, std::span<const StepNode> nodes, std::spa
 }
 
 }  // namespace
+
+void count_lifetimes(StepMemory& memory, std::int32_t positions) {
+  memory.profile = memory_profile(memory.arrays, positions);
+  memory.held.clear();
+  for (std::size_t i = 0; i < memory.arrays.size(); ++i)
+    if (memory.arrays[i].birth <= memory.profile.peak && memory.profile.peak < memory.arrays[i].death)
+      memory.held.push_back(static_cast<std::int32_t>(i));
+}
 
 std::vector<Bytes> live_by_node(const StepMemory& memory, std::span<const StepNode> nodes) {
   if (memory.ops.size() == nodes.size()) return memory.profile.live;
@@ -347,6 +358,40 @@ StepMemory step_memory(const OpGraph& graph, std::span<const StepNode> nodes, st
   std::copy(other.ranks.begin() + 1, other.ranks.end(), first.ranks.begin() + 1);
   first.out_of_memory = first.out_of_memory || other.out_of_memory;
   return first;
+}
+
+namespace {
+
+/// A number from -1 to 1 that arrays of one size have in common, another in each world. Source: Steele, Lea & Flood, "Fast
+/// splittable pseudorandom number generators", OOPSLA 2014 (SplitMix64).
+double deviation(Bytes bytes, std::size_t world) {
+  std::uint64_t z = static_cast<std::uint64_t>(bytes.base()) + (world + 1) * 0x9e3779b97f4a7c15ULL;
+  z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9ULL;
+  z = (z ^ (z >> 27U)) * 0x94d049bb133111ebULL;
+  return static_cast<double>((z ^ (z >> 31U)) >> 11U) * 0x1p-52 - 1.0;
+}
+
+}  // namespace
+
+std::vector<Bytes> region_changes(const StepMemory& memory, double doubt, int worlds) {
+  std::size_t traced = 0;
+  for (const AllocationEvent& event : memory.events) traced = std::max(traced, static_cast<std::size_t>(event.array) + 1);
+  std::vector<Bytes> stays;
+  for (std::size_t i = traced; i < memory.arrays.size(); ++i) stays.push_back(memory.arrays[i].bytes);
+  AllocationTrace trace{{}, memory.events};
+  const auto reserved = [&](double factor, double apart, std::size_t world) {
+    trace.arrays.assign(memory.arrays.begin(), memory.arrays.begin() + static_cast<std::ptrdiff_t>(traced));
+    for (Lifetime& array : trace.arrays)
+      if (array.part != MemoryPart::gradients) array.bytes *= factor * (1.0 + apart * deviation(array.bytes, world));
+    return replay(trace, stays, {}, static_cast<std::int32_t>(memory.ops.size()), MemoryPlan::bfc, std::nullopt).reserved;
+  };
+  const Bytes as_it_is = reserved(1.0, 0.0, 0);
+  std::vector<Bytes> changes;
+  for (int world = 0; world < worlds; ++world) {
+    const double all = worlds > 1 ? 2.0 * world / (worlds - 1) - 1.0 : 0.0;
+    changes.push_back(reserved(std::exp(doubt * all), 0.5 * doubt, static_cast<std::size_t>(world)) - as_it_is);
+  }
+  return changes;
 }
 
 std::optional<std::vector<RankMemory>> ranks_of(const StepMemory& memory, const OpGraph& graph, const Stack& stack,
