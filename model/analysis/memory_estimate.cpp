@@ -7,6 +7,7 @@
 
 #include "model/analysis/optimizer_state.hpp"
 #include "model/cost/uncertainty.hpp"
+#include "model/memory/region_changes.hpp"
 #include "model/memory/stage_memory.hpp"
 #include "model/schedule/exchange/pipeline_stages.hpp"
 #include "model/units/format.hpp"

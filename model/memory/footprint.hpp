@@ -93,11 +93,6 @@ void count_lifetimes(StepMemory& memory, std::int32_t positions);
 [[nodiscard]] StepMemory step_memory(const OpGraph& graph, std::span<const StepNode> nodes, std::span<const NodeCost> costs,
                                      const Stack& stack, const FootprintOptions& options);
 
-/// How much more or less an allocator takes whose regions double in each of some worlds, where the arrays that come and go are of
-/// other sizes: all together between exp(-doubt) and exp(doubt) times as large, and each size half as far apart from the others,
-/// so that holes lie otherwise. On a device without end. Expects `events` in `memory`.
-[[nodiscard]] std::vector<Bytes> region_changes(const StepMemory& memory, double doubt, int worlds);
-
 /// The ranks of a job whose `options` differ from those that `memory` is of in the exchange and the number of ranks alone.
 /// Nothing where ZeRO shards arrays over them, where the first rank alone runs the loss, or where the device's end may show in
 /// what the allocator does: replay the step.
