@@ -14,6 +14,7 @@
 #include "model/hardware/cuda_release.hpp"
 #include "model/hardware/plain_host.hpp"
 #include "model/memory/footprint.hpp"
+#include "model/memory/mxnet_graph.hpp"
 #include "model/schedule/exchange/plan_exchange.hpp"
 #include "model/support/find_named.hpp"
 
@@ -265,6 +266,19 @@ Result<Configuration> configure_edited(Session& session, const PredictOptions& o
   });
 }
 
+/// A stack that plans memory for every operator of every cell takes time and memory for each of them.
+void check_cells(const Configuration& configuration, Errors& errors) {
+  constexpr std::int64_t kMostCells = 50'000;
+  if (configuration.stack.memory_plan != MemoryPlan::mxnet) return;
+  const OpGraph& graph = configuration.network_graph().graph;
+  std::int64_t cells = 0;
+  for (const Op& op : graph.ops)
+    if (unrolled_cells(op)) cells += graph.output_shape(op).front();
+  if (cells > kMostCells)
+    errors.push_back({fmt::format("{}: {} unrolls its recurrent layers into {} cells; at most {} are modelled", graph.name,
+                                  configuration.stack.id, cells, kMostCells)});
+}
+
 /// What only libraries beside PyTorch offer.
 void refuse_pytorch_only(const Configuration& configuration, Errors& errors) {
   const Stack& stack = configuration.stack;
@@ -335,6 +349,7 @@ Result<Configuration> configure(Session& session, const PredictOptions& options)
     const Workload& read = configuration.network_graph();
     configuration.notices.insert(configuration.notices.end(), read.notices.begin(), read.notices.end());
     configuration.stack.extra_spread = std::hypot(configuration.stack.extra_spread, read.extra_spread);
+    check_cells(configuration, errors);
     const Errors input = choose_input(session, options, configuration);
     errors.insert(errors.end(), input.begin(), input.end());
   }

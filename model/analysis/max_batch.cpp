@@ -37,10 +37,11 @@ class Search {
     if (!fresh) return found->second;
     const StepMemory memory = estimator_.at(batch);
     const RankMemory& rank = fullest(memory);
+    Bytes needed;
+    for (const RankMemory& each : memory.ranks) needed = std::max(needed, each.needed);
     const Stack& stack = estimator_.configuration().stack;
     const Bytes floor = rank.peak - rank.parts[MemoryPart::workspace] - rank.parts[MemoryPart::slack];
-    return found->second = {rank.peak, rank.needed, floor, need_spread(rank, stack),
-                            probability_of_fitting(rank, stack, capacity_)};
+    return found->second = {rank.peak, needed, floor, need_spread(rank, stack), probability_of_fitting(rank, stack, capacity_)};
   }
 
   [[nodiscard]] std::size_t known() const { return peaks_.size(); }

@@ -5,7 +5,9 @@
 #include <cmath>
 #include <numbers>
 
+#include "model/analysis/optimizer_state.hpp"
 #include "model/cost/uncertainty.hpp"
+#include "model/memory/region_changes.hpp"
 #include "model/memory/stage_memory.hpp"
 #include "model/schedule/exchange/pipeline_stages.hpp"
 #include "model/units/format.hpp"
@@ -25,10 +27,10 @@ FootprintOptions footprint_options(const Configuration& configuration) {
   FootprintOptions options;
   options.batch = configuration.batch;
   options.element = half ? Bytes(2.0) : Bytes(4.0);
-  options.optimizer_states = configuration.optimizer.states;
   options.update_arrays = configuration.optimizer.makes_arrays ? configuration.stack.adam_arrays : 0.0;
   options.early_arrays = early_arrays(configuration.stack, configuration.optimizer);
-  options.master_weights = configuration.precision == Precision::amp;
+  const OptimizerState state = optimizer_state(configuration);
+  options.master_weights = state.master;
   options.ranks = configuration.gpus;
   options.ranks_per_node = static_cast<int>(configuration.devices.size());
   options.exchange = configuration.exchange;
@@ -37,7 +39,7 @@ FootprintOptions footprint_options(const Configuration& configuration) {
   options.accumulates = configuration.accumulate > 1;
   options.mirrors = configuration.recompute == Recompute::mirror;
   options.capacity = usable_capacity(configuration.hardware().device);
-  if (configuration.optimizer.byte_states) options.optimizer_states *= Bytes(4.0) / options.update_element();
+  options.optimizer_states = state.arrays * (state.element / options.update_element());
   options.half_gradients = options.master_weights && configuration.stack.exchange_amp_16_bit;
   options.autocast = options.master_weights && configuration.stack.framework == "pytorch" &&
                      configuration.stack.memory_plan == MemoryPlan::caching_allocator && !options.half_gradients &&
@@ -99,13 +101,35 @@ namespace {
 /// elsewhere it is assumed: drivers and library versions differ by 0.1 to 0.2 GB.
 double context_spread(const Stack& stack) { return stack.memory_plan == MemoryPlan::mxnet ? 0.02 : 0.2; }
 
+constexpr double kMapSpread = 0.03, kWorkspaceSpread = 0.5;
+
+/// How far what an allocator holds whose regions double may be from what is predicted, since the arrays' own sizes are in doubt:
+/// a little more than a region holds takes another one, twice as large.
+struct RegionDoubt {
+  Bytes less, more;  ///< neither is negative
+};
+RegionDoubt region_doubt(const StepMemory& memory) {
+  RegionDoubt result;
+  if (memory.events.empty()) return result;
+  const MemoryParts& parts = memory.profile.at_peak;
+  const double maps = (parts[MemoryPart::feature_maps] + parts[MemoryPart::dynamic]).base();
+  const double workspace = parts[MemoryPart::workspace].base();
+  const double doubt = std::hypot(kMapSpread * maps, kWorkspaceSpread * workspace) / std::max(1.0, maps + workspace);
+  constexpr int kWorlds = 6;
+  for (const Bytes change : region_changes(memory, kCentral80 * doubt, kWorlds)) {
+    result.less = std::max(result.less, -change);
+    result.more = std::max(result.more, change);
+  }
+  return result;
+}
+
 }  // namespace
 
 double memory_spread(const RankMemory& rank, const Stack& stack) {
   const auto part = [&](MemoryPart p, double share) { return share * rank.parts[p].base(); };
-  const double maps = 0.03 * (rank.parts[MemoryPart::feature_maps] + rank.parts[MemoryPart::dynamic]).base();
+  const double maps = kMapSpread * (rank.parts[MemoryPart::feature_maps] + rank.parts[MemoryPart::dynamic]).base();
   double squares = maps * maps;
-  for (const auto& [p, share] : {std::pair{MemoryPart::workspace, 0.5},
+  for (const auto& [p, share] : {std::pair{MemoryPart::workspace, kWorkspaceSpread},
                                  {MemoryPart::context, context_spread(stack)},
                                  {MemoryPart::slack, 0.4},
                                  {MemoryPart::exchange, 0.2}})
@@ -120,6 +144,12 @@ double need_spread(const RankMemory& rank, const Stack& stack) {
   workspace -= std::clamp(beyond_slack, Bytes(0.0), workspace);
   least.peak = rank.needed;
   return memory_spread(least, stack);
+}
+
+bool fits(const RankMemory& rank, Bytes capacity) { return rank.needed <= capacity; }
+
+bool fits(const StepMemory& memory, Bytes capacity) {
+  return std::all_of(memory.ranks.begin(), memory.ranks.end(), [&](const RankMemory& rank) { return fits(rank, capacity); });
 }
 
 double probability_of_fitting(const RankMemory& rank, const Stack& stack, Bytes capacity) {
@@ -145,11 +175,13 @@ std::string idle_stages(const Configuration& configuration, const MemoryVerdict&
   return fmt::format("{} of the {} GPUs have no stage: no stage is shorter than the longest operator", idle, memory.gpus.size());
 }
 
-MemoryVerdict memory_verdict(const Configuration& configuration, const StepMemory& memory) {
+MemoryVerdict memory_verdict(const Configuration& configuration, const StepMemory& memory, bool replays) {
   MemoryVerdict verdict;
   verdict.capacity = usable_capacity(configuration.hardware().device);
   const std::size_t local = configuration.devices.size();
   const bool divided = configuration.divided();
+  const RegionDoubt regions = replays ? region_doubt(memory) : RegionDoubt{};
+  verdict.fits = fits(memory, verdict.capacity);
   for (std::size_t i = 0; i < memory.ranks.size(); ++i) {
     const RankMemory& rank = memory.ranks[i];
     GpuMemory gpu;
@@ -164,14 +196,13 @@ MemoryVerdict memory_verdict(const Configuration& configuration, const StepMemor
     gpu.peak = rank.peak;
     const Stack& stack = configuration.stack;
     const double factor = std::exp(kCentral80 * memory_spread(rank, stack));
-    gpu.low = rank.peak / factor;
-    gpu.high = rank.peak * factor;
+    gpu.low = std::min(rank.peak / factor, rank.peak - regions.less);
+    gpu.high = std::max(rank.peak * factor, rank.peak + regions.more);
     // Before the first step only the context is uncertain.
     const double before = std::exp(kCentral80 * context_spread(stack) * (stack.context / rank.pre_training));
     gpu.pre_training_low = rank.pre_training / before;
     gpu.pre_training_high = rank.pre_training * before;
     gpu.probability = probability_of_fitting(rank, stack, verdict.capacity);
-    verdict.fits = verdict.fits && gpu.peak <= verdict.capacity;
     verdict.gpus.push_back(gpu);
   }
   return verdict;

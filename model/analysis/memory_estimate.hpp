@@ -22,8 +22,9 @@ struct PartOfNetwork {
                                          std::span<const StepNode> nodes, std::span<const NodeCost> costs,
                                          const PartOfNetwork& place);
 
-/// Each GPU of a node, of a divided network the first of each stage, against the device's capacity, with ranges.
-[[nodiscard]] MemoryVerdict memory_verdict(const Configuration& configuration, const StepMemory& memory);
+/// Each GPU of a node, of a divided network the first of each stage, against the device's capacity, with ranges. `replays`:
+/// ranges may ask what the allocator would do with arrays of other sizes; a sweep shows none.
+[[nodiscard]] MemoryVerdict memory_verdict(const Configuration& configuration, const StepMemory& memory, bool replays = true);
 
 /// What is said of a pipeline with more GPUs than stages; empty if every GPU has one.
 [[nodiscard]] std::string idle_stages(const Configuration& configuration, const MemoryVerdict& memory);
@@ -50,6 +51,10 @@ void tell_live_memory(const LoweredStep& step, const StepMemory& memory, std::in
 /// The same of ln(least device on which a rank runs): workspaces that are done without are in no doubt, slack is as it is in the
 /// peak's.
 [[nodiscard]] double need_spread(const RankMemory& rank, const Stack& stack);
+
+/// Whether a rank, or every rank of a step, runs on a device of `capacity`: what all verbs mean by "fits".
+[[nodiscard]] bool fits(const RankMemory& rank, Bytes capacity);
+[[nodiscard]] bool fits(const StepMemory& memory, Bytes capacity);
 
 /// Probability that a rank runs on a device of `capacity`.
 [[nodiscard]] double probability_of_fitting(const RankMemory& rank, const Stack& stack, Bytes capacity);

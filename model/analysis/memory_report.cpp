@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <charconv>
+#include <map>
+
+#include "model/analysis/optimizer_state.hpp"
+#include "model/workload/attention_ops.hpp"
 
 namespace tbdsim {
 namespace {
@@ -34,14 +38,35 @@ std::vector<LayerMemory> layers_of(const OpGraph& graph, const StepMemory& memor
       for (const MemoryPart part : {MemoryPart::optimizer_state, MemoryPart::exchange})
         layers[i].parts[part] = beside(memory, rank, part) * (own / parameters);
   }
-  for (const Lifetime& array : memory.arrays) {
-    const std::int32_t peak = memory.profile.peak;
-    if (array.op.value >= 0 && array.birth <= peak && peak < array.death)
-      layers[static_cast<std::size_t>(array.op.value)].parts[array.part] += array.bytes;
+  for (const std::int32_t held : memory.held) {
+    const Lifetime& array = memory.arrays[static_cast<std::size_t>(held)];
+    if (array.op.value >= 0) layers[static_cast<std::size_t>(array.op.value)].parts[array.part] += array.bytes;
   }
-  std::stable_sort(layers.begin(), layers.end(),
-                   [](const LayerMemory& a, const LayerMemory& b) { return a.parts.total() > b.parts.total(); });
   return layers;
+}
+
+/// Layers by type; `layers` before they are sorted.
+std::vector<TypeMemory> types_of(const OpGraph& graph, const std::vector<LayerMemory>& layers, const RankMemory& rank) {
+  const std::vector<bool> attends = attention_ops(graph);
+  std::vector<TypeMemory> types;
+  TypeMemory rest{"no layer", 0, rank.parts};
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const std::string type = attends[i] ? "attention" : layers[i].kind;
+    const auto same = std::find_if(types.begin(), types.end(), [&](const TypeMemory& t) { return t.type == type; });
+    TypeMemory& into = same == types.end() ? types.emplace_back(TypeMemory{type, 0, {}}) : *same;
+    ++into.layers;
+    for (std::size_t part = 0; part < kMemoryPartCount; ++part) {
+      into.parts.bytes[part] += layers[i].parts.bytes[part];
+      rest.parts.bytes[part] -= layers[i].parts.bytes[part];
+    }
+  }
+  // Sums in another order leave a rounding.
+  for (Bytes& bytes : rest.parts.bytes) bytes = std::max(bytes, Bytes(0.0));
+  std::erase_if(types, [](const TypeMemory& type) { return type.parts.total() <= Bytes(0.0); });
+  types.push_back(std::move(rest));
+  std::stable_sort(types.begin(), types.end(),
+                   [](const TypeMemory& a, const TypeMemory& b) { return a.parts.total() > b.parts.total(); });
+  return types;
 }
 
 std::string_view word(Pass pass) { return pass == Pass::forward ? "forward" : pass == Pass::update ? "update" : "backward"; }
@@ -55,12 +80,12 @@ std::vector<MemoryMoment> moments_of(const OpGraph& graph, const StepMemory& mem
   return moments;
 }
 
-/// The fullest GPU's peak under a changed configuration; nothing where the change makes no sense.
-std::optional<Bytes> peak_with(Configuration changed) {
+/// The memory of a changed configuration; nothing where the change makes no sense.
+std::optional<StepMemory> memory_with(Configuration changed) {
   const int batch = changed.batch;
   auto estimator = MemoryEstimator::make(std::move(changed));
   if (!estimator) return std::nullopt;
-  return fullest(estimator->at(batch)).peak;
+  return estimator->at(batch);
 }
 
 /// Whether layers are something else than blocks.
@@ -100,9 +125,10 @@ bool has_amp(const Stack& stack) {
 std::vector<MemoryReduction> reductions_of(const Configuration& configuration, Bytes peak, Bytes capacity) {
   std::vector<MemoryReduction> reductions;
   const auto consider = [&](std::string name, std::string what, Configuration changed) {
-    const auto smaller = peak_with(std::move(changed));
-    if (smaller && *smaller < peak)
-      reductions.push_back({std::move(name), std::move(what), *smaller, peak - *smaller, *smaller <= capacity});
+    const auto memory = memory_with(std::move(changed));
+    if (!memory) return;
+    if (const Bytes smaller = fullest(*memory).peak; smaller < peak)
+      reductions.push_back({std::move(name), std::move(what), smaller, peak - smaller, fits(*memory, capacity)});
   };
   const auto changed = [&](const auto& change) {
     Configuration copy = configuration;
@@ -163,6 +189,7 @@ void identify(const Configuration& c, MemoryReport& report) {
   report.accumulate = c.accumulate;
   report.zero = c.zero;
   report.recompute = name(c.recompute);
+  if (const std::string state = optimizer_state_text(c); !state.empty()) report.notices.push_back("optimiser state: " + state);
   if (c.zero > 0 && c.data_parallel() == 1)
     report.notices.push_back(
         fmt::format("--zero {}: there is one copy of the network, and nothing to shard it over; memory is that without", c.zero));
@@ -170,7 +197,55 @@ void identify(const Configuration& c, MemoryReport& report) {
     report.notices.push_back("TensorFlow takes nearly the whole GPU unless allow_growth is set; shown is what it needs");
 }
 
+/// A layer's name around its time step.
+struct StepName {
+  std::string before, after;
+  int step = 0;
+};
+std::optional<StepName> step_name(const std::string& name) {
+  constexpr std::string_view kMark = "_t";
+  for (std::size_t at = name.find(kMark); at != std::string::npos; at = name.find(kMark, at + 1)) {
+    const char* const first = name.data() + at + kMark.size();
+    StepName result;
+    const auto [end, error] = std::from_chars(first, name.data() + name.size(), result.step);
+    if (error != std::errc() || end == name.data() + name.size() || *end != '_') continue;
+    result.before = name.substr(0, at + kMark.size());
+    result.after = name.substr(static_cast<std::size_t>(end - name.data()));
+    return result;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
+
+std::vector<LayerMemory> steps_joined(const std::vector<LayerMemory>& layers) {
+  struct Steps {
+    std::size_t row;
+    int first, last;
+  };
+  std::vector<LayerMemory> joined;
+  std::map<std::pair<std::string, std::string>, Steps> found;
+  for (const LayerMemory& layer : layers) {
+    const auto name = step_name(layer.name);
+    if (!name) {
+      joined.push_back(layer);
+      continue;
+    }
+    const auto [at, fresh] = found.try_emplace({name->before, name->after}, Steps{joined.size(), name->step, name->step});
+    Steps& steps = at->second;
+    if (fresh) {
+      joined.push_back(layer);
+      continue;
+    }
+    steps = {steps.row, std::min(steps.first, name->step), std::max(steps.last, name->step)};
+    LayerMemory& row = joined[steps.row];
+    row.name = fmt::format("{}{}..{}{}", name->before, steps.first, steps.last, name->after);
+    for (std::size_t part = 0; part < kMemoryPartCount; ++part) row.parts.bytes[part] += layer.parts.bytes[part];
+  }
+  std::stable_sort(joined.begin(), joined.end(),
+                   [](const LayerMemory& a, const LayerMemory& b) { return a.parts.total() > b.parts.total(); });
+  return joined;
+}
 
 Result<MemoryReport> report_memory(Session& session, const PredictOptions& options, const MemoryQuestions& questions) {
   auto configured = configure(session, options);
@@ -189,6 +264,9 @@ Result<MemoryReport> report_memory(Session& session, const PredictOptions& optio
   report.peak_layer = graph.op(memory.ops[peak]).name;
   report.peak_pass = word(memory.passes[peak]);
   report.layers = layers_of(graph, memory);
+  report.types = types_of(graph, report.layers, fullest(memory));
+  std::stable_sort(report.layers.begin(), report.layers.end(),
+                   [](const LayerMemory& a, const LayerMemory& b) { return a.parts.total() > b.parts.total(); });
   report.moments = moments_of(graph, memory);
   if (questions.reductions) report.reductions = reductions_of(*configured, fullest(memory).peak, report.memory.capacity);
   if (questions.largest_batch) report.largest = find_largest_batch(*estimator);

@@ -9,6 +9,13 @@ struct LayerMemory {
   MemoryParts parts;
 };
 
+/// What all layers of one type hold at the step's peak on the fullest GPU, or what no layer does.
+struct TypeMemory {
+  std::string type;  ///< "attention", else the kind of operator; "no layer": context, slack and the like
+  int layers = 0;
+  MemoryParts parts;
+};
+
 /// Device memory while one operator runs.
 struct MemoryMoment {
   std::string layer;
@@ -34,10 +41,14 @@ struct MemoryReport {
   std::string peak_layer;           ///< while it runs, most memory is in use
   std::string_view peak_pass;       ///< as of a moment
   std::vector<LayerMemory> layers;  ///< largest first
+  std::vector<TypeMemory> types;    ///< largest first; together the peak
   std::vector<MemoryMoment> moments;
   std::vector<MemoryReduction> reductions;  ///< largest gain first
   std::optional<LargestBatch> largest;
 };
+
+/// Layers of which those that differ in a time step alone ("decoder_t7_tanh") are one ("decoder_t0..99_tanh"), largest first.
+[[nodiscard]] std::vector<LayerMemory> steps_joined(const std::vector<LayerMemory>& layers);
 
 /// What a user asks of memory besides a configuration.
 struct MemoryQuestions {

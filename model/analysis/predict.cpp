@@ -10,6 +10,7 @@
 #include "model/analysis/length_buckets.hpp"
 #include "model/analysis/lowered_job.hpp"
 #include "model/analysis/max_batch.hpp"
+#include "model/analysis/optimizer_state.hpp"
 #include "model/analysis/rank_waits.hpp"
 #include "model/analysis/step_times.hpp"
 #include "model/cost/recurrent.hpp"
@@ -122,6 +123,8 @@ void tell_provenance(const Configuration& configuration, const LoweredJob& job, 
     add(fmt::format("nccl store: everything {} times as long, {} decode threads fewer", store.nccl_slowdown,
                     store.nccl_decode_threads_lost),
         store.nccl_source);
+  if (std::string state = optimizer_state_text(configuration); !state.empty())
+    p.provenance.push_back({"optimiser state", "paper", std::move(state)});
   if (configuration.pipeline) add(fmt::format("input {}", configuration.input), configuration.input_source);
   if (!configuration.storage_source.empty()) add(fmt::format("storage {}", configuration.storage), configuration.storage_source);
 }
@@ -211,9 +214,12 @@ Result<Prediction> predict(Session& session, const PredictOptions& options, Shar
   if (std::string waits = recurrent_waits(configuration, step, p.batch_per_gpu); !waits.empty())
     p.notices.push_back(std::move(waits));
   const StepMemory memory = estimate_memory(configuration, step.nodes, step.costs, shared);
-  p.memory = memory_verdict(configuration, memory);
+  p.memory = memory_verdict(configuration, memory, shared == nullptr);
   if (std::string idle = idle_stages(configuration, p.memory); !idle.empty()) p.notices.push_back(std::move(idle));
   if (std::string slower = reduced_workspaces(memory); !slower.empty()) p.notices.push_back(std::move(slower));
+  if (std::string state = optimizer_state_text(configuration);
+      !state.empty() && (configuration.precision == Precision::fp16 || configuration.precision == Precision::bf16))
+    p.notices.push_back("optimiser state: " + state);
   if (options.largest_batch) {
     const auto largest = largest_batch(session, options);
     if (!largest) return tl::make_unexpected(largest.error());

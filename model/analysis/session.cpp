@@ -13,12 +13,12 @@
 namespace tbdsim {
 namespace {
 
-Result<Workload> read_workload_file(const std::string& path, const Catalogue& catalogue) {
+Result<Workload> read_workload_file(const std::string& path, const Catalogue& catalogue, const ZooOptions& options) {
   auto file = TomlFile::open(path);
   if (!file) return tl::make_unexpected(file.error());
   if (catalogue.edits) file->edit(*catalogue.edits, "model");
   const std::string digest = sha256_hex(file->text());
-  auto graph = read_network(std::move(*file));
+  auto graph = read_network(std::move(*file), options.fused_attention);
   if (!graph) return tl::make_unexpected(graph.error());
   TrainingStep step = training_step(*graph);
   return Workload{std::move(*graph), std::move(step), path, digest};
@@ -44,7 +44,7 @@ Result<Workload> make_workload(const Catalogue& catalogue, const std::string& na
   if (is_onnx_file(name)) return read_onnx_file(name, options);
   const bool file = has_ending(name, ".toml");
   const bool path = file || name.find('/') != std::string::npos;
-  if (path && std::filesystem::exists(name, error)) return read_workload_file(name, catalogue);
+  if (path && std::filesystem::exists(name, error)) return read_workload_file(name, catalogue, options);
   const std::string wanted = file ? std::filesystem::path(name).stem().string() : name;
   const auto entry = find_network(wanted, variant);
   if (!entry) {

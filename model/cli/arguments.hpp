@@ -65,7 +65,8 @@ struct TopologyArguments {
 };
 
 struct MemoryArguments {
-  PredictOptions options;
+  PredictOptions options;    ///< without a batch
+  std::vector<int> batches;  ///< per GPU; none: the network's, several: a table of them
   Format format = Format::table;
   MemoryView view = MemoryView::structure;
   bool max_batch = false;

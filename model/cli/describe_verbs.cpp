@@ -64,9 +64,12 @@ void add_size(VerbOptions& verb, PredictOptions& o) {
 }
 
 /// What a job is apart from its hardware, network and size.
-void add_job(VerbOptions& verb, PredictOptions& o) {
+void add_job(VerbOptions& verb, PredictOptions& o, std::vector<int>* batches = nullptr) {
   verb.name_option("--network", "NAME", "Network between nodes [the system's]", o.network);
-  verb.number_option("--batch", "Samples per GPU and step [the network's, CNNs 32]", o.batch);
+  if (batches != nullptr)
+    add_counts(verb, "--batch", "Samples per GPU and step [the network's, CNNs 32];\n4..128*2 makes a table", *batches);
+  else
+    verb.number_option("--batch", "Samples per GPU and step [the network's, CNNs 32]", o.batch);
   verb.number_option("--accumulate", "Micro-batches of --batch samples per update [1]", o.accumulate);
   verb.number_option("--image", "Side of the image in pixels [the network's]", o.image);
   verb.number_option("--seq-len", "Length of a sequence in tokens [the network's]", o.seq_len);
@@ -100,10 +103,10 @@ void add_seed(VerbOptions& verb, PredictOptions& o) {
 }
 
 /// The options that say what is to be predicted, for verbs of one job.
-void add_configuration(VerbOptions& verb, PredictOptions& o) {
+void add_configuration(VerbOptions& verb, PredictOptions& o, std::vector<int>* batches = nullptr) {
   add_workload(verb, o);
   add_size(verb, o);
-  add_job(verb, o);
+  add_job(verb, o, batches);
 }
 
 /// The options of jobs, each a list.
@@ -210,14 +213,14 @@ void describe(VerbOptions verb, ScaleArguments& a) {
 }
 
 void describe(VerbOptions verb, MemoryArguments& a) {
-  add_configuration(verb, a.options);
+  add_configuration(verb, a.options, &a.batches);
   verb.number_option("--zero", "ZeRO stage: 1 shards optimiser state over the GPUs,\n2 also gradients, 3 also weights [0]",
                      a.options.zero);
   verb.number_option("--tensor-parallel", "GPUs that share each layer, as Megatron does [1]", a.options.tensor_parallel);
   verb.number_option("--pipeline",
                      "Stages of whole layers, through which --accumulate\nmicro-batches go, forward and backward in turn [1]",
                      a.options.pipeline);
-  verb.option("--by", "structure|layer|time", "How to break it down [structure]",
+  verb.option("--by", "structure|layer|type|time", "How to break it down [structure]",
               [&a](const std::string& text) { return set_view(a.view, text); });
   verb.flag("--max-batch", a.max_batch, "Also search the largest batch per GPU that fits\n(CSV: this alone)");
   add_format(verb, a.format);

@@ -68,10 +68,12 @@ std::string set_view(MemoryView& view, const std::string& text) {
     view = MemoryView::structure;
   else if (text == "layer")
     view = MemoryView::layer;
+  else if (text == "type")
+    view = MemoryView::type;
   else if (text == "time")
     view = MemoryView::time;
   else
-    return "structure, layer or time";
+    return "structure, layer, type or time";
   return "";
 }
 

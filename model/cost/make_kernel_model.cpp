@@ -77,7 +77,7 @@ Result<KernelModel> KernelModel::make(const Device& device, Precision precision,
   model.peak_ = unit.peak;
   model.element_ = unit.element;
   model.tensor_core_ = unit.tensor_core;
-  model.weight_ = precision == Precision::fp16 || precision == Precision::bf16 ? kHalf : kSingle;
+  model.weight_ = (precision == Precision::fp16 || precision == Precision::bf16) && !stack.flattens_gradients ? kHalf : kSingle;
   model.casts_ = precision == Precision::amp;
   const std::string generation = stack.convolution.generation + (unit.tensor_core ? "-tensor" : "");
   const auto convolution = constants.convolution.find(generation);

@@ -19,7 +19,7 @@ std::int64_t rounded(std::int64_t bytes) { return (bytes + kUnit - 1) / kUnit * 
 }  // namespace
 
 BfcAllocator::BfcAllocator(std::optional<Bytes> capacity)
-    : capacity_(capacity ? static_cast<std::int64_t>(capacity->base()) : std::numeric_limits<std::int64_t>::max()),
+    : capacity_(capacity ? counted(*capacity) : std::numeric_limits<std::int64_t>::max()),
       next_region_(std::min(capacity_, kFirstRegion)) {}
 
 std::size_t BfcAllocator::bin_of(std::int64_t bytes) {
@@ -58,7 +58,7 @@ bool BfcAllocator::extend(std::int64_t bytes) {
 }
 
 std::optional<BfcAllocator::Handle> BfcAllocator::allocate(Bytes bytes) {
-  const std::int64_t size = rounded(std::max<std::int64_t>(1, std::llround(bytes.base())));
+  const std::int64_t size = rounded(std::max<std::int64_t>(1, counted(bytes)));
   std::int32_t block = take(size);
   if (block < 0) {
     if (!extend(size)) return std::nullopt;

@@ -24,7 +24,7 @@ std::int64_t segment_for(std::int64_t bytes) {
 }  // namespace
 
 PytorchAllocator::PytorchAllocator(std::optional<Bytes> capacity)
-    : capacity_(capacity ? static_cast<std::int64_t>(capacity->base()) : std::numeric_limits<std::int64_t>::max()) {}
+    : capacity_(capacity ? counted(*capacity) : std::numeric_limits<std::int64_t>::max()) {}
 
 PytorchAllocator::Free PytorchAllocator::key(std::int32_t block) const {
   const BlockHeap::Block& b = heap_.at(block);
@@ -51,7 +51,7 @@ void PytorchAllocator::insert(Pool& free, const Free& block) {
 }
 
 std::optional<PytorchAllocator::Handle> PytorchAllocator::allocate(Bytes bytes, int stream) {
-  const std::int64_t size = rounded(std::max<std::int64_t>(1, std::llround(bytes.base())), kMinimum);
+  const std::int64_t size = rounded(std::max<std::int64_t>(1, counted(bytes)), kMinimum);
   const bool small = size <= kSmall;
   Pool& free = pool(small);
   std::int32_t block = -1;

@@ -1,10 +1,18 @@
 #pragma once
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
 #include "model/units/quantity.hpp"
 
 namespace tbdsim {
+
+/// Bytes as allocators count them, what no device has cut off: sums of them stay within 64 bits.
+[[nodiscard]] inline std::int64_t counted(Bytes bytes) {
+  constexpr double kMost = 0x1p60;
+  return std::llround(std::min(bytes.base(), kMost));
+}
 
 /// Memory that an allocator obtained from the driver in segments and cut into blocks. Blocks of a segment form a
 /// chain in address order; splitting and merging keep it gapless. Which free block serves a request is the

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "model/memory/blob_plan.hpp"
-#include "model/memory/eager_trace.hpp"
+#include "model/memory/event_profile.hpp"
 #include "model/memory/mxnet_graph.hpp"
 #include "model/memory/replay.hpp"
 #include "model/stack/local_store.hpp"
@@ -118,7 +118,7 @@ std::vector<RankMemory> rank_memories(const Persistent& arrays, const Stack& sta
     rank.allocated = holding.allocated + extra;
     rank.reserved = std::max(holding.reserved, least) + extra;
     rank.peak = rank.reserved + rank.parts[MemoryPart::context];
-    rank.needed = std::min(holding.needed + extra + rank.parts[MemoryPart::context], rank.peak);
+    rank.needed = std::min(std::max(holding.needed, least) + extra + rank.parts[MemoryPart::context], rank.peak);
     rank.parts[MemoryPart::slack] = rank.reserved - least - extra;
     rank.pre_training = stack.context + sum(arrays.weights) + arrays.input;
     if (gradients_from_start(stack)) rank.pre_training += sum(arrays.gradients);
@@ -151,7 +151,7 @@ std::optional<Bytes> room(const Persistent& arrays, const Stack& stack, const Fo
   return std::max(*options.capacity - beside, Bytes(0.0));
 }
 
-void profile(StepMemory& memory) { memory.profile = memory_profile(memory.arrays, static_cast<std::int32_t>(memory.ops.size())); }
+void profile(StepMemory& memory) { count_lifetimes(memory, static_cast<std::int32_t>(memory.ops.size())); }
 
 /// One scratch buffer for all operators, grown to the largest request and kept.
 Bytes add_largest_workspace(std::span<const NodeCost> costs, StepMemory& memory) {
@@ -309,7 +309,10 @@ StepMemory eager(const OpGraph& graph, std::span<const StepNode> nodes, std::spa
   memory.arrays = std::move(trace.arrays);
   memory.arrays.insert(memory.arrays.end(), others.begin(), others.end());
   add_persistent(graph, arrays, options, traced.keeps_gradients, memory);
-  profile(memory);
+  EventProfile counted = event_profile(memory.arrays, trace.events, count);
+  memory.profile = std::move(counted.profile);
+  memory.held = std::move(counted.held);
+  if (stack.memory_plan == MemoryPlan::bfc) memory.events = std::move(trace.events);
   const Bytes held = played.fits ? played.shown.reserved : played.needed;
   finish(arrays, stack, options, {played.shown.allocated, held, played.needed}, memory);
   memory.allocated = played.endless.allocated;
@@ -318,6 +321,14 @@ StepMemory eager(const OpGraph& graph, std::span<const StepNode> nodes, std::spa
 }
 
 }  // namespace
+
+void count_lifetimes(StepMemory& memory, std::int32_t positions) {
+  memory.profile = memory_profile(memory.arrays, positions);
+  memory.held.clear();
+  for (std::size_t i = 0; i < memory.arrays.size(); ++i)
+    if (memory.arrays[i].birth <= memory.profile.peak && memory.profile.peak < memory.arrays[i].death)
+      memory.held.push_back(static_cast<std::int32_t>(i));
+}
 
 std::vector<Bytes> live_by_node(const StepMemory& memory, std::span<const StepNode> nodes) {
   if (memory.ops.size() == nodes.size()) return memory.profile.live;

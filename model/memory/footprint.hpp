@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "model/cost/kernel_model.hpp"
-#include "model/memory/lifetime.hpp"
+#include "model/memory/eager_trace.hpp"
 #include "model/memory/rank_buffers.hpp"
 
 namespace tbdsim {
@@ -64,17 +64,22 @@ struct RankMemory {
 
 /// Memory over one step: what all ranks have in common in detail, and each rank of a node.
 struct StepMemory {
-  std::vector<Lifetime> arrays;  ///< weights and the like included, from 0 to the number of positions
-  std::vector<OpId> ops;         ///< operator of each position
-  std::vector<Pass> passes;      ///< and what it does then; of MXNet's own order forward and backward alone
-  MemoryProfile profile;         ///< of `arrays`
-  Bytes lower_bound;             ///< peak of what must exist at once: no allocator does with less
-  Bytes allocated, reserved;     ///< peaks of what holds `arrays`, on a device without end
+  std::vector<Lifetime> arrays;    ///< weights and the like included, from 0 to the number of positions
+  std::vector<OpId> ops;           ///< operator of each position
+  std::vector<Pass> passes;        ///< and what it does then; of MXNet's own order forward and backward alone
+  MemoryProfile profile;           ///< of `arrays`
+  std::vector<std::int32_t> held;  ///< of them, at the peak
+  Bytes lower_bound;               ///< peak of what must exist at once: no allocator does with less
+  Bytes allocated, reserved;       ///< peaks of what holds `arrays`, on a device without end
   std::vector<RankMemory> ranks;
-  bool out_of_memory = false;  ///< the allocator gave up within `capacity`
-  int reduced = 0;             ///< convolutions' passes that run with less scratch memory than their fastest algorithm wants
-  Seconds longer;              ///< which makes the step so much longer
+  bool out_of_memory = false;           ///< the allocator gave up within `capacity`
+  std::vector<AllocationEvent> events;  ///< of the first of `arrays`, where the allocator takes memory in regions that double
+  int reduced = 0;  ///< convolutions' passes that run with less scratch memory than their fastest algorithm wants
+  Seconds longer;   ///< which makes the step so much longer
 };
+
+/// Sets profile and held arrays of a step from the lifetimes of its arrays.
+void count_lifetimes(StepMemory& memory, std::int32_t positions);
 
 /// Bytes of `memory.profile` while each of `nodes` runs. MXNet's executor has an order of its own: an operator's forward
 /// and backward positions answer for its nodes, the last position for updates.

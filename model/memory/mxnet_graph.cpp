@@ -82,7 +82,7 @@ class Builder {
 
   void forward(OpId id, bool copy = false) {
     const Op& op = graph_.op(id);
-    if (unrolled(op)) return forward_cells(op, id);
+    if (unrolled_cells(op)) return forward_cells(op, id);
     PlanNode node;
     node.op = id;
     node.backward = copy;
@@ -113,13 +113,6 @@ class Builder {
     copied_[index(id.value)] = true;
     for (const TensorId input : graph_.op(id).inputs) mirror(graph_.tensor(input).producer);
     forward(id, true);
-  }
-
-  /// Cells that are unrolled step by step: one layer in one direction.
-  [[nodiscard]] static bool unrolled(const Op& op) {
-    if (op.kind != OpKind::lstm) return false;
-    const auto& a = std::get<RecurrentAttributes>(op.attributes);
-    return a.layers == 1 && !a.bidirectional;
   }
 
   [[nodiscard]] CellSizes cell_sizes(const Op& op, OpId id) const {
@@ -156,7 +149,7 @@ class Builder {
     const CellSteps& steps = cells_[index(id.value)] = add_cells(out_, sizes, inputs);
     forward_node_[index(id.value)] = static_cast<std::int32_t>(out_.nodes.size()) - 1;
     const std::vector<OpId>& consumers = graph_.tensor(op.output).consumers;
-    if (std::all_of(consumers.begin(), consumers.end(), [&](OpId c) { return unrolled(graph_.op(c)); })) return;
+    if (std::all_of(consumers.begin(), consumers.end(), [&](OpId c) { return unrolled_cells(graph_.op(c)); })) return;
     entry_[index(op.output.value)] = rearrange(steps.hidden, id, false, 1, static_cast<double>(length) * sizes.state);
   }
 
@@ -206,7 +199,7 @@ class Builder {
     const Op& op = graph_.op(id);
     if (op.kind == OpKind::input || !graph_.tensor(op.output).needs_gradient || backward_done_[index(id.value)]) return;
     backward_done_[index(id.value)] = true;
-    if (unrolled(op)) return backward_cells(op, id);
+    if (unrolled_cells(op)) return backward_cells(op, id);
     const bool loss = op.kind == OpKind::softmax_loss;
     const std::int32_t incoming = loss ? -1 : gradient(op.output);
     if (incoming < 0 && !loss) return;
@@ -256,6 +249,12 @@ class Builder {
 };
 
 }  // namespace
+
+bool unrolled_cells(const Op& op) {
+  if (op.kind != OpKind::lstm) return false;
+  const auto& a = std::get<RecurrentAttributes>(op.attributes);
+  return a.layers == 1 && !a.bidirectional;
+}
 
 PlanGraph mxnet_graph(const OpGraph& graph, SavingRules rules, double batch, Bytes element, bool mirrors) {
   return Builder(graph, rules, batch, element, mirrors).build();

@@ -4,6 +4,9 @@
 
 namespace tbdsim {
 
+/// Whether an operator is unrolled into cells step by step: one LSTM layer in one direction.
+[[nodiscard]] bool unrolled_cells(const Op& op);
+
 /// The graph that MXNet's executor plans for one training step of `graph` with `batch` samples: forward operators with
 /// all their outputs (means, masks), one backward operator for each, sums where a tensor has several gradients (up to
 /// seven in one operator, more one by one), and what may be in place. Parameters and their gradients are external.

@@ -96,10 +96,38 @@ class Replayer {
   Replay result_;
 };
 
+/// Whether all that is asked for, as if at once, is more than allocators count.
+bool beyond_counting(const AllocationTrace& trace, std::span<const Bytes> persistent) {
+  constexpr Bytes kMost(0x1p60);
+  Bytes sum;
+  for (const Bytes bytes : persistent) sum += bytes;
+  for (const Lifetime& array : trace.arrays) sum += array.bytes;
+  return sum > kMost;
+}
+
+/// A step of which no device has the memory.
+Replay unplayed(const AllocationTrace& trace, std::span<const Bytes> persistent, std::int32_t nodes,
+                std::optional<Bytes> capacity) {
+  Bytes now, most;
+  for (const Bytes bytes : persistent) now += bytes;
+  most = now;
+  for (const AllocationEvent& event : trace.events) {
+    const Bytes bytes = trace.arrays[static_cast<std::size_t>(event.array)].bytes;
+    now = event.frees ? now - bytes : now + bytes;
+    most = std::max(most, now);
+  }
+  Replay result;
+  result.fits = !capacity || most <= *capacity;
+  result.allocated = result.reserved = result.least = most;
+  result.held.assign(static_cast<std::size_t>(nodes), most);
+  return result;
+}
+
 }  // namespace
 
 Replay replay(const AllocationTrace& trace, std::span<const Bytes> persistent, std::span<const NodeCost> costs,
               std::int32_t nodes, MemoryPlan plan, std::optional<Bytes> capacity) {
+  if (beyond_counting(trace, persistent)) return unplayed(trace, persistent, nodes, capacity);
   if (plan == MemoryPlan::bfc) return Replayer<BfcAllocator>(trace, costs, nodes, capacity).run(persistent);
   return Replayer<PytorchAllocator>(trace, costs, nodes, capacity).run(persistent);
 }

@@ -26,6 +26,7 @@ struct Replay {
 
 /// Runs a training step twice through the stack's allocator, since the second finds the holes that the first left.
 /// `persistent` are the sizes of arrays that stay (weights, optimiser state, batch, buckets), allocated first.
+/// More than 2^60 bytes in all are not replayed: nothing has so much, and what exists at once is what there must be.
 /// `costs` of each node say what convolutions do when their scratch memory cannot be had: they take the next algorithm, and
 /// stay with it; empty: they run out of memory. `capacity`: what the driver can give; none: without end. Expects a stack that
 /// allocates as it runs.

@@ -115,7 +115,7 @@ StepMemory pipeline_memory(const OpGraph& graph, std::span<const StepNode> nodes
     StepMemory memory;
     memory.arrays = stage.arrays;
     memory.arrays.insert(memory.arrays.end(), stage.stays.begin(), stage.stays.end());
-    memory.profile = memory_profile(memory.arrays, static_cast<std::int32_t>(whole.ops.size()));
+    count_lifetimes(memory, static_cast<std::int32_t>(whole.ops.size()));
     hold(stage, whole, stack, memory);
     ranks.push_back(rank_of(memory, stage, graph, stack, options, pipeline, s));
     if (ranks.size() > 1 && ranks.back().peak <= ranks[most].peak) continue;

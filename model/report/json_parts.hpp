@@ -21,7 +21,12 @@ inline std::string text(const Json& json) {
   return json.dump(kIndent, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 inline Json tool() { return {{"name", "tbdsim"}, {"version", TBDSIM_VERSION}}; }
-inline Json whole(Bytes bytes) { return static_cast<std::int64_t>(std::llround(bytes.base())); }
+/// Whole bytes; as a real number where 64 bits do not count so many.
+inline Json whole(Bytes bytes) {
+  constexpr double kMost = 0x1p62;
+  if (std::abs(bytes.base()) < kMost) return static_cast<std::int64_t>(std::llround(bytes.base()));
+  return bytes.base();
+}
 inline Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 inline Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 template <int T, int B, int F, int E, int M>

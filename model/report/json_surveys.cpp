@@ -96,6 +96,10 @@ std::string memory_json(const MemoryReport& r) {
                               {"output_shape", l.shape},
                               {"total_bytes", whole(l.parts.total())},
                               {"parts_bytes", parts(l.parts)}});
+  json["types"] = Json::array();
+  for (const TypeMemory& t : r.types)
+    json["types"].push_back(
+        {{"type", t.type}, {"layers", t.layers}, {"total_bytes", whole(t.parts.total())}, {"parts_bytes", parts(t.parts)}});
   json["timeline"] = Json::array();
   for (const MemoryMoment& m : r.moments)
     json["timeline"].push_back({{"layer", m.layer}, {"pass", m.pass}, {"live_bytes", whole(m.live)}});

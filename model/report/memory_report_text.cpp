@@ -105,8 +105,9 @@ std::string layers(const MemoryReport& r) {
                    {"gradients", Align::right},
                    {"dynamic", Align::right},
                    {"state", Align::right}});
-  for (std::size_t i = 0; i < std::min(kLayerRows, r.layers.size()); ++i) {
-    const LayerMemory& l = r.layers[i];
+  const std::vector<LayerMemory> rows = steps_joined(r.layers);
+  for (std::size_t i = 0; i < std::min(kLayerRows, rows.size()); ++i) {
+    const LayerMemory& l = rows[i];
     table.add({l.name, l.shape, format(l.parts.total()), format(l.parts[MemoryPart::feature_maps]),
                format(l.parts[MemoryPart::weights]), format(l.parts[MemoryPart::gradients]), format(l.parts[MemoryPart::dynamic]),
                format(l.parts[MemoryPart::optimizer_state])});
@@ -114,9 +115,29 @@ std::string layers(const MemoryReport& r) {
   std::string text = fmt::format("By layer{}, at the peak, largest first\n",
                                  staged(r) ? fmt::format(" of stage {}, the fullest", fullest(r.memory).gpu) : "") +
                      table.text();
-  if (r.layers.size() > kLayerRows)
-    text += fmt::format("and {} smaller ones (--format csv lists all)\n", r.layers.size() - kLayerRows);
+  if (rows.size() > kLayerRows) text += fmt::format("and {} smaller ones (--format csv lists all)\n", rows.size() - kLayerRows);
   return text;
+}
+
+std::string types(const MemoryReport& r) {
+  TextTable table({{"Type of layer"},
+                   {"layers", Align::right},
+                   {"held", Align::right},
+                   {"share", Align::right},
+                   {"feature maps", Align::right},
+                   {"weights", Align::right},
+                   {"gradients", Align::right},
+                   {"dynamic", Align::right},
+                   {"state", Align::right}});
+  const Bytes peak = fullest(r.memory).peak;
+  for (const TypeMemory& t : r.types)
+    table.add({t.type, t.layers > 0 ? std::to_string(t.layers) : "", format(t.parts.total()),
+               percent_text(t.parts.total() / peak), format(t.parts[MemoryPart::feature_maps]),
+               format(t.parts[MemoryPart::weights]), format(t.parts[MemoryPart::gradients]), format(t.parts[MemoryPart::dynamic]),
+               format(t.parts[MemoryPart::optimizer_state])});
+  return fmt::format("By type of layer{}, at the peak\n",
+                     staged(r) ? fmt::format(" of stage {}, the fullest", fullest(r.memory).gpu) : "") +
+         table.text();
 }
 
 std::string peak_moment(const MemoryReport& r) {
@@ -182,6 +203,13 @@ std::string largest(const MemoryReport& r) {
 
 std::string number(Bytes bytes) { return fmt::format("{:.0f}", bytes.base()); }
 
+/// A line of CSV whose last cells are all parts, or their names.
+std::string parts_line(std::vector<std::string> cells, const MemoryParts* parts) {
+  for (std::size_t i = 0; i < kMemoryPartCount; ++i)
+    cells.push_back(parts != nullptr ? number(parts->bytes[i]) : std::string(name(static_cast<MemoryPart>(i))) + "_bytes");
+  return csv_line(cells);
+}
+
 }  // namespace
 
 const GpuMemory& fullest(const MemoryVerdict& memory) {
@@ -213,7 +241,10 @@ std::string part_label(MemoryPart part) {
 
 std::string memory_table(const MemoryReport& r, MemoryView view) {
   std::string text = title(r) + gpu_totals(r) + '\n';
-  text += view == MemoryView::layer ? layers(r) : view == MemoryView::time ? moments(r) : structure(r);
+  text += view == MemoryView::layer  ? layers(r)
+          : view == MemoryView::type ? types(r)
+          : view == MemoryView::time ? moments(r)
+                                     : structure(r);
   if (view != MemoryView::time)
     text += paragraph(fmt::format("Most memory is in use while {}; no allocator does with less than {} for its arrays",
                                   peak_moment(r), format(r.lower_bound)));
@@ -248,14 +279,11 @@ std::string memory_csv(const MemoryReport& r, MemoryView view) {
         text += csv_line({std::to_string(g.gpu), std::string(name(static_cast<MemoryPart>(i))), number(g.parts.bytes[i])});
     }
   } else if (view == MemoryView::layer) {
-    std::vector<std::string> header{"layer", "kind", "output_shape", "total_bytes"};
-    for (std::size_t i = 0; i < kMemoryPartCount; ++i) header.push_back(std::string(name(static_cast<MemoryPart>(i))) + "_bytes");
-    text = csv_line(header);
-    for (const LayerMemory& l : r.layers) {
-      std::vector<std::string> row{l.name, l.kind, l.shape, number(l.parts.total())};
-      for (const Bytes part : l.parts.bytes) row.push_back(number(part));
-      text += csv_line(row);
-    }
+    text = parts_line({"layer", "kind", "output_shape", "total_bytes"}, nullptr);
+    for (const LayerMemory& l : r.layers) text += parts_line({l.name, l.kind, l.shape, number(l.parts.total())}, &l.parts);
+  } else if (view == MemoryView::type) {
+    text = parts_line({"type", "layers", "total_bytes"}, nullptr);
+    for (const TypeMemory& t : r.types) text += parts_line({t.type, std::to_string(t.layers), number(t.parts.total())}, &t.parts);
   } else {
     text = csv_line({"position", "layer", "pass", "live_bytes"});
     for (std::size_t i = 0; i < r.moments.size(); ++i)

@@ -6,10 +6,10 @@
 namespace tbdsim {
 
 /// How a memory report is broken down.
-enum class MemoryView { structure, layer, time };
+enum class MemoryView { structure, layer, type, time };
 
 [[nodiscard]] std::string memory_table(const MemoryReport& report, MemoryView view);
-/// One row per part and GPU, per layer, or per moment.
+/// One row per part and GPU, per layer, per type of layer, or per moment.
 [[nodiscard]] std::string memory_csv(const MemoryReport& report, MemoryView view);
 /// A header and one row: the answer of --max-batch, in the words of the JSON.
 [[nodiscard]] std::string largest_batch_csv(const LargestBatch& largest);

@@ -52,6 +52,8 @@ double normal_quantile(double p) {
 // Draws per estimate: beyond this, batches are so long against one sample that fewer of them say as much.
 constexpr std::int64_t kMostDraws = 200'000;
 constexpr int kFewestIterations = 3;
+// Samples of a batch that are drawn. Threads share more of them evenly: the wait for the last one does not grow with the batch.
+constexpr std::int64_t kMostDrawn = 65'536;
 
 /// When step `k` started and ended and its batch lay ready, and what let both happen.
 struct Turn {
@@ -106,19 +108,29 @@ int counted_iterations(const InputPipeline& pipeline, std::int64_t samples, int 
   return static_cast<int>(std::clamp<std::int64_t>(kMostDraws / samples, kFewestIterations, asked));
 }
 
+/// Samples of a batch that threads take in even turns, whose times are not drawn.
+std::int64_t even_turns(std::int64_t samples, int threads) {
+  const auto turn = std::min<std::int64_t>(threads, kMostDrawn);
+  return std::max<std::int64_t>(0, samples - kMostDrawn) / turn * turn;
+}
+
 /// Time of the threads for each of `batches` batches: that of the threads, or that of the cores they share.
 std::vector<Seconds> decode_lengths(const InputPipeline& pipeline, std::int64_t samples, std::uint64_t seed, int batches) {
   const bool barrier = pipeline.mode == InputMode::barrier, random = barrier && pipeline.spread > 0.0;
-  const auto size = static_cast<std::size_t>(samples);
-  std::vector<double> times;
-  if (barrier) times = random ? decode_times(pipeline.spread, samples, batches, seed) : std::vector<double>(size, 1.0);
   const bool crowded = pipeline.cores > 0 && pipeline.threads > pipeline.cores;
+  std::int64_t drawn = samples - even_turns(samples, pipeline.threads);
+  if (crowded) drawn = std::max(drawn, samples - even_turns(samples, pipeline.cores));
+  const auto size = static_cast<std::size_t>(drawn);
+  std::vector<double> times;
+  if (barrier) times = random ? decode_times(pipeline.spread, drawn, batches, seed) : std::vector<double>(size, 1.0);
   std::vector<Seconds> lengths;
   lengths.reserve(static_cast<std::size_t>(batches));
   for (std::size_t k = 0; k < static_cast<std::size_t>(batches); ++k) {
     const auto length = [&](int threads) {
-      return barrier ? makespan(std::span(times).subspan(random ? k * size : 0, size), threads)
-                     : static_cast<double>(samples) / threads;
+      if (!barrier) return static_cast<double>(samples) / threads;
+      const std::int64_t even = even_turns(samples, threads);
+      const auto rest = static_cast<std::size_t>(samples - even);
+      return static_cast<double>(even) / threads + makespan(std::span(times).subspan(random ? k * size : 0, rest), threads);
     };
     lengths.push_back(length(pipeline.threads) * (pipeline.wait + pipeline.decode));
     if (crowded) lengths.back() = std::max(lengths.back(), length(pipeline.cores) * pipeline.decode);

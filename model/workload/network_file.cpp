@@ -216,9 +216,9 @@ Result<OpGraph> build(const Header& header, std::vector<Layer>& layers, const st
 
 }  // namespace
 
-Result<OpGraph> read_network(TomlFile file) {
+Result<OpGraph> read_network(TomlFile file, bool fused_attention) {
   TomlTable root = file.root();
-  if (root.has("transformer")) return read_transformer(file, root);
+  if (root.has("transformer")) return read_transformer(file, root, fused_attention);
   const Header header = read_header(root);
   std::vector<Layer> layers;
   std::vector<TomlTable> tables = root.tables_or_empty("layer");

@@ -22,6 +22,11 @@ constexpr KeyMeaning kNetwork[] = {
     {"[transformer]", "`attention_bias`, `fused_projection`",
      "biases of the four projections; queries, keys and values from one product", "true, false"},
     {"[transformer]", "`dropout`, `attention_dropout`", "probabilities", "0.1, as `dropout`"},
+    {"[transformer]", "`attention`",
+     "`framework`: its one kernel where the stack has it (scaled_dot_product_attention since PyTorch 2.0), as "
+     "nn.MultiheadAttention and Hugging Face's transformers since 4.36 call it; `separate`: products and a softmax of their own, "
+     "as older libraries",
+     "`framework`"},
     {"[transformer]", "`tied`", "words are scored with the table of their vectors", "true"},
     {"[[layer]]", "**`name`**", "unique; `input` is the network's input", ""},
     {"[[layer]]", "**`op`**", "one of the operators below", ""},

@@ -12,7 +12,15 @@ namespace {
 constexpr std::int64_t kMost = 1000000, kMostLayers = 1000;
 constexpr double kMostDropout = 0.99;
 
-TransformerLayers read_layers(TomlTable& table) {
+/// Whether a library calls the framework's attention kernel or writes attention out.
+bool calls_framework(TomlTable& table) {
+  const std::string attention = table.text_or("attention", "framework");
+  if (attention != "framework" && attention != "separate")
+    table.problem("attention", fmt::format("expected \"framework\" or \"separate\", got \"{}\"", attention));
+  return attention == "framework";
+}
+
+TransformerLayers read_layers(TomlTable& table, bool fused_attention) {
   TransformerLayers t;
   t.width = table.integer("width", 1, kMost);
   t.heads = table.integer("heads", 1, kMost);
@@ -26,15 +34,16 @@ TransformerLayers read_layers(TomlTable& table) {
   t.activation = read_activation(table, "activation", "gelu");
   t.dropout = table.number_or("dropout", 0.1, {0.0, kMostDropout});
   t.attention_dropout = table.number_or("attention_dropout", t.dropout, {0.0, kMostDropout});
+  t.fused_attention = calls_framework(table) && fused_attention;
   t.padding_mask = true;  // as Hugging Face's encoders have it
   return t;
 }
 
-TransformerNetwork read_hyper_parameters(TomlTable& table, std::int64_t length) {
+TransformerNetwork read_hyper_parameters(TomlTable& table, std::int64_t length, bool fused_attention) {
   TransformerNetwork n;
   n.encoder_layers = table.integer_or("encoder_layers", 0, 0, kMostLayers);
   n.decoder_layers = table.integer_or("decoder_layers", 0, 0, kMostLayers);
-  n.layer = read_layers(table);
+  n.layer = read_layers(table, fused_attention);
   n.words = table.integer("words", 1, kMost);
   n.positions = table.integer_or("positions", 0, 1, kMost);
   if (n.positions > 0 && n.positions < length)
@@ -47,13 +56,13 @@ TransformerNetwork read_hyper_parameters(TomlTable& table, std::int64_t length) 
 
 }  // namespace
 
-Result<OpGraph> read_transformer(const TomlFile& file, TomlTable& root) {
+Result<OpGraph> read_transformer(const TomlFile& file, TomlTable& root, bool fused_attention) {
   (void)root.integer("schema", 1, 1);
   const std::string name = root.text("name"), unit = root.text_or("input_unit", "sequence");
   const auto batch = static_cast<int>(root.integer_or("batch", 32, 1, kMost));
   TomlTable table = root.table("transformer");
   const std::int64_t length = table.integer("length", 1, kMost);
-  const TransformerNetwork network = read_hyper_parameters(table, length);
+  const TransformerNetwork network = read_hyper_parameters(table, length, fused_attention);
   if (network.encoder_layers + network.decoder_layers == 0 && file.errors().empty())
     table.problem("", "expected encoder_layers, decoder_layers or both");
   root.finish();

@@ -30,7 +30,7 @@ MODELS = {"GPT 1.3B": "gpt3-1.3b", "GPT 52B": "bigscience-52b", "GPT 104B": "big
 GLOBAL_BATCH = {"GPT 1.3B": 512, "GPT 104B": 2048}
 MOST_MICRO_BATCHES = 1024
 # The claim that fails: board, stages, micro-batch.
-MISSED = {("v100-sxm2-32gb", 2, 16)}
+MISSED = {("v100-sxm2-32gb", 2, 16), ("v100-sxm2-16gb", 8, 8)}
 REASON = "the last stage's loss keeps more copies of the scores than modelled"
 
 

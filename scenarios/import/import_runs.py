@@ -41,7 +41,9 @@ def titan_xp(row):
         return LeftOut("not the ResNet-50 batch curve")
     return Run(table="titan_xp_resnet50_batch", group="echo-mxnet/titan-xp", hw=BOARDS[row["hardware"]],
                model="resnet50", stack="mxnet-0.12", precision="fp32", batch=int(row["batch"]), metric="throughput",
-               unit="samples/s", value=float(row["value"]), source=f'{row["source"]}; MXNet 0.12.1 fork')
+               unit="samples/s", value=float(row["value"]), options="--set stack.operators.inplace_activation=true",
+               source=f'{row["source"]}; MXNet 0.12.1 fork; its activations ask for their output alone unless USE_CUDNN_ACTIVATION '
+                      "is 1 (UofT-EcoSystem/incubator-mxnet@42a41338, src/operator/activation-inl.h)")
 
 
 def echo(row):

@@ -36,6 +36,7 @@ class Run:
     seq_len: object = ""
     optimizer: str = ""
     input: str = ""
+    options: str = ""  # further ones, verbatim
 
 
 @dataclasses.dataclass
@@ -128,7 +129,7 @@ def write_table(folder, name, runs):
             writer.writerow(dict(id=row_id(run), hw=run.hw, model=run.model, stack=run.stack, precision=run.precision,
                                  gpus=run.gpus, nodes=run.nodes, network=run.network_name, batch_per_gpu=run.batch, exchange=run.exchange,
                                  metric=run.metric, unit=run.unit, measured=number(run.value), spread=spread,
-                                 seq_len=run.seq_len, optimizer=run.optimizer, input=run.input, use=run.use, group=run.group,
-                                 source=run.source))
+                                 seq_len=run.seq_len, optimizer=run.optimizer, input=run.input, options=run.options, use=run.use,
+                                 group=run.group, source=run.source))
             counts[run.group, run.use] = counts.get((run.group, run.use), 0) + 1
     return [(group, use, count) for (group, use), count in counts.items()]

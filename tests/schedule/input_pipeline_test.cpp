@@ -27,6 +27,24 @@ TEST_CASE("makespan: the thread that is free first takes the next sample") {
   CHECK(makespan({}, 3) == 0.0);
 }
 
+// Threads that share 10^9 samples wait for the last one no longer than with 10^5: the draws stop, the time does not.
+TEST_CASE("huge batches cost no more draws and take their share of the threads' time") {
+  const auto time = [](std::int64_t samples, int threads, double spread) {
+    return decode_time(pipeline(InputMode::barrier, threads, spread), samples, 1, kPacedIterations).base();
+  };
+  for (const int threads : {1, 7, 39}) {
+    INFO(threads);
+    for (const double spread : {0.0, 0.6}) {
+      CHECK_THAT(time(1'000'000'000, threads, spread), WithinRel(1e9 / threads * 10e-3, 1e-4));
+      // No step where the draws end.
+      const double last = time(65'536, threads, spread), next = time(65'536 + threads, threads, spread);
+      CHECK_THAT(next - last, WithinAbs(10e-3, 1e-6));
+    }
+    // Without a spread every turn is whole.
+    CHECK_THAT(time(1'000'001, threads, 0.0), WithinRel(std::ceil(1'000'001.0 / threads) * 10e-3, 1e-9));
+  }
+}
+
 TEST_CASE("decode times: mean 1, the spread asked for, the same for the same seed, others for another") {
   const std::vector<double> times = decode_times(0.6, 200, 60, 1);
   REQUIRE(times.size() == 200 * 60);

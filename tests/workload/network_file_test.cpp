@@ -214,4 +214,24 @@ TEST_CASE("a transformer by its hyper-parameters: the catalogue's, layer by laye
   CHECK(refused("decoder_layers = 1\nactivation = \"gelu2\"") ==
         "transformer.activation: unknown activation \"gelu2\", did you mean \"gelu\"?");
   CHECK(refused("layers = 3\ndecoder_layers = 1").find("transformer.layers: unknown key") == 0);
+  CHECK(refused("decoder_layers = 1\nattention = \"flash\"") ==
+        "transformer.attention: expected \"framework\" or \"separate\", got \"flash\"");
+}
+
+TEST_CASE("a transformer calls the framework's attention where there is one, unless it writes it out") {
+  const auto attentions = [](const std::string& keys, bool fused) {
+    const std::string text = "schema = 1\nname = \"n\"\n[transformer]\nwidth = 64\nheads = 4\nwords = 100\nlength = 16\n" + keys;
+    auto file = TomlFile::parse(text, "n.toml");
+    const OpGraph graph = read_network(std::move(*file), fused).value();
+    std::vector<bool> causal;
+    for (const Op& op : graph.ops)
+      if (op.kind == OpKind::attention) causal.push_back(std::get<AttentionAttributes>(op.attributes).causal);
+    return causal;
+  };
+  CHECK(attentions("decoder_layers = 2", true) == std::vector<bool>{true, true});
+  CHECK(attentions("decoder_layers = 2", false).empty());
+  CHECK(attentions("decoder_layers = 2\nattention = \"separate\"", true).empty());
+  // Of an encoder and towards it padding is hidden, which no kernel skips.
+  CHECK(attentions("encoder_layers = 1", true) == std::vector<bool>{false});
+  CHECK(attentions("encoder_layers = 1\ndecoder_layers = 1", true) == std::vector<bool>{false, true, false});
 }

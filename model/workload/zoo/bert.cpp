@@ -63,7 +63,8 @@ Result<OpGraph> build(const ZooEntry& entry, const ZooOptions& options) {
   t.filter = 4 * d->width;
   t.strided_heads = entry.variant == "strided-heads";
   TensorId x = embeddings(g, *d, steps);
-  for (std::int64_t i = 0; i < d->layers; ++i) x = transformer_layer(g, x, t, true, fmt::format("layer.{}.", i));
+  for (std::int64_t i = 0; i < d->layers; ++i)
+    x = transformer_layer(g, x, t, AttentionMask::padding, fmt::format("layer.{}.", i));
   if (d->answers_questions) {
     g.softmax_loss(g.transpose(g.linear(x, 2, "answer"), {1, 0}, "answer.ends"), "answer.loss");
   } else {

@@ -125,6 +125,10 @@ Result<OpGraph> build_sockeye(const ZooEntry& entry, const ZooOptions& options) 
   assert(d != kSockeyes.end());
   const std::int64_t hidden = d->hidden;
   const std::int64_t steps = sequence_length(entry, options);
+  constexpr std::int64_t kMostSteps = 4096;  // each a dozen operators of the graph
+  if (steps > kMostSteps)
+    return fail(fmt::format("--seq-len {}: the decoder of {} is unrolled word by word; at most {} words are modelled", steps,
+                            entry.name, kMostSteps));
   // Vietnamese targets of IWSLT15 are shorter than their English sources: 20 to 25 words on average. The longest bucket is
   // as long on both sides.
   constexpr std::int64_t kLongest = 100;

@@ -59,7 +59,7 @@ Result<OpGraph> build_reference(const ZooEntry& entry, const ZooOptions& options
   g.counts_in("token", static_cast<double>(steps));
   TensorId x = token_embedding(g, g.input(), kWords, t.width, "e");
   x = g.add(OpKind::learned_bias, {x}, LearnedBiasAttributes{std::max<std::int64_t>(steps, 128)}, "p");
-  for (int i = 0; i < 6; ++i) x = transformer_layer(g, x, t, false, fmt::format("enc.layers.{}.", i));
+  for (int i = 0; i < 6; ++i) x = transformer_layer(g, x, t, AttentionMask::none, fmt::format("enc.layers.{}.", i));
   g.softmax_loss(g.linear(x, kWords, "out"), "loss");
   return std::move(g).finish();
 }

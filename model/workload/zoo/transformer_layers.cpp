@@ -66,8 +66,10 @@ TensorId embed(GraphBuilder& g, TensorId tokens, const TransformerNetwork& n, co
   return drop(g, x, n.embedding_dropout, prefix + "embeddings.dropout");
 }
 
+AttentionMask padding_mask(const TransformerLayers& t) { return t.padding_mask ? AttentionMask::padding : AttentionMask::none; }
+
 /// softmax(q k^T / sqrt(d)) v as products and passes of their own, T x (heads d) each way.
-TensorId separate_attention(GraphBuilder& g, std::array<TensorId, 3> projected, const TransformerLayers& t, bool masked,
+TensorId separate_attention(GraphBuilder& g, std::array<TensorId, 3> projected, const TransformerLayers& t, AttentionMask mask,
                             const std::string& prefix) {
   auto [query, key, value] = projected;
   const std::int64_t steps = g.shape(query).front();
@@ -79,7 +81,7 @@ TensorId separate_attention(GraphBuilder& g, std::array<TensorId, 3> projected, 
   if (t.scale == AttentionScale::query_and_key) key = g.add(OpKind::multiply, {key}, {}, prefix + "key_scale");
   TensorId scores = g.add(OpKind::matmul, {query, key}, MatmulAttributes{true}, prefix + "scores");
   if (t.scale == AttentionScale::scores) scores = scale(g, scores, t, prefix + "scores_scale");
-  if (masked) scores = g.add(OpKind::mask, {scores}, MaskAttributes{t.selecting_mask}, prefix + "mask");
+  if (mask != AttentionMask::none) scores = g.add(OpKind::mask, {scores}, MaskAttributes{t.selecting_mask}, prefix + "mask");
   TensorId shares = g.add(OpKind::softmax, {scores}, {}, prefix + "softmax");
   shares = drop(g, shares, t.attention_dropout, prefix + "attention_dropout");
   TensorId context = g.add(OpKind::matmul, {shares, value}, MatmulAttributes{false}, prefix + "context");
@@ -89,38 +91,39 @@ TensorId separate_attention(GraphBuilder& g, std::array<TensorId, 3> projected, 
 
 /// The same in one operator. F.multi_head_attention_forward of PyTorch 2.0 packs queries, keys and values before it and the
 /// context after it.
-TensorId one_attention(GraphBuilder& g, const std::array<TensorId, 3>& projected, const TransformerLayers& t, bool masked,
+TensorId one_attention(GraphBuilder& g, const std::array<TensorId, 3>& projected, const TransformerLayers& t, AttentionMask mask,
                        const std::string& prefix) {
   const auto packed = [&](TensorId x, const char* name) { return g.transpose(x, {0, 1}, prefix + name); };
   const TensorId context =
       g.add(OpKind::attention,
             {packed(projected[0], "query_pack"), packed(projected[1], "key_pack"), packed(projected[2], "value_pack")},
-            AttentionAttributes{t.heads, masked}, prefix + "attention");
+            AttentionAttributes{t.heads, mask == AttentionMask::causal}, prefix + "attention");
   return packed(context, "context_pack");
 }
 
 }  // namespace
 
-TensorId multi_head_attention(GraphBuilder& g, TensorId x, TensorId memory, const TransformerLayers& t, bool masked,
+TensorId multi_head_attention(GraphBuilder& g, TensorId x, TensorId memory, const TransformerLayers& t, AttentionMask mask,
                               const std::string& prefix) {
   auto [query, key, value] = project(g, x, memory, t, prefix);
-  const TensorId context = t.fused_attention ? one_attention(g, {query, key, value}, t, masked, prefix)
-                                             : separate_attention(g, {query, key, value}, t, masked, prefix);
+  const TensorId context = t.fused_attention ? one_attention(g, {query, key, value}, t, mask, prefix)
+                                             : separate_attention(g, {query, key, value}, t, mask, prefix);
   return g.linear(context, t.width, prefix + "output", t.attention_bias);
 }
 
-TensorId transformer_layer(GraphBuilder& g, TensorId x, const TransformerLayers& t, bool masked, const std::string& prefix) {
+TensorId transformer_layer(GraphBuilder& g, TensorId x, const TransformerLayers& t, AttentionMask mask,
+                           const std::string& prefix) {
   x = residual(g, x, t, prefix + "attention.",
-               [&](TensorId y) { return multi_head_attention(g, y, y, t, masked, prefix + "attention."); });
+               [&](TensorId y) { return multi_head_attention(g, y, y, t, mask, prefix + "attention."); });
   return residual(g, x, t, prefix + "feed_forward.", [&](TensorId y) { return feed_forward(g, y, t, prefix + "feed_forward."); });
 }
 
 TensorId transformer_decoder_layer(GraphBuilder& g, TensorId x, TensorId memory, const TransformerLayers& t,
                                    const std::string& prefix) {
   x = residual(g, x, t, prefix + "attention.",
-               [&](TensorId y) { return multi_head_attention(g, y, y, t, true, prefix + "attention."); });
+               [&](TensorId y) { return multi_head_attention(g, y, y, t, AttentionMask::causal, prefix + "attention."); });
   x = residual(g, x, t, prefix + "cross_attention.",
-               [&](TensorId y) { return multi_head_attention(g, y, memory, t, t.padding_mask, prefix + "cross_attention."); });
+               [&](TensorId y) { return multi_head_attention(g, y, memory, t, padding_mask(t), prefix + "cross_attention."); });
   return residual(g, x, t, prefix + "feed_forward.", [&](TensorId y) { return feed_forward(g, y, t, prefix + "feed_forward."); });
 }
 
@@ -145,9 +148,9 @@ void transformer_network(GraphBuilder& g, const TransformerNetwork& n) {
   TensorId x = embed(g, g.input(), n, both ? "encoder." : "", false);
   // The layers of either alone are alike but for what their mask hides.
   const std::int64_t first = both || n.decoder_layers == 0 ? n.encoder_layers : n.decoder_layers;
-  const bool masked = n.decoder_layers > 0 && !both ? true : t.padding_mask;
+  const AttentionMask mask = n.decoder_layers > 0 && !both ? AttentionMask::causal : padding_mask(t);
   for (std::int64_t i = 0; i < first; ++i)
-    x = transformer_layer(g, x, t, masked, fmt::format("{}{}.", both ? "encoder." : "layer.", i));
+    x = transformer_layer(g, x, t, mask, fmt::format("{}{}.", both ? "encoder." : "layer.", i));
   if (t.pre_norm) x = layer_norm(g, x, both ? "encoder.norm" : "norm");
   if (both) {
     const TensorId memory = x;

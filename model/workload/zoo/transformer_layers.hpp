@@ -13,6 +13,9 @@ enum class AttentionScale {
   product,        ///< inside a matrix product, whose library call scales its result (NVIDIA's Transformer)
 };
 
+/// Which keys a query of an attention does not see: none are hidden, those that pad a sentence, those that follow.
+enum class AttentionMask { none, padding, causal };
+
 /// Hyper-parameters of the layers of a transformer (Vaswani et al., arXiv:1706.03762): any encoder, decoder or
 /// encoder-decoder is made of these.
 struct TransformerLayers {
@@ -33,12 +36,13 @@ struct TransformerLayers {
 };
 
 /// softmax(q k^T / sqrt(d)) v for all heads; `x` gives the queries, `memory` keys and values (self-attention: x
-/// itself). `masked` adds a mask (causal, or of padding) to the products. Ends with the output projection.
-TensorId multi_head_attention(GraphBuilder& g, TensorId x, TensorId memory, const TransformerLayers& t, bool masked,
+/// itself). A mask is added to the products; one operator skips what a causal one hides. Ends with the output projection.
+TensorId multi_head_attention(GraphBuilder& g, TensorId x, TensorId memory, const TransformerLayers& t, AttentionMask mask,
                               const std::string& prefix);
 
-/// Self-attention and feed-forward block, each with its residual sum and norm. A masked one is the layer of GPT.
-TensorId transformer_layer(GraphBuilder& g, TensorId x, const TransformerLayers& t, bool masked, const std::string& prefix);
+/// Self-attention and feed-forward block, each with its residual sum and norm. A causal one is the layer of GPT.
+TensorId transformer_layer(GraphBuilder& g, TensorId x, const TransformerLayers& t, AttentionMask mask,
+                           const std::string& prefix);
 
 /// The layer of a decoder with an encoder: masked self-attention, attention over `memory`, feed-forward block.
 TensorId transformer_decoder_layer(GraphBuilder& g, TensorId x, TensorId memory, const TransformerLayers& t,

@@ -43,7 +43,7 @@ Result<OpGraph> build(const ZooEntry& entry, const ZooOptions& options) {
   if (patches.size() == 3) x = g.reshape(x, {d->width, patches[1] * patches[2]}, "patches");
   x = g.add(OpKind::prepend_token, {g.transpose(x, {1, 0}, "tokens")}, {}, "class_token");
   x = g.add(OpKind::learned_bias, {x}, LearnedBiasAttributes{g.shape(x).front()}, "pos_embedding");
-  for (std::int64_t i = 0; i < d->layers; ++i) x = transformer_layer(g, x, t, false, fmt::format("encoder.{}.", i));
+  for (std::int64_t i = 0; i < d->layers; ++i) x = transformer_layer(g, x, t, AttentionMask::none, fmt::format("encoder.{}.", i));
   x = g.add(OpKind::gather, {layer_norm(g, x, "encoder.ln")}, GatherAttributes{1}, "first");
   g.softmax_loss(g.linear(x, options.classes.value_or(1000), "head"), "loss");
   return std::move(g).finish();

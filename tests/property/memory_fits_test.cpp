@@ -1,0 +1,108 @@
+// One answer to "does it fit": of a prediction, of a memory report and of the search for the largest batch, whatever the network,
+// stack, precision, device and optimiser. And what must hold for the range of a peak.
+#include <fmt/format.h>
+
+#include <array>
+#include <random>
+
+#include "model/analysis/max_batch.hpp"
+#include "model/analysis/memory_report.hpp"
+#include "model/analysis/session.hpp"
+#include "tests/catch.hpp"
+
+using namespace tbdsim;
+
+namespace {
+
+Session& session() {
+  static const std::shared_ptr<Session> kSession = open_session({TBDSIM_SOURCE_DIR});
+  return *kSession;
+}
+
+class Draw {
+ public:
+  explicit Draw(unsigned seed) : random_(seed) {}
+  template <class T, std::size_t N>
+  T of(const std::array<T, N>& all) {
+    return all[static_cast<std::size_t>(random_()) % N];
+  }
+
+ private:
+  std::mt19937 random_;
+};
+
+constexpr std::array kModels{"sockeye",   "sockeye-1-layer", "nmt",     "bert-base",    "gpt2",
+                             "googlenet", "resnet18",        "alexnet", "mobilenet_v2", "transformer-base"};
+constexpr std::array kStacks{"", "", "pytorch-1.13", "tensorflow-1.15", "mxnet-1.2", "pytorch-ngc-20.06"};
+constexpr std::array kPrecisions{"fp32", "amp", "amp", "fp16", "bf16"};
+constexpr std::array kDevices{"v100-sxm2-16gb", "titan-xp", "p4000", "t4"};
+constexpr std::array kOptimizers{"", "adam", "sgd", "adam-8bit", "lamb"};
+constexpr std::array kRecompute{"", "", "", "block"};
+constexpr std::array kGpus{1, 1, 2};
+
+PredictOptions random_options(Draw& draw) {
+  PredictOptions o;
+  o.hardware = draw.of(kDevices);
+  o.model = draw.of(kModels);
+  o.stack = draw.of(kStacks);
+  o.precision = draw.of(kPrecisions);
+  o.optimizer = draw.of(kOptimizers);
+  o.recompute = draw.of(kRecompute);
+  o.gpus = draw.of(kGpus);
+  return o;
+}
+
+std::string text(const PredictOptions& o) {
+  return fmt::format("--hw {} --gpus {} --model {} --stack {} --precision {} --optimizer {} --recompute {} --batch {}",
+                     o.hardware, *o.gpus, o.model, o.stack, o.precision, o.optimizer, o.recompute, o.batch.value_or(0));
+}
+
+}  // namespace
+
+TEST_CASE("the largest batch fits and the next one does not, in the words of every verb") {
+  constexpr unsigned kSeed = 20181119;
+  constexpr int kWanted = 40, kTries = 400;
+  Draw draw(kSeed);
+  int compared = 0;
+  for (int i = 0; i < kTries && compared < kWanted; ++i) {
+    PredictOptions o = random_options(draw);
+    const auto found = largest_batch(session(), o);
+    if (!found || found->batch == 0) continue;  // not of this stack or device; one sample is too much
+    ++compared;
+    for (const int batch : {found->batch, found->batch + 1}) {
+      o.batch = batch;
+      INFO("seed " << kSeed << ": " << text(o));
+      const MemoryVerdict reported = report_memory(session(), o, {false, false})->memory;
+      const Prediction predicted = predict(session(), o).value();
+      CHECK(reported.fits == (batch == found->batch));
+      CHECK(predicted.memory.fits == reported.fits);
+      for (std::size_t gpu = 0; gpu < reported.gpus.size(); ++gpu) {
+        CHECK(predicted.memory.gpus[gpu].peak == reported.gpus[gpu].peak);
+        CHECK((reported.gpus[gpu].peak <= reported.capacity || !reported.fits));
+        CHECK((reported.gpus[gpu].probability >= 0.5) == (reported.gpus[gpu].peak <= reported.capacity));
+      }
+    }
+  }
+  CHECK(compared == kWanted);
+}
+
+// An allocator whose regions double takes 2 GB more for a little more: which side a batch is on is in doubt, and so in the range.
+TEST_CASE("under TensorFlow, of two neighbours' ranges one holds both peaks") {
+  for (const auto& [model, first, last] : {std::tuple{"googlenet", 58, 66}, {"resnet50", 30, 36}, {"vgg16", 40, 46}}) {
+    std::vector<GpuMemory> peaks;
+    for (int batch = first; batch <= last; ++batch) {
+      PredictOptions o;
+      o.hardware = "titan-xp";
+      o.gpus = 1;
+      o.model = model;
+      o.stack = "tensorflow-1.15";
+      o.batch = batch;
+      peaks.push_back(report_memory(session(), o, {false, false})->memory.gpus.front());
+    }
+    for (std::size_t i = 1; i < peaks.size(); ++i) {
+      INFO(model << ", batches " << first + static_cast<int>(i) - 1 << " and the next");
+      const GpuMemory &a = peaks[i - 1], &b = peaks[i];
+      CHECK(((a.low <= b.peak && b.peak <= a.high) || (b.low <= a.peak && a.peak <= b.high)));
+    }
+  }
+}
