@@ -6,13 +6,13 @@
 #include <set>
 
 #include "calibrate/cli/inputs.hpp"
-#include "calibrate/cli/output.hpp"
 #include "calibrate/fit/board_fit.hpp"
 #include "calibrate/fit/fit_family.hpp"
 #include "calibrate/fit/kernel_fit.hpp"
 #include "calibrate/fit/unused.hpp"
 #include "model/hardware/hardware_file.hpp"
 #include "model/hardware/lookup.hpp"
+#include "model/input/output_file.hpp"
 
 namespace tbdsim::calibrate {
 namespace {
@@ -46,9 +46,9 @@ Result<int> run_shared(const SampleFiles& files, const Catalogue& catalogue, con
       "mean, "
       "which so few tell to 0.08; the rest assumed: rows of one published source differ by 0.07 beyond that; tensor cores: "
       "frameworks of 2018 differ by more than 2; exchange: published scaling on several GPUs lies up to 0.1 below free overlap";
-  return write_text(output, to_toml(*fit)).map([&](int code) {
+  return OutputFile{output, std::string(kWritten)}.write(to_toml(*fit)).map([&] {
     print_shared(*fit);
-    return code;
+    return 0;
   });
 }
 
@@ -130,9 +130,9 @@ Result<int> run_board(const Arguments& arguments, const SampleFiles& files, cons
   const std::string output = arguments.one("-o");
   std::string text = fmt::format("{}`: {} with parameters fitted to samples.\n", kWritten, fit->device.name);
   for (const std::string& note : fit->inherited) text += fmt::format("# inherited: {}\n", note);
-  return write_text(output, text + to_toml(fit->device)).map([&](int code) {
+  return OutputFile{output, std::string(kWritten)}.write(text + to_toml(fit->device)).map([&] {
     print_board(*fit, unused, output);
-    return code;
+    return 0;
   });
 }
 
@@ -145,7 +145,8 @@ Result<int> run(const Arguments& arguments) {
   const std::string output = arguments.one("-o");
   std::vector<std::string> inputs = arguments.all("--samples");
   inputs.push_back(arguments.one("--hw", arguments.one("--device")));
-  if (auto free = may_replace(output, kWritten, inputs); !free) return free;
+  if (const auto free = OutputFile{output, std::string(kWritten), inputs}.check(); !free)
+    return tl::make_unexpected(free.error());
   const auto catalogue = catalogue_of(arguments);
   if (!catalogue) return tl::make_unexpected(catalogue.error());
   const auto files = read_sample_files(arguments.all("--samples"));
