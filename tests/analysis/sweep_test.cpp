@@ -109,7 +109,9 @@ TEST_CASE("a sweep predicts anew what a changed file says, also one that its sys
   // A process that began before the change may not add to what began after it.
   auto late = SweepStore::open((std::filesystem::temp_directory_path() / "tbdsim-files.db").string(), "");
   REQUIRE(late);
-  REQUIRE(late->begin({"other inputs"}));
+  SweepOrigin other = late->origin();
+  other.digest = "other inputs";
+  REQUIRE(late->begin(other));
   CHECK(store.add({SweepRow{}}).error().front().message ==
         "another process has begun this sweep anew with other inputs; sweep again");
   std::filesystem::remove_all(folder);
@@ -149,6 +151,7 @@ TEST_CASE("the front of a sweep compares the same work, fitting and priced alike
     SweepRow row;
     row.position = static_cast<std::int64_t>(rows.size());
     row.config = std::string("model=") + model + "\nbatch=" + std::to_string(row.position) + "\n";
+    row.step_time = row.step_time_low = row.step_time_high = Seconds(1.0 / throughput);
     row.throughput = throughput;
     if (cost) row.million_samples_cost = Usd(*cost);
     row.peak = Bytes(memory);

@@ -168,7 +168,8 @@ void infer_expand(Lowering& l, NodeIndex node) {
   const Extents* dims = dims_of(l, node, 0);
   const std::vector<Number>* target = numbers_of(l, node, 1);
   if (dims == nullptr || target == nullptr || target->size() > 64) return;
-  const Extents result = broadcast(*dims, *target);
+  const bool sizes = std::all_of(target->begin(), target->end(), [](const Number& n) { return !n.known || n.value >= 0.0; });
+  const Extents result = sizes ? broadcast(*dims, *target) : *target;
   l.set_dims(l.output(node), result);
   const std::vector<Number>* numbers = numbers_of(l, node, 0);
   const auto count = small_count(result);
