@@ -13,11 +13,11 @@
 #include <map>
 
 #include "calibrate/cli/inputs.hpp"
-#include "calibrate/cli/output.hpp"
 #include "calibrate/collect/device_name.hpp"
 #include "calibrate/collect/open_gpu.hpp"
 #include "calibrate/decode/sample_writer.hpp"
 #include "model/input/file_text.hpp"
+#include "model/input/output_file.hpp"
 
 namespace tbdsim::calibrate {
 namespace {
@@ -59,7 +59,7 @@ Result<Earlier> read_earlier(const std::string& path) {
   Earlier earlier;
   if (!std::filesystem::exists(path)) return earlier;
   const std::string header = sample_header();
-  if (const auto free = may_replace(path, header); !free) {
+  if (const auto free = OutputFile{path, header}.check(); !free) {
     // The header itself may be what was cut.
     const auto text = read_file(path);
     if (!text || text->empty() || header.rfind(*text, 0) != 0) return tl::make_unexpected(free.error());

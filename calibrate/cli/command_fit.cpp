@@ -6,7 +6,6 @@
 #include <set>
 
 #include "calibrate/cli/inputs.hpp"
-#include "calibrate/cli/output.hpp"
 #include "calibrate/fit/board_fit.hpp"
 #include "calibrate/fit/fit_family.hpp"
 #include "calibrate/fit/kernel_fit.hpp"
@@ -14,6 +13,7 @@
 #include "model/hardware/hardware_file.hpp"
 #include "model/hardware/kernel_constants.hpp"
 #include "model/hardware/lookup.hpp"
+#include "model/input/output_file.hpp"
 
 namespace tbdsim::calibrate {
 namespace {
@@ -53,9 +53,9 @@ Result<int> run_shared(const SampleFiles& files, const Catalogue& catalogue, con
   auto file = TomlFile::parse(text, output);
   if (!file) return tl::make_unexpected(file.error());
   if (const auto readable = read_kernel_constants(std::move(*file)); !readable) return tl::make_unexpected(readable.error());
-  return write_text(output, text).map([&](int code) {
+  return OutputFile{output, std::string(kWritten)}.write(text).map([&] {
     print_shared(*fit);
-    return code;
+    return 0;
   });
 }
 
@@ -137,9 +137,9 @@ Result<int> run_board(const Arguments& arguments, const SampleFiles& files, cons
   const std::string output = arguments.one("-o");
   std::string text = fmt::format("{}`: {} with parameters fitted to samples.\n", kWritten, fit->device.name);
   for (const std::string& note : fit->inherited) text += fmt::format("# inherited: {}\n", note);
-  return write_text(output, text + to_toml(fit->device)).map([&](int code) {
+  return OutputFile{output, std::string(kWritten)}.write(text + to_toml(fit->device)).map([&] {
     print_board(*fit, unused, output);
-    return code;
+    return 0;
   });
 }
 
@@ -152,7 +152,8 @@ Result<int> run(const Arguments& arguments) {
   const std::string output = arguments.one("-o");
   std::vector<std::string> inputs = arguments.all("--samples");
   inputs.push_back(arguments.one("--hw", arguments.one("--device")));
-  if (auto free = may_replace(output, kWritten, inputs); !free) return free;
+  if (const auto free = OutputFile{output, std::string(kWritten), inputs}.check(); !free)
+    return tl::make_unexpected(free.error());
   const auto catalogue = catalogue_of(arguments);
   if (!catalogue) return tl::make_unexpected(catalogue.error());
   const auto files = read_sample_files(arguments.all("--samples"));

@@ -12,9 +12,9 @@
 #include <fstream>
 
 #include "calibrate/cli/inputs.hpp"
-#include "calibrate/cli/output.hpp"
 #include "calibrate/cli/profile_report.hpp"
 #include "calibrate/collect/open_gpu.hpp"
+#include "model/input/output_file.hpp"
 #include "model/workload/op_counts.hpp"
 #include "model/workload/zoo/zoo.hpp"
 
@@ -141,20 +141,21 @@ Result<int> command_profile(const std::vector<std::string>& words) {
     return fail("calibrate profile: name a program after --, or an earlier recording with --recording FILE");
   const std::string table = arguments->one("--kernels");
   if (!table.empty()) {
-    if (auto free = may_replace(table, kernel_table_header(), {recording}); !free) return free;
+    if (const auto free = OutputFile{table, std::string(kernel_table_header()), {recording}}.check(); !free)
+      return tl::make_unexpected(free.error());
   }
   if (!program.empty()) {
     recording = arguments->one("-o", "tbdsim-recording.txt");
-    if (auto free = may_replace(recording, kActivityMagic); !free) return free;
+    if (const auto free = OutputFile{recording, std::string(kActivityMagic)}.check(); !free)
+      return tl::make_unexpected(free.error());
     const auto library = recorder_library(program_folder());
     if (!library) {
       fmt::print(stderr, "{}\n", library.error());
       return 3;
     }
-    // The program may change its folder, and an earlier recording must not pass for its own.
+    // The program may change its folder.
     std::error_code failed;
     recording = std::filesystem::absolute(recording, failed).string();
-    std::filesystem::remove(recording, failed);
     std::string folder = recording + ".XXXXXX";
     if (mkdtemp(folder.data()) == nullptr) return fail(fmt::format("{}: cannot make a folder for the recording", folder));
     const auto status = record(program, *library, folder, *limit);
@@ -163,8 +164,11 @@ Result<int> command_profile(const std::vector<std::string>& words) {
     if (!processes) return processes;
     if (*processes == 0 && *status == 0)
       return fail("no kernel was recorded: the program ran none on a GPU, or the recorder said above why it cannot");
-    if (*status != 0) fmt::print(stderr, "the program ended with status {}; its recording is {}\n", *status, recording);
-    if (*status != 0) return *status;
+    if (*status != 0) {
+      fmt::print(stderr, "the program ended with status {}; {}\n", *status,
+                 *processes > 0 ? "its recording is " + recording : "it recorded nothing");
+      return *status;
+    }
   }
   const auto log = read_activity_log(recording);
   if (!log) return tl::make_unexpected(log.error());
@@ -172,7 +176,8 @@ Result<int> command_profile(const std::vector<std::string>& words) {
   if (!steady) return tl::make_unexpected(steady.error());
   const ProfileSummary summary = summarize(*log, *steady, occupancy_on(*subject));
   fmt::print("{}", profile_text(*log, *steady, summary, *subject));
-  return table.empty() ? Result<int>(0) : write_text(table, kernel_table(summary));
+  if (table.empty()) return 0;
+  return OutputFile{table, std::string(kernel_table_header()), {recording}}.write(kernel_table(summary)).map([] { return 0; });
 }
 
 }  // namespace tbdsim::calibrate

@@ -11,6 +11,7 @@
 #include "calibrate/cli/command_fit.hpp"
 #include "calibrate/cli/command_profile.hpp"
 #include "calibrate/collect/sample_formats.hpp"
+#include "model/input/output_file.hpp"
 
 namespace {
 
@@ -49,6 +50,7 @@ int finish(const tbdsim::Result<int>& done) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  tbdsim::report_file_size_limit();
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   const auto asks = [&](std::size_t i) { return i < arguments.size() && (arguments[i] == "--help" || arguments[i] == "-h"); };
   if (arguments.empty() || asks(0) || asks(1)) {

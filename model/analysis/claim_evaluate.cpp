@@ -50,7 +50,7 @@ class Evaluator {
       const double l = at(left.numbers, i), r = at(right.numbers, i);
       const double room = slack(comparison.kind, l, r);
       outcome.holds = outcome.holds && (strict(comparison.kind) ? room > 0.0 : room >= 0.0);
-      if (std::isnan(room)) return "a value is not a number";
+      if (!std::isfinite(room)) return "two values differ beyond all numbers";
       if (room >= nearest) continue;
       nearest = room;
       outcome.left = l;
@@ -97,7 +97,16 @@ class Evaluator {
   static bool fits(const std::vector<double>& values, std::size_t n) { return values.size() == n || values.size() == 1; }
   static double at(const std::vector<double>& values, std::size_t i) { return values.size() == 1 ? values.front() : values[i]; }
 
+  /// A value without infinities: a claim that compares one would hold or fail whatever is predicted.
   Result<LeafValues> value(std::size_t index) {
+    auto found = unchecked_value(index);
+    if (!found) return found;
+    for (const double number : found->numbers)
+      if (!std::isfinite(number)) return fail(std::isnan(number) ? "a value is not a number" : "a value is infinite");
+    return found;
+  }
+
+  Result<LeafValues> unchecked_value(std::size_t index) {
     const ClaimNode& node = claim_.nodes[index];
     if (node.kind == Kind::number) return LeafValues{{node.number}, {}};
     if (node.kind == Kind::text) return LeafValues{{}, {node.text}};

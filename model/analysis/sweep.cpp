@@ -38,10 +38,20 @@ class NamedFiles {
   void add(const std::filesystem::path& folder, const std::string& name) {
     for (const char* ending : {"", ".toml"}) add(folder / (name + ending));
   }
-  [[nodiscard]] std::string text() const {
-    std::string text;
-    for (const auto& [path, digest] : digests_) text += fmt::format("{} {}\n", path, digest);
-    return text;
+  /// The files with a digest of `rest` and of what they hold.
+  [[nodiscard]] SweepOrigin origin(const std::string& rest) const {
+    std::string text = rest + "\n";
+    SweepOrigin origin;
+    bool relative = false;
+    for (const auto& [path, digest] : digests_) {
+      text += fmt::format("{} {}\n", path, digest);
+      origin.files.push_back(path);
+      relative = relative || std::filesystem::path(path).is_relative();
+    }
+    std::error_code ignored;
+    if (relative) origin.folder = std::filesystem::current_path(ignored).string();
+    origin.digest = sha256_hex(text);
+    return origin;
   }
 
  private:
@@ -147,7 +157,7 @@ std::string grid_text(const StudyGrid& grid) {
   return text;
 }
 
-Result<std::string> inputs_digest(const Catalogue& catalogue, const StudyGrid& grid) {
+Result<SweepOrigin> sweep_origin(const Catalogue& catalogue, const StudyGrid& grid) {
   std::vector<std::string> paths;
   std::error_code ignored;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(catalogue.root + "/hardware", ignored)) {
@@ -166,16 +176,17 @@ Result<std::string> inputs_digest(const Catalogue& catalogue, const StudyGrid& g
   for (const GridAxis& axis : grid.axes)
     for (const std::string& value : axis.values) files.add("", value);
   for (const std::string& name : changed) files.add("", name);
-  return sha256_hex(digests + "\n" + files.text());
+  return files.origin(digests);
 }
 
 Result<SweepProgress> sweep(Session& session, const StudyGrid& grid, SweepShard shard, SweepStore& store,
                             const std::function<void(const SweepProgress&)>& progress) {
-  const auto inputs = inputs_digest(session.catalogue(), grid);
-  if (!inputs) return tl::make_unexpected(inputs.error());
-  const auto dropped = store.begin(*inputs);
+  const auto origin = sweep_origin(session.catalogue(), grid);
+  if (!origin) return tl::make_unexpected(origin.error());
+  const auto dropped = store.begin(*origin);
   if (!dropped) return tl::make_unexpected(dropped.error());
   const std::size_t points = grid.points();
+  if (const auto noted = store.note_points(points); !noted) return tl::make_unexpected(noted.error());
   SweepProgress state;
   state.dropped = *dropped;
   state.all = points > shard.index ? (points - shard.index + shard.count - 1) / shard.count : 0;

@@ -21,12 +21,13 @@ struct SweepProgress {
 /// A text that tells one grid from another: its axes, values and changes.
 [[nodiscard]] std::string grid_text(const StudyGrid& grid);
 
-/// Digest of everything that predictions of a grid may read: this version, the catalogue, the user's files and those that they
-/// name. Errors: a file of the catalogue that cannot be read.
-[[nodiscard]] Result<std::string> inputs_digest(const Catalogue& catalogue, const StudyGrid& grid);
+/// Everything that predictions of a grid may read: this version, the catalogue, the user's files and those that they name.
+/// Errors: a file of the catalogue that cannot be read.
+[[nodiscard]] Result<SweepOrigin> sweep_origin(const Catalogue& catalogue, const StudyGrid& grid);
 
 /// Predicts every point of a shard that the store does not hold, on all cores, and stores each batch as it is finished.
-/// What the store holds of other inputs, in any shard, is dropped first: its rows answer one question.
+/// What the store holds of other inputs, in any shard, is dropped first: its rows answer one question. It is kept, and nothing
+/// done, where a file that it follows from is gone (`SweepStore::begin`).
 /// Rows do not depend on the number of threads, on shards or on interruptions. A point without prediction is a row with
 /// its reason. Errors: those of the store; files that cannot be read.
 [[nodiscard]] Result<SweepProgress> sweep(Session& session, const StudyGrid& grid, SweepShard shard, SweepStore& store,

@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
+
+#include "model/support/quote.hpp"
 
 namespace tbdsim {
 namespace {
@@ -80,6 +84,45 @@ SweepRow read_row(sqlite3_stmt* statement) {
   return row;
 }
 
+/// Whether a row can be what `sweep` wrote.
+bool is_sound(const SweepRow& row) {
+  const auto positive = [](double value) { return std::isfinite(value) && value > 0.0; };
+  const auto known = [](const auto& value) { return !value || std::isfinite(value->base()); };
+  if (row.position < 0) return false;
+  if (!row.problem.empty()) return true;
+  return positive(row.step_time.base()) && positive(row.step_time_low.base()) && positive(row.step_time_high.base()) &&
+         positive(row.throughput) && std::isfinite(row.limit_share) && std::isfinite(row.peak.base()) && known(row.hour_cost) &&
+         known(row.million_samples_cost) && known(row.sample_energy);
+}
+
+/// Why `now` cannot have replaced what rows of `held` follow from; empty where it may have.
+std::string lost_input(const SweepOrigin& held, const SweepOrigin& now) {
+  for (const std::string& file : held.files) {
+    if (std::find(now.files.begin(), now.files.end(), file) != now.files.end()) continue;
+    return held.folder.empty()
+               ? fmt::format("{}, from which they were predicted, is gone; bring it back, or name another file with -o",
+                             tbdsim::quoted(file))
+               : fmt::format(
+                     "{}, from which they were predicted in {}, is not found here; sweep there with the file in place, or "
+                     "name another file with -o",
+                     tbdsim::quoted(file), held.folder);
+  }
+  if (held.folder.empty() || now.folder.empty() || held.folder == now.folder) return "";
+  return fmt::format(
+      "they were predicted in {}, whose files are others than those here; sweep there, or name another file with -o",
+      held.folder);
+}
+
+/// Names of files, which may hold anything but NUL, as one text.
+std::string joined(const std::vector<std::string>& files) { return fmt::format("{}", fmt::join(files, std::string(1, '\0'))); }
+
+/// A path as SQLite's file: names take it.
+std::string uri_path(const std::string& path) {
+  std::string text;
+  for (const char c : path) text += c == '?' || c == '#' || c == '%' ? fmt::format("%{:02x}", c) : std::string(1, c);
+  return text;
+}
+
 }  // namespace
 
 void SweepStore::Close::operator()(sqlite3* database) const { sqlite3_close(database); }
@@ -126,26 +169,60 @@ Result<void> SweepStore::check_owner(bool make) const {
   return {};
 }
 
-Result<SweepStore> SweepStore::open(const std::string& path, const std::string& grid, bool make) {
+Result<void> SweepStore::connect(const std::string& name, int flags) {
+  find_.reset();
+  insert_.reset();
+  sqlite3* database = nullptr;
+  const int opened = sqlite3_open_v2(name.c_str(), &database, flags, nullptr);
+  database_.reset(database);
+  if (opened != SQLITE_OK) return problem("cannot open");
+  sqlite3_busy_timeout(database, kWaitMilliseconds);
+  // The file may come from anyone: nothing that its schema says is run.
+  sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
+  sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
+  return {};
+}
+
+Result<void> SweepStore::check_tables() const {
+  const std::string listing =
+      "SELECT group_concat(type || ' ' || name || ' ' || ifnull(sql, ''), char(10)) FROM "
+      "(SELECT * FROM sqlite_master ORDER BY name)";
+  SweepStore own;
+  if (auto made = own.connect(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE); !made) return made;
+  if (auto made = own.run(kTables); !made) return made;
+  const Statement statement = prepare(listing);
+  if (!statement || sqlite3_step(statement.get()) != SQLITE_ROW) return problem("damaged: cannot read");
+  if (column_text(statement.get(), 0) == own.text_of(listing)) return {};
+  return tl::make_unexpected(
+      Errors{Error{"has tables, triggers or views that no sweep has; name a file that sweep -o wrote", SourceRef{path_, 0, 0}}});
+}
+
+Result<void> SweepStore::check_whole() const {
+  const Statement check = prepare("PRAGMA integrity_check(1)");
+  if (!check || sqlite3_step(check.get()) != SQLITE_ROW) return problem("damaged");
+  const std::string found = column_text(check.get(), 0);
+  if (found == "ok") return {};
+  return tl::make_unexpected(Errors{Error{fmt::format("damaged: {}", tbdsim::printable(found)), SourceRef{path_, 0, 0}}});
+}
+
+Result<SweepStore> SweepStore::open(const std::string& path, const std::string& grid) {
   std::error_code ignored;
-  if (!make && !std::filesystem::is_regular_file(path, ignored))
-    return tl::make_unexpected(Errors{Error{"no such sweep", SourceRef{path, 0, 0}}});
   if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored))
     return tl::make_unexpected(Errors{Error{"not a file; name a new one, or one that sweep -o wrote", SourceRef{path, 0, 0}}});
   SweepStore store;
   store.path_ = path;
-  sqlite3* database = nullptr;
-  const int opened = sqlite3_open(path.c_str(), &database);
-  store.database_.reset(database);
-  if (opened != SQLITE_OK) return store.problem("cannot open");
-  sqlite3_busy_timeout(database, kWaitMilliseconds);
-  if (auto own = store.check_owner(make); !own) return tl::make_unexpected(own.error());
+  if (auto opened = store.connect(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE); !opened)
+    return tl::make_unexpected(opened.error());
+  if (auto own = store.check_owner(true); !own) return tl::make_unexpected(own.error());
   // Tables and mark come at once, so that a process that ends in between leaves no file that is nobody's.
   const std::string begin =
       fmt::format("BEGIN IMMEDIATE; PRAGMA application_id = {}; PRAGMA user_version = {}; {} COMMIT;", kOwner, kForm, kTables);
   for (const std::string& sql : {std::string("PRAGMA journal_mode = WAL;"), std::string("PRAGMA synchronous = NORMAL;"), begin}) {
     if (auto done = store.run(sql); !done) return tl::make_unexpected(done.error());
   }
+  if (auto own = store.check_tables(); !own) return tl::make_unexpected(own.error());
   const std::string held = store.grid();
   if (held.empty() && !grid.empty()) {
     if (auto noted = store.note("grid", grid); !noted) return tl::make_unexpected(noted.error());
@@ -158,9 +235,44 @@ Result<SweepStore> SweepStore::open(const std::string& path, const std::string& 
   return store;
 }
 
-std::string SweepStore::grid() const { return text_of("SELECT value FROM sweep WHERE key = 'grid'"); }
+Result<SweepStore> SweepStore::read(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored))
+    return tl::make_unexpected(Errors{Error{"no such sweep", SourceRef{path, 0, 0}}});
+  SweepStore store;
+  store.path_ = path;
+  // Beside a file to which nobody writes, SQLite would make files of its own; `immutable` needs none.
+  const std::string log = path + "-wal";
+  const bool quiet = !std::filesystem::exists(log, ignored) || std::filesystem::file_size(log, ignored) == 0;
+  const std::string name = fmt::format("file:{}?mode=ro{}", uri_path(path), quiet ? "&immutable=1" : "");
+  if (auto opened = store.connect(name, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI); !opened)
+    return tl::make_unexpected(opened.error());
+  if (auto own = store.check_owner(false); !own) return tl::make_unexpected(own.error());
+  if (auto own = store.check_tables(); !own) return tl::make_unexpected(own.error());
+  if (auto whole = store.check_whole(); !whole) return tl::make_unexpected(whole.error());
+  return store;
+}
 
-std::string SweepStore::inputs() const { return text_of("SELECT value FROM sweep WHERE key = 'inputs'"); }
+std::string SweepStore::noted(const std::string& key) const {
+  return text_of(fmt::format("SELECT value FROM sweep WHERE key = '{}'", key));
+}
+
+std::string SweepStore::grid() const { return noted("grid"); }
+
+SweepOrigin SweepStore::origin() const {
+  SweepOrigin origin{noted("inputs"), {}, noted("folder")};
+  const std::string files = noted("files");
+  for (std::size_t begin = 0; begin < files.size();) {
+    const std::size_t end = std::min(files.find('\0', begin), files.size());
+    origin.files.push_back(files.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return origin;
+}
+
+std::int64_t SweepStore::points() const { return number_of("SELECT CAST(value AS INTEGER) FROM sweep WHERE key = 'points'"); }
+
+Result<void> SweepStore::note_points(std::size_t points) { return note("points", fmt::format("{}", points)); }
 
 Result<void> SweepStore::note(const std::string& key, const std::string& value) {
   const Statement noting = prepare("INSERT OR REPLACE INTO sweep VALUES (?, ?)");
@@ -170,22 +282,27 @@ Result<void> SweepStore::note(const std::string& key, const std::string& value) 
   return {};
 }
 
-Result<std::int64_t> SweepStore::begin(const std::string& inputs) {
+Result<std::int64_t> SweepStore::begin(const SweepOrigin& origin) {
   sqlite3_reset(find_.get());
   if (auto begun = run("BEGIN IMMEDIATE"); !begun) return tl::make_unexpected(begun.error());
   std::int64_t dropped = 0;
   Result<void> done;
-  if (this->inputs() != inputs) {
+  const SweepOrigin held = this->origin();
+  if (held.digest != origin.digest) {
     dropped = rows();
-    done = run("DELETE FROM point");
-    if (done) done = note("inputs", inputs);
+    if (const std::string lost = lost_input(held, origin); dropped > 0 && !lost.empty())
+      done = tl::make_unexpected(Errors{Error{fmt::format("its {} rows are kept: {}", dropped, lost), SourceRef{path_, 0, 0}}});
+    if (done) done = run("DELETE FROM point");
+    if (done) done = note("inputs", origin.digest);
+    if (done) done = note("files", joined(origin.files));
+    if (done) done = note("folder", origin.folder);
   }
   if (done) done = run("COMMIT");
   if (!done) {
     (void)run("ROLLBACK");
     return tl::make_unexpected(done.error());
   }
-  inputs_ = inputs;
+  digest_ = origin.digest;
   return dropped;
 }
 
@@ -203,7 +320,7 @@ Result<void> SweepStore::add(const std::vector<SweepRow>& rows) {
   if (rows.empty()) return {};
   sqlite3_reset(find_.get());
   if (auto begun = run("BEGIN IMMEDIATE"); !begun) return begun;
-  if (inputs() != inputs_) {
+  if (noted("inputs") != digest_) {
     (void)run("ROLLBACK");
     return tl::make_unexpected(
         Errors{Error{"another process has begun this sweep anew with other inputs; sweep again", SourceRef{path_, 0, 0}}});
@@ -225,7 +342,13 @@ Result<void> SweepStore::each(const std::function<void(const SweepRow&)>& visit)
   const Statement all = prepare("SELECT * FROM point ORDER BY position");
   if (!all) return problem("cannot read");
   int status = sqlite3_step(all.get());
-  for (; status == SQLITE_ROW; status = sqlite3_step(all.get())) visit(read_row(all.get()));
+  for (; status == SQLITE_ROW; status = sqlite3_step(all.get())) {
+    const SweepRow row = read_row(all.get());
+    if (!is_sound(row))
+      return tl::make_unexpected(
+          Errors{Error{fmt::format("damaged: row {} holds figures that no sweep writes", row.position), SourceRef{path_, 0, 0}}});
+    visit(row);
+  }
   if (status != SQLITE_DONE) return problem("cannot read");
   return {};
 }

@@ -29,27 +29,40 @@ struct SweepRow {
   std::optional<Joules> sample_energy;
 };
 
+/// What the rows of a sweep follow from.
+struct SweepOrigin {
+  std::string digest;                ///< of everything that predictions may read
+  std::vector<std::string> files{};  ///< the user's files among it, as they were named
+  std::string folder{};              ///< in which a relative name among them was looked up; empty: there is none
+};
+
 /// The rows of a sweep in an SQLite file. What was committed survives the end of the process, whenever it comes.
 class SweepStore {
  public:
   /// Opens or makes a file for the sweep called `grid`, a text that tells one grid from another; empty: whatever it
   /// holds. Errors: not an SQLite file, one of another program or of another sweep; the system's reason.
-  [[nodiscard]] static Result<SweepStore> open(const std::string& path, const std::string& grid, bool make);
+  [[nodiscard]] static Result<SweepStore> open(const std::string& path, const std::string& grid);
+  /// Opens a file to read it, which writes nothing. Errors: as above; no such file; a damaged one.
+  [[nodiscard]] static Result<SweepStore> read(const std::string& path);
   SweepStore(SweepStore&&) noexcept;
   SweepStore& operator=(SweepStore&&) = delete;
   ~SweepStore();
 
-  /// Makes the rows those of `inputs`, a digest of all that they follow from: drops rows of other inputs and tells how many.
-  [[nodiscard]] Result<std::int64_t> begin(const std::string& inputs);
+  /// Makes the rows those of `origin`: drops rows of other inputs and tells how many. Errors: rows of other inputs, where a file
+  /// that they follow from is gone or was looked up in another folder. They are kept then.
+  [[nodiscard]] Result<std::int64_t> begin(const SweepOrigin& origin);
+  /// Notes of how many points the grid is.
+  [[nodiscard]] Result<void> note_points(std::size_t points);
   [[nodiscard]] bool has(std::int64_t position) const;
   [[nodiscard]] std::string grid() const;
-  [[nodiscard]] std::string inputs() const;  ///< empty before any `begin`
+  [[nodiscard]] SweepOrigin origin() const;   ///< empty before any `begin`
+  [[nodiscard]] std::int64_t points() const;  ///< of the grid; 0: not noted
   [[nodiscard]] std::int64_t rows() const;
   [[nodiscard]] std::int64_t problems() const;  ///< rows without figures
   /// Adds rows at once, or none; a position that is there already stays as it is. Errors: another process has begun with other
   /// inputs since.
   [[nodiscard]] Result<void> add(const std::vector<SweepRow>& rows);
-  /// Every row in the order of the grid.
+  /// Every row in the order of the grid. Errors: a row that no sweep writes.
   [[nodiscard]] Result<void> each(const std::function<void(const SweepRow&)>& visit) const;
 
  private:
@@ -59,15 +72,21 @@ class SweepStore {
   };
   using Statement = std::unique_ptr<sqlite3_stmt, Close>;
 
-  std::string path_, inputs_;
+  std::string path_, digest_;
   std::unique_ptr<sqlite3, Close> database_;
   Statement find_, insert_;
 
   SweepStore() = default;
+  /// Opens the file itself, with what a foreign file could run switched off.
+  [[nodiscard]] Result<void> connect(const std::string& name, int flags);
   [[nodiscard]] Result<void> run(const std::string& sql) const;
   [[nodiscard]] Statement prepare(const std::string& sql) const;
   /// Errors: a file that is neither a sweep nor, to be made, empty. Leaves the file as it is.
   [[nodiscard]] Result<void> check_owner(bool make) const;
+  /// Errors: tables other than this program makes, or anything else that acts: triggers, views, indices.
+  [[nodiscard]] Result<void> check_tables() const;
+  [[nodiscard]] Result<void> check_whole() const;
+  [[nodiscard]] std::string noted(const std::string& key) const;
   [[nodiscard]] Result<void> note(const std::string& key, const std::string& value);
   [[nodiscard]] std::int64_t number_of(const std::string& sql) const;
   [[nodiscard]] std::string text_of(const std::string& sql) const;

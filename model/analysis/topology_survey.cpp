@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "model/hardware/copy_rate.hpp"
+#include "model/hardware/route_finder.hpp"
 #include "model/support/edit_distance.hpp"
 #include "model/support/quote.hpp"
 
@@ -15,18 +16,26 @@ const std::string& name_of(const Topology& topology, VertexId id) {
   return topology.vertices[static_cast<std::size_t>(id.value)].name;
 }
 
+// Every pair is told: a million of them.
+constexpr std::size_t kMostGpus = 1024;
+
 Result<std::vector<VertexId>> group_of(const System& system, const std::vector<int>& devices) {
   const std::vector<VertexId> all = system.topology.gpus();
   std::vector<VertexId> group;
+  std::vector<bool> taken(all.size(), false);
   for (const int device : devices) {
     if (device < 0 || device >= static_cast<int>(all.size()))
       return fail(fmt::format("--devices {}: {} has GPUs 0..{}", device, system.id, all.size() - 1));
-    const VertexId id = all[static_cast<std::size_t>(device)];
-    if (std::find(group.begin(), group.end(), id) != group.end())
-      return fail(fmt::format("--devices names GPU {} twice", device));
-    group.push_back(id);
+    const auto index = static_cast<std::size_t>(device);
+    if (taken[index]) return fail(fmt::format("--devices names GPU {} twice", device));
+    taken[index] = true;
+    group.push_back(all[index]);
   }
   if (group.empty()) return fail(fmt::format("{}: no GPUs chosen", system.id));
+  if (group.size() > kMostGpus)
+    return fail(
+        fmt::format("{}: the pairs of {} GPUs are too many to list, at most {} GPUs; choose some with --gpus or --devices",
+                    system.id, group.size(), kMostGpus));
   return group;
 }
 
@@ -106,16 +115,15 @@ Result<TopologySurvey> survey(const System& system, const std::vector<int>& devi
   TopologySurvey result;
   result.system = system.id;
   result.device = system.device.id;
+  RouteFinder finder(topology);
   for (const VertexId a : *group) {
     result.gpus.push_back(name_of(topology, a));
-    result.pairs.emplace_back();
+    result.pairs.push_back(finder.relations(a, *group));
     result.relays.emplace_back();
-    for (const VertexId b : *group) {
-      const PairRelation pair = a == b ? PairRelation{} : relation(topology, a, b);
+    for (const PairRelation& pair : result.pairs.back()) {
       if (pair.peer_access) ++result.peer_pairs;
       std::vector<std::string> relays;
       for (const VertexId relay : pair.relays) relays.push_back(name_of(topology, relay));
-      result.pairs.back().push_back(pair);
       result.relays.back().push_back(std::move(relays));
     }
   }

@@ -13,14 +13,14 @@ using engine::LinkId;
 using engine::LinkUse;
 
 /// The way a copy takes by itself, and what it reaches alone.
-TransferShare alone(const Topology& topology, const TransferEnds& ends) {
+TransferShare alone(RouteFinder& finder, const TransferEnds& ends) {
   TransferShare share;
   const auto [from, to] = ends;
-  auto route = find_route(topology, from, to, Via::direct);
-  if (!route) route = find_route(topology, from, to, Via::host);
+  auto route = finder.find(from, to, Via::direct);
+  if (!route) route = finder.find(from, to, Via::host);
   if (!route) return share;
-  share.staged = staged_copy(topology, from, to);
-  share.alone = copy_rate(topology, *route, share.staged);
+  share.staged = staged_copy(finder, from, to);
+  share.alone = copy_rate(finder.topology(), *route, share.staged);
   share.route = std::move(*route);
   return share;
 }
@@ -40,7 +40,8 @@ std::vector<LinkUse> uses_of(const Topology& topology, const Route& route) {
 
 std::vector<TransferShare> share_links(const Topology& topology, std::span<const TransferEnds> transfers, Bytes bytes) {
   std::vector<TransferShare> shares;
-  for (const TransferEnds& ends : transfers) shares.push_back(alone(topology, ends));
+  RouteFinder finder(topology);
+  for (const TransferEnds& ends : transfers) shares.push_back(alone(finder, ends));
   engine::TaskGraph graph;
   std::vector<BytesPerSecond> capacities;
   for (const LinkBundle& link : topology.links) {

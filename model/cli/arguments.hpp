@@ -91,7 +91,7 @@ struct SweepArguments {
   std::vector<std::string> set;                           ///< KEY=VALUE
   std::vector<std::string> words;                         ///< "export" or "merge" with files; none: sweep
   std::string grid;                                       ///< scenario file whose grid is swept
-  std::string output;                                     ///< SQLite file
+  std::string output;                                     ///< its ending tells the form: SQLite, CSV or lines of JSON
   std::size_t shard = 0, shards = 1;
   bool pareto = false;          ///< of an export: the front alone
   Format format = Format::csv;  ///< of an export

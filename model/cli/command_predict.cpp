@@ -3,6 +3,7 @@
 #include "model/analysis/memory_hint.hpp"
 #include "model/cli/command.hpp"
 #include "model/cli/output.hpp"
+#include "model/input/output_file.hpp"
 #include "model/report/csv.hpp"
 #include "model/report/html.hpp"
 #include "model/report/json.hpp"
@@ -59,9 +60,10 @@ Result<Answer> answer(const PredictArguments& arguments, Session& session) {
   if (!prediction) return tl::make_unexpected(prediction.error());
   if (std::string hint = memory_hint(session, options, *prediction); !hint.empty())
     prediction->notices.push_back(std::move(hint));
+  const std::vector<std::string> inputs{prediction->hardware_file, prediction->workload_file, prediction->stack_file};
   if (!arguments.trace.empty()) {
-    if (const auto written = write_file(arguments.trace, chrome_trace(*prediction)); !written)
-      return tl::make_unexpected(written.error());
+    const OutputFile file{arguments.trace, std::string(kTraceMark), inputs};
+    if (const auto written = file.write(chrome_trace(*prediction)); !written) return tl::make_unexpected(written.error());
   }
   PredictParts parts{arguments.layers, arguments.kernels, arguments.links, std::nullopt, std::nullopt};
   if (arguments.profiling) {
@@ -75,7 +77,8 @@ Result<Answer> answer(const PredictArguments& arguments, Session& session) {
   if (arguments.samples) parts.epochs = estimate_epochs(*prediction, *arguments.samples, arguments.epochs.value_or(1));
   if (!arguments.report.empty()) {
     const std::string page = html_report(*prediction, parts, scaling_points(session, options, *prediction));
-    if (const auto written = write_file(arguments.report, page); !written) return tl::make_unexpected(written.error());
+    const OutputFile file{arguments.report, std::string(kHtmlMark), inputs};
+    if (const auto written = file.write(page); !written) return tl::make_unexpected(written.error());
   }
   return Answer{formatted(arguments.format, *prediction, parts), prediction->notices};
 }

@@ -12,6 +12,7 @@
 #include "model/analysis/sweep.hpp"
 #include "model/cli/command.hpp"
 #include "model/cli/sweep_run.hpp"
+#include "model/input/output_file.hpp"
 #include "model/report/sweep_report.hpp"
 
 namespace tbdsim {
@@ -86,18 +87,73 @@ Result<void> check_no_grid(const SweepArguments& arguments, std::string_view act
       fmt::format("sweep {}: takes all rows of a file; the sweep that writes one takes {}", action, fmt::join(options, ", ")));
 }
 
+/// Where the rows of a sweep go, by the ending of its -o.
+struct SweepOutput {
+  std::string database;             ///< SQLite, which an interrupted sweep goes on from
+  std::string text;                 ///< written of it when the sweep is done; empty: none
+  SweepForm form = SweepForm::csv;  ///< of `text`
+};
+
+bool has_ending(const std::string& name, std::string_view ending) {
+  return name.size() > ending.size() && name.compare(name.size() - ending.size(), ending.size(), ending) == 0;
+}
+
+/// `FILE.db`, a part of tbdsim-mpi (`FILE.db.rank3`), or a file that is there already, which the store then checks.
+bool names_database(const std::string& output) {
+  constexpr std::string_view kRank = ".rank";
+  const std::size_t rank = output.rfind(kRank);
+  const bool part = rank != std::string::npos && output.find_first_not_of("0123456789", rank + kRank.size()) == std::string::npos;
+  std::error_code ignored;
+  return part || has_ending(output, ".db") || std::filesystem::exists(output, ignored);
+}
+
+Result<SweepOutput> output_of(const std::string& output) {
+  if (output.empty()) return fail("sweep: no file named for the results; use -o FILE.db");
+  if (has_ending(output, ".csv")) return SweepOutput{output + ".db", output, SweepForm::csv};
+  if (has_ending(output, ".jsonl")) return SweepOutput{output + ".db", output, SweepForm::lines};
+  if (names_database(output)) return SweepOutput{output, {}, {}};
+  return fail(fmt::format("sweep: -o: expected a file that ends in .db (SQLite), .csv or .jsonl, got \"{}\"", output));
+}
+
+/// A file of exported rows. No export reads anything but its database.
+OutputFile exported_file(const std::string& path, SweepForm form, const std::string& database) {
+  return {path, std::string(form == SweepForm::csv ? kSweepCsvMark : kSweepJsonMark), {database}};
+}
+
+/// Says on stderr how much of its grid an unfinished sweep holds.
+void tell_unfinished(const SweepStore& store, const std::string& file) {
+  const std::int64_t rows = store.rows(), points = store.points();
+  if (points > rows)
+    report_notices(
+        {fmt::format("{} holds {} of {} points; the sweep that wrote it goes on where it is run again", file, rows, points)});
+}
+
+Result<SweepForm> export_form(const SweepArguments& arguments) {
+  const std::string& output = arguments.output;
+  const bool json = arguments.format == Format::json;
+  if (arguments.format == Format::table) return fail("sweep export: --format is csv or json, not table");
+  if (has_ending(output, ".jsonl")) return SweepForm::lines;
+  if (has_ending(output, ".db") || (json && has_ending(output, ".csv")))
+    return fail(fmt::format("sweep export: writes {}, and -o {} ends otherwise; name a file that ends in .csv, .json or .jsonl",
+                            json ? "JSON" : "CSV", output));
+  return json || has_ending(output, ".json") ? SweepForm::json : SweepForm::csv;
+}
+
 int export_rows(const SweepArguments& arguments) {
   if (arguments.words.size() != 2) return report({Error{"sweep export: expected one file, such as sweep export FILE.db"}});
-  if (arguments.format == Format::table) return report({Error{"sweep export: --format is csv or json, not table"}});
   if (const auto alone = check_no_grid(arguments, "export"); !alone) return report(alone.error());
-  if (is_same_file(arguments.output, arguments.words[1]))
+  const std::string& database = arguments.words[1];
+  if (is_same_file(arguments.output, database))
     return report({Error{fmt::format("sweep export: {} is both read and written; name another file with -o", arguments.output)}});
-  auto store = SweepStore::open(arguments.words[1], "", false);
+  const auto form = export_form(arguments);
+  if (!form) return report(form.error());
+  const auto store = SweepStore::read(database);
   if (!store) return report(store.error());
-  auto text = sweep_export(*store, arguments.format == Format::json, arguments.pareto);
-  if (!text || arguments.output.empty())
-    return deliver(std::move(text).map([](std::string rows) { return Answer{std::move(rows), {}}; }));
-  const auto written = write_file(arguments.output, *text);
+  auto text = sweep_export(*store, *form, arguments.pareto);
+  if (!text) return report(text.error());
+  tell_unfinished(*store, database);
+  if (arguments.output.empty()) return write_result(*text);
+  const auto written = exported_file(arguments.output, *form, database).write(*text);
   return written ? kDone : report(written.error());
 }
 
@@ -111,6 +167,8 @@ int merge(const SweepArguments& arguments) {
       return report(
           {Error{fmt::format("sweep merge: {} is both written and read; name another file to write", arguments.words[i])}});
   }
+  if (!names_database(arguments.words[1]))
+    return report({Error{fmt::format("sweep merge: expected a file to write that ends in .db, got \"{}\"", arguments.words[1])}});
   const auto rows = merge_sweeps(arguments.words[1], {arguments.words.begin() + 2, arguments.words.end()});
   if (!rows) return report(rows.error());
   return write_result(fmt::format("{} rows in {}\n", *rows, arguments.words[1]));
@@ -118,7 +176,9 @@ int merge(const SweepArguments& arguments) {
 
 /// What the rows of a file answer.
 struct Question {
-  std::string grid, inputs;
+  std::string grid;
+  SweepOrigin origin;
+  std::int64_t points = 0;
 };
 
 /// The question of all files. Errors: a file that is no sweep, cannot be read through, holds another grid than the first, or one
@@ -130,13 +190,13 @@ Result<Question> common_question(const std::vector<std::string>& files) {
     return tl::make_unexpected(Errors{Error{std::move(why), SourceRef{file, 0, 0}}});
   };
   for (const std::string& file : files) {
-    const auto store = SweepStore::open(file, "", false);
+    const auto store = SweepStore::read(file);
     if (!store) return tl::make_unexpected(store.error());
     if (const auto read = store->each([](const SweepRow&) {}); !read) return tl::make_unexpected(read.error());
-    const Question held{store->grid(), store->inputs()};
+    const Question held{store->grid(), store->origin(), store->points()};
     if (!common.grid.empty() && !held.grid.empty() && held.grid != common.grid)
       return refuse(fmt::format("holds another sweep than {}; only files of one grid are merged", first), file);
-    if (!common.inputs.empty() && !held.inputs.empty() && held.inputs != common.inputs)
+    if (!common.origin.digest.empty() && !held.origin.digest.empty() && held.origin.digest != common.origin.digest)
       return refuse(fmt::format("was predicted from other inputs than {}: catalogue, files or version have changed in between; "
                                 "sweep again into the older one",
                                 first_swept),
@@ -145,10 +205,11 @@ Result<Question> common_question(const std::vector<std::string>& files) {
       common.grid = held.grid;
       first = file;
     }
-    if (common.inputs.empty()) {
-      common.inputs = held.inputs;
+    if (common.origin.digest.empty()) {
+      common.origin = held.origin;
       first_swept = file;
     }
+    common.points = std::max(common.points, held.points);
   }
   return common;
 }
@@ -171,11 +232,15 @@ Result<void> add_rows(SweepStore& into, const SweepStore& from) {
 }
 
 Result<std::int64_t> add_parts(const std::string& output, const Question& question, const std::vector<std::string>& parts) {
-  auto into = SweepStore::open(output, question.grid, true);
+  auto into = SweepStore::open(output, question.grid);
   if (!into) return tl::make_unexpected(into.error());
-  if (const auto begun = into->begin(question.inputs); !begun) return begun;
+  if (const auto begun = into->begin(question.origin); !begun) return begun;
+  if (question.points > 0) {
+    if (const auto noted = into->note_points(static_cast<std::size_t>(question.points)); !noted)
+      return tl::make_unexpected(noted.error());
+  }
   for (const std::string& part : parts) {
-    const auto from = SweepStore::open(part, question.grid, false);
+    const auto from = SweepStore::read(part);
     if (!from) return tl::make_unexpected(from.error());
     if (const auto added = add_rows(*into, *from); !added) return tl::make_unexpected(added.error());
   }
@@ -204,21 +269,20 @@ Result<std::int64_t> begin_sweep(const SweepArguments& arguments, const Catalogu
   if (!grid) return tl::make_unexpected(grid.error());
   if (const Errors unknown = unknown_names(*open_session(catalogue), *grid); !unknown.empty())
     return tl::make_unexpected(unknown);
-  const auto inputs = inputs_digest(catalogue, *grid);
-  if (!inputs) return tl::make_unexpected(inputs.error());
-  auto store = SweepStore::open(arguments.output, grid_text(*grid), true);
+  const auto origin = sweep_origin(catalogue, *grid);
+  if (!origin) return tl::make_unexpected(origin.error());
+  auto store = SweepStore::open(arguments.output, grid_text(*grid));
   if (!store) return tl::make_unexpected(store.error());
-  return store->begin(*inputs);
+  return store->begin(*origin);
 }
 
 Result<SweepProgress> sweep_into(const std::string& output, const SweepArguments& arguments, const Catalogue& catalogue,
                                  SweepShard shard, bool progress) {
   const auto grid = grid_of(arguments);
   if (!grid) return tl::make_unexpected(grid.error());
-  if (arguments.output.empty()) return fail("sweep: no file named for the results; use -o FILE.db");
   const auto session = open_session(catalogue);
   if (const Errors unknown = unknown_names(*session, *grid); !unknown.empty()) return tl::make_unexpected(unknown);
-  auto store = SweepStore::open(output, grid_text(*grid), true);
+  auto store = SweepStore::open(output, grid_text(*grid));
   if (!store) return tl::make_unexpected(store.error());
   std::function<void(const SweepProgress&)> tell = [](const SweepProgress&) {};
   if (progress) tell = ProgressLine();
@@ -226,12 +290,21 @@ Result<SweepProgress> sweep_into(const std::string& output, const SweepArguments
 }
 
 int tell_sweep(const SweepArguments& arguments, const SweepProgress& done) {
-  const auto store = SweepStore::open(arguments.output, "", false);
+  const auto output = output_of(arguments.output);
+  if (!output) return report(output.error());
+  const auto store = SweepStore::read(output->database);
   if (!store) return report(store.error());
+  if (!output->text.empty()) {
+    const auto text = sweep_export(*store, output->form);
+    if (!text) return report(text.error());
+    if (const auto written = exported_file(output->text, output->form, output->database).write(*text); !written)
+      return report(written.error());
+  }
   const std::int64_t rows = store->rows(), problems = store->problems();
   const int written =
-      write_result(fmt::format("{} points, {} predicted now, {} rows in {}{}\n", done.all, done.predicted, rows, arguments.output,
-                               problems > 0 ? fmt::format(", {} of them only a reason why not", problems) : ""));
+      write_result(fmt::format("{} points, {} predicted now, {} rows in {}{}{}\n", done.all, done.predicted, rows,
+                               arguments.output, problems > 0 ? fmt::format(", {} of them only a reason why not", problems) : "",
+                               output->text.empty() ? "" : fmt::format("; {} keeps them to go on from", output->database)));
   if (done.dropped > 0)
     fmt::print(stderr,
                "tbdsim: note: {} rows of {} were predicted from other inputs (catalogue, files or version) and are gone\n",
@@ -248,7 +321,14 @@ int run(const SweepArguments& arguments, const Catalogue& catalogue) {
   if (arguments.pareto) return report({Error{"sweep: --pareto is for sweep export"}});
   if (action == "merge") return merge(arguments);
   if (!action.empty()) return report({Error{fmt::format("sweep: expected options, export or merge, got \"{}\"", action)}});
-  const auto done = sweep_into(arguments.output, arguments, catalogue, {arguments.shard, arguments.shards}, true);
+  const auto output = output_of(arguments.output);
+  if (!output) return report(output.error());
+  // Before hours of work.
+  if (!output->text.empty()) {
+    const auto free = exported_file(output->text, output->form, output->database).check();
+    if (!free) return report(free.error());
+  }
+  const auto done = sweep_into(output->database, arguments, catalogue, {arguments.shard, arguments.shards}, true);
   if (!done) return report(done.error());
   return tell_sweep(arguments, *done);
 }

@@ -166,7 +166,9 @@ void describe(VerbOptions verb, SweepArguments& a) {
   add_what_if(verb, a.set);
   verb.name_option("--grid", "FILE", "Axes from the [grid] of a scenario; options replace them", a.grid);
   verb.name_option("-o,--output", "FILE",
-                   "SQLite file for the rows; one that exists is resumed.\nOf export: the file to write [stdout]", a.output);
+                   "FILE.db for the rows (SQLite), resumed where it exists;\nFILE.csv or FILE.jsonl: with FILE.csv.db beside it "
+                   "to\nresume from. Of export: the file to write [stdout]",
+                   a.output);
   verb.flag("--pareto", a.pareto, "Export only what nothing beats in time, cost and memory");
   verb.option("--shard", "I/N", "Only this part of the grid [1/1]",
               [&a](const std::string& text) { return set_shard(a.shard, a.shards, text); });

@@ -38,7 +38,8 @@ constexpr Section kSections[] = {
      "all of a file at once."},
     {"ENVIRONMENT",
      "TBDSIM_CATALOGUE: the folder that holds hardware/; without it share/tbdsim beside the program, or the source tree. "
-     "OMP_NUM_THREADS: threads of sweep, compare and validate; results do not depend on it. Nothing is ever coloured."},
+     "OMP_NUM_THREADS: threads of sweep, compare and validate; results do not depend on it, and at most four run on a core. "
+     "Nothing is ever coloured."},
     {"EXIT STATUS",
      "0: done. 1: a check failed, such as a claim of a scenario or a limit of --max-mean-ape. 2: bad usage or input. 3: no "
      "usable GPU "

@@ -2,9 +2,11 @@
 #include <cstring>
 #include <exception>
 
+#include "model/analysis/threads.hpp"
 #include "model/cli/catalogue_location.hpp"
 #include "model/cli/command.hpp"
 #include "model/cli/output.hpp"
+#include "model/input/output_file.hpp"
 
 namespace tbdsim {
 namespace {
@@ -25,6 +27,8 @@ int dispatch(int argc, char** argv) {
 }  // namespace tbdsim
 
 int main(int argc, char** argv) {
+  tbdsim::report_file_size_limit();
+  tbdsim::bound_threads();
   try {
     return tbdsim::dispatch(argc, argv);
   } catch (const std::exception& exception) {

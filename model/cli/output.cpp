@@ -1,6 +1,5 @@
 #include "model/cli/output.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -8,7 +7,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 
 #include "model/report/text_table.hpp"
 
@@ -54,27 +52,6 @@ int write_result(std::string_view text) {
   const bool written = std::fwrite(shown.data(), 1, shown.size(), stdout) == shown.size();
   if (written && std::fflush(stdout) == 0) return kDone;
   return report({Error{fmt::format("cannot write the result: {}", std::strerror(errno))}});
-}
-
-Result<void> write_file(const std::string& path, std::string_view text) {
-  // A result has another form: this is a description or a network that an option was mistaken for.
-  const std::string ending = std::filesystem::path(path).extension().string();
-  std::error_code ignored;
-  if ((ending == ".toml" || ending == ".onnx") && std::filesystem::exists(path, ignored))
-    return fail(fmt::format("cannot write \"{}\": it exists, and a {} file is an input; name another", path, ending.substr(1)));
-  const auto problem = [&] { return fail(fmt::format("cannot write \"{}\": {}", path, std::strerror(errno))); };
-  // A named pipe that nobody reads would keep the program waiting.
-  constexpr mode_t kMode = 0666;
-  const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK, kMode);
-  if (descriptor < 0 && errno == ENXIO) return fail(fmt::format("cannot write \"{}\": a named pipe that nobody reads", path));
-  if (descriptor < 0) return problem();
-  fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK);
-  std::FILE* file = fdopen(descriptor, "wb");
-  if (file == nullptr) return problem();
-  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  // Closing writes what is still buffered, so it may fail as well.
-  if (std::fclose(file) != 0 || !written) return problem();
-  return {};
 }
 
 int report(const Errors& errors) {

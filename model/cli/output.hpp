@@ -13,10 +13,6 @@ enum ExitCode : int { kDone = 0, kCheckFailed = 1, kBadInput = 2 };
 /// could not be written (a full disk).
 [[nodiscard]] int write_result(std::string_view text);
 
-/// Writes to a file, replacing it. Errors: the system's reason; a named pipe that nobody reads; a TOML or ONNX file, which no
-/// result is.
-[[nodiscard]] Result<void> write_file(const std::string& path, std::string_view text);
-
 /// Reports problems on stderr; those without a place in a file begin with the program's name. Returns `kBadInput`.
 int report(const Errors& errors);
 /// Reports remarks on stderr, each once.

@@ -14,7 +14,7 @@ namespace tbdsim {
 [[nodiscard]] Result<std::int64_t> begin_sweep(const SweepArguments& arguments, const Catalogue& catalogue);
 
 /// Predicts what `output` lacks of a shard, with a line of progress where that is a terminal. Errors: a grid that names
-/// what does not exist; those of the file; no file named.
+/// what does not exist; those of the file.
 [[nodiscard]] Result<SweepProgress> sweep_into(const std::string& output, const SweepArguments& arguments,
                                                const Catalogue& catalogue, SweepShard shard, bool progress);
 

@@ -4,9 +4,11 @@
 
 namespace tbdsim {
 
-bool staged_copy(const Topology& topology, VertexId from, VertexId to) {
-  const auto is_gpu = [&](VertexId id) { return topology.vertices[static_cast<std::size_t>(id.value)].kind == VertexKind::gpu; };
-  return is_gpu(from) && is_gpu(to) && !relation(topology, from, to).peer_access;
+bool staged_copy(RouteFinder& finder, VertexId from, VertexId to) {
+  const auto is_gpu = [&](VertexId id) {
+    return finder.topology().vertices[static_cast<std::size_t>(id.value)].kind == VertexKind::gpu;
+  };
+  return is_gpu(from) && is_gpu(to) && !finder.relation(from, to).peer_access;
 }
 
 BytesPerSecond copy_rate(const Topology& topology, const Route& route, bool staged) {

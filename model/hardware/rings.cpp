@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "model/hardware/ring_search.hpp"
-#include "model/hardware/topology.hpp"
+#include "model/hardware/route_finder.hpp"
 
 namespace tbdsim {
 namespace {
@@ -64,10 +64,10 @@ Ring ring_of(const RankCycle& cycle, const std::vector<VertexId>& group) {
 }
 
 /// Rate of one step over PCIe and host: copy kernels between peers, else staged in host memory.
-BytesPerSecond host_step(const Topology& topology, VertexId a, VertexId b) {
-  const auto route = find_route(topology, a, b, Via::host);
+BytesPerSecond host_step(const Topology& topology, RouteFinder& finder, VertexId a, VertexId b) {
+  const auto route = finder.find(a, b, Via::host);
   if (!route) return BytesPerSecond(0.0);
-  const bool peers = relation(topology, a, b).peer_access;
+  const bool peers = finder.relation(a, b).peer_access;
   BytesPerSecond rate(std::numeric_limits<double>::infinity());
   for (const std::int32_t index : route->links) {
     const LinkBundle& link = topology.links[static_cast<std::size_t>(index)];
@@ -79,11 +79,11 @@ BytesPerSecond host_step(const Topology& topology, VertexId a, VertexId b) {
 
 /// The ring that NCCL 2 makes of a group: from each GPU to the nearest that is left, whatever the order of the ranks. Larger
 /// groups than stand in one box keep theirs.
-std::vector<VertexId> by_nearness(const Topology& topology, std::vector<VertexId> group) {
+std::vector<VertexId> by_nearness(RouteFinder& finder, std::vector<VertexId> group) {
   if (group.size() > kLargestMesh) return group;
   for (auto last = group.begin(); last + 1 < group.end(); ++last) {
     const auto hops = [&](VertexId to) {
-      const auto route = find_route(topology, *last, to, Via::host);
+      const auto route = finder.find(*last, to, Via::host);
       return route ? route->hops() : std::numeric_limits<int>::max();
     };
     const auto nearest = std::min_element(last + 1, group.end(), [&](VertexId a, VertexId b) { return hops(a) < hops(b); });
@@ -93,13 +93,14 @@ std::vector<VertexId> by_nearness(const Topology& topology, std::vector<VertexId
 }
 
 RingSet host_ring(const Topology& topology, const std::vector<VertexId>& ranks) {
-  const std::vector<VertexId> group = by_nearness(topology, ranks);
+  RouteFinder finder(topology);
+  const std::vector<VertexId> group = by_nearness(finder, ranks);
   RingSet set;
   set.rings.push_back(Ring{group, {}});
   set.effective_rings = 1.0;
   set.bandwidth = BytesPerSecond(std::numeric_limits<double>::infinity());
   for (std::size_t i = 0; i < group.size(); ++i) {
-    set.bandwidth = std::min(set.bandwidth, host_step(topology, group[i], group[(i + 1) % group.size()]));
+    set.bandwidth = std::min(set.bandwidth, host_step(topology, finder, group[i], group[(i + 1) % group.size()]));
   }
   return set;
 }

@@ -41,7 +41,7 @@ struct LinkBundle {
 [[nodiscard]] std::string_view name(LinkKind kind);
 [[nodiscard]] std::optional<LinkKind> parse_link_kind(std::string_view text);
 
-/// Vertices and links of one node. A value; the Boost.Graph view is built where needed.
+/// Vertices and links of one node. A value; `RouteFinder` indexes it where routes are many.
 struct Topology {
   std::vector<Vertex> vertices;
   std::vector<LinkBundle> links;

@@ -9,9 +9,11 @@
 #include <exception>
 #include <filesystem>
 
+#include "model/analysis/threads.hpp"
 #include "model/cli/catalogue_location.hpp"
 #include "model/cli/output.hpp"
 #include "model/cli/sweep_run.hpp"
+#include "model/input/output_file.hpp"
 
 namespace tbdsim {
 namespace {
@@ -67,7 +69,8 @@ bool all_good(const Ranks& ranks, const Result<Value>& mine) {
 }
 
 int sweep_together(const Ranks& ranks, const SweepArguments& arguments, const Catalogue& catalogue) {
-  if (arguments.output.empty() || !arguments.words.empty() || arguments.shards > 1 || arguments.pareto) {
+  const bool database = std::filesystem::path(arguments.output).extension() == ".db";
+  if (!database || !arguments.words.empty() || arguments.shards > 1 || arguments.pareto) {
     const Result<void> refused =
         fail("tbdsim-mpi sweep: expected options and -o FILE.db; export, merge and --shard are tbdsim's");
     return all_good(ranks, refused) ? kDone : kBadInput;
@@ -108,6 +111,8 @@ int dispatch(const Ranks& ranks, int argc, char** argv) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
+  tbdsim::report_file_size_limit();
+  tbdsim::bound_threads();
   tbdsim::Ranks ranks;
   MPI_Comm_rank(MPI_COMM_WORLD, &ranks.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks.count);

@@ -11,6 +11,9 @@ namespace tbdsim {
 [[nodiscard]] std::string html_report(const Prediction& prediction, const PredictParts& parts,
                                       const std::vector<Prediction>& scaling);
 
+/// What every such page holds near its beginning.
+inline constexpr std::string_view kHtmlMark = "<title>tbdsim report</title>";
+
 /// The page around its data, with `@DATA@` where they go.
 [[nodiscard]] std::string_view html_template();
 

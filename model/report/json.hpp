@@ -43,5 +43,7 @@ struct PredictParts {
 /// The kernels of one GPU as complete events of the Trace Event Format, which chrome://tracing and Perfetto load. Expects a
 /// prediction made with `detail`.
 [[nodiscard]] std::string chrome_trace(const Prediction& prediction);
+/// How every such trace begins; those of profilers begin otherwise.
+inline constexpr std::string_view kTraceMark = "{\n  \"displayTimeUnit\": \"ms\",\n  \"traceEvents\"";
 
 }  // namespace tbdsim

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <stdexcept>
 #include <string>
 
 #include "model/analysis/predict.hpp"
@@ -15,8 +16,17 @@ using Json = nlohmann::ordered_json;
 /// Ranges are the central 80 % everywhere.
 constexpr double kLevel = 0.8;
 
+/// Ends the command where a figure is infinite or none: JSON has no word for it, and `null` would say that it is not known.
+inline void require_finite(const Json& json, const std::string& path = {}) {
+  if (json.is_number_float() && !std::isfinite(json.get<double>()))
+    throw std::range_error("the figure " + path + " is not finite; look for an implausible value among the inputs");
+  if (!json.is_structured()) return;
+  for (const auto& [key, value] : json.items()) require_finite(value, path.empty() ? key : path + "." + key);
+}
+
 /// Names may come from a user's file; bytes that are no UTF-8 must not end the program.
 inline std::string text(const Json& json) {
+  require_finite(json);
   constexpr int kIndent = 2;
   return json.dump(kIndent, ' ', false, Json::error_handler_t::replace) + '\n';
 }

@@ -43,20 +43,26 @@ std::string csv_header(const std::string& config) {
 
 }  // namespace
 
-Result<std::string> sweep_export(const SweepStore& store, bool json, bool front_only) {
+Result<std::string> sweep_export(const SweepStore& store, SweepForm form, bool front_only) {
   const auto front = front_only ? sweep_front(store) : Result<std::vector<bool>>();
   if (!front) return tl::make_unexpected(front.error());
   std::string text;
   std::size_t number = 0;
   const auto read = store.each([&](const SweepRow& row) {
     if (front_only && !(*front)[number++]) return;
-    if (json)
-      text += (text.empty() ? "" : ",\n") + sweep_row_json(row, config_pairs(row.config));
-    else
-      text += (text.empty() ? csv_header(row.config) : "") + csv_row(row);
+    switch (form) {
+      case SweepForm::csv:
+        text += (text.empty() ? csv_header(row.config) : "") + csv_row(row);
+        break;
+      case SweepForm::json:
+        text += (text.empty() ? "" : ",\n") + sweep_row_json(row, config_pairs(row.config));
+        break;
+      case SweepForm::lines:
+        text += sweep_row_json(row, config_pairs(row.config)) + '\n';
+    }
   });
   if (!read) return tl::make_unexpected(read.error());
-  if (!json) return text;
+  if (form != SweepForm::json) return text;
   return fmt::format(
       "{{\"schema\": \"tbdsim.sweep/1\", \"tool\": {{\"name\": \"tbdsim\", \"version\": \"{}\"}}, \"rows\": [\n{}\n]}}\n",
       TBDSIM_VERSION, text);

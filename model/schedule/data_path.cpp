@@ -3,15 +3,16 @@
 #include <algorithm>
 #include <limits>
 
+#include "model/hardware/route_finder.hpp"
+
 namespace tbdsim {
 namespace {
 
 /// The shortest way from any CPU, the widest of equals.
-std::optional<Route> from_host(const Topology& topology, VertexId gpu) {
+std::optional<Route> from_host(RouteFinder& finder, const std::vector<VertexId>& cpus, VertexId gpu) {
   std::optional<Route> best;
-  for (std::size_t i = 0; i < topology.vertices.size(); ++i) {
-    if (topology.vertices[i].kind != VertexKind::cpu) continue;
-    auto route = find_route(topology, {static_cast<std::int32_t>(i)}, gpu, Via::host);
+  for (const VertexId cpu : cpus) {
+    auto route = finder.find(cpu, gpu, Via::host);
     const bool better =
         route && (!best || route->hops() < best->hops() || (route->hops() == best->hops() && route->bandwidth > best->bandwidth));
     if (better) best = std::move(route);
@@ -31,11 +32,15 @@ ReadCost read_cost(const Storage& storage, Bytes stored, SampleAccess access) {
 
 Seconds input_copy_time(const Topology& topology, const std::vector<int>& devices, Bytes bytes, bool pinned) {
   const std::vector<VertexId> gpus = topology.gpus();
+  std::vector<VertexId> cpus;
+  for (std::size_t i = 0; i < topology.vertices.size(); ++i)
+    if (topology.vertices[i].kind == VertexKind::cpu) cpus.push_back(VertexId{static_cast<std::int32_t>(i)});
+  RouteFinder finder(topology);
   std::vector<double> users(topology.links.size(), 0.0);
   std::vector<Route> routes;
   for (const int device : devices) {
     if (static_cast<std::size_t>(device) >= gpus.size()) continue;
-    auto route = from_host(topology, gpus[static_cast<std::size_t>(device)]);
+    auto route = from_host(finder, cpus, gpus[static_cast<std::size_t>(device)]);
     if (!route) continue;
     for (const std::int32_t link : route->links) users[static_cast<std::size_t>(link)] += 1.0;
     routes.push_back(std::move(*route));

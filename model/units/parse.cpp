@@ -11,6 +11,8 @@
 
 #include "model/support/edit_distance.hpp"
 #include "model/support/quote.hpp"
+#include "model/units/format.hpp"
+#include "model/units/plausible.hpp"
 #include "model/units/unit_table.hpp"
 
 namespace tbdsim {
@@ -134,6 +136,12 @@ tl::expected<double, std::string> parse_quantity(std::string_view text, Dimensio
   if (!reading) return refuse(reading.error());
   if (!has_unit && wanted != Dimension::ratio) return refuse("no unit");
   if (reading->dimension != wanted) return refuse(words(reading->dimension).noun);
+  const PlausibleMagnitudes bounds = plausible(wanted);
+  const double magnitude = std::abs(reading->base);
+  if (magnitude > bounds.most)
+    return refuse(fmt::format("above {}, the most that is accepted", format(Measured{bounds.most, wanted})));
+  if (magnitude != 0.0 && magnitude < bounds.least)
+    return refuse(fmt::format("below {}, the least that is accepted", format(Measured{bounds.least, wanted})));
   return reading->base;
 }
 

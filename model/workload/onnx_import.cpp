@@ -78,6 +78,8 @@ void emit_lifted(Lowering& l, NodeIndex node, const Lift& lift) {
       return l.bind(node, out, l.emit(node, OpKind::layer_norm, {x}, {}, {lift.gamma, lift.beta}));
     case Pattern::group_norm: {
       const Number groups = l.dims(lift.parts) ? product(*l.dims(lift.parts)) : Number{1.0};
+      constexpr double kMostGroups = 1e9;
+      if (!(groups.value >= 1.0 && groups.value <= kMostGroups)) return l.refuse(node, "cannot tell the groups of this norm");
       const GroupNormAttributes a{static_cast<std::int64_t>(groups.value)};
       return l.bind(node, out, l.emit(node, OpKind::group_norm, {x}, a, {lift.gamma, lift.beta}));
     }

@@ -92,6 +92,10 @@ TEST_CASE("what cannot be evaluated says why") {
   CHECK(problem("kind > 1") == "texts can only be compared with ==");
   CHECK(problem("kind + 1 > 1") == "a text takes no part in arithmetic");
   CHECK(problem("0 / 0 > 1") == "a value is not a number");
+  CHECK(problem("1 / 0 > 1") == "a value is infinite");
+  CHECK(problem("min(1 / 0, 5) < 6") == "a value is infinite");
+  CHECK(problem("1e308 * 10 == 1e308 * 10") == "a value is infinite");
+  CHECK(problem("1e308 > -1e308") == "two values differ beyond all numbers");
 }
 
 TEST_CASE("scenarios: a grid is one evaluation per point, and a mistake has its place") {

@@ -34,7 +34,9 @@ TEST_CASE("rates that no machine has are refused on both ends") {
   CHECK_THAT(message_with("peak_fp32", "peak_fp32 = \"1 FLOP/s\""),
              Catch::Matchers::Contains("look for an implausible rate, time or size"));
   CHECK_THAT(message_with("peak_fp32", "peak_fp32 = \"1e300 FLOP/s\""),
-             Catch::Matchers::Contains("not a number that a machine can have"));
+             Catch::Matchers::Contains("got \"1e300 FLOP/s\" (above 1000 EFLOP/s, the most that is accepted)"));
   CHECK_THAT(message_with("memory_bandwidth", "memory_bandwidth = \"5e-324 B/s\""),
-             Catch::Matchers::Contains("would take inf s"));
+             Catch::Matchers::Contains("got \"5e-324 B/s\" (below 0.125 B/s, the least that is accepted)"));
+  CHECK_THAT(message_with("memory_capacity", "memory_capacity = \"1e12 GiB\""),
+             Catch::Matchers::Contains("got \"1e12 GiB\" (above 1000 PB, the most that is accepted)"));
 }

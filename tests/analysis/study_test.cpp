@@ -36,7 +36,7 @@ std::string fresh_file(const std::string& name) {
 }
 
 SweepStore opened(const std::string& path) {
-  auto store = SweepStore::open(path, grid_text(grid()), true);
+  auto store = SweepStore::open(path, grid_text(grid()));
   INFO((store ? "" : to_text(store.error())));
   REQUIRE(store);
   return std::move(*store);
@@ -52,7 +52,7 @@ void swept(SweepStore& store, SweepShard shard, std::size_t predicted) {
 /// Paid for at so many USD an hour.
 Payment paid(double hour) { return {Usd(hour), Usd(hour), {}}; }
 
-std::string exported(const SweepStore& store) { return sweep_export(store, false).value(); }
+std::string exported(const SweepStore& store) { return sweep_export(store, SweepForm::csv).value(); }
 
 }  // namespace
 
@@ -488,10 +488,10 @@ TEST_CASE("a sweep resumes, and whole, cut or in shards it exports the same byte
 TEST_CASE("a file of another sweep is refused") {
   const std::string path = fresh_file("other");
   { const SweepStore store = opened(path); }
-  const auto other = SweepStore::open(path, "hw=dgx1\n", true);
+  const auto other = SweepStore::open(path, "hw=dgx1\n");
   REQUIRE_FALSE(other);
   CHECK(to_text(other.error()) == path + ": holds another sweep; name another file with -o\n");
-  CHECK(to_text(SweepStore::open("/nothing/here.db", "", false).error()) == "/nothing/here.db: no such sweep\n");
+  CHECK(to_text(SweepStore::read("/nothing/here.db").error()) == "/nothing/here.db: no such sweep\n");
 }
 
 TEST_CASE("a database of something else is refused and stays as it is") {
@@ -507,10 +507,10 @@ TEST_CASE("a database of something else is refused and stays as it is") {
   const std::string before = bytes();
   const std::string refused =
       path + ": a database of something else, not a sweep; name a file that sweep -o wrote, or a new one to write\n";
-  for (const bool make : {true, false}) CHECK(to_text(SweepStore::open(path, make ? "hw=dgx1\n" : "", make).error()) == refused);
+  CHECK(to_text(SweepStore::open(path, "hw=dgx1\n").error()) == refused);
+  CHECK(to_text(SweepStore::read(path).error()) == refused);
   CHECK(bytes() == before);
   std::ofstream(path, std::ios::trunc) << "";
-  CHECK(to_text(SweepStore::open(path, "", false).error()) ==
-        path + ": an empty file, not a sweep; name a file that sweep -o wrote\n");
-  CHECK(SweepStore::open(path, "hw=dgx1\n", true));
+  CHECK(to_text(SweepStore::read(path).error()) == path + ": an empty file, not a sweep; name a file that sweep -o wrote\n");
+  CHECK(SweepStore::open(path, "hw=dgx1\n"));
 }

@@ -18,7 +18,7 @@ namespace {
 SweepStore fresh_store(const StudyGrid& grid, const std::string& name) {
   const auto path = (std::filesystem::temp_directory_path() / ("tbdsim-" + name + ".db")).string();
   for (const char* end : {"", "-wal", "-shm"}) std::filesystem::remove(path + end);
-  auto store = SweepStore::open(path, grid_text(grid), true);
+  auto store = SweepStore::open(path, grid_text(grid));
   REQUIRE(store);
   return std::move(*store);
 }
@@ -107,9 +107,11 @@ TEST_CASE("a sweep predicts anew what a changed file says, also one that its sys
   CHECK(predicted() == std::pair<std::size_t, std::int64_t>(1, 1));
   CHECK(predicted() == std::pair<std::size_t, std::int64_t>(0, 0));
   // A process that began before the change may not add to what began after it.
-  auto late = SweepStore::open((std::filesystem::temp_directory_path() / "tbdsim-files.db").string(), "", false);
+  auto late = SweepStore::open((std::filesystem::temp_directory_path() / "tbdsim-files.db").string(), "");
   REQUIRE(late);
-  REQUIRE(late->begin("other inputs"));
+  SweepOrigin other = late->origin();
+  other.digest = "other inputs";
+  REQUIRE(late->begin(other));
   CHECK(store.add({SweepRow{}}).error().front().message ==
         "another process has begun this sweep anew with other inputs; sweep again");
   std::filesystem::remove_all(folder);
@@ -142,13 +144,14 @@ TEST_CASE("the front of a sweep compares the same work, fitting and priced alike
   const StudyGrid grid{{{"model", {"a", "b"}}, {"batch", {"1", "2", "3", "4", "5"}}}, {}};
   const auto path = (std::filesystem::temp_directory_path() / "tbdsim-front.db").string();
   for (const char* end : {"", "-wal", "-shm"}) std::filesystem::remove(path + end);
-  auto store = SweepStore::open(path, grid_text(grid), true);
+  auto store = SweepStore::open(path, grid_text(grid));
   REQUIRE(store);
   std::vector<SweepRow> rows;
   const auto add = [&](const char* model, double throughput, std::optional<double> cost, double memory) -> SweepRow& {
     SweepRow row;
     row.position = static_cast<std::int64_t>(rows.size());
     row.config = std::string("model=") + model + "\nbatch=" + std::to_string(row.position) + "\n";
+    row.step_time = row.step_time_low = row.step_time_high = Seconds(1.0 / throughput);
     row.throughput = throughput;
     if (cost) row.million_samples_cost = Usd(*cost);
     row.peak = Bytes(memory);
@@ -164,6 +167,6 @@ TEST_CASE("the front of a sweep compares the same work, fitting and priced alike
   add("b", 1, 50.0, 50);                   // other work
   REQUIRE(store->add(rows));
   CHECK(sweep_front(*store).value() == std::vector<bool>{true, false, true, false, false, false, true});
-  const std::string text = sweep_export(*store, false, true).value();
+  const std::string text = sweep_export(*store, SweepForm::csv, true).value();
   CHECK(std::count(text.begin(), text.end(), '\n') == 4);
 }

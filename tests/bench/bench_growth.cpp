@@ -2,9 +2,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "model/analysis/step_times.hpp"
+#include "model/hardware/plain_host.hpp"
+#include "model/hardware/topology.hpp"
+#include "model/schedule/data_path.hpp"
 #include "model/workload/zoo/zoo.hpp"
 #include "tests/bench/bench.hpp"
 #include "tests/bench/step_case.hpp"
@@ -65,6 +69,33 @@ void rings(Report& report) {
   }
 }
 
+/// GPUs of one node: its rings, the ways of its copies, and, for fewer, all pairs. Each search costs what lies between two GPUs.
+void nodes_of_many_gpus(Report& report) {
+  const System small = *load_system(catalogue(), "p4000", 1);
+  UnitCost per_gpu, per_pair;
+  for (const int gpus : {512, 1024, 2048, 4096}) {
+    System node = small;
+    node.gpu_count = gpus;
+    const auto wiring = *load_plain_wiring(catalogue(), node.device);
+    node.topology = {node_vertices(gpus, wiring.host.sockets, 0, 0, 0), {}};
+    add_plain_pcie(node.topology, wiring.types);
+    std::vector<int> devices(static_cast<std::size_t>(gpus));
+    std::iota(devices.begin(), devices.end(), 0);
+    const Seconds goal(5e-6 * gpus);
+    const Spread ring = report.time(fmt::format("ring over PCIe: {} GPUs", gpus), goal, kRuns,
+                                    [&] { keep(find_rings(node.topology, node.topology.gpus())); });
+    if (ring.median > 0.0) per_gpu.add(ring.median / gpus);
+    report.time(fmt::format("copies of the input: {} GPUs", gpus), goal, kRuns,
+                [&] { keep(input_copy_time(node.topology, devices, Bytes(1e6), true)); });
+    if (gpus > 1024) continue;
+    const Spread pairs = report.time(fmt::format("all pairs: {} GPUs", gpus), Seconds(1e-6 * gpus * gpus), kRuns,
+                                     [&] { keep(pair_matrix(node.topology)); });
+    if (pairs.median > 0.0) per_pair.add(pairs.median / gpus / gpus);
+  }
+  per_gpu.tell(report, "growth: cost of a ring per GPU", 2.0);
+  per_pair.tell(report, "growth: cost per pair of GPUs", 2.0);
+}
+
 void build_zoo(Report& report) {
   UnitCost per_operator;
   for (const char* network : {"resnet18", "resnet50", "resnet152", "densenet201"}) {
@@ -94,6 +125,7 @@ void read_files(Report& report) {
 void bench_growth(Report& report) {
   steps(report);
   rings(report);
+  nodes_of_many_gpus(report);
   build_zoo(report);
   read_files(report);
 }

@@ -22,7 +22,7 @@ void bench_sweep(Report& report) {
   const auto path = (std::filesystem::temp_directory_path() / "tbdsim-bench-sweep.db").string();
   report.rate(kName, static_cast<double>(grid.points()), "rows", 2000.0, kRuns, [&] {
     for (const char* end : {"", "-wal", "-shm"}) std::filesystem::remove(path + end);
-    auto store = SweepStore::open(path, grid_text(grid), true);
+    auto store = SweepStore::open(path, grid_text(grid));
     keep(store && sweep(*session, grid, {}, *store, [](const SweepProgress&) {}));
   });
   for (const char* end : {"", "-wal", "-shm"}) std::filesystem::remove(path + end);

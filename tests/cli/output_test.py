@@ -9,10 +9,13 @@ import io
 import json
 import os
 import re
+import resource
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -135,21 +138,228 @@ class ChangedSweeps(unittest.TestCase):
             shutil.copy(os.path.join(DATA, "small_cnn.toml"), folder)
             network, at = os.path.join(folder, "small_cnn.toml"), lambda name: os.path.join(folder, name)
             sweep = ["sweep", "--hw", "p4000,titan-xp", "--model", network]
-            for part in ("1", "2"):
-                self.assertEqual(run(*sweep, "--shard", part + "/2", "-o", at(part)).returncode, 0)
+            for part in ("1.db", "2.db"):
+                self.assertEqual(run(*sweep, "--shard", part[0] + "/2", "-o", at(part)).returncode, 0)
             with open(network, "a", encoding="utf-8") as file:
                 file.write("# another digest\n")
-            again = run(*sweep, "--shard", "1/2", "-o", at("1"))
+            again = run(*sweep, "--shard", "1/2", "-o", at("1.db"))
             self.assertEqual((again.returncode, again.stdout, again.stderr),
-                             (0, "1 points, 1 predicted now, 1 rows in %s\n" % at("1"),
+                             (0, "1 points, 1 predicted now, 1 rows in %s\n" % at("1.db"),
                               "tbdsim: note: 1 rows of %s were predicted from other inputs (catalogue, files or version) and are "
-                              "gone\n" % at("1")))
-            merged = run("sweep", "merge", at("all"), at("1"), at("2"))
+                              "gone\n" % at("1.db")))
+            merged = run("sweep", "merge", at("all.db"), at("1.db"), at("2.db"))
             self.assertEqual((merged.returncode, merged.stderr),
                              (2, "%s: was predicted from other inputs than %s: catalogue, files or version have changed in between; "
-                                 "sweep again into the older one\n" % (at("2"), at("1"))))
-            self.assertEqual(run(*sweep, "--shard", "2/2", "-o", at("2")).returncode, 0)
-            self.assertEqual(run("sweep", "merge", at("all"), at("1"), at("2")).stdout, "2 rows in %s\n" % at("all"))
+                                 "sweep again into the older one\n" % (at("2.db"), at("1.db"))))
+            self.assertEqual(run(*sweep, "--shard", "2/2", "-o", at("2.db")).returncode, 0)
+            self.assertEqual(run("sweep", "merge", at("all.db"), at("1.db"), at("2.db")).stdout, "2 rows in %s\n" % at("all.db"))
+
+
+class InFolder(unittest.TestCase):
+    """Commands in a folder of their own."""
+    JOB = ["predict", "--hw", "p4000", "--model", "lenet"]
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def at(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def command(self, *words, **options):
+        environment = {**os.environ, "TBDSIM_CATALOGUE": SOURCE}
+        return subprocess.run([PROGRAM, *words], cwd=options.pop("cwd", self.folder.name), env=environment, capture_output=True,
+                              text=True, timeout=60, **options)
+
+
+class KeptFiles(InFolder):
+    """What a command may not destroy is there after it, byte for byte."""
+
+    def test_a_sweep_is_no_trace_and_no_report(self):
+        self.assertEqual(self.command("sweep", "--hw", "p4000", "--model", "lenet", "-o", "s.db").returncode, 0)
+        before = Path(self.at("s.db")).read_bytes()
+        os.link(self.at("s.db"), self.at("hard.json"))
+        os.symlink("s.db", self.at("symbolic.json"))
+        for name in ("s.db", "hard.json", "symbolic.json"):
+            for option in ("--trace", "--report"):
+                done = self.command(*self.JOB, option, name)
+                self.assertEqual(done.returncode, 2)
+                self.assertRegex(done.stderr, r'^tbdsim: %s: holds what this command did not write \("SQLite format 3.*"\.\.\.\); '
+                                              r'write to another file, or remove it\n$' % name)
+        self.assertEqual(Path(self.at("s.db")).read_bytes(), before)
+
+    def test_links_to_an_input_are_that_input(self):
+        machine = shutil.copy(os.path.join(SOURCE, "hardware", "gpus", "p4000.toml"), self.folder.name)
+        before = Path(machine).read_bytes()
+        os.link(machine, self.at("hard.json"))
+        os.symlink("p4000.toml", self.at("symbolic.json"))
+        for name in ("hard.json", "symbolic.json"):
+            done = self.command("predict", "--hw", "p4000.toml", "--model", "lenet", "--trace", name)
+            self.assertEqual((done.returncode, done.stderr),
+                             (2, "tbdsim: %s: is read by the same command; write to another file\n" % name))
+        self.assertEqual(Path(machine).read_bytes(), before)
+
+    def test_a_full_disk_keeps_the_old_result(self):
+        for option, name in (("--trace", "t.json"), ("--report", "r.html")):
+            self.assertEqual(self.command(*self.JOB, option, name).returncode, 0)
+            os.chmod(self.at(name), 0o600)
+            before = Path(self.at(name)).read_bytes()
+            done = self.command(*self.JOB, option, name,
+                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY)))
+            self.assertEqual((done.returncode, done.stderr), (2, 'tbdsim: cannot write "%s": File too large\n' % name))
+            self.assertEqual(Path(self.at(name)).read_bytes(), before)
+            self.assertEqual(self.command(*self.JOB, option, name).returncode, 0)
+            self.assertEqual(os.stat(self.at(name)).st_mode & 0o777, 0o600)
+        self.assertEqual(sorted(os.listdir(self.folder.name)), ["r.html", "t.json"])
+
+    def test_a_sweep_that_misses_an_input_keeps_its_rows(self):
+        shutil.copy(os.path.join(DATA, "small_cnn.toml"), self.folder.name)
+        sweep = ["sweep", "--hw", "p4000,titan-xp", "--model", "small_cnn.toml", "-o", self.at("s.db")]
+        self.assertEqual(self.command(*sweep).returncode, 0)
+        rows = self.command("sweep", "export", "s.db").stdout
+        os.mkdir(self.at("elsewhere"))
+        gone = ('%s: its 2 rows are kept: "small_cnn.toml", from which they were predicted in %s, is not found here; sweep there '
+                'with the file in place, or name another file with -o\n' % (self.at("s.db"), self.folder.name))
+        done = self.command(*sweep, cwd=self.at("elsewhere"))
+        self.assertEqual((done.returncode, done.stderr), (2, gone))
+        # Another file of that name in another folder.
+        Path(self.at("elsewhere/small_cnn.toml")).write_text(Path(self.at("small_cnn.toml")).read_text() + "# other\n")
+        done = self.command(*sweep, cwd=self.at("elsewhere"))
+        self.assertEqual((done.returncode, done.stderr),
+                         (2, "%s: its 2 rows are kept: they were predicted in %s, whose files are others than those here; sweep "
+                             "there, or name another file with -o\n" % (self.at("s.db"), self.folder.name)))
+        os.rename(self.at("small_cnn.toml"), self.at("away.toml"))
+        done = self.command(*sweep)
+        self.assertEqual((done.returncode, done.stderr), (2, gone))
+        self.assertEqual(self.command("sweep", "export", "s.db").stdout, rows)
+        os.rename(self.at("away.toml"), self.at("small_cnn.toml"))
+        self.assertIn("2 points, 0 predicted now, 2 rows", self.command(*sweep).stdout)
+
+
+class SweepFiles(InFolder):
+    """What a sweep writes and what its export reads."""
+    SWEEP = ["sweep", "--hw", "p4000,titan-xp", "--model", "lenet", "--batch", "8,16"]
+
+    def test_the_ending_of_the_file_chooses_the_form(self):
+        for name, lines in (("s.csv", 5), ("s.jsonl", 4)):
+            done = self.command(*self.SWEEP, "-o", name)
+            self.assertEqual((done.returncode, done.stdout),
+                             (0, "4 points, 4 predicted now, 4 rows in %s; %s.db keeps them to go on from\n" % (name, name)), done.stderr)
+            text = Path(self.at(name)).read_text(encoding="utf-8")
+            self.assertEqual(text.count("\n"), lines)
+            again = self.command(*self.SWEEP, "-o", name)
+            self.assertIn("4 points, 0 predicted now, 4 rows in " + name, again.stdout)
+            self.assertEqual(Path(self.at(name)).read_text(encoding="utf-8"), text)
+        rows = [json.loads(line) for line in Path(self.at("s.jsonl")).read_text(encoding="utf-8").splitlines()]
+        self.assertEqual([row["config"]["batch"] for row in rows], ["8", "16"] * 2)
+        table = list(csv.DictReader(io.StringIO(Path(self.at("s.csv")).read_text(encoding="utf-8"))))
+        self.assertEqual([float(row["step_time_s"]) for row in table], [row["step_time_s"]["value"] for row in rows])
+        self.assertEqual(self.command("sweep", "export", "s.csv.db").stdout, Path(self.at("s.csv")).read_text(encoding="utf-8"))
+
+    def test_other_endings_are_refused(self):
+        for name in ("s.xlsx", "s"):
+            done = self.command(*self.SWEEP, "-o", name)
+            self.assertEqual((done.returncode, done.stderr),
+                             (2, 'tbdsim: sweep: -o: expected a file that ends in .db (SQLite), .csv or .jsonl, got "%s"\n' % name))
+        Path(self.at("mine.csv")).write_text("a,b\n1,2\n")
+        done = self.command(*self.SWEEP, "-o", "mine.csv")
+        self.assertEqual((done.returncode, done.stderr), (2, 'tbdsim: mine.csv: holds what this command did not write ("a,b"...); '
+                                                             'write to another file, or remove it\n'))
+        self.assertEqual(os.listdir(self.folder.name), ["mine.csv"])
+
+    def test_an_export_only_reads(self):
+        self.assertEqual(self.command(*self.SWEEP, "-o", "s.db").returncode, 0)
+        before = (Path(self.at("s.db")).read_bytes(), os.stat(self.at("s.db")).st_mtime_ns)
+        os.chmod(self.at("s.db"), 0o444)
+        os.chmod(self.folder.name, 0o555)
+        done = self.command("sweep", "export", "s.db")
+        os.chmod(self.folder.name, 0o755)
+        self.assertEqual((done.returncode, done.stderr, done.stdout.count("\n")), (0, "", 5))
+        self.assertEqual((Path(self.at("s.db")).read_bytes(), os.stat(self.at("s.db")).st_mtime_ns), before)
+        self.assertEqual(os.listdir(self.folder.name), ["s.db"])
+
+    def test_an_unfinished_sweep_is_told(self):
+        self.assertEqual(self.command(*self.SWEEP, "--shard", "1/4", "-o", "s.db").returncode, 0)
+        done = self.command("sweep", "export", "s.db")
+        self.assertEqual((done.returncode, done.stdout.count("\n"), done.stderr),
+                         (0, 2, "tbdsim: note: s.db holds 1 of 4 points; the sweep that wrote it goes on where it is run again\n"))
+
+    def test_a_damaged_sweep_is_told(self):
+        self.assertEqual(self.command(*self.SWEEP, "-o", "s.db").returncode, 0)
+        whole = Path(self.at("s.db")).read_bytes()
+        for name, damaged in (("cut.db", whole[:8192]), ("zeros.db", whole[:4096] + bytes(len(whole) - 4096)),
+                              ("header.db", whole[:100] + bytes(200) + whole[300:])):
+            Path(self.at(name)).write_bytes(damaged)
+            done = self.command("sweep", "export", name)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), name)
+            self.assertRegex(done.stderr, name + ": (damaged|not a sweep)")
+
+    def test_what_a_foreign_schema_holds_is_not_run(self):
+        self.assertEqual(self.command(*self.SWEEP, "-o", "s.db").returncode, 0)
+        endless = "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c) SELECT i FROM c"
+        for number, schema in enumerate((
+                "CREATE TRIGGER t BEFORE INSERT ON sweep BEGIN SELECT count(*) FROM (%s); END" % endless,
+                "DROP TABLE point; CREATE VIEW point AS " + endless)):
+            name = shutil.copy(self.at("s.db"), self.at("foreign%d.db" % number))
+            database = sqlite3.connect(name)
+            database.executescript(schema)
+            database.close()
+            for command in (["sweep", "export", name], [*self.SWEEP, "-o", name], ["sweep", "merge", self.at("all.db"), name]):
+                done = self.command(*command)
+                self.assertEqual((done.returncode, done.stderr),
+                                 (2, name + ": has tables, triggers or views that no sweep has; name a file that sweep -o wrote\n"))
+
+    def test_an_export_ends_as_its_form_says(self):
+        self.assertEqual(self.command(*self.SWEEP, "-o", "s.db").returncode, 0)
+        for name, options, form in (("o.db", [], "CSV"), ("o.csv", ["--format", "json"], "JSON")):
+            done = self.command("sweep", "export", "s.db", *options, "-o", name)
+            self.assertEqual((done.returncode, done.stderr), (2, "tbdsim: sweep export: writes %s, and -o %s ends otherwise; name a "
+                                                                 "file that ends in .csv, .json or .jsonl\n" % (form, name)))
+
+
+class Bounds(unittest.TestCase):
+    def test_threads_are_bounded(self):
+        done = run("compare", "--hw", "p4000,titan-xp", "--model", "lenet", OMP_NUM_THREADS="99999")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(done.stdout, run("compare", "--hw", "p4000,titan-xp", "--model", "lenet", OMP_NUM_THREADS="1").stdout)
+
+    def system(self, folder, device, gpus, links=""):
+        path = os.path.join(folder, "node.toml")
+        Path(path).write_text('schema = 1\nname = "node"\ndevice = "%s"\ngpus = %d\nsource = "assumed: a test"\n%s'
+                              % (device, gpus, links))
+        return path
+
+    def test_thousands_of_gpus_cost_no_more_than_their_number(self):
+        with tempfile.TemporaryDirectory() as folder:
+            wires = ", ".join('{a = "gpu%d", b = "gpu%d"}' % (i, (i + 1) % 512) for i in range(512))
+            ring = self.system(folder, "v100-sxm2-16gb", 512, '[link.nvlink]\nkind = "nvlink"\nbandwidth = "25 GB/s"\n'
+                               'source = "assumed: a test"\nwires = [%s]\n' % wires)
+            begun = time.monotonic()
+            done = run("topology", "--hw", ring, "--format", "csv")
+            self.assertEqual((done.returncode, done.stdout.count("\n")), (0, 1 + 512 * 511), done.stderr)
+            node = self.system(folder, "p4000", 4096)
+            done = run("predict", "--hw", node, "--model", "resnet50")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertLess(time.monotonic() - begun, 20)  # 60 s before; 2 s alone
+            done = run("predict", "--hw", node, "--model", "resnet50", "--stack", "mxnet-1.2", "--exchange", "p2p")
+            self.assertEqual((done.returncode, done.stderr),
+                             (2, "tbdsim: node: copies between every two of 4096 GPUs of a node are not modelled, at most 256 GPUs\n"))
+            done = run("topology", "--hw", node)
+            self.assertEqual((done.returncode, done.stderr),
+                             (2, "tbdsim: node: the pairs of 4096 GPUs are too many to list, at most 1024 GPUs; choose some with "
+                                 "--gpus or --devices\n"))
+
+    def test_implausible_values_are_refused(self):
+        for change, message in (
+                ("hw.memory_capacity=1e12 GiB", 'expected a size such as "16 GiB", got "1e12 GiB" (above 1000 PB, the most that is '
+                                                'accepted)'),
+                ("stack.host.dispatch=1e300 ms", 'expected a time such as "1.9 us", got "1e300 ms" (above 11600 d, the most that is '
+                                                 'accepted)'),
+                ("hw.peak_fp32=5e-324 TFLOP/s", 'expected a FLOP rate such as "15.7 TFLOP/s", got "5e-324 TFLOP/s" (below 1 FLOP/s, '
+                                                'the least that is accepted)')):
+            done = run("predict", "--hw", "titan-xp", "--model", "lenet", "--set", change)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), change)
+            self.assertIn(message, done.stderr)
 
 
 class NoRoom(unittest.TestCase):
@@ -485,8 +695,8 @@ class Process(unittest.TestCase):
             before = Path(machine).read_bytes()
             for option in ("--report", "--trace"):
                 done = run("predict", "--hw", machine, "--model", "lenet", option, machine)
-                self.assertEqual((done.returncode, done.stderr), (2, f'tbdsim: cannot write "{machine}": it exists, and a toml file '
-                                                                  'is an input; name another\n'))
+                self.assertEqual((done.returncode, done.stderr),
+                                 (2, f"tbdsim: {machine}: is read by the same command; write to another file\n"))
             self.assertEqual(Path(machine).read_bytes(), before)
             both = os.path.join(folder, "page.html")
             self.assertEqual(run("predict", "--hw", "p4000", "--model", "lenet", "--report", both, "--trace", both).returncode, 2)

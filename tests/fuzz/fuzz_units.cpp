@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "model/units/format.hpp"
+#include "model/units/plausible.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 using namespace tbdsim;
@@ -16,9 +17,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   fuzz::require(std::isfinite(measured->base), "a quantity is finite");
-  fuzz::require(bandwidth.has_value() == (measured->dimension == Dimension::bandwidth), "both readers agree");
-  // At either end of the range of double a rounded value may fall outside it.
   const double magnitude = std::abs(measured->base);
+  const PlausibleMagnitudes bounds = plausible(Dimension::bandwidth);
+  const bool taken = magnitude == 0.0 || (magnitude >= bounds.least && magnitude <= bounds.most);
+  fuzz::require(bandwidth.has_value() == (measured->dimension == Dimension::bandwidth && taken), "both readers agree");
+  // At either end of the range of double a rounded value may fall outside it.
   if (magnitude != 0.0 && (magnitude < 1e-280 || magnitude > 1e280)) return 0;
   constexpr int kDigits = 6;
   const auto again = parse_measured(format(*measured, kDigits));

@@ -3,6 +3,7 @@
 #include <set>
 #include <string>
 
+#include "model/units/plausible.hpp"
 #include "model/units/unit_table.hpp"
 #include "tests/catch.hpp"
 
@@ -115,6 +116,30 @@ TEST_CASE("what is wrong with a quantity") {
         R"(expected a number with its unit such as "25 GB/s", got "25 furlongs" (unknown unit "furlongs"))");
   CHECK(parse_quantity("0.85", D::ratio) == 0.85);
   CHECK(message("1 s", D::ratio) == R"(expected a ratio such as "85 %", got "1 s" (a time))");
+}
+
+TEST_CASE("what no machine has is refused beyond its bound and taken at it") {
+  using D = Dimension;
+  CHECK(message("1e12 GiB", D::size) ==
+        R"(expected a size such as "16 GiB", got "1e12 GiB" (above 1000 PB, the most that is accepted))");
+  CHECK(message("1e300 ms", D::time) ==
+        R"(expected a time such as "1.9 us", got "1e300 ms" (above 11600 d, the most that is accepted))");
+  CHECK(message("5e-324 TFLOP/s", D::flop_rate) ==
+        R"(expected a FLOP rate such as "15.7 TFLOP/s", got "5e-324 TFLOP/s" (below 1 FLOP/s, the least that is accepted))");
+  CHECK(message("1e-13 TFLOP/s", D::flop_rate) ==
+        R"(expected a FLOP rate such as "15.7 TFLOP/s", got "1e-13 TFLOP/s" (below 1 FLOP/s, the least that is accepted))");
+  CHECK(message("-1e19 B", D::size).find("above 1000 PB") != std::string::npos);
+  for (const Unit& unit : all_units()) {
+    CAPTURE(unit.name);
+    const PlausibleMagnitudes bounds = plausible(unit.dimension);
+    CHECK(bounds.least < bounds.most);
+    CHECK(parse_quantity("0 " + unit.name, unit.dimension) == 0.0);
+    CHECK(parse_quantity("1 " + unit.name, unit.dimension) == unit.factor);
+  }
+  CHECK(parse_quantity("1000 PB", D::size) == 1e18);
+  CHECK_FALSE(parse_quantity("1000.0001 PB", D::size));
+  CHECK(parse_quantity("1 b", D::size) == 0.125);
+  CHECK_FALSE(parse_quantity("0.999 b", D::size));
 }
 
 TEST_CASE("an unknown unit gets the nearest of the wanted kind") {

@@ -2,6 +2,7 @@
 #include "model/workload/onnx_import.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "model/workload/op_counts.hpp"
 #include "tests/catch.hpp"
@@ -425,6 +426,74 @@ TEST_CASE("hostile files are told what is wrong, and where") {
     CHECK(refusal(file.node("Tanh", {"x"}, {"y"}).output("y")) ==
           "x.onnx: an initial value: tensor \"c\" holds 2 values, its shape asks for 3");
   }
+}
+
+TEST_CASE("a size that no tensor has is refused with its node, wherever it comes from") {
+  const auto from_integers = [](const std::string& type, const std::vector<std::int64_t>& sizes) {
+    File file = with_input(kSequence);
+    file.weight("w", {6}).constant(onnx_bytes::integers("to", sizes));
+    if (type == "ConstantOfShape")
+      file.node(type, {"to"}, {"s"}, {}, "n");
+    else
+      file.node(type, {"w", "to"}, {"s"}, {}, "n");
+    return refusal(file.node("Add", {"x", "s"}, {"y"}).output("y"));
+  };
+  const auto refused = [](const std::string& type, const std::string& dims) {
+    return "x.onnx: node 0 (" + type + " \"n\"): its output \"s\" would have the dimensions " + dims +
+           ", expected whole numbers of at least 0";
+  };
+  CHECK(from_integers("Expand", {-1}) == refused("Expand", "[-1]"));
+  CHECK(from_integers("Expand", {-1, 6}) == refused("Expand", "[-1, 6]"));
+  CHECK(from_integers("Expand", {-2, -3, 6}) == refused("Expand", "[-2, -3, 6]"));
+  CHECK(from_integers("ConstantOfShape", {-4, -4}) == refused("ConstantOfShape", "[-4, -4]"));
+  CHECK(from_integers("ConstantOfShape", {INT64_MAX}) == refused("ConstantOfShape", "[9.223372036854776e+18]"));
+  CHECK(from_integers("Tile", {-1}) == refused("Tile", "[-6]"));
+  CHECK(from_integers("Reshape", {-2, 3}) == refused("Reshape", "[-2, 3]"));
+  CHECK(from_integers("Reshape", {4, -1}) == refused("Reshape", "[4, 1.5]"));
+  CHECK(from_integers("Pad", {-9, 0}) == refused("Pad", "[-3]"));
+  // Infinity times nothing.
+  CHECK(from_integers("ConstantOfShape", std::vector<std::int64_t>(40, 1000000000000000)).find("node") != std::string::npos);
+  for (const float value : {NAN, INFINITY, -INFINITY, 0.5F}) {
+    File file = with_input(kSequence);
+    file.constant(onnx_bytes::scalar("to", value)).constant(onnx_bytes::integers("one", {1}));
+    file.node("Reshape", {"to", "one"}, {"v"}).node("ConstantOfShape", {"v"}, {"s"}, {}, "n");
+    const std::string text = refusal(file.node("Add", {"x", "s"}, {"y"}).output("y"));
+    CAPTURE(value, text);
+    CHECK(text.rfind("x.onnx: node 1 (ConstantOfShape \"n\"): its output \"s\" would have the dimensions [", 0) == 0);
+  }
+}
+
+TEST_CASE("a chain that adds a dimension each time ends at 64, whatever its length") {
+  const auto chain = [](int nodes) {
+    File file = with_input({"N", 6});
+    for (int i = 0; i < nodes; ++i)
+      file.node("Unsqueeze", {i == 0 ? "x" : "u" + std::to_string(i - 1)}, {"u" + std::to_string(i)},
+                {onnx_bytes::list("axes", {1})}, "n");
+    return refusal(file.node("Tanh", {"u" + std::to_string(nodes - 1)}, {"y"}).output("y"));
+  };
+  CHECK(chain(62) == "accepted");
+  const std::string refused =
+      "x.onnx: node 62 (Unsqueeze \"n\"): its output \"u62\" would have 65 dimensions, expected at most 64";
+  CHECK(chain(63) == refused);
+  CHECK(chain(5000) == refused);
+}
+
+TEST_CASE("a node whose first input or output is left out is refused") {
+  File pool = with_input(kImage);
+  pool.node("MaxPool", {"", "x"}, {"y"}, {onnx_bytes::list("kernel_shape", {2, 2})}, "p").output("y");
+  CHECK(refusal(pool) == "x.onnx: node 0 (MaxPool \"p\"): its first input is left out");
+  File slice = with_input(kSequence);
+  slice.node("Slice", {"x"}, {"", "y"}, {onnx_bytes::list("starts", {0}), onnx_bytes::list("ends", {1})}, "s").output("y");
+  CHECK(refusal(slice) == "x.onnx: node 0 (Slice \"s\"): its first output is left out");
+}
+
+TEST_CASE("thousands of unknown types of node cost no more than their number") {
+  File file = with_input(kVector);
+  constexpr int kNodes = 20000;
+  for (int i = 0; i < kNodes; ++i)
+    file.node("Mystery" + std::to_string(i), {i == 0 ? "x" : "m" + std::to_string(i - 1)}, {"m" + std::to_string(i)});
+  file.output("m" + std::to_string(kNodes - 1));
+  CHECK(import(file).notices.size() == kNodes);
 }
 
 TEST_CASE("files with a million nodes or parts are refused before they fill memory") {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include "model/hardware/route_finder.hpp"
+
 namespace tbdsim {
 namespace {
 
@@ -28,23 +30,23 @@ void load_ports(const Topology& topology, const std::vector<VertexId>& gpus, Dir
   }
 }
 
-void load_ring(const Topology& topology, const Ring& ring, Via via, double share, DirectedLoads& loads) {
+void load_ring(RouteFinder& finder, const Ring& ring, Via via, double share, DirectedLoads& loads) {
   for (std::size_t i = 0; i < ring.order.size(); ++i) {
     const VertexId from = ring.order[i], to = ring.order[(i + 1) % ring.order.size()];
     const std::optional<VertexId> relay = ring.via.empty() ? std::nullopt : ring.via[i];
     if (relay) {
-      if (const auto there = find_route(topology, from, *relay, via)) loads.add(*there, share);
-      if (const auto on = find_route(topology, *relay, to, via)) loads.add(*on, share);
-    } else if (const auto route = find_route(topology, from, to, via)) {
+      if (const auto there = finder.find(from, *relay, via)) loads.add(*there, share);
+      if (const auto on = finder.find(*relay, to, via)) loads.add(*on, share);
+    } else if (const auto route = finder.find(from, to, via)) {
       loads.add(*route, share);
     }
   }
 }
 
-NcclFabric fabric_of(const Topology& topology, const std::vector<VertexId>& gpus, const RingSet& set) {
+NcclFabric fabric_of(const Topology& topology, RouteFinder& finder, const std::vector<VertexId>& gpus, const RingSet& set) {
   if (!set.over_nvlink) {
     for (std::size_t i = 0; i < gpus.size(); ++i) {
-      if (!relation(topology, gpus[i], gpus[(i + 1) % gpus.size()]).peer_access) return NcclFabric::host;
+      if (!finder.relation(gpus[i], gpus[(i + 1) % gpus.size()]).peer_access) return NcclFabric::host;
     }
     return NcclFabric::peer;
   }
@@ -77,7 +79,8 @@ Result<RingPaths> ring_paths(const Topology& topology, const std::vector<VertexI
   if (gpus.size() < 2) return paths;
   const RingSet set = find_rings(topology, gpus, options);
   if (set.bandwidth <= BytesPerSecond(0.0)) return fail(fmt::format("{} cannot reach each other", who));
-  paths.fabric = fabric_of(topology, gpus, set);
+  RouteFinder finder(topology);
+  paths.fabric = fabric_of(topology, finder, gpus, set);
   paths.rings = std::max(set.effective_rings, 1.0);
   paths.channels = static_cast<int>(set.rings.size());
   paths.bandwidth = paths.rings * set.bandwidth;
@@ -90,7 +93,7 @@ Result<RingPaths> ring_paths(const Topology& topology, const std::vector<VertexI
   } else {
     const std::vector<Ring>& rings = set.half_speed_rings.empty() ? set.rings : set.half_speed_rings;
     for (const Ring& ring : rings)
-      load_ring(topology, ring, set.over_nvlink ? Via::direct : Via::host, 1.0 / static_cast<double>(rings.size()), loads);
+      load_ring(finder, ring, set.over_nvlink ? Via::direct : Via::host, 1.0 / static_cast<double>(rings.size()), loads);
   }
   loads.write(paths.links, paths.weights);
   return paths;

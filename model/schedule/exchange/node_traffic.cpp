@@ -15,15 +15,15 @@ using Loads = std::map<std::pair<std::int32_t, bool>, double>;
 
 class Traffic {
  public:
-  explicit Traffic(const System& system) : system_(system), topology_(system.topology) {}
+  explicit Traffic(const System& system) : system_(system), topology_(system.topology), finder_(system.topology) {}
 
   Result<void> copy(VertexId from, VertexId to, double weight) {
-    auto route = find_route(topology_, from, to, Via::direct);
-    if (!route) route = find_route(topology_, from, to, Via::host);
+    auto route = finder_.find(from, to, Via::direct);
+    if (!route) route = finder_.find(from, to, Via::host);
     if (!route)
       return fail(fmt::format("{}: {} cannot reach {}", system_.id, topology_.vertices[index(from)].name,
                               topology_.vertices[index(to)].name));
-    const bool staged = staged_copy(topology_, from, to);
+    const bool staged = staged_copy(finder_, from, to);
     for (std::size_t i = 0; i < route->links.size(); ++i) {
       const LinkBundle& bundle = topology_.links[static_cast<std::size_t>(route->links[i])];
       // A staged copy keeps its link busy for longer, by the ratio of the rates.
@@ -50,6 +50,7 @@ class Traffic {
 
   const System& system_;
   const Topology& topology_;
+  RouteFinder finder_;
   Loads up_;
 };
 
@@ -62,6 +63,9 @@ Result<NodeTraffic> node_traffic(const System& system, const std::vector<int>& d
   for (std::size_t i = 0; i < system.topology.vertices.size(); ++i) {
     if (system.topology.vertices[i].kind == VertexKind::cpu) sockets.push_back(VertexId{static_cast<std::int32_t>(i)});
   }
+  if (gather == Gather::on_device && gpus.size() > kMostCopyingPeers)
+    return fail(fmt::format("{}: copies between every two of {} GPUs of a node are not modelled, at most {} GPUs", system.id,
+                            gpus.size(), kMostCopyingPeers));
   Traffic traffic(system);
   const double homes = static_cast<double>(gpus.size());
   for (const VertexId home : gpus) {

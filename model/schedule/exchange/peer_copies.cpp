@@ -38,10 +38,10 @@ double busiest(const CopyRoute& route, const Load& load) {
   return most;
 }
 
-std::optional<CopyRoute> relayed_route(const Topology& topology, VertexId a, VertexId b, const Load& load) {
+std::optional<CopyRoute> relayed_route(const Topology& topology, RouteFinder& finder, VertexId a, VertexId b, const Load& load) {
   std::optional<CopyRoute> best;
-  for (const VertexId relay : relation(topology, a, b).relays) {
-    const auto first = find_route(topology, a, relay, Via::direct), second = find_route(topology, relay, b, Via::direct);
+  for (const VertexId relay : finder.relation(a, b).relays) {
+    const auto first = finder.find(a, relay, Via::direct), second = finder.find(relay, b, Via::direct);
     if (!first || !second) continue;
     CopyRoute route = copy_route(topology, *first, CopyRoute::Way::relayed);
     const CopyRoute onward = copy_route(topology, *second, CopyRoute::Way::relayed);
@@ -58,6 +58,10 @@ Result<std::vector<CopyRoute>> peer_routes(const System& system, const std::vect
   const Topology& topology = system.topology;
   const std::vector<VertexId> gpus = topology.gpus();
   const std::size_t n = devices.size();
+  if (n > kMostCopyingPeers)
+    return fail(fmt::format("{}: copies between every two of {} GPUs of a node are not modelled, at most {} GPUs", system.id, n,
+                            kMostCopyingPeers));
+  RouteFinder finder(topology);
   std::vector<CopyRoute> routes(n * n);
   Load load;
   const auto each_pair = [&](const auto& visit) {
@@ -67,7 +71,7 @@ Result<std::vector<CopyRoute>> peer_routes(const System& system, const std::vect
     }
   };
   each_pair([&](CopyRoute& route, VertexId a, VertexId b) {
-    if (const auto direct = find_route(topology, a, b, Via::direct)) {
+    if (const auto direct = finder.find(a, b, Via::direct)) {
       route = copy_route(topology, *direct, CopyRoute::Way::direct);
       count(route, load);
     }
@@ -75,12 +79,12 @@ Result<std::vector<CopyRoute>> peer_routes(const System& system, const std::vect
   Errors errors;
   each_pair([&](CopyRoute& route, VertexId a, VertexId b) {
     std::optional<CopyRoute> found;
-    if (unlinked == UnlinkedRoute::two_hop) found = relayed_route(topology, a, b, load);
+    if (unlinked == UnlinkedRoute::two_hop) found = relayed_route(topology, finder, a, b, load);
     if (!found) {
-      const auto host = find_route(topology, a, b, Via::host);
+      const auto host = finder.find(a, b, Via::host);
       if (host) found = copy_route(topology, *host, CopyRoute::Way::through_host);
       if (host) {
-        const BytesPerSecond alone = copy_rate(topology, *host, staged_copy(topology, a, b));
+        const BytesPerSecond alone = copy_rate(topology, *host, staged_copy(finder, a, b));
         if (alone < host->bandwidth) found->most = alone;
       }
     }

@@ -74,7 +74,7 @@ std::string slice_trouble(const Lowering& l, NodeIndex node, const Extents& from
   if (starts && starts->size() > from.size()) return fmt::format("it picks from more axes than {} has", to_text(from));
   for (std::size_t k = 0; axes && k < axes->size(); ++k) {
     const Number& axis = (*axes)[k];
-    if (axis.known && !axis_of(static_cast<std::int64_t>(axis.value), from.size()))
+    if (axis.known && !axis_of(axis.value, from.size()))
       return fmt::format("its axis {} is beyond the dimensions of {}", axis.value, to_text(from));
   }
   const bool stands = steps && std::any_of(steps->begin(), steps->end(), [](const Number& n) { return n == Number{0.0}; });
@@ -105,6 +105,8 @@ std::string split_trouble(const Lowering& l, NodeIndex node, const Number& exten
 void emit_part(Lowering& l, NodeIndex node, ValueIndex in, ValueIndex out, std::size_t axis, double begin, double end) {
   const auto axes = sample_axes(*l.dims(in));
   if (!axes[axis]) return l.refuse(node, kPicksSamples);
+  if (!(begin >= 0.0 && begin < end && end <= (*l.dims(in))[axis].value))
+    return l.refuse(node, "picks elements {} up to {} of axis {} of {}", begin, end, axis, to_text(*l.dims(in)));
   const SliceAttributes part{static_cast<std::int64_t>(*axes[axis]), static_cast<std::int64_t>(begin),
                              static_cast<std::int64_t>(end)};
   l.bind(node, out, l.emit(node, OpKind::slice, {l.tensor(in)}, part));
@@ -164,7 +166,7 @@ void emit_slice(Lowering& l, NodeIndex node) {
   double begin = 0.0;
   for (std::size_t k = 0; plain && k < starts->size(); ++k) {
     const double named = given && k < given->size() ? (*given)[k].value : static_cast<double>(k);
-    if (axis_of(static_cast<std::int64_t>(named), from.size()) != changed) continue;
+    if (axis_of(named, from.size()) != changed) continue;
     begin = (*starts)[k].value;
     plain = !steps || k >= steps->size() || (*steps)[k].value == 1.0;
   }
@@ -278,6 +280,9 @@ void emit_pad(Lowering& l, NodeIndex node) {
   const bool sides = rank == 4 && pads->size() == 8 && (*pads)[0].value == 0.0 && (*pads)[1].value == 0.0 &&
                      (*pads)[4].value == 0.0 && (*pads)[5].value == 0.0;
   if (!sides) return emit_by_bytes(l, node);
+  constexpr double kMostPadding = 1e6;
+  const bool sizes = std::all_of(pads->begin(), pads->end(), [](const Number& n) { return std::abs(n.value) <= kMostPadding; });
+  if (!sizes) return l.refuse(node, "its pads {} are no sizes", to_text(*pads));
   const auto side = [&](std::size_t i) { return static_cast<std::int64_t>((*pads)[i].value); };
   const PadAttributes a{side(2), side(6), side(3), side(7)};
   const auto reader = l.only_reader(out);

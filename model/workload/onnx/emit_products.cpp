@@ -101,7 +101,8 @@ void emit_matmul(Lowering& l, NodeIndex node) {
 
 void emit_gemm(Lowering& l, NodeIndex node) {
   const ValueIndex a = l.input(node, 0), b = l.input(node, 1), c = l.input(node, 2), out = l.output(node);
-  if (a == kAbsent || b == kAbsent || !l.dims(a) || !l.dims(b) || !l.dims(out) || !per_sample(*l.dims(out)))
+  if (a == kAbsent || b == kAbsent || !l.dims(a) || !l.dims(b) || !l.dims(out) || !per_sample(*l.dims(out)) ||
+      l.dims(a)->empty() || l.dims(out)->size() != 2)
     return emit_unknown(l, node);
   if (!l.is_data(a) || l.integer(node, "transA", 0) != 0) return emit_unknown(l, node);
   if (l.is_data(b)) {

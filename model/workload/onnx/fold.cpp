@@ -13,6 +13,11 @@ std::optional<std::size_t> axis_of(std::int64_t axis, std::size_t rank) {
   return static_cast<std::size_t>(axis < 0 ? axis + signed_rank : axis);
 }
 
+std::optional<std::size_t> axis_of(double axis, std::size_t rank) {
+  if (!(std::abs(axis) <= static_cast<double>(rank)) || axis != std::floor(axis)) return std::nullopt;
+  return axis_of(static_cast<std::int64_t>(axis), rank);
+}
+
 void infer_constant(Lowering& l, NodeIndex node) {
   const ValueIndex out = l.output(node);
   if (out == kAbsent || l.graph.node(node).text->attributes.empty()) return;
@@ -163,12 +168,13 @@ void infer_expand(Lowering& l, NodeIndex node) {
   const Extents* dims = dims_of(l, node, 0);
   const std::vector<Number>* target = numbers_of(l, node, 1);
   if (dims == nullptr || target == nullptr || target->size() > 64) return;
-  const Extents result = broadcast(*dims, *target);
+  const bool sizes = std::all_of(target->begin(), target->end(), [](const Number& n) { return !n.known || n.value >= 0.0; });
+  const Extents result = sizes ? broadcast(*dims, *target) : *target;
   l.set_dims(l.output(node), result);
   const std::vector<Number>* numbers = numbers_of(l, node, 0);
-  const Number count = product(result);
-  if (numbers == nullptr || numbers->size() != 1 || !count.known || count.batch || count.value > kMostKept) return;
-  l.set_numbers(l.output(node), std::vector<Number>(static_cast<std::size_t>(count.value), numbers->front()));
+  const auto count = small_count(result);
+  if (numbers == nullptr || numbers->size() != 1 || !count) return;
+  l.set_numbers(l.output(node), std::vector<Number>(*count, numbers->front()));
 }
 
 void infer_tile(Lowering& l, NodeIndex node) {
@@ -188,10 +194,10 @@ void infer_constant_of_shape(Lowering& l, NodeIndex node) {
   const ValueIndex out = l.output(node);
   l.set_dims(out, *target);
   if (out != kAbsent) l.graph.value(out).type = has_value ? a->tensor->type : kFloat;
-  const Number count = product(*target);
-  if (!count.known || count.batch || count.value < 0.0 || count.value > kMostKept) return;
+  const auto count = small_count(*target);
+  if (!count) return;
   const Number element{has_value ? a->tensor->values->front() : 0.0};
-  l.set_numbers(out, std::vector<Number>(static_cast<std::size_t>(count.value), element));
+  l.set_numbers(out, std::vector<Number>(*count, element));
 }
 
 void infer_range(Lowering& l, NodeIndex node) {
@@ -206,9 +212,10 @@ void infer_range(Lowering& l, NodeIndex node) {
   if (out == kAbsent) return;
   l.set_dims(out, {count});
   l.graph.value(out).type = kInt64;
-  if (!count.known || count.batch || count.value > kMostKept) return;
+  const auto kept = small_count({count});
+  if (!kept) return;
   std::vector<Number> numbers;
-  for (double i = 0.0; i < count.value; i += 1.0) numbers.push_back(given[0] + Number{i} * given[2]);
+  for (std::size_t i = 0; i < *kept; ++i) numbers.push_back(given[0] + Number{static_cast<double>(i)} * given[2]);
   l.set_numbers(out, std::move(numbers));
 }
 

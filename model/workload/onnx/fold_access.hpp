@@ -1,5 +1,6 @@
 #pragma once
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <vector>
 
@@ -21,6 +22,18 @@ inline const std::vector<Number>* numbers_of(const Lowering& l, NodeIndex node, 
   return value != kAbsent && l.numbers(value) ? &*l.numbers(value) : nullptr;
 }
 
+/// How many elements a tensor without batch has; none when they are too many to keep, or some extent is no known size.
+inline std::optional<std::size_t> small_count(const Extents& dims) {
+  double count = 1.0;
+  for (const Number& n : dims) {
+    if (!n.known || n.batch || !(n.value >= 0.0) || n.value != std::floor(n.value)) return std::nullopt;
+    count *= n.value;
+  }
+  // An empty one of otherwise huge extents is none: infinity times zero is no number.
+  if (!(count <= kMostKept)) return std::nullopt;
+  return static_cast<std::size_t>(count);
+}
+
 /// Passes type and elements on where the order of elements stays.
 inline void keep_elements(Lowering& l, NodeIndex node) {
   const ValueIndex in = l.input(node, 0), out = l.output(node);
@@ -34,7 +47,7 @@ inline std::optional<std::vector<std::int64_t>> plain(const std::optional<std::v
   if (!numbers) return std::nullopt;
   std::vector<std::int64_t> result;
   for (const Number& n : *numbers) {
-    if (!n.known || n.batch) return std::nullopt;
+    if (!n.known || n.batch || std::isnan(n.value)) return std::nullopt;
     constexpr double kFar = 1e15;  // INT64_MAX stands for "to the end"
     result.push_back(static_cast<std::int64_t>(std::clamp(n.value, -kFar, kFar)));
   }

@@ -71,13 +71,6 @@ const Number& element(const Value& value, const Extents& dims, std::size_t index
 
 bool is_integer(const Value& value) { return value.type == kInt64 || value.type == kInt32; }
 
-/// How many elements a known tensor without batch has; none when it is too large to keep or not known.
-std::optional<std::size_t> small_count(const Extents& dims) {
-  const Number count = product(dims);
-  if (!count.known || count.batch || count.value > kMostKept || count.value != std::floor(count.value)) return std::nullopt;
-  return static_cast<std::size_t>(count.value);
-}
-
 }  // namespace
 
 void infer_elementwise(Lowering& l, NodeIndex node) {

@@ -113,7 +113,7 @@ void infer_split(Lowering& l, NodeIndex node) {
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     Extents part = *dims;
     const double size = sizes ? static_cast<double>((*sizes)[i]) : std::min(share, extent.value - at);
-    part[*axis] = extent.known && !extent.batch ? Number{size} : kUnknownNumber;
+    part[*axis] = extent.known && !extent.batch && size >= 0.0 ? Number{size} : kUnknownNumber;
     l.set_dims(outputs[i], std::move(part));
     const std::vector<Number>* numbers = numbers_of(l, node, 0);
     const bool inside = size >= 0.0 && at >= 0.0 && at + size <= extent.value;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "model/support/quote.hpp"
 #include "model/workload/operator_limits.hpp"
@@ -81,8 +82,24 @@ std::optional<NodeIndex> Lowering::only_reader(ValueIndex value) const {
   return v.readers.front();
 }
 
+void Lowering::check_dims(ValueIndex value, const Extents& dims) {
+  constexpr double kMostExtent = 1e15;  // whole numbers up to it are exact, and indices
+  const NodeIndex node = graph.value(value).producer;
+  if (dims.size() > kMostRank)
+    return refuse(node, "its output {} would have {} dimensions, expected at most {}", quoted(graph.value(value).name),
+                  dims.size(), kMostRank);
+  const bool sizes = std::all_of(dims.begin(), dims.end(), [](const Number& n) {
+    return !n.known || (n.value >= 0.0 && n.value <= kMostExtent && (n.batch || n.value == std::floor(n.value)));
+  });
+  if (!sizes)
+    refuse(node, "its output {} would have the dimensions {}, expected whole numbers of at least 0",
+           quoted(graph.value(value).name), to_text(dims));
+}
+
 void Lowering::set_dims(ValueIndex value, Extents dims) {
   if (value == kAbsent) return;
+  check_dims(value, dims);
+  if (failed()) return;
   auto& known = graph.value(value).dims;
   // What the exporter noted beats a guess.
   if (!known || all_known(dims)) known = std::move(dims);
@@ -236,9 +253,9 @@ std::pair<std::int64_t, std::int64_t> Lowering::pending_pad(ValueIndex value) co
 
 void Lowering::note_unknown(NodeIndex node) {
   const std::string kind = printable(type(node));
-  auto found = std::find_if(unknown_.begin(), unknown_.end(), [&](const auto& entry) { return entry.first == kind; });
-  if (found == unknown_.end()) found = unknown_.insert(unknown_.end(), {kind, {}});
-  found->second.push_back(describe(graph, node));
+  const auto [found, fresh] = unknown_places_.emplace(kind, unknown_.size());
+  if (fresh) unknown_.emplace_back(kind, std::vector<std::string>{});
+  unknown_[found->second].second.push_back(describe(graph, node));
 }
 
 void Lowering::add_problem(NodeIndex node, std::string text) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -45,6 +46,7 @@ class Lowering {
   [[nodiscard]] std::optional<NodeIndex> only_reader(ValueIndex value) const;
 
   // What inference finds.
+  /// Refuses the node where an extent is negative, infinite or no whole number, or where there are too many.
   void set_dims(ValueIndex value, Extents dims);
   void set_numbers(ValueIndex value, std::vector<Number> numbers);
 
@@ -90,6 +92,7 @@ class Lowering {
   [[nodiscard]] const std::vector<std::pair<std::string, std::vector<std::string>>>& unknown() const { return unknown_; }
 
  private:
+  void check_dims(ValueIndex value, const Extents& dims);
   void add_problem(NodeIndex node, std::string text);
   [[nodiscard]] std::string op_name(NodeIndex node, const std::vector<ValueIndex>& weights) const;
   [[nodiscard]] GraphBuilder::Weights claim(const std::vector<ValueIndex>& weights);
@@ -101,6 +104,7 @@ class Lowering {
   std::vector<std::pair<std::int64_t, std::int64_t>> pads_;
   std::vector<std::string> problems_;
   std::vector<std::pair<std::string, std::vector<std::string>>> unknown_;
+  std::unordered_map<std::string, std::size_t> unknown_places_;  ///< in `unknown_`
   std::size_t numbers_kept_ = 0;
   double macs_ = 0.0;
 };

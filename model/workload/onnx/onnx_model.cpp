@@ -18,7 +18,6 @@ using Kind = ProtobufField::Kind;
 constexpr std::size_t kMostNodes = 100000;
 constexpr std::size_t kMostParts = 1000000;
 constexpr std::size_t kMostValues = 4096;
-constexpr std::size_t kMostRank = 64;
 constexpr std::size_t kSmallPayload = 4096;
 
 std::int64_t as_integer(std::uint64_t bits) { return std::bit_cast<std::int64_t>(bits); }

@@ -12,6 +12,9 @@ namespace tbdsim::onnx {
 
 // What an ONNX file says, without its weights. Every string is a view into the bytes that were decoded.
 
+/// Dimensions of a tensor; PyTorch takes 64 at most, what networks use is single digits.
+inline constexpr std::size_t kMostRank = 64;
+
 /// Types of elements, as ONNX numbers them (onnx.proto, TensorProto.DataType).
 enum ElementType : int { kUndefined = 0, kFloat = 1, kInt32 = 6, kInt64 = 7, kString = 8, kBool = 9, kDouble = 11 };
 

@@ -176,6 +176,11 @@ const Rule* find_rule(std::string_view type) {
 
 std::string misuse(const Lowering& l, NodeIndex node) {
   const ValueIndex first = l.input(node, 0);
+  // Only further ones may be left out; recurrent layers and Split may lack any output.
+  if (first == kAbsent && !l.graph.node(node).inputs.empty()) return "its first input is left out";
+  const std::string_view kind = l.type(node);
+  const bool any_output = kind == "LSTM" || kind == "GRU" || kind == "RNN" || kind == "Split";
+  if (l.output(node) == kAbsent && !any_output) return "its first output is left out";
   const Extents* dims = first != kAbsent && l.dims(first) ? &*l.dims(first) : nullptr;
   for (const AttributeText& a : l.graph.node(node).text->attributes) {
     const auto row = std::find_if(kTyped.begin(), kTyped.end(), [&](const TypedAttribute& t) { return t.name == a.name; });

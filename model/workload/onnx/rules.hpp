@@ -79,6 +79,9 @@ void emit_recurrent(Lowering& l, NodeIndex node);
 /// `axis` counted from the end where negative; empty outside `rank`.
 [[nodiscard]] std::optional<std::size_t> axis_of(std::int64_t axis, std::size_t rank);
 
+/// The same of an element of a constant, which may be no whole number.
+[[nodiscard]] std::optional<std::size_t> axis_of(double axis, std::size_t rank);
+
 /// Axes of one sample's shape: for each axis of `dims`, its position, or none for a batch axis that is left out.
 [[nodiscard]] std::vector<std::optional<std::size_t>> sample_axes(const Extents& dims);
 

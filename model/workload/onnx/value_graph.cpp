@@ -325,8 +325,10 @@ class Builder {
         if (value.producer == kAbsent || value.dims) continue;
         Extents dims;
         for (const DimensionText& d : *text.dims) {
-          if (d.extent)
+          if (d.extent && *d.extent >= 0)
             dims.push_back({static_cast<double>(*d.extent)});
+          else if (d.extent)  // some exporters write -1 for what they do not know
+            dims.push_back(kUnknownNumber);
           else
             dims.push_back(batch_symbols_.count(d.symbol) > 0 ? Number{1.0, true} : kUnknownNumber);
         }

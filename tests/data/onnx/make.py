@@ -74,6 +74,14 @@ FILES = {
     "slices": model(given("x", ["N", 6, 8]), integers("a", [1, -9]), integers("b", [2**63 - 1, 2]), integers("k", [1, 2]),
                     integers("s", [2, 1]), node("Slice", ["x", "a", "b", "k", "s"], ["c"]), node("Split", ["c"], ["d", "e"], text(1, "axis") + number(3, 2)),
                     node("Transpose", ["d"], ["t"]), node("Softmax", ["t"], ["y"])),
+    # Sizes that no tensor has.
+    "expand": model(given("x", ["N", 6]), integers("to", [-1, 6]), array("c", [6]), node("Expand", ["c", "to"], ["e"]),
+                    node("Add", ["x", "e"], ["y"])),
+    "nan": model(given("x", ["N", 6]), text(5, number(1, 1) + number(2, 1) + text(8, "to") + text(9, struct.pack("<f", float("nan")))),
+                 node("ConstantOfShape", ["to"], ["e"]), node("Add", ["x", "e"], ["y"])),
+    "unsqueeze": model(given("x", ["N", 6]), *(node("Unsqueeze", ["x" if i == 0 else f"u{i - 1}"], [f"u{i}"],
+                                                    text(1, "axes") + number(8, 1)) for i in range(100)), node("Tanh", ["u99"], ["y"])),
+    "left_out": model(given("x", ["N", 1, 8, 8]), node("MaxPool", ["", "x"], ["y"], text(1, "kernel_shape") + number(8, 2) * 2)),
 }
 FILES["cut"] = FILES["odd"][:150]
 FILES["text"] = b'schema = 1\nname = "no network of this format"\n'
