@@ -80,6 +80,18 @@ std::string cost_table(const Comparison& comparison) {
   return table.empty() ? "" : "\n" + table.text();
 }
 
+/// Parameters and work of the networks, where there are several: what a speed-up may be held against.
+std::string sizes_table(const Comparison& comparison) {
+  std::set<std::string> told;
+  TextTable table({{"network"}, {"parameters", Align::right}, {"FLOP a sample", Align::right}});
+  for (const Candidate& c : comparison.candidates) {
+    const Prediction& p = c.prediction;
+    if (c.problem.empty() && told.insert(p.model + p.variant + p.sample).second)
+      table.add({p.model, std::to_string(p.parameters), format(p.flop_per_sample())});
+  }
+  return told.size() < 2 ? "" : "\n" + table.text();
+}
+
 /// What the price of each row is, and what it pays for beside the job; rows of one price together.
 std::string price_text(const Comparison& comparison) {
   std::set<std::string> kinds;
@@ -137,8 +149,8 @@ std::string front_text(const std::vector<Candidate>& all) {
 }  // namespace
 
 std::string compare_table(const Comparison& comparison) {
-  std::string text =
-      speed_table(comparison) + bases_text(comparison) + cost_table(comparison) + price_text(comparison) + knee_text(comparison);
+  std::string text = speed_table(comparison) + bases_text(comparison) + sizes_table(comparison) + cost_table(comparison) +
+                     price_text(comparison) + knee_text(comparison);
   const auto& all = comparison.candidates;
   const auto alike = std::count_if(all.begin(), all.end(), [](const Candidate& c) { return c.problem.empty() && !c.apart; });
   if (alike > 0)
@@ -183,6 +195,8 @@ std::string compare_csv(const Comparison& comparison) {
                              "limit_share",
                              "price_basis",
                              "price_source",
+                             "parameters",
+                             "flop_per_sample",
                              "problem"})
     header.emplace_back(column);
   std::string all = csv_line(header);
@@ -218,6 +232,8 @@ std::string compare_csv(const Comparison& comparison) {
                                                          exact(p.limit.share),
                                                          p.price.basis,
                                                          p.price.source,
+                                                         std::to_string(p.parameters),
+                                                         exact(p.flop_per_sample().base()),
                                                          ""})
         row.push_back(std::move(field));
     }
