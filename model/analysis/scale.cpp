@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
 
 #include "model/analysis/configure.hpp"
 #include "model/analysis/epoch.hpp"
@@ -244,11 +245,13 @@ Result<ScaleTable> scale_table(Session& session, const ScaleOptions& options, co
     return tl::make_unexpected(errors.front());
   tell_overhead(studies, std::max<std::size_t>(lists.exchanges.size(), 1));
   ScaleTable table;
+  std::set<std::pair<std::string, std::string>> told;  // network, message
   table.several_models = lists.models.size() > 1;
   table.several_batches = lists.batches.size() > 1;
   table.several_exchanges = lists.exchanges.size() > 1;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    for (const Error& error : errors[i]) table.problems.push_back({all[i].label, error.message});
+    for (const Error& error : errors[i])
+      if (told.emplace(all[i].options.job.model, error.message).second) table.problems.push_back({all[i].label, error.message});
     if (!studies[i]) continue;
     for (const std::string& notice : studies[i]->notices)
       if (std::find(table.notices.begin(), table.notices.end(), notice) == table.notices.end()) table.notices.push_back(notice);

@@ -131,20 +131,26 @@ void each_size(const ScaleTable& table, const Visit& visit) {
 }
 
 std::string epochs_text(const ScaleTable& table) {
-  SizeTable times(table, right({"per GPU", "step", "80 % range", "epoch", "80 % range"}));
+  const bool several = table.several_models || table.several_batches || table.several_exchanges;
+  auto columns = right(several ? std::initializer_list<const char*>{"per GPU", "step", "epoch", "80 % range"}
+                               : std::initializer_list<const char*>{"batch", "step", "80 % range", "epoch", "80 % range"});
+  if (table.several_exchanges) columns.push_back({"overhead", Align::right});
+  SizeTable times(table, columns);
+  const auto add = [&](const ScaleStudy& study, int gpus, int nodes, int batch, const Ranged<Seconds>& step,
+                       const Ranged<Seconds>& epoch, std::optional<double> overhead) {
+    std::vector<std::string> cells{std::to_string(batch), format(step.value)};
+    if (!several) cells.push_back(range_text(step));
+    cells.insert(cells.end(), {format(epoch.value), range_text(epoch)});
+    if (table.several_exchanges) cells.push_back(overhead ? signed_percent_text(*overhead) : "");
+    times.add(study, gpus, nodes, std::move(cells));
+  };
   for (const ScaleStudy& study : table.studies) {
     const bool asked = std::any_of(study.rows.begin(), study.rows.end(), [](const ScaleRow& row) { return row.gpus == 1; });
-    const Prediction& p = study.one;
-    if (!asked)
-      times.add(study, 1, 1,
-                {std::to_string(p.batch_per_gpu), format(p.step_time.value), range_text(p.step_time),
-                 format(study.one_epoch.value), range_text(study.one_epoch)});
+    if (!asked) add(study, 1, 1, study.one.batch_per_gpu, study.one.step_time, study.one_epoch, std::nullopt);
     for (const ScaleRow& row : study.rows)
-      times.add(study, row.gpus, row.nodes,
-                {std::to_string(row.batch_per_gpu), format(row.step_time.value), range_text(row.step_time),
-                 format(row.epoch_time.value), range_text(row.epoch_time)});
+      add(study, row.gpus, row.nodes, row.batch_per_gpu, row.step_time, row.epoch_time, row.overhead);
   }
-  return times.text();
+  return times.text() + (table.several_exchanges ? "overhead: of the epoch, against the first exchange\n" : "");
 }
 
 std::string gains_text(const ScaleTable& table) {
@@ -158,15 +164,6 @@ std::string gains_text(const ScaleTable& table) {
   if (gains.empty()) return "";
   return "\nEpochs against one GPU; the ranges leave out what both sizes get wrong alike\n" + gains.text() +
          paragraph("weak saves: time of an epoch over as many data sets as there are GPUs, against as many epochs over one");
-}
-
-std::string overhead_text(const ScaleTable& table) {
-  if (!table.several_exchanges) return "";
-  SizeTable times(table, right({"epoch", "overhead"}));
-  each_size(table, [&](const ScaleStudy& study, const ScaleRow& row) {
-    times.add(study, row.gpus, row.nodes, {format(row.epoch_time.value), row.overhead ? signed_percent_text(*row.overhead) : ""});
-  });
-  return "\nOverhead: the epoch against that under the first exchange\n" + times.text();
 }
 
 std::string shares_text(const ScaleTable& table) {
@@ -240,7 +237,7 @@ std::string sizes_text(const ScaleTable& table) {
 }  // namespace
 
 std::string scale_text(const ScaleTable& table) {
-  std::string text = heading(table) + epochs_text(table) + gains_text(table) + overhead_text(table) + shares_text(table);
+  std::string text = heading(table) + epochs_text(table) + gains_text(table) + shares_text(table);
   if (table.studies.size() == 1) text += above_linear(table.studies.front());
   text += stages_text(table) + stage_speedups_text(table) + memory_text(table) + sizes_text(table) +
           "\nEpochs include the start-up of the run.\n";
