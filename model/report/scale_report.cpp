@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "model/report/csv.hpp"
@@ -38,6 +39,8 @@ constexpr std::array kSpeedups{
     NamedSpeedup{"weight_update", &StageSpeedups::weight_update}, NamedSpeedup{"metric", &StageSpeedups::metric}};
 
 std::string range_text(const Ranged<Seconds>& r) { return fmt::format("{} - {}", format(r.low), format(r.high)); }
+
+double whole(Bytes bytes) { return std::round(bytes.base()); }
 
 std::string exact(double value) { return fmt::format("{}", value); }
 std::string exact(const std::optional<double>& value) { return value ? exact(*value) : std::string(); }
@@ -276,8 +279,8 @@ std::string scale_csv(const ScaleTable& table) {
     for (const NamedStage& stage : kStages) fields.push_back(exact((row.epoch_stages.*stage.time).base()));
     for (const NamedSpeedup& stage : kSpeedups) fields.push_back(exact(row.stage_speedups.*stage.value));
     fields.push_back(exact(row.overhead));
-    add({row.strong_epoch.base(), row.weak_epoch.base(), row.weak_saving, row.first_gpu_peak.base(), row.least_peak.base(),
-         (row.first_gpu_peak - row.least_peak).base(), row.gradients.base(), row.epoch_gradients.base()});
+    add({row.strong_epoch.base(), row.weak_epoch.base(), row.weak_saving, whole(row.first_gpu_peak), whole(row.least_peak),
+         whole(row.first_gpu_peak - row.least_peak), whole(row.gradients), whole(row.epoch_gradients)});
     text += csv_line(fields);
   });
   return text;
@@ -315,11 +318,11 @@ Json row_json(const ScaleStudy& study, const ScaleRow& row) {
           {"strong_epoch_time_s", row.strong_epoch.base()},
           {"weak_epoch_time_s", row.weak_epoch.base()},
           {"weak_saving", row.weak_saving},
-          {"gpu0_peak_bytes", row.first_gpu_peak.base()},
-          {"least_peak_bytes", row.least_peak.base()},
-          {"gpu0_extra_bytes", (row.first_gpu_peak - row.least_peak).base()},
-          {"gradient_bytes_per_step", row.gradients.base()},
-          {"gradient_bytes_per_epoch", row.epoch_gradients.base()},
+          {"gpu0_peak_bytes", whole(row.first_gpu_peak)},
+          {"least_peak_bytes", whole(row.least_peak)},
+          {"gpu0_extra_bytes", whole(row.first_gpu_peak - row.least_peak)},
+          {"gradient_bytes_per_step", whole(row.gradients)},
+          {"gradient_bytes_per_epoch", whole(row.epoch_gradients)},
           {"parameters", study.one.parameters},
           {"flop_per_sample", study.one.flop_per_sample().base()}};
 }
