@@ -131,7 +131,7 @@ Result<Explanation> explain(Session& session, const PredictOptions& options) {
   for (std::size_t i = 0; i < trials.size(); ++i) outcomes[i] = outcome_of(session, trials[i], explanation.base);
   for (WhatIfOutcome& outcome : outcomes) {
     if (outcome.problem.empty() && std::abs(outcome.gain) < kNoChange && outcome.fits == explanation.base.memory.fits)
-      outcome.problem = "changes nothing here";
+      outcome.problem = "changes nothing here: " + explanation.base.limit.text;
   }
   std::stable_sort(outcomes.begin(), outcomes.end(), [](const WhatIfOutcome& a, const WhatIfOutcome& b) {
     if (a.problem.empty() != b.problem.empty()) return a.problem.empty();

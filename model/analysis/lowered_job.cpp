@@ -40,7 +40,8 @@ Result<LoweredJob> lower_job(Session& session, const Configuration& configuratio
   if (!(step.total < kLongestStep && step.total > kShortestStep))
     return fail(fmt::format("a step of {} on {} would take {:.3g} s: look for an implausible rate, time or size among the inputs",
                             workload.graph.name, system.id, step.total.base()));
-  return LoweredJob{std::move(*kernels), std::move(exchange->kind), std::move(exchange->description), std::move(step)};
+  return LoweredJob{std::move(*kernels), std::move(exchange->kind), std::move(exchange->description),
+                    std::move(exchange->indirect), std::move(step)};
 }
 
 }  // namespace tbdsim

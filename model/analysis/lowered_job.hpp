@@ -4,6 +4,7 @@
 #include "model/analysis/configure.hpp"
 #include "model/analysis/shared_step.hpp"
 #include "model/cost/kernel_model.hpp"
+#include "model/schedule/exchange/peer_copies.hpp"
 #include "model/schedule/lowered_step.hpp"
 
 namespace tbdsim {
@@ -12,6 +13,7 @@ namespace tbdsim {
 struct LoweredJob {
   KernelModel kernels;
   std::string exchange_kind, exchange_description;  ///< provenance
+  std::vector<IndirectCopy> indirect;
   LoweredStep step;
 };
 

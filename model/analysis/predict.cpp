@@ -240,6 +240,9 @@ Result<Prediction> predict(Session& session, const PredictOptions& options, Shar
                     "the inputs",
                     workload.graph.name, system.id));
   p.flop_per_step_per_gpu = times.useful_flop;
+  p.parameters = workload.graph.parameter_elements();
+  p.exchanged = step.exchanged;
+  p.indirect = job->indirect;
   p.peak = kernels->peak();
   const bool sixteen_bit = configuration.precision != Precision::fp32 && configuration.precision != Precision::tf32;
   p.products_in_fp32 = sixteen_bit && p.peak == system.device.peak.fp32;

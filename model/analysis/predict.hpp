@@ -8,6 +8,7 @@
 #include "model/cost/occupancy.hpp"
 #include "model/hardware/cluster.hpp"
 #include "model/memory/lifetime.hpp"
+#include "model/schedule/exchange/peer_copies.hpp"
 #include "model/stack/stack.hpp"
 #include "model/support/result.hpp"
 #include "model/workload/op_graph.hpp"
@@ -183,10 +184,18 @@ struct Prediction {
   std::vector<KernelTime> kernels;      ///< with `detail`: of one rank, in time order
   std::vector<ExchangeTime> exchanges;  ///< with `detail`: in time order
   std::vector<LinkTraffic> links;       ///< with `detail`: links that the exchange uses
+  std::vector<IndirectCopy> indirect;   ///< copies of the exchange between GPUs that no link joins
+  Bytes exchanged;                      ///< gradients that a rank hands over in a step
+  std::int64_t parameters = 0;          ///< of the network
   // for accuracy baselines
   Flop flop_per_step_per_gpu;
   FlopPerSecond peak;                           ///< of one GPU at the precision used
   std::optional<Ranged<double>> largest_batch;  ///< per GPU, asked for by `largest_batch`
+
+  /// Useful work of forward, backward and update.
+  [[nodiscard]] Flop flop_per_sample() const {
+    return static_cast<double>(gpus) / static_cast<double>(global_batch) * flop_per_step_per_gpu;
+  }
 };
 
 /// Files read and networks built once, shared by many predictions (a table of thousands of rows, a sweep).

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,11 @@ struct ScaleOptions {
   Scaling scaling = Scaling::strong;
 };
 
+/// How many times as fast as one GPU a stage gets through an epoch; absent where one GPU or this size has no such stage.
+struct StageSpeedups {
+  std::optional<double> forward, backward, weight_update, metric;
+};
+
 /// One size of the machine.
 struct ScaleRow {
   int gpus = 1, nodes = 1, batch_per_gpu = 1;
@@ -29,10 +35,19 @@ struct ScaleRow {
   Ranged<Seconds> epoch_time;  ///< start-up of the run included
   Ranged<double> speedup;      ///< samples per second of a whole epoch against one GPU
   double efficiency = 1;       ///< speed-up over GPUs
-  Stages stages;
+  Stages stages;               ///< of a step
   Limit limit;
+  std::int64_t batches = 0;  ///< steps of an epoch
+  Stages epoch_stages;       ///< of all its steps
+  StageSpeedups stage_speedups;
+  Seconds strong_epoch, weak_epoch;  ///< over the data set of one GPU, and over as many of them as there are GPUs
+  double weak_saving = 0;            ///< of the time of that many strong epochs
+  std::optional<double> overhead;    ///< time of the epoch against that under the study's first exchange, less 1
+  Bytes first_gpu_peak, least_peak;  ///< memory of GPU 0, and of the GPU that holds least
+  Bytes gradients, epoch_gradients;  ///< that each GPU hands over in a step, and in an epoch
 };
 
+/// One network, batch and exchange over the sizes.
 struct ScaleStudy {
   Prediction one;             ///< on one GPU, against which everything is held
   Ranged<Seconds> one_epoch;  ///< on it
@@ -46,5 +61,26 @@ struct ScaleStudy {
 /// Errors: as `predict`, with the size at which they arise; no samples; a global batch that does not divide; a data set that
 /// grows with the stages of a pipeline.
 [[nodiscard]] Result<ScaleStudy> scale(Session& session, const ScaleOptions& options);
+
+/// What a table of studies varies; an empty list leaves the option as it is.
+struct ScaleLists {
+  std::vector<std::string> models, exchanges;
+  std::vector<int> batches;
+  std::vector<int> images;  ///< one for all networks, or one for each
+};
+
+/// A table of studies: every network, batch and exchange, the exchange running fastest.
+struct ScaleTable {
+  struct Problem {
+    std::string study, message;
+  };
+  std::vector<ScaleStudy> studies;
+  bool several_models = false, several_batches = false, several_exchanges = false;
+  std::vector<Problem> problems;  ///< studies that are left out, and why
+  std::vector<std::string> notices;
+};
+
+/// Errors: those of the first study where none can be made; lists of images and networks that do not match.
+[[nodiscard]] Result<ScaleTable> scale_table(Session& session, const ScaleOptions& options, const ScaleLists& lists);
 
 }  // namespace tbdsim

@@ -28,8 +28,8 @@ struct PredictArguments {
 };
 
 struct ScaleArguments {
-  PredictOptions options;  ///< without counts
-  std::vector<int> gpus, nodes;
+  PredictOptions options;  ///< without counts; of `model` and `exchange` a list each
+  std::vector<int> gpus, nodes, batches, images;
   std::optional<std::int64_t> samples;  ///< of one epoch
   bool weak = false, fixed_global_batch = false;
   Format format = Format::table;

@@ -63,21 +63,27 @@ void add_size(VerbOptions& verb, PredictOptions& o) {
               [&o](const std::string& text) { return set_devices(o.devices, text); });
 }
 
-/// What a job is apart from its hardware, network and size.
-void add_job(VerbOptions& verb, PredictOptions& o, std::vector<int>* batches = nullptr) {
+/// What a job is apart from its hardware, network and size. `lists`: of a table of studies; `batches`: of a table of batches.
+void add_job(VerbOptions& verb, PredictOptions& o, ScaleArguments* lists = nullptr, std::vector<int>* batches = nullptr) {
   verb.name_option("--network", "NAME", "Network between nodes [the system's]", o.network);
-  if (batches != nullptr)
+  if (lists != nullptr)
+    add_counts(verb, "--batch", "Samples per GPU and step: 16,32,64 [the network's,\nCNNs 32]", lists->batches);
+  else if (batches != nullptr)
     add_counts(verb, "--batch", "Samples per GPU and step [the network's, CNNs 32];\n4..128*2 makes a table", *batches);
   else
     verb.number_option("--batch", "Samples per GPU and step [the network's, CNNs 32]", o.batch);
   verb.number_option("--accumulate", "Micro-batches of --batch samples per update [1]", o.accumulate);
-  verb.number_option("--image", "Side of the image in pixels [the network's]", o.image);
+  if (lists != nullptr)
+    add_counts(verb, "--image", "Side of the image in pixels, one or one for each\nnetwork of --model [the network's]",
+               lists->images);
+  else
+    verb.number_option("--image", "Side of the image in pixels [the network's]", o.image);
   verb.number_option("--seq-len", "Length of a sequence in tokens [the network's]", o.seq_len);
   verb.flag("--buckets", o.buckets, "Mean over the lengths of the network's data set");
   verb.name_option("--precision", "NAME", "fp32, tf32, fp16, bf16 or amp [fp32]", o.precision);
   verb.name_option("--stack", "NAME|FILE", "Framework and version, such as mxnet-1.2\n[newest PyTorch that supports the GPU]",
                    o.stack);
-  verb.name_option("--exchange", "NAME", "How gradients are exchanged [allreduce]", o.exchange);
+  verb.name_option("--exchange", lists != nullptr ? "A,B,..." : "NAME", "How gradients are exchanged [allreduce]", o.exchange);
   verb.name_option("--optimizer", "NAME",
                    "sgd, sgd-momentum, adam, adam-8bit, bert-adam, lamb,\nlars, novograd [sgd-momentum for CNNs]", o.optimizer);
   verb.name_option("--input", "NAME", "Where samples come from [the stack's]", o.input);
@@ -106,7 +112,7 @@ void add_seed(VerbOptions& verb, PredictOptions& o) {
 void add_configuration(VerbOptions& verb, PredictOptions& o, std::vector<int>* batches = nullptr) {
   add_workload(verb, o);
   add_size(verb, o);
-  add_job(verb, o, batches);
+  add_job(verb, o, nullptr, batches);
 }
 
 /// The options of jobs, each a list.
@@ -202,14 +208,15 @@ void describe(VerbOptions verb, PredictArguments& a) {
 }
 
 void describe(VerbOptions verb, ScaleArguments& a) {
-  add_workload(verb, a.options);
+  verb.name_option("--hw", "NAME|FILE", "System, or a GPU in a plain PCIe host", a.options.hardware);
+  verb.name_option("--model", "A,B,...", "Networks, or .toml or .onnx files; NAME@tf: a variant", a.options.model);
   add_counts(verb, "--gpus", "GPUs of the job: 1,2,4,8 or 1..8 or 8..128*2", a.gpus);
   add_counts(verb, "--nodes", "Nodes, in the same ways [as many as --gpus fills]", a.nodes);
   verb.option("--samples", "N", "Samples of an epoch, such as 1281167 or 256K",
               [&a](const std::string& text) { return set_samples(a.samples, text); });
   verb.flag("--weak", a.weak, "The data set grows with the GPUs");
   verb.flag("--fixed-global-batch", a.fixed_global_batch, "--batch is that of all GPUs together");
-  add_job(verb, a.options);
+  add_job(verb, a.options, &a);
   add_seed(verb, a.options);
   add_format(verb, a.format);
 }

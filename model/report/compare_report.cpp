@@ -81,6 +81,18 @@ std::string limit_table(const Comparison& comparison) {
   return table.empty() ? "" : "\n" + table.text();
 }
 
+/// Parameters and work of the networks, where there are several: what a speed-up may be held against.
+std::string sizes_table(const Comparison& comparison) {
+  std::set<std::string> told;
+  TextTable table({{"network"}, {"parameters", Align::right}, {"FLOP a sample", Align::right}});
+  for (const Candidate& c : comparison.candidates) {
+    const Prediction& p = c.prediction;
+    if (c.problem.empty() && told.insert(p.model + p.variant + p.sample).second)
+      table.add({p.model, std::to_string(p.parameters), format(p.flop_per_sample())});
+  }
+  return told.size() < 2 ? "" : "\n" + table.text();
+}
+
 /// Speed-ups of different networks have a base each.
 std::string bases_text(const Comparison& comparison) {
   const auto& all = comparison.candidates;
@@ -127,8 +139,8 @@ void add_payment(const Candidate& c, PaidBy by, std::vector<std::string>& row) {
 }  // namespace
 
 std::string compare_table(const Comparison& comparison) {
-  std::string text = speed_table(comparison) + bases_text(comparison) + limit_table(comparison) + price_report(comparison) +
-                     knee_text(comparison);
+  std::string text = speed_table(comparison) + bases_text(comparison) + limit_table(comparison) + sizes_table(comparison) +
+                     price_report(comparison) + knee_text(comparison);
   const auto& all = comparison.candidates;
   const auto alike = std::count_if(all.begin(), all.end(), [](const Candidate& c) { return c.problem.empty() && !c.apart; });
   if (alike > 0)
@@ -184,6 +196,8 @@ std::string compare_csv(const Comparison& comparison) {
                              "rent_date",
                              "fp32_useful",
                              "tensor_core_useful",
+                             "parameters",
+                             "flop_per_sample",
                              "problem"})
     header.emplace_back(column);
   std::string all = csv_line(header);
@@ -223,6 +237,8 @@ std::string compare_csv(const Comparison& comparison) {
         row.push_back(std::move(field));
       for (const PaidBy by : {PaidBy::purchase, PaidBy::rent}) add_payment(c, by, row);
       for (const double share : {p.utilization.fp32_useful, p.utilization.tensor_core_useful}) row.push_back(exact(share));
+      row.push_back(std::to_string(p.parameters));
+      row.push_back(exact(p.flop_per_sample().base()));
     }
     row.resize(header.size());
     if (!c.problem.empty()) row.back() = c.problem;

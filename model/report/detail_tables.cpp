@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "model/analysis/kernel_summary.hpp"
 #include "model/report/predict_table.hpp"
@@ -95,8 +96,23 @@ std::string layers_table(const Prediction& prediction) {
   return "Layers, by kernel time; output of one sample\n" + table.text();
 }
 
+std::string indirect_copies_text(const std::vector<IndirectCopy>& copies) {
+  if (copies.empty()) return "";
+  std::map<std::string, std::vector<std::string>> by_way;  // way, pairs
+  for (const IndirectCopy& copy : copies) by_way[copy.over].push_back(fmt::format("{} > {}", copy.from, copy.to));
+  std::string text =
+      paragraph(fmt::format("{} ordered pairs of GPUs have no link between them. Each array is copied to another place, then "
+                            "fetched from there:",
+                            copies.size()));
+  for (const auto& [over, pairs] : by_way)
+    text += "  " +
+            wrapped(fmt::format("over {}: {}", over.empty() ? "host memory" : over, fmt::join(pairs, ", ")), kTextWidth - 2, 4) +
+            "\n";
+  return "\n" + text;
+}
+
 std::string links_table(const Prediction& prediction) {
-  if (prediction.links.empty()) return "Links: the step uses none\n";
+  if (prediction.links.empty() && prediction.indirect.empty()) return "Links: the step uses none\n";
   TextTable table({{"link", Align::left, kKernelName},
                    {"capacity", Align::right},
                    {"bytes", Align::right},
@@ -104,7 +120,8 @@ std::string links_table(const Prediction& prediction) {
                    {"used", Align::right}});
   for (const LinkTraffic& link : prediction.links)
     table.add({link.name, format(link.capacity), format(link.bytes), percent_text(link.busy), percent_text(link.used)});
-  return "Links and the bytes of a step; used: share of what the link could carry\n" + table.text();
+  return "Links and the bytes of a step; used: share of what the link could carry\n" + table.text() +
+         indirect_copies_text(prediction.indirect);
 }
 
 std::string kernels_table(const Prediction& prediction) {

@@ -6,6 +6,7 @@
 
 #include "model/report/csv.hpp"
 #include "model/report/memory_report_text.hpp"
+#include "model/report/predict_table.hpp"
 #include "model/report/text_table.hpp"
 #include "model/units/format.hpp"
 
@@ -20,6 +21,7 @@ std::string path_text(const Prediction& p) {
   if (!p.memory.gpus.empty()) text += wrapped("Memory: " + fit_text(p.memory), kWidth, 2) + '\n';
   text += "\nCritical path\n";
   for (const Limit& limit : p.limits) text += "  " + wrapped(limit.text, kWidth - 2, 4) + '\n';
+  text += indirect_copies_text(p.indirect);
   if (p.stages.bubble > Seconds(0.0))
     text += "\n" + paragraph(fmt::format("The slowest stage waits {} of the step for other stages, the pipeline's bubble; more "
                                          "micro-batches (--accumulate) shrink it.",

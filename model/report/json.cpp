@@ -133,6 +133,13 @@ Json links(const Prediction& p) {
   return list;
 }
 
+Json indirect_copies(const Prediction& p) {
+  Json list = Json::array();
+  for (const IndirectCopy& copy : p.indirect)
+    list.push_back({{"from", copy.from}, {"to", copy.to}, {"over", or_null(copy.over)}});
+  return list;
+}
+
 Json kernels(const Prediction& p) {
   const KernelSummary summary = summarize_kernels(p);
   Json groups = Json::array();
@@ -240,6 +247,7 @@ Json prediction(const Prediction& p, const PredictParts& parts) {
   if (parts.layers) json["layers"] = layers(p);
   if (parts.kernels) json["kernels"] = kernels(p);
   if (parts.links) json["links"] = links(p);
+  if (parts.links) json["indirect_copies"] = indirect_copies(p);
   json["provenance"] = Json::array();
   for (const ProvenanceEntry& e : p.provenance)
     json["provenance"].push_back({{"what", e.what}, {"kind", e.kind}, {"source", e.source}});
@@ -266,6 +274,8 @@ std::string compare_json(const Comparison& comparison) {
       row["price_ratio"] = {{"purchase", c.bought_ratio ? Json(*c.bought_ratio) : Json(nullptr)},
                             {"rent", c.rented_ratio ? Json(*c.rented_ratio) : Json(nullptr)}};
       row["base"] = c.base;
+      row["parameters"] = c.prediction.parameters;
+      row["flop_per_sample"] = c.prediction.flop_per_sample().base();
     }
     json["rows"].push_back(std::move(row));
   }
@@ -283,6 +293,7 @@ std::string explain_json(const Explanation& e) {
   json["step_time_s"] = ranged(e.base.step_time);
   json["limits"] = Json::array();
   for (const Limit& l : e.base.limits) json["limits"].push_back(limit(l));
+  json["indirect_copies"] = indirect_copies(e.base);
   json["checks"] = Json::array();
   for (const HealthCheck& c : e.checks) json["checks"].push_back({{"name", c.name}, {"passed", c.passed}, {"text", c.text}});
   json["what_ifs"] = Json::array();

@@ -15,6 +15,8 @@ namespace tbdsim {
 
 /// Bytes and busy share of every link that the exchange uses. Expects a prediction made with `detail`.
 [[nodiscard]] std::string links_table(const Prediction& prediction);
+/// Pairs of GPUs without a link, by the place over which their copies go; empty where there are none.
+[[nodiscard]] std::string indirect_copies_text(const std::vector<IndirectCopy>& copies);
 
 /// Kernels by name and algorithm, longest first, with their share of time and fp32 utilisation, then the longest below
 /// and above the mean utilisation. Expects a prediction made with `detail`.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "model/report/csv.hpp"
@@ -29,16 +30,29 @@ constexpr std::array kStages{NamedStage{"forward", &Stages::forward},
                              NamedStage{"host_exposed", &Stages::host_exposed},
                              NamedStage{"bubble", &Stages::bubble}};
 
+struct NamedSpeedup {
+  const char* name;
+  std::optional<double> StageSpeedups::*value;
+};
+constexpr std::array kSpeedups{
+    NamedSpeedup{"forward", &StageSpeedups::forward}, NamedSpeedup{"backward", &StageSpeedups::backward},
+    NamedSpeedup{"weight_update", &StageSpeedups::weight_update}, NamedSpeedup{"metric", &StageSpeedups::metric}};
+
 std::string range_text(const Ranged<Seconds>& r) { return fmt::format("{} - {}", format(r.low), format(r.high)); }
 
-std::string exact(double value) { return fmt::format("{}", value); }
+double whole(Bytes bytes) { return std::round(bytes.base()); }
 
-std::string data_set(const ScaleStudy& study) {
+std::string exact(double value) { return fmt::format("{}", value); }
+std::string exact(const std::optional<double>& value) { return value ? exact(*value) : std::string(); }
+
+std::string data_set(const ScaleStudy& study, bool several_batches) {
   switch (study.scaling) {
     case Scaling::strong:
       return fmt::format("{} samples an epoch, the same batch on every GPU", study.samples);
     case Scaling::fixed_global_batch:
-      return fmt::format("{} samples an epoch, {} a step on all GPUs together", study.samples, study.one.global_batch);
+      return several_batches
+                 ? fmt::format("{} samples an epoch, one batch divided over all GPUs", study.samples)
+                 : fmt::format("{} samples an epoch, {} a step on all GPUs together", study.samples, study.one.global_batch);
     case Scaling::weak:
       return fmt::format("{} samples an epoch for each GPU, the same batch on every GPU", study.samples);
   }
@@ -57,113 +71,291 @@ std::string above_linear(const ScaleStudy& study) {
                   format(study.one.stages.weight_update + study.one.stages.host_update)));
 }
 
-}  // namespace
-
-std::string scale_table(const ScaleStudy& study) {
+std::string heading(const ScaleTable& table) {
+  const ScaleStudy& study = table.studies.front();
   const Prediction& p = study.one;
-  std::string text =
-      paragraph(fmt::format("{} ({} definition), batch {} on one GPU, {}, {}", p.model, p.variant, p.batch_per_gpu, p.precision,
-                            p.optimizer)) +
-      paragraph(fmt::format("{} of {}, {}, {} input, exchange {}", p.device, p.hardware_name, p.stack, p.input, p.exchange)) +
-      paragraph(fmt::format("{}: {}", name(study.scaling), data_set(study))) + '\n';
-  TextTable times({{"GPUs", Align::right},
-                   {"nodes", Align::right},
-                   {"batch", Align::right},
-                   {"step", Align::right},
-                   {"80 % range", Align::right},
-                   {"epoch", Align::right},
-                   {"80 % range", Align::right}});
-  TextTable gains({{"GPUs", Align::right},
-                   {"nodes", Align::right},
-                   {"speed-up", Align::right},
-                   {"80 % range", Align::right},
-                   {"efficiency", Align::right}});
-  const bool staged = p.exchange == "pipeline";
-  std::vector<TextTable::Column> kinds{{"GPUs", Align::right}};
-  for (const char* kind : {"nodes", "compute", "exchange", "input", "host"}) kinds.push_back({kind, Align::right});
-  if (staged) kinds.push_back({"bubble", Align::right});
-  kinds.push_back({"limit"});
-  TextTable shares(kinds);
-  const bool asked = std::any_of(study.rows.begin(), study.rows.end(), [](const ScaleRow& row) { return row.gpus == 1; });
-  if (!asked)
-    times.add({"1", "1", std::to_string(p.batch_per_gpu), format(p.step_time.value), range_text(p.step_time),
-               format(study.one_epoch.value), range_text(study.one_epoch)});
-  for (const ScaleRow& row : study.rows) {
-    const Stages& s = row.stages;
-    const auto share = [&](Seconds time) { return percent_text(time / row.step_time.value); };
-    times.add({std::to_string(row.gpus), std::to_string(row.nodes), std::to_string(row.batch_per_gpu),
-               format(row.step_time.value), range_text(row.step_time), format(row.epoch_time.value), range_text(row.epoch_time)});
-    if (row.gpus > 1)
-      gains.add({std::to_string(row.gpus), std::to_string(row.nodes), fmt::format("{:.2f}", row.speedup.value),
-                 fmt::format("{:.2f} - {:.2f}", row.speedup.low, row.speedup.high), percent_text(row.efficiency)});
-    std::vector<std::string> spent{std::to_string(row.gpus), std::to_string(row.nodes)};
-    for (const Seconds time :
-         {s.forward + s.backward + s.weight_update + s.metric, s.exchange_exposed, s.input_exposed, s.host_exposed})
-      spent.push_back(share(time));
-    if (staged) spent.push_back(share(s.bubble));
-    spent.push_back(row.limit.resource);
-    shares.add(std::move(spent));
-  }
-  const std::string over_one =
-      gains.empty() ? "" : "\nEpochs against one GPU; the ranges leave out what both sizes get wrong alike\n" + gains.text();
-  return text + times.text() + over_one + "\nWhat a step is: computing, and waiting for exchange, input and host\n" +
-         shares.text() + above_linear(study) + "\nEpochs include the start-up of the run.\n";
+  const std::string batch = table.several_batches ? "" : fmt::format("batch {} on one GPU, ", p.batch_per_gpu);
+  const std::string what = table.several_models ? "" : fmt::format("{} ({} definition), ", p.model, p.variant);
+  const std::string exchange = table.several_exchanges ? "" : fmt::format(", exchange {}", p.exchange);
+  return paragraph(fmt::format("{}{}{}, {}", what, batch, p.precision, p.optimizer)) +
+         paragraph(fmt::format("{} of {}, {}, {} input{}", p.device, p.hardware_name, p.stack, p.input, exchange)) +
+         paragraph(fmt::format("{}: {}", name(study.scaling), data_set(study, table.several_batches))) + '\n';
 }
 
-std::string scale_csv(const ScaleStudy& study) {
+/// One of the tables over all studies and sizes: the columns that say which one stand first.
+class SizeTable {
+ public:
+  SizeTable(const ScaleTable& all, const std::vector<TextTable::Column>& columns) : all_(all), table_(with_names(all, columns)) {}
+
+  void add(const ScaleStudy& study, int gpus, int nodes, std::vector<std::string> cells) {
+    std::vector<std::string> row;
+    if (all_.several_models) row.push_back(study.one.model);
+    if (all_.several_batches) row.push_back(std::to_string(study.one.batch_per_gpu));
+    if (all_.several_exchanges) row.push_back(study.one.exchange);
+    row.push_back(std::to_string(gpus));
+    if (several_nodes(all_)) row.push_back(std::to_string(nodes));
+    row.insert(row.end(), cells.begin(), cells.end());
+    table_.add(std::move(row));
+  }
+  [[nodiscard]] bool empty() const { return table_.empty(); }
+  [[nodiscard]] std::string text() const { return table_.text(); }
+
+ private:
+  const ScaleTable& all_;
+  TextTable table_;
+
+  static bool several_nodes(const ScaleTable& all) {
+    return std::any_of(all.studies.begin(), all.studies.end(), [](const ScaleStudy& s) {
+      return std::any_of(s.rows.begin(), s.rows.end(), [](const ScaleRow& row) { return row.nodes > 1; });
+    });
+  }
+  static std::vector<TextTable::Column> with_names(const ScaleTable& all, const std::vector<TextTable::Column>& columns) {
+    std::vector<TextTable::Column> names;
+    if (all.several_models) names.push_back({"network"});
+    if (all.several_batches) names.push_back({"batch", Align::right});
+    if (all.several_exchanges) names.push_back({"exchange"});
+    names.push_back({"GPUs", Align::right});
+    if (several_nodes(all)) names.push_back({"nodes", Align::right});
+    names.insert(names.end(), columns.begin(), columns.end());
+    return names;
+  }
+};
+
+std::vector<TextTable::Column> right(std::initializer_list<const char*> titles) {
+  std::vector<TextTable::Column> columns;
+  for (const char* title : titles) columns.push_back({title, Align::right});
+  return columns;
+}
+
+template <class Visit>
+void each_size(const ScaleTable& table, const Visit& visit) {
+  for (const ScaleStudy& study : table.studies)
+    for (const ScaleRow& row : study.rows) visit(study, row);
+}
+
+std::string epochs_text(const ScaleTable& table) {
+  const bool several = table.several_models || table.several_batches || table.several_exchanges;
+  auto columns = right(several ? std::initializer_list<const char*>{"per GPU", "step", "epoch", "80 % range"}
+                               : std::initializer_list<const char*>{"batch", "step", "80 % range", "epoch", "80 % range"});
+  if (table.several_exchanges) columns.push_back({"overhead", Align::right});
+  SizeTable times(table, columns);
+  const auto add = [&](const ScaleStudy& study, int gpus, int nodes, int batch, const Ranged<Seconds>& step,
+                       const Ranged<Seconds>& epoch, std::optional<double> overhead) {
+    std::vector<std::string> cells{std::to_string(batch), format(step.value)};
+    if (!several) cells.push_back(range_text(step));
+    cells.insert(cells.end(), {format(epoch.value), range_text(epoch)});
+    if (table.several_exchanges) cells.push_back(overhead ? signed_percent_text(*overhead) : "");
+    times.add(study, gpus, nodes, std::move(cells));
+  };
+  for (const ScaleStudy& study : table.studies) {
+    const bool asked = std::any_of(study.rows.begin(), study.rows.end(), [](const ScaleRow& row) { return row.gpus == 1; });
+    if (!asked) add(study, 1, 1, study.one.batch_per_gpu, study.one.step_time, study.one_epoch, std::nullopt);
+    for (const ScaleRow& row : study.rows)
+      add(study, row.gpus, row.nodes, row.batch_per_gpu, row.step_time, row.epoch_time, row.overhead);
+  }
+  return times.text() + (table.several_exchanges ? "overhead: of the epoch, against the first exchange\n" : "");
+}
+
+std::string gains_text(const ScaleTable& table) {
+  SizeTable gains(table, right({"speed-up", "80 % range", "efficiency", "weak saves"}));
+  each_size(table, [&](const ScaleStudy& study, const ScaleRow& row) {
+    if (row.gpus == 1) return;
+    gains.add(study, row.gpus, row.nodes,
+              {fmt::format("{:.2f}", row.speedup.value), fmt::format("{:.2f} - {:.2f}", row.speedup.low, row.speedup.high),
+               percent_text(row.efficiency), percent_text(row.weak_saving)});
+  });
+  if (gains.empty()) return "";
+  return "\nEpochs against one GPU; the ranges leave out what both sizes get wrong alike\n" + gains.text() +
+         paragraph("weak saves: time of an epoch over as many data sets as there are GPUs, against as many epochs over one");
+}
+
+std::string shares_text(const ScaleTable& table) {
+  const bool staged = table.studies.front().one.exchange == "pipeline";
+  std::vector<TextTable::Column> kinds = right({"compute", "exchange", "input", "host"});
+  if (staged) kinds.push_back({"bubble", Align::right});
+  kinds.push_back({"limit"});
+  SizeTable shares(table, kinds);
+  each_size(table, [&](const ScaleStudy& study, const ScaleRow& row) {
+    const Stages& s = row.stages;
+    std::vector<std::string> spent;
+    for (const Seconds time :
+         {s.forward + s.backward + s.weight_update + s.metric, s.exchange_exposed, s.input_exposed, s.host_exposed})
+      spent.push_back(percent_text(time / row.step_time.value));
+    if (staged) spent.push_back(percent_text(s.bubble / row.step_time.value));
+    spent.push_back(row.limit.resource);
+    shares.add(study, row.gpus, row.nodes, std::move(spent));
+  });
+  return "\nWhat a step is: computing, and waiting for exchange, input and host\n" + shares.text();
+}
+
+std::string stages_text(const ScaleTable& table) {
+  SizeTable seconds(table, right({"batches", "FP", "BP", "WU", "metric", "exchange", "exposed", "input", "host"}));
+  each_size(table, [&](const ScaleStudy& study, const ScaleRow& row) {
+    std::vector<std::string> cells{std::to_string(row.batches)};
+    for (std::size_t i = 0; i + 1 < kStages.size(); ++i) cells.push_back(number_text((row.epoch_stages.*kStages[i].time).base()));
+    seconds.add(study, row.gpus, row.nodes, std::move(cells));
+  });
+  return "\nSeconds of an epoch, by stage\n" + seconds.text() +
+         paragraph(
+             "FP, BP, WU: kernels of forward, backward and weight update; exchange: copies and collectives, of which "
+             "the exposed part holds up kernels; input, host: waiting for them");
+}
+
+std::string stage_speedups_text(const ScaleTable& table) {
+  SizeTable speedups(table, right({"FP", "BP", "WU", "metric"}));
+  each_size(table, [&](const ScaleStudy& study, const ScaleRow& row) {
+    if (row.gpus == 1) return;
+    std::vector<std::string> cells;
+    for (const NamedSpeedup& stage : kSpeedups) {
+      const auto& value = row.stage_speedups.*stage.value;
+      cells.push_back(value ? fmt::format("{:.2f}", *value) : "-");
+    }
+    speedups.add(study, row.gpus, row.nodes, std::move(cells));
+  });
+  return speedups.empty() ? "" : "\nSpeed-up of each stage of an epoch against one GPU\n" + speedups.text();
+}
+
+std::string memory_text(const ScaleTable& table) {
+  SizeTable memory(table, right({"GPU 0", "least", "GPU 0 more", "gradients a step", "an epoch"}));
+  each_size(table, [&](const ScaleStudy& study, const ScaleRow& row) {
+    memory.add(study, row.gpus, row.nodes,
+               {format(row.first_gpu_peak), format(row.least_peak), format(row.first_gpu_peak - row.least_peak),
+                format(row.gradients), format(row.epoch_gradients)});
+  });
+  return "\nMemory of GPU 0 and of the GPU that holds least; gradients that each GPU sends\n" + memory.text();
+}
+
+std::string sizes_text(const ScaleTable& table) {
+  if (!table.several_models) return "";
+  TextTable networks({{"network"}, {"parameters", Align::right}, {"FLOP a sample", Align::right}});
+  const Prediction* last = nullptr;
+  for (const ScaleStudy& study : table.studies) {
+    if (last == nullptr || last->model != study.one.model)
+      networks.add({study.one.model, std::to_string(study.one.parameters), format(study.one.flop_per_sample())});
+    last = &study.one;
+  }
+  return "\n" + networks.text();
+}
+
+}  // namespace
+
+std::string scale_text(const ScaleTable& table) {
+  std::string text = heading(table) + epochs_text(table) + gains_text(table) + shares_text(table);
+  if (table.studies.size() == 1) text += above_linear(table.studies.front());
+  text += stages_text(table) + stage_speedups_text(table) + memory_text(table) + sizes_text(table) +
+          "\nEpochs include the start-up of the run.\n";
+  for (const ScaleTable::Problem& problem : table.problems)
+    text += wrapped(fmt::format("{}: {}", problem.study, problem.message), kTextWidth, 2) + "\n";
+  return text;
+}
+
+std::string scale_csv(const ScaleTable& table) {
   std::vector<std::string> header{"gpus",         "nodes",           "batch_per_gpu",
                                   "step_time_s",  "step_time_low_s", "step_time_high_s",
                                   "epoch_time_s", "speedup",         "efficiency"};
   for (const NamedStage& stage : kStages) header.push_back(fmt::format("{}_s", stage.name));
-  for (const char* last : {"limit", "epoch_time_low_s", "epoch_time_high_s", "speedup_low", "speedup_high"})
+  for (const char* last : {"limit", "epoch_time_low_s", "epoch_time_high_s", "speedup_low", "speedup_high", "model", "exchange",
+                           "parameters", "flop_per_sample", "batches_per_epoch"})
+    header.emplace_back(last);
+  for (const NamedStage& stage : kStages) header.push_back(fmt::format("epoch_{}_s", stage.name));
+  for (const NamedSpeedup& stage : kSpeedups) header.push_back(fmt::format("{}_speedup", stage.name));
+  for (const char* last : {"overhead", "strong_epoch_time_s", "weak_epoch_time_s", "weak_saving", "gpu0_peak_bytes",
+                           "least_peak_bytes", "gpu0_extra_bytes", "gradient_bytes_per_step", "gradient_bytes_per_epoch"})
     header.emplace_back(last);
   std::string text = csv_line(header);
-  for (const ScaleRow& row : study.rows) {
+  each_size(table, [&](const ScaleStudy& study, const ScaleRow& row) {
     std::vector<std::string> fields{std::to_string(row.gpus), std::to_string(row.nodes), std::to_string(row.batch_per_gpu)};
-    for (const double value : {row.step_time.value.base(), row.step_time.low.base(), row.step_time.high.base(),
-                               row.epoch_time.value.base(), row.speedup.value, row.efficiency})
-      fields.push_back(exact(value));
+    const auto add = [&](std::initializer_list<double> values) {
+      for (const double value : values) fields.push_back(exact(value));
+    };
+    add({row.step_time.value.base(), row.step_time.low.base(), row.step_time.high.base(), row.epoch_time.value.base(),
+         row.speedup.value, row.efficiency});
     for (const NamedStage& stage : kStages) fields.push_back(exact((row.stages.*stage.time).base()));
     fields.push_back(row.limit.resource);
-    for (const double value : {row.epoch_time.low.base(), row.epoch_time.high.base(), row.speedup.low, row.speedup.high})
-      fields.push_back(exact(value));
+    add({row.epoch_time.low.base(), row.epoch_time.high.base(), row.speedup.low, row.speedup.high});
+    fields.insert(fields.end(), {study.one.model, study.one.exchange, std::to_string(study.one.parameters)});
+    add({study.one.flop_per_sample().base()});
+    fields.push_back(std::to_string(row.batches));
+    for (const NamedStage& stage : kStages) fields.push_back(exact((row.epoch_stages.*stage.time).base()));
+    for (const NamedSpeedup& stage : kSpeedups) fields.push_back(exact(row.stage_speedups.*stage.value));
+    fields.push_back(exact(row.overhead));
+    add({row.strong_epoch.base(), row.weak_epoch.base(), row.weak_saving, whole(row.first_gpu_peak), whole(row.least_peak),
+         whole(row.first_gpu_peak - row.least_peak), whole(row.gradients), whole(row.epoch_gradients)});
     text += csv_line(fields);
-  }
+  });
   return text;
 }
 
-std::string scale_json(const ScaleStudy& study) {
-  const Prediction& p = study.one;
+namespace {
+
+Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
+
+Json row_json(const ScaleStudy& study, const ScaleRow& row) {
+  Json stages = Json::object(), epoch_stages = Json::object(), speedups = Json::object();
+  for (const NamedStage& stage : kStages) {
+    stages[stage.name] = (row.stages.*stage.time).base();
+    epoch_stages[stage.name] = (row.epoch_stages.*stage.time).base();
+  }
+  for (const NamedSpeedup& stage : kSpeedups) speedups[stage.name] = or_null(row.stage_speedups.*stage.value);
+  return {{"gpus", row.gpus},
+          {"nodes", row.nodes},
+          {"batch_per_gpu", row.batch_per_gpu},
+          {"step_time_s",
+           {{"value", row.step_time.value.base()}, {"low", row.step_time.low.base()}, {"high", row.step_time.high.base()}}},
+          {"epoch_time_s", row.epoch_time.value.base()},
+          {"epoch_time_range_s", {{"low", row.epoch_time.low.base()}, {"high", row.epoch_time.high.base()}}},
+          {"speedup", row.speedup.value},
+          {"speedup_range", {{"low", row.speedup.low}, {"high", row.speedup.high}}},
+          {"efficiency", row.efficiency},
+          {"stages_s", stages},
+          {"limit", {{"resource", row.limit.resource}, {"share", row.limit.share}}},
+          {"model", study.one.model},
+          {"exchange", study.one.exchange},
+          {"batches_per_epoch", row.batches},
+          {"epoch_stages_s", epoch_stages},
+          {"stage_speedups", speedups},
+          {"overhead", or_null(row.overhead)},
+          {"strong_epoch_time_s", row.strong_epoch.base()},
+          {"weak_epoch_time_s", row.weak_epoch.base()},
+          {"weak_saving", row.weak_saving},
+          {"gpu0_peak_bytes", whole(row.first_gpu_peak)},
+          {"least_peak_bytes", whole(row.least_peak)},
+          {"gpu0_extra_bytes", whole(row.first_gpu_peak - row.least_peak)},
+          {"gradient_bytes_per_step", whole(row.gradients)},
+          {"gradient_bytes_per_epoch", whole(row.epoch_gradients)},
+          {"parameters", study.one.parameters},
+          {"flop_per_sample", study.one.flop_per_sample().base()}};
+}
+
+/// A text that all studies share, or the list of those that vary, each once.
+Json shared(const ScaleTable& table, std::string Prediction::*text) {
+  Json all = Json::array();
+  for (const ScaleStudy& study : table.studies)
+    if (std::find(all.begin(), all.end(), study.one.*text) == all.end()) all.push_back(study.one.*text);
+  return all.size() == 1 ? all.front() : all;
+}
+
+}  // namespace
+
+std::string scale_json(const ScaleTable& table) {
+  const ScaleStudy& first = table.studies.front();
   Json json{{"schema", "tbdsim.scale/1"},
             {"tool", {{"name", "tbdsim"}, {"version", TBDSIM_VERSION}}},
             {"config",
-             {{"hw", p.hardware_name},
-              {"model", p.model},
-              {"stack", p.stack},
-              {"precision", p.precision},
-              {"exchange", p.exchange},
-              {"optimizer", p.optimizer},
-              {"input", p.input}}},
-            {"samples", study.samples},
-            {"scaling", name(study.scaling)},
+             {{"hw", first.one.hardware_name},
+              {"model", shared(table, &Prediction::model)},
+              {"stack", first.one.stack},
+              {"precision", first.one.precision},
+              {"exchange", shared(table, &Prediction::exchange)},
+              {"optimizer", shared(table, &Prediction::optimizer)},
+              {"input", shared(table, &Prediction::input)}}},
+            {"samples", first.samples},
+            {"scaling", name(first.scaling)},
             {"rows", Json::array()}};
-  for (const ScaleRow& row : study.rows) {
-    Json stages = Json::object();
-    for (const NamedStage& stage : kStages) stages[stage.name] = (row.stages.*stage.time).base();
-    json["rows"].push_back(
-        {{"gpus", row.gpus},
-         {"nodes", row.nodes},
-         {"batch_per_gpu", row.batch_per_gpu},
-         {"step_time_s",
-          {{"value", row.step_time.value.base()}, {"low", row.step_time.low.base()}, {"high", row.step_time.high.base()}}},
-         {"epoch_time_s", row.epoch_time.value.base()},
-         {"epoch_time_range_s", {{"low", row.epoch_time.low.base()}, {"high", row.epoch_time.high.base()}}},
-         {"speedup", row.speedup.value},
-         {"speedup_range", {{"low", row.speedup.low}, {"high", row.speedup.high}}},
-         {"efficiency", row.efficiency},
-         {"stages_s", stages},
-         {"limit", {{"resource", row.limit.resource}, {"share", row.limit.share}}}});
-  }
+  each_size(table, [&](const ScaleStudy& study, const ScaleRow& row) { json["rows"].push_back(row_json(study, row)); });
+  if (!table.problems.empty()) json["problems"] = Json::array();
+  for (const ScaleTable::Problem& problem : table.problems)
+    json["problems"].push_back({{"study", problem.study}, {"problem", problem.message}});
   constexpr int kIndent = 2;
   // Names may come from a user's file; bytes that are no UTF-8 must not end the program.
   return json.dump(kIndent, ' ', false, Json::error_handler_t::replace) + '\n';

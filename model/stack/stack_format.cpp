@@ -113,7 +113,9 @@ constexpr KeyMeaning kStack[] = {
     {"[parameter_server]", "`variables_on_host`", "one node too keeps its variables on the host; false", ""},
     {"[parameter_server]", "**`source`**", "where its figures are from", ""},
     {"[store]", "`unlinked`",
-     "MXNet's stores of one machine: `host` or `two_hop`, the way of copies between GPUs that no link joins; `host`", ""},
+     "MXNet's stores of one machine, copies between GPUs that no link joins: `host`, through its memory, or `two_hop`, whole "
+     "arrays to a GPU of the job that is linked to both, which passes them on; `host`",
+     ""},
     {"[store]", "`copy_workers`, `keys_per_group`", "copy threads per GPU, 2; arrays per reduce of the nccl store, 16", ""},
     {"[store]", "`p2p_key`, `p2p_key_peer`, `nccl_key_gpu`",
      "host time per array; and per further GPU; per array and GPU; 0, but never less than an update's", ""},

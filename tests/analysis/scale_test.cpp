@@ -136,6 +136,50 @@ TEST_CASE("stages of a pipeline all take the whole batch: nothing to divide, and
   CHECK(refused(o) == "--weak: the stages of --exchange pipeline share one batch, so no data set grows with them; leave one out");
 }
 
+TEST_CASE("an epoch's stages, its batches and the gain of weak scaling follow from the step") {
+  const ScaleStudy s = study(options({1, 8}));
+  const ScaleRow &one = s.rows[0], &eight = s.rows[1];
+  CHECK(one.batches == 8000);
+  CHECK(eight.batches == 1000);
+  CHECK_THAT(eight.epoch_stages.backward.base(), WithinRel(1000.0 * eight.stages.backward.base(), 1e-12));
+  REQUIRE(eight.stage_speedups.forward);
+  CHECK_THAT(*eight.stage_speedups.forward, WithinRel(one.epoch_stages.forward / eight.epoch_stages.forward, 1e-12));
+  const double start_up = s.one.start_up.base(), steps = 1000.0 * eight.step_time.value.base();
+  CHECK_THAT(eight.strong_epoch.base(), WithinRel(start_up + steps, 1e-12));
+  CHECK_THAT(eight.weak_saving, WithinRel(1.0 - (start_up + 8.0 * steps) / (8.0 * (start_up + steps)), 1e-9));
+  CHECK(eight.epoch_gradients.base() == 1000.0 * eight.gradients.base());
+  CHECK(one.gradients.base() == 0.0);
+}
+
+TEST_CASE("a table holds every network, batch and exchange, the overhead against the first exchange") {
+  ScaleOptions o = options({1, 8});
+  o.job.stack = "mxnet-18.04";
+  const ScaleTable t = scale_table(session(), o, {{"lenet", "alexnet"}, {"p2p", "nccl"}, {16, 32}, {224}}).value();
+  REQUIRE(t.studies.size() == 8);
+  CHECK(t.studies[0].one.model == "lenet");
+  CHECK(t.studies[3].one.batch_per_gpu == 32);
+  CHECK(t.studies[3].one.exchange == "nccl");
+  CHECK_FALSE(t.studies[2].rows[1].overhead.has_value());
+  CHECK_THAT(*t.studies[3].rows[1].overhead,
+             WithinRel(t.studies[3].rows[1].epoch_time.value / t.studies[2].rows[1].epoch_time.value - 1.0, 1e-12));
+  // GPU 0 keeps merged gradient, weight and momentum under the NCCL store: three times the parameters.
+  const ScaleRow& eight = t.studies[5].rows[1];
+  CHECK_THAT((eight.first_gpu_peak - eight.least_peak).base(), WithinRel(3.0 * 4.0 * 50'844'008, 0.04));
+}
+
+TEST_CASE("a study that cannot be made is named beside those that can; without any there is no table") {
+  ScaleOptions o = options({1, 2});
+  o.job.stack = "mxnet-18.04";
+  const ScaleTable t = scale_table(session(), o, {{"alexnet", "googlenet"}, {}, {}, {224}}).value();
+  CHECK(t.studies.size() == 1);
+  REQUIRE(t.problems.size() == 1);
+  CHECK(t.problems.front().study == "googlenet");
+  CHECK(scale_table(session(), o, {{"alexnet", "googlenet"}, {}, {}, {224, 299}}).value().problems.empty());
+  CHECK_FALSE(scale_table(session(), o, {{"nonet"}, {}, {}, {}}));
+  CHECK(scale_table(session(), o, {{"alexnet"}, {}, {}, {224, 299}}).error().front().message ==
+        "--image: 2 sides for 1 network: expected one for all, or one for each");
+}
+
 TEST_CASE("GPUs and nodes: every pair, in the order asked for") {
   ScaleOptions o = options({8, 16});
   o.nodes = {2, 4};

@@ -50,6 +50,20 @@ TEST_CASE("routes of a DGX-1: 32 ordered pairs are linked, the other 24 go over 
   for (const CopyRoute& route : two_hop) CHECK(route.hops.size() <= 2);
 }
 
+TEST_CASE("pairs without a link are named with the GPU between, which belongs to the job") {
+  const auto copies = indirect_copies(dgx1(), kAll, routes(kAll, UnlinkedRoute::two_hop));
+  REQUIRE(copies.size() == 24);
+  CHECK(copies.front().from == "gpu0");
+  CHECK(copies.front().to == "gpu5");
+  CHECK((copies.front().over == "gpu1" || copies.front().over == "gpu4"));
+  // GPUs 0 and 5 alone: neither 1 nor 4 is there to pass anything on.
+  const std::vector<int> two{0, 5};
+  const auto alone = indirect_copies(dgx1(), two, routes(two, UnlinkedRoute::two_hop));
+  REQUIRE(alone.size() == 2);
+  CHECK(alone.front().over.empty());
+  CHECK(indirect_copies(dgx1(), {0, 1, 2, 3}, routes({0, 1, 2, 3}, UnlinkedRoute::two_hop)).empty());
+}
+
 TEST_CASE("cards that refuse peer access copy at the staged rate, whatever their links let through") {
   const auto pair = [](const System& system) { return peer_routes(system, {0, 1}, UnlinkedRoute::host).value()[1]; };
   System cards = load_system({TBDSIM_SOURCE_DIR}, "pcie-4x-rtx-4090-patched-driver").value();
@@ -143,6 +157,29 @@ TEST_CASE("the device store reaches its steady state by the last iteration it as
     INFO(gpus << " GPUs");
     CHECK_THAT(static_cast<double>(length(4)), WithinRel(static_cast<double>(length(3)), 2e-3));
   }
+}
+
+TEST_CASE("copy and fetch: an array is wholly on the relay before it goes on") {
+  // GPUs 0, 1, 5: the pair 0 5 goes over GPU 1.
+  const Bench bench("alexnet", "mxnet-ngc-18.04");
+  const std::vector<int> three{0, 1, 5};
+  const auto routed = routes(three, UnlinkedRoute::two_hop);
+  REQUIRE(routed[2].relay == 1);  // 0 to 5
+  P2pStore style(3, routed, 2, bench.kernels, Seconds(0.0));
+  const LoweredStep step = bench.lowered(style);
+  const engine::Timeline timeline = engine::simulate(step.graph);
+  std::size_t relayed = 0;
+  for (std::size_t i = 0; i < step.tasks.size(); ++i) {
+    const StepTask& task = step.tasks[i];
+    const engine::TaskId cause = timeline.held_by[i];
+    if (task.work != Work::exchange || task.leg == Leg::merge || cause.value < 0) continue;
+    const StepTask& before = step.tasks[static_cast<std::size_t>(cause.value)];
+    const bool onward = before.work == Work::exchange && before.leg != Leg::merge && before.item == task.item && task.rank == 1;
+    if (!onward || before.iteration != task.iteration || before.rank == 1) continue;
+    ++relayed;
+    CHECK(timeline.start[i] >= timeline.end[static_cast<std::size_t>(cause.value)]);
+  }
+  CHECK(relayed > 0);
 }
 
 TEST_CASE("the device store moves every gradient to its home and every weight away from it, over links within capacity") {

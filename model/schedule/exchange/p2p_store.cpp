@@ -73,9 +73,7 @@ void P2pStore::exchange(StepBuilder& builder, ParameterId key, std::span<const T
   waits_.assign(1, gradients[at(home)]);
   for (std::int32_t gpu = 0; gpu < gpus_; ++gpu) {
     if (gpu == home) continue;
-    waits_.push_back(copies_.copy(builder, {Work::exchange, -1, 0, gpu, key.value}, workers_[at(gpu)], pair(gpu, home), bytes,
-                                  {{gradients[at(gpu)]}}));
-    builder.set_priority(waits_.back(), key.value);
+    waits_.push_back(copy(builder, key, gpu, home, gradients[at(gpu)]));
   }
   const double count = static_cast<double>(elements(builder.graph().parameter(key).shape));
   // The sum reads every GPU's gradient and writes one.
@@ -85,12 +83,19 @@ void P2pStore::exchange(StepBuilder& builder, ParameterId key, std::span<const T
   builder.set_priority(updated, key.value);
   for (std::int32_t gpu = 0; gpu < gpus_; ++gpu) {
     TaskId& arrival = arrived_[at(key.value) * at(gpus_) + at(gpu)];
-    arrival = updated;
-    if (gpu == home) continue;
-    arrival =
-        copies_.copy(builder, {Work::exchange, -1, 0, home, key.value}, workers_[at(home)], pair(home, gpu), bytes, {{updated}});
-    builder.set_priority(arrival, key.value);
+    arrival = gpu == home ? updated : copy(builder, key, home, gpu, updated);
   }
+}
+
+TaskId P2pStore::copy(StepBuilder& builder, ParameterId key, std::int32_t from, std::int32_t to, TaskId after) {
+  const auto send = [&](std::int32_t a, std::int32_t b, TaskId wait) {
+    const TaskId sent = copies_.copy(builder, {Work::exchange, -1, 0, a, key.value}, workers_[at(a)], pair(a, b),
+                                     builder.gradient_bytes(key), {{wait}});
+    builder.set_priority(sent, key.value);
+    return sent;
+  };
+  const std::int32_t relay = copies_.route(pair(from, to)).relay;
+  return relay < 0 ? send(from, to, after) : send(relay, to, send(from, relay, after));
 }
 
 Result<PlannedExchange> plan_p2p_store(const ExchangeSetting& setting) {
@@ -101,10 +106,11 @@ Result<PlannedExchange> plan_p2p_store(const ExchangeSetting& setting) {
   auto routes = peer_routes(setting.system, setting.devices, store.unlinked);
   if (!routes) return tl::make_unexpected(routes.error());
   std::string description = describe_routes(*routes);
+  std::vector<IndirectCopy> indirect = indirect_copies(setting.system, setting.devices, *routes);
   const auto gpus = static_cast<std::int32_t>(setting.devices.size());
   const Seconds host = store_key_time(setting, store.p2p_key + (gpus - 1.0) * store.p2p_key_peer);
   return PlannedExchange{std::make_unique<P2pStore>(gpus, std::move(*routes), store.copy_workers, setting.kernels, host), "paper",
-                         std::move(description)};
+                         std::move(description), std::move(indirect)};
 }
 
 }  // namespace tbdsim

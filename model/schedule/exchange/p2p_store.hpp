@@ -14,6 +14,8 @@ namespace tbdsim {
 /// MXNet's `device` store: per key, the gradients of all other GPUs are copied to the key's home, summed there, the
 /// weights updated there and copied to every other GPU. Copies start as soon as their source exists, front layers first;
 /// the threads that serve one source GPU each wait for their copy; the next forward pass waits layer by layer.
+/// A copy over a relay is two: the whole array to the relay, which fetches nothing before it has all, and on from there by
+/// the relay's own threads.
 /// Merges and updates run beside the compute stream, on the home's second stream.
 /// The process that drives all GPUs spends host time on every key, which follows the backward pass and hides behind
 /// nothing.
@@ -33,6 +35,8 @@ class P2pStore final : public ExchangeStyle {
 
  private:
   void exchange(StepBuilder& builder, ParameterId key, std::span<const engine::TaskId> gradients);
+  /// Returns the task with which the bytes of `key` have arrived.
+  engine::TaskId copy(StepBuilder& builder, ParameterId key, std::int32_t from, std::int32_t to, engine::TaskId after);
   [[nodiscard]] std::size_t pair(std::int32_t from, std::int32_t to) const {
     return static_cast<std::size_t>(from) * static_cast<std::size_t>(gpus_) + static_cast<std::size_t>(to);
   }

@@ -38,15 +38,20 @@ double busiest(const CopyRoute& route, const Load& load) {
   return most;
 }
 
-std::optional<CopyRoute> relayed_route(const Topology& topology, RouteFinder& finder, VertexId a, VertexId b, const Load& load) {
+std::optional<CopyRoute> relayed_route(const Topology& topology, RouteFinder& finder, VertexId a, VertexId b,
+                                       const std::vector<VertexId>& job, const Load& load) {
   std::optional<CopyRoute> best;
   for (const VertexId relay : finder.relation(a, b).relays) {
+    // A GPU outside the job has no context of it that could hold the bytes.
+    const auto member = std::find(job.begin(), job.end(), relay);
+    if (member == job.end()) continue;
     const auto first = finder.find(a, relay, Via::direct), second = finder.find(relay, b, Via::direct);
     if (!first || !second) continue;
     CopyRoute route = copy_route(topology, *first, CopyRoute::Way::relayed);
     const CopyRoute onward = copy_route(topology, *second, CopyRoute::Way::relayed);
     route.hops.insert(route.hops.end(), onward.hops.begin(), onward.hops.end());
     route.latency += onward.latency;
+    route.relay = static_cast<std::int32_t>(member - job.begin());
     if (!best || busiest(route, load) < busiest(*best, load)) best = std::move(route);
   }
   return best;
@@ -62,12 +67,13 @@ Result<std::vector<CopyRoute>> peer_routes(const System& system, const std::vect
     return fail(fmt::format("{}: copies between every two of {} GPUs of a node are not modelled, at most {} GPUs", system.id, n,
                             kMostCopyingPeers));
   RouteFinder finder(topology);
+  std::vector<VertexId> job;
+  for (const int device : devices) job.push_back(gpus[static_cast<std::size_t>(device)]);
   std::vector<CopyRoute> routes(n * n);
   Load load;
   const auto each_pair = [&](const auto& visit) {
     for (std::size_t i = 0; i < n * n; ++i) {
-      if (i / n != i % n && routes[i].way == CopyRoute::Way::none)
-        visit(routes[i], gpus[static_cast<std::size_t>(devices[i / n])], gpus[static_cast<std::size_t>(devices[i % n])]);
+      if (i / n != i % n && routes[i].way == CopyRoute::Way::none) visit(routes[i], job[i / n], job[i % n]);
     }
   };
   each_pair([&](CopyRoute& route, VertexId a, VertexId b) {
@@ -79,7 +85,7 @@ Result<std::vector<CopyRoute>> peer_routes(const System& system, const std::vect
   Errors errors;
   each_pair([&](CopyRoute& route, VertexId a, VertexId b) {
     std::optional<CopyRoute> found;
-    if (unlinked == UnlinkedRoute::two_hop) found = relayed_route(topology, finder, a, b, load);
+    if (unlinked == UnlinkedRoute::two_hop) found = relayed_route(topology, finder, a, b, job, load);
     if (!found) {
       const auto host = finder.find(a, b, Via::host);
       if (host) found = copy_route(topology, *host, CopyRoute::Way::through_host);
@@ -111,6 +117,23 @@ std::string describe_routes(const std::vector<CopyRoute>& routes) {
     if (pairs > 0) parts.push_back(fmt::format("{} {}", pairs, words));
   }
   return fmt::format("copies between {} pairs of GPUs", fmt::join(parts, ", "));
+}
+
+std::vector<IndirectCopy> indirect_copies(const System& system, const std::vector<int>& devices,
+                                          const std::vector<CopyRoute>& routes) {
+  const std::vector<VertexId> gpus = system.topology.gpus();
+  const auto name = [&](std::size_t member) {
+    const VertexId vertex = gpus[static_cast<std::size_t>(devices[member])];
+    return system.topology.vertices[static_cast<std::size_t>(vertex.value)].name;
+  };
+  std::vector<IndirectCopy> copies;
+  for (std::size_t i = 0; i < routes.size(); ++i) {
+    const CopyRoute& route = routes[i];
+    if (route.way == CopyRoute::Way::none || route.way == CopyRoute::Way::direct) continue;
+    copies.push_back({name(i / devices.size()), name(i % devices.size()),
+                      route.relay < 0 ? std::string() : name(static_cast<std::size_t>(route.relay))});
+  }
+  return copies;
 }
 
 void PeerCopies::prepare(StepBuilder& builder) {

@@ -7,6 +7,7 @@
 #include "model/cost/kernel_model.hpp"
 #include "model/hardware/cluster.hpp"
 #include "model/schedule/exchange/exchange_style.hpp"
+#include "model/schedule/exchange/peer_copies.hpp"
 #include "model/stack/nccl.hpp"
 #include "model/stack/stack.hpp"
 #include "model/support/result.hpp"
@@ -36,7 +37,8 @@ struct ExchangeSetting {
 /// A style for one job, ready to lower a step with.
 struct PlannedExchange {
   std::unique_ptr<ExchangeStyle> style;
-  std::string kind, description;  ///< provenance: "fitted", "6 NVLink rings at 22.8 GB/s"
+  std::string kind, description;         ///< provenance: "fitted", "6 NVLink rings at 22.8 GB/s"
+  std::vector<IndirectCopy> indirect{};  ///< of a store that copies from GPU to GPU
 };
 
 /// One way to exchange gradients, as `--exchange` names it.
