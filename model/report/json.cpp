@@ -159,6 +159,14 @@ Json kernels(const Prediction& p) {
           {"long_above_mean", summary.long_above_mean}};
 }
 
+Json figures(const NetworkFigures& f) {
+  return {{"parameters", f.parameters},
+          {"forward_macs_per_sample", f.forward_macs},
+          {"step_time_s", f.step.base()},
+          {"throughput", f.throughput},
+          {"peak_bytes", whole(f.peak)}};
+}
+
 Json profiling(const ProfilingCost& c) {
   return {{"skip", c.plan.skip},
           {"iterations", c.plan.iterations},
@@ -218,6 +226,7 @@ Json prediction(const Prediction& p, const PredictParts& parts) {
                   {"basis", or_null(p.price.basis)},
                   {"price", or_null(p.price.text)},
                   {"source", or_null(p.price.source)}};
+  if (parts.change) json["network_change"] = {{"before", figures(parts.change->before)}, {"after", figures(parts.change->after)}};
   if (parts.epochs) json["epochs"] = epochs(*parts.epochs);
   if (parts.profiling) json["profiling"] = profiling(*parts.profiling);
   if (parts.layers) json["layers"] = layers(p);
