@@ -114,7 +114,7 @@ TEST_CASE("what a claim proves: look-ups are told apart, and what a fit saw or c
   const auto read = [](const std::string& claims) {
     return parse_scenario("schema = 1\n[study]\nname = \"n\"\nsource = \"assumed: test\"\n" + claims, "s.toml");
   };
-  const auto scenario = read(R"(
+  const auto scenario = read(R"toml(
 [[claim]]
 id = "predicted"
 expr = "size(gpus=3) == 3"
@@ -135,8 +135,9 @@ expr = "size(gpus=3) > 0"
 use = "trivial"
 [[claim]]
 id = "read and predicted"
-expr = "size(name=p4000) < size(gpus=8)") ");
-      INFO((scenario ? "" : to_text(scenario.error())));
+expr = "size(name=p4000) < size(gpus=8)"
+)toml");
+  INFO((scenario ? "" : to_text(scenario.error())));
   REQUIRE(scenario);
   CHECK(scenario->claims.at(1).use == ClaimUse::lookup);
   CHECK(scenario->claims.at(5).use == ClaimUse::validation);
