@@ -55,8 +55,9 @@ struct NetworkProfile {
 /// between 1 MB/s and 10 TB/s, protocol efficiency and latency of the network kept.
 ///
 /// A single node emulates two: its one worker and its one server exchange over the network that is named, else over PCIe. The
-/// worker sends as many bytes and receives as many as each of two machines does that have a server each; gain and rates are those
-/// of two. Errors: as `predict`; a single node without servers or with several GPUs; a target outside 0..1.
+/// worker sends as many bytes and receives as many as each of two machines does that have a server each. Its step is an upper
+/// bound of theirs: one server has an array whole before it replies, two have half of it each. Gain and rates are those of two.
+/// Errors: as `predict`; a single node without servers or with several GPUs; a target outside 0..1.
 [[nodiscard]] Result<NetworkProfile> profile_network(Session& session, const NetworkOptions& options);
 
 }  // namespace tbdsim
