@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <string_view>
 
 namespace tbdsim {
 namespace {
@@ -49,8 +50,8 @@ class Evaluator {
     for (std::size_t i = 0; i < n; ++i) {
       const double l = at(left.numbers, i), r = at(right.numbers, i);
       const double room = slack(comparison.kind, l, r);
+      if (!std::isfinite(room)) return fmt::format("{} against {} leaves the range of numbers", l, r);
       outcome.holds = outcome.holds && (strict(comparison.kind) ? room > 0.0 : room >= 0.0);
-      if (!std::isfinite(room)) return "two values differ beyond all numbers";
       if (room >= nearest) continue;
       nearest = room;
       outcome.left = l;
@@ -97,18 +98,9 @@ class Evaluator {
   static bool fits(const std::vector<double>& values, std::size_t n) { return values.size() == n || values.size() == 1; }
   static double at(const std::vector<double>& values, std::size_t i) { return values.size() == 1 ? values.front() : values[i]; }
 
-  /// A value without infinities: a claim that compares one would hold or fail whatever is predicted.
   Result<LeafValues> value(std::size_t index) {
-    auto found = unchecked_value(index);
-    if (!found) return found;
-    for (const double number : found->numbers)
-      if (!std::isfinite(number)) return fail(std::isnan(number) ? "a value is not a number" : "a value is infinite");
-    return found;
-  }
-
-  Result<LeafValues> unchecked_value(std::size_t index) {
     const ClaimNode& node = claim_.nodes[index];
-    if (node.kind == Kind::number) return LeafValues{{node.number}, {}};
+    if (node.kind == Kind::number) return finite(LeafValues{{node.number}, {}}, "a number of the claim");
     if (node.kind == Kind::text) return LeafValues{{}, {node.text}};
     if (node.kind == Kind::leaf) return leaf(node);
     std::vector<std::vector<double>> parts;
@@ -129,7 +121,16 @@ class Evaluator {
           std::any_of(node.options.begin(), node.options.end(), [&](const ClaimOption& o) { return o.first == option.first; });
       if (!stated) others.push_back(option);
     }
-    return source_(node.text, node.options, others);
+    auto values = source_(node.text, node.options, others);
+    return values ? finite(std::move(*values), node.text) : std::move(values);
+  }
+
+  /// What is infinite or no number compares with anything, so it is an error wherever it turns up.
+  static Result<LeafValues> finite(LeafValues values, std::string_view what) {
+    for (const double value : values.numbers) {
+      if (!std::isfinite(value)) return fail(fmt::format("{} is {}", what, std::isnan(value) ? "not a number" : "infinite"));
+    }
+    return values;
   }
 
   static Result<LeafValues> reduced(Kind kind, const std::vector<std::vector<double>>& parts) {
@@ -138,7 +139,7 @@ class Evaluator {
     if (all.empty()) return fail("no values to choose from");
     if (kind == Kind::maximum) return LeafValues{{*std::max_element(all.begin(), all.end())}, {}};
     if (kind == Kind::minimum) return LeafValues{{*std::min_element(all.begin(), all.end())}, {}};
-    return LeafValues{{std::accumulate(all.begin(), all.end(), 0.0) / static_cast<double>(all.size())}, {}};
+    return finite(LeafValues{{std::accumulate(all.begin(), all.end(), 0.0) / static_cast<double>(all.size())}, {}}, "a mean");
   }
 
   static Result<LeafValues> combined(Kind kind, const std::vector<std::vector<double>>& parts) {
@@ -148,8 +149,17 @@ class Evaluator {
     if (!fits(left, n) || !fits(right, n))
       return fail(fmt::format("cannot combine {} values with {}", left.size(), right.size()));
     LeafValues result;
-    for (std::size_t i = 0; i < n; ++i) result.numbers.push_back(operation(kind, at(left, i), at(right, i)));
+    for (std::size_t i = 0; i < n; ++i) {
+      const double l = at(left, i), r = at(right, i), value = operation(kind, l, r);
+      auto one = finite(LeafValues{{value}, {}}, fmt::format("{} {} {}", l, sign(kind), r));
+      if (!one) return one;
+      result.numbers.push_back(value);
+    }
     return result;
+  }
+
+  static char sign(Kind kind) {
+    return kind == Kind::add ? '+' : kind == Kind::subtract ? '-' : kind == Kind::multiply ? '*' : '/';
   }
 
   static double operation(Kind kind, double left, double right) {

@@ -30,7 +30,8 @@ struct ClaimOutcome {
 /// part with all of them: arithmetic is value by value, and a comparison must hold for all.
 ///
 /// With a tolerance, `==` may be off by it, and the others may be missed by it. `==` and tolerances allow 1e-9 of the
-/// right side more, for rounding. Errors: those of the source; lists of different lengths; a text among numbers.
+/// right side more, for rounding. Errors: those of the source; lists of different lengths; a text among numbers; a value, or a
+/// result on the way, that is infinite or no number.
 [[nodiscard]] Result<ClaimOutcome> evaluate(const ClaimExpression& claim, const std::vector<ClaimOption>& defaults,
                                             const LeafSource& source);
 

@@ -15,6 +15,7 @@
 #include "model/hardware/plain_host.hpp"
 #include "model/memory/footprint.hpp"
 #include "model/memory/mxnet_graph.hpp"
+#include "model/schedule/exchange/node_traffic.hpp"
 #include "model/schedule/exchange/plan_exchange.hpp"
 #include "model/support/find_named.hpp"
 
@@ -173,9 +174,29 @@ void choose_network(Session& session, const PredictOptions& options, Configurati
   configuration.network = **network;
 }
 
+/// One machine stands for two: its worker and its server exchange over the network that was named, else over PCIe.
+void emulate(const PredictOptions& options, Configuration& configuration, Errors& errors) {
+  const bool servers = configuration.exchange == "ps" || configuration.exchange == "ps-p3";
+  if (!servers)
+    errors.push_back(
+        {fmt::format("--nodes 1 emulates a worker and a parameter server on one machine: expected --exchange ps or "
+                     "ps-p3, got {}; use --nodes 2 or more for others",
+                     configuration.exchange)});
+  if (configuration.gpus != 1)
+    errors.push_back({fmt::format("--nodes 1 emulates one worker with one GPU, got {}; add --gpus 1", configuration.gpus)});
+  configuration.emulated = true;
+  if (!options.network.empty() || !errors.empty()) return;
+  auto network = pcie_network(configuration.hardware(), configuration.devices);
+  if (!network) {
+    errors.insert(errors.end(), network.error().begin(), network.error().end());
+    return;
+  }
+  configuration.network = std::move(*network);
+}
+
 /// What to say of a network that was named: nothing where it serves as the machine's own would.
 std::string network_notice(const PredictOptions& options, const Configuration& configuration) {
-  if (options.network.empty() || !configuration.network) return "";
+  if (options.network.empty() || !configuration.network || configuration.emulated) return "";
   if (configuration.nodes == 1) return one_node_notice("network " + options.network);
   const System& system = configuration.hardware();
   const int ports = node_ports(system, *configuration.network);
@@ -241,7 +262,7 @@ constexpr std::string_view kOneNode = ": without effect, since the job runs on o
 
 /// Changed values of a network that joins no nodes.
 void tell_unused_network(const Edits& edits, Configuration& configuration) {
-  if (configuration.nodes > 1) return;
+  if (configuration.nodes > 1 || configuration.emulated) return;
   std::set<std::string_view> told;  // what follows from a value bears its text, too
   for (const Edit& edit : edits.changes) {
     const bool network = edit.key.starts_with("network.") || edit.key.starts_with("hw.network.");
@@ -335,6 +356,7 @@ Result<Configuration> configure(Session& session, const PredictOptions& options)
     if (gpus > kMostGpus) errors.push_back({fmt::format("{} GPUs: at most {} are modelled", gpus, kMostGpus)});
     configuration.gpus = static_cast<int>(std::min(gpus, kMostGpus));
   }
+  if (options.emulated && configuration.nodes == 1) emulate(options, configuration, errors);
   if (std::string notice = network_notice(options, configuration); !notice.empty())
     configuration.notices.push_back(std::move(notice));
   if (!configuration.hardware().notice.empty()) configuration.notices.push_back(configuration.hardware().notice);

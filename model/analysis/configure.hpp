@@ -51,6 +51,7 @@ struct Configuration {
   bool environments = false;              ///< samples are simulated
   bool mock_trainer = false;              ///< load only
   bool mock_loader = false;               ///< samples are there when they are needed
+  bool emulated = false;                  ///< one machine stands for two, its worker and server joined by `network`
   std::uint64_t seed = 1;                 ///< of decode times
   std::vector<std::string> notices;
   std::vector<std::string> set;  ///< values of input files that were changed, KEY=VALUE

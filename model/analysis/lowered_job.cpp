@@ -20,9 +20,9 @@ Result<LoweredJob> lower_job(Session& session, const Configuration& configuratio
   const bool half = precision == Precision::fp16 || precision == Precision::bf16;
   const Bytes activation(half || precision == Precision::amp ? 2.0 : 4.0);
   auto exchange =
-      plan_exchange(configuration.exchange,
-                    {system, configuration.devices, configuration.nodes, configuration.network, configuration.stack, **library,
-                     *kernels, static_cast<double>(configuration.batch), activation, configuration.accumulate});
+      plan_exchange(configuration.exchange, {system, configuration.devices, configuration.nodes, configuration.network,
+                                             configuration.stack, **library, *kernels, static_cast<double>(configuration.batch),
+                                             activation, configuration.accumulate, configuration.emulated});
   if (!exchange) return tl::make_unexpected(exchange.error());
   LowerOptions how{static_cast<double>(configuration.batch), system.host.dispatch_scale};
   how.micro_batches = configuration.accumulate;

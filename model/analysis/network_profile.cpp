@@ -62,10 +62,14 @@ struct Alone {
   std::string exchange;
 };
 
+/// Machines that the job runs on, or stands for.
+int machines(const Configuration& configuration) { return configuration.emulated ? 2 : configuration.nodes; }
+
 /// One node of the job by itself, with the job's exchange or, where that is faster, an all-reduce: what its owner would run.
 Result<Alone> one_node(Session& session, Configuration configuration) {
   configuration.gpus = static_cast<int>(configuration.devices.size());
   configuration.nodes = 1;
+  configuration.emulated = false;
   auto same = times_of(session, configuration);
   if (!same) return tl::make_unexpected(same.error());
   Alone alone{std::move(*same), configuration.exchange};
@@ -84,7 +88,7 @@ Result<ScheduleVerdict> judge(Session& session, const Configuration& configurati
   const auto step = step_of(session, configuration);
   if (!step) return tl::make_unexpected(step.error());
   verdict.step = *step;
-  const double nodes = configuration.nodes;
+  const double nodes = machines(configuration);
   verdict.gain = nodes * (one / *step);
   auto pay = least_rate(session, configuration, nodes * one);
   if (!pay) return tl::make_unexpected(pay.error());
@@ -100,19 +104,22 @@ Result<ScheduleVerdict> judge(Session& session, const Configuration& configurati
 Result<NetworkProfile> profile_network(Session& session, const NetworkOptions& options) {
   if (!(options.target > 0.0 && options.target < 1.0))
     return fail(fmt::format("--target {}: expected an efficiency between 0 and 1, such as 0.9", options.target));
-  const auto configured = configure(session, options.job);
+  PredictOptions asked = options.job;
+  asked.emulated = options.job.nodes.has_value();
+  const auto configured = configure(session, asked);
   if (!configured) return tl::make_unexpected(configured.error());
   const Configuration& configuration = *configured;
   if (configuration.pipelined())
     return fail(
         "--exchange pipeline: its stages share one batch and exchange no gradients, which is what this verb profiles; "
         "compare `tbdsim predict --exchange pipeline` with --nodes 1 and with more");
-  if (configuration.nodes < 2) return fail("network: expected several nodes; use --nodes, such as --nodes 4");
+  if (!options.job.nodes && configuration.nodes < 2)
+    return fail("network: expected several nodes; use --nodes, such as --nodes 4, or --nodes 1 to emulate two on one machine");
   if (!configuration.network)
     return fail(
         fmt::format("{}: {} nodes need a network; name one with --network", configuration.hardware().id, configuration.nodes));
   NetworkProfile profile;
-  auto prediction = predict(session, options.job);
+  auto prediction = predict(session, asked);
   if (!prediction) return tl::make_unexpected(prediction.error());
   profile.job = std::move(*prediction);
   const auto one = one_node(session, configuration);
@@ -120,6 +127,9 @@ Result<NetworkProfile> profile_network(Session& session, const NetworkOptions& o
   if (configuration.devices.size() > 1) profile.one_node_exchange = one->exchange;
   profile.one_node_step = one->times.step;
   profile.one_node_stages = one->times.stages;
+  profile.nodes = machines(configuration);
+  profile.emulated = configuration.emulated;
+  profile.network = configuration.network->id;
   profile.line_rate = configuration.network->bandwidth;
   profile.target = options.target;
   std::vector<std::string> exchanges{configuration.exchange};
@@ -134,7 +144,7 @@ Result<NetworkProfile> profile_network(Session& session, const NetworkOptions& o
     profile.schedules.push_back(std::move(*verdict));
   }
   profile.gain = profile.schedules.front().gain;
-  profile.efficiency = profile.gain / configuration.nodes;
+  profile.efficiency = profile.gain / profile.nodes;
   profile.pays = profile.gain > 1.0;
   profile.reaches = profile.efficiency >= options.target;
   const auto job = lower_job(session, configuration);
@@ -143,6 +153,7 @@ Result<NetworkProfile> profile_network(Session& session, const NetworkOptions& o
   profile.waiting_for_slowest = profile.job.stages.exchange_exposed;
   for (const ArrayTraffic& array : profile.arrays) profile.waiting_for_slowest -= array.exposed;
   profile.waiting_for_slowest = std::max(profile.waiting_for_slowest, Seconds(0.0));
+  if (configuration.gpus == 1) profile.waiting_for_slowest = Seconds(0.0);  // nobody to wait for, but rounding
   return profile;
 }
 

@@ -38,6 +38,7 @@ struct PredictOptions {
   bool buckets = false;        ///< mean over the lengths of the data set
   bool detail = false;         ///< keep layers, kernels and timeline
   bool largest_batch = false;  ///< also search the largest batch that fits
+  bool emulated = false;       ///< one machine's worker and server exchange over the network named, or over PCIe
 };
 
 /// A value with its central 80 % range.

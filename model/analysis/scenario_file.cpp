@@ -15,7 +15,7 @@ namespace tbdsim {
 namespace {
 
 constexpr std::int64_t kSchema = 1;
-constexpr std::string_view kUses[] = {"validation", "fit", "trivial"};
+constexpr ClaimUse kUses[] = {ClaimUse::validation, ClaimUse::lookup, ClaimUse::fit, ClaimUse::trivial};
 /// More points than this are a sweep, not a claim.
 constexpr std::size_t kMostPoints = 10'000;
 
@@ -114,13 +114,36 @@ class ScenarioReader {
     claim.expr = table.text("expr");
     claim.source = table.text_or("source", scenario_.source);
     claim.reason = table.text_or("reason", "");
-    claim.use = table.text_or("use", "validation");
-    if (std::find(std::begin(kUses), std::end(kUses), claim.use) == std::end(kUses))
-      table.problem("use", fmt::format("expected validation, fit or trivial, got {}", tbdsim::quoted(claim.use)));
     claim.grid = grid;
     if (auto own = table.table_if("grid")) merge(claim.grid, read_grid(*own));
     read_expression(table, claim);
+    read_use(table, claim);
     scenario_.claims.push_back(std::move(claim));
+  }
+
+  static void read_use(TomlTable& table, Claim& claim) {
+    const bool reads = only_reads(claim.expression);
+    const std::string usual(name(reads ? ClaimUse::lookup : ClaimUse::validation));
+    const std::string word = table.text_or("use", usual);
+    const auto* const use = std::find_if(std::begin(kUses), std::end(kUses), [&](ClaimUse u) { return name(u) == word; });
+    if (use == std::end(kUses))
+      return table.problem("use", fmt::format("expected validation, lookup, fit or trivial, got {}", tbdsim::quoted(word)));
+    claim.use = *use;
+    if (counts(*use) && word != usual && !claim.expression.comparisons.empty())
+      table.problem("use", reads ? "expected lookup: every function reads a value of the catalogue (name=...), got \"validation\""
+                                 : "expected validation: a function is predicted, so this is no look-up, got \"lookup\"");
+  }
+
+  /// Whether every function of a claim is answered by `show`: a value of a data file, and no prediction.
+  static bool only_reads(const ClaimExpression& expression) {
+    int leaves = 0, read = 0;
+    for (const ClaimNode& node : expression.nodes) {
+      if (node.kind != ClaimNode::Kind::leaf) continue;
+      ++leaves;
+      read +=
+          std::any_of(node.options.begin(), node.options.end(), [](const ClaimOption& o) { return o.first == "name"; }) ? 1 : 0;
+    }
+    return leaves > 0 && read == leaves;
   }
 
   static void merge(std::vector<GridAxis>& grid, const std::vector<GridAxis>& own) {
@@ -176,7 +199,7 @@ std::string point_text(const std::vector<GridAxis>& axes, const std::vector<Clai
 }
 
 AssessedClaim assess(const Claim& claim, const LeafSource& source) {
-  AssessedClaim assessed{claim.id, claim.expr, claim.use, claim.source, claim.reason, 0, 0, {}, {}, {}};
+  AssessedClaim assessed{claim.id, claim.expr, claim.source, claim.reason, claim.use, 0, 0, {}, {}, {}};
   const std::vector<GridAxis> axes = open_axes(claim);
   std::size_t points = 1;
   for (const GridAxis& axis : axes) points = std::min(points * axis.values.size(), kMostPoints + 1);
@@ -202,6 +225,20 @@ AssessedClaim assess(const Claim& claim, const LeafSource& source) {
 }
 
 }  // namespace
+
+std::string_view name(ClaimUse use) {
+  switch (use) {
+    case ClaimUse::validation:
+      return "validation";
+    case ClaimUse::lookup:
+      return "lookup";
+    case ClaimUse::fit:
+      return "fit";
+    case ClaimUse::trivial:
+      break;
+  }
+  return "trivial";
+}
 
 Result<Scenario> parse_scenario(std::string text, const std::string& file) {
   auto toml = TomlFile::parse(std::move(text), file);
@@ -229,6 +266,20 @@ std::vector<AssessedClaim> assess_claims(const Scenario& scenario, const LeafSou
   assessed.reserve(scenario.claims.size());
   for (const Claim& claim : scenario.claims) assessed.push_back(assess(claim, source));
   return assessed;
+}
+
+ClaimCount count(const std::vector<AssessedClaim>& claims) {
+  ClaimCount all;
+  for (const AssessedClaim& claim : claims) {
+    all.lookups += claim.use == ClaimUse::lookup ? 1 : 0;
+    all.fit += claim.use == ClaimUse::fit ? 1 : 0;
+    all.trivial += claim.use == ClaimUse::trivial ? 1 : 0;
+    const bool counted = counts(claim.use);
+    all.counted += counted ? 1 : 0;
+    all.holding += counted && claim.outcome.holds ? 1 : 0;
+    all.others_failing += !counted && !claim.outcome.holds ? 1 : 0;
+  }
+  return all;
 }
 
 }  // namespace tbdsim

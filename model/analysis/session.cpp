@@ -8,6 +8,7 @@
 #include "model/input/digest.hpp"
 #include "model/input/mapped_file.hpp"
 #include "model/workload/network_file.hpp"
+#include "model/workload/network_writer.hpp"
 #include "model/workload/onnx_import.hpp"
 
 namespace tbdsim {
@@ -34,12 +35,32 @@ Result<Workload> read_onnx_file(const std::string& path, const ZooOptions& optio
                   std::move(network->notices), network->extra_spread, true};
 }
 
+/// A network of the catalogue with the values that the user changed: those of the file that it would be. Its shapes follow.
+Result<Workload> with_values(OpGraph graph, const Edits* edits, bool notes) {
+  const auto of_model = [](const Edit& edit) { return edit.key.starts_with("model."); };
+  const bool changed = edits != nullptr && std::any_of(edits->changes.begin(), edits->changes.end(), of_model);
+  const bool noted = edits != nullptr && edits->records && notes;
+  if (!changed && !noted) return Workload{std::move(graph), {}, {}, {}};
+  std::string text = network_toml(graph);
+  std::string digest = changed ? text : "";
+  if (changed)
+    for (const Edit& edit : edits->changes)
+      if (of_model(edit)) digest += fmt::format("{} = {}\n", edit.key, edit.literal);
+  auto file = TomlFile::parse(std::move(text), graph.name);
+  if (!file) return tl::make_unexpected(file.error());
+  file->edit(*edits, "model");
+  if (!changed) return Workload{std::move(graph), {}, {}, {}};
+  auto edited = read_network(std::move(*file));
+  if (!edited) return tl::make_unexpected(edited.error());
+  return Workload{std::move(*edited), {}, {}, sha256_hex(digest)};
+}
+
 bool has_ending(std::string_view name, std::string_view ending) {
   return name.size() > ending.size() && name.compare(name.size() - ending.size(), ending.size(), ending) == 0;
 }
 
 Result<Workload> make_workload(const Catalogue& catalogue, const std::string& name, const std::string& variant,
-                               const ZooOptions& options) {
+                               const ZooOptions& options, bool notes) {
   std::error_code error;
   if (is_onnx_file(name)) return read_onnx_file(name, options);
   const bool file = has_ending(name, ".toml");
@@ -53,8 +74,10 @@ Result<Workload> make_workload(const Catalogue& catalogue, const std::string& na
   }
   auto graph = build_network(**entry, options);
   if (!graph) return tl::make_unexpected(graph.error());
-  TrainingStep step = training_step(*graph);
-  return Workload{std::move(*graph), std::move(step), {}, {}};
+  auto workload = with_values(std::move(*graph), catalogue.edits.get(), notes);
+  if (!workload) return workload;
+  workload->step = training_step(workload->graph);
+  return workload;
 }
 
 /// PyTorch releases of the catalogue, plain or those built for ROCm, newest first. NGC tags are years and months; they have an
@@ -146,7 +169,7 @@ std::shared_ptr<const Result<Workload>> Session::workload(const std::string& nam
                                                           const ZooOptions& options) {
   const std::string key = fmt::format("{}\n{}\n{}\n{}\n{}\n{}", name, variant, options.image.value_or(0),
                                       options.classes.value_or(0), options.seq_len.value_or(0), options.fused_attention);
-  return cached<Workload>(workloads_, key, [&] { return make_workload(catalogue_, name, variant, options); });
+  return cached<Workload>(workloads_, key, [&] { return make_workload(catalogue_, name, variant, options, notes_networks_); });
 }
 
 std::shared_ptr<const Result<KernelConstants>> Session::constants() {

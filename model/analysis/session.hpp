@@ -18,7 +18,7 @@ namespace tbdsim {
 struct Workload {
   OpGraph graph;
   TrainingStep step;
-  std::string file, sha256;            ///< of a user's network file
+  std::string file, sha256;            ///< of a user's network file; the digest also of a network with changed values
   std::vector<std::string> notices{};  ///< what reading the file had to guess
   double extra_spread = 0.0;           ///< added to the range for it
   bool takes_sizes = false;            ///< the file leaves sizes open that `--image` and `--seq-len` give
@@ -32,7 +32,9 @@ struct EditedInputs;
 
 class Session {
  public:
-  explicit Session(Catalogue catalogue) : catalogue_(std::move(catalogue)) {}
+  /// `notes_networks`: where documents are noted, those that networks of the catalogue would be are noted, too.
+  explicit Session(Catalogue catalogue, bool notes_networks = false)
+      : catalogue_(std::move(catalogue)), notes_networks_(notes_networks) {}
 
   [[nodiscard]] const Catalogue& catalogue() const { return catalogue_; }
   [[nodiscard]] std::shared_ptr<const Result<System>> system(const std::string& name, int gpus);
@@ -56,6 +58,7 @@ class Session {
   std::shared_ptr<const Result<Value>> cached(Cache<Value>& cache, const std::string& key, const Make& make);
 
   Catalogue catalogue_;
+  bool notes_networks_ = false;
   std::mutex mutex_;
   Cache<System> systems_;
   Cache<Network> networks_;

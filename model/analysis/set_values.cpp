@@ -22,6 +22,7 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kPrefixes{"hw", "model", "stack", "network"};
 constexpr std::string_view kKernels = "hw.kernels";
+const std::string kModel = "model.";
 /// More matches than this do not help to choose.
 constexpr std::size_t kMostMatches = 8;
 
@@ -172,7 +173,8 @@ class Resolver {
         for (const std::string& path : {leaf.path, leaf.alias}) {
           if (path.empty()) continue;
           const std::string full = joined(document.role, path);
-          if (full == key) return {match};
+          // Layers go by their names: "model.conv1.channels" is not the conv1 of another block.
+          if (full == key || (document.role == "model" && full == "model.layer." + rest)) return {match};
           if (may && ends_with_key(full, rest) && seen.insert(match.key()).second) ends.push_back(match);
         }
       }
@@ -291,6 +293,11 @@ class Resolver {
         document = &candidate;
         table = path;
       }
+      for (const Layer& layer : layers_of(candidate)) {
+        if (parent != kModel + layer.name && parent != "model.layer." + layer.name) continue;
+        document = &candidate;
+        table = layer.table;
+      }
     }
     const bool bare = !last.empty() && last.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_-") == std::string::npos;
     if (document == nullptr || !bare || factor_of(value)) return unknown(line, key);
@@ -301,13 +308,29 @@ class Resolver {
     resolved_.changes.push_back(std::move(edit));
   }
 
+  /// A layer of a network's document, and where it stands.
+  struct Layer {
+    std::string name, table;
+  };
+  static std::vector<Layer> layers_of(const DocumentRecord& document) {
+    std::vector<Layer> layers;
+    if (document.role != "model") return layers;
+    for (const DocumentLeaf& leaf : document.leaves) {
+      const auto [table, last] = split_last(leaf.path);
+      if (last == "name" && table.starts_with("layer[")) layers.push_back({leaf.literal, table});
+    }
+    return layers;
+  }
+
   void unknown(int line, const std::string& key) {
-    const bool model = key.compare(0, 6, "model.") == 0;
+    const bool model = key.starts_with(kModel);
     const bool file =
         std::any_of(documents_.begin(), documents_.end(), [](const DocumentRecord& d) { return d.role == "model"; });
     if (model && !file)
-      return problem(line, fmt::format("{}: {} is {}; only a network file holds values that can be set", key, options_.model,
-                                       is_onnx_file(options_.model) ? "no text" : "built in"));
+      return problem(
+          line, fmt::format("{}: {} is no text; only a network of the catalogue or a TOML file holds values that can be set", key,
+                            options_.model));
+    if (model && key.find('.', kModel.size()) != std::string::npos) return unknown_layer(line, key);
     std::vector<std::string> known, names;
     for (const auto& [name, option] : kParallel) known.push_back(fmt::format("parallel.{}", name));
     for (const DocumentRecord& document : documents_) {
@@ -322,6 +345,17 @@ class Resolver {
     if (!near) near = short_key ? nearest(key, known) : nearest(last, names);
     problem(line,
             fmt::format("{}: no input file has such a value{}", key, near ? fmt::format(", did you mean \"{}\"?", *near) : ""));
+  }
+
+  /// A layer that the network does not have, or one without this key.
+  void unknown_layer(int line, const std::string& key) {
+    const std::string layer = split_last(key).first.substr(kModel.size());
+    std::vector<std::string> layers;
+    for (const DocumentRecord& document : documents_)
+      for (Layer& known : layers_of(document)) layers.push_back(std::move(known.name));
+    const auto near = nearest(layer, layers);
+    problem(line, fmt::format("{}: {} has no layer {}{}; `tbdsim show {} --as toml` lists them", key, options_.model,
+                              quoted(layer), near ? fmt::format(", did you mean {}?", quoted(*near)) : "", options_.model));
   }
 
   /// What follows from a changed value, where it is not given as well.
@@ -384,8 +418,11 @@ Result<ResolvedValues> resolve_values(const std::vector<std::string>& assignment
 
 Result<EditedInputs> resolve_values(const Catalogue& catalogue, const PredictOptions& options) {
   const auto records = std::make_shared<std::vector<DocumentRecord>>();
+  // Writing a network of the catalogue as a document takes time: for those who ask for it.
+  const bool networks = std::any_of(options.set.begin(), options.set.end(),
+                                    [](const std::string& assignment) { return assignment.starts_with(kModel); });
   const auto noting = std::make_shared<const Edits>(Edits{{}, records});
-  Session reading(Catalogue{catalogue.root, noting});
+  Session reading(Catalogue{catalogue.root, noting}, networks);
   PredictOptions plain = options;
   plain.set.clear();
   const auto configured = configure(reading, plain);

@@ -19,9 +19,9 @@ constexpr KeyMeaning kScenario[] = {
      "expression",
      "exact"},
     {"[[claim]]", "`use`",
-     "`validation`; `fit`: constants were set with this figure; `trivial`: can hardly fail. The latter two are shown, not "
-     "counted",
-     "`validation`"},
+     "`validation`; `lookup`: every function reads a value of the catalogue (`name=`), none is predicted; `fit`: constants were "
+     "set with this figure; `trivial`: can hardly fail. The latter two are shown, not counted; look-ups are counted and told",
+     "`lookup` where it is one, else `validation`"},
     {"[[claim]]", "`source`, `reason`, `grid`",
      "where the figure was published; why it fails; options in place of the scenario's", ""},
 };

@@ -53,6 +53,7 @@ struct ShowArguments {
   std::string name;
   std::optional<int> image, seq_len;
   std::optional<Bytes> bytes;  ///< also the time to move them
+  bool as_toml = false;        ///< as the file that describes it
   Format format = Format::table;
 };
 

@@ -74,6 +74,9 @@ Result<Answer> answer(const PredictArguments& arguments, Session& session) {
     if (!cost) return tl::make_unexpected(cost.error());
     parts.profiling = *cost;
   }
+  auto change = network_change(session, options, *prediction);
+  if (!change) return tl::make_unexpected(change.error());
+  parts.change = std::move(*change);
   if (arguments.samples) parts.epochs = estimate_epochs(*prediction, *arguments.samples, arguments.epochs.value_or(1));
   if (!arguments.report.empty()) {
     const std::string page = html_report(*prediction, parts, scaling_points(session, options, *prediction));

@@ -6,8 +6,10 @@
 #include "model/cli/catalogue_shelves.hpp"
 #include "model/cli/command.hpp"
 #include "model/cli/output.hpp"
+#include "model/input/file_text.hpp"
 #include "model/input/toml_reader.hpp"
 #include "model/support/quote.hpp"
+#include "model/workload/network_writer.hpp"
 
 namespace tbdsim {
 namespace {
@@ -99,16 +101,51 @@ Result<Answer> show_file(const ShowArguments& arguments, Session& session) {
   return Answer{formatted(arguments.format, describe_file(read.file, read.graph)), read.notices};
 }
 
+/// A network as a file of layers. Errors: an imported operator that trains arrays, which no such file can state.
+Result<Answer> network_file(const ShowArguments& arguments, Session& session) {
+  const auto workload = session.workload(arguments.name, "", {arguments.image, std::nullopt, arguments.seq_len});
+  if (!*workload) return tl::make_unexpected(workload->error());
+  const OpGraph& graph = (*workload)->graph;
+  const auto foreign = std::find_if(graph.ops.begin(), graph.ops.end(),
+                                    [](const Op& op) { return op.kind == OpKind::by_bytes && !op.parameters.empty(); });
+  if (foreign != graph.ops.end())
+    return fail(fmt::format("--as toml: {} trains arrays in {}, an operator that a network file has no word for", arguments.name,
+                            foreign->name));
+  return Answer{network_toml(graph), (*workload)->notices};
+}
+
+/// The file behind an entry, or the network as a file.
+Result<Answer> show_as_toml(const ShowArguments& arguments, Session& session, const std::string& name) {
+  if (arguments.format != Format::table || arguments.bytes)
+    return fail(fmt::format("--as toml is the file alone: leave out {}", arguments.bytes ? "--bytes" : "--format"));
+  std::error_code error;
+  if (is_onnx_file(arguments.name)) return network_file(arguments, session);
+  std::string path = arguments.name;
+  if (const bool own = path.ends_with(".toml") && std::filesystem::exists(path, error); !own) {
+    const auto found = find_entry(session.catalogue(), name);
+    if (!found) return tl::make_unexpected(found.error());
+    if (found->kind->name == "models") return network_file(arguments, session);
+    path = fmt::format("{}/hardware/{}/{}.toml", session.catalogue().root, found->kind->name, found->id);
+    if (!std::filesystem::exists(path, error))
+      return fail(fmt::format("--as toml: {} of {} has no file of its own", found->id, found->kind->name));
+  } else if (described_kind(path) == nullptr) {
+    return network_file(arguments, session);
+  }
+  return read_file(path).map([](std::string text) { return Answer{std::move(text), {}}; });
+}
+
 }  // namespace
 
 Result<Answer> answer(const ShowArguments& arguments, Session& session) {
   const Catalogue& catalogue = session.catalogue();
   std::error_code error;
   const bool described = std::filesystem::path(arguments.name).extension() == ".toml";
+  const std::string name = described ? std::filesystem::path(arguments.name).stem().string() : arguments.name;
+  if (arguments.as_toml) return show_as_toml(arguments, session, name);
   if (is_onnx_file(arguments.name) || (described && std::filesystem::exists(arguments.name, error)))
     return show_file(arguments, session);
   // As for --hw, a bare "dgx1.toml" is looked up in the catalogue.
-  const auto found = find_entry(catalogue, described ? std::filesystem::path(arguments.name).stem().string() : arguments.name);
+  const auto found = find_entry(catalogue, name);
   if (!found) return tl::make_unexpected(found.error());
   const bool model = found->kind->name == "models";
   if ((arguments.image || arguments.seq_len) && !model)

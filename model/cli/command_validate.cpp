@@ -95,10 +95,7 @@ std::string formatted(const ValidateArguments& arguments, const Accuracy& accura
     case Format::table:
       break;
   }
-  if (arguments.summary) {
-    const auto held = std::count_if(claims.begin(), claims.end(), [](const AssessedClaim& c) { return c.outcome.holds; });
-    return accuracy_summary(accuracy) + (claims.empty() ? "" : fmt::format("{} of {} claims hold\n", held, claims.size()));
-  }
+  if (arguments.summary) return accuracy_summary(accuracy) + (claims.empty() ? "" : count_text(count(claims)) + '\n');
   return (rows ? accuracy_table(accuracy, arguments.rows) : "") + (rows && !claims.empty() ? "\n" : "") +
          (claims.empty() ? "" : claims_table(claims));
 }
@@ -134,10 +131,15 @@ int run(const ValidateArguments& arguments, const Catalogue& catalogue) {
     for (AssessedClaim& claim : assess_claims(scenario, leaves)) claims.push_back(std::move(claim));
   }
   if (const int written = write_result(formatted(arguments, accuracy, claims)); written != kDone) return written;
+  // One CSV has the columns of one kind: rows come first.
+  if (arguments.format == Format::csv && !claims.empty())
+    report_notices({accuracy.rows.empty() ? count_text(count(claims))
+                                          : fmt::format("the CSV holds the rows; for the claims ({}), use --format json or name "
+                                                        "their files alone",
+                                                        count_text(count(claims)))});
   Errors problems;
   if (std::string problem = failure(arguments, accuracy); !problem.empty()) problems.push_back({std::move(problem)});
-  const auto failing = std::count_if(claims.begin(), claims.end(), [](const AssessedClaim& c) { return !c.outcome.holds; });
-  if (failing > 0) problems.push_back({fmt::format("{} of {} claims fail", failing, claims.size())});
+  if (std::string failing = failing_text(count(claims)); !failing.empty()) problems.push_back({std::move(failing)});
   if (problems.empty()) return kDone;
   report(problems);
   return kCheckFailed;

@@ -266,6 +266,8 @@ void describe(VerbOptions verb, ShowArguments& a) {
   verb.word("NAME", "GPU, system, network, host, stack, model, file of one", a.name);
   verb.number_option("--image", "Side of a model's input in pixels [its own]", a.image);
   verb.number_option("--seq-len", "Length of a model's sequences in tokens [its own]", a.seq_len);
+  verb.option("--as", "toml", "The file that describes it, to edit and to give back",
+              [&a](const std::string& text) -> std::string { return (a.as_toml = text == "toml") ? "" : "toml"; });
   add_bytes(verb, a.bytes);
   add_format(verb, a.format);
 }

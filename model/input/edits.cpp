@@ -42,7 +42,7 @@ class Recorder {
       const std::string index = fmt::format("{}[{}]", path, i);
       const bool named = name != nullptr && name->value.kind == Kind::string;
       if (value.elements[i].kind == Kind::table)
-        table(value.elements[i], index, named ? joined_key(alias, name->value.text) : index);
+        table(value.elements[i], index, named ? fmt::format("{}{}{}", alias, alias.empty() ? "" : ".", name->value.text) : index);
     }
   }
 };

@@ -37,12 +37,32 @@ std::string details(const AssessedClaim& claim) {
 
 std::string verdict(const AssessedClaim& claim) {
   const std::string word = claim.outcome.holds ? "holds" : "fails";
-  return claim.use == "validation" ? word : fmt::format("{} ({})", word, claim.use);
+  return claim.use == ClaimUse::validation ? word : fmt::format("{} ({})", word, name(claim.use));
+}
+
+std::string count_text(const ClaimCount& count) {
+  std::string text = fmt::format("{} of {} claims hold", count.holding, count.counted);
+  const int others = count.fit + count.trivial;
+  const std::string_view kinds = count.trivial == 0 ? "fit" : count.fit == 0 ? "trivial" : "fit or trivial";
+  if (others > 0) text += fmt::format("; {} {} not counted", others, kinds);
+  if (count.lookups > 0)
+    text += fmt::format("; of the {}, {}", count.counted,
+                        count.lookups == 1 ? "1 is a look-up" : fmt::format("{} are look-ups", count.lookups));
+  return text;
+}
+
+std::string failing_text(const ClaimCount& count) {
+  const int failing = count.counted - count.holding;
+  std::string text;
+  if (failing > 0) text = fmt::format("{} of {} claims fail", failing, count.counted);
+  if (count.others_failing > 0)
+    text += fmt::format("{}{} of {} not counted claims fail", text.empty() ? "" : ", and ", count.others_failing,
+                        count.fit + count.trivial);
+  return text;
 }
 
 std::string claims_table(const std::vector<AssessedClaim>& claims) {
   TextTable table({{"claim", Align::left, kId}, {"", Align::left}, {"left", Align::right}, {"right", Align::right}, {""}});
-  int counted = 0, holding = 0;
   std::string failing;
   for (const AssessedClaim& claim : claims) {
     const ClaimOutcome& outcome = claim.outcome;
@@ -50,14 +70,8 @@ std::string claims_table(const std::vector<AssessedClaim>& claims) {
     table.add({claim.id, verdict(claim), evaluated ? side(outcome.left, outcome.left_text) : "",
                evaluated ? side(outcome.right, outcome.right_text) : "", points_text(claim)});
     if (!outcome.holds) failing += details(claim);
-    if (claim.use != "validation") continue;
-    ++counted;
-    holding += outcome.holds ? 1 : 0;
   }
-  std::string text = table.text() + fmt::format("\n{} of {} claims hold", holding, counted);
-  const auto others = static_cast<int>(claims.size()) - counted;
-  if (others > 0) text += fmt::format("; {} that a fit saw, or that can hardly fail, not counted", others);
-  text += '\n';
+  std::string text = table.text() + '\n' + count_text(count(claims)) + '\n';
   if (!failing.empty()) text += "\nClaims that fail\n" + failing;
   return text;
 }
@@ -70,9 +84,10 @@ std::string claims_csv(const std::vector<AssessedClaim>& claims) {
     const auto exact = [&](double value, const std::string& text) {
       return !evaluated ? std::string() : text.empty() ? fmt::format("{}", value) : text;
     };
-    all += csv_line({claim.id, claim.use, outcome.holds ? "true" : "false", exact(outcome.left, outcome.left_text),
-                     exact(outcome.right, outcome.right_text), std::to_string(claim.points), std::to_string(claim.failing),
-                     claim.point, claim.problem, claim.expr, claim.source});
+    all +=
+        csv_line({claim.id, std::string(name(claim.use)), outcome.holds ? "true" : "false",
+                  exact(outcome.left, outcome.left_text), exact(outcome.right, outcome.right_text), std::to_string(claim.points),
+                  std::to_string(claim.failing), claim.point, claim.problem, claim.expr, claim.source});
   }
   return all;
 }

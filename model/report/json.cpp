@@ -178,6 +178,14 @@ Json payment(const std::optional<Payment>& p, const char* key) {
           {"price", p->basis.text}, {"source", p->basis.source},      {"date", or_null(p->basis.date)}};
 }
 
+Json figures(const NetworkFigures& f) {
+  return {{"parameters", f.parameters},
+          {"forward_macs_per_sample", f.forward_macs},
+          {"step_time_s", f.step.base()},
+          {"throughput", f.throughput},
+          {"peak_bytes", whole(f.peak)}};
+}
+
 Json profiling(const ProfilingCost& c) {
   return {{"skip", c.plan.skip},
           {"iterations", c.plan.iterations},
@@ -242,6 +250,7 @@ Json prediction(const Prediction& p, const PredictParts& parts) {
                   {"date", or_null(p.price.date)},
                   {"purchase", payment(p.bought, "usd")},
                   {"rent", payment(p.rented, "usd_per_hour")}};
+  if (parts.change) json["network_change"] = {{"before", figures(parts.change->before)}, {"after", figures(parts.change->after)}};
   if (parts.epochs) json["epochs"] = epochs(*parts.epochs);
   if (parts.profiling) json["profiling"] = profiling(*parts.profiling);
   if (parts.layers) json["layers"] = layers(p);

@@ -7,6 +7,7 @@
 #include "model/analysis/epoch.hpp"
 #include "model/analysis/explain.hpp"
 #include "model/analysis/memory_report.hpp"
+#include "model/analysis/network_change.hpp"
 #include "model/analysis/predict.hpp"
 #include "model/analysis/profiling_cost.hpp"
 #include "model/analysis/scenario_file.hpp"
@@ -19,6 +20,7 @@ struct PredictParts {
   bool layers = false, kernels = false, links = false;  ///< expect a prediction made with `detail`
   std::optional<EpochEstimate> epochs;
   std::optional<ProfilingCost> profiling;
+  std::optional<NetworkChange> change{};  ///< by values of the network that the user changed
 };
 
 /// One object of schema "tbdsim.predict/1", indented, ending in a newline. Keys carry units; what is not known is null.

@@ -55,7 +55,7 @@ Json groups(const std::vector<GroupAccuracy>& all) {
 }
 
 Json claim(const AssessedClaim& c) {
-  Json json{{"id", c.id},         {"expr", c.expr},      {"use", c.use}, {"holds", c.outcome.holds},
+  Json json{{"id", c.id},         {"expr", c.expr},      {"use", name(c.use)}, {"holds", c.outcome.holds},
             {"points", c.points}, {"failing", c.failing}};
   const auto side = [&](double value, const std::string& words) {
     return !c.problem.empty() ? Json(nullptr) : words.empty() ? Json(value) : Json(words);
@@ -82,6 +82,9 @@ std::string accuracy_json(const Accuracy& accuracy, const std::vector<AssessedCl
   if (!claims.empty()) {
     json["claims"] = Json::array();
     for (const AssessedClaim& c : claims) json["claims"].push_back(claim(c));
+    const ClaimCount all = count(claims);
+    json["claim_count"] = {
+        {"counted", all.counted}, {"hold", all.holding}, {"look_ups", all.lookups}, {"fit", all.fit}, {"trivial", all.trivial}};
   }
   return text(json);
 }

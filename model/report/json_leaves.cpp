@@ -32,10 +32,11 @@ class Collector {
 
   void add(const std::string& path, const Json& value) {
     const auto [found, fresh] = by_path_.emplace(path, leaves.size());
-    if (fresh) leaves.push_back({path, {}, false});
+    if (fresh) leaves.push_back({path, {}, true});
     JsonLeaf& leaf = leaves[found->second];
+    // Null is what is not known, or no number at all: a list that has one is not known as a whole.
+    leaf.known = leaf.known && !value.is_null();
     if (value.is_null()) return;
-    leaf.known = true;
     if (value.is_string())
       leaf.values.texts.push_back(value.get<std::string>());
     else

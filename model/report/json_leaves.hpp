@@ -13,7 +13,7 @@ namespace tbdsim {
 struct JsonLeaf {
   std::string path;  ///< "memory.gpus.peak_bytes"
   LeafValues values;
-  bool known = true;  ///< false: null
+  bool known = true;  ///< false: null, or a list of which one is
 };
 
 /// Every leaf of a document, paths in their order. Empty for a text that is no JSON object.

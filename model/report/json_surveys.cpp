@@ -148,6 +148,8 @@ std::string network_json(const NetworkProfile& p) {
                {"config", config(p.job)},
                {"step_time_s", asked.step.base()},
                {"one_node_step_time_s", p.one_node_step.base()},
+               {"network", p.network},
+               {"emulated", p.emulated},
                {"line_rate_bytes_per_s", p.line_rate.base()},
                {"exchange_exposed_s", p.job.stages.exchange_exposed.base()},
                {"waiting_for_slowest_gpu_s", p.waiting_for_slowest.base()},

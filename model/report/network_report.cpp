@@ -41,9 +41,9 @@ std::string savings(const NetworkProfile& p) {
         fmt::format("servers update the weights; alone a node's GPUs do so for {}, which this job saves", format(update)));
   const Seconds waits = alone.exchange_exposed - job.exchange_exposed;
   const Seconds kernels = alone.forward + alone.backward - job.forward - job.backward;
-  if (p.gain > p.job.nodes && waits > Seconds(0.0))
+  if (p.gain > p.nodes && waits > Seconds(0.0))
     parts.push_back(fmt::format("alone a node waits {} longer for the exchange of its own GPUs", format(waits)));
-  if (p.gain > p.job.nodes && kernels > Seconds(0.0))
+  if (p.gain > p.nodes && kernels > Seconds(0.0))
     parts.push_back(fmt::format("alone a node's kernels, beside its all-reduce, take {} longer", format(kernels)));
   return parts.empty() ? "" : line("", fmt::format("{}", fmt::join(parts, "; ")));
 }
@@ -53,13 +53,18 @@ std::string heading(const NetworkProfile& p) {
   std::string text =
       fmt::format("Workload   {}, batch {} per GPU, {}, {}\n", job.model, job.batch_per_gpu, job.precision, job.stack);
   text += fmt::format("Machines   {} x {} with {} x {}\n", job.nodes, job.hardware_name, job.gpus / job.nodes, job.device);
-  text += fmt::format("Network    {}, {} of {} a node; exchange {}\n", job.network,
-                      job.ports > 1 ? fmt::format("{} ports", job.ports) : "a port", line_rate(p.line_rate), job.exchange);
+  if (p.emulated) {
+    text += fmt::format("Network    {} at {}; exchange {}\n", p.network, line_rate(p.line_rate), job.exchange);
+    text += line("", "emulated: one worker and one server on one machine, which exchange as many bytes as each of two machines");
+  } else {
+    text += fmt::format("Network    {}, {} of {} a node; exchange {}\n", p.network,
+                        job.ports > 1 ? fmt::format("{} ports", job.ports) : "a port", line_rate(p.line_rate), job.exchange);
+  }
   const std::string how = p.one_node_exchange.empty() ? "" : fmt::format(" (exchange {})", p.one_node_exchange);
   text += fmt::format("Step       {}, {} on one node alone{}\n", format(p.schedules.front().step), format(p.one_node_step), how);
   text += line("Waiting", waiting(p));
   const std::string verdict = fmt::format(
-      "{} nodes {} one: {:.3g} times its throughput, efficiency {:.0f} %, {} the target of {:.0f} %", p.job.nodes,
+      "{} nodes {} one: {:.3g} times its throughput, efficiency {:.0f} %, {} the target of {:.0f} %", p.nodes,
       p.pays ? "beat" : "do not beat", p.gain, 100.0 * p.efficiency, p.reaches ? "reaching" : "short of", 100.0 * p.target);
   text += line("Verdict", verdict);
   return text + savings(p);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "model/report/memory_report_text.hpp"
+#include "model/report/network_change_text.hpp"
 #include "model/report/profiling_report.hpp"
 #include "model/report/text_table.hpp"
 #include "model/units/format.hpp"
@@ -188,7 +189,9 @@ std::string provenance(const Prediction& p) {
 }  // namespace
 
 std::string predict_table(const Prediction& p, const PredictParts& parts) {
-  std::string text = title(p) + '\n' + headline(p) + '\n' + stages(p) + '\n';
+  std::string text = title(p);
+  if (parts.change) text += section("Change", network_change_text(*parts.change));
+  text += '\n' + headline(p) + '\n' + stages(p) + '\n';
   if (p.input_verdict) text += input(*p.input_verdict, p.utilization.cpu_environment > 0.0);
   text += utilization(p) + limits(p) + memory(p) + cost(p);
   if (parts.epochs) text += epochs(*parts.epochs);

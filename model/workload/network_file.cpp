@@ -14,13 +14,13 @@
 #include "model/workload/operator_limits.hpp"
 #include "model/workload/shape_inference.hpp"
 #include "model/workload/transformer_file.hpp"
+#include "model/workload/zoo/zoo.hpp"
 
 namespace tbdsim {
 namespace {
 
 constexpr std::string_view kInputName = "input";
-constexpr std::int64_t kMostExtent = 1000000;
-constexpr double kMostElements = 1e12;
+constexpr int kMostBatch = 1000000;
 constexpr std::size_t kMostLayers = 10000;
 
 /// Index of a layer in the file; the network's input is `kNetworkInput`.
@@ -38,29 +38,36 @@ struct Layer {
 bool ends_network(const Layer& layer) { return layer.text.kind && is_loss(*layer.text.kind); }
 
 struct Header {
-  std::string name, input_unit;
+  std::string name, variant, input_unit, optimizer, part_unit;
   Shape input;
   int batch = 1;
+  double parts_per_sample = 0.0, labels = 0.0;
 };
+
+/// Whose definition it is, which decides what arrays are called and what backward passes keep.
+std::string read_variant(TomlTable& root) {
+  std::vector<std::string> known{"file"};
+  for (const ZooEntry& entry : zoo())
+    if (std::find(known.begin(), known.end(), entry.variant) == known.end()) known.push_back(entry.variant);
+  std::string variant = root.text_or("variant", "file");
+  if (std::find(known.begin(), known.end(), variant) == known.end())
+    root.problem("variant", fmt::format("expected {}, got \"{}\"", fmt::join(known, ", "), variant));
+  return variant;
+}
 
 Header read_header(TomlTable& root) {
   Header header;
   (void)root.integer("schema", 1, 1);
   header.name = root.text("name");
   header.input_unit = root.text_or("input_unit", "sample");
-  header.batch = static_cast<int>(root.integer_or("batch", 32, 1, kMostExtent));
-  header.input = root.integers_or_empty("input");
-  bool fits = !header.input.empty() && header.input.size() <= 3;
-  for (const std::int64_t extent : header.input) fits = fits && extent >= 1 && extent <= kMostExtent;
-  if (!fits)
-    root.problem(
-        "input",
-        fmt::format("expected one to three dimensions of 1 to {}, such as [3, 224, 224] (channels, height, width)", kMostExtent));
-  if (fits && static_cast<double>(elements(header.input)) > kMostElements) {
-    root.problem("input", fmt::format("expected at most {:g} numbers in all", kMostElements));
-    fits = false;
-  }
-  if (!fits) header.input.clear();
+  header.batch = static_cast<int>(root.integer_or("batch", 32, 1, kMostBatch));
+  header.input = read_dimensions(root, "input");
+  header.variant = read_variant(root);
+  header.optimizer = root.text_or("optimizer", "");
+  header.part_unit = root.text_or("part_unit", "");
+  constexpr double kMostParts = 1e12;
+  header.parts_per_sample = root.number_or("parts_per_sample", 0.0, {0.0, kMostParts});
+  header.labels = root.number_or("labels", 0.0, {0.0, kMostParts});
   return header;
 }
 
@@ -88,6 +95,7 @@ Names collect_names(std::vector<Layer>& layers) {
 void connect(std::vector<Layer>& layers, const Names& names) {
   for (LayerIndex i = 0; i < layers.size(); ++i) {
     Layer& layer = layers[i];
+    if (layer.text.kind == OpKind::input) continue;
     if (layer.text.input_key.empty()) layer.inputs.push_back(i == 0 ? kNetworkInput : i - 1);
     for (const std::string& name : layer.text.input_names) {
       if (name == kInputName) {
@@ -162,6 +170,10 @@ void infer_shapes(std::vector<Layer>& layers, const std::vector<LayerIndex>& ord
   for (const LayerIndex i : ordered) {
     Layer& layer = layers[i];
     if (!layer.text.kind || !layer.connected) continue;
+    if (layer.text.kind == OpKind::input) {
+      if (!layer.text.shape.empty()) layer.shape = layer.text.shape;
+      continue;
+    }
     std::vector<const Shape*> inputs;
     bool known = true;
     for (const LayerIndex input : layer.inputs) {
@@ -190,23 +202,32 @@ void report_unused(std::vector<Layer>& layers) {
   bool ends = std::any_of(layers.begin(), layers.end(), ends_network);
   for (LayerIndex i = layers.size(); i-- > 0;) {
     Layer& layer = layers[i];
-    if (layer.used || ends_network(layer) || !layer.text.kind) continue;
+    if (layer.used || ends_network(layer) || !layer.text.kind || layer.text.unused) continue;
     if (ends) layer.text.table.problem("name", fmt::format("nothing uses layer \"{}\"", layer.text.name));
     ends = true;
   }
 }
 
 Result<OpGraph> build(const Header& header, std::vector<Layer>& layers, const std::vector<LayerIndex>& ordered) {
-  GraphBuilder graph(header.name, "file", header.input_unit, header.input, header.batch);
+  GraphBuilder graph(header.name, header.variant, header.input_unit, header.input, header.batch);
+  if (!header.part_unit.empty()) graph.counts_in(header.part_unit, header.parts_per_sample);
+  if (!header.optimizer.empty()) graph.trains_with(header.optimizer);
+  if (header.labels > 0.0) graph.labels(header.labels);
   std::vector<TensorId> outputs(layers.size());
   for (const LayerIndex i : ordered) {
     LayerText& text = layers[i].text;
+    if (text.kind == OpKind::input) {
+      outputs[i] = graph.another_input(text.shape, text.name);
+      continue;
+    }
     std::vector<TensorId> inputs;
     for (const LayerIndex input : layers[i].inputs) inputs.push_back(input == kNetworkInput ? graph.input() : outputs[input]);
+    graph.set_weights(text.weights);
     outputs[i] = graph.add(*text.kind, std::move(inputs), text.attributes, text.name, text.inplace);
   }
   if (std::none_of(layers.begin(), layers.end(), ends_network)) {
-    const auto end = std::find_if(layers.begin(), layers.end(), [](const Layer& layer) { return !layer.used; });
+    const auto end =
+        std::find_if(layers.begin(), layers.end(), [](const Layer& layer) { return !layer.used && !layer.text.unused; });
     const auto named_loss = [](const Layer& layer) { return layer.text.name == "loss"; };
     const bool taken = std::any_of(layers.begin(), layers.end(), named_loss);
     graph.softmax_loss(outputs[static_cast<std::size_t>(end - layers.begin())], taken ? "" : "loss");
@@ -228,6 +249,9 @@ Result<OpGraph> read_network(TomlFile file, bool fused_attention) {
     return tl::make_unexpected(file.errors());
   }
   for (TomlTable& table : tables) layers.push_back({read_layer(std::move(table)), {}, true, false, {}});
+  if (std::none_of(layers.begin(), layers.end(), [](const Layer& layer) { return ends_network(layer) || !layer.text.unused; }) &&
+      !layers.empty())
+    root.problem("layer", "expected a layer that is not unused");
   root.finish();
   const Names names = collect_names(layers);
   connect(layers, names);

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "model/support/edit_distance.hpp"
+#include "model/support/quote.hpp"
 
 namespace tbdsim {
 namespace {
@@ -38,7 +39,6 @@ std::optional<OpKind> read_kind(TomlTable& table) {
   const std::string word = table.text("op");
   std::vector<std::string> known;
   for (const OpKindInfo& row : op_kinds()) {
-    if (row.kind == OpKind::input) continue;
     if (row.name == word) return row.kind;
     known.emplace_back(row.name);
   }
@@ -160,6 +160,10 @@ OpAttributes read_attributes(OpKind kind, TomlTable& table) {
     }
     case OpKind::matmul:
       return MatmulAttributes{table.boolean_or("transpose_b", false)};
+    case OpKind::multiply:
+      return MultiplyAttributes{table.boolean_or("keeps_scalar", false)};
+    case OpKind::mask:
+      return MaskAttributes{table.boolean_or("selects", false)};
     case OpKind::reshape:
       return ReshapeAttributes{table.integers_or_empty("to")};
     case OpKind::concat:
@@ -199,7 +203,38 @@ void read_inputs(TomlTable& table, LayerText& layer) {
   }
 }
 
+GraphBuilder::Weights read_weights(TomlTable& table) {
+  using Weights = GraphBuilder::Weights;
+  const std::string word = table.text_or("weights", "own");
+  if (word == "shared") return Weights::shared;
+  if (word == "frozen") return Weights::frozen;
+  if (word != "own" && !word.empty())
+    table.problem("weights", fmt::format("expected own, shared or frozen, got {}", quoted(word)));
+  return Weights::own;
+}
+
 }  // namespace
+
+Shape read_dimensions(TomlTable& table, const std::string& key) {
+  constexpr double kMostElements = 1e12;
+  Shape shape = table.integers_or_empty(key);
+  bool fits = !shape.empty() && shape.size() <= 3;
+  for (const std::int64_t extent : shape) fits = fits && extent >= 1 && extent <= kMost;
+  if (!fits)
+    table.problem(
+        key, fmt::format("expected one to three dimensions of 1 to {}, such as [3, 224, 224] (channels, height, width)", kMost));
+  if (fits && static_cast<double>(elements(shape)) > kMostElements) {
+    table.problem(key, fmt::format("expected at most {:g} numbers in all", kMostElements));
+    fits = false;
+  }
+  return fits ? shape : Shape{};
+}
+
+std::string_view activation_word(ActivationKind kind) {
+  for (const ActivationName& row : kActivations)
+    if (row.kind == kind) return row.name;
+  return kActivations.front().name;
+}
 
 ActivationKind read_activation(TomlTable& table, const std::string& key, const std::string& fallback) {
   const std::string word = table.text_or(key, fallback);
@@ -213,14 +248,21 @@ ActivationKind read_activation(TomlTable& table, const std::string& key, const s
 }
 
 LayerText read_layer(TomlTable table) {
-  LayerText layer{table, table.text("name"), read_kind(table), {}, false, {}, {}};
-  read_inputs(table, layer);
+  LayerText layer{table, table.text("name"), read_kind(table), {}, {}, {}};
+  const bool another_input = layer.kind == OpKind::input;
+  if (another_input)
+    layer.shape = read_dimensions(table, "shape");
+  else
+    read_inputs(table, layer);
   if (!layer.kind) {
     for (const std::string& key : table.keys()) table.mark(key);  // which keys are right depends on the operator
     return layer;
   }
   layer.attributes = read_attributes(*layer.kind, table);
-  if (*layer.kind == OpKind::activation || *layer.kind == OpKind::add) layer.inplace = table.boolean_or("inplace", false);
+  if (*layer.kind == OpKind::activation || *layer.kind == OpKind::add || *layer.kind == OpKind::multiply)
+    layer.inplace = table.boolean_or("inplace", false);
+  if (info(*layer.kind).has_parameters) layer.weights = read_weights(table);
+  if (!is_loss(*layer.kind)) layer.unused = table.boolean_or("unused", false);
   table.finish();
   return layer;
 }

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "model/input/toml_reader.hpp"
-#include "model/workload/op.hpp"
+#include "model/workload/graph_builder.hpp"
 
 namespace tbdsim {
 
@@ -15,12 +15,22 @@ struct LayerText {
   std::optional<OpKind> kind;  ///< empty: unknown operator, already reported
   OpAttributes attributes;
   bool inplace = false;
-  std::string input_key;  ///< "input", "inputs"; empty when the layer follows the one before
-  std::vector<std::string> input_names;
+  bool unused = false;  ///< nothing uses it, and that is meant
+  Shape shape{};        ///< of a further input of the network
+  GraphBuilder::Weights weights = GraphBuilder::Weights::own;
+  std::string input_key{};  ///< "input", "inputs"; empty when the layer follows the one before
+  std::vector<std::string> input_names{};
 };
 
 /// Reads a layer's own keys; problems go to the table's file. Keys: network_format.cpp.
 [[nodiscard]] LayerText read_layer(TomlTable table);
+
+/// Dimensions of one sample: one to three, each of 1 to 1,000,000, and not more numbers in all than 1e12. Empty after
+/// a problem.
+[[nodiscard]] Shape read_dimensions(TomlTable& table, const std::string& key);
+
+/// What an activation is called in a file.
+[[nodiscard]] std::string_view activation_word(ActivationKind kind);
 
 /// The activation that a key names.
 [[nodiscard]] ActivationKind read_activation(TomlTable& table, const std::string& key, const std::string& fallback);

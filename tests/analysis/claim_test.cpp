@@ -1,6 +1,9 @@
 // Claims: what their expressions mean, and what a wrong one says.
+#include <limits>
+
 #include "model/analysis/claim_evaluate.hpp"
 #include "model/analysis/scenario_file.hpp"
+#include "model/report/claims_report.hpp"
 #include "tests/catch.hpp"
 
 using namespace tbdsim;
@@ -12,6 +15,8 @@ Result<LeafValues> leaves(const std::string& name, const std::vector<ClaimOption
                           const std::vector<ClaimOption>& defaults) {
   if (name == "list") return LeafValues{{1, 2, 4}, {}};
   if (name == "kind") return LeafValues{{}, {"GDDR5"}};
+  if (name == "endless") return LeafValues{{1, std::numeric_limits<double>::infinity()}, {}};
+  if (name == "nothing_at_all") return LeafValues{{std::numeric_limits<double>::quiet_NaN()}, {}};
   if (name != "size") return fail("no leaf " + name);
   for (const auto& options : {stated, defaults}) {
     for (const ClaimOption& option : options) {
@@ -91,11 +96,67 @@ TEST_CASE("what cannot be evaluated says why") {
   CHECK(problem("nothing() > 1") == "no leaf nothing");
   CHECK(problem("kind > 1") == "texts can only be compared with ==");
   CHECK(problem("kind + 1 > 1") == "a text takes no part in arithmetic");
-  CHECK(problem("0 / 0 > 1") == "a value is not a number");
-  CHECK(problem("1 / 0 > 1") == "a value is infinite");
-  CHECK(problem("min(1 / 0, 5) < 6") == "a value is infinite");
-  CHECK(problem("1e308 * 10 == 1e308 * 10") == "a value is infinite");
-  CHECK(problem("1e308 > -1e308") == "two values differ beyond all numbers");
+}
+
+TEST_CASE("a value that is infinite or no number never lets a claim hold") {
+  CHECK(problem("endless() > 1") == "endless is infinite");
+  CHECK(problem("min(endless()) >= 1") == "endless is infinite");
+  CHECK(problem("1 < endless() and 1 < 2") == "endless is infinite");
+  CHECK(problem("nothing_at_all() < 1") == "nothing_at_all is not a number");
+  CHECK(problem("0 / 0 > 1") == "0 / 0 is not a number");
+  CHECK(problem("1 / (2 - 2) > 1") == "1 / 0 is infinite");
+  CHECK(problem("1e308 * 10 > 1") == "1e+308 * 10 is infinite");
+  CHECK(problem("mean(1e308, 1e308) > 1") == "a mean is infinite");
+  CHECK(problem("1e308 > 1e-308 - 2e-308") == "1e+308 against -1e-308 leaves the range of numbers");
+}
+
+TEST_CASE("what a claim proves: look-ups are told apart, and what a fit saw or cannot fail is not counted") {
+  const auto read = [](const std::string& claims) {
+    return parse_scenario("schema = 1\n[study]\nname = \"n\"\nsource = \"assumed: test\"\n" + claims, "s.toml");
+  };
+  const auto scenario = read(R"toml(
+[[claim]]
+id = "predicted"
+expr = "size(gpus=3) == 3"
+[[claim]]
+id = "read"
+expr = "size(name=p4000) == 1"
+[[claim]]
+id = "read and wrong"
+expr = "size(name=p4000) == 2"
+use = "lookup"
+[[claim]]
+id = "seen"
+expr = "size(gpus=3) == 4"
+use = "fit"
+[[claim]]
+id = "can hardly fail"
+expr = "size(gpus=3) > 0"
+use = "trivial"
+[[claim]]
+id = "read and predicted"
+expr = "size(name=p4000) < size(gpus=8)"
+)toml");
+  INFO((scenario ? "" : to_text(scenario.error())));
+  REQUIRE(scenario);
+  CHECK(scenario->claims.at(1).use == ClaimUse::lookup);
+  CHECK(scenario->claims.at(5).use == ClaimUse::validation);
+  const std::vector<AssessedClaim> claims = assess_claims(*scenario, leaves);
+  CHECK(count_text(count(claims)) == "3 of 4 claims hold; 2 fit or trivial not counted; of the 4, 2 are look-ups");
+  CHECK(failing_text(count(claims)) == "1 of 4 claims fail, and 1 of 2 not counted claims fail");
+  CHECK(count_text(count({claims.begin(), claims.begin() + 2})) == "2 of 2 claims hold; of the 2, 1 is a look-up");
+  CHECK(failing_text(count({claims.begin(), claims.begin() + 2})).empty());
+
+  const auto wrong = read(
+      "[[claim]]\nid = \"a\"\nexpr = \"size(gpus=8) == 8\"\nuse = \"lookup\"\n"
+      "[[claim]]\nid = \"b\"\nexpr = \"size(name=p4000) == 1\"\nuse = \"validation\"\n");
+  REQUIRE_FALSE(wrong);
+  CHECK(to_text(wrong.error()) ==
+        "s.toml:8:7: claim[0].use: expected validation: a function is predicted, so this is no look-up, got \"lookup\"\n"
+        "   8 | use = \"lookup\"\n     |       ^~~~~~~~\n"
+        "s.toml:12:7: claim[1].use: expected lookup: every function reads a value of the catalogue (name=...), got "
+        "\"validation\"\n"
+        "  12 | use = \"validation\"\n     |       ^~~~~~~~~~~~\n");
 }
 
 TEST_CASE("scenarios: a grid is one evaluation per point, and a mistake has its place") {
@@ -137,7 +198,7 @@ use = "sometimes"
                                     "s.toml");
   REQUIRE_FALSE(wrong);
   CHECK(to_text(wrong.error()) ==
-        "s.toml:8:7: claim[0].use: expected validation, fit or trivial, got \"sometimes\"\n"
+        "s.toml:8:7: claim[0].use: expected validation, lookup, fit or trivial, got \"sometimes\"\n"
         "   8 | use = \"sometimes\"\n     |       ^~~~~~~~~~~\n"
         "s.toml:7:18: claim: expected a number or a function, got \"<\"\n"
         "   7 | expr = \"size() < < 8\"\n     |                  ^\n");

@@ -56,6 +56,22 @@ class Traffic {
 
 }  // namespace
 
+Result<Network> pcie_network(const System& system, const std::vector<int>& devices) {
+  const auto traffic = node_traffic(system, devices, Gather::on_host);
+  if (!traffic) return tl::make_unexpected(traffic.error());
+  Network network;
+  network.id = kPcieNetwork;
+  network.name = "PCIe of one machine";
+  network.transport = "sockets";  // nothing but the copy itself
+  network.source = system.wiring_source;
+  for (const LinkLoad& load : traffic->up) {
+    const BytesPerSecond rate = load.capacity / load.weight;
+    if (network.bandwidth == BytesPerSecond(0.0) || rate < network.bandwidth) network.bandwidth = rate;
+  }
+  network.achieved = network.bandwidth;
+  return network;
+}
+
 Result<NodeTraffic> node_traffic(const System& system, const std::vector<int>& devices, Gather gather) {
   std::vector<VertexId> gpus, sockets;
   const std::vector<VertexId> all = system.topology.gpus();

@@ -25,6 +25,11 @@ enum class Gather {
   on_host,    ///< every GPU sends its own to the host
 };
 
+/// The link between a node's GPU and its host as a network, on which one machine emulates two: as fast as copies of pinned
+/// memory. Errors: as `node_traffic`.
+inline constexpr const char* kPcieNetwork = "pcie";
+[[nodiscard]] Result<Network> pcie_network(const System& system, const std::vector<int>& devices);
+
 /// Copies between GPUs go over their direct link where there is one, else through the host; host memory is that of both
 /// sockets alike. Errors: a GPU that cannot reach the host or another GPU.
 [[nodiscard]] Result<NodeTraffic> node_traffic(const System& system, const std::vector<int>& devices, Gather gather);

@@ -18,10 +18,11 @@ void ParameterServerExchange::prepare(StepBuilder& builder) {
   };
   up_ = uses(plan_.inside.up);
   down_ = uses(plan_.inside.down);
-  if (plan_.nodes > 1) {
-    const double share = plan_.apart ? 1.0 : (plan_.nodes - 1.0) / plan_.nodes;
+  if (over_network()) {
+    const bool to_servers = plan_.apart || plan_.emulated;
+    const double share = to_servers ? 1.0 : (plan_.nodes - 1.0) / plan_.nodes;
     push_ = uses({{"network", plan_.network, share}});
-    reply_way_ = plan_.apart ? uses({{"network, from the servers", plan_.network, share}}) : push_;
+    reply_way_ = to_servers ? uses({{"network, from the servers", plan_.network, share}}) : push_;
   }
   gather_ = builder.add_queue("gather");
   send_ = builder.add_queue("send");
@@ -100,7 +101,7 @@ TaskId ParameterServerExchange::serve(StepBuilder& builder, ParameterId id, Byte
   const Seconds updating = workers_update_ ? Seconds(0.0) : share / c.update;
   const Seconds serving = ((gradients - 1.0) * share) / c.sum + updating;
   TaskId at = gathered;
-  if (plan_.nodes > 1) at = add(builder, Leg::push, id, send_, piece, push_, at);
+  if (over_network()) at = add(builder, Leg::push, id, send_, piece, push_, at);
   return add(builder, Leg::serve, id, serve_, c.message + serving, at);
 }
 
@@ -108,7 +109,7 @@ TaskId ParameterServerExchange::serve(StepBuilder& builder, ParameterId id, Byte
 void ParameterServerExchange::fetch(StepBuilder& builder, ParameterId id, std::span<const TaskId> updated) {
   const Bytes bytes = builder.gradient_bytes(id), piece = slice(bytes);
   std::vector<TaskId> replies(updated.begin(), updated.end());
-  if (plan_.nodes > 1) {
+  if (over_network()) {
     for (std::size_t i = 0; i < replies.size(); ++i) {
       const Bytes part = replies.size() == 1 ? bytes : std::min(piece, bytes - static_cast<double>(i) * piece);
       replies[i] = add(builder, Leg::reply, id, reply_, part, reply_way_, replies[i]);

@@ -15,6 +15,9 @@ struct ServerPlan {
   int nodes = 1;           ///< each with one server
   BytesPerSecond network;  ///< of the one port that a node's server uses, each direction; unused with one node
   Seconds network_latency;
+  /// One worker and one server on one machine, with `network` between the two: the worker sends all of every array, as each of
+  /// two machines sends half of it and replies with the other half.
+  bool emulated = false;
   bool sliced = false;       ///< arrays travel in slices
   bool prioritized = false;  ///< front layers first, else first come, first served
   /// As many servers as nodes, on machines of their own: a node's port carries all its gradients out, and sums back at the
@@ -56,6 +59,7 @@ class ParameterServerExchange final : public ExchangeStyle {
   void end_iteration(StepBuilder& builder) override;
 
  private:
+  [[nodiscard]] bool over_network() const { return plan_.nodes > 1 || plan_.emulated; }
   [[nodiscard]] Bytes slice(Bytes array) const;
   void exchange(StepBuilder& builder, ParameterId id, engine::TaskId gradient);
   engine::TaskId serve(StepBuilder& builder, ParameterId id, Bytes piece, engine::TaskId gathered);

@@ -26,6 +26,7 @@ struct ExchangeSetting {
   double batch = 1;            ///< of one rank and micro-batch
   Bytes activation{4.0};       ///< of a number of a feature map
   int micro_batches = 1;       ///< before an update
+  bool emulated = false;       ///< one machine's worker and server exchange over `network`, as two machines would
 
   [[nodiscard]] int ranks() const { return static_cast<int>(devices.size()) * nodes; }
 };

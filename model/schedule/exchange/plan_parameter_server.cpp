@@ -72,11 +72,17 @@ Result<PlannedExchange> plan_servers(const ExchangeSetting& setting, bool p3) {
   if (!inside) return tl::make_unexpected(inside.error());
   plan.inside = std::move(*inside);
   std::string where = "on one node";
-  if (setting.nodes > 1) {
+  plan.emulated = setting.emulated;
+  if (setting.nodes > 1 || setting.emulated) {
     if (!setting.network)
       return fail(fmt::format("{}: {} nodes need a network; name one with --network", setting.system.id, setting.nodes));
     bind_tcp(*setting.network, plan);
-    where = fmt::format("on {} nodes, {} at {:.3g} GB/s a node", setting.nodes, setting.network->id, plan.network.base() / 1e9);
+    // Where PCIe is the network, the copy to the host is the push.
+    if (setting.emulated && setting.network->id == kPcieNetwork) plan.inside = {};
+    where = setting.emulated ? fmt::format("on one machine, {} between worker and server at {:.3g} GB/s", setting.network->id,
+                                           plan.network.base() / 1e9)
+                             : fmt::format("on {} nodes, {} at {:.3g} GB/s a node", setting.nodes, setting.network->id,
+                                           plan.network.base() / 1e9);
   }
   std::string text = fmt::format("parameter servers beside the workers {}{}", where, p3 ? ", slices by priority" : "");
   return PlannedExchange{std::make_unique<ParameterServerExchange>(std::move(plan)), "fitted", std::move(text)};
