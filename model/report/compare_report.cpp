@@ -106,7 +106,7 @@ std::string knee_text(const Comparison& comparison) {
 std::string front_text(const Comparison& comparison) {
   if (payments_of(comparison).front() == PaidBy::nothing)
     return "\n* nothing here for the same work is better in time and memory together; no price is\n  known.\n";
-  return "\n* nothing in this table for the same work is better in time, cost and memory together.\n";
+  return "\n* nothing in this table for the same work is better in time, cost and memory\n  together.\n";
 }
 
 /// What one way to pay adds to a row of the CSV.
