@@ -111,7 +111,7 @@ std::string knee_text(const Comparison& comparison) {
       fmt::format("Each sample takes {}; the largest here that fits is {}.", format(knee->memory_per_sample), knee->largest);
   if (knee->batch == knee->largest)
     return "\n" +
-           paragraph(fmt::format("No knee: batch {} has the most throughput of these, and larger ones were not compared. {}",
+           paragraph(fmt::format("Knee: none; batch {} has the most throughput, and no larger one that fits was compared. {}",
                                  knee->batch, slope));
   return "\n" +
          paragraph(fmt::format("Knee: batch {} reaches {} of the most throughput of these, which batch {} has: none of the "
@@ -123,7 +123,7 @@ std::string knee_text(const Comparison& comparison) {
 std::string front_text(const Comparison& comparison) {
   if (payments_of(comparison).front() == PaidBy::nothing)
     return "\n* nothing here for the same work is better in time and memory together; no price is\n  known.\n";
-  return "\n* nothing in this table for the same work is better in time, cost and memory together.\n";
+  return "\n* nothing in this table for the same work is better in time, cost and memory\n  together.\n";
 }
 
 /// What one way to pay adds to a row of the CSV.

@@ -46,11 +46,11 @@ TEST_CASE("settings stand apart from other hardware, and hardware that relieves 
   CHECK(text.substr(text.find("Throughput after")) ==
         "Throughput after each change of settings and software (--what-if NAME, or the\n"
         "option as it stands, with any verb)\n"
-        "  what if                 gain  step time  then limited by\n"
+        "  what if                  gain  step time  then limited by\n"
         "  workers-2x            +25.0 %      80 ms  input 90 %\n"
         "  --stack pytorch-2.11   +5.0 %    95.2 ms  input 90 %\n"
         "\nThroughput on other hardware (--what-if NAME)\n"
-        "  what if     gain  step time  then limited by\n"
+        "  what if      gain  step time  then limited by\n"
         "  cpu-2x   +100.0 %      50 ms  input 90 %\n"
         "  relieves nothing that holds this job up: gpus-2x\n"
         "\nNo effect or not applicable: p3\n");

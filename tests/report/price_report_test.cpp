@@ -33,20 +33,23 @@ TEST_CASE("prices are ranked among prices, rents among rents, and what has neith
   comparison.candidates[2].prediction.rented = payment(24.48, 24.48, "a rent");
   CHECK(price_report(comparison) ==
         "\nBought: samples of three years of constant use, without power and staff\n"
-        "                             USD  price ratio  speed-up  speed-up/price  samples/USD  front\n"
-        "board                       1500            1         1               1          6 M  *\n"
-        "machine                   149000         99.3         8          0.0805      508 k  *\n"
+        "            USD  price ratio  speed-up  speed-up/price  samples/USD  front\n"
+        "board      1500         1.00      1.00            1.00       6.00 M  *\n"
+        "machine  149000         99.3      8.00          0.0805        508 k  *\n"
         "  board: one board [datasheet: a/b@0123456]\n"
         "  machine: one machine [datasheet: a/b@0123456]\n"
         "\nRented\n"
-        "                       USD/h  price ratio  speed-up  speed-up/price  samples/USD  front\n"
-        "cloud                  24.48            -         7               -        103 k  *\n"
+        "       USD/h  price ratio  speed-up  speed-up/price  samples/USD  front\n"
+        "cloud  24.48            -      7.00               -        103 k  *\n"
         "  cloud: a rent [datasheet: a/b@0123456]\n"
-        "\nNo price is known of: unknown (--set hw.price='9000 USD' or hw.rent='3 USD/h').\n");
+        "\nNo price is known of: unknown (--set hw.price='9000 USD' or hw.rent='3\n"
+        "  USD/h').\n");
 }
 
 TEST_CASE("without any price nothing is told of prices but that") {
   Comparison comparison;
   comparison.candidates = {candidate("unknown", 900.0, 1.0)};
-  CHECK(price_report(comparison) == "\nNo price is known of: unknown (--set hw.price='9000 USD' or hw.rent='3 USD/h').\n");
+  CHECK(price_report(comparison) ==
+        "\nNo price is known of: unknown (--set hw.price='9000 USD' or hw.rent='3\n"
+        "  USD/h').\n");
 }
