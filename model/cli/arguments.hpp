@@ -92,8 +92,8 @@ struct SweepArguments {
   std::string grid;                                       ///< scenario file whose grid is swept
   std::string output;                                     ///< SQLite file
   std::size_t shard = 0, shards = 1;
-  bool pareto = false;          ///< of an export: the front alone
-  Format format = Format::csv;  ///< of an export
+  bool pareto = false;           ///< of an export: the front alone
+  std::optional<Format> format;  ///< of an export; absent: csv
 };
 
 struct ExplainArguments {

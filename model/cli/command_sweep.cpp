@@ -88,13 +88,12 @@ Result<void> check_no_grid(const SweepArguments& arguments, std::string_view act
 
 int export_rows(const SweepArguments& arguments) {
   if (arguments.words.size() != 2) return report({Error{"sweep export: expected one file, such as sweep export FILE.db"}});
-  if (arguments.format == Format::table) return report({Error{"sweep export: --format is csv or json, not table"}});
   if (const auto alone = check_no_grid(arguments, "export"); !alone) return report(alone.error());
   if (is_same_file(arguments.output, arguments.words[1]))
     return report({Error{fmt::format("sweep export: {} is both read and written; name another file with -o", arguments.output)}});
   auto store = SweepStore::open(arguments.words[1], "", false);
   if (!store) return report(store.error());
-  auto text = sweep_export(*store, arguments.format == Format::json, arguments.pareto);
+  auto text = sweep_export(*store, arguments.format.value_or(Format::csv) == Format::json, arguments.pareto);
   if (!text || arguments.output.empty())
     return deliver(std::move(text).map([](std::string rows) { return Answer{std::move(rows), {}}; }));
   const auto written = write_file(arguments.output, *text);
@@ -245,6 +244,7 @@ int tell_sweep(const SweepArguments& arguments, const SweepProgress& done) {
 int run(const SweepArguments& arguments, const Catalogue& catalogue) {
   const std::string action = arguments.words.empty() ? "" : arguments.words.front();
   if (action == "export") return export_rows(arguments);
+  if (arguments.format) return report({Error{"sweep: --format is for sweep export; a sweep writes SQLite"}});
   if (arguments.pareto) return report({Error{"sweep: --pareto is for sweep export"}});
   if (action == "merge") return merge(arguments);
   if (!action.empty()) return report({Error{fmt::format("sweep: expected options, export or merge, got \"{}\"", action)}});
