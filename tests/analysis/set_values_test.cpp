@@ -187,8 +187,9 @@ TEST_CASE("an assignment that leaves nothing of an earlier one contradicts it") 
   CHECK(contradiction({"a=2x"}, "a?=0.5x") == "a?=0.5x undoes a=2x; give one of them");
   // Named changes that exclude each other, and some that add up.
   const auto both = [](const char* first, const char* second) {
-    for (const std::string& change : find_what_if(second)->set)
-      if (std::string found = contradiction(find_what_if(first)->set, change); !found.empty()) return found;
+    const auto before = find_what_if(first), after = find_what_if(second);
+    for (const std::string& change : after->set)
+      if (std::string found = contradiction(before->set, change); !found.empty()) return found;
     return std::string();
   };
   CHECK(
