@@ -2,6 +2,7 @@
 
 #include "model/analysis/assess_rows.hpp"
 #include "model/analysis/collective_survey.hpp"
+#include "model/analysis/memory_prediction.hpp"
 
 namespace tbdsim {
 
@@ -10,7 +11,8 @@ Accuracy assess(Session& session, const std::vector<MeasuredRun>& runs) {
   const CollectivePredictor collective = [&session](const MeasuredRun& run) {
     return bus_bandwidth(session, {run.options, run.collective, run.nccl, run.launch, {*run.message}});
   };
-  return summarize(assess_rows(step, runs, collective));
+  const Predictor memory = [&session](const PredictOptions& options) { return predict_memory(session, options); };
+  return summarize(assess_rows(step, runs, collective, memory));
 }
 
 }  // namespace tbdsim

@@ -14,6 +14,7 @@ struct RowAccuracy {
   bool fit = false;
   std::string skipped;  ///< reason; empty: predicted
   double predicted = 0, low = 0, high = 0, measured = 0, error = 0;
+  double time_error = 0;                 ///< as the figures of groups count it: of a rate measured / predicted - 1
   std::optional<double> baseline_error;  ///< of the fitted constant-utilisation baseline, over time
 };
 

@@ -248,7 +248,10 @@ Accuracy summarize(std::vector<AssessedRow> rows) {
   accuracy.tables = tables_of(validation, single);
   accuracy.all = figures("all", validation, single);
   fill_mean_of_groups(accuracy);
-  for (AssessedRow& row : rows) accuracy.rows.push_back(std::move(row.row));
+  for (AssessedRow& row : rows) {
+    if (predicted(row)) row.row.time_error = time_error(row);
+    accuracy.rows.push_back(std::move(row.row));
+  }
   return accuracy;
 }
 

@@ -11,7 +11,7 @@ namespace tbdsim {
 
 /// A row with what its group's figures need besides.
 struct AssessedRow {
-  RowAccuracy row;  ///< `baseline_error` is filled in by `summarize`
+  RowAccuracy row;  ///< `baseline_error` and `time_error` are filled in by `summarize`
   MetricKind kind = MetricKind::time;
   /// Time at 100 % of peak FLOP/s over the measured time: the row's own fraction of peak. Absent: no baseline.
   std::optional<double> peak_fraction;

@@ -1,6 +1,7 @@
 #include "model/analysis/assess_rows.hpp"
 
 #include "model/analysis/anchored_efficiency.hpp"
+#include "model/analysis/memory_prediction.hpp"
 
 #include <fmt/format.h>
 
@@ -81,7 +82,8 @@ AssessedRow assess_collective(const CollectivePredictor& collectives, const Meas
   return compared(std::move(result), *value);
 }
 
-AssessedRow assess_row(const Predictor& predictor, const CollectivePredictor& collectives, const MeasuredRun& run) {
+AssessedRow assess_row(const Predictor& predictor, const CollectivePredictor& collectives, const Predictor& memory,
+                       const MeasuredRun& run) {
   AssessedRow result;
   RowAccuracy& row = result.row;
   row.id = run.id;
@@ -93,10 +95,12 @@ AssessedRow assess_row(const Predictor& predictor, const CollectivePredictor& co
   row.measured = run.measured;
   const Metric* metric = find_metric(run.metric);
   if (metric == nullptr) return skipped(std::move(result), fmt::format("unknown metric {}", run.metric));
+  if (!run.refused.empty()) return skipped(std::move(result), run.refused);
   if (run.metric == "bus_bandwidth") return assess_collective(collectives, run, std::move(result));
   PredictOptions options = run.options;
   options.largest_batch = run.metric == "max_batch_per_gpu";
-  const Result<Prediction> prediction = predictor(options);
+  const bool memory_alone = memory && metric->kind == MetricKind::size && !memory_only_option(options).empty();
+  const Result<Prediction> prediction = memory_alone ? memory(options) : predictor(options);
   if (!prediction) return skipped(std::move(result), reason(prediction));
   if (run.metric == "throughput" && !units_per_sample(*prediction, run.unit))
     return skipped(std::move(result), fmt::format("{} does not count {}", prediction->model, run.unit));
@@ -119,13 +123,13 @@ AssessedRow assess_row(const Predictor& predictor, const CollectivePredictor& co
 }  // namespace
 
 std::vector<AssessedRow> assess_rows(const Predictor& predictor, const std::vector<MeasuredRun>& runs,
-                                     const CollectivePredictor& collectives) {
+                                     const CollectivePredictor& collectives, const Predictor& memory) {
   std::vector<AssessedRow> rows(runs.size());
   const auto count = static_cast<std::ptrdiff_t>(runs.size());
 #pragma omp parallel for schedule(dynamic)
   for (std::ptrdiff_t i = 0; i < count; ++i) {
     const auto slot = static_cast<std::size_t>(i);
-    rows[slot] = assess_row(predictor, collectives, runs[slot]);
+    rows[slot] = assess_row(predictor, collectives, memory, runs[slot]);
   }
   anchor_efficiency(predictor, runs, rows);
   return rows;

@@ -14,8 +14,9 @@ using Predictor = std::function<Result<Prediction>(const PredictOptions&)>;
 using CollectivePredictor = std::function<Result<Ranged<double>>(const MeasuredRun&)>;
 
 /// Predicts every run and sets it against its measurement, in table order whatever the number of threads. A run that
-/// cannot be predicted is skipped with the predictor's first message; without `collectives`, so are bus_bandwidth rows.
+/// cannot be predicted is skipped with the predictor's first message; without `collectives`, so are bus_bandwidth rows. Memory
+/// of layouts whose step is not predicted is `memory`'s to tell.
 [[nodiscard]] std::vector<AssessedRow> assess_rows(const Predictor& predictor, const std::vector<MeasuredRun>& runs,
-                                                   const CollectivePredictor& collectives = {});
+                                                   const CollectivePredictor& collectives = {}, const Predictor& memory = {});
 
 }  // namespace tbdsim

@@ -21,14 +21,6 @@ Result<CollectiveKind> kind_of(const std::string& text) {
       near ? fmt::format(", did you mean \"{}\"?", *near) : fmt::format("; there are {}", fmt::join(collective_names(), ", "))));
 }
 
-/// The release meant; without one and without a stack, empty.
-Result<std::string> release_of(Session& session, const CollectiveOptions& asked) {
-  if (!asked.nccl.empty() || asked.options.stack.empty()) return asked.nccl;
-  const auto stack = session.stack(asked.options.stack);
-  if (!*stack) return tl::make_unexpected(stack->error());
-  return (**stack).nccl;
-}
-
 Result<CollectiveGroup> group_of(Session& session, const CollectiveOptions& asked, const System& system) {
   const auto devices = choose_devices(asked.options, system);
   if (!devices) return tl::make_unexpected(devices.error());
@@ -93,9 +85,12 @@ double bus_factor(CollectiveKind kind, int ranks) {
 }
 
 Result<NcclLibrary> asked_library(Session& session, const CollectiveOptions& asked, const Device& device) {
-  return release_of(session, asked).and_then([&](const std::string& release) {
-    return *session.nccl(release, device.architecture);
-  });
+  if (!asked.nccl.empty() || asked.options.stack.empty()) return *session.nccl(asked.nccl, device.architecture);
+  const auto stack = session.stack(asked.options.stack);
+  if (!*stack) return tl::make_unexpected(stack->error());
+  auto library = *session.nccl((**stack).nccl, device.architecture);
+  if (!library) return tl::make_unexpected(in_stack(**stack, std::move(library.error())));
+  return library;
 }
 
 Result<CollectiveSurvey> survey_collective(Session& session, const CollectiveOptions& asked) {
@@ -121,9 +116,7 @@ Result<CollectiveSurvey> survey_collective(Session& session, const CollectiveOpt
   CollectiveSurvey survey;
   survey.system = (**system).id;
   survey.device = device.id;
-  const NcclVersion& version = library->version;
-  survey.nccl = fmt::format("{}.{}", version.major, version.minor);
-  if (version.patch > 0) survey.nccl += fmt::format(".{}", version.patch);
+  survey.nccl = to_text(library->version);
   if (group->nodes > 1) survey.network = group->network->id;
   survey.kind = *kind;
   survey.gpus = plan->ranks;

@@ -21,6 +21,9 @@ constexpr double kCacheShare = 0.8;
 // Networks that learn from what they do take steps of environments, by default of this one.
 constexpr std::string_view kEnvironmentStep = "environment step", kEnvironment = "atari";
 
+constexpr std::string_view kSynthetic = "synthetic",
+                           kNameInput = "; name what is loaded with --input, such as --input imagenet-records";
+
 /// What an input must hold for this network.
 std::string sample_unit(const OpGraph& graph) {
   return graph.part_unit == kEnvironmentStep ? std::string(kEnvironmentStep) : graph.input_unit;
@@ -28,6 +31,13 @@ std::string sample_unit(const OpGraph& graph) {
 
 /// One sample as the network takes it.
 Bytes decoded_bytes(const OpGraph& graph) { return static_cast<double>(elements(graph.tensors.front().shape)) * kNumber; }
+
+/// Processes of a node that each load the samples of their own GPU. In PyTorch every rank has a loader with workers of its own
+/// (torch.utils.data.DataLoader, num_workers); other frameworks feed all GPUs of a node from one set of threads.
+int loaders_of_node(const Configuration& configuration) {
+  const bool ranks = configuration.stack.framework == "pytorch" && configuration.exchange != "dataparallel";
+  return ranks && !configuration.pipelined() ? static_cast<int>(configuration.devices.size()) : 1;
+}
 
 /// The stack's own constants where it has any, the clock of the host, and what the nccl store takes away.
 InputPipeline make_pipeline(const InputSource& source, const PredictOptions& options, const Configuration& configuration) {
@@ -52,7 +62,8 @@ InputPipeline make_pipeline(const InputSource& source, const PredictOptions& opt
         copies * static_cast<double>(options.batch.value_or(configuration.network_graph().graph.default_batch));
     pipeline.threads = static_cast<int>(std::min<double>(most, environments));
   }
-  if (options.workers) pipeline.threads = *options.workers;
+  pipeline.loaders = source.environment ? 1 : loaders_of_node(configuration);
+  if (options.workers) pipeline.threads = pipeline.loaders * *options.workers;
   if (configuration.exchange == "nccl") {
     const StoreSettings& store = configuration.stack.store;
     pipeline.decode *= store.nccl_slowdown;
@@ -162,10 +173,13 @@ Seconds copy_time(const Configuration& configuration) {
                          configuration.stack.input.pinned);
 }
 
+/// Synthetic samples that lie in host memory are copied at the start of a step, which a mock loader leaves out.
+bool copies_synthetic(const InputSettings& settings) { return settings.synthetic_on_host && !settings.copy_overlaps; }
+
 /// Made-up samples that lie in host memory: a copy that does not overlap begins the step.
 void add_synthetic_copy(const Configuration& configuration, StepTimes& times) {
   const InputSettings& settings = configuration.stack.input;
-  if (!settings.synthetic_on_host || settings.copy_overlaps || configuration.mock_loader) return;
+  if (!copies_synthetic(settings) || configuration.mock_loader) return;
   const Seconds copy = static_cast<double>(configuration.accumulate) * copy_time(configuration);
   times.step += copy;
   times.stages.input_exposed += copy;
@@ -174,21 +188,38 @@ void add_synthetic_copy(const Configuration& configuration, StepTimes& times) {
 
 }  // namespace
 
+namespace {
+
+/// With a mock loader: checks the loader that it takes the place of.
+Errors replace_loader(Session& session, PredictOptions options, Configuration& configuration) {
+  if (options.mock_trainer)
+    return {{"--mock-loader and --mock-trainer exclude each other: one shows the trainer alone, the other the loader"}};
+  options.mock_loader = false;
+  Configuration real = configuration;
+  if (Errors errors = choose_input(session, options, real); !errors.empty()) return errors;
+  if (!real.pipeline && !copies_synthetic(configuration.stack.input))
+    return {{fmt::format("--mock-loader takes the place of a loader, and nothing is loaded{}", kNameInput)}};
+  configuration.input = kSynthetic;
+  configuration.mock_loader = true;
+  return {};
+}
+
+}  // namespace
+
 Errors choose_input(Session& session, const PredictOptions& options, Configuration& configuration) {
   const std::string unit = sample_unit(configuration.network_graph().graph);
-  const std::string wanted = options.mock_loader        ? "synthetic"
-                             : !options.input.empty()   ? options.input
+  const std::string wanted = !options.input.empty()     ? options.input
                              : unit == kEnvironmentStep ? std::string(kEnvironment)
                                                         : configuration.stack.input.name;
-  configuration.input = "synthetic";
+  configuration.input = kSynthetic;
   configuration.seed = static_cast<std::uint64_t>(options.seed);
   configuration.mock_trainer = options.mock_trainer;
-  configuration.mock_loader = options.mock_loader;
   const OpGraph& graph = configuration.network_graph().graph;
   const bool images = unit == "image";
   if (options.workers && *options.workers < 1) return {{fmt::format("--workers {}: expected at least 1", *options.workers)}};
+  if (options.mock_loader) return replace_loader(session, options, configuration);
   Errors errors;
-  if (fold_name(wanted) != "synthetic" && (images || unit == kEnvironmentStep || !options.input.empty())) {
+  if (fold_name(wanted) != kSynthetic && (images || unit == kEnvironmentStep || !options.input.empty())) {
     const auto source = load_input(session.catalogue(), wanted);
     if (!source) return source.error();
     if (source->unit != unit)
@@ -200,15 +231,20 @@ Errors choose_input(Session& session, const PredictOptions& options, Configurati
     configuration.pipeline = make_pipeline(*source, options, configuration);
     const int cores = configuration.hardware().host.cores;
     // Two hardware threads a core is the most that any host of the catalogue has.
-    if (options.workers && *options.workers > 2 * cores)
+    const int loaders = configuration.pipeline->loaders;
+    if (options.workers && loaders > 1)
       configuration.notices.push_back(
-          fmt::format("--workers {}: more than the hardware threads of the host's {} cores", *options.workers, cores));
+          fmt::format("--workers {}: for each of the {} processes of a node, as PyTorch counts them", *options.workers, loaders));
+    if (options.workers && configuration.pipeline->threads > 2 * cores)
+      configuration.notices.push_back(
+          fmt::format("--workers {}: {}more than the hardware threads of the host's {} cores", *options.workers,
+                      loaders > 1 ? fmt::format("{} a node, ", configuration.pipeline->threads) : "", cores));
     errors = place_samples(session, options, *source, configuration);
   }
-  const std::string hint = "; name what is loaded with --input, such as --input imagenet-records";
-  if (!configuration.pipeline && options.mock_trainer) return {{"--mock-trainer shows how fast samples are loaded" + hint}};
-  if (!configuration.pipeline && !options.mock_loader && (!options.storage.empty() || options.workers))
-    return {{fmt::format("--{} means nothing without samples to load{}", options.workers ? "workers" : "storage", hint)}};
+  if (!configuration.pipeline && options.mock_trainer)
+    return {{fmt::format("--mock-trainer shows how fast samples are loaded{}", kNameInput)}};
+  if (!configuration.pipeline && (!options.storage.empty() || options.workers))
+    return {{fmt::format("--{} means nothing without samples to load{}", options.workers ? "workers" : "storage", kNameInput)}};
   return errors;
 }
 

@@ -49,7 +49,8 @@ std::optional<int> workers_needed(InputPipeline pipeline, std::int64_t samples, 
 std::string more_workers(const InputPipeline& pipeline, const InputVerdict& v) {
   const int more = v.needed ? *v.needed - v.workers : 0;
   if (more <= 0) return "";
-  std::string text = fmt::format("{} more worker{}", more, more == 1 ? "" : "s");
+  std::string text = plural(more, "more worker");
+  if (v.loaders > 1) text += fmt::format(", {} for each of the {} processes", (more + v.loaders - 1) / v.loaders, v.loaders);
   if (pipeline.cores > 0 && *v.needed > pipeline.cores)
     text += fmt::format(", and {} more cores for them", *v.needed - pipeline.cores);
   return text;
@@ -87,6 +88,7 @@ InputVerdict judge_input(const InputPipeline& pipeline, const InputPace& pace, s
                          Seconds step, std::uint64_t seed, bool mock_trainer) {
   InputVerdict v;
   v.workers = pipeline.threads;
+  v.loaders = pipeline.loaders;
   v.load = pace.load;
   v.read = static_cast<double>(samples) * pipeline.read;
   const Seconds occupied = decode_time(pipeline, samples, seed, kPacedIterations);  // waits for the storage included

@@ -10,6 +10,7 @@ namespace tbdsim {
 struct InputVerdict {
   std::string storage;                ///< where samples are read; empty: from memory, at no cost
   int workers = 0;                    ///< threads or processes that decode
+  int loaders = 1;                    ///< for which they work: processes that load their own samples
   Seconds load, train;                ///< a step's samples alone, the step with its samples at hand
   Seconds overlapped;                 ///< of loading, beside training
   Seconds read, decode, copy;         ///< what loading is made of; they work on different batches at a time

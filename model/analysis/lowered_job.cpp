@@ -15,7 +15,7 @@ Result<LoweredJob> lower_job(Session& session, const Configuration& configuratio
   // NCCL 1 stays within a machine: what crosses machines under such a stack (Horovod) brings NCCL 2 along.
   const bool old = configuration.stack.nccl.rfind("1.", 0) == 0 && configuration.nodes > 1;
   const auto library = session.nccl(old ? "2.0" : configuration.stack.nccl, system.device.architecture);
-  if (!*library) return tl::make_unexpected(library->error());
+  if (!*library) return tl::make_unexpected(in_stack(configuration.stack, library->error()));
   const Precision precision = configuration.precision;
   const bool half = precision == Precision::fp16 || precision == Precision::bf16;
   const Bytes activation(half || precision == Precision::amp ? 2.0 : 4.0);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "model/analysis/metric.hpp"
+#include "model/analysis/named_from.hpp"
 #include "model/analysis/row_options.hpp"
 #include "model/input/csv_reader.hpp"
 #include "model/support/edit_distance.hpp"
@@ -114,14 +115,17 @@ class TableReader {
     run.options.model = text(row, "metric") == kCollectiveMetric ? text(row, "model") : name(row, "model");
     read_options(row, run);
     read_measurement(row, run);
+    run.group = text(row, "group");
+    if (run.group.empty()) run.group = default_group(run.options.hardware);
+    for (std::string* name :
+         {&run.options.hardware, &run.options.model, &run.options.stack, &run.options.network, &run.options.storage})
+      *name = named_from(table_.name(), *name);
     const std::string use = text(row, "use");
     run.fit = use == "fit";
     if (!run.fit && !use.empty() && use != "validation") {
       problem(row, "use", fmt::format("expected fit or validation, got {}", quoted(use)));
     }
     run.source = text(row, "source");
-    run.group = text(row, "group");
-    if (run.group.empty()) run.group = default_group(run.options.hardware);
     return run;
   }
 
@@ -140,6 +144,12 @@ class TableReader {
       problem(row, column.column, fmt::format("expected a whole number of at least 1, got {}", quoted(count)));
     }
     for (const std::string& found : apply_row_options(text(row, "options"), run, given)) problem(row, "options", found);
+    const bool collective = text(row, "metric") == kCollectiveMetric;
+    const std::vector<std::string> idle = options_without_meaning(given, collective);
+    if (!idle.empty())
+      run.refused = fmt::format("{}: {}", fmt::join(idle, ", "),
+                                collective ? "says nothing about a collective, which trains nothing"
+                                           : "is about a collective; its metric is bus_bandwidth");
   }
 
   void read_measurement(std::size_t row, MeasuredRun& run) {

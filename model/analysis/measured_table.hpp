@@ -19,6 +19,7 @@ struct MeasuredRun {
   std::string collective;    ///< of a bus_bandwidth row: `--collective`, `--bytes`
   std::string nccl, launch;  ///< and, if known, `--nccl`, `--launch`
   std::optional<Bytes> message;
+  std::string refused;  ///< why it cannot be compared as it stands; empty: it can
   SourceRef where;
 };
 
@@ -28,7 +29,8 @@ struct MeasuredRun {
 /// `use` defaults to validation, `group` to the file's name and the row's hardware ("table/k80").
 /// Errors, all at once: no rows, unknown column or metric (suggestion), unit that does not belong to the metric, not a
 /// number, zero or negative measurement, `use` other than fit or validation, repeated id, malformed `options`, a
-/// bus_bandwidth row without `--collective` and `--bytes`.
+/// bus_bandwidth row without `--collective` and `--bytes`. Options that say nothing about the row's metric make it one that is
+/// refused. Files that `hw`, `model`, `stack` and `network` name lie beside the table, as do those of `name` below.
 [[nodiscard]] Result<std::vector<MeasuredRun>> read_measured_table(const std::string& path);
 /// The same from memory; `name` is what messages call the file.
 [[nodiscard]] Result<std::vector<MeasuredRun>> parse_measured_table(std::string text, std::string name);

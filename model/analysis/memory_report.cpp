@@ -8,6 +8,8 @@
 #include "model/analysis/optimizer_state.hpp"
 #include "model/workload/attention_ops.hpp"
 
+#include "model/support/edit_distance.hpp"
+
 namespace tbdsim {
 namespace {
 
@@ -247,7 +249,31 @@ std::vector<LayerMemory> steps_joined(const std::vector<LayerMemory>& layers) {
   return joined;
 }
 
+namespace {
+
+/// Options of a job on which the memory of its GPUs does not depend.
+Errors idle_options(const PredictOptions& options) {
+  Errors errors;
+  const auto refuse = [&](bool given, std::string_view option, std::string_view why) {
+    if (given) errors.push_back({fmt::format("{}: {}", option, why)});
+  };
+  constexpr std::string_view kLoading = "the memory of GPUs does not depend on how samples are loaded",
+                             kResident = "samples take memory of GPUs only with --storage gpu-memory";
+  const bool resident = fold_name(options.storage) == fold_name("gpu-memory");
+  refuse(options.buckets, "--buckets", "memory is that of the longest sequence; name its length with --seq-len");
+  refuse(!options.network.empty(), "--network", "the memory of GPUs does not depend on the network between nodes");
+  refuse(!options.input.empty() && !resident, "--input", kResident);
+  refuse(!options.storage.empty() && !resident, "--storage", kResident);
+  refuse(options.workers.has_value(), "--workers", kLoading);
+  refuse(options.mock_loader, "--mock-loader", kLoading);
+  refuse(options.mock_trainer, "--mock-trainer", kLoading);
+  return errors;
+}
+
+}  // namespace
+
 Result<MemoryReport> report_memory(Session& session, const PredictOptions& options, const MemoryQuestions& questions) {
+  if (Errors idle = idle_options(options); !idle.empty()) return tl::make_unexpected(std::move(idle));
   auto configured = configure(session, options);
   if (!configured) return tl::make_unexpected(configured.error());
   auto estimator = MemoryEstimator::make(*configured);

@@ -104,6 +104,8 @@ Result<ScheduleVerdict> judge(Session& session, const Configuration& configurati
 Result<NetworkProfile> profile_network(Session& session, const NetworkOptions& options) {
   if (!(options.target > 0.0 && options.target < 1.0))
     return fail(fmt::format("--target {}: expected an efficiency between 0 and 1, such as 0.9", options.target));
+  if (options.job.buckets) return fail("--buckets: arrays are profiled at one length; name it with --seq-len");
+  if (options.job.mock_trainer) return fail("--mock-trainer: what trains nothing exchanges no gradients");
   PredictOptions asked = options.job;
   asked.emulated = options.job.nodes.has_value();
   const auto configured = configure(session, asked);

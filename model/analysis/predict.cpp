@@ -10,6 +10,7 @@
 #include "model/analysis/length_buckets.hpp"
 #include "model/analysis/lowered_job.hpp"
 #include "model/analysis/max_batch.hpp"
+#include "model/analysis/memory_prediction.hpp"
 #include "model/analysis/optimizer_state.hpp"
 #include "model/analysis/rank_waits.hpp"
 #include "model/analysis/step_times.hpp"
@@ -162,6 +163,7 @@ std::string recurrent_waits(const Configuration& configuration, const LoweredSte
 }  // namespace
 
 Result<Prediction> predict(Session& session, const PredictOptions& options, SharedStep* shared) {
+  if (const std::string option = memory_only_option(options); !option.empty()) return fail(no_step_time(options, option));
   if (options.buckets) return predict_buckets(session, options);
   auto configured = configure(session, options);
   if (!configured) return tl::make_unexpected(configured.error());

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <system_error>
 
+#include "model/analysis/what_if.hpp"
 #include "model/input/value_list.hpp"
 #include "model/support/edit_distance.hpp"
 #include "model/support/quote.hpp"
@@ -47,10 +48,14 @@ bool set_message(std::optional<Bytes>& target, std::string_view value) {
   return target.has_value();
 }
 
+/// What an option of a row says something about.
+enum class About { any, step, collective };
+
 /// One option a row may hold. `expected` is empty for a flag, which takes no value.
 struct RowOption {
   std::string_view name, expected;
   bool (*apply)(MeasuredRun&, std::string_view value);
+  About about = About::step;
   bool repeatable = false;
 };
 
@@ -59,27 +64,30 @@ const std::vector<RowOption>& row_options() {
       {"--accumulate", kCount, [](MeasuredRun& run, std::string_view v) { return set_count(run.options.accumulate, v); }},
       {"--batch", kCount, [](MeasuredRun& run, std::string_view v) { return set_count(run.options.batch, v); }},
       {"--buckets", "", [](MeasuredRun& run, std::string_view) { return run.options.buckets = true; }},
-      {"--bytes", "a size such as \"1 MiB\"", [](MeasuredRun& run, std::string_view v) { return set_message(run.message, v); }},
-      {"--collective", kName, [](MeasuredRun& run, std::string_view v) { return set_name(run.collective, v); }},
+      {"--bytes", "a size such as \"1 MiB\"", [](MeasuredRun& run, std::string_view v) { return set_message(run.message, v); },
+       About::collective},
+      {"--collective", kName, [](MeasuredRun& run, std::string_view v) { return set_name(run.collective, v); },
+       About::collective},
       {"--devices", "different device numbers such as 0,3",
-       [](MeasuredRun& run, std::string_view v) { return set_devices(run.options.devices, v); }},
+       [](MeasuredRun& run, std::string_view v) { return set_devices(run.options.devices, v); }, About::any},
       {"--exchange", kName, [](MeasuredRun& run, std::string_view v) { return set_name(run.options.exchange, v); }},
-      {"--gpus", kCount, [](MeasuredRun& run, std::string_view v) { return set_count(run.options.gpus, v); }},
+      {"--gpus", kCount, [](MeasuredRun& run, std::string_view v) { return set_count(run.options.gpus, v); }, About::any},
       {"--image", kCount, [](MeasuredRun& run, std::string_view v) { return set_count(run.options.image, v); }},
       {"--input", kName, [](MeasuredRun& run, std::string_view v) { return set_name(run.options.input, v); }},
-      {"--launch", kName, [](MeasuredRun& run, std::string_view v) { return set_name(run.launch, v); }},
-      {"--mock-loader", "", [](MeasuredRun& run, std::string_view) { return set_name(run.options.input, "synthetic"); }},
+      {"--launch", kName, [](MeasuredRun& run, std::string_view v) { return set_name(run.launch, v); }, About::collective},
+      {"--mock-loader", "", [](MeasuredRun& run, std::string_view) { return run.options.mock_loader = true; }},
       {"--mock-trainer", "", [](MeasuredRun& run, std::string_view) { return run.options.mock_trainer = true; }},
-      {"--nccl", kName, [](MeasuredRun& run, std::string_view v) { return set_name(run.nccl, v); }},
-      {"--network", kName, [](MeasuredRun& run, std::string_view v) { return set_name(run.options.network, v); }},
-      {"--nodes", kCount, [](MeasuredRun& run, std::string_view v) { return set_count(run.options.nodes, v); }},
+      {"--nccl", kName, [](MeasuredRun& run, std::string_view v) { return set_name(run.nccl, v); }, About::collective},
+      {"--network", kName, [](MeasuredRun& run, std::string_view v) { return set_name(run.options.network, v); }, About::any},
+      {"--nodes", kCount, [](MeasuredRun& run, std::string_view v) { return set_count(run.options.nodes, v); }, About::any},
       {"--optimizer", kName, [](MeasuredRun& run, std::string_view v) { return set_name(run.options.optimizer, v); }},
       {"--pipeline", kCount, [](MeasuredRun& run, std::string_view v) { return set_count(run.options.pipeline, v); }},
-      {"--precision", kName, [](MeasuredRun& run, std::string_view v) { return set_name(run.options.precision, v); }},
+      {"--precision", kName, [](MeasuredRun& run, std::string_view v) { return set_name(run.options.precision, v); }, About::any},
       {"--recompute", kName, [](MeasuredRun& run, std::string_view v) { return set_name(run.options.recompute, v); }},
       {"--seq-len", kCount, [](MeasuredRun& run, std::string_view v) { return set_count(run.options.seq_len, v); }},
-      {"--set", "KEY=VALUE", [](MeasuredRun& run, std::string_view v) { return set_assignment(run.options.set, v); }, true},
-      {"--stack", kName, [](MeasuredRun& run, std::string_view v) { return set_name(run.options.stack, v); }},
+      {"--set", "KEY=VALUE", [](MeasuredRun& run, std::string_view v) { return set_assignment(run.options.set, v); }, About::any,
+       true},
+      {"--stack", kName, [](MeasuredRun& run, std::string_view v) { return set_name(run.options.stack, v); }, About::any},
       {"--storage", kName, [](MeasuredRun& run, std::string_view v) { return set_name(run.options.storage, v); }},
       {"--tensor-parallel", kCount,
        [](MeasuredRun& run, std::string_view v) { return set_count(run.options.tensor_parallel, v); }},
@@ -120,9 +128,6 @@ std::string unknown_option(const std::string& name) {
   return fmt::format("unknown option {}{}", quoted(name), near ? fmt::format(", did you mean \"{}\"?", *near) : "");
 }
 
-/// `--mock-loader` and `--input` set the same thing.
-std::string_view what_it_sets(std::string_view name) { return name == "--mock-loader" ? "--input" : name; }
-
 }  // namespace
 
 std::optional<int> whole_number(std::string_view text, int low) {
@@ -161,13 +166,29 @@ std::vector<std::string> apply_row_options(std::string_view text, MeasuredRun& r
       continue;
     }
     const std::string value = flag ? "" : equals != std::string::npos ? words[i].substr(equals + 1) : words[++i];
-    if (!given.emplace(what_it_sets(name)).second && !option->repeatable) {
+    if (!given.insert(name).second && !option->repeatable) {
       problems.push_back(fmt::format("{} is given twice", name));
+    } else if (const std::string found = option->repeatable ? contradiction(run.options.set, value) : ""; !found.empty()) {
+      problems.push_back(fmt::format("{}: {}", name, found));
     } else if (!option->apply(run, value)) {
       problems.push_back(fmt::format("{}: expected {}, got {}", name, option->expected, quoted(value)));
     }
   }
   return problems;
+}
+
+std::vector<std::string> options_without_meaning(const std::set<std::string>& given, bool collective) {
+  std::vector<std::string> names;
+  const About other = collective ? About::step : About::collective;
+  for (const RowOption& option : row_options())
+    if (option.about == other && given.count(std::string(option.name)) > 0) names.emplace_back(option.name);
+  return names;
+}
+
+std::vector<std::string> row_option_names() {
+  std::vector<std::string> names;
+  for (const RowOption& option : row_options()) names.emplace_back(option.name);
+  return names;
 }
 
 }  // namespace tbdsim

@@ -9,12 +9,18 @@
 namespace tbdsim {
 
 /// Applies the `options` column of a measured run: command-line options separated by blanks, `--name value` or
-/// `--name=value`, values with blanks in double or single quotes. `--mock-loader` asks for an input that costs
-/// nothing, which is `--input synthetic`.
+/// `--name=value`, values with blanks in double or single quotes.
 ///
 /// `given` holds the options that columns already set (`--gpus`) and gains those read here; only `--set` may recur.
 /// Returns every problem: unknown option (with a suggestion), missing or malformed value, option given twice.
 [[nodiscard]] std::vector<std::string> apply_row_options(std::string_view text, MeasuredRun& run, std::set<std::string>& given);
+
+/// Those of the options given that say nothing about a row of the kind: about the step of a job, or about a collective, which
+/// trains nothing.
+[[nodiscard]] std::vector<std::string> options_without_meaning(const std::set<std::string>& given, bool collective);
+
+/// Every option that a row may hold, sorted.
+[[nodiscard]] std::vector<std::string> row_option_names();
 
 /// Whole number of at least `low`, all of `text`; nullopt otherwise.
 [[nodiscard]] std::optional<int> whole_number(std::string_view text, int low);

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <set>
 
+#include "model/analysis/claim_options.hpp"
+#include "model/analysis/named_from.hpp"
 #include "model/input/note.hpp"
 #include "model/input/toml_reader.hpp"
 #include "model/support/edit_distance.hpp"
@@ -25,10 +27,17 @@ std::string csv_field(const std::string& text) {
   return field + '"';
 }
 
-/// The texts of a value or of an array of values, whatever their type.
-std::vector<GridAxis> read_grid(TomlTable& table) {
+/// The texts of a value or of an array of values, whatever their type. Files that they name lie beside `file`.
+std::vector<GridAxis> read_grid(TomlTable& table, const std::string& file) {
   std::vector<GridAxis> grid;
-  for (const std::string& option : table.keys()) grid.push_back({option, table.scalars(option)});
+  for (const std::string& option : table.keys()) {
+    GridAxis axis{claim_option_name(option), table.scalars(option)};
+    for (std::string& value : axis.values) {
+      if (const std::string problem = claim_option_problem(option, value); !problem.empty()) table.problem(option, problem);
+      if (may_name_file(axis.option)) value = named_from(file, value);
+    }
+    grid.push_back(std::move(axis));
+  }
   return grid;
 }
 
@@ -45,12 +54,12 @@ class ScenarioReader {
     (void)study.text_or("description", "");
     read_tables(study);
     std::vector<GridAxis> grid;
-    if (auto table = root_.table_if("grid")) grid = read_grid(*table);
+    if (auto table = root_.table_if("grid")) grid = read_grid(*table, file_.name());
     read_measured();
     for (TomlTable& table : root_.tables_or_empty("claim")) read_claim(table, grid);
     root_.finish();
     Errors errors = file_.errors();
-    errors.insert(errors.end(), elsewhere_.begin(), elsewhere_.end());
+    add_elsewhere(errors);
     if (errors.empty() && scenario_.claims.empty() && scenario_.runs.empty())
       errors.push_back({"no [[claim]], no [[measured]] and no table: nothing to check", SourceRef{file_.name(), 0, 0}});
     if (!errors.empty()) return tl::make_unexpected(std::move(errors));
@@ -63,6 +72,18 @@ class ScenarioReader {
   Scenario scenario_;
   Errors elsewhere_;
   std::set<std::string> ids_;
+
+  /// Adds problems that are none of one value, those of this file up to as many as a reader tells.
+  void add_elsewhere(Errors& errors) const {
+    std::size_t own = errors.size(), more = 0;
+    for (const Error& error : elsewhere_) {
+      if (error.where.file == file_.name() && own++ >= kMostErrors)
+        ++more;
+      else
+        errors.push_back(error);
+    }
+    if (more > 0) errors.push_back({fmt::format("{} more problems", more), SourceRef{file_.name(), 0, 0}});
+  }
 
   void read_tables(TomlTable& study) {
     for (const std::string& name : study.texts_or_empty("tables")) {
@@ -115,7 +136,7 @@ class ScenarioReader {
     claim.source = table.text_or("source", scenario_.source);
     claim.reason = table.text_or("reason", "");
     claim.grid = grid;
-    if (auto own = table.table_if("grid")) merge(claim.grid, read_grid(*own));
+    if (auto own = table.table_if("grid")) merge(claim.grid, read_grid(*own, file_.name()));
     read_expression(table, claim);
     read_use(table, claim);
     scenario_.claims.push_back(std::move(claim));
@@ -156,6 +177,14 @@ class ScenarioReader {
     }
   }
 
+  void read_option(TomlTable& table, ClaimOption& option) {
+    auto& [name, value] = option;
+    if (const std::string problem = claim_option_problem(name, value); !problem.empty())
+      table.problem("expr", fmt::format("option {}: {}", tbdsim::quoted(name), problem));
+    name = claim_option_name(name);
+    if (may_name_file(name)) value = named_from(file_.name(), value);
+  }
+
   void read_expression(TomlTable& table, Claim& claim) {
     auto parsed = parse_claim(claim.expr);
     if (!claim.expr.empty() && !parsed) {
@@ -167,6 +196,8 @@ class ScenarioReader {
                             static_cast<int>(parsed.error().width)});
     }
     if (parsed) claim.expression = std::move(*parsed);
+    for (ClaimNode& node : claim.expression.nodes)
+      for (ClaimOption& option : node.options) read_option(table, option);
     if (!table.has("tolerance")) return;
     const std::vector<std::string> texts = table.scalars("tolerance");
     const auto tolerance = parse_tolerance(texts.empty() ? "" : texts.front());
@@ -256,7 +287,7 @@ Result<std::vector<GridAxis>> read_grid_file(const std::string& path) {
   auto toml = TomlFile::open(path);
   if (!toml) return tl::make_unexpected(toml.error());
   TomlTable table = toml->root().table("grid");
-  std::vector<GridAxis> grid = read_grid(table);
+  std::vector<GridAxis> grid = read_grid(table, path);
   if (!toml->errors().empty()) return tl::make_unexpected(toml->errors());
   return grid;
 }

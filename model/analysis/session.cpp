@@ -136,6 +136,12 @@ Result<KernelConstants> read_constants(const Catalogue& catalogue) {
 
 bool is_onnx_file(std::string_view name) { return has_ending(name, ".onnx"); }
 
+Errors in_stack(const Stack& stack, Errors errors) {
+  for (Error& error : errors)
+    if (error.where.file.empty()) error = {fmt::format("nccl: {}", error.message), {stack.file, 0, 0}, {}, 0};
+  return errors;
+}
+
 template <class Value, class Make>
 std::shared_ptr<const Result<Value>> Session::cached(Cache<Value>& cache, const std::string& key, const Make& make) {
   {

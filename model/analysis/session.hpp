@@ -27,6 +27,9 @@ struct Workload {
 /// Whether `--model` means a file of the ONNX format rather than a network of the catalogue or of the TOML format.
 [[nodiscard]] bool is_onnx_file(std::string_view name);
 
+/// Errors of the release of NCCL that a stack's file names, with that file.
+[[nodiscard]] Errors in_stack(const Stack& stack, Errors errors);
+
 /// What `--set` asks, resolved against the documents that a configuration reads (`set_values.hpp`).
 struct EditedInputs;
 

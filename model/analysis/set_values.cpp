@@ -59,16 +59,6 @@ bool ends_with_key(const std::string& full, const std::string& key) {
          full.compare(full.size() - key.size(), key.size(), key) == 0;
 }
 
-/// `2x` as 2.
-std::optional<double> factor_of(const std::string& value) {
-  if (value.size() < 2 || value.back() != 'x') return std::nullopt;
-  double factor = 0.0;
-  const char* const last = value.data() + value.size() - 1;
-  const auto [end, status] = std::from_chars(value.data(), last, factor);
-  if (status != std::errc{} || end != last || !std::isfinite(factor)) return std::nullopt;
-  return factor;
-}
-
 std::string quoted_literal(const std::string& text) {
   std::string literal = "\"";
   for (const char c : text) {
@@ -411,6 +401,15 @@ class Resolver {
 
 }  // namespace
 
+std::optional<double> factor_of(const std::string& value) {
+  if (value.size() < 2 || value.back() != 'x') return std::nullopt;
+  double factor = 0.0;
+  const char* const last = value.data() + value.size() - 1;
+  const auto [end, status] = std::from_chars(value.data(), last, factor);
+  if (status != std::errc{} || end != last || !std::isfinite(factor)) return std::nullopt;
+  return factor;
+}
+
 Result<ResolvedValues> resolve_values(const std::vector<std::string>& assignments, const std::vector<DocumentRecord>& documents,
                                       const PredictOptions& options) {
   return Resolver(assignments, documents, options).resolve();
@@ -430,7 +429,7 @@ Result<EditedInputs> resolve_values(const Catalogue& catalogue, const PredictOpt
   plain.gpus = configured->gpus;
   plain.nodes = configured->nodes;
   plain.batch = configured->batch;
-  if (configured->pipeline) plain.workers = configured->pipeline->threads;
+  if (configured->pipeline) plain.workers = std::max(1, configured->pipeline->threads / configured->pipeline->loaders);
   auto resolved = resolve_values(options.set, *records, plain);
   if (!resolved) return tl::make_unexpected(resolved.error());
   fill_nodes(*configured, resolved->parallel);

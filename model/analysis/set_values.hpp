@@ -9,6 +9,9 @@
 
 namespace tbdsim {
 
+/// `2x` as 2, of an assignment that multiplies what stands there; nothing for other values.
+[[nodiscard]] std::optional<double> factor_of(const std::string& value);
+
 /// What a list of assignments KEY=VALUE means.
 struct ResolvedValues {
   std::vector<Edit> changes;

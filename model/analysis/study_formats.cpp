@@ -10,7 +10,7 @@ constexpr KeyMeaning kScenario[] = {
     {"[study]", "`tables`", "measured-run tables to assess as well, paths from the scenario", "none"},
     {"[grid]", "options of jobs",
      "without dashes, as `hw = \"dgx1\"`, `batch = [16, 32]`; a list makes one evaluation (of a claim) or one row (of a sweep) "
-     "for each value",
+     "for each value. Only options that change a prediction are taken. Files lie beside the scenario",
      "none"},
     {"[[measured]]", "columns of a measured-run table", "rows of one", "none"},
     {"[[claim]]", "**`id`**, **`expr`**", "unique name, and the claim, as `scenarios/README.md` says", ""},
@@ -28,7 +28,8 @@ constexpr KeyMeaning kScenario[] = {
 
 constexpr KeyMeaning kMeasuredRunTable[] = {
     {"", "**`id`**", "unique name of the row", ""},
-    {"", "**`hw`**", "`--hw`, a device (one board in a plain PCIe host), a system, or a file", ""},
+    {"", "**`hw`**",
+     "`--hw`, a device (one board in a plain PCIe host), a system, or a file. Files of all columns lie beside the table", ""},
     {"", "**`model`**", "`--model`; a bare name means the variant that the stack's framework ships", ""},
     {"", "`stack`", "`--stack`, with the version the source states; the nearest catalogued version answers for it", ""},
     {"", "`precision`, `gpus`, `nodes`, `network`, `seq_len`, `exchange`, `optimizer`, `input`", "the options of these names",
@@ -36,7 +37,9 @@ constexpr KeyMeaning kMeasuredRunTable[] = {
     {"", "`batch_per_gpu`", "`--batch`", ""},
     {"", "`options`",
      "further options, as on the command line: `--image 299 --devices 0,3`; of a `bus_bandwidth` row `--collective all-reduce "
-     "--bytes 1048576`, and if known `--nccl 2.12 --launch one-process`",
+     "--bytes 1048576`, and if known `--nccl 2.12 --launch one-process`. A row with an option that says nothing about its metric "
+     "is "
+     "skipped with the reason",
      ""},
     {"", "**`metric`**, **`unit`**",
      "what was measured: `throughput` in `samples/s`; `step_time_s`, `forward_s`, `backward_s`, `forward_backward_s`, "

@@ -56,17 +56,14 @@ Result<PredictOptions> options_of(const std::vector<std::pair<std::string, std::
       run.options.hardware = value;
     } else if (option == "model") {
       run.options.model = value;
-    } else if (option == "pipeline" || option == "tensor-parallel") {
-      errors.push_back(Error{fmt::format(
-          "--{}: steps of networks divided as Megatron does are not predicted; `tbdsim memory --{}` tells their memory, "
-          "--exchange pipeline predicts stages of one sample's layers",
-          option, option)});
     } else {
       const char quote = value.find('\'') == std::string::npos ? '\'' : '"';
       for (std::string& message : apply_row_options(fmt::format("--{}={}{}{}", option, quote, value, quote), run, given))
         errors.push_back(Error{std::move(message)});
     }
   }
+  for (const std::string& option : options_without_meaning(given, false))
+    errors.push_back(Error{fmt::format("{}: no option of a job", option)});
   if (!errors.empty()) return tl::make_unexpected(std::move(errors));
   run.options.set.insert(run.options.set.end(), set.begin(), set.end());
   return std::move(run.options);

@@ -10,6 +10,7 @@
 
 #include "model/analysis/session.hpp"
 #include "model/analysis/shared_step.hpp"
+#include "model/analysis/sweep_front.hpp"
 #include "model/input/digest.hpp"
 #include "model/input/file_text.hpp"
 #include "model/input/toml_reader.hpp"
@@ -21,12 +22,6 @@ namespace {
 constexpr std::size_t kBatch = 512;
 
 using Point = std::vector<std::pair<std::string, std::string>>;
-
-std::string config_text(const Point& point) {
-  std::string text;
-  for (const auto& [option, value] : point) text += fmt::format("{}={}\n", option, value);
-  return text;
-}
 
 /// Digests of the user's files that are named, and of those that texts in them name, with or without their ending: as the
 /// readers look them up, beside the file that names them.

@@ -24,14 +24,34 @@ std::string work_of(const SweepRow& row) {
   return work;
 }
 
+std::string unescaped(std::string_view text) {
+  std::string value;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool escape = text[i] == '\\' && i + 1 < text.size();
+    if (escape) ++i;
+    value += escape && text[i] == 'n' ? '\n' : text[i];
+  }
+  return value;
+}
+
 }  // namespace
+
+std::string config_text(const std::vector<std::pair<std::string, std::string>>& pairs) {
+  std::string text;
+  for (const auto& [option, value] : pairs) {
+    text += option + '=';
+    for (const char c : value) text += c == '\n' ? "\\n" : c == '\\' ? "\\\\" : std::string(1, c);
+    text += '\n';
+  }
+  return text;
+}
 
 std::vector<std::pair<std::string, std::string>> config_pairs(const std::string& config) {
   std::vector<std::pair<std::string, std::string>> pairs;
   for (std::size_t begin = 0; begin < config.size();) {
     const std::size_t end = std::min(config.find('\n', begin), config.size());
     const std::size_t equals = std::min(config.find('=', begin), end), value = std::min(equals + 1, end);
-    pairs.emplace_back(config.substr(begin, equals - begin), config.substr(value, end - value));
+    pairs.emplace_back(config.substr(begin, equals - begin), unescaped(std::string_view(config).substr(value, end - value)));
     begin = end + 1;
   }
   return pairs;

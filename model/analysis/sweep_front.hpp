@@ -5,7 +5,9 @@
 
 namespace tbdsim {
 
-/// Options and values of a row, in the order of the axes.
+/// Options and values of a row as one text, an option a line; what would end a line within a value is escaped.
+[[nodiscard]] std::string config_text(const std::vector<std::pair<std::string, std::string>>& pairs);
+/// The same read back, in the order of the axes.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> config_pairs(const std::string& config);
 
 /// Which rows of a sweep, in its order, no other row beats in time a sample, cost a sample and memory of a GPU together.

@@ -30,6 +30,7 @@ struct SharedTransfer {
 /// How some GPUs of one node are wired.
 struct TopologySurvey {
   std::string system, device;
+  std::string nccl;                                           ///< release that makes the rings, where one was asked for
   std::vector<std::string> gpus;                              ///< the group, "gpu0"
   std::vector<std::vector<PairRelation>> pairs;               ///< of the group; the diagonal is empty
   std::vector<std::vector<std::vector<std::string>>> relays;  ///< names, pair by pair

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "model/analysis/configure.hpp"
+#include "model/analysis/set_values.hpp"
 #include "model/support/find_named.hpp"
 
 namespace tbdsim {
@@ -73,6 +75,41 @@ const std::vector<WhatIf>& what_ifs() {
       {"overlap", "gradients exchanged during the backward pass", {"stack.exchange.overlaps_backward=true"}},
   };
   return kWhatIfs;
+}
+
+namespace {
+
+/// KEY=VALUE or KEY?=VALUE in two.
+std::pair<std::string, std::string> split_assignment(const std::string& text) {
+  const std::size_t equals = std::min(text.find('='), text.size());
+  std::string key = text.substr(0, equals);
+  if (!key.empty() && key.back() == '?') key.pop_back();
+  return {std::move(key), text.substr(std::min(equals + 1, text.size()))};
+}
+
+/// Who set it, for a message: a named change or the assignment itself.
+std::string origin(const std::string& assignment) {
+  std::vector<std::string> names;
+  for (const WhatIf& what_if : what_ifs())
+    if (std::find(what_if.set.begin(), what_if.set.end(), assignment) != what_if.set.end()) names.push_back(what_if.name);
+  return names.size() == 1 ? fmt::format("{} ({})", assignment, names.front()) : assignment;
+}
+
+}  // namespace
+
+std::string contradiction(const std::vector<std::string>& set, const std::string& assignment) {
+  const auto [key, value] = split_assignment(assignment);
+  const auto factor = factor_of(value);
+  for (const std::string& earlier : set) {
+    const auto [other_key, other_value] = split_assignment(earlier);
+    if (other_key != key) continue;
+    const auto other = factor_of(other_value);
+    const bool undoes = factor && other && *factor * *other == 1.0 && *factor != 1.0;
+    if (undoes) return fmt::format("{} undoes {}; give one of them", origin(assignment), origin(earlier));
+    if (!factor && other_value != value)
+      return fmt::format("{} contradicts {}; give one of them", origin(assignment), origin(earlier));
+  }
+  return {};
 }
 
 void fill_nodes(const Configuration& full, std::vector<std::pair<std::string, std::string>>& options) {

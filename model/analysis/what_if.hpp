@@ -26,6 +26,11 @@ struct WhatIf {
 /// The change of a name. Errors: unknown, with the nearest.
 [[nodiscard]] Result<WhatIf> find_what_if(const std::string& name);
 
+/// Why `assignment` cannot follow those of `set`; empty: it can. One that sets another value than an earlier one, or undoes its
+/// factor, would make that one say nothing. Keys are compared as they are written; equal assignments and factors that add up are
+/// fine.
+[[nodiscard]] std::string contradiction(const std::vector<std::string>& set, const std::string& assignment);
+
 /// More GPUs than several full nodes have take more nodes: adds them to options of the job ("--gpus" and its value) that state
 /// none.
 void fill_nodes(const Configuration& full, std::vector<std::pair<std::string, std::string>>& options);

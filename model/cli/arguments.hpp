@@ -94,8 +94,8 @@ struct SweepArguments {
   std::string grid;                                       ///< scenario file whose grid is swept
   std::string output;                                     ///< its ending tells the form: SQLite, CSV or lines of JSON
   std::size_t shard = 0, shards = 1;
-  bool pareto = false;          ///< of an export: the front alone
-  Format format = Format::csv;  ///< of an export
+  bool pareto = false;           ///< of an export: the front alone
+  std::optional<Format> format;  ///< of an export; absent: csv
 };
 
 struct ExplainArguments {

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "model/cli/catalogue_shelves.hpp"
 #include "model/cli/command.hpp"
 #include "model/cli/output.hpp"
@@ -46,14 +48,17 @@ Result<std::vector<CatalogueEntry>> entries_of(const Catalogue& catalogue, const
 }  // namespace
 
 int run(const ListArguments& arguments, const Catalogue& catalogue) {
+  const std::string kind = arguments.kind.empty() ? "kinds" : arguments.kind;
   auto entries = entries_of(catalogue, arguments.kind);
   if (!entries) return report(entries.error());
   if (arguments.bytes) {
-    for (CatalogueEntry& entry : *entries) add_transfer_time(*arguments.bytes, entry);
+    const auto timed = std::count_if(entries->begin(), entries->end(),
+                                     [&](CatalogueEntry& entry) { return add_transfer_time(*arguments.bytes, entry); });
+    if (timed == 0) return report({Error{fmt::format("list: --bytes is for kinds with a bandwidth: {} have none", kind)}});
   }
   switch (arguments.format) {
     case Format::json:
-      return write_result(entries_json(arguments.kind.empty() ? "kinds" : arguments.kind, *entries));
+      return write_result(entries_json(kind, *entries));
     case Format::csv:
       return write_result(entries_csv(*entries));
     case Format::table:

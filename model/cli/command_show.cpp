@@ -86,19 +86,36 @@ const CatalogueKind* described_kind(const std::string& path) {
   return nullptr;
 }
 
+/// Adds the time to move `--bytes`.
+Result<void> add_time(const ShowArguments& arguments, CatalogueEntry& entry) {
+  if (!arguments.bytes || add_transfer_time(*arguments.bytes, entry)) return {};
+  return fail(fmt::format("show: --bytes is for entries with a bandwidth; {} has none", entry.id));
+}
+
+/// Refuses sizes of a model for what has none.
+Result<void> check_sizes(const ShowArguments& arguments, const std::string& id, std::string_view why) {
+  if (!arguments.image && !arguments.seq_len) return {};
+  return fail(fmt::format("show: {} is for models; {} {}", arguments.image ? "--image" : "--seq-len", id, why));
+}
+
 /// A network that a user brings as a file, or hardware or software of his own.
 Result<Answer> show_file(const ShowArguments& arguments, Session& session) {
   const CatalogueKind* const kind = is_onnx_file(arguments.name) ? nullptr : described_kind(arguments.name);
   if (kind != nullptr) {
+    if (const auto sound = check_sizes(arguments, arguments.name, "describes " + kind->name); !sound)
+      return tl::make_unexpected(sound.error());
     auto entry = kind->describe(session.catalogue(), arguments.name);
     if (!entry) return tl::make_unexpected(entry.error());
-    if (arguments.bytes) add_transfer_time(*arguments.bytes, *entry);
-    return Answer{formatted(arguments.format, *entry), {}};
+    return add_time(arguments, *entry).map([&] { return Answer{formatted(arguments.format, *entry), {}}; });
   }
   const auto workload = session.workload(arguments.name, "", {arguments.image, std::nullopt, arguments.seq_len});
   if (!*workload) return tl::make_unexpected(workload->error());
   const Workload& read = **workload;
-  return Answer{formatted(arguments.format, describe_file(read.file, read.graph)), read.notices};
+  if (!read.takes_sizes)
+    if (const auto sound = check_sizes(arguments, arguments.name, "states its own"); !sound)
+      return tl::make_unexpected(sound.error());
+  CatalogueEntry entry = describe_file(read.file, read.graph);
+  return add_time(arguments, entry).map([&] { return Answer{formatted(arguments.format, entry), read.notices}; });
 }
 
 /// A network as a file of layers. Errors: an imported operator that trains arrays, which no such file can state.
@@ -148,13 +165,11 @@ Result<Answer> answer(const ShowArguments& arguments, Session& session) {
   const auto found = find_entry(catalogue, name);
   if (!found) return tl::make_unexpected(found.error());
   const bool model = found->kind->name == "models";
-  if ((arguments.image || arguments.seq_len) && !model)
-    return fail(fmt::format("show: {} is for models; {} is one of {}", arguments.image ? "--image" : "--seq-len", found->id,
-                            found->kind->name));
+  if (const auto sound = check_sizes(arguments, found->id, "is one of " + found->kind->name); !model && !sound)
+    return tl::make_unexpected(sound.error());
   auto entry = model ? show_model(found->id, arguments.image, arguments.seq_len) : found->kind->describe(catalogue, found->id);
   if (!entry) return tl::make_unexpected(entry.error());
-  if (arguments.bytes) add_transfer_time(*arguments.bytes, *entry);
-  return Answer{formatted(arguments.format, *entry), {}};
+  return add_time(arguments, *entry).map([&] { return Answer{formatted(arguments.format, *entry), {}}; });
 }
 
 int run(const ShowArguments& arguments, const Catalogue& catalogue) {

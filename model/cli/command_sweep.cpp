@@ -150,9 +150,9 @@ int export_rows(const SweepArguments& arguments) {
   const auto store = SweepStore::read(database);
   if (!store) return report(store.error());
   auto text = sweep_export(*store, *form, arguments.pareto);
-  if (!text) return report(text.error());
   tell_unfinished(*store, database);
-  if (arguments.output.empty()) return write_result(*text);
+  if (!text || arguments.output.empty())
+    return deliver(std::move(text).map([](std::string rows) { return Answer{std::move(rows), {}}; }));
   const auto written = exported_file(arguments.output, *form, database).write(*text);
   return written ? kDone : report(written.error());
 }
@@ -318,6 +318,7 @@ int tell_sweep(const SweepArguments& arguments, const SweepProgress& done) {
 int run(const SweepArguments& arguments, const Catalogue& catalogue) {
   const std::string action = arguments.words.empty() ? "" : arguments.words.front();
   if (action == "export") return export_rows(arguments);
+  if (arguments.format) return report({Error{"sweep: --format is for sweep export; a sweep writes SQLite"}});
   if (arguments.pareto) return report({Error{"sweep: --pareto is for sweep export"}});
   if (action == "merge") return merge(arguments);
   if (!action.empty()) return report({Error{fmt::format("sweep: expected options, export or merge, got \"{}\"", action)}});

@@ -78,6 +78,7 @@ Result<Findings> find_out(const TopologyArguments& arguments, Session& session) 
   auto wiring = survey(**system, devices->first, ring_options((**system).device, *library));
   if (!wiring) return tl::make_unexpected(wiring.error());
   findings.wiring = std::move(*wiring);
+  if (!arguments.asked.nccl.empty() || !options.stack.empty()) findings.wiring.nccl = to_text(library->version);
   auto transfers = transfers_of(arguments, **system);
   if (!transfers) return tl::make_unexpected(transfers.error());
   findings.transfers = std::move(*transfers);
@@ -97,14 +98,29 @@ std::string formatted(Format format, const Findings& findings) {
   return collective != nullptr ? collective_table(*collective) : topology_table(findings.wiring, findings.transfers);
 }
 
+/// Refuses options that say nothing about what is asked: the wiring of a node, a route in it, or a collective.
+Result<void> check_question(const TopologyArguments& arguments) {
+  const PredictOptions& options = arguments.asked.options;
+  const bool collective = !arguments.asked.collective.empty(), route = !arguments.route.empty();
+  if (collective && route) return fail("--route and --collective are two questions; ask one at a time");
+  if (!arguments.bytes.empty() && !route && !collective)
+    return fail("--bytes needs --route, the two ends of the transfer, or --collective");
+  for (const auto& [given, option] : {std::pair{options.nodes.has_value(), "--nodes"},
+                                      {!options.network.empty(), "--network"},
+                                      {!arguments.asked.launch.empty(), "--launch"}})
+    if (given && !collective) return fail(fmt::format("{} needs --collective: the wiring is that of one node", option));
+  for (const auto& [given, option] : {std::pair{!options.devices.empty(), "--devices"},
+                                      {!options.stack.empty(), "--stack"},
+                                      {!arguments.asked.nccl.empty(), "--nccl"}})
+    if (given && route) return fail(fmt::format("{}: a route depends on its ends and the wires alone", option));
+  return {};
+}
+
 }  // namespace
 
 Result<Answer> answer(const TopologyArguments& arguments, Session& session) {
   const PredictOptions& options = arguments.asked.options;
-  if (!arguments.asked.collective.empty() && !arguments.route.empty())
-    return fail("--route and --collective are two questions; ask one at a time");
-  if (!arguments.bytes.empty() && arguments.route.empty() && arguments.asked.collective.empty())
-    return fail("--bytes needs --route, the two ends of the transfer, or --collective");
+  if (const auto sound = check_question(arguments); !sound) return tl::make_unexpected(sound.error());
   std::vector<std::string> notices;
   if (options.set.empty()) {
     return find_out(arguments, session).map([&](const Findings& findings) {

@@ -19,17 +19,23 @@ namespace {
 
 bool is_scenario(const std::string& path) { return path.size() > 5 && path.compare(path.size() - 5, 5, ".toml") == 0; }
 
-/// Tables and scenarios in a folder and below, in the order of their names; other TOML files are passed over.
-std::vector<std::string> files_of(const std::string& folder) {
+/// Tables and scenarios in a folder and below, in the order of their names; other TOML files are passed over. Errors: a folder
+/// that cannot be read.
+Result<std::vector<std::string>> files_of(const std::string& folder) {
   std::vector<std::string> files;
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder, ignored)) {
-    const std::string path = entry.path().string();
-    if (entry.path().extension() == ".csv") files.push_back(path);
+  std::error_code problem;
+  std::string reading = folder;
+  const std::filesystem::recursive_directory_iterator end;
+  for (std::filesystem::recursive_directory_iterator entry(folder, problem); !problem && entry != end; entry.increment(problem)) {
+    const std::string path = entry->path().string();
+    reading = path;
+    if (entry->path().extension() == ".csv") files.push_back(path);
     if (!is_scenario(path)) continue;
     auto file = TomlFile::open(path);
     if (!file || file->root().has("study")) files.push_back(path);
   }
+  if (problem) return tl::make_unexpected(Errors{{fmt::format("cannot read: {}", problem.message()), {reading, 0, 0}}});
+  if (files.empty()) return fail(fmt::format("{}: no measured-run table and no scenario in this folder", folder));
   std::sort(files.begin(), files.end());
   return files;
 }
@@ -42,9 +48,9 @@ Result<std::vector<std::string>> expanded(const std::vector<std::string>& paths)
       files.push_back(path);
       continue;
     }
-    const std::vector<std::string> inside = files_of(path);
-    if (inside.empty()) return fail(fmt::format("{}: no measured-run table and no scenario in this folder", path));
-    files.insert(files.end(), inside.begin(), inside.end());
+    const auto inside = files_of(path);
+    if (!inside) return tl::make_unexpected(inside.error());
+    files.insert(files.end(), inside->begin(), inside->end());
   }
   return files;
 }
@@ -119,6 +125,11 @@ std::string failure(const ValidateArguments& arguments, const Accuracy& accuracy
 }  // namespace
 
 int run(const ValidateArguments& arguments, const Catalogue& catalogue) {
+  if (arguments.rows && arguments.summary)
+    return report({Error{"validate: --summary leaves rows out, --rows shows them; ask for one"}});
+  if ((arguments.rows || arguments.summary) && arguments.format != Format::table)
+    return report({Error{fmt::format("validate: {} is about the table: csv and json hold every row and no summary",
+                                     arguments.rows ? "--rows" : "--summary")}});
   const auto files = expanded(arguments.files);
   if (!files) return report(files.error());
   const auto checks = read_checks(*files);
@@ -130,6 +141,8 @@ int run(const ValidateArguments& arguments, const Catalogue& catalogue) {
   for (const Scenario& scenario : checks->scenarios) {
     for (AssessedClaim& claim : assess_claims(scenario, leaves)) claims.push_back(std::move(claim));
   }
+  if (arguments.format == Format::csv && !accuracy.rows.empty() && !claims.empty())
+    report_notices({fmt::format("the CSV holds rows; {} claims are left out, --format json has both", claims.size())});
   if (const int written = write_result(formatted(arguments, accuracy, claims)); written != kDone) return written;
   // One CSV has the columns of one kind: rows come first.
   if (arguments.format == Format::csv && !claims.empty())

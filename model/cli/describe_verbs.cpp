@@ -22,6 +22,7 @@ void add_set(VerbOptions& verb, std::vector<std::string>& set) {
   verb.repeated_option("--set", "KEY=VALUE",
                        "Change a value of an input file, such as\nhw.link.nvlink.bandwidth=2x; may be repeated",
                        [&set](const std::string& text) -> std::string {
+                         if (std::string problem = contradiction(set, text); !problem.empty()) return problem;
                          set.push_back(text);
                          return "";
                        });
@@ -32,6 +33,8 @@ void add_what_if(VerbOptions& verb, std::vector<std::string>& set) {
                        [&set](const std::string& name) -> std::string {
                          const auto what_if = find_what_if(name);
                          if (!what_if) return what_if.error().front().message;
+                         for (const std::string& change : what_if->set)
+                           if (std::string problem = contradiction(set, change); !problem.empty()) return problem;
                          set.insert(set.end(), what_if->set.begin(), what_if->set.end());
                          return "";
                        });
@@ -90,7 +93,9 @@ void add_job(VerbOptions& verb, PredictOptions& o, ScaleArguments* lists = nullp
   verb.name_option("--storage", "NAME",
                    "What they are read from: list storage, page-cache,\nhost-memory or gpu-memory [memory, at no cost]",
                    o.storage);
-  verb.number_option("--workers", "Threads of a node that decode samples [the stack's]", o.workers);
+  verb.number_option("--workers",
+                     "Threads that decode samples: of a node, with PyTorch of\neach GPU's process (num_workers) [the stack's]",
+                     o.workers);
   verb.flag("--mock-loader", o.mock_loader, "Samples are there when they are needed");
   verb.flag("--mock-trainer", o.mock_trainer, "Only load samples");
   verb.name_option("--recompute", "NAME",
@@ -133,7 +138,7 @@ void add_job_lists(VerbOptions& verb, std::vector<std::pair<std::string, std::st
                                                               {"optimizer", "Optimizers"},
                                                               {"input", "Where samples come from"},
                                                               {"storage", "What they are read from"},
-                                                              {"workers", "Threads that decode samples"}};
+                                                              {"workers", "Threads that decode samples, as predict counts them"}};
   for (const auto& [option, help] : kOptions)
     verb.option(fmt::format("--{}", option), "A,B,...", help,
                 [&axes, name = std::string(option)](const std::string& text) -> std::string {
@@ -178,7 +183,12 @@ void describe(VerbOptions verb, SweepArguments& a) {
   verb.flag("--pareto", a.pareto, "Export only what nothing beats in time, cost and memory");
   verb.option("--shard", "I/N", "Only this part of the grid [1/1]",
               [&a](const std::string& text) { return set_shard(a.shard, a.shards, text); });
-  add_format(verb, a.format);
+  verb.option("--format", "csv|json", "How to write an export [csv]", [&a](const std::string& text) {
+    Format format = Format::table;
+    const std::string expected = set_format(format, text);
+    if (expected.empty() && format != Format::table) a.format = format;
+    return a.format ? "" : "csv or json";
+  });
 }
 
 void describe(VerbOptions verb, ExplainArguments& a) {

@@ -32,17 +32,23 @@ const std::vector<LeafVerb>& leaf_verbs() {
   return kVerbs;
 }
 
-/// The command line of a verb. A flag is an option whose value is true; the two ends of `route` are two words.
+/// The command line of a verb. A flag is an option whose value is true; the two ends of `route` are two words. No value begins
+/// with a dash (`claim_option_problem`).
 std::vector<std::string> words_of(const LeafVerb& verb, const std::vector<ClaimOption>& stated,
                                   const std::vector<ClaimOption>& defaults) {
   std::vector<std::string> words{std::string(verb.name)};
   const auto add = [&](const ClaimOption& option) {
     const auto& [name, value] = option;
-    if (name != verb.positional) words.push_back("--" + name);
-    if (name != verb.positional) std::replace(words.back().begin(), words.back().end(), '_', '-');
-    const std::size_t blank = name == "route" ? value.find(' ') : std::string::npos;
-    if (value != "true") words.push_back(value.substr(0, blank));
-    if (blank != std::string::npos) words.push_back(value.substr(blank + 1));
+    if (name == verb.positional) {
+      words.push_back(value);
+    } else if (name == "route") {
+      const std::size_t blank = std::min(value.find(' '), value.size());
+      words.insert(words.end(), {"--route", value.substr(0, blank)});
+      if (blank < value.size()) words.push_back(value.substr(blank + 1));
+    } else {
+      // In one word, so that no value is taken for an option.
+      words.push_back(value == "true" ? "--" + name : fmt::format("--{}={}", name, value));
+    }
   };
   for (const ClaimOption& option : stated) add(option);
   for (const ClaimOption& option : defaults) {

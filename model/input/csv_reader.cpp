@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "model/input/csv_lexer.hpp"
+#include "model/input/file_kind.hpp"
 #include "model/input/file_text.hpp"
 #include "model/support/edit_distance.hpp"
 #include "model/support/quote.hpp"
@@ -42,6 +43,7 @@ Result<CsvTable> CsvTable::parse(std::string text, std::string name) {
   if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
     return tl::make_unexpected(Errors{Error{"empty file", SourceRef{std::move(name), 0, 0}}});
   }
+  if (const auto form = check_form(text, TextForm::csv, name); !form) return tl::make_unexpected(form.error());
   if (auto binary = binary_problem(text, name)) return tl::make_unexpected(Errors{std::move(*binary)});
   CsvTable table;
   table.name_ = std::move(name);

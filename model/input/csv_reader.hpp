@@ -37,7 +37,7 @@ class CsvTable {
   void problem(std::size_t row, std::size_t column, const std::string& message);
   void unknown_columns(const std::vector<std::string>& known);  ///< notes every column not in `known`, with a suggestion
   [[nodiscard]] SourceRef where(std::size_t row) const { return {name_, lines_[row], 1}; }
-  /// Every problem noted so far, sorted by line, then column; the first 1000 and a count of the rest.
+  /// Every problem noted so far, sorted by line, then column; the first 20 and a count of the rest.
   [[nodiscard]] Errors errors() const;
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const std::string& file_text() const { return text_; }  ///< the bytes that were parsed (for a digest)

@@ -21,8 +21,8 @@ struct Note {
   bool withdrawn = false;
 };
 
-/// More problems than this in one file say nothing new, and a hostile file could hold millions.
-inline constexpr std::size_t kMostErrors = 1000;
+/// More problems than this in one file say nothing new: its reader mends the first ones and asks again.
+inline constexpr std::size_t kMostErrors = 20;
 
 /// The notes as errors of the file `name`: sorted by line, then column; repeated ones once; withdrawn ones left out;
 /// each with its line of `text` where it has a width. After `kMostErrors` only a count of the rest.

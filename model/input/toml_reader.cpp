@@ -6,6 +6,7 @@
 #include <functional>
 #include <utility>
 
+#include "model/input/file_kind.hpp"
 #include "model/input/file_text.hpp"
 #include "model/input/nesting_guard.hpp"
 #include "model/input/toml_state.hpp"
@@ -102,6 +103,7 @@ Result<TomlFile> TomlFile::parse(std::string text, std::string name) {
   if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
     return tl::make_unexpected(Errors{Error{"empty file", SourceRef{std::move(name), 0, 0}}});
   }
+  if (const auto form = check_form(text, TextForm::toml, name); !form) return tl::make_unexpected(form.error());
   if (auto binary = binary_problem(text, name)) return tl::make_unexpected(Errors{std::move(*binary)});
   if (auto deep = nesting_problem(text, name)) return tl::make_unexpected(Errors{std::move(*deep)});
   Result<TomlValue> root = parse_toml(text, name);

@@ -39,7 +39,7 @@ class TomlFile {
   void edit(const Edits& edits, const std::string& role);
 
   [[nodiscard]] TomlTable root();
-  [[nodiscard]] Errors errors() const;  ///< sorted by line, then column; the first 1000 and a count of the rest
+  [[nodiscard]] Errors errors() const;  ///< sorted by line, then column; the first 20 and a count of the rest
   [[nodiscard]] const std::string& name() const;
   [[nodiscard]] const std::string& text() const;  ///< the bytes that were parsed (for a digest)
 

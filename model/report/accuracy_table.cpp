@@ -12,17 +12,26 @@ namespace {
 constexpr std::size_t kWidth = 80, kGroupName = 40;
 
 std::string rows_table(const Accuracy& accuracy) {
-  TextTable table({{"row"}, {"measured", Align::right}, {"predicted", Align::right}, {"unit"}, {"error", Align::right}, {""}});
+  TextTable table({{"row"},
+                   {"measured", Align::right},
+                   {"predicted", Align::right},
+                   {"unit"},
+                   {"error", Align::right},
+                   {"of time", Align::right},
+                   {""}});
   for (const RowAccuracy& row : accuracy.rows) {
     const bool done = row.skipped.empty();
     const bool inside = row.low <= row.measured && row.measured <= row.high;
     table.add({row.id, number_text(row.measured), done ? number_text(row.predicted) : "", row.unit,
-               done ? signed_percent_text(row.error) : "skipped",
+               done ? signed_percent_text(row.error) : "skipped", done ? signed_percent_text(row.time_error) : "",
                row.fit           ? "fit"
                : done && !inside ? "out"
                                  : ""});
   }
-  return table.text() + "(out: the measurement lies outside the 80 % range;\nfit: a constant was fitted to this row)\n\n";
+  return table.text() +
+         "(error: of the figure that was measured, predicted / measured - 1; of time: as\n"
+         "the tables of groups count it, of a rate measured / predicted - 1; out: the\n"
+         "measurement lies outside the 80 % range; fit: a constant was fitted to this row)\n\n";
 }
 
 void add_group(TextTable& table, const GroupAccuracy& group, const std::string& name) {
@@ -104,8 +113,9 @@ std::string skipped_list(const Accuracy& accuracy) {
 std::string accuracy_table(const Accuracy& accuracy, bool rows) {
   std::string text = rows ? rows_table(accuracy) : "";
   text +=
-      "Validation: error of the time; in: measurements within the 80 % range; width:\n"
-      "half of that range; base: mean error of one constant utilisation per group\n";
+      "Validation: error of the time, of rates as well; in: measurements within the\n"
+      "80 % range; width: half of that range; base: mean error of one constant\n"
+      "utilisation per group\n";
   text += groups_table(accuracy.groups, &accuracy.all);
   if (accuracy.all.n > 0)
     text += fmt::format("mean of groups {}, their bias {}\n", percent_text(accuracy.mean_of_groups),

@@ -67,8 +67,8 @@ struct CatalogueEntry {
 [[nodiscard]] CatalogueEntry describe(const ZooEntry& model);
 /// Adds layers and dominant layer.
 void add_structure(const ZooEntry& model, const OpGraph& graph, CatalogueEntry& entry);
-/// Adds the time that `size` takes at the bandwidth that the entry reaches, latency left out; nothing where none is stated.
-void add_transfer_time(Bytes size, CatalogueEntry& entry);
+/// Adds the time that `size` takes at the bandwidth that the entry reaches, latency left out; false where none is stated.
+[[nodiscard]] bool add_transfer_time(Bytes size, CatalogueEntry& entry);
 /// With every layer.
 [[nodiscard]] CatalogueEntry describe(const ZooEntry& model, const OpGraph& graph);
 /// The same of a network from a user's file, which is its source.

@@ -140,14 +140,14 @@ std::string links_csv(const Prediction& prediction) {
 }
 
 std::string accuracy_csv(const Accuracy& accuracy) {
-  std::string all = csv_line(
-      {"id", "group", "use", "metric", "unit", "predicted", "low", "high", "measured", "error", "baseline_error", "skipped"});
+  std::string all = csv_line({"id", "group", "use", "metric", "unit", "predicted", "low", "high", "measured", "error",
+                              "baseline_error", "skipped", "time_error"});
   for (const RowAccuracy& row : accuracy.rows) {
     const bool done = row.skipped.empty();
     const auto figure = [&](double value) { return done ? exact(value) : std::string(); };
-    all +=
-        csv_line({row.id, row.group, row.fit ? "fit" : "validation", row.metric, row.unit, figure(row.predicted), figure(row.low),
-                  figure(row.high), exact(row.measured), figure(row.error), exact(row.baseline_error), row.skipped});
+    all += csv_line({row.id, row.group, row.fit ? "fit" : "validation", row.metric, row.unit, figure(row.predicted),
+                     figure(row.low), figure(row.high), exact(row.measured), figure(row.error), exact(row.baseline_error),
+                     row.skipped, figure(row.time_error)});
   }
   return all;
 }

@@ -128,7 +128,7 @@ CatalogueEntry describe(const DataPathStage& s) {
   return entry;
 }
 
-void add_transfer_time(Bytes size, CatalogueEntry& entry) {
+bool add_transfer_time(Bytes size, CatalogueEntry& entry) {
   // What is reached goes before what the wire could do.
   for (const char* key : {"achieved_bytes_per_s", "sequential_read_bytes_per_s", "interface_bandwidth_bytes_per_s",
                           "memory_bandwidth_bytes_per_s", "bandwidth_bytes_per_s"}) {
@@ -146,8 +146,9 @@ void add_transfer_time(Bytes size, CatalogueEntry& entry) {
                            seconds,
                            {},
                            true});
-    return;
+    return true;
   }
+  return false;
 }
 
 CatalogueEntry describe(const InputSource& i) {

@@ -92,6 +92,7 @@ Json input_verdict(const Prediction& p) {
   return {{"name", p.input},
           {"storage", or_null(v.storage)},
           {"workers", v.workers},
+          {"loader_processes", v.loaders},
           {"workers_needed", v.needed ? Json(*v.needed) : Json(nullptr)},
           {"load_s", v.load.base()},
           {"train_s", v.train.base()},

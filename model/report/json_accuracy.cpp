@@ -17,6 +17,7 @@ Json row(const RowAccuracy& r) {
   json["low"] = r.low;
   json["high"] = r.high;
   json["error"] = r.error;
+  json["time_error"] = r.time_error;
   json["baseline_error"] = or_null(r.baseline_error);
   return json;
 }

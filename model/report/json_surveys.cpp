@@ -178,6 +178,7 @@ std::string topology_json(const TopologySurvey& s, const Transfers& transfers, c
                       {"relayed", s.rings.relayed},
                       {"bandwidth_per_ring_bytes_per_s", s.rings.bandwidth.base()},
                       {"bandwidth_bytes_per_s", s.ring_bandwidth.base()}};
+  if (!s.nccl.empty()) json["nccl"] = s.nccl;
   for (const TransferWay& way : transfers.ways) json["ways"].push_back(way_json(way));
   for (const SharedTransfer& transfer : transfers.together) json["transfers"].push_back(shared_json(transfer));
   if (collective != nullptr) add_collective(json, *collective);

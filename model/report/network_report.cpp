@@ -62,6 +62,7 @@ std::string heading(const NetworkProfile& p) {
   }
   const std::string how = p.one_node_exchange.empty() ? "" : fmt::format(" (exchange {})", p.one_node_exchange);
   text += fmt::format("Step       {}, {} on one node alone{}\n", format(p.schedules.front().step), format(p.one_node_step), how);
+  if (job.input_verdict) text += line("Input", fmt::format("{}: {}", job.input, job.input_verdict->text));
   text += line("Waiting", waiting(p));
   const std::string verdict = fmt::format(
       "{} nodes {} one: {:.3g} times its throughput, efficiency {:.0f} %, {} the target of {:.0f} %", p.nodes,

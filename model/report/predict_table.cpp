@@ -106,8 +106,9 @@ std::string input(const InputVerdict& v, bool environments) {
   std::string text = v.train > Seconds(0.0) ? fmt::format("loading {} and training {} a step, {} of it side by side",
                                                           format(v.load), format(v.train), format(v.overlapped))
                                             : fmt::format("loading {} a step", format(v.load));
-  text += fmt::format(" (storage {}, {} {} on {}, copy {})", format(v.read), environments ? "environments" : "decoding",
-                      format(v.decode), plural(v.workers, "worker"), format(v.copy));
+  text += fmt::format(
+      " (storage {}, {} {} on {}, copy {})", format(v.read), environments ? "environments" : "decoding", format(v.decode),
+      plural(v.workers, "worker") + (v.loaders > 1 ? fmt::format(" of {} processes", v.loaders) : ""), format(v.copy));
   text = section("Input", v.text) + section("", text);
   return v.later_epochs.empty() ? text : text + section("", v.later_epochs);
 }

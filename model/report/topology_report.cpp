@@ -70,8 +70,9 @@ std::string rings(const TopologySurvey& s) {
   if (s.ring_orders.empty()) return "\nNo ring joins these GPUs\n";
   const RingSet& set = s.rings;
   std::string text =
-      fmt::format("\n{:g} ring{} over {}, {} each, {} together\n", set.effective_rings, set.effective_rings == 1.0 ? "" : "s",
-                  set.over_nvlink ? "NVLink" : "PCIe and host", format(set.bandwidth), format(s.ring_bandwidth));
+      fmt::format("\n{:g} ring{} over {}, {} each, {} together{}\n", set.effective_rings, set.effective_rings == 1.0 ? "" : "s",
+                  set.over_nvlink ? "NVLink" : "PCIe and host", format(set.bandwidth), format(s.ring_bandwidth),
+                  s.nccl.empty() ? "" : fmt::format(" (NCCL {})", s.nccl));
   for (const auto& order : s.ring_orders)
     text += fmt::format("  {}\n", wrapped(fmt::format("{}", fmt::join(order, " ")), kWidth, 2));
   return set.relayed ? text + "  (in brackets: a relay)\n" : text;

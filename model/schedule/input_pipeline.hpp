@@ -12,6 +12,7 @@ namespace tbdsim {
 struct InputPipeline {
   InputMode mode = InputMode::stream;
   int threads = 1;
+  int loaders = 1;            ///< processes that load, the threads divided among them
   int cores = 0;              ///< that they share; 0: each has its own
   int prefetch = 2;           ///< batches that may lie ready
   Seconds decode;             ///< of one sample on one thread, mean

@@ -118,6 +118,11 @@ std::string read_default(TomlTable table, const std::string& architecture) {
 
 std::string_view name(Protocol protocol) { return kProtocolNames[static_cast<std::size_t>(protocol)]; }
 
+std::string to_text(const NcclVersion& version) {
+  const std::string text = fmt::format("{}.{}", version.major, version.minor);
+  return version.patch > 0 ? fmt::format("{}.{}", text, version.patch) : text;
+}
+
 Result<NcclVersion> parse_nccl_version(std::string_view text) {
   std::array<int, 3> parts{0, 0, 0};
   std::size_t count = 0;

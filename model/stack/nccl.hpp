@@ -17,6 +17,7 @@ struct NcclVersion {
   int major = 2, minor = 0, patch = 0;
   auto operator<=>(const NcclVersion&) const = default;
 };
+[[nodiscard]] std::string to_text(const NcclVersion& version);
 /// "2.18" or "2.1.15". Errors: anything else.
 [[nodiscard]] Result<NcclVersion> parse_nccl_version(std::string_view text);
 

@@ -5,6 +5,7 @@
 
 #include "model/input/digest.hpp"
 #include "model/input/toml_reader.hpp"
+#include "model/stack/nccl.hpp"
 #include "model/stack/stack.hpp"
 #include "model/stack/store_file.hpp"
 #include "model/support/edit_distance.hpp"
@@ -153,6 +154,8 @@ Result<Stack> read_stack(TomlFile file) {
   stack.zoo_variant = root.text("zoo_variant");
   stack.cuda = root.text_or("cuda", "");
   stack.nccl = root.text_or("nccl", "");
+  if (const auto version = parse_nccl_version(stack.nccl); !stack.nccl.empty() && !version)
+    root.problem("nccl", version.error().front().message);
   stack.vendor = root.text_or("vendor", "NVIDIA");
   stack.minimum_compute_capability = root.text_or("minimum_compute_capability", "");
   stack.source = root.text("source");

@@ -235,11 +235,19 @@ Result<OpGraph> build(const Header& header, std::vector<Layer>& layers, const st
   return std::move(graph).finish();
 }
 
+/// Problems of the graph as a whole are those of its file.
+Result<OpGraph> of_file(Result<OpGraph> graph, const TomlFile& file) {
+  if (graph) return graph;
+  for (Error& error : graph.error())
+    if (error.where.file.empty()) error.where.file = file.name();
+  return graph;
+}
+
 }  // namespace
 
 Result<OpGraph> read_network(TomlFile file, bool fused_attention) {
   TomlTable root = file.root();
-  if (root.has("transformer")) return read_transformer(file, root, fused_attention);
+  if (root.has("transformer")) return of_file(read_transformer(file, root, fused_attention), file);
   const Header header = read_header(root);
   std::vector<Layer> layers;
   std::vector<TomlTable> tables = root.tables_or_empty("layer");
@@ -259,7 +267,7 @@ Result<OpGraph> read_network(TomlFile file, bool fused_attention) {
   infer_shapes(layers, ordered, header.input);
   report_unused(layers);
   if (Errors errors = file.errors(); !errors.empty()) return tl::make_unexpected(std::move(errors));
-  return build(header, layers, ordered);
+  return of_file(build(header, layers, ordered), file);
 }
 
 }  // namespace tbdsim

@@ -25,7 +25,7 @@ TransformerLayers read_layers(TomlTable& table, bool fused_attention) {
   t.width = table.integer("width", 1, kMost);
   t.heads = table.integer("heads", 1, kMost);
   t.head_width = table.integer_or("head_width", 0, 1, kMost);
-  if (t.head_width == 0 && t.width > 1 && t.heads > 0 && t.width % t.heads != 0)
+  if (t.head_width == 0 && t.heads > 0 && t.width % t.heads != 0)
     table.problem("heads", fmt::format("{} heads do not divide a width of {}; say head_width", t.heads, t.width));
   t.filter = table.integer_or("filter", 4 * t.width, 1, kMost);
   t.pre_norm = table.boolean_or("norm_first", true);

@@ -203,3 +203,38 @@ use = "sometimes"
         "s.toml:7:18: claim: expected a number or a function, got \"<\"\n"
         "   7 | expr = \"size() < < 8\"\n     |                  ^\n");
 }
+
+TEST_CASE("claims and grids take only options that change a prediction, and values that are no options") {
+  const auto messages = [](const std::string& expr, const std::string& grid) {
+    const auto scenario = parse_scenario("schema = 1\n[study]\nname = \"n\"\nsource = \"assumed: test\"\n[grid]\n" + grid +
+                                             "\n[[claim]]\nid = \"a\"\nexpr = \"" + expr + "\"\n",
+                                         "folder/s.toml");
+    std::string text;
+    if (!scenario)
+      for (const Error& error : scenario.error()) text += error.message + "\n";
+    return text;
+  };
+  CHECK(messages("size(gpus=2, seq_len=3) > 0", "batch = 2").empty());
+  CHECK(messages("size(trace='victim.txt') > 0", "") ==
+        "claim[0].expr: option \"trace\": claims and grids take only options that change a prediction\n");
+  CHECK(messages("size() > 0", "report = \"victim.txt\"") ==
+        "grid.report: claims and grids take only options that change a prediction\n");
+  CHECK(messages("size() > 0", "bacth = 2") ==
+        "grid.bacth: claims and grids take only options that change a prediction, did you mean \"batch\"?\n");
+  CHECK(messages("size(layers='--trace=x') > 0", "") ==
+        "claim[0].expr: option \"layers\": expected a value, got \"--trace=x\"\n");
+  CHECK(messages("size() > 0", "route = \"gpu0 --trace=x\"") == "grid.route: expected a value, got \"gpu0 --trace=x\"\n");
+}
+
+TEST_CASE("files that a scenario names lie beside it; an option has one spelling") {
+  const auto scenario = parse_scenario(
+      "schema = 1\n[study]\nname = \"n\"\nsource = \"assumed: test\"\n[grid]\nmodel = \"nets/a.toml\"\nseq_len = 4\n"
+      "[[claim]]\nid = \"a\"\nexpr = \"size(hw=boxes/b.toml, seq_len=3) > 0\"\n",
+      "folder/s.toml");
+  REQUIRE(scenario);
+  const Claim& claim = scenario->claims.front();
+  CHECK(claim.grid.at(0).values.front() == "folder/nets/a.toml");
+  CHECK(claim.grid.at(1).option == "seq-len");
+  for (const ClaimNode& node : claim.expression.nodes)
+    if (node.kind == ClaimNode::Kind::leaf) CHECK(node.options.front().second == "folder/boxes/b.toml");
+}

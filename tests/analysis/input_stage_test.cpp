@@ -302,3 +302,50 @@ TEST_CASE("buckets of a network whose samples are alike, and beside a length: re
   REQUIRE_FALSE(both);
   CHECK(to_text(both.error()) == "--seq-len 20 with --buckets: one length, or those of the data set\n");
 }
+
+TEST_CASE("workers are those of each process under PyTorch, of the node elsewhere") {
+  PredictOptions options = job();
+  options.gpus = 8;
+  options.workers = 2;
+  CHECK(predicted(options).input_verdict->workers == 2);  // TensorFlow
+  options.stack = "pytorch-1.12";
+  const Prediction ranks = predicted(options);
+  CHECK(ranks.input_verdict->workers == 16);
+  CHECK(ranks.input_verdict->loaders == 8);
+  CHECK(std::find(ranks.notices.begin(), ranks.notices.end(),
+                  "--workers 2: for each of the 8 processes of a node, as PyTorch counts them") != ranks.notices.end());
+  options.exchange = "dataparallel";  // one process
+  CHECK(predicted(options).input_verdict->workers == 2);
+  options.exchange.clear();
+  options.workers = 11;
+  const Prediction many = predicted(options);
+  CHECK(std::find(many.notices.begin(), many.notices.end(),
+                  "--workers 11: 88 a node, more than the hardware threads of the host's 40 cores") != many.notices.end());
+  InputPipeline p = stream(4);
+  p.loaders = 2;
+  CHECK(judged(p, Seconds(0.01)).text ==
+        "loader-bound: 0.50x of what the GPUs could take; needs 4 more workers, 2 for each of the 2 processes");
+}
+
+TEST_CASE("a mock loader takes the place of a loader that could be, and of nothing else") {
+  const auto message = [](const PredictOptions& options) {
+    const auto prediction = predict(session(), options);
+    return prediction ? std::string() : to_text(prediction.error());
+  };
+  PredictOptions options = job();
+  options.mock_loader = true;
+  CHECK(message(options).empty());
+  options.storage = "hdd";
+  CHECK(message(options).empty());
+  options.mock_trainer = true;
+  CHECK(message(options) ==
+        "--mock-loader and --mock-trainer exclude each other: one shows the trainer alone, the other the loader\n");
+  options.mock_trainer = false;
+  options.storage = "no-such";
+  CHECK_FALSE(message(options).empty());
+  options.storage.clear();
+  options.input.clear();
+  CHECK(message(options) ==
+        "--mock-loader takes the place of a loader, and nothing is loaded; name what is loaded with --input, such as --input "
+        "imagenet-records\n");
+}

@@ -1,5 +1,6 @@
 // Measured-run tables: what a row becomes, and the exact text of everything that can be wrong with it.
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "model/analysis/measured_table.hpp"
@@ -88,7 +89,8 @@ TEST_CASE("options are read as on the command line") {
   CHECK(row_with_options("--image 299").options.image == 299);
   CHECK(row_with_options("--image=299 --seq-len=64").options.seq_len == 64);
   CHECK(row_with_options("--gpus 4 --nodes 2 --batch 8").options.batch == 8);
-  CHECK(row_with_options("--mock-loader").options.input == "synthetic");
+  CHECK(row_with_options("--mock-loader").options.mock_loader);
+  CHECK(row_with_options("--input lmdb --mock-loader").options.input == "lmdb");
   CHECK(row_with_options("--set hw.link.nvlink.bandwidth=2x --set stack.dispatch='1 us'").options.set ==
         std::vector<std::string>{"hw.link.nvlink.bandwidth=2x", "stack.dispatch=1 us"});
   const MeasuredRun collective = row_with_options("--collective all-reduce --bytes 1KiB");
@@ -107,7 +109,8 @@ TEST_CASE("every malformed option is named") {
   CHECK(option_messages("--image --seq-len 4") == "options: --image: expected a whole number of at least 1, got nothing\n");
   CHECK(option_messages("299") == "options: expected an option such as --image 299, got \"299\"\n");
   CHECK(option_messages("--gpus 4") == "options: --gpus is given twice\n");  // the column says 2
-  CHECK(option_messages("--input lmdb --mock-loader") == "options: --mock-loader is given twice\n");
+  CHECK(option_messages("--mock-loader --mock-loader") == "options: --mock-loader is given twice\n");
+  CHECK(option_messages("--set a=1 --set a=2") == "options: --set: a=2 contradicts a=1; give one of them\n");
   CHECK(option_messages("--mock-loader=yes") == "options: --mock-loader takes no value, got \"yes\"\n");
   CHECK(option_messages("--devices 0,0") == "options: --devices: expected different device numbers such as 0,3, got \"0,0\"\n");
   CHECK(option_messages("--devices 0,") == "options: --devices: expected different device numbers such as 0,3, got \"0,\"\n");
@@ -207,4 +210,40 @@ TEST_CASE("every published table reads") {
     ++tables;
   }
   CHECK(tables >= 12);
+}
+
+TEST_CASE("options that say nothing about a row's metric make it one that is refused") {
+  CHECK(row_with_options("--collective all-reduce --bytes 1KiB").refused ==
+        "--bytes, --collective: is about a collective; its metric is bus_bandwidth");
+  CHECK(row_with_options("--image 299").refused.empty());
+  const auto runs = parse_measured_table(
+      "id,hw,batch_per_gpu,precision,options,metric,unit,measured\n"
+      "a,dgx1,32,fp32,--collective all-reduce --bytes 1KiB,bus_bandwidth,bytes/s,10\n"
+      "b,dgx1,,fp32,--collective all-reduce --bytes 1KiB --nccl 2.4,bus_bandwidth,bytes/s,10\n",
+      "t.csv");
+  REQUIRE(runs);
+  CHECK(runs->front().refused == "--batch: says nothing about a collective, which trains nothing");
+  CHECK(runs->back().refused.empty());
+}
+
+TEST_CASE("files that a table names lie beside it") {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::temp_directory_path() / "tbdsim_measured_table_test";
+  fs::create_directories(folder / "boxes");
+  std::ofstream(folder / "mine.toml") << "schema = 1\n";
+  const std::string table = (folder / "t.csv").string();
+  const auto named = [&](const std::string& hw, const std::string& model) {
+    const auto runs = parse_measured_table(kRequired + "\na," + hw + "," + model + ",throughput,samples/s,10\n", table);
+    REQUIRE(runs);
+    return runs->front().options;
+  };
+  CHECK(named("mine.toml", "resnet50").hardware == (folder / "mine.toml").string());
+  CHECK(named("boxes/one.toml", "resnet50").hardware == (folder / "boxes/one.toml").string());
+  CHECK(named("dgx1.toml", "resnet50").hardware == "dgx1");  // none beside: the catalogue's
+  CHECK(named("/boxes/one.toml", "resnet50").hardware == "/boxes/one.toml");
+  CHECK(named("dgx1", "mine.onnx").model == (folder / "mine.onnx").string());
+  CHECK(named("dgx1", "resnet50@tf").model == "resnet50@tf");
+  const auto runs = parse_measured_table(kRequired + "\na,mine.toml,resnet50,throughput,samples/s,10\n", table);
+  CHECK(runs->front().group == "t/mine.toml");
+  fs::remove_all(folder);
 }

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <thread>
 
+#include "model/analysis/memory_prediction.hpp"
+#include "model/analysis/memory_report.hpp"
 #include "tests/catch.hpp"
 
 using namespace tbdsim;
@@ -335,9 +337,36 @@ TEST_CASE("useful work per sample does not depend on how many micro-batches make
 TEST_CASE("ZeRO shards over an all-reduce, not over a store or one process") {
   PredictOptions options = dgx1(8);
   options.zero = 1;
-  CHECK(predict(session(), options));
+  CHECK(predict_memory(session(), options));
   options.exchange = "dataparallel";
-  const auto refused = predict(session(), options);
+  const auto refused = predict_memory(session(), options);
   REQUIRE_FALSE(refused);
   CHECK(to_text(refused.error()) == "--zero 1: shards over the ranks of an all-reduce, not with --exchange dataparallel\n");
+}
+
+TEST_CASE("no step of a divided network is predicted as if it were whole; its memory is that of `memory`") {
+  PredictOptions options = dgx1(8);
+  options.model = "gpt2";
+  options.batch = 2;
+  const auto message = [&] {
+    const auto refused = predict(session(), options);
+    return refused ? std::string() : to_text(refused.error());
+  };
+  options.tensor_parallel = 4;
+  CHECK(message() ==
+        "--tensor-parallel 4: steps of networks divided as Megatron does are not predicted; `tbdsim memory --tensor-parallel 4` "
+        "tells their memory\n");
+  const auto memory = predict_memory(session(), options);
+  REQUIRE(memory);
+  CHECK(memory->memory.gpus.front().peak == report_memory(session(), options, {false, false})->memory.gpus.front().peak);
+  options.tensor_parallel = 1;
+  CHECK(message().empty());
+  options.pipeline = 2;
+  CHECK(message() ==
+        "--pipeline 2: steps of networks divided as Megatron does are not predicted; `tbdsim memory --pipeline 2` tells their "
+        "memory, --exchange pipeline predicts stages of one sample's layers\n");
+  options.pipeline.reset();
+  options.zero = 2;
+  CHECK(message() ==
+        "--zero 2: steps of networks sharded as ZeRO does are not predicted; `tbdsim memory --zero 2` tells their memory\n");
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/analysis/configure.hpp"
+#include "model/analysis/what_if.hpp"
 #include "tests/catch.hpp"
 
 using namespace tbdsim;
@@ -173,4 +174,31 @@ TEST_CASE("a network that gets RDMA has its latency and share of the line rate; 
   const Network before = on("infiniband-ndr", {}), after = on("infiniband-ndr", {"network.rdma=true"});
   CHECK(after.latency == before.latency);
   CHECK(after.achieved == before.achieved);
+}
+
+TEST_CASE("an assignment that leaves nothing of an earlier one contradicts it") {
+  CHECK(contradiction({}, "a=1").empty());
+  CHECK(contradiction({"a=1"}, "a=1").empty());
+  CHECK(contradiction({"a=1"}, "b=2").empty());
+  CHECK(contradiction({"a=1"}, "a=2x").empty());  // of what was set
+  CHECK(contradiction({"a=2x"}, "a=2x").empty());
+  CHECK(contradiction({"a=1"}, "a=2") == "a=2 contradicts a=1; give one of them");
+  CHECK(contradiction({"a=2x"}, "a=2") == "a=2 contradicts a=2x; give one of them");
+  CHECK(contradiction({"a=2x"}, "a?=0.5x") == "a?=0.5x undoes a=2x; give one of them");
+  // Named changes that exclude each other, and some that add up.
+  const auto both = [](const char* first, const char* second) {
+    const auto before = find_what_if(first), after = find_what_if(second);
+    for (const std::string& change : after->set)
+      if (std::string found = contradiction(before->set, change); !found.empty()) return found;
+    return std::string();
+  };
+  CHECK(
+      both("overlap", "no-overlap") ==
+      "stack.exchange.overlaps_backward=false (no-overlap) contradicts stack.exchange.overlaps_backward=true (overlap); give one "
+      "of them");
+  CHECK_FALSE(both("cpu-2x", "cpu-half").empty());
+  CHECK_FALSE(both("batch-2x", "batch-half").empty());
+  CHECK_FALSE(both("samples-on-nvme", "samples-in-memory").empty());
+  CHECK(both("cpu-2x", "host-2x").empty());
+  CHECK(both("amp", "nvlink-2x").empty());
 }

@@ -64,8 +64,7 @@ TEST_CASE("axes are lists of words and ranges of numbers; the last one runs fast
   CHECK(parse_axis("devices", "0,3")->values == std::vector<std::string>{"0,3"});
   CHECK_FALSE(parse_axis("batch", "16..4"));
   CHECK(to_text(options_of({{"batch", "0"}}, {}).error()) == "--batch: expected a whole number of at least 1, got \"0\"\n");
-  // A step that would be predicted as if the option were not there.
-  for (const char* option : {"pipeline", "tensor-parallel"}) CHECK_FALSE(options_of({{option, "2"}}, {}));
+  CHECK(to_text(options_of({{"bytes", "4096"}}, {}).error()) == "--bytes: no option of a job\n");
 }
 
 TEST_CASE("a comparison is against its base, and says what it cannot tell apart") {

@@ -170,3 +170,9 @@ TEST_CASE("the front of a sweep compares the same work, fitting and priced alike
   const std::string text = sweep_export(*store, SweepForm::csv, true).value();
   CHECK(std::count(text.begin(), text.end(), '\n') == 4);
 }
+
+TEST_CASE("a line break in a value stays in its column") {
+  const std::vector<std::pair<std::string, std::string>> pairs{{"model", "two\nlines\\n.toml"}, {"gpus", "2"}};
+  CHECK(config_text(pairs) == "model=two\\nlines\\\\n.toml\ngpus=2\n");
+  CHECK(config_pairs(config_text(pairs)) == pairs);
+}

@@ -118,16 +118,16 @@ TEST_CASE("characters of several bytes count once, tabs are kept before the care
         "     | \t                    ^~~\n");
 }
 
-TEST_CASE("after a thousand problems the rest are counted") {
+TEST_CASE("after twenty problems the rest are counted") {
   std::string text;
   for (int i = 0; i < 1500; ++i) text += fmt::format("k{} = 1\n", i);
   auto file = TomlFile::parse(text, "f.toml");
   REQUIRE(file);
   file->root().finish();
   const Errors errors = file->errors();
-  REQUIRE(errors.size() == 1001);
-  CHECK(errors[999].text() == "f.toml:1000:1: k999: unknown key");
-  CHECK(errors[1000].text() == "f.toml: 500 more problems");
+  REQUIRE(errors.size() == 21);
+  CHECK(errors[19].text() == "f.toml:20:1: k19: unknown key");
+  CHECK(errors[20].text() == "f.toml: 1480 more problems");
 }
 
 TEST_CASE("values, defaults and order of a good file") {

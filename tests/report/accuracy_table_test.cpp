@@ -18,11 +18,13 @@ Accuracy example() {
   row.high = 130.0;
   row.measured = 100.0;
   row.error = 0.1;
+  row.time_error = -0.0909;
   row.baseline_error = 0.5;
   accuracy.rows.push_back(row);
   row.id = "outside";
   row.measured = 80.0;
   row.error = 0.375;
+  row.time_error = -0.2727;
   accuracy.rows.push_back(row);
   row.id = "fitted";
   row.fit = true;
@@ -75,16 +77,18 @@ TEST_CASE("one table of all: a subject, then its tables") {
 
 TEST_CASE("Accuracy for people, word by word") {
   CHECK(accuracy_table(example(), true) ==
-        R"(row      measured  predicted  unit         error
-inside        100        110  samples/s  +10.0 %
-outside      80.0        110  samples/s  +37.5 %  out
-fitted       80.0        110  samples/s  +37.5 %  fit
+        R"(row      measured  predicted  unit         error  of time
+inside        100        110  samples/s  +10.0 %   -9.1 %
+outside      80.0        110  samples/s  +37.5 %  -27.3 %  out
+fitted       80.0        110  samples/s  +37.5 %  -27.3 %  fit
 skipped      5.00             s          skipped
-(out: the measurement lies outside the 80 % range;
-fit: a constant was fitted to this row)
+(error: of the figure that was measured, predicted / measured - 1; of time: as
+the tables of groups count it, of a rate measured / predicted - 1; out: the
+measurement lies outside the 80 % range; fit: a constant was fitted to this row)
 
-Validation: error of the time; in: measurements within the 80 % range; width:
-half of that range; base: mean error of one constant utilisation per group
+Validation: error of the time, of rates as well; in: measurements within the
+80 % range; width: half of that range; base: mean error of one constant
+utilisation per group
 group      n  mean  median   p95     bias    in  width  base
 table/k80  2  18 %    18 %  27 %  -18.2 %  50 %   18 %  50 %
 all rows   2  18 %    18 %  27 %  -18.2 %  50 %   18 %  50 %
@@ -106,9 +110,9 @@ Rows skipped
 
 TEST_CASE("Accuracy as CSV: a skipped row has a reason instead of figures") {
   const std::string text = accuracy_csv(example());
-  CHECK(text.find("inside,table/k80,validation,throughput,samples/s,110,90,130,100,0.1,0.5,\n") != std::string::npos);
+  CHECK(text.find("inside,table/k80,validation,throughput,samples/s,110,90,130,100,0.1,0.5,,-0.0909\n") != std::string::npos);
   CHECK(text.find("fitted,table/k80,fit,") != std::string::npos);
-  CHECK(text.find("skipped,,validation,,s,,,,5,,,\"no system or GPU called \"\"x\"\"\"\n") != std::string::npos);
+  CHECK(text.find("skipped,,validation,,s,,,,5,,,\"no system or GPU called \"\"x\"\"\",\n") != std::string::npos);
 }
 
 }  // namespace

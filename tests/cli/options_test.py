@@ -1,0 +1,434 @@
+"""Walks verbs x options: every option of every verb has an effect on what is printed, or is refused with an exact message, or is
+listed here with the reason why it changes nothing there. The same for rows of measured-run tables, claims and grids.
+
+The options are read from `tbdsim VERB --help`, so a new one fails here until it has a line.
+
+Usage: options_test.py PROGRAM SOURCE_DIR
+"""
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+# What is expected of an option: words to add to a command, and what they do to its output.
+EFFECT = "effect"
+
+
+class Refused(str):
+    """The whole of stderr, without its newline."""
+
+
+class Nothing(str):
+    """Why the output stays as it is."""
+
+
+ONE = "--hw dgx1 --model resnet50 --gpus 1 --batch 16"
+EIGHT = "--hw dgx1 --model resnet50 --batch 16"
+NODES = EIGHT + " --nodes 2"
+LOADS = EIGHT + " --input imagenet-records"
+BERT = "--hw dgx1 --model bert-base --batch 4"
+GNMT = "--hw titan-xp --model gnmt --stack pytorch-ngc-20.06-apex"
+
+# Options that describe a job. Option, then what to add, then the command that it is added to.
+JOB = {
+    "--hw": ("--hw k80", EFFECT, "--model resnet50 --batch 16 --gpus 1 --stack mxnet-1.2", "--hw p4000"),
+    "--model": ("--model vgg16", EFFECT, "--hw dgx1 --batch 16", "--model resnet50"),
+    "--gpus": ("--gpus 4", EFFECT, EIGHT),
+    "--nodes": ("--nodes 2", EFFECT, EIGHT),
+    "--devices": ("--devices 0,5", EFFECT, EIGHT + " --gpus 2"),
+    "--network": ("--network ethernet-10g", EFFECT, NODES),
+    "--batch": ("--batch 64", EFFECT, "--hw dgx1 --model resnet50"),
+    "--accumulate": ("--accumulate 2", EFFECT, EIGHT),
+    "--image": ("--image 299", EFFECT, EIGHT),
+    "--seq-len": ("--seq-len 256", EFFECT, BERT),
+    "--buckets": ("--buckets", EFFECT, GNMT),
+    "--precision": ("--precision amp", EFFECT, EIGHT),
+    "--stack": ("--stack mxnet-1.2", EFFECT, EIGHT),
+    "--exchange": ("--exchange p2p", EFFECT, EIGHT + " --stack mxnet-1.2"),
+    "--optimizer": ("--optimizer adam", EFFECT, EIGHT),
+    "--input": ("--input imagenet-records", EFFECT, EIGHT),
+    "--storage": ("--storage hdd", EFFECT, EIGHT + " --input imagenet-files"),
+    "--workers": ("--workers 1", EFFECT, LOADS),
+    "--mock-loader": ("--mock-loader", EFFECT, LOADS),
+    "--mock-trainer": ("--mock-trainer", EFFECT, LOADS),
+    "--recompute": ("--recompute block", EFFECT, EIGHT),
+    "--set": ("--set hw.device.memory_bandwidth=2x", EFFECT, EIGHT),
+    "--what-if": ("--what-if amp", EFFECT, EIGHT),
+    "--format": ("--format json", EFFECT, EIGHT),
+}
+LOADING = "tbdsim: %s: the memory of GPUs does not depend on how samples are loaded"
+RESIDENT = "tbdsim: %s: samples take memory of GPUs only with --storage gpu-memory"
+LISTS = "--model resnet50 --gpus 1 --batch 16"
+SWEPT = "--hw dgx1 --model resnet50 --gpus 1,2 --batch 16"
+
+TABLE = {
+    "predict": dict(JOB, **{
+        "--layers": ("--layers", EFFECT, ONE),
+        "--kernels": ("--kernels", EFFECT, ONE),
+        "--links": ("--links", EFFECT, EIGHT),
+        "--report": ("--report page.html", "page.html", ONE),
+        "--trace": ("--trace step.json", "step.json", ONE),
+        "--profiling": ("--profiling", EFFECT, ONE),
+        "--skip": ("--skip 5", EFFECT, ONE + " --profiling"),
+        "--iterations": ("--iterations 9", EFFECT, ONE + " --profiling"),
+        "--samples": ("--samples 256K", EFFECT, ONE),
+        "--epochs": ("--epochs 3", EFFECT, ONE + " --samples 256K"),
+        "--seed": ("--seed 2", EFFECT, "--hw dgx1 --model lenet --image 224 --stack mxnet-18.04 --batch 16 --format json"),
+    }),
+    "explain": dict(JOB),
+    "scale": dict({name: line for name, line in JOB.items() if name not in ("--gpus", "--nodes", "--devices")}, **{
+        "--gpus": ("--gpus 1,2", EFFECT, "", "--gpus 1"),
+        "--nodes": ("--nodes 1,2", EFFECT, "", "--gpus 1"),
+        "--samples": ("--samples 512K", EFFECT, "--hw dgx1 --model resnet50 --gpus 2", "--samples 256K"),
+        "--weak": ("--weak", EFFECT, ""),
+        "--fixed-global-batch": ("--fixed-global-batch", EFFECT, ""),
+        "--seed": ("--seed 2", EFFECT, "--hw dgx1 --model lenet --image 224 --stack mxnet-18.04 --batch 16 --format json"),
+    }),
+    "memory": dict(JOB, **{
+        "--network": ("--network ethernet-10g", Refused("tbdsim: --network: the memory of GPUs does not depend on the network between nodes"), NODES),
+        "--buckets": ("--buckets", Refused("tbdsim: --buckets: memory is that of the longest sequence; name its length with --seq-len"), EIGHT),
+        "--input": ("--input imagenet-records", Refused(RESIDENT % "--input"), EIGHT),
+        "--storage": ("--storage gpu-memory --input imagenet-records", EFFECT, EIGHT + " --nodes 8"),
+        "--workers": ("--workers 4", Refused(LOADING % "--workers"), EIGHT),
+        "--mock-loader": ("--mock-loader", Refused(LOADING % "--mock-loader"), EIGHT),
+        "--mock-trainer": ("--mock-trainer", Refused(LOADING % "--mock-trainer"), EIGHT),
+        "--zero": ("--zero 2", EFFECT, EIGHT),
+        "--tensor-parallel": ("--tensor-parallel 4", EFFECT, "--hw dgx1 --model gpt2 --batch 4"),
+        "--pipeline": ("--pipeline 4", EFFECT, "--hw dgx1 --model gpt2 --batch 4"),
+        "--by": ("--by layer", EFFECT, EIGHT),
+        "--max-batch": ("--max-batch", EFFECT, ONE),
+        "--set": ("--set hw.device.memory_capacity=2x", EFFECT, EIGHT),
+    }),
+    "network": dict(JOB, **{
+        "--buckets": ("--buckets", Refused("tbdsim: --buckets: arrays are profiled at one length; name it with --seq-len"), GNMT),
+        "--mock-trainer": ("--mock-trainer", Refused("tbdsim: --mock-trainer: what trains nothing exchanges no gradients"), LOADS),
+        "--target": ("--target 50%", EFFECT, NODES),
+        "--top": ("--top 3", EFFECT, NODES),
+        "--hw": ("--hw dgx1-p100", EFFECT, "--model resnet50 --nodes 2", "--hw dgx1"),
+        "--nodes": ("--nodes 4", EFFECT, EIGHT, "--nodes 2"),
+        "--devices": ("--devices 0,5", EFFECT, EIGHT + " --nodes 2", "--devices 0,1"),
+        "--exchange": ("--exchange ps", EFFECT, NODES + " --stack mxnet-1.2"),
+    }),
+    "compare": {
+        "--hw": ("--hw dgx1,dgx1-p100", EFFECT, LISTS, "--hw dgx1"),
+        "--model": ("--model resnet50,vgg16", EFFECT, "--hw dgx1", "--model resnet50"),
+        "--stack": ("--stack mxnet-1.2,pytorch-1.12", EFFECT, ONE),
+        "--gpus": ("--gpus 1,2", EFFECT, EIGHT),
+        "--nodes": ("--nodes 1,2", EFFECT, EIGHT),
+        "--devices": ("--devices 0,5", EFFECT, EIGHT + " --gpus 2"),
+        "--network": ("--network ethernet-10g,infiniband-edr", EFFECT, NODES),
+        "--batch": ("--batch 16,32", EFFECT, "--hw dgx1 --model resnet50"),
+        "--accumulate": ("--accumulate 1,2", EFFECT, EIGHT),
+        "--image": ("--image 224,299", EFFECT, ONE),
+        "--seq-len": ("--seq-len 128,256", EFFECT, BERT),
+        "--precision": ("--precision fp32,amp", EFFECT, ONE),
+        "--exchange": ("--exchange p2p,nccl", EFFECT, EIGHT + " --stack mxnet-1.2"),
+        "--optimizer": ("--optimizer sgd,adam", EFFECT, ONE),
+        "--input": ("--input synthetic,imagenet-records", EFFECT, EIGHT),
+        "--storage": ("--storage hdd,nvme", EFFECT, LOADS),
+        "--workers": ("--workers 1,2", EFFECT, LOADS),
+        "--set": ("--set hw.device.memory_bandwidth=2x", EFFECT, ONE),
+        "--what-if": ("--what-if amp", EFFECT, ONE),
+        "--base": ("--base 2", EFFECT, EIGHT + " --precision fp32,amp"),
+        "--format": ("--format json", EFFECT, ONE),
+    },
+    "validate": {
+        "--rows": ("--rows", EFFECT, "runs.csv"),
+        "--summary": ("--summary", EFFECT, "runs.csv"),
+        "--max-mean-ape": ("--max-mean-ape 0.01%", "exit", "runs.csv"),
+        "--format": ("--format json", EFFECT, "runs.csv"),
+    },
+    "list": {
+        "--models": ("--models", EFFECT, ""),
+        "--bytes": ("--bytes 1GB", EFFECT, "gpus"),
+        "--format": ("--format json", EFFECT, "gpus"),
+    },
+    "show": {
+        "--image": ("--image 299", EFFECT, "resnet50"),
+        "--seq-len": ("--seq-len 64", EFFECT, "bert-base"),
+        "--bytes": ("--bytes 1GB", EFFECT, "k80"),
+        "--format": ("--format json", EFFECT, "k80"),
+    },
+    "topology": {
+        "--hw": ("--hw dgx1", EFFECT, "", "--hw k80"),
+        "--gpus": ("--gpus 4", EFFECT, "--hw dgx1"),
+        "--nodes": ("--nodes 2", EFFECT, "--hw dgx1 --collective all-reduce"),
+        "--devices": ("--devices 0,5", EFFECT, "--hw dgx1"),
+        "--network": ("--network ethernet-10g", EFFECT, "--hw dgx1 --nodes 2 --collective all-reduce"),
+        "--route": ("--route gpu0 gpu5", EFFECT, "--hw dgx1"),
+        "--collective": ("--collective all-reduce", EFFECT, "--hw dgx1"),
+        "--bytes": ("--bytes 1MiB", EFFECT, "--hw dgx1 --collective all-reduce"),
+        "--nccl": ("--nccl 2.4", EFFECT, "--hw dgx1"),
+        "--launch": ("--launch one-process", EFFECT, "--hw dgx1 --collective all-reduce"),
+        "--stack": ("--stack pytorch-1.12", EFFECT, "--hw dgx1"),
+        "--set": ("--set hw.link.nvlink.bandwidth=2x", EFFECT, "--hw dgx1"),
+        "--format": ("--format json", EFFECT, "--hw dgx1"),
+    },
+    "docs": {},
+}
+# A finished sweep is what its options change: they are those of `compare`, looked at in the exported rows.
+TABLE["sweep"] = {name: line for name, line in TABLE["compare"].items() if name not in ("--base", "--format")}
+
+# Combinations in which an option would say nothing: each refused.
+REFUSALS = [
+    ("predict %s --tensor-parallel 2" % ONE, 'predict: unknown option "--tensor-parallel"'),
+    ("predict %s --mock-loader" % EIGHT, "--mock-loader takes the place of a loader, and nothing is loaded; name what is loaded with --input, such as --input imagenet-records"),
+    ("predict %s --mock-loader --mock-trainer" % LOADS, "--mock-loader and --mock-trainer exclude each other: one shows the trainer alone, the other the loader"),
+    ("predict %s --input nothing-such --mock-loader" % EIGHT, 'unknown input "nothing-such"'),
+    ("predict %s --storage hdd" % EIGHT, "--storage means nothing without samples to load; name what is loaded with --input, such as --input imagenet-records"),
+    ("predict %s --workers 4" % EIGHT, "--workers means nothing without samples to load; name what is loaded with --input, such as --input imagenet-records"),
+    ("predict %s --mock-trainer" % EIGHT, "--mock-trainer shows how fast samples are loaded; name what is loaded with --input, such as --input imagenet-records"),
+    ("predict %s --buckets" % EIGHT, "--buckets: no lengths are known for resnet50; they are for sockeye, nmt, gnmt, deep_speech_2"),
+    ("predict %s --seq-len 64" % EIGHT, "resnet50"),
+    ("predict %s --image 64" % BERT, "bert-base"),
+    ("predict %s --epochs 2" % ONE, "--epochs needs --samples, the size of the data set"),
+    ("predict %s --skip 2" % ONE, "--skip and --iterations need --profiling, which they are about"),
+    ("predict %s --what-if overlap --what-if no-overlap" % EIGHT, "predict: --what-if: stack.exchange.overlaps_backward=false (no-overlap) contradicts stack.exchange.overlaps_backward=true (overlap); give one of them"),
+    ("predict %s --what-if cpu-half --what-if cpu-2x" % EIGHT, "predict: --what-if: hw.host.clock?=2x (cpu-2x) undoes hw.host.clock?=0.5x (cpu-half); give one of them"),
+    ("predict %s --set batch=8 --set batch=4" % ONE, "predict: --set: batch=4 contradicts batch=8; give one of them"),
+    ("network %s --top -1" % NODES, "--top -1: expected at least 1 array"),
+    ("network %s --top 3 --format json" % NODES, "--top: csv and json hold every array"),
+    ("topology --hw dgx1 --nodes 2", "--nodes needs --collective: the wiring is that of one node"),
+    ("topology --hw dgx1 --network ethernet-10g", "--network needs --collective: the wiring is that of one node"),
+    ("topology --hw dgx1 --launch one-process", "--launch needs --collective: the wiring is that of one node"),
+    ("topology --hw dgx1 --route gpu0 gpu5 --nccl 2.4", "--nccl: a route depends on its ends and the wires alone"),
+    ("topology --hw dgx1 --route gpu0 gpu5 --stack mxnet-1.2", "--stack: a route depends on its ends and the wires alone"),
+    ("topology --hw dgx1 --route gpu0 gpu5 --devices 0,5", "--devices: a route depends on its ends and the wires alone"),
+    ("topology --hw dgx1 --bytes 1MiB", "--bytes needs --route, the two ends of the transfer, or --collective"),
+    ("list stacks --bytes 1GB", "list: --bytes is for kinds with a bandwidth: stacks have none"),
+    ("show resnet50 --bytes 1GB", "show: --bytes is for entries with a bandwidth; resnet50@torchvision has none"),
+    ("show k80 --image 64", "show: --image is for models; k80 is one of gpus"),
+    ("show small_cnn.toml --image 64", "show: --image is for models; small_cnn.toml states its own"),
+    ("validate runs.csv --rows --summary", "validate: --summary leaves rows out, --rows shows them; ask for one"),
+    ("validate runs.csv --rows --format json", "validate: --rows is about the table: csv and json hold every row and no summary"),
+    ("validate runs.csv --summary --format csv", "validate: --summary is about the table: csv and json hold every row and no summary"),
+    ("sweep %s -o s.db --format json" % SWEPT, "sweep: --format is for sweep export; a sweep writes SQLite"),
+    ("sweep %s -o s.db --pareto" % SWEPT, "sweep: --pareto is for sweep export"),
+]
+
+# Rows of measured-run tables: option, then what becomes of a row of a step, of memory and of a collective that has it.
+STEP_ONLY = Refused("%s: says nothing about a collective, which trains nothing")
+COLLECTIVE_ONLY = Refused("%s: is about a collective; its metric is bus_bandwidth")
+UNKNOWN = Refused('options: unknown option "%s"')
+TIME_OF_SHARES = "%s: steps of networks %s are not predicted; `tbdsim memory %s` tells their memory"
+LOADER = Nothing("a measured run loads its samples somehow; the memory of GPUs does not depend on it")
+ALIKE = Nothing("each of several GPUs holds the same")
+ROWS = {
+    "--gpus 4": (EFFECT, ALIKE, EFFECT),
+    "--nodes 2": (EFFECT, Nothing("every node holds the same"), EFFECT),
+    "--devices 0,5": (EFFECT, ALIKE, EFFECT),
+    "--network ethernet-10g": (EFFECT, Nothing("buffers of an exchange are as large on any network"), EFFECT),
+    "--batch 64": (EFFECT, EFFECT, STEP_ONLY),
+    "--accumulate 2": (EFFECT, EFFECT, STEP_ONLY),
+    "--image 299": (EFFECT, EFFECT, STEP_ONLY),
+    "--seq-len 256": (EFFECT, EFFECT, STEP_ONLY),
+    "--buckets": (EFFECT, EFFECT, STEP_ONLY),
+    "--precision amp": (EFFECT, EFFECT, Nothing("time depends on bytes, not on what they stand for")),
+    "--stack mxnet-1.2": (EFFECT, EFFECT, EFFECT),
+    "--exchange p2p": (EFFECT, EFFECT, STEP_ONLY),
+    "--optimizer adam": (EFFECT, EFFECT, STEP_ONLY),
+    "--input imagenet-records": (EFFECT, LOADER, STEP_ONLY),
+    "--storage hdd": (EFFECT, LOADER, STEP_ONLY),
+    "--workers 1": (EFFECT, LOADER, STEP_ONLY),
+    "--mock-loader": (EFFECT, LOADER, STEP_ONLY),
+    "--mock-trainer": (EFFECT, LOADER, STEP_ONLY),
+    "--recompute block": (EFFECT, EFFECT, STEP_ONLY),
+    "--set hw.link.nvlink.bandwidth=0.1x": (EFFECT, Nothing("this value is about time"), EFFECT),
+    "--zero 2": (Refused(TIME_OF_SHARES % ("--zero 2", "sharded as ZeRO does", "--zero 2")), EFFECT, STEP_ONLY),
+    "--tensor-parallel 4": (Refused(TIME_OF_SHARES % ("--tensor-parallel 4", "divided as Megatron does", "--tensor-parallel 4")), EFFECT, STEP_ONLY),
+    "--pipeline 4": (Refused(TIME_OF_SHARES % ("--pipeline 4", "divided as Megatron does", "--pipeline 4") + ", --exchange pipeline predicts stages of one sample's layers"), EFFECT, STEP_ONLY),
+    "--collective all-reduce": (COLLECTIVE_ONLY, COLLECTIVE_ONLY, Nothing("the row has it already")),
+    "--bytes 4096": (COLLECTIVE_ONLY, COLLECTIVE_ONLY, EFFECT),
+    "--nccl 2.4": (COLLECTIVE_ONLY, COLLECTIVE_ONLY, EFFECT),
+    "--launch one-process": (COLLECTIVE_ONLY, COLLECTIVE_ONLY, EFFECT),
+}
+# What a row of a step needs so that the option can say something.
+ROW_NEEDS = {
+    "--batch 64": {"batch_per_gpu": ""},
+    "--seq-len 256": {"model": "bert-base", "batch_per_gpu": "4"},
+    "--buckets": {"hw": "titan-xp", "model": "gnmt", "stack": "pytorch-ngc-20.06-apex", "batch_per_gpu": ""},
+    "--exchange p2p": {"stack": "mxnet-1.2"},
+    "--network ethernet-10g": {"nodes": "2"},
+    "--storage hdd": {"input": "imagenet-records"},
+    "--workers 1": {"input": "imagenet-records"},
+    "--mock-loader": {"input": "imagenet-records"},
+    "--mock-trainer": {"input": "imagenet-records"},
+    "--tensor-parallel 4": {"model": "gpt2", "batch_per_gpu": "4"},
+    "--pipeline 4": {"model": "gpt2", "batch_per_gpu": "4"},
+    "--devices 0,5": {"gpus": "2"},
+}
+NOT_OF_ROWS = ("--hw", "--model", "--format", "--layers", "--kernels", "--links", "--report", "--trace", "--profiling", "--skip", "--iterations",
+               "--samples", "--epochs", "--seed", "--what-if", "--by", "--max-batch", "--route")
+
+# Options of verbs that claims ask, which write files or shape a text: refused in claims and grids.
+NOT_OF_CLAIMS = {"--report", "--trace", "--format", "--by", "--top"}
+
+
+class Walk:
+    def __init__(self, program, source):
+        self.program, self.source = os.path.abspath(program), source
+        self.problems, self.outputs = [], {}
+
+    def run(self, words, folder):
+        environment = dict(os.environ, TBDSIM_CATALOGUE=self.source)
+        done = subprocess.run([self.program, *words], cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
+        return done.returncode, done.stdout, done.stderr
+
+    def cached(self, line, folder):
+        if line not in self.outputs:
+            self.outputs[line] = self.run(shlex.split(line), folder)
+        return self.outputs[line]
+
+    def expect(self, holds, what):
+        if not holds:
+            self.problems.append(what)
+
+    def options(self, verb, folder):
+        text = self.cached(verb + " --help", folder)[1]
+        return [name for name in re.findall(r"^  (?:-\w,)?(--[a-z-]+)", text, re.M) if name != "--help"]
+
+    def sides(self, verb, entry):
+        """The command without the option and with it."""
+        added, expected, rest, *instead = entry
+        need = {"scale": " --samples 256K --gpus 2", "network": " --nodes 2"}.get(verb, "")
+        if verb == "scale" and not rest:
+            rest = "--hw dgx1 --model resnet50 --batch 16 --samples 256K" + ("" if added.startswith(("--gpus", "--nodes")) else " --gpus 2")
+            need = ""
+        for option in ("--samples", "--gpus", "--nodes"):  # a verb's own needs, where the command has none
+            if option in rest or option in added:
+                need = re.sub(option + r" \S+", "", need)
+        base = "%s %s%s %s" % (verb, rest, need, instead[0] if instead else "")
+        return base.strip(), "%s %s%s %s" % (verb, rest, need, added), expected
+
+    def verb(self, verb, folder):
+        options = self.options(verb, folder)
+        table = TABLE[verb]
+        own = {"sweep": ["--grid", "--output", "--pareto", "--shard", "--format"]}.get(verb, [])
+        self.expect(set(options) == set(table) | set(own), "%s: options %s, listed %s" % (verb, sorted(set(options) - set(table)), sorted(set(table) - set(options))))
+        for option, entry in table.items():
+            if verb == "sweep":
+                self.swept(option, entry, folder)
+                continue
+            base, changed, expected = self.sides(verb, entry)
+            code, out, err = self.cached(base, folder)
+            new = self.run(shlex.split(changed), folder)
+            if isinstance(expected, Refused):
+                self.expect(new == (2, "", expected + "\n"), "%s: expected %r, got %r" % (changed, expected, new))
+            elif isinstance(expected, Nothing):
+                self.expect(new[:2] == (code, out), "%s: has an effect" % changed)
+            elif expected == "exit":
+                self.expect(new[0] == 1 and code == 0, "%s: exit %d" % (changed, new[0]))
+            elif expected == EFFECT:
+                self.expect(code == 0 and new[0] == 0, "%s: exit %d, %d: %s%s" % (changed, code, new[0], err, new[2]))
+                self.expect(new[1] != out, "%s: ignored" % changed)
+            else:
+                self.expect(new[0] == 0 and os.path.getsize(os.path.join(folder, expected)) > 0, "%s: no file" % changed)
+
+    def rows_of_sweep(self, words, folder):
+        with tempfile.TemporaryDirectory() as other:
+            path = os.path.join(other, "s.db")
+            code, _, err = self.run(["sweep", *words, "-o", path], folder)
+            return code, self.run(["sweep", "export", path], folder)[1] if code == 0 else err
+
+    def swept(self, option, entry, folder):
+        added, _, rest, *instead = entry
+        base = self.rows_of_sweep(shlex.split("%s %s" % (rest, instead[0] if instead else "")), folder)
+        new = self.rows_of_sweep(shlex.split("%s %s" % (rest, added)), folder)
+        self.expect(base[0] == 0 and new[0] == 0 and base[1] != new[1], "sweep %s %s: ignored, or %s %s" % (rest, added, base, new))
+
+    def refusals(self, folder):
+        for line, text in REFUSALS:
+            code, out, err = self.run(shlex.split(line), folder)
+            first = err.split("\n")[0].removeprefix("tbdsim: ")
+            exact = first == text if len(text) > 40 else text in first
+            self.expect(code == 2 and out == "" and exact, "%s:\nexpected %r\ngot      %d %r" % (line, text, code, err or out[:80]))
+
+    def row(self, kind, cells, folder):
+        row = {"id": "a", "hw": "dgx1", "model": "resnet50", "batch_per_gpu": "16", "measured": "100"}
+        row.update({"step": {"metric": "throughput", "unit": "samples/s"}, "memory": {"metric": "peak_memory_bytes", "unit": "bytes"},
+                    "collective": {"metric": "bus_bandwidth", "unit": "bytes/s", "model": "", "batch_per_gpu": ""}}[kind])
+        row.update(cells)
+        with open(os.path.join(folder, "row.csv"), "w", encoding="utf-8") as file:
+            file.write(",".join(row) + "\n" + ",".join('"%s"' % cell for cell in row.values()) + "\n")
+        code, out, err = self.run(["validate", "row.csv", "--format", "json"], folder)
+        if not out:
+            return None, err.split(": ", 1)[1].split("\n")[0]
+        skipped = re.search(r'"skipped": "((?:[^"\\]|\\.)*)"', out)
+        value = re.search(r'"predicted": ([^,]*)', out)
+        return (value.group(1) if value else None), (skipped.group(1) if skipped else "")
+
+    def rows(self, folder):
+        known = {name for verb in ("predict", "memory", "topology") for name in self.options(verb, folder)}
+        listed = {line.split()[0] for line in ROWS}
+        self.expect(known == listed | set(NOT_OF_ROWS), "rows: options not listed: %s; not known: %s" % (known - listed - set(NOT_OF_ROWS), listed - known))
+        for line, expectations in ROWS.items():
+            option = line.split()[0]
+            for kind, expected in zip(("step", "memory", "collective"), expectations):
+                needs = ROW_NEEDS.get(line, {}) if kind != "collective" else {k: v for k, v in ROW_NEEDS.get(line, {}).items() if k in ("nodes", "gpus")}
+                given = "--collective all-reduce --bytes 1048576 " if kind == "collective" else ""
+                if kind == "collective" and option in ("--collective", "--bytes"):
+                    before = "--collective all-reduce --bytes 1048576"
+                    after = before.replace("1048576", "4096") if option == "--bytes" else before
+                else:
+                    before, after = given.strip(), given + line
+                base = self.row(kind, dict(needs, options=before), folder)
+                new = self.row(kind, dict(needs, options=after), folder)
+                what = "%s row, %s" % (kind, line)
+                self.expect(base[0] is not None, "%s: the row itself fails: %s" % (what, base))
+                if isinstance(expected, Refused):
+                    text = expected % option if "%s" in expected else expected
+                    self.expect(new == (None, text), "%s: expected %r, got %r" % (what, text, new))
+                elif isinstance(expected, Nothing):
+                    self.expect(new == base, "%s: has an effect: %s, %s" % (what, base, new))
+                else:
+                    self.expect(new[0] is not None and new[0] != base[0], "%s: ignored, or refused: %s, %s" % (what, base, new))
+        for option in NOT_OF_ROWS:
+            if option in ("--hw", "--model"):  # columns
+                continue
+            self.expect(self.row("step", {"options": option + "=1"}, folder)[1].startswith((UNKNOWN % option)), "row accepts " + option)
+
+    def claim(self, expression, grid, folder):
+        with open(os.path.join(folder, "claim.toml"), "w", encoding="utf-8") as file:
+            file.write('schema = 1\n[study]\nname = "n"\nsource = "assumed: test"\n[grid]\nhw = "dgx1"\nmodel = "resnet50"\n%s\n[[claim]]\nid = "c"\nexpr = %s\n'
+                       % (grid, '"%s"' % expression))
+        return self.run(["validate", "claim.toml"], folder)
+
+    def claims(self, folder):
+        victim = os.path.join(folder, "victim.txt")
+        with open(victim, "w", encoding="utf-8") as file:
+            file.write("mine\n")
+        known = {name for verb in ("predict", "topology", "show", "scale", "network", "memory") for name in self.options(verb, folder)}
+        self.expect(NOT_OF_CLAIMS <= known, "claims: unknown options %s" % (NOT_OF_CLAIMS - known))
+        for option in sorted(known):
+            name = option[2:].replace("-", "_")
+            refused = "claims and grids take only options that change a prediction"
+            for code, _, err in (self.claim("throughput(%s='victim.txt') > 0" % name, "", folder), self.claim("throughput() > 0", '%s = "victim.txt"' % name if name not in ("hw", "model") else "", folder)):
+                self.expect((refused in err) == (option in NOT_OF_CLAIMS), "claim or grid with %s: %d %s" % (option, code, err))
+            # A value that is an option in disguise.
+            code, _, err = self.claim("throughput(%s='--trace=victim.txt') > 0" % name, "", folder)
+            self.expect(code == 2 and ("expected a value, got" in err or refused in err), "claim with %s as an option: %d %s" % (option, code, err))
+        with open(victim, encoding="utf-8") as file:
+            self.expect(file.read() == "mine\n", "a claim has written a file")
+        self.expect(not os.path.exists(os.path.join(folder, "true")), "a claim has written a file called true")
+
+
+def main(program, source):
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    from run_cases import prepare
+    walk = Walk(program, os.path.realpath(source))
+    with tempfile.TemporaryDirectory() as folder:
+        prepare(folder, source)
+        for verb in TABLE:
+            walk.verb(verb, folder)
+        walk.refusals(folder)
+        walk.rows(folder)
+        walk.claims(folder)
+    for problem in walk.problems:
+        print(problem.rstrip() + "\n")
+    return 1 if walk.problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2]))
