@@ -20,8 +20,9 @@ struct WhatIfOutcome {
   double gain = 0.0;  ///< throughput over that of the base, minus 1
   bool fits = true;
   Ranged<Seconds> step_time;
-  Limit limit;          ///< what bounds the step then
-  std::string problem;  ///< why it does not apply here; then the rest is empty
+  Limit limit;           ///< what bounds the step then
+  std::string problem;   ///< why it does not apply here; then the rest is empty
+  std::string reason{};  ///< why the step does not change, where that is known
 };
 
 /// Why a step takes as long as it does, and what would help.
@@ -33,9 +34,9 @@ struct Explanation {
 
 /// Explains a configuration: predicts it, checks its health, and predicts every named change. Errors: as `predict`.
 ///
-/// Rules of health: GPUs busy at least 90 % of the time, memory of the GPU below 95 %, CPU below 90 %, and no more than 10 %
-/// of the step waiting for input, exchange, host or, in a pipeline, other stages. Source: performance and profiling deck, check
-/// list.
+/// Rules of health: GPUs busy at least 90 % of the time, memory of the GPU and of the CPU below 95 %, CPU, network and storage
+/// below 90 %, and no more than 10 % of the step waiting for input, exchange, host or, in a pipeline, other stages. Source:
+/// performance and profiling deck, check list.
 [[nodiscard]] Result<Explanation> explain(Session& session, const PredictOptions& options);
 
 }  // namespace tbdsim

@@ -67,6 +67,7 @@ const std::vector<RowOption>& row_options() {
       {"--gpus", kCount, [](MeasuredRun& run, std::string_view v) { return set_count(run.options.gpus, v); }},
       {"--image", kCount, [](MeasuredRun& run, std::string_view v) { return set_count(run.options.image, v); }},
       {"--input", kName, [](MeasuredRun& run, std::string_view v) { return set_name(run.options.input, v); }},
+      {"--input-hosts", kCount, [](MeasuredRun& run, std::string_view v) { return set_count(run.options.input_hosts, v); }},
       {"--launch", kName, [](MeasuredRun& run, std::string_view v) { return set_name(run.launch, v); }},
       {"--mock-loader", "", [](MeasuredRun& run, std::string_view) { return set_name(run.options.input, "synthetic"); }},
       {"--mock-trainer", "", [](MeasuredRun& run, std::string_view) { return run.options.mock_trainer = true; }},

@@ -45,6 +45,7 @@ std::string what_ifs_text(const Explanation& explanation) {
   for (const WhatIfOutcome& outcome : explanation.what_ifs) {
     if (!outcome.problem.empty()) {
       rest += (rest.empty() ? "" : ", ") + outcome.name;
+      if (!outcome.reason.empty()) rest += fmt::format(" ({})", outcome.reason);
       continue;
     }
     table.add({outcome.name, signed_percent_text(outcome.gain), format(outcome.step_time.value),
