@@ -42,8 +42,11 @@ struct Configuration {
   double compute_scale = 1.0;             ///< of kernels and host
   std::optional<InputPipeline> pipeline;  ///< absent: samples are there when they are needed
   std::string input_source;               ///< where its decode time comes from
+  std::string decode_of;                  ///< what states it: "stack NAME", "input NAME"
+  int input_hosts = 0;                    ///< other machines that prepare samples; 0: the nodes do
   std::string storage, storage_source;    ///< that samples are read from; empty: memory
   Bytes data_set;                         ///< as stored
+  Bytes kept_samples;                     ///< of them, what the memory of a node has to keep
   bool shared_storage = false;            ///< by all nodes of the job
   Bytes device_samples;                   ///< that lie in the memory of every GPU for good
   bool cached_later = false;              ///< the host's page cache holds all of it after the first epoch

@@ -8,7 +8,7 @@ namespace tbdsim {
 
 const std::vector<ProportionalValues>& proportional_values() {
   static const std::vector<ProportionalValues> kProportional{
-      {"bandwidth", {"achieved", "sm_copy", "staged"}},
+      {"bandwidth", {"achieved", "sm_copy", "staged", "tcp"}},
       {"memory_capacity", {"memory_reported"}},
       {"boost_clock",
        {"peak_fp32", "peak_fp32_tensor", "peak_tf32_tensor", "peak_fp16_tensor", "peak_bf16_tensor", "peak_fp8_tensor",
@@ -19,6 +19,8 @@ const std::vector<ProportionalValues>& proportional_values() {
 const std::vector<ImpliedValues>& implied_values() {
   static const std::vector<ImpliedValues> kImplied{{"rdma",
                                                     "true",
+                                                    "sockets",
+                                                    {{"tcp", "achieved"}, {"tcp_latency", "latency"}},
                                                     {{"transport", "rdma"},
                                                      {"latency", fmt::format("{:g}us", kUsualRdma.latency.base() * 1e6)},
                                                      {"achieved", fmt::format("{:g}x bandwidth", kUsualRdma.share)}}}};

@@ -17,6 +17,9 @@ struct ProportionalValues {
 /// Figures beside a switch that hold for its old position alone, and what they then are, as `--set` takes it.
 struct ImpliedValues {
   std::string_view key, position;
+  /// A transport under which some values go on to hold for it: they are kept under names of their own, unless those are stated.
+  std::string_view kept_of;
+  std::vector<std::pair<std::string_view, std::string_view>> kept;
   std::vector<std::pair<std::string_view, std::string>> values;
 };
 [[nodiscard]] const std::vector<ImpliedValues>& implied_values();

@@ -14,7 +14,7 @@ namespace tbdsim {
 namespace {
 
 // What counts as healthy (assumed, rules of thumb of performance engineers): shares of the step, of the capacity, of the cores.
-constexpr double kBusyEnough = 0.90, kMemoryFull = 0.95, kCpuFull = 0.90, kWaitsTooLong = 0.10;
+constexpr double kBusyEnough = 0.90, kMemoryFull = 0.95, kCpuFull = 0.90, kRateFull = 0.90, kWaitsTooLong = 0.10;
 /// Less than this is rounding, not a change.
 constexpr double kNoChange = 1e-9;
 
@@ -25,6 +25,12 @@ HealthCheck below(const std::string& name, double value, double bound) {
   return {name, value < bound, fmt::format("{:.1f} %, below {:.0f} % is healthy", 100.0 * value, 100.0 * bound)};
 }
 
+/// The same of what may be unused or unknown.
+HealthCheck below_if_used(const std::string& name, std::optional<double> value, double bound) {
+  if (value) return below(name, *value, bound);
+  return {name, true, "none: the step does not use it, or its size is not known"};
+}
+
 std::vector<HealthCheck> health(const Prediction& p) {
   double fullest = 0.0;
   for (const GpuMemory& gpu : p.memory.gpus) fullest = std::max<double>(fullest, gpu.peak / p.memory.capacity);
@@ -32,11 +38,23 @@ std::vector<HealthCheck> health(const Prediction& p) {
   std::vector<HealthCheck> checks{at_least("GPU busy", p.utilization.gpu_busy, kBusyEnough),
                                   below("GPU memory used", fullest, kMemoryFull),
                                   below("CPU busy", p.utilization.cpu, kCpuFull),
+                                  below_if_used("CPU memory used", p.loads.host_memory, kMemoryFull),
+                                  below_if_used("network rate used", p.loads.network, kRateFull),
+                                  below_if_used("storage rate used", p.loads.storage, kRateFull),
                                   below("waiting for input", p.stages.input_exposed / step, kWaitsTooLong),
                                   below("waiting for the exchange", p.stages.exchange_exposed / step, kWaitsTooLong),
                                   below("waiting for the host", p.stages.host_exposed / step, kWaitsTooLong)};
   if (p.stages.bubble > Seconds(0.0)) checks.push_back(below("waiting for other stages", p.stages.bubble / step, kWaitsTooLong));
   return checks;
+}
+
+/// What a prediction says of a changed value that does nothing: "since ...".
+std::string why_without_effect(const std::vector<std::string>& notices) {
+  constexpr std::string_view kSaying = ": without effect, ";
+  for (const std::string& notice : notices) {
+    if (const std::size_t at = notice.find(kSaying); at != std::string::npos) return notice.substr(at + kSaying.size());
+  }
+  return "";
 }
 
 /// A change with the job that it makes of the base's.
@@ -110,6 +128,7 @@ WhatIfOutcome outcome_of(Session& session, const Trial& trial, const Prediction&
   outcome.fits = prediction->memory.fits;
   outcome.step_time = prediction->step_time;
   outcome.limit = prediction->limit;
+  outcome.reason = why_without_effect(prediction->notices);
   return outcome;
 }
 
@@ -131,7 +150,8 @@ Result<Explanation> explain(Session& session, const PredictOptions& options) {
   for (std::size_t i = 0; i < trials.size(); ++i) outcomes[i] = outcome_of(session, trials[i], explanation.base);
   for (WhatIfOutcome& outcome : outcomes) {
     if (outcome.problem.empty() && std::abs(outcome.gain) < kNoChange && outcome.fits == explanation.base.memory.fits)
-      outcome.problem = "changes nothing here: " + explanation.base.limit.text;
+      outcome.problem =
+          "changes nothing here" + (outcome.reason.empty() ? ": " + explanation.base.limit.text : ", " + outcome.reason);
   }
   std::stable_sort(outcomes.begin(), outcomes.end(), [](const WhatIfOutcome& a, const WhatIfOutcome& b) {
     if (a.problem.empty() != b.problem.empty()) return a.problem.empty();

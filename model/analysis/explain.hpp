@@ -24,6 +24,7 @@ struct WhatIfOutcome {
   Limit limit;               ///< what bounds the step then
   std::string problem;       ///< why it does not apply or cannot help here; then the rest is empty
   bool cannot_help = false;  ///< it relieves nothing that holds the job up
+  std::string reason{};      ///< why the step does not change, where that is known
 };
 
 /// Why a step takes as long as it does, and what would help.
@@ -36,9 +37,9 @@ struct Explanation {
 /// Explains a configuration: predicts it, checks its health, and predicts every named change, the newest release of its framework
 /// and of NCCL. Other hardware that relieves nothing which holds the job up is not predicted. Errors: as `predict`.
 ///
-/// Rules of health: GPUs busy at least 90 % of the time, memory of the GPU below 95 %, CPU below 90 %, and no more than 10 %
-/// of the step waiting for input, exchange, host or, in a pipeline, other stages. Source: performance and profiling deck, check
-/// list.
+/// Rules of health: GPUs busy at least 90 % of the time, memory of the GPU and of the CPU below 95 %, CPU, network and storage
+/// below 90 %, and no more than 10 % of the step waiting for input, exchange, host or, in a pipeline, other stages. Source:
+/// performance and profiling deck, check list.
 [[nodiscard]] Result<Explanation> explain(Session& session, const PredictOptions& options);
 
 }  // namespace tbdsim

@@ -39,6 +39,28 @@ int loaders_of_node(const Configuration& configuration) {
   return ranks && !configuration.pipelined() ? static_cast<int>(configuration.devices.size()) : 1;
 }
 
+/// Nodes that load: with a pipeline the one of its first stage.
+int loading_nodes(const Configuration& configuration) { return configuration.pipelined() ? 1 : configuration.nodes; }
+
+/// Other machines like a node's host decode in its place, each with as many threads, and send the node what the network takes;
+/// programs that hand samples on (tf.data service, DALI servers) speak TCP. Neglects: one machine's share that is no whole number
+/// of threads.
+void prepare_elsewhere(const Configuration& configuration, int hosts, InputPipeline& pipeline) {
+  const int nodes = loading_nodes(configuration);
+  const auto share = [&](int of_host) { return std::max(1, static_cast<int>(std::int64_t{of_host} * hosts / nodes)); };
+  pipeline.threads = share(pipeline.threads);
+  pipeline.cores = share(pipeline.cores);
+  const double senders = std::min(1.0, static_cast<double>(hosts) / nodes);
+  pipeline.transfer = decoded_bytes(configuration.network_graph().graph) / (senders * configuration.network->tcp);
+}
+
+/// Whether the stack's decode time holds: it is that of its default input's samples. Other samples are stored and decoded in
+/// other ways.
+bool stack_decodes(const InputSettings& settings, const InputSource& source) {
+  const std::string& samples = source.like.empty() ? source.name : source.like;
+  return settings.decode > Seconds(0.0) && fold_name(settings.name) == fold_name(samples);
+}
+
 /// The stack's own constants where it has any, the clock of the host, and what the nccl store takes away.
 InputPipeline make_pipeline(const InputSource& source, const PredictOptions& options, const Configuration& configuration) {
   const InputSettings& settings = configuration.stack.input;
@@ -49,7 +71,7 @@ InputPipeline make_pipeline(const InputSource& source, const PredictOptions& opt
   pipeline.prefetch = settings.prefetch;
   pipeline.copy_overlaps = settings.copy_overlaps && settings.pinned;
   pipeline.spread = source.spread;
-  pipeline.decode = settings.decode > Seconds(0.0) && source.unit == "image" ? settings.decode : source.decode;
+  pipeline.decode = stack_decodes(settings, source) ? settings.decode : source.decode;
   if (source.clock && host.clock) pipeline.decode *= *source.clock / *host.clock;
   // One core is left to the process that drives the GPUs.
   const int most = std::max(1, host.cores - 1);
@@ -64,6 +86,7 @@ InputPipeline make_pipeline(const InputSource& source, const PredictOptions& opt
   }
   pipeline.loaders = source.environment ? 1 : loaders_of_node(configuration);
   if (options.workers) pipeline.threads = pipeline.loaders * *options.workers;
+  if (options.input_hosts) prepare_elsewhere(configuration, *options.input_hosts, pipeline);
   if (configuration.exchange == "nccl") {
     const StoreSettings& store = configuration.stack.store;
     pipeline.decode *= store.nccl_slowdown;
@@ -71,9 +94,6 @@ InputPipeline make_pipeline(const InputSource& source, const PredictOptions& opt
   }
   return pipeline;
 }
-
-/// Nodes that load: with a pipeline the one of its first stage.
-int loading_nodes(const Configuration& configuration) { return configuration.pipelined() ? 1 : configuration.nodes; }
 
 /// What a loader makes at a time: the samples of one micro-batch on every GPU of a node.
 std::int64_t samples_at_a_time(const Configuration& configuration) {
@@ -96,17 +116,34 @@ void share_limits(double loading, const std::string& what, StepTimes& times) {
   times.launch_shares.insert(times.launch_shares.begin() + index, 0.0);
 }
 
+/// While loading is what the step waits for, exchange, host and other stages are waited for beside it: what they take then is
+/// hidden, as much as loading's part of the critical path, and the GPU waits for its samples.
+void hide_beside_loading(double loading, Stages& stages) {
+  for (Seconds* wait : {&stages.exchange_exposed, &stages.host_exposed, &stages.bubble}) {
+    const Seconds hidden = loading * *wait;
+    *wait -= hidden;
+    stages.input_exposed += hidden;
+  }
+}
+
 std::string loading_text(const Configuration& configuration, const InputPipeline& pipeline, const InputVerdict& verdict) {
   if (verdict.slowest == "storage") return fmt::format("reads samples from {}", configuration.storage);
   if (verdict.slowest == "copy") return "copies samples to the GPUs";
-  return fmt::format("{} on {} thread{} of the host", configuration.environments ? "simulates environments" : "decodes samples",
-                     pipeline.threads, pipeline.threads == 1 ? "" : "s");
+  if (verdict.slowest == "network") return "brings samples from other machines over the network";
+  return fmt::format("{} on {} thread{} of {}", configuration.environments ? "simulates environments" : "decodes samples",
+                     pipeline.threads, pipeline.threads == 1 ? "" : "s",
+                     configuration.input_hosts > 0 ? "other machines" : "the host");
 }
 
 /// Whole sets that are kept in memory have to fit there.
 Errors check_room(const std::string& place, Bytes set, Bytes room, const std::string& where) {
   if (set <= room) return {};
   return {{fmt::format("--storage {}: the data set takes {}, {} has {}", place, format(set), where, format(room))}};
+}
+
+/// Whether samples of this place are decoded once and for all.
+bool keeps_decoded(const std::string& storage) {
+  return fold_name(storage) == fold_name(kHostMemory) || fold_name(storage) == fold_name(kGpuMemory);
 }
 
 /// Puts the samples where `--storage` says.
@@ -122,6 +159,7 @@ Errors place_samples(Session& session, const PredictOptions& options, const Inpu
     return {{fmt::format("--storage {}: {} makes its samples, it reads none", options.storage, source.name)}};
   if (place == fold_name(kPageCache)) {
     configuration.storage = kPageCache;
+    configuration.kept_samples = samples * source.stored;
     return check_room(options.storage, samples * source.stored, kCacheShare * host_memory, "the page cache of the host");
   }
   if (place == fold_name(kHostMemory) || place == fold_name(kGpuMemory)) {
@@ -129,10 +167,12 @@ Errors place_samples(Session& session, const PredictOptions& options, const Inpu
     configuration.storage = device ? kGpuMemory : kHostMemory;
     // Decoded once; then a thread only gathers a batch, or the GPU does.
     pipeline.decode = device ? Seconds(0.0) : decoded / kMemoryCopy;
+    configuration.decode_of = device ? "" : "copy within host memory";
     pipeline.spread = 0.0;
     configuration.copies_input = !device;
     if (device && configuration.pipelined())
       return {{"--storage gpu-memory: of a pipeline the first stage alone takes samples; use host-memory"}};
+    if (!device) configuration.kept_samples = samples / configuration.nodes * decoded;
     if (device) configuration.device_samples = samples / configuration.gpus * decoded;
     return device ? check_room(options.storage, samples / configuration.gpus * decoded, system.device.memory_capacity, "a GPU")
                   : check_room(options.storage, samples / configuration.nodes * decoded, kCacheShare * host_memory, "the host");
@@ -142,6 +182,9 @@ Errors place_samples(Session& session, const PredictOptions& options, const Inpu
   const ReadCost cost = read_cost(*storage, source.stored, source.access);
   pipeline.read = cost.storage;
   pipeline.wait = cost.thread;
+  // Machines that prepare samples read them from storage of their own.
+  if (configuration.input_hosts > 0 && !storage->shared)
+    pipeline.read *= static_cast<double>(loading_nodes(configuration)) / configuration.input_hosts;
   configuration.storage = storage->id;
   configuration.storage_source = storage->access_source;
   configuration.shared_storage = storage->shared;
@@ -186,6 +229,52 @@ void add_synthetic_copy(const Configuration& configuration, StepTimes& times) {
   share_limits(copy / times.step, "copies samples to the GPUs", times);
 }
 
+/// Machines that prepare samples need a network to send them over, and something to prepare.
+Errors check_input_hosts(const PredictOptions& options, const Configuration& configuration) {
+  if (configuration.input_hosts > 0 && !configuration.network)
+    return {{fmt::format("--input-hosts {}: samples come over a network, {} states none; name one with --network",
+                         configuration.input_hosts, configuration.hardware().id)}};
+  if (configuration.input_hosts > 0 && !options.storage.empty() && keeps_decoded(options.storage))
+    return {{fmt::format("--storage {}: keeps decoded samples, so that --input-hosts has nothing to prepare", options.storage)}};
+  return {};
+}
+
+/// Loads what `source` holds.
+Errors load_from(Session& session, const PredictOptions& options, const InputSource& source, Configuration& configuration) {
+  configuration.input = source.name;
+  configuration.environments = source.environment;
+  configuration.input_hosts = options.input_hosts.value_or(0);
+  if (Errors errors = check_input_hosts(options, configuration); !errors.empty()) return errors;
+  const bool of_stack = stack_decodes(configuration.stack.input, source);
+  configuration.input_source = of_stack ? configuration.stack.input.source : source.source;
+  configuration.decode_of = of_stack ? "stack " + configuration.stack.id : "input " + source.name;
+  if (const Seconds other = configuration.stack.input.decode; !of_stack && source.unit == "image" && other > Seconds(0.0))
+    configuration.notices.push_back(fmt::format("stack {}: its decode time of {} is that of {}; {} states its own, {}",
+                                                configuration.stack.id, format(other), configuration.stack.input.name,
+                                                source.name, format(source.decode)));
+  configuration.pipeline = make_pipeline(source, options, configuration);
+  const int cores = configuration.hardware().host.cores, loaders = configuration.pipeline->loaders;
+  if (options.workers && loaders > 1)
+    configuration.notices.push_back(
+        fmt::format("--workers {}: for each of the {} processes of a node, as PyTorch counts them", *options.workers, loaders));
+  // Two hardware threads a core is the most that any host of the catalogue has.
+  if (options.workers && loaders * *options.workers > 2 * cores)
+    configuration.notices.push_back(
+        fmt::format("--workers {}: {}more than the hardware threads of the host's {} cores", *options.workers,
+                    loaders > 1 ? fmt::format("{} a node, ", loaders * *options.workers) : "", cores));
+  return place_samples(session, options, source, configuration);
+}
+
+/// Who prepares samples, where they lie and what one costs.
+void name_parts(const Configuration& configuration, const InputPipeline& pipeline, InputVerdict& verdict) {
+  verdict.storage = configuration.storage;
+  verdict.decode_of = configuration.decode_of;
+  verdict.sample = pipeline.decode;
+  verdict.hosts = configuration.input_hosts;
+  verdict.nodes = loading_nodes(configuration);
+  verdict.decoding = static_cast<double>(configuration.samples_per_step()) / verdict.nodes * pipeline.decode;
+}
+
 }  // namespace
 
 namespace {
@@ -216,6 +305,8 @@ Errors choose_input(Session& session, const PredictOptions& options, Configurati
   configuration.mock_trainer = options.mock_trainer;
   const OpGraph& graph = configuration.network_graph().graph;
   const bool images = unit == "image";
+  if (options.input_hosts && *options.input_hosts < 1)
+    return {{fmt::format("--input-hosts {}: expected at least 1", *options.input_hosts)}};
   if (options.workers && *options.workers < 1) return {{fmt::format("--workers {}: expected at least 1", *options.workers)}};
   if (options.mock_loader) return replace_loader(session, options, configuration);
   Errors errors;
@@ -224,27 +315,14 @@ Errors choose_input(Session& session, const PredictOptions& options, Configurati
     if (!source) return source.error();
     if (source->unit != unit)
       return {{fmt::format("--input {} holds {}s; {} takes {}s", source->name, source->unit, graph.name, unit)}};
-    configuration.input = source->name;
-    configuration.environments = source->environment;
-    const bool own = configuration.stack.input.decode > Seconds(0.0) && images;
-    configuration.input_source = own ? configuration.stack.input.source : source->source;
-    configuration.pipeline = make_pipeline(*source, options, configuration);
-    const int cores = configuration.hardware().host.cores;
-    // Two hardware threads a core is the most that any host of the catalogue has.
-    const int loaders = configuration.pipeline->loaders;
-    if (options.workers && loaders > 1)
-      configuration.notices.push_back(
-          fmt::format("--workers {}: for each of the {} processes of a node, as PyTorch counts them", *options.workers, loaders));
-    if (options.workers && configuration.pipeline->threads > 2 * cores)
-      configuration.notices.push_back(
-          fmt::format("--workers {}: {}more than the hardware threads of the host's {} cores", *options.workers,
-                      loaders > 1 ? fmt::format("{} a node, ", configuration.pipeline->threads) : "", cores));
-    errors = place_samples(session, options, *source, configuration);
+    errors = load_from(session, options, *source, configuration);
+    if (!errors.empty()) return errors;
   }
   if (!configuration.pipeline && options.mock_trainer)
     return {{fmt::format("--mock-trainer shows how fast samples are loaded{}", kNameInput)}};
-  if (!configuration.pipeline && (!options.storage.empty() || options.workers))
-    return {{fmt::format("--{} means nothing without samples to load{}", options.workers ? "workers" : "storage", kNameInput)}};
+  const char* const loading = options.workers ? "workers" : options.input_hosts ? "input-hosts" : "storage";
+  if (!configuration.pipeline && (!options.storage.empty() || options.workers || options.input_hosts))
+    return {{fmt::format("--{} means nothing without samples to load{}", loading, kNameInput)}};
   return errors;
 }
 
@@ -259,17 +337,21 @@ std::optional<InputVerdict> add_input_stage(const Configuration& configuration, 
   const auto turns = static_cast<double>(configuration.accumulate);
   if (configuration.shared_storage) pipeline.read *= static_cast<double>(loading_nodes(configuration));
   if (configuration.copies_input) pipeline.copy = copy_time(configuration);
+  const bool mock = configuration.mock_trainer;
+  const Seconds alone = pipeline.transfer;
+  // What nodes exchange crosses the same ports.
+  if (alone > Seconds(0.0) && !mock) pipeline.transfer += times.network / (turns * static_cast<double>(samples));
   const Seconds kernels = times.step;
   const Seconds trainer = pipeline.copy_overlaps ? kernels / turns : kernels / turns + pipeline.copy;
-  const bool mock = configuration.mock_trainer;
   const InputPace paced = pace(pipeline, samples, mock ? Seconds(0.0) : trainer, configuration.seed);
   // Sums over many steps differ from one step by rounding.
   constexpr double kRounding = 1e-9;
   const Seconds step = mock ? paced.load : paced.step > (1.0 + kRounding) * trainer ? paced.step : trainer;
   InputVerdict verdict = judge_input(pipeline, paced, samples, trainer, step, configuration.seed, mock);
-  verdict.storage = configuration.storage;
+  name_parts(configuration, pipeline, verdict);
   if (!mock) tell_later_epochs(configuration, pipeline, samples, trainer, verdict);
-  for (Seconds* part : {&verdict.load, &verdict.train, &verdict.overlapped, &verdict.read, &verdict.decode, &verdict.copy})
+  for (Seconds* part :
+       {&verdict.load, &verdict.train, &verdict.overlapped, &verdict.read, &verdict.decode, &verdict.copy, &verdict.transfer})
     *part *= turns;
   const std::string what = loading_text(configuration, pipeline, verdict);
   if (mock) {
@@ -279,10 +361,15 @@ std::optional<InputVerdict> add_input_stage(const Configuration& configuration, 
   } else {
     times.step = turns * step;
     times.stages.input_exposed += times.step - kernels;
+    hide_beside_loading(paced.share, times.stages);
     const double copying = pipeline.copy_overlaps ? 0.0 : pipeline.copy / trainer * (1.0 - paced.share);
     share_limits(paced.share + copying, copying > paced.share ? "copies samples to the GPUs" : what, times);
   }
-  times.decoding = turns * static_cast<double>(samples) * pipeline.decode;
+  // Other machines' processors are not the node's.
+  if (verdict.hosts == 0) times.decoding = verdict.decoding;
+  times.network += turns * static_cast<double>(samples) * alone;
+  if (verdict.hosts > 0)
+    verdict.arriving = (turns * static_cast<double>(samples) / times.step) * decoded_bytes(configuration.network_graph().graph);
   return verdict;
 }
 

@@ -60,6 +60,7 @@ std::string more_workers(const InputPipeline& pipeline, const InputVerdict& v) {
 std::string remedy(const InputPipeline& pipeline, const InputVerdict& v) {
   std::vector<std::string> needs;
   if (v.read > v.train) needs.push_back(fmt::format("storage {} as fast", times_text(v.read / v.train)));
+  if (v.transfer > v.train) needs.push_back(fmt::format("a network {} as fast", times_text(v.transfer / v.train)));
   if (pipeline.copy_overlaps && v.copy > v.train)
     needs.push_back(fmt::format("copies to the GPUs {} as fast", times_text(v.copy / v.train)));
   if (const std::string more = more_workers(pipeline, v); !more.empty()) needs.push_back(more);
@@ -96,8 +97,12 @@ InputVerdict judge_input(const InputPipeline& pipeline, const InputPace& pace, s
   at_hand.wait = Seconds(0.0);
   v.decode = decode_time(at_hand, samples, seed, kPacedIterations);
   v.copy = pipeline.copy;
+  v.transfer = static_cast<double>(samples) * pipeline.transfer;
   const Seconds beside = pipeline.copy_overlaps ? v.copy : Seconds(0.0);
-  v.slowest = v.read > std::max(occupied, beside) ? "storage" : beside > occupied ? "copy" : "decoding";
+  v.slowest = v.read > std::max({occupied, beside, v.transfer}) ? "storage"
+              : v.transfer > std::max(occupied, beside)         ? "network"
+              : beside > occupied                               ? "copy"
+                                                                : "decoding";
   if (!mock_trainer) {
     v.train = training;
     v.overlapped = std::max(Seconds(0.0), v.load + training - step);

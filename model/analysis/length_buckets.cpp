@@ -11,10 +11,11 @@
 namespace tbdsim {
 namespace {
 
-constexpr std::array kStageTimes{&Stages::forward,       &Stages::backward,       &Stages::weight_update,
-                                 &Stages::metric,        &Stages::exchange_total, &Stages::exchange_exposed,
-                                 &Stages::input_exposed, &Stages::host_exposed,   &Stages::host_forward,
-                                 &Stages::host_backward, &Stages::host_update,    &Stages::bubble};
+constexpr std::array kStageTimes{
+    &Stages::forward,          &Stages::backward,          &Stages::weight_update,       &Stages::metric,
+    &Stages::exchange_total,   &Stages::exchange_exposed,  &Stages::input_exposed,       &Stages::host_exposed,
+    &Stages::host_forward,     &Stages::host_backward,     &Stages::host_update,         &Stages::bubble,
+    &Stages::exchange_forward, &Stages::exchange_backward, &Stages::weight_update_total, &Stages::store_update};
 /// Shares of the step's time.
 constexpr std::array kOfStep{&Utilization::gpu_busy,   &Utilization::mfu,       &Utilization::cpu,
                              &Utilization::cpu_launch, &Utilization::cpu_input, &Utilization::cpu_environment,

@@ -98,10 +98,11 @@ std::optional<Ranged<double>> metric_value(const Prediction& prediction, std::st
   const Stages& stages = prediction.stages;
   if (metric == "throughput") return prediction.throughput;
   if (metric == "step_time_s") return Ranged<double>{step.value.base(), step.low.base(), step.high.base()};
-  if (metric == "forward_s") return stage_value(prediction, stages.forward + stages.host_forward);
-  if (metric == "backward_s") return stage_value(prediction, stages.backward + stages.host_backward);
-  if (metric == "forward_backward_s")
-    return stage_value(prediction, stages.forward + stages.host_forward + stages.backward + stages.host_backward);
+  const Seconds forward = stages.forward + stages.host_forward + stages.exchange_forward;
+  const Seconds backward = stages.backward + stages.host_backward + stages.exchange_backward;
+  if (metric == "forward_s") return stage_value(prediction, forward);
+  if (metric == "backward_s") return stage_value(prediction, backward);
+  if (metric == "forward_backward_s") return stage_value(prediction, forward + backward);
   if (metric == "weight_update_s") return stage_value(prediction, stages.weight_update + stages.host_update);
   if (metric == "peak_memory_bytes") return memory_value(prediction, &GpuMemory::peak);
   if (metric == "least_peak_memory_bytes") return least_peak(prediction);

@@ -152,7 +152,7 @@ Result<NetworkProfile> profile_network(Session& session, const NetworkOptions& o
   const auto job = lower_job(session, configuration);
   if (!job) return tl::make_unexpected(job.error());
   profile.arrays = array_traffic(configuration.network_graph().graph, job->step, engine::simulate(job->step.graph));
-  profile.waiting_for_slowest = profile.job.stages.exchange_exposed;
+  profile.waiting_for_slowest = profile.job.stages.exchange_exposed + profile.job.stages.store_update;
   for (const ArrayTraffic& array : profile.arrays) profile.waiting_for_slowest -= array.exposed;
   profile.waiting_for_slowest = std::max(profile.waiting_for_slowest, Seconds(0.0));
   if (configuration.gpus == 1) profile.waiting_for_slowest = Seconds(0.0);  // nobody to wait for, but rounding

@@ -6,6 +6,7 @@
 
 #include "model/analysis/configure.hpp"
 #include "model/analysis/cost.hpp"
+#include "model/analysis/host_work.hpp"
 #include "model/analysis/input_stage.hpp"
 #include "model/analysis/length_buckets.hpp"
 #include "model/analysis/lowered_job.hpp"
@@ -160,6 +161,32 @@ std::string recurrent_waits(const Configuration& configuration, const LoweredSte
       stack.id, kMany, kMany, batch);
 }
 
+/// Memory that loading and serving gradients keep on a node; what the framework itself takes, a few GB, is not known.
+Bytes host_memory(const Configuration& configuration) {
+  const OpGraph& graph = configuration.network_graph().graph;
+  Bytes held = configuration.kept_samples;
+  const double gpus = static_cast<double>(configuration.devices.size());
+  if (configuration.pipeline && !configuration.mock_loader) {
+    const double batches = configuration.pipeline->prefetch + 1.0;
+    const auto sample = static_cast<double>(elements(graph.tensors.front().shape)) * Bytes(4.0);
+    held += batches * gpus * configuration.batch * sample;
+  }
+  // Weights and the sum of their gradients.
+  if (configuration.exchange == "ps" || configuration.exchange == "ps-p3" || configuration.exchange == "local")
+    for (const Parameter& parameter : graph.parameters) held += 2.0 * static_cast<double>(elements(parameter.shape)) * Bytes(4.0);
+  return held;
+}
+
+Loads loads(const Configuration& configuration, const StepTimes& times, const Prediction& p) {
+  Loads loads;
+  const Host& host = configuration.hardware().host;
+  if (host.memory_capacity) loads.host_memory = host_memory(configuration) / *host.memory_capacity;
+  if (times.network > Seconds(0.0)) loads.network = std::min<double>(1.0, times.network / times.step);
+  if (p.input_verdict && p.input_verdict->read > Seconds(0.0))
+    loads.storage = std::min<double>(1.0, p.input_verdict->read / times.step);
+  return loads;
+}
+
 }  // namespace
 
 Result<Prediction> predict(Session& session, const PredictOptions& options, SharedStep* shared) {
@@ -215,6 +242,7 @@ Result<Prediction> predict(Session& session, const PredictOptions& options, Shar
   tell_cpu(configuration, times, p.utilization, p.notices);
   if (std::string waits = recurrent_waits(configuration, step, p.batch_per_gpu); !waits.empty())
     p.notices.push_back(std::move(waits));
+  p.loads = loads(configuration, times, p);
   const StepMemory memory = estimate_memory(configuration, step.nodes, step.costs, shared);
   p.memory = memory_verdict(configuration, memory, shared == nullptr);
   if (std::string idle = idle_stages(configuration, p.memory); !idle.empty()) p.notices.push_back(std::move(idle));
@@ -250,6 +278,7 @@ Result<Prediction> predict(Session& session, const PredictOptions& options, Shar
   p.products_in_fp32 = sixteen_bit && p.peak == system.device.peak.fp32;
   if (options.detail) {
     describe_step(workload.graph, step, timeline, system.device, kernels->peak(), p);
+    add_input_work(p);
     tell_live_memory(step, memory, times.rank, p);
   }
   return p;

@@ -25,6 +25,7 @@ struct PredictOptions {
   std::string network, precision, exchange, optimizer, input;
   std::vector<std::string> set;                  ///< KEY=VALUE
   std::string storage;                           ///< where samples are read; empty: memory
+  std::optional<int> input_hosts;                ///< other machines that prepare samples and send them over the network
   std::optional<int> workers;                    ///< threads or processes of a node that decode
   bool mock_loader = false;                      ///< samples are there when they are needed
   bool mock_trainer = false;                     ///< load only
@@ -49,8 +50,14 @@ struct Ranged {
 
 struct Stages {
   Seconds forward, backward, weight_update, metric, exchange_total, exchange_exposed, input_exposed, host_exposed;
-  Seconds bubble;                                    ///< of a pipeline: waiting until another stage has computed
-  Seconds host_forward, host_backward, host_update;  ///< the parts of host_exposed, by the stage that waited
+  Seconds bubble;  ///< of a pipeline: waiting until another stage has computed
+  /// The parts of host_exposed, by the stage that waited; with samples at hand, before loading hides some of them.
+  Seconds host_forward, host_backward, host_update;
+  /// The same of exchange_exposed where the calls of forward and backward hold the exchange (PyTorch's DataParallel).
+  Seconds exchange_forward, exchange_backward;
+  /// Of all arrays, wherever they are updated; with a store it may overlap, and `weight_update` is what a GPU waits for.
+  Seconds weight_update_total;
+  Seconds store_update;  ///< the part of `weight_update` for which the GPU waits while a store updates
 };
 
 struct GpuMemory {
@@ -108,6 +115,7 @@ struct LayerTime {
   std::int64_t parameters = 0;
   Seconds forward, backward_data, backward_weights, update;
   Flop flop;
+  bool tensor_core = false;  ///< some of its kernels run there
 };
 struct KernelTime {
   std::string name, layer, pass, algorithm, bound;  ///< bound: compute, memory, launch
@@ -120,6 +128,24 @@ struct KernelTime {
   StallShares stalls{};           ///< of its time, in the order of `Stall`
   std::string stall{};            ///< the largest of them
   Bytes live{};                   ///< device memory in use by arrays while it runs, the same on all ranks
+};
+
+/// Host time of a step by cause: what one thread, or one kind of worker of a node, does for it.
+struct HostTime {
+  std::string thread, cause;
+  std::int64_t calls = 0;
+  Seconds time;  ///< of all calls
+};
+
+/// What a trace shows beside kernels and exchanges: a thread, worker or copy engine at work.
+struct LaneEvent {
+  std::string lane, name;
+  Seconds start, time;
+};
+
+/// How much of what the host and its connections could do a step takes; absent: the step does not use it, or it is not known.
+struct Loads {
+  std::optional<double> host_memory, network, storage;
 };
 
 /// One gradient exchange of a step: a bucket's way around the rings.
@@ -172,6 +198,7 @@ struct Prediction {
   std::vector<BucketTime> buckets;  ///< with `buckets`
   Stages stages;
   Utilization utilization;
+  Loads loads;
   MemoryVerdict memory;
   Limit limit;
   std::vector<Limit> limits;                  ///< all shares, largest first; they sum to 1
@@ -184,6 +211,8 @@ struct Prediction {
   std::vector<LayerTime> layers;        ///< with `detail`
   std::vector<KernelTime> kernels;      ///< with `detail`: of one rank, in time order
   std::vector<ExchangeTime> exchanges;  ///< with `detail`: in time order
+  std::vector<HostTime> host;           ///< with `detail`: of the slowest rank's process and a node's workers
+  std::vector<LaneEvent> lanes;         ///< with `detail`: of the same, within one steady step
   std::vector<LinkTraffic> links;       ///< with `detail`: links that the exchange uses
   std::vector<IndirectCopy> indirect;   ///< copies of the exchange between GPUs that no link joins
   Bytes exchanged;                      ///< gradients that a rank hands over in a step

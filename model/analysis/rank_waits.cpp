@@ -72,6 +72,8 @@ void add_rank_waits(const Configuration& configuration, StepTimes& times) {
   times.step += slowest;
   times.stages.exchange_exposed += slowest;
   times.stages.exchange_total += slowest;
+  // A script whose calls hold the exchange waits within them.
+  if (times.stages.exchange_backward > Seconds(0.0)) times.stages.exchange_backward += slowest;
   times.slowest = slowest;
   times.slowest_of = busiest_of_gpu(times);
   add_limit(times, times.slowest_of, slowest, {});

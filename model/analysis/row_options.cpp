@@ -74,6 +74,7 @@ const std::vector<RowOption>& row_options() {
       {"--gpus", kCount, [](MeasuredRun& run, std::string_view v) { return set_count(run.options.gpus, v); }, About::any},
       {"--image", kCount, [](MeasuredRun& run, std::string_view v) { return set_count(run.options.image, v); }},
       {"--input", kName, [](MeasuredRun& run, std::string_view v) { return set_name(run.options.input, v); }},
+      {"--input-hosts", kCount, [](MeasuredRun& run, std::string_view v) { return set_count(run.options.input_hosts, v); }},
       {"--launch", kName, [](MeasuredRun& run, std::string_view v) { return set_name(run.launch, v); }, About::collective},
       {"--mock-loader", "", [](MeasuredRun& run, std::string_view) { return run.options.mock_loader = true; }},
       {"--mock-trainer", "", [](MeasuredRun& run, std::string_view) { return run.options.mock_trainer = true; }},

@@ -27,7 +27,7 @@ const std::string kModel = "model.";
 constexpr std::size_t kMostMatches = 8;
 
 /// Options of the job, by the name that `parallel.` takes.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 15> kParallel{{{"gpus", "--gpus"},
+constexpr std::array<std::pair<std::string_view, std::string_view>, 16> kParallel{{{"gpus", "--gpus"},
                                                                                    {"accumulate", "--accumulate"},
                                                                                    {"nodes", "--nodes"},
                                                                                    {"devices", "--devices"},
@@ -41,7 +41,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 15> kParalle
                                                                                    {"optimizer", "--optimizer"},
                                                                                    {"input", "--input"},
                                                                                    {"storage", "--storage"},
-                                                                                   {"workers", "--workers"}}};
+                                                                                   {"workers", "--workers"},
+                                                                                   {"input_hosts", "--input-hosts"}}};
 
 std::pair<std::string, std::string> split_last(const std::string& path) {
   const std::size_t dot = path.rfind('.');
@@ -209,13 +210,14 @@ class Resolver {
       resolved_.notices.push_back(fmt::format("{} set to {}", key, value));
       return;
     }
-    const std::optional<int> base = changed_option(option)     ? changed_option(option)
-                                    : option == "--gpus"       ? options_.gpus
-                                    : option == "--batch"      ? options_.batch
-                                    : option == "--nodes"      ? options_.nodes
-                                    : option == "--workers"    ? options_.workers
-                                    : option == "--accumulate" ? std::optional<int>(options_.accumulate.value_or(1))
-                                                               : std::nullopt;
+    const std::optional<int> base = changed_option(option)      ? changed_option(option)
+                                    : option == "--gpus"        ? options_.gpus
+                                    : option == "--batch"       ? options_.batch
+                                    : option == "--nodes"       ? options_.nodes
+                                    : option == "--workers"     ? options_.workers
+                                    : option == "--input-hosts" ? options_.input_hosts
+                                    : option == "--accumulate"  ? std::optional<int>(options_.accumulate.value_or(1))
+                                                                : std::nullopt;
     if (!base) return problem(line, fmt::format("{}: {} multiplies a number, and none is stated", key, quoted(value)));
     const double product = *base * *factor;
     if (product != std::floor(product)) return problem(line, fmt::format("{}: {} of {} is no whole number", key, value, *base));
@@ -389,7 +391,24 @@ class Resolver {
     if (!moved.empty()) resolved_.notices[asked.notice] += fmt::format("; {} in proportion", fmt::join(moved, ", "));
   }
 
+  /// Writes down under another name what holds so far for the transport that a network had.
+  void keep(const Change& asked, const ImpliedValues& rule, const std::set<std::string>& given) {
+    const auto stated = [&](std::string_view name) { return leaf_of(*asked.document, asked.table, name); };
+    const DocumentLeaf* const transport = stated("transport");
+    const std::string spoken = transport == nullptr ? std::string(rule.kept_of) : transport->literal;
+    if (asked.old_literal == rule.position || spoken != rule.kept_of) return;
+    for (const auto& [name, source] : rule.kept) {
+      const DocumentLeaf* const leaf = stated(source);
+      if (leaf == nullptr || stated(name) != nullptr || given.count(asked.beside(name)) > 0) continue;
+      Edit edit = edit_of(asked);
+      edit.key = asked.beside(name);
+      edit.literal = quoted_literal(beside({asked.document, leaf}, std::string(source)));
+      resolved_.changes.push_back(std::move(edit));
+    }
+  }
+
   void imply(const Change& asked, const ImpliedValues& rule, const std::set<std::string>& given) {
+    keep(asked, rule, given);
     for (const auto& [name, value] : rule.values) {
       const DocumentLeaf* const leaf = leaf_of(*asked.document, asked.table, name);
       if (leaf == nullptr || given.count(asked.beside(name)) > 0) continue;
@@ -429,7 +448,8 @@ Result<EditedInputs> resolve_values(const Catalogue& catalogue, const PredictOpt
   plain.gpus = configured->gpus;
   plain.nodes = configured->nodes;
   plain.batch = configured->batch;
-  if (configured->pipeline) plain.workers = std::max(1, configured->pipeline->threads / configured->pipeline->loaders);
+  if (configured->pipeline && configured->input_hosts == 0)
+    plain.workers = std::max(1, configured->pipeline->threads / configured->pipeline->loaders);
   auto resolved = resolve_values(options.set, *records, plain);
   if (!resolved) return tl::make_unexpected(resolved.error());
   fill_nodes(*configured, resolved->parallel);

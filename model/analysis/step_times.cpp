@@ -5,6 +5,7 @@
 #include <array>
 #include <numeric>
 
+#include "model/analysis/host_work.hpp"
 #include "model/analysis/kernel_character.hpp"
 
 namespace tbdsim {
@@ -63,14 +64,67 @@ Seconds& host_of(Stages& stages, Stage stage) {
   return stage == Stage::forward ? stages.host_forward : stage == Stage::backward ? stages.host_backward : stages.host_update;
 }
 
+/// When stores update weights, in all iterations: spans in order that do not touch.
+class StoreUpdates {
+ public:
+  StoreUpdates(const LoweredStep& step, const engine::Timeline& timeline) {
+    for (std::size_t i = 0; i < step.tasks.size(); ++i) {
+      const double part = step.tasks[i].updating;
+      if (part <= 0.0) continue;
+      const Seconds time = (timeline.end[i] - timeline.start[i]).seconds();
+      const SimTime begin = timeline.end[i] - SimTime::from(std::min(1.0, part) * time);
+      spans_.push_back({begin, timeline.end[i]});
+      if (step.tasks[i].iteration + 1 == step.iterations) total_ += part * time;
+    }
+    std::sort(spans_.begin(), spans_.end());
+    std::size_t last = 0;
+    for (std::size_t i = 1; i < spans_.size(); ++i) {
+      if (spans_[i].first <= spans_[last].second)
+        spans_[last].second = std::max(spans_[last].second, spans_[i].second);
+      else
+        spans_[++last] = spans_[i];
+    }
+    if (!spans_.empty()) spans_.resize(last + 1);
+  }
+
+  /// Of all arrays in an iteration, one after the other.
+  [[nodiscard]] Seconds total() const { return total_; }
+
+  /// For how long one of them runs between two instants.
+  [[nodiscard]] Seconds within(SimTime begin, SimTime end) const {
+    Seconds sum(0.0);
+    auto span = std::lower_bound(spans_.begin(), spans_.end(), begin, [](const auto& s, SimTime t) { return s.second < t; });
+    for (; span != spans_.end() && span->first < end; ++span)
+      sum += (std::min(end, span->second) - std::max(begin, span->first)).seconds();
+    return sum;
+  }
+
+ private:
+  std::vector<std::pair<SimTime, SimTime>> spans_;
+  Seconds total_{0.0};
+};
+
+/// A wait for the exchange that ends before a node of `stage`: what a store updates meanwhile is the update of weights.
+void charge_exchange(const LoweredStep& step, const StoreUpdates& updates, Stage stage, SimTime begin, SimTime end,
+                     Stages& stages) {
+  const Seconds wait = (end - begin).seconds(), updating = std::min(wait, updates.within(begin, end));
+  stages.weight_update += updating;
+  stages.store_update += updating;
+  stages.exchange_exposed += wait - updating;
+  if (!step.in_passes) return;
+  (stage == Stage::forward ? stages.exchange_forward : stages.exchange_backward) += wait - updating;
+}
+
 /// Attributes an idle span of the compute stream, from `free` until `task` starts, to what the next kernel waited for.
-void charge_gap(const LoweredStep& step, const engine::Timeline& timeline, std::size_t task, SimTime free, Stages& stages) {
+void charge_gap(const LoweredStep& step, const engine::Timeline& timeline, const StoreUpdates& updates, std::size_t task,
+                SimTime free, Stages& stages) {
   const TaskId cause = timeline.held_by[task];
   const Seconds gap = (timeline.start[task] - free).seconds();
   if (cause.value >= 0 && step.tasks[index(cause)].work == Work::exchange) {
     // Before the copy that ends the wait could start, another stage had to compute.
     const SimTime copy = step.pipelined ? std::max(free, timeline.start[index(cause)]) : free;
-    stages.exchange_exposed += (timeline.start[task] - copy).seconds();
+    const Stage stage = stage_of(step.nodes[static_cast<std::size_t>(step.tasks[task].node)].pass);
+    charge_exchange(step, updates, stage, copy, timeline.start[task], stages);
     stages.bubble += (copy - free).seconds();
     return;
   }
@@ -78,12 +132,25 @@ void charge_gap(const LoweredStep& step, const engine::Timeline& timeline, std::
   host_of(stages, stage_of(step.nodes[static_cast<std::size_t>(step.tasks[task].node)].pass)) += gap;
 }
 
+/// After the last kernel of the step.
+void charge_end(const LoweredStep& step, const StoreUpdates& updates, SimTime free, SimTime end, Stages& stages) {
+  const Seconds rest = (end - free).seconds();
+  if (step.pipelined) {
+    stages.bubble += rest;
+  } else if (step.graph.links() > 0) {
+    charge_exchange(step, updates, Stage::backward, free, end, stages);
+  } else {
+    stages.host_exposed += rest;
+    stages.host_update += rest;
+  }
+}
+
 constexpr std::array<std::string_view, 5> kResources{"gpu_compute", "gpu_memory_bandwidth", "host", "intra_node_link", "network"};
 
 /// `over_network`: what an exchange does crosses it, unless its stages tell which of their copies do.
 std::size_t resource_of(const LoweredStep& step, const StepTask& task, bool over_network) {
   if (task.work == Work::host || task.leg == Leg::serve) return 2;
-  if (task.leg == Leg::merge) return 1;
+  if (task.leg == Leg::merge || task.work == Work::metric) return 1;
   if (task.work == Work::exchange) return (step.pipelined ? task.leg == Leg::push : over_network) ? 4 : 3;
   return step.costs[static_cast<std::size_t>(task.node)].kernel.bound == Bound::memory ? 1 : 0;
 }
@@ -137,6 +204,8 @@ StepTimes step_times(const LoweredStep& step, const engine::Timeline& timeline) 
   result.step = (window.end - window.begin).seconds();
   SimTime free = window.begin;
   std::vector<TaskId> exchanges;
+  const StoreUpdates updates(step, timeline);
+  Seconds busy_update(0.0);
   for (std::size_t i = 0; i < step.tasks.size(); ++i) {
     const StepTask& task = step.tasks[i];
     if (task.iteration + 1 != step.iterations) continue;
@@ -144,7 +213,17 @@ StepTimes step_times(const LoweredStep& step, const engine::Timeline& timeline) 
     if (task.work == Work::host) result.host_busy += duration;
     if (task.work == Work::exchange) exchanges.push_back({static_cast<std::int32_t>(i)});
     if (task.leg == Leg::serve) result.serving += duration;
-    if (task.work != Work::kernel) continue;
+    if (task.work != Work::kernel && task.work != Work::metric) continue;
+    if (task.rank == window.rank) {
+      if (timeline.start[i] > free) charge_gap(step, timeline, updates, i, free, result.stages);
+      free = timeline.end[i];
+      result.busy += duration;
+    }
+    if (task.work == Work::metric) {
+      result.mean_busy += duration;
+      if (task.rank == window.rank) result.stages.metric += duration;
+      continue;
+    }
     const NodeCost& cost = step.costs[static_cast<std::size_t>(task.node)];
     const Pass pass = step.nodes[static_cast<std::size_t>(task.node)].pass;
     result.mean_busy += duration;
@@ -155,10 +234,8 @@ StepTimes step_times(const LoweredStep& step, const engine::Timeline& timeline) 
     (cost.tensor_core ? result.tensor_executing : result.executing) += share * cost.kernel.executing;
     if (!again) result.useful_flop += share * cost.kernel.flop;
     if (task.rank != window.rank) continue;
-    if (timeline.start[i] > free) charge_gap(step, timeline, i, free, result.stages);
-    free = timeline.end[i];
     busy_of(result.stages, stage_of(pass)) += duration;
-    result.busy += duration;
+    if (pass == Pass::update) busy_update += duration;
   }
   const double mean = 1.0 / step.ranks;
   result.host_busy = mean * result.host_busy;
@@ -168,15 +245,17 @@ StepTimes step_times(const LoweredStep& step, const engine::Timeline& timeline) 
   result.executing = mean * result.executing;
   result.tensor_executing = mean * result.tensor_executing;
   result.useful_flop = mean * result.useful_flop;
-  result.stages.exchange_total = engine::covered_time(timeline, exchanges).seconds();
-  if (window.end > free) {
-    const bool exchange = step.graph.links() > 0;
-    (step.pipelined ? result.stages.bubble
-     : exchange     ? result.stages.exchange_exposed
-                    : result.stages.host_exposed) += (window.end - free).seconds();
-    if (!exchange) result.stages.host_update += (window.end - free).seconds();
-  }
+  if (window.end > free) charge_end(step, updates, free, window.end, result.stages);
+  // What a store updates while all wait is told as the update of weights, not once more as exchange.
+  result.stages.exchange_total =
+      std::max(result.stages.exchange_exposed, engine::covered_time(timeline, exchanges).seconds() - result.stages.store_update);
+  result.stages.weight_update_total = busy_update + updates.total();
   tell_limits(step, timeline, window, result);
+  for (std::size_t i = 0; i < step.graph.links(); ++i) {
+    const engine::LinkId id{static_cast<std::int32_t>(i)};
+    if (step.graph.link_name(id).rfind("network", 0) != 0) continue;
+    result.network = std::max(result.network, Bytes(timeline.link_bytes[i] / step.iterations) / step.graph.link_capacity(id));
+  }
   return result;
 }
 
@@ -196,7 +275,10 @@ void describe_step(const OpGraph& graph, const LoweredStep& step, const engine::
   const SimTime origin = window.begin;
   for (std::size_t i = 0; i < step.tasks.size(); ++i) {
     const StepTask& task = step.tasks[i];
-    if (task.iteration + 1 != step.iterations || task.work == Work::host) continue;
+    if (task.iteration + 1 != step.iterations) continue;
+    if (task.work == Work::host || task.work == Work::metric || task.leg == Leg::serve)
+      add_host_work(graph, step, timeline, i, {origin, window.rank}, prediction);
+    if (task.work == Work::host || task.work == Work::metric) continue;
     if (task.work == Work::exchange) {
       prediction.exchanges.push_back({(timeline.start[i] - origin).seconds(), (timeline.end[i] - timeline.start[i]).seconds()});
       continue;
@@ -206,6 +288,7 @@ void describe_step(const OpGraph& graph, const LoweredStep& step, const engine::
     const NodeCost& cost = step.costs[static_cast<std::size_t>(task.node)];
     const OpId op = node.pass == Pass::update ? graph.parameter(node.parameter).op : node.op;
     LayerTime& layer = prediction.layers[static_cast<std::size_t>(op.value)];
+    layer.tensor_core |= cost.tensor_core;
     const Seconds time = (timeline.end[i] - timeline.start[i]).seconds();  // as long as what is exchanged beside it makes it
     const double share = 1.0 / cost.pieces;                                // of the node's work in this task
     layer.flop += share * cost.kernel.flop;

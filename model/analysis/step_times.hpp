@@ -14,6 +14,7 @@ struct StepTimes {
   Seconds mean_busy;  ///< of all ranks
   Seconds host_busy;
   Seconds decoding;                     ///< thread time of one node's input
+  Seconds network;                      ///< that the busiest way between nodes needs for a step's bytes
   Seconds serving;                      ///< thread time of one node's parameter server
   Seconds slowest;                      ///< for which all wait for the GPU that computes longest; of `step`
   std::string slowest_of;               ///< the limit that this wait counts to

@@ -54,6 +54,7 @@ const std::vector<WhatIf>& what_ifs() {
       {"cores-half", "half as many processor cores", {"hw.host.cores=0.5x"}, {"input"}},
       {"samples-on-nvme", "samples read from NVMe flash", {"parallel.storage=nvme-pcie-3.0-x4"}, {"input"}},
       {"samples-in-memory", "encoded samples kept in host memory", {"parallel.storage=page-cache"}},
+      {"input-hosts", "samples prepared on another machine, sent over the network", {"parallel.input_hosts=1"}},
       {"pageable-input", "batches in pageable memory, copied before each step", {"stack.input.pinned=false"}},
       {"input-copy-overlap", "batches copied beside the step before", {"stack.input.copy_overlaps=true"}},
       // One kernel reads weight, gradient and momentum and writes weight and momentum: 5 passes (NVIDIA apex, multi_tensor_sgd).

@@ -18,7 +18,7 @@ enum class Format { table, json, csv };
 struct PredictArguments {
   PredictOptions options;
   Format format = Format::table;
-  bool layers = false, kernels = false, links = false;
+  bool layers = false, kernels = false, links = false, host = false;
   std::string trace;                    ///< file to write; empty: none
   std::string report;                   ///< page to write; empty: none
   std::optional<std::int64_t> samples;  ///< of one epoch
@@ -100,6 +100,7 @@ struct SweepArguments {
 
 struct ExplainArguments {
   PredictOptions options;
+  bool layers = false;  ///< also what mixed precision does for each
   Format format = Format::table;
 };
 

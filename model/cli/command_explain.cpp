@@ -3,21 +3,29 @@
 #include "model/cli/command.hpp"
 #include "model/report/explain_report.hpp"
 #include "model/report/json.hpp"
+#include "model/report/precision_gain_report.hpp"
 
 namespace tbdsim {
 
 Result<Answer> answer(const ExplainArguments& arguments, Session& session) {
   const auto explanation = explain(session, arguments.options);
   if (!explanation) return tl::make_unexpected(explanation.error());
+  std::optional<PrecisionGain> gain;
+  if (arguments.layers) {
+    auto found = precision_gain(session, arguments.options);
+    if (!found) return tl::make_unexpected(found.error());
+    gain = std::move(*found);
+  }
+  const std::vector<std::string>& notices = explanation->base.notices;
   switch (arguments.format) {
     case Format::json:
-      return Answer{explain_json(*explanation), explanation->base.notices};
+      return Answer{explain_json(*explanation, gain), notices};
     case Format::csv:
-      return Answer{explain_csv(*explanation), explanation->base.notices};
+      return Answer{gain ? precision_gain_csv(*gain) : explain_csv(*explanation), notices};
     case Format::table:
       break;
   }
-  return Answer{explain_table(*explanation), explanation->base.notices};
+  return Answer{explain_table(*explanation) + (gain ? precision_gain_table(*gain) : ""), notices};
 }
 
 int run(const ExplainArguments& arguments, const Catalogue& catalogue) {

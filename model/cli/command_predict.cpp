@@ -20,6 +20,7 @@ std::string formatted(Format format, const Prediction& prediction, const Predict
       return parts.layers    ? layers_csv(prediction)
              : parts.kernels ? kernels_csv(prediction)
              : parts.links   ? links_csv(prediction)
+             : parts.host    ? host_csv(prediction)
                              : predict_csv(prediction, parts.epochs);
     case Format::table:
       break;
@@ -48,14 +49,15 @@ Result<Answer> answer(const PredictArguments& arguments, Session& session) {
   if ((arguments.skip || arguments.iterations) && !arguments.profiling)
     return fail("--skip and --iterations need --profiling, which they are about");
   if (!arguments.trace.empty() && arguments.trace == arguments.report) return fail("--trace and --report name the same file");
-  const int tables = arguments.layers + arguments.kernels + arguments.links + (arguments.samples ? 1 : 0);
+  const int tables = arguments.layers + arguments.kernels + arguments.links + arguments.host + (arguments.samples ? 1 : 0);
   if (arguments.format == Format::csv && (tables > 1 || arguments.profiling))
-    return fail(arguments.profiling
-                    ? "--profiling has no CSV table: ask for --format json"
-                    : "--layers, --kernels, --links and --samples have a CSV table each: ask for one, or for --format json");
+    return fail(
+        arguments.profiling
+            ? "--profiling has no CSV table: ask for --format json"
+            : "--layers, --kernels, --links, --host and --samples have a CSV table each: ask for one, or for --format json");
   PredictOptions options = arguments.options;
-  options.detail = arguments.profiling || arguments.layers || arguments.kernels || arguments.links || !arguments.trace.empty() ||
-                   !arguments.report.empty();
+  options.detail = arguments.profiling || arguments.layers || arguments.kernels || arguments.links || arguments.host ||
+                   !arguments.trace.empty() || !arguments.report.empty();
   auto prediction = predict(session, options);
   if (!prediction) return tl::make_unexpected(prediction.error());
   if (std::string hint = memory_hint(session, options, *prediction); !hint.empty())
@@ -65,7 +67,7 @@ Result<Answer> answer(const PredictArguments& arguments, Session& session) {
     const OutputFile file{arguments.trace, std::string(kTraceMark), inputs};
     if (const auto written = file.write(chrome_trace(*prediction)); !written) return tl::make_unexpected(written.error());
   }
-  PredictParts parts{arguments.layers, arguments.kernels, arguments.links, std::nullopt, std::nullopt};
+  PredictParts parts{arguments.layers, arguments.kernels, arguments.links, std::nullopt, std::nullopt, arguments.host};
   if (arguments.profiling) {
     ProfilingPlan plan;
     plan.skip = arguments.skip.value_or(plan.skip);

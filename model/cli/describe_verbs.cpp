@@ -96,6 +96,9 @@ void add_job(VerbOptions& verb, PredictOptions& o, ScaleArguments* lists = nullp
   verb.number_option("--workers",
                      "Threads that decode samples: of a node, with PyTorch of\neach GPU's process (num_workers) [the stack's]",
                      o.workers);
+  verb.number_option("--input-hosts",
+                     "Other machines like the node's host that prepare\nsamples and send them over the network [0]",
+                     o.input_hosts);
   verb.flag("--mock-loader", o.mock_loader, "Samples are there when they are needed");
   verb.flag("--mock-trainer", o.mock_trainer, "Only load samples");
   verb.name_option("--recompute", "NAME",
@@ -138,7 +141,8 @@ void add_job_lists(VerbOptions& verb, std::vector<std::pair<std::string, std::st
                                                               {"optimizer", "Optimizers"},
                                                               {"input", "Where samples come from"},
                                                               {"storage", "What they are read from"},
-                                                              {"workers", "Threads that decode samples, as predict counts them"}};
+                                                              {"workers", "Threads that decode samples, as predict counts them"},
+                                                              {"input-hosts", "Other machines that prepare samples"}};
   for (const auto& [option, help] : kOptions)
     verb.option(fmt::format("--{}", option), "A,B,...", help,
                 [&axes, name = std::string(option)](const std::string& text) -> std::string {
@@ -193,6 +197,8 @@ void describe(VerbOptions verb, SweepArguments& a) {
 
 void describe(VerbOptions verb, ExplainArguments& a) {
   add_configuration(verb, a.options);
+  verb.flag("--layers", a.layers,
+            "Also what mixed precision gains for every layer, and\nthe layers off the tensor cores (CSV: this alone)");
   add_format(verb, a.format);
 }
 
@@ -203,10 +209,11 @@ void describe(VerbOptions verb, PredictArguments& a) {
   verb.flag("--kernels", a.kernels, "Also the time and utilisation of every kernel");
   verb.name_option("--report", "FILE", "Write everything as one HTML page, readable offline", a.report);
   verb.flag("--links", a.links, "Also the bytes and busy share of every link");
+  verb.flag("--host", a.host, "Also the time of host threads, input workers and\ncopies, by cause");
   verb.flag("--profiling", a.profiling, "Also what profiling the job would cost");
   verb.number_option("--skip", "Steps before those that are profiled [50]", a.skip);
   verb.number_option("--iterations", "Steps that are profiled [3]", a.iterations);
-  verb.name_option("--trace", "FILE", "Write the kernels of a step as a Chrome trace (JSON)", a.trace);
+  verb.name_option("--trace", "FILE", "Write a step as a Chrome trace (JSON): kernels,\nexchanges, host threads, input", a.trace);
   verb.option("--samples", "N", "Samples of an epoch, such as 1281167 or 256K: also\nthe time of an epoch",
               [&a](const std::string& text) { return set_samples(a.samples, text); });
   verb.option("--epochs", "N", "Epochs of a run, start-up included [1]", [&a](const std::string& text) -> std::string {

@@ -110,6 +110,8 @@ constexpr KeyMeaning kNetworkBetweenNodes[] = {
     {"", "`latency`, `latency_source`", "of one message", "60 us, 0.5 us with `rdma`"},
     {"", "`rdma`", "the adapter reads memory itself", "false"},
     {"", "`transport`", "`[transport.NAME]` of `nccl.toml`", "`rdma` or else `sockets`"},
+    {"", "`tcp`, `tcp_latency`", "what TCP reaches, and one message's time, beside another transport",
+     "0.8 of `bandwidth`, 0.704 from 100 Gb/s on; at least 60 us"},
     {"", "`notes`", "text", "empty"},
 };
 
@@ -143,6 +145,8 @@ constexpr KeyMeaning kSamplesThatAJobTrainsOn[] = {
     {"[[input]]", "`samples`", "of the set", "not known"},
     {"[[input]]", "**`stored`**", "bytes on disk, a sample", ""},
     {"[[input]]", "**`decode`**", "of one sample on one thread, augmentation included", ""},
+    {"[[input]]", "`like`", "the input with the same samples in another form: a stack's decode time for it holds here too",
+     "none"},
     {"[[input]]", "`clock`", "of the processor that took so long; the time scales with the clock of the host", "not known"},
     {"[[input]]", "**`spread`**", "standard deviation over mean", ""},
     {"[[input]]", "`environment`", "samples are steps of simulations", "false"},

@@ -37,6 +37,7 @@ Result<std::vector<InputSource>> load_inputs(const Catalogue& catalogue) {
     if (table.has("samples")) input.samples = table.integer("samples", 1, kMostSamples);
     input.decode = table.quantity<Seconds>("decode");
     input.clock = table.quantity_if<Hertz>("clock");
+    input.like = table.text_or("like", "");
     input.spread = table.number("spread", kNotNegative);
     input.source = table.text("source");
     inputs.push_back(std::move(input));

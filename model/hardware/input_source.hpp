@@ -23,6 +23,7 @@ struct InputSource {
   Seconds decode;                       ///< of one sample on one thread, augmentation included
   std::optional<Hertz> clock;           ///< of the processor on which `decode` was measured; absent: holds for any
   double spread = 0.0;                  ///< standard deviation of the decode time over its mean
+  std::string like;                     ///< the input that holds the same samples in another form; empty: none
   bool environment = false;             ///< samples are steps of simulated environments, not stored data
   std::string source;
 };

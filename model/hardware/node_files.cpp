@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 
 #include "model/hardware/hardware_file.hpp"
@@ -8,6 +9,20 @@ namespace {
 
 constexpr std::int64_t kMostSockets = 1024;  // a rack of superchips counts as one node
 constexpr std::int64_t kMostCores = 1'000'000;
+
+BytesPerSecond usual_tcp(BytesPerSecond line) {
+  return std::max((kTcpOnFastLine / kFastLine) * line, std::min(kUsualSockets.share * line, kTcpOnFastLine));
+}
+
+/// What programs get that speak TCP whatever the adapters can do; on sockets that is all there is.
+void read_tcp(TomlTable& table, Network& network) {
+  const bool sockets = network.transport == "sockets";
+  network.tcp = table.quantity_if<BytesPerSecond>("tcp").value_or(
+      sockets ? network.achieved : std::min(network.achieved, usual_tcp(network.bandwidth)));
+  network.tcp_latency = table.quantity_if<Seconds>("tcp_latency", kNotNegative)
+                            .value_or(sockets ? network.latency : std::max(network.latency, kUsualSockets.latency));
+  if (network.tcp > network.bandwidth) table.problem("tcp", "more than the line rate that bandwidth states");
+}
 
 }  // namespace
 
@@ -40,6 +55,7 @@ Network read_network(TomlTable table, std::string id) {
   network.latency = latency.value_or(usual.latency);
   if (network.achieved > network.bandwidth) table.problem("achieved", "more than the line rate that bandwidth states");
   network.transport = table.text_or("transport", network.rdma ? "rdma" : "sockets");
+  read_tcp(table, network);
   network.source = table.text("source");
   network.achieved_source = table.text_or("achieved_source", achieved ? network.source : std::string(usual.source));
   network.latency_source = table.text_or("latency_source", latency ? network.source : std::string(usual.source));

@@ -19,6 +19,31 @@ Seconds end_of(const Prediction& prediction) {
   return end;
 }
 
+/// Threads, workers and copy engines, each in a row of its own, the host's under a process of theirs. Those of a step are shown
+/// within it, as they recur.
+void add_lanes(const Prediction& prediction, int gpu, Json& events) {
+  constexpr int kFirstLane = 2;  // after compute stream and exchange
+  const int host = gpu + 1000;
+  std::vector<std::string> names;
+  for (const LaneEvent& e : prediction.lanes) {
+    const bool on_gpu = e.lane == "compute stream";
+    auto name = std::find(names.begin(), names.end(), e.lane);
+    if (!on_gpu && name == names.end()) {
+      const int lane = kFirstLane + static_cast<int>(names.size());
+      if (names.empty()) events.push_back({{"name", "process_name"}, {"ph", "M"}, {"pid", host}, {"args", {{"name", "host"}}}});
+      events.push_back({{"name", "thread_name"}, {"ph", "M"}, {"pid", host}, {"tid", lane}, {"args", {{"name", e.lane}}}});
+      name = names.insert(names.end(), e.lane);
+    }
+    events.push_back({{"name", e.name},
+                      {"cat", on_gpu ? "metric" : "host"},
+                      {"ph", "X"},
+                      {"ts", e.start.base() * kMicrosecondsPerSecond},
+                      {"dur", e.time.base() * kMicrosecondsPerSecond},
+                      {"pid", on_gpu ? gpu : host},
+                      {"tid", on_gpu ? 0 : kFirstLane + static_cast<int>(name - names.begin())}});
+  }
+}
+
 Json whole(Bytes bytes) { return static_cast<std::int64_t>(std::llround(bytes.base())); }
 
 }  // namespace
@@ -64,9 +89,11 @@ std::string chrome_trace(const Prediction& prediction) {
                       {"pid", gpu},
                       {"tid", 1}});
   }
-  if (const Seconds last = end_of(prediction); prediction.gpus > 1 && prediction.step_time.value > last) {
-    events.push_back({{"name", "wait for the slowest GPU"},
-                      {"cat", "exchange"},
+  add_lanes(prediction, gpu, events);
+  const bool loads = prediction.input_verdict && prediction.stages.input_exposed > Seconds(0.0);
+  if (const Seconds last = end_of(prediction); (prediction.gpus > 1 || loads) && prediction.step_time.value > last) {
+    events.push_back({{"name", loads ? "wait for samples" : "wait for the slowest GPU"},
+                      {"cat", loads ? "input" : "exchange"},
                       {"ph", "X"},
                       {"ts", last.base() * kMicrosecondsPerSecond},
                       {"dur", (prediction.step_time.value - last).base() * kMicrosecondsPerSecond},

@@ -1,5 +1,7 @@
 #include "model/report/csv.hpp"
 
+#include "model/analysis/host_work.hpp"
+
 #include <fmt/format.h>
 
 #include <optional>
@@ -129,6 +131,15 @@ std::string kernels_csv(const Prediction& prediction) {
     all += csv_line({g.name, g.algorithm, g.bound, std::to_string(g.launches), exact(g.time.base()), exact(g.time_share),
                      exact(g.fp32_utilization), exact(g.occupancy), g.stall, exact(g.useful_utilization), exact(g.stalls[0]),
                      exact(g.stalls[1]), exact(g.stalls[2]), exact(g.stalls[3]), exact(g.stalls[4])});
+  return all;
+}
+
+std::string host_csv(const Prediction& prediction) {
+  std::string all = csv_line({"thread", "cause", "calls", "time_s", "step_share"});
+  for (const HostTime& h : longest_first(prediction.host)) {
+    const double share = h.time / prediction.step_time.value;
+    all += csv_line({h.thread, h.cause, std::to_string(h.calls), exact(h.time.base()), exact(share)});
+  }
   return all;
 }
 

@@ -18,6 +18,7 @@ namespace tbdsim {
 /// A header and one row per layer, kernel or link, of a prediction made with `detail`, under the names of the JSON.
 [[nodiscard]] std::string layers_csv(const Prediction& prediction);
 [[nodiscard]] std::string kernels_csv(const Prediction& prediction);
+[[nodiscard]] std::string host_csv(const Prediction& prediction);
 [[nodiscard]] std::string links_csv(const Prediction& prediction);
 
 /// A header and every row of the assessed tables. A skipped row has no figures.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "model/analysis/host_work.hpp"
 #include "model/analysis/kernel_summary.hpp"
 #include "model/report/predict_table.hpp"
 #include "model/report/text_table.hpp"
@@ -15,7 +16,7 @@ constexpr std::size_t kWidth = 80;
 constexpr std::size_t kCharacterized = 10;  ///< kernels whose occupancy is told one by one
 
 /// What keeps these tables within 80 columns.
-constexpr std::size_t kLayerName = 26, kShape = 12, kKernelName = 30;
+constexpr std::size_t kLayerName = 26, kShape = 12, kKernelName = 30, kCause = 36;
 
 Seconds time_of(const LayerTime& layer) { return layer.forward + layer.backward_data + layer.backward_weights + layer.update; }
 
@@ -109,6 +110,15 @@ std::string indirect_copies_text(const std::vector<IndirectCopy>& copies) {
             wrapped(fmt::format("over {}: {}", over.empty() ? "host memory" : over, fmt::join(pairs, ", ")), kTextWidth - 2, 4) +
             "\n";
   return "\n" + text;
+}
+
+std::string host_table(const Prediction& prediction) {
+  TextTable table(
+      {{"thread"}, {"cause", Align::left, kCause}, {"calls", Align::right}, {"time", Align::right}, {"of step", Align::right}});
+  for (const HostTime& h : longest_first(prediction.host))
+    table.add({h.thread, h.cause, std::to_string(h.calls), format(h.time), percent_text(h.time / prediction.step_time.value)});
+  return "Host time of a step, by cause: one process's threads, all workers of a node;\nthreads run side by side\n" +
+         table.text();
 }
 
 std::string links_table(const Prediction& prediction) {

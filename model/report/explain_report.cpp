@@ -57,6 +57,7 @@ std::string what_ifs_text(const Explanation& explanation) {
     if (outcome.problem.empty()) continue;
     std::string& names = outcome.cannot_help ? useless : rest;
     names += (names.empty() ? "" : ", ") + outcome.name;
+    if (!outcome.cannot_help && !outcome.reason.empty()) names += fmt::format(" ({})", outcome.reason);
   }
   std::string text =
       "\nThroughput after each change of settings and software (--what-if NAME, or the\noption as it stands, with any verb)\n" +

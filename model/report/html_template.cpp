@@ -94,7 +94,7 @@ const bar = (place, parts, total, show) => {
     explain(legend, i, words(name) + ' ' + show(value) + ' (' + percent(value / total) + ')');
   });
 };
-bar(at('stages'), Object.entries(p.stages_s).filter(([name]) => name !== 'exchange_total'), p.step_time_s.value, time);
+bar(at('stages'), Object.entries(p.stages_s).filter(([name]) => !name.endsWith('_total')), p.step_time_s.value, time);
 at('limits').textContent = p.limits.map(l => l.text).join('; ');
 const gpu = p.memory.gpus.find(g => g.peak_bytes === peak), parts = Object.entries(gpu.parts_bytes).sort((a, b) => b[1] - a[1]);
 bar(at('memory'), [...parts, ['free', Math.max(0, p.memory.capacity_bytes - peak)]], Math.max(peak, p.memory.capacity_bytes), bytes);

@@ -2,6 +2,7 @@
 
 #include "model/analysis/batch_knee.hpp"
 #include "model/analysis/compare_front.hpp"
+#include "model/analysis/host_work.hpp"
 #include "model/analysis/kernel_summary.hpp"
 #include "model/report/json_parts.hpp"
 
@@ -81,7 +82,8 @@ Json stages(const Stages& s) {
           {"exchange_exposed", s.exchange_exposed.base()},
           {"input_exposed", s.input_exposed.base()},
           {"host_exposed", s.host_exposed.base()},
-          {"bubble", s.bubble.base()}};
+          {"bubble", s.bubble.base()},
+          {"weight_update_total", s.weight_update_total.base()}};
 }
 
 Json input_verdict(const Prediction& p) {
@@ -100,6 +102,11 @@ Json input_verdict(const Prediction& p) {
           {"read_s", v.read.base()},
           {"decode_s", v.decode.base()},
           {"copy_s", v.copy.base()},
+          {"input_hosts", v.hosts},
+          {"transfer_s", v.transfer.base()},
+          {"network_bytes_per_s", v.hosts > 0 ? Json(v.arriving.base()) : Json(nullptr)},
+          {"decode_per_sample_s", v.sample.base()},
+          {"decode_of", or_null(v.decode_of)},
           {"slowest", v.slowest},
           {"loading_samples_per_s", rate(v.load)},
           {"training_samples_per_s", rate(v.train)},
@@ -121,6 +128,16 @@ Json layers(const Prediction& p) {
                    {"flop", l.flop.base()}});
   }
   return all;
+}
+
+Json host(const Prediction& p) {
+  Json list = Json::array();
+  for (const HostTime& h : longest_first(p.host)) {
+    const double share = h.time / p.step_time.value;
+    list.push_back(
+        {{"thread", h.thread}, {"cause", h.cause}, {"calls", h.calls}, {"time_s", h.time.base()}, {"step_share", share}});
+  }
+  return list;
 }
 
 Json links(const Prediction& p) {
@@ -237,6 +254,9 @@ Json prediction(const Prediction& p, const PredictParts& parts) {
                            {"input", p.utilization.cpu_input},
                            {"environment", p.utilization.cpu_environment},
                            {"parameter_server", p.utilization.cpu_server}}}};
+  json["loads"] = {{"host_memory", or_null(p.loads.host_memory)},
+                   {"network", or_null(p.loads.network)},
+                   {"storage", or_null(p.loads.storage)}};
   json["input"] = input_verdict(p);
   json["memory"] = memory(p.memory);
   json["limit"] = limit(p.limit);
@@ -258,6 +278,7 @@ Json prediction(const Prediction& p, const PredictParts& parts) {
   if (parts.kernels) json["kernels"] = kernels(p);
   if (parts.links) json["links"] = links(p);
   if (parts.links) json["indirect_copies"] = indirect_copies(p);
+  if (parts.host) json["host"] = host(p);
   json["provenance"] = Json::array();
   for (const ProvenanceEntry& e : p.provenance)
     json["provenance"].push_back({{"what", e.what}, {"kind", e.kind}, {"source", e.source}});
@@ -298,7 +319,24 @@ std::string compare_json(const Comparison& comparison) {
   return text(json);
 }
 
-std::string explain_json(const Explanation& e) {
+namespace {
+
+Json precision_gain_json(const PrecisionGain& gain) {
+  Json json{{"from", gain.from}, {"to", gain.to}, {"before_s", ranged(gain.before)}, {"after_s", ranged(gain.after)}};
+  json["layers"] = Json::array();
+  for (const LayerGain& l : gain.layers)
+    json["layers"].push_back({{"name", l.name},
+                              {"kind", l.kind},
+                              {"before_s", l.before.base()},
+                              {"after_s", l.after.base()},
+                              {"tensor_core", l.tensor_core},
+                              {"obstacle", or_null(l.obstacle)}});
+  return json;
+}
+
+}  // namespace
+
+std::string explain_json(const Explanation& e, const std::optional<PrecisionGain>& gain) {
   Json json{{"schema", "tbdsim.explain/1"}, {"tool", tool()}, {"level", kLevel}, {"config", config(e.base)}};
   json["step_time_s"] = ranged(e.base.step_time);
   json["limits"] = Json::array();
@@ -316,6 +354,7 @@ std::string explain_json(const Explanation& e) {
     }
     json["what_ifs"].push_back(std::move(row));
   }
+  if (gain) json["mixed_precision"] = precision_gain_json(*gain);
   return text(json);
 }
 

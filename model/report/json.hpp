@@ -8,6 +8,7 @@
 #include "model/analysis/explain.hpp"
 #include "model/analysis/memory_report.hpp"
 #include "model/analysis/network_change.hpp"
+#include "model/analysis/precision_gain.hpp"
 #include "model/analysis/predict.hpp"
 #include "model/analysis/profiling_cost.hpp"
 #include "model/analysis/scenario_file.hpp"
@@ -20,6 +21,7 @@ struct PredictParts {
   bool layers = false, kernels = false, links = false;  ///< expect a prediction made with `detail`
   std::optional<EpochEstimate> epochs;
   std::optional<ProfilingCost> profiling;
+  bool host = false;                      ///< expects `detail` too
   std::optional<NetworkChange> change{};  ///< by values of the network that the user changed
 };
 
@@ -37,7 +39,7 @@ struct PredictParts {
 [[nodiscard]] std::string compare_json(const Comparison& comparison);
 
 /// One object of schema "tbdsim.explain/1": limits, health checks, what-ifs by gain.
-[[nodiscard]] std::string explain_json(const Explanation& explanation);
+[[nodiscard]] std::string explain_json(const Explanation& explanation, const std::optional<PrecisionGain>& gain = std::nullopt);
 
 /// One row of a sweep as an object on one line, for the list of "tbdsim.sweep/1"; `config` are its options.
 [[nodiscard]] std::string sweep_row_json(const SweepRow& row, const std::vector<std::pair<std::string, std::string>>& config);

@@ -24,9 +24,9 @@ std::string line(const std::string& label, const std::string& text) {
   return fmt::format("{:<{}}{}\n", label, kLabel, wrapped(text, kTextWidth, kLabel));
 }
 
-/// What `predict` counts as exposed exchange, divided.
+/// What `predict` counts as exposed exchange and as updates of the servers, divided.
 std::string waiting(const NetworkProfile& p) {
-  const Seconds all = p.job.stages.exchange_exposed;
+  const Seconds all = p.job.stages.exchange_exposed + p.job.stages.store_update;
   return fmt::format("{} of the step for the exchange: {} for the arrays below, {} for the slowest GPU", format(all),
                      format(all - p.waiting_for_slowest), format(p.waiting_for_slowest));
 }
@@ -35,7 +35,7 @@ std::string waiting(const NetworkProfile& p) {
 std::string savings(const NetworkProfile& p) {
   const Stages &job = p.job.stages, &alone = p.one_node_stages;
   std::vector<std::string> parts;
-  const Seconds update = alone.weight_update - job.weight_update;
+  const Seconds update = alone.weight_update - (job.weight_update - job.store_update);
   if (update > Seconds(0.0))
     parts.push_back(
         fmt::format("servers update the weights; alone a node's GPUs do so for {}, which this job saves", format(update)));

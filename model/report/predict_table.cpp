@@ -83,8 +83,10 @@ std::string stages(const Prediction& p) {
   };
   add("forward", s.forward, "");
   add("backward", s.backward, "");
-  add("weight update", s.weight_update, "");
-  if (s.metric > Seconds(0.0)) add("metric", s.metric, "");
+  const bool by_store = s.weight_update_total > s.weight_update;
+  add("weight update", s.weight_update,
+      by_store ? fmt::format("{} of all arrays; where they are summed, beside the exchange", format(s.weight_update_total)) : "");
+  if (s.metric > Seconds(0.0)) add("metric", s.metric, "evaluation of the batch");
   if (exchanges(p)) {
     constexpr Seconds kClock(1e-12);  // less is rounding of sums
     const Seconds difference = s.exchange_total - s.exchange_exposed, hidden = difference > kClock ? difference : Seconds(0.0);
@@ -98,7 +100,7 @@ std::string stages(const Prediction& p) {
                                       format(p.input_verdict->overlapped), format(p.input_verdict->copy))
                         : "");
   add("host, exposed", s.host_exposed, "the GPU waits for the next operation");
-  return "Stages of the step\n" + table.text(2);
+  return "Stages of the step; shares are of its time on the slowest GPU\n" + table.text(2);
 }
 
 /// Loading and training of a step, what loading is made of, and which of the two waits.
@@ -109,6 +111,11 @@ std::string input(const InputVerdict& v, bool environments) {
   text += fmt::format(
       " (storage {}, {} {} on {}, copy {})", format(v.read), environments ? "environments" : "decoding", format(v.decode),
       plural(v.workers, "worker") + (v.loaders > 1 ? fmt::format(" of {} processes", v.loaders) : ""), format(v.copy));
+  if (v.hosts > 0)
+    text += fmt::format("; {} other {} prepare{} it and send{} {} to each node", v.hosts, v.hosts == 1 ? "machine" : "machines",
+                        v.hosts == 1 ? "s" : "", v.hosts == 1 ? "s" : "", format(v.arriving));
+  if (v.sample > Seconds(0.0))
+    text += fmt::format("; {} a sample and {} ({})", format(v.sample), environments ? "environment" : "thread", v.decode_of);
   text = section("Input", v.text) + section("", text);
   return v.later_epochs.empty() ? text : text + section("", v.later_epochs);
 }
@@ -201,6 +208,7 @@ std::string predict_table(const Prediction& p, const PredictParts& parts) {
   text += buckets(p);
   if (parts.layers) text += '\n' + layers_table(p);
   if (parts.kernels) text += '\n' + kernels_table(p);
+  if (parts.host) text += '\n' + host_table(p);
   if (parts.links) text += '\n' + links_table(p);
   return text;
 }

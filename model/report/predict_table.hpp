@@ -13,6 +13,10 @@ namespace tbdsim {
 /// Every layer with the time of its passes. Expects a prediction made with `detail`.
 [[nodiscard]] std::string layers_table(const Prediction& prediction);
 
+/// What threads of the host, input workers and copy engines do for a step, by cause, longest first. Expects a prediction made
+/// with `detail`.
+[[nodiscard]] std::string host_table(const Prediction& prediction);
+
 /// Bytes and busy share of every link that the exchange uses. Expects a prediction made with `detail`.
 [[nodiscard]] std::string links_table(const Prediction& prediction);
 /// Pairs of GPUs without a link, by the place over which their copies go; empty where there are none.

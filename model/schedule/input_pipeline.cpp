@@ -185,7 +185,7 @@ InputPace pace(const InputPipeline& pipeline, std::int64_t samples, Seconds trai
   // Before the first counted step the prefetched batches fill up.
   const auto warm_up = static_cast<std::size_t>(pipeline.prefetch);
   std::vector<Seconds> loads = decode_lengths(pipeline, samples, seed, static_cast<int>(warm_up) + iterations);
-  Seconds other = static_cast<double>(samples) * pipeline.read;
+  Seconds other = static_cast<double>(samples) * std::max(pipeline.read, pipeline.transfer);
   if (pipeline.copy_overlaps) other = std::max(other, pipeline.copy);
   Seconds sum(0.0);
   for (std::size_t k = 0; k < loads.size(); ++k) {

@@ -19,6 +19,7 @@ struct InputPipeline {
   double spread = 0.0;        ///< standard deviation of it over the mean
   Seconds wait;               ///< of a thread for a sample's bytes, before it decodes them
   Seconds read;               ///< for which the storage is busy with a sample; it reads ahead of the threads
+  Seconds transfer;           ///< of a sample over the network from other machines, beside everything else
   Seconds copy;               ///< of one batch's samples to the GPUs
   bool copy_overlaps = true;  ///< it runs beside the step before; false: the step begins with it
 };

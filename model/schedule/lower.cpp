@@ -1,6 +1,7 @@
 #include "model/schedule/lower.hpp"
 
 #include <fmt/format.h>
+#include <algorithm>
 #include <optional>
 
 #include "model/schedule/engine_operations.hpp"
@@ -23,6 +24,10 @@ class Lowering {
       r.compute = builder_.add_stream(one ? "compute" : fmt::format("compute {}", rank));
       ranks_.push_back(r);
     }
+    if (evaluates()) {
+      for (Rank& rank : ranks_) rank.results = builder_.add_stream("results");
+      evaluated_.resize(ranks_.size());
+    }
     ended_.resize(ranks_.size());
     shares_ = engine_shares(graph, out_.nodes, out_.costs, stack.engine);
     style_.prepare(builder_);
@@ -44,9 +49,43 @@ class Lowering {
 
  private:
   struct Rank {
-    engine::StreamId host, compute;
+    engine::StreamId host, compute, results;
     std::optional<TaskId> last_kernel;
   };
+
+  /// Whether the training loop evaluates every batch, and one rank has all of its outputs.
+  [[nodiscard]] bool evaluates() const { return stack_.metric.operators > 0 && !style_.pipelined() && outputs() > Bytes(0.0); }
+
+  /// Of a batch, as the loss gets them.
+  [[nodiscard]] Bytes outputs() const {
+    const OpGraph& graph = builder_.graph();
+    const auto loss =
+        std::find_if(graph.ops.begin(), graph.ops.end(), [](const Op& op) { return op.kind == OpKind::softmax_loss; });
+    return loss == graph.ops.end() ? Bytes(0.0)
+                                   : options_.batch * static_cast<double>(elements(graph.input_shape(*loss))) * Bytes(4.0);
+  }
+
+  /// The metric of a batch (MXNet's `update_metric`): operators over the outputs, of which the engine has no place of their own,
+  /// so that they run when the forward pass has ended; then results are copied to the host, GPU by GPU, by the script's thread,
+  /// which issues no further step before. Each copy is an operator's dispatch to the script; its bytes are few.
+  /// Neglects: that one thread walks along all classes of a sample (mshadow reduce_with_axis).
+  void evaluate() {
+    const double scale = options_.slowdown * options_.dispatch_scale;
+    const double operators = stack_.metric.operators, copies = options_.driven * stack_.metric.copies;
+    const Seconds kernel = options_.slowdown * operators * kernels_.memory_kernel(outputs());
+    const auto node = static_cast<std::int32_t>(out_.forward_nodes) - 1;
+    for (std::int32_t number = 0; number < out_.ranks; ++number) {
+      Rank& rank = ranks_[static_cast<std::size_t>(number)];
+      const StepTask host{Work::host, node, 0, number}, work{Work::metric, node, 0, number};
+      wait_.clear();
+      if (stack_.coupling == HostCoupling::serialized && rank.last_kernel) wait_.push_back(*rank.last_kernel);
+      const TaskId issued = builder_.add_task(host, rank.host, scale * operators * stack_.dispatch, wait_);
+      const TaskId done = builder_.add_task(work, rank.compute, kernel, {{issued}});
+      rank.last_kernel = done;
+      evaluated_[static_cast<std::size_t>(number)] =
+          builder_.add_task(host, rank.results, scale * copies * stack_.dispatch, {{done}});
+    }
+  }
 
   void micro_batches(std::size_t first, std::size_t end) {
     for (std::int32_t i = 0; i < options_.micro_batches; ++i) {
@@ -60,6 +99,7 @@ class Lowering {
       for (std::int32_t rank = 0; rank < out_.ranks; ++rank)
         ended_[static_cast<std::size_t>(rank)] = style_.runs(builder_, node, rank) ? operation(node, rank) : TaskId{};
       style_.after(builder_, node, ended_);
+      if (node + 1 == out_.forward_nodes && !evaluated_.empty()) evaluate();
     }
   }
 
@@ -99,6 +139,12 @@ class Lowering {
            (stack_.update_wait == UpdateWait::once && node == out_.nodes.size() - out_.update_nodes);
   }
 
+  /// A step is issued when the one before has been evaluated.
+  void add_evaluated() {
+    for (const TaskId task : evaluated_)
+      if (task.value >= 0) wait_.push_back(task);
+  }
+
   /// Host tasks and kernel of every piece of a node; returns the task with which its results exist: where no kernel makes
   /// them, as of a view, the rank's last one, for the host runs ahead of what they are made of.
   TaskId operation(std::size_t node, std::int32_t number) {
@@ -114,6 +160,7 @@ class Lowering {
     for (int piece = 0; piece < cost.pieces; ++piece) {
       wait_.clear();
       if ((begins || (piece == 0 && waits(node))) && rank.last_kernel) wait_.push_back(*rank.last_kernel);
+      if (node == 0 && piece == 0) add_evaluated();
       last = builder_.add_task({Work::host, index, 0, number}, rank.host, host.first, wait_);
       if (cost.kernel.time > Seconds(0.0)) {
         wait_.assign(1, last);
@@ -136,6 +183,7 @@ class Lowering {
   StepBuilder builder_;
   std::vector<EngineShare> shares_;  ///< of each node
   std::vector<Rank> ranks_;
+  std::vector<TaskId> evaluated_;  ///< by rank: results of the last batch on the host; empty: none are evaluated
   std::vector<TaskId> ended_, wait_;
 };
 
@@ -173,6 +221,7 @@ LoweredStep lower(const OpGraph& graph, const TrainingStep& step, const KernelMo
   out.ranks = style.ranks();
   out.carries_over = style.carries_over();
   out.pipelined = style.pipelined();
+  out.in_passes = style.in_passes();
   out.gradient_element = options.gradient_element;
   const auto count = 2 * static_cast<std::size_t>(options.micro_batches) * out.nodes.size() *
                      static_cast<std::size_t>(out.iterations) * static_cast<std::size_t>(out.ranks);

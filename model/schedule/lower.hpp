@@ -16,6 +16,7 @@ struct LowerOptions {
   bool update = true;           ///< false: forward and backward only
   double slowdown = 1;          ///< of every kernel and every operator's host time
   int micro_batches = 1;        ///< of `batch` samples each, before gradients are exchanged and weights updated
+  int driven = 1;               ///< GPUs of one process, which evaluates one after the other
   Bytes gradient_element{4.0};  ///< of a gradient, as exchanged
   /// What `node_costs` says where it is known already; empty: the kernels are asked.
   std::span<const NodeCost> costs{};

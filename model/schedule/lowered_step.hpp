@@ -8,7 +8,8 @@
 namespace tbdsim {
 
 /// What a task of the lowered graph stands for.
-enum class Work { host, kernel, exchange };
+/// `metric` evaluates the outputs of a batch, beside the nodes of the step.
+enum class Work { host, kernel, exchange, metric };
 
 /// Which part of an array's way a task of an exchange is; `whole` where it has one part only. `serve` is a processor's work,
 /// `merge` that of a GPU beside its compute stream.
@@ -21,6 +22,7 @@ struct StepTask {
   std::int32_t rank = 0;   ///< among the ranks that are held apart
   std::int32_t item = -1;  ///< of an exchange: the parameter array, bucket or slice that it moves; -1: none in particular
   Leg leg = Leg::whole;
+  double updating = 0.0;  ///< of an exchange: the part of its time, its last, in which a store updates weights
 };
 
 /// A training step as tasks on the resources of the ranks that are held apart (one, where all are alike).
@@ -34,6 +36,7 @@ struct LoweredStep {
   std::int32_t ranks = 1;                           ///< held apart
   /// The exchange of an iteration may end in the next one's forward pass: an iteration then ends with its last kernel.
   bool carries_over = false;
+  bool in_passes = false;       ///< forward and backward hold the exchange, as the calls of a script do
   bool pipelined = false;       ///< ranks hold stages of the network, which wait for each other
   Bytes gradient_element{4.0};  ///< of a gradient, as exchanged
   Seconds total;                ///< of all tasks of an iteration, one after the other; not cut to what the clock holds

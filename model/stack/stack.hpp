@@ -7,6 +7,7 @@
 #include "model/input/toml_reader.hpp"
 #include "model/stack/engine_settings.hpp"
 #include "model/stack/input_settings.hpp"
+#include "model/stack/metric_settings.hpp"
 #include "model/stack/parameter_server.hpp"
 #include "model/stack/rank_settings.hpp"
 #include "model/stack/store.hpp"
@@ -124,6 +125,7 @@ struct Stack {
   std::optional<ParameterServer> server;  ///< absent: the framework has none
   StoreSettings store;
   InputSettings input;
+  MetricSettings metric;
   std::string source;
   std::vector<std::string> notices;  ///< set on resolution: "no mxnet-1.3 in the catalogue, using mxnet-1.2"
   double extra_spread = 0.0;         ///< added to the range when the name only resolved to this stack

@@ -166,6 +166,7 @@ Result<Stack> read_stack(TomlFile file) {
   read_memory(root.table("memory"), stack);
   read_exchange(root.table("exchange"), stack);
   if (root.has("engine")) stack.engine = read_engine_settings(root.table("engine"));
+  if (root.has("metric")) stack.metric = read_metric_settings(root.table("metric"));
   if (root.has("ranks")) stack.ranks = read_rank_settings(root.table("ranks"));
   read_store(root, stack.store);
   read_input(root, stack.input);

@@ -32,6 +32,11 @@ constexpr KeyMeaning kStack[] = {
      ""},
     {"[engine]", "`stops_at_arrays`", "an operator with arrays of its own begins an operation; true", ""},
     {"[engine]", "**`source`**", "where its figures are from", ""},
+    {"[metric]", "**`operators`**, **`copies`**",
+     "of a training loop that evaluates every batch: operators over the outputs, on the GPU, and copies of results to host "
+     "memory, for which the script waits. Absent: it evaluates none",
+     ""},
+    {"[metric]", "**`source`**", "where its figures are from", ""},
     {"[operators]", "`fuses_batch_norm_relu`",
      "the ReLU after a batch norm costs nothing, with channels last also one after a sum with its result; false", ""},
     {"[operators]", "`fuses_elementwise`", "activations and additions cost nothing; false", ""},
@@ -131,7 +136,7 @@ constexpr KeyMeaning kStack[] = {
     {"[input]", "`synthetic_on_host`", "made-up samples (`synthetic`) too lie in host memory and are copied every step; false",
      ""},
     {"[input]", "`threads`, `prefetch`, `decode`",
-     "that decode on a node, cores less one; batches ahead, 2; per sample and thread, the input's own", ""},
+     "that decode on a node, cores less one; batches ahead, 2; per sample of `default` and thread, the input's own", ""},
     {"[input]", "**`source`**", "where its figures are from", ""},
 };
 

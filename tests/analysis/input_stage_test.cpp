@@ -349,3 +349,52 @@ TEST_CASE("a mock loader takes the place of a loader that could be, and of nothi
         "--mock-loader takes the place of a loader, and nothing is loaded; name what is loaded with --input, such as --input "
         "imagenet-records\n");
 }
+
+TEST_CASE("an input's own decode time wins over the stack's, which is that of the stack's default input") {
+  PredictOptions options = job("resnet50");
+  options.gpus = 8;
+  options.stack = "mxnet-ngc-18.04";
+  options.mock_trainer = true;
+  options.input = "imagenet-records";
+  const Prediction records = predicted(options);
+  CHECK_THAT(records.input_verdict->sample.base(), WithinRel(12.5e-3, 1e-9));
+  CHECK(records.input_verdict->decode_of == "stack mxnet-ngc-18.04");
+  options.input = "imagenet-files";  // the same images
+  CHECK_THAT(predicted(options).input_verdict->sample.base(), WithinRel(12.5e-3, 1e-9));
+  options.input = "imagenet-augmented";
+  const Prediction augmented = predicted(options);
+  CHECK_THAT(augmented.input_verdict->sample.base(), WithinRel(0.1e-3, 1e-9));
+  CHECK(augmented.input_verdict->decode_of == "input imagenet-augmented");
+  CHECK(augmented.throughput.value > 5.0 * records.throughput.value);
+  const std::string notice =
+      "stack mxnet-ngc-18.04: its decode time of 12.5 ms is that of imagenet-records; imagenet-augmented states its own, 100 us";
+  CHECK(std::find(augmented.notices.begin(), augmented.notices.end(), notice) != augmented.notices.end());
+  options.input = "imagenet-480-records";
+  CHECK_THAT(predicted(options).input_verdict->sample.base(), WithinRel(2.7e-3, 1e-9));
+}
+
+TEST_CASE("other machines that prepare samples add their cores, until the network is full") {
+  PredictOptions options = job();
+  options.network = "ethernet-10g";
+  options.mock_trainer = true;
+  options.workers = 5;
+  const double own = predicted(options).throughput.value;
+  options.input_hosts = 1;
+  const Prediction one = predicted(options);
+  CHECK_THAT(one.throughput.value, WithinRel(own, 1e-9));
+  CHECK(one.utilization.cpu_input == 0.0);
+  // 3 x 224 x 224 floats an image, or what the network takes.
+  const double image = static_cast<double>(one.input_verdict->arriving.base()) / one.throughput.value;
+  CHECK(image > 3 * 220 * 220 * 4);
+  CHECK_THAT(*one.loads.network, WithinRel(one.throughput.value * image / 1e9, 1e-6));
+  double last = 0.0;
+  for (const int hosts : {1, 2, 4, 8}) {
+    options.input_hosts = hosts;
+    const Prediction p = predicted(options);
+    CHECK(p.throughput.value >= last);
+    CHECK(p.throughput.value * image <= 1e9 * (1 + 1e-9));
+    last = p.throughput.value;
+  }
+  CHECK_THAT(last * image, WithinRel(1e9, 1e-6));  // 10 Gb/s over TCP
+  CHECK(predicted(options).limit.text == "100 % of the critical path brings samples from other machines over the network");
+}

@@ -170,6 +170,12 @@ TEST_CASE("a network that gets RDMA has its latency and share of the line rate; 
   CHECK_THAT(on("ethernet-100g", {"network.bandwidth=2x", "network.rdma=true"}).achieved.base(),
              Catch::Matchers::WithinRel(0.976 * 25e9, 1e-12));
   CHECK(on("ethernet-100g", {"network.rdma=true", "network.latency=3 us"}).latency == Seconds(3e-6));
+  // Programs that speak TCP have what they had.
+  CHECK(on("ethernet-10g", {"network.rdma=true"}).tcp == BytesPerSecond(1e9));
+  CHECK_THAT(on("ethernet-10g", {"network.rdma=true"}).tcp_latency.base(), Catch::Matchers::WithinRel(60e-6, 1e-12));
+  CHECK_THAT(on("ethernet-10g", {"network.bandwidth=2x", "network.rdma=true"}).tcp.base(),
+             Catch::Matchers::WithinRel(2e9, 1e-12));
+  CHECK(on("ethernet-10g", {"network.rdma=true", "network.tcp=1.1 GB/s"}).tcp == BytesPerSecond(1.1e9));
   CHECK(on("efa-200g", {"network.rdma=true"}).transport == "rdma");
   const Network before = on("infiniband-ndr", {}), after = on("infiniband-ndr", {"network.rdma=true"});
   CHECK(after.latency == before.latency);

@@ -564,11 +564,28 @@ class OtherFormats(unittest.TestCase):
                 # In a stream nothing starts before the last one ended, but for rounding to picoseconds.
                 self.assertGreaterEqual(after["ts"], before["ts"] + before["dur"] - 1e-5)
 
+    def test_trace_lanes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "trace.json")
+            done = run("predict", "--hw", "dgx1", "--model", "alexnet", "--stack", "mxnet-1.2", "--exchange", "p2p", "--input",
+                       "imagenet-records", "--trace", path)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            with open(path) as file:
+                events = json.load(file)["traceEvents"]
+        names = {event["args"]["name"]: (event["pid"], event["tid"]) for event in events if event["name"] == "thread_name"}
+        for lane in ("host thread", "store's process", "input workers (4)", "copies to the GPUs"):
+            self.assertIn(lane, names)
+            pid, tid = names[lane]
+            spans = [e for e in events if e["ph"] == "X" and (e["pid"], e["tid"]) == (pid, tid)]
+            self.assertGreater(len(spans), 0, lane)
+        self.assertIn("metric", {event["cat"] for event in events if event["ph"] == "X"})
+
     NARROW = ["list", "list gpus", "list systems", "list networks", "list hosts", "list storage", "list stacks", "list models",
               "show dgx1", "show v100-sxm2-16gb", "show infiniband-edr", "show bert-large", "show mxnet-1.2", "topology --hw dgx2",
               "topology --hw dgx1 --nodes 4 --network infiniband-edr --collective all-reduce",
               "topology --hw dgx1 --route gpu0 gpu7 --bytes 100MB",
-              "predict --hw dgx1 --nodes 4 --model bert-base --layers --kernels --links --samples 256K",
+              "predict --hw dgx1 --nodes 4 --model bert-base --layers --kernels --links --host --samples 256K",
+              "explain --hw v100-sxm2-16gb --model resnet50 --stack pytorch-1.13 --layers",
               "scale --hw dgx1 --model resnet50 --gpus 1,2,4,8 --samples 1281167",
               "memory --hw dgx1 --model inception_v3 --by layer --max-batch", "memory --hw v100-sxm2-16gb --model gpt2 --by layer",
               "memory --hw dgx1 --model resnet50 --by time", "memory --hw dgx1 --model inception_v3@mxnet --stack mxnet-18.04",

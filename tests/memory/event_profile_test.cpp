@@ -12,7 +12,8 @@ TEST_CASE("an array that a node gives back before it asks for the next is not co
     return Lifetime{Bytes(bytes), MemoryPart::feature_maps, OpId{birth}, birth, death};
   };
   std::vector<Lifetime> arrays{of(5, 0, 3), of(10, 1, 2), of(8, 1, 3), of(4, 2, 3)};
-  const std::vector<AllocationEvent> events{{0, 0, false}, {1, 1, false}, {1, 1, true}, {2, 1, false}, {2, 2, true}, {3, 2, false}};
+  const std::vector<AllocationEvent> events{{0, 0, false}, {1, 1, false}, {1, 1, true},
+                                            {2, 1, false}, {2, 2, true},  {3, 2, false}};
   arrays.push_back({Bytes(100.0), MemoryPart::weights, OpId{0}, 0, 3});
   const EventProfile counted = event_profile(arrays, events, 3);
   CHECK(counted.profile.live == std::vector<Bytes>{Bytes(105.0), Bytes(115.0), Bytes(113.0)});

@@ -18,7 +18,7 @@ Stack         pytorch-2.1, synthetic input, allreduce
 Step time            100 ms  80 % range 80 ms to 125 ms
 Throughput    2560 images/s  80 % range 2048 to 3200
 
-Stages of the step
+Stages of the step; shares are of its time on the slowest GPU
   forward            30 ms   30 %
   backward           60 ms   60 %
   weight update       1 ms  1.0 %

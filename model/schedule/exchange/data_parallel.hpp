@@ -37,6 +37,7 @@ class DataParallelExchange final : public ExchangeStyle {
         kernels_(kernels) {}
 
   [[nodiscard]] std::int32_t iterations() const override { return 2; }
+  [[nodiscard]] bool in_passes() const override { return true; }
   void prepare(StepBuilder& builder) override;
   void begin_iteration(StepBuilder& builder) override;
   [[nodiscard]] std::span<const engine::TaskId> before(StepBuilder& builder, std::size_t node, std::int32_t rank) override;

@@ -25,6 +25,8 @@ class ExchangeStyle {
   [[nodiscard]] virtual std::int32_t iterations() const { return 1; }
   /// Whether an exchange may end in the next iteration's forward pass.
   [[nodiscard]] virtual bool carries_over() const { return false; }
+  /// Whether forward and backward pass hold the exchange: the script's calls return when it is done.
+  [[nodiscard]] virtual bool in_passes() const { return false; }
   /// Whether ranks hold stages of the network, through which micro-batches flow.
   [[nodiscard]] virtual bool pipelined() const { return false; }
   /// Whether `rank` runs this node itself (a store may update in its place).

@@ -69,7 +69,8 @@ void NcclStore::exchange(StepBuilder& builder, std::int32_t number) {
   Group& group = groups_[static_cast<std::size_t>(number)];
   const StepTask task{Work::exchange, -1, 0, 0, number};
   const TaskId reduced = reduce_.call(builder, task, calls_, group.bytes, group.gradients);
-  const TaskId updated = builder.add_task({Work::exchange, -1, 0, 0, number, Leg::merge}, updates_, group.update, {{reduced}});
+  const TaskId updated =
+      builder.add_task({Work::exchange, -1, 0, 0, number, Leg::merge, 1.0}, updates_, group.update, {{reduced}});
   group.arrived = broadcast_.call(builder, task, calls_, group.bytes, {{updated}});
   for (const TaskId t : {reduced, updated, group.arrived}) builder.set_priority(t, number);
 }

@@ -77,9 +77,10 @@ void P2pStore::exchange(StepBuilder& builder, ParameterId key, std::span<const T
   }
   const double count = static_cast<double>(elements(builder.graph().parameter(key).shape));
   // The sum reads every GPU's gradient and writes one.
-  const Seconds merge = kernels_.memory_kernel((gpus_ + 1.0) * bytes) + kernels_.update_cost(count).kernel.time;
-  const TaskId updated =
-      builder.add_task({Work::exchange, -1, 0, home, key.value, Leg::merge}, updates_[at(home)], merge, waits_);
+  const Seconds update = kernels_.update_cost(count).kernel.time;
+  const Seconds merge = kernels_.memory_kernel((gpus_ + 1.0) * bytes) + update;
+  const StepTask task{Work::exchange, -1, 0, home, key.value, Leg::merge, update.base() / merge.base()};
+  const TaskId updated = builder.add_task(task, updates_[at(home)], merge, waits_);
   builder.set_priority(updated, key.value);
   for (std::int32_t gpu = 0; gpu < gpus_; ++gpu) {
     TaskId& arrival = arrived_[at(key.value) * at(gpus_) + at(gpu)];

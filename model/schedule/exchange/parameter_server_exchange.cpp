@@ -102,7 +102,9 @@ TaskId ParameterServerExchange::serve(StepBuilder& builder, ParameterId id, Byte
   const Seconds serving = ((gradients - 1.0) * share) / c.sum + updating;
   TaskId at = gathered;
   if (over_network()) at = add(builder, Leg::push, id, send_, piece, push_, at);
-  return add(builder, Leg::serve, id, serve_, c.message + serving, at);
+  const Seconds all = c.message + serving;
+  const double part = all > Seconds(0.0) ? updating.base() / all.base() : 0.0;
+  return placed(builder, id, builder.add_task({Work::exchange, -1, 0, 0, id.value, Leg::serve, part}, serve_, all, {{at}}));
 }
 
 /// Replies of the pieces as each is updated, then the whole array to the GPUs.
@@ -118,11 +120,6 @@ void ParameterServerExchange::fetch(StepBuilder& builder, ParameterId id, std::s
   const StepTask task{Work::exchange, -1, 0, 0, id.value, Leg::scatter};
   arriving_[static_cast<std::size_t>(id.value)] =
       placed(builder, id, builder.add_flow(task, scatter_, bytes, Seconds(0.0), down_, replies));
-}
-
-TaskId ParameterServerExchange::add(StepBuilder& builder, Leg leg, ParameterId id, StreamId queue, Seconds duration,
-                                    TaskId after) {
-  return placed(builder, id, builder.add_task({Work::exchange, -1, 0, 0, id.value, leg}, queue, duration, {{after}}));
 }
 
 TaskId ParameterServerExchange::add(StepBuilder& builder, Leg leg, ParameterId id, StreamId queue, Bytes bytes,

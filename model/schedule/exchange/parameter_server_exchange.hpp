@@ -64,8 +64,6 @@ class ParameterServerExchange final : public ExchangeStyle {
   void exchange(StepBuilder& builder, ParameterId id, engine::TaskId gradient);
   engine::TaskId serve(StepBuilder& builder, ParameterId id, Bytes piece, engine::TaskId gathered);
   void fetch(StepBuilder& builder, ParameterId id, std::span<const engine::TaskId> updated);
-  engine::TaskId add(StepBuilder& builder, Leg leg, ParameterId id, engine::StreamId queue, Seconds duration,
-                     engine::TaskId after);
   engine::TaskId add(StepBuilder& builder, Leg leg, ParameterId id, engine::StreamId queue, Bytes bytes,
                      const std::vector<engine::LinkUse>& route, engine::TaskId after);
   engine::TaskId placed(StepBuilder& builder, ParameterId id, engine::TaskId task) const;

@@ -8,15 +8,21 @@
 namespace tbdsim {
 namespace {
 
-constexpr std::array<ExchangeKind, 9> kKinds{{{"allreduce", "", plan_bucketed_all_reduce},
-                                              {"nccl", "mxnet", plan_nccl_store},
-                                              {"p2p", "mxnet", plan_p2p_store},
-                                              {"local", "mxnet", plan_local_store},
-                                              {"ps", "", plan_parameter_server},
-                                              {"ps-p3", "mxnet", plan_p3},
-                                              {"byteps", "", plan_byteps},
-                                              {"dataparallel", "pytorch", plan_data_parallel},
-                                              {"pipeline", "", plan_pipeline}}};
+constexpr std::array<ExchangeKind, 9> kKinds{{{"allreduce", "", plan_bucketed_all_reduce, false},
+                                              {"nccl", "mxnet", plan_nccl_store, true},
+                                              {"p2p", "mxnet", plan_p2p_store, true},
+                                              {"local", "mxnet", plan_local_store, true},
+                                              {"ps", "", plan_parameter_server, true},
+                                              {"ps-p3", "mxnet", plan_p3, true},
+                                              {"byteps", "", plan_byteps, false},
+                                              {"dataparallel", "pytorch", plan_data_parallel, true},
+                                              {"pipeline", "", plan_pipeline, false}}};
+
+const ExchangeKind& kind_of(std::string_view name) {
+  const auto* kind = std::find_if(kKinds.begin(), kKinds.end(), [&](const ExchangeKind& k) { return k.name == name; });
+  assert(kind != kKinds.end());
+  return *kind;
+}
 
 }  // namespace
 
@@ -26,13 +32,14 @@ Seconds store_key_time(const ExchangeSetting& setting, Seconds store) {
 
 std::span<const ExchangeKind> exchange_kinds() { return kKinds; }
 
+bool drives_all(std::string_view name) { return kind_of(name).one_process; }
+
 Result<PlannedExchange> plan_exchange(std::string_view name, const ExchangeSetting& setting) {
-  const auto* kind = std::find_if(kKinds.begin(), kKinds.end(), [&](const ExchangeKind& k) { return k.name == name; });
-  assert(kind != kKinds.end());
-  if (!kind->framework.empty() && setting.stack.framework != kind->framework)
-    return fail(fmt::format("exchange {} belongs to {}; stack {} is {}", name, kind->framework, setting.stack.id,
+  const ExchangeKind& kind = kind_of(name);
+  if (!kind.framework.empty() && setting.stack.framework != kind.framework)
+    return fail(fmt::format("exchange {} belongs to {}; stack {} is {}", name, kind.framework, setting.stack.id,
                             setting.stack.framework));
-  return kind->plan(setting);
+  return kind.plan(setting);
 }
 
 }  // namespace tbdsim

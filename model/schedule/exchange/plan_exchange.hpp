@@ -48,10 +48,14 @@ struct ExchangeKind {
   std::string_view framework;  ///< the only one that has it; empty: every one
   /// Errors: ranks that cannot reach each other, a machine that the style does not suit.
   Result<PlannedExchange> (*plan)(const ExchangeSetting& setting);
+  bool one_process;  ///< drives all GPUs of a node, else each has its own
 };
 
 /// Every way there is, `allreduce` (a stack's default) first.
 [[nodiscard]] std::span<const ExchangeKind> exchange_kinds();
+
+/// Whether one process drives all GPUs of a node under the exchange called `name`, one of `exchange_kinds`.
+[[nodiscard]] bool drives_all(std::string_view name);
 
 /// Plans the exchange called `name`, one of `exchange_kinds`. Errors: as its planner's; one that
 /// belongs to another framework.

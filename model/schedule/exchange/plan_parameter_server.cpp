@@ -24,19 +24,11 @@ constexpr BytesPerSecond kBytePsSum{25e9};
 /// Host time of a piece at its sender and at its server. Assumed, as an MXNet server's message.
 constexpr Seconds kBytePsMessage{5e-6};
 
-/// What TCP reaches of a network made for other transports, and one message's time: as 100 Gb/s Ethernet does
-/// (hardware/networks/ethernet-100g.toml).
-constexpr double kTcpShare = 8.8 / 12.5;
-constexpr Seconds kTcpLatency{60e-6};
-
 /// Servers of MXNet (ps-lite over ZeroMQ) and TensorFlow (gRPC) speak TCP over the one interface that they are bound to,
 /// however many ports the node has (dmlc/ps-lite, DMLC_INTERFACE).
 void bind_tcp(const Network& network, ServerPlan& plan) {
-  plan.network = network.achieved;
-  plan.network_latency = network.latency;
-  if (network.transport == "sockets") return;
-  plan.network = std::min(plan.network, kTcpShare * network.bandwidth);
-  plan.network_latency = std::max(plan.network_latency, kTcpLatency);
+  plan.network = network.tcp;
+  plan.network_latency = network.tcp_latency;
 }
 
 /// GPUs of a node reduce-scatter over their rings, and each copies its share to the host.

@@ -1,0 +1,88 @@
+// What a step is told to be made of must be able to be true together.
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "model/analysis/predict.hpp"
+#include "model/analysis/session.hpp"
+#include "tests/catch.hpp"
+
+using namespace tbdsim;
+using Catch::Matchers::WithinAbs;
+using Catch::Matchers::WithinRel;
+
+namespace {
+
+Prediction predicted(const std::string& hardware, const std::string& model, const std::string& stack, const std::string& exchange,
+                     const std::string& input, int nodes = 1) {
+  static const std::shared_ptr<Session> kSession = open_session({TBDSIM_SOURCE_DIR});
+  PredictOptions options;
+  options.hardware = hardware;
+  options.model = model;
+  options.stack = stack;
+  options.exchange = exchange;
+  options.input = input;
+  options.nodes = nodes;
+  const auto prediction = predict(*kSession, options);
+  INFO((prediction ? std::string() : to_text(prediction.error())));
+  REQUIRE(prediction);
+  return *prediction;
+}
+
+double input_share(const Prediction& p) {
+  for (const Limit& limit : p.limits)
+    if (limit.resource == "input") return limit.share;
+  return 0.0;
+}
+
+}  // namespace
+
+TEST_CASE("stages sum to the step, limits to 1, and no wait stands beside a critical path that has no room for it") {
+  for (const char* stack : {"mxnet-1.2", "mxnet-ngc-18.04"}) {
+    for (const char* exchange : {"p2p", "nccl", "local", "ps", "allreduce"}) {
+      for (const char* model : {"lenet", "alexnet", "resnet50"}) {
+        for (const char* input : {"synthetic", "imagenet-records"}) {
+          if (std::string(model) == "lenet" && std::string(input) != "synthetic") continue;
+          INFO(fmt::format("{} {} {} {}", stack, exchange, model, input));
+          const Prediction p = predicted("dgx1", model, stack, exchange, input);
+          const Stages& s = p.stages;
+          const Seconds sum = s.forward + s.backward + s.weight_update + s.metric + s.exchange_exposed + s.input_exposed +
+                              s.host_exposed + s.bubble;
+          CHECK_THAT(sum.base(), WithinRel(p.step_time.value.base(), 1e-6));
+          double limits = 0.0;
+          for (const Limit& limit : p.limits) limits += limit.share;
+          CHECK_THAT(limits, WithinAbs(1.0, 1e-9));
+          const Seconds waits = s.exchange_exposed + s.host_exposed + s.bubble;
+          CHECK(waits / p.step_time.value <= 1.0 - input_share(p) + 1e-9);
+          CHECK(s.exchange_total >= s.exchange_exposed * (1.0 - 1e-9));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a store's update is told: what the GPUs wait for, and what it takes") {
+  for (const char* exchange : {"p2p", "nccl", "ps", "local"}) {
+    INFO(exchange);
+    const Stages s = predicted("dgx1", "vgg16", "mxnet-1.2", exchange, "").stages;
+    CHECK(s.weight_update_total > Seconds(0.0));
+    CHECK(s.weight_update_total >= s.weight_update * (1.0 - 1e-9));
+    CHECK(s.weight_update >= s.store_update);
+  }
+}
+
+TEST_CASE("MXNet's training loop evaluates every batch, other frameworks' loops do not") {
+  const Stages mxnet = predicted("v100-sxm2-16gb", "resnet50", "mxnet-1.2", "", "").stages;
+  CHECK(mxnet.metric > Seconds(0.0));
+  CHECK(mxnet.metric < 0.01 * mxnet.forward);
+  CHECK(predicted("v100-sxm2-16gb", "resnet50", "pytorch-1.13", "", "").stages.metric == Seconds(0.0));
+}
+
+TEST_CASE("a loader that is too slow hides what is exchanged beside it") {
+  const Prediction p = predicted("dgx1", "alexnet", "mxnet-ngc-18.04", "p2p", "imagenet-records");
+  CHECK(p.limit.resource == "input");
+  CHECK(p.limit.share > 0.9);
+  CHECK(p.stages.input_exposed > 0.8 * p.step_time.value);
+  CHECK(p.stages.exchange_exposed < 0.1 * p.step_time.value);
+  CHECK(p.stages.exchange_total > p.stages.exchange_exposed);
+}
