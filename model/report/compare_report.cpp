@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "model/analysis/batch_knee.hpp"
 #include "model/analysis/compare_front.hpp"

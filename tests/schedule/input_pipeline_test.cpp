@@ -12,7 +12,13 @@ using namespace tbdsim;
 namespace {
 
 InputPipeline pipeline(InputMode mode, int threads, double spread = 0.0, int prefetch = 2) {
-  return {mode, threads, 0, prefetch, 10.0_ms, spread, {}, {}, {}, true};
+  InputPipeline made;
+  made.mode = mode;
+  made.threads = threads;
+  made.prefetch = prefetch;
+  made.decode = 10.0_ms;
+  made.spread = spread;
+  return made;
 }
 
 }  // namespace
