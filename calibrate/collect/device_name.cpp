@@ -26,8 +26,9 @@ std::vector<std::string> words_of(const std::string& text) {
 }
 
 std::vector<std::string> significant(const std::string& driver_name) {
-  constexpr std::array<std::string_view, 10> kLine{"nvidia",   "geforce",     "tesla", "quadro", "gpu",
-                                                   "graphics", "corporation", "with",  "max",    "hbm3"};
+  constexpr std::array<std::string_view, 15> kLine{"nvidia",   "geforce",     "tesla",      "quadro",  "gpu",
+                                                   "graphics", "corporation", "with",       "max",     "hbm3",
+                                                   "ac",       "blackwell",   "generation", "edition", "workstation"};
   std::vector<std::string> words = words_of(driver_name);
   words.erase(std::remove_if(words.begin(), words.end(),
                              [&](const std::string& w) { return std::find(kLine.begin(), kLine.end(), w) != kLine.end(); }),
@@ -42,10 +43,11 @@ bool is_form(const std::string& word) {
          (unit != 0 && unit != std::string::npos && word.substr(unit) == "gb");
 }
 
-/// Whether `id` has the word. A catalogue says "sxm5" where a driver may say "SXM".
+/// Whether `id` has the word. A catalogue says "sxm5" where a driver may say "SXM", and "sxm" where a driver may say "SXM6".
 bool has(const std::vector<std::string>& id, const std::string& word) {
-  return std::any_of(id.begin(), id.end(),
-                     [&](const std::string& part) { return part == word || (is_form(word) && part.rfind(word, 0) == 0); });
+  return std::any_of(id.begin(), id.end(), [&](const std::string& part) {
+    return part == word || (is_form(word) && (part.rfind(word, 0) == 0 || (is_form(part) && word.rfind(part, 0) == 0)));
+  });
 }
 
 /// Whether the id is a board of this name: the same model, to the word ("rtx-2080-ti" is no RTX 2080, "l40s" no L40), and of the

@@ -164,7 +164,7 @@ TEST_CASE("the same question has the same answer, to the bit, on any number of t
 }
 
 TEST_CASE("names nobody has, with what was probably meant, to the letter") {
-  CHECK(refusal_of([](auto& o) { o.model = "resnet55"; }) == "unknown network \"resnet55\", did you mean \"resnet50\"?\n");
+  CHECK(refusal_of([](auto& o) { o.model = "rsenet50"; }) == "unknown network \"rsenet50\", did you mean \"resnet50\"?\n");
   CHECK(refusal_of([](auto& o) { o.hardware = "dgx11"; }) == "no system or GPU called \"dgx11\", did you mean \"dgx1\"?\n");
   CHECK(refusal_of([](auto& o) { o.stack = "pytroch-2.1"; }) == "unknown stack \"pytroch-2.1\", did you mean \"pytorch-2.1\"?\n");
   CHECK(refusal_of([](auto& o) { o.precision = "fp23"; }) == "unknown precision \"fp23\", did you mean \"fp32\"?\n");
@@ -199,12 +199,12 @@ TEST_CASE("sizes that make no sense, both sides, to the letter") {
 
 TEST_CASE("several problems are told at once, in the order of the options") {
   CHECK(refusal_of(
-            [](auto& o) { o.gpus = 9, o.precision = "fp23", o.optimizer = "adm", o.exchange = "x", o.model = "resnet55"; }) ==
+            [](auto& o) { o.gpus = 9, o.precision = "fp23", o.optimizer = "adm", o.exchange = "x", o.model = "rsenet50"; }) ==
         "unknown precision \"fp23\", did you mean \"fp32\"?\n"
         "unknown optimizer \"adm\", did you mean \"adam\"?\n"
         "unknown exchange \"x\"; there are allreduce, nccl, p2p, local, ps, ps-p3, byteps, dataparallel, pipeline\n"
         "9 GPUs do not fill nodes of 8\n"
-        "unknown network \"resnet55\", did you mean \"resnet50\"?\n");
+        "unknown network \"rsenet50\", did you mean \"resnet50\"?\n");
 }
 
 TEST_CASE("details are those of the step") {

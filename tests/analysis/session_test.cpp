@@ -81,7 +81,7 @@ TEST_CASE("networks the session does not know, to the letter") {
     const auto workload = session.workload(name, "torchvision", {});
     return *workload ? "" : to_text(workload->error());
   };
-  CHECK(text("resnet55") == "unknown network \"resnet55\", did you mean \"resnet50\"?\n");
+  CHECK(text("rsenet50") == "unknown network \"rsenet50\", did you mean \"resnet50\"?\n");
   CHECK(text("mine.toml") ==
         "no network file \"mine.toml\", and unknown network \"mine\"; see `tbdsim list models`; files of your own end in .onnx "
         "or .toml\n");

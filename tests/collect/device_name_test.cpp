@@ -21,10 +21,16 @@ TEST_CASE("a board that the catalogue lacks is not taken for one whose name begi
   // The catalogue has l40s, rtx-2080-ti, p4000, m60, p40, a100-..., rtx-3080, rtx-4090.
   for (const char* other : {"NVIDIA L40", "NVIDIA GeForce RTX 2080", "Quadro P400", "Tesla M6", "NVIDIA GeForce RTX 2080 SUPER",
                             "NVIDIA GeForce RTX 3080 Ti", "NVIDIA GeForce RTX 4090 D", "NVIDIA A1", "NVIDIA TITAN",
-                            "NVIDIA H100 NVL", "NVIDIA GeForce RTX 3080 Laptop GPU"}) {
+                            "NVIDIA H100 CNX", "NVIDIA RTX PRO 5000 Blackwell", "NVIDIA GeForce RTX 3080 Laptop GPU"}) {
     INFO(other);
     CHECK_FALSE(catalogue_id(other, ids));
   }
+  CHECK(catalogue_id("NVIDIA H100 NVL", ids).value() == "h100-nvl");
+  CHECK(catalogue_id("NVIDIA H800", ids).value() == "h800-sxm5-80gb");
+  CHECK(catalogue_id("NVIDIA B300 SXM6 AC", ids).value() == "b300-sxm-288gb");
+  CHECK(catalogue_id("NVIDIA RTX 6000 Ada Generation", ids).value() == "rtx-6000-ada");
+  CHECK(catalogue_id("NVIDIA RTX PRO 6000 Blackwell Workstation Edition", ids).value() == "rtx-pro-6000");
+  CHECK(catalogue_id("NVIDIA RTX PRO 6000 Blackwell Server Edition", ids).value() == "rtx-pro-6000-server");
   CHECK(catalogue_id("NVIDIA L40S", ids).value() == "l40s");
   CHECK(catalogue_id("NVIDIA L4", ids).value() == "l4");
   CHECK(catalogue_id("NVIDIA A10", ids).value() == "a10");

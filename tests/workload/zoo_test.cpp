@@ -36,7 +36,12 @@ TEST_CASE("networks are found by the user's spelling") {
   CHECK(found("LeNet") == "lenet@mxnet");  // its only variant
   CHECK(found("mobilenet_v2", "tf") == "mobilenet_v2@torchvision");
   CHECK(found("resnet50_v1.5", "tf") == "resnet50_v1.5@tf");
-  CHECK(found("resnet51") == "unknown network \"resnet51\", did you mean \"resnet50\"?");
+  CHECK(found("rsenet50") == "unknown network \"rsenet50\", did you mean \"resnet50\"?");
+  CHECK(
+      found("resnet51") ==
+      "unknown network \"resnet51\"; none has \"51\", the nearest relatives are \"resnet50\", \"resnet101\", \"resnet110\", "
+      "\"resnet152\", \"resnet18\", \"resnet34\", \"resnet200\", \"resnet50_v1.5\"; see `tbdsim list models`; files of your own "
+      "end in .onnx or .toml");
   CHECK(found("quux") == "unknown network \"quux\"; see `tbdsim list models`; files of your own end in .onnx or .toml");
   CHECK(found("resnet50@caffe") == "network \"resnet50\" has no variant \"caffe\"; it has mxnet, tf, torch7, torchvision");
 }
