@@ -54,17 +54,19 @@ Result<int> record(const std::vector<std::string>& program, const std::string& l
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/// Keeps the recording of the process that ran most kernels; removes the folder. How many ran kernels.
+/// Keeps the recording of the process that ran most kernels, in place of an earlier one; none leaves the earlier one as it is.
+/// Removes the folder. How many ran kernels.
 Result<int> keep_largest(const std::string& folder, const std::string& recording) {
   namespace fs = std::filesystem;
   std::error_code failed;
   std::string largest;
-  std::int64_t most = -1;
+  std::int64_t most = 0;
   int processes = 0;
   for (const auto& entry : fs::directory_iterator(folder, failed)) {
     std::ifstream file(entry.path());
     std::int64_t kernels = 0;
     for (std::string line; std::getline(file, line);) kernels += line.rfind("kernel ", 0) == 0 ? 1 : 0;
+    if (kernels == 0) continue;
     if (kernels > most) largest = entry.path().string();
     most = std::max(most, kernels);
     ++processes;
@@ -74,6 +76,12 @@ Result<int> keep_largest(const std::string& folder, const std::string& recording
   fs::remove_all(folder, failed);
   if (processes > 1) fmt::print(stderr, "{} processes ran kernels; the recording is of the one with most, {}\n", processes, most);
   return processes;
+}
+
+/// Of the recording that stood there before a program that recorded nothing; nothing where there was none.
+std::string earlier_recording(const std::string& recording) {
+  std::error_code failed;
+  return std::filesystem::exists(recording, failed) ? fmt::format("; {} is an earlier recording", recording) : "";
 }
 
 /// What the user tells about the program: its device, and what an iteration trains.
@@ -163,10 +171,11 @@ Result<int> command_profile(const std::vector<std::string>& words) {
     const auto processes = keep_largest(folder, recording);
     if (!processes) return processes;
     if (*processes == 0 && *status == 0)
-      return fail("no kernel was recorded: the program ran none on a GPU, or the recorder said above why it cannot");
+      return fail("no kernel was recorded: the program ran none on a GPU, or the recorder said above why it cannot" +
+                  earlier_recording(recording));
     if (*status != 0) {
       fmt::print(stderr, "the program ended with status {}; {}\n", *status,
-                 *processes > 0 ? "its recording is " + recording : "it recorded nothing");
+                 *processes > 0 ? "its recording is " + recording : "it recorded nothing" + earlier_recording(recording));
       return *status;
     }
   }

@@ -66,11 +66,8 @@ Result<DeviceMap> devices_of(const std::vector<Sample>& samples, const Catalogue
     }
     missed[sample.device] = true;
     for (Error& error : device.error()) {
-      error.message += fmt::format(
-          " (sample in line {}); a device that the catalogue lacks needs a description: copy a file of hardware/gpus, change it, "
-          "and name "
-          "it with --device FILE.toml",
-          sample.line);
+      error.message = fmt::format("sample in line {}: {}; name a description of your own with --device FILE.toml", sample.line,
+                                  error.message);
       errors.push_back(std::move(error));
     }
   }

@@ -13,11 +13,11 @@ namespace tbdsim {
 namespace {
 
 // An allowlist: an option that a verb gains is refused here until somebody has asked what it does.
-constexpr std::array<std::string_view, 45> kOptions{
+constexpr std::array<std::string_view, 46> kOptions{
     // what is predicted
     "hw", "model", "name", "gpus", "nodes", "devices", "network", "batch", "accumulate", "image", "seq-len", "buckets",
-    "precision", "stack", "exchange", "optimizer", "input", "storage", "workers", "mock-loader", "mock-trainer", "recompute",
-    "zero", "tensor-parallel", "pipeline", "set", "what-if", "seed",
+    "precision", "stack", "exchange", "optimizer", "input", "storage", "workers", "input-hosts", "mock-loader", "mock-trainer",
+    "recompute", "zero", "tensor-parallel", "pipeline", "set", "what-if", "seed",
     // how much of it, over what
     "samples", "epochs", "weak", "fixed-global-batch", "max-batch", "target", "profiling", "skip", "iterations",
     // of wiring

@@ -6,10 +6,10 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
-#include <set>
 
 #include "model/analysis/choose_devices.hpp"
 #include "model/analysis/input_stage.hpp"
+#include "model/analysis/network_notices.hpp"
 #include "model/analysis/set_values.hpp"
 #include "model/hardware/cuda_release.hpp"
 #include "model/hardware/plain_host.hpp"
@@ -194,17 +194,6 @@ void emulate(const PredictOptions& options, Configuration& configuration, Errors
   configuration.network = std::move(*network);
 }
 
-/// What to say of a network that was named: nothing where it serves as the machine's own would.
-std::string network_notice(const PredictOptions& options, const Configuration& configuration) {
-  if (options.network.empty() || !configuration.network || configuration.emulated) return "";
-  if (configuration.nodes == 1) return options.input_hosts ? "" : one_node_notice("network " + options.network);
-  const System& system = configuration.hardware();
-  const int ports = node_ports(system, *configuration.network);
-  if (ports >= system.nics) return "";
-  return fmt::format("{}: {} port of a node, whose own network, {}, has {}", configuration.network->id, ports,
-                     system.network ? system.network->id : "not named", system.nics);
-}
-
 // Kernels compiled for an older generation: between two generations, efficiencies differ by about 20 %.
 constexpr double kForeignGenerationSpread = 0.20;
 
@@ -258,34 +247,6 @@ void choose_stack(Session& session, const PredictOptions& options, Configuration
         fmt::format("fp32 is IEEE arithmetic; frameworks may default to tf32 on {} (--precision tf32)", device.id));
 }
 
-// `explain` looks for ": without effect, ".
-constexpr std::string_view kOneNode = ": without effect, since the job runs on one node; use --nodes, such as --nodes 2";
-
-/// Changed values of a network that joins no nodes.
-void tell_unused_network(const Edits& edits, Configuration& configuration) {
-  if (configuration.nodes > 1 || configuration.emulated || configuration.input_hosts > 0) return;
-  std::set<std::string_view> told;  // what follows from a value bears its text, too
-  for (const Edit& edit : edits.changes) {
-    const bool network = edit.key.starts_with("network.") || edit.key.starts_with("hw.network.");
-    if (network && told.insert(edit.text).second)
-      configuration.notices.push_back(one_node_notice(fmt::format("{} {}", kAssignments, edit.text)));
-  }
-}
-
-/// Parameter servers of MXNet (ps-lite over ZeroMQ) and TensorFlow (gRPC) speak TCP whatever the adapters can do.
-bool speaks_tcp(const Configuration& configuration) {
-  return configuration.exchange == "ps" || configuration.exchange == "ps-p3";
-}
-
-void tell_unused_rdma(const Edits& edits, Configuration& configuration) {
-  if (configuration.nodes == 1 || !speaks_tcp(configuration)) return;
-  const auto found = std::find_if(edits.changes.begin(), edits.changes.end(),
-                                  [](const Edit& edit) { return edit.key.ends_with("network.rdma"); });
-  if (found != edits.changes.end())
-    configuration.notices.push_back(fmt::format("{} {}: without effect, since the servers of --exchange {} speak TCP",
-                                                kAssignments, found->text, configuration.exchange));
-}
-
 /// The configuration of documents with changed values.
 Result<Configuration> configure_edited(Session& session, const PredictOptions& options) {
   const auto inputs = session.edited(options);
@@ -326,6 +287,8 @@ void refuse_pytorch_only(const Configuration& configuration, Errors& errors) {
     errors.push_back({fmt::format("--optimizer {}: its states of 8 bits are bitsandbytes', for PyTorch; {} has none",
                                   configuration.optimizer.name, stack.id)});
 }
+
+constexpr std::string_view kOneNode = ": without effect, since the job runs on one node; use --nodes, such as --nodes 2";
 
 }  // namespace
 

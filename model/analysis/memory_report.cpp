@@ -265,6 +265,7 @@ Errors idle_options(const PredictOptions& options) {
   refuse(!options.input.empty() && !resident, "--input", kResident);
   refuse(!options.storage.empty() && !resident, "--storage", kResident);
   refuse(options.workers.has_value(), "--workers", kLoading);
+  refuse(options.input_hosts.has_value(), "--input-hosts", kLoading);
   refuse(options.mock_loader, "--mock-loader", kLoading);
   refuse(options.mock_trainer, "--mock-trainer", kLoading);
   return errors;

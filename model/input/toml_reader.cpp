@@ -129,16 +129,17 @@ const std::string& TomlFile::text() const { return impl_->text; }
 
 Errors TomlFile::errors() const {
   if (impl_->whole.empty()) return in_order(impl_->notes, impl_->text, impl_->name);
-  Errors errors = in_order(impl_->notes, impl_->whole, impl_->name);
+  // Where an assignment is wrong, what else is wrong follows from it. Told apart before only the first problems are kept.
+  std::vector<Note> notes = impl_->notes;
+  const auto assigned = [&](const Note& note) { return !note.withdrawn && note.place.line > impl_->own_lines; };
+  if (std::any_of(notes.begin(), notes.end(), assigned))
+    notes.erase(std::remove_if(notes.begin(), notes.end(), std::not_fn(assigned)), notes.end());
+  Errors errors = in_order(std::move(notes), impl_->whole, impl_->name);
   for (Error& error : errors) {
     if (error.where.line <= impl_->own_lines) continue;
     error.where.file = kAssignments;
     error.where.line -= impl_->own_lines;
   }
-  // What else is wrong then follows from the wrong assignment.
-  const auto assigned = [](const Error& error) { return error.where.file == kAssignments; };
-  if (std::any_of(errors.begin(), errors.end(), assigned))
-    errors.erase(std::remove_if(errors.begin(), errors.end(), std::not_fn(assigned)), errors.end());
   return errors;
 }
 

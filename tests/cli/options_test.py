@@ -28,6 +28,7 @@ ONE = "--hw dgx1 --model resnet50 --gpus 1 --batch 16"
 EIGHT = "--hw dgx1 --model resnet50 --batch 16"
 NODES = EIGHT + " --nodes 2"
 LOADS = EIGHT + " --input imagenet-records"
+SLOWED = "--hw dgx1 --model alexnet --batch 16 --input imagenet-records"  # the host decodes too slowly
 BERT = "--hw dgx1 --model bert-base --batch 4"
 GNMT = "--hw titan-xp --model gnmt --stack pytorch-ngc-20.06-apex"
 
@@ -51,6 +52,7 @@ JOB = {
     "--input": ("--input imagenet-records", EFFECT, EIGHT),
     "--storage": ("--storage hdd", EFFECT, EIGHT + " --input imagenet-files"),
     "--workers": ("--workers 1", EFFECT, LOADS),
+    "--input-hosts": ("--input-hosts 4", EFFECT, SLOWED),
     "--mock-loader": ("--mock-loader", EFFECT, LOADS),
     "--mock-trainer": ("--mock-trainer", EFFECT, LOADS),
     "--recompute": ("--recompute block", EFFECT, EIGHT),
@@ -68,6 +70,7 @@ TABLE = {
         "--layers": ("--layers", EFFECT, ONE),
         "--kernels": ("--kernels", EFFECT, ONE),
         "--links": ("--links", EFFECT, EIGHT),
+        "--host": ("--host", EFFECT, ONE),
         "--report": ("--report page.html", "page.html", ONE),
         "--trace": ("--trace step.json", "step.json", ONE),
         "--profiling": ("--profiling", EFFECT, ONE),
@@ -77,11 +80,15 @@ TABLE = {
         "--epochs": ("--epochs 3", EFFECT, ONE + " --samples 256K"),
         "--seed": ("--seed 2", EFFECT, "--hw dgx1 --model lenet --image 224 --stack mxnet-18.04 --batch 16 --format json"),
     }),
-    "explain": dict(JOB),
+    "explain": dict(JOB, **{"--layers": ("--layers", EFFECT, ONE)}),
     "scale": dict({name: line for name, line in JOB.items() if name not in ("--gpus", "--nodes", "--devices")}, **{
         "--gpus": ("--gpus 1,2", EFFECT, "", "--gpus 1"),
         "--nodes": ("--nodes 1,2", EFFECT, "", "--gpus 1"),
         "--samples": ("--samples 512K", EFFECT, "--hw dgx1 --model resnet50 --gpus 2", "--samples 256K"),
+        "--model": ("--model resnet50,vgg16", EFFECT, "--hw dgx1 --batch 16", "--model resnet50"),
+        "--batch": ("--batch 16,32", EFFECT, "--hw dgx1 --model resnet50", "--batch 16"),
+        "--exchange": ("--exchange p2p,nccl", EFFECT, EIGHT + " --stack mxnet-1.2", "--exchange p2p"),
+        "--input-hosts": ("--input-hosts 4", EFFECT, SLOWED + " --gpus 8"),
         "--weak": ("--weak", EFFECT, ""),
         "--fixed-global-batch": ("--fixed-global-batch", EFFECT, ""),
         "--seed": ("--seed 2", EFFECT, "--hw dgx1 --model lenet --image 224 --stack mxnet-18.04 --batch 16 --format json"),
@@ -92,8 +99,10 @@ TABLE = {
         "--input": ("--input imagenet-records", Refused(RESIDENT % "--input"), EIGHT),
         "--storage": ("--storage gpu-memory --input imagenet-records", EFFECT, EIGHT + " --nodes 8"),
         "--workers": ("--workers 4", Refused(LOADING % "--workers"), EIGHT),
+        "--input-hosts": ("--input-hosts 4", Refused(LOADING % "--input-hosts"), EIGHT),
         "--mock-loader": ("--mock-loader", Refused(LOADING % "--mock-loader"), EIGHT),
         "--mock-trainer": ("--mock-trainer", Refused(LOADING % "--mock-trainer"), EIGHT),
+        "--batch": ("--batch 16,32", EFFECT, "--hw dgx1 --model resnet50", "--batch 16"),
         "--zero": ("--zero 2", EFFECT, EIGHT),
         "--tensor-parallel": ("--tensor-parallel 4", EFFECT, "--hw dgx1 --model gpt2 --batch 4"),
         "--pipeline": ("--pipeline 4", EFFECT, "--hw dgx1 --model gpt2 --batch 4"),
@@ -129,6 +138,7 @@ TABLE = {
         "--input": ("--input synthetic,imagenet-records", EFFECT, EIGHT),
         "--storage": ("--storage hdd,nvme", EFFECT, LOADS),
         "--workers": ("--workers 1,2", EFFECT, LOADS),
+        "--input-hosts": ("--input-hosts 1,4", EFFECT, SLOWED),
         "--set": ("--set hw.device.memory_bandwidth=2x", EFFECT, ONE),
         "--what-if": ("--what-if amp", EFFECT, ONE),
         "--base": ("--base 2", EFFECT, EIGHT + " --precision fp32,amp"),
@@ -148,6 +158,7 @@ TABLE = {
     "show": {
         "--image": ("--image 299", EFFECT, "resnet50"),
         "--seq-len": ("--seq-len 64", EFFECT, "bert-base"),
+        "--as": ("--as toml", EFFECT, "resnet50"),
         "--bytes": ("--bytes 1GB", EFFECT, "k80"),
         "--format": ("--format json", EFFECT, "k80"),
     },
@@ -179,6 +190,7 @@ REFUSALS = [
     ("predict %s --input nothing-such --mock-loader" % EIGHT, 'unknown input "nothing-such"'),
     ("predict %s --storage hdd" % EIGHT, "--storage means nothing without samples to load; name what is loaded with --input, such as --input imagenet-records"),
     ("predict %s --workers 4" % EIGHT, "--workers means nothing without samples to load; name what is loaded with --input, such as --input imagenet-records"),
+    ("predict %s --input-hosts 2" % EIGHT, "--input-hosts means nothing without samples to load; name what is loaded with --input, such as --input imagenet-records"),
     ("predict %s --mock-trainer" % EIGHT, "--mock-trainer shows how fast samples are loaded; name what is loaded with --input, such as --input imagenet-records"),
     ("predict %s --buckets" % EIGHT, "--buckets: no lengths are known for resnet50; they are for sockeye, nmt, gnmt, deep_speech_2"),
     ("predict %s --seq-len 64" % EIGHT, "resnet50"),
@@ -198,6 +210,7 @@ REFUSALS = [
     ("topology --hw dgx1 --route gpu0 gpu5 --devices 0,5", "--devices: a route depends on its ends and the wires alone"),
     ("topology --hw dgx1 --bytes 1MiB", "--bytes needs --route, the two ends of the transfer, or --collective"),
     ("list stacks --bytes 1GB", "list: --bytes is for kinds with a bandwidth: stacks have none"),
+    ("show resnet50 --as toml --format json", "--as toml is the file alone: leave out --format"),
     ("show resnet50 --bytes 1GB", "show: --bytes is for entries with a bandwidth; resnet50@torchvision has none"),
     ("show k80 --image 64", "show: --image is for models; k80 is one of gpus"),
     ("show small_cnn.toml --image 64", "show: --image is for models; small_cnn.toml states its own"),
@@ -232,6 +245,7 @@ ROWS = {
     "--input imagenet-records": (EFFECT, LOADER, STEP_ONLY),
     "--storage hdd": (EFFECT, LOADER, STEP_ONLY),
     "--workers 1": (EFFECT, LOADER, STEP_ONLY),
+    "--input-hosts 4": (EFFECT, LOADER, STEP_ONLY),
     "--mock-loader": (EFFECT, LOADER, STEP_ONLY),
     "--mock-trainer": (EFFECT, LOADER, STEP_ONLY),
     "--recompute block": (EFFECT, EFFECT, STEP_ONLY),
@@ -253,17 +267,18 @@ ROW_NEEDS = {
     "--network ethernet-10g": {"nodes": "2"},
     "--storage hdd": {"input": "imagenet-records"},
     "--workers 1": {"input": "imagenet-records"},
+    "--input-hosts 4": {"input": "imagenet-records", "model": "alexnet"},
     "--mock-loader": {"input": "imagenet-records"},
     "--mock-trainer": {"input": "imagenet-records"},
     "--tensor-parallel 4": {"model": "gpt2", "batch_per_gpu": "4"},
     "--pipeline 4": {"model": "gpt2", "batch_per_gpu": "4"},
     "--devices 0,5": {"gpus": "2"},
 }
-NOT_OF_ROWS = ("--hw", "--model", "--format", "--layers", "--kernels", "--links", "--report", "--trace", "--profiling", "--skip", "--iterations",
+NOT_OF_ROWS = ("--hw", "--model", "--format", "--layers", "--kernels", "--links", "--host", "--report", "--trace", "--profiling", "--skip", "--iterations",
                "--samples", "--epochs", "--seed", "--what-if", "--by", "--max-batch", "--route")
 
 # Options of verbs that claims ask, which write files or shape a text: refused in claims and grids.
-NOT_OF_CLAIMS = {"--report", "--trace", "--format", "--by", "--top"}
+NOT_OF_CLAIMS = {"--report", "--trace", "--format", "--by", "--top", "--host", "--as"}
 
 
 class Walk:

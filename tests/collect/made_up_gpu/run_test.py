@@ -272,9 +272,15 @@ def profile(folder):
     expect(done.returncode == 137 and recording in done.stderr, f"killed: {done.returncode} {done.stderr}")
     kept = sum(line.startswith("kernel ") for line in lines()) if os.path.exists(recording) else 0
     expect(kept > 1000, f"a program that is killed keeps all but its last second, not {kept} kernels")
+    before = lines()
+    for program, status, told in (("true", 2, "no kernel was recorded: "), ("false", 1, "it recorded nothing; ")):
+        done = run(program)
+        expect(done.returncode == status and done.stdout == "" and told in done.stderr and f"; {recording} is an earlier recording\n" in done.stderr,
+               f"no earlier recording stands for a program that recorded nothing: {done.returncode} {done.stdout}{done.stderr}")
+        expect(lines() == before, "a program that records nothing takes no earlier recording away")
+    os.remove(recording)
     done = run("true")
-    expect(done.returncode == 2 and not os.path.exists(recording), "no earlier recording stands for a program that recorded nothing")
-    expect("no kernel was recorded" in done.stderr, done.stderr)
+    expect(done.returncode == 2 and not os.path.exists(recording) and "earlier" not in done.stderr, done.stderr)
     environment["TBDSIM_MADE_UP_GPU"] = "cupti=newer"
     done = run(TRAIN, "40")
     expect(done.returncode == 0, "a CUPTI that is newer than the driver gives way to an older one\n" + done.stderr)
