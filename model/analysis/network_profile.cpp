@@ -28,10 +28,11 @@ Result<Seconds> step_of(Session& session, const Configuration& configuration) {
   return times_of(session, configuration).map([](const StepTimes& times) { return times.step; });
 }
 
-/// The same job on a network of another line rate, and its protocol efficiency.
+/// The same job on a network of another line rate, and its protocol efficiency, also TCP's beside another transport.
 Configuration at_rate(Configuration configuration, BytesPerSecond rate) {
   Network& network = *configuration.network;
   network.achieved *= rate / network.bandwidth;
+  network.tcp *= rate / network.bandwidth;
   network.bandwidth = rate;
   return configuration;
 }

@@ -35,7 +35,8 @@ struct NetworkProfile {
   Prediction job;
   Seconds one_node_step;
   Stages one_node_stages;  ///< of that step; where servers update, the job updates nothing itself
-  /// Of the job's exposed exchange, what is no array's: all wait for the GPU that computes longest.
+  /// Of the job's waits for the exchange and for what stores update meanwhile, what is no array's: all wait for the GPU that
+  /// computes longest.
   Seconds waiting_for_slowest;
   int nodes = 1;                  ///< two where one machine emulates them
   bool emulated = false;          ///< one worker and one server on one machine

@@ -95,7 +95,8 @@ TEST_CASE("a step is at least its kernels' time and at most everything one after
       for (const int gpus : {1, 4, 8}) {
         INFO(model << " under " << stack << " on " << gpus);
         const Prediction p = predicted(model, stack, "dgx1", gpus, 16);
-        const Seconds busy = p.stages.forward + p.stages.backward + p.stages.weight_update;
+        // MXNet's training loop evaluates every batch by kernels between its passes.
+        const Seconds busy = p.stages.forward + p.stages.backward + p.stages.weight_update + p.stages.metric;
         CHECK(p.step_time.value * kRounding >= busy);
         CHECK(p.step_time.value <= (busy + p.stages.exchange_total + p.stages.input_exposed + p.stages.host_exposed) * kRounding);
         // Named exception: useful FLOP are the direct method's, of which F(4x4,3x3) computes a quarter.
