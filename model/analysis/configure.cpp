@@ -176,8 +176,7 @@ void choose_network(Session& session, const PredictOptions& options, Configurati
 
 /// One machine stands for two: its worker and its server exchange over the network that was named, else over PCIe.
 void emulate(const PredictOptions& options, Configuration& configuration, Errors& errors) {
-  const bool servers = configuration.exchange == "ps" || configuration.exchange == "ps-p3";
-  if (!servers)
+  if (!has_tcp_servers(configuration.exchange))
     errors.push_back(
         {fmt::format("--nodes 1 emulates a worker and a parameter server on one machine: expected --exchange ps or "
                      "ps-p3, got {}; use --nodes 2 or more for others",

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "model/schedule/data_path.hpp"
+#include "model/schedule/exchange/plan_exchange.hpp"
 #include "model/support/edit_distance.hpp"
 #include "model/units/format.hpp"
 
@@ -35,7 +36,7 @@ Bytes decoded_bytes(const OpGraph& graph) { return static_cast<double>(elements(
 /// Processes of a node that each load the samples of their own GPU. In PyTorch every rank has a loader with workers of its own
 /// (torch.utils.data.DataLoader, num_workers); other frameworks feed all GPUs of a node from one set of threads.
 int loaders_of_node(const Configuration& configuration) {
-  const bool ranks = configuration.stack.framework == "pytorch" && configuration.exchange != "dataparallel";
+  const bool ranks = configuration.stack.framework == "pytorch" && !drives_all(configuration.exchange);
   return ranks && !configuration.pipelined() ? static_cast<int>(configuration.devices.size()) : 1;
 }
 

@@ -6,16 +6,9 @@
 #include <set>
 
 #include "model/hardware/cluster.hpp"
+#include "model/schedule/exchange/plan_exchange.hpp"
 
 namespace tbdsim {
-namespace {
-
-/// Parameter servers of MXNet (ps-lite over ZeroMQ) and TensorFlow (gRPC) speak TCP whatever the adapters can do.
-bool speaks_tcp(const Configuration& configuration) {
-  return configuration.exchange == "ps" || configuration.exchange == "ps-p3";
-}
-
-}  // namespace
 
 std::string network_notice(const PredictOptions& options, const Configuration& configuration) {
   if (options.network.empty() || !configuration.network || configuration.emulated) return "";
@@ -38,7 +31,7 @@ void tell_unused_network(const Edits& edits, Configuration& configuration) {
 }
 
 void tell_unused_rdma(const Edits& edits, Configuration& configuration) {
-  if (configuration.nodes == 1 || !speaks_tcp(configuration)) return;
+  if (configuration.nodes == 1 || !has_tcp_servers(configuration.exchange)) return;
   const auto found = std::find_if(edits.changes.begin(), edits.changes.end(),
                                   [](const Edit& edit) { return edit.key.ends_with("network.rdma"); });
   if (found != edits.changes.end())

@@ -17,6 +17,7 @@
 #include "model/analysis/step_times.hpp"
 #include "model/cost/recurrent.hpp"
 #include "model/cost/uncertainty.hpp"
+#include "model/schedule/exchange/plan_exchange.hpp"
 #include "model/units/format.hpp"
 
 namespace tbdsim {
@@ -172,7 +173,7 @@ Bytes host_memory(const Configuration& configuration) {
     held += batches * gpus * configuration.batch * sample;
   }
   // Weights and the sum of their gradients.
-  if (configuration.exchange == "ps" || configuration.exchange == "ps-p3" || configuration.exchange == "local")
+  if (sums_on_host(configuration.exchange))
     for (const Parameter& parameter : graph.parameters) held += 2.0 * static_cast<double>(elements(parameter.shape)) * Bytes(4.0);
   return held;
 }

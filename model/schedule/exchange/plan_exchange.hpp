@@ -49,6 +49,8 @@ struct ExchangeKind {
   /// Errors: ranks that cannot reach each other, a machine that the style does not suit.
   Result<PlannedExchange> (*plan)(const ExchangeSetting& setting);
   bool one_process;  ///< drives all GPUs of a node, else each has its own
+  bool servers;      ///< parameter servers of MXNet (ps-lite over ZeroMQ) or TensorFlow (gRPC), which speak TCP
+  bool host_sums;    ///< weights and sums of gradients lie in the memory of a host
 };
 
 /// Every way there is, `allreduce` (a stack's default) first.
@@ -56,6 +58,10 @@ struct ExchangeKind {
 
 /// Whether one process drives all GPUs of a node under the exchange called `name`, one of `exchange_kinds`.
 [[nodiscard]] bool drives_all(std::string_view name);
+/// Whether parameter servers sum over TCP under it.
+[[nodiscard]] bool has_tcp_servers(std::string_view name);
+/// Whether a host's memory holds weights and sums of gradients under it.
+[[nodiscard]] bool sums_on_host(std::string_view name);
 
 /// Plans the exchange called `name`, one of `exchange_kinds`. Errors: as its planner's; one that
 /// belongs to another framework.
