@@ -1,5 +1,5 @@
-// What becomes of nodes, from files written here byte by byte; and what hostile files are told. Long because every kind of node that
-// is refused has its own file and message.
+// What becomes of nodes, from files written here byte by byte; and what hostile files are told. Long because every kind of node
+// that is refused has its own file and message.
 #include "model/workload/onnx_import.hpp"
 
 #include <algorithm>
