@@ -25,7 +25,7 @@ foreach(page hardware/README.md hardware/SOURCES.md scenarios/README.md scenario
   install(FILES ${page} DESTINATION ${CMAKE_INSTALL_DOCDIR}/${folder})
 endforeach()
 
-# The library: one target for all of model/ but its command line. Its headers are included as "model/analysis/predict.hpp".
+# The library: one target for all of model/ but its command line. Its headers are included as "model/prediction/predict.hpp".
 set(library_layers ${layer_cli})
 list(REMOVE_ITEM library_layers cli)
 add_library(tbdsim_library INTERFACE)

@@ -7,9 +7,9 @@
 #include <variant>
 #include <vector>
 
-#include "model/analysis/collective_survey.hpp"
-#include "model/analysis/predict.hpp"
+#include "model/prediction/predict.hpp"
 #include "model/report/memory_report_text.hpp"
+#include "model/survey/collective_survey.hpp"
 
 namespace tbdsim {
 

@@ -1,7 +1,7 @@
 #pragma once
-#include "model/analysis/session.hpp"
 #include "model/cli/arguments.hpp"
 #include "model/cli/output.hpp"
+#include "model/configuration/session.hpp"
 
 namespace tbdsim {
 

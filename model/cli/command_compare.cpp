@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
-#include "model/analysis/compare.hpp"
-#include "model/analysis/configure.hpp"
-#include "model/analysis/grid_names.hpp"
-#include "model/analysis/session.hpp"
 #include "model/cli/command.hpp"
+#include "model/configuration/configure.hpp"
+#include "model/configuration/session.hpp"
 #include "model/report/compare_report.hpp"
 #include "model/report/json.hpp"
+#include "model/study/compare.hpp"
+#include "model/study/grid_names.hpp"
 
 namespace tbdsim {
 namespace {

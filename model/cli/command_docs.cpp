@@ -1,10 +1,10 @@
-#include "model/analysis/study_formats.hpp"
 #include "model/cli/command.hpp"
 #include "model/cli/documentation.hpp"
 #include "model/hardware/hardware_formats.hpp"
 #include "model/stack/stack_format.hpp"
 #include "model/support/edit_distance.hpp"
 #include "model/support/quote.hpp"
+#include "model/validation/study_formats.hpp"
 #include "model/workload/network_format.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "model/analysis/explain.hpp"
+#include "model/study/explain.hpp"
 
 #include "model/cli/command.hpp"
 #include "model/report/explain_report.hpp"

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
-#include "model/analysis/memory_report.hpp"
 #include "model/cli/command.hpp"
 #include "model/cli/output.hpp"
+#include "model/prediction/memory_report.hpp"
 #include "model/report/json.hpp"
 #include "model/report/memory_batches_report.hpp"
 

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
-#include "model/analysis/memory_hint.hpp"
 #include "model/cli/command.hpp"
 #include "model/cli/output.hpp"
 #include "model/input/output_file.hpp"
+#include "model/prediction/memory_hint.hpp"
 #include "model/report/csv.hpp"
 #include "model/report/html.hpp"
 #include "model/report/json.hpp"

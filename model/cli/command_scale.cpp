@@ -1,6 +1,6 @@
-#include "model/analysis/session.hpp"
 #include "model/cli/command.hpp"
 #include "model/cli/output.hpp"
+#include "model/configuration/session.hpp"
 #include "model/input/value_list.hpp"
 #include "model/report/scale_report.hpp"
 

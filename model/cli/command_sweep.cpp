@@ -7,13 +7,13 @@
 #include <filesystem>
 #include <string_view>
 
-#include "model/analysis/grid_names.hpp"
-#include "model/analysis/scenario_file.hpp"
-#include "model/analysis/sweep.hpp"
 #include "model/cli/command.hpp"
 #include "model/cli/sweep_run.hpp"
 #include "model/input/output_file.hpp"
 #include "model/report/sweep_report.hpp"
+#include "model/study/grid_names.hpp"
+#include "model/study/sweep.hpp"
+#include "model/validation/scenario_file.hpp"
 
 namespace tbdsim {
 namespace {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "model/analysis/choose_devices.hpp"
-#include "model/analysis/set_values.hpp"
 #include "model/cli/command.hpp"
 #include "model/cli/output.hpp"
+#include "model/configuration/choose_devices.hpp"
+#include "model/configuration/set_values.hpp"
 #include "model/input/value_list.hpp"
 #include "model/report/topology_report.hpp"
 #include "model/schedule/collective/ring_paths.hpp"

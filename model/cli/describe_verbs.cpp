@@ -4,9 +4,9 @@
 
 #include <limits>
 
-#include "model/analysis/row_options.hpp"
-#include "model/analysis/what_if.hpp"
 #include "model/cli/option_values.hpp"
+#include "model/configuration/row_options.hpp"
+#include "model/configuration/what_if.hpp"
 #include "model/input/value_list.hpp"
 #include "model/units/parse.hpp"
 

@@ -1,8 +1,8 @@
 #pragma once
 #include <memory>
 
-#include "model/analysis/claim_evaluate.hpp"
-#include "model/analysis/predict.hpp"
+#include "model/prediction/predict.hpp"
+#include "model/validation/claim_evaluate.hpp"
 
 namespace tbdsim {
 

@@ -2,10 +2,10 @@
 #include <cstring>
 #include <exception>
 
-#include "model/analysis/threads.hpp"
 #include "model/cli/catalogue_location.hpp"
 #include "model/cli/command.hpp"
 #include "model/cli/output.hpp"
+#include "model/configuration/threads.hpp"
 #include "model/input/output_file.hpp"
 
 namespace tbdsim {

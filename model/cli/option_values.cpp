@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "model/analysis/row_options.hpp"
+#include "model/configuration/row_options.hpp"
 #include "model/units/parse.hpp"
 
 namespace tbdsim {

@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "model/analysis/session.hpp"
-#include "model/analysis/sweep.hpp"
 #include "model/cli/arguments.hpp"
+#include "model/configuration/session.hpp"
+#include "model/study/sweep.hpp"
 
 // The parts of `sweep` that one process and several share.
 namespace tbdsim {

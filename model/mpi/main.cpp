@@ -9,10 +9,10 @@
 #include <exception>
 #include <filesystem>
 
-#include "model/analysis/threads.hpp"
 #include "model/cli/catalogue_location.hpp"
 #include "model/cli/output.hpp"
 #include "model/cli/sweep_run.hpp"
+#include "model/configuration/threads.hpp"
 #include "model/input/output_file.hpp"
 
 namespace tbdsim {

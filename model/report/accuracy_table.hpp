@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "model/analysis/accuracy.hpp"
+#include "model/validation/accuracy.hpp"
 
 namespace tbdsim {
 

@@ -8,11 +8,11 @@
 #include <variant>
 #include <vector>
 
-#include "model/analysis/workload_summary.hpp"
 #include "model/hardware/cluster.hpp"
 #include "model/hardware/input_source.hpp"
 #include "model/hardware/storage.hpp"
 #include "model/stack/stack.hpp"
+#include "model/survey/workload_summary.hpp"
 #include "model/units/format.hpp"
 #include "model/workload/zoo/zoo.hpp"
 

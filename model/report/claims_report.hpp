@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "model/analysis/scenario_file.hpp"
+#include "model/validation/scenario_file.hpp"
 
 namespace tbdsim {
 

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <set>
 
-#include "model/analysis/batch_knee.hpp"
-#include "model/analysis/compare_front.hpp"
 #include "model/report/csv.hpp"
 #include "model/report/price_report.hpp"
 #include "model/report/text_table.hpp"
+#include "model/study/batch_knee.hpp"
+#include "model/study/compare_front.hpp"
 #include "model/units/format.hpp"
 
 namespace tbdsim {

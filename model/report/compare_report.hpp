@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "model/analysis/compare.hpp"
+#include "model/study/compare.hpp"
 
 namespace tbdsim {
 

@@ -1,13 +1,13 @@
 #include "model/report/csv.hpp"
 
-#include "model/analysis/host_work.hpp"
+#include "model/prediction/host_work.hpp"
 
 #include <fmt/format.h>
 
 #include <optional>
 #include <utility>
 
-#include "model/analysis/kernel_summary.hpp"
+#include "model/prediction/kernel_summary.hpp"
 
 namespace tbdsim {
 namespace {

@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "model/analysis/accuracy.hpp"
-#include "model/analysis/epoch.hpp"
-#include "model/analysis/predict.hpp"
+#include "model/prediction/epoch.hpp"
+#include "model/prediction/predict.hpp"
+#include "model/validation/accuracy.hpp"
 
 namespace tbdsim {
 

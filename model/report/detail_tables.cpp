@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "model/analysis/host_work.hpp"
-#include "model/analysis/kernel_summary.hpp"
+#include "model/prediction/host_work.hpp"
+#include "model/prediction/kernel_summary.hpp"
 #include "model/report/predict_table.hpp"
 #include "model/report/text_table.hpp"
 #include "model/units/format.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "model/analysis/explain.hpp"
+#include "model/study/explain.hpp"
 
 namespace tbdsim {
 

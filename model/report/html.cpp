@@ -6,7 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "model/analysis/pareto.hpp"
+#include "model/study/pareto.hpp"
 
 namespace tbdsim {
 namespace {

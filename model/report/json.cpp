@@ -1,10 +1,10 @@
 #include "model/report/json.hpp"
 
-#include "model/analysis/batch_knee.hpp"
-#include "model/analysis/compare_front.hpp"
-#include "model/analysis/host_work.hpp"
-#include "model/analysis/kernel_summary.hpp"
+#include "model/prediction/host_work.hpp"
+#include "model/prediction/kernel_summary.hpp"
 #include "model/report/json_parts.hpp"
+#include "model/study/batch_knee.hpp"
+#include "model/study/compare_front.hpp"
 
 namespace tbdsim {
 namespace json {

@@ -2,17 +2,17 @@
 #include <optional>
 #include <string>
 
-#include "model/analysis/accuracy.hpp"
-#include "model/analysis/compare.hpp"
-#include "model/analysis/epoch.hpp"
-#include "model/analysis/explain.hpp"
-#include "model/analysis/memory_report.hpp"
-#include "model/analysis/network_change.hpp"
-#include "model/analysis/precision_gain.hpp"
-#include "model/analysis/predict.hpp"
-#include "model/analysis/profiling_cost.hpp"
-#include "model/analysis/scenario_file.hpp"
-#include "model/analysis/sweep_store.hpp"
+#include "model/prediction/epoch.hpp"
+#include "model/prediction/memory_report.hpp"
+#include "model/prediction/precision_gain.hpp"
+#include "model/prediction/predict.hpp"
+#include "model/prediction/profiling_cost.hpp"
+#include "model/study/compare.hpp"
+#include "model/study/explain.hpp"
+#include "model/study/sweep_store.hpp"
+#include "model/survey/network_change.hpp"
+#include "model/validation/accuracy.hpp"
+#include "model/validation/scenario_file.hpp"
 
 namespace tbdsim {
 

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/analysis/claim_evaluate.hpp"
+#include "model/validation/claim_evaluate.hpp"
 
 namespace tbdsim {
 

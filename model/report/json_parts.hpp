@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "model/analysis/predict.hpp"
+#include "model/prediction/predict.hpp"
 
 /// What the JSON texts of several verbs share. Included by the json_*.cpp files alone.
 namespace tbdsim::json {

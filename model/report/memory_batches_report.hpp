@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "model/analysis/memory_batches.hpp"
+#include "model/prediction/memory_batches.hpp"
 
 namespace tbdsim {
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "model/analysis/memory_report.hpp"
+#include "model/prediction/memory_report.hpp"
 
 namespace tbdsim {
 

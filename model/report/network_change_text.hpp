@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "model/analysis/network_change.hpp"
+#include "model/survey/network_change.hpp"
 
 namespace tbdsim {
 

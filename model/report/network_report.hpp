@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "model/analysis/network_profile.hpp"
+#include "model/survey/network_profile.hpp"
 
 namespace tbdsim {
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "model/analysis/precision_gain.hpp"
+#include "model/prediction/precision_gain.hpp"
 
 namespace tbdsim {
 

@@ -6,8 +6,8 @@
 #include <array>
 #include <cmath>
 
-#include "model/analysis/compare_front.hpp"
 #include "model/report/text_table.hpp"
+#include "model/study/compare_front.hpp"
 
 namespace tbdsim {
 namespace {

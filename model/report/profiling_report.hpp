@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "model/analysis/profiling_cost.hpp"
+#include "model/prediction/profiling_cost.hpp"
 
 namespace tbdsim {
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "model/analysis/scale.hpp"
+#include "model/study/scale.hpp"
 
 namespace tbdsim {
 

@@ -4,9 +4,9 @@
 
 #include <vector>
 
-#include "model/analysis/sweep_front.hpp"
 #include "model/report/csv.hpp"
 #include "model/report/json.hpp"
+#include "model/study/sweep_front.hpp"
 
 namespace tbdsim {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "model/analysis/sweep_store.hpp"
+#include "model/study/sweep_store.hpp"
 
 namespace tbdsim {
 

@@ -2,8 +2,8 @@
 #include <string>
 #include <vector>
 
-#include "model/analysis/collective_survey.hpp"
-#include "model/analysis/topology_survey.hpp"
+#include "model/survey/collective_survey.hpp"
+#include "model/survey/topology_survey.hpp"
 
 namespace tbdsim {
 

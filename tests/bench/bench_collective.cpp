@@ -6,8 +6,8 @@
 #include <fstream>
 #include <numeric>
 
-#include "model/analysis/predict.hpp"
 #include "model/engine/timeline.hpp"
+#include "model/prediction/predict.hpp"
 #include "tests/bench/bench.hpp"
 #include "tests/bench/step_case.hpp"
 

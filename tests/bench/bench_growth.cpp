@@ -5,9 +5,9 @@
 #include <numeric>
 #include <vector>
 
-#include "model/analysis/step_times.hpp"
 #include "model/hardware/plain_host.hpp"
 #include "model/hardware/topology.hpp"
+#include "model/prediction/step_times.hpp"
 #include "model/schedule/data_path.hpp"
 #include "model/workload/zoo/zoo.hpp"
 #include "tests/bench/bench.hpp"

@@ -1,5 +1,5 @@
 // Goals set on: AMD EPYC (family 26), 2 cores of a shared virtual machine, GCC 12, Release.
-#include "model/analysis/memory_report.hpp"
+#include "model/prediction/memory_report.hpp"
 #include "model/workload/zoo/zoo.hpp"
 #include "tests/bench/bench.hpp"
 #include "tests/bench/step_case.hpp"

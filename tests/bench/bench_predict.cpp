@@ -1,6 +1,6 @@
 // Goals set on: AMD EPYC (family 26), 2 cores of a shared virtual machine, GCC 12, Release.
-#include "model/analysis/predict.hpp"
-#include "model/analysis/step_times.hpp"
+#include "model/prediction/predict.hpp"
+#include "model/prediction/step_times.hpp"
 #include "tests/bench/bench.hpp"
 #include "tests/bench/step_case.hpp"
 

@@ -1,7 +1,7 @@
 // Goals set on: AMD EPYC (family 26), 2 cores of a shared virtual machine, GCC 12, Release.
 #include <filesystem>
 
-#include "model/analysis/sweep.hpp"
+#include "model/study/sweep.hpp"
 #include "tests/bench/bench.hpp"
 #include "tests/bench/step_case.hpp"
 

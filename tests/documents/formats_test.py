@@ -23,8 +23,8 @@ READERS = [
     (["Stack"], ["stack/stack_file", "stack/store_file", "stack/engine_settings", "stack/rank_settings", "stack/parameter_server",
                 "stack/metric_settings"]),
     (["Network"], ["workload/network_file", "workload/network_layer", "workload/transformer_file"]),
-    (["Scenario"], ["analysis/scenario_file"]),
-    (["Measured-run table"], ["analysis/measured_table"]),
+    (["Scenario"], ["validation/scenario_file"]),
+    (["Measured-run table"], ["validation/measured_table"]),
     (["Kernel samples"], ["../calibrate/decode/sample_table"]),
     (["Plan of measurements"], ["../calibrate/collect/plan"]),
 ]

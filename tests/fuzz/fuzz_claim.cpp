@@ -1,5 +1,5 @@
 // Any bytes as a claim; one that reads is evaluated over made-up leaves.
-#include "model/analysis/claim_evaluate.hpp"
+#include "model/validation/claim_evaluate.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 using namespace tbdsim;

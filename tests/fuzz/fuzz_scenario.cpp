@@ -1,5 +1,5 @@
 // Any bytes as a scenario.
-#include "model/analysis/scenario_file.hpp"
+#include "model/validation/scenario_file.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 using namespace tbdsim;

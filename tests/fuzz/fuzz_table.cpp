@@ -1,5 +1,5 @@
 // Any bytes as a measured-run table.
-#include "model/analysis/measured_table.hpp"
+#include "model/validation/measured_table.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 using namespace tbdsim;

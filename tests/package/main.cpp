@@ -1,7 +1,7 @@
 #include <cstdio>
 
-#include "model/analysis/predict.hpp"
-#include "model/analysis/session.hpp"
+#include "model/configuration/session.hpp"
+#include "model/prediction/predict.hpp"
 
 int main() {
   tbdsim::Catalogue catalogue;

@@ -5,9 +5,9 @@
 #include <array>
 #include <random>
 
-#include "model/analysis/max_batch.hpp"
-#include "model/analysis/memory_report.hpp"
-#include "model/analysis/session.hpp"
+#include "model/configuration/session.hpp"
+#include "model/prediction/max_batch.hpp"
+#include "model/prediction/memory_report.hpp"
 #include "tests/catch.hpp"
 
 using namespace tbdsim;

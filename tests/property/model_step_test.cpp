@@ -1,9 +1,9 @@
 // What must hold for every step that the model predicts: whatever the network, stack, board and number of GPUs.
 #include <fmt/format.h>
 
-#include "model/analysis/predict.hpp"
-#include "model/analysis/session.hpp"
-#include "model/analysis/step_times.hpp"
+#include "model/configuration/session.hpp"
+#include "model/prediction/predict.hpp"
+#include "model/prediction/step_times.hpp"
 #include "tests/catch.hpp"
 
 using namespace tbdsim;

@@ -3,8 +3,8 @@
 
 #include <numeric>
 
-#include "model/analysis/predict.hpp"
-#include "model/analysis/session.hpp"
+#include "model/configuration/session.hpp"
+#include "model/prediction/predict.hpp"
 #include "tests/catch.hpp"
 
 using namespace tbdsim;

@@ -1,10 +1,10 @@
 // A what-if that improves a resource never slows a step, whatever the system, network, exchange and input.
-#include "model/analysis/what_if.hpp"
+#include "model/configuration/what_if.hpp"
 
 #include <fmt/format.h>
 
-#include "model/analysis/predict.hpp"
-#include "model/analysis/session.hpp"
+#include "model/configuration/session.hpp"
+#include "model/prediction/predict.hpp"
 #include "tests/catch.hpp"
 
 using namespace tbdsim;

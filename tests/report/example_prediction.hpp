@@ -1,5 +1,5 @@
 #pragma once
-#include "model/analysis/predict.hpp"
+#include "model/prediction/predict.hpp"
 
 namespace tbdsim {
 

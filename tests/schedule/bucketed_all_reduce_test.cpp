@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "model/analysis/step_times.hpp"
+#include "model/prediction/step_times.hpp"
 #include "model/schedule/lower.hpp"
 #include "tests/catch.hpp"
 #include "tests/schedule/linear_layers.hpp"

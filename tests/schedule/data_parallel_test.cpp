@@ -1,7 +1,7 @@
 // nn.DataParallel on two GPUs whose link makes every copy a round number, and MXNet's local store beside it.
 #include "model/schedule/exchange/data_parallel.hpp"
 
-#include "model/analysis/step_times.hpp"
+#include "model/prediction/step_times.hpp"
 #include "model/schedule/exchange/parameter_server_exchange.hpp"
 #include "model/schedule/lower.hpp"
 #include "tests/catch.hpp"

@@ -1,7 +1,7 @@
 // Parameter servers on machines whose rates make every stage of an array's way a round number.
 #include "model/schedule/exchange/parameter_server_exchange.hpp"
 
-#include "model/analysis/step_times.hpp"
+#include "model/prediction/step_times.hpp"
 #include "model/schedule/exchange/plan_exchange.hpp"
 #include "model/schedule/lower.hpp"
 #include "tests/catch.hpp"

@@ -3,8 +3,8 @@
 
 #include <numeric>
 
-#include "model/analysis/step_times.hpp"
 #include "model/memory/stage_memory.hpp"
+#include "model/prediction/step_times.hpp"
 #include "model/schedule/lower.hpp"
 #include "tests/catch.hpp"
 #include "tests/schedule/linear_layers.hpp"

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <map>
 
-#include "model/analysis/session.hpp"
+#include "model/configuration/session.hpp"
 #include "model/engine/timeline.hpp"
 #include "model/schedule/exchange/bucketed_all_reduce.hpp"
 #include "model/schedule/exchange/p2p_store.hpp"

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <map>
 
-#include "model/analysis/accuracy.hpp"
+#include "model/validation/accuracy.hpp"
 #include "tests/catch.hpp"
 
 using namespace tbdsim;

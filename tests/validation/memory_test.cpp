@@ -3,8 +3,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "model/analysis/accuracy.hpp"
-#include "model/analysis/memory_report.hpp"
+#include "model/prediction/memory_report.hpp"
+#include "model/validation/accuracy.hpp"
 #include "tests/catch.hpp"
 
 using namespace tbdsim;

@@ -1,9 +1,9 @@
 // Networks exported from PyTorch against the counts that PyTorch measured on the same modules, and against the catalogue.
 #include <filesystem>
 
-#include "model/analysis/predict.hpp"
-#include "model/analysis/session.hpp"
+#include "model/configuration/session.hpp"
 #include "model/input/mapped_file.hpp"
+#include "model/prediction/predict.hpp"
 #include "model/workload/onnx_import.hpp"
 #include "model/workload/op_counts.hpp"
 #include "model/workload/saved_tensors.hpp"

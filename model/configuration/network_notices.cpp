@@ -1,0 +1,42 @@
+#include "model/configuration/network_notices.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "model/hardware/cluster.hpp"
+#include "model/schedule/exchange/plan_exchange.hpp"
+
+namespace tbdsim {
+
+std::string network_notice(const PredictOptions& options, const Configuration& configuration) {
+  if (options.network.empty() || !configuration.network || configuration.emulated) return "";
+  if (configuration.nodes == 1) return options.input_hosts ? "" : one_node_notice("network " + options.network);
+  const System& system = configuration.hardware();
+  const int ports = node_ports(system, *configuration.network);
+  if (ports >= system.nics) return "";
+  return fmt::format("{}: {} port of a node, whose own network, {}, has {}", configuration.network->id, ports,
+                     system.network ? system.network->id : "not named", system.nics);
+}
+
+void tell_unused_network(const Edits& edits, Configuration& configuration) {
+  if (configuration.nodes > 1 || configuration.emulated || configuration.input_hosts > 0) return;
+  std::set<std::string_view> told;  // what follows from a value bears its text, too
+  for (const Edit& edit : edits.changes) {
+    const bool network = edit.key.starts_with("network.") || edit.key.starts_with("hw.network.");
+    if (network && told.insert(edit.text).second)
+      configuration.notices.push_back(one_node_notice(fmt::format("{} {}", kAssignments, edit.text)));
+  }
+}
+
+void tell_unused_rdma(const Edits& edits, Configuration& configuration) {
+  if (configuration.nodes == 1 || !has_tcp_servers(configuration.exchange)) return;
+  const auto found = std::find_if(edits.changes.begin(), edits.changes.end(),
+                                  [](const Edit& edit) { return edit.key.ends_with("network.rdma"); });
+  if (found != edits.changes.end())
+    configuration.notices.push_back(fmt::format("{} {}: without effect, since the servers of --exchange {} speak TCP",
+                                                kAssignments, found->text, configuration.exchange));
+}
+
+}  // namespace tbdsim

@@ -1,0 +1,35 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tbdsim {
+
+/// What the user asks, as given on the command line or in a row of a measured-run table. Empty or absent: default.
+struct PredictOptions {
+  std::string hardware;  ///< catalogue name or file
+  std::string model;
+  std::string stack;  ///< empty: newest catalogued PyTorch that supports the device
+  std::optional<int> gpus, nodes, batch, image, seq_len;
+  std::vector<int> devices;  ///< indices within a node; empty: the first ones
+  std::string network, precision, exchange, optimizer, input;
+  std::vector<std::string> set;                  ///< KEY=VALUE
+  std::string storage;                           ///< where samples are read; empty: memory
+  std::optional<int> input_hosts;                ///< other machines that prepare samples and send them over the network
+  std::optional<int> workers;                    ///< threads or processes of a node that decode
+  bool mock_loader = false;                      ///< samples are there when they are needed
+  bool mock_trainer = false;                     ///< load only
+  int seed = 1;                                  ///< of anything random
+  std::string recompute;                         ///< none, block, layer, full
+  std::optional<int> zero;                       ///< ZeRO stage, of memory only
+  std::optional<int> tensor_parallel, pipeline;  ///< GPUs that share each layer, stages; of memory only
+  std::optional<int> accumulate;                 ///< micro-batches per update
+  /// Every kernel and every operator's host time so many times as long, where one GPU's step is known better than predicted.
+  double compute_scale = 1.0;
+  bool buckets = false;        ///< mean over the lengths of the data set
+  bool detail = false;         ///< keep layers, kernels and timeline
+  bool largest_batch = false;  ///< also search the largest batch that fits
+  bool emulated = false;       ///< one machine's worker and server exchange over the network named, or over PCIe
+};
+
+}  // namespace tbdsim

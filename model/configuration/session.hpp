@@ -1,0 +1,83 @@
+#pragma once
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <tuple>
+
+#include "model/configuration/predict_options.hpp"
+#include "model/hardware/cluster.hpp"
+#include "model/hardware/kernel_constants.hpp"
+#include "model/hardware/price.hpp"
+#include "model/stack/nccl.hpp"
+#include "model/stack/stack.hpp"
+#include "model/support/result.hpp"
+#include "model/workload/training_step.hpp"
+#include "model/workload/zoo/zoo.hpp"
+
+namespace tbdsim {
+
+/// A network with its training step.
+struct Workload {
+  OpGraph graph;
+  TrainingStep step;
+  std::string file, sha256;            ///< of a user's network file; the digest also of a network with changed values
+  std::vector<std::string> notices{};  ///< what reading the file had to guess
+  double extra_spread = 0.0;           ///< added to the range for it
+  bool takes_sizes = false;            ///< the file leaves sizes open that `--image` and `--seq-len` give
+};
+
+/// Whether `--model` means a file of the ONNX format rather than a network of the catalogue or of the TOML format.
+[[nodiscard]] bool is_onnx_file(std::string_view name);
+
+/// Errors of the release of NCCL that a stack's file names, with that file.
+[[nodiscard]] Errors in_stack(const Stack& stack, Errors errors);
+
+/// What `--set` asks, resolved against the documents that a configuration reads (`set_values.hpp`).
+struct EditedInputs;
+
+/// Files read and networks built once, shared by many predictions (a table of thousands of rows, a sweep).
+/// Safe to use from several threads at once.
+class Session {
+ public:
+  /// `notes_networks`: where documents are noted, those that networks of the catalogue would be are noted, too.
+  explicit Session(Catalogue catalogue, bool notes_networks = false)
+      : catalogue_(std::move(catalogue)), notes_networks_(notes_networks) {}
+
+  [[nodiscard]] const Catalogue& catalogue() const { return catalogue_; }
+  [[nodiscard]] std::shared_ptr<const Result<System>> system(const std::string& name, int gpus);
+  [[nodiscard]] std::shared_ptr<const Result<Network>> network(const std::string& name);
+  [[nodiscard]] std::shared_ptr<const Result<Stack>> stack(const std::string& name);
+  /// The newest catalogued PyTorch that supports the device; of another vendor, its own stack.
+  [[nodiscard]] std::shared_ptr<const Result<Stack>> default_stack(const Device& device);
+  [[nodiscard]] std::shared_ptr<const Result<Workload>> workload(const std::string& name, const std::string& variant,
+                                                                 const ZooOptions& options);
+  [[nodiscard]] std::shared_ptr<const Result<KernelConstants>> constants();
+  [[nodiscard]] std::shared_ptr<const Result<std::vector<Price>>> prices();
+  /// The collective library; an empty version is the library's default.
+  [[nodiscard]] std::shared_ptr<const Result<NcclLibrary>> nccl(const std::string& version, const std::string& architecture);
+  /// Inputs with the values of `options.set` in place. Errors: as `resolve_values`.
+  [[nodiscard]] std::shared_ptr<const Result<EditedInputs>> edited(const PredictOptions& options);
+
+ private:
+  template <class Value>
+  using Cache = std::map<std::string, std::shared_ptr<const Result<Value>>>;
+  template <class Value, class Make>
+  std::shared_ptr<const Result<Value>> cached(Cache<Value>& cache, const std::string& key, const Make& make);
+
+  Catalogue catalogue_;
+  bool notes_networks_ = false;
+  std::mutex mutex_;
+  Cache<System> systems_;
+  Cache<Network> networks_;
+  Cache<Stack> stacks_;
+  Cache<Workload> workloads_;
+  Cache<KernelConstants> constants_;
+  Cache<NcclLibrary> nccl_;
+  Cache<EditedInputs> edited_;
+  Cache<std::vector<Price>> prices_;
+};
+
+[[nodiscard]] std::shared_ptr<Session> open_session(const Catalogue& catalogue);
+
+}  // namespace tbdsim

@@ -1,0 +1,32 @@
+#include "model/prediction/epoch.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+namespace tbdsim {
+namespace {
+
+constexpr Seconds kHour{3600.0};
+
+}  // namespace
+
+EpochEstimate estimate_epochs(const Prediction& prediction, std::int64_t samples, int epochs) {
+  assert(samples >= 1 && epochs >= 1);
+  EpochEstimate estimate;
+  estimate.samples = samples;
+  estimate.epochs = epochs;
+  estimate.steps = (samples + prediction.global_batch - 1) / prediction.global_batch;
+  const auto steps = static_cast<double>(estimate.steps);
+  const Ranged<Seconds>& step = prediction.step_time;
+  estimate.epoch = {steps * step.value, steps * step.low, steps * step.high};
+  // The first epoch may read what the others find in memory; they err alike.
+  const auto& input = prediction.input_verdict;
+  const Seconds later = input && input->later_step ? std::min(*input->later_step, step.value) : step.value;
+  const double all = 1.0 + static_cast<double>(epochs - 1) * (later / step.value);
+  const auto whole = [&](Seconds epoch) { return prediction.start_up + all * epoch; };
+  estimate.total = {whole(estimate.epoch.value), whole(estimate.epoch.low), whole(estimate.epoch.high)};
+  if (prediction.hour_cost) estimate.cost = *prediction.hour_cost * (estimate.total.value / kHour);
+  return estimate;
+}
+
+}  // namespace tbdsim

@@ -1,0 +1,51 @@
+#include "model/prediction/kernel_character.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace tbdsim {
+namespace {
+
+/// Memory-bound kinds whose threads meet to reduce, beside those of rows (softmax, layer norm).
+constexpr std::array kReducing{OpKind::batch_norm, OpKind::reduce, OpKind::global_average_pool, OpKind::ctc_loss,
+                               OpKind::element_loss};
+
+KernelClass class_of(const OpGraph& graph, const StepNode& node, const NodeCost& cost) {
+  if (node.pass == Pass::update || node.pass == Pass::gradient_sum) return KernelClass::streaming;
+  const OpKind kind = graph.op(node.op).kind;
+  if (cost.family == "recurrent") return KernelClass::recurrent;
+  if (info(kind).family == OpFamily::attention) return KernelClass::attention;
+  if (cost.family == "softmax" || cost.family == "layer_norm") return KernelClass::reducing;
+  if (cost.family == "memory_bound")
+    return std::find(kReducing.begin(), kReducing.end(), kind) != kReducing.end() ? KernelClass::reducing
+                                                                                  : KernelClass::streaming;
+  if (cost.algorithm == ConvolutionAlgorithm::fft) return KernelClass::transform;
+  return cost.tensor_core ? KernelClass::tensor_tiled : KernelClass::tiled;
+}
+
+/// Numbers that the node writes.
+double outputs_of(const OpGraph& graph, const StepNode& node, double batch) {
+  if (node.pass == Pass::update) return static_cast<double>(elements(graph.parameter(node.parameter).shape));
+  const Op& op = graph.op(node.op);
+  const bool forward = node.pass == Pass::forward || node.pass == Pass::gradient_sum || op.inputs.empty();
+  if (node.pass != Pass::backward_weights)
+    return batch * static_cast<double>(elements(forward ? graph.output_shape(op) : graph.input_shape(op)));
+  double sum = 0.0;
+  for (const ParameterId id : op.parameters) sum += static_cast<double>(elements(graph.parameter(id).shape));
+  // Gradients of weights add up over batch and positions; libraries split that sum over blocks. 16: assumed.
+  constexpr double kSplits = 16.0;
+  return kSplits * sum;
+}
+
+}  // namespace
+
+KernelCharacter characterize(const OpGraph& graph, const StepNode& node, const NodeCost& cost, double batch,
+                             const Device& device) {
+  const KernelClass kind = class_of(graph, node, cost);
+  const KernelTimeModel& kernel = cost.kernel;
+  // One of several equal launches writes its part.
+  const double outputs = outputs_of(graph, node, batch) / std::max(1, kernel.kernels);
+  return {achieved_occupancy(kind, outputs, device), stall_shares(kernel)};
+}
+
+}  // namespace tbdsim

@@ -1,0 +1,48 @@
+#include "model/prediction/lowered_job.hpp"
+
+#include <fmt/format.h>
+
+#include "model/schedule/exchange/plan_exchange.hpp"
+#include "model/schedule/lower.hpp"
+
+namespace tbdsim {
+
+Result<LoweredJob> lower_job(Session& session, const Configuration& configuration, SharedStep* shared) {
+  const System& system = configuration.hardware();
+  const Workload& workload = configuration.network_graph();
+  auto kernels = KernelModel::make(system.device, configuration.precision, configuration.stack, **configuration.constants);
+  if (!kernels) return tl::make_unexpected(kernels.error());
+  // NCCL 1 stays within a machine: what crosses machines under such a stack (Horovod) brings NCCL 2 along.
+  const bool old = configuration.stack.nccl.rfind("1.", 0) == 0 && configuration.nodes > 1;
+  const auto library = session.nccl(old ? "2.0" : configuration.stack.nccl, system.device.architecture);
+  if (!*library) return tl::make_unexpected(in_stack(configuration.stack, library->error()));
+  const Precision precision = configuration.precision;
+  const bool half = precision == Precision::fp16 || precision == Precision::bf16;
+  const Bytes activation(half || precision == Precision::amp ? 2.0 : 4.0);
+  auto exchange =
+      plan_exchange(configuration.exchange, {system, configuration.devices, configuration.nodes, configuration.network,
+                                             configuration.stack, **library, *kernels, static_cast<double>(configuration.batch),
+                                             activation, configuration.accumulate, configuration.emulated});
+  if (!exchange) return tl::make_unexpected(exchange.error());
+  LowerOptions how{static_cast<double>(configuration.batch), system.host.dispatch_scale};
+  how.micro_batches = configuration.accumulate;
+  if (half || (precision == Precision::amp && configuration.stack.exchange_amp_16_bit)) how.gradient_element = Bytes(2.0);
+  how.driven = drives_all(configuration.exchange) ? static_cast<int>(configuration.devices.size()) : 1;
+  how.slowdown = configuration.compute_scale;
+  if (configuration.exchange == "nccl") how.slowdown *= configuration.stack.store.nccl_slowdown;
+  const TrainingStep order = configured_step(configuration);
+  if (shared != nullptr) {
+    if (shared->costs.empty()) shared->costs = node_costs(workload.graph, order, *kernels, how.batch);
+    how.costs = shared->costs;
+  }
+  LoweredStep step = lower(workload.graph, order, *kernels, configuration.stack, *exchange->style, how);
+  // Beyond this the picosecond clock may overflow, and no training step takes that long or no time at all.
+  constexpr Seconds kLongestStep(1e5), kShortestStep(1e-9);
+  if (!(step.total < kLongestStep && step.total > kShortestStep))
+    return fail(fmt::format("a step of {} on {} would take {:.3g} s: look for an implausible rate, time or size among the inputs",
+                            workload.graph.name, system.id, step.total.base()));
+  return LoweredJob{std::move(*kernels), std::move(exchange->kind), std::move(exchange->description),
+                    std::move(exchange->indirect), std::move(step)};
+}
+
+}  // namespace tbdsim

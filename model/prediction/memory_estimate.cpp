@@ -1,0 +1,211 @@
+#include "model/prediction/memory_estimate.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "model/cost/uncertainty.hpp"
+#include "model/memory/region_changes.hpp"
+#include "model/memory/stage_memory.hpp"
+#include "model/prediction/optimizer_state.hpp"
+#include "model/schedule/exchange/pipeline_stages.hpp"
+#include "model/units/format.hpp"
+
+namespace tbdsim {
+
+namespace {
+
+/// Arrays per parameter that TensorFlow makes for the update while forward still runs: its executor starts whatever has its
+/// inputs. Source: tensorflow/core/common_runtime/executor.cc.
+int early_arrays(const Stack& stack, const Optimizer& optimizer) {
+  return stack.memory_plan == MemoryPlan::bfc ? optimizer.gradient_free_arrays : 0;
+}
+
+FootprintOptions footprint_options(const Configuration& configuration) {
+  const bool half = configuration.precision != Precision::fp32 && configuration.precision != Precision::tf32;
+  FootprintOptions options;
+  options.batch = configuration.batch;
+  options.element = half ? Bytes(2.0) : Bytes(4.0);
+  options.update_arrays = configuration.optimizer.makes_arrays ? configuration.stack.adam_arrays : 0.0;
+  options.early_arrays = early_arrays(configuration.stack, configuration.optimizer);
+  const OptimizerState state = optimizer_state(configuration);
+  options.master_weights = state.master;
+  options.ranks = configuration.gpus;
+  options.ranks_per_node = static_cast<int>(configuration.devices.size());
+  options.exchange = configuration.exchange;
+  options.zero = configuration.zero;
+  options.resident_samples = configuration.device_samples;
+  options.accumulates = configuration.accumulate > 1;
+  options.mirrors = configuration.recompute == Recompute::mirror;
+  options.capacity = usable_capacity(configuration.hardware().device);
+  options.optimizer_states = state.arrays * (state.element / options.update_element());
+  options.half_gradients = options.master_weights && configuration.stack.exchange_amp_16_bit;
+  options.autocast = options.master_weights && configuration.stack.framework == "pytorch" &&
+                     configuration.stack.memory_plan == MemoryPlan::caching_allocator && !options.half_gradients &&
+                     !configuration.stack.amp_16_bit;
+  // Gradients of a 16-bit copy of the weights are widened for the update.
+  if (options.half_gradients) options.update_arrays = std::max(options.update_arrays, 1.0);
+  return options;
+}
+
+}  // namespace
+
+StepMemory estimate_memory(const Configuration& configuration, const OpGraph& graph, std::span<const StepNode> nodes,
+                           std::span<const NodeCost> costs, const PartOfNetwork& place) {
+  FootprintOptions options = footprint_options(configuration);
+  options.ranks = configuration.data_parallel();
+  options.ranks_per_node = std::min(options.ranks, options.ranks_per_node);
+  options.in_flight = place.in_flight;
+  options.received = place.received;
+  return step_memory(graph, nodes, costs, configuration.stack, options);
+}
+
+StepMemory estimate_memory(const Configuration& configuration, std::span<const StepNode> nodes, std::span<const NodeCost> costs,
+                           SharedStep* shared) {
+  FootprintOptions options = footprint_options(configuration);
+  const OpGraph& graph = configuration.network_graph().graph;
+  if (configuration.pipelined() && configuration.gpus > 1) {
+    options.ranks = options.ranks_per_node = 1;
+    options.capacity.reset();
+    const std::vector<std::int32_t> stage_of = pipeline_stages(graph, nodes, costs, configuration.gpus);
+    return pipeline_memory(graph, nodes, costs, configuration.stack, options,
+                           {stage_of, configuration.gpus, configuration.accumulate});
+  }
+  if (shared == nullptr || options.gathers_outputs()) return step_memory(graph, nodes, costs, configuration.stack, options);
+  if (!shared->memory) {
+    shared->memory = step_memory(graph, nodes, costs, configuration.stack, options);
+    return *shared->memory;
+  }
+  auto ranks = ranks_of(*shared->memory, graph, configuration.stack, options);
+  if (!ranks) return step_memory(graph, nodes, costs, configuration.stack, options);
+  shared->memory->ranks = std::move(*ranks);
+  shared->memory->out_of_memory = false;
+  return *shared->memory;
+}
+
+void tell_live_memory(const LoweredStep& step, const StepMemory& memory, std::int32_t rank, Prediction& prediction) {
+  const std::vector<Bytes> live = live_by_node(memory, step.nodes);
+  std::size_t kernel = 0;
+  for (const StepTask& task : step.tasks) {
+    if (task.iteration + 1 != step.iterations || task.work != Work::kernel || task.rank != rank) continue;
+    prediction.kernels[kernel++].live = live[static_cast<std::size_t>(task.node)];
+  }
+}
+
+Bytes usable_capacity(const Device& device) { return device.memory_reported.value_or(device.memory_capacity); }
+
+namespace {
+
+/// Standard deviation of ln context. MXNet's is fitted to published memory before training, whose residuals scatter so;
+/// elsewhere it is assumed: drivers and library versions differ by 0.1 to 0.2 GB.
+double context_spread(const Stack& stack) { return stack.memory_plan == MemoryPlan::mxnet ? 0.02 : 0.2; }
+
+constexpr double kMapSpread = 0.03, kWorkspaceSpread = 0.5;
+
+/// How far what an allocator holds whose regions double may be from what is predicted, since the arrays' own sizes are in doubt:
+/// a little more than a region holds takes another one, twice as large.
+struct RegionDoubt {
+  Bytes less, more;  ///< neither is negative
+};
+RegionDoubt region_doubt(const StepMemory& memory) {
+  RegionDoubt result;
+  if (memory.events.empty()) return result;
+  const MemoryParts& parts = memory.profile.at_peak;
+  const double maps = (parts[MemoryPart::feature_maps] + parts[MemoryPart::dynamic]).base();
+  const double workspace = parts[MemoryPart::workspace].base();
+  const double doubt = std::hypot(kMapSpread * maps, kWorkspaceSpread * workspace) / std::max(1.0, maps + workspace);
+  constexpr int kWorlds = 6;
+  for (const Bytes change : region_changes(memory, kCentral80 * doubt, kWorlds)) {
+    result.less = std::max(result.less, -change);
+    result.more = std::max(result.more, change);
+  }
+  return result;
+}
+
+}  // namespace
+
+double memory_spread(const RankMemory& rank, const Stack& stack) {
+  const auto part = [&](MemoryPart p, double share) { return share * rank.parts[p].base(); };
+  const double maps = kMapSpread * (rank.parts[MemoryPart::feature_maps] + rank.parts[MemoryPart::dynamic]).base();
+  double squares = maps * maps;
+  for (const auto& [p, share] : {std::pair{MemoryPart::workspace, kWorkspaceSpread},
+                                 {MemoryPart::context, context_spread(stack)},
+                                 {MemoryPart::slack, 0.4},
+                                 {MemoryPart::exchange, 0.2}})
+    squares += part(p, share) * part(p, share);
+  return std::sqrt(squares) / rank.peak.base();
+}
+
+double need_spread(const RankMemory& rank, const Stack& stack) {
+  RankMemory least = rank;
+  const Bytes beyond_slack = rank.peak - rank.needed - rank.parts[MemoryPart::slack];
+  Bytes& workspace = least.parts[MemoryPart::workspace];
+  workspace -= std::clamp(beyond_slack, Bytes(0.0), workspace);
+  least.peak = rank.needed;
+  return memory_spread(least, stack);
+}
+
+bool fits(const RankMemory& rank, Bytes capacity) { return rank.needed <= capacity; }
+
+bool fits(const StepMemory& memory, Bytes capacity) {
+  return std::all_of(memory.ranks.begin(), memory.ranks.end(), [&](const RankMemory& rank) { return fits(rank, capacity); });
+}
+
+double probability_of_fitting(const RankMemory& rank, const Stack& stack, Bytes capacity) {
+  const double deviations = std::log(capacity / rank.needed) / need_spread(rank, stack);
+  return 0.5 * std::erfc(-deviations / std::numbers::sqrt2);
+}
+
+std::string reduced_workspaces(const StepMemory& memory) {
+  if (memory.reduced == 0 || memory.out_of_memory) return {};
+  return fmt::format(
+      "{} {} no memory for the scratch arrays of {} fastest algorithm and {} {} slower one; the step then takes {} longer, which "
+      "its time leaves out",
+      memory.reduced, memory.reduced == 1 ? "convolution pass has" : "convolution passes have",
+      memory.reduced == 1 ? "its" : "their", memory.reduced == 1 ? "runs" : "run", memory.reduced == 1 ? "a" : "each a",
+      format(memory.longer));
+}
+
+std::string idle_stages(const Configuration& configuration, const MemoryVerdict& memory) {
+  if (!configuration.pipelined()) return {};
+  const auto idle =
+      std::count_if(memory.gpus.begin(), memory.gpus.end(), [](const GpuMemory& gpu) { return gpu.allocated <= Bytes(0.0); });
+  if (idle == 0) return {};
+  return fmt::format("{} of the {} GPUs have no stage: no stage is shorter than the longest operator", idle, memory.gpus.size());
+}
+
+MemoryVerdict memory_verdict(const Configuration& configuration, const StepMemory& memory, bool replays) {
+  MemoryVerdict verdict;
+  verdict.capacity = usable_capacity(configuration.hardware().device);
+  const std::size_t local = configuration.devices.size();
+  const bool divided = configuration.divided();
+  const RegionDoubt regions = replays ? region_doubt(memory) : RegionDoubt{};
+  verdict.fits = fits(memory, verdict.capacity);
+  for (std::size_t i = 0; i < memory.ranks.size(); ++i) {
+    const RankMemory& rank = memory.ranks[i];
+    GpuMemory gpu;
+    // Stages differ from node to node, so those of all nodes are told, counted through; of Megatron's the first GPU.
+    const int first = static_cast<int>(i) * (divided ? configuration.gpus / configuration.stages : 1);
+    gpu.gpu = divided || memory.ranks.size() > local ? first : configuration.devices[i];
+    if (configuration.stages > 1) gpu.stage = static_cast<int>(i);
+    gpu.parts = rank.parts;
+    gpu.pre_training = rank.pre_training;
+    gpu.allocated = rank.allocated;
+    gpu.reserved = rank.reserved;
+    gpu.peak = rank.peak;
+    const Stack& stack = configuration.stack;
+    const double factor = std::exp(kCentral80 * memory_spread(rank, stack));
+    gpu.low = std::min(rank.peak / factor, rank.peak - regions.less);
+    gpu.high = std::max(rank.peak * factor, rank.peak + regions.more);
+    // Before the first step only the context is uncertain.
+    const double before = std::exp(kCentral80 * context_spread(stack) * (stack.context / rank.pre_training));
+    gpu.pre_training_low = rank.pre_training / before;
+    gpu.pre_training_high = rank.pre_training * before;
+    gpu.probability = probability_of_fitting(rank, stack, verdict.capacity);
+    verdict.gpus.push_back(gpu);
+  }
+  return verdict;
+}
+
+}  // namespace tbdsim

@@ -1,0 +1,43 @@
+#pragma once
+#include <vector>
+
+#include "model/prediction/memory_estimate.hpp"
+
+namespace tbdsim {
+
+/// A configuration with its kernels and the order of its step: memory at any batch.
+class MemoryEstimator {
+ public:
+  /// Errors: as `KernelModel::make`, `tensor_share` and `even_stages`.
+  [[nodiscard]] static Result<MemoryEstimator> make(Configuration configuration);
+
+  /// Of a divided network: the fullest stage's, with one rank for each stage.
+  [[nodiscard]] StepMemory at(int batch);
+  [[nodiscard]] const Configuration& configuration() const { return configuration_; }
+  /// What the step is of that `at` has returned last: the network or the fullest stage's part of it.
+  [[nodiscard]] const OpGraph& graph() const { return *graph_; }
+
+ private:
+  /// What one GPU runs.
+  struct Part {
+    std::shared_ptr<const OpGraph> graph;
+    std::vector<StepNode> nodes;
+    PartOfNetwork place;
+  };
+
+  MemoryEstimator(Configuration configuration, KernelModel kernels);
+  Result<void> divide();
+  void add_part(std::shared_ptr<const OpGraph> graph, TrainingStep step, PartOfNetwork place);
+  StepMemory at(const Part& part);
+
+  Configuration configuration_;
+  KernelModel kernels_;
+  std::vector<Part> parts_;
+  std::shared_ptr<const OpGraph> graph_;
+  std::vector<NodeCost> costs_;
+};
+
+/// The GPU whose peak is highest.
+[[nodiscard]] const RankMemory& fullest(const StepMemory& memory);
+
+}  // namespace tbdsim

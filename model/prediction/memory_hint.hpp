@@ -1,0 +1,13 @@
+#pragma once
+#include <string>
+
+#include "model/prediction/predict.hpp"
+
+namespace tbdsim {
+
+/// What would make room for a job that does not fit, in one line: the largest batch that fits, how many micro-batches of what
+/// size then make the same update, and the least recomputing, sharding and splitting of layers that make room for the batch
+/// as it is, each by itself. Empty where the job fits or cannot be read.
+[[nodiscard]] std::string memory_hint(Session& session, const PredictOptions& options, const Prediction& prediction);
+
+}  // namespace tbdsim

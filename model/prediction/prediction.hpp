@@ -1,0 +1,202 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/cost/occupancy.hpp"
+#include "model/hardware/cluster.hpp"
+#include "model/memory/lifetime.hpp"
+#include "model/prediction/input_verdict.hpp"
+#include "model/schedule/exchange/peer_copies.hpp"
+#include "model/stack/stack.hpp"
+#include "model/workload/op_graph.hpp"
+
+namespace tbdsim {
+
+/// A value with its central 80 % range.
+template <class Q>
+struct Ranged {
+  Q value, low, high;
+};
+
+struct Stages {
+  Seconds forward, backward, weight_update, metric, exchange_total, exchange_exposed, input_exposed, host_exposed;
+  Seconds bubble;  ///< of a pipeline: waiting until another stage has computed
+  /// The parts of host_exposed, by the stage that waited; with samples at hand, before loading hides some of them.
+  Seconds host_forward, host_backward, host_update;
+  /// The same of exchange_exposed where the calls of forward and backward hold the exchange (PyTorch's DataParallel).
+  Seconds exchange_forward, exchange_backward;
+  /// Of all arrays, wherever they are updated; with a store it may overlap, and `weight_update` is what a GPU waits for.
+  Seconds weight_update_total;
+  Seconds store_update;  ///< the part of `weight_update` for which the GPU waits while a store updates
+};
+
+struct GpuMemory {
+  int gpu = 0;                                               ///< of a node; of a pipeline the job's
+  std::optional<int> stage;                                  ///< of a pipeline
+  Bytes pre_training, allocated, reserved, peak, low, high;  ///< peak: as nvidia-smi shows it, with its 80 % range
+  Bytes pre_training_low, pre_training_high;
+  double probability = 1.0;  ///< that the true peak is within the capacity
+  MemoryParts parts;
+};
+struct MemoryVerdict {
+  Bytes capacity;
+  bool fits = true;
+  std::vector<GpuMemory> gpus;
+};
+
+/// What bounds the step: `resource` is one of DESIGN's names, `share` its part of the critical path.
+struct Limit {
+  std::string resource;
+  double share = 0.0;
+  std::string text;
+};
+
+/// `fp32` and `tensor_core`: share of the time in which kernels run that the units execute multiply-adds, at the clock they keep.
+/// `useful`: FLOP of the direct method over the listed peak; Winograd needs fewer multiply-adds, so those may pass 1.
+struct Utilization {
+  double gpu_busy = 0, fp32 = 0, tensor_core = 0, mfu = 0, cpu = 0;
+  double fp32_useful = 0, tensor_core_useful = 0;
+  /// The parts of `cpu`, by cause: operators issued, samples loaded, environments simulated, gradients served.
+  double cpu_launch = 0, cpu_input = 0, cpu_environment = 0, cpu_server = 0;
+};
+struct ProvenanceEntry {
+  std::string what, kind, source;
+};
+
+/// What an hour of the job's hardware is reckoned by.
+struct PriceBasis {
+  std::string basis;   ///< "rent" and "price" of this very machine, a kind of the catalogue's rents, "launch_price" of its GPUs
+  std::string text;    ///< in words: instance, amount, how long it lasts
+  std::string source;  ///< of the amount
+  std::string note;    ///< what it pays for beside the job's GPUs; else empty
+  std::string date;    ///< when the amount was seen; empty: not known
+};
+
+/// One way to pay for the job's hardware. Bought and rented are no measure of each other.
+struct Payment {
+  Usd amount;  ///< once for what is bought, an hour for what is rented
+  Usd hour;    ///< of what is bought, over three years of constant use
+  PriceBasis basis;
+};
+
+/// One layer (operator) with its share of the step, and one kernel as a profiler would list it.
+struct LayerTime {
+  std::string name, kind, shape;
+  std::int64_t parameters = 0;
+  Seconds forward, backward_data, backward_weights, update;
+  Flop flop;
+  bool tensor_core = false;  ///< some of its kernels run there
+};
+struct KernelTime {
+  std::string name, layer, pass, algorithm, bound;  ///< bound: compute, memory, launch
+  Seconds time, start;
+  Flop flop;
+  Bytes bytes;
+  double fp32_utilization = 0;    ///< share of its time that the units it runs on (fp32 or tensor cores) execute multiply-adds
+  double useful_utilization = 0;  ///< useful FLOP over the listed peak of those units
+  double occupancy = 0;           ///< achieved, as modelled
+  StallShares stalls{};           ///< of its time, in the order of `Stall`
+  std::string stall{};            ///< the largest of them
+  Bytes live{};                   ///< device memory in use by arrays while it runs, the same on all ranks
+};
+
+/// Host time of a step by cause: what one thread, or one kind of worker of a node, does for it.
+struct HostTime {
+  std::string thread, cause;
+  std::int64_t calls = 0;
+  Seconds time;  ///< of all calls
+};
+
+/// What a trace shows beside kernels and exchanges: a thread, worker or copy engine at work.
+struct LaneEvent {
+  std::string lane, name;
+  Seconds start, time;
+};
+
+/// How much of what the host and its connections could do a step takes; absent: the step does not use it, or it is not known.
+struct Loads {
+  std::optional<double> host_memory, network, storage;
+};
+
+/// One gradient exchange of a step: a bucket's way around the rings.
+struct ExchangeTime {
+  Seconds start, time;
+};
+
+/// What one direction of a bundle of links carries in a step.
+struct LinkTraffic {
+  std::string name;  ///< "gpu0-gpu3 >"
+  BytesPerSecond capacity;
+  Bytes bytes;      ///< per step
+  double busy = 0;  ///< share of the step in which something moves on it
+  double used = 0;  ///< bytes over what it could carry in the step
+};
+
+/// Samples of one length and the step they take.
+struct BucketTime {
+  int length = 0;
+  double share = 0;  ///< of the samples
+  Seconds step;
+};
+
+/// Standard deviation of ln(measured step / predicted step), by what it belongs to: to a device under a stack, to one
+/// configuration, to the exchange between GPUs.
+struct StepSpread {
+  double board = 0, row = 0, exchange = 0;
+};
+
+struct Prediction {
+  // identity
+  std::string hardware_name, hardware_file, hardware_sha256, device, model, variant, stack, stack_file, stack_sha256;
+  std::string workload_file, workload_sha256;  ///< of a user's network file
+  std::string precision, exchange, optimizer, input, input_unit;
+  std::string sample;             ///< what one is: "image 3x224x224", "length 128"
+  bool products_in_fp32 = false;  ///< asked for 16 bits, which are only stored: device or libraries have no kernels for them
+  bool reads_overflow = false;  ///< mixed precision whose host reads, before it issues the update, whether a gradient overflowed
+  std::string network;          ///< between nodes; empty for one node
+  int ports = 1;                ///< on it, of a node
+  std::vector<std::string> notices;
+  std::vector<std::string> set;  ///< changed values of input files, KEY=VALUE
+  Seconds start_up;              ///< of one run, outside steady iterations
+  int gpus = 1, nodes = 1, batch_per_gpu = 1, global_batch = 1;
+  // results
+  Ranged<Seconds> step_time;
+  StepSpread spread;          ///< behind the ranges of time and throughput
+  Ranged<double> throughput;  ///< samples per second over all ranks
+  std::string part_unit;      ///< what throughput is also told in: "token", "audio second"; empty: nothing else
+  double parts_per_sample = 0;
+  std::vector<BucketTime> buckets;  ///< with `buckets`
+  Stages stages;
+  Utilization utilization;
+  Loads loads;
+  MemoryVerdict memory;
+  Limit limit;
+  std::vector<Limit> limits;                  ///< all shares, largest first; they sum to 1
+  std::optional<InputVerdict> input_verdict;  ///< absent: nothing is loaded
+  std::optional<Usd> hour_cost, million_samples_cost;
+  std::optional<Joules> sample_energy;
+  PriceBasis price;  ///< of `hour_cost`; empty without
+  std::optional<Payment> bought, rented;
+  std::vector<ProvenanceEntry> provenance;
+  std::vector<LayerTime> layers;        ///< with `detail`
+  std::vector<KernelTime> kernels;      ///< with `detail`: of one rank, in time order
+  std::vector<ExchangeTime> exchanges;  ///< with `detail`: in time order
+  std::vector<HostTime> host;           ///< with `detail`: of the slowest rank's process and a node's workers
+  std::vector<LaneEvent> lanes;         ///< with `detail`: of the same, within one steady step
+  std::vector<LinkTraffic> links;       ///< with `detail`: links that the exchange uses
+  std::vector<IndirectCopy> indirect;   ///< copies of the exchange between GPUs that no link joins
+  Bytes exchanged;                      ///< gradients that a rank hands over in a step
+  std::int64_t parameters = 0;          ///< of the network
+  // for accuracy baselines
+  Flop flop_per_step_per_gpu;
+  FlopPerSecond peak;                           ///< of one GPU at the precision used
+  std::optional<Ranged<double>> largest_batch;  ///< per GPU, asked for by `largest_batch`
+
+  /// Useful work of forward, backward and update.
+  [[nodiscard]] Flop flop_per_sample() const {
+    return static_cast<double>(gpus) / static_cast<double>(global_batch) * flop_per_step_per_gpu;
+  }
+};
+
+}  // namespace tbdsim

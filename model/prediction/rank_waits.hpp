@@ -1,0 +1,17 @@
+#pragma once
+#include "model/configuration/configure.hpp"
+#include "model/prediction/step_times.hpp"
+
+namespace tbdsim {
+
+/// Mean of the largest of `n` independent standard normal numbers: 0 for one, 0.564 for two, 2.04 for 32.
+/// Integral of 1 - Phi(x)^n over x > 0 less that of Phi(x)^n over x < 0, by trapezoids.
+[[nodiscard]] double expected_maximum(int n);
+
+/// Adds to a step what all ranks together make it wait for, and a simulation of one of them cannot show: the slowest rank
+/// (compute varies between ranks by the stack's `spread`, and two GPUs of one board slow each other; `exchange_exposed`), and
+/// inputs that one thread copies to the GPUs of a node one after the other (`input_copy`; `input_exposed`; the first GPU's copy
+/// is hidden as on one GPU). Nothing changes with one GPU.
+void add_rank_waits(const Configuration& configuration, StepTimes& times);
+
+}  // namespace tbdsim

@@ -1,0 +1,103 @@
+#include "model/study/compare.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/configuration/session.hpp"
+#include "model/study/speedup.hpp"
+
+namespace tbdsim {
+namespace {
+
+Candidate candidate(Session& session, const StudyGrid& grid, std::size_t point) {
+  Candidate found;
+  const auto options = grid.at(point);
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    if (grid.axes[i].values.size() < 2) continue;
+    found.varied.push_back(options[i]);
+    found.label += fmt::format("{}{}", found.label.empty() ? "" : " ", options[i].second);
+  }
+  const auto job = options_of(options, grid.set);
+  auto prediction = job ? predict(session, *job) : Result<Prediction>(tl::make_unexpected(job.error()));
+  if (prediction)
+    found.prediction = std::move(*prediction);
+  else
+    found.problem = prediction.error().front().message;
+  return found;
+}
+
+/// Whether the samples of two candidates may stand for each other. Files of the user's are taken as variants of one network.
+bool comparable(const Prediction& a, const Prediction& b) {
+  const bool files = !a.workload_sha256.empty() && !b.workload_sha256.empty();
+  return a.input_unit == b.input_unit && (files || (a.model == b.model && a.workload_sha256 == b.workload_sha256));
+}
+
+/// Options in which two candidates differ, `--model` left out.
+std::size_t differences(const Candidate& a, const Candidate& b) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < a.varied.size(); ++i) {
+    if (a.varied[i].first != "model" && a.varied[i] != b.varied[i]) ++count;
+  }
+  return count;
+}
+
+std::size_t base_of(const Comparison& comparison, const Candidate& candidate) {
+  const auto& all = comparison.candidates;
+  const Candidate& reference = all[comparison.base];
+  if (comparable(candidate.prediction, reference.prediction)) return comparison.base;
+  std::optional<std::size_t> first;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!all[i].problem.empty() || !comparable(all[i].prediction, candidate.prediction)) continue;
+    if (differences(all[i], reference) == 0) return i;
+    if (!first) first = i;
+  }
+  return *first;  // itself, if no other
+}
+
+std::optional<double> price_ratio(const Prediction& prediction, const Prediction& base, PaidBy by) {
+  const auto &mine = payment_of(prediction, by), &theirs = payment_of(base, by);
+  if (!mine || !theirs || theirs->amount <= Usd(0.0)) return std::nullopt;
+  return mine->amount / theirs->amount;
+}
+
+}  // namespace
+
+const std::optional<Payment>& payment_of(const Prediction& prediction, PaidBy by) {
+  static const std::optional<Payment> kNone;
+  return by == PaidBy::purchase ? prediction.bought : by == PaidBy::rent ? prediction.rented : kNone;
+}
+
+Usd sample_cost(const Prediction& prediction, const Payment& payment) {
+  constexpr double kSecondsOfHour = 3600.0;
+  return payment.hour / kSecondsOfHour / prediction.throughput.value;
+}
+
+Result<Comparison> compare(Session& session, const StudyGrid& grid, std::size_t base) {
+  constexpr std::size_t kMostCandidates = 10'000;
+  const std::size_t points = grid.points();
+  if (points > kMostCandidates)
+    return fail(fmt::format("{} candidates: compare takes at most {}, sweep any number", points, kMostCandidates));
+  if (base >= points) return fail(fmt::format("--base {}: there are {} candidates", base + 1, points));
+  Comparison comparison;
+  comparison.candidates.resize(points);
+  comparison.base = base;
+#pragma omp parallel for schedule(dynamic)
+  for (std::size_t i = 0; i < points; ++i) comparison.candidates[i] = candidate(session, grid, i);
+  const Candidate& reference = comparison.candidates[base];
+  if (!reference.problem.empty()) return fail(reference.problem);
+  for (std::size_t i = 0; i < points; ++i) {
+    Candidate& other = comparison.candidates[i];
+    if (!other.problem.empty()) continue;
+    other.base = base_of(comparison, other);
+    const Prediction& against = comparison.candidates[other.base].prediction;
+    const double ratio = other.prediction.throughput.value / against.throughput.value;
+    other.speedup = i == other.base ? Ranged<double>{1.0, 1.0, 1.0} : speedup_range(other.prediction, against, ratio);
+    other.bought_ratio = price_ratio(other.prediction, against, PaidBy::purchase);
+    other.rented_ratio = price_ratio(other.prediction, against, PaidBy::rent);
+    other.apart = i == other.base || other.speedup.low > 1.0 || other.speedup.high < 1.0;
+  }
+  return comparison;
+}
+
+}  // namespace tbdsim

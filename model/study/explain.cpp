@@ -1,0 +1,164 @@
+#include "model/study/explain.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/configuration/configure.hpp"
+#include "model/configuration/session.hpp"
+#include "model/configuration/what_if.hpp"
+#include "model/stack/stack.hpp"
+#include "model/units/format.hpp"
+
+namespace tbdsim {
+namespace {
+
+// What counts as healthy (assumed, rules of thumb of performance engineers): shares of the step, of the capacity, of the cores.
+constexpr double kBusyEnough = 0.90, kMemoryFull = 0.95, kCpuFull = 0.90, kRateFull = 0.90, kWaitsTooLong = 0.10;
+/// Less than this is rounding, not a change.
+constexpr double kNoChange = 1e-9;
+
+HealthCheck at_least(const std::string& name, double value, double bound) {
+  return {name, value >= bound, fmt::format("{:.0f} %, at least {:.0f} % is healthy", 100.0 * value, 100.0 * bound)};
+}
+HealthCheck below(const std::string& name, double value, double bound) {
+  return {name, value < bound, fmt::format("{:.1f} %, below {:.0f} % is healthy", 100.0 * value, 100.0 * bound)};
+}
+
+/// The same of what may be unused or unknown.
+HealthCheck below_if_used(const std::string& name, std::optional<double> value, double bound) {
+  if (value) return below(name, *value, bound);
+  return {name, true, "none: the step does not use it, or its size is not known"};
+}
+
+std::vector<HealthCheck> health(const Prediction& p) {
+  double fullest = 0.0;
+  for (const GpuMemory& gpu : p.memory.gpus) fullest = std::max<double>(fullest, gpu.peak / p.memory.capacity);
+  const Seconds step = p.step_time.value;
+  std::vector<HealthCheck> checks{at_least("GPU busy", p.utilization.gpu_busy, kBusyEnough),
+                                  below("GPU memory used", fullest, kMemoryFull),
+                                  below("CPU busy", p.utilization.cpu, kCpuFull),
+                                  below_if_used("CPU memory used", p.loads.host_memory, kMemoryFull),
+                                  below_if_used("network rate used", p.loads.network, kRateFull),
+                                  below_if_used("storage rate used", p.loads.storage, kRateFull),
+                                  below("waiting for input", p.stages.input_exposed / step, kWaitsTooLong),
+                                  below("waiting for the exchange", p.stages.exchange_exposed / step, kWaitsTooLong),
+                                  below("waiting for the host", p.stages.host_exposed / step, kWaitsTooLong)};
+  if (p.stages.bubble > Seconds(0.0)) checks.push_back(below("waiting for other stages", p.stages.bubble / step, kWaitsTooLong));
+  return checks;
+}
+
+/// What a prediction says of a changed value that does nothing: "since ...".
+std::string why_without_effect(const std::vector<std::string>& notices) {
+  constexpr std::string_view kSaying = ": without effect, ";
+  for (const std::string& notice : notices) {
+    if (const std::size_t at = notice.find(kSaying); at != std::string::npos) return notice.substr(at + kSaying.size());
+  }
+  return "";
+}
+
+/// A change with the job that it makes of the base's.
+struct Trial {
+  WhatIf what_if;
+  PredictOptions changed;
+};
+
+/// Why a change of the hardware cannot help: nothing that it relieves holds the job up. Empty: it may.
+std::string cannot_help(const WhatIf& what_if, const Prediction& base) {
+  if (!what_if.hardware()) return "";
+  double share = 0.0;
+  for (const std::string& resource : what_if.relieves) {
+    for (const Limit& limit : base.limits) share += limit.resource == resource ? limit.share : 0.0;
+    if (resource == "memory" && !base.memory.fits) share = 1.0;
+  }
+  if (share >= what_if.least_share) return "";
+  return fmt::format("relieves {}, {:.0f} % of the critical path", fmt::join(what_if.relieves, ", "), 100.0 * share);
+}
+
+bool runs_on(const Stack& stack, const Device& device) {
+  return (device.vendor.empty() || stack.vendor == device.vendor) &&
+         (device.compute_capability.empty() ||
+          capability_number(device.compute_capability) >= capability_number(stack.minimum_compute_capability));
+}
+
+/// Changes that depend on what the catalogue holds: the newest release of the framework, channels last where it has a stack of
+/// its own for them, the newest NCCL.
+std::vector<Trial> newer_software(Session& session, const PredictOptions& options) {
+  std::vector<Trial> trials;
+  const auto configuration = configure(session, options);
+  if (!configuration) return trials;
+  const Stack& stack = configuration->stack;
+  const Device& device = configuration->hardware().device;
+  bool plain = false, last = stack.channels_last;
+  for (const std::string& id : later_stacks(session.catalogue().root, stack.id)) {
+    const auto later = session.stack(id);
+    if (!*later || !runs_on(**later, device)) continue;
+    const bool channels_last = (*later)->channels_last;
+    bool& tried = channels_last ? last : plain;
+    if (tried || ((*later)->version == stack.version && !channels_last)) continue;
+    // Other variants (fusing compilers, optimisers) are other programs.
+    if (!(*later)->variant.empty() && !channels_last) continue;
+    tried = true;
+    PredictOptions changed = options;
+    changed.stack = id;
+    trials.push_back({{"--stack " + id, channels_last ? "a stack with channels last" : "a newer release of the framework", {}},
+                      std::move(changed)});
+  }
+  const auto library = session.nccl("", device.architecture);
+  if (!stack.nccl.empty() && *library) {
+    PredictOptions changed = options;
+    const std::string set = fmt::format("stack.nccl={}", (*library)->newest);
+    changed.set.push_back(set);
+    trials.push_back({{"--set " + set, "the newest NCCL", {}}, std::move(changed)});
+  }
+  return trials;
+}
+
+WhatIfOutcome outcome_of(Session& session, const Trial& trial, const Prediction& base) {
+  WhatIfOutcome outcome{
+      trial.what_if.name, trial.what_if.text, trial.what_if.hardware(), 0.0, true, {}, {}, cannot_help(trial.what_if, base)};
+  outcome.cannot_help = !outcome.problem.empty();
+  if (outcome.cannot_help) return outcome;
+  const auto prediction = predict(session, trial.changed);
+  if (!prediction) {
+    outcome.problem = prediction.error().front().message;
+    return outcome;
+  }
+  outcome.gain = prediction->throughput.value / base.throughput.value - 1.0;
+  outcome.fits = prediction->memory.fits;
+  outcome.step_time = prediction->step_time;
+  outcome.limit = prediction->limit;
+  outcome.reason = why_without_effect(prediction->notices);
+  return outcome;
+}
+
+}  // namespace
+
+Result<Explanation> explain(Session& session, const PredictOptions& options) {
+  auto base = predict(session, options);
+  if (!base) return tl::make_unexpected(base.error());
+  Explanation explanation{std::move(*base), {}, {}};
+  explanation.checks = health(explanation.base);
+  std::vector<Trial> trials = newer_software(session, options);
+  for (const WhatIf& what_if : what_ifs()) {
+    PredictOptions changed = options;
+    changed.set.insert(changed.set.end(), what_if.set.begin(), what_if.set.end());
+    trials.push_back({what_if, std::move(changed)});
+  }
+  std::vector<WhatIfOutcome> outcomes(trials.size());
+#pragma omp parallel for schedule(dynamic)
+  for (std::size_t i = 0; i < trials.size(); ++i) outcomes[i] = outcome_of(session, trials[i], explanation.base);
+  for (WhatIfOutcome& outcome : outcomes) {
+    if (outcome.problem.empty() && std::abs(outcome.gain) < kNoChange && outcome.fits == explanation.base.memory.fits)
+      outcome.problem =
+          "changes nothing here" + (outcome.reason.empty() ? ": " + explanation.base.limit.text : ", " + outcome.reason);
+  }
+  std::stable_sort(outcomes.begin(), outcomes.end(), [](const WhatIfOutcome& a, const WhatIfOutcome& b) {
+    if (a.problem.empty() != b.problem.empty()) return a.problem.empty();
+    return a.gain > b.gain;
+  });
+  explanation.what_ifs = std::move(outcomes);
+  return explanation;
+}
+
+}  // namespace tbdsim

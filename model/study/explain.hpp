@@ -1,0 +1,45 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/prediction/predict.hpp"
+
+namespace tbdsim {
+
+/// One rule of a healthy training run.
+struct HealthCheck {
+  std::string name;
+  bool passed = true;
+  std::string text;  ///< what was found, and what the rule asks
+};
+
+/// A change and what it is predicted to bring.
+struct WhatIfOutcome {
+  std::string name, text;  ///< as `--what-if` takes it, or the option that makes the change
+  bool hardware = false;   ///< another machine; else a setting or software
+  double gain = 0.0;       ///< throughput over that of the base, minus 1
+  bool fits = true;
+  Ranged<Seconds> step_time;
+  Limit limit;               ///< what bounds the step then
+  std::string problem;       ///< why it does not apply or cannot help here; then the rest is empty
+  bool cannot_help = false;  ///< it relieves nothing that holds the job up
+  std::string reason{};      ///< why the step does not change, where that is known
+};
+
+/// Why a step takes as long as it does, and what would help.
+struct Explanation {
+  Prediction base;
+  std::vector<HealthCheck> checks;
+  std::vector<WhatIfOutcome> what_ifs;  ///< by gain, largest first; those that do not apply or cannot help last
+};
+
+/// Explains a configuration: predicts it, checks its health, and predicts every named change, the newest release of its framework
+/// and of NCCL. Other hardware that relieves nothing which holds the job up is not predicted. Errors: as `predict`.
+///
+/// Rules of health: GPUs busy at least 90 % of the time, memory of the GPU and of the CPU below 95 %, CPU, network and storage
+/// below 90 %, and no more than 10 % of the step waiting for input, exchange, host or, in a pipeline, other stages. Source:
+/// performance and profiling deck, check list.
+[[nodiscard]] Result<Explanation> explain(Session& session, const PredictOptions& options);
+
+}  // namespace tbdsim

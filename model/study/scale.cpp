@@ -1,0 +1,263 @@
+#include "model/study/scale.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <set>
+
+#include "model/configuration/configure.hpp"
+#include "model/prediction/epoch.hpp"
+#include "model/study/speedup.hpp"
+#include "model/units/format.hpp"
+
+namespace tbdsim {
+namespace {
+
+constexpr std::array<std::string_view, 3> kScalings{"strong", "fixed-global-batch", "weak"};
+
+struct Size {
+  std::optional<int> gpus, nodes;
+};
+
+std::vector<Size> sizes(const ScaleOptions& options) {
+  std::vector<Size> result;
+  std::vector<std::optional<int>> gpus(options.gpus.begin(), options.gpus.end()),
+      nodes(options.nodes.begin(), options.nodes.end());
+  if (gpus.empty()) gpus.emplace_back();
+  if (nodes.empty()) nodes.emplace_back();
+  for (const auto& n : nodes)
+    for (const auto& g : gpus) result.push_back({g, n});
+  return result;
+}
+
+std::string words(const Size& size) {
+  std::string text;
+  if (size.gpus) text += fmt::format("{} GPU{}", *size.gpus, *size.gpus == 1 ? "" : "s");
+  if (size.nodes) text += fmt::format("{}{} node{}", text.empty() ? "" : " on ", *size.nodes, *size.nodes == 1 ? "" : "s");
+  return text;
+}
+
+Errors at_size(Errors errors, const Size& size) {
+  for (Error& error : errors) error.message = fmt::format("{}: {}", words(size), error.message);
+  return errors;
+}
+
+Result<Prediction> predict_size(Session& session, PredictOptions job, const Size& size, std::optional<int> global_batch) {
+  job.gpus = size.gpus;
+  job.nodes = size.nodes;
+  if (global_batch) {
+    if (!size.gpus) return fail("--fixed-global-batch needs --gpus: it divides the batch by them");
+    if (*size.gpus > 0 && *global_batch % *size.gpus != 0)
+      return fail(fmt::format("a batch of {} does not divide over {} GPUs", *global_batch, *size.gpus));
+    if (*size.gpus > 0) job.batch = *global_batch / *size.gpus;
+  }
+  return predict(session, job);
+}
+
+constexpr std::array kStageTimes{&Stages::forward,       &Stages::backward,       &Stages::weight_update,
+                                 &Stages::metric,        &Stages::exchange_total, &Stages::exchange_exposed,
+                                 &Stages::input_exposed, &Stages::host_exposed,   &Stages::bubble,
+                                 &Stages::host_forward,  &Stages::host_backward,  &Stages::host_update};
+
+Stages times(double count, Stages stages) {
+  for (const auto time : kStageTimes) stages.*time = count * (stages.*time);
+  return stages;
+}
+
+/// Of one epoch over the same samples.
+StageSpeedups stage_speedups(const Stages& alone, const Stages& here) {
+  const auto ratio = [&](Seconds Stages::*stage) {
+    const bool both = alone.*stage > Seconds(0.0) && here.*stage > Seconds(0.0);
+    return both ? std::optional<double>(alone.*stage / (here.*stage)) : std::nullopt;
+  };
+  return {ratio(&Stages::forward), ratio(&Stages::backward), ratio(&Stages::weight_update), ratio(&Stages::metric)};
+}
+
+/// What an epoch of `samples` on one GPU is at this size; `growth` is how many times as many samples the row's own has.
+void tell_epoch(const Prediction& p, const Prediction& one, std::int64_t samples, std::int64_t growth, ScaleRow& row) {
+  const EpochEstimate alone = estimate_epochs(one, samples, 1), strong = estimate_epochs(p, samples, 1),
+                      weak = estimate_epochs(p, p.gpus * samples, 1), own = estimate_epochs(p, growth * samples, 1);
+  row.epoch_time = own.total;
+  row.batches = own.steps;
+  const auto steps = static_cast<double>(own.steps);
+  row.epoch_stages = times(steps, p.stages);
+  row.stage_speedups =
+      stage_speedups(times(static_cast<double>(alone.steps), one.stages), times(static_cast<double>(strong.steps), p.stages));
+  row.strong_epoch = strong.total.value;
+  row.weak_epoch = weak.total.value;
+  row.weak_saving = 1.0 - weak.total.value / (static_cast<double>(p.gpus) * strong.total.value);
+  row.gradients = p.exchanged;
+  row.epoch_gradients = steps * p.exchanged;
+}
+
+void tell_memory(const Prediction& p, ScaleRow& row) {
+  row.first_gpu_peak = row.least_peak = p.memory.gpus.front().peak;
+  for (const GpuMemory& gpu : p.memory.gpus) row.least_peak = std::min(row.least_peak, gpu.peak);
+}
+
+/// A size whose memory does not hold its batch: the time is told all the same, as predict does.
+void tell_misfit(const Prediction& p, const Size& size, std::vector<std::string>& misfits) {
+  if (p.memory.fits) return;
+  const auto fullest = std::max_element(p.memory.gpus.begin(), p.memory.gpus.end(),
+                                        [](const GpuMemory& a, const GpuMemory& b) { return a.peak < b.peak; });
+  misfits.push_back(fmt::format("{} (batch {}, {})", words(size), p.batch_per_gpu, format(fullest->peak)));
+}
+
+}  // namespace
+
+std::string_view name(Scaling scaling) { return kScalings[static_cast<std::size_t>(scaling)]; }
+
+Result<ScaleStudy> scale(Session& session, const ScaleOptions& options) {
+  constexpr std::size_t kMostSizes = 10'000;
+  const std::size_t asked = std::max<std::size_t>(options.gpus.size(), 1) * std::max<std::size_t>(options.nodes.size(), 1);
+  if (asked > kMostSizes) return fail(fmt::format("{} sizes: scale takes at most {}, sweep any number", asked, kMostSizes));
+  ScaleStudy study;
+  study.samples = options.samples;
+  study.scaling = options.scaling;
+  const Size one{1, 1};
+  auto alone = predict_size(session, options.job, one, std::nullopt);
+  Errors errors;
+  if (!alone) errors = at_size(alone.error(), one);
+  if (options.samples < 1) errors.push_back({"how many samples has an epoch? name them with --samples, such as --samples 256K"});
+  if (options.gpus.empty() && options.nodes.empty())
+    errors.push_back({"no sizes named; use --gpus or --nodes, such as --gpus 1,2,4,8"});
+  if (!errors.empty()) return tl::make_unexpected(std::move(errors));
+  study.one = std::move(*alone);
+  study.one_epoch = estimate_epochs(study.one, options.samples, 1).total;
+  const bool pipelined = study.one.exchange == "pipeline";
+  if (pipelined && options.scaling == Scaling::weak)
+    return fail("--weak: the stages of --exchange pipeline share one batch, so no data set grows with them; leave one out");
+  std::optional<int> global_batch;
+  // Every stage takes the whole batch, so nothing is to be divided.
+  if (options.scaling == Scaling::fixed_global_batch && !pipelined) global_batch = study.one.batch_per_gpu;
+  study.notices = study.one.notices;
+  const bool several = std::any_of(options.nodes.begin(), options.nodes.end(), [](int nodes) { return nodes > 1; });
+  if (several && study.one.exchange.rfind("ps", 0) == 0)
+    study.notices.push_back(
+        fmt::format("the GPU that all is held against has a server too (exchange {}); `network` holds nodes "
+                    "against one that updates for itself where that is faster",
+                    study.one.exchange));
+  std::vector<std::string> misfits;
+  tell_misfit(study.one, one, misfits);
+  for (const Size& size : sizes(options)) {
+    const auto p = predict_size(session, options.job, size, global_batch);
+    if (!p) {
+      const Errors here = at_size(p.error(), size);
+      errors.insert(errors.end(), here.begin(), here.end());
+      continue;
+    }
+    for (const std::string& notice : p->notices)
+      if (std::find(study.notices.begin(), study.notices.end(), notice) == study.notices.end()) study.notices.push_back(notice);
+    if (p->gpus > 1) tell_misfit(*p, {p->gpus, p->nodes}, misfits);
+    const std::int64_t growth = options.scaling == Scaling::weak ? p->gpus : 1;
+    ScaleRow row;
+    row.gpus = p->gpus;
+    row.nodes = p->nodes;
+    row.batch_per_gpu = p->batch_per_gpu;
+    row.step_time = p->step_time;
+    row.stages = p->stages;
+    row.limit = p->limit;
+    tell_epoch(*p, study.one, options.samples, growth, row);
+    tell_memory(*p, row);
+    row.speedup = speedup_range(*p, study.one, static_cast<double>(growth) * (study.one_epoch.value / row.epoch_time.value),
+                                1.0 - p->start_up / row.epoch_time.value, 1.0 - study.one.start_up / study.one_epoch.value);
+    row.efficiency = row.speedup.value / p->gpus;
+    study.rows.push_back(std::move(row));
+  }
+  if (!errors.empty()) return tl::make_unexpected(errors);
+  if (std::any_of(study.rows.begin(), study.rows.end(), [](const ScaleRow& row) { return row.nodes > 1; }))
+    std::erase_if(study.notices, is_one_node_notice);
+  if (!misfits.empty())
+    study.notices.push_back(
+        fmt::format("more memory than the {} of a GPU: {}", format(study.one.memory.capacity), fmt::join(misfits, "; ")));
+  return study;
+}
+
+namespace {
+
+/// One study of a table: its options and what it is called there.
+struct Case {
+  ScaleOptions options;
+  std::string label;
+};
+
+std::vector<Case> cases(const ScaleOptions& options, const ScaleLists& lists) {
+  std::vector<Case> all{{options, ""}};
+  const auto vary = [&](const auto& values, const auto& set, const auto& text) {
+    if (values.empty()) return;
+    std::vector<Case> next;
+    for (const Case& each : all) {
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        next.push_back(each);
+        set(next.back().options.job, i);
+        if (values.size() > 1) next.back().label += (each.label.empty() ? "" : ", ") + text(values[i]);
+      }
+    }
+    all = std::move(next);
+  };
+  const auto plain = [](const std::string& text) { return text; };
+  vary(
+      lists.models,
+      [&](PredictOptions& job, std::size_t i) {
+        job.model = lists.models[i];
+        if (!lists.images.empty()) job.image = lists.images[lists.images.size() > 1 ? i : 0];
+      },
+      plain);
+  vary(
+      lists.batches, [&](PredictOptions& job, std::size_t i) { job.batch = lists.batches[i]; },
+      [](int batch) { return fmt::format("batch {}", batch); });
+  vary(
+      lists.exchanges, [&](PredictOptions& job, std::size_t i) { job.exchange = lists.exchanges[i]; }, plain);
+  return all;
+}
+
+/// Sets each study against that of the first exchange of the same network and batch. Expects `exchanges` studies of each.
+void tell_overhead(std::vector<std::optional<ScaleStudy>>& studies, std::size_t exchanges) {
+  for (std::size_t i = 0; i < studies.size(); ++i) {
+    const auto& first = studies[i - i % exchanges];
+    if (!studies[i] || !first || i % exchanges == 0) continue;
+    for (std::size_t row = 0; row < studies[i]->rows.size(); ++row) {
+      ScaleRow& here = studies[i]->rows[row];
+      here.overhead = here.epoch_time.value / first->rows[row].epoch_time.value - 1.0;
+    }
+  }
+}
+
+}  // namespace
+
+Result<ScaleTable> scale_table(Session& session, const ScaleOptions& options, const ScaleLists& lists) {
+  if (lists.images.size() > 1 && lists.images.size() != lists.models.size())
+    return fail(fmt::format("--image: {} sides for {} network{}: expected one for all, or one for each", lists.images.size(),
+                            lists.models.size(), lists.models.size() == 1 ? "" : "s"));
+  const std::vector<Case> all = cases(options, lists);
+  std::vector<std::optional<ScaleStudy>> studies(all.size());
+  std::vector<Errors> errors(all.size());
+#pragma omp parallel for schedule(dynamic)
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    auto made = scale(session, all[i].options);
+    if (made)
+      studies[i] = std::move(*made);
+    else
+      errors[i] = made.error();
+  }
+  if (std::none_of(studies.begin(), studies.end(), [](const auto& s) { return s.has_value(); }))
+    return tl::make_unexpected(errors.front());
+  tell_overhead(studies, std::max<std::size_t>(lists.exchanges.size(), 1));
+  ScaleTable table;
+  std::set<std::pair<std::string, std::string>> told;  // network, message
+  table.several_models = lists.models.size() > 1;
+  table.several_batches = lists.batches.size() > 1;
+  table.several_exchanges = lists.exchanges.size() > 1;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (const Error& error : errors[i])
+      if (told.emplace(all[i].options.job.model, error.message).second) table.problems.push_back({all[i].label, error.message});
+    if (!studies[i]) continue;
+    for (const std::string& notice : studies[i]->notices)
+      if (std::find(table.notices.begin(), table.notices.end(), notice) == table.notices.end()) table.notices.push_back(notice);
+    table.studies.push_back(std::move(*studies[i]));
+  }
+  return table;
+}
+
+}  // namespace tbdsim

@@ -1,0 +1,18 @@
+#include "model/validation/accuracy.hpp"
+
+#include "model/prediction/memory_prediction.hpp"
+#include "model/survey/collective_survey.hpp"
+#include "model/validation/assess_rows.hpp"
+
+namespace tbdsim {
+
+Accuracy assess(Session& session, const std::vector<MeasuredRun>& runs) {
+  const Predictor step = [&session](const PredictOptions& options) { return predict(session, options); };
+  const CollectivePredictor collective = [&session](const MeasuredRun& run) {
+    return bus_bandwidth(session, {run.options, run.collective, run.nccl, run.launch, {*run.message}});
+  };
+  const Predictor memory = [&session](const PredictOptions& options) { return predict_memory(session, options); };
+  return summarize(assess_rows(step, runs, collective, memory));
+}
+
+}  // namespace tbdsim

@@ -1,0 +1,42 @@
+// Inputs that parse but describe no machine: a clear refusal instead of a number.
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "model/prediction/predict.hpp"
+#include "tests/catch.hpp"
+
+using namespace tbdsim;
+
+namespace {
+
+/// Prediction on a V100 whose file has one line replaced; the first message, empty when it predicts.
+std::string message_with(const std::string& key, const std::string& line) {
+  const std::string root = TBDSIM_SOURCE_DIR;
+  std::ifstream source(root + "/hardware/gpus/v100-sxm2-16gb.toml");
+  std::ostringstream text;
+  for (std::string row; std::getline(source, row);) text << (row.rfind(key + " =", 0) == 0 ? line : row) << "\n";
+  const auto path = std::filesystem::temp_directory_path() / ("tbdsim_implausible_" + key + ".toml");
+  std::ofstream(path) << text.str();
+  PredictOptions options;
+  options.hardware = path.string();
+  options.model = "resnet50";
+  const auto session = open_session({root});
+  const auto prediction = predict(*session, options);
+  std::filesystem::remove(path);
+  return prediction ? std::string() : prediction.error().front().message;
+}
+
+}  // namespace
+
+TEST_CASE("rates that no machine has are refused on both ends") {
+  CHECK(message_with("peak_fp32", "peak_fp32 = \"15.67 TFLOP/s\"").empty());
+  CHECK_THAT(message_with("peak_fp32", "peak_fp32 = \"1 FLOP/s\""),
+             Catch::Matchers::Contains("times the 15.7 TFLOP/s of 80 multiprocessors x 64 lanes x 2 FLOP at boost_clock"));
+  CHECK_THAT(message_with("peak_fp32", "peak_fp32 = \"1e300 FLOP/s\""),
+             Catch::Matchers::Contains("got \"1e300 FLOP/s\" (above 1000 EFLOP/s, the most that is accepted)"));
+  CHECK_THAT(message_with("memory_bandwidth", "memory_bandwidth = \"5e-324 B/s\""),
+             Catch::Matchers::Contains("got \"5e-324 B/s\" (below 0.125 B/s, the least that is accepted)"));
+  CHECK_THAT(message_with("memory_capacity", "memory_capacity = \"1e12 GiB\""),
+             Catch::Matchers::Contains("got \"1e12 GiB\" (above 1000 PB, the most that is accepted)"));
+}
