@@ -9,6 +9,14 @@
 #include "model/schedule/exchange/plan_exchange.hpp"
 
 namespace tbdsim {
+namespace {
+
+constexpr std::string_view kOneNode = ": without effect, since the job runs on one node; use --nodes, such as --nodes 2";
+
+}  // namespace
+
+std::string one_node_notice(const std::string& what) { return what + std::string(kOneNode); }
+bool is_one_node_notice(const std::string& notice) { return notice.ends_with(kOneNode); }
 
 std::string network_notice(const PredictOptions& options, const Configuration& configuration) {
   if (options.network.empty() || !configuration.network || configuration.emulated) return "";

@@ -9,10 +9,7 @@
 #include <cmath>
 #include <set>
 
-#include "model/configuration/configure.hpp"
 #include "model/configuration/dependent_values.hpp"
-#include "model/configuration/row_options.hpp"
-#include "model/configuration/what_if.hpp"
 #include "model/input/toml_value.hpp"
 #include "model/support/edit_distance.hpp"
 #include "model/support/quote.hpp"
@@ -432,48 +429,6 @@ std::optional<double> factor_of(const std::string& value) {
 Result<ResolvedValues> resolve_values(const std::vector<std::string>& assignments, const std::vector<DocumentRecord>& documents,
                                       const PredictOptions& options) {
   return Resolver(assignments, documents, options).resolve();
-}
-
-Result<EditedInputs> resolve_values(const Catalogue& catalogue, const PredictOptions& options) {
-  const auto records = std::make_shared<std::vector<DocumentRecord>>();
-  // Writing a network of the catalogue as a document takes time: for those who ask for it.
-  const bool networks = std::any_of(options.set.begin(), options.set.end(),
-                                    [](const std::string& assignment) { return assignment.starts_with(kModel); });
-  const auto noting = std::make_shared<const Edits>(Edits{{}, records});
-  Session reading(Catalogue{catalogue.root, noting}, networks);
-  PredictOptions plain = options;
-  plain.set.clear();
-  const auto configured = configure(reading, plain);
-  if (!configured) return tl::make_unexpected(configured.error());
-  plain.gpus = configured->gpus;
-  plain.nodes = configured->nodes;
-  plain.batch = configured->batch;
-  if (configured->pipeline && configured->input_hosts == 0)
-    plain.workers = std::max(1, configured->pipeline->threads / configured->pipeline->loaders);
-  auto resolved = resolve_values(options.set, *records, plain);
-  if (!resolved) return tl::make_unexpected(resolved.error());
-  fill_nodes(*configured, resolved->parallel);
-  const auto edits = std::make_shared<const Edits>(Edits{std::move(resolved->changes), nullptr});
-  return EditedInputs{std::make_shared<Session>(Catalogue{catalogue.root, edits}), std::move(resolved->parallel),
-                      std::move(resolved->notices)};
-}
-
-Result<void> apply_parallel(const EditedInputs& edited, PredictOptions& options) {
-  RowSettings row;
-  row.options = options;
-  row.options.devices.clear();
-  Errors errors;
-  bool devices = false;
-  for (const auto& [option, value] : edited.parallel) {
-    devices = devices || option == "--devices";
-    std::set<std::string> given;
-    for (std::string& message : apply_row_options(fmt::format("{}='{}'", option, value), row, given))
-      errors.push_back(Error{std::move(message)});
-  }
-  if (!errors.empty()) return tl::make_unexpected(std::move(errors));
-  if (!devices) row.options.devices = options.devices;
-  options = std::move(row.options);
-  return {};
 }
 
 Result<Catalogue> edited_hardware(const Catalogue& catalogue, const std::string& hardware, int gpus,

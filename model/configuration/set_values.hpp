@@ -10,8 +10,6 @@
 
 namespace tbdsim {
 
-class Session;
-
 /// `2x` as 2, of an assignment that multiplies what stands there; nothing for other values.
 [[nodiscard]] std::optional<double> factor_of(const std::string& value);
 
@@ -37,19 +35,6 @@ struct ResolvedValues {
 /// table, `2x` of what is no number.
 [[nodiscard]] Result<ResolvedValues> resolve_values(const std::vector<std::string>& assignments,
                                                     const std::vector<DocumentRecord>& documents, const PredictOptions& options);
-
-/// Inputs of a configuration with `--set` applied: a session whose documents are changed, and options of the job.
-struct EditedInputs {
-  std::shared_ptr<Session> session;
-  std::vector<std::pair<std::string, std::string>> parallel;
-  std::vector<std::string> notices;
-};
-
-/// Reads what `options` reads without its changes, then resolves them. Errors: as `configure` and as above.
-[[nodiscard]] Result<EditedInputs> resolve_values(const Catalogue& catalogue, const PredictOptions& options);
-
-/// Sets the options of the job that `edited` changes. Errors: a value that the option does not take.
-[[nodiscard]] Result<void> apply_parallel(const EditedInputs& edited, PredictOptions& options);
 
 /// The catalogue with the hardware values of `assignments` changed, for questions about one node. Other prefixes than
 /// `hw.` are errors. Notices are appended.

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "model/configuration/configure.hpp"
+#include "model/configuration/configuration.hpp"
 #include "model/configuration/set_values.hpp"
 #include "model/support/find_named.hpp"
 

@@ -7,22 +7,19 @@
 
 namespace tbdsim {
 
-Result<LoweredJob> lower_job(Session& session, const Configuration& configuration, SharedStep* shared) {
+Result<LoweredJob> lower_job(const Configuration& configuration, SharedStep* shared) {
   const System& system = configuration.hardware();
   const Workload& workload = configuration.network_graph();
   auto kernels = KernelModel::make(system.device, configuration.precision, configuration.stack, **configuration.constants);
   if (!kernels) return tl::make_unexpected(kernels.error());
-  // NCCL 1 stays within a machine: what crosses machines under such a stack (Horovod) brings NCCL 2 along.
-  const bool old = configuration.stack.nccl.rfind("1.", 0) == 0 && configuration.nodes > 1;
-  const auto library = session.nccl(old ? "2.0" : configuration.stack.nccl, system.device.architecture);
-  if (!*library) return tl::make_unexpected(in_stack(configuration.stack, library->error()));
+  if (!*configuration.nccl) return tl::make_unexpected(in_stack(configuration.stack, configuration.nccl->error()));
   const Precision precision = configuration.precision;
   const bool half = precision == Precision::fp16 || precision == Precision::bf16;
   const Bytes activation(half || precision == Precision::amp ? 2.0 : 4.0);
-  auto exchange =
-      plan_exchange(configuration.exchange, {system, configuration.devices, configuration.nodes, configuration.network,
-                                             configuration.stack, **library, *kernels, static_cast<double>(configuration.batch),
-                                             activation, configuration.accumulate, configuration.emulated});
+  auto exchange = plan_exchange(
+      configuration.exchange,
+      {system, configuration.devices, configuration.nodes, configuration.network, configuration.stack, **configuration.nccl,
+       *kernels, static_cast<double>(configuration.batch), activation, configuration.accumulate, configuration.emulated});
   if (!exchange) return tl::make_unexpected(exchange.error());
   LowerOptions how{static_cast<double>(configuration.batch), system.host.dispatch_scale};
   how.micro_batches = configuration.accumulate;

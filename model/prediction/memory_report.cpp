@@ -5,6 +5,7 @@
 #include <charconv>
 #include <map>
 
+#include "model/configuration/configure.hpp"
 #include "model/prediction/optimizer_state.hpp"
 #include "model/workload/attention_ops.hpp"
 

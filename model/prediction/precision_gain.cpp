@@ -4,6 +4,7 @@
 
 #include "model/configuration/configure.hpp"
 #include "model/cost/autocast.hpp"
+#include "model/prediction/predict.hpp"
 
 namespace tbdsim {
 namespace {

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "model/configuration/configure.hpp"
+#include "model/configuration/network_notices.hpp"
 #include "model/prediction/epoch.hpp"
 #include "model/study/speedup.hpp"
 #include "model/units/format.hpp"

@@ -4,21 +4,13 @@
 #include <vector>
 
 #include "model/prediction/predict.hpp"
+#include "model/survey/array_traffic.hpp"
 
 namespace tbdsim {
 
 struct NetworkOptions {
   PredictOptions job;
   double target = 0.9;  ///< efficiency of the nodes against as many single ones
-};
-
-/// What travels as one: a parameter array, or a bucket of them. Times count from the start of the backward pass.
-struct ArrayTraffic {
-  std::string name;
-  Bytes bytes;
-  Seconds send_start, send_end;        ///< push; of an all-reduce, the call
-  Seconds receive_start, receive_end;  ///< from the end of the push, which is the request, to arrival on the GPUs
-  Seconds exposed;                     ///< for which kernels wait while it is this array's turn
 };
 
 /// One way to exchange gradients between the nodes.

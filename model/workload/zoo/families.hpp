@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "model/workload/graph_builder.hpp"
-#include "model/workload/zoo/zoo.hpp"
+#include "model/workload/zoo/zoo_entry.hpp"
 
 namespace tbdsim {
 
