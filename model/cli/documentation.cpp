@@ -1,5 +1,7 @@
 #include "model/cli/documentation.hpp"
 
+#include "model/cli/glossary.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -90,7 +92,7 @@ constexpr NamedOption kNamed[] = {{"--hw", "systems gpus"}, {"--model", "models"
                                   {"--stack", "stacks"},    {"--input", "inputs"}, {"--storage", "storage"}};
 constexpr const char* kPrecisions = "fp32 tf32 fp16 bf16 amp";
 constexpr const char* kKinds = "gpus systems networks hosts storage inputs data-paths stacks models";
-constexpr const char* kDocuments = "man formats bash zsh";
+constexpr const char* kDocuments = "man formats glossary bash zsh";
 
 /// "table json csv" of an option whose value is one of these words; empty of others.
 std::string choices(const OptionHelp& option) {
@@ -135,6 +137,8 @@ std::string manual_page(const std::vector<VerbHelp>& verbs) {
       page += fmt::format(".PP\n{}\n.br\n\\fBtbdsim {}\\fR\n", troff(example.question), troff(example.command));
   }
   for (const Section& section : kSections) page += fmt::format(".SH {}\n{}\n", section.title, troff(section.text));
+  page += ".SH GLOSSARY\n";
+  for (const GlossaryEntry& entry : glossary()) page += fmt::format(".TP\n{}\n{}\n", troff(entry.term), troff(entry.meaning));
   return page;
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every TOML block of README.md predicts.   Usage: snippets.py TBDSIM"""
+"""Every TOML block of docs/USING.md predicts.   Usage: snippets.py TBDSIM"""
 import os
 import re
 import subprocess
@@ -10,13 +10,13 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 
 
 def main(program):
-    text = open(os.path.join(ROOT, "README.md"), encoding="utf-8").read()
+    text = open(os.path.join(ROOT, "docs", "USING.md"), encoding="utf-8").read()
     blocks = re.findall(r"```toml\n(.*?)```", text, re.S)
     machines = [b for b in blocks if "device =" in b]
     networks = [b for b in blocks if "layer = [" in b]
-    assert len(machines) == 1 and len(networks) == 1, "README.md shows one machine and one network"
+    assert len(machines) == 1 and len(networks) == 1, "docs/USING.md shows one machine and one network"
     command = re.search(r"`tbdsim (predict --hw mine\.toml[^`]*)`", text)
-    assert command, "README.md shows how to use them"
+    assert command, "docs/USING.md shows how to use them"
     with tempfile.TemporaryDirectory() as folder:
         for name, block in (("mine.toml", machines[0]), ("small_cnn.toml", networks[0])):
             with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
