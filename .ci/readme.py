@@ -13,6 +13,7 @@ import tempfile
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 LONGEST = 6  # lines of an excerpt
+PAGE_LINES = 120  # of README.md: what does not fit moves to docs/
 
 # Page, marker, command, accepted exit codes, and of an excerpt how many lines it shows from the first one that begins with a word
 # on (None: all). A claim that fails makes `validate` exit with 1; scenarios/CLAIMS.md lists them with reasons.
@@ -84,6 +85,8 @@ def main(arguments):
         sys.exit(__doc__)
     stale = []
     for path, old, new in pages(os.path.abspath(arguments[2])):
+        if path == "README.md" and new.count("\n") > PAGE_LINES:
+            sys.exit(f"README.md has more than {PAGE_LINES} lines")
         if arguments[1] == "--write":
             with open(os.path.join(ROOT, path), "w", encoding="utf-8") as file:
                 file.write(new)
