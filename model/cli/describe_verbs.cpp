@@ -314,7 +314,9 @@ void describe(VerbOptions verb, TopologyArguments& a) {
 }
 
 void describe(VerbOptions verb, DocsArguments& a) {
-  verb.word("KIND", "man: the manual page; formats: keys of all files;\nbash, zsh: completion", a.kind);
+  verb.word("KIND",
+            "man: the manual page; formats: keys of all files;\nglossary: words that results print; bash, zsh: completion",
+            a.kind);
 }
 
 }  // namespace tbdsim

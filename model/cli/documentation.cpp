@@ -1,5 +1,7 @@
 #include "model/cli/documentation.hpp"
 
+#include "model/cli/glossary.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,21 +17,16 @@ struct Section {
 /// What every reader of a result should know; the verbs and their options come from the argument table.
 constexpr Section kSections[] = {
     {"HOW TO READ A RANGE",
-     "Every figure stands with its central 80 % range: of ten measurements that nobody has shown to the program, eight should "
-     "lie "
-     "inside. A range is wide where little is known: a GPU without samples of its own, 16-bit arithmetic, several GPUs, a "
-     "software "
-     "version that the catalogue lacks; notes on standard error say which. Two candidates whose ranges overlap may still differ; "
-     "`compare` gives the range of their ratio and marks with ? those that cannot be told apart. The line Constants says where "
-     "the "
+     "Every figure has a central 80 % range: of ten measurements that set no constant, eight should lie inside. A range is wide "
+     "where little is known: a GPU without samples of its own, 16-bit arithmetic, several GPUs, a software version that the "
+     "catalogue lacks. Notes on standard error say which. Two candidates whose ranges overlap may still differ: `compare` gives "
+     "the range of their ratio, and marks with ? a candidate that may be as fast as the first. The line Constants says where the "
      "constants come from: datasheet, paper, measured, fitted, transferred from a relative, or assumed."},
     {"WHAT IT DOES NOT KNOW",
-     "The accuracy that training reaches: epochs are an input. Interference of other programs, thermal throttling, failures. "
-     "How long steps take that are divided by tensor parallelism, or by pipelines of several samples at once beside it (`memory` "
-     "tells what they hold; --exchange pipeline predicts stages). Stall reasons and occupancy inside a kernel. Prices change: "
-     "those of the catalogue carry their "
-     "date, and "
-     "a file of yours goes first. `validate` on the tables of scenarios/ shows how good it is, and README.md repeats it."},
+     "The accuracy that training reaches: epochs are an input. Interference of other programs, thermal throttling, failures. The "
+     "step time of tensor parallelism and ZeRO: `memory` predicts what they hold, --exchange pipeline predicts stages. Stall "
+     "shares and occupancy are modelled, not measured. Prices change: those of the catalogue carry their date, and a file of "
+     "yours goes first. `validate` on the tables of scenarios/ shows how good it is, docs/ACCURACY.md has the tables."},
     {"FILES",
      "Machines, networks, stacks and scenarios are TOML files, tables of measured runs and of kernel samples are CSV files; "
      "`tbdsim docs formats` lists their keys and columns, `tbdsim calibrate formats` those of samples and plans. Quantities "
@@ -90,7 +87,7 @@ constexpr NamedOption kNamed[] = {{"--hw", "systems gpus"}, {"--model", "models"
                                   {"--stack", "stacks"},    {"--input", "inputs"}, {"--storage", "storage"}};
 constexpr const char* kPrecisions = "fp32 tf32 fp16 bf16 amp";
 constexpr const char* kKinds = "gpus systems networks hosts storage inputs data-paths stacks models";
-constexpr const char* kDocuments = "man formats bash zsh";
+constexpr const char* kDocuments = "man formats glossary bash zsh";
 
 /// "table json csv" of an option whose value is one of these words; empty of others.
 std::string choices(const OptionHelp& option) {
@@ -135,6 +132,8 @@ std::string manual_page(const std::vector<VerbHelp>& verbs) {
       page += fmt::format(".PP\n{}\n.br\n\\fBtbdsim {}\\fR\n", troff(example.question), troff(example.command));
   }
   for (const Section& section : kSections) page += fmt::format(".SH {}\n{}\n", section.title, troff(section.text));
+  page += ".SH GLOSSARY\n";
+  for (const GlossaryEntry& entry : glossary()) page += fmt::format(".TP\n{}\n{}\n", troff(entry.term), troff(entry.meaning));
   return page;
 }
 
