@@ -12,6 +12,27 @@ namespace {
 constexpr std::int64_t kMost = 1000000, kMostLayers = 1000;
 constexpr double kMostDropout = 0.99;
 
+constexpr KeyMeaning kKeys[] = {
+    {"[transformer]", "`encoder_layers`, `decoder_layers`", "at least one of both; a decoder alone is GPT's", "0"},
+    {"[transformer]", "**`width`**, **`heads`**, `head_width`, `filter`", "of the layers; of the feed-forward block",
+     "`head_width`: width over heads; `filter`: 4 times the width"},
+    {"[transformer]", "**`words`**, **`length`**",
+     "of the vocabulary; tokens of a sequence (an encoder and decoder have as many each)", ""},
+    {"[transformer]", "`positions`", "learned ones", "sinusoids"},
+    {"[transformer]", "`embedding`", "width of a word's vector", "that of the layers"},
+    {"[transformer]", "`norm_first`, `activation`", "layer norm before a block rather than after it; as of layers",
+     "true, `gelu`"},
+    {"[transformer]", "`attention_bias`, `fused_projection`",
+     "biases of the four projections; queries, keys and values from one product", "true, false"},
+    {"[transformer]", "`dropout`, `attention_dropout`", "probabilities", "0.1, as `dropout`"},
+    {"[transformer]", "`attention`",
+     "`framework`: its one kernel where the stack has it (scaled_dot_product_attention since PyTorch 2.0), as "
+     "nn.MultiheadAttention and Hugging Face's transformers since 4.36 call it; `separate`: products and a softmax of their own, "
+     "as older libraries",
+     "`framework`"},
+    {"[transformer]", "`tied`", "words are scored with the table of their vectors", "true"},
+};
+
 /// Whether a library calls the framework's attention kernel or writes attention out.
 bool calls_framework(TomlTable& table) {
   const std::string attention = table.text_or("attention", "framework");
@@ -55,6 +76,8 @@ TransformerNetwork read_hyper_parameters(TomlTable& table, std::int64_t length, 
 }
 
 }  // namespace
+
+std::span<const KeyMeaning> transformer_keys() { return kKeys; }
 
 Result<OpGraph> read_transformer(const TomlFile& file, TomlTable& root, bool fused_attention) {
   (void)root.integer("schema", 1, 1);

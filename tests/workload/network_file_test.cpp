@@ -176,7 +176,7 @@ TEST_CASE("the README shows the example file as it is") {
 
 TEST_CASE("the page of file formats tells of every operator") {
   const std::string page = formats_markdown(network_format());
-  for (const OpKindInfo& row : op_kinds()) {
+  for (const OperatorRow& row : op_kinds()) {
     INFO(row.name);
     CHECK(page.find("`" + std::string(row.name) + "`") != std::string::npos);
   }
