@@ -20,8 +20,8 @@ constexpr KeyMeaning kKeys[] = {
      "of the vocabulary; tokens of a sequence (an encoder and decoder have as many each)", ""},
     {"[transformer]", "`positions`", "learned ones", "sinusoids"},
     {"[transformer]", "`embedding`", "width of a word's vector", "that of the layers"},
-    {"[transformer]", "`norm_first`, `activation`", "layer norm before a block rather than after it; as of layers",
-     "true, `gelu`"},
+    {"[transformer]", "`norm`", "`layer`, or `rms`: without mean and shift", "`layer`"},
+    {"[transformer]", "`norm_first`, `activation`", "the norm before a block rather than after it; as of layers", "true, `gelu`"},
     {"[transformer]", "`attention_bias`, `fused_projection`",
      "biases of the four projections; queries, keys and values from one product", "true, false"},
     {"[transformer]", "`dropout`, `attention_dropout`", "probabilities", "0.1, as `dropout`"},
@@ -41,6 +41,12 @@ bool calls_framework(TomlTable& table) {
   return attention == "framework";
 }
 
+OpKind read_norm(TomlTable& table) {
+  const std::string norm = table.text_or("norm", "layer");
+  if (norm != "layer" && norm != "rms") table.problem("norm", fmt::format("expected \"layer\" or \"rms\", got \"{}\"", norm));
+  return norm == "rms" ? OpKind::rms_norm : OpKind::layer_norm;
+}
+
 TransformerLayers read_layers(TomlTable& table, bool fused_attention) {
   TransformerLayers t;
   t.width = table.integer("width", 1, kMost);
@@ -49,6 +55,7 @@ TransformerLayers read_layers(TomlTable& table, bool fused_attention) {
   if (t.head_width == 0 && t.heads > 0 && t.width % t.heads != 0)
     table.problem("heads", fmt::format("{} heads do not divide a width of {}; say head_width", t.heads, t.width));
   t.filter = table.integer_or("filter", 4 * t.width, 1, kMost);
+  t.norm = read_norm(table);
   t.pre_norm = table.boolean_or("norm_first", true);
   t.attention_bias = table.boolean_or("attention_bias", true);
   t.fused_projection = table.boolean_or("fused_projection", false);

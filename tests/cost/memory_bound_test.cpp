@@ -152,8 +152,8 @@ TEST_CASE("launch or bandwidth, both sides of where they are equal") {
 
 TEST_CASE("which kernels move numbers one at a time") {
   Stack stack;
-  const std::array vectors{OpKind::activation, OpKind::add,          OpKind::dropout,
-                           OpKind::softmax,    OpKind::softmax_loss, OpKind::layer_norm};
+  const std::array vectors{OpKind::activation,   OpKind::add,        OpKind::dropout, OpKind::softmax,
+                           OpKind::softmax_loss, OpKind::layer_norm, OpKind::rms_norm};
   for (const OpKind kind : vectors) CHECK_FALSE(moves_single_numbers(kind, stack));
   for (const OpKind kind : {OpKind::group_norm, OpKind::mask, OpKind::transpose, OpKind::batch_norm})
     CHECK(moves_single_numbers(kind, stack));

@@ -204,10 +204,13 @@ TEST_CASE("a transformer by its hyper-parameters: the catalogue's, layer by laye
   CHECK(graph("encoder_layers = 3\nnorm_first = false\ntied = false")->parameter_elements() == 3 * layer + 2 * table);
   CHECK(graph("encoder_layers = 2\ndecoder_layers = 6\npositions = 20")->parameter_elements() ==
         8 * layer + 6 * (attention + norm) + 2 * norm + table + 2 * 20 * d);
+  // Root-mean-square norms have no shift.
+  CHECK(graph("decoder_layers = 3\nnorm = \"rms\"")->parameter_elements() == 3 * (layer - 2 * d) + d + table);
   const auto refused = [&](const std::string& keys) {
     const auto result = graph(keys);
     return result ? std::string("accepted") : result.error().front().message;
   };
+  CHECK(refused("decoder_layers = 1\nnorm = \"batch\"") == "transformer.norm: expected \"layer\" or \"rms\", got \"batch\"");
   CHECK(refused("") == "transformer: expected encoder_layers, decoder_layers or both");
   CHECK(refused("decoder_layers = 1\npositions = 15") == "transformer.positions: 15 positions are too few for a length of 16");
   CHECK(refused("decoder_layers = 1\npositions = 16").substr(0, 8) == "accepted");

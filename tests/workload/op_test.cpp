@@ -192,6 +192,7 @@ std::vector<Example> examples() {
       {OpKind::ctc_loss, {}, {{9, 16}}, {9, 16}, 0},
       {OpKind::attention, AttentionAttributes{4, true}, {{9, 16}, {7, 16}, {7, 16}}, {9, 16}, 0},
       {OpKind::sequence_reverse, {}, {{9, 16}}, {9, 16}, 0},
+      {OpKind::rms_norm, {}, {{9, 16}}, {9, 16}, 1},
       {OpKind::by_bytes, ByBytesAttributes{{9, 3}, {{16, 3}}}, {{9, 16}, {4}}, {9, 3}, 1},
   };
 }
@@ -257,6 +258,18 @@ TEST_CASE("every kind goes through a training step: work, what backward keeps, a
     CHECK(elements(infer_shape(e.kind, row.attributes == nullptr ? OpAttributes{} : row.attributes(), {&longer}).value()) ==
           2 * elements(e.output));
   }
+}
+
+TEST_CASE("a root-mean-square norm keeps one statistic of a row where layer norm keeps two") {
+  // 9 rows of 16: what they read, 4 B each, and statistics of 4 B.
+  const auto kept = [](OpKind kind) {
+    GraphBuilder builder("one", "file", "sample", {9, 16}, 1);
+    const TensorId sum = builder.add(OpKind::learned_bias, {builder.input()}, LearnedBiasAttributes{});
+    builder.add(kind, {sum}, {}, "norm");
+    return saved_bytes(std::move(builder).finish().value(), SavingRules::autograd_cuda).per_sample;
+  };
+  CHECK(kept(OpKind::layer_norm) == Bytes(9 * 16 * 4 + 9 * 8));
+  CHECK(kept(OpKind::rms_norm) == Bytes(9 * 16 * 4 + 9 * 4));
 }
 
 TEST_CASE("impossible operators are refused with their reason") {

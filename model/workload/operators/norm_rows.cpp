@@ -44,6 +44,11 @@ SavedByOp keep_layer_norm(const SavingContext& c) {
   return kept;
 }
 
+std::vector<ParameterSpec> rms_norm_arrays(const ParameterRequest& r) { return {{Role::gamma, {r.input.back()}, {}}}; }
+
+/// x, and the reciprocal of each row's root mean square.
+SavedByOp keep_rms_norm(const SavingContext& c) { return {{c.first()}, row_statistics(c, 1.0), {}}; }
+
 InferredShape group_norm_shape(const OpAttributes& attributes, const ShapeInputs& inputs) {
   const std::int64_t groups = std::get<GroupNormAttributes>(attributes).groups;
   const Shape& x = *inputs[0];
@@ -78,7 +83,8 @@ SavedByOp keep_response_norm(const SavingContext& c) {
 constexpr Passes kRowNormPasses{1, 1, 2, 3, 0, 1.0, RowKernel::layer_norm};
 
 constexpr std::string_view kBatchNames[]{"BatchNormalization"}, kLayerNames[]{"LayerNormalization"},
-    kGroupNames[]{"InstanceNormalization"}, kResponseNames[]{"LRN"};
+    kRmsNames[]{"RMSNormalization", "SimplifiedLayerNormalization"}, kGroupNames[]{"InstanceNormalization"},
+    kResponseNames[]{"LRN"};
 
 constexpr OperatorRow kRows[]{
     {
@@ -108,6 +114,21 @@ constexpr OperatorRow kRows[]{
         .autocast = AutocastRule::wide,
         .placement = Placement::sequence,
         .onnx = kLayerNames,
+    },
+    // No mean and no shift (Zhang & Sennrich, arXiv:1910.07467). The scale's gradient reads x and dy again, as layer norm's does;
+    // statistics and arrays are half as many.
+    {
+        .kind = OpKind::rms_norm,
+        .name = "rms_norm",
+        .takes = "any",
+        .parameters = rms_norm_arrays,
+        .passes = kRowNormPasses,
+        .access = ElementAccess::vectors,
+        .normalizes = true,
+        .saved = keep_rms_norm,
+        .autocast = AutocastRule::wide,
+        .placement = Placement::sequence,
+        .onnx = kRmsNames,
     },
     {
         .kind = OpKind::group_norm,

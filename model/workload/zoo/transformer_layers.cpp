@@ -41,11 +41,15 @@ std::array<TensorId, 3> project(GraphBuilder& g, TensorId x, TensorId memory, co
   return {query, part(both, 0, "key"), part(both, 1, "value")};
 }
 
+TensorId norm(GraphBuilder& g, TensorId x, const TransformerLayers& t, const std::string& name) {
+  return g.add(t.norm, {x}, {}, name);
+}
+
 template <class Block>
 TensorId residual(GraphBuilder& g, TensorId x, const TransformerLayers& t, const std::string& prefix, const Block& block) {
-  const TensorId inner = block(t.pre_norm ? layer_norm(g, x, prefix + "norm") : x);
+  const TensorId inner = block(t.pre_norm ? norm(g, x, t, prefix + "norm") : x);
   const TensorId sum = g.plus(drop(g, inner, t.dropout, prefix + "dropout"), x, prefix + "add");
-  return t.pre_norm ? sum : layer_norm(g, sum, prefix + "norm");
+  return t.pre_norm ? sum : norm(g, sum, t, prefix + "norm");
 }
 
 TensorId feed_forward(GraphBuilder& g, TensorId x, const TransformerLayers& t, const std::string& prefix) {
@@ -151,13 +155,13 @@ void transformer_network(GraphBuilder& g, const TransformerNetwork& n) {
   const AttentionMask mask = n.decoder_layers > 0 && !both ? AttentionMask::causal : padding_mask(t);
   for (std::int64_t i = 0; i < first; ++i)
     x = transformer_layer(g, x, t, mask, fmt::format("{}{}.", both ? "encoder." : "layer.", i));
-  if (t.pre_norm) x = layer_norm(g, x, both ? "encoder.norm" : "norm");
+  if (t.pre_norm) x = norm(g, x, t, both ? "encoder.norm" : "norm");
   if (both) {
     const TensorId memory = x;
     x = embed(g, g.another_input(g.shape(g.input()), "target"), n, "decoder.", true);
     for (std::int64_t i = 0; i < n.decoder_layers; ++i)
       x = transformer_decoder_layer(g, x, memory, t, fmt::format("decoder.{}.", i));
-    if (t.pre_norm) x = layer_norm(g, x, "decoder.norm");
+    if (t.pre_norm) x = norm(g, x, t, "decoder.norm");
   }
   if (n.embedding > 0 && n.embedding != t.width) x = g.linear(x, n.embedding, "project_out", false);
   g.softmax_loss(n.tied ? tied_linear(g, x, n.words, "scores") : g.linear(x, n.words, "scores", false), "loss");

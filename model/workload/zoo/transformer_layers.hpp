@@ -20,8 +20,9 @@ enum class AttentionMask { none, padding, causal };
 /// encoder-decoder is made of these.
 struct TransformerLayers {
   std::int64_t width = 512, heads = 8, filter = 2048;
-  std::int64_t head_width = 0;    ///< 0: width / heads
-  bool pre_norm = false;          ///< layer norm before a block rather than after its residual sum
+  std::int64_t head_width = 0;  ///< 0: width / heads
+  OpKind norm = OpKind::layer_norm;
+  bool pre_norm = false;          ///< the norm before a block rather than after its residual sum
   bool attention_bias = true;     ///< of the four projections
   bool fused_projection = false;  ///< queries, keys and values of self-attention from one product
   bool strided_heads = false;     ///< sequences lie first, so that products read heads where they lie: no copies of them
