@@ -19,6 +19,7 @@ constexpr KeyMeaning kKeys[] = {
     {"[transformer]", "**`words`**, **`length`**",
      "of the vocabulary; tokens of a sequence (an encoder and decoder have as many each)", ""},
     {"[transformer]", "`positions`", "learned ones", "sinusoids"},
+    {"[transformer]", "`rotary`", "queries and keys are turned by their positions, which words then lack", "false"},
     {"[transformer]", "`embedding`", "width of a word's vector", "that of the layers"},
     {"[transformer]", "`norm`", "`layer`, or `rms`: without mean and shift", "`layer`"},
     {"[transformer]", "`norm_first`, `activation`", "the norm before a block rather than after it; as of layers", "true, `gelu`"},
@@ -59,6 +60,7 @@ TransformerLayers read_layers(TomlTable& table, bool fused_attention) {
   t.pre_norm = table.boolean_or("norm_first", true);
   t.attention_bias = table.boolean_or("attention_bias", true);
   t.fused_projection = table.boolean_or("fused_projection", false);
+  t.rotary = table.boolean_or("rotary", false);
   t.activation = read_activation(table, "activation", "gelu");
   t.dropout = table.number_or("dropout", 0.1, {0.0, kMostDropout});
   t.attention_dropout = table.number_or("attention_dropout", t.dropout, {0.0, kMostDropout});
@@ -74,6 +76,7 @@ TransformerNetwork read_hyper_parameters(TomlTable& table, std::int64_t length, 
   n.layer = read_layers(table, fused_attention);
   n.words = table.integer("words", 1, kMost);
   n.positions = table.integer_or("positions", 0, 1, kMost);
+  if (n.positions > 0 && n.layer.rotary) table.problem("positions", "give either positions or rotary, not both");
   if (n.positions > 0 && n.positions < length)
     table.problem("positions", fmt::format("{} positions are too few for a length of {}", n.positions, length));
   n.embedding = table.integer_or("embedding", 0, 1, kMost);

@@ -210,6 +210,10 @@ TEST_CASE("a transformer by its hyper-parameters: the catalogue's, layer by laye
     const auto result = graph(keys);
     return result ? std::string("accepted") : result.error().front().message;
   };
+  // Rotary positions own nothing, and words need no others.
+  CHECK(graph("decoder_layers = 3\nrotary = true")->parameter_elements() == 3 * layer + norm + table);
+  CHECK(refused("decoder_layers = 1\nrotary = true\npositions = 20") ==
+        "transformer.positions: give either positions or rotary, not both");
   CHECK(refused("decoder_layers = 1\nnorm = \"batch\"") == "transformer.norm: expected \"layer\" or \"rms\", got \"batch\"");
   CHECK(refused("") == "transformer: expected encoder_layers, decoder_layers or both");
   CHECK(refused("decoder_layers = 1\npositions = 15") == "transformer.positions: 15 positions are too few for a length of 16");

@@ -193,6 +193,7 @@ std::vector<Example> examples() {
       {OpKind::attention, AttentionAttributes{4, true}, {{9, 16}, {7, 16}, {7, 16}}, {9, 16}, 0},
       {OpKind::sequence_reverse, {}, {{9, 16}}, {9, 16}, 0},
       {OpKind::rms_norm, {}, {{9, 16}}, {9, 16}, 1},
+      {OpKind::rope, {}, {{9, 16}}, {9, 16}, 0},
       {OpKind::by_bytes, ByBytesAttributes{{9, 3}, {{16, 3}}}, {{9, 16}, {4}}, {9, 3}, 1},
   };
 }
@@ -329,6 +330,7 @@ TEST_CASE("impossible operators are refused with their reason") {
         "expects queries, keys and values of one width, as many keys as values, got 9x16, 7x16 and 6x16");
   CHECK(reason(K::attention, AttentionAttributes{3, false}, {{9, 16}, {7, 16}, {7, 16}}) ==
         "width 16 does not divide into 3 heads");
+  CHECK(reason(K::rope, {}, {{9, 15}}) == "expects an even number of features, got 15");
   CHECK(reason(K::pairwise_add, {}, {{9, 4}, {7, 5}}) == "expects two sequences of equal width, got 9x4 and 7x5");
   CHECK(reason(K::upsample, UpsampleAttributes{0}, {{4, 8, 8}}) == "factor must be at least 1, got 0");
   CHECK(reason(K::transposed_convolution, ConvolutionAttributes{4, 1, 1, 1, 1, 1, 1, 1, 1, true}, {{4, 2, 2}}) ==

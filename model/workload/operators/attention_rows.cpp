@@ -39,6 +39,15 @@ SavedByOp keep_attention(const SavingContext& c) {
   return kept;
 }
 
+InferredShape rope_shape(const OpAttributes&, const ShapeInputs& inputs) {
+  const Shape& x = *inputs[0];
+  if (x.size() != 2) return wants_sequence(x);
+  if (x[1] % 2 != 0) return refuse_shape("expects an even number of features, got {}", x[1]);
+  return x;
+}
+
+constexpr std::string_view kRopeNames[]{"RotaryEmbedding"};
+
 constexpr OperatorRow kRows[]{
     {
         .kind = OpKind::attention,
@@ -56,6 +65,19 @@ constexpr OperatorRow kRows[]{
         .saved = keep_attention,
         .autocast = AutocastRule::narrow,
         .placement = Placement::heads,
+    },
+    // One kernel, as Megatron-LM's and compiled ones. The angles are a constant table of one head, so nothing is kept, and the
+    // gradient is turned back. Source: Su et al., arXiv:2104.09864.
+    {
+        .kind = OpKind::rope,
+        .name = "rope",
+        .takes = "sequence",
+        .keys = "rotary embedding of queries or keys",
+        .shape = rope_shape,
+        .passes = {1, 1, 0, 2},
+        .access = ElementAccess::vectors,
+        .placement = Placement::follows,
+        .onnx = kRopeNames,
     },
 };
 

@@ -65,8 +65,9 @@ TensorId embed(GraphBuilder& g, TensorId tokens, const TransformerNetwork& n, co
   if (own != width) x = g.linear(x, width, prefix + "project_in", false);
   if (n.scaled_embedding) x = g.add(OpKind::multiply, {x}, {}, prefix + "embeddings.scale");
   const std::string position = prefix + "embeddings.position";
-  x = n.positions > 0 ? g.add(OpKind::learned_bias, {x}, LearnedBiasAttributes{n.positions}, position)
-                      : g.add(OpKind::mask, {x}, {}, position);
+  if (!n.layer.rotary)
+    x = n.positions > 0 ? g.add(OpKind::learned_bias, {x}, LearnedBiasAttributes{n.positions}, position)
+                        : g.add(OpKind::mask, {x}, {}, position);
   return drop(g, x, n.embedding_dropout, prefix + "embeddings.dropout");
 }
 
@@ -94,10 +95,10 @@ TensorId separate_attention(GraphBuilder& g, std::array<TensorId, 3> projected, 
 }
 
 /// The same in one operator. F.multi_head_attention_forward of PyTorch 2.0 packs queries, keys and values before it and the
-/// context after it.
+/// context after it; a rotation writes them where the kernel reads them.
 TensorId one_attention(GraphBuilder& g, const std::array<TensorId, 3>& projected, const TransformerLayers& t, AttentionMask mask,
                        const std::string& prefix) {
-  const auto packed = [&](TensorId x, const char* name) { return g.transpose(x, {0, 1}, prefix + name); };
+  const auto packed = [&](TensorId x, const char* name) { return t.rotary ? x : g.transpose(x, {0, 1}, prefix + name); };
   const TensorId context =
       g.add(OpKind::attention,
             {packed(projected[0], "query_pack"), packed(projected[1], "key_pack"), packed(projected[2], "value_pack")},
@@ -110,6 +111,10 @@ TensorId one_attention(GraphBuilder& g, const std::array<TensorId, 3>& projected
 TensorId multi_head_attention(GraphBuilder& g, TensorId x, TensorId memory, const TransformerLayers& t, AttentionMask mask,
                               const std::string& prefix) {
   auto [query, key, value] = project(g, x, memory, t, prefix);
+  if (t.rotary) {
+    query = g.add(OpKind::rope, {query}, {}, prefix + "query_rope");
+    key = g.add(OpKind::rope, {key}, {}, prefix + "key_rope");
+  }
   const TensorId context = t.fused_attention ? one_attention(g, {query, key, value}, t, mask, prefix)
                                              : separate_attention(g, {query, key, value}, t, mask, prefix);
   return g.linear(context, t.width, prefix + "output", t.attention_bias);

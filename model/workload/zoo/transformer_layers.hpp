@@ -27,7 +27,9 @@ struct TransformerLayers {
   bool fused_projection = false;  ///< queries, keys and values of self-attention from one product
   bool strided_heads = false;     ///< sequences lie first, so that products read heads where they lie: no copies of them
   bool strided_context = false;   ///< and write them there: the context is not copied back either
-  bool fused_attention = false;   ///< the framework's own attention, one operator that reads packed heads; without dropout masks
+  bool rotary = false;            ///< queries and keys are turned by their positions, which words then lack
+  bool fused_attention = false;   ///< the framework's own attention, one operator that reads packed heads (rotary ones in place);
+                                  ///< without dropout masks
   bool padding_mask = false;      ///< keys that pad a sentence are masked in the encoder and towards it
   bool selecting_mask = false;    ///< as `MaskAttributes::selects`
   AttentionScale scale = AttentionScale::scores;
