@@ -25,6 +25,10 @@ constexpr KeyMeaning kKeys[] = {
     {"[transformer]", "`norm_first`, `activation`", "the norm before a block rather than after it; as of layers", "true, `gelu`"},
     {"[transformer]", "`attention_bias`, `fused_projection`",
      "biases of the four projections; queries, keys and values from one product", "true, false"},
+    {"[transformer]", "`gated`, `feed_forward_bias`",
+     "the feed-forward block has a third product, whose activation scales the first one's result (SwiGLU with `silu`); biases of "
+     "its products",
+     "false, true"},
     {"[transformer]", "`dropout`, `attention_dropout`", "probabilities", "0.1, as `dropout`"},
     {"[transformer]", "`attention`",
      "`framework`: its one kernel where the stack has it (scaled_dot_product_attention since PyTorch 2.0), as "
@@ -61,6 +65,8 @@ TransformerLayers read_layers(TomlTable& table, bool fused_attention) {
   t.attention_bias = table.boolean_or("attention_bias", true);
   t.fused_projection = table.boolean_or("fused_projection", false);
   t.rotary = table.boolean_or("rotary", false);
+  t.feed_forward_bias = table.boolean_or("feed_forward_bias", true);
+  t.gated = table.boolean_or("gated", false);
   t.activation = read_activation(table, "activation", "gelu");
   t.dropout = table.number_or("dropout", 0.1, {0.0, kMostDropout});
   t.attention_dropout = table.number_or("attention_dropout", t.dropout, {0.0, kMostDropout});

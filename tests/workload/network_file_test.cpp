@@ -210,6 +210,9 @@ TEST_CASE("a transformer by its hyper-parameters: the catalogue's, layer by laye
     const auto result = graph(keys);
     return result ? std::string("accepted") : result.error().front().message;
   };
+  // A gate is a third product, as wide as the first.
+  CHECK(graph("decoder_layers = 3\ngated = true")->parameter_elements() == 3 * (layer + 4 * d * d + 4 * d) + norm + table);
+  CHECK(graph("decoder_layers = 3\nfeed_forward_bias = false")->parameter_elements() == 3 * (layer - 5 * d) + norm + table);
   // Rotary positions own nothing, and words need no others.
   CHECK(graph("decoder_layers = 3\nrotary = true")->parameter_elements() == 3 * layer + norm + table);
   CHECK(refused("decoder_layers = 1\nrotary = true\npositions = 20") ==

@@ -194,6 +194,7 @@ std::vector<Example> examples() {
       {OpKind::sequence_reverse, {}, {{9, 16}}, {9, 16}, 0},
       {OpKind::rms_norm, {}, {{9, 16}}, {9, 16}, 1},
       {OpKind::rope, {}, {{9, 16}}, {9, 16}, 0},
+      {OpKind::gated, ActivationAttributes{ActivationKind::silu}, {{9, 16}, {9, 16}}, {9, 16}, 0},
       {OpKind::by_bytes, ByBytesAttributes{{9, 3}, {{16, 3}}}, {{9, 16}, {4}}, {9, 3}, 1},
   };
 }

@@ -109,6 +109,21 @@ constexpr OperatorRow kRows[]{
         .placement = Placement::follows,
         .onnx = kActivationNames,
     },
+    // Backward: both inputs and the gradient read, gradients of both written.
+    {
+        .kind = OpKind::gated,
+        .name = "gated",
+        .takes = "two, equal: a gate and what it scales",
+        .keys = "`kind` (`relu`; as `activation`) of the gate: `silu` makes SwiGLU, `gelu` GeGLU",
+        .min_inputs = 2,
+        .max_inputs = 2,
+        .attributes = defaults<ActivationAttributes>,
+        .shape = equal_shapes,
+        .passes = {1, 1, 2, 1},
+        .access = ElementAccess::vectors,
+        .saved = keep_inputs,
+        .placement = Placement::follows,
+    },
     {
         .kind = OpKind::add,
         .name = "add",

@@ -53,9 +53,17 @@ TensorId residual(GraphBuilder& g, TensorId x, const TransformerLayers& t, const
 }
 
 TensorId feed_forward(GraphBuilder& g, TensorId x, const TransformerLayers& t, const std::string& prefix) {
-  x = g.activation(g.linear(x, t.filter, prefix + "linear1"), t.activation, prefix + "activation");
+  const bool bias = t.feed_forward_bias;
+  const TensorId first = g.linear(x, t.filter, prefix + "linear1", bias);
+  const std::string name = prefix + "activation";
+  if (t.gated) {
+    const TensorId gate = g.linear(x, t.filter, prefix + "gate", bias);
+    x = g.add(OpKind::gated, {gate, first}, ActivationAttributes{t.activation}, name);
+  } else {
+    x = g.activation(first, t.activation, name);
+  }
   x = drop(g, x, t.activation_dropout, prefix + "activation_dropout");
-  return g.linear(x, t.width, prefix + "linear2");
+  return g.linear(x, t.width, prefix + "linear2", bias);
 }
 
 /// Words to vectors of the layers' width, with their positions.

@@ -32,6 +32,8 @@ struct TransformerLayers {
                                   ///< without dropout masks
   bool padding_mask = false;      ///< keys that pad a sentence are masked in the encoder and towards it
   bool selecting_mask = false;    ///< as `MaskAttributes::selects`
+  bool feed_forward_bias = true;  ///< of its products
+  bool gated = false;             ///< the feed-forward block has a third product, whose activation scales the first one's result
   AttentionScale scale = AttentionScale::scores;
   ActivationKind activation = ActivationKind::gelu;
   double dropout = 0.1, attention_dropout = 0.1;
