@@ -258,7 +258,8 @@ NodeCost KernelModel::attention_cost(const OpGraph& graph, const Op& op, Pass pa
                              static_cast<double>(queries.front()),
                              static_cast<double>(keys.front()),
                              static_cast<double>(queries.back()) / heads,
-                             attributes.causal};
+                             attributes.causal,
+                             attributes.kv_heads > 0 ? static_cast<double>(attributes.kv_heads) : heads};
   const bool backward = pass != Pass::forward;
   NodeCost result;
   result.family = "attention";

@@ -11,9 +11,9 @@ namespace tbdsim {
 /// per position; `prepend_token` puts a trainable row before a sequence; `gather` picks rows; `pairwise_add` sums every row of
 /// one sequence with every row of another; `attention` is all between the projections of queries, keys and values and that of the
 /// result; `sequence_reverse` turns the steps of a sequence round; `rms_norm` scales rows by their root mean square; `rope` turns
-/// pairs of features by angles of their position (rotary embedding); `gated` multiplies
-/// the activation of one tensor by another (SwiGLU, GeGLU); `by_bytes` is any other operator, known by what it reads and
-/// writes; the losses are the ends of a network.
+/// pairs of features by angles of their position (rotary embedding); `gated` multiplies the activation of one tensor by another
+/// (SwiGLU, GeGLU); `repeat` copies what lies along the first dimension; `by_bytes` is any other operator, known by what it reads
+/// and writes; the losses are the ends of a network.
 enum class OpKind {
   input,
   convolution,
@@ -59,6 +59,7 @@ enum class OpKind {
   rms_norm,
   rope,
   gated,
+  repeat,
   by_bytes,
 };
 inline constexpr std::size_t kOpKindCount = static_cast<std::size_t>(OpKind::by_bytes) + 1;

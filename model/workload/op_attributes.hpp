@@ -234,11 +234,20 @@ struct RoiPoolAttributes {
 };
 struct AttentionAttributes {
   std::int64_t heads = 1;
-  bool causal = false;  ///< a row sees itself and those before it
+  bool causal = false;        ///< a row sees itself and those before it
+  std::int64_t kv_heads = 0;  ///< of keys and values, each for equally many of queries; 0: `heads`
   template <class Keys>
   void keys(Keys& k) {
     k.integer("heads", heads, 1, 1);
     k.flag("causal", causal, false);
+    k.integer("kv_heads", kv_heads, 0, 1);
+  }
+};
+struct RepeatAttributes {
+  std::int64_t times = 1;
+  template <class Keys>
+  void keys(Keys& k) {
+    k.required("times", times, 1);
   }
 };
 struct ByBytesAttributes {
@@ -256,6 +265,6 @@ using OpAttributes =
                  ShuffleAttributes, EmbeddingAttributes, RecurrentAttributes, MatmulAttributes, MultiplyAttributes,
                  MaskAttributes, ConcatAttributes, ReshapeAttributes, TransposeAttributes, LearnedBiasAttributes,
                  GatherAttributes, ReduceAttributes, GroupNormAttributes, UpsampleAttributes, ProposalAttributes,
-                 RoiPoolAttributes, AttentionAttributes, ByBytesAttributes>;
+                 RoiPoolAttributes, AttentionAttributes, RepeatAttributes, ByBytesAttributes>;
 
 }  // namespace tbdsim

@@ -30,6 +30,10 @@ class TensorDivider {
     for (Op& op : graph_.ops) {
       const auto dimension = divided_dimension(op);
       if (!dimension) continue;
+      if (const auto* attention = std::get_if<AttentionAttributes>(&op.attributes);
+          attention != nullptr && attention->kv_heads % ways_ != 0)
+        return fail(fmt::format("--tensor-parallel {}: the {} heads of keys and values of {} do not divide over {} GPUs", ways_,
+                                attention->kv_heads, graph_.name, ways_));
       auto& extent = graph_.tensors[index(op.output)].shape[*dimension];
       // Whole heads go to a GPU; other extents are padded.
       const bool heads = op.kind == OpKind::reshape && graph_.output_shape(op).size() > graph_.input_shape(op).size();
@@ -53,7 +57,7 @@ class TensorDivider {
   void divide_attributes(Op& op) const {
     if (auto* linear = std::get_if<LinearAttributes>(&op.attributes)) linear->out_features = graph_.output_shape(op).back();
     if (auto* attention = std::get_if<AttentionAttributes>(&op.attributes))
-      attention->heads = rounded_up(attention->heads, ways_);
+      attention->heads = rounded_up(attention->heads, ways_), attention->kv_heads /= ways_;
   }
 
   /// The dimension in which the output is divided; none: every GPU has all of it.

@@ -23,8 +23,10 @@ constexpr KeyMeaning kKeys[] = {
     {"[transformer]", "`embedding`", "width of a word's vector", "that of the layers"},
     {"[transformer]", "`norm`", "`layer`, or `rms`: without mean and shift", "`layer`"},
     {"[transformer]", "`norm_first`, `activation`", "the norm before a block rather than after it; as of layers", "true, `gelu`"},
-    {"[transformer]", "`attention_bias`, `fused_projection`",
-     "biases of the four projections; queries, keys and values from one product", "true, false"},
+    {"[transformer]", "`kv_heads`", "of keys and values, each shared by equally many heads of queries", "`heads`"},
+    {"[transformer]", "`attention_bias`, `output_bias`, `fused_projection`",
+     "biases of the projections of queries, keys and values; of the context's; queries, keys and values from one product",
+     "true, as `attention_bias`, false"},
     {"[transformer]", "`gated`, `feed_forward_bias`",
      "the feed-forward block has a third product, whose activation scales the first one's result (SwiGLU with `silu`); biases of "
      "its products",
@@ -59,10 +61,14 @@ TransformerLayers read_layers(TomlTable& table, bool fused_attention) {
   t.head_width = table.integer_or("head_width", 0, 1, kMost);
   if (t.head_width == 0 && t.heads > 0 && t.width % t.heads != 0)
     table.problem("heads", fmt::format("{} heads do not divide a width of {}; say head_width", t.heads, t.width));
+  t.kv_heads = table.integer_or("kv_heads", 0, 1, kMost);
+  if (t.kv_heads > 0 && t.heads % t.kv_heads != 0)
+    table.problem("kv_heads", fmt::format("{} heads do not share {} of keys and values evenly", t.heads, t.kv_heads));
   t.filter = table.integer_or("filter", 4 * t.width, 1, kMost);
   t.norm = read_norm(table);
   t.pre_norm = table.boolean_or("norm_first", true);
   t.attention_bias = table.boolean_or("attention_bias", true);
+  t.output_bias = table.boolean_or("output_bias", t.attention_bias);
   t.fused_projection = table.boolean_or("fused_projection", false);
   t.rotary = table.boolean_or("rotary", false);
   t.feed_forward_bias = table.boolean_or("feed_forward_bias", true);

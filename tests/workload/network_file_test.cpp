@@ -213,10 +213,15 @@ TEST_CASE("a transformer by its hyper-parameters: the catalogue's, layer by laye
   // A gate is a third product, as wide as the first.
   CHECK(graph("decoder_layers = 3\ngated = true")->parameter_elements() == 3 * (layer + 4 * d * d + 4 * d) + norm + table);
   CHECK(graph("decoder_layers = 3\nfeed_forward_bias = false")->parameter_elements() == 3 * (layer - 5 * d) + norm + table);
+  // A quarter of the heads for keys and values: two of the four projections are a quarter as wide.
+  CHECK(graph("decoder_layers = 3\nkv_heads = 3")->parameter_elements() == 3 * (layer - 2 * (d * d + d) * 3 / 4) + norm + table);
+  CHECK(graph("decoder_layers = 3\nattention_bias = false\noutput_bias = true")->parameter_elements() ==
+        3 * (layer - 3 * d) + norm + table);
   // Rotary positions own nothing, and words need no others.
   CHECK(graph("decoder_layers = 3\nrotary = true")->parameter_elements() == 3 * layer + norm + table);
   CHECK(refused("decoder_layers = 1\nrotary = true\npositions = 20") ==
         "transformer.positions: give either positions or rotary, not both");
+  CHECK(refused("decoder_layers = 1\nkv_heads = 5") == "transformer.kv_heads: 12 heads do not share 5 of keys and values evenly");
   CHECK(refused("decoder_layers = 1\nnorm = \"batch\"") == "transformer.norm: expected \"layer\" or \"rms\", got \"batch\"");
   CHECK(refused("") == "transformer: expected encoder_layers, decoder_layers or both");
   CHECK(refused("decoder_layers = 1\npositions = 15") == "transformer.positions: 15 positions are too few for a length of 16");

@@ -195,6 +195,7 @@ std::vector<Example> examples() {
       {OpKind::rms_norm, {}, {{9, 16}}, {9, 16}, 1},
       {OpKind::rope, {}, {{9, 16}}, {9, 16}, 0},
       {OpKind::gated, ActivationAttributes{ActivationKind::silu}, {{9, 16}, {9, 16}}, {9, 16}, 0},
+      {OpKind::repeat, RepeatAttributes{3}, {{2, 9, 4}}, {6, 9, 4}, 0},
       {OpKind::by_bytes, ByBytesAttributes{{9, 3}, {{16, 3}}}, {{9, 16}, {4}}, {9, 3}, 1},
   };
 }
@@ -332,6 +333,12 @@ TEST_CASE("impossible operators are refused with their reason") {
   CHECK(reason(K::attention, AttentionAttributes{3, false}, {{9, 16}, {7, 16}, {7, 16}}) ==
         "width 16 does not divide into 3 heads");
   CHECK(reason(K::rope, {}, {{9, 15}}) == "expects an even number of features, got 15");
+  CHECK(reason(K::attention, AttentionAttributes{4, true, 2}, {{9, 16}, {7, 8}, {7, 8}}) == "accepted as 9x16");
+  CHECK(reason(K::attention, AttentionAttributes{4, true, 3}, {{9, 16}, {7, 12}, {7, 12}}) ==
+        "4 heads of queries do not share 3 heads of keys and values evenly");
+  CHECK(reason(K::attention, AttentionAttributes{4, true, 2}, {{9, 16}, {7, 16}, {7, 16}}) ==
+        "2 heads of 4 features expect 8 of keys and values, got 16");
+  CHECK(reason(K::repeat, RepeatAttributes{0}, {{9, 4}}) == "times must be 1 to 1000000, got 0");
   CHECK(reason(K::pairwise_add, {}, {{9, 4}, {7, 5}}) == "expects two sequences of equal width, got 9x4 and 7x5");
   CHECK(reason(K::upsample, UpsampleAttributes{0}, {{4, 8, 8}}) == "factor must be at least 1, got 0");
   CHECK(reason(K::transposed_convolution, ConvolutionAttributes{4, 1, 1, 1, 1, 1, 1, 1, 1, true}, {{4, 2, 2}}) ==

@@ -97,6 +97,14 @@ SavedByOp keep_indices(const SavingContext& c) {
   return {{}, saved_count(c.output()) / static_cast<double>(c.output().back()) * kSavedIndex, {}};
 }
 
+InferredShape repeat_shape(const OpAttributes& attributes, const ShapeInputs& inputs) {
+  const std::int64_t times = std::get<RepeatAttributes>(attributes).times;
+  if (times < 1 || times > kMostExtent) return refuse_shape("times must be 1 to {}, got {}", kMostExtent, times);
+  Shape y = *inputs[0];
+  y.front() *= times;
+  return y;
+}
+
 InferredShape reduce_shape(const OpAttributes& attributes, const ShapeInputs& inputs) {
   const auto& a = std::get<ReduceAttributes>(attributes);
   const Shape& x = *inputs[0];
@@ -233,6 +241,16 @@ constexpr OperatorRow kRows[]{
         .passes = {1, 1, 1, 1},
         .reduces = true,
         .onnx = kReduceNames,
+    },
+    {
+        .kind = OpKind::repeat,
+        .name = "repeat",
+        .takes = "any",
+        .keys = "`times`: copies of what lies along the first dimension",
+        .attributes = defaults<RepeatAttributes>,
+        .shape = repeat_shape,
+        .passes = {1, 1, 1, 1},
+        .placement = Placement::follows,
     },
     {
         .kind = OpKind::sequence_reverse,

@@ -9,11 +9,17 @@ namespace {
 InferredShape attention_shape(const OpAttributes& attributes, const ShapeInputs& inputs) {
   const auto& a = std::get<AttentionAttributes>(attributes);
   const Shape &queries = *inputs[0], &keys = *inputs[1], &values = *inputs[2];
-  if (queries.size() != 2 || keys.size() != 2 || keys != values || keys[1] != queries[1])
+  const bool grouped = a.kv_heads > 0;
+  if (queries.size() != 2 || keys.size() != 2 || keys != values || (!grouped && keys[1] != queries[1]))
     return refuse_shape("expects queries, keys and values of one width, as many keys as values, got {}, {} and {}",
                         to_text(queries), to_text(keys), to_text(values));
   if (a.heads < 1 || queries[1] % a.heads != 0)
     return refuse_shape("width {} does not divide into {} heads", queries[1], a.heads);
+  if (grouped && a.heads % a.kv_heads != 0)
+    return refuse_shape("{} heads of queries do not share {} heads of keys and values evenly", a.heads, a.kv_heads);
+  if (grouped && keys[1] != queries[1] / a.heads * a.kv_heads)
+    return refuse_shape("{} heads of {} features expect {} of keys and values, got {}", a.kv_heads, queries[1] / a.heads,
+                        queries[1] / a.heads * a.kv_heads, keys[1]);
   return queries;
 }
 
@@ -53,7 +59,8 @@ constexpr OperatorRow kRows[]{
         .kind = OpKind::attention,
         .name = "attention",
         .takes = "queries, keys, values: sequences of one width",
-        .keys = "`heads` (1), `causal` (false); one kernel where the stack fuses attention",
+        .keys = "`heads` (1), `causal` (false), `kv_heads` (= heads): of keys and values, which are then narrower; one kernel "
+                "where the stack fuses attention",
         .family = OpFamily::attention,
         .min_inputs = 3,
         .max_inputs = 3,

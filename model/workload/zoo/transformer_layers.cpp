@@ -17,28 +17,38 @@ TensorId scale(GraphBuilder& g, TensorId x, const TransformerLayers& t, const st
 /// otherwise.
 TensorId split_heads(GraphBuilder& g, TensorId x, const TransformerLayers& t, const std::string& name) {
   const std::int64_t steps = g.shape(x).front();
-  if (t.strided_heads) return g.reshape(x, {t.heads, steps, head_width(t)}, name + "_heads");
-  const TensorId parts = g.reshape(x, {steps, t.heads, head_width(t)}, name + "_heads");
+  const std::int64_t heads = g.shape(x).back() / head_width(t);
+  if (t.strided_heads) return g.reshape(x, {heads, steps, head_width(t)}, name + "_heads");
+  const TensorId parts = g.reshape(x, {steps, heads, head_width(t)}, name + "_heads");
   return g.transpose(parts, {1, 0, 2}, name + "_permute");
 }
 
-/// Queries, keys and values, each T x (heads d).
+std::int64_t kv_heads(const TransformerLayers& t) { return t.kv_heads > 0 ? t.kv_heads : t.heads; }
+
+/// Keys or values in heads, copied for each head of queries that shares them (Hugging Face's repeat_kv).
+TensorId split_shared_heads(GraphBuilder& g, TensorId x, const TransformerLayers& t, const std::string& name) {
+  const TensorId heads = split_heads(g, x, t, name);
+  if (kv_heads(t) == t.heads) return heads;
+  return g.add(OpKind::repeat, {heads}, RepeatAttributes{t.heads / kv_heads(t)}, name + "_repeat");
+}
+
+/// Queries, T x (heads d), keys and values.
 std::array<TensorId, 3> project(GraphBuilder& g, TensorId x, TensorId memory, const TransformerLayers& t,
                                 const std::string& prefix) {
-  const std::int64_t inner = t.heads * head_width(t);
+  const std::int64_t inner = t.heads * head_width(t), shared = kv_heads(t) * head_width(t);
   if (!t.fused_projection)
-    return {g.linear(x, inner, prefix + "query", t.attention_bias), g.linear(memory, inner, prefix + "key", t.attention_bias),
-            g.linear(memory, inner, prefix + "value", t.attention_bias)};
-  const auto part = [&](TensorId whole, std::int64_t index, const char* name) {
-    return g.add(OpKind::slice, {whole}, SliceAttributes{1, index * inner, (index + 1) * inner}, prefix + name);
+    return {g.linear(x, inner, prefix + "query", t.attention_bias), g.linear(memory, shared, prefix + "key", t.attention_bias),
+            g.linear(memory, shared, prefix + "value", t.attention_bias)};
+  const auto part = [&](TensorId whole, std::int64_t begin, std::int64_t size, const char* name) {
+    return g.add(OpKind::slice, {whole}, SliceAttributes{1, begin, begin + size}, prefix + name);
   };
   if (x == memory) {
-    const TensorId all = g.linear(x, 3 * inner, prefix + "in_proj", t.attention_bias);
-    return {part(all, 0, "query"), part(all, 1, "key"), part(all, 2, "value")};
+    const TensorId all = g.linear(x, inner + 2 * shared, prefix + "in_proj", t.attention_bias);
+    return {part(all, 0, inner, "query"), part(all, inner, shared, "key"), part(all, inner + shared, shared, "value")};
   }
   const TensorId query = g.linear(x, inner, prefix + "query", t.attention_bias);
-  const TensorId both = g.linear(memory, 2 * inner, prefix + "in_proj", t.attention_bias);
-  return {query, part(both, 0, "key"), part(both, 1, "value")};
+  const TensorId both = g.linear(memory, 2 * shared, prefix + "in_proj", t.attention_bias);
+  return {query, part(both, 0, shared, "key"), part(both, shared, shared, "value")};
 }
 
 TensorId norm(GraphBuilder& g, TensorId x, const TransformerLayers& t, const std::string& name) {
@@ -87,8 +97,8 @@ TensorId separate_attention(GraphBuilder& g, std::array<TensorId, 3> projected, 
   auto [query, key, value] = projected;
   const std::int64_t steps = g.shape(query).front();
   query = split_heads(g, query, t, prefix + "query");
-  key = split_heads(g, key, t, prefix + "key");
-  value = split_heads(g, value, t, prefix + "value");
+  key = split_shared_heads(g, key, t, prefix + "key");
+  value = split_shared_heads(g, value, t, prefix + "value");
   if (t.scale == AttentionScale::query || t.scale == AttentionScale::query_and_key)
     query = scale(g, query, t, prefix + "query_scale");
   if (t.scale == AttentionScale::query_and_key) key = g.add(OpKind::multiply, {key}, {}, prefix + "key_scale");
@@ -107,10 +117,10 @@ TensorId separate_attention(GraphBuilder& g, std::array<TensorId, 3> projected, 
 TensorId one_attention(GraphBuilder& g, const std::array<TensorId, 3>& projected, const TransformerLayers& t, AttentionMask mask,
                        const std::string& prefix) {
   const auto packed = [&](TensorId x, const char* name) { return t.rotary ? x : g.transpose(x, {0, 1}, prefix + name); };
-  const TensorId context =
-      g.add(OpKind::attention,
-            {packed(projected[0], "query_pack"), packed(projected[1], "key_pack"), packed(projected[2], "value_pack")},
-            AttentionAttributes{t.heads, mask == AttentionMask::causal}, prefix + "attention");
+  const TensorId context = g.add(
+      OpKind::attention,
+      {packed(projected[0], "query_pack"), packed(projected[1], "key_pack"), packed(projected[2], "value_pack")},
+      AttentionAttributes{t.heads, mask == AttentionMask::causal, kv_heads(t) == t.heads ? 0 : t.kv_heads}, prefix + "attention");
   return packed(context, "context_pack");
 }
 
@@ -125,7 +135,7 @@ TensorId multi_head_attention(GraphBuilder& g, TensorId x, TensorId memory, cons
   }
   const TensorId context = t.fused_attention ? one_attention(g, {query, key, value}, t, mask, prefix)
                                              : separate_attention(g, {query, key, value}, t, mask, prefix);
-  return g.linear(context, t.width, prefix + "output", t.attention_bias);
+  return g.linear(context, t.width, prefix + "output", t.output_bias);
 }
 
 TensorId transformer_layer(GraphBuilder& g, TensorId x, const TransformerLayers& t, AttentionMask mask,

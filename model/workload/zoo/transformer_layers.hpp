@@ -21,9 +21,11 @@ enum class AttentionMask { none, padding, causal };
 struct TransformerLayers {
   std::int64_t width = 512, heads = 8, filter = 2048;
   std::int64_t head_width = 0;  ///< 0: width / heads
+  std::int64_t kv_heads = 0;    ///< of keys and values, shared by equally many heads of queries; 0: `heads`
   OpKind norm = OpKind::layer_norm;
   bool pre_norm = false;          ///< the norm before a block rather than after its residual sum
-  bool attention_bias = true;     ///< of the four projections
+  bool attention_bias = true;     ///< of the projections of queries, keys and values
+  bool output_bias = true;        ///< of the projection of the context
   bool fused_projection = false;  ///< queries, keys and values of self-attention from one product
   bool strided_heads = false;     ///< sequences lie first, so that products read heads where they lie: no copies of them
   bool strided_context = false;   ///< and write them there: the context is not copied back either
