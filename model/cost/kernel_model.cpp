@@ -39,10 +39,9 @@ double parameter_elements(const OpGraph& graph, const Op& op) {
 /// descriptors and look up kernels: their shortest single calls last 52 to 73 us against 24 to 31 us (NeuSight's samples of
 /// V100, T4 and A100, kernel and events included); norms lie between. Backward is issued without the interpreter (assumed: 0.6).
 double eager_weight(OpKind kind, Pass pass) {
-  const OpFamily family = info(kind).family;
-  const bool product = family == OpFamily::convolution || family == OpFamily::gemm;
-  const bool norm = kind == OpKind::batch_norm || kind == OpKind::layer_norm || kind == OpKind::group_norm;
-  return (product ? 2.5 : norm ? 2.0 : 1.0) * (pass == Pass::forward ? 1.0 : 0.6);
+  const OperatorRow& row = info(kind);
+  const bool product = row.family == OpFamily::convolution || row.family == OpFamily::gemm;
+  return (product ? 2.5 : row.normalizes ? 2.0 : 1.0) * (pass == Pass::forward ? 1.0 : 0.6);
 }
 
 /// What a convolution's pass reads beside the weights. Tensor-core kernels of the library want it with channels last (and write
@@ -259,7 +258,8 @@ NodeCost KernelModel::attention_cost(const OpGraph& graph, const Op& op, Pass pa
                              static_cast<double>(queries.front()),
                              static_cast<double>(keys.front()),
                              static_cast<double>(queries.back()) / heads,
-                             attributes.causal};
+                             attributes.causal,
+                             attributes.kv_heads > 0 ? static_cast<double>(attributes.kv_heads) : heads};
   const bool backward = pass != Pass::forward;
   NodeCost result;
   result.family = "attention";

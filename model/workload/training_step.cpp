@@ -5,13 +5,9 @@
 namespace tbdsim {
 namespace {
 
-bool splits_backward(OpKind kind) {
-  return kind == OpKind::convolution || kind == OpKind::transposed_convolution || kind == OpKind::linear;
-}
-
 void append_backward(const OpGraph& graph, OpId id, std::vector<StepNode>& nodes) {
   const Op& op = graph.op(id);
-  if (!splits_backward(op.kind)) {
+  if (!info(op.kind).splits_backward) {
     nodes.push_back({Pass::backward, id, {}, 0});
     return;
   }
