@@ -161,7 +161,7 @@ std::vector<MemoryReduction> reductions_of(const Configuration& configuration, B
              constexpr Bytes kSmall(64.0 * 1048576.0);
              c.stack.convolution.workspace_limit = std::min(c.stack.convolution.workspace_limit.value_or(kSmall), kSmall);
            }));
-  if (configuration.data_parallel() > 1 && configuration.zero == 0 && configuration.exchange == "allreduce" &&
+  if (configuration.data_parallel() > 1 && configuration.zero == 0 && info(configuration.exchange).collective() &&
       configuration.stack.framework == "pytorch")
     consider("sharded optimiser",
              configuration.stack.exchange_copies_all ? "--zero 1: optimiser state divided over the GPUs, gradients sent bucket "

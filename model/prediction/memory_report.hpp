@@ -31,7 +31,8 @@ struct MemoryReduction {
 };
 
 struct MemoryReport {
-  std::string hardware, device, model, variant, stack, precision, exchange, optimizer;
+  std::string hardware, device, model, variant, stack, precision, optimizer;
+  Exchange exchange = Exchange::allreduce;
   int gpus = 1, nodes = 1, batch_per_gpu = 1;
   int tensor_parallel = 1, stages = 1, accumulate = 1, zero = 0;
   std::string recompute = "none";

@@ -17,7 +17,6 @@
 #include "model/prediction/optimizer_state.hpp"
 #include "model/prediction/rank_waits.hpp"
 #include "model/prediction/step_times.hpp"
-#include "model/schedule/exchange/plan_exchange.hpp"
 #include "model/units/format.hpp"
 
 namespace tbdsim {
@@ -120,9 +119,9 @@ void tell_provenance(const Configuration& configuration, const LoweredJob& job, 
   add(fmt::format("stack {}", configuration.stack.id), configuration.stack.source);
   if (configuration.gpus > 1) p.provenance.push_back({"gradient exchange", job.exchange_kind, job.exchange_description});
   const StoreSettings& store = configuration.stack.store;
-  if (!store.source.empty() && configuration.gpus > 1 && (configuration.exchange == "p2p" || configuration.exchange == "nccl"))
+  if (!store.source.empty() && configuration.gpus > 1 && info(configuration.exchange).device_store())
     add("host time per key, routes of the store", store.source);
-  if (configuration.exchange == "nccl" && store.nccl_slowdown != 1.0)
+  if (configuration.exchange == Exchange::nccl && store.nccl_slowdown != 1.0)
     add(fmt::format("nccl store: everything {} times as long, {} decode threads fewer", store.nccl_slowdown,
                     store.nccl_decode_threads_lost),
         store.nccl_source);
@@ -173,7 +172,7 @@ Bytes host_memory(const Configuration& configuration) {
     held += batches * gpus * configuration.batch * sample;
   }
   // Weights and the sum of their gradients.
-  if (sums_on_host(configuration.exchange))
+  if (info(configuration.exchange).host_sums)
     for (const Parameter& parameter : graph.parameters) held += 2.0 * static_cast<double>(elements(parameter.shape)) * Bytes(4.0);
   return held;
 }

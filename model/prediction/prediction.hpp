@@ -8,6 +8,7 @@
 #include "model/memory/lifetime.hpp"
 #include "model/prediction/input_verdict.hpp"
 #include "model/schedule/exchange/peer_copies.hpp"
+#include "model/stack/exchange.hpp"
 #include "model/stack/stack.hpp"
 #include "model/workload/op_graph.hpp"
 
@@ -150,7 +151,8 @@ struct Prediction {
   // identity
   std::string hardware_name, hardware_file, hardware_sha256, device, model, variant, stack, stack_file, stack_sha256;
   std::string workload_file, workload_sha256;  ///< of a user's network file
-  std::string precision, exchange, optimizer, input, input_unit;
+  std::string precision, optimizer, input, input_unit;
+  Exchange exchange = Exchange::allreduce;
   std::string sample;             ///< what one is: "image 3x224x224", "length 128"
   bool products_in_fp32 = false;  ///< asked for 16 bits, which are only stored: device or libraries have no kernels for them
   bool reads_overflow = false;  ///< mixed precision whose host reads, before it issues the update, whether a gradient overflowed

@@ -46,7 +46,7 @@ Cells predict_cells(const Prediction& p) {
               {"nodes", std::to_string(p.nodes)},
               {"network", p.network},
               {"batch_per_gpu", std::to_string(p.batch_per_gpu)},
-              {"exchange", p.exchange},
+              {"exchange", std::string(name(p.exchange))},
               {"optimizer", p.optimizer},
               {"input", p.input}};
   add_ranged(cells, "step_time", "_s", p.step_time.value.base(), p.step_time.low.base(), p.step_time.high.base());

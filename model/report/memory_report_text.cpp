@@ -17,7 +17,7 @@ constexpr std::size_t kLayerName = 26;
 constexpr double kBarWidth = 30.0;
 
 /// Whether the GPUs hold stages of one network.
-bool staged(const MemoryReport& r) { return r.exchange == "pipeline" && r.gpus > 1; }
+bool staged(const MemoryReport& r) { return r.exchange == Exchange::pipeline && r.gpus > 1; }
 
 /// Whether GPUs share layers or hold stages, as Megatron divides a network.
 bool divided(const MemoryReport& r) { return r.stages > 1 || r.tensor_parallel > 1; }
@@ -54,7 +54,7 @@ std::string title(const MemoryReport& r) {
   return paragraph(fmt::format("{} ({}), {}, {}, {}{} on {} x {}, {}{}", r.model, r.variant, batch_text(r), r.precision,
                                r.optimizer, savings(r), r.gpus,
                                r.device == r.hardware ? r.device : fmt::format("{} of {}", r.device, r.hardware), r.stack,
-                               r.gpus > 1 ? ", " + r.exchange : "") +
+                               r.gpus > 1 ? fmt::format(", {}", name(r.exchange)) : "") +
                    layout(r)) +
          '\n';
 }

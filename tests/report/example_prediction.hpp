@@ -12,7 +12,7 @@ inline Prediction example_prediction() {
   p.variant = "torchvision";
   p.stack = "pytorch-2.1";
   p.precision = "fp32";
-  p.exchange = "allreduce";
+  p.exchange = Exchange::allreduce;
   p.optimizer = "sgd-momentum";
   p.input = "synthetic";
   p.input_unit = "image";

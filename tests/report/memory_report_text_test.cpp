@@ -14,7 +14,7 @@ MemoryReport example() {
   r.variant = "mxnet";
   r.stack = "mxnet-1.2";
   r.precision = "fp32";
-  r.exchange = "allreduce";
+  r.exchange = Exchange::allreduce;
   r.optimizer = "sgd";
   r.batch_per_gpu = 4;
   GpuMemory gpu;
