@@ -87,16 +87,24 @@ std::string limit_text(std::size_t index, const StepTimes& times, const Configur
   const bool waits = configuration.gpus > 1 && limit.share > slowest && slowest > 0.01;
   if (limit.resource == times.slowest_of && waits)
     besides += fmt::format(", {} of it while the others wait for the GPU that computes longest", percent_of_path(slowest));
-  if (limit.resource == "gpu_compute") return fmt::format("{} of the critical path computes on {}{}", share, device, besides);
-  if (limit.resource == "gpu_memory_bandwidth")
-    return fmt::format("{} of the critical path moves data in the memory of {}{}", share, device, besides);
-  if (limit.resource == "input") return limit.text;
-  if (limit.resource == "host")
-    return fmt::format("{} of the critical path is the host issuing operators{}", share,
-                       times.serving > Seconds(0.0) ? ", summing gradients and updating weights" : "");
   const std::string_view what = configuration.pipelined() ? "copies feature maps" : "exchanges gradients";
-  if (limit.resource == "intra_node_link") return fmt::format("{} of the critical path {} inside the node", share, what);
-  return fmt::format("{} of the critical path {} between nodes", share, what);
+  switch (limit.resource) {
+    case Resource::gpu_compute:
+      return fmt::format("{} of the critical path computes on {}{}", share, device, besides);
+    case Resource::gpu_memory_bandwidth:
+      return fmt::format("{} of the critical path moves data in the memory of {}{}", share, device, besides);
+    case Resource::host:
+      return fmt::format("{} of the critical path is the host issuing operators{}", share,
+                         times.serving > Seconds(0.0) ? ", summing gradients and updating weights" : "");
+    case Resource::intra_node_link:
+      return fmt::format("{} of the critical path {} inside the node", share, what);
+    case Resource::network:
+      return fmt::format("{} of the critical path {} between nodes", share, what);
+    case Resource::input:
+    case Resource::memory:
+      break;
+  }
+  return limit.text;
 }
 
 void tell_provenance(const Configuration& configuration, const LoweredJob& job, Prediction& p) {

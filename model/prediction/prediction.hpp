@@ -8,6 +8,7 @@
 #include "model/memory/lifetime.hpp"
 #include "model/prediction/input_verdict.hpp"
 #include "model/schedule/exchange/peer_copies.hpp"
+#include "model/schedule/resource.hpp"
 #include "model/stack/exchange.hpp"
 #include "model/stack/stack.hpp"
 #include "model/workload/op_graph.hpp"
@@ -46,9 +47,9 @@ struct MemoryVerdict {
   std::vector<GpuMemory> gpus;
 };
 
-/// What bounds the step: `resource` is one of DESIGN's names, `share` its part of the critical path.
+/// What bounds the step: `share` is the part of `resource` of the critical path.
 struct Limit {
-  std::string resource;
+  Resource resource = Resource::gpu_compute;
   double share = 0.0;
   std::string text;
 };

@@ -145,18 +145,18 @@ void charge_end(const LoweredStep& step, const StoreUpdates& updates, SimTime fr
   }
 }
 
-constexpr std::array<std::string_view, 5> kResources{"gpu_compute", "gpu_memory_bandwidth", "host", "intra_node_link", "network"};
-
 /// `over_network`: what an exchange does crosses it, unless its stages tell which of their copies do.
-std::size_t resource_of(const LoweredStep& step, const StepTask& task, bool over_network) {
-  if (task.work == Work::host || task.leg == Leg::serve) return 2;
-  if (task.leg == Leg::merge || task.work == Work::metric) return 1;
-  if (task.work == Work::exchange) return (step.pipelined ? task.leg == Leg::push : over_network) ? 4 : 3;
-  return step.costs[static_cast<std::size_t>(task.node)].kernel.bound == Bound::memory ? 1 : 0;
+Resource resource_of(const LoweredStep& step, const StepTask& task, bool over_network) {
+  if (task.work == Work::host || task.leg == Leg::serve) return Resource::host;
+  if (task.leg == Leg::merge || task.work == Work::metric) return Resource::gpu_memory_bandwidth;
+  if (task.work == Work::exchange)
+    return (step.pipelined ? task.leg == Leg::push : over_network) ? Resource::network : Resource::intra_node_link;
+  const Bound bound = step.costs[static_cast<std::size_t>(task.node)].kernel.bound;
+  return bound == Bound::memory ? Resource::gpu_memory_bandwidth : Resource::gpu_compute;
 }
 
 void tell_limits(const LoweredStep& step, const engine::Timeline& timeline, Window window, StepTimes& result) {
-  std::array<double, kResources.size()> time{}, launch{};
+  std::array<double, kTaskResources> time{}, launch{};
   double total = 0.0;
   bool network = false;
   for (std::size_t i = 0; i < step.graph.links(); ++i)
@@ -166,18 +166,18 @@ void tell_limits(const LoweredStep& step, const engine::Timeline& timeline, Wind
     if (end <= begin) continue;
     const StepTask& task = step.tasks[index(id)];
     const double span = (end - begin).seconds().base();
-    const std::size_t resource = resource_of(step, task, network);
+    const auto resource = static_cast<std::size_t>(resource_of(step, task, network));
     time[resource] += span;
     if (task.work == Work::kernel)
       launch[resource] += std::min(span, step.costs[static_cast<std::size_t>(task.node)].kernel.launch.base());
     total += span;
   }
-  std::array<std::size_t, kResources.size()> order{};
+  std::array<std::size_t, kTaskResources> order{};
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return time[a] > time[b]; });
   for (const std::size_t i : order) {
     if (time[i] <= 0.0) continue;
-    result.limits.push_back({std::string(kResources[i]), time[i] / total, {}});
+    result.limits.push_back({resources()[i].kind, time[i] / total, {}});
     result.launch_shares.push_back(launch[i] / time[i]);
   }
 }

@@ -75,7 +75,7 @@ Cells predict_cells(const Prediction& p) {
   for (const GpuMemory& gpu : p.memory.gpus) peak = std::max(peak, gpu.peak);
   cells.emplace_back("peak_memory_bytes", exact(peak.base()));
   cells.emplace_back("fits", p.memory.fits ? "true" : "false");
-  cells.emplace_back("limit", p.limit.resource);
+  cells.emplace_back("limit", name(p.limit.resource));
   cells.emplace_back("limit_share", exact(p.limit.share));
   cells.emplace_back("usd_per_hour", exact(p.hour_cost));
   cells.emplace_back("usd_per_million_samples", exact(p.million_samples_cost));

@@ -70,7 +70,7 @@ Json memory(const MemoryVerdict& m) {
   return {{"capacity_bytes", whole(m.capacity)}, {"fits", m.fits}, {"gpus", gpus}};
 }
 
-Json limit(const Limit& l) { return {{"resource", l.resource}, {"share", l.share}, {"text", l.text}}; }
+Json limit(const Limit& l) { return {{"resource", name(l.resource)}, {"share", l.share}, {"text", l.text}}; }
 
 }  // namespace json
 

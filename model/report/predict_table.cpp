@@ -147,10 +147,10 @@ std::string utilization(const Prediction& p) {
 }
 
 std::string limits(const Prediction& p) {
-  std::string text = section("Limit", fmt::format("{}: {}", p.limit.resource, p.limit.text));
+  std::string text = section("Limit", fmt::format("{}: {}", name(p.limit.resource), p.limit.text));
   std::string next;
   for (std::size_t i = 1; i < p.limits.size(); ++i)
-    next += fmt::format("{}{} {}", i == 1 ? "" : ", ", p.limits[i].resource, percent_text(p.limits[i].share));
+    next += fmt::format("{}{} {}", i == 1 ? "" : ", ", name(p.limits[i].resource), percent_text(p.limits[i].share));
   return next.empty() ? text : text + section("  then", next);
 }
 

@@ -183,7 +183,7 @@ std::string shares_text(const ScaleTable& table) {
          {s.forward + s.backward + s.weight_update + s.metric, s.exchange_exposed, s.input_exposed, s.host_exposed})
       spent.push_back(percent_text(time / row.step_time.value));
     if (staged) spent.push_back(percent_text(s.bubble / row.step_time.value));
-    spent.push_back(row.limit.resource);
+    spent.emplace_back(name(row.limit.resource));
     shares.add(study, row.gpus, row.nodes, std::move(spent));
   });
   return "\nWhat a step is: computing, and waiting for exchange, input and host\n" + shares.text();
@@ -272,7 +272,7 @@ std::string scale_csv(const ScaleTable& table) {
     add({row.step_time.value.base(), row.step_time.low.base(), row.step_time.high.base(), row.epoch_time.value.base(),
          row.speedup.value, row.efficiency});
     for (const NamedStage& stage : kStages) fields.push_back(exact((row.stages.*stage.time).base()));
-    fields.push_back(row.limit.resource);
+    fields.emplace_back(name(row.limit.resource));
     add({row.epoch_time.low.base(), row.epoch_time.high.base(), row.speedup.low, row.speedup.high});
     fields.insert(fields.end(), {study.one.model, std::string(name(study.one.exchange)), std::to_string(study.one.parameters)});
     add({study.one.flop_per_sample().base()});
@@ -309,7 +309,7 @@ Json row_json(const ScaleStudy& study, const ScaleRow& row) {
           {"speedup_range", {{"low", row.speedup.low}, {"high", row.speedup.high}}},
           {"efficiency", row.efficiency},
           {"stages_s", stages},
-          {"limit", {{"resource", row.limit.resource}, {"share", row.limit.share}}},
+          {"limit", {{"resource", name(row.limit.resource)}, {"share", row.limit.share}}},
           {"model", study.one.model},
           {"exchange", name(study.one.exchange)},
           {"batches_per_epoch", row.batches},
