@@ -71,14 +71,12 @@ std::vector<TypeMemory> types_of(const OpGraph& graph, const std::vector<LayerMe
   return types;
 }
 
-std::string_view word(Pass pass) { return pass == Pass::forward ? "forward" : pass == Pass::update ? "update" : "backward"; }
-
 std::vector<MemoryMoment> moments_of(const OpGraph& graph, const StepMemory& memory) {
   std::vector<MemoryMoment> moments;
   moments.reserve(memory.ops.size());
   const Bytes always = beside(memory, fullest(memory));
   for (std::size_t i = 0; i < memory.ops.size(); ++i)
-    moments.push_back({graph.op(memory.ops[i]).name, word(memory.passes[i]), memory.profile.live[i] + always});
+    moments.push_back({graph.op(memory.ops[i]).name, info(memory.passes[i]).phase, memory.profile.live[i] + always});
   return moments;
 }
 
@@ -289,7 +287,7 @@ Result<MemoryReport> report_memory(Session& session, const PredictOptions& optio
   report.lower_bound = memory.lower_bound + beside(memory, fullest(memory));
   const auto peak = static_cast<std::size_t>(memory.profile.peak);
   report.peak_layer = graph.op(memory.ops[peak]).name;
-  report.peak_pass = word(memory.passes[peak]);
+  report.peak_phase = info(memory.passes[peak]).phase;
   report.layers = layers_of(graph, memory);
   report.types = types_of(graph, report.layers, fullest(memory));
   std::stable_sort(report.layers.begin(), report.layers.end(),

@@ -91,7 +91,8 @@ struct LayerTime {
   bool tensor_core = false;  ///< some of its kernels run there
 };
 struct KernelTime {
-  std::string name, layer, pass, algorithm, bound;  ///< bound: compute, memory, launch
+  std::string name, layer, algorithm, bound;  ///< bound: compute, memory, launch
+  Pass pass = Pass::forward;
   Seconds time, start;
   Flop flop;
   Bytes bytes;

@@ -52,16 +52,11 @@ Window last_iteration(const LoweredStep& step, const engine::Timeline& timeline)
   return window;
 }
 
-enum class Stage { forward, backward, update };
-Stage stage_of(Pass pass) {
-  return pass == Pass::forward ? Stage::forward : pass == Pass::update ? Stage::update : Stage::backward;
+Seconds& busy_of(Stages& stages, Phase phase) {
+  return phase == Phase::forward ? stages.forward : phase == Phase::backward ? stages.backward : stages.weight_update;
 }
-
-Seconds& busy_of(Stages& stages, Stage stage) {
-  return stage == Stage::forward ? stages.forward : stage == Stage::backward ? stages.backward : stages.weight_update;
-}
-Seconds& host_of(Stages& stages, Stage stage) {
-  return stage == Stage::forward ? stages.host_forward : stage == Stage::backward ? stages.host_backward : stages.host_update;
+Seconds& host_of(Stages& stages, Phase phase) {
+  return phase == Phase::forward ? stages.host_forward : phase == Phase::backward ? stages.host_backward : stages.host_update;
 }
 
 /// When stores update weights, in all iterations: spans in order that do not touch.
@@ -104,15 +99,15 @@ class StoreUpdates {
   Seconds total_{0.0};
 };
 
-/// A wait for the exchange that ends before a node of `stage`: what a store updates meanwhile is the update of weights.
-void charge_exchange(const LoweredStep& step, const StoreUpdates& updates, Stage stage, SimTime begin, SimTime end,
+/// A wait for the exchange that ends before a node of `phase`: what a store updates meanwhile is the update of weights.
+void charge_exchange(const LoweredStep& step, const StoreUpdates& updates, Phase phase, SimTime begin, SimTime end,
                      Stages& stages) {
   const Seconds wait = (end - begin).seconds(), updating = std::min(wait, updates.within(begin, end));
   stages.weight_update += updating;
   stages.store_update += updating;
   stages.exchange_exposed += wait - updating;
   if (!step.in_passes) return;
-  (stage == Stage::forward ? stages.exchange_forward : stages.exchange_backward) += wait - updating;
+  (phase == Phase::forward ? stages.exchange_forward : stages.exchange_backward) += wait - updating;
 }
 
 /// Attributes an idle span of the compute stream, from `free` until `task` starts, to what the next kernel waited for.
@@ -123,13 +118,13 @@ void charge_gap(const LoweredStep& step, const engine::Timeline& timeline, const
   if (cause.value >= 0 && step.tasks[index(cause)].work == Work::exchange) {
     // Before the copy that ends the wait could start, another stage had to compute.
     const SimTime copy = step.pipelined ? std::max(free, timeline.start[index(cause)]) : free;
-    const Stage stage = stage_of(step.nodes[static_cast<std::size_t>(step.tasks[task].node)].pass);
-    charge_exchange(step, updates, stage, copy, timeline.start[task], stages);
+    const Phase phase = info(step.nodes[static_cast<std::size_t>(step.tasks[task].node)].pass).phase;
+    charge_exchange(step, updates, phase, copy, timeline.start[task], stages);
     stages.bubble += (copy - free).seconds();
     return;
   }
   stages.host_exposed += gap;
-  host_of(stages, stage_of(step.nodes[static_cast<std::size_t>(step.tasks[task].node)].pass)) += gap;
+  host_of(stages, info(step.nodes[static_cast<std::size_t>(step.tasks[task].node)].pass).phase) += gap;
 }
 
 /// After the last kernel of the step.
@@ -138,7 +133,7 @@ void charge_end(const LoweredStep& step, const StoreUpdates& updates, SimTime fr
   if (step.pipelined) {
     stages.bubble += rest;
   } else if (step.graph.links() > 0) {
-    charge_exchange(step, updates, Stage::backward, free, end, stages);
+    charge_exchange(step, updates, Phase::backward, free, end, stages);
   } else {
     stages.host_exposed += rest;
     stages.host_update += rest;
@@ -234,7 +229,7 @@ StepTimes step_times(const LoweredStep& step, const engine::Timeline& timeline) 
     (cost.tensor_core ? result.tensor_executing : result.executing) += share * cost.kernel.executing;
     if (!again) result.useful_flop += share * cost.kernel.flop;
     if (task.rank != window.rank) continue;
-    busy_of(result.stages, stage_of(pass)) += duration;
+    busy_of(result.stages, info(pass).phase) += duration;
     if (pass == Pass::update) busy_update += duration;
   }
   const double mean = 1.0 / step.ranks;
@@ -302,9 +297,9 @@ void describe_step(const OpGraph& graph, const LoweredStep& step, const engine::
       layer.backward_data += time;
     KernelTime kernel;
     kernel.layer = graph.op(op).name;
-    kernel.pass = name(node.pass);
+    kernel.pass = node.pass;
     kernel.algorithm = cost.algorithm ? name(*cost.algorithm) : cost.family;
-    kernel.name = fmt::format("{} {}", info(graph.op(op).kind).name, kernel.pass);
+    kernel.name = fmt::format("{} {}", info(graph.op(op).kind).name, name(node.pass));
     kernel.bound = cost.kernel.bound == Bound::compute ? "compute" : cost.kernel.bound == Bound::memory ? "memory" : "launch";
     kernel.time = time;
     kernel.start = (timeline.start[i] - origin).seconds();

@@ -88,7 +88,7 @@ std::string memory_json(const MemoryReport& r) {
                     {"pipeline", r.exchange == Exchange::pipeline ? r.gpus : r.stages}};
   json["memory"] = memory(r.memory);
   json["memory"]["lower_bound_bytes"] = whole(r.lower_bound);
-  json["peak"] = {{"layer", r.peak_layer}, {"pass", r.peak_pass}};
+  json["peak"] = {{"layer", r.peak_layer}, {"pass", name(r.peak_phase)}};
   json["layers"] = Json::array();
   for (const LayerMemory& l : r.layers)
     json["layers"].push_back({{"name", l.name},
@@ -102,7 +102,7 @@ std::string memory_json(const MemoryReport& r) {
         {{"type", t.type}, {"layers", t.layers}, {"total_bytes", whole(t.parts.total())}, {"parts_bytes", parts(t.parts)}});
   json["timeline"] = Json::array();
   for (const MemoryMoment& m : r.moments)
-    json["timeline"].push_back({{"layer", m.layer}, {"pass", m.pass}, {"live_bytes", whole(m.live)}});
+    json["timeline"].push_back({{"layer", m.layer}, {"pass", name(m.phase)}, {"live_bytes", whole(m.live)}});
   json["reductions"] = Json::array();
   for (const MemoryReduction& c : r.reductions)
     json["reductions"].push_back(

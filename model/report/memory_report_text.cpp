@@ -141,8 +141,8 @@ std::string types(const MemoryReport& r) {
 }
 
 std::string peak_moment(const MemoryReport& r) {
-  return r.peak_pass == "update" ? fmt::format("the weights of {} are updated", r.peak_layer)
-                                 : fmt::format("{} runs {}", r.peak_layer, r.peak_pass);
+  return r.peak_phase == Phase::update ? fmt::format("the weights of {} are updated", r.peak_layer)
+                                       : fmt::format("{} runs {}", r.peak_layer, name(r.peak_phase));
 }
 
 std::string moments(const MemoryReport& r) {
@@ -155,7 +155,7 @@ std::string moments(const MemoryReport& r) {
     const auto end = r.moments.begin() + static_cast<std::ptrdiff_t>(std::min(begin + step, r.moments.size()));
     const auto top = std::max_element(r.moments.begin() + static_cast<std::ptrdiff_t>(begin), end,
                                       [](const MemoryMoment& a, const MemoryMoment& b) { return a.live < b.live; });
-    table.add({top->layer, std::string(top->pass), format(top->live),
+    table.add({top->layer, std::string(name(top->phase)), format(top->live),
                std::string(static_cast<std::size_t>(kBarWidth * (top->live / most)), '#')});
   }
   return paragraph(fmt::format("Over the step, arrays in use: most while {}", peak_moment(r))) + table.text();
@@ -287,7 +287,7 @@ std::string memory_csv(const MemoryReport& r, MemoryView view) {
   } else {
     text = csv_line({"position", "layer", "pass", "live_bytes"});
     for (std::size_t i = 0; i < r.moments.size(); ++i)
-      text += csv_line({std::to_string(i), r.moments[i].layer, std::string(r.moments[i].pass), number(r.moments[i].live)});
+      text += csv_line({std::to_string(i), r.moments[i].layer, std::string(name(r.moments[i].phase)), number(r.moments[i].live)});
   }
   return text;
 }
