@@ -31,7 +31,7 @@ std::string sample_unit(const OpGraph& graph) {
 /// Processes of a node that each load the samples of their own GPU. In PyTorch every rank has a loader with workers of its own
 /// (torch.utils.data.DataLoader, num_workers); other frameworks feed all GPUs of a node from one set of threads.
 int loaders_of_node(const Configuration& configuration) {
-  const bool ranks = configuration.stack.framework == "pytorch" && !info(configuration.exchange).one_process;
+  const bool ranks = configuration.stack.framework == Framework::pytorch && !info(configuration.exchange).one_process;
   return ranks && !configuration.pipelined() ? static_cast<int>(configuration.devices.size()) : 1;
 }
 

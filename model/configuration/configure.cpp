@@ -108,8 +108,8 @@ void choose_savings(const PredictOptions& options, Configuration& configuration,
                                   suggestion(options.recompute, {"none", "block", "layer", "full", "mirror"}))});
   const MemoryPlan plan = configuration.stack.memory_plan;
   if (configuration.recompute == Recompute::mirror && plan != MemoryPlan::mxnet)
-    errors.push_back(
-        {fmt::format("--recompute mirror: that is MXNet's (MXNET_BACKWARD_DO_MIRROR), not {}'s", configuration.stack.framework)});
+    errors.push_back({fmt::format("--recompute mirror: that is MXNet's (MXNET_BACKWARD_DO_MIRROR), not {}'s",
+                                  name(configuration.stack.framework))});
   else if (configuration.recompute != Recompute::none && configuration.recompute != Recompute::mirror &&
            !allocates_as_it_runs(configuration.stack))
     errors.push_back(
@@ -221,7 +221,7 @@ void choose_stack(Session& session, const PredictOptions& options, Configuration
   const Device& device = configuration.hardware().device;
   configuration.notices.insert(configuration.notices.end(), device.doubts.begin(), device.doubts.end());
   // As without a name, PyTorch without a version is the newest that runs here.
-  const bool any = options.stack.empty() || fold_name(options.stack) == "pytorch";
+  const bool any = options.stack.empty() || parse_framework(options.stack) == Framework::pytorch;
   const auto stack = any ? session.default_stack(device) : session.stack(options.stack);
   if (!*stack) {
     errors.insert(errors.end(), stack->error().begin(), stack->error().end());
@@ -276,7 +276,7 @@ void check_cells(const Configuration& configuration, Errors& errors) {
 /// What only libraries beside PyTorch offer.
 void refuse_pytorch_only(const Configuration& configuration, Errors& errors) {
   const Stack& stack = configuration.stack;
-  if (stack.framework == "pytorch" || stack.framework.empty()) return;
+  if (stack.framework == Framework::pytorch) return;
   if (configuration.zero > 0)
     errors.push_back({fmt::format("--zero {}: DeepSpeed and PyTorch shard so, {} does not", configuration.zero, stack.id)});
   if (configuration.optimizer.byte_states)

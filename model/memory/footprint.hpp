@@ -48,7 +48,7 @@ struct FootprintOptions {
 
 /// Whether gradients exist before the first backward pass: MXNet's bind makes them, Torch7's modules have them.
 [[nodiscard]] inline bool gradients_from_start(const Stack& stack) {
-  return stack.memory_plan == MemoryPlan::mxnet || stack.framework == "torch7";
+  return stack.memory_plan == MemoryPlan::mxnet || stack.framework == Framework::torch7;
 }
 
 /// Device memory of one rank.

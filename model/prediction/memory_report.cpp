@@ -110,7 +110,8 @@ void keep_best(std::vector<MemoryReduction>& reductions, std::string_view start)
 /// (enable_mixed_precision_graph_rewrite), MXNet 1.5 (contrib.amp); NVIDIA's containers had it before.
 bool has_amp(const Stack& stack) {
   if (stack.amp_16_bit || stack.exchange_amp_16_bit || stack.id.find("-ngc-") != std::string::npos) return true;
-  for (const auto& [framework, first] : {std::pair{"pytorch", std::pair{1, 6}}, {"tensorflow", {1, 14}}, {"mxnet", {1, 5}}}) {
+  for (const auto& [framework, first] :
+       {std::pair{Framework::pytorch, std::pair{1, 6}}, {Framework::tensorflow, {1, 14}}, {Framework::mxnet, {1, 5}}}) {
     if (stack.framework != framework) continue;
     const std::size_t dot = stack.version.find('.');
     std::pair<int, int> version{};
@@ -160,7 +161,7 @@ std::vector<MemoryReduction> reductions_of(const Configuration& configuration, B
              c.stack.convolution.workspace_limit = std::min(c.stack.convolution.workspace_limit.value_or(kSmall), kSmall);
            }));
   if (configuration.data_parallel() > 1 && configuration.zero == 0 && info(configuration.exchange).collective() &&
-      configuration.stack.framework == "pytorch")
+      configuration.stack.framework == Framework::pytorch)
     consider("sharded optimiser",
              configuration.stack.exchange_copies_all ? "--zero 1: optimiser state divided over the GPUs, gradients sent bucket "
                                                        "by bucket (DeepSpeed), not from copies of all"

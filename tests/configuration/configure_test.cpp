@@ -35,7 +35,7 @@ TEST_CASE("defaults: every GPU of one node, the network's batch, fp32, SGD with 
   CHECK(c.exchange == Exchange::allreduce);
   CHECK(c.input == "synthetic");
   CHECK(c.network_graph().graph.variant == "torchvision");
-  CHECK(c.stack.framework == "pytorch");
+  CHECK(c.stack.framework == Framework::pytorch);
   REQUIRE(c.network);
   CHECK(c.network->id == c.hardware().network->id);
   CHECK(c.notices.empty());

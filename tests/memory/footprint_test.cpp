@@ -207,7 +207,7 @@ TEST_CASE("MXNet's device store spreads its buffers: two GPUs of the published t
     all += arrays.back();
   }
   Stack unrounded = stack();
-  unrounded.framework = "mxnet";
+  unrounded.framework = Framework::mxnet;
   const std::vector<RankBuffers> ranks = rank_buffers(unrounded, {Exchange::p2p, 2, 1, arrays});
   const Bytes state = ranks[0].optimizer_state + ranks[1].optimizer_state, buffers = ranks[0].exchange + ranks[1].exchange;
   CHECK_THAT(state.base() / 2, WithinRel(51.1e6, 2e-3));
@@ -357,7 +357,7 @@ TEST_CASE("gradients exist before the first step where MXNet's bind or Torch7's 
   const auto before = [&](Stack s) { return of(resnet(), s, batch(4)).ranks.front().pre_training; };
   const auto gradients = Bytes(4.0) * static_cast<double>(resnet().graph.parameter_elements());
   Stack torch7 = stack();
-  torch7.framework = "torch7";
+  torch7.framework = Framework::torch7;
   CHECK(before(torch7) == before(stack()) + gradients);
   CHECK(before(stack(MemoryPlan::bfc)) == before(stack()));
   CHECK(before(stack(MemoryPlan::mxnet)) > before(torch7));  // rounded up

@@ -40,9 +40,9 @@ Seconds store_key_time(const ExchangeSetting& setting, Seconds store) {
 
 Result<PlannedExchange> plan_exchange(Exchange exchange, const ExchangeSetting& setting) {
   const ExchangeInfo& kind = info(exchange);
-  if (kind.framework && setting.stack.framework != name(*kind.framework))
+  if (kind.framework && setting.stack.framework != *kind.framework)
     return fail(fmt::format("exchange {} belongs to {}; stack {} is {}", kind.name, name(*kind.framework), setting.stack.id,
-                            setting.stack.framework));
+                            name(setting.stack.framework)));
   return planner_of(exchange)(setting);
 }
 
