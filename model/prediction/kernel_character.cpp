@@ -13,10 +13,10 @@ constexpr std::array kReducing{OpKind::batch_norm, OpKind::reduce, OpKind::globa
 KernelClass class_of(const OpGraph& graph, const StepNode& node, const NodeCost& cost) {
   if (node.pass == Pass::update || node.pass == Pass::gradient_sum) return KernelClass::streaming;
   const OpKind kind = graph.op(node.op).kind;
-  if (cost.family == "recurrent") return KernelClass::recurrent;
+  if (cost.family == KernelFamily::recurrent) return KernelClass::recurrent;
   if (info(kind).family == OpFamily::attention) return KernelClass::attention;
-  if (cost.family == "softmax" || cost.family == "layer_norm") return KernelClass::reducing;
-  if (cost.family == "memory_bound")
+  if (cost.family && info(*cost.family).reduces_rows) return KernelClass::reducing;
+  if (cost.family == KernelFamily::memory_bound)
     return std::find(kReducing.begin(), kReducing.end(), kind) != kReducing.end() ? KernelClass::reducing
                                                                                   : KernelClass::streaming;
   if (cost.algorithm == ConvolutionAlgorithm::fft) return KernelClass::transform;

@@ -119,10 +119,11 @@ void tell_provenance(const Configuration& configuration, const LoweredJob& job, 
   };
   const Device& device = configuration.hardware().device;
   add(fmt::format("device {}", device.id), device.source);
-  for (const std::string_view family : kKernelFamilies) {
-    const bool runs = std::any_of(job.step.costs.begin(), job.step.costs.end(),
-                                  [&](const NodeCost& cost) { return cost.family == family && cost.kernel.time > Seconds(0.0); });
-    if (runs) add(fmt::format("kernel parameters, {}", family), job.kernels.parameters_of(family).parameters.source);
+  for (const KernelFamilyInfo& family : kernel_families()) {
+    const bool runs = std::any_of(job.step.costs.begin(), job.step.costs.end(), [&](const NodeCost& cost) {
+      return cost.family == family.kind && cost.kernel.time > Seconds(0.0);
+    });
+    if (runs) add(fmt::format("kernel parameters, {}", family.name), job.kernels.parameters_of(family.kind).parameters.source);
   }
   add(fmt::format("stack {}", configuration.stack.id), configuration.stack.source);
   if (configuration.gpus > 1) p.provenance.push_back({"gradient exchange", job.exchange_kind, job.exchange_description});
@@ -159,7 +160,8 @@ std::string recurrent_waits(const Configuration& configuration, const LoweredSte
   const Stack& stack = configuration.stack;
   const auto& all = (*configuration.constants)->recurrent;
   const auto found = all.find(recurrent_generation(stack.vendor, stack.cuda, configuration.hardware().device.architecture));
-  const bool runs = std::any_of(step.costs.begin(), step.costs.end(), [](const NodeCost& c) { return c.family == "recurrent"; });
+  const bool runs =
+      std::any_of(step.costs.begin(), step.costs.end(), [](const NodeCost& c) { return c.family == KernelFamily::recurrent; });
   if (!runs || stack.recurrent != RecurrentKernels::library || batch <= kFew || batch >= kMany || found == all.end() ||
       !waits_less_at_64(found->second))
     return "";

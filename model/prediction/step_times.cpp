@@ -298,7 +298,7 @@ void describe_step(const OpGraph& graph, const LoweredStep& step, const engine::
     KernelTime kernel;
     kernel.layer = graph.op(op).name;
     kernel.pass = node.pass;
-    kernel.algorithm = cost.algorithm ? name(*cost.algorithm) : cost.family;
+    kernel.algorithm = cost.algorithm ? name(*cost.algorithm) : cost.family ? name(*cost.family) : "none";
     kernel.name = fmt::format("{} {}", info(graph.op(op).kind).name, name(node.pass));
     kernel.bound = cost.kernel.bound == Bound::compute ? "compute" : cost.kernel.bound == Bound::memory ? "memory" : "launch";
     kernel.time = time;

@@ -22,17 +22,19 @@ TABLES = {
     "Framework": ("model/stack/framework.cpp", EVERYWHERE),
     "Resource": ("model/schedule/resource.cpp", EVERYWHERE),
     "Pass": ("model/workload/pass.cpp", MODEL),
+    "KernelFamily": ("model/hardware/kernel_family.cpp", MODEL),
 }
 DEVICE_FOLDER = "hardware/gpus"
 
 # Where the same word means another thing: {meaning: {file: words}}. An entry that nothing needs any more is a breach, too.
 OTHER_MEANINGS = {
-    "the variant of a network, called after who ships it": {
+    "the variant of a network, called after who ships it or how it ends": {
         "model/survey/workload_summary.cpp": {"mxnet"},
         "model/workload/graph_builder.cpp": {"mxnet"},
         "model/workload/zoo/alexnet.cpp": {"torch7"},
         "model/workload/zoo/googlenet_plain.cpp": {"torch7"},
         "model/workload/zoo/transformer.cpp": {"pytorch"},
+        "model/workload/zoo/transformer_xl.cpp": {"softmax"},
         "model/workload/zoo/vgg.cpp": {"torch7"},
     },
     "the producer that an ONNX file names": {"model/workload/onnx_import.cpp": {"pytorch"}},
