@@ -7,6 +7,7 @@
 
 #include "model/configuration/session.hpp"
 #include "model/schedule/input_pipeline.hpp"
+#include "model/stack/exchange.hpp"
 #include "model/workload/recompute.hpp"
 
 namespace tbdsim {
@@ -39,7 +40,8 @@ struct Configuration {
   int gpus = 1, nodes = 1, batch = 1;
   Precision precision = Precision::fp32;
   Optimizer optimizer;
-  std::string exchange, input;
+  Exchange exchange = Exchange::allreduce;
+  std::string input;
   Recompute recompute = Recompute::none;
   int zero = 0, accumulate = 1;
   int tensor_parallel = 1, stages = 1;    ///< GPUs that share each layer, and stages of a pipeline (memory only)
@@ -68,7 +70,7 @@ struct Configuration {
   /// Copies of the network.
   [[nodiscard]] int data_parallel() const { return gpus / (tensor_parallel * stages); }
   /// Whether the GPUs hold stages of one network instead of copies of it.
-  [[nodiscard]] bool pipelined() const { return exchange == "pipeline"; }
+  [[nodiscard]] bool pipelined() const { return exchange == Exchange::pipeline; }
   [[nodiscard]] std::int64_t samples_per_step() const {
     return std::int64_t{batch} * accumulate * (pipelined() ? 1 : data_parallel());
   }

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "model/hardware/cluster.hpp"
-#include "model/schedule/exchange/plan_exchange.hpp"
 
 namespace tbdsim {
 namespace {
@@ -39,12 +38,12 @@ void tell_unused_network(const Edits& edits, Configuration& configuration) {
 }
 
 void tell_unused_rdma(const Edits& edits, Configuration& configuration) {
-  if (configuration.nodes == 1 || !has_tcp_servers(configuration.exchange)) return;
+  if (configuration.nodes == 1 || !info(configuration.exchange).parameter_servers) return;
   const auto found = std::find_if(edits.changes.begin(), edits.changes.end(),
                                   [](const Edit& edit) { return edit.key.ends_with("network.rdma"); });
   if (found != edits.changes.end())
     configuration.notices.push_back(fmt::format("{} {}: without effect, since the servers of --exchange {} speak TCP",
-                                                kAssignments, found->text, configuration.exchange));
+                                                kAssignments, found->text, name(configuration.exchange)));
 }
 
 }  // namespace tbdsim

@@ -15,7 +15,7 @@
 #include "model/memory/footprint.hpp"
 #include "model/memory/mxnet_graph.hpp"
 #include "model/schedule/exchange/node_traffic.hpp"
-#include "model/schedule/exchange/plan_exchange.hpp"
+#include "model/support/enum_table.hpp"
 #include "model/support/find_named.hpp"
 
 namespace tbdsim {
@@ -90,13 +90,10 @@ Result<Precision> choose_precision(const std::string& name) {
 }
 
 /// Whether the stack has it is the plan's to say.
-Result<std::string> choose_exchange(const std::string& name) {
-  std::vector<std::string> known;
-  for (const ExchangeKind& kind : exchange_kinds()) {
-    if (name.empty() || fold_name(name) == fold_name(kind.name)) return std::string(kind.name);
-    known.emplace_back(kind.name);
-  }
-  return fail(fmt::format("unknown exchange \"{}\"{}", name, suggestion(name, known)));
+Result<Exchange> choose_exchange(const std::string& name) {
+  if (name.empty()) return Exchange::allreduce;
+  if (const auto exchange = parse_exchange(name)) return *exchange;
+  return fail(fmt::format("unknown exchange \"{}\"{}", name, suggestion(name, row_names(exchanges()))));
 }
 
 void choose_savings(const PredictOptions& options, Configuration& configuration, Errors& errors) {
@@ -110,8 +107,8 @@ void choose_savings(const PredictOptions& options, Configuration& configuration,
                                   suggestion(options.recompute, {"none", "block", "layer", "full", "mirror"}))});
   const MemoryPlan plan = configuration.stack.memory_plan;
   if (configuration.recompute == Recompute::mirror && plan != MemoryPlan::mxnet)
-    errors.push_back(
-        {fmt::format("--recompute mirror: that is MXNet's (MXNET_BACKWARD_DO_MIRROR), not {}'s", configuration.stack.framework)});
+    errors.push_back({fmt::format("--recompute mirror: that is MXNet's (MXNET_BACKWARD_DO_MIRROR), not {}'s",
+                                  name(configuration.stack.framework))});
   else if (configuration.recompute != Recompute::none && configuration.recompute != Recompute::mirror &&
            !allocates_as_it_runs(configuration.stack))
     errors.push_back(
@@ -142,10 +139,10 @@ void choose_layout(const PredictOptions& options, Configuration& configuration, 
         {fmt::format("--tensor-parallel {} --pipeline {}: one copy of the network takes {} GPUs, which do not divide "
                      "the {} of the job",
                      configuration.tensor_parallel, configuration.stages, replica, configuration.gpus)});
-  if (configuration.exchange != "allreduce")
+  if (!info(configuration.exchange).collective())
     errors.push_back(
         {fmt::format("--tensor-parallel, --pipeline: gradients of divided networks are exchanged by allreduce, not by {}",
-                     configuration.exchange)});
+                     name(configuration.exchange))});
   if (!allocates_as_it_runs(configuration.stack))
     errors.push_back({"--tensor-parallel, --pipeline: modelled for frameworks that allocate as they run (PyTorch, TensorFlow)"});
 }
@@ -175,11 +172,11 @@ void choose_network(Session& session, const PredictOptions& options, Configurati
 
 /// One machine stands for two: its worker and its server exchange over the network that was named, else over PCIe.
 void emulate(const PredictOptions& options, Configuration& configuration, Errors& errors) {
-  if (!has_tcp_servers(configuration.exchange))
+  if (!info(configuration.exchange).parameter_servers)
     errors.push_back(
         {fmt::format("--nodes 1 emulates a worker and a parameter server on one machine: expected --exchange ps or "
                      "ps-p3, got {}; use --nodes 2 or more for others",
-                     configuration.exchange)});
+                     name(configuration.exchange))});
   if (configuration.gpus != 1)
     errors.push_back({fmt::format("--nodes 1 emulates one worker with one GPU, got {}; add --gpus 1", configuration.gpus)});
   configuration.emulated = true;
@@ -223,7 +220,7 @@ void choose_stack(Session& session, const PredictOptions& options, Configuration
   const Device& device = configuration.hardware().device;
   configuration.notices.insert(configuration.notices.end(), device.doubts.begin(), device.doubts.end());
   // As without a name, PyTorch without a version is the newest that runs here.
-  const bool any = options.stack.empty() || fold_name(options.stack) == "pytorch";
+  const bool any = options.stack.empty() || parse_framework(options.stack) == Framework::pytorch;
   const auto stack = any ? session.default_stack(device) : session.stack(options.stack);
   if (!*stack) {
     errors.insert(errors.end(), stack->error().begin(), stack->error().end());
@@ -261,7 +258,7 @@ void check_cells(const Configuration& configuration, Errors& errors) {
 /// What only libraries beside PyTorch offer.
 void refuse_pytorch_only(const Configuration& configuration, Errors& errors) {
   const Stack& stack = configuration.stack;
-  if (stack.framework == "pytorch" || stack.framework.empty()) return;
+  if (stack.framework == Framework::pytorch) return;
   if (configuration.zero > 0)
     errors.push_back({fmt::format("--zero {}: DeepSpeed and PyTorch shard so, {} does not", configuration.zero, stack.id)});
   if (configuration.optimizer.byte_states)
@@ -300,9 +297,9 @@ Result<Configuration> read_configuration(Session& session, const PredictOptions&
   if (configuration.zero > 0 && configuration.pipelined())
     errors.push_back({fmt::format(
         "--zero {}: divides what copies of the network have in common; stages of a pipeline are no copies", configuration.zero)});
-  else if (configuration.zero > 0 && configuration.exchange != "allreduce")
+  else if (configuration.zero > 0 && !info(configuration.exchange).collective())
     errors.push_back({fmt::format("--zero {}: shards over the ranks of an all-reduce, not with --exchange {}", configuration.zero,
-                                  configuration.exchange)});
+                                  name(configuration.exchange))});
   std::pair<std::vector<int>, int> devices;
   if (take(choose_devices(options, configuration.hardware()), devices, errors)) {
     configuration.devices = std::move(devices.first);

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/schedule/resource.hpp"
 #include "model/support/result.hpp"
 
 namespace tbdsim {
@@ -14,8 +15,8 @@ struct Configuration;
 struct WhatIf {
   std::string name, text;
   std::vector<std::string> set;
-  /// What other hardware relieves, as `Limit` names it; empty: a setting or software, which is tried on any job.
-  std::vector<std::string> relieves{};
+  /// What other hardware relieves; empty: a setting or software, which is tried on any job.
+  std::vector<Resource> relieves{};
   double least_share = 0.1;  ///< of the critical path in what it relieves, below which it cannot help
   [[nodiscard]] bool hardware() const { return !relieves.empty(); }
 };

@@ -102,9 +102,7 @@ class Tracer {
     }
   }
 
-  static bool is_backward(Pass pass) {
-    return pass == Pass::backward || pass == Pass::backward_data || pass == Pass::backward_weights;
-  }
+  static bool is_backward(Pass pass) { return info(pass).input_gradients || info(pass).parameter_gradients; }
 
   State& owner(TensorId tensor) { return state_[index(storage_[index(tensor)])]; }
 

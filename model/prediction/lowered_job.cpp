@@ -24,9 +24,9 @@ Result<LoweredJob> lower_job(const Configuration& configuration, SharedStep* sha
   LowerOptions how{static_cast<double>(configuration.batch), system.host.dispatch_scale};
   how.micro_batches = configuration.accumulate;
   if (half || (precision == Precision::amp && configuration.stack.exchange_amp_16_bit)) how.gradient_element = Bytes(2.0);
-  how.driven = drives_all(configuration.exchange) ? static_cast<int>(configuration.devices.size()) : 1;
+  how.driven = info(configuration.exchange).one_process ? static_cast<int>(configuration.devices.size()) : 1;
   how.slowdown = configuration.compute_scale;
-  if (configuration.exchange == "nccl") how.slowdown *= configuration.stack.store.nccl_slowdown;
+  if (configuration.exchange == Exchange::nccl) how.slowdown *= configuration.stack.store.nccl_slowdown;
   const TrainingStep order = configured_step(configuration);
   if (shared != nullptr) {
     if (shared->costs.empty()) shared->costs = node_costs(workload.graph, order, *kernels, how.batch);

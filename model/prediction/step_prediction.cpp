@@ -13,7 +13,6 @@
 #include "model/prediction/optimizer_state.hpp"
 #include "model/prediction/rank_waits.hpp"
 #include "model/prediction/step_times.hpp"
-#include "model/schedule/exchange/plan_exchange.hpp"
 #include "model/units/format.hpp"
 
 namespace tbdsim {
@@ -84,16 +83,24 @@ std::string limit_text(std::size_t index, const StepTimes& times, const Configur
   const bool waits = configuration.gpus > 1 && limit.share > slowest && slowest > 0.01;
   if (limit.resource == times.slowest_of && waits)
     besides += fmt::format(", {} of it while the others wait for the GPU that computes longest", percent_of_path(slowest));
-  if (limit.resource == "gpu_compute") return fmt::format("{} of the critical path computes on {}{}", share, device, besides);
-  if (limit.resource == "gpu_memory_bandwidth")
-    return fmt::format("{} of the critical path moves data in the memory of {}{}", share, device, besides);
-  if (limit.resource == "input") return limit.text;
-  if (limit.resource == "host")
-    return fmt::format("{} of the critical path is the host issuing operators{}", share,
-                       times.serving > Seconds(0.0) ? ", summing gradients and updating weights" : "");
   const std::string_view what = configuration.pipelined() ? "copies feature maps" : "exchanges gradients";
-  if (limit.resource == "intra_node_link") return fmt::format("{} of the critical path {} inside the node", share, what);
-  return fmt::format("{} of the critical path {} between nodes", share, what);
+  switch (limit.resource) {
+    case Resource::gpu_compute:
+      return fmt::format("{} of the critical path computes on {}{}", share, device, besides);
+    case Resource::gpu_memory_bandwidth:
+      return fmt::format("{} of the critical path moves data in the memory of {}{}", share, device, besides);
+    case Resource::host:
+      return fmt::format("{} of the critical path is the host issuing operators{}", share,
+                         times.serving > Seconds(0.0) ? ", summing gradients and updating weights" : "");
+    case Resource::intra_node_link:
+      return fmt::format("{} of the critical path {} inside the node", share, what);
+    case Resource::network:
+      return fmt::format("{} of the critical path {} between nodes", share, what);
+    case Resource::input:
+    case Resource::memory:
+      break;
+  }
+  return limit.text;
 }
 
 void tell_provenance(const Configuration& configuration, const LoweredJob& job, Prediction& p) {
@@ -108,17 +115,18 @@ void tell_provenance(const Configuration& configuration, const LoweredJob& job, 
   };
   const Device& device = configuration.hardware().device;
   add(fmt::format("device {}", device.id), device.source);
-  for (const std::string_view family : kKernelFamilies) {
-    const bool runs = std::any_of(job.step.costs.begin(), job.step.costs.end(),
-                                  [&](const NodeCost& cost) { return cost.family == family && cost.kernel.time > Seconds(0.0); });
-    if (runs) add(fmt::format("kernel parameters, {}", family), job.kernels.parameters_of(family).parameters.source);
+  for (const KernelFamilyInfo& family : kernel_families()) {
+    const bool runs = std::any_of(job.step.costs.begin(), job.step.costs.end(), [&](const NodeCost& cost) {
+      return cost.family == family.kind && cost.kernel.time > Seconds(0.0);
+    });
+    if (runs) add(fmt::format("kernel parameters, {}", family.name), job.kernels.parameters_of(family.kind).parameters.source);
   }
   add(fmt::format("stack {}", configuration.stack.id), configuration.stack.source);
   if (configuration.gpus > 1) p.provenance.push_back({"gradient exchange", job.exchange_kind, job.exchange_description});
   const StoreSettings& store = configuration.stack.store;
-  if (!store.source.empty() && configuration.gpus > 1 && (configuration.exchange == "p2p" || configuration.exchange == "nccl"))
+  if (!store.source.empty() && configuration.gpus > 1 && info(configuration.exchange).device_store())
     add("host time per key, routes of the store", store.source);
-  if (configuration.exchange == "nccl" && store.nccl_slowdown != 1.0)
+  if (configuration.exchange == Exchange::nccl && store.nccl_slowdown != 1.0)
     add(fmt::format("nccl store: everything {} times as long, {} decode threads fewer", store.nccl_slowdown,
                     store.nccl_decode_threads_lost),
         store.nccl_source);
@@ -148,7 +156,8 @@ std::string recurrent_waits(const Configuration& configuration, const LoweredSte
   const Stack& stack = configuration.stack;
   const auto& all = (*configuration.constants)->recurrent;
   const auto found = all.find(recurrent_generation(stack.vendor, stack.cuda, configuration.hardware().device.architecture));
-  const bool runs = std::any_of(step.costs.begin(), step.costs.end(), [](const NodeCost& c) { return c.family == "recurrent"; });
+  const bool runs =
+      std::any_of(step.costs.begin(), step.costs.end(), [](const NodeCost& c) { return c.family == KernelFamily::recurrent; });
   if (!runs || stack.recurrent != RecurrentKernels::library || batch <= kFew || batch >= kMany || found == all.end() ||
       !waits_less_at_64(found->second))
     return "";
@@ -169,7 +178,7 @@ Bytes host_memory(const Configuration& configuration) {
     held += batches * gpus * configuration.batch * sample;
   }
   // Weights and the sum of their gradients.
-  if (sums_on_host(configuration.exchange))
+  if (info(configuration.exchange).host_sums)
     for (const Parameter& parameter : graph.parameters) held += 2.0 * static_cast<double>(elements(parameter.shape)) * Bytes(4.0);
   return held;
 }

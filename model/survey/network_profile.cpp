@@ -61,7 +61,7 @@ Result<std::optional<BytesPerSecond>> least_rate(const Configuration& configurat
 
 struct Alone {
   StepTimes times;
-  std::string exchange;
+  Exchange exchange;
 };
 
 /// Machines that the job runs on, or stands for.
@@ -76,9 +76,10 @@ Result<Alone> one_node(Session& session, Configuration configuration) {
   auto same = times_of(configuration);
   if (!same) return tl::make_unexpected(same.error());
   Alone alone{std::move(*same), configuration.exchange};
-  if (configuration.exchange == "allreduce" || (configuration.stack.server && configuration.stack.server->variables_on_host))
+  if (configuration.exchange == Exchange::allreduce ||
+      (configuration.stack.server && configuration.stack.server->variables_on_host))
     return alone;
-  configuration.exchange = "allreduce";
+  configuration.exchange = Exchange::allreduce;
   auto reduced = times_of(configuration);
   if (!reduced) return tl::make_unexpected(reduced.error());
   if (reduced->step <= alone.times.step) alone = {std::move(*reduced), configuration.exchange};
@@ -137,11 +138,11 @@ Result<NetworkProfile> profile_network(Session& session, const NetworkOptions& o
   profile.network = configuration.network->id;
   profile.line_rate = configuration.network->bandwidth;
   profile.target = options.target;
-  std::vector<std::string> exchanges{configuration.exchange};
+  std::vector<Exchange> exchanges{configuration.exchange};
   const bool slices = configuration.stack.server && configuration.stack.server->slice > Bytes(0.0);
-  if (configuration.exchange == "ps" && slices) exchanges.emplace_back("ps-p3");
-  if (configuration.exchange == "ps-p3") exchanges.emplace_back("ps");
-  for (const std::string& exchange : exchanges) {
+  if (configuration.exchange == Exchange::ps && slices) exchanges.push_back(Exchange::ps_p3);
+  if (configuration.exchange == Exchange::ps_p3) exchanges.push_back(Exchange::ps);
+  for (const Exchange exchange : exchanges) {
     Configuration variant = configuration;
     variant.exchange = exchange;
     auto verdict = judge(variant, one->times.step, options.target);

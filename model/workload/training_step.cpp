@@ -1,7 +1,5 @@
 #include "model/workload/training_step.hpp"
 
-#include <cassert>
-
 namespace tbdsim {
 namespace {
 
@@ -33,25 +31,6 @@ int gradients_to_add(const OpGraph& graph, const Tensor& tensor) {
 }
 
 }  // namespace
-
-std::string_view name(Pass pass) {
-  switch (pass) {
-    case Pass::forward:
-      return "forward";
-    case Pass::backward_data:
-      return "backward_data";
-    case Pass::backward_weights:
-      return "backward_weights";
-    case Pass::backward:
-      return "backward";
-    case Pass::gradient_sum:
-      return "gradient_sum";
-    case Pass::update:
-      return "update";
-  }
-  assert(false);
-  return "";
-}
 
 TrainingStep training_step(const OpGraph& graph) {
   TrainingStep step;
