@@ -1,4 +1,7 @@
 #include "model/configuration/set_values.hpp"
+#include "model/configuration/network_notices.hpp"
+#include "model/configuration/session.hpp"
+#include "model/prediction/predict.hpp"
 
 #include <algorithm>
 

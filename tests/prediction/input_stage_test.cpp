@@ -1,5 +1,7 @@
 // What loads samples, what it costs, and what it says of it; processors by cause; buckets of lengths.
 #include "model/prediction/input_stage.hpp"
+#include "model/configuration/session.hpp"
+#include "model/prediction/predict.hpp"
 
 #include <algorithm>
 #include <cmath>

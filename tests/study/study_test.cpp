@@ -7,8 +7,11 @@
 #include <set>
 
 #include "model/configuration/configure.hpp"
+#include "model/configuration/network_notices.hpp"
+#include "model/configuration/session.hpp"
 #include "model/configuration/what_if.hpp"
 #include "model/prediction/cost.hpp"
+#include "model/prediction/predict.hpp"
 #include "model/report/compare_report.hpp"
 #include "model/report/sweep_report.hpp"
 #include "model/study/compare.hpp"

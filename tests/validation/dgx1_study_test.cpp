@@ -5,7 +5,9 @@
 #include <cmath>
 #include <map>
 
+#include "model/configuration/session.hpp"
 #include "model/prediction/epoch.hpp"
+#include "model/prediction/predict.hpp"
 #include "tests/catch.hpp"
 
 using namespace tbdsim;
