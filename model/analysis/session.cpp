@@ -101,7 +101,7 @@ std::vector<std::string> pytorch_releases(const std::string& root, bool rocm) {
 
 Result<Stack> choose_stack(const std::string& root, const Device& device) {
   for (const std::string& id : pytorch_releases(root, device.vendor == "AMD")) {
-    auto stack = read_stack(fmt::format("{}/hardware/stacks/{}.toml", root, id));
+    auto stack = read_stack(fmt::format("{}/hardware/stacks/{}.toml", root, id), root);
     if (!stack) return stack;
     const bool vendor = stack->vendor == (device.vendor.empty() ? "NVIDIA" : device.vendor);
     const bool capable = device.compute_capability.empty() ||
@@ -115,7 +115,7 @@ Result<Stack> choose_stack(const std::string& root, const Device& device) {
 /// The stack that was found, read again with its changes; which one it is never depends on them.
 Result<Stack> with_edits(Result<Stack> found, const Catalogue& catalogue) {
   if (!found || !catalogue.edits) return found;
-  auto file = TomlFile::open(found->file);
+  auto file = open_stack(found->file, catalogue.root);
   if (!file) return tl::make_unexpected(file.error());
   file->edit(*catalogue.edits, "stack");
   auto edited = read_stack(std::move(*file));

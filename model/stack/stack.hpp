@@ -129,11 +129,15 @@ struct Stack {
   std::string source;
   std::vector<std::string> notices;  ///< set on resolution: "no mxnet-1.3 in the catalogue, using mxnet-1.2"
   double extra_spread = 0.0;         ///< added to the range when the name only resolved to this stack
-  std::string file, sha256;
+  std::string file, sha256;          ///< the digest also covers what the file extends
 };
 
-/// Reads one stack file. Errors: all problems of the file.
-[[nodiscard]] Result<Stack> read_stack(const std::string& path);
+/// A stack file with all that it takes from the stack that its `extends` names, and that one from its own: a name beside the
+/// file, else of the catalogue ("pytorch-2.1", "base/mxnet"). Errors: a file that cannot be read, no such stack, a circle.
+[[nodiscard]] Result<TomlFile> open_stack(const std::string& path, const std::string& catalogue_root);
+
+/// Reads a stack. Errors: as of `open_stack`; all problems of the file and of what it took.
+[[nodiscard]] Result<Stack> read_stack(const std::string& path, const std::string& catalogue_root);
 [[nodiscard]] Result<Stack> read_stack(TomlFile file);
 
 /// Finds a stack by user's words: framework[-ngc]-version[-variant] or a file. A version the catalogue lacks

@@ -102,6 +102,7 @@ void read_update(TomlTable table, Stack& stack) {
   stack.update_checks_overflow = table.boolean_or("checks_overflow", false);
   stack.update_extra_passes = table.number_or("extra_passes", 0, kNotNegative);
   stack.gradient_passes = table.number_or("gradient_passes", 0, kNotNegative);
+  table.mark("gradient_kernels");
   stack.gradient_kernels = stack.gradient_passes > 0 ? static_cast<int>(table.integer("gradient_kernels", 1, 16)) : 0;
   (void)table.text("source");
   table.finish();
@@ -147,6 +148,8 @@ Result<Stack> read_stack(TomlFile file) {
   TomlTable root = file.root();
   Stack stack;
   (void)root.integer("schema", 1, 1);
+  root.mark("extends");
+  root.mark("without");
   stack.id = root.text("name");
   stack.framework = root.text("framework");
   stack.version = root.text("version");
@@ -176,12 +179,6 @@ Result<Stack> read_stack(TomlFile file) {
   stack.file = file.name();
   stack.sha256 = sha256_hex(file.text());
   return stack;
-}
-
-Result<Stack> read_stack(const std::string& path) {
-  auto file = TomlFile::open(path);
-  if (!file) return tl::make_unexpected(file.error());
-  return read_stack(std::move(*file));
 }
 
 }  // namespace tbdsim

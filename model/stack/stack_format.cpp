@@ -6,6 +6,12 @@ namespace {
 constexpr KeyMeaning kStack[] = {
     {"", "**`schema`**", "1", ""},
     {"", "**`name`**, **`framework`**, **`version`**, `variant`", "the id and its parts", ""},
+    {"", "`extends`",
+     "a stack beside this file or of the catalogue (`pytorch-2.1`, `base/mxnet`), from which all comes that this file does not "
+     "say; "
+     "a table that changes a value states its `source` anew. `**` marks what must come from the one or the other; none",
+     ""},
+    {"", "`without`", "tables and keys that are not taken from there: `[\"metric\", \"exchange.cycle\"]`; none", ""},
     {"", "**`zoo_variant`**", "network variant that the framework ships: `mxnet`, `torchvision`, `tf`, `torch7`", ""},
     {"", "`cuda`, `nccl`", "versions, for information", ""},
     {"", "`vendor`, `minimum_compute_capability`", "of the devices it runs on; `NVIDIA`, any", ""},

@@ -20,7 +20,7 @@ READERS = [
     (["Storage", "Overview of bandwidths"], ["hardware/storage"]),
     (["Prices"], ["hardware/price"]),
     (["Samples that a job trains on"], ["hardware/input_source"]),
-    (["Stack"], ["stack/stack_file", "stack/store_file", "stack/engine_settings", "stack/rank_settings", "stack/parameter_server",
+    (["Stack"], ["stack/stack_file", "stack/stack_extends", "stack/store_file", "stack/engine_settings", "stack/rank_settings", "stack/parameter_server",
                 "stack/metric_settings"]),
     (["Network"], ["workload/network_file", "workload/network_layer", "workload/transformer_file"]),
     (["Scenario"], ["analysis/scenario_file"]),

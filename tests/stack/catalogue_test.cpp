@@ -20,10 +20,12 @@ namespace {
 
 const std::string kRoot = TBDSIM_SOURCE_DIR;
 
+std::string path_of(const std::string& id) { return fmt::format("{}/hardware/stacks/{}.toml", kRoot, id); }
+
 std::vector<Stack> all_stacks() {
   std::vector<Stack> stacks;
   for (const std::string& id : catalogue_ids({kRoot}, "stacks")) {
-    auto stack = read_stack(fmt::format("{}/hardware/stacks/{}.toml", kRoot, id));
+    auto stack = read_stack(path_of(id), kRoot);
     INFO((stack ? std::string() : to_text(stack.error())));
     REQUIRE(stack);
     stacks.push_back(std::move(*stack));
@@ -106,7 +108,7 @@ TEST_CASE("every stack's network variant exists or falls back, and its costs are
 
 TEST_CASE("every table of every stack names the kind of its source") {
   for (const std::string& id : catalogue_ids({kRoot}, "stacks")) {
-    auto file = TomlFile::open(fmt::format("{}/hardware/stacks/{}.toml", kRoot, id));
+    auto file = open_stack(path_of(id), kRoot);
     REQUIRE(file);
     TomlTable root = file->root();
     INFO(id);
@@ -121,13 +123,13 @@ TEST_CASE("every table of every stack names the kind of its source") {
 TEST_CASE("stacks that exchange through torch's DistributedDataParallel hold its buckets, copies of all gradients") {
   int found = 0;
   for (const std::string& id : catalogue_ids({kRoot}, "stacks")) {
-    auto file = TomlFile::open(fmt::format("{}/hardware/stacks/{}.toml", kRoot, id));
+    auto file = open_stack(path_of(id), kRoot);
     REQUIRE(file);
     TomlTable root = file->root();
     if (root.table("exchange").text("source").find("torch DistributedDataParallel") == std::string::npos) continue;
     INFO(id);
     ++found;
-    CHECK(read_stack(fmt::format("{}/hardware/stacks/{}.toml", kRoot, id))->exchange_copies_all);
+    CHECK(read_stack(path_of(id), kRoot)->exchange_copies_all);
   }
   CHECK(found >= 16);
 }
