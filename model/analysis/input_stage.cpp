@@ -33,10 +33,10 @@ std::string sample_unit(const OpGraph& graph) {
 /// One sample as the network takes it.
 Bytes decoded_bytes(const OpGraph& graph) { return static_cast<double>(elements(graph.tensors.front().shape)) * kNumber; }
 
-/// Processes of a node that each load the samples of their own GPU. In PyTorch every rank has a loader with workers of its own
-/// (torch.utils.data.DataLoader, num_workers); other frameworks feed all GPUs of a node from one set of threads.
+/// Processes of a node that each load the samples of their own GPU. Where ranks have no loader of their own, one
+/// set of threads feeds all GPUs of a node.
 int loaders_of_node(const Configuration& configuration) {
-  const bool ranks = configuration.stack.framework == "pytorch" && !drives_all(configuration.exchange);
+  const bool ranks = configuration.stack.features.loader_per_rank && !drives_all(configuration.exchange);
   return ranks && !configuration.pipelined() ? static_cast<int>(configuration.devices.size()) : 1;
 }
 

@@ -12,9 +12,9 @@ Result<LoweredJob> lower_job(Session& session, const Configuration& configuratio
   const Workload& workload = configuration.network_graph();
   auto kernels = KernelModel::make(system.device, configuration.precision, configuration.stack, **configuration.constants);
   if (!kernels) return tl::make_unexpected(kernels.error());
-  // NCCL 1 stays within a machine: what crosses machines under such a stack (Horovod) brings NCCL 2 along.
-  const bool old = configuration.stack.nccl.rfind("1.", 0) == 0 && configuration.nodes > 1;
-  const auto library = session.nccl(old ? "2.0" : configuration.stack.nccl, system.device.architecture);
+  auto library = session.nccl(configuration.stack.nccl, system.device.architecture);
+  if (*library && configuration.nodes > 1 && !(**library).release.between_nodes.empty())
+    library = session.nccl((**library).release.between_nodes, system.device.architecture);
   if (!*library) return tl::make_unexpected(in_stack(configuration.stack, library->error()));
   const Precision precision = configuration.precision;
   const bool half = precision == Precision::fp16 || precision == Precision::bf16;
@@ -26,7 +26,7 @@ Result<LoweredJob> lower_job(Session& session, const Configuration& configuratio
   if (!exchange) return tl::make_unexpected(exchange.error());
   LowerOptions how{static_cast<double>(configuration.batch), system.host.dispatch_scale};
   how.micro_batches = configuration.accumulate;
-  if (half || (precision == Precision::amp && configuration.stack.exchange_amp_16_bit)) how.gradient_element = Bytes(2.0);
+  if (half || (precision == Precision::amp && configuration.stack.exchange.amp_16_bit)) how.gradient_element = Bytes(2.0);
   how.driven = drives_all(configuration.exchange) ? static_cast<int>(configuration.devices.size()) : 1;
   how.slowdown = configuration.compute_scale;
   if (configuration.exchange == "nccl") how.slowdown *= configuration.stack.store.nccl_slowdown;

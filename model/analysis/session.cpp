@@ -129,10 +129,17 @@ Result<KernelConstants> read_constants(const Catalogue& catalogue) {
   auto file = TomlFile::open(catalogue.root + "/hardware/kernels.toml");
   if (!file) return tl::make_unexpected(file.error());
   if (catalogue.edits) file->edit(*catalogue.edits, "hw.kernels");
-  return read_kernel_constants(std::move(*file));
+  return architectures_of(catalogue).and_then([&](const std::shared_ptr<const Architectures>& architectures) {
+    return read_kernel_constants(std::move(*file), *architectures);
+  });
 }
 
 }  // namespace
+
+Session::Session(Catalogue catalogue, bool notes_networks) : catalogue_(std::move(catalogue)), notes_networks_(notes_networks) {
+  // A broken file is told by those who need it.
+  if (auto read = architectures_of(catalogue_)) catalogue_.architectures = std::move(*read);
+}
 
 bool is_onnx_file(std::string_view name) { return has_ending(name, ".onnx"); }
 

@@ -440,7 +440,7 @@ Result<EditedInputs> resolve_values(const Catalogue& catalogue, const PredictOpt
   const bool networks = std::any_of(options.set.begin(), options.set.end(),
                                     [](const std::string& assignment) { return assignment.starts_with(kModel); });
   const auto noting = std::make_shared<const Edits>(Edits{{}, records});
-  Session reading(Catalogue{catalogue.root, noting}, networks);
+  Session reading(Catalogue{catalogue.root, noting, catalogue.architectures}, networks);
   PredictOptions plain = options;
   plain.set.clear();
   const auto configured = configure(reading, plain);
@@ -454,8 +454,8 @@ Result<EditedInputs> resolve_values(const Catalogue& catalogue, const PredictOpt
   if (!resolved) return tl::make_unexpected(resolved.error());
   fill_nodes(*configured, resolved->parallel);
   const auto edits = std::make_shared<const Edits>(Edits{std::move(resolved->changes), nullptr});
-  return EditedInputs{std::make_shared<Session>(Catalogue{catalogue.root, edits}), std::move(resolved->parallel),
-                      std::move(resolved->notices)};
+  return EditedInputs{std::make_shared<Session>(Catalogue{catalogue.root, edits, catalogue.architectures}),
+                      std::move(resolved->parallel), std::move(resolved->notices)};
 }
 
 Result<void> apply_parallel(const EditedInputs& edited, PredictOptions& options) {
@@ -480,13 +480,15 @@ Result<Catalogue> edited_hardware(const Catalogue& catalogue, const std::string&
                                   const std::vector<std::string>& assignments, std::vector<std::string>& notices) {
   if (assignments.empty()) return catalogue;
   const auto records = std::make_shared<std::vector<DocumentRecord>>();
-  const auto system = load_system({catalogue.root, std::make_shared<const Edits>(Edits{{}, records})}, hardware, gpus);
+  const auto system =
+      load_system({catalogue.root, std::make_shared<const Edits>(Edits{{}, records}), catalogue.architectures}, hardware, gpus);
   if (!system) return tl::make_unexpected(system.error());
   auto resolved = resolve_values(assignments, *records, {});
   if (!resolved) return tl::make_unexpected(resolved.error());
   if (!resolved->parallel.empty()) return fail("--set: only values of the hardware (hw.) mean something here");
   notices.insert(notices.end(), resolved->notices.begin(), resolved->notices.end());
-  return Catalogue{catalogue.root, std::make_shared<const Edits>(Edits{std::move(resolved->changes), nullptr})};
+  return Catalogue{catalogue.root, std::make_shared<const Edits>(Edits{std::move(resolved->changes), nullptr}),
+                   catalogue.architectures};
 }
 
 }  // namespace tbdsim

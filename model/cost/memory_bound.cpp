@@ -14,7 +14,7 @@ std::optional<Passes> memory_passes(const Op& op, const Stack& stack) {
   // incoming and outgoing gradient. What a framework composes of several kernels comes from its stack.
   switch (op.kind) {
     case OpKind::batch_norm: {
-      const double forward = stack.batch_norm_forward_passes, backward = stack.batch_norm_backward_passes;
+      const double forward = stack.operators.batch_norm_forward_passes, backward = stack.operators.batch_norm_backward_passes;
       return Passes{forward - 1, 1, backward - 2, 2};
     }
     case OpKind::activation:
@@ -30,14 +30,15 @@ std::optional<Passes> memory_passes(const Op& op, const Stack& stack) {
       return op.inputs.size() == 1 ? Passes{1, 1, 0, 2} : Passes{1, 1, 2, 2};
     // A part is a view where kernels are issued eagerly; graphs copy it. The gradients of all parts are joined.
     case OpKind::slice:
-      return Passes{0, stack.eager ? 0.0 : 2.0, 0, 2};
+      return Passes{0, stack.host.eager ? 0.0 : 2.0, 0, 2};
     case OpKind::concat:
     case OpKind::channel_shuffle:
     case OpKind::pad:
       return Passes{1, 1, 1, 1};
     case OpKind::dropout: {
       // A part of a pass is a mask of bytes, counted against numbers of 32 bits.
-      const double forward = std::floor(stack.dropout_forward_passes), backward = std::floor(stack.dropout_backward_passes);
+      const double forward = std::floor(stack.operators.dropout_forward_passes),
+                   backward = std::floor(stack.operators.dropout_backward_passes);
       return Passes{1,
                     forward - 1,
                     1,
@@ -45,15 +46,15 @@ std::optional<Passes> memory_passes(const Op& op, const Stack& stack) {
                     0,
                     1.0,
                     RowKernel::none,
-                    (stack.dropout_forward_passes - forward) * kSingle,
-                    (stack.dropout_backward_passes - backward) * kSingle};
+                    (stack.operators.dropout_forward_passes - forward) * kSingle,
+                    (stack.operators.dropout_backward_passes - backward) * kSingle};
     }
     case OpKind::local_response_norm:
       return Passes{1, 2, 2, 3};
     case OpKind::softmax_loss:
       // Log-softmax, whose kernels read long rows again as softmax's do, and a gradient of the picked entries that is dense;
       // where kernels are issued one by one, another one reads it (aten NLLLoss.cu, SoftMax.cu).
-      return Passes{1, 1, 1, stack.eager ? 3.0 : 2.0, 0, 1.0, RowKernel::softmax};
+      return Passes{1, 1, 1, stack.host.eager ? 3.0 : 2.0, 0, 1.0, RowKernel::softmax};
     case OpKind::embedding:
       // Rows read and written; backward adds them into a table of gradients that was set to zero.
       return Passes{0, 2, 0, 3, 1};
@@ -61,7 +62,7 @@ std::optional<Passes> memory_passes(const Op& op, const Stack& stack) {
       // Backward: x and dy read and dx written, then both read again for the gradients of scale and shift.
       return Passes{1, 1, 2, 3, 0, 1.0, RowKernel::layer_norm};
     case OpKind::softmax:
-      return Passes{1, 1, 1, stack.softmax_backward_passes - 1, 0, 1.0, RowKernel::softmax};
+      return Passes{1, 1, 1, stack.operators.softmax_backward_passes - 1, 0, 1.0, RowKernel::softmax};
     case OpKind::transpose:
     case OpKind::sequence_reverse:
     case OpKind::prepend_token:
@@ -121,7 +122,7 @@ KernelTimeModel memory_bound_time(Bytes bytes, double bandwidth_share, const Ker
 
 bool moves_single_numbers(OpKind kind, const Stack& stack) {
   // A compiler's kernels load several at once wherever rows allow it.
-  if (stack.compiles_kernels) return false;
+  if (stack.operators.compiles_kernels) return false;
   switch (kind) {
     case OpKind::activation:
     case OpKind::add:
@@ -134,9 +135,9 @@ bool moves_single_numbers(OpKind kind, const Stack& stack) {
     case OpKind::softmax:
     case OpKind::softmax_loss:
     case OpKind::layer_norm:
-      return !stack.vectorizes_16_bit;
+      return !stack.operators.vectorizes_16_bit;
     case OpKind::batch_norm:
-      return !stack.channels_last;
+      return !stack.operators.channels_last;
     default:
       return true;
   }
@@ -144,12 +145,12 @@ bool moves_single_numbers(OpKind kind, const Stack& stack) {
 
 KernelTimeModel single_access_time(Bytes bytes, Bytes element, double bandwidth_share, const KernelRates& rates) {
   KernelTimeModel result = memory_bound_time(bytes, bandwidth_share, rates);
-  constexpr double kLanes = 64.0, kKeplerLanes = 192.0;
+  constexpr double kLanes = 64.0;
   const double moving = (result.time - result.launch).base();
   const double issuing =
       bytes / element * (kFewestInstructions / rates.issue_share) / (kLanes * rates.multiprocessors * rates.clock.base());
   const double bytes_alone = moving * (kSingle / element);
-  const double in_32_bits = rates.fp32_lanes >= kKeplerLanes ? std::max(bytes_alone, issuing) : bytes_alone;
+  const double in_32_bits = rates.slow_integers ? std::max(bytes_alone, issuing) : bytes_alone;
   const double together = std::cbrt(moving * moving * moving + issuing * issuing * issuing);
   result.time = result.launch + Seconds(std::min(together, in_32_bits));
   result.issue.dependency = result.time - result.launch - Seconds(moving);

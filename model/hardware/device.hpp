@@ -25,7 +25,8 @@ struct Device {
   std::string id;    ///< "v100-sxm2-16gb"
   std::string name;  ///< "Tesla V100 SXM2 16GB"
   std::string vendor;
-  std::string architecture;  ///< of the table of architecture.hpp, maybe with a revision; empty: another one
+  std::string architecture;  ///< of the catalogue's architectures, maybe with a revision; empty: another one
+  Architecture chip;         ///< what is known of its family
   BoardClass board_class = BoardClass::professional;
   std::string compute_capability;   ///< "7.0"; empty for AMD
   int multiprocessors = 1;          ///< SMs, compute units for AMD

@@ -13,7 +13,7 @@ constexpr Bytes kLargePage{2097152.0};
 
 Bytes total(const Stack& stack, std::span<const Bytes> arrays) {
   Bytes sum;
-  for (const Bytes array : arrays) sum += stack.memory_plan == MemoryPlan::mxnet ? driver_rounded(array) : array;
+  for (const Bytes array : arrays) sum += stack.memory.plan == MemoryPlan::mxnet ? driver_rounded(array) : array;
   return sum;
 }
 
@@ -80,15 +80,15 @@ std::vector<RankBuffers> rank_buffers(const Stack& stack, const ExchangeMemory& 
       ranks[i].optimizer_state = updates ? what.optimizer_states * home : Bytes(0.0);
       ranks[i].exchange = (what.ranks - 1 + (updates ? 2 : 1)) * home;
     }
-  } else if (stack.memory_plan == MemoryPlan::blobs) {
+  } else if (stack.memory.plan == MemoryPlan::blobs) {
     // The first GPU sums, with an array for what comes from the others.
     std::fill(ranks.begin(), ranks.end(), RankBuffers{states, Bytes(0.0)});
     ranks.front().exchange = all;
   } else if (what.exchange == "local") {
     if (what.workers_update) std::fill(ranks.begin(), ranks.end(), RankBuffers{states, Bytes(0.0)});
   } else {
-    const bool whole = stack.exchange_copies_all && !what.sharded;
-    const Bytes staged = whole ? all : std::min(all, stack.exchange_bucket);
+    const bool whole = stack.exchange.copies_all && !what.sharded;
+    const Bytes staged = whole ? all : std::min(all, stack.exchange.bucket);
     std::fill(ranks.begin(), ranks.end(), RankBuffers{states, staged});
   }
   return ranks;

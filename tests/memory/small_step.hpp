@@ -30,9 +30,9 @@ inline const Network& resnet() {
 inline Stack stack(MemoryPlan plan = MemoryPlan::caching_allocator) {
   Stack s;
   s.framework = plan == MemoryPlan::mxnet ? "mxnet" : plan == MemoryPlan::bfc ? "tensorflow" : "pytorch";
-  s.memory_plan = plan;
-  s.context = Bytes(0.5e9);
-  s.exchange_bucket = Bytes(64e6);
+  s.memory.plan = plan;
+  s.memory.context = Bytes(0.5e9);
+  s.exchange.bucket = Bytes(64e6);
   return s;
 }
 

@@ -12,6 +12,7 @@
 #include "model/stack/nccl.hpp"
 #include "model/stack/stack.hpp"
 #include "model/workload/zoo/zoo.hpp"
+#include "tests/architectures.hpp"
 #include "tests/catch.hpp"
 
 using namespace tbdsim;
@@ -62,7 +63,7 @@ TEST_CASE("every stack's name, file and fields agree") {
 }
 
 TEST_CASE("every stack's library generation has constants, for its vendor's arithmetic") {
-  const auto constants = read_kernel_constants(kRoot + "/hardware/kernels.toml");
+  const auto constants = read_kernel_constants(kRoot + "/hardware/kernels.toml", all_architectures());
   REQUIRE(constants);
   std::set<std::string> used;
   for (const Stack& stack : all_stacks()) {
@@ -92,16 +93,16 @@ TEST_CASE("every stack's network variant exists or falls back, and its costs are
     INFO(stack.id);
     CHECK(find_network("resnet50", stack.zoo_variant));
     // A dispatched operator costs the host microseconds, not seconds; a context takes a tenth to some GB.
-    CHECK(stack.dispatch >= Seconds(0.0));
-    CHECK(stack.dispatch < Seconds(200e-6));
-    CHECK(stack.update_dispatch < Seconds(200e-6));
-    CHECK(stack.start_up < Seconds(600.0));
-    CHECK(stack.context > Bytes(0.1e9));
-    CHECK(stack.context < Bytes(3e9));
+    CHECK(stack.host.dispatch >= Seconds(0.0));
+    CHECK(stack.host.dispatch < Seconds(200e-6));
+    CHECK(stack.host.update_dispatch < Seconds(200e-6));
+    CHECK(stack.host.start_up < Seconds(600.0));
+    CHECK(stack.memory.context > Bytes(0.1e9));
+    CHECK(stack.memory.context < Bytes(3e9));
     // SGD with momentum reads weight, gradient and momentum and writes two of them.
-    CHECK(stack.update_passes_sgd_momentum >= 5.0);
-    CHECK(stack.batch_norm_forward_passes >= 2.0);
-    CHECK(stack.batch_norm_backward_passes >= 3.0);
+    CHECK(stack.update.passes_sgd_momentum >= 5.0);
+    CHECK(stack.operators.batch_norm_forward_passes >= 2.0);
+    CHECK(stack.operators.batch_norm_backward_passes >= 3.0);
     CHECK((!stack.convolution.workspace_limit || *stack.convolution.workspace_limit >= Bytes(1e6)));
   }
 }
@@ -180,5 +181,5 @@ TEST_CASE("tables of kernel constants and of the collective library without a so
     return tables;
   };
   CHECK(refused("nccl.toml", [](TomlFile file) { return read_nccl(std::move(file), "2.12"); }) > 20);
-  CHECK(refused("kernels.toml", [](TomlFile file) { return read_kernel_constants(std::move(file)); }) > 20);
+  CHECK(refused("kernels.toml", [](TomlFile file) { return read_kernel_constants(std::move(file), all_architectures()); }) > 20);
 }

@@ -63,13 +63,13 @@ TEST_CASE("a stack takes what it does not state, over a chain, and keeps what it
   CHECK(stack->version == "9");
   CHECK(stack->framework == "pytorch");
   CHECK(stack->source == "assumed: a test");
-  CHECK(stack->dispatch.base() == Approx(30e-6));
-  CHECK(stack->update_dispatch == base->update_dispatch);
+  CHECK(stack->host.dispatch.base() == Approx(30e-6));
+  CHECK(stack->host.update_dispatch == base->host.update_dispatch);
   CHECK(stack->convolution.forward == base->convolution.forward);
   CHECK(base->minimum_compute_capability == "3.7");
   CHECK(stack->minimum_compute_capability.empty());
-  CHECK(base->exchange_first_bucket > Bytes(0.0));
-  CHECK(stack->exchange_first_bucket == Bytes(0.0));
+  CHECK(base->exchange.first_bucket > Bytes(0.0));
+  CHECK(stack->exchange.first_bucket == Bytes(0.0));
   CHECK(stack->version != base->version);
 }
 

@@ -27,7 +27,7 @@ const ExchangeKind& kind_of(std::string_view name) {
 }  // namespace
 
 Seconds store_key_time(const ExchangeSetting& setting, Seconds store) {
-  return setting.system.host.dispatch_scale * std::max(store, setting.stack.update_dispatch);
+  return setting.system.host.dispatch_scale * std::max(store, setting.stack.host.update_dispatch);
 }
 
 std::span<const ExchangeKind> exchange_kinds() { return kKinds; }
