@@ -13,8 +13,7 @@ namespace {
 // ---- matrix products ------------------------------------------------------------------------------------------------
 
 FormConstants gemm_form(const Observation& row, const KernelConstants& constants, const Device& device) {
-  const TileConstants* found =
-      gemm_constants(constants, on_tensor_cores(device, row.precision), row.generation, device.architecture);
+  const TileConstants* found = gemm_constants(constants, on_tensor_cores(device, row.precision), row.generation, device.chip);
   return found == nullptr ? TileConstants{} : *found;
 }
 

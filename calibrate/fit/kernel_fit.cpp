@@ -70,7 +70,7 @@ struct FitSet {
     const bool product = std::holds_alternative<GemmShape>(row.arguments);  // whose kernels differ by architecture
     board_of.push_back(place(boards, device.id));
     generation_of.push_back(
-        place(generations, product ? product_kernels(row.generation, device.architecture) : std::string(row.generation)));
+        place(generations, product ? product_kernels(row.generation, device.chip) : std::string(row.generation)));
     rows.push_back(std::move(row));
   }
 
@@ -99,6 +99,7 @@ BoardParameters describe(const Device& device, FamilyParameters parameters) {
   BoardParameters board;
   board.device = device.id;
   board.architecture = device.architecture;
+  board.chip = device.chip;
   board.board_class = device.board_class;
   board.memory_kind = device.memory_kind;
   board.multiprocessors = device.multiprocessors;

@@ -74,7 +74,7 @@ class KernelModel {
   void append_casts(double numbers, int kernels, NodeCost& cost) const;
 
   Stack stack_;
-  std::string architecture_;  ///< of the device
+  Architecture chip_;  ///< of the device
   PersistentRule persistent_ = PersistentRule::never;
   std::vector<std::string> notices_;
   /// Tensor cores are only allowed: the library still takes kernels that compute in fp32 on vector lanes, of numbers as wide in

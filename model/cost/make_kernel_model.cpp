@@ -71,24 +71,23 @@ Result<KernelModel> KernelModel::make(const Device& device, Precision precision,
                                       const KernelConstants& constants) {
   KernelModel model;
   model.stack_ = stack;
-  model.architecture_ = device.architecture;
-  if (stack.persistent_recurrent)
-    model.persistent_ = persistent_rule(capability_number(device.compute_capability), device.multiprocessors, stack.cuda);
+  model.chip_ = device.chip;
+  if (stack.operators.persistent_recurrent) model.persistent_ = persistent_rule(device.chip, device.multiprocessors, stack.cuda);
   model.peak_ = unit.peak;
   model.element_ = unit.element;
   model.tensor_core_ = unit.tensor_core;
-  model.weight_ = (precision == Precision::fp16 || precision == Precision::bf16) && !stack.flattens_gradients ? kHalf : kSingle;
+  model.weight_ =
+      (precision == Precision::fp16 || precision == Precision::bf16) && !stack.memory.flattens_gradients ? kHalf : kSingle;
   model.casts_ = precision == Precision::amp;
   const std::string generation = stack.convolution.generation + (unit.tensor_core ? "-tensor" : "");
   const auto convolution = constants.convolution.find(generation);
   if (convolution == constants.convolution.end())
     return fail(fmt::format("{}: convolution.generation \"{}\" has no constants in {}", stack.file, generation, constants.file));
-  const TileConstants* gemm = gemm_constants(constants, unit.tensor_core, stack.convolution.generation, device.architecture);
+  const TileConstants* gemm = gemm_constants(constants, unit.tensor_core, stack.convolution.generation, device.chip);
   if (gemm == nullptr) return fail(fmt::format("{}: gemm constants missing", constants.file));
   model.convolution_constants_ = convolution->second;
   model.gemm_constants_ = *gemm;
-  if (is_architecture(device.architecture, "Kepler")) {
-    // cuDNN's fused Winograd kernels are written for Maxwell and later (assumed; no Kepler samples).
+  if (!device.chip.fused_winograd) {
     withdraw(model.stack_.convolution, [](ConvolutionAlgorithm a) { return a == ConvolutionAlgorithm::winograd_fused; });
   }
   if (unit.tensor_core)
@@ -102,10 +101,10 @@ Result<KernelModel> KernelModel::make(const Device& device, Precision precision,
   model.softmax_ = resolve_parameters(device, "softmax", "fp32", constants);
   model.layer_norm_ = resolve_parameters(device, "layer_norm", "fp32", constants);
   model.recurrent_ = resolve_parameters(device, "recurrent", unit.parameter_class, constants);
-  const auto recurrent = constants.recurrent.find(
-      std::string(recurrent_generation(stack.vendor, stack.cuda, device.architecture)) + (unit.tensor_core ? "-tensor" : ""));
+  const auto recurrent = constants.recurrent.find(std::string(recurrent_generation(stack.vendor, stack.cuda, device.chip)) +
+                                                  (unit.tensor_core ? "-tensor" : ""));
   if (recurrent != constants.recurrent.end()) model.recurrent_constants_ = recurrent->second;
-  const double young = unit.tensor_core ? young_library_share(device.compute_capability, stack.cuda) : 1.0;
+  const double young = unit.tensor_core ? young_library_share(device.chip, stack.cuda) : 1.0;
   model.convolution_rates_ = kernel_rates(device, young * unit.peak, model.convolution_.parameters, unit.parameter_class);
   model.gemm_rates_ = kernel_rates(device, young * unit.peak, model.gemm_.parameters, unit.parameter_class);
   model.attention_rates_ = kernel_rates(device, unit.peak, model.attention_.parameters, unit.parameter_class);

@@ -11,19 +11,13 @@
 namespace tbdsim {
 namespace {
 
-std::optional<int> generation(std::string_view architecture) {
-  const Architecture* const row = find_architecture(architecture);
-  return row == nullptr ? std::nullopt : row->generation;
-}
-
 bool high_bandwidth(std::string_view memory_kind) { return memory_kind.substr(0, 3) == "HBM"; }
 
 /// Generations apart; AMD's compute (CDNA) and graphics (GCN) families are as far apart as three of them, and both farther from
 /// NVIDIA's than its latest generation is from the earliest with samples of every family (Volta).
-double generations_apart(std::string_view a, std::string_view b) {
-  const auto ga = generation(a), gb = generation(b);
-  if (ga && gb) return std::abs(*ga - *gb);
-  if (!ga && !gb) return find_architecture(a) == find_architecture(b) ? 0.0 : 3.0;
+double generations_apart(const Architecture& a, const Architecture& b) {
+  if (a.generation && b.generation) return std::abs(*a.generation - *b.generation);
+  if (!a.generation && !b.generation) return a.name == b.name ? 0.0 : 3.0;
   return 5.0;
 }
 
@@ -109,16 +103,14 @@ Clocked when_sampled(const Device& device) {
 /// Kepler's 192 are fed 128 at a time. Since Volta a scheduler issues one instruction a cycle: 64 lanes leave it every second
 /// cycle for all else, 128 none, and beside 64 multiply-adds of a thread's 8 x 8 results come 4 loads from shared memory and some
 /// 6 more (assumed: addresses, loop, global memory). Maxwell and Pascal issue two.
-double issue_limit(std::string_view architecture, int lanes) {
+double issue_limit(const Architecture& chip, int lanes) {
   constexpr double kLanesFed = 128.0, kMultiplyAdds = 64.0 / (64.0 + 4.0 + 6.0);
-  constexpr int kVolta = 3;
-  const bool one_a_cycle = generation(architecture).value_or(0) >= kVolta;
-  return std::min(1.0, kLanesFed / lanes * (one_a_cycle ? kMultiplyAdds : 1.0));
+  return std::min(1.0, kLanesFed / lanes * (chip.issues_one ? kMultiplyAdds : 1.0));
 }
 
 /// Share of the fp32 peak that the device reaches, as one board tells.
 double lane_share(const Device& device, const BoardParameters& board) {
-  const double issue = issue_limit(device.architecture, device.fp32_lanes) / issue_limit(board.architecture, board.fp32_lanes);
+  const double issue = issue_limit(device.chip, device.fp32_lanes) / issue_limit(board.chip, board.fp32_lanes);
   return board.parameters.compute_efficiency * issue * kept_against(clocked(device), clocked(board));
 }
 
@@ -140,10 +132,9 @@ FamilyParameters from_relatives(const Device& device, std::string_view family, s
   double heaviest = 0.0;
   nearest = 8.0;
   const bool tensor = precision != "fp32";
-  for (const BoardParameters* board : relatives)
-    nearest = std::min(nearest, generations_apart(device.architecture, board->architecture));
+  for (const BoardParameters* board : relatives) nearest = std::min(nearest, generations_apart(device.chip, board->chip));
   for (const BoardParameters* board : relatives) {
-    const double apart = generations_apart(device.architecture, board->architecture);
+    const double apart = generations_apart(device.chip, board->chip);
     const Clocked lender = clocked(*board);
     const double share = tensor ? tensor_share(tensor_cores(device, wanted), clocked(device), tensor_cores(lender), lender,
                                                board->parameters.compute_efficiency)
@@ -192,7 +183,7 @@ std::string_view lent_class(const Device& device, std::string_view family, std::
                             const KernelConstants& constants) {
   if (precision == "fp32") return precision;
   const bool matrix_cores =
-      !generation(device.architecture) && std::any_of(constants.boards.begin(), constants.boards.end(), [&](const auto& board) {
+      !device.chip.generation && std::any_of(constants.boards.begin(), constants.boards.end(), [&](const auto& board) {
         return board.parameters.family == family && board.parameters.precision == "fp32-tensor";
       });
   return matrix_cores ? "fp32-tensor" : "fp16";
@@ -259,8 +250,8 @@ KernelRates sustained_rates(const Device& device, FlopPerSecond peak, double sha
   KernelRates rates{peak * share, bandwidth, launch, device.multiprocessors, instruction_clock(device)};
   rates.cache = device.l2_capacity.value_or(Bytes(0.0));
   rates.resident_threads = device.max_threads_per_multiprocessor.value_or(kTypicalThreads);
-  // Kernels tell Kepler, whose integers are slow, by its 192 lanes; on others no more than are fed count.
-  rates.fp32_lanes = is_architecture(device.architecture, "Kepler") ? device.fp32_lanes : fed_lanes(device.fp32_lanes);
+  rates.slow_integers = device.chip.slow_integers;
+  rates.fp32_lanes = rates.slow_integers ? device.fp32_lanes : fed_lanes(device.fp32_lanes);
   rates.peak = peak * (precision == "fp32" ? wanted_clock(clocked(device)) : tensor_clock(device, precision));
   // Cycles that are no product neither wait for operands nor draw the power of tensor cores: they pass at the full rate.
   if (const auto overhead = precision == "fp32" ? std::nullopt : tensor_overhead(device, precision))

@@ -62,6 +62,7 @@ struct RecurrentConstants {
 struct BoardParameters {
   std::string device;  ///< catalogue id
   std::string architecture, memory_kind;
+  Architecture chip;  ///< what is known of its family
   BoardClass board_class = BoardClass::professional;
   int multiprocessors = 1, fp32_lanes = 64;
   ClockLimits limits;  ///< under which it was measured; the tensor rate only where samples ran on NVIDIA's tensor cores
@@ -99,22 +100,20 @@ struct KernelConstants {
 };
 
 /// Name of the kernels that multiply matrices: library generation ("cudnn8": the cuBLAS of its day) and the architecture that
-/// they are written for, "cudnn8-ampere". NVIDIA's libraries run those written for Maxwell on Pascal too (and on Kepler,
-/// assumed), Volta's on Turing, Ampere's on whatever followed: so their names in published profiles say. Other makers: the
-/// generation.
-[[nodiscard]] std::string product_kernels(std::string_view generation, std::string_view architecture);
+/// they are written for, "cudnn8-ampere" (`Architecture::product_kernels`). Where that is not told apart: the generation.
+[[nodiscard]] std::string product_kernels(std::string_view generation, const Architecture& chip);
 
 /// Matrix-product constants of the kernels that a library generation has for an architecture. Where those have none of their own:
 /// of the nearest architecture, of that the nearest generation (the newer of two); then those of all. Null if there are none.
 [[nodiscard]] const TileConstants* gemm_constants(const KernelConstants& constants, bool tensor, std::string_view generation,
-                                                  std::string_view architecture);
+                                                  const Architecture& chip);
 
 /// The keys `call_overhead`, `call_floor` and `call_per_shape` of a family; nothing where the first is absent. Without a floor
 /// a call lasts no longer than its overhead and kernel.
 [[nodiscard]] std::optional<CallTimes> read_call_times(TomlTable& table);
 
 /// Errors: all problems of the file.
-[[nodiscard]] Result<KernelConstants> read_kernel_constants(const std::string& path);
-[[nodiscard]] Result<KernelConstants> read_kernel_constants(TomlFile file);
+[[nodiscard]] Result<KernelConstants> read_kernel_constants(const std::string& path, const Architectures& architectures);
+[[nodiscard]] Result<KernelConstants> read_kernel_constants(TomlFile file, const Architectures& architectures);
 
 }  // namespace tbdsim

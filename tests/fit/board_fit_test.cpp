@@ -13,6 +13,7 @@
 #include "calibrate/fit/unused.hpp"
 #include "model/cost/transfer.hpp"
 #include "model/hardware/hardware_file.hpp"
+#include "tests/architectures.hpp"
 #include "tests/catch.hpp"
 
 using namespace tbdsim;
@@ -27,7 +28,7 @@ Device device() {
   Device d;
   d.id = "new";
   d.name = "Tesla N";
-  d.architecture = "Pascal";
+  name_architecture(d, "Pascal");
   d.memory_kind = "GDDR5";
   d.multiprocessors = 30;
   d.fp32_lanes = 128;
@@ -43,7 +44,7 @@ KernelConstants constants() {
   c.gemm["fp32"] = TileConstants{};
   BoardParameters relative;
   relative.device = "old";
-  relative.architecture = "Pascal";
+  name_architecture(relative, "Pascal");
   relative.memory_kind = "GDDR5";
   relative.multiprocessors = 20;
   relative.limits.peak_fp32 = FlopPerSecond(8e12);
@@ -99,7 +100,7 @@ TEST_CASE("a fitted board says what its samples were, what it inherited, and rea
           "fitted: 20 samples of 20 shapes, a.csv 0123; device times; cublas 10; clock not stated; before: transferred: from old",
           0) == 0);
   CHECK(fit->inherited.size() + 1 == fit_families().size());
-  const auto back = parse_device(to_toml(fit->device), "new.toml");
+  const auto back = parse_device(all_architectures(), to_toml(fit->device), "new.toml");
   INFO((back ? std::string() : to_text(back.error())));
   REQUIRE(back);
   CHECK(back->calibration.find("gemm", "fp32")->compute_efficiency == gemm_of(*fit).compute_efficiency);
@@ -186,7 +187,7 @@ TEST_CASE("single calls give overhead, floor and growth of their host beside the
   CHECK_THAT(own.call->overhead.base(), WithinRel(20e-6, 0.5));  // a hundredth of most samples
   CHECK_THAT(own.call->floor.base(), WithinRel(90e-6, 0.2));
   CHECK_THAT(own.call->per_shape.base(), WithinRel(400e-9, 0.1));
-  const auto back = parse_device(to_toml(fit->device), "new.toml");
+  const auto back = parse_device(all_architectures(), to_toml(fit->device), "new.toml");
   REQUIRE(back);
   REQUIRE(back->calibration.find("gemm", "fp32")->call);
   CHECK_THAT(back->calibration.find("gemm", "fp32")->call->per_shape.base(), WithinRel(own.call->per_shape.base(), 1e-3));
@@ -396,7 +397,7 @@ TEST_CASE("16-bit batch norm tells how many instructions a number takes that is 
   CHECK_THAT(kFewestInstructions / p.compute_efficiency, WithinRel(kInstructions, 0.1));
   CHECK(p.compute_sigma < 0.3);
   CHECK(unused_samples(all).empty());
-  CHECK(parse_device(to_toml(fit->device), "new.toml"));
+  CHECK(parse_device(all_architectures(), to_toml(fit->device), "new.toml"));
   // 32 bits and what the cache held say nothing of it.
   all.front().precision = "fp32";
   CHECK_FALSE(batch_norm_observation(all.front()));

@@ -138,14 +138,14 @@ TEST_CASE("the framework of a stack file is one of the table") {
 }
 
 TEST_CASE("a stack file that is not there") {
-  const auto stack = read_stack("/nonexistent/mine.toml");
+  const auto stack = read_stack("/nonexistent/mine.toml", "/nonexistent");
   REQUIRE_FALSE(stack);
   CHECK(to_text(stack.error()) == "/nonexistent/mine.toml: cannot open: No such file or directory\n");
 }
 
 TEST_CASE("bounds of a stack's whole numbers, both sides") {
   std::stringstream model;
-  model << std::ifstream(TBDSIM_SOURCE_DIR "/hardware/stacks/mxnet-1.2.toml").rdbuf();
+  model << std::ifstream(TBDSIM_SOURCE_DIR "/hardware/stacks/caffe2-0.8.toml").rdbuf();
   const auto with_kernels = [&](const std::string& number) {
     std::string text = model.str();
     const std::string key = "kernels_per_array = ";

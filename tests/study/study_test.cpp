@@ -154,7 +154,7 @@ TEST_CASE("where servers hold a job up, faster processors help and RDMA is what 
     return predict(*session, changed);
   };
   const Prediction base = predict(*session, options).value();
-  CHECK(base.limit.resource == "host");
+  CHECK(base.limit.resource == Resource::host);
   CHECK(base.limit.text.find("summing gradients and updating weights") != std::string::npos);
   CHECK(of("cpu-2x")->throughput.value > 1.3 * base.throughput.value);
   CHECK(of("cpu-half")->throughput.value < 0.8 * base.throughput.value);
@@ -196,7 +196,7 @@ TEST_CASE("an explanation offers no hardware that relieves nothing, and the sett
   options.workers = 2;
   const auto explanation = explain(*session, options);
   REQUIRE(explanation);
-  CHECK(explanation->base.limit.resource == "input");
+  CHECK(explanation->base.limit.resource == Resource::input);
   const auto outcome = [](const Explanation& e, const std::string& name) {
     const auto found = std::find_if(e.what_ifs.begin(), e.what_ifs.end(), [&](const WhatIfOutcome& o) { return o.name == name; });
     REQUIRE(found != e.what_ifs.end());
