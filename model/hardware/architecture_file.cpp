@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "model/hardware/architecture.hpp"
 #include "model/hardware/device.hpp"
@@ -11,136 +12,132 @@
 namespace tbdsim {
 namespace {
 
-/// Keys of a family whose source stands once, in `[source]`.
-constexpr std::array<std::string_view, 19> kFacts{"generation",
-                                                  "cuda",
-                                                  "young_until",
-                                                  "issues_one",
-                                                  "slow_integers",
-                                                  "fused_winograd",
-                                                  "product_kernels",
-                                                  "recurrent_kernels",
-                                                  "persistent_recurrent",
-                                                  "relays",
-                                                  "ll128",
-                                                  "nccl_tuning",
-                                                  "own_links",
-                                                  "reverse_access",
-                                                  "lane_energy",
-                                                  "tensor_operands",
-                                                  "tensor_large",
-                                                  "tensor_energy",
-                                                  "tensor_cycle_flop"};
-
 constexpr std::int64_t kMostGenerations = 1000;
 
-/// Reads one family; what it does not say is of the row that `like` names, but for what `without` names.
-class FamilyReader {
- public:
-  FamilyReader(TomlTable& table, Architecture& row, const Architecture& base)
-      : table_(table), row_(row), base_(base), without_(table.texts_or_empty("without")) {}
+/// What is known of a family's tensor cores; a problem of `key` where that is nothing.
+TensorFacts& tensor_of(TomlTable& table, Architecture& row, std::string_view key) {
+  if (row.tensor) return *row.tensor;
+  table.problem(key, "says nothing without tensor_operands");
+  return row.tensor.emplace();
+}
 
-  void read() {
-    read_identity();
-    read_library();
-    read_chip();
-    read_exchange();
-    read_tensor();
-    (void)table_.text("source");
-    for (const std::string& key : without_)
-      if (std::find(kFacts.begin(), kFacts.end(), key) == kFacts.end())
-        table_.problem("without", fmt::format("no fact is called \"{}\"", key));
-  }
+constexpr std::array<std::string_view, 7> kIdentity{"capability", "chip",    "architecture", "revision",
+                                                    "like",       "without", "source"};
 
- private:
-  TomlTable& table_;
-  Architecture& row_;
-  const Architecture& base_;
-  std::vector<std::string> without_;
+constexpr std::array<std::string_view, 2> kRules{"volta", "ampere"};
 
-  [[nodiscard]] bool has(std::string_view key) const { return table_.has(key); }
-  [[nodiscard]] bool lent(std::string_view key) const {
-    return std::find(without_.begin(), without_.end(), key) == without_.end();
-  }
-  /// The value stated, else that of the base unless it is taken away.
-  template <class Value, class Read>
-  void take(std::string_view key, Value Architecture::*field, const Read& read) {
-    if (has(key))
-      row_.*field = read();
-    else if (lent(key))
-      row_.*field = base_.*field;
-  }
-  void take_text(std::string_view key, std::string Architecture::*field) {
-    take(key, field, [&] { return table_.text(key); });
-  }
-  void take_flag(std::string_view key, bool Architecture::*field) {
-    take(key, field, [&] { return table_.boolean_or(key, false); });
-  }
-  /// A CUDA release.
-  void take_release(std::string_view key, std::string Architecture::*field) {
-    take_text(key, field);
-    if (has(key) && capability_number(row_.*field) == 0) table_.problem(key, "expected a CUDA release such as \"11.8\"");
-  }
+bool flag(TomlTable& table, std::string_view key) { return table.boolean_or(key, false); }
 
-  void read_identity() {
-    row_.name = base_.name;
-    if (has("architecture") || base_.name.empty()) row_.name = table_.text("architecture");
-    row_.revision = table_.text_or("revision", "");
-    take("generation", &Architecture::generation,
-         [&] { return std::optional<int>(static_cast<int>(table_.integer("generation", 0, kMostGenerations))); });
-  }
+/// A CUDA release.
+std::string release(TomlTable& table, std::string_view key) {
+  std::string text = table.text(key);
+  if (!text.empty() && capability_number(text) == 0) table.problem(key, "expected a CUDA release such as \"11.8\"");
+  return text;
+}
 
-  void read_library() {
-    take_release("cuda", &Architecture::cuda);
-    take_release("young_until", &Architecture::young_until);
-    take_flag("fused_winograd", &Architecture::fused_winograd);
-    take_text("product_kernels", &Architecture::product_kernels);
-    take_text("recurrent_kernels", &Architecture::recurrent_kernels);
-    take("persistent_recurrent", &Architecture::persistent, [&] {
-      constexpr std::array<std::string_view, 2> kWords{"volta", "ampere"};
-      return read_known_word(table_, "persistent_recurrent", kWords, "rule") == kWords[0] ? PersistentRule::volta
-                                                                                          : PersistentRule::ampere;
-    });
-  }
+/// Which of the two words of `kRules`.
+bool is_volta(TomlTable& table, std::string_view key, std::string_view noun) {
+  return read_known_word(table, key, kRules, noun) == kRules.front();
+}
 
-  void read_chip() {
-    take_flag("issues_one", &Architecture::issues_one);
-    take_flag("slow_integers", &Architecture::slow_integers);
-    take("reverse_access", &Architecture::reverse_access, [&] { return table_.quantity<Seconds>("reverse_access"); });
-    take("lane_energy", &Architecture::lane_energy,
-         [&] { return std::optional<Joules>(table_.quantity<Joules>("lane_energy")); });
-  }
-
-  void read_exchange() {
-    take_flag("relays", &Architecture::relays);
-    take_flag("ll128", &Architecture::ll128);
-    take_flag("own_links", &Architecture::own_links);
-    take("nccl_tuning", &Architecture::nccl_tuning, [&] {
-      constexpr std::array<std::string_view, 2> kWords{"volta", "ampere"};
-      return read_known_word(table_, "nccl_tuning", kWords, "tuning") == kWords[0] ? NcclTuning::volta : NcclTuning::ampere;
-    });
-  }
-
-  void read_tensor() {
-    for (const std::string_view key : {"tensor_operands", "tensor_large", "tensor_energy", "tensor_cycle_flop"}) table_.mark(key);
-    if (base_.tensor) row_.tensor = base_.tensor;
-    if (has("tensor_operands")) {
-      if (!row_.tensor) row_.tensor.emplace();
-      row_.tensor->operands = table_.number("tensor_operands", kPositive);
-    }
-    if (!row_.tensor) {
-      for (const std::string_view key : {"tensor_large", "tensor_energy", "tensor_cycle_flop"})
-        if (has(key)) table_.problem(key, "says nothing without tensor_operands");
-      return;
-    }
-    TensorFacts& tensor = *row_.tensor;
-    if (!lent("tensor_large")) tensor.large = TensorFacts{}.large;
-    if (!lent("tensor_energy")) tensor.energy.reset();
-    if (has("tensor_large")) tensor.large = table_.number("tensor_large", kNotNegative);
-    if (has("tensor_energy")) tensor.energy = table_.number("tensor_energy", kPositive);
-    if (has("tensor_cycle_flop") || tensor.cycle_flop == 0.0) tensor.cycle_flop = table_.number("tensor_cycle_flop", kPositive);
-  }
+/// One fact: how a family states it, and how it has it from another one.
+struct Fact {
+  std::string_view key;
+  void (*read)(TomlTable&, Architecture&);
+  void (*take)(const Architecture&, Architecture&);
 };
+
+constexpr Fact kFacts[] = {
+    {"generation",
+     [](TomlTable& t, Architecture& r) { r.generation = static_cast<int>(t.integer("generation", 0, kMostGenerations)); },
+     [](const Architecture& b, Architecture& r) { r.generation = b.generation; }},
+    {"cuda", [](TomlTable& t, Architecture& r) { r.cuda = release(t, "cuda"); },
+     [](const Architecture& b, Architecture& r) { r.cuda = b.cuda; }},
+    {"young_until", [](TomlTable& t, Architecture& r) { r.young_until = release(t, "young_until"); },
+     [](const Architecture& b, Architecture& r) { r.young_until = b.young_until; }},
+    {"issues_one", [](TomlTable& t, Architecture& r) { r.issues_one = flag(t, "issues_one"); },
+     [](const Architecture& b, Architecture& r) { r.issues_one = b.issues_one; }},
+    {"slow_integers", [](TomlTable& t, Architecture& r) { r.slow_integers = flag(t, "slow_integers"); },
+     [](const Architecture& b, Architecture& r) { r.slow_integers = b.slow_integers; }},
+    {"fused_winograd", [](TomlTable& t, Architecture& r) { r.fused_winograd = flag(t, "fused_winograd"); },
+     [](const Architecture& b, Architecture& r) { r.fused_winograd = b.fused_winograd; }},
+    {"product_kernels", [](TomlTable& t, Architecture& r) { r.product_kernels = t.text("product_kernels"); },
+     [](const Architecture& b, Architecture& r) { r.product_kernels = b.product_kernels; }},
+    {"recurrent_kernels", [](TomlTable& t, Architecture& r) { r.recurrent_kernels = t.text("recurrent_kernels"); },
+     [](const Architecture& b, Architecture& r) { r.recurrent_kernels = b.recurrent_kernels; }},
+    {"persistent_recurrent",
+     [](TomlTable& t, Architecture& r) {
+       r.persistent = is_volta(t, "persistent_recurrent", "rule") ? PersistentRule::volta : PersistentRule::ampere;
+     },
+     [](const Architecture& b, Architecture& r) { r.persistent = b.persistent; }},
+    {"relays", [](TomlTable& t, Architecture& r) { r.relays = flag(t, "relays"); },
+     [](const Architecture& b, Architecture& r) { r.relays = b.relays; }},
+    {"ll128", [](TomlTable& t, Architecture& r) { r.ll128 = flag(t, "ll128"); },
+     [](const Architecture& b, Architecture& r) { r.ll128 = b.ll128; }},
+    {"nccl_tuning",
+     [](TomlTable& t, Architecture& r) {
+       r.nccl_tuning = is_volta(t, "nccl_tuning", "tuning") ? NcclTuning::volta : NcclTuning::ampere;
+     },
+     [](const Architecture& b, Architecture& r) { r.nccl_tuning = b.nccl_tuning; }},
+    {"own_links", [](TomlTable& t, Architecture& r) { r.own_links = flag(t, "own_links"); },
+     [](const Architecture& b, Architecture& r) { r.own_links = b.own_links; }},
+    {"reverse_access", [](TomlTable& t, Architecture& r) { r.reverse_access = t.quantity<Seconds>("reverse_access"); },
+     [](const Architecture& b, Architecture& r) { r.reverse_access = b.reverse_access; }},
+    {"lane_energy", [](TomlTable& t, Architecture& r) { r.lane_energy = t.quantity<Joules>("lane_energy"); },
+     [](const Architecture& b, Architecture& r) { r.lane_energy = b.lane_energy; }},
+    {"tensor_operands",
+     [](TomlTable& t, Architecture& r) { r.tensor.emplace().operands = t.number("tensor_operands", kPositive); },
+     [](const Architecture& b, Architecture& r) {
+       if (b.tensor) r.tensor.emplace().operands = b.tensor->operands;
+     }},
+    {"tensor_large",
+     [](TomlTable& t, Architecture& r) { tensor_of(t, r, "tensor_large").large = t.number("tensor_large", kNotNegative); },
+     [](const Architecture& b, Architecture& r) {
+       if (b.tensor && r.tensor) r.tensor->large = b.tensor->large;
+     }},
+    {"tensor_energy",
+     [](TomlTable& t, Architecture& r) { tensor_of(t, r, "tensor_energy").energy = t.number("tensor_energy", kPositive); },
+     [](const Architecture& b, Architecture& r) {
+       if (b.tensor && r.tensor) r.tensor->energy = b.tensor->energy;
+     }},
+    {"tensor_cycle_flop",
+     [](TomlTable& t, Architecture& r) {
+       tensor_of(t, r, "tensor_cycle_flop").cycle_flop = t.number("tensor_cycle_flop", kPositive);
+     },
+     [](const Architecture& b, Architecture& r) {
+       if (b.tensor && r.tensor) r.tensor->cycle_flop = b.tensor->cycle_flop;
+     }},
+};
+
+bool is_fact(std::string_view key) {
+  return std::any_of(std::begin(kFacts), std::end(kFacts), [&](const Fact& fact) { return fact.key == key; });
+}
+
+/// Reads one family; what it does not say is of `base`, but for what `without` names. Only what is there is asked for, which
+/// keeps the reading of all families short; where a key is none of these, all are, for a suggestion.
+void read_family(TomlTable& table, const Architecture& base, Architecture& row) {
+  const std::vector<std::string> keys = table.keys();
+  const auto stated = [&](std::string_view key) { return std::find(keys.begin(), keys.end(), key) != keys.end(); };
+  for (const std::string& key : keys) {
+    if (is_fact(key) || std::find(kIdentity.begin(), kIdentity.end(), key) != kIdentity.end()) continue;
+    for (const Fact& fact : kFacts) table.mark(fact.key);
+  }
+  row.name = base.name;
+  if (stated("architecture") || base.name.empty()) row.name = table.text("architecture");
+  if (stated("revision")) row.revision = table.text("revision");
+  const std::vector<std::string> without = stated("without") ? table.texts_or_empty("without") : std::vector<std::string>{};
+  for (const std::string& key : without)
+    if (!is_fact(key)) table.problem("without", fmt::format("no fact is called \"{}\"", key));
+  for (const Fact& fact : kFacts) {
+    if (stated(fact.key))
+      fact.read(table, row);
+    else if (std::find(without.begin(), without.end(), fact.key) == without.end())
+      fact.take(base, row);
+  }
+  if (row.tensor && row.tensor->operands > 0.0 && row.tensor->cycle_flop == 0.0 && !stated("tensor_cycle_flop"))
+    (void)table.number("tensor_cycle_flop");
+  (void)table.text("source");
+}
 
 /// "7.0" or "gfx90a"; empty after noting what is wrong.
 std::string read_family_name(TomlTable& table, const std::vector<Architecture>& before) {
@@ -160,6 +157,7 @@ std::string read_family_name(TomlTable& table, const std::vector<Architecture>& 
   return text;
 }
 
+/// Of which nothing is known where `like` names none.
 const Architecture& base_of(TomlTable& table, const std::vector<Architecture>& before) {
   static const Architecture kNone;
   if (!table.has("like")) return kNone;
@@ -180,7 +178,7 @@ Result<Architectures> Architectures::read(TomlFile file) {
     Architecture row;
     row.family = read_family_name(table, all.families_);
     const Architecture base = base_of(table, all.families_);
-    FamilyReader(table, row, base).read();
+    read_family(table, base, row);
     all.families_.push_back(std::move(row));
   }
   std::vector<std::string> sets;
@@ -190,7 +188,7 @@ Result<Architectures> Architectures::read(TomlFile file) {
   for (Architecture& row : all.families_) row.product_sets = sets;
   if (all.families_.empty()) root.problem("", "expected at least one [[family]]");
   TomlTable sources = root.table("source");
-  for (const std::string_view fact : kFacts) (void)sources.text(fact);
+  for (const Fact& fact : kFacts) (void)sources.text(fact.key);
   root.finish();
   if (!file.errors().empty()) return tl::make_unexpected(file.errors());
   return all;

@@ -1,5 +1,5 @@
-// Any bytes as a system file and as a GPU file. What is accepted must be usable: rings and relations are searched,
-// and a GPU survives being written and read again.
+// Any bytes as a system file, as a GPU file and as the table of architectures. What is accepted must be usable: rings and
+// relations are searched, and a GPU survives being written and read again.
 #include "model/hardware/hardware_file.hpp"
 #include "tests/architectures.hpp"
 #include "tests/fuzz/fuzz.hpp"
@@ -44,11 +44,20 @@ void try_system(const std::string& text) {
   fuzz::require(peer_pairs(topology) <= pairs, "no more peers than pairs");
 }
 
+void try_architectures(const std::string& text) {
+  auto file = TomlFile::parse(text, "fuzz.toml");
+  if (!file) return require_refusal(file.error());
+  const auto read = Architectures::read(std::move(*file));
+  if (!read) return require_refusal(read.error());
+  for (const Architecture& row : read->families()) fuzz::require(!row.family.empty() && !row.name.empty(), "a family has a name");
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text = fuzz::bytes(data, size);
   try_device(text);
   try_system(text);
+  try_architectures(text);
   return 0;
 }
