@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "model/analysis/configure.hpp"
+#include "model/cost/autocast.hpp"
 
 namespace tbdsim {
 namespace {
