@@ -36,8 +36,8 @@ Result<EditedInputs> resolved_inputs(const Catalogue& catalogue, const PredictOp
   if (!resolved) return tl::make_unexpected(resolved.error());
   fill_nodes(*configured, resolved->parallel);
   const auto edits = std::make_shared<const Edits>(Edits{std::move(resolved->changes), nullptr});
-  return EditedInputs{std::make_shared<Session>(Catalogue{catalogue.root, edits, catalogue.architectures}), std::move(resolved->parallel),
-                      std::move(resolved->notices)};
+  return EditedInputs{std::make_shared<Session>(Catalogue{catalogue.root, edits, catalogue.architectures}),
+                      std::move(resolved->parallel), std::move(resolved->notices)};
 }
 
 /// Sets the options of the job that `edited` changes. Errors: a value that the option does not take.

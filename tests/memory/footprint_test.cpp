@@ -357,7 +357,7 @@ TEST_CASE("gradients exist before the first step where MXNet's bind or Torch7's 
   const auto before = [&](Stack s) { return of(resnet(), s, batch(4)).ranks.front().pre_training; };
   const auto gradients = Bytes(4.0) * static_cast<double>(resnet().graph.parameter_elements());
   Stack torch7 = stack();
-  torch7.framework = Framework::torch7;
+  torch7.features.gradients_from_start = true;
   CHECK(before(torch7) == before(stack()) + gradients);
   CHECK(before(stack(MemoryPlan::bfc)) == before(stack()));
   CHECK(before(stack(MemoryPlan::mxnet)) > before(torch7));  // rounded up
