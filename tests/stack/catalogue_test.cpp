@@ -130,7 +130,7 @@ TEST_CASE("stacks that exchange through torch's DistributedDataParallel hold its
     if (root.table("exchange").text("source").find("torch DistributedDataParallel") == std::string::npos) continue;
     INFO(id);
     ++found;
-    CHECK(read_stack(path_of(id), kRoot)->exchange_copies_all);
+    CHECK(read_stack(path_of(id), kRoot)->exchange.copies_all);
   }
   CHECK(found >= 16);
 }

@@ -78,7 +78,7 @@ TEST_CASE("a variant is not inherited, a name must be stated") {
   folder.write("plain", head("plain", "pytorch-1.12-nhwc"));
   REQUIRE(folder.read("plain"));
   CHECK(folder.read("plain")->variant.empty());
-  CHECK(folder.read("plain")->channels_last);
+  CHECK(folder.read("plain")->operators.channels_last);
   folder.write("nameless", "schema = 1\nextends = \"pytorch-2.1\"\nsource = \"assumed: a test\"\n");
   CHECK(folder.messages("nameless") == "nameless.toml:1:1: name: missing key, expected a string\n");
 }
@@ -155,7 +155,7 @@ TEST_CASE("a value from a base is changed by an assignment, and a wrong assignme
     return read_stack(std::move(*file));
   };
   REQUIRE(changed("\"33 us\""));
-  CHECK(changed("\"33 us\"")->dispatch.base() == Approx(33e-6));
+  CHECK(changed("\"33 us\"")->host.dispatch.base() == Approx(33e-6));
   REQUIRE_FALSE(changed("33"));
   const Error error = changed("33").error().front();
   CHECK(error.where.file == kAssignments);
