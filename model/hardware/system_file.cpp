@@ -272,8 +272,7 @@ Result<std::string> user_path(const Catalogue& catalogue, const std::vector<Shel
   std::vector<std::string> all;
   std::string nouns, browse;
   for (const Shelf& shelf : shelves) {
-    const auto id = resolve_entry(catalogue, shelf, wanted);
-    if (id) return catalogue_path(catalogue, shelf.folder, *id);
+    if (const auto id = known_entry(catalogue, shelf, wanted)) return catalogue_path(catalogue, shelf.folder, *id);
     const std::vector<std::string> names = known_names(catalogue, shelf);
     all.insert(all.end(), names.begin(), names.end());
     nouns += (nouns.empty() ? "" : " or ") + shelf.noun;
