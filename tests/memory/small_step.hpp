@@ -33,6 +33,7 @@ inline Stack stack(MemoryPlan plan = MemoryPlan::caching_allocator) {
                 : plan == MemoryPlan::bfc ? Framework::tensorflow
                                           : Framework::pytorch;
   s.memory.plan = plan;
+  s.features.gradients_from_start = plan == MemoryPlan::mxnet;
   s.memory.context = Bytes(0.5e9);
   s.exchange.bucket = Bytes(64e6);
   return s;
