@@ -145,9 +145,13 @@ FamilyParameters from_relatives(const Device& device, std::string_view family, s
   for (const BoardParameters* board : relatives) {
     const double apart = generations_apart(device.architecture, board->architecture);
     const Clocked lender = clocked(*board);
-    const double share = tensor ? tensor_share(tensor_cores(device, wanted), clocked(device), tensor_cores(lender), lender,
-                                               board->parameters.compute_efficiency)
-                                : lane_share(device, *board);
+    // Shares of attention kernels are of the clock that a board keeps, not of what feeds its tensor cores.
+    const double share = family == "attention"
+                             ? board->parameters.compute_efficiency *
+                                   tensor_share(tensor_cores(device, wanted), clocked(device), tensor_cores(lender), lender, 1.0)
+                         : tensor ? tensor_share(tensor_cores(device, wanted), clocked(device), tensor_cores(lender), lender,
+                                                 board->parameters.compute_efficiency)
+                                  : lane_share(device, *board);
     const double near = std::exp(-kPerGeneration * (apart - nearest)) * (same_chip(device, *board) ? kSameChip : 1.0);
     const double weight = near * (tensor ? 1.0 : std::pow(kept_clock(lender), kPerClockRatio));
     const bool memory_alike = board->memory_kind == device.memory_kind;
@@ -237,6 +241,23 @@ ResolvedParameters kernel_parameters(const Device& device, std::string_view fami
   return resolved;
 }
 
+/// A last level of two parts keeps copies of what the other part holds: a working set fits up to 0.84 of it (fitted: A100, H100),
+/// one of a single part a little more than all (A40, L40S).
+double cache_reach(const Device& device) {
+  constexpr double kTwoParts = 0.84, kOnePart = 1.05;
+  const int capability = capability_number(device.compute_capability);
+  return capability == 80 || capability == 90 || (capability >= 100 && capability < 110) ? kTwoParts : kOnePart;
+}
+
+/// Hopper's tensor rate needs instructions of four warps. Those of one warp, as kernels written for Ampere have, reach 0.62 of it
+/// (fitted: FlashAttention 2 on H100 and H200). Blackwell's of data centres doubles the rate of the new instructions alone
+/// (assumed).
+double warp_products(const Device& device) {
+  constexpr double kHopper = 0.62, kBlackwell = 0.31;
+  const int capability = capability_number(device.compute_capability);
+  return capability == 90 ? kHopper : capability >= 100 && capability < 110 ? kBlackwell : 1.0;
+}
+
 }  // namespace
 
 ResolvedParameters resolve_parameters(const Device& device, std::string_view family, std::string_view precision,
@@ -265,6 +286,9 @@ KernelRates sustained_rates(const Device& device, FlopPerSecond peak, double sha
   // Cycles that are no product neither wait for operands nor draw the power of tensor cores: they pass at the full rate.
   if (const auto overhead = precision == "fp32" ? std::nullopt : tensor_overhead(device, precision))
     rates.step_overhead = *overhead * share;
+  rates.share = share;
+  rates.cache_reach = cache_reach(device);
+  rates.warp_products = precision == "fp32" ? 1.0 : warp_products(device);
   rates.translations = device.address_translations.value_or(Hertz(0.0));
   return rates;
 }

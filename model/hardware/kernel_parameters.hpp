@@ -17,8 +17,9 @@ struct CallTimes {
 };
 
 /// Families that have parameters of their own, in the order in which reports name them.
-inline constexpr std::array<std::string_view, 8> kKernelFamilies{"convolution", "gemm",       "recurrent",    "attention",
-                                                                 "softmax",     "layer_norm", "memory_bound", "single_access"};
+inline constexpr std::array<std::string_view, 12> kKernelFamilies{
+    "convolution",  "gemm",          "recurrent", "attention", "softmax",          "layer_norm",
+    "memory_bound", "single_access", "rms_norm",  "rope",      "gated_activation", "experts"};
 
 /// Parameters of one kernel family on one device at one precision, with how well they fit.
 struct FamilyParameters {

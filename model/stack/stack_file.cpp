@@ -63,6 +63,21 @@ void read_host(TomlTable table, Stack& stack) {
   table.finish();
 }
 
+void read_attention_kernel(TomlTable& table, Stack& stack) {
+  if (!table.has("attention_kernel")) return;
+  const std::string name = table.text("attention_kernel");
+  const auto kernel = find_attention_kernel(name);
+  if (!kernel) {
+    std::vector<std::string> known;
+    for (const AttentionKernelInfo& row : attention_kernels()) known.emplace_back(row.name);
+    table.problem("attention_kernel", fmt::format("unknown attention kernel \"{}\"; known are {}", name, fmt::join(known, ", ")));
+  } else if (!stack.fused_attention) {
+    table.problem("attention_kernel", "has no effect without fused_attention = true");
+  } else {
+    stack.attention = *kernel;
+  }
+}
+
 void read_operators(TomlTable table, Stack& stack) {
   stack.fuses_batch_norm_relu = table.boolean_or("fuses_batch_norm_relu", false);
   stack.fuses_elementwise = table.boolean_or("fuses_elementwise", false);
@@ -75,6 +90,7 @@ void read_operators(TomlTable table, Stack& stack) {
   stack.batch_norm_backward_passes = table.number_or("batch_norm_backward_passes", 5, kPositive);
   stack.fuses_linear_bias = table.boolean_or("fuses_linear_bias", false);
   stack.fused_attention = table.boolean_or("fused_attention", false);
+  read_attention_kernel(table, stack);
   stack.amp_16_bit = table.boolean_or("amp_16_bit", false);
   stack.vectorizes_16_bit = table.boolean_or("vectorizes_16_bit", true);
   stack.dropout_forward_passes = table.number_or("dropout_forward_passes", 3, kPositive);
