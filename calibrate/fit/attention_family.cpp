@@ -15,7 +15,7 @@ struct Constant {
 constexpr Seconds kMicrosecond(1e-6);
 // Believed before any sample: kernels reach most of the peak beside their exponentials; blocks start and end in some hundred
 // keys.
-constexpr std::array<Constant, 14> kConstants{{{"share", "attention share", 0.85, 0.3},
+constexpr std::array<Constant, 14> kConstants{{{"share", "attention share", 0.85, 1.0},
                                                {"share_8_bit", "attention share_8_bit", 0.6, 0.3},
                                                {"prologue", "attention prologue", 80.0, 1.0},
                                                {"tail", "attention tail", 0.5, 1.0},
@@ -83,7 +83,7 @@ bool attention_depends(std::size_t unknown, std::size_t generation) { return unk
 
 AttentionConstants attention_values(std::span<const double> values, std::size_t generation) {
   const double* v = &values[kConstants.size() * generation];
-  return {pass_of(v), pass_of(v + 4), v[8], v[9], v[10], v[11], v[12] * kMicrosecond, v[13] * kMicrosecond};
+  return {pass_of(v), pass_of(v + 4), v[8], v[9], v[10], v[11], false, v[12] * kMicrosecond, v[13] * kMicrosecond};
 }
 
 }  // namespace tbdsim::calibrate

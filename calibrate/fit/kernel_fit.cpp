@@ -137,7 +137,7 @@ class SharedFit {
                            : family_.computes ? kComputePrior
                                               : 1.0,
                            !family_.computes ? 0.0
-                           : tensor          ? 0.15
+                           : tensor          ? family_.peak_sigma
                                              : 0.06});
       const ConstantBounds& rate = constant_bounds("bandwidth_efficiency");
       unknowns_.push_back({id + " bandwidth", family_.bandwidth, 0.05, rate.low, rate.high});

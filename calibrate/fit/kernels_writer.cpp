@@ -66,8 +66,8 @@ std::string attention(const std::string& name, const AttentionConstants& c) {
 std::string row_kernel(const std::string& name, const RowConstants& c) {
   std::string text = fmt::format("[row_kernel.{}]\nstart = \"{:.4g} us\"\n", name, c.start.base() * 1e6);
   if (c.share != 1.0) text += fmt::format("share = {:.4g}\n", c.share);
-  if (c.step_clocks > 0.0)
-    text += fmt::format("flight = {:.4g}\nstep_clocks = {:.4g}\nrow_clocks = {:.4g}\n", c.flight, c.step_clocks, c.row_clocks);
+  if (c.step_clocks > 0.0) text += fmt::format("flight = {:.4g}\nstep_clocks = {:.4g}\n", c.flight, c.step_clocks);
+  if (c.row_clocks > 0.0) text += fmt::format("row_clocks = {:.4g}\n", c.row_clocks);
   return text + "source = \"fitted: samples of this kernel\"\n\n";
 }
 

@@ -49,11 +49,12 @@ std::vector<Unknown> row_unknowns(std::span<const std::string> generations) {
     const RowKernelInfo& kernel = *find_row_kernel(generation);
     const bool plain = kernel.walk == RowWalk::plain;
     // The share of a kernel that waits for latencies lies in these.
-    unknowns.push_back({generation + " start", 1.0, 1.0, 0.0, 50.0});
+    unknowns.push_back({generation + " start", plain ? 4.0 : 1.0, 1.0, 0.0, 50.0});
     unknowns.push_back({generation + " share", plain ? 0.8 : 1.0, plain ? 0.3 : 0.0, 0.1, 1.1});
     unknowns.push_back({generation + " flight", 10.0, plain ? 0.0 : 1.0, 1.0, 128.0});
     unknowns.push_back({generation + " step_clocks", 700.0, plain ? 0.0 : 0.7, 50.0, 4000.0});
-    unknowns.push_back({generation + " row_clocks", 600.0, plain ? 0.0 : 0.7, 50.0, 4000.0});
+    // Blocks start one behind the other where rows are only moved, else each waits.
+    unknowns.push_back({generation + " row_clocks", plain ? 100.0 : 600.0, plain ? 1.5 : 0.7, plain ? 1.0 : 50.0, 4000.0});
   }
   return unknowns;
 }
@@ -63,7 +64,11 @@ bool row_depends(std::size_t unknown, std::size_t generation) { return unknown /
 RowConstants row_values(std::span<const double> values, std::size_t generation, std::string_view name) {
   const double* v = &values[kConstants * generation];
   const bool plain = find_row_kernel(name)->walk == RowWalk::plain;
-  if (plain) return {v[0] * kMicrosecond, v[1]};
+  if (plain) {
+    RowConstants moves{v[0] * kMicrosecond, v[1]};
+    moves.row_clocks = v[4];
+    return moves;
+  }
   return {v[0] * kMicrosecond, v[1], v[2], v[3], v[4]};
 }
 

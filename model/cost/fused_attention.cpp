@@ -9,9 +9,8 @@ namespace tbdsim {
 namespace {
 
 constexpr Bytes kHalf(2.0), kSingle(4.0);
-// Sixteen exponentials a clock and multiprocessor (NVIDIA's programming guide; a quarter of AMD's 64 lanes); scale, mask,
-// maximum, sum and rescaling on the lanes.
-constexpr double kExponentialsPerClock = 16.0, kOperationsPerScore = 6.0;
+// Scale, mask, maximum, sum and rescaling, on the lanes.
+constexpr double kOperationsPerScore = 6.0;
 // Keys that the mask of a window costs a block backward (fitted: cuDNN on H200, widths 64).
 constexpr double kWindowKeysBackward = 250.0;
 constexpr double kWide = 128.0;
@@ -43,8 +42,7 @@ Compute compute_time(const AttentionShape& s, bool backward, const FusedAttentio
   const double rate =
       wide * share * (kernel.warp_products ? rates.warp_products : 1.0) * rates.flops.base() / rates.multiprocessors;
   const double products = 2.0 * (backward ? 3.0 * width + 2.0 * values : width + values) / rate;
-  const double softmax =
-      (1.0 / kExponentialsPerClock + kOperationsPerScore / rates.fp32_lanes) / (rates.clock.base() * rates.share);
+  const double softmax = (1.0 / rates.exponentials + kOperationsPerScore / rates.fp32_lanes) / (rates.clock.base() * rates.share);
   const double together = backward ? 1.0 : kernel.blocks_together;
   const auto* tile = kernel.tiles.data();
   while (tile != &kernel.tiles.back() && s.width > tile->width) ++tile;
@@ -132,7 +130,11 @@ AttentionConstants attention_constants(AttentionKernel kernel, const KernelConst
   for (std::size_t i = 0; i < attention_kernels().size(); ++i) {
     const AttentionKernelInfo& row = info(kernel);
     const auto found = constants.attention.find(row.name);
-    if (found != constants.attention.end()) return found->second;
+    if (found != constants.attention.end()) {
+      AttentionConstants result = found->second;
+      result.borrowed = i > 0;
+      return result;
+    }
     if (row.like == kernel) break;
     kernel = row.like;
   }

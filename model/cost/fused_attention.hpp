@@ -29,6 +29,10 @@ struct FusedAttention {
 [[nodiscard]] KernelTimeModel fused_attention_time(const AttentionShape& shape, bool backward, const FusedAttention& means,
                                                    const KernelRates& rates);
 
+/// What a kernel whose constants are another's adds to the spread of its times: standard deviation of the logarithm
+/// (FlashAttention, FlashInfer and TensorRT-LLM for each other, boards left out).
+inline constexpr double kBorrowedKernelSigma = 0.15;
+
 /// Constants of a kernel; where none were fitted, of the one it is like; else those that nobody measured.
 [[nodiscard]] AttentionConstants attention_constants(AttentionKernel kernel, const KernelConstants& constants);
 

@@ -1,5 +1,6 @@
 // Which arithmetic, algorithms and fitted parameters a device has under a stack at a precision.
 #include <fmt/format.h>
+#include <cmath>
 
 #include "model/cost/fused_attention.hpp"
 #include "model/cost/kernel_model.hpp"
@@ -49,11 +50,19 @@ void KernelModel::choose_attention(const Device& device, const Arithmetic& unit,
   const AttentionKernelInfo& wanted = info(stack_.attention);
   const bool runs = unit.tensor_core && unit.element == kHalf &&
                     capability_number(device.compute_capability) >= capability_number(std::string(wanted.compute_capability));
-  if (runs && wanted.kernel != AttentionKernel::general) {
+  // Kernels that nobody measured, and that are like none that somebody did, run like the general one.
+  bool measured = false;
+  for (const AttentionKernelInfo* row = &wanted; !measured; row = &info(row->like)) {
+    measured = constants.attention.count(row->name) != 0;
+    if (row->like == row->kernel || row->like == wanted.kernel) break;
+  }
+  if (runs && measured) {
     attention_kernel_ = &wanted;
     attention_constants_ = attention_constants(wanted.kernel, constants);
     attention_ = resolve_parameters(device, "attention", unit.parameter_class, constants);
     if (attention_.assumed) attention_ = gemm_;
+    if (attention_constants_.borrowed)
+      attention_.parameters.compute_sigma = std::hypot(attention_.parameters.compute_sigma, kBorrowedKernelSigma);
     attention_rates_ = kernel_rates(device, unit.peak, attention_.parameters, unit.parameter_class);
     return;
   }

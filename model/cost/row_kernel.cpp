@@ -20,9 +20,10 @@ constexpr std::array<RowKernelInfo, 9> kKernels{{{"gated_activation-vllm", 3, Ro
 /// Clocks of all rows by their latencies.
 double waiting_clocks(double rows, double cols, double row_bytes, const RowKernelInfo& kernel, const RowConstants& c,
                       const KernelRates& rates) {
+  const double rows_each = std::ceil(rows / rates.multiprocessors);
+  if (kernel.walk == RowWalk::plain) return rows_each * c.row_clocks;
   const double threads = std::clamp(cols / kernel.vector, 1.0, static_cast<double>(kernel.threads));
   const double own = kernel.sweeps * std::ceil(cols / (kernel.vector * threads)) * c.step_clocks + c.row_clocks;
-  const double rows_each = std::ceil(rows / rates.multiprocessors);
   if (kernel.walk == RowWalk::block) return own + (rows_each - 1.0) * row_bytes / c.flight;
   const double places = std::max(1.0, std::floor(rates.resident_threads / threads));
   const double together = std::min(places, rows_each), waves = std::ceil(rows / (rates.multiprocessors * places));
@@ -60,13 +61,10 @@ KernelTimeModel row_kernel_time(double rows, double cols, Bytes element, const R
       kernel.walk == RowWalk::plain ? memory : resident_rate(result.bytes, memory, cache, kSharpness, rates);
   const double moving = (result.bytes / rate).base();
   result.launch = rates.launch + constants.start;
-  Seconds busy(moving);
-  if (kernel.walk != RowWalk::plain) {
-    const double row_bytes = kernel.passes * cols * element.base();
-    const double waiting = waiting_clocks(rows, cols, row_bytes, kernel, constants, rates) / rates.clock.base();
-    const double p = kernel.walk == RowWalk::barrier ? 1.5 : 3.0;
-    busy = Seconds(std::pow(std::pow(moving, p) + std::pow(waiting, p), 1.0 / p));
-  }
+  const double row_bytes = kernel.passes * cols * element.base();
+  const double waiting = waiting_clocks(rows, cols, row_bytes, kernel, constants, rates) / rates.clock.base();
+  const double p = kernel.walk == RowWalk::barrier ? 1.5 : 3.0;
+  const Seconds busy(std::pow(std::pow(moving, p) + std::pow(waiting, p), 1.0 / p));
   result.time = result.launch + busy;
   result.issue.memory = busy;
   result.bound = result.launch > busy ? Bound::launch : Bound::memory;

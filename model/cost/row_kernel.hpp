@@ -10,7 +10,7 @@ namespace tbdsim {
 
 /// How a kernel's threads walk rows.
 enum class RowWalk {
-  plain,    ///< as well as bytes allow
+  plain,    ///< as well as bytes allow, however short a row a few clocks each
   block,    ///< one block a row
   barrier,  ///< one block a row, whose threads wait for each other between two sweeps
 };
@@ -35,6 +35,7 @@ struct RowKernelInfo {
 ///
 ///   M = passes x bytes / (share x rate), by what of them the last-level cache holds
 ///   L = (sweeps steps step_clocks + row_clocks) / clock + (rows of a multiprocessor - 1) row bytes / (flight clock)
+///       plain: rows of a multiprocessor x row_clocks / clock
 ///       with a barrier: waves of blocks x (the same + blocks together x 1.5 row bytes / flight) / clock
 ///   t = start + (M^p + L^p)^(1/p),   p = 3, with a barrier 1.5: blocks that wait move no bytes
 ///

@@ -20,6 +20,7 @@ struct AttentionConstants {
   double wide = 1.0;           ///< share of the rate that heads of more than 128 features reach, forward
   double window = 86.0;        ///< keys that the mask of a window costs a block, forward
   double split = 0.8;          ///< blocks over places that a kernel which splits keys aims at
+  bool borrowed = false;       ///< from another kernel; not of the file
   Seconds start;               ///< beside the start of any kernel
   Seconds start_per_doubling;  ///< of the sequence, from 64 to 512 rows
 };

@@ -20,7 +20,7 @@ constexpr std::array<AttentionKernelInfo, 15> kKernels{{
     {K::flash_1, "flash-1", K::general, kFlash2, 1, kNo, kNo, kNo, kInTurn, kWarps, "7.5"},
     {K::flash_2, "flash-2", K::flash_2_paged, kFlash2, 1, kNo, kNo, kHas192, kInTurn, kWarps, "8.0"},
     {K::flash_2_paged, "flash-2-paged", K::flash_2_split, kPaged, 2, kNo, kNo, kHas192, kInTurn, kWarps, "8.0"},
-    {K::flash_2_split, "flash-2-split", K::flash_2_paged, kPaged, 2, kSplits, kNo, kHas192, kInTurn, kWarps, "8.0"},
+    {K::flash_2_split, "flash-2-split", K::flash_2, kPaged, 2, kSplits, kNo, kHas192, kInTurn, kWarps, "8.0"},
     {K::flashinfer, "flashinfer", K::flash_2_paged, kFlashInfer, 1, kSplits, kPacks, kNo, kInTurn, kWarps, "8.0"},
     {K::flash_3, "flash-3", K::flash_3_paged, kFlash3, 1, kSplits, kPacks, kHas192, kOverlapped, kNo, "9.0"},
     {K::flash_3_paged, "flash-3-paged", K::flash_2_paged, kFlash3, 1, kSplits, kPacks, kHas192, kOverlapped, kNo, "9.0"},
