@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "model/cost/attention.hpp"
+#include "model/cost/fused_attention.hpp"
 #include "model/cost/fusion.hpp"
 #include "model/cost/matrix_product.hpp"
 #include "model/cost/mixed_precision.hpp"
@@ -276,7 +277,7 @@ NodeCost KernelModel::attention_cost(const OpGraph& graph, const Op& op, Pass pa
   result.family = KernelFamily::attention;
   result.tensor_core = tensor_core_;
   if (stack_.operators.fused_attention) {
-    result.kernel = fused_attention_time(shape, backward, element_, attention_rates_);
+    result.kernel = fused_attention_time(shape, backward, {attention_kernel_, attention_constants_, element_}, attention_rates_);
     result.host_operators = 1;
     return result;
   }

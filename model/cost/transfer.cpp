@@ -132,19 +132,28 @@ FamilyParameters from_relatives(const Device& device, std::string_view family, s
   double heaviest = 0.0;
   nearest = 8.0;
   const bool tensor = precision != "fp32";
-  for (const BoardParameters* board : relatives) nearest = std::min(nearest, generations_apart(device.chip, board->chip));
+  const bool own_class = std::any_of(relatives.begin(), relatives.end(), [&](const BoardParameters* board) {
+    return high_bandwidth(board->memory_kind) == high_bandwidth(device.memory_kind);
+  });
+  for (const BoardParameters* board : relatives)
+    nearest = std::min(nearest, generations_apart(device.chip, board->chip));
   for (const BoardParameters* board : relatives) {
     const double apart = generations_apart(device.chip, board->chip);
     const Clocked lender = clocked(*board);
-    const double share = tensor ? tensor_share(tensor_cores(device, wanted), clocked(device), tensor_cores(lender), lender,
-                                               board->parameters.compute_efficiency)
-                                : lane_share(device, *board);
+    // Shares of attention kernels are of the clock that a board keeps, not of what feeds its tensor cores.
+    const double share = family == "attention"
+                             ? board->parameters.compute_efficiency *
+                                   tensor_share(tensor_cores(device, wanted), clocked(device), tensor_cores(lender), lender, 1.0)
+                         : tensor ? tensor_share(tensor_cores(device, wanted), clocked(device), tensor_cores(lender), lender,
+                                                 board->parameters.compute_efficiency)
+                                  : lane_share(device, *board);
     const double near = std::exp(-kPerGeneration * (apart - nearest)) * (same_chip(device, *board) ? kSameChip : 1.0);
     const double weight = near * (tensor ? 1.0 : std::pow(kept_clock(lender), kPerClockRatio));
     const bool memory_alike = board->memory_kind == device.memory_kind;
     const bool memory_class = high_bandwidth(board->memory_kind) == high_bandwidth(device.memory_kind);
-    // Weights of memory of the same class, and of another: assumed.
-    const double memory_weight = near * (memory_alike ? 1.0 : memory_class ? 0.5 : 0.15);
+    // Boards with HBM and those without lend bandwidth to their own kind alone, where there is one. The weight of another memory
+    // of the same class: assumed.
+    const double memory_weight = near * (memory_alike ? 1.0 : memory_class ? 0.5 : own_class ? 0.0 : 1.0);
     compute.add(weight * lanes_alike(device, *board) * (board->parameters.call ? kSingleCalls : 1.0), share);
     bandwidth.add(memory_weight, board->parameters.bandwidth_efficiency);
     // How a kernel starts depends on library and driver, hardly on the chip: every neighbouring board counts alike.
@@ -228,6 +237,30 @@ ResolvedParameters kernel_parameters(const Device& device, std::string_view fami
   return resolved;
 }
 
+/// Sixteen a clock and multiprocessor (paper: CUDA C++ Programming Guide, throughput of arithmetic instructions, Maxwell to
+/// Hopper; a quarter of the 64 lanes of AMD's units). Blackwell Ultra has twice as many, for attention (paper: NVIDIA, Inside
+/// NVIDIA Blackwell Ultra).
+double exponentials(const Device& device) {
+  constexpr int kBlackwellUltra = 103;
+  return capability_number(device.compute_capability) == kBlackwellUltra ? 32.0 : 16.0;
+}
+
+/// A last level of two parts keeps copies of what the other part holds: a working set fits up to 0.84 of it (fitted: A100, H100),
+/// one of a single part a little more than all (A40, L40S).
+double cache_reach(const Device& device) {
+  constexpr double kTwoParts = 0.84, kOnePart = 1.05;
+  const int capability = capability_number(device.compute_capability);
+  return capability == 80 || capability == 90 || (capability >= 100 && capability < 110) ? kTwoParts : kOnePart;
+}
+
+/// Hopper's tensor rate needs instructions of four warps. Those of one warp, as kernels written for Ampere have, reach 0.54 of it
+/// (fitted: FlashAttention 2 on H100 and H200). Blackwell's of data centres doubles the rate of the new ones alone (assumed).
+double warp_products(const Device& device) {
+  constexpr double kHopper = 0.54, kBlackwell = 0.27;
+  const int capability = capability_number(device.compute_capability);
+  return capability == 90 ? kHopper : capability >= 100 && capability < 110 ? kBlackwell : 1.0;
+}
+
 }  // namespace
 
 ResolvedParameters resolve_parameters(const Device& device, std::string_view family, std::string_view precision,
@@ -256,6 +289,10 @@ KernelRates sustained_rates(const Device& device, FlopPerSecond peak, double sha
   // Cycles that are no product neither wait for operands nor draw the power of tensor cores: they pass at the full rate.
   if (const auto overhead = precision == "fp32" ? std::nullopt : tensor_overhead(device, precision))
     rates.step_overhead = *overhead * share;
+  rates.share = share;
+  rates.cache_reach = cache_reach(device);
+  rates.exponentials = exponentials(device);
+  rates.warp_products = precision == "fp32" ? 1.0 : warp_products(device);
   rates.translations = device.address_translations.value_or(Hertz(0.0));
   return rates;
 }

@@ -234,6 +234,12 @@ Result<KernelConstants> read_kernel_constants(TomlFile file, const Architectures
   read_convolutions(root.table("convolution"), constants);
   if (auto recurrent = root.table_if("recurrent"))
     for (auto& [name, table] : recurrent->named_tables()) constants.recurrent[name] = read_recurrent(table, is_tensor(name));
+  if (auto attention = root.table_if("attention"))
+    for (auto& [name, table] : attention->named_tables()) constants.attention[name] = read_attention_constants(std::move(table));
+  if (auto rows = root.table_if("row_kernel"))
+    for (auto& [name, table] : rows->named_tables()) constants.row_kernels[name] = read_row_constants(std::move(table));
+  if (auto experts = root.table_if("experts"))
+    for (auto& [name, table] : experts->named_tables()) constants.experts[name] = read_expert_constants(std::move(table));
   if (auto calls = root.table_if("call")) {
     for (auto& [name, table] : calls->named_tables()) {
       if (const auto call = read_call_times(table)) constants.calls[name] = *call;

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "model/hardware/architecture.hpp"
+#include "model/hardware/attention_constants.hpp"
 #include "model/hardware/kernel_parameters.hpp"
+#include "model/hardware/row_constants.hpp"
 #include "model/input/toml_reader.hpp"
 #include "model/support/result.hpp"
 #include "model/units/quantity.hpp"
@@ -92,6 +94,9 @@ struct KernelConstants {
   std::map<std::string, ConvolutionConstants, std::less<>>
       convolution;  ///< by library generation and class: "cudnn5", "cudnn7-tensor"
   std::map<std::string, RecurrentConstants, std::less<>> recurrent;  ///< by CUDA release and class: "cuda8", "cuda10-tensor"
+  std::map<std::string, AttentionConstants, std::less<>> attention;  ///< by kernel: "flash-2"
+  std::map<std::string, RowConstants, std::less<>> row_kernels;      ///< by kernel: "rms_norm-vllm"
+  std::map<std::string, ExpertConstants, std::less<>> experts;       ///< by kernel: "cutlass", "cutlass-fp8"
   std::map<std::string, CallTimes, std::less<>> calls;               ///< by family, of hosts whose single calls were measured
   std::map<std::string, TransferSigma, std::less<>> transfers;       ///< by family and precision: "gemm-fp32"
   std::vector<BoardParameters> boards;

@@ -2,7 +2,28 @@
 
 #include <fmt/format.h>
 
+#include <string>
+#include <vector>
+
 namespace tbdsim {
+namespace {
+
+void read_attention_kernel(TomlTable& table, OperatorSettings& settings) {
+  if (!table.has("attention_kernel")) return;
+  const std::string name = table.text("attention_kernel");
+  const auto kernel = find_attention_kernel(name);
+  if (!kernel) {
+    std::vector<std::string> known;
+    for (const AttentionKernelInfo& row : attention_kernels()) known.emplace_back(row.name);
+    table.problem("attention_kernel", fmt::format("unknown attention kernel \"{}\"; known are {}", name, fmt::join(known, ", ")));
+  } else if (!settings.fused_attention) {
+    table.problem("attention_kernel", "has no effect without fused_attention = true");
+  } else {
+    settings.attention = *kernel;
+  }
+}
+
+}  // namespace
 
 OperatorSettings read_operator_settings(TomlTable table) {
   OperatorSettings settings;
@@ -17,6 +38,7 @@ OperatorSettings read_operator_settings(TomlTable table) {
   settings.batch_norm_backward_passes = table.number_or("batch_norm_backward_passes", 5, kPositive);
   settings.fuses_linear_bias = table.boolean_or("fuses_linear_bias", false);
   settings.fused_attention = table.boolean_or("fused_attention", false);
+  read_attention_kernel(table, settings);
   settings.amp_16_bit = table.boolean_or("amp_16_bit", false);
   settings.vectorizes_16_bit = table.boolean_or("vectorizes_16_bit", true);
   settings.dropout_forward_passes = table.number_or("dropout_forward_passes", 3, kPositive);

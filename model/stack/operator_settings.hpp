@@ -1,5 +1,6 @@
 #pragma once
 #include "model/input/toml_reader.hpp"
+#include "model/stack/attention_kernel.hpp"
 
 namespace tbdsim {
 
@@ -25,6 +26,7 @@ struct OperatorSettings {
   bool vectorizes_16_bit = true;  ///< elementwise and row kernels load several 16-bit numbers at once (`moves_single_numbers`)
   bool amp_16_bit = false;  ///< under amp all runs in 16 bits but loss and update (apex O2); else some operators between casts
   bool fused_attention = false;  ///< attention layers run as one kernel that keeps the scores on the chip
+  AttentionKernel attention = AttentionKernel::general;  ///< that kernel, where device and precision have it
   RecurrentKernels recurrent = RecurrentKernels::library;
   bool persistent_recurrent = false;  ///< 16-bit layers may keep their weights in registers (cuDNN's persistent kernels)
 };

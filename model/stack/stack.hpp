@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/input/toml_reader.hpp"
+#include "model/stack/attention_kernel.hpp"
 #include "model/stack/engine_settings.hpp"
 #include "model/stack/exchange_settings.hpp"
 #include "model/stack/framework.hpp"

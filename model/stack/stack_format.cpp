@@ -76,6 +76,11 @@ constexpr KeyMeaning kStack[] = {
      ""},
     {"[operators]", "`fused_attention`",
      "attention layers run as one kernel that keeps the scores on the chip; false: products, softmax and dropout apart", ""},
+    {"[operators]", "`attention_kernel`",
+     "that kernel, for 16-bit numbers on devices that have it: `flash-1`, `flash-2`, `flash-3`, `cudnn-9`, `fmha`, `aiter` and "
+     "others "
+     "of `kernels.toml`; `general`",
+     ""},
     {"[operators]", "`recurrent`",
      "`library`: recurrent layers are the library's, one call each; `cells`: unrolled cells of the framework's operators; "
      "`library`",

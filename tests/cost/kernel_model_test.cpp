@@ -236,6 +236,35 @@ TEST_CASE("an attention layer: one kernel where the stack fuses it, else product
   }
 }
 
+TEST_CASE("a stack's attention kernel runs in 16 bits on devices that have it; unmeasured it runs like the general one") {
+  GraphBuilder g("attention", "file", "sentence", {2048}, 4);
+  const TensorId x = g.add(OpKind::embedding, {g.input()}, EmbeddingAttributes{1000, 512});
+  (void)g.add(OpKind::attention, {x, x, x}, AttentionAttributes{8, true}, "attention");
+  const OpGraph graph = std::move(g).finish().value();
+  const TrainingStep step = training_step(graph);
+  KernelConstants measured = constants();
+  measured.attention["flash-2"].forward.share = 0.5;
+  const auto time = [&](const char* capability, Precision precision, AttentionKernel kernel, const KernelConstants& from) {
+    Device device = board();
+    device.compute_capability = capability;
+    Stack s = stack();
+    s.fused_attention = true;
+    s.attention = kernel;
+    const KernelModel kernels = KernelModel::make(device, precision, s, from).value();
+    for (const StepNode& node : step.forward)
+      if (graph.op(node.op).name == "attention") return kernels.cost(graph, node, 4).kernel.time;
+    return Seconds(0.0);
+  };
+  const auto general = [&](const char* capability, Precision precision) {
+    return time(capability, precision, AttentionKernel::general, measured);
+  };
+  const AttentionKernel flash = AttentionKernel::flash_2;
+  CHECK(time("8.0", Precision::fp16, flash, measured) > general("8.0", Precision::fp16));
+  CHECK(time("7.0", Precision::fp16, flash, measured) == general("7.0", Precision::fp16));
+  CHECK(time("8.0", Precision::fp32, flash, measured) == general("8.0", Precision::fp32));
+  CHECK(time("8.0", Precision::fp16, flash, constants()) == general("8.0", Precision::fp16));
+}
+
 TEST_CASE("a linear bias inside the product costs nothing forward; its gradient stays a sum") {
   const Stack fused = changed([](Stack& s) { s.operators.fuses_linear_bias = true; });
   const auto extra = [&](Pass pass) {

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "calibrate/decode/sample_family.hpp"
+#include "calibrate/fit/attention_family.hpp"
 #include "calibrate/fit/carry_over.hpp"
 #include "calibrate/fit/plausible.hpp"
 #include "calibrate/fit/prediction.hpp"
@@ -249,11 +250,12 @@ TEST_CASE("fused attention: samples made by the form give back its share of peak
           s.precision = "fp16";
           s.pass = pass;
           s.line = static_cast<int>(all.size()) + 2;
-          s.shape = {{"b", batch}, {"heads", 16}, {"sq", rows}, {"sk", rows}, {"d", width}, {"causal", 0}, {"fused", 1}};
+          s.shape = {{"b", batch},  {"heads", 16}, {"sq", rows},    {"sk", rows}, {"d", width},
+                     {"causal", 0}, {"fused", 1},  {"kv_heads", 0}, {"d_v", 0},   {"window", 0}};
           const AttentionShape shape{static_cast<double>(batch), 16, static_cast<double>(rows), static_cast<double>(rows),
                                      static_cast<double>(width)};
           s.time = std::exp(std::normal_distribution<double>(0.0, 0.03)(random)) *
-                   fused_attention_time(shape, s.pass == "backward", Bytes(2.0), rates).time;
+                   fused_attention_time(shape, s.pass == "backward", {}, rates).time;
           all.push_back(s);
         }
       }
@@ -268,7 +270,7 @@ TEST_CASE("fused attention: samples made by the form give back its share of peak
   CHECK_THAT(p.launch.base(), WithinRel(12e-6, 0.25));
   CHECK(fit->reports.front().after.mean < 0.04);
 
-  all.front().shape.back().second = 0;  // kernels of other families
+  all.front().shape[6].second = 0;  // kernels of other families
   CHECK_FALSE(attention_observation(all.front()));
 }
 
@@ -287,7 +289,8 @@ TEST_CASE("shares that no board can have are refused, not written") {
       s.precision = "fp16";
       s.pass = "forward";
       s.line = static_cast<int>(all.size()) + 2;
-      s.shape = {{"b", batch}, {"heads", 12}, {"sq", rows}, {"sk", rows}, {"d", 64}, {"causal", 0}, {"fused", 1}};
+      s.shape = {{"b", batch},  {"heads", 12}, {"sq", rows},    {"sk", rows}, {"d", 64},
+                 {"causal", 0}, {"fused", 1},  {"kv_heads", 0}, {"d_v", 0},   {"window", 0}};
       s.time = Seconds(5e-6) + Flop(4.0 * 12 * 64 * static_cast<double>(batch * rows * rows)) / (0.77 * *d.peak.fp16_tensor);
       all.push_back(s);
     }

@@ -204,6 +204,14 @@ TEST_CASE("a fit of everything describes its boards and reads back as written") 
   CHECK(b.architecture == "Pascal");
   CHECK(b.limits.power_limit == Watts(250.0));
   fit->constants.source = "fitted: a test";
+  AttentionConstants& attention = fit->constants.attention["flash-2"];
+  attention.forward = {0.91, 0.5, 60.0, 0.4};
+  attention.backward = {0.6, 0.4, 150.0, 0.9};
+  attention.wide = 0.9;
+  attention.window = 70.0;
+  attention.start = Seconds(3.2e-6);
+  fit->constants.row_kernels["rope-vllm"] = {Seconds(0.7e-6), 1.0, 6.6, 668.0, 1340.0};
+  fit->constants.experts["cutlass"] = {Seconds(29e-6), 1.0, 220.0, 1.4, 0.33, 0.96};
   fit->constants.spread.source = "assumed: a test";
   const std::string path = TBDSIM_BINARY_DIR "/fitted_kernels.toml";
   std::ofstream(path) << to_toml(*fit);
@@ -220,6 +228,16 @@ TEST_CASE("a fit of everything describes its boards and reads back as written") 
     CHECK_THAT(found->parameters.compute_efficiency, WithinRel(written.parameters.compute_efficiency, 1e-3));
     CHECK_THAT(found->parameters.launch.base(), WithinRel(written.parameters.launch.base(), 1e-2));
   }
+  const AttentionConstants& flash = read->attention.at("flash-2");
+  CHECK(flash.forward.share == 0.91);
+  CHECK(flash.forward.tail == 0.4);
+  CHECK(flash.backward.prologue == 150.0);
+  CHECK(flash.wide == 0.9);
+  CHECK(flash.window == 70.0);
+  CHECK_THAT(flash.start.base(), WithinRel(3.2e-6, 1e-12));
+  CHECK(read->row_kernels.at("rope-vllm").row_clocks == 1340.0);
+  CHECK(read->row_kernels.at("rope-vllm").flight == 6.6);
+  CHECK(read->experts.at("cutlass").reread == 0.33);
   CHECK_THAT(read->gemm.at("fp32").prologue_depth, WithinRel(fit->constants.gemm.at("fp32").prologue_depth, 1e-3));
 }
 
