@@ -73,6 +73,10 @@ const ResolvedParameters& KernelModel::parameters_of(KernelFamily family) const 
       return layer_norm_;
     case KernelFamily::memory_bound:
     case KernelFamily::single_access:
+    case KernelFamily::rms_norm:
+    case KernelFamily::rope:
+    case KernelFamily::gated_activation:
+    case KernelFamily::experts:
       break;
   }
   return memory_;

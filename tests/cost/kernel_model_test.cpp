@@ -248,8 +248,8 @@ TEST_CASE("a stack's attention kernel runs in 16 bits on devices that have it; u
     Device device = board();
     device.compute_capability = capability;
     Stack s = stack();
-    s.fused_attention = true;
-    s.attention = kernel;
+    s.operators.fused_attention = true;
+    s.operators.attention = kernel;
     const KernelModel kernels = KernelModel::make(device, precision, s, from).value();
     for (const StepNode& node : step.forward)
       if (graph.op(node.op).name == "attention") return kernels.cost(graph, node, 4).kernel.time;
