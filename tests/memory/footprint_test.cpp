@@ -353,11 +353,11 @@ TEST_CASE("a convolution without room for its scratch memory takes the next algo
   }
 }
 
-TEST_CASE("gradients exist before the first step where MXNet's bind or Torch7's modules made them") {
+TEST_CASE("gradients exist before the first step where the framework makes them so early: MXNet's bind, Torch7's modules") {
   const auto before = [&](Stack s) { return of(resnet(), s, batch(4)).ranks.front().pre_training; };
   const auto gradients = Bytes(4.0) * static_cast<double>(resnet().graph.parameter_elements());
   Stack torch7 = stack();
-  torch7.framework = "torch7";
+  torch7.features.gradients_from_start = true;
   CHECK(before(torch7) == before(stack()) + gradients);
   CHECK(before(stack(MemoryPlan::bfc)) == before(stack()));
   CHECK(before(stack(MemoryPlan::mxnet)) > before(torch7));  // rounded up

@@ -31,6 +31,7 @@ inline Stack stack(MemoryPlan plan = MemoryPlan::caching_allocator) {
   Stack s;
   s.framework = plan == MemoryPlan::mxnet ? "mxnet" : plan == MemoryPlan::bfc ? "tensorflow" : "pytorch";
   s.memory.plan = plan;
+  s.features.gradients_from_start = plan == MemoryPlan::mxnet;
   s.memory.context = Bytes(0.5e9);
   s.exchange.bucket = Bytes(64e6);
   return s;
