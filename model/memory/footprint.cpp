@@ -83,7 +83,8 @@ void add_persistent(const OpGraph& graph, const Persistent& arrays, const Footpr
 }
 
 SavingRules saving_rules(const Stack& stack) {
-  if (stack.memory.plan == MemoryPlan::mxnet) return stack.operators.inplace_activation ? SavingRules::mxnet_later : SavingRules::mxnet;
+  if (stack.memory.plan == MemoryPlan::mxnet)
+    return stack.operators.inplace_activation ? SavingRules::mxnet_later : SavingRules::mxnet;
   return stack.memory.plan == MemoryPlan::bfc ? SavingRules::tensorflow : SavingRules::autograd_cuda;
 }
 
@@ -147,7 +148,8 @@ std::optional<Bytes> room(const Persistent& arrays, const Stack& stack, const Fo
   if (!options.capacity || !allocates_as_it_runs(stack)) return std::nullopt;
   const ExchangeMemory exchange = exchange_memory(options, arrays);
   const RankBuffers first = rank_buffers(stack, exchange).front();
-  const Bytes beside = stack.memory.context + stack.memory.training_start + first.optimizer_state * shard(options, 1) + first.exchange;
+  const Bytes beside =
+      stack.memory.context + stack.memory.training_start + first.optimizer_state * shard(options, 1) + first.exchange;
   return std::max(*options.capacity - beside, Bytes(0.0));
 }
 
