@@ -353,7 +353,7 @@ TEST_CASE("a convolution without room for its scratch memory takes the next algo
   }
 }
 
-TEST_CASE("gradients exist before the first step where MXNet's bind or Torch7's modules made them") {
+TEST_CASE("gradients exist before the first step where the framework makes them so early: MXNet's bind, Torch7's modules") {
   const auto before = [&](Stack s) { return of(resnet(), s, batch(4)).ranks.front().pre_training; };
   const auto gradients = Bytes(4.0) * static_cast<double>(resnet().graph.parameter_elements());
   Stack torch7 = stack();

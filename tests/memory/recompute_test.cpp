@@ -130,6 +130,7 @@ TEST_CASE("MXNet's mirroring repeats cheap operators once, before their backward
     Stack stack;
     stack.framework = Framework::mxnet;
     stack.memory.plan = MemoryPlan::mxnet;
+    stack.features.gradients_from_start = true;
     stack.operators.inplace_activation = false;
     FootprintOptions options;
     options.batch = 32;

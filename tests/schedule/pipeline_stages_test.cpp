@@ -150,6 +150,7 @@ TEST_CASE("a stage holds its own arrays, and the feature maps of every micro-bat
   for (const MemoryPlan plan : {MemoryPlan::caching_allocator, MemoryPlan::bfc, MemoryPlan::mxnet, MemoryPlan::blobs}) {
     INFO("plan " << static_cast<int>(plan));
     stack.memory.plan = plan;
+    stack.features.gradients_from_start = plan == MemoryPlan::mxnet;
     const auto of = [&](int in_flight) { return pipeline_memory(graph, nodes, {}, stack, options, {stage_of, 2, in_flight}); };
     const StepMemory one = of(1), four = of(4), whole = step_memory(graph, nodes, {}, stack, options);
     REQUIRE(one.ranks.size() == 2);
