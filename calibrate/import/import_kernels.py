@@ -4,6 +4,7 @@ import os
 import sys
 
 import deepbench
+import modern_gemm
 import neusight
 from sample_file import write
 
@@ -18,6 +19,8 @@ FILES = {
     "neusight_elementwise": neusight.elementwise,
     "neusight_softmax": neusight.softmax,
     "neusight_layer_norm": neusight.layer_norm,
+    "modern_gemm": modern_gemm.fitted,
+    "modern_gemm_new_shapes": modern_gemm.new_shapes,
 }
 
 

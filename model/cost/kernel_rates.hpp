@@ -23,6 +23,12 @@ struct KernelRates {
   Hertz translations{0.0};     ///< of addresses that the buffers do not hold; zero: no limit is known
   double issue_share = kIssueShare;  ///< of numbers moved one at a time
   FlopPerSecond peak{INFINITY};      ///< of the units at the clock that they keep: nothing executes faster
+  // Of products on tensor cores since Ampere (pipelined_gemm.hpp):
+  FlopPerSecond sustained{INFINITY};        ///< that the power limit lets long products keep
+  Seconds power_time{0.0};                  ///< after which they do: of a benchmark that repeats one product a few times
+  BytesPerSecond cache_bandwidth{0.0};      ///< of the last level
+  Hertz boost{1e9};                         ///< clock of short kernels
+  BytesPerSecond quantize_bandwidth{1e12};  ///< of the passes that turn 16-bit numbers into fp8
 };
 
 }  // namespace tbdsim

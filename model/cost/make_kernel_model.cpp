@@ -3,6 +3,7 @@
 
 #include "model/cost/kernel_model.hpp"
 #include "model/cost/library_age.hpp"
+#include "model/cost/product_power.hpp"
 
 namespace tbdsim {
 namespace {
@@ -87,6 +88,8 @@ Result<KernelModel> KernelModel::make(const Device& device, Precision precision,
   if (gemm == nullptr) return fail(fmt::format("{}: gemm constants missing", constants.file));
   model.convolution_constants_ = convolution->second;
   model.gemm_constants_ = *gemm;
+  if (unit.tensor_core && has_pipelined_products(device, unit.parameter_class, constants))
+    model.gemm_constants_.pipelined = pipelined_constants(constants, unit.parameter_class, stack.convolution.generation, device);
   if (is_architecture(device.architecture, "Kepler")) {
     // cuDNN's fused Winograd kernels are written for Maxwell and later (assumed; no Kepler samples).
     withdraw(model.stack_.convolution, [](ConvolutionAlgorithm a) { return a == ConvolutionAlgorithm::winograd_fused; });
@@ -97,7 +100,7 @@ Result<KernelModel> KernelModel::make(const Device& device, Precision precision,
   model.gemm_ = resolve_parameters(device, "gemm", unit.parameter_class, constants);
   // Without samples of any board, fused attention runs like the products that it is made of.
   model.attention_ = resolve_parameters(device, "attention", unit.parameter_class, constants);
-  if (model.attention_.assumed) model.attention_ = model.gemm_;
+  if (model.attention_.assumed) model.attention_ = resolve_tiled_products(device, unit.parameter_class, constants);
   model.memory_ = resolve_parameters(device, "memory_bound", "fp32", constants);
   model.softmax_ = resolve_parameters(device, "softmax", "fp32", constants);
   model.layer_norm_ = resolve_parameters(device, "layer_norm", "fp32", constants);
@@ -108,6 +111,7 @@ Result<KernelModel> KernelModel::make(const Device& device, Precision precision,
   const double young = unit.tensor_core ? young_library_share(device.compute_capability, stack.cuda) : 1.0;
   model.convolution_rates_ = kernel_rates(device, young * unit.peak, model.convolution_.parameters, unit.parameter_class);
   model.gemm_rates_ = kernel_rates(device, young * unit.peak, model.gemm_.parameters, unit.parameter_class);
+  model.gemm_rates_.sustained = kStepClock * model.gemm_rates_.sustained;
   model.attention_rates_ = kernel_rates(device, unit.peak, model.attention_.parameters, unit.parameter_class);
   model.memory_rates_ = kernel_rates(device, device.peak.fp32, model.memory_.parameters, "fp32");
   model.softmax_rates_ = kernel_rates(device, device.peak.fp32, model.softmax_.parameters, "fp32");
