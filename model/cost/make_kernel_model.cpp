@@ -3,7 +3,6 @@
 
 #include "model/cost/kernel_model.hpp"
 #include "model/cost/library_age.hpp"
-#include "model/cost/product_power.hpp"
 
 namespace tbdsim {
 namespace {
@@ -111,7 +110,6 @@ Result<KernelModel> KernelModel::make(const Device& device, Precision precision,
   const double young = unit.tensor_core ? young_library_share(device.compute_capability, stack.cuda) : 1.0;
   model.convolution_rates_ = kernel_rates(device, young * unit.peak, model.convolution_.parameters, unit.parameter_class);
   model.gemm_rates_ = kernel_rates(device, young * unit.peak, model.gemm_.parameters, unit.parameter_class);
-  model.gemm_rates_.sustained = kStepClock * model.gemm_rates_.sustained;
   model.attention_rates_ = kernel_rates(device, unit.peak, model.attention_.parameters, unit.parameter_class);
   model.memory_rates_ = kernel_rates(device, device.peak.fp32, model.memory_.parameters, "fp32");
   model.softmax_rates_ = kernel_rates(device, device.peak.fp32, model.softmax_.parameters, "fp32");

@@ -10,11 +10,8 @@ struct ProductShares {
 };
 
 /// Over which a benchmark that repeats one product a few times comes to the clock that power sustains (fitted: A100, H100, L40S).
+/// A training step lasts long enough for its clock to settle; that its other kernels draw as much as products is assumed.
 inline constexpr Seconds kBenchmarkPowerTime{0.9e-3};
-/// A training step is long enough for its clock to settle, but products are only a part of it. With products for 0.6 of the time
-/// and other kernels at 0.65 of the power limit (both assumed), products may draw (1 - 0.4 x 0.65)/0.6 = 1.23 times the limit,
-/// and keep 1.23^0.55 times the clock of products alone.
-inline constexpr double kStepClock = 1.12;
 
 /// Shares that a device reaches in products (model/cost/pipelined_gemm.hpp), from those of a lender.
 ///
