@@ -33,7 +33,12 @@ def scored(program, *arguments):
     with open(os.path.join(ROOT, NEW), newline="", encoding="utf-8") as file:
         samples = list(csv.DictReader(file))
     parts = collections.defaultdict(lambda: collections.defaultdict(list))
-    for row in csv.DictReader(run(program, *arguments, "--format", "csv").splitlines()):
+    head, *lines = run(program, *arguments, "--format", "csv").splitlines()
+    columns = head.split(",")
+    for line in lines:
+        # The name of a part may hold commas.
+        cells = line.rsplit(",", len(columns) - 1)
+        row = dict(zip(columns, cells))
         sample = samples[int(row["line"]) - 2]
         measured, predicted = float(row["measured_s"]), float(row["predicted_s"])
         inside = abs(math.log(measured / predicted)) <= CENTRAL_80 * float(row["sigma"])

@@ -169,7 +169,11 @@ FamilyParameters from_relatives(const Device& device, const Question& question,
   double heaviest = 0.0;
   nearest = 8.0;
   const bool tensor = precision != "fp32";
-  for (const BoardParameters* board : relatives) nearest = std::min(nearest, apart_of(device, question, *board));
+  double generations = 8.0;
+  for (const BoardParameters* board : relatives) {
+    nearest = std::min(nearest, apart_of(device, question, *board));
+    generations = std::min(generations, generations_apart(device.architecture, board->architecture));
+  }
   for (const BoardParameters* board : relatives) {
     const double apart = apart_of(device, question, *board);
     const Clocked lender = clocked(*board);
@@ -216,9 +220,10 @@ FamilyParameters from_relatives(const Device& device, const Question& question,
   result.spread = spreads / sum;
   if (kernels) result.sustained_efficiency = sustained.value();
   if (quantize.weight > 0.0) result.quantize_bandwidth = quantize.value();
-  const double clock_sigma = kClockSigma * std::log(kept_clock(clocked(device)));
-  result.compute_sigma = std::hypot(std::hypot(sigma.compute, clock_sigma), compute.spread(), kGenerationSigma * nearest);
-  result.bandwidth_sigma = std::hypot(sigma.bandwidth, bandwidth.spread(), kGenerationSigma * nearest);
+  // What power sustains is a share of its own where products have one.
+  const double clock_sigma = kernels ? 0.0 : kClockSigma * std::log(kept_clock(clocked(device)));
+  result.compute_sigma = std::hypot(std::hypot(sigma.compute, clock_sigma), compute.spread(), kGenerationSigma * generations);
+  result.bandwidth_sigma = std::hypot(sigma.bandwidth, bandwidth.spread(), kGenerationSigma * generations);
   result.launch_sigma = std::hypot(kLaunchSigma, launch.spread());
   result.source = fmt::format("transferred: from {}", names);
   return result;
