@@ -23,9 +23,9 @@ namespace {
 // Priors of a board: sustained fp32 rates of published large products are 0.7 to 1.0 of the listed boost rate, copies
 // reach 0.7 to 0.9 of the memory bandwidth. Tensor cores sustain less of their peak.
 constexpr double kComputePrior = 0.85, kTensorPrior = 0.7;
-// Share of peak, share of bandwidth, launch; of single calls overhead, floor, growth; of pipelined products the share of peak
-// that power sustains, and the share of bandwidth of quantising passes.
-constexpr std::size_t kPerBoard = 8;
+// Share of peak, share of bandwidth, launch; of single calls overhead, floor, growth. Pipelined products have two more: the share
+// of peak that power sustains, and the share of bandwidth of quantising passes.
+constexpr std::size_t kPerBoard = 6, kPerPipelinedBoard = 8;
 // Priors of pipelined products: cycles that a kernel of a graph takes to start and drain; shares of peak that power sustains.
 constexpr double kGraphCycles = 5000.0, kBriefPrior = 0.95, kSustainedPrior = 0.65, kQuantizePrior = 0.6;
 constexpr double kCallSigma = 1.0;  // hosts differ by factors
@@ -169,8 +169,9 @@ class SharedFit {
       unknowns_.push_back({id + " call", kCallTimes.overhead.base(), call ? kCallSigma : 0.0});
       unknowns_.push_back({id + " call floor", kCallTimes.floor.base(), call ? kCallSigma : 0.0});
       unknowns_.push_back({id + " call per shape", kCallTimes.per_shape.base(), counts_shapes(id) ? kCallSigma : 0.0});
-      unknowns_.push_back({id + " sustained", kSustainedPrior, pipelined_ ? 0.3 : 0.0, 0.05, 1.5});
-      unknowns_.push_back({id + " quantize", kQuantizePrior, pipelined_ && precision_ == "fp8" ? 0.7 : 0.0, 0.05, 4.0});
+      if (!pipelined_) continue;
+      unknowns_.push_back({id + " sustained", kSustainedPrior, 0.3, 0.05, 1.5});
+      unknowns_.push_back({id + " quantize", kQuantizePrior, precision_ == "fp8" ? 0.7 : 0.0, 0.05, 4.0});
     }
     fit_ = robust_fit(
         unknowns_, set_.rows.size(), [this](std::span<const double> v, std::size_t row) { return residual(v, row); },
@@ -185,6 +186,7 @@ class SharedFit {
   }
 
  private:
+  [[nodiscard]] std::size_t per_board() const { return pipelined_ ? kPerPipelinedBoard : kPerBoard; }
   [[nodiscard]] SharedForm form() const {
     return {family_.name, set_.generations, precision_ != "fp32", believed_, precision_ == "fp8"};
   }
@@ -231,7 +233,7 @@ class SharedFit {
   [[nodiscard]] double residual(std::span<const double> v, std::size_t i) const {
     const Observation& row = set_.rows[i];
     const Device& device = *devices_[set_.board_of[i]];
-    const double* own = &v[first_board_ + kPerBoard * set_.board_of[i]];
+    const double* own = &v[first_board_ + per_board() * set_.board_of[i]];
     const FlopPerSecond peak = peak_for(device, precision_);
     KernelRates rates = sustained_rates(device, peak, own[0], device.memory_bandwidth * own[1], Seconds(own[2]), precision_);
     if (pipelined_) {
@@ -244,7 +246,7 @@ class SharedFit {
   }
 
   [[nodiscard]] bool depends(std::size_t unknown, std::size_t row) const {
-    if (unknown >= first_board_) return (unknown - first_board_) / kPerBoard == set_.board_of[row];
+    if (unknown >= first_board_) return (unknown - first_board_) / per_board() == set_.board_of[row];
     return depends_on_shared(form(), unknown, set_.generation_of[row]);
   }
 
@@ -273,7 +275,7 @@ class SharedFit {
   }
 
   void store_board(std::size_t board, KernelFit& out) const {
-    const FittedValue* own = &fit_.values[first_board_ + kPerBoard * board];
+    const FittedValue* own = &fit_.values[first_board_ + per_board() * board];
     std::vector<double> residuals;
     for (std::size_t i = 0; i < set_.rows.size(); ++i) {
       if (set_.board_of[i] == board) residuals.push_back(fit_.residuals[i]);
