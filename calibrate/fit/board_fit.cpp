@@ -19,6 +19,9 @@ namespace {
 // Least doubt of values fitted to other samples of this very board: another clock state, another library.
 constexpr double kOwnSigma = 0.08;
 constexpr double kOwnLaunchSigma = 0.5, kCallSigma = 0.7;
+// How far the share of peak that power sustains lies from what relatives tell (five boards, each from the others: 0.05 to 0.2);
+// the bandwidth of quantising passes (three boards, by a factor of 2.6).
+constexpr double kSustainedSigma = 0.2, kQuantizeSigma = 0.7;
 
 std::string shape_of(const Sample& sample) {
   std::string text = sample.op + sample.pass;
@@ -75,6 +78,9 @@ struct Group {
   [[nodiscard]] bool counts_shapes() const {
     return std::any_of(rows.begin(), rows.end(), [](const Observation& row) { return row.shapes_before > 0.0; });
   }
+  [[nodiscard]] bool quantizes() const {
+    return std::any_of(rows.begin(), rows.end(), [](const Observation& row) { return row.quantizes; });
+  }
   [[nodiscard]] bool has(bool call) const {
     return std::any_of(rows.begin(), rows.end(), [&](const Observation& row) { return row.call == call; });
   }
@@ -120,13 +126,19 @@ std::vector<Unknown> unknowns_of(const Group& group, const FamilyParameters& inh
           {"call", call.overhead.base(), group.has(true) ? kCallSigma : 0.0},
           {"call floor", call.floor.base(), group.has(true) ? kCallSigma : 0.0},
           {"call per shape", call.per_shape > Seconds(0.0) ? call.per_shape.base() : kCallTimes.per_shape.base(),
-           group.counts_shapes() ? kCallSigma : 0.0}};
+           group.counts_shapes() ? kCallSigma : 0.0},
+          {"sustained", inherited.sustained_efficiency.value_or(1.0),
+           inherited.sustained_efficiency ? sigma(kSustainedSigma, kOwnSigma) : 0.0},
+          {"quantize", inherited.quantize_bandwidth.value_or(1.0),
+           inherited.quantize_bandwidth && group.quantizes() ? kQuantizeSigma : 0.0}};
 }
 
 FamilyParameters with_values(FamilyParameters parameters, std::span<const double> values, const Group& group) {
   parameters.compute_efficiency = values[0];
   parameters.bandwidth_efficiency = values[1];
   parameters.launch = Seconds(values[2]);
+  if (parameters.sustained_efficiency) parameters.sustained_efficiency = values[6];
+  if (parameters.quantize_bandwidth) parameters.quantize_bandwidth = values[7];
   if (group.has(true))
     parameters.call = CallTimes{Seconds(values[3]), Seconds(values[4]), Seconds(group.counts_shapes() ? values[5] : 0.0)};
   return parameters;

@@ -9,6 +9,8 @@
 #include "calibrate/fit/recurrent_family.hpp"
 #include "calibrate/fit/row_family.hpp"
 #include "model/cost/memory_bound.hpp"
+#include "model/cost/pipelined_gemm.hpp"
+#include "model/cost/transfer.hpp"
 
 namespace tbdsim::calibrate {
 namespace {
@@ -17,11 +19,18 @@ namespace {
 
 FormConstants gemm_form(const Observation& row, const KernelConstants& constants, const Device& device) {
   const TileConstants* found = gemm_constants(constants, on_tensor_cores(device, row.precision), row.generation, device.chip);
-  return found == nullptr ? TileConstants{} : *found;
+  TileConstants tiles = found == nullptr ? TileConstants{} : *found;
+  if (on_tensor_cores(device, row.precision) && has_pipelined_products(device, row.precision, constants))
+    tiles.pipelined = pipelined_constants(constants, row.precision, row.generation, device);
+  return tiles;
 }
 
 Seconds gemm_prediction(const Observation& row, const FormConstants& form, const KernelRates& rates) {
-  return gemm_time(std::get<GemmShape>(row.arguments), row.element, std::get<TileConstants>(form), rates).time;
+  const auto& shape = std::get<GemmShape>(row.arguments);
+  const auto& constants = std::get<TileConstants>(form);
+  const Seconds product = gemm_time(shape, row.element, constants, rates).time;
+  if (!row.quantizes || !constants.pipelined) return product;
+  return product + quantize_time(shape.m * shape.k, *constants.pipelined, rates);
 }
 
 // ---- convolution ----------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@
 #include "calibrate/fit/prediction.hpp"
 #include "calibrate/fit/shared_form.hpp"
 #include "calibrate/fit/transfer_sigma.hpp"
+#include "model/cost/product_power.hpp"
 #include "model/cost/transfer.hpp"
 #include "model/hardware/constant_bounds.hpp"
 
@@ -22,8 +23,18 @@ namespace {
 // Priors of a board: sustained fp32 rates of published large products are 0.7 to 1.0 of the listed boost rate, copies
 // reach 0.7 to 0.9 of the memory bandwidth. Tensor cores sustain less of their peak.
 constexpr double kComputePrior = 0.85, kTensorPrior = 0.7;
-constexpr std::size_t kPerBoard = 6;  // share of peak, share of bandwidth, launch; of single calls overhead, floor, growth
-constexpr double kCallSigma = 1.0;    // hosts differ by factors
+// Share of peak, share of bandwidth, launch; of single calls overhead, floor, growth. Pipelined products have two more: the share
+// of peak that power sustains, and the share of bandwidth of quantising passes.
+constexpr std::size_t kPerBoard = 6, kPerPipelinedBoard = 8;
+// Priors of pipelined products: cycles that a kernel of a graph takes to start and drain; shares of peak that power sustains.
+constexpr double kGraphCycles = 5000.0, kBriefPrior = 0.95, kSustainedPrior = 0.65, kQuantizePrior = 0.6;
+constexpr double kCallSigma = 1.0;  // hosts differ by factors
+
+/// Class of arithmetic whose samples are fitted together: products in both kinds of 16 bits run at one rate.
+std::string fitted_class(const Observation& row) {
+  const bool product = std::holds_alternative<GemmShape>(row.arguments);
+  return product && row.precision == "bf16" ? "fp16" : std::string(row.precision);
+}
 
 /// Whether a sample may serve a fit: device times where a board has them, else call times. Call times of convolutions cover
 /// one pass only: they serve chips that have nothing else.
@@ -35,11 +46,11 @@ class TimingChoice {
     for (const Sample& sample : samples) {
       if (sample.family != family.samples || sample.call_timing) continue;
       const auto row = family.observe(sample);
-      if (row && row->precision == precision) device_timed_.insert(chip(sample.device));
+      if (row && fitted_class(*row) == precision) device_timed_.insert(chip(sample.device));
     }
   }
   [[nodiscard]] bool serves(const Sample& sample, const Observation& row) const {
-    return row.precision == precision_ && (!sample.call_timing || call_timed(sample.device));
+    return fitted_class(row) == precision_ && (!sample.call_timing || call_timed(sample.device));
   }
   [[nodiscard]] bool call_timed(const std::string& device) const { return device_timed_.count(chip(device)) == 0; }
 
@@ -64,14 +75,15 @@ struct FitSet {
   std::vector<std::string> boards;
   std::vector<std::string> generations;
 
-  void add(Observation row, const Device& device) {
+  void add(Observation row, const Device& device, bool pipelined) {
     // cuDNN 8 samples are forward 3x3 only: too thin for a generation of their own.
     const bool convolution = std::holds_alternative<ConvolutionArguments>(row.arguments);
     if (convolution && row.generation == "cudnn8") row.generation = "cudnn7";
     const bool product = std::holds_alternative<GemmShape>(row.arguments);  // whose kernels differ by architecture
     board_of.push_back(place(boards, device.id));
-    generation_of.push_back(
-        place(generations, product ? product_kernels(row.generation, device.chip) : std::string(row.generation)));
+    generation_of.push_back(place(generations, pipelined ? fmt::format("{}-{}", row.generation, *pipelined_kernels(device))
+                                               : product ? product_kernels(row.generation, device.chip)
+                                                         : std::string(row.generation)));
     rows.push_back(std::move(row));
   }
 
@@ -85,13 +97,17 @@ struct FitSet {
   }
 };
 
-FitSet fit_set(const std::vector<Sample>& samples, const DeviceMap& devices, const TimingChoice& choice,
-               const FitFamily& family) {
+FitSet fit_set(const std::vector<Sample>& samples, const DeviceMap& devices, const TimingChoice& choice, const FitFamily& family,
+               bool pipelined) {
   FitSet set;
   for (const Sample& sample : samples) {
     if (sample.family != family.samples) continue;
+    const Device& device = devices.at(sample.device);
+    const bool tensor = family.name == "gemm" && on_tensor_cores(device, sample.precision);
+    if (pipelined != (tensor && pipelined_kernels(device))) continue;
     auto row = family.observe(sample);
-    if (row && row->long_enough && choice.serves(sample, *row)) set.add(std::move(*row), devices.at(sample.device));
+    // A graph's replays are timed finely.
+    if (row && (row->long_enough || pipelined) && choice.serves(sample, *row)) set.add(std::move(*row), device, pipelined);
   }
   return set;
 }
@@ -105,6 +121,7 @@ BoardParameters describe(const Device& device, FamilyParameters parameters) {
   board.memory_kind = device.memory_kind;
   board.multiprocessors = device.multiprocessors;
   board.fp32_lanes = device.fp32_lanes;
+  board.kernels = parameters.sustained_efficiency ? std::string(pipelined_kernels(device).value_or("")) : "";
   board.limits = clock_limits(device);
   if (parameters.precision == "fp32") board.limits.peak_fp16_tensor.reset();
   board.parameters = std::move(parameters);
@@ -114,9 +131,10 @@ BoardParameters describe(const Device& device, FamilyParameters parameters) {
 /// One family and class of arithmetic over all its boards: shared unknowns first, then four per board.
 class SharedFit {
  public:
-  SharedFit(const FitFamily& family, const std::string& precision, const std::vector<Sample>& samples, const DeviceMap& devices)
-      : family_(family), precision_(precision), choice_(samples, devices, family, precision) {
-    set_ = fit_set(samples, devices, choice_, family);
+  SharedFit(const FitFamily& family, const std::string& precision, const std::vector<Sample>& samples, const DeviceMap& devices,
+            bool pipelined)
+      : family_(family), precision_(precision), choice_(samples, devices, family, precision), pipelined_(pipelined) {
+    set_ = fit_set(samples, devices, choice_, family, pipelined);
     for (const std::string& id : set_.boards) devices_.push_back(&devices.at(id));
   }
 
@@ -130,24 +148,32 @@ class SharedFit {
 
   void run(KernelFit& out) {
     const bool tensor = precision_ != "fp32";
+    if (pipelined_) believe_generations(out.constants);
     unknowns_ = shared_unknowns(form());
     first_board_ = unknowns_.size();
     for (const std::string& id : set_.boards) {
       unknowns_.push_back({id + " compute",
-                           tensor             ? (family_.peak_share > 0.0 ? family_.peak_share : kTensorPrior)
+                           pipelined_         ? kBriefPrior
+                           : tensor           ? (family_.peak_share > 0.0 ? family_.peak_share : kTensorPrior)
                            : family_.computes ? kComputePrior
                                               : 1.0,
                            !family_.computes ? 0.0
+                           : pipelined_      ? 0.2
                            : tensor          ? family_.peak_sigma
                                              : 0.06});
       const ConstantBounds& rate = constant_bounds("bandwidth_efficiency");
       unknowns_.push_back({id + " bandwidth", family_.bandwidth, 0.05, rate.low, rate.high});
       // Call times say nothing of the kernel's own start, device times nothing of the host's.
       const bool call = choice_.call_timed(id);
-      unknowns_.push_back({id + " launch", family_.launch.base(), family_.computes && !call && !family_.own_start ? 0.7 : 0.0});
+      const Hertz boost = devices_[static_cast<std::size_t>(&id - set_.boards.data())]->boost_clock.value_or(Hertz(1.5e9));
+      unknowns_.push_back({id + " launch", pipelined_ ? kGraphCycles / boost.base() : family_.launch.base(),
+                           family_.computes && !call && !family_.own_start ? 0.7 : 0.0});
       unknowns_.push_back({id + " call", kCallTimes.overhead.base(), call ? kCallSigma : 0.0});
       unknowns_.push_back({id + " call floor", kCallTimes.floor.base(), call ? kCallSigma : 0.0});
       unknowns_.push_back({id + " call per shape", kCallTimes.per_shape.base(), counts_shapes(id) ? kCallSigma : 0.0});
+      if (!pipelined_) continue;
+      unknowns_.push_back({id + " sustained", kSustainedPrior, 0.3, 0.05, 1.5});
+      unknowns_.push_back({id + " quantize", kQuantizePrior, precision_ == "fp8" ? 0.7 : 0.0, 0.05, 4.0});
     }
     fit_ = robust_fit(
         unknowns_, set_.rows.size(), [this](std::span<const double> v, std::size_t row) { return residual(v, row); },
@@ -162,7 +188,41 @@ class SharedFit {
   }
 
  private:
-  [[nodiscard]] SharedForm form() const { return {family_.name, set_.generations, precision_ != "fp32"}; }
+  [[nodiscard]] std::size_t per_board() const { return pipelined_ ? kPerPipelinedBoard : kPerBoard; }
+  [[nodiscard]] SharedForm form() const {
+    return {family_.name, set_.generations, precision_ != "fp32", believed_, precision_ == "fp8"};
+  }
+
+  /// What other kernels tell of a generation's constants: of 8 bits those of 16; else loads and epilogue take as many k-steps of
+  /// tensor cores everywhere (fitted: 0.25 to 0.6 of 128 x 128 results, and 140 to 240 k-steps, on five boards).
+  void believe_generations(const KernelConstants& known) {
+    constexpr double kLatency = 0.4 * 2.0 * 128.0 * 128.0, kEpilogue = 185.0;
+    for (std::size_t g = 0; g < set_.generations.size(); ++g) {
+      double sum = 0.0, n = 0.0;
+      for (std::size_t i = 0; i < set_.rows.size(); ++i) {
+        if (set_.generation_of[i] != g) continue;
+        const Device& device = *devices_[set_.board_of[i]];
+        sum += std::log(peak_for(device, "fp16").base() / device.multiprocessors);
+        n += 1.0;
+      }
+      const double rate = std::exp(sum / n);
+      const std::string& name = set_.generations[g];
+      const auto like = known.pipelined.find("cudnn8" + name.substr(name.find('-')));
+      PipelinedConstants c = like != known.pipelined.end() ? like->second : PipelinedConstants{};
+      if (like == known.pipelined.end()) {
+        c.load_latency = Seconds(kLatency / rate);
+        c.epilogue = Seconds(kEpilogue / rate);
+      }
+      // cuBLAS splits k; CUTLASS as frameworks call it, DeepGEMM and kernels with scales by block do not. On Hopper CUTLASS's
+      // callers take the tile by the rows alone.
+      c.splits = name.rfind("cudnn", 0) == 0;
+      c.tiles_by_rows = name == "cutlass-hopper";
+      constexpr Seconds kQuantize(8e-6);
+      if (precision_ == "fp8") c.quantize_launch = kQuantize;
+      c.multiprocessor_rate = FlopPerSecond(rate);
+      believed_.push_back(c);
+    }
+  }
 
   /// Whether samples of a board say how many shapes their process had run before.
   [[nodiscard]] bool counts_shapes(const std::string& id) const {
@@ -175,16 +235,21 @@ class SharedFit {
   [[nodiscard]] double residual(std::span<const double> v, std::size_t i) const {
     const Observation& row = set_.rows[i];
     const Device& device = *devices_[set_.board_of[i]];
-    const double* own = &v[first_board_ + kPerBoard * set_.board_of[i]];
-    const KernelRates rates = sustained_rates(device, peak_for(device, precision_), own[0], device.memory_bandwidth * own[1],
-                                              Seconds(own[2]), precision_);
+    const double* own = &v[first_board_ + per_board() * set_.board_of[i]];
+    const FlopPerSecond peak = peak_for(device, precision_);
+    KernelRates rates = sustained_rates(device, peak, own[0], device.memory_bandwidth * own[1], Seconds(own[2]), precision_);
+    if (pipelined_) {
+      rates.sustained = peak * own[6];
+      rates.power_time = kBenchmarkPowerTime;
+      rates.quantize_bandwidth = device.memory_bandwidth * own[7];
+    }
     const Seconds kernel = family_.time(row, shared_constants(form(), v, set_.generation_of[i]), rates);
     return std::log(row.time / sample_time(row, kernel, {Seconds(own[3]), Seconds(own[4]), Seconds(own[5])}));
   }
 
   [[nodiscard]] bool depends(std::size_t unknown, std::size_t row) const {
-    if (unknown >= first_board_) return (unknown - first_board_) / kPerBoard == set_.board_of[row];
-    return depends_on_shared(family_.name, unknown, set_.generation_of[row]);
+    if (unknown >= first_board_) return (unknown - first_board_) / per_board() == set_.board_of[row];
+    return depends_on_shared(form(), unknown, set_.generation_of[row]);
   }
 
   void store(bool tensor, KernelFit& out) const {
@@ -200,7 +265,11 @@ class SharedFit {
         out.constants.attention[set_.generations[g]] = *attention;
       if (const auto* rows = std::get_if<RowConstants>(&constants)) out.constants.row_kernels[set_.generations[g]] = *rows;
       if (const auto* experts = std::get_if<ExpertConstants>(&constants)) out.constants.experts[set_.generations[g]] = *experts;
-      if (const auto* tiles = std::get_if<TileConstants>(&constants)) store_tiles(*tiles, set_.generations[g], tensor, out);
+      const auto* tiles = std::get_if<TileConstants>(&constants);
+      if (tiles != nullptr && tiles->pipelined)
+        out.constants.pipelined[(precision_ == "fp8" ? "fp8-" : "") + set_.generations[g]] = *tiles->pipelined;
+      else if (tiles != nullptr)
+        store_tiles(*tiles, set_.generations[g], tensor, out);
     }
   }
 
@@ -212,7 +281,7 @@ class SharedFit {
   }
 
   void store_board(std::size_t board, KernelFit& out) const {
-    const FittedValue* own = &fit_.values[first_board_ + kPerBoard * board];
+    const FittedValue* own = &fit_.values[first_board_ + per_board() * board];
     std::vector<double> residuals;
     for (std::size_t i = 0; i < set_.rows.size(); ++i) {
       if (set_.board_of[i] == board) residuals.push_back(fit_.residuals[i]);
@@ -225,6 +294,10 @@ class SharedFit {
         report.error.n,        fmt::format("fitted: {} {} samples, calibrate/samples", precision_, family_.samples),
         own[0].sigma,          own[1].sigma,
         own[2].sigma};
+    if (pipelined_) {
+      p.sustained_efficiency = own[6].value;
+      if (precision_ == "fp8") p.quantize_bandwidth = own[7].value;
+    }
     if (choice_.call_timed(report.device)) {
       p.call =
           CallTimes{Seconds(own[3].value), Seconds(own[4].value), Seconds(counts_shapes(report.device) ? own[5].value : 0.0)};
@@ -237,6 +310,8 @@ class SharedFit {
   const FitFamily& family_;
   std::string precision_;
   TimingChoice choice_;
+  bool pipelined_ = false;
+  std::vector<PipelinedConstants> believed_;
   FitSet set_;
   std::vector<const Device*> devices_;
   std::vector<Unknown> unknowns_;
@@ -291,6 +366,15 @@ void fit_calls(const std::vector<Sample>& samples, const DeviceMap& devices, Ker
   }
 }
 
+void run_fit(SharedFit fit, const std::string& what, KernelFit& out) {
+  if (fit.empty())
+    out.notes.push_back(what + ": no samples");
+  else if (fit.too_few())
+    out.notes.push_back(fmt::format("{}: too few shapes to fit, {} needed", what, kFewestShapes));
+  else
+    fit.run(out);
+}
+
 }  // namespace
 
 Result<KernelFit> fit_kernels(const std::vector<Sample>& samples, const DeviceMap& devices) {
@@ -305,14 +389,11 @@ Result<KernelFit> fit_kernels(const std::vector<Sample>& samples, const DeviceMa
     if (family.issues) continue;
     for (const char* precision : {"fp32", "fp32-tensor", "fp16"}) {
       if (!family.computes && std::string_view(precision) != "fp32") continue;
-      SharedFit fit(family, precision, samples, devices);
-      if (fit.empty())
-        out.notes.push_back(fmt::format("{} {}: no samples", family.name, precision));
-      else if (fit.too_few())
-        out.notes.push_back(fmt::format("{} {}: too few shapes to fit, {} needed", family.name, precision, kFewestShapes));
-      else
-        fit.run(out);
+      run_fit({family, precision, samples, devices, false}, fmt::format("{} {}", family.name, precision), out);
     }
+    if (family.name != "gemm") continue;
+    for (const char* precision : {"fp16", "fp8"})
+      run_fit({family, precision, samples, devices, true}, fmt::format("gemm {} since Ampere", precision), out);
   }
   if (out.reports.empty())
     return fail(fmt::format(

@@ -26,6 +26,22 @@ std::string tiles(const TileConstants& t) {
   return text;
 }
 
+std::string pipelined(const std::string& name, const PipelinedConstants& c) {
+  std::string text = fmt::format(
+      "[pipelined.{}]\ntile_penalty = {:.4g}\nwave_smoothing = {:.4g}\nresident_waves = {:.4g}\nload_latency = \"{:.4g} ns\"\n"
+      "epilogue = \"{:.4g} ps\"\nsplit_cycles = {:.4g}\n",
+      name, c.tile_penalty, c.wave_smoothing, c.resident_waves, c.load_latency.base() * 1e9, c.epilogue.base() * 1e12,
+      c.split_cycles);
+  if (c.compute_scale != 1.0) text += fmt::format("compute_scale = {:.4g}\n", c.compute_scale);
+  if (!c.splits) text += "splits = false\n";
+  if (c.tiles_by_rows) text += "tiles_by_rows = true\n";
+  if (c.quantize_launch > Seconds(0.0))
+    text += fmt::format("quantize_launch = \"{:.4g} us\"\nquantize_passes = {:.4g}\n", c.quantize_launch.base() * 1e6,
+                        c.quantize_passes);
+  return text + fmt::format("multiprocessor_rate = \"{:.4g} TFLOP/s\"\nsource = \"fitted: matrix-product samples\"\n\n",
+                            c.multiprocessor_rate.base() / 1e12);
+}
+
 std::string convolution(const std::string& name, const ConvolutionConstants& c) {
   const std::string table = "convolution." + name;
   return fmt::format(
@@ -88,6 +104,7 @@ std::string call_times(const CallTimes& c) {
 std::string board(const BoardParameters& b) {
   std::string text = fmt::format("[[board]]\ndevice = \"{}\"\narchitecture = \"{}\"\nmemory_kind = \"{}\"\n", b.device,
                                  b.architecture, b.memory_kind);
+  if (!b.kernels.empty()) text += fmt::format("kernels = \"{}\"\n", b.kernels);
   if (b.board_class != BoardClass::professional) text += fmt::format("board_class = \"{}\"\n", name(b.board_class));
   text += fmt::format("multiprocessors = {}\nfp32_lanes = {}\n", b.multiprocessors, b.fp32_lanes);
   const ClockLimits& limits = b.limits;
@@ -105,6 +122,8 @@ std::string family(const FamilyParameters& p) {
   std::string text = fmt::format(
       "[[board.family]]\nfamily = \"{}\"\nprecision = \"{}\"\ncompute_efficiency = {:.4g}\nbandwidth_efficiency = {:.4g}\n",
       p.family, p.precision, p.compute_efficiency, p.bandwidth_efficiency);
+  if (p.sustained_efficiency) text += fmt::format("sustained_efficiency = {:.4g}\n", *p.sustained_efficiency);
+  if (p.quantize_bandwidth) text += fmt::format("quantize_bandwidth = {:.4g}\n", *p.quantize_bandwidth);
   if (p.call) text += call_times(*p.call);
   if (family_of_parameters(p.family)->computes) text += fmt::format("compute_sigma = {:.3g}\n", p.compute_sigma);
   text += fmt::format("bandwidth_sigma = {:.3g}\n", p.bandwidth_sigma);
@@ -128,7 +147,7 @@ std::string boards(const std::vector<BoardParameters>& all) {
 
 std::string transfer(const std::string& name, const TransferSigma& sigma) {
   std::string text = fmt::format("[transfer.{}]\n", name);
-  if (family_of_parameters(name.substr(0, name.rfind('-')))->computes)
+  if (family_of_parameters(name.substr(0, name.find('-')))->computes)
     text += fmt::format("compute_sigma = {:.3g}\n", sigma.compute);
   return text + fmt::format(
                     "bandwidth_sigma = {:.3g}\nboards = {}\nsource = \"fitted: the boards of this file, one chip at a time "
@@ -143,6 +162,7 @@ std::string to_toml(const KernelFit& fit) {
   text += fmt::format("schema = 1\nsource = \"{}\"\n\n", fit.constants.source);
   for (const auto& [name, t] : fit.constants.gemm)
     text += fmt::format("[gemm.{}]\n{}source = \"fitted: matrix-product samples\"\n\n", name, tiles(t));
+  for (const auto& [name, c] : fit.constants.pipelined) text += pipelined(name, c);
   for (const auto& [name, c] : fit.constants.convolution) {
     const auto from = fit.inherited.find(name);
     text += from == fit.inherited.end()

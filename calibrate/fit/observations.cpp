@@ -47,6 +47,7 @@ Observation common_observation(const Sample& sample) {
   result.element = element_of(sample.precision);
   result.time = sample.time;
   result.call = sample.call_timing;
+  result.quantizes = sample.flagged("quantizes");
   result.shapes_before = sample.flag_value("shapes_before").value_or(0.0);
   result.long_enough = sample.time >= kShortestKernel;
   result.line = sample.line;
@@ -56,6 +57,10 @@ Observation common_observation(const Sample& sample) {
 std::string_view library_generation(std::string_view library) {
   if (library.find("rocm 6") != std::string_view::npos) return "miopen3";
   if (library.find("miopen") != std::string_view::npos) return "miopen1";
+  for (const std::string_view name : {"cutlass", "deepgemm", "trtllm"}) {
+    if (library.rfind(name, 0) == 0) return name;
+  }
+  if (library.rfind("cublas;", 0) == 0) return "cudnn8";  // the cuBLAS of its day
   const std::size_t at = library.find("cudnn ");
   // What `calibrate collect` writes on a machine without cuDNN.
   if (at == std::string_view::npos && library.find("cublaslt ") != std::string_view::npos) return "cudnn8";
@@ -105,7 +110,8 @@ std::optional<Observation> convolution_observation(const Sample& sample) {
 
 std::optional<Observation> gemm_observation(const Sample& sample) {
   if (sample.flagged("fp16-in-fp32-math")) return std::nullopt;
-  const GemmShape shape{sample.at("m"), sample.at("n"), sample.at("k"), sample.at("b"), sample.at("tb") != 0};
+  const GemmShape shape{sample.at("m"), sample.at("n"),       sample.at("k"),
+                        sample.at("b"), sample.at("tb") != 0, static_cast<int>(sample.flag_value("weight_copies").value_or(0.0))};
   Observation result = common_observation(sample);
   result.flop = result.least_flop = Flop(2.0 * shape.m * shape.n * shape.k * shape.count);
   result.bytes = (shape.m * shape.k + shape.k * shape.n + shape.m * shape.n) * shape.count * result.element;

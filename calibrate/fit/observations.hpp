@@ -65,6 +65,7 @@ struct Observation {
   Bytes bytes;                  ///< every operand once
   Seconds time;
   bool call = false;         ///< the time includes the launch from the host
+  bool quantizes = false;    ///< the time holds the passes that turn 16-bit activations into fp8
   double shapes_before = 0;  ///< different shapes that the process of a call had run before
   bool long_enough = true;   ///< long against the clock's resolution and the launch: may serve a fit
   int line = 0;              ///< in its file
@@ -74,7 +75,7 @@ struct Observation {
 [[nodiscard]] Bytes element_of(std::string_view precision);
 
 /// Library generation whose constants describe a sample: "cudnn5" (cuDNN 4 and 5), "cudnn6", "cudnn7", "cudnn8", "miopen1",
-/// "miopen3" (and the BLAS of its ROCm).
+/// "miopen3" (and the BLAS of its ROCm); of products alone also "cutlass", "deepgemm", "trtllm".
 [[nodiscard]] std::string_view library_generation(std::string_view library);
 
 /// Class of arithmetic whose parameters apply to a sample: its precision, or "fp32-tensor" where matrix cores multiply fp32.

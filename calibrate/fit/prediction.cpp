@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/cost/product_power.hpp"
+
 namespace tbdsim::calibrate {
 
 ResolvedParameters parameters_of(const FitFamily& family, const Device& device, std::string_view precision,
@@ -31,6 +33,7 @@ Seconds sample_time(const Observation& row, Seconds kernel, const CallTimes& cal
 SamplePrediction predict_sample(const FitFamily& family, const Observation& row, const FormConstants& form, const Device& device,
                                 const FamilyParameters& parameters) {
   KernelRates rates = kernel_rates(device, peak_for(device, row.precision), parameters, row.precision);
+  rates.power_time = kBenchmarkPowerTime;
   if (family.issues) rates.issue_share = parameters.compute_efficiency;
   const Seconds kernel = family.time(row, form, rates);
   return {kernel, sample_time(row, kernel, parameters.call.value_or(kCallTimes))};

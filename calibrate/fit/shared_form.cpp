@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "calibrate/fit/attention_family.hpp"
@@ -89,6 +90,49 @@ ConvolutionConstants convolution_constants(std::span<const double> v, std::size_
   return c;
 }
 
+constexpr std::size_t kPerPipelined = 9;
+
+std::vector<Unknown> pipelined_unknowns(const SharedForm& form) {
+  std::vector<Unknown> unknowns;
+  for (std::size_t g = 0; g < form.generations.size(); ++g) {
+    const PipelinedConstants& believed = form.pipelined[g];
+    const auto own = [&](const char* key, double prior, double sigma, std::string_view bounds) {
+      unknowns.push_back(bounded(fmt::format("{} {}", form.generations[g], key), prior, sigma, bounds, true));
+    };
+    constexpr double kSigma = 0.7;
+    own("tile_penalty", believed.tile_penalty, kSigma, "pipelined_tile_penalty");
+    own("wave_smoothing", believed.wave_smoothing, kSigma, "wave_smoothing");
+    own("resident_waves", believed.resident_waves, 1.0, "resident_waves");
+    unknowns.push_back({form.generations[g] + " load_latency", believed.load_latency.base(), kSigma, 1e-11, 1e-7});
+    unknowns.push_back({form.generations[g] + " epilogue", believed.epilogue.base(), kSigma, 1e-13, 1e-8});
+    own("split_cycles", believed.split_cycles, believed.splits ? kSigma : 0.0, "split_cycles");
+    // Kernels of the library that quantises alone: what a board's memory does for them is its own share.
+    unknowns.push_back(
+        {form.generations[g] + " quantize_launch", std::max(believed.quantize_launch.base(), 1e-9), form.narrow ? kSigma : 0.0});
+    own("quantize_passes", believed.quantize_passes, form.narrow && g > 0 ? kSigma : 0.0, "quantize_passes");
+    // A board's share of peak is of the kernels that split, cuBLAS's.
+    own("compute_scale", 1.0, believed.splits ? 0.0 : kSigma, "pipelined_compute_scale");
+  }
+  return unknowns;
+}
+
+TileConstants pipelined_constants(const SharedForm& form, std::span<const double> values, std::size_t generation) {
+  const double* v = &values[kPerPipelined * generation];
+  TileConstants tiles;
+  tiles.pipelined = form.pipelined[generation];
+  PipelinedConstants& c = *tiles.pipelined;
+  c.tile_penalty = v[0];
+  c.wave_smoothing = v[1];
+  c.resident_waves = v[2];
+  c.load_latency = Seconds(v[3]);
+  c.epilogue = Seconds(v[4]);
+  c.split_cycles = v[5];
+  if (form.narrow) c.quantize_launch = Seconds(v[6]);
+  c.quantize_passes = v[7];
+  c.compute_scale = v[8];
+  return tiles;
+}
+
 std::vector<Unknown> gemm_unknowns(std::span<const std::string> generations, bool tensor) {
   // What small tiles lose is geometry, and a board's share of peak counts from it: all generations share it.
   std::vector<Unknown> unknowns{bounded("tile_penalty", beside(4, tensor), 0.3, "tile_penalty", tensor)};
@@ -132,6 +176,7 @@ TileConstants gemm_tiles(std::span<const double> values, std::size_t generation,
 }  // namespace
 
 std::vector<Unknown> shared_unknowns(const SharedForm& form) {
+  if (!form.pipelined.empty()) return pipelined_unknowns(form);
   if (form.family == "convolution") return convolution_unknowns(form.generations, form.tensor);
   if (form.family == "gemm") return gemm_unknowns(form.generations, form.tensor);
   if (form.family == "recurrent") return recurrent_unknowns(form.generations, form.tensor);
@@ -141,7 +186,9 @@ std::vector<Unknown> shared_unknowns(const SharedForm& form) {
   return {};
 }
 
-bool depends_on_shared(std::string_view family, std::size_t unknown, std::size_t generation) {
+bool depends_on_shared(const SharedForm& form, std::size_t unknown, std::size_t generation) {
+  const std::string_view family = form.family;
+  if (!form.pipelined.empty()) return unknown / kPerPipelined == generation;
   if (family == "recurrent") return recurrent_depends(unknown, generation);
   if (family == "attention") return attention_depends(unknown, generation);
   if (is_row_family(family)) return row_depends(unknown, generation);
@@ -152,6 +199,7 @@ bool depends_on_shared(std::string_view family, std::size_t unknown, std::size_t
 }
 
 FormConstants shared_constants(const SharedForm& form, std::span<const double> values, std::size_t generation) {
+  if (!form.pipelined.empty()) return pipelined_constants(form, values, generation);
   if (form.family == "convolution") return convolution_constants(values, generation, form.tensor);
   if (form.family == "gemm") return gemm_tiles(values, generation, form.generations[generation]);
   if (form.family == "recurrent") return recurrent_constants(values, generation, form.generations[generation]);

@@ -56,7 +56,8 @@ bool same_chip(const BoardParameters& a, const BoardParameters& b) {
 }
 
 bool same_family(const BoardParameters& a, const BoardParameters& b) {
-  return a.parameters.family == b.parameters.family && a.parameters.precision == b.parameters.precision;
+  return a.parameters.family == b.parameters.family && a.parameters.precision == b.parameters.precision &&
+         a.parameters.sustained_efficiency.has_value() == b.parameters.sustained_efficiency.has_value();
 }
 
 }  // namespace
@@ -66,6 +67,7 @@ void fit_transfers(const DeviceMap& devices, KernelConstants& constants) {
   std::map<std::string, std::pair<Residuals, Residuals>> families;
   for (const BoardParameters& board : constants.boards) {
     KernelConstants others;
+    others.pipelined = constants.pipelined;
     for (const BoardParameters& other : constants.boards) {
       if (same_family(board, other) && !same_chip(board, other)) others.boards.push_back(other);
     }
@@ -73,7 +75,9 @@ void fit_transfers(const DeviceMap& devices, KernelConstants& constants) {
     const FamilyParameters& own = board.parameters;
     const FamilyParameters borrowed = resolve_parameters(devices.at(board.device), own.family, own.precision, others).parameters;
     auto& [compute, bandwidth] =
-        families.try_emplace(own.family + "-" + own.precision, Residuals(believed.compute), Residuals(believed.bandwidth))
+        families
+            .try_emplace(own.family + "-" + own.precision + (own.sustained_efficiency ? "-pipelined" : ""),
+                         Residuals(believed.compute), Residuals(believed.bandwidth))
             .first->second;
     compute.add(own.compute_efficiency, borrowed.compute_efficiency, borrowed.compute_sigma);
     bandwidth.add(own.bandwidth_efficiency, borrowed.bandwidth_efficiency, borrowed.bandwidth_sigma);

@@ -9,6 +9,7 @@ import sys
 
 import deepbench
 import modern
+import modern_gemm
 import neusight
 from sample_file import write
 
@@ -24,6 +25,8 @@ FILES = {
     "neusight_softmax": neusight.softmax,
     "neusight_layer_norm": neusight.layer_norm,
     **modern.FILES,
+    "modern_gemm": modern_gemm.fitted,
+    "modern_gemm_new_shapes": modern_gemm.new_shapes,
 }
 
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/cost/address_translation.hpp"
+#include "model/cost/pipelined_gemm.hpp"
 
 namespace tbdsim {
 
@@ -14,14 +15,15 @@ void describe_issue(KernelTimeModel& kernel, const TiledGemm& tiled, const Kerne
 KernelTimeModel gemm_time(const GemmShape& shape, Bytes element, const TileConstants& constants, const KernelRates& rates) {
   const Bytes a = shape.m * shape.k * shape.count * element;
   const Bytes b = shape.k * shape.n * shape.count * element;
-  const Bytes c = shape.m * shape.n * shape.count * element;
+  const Bytes c = shape.m * shape.n * shape.count * (constants.pipelined ? product_elements(element).result : element);
   GemmTraffic traffic{a + b + c, a, c};
   // Both operands lie along k, so that the rows of a tile are k apart. Products of few rows run in kernels that read longer
   // pieces (DeepBench: 8 and 16 rows of 500,000 show no limit).
   constexpr double kFewestRows = 128.0;
   if (shape.transposed_b && rates.translations > Hertz(0.0) && std::min(shape.m, shape.n) >= kFewestRows)
     traffic.missed_translations = missed_translations(shape.k * element, (a + b) / shape.count);
-  const TiledGemm tiled = tiled_gemm(shape, traffic, constants, rates);
+  const TiledGemm tiled = constants.pipelined ? pipelined_gemm(shape, element, *constants.pipelined, rates)
+                                              : tiled_gemm(shape, traffic, constants, rates);
   KernelTimeModel result;
   result.time = rates.launch + tiled.time;
   result.launch = rates.launch;

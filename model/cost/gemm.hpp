@@ -5,7 +5,7 @@
 namespace tbdsim {
 
 /// Time of one library call for `shape` with elements of `element` bytes: launch + tiled product of compulsory
-/// traffic A + B + C.
+/// traffic A + B + C; in the form of `pipelined_gemm` where `constants` has its constants.
 [[nodiscard]] KernelTimeModel gemm_time(const GemmShape& shape, Bytes element, const TileConstants& constants,
                                         const KernelRates& rates);
 

@@ -28,6 +28,12 @@ struct KernelRates {
   double cache_reach = 1.05;         ///< part of the last level up to which a working set stays there
   double warp_products = 1.0;        ///< share of the tensor rate that instructions of one warp reach
   FlopPerSecond peak{INFINITY};      ///< of the units at the clock that they keep: nothing executes faster
+  // Of products on tensor cores since Ampere (pipelined_gemm.hpp):
+  FlopPerSecond sustained{INFINITY};        ///< that the power limit lets long products keep
+  Seconds power_time{0.0};                  ///< after which they do: of a benchmark that repeats one product a few times
+  BytesPerSecond cache_bandwidth{0.0};      ///< of the last level
+  Hertz boost{1e9};                         ///< clock of short kernels
+  BytesPerSecond quantize_bandwidth{1e12};  ///< of the passes that turn 16-bit numbers into fp8
 };
 
 }  // namespace tbdsim

@@ -116,6 +116,8 @@ Result<KernelModel> KernelModel::make(const Device& device, Precision precision,
   if (gemm == nullptr) return fail(fmt::format("{}: gemm constants missing", constants.file));
   model.convolution_constants_ = convolution->second;
   model.gemm_constants_ = *gemm;
+  if (unit.tensor_core && has_pipelined_products(device, unit.parameter_class, constants))
+    model.gemm_constants_.pipelined = pipelined_constants(constants, unit.parameter_class, stack.convolution.generation, device);
   if (!device.chip.fused_winograd) {
     withdraw(model.stack_.convolution, [](ConvolutionAlgorithm a) { return a == ConvolutionAlgorithm::winograd_fused; });
   }

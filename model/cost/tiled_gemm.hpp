@@ -13,6 +13,7 @@ struct GemmShape {
   double m = 1, n = 1, k = 1;
   double count = 1;
   bool transposed_b = false;  ///< B[k,n] is stored as [n,k], as the weights of a forward pass are
+  int weight_copies = 0;      ///< of B, that a benchmark takes in turns and may find in the cache; 0: B comes from memory
 };
 
 /// Bytes a product moves. `operands` once; each further column of tiles reads a part of A (`rows`) again from

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "model/cost/kept_clock.hpp"
+#include "model/cost/product_power.hpp"
 #include "model/cost/tensor_share.hpp"
 
 namespace tbdsim {
@@ -71,11 +72,31 @@ constexpr double kGenerationSigma = 0.05, kLaunchSigma = 0.4;
 // clock in published tables, by the length of the run.
 constexpr double kClockSigma = 0.3;
 
+/// What decides which boards tell of a family on a device.
+struct Question {
+  std::string_view family, precision, wanted;    ///< class of the samples; arithmetic that runs
+  std::optional<std::string_view> kernels = {};  ///< of products in the form of `pipelined_gemm`
+};
+
+ProductShares shares_of(const FamilyParameters& p) {
+  return {p.compute_efficiency, p.sustained_efficiency.value_or(p.compute_efficiency)};
+}
+
 /// Samples of this very device as it is configured: at the clock that it keeps and, on tensor cores, as its operands arrive.
 /// `then` is the board on which they were taken. Kernels that the memory bounds know nothing of it.
 FamilyParameters at_own_clock(const Device& device, std::string_view precision, FamilyParameters own, const Clocked& then) {
   const Clocked now = clocked(device);
   const double share = own.compute_efficiency;
+  if (own.sustained_efficiency) {
+    const ProductShares there = product_shares(tensor_cores(device, precision), now, tensor_cores(then), then, shares_of(own));
+    own.sustained_efficiency = there.sustained;
+    const double ratio = there.brief / share;
+    constexpr double kRounded = 1e-3;
+    if (std::abs(ratio - 1.0) < kRounded) return own;
+    own.compute_efficiency = there.brief;
+    own.compute_sigma = std::hypot(own.compute_sigma, kClockSigma * std::log(ratio));
+    return own;
+  }
   const double there = own.precision == "fp32"
                            ? share * kept_clock(now) / kept_clock(then)
                            : tensor_share(tensor_cores(device, precision), now, tensor_cores(then), then, share);
@@ -124,10 +145,18 @@ const FamilyParameters* own_parameters(const Device& device, std::string_view fa
   return nullptr;
 }
 
-FamilyParameters from_relatives(const Device& device, std::string_view family, std::string_view precision,
-                                std::string_view wanted, const std::vector<const BoardParameters*>& relatives,
-                                const TransferSigma& sigma, double& nearest) {
-  Mean compute, bandwidth, launch;
+/// Generations between a device and a board that may lend to it; other kernels lie as far as three.
+double apart_of(const Device& device, const Question& question, const BoardParameters& board) {
+  constexpr double kOtherKernels = 3.0;
+  const double apart = generations_apart(device.chip, board.chip);
+  return question.kernels && *question.kernels != board.kernels ? apart + kOtherKernels : apart;
+}
+
+FamilyParameters from_relatives(const Device& device, const Question& question,
+                                const std::vector<const BoardParameters*>& relatives, const TransferSigma& sigma,
+                                double& nearest) {
+  const auto& [family, precision, wanted, kernels] = question;
+  Mean compute, bandwidth, launch, sustained, quantize;
   std::vector<double> weights;
   double heaviest = 0.0;
   nearest = 8.0;
@@ -135,13 +164,20 @@ FamilyParameters from_relatives(const Device& device, std::string_view family, s
   const bool own_class = std::any_of(relatives.begin(), relatives.end(), [&](const BoardParameters* board) {
     return high_bandwidth(board->memory_kind) == high_bandwidth(device.memory_kind);
   });
-  for (const BoardParameters* board : relatives)
-    nearest = std::min(nearest, generations_apart(device.chip, board->chip));
+  double generations = 8.0;
   for (const BoardParameters* board : relatives) {
-    const double apart = generations_apart(device.chip, board->chip);
+    nearest = std::min(nearest, apart_of(device, question, *board));
+    generations = std::min(generations, generations_apart(device.chip, board->chip));
+  }
+  for (const BoardParameters* board : relatives) {
+    const double apart = apart_of(device, question, *board);
     const Clocked lender = clocked(*board);
+    const ProductShares products = !kernels ? ProductShares{}
+                                            : product_shares(tensor_cores(device, wanted), clocked(device), tensor_cores(lender),
+                                                             lender, shares_of(board->parameters));
     // Shares of attention kernels are of the clock that a board keeps, not of what feeds its tensor cores.
-    const double share = family == "attention"
+    const double share = kernels ? products.brief
+                         : family == "attention"
                              ? board->parameters.compute_efficiency *
                                    tensor_share(tensor_cores(device, wanted), clocked(device), tensor_cores(lender), lender, 1.0)
                          : tensor ? tensor_share(tensor_cores(device, wanted), clocked(device), tensor_cores(lender), lender,
@@ -156,8 +192,12 @@ FamilyParameters from_relatives(const Device& device, std::string_view family, s
     const double memory_weight = near * (memory_alike ? 1.0 : memory_class ? 0.5 : own_class ? 0.0 : 1.0);
     compute.add(weight * lanes_alike(device, *board) * (board->parameters.call ? kSingleCalls : 1.0), share);
     bandwidth.add(memory_weight, board->parameters.bandwidth_efficiency);
-    // How a kernel starts depends on library and driver, hardly on the chip: every neighbouring board counts alike.
-    launch.add(weight, std::max(board->parameters.launch.base(), 1e-6));
+    // How a kernel starts depends on library and driver, hardly on the chip: every neighbouring board counts alike. Graphs start
+    // the next kernel in a number of cycles.
+    const double slower = kernels ? listed_clock(lender) / listed_clock(clocked(device)) : 1.0;
+    launch.add(weight, std::max(board->parameters.launch.base() * slower, 1e-6));
+    if (kernels) sustained.add(weight, products.sustained);
+    if (board->parameters.quantize_bandwidth) quantize.add(memory_weight, *board->parameters.quantize_bandwidth);
     heaviest = std::max(heaviest, weight);
     weights.push_back(weight);
   }
@@ -178,9 +218,12 @@ FamilyParameters from_relatives(const Device& device, std::string_view family, s
   result.bandwidth_efficiency = bandwidth.value();
   result.launch = Seconds(launch.value());
   result.spread = spreads / sum;
-  const double clock_sigma = kClockSigma * std::log(kept_clock(clocked(device)));
-  result.compute_sigma = std::hypot(std::hypot(sigma.compute, clock_sigma), compute.spread(), kGenerationSigma * nearest);
-  result.bandwidth_sigma = std::hypot(sigma.bandwidth, bandwidth.spread(), kGenerationSigma * nearest);
+  if (kernels) result.sustained_efficiency = sustained.value();
+  if (quantize.weight > 0.0) result.quantize_bandwidth = quantize.value();
+  // What power sustains is a share of its own where products have one.
+  const double clock_sigma = kernels ? 0.0 : kClockSigma * std::log(kept_clock(clocked(device)));
+  result.compute_sigma = std::hypot(std::hypot(sigma.compute, clock_sigma), compute.spread(), kGenerationSigma * generations);
+  result.bandwidth_sigma = std::hypot(sigma.bandwidth, bandwidth.spread(), kGenerationSigma * generations);
   result.launch_sigma = std::hypot(kLaunchSigma, launch.spread());
   result.source = fmt::format("transferred: from {}", names);
   return result;
@@ -198,16 +241,27 @@ std::string_view lent_class(const Device& device, std::string_view family, std::
   return matrix_cores ? "fp32-tensor" : "fp16";
 }
 
+/// Whether some board has samples of products in one form at a precision.
+bool has_products(const KernelConstants& constants, std::string_view precision) {
+  return std::any_of(constants.boards.begin(), constants.boards.end(), [&](const BoardParameters& board) {
+    return board.parameters.sustained_efficiency && board.parameters.precision == precision;
+  });
+}
+
 /// The parameters of a family without what single calls of other hosts tell: by samples of `precision`, for arithmetic `wanted`.
-ResolvedParameters kernel_parameters(const Device& device, std::string_view family, std::string_view precision,
-                                     std::string_view wanted, const KernelConstants& constants) {
-  if (const FamilyParameters* own = own_parameters(device, family, precision))
+ResolvedParameters kernel_parameters(const Device& device, Question question, const KernelConstants& constants) {
+  const auto [family, precision, wanted, kernels] = question;
+  const FamilyParameters* const own = own_parameters(device, family, precision);
+  if (own != nullptr && own->sustained_efficiency.has_value() == kernels.has_value())
     return {at_own_clock(device, wanted, *own, when_sampled(device)), false, own->samples == 0, own->samples == 0 ? 1.0 : 0.0};
-  const std::string_view lent = lent_class(device, family, precision, constants);
-  if (lent != precision) return kernel_parameters(device, family, lent, wanted, constants);
+  const bool eight = kernels && precision == "fp8" && has_products(constants, precision);
+  const std::string_view lent = eight ? precision : lent_class(device, family, precision, constants);
+  if (lent != precision) return kernel_parameters(device, {family, lent, wanted, kernels}, constants);
   std::vector<const BoardParameters*> relatives;
   for (const BoardParameters& board : constants.boards) {
-    if (board.parameters.family != family || board.parameters.precision != precision) continue;
+    if (board.parameters.family != family || board.parameters.precision != precision ||
+        board.parameters.sustained_efficiency.has_value() != kernels.has_value())
+      continue;
     if (board.device == device.id) return {at_own_clock(device, wanted, board.parameters, clocked(board)), false, false, 0.0};
     relatives.push_back(&board);
   }
@@ -230,46 +284,35 @@ ResolvedParameters kernel_parameters(const Device& device, std::string_view fami
     return resolved;
   }
   double nearest = 0.0;
-  const auto sigma = constants.transfers.find(fmt::format("{}-{}", family, precision));
-  resolved.parameters = from_relatives(device, family, precision, wanted, relatives,
-                                       sigma == constants.transfers.end() ? TransferSigma{} : sigma->second, nearest);
+  const auto sigma = constants.transfers.find(fmt::format("{}-{}{}", family, precision, kernels ? "-pipelined" : ""));
+  resolved.parameters =
+      from_relatives(device, question, relatives, sigma == constants.transfers.end() ? TransferSigma{} : sigma->second, nearest);
   resolved.distance = 1.0 + nearest;
   return resolved;
-}
-
-/// Sixteen a clock and multiprocessor (paper: CUDA C++ Programming Guide, throughput of arithmetic instructions, Maxwell to
-/// Hopper; a quarter of the 64 lanes of AMD's units). Blackwell Ultra has twice as many, for attention (paper: NVIDIA, Inside
-/// NVIDIA Blackwell Ultra).
-double exponentials(const Device& device) {
-  constexpr int kBlackwellUltra = 103;
-  return capability_number(device.compute_capability) == kBlackwellUltra ? 32.0 : 16.0;
-}
-
-/// A last level of two parts keeps copies of what the other part holds: a working set fits up to 0.84 of it (fitted: A100, H100),
-/// one of a single part a little more than all (A40, L40S).
-double cache_reach(const Device& device) {
-  constexpr double kTwoParts = 0.84, kOnePart = 1.05;
-  const int capability = capability_number(device.compute_capability);
-  return capability == 80 || capability == 90 || (capability >= 100 && capability < 110) ? kTwoParts : kOnePart;
-}
-
-/// Hopper's tensor rate needs instructions of four warps. Those of one warp, as kernels written for Ampere have, reach 0.54 of it
-/// (fitted: FlashAttention 2 on H100 and H200). Blackwell's of data centres doubles the rate of the new ones alone (assumed).
-double warp_products(const Device& device) {
-  constexpr double kHopper = 0.54, kBlackwell = 0.27;
-  const int capability = capability_number(device.compute_capability);
-  return capability == 90 ? kHopper : capability >= 100 && capability < 110 ? kBlackwell : 1.0;
 }
 
 }  // namespace
 
 ResolvedParameters resolve_parameters(const Device& device, std::string_view family, std::string_view precision,
                                       const KernelConstants& constants) {
-  ResolvedParameters resolved = kernel_parameters(device, family, precision, precision, constants);
+  const bool pipelined = family == "gemm" && has_pipelined_products(device, precision, constants);
+  ResolvedParameters resolved =
+      kernel_parameters(device, {family, precision, precision, pipelined ? pipelined_kernels(device) : std::nullopt}, constants);
   // What the host takes belongs to it and to the framework, not to the board: every host measured counts alike.
   const auto call = constants.calls.find(family);
   if (!resolved.parameters.call && call != constants.calls.end()) resolved.parameters.call = call->second;
   return resolved;
+}
+
+bool has_pipelined_products(const Device& device, std::string_view precision, const KernelConstants& constants) {
+  if (precision == "fp32" || precision == "fp32-tensor" || !pipelined_kernels(device)) return false;
+  if (constants.pipelined.empty() || !(has_products(constants, "fp16") || has_products(constants, "fp8"))) return false;
+  const FamilyParameters* const own = own_parameters(device, "gemm", precision);
+  return own == nullptr || own->sustained_efficiency.has_value();
+}
+
+ResolvedParameters resolve_tiled_products(const Device& device, std::string_view precision, const KernelConstants& constants) {
+  return kernel_parameters(device, {"gemm", precision, precision, {}}, constants);
 }
 
 Hertz instruction_clock(const Device& device) {
@@ -290,17 +333,26 @@ KernelRates sustained_rates(const Device& device, FlopPerSecond peak, double sha
   if (const auto overhead = precision == "fp32" ? std::nullopt : tensor_overhead(device, precision))
     rates.step_overhead = *overhead * share;
   rates.share = share;
-  rates.cache_reach = cache_reach(device);
-  rates.exponentials = exponentials(device);
-  rates.warp_products = precision == "fp32" ? 1.0 : warp_products(device);
+  rates.cache_reach = device.chip.cache_reach;
+  rates.exponentials = device.chip.exponentials;
+  rates.warp_products = precision == "fp32" ? 1.0 : device.chip.warp_products;
   rates.translations = device.address_translations.value_or(Hertz(0.0));
+  // Bytes that the last level of cache delivers in a cycle, for each multiprocessor (fitted: products of the L40S, whose cache
+  // holds the weights that its samples cycle through).
+  constexpr double kCacheBytes = 5.1;
+  rates.boost = device.boost_clock.value_or(instruction_clock(device));
+  rates.cache_bandwidth = BytesPerSecond(kCacheBytes * device.multiprocessors * rates.boost.base());
   return rates;
 }
 
 KernelRates kernel_rates(const Device& device, FlopPerSecond peak, const FamilyParameters& parameters,
                          std::string_view precision) {
-  return sustained_rates(device, peak, parameters.compute_efficiency, device.memory_bandwidth * parameters.bandwidth_efficiency,
-                         parameters.launch, precision);
+  KernelRates rates = sustained_rates(device, peak, parameters.compute_efficiency,
+                                      device.memory_bandwidth * parameters.bandwidth_efficiency, parameters.launch, precision);
+  if (parameters.sustained_efficiency) rates.sustained = peak * *parameters.sustained_efficiency;
+  constexpr double kQuantizeShare = 0.6;  // of the memory bandwidth: geometric mean of the boards with samples
+  rates.quantize_bandwidth = device.memory_bandwidth * parameters.quantize_bandwidth.value_or(kQuantizeShare);
+  return rates;
 }
 
 }  // namespace tbdsim

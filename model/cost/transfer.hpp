@@ -26,6 +26,15 @@ struct ResolvedParameters {
 [[nodiscard]] ResolvedParameters resolve_parameters(const Device& device, std::string_view family, std::string_view precision,
                                                     const KernelConstants& constants);
 
+/// Whether products at a precision take the form of `pipelined_gemm`: tensor cores since Ampere, unless the device has parameters
+/// that were fitted to the older form.
+[[nodiscard]] bool has_pipelined_products(const Device& device, std::string_view precision, const KernelConstants& constants);
+
+/// The same of products in the form of `tiled_gemm`, on boards whose products have that of `pipelined_gemm`: fused attention and
+/// recurrent layers take them until they have samples.
+[[nodiscard]] ResolvedParameters resolve_tiled_products(const Device& device, std::string_view precision,
+                                                        const KernelConstants& constants);
+
 /// Clock that chains of dependent instructions run at: the sustained one if known, else the boost clock. Such kernels leave most
 /// lanes idle, so the power limit does not lower it.
 [[nodiscard]] Hertz instruction_clock(const Device& device);

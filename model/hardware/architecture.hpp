@@ -38,12 +38,17 @@ struct Architecture {
   bool fused_winograd = true;     ///< libraries have fused Winograd kernels for it
   std::string product_kernels;    ///< for whom the matrix products that it runs were written: "maxwell"; empty: not told apart
   std::vector<std::string> product_sets;  ///< all of which there are such, oldest first
-  std::string recurrent_kernels;          ///< constants of recurrent layers under every release: "cuda10"; empty: by the release
+  std::string pipelined_products;  ///< for whom its tensor-core products that load ahead were written: "hopper"; empty: none are
+  std::vector<std::string> pipelined_sets;  ///< all of which there are such, oldest first
+  std::string recurrent_kernels;  ///< constants of recurrent layers under every release: "cuda10"; empty: by the release
   PersistentRule persistent = PersistentRule::never;
   bool relays = false;     ///< NCCL may pass messages on through a third GPU
   bool ll128 = false;      ///< NCCL's LL128 is on over its links
   bool own_links = false;  ///< boards have links to each other of which no description tells
   NcclTuning nccl_tuning = NcclTuning::none;
+  double exponentials = 16.0;         ///< a clock and multiprocessor
+  double cache_reach = 1.05;          ///< part of the last-level cache up to which a working set stays there
+  double warp_products = 1.0;         ///< share of the tensor rate that instructions of one warp reach
   Seconds reverse_access{0.21e-6};    ///< of an uncached load and store
   std::optional<Joules> lane_energy;  ///< of a multiply-add lane in a cycle at the listed clock; absent: never short of power
   std::optional<TensorFacts> tensor;  ///< absent: not known

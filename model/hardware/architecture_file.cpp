@@ -63,6 +63,14 @@ constexpr Fact kFacts[] = {
      [](const Architecture& b, Architecture& r) { r.fused_winograd = b.fused_winograd; }},
     {"product_kernels", [](TomlTable& t, Architecture& r) { r.product_kernels = t.text("product_kernels"); },
      [](const Architecture& b, Architecture& r) { r.product_kernels = b.product_kernels; }},
+    {"pipelined_products", [](TomlTable& t, Architecture& r) { r.pipelined_products = t.text("pipelined_products"); },
+     [](const Architecture& b, Architecture& r) { r.pipelined_products = b.pipelined_products; }},
+    {"exponentials", [](TomlTable& t, Architecture& r) { r.exponentials = t.number("exponentials", kPositive); },
+     [](const Architecture& b, Architecture& r) { r.exponentials = b.exponentials; }},
+    {"cache_reach", [](TomlTable& t, Architecture& r) { r.cache_reach = t.number("cache_reach", kPositive); },
+     [](const Architecture& b, Architecture& r) { r.cache_reach = b.cache_reach; }},
+    {"warp_products", [](TomlTable& t, Architecture& r) { r.warp_products = t.number("warp_products", kPositive); },
+     [](const Architecture& b, Architecture& r) { r.warp_products = b.warp_products; }},
     {"recurrent_kernels", [](TomlTable& t, Architecture& r) { r.recurrent_kernels = t.text("recurrent_kernels"); },
      [](const Architecture& b, Architecture& r) { r.recurrent_kernels = b.recurrent_kernels; }},
     {"persistent_recurrent",
@@ -168,6 +176,14 @@ const Architecture& base_of(TomlTable& table, const std::vector<Architecture>& b
   return kNone;
 }
 
+/// What the families say of `fact`, each once, in the order of the file.
+std::vector<std::string> all_of(const std::vector<Architecture>& families, std::string Architecture::*fact) {
+  std::vector<std::string> all;
+  for (const Architecture& row : families)
+    if (!(row.*fact).empty() && std::find(all.begin(), all.end(), row.*fact) == all.end()) all.push_back(row.*fact);
+  return all;
+}
+
 }  // namespace
 
 Result<Architectures> Architectures::read(TomlFile file) {
@@ -181,11 +197,12 @@ Result<Architectures> Architectures::read(TomlFile file) {
     read_family(table, base, row);
     all.families_.push_back(std::move(row));
   }
-  std::vector<std::string> sets;
-  for (const Architecture& row : all.families_)
-    if (!row.product_kernels.empty() && std::find(sets.begin(), sets.end(), row.product_kernels) == sets.end())
-      sets.push_back(row.product_kernels);
-  for (Architecture& row : all.families_) row.product_sets = sets;
+  const std::vector<std::string> products = all_of(all.families_, &Architecture::product_kernels),
+                                 pipelined = all_of(all.families_, &Architecture::pipelined_products);
+  for (Architecture& row : all.families_) {
+    row.product_sets = products;
+    row.pipelined_sets = pipelined;
+  }
   if (all.families_.empty()) root.problem("", "expected at least one [[family]]");
   TomlTable sources = root.table("source");
   for (const Fact& fact : kFacts) (void)sources.text(fact.key);

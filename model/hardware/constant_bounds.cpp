@@ -10,7 +10,7 @@ namespace {
 // Latencies: dependent loads take some 30 cycles from shared memory, 200 to 300 from L2, up to 1,000 from device memory under
 // load (Jia et al., arXiv:1804.06826 and arXiv:1903.07486; loaded memory assumed). A multiprocessor has 32 banks of shared memory
 // for 64 to 128 lanes. A k-step of a 64 x 64 tile takes 32 cycles of 128 lanes, 8 of tensor cores.
-constexpr std::array<ConstantBounds, 30> kBounds{{
+constexpr std::array<ConstantBounds, 37> kBounds{{
     {"prologue_depth", 1, 64, 256,
      "the first loads of a tile and its last stores take up to 2,000 cycles, a k-step of 64 x 64 32 of them, 8 on tensor cores"},
     {"tile_penalty", 0.5, 16, 16,
@@ -50,6 +50,14 @@ constexpr std::array<ConstantBounds, 30> kBounds{{
     {"attention wide", 0.5, 1.5, 1.5, "wide heads leave room for fewer rows of a block, half of them at least"},
     {"attention window", 0, 500, 500, "a block starts and ends in some thousand cycles, once more at the other end of its mask"},
     {"attention split", 0.25, 2, 2, "keys are split until about every place has a block"},
+    {"pipelined_tile_penalty", 0.5, 64, 64,
+     "a small tile takes at most as long as a large one: 1 + 64 (1/64 + 1/64) is three times its work"},
+    {"pipelined_compute_scale", 0.25, 4, 4, "kernels of two libraries multiply at one rate, but for how they feed it"},
+    {"wave_smoothing", 1e-3, 1, 1, "a share of the waves: 0 leaves them whole, 1 has none"},
+    {"resident_waves", 1e-3, 1, 1, "a share of the blocks"},
+    {"split_cycles", 100, 20000, 20000, "a second kernel, or waiting for all parts, takes 0.1 to 10 us"},
+    {"quantize_passes", 0.2, 4, 4, "an absolute maximum, a scale and a cast read each element three times at most"},
+    {"quantize_bandwidth", 0.02, 4, 4, "passes over memory that may stay in the cache"},
     {"compute_efficiency", 0.02, 1.35, 1.35, "no board runs more than 35 % above the clock that it lists"},
     {"bandwidth_efficiency", 0.02, 1.1, 1.1, "no board moves more than its memory's rate, but for what stays in the cache"},
 }};

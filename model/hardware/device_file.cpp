@@ -42,6 +42,8 @@ FamilyParameters read_family(TomlTable table) {
   family.compute_sigma = table.number_or("compute_sigma", 0.0, kNotNegative);
   family.bandwidth_sigma = table.number_or("bandwidth_sigma", 0.0, kNotNegative);
   family.launch_sigma = table.number_or("launch_sigma", 0.0, kNotNegative);
+  if (table.has("sustained_efficiency")) family.sustained_efficiency = table.number("sustained_efficiency", kEfficiency);
+  if (table.has("quantize_bandwidth")) family.quantize_bandwidth = table.number("quantize_bandwidth", kPositive);
   family.call = read_call_times(table);
   return family;
 }

@@ -139,6 +139,8 @@ void write_family(Writer& w, const FamilyParameters& family) {
   if (family.compute_sigma > 0.0) w.number("compute_sigma", family.compute_sigma);
   if (family.bandwidth_sigma > 0.0) w.number("bandwidth_sigma", family.bandwidth_sigma);
   if (family.launch_sigma > 0.0) w.number("launch_sigma", family.launch_sigma);
+  if (family.sustained_efficiency) w.number("sustained_efficiency", *family.sustained_efficiency);
+  if (family.quantize_bandwidth) w.number("quantize_bandwidth", *family.quantize_bandwidth);
   if (!family.call) return;
   w.quantity("call_overhead", std::optional<Seconds>(family.call->overhead), 1e-6, "us", "s");
   w.quantity("call_floor", std::optional<Seconds>(family.call->floor), 1e-6, "us", "s");

@@ -49,6 +49,11 @@ constexpr KeyMeaning kGpu[] = {
      "of single calls from the host: until the kernel starts; of the whole call, however short its kernel; what each shape run "
      "before adds",
      "0"},
+    {"[[calibration]]", "`sustained_efficiency`",
+     "fraction of peak that the power limit sustains in long tensor-core products, boards since Ampere", "as relatives tell"},
+    {"[[calibration]]", "`quantize_bandwidth`",
+     "fraction of the memory bandwidth that the passes reach which turn 16-bit numbers into fp8 before a product",
+     "as relatives tell"},
     {"[[calibration]]", "**`source`**", "text", ""},
 };
 

@@ -9,6 +9,7 @@
 
 #include "model/hardware/architecture.hpp"
 #include "model/hardware/constant_bounds.hpp"
+#include "model/hardware/device.hpp"
 #include "model/input/digest.hpp"
 #include "model/input/toml_reader.hpp"
 
@@ -25,7 +26,10 @@ class Bounded {
   double number(std::string_view key) { return number(key, key); }
   /// `bounds`: the row of the table that the key has.
   double number(std::string_view key, std::string_view bounds) { return judged(key, table_.number(key, kNotNegative), bounds); }
-  double number_or(std::string_view key, double otherwise) { return table_.has(key) ? number(key) : otherwise; }
+  double number_or(std::string_view key, double otherwise) { return number_or(key, otherwise, key); }
+  double number_or(std::string_view key, double otherwise, std::string_view bounds) {
+    return table_.has(key) ? number(key, bounds) : otherwise;
+  }
 
  private:
   double judged(std::string_view key, double value, std::string_view row) {
@@ -135,6 +139,8 @@ FamilyParameters read_family(TomlTable table) {
   p.compute_sigma = table.number_or("compute_sigma", 0.0, kNotNegative);
   p.bandwidth_sigma = table.number_or("bandwidth_sigma", 0.0, kNotNegative);
   p.launch_sigma = table.number_or("launch_sigma", 0.0, kNotNegative);
+  if (table.has("sustained_efficiency")) p.sustained_efficiency = bounded.number("sustained_efficiency", "compute_efficiency");
+  if (table.has("quantize_bandwidth")) p.quantize_bandwidth = bounded.number("quantize_bandwidth");
   p.call = read_call_times(table);
   table.finish();
   return p;
@@ -150,6 +156,7 @@ void read_board(TomlTable table, const Architectures& architectures, std::vector
   board.memory_kind = table.text("memory_kind");
   board.multiprocessors = static_cast<int>(table.integer("multiprocessors", 1, 1 << 16));
   board.fp32_lanes = static_cast<int>(table.integer("fp32_lanes", 1, 1 << 16));
+  board.kernels = table.text_or("kernels", "");
   board.limits.boost_clock = table.quantity_if<Hertz>("boost_clock");
   board.limits.sustained_clock = table.quantity_if<Hertz>("sustained_clock");
   board.limits.power_limit = table.quantity_if<Watts>("power_limit");
@@ -160,6 +167,26 @@ void read_board(TomlTable table, const Architectures& architectures, std::vector
     boards.push_back(board);
   }
   table.finish();
+}
+
+PipelinedConstants read_pipelined(TomlTable& table) {
+  PipelinedConstants c;
+  Bounded bounded(table, true);
+  c.tile_penalty = bounded.number("tile_penalty", "pipelined_tile_penalty");
+  c.wave_smoothing = bounded.number("wave_smoothing");
+  c.resident_waves = bounded.number("resident_waves");
+  c.load_latency = table.quantity<Seconds>("load_latency", kNotNegative);
+  c.epilogue = table.quantity<Seconds>("epilogue", kNotNegative);
+  c.compute_scale = bounded.number_or("compute_scale", 1.0, "pipelined_compute_scale");
+  c.splits = table.boolean_or("splits", true);
+  c.tiles_by_rows = table.boolean_or("tiles_by_rows", false);
+  c.split_cycles = bounded.number("split_cycles");
+  c.quantize_launch = table.quantity_if<Seconds>("quantize_launch", kNotNegative).value_or(Seconds(0.0));
+  c.quantize_passes = bounded.number_or("quantize_passes", c.quantize_passes);
+  c.multiprocessor_rate = table.quantity<FlopPerSecond>("multiprocessor_rate");
+  (void)table.text("source");
+  table.finish();
+  return c;
 }
 
 TransferSigma read_transfer(TomlTable table) {
@@ -213,6 +240,46 @@ const TileConstants* gemm_constants(const KernelConstants& constants, bool tenso
   return best;
 }
 
+std::optional<std::string_view> pipelined_kernels(const Device& device) {
+  if (device.chip.pipelined_products.empty() || !device.peak.bf16_tensor) return std::nullopt;
+  return device.chip.pipelined_products;
+}
+
+std::optional<PipelinedConstants> pipelined_constants(const KernelConstants& constants, std::string_view precision,
+                                                      std::string_view generation, const Device& device) {
+  const auto kernels = pipelined_kernels(device);
+  if (!kernels) return std::nullopt;
+  const bool narrow = precision == "fp8";
+  const PipelinedConstants* best = nullptr;
+  bool alike = false;
+  double least = INFINITY;
+  for (const auto& [name, c] : constants.pipelined) {
+    const bool of_narrow = name.rfind("fp8-", 0) == 0;
+    if (of_narrow && !narrow) continue;
+    const std::string_view own = std::string_view(name).substr(of_narrow ? 4 : 0);
+    const std::size_t dash = own.find('-');
+    const std::vector<std::string>& all = device.chip.pipelined_sets;
+    const auto at = std::find(all.begin(), all.end(), own.substr(dash + 1)), to = std::find(all.begin(), all.end(), *kernels);
+    // The same architecture first, then the precision, then the library; a neighbour that is newer after one that is older.
+    constexpr double kPrecision = 10.0, kLibrary = 1.0, kSet = 100.0, kNewer = 0.5;
+    const auto sets = static_cast<double>(at - to);
+    const double apart = kSet * std::abs(sets) + (sets > 0 ? kNewer : 0.0) + (of_narrow != narrow ? kPrecision : 0.0) +
+                         (own.substr(0, dash) != generation ? kLibrary : 0.0);
+    if (apart >= least) continue;
+    least = apart;
+    best = &c;
+    alike = at == to;
+  }
+  if (best == nullptr) return std::nullopt;
+  PipelinedConstants result = *best;
+  if (!alike) {
+    const double faster = *device.peak.bf16_tensor / device.multiprocessors / result.multiprocessor_rate;
+    result.load_latency = result.load_latency / faster;
+    result.epilogue = result.epilogue / faster;
+  }
+  return result;
+}
+
 std::optional<CallTimes> read_call_times(TomlTable& table) {
   const auto overhead = table.quantity_if<Seconds>("call_overhead", kNotNegative);
   const auto floor = table.quantity_if<Seconds>("call_floor", kNotNegative);
@@ -231,6 +298,8 @@ Result<KernelConstants> read_kernel_constants(TomlFile file, const Architectures
     (void)table.text("source");
     table.finish();
   }
+  if (auto pipelined = root.table_if("pipelined"))
+    for (auto& [name, table] : pipelined->named_tables()) constants.pipelined[name] = read_pipelined(table);
   read_convolutions(root.table("convolution"), constants);
   if (auto recurrent = root.table_if("recurrent"))
     for (auto& [name, table] : recurrent->named_tables()) constants.recurrent[name] = read_recurrent(table, is_tensor(name));

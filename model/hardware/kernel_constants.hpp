@@ -10,12 +10,15 @@
 #include "model/hardware/architecture.hpp"
 #include "model/hardware/attention_constants.hpp"
 #include "model/hardware/kernel_parameters.hpp"
+#include "model/hardware/pipelined_constants.hpp"
 #include "model/hardware/row_constants.hpp"
 #include "model/input/toml_reader.hpp"
 #include "model/support/result.hpp"
 #include "model/units/quantity.hpp"
 
 namespace tbdsim {
+
+struct Device;
 
 /// Shape constants of a tiled kernel library, shared by all boards of one precision class.
 struct TileConstants {
@@ -31,6 +34,8 @@ struct TileConstants {
   double compute_scale = 1.0;        ///< multiplies the compute time (pass and filter class of a convolution)
   int max_split = 32;                ///< largest split of k
   bool largest_tile_only = false;    ///< the library offers only 128 x 128, unsplit
+  /// Of matrix products whose kernels are described by `pipelined_gemm` in the place of tiles of the form above.
+  std::optional<PipelinedConstants> pipelined = {};
 };
 
 /// Multipliers of the implicit-GEMM compute time for 1x1, larger with stride 1, larger and strided, first layer (at most 4
@@ -67,7 +72,8 @@ struct BoardParameters {
   Architecture chip;  ///< what is known of its family
   BoardClass board_class = BoardClass::professional;
   int multiprocessors = 1, fp32_lanes = 64;
-  ClockLimits limits;  ///< under which it was measured; the tensor rate only where samples ran on NVIDIA's tensor cores
+  std::string kernels;  ///< `pipelined_kernels` of the device
+  ClockLimits limits;   ///< under which it was measured; the tensor rate only where samples ran on NVIDIA's tensor cores
   FamilyParameters parameters;
 };
 
@@ -91,6 +97,7 @@ struct SpreadConstants {
 struct KernelConstants {
   std::map<std::string, TileConstants, std::less<>>
       gemm;  ///< by precision class: "fp32", "tensor"; and kernels: "fp32-cudnn8-ampere"
+  std::map<std::string, PipelinedConstants, std::less<>> pipelined;  ///< by kernels: "cudnn8-hopper", "fp8-cutlass-ampere"
   std::map<std::string, ConvolutionConstants, std::less<>>
       convolution;  ///< by library generation and class: "cudnn5", "cudnn7-tensor"
   std::map<std::string, RecurrentConstants, std::less<>> recurrent;  ///< by CUDA release and class: "cuda8", "cuda10-tensor"
@@ -112,6 +119,17 @@ struct KernelConstants {
 /// of the nearest architecture, of that the nearest generation (the newer of two); then those of all. Null if there are none.
 [[nodiscard]] const TileConstants* gemm_constants(const KernelConstants& constants, bool tensor, std::string_view generation,
                                                   const Architecture& chip);
+
+/// Kernels for tensor cores since Ampere, by the instructions that they are written for: "ampere" (A100, Ada and boards of
+/// capability 12: multiplied by a warp), "hopper" (by four warps), "blackwell" (by a multiprocessor or two). Nothing for older
+/// boards, those without a tensor rate and other makers'. Source: CUDA's PTX ISA, mma, wgmma and tcgen05 by target.
+[[nodiscard]] std::optional<std::string_view> pipelined_kernels(const Device& device);
+
+/// Constants of a library's tensor-core products on a device. Where the kernels have none of their own: those of the nearest
+/// architecture, whose loads and epilogue then take as much of the tensor cores' time as there; of 8-bit products those of 16.
+/// Nothing where `pipelined_kernels` is, or where the file has none.
+[[nodiscard]] std::optional<PipelinedConstants> pipelined_constants(const KernelConstants& constants, std::string_view precision,
+                                                                    std::string_view generation, const Device& device);
 
 /// The keys `call_overhead`, `call_floor` and `call_per_shape` of a family; nothing where the first is absent. Without a floor
 /// a call lasts no longer than its overhead and kernel.

@@ -27,6 +27,10 @@ struct FamilyParameters {
   std::string source;                 ///< "fitted: ...", "transferred: ..."
   /// Standard deviations of the logarithms: how well the samples, or the relatives, determine the value.
   double compute_sigma = 0.0, bandwidth_sigma = 0.0, launch_sigma = 0.0;
+  /// Share of the peak rate that the power limit sustains in products that last (model/cost/pipelined_gemm.hpp).
+  std::optional<double> sustained_efficiency = {};
+  /// Share of the memory bandwidth that passes reach which turn 16-bit operands into fp8, before products in fp8.
+  std::optional<double> quantize_bandwidth = {};
   std::optional<CallTimes> call = {};  ///< of single calls from the host, where any were seen
 };
 

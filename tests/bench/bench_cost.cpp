@@ -82,6 +82,13 @@ void gemm(Report& report) {
       }
     });
   }
+  TileConstants since_ampere;
+  since_ampere.pipelined = PipelinedConstants{};
+  report.each("gemm since Ampere", Seconds(200e-9), kRuns, calls, [&] {
+    for (int round = 0; round < kRounds; ++round) {
+      for (const GemmShape& shape : shapes) keep(gemm_time(shape, Bytes(2.0), since_ampere, kRates));
+    }
+  });
 }
 
 void convolution(Report& report) {

@@ -1,0 +1,47 @@
+#include "model/cost/product_power.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace tbdsim {
+namespace {
+
+constexpr double kClockPerPower = 0.55, kEnergyPerWidth = 0.53, kBriefPerSustained = 0.3;
+constexpr double kUnlimited = std::numeric_limits<double>::infinity();
+constexpr double kNarrowest = 1024.0;  // FLOP a cycle of an instruction that the chip is built for, since Ampere
+
+double flop_per_cycle(const TensorCores& cores) {
+  return cores.rate.base() / (cores.board.multiprocessors * listed_clock(cores.board).base());
+}
+
+double stated_share(const Clocked& board) {
+  const ClockLimits& limits = board.limits;
+  return limits.sustained_clock && limits.boost_clock ? static_cast<double>(*limits.sustained_clock / listed_clock(board))
+                                                      : kUnlimited;
+}
+
+/// Clock that power lets long products keep, up to a factor that boards share.
+double clock_of_power(const TensorCores& cores, Watts power) {
+  const double c = flop_per_cycle(cores), width = std::max(c, kNarrowest);
+  return std::pow(power.base() / (cores.board.multiprocessors * c) * std::pow(width, kEnergyPerWidth), kClockPerPower);
+}
+
+}  // namespace
+
+ProductShares product_shares(const std::optional<TensorCores>& device, const Clocked& device_board,
+                             const std::optional<TensorCores>& lender, const Clocked& lender_board, ProductShares shares) {
+  const double own_class = class_clock(device_board, lender_board);
+  double sustained = shares.sustained;
+  if (device && lender && device_board.limits.power_limit && lender_board.limits.power_limit)
+    sustained *= clock_of_power(*device, *device_board.limits.power_limit) /
+                 clock_of_power(*lender, *lender_board.limits.power_limit) *
+                 (listed_clock(lender_board) / listed_clock(device_board));
+  sustained = std::min(sustained, own_class);
+  const double stated = stated_share(device_board), lent = stated_share(lender_board);
+  const double held = std::min(1.0, stated) / std::min(1.0, lent);
+  const double brief = shares.brief * own_class * std::pow(sustained / own_class / shares.sustained, kBriefPerSustained) * held;
+  return {brief, std::min(sustained, stated)};
+}
+
+}  // namespace tbdsim
