@@ -41,8 +41,8 @@ constexpr ShapeKey kAttention[] = {{"b"},
                                    {"d_v", K::count, {}, 0},
                                    {"window", K::count, {}, 0}};
 constexpr ShapeKey kRows[] = {{"rows"}, {"cols"}};
-// The experts of one rank: `tokens` of the whole group, each to `topk` of `experts`; feed-forward parts of `inter` features, gated
-// or not, over tp x ep ranks.
+// The experts of one rank: `tokens` of the whole group, each to `topk` of `experts`; feed-forward parts of `inter` features,
+// gated or not, over tp x ep ranks.
 constexpr ShapeKey kExperts[] = {{"tokens"}, {"hidden"}, {"inter"}, {"topk"}, {"experts"}, {"tp"}, {"ep"}, {"gated", K::flag}};
 constexpr ShapeKey kBatchNorm[] = {{"n"}, {"c"}, {"hw"}};
 constexpr ShapeKey kPool[] = {{"n"}, {"c"}, {"h"}, {"w"}, {"r"}, {"s"}, {"stride"}, {"pad", K::count}, {"kind", K::text}};

@@ -22,8 +22,8 @@ struct ShapeKey {
   std::optional<std::int64_t> absent = {};  ///< what a sample without the key means by that; none: every sample has it
 };
 
-/// One kind of kernel of a sample file and the keys that its `shape` has: all of them but those with a value for their absence. At
-/// most one is text.
+/// One kind of kernel of a sample file and the keys that its `shape` has: all of them but those with a value for their absence.
+/// At most one is text.
 struct SampleFamily {
   std::string_view name;  ///< "conv"
   std::span<const ShapeKey> keys;

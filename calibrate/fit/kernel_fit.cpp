@@ -1,3 +1,4 @@
+// Long because shared constants, boards and what they have in common are fitted as one set of unknowns.
 #include "calibrate/fit/kernel_fit.hpp"
 
 #include <fmt/format.h>

@@ -62,7 +62,7 @@ def thinned(samples, wanted):
     tables = defaultdict(list)
     for sample in samples:
         if place(sample["shape"]) < 0.5:
-            tables[tuple(sample[key] for key in ("device", "library", "algorithm", "precision", "family"))].append(sample)
+            tables[tuple(sample.get(key) for key in ("device", "library", "algorithm", "precision", "family"))].append(sample)
     kept = []
     for table in tables.values():
         ordered = sorted(table, key=lambda sample: place(sample["shape"]))
@@ -128,6 +128,17 @@ def row_kernels(folder):
     return samples
 
 
+def additions(folder):
+    """PyTorch's vectorised addition, where the operands are beyond any cache: at least four times the largest of a board.
+    2,560 columns were added by two kernels."""
+    cache = {"a40": 6 << 20, "a100-sxm4-80gb": 40 << 20, "h100-sxm5-80gb": 50 << 20}
+    return [{"device": device_of(row), "family": "elementwise", "op": "add", "precision": PRECISIONS[row["dtype"]], "pass": "forward",
+             "shape": shape(elements=int(row["rows"]) * int(row["cols"]), inputs=2, outputs=1), "time_s": seconds(row["time_ms"]),
+             "timing": "kernel", "library": "torch", "source": VIDUR}
+            for row in rows(folder, "modern_memory_ops.csv")
+            if row["op"] == "add" and row["cols"] != "2560" and int(row["bytes"]) >= 4 * cache[row["device"]]]
+
+
 def training_norms(folder):
     kernels = {"cudnn": "cudnn", "pytorch": "pytorch", "torch_compile": "compiled"}
     return [{"device": device_of(row), "family": row["op"], "op": row["op"], "precision": PRECISIONS[row["dtype"]],
@@ -162,6 +173,7 @@ def experts(folder):
 TABLES = {"modern_attention": (attention, lambda sample: PER_ATTENTION_TABLE[sample["precision"]]),
           "modern_attention_training": (training_attention, lambda sample: 1000),
           "modern_row_kernels": (row_kernels, lambda sample: PER_ROW_OPERATOR),
+          "modern_additions": (additions, lambda sample: 1000),
           "modern_norms": (training_norms, lambda sample: 1000),
           "modern_experts": (experts, lambda sample: PER_EXPERT_TABLE[sample["precision"]])}
 FILES = {name: lambda folder, read=read, wanted=wanted: thinned(read(folder), wanted) for name, (read, wanted) in TABLES.items()}

@@ -25,7 +25,7 @@ struct OperatorSettings {
   double softmax_backward_passes = 3;                                    ///< the same
   bool vectorizes_16_bit = true;  ///< elementwise and row kernels load several 16-bit numbers at once (`moves_single_numbers`)
   bool amp_16_bit = false;  ///< under amp all runs in 16 bits but loss and update (apex O2); else some operators between casts
-  bool fused_attention = false;  ///< attention layers run as one kernel that keeps the scores on the chip
+  bool fused_attention = false;                          ///< attention layers run as one kernel that keeps the scores on the chip
   AttentionKernel attention = AttentionKernel::general;  ///< that kernel, where device and precision have it
   RecurrentKernels recurrent = RecurrentKernels::library;
   bool persistent_recurrent = false;  ///< 16-bit layers may keep their weights in registers (cuDNN's persistent kernels)

@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "model/prediction/predict.hpp"
 #include "model/configuration/session.hpp"
+#include "model/prediction/predict.hpp"
 #include "tests/catch.hpp"
 
 using namespace tbdsim;
