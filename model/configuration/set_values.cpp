@@ -11,7 +11,7 @@
 
 #include "model/configuration/configure.hpp"
 #include "model/configuration/dependent_values.hpp"
-#include "model/configuration/row_options.hpp"
+#include "model/configuration/read_option.hpp"
 #include "model/configuration/what_if.hpp"
 #include "model/input/toml_value.hpp"
 #include "model/support/edit_distance.hpp"
@@ -26,23 +26,16 @@ const std::string kModel = "model.";
 /// More matches than this do not help to choose.
 constexpr std::size_t kMostMatches = 8;
 
-/// Options of the job, by the name that `parallel.` takes.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 16> kParallel{{{"gpus", "--gpus"},
-                                                                                   {"accumulate", "--accumulate"},
-                                                                                   {"nodes", "--nodes"},
-                                                                                   {"devices", "--devices"},
-                                                                                   {"network", "--network"},
-                                                                                   {"batch", "--batch"},
-                                                                                   {"batch_per_gpu", "--batch"},
-                                                                                   {"image", "--image"},
-                                                                                   {"seq_len", "--seq-len"},
-                                                                                   {"precision", "--precision"},
-                                                                                   {"exchange", "--exchange"},
-                                                                                   {"optimizer", "--optimizer"},
-                                                                                   {"input", "--input"},
-                                                                                   {"storage", "--storage"},
-                                                                                   {"workers", "--workers"},
-                                                                                   {"input_hosts", "--input-hosts"}}};
+/// Names that `parallel.` takes.
+std::vector<std::string> parallel_names() {
+  std::vector<std::string> names;
+  for (const OptionRow& row : option_table()) {
+    if (!row.stands(kInSet)) continue;
+    names.push_back(key_of(row));
+    if (!row.key.empty()) names.emplace_back(row.name);
+  }
+  return names;
+}
 
 std::pair<std::string, std::string> split_last(const std::string& path) {
   const std::size_t dot = path.rfind('.');
@@ -132,9 +125,9 @@ class Resolver {
       return problem(line, fmt::format("{}: expected a value in printable UTF-8, got {}", key, quoted(value)));
     Edit edit{"", "", text, line, static_cast<int>(equals) + 2};
     const std::vector<Match> matches = find(key);
-    const auto option = option_of(key);
-    if (matches.size() + (option ? 1 : 0) > 1) return several(line, key, matches, option.has_value());
-    if (option) return set_option(line, key, *option, value);
+    const OptionRow* const option = option_of(key);
+    if (matches.size() + (option != nullptr ? 1 : 0) > 1) return several(line, key, matches, option != nullptr);
+    if (option != nullptr) return set_option(line, key, *option, value);
     if (matches.size() == 1) return change(line, matches.front(), value, std::move(edit));
     if (optional) return;
     add(line, key, value, std::move(edit));
@@ -173,13 +166,10 @@ class Resolver {
     return ends;
   }
 
-  static std::optional<std::string> option_of(const std::string& key) {
+  static const OptionRow* option_of(const std::string& key) {
     const std::string name = key.compare(0, 9, "parallel.") == 0 ? key.substr(9) : key;
-    for (const auto& [known, option] : kParallel) {
-      // Without its prefix `network` would hide a table of the hardware.
-      if (known == name && (name != key || name != "network")) return std::string(option);
-    }
-    return std::nullopt;
+    // Without its prefix `network` would hide a table of the hardware.
+    return name == key && name == "network" ? nullptr : find_key(name, kInSet);
   }
 
   void several(int line, const std::string& key, const std::vector<Match>& matches, bool option) {
@@ -192,36 +182,28 @@ class Resolver {
     problem(line, fmt::format("{}: fits {} values: {}{}", key, all, fmt::join(keys, ", "), all > keys.size() ? ", ..." : ""));
   }
 
-  /// The number that an assignment before has given to an option.
-  [[nodiscard]] std::optional<int> changed_option(std::string_view option) const {
-    for (auto set = resolved_.parallel.rbegin(); set != resolved_.parallel.rend(); ++set) {
-      int number = 0;
-      if (set->first != option) continue;
-      const char* const end = set->second.data() + set->second.size();
-      if (std::from_chars(set->second.data(), end, number).ptr == end) return number;
-    }
-    return std::nullopt;
+  /// The number that an option has: of an assignment before, of the job, or its default.
+  [[nodiscard]] std::optional<int> stated_number(const OptionRow& option) const {
+    const auto* const member = std::get_if<std::optional<int> PredictOptions::*>(&option.landing);
+    if (member == nullptr) return std::nullopt;
+    for (auto set = resolved_.parallel.rbegin(); set != resolved_.parallel.rend(); ++set)
+      if (set->first == option.name)
+        if (const auto number = whole_number(set->second, std::numeric_limits<int>::min())) return number;
+    return (options_.**member) ? options_.**member : whole_number(option.fallback, option.least);
   }
 
-  void set_option(int line, const std::string& key, const std::string& option, const std::string& value) {
+  void set_option(int line, const std::string& key, const OptionRow& option, const std::string& value) {
     const auto factor = factor_of(value);
     if (!factor) {
-      resolved_.parallel.emplace_back(option, value);
+      resolved_.parallel.emplace_back(option.name, value);
       resolved_.notices.push_back(fmt::format("{} set to {}", key, value));
       return;
     }
-    const std::optional<int> base = changed_option(option)      ? changed_option(option)
-                                    : option == "--gpus"        ? options_.gpus
-                                    : option == "--batch"       ? options_.batch
-                                    : option == "--nodes"       ? options_.nodes
-                                    : option == "--workers"     ? options_.workers
-                                    : option == "--input-hosts" ? options_.input_hosts
-                                    : option == "--accumulate"  ? std::optional<int>(options_.accumulate.value_or(1))
-                                                                : std::nullopt;
+    const std::optional<int> base = stated_number(option);
     if (!base) return problem(line, fmt::format("{}: {} multiplies a number, and none is stated", key, quoted(value)));
     const double product = *base * *factor;
     if (product != std::floor(product)) return problem(line, fmt::format("{}: {} of {} is no whole number", key, value, *base));
-    resolved_.parallel.emplace_back(option, fmt::format("{:.0f}", product));
+    resolved_.parallel.emplace_back(option.name, fmt::format("{:.0f}", product));
     if (product != *base) resolved_.notices.push_back(fmt::format("{}: {} becomes {:.0f}", key, *base, product));
   }
 
@@ -324,7 +306,7 @@ class Resolver {
                             options_.model));
     if (model && key.find('.', kModel.size()) != std::string::npos) return unknown_layer(line, key);
     std::vector<std::string> known, names;
-    for (const auto& [name, option] : kParallel) known.push_back(fmt::format("parallel.{}", name));
+    for (const std::string& name : parallel_names()) known.push_back("parallel." + name);
     for (const DocumentRecord& document : documents_) {
       for (const DocumentLeaf& leaf : document.leaves) {
         known.push_back(joined(document.role, leaf.path));
@@ -459,20 +441,13 @@ Result<EditedInputs> resolve_values(const Catalogue& catalogue, const PredictOpt
 }
 
 Result<void> apply_parallel(const EditedInputs& edited, PredictOptions& options) {
-  RowSettings row;
-  row.options = options;
-  row.options.devices.clear();
+  PredictOptions changed = options;
   Errors errors;
-  bool devices = false;
-  for (const auto& [option, value] : edited.parallel) {
-    devices = devices || option == "--devices";
-    std::set<std::string> given;
-    for (std::string& message : apply_row_options(fmt::format("{}='{}'", option, value), row, given))
-      errors.push_back(Error{std::move(message)});
-  }
+  for (const auto& [option, value] : edited.parallel)
+    if (const std::string expected = read_option(*find_option(option, kInSet), value, changed, Range::checked); !expected.empty())
+      errors.push_back({fmt::format("--{}: expected {}, got {}", option, expected, quoted(value))});
   if (!errors.empty()) return tl::make_unexpected(std::move(errors));
-  if (!devices) row.options.devices = options.devices;
-  options = std::move(row.options);
+  options = std::move(changed);
   return {};
 }
 

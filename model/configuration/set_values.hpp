@@ -18,7 +18,7 @@ class Session;
 /// What a list of assignments KEY=VALUE means.
 struct ResolvedValues {
   std::vector<Edit> changes;
-  std::vector<std::pair<std::string, std::string>> parallel;  ///< option ("--batch") and its value
+  std::vector<std::pair<std::string, std::string>> parallel;  ///< option ("batch") and its value
   std::vector<std::string> notices;                           ///< what became of which value
 };
 

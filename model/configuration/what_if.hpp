@@ -31,7 +31,7 @@ struct WhatIf {
 /// fine.
 [[nodiscard]] std::string contradiction(const std::vector<std::string>& set, const std::string& assignment);
 
-/// More GPUs than several full nodes have take more nodes: adds them to options of the job ("--gpus" and its value) that state
+/// More GPUs than several full nodes have take more nodes: adds them to options of the job ("gpus" and its value) that state
 /// none.
 void fill_nodes(const Configuration& full, std::vector<std::pair<std::string, std::string>>& options);
 
