@@ -4,7 +4,7 @@
 tests/validation/accuracy.csv records for each published series how many rows validate, their mean error and how many lie within the
 stated range. --check runs `tbdsim validate scenarios` and fails where a mean grew by more than a point and a tenth of itself, the share within the range
 fell by more than 5 points and two rows, or rows went missing; where a claim fails without a reason; and where the list of failing
-claims in scenarios/README.md is not the present one. --write records what is reached now (say in the commit why a figure may be
+claims in scenarios/CLAIMS.md is not the present one. --write records what is reached now (say in the commit why a figure may be
 worse), --write-claims only rewrites the list.
 """
 import csv
@@ -15,7 +15,7 @@ import sys
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 RECORD = os.path.join(ROOT, "tests", "validation", "accuracy.csv")
-README = os.path.join(ROOT, "scenarios", "README.md")
+PAGE = os.path.join(ROOT, "scenarios", "CLAIMS.md")
 BEGIN, END = "<!-- generated: failing claims -->\n", "<!-- end -->"
 MEAN_SLACK = 0.01      # of the error, beside a tenth of it: kernels that become better move single rows both ways
 INSIDE_SLACK = 0.05    # share of the rows
@@ -88,11 +88,11 @@ def main():
     if len(sys.argv) != 3 or sys.argv[1] not in ("--write", "--write-claims", "--check"):
         sys.exit(__doc__)
     report = validate(os.path.abspath(sys.argv[2]))
-    with open(README, encoding="utf-8") as file:
+    with open(PAGE, encoding="utf-8") as file:
         text = file.read()
     fresh = with_claims(text, report)
     if sys.argv[1] != "--check":
-        with open(README, "w", encoding="utf-8") as file:
+        with open(PAGE, "w", encoding="utf-8") as file:
             file.write(fresh)
         if sys.argv[1] == "--write":
             write_record(series(report))
@@ -100,7 +100,7 @@ def main():
     problems = worse(read_record(), series(report))
     problems += [f"claim \"{claim['id']}\" fails and states no reason" for claim in failing(report) if not claim.get("reason")]
     if fresh != text:
-        problems.append("scenarios/README.md lists other failing claims: run .ci/accuracy.py --write-claims TBDSIM")
+        problems.append("scenarios/CLAIMS.md lists other failing claims: run .ci/accuracy.py --write-claims TBDSIM")
     if problems:
         sys.exit("\n".join(problems))
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Table of negative controls in scenarios/README.md.   Usage: controls.py --write|--check TBDSIM
+"""Table of negative controls in scenarios/CONTROLS.md.   Usage: controls.py --write|--check TBDSIM
 
 Assesses scenarios/seeds/dgx1_controls.toml, whose claims are named "mechanism: what it does"; --check fails where one of them does
 not hold or where the table is another.
@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-README = os.path.join(ROOT, "scenarios", "README.md")
+PAGE = os.path.join(ROOT, "scenarios", "CONTROLS.md")
 BEGIN, END = "<!-- generated: controls -->\n", "<!-- end -->"
 
 
@@ -29,16 +29,16 @@ def table(program):
 def main():
     if len(sys.argv) != 3 or sys.argv[1] not in ("--write", "--check"):
         sys.exit(__doc__)
-    with open(README, encoding="utf-8") as file:
+    with open(PAGE, encoding="utf-8") as file:
         text = file.read()
     start = text.index(BEGIN) + len(BEGIN)
     end = text.index(END, start)
     fresh = text[:start] + table(sys.argv[2]) + text[end:]
     if sys.argv[1] == "--write":
-        with open(README, "w", encoding="utf-8") as file:
+        with open(PAGE, "w", encoding="utf-8") as file:
             file.write(fresh)
     elif fresh != text:
-        sys.exit("scenarios/README.md is stale: run .ci/controls.py --write TBDSIM")
+        sys.exit("scenarios/CONTROLS.md is stale: run .ci/controls.py --write TBDSIM")
 
 
 if __name__ == "__main__":

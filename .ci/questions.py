@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tables of questions and claims in scenarios/README.md.   Usage: questions.py --write|--check TBDSIM
+"""Tables of scenarios/QUESTIONS.md and scenarios/CLAIMS.md.   Usage: questions.py --write|--check TBDSIM
 
 Runs the command of every question in scenarios/questions.toml: it must succeed, its output must hold what the question
 says it shows, and its figures must relate as it says. A relation that also holds for an answer with other numbers checks nothing, and
@@ -20,7 +20,6 @@ import tempfile
 import tomllib
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-README = os.path.join(ROOT, "scenarios", "README.md")
 ALTERED = 8  # answers with other numbers that a relation is tried on
 
 
@@ -236,13 +235,10 @@ def claims_table(claims, program):
     return "\n".join(lines) + "\n"
 
 
-def generated(text, program, questions, claims):
-    for name, content in (("questions", questions_table(questions["question"], questions["sources"])),
-                          ("claims", claims_table(claims["claim"], program))):
-        begin = f"<!-- generated: {name} -->\n"
-        at = text.index(begin) + len(begin)
-        text = text[:at] + content + text[text.index("<!-- end -->", at):]
-    return text
+def with_table(text, name, content):
+    begin = f"<!-- generated: {name} -->\n"
+    at = text.index(begin) + len(begin)
+    return text[:at] + content + text[text.index("<!-- end -->", at):]
 
 
 def main(arguments):
@@ -255,12 +251,17 @@ def main(arguments):
         problems = [p for found in pool.map(lambda q: problems_of(program, q), questions["question"]) for p in found]
     if problems:
         sys.exit("\n".join(problems))
-    old = open(README, encoding="utf-8").read()
-    new = generated(old, program, questions, claims)
-    if arguments[1] == "--write":
-        open(README, "w", encoding="utf-8").write(new)
-    elif old != new:
-        sys.exit("scenarios/README.md is stale: run .ci/questions.py --write build/ci/tbdsim and review the difference")
+    tables = {"questions": questions_table(questions["question"], questions["sources"]), "claims": claims_table(claims["claim"], program)}
+    for name, content in tables.items():
+        path = os.path.join(ROOT, "scenarios", name.upper() + ".md")
+        with open(path, encoding="utf-8") as file:
+            old = file.read()
+        new = with_table(old, name, content)
+        if arguments[1] == "--write":
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(new)
+        elif old != new:
+            sys.exit(f"scenarios/{name.upper()}.md is stale: run .ci/questions.py --write build/ci/tbdsim and review the difference")
 
 
 if __name__ == "__main__":

@@ -1,55 +1,102 @@
 #!/usr/bin/env python3
-"""Generated parts of README.md; --write also those of scenarios/README.md.   Usage: readme.py --write|--check TBDSIM
+"""Generated parts of README.md and docs/ACCURACY.md.   Usage: readme.py --write|--check TBDSIM
 
-Runs the given program in the source tree and puts its output between the markers; --check fails where it differs.
+Runs the given program and puts its output, or an excerpt, between the markers; --check fails where it differs. --write also
+writes the generated pages of scenarios/. `mine.csv` is the block of CSV in README.md.
 """
 import os
+import re
+import shlex
 import subprocess
 import sys
+import tempfile
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-PREDICT = ["predict", "--hw", "dgx1.toml", "--model", "resnet50"]
-VALIDATE = ["validate", "--summary", "scenarios"]
+ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+LONGEST = 6  # lines of an excerpt
+PAGE_LINES = 120  # of README.md: what does not fit moves to docs/
 
-
-def without_tables(text):
-    """Every subject's line, but the tables of the first subject alone: the page is short."""
-    kept, subjects = [], 0
-    for line in text.splitlines(keepends=True):
-        subjects += line.startswith(("one GPU", "several GPUs", "memory ", "collectives "))
-        if not (line.startswith("  ") and line.strip() and subjects > 1):
-            kept.append(line)
-    return "".join(kept)
-
-
-def run(program, arguments, codes=(0,)):
-    done = subprocess.run([program, *arguments], cwd=ROOT, capture_output=True, text=True)
-    if done.returncode not in codes:
-        sys.exit(f"tbdsim {' '.join(arguments)}: exit {done.returncode}: {done.stderr}")
-    return "```text\n$ tbdsim " + " ".join(arguments) + "\n" + (without_tables(done.stdout) if arguments is VALIDATE else done.stdout) + "```\n"
+# Page, marker, command, accepted exit codes, and of an excerpt how many lines it shows from the first one that begins with a word
+# on (None: all). A claim that fails makes `validate` exit with 1; scenarios/CLAIMS.md lists them with reasons.
+BLOCKS = [
+    ("README.md", "predict", "predict --hw dgx1.toml --model resnet50", (0,), [("Step time", 2), ("Memory", 2), ("Cost", 1)]),
+    ("README.md", "explain", "explain --hw dgx1 --model resnet50 --stack mxnet-1.2", (0,), [("what if", 5)]),
+    ("README.md", "compare", "compare --hw titan-xp,p4000,gtx-1080-ti --model resnet50", (0,), [("samples/s", 4)]),
+    ("README.md", "validate", "validate mine.csv --rows", (0,), [("row", 4), ("mean of groups", 1)]),
+    ("README.md", "accuracy", "validate --summary scenarios", (0, 1),
+     [(word, 1) for word in ("groups  ", "one GPU, fp32", "one GPU, other", "several GPUs", "memory", "collectives")]),
+    ("docs/ACCURACY.md", "accuracy", "validate --summary scenarios", (0, 1), None),
+]
+answers = {}
 
 
-def generated(text, program):
-    # Some claims fail, which scenarios/README.md tells with reasons: exit 1.
-    for name, arguments, codes in (("prediction", PREDICT, (0,)), ("accuracy", VALIDATE, (0, 1))):
-        begin = f"<!-- generated: {name} -->\n"
-        at = text.index(begin) + len(begin)
-        text = text[:at] + run(program, arguments, codes) + text[text.index("<!-- end -->", at):]
-    return text
+def answer(program, command, codes):
+    """Standard output; the same command runs once."""
+    if command not in answers:
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
+                table = re.search(r"```csv\n(.*?)```", file.read(), re.S)
+            assert table, "README.md shows a table of measurements"
+            with open(os.path.join(folder, "mine.csv"), "w", encoding="utf-8") as file:
+                file.write(table[1])
+            done = subprocess.run([program, *shlex.split(command)], cwd=folder if "mine.csv" in command else ROOT, capture_output=True,
+                                  text=True, env=dict(os.environ, TBDSIM_CATALOGUE=ROOT))
+        if done.returncode not in codes:
+            sys.exit(f"tbdsim {command}: exit {done.returncode}: {done.stderr}")
+        answers[command] = done.stdout
+    return answers[command]
+
+
+def excerpt(text, shown, command):
+    """Runs of lines as `shown` says."""
+    lines = text.splitlines()
+    kept, end = [], 0
+    for word, count in shown:
+        start = next((n for n in range(end, len(lines)) if lines[n].lstrip().startswith(word)), None)
+        if start is None:
+            sys.exit(f"tbdsim {command}: no line begins with \"{word}\"")
+        kept += lines[start:start + count]
+        end = start + count
+    if len(kept) > LONGEST:
+        sys.exit(f"tbdsim {command}: an excerpt of more than {LONGEST} lines")
+    return "\n".join(kept) + "\n"
+
+
+def block(program, command, codes, shown):
+    text = answer(program, command, codes)
+    return f"```text\n$ tbdsim {command}\n" + (text if shown is None else excerpt(text, shown, command)) + "```\n"
+
+
+def pages(program):
+    """(path, text as it is, text as it should be) of each page."""
+    for path in dict.fromkeys(page for page, *_ in BLOCKS):
+        with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+            old = file.read()
+        new = old
+        for page, name, command, codes, shown in BLOCKS:
+            if page == path:
+                begin = f"<!-- generated: {name} -->\n"
+                at = new.index(begin) + len(begin)
+                new = new[:at] + block(program, command, codes, shown) + new[new.index("<!-- end -->", at):]
+        yield path, old, new
 
 
 def main(arguments):
     if len(arguments) != 3 or arguments[1] not in ("--write", "--check"):
         sys.exit(__doc__)
-    path = os.path.join(ROOT, "README.md")
-    old = open(path, encoding="utf-8").read()
-    new = generated(old, os.path.abspath(arguments[2]))
+    stale = []
+    for path, old, new in pages(os.path.abspath(arguments[2])):
+        if path == "README.md" and new.count("\n") > PAGE_LINES:
+            sys.exit(f"README.md has more than {PAGE_LINES} lines")
+        if arguments[1] == "--write":
+            with open(os.path.join(ROOT, path), "w", encoding="utf-8") as file:
+                file.write(new)
+        elif old != new:
+            stale.append(path)
     if arguments[1] == "--write":
-        open(path, "w", encoding="utf-8").write(new)
         for script, mode in (("questions.py", "--write"), ("controls.py", "--write"), ("accuracy.py", "--write-claims")):
             subprocess.run([sys.executable, os.path.join(ROOT, ".ci", script), mode, arguments[2]], check=True)
-    elif old != new:
-        sys.exit("README.md is stale: run .ci/readme.py --write build/ci/tbdsim and review the difference")
+    elif stale:
+        sys.exit(f"{', '.join(stale)}: stale; run .ci/readme.py --write build/ci/tbdsim and review the difference")
 
 
 if __name__ == "__main__":

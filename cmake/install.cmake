@@ -15,12 +15,14 @@ endif()
 install(DIRECTORY hardware scenarios DESTINATION ${TBDSIM_DATA} PATTERN import EXCLUDE)
 install(DIRECTORY calibrate/samples calibrate/plans DESTINATION ${TBDSIM_DATA}/calibrate OPTIONAL)
 # Pages and scripts that the texts name, at the paths by which they name them; Debian looks for licences in `copyright`.
-install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES README.md CHANGELOG.md CONTRIBUTING.md LICENSE NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
-foreach(page hardware/README.md hardware/SOURCES.md scenarios/README.md scenarios/collectives/README.md
-        scenarios/published/INDEX.md calibrate/README.md calibrate/samples/README.md calibrate/collect/README.md
+foreach(page hardware/README.md hardware/SOURCES.md scenarios/README.md scenarios/QUESTIONS.md scenarios/CLAIMS.md
+        scenarios/CONTROLS.md scenarios/collectives/README.md scenarios/published/INDEX.md scenarios/published/NOTES.md
+        calibrate/README.md calibrate/samples/README.md calibrate/collect/README.md
         calibrate/collect/pytorch_steps.py calibrate/collect/pytorch_attention.py model/cost/README.md
-        model/workload/README.md model/workload/export_onnx.py)
+        model/memory/README.md model/stack/README.md model/workload/README.md model/workload/export_onnx.py)
   get_filename_component(folder ${page} DIRECTORY)
   install(FILES ${page} DESTINATION ${CMAKE_INSTALL_DOCDIR}/${folder})
 endforeach()

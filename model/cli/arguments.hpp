@@ -2,7 +2,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <tl/expected.hpp>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -111,15 +110,5 @@ struct DocsArguments {
 using Arguments =
     std::variant<PredictArguments, NetworkArguments, ScaleArguments, MemoryArguments, CompareArguments, SweepArguments,
                  ExplainArguments, ValidateArguments, ListArguments, ShowArguments, TopologyArguments, DocsArguments>;
-
-/// Why there is nothing to run: help or the version (exit code 0, for stdout), or bad usage (2, for stderr).
-struct Stop {
-  int exit_code = 0;
-  std::string text;
-};
-
-/// Reads the command line of every verb. Errors: no verb, unknown verb or option (each with a suggestion), missing or
-/// malformed value, option given twice. Whether names exist and sizes make sense is the analyses' to say.
-[[nodiscard]] tl::expected<Arguments, Stop> parse_arguments(int argc, char** argv);
 
 }  // namespace tbdsim

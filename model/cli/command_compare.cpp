@@ -4,6 +4,7 @@
 
 #include "model/cli/command.hpp"
 #include "model/configuration/configure.hpp"
+#include "model/configuration/network_notices.hpp"
 #include "model/configuration/session.hpp"
 #include "model/report/compare_report.hpp"
 #include "model/report/json.hpp"

@@ -1,5 +1,6 @@
 #include "model/cli/command.hpp"
 #include "model/cli/documentation.hpp"
+#include "model/cli/glossary.hpp"
 #include "model/hardware/hardware_formats.hpp"
 #include "model/stack/stack_format.hpp"
 #include "model/support/edit_distance.hpp"
@@ -26,12 +27,14 @@ std::string file_formats(const std::vector<VerbHelp>&) {
          formats_markdown(study_formats());
 }
 
+std::string words(const std::vector<VerbHelp>&) { return glossary_markdown(); }
+
 }  // namespace
 
 int run(const DocsArguments& arguments, const Catalogue&) {
   using Writer = std::string (*)(const std::vector<VerbHelp>&);
   const std::pair<const char*, Writer> kinds[] = {
-      {"man", manual_page}, {"formats", file_formats}, {"bash", bash_completion}, {"zsh", zsh_completion}};
+      {"man", manual_page}, {"formats", file_formats}, {"glossary", words}, {"bash", bash_completion}, {"zsh", zsh_completion}};
   std::vector<std::string> names;
   for (const auto& [name, write] : kinds) {
     if (arguments.kind == name) return write_result(write(verb_help()));

@@ -13,6 +13,7 @@
 #include "model/report/claims_report.hpp"
 #include "model/report/csv.hpp"
 #include "model/report/json.hpp"
+#include "model/validation/assess.hpp"
 
 namespace tbdsim {
 namespace {

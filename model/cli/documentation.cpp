@@ -1,5 +1,7 @@
 #include "model/cli/documentation.hpp"
 
+#include "model/cli/glossary.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,21 +16,16 @@ struct Section {
 /// What every reader of a result should know; the verbs and their options come from the option table.
 constexpr Section kSections[] = {
     {"HOW TO READ A RANGE",
-     "Every figure stands with its central 80 % range: of ten measurements that nobody has shown to the program, eight should "
-     "lie "
-     "inside. A range is wide where little is known: a GPU without samples of its own, 16-bit arithmetic, several GPUs, a "
-     "software "
-     "version that the catalogue lacks; notes on standard error say which. Two candidates whose ranges overlap may still differ; "
-     "`compare` gives the range of their ratio and marks with ? those that cannot be told apart. The line Constants says where "
-     "the "
+     "Every figure has a central 80 % range: of ten measurements that set no constant, eight should lie inside. A range is wide "
+     "where little is known: a GPU without samples of its own, 16-bit arithmetic, several GPUs, a software version that the "
+     "catalogue lacks. Notes on standard error say which. Two candidates whose ranges overlap may still differ: `compare` gives "
+     "the range of their ratio, and marks with ? a candidate that may be as fast as the first. The line Constants says where the "
      "constants come from: datasheet, paper, measured, fitted, transferred from a relative, or assumed."},
     {"WHAT IT DOES NOT KNOW",
-     "The accuracy that training reaches: epochs are an input. Interference of other programs, thermal throttling, failures. "
-     "How long steps take that are divided by tensor parallelism, or by pipelines of several samples at once beside it (`memory` "
-     "tells what they hold; --exchange pipeline predicts stages). Stall reasons and occupancy inside a kernel. Prices change: "
-     "those of the catalogue carry their "
-     "date, and "
-     "a file of yours goes first. `validate` on the tables of scenarios/ shows how good it is, and README.md repeats it."},
+     "The accuracy that training reaches: epochs are an input. Interference of other programs, thermal throttling, failures. The "
+     "step time of tensor parallelism and ZeRO: `memory` predicts what they hold, --exchange pipeline predicts stages. Stall "
+     "shares and occupancy are modelled, not measured. Prices change: those of the catalogue carry their date, and a file of "
+     "yours goes first. `validate` on the tables of scenarios/ shows how good it is, docs/ACCURACY.md has the tables."},
     {"LISTS",
      "Where an option takes a LIST of numbers, these are 1,2,4 or a range: 1..8 is every number, 4..128*2 each twice the one "
      "before. "
@@ -140,6 +137,8 @@ std::string manual_page(const std::vector<VerbHelp>& verbs) {
       page += fmt::format(".PP\n{}\n.br\n\\fBtbdsim {}\\fR\n", troff(example.question), troff(example.command));
   }
   for (const Section& section : kSections) page += fmt::format(".SH {}\n{}\n", section.title, troff(section.text));
+  page += ".SH GLOSSARY\n";
+  for (const GlossaryEntry& entry : glossary()) page += fmt::format(".TP\n{}\n{}\n", troff(entry.term), troff(entry.meaning));
   return page;
 }
 

@@ -1,4 +1,5 @@
 #include "model/cli/leaf_source.hpp"
+#include "model/cli/parse_arguments.hpp"
 
 #include <fmt/format.h>
 

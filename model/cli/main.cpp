@@ -5,6 +5,7 @@
 #include "model/cli/catalogue_location.hpp"
 #include "model/cli/command.hpp"
 #include "model/cli/output.hpp"
+#include "model/cli/parse_arguments.hpp"
 #include "model/configuration/threads.hpp"
 #include "model/input/output_file.hpp"
 

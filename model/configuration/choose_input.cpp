@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "model/schedule/data_path.hpp"
-#include "model/schedule/exchange/plan_exchange.hpp"
 #include "model/support/edit_distance.hpp"
 #include "model/units/format.hpp"
 
@@ -32,7 +31,7 @@ std::string sample_unit(const OpGraph& graph) {
 /// Processes of a node that each load the samples of their own GPU. In PyTorch every rank has a loader with workers of its own
 /// (torch.utils.data.DataLoader, num_workers); other frameworks feed all GPUs of a node from one set of threads.
 int loaders_of_node(const Configuration& configuration) {
-  const bool ranks = configuration.stack.framework == "pytorch" && !drives_all(configuration.exchange);
+  const bool ranks = configuration.stack.framework == Framework::pytorch && !info(configuration.exchange).one_process;
   return ranks && !configuration.pipelined() ? static_cast<int>(configuration.devices.size()) : 1;
 }
 
@@ -81,7 +80,7 @@ InputPipeline make_pipeline(const InputSource& source, const PredictOptions& opt
   pipeline.loaders = source.environment ? 1 : loaders_of_node(configuration);
   if (options.workers) pipeline.threads = pipeline.loaders * *options.workers;
   if (options.input_hosts) prepare_elsewhere(configuration, *options.input_hosts, pipeline);
-  if (configuration.exchange == "nccl") {
+  if (configuration.exchange == Exchange::nccl) {
     const StoreSettings& store = configuration.stack.store;
     pipeline.decode *= store.nccl_slowdown;
     pipeline.threads = std::max(1, pipeline.threads - store.nccl_decode_threads_lost);

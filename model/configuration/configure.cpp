@@ -1,373 +1,83 @@
 #include "model/configuration/configure.hpp"
 
-#include <fmt/format.h>
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstdlib>
-#include <limits>
+#include <optional>
 
-#include "model/configuration/choose_devices.hpp"
-#include "model/configuration/choose_input.hpp"
+#include "model/configuration/edited_inputs.hpp"
 #include "model/configuration/network_notices.hpp"
+#include "model/configuration/read_configuration.hpp"
 #include "model/configuration/set_values.hpp"
-#include "model/hardware/cuda_release.hpp"
-#include "model/hardware/plain_host.hpp"
-#include "model/memory/footprint.hpp"
-#include "model/memory/mxnet_graph.hpp"
-#include "model/schedule/exchange/node_traffic.hpp"
-#include "model/schedule/exchange/plan_exchange.hpp"
-#include "model/support/find_named.hpp"
 
 namespace tbdsim {
 namespace {
 
-/// Of SGD with momentum where each of its steps is a kernel.
-constexpr double kMomentumPasses = 11.0;
-
-/// Passes: SGD reads weight and gradient and writes the weight (3), momentum adds 2, Adam's second moment 2 more; LARS
-/// and LAMB read weights and gradients (and states) once more for their norms. NovoGrad keeps one scalar per array.
-/// Unfused, against SGD with momentum in 4 kernels and 11 passes (torch/optim/sgd.py: weight decay added 3, momentum scaled 2,
-/// gradient added 3, step 3): torch/optim/adam.py of 1.4 runs both moments, square root, bias correction, epsilon and step in 7
-/// groups of kernels and 20 passes without its weight decay (2.x, over lists of arrays: 18);
-/// LAMB (DeepLearningExamples, lamb.py) adds two norms, their ratio and the scaled step: 16 kernels, 32 passes. BertAdam (the
-/// same examples, BERT/optimization.py: fine-tuning without 16 bits) clips every array's gradient by its norm, which the host
-/// reads back (4 passes), then works on copies: 14 kernels, 34 passes, in a loop over arrays whatever the framework's own
-/// optimisers fuse; three products of its formula read variables alone: both moments and the weights, each with its decay rate
-/// (google-research/bert optimization.py, AdamWeightDecayOptimizer). Adam with 8-bit moments (Dettmers et al., arXiv:2110.02861)
-/// keeps two bytes a parameter and is one kernel everywhere.
-const std::array<Optimizer, 8> kOptimizers{
-    {{"sgd", 0, 3.0 / 5.0, 3.0 / kMomentumPasses, 1.0 / 4.0},
-     {"sgd-momentum", 1, 1.0, 1.0, 1.0},
-     {"adam", 2, 7.0 / 5.0, 20.0 / kMomentumPasses, 7.0 / 4.0, false, 0, true, false, 18.0 / kMomentumPasses},
-     {"adam-8bit", 0.5, 5.0 / 5.0, 5.0 / kMomentumPasses, 1.0 / 4.0, false, 0, false, true},
-     {"bert-adam", 2, 8.0 / 5.0, 34.0 / kMomentumPasses, 14.0 / 4.0, true, 3},
-     {"lamb", 2, 10.0 / 5.0, 32.0 / kMomentumPasses, 16.0 / 4.0},
-     {"lars", 1, 7.0 / 5.0, 16.0 / kMomentumPasses, 8.0 / 4.0},
-     {"novograd", 1, 6.0 / 5.0, 14.0 / kMomentumPasses, 8.0 / 4.0}}};
-
-/// Ten times the largest job that is foreseen (10^5 GPUs); products with it stay exact.
-constexpr std::int64_t kMostGpus = 1'000'000;
-/// Every micro-batch is simulated; no published recipe comes near (BERT-large: 128).
-constexpr int kMostMicroBatches = 1024;
-
-std::string suggestion(const std::string& word, const std::vector<std::string>& candidates) {
-  if (const auto near = nearest(word, candidates)) return fmt::format(", did you mean \"{}\"?", *near);
-  return fmt::format("; there are {}", fmt::join(candidates, ", "));
+/// Reads what `options` reads without its changes, then resolves them.
+Result<EditedInputs> resolved_inputs(const Catalogue& catalogue, const PredictOptions& options) {
+  const auto records = std::make_shared<std::vector<DocumentRecord>>();
+  // Writing a network of the catalogue as a document takes time: for those who ask for it.
+  const bool networks = std::any_of(options.set.begin(), options.set.end(),
+                                    [](const std::string& assignment) { return assignment.starts_with("model."); });
+  const auto noting = std::make_shared<const Edits>(Edits{{}, records});
+  Session reading(Catalogue{catalogue.root, noting}, networks);
+  PredictOptions plain = options;
+  plain.set.clear();
+  const auto configured = read_configuration(reading, plain);
+  if (!configured) return tl::make_unexpected(configured.error());
+  auto resolved = resolve_values(options.set, *records, plain);
+  const auto edits = std::make_shared<const Edits>(Edits{std::move(resolved.changes), nullptr});
+  return EditedInputs{std::make_shared<Session>(Catalogue{catalogue.root, edits}), std::move(resolved.options),
+                      std::move(resolved.notices), std::move(resolved.errors)};
 }
 
-Result<Optimizer> choose_optimizer(const std::string& name) {
-  if (name.empty()) return kOptimizers[1];
-  return find_named(kOptimizers, "optimizer", name);
+JobNumbers numbers_of(const Configuration& job, const PredictOptions& options) {
+  JobNumbers numbers{options, job.hardware().gpu_count};
+  numbers.stated.gpus = job.gpus;
+  numbers.stated.nodes = job.nodes;
+  numbers.stated.batch = job.batch;
+  if (job.pipeline && job.input_hosts == 0) numbers.stated.workers = std::max(1, job.pipeline->threads / job.pipeline->loaders);
+  return numbers;
 }
 
-/// The stack states the passes and kernels of SGD with momentum; other optimisers are counted against it.
-void scale_update(const Optimizer& optimizer, Precision precision, Stack& stack) {
-  const bool loops = stack.eager && optimizer.loops_over_arrays && !stack.update_fuses_loops;
-  if (stack.update_checks_overflow && precision == Precision::amp) stack.update_wait = UpdateWait::once;
-  if (loops) {
-    // SGD with momentum as a loop (torch.optim.SGD before 1.13), whatever the framework makes of it.
-    constexpr int kKernels = 4;
-    stack.update = UpdateKind::per_array;
-    stack.update_passes_sgd_momentum = kMomentumPasses;
-    stack.update_kernels_per_array = kKernels;
-    stack.update_wait = UpdateWait::each_array;
+/// Makes the changes of a job's options, and says what became of all values. Errors: of all assignments.
+Result<std::vector<std::string>> change_job(Session& session, const EditedInputs& edited, PredictOptions& options) {
+  std::vector<std::string> notices = edited.notices;
+  std::optional<JobNumbers> before;
+  if (need_the_job(edited.options)) {
+    const auto job = read_configuration(session, options);
+    if (!job) return tl::make_unexpected(job.error());
+    before = numbers_of(*job, options);
   }
-  // Lists of arrays in several kernels ("foreach") are the same formulas; only one kernel is a fused one.
-  const bool unfused = stack.eager && (stack.update == UpdateKind::per_array || stack.update_kernels_per_array > 1);
-  const bool listed = unfused && stack.update == UpdateKind::multi_tensor && optimizer.listed_passes > 0.0;
-  stack.update_passes_sgd_momentum *= listed    ? optimizer.listed_passes
-                                      : unfused ? optimizer.unfused_passes
-                                                : optimizer.relative_passes;
-  if (unfused)
-    stack.update_kernels_per_array =
-        std::max(1, static_cast<int>(std::lround(stack.update_kernels_per_array * optimizer.unfused_kernels)));
+  const auto changed = change_options(edited.options, before, options, notices);
+  Errors errors = edited.errors;
+  if (!changed) errors.insert(errors.end(), changed.error().begin(), changed.error().end());
+  std::stable_sort(errors.begin(), errors.end(), [](const Error& a, const Error& b) { return a.where.line < b.where.line; });
+  if (!errors.empty()) return tl::make_unexpected(std::move(errors));
+  notices.erase(std::remove(notices.begin(), notices.end(), ""), notices.end());
+  return notices;
 }
 
-Result<Precision> choose_precision(const std::string& name) {
-  if (name.empty()) return Precision::fp32;
-  if (const auto precision = parse_precision(name)) return *precision;
-  return fail(fmt::format("unknown precision \"{}\"{}", name, suggestion(name, {"fp32", "tf32", "fp16", "bf16", "amp"})));
+}  // namespace
+
+std::shared_ptr<const Result<EditedInputs>> edited_inputs(Session& session, const PredictOptions& options) {
+  return session.edited(options, [&] { return resolved_inputs(session.catalogue(), options); });
 }
 
-/// Whether the stack has it is the plan's to say.
-Result<std::string> choose_exchange(const std::string& name) {
-  std::vector<std::string> known;
-  for (const ExchangeKind& kind : exchange_kinds()) {
-    if (name.empty() || fold_name(name) == fold_name(kind.name)) return std::string(kind.name);
-    known.emplace_back(kind.name);
-  }
-  return fail(fmt::format("unknown exchange \"{}\"{}", name, suggestion(name, known)));
-}
-
-void choose_savings(const PredictOptions& options, Configuration& configuration, Errors& errors) {
-  const std::string word = fold_name(options.recompute);
-  constexpr std::array kKinds{Recompute::none, Recompute::block, Recompute::layer, Recompute::full, Recompute::mirror};
-  const auto kind = std::find_if(kKinds.begin(), kKinds.end(), [&](Recompute k) { return name(k) == word; });
-  if (kind != kKinds.end())
-    configuration.recompute = *kind;
-  else if (!word.empty())
-    errors.push_back({fmt::format("unknown recomputation \"{}\"{}", options.recompute,
-                                  suggestion(options.recompute, {"none", "block", "layer", "full", "mirror"}))});
-  const MemoryPlan plan = configuration.stack.memory_plan;
-  if (configuration.recompute == Recompute::mirror && plan != MemoryPlan::mxnet)
-    errors.push_back(
-        {fmt::format("--recompute mirror: that is MXNet's (MXNET_BACKWARD_DO_MIRROR), not {}'s", configuration.stack.framework)});
-  else if (configuration.recompute != Recompute::none && configuration.recompute != Recompute::mirror &&
-           !allocates_as_it_runs(configuration.stack))
-    errors.push_back(
-        {fmt::format("--recompute: modelled for frameworks that allocate as they run (PyTorch, TensorFlow), not for {}",
-                     plan == MemoryPlan::mxnet ? "MXNet, which has --recompute mirror" : "Caffe2")});
-  configuration.zero = options.zero.value_or(0);
-  if (configuration.zero < 0 || configuration.zero > 3)
-    errors.push_back({fmt::format("--zero {}: expected a stage from 0 to 3", configuration.zero)});
-  configuration.accumulate = options.accumulate.value_or(1);
-  if (configuration.accumulate < 1)
-    errors.push_back({fmt::format("--accumulate {}: expected at least 1 micro-batch per update", configuration.accumulate)});
-  if (configuration.accumulate > kMostMicroBatches)
-    errors.push_back(
-        {fmt::format("--accumulate {}: at most {} micro-batches are modelled", configuration.accumulate, kMostMicroBatches)});
-}
-
-/// How many GPUs share each layer and how many stages there are: Megatron's layout, the rest of the GPUs data parallel.
-void choose_layout(const PredictOptions& options, Configuration& configuration, Errors& errors) {
-  configuration.tensor_parallel = options.tensor_parallel.value_or(1);
-  configuration.stages = options.pipeline.value_or(1);
-  for (const auto& [flag, ways] :
-       {std::pair{"--tensor-parallel", configuration.tensor_parallel}, {"--pipeline", configuration.stages}})
-    if (ways < 1) errors.push_back({fmt::format("{} {}: expected at least 1", flag, ways)});
-  if (!configuration.divided() || configuration.tensor_parallel < 1 || configuration.stages < 1) return;
-  const std::int64_t replica = std::int64_t{configuration.tensor_parallel} * configuration.stages;
-  if (configuration.gpus % replica != 0)
-    errors.push_back(
-        {fmt::format("--tensor-parallel {} --pipeline {}: one copy of the network takes {} GPUs, which do not divide "
-                     "the {} of the job",
-                     configuration.tensor_parallel, configuration.stages, replica, configuration.gpus)});
-  if (configuration.exchange != "allreduce")
-    errors.push_back(
-        {fmt::format("--tensor-parallel, --pipeline: gradients of divided networks are exchanged by allreduce, not by {}",
-                     configuration.exchange)});
-  if (!allocates_as_it_runs(configuration.stack))
-    errors.push_back({"--tensor-parallel, --pipeline: modelled for frameworks that allocate as they run (PyTorch, TensorFlow)"});
-}
-
-template <class T>
-bool take(Result<T> result, T& target, Errors& errors) {
-  if (result) {
-    target = std::move(*result);
-    return true;
-  }
-  errors.insert(errors.end(), result.error().begin(), result.error().end());
-  return false;
-}
-
-void choose_network(Session& session, const PredictOptions& options, Configuration& configuration, Errors& errors) {
-  if (options.network.empty()) {
-    configuration.network = configuration.hardware().network;
-    return;
-  }
-  const auto network = session.network(options.network);
-  if (!*network) {
-    errors.insert(errors.end(), network->error().begin(), network->error().end());
-    return;
-  }
-  configuration.network = **network;
-}
-
-/// One machine stands for two: its worker and its server exchange over the network that was named, else over PCIe.
-void emulate(const PredictOptions& options, Configuration& configuration, Errors& errors) {
-  if (!has_tcp_servers(configuration.exchange))
-    errors.push_back(
-        {fmt::format("--nodes 1 emulates a worker and a parameter server on one machine: expected --exchange ps or "
-                     "ps-p3, got {}; use --nodes 2 or more for others",
-                     configuration.exchange)});
-  if (configuration.gpus != 1)
-    errors.push_back({fmt::format("--nodes 1 emulates one worker with one GPU, got {}; add --gpus 1", configuration.gpus)});
-  configuration.emulated = true;
-  if (!options.network.empty() || !errors.empty()) return;
-  auto network = pcie_network(configuration.hardware(), configuration.devices);
-  if (!network) {
-    errors.insert(errors.end(), network.error().begin(), network.error().end());
-    return;
-  }
-  configuration.network = std::move(*network);
-}
-
-// Kernels compiled for an older generation: between two generations, efficiencies differ by about 20 %.
-constexpr double kForeignGenerationSpread = 0.20;
-
-/// Whether the stack runs on the device at all, and whether it knows it.
-void check_support(const Device& device, Configuration& configuration, Errors& errors) {
-  Stack& stack = configuration.stack;
-  if (!device.vendor.empty() && stack.vendor != device.vendor) {
-    errors.push_back(
-        {fmt::format("stack {} runs on {} devices, {} is {}", stack.id, stack.vendor, device.id, device.vendor), {}, {}, 0});
-    return;
-  }
-  const int has = capability_number(device.compute_capability);
-  if (has == 0) return;
-  if (has < capability_number(stack.minimum_compute_capability)) {
-    errors.push_back({fmt::format("stack {} needs compute capability {}, {} has {}", stack.id, stack.minimum_compute_capability,
-                                  device.id, device.compute_capability),
-                      {},
-                      {},
-                      0});
-  } else if (!knows_capability(stack.cuda, device.compute_capability)) {
-    configuration.notices.push_back(
-        fmt::format("stack {} (CUDA {}) is older than {}: taken as if it knew the device, the range is wider", stack.id,
-                    stack.cuda, device.id));
-    stack.extra_spread = std::hypot(stack.extra_spread, kForeignGenerationSpread);
-  }
-}
-
-void choose_stack(Session& session, const PredictOptions& options, Configuration& configuration, Errors& errors) {
-  const Device& device = configuration.hardware().device;
-  configuration.notices.insert(configuration.notices.end(), device.doubts.begin(), device.doubts.end());
-  // As without a name, PyTorch without a version is the newest that runs here.
-  const bool any = options.stack.empty() || fold_name(options.stack) == "pytorch";
-  const auto stack = any ? session.default_stack(device) : session.stack(options.stack);
-  if (!*stack) {
-    errors.insert(errors.end(), stack->error().begin(), stack->error().end());
-    return;
-  }
-  configuration.stack = **stack;
-  configuration.notices.insert(configuration.notices.end(), configuration.stack.notices.begin(),
-                               configuration.stack.notices.end());
-  constexpr int kUsualThreads = 2048;  // of a multiprocessor
-  configuration.stack.context += device.multiprocessors * device.max_threads_per_multiprocessor.value_or(kUsualThreads) *
-                                 configuration.stack.context_per_thread;
-  check_support(device, configuration, errors);
-  if (configuration.stack.channels_last)
-    configuration.notices.push_back(
-        "channels last: tensor cores read it as it lies, batch norm loads several 16-bit numbers at once; "
-        "all else costs what it does with channels first");
-  if (options.precision.empty() && device.peak.tf32_tensor && device.vendor != "AMD")
-    configuration.notices.push_back(
-        fmt::format("fp32 is IEEE arithmetic; frameworks may default to tf32 on {} (--precision tf32)", device.id));
-}
-
-/// The configuration of documents with changed values.
-Result<Configuration> configure_edited(Session& session, const PredictOptions& options) {
-  const auto inputs = session.edited(options);
+Result<Configuration> configure(Session& session, const PredictOptions& options) {
+  if (options.set.empty()) return read_configuration(session, options);
+  const auto inputs = edited_inputs(session, options);
   if (!*inputs) return tl::make_unexpected(inputs->error());
   const EditedInputs& edited = **inputs;
   PredictOptions changed = options;
   changed.set.clear();
-  if (const auto applied = apply_parallel(edited, changed); !applied) return tl::make_unexpected(applied.error());
-  return configure(*edited.session, changed).map([&](Configuration configuration) {
+  const auto notices = change_job(session, edited, changed);
+  if (!notices) return tl::make_unexpected(notices.error());
+  return read_configuration(*edited.session, changed).map([&](Configuration configuration) {
     configuration.set = options.set;
     tell_unused_network(*edited.session->catalogue().edits, configuration);
     tell_unused_rdma(*edited.session->catalogue().edits, configuration);
-    configuration.notices.insert(configuration.notices.begin(), edited.notices.begin(), edited.notices.end());
+    configuration.notices.insert(configuration.notices.begin(), notices->begin(), notices->end());
     return configuration;
   });
-}
-
-/// A stack that plans memory for every operator of every cell takes time and memory for each of them.
-void check_cells(const Configuration& configuration, Errors& errors) {
-  constexpr std::int64_t kMostCells = 50'000;
-  if (configuration.stack.memory_plan != MemoryPlan::mxnet) return;
-  const OpGraph& graph = configuration.network_graph().graph;
-  std::int64_t cells = 0;
-  for (const Op& op : graph.ops)
-    if (unrolled_cells(op)) cells += graph.output_shape(op).front();
-  if (cells > kMostCells)
-    errors.push_back({fmt::format("{}: {} unrolls its recurrent layers into {} cells; at most {} are modelled", graph.name,
-                                  configuration.stack.id, cells, kMostCells)});
-}
-
-/// What only libraries beside PyTorch offer.
-void refuse_pytorch_only(const Configuration& configuration, Errors& errors) {
-  const Stack& stack = configuration.stack;
-  if (stack.framework == "pytorch" || stack.framework.empty()) return;
-  if (configuration.zero > 0)
-    errors.push_back({fmt::format("--zero {}: DeepSpeed and PyTorch shard so, {} does not", configuration.zero, stack.id)});
-  if (configuration.optimizer.byte_states)
-    errors.push_back({fmt::format("--optimizer {}: its states of 8 bits are bitsandbytes', for PyTorch; {} has none",
-                                  configuration.optimizer.name, stack.id)});
-}
-
-constexpr std::string_view kOneNode = ": without effect, since the job runs on one node; use --nodes, such as --nodes 2";
-
-}  // namespace
-
-TrainingStep configured_step(const Configuration& configuration) {
-  const Workload& workload = configuration.network_graph();
-  return with_recompute(workload.graph, workload.step, configuration.recompute);
-}
-
-std::string one_node_notice(const std::string& what) { return what + std::string(kOneNode); }
-bool is_one_node_notice(const std::string& notice) { return notice.ends_with(kOneNode); }
-
-Result<Configuration> configure(Session& session, const PredictOptions& options) {
-  Errors errors;
-  Configuration configuration;
-  if (options.hardware.empty()) return fail("no hardware named; use --hw, such as --hw dgx1.toml");
-  if (options.model.empty()) return fail("no model named; use --model, such as --model resnet50");
-  if (options.batch && *options.batch < 1)
-    return fail(fmt::format("--batch {}: expected at least 1 sample per GPU", *options.batch));
-  if (!options.set.empty()) return configure_edited(session, options);
-  configuration.system =
-      session.system(options.hardware, std::max(1, options.gpus.value_or(1) / std::max(1, options.nodes.value_or(1))));
-  if (!*configuration.system) return tl::make_unexpected(configuration.system->error());
-  configuration.constants = session.constants();
-  configuration.compute_scale = options.compute_scale;
-  if (!*configuration.constants) return tl::make_unexpected(configuration.constants->error());
-  choose_stack(session, options, configuration, errors);
-  choose_network(session, options, configuration, errors);
-  choose_savings(options, configuration, errors);
-  take(choose_precision(options.precision), configuration.precision, errors);
-  take(choose_optimizer(options.optimizer), configuration.optimizer, errors);
-  take(choose_exchange(options.exchange), configuration.exchange, errors);
-  refuse_pytorch_only(configuration, errors);
-  if (configuration.zero > 0 && configuration.pipelined())
-    errors.push_back({fmt::format(
-        "--zero {}: divides what copies of the network have in common; stages of a pipeline are no copies", configuration.zero)});
-  else if (configuration.zero > 0 && configuration.exchange != "allreduce")
-    errors.push_back({fmt::format("--zero {}: shards over the ranks of an all-reduce, not with --exchange {}", configuration.zero,
-                                  configuration.exchange)});
-  std::pair<std::vector<int>, int> devices;
-  if (take(choose_devices(options, configuration.hardware()), devices, errors)) {
-    configuration.devices = std::move(devices.first);
-    configuration.nodes = devices.second;
-    const auto gpus = static_cast<std::int64_t>(configuration.devices.size()) * configuration.nodes;
-    if (gpus > kMostGpus) errors.push_back({fmt::format("{} GPUs: at most {} are modelled", gpus, kMostGpus)});
-    configuration.gpus = static_cast<int>(std::min(gpus, kMostGpus));
-  }
-  if (options.emulated && configuration.nodes == 1) emulate(options, configuration, errors);
-  if (std::string notice = network_notice(options, configuration); !notice.empty())
-    configuration.notices.push_back(std::move(notice));
-  if (!configuration.hardware().notice.empty()) configuration.notices.push_back(configuration.hardware().notice);
-  if (std::string notice = wiring_notice(configuration.hardware(), configuration.devices); !notice.empty())
-    configuration.notices.push_back(std::move(notice));
-  const std::string variant = options.stack.empty() ? "torchvision" : configuration.stack.zoo_variant;
-  configuration.workload = session.workload(options.model, variant,
-                                            {options.image, std::nullopt, options.seq_len, configuration.stack.fused_attention});
-  if (!*configuration.workload)
-    errors.insert(errors.end(), configuration.workload->error().begin(), configuration.workload->error().end());
-  if (*configuration.workload) {
-    const Workload& read = configuration.network_graph();
-    configuration.notices.insert(configuration.notices.end(), read.notices.begin(), read.notices.end());
-    configuration.stack.extra_spread = std::hypot(configuration.stack.extra_spread, read.extra_spread);
-    check_cells(configuration, errors);
-    const Errors input = choose_input(session, options, configuration);
-    errors.insert(errors.end(), input.begin(), input.end());
-  }
-  choose_layout(options, configuration, errors);
-  if (!errors.empty()) return tl::make_unexpected(errors);
-  const Workload& network = configuration.network_graph();
-  if (options.seq_len && !network.file.empty() && !network.takes_sizes)
-    return fail(fmt::format("--seq-len {}: {} states its own sequence length", *options.seq_len, options.model));
-  if (options.image && !network.file.empty() && !network.takes_sizes)
-    return fail(fmt::format("--image {}: {} states its own input", *options.image, options.model));
-  configuration.batch = options.batch.value_or(configuration.network_graph().graph.default_batch);
-  if (configuration.samples_per_step() > std::numeric_limits<int>::max())
-    return fail(
-        fmt::format("batch {} on {} GPUs: more samples a step than can be counted", configuration.batch, configuration.gpus));
-  if (options.optimizer.empty() && !take(choose_optimizer(network.graph.default_optimizer), configuration.optimizer, errors))
-    return tl::make_unexpected(errors);
-  scale_update(configuration.optimizer, configuration.precision, configuration.stack);
-  return configuration;
 }
 
 }  // namespace tbdsim

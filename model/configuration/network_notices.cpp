@@ -6,9 +6,16 @@
 #include <set>
 
 #include "model/hardware/cluster.hpp"
-#include "model/schedule/exchange/plan_exchange.hpp"
 
 namespace tbdsim {
+namespace {
+
+constexpr std::string_view kOneNode = ": without effect, since the job runs on one node; use --nodes, such as --nodes 2";
+
+}  // namespace
+
+std::string one_node_notice(const std::string& what) { return what + std::string(kOneNode); }
+bool is_one_node_notice(const std::string& notice) { return notice.ends_with(kOneNode); }
 
 std::string network_notice(const PredictOptions& options, const Configuration& configuration) {
   if (options.network.empty() || !configuration.network || configuration.emulated) return "";
@@ -31,12 +38,12 @@ void tell_unused_network(const Edits& edits, Configuration& configuration) {
 }
 
 void tell_unused_rdma(const Edits& edits, Configuration& configuration) {
-  if (configuration.nodes == 1 || !has_tcp_servers(configuration.exchange)) return;
+  if (configuration.nodes == 1 || !info(configuration.exchange).parameter_servers) return;
   const auto found = std::find_if(edits.changes.begin(), edits.changes.end(),
                                   [](const Edit& edit) { return edit.key.ends_with("network.rdma"); });
   if (found != edits.changes.end())
     configuration.notices.push_back(fmt::format("{} {}: without effect, since the servers of --exchange {} speak TCP",
-                                                kAssignments, found->text, configuration.exchange));
+                                                kAssignments, found->text, name(configuration.exchange)));
 }
 
 }  // namespace tbdsim

@@ -1,10 +1,14 @@
 #pragma once
 #include <string>
 
-#include "model/configuration/configure.hpp"
+#include "model/configuration/configuration.hpp"
 #include "model/input/edits.hpp"
 
 namespace tbdsim {
+
+/// That `what` ("network NAME") changes nothing, since one node runs the job alone; whether a notice says so.
+[[nodiscard]] std::string one_node_notice(const std::string& what);
+[[nodiscard]] bool is_one_node_notice(const std::string& notice);
 
 /// What to say of a network that was named; nothing where it serves as the machine's own would.
 [[nodiscard]] std::string network_notice(const PredictOptions& options, const Configuration& configuration);

@@ -61,8 +61,8 @@ constexpr OptionRow kOptions[] = {
     {.name = "kind",
      .word = true,
      .value = "KIND",
-     .words = "man formats bash zsh",
-     .help = "The manual page, keys of all files, or completion",
+     .words = "man formats glossary bash zsh",
+     .help = "The manual page, keys of all files, words that results print, or completion",
      .verbs = {Verb::docs}},
 
     // What a job is. The order is that of the axes of a study.

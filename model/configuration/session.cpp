@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "model/configuration/set_values.hpp"
+#include "model/configuration/edited_inputs.hpp"
 #include "model/input/digest.hpp"
 #include "model/input/mapped_file.hpp"
 #include "model/workload/network_file.hpp"
@@ -191,12 +191,14 @@ std::shared_ptr<const Result<NcclLibrary>> Session::nccl(const std::string& vers
                              [&] { return load_nccl(catalogue_.root, version, architecture); });
 }
 
-std::shared_ptr<const Result<EditedInputs>> Session::edited(const PredictOptions& options) {
+std::shared_ptr<const Result<EditedInputs>> Session::edited(const PredictOptions& options,
+                                                            const std::function<Result<EditedInputs>()>& make) {
   // What decides which documents are read, and so what a key may mean.
   const std::string key =
-      fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", options.hardware, options.model, options.stack, options.network,
-                  options.gpus.value_or(0), options.nodes.value_or(0), fmt::join(options.set, "\n"));
-  return cached<EditedInputs>(edited_, key, [&] { return resolve_values(catalogue_, options); });
+      fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", options.hardware, options.model, options.stack, options.network,
+                  options.input, options.storage, options.gpus.value_or(0), options.nodes.value_or(0), options.image.value_or(0),
+                  options.seq_len.value_or(0), fmt::join(options.set, "\n"));
+  return cached<EditedInputs>(edited_, key, make);
 }
 
 std::shared_ptr<Session> open_session(const Catalogue& catalogue) { return std::make_shared<Session>(catalogue); }

@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -33,7 +34,7 @@ struct Workload {
 /// Errors of the release of NCCL that a stack's file names, with that file.
 [[nodiscard]] Errors in_stack(const Stack& stack, Errors errors);
 
-/// What `--set` asks, resolved against the documents that a configuration reads (`set_values.hpp`).
+/// What `--set` asks, resolved against the documents that a configuration reads (`edited_inputs.hpp`).
 struct EditedInputs;
 
 /// Files read and networks built once, shared by many predictions (a table of thousands of rows, a sweep).
@@ -56,8 +57,9 @@ class Session {
   [[nodiscard]] std::shared_ptr<const Result<std::vector<Price>>> prices();
   /// The collective library; an empty version is the library's default.
   [[nodiscard]] std::shared_ptr<const Result<NcclLibrary>> nccl(const std::string& version, const std::string& architecture);
-  /// Inputs with the values of `options.set` in place. Errors: as `resolve_values`.
-  [[nodiscard]] std::shared_ptr<const Result<EditedInputs>> edited(const PredictOptions& options);
+  /// Inputs with the values of `options.set` in place, which `make` makes when they are asked for first.
+  [[nodiscard]] std::shared_ptr<const Result<EditedInputs>> edited(const PredictOptions& options,
+                                                                   const std::function<Result<EditedInputs>()>& make);
 
  private:
   template <class Value>

@@ -9,10 +9,7 @@
 #include <cmath>
 #include <set>
 
-#include "model/configuration/configure.hpp"
 #include "model/configuration/dependent_values.hpp"
-#include "model/configuration/read_option.hpp"
-#include "model/configuration/what_if.hpp"
 #include "model/input/toml_value.hpp"
 #include "model/support/edit_distance.hpp"
 #include "model/support/quote.hpp"
@@ -83,10 +80,9 @@ class Resolver {
            const PredictOptions& options)
       : assignments_(assignments), documents_(documents), options_(options) {}
 
-  Result<ResolvedValues> resolve() {
+  ResolvedValues resolve() {
     for (std::size_t i = 0; i < assignments_.size(); ++i) one(assignments_[i], static_cast<int>(i) + 1);
     follow();
-    if (!errors_.empty()) return tl::make_unexpected(std::move(errors_));
     return std::move(resolved_);
   }
 
@@ -105,13 +101,13 @@ class Resolver {
   const PredictOptions& options_;
   ResolvedValues resolved_;
   std::vector<Change> changed_;
-  Errors errors_;
 
-  void problem(int line, std::string message) {
+  [[nodiscard]] Error place(int line, std::string message) const {
     const std::string& text = assignments_[static_cast<std::size_t>(line - 1)];
     const int width = static_cast<int>(std::min(text.find('='), text.size()));
-    errors_.push_back({std::move(message), SourceRef{kAssignments, line, 1}, text, std::max(width, 1)});
+    return {std::move(message), SourceRef{kAssignments, line, 1}, text, std::max(width, 1)};
   }
+  void problem(int line, std::string message) { resolved_.errors.push_back(place(line, std::move(message))); }
 
   void one(const std::string& text, int line) {
     const std::size_t equals = text.find('=');
@@ -182,29 +178,10 @@ class Resolver {
     problem(line, fmt::format("{}: fits {} values: {}{}", key, all, fmt::join(keys, ", "), all > keys.size() ? ", ..." : ""));
   }
 
-  /// The number that an option has: of an assignment before, of the job, or its default.
-  [[nodiscard]] std::optional<int> stated_number(const OptionRow& option) const {
-    const auto* const member = std::get_if<std::optional<int> PredictOptions::*>(&option.landing);
-    if (member == nullptr) return std::nullopt;
-    for (auto set = resolved_.parallel.rbegin(); set != resolved_.parallel.rend(); ++set)
-      if (set->first == option.name)
-        if (const auto number = whole_number(set->second, std::numeric_limits<int>::min())) return number;
-    return (options_.**member) ? options_.**member : whole_number(option.fallback, option.least);
-  }
-
+  /// What becomes of it is told where the job is known.
   void set_option(int line, const std::string& key, const OptionRow& option, const std::string& value) {
-    const auto factor = factor_of(value);
-    if (!factor) {
-      resolved_.parallel.emplace_back(option.name, value);
-      resolved_.notices.push_back(fmt::format("{} set to {}", key, value));
-      return;
-    }
-    const std::optional<int> base = stated_number(option);
-    if (!base) return problem(line, fmt::format("{}: {} multiplies a number, and none is stated", key, quoted(value)));
-    const double product = *base * *factor;
-    if (product != std::floor(product)) return problem(line, fmt::format("{}: {} of {} is no whole number", key, value, *base));
-    resolved_.parallel.emplace_back(option.name, fmt::format("{:.0f}", product));
-    if (product != *base) resolved_.notices.push_back(fmt::format("{}: {} becomes {:.0f}", key, *base, product));
+    resolved_.options.push_back({&option, value, factor_of(value), key, place(line, ""), resolved_.notices.size()});
+    resolved_.notices.emplace_back();
   }
 
   /// What stands as `name` in the table of `match`, with the changes so far; empty: nothing.
@@ -411,44 +388,9 @@ std::optional<double> factor_of(const std::string& value) {
   return factor;
 }
 
-Result<ResolvedValues> resolve_values(const std::vector<std::string>& assignments, const std::vector<DocumentRecord>& documents,
-                                      const PredictOptions& options) {
+ResolvedValues resolve_values(const std::vector<std::string>& assignments, const std::vector<DocumentRecord>& documents,
+                              const PredictOptions& options) {
   return Resolver(assignments, documents, options).resolve();
-}
-
-Result<EditedInputs> resolve_values(const Catalogue& catalogue, const PredictOptions& options) {
-  const auto records = std::make_shared<std::vector<DocumentRecord>>();
-  // Writing a network of the catalogue as a document takes time: for those who ask for it.
-  const bool networks = std::any_of(options.set.begin(), options.set.end(),
-                                    [](const std::string& assignment) { return assignment.starts_with(kModel); });
-  const auto noting = std::make_shared<const Edits>(Edits{{}, records});
-  Session reading(Catalogue{catalogue.root, noting}, networks);
-  PredictOptions plain = options;
-  plain.set.clear();
-  const auto configured = configure(reading, plain);
-  if (!configured) return tl::make_unexpected(configured.error());
-  plain.gpus = configured->gpus;
-  plain.nodes = configured->nodes;
-  plain.batch = configured->batch;
-  if (configured->pipeline && configured->input_hosts == 0)
-    plain.workers = std::max(1, configured->pipeline->threads / configured->pipeline->loaders);
-  auto resolved = resolve_values(options.set, *records, plain);
-  if (!resolved) return tl::make_unexpected(resolved.error());
-  fill_nodes(*configured, resolved->parallel);
-  const auto edits = std::make_shared<const Edits>(Edits{std::move(resolved->changes), nullptr});
-  return EditedInputs{std::make_shared<Session>(Catalogue{catalogue.root, edits}), std::move(resolved->parallel),
-                      std::move(resolved->notices)};
-}
-
-Result<void> apply_parallel(const EditedInputs& edited, PredictOptions& options) {
-  PredictOptions changed = options;
-  Errors errors;
-  for (const auto& [option, value] : edited.parallel)
-    if (const std::string expected = read_option(*find_option(option, kInSet), value, changed, Range::checked); !expected.empty())
-      errors.push_back({fmt::format("--{}: expected {}, got {}", option, expected, quoted(value))});
-  if (!errors.empty()) return tl::make_unexpected(std::move(errors));
-  options = std::move(changed);
-  return {};
 }
 
 Result<Catalogue> edited_hardware(const Catalogue& catalogue, const std::string& hardware, int gpus,
@@ -458,10 +400,10 @@ Result<Catalogue> edited_hardware(const Catalogue& catalogue, const std::string&
   const auto system = load_system({catalogue.root, std::make_shared<const Edits>(Edits{{}, records})}, hardware, gpus);
   if (!system) return tl::make_unexpected(system.error());
   auto resolved = resolve_values(assignments, *records, {});
-  if (!resolved) return tl::make_unexpected(resolved.error());
-  if (!resolved->parallel.empty()) return fail("--set: only values of the hardware (hw.) mean something here");
-  notices.insert(notices.end(), resolved->notices.begin(), resolved->notices.end());
-  return Catalogue{catalogue.root, std::make_shared<const Edits>(Edits{std::move(resolved->changes), nullptr})};
+  if (!resolved.errors.empty()) return tl::make_unexpected(std::move(resolved.errors));
+  if (!resolved.options.empty()) return fail("--set: only values of the hardware (hw.) mean something here");
+  notices.insert(notices.end(), resolved.notices.begin(), resolved.notices.end());
+  return Catalogue{catalogue.root, std::make_shared<const Edits>(Edits{std::move(resolved.changes), nullptr})};
 }
 
 }  // namespace tbdsim

@@ -1,16 +1,13 @@
 #pragma once
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "model/configuration/predict_options.hpp"
+#include "model/configuration/option_changes.hpp"
 #include "model/hardware/cluster.hpp"
 #include "model/input/edits.hpp"
 
 namespace tbdsim {
-
-class Session;
 
 /// `2x` as 2, of an assignment that multiplies what stands there; nothing for other values.
 [[nodiscard]] std::optional<double> factor_of(const std::string& value);
@@ -18,8 +15,9 @@ class Session;
 /// What a list of assignments KEY=VALUE means.
 struct ResolvedValues {
   std::vector<Edit> changes;
-  std::vector<std::pair<std::string, std::string>> parallel;  ///< option ("batch") and its value
-  std::vector<std::string> notices;                           ///< what became of which value
+  std::vector<OptionChange> options;  ///< of the job
+  std::vector<std::string> notices;   ///< what became of which value; empty where a change of an option tells it
+  Errors errors;                      ///< of assignments that mean nothing
 };
 
 /// Finds the value that each assignment means among the documents that a configuration reads.
@@ -35,21 +33,8 @@ struct ResolvedValues {
 ///
 /// Errors, with the place in the assignment: no `=`, a key that nothing has (with the nearest) or that several have, a
 /// table, `2x` of what is no number.
-[[nodiscard]] Result<ResolvedValues> resolve_values(const std::vector<std::string>& assignments,
-                                                    const std::vector<DocumentRecord>& documents, const PredictOptions& options);
-
-/// Inputs of a configuration with `--set` applied: a session whose documents are changed, and options of the job.
-struct EditedInputs {
-  std::shared_ptr<Session> session;
-  std::vector<std::pair<std::string, std::string>> parallel;
-  std::vector<std::string> notices;
-};
-
-/// Reads what `options` reads without its changes, then resolves them. Errors: as `configure` and as above.
-[[nodiscard]] Result<EditedInputs> resolve_values(const Catalogue& catalogue, const PredictOptions& options);
-
-/// Sets the options of the job that `edited` changes. Errors: a value that the option does not take.
-[[nodiscard]] Result<void> apply_parallel(const EditedInputs& edited, PredictOptions& options);
+[[nodiscard]] ResolvedValues resolve_values(const std::vector<std::string>& assignments,
+                                            const std::vector<DocumentRecord>& documents, const PredictOptions& options);
 
 /// The catalogue with the hardware values of `assignments` changed, for questions about one node. Other prefixes than
 /// `hw.` are errors. Notices are appended.

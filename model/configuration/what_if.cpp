@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
-#include "model/configuration/configure.hpp"
 #include "model/configuration/set_values.hpp"
 #include "model/support/find_named.hpp"
 
@@ -17,7 +15,11 @@ const std::vector<WhatIf>& what_ifs() {
       {"batch-2x", "twice the batch per GPU", {"parallel.batch=2x"}},
       {"batch-half", "half the batch per GPU", {"parallel.batch=0.5x"}},
       {"micro-batches-2x", "twice as many micro-batches per update", {"parallel.accumulate=2x"}},
-      {"gpus-2x", "twice as many GPUs", {"parallel.gpus=2x"}, {"gpu_compute", "gpu_memory_bandwidth", "host"}, 0.5},
+      {"gpus-2x",
+       "twice as many GPUs",
+       {"parallel.gpus=2x"},
+       {Resource::gpu_compute, Resource::gpu_memory_bandwidth, Resource::host},
+       0.5},
       {"compute-2x",
        "GPUs of twice the peak rate",
        {"hw.device.peak_fp32=2x", "hw.device.peak_fp32_tensor?=2x", "hw.device.peak_tf32_tensor?=2x",
@@ -25,13 +27,22 @@ const std::vector<WhatIf>& what_ifs() {
         "hw.device.peak_fp16_vector?=2x",
         // More lanes under the same limit would run at a lower clock.
         "hw.device.power_limit?=2x"},
-       {"gpu_compute"}},
-      {"gpu-memory-bandwidth-2x", "GPU memory twice as fast", {"hw.device.memory_bandwidth=2x"}, {"gpu_memory_bandwidth"}},
-      {"gpu-memory-2x", "GPUs with twice the memory", {"hw.device.memory_capacity=2x"}, {"memory"}},
-      {"nvlink-2x", "NVLink twice as fast", {"hw.link.nvlink.bandwidth=2x"}, {"intra_node_link"}},
-      {"pcie-2x", "PCIe twice as fast", {"hw.link.pcie.bandwidth=2x"}, {"intra_node_link", "input", "network"}},
-      {"network-2x", "network between nodes twice as fast", {"network.bandwidth=2x"}, {"network"}},
-      {"rdma", "network adapters that write to memory themselves (RDMA)", {"network.rdma=true"}, {"network", "host"}},
+       {Resource::gpu_compute}},
+      {"gpu-memory-bandwidth-2x",
+       "GPU memory twice as fast",
+       {"hw.device.memory_bandwidth=2x"},
+       {Resource::gpu_memory_bandwidth}},
+      {"gpu-memory-2x", "GPUs with twice the memory", {"hw.device.memory_capacity=2x"}, {Resource::memory}},
+      {"nvlink-2x", "NVLink twice as fast", {"hw.link.nvlink.bandwidth=2x"}, {Resource::intra_node_link}},
+      {"pcie-2x",
+       "PCIe twice as fast",
+       {"hw.link.pcie.bandwidth=2x"},
+       {Resource::intra_node_link, Resource::input, Resource::network}},
+      {"network-2x", "network between nodes twice as fast", {"network.bandwidth=2x"}, {Resource::network}},
+      {"rdma",
+       "network adapters that write to memory themselves (RDMA)",
+       {"network.rdma=true"},
+       {Resource::network, Resource::host}},
       {"host-2x",
        "host issues operators twice as fast",
        {"stack.host.dispatch=0.5x", "stack.host.update_dispatch=0.5x", "stack.engine.operation?=0.5x"}},
@@ -43,16 +54,16 @@ const std::vector<WhatIf>& what_ifs() {
        {"hw.host.clock?=2x", "stack.host.dispatch=0.5x", "stack.host.update_dispatch=0.5x", "stack.engine.operation?=0.5x",
         "stack.parameter_server.sum?=2x", "stack.parameter_server.update?=2x", "stack.parameter_server.message?=0.5x",
         "stack.store.p2p_key?=0.5x", "stack.store.p2p_key_peer?=0.5x", "stack.store.nccl_key_gpu?=0.5x"},
-       {"host", "input"}},
+       {Resource::host, Resource::input}},
       {"cpu-half",
        "processors of half the clock",
        {"hw.host.clock?=0.5x", "stack.host.dispatch=2x", "stack.host.update_dispatch=2x", "stack.engine.operation?=2x",
         "stack.parameter_server.sum?=0.5x", "stack.parameter_server.update?=0.5x", "stack.parameter_server.message?=2x",
         "stack.store.p2p_key?=2x", "stack.store.p2p_key_peer?=2x", "stack.store.nccl_key_gpu?=2x"},
-       {"host", "input"}},
-      {"cores-2x", "twice as many processor cores", {"hw.host.cores=2x"}, {"input"}},
-      {"cores-half", "half as many processor cores", {"hw.host.cores=0.5x"}, {"input"}},
-      {"samples-on-nvme", "samples read from NVMe flash", {"parallel.storage=nvme-pcie-3.0-x4"}, {"input"}},
+       {Resource::host, Resource::input}},
+      {"cores-2x", "twice as many processor cores", {"hw.host.cores=2x"}, {Resource::input}},
+      {"cores-half", "half as many processor cores", {"hw.host.cores=0.5x"}, {Resource::input}},
+      {"samples-on-nvme", "samples read from NVMe flash", {"parallel.storage=nvme-pcie-3.0-x4"}, {Resource::input}},
       {"samples-in-memory", "encoded samples kept in host memory", {"parallel.storage=page-cache"}},
       {"input-hosts", "samples prepared on another machine, sent over the network", {"parallel.input_hosts=1"}},
       {"pageable-input", "batches in pageable memory, copied before each step", {"stack.input.pinned=false"}},
@@ -111,17 +122,6 @@ std::string contradiction(const std::vector<std::string>& set, const std::string
       return fmt::format("{} contradicts {}; give one of them", origin(assignment), origin(earlier));
   }
   return {};
-}
-
-void fill_nodes(const Configuration& full, std::vector<std::pair<std::string, std::string>>& options) {
-  const int of_node = full.hardware().gpu_count, room = full.nodes * of_node;
-  int gpus = 0;
-  for (const auto& [option, value] : options) {
-    if (option == "nodes") return;
-    if (option == "gpus") std::from_chars(value.data(), value.data() + value.size(), gpus);
-  }
-  if (full.nodes > 1 && full.gpus == room && gpus > room && gpus % of_node == 0)
-    options.emplace_back("nodes", fmt::format("{}", gpus / of_node));
 }
 
 Result<WhatIf> find_what_if(const std::string& name) { return find_named(what_ifs(), "what-if", name); }

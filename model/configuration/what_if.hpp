@@ -3,19 +3,18 @@
 #include <utility>
 #include <vector>
 
+#include "model/schedule/resource.hpp"
 #include "model/support/result.hpp"
 
 namespace tbdsim {
-
-struct Configuration;
 
 /// A named change of a configuration: values as `--set` takes them. A key that ends in `?` is passed over where no file
 /// states it.
 struct WhatIf {
   std::string name, text;
   std::vector<std::string> set;
-  /// What other hardware relieves, as `Limit` names it; empty: a setting or software, which is tried on any job.
-  std::vector<std::string> relieves{};
+  /// What other hardware relieves; empty: a setting or software, which is tried on any job.
+  std::vector<Resource> relieves{};
   double least_share = 0.1;  ///< of the critical path in what it relieves, below which it cannot help
   [[nodiscard]] bool hardware() const { return !relieves.empty(); }
 };
@@ -30,9 +29,5 @@ struct WhatIf {
 /// factor, would make that one say nothing. Keys are compared as they are written; equal assignments and factors that add up are
 /// fine.
 [[nodiscard]] std::string contradiction(const std::vector<std::string>& set, const std::string& assignment);
-
-/// More GPUs than several full nodes have take more nodes: adds them to options of the job ("gpus" and its value) that state
-/// none.
-void fill_nodes(const Configuration& full, std::vector<std::pair<std::string, std::string>>& options);
 
 }  // namespace tbdsim

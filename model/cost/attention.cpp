@@ -50,7 +50,7 @@ KernelTimeModel fused_attention_time(const AttentionShape& s, bool backward, Byt
   const Seconds compute = unused * (arithmetic / rates.flops + beside);
   // Forward: q, k, v read, output written. Backward: they and the output's gradient read, three gradients written.
   const double query_rows = backward ? 4.0 : 2.0, key_rows = backward ? 4.0 : 2.0;
-  result.bytes = s.batch * s.heads * s.width * (query_rows * s.queries + key_rows * s.keys) * element;
+  result.bytes = s.batch * s.heads * s.width * (query_rows * s.queries + key_rows * s.kv_heads / s.heads * s.keys) * element;
   const Seconds memory = result.bytes / rates.bandwidth;
   const double c = compute.base(), m = memory.base();
   const Seconds busy(std::cbrt(c * c * c + m * m * m));

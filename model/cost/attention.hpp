@@ -5,10 +5,12 @@
 
 namespace tbdsim {
 
-/// Attention of `heads` heads of `width` features: every query row against every key row, or against those before it.
+/// Attention of `heads` heads of `width` features: every query row against every key row, or against those before it. Fewer
+/// `kv_heads` of keys and values are read once for all the heads that share them.
 struct AttentionShape {
   double batch = 1, heads = 1, queries = 1, keys = 1, width = 64;
   bool causal = false;
+  double kv_heads = heads;
 };
 
 /// Attention in kernels of its own: heads put apart (queries, keys, values and, at the end, the result), scores, their scale

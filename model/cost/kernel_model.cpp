@@ -39,10 +39,9 @@ double parameter_elements(const OpGraph& graph, const Op& op) {
 /// descriptors and look up kernels: their shortest single calls last 52 to 73 us against 24 to 31 us (NeuSight's samples of
 /// V100, T4 and A100, kernel and events included); norms lie between. Backward is issued without the interpreter (assumed: 0.6).
 double eager_weight(OpKind kind, Pass pass) {
-  const OpFamily family = info(kind).family;
-  const bool product = family == OpFamily::convolution || family == OpFamily::gemm;
-  const bool norm = kind == OpKind::batch_norm || kind == OpKind::layer_norm || kind == OpKind::group_norm;
-  return (product ? 2.5 : norm ? 2.0 : 1.0) * (pass == Pass::forward ? 1.0 : 0.6);
+  const OperatorRow& row = info(kind);
+  const bool product = row.family == OpFamily::convolution || row.family == OpFamily::gemm;
+  return (product ? 2.5 : row.normalizes ? 2.0 : 1.0) * (pass == Pass::forward ? 1.0 : 0.6);
 }
 
 /// What a convolution's pass reads beside the weights. Tensor-core kernels of the library want it with channels last (and write
@@ -57,14 +56,25 @@ bool has_data_gradient(const OpGraph& graph, const Op& op) { return graph.tensor
 
 }  // namespace
 
-const ResolvedParameters& KernelModel::parameters_of(std::string_view family) const {
-  return family == "convolution"  ? convolution_
-         : family == "gemm"       ? gemm_
-         : family == "attention"  ? attention_
-         : family == "recurrent"  ? recurrent_
-         : family == "softmax"    ? softmax_
-         : family == "layer_norm" ? layer_norm_
-                                  : memory_;
+const ResolvedParameters& KernelModel::parameters_of(KernelFamily family) const {
+  switch (family) {
+    case KernelFamily::convolution:
+      return convolution_;
+    case KernelFamily::gemm:
+      return gemm_;
+    case KernelFamily::recurrent:
+      return recurrent_;
+    case KernelFamily::attention:
+      return attention_;
+    case KernelFamily::softmax:
+      return softmax_;
+    case KernelFamily::layer_norm:
+      return layer_norm_;
+    case KernelFamily::memory_bound:
+    case KernelFamily::single_access:
+      break;
+  }
+  return memory_;
 }
 
 NodeCost KernelModel::cost(const OpGraph& graph, const StepNode& node, double batch) const {
@@ -77,7 +87,7 @@ NodeCost KernelModel::cost(const OpGraph& graph, const StepNode& node, double ba
   if (node.pass == Pass::gradient_sum) {
     const auto size = static_cast<double>(elements(graph.output_shape(op))) * batch;
     result.kernel = streamed((node.summands + 1) * size, stack_.vectorizes_16_bit);
-    result.family = "memory_bound";
+    result.family = KernelFamily::memory_bound;
     result.host_operators = 1;
     return result;
   }
@@ -167,7 +177,7 @@ NodeCost KernelModel::update_cost(double count) const {
   const double launches = own + cast_launches + zeroes;
   result.kernel.time += (launches - 1.0) * memory_rates_.launch;
   result.kernel.launch = launches * memory_rates_.launch;
-  result.family = "memory_bound";
+  result.family = KernelFamily::memory_bound;
   // A fused update is one call; an eager loop over arrays calls every kernel.
   result.host_operators = multi || stack_.eager ? launches : 1.0 + cast_launches + zeroes;
   if (stack_.update_wait == UpdateWait::each_array) {
@@ -216,7 +226,7 @@ NodeCost KernelModel::convolution_cost(const OpGraph& graph, const Op& op, Pass 
   result.kernel = time.kernel;
   result.algorithm = time.algorithm;
   result.smaller = time.smaller;
-  result.family = "convolution";
+  result.family = KernelFamily::convolution;
   result.tensor_core = tensor_core_;
   if (tensor_core_ && !stack_.channels_last)
     append(result.kernel, streamed(2.0 * batch * read_elements(graph, op, pass), stack_.compiles_kernels));
@@ -235,7 +245,7 @@ NodeCost KernelModel::convolution_cost(const OpGraph& graph, const Op& op, Pass 
 
 NodeCost KernelModel::matrix_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const {
   NodeCost result;
-  result.family = "gemm";
+  result.family = KernelFamily::gemm;
   result.tensor_core = tensor_core_;
   result.kernel.kernels = 0;
   const MatrixProducts products = matrix_products(graph, op, pass, batch);
@@ -259,10 +269,11 @@ NodeCost KernelModel::attention_cost(const OpGraph& graph, const Op& op, Pass pa
                              static_cast<double>(queries.front()),
                              static_cast<double>(keys.front()),
                              static_cast<double>(queries.back()) / heads,
-                             attributes.causal};
+                             attributes.causal,
+                             attributes.kv_heads > 0 ? static_cast<double>(attributes.kv_heads) : heads};
   const bool backward = pass != Pass::forward;
   NodeCost result;
-  result.family = "attention";
+  result.family = KernelFamily::attention;
   result.tensor_core = tensor_core_;
   if (stack_.fused_attention) {
     result.kernel = fused_attention_time(shape, backward, element_, attention_rates_);
@@ -296,7 +307,7 @@ NodeCost KernelModel::recurrent_cost(const OpGraph& graph, const Op& op, Pass pa
   const RecurrentLayerTime time = recurrent_layer_time(layer, pass != Pass::forward, means);
   NodeCost result;
   result.kernel = time.kernel;
-  result.family = "recurrent";
+  result.family = KernelFamily::recurrent;
   result.tensor_core = tensor_core_;
   result.host_operators = time.operators;
   // Enough that host and device overlap as they do step by step (assumed; more only cost simulation).
@@ -307,7 +318,6 @@ NodeCost KernelModel::recurrent_cost(const OpGraph& graph, const Op& op, Pass pa
 
 NodeCost KernelModel::memory_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const {
   NodeCost result;
-  result.family = "none";
   auto passes = memory_passes(op, stack_);
   if (!passes || fused_away(graph, op, stack_)) return result;
   // The kernel of the batch norm reads the other summand; backward it writes that one's gradient, too.
@@ -341,9 +351,9 @@ NodeCost KernelModel::memory_cost(const OpGraph& graph, const Op& op, Pass pass,
     result.kernel.time = std::max(result.kernel.time, memory_rates_.launch + serial_reverse_time(batch, width, architecture_));
     result.kernel.issue.memory = result.kernel.time - memory_rates_.launch;
   }
-  result.family = passes->rows == RowKernel::softmax      ? "softmax"
-                  : passes->rows == RowKernel::layer_norm ? "layer_norm"
-                                                          : "memory_bound";
+  result.family = passes->rows == RowKernel::softmax      ? KernelFamily::softmax
+                  : passes->rows == RowKernel::layer_norm ? KernelFamily::layer_norm
+                                                          : KernelFamily::memory_bound;
   return result;
 }
 

@@ -10,6 +10,7 @@
 #include "model/cost/recurrent_layer.hpp"
 #include "model/cost/transfer.hpp"
 #include "model/hardware/device.hpp"
+#include "model/hardware/kernel_family.hpp"
 #include "model/stack/stack.hpp"
 #include "model/support/result.hpp"
 #include "model/workload/training_step.hpp"
@@ -19,7 +20,7 @@ namespace tbdsim {
 /// Device time of one node of a training step.
 struct NodeCost {
   KernelTimeModel kernel;
-  std::string_view family;  ///< "convolution", "gemm", "recurrent", "attention", "memory_bound", "softmax", "layer_norm", "none"
+  std::optional<KernelFamily> family;  ///< absent: no kernel runs
   std::optional<ConvolutionAlgorithm> algorithm;
   SmallerWorkspaces smaller;  ///< of a convolution
   bool tensor_core = false;
@@ -49,7 +50,7 @@ class KernelModel {
   /// Peak rate that utilisation is measured against.
   [[nodiscard]] FlopPerSecond peak() const { return peak_; }
   [[nodiscard]] bool transferred() const { return convolution_.transferred || gemm_.transferred || memory_.transferred; }
-  [[nodiscard]] const ResolvedParameters& parameters_of(std::string_view family) const;
+  [[nodiscard]] const ResolvedParameters& parameters_of(KernelFamily family) const;
 
  private:
   struct Arithmetic;

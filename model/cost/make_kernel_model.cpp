@@ -113,7 +113,7 @@ Result<KernelModel> KernelModel::make(const Device& device, Precision precision,
   model.softmax_rates_ = kernel_rates(device, device.peak.fp32, model.softmax_.parameters, "fp32");
   model.layer_norm_rates_ = kernel_rates(device, device.peak.fp32, model.layer_norm_.parameters, "fp32");
   model.recurrent_rates_ = kernel_rates(device, unit.peak, model.recurrent_.parameters, unit.parameter_class);
-  if (const FamilyParameters* const own = device.calibration.find("single_access", "fp16")) {
+  if (const FamilyParameters* const own = device.calibration.find(name(KernelFamily::single_access), "fp16")) {
     for (KernelRates* rates : {&model.memory_rates_, &model.softmax_rates_, &model.layer_norm_rates_})
       rates->issue_share = own->compute_efficiency;
   }

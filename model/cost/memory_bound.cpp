@@ -10,93 +10,11 @@ constexpr Bytes kSingle(4.0);
 }
 
 std::optional<Passes> memory_passes(const Op& op, const Stack& stack) {
-  // Forward: operands read, result written. Backward: what each definition reads again (operands, result, mask) plus
-  // incoming and outgoing gradient. What a framework composes of several kernels comes from its stack.
-  switch (op.kind) {
-    case OpKind::batch_norm: {
-      const double forward = stack.batch_norm_forward_passes, backward = stack.batch_norm_backward_passes;
-      return Passes{forward - 1, 1, backward - 2, 2};
-    }
-    case OpKind::activation:
-      return Passes{1, 1, 1, 2};
-    case OpKind::pool:
-      return Passes{1, 1, 2, 2};
-    case OpKind::global_average_pool:
-      return Passes{1, 1, 1, 1};
-    case OpKind::add:
-      return Passes{1, 1, 0, 0};
-    case OpKind::multiply:
-      // By a constant: only the gradient comes back. By another tensor: both operands and both gradients.
-      return op.inputs.size() == 1 ? Passes{1, 1, 0, 2} : Passes{1, 1, 2, 2};
-    // A part is a view where kernels are issued eagerly; graphs copy it. The gradients of all parts are joined.
-    case OpKind::slice:
-      return Passes{0, stack.eager ? 0.0 : 2.0, 0, 2};
-    case OpKind::concat:
-    case OpKind::channel_shuffle:
-    case OpKind::pad:
-      return Passes{1, 1, 1, 1};
-    case OpKind::dropout: {
-      // A part of a pass is a mask of bytes, counted against numbers of 32 bits.
-      const double forward = std::floor(stack.dropout_forward_passes), backward = std::floor(stack.dropout_backward_passes);
-      return Passes{1,
-                    forward - 1,
-                    1,
-                    backward - 1,
-                    0,
-                    1.0,
-                    RowKernel::none,
-                    (stack.dropout_forward_passes - forward) * kSingle,
-                    (stack.dropout_backward_passes - backward) * kSingle};
-    }
-    case OpKind::local_response_norm:
-      return Passes{1, 2, 2, 3};
-    case OpKind::softmax_loss:
-      // Log-softmax, whose kernels read long rows again as softmax's do, and a gradient of the picked entries that is dense;
-      // where kernels are issued one by one, another one reads it (aten NLLLoss.cu, SoftMax.cu).
-      return Passes{1, 1, 1, stack.eager ? 3.0 : 2.0, 0, 1.0, RowKernel::softmax};
-    case OpKind::embedding:
-      // Rows read and written; backward adds them into a table of gradients that was set to zero.
-      return Passes{0, 2, 0, 3, 1};
-    case OpKind::layer_norm:
-      // Backward: x and dy read and dx written, then both read again for the gradients of scale and shift.
-      return Passes{1, 1, 2, 3, 0, 1.0, RowKernel::layer_norm};
-    case OpKind::softmax:
-      return Passes{1, 1, 1, stack.softmax_backward_passes - 1, 0, 1.0, RowKernel::softmax};
-    case OpKind::transpose:
-    case OpKind::sequence_reverse:
-    case OpKind::prepend_token:
-    case OpKind::upsample:
-    case OpKind::reduce:
-      return Passes{1, 1, 1, 1};
-    case OpKind::gather:
-      return Passes{0, 2, 1, 1};
-    // Operands read and results written; backward, operands and the gradient read and the operands' gradients written.
-    case OpKind::by_bytes:
-      return Passes{1, 1, 2, 1};
-    case OpKind::mask: {
-      const auto* a = std::get_if<MaskAttributes>(&op.attributes);
-      return a != nullptr && a->selects ? Passes{1, 1, 0, 2} : Passes{1, 1, 0, 0};
-    }
-    // The gradient of what was broadcast is a sum over the rest.
-    case OpKind::learned_bias:
-      return Passes{1, 1, 0, 1};
-    case OpKind::pairwise_add:
-      return Passes{1, 1, 1, 2};
-    case OpKind::group_norm:
-      return Passes{1, 1, 2, 3, 0, 1.0, RowKernel::layer_norm};
-    case OpKind::proposals:
-      return Passes{2, 2, 0, 0};
-    // A region's window of the map is read once per output; gradients are scattered into the whole map.
-    case OpKind::roi_pool:
-      return Passes{1, 2, 1, 2};
-    case OpKind::element_loss:
-      return Passes{2, 0, 2, 0};
-    // Forward and backward variables of the alignment, as long as the input.
-    case OpKind::ctc_loss:
-      return Passes{2, 1, 2, 1};
-    default:
-      return std::nullopt;
-  }
+  const OperatorRow& row = info(op.kind);
+  if (row.family != OpFamily::memory_bound) return std::nullopt;
+  if (row.framework_passes == nullptr) return row.passes;
+  return row.framework_passes(op, {stack.eager, stack.batch_norm_forward_passes, stack.batch_norm_backward_passes,
+                                   stack.dropout_forward_passes, stack.dropout_backward_passes, stack.softmax_backward_passes});
 }
 
 double reread_passes(RowKernel rows, double row_elements, Bytes element, const KernelRates& rates) {
@@ -122,24 +40,9 @@ KernelTimeModel memory_bound_time(Bytes bytes, double bandwidth_share, const Ker
 bool moves_single_numbers(OpKind kind, const Stack& stack) {
   // A compiler's kernels load several at once wherever rows allow it.
   if (stack.compiles_kernels) return false;
-  switch (kind) {
-    case OpKind::activation:
-    case OpKind::add:
-    case OpKind::multiply:
-    case OpKind::dropout:
-    case OpKind::element_loss:
-    case OpKind::slice:
-    case OpKind::concat:
-    case OpKind::by_bytes:
-    case OpKind::softmax:
-    case OpKind::softmax_loss:
-    case OpKind::layer_norm:
-      return !stack.vectorizes_16_bit;
-    case OpKind::batch_norm:
-      return !stack.channels_last;
-    default:
-      return true;
-  }
+  const ElementAccess access = info(kind).access;
+  if (access == ElementAccess::vectors) return !stack.vectorizes_16_bit;
+  return access == ElementAccess::single || !stack.channels_last;
 }
 
 KernelTimeModel single_access_time(Bytes bytes, Bytes element, double bandwidth_share, const KernelRates& rates) {

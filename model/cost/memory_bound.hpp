@@ -8,21 +8,8 @@
 
 namespace tbdsim {
 
-/// Kernels that reduce along rows have sustained rates of their own.
-enum class RowKernel { none, softmax, layer_norm };
-
-/// How often an operator's kernel passes over its inputs and its output. A pass reads or writes every element once.
-struct Passes {
-  double forward_inputs = 0, forward_output = 0;
-  double backward_inputs = 0, backward_output = 0;
-  double backward_parameters = 0;  ///< over the operator's own arrays, whatever the batch
-  double bandwidth_share = 1.0;    ///< of the sustained bandwidth of its family
-  RowKernel rows = RowKernel::none;
-  Bytes forward_mask{0.0}, backward_mask{0.0};  ///< beside, for each number of the output, however wide that is
-};
-
 /// Passes of a memory-bound operator; nullopt for operators of other families and those that launch nothing.
-/// Batch norm's depend on the stack (a fused library kernel or a chain of framework kernels).
+/// Some depend on the stack, such as batch norm's (a fused library kernel or a chain of framework kernels).
 [[nodiscard]] std::optional<Passes> memory_passes(const Op& op, const Stack& stack);
 
 /// Passes over rows of `row_elements` beyond those that the definition needs.

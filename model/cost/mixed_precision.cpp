@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "model/cost/autocast.hpp"
 #include "model/cost/memory_bound.hpp"
 
 namespace tbdsim {
@@ -36,7 +35,7 @@ bool feeds_dropout(const OpGraph& graph, const Op& op) {
 }  // namespace
 
 Casts array_casts(const OpGraph& graph, const Op& op, Pass pass, const Stack& stack) {
-  if (stack.amp_16_bit || autocast_rule(op.kind) != AutocastRule::narrow || pass == Pass::backward_data) return {};
+  if (stack.amp_16_bit || info(op.kind).autocast != AutocastRule::narrow || pass == Pass::backward_data) return {};
   Casts casts{tied_table(graph, op), 0};
   if (casts.numbers > 0.0) casts.kernels = 1;
   for (const ParameterId id : op.parameters) casts.numbers += static_cast<double>(elements(graph.parameter(id).shape));

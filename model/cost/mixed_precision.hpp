@@ -22,7 +22,7 @@ struct MixedNumbers {
 /// Casts of an operator's arrays, held in fp32 while its kernels compute in 16 bits: of the weights forward and of their
 /// gradients backward, a kernel for each array. Autocast (and apex O1) casts what products, convolutions and recurrent layers
 /// read, once in a forward pass, but no embedding table by itself and no norm's arrays; a table that scores words, too, is cast
-/// for the scores. None where weights are 16-bit copies (apex O2). Source: autocast.hpp; cached_cast of the same file.
+/// for the scores. None where weights are 16-bit copies (apex O2). Source: `AutocastRule`; cached_cast of the same file.
 [[nodiscard]] Casts array_casts(const OpGraph& graph, const Op& op, Pass pass, const Stack& stack);
 
 /// Sums over many terms run in fp32: softmax, norms of rows, the loss. PyTorch's softmax reads 16-bit numbers itself

@@ -38,8 +38,9 @@ double squares_of_different(std::vector<KernelError>& kernels) {
 
 FamilySigmas family_sigmas(const KernelModel& kernels, const SpreadConstants& spread) {
   FamilySigmas sigmas;
-  constexpr std::array<std::string_view, std::tuple_size_v<FamilySigmas>> kFamilies{
-      "convolution", "gemm", "recurrent", "attention", "memory_bound", "softmax", "layer_norm"};
+  constexpr std::array<KernelFamily, std::tuple_size_v<FamilySigmas>> kFamilies{
+      KernelFamily::convolution,  KernelFamily::gemm,    KernelFamily::recurrent, KernelFamily::attention,
+      KernelFamily::memory_bound, KernelFamily::softmax, KernelFamily::layer_norm};
   for (std::size_t i = 0; i < sigmas.size(); ++i) {
     const ResolvedParameters& resolved = kernels.parameters_of(kFamilies[i]);
     const FamilyParameters& p = resolved.parameters;
@@ -56,9 +57,10 @@ KernelSpread kernel_spread(std::span<const NodeCost> costs, const FamilySigmas& 
   kernels.reserve(costs.size());
   double total = 0.0;
   for (const NodeCost& cost : costs) {
+    if (!cost.family || cost.kernel.time <= Seconds(0.0)) continue;
     const auto* const family =
         std::find_if(sigmas.begin(), sigmas.end(), [&](const FamilySigma& s) { return s.family == cost.family; });
-    if (family == sigmas.end() || cost.kernel.time <= Seconds(0.0)) continue;
+    if (family == sigmas.end()) continue;
     const auto place = static_cast<std::size_t>(family - sigmas.begin());
     const double time = cost.kernel.time.base(), launch = std::min(time, cost.kernel.launch.base());
     shared[place] +=

@@ -1,9 +1,10 @@
 #pragma once
 #include <array>
+#include <optional>
 #include <span>
-#include <string_view>
 
 #include "model/hardware/kernel_constants.hpp"
+#include "model/hardware/kernel_family.hpp"
 
 namespace tbdsim {
 
@@ -15,7 +16,7 @@ inline constexpr double kCentral80 = 1.2815515655446004;
 
 /// How far predictions of a family's kernels err: standard deviations of ln(measured / predicted).
 struct FamilySigma {
-  std::string_view family;
+  std::optional<KernelFamily> family;
   double launch = 0, compute = 0, memory = 0;  ///< what all its kernels share: of the parts that each bounds
   double single = 0;                           ///< of each kernel alone
 };

@@ -5,6 +5,7 @@
 
 #include "model/hardware/hardware_file.hpp"
 #include "model/hardware/kernel_constants.hpp"
+#include "model/hardware/kernel_family.hpp"
 #include "model/hardware/plausible_rates.hpp"
 #include "model/input/known_word.hpp"
 
@@ -28,7 +29,9 @@ std::optional<int> integer_if(TomlTable& table, std::string_view key, std::int64
 FamilyParameters read_family(TomlTable table) {
   FamilyParameters family;
   constexpr std::array<std::string_view, 6> kPrecisions{"fp32", "fp32-tensor", "tf32", "fp16", "bf16", "fp8"};
-  family.family = read_known_word(table, "family", kKernelFamilies, "kernel family");
+  std::vector<std::string_view> families;
+  for (const KernelFamilyInfo& row : kernel_families()) families.push_back(row.name);
+  family.family = read_known_word(table, "family", families, "kernel family");
   family.precision = read_known_word(table, "precision", kPrecisions, "precision");
   family.compute_efficiency = table.number("compute_efficiency", kEfficiency);
   family.bandwidth_efficiency = table.number("bandwidth_efficiency", kEfficiency);

@@ -1,5 +1,4 @@
 #pragma once
-#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,13 +15,9 @@ struct CallTimes {
   Seconds per_shape;  ///< that each shape the process ran before adds, where the library looks plans up one by one
 };
 
-/// Families that have parameters of their own, in the order in which reports name them.
-inline constexpr std::array<std::string_view, 8> kKernelFamilies{"convolution", "gemm",       "recurrent",    "attention",
-                                                                 "softmax",     "layer_norm", "memory_bound", "single_access"};
-
 /// Parameters of one kernel family on one device at one precision, with how well they fit.
 struct FamilyParameters {
-  std::string family;                 ///< "gemm", "convolution", "memory_bound"
+  std::string family;                 ///< as `KernelFamily` names it
   std::string precision;              ///< "fp32", "fp16"
   double compute_efficiency = 1.0;    ///< sustained fraction of the peak rate
   double bandwidth_efficiency = 0.8;  ///< sustained fraction of the memory bandwidth

@@ -25,7 +25,7 @@ class OpSet {
   std::vector<std::uint64_t> words_;
 };
 
-bool is_view(const Op& op) { return op.kind == OpKind::reshape || op.kind == OpKind::identity; }
+bool is_view(const Op& op) { return info(op.kind).view == ViewRule::always; }
 
 class Planner {
  public:
@@ -72,7 +72,7 @@ class Planner {
     before_[index(id.value)].insert(id);
     const std::int32_t incoming = summed(op.output, id);
     if (!has_backward(id)) return release(incoming);
-    const bool passes = incoming != kNone && (op.inplace || is_view(op) || op.kind == OpKind::add);
+    const bool passes = incoming != kNone && (op.inplace || info(op.kind).gradient == GradientRule::passed);
     for (const TensorId input : op.inputs) {
       if (!wanted(input)) continue;
       if (passes) ++shared_[index(incoming)].holders;
@@ -84,7 +84,7 @@ class Planner {
 
   [[nodiscard]] bool has_backward(OpId id) const {
     const Op& op = graph_.op(id);
-    return graph_.tensor(op.output).needs_gradient && op.kind != OpKind::proposals;
+    return graph_.tensor(op.output).needs_gradient && info(op.kind).gradient != GradientRule::none;
   }
 
   /// The gradient of `tensor`, when all its readers have run.

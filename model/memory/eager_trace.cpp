@@ -16,17 +16,8 @@ std::size_t index(OpId id) { return index(id.value); }
 std::size_t index(TensorId id) { return index(id.value); }
 
 bool passes_gradient_on(const Op& op, SavingRules rules) {
-  switch (op.kind) {
-    case OpKind::add:
-    case OpKind::reshape:
-    case OpKind::identity:
-      return true;
-    case OpKind::concat:  // PyTorch's are views of the whole, TensorFlow's are copies
-    case OpKind::slice:
-      return op.kind == OpKind::concat && rules != SavingRules::tensorflow;
-    default:
-      return false;
-  }
+  const GradientRule gradient = info(op.kind).gradient;
+  return gradient == GradientRule::passed || (gradient == GradientRule::parts && rules != SavingRules::tensorflow);
 }
 
 constexpr Bytes kSingle{4.0};
@@ -111,9 +102,7 @@ class Tracer {
     }
   }
 
-  static bool is_backward(Pass pass) {
-    return pass == Pass::backward || pass == Pass::backward_data || pass == Pass::backward_weights;
-  }
+  static bool is_backward(Pass pass) { return info(pass).input_gradients || info(pass).parameter_gradients; }
 
   State& owner(TensorId tensor) { return state_[index(storage_[index(tensor)])]; }
 
@@ -135,7 +124,7 @@ class Tracer {
   /// Width of the copy that an operator makes of what it reads, where that has another.
   [[nodiscard]] std::optional<Bytes> cast_width(const Op& op, TensorId input) const {
     if (!options_.autocast) return std::nullopt;
-    const AutocastRule rule = autocast_rule(op.kind);
+    const AutocastRule rule = info(op.kind).autocast;
     const Bytes wanted = rule == AutocastRule::narrow ? options_.element
                          : rule == AutocastRule::wide ? kSingle
                                                       : widths_[index(input)];
@@ -149,7 +138,7 @@ class Tracer {
     for (const TensorId input : op.inputs)
       if (const auto width = cast_width(op, input))
         copies.push_back(make(times(op) * size(input, *width), MemoryPart::feature_maps, id));
-    if (!options_.autocast || autocast_rule(op.kind) != AutocastRule::narrow || state.weights != kNone) return copies;
+    if (!options_.autocast || info(op.kind).autocast != AutocastRule::narrow || state.weights != kNone) return copies;
     cast_weights(id, state);
     if (options_.gathers_weights) return copies;
     if (state.backward_nodes == 0 || (state.second != kNone && !state.computed)) cached_.push_back(id);
@@ -246,7 +235,7 @@ class Tracer {
     }
     Bytes extra = saved.extra_per_sample;
     // Softmax between the products of an unfused attention runs in fp32, and what it makes is cast for the second product.
-    if (options_.autocast && op.kind == OpKind::attention && !options_.fused_attention)
+    if (options_.autocast && info(op.kind).family == OpFamily::attention && !options_.fused_attention)
       extra *= (kSingle + options_.element) / options_.element;
     state.extra = make(times(op) * options_.batch * extra + saved.extra_fixed, MemoryPart::feature_maps, id);
   }
@@ -258,7 +247,7 @@ class Tracer {
   void backward(const StepNode& node) {
     const Op& op = graph_.op(node.op);
     OpState& state = ops_[index(node.op)];
-    if (options_.gathers_weights && options_.autocast && autocast_rule(op.kind) == AutocastRule::narrow && state.weights == kNone)
+    if (options_.gathers_weights && options_.autocast && info(op.kind).autocast == AutocastRule::narrow && state.weights == kNone)
       cast_weights(node.op, state);
     if (node.pass != Pass::backward_data) parameter_gradients(op);
     if (node.pass != Pass::backward_weights) input_gradients(node.op);

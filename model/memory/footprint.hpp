@@ -1,7 +1,6 @@
 #pragma once
 #include <optional>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "model/cost/kernel_model.hpp"
@@ -22,13 +21,13 @@ struct FootprintOptions {
   bool accumulates = false;     ///< several micro-batches before an update: gradients stay and are added to
   int ranks = 1;                ///< of the job, over which `zero` shards
   int ranks_per_node = 1;
-  int zero = 0;                   ///< ZeRO stage: 1 shards optimiser state and master weights, 2 also gradients, 3 also weights
-  int in_flight = 1;              ///< micro-batches whose feature maps are held at once: of a stage of a pipeline
-  bool received = false;          ///< the input is another stage's feature map, one for each of them
-  bool mirrors = false;           ///< MXNet computes cheap operators again in backward (`Recompute::mirror`)
-  bool half_gradients = false;    ///< under master weights: gradients belong to the 16-bit copy
-  Bytes resident_samples;         ///< of the data set, that lie on every rank for good
-  std::string_view exchange;      ///< empty: the stack's default
+  int zero = 0;                 ///< ZeRO stage: 1 shards optimiser state and master weights, 2 also gradients, 3 also weights
+  int in_flight = 1;            ///< micro-batches whose feature maps are held at once: of a stage of a pipeline
+  bool received = false;        ///< the input is another stage's feature map, one for each of them
+  bool mirrors = false;         ///< MXNet computes cheap operators again in backward (`Recompute::mirror`)
+  bool half_gradients = false;  ///< under master weights: gradients belong to the 16-bit copy
+  Bytes resident_samples;       ///< of the data set, that lie on every rank for good
+  Exchange exchange = Exchange::allreduce;
   std::optional<Bytes> capacity;  ///< of the device: the allocator tidies up before it gives in
 
   /// Of the weights that are updated, and of what their update keeps: torch.optim's zeros_like(parameter), MXNet without
@@ -37,7 +36,9 @@ struct FootprintOptions {
   /// Of a gradient that belongs to them or, where it does, to their 16-bit copy; and of its place in a bucket.
   [[nodiscard]] Bytes gradient_element() const { return half_gradients ? element : update_element(); }
   /// Whether one process gathers all outputs on its first GPU and runs the loss there alone.
-  [[nodiscard]] bool gathers_outputs() const { return exchange == "dataparallel" && ranks_per_node > 1; }
+  [[nodiscard]] bool gathers_outputs() const {
+    return info(exchange).buffers == ExchangeBuffers::first_gpu && ranks_per_node > 1;
+  }
 };
 
 /// Whether memory follows from the order of a step: not from a plan made before, nor from arrays that are never given back.
@@ -47,7 +48,7 @@ struct FootprintOptions {
 
 /// Whether gradients exist before the first backward pass: MXNet's bind makes them, Torch7's modules have them.
 [[nodiscard]] inline bool gradients_from_start(const Stack& stack) {
-  return stack.memory_plan == MemoryPlan::mxnet || stack.framework == "torch7";
+  return stack.memory_plan == MemoryPlan::mxnet || stack.framework == Framework::torch7;
 }
 
 /// Device memory of one rank.

@@ -31,6 +31,29 @@ std::vector<std::vector<Bytes>> homes(std::span<const Bytes> arrays, int ranks) 
   return shares;
 }
 
+/// Buffers of every rank where the GPUs of a node merge gradients, each array on its home.
+void add_homes(const Stack& stack, const ExchangeMemory& what, bool updates, std::vector<RankBuffers>& ranks) {
+  const std::vector<std::vector<Bytes>> shares = homes(what.arrays, what.ranks);
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const Bytes home = total(stack, shares[i]);
+    ranks[i].optimizer_state = updates ? what.optimizer_states * home : Bytes(0.0);
+    ranks[i].exchange = (what.ranks - 1 + (updates ? 2 : 1)) * home;
+  }
+}
+
+/// Where every rank updates: its state, and what it stages.
+void add_staged(const Stack& stack, const ExchangeMemory& what, Bytes all, Bytes states, std::vector<RankBuffers>& ranks) {
+  if (stack.memory_plan == MemoryPlan::blobs) {
+    // The first GPU sums, with an array for what comes from the others.
+    std::fill(ranks.begin(), ranks.end(), RankBuffers{states, Bytes(0.0)});
+    ranks.front().exchange = all;
+    return;
+  }
+  const bool whole = stack.exchange_copies_all && !what.sharded;
+  const Bytes staged = whole ? all : std::min(all, stack.exchange_bucket);
+  std::fill(ranks.begin(), ranks.end(), RankBuffers{states, staged});
+}
+
 }  // namespace
 
 Bytes driver_rounded(Bytes bytes) {
@@ -62,34 +85,34 @@ Bytes driver_held(std::span<const Bytes> arrays) {
 }
 
 std::vector<RankBuffers> rank_buffers(const Stack& stack, const ExchangeMemory& what) {
+  const ExchangeInfo& exchange = info(what.exchange);
   std::vector<RankBuffers> ranks(static_cast<std::size_t>(what.ranks));
   const Bytes all = total(stack, what.arrays), states = what.optimizer_states * all;
-  const bool store = what.exchange == "p2p" || what.exchange == "ps" || what.exchange == "ps-p3";
-  const bool alone = what.ranks == 1 && !(what.exchange == "ps" || what.exchange == "ps-p3");
-  if (alone || what.exchange == "dataparallel") {
+  if (what.ranks == 1 && !exchange.parameter_servers) {
     ranks.front().optimizer_state = states;
-  } else if (what.exchange == "nccl") {
-    ranks.front() = {states, 2.0 * all};
-  } else if (store) {
-    const bool updates = what.exchange == "p2p";
-    const bool on_host = !updates && (what.ranks == 1 || (stack.server && !stack.server->reduces_on_device));
-    if (on_host) return ranks;
-    const std::vector<std::vector<Bytes>> shares = homes(what.arrays, what.ranks);
-    for (std::size_t i = 0; i < ranks.size(); ++i) {
-      const Bytes home = total(stack, shares[i]);
-      ranks[i].optimizer_state = updates ? what.optimizer_states * home : Bytes(0.0);
-      ranks[i].exchange = (what.ranks - 1 + (updates ? 2 : 1)) * home;
+    return ranks;
+  }
+  switch (exchange.buffers) {
+    case ExchangeBuffers::first_gpu:
+      ranks.front().optimizer_state = states;
+      break;
+    case ExchangeBuffers::root_store:
+      ranks.front() = {states, 2.0 * all};
+      break;
+    case ExchangeBuffers::home_store:
+      add_homes(stack, what, true, ranks);
+      break;
+    case ExchangeBuffers::home_merges: {
+      const bool on_host = what.ranks == 1 || (stack.server && !stack.server->reduces_on_device);
+      if (!on_host) add_homes(stack, what, false, ranks);
+      break;
     }
-  } else if (stack.memory_plan == MemoryPlan::blobs) {
-    // The first GPU sums, with an array for what comes from the others.
-    std::fill(ranks.begin(), ranks.end(), RankBuffers{states, Bytes(0.0)});
-    ranks.front().exchange = all;
-  } else if (what.exchange == "local") {
-    if (what.workers_update) std::fill(ranks.begin(), ranks.end(), RankBuffers{states, Bytes(0.0)});
-  } else {
-    const bool whole = stack.exchange_copies_all && !what.sharded;
-    const Bytes staged = whole ? all : std::min(all, stack.exchange_bucket);
-    std::fill(ranks.begin(), ranks.end(), RankBuffers{states, staged});
+    case ExchangeBuffers::host_store:
+      if (what.workers_update) std::fill(ranks.begin(), ranks.end(), RankBuffers{states, Bytes(0.0)});
+      break;
+    case ExchangeBuffers::buckets:
+      add_staged(stack, what, all, states, ranks);
+      break;
   }
   return ranks;
 }

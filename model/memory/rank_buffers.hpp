@@ -1,8 +1,8 @@
 #pragma once
 #include <span>
-#include <string_view>
 #include <vector>
 
+#include "model/stack/exchange.hpp"
 #include "model/stack/stack.hpp"
 
 namespace tbdsim {
@@ -25,7 +25,7 @@ struct RankBuffers {
 
 /// What decides them.
 struct ExchangeMemory {
-  std::string_view exchange;      ///< as on the command line; empty or "allreduce": what the stack does by default
+  Exchange exchange = Exchange::allreduce;
   int ranks = 1;                  ///< of one node
   double optimizer_states = 1;    ///< of an array as it is exchanged, in its sizes
   std::span<const Bytes> arrays;  ///< parameter arrays as they are exchanged
@@ -43,7 +43,8 @@ struct ExchangeMemory {
 ///   stored weights and state are the servers'.
 /// * `local` (MXNet): all of it is the host's; with an array beyond `kLocalStoreUpdates` every GPU updates and has the state.
 /// * `dataparallel` (PyTorch): one process updates on GPU 0, which alone has optimiser state.
-/// * else all-reduce: every rank updates, and stages gradients in buckets (PyTorch: of all of them, since DDP's buckets
+/// * `allreduce`, `byteps`, `pipeline`: every rank updates, and stages gradients in buckets (PyTorch: of all of them, since DDP's
+/// buckets
 ///   are no views of the gradients; Horovod: one fusion buffer).
 ///
 /// Source: apache/mxnet 1.1.0 src/kvstore/comm.h and kvstore_nccl.h; pytorch/pytorch v1.13

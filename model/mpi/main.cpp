@@ -11,6 +11,7 @@
 
 #include "model/cli/catalogue_location.hpp"
 #include "model/cli/output.hpp"
+#include "model/cli/parse_arguments.hpp"
 #include "model/cli/sweep_run.hpp"
 #include "model/configuration/threads.hpp"
 #include "model/input/output_file.hpp"

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "model/hardware/price.hpp"
-#include "model/prediction/predict.hpp"
+#include "model/prediction/prediction.hpp"
 
 namespace tbdsim {
 

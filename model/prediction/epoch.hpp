@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "model/prediction/predict.hpp"
+#include "model/prediction/prediction.hpp"
 
 namespace tbdsim {
 

@@ -21,7 +21,7 @@ Doing doing(const OpGraph& graph, const LoweredStep& step, engine::TaskId id, co
   const StepNode& node = step.nodes[static_cast<std::size_t>(task.node)];
   if (node.pass == Pass::update) return {"host thread", "weight update issued", "update"};
   const Op& op = graph.op(node.op);
-  const char* const way = node.pass == Pass::forward ? "forward" : "backward";
+  const std::string_view way = name(info(node.pass).phase);
   return {"host thread", fmt::format("{} {} issued", info(op.kind).name, way), fmt::format("{} {}", op.name, way)};
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 #include "model/engine/timeline.hpp"
-#include "model/prediction/predict.hpp"
+#include "model/prediction/prediction.hpp"
 #include "model/schedule/lowered_step.hpp"
 
 namespace tbdsim {

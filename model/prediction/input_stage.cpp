@@ -28,7 +28,7 @@ void share_limits(double loading, const std::string& what, StepTimes& times) {
   const auto place = std::find_if(times.limits.begin(), times.limits.end(), [&](const Limit& l) { return l.share < loading; });
   const auto index = place - times.limits.begin();
   const std::string text = fmt::format("{} % of the critical path {}", std::lround(100.0 * loading), what);
-  times.limits.insert(place, {"input", loading, text});
+  times.limits.insert(place, {Resource::input, loading, text});
   times.launch_shares.insert(times.launch_shares.begin() + index, 0.0);
 }
 

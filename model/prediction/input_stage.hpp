@@ -1,5 +1,5 @@
 #pragma once
-#include "model/configuration/configure.hpp"
+#include "model/configuration/configuration.hpp"
 #include "model/prediction/input_verdict.hpp"
 #include "model/prediction/step_times.hpp"
 

@@ -1,24 +1,17 @@
 #include "model/prediction/kernel_character.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace tbdsim {
 namespace {
 
-/// Memory-bound kinds whose threads meet to reduce, beside those of rows (softmax, layer norm).
-constexpr std::array kReducing{OpKind::batch_norm, OpKind::reduce, OpKind::global_average_pool, OpKind::ctc_loss,
-                               OpKind::element_loss};
-
 KernelClass class_of(const OpGraph& graph, const StepNode& node, const NodeCost& cost) {
   if (node.pass == Pass::update || node.pass == Pass::gradient_sum) return KernelClass::streaming;
-  const OpKind kind = graph.op(node.op).kind;
-  if (cost.family == "recurrent") return KernelClass::recurrent;
-  if (info(kind).family == OpFamily::attention) return KernelClass::attention;
-  if (cost.family == "softmax" || cost.family == "layer_norm") return KernelClass::reducing;
-  if (cost.family == "memory_bound")
-    return std::find(kReducing.begin(), kReducing.end(), kind) != kReducing.end() ? KernelClass::reducing
-                                                                                  : KernelClass::streaming;
+  const OperatorRow& row = info(graph.op(node.op).kind);
+  if (cost.family == KernelFamily::recurrent) return KernelClass::recurrent;
+  if (row.family == OpFamily::attention) return KernelClass::attention;
+  if (cost.family && info(*cost.family).reduces_rows) return KernelClass::reducing;
+  if (cost.family == KernelFamily::memory_bound) return row.reduces ? KernelClass::reducing : KernelClass::streaming;
   if (cost.algorithm == ConvolutionAlgorithm::fft) return KernelClass::transform;
   return cost.tensor_core ? KernelClass::tensor_tiled : KernelClass::tiled;
 }

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/prediction/predict.hpp"
+#include "model/prediction/prediction.hpp"
 
 namespace tbdsim {
 

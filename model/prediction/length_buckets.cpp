@@ -82,12 +82,13 @@ Prediction mean_of(const std::vector<Weighted>& all, const LengthDistribution& d
 
 }  // namespace
 
-Result<Prediction> predict_buckets(Session& session, const PredictOptions& options) {
+Result<Prediction> predict_buckets(const PredictOptions& options,
+                                   const std::function<Result<Prediction>(const PredictOptions&)>& predict) {
   PredictOptions one = options;
   one.buckets = false;
   if (options.seq_len)
     return fail(fmt::format("--seq-len {} with --buckets: one length, or those of the data set", *options.seq_len));
-  auto first = predict(session, one);
+  auto first = predict(one);
   if (!first) return first;
   const LengthDistribution* const distribution = lengths_of(first->model);
   if (distribution == nullptr) {
@@ -98,7 +99,7 @@ Result<Prediction> predict_buckets(Session& session, const PredictOptions& optio
   std::vector<Weighted> all;
   for (const LengthBucket& bucket : buckets(*distribution)) {
     one.seq_len = bucket.length;
-    auto prediction = predict(session, one);
+    auto prediction = predict(one);
     if (!prediction) return prediction;
     all.push_back({bucket, std::move(*prediction)});
   }

@@ -7,29 +7,26 @@
 
 namespace tbdsim {
 
-Result<LoweredJob> lower_job(Session& session, const Configuration& configuration, SharedStep* shared) {
+Result<LoweredJob> lower_job(const Configuration& configuration, SharedStep* shared) {
   const System& system = configuration.hardware();
   const Workload& workload = configuration.network_graph();
   auto kernels = KernelModel::make(system.device, configuration.precision, configuration.stack, **configuration.constants);
   if (!kernels) return tl::make_unexpected(kernels.error());
-  // NCCL 1 stays within a machine: what crosses machines under such a stack (Horovod) brings NCCL 2 along.
-  const bool old = configuration.stack.nccl.rfind("1.", 0) == 0 && configuration.nodes > 1;
-  const auto library = session.nccl(old ? "2.0" : configuration.stack.nccl, system.device.architecture);
-  if (!*library) return tl::make_unexpected(in_stack(configuration.stack, library->error()));
+  if (!*configuration.nccl) return tl::make_unexpected(in_stack(configuration.stack, configuration.nccl->error()));
   const Precision precision = configuration.precision;
   const bool half = precision == Precision::fp16 || precision == Precision::bf16;
   const Bytes activation(half || precision == Precision::amp ? 2.0 : 4.0);
-  auto exchange =
-      plan_exchange(configuration.exchange, {system, configuration.devices, configuration.nodes, configuration.network,
-                                             configuration.stack, **library, *kernels, static_cast<double>(configuration.batch),
-                                             activation, configuration.accumulate, configuration.emulated});
+  auto exchange = plan_exchange(
+      configuration.exchange,
+      {system, configuration.devices, configuration.nodes, configuration.network, configuration.stack, **configuration.nccl,
+       *kernels, static_cast<double>(configuration.batch), activation, configuration.accumulate, configuration.emulated});
   if (!exchange) return tl::make_unexpected(exchange.error());
   LowerOptions how{static_cast<double>(configuration.batch), system.host.dispatch_scale};
   how.micro_batches = configuration.accumulate;
   if (half || (precision == Precision::amp && configuration.stack.exchange_amp_16_bit)) how.gradient_element = Bytes(2.0);
-  how.driven = drives_all(configuration.exchange) ? static_cast<int>(configuration.devices.size()) : 1;
+  how.driven = info(configuration.exchange).one_process ? static_cast<int>(configuration.devices.size()) : 1;
   how.slowdown = configuration.compute_scale;
-  if (configuration.exchange == "nccl") how.slowdown *= configuration.stack.store.nccl_slowdown;
+  if (configuration.exchange == Exchange::nccl) how.slowdown *= configuration.stack.store.nccl_slowdown;
   const TrainingStep order = configured_step(configuration);
   if (shared != nullptr) {
     if (shared->costs.empty()) shared->costs = node_costs(workload.graph, order, *kernels, how.batch);

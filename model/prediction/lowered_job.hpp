@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "model/configuration/configure.hpp"
+#include "model/configuration/configuration.hpp"
 #include "model/cost/kernel_model.hpp"
 #include "model/prediction/shared_step.hpp"
 #include "model/schedule/exchange/peer_copies.hpp"
@@ -19,6 +19,6 @@ struct LoweredJob {
 
 /// `shared`: what is known of the step already, or will be then. Errors: as `predict`, among them a step that takes longer, or
 /// shorter, than any that a machine runs.
-[[nodiscard]] Result<LoweredJob> lower_job(Session& session, const Configuration& configuration, SharedStep* shared = nullptr);
+[[nodiscard]] Result<LoweredJob> lower_job(const Configuration& configuration, SharedStep* shared = nullptr);
 
 }  // namespace tbdsim

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "model/configuration/configure.hpp"
 #include "model/cost/uncertainty.hpp"
 
 namespace tbdsim {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/prediction/memory_report.hpp"
+#include "model/prediction/predict.hpp"
 
 namespace tbdsim {
 

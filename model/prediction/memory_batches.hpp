@@ -1,5 +1,6 @@
 #pragma once
-#include "model/prediction/predict.hpp"
+#include "model/configuration/session.hpp"
+#include "model/prediction/prediction.hpp"
 
 namespace tbdsim {
 
@@ -13,7 +14,8 @@ struct BatchMemory {
 
 /// One job at several batches.
 struct MemoryByBatch {
-  std::string hardware, model, variant, stack, precision, exchange, optimizer;
+  std::string hardware, model, variant, stack, precision, optimizer;
+  Exchange exchange = Exchange::allreduce;
   int gpus = 1, nodes = 1;
   std::string input_unit;
   std::vector<BatchMemory> rows;

@@ -41,7 +41,7 @@ FootprintOptions footprint_options(const Configuration& configuration) {
   options.capacity = usable_capacity(configuration.hardware().device);
   options.optimizer_states = state.arrays * (state.element / options.update_element());
   options.half_gradients = options.master_weights && configuration.stack.exchange_amp_16_bit;
-  options.autocast = options.master_weights && configuration.stack.framework == "pytorch" &&
+  options.autocast = options.master_weights && configuration.stack.framework == Framework::pytorch &&
                      configuration.stack.memory_plan == MemoryPlan::caching_allocator && !options.half_gradients &&
                      !configuration.stack.amp_16_bit;
   // Gradients of a 16-bit copy of the weights are widened for the update.

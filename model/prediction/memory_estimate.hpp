@@ -1,5 +1,5 @@
 #pragma once
-#include "model/configuration/configure.hpp"
+#include "model/configuration/configuration.hpp"
 #include "model/memory/footprint.hpp"
 #include "model/prediction/prediction.hpp"
 #include "model/prediction/shared_step.hpp"

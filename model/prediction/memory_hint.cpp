@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "model/configuration/configure.hpp"
 #include "model/prediction/max_batch.hpp"
 
 namespace tbdsim {

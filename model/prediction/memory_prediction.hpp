@@ -1,7 +1,8 @@
 #pragma once
 #include <string>
 
-#include "model/prediction/predict.hpp"
+#include "model/configuration/session.hpp"
+#include "model/prediction/prediction.hpp"
 
 namespace tbdsim {
 

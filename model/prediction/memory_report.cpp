@@ -5,6 +5,7 @@
 #include <charconv>
 #include <map>
 
+#include "model/configuration/configure.hpp"
 #include "model/prediction/optimizer_state.hpp"
 #include "model/workload/attention_ops.hpp"
 
@@ -71,14 +72,12 @@ std::vector<TypeMemory> types_of(const OpGraph& graph, const std::vector<LayerMe
   return types;
 }
 
-std::string_view word(Pass pass) { return pass == Pass::forward ? "forward" : pass == Pass::update ? "update" : "backward"; }
-
 std::vector<MemoryMoment> moments_of(const OpGraph& graph, const StepMemory& memory) {
   std::vector<MemoryMoment> moments;
   moments.reserve(memory.ops.size());
   const Bytes always = beside(memory, fullest(memory));
   for (std::size_t i = 0; i < memory.ops.size(); ++i)
-    moments.push_back({graph.op(memory.ops[i]).name, word(memory.passes[i]), memory.profile.live[i] + always});
+    moments.push_back({graph.op(memory.ops[i]).name, info(memory.passes[i]).phase, memory.profile.live[i] + always});
   return moments;
 }
 
@@ -112,7 +111,8 @@ void keep_best(std::vector<MemoryReduction>& reductions, std::string_view start)
 /// (enable_mixed_precision_graph_rewrite), MXNet 1.5 (contrib.amp); NVIDIA's containers had it before.
 bool has_amp(const Stack& stack) {
   if (stack.amp_16_bit || stack.exchange_amp_16_bit || stack.id.find("-ngc-") != std::string::npos) return true;
-  for (const auto& [framework, first] : {std::pair{"pytorch", std::pair{1, 6}}, {"tensorflow", {1, 14}}, {"mxnet", {1, 5}}}) {
+  for (const auto& [framework, first] :
+       {std::pair{Framework::pytorch, std::pair{1, 6}}, {Framework::tensorflow, {1, 14}}, {Framework::mxnet, {1, 5}}}) {
     if (stack.framework != framework) continue;
     const std::size_t dot = stack.version.find('.');
     std::pair<int, int> version{};
@@ -161,8 +161,8 @@ std::vector<MemoryReduction> reductions_of(const Configuration& configuration, B
              constexpr Bytes kSmall(64.0 * 1048576.0);
              c.stack.convolution.workspace_limit = std::min(c.stack.convolution.workspace_limit.value_or(kSmall), kSmall);
            }));
-  if (configuration.data_parallel() > 1 && configuration.zero == 0 && configuration.exchange == "allreduce" &&
-      configuration.stack.framework == "pytorch")
+  if (configuration.data_parallel() > 1 && configuration.zero == 0 && info(configuration.exchange).collective() &&
+      configuration.stack.framework == Framework::pytorch)
     consider("sharded optimiser",
              configuration.stack.exchange_copies_all ? "--zero 1: optimiser state divided over the GPUs, gradients sent bucket "
                                                        "by bucket (DeepSpeed), not from copies of all"
@@ -289,7 +289,7 @@ Result<MemoryReport> report_memory(Session& session, const PredictOptions& optio
   report.lower_bound = memory.lower_bound + beside(memory, fullest(memory));
   const auto peak = static_cast<std::size_t>(memory.profile.peak);
   report.peak_layer = graph.op(memory.ops[peak]).name;
-  report.peak_pass = word(memory.passes[peak]);
+  report.peak_phase = info(memory.passes[peak]).phase;
   report.layers = layers_of(graph, memory);
   report.types = types_of(graph, report.layers, fullest(memory));
   std::stable_sort(report.layers.begin(), report.layers.end(),

@@ -19,8 +19,8 @@ struct TypeMemory {
 /// Device memory while one operator runs.
 struct MemoryMoment {
   std::string layer;
-  std::string_view pass;  ///< "forward", "backward" or "update"
-  Bytes live;             ///< arrays of this moment on the fullest GPU, optimiser state and buffers of the exchange among them
+  Phase phase;
+  Bytes live;  ///< arrays of this moment on the fullest GPU, optimiser state and buffers of the exchange among them
 };
 
 /// One change that makes a step smaller, on the fullest GPU.
@@ -31,15 +31,16 @@ struct MemoryReduction {
 };
 
 struct MemoryReport {
-  std::string hardware, device, model, variant, stack, precision, exchange, optimizer;
+  std::string hardware, device, model, variant, stack, precision, optimizer;
+  Exchange exchange = Exchange::allreduce;
   int gpus = 1, nodes = 1, batch_per_gpu = 1;
   int tensor_parallel = 1, stages = 1, accumulate = 1, zero = 0;
   std::string recompute = "none";
   std::vector<std::string> notices;
   MemoryVerdict memory;
-  Bytes lower_bound;                ///< what must exist at once: no allocator does with less
-  std::string peak_layer;           ///< while it runs, most memory is in use
-  std::string_view peak_pass;       ///< as of a moment
+  Bytes lower_bound;       ///< what must exist at once: no allocator does with less
+  std::string peak_layer;  ///< while it runs, most memory is in use
+  Phase peak_phase = Phase::forward;
   std::vector<LayerMemory> layers;  ///< largest first
   std::vector<TypeMemory> types;    ///< largest first; together the peak
   std::vector<MemoryMoment> moments;

@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "model/configuration/configure.hpp"
+#include "model/configuration/configuration.hpp"
 
 namespace tbdsim {
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "model/configuration/configure.hpp"
-#include "model/cost/autocast.hpp"
+#include "model/prediction/predict.hpp"
 
 namespace tbdsim {
 namespace {
@@ -35,8 +35,8 @@ std::string obstacle(const Configuration& configuration, const Op& op, bool in_f
                        configuration.stack.id);
   }
   const bool autocast = !configuration.stack.amp_16_bit;
-  if (is_loss(op.kind) || (autocast && autocast_rule(op.kind) == AutocastRule::wide)) return "kept in fp32: sums many terms";
-  if (autocast && autocast_rule(op.kind) == AutocastRule::joined) return "reads fp32 parameters";
+  if (is_loss(op.kind) || (autocast && info(op.kind).autocast == AutocastRule::wide)) return "kept in fp32: sums many terms";
+  if (autocast && info(op.kind).autocast == AutocastRule::joined) return "reads fp32 parameters";
   return "no products: at best half the bytes";
 }
 

@@ -2,7 +2,8 @@
 #include <string>
 #include <vector>
 
-#include "model/prediction/predict.hpp"
+#include "model/configuration/session.hpp"
+#include "model/prediction/prediction.hpp"
 
 namespace tbdsim {
 

@@ -8,6 +8,8 @@
 #include "model/memory/lifetime.hpp"
 #include "model/prediction/input_verdict.hpp"
 #include "model/schedule/exchange/peer_copies.hpp"
+#include "model/schedule/resource.hpp"
+#include "model/stack/exchange.hpp"
 #include "model/stack/stack.hpp"
 #include "model/workload/op_graph.hpp"
 
@@ -45,9 +47,9 @@ struct MemoryVerdict {
   std::vector<GpuMemory> gpus;
 };
 
-/// What bounds the step: `resource` is one of DESIGN's names, `share` its part of the critical path.
+/// What bounds the step: `share` is the part of `resource` of the critical path.
 struct Limit {
-  std::string resource;
+  Resource resource = Resource::gpu_compute;
   double share = 0.0;
   std::string text;
 };
@@ -89,7 +91,8 @@ struct LayerTime {
   bool tensor_core = false;  ///< some of its kernels run there
 };
 struct KernelTime {
-  std::string name, layer, pass, algorithm, bound;  ///< bound: compute, memory, launch
+  std::string name, layer, algorithm, bound;  ///< bound: compute, memory, launch
+  Pass pass = Pass::forward;
   Seconds time, start;
   Flop flop;
   Bytes bytes;
@@ -150,7 +153,8 @@ struct Prediction {
   // identity
   std::string hardware_name, hardware_file, hardware_sha256, device, model, variant, stack, stack_file, stack_sha256;
   std::string workload_file, workload_sha256;  ///< of a user's network file
-  std::string precision, exchange, optimizer, input, input_unit;
+  std::string precision, optimizer, input, input_unit;
+  Exchange exchange = Exchange::allreduce;
   std::string sample;             ///< what one is: "image 3x224x224", "length 128"
   bool products_in_fp32 = false;  ///< asked for 16 bits, which are only stored: device or libraries have no kernels for them
   bool reads_overflow = false;  ///< mixed precision whose host reads, before it issues the update, whether a gradient overflowed

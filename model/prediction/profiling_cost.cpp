@@ -84,7 +84,7 @@ Result<int> launches_of(const Configuration& configuration, const Prediction& pr
   if (!kernels) return tl::make_unexpected(kernels.error());
   const TrainingStep step = configured_step(configuration);
   auto launches = static_cast<int>(std::count_if(prediction.kernels.begin(), prediction.kernels.end(),
-                                                 [](const KernelTime& kernel) { return kernel.pass == "update"; }));
+                                                 [](const KernelTime& kernel) { return kernel.pass == Pass::update; }));
   for (const auto* passes : {&step.forward, &step.backward}) {
     for (const StepNode& node : *passes) {
       const KernelTimeModel kernel = kernels->cost(configuration.network_graph().graph, node, configuration.batch).kernel;

@@ -1,5 +1,6 @@
 #pragma once
-#include "model/prediction/predict.hpp"
+#include "model/configuration/session.hpp"
+#include "model/prediction/prediction.hpp"
 
 namespace tbdsim {
 

@@ -8,12 +8,12 @@
 namespace tbdsim {
 namespace {
 
-std::vector<Limit>::iterator find_limit(StepTimes& times, const std::string& resource) {
+std::vector<Limit>::iterator find_limit(StepTimes& times, Resource resource) {
   return std::find_if(times.limits.begin(), times.limits.end(), [&](const Limit& l) { return l.resource == resource; });
 }
 
 /// Puts a wait of `seconds` on the critical path. Expects the step to hold it already.
-void add_limit(StepTimes& times, const std::string& resource, Seconds seconds, const std::string& text) {
+void add_limit(StepTimes& times, Resource resource, Seconds seconds, const std::string& text) {
   const double share = seconds / times.step;
   if (share <= 0.0) return;
   for (Limit& limit : times.limits) limit.share *= 1.0 - share;
@@ -32,10 +32,10 @@ void add_limit(StepTimes& times, const std::string& resource, Seconds seconds, c
 }
 
 /// What keeps the slowest GPU busy: of computing and its memory the one that does so longer.
-std::string busiest_of_gpu(StepTimes& times) {
-  const auto memory = find_limit(times, "gpu_memory_bandwidth"), compute = find_limit(times, "gpu_compute");
+Resource busiest_of_gpu(StepTimes& times) {
+  const auto memory = find_limit(times, Resource::gpu_memory_bandwidth), compute = find_limit(times, Resource::gpu_compute);
   const bool moves = memory != times.limits.end() && (compute == times.limits.end() || memory->share > compute->share);
-  return moves ? "gpu_memory_bandwidth" : "gpu_compute";
+  return moves ? Resource::gpu_memory_bandwidth : Resource::gpu_compute;
 }
 
 /// Whether both GPUs of a board work: they are numbered one after the other.
@@ -76,7 +76,7 @@ void add_rank_waits(const Configuration& configuration, StepTimes& times) {
   if (times.stages.exchange_backward > Seconds(0.0)) times.stages.exchange_backward += slowest;
   times.slowest = slowest;
   times.slowest_of = busiest_of_gpu(times);
-  add_limit(times, times.slowest_of, slowest, {});
+  add_limit(times, *times.slowest_of, slowest, {});
   if (stack.ranks.input_copy <= BytesPerSecond(0.0) || configuration.pipelined()) return;
   const OpGraph& graph = configuration.network_graph().graph;
   const auto sample = static_cast<double>(elements(graph.tensors.front().shape)) * Bytes(4.0);  // copied as fp32
@@ -84,7 +84,7 @@ void add_rank_waits(const Configuration& configuration, StepTimes& times) {
   const Seconds copies = others * configuration.accumulate * configuration.batch * sample / stack.ranks.input_copy;
   times.step += copies;
   times.stages.input_exposed += copies;
-  add_limit(times, "input", copies, "the host copies the samples to one GPU after the other");
+  add_limit(times, Resource::input, copies, "the host copies the samples to one GPU after the other");
 }
 
 }  // namespace tbdsim

@@ -52,16 +52,11 @@ Window last_iteration(const LoweredStep& step, const engine::Timeline& timeline)
   return window;
 }
 
-enum class Stage { forward, backward, update };
-Stage stage_of(Pass pass) {
-  return pass == Pass::forward ? Stage::forward : pass == Pass::update ? Stage::update : Stage::backward;
+Seconds& busy_of(Stages& stages, Phase phase) {
+  return phase == Phase::forward ? stages.forward : phase == Phase::backward ? stages.backward : stages.weight_update;
 }
-
-Seconds& busy_of(Stages& stages, Stage stage) {
-  return stage == Stage::forward ? stages.forward : stage == Stage::backward ? stages.backward : stages.weight_update;
-}
-Seconds& host_of(Stages& stages, Stage stage) {
-  return stage == Stage::forward ? stages.host_forward : stage == Stage::backward ? stages.host_backward : stages.host_update;
+Seconds& host_of(Stages& stages, Phase phase) {
+  return phase == Phase::forward ? stages.host_forward : phase == Phase::backward ? stages.host_backward : stages.host_update;
 }
 
 /// When stores update weights, in all iterations: spans in order that do not touch.
@@ -104,15 +99,15 @@ class StoreUpdates {
   Seconds total_{0.0};
 };
 
-/// A wait for the exchange that ends before a node of `stage`: what a store updates meanwhile is the update of weights.
-void charge_exchange(const LoweredStep& step, const StoreUpdates& updates, Stage stage, SimTime begin, SimTime end,
+/// A wait for the exchange that ends before a node of `phase`: what a store updates meanwhile is the update of weights.
+void charge_exchange(const LoweredStep& step, const StoreUpdates& updates, Phase phase, SimTime begin, SimTime end,
                      Stages& stages) {
   const Seconds wait = (end - begin).seconds(), updating = std::min(wait, updates.within(begin, end));
   stages.weight_update += updating;
   stages.store_update += updating;
   stages.exchange_exposed += wait - updating;
   if (!step.in_passes) return;
-  (stage == Stage::forward ? stages.exchange_forward : stages.exchange_backward) += wait - updating;
+  (phase == Phase::forward ? stages.exchange_forward : stages.exchange_backward) += wait - updating;
 }
 
 /// Attributes an idle span of the compute stream, from `free` until `task` starts, to what the next kernel waited for.
@@ -123,13 +118,13 @@ void charge_gap(const LoweredStep& step, const engine::Timeline& timeline, const
   if (cause.value >= 0 && step.tasks[index(cause)].work == Work::exchange) {
     // Before the copy that ends the wait could start, another stage had to compute.
     const SimTime copy = step.pipelined ? std::max(free, timeline.start[index(cause)]) : free;
-    const Stage stage = stage_of(step.nodes[static_cast<std::size_t>(step.tasks[task].node)].pass);
-    charge_exchange(step, updates, stage, copy, timeline.start[task], stages);
+    const Phase phase = info(step.nodes[static_cast<std::size_t>(step.tasks[task].node)].pass).phase;
+    charge_exchange(step, updates, phase, copy, timeline.start[task], stages);
     stages.bubble += (copy - free).seconds();
     return;
   }
   stages.host_exposed += gap;
-  host_of(stages, stage_of(step.nodes[static_cast<std::size_t>(step.tasks[task].node)].pass)) += gap;
+  host_of(stages, info(step.nodes[static_cast<std::size_t>(step.tasks[task].node)].pass).phase) += gap;
 }
 
 /// After the last kernel of the step.
@@ -138,25 +133,25 @@ void charge_end(const LoweredStep& step, const StoreUpdates& updates, SimTime fr
   if (step.pipelined) {
     stages.bubble += rest;
   } else if (step.graph.links() > 0) {
-    charge_exchange(step, updates, Stage::backward, free, end, stages);
+    charge_exchange(step, updates, Phase::backward, free, end, stages);
   } else {
     stages.host_exposed += rest;
     stages.host_update += rest;
   }
 }
 
-constexpr std::array<std::string_view, 5> kResources{"gpu_compute", "gpu_memory_bandwidth", "host", "intra_node_link", "network"};
-
 /// `over_network`: what an exchange does crosses it, unless its stages tell which of their copies do.
-std::size_t resource_of(const LoweredStep& step, const StepTask& task, bool over_network) {
-  if (task.work == Work::host || task.leg == Leg::serve) return 2;
-  if (task.leg == Leg::merge || task.work == Work::metric) return 1;
-  if (task.work == Work::exchange) return (step.pipelined ? task.leg == Leg::push : over_network) ? 4 : 3;
-  return step.costs[static_cast<std::size_t>(task.node)].kernel.bound == Bound::memory ? 1 : 0;
+Resource resource_of(const LoweredStep& step, const StepTask& task, bool over_network) {
+  if (task.work == Work::host || task.leg == Leg::serve) return Resource::host;
+  if (task.leg == Leg::merge || task.work == Work::metric) return Resource::gpu_memory_bandwidth;
+  if (task.work == Work::exchange)
+    return (step.pipelined ? task.leg == Leg::push : over_network) ? Resource::network : Resource::intra_node_link;
+  const Bound bound = step.costs[static_cast<std::size_t>(task.node)].kernel.bound;
+  return bound == Bound::memory ? Resource::gpu_memory_bandwidth : Resource::gpu_compute;
 }
 
 void tell_limits(const LoweredStep& step, const engine::Timeline& timeline, Window window, StepTimes& result) {
-  std::array<double, kResources.size()> time{}, launch{};
+  std::array<double, kTaskResources> time{}, launch{};
   double total = 0.0;
   bool network = false;
   for (std::size_t i = 0; i < step.graph.links(); ++i)
@@ -166,18 +161,18 @@ void tell_limits(const LoweredStep& step, const engine::Timeline& timeline, Wind
     if (end <= begin) continue;
     const StepTask& task = step.tasks[index(id)];
     const double span = (end - begin).seconds().base();
-    const std::size_t resource = resource_of(step, task, network);
+    const auto resource = static_cast<std::size_t>(resource_of(step, task, network));
     time[resource] += span;
     if (task.work == Work::kernel)
       launch[resource] += std::min(span, step.costs[static_cast<std::size_t>(task.node)].kernel.launch.base());
     total += span;
   }
-  std::array<std::size_t, kResources.size()> order{};
+  std::array<std::size_t, kTaskResources> order{};
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return time[a] > time[b]; });
   for (const std::size_t i : order) {
     if (time[i] <= 0.0) continue;
-    result.limits.push_back({std::string(kResources[i]), time[i] / total, {}});
+    result.limits.push_back({resources()[i].kind, time[i] / total, {}});
     result.launch_shares.push_back(launch[i] / time[i]);
   }
 }
@@ -234,7 +229,7 @@ StepTimes step_times(const LoweredStep& step, const engine::Timeline& timeline) 
     (cost.tensor_core ? result.tensor_executing : result.executing) += share * cost.kernel.executing;
     if (!again) result.useful_flop += share * cost.kernel.flop;
     if (task.rank != window.rank) continue;
-    busy_of(result.stages, stage_of(pass)) += duration;
+    busy_of(result.stages, info(pass).phase) += duration;
     if (pass == Pass::update) busy_update += duration;
   }
   const double mean = 1.0 / step.ranks;
@@ -302,9 +297,9 @@ void describe_step(const OpGraph& graph, const LoweredStep& step, const engine::
       layer.backward_data += time;
     KernelTime kernel;
     kernel.layer = graph.op(op).name;
-    kernel.pass = name(node.pass);
-    kernel.algorithm = cost.algorithm ? name(*cost.algorithm) : cost.family;
-    kernel.name = fmt::format("{} {}", info(graph.op(op).kind).name, kernel.pass);
+    kernel.pass = node.pass;
+    kernel.algorithm = cost.algorithm ? name(*cost.algorithm) : cost.family ? name(*cost.family) : "none";
+    kernel.name = fmt::format("{} {}", info(graph.op(op).kind).name, name(node.pass));
     kernel.bound = cost.kernel.bound == Bound::compute ? "compute" : cost.kernel.bound == Bound::memory ? "memory" : "launch";
     kernel.time = time;
     kernel.start = (timeline.start[i] - origin).seconds();

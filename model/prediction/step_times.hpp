@@ -1,6 +1,6 @@
 #pragma once
 #include "model/engine/timeline.hpp"
-#include "model/prediction/predict.hpp"
+#include "model/prediction/prediction.hpp"
 #include "model/schedule/lower.hpp"
 
 namespace tbdsim {
@@ -17,7 +17,7 @@ struct StepTimes {
   Seconds network;                      ///< that the busiest way between nodes needs for a step's bytes
   Seconds serving;                      ///< thread time of one node's parameter server
   Seconds slowest;                      ///< for which all wait for the GPU that computes longest; of `step`
-  std::string slowest_of;               ///< the limit that this wait counts to
+  std::optional<Resource> slowest_of;   ///< the limit that this wait counts to
   Flop flop, tensor_flop;               ///< mean over ranks, with what is computed again
   Flop useful_flop;                     ///< without it
   Seconds executing, tensor_executing;  ///< time of fp32 lanes, of tensor cores for the multiply-adds that run; mean over ranks

@@ -56,7 +56,7 @@ std::string chrome_trace(const Prediction& prediction) {
   events.push_back({{"name", "thread_name"}, {"ph", "M"}, {"pid", gpu}, {"tid", 0}, {"args", {{"name", "compute stream"}}}});
   for (const KernelTime& k : prediction.kernels) {
     events.push_back({{"name", k.layer},
-                      {"cat", k.pass},
+                      {"cat", name(k.pass)},
                       {"ph", "X"},
                       {"ts", k.start.base() * kMicrosecondsPerSecond},
                       {"dur", k.time.base() * kMicrosecondsPerSecond},

@@ -76,7 +76,7 @@ std::string limit_table(const Comparison& comparison) {
     const Prediction& p = c.prediction;
     std::vector<std::string> row{candidate_label(comparison, i), or_dash(samples_per_joule(p))};
     if (unpriced) row.emplace_back(front[i] ? "*" : "");
-    row.push_back(fmt::format("{} {}", p.limit.resource, percent_text(p.limit.share)));
+    row.push_back(fmt::format("{} {}", name(p.limit.resource), percent_text(p.limit.share)));
     table.add(std::move(row));
   }
   return table.empty() ? "" : "\n" + table.text();
@@ -225,7 +225,7 @@ std::string compare_csv(const Comparison& comparison) {
                                                          exact(p.utilization.mfu),
                                                          p.memory.fits ? "true" : "false",
                                                          exact(peak.base()),
-                                                         p.limit.resource,
+                                                         std::string(name(p.limit.resource)),
                                                          exact_base(p.hour_cost),
                                                          exact(samples_per_usd(p)),
                                                          exact_base(p.sample_energy),

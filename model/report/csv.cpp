@@ -46,7 +46,7 @@ Cells predict_cells(const Prediction& p) {
               {"nodes", std::to_string(p.nodes)},
               {"network", p.network},
               {"batch_per_gpu", std::to_string(p.batch_per_gpu)},
-              {"exchange", p.exchange},
+              {"exchange", std::string(name(p.exchange))},
               {"optimizer", p.optimizer},
               {"input", p.input}};
   add_ranged(cells, "step_time", "_s", p.step_time.value.base(), p.step_time.low.base(), p.step_time.high.base());
@@ -75,7 +75,7 @@ Cells predict_cells(const Prediction& p) {
   for (const GpuMemory& gpu : p.memory.gpus) peak = std::max(peak, gpu.peak);
   cells.emplace_back("peak_memory_bytes", exact(peak.base()));
   cells.emplace_back("fits", p.memory.fits ? "true" : "false");
-  cells.emplace_back("limit", p.limit.resource);
+  cells.emplace_back("limit", name(p.limit.resource));
   cells.emplace_back("limit_share", exact(p.limit.share));
   cells.emplace_back("usd_per_hour", exact(p.hour_cost));
   cells.emplace_back("usd_per_million_samples", exact(p.million_samples_cost));

@@ -29,7 +29,7 @@ std::string name(MemoryPlan plan) {
 
 CatalogueEntry describe(const Stack& s) {
   CatalogueEntry entry{"stack", s.id, s.id, s.source, {}, {}};
-  entry.add_text("framework", "framework", s.framework, true);
+  entry.add_text("framework", "framework", std::string(name(s.framework)), true);
   entry.add_text("version", "version", s.version, true);
   entry.add_text("variant", "variant", s.variant);
   entry.add_text("CUDA", "cuda", s.cuda, true);

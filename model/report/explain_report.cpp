@@ -45,8 +45,9 @@ std::string what_ifs_table(const Explanation& explanation, bool hardware) {
   TextTable table({{"what if"}, {"gain", Align::right}, {"step time", Align::right}, {"then limited by"}});
   for (const WhatIfOutcome& outcome : explanation.what_ifs) {
     if (!outcome.problem.empty() || outcome.hardware != hardware) continue;
-    table.add({outcome.name, signed_percent_text(outcome.gain), format(outcome.step_time.value),
-               outcome.fits ? fmt::format("{} {}", outcome.limit.resource, percent_text(outcome.limit.share)) : "does not fit"});
+    table.add(
+        {outcome.name, signed_percent_text(outcome.gain), format(outcome.step_time.value),
+         outcome.fits ? fmt::format("{} {}", name(outcome.limit.resource), percent_text(outcome.limit.share)) : "does not fit"});
   }
   return table.empty() ? "  none that would change the step\n" : table.text(2);
 }
@@ -79,7 +80,8 @@ std::string explain_csv(const Explanation& explanation) {
   for (const WhatIfOutcome& o : explanation.what_ifs) {
     if (o.problem.empty())
       all += csv_line({o.name, fmt::format("{}", o.gain), fmt::format("{}", o.step_time.value.base()), o.fits ? "true" : "false",
-                       o.limit.resource, fmt::format("{}", o.limit.share), "", o.hardware ? "hardware" : "setting"});
+                       std::string(name(o.limit.resource)), fmt::format("{}", o.limit.share), "",
+                       o.hardware ? "hardware" : "setting"});
     else
       all += csv_line({o.name, "", "", "", "", "", o.problem, o.hardware ? "hardware" : "setting"});
   }

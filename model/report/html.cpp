@@ -50,7 +50,7 @@ std::string timeline_json(const Prediction& prediction) {
   Words words;
   std::string kernels, exchanges;
   for (const KernelTime& k : prediction.kernels) {
-    const std::size_t layer = words.number(k.layer), pass = words.number(k.pass), name = words.number(k.name),
+    const std::size_t layer = words.number(k.layer), pass = words.number(std::string(name(k.pass))), name = words.number(k.name),
                       algorithm = words.number(k.algorithm), bound = words.number(k.bound);
     kernels += fmt::format("{}[{},{},{},{},{},{:.3f},{:.3f}]", kernels.empty() ? "" : ",", layer, pass, name, algorithm, bound,
                            kMicroseconds * k.start.base(), kMicroseconds * k.time.base());

@@ -28,9 +28,14 @@ Json inputs(const Prediction& p) {
 }
 
 Json config(const Prediction& p) {
-  Json json{
-      {"gpus", p.gpus},           {"nodes", p.nodes},       {"batch_per_gpu", p.batch_per_gpu}, {"global_batch", p.global_batch},
-      {"precision", p.precision}, {"exchange", p.exchange}, {"optimizer", p.optimizer},         {"input", p.input}};
+  Json json{{"gpus", p.gpus},
+            {"nodes", p.nodes},
+            {"batch_per_gpu", p.batch_per_gpu},
+            {"global_batch", p.global_batch},
+            {"precision", p.precision},
+            {"exchange", name(p.exchange)},
+            {"optimizer", p.optimizer},
+            {"input", p.input}};
   json["sample"] = p.sample;
   json["products_in_fp32"] = p.products_in_fp32;
   json["network"] = or_null(p.network);
@@ -65,7 +70,7 @@ Json memory(const MemoryVerdict& m) {
   return {{"capacity_bytes", whole(m.capacity)}, {"fits", m.fits}, {"gpus", gpus}};
 }
 
-Json limit(const Limit& l) { return {{"resource", l.resource}, {"share", l.share}, {"text", l.text}}; }
+Json limit(const Limit& l) { return {{"resource", name(l.resource)}, {"share", l.share}, {"text", l.text}}; }
 
 }  // namespace json
 

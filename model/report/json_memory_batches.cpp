@@ -8,7 +8,7 @@ using namespace json;
 std::string memory_batches_json(const MemoryByBatch& t) {
   Json json{{"schema", "tbdsim.memory/1"}, {"tool", tool()}, {"level", kLevel}};
   json["config"] = {{"hardware", t.hardware},   {"model", t.model},         {"variant", t.variant},
-                    {"stack", t.stack},         {"precision", t.precision}, {"exchange", t.exchange},
+                    {"stack", t.stack},         {"precision", t.precision}, {"exchange", name(t.exchange)},
                     {"optimizer", t.optimizer}, {"gpus", t.gpus},           {"nodes", t.nodes}};
   json["batches"] = Json::array();
   for (const BatchMemory& row : t.rows) {

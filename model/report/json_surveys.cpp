@@ -76,7 +76,7 @@ std::string memory_json(const MemoryReport& r) {
                     {"variant", r.variant},
                     {"stack", r.stack},
                     {"precision", r.precision},
-                    {"exchange", r.exchange},
+                    {"exchange", name(r.exchange)},
                     {"optimizer", r.optimizer},
                     {"gpus", r.gpus},
                     {"nodes", r.nodes},
@@ -85,10 +85,10 @@ std::string memory_json(const MemoryReport& r) {
                     {"recompute", r.recompute},
                     {"zero", r.zero},
                     {"tensor_parallel", r.tensor_parallel},
-                    {"pipeline", r.exchange == "pipeline" ? r.gpus : r.stages}};
+                    {"pipeline", r.exchange == Exchange::pipeline ? r.gpus : r.stages}};
   json["memory"] = memory(r.memory);
   json["memory"]["lower_bound_bytes"] = whole(r.lower_bound);
-  json["peak"] = {{"layer", r.peak_layer}, {"pass", r.peak_pass}};
+  json["peak"] = {{"layer", r.peak_layer}, {"pass", name(r.peak_phase)}};
   json["layers"] = Json::array();
   for (const LayerMemory& l : r.layers)
     json["layers"].push_back({{"name", l.name},
@@ -102,7 +102,7 @@ std::string memory_json(const MemoryReport& r) {
         {{"type", t.type}, {"layers", t.layers}, {"total_bytes", whole(t.parts.total())}, {"parts_bytes", parts(t.parts)}});
   json["timeline"] = Json::array();
   for (const MemoryMoment& m : r.moments)
-    json["timeline"].push_back({{"layer", m.layer}, {"pass", m.pass}, {"live_bytes", whole(m.live)}});
+    json["timeline"].push_back({{"layer", m.layer}, {"pass", name(m.phase)}, {"live_bytes", whole(m.live)}});
   json["reductions"] = Json::array();
   for (const MemoryReduction& c : r.reductions)
     json["reductions"].push_back(
@@ -135,7 +135,7 @@ std::string network_json(const NetworkProfile& p) {
                       {"exposed_s", a.exposed.base()}});
   }
   for (const ScheduleVerdict& s : p.schedules) {
-    schedules.push_back({{"exchange", s.exchange},
+    schedules.push_back({{"exchange", name(s.exchange)},
                          {"step_time_s", s.step.base()},
                          {"gain", s.gain},
                          {"least_bandwidth_bytes_per_s", rate(s.least_to_pay)},

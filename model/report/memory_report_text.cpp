@@ -17,7 +17,7 @@ constexpr std::size_t kLayerName = 26;
 constexpr double kBarWidth = 30.0;
 
 /// Whether the GPUs hold stages of one network.
-bool staged(const MemoryReport& r) { return r.exchange == "pipeline" && r.gpus > 1; }
+bool staged(const MemoryReport& r) { return r.exchange == Exchange::pipeline && r.gpus > 1; }
 
 /// Whether GPUs share layers or hold stages, as Megatron divides a network.
 bool divided(const MemoryReport& r) { return r.stages > 1 || r.tensor_parallel > 1; }
@@ -54,7 +54,7 @@ std::string title(const MemoryReport& r) {
   return paragraph(fmt::format("{} ({}), {}, {}, {}{} on {} x {}, {}{}", r.model, r.variant, batch_text(r), r.precision,
                                r.optimizer, savings(r), r.gpus,
                                r.device == r.hardware ? r.device : fmt::format("{} of {}", r.device, r.hardware), r.stack,
-                               r.gpus > 1 ? ", " + r.exchange : "") +
+                               r.gpus > 1 ? fmt::format(", {}", name(r.exchange)) : "") +
                    layout(r)) +
          '\n';
 }
@@ -141,8 +141,8 @@ std::string types(const MemoryReport& r) {
 }
 
 std::string peak_moment(const MemoryReport& r) {
-  return r.peak_pass == "update" ? fmt::format("the weights of {} are updated", r.peak_layer)
-                                 : fmt::format("{} runs {}", r.peak_layer, r.peak_pass);
+  return r.peak_phase == Phase::update ? fmt::format("the weights of {} are updated", r.peak_layer)
+                                       : fmt::format("{} runs {}", r.peak_layer, name(r.peak_phase));
 }
 
 std::string moments(const MemoryReport& r) {
@@ -155,7 +155,7 @@ std::string moments(const MemoryReport& r) {
     const auto end = r.moments.begin() + static_cast<std::ptrdiff_t>(std::min(begin + step, r.moments.size()));
     const auto top = std::max_element(r.moments.begin() + static_cast<std::ptrdiff_t>(begin), end,
                                       [](const MemoryMoment& a, const MemoryMoment& b) { return a.live < b.live; });
-    table.add({top->layer, std::string(top->pass), format(top->live),
+    table.add({top->layer, std::string(name(top->phase)), format(top->live),
                std::string(static_cast<std::size_t>(kBarWidth * (top->live / most)), '#')});
   }
   return paragraph(fmt::format("Over the step, arrays in use: most while {}", peak_moment(r))) + table.text();
@@ -287,7 +287,7 @@ std::string memory_csv(const MemoryReport& r, MemoryView view) {
   } else {
     text = csv_line({"position", "layer", "pass", "live_bytes"});
     for (std::size_t i = 0; i < r.moments.size(); ++i)
-      text += csv_line({std::to_string(i), r.moments[i].layer, std::string(r.moments[i].pass), number(r.moments[i].live)});
+      text += csv_line({std::to_string(i), r.moments[i].layer, std::string(name(r.moments[i].phase)), number(r.moments[i].live)});
   }
   return text;
 }

@@ -54,13 +54,14 @@ std::string heading(const NetworkProfile& p) {
       fmt::format("Workload   {}, batch {} per GPU, {}, {}\n", job.model, job.batch_per_gpu, job.precision, job.stack);
   text += fmt::format("Machines   {} x {} with {} x {}\n", job.nodes, job.hardware_name, job.gpus / job.nodes, job.device);
   if (p.emulated) {
-    text += fmt::format("Network    {} at {}; exchange {}\n", p.network, line_rate(p.line_rate), job.exchange);
+    text += fmt::format("Network    {} at {}; exchange {}\n", p.network, line_rate(p.line_rate), name(job.exchange));
     text += line("", "emulated: one worker and one server on one machine, which exchange as many bytes as each of two machines");
   } else {
-    text += fmt::format("Network    {}, {} of {} a node; exchange {}\n", p.network,
-                        job.ports > 1 ? fmt::format("{} ports", job.ports) : "a port", line_rate(p.line_rate), job.exchange);
+    text +=
+        fmt::format("Network    {}, {} of {} a node; exchange {}\n", p.network,
+                    job.ports > 1 ? fmt::format("{} ports", job.ports) : "a port", line_rate(p.line_rate), name(job.exchange));
   }
-  const std::string how = p.one_node_exchange.empty() ? "" : fmt::format(" (exchange {})", p.one_node_exchange);
+  const std::string how = p.one_node_exchange ? fmt::format(" (exchange {})", name(*p.one_node_exchange)) : "";
   text += fmt::format("Step       {}, {} on one node alone{}\n", format(p.schedules.front().step), format(p.one_node_step), how);
   if (job.input_verdict) text += line("Input", fmt::format("{}: {}", job.input, job.input_verdict->text));
   text += line("Waiting", waiting(p));
@@ -78,7 +79,8 @@ std::string least(const NetworkProfile& p) {
                    {"to beat one node", Align::right},
                    {fmt::format("to reach {:.0f} %", 100.0 * p.target), Align::right}});
   for (const ScheduleVerdict& s : p.schedules)
-    table.add({s.exchange, format(s.step), number_text(s.gain), rate_or_never(s.least_to_pay), rate_or_never(s.least_to_reach)});
+    table.add({std::string(name(s.exchange)), format(s.step), number_text(s.gain), rate_or_never(s.least_to_pay),
+               rate_or_never(s.least_to_reach)});
   return "\nLeast line rate of a port\n" + table.text(2);
 }
 

@@ -26,7 +26,7 @@ std::string plural(int count, const std::string& noun) { return fmt::format("{} 
 
 /// "batch 32 per GPU, 256 in all"; a pipeline's batch runs through all GPUs, in micro-batches where there are several.
 std::string batch_text(const Prediction& p) {
-  const bool pipeline = p.exchange == "pipeline" && p.gpus > 1;
+  const bool pipeline = p.exchange == Exchange::pipeline && p.gpus > 1;
   const int parts = p.global_batch / std::max(1, p.batch_per_gpu * (pipeline ? 1 : p.gpus));
   const std::string where = pipeline ? "through all GPUs" : "per GPU";
   if (parts <= 1) return fmt::format("batch {} {}, {} in all", p.batch_per_gpu, where, p.global_batch);
@@ -47,7 +47,7 @@ std::string title(const Prediction& p) {
   text += section("Hardware", where);
   std::string how = fmt::format("{}, {} input", p.stack, p.input);
   if (p.input_verdict && !p.input_verdict->storage.empty()) how += fmt::format(" from {}", p.input_verdict->storage);
-  if (exchanges(p)) how += fmt::format(", {}", p.exchange);
+  if (exchanges(p)) how += fmt::format(", {}", name(p.exchange));
   return text + section("Stack", how);
 }
 
@@ -147,10 +147,10 @@ std::string utilization(const Prediction& p) {
 }
 
 std::string limits(const Prediction& p) {
-  std::string text = section("Limit", fmt::format("{}: {}", p.limit.resource, p.limit.text));
+  std::string text = section("Limit", fmt::format("{}: {}", name(p.limit.resource), p.limit.text));
   std::string next;
   for (std::size_t i = 1; i < p.limits.size(); ++i)
-    next += fmt::format("{}{} {}", i == 1 ? "" : ", ", p.limits[i].resource, percent_text(p.limits[i].share));
+    next += fmt::format("{}{} {}", i == 1 ? "" : ", ", name(p.limits[i].resource), percent_text(p.limits[i].share));
   return next.empty() ? text : text + section("  then", next);
 }
 

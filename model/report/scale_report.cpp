@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "model/report/csv.hpp"
@@ -76,7 +77,7 @@ std::string heading(const ScaleTable& table) {
   const Prediction& p = study.one;
   const std::string batch = table.several_batches ? "" : fmt::format("batch {} on one GPU, ", p.batch_per_gpu);
   const std::string what = table.several_models ? "" : fmt::format("{} ({} definition), ", p.model, p.variant);
-  const std::string exchange = table.several_exchanges ? "" : fmt::format(", exchange {}", p.exchange);
+  const std::string exchange = table.several_exchanges ? "" : fmt::format(", exchange {}", name(p.exchange));
   return paragraph(fmt::format("{}{}{}, {}", what, batch, p.precision, p.optimizer)) +
          paragraph(fmt::format("{} of {}, {}, {} input{}", p.device, p.hardware_name, p.stack, p.input, exchange)) +
          paragraph(fmt::format("{}: {}", name(study.scaling), data_set(study, table.several_batches))) + '\n';
@@ -91,7 +92,7 @@ class SizeTable {
     std::vector<std::string> row;
     if (all_.several_models) row.push_back(study.one.model);
     if (all_.several_batches) row.push_back(std::to_string(study.one.batch_per_gpu));
-    if (all_.several_exchanges) row.push_back(study.one.exchange);
+    if (all_.several_exchanges) row.emplace_back(name(study.one.exchange));
     row.push_back(std::to_string(gpus));
     if (several_nodes(all_)) row.push_back(std::to_string(nodes));
     row.insert(row.end(), cells.begin(), cells.end());
@@ -170,7 +171,7 @@ std::string gains_text(const ScaleTable& table) {
 }
 
 std::string shares_text(const ScaleTable& table) {
-  const bool staged = table.studies.front().one.exchange == "pipeline";
+  const bool staged = table.studies.front().one.exchange == Exchange::pipeline;
   std::vector<TextTable::Column> kinds = right({"compute", "exchange", "input", "host"});
   if (staged) kinds.push_back({"bubble", Align::right});
   kinds.push_back({"limit"});
@@ -182,7 +183,7 @@ std::string shares_text(const ScaleTable& table) {
          {s.forward + s.backward + s.weight_update + s.metric, s.exchange_exposed, s.input_exposed, s.host_exposed})
       spent.push_back(percent_text(time / row.step_time.value));
     if (staged) spent.push_back(percent_text(s.bubble / row.step_time.value));
-    spent.push_back(row.limit.resource);
+    spent.emplace_back(name(row.limit.resource));
     shares.add(study, row.gpus, row.nodes, std::move(spent));
   });
   return "\nWhat a step is: computing, and waiting for exchange, input and host\n" + shares.text();
@@ -271,9 +272,9 @@ std::string scale_csv(const ScaleTable& table) {
     add({row.step_time.value.base(), row.step_time.low.base(), row.step_time.high.base(), row.epoch_time.value.base(),
          row.speedup.value, row.efficiency});
     for (const NamedStage& stage : kStages) fields.push_back(exact((row.stages.*stage.time).base()));
-    fields.push_back(row.limit.resource);
+    fields.emplace_back(name(row.limit.resource));
     add({row.epoch_time.low.base(), row.epoch_time.high.base(), row.speedup.low, row.speedup.high});
-    fields.insert(fields.end(), {study.one.model, study.one.exchange, std::to_string(study.one.parameters)});
+    fields.insert(fields.end(), {study.one.model, std::string(name(study.one.exchange)), std::to_string(study.one.parameters)});
     add({study.one.flop_per_sample().base()});
     fields.push_back(std::to_string(row.batches));
     for (const NamedStage& stage : kStages) fields.push_back(exact((row.epoch_stages.*stage.time).base()));
@@ -308,9 +309,9 @@ Json row_json(const ScaleStudy& study, const ScaleRow& row) {
           {"speedup_range", {{"low", row.speedup.low}, {"high", row.speedup.high}}},
           {"efficiency", row.efficiency},
           {"stages_s", stages},
-          {"limit", {{"resource", row.limit.resource}, {"share", row.limit.share}}},
+          {"limit", {{"resource", name(row.limit.resource)}, {"share", row.limit.share}}},
           {"model", study.one.model},
-          {"exchange", study.one.exchange},
+          {"exchange", name(study.one.exchange)},
           {"batches_per_epoch", row.batches},
           {"epoch_stages_s", epoch_stages},
           {"stage_speedups", speedups},
@@ -328,10 +329,13 @@ Json row_json(const ScaleStudy& study, const ScaleRow& row) {
 }
 
 /// A text that all studies share, or the list of those that vary, each once.
-Json shared(const ScaleTable& table, std::string Prediction::*text) {
+template <class TextOf>
+Json shared(const ScaleTable& table, const TextOf& text_of) {
   Json all = Json::array();
-  for (const ScaleStudy& study : table.studies)
-    if (std::find(all.begin(), all.end(), study.one.*text) == all.end()) all.push_back(study.one.*text);
+  for (const ScaleStudy& study : table.studies) {
+    const Json text = std::invoke(text_of, study.one);
+    if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(text);
+  }
   return all.size() == 1 ? all.front() : all;
 }
 
@@ -346,7 +350,7 @@ std::string scale_json(const ScaleTable& table) {
               {"model", shared(table, &Prediction::model)},
               {"stack", first.one.stack},
               {"precision", first.one.precision},
-              {"exchange", shared(table, &Prediction::exchange)},
+              {"exchange", shared(table, [](const Prediction& p) { return name(p.exchange); })},
               {"optimizer", shared(table, &Prediction::optimizer)},
               {"input", shared(table, &Prediction::input)}}},
             {"samples", first.samples},

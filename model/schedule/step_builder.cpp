@@ -36,7 +36,7 @@ TaskId StepBuilder::add_flow(StepTask task, engine::StreamId stream, Bytes bytes
 
 std::span<const ParameterId> StepBuilder::produced(std::size_t index) const {
   const StepNode& n = out_.nodes[index];
-  const bool completes = n.pass == Pass::backward || n.pass == Pass::backward_weights;
+  const bool completes = info(n.pass).parameter_gradients;
   if (!completes) return {};
   return graph_.op(n.op).parameters;
 }

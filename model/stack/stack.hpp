@@ -6,6 +6,7 @@
 
 #include "model/input/toml_reader.hpp"
 #include "model/stack/engine_settings.hpp"
+#include "model/stack/framework.hpp"
 #include "model/stack/input_settings.hpp"
 #include "model/stack/metric_settings.hpp"
 #include "model/stack/parameter_server.hpp"
@@ -58,8 +59,8 @@ struct ConvolutionLibrary {
 
 /// What the same hardware does under one framework version. Read from hardware/stacks/*.toml.
 struct Stack {
-  std::string id;         ///< "mxnet-1.2"
-  std::string framework;  ///< "mxnet", "tensorflow", "pytorch", "torch7", "caffe2"
+  std::string id;  ///< "mxnet-1.2"
+  Framework framework = Framework::pytorch;
   std::string version;
   std::string variant;      ///< "nhwc", "xla"; empty: plain
   std::string zoo_variant;  ///< network variant this framework ships: "mxnet", "torchvision", "tf", "torch7"

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "model/input/digest.hpp"
+#include "model/input/known_word.hpp"
 #include "model/input/toml_reader.hpp"
 #include "model/stack/nccl.hpp"
 #include "model/stack/stack.hpp"
@@ -141,6 +142,12 @@ void read_exchange(TomlTable table, Stack& stack) {
   table.finish();
 }
 
+Framework read_framework(TomlTable& root) {
+  std::vector<std::string_view> names;
+  for (const FrameworkInfo& row : frameworks()) names.push_back(row.name);
+  return parse_framework(read_known_word(root, "framework", names, "framework")).value_or(Stack{}.framework);
+}
+
 }  // namespace
 
 Result<Stack> read_stack(TomlFile file) {
@@ -148,7 +155,7 @@ Result<Stack> read_stack(TomlFile file) {
   Stack stack;
   (void)root.integer("schema", 1, 1);
   stack.id = root.text("name");
-  stack.framework = root.text("framework");
+  stack.framework = read_framework(root);
   stack.version = root.text("version");
   stack.variant = root.text_or("variant", "");
   stack.zoo_variant = root.text("zoo_variant");

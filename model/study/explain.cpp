@@ -67,12 +67,14 @@ struct Trial {
 std::string cannot_help(const WhatIf& what_if, const Prediction& base) {
   if (!what_if.hardware()) return "";
   double share = 0.0;
-  for (const std::string& resource : what_if.relieves) {
+  std::vector<std::string_view> names;
+  for (const Resource resource : what_if.relieves) {
+    names.push_back(name(resource));
     for (const Limit& limit : base.limits) share += limit.resource == resource ? limit.share : 0.0;
-    if (resource == "memory" && !base.memory.fits) share = 1.0;
+    if (!info(resource).takes_time && !base.memory.fits) share = 1.0;
   }
   if (share >= what_if.least_share) return "";
-  return fmt::format("relieves {}, {:.0f} % of the critical path", fmt::join(what_if.relieves, ", "), 100.0 * share);
+  return fmt::format("relieves {}, {:.0f} % of the critical path", fmt::join(names, ", "), 100.0 * share);
 }
 
 bool runs_on(const Stack& stack, const Device& device) {

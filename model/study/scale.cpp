@@ -7,6 +7,7 @@
 #include <set>
 
 #include "model/configuration/configure.hpp"
+#include "model/configuration/network_notices.hpp"
 #include "model/prediction/epoch.hpp"
 #include "model/study/speedup.hpp"
 #include "model/units/format.hpp"
@@ -125,7 +126,7 @@ Result<ScaleStudy> scale(Session& session, const ScaleOptions& options) {
   if (!errors.empty()) return tl::make_unexpected(std::move(errors));
   study.one = std::move(*alone);
   study.one_epoch = estimate_epochs(study.one, options.samples, 1).total;
-  const bool pipelined = study.one.exchange == "pipeline";
+  const bool pipelined = study.one.exchange == Exchange::pipeline;
   if (pipelined && options.scaling == Scaling::weak)
     return fail("--weak: the stages of --exchange pipeline share one batch, so no data set grows with them; leave one out");
   std::optional<int> global_batch;
@@ -133,11 +134,11 @@ Result<ScaleStudy> scale(Session& session, const ScaleOptions& options) {
   if (options.scaling == Scaling::fixed_global_batch && !pipelined) global_batch = study.one.batch_per_gpu;
   study.notices = study.one.notices;
   const bool several = std::any_of(options.nodes.begin(), options.nodes.end(), [](int nodes) { return nodes > 1; });
-  if (several && study.one.exchange.rfind("ps", 0) == 0)
+  if (several && info(study.one.exchange).parameter_servers)
     study.notices.push_back(
         fmt::format("the GPU that all is held against has a server too (exchange {}); `network` holds nodes "
                     "against one that updates for itself where that is faster",
-                    study.one.exchange));
+                    name(study.one.exchange)));
   std::vector<std::string> misfits;
   tell_misfit(study.one, one, misfits);
   for (const Size& size : sizes(options)) {

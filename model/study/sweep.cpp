@@ -133,7 +133,7 @@ SweepRow predicted(Session& session, const StudyGrid& grid, const Point& point, 
   row.step_time_low = p.step_time.low;
   row.step_time_high = p.step_time.high;
   row.throughput = p.throughput.value;
-  row.limit = p.limit.resource;
+  row.limit = name(p.limit.resource);
   row.limit_share = p.limit.share;
   row.fits = p.memory.fits;
   for (const GpuMemory& gpu : p.memory.gpus) row.peak = std::max(row.peak, gpu.peak);

@@ -23,7 +23,7 @@ NetworkFigures figures(const OpGraph& graph, const Prediction& p) {
 
 Result<std::optional<NetworkChange>> network_change(Session& session, const PredictOptions& options, const Prediction& changed) {
   if (options.set.empty()) return std::optional<NetworkChange>();
-  const auto edited = session.edited(options);
+  const auto edited = edited_inputs(session, options);
   if (!*edited) return tl::make_unexpected(edited->error());
   std::set<int> of_network;
   for (const Edit& edit : (*edited)->session->catalogue().edits->changes)

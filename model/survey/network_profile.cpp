@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "model/configuration/configure.hpp"
+#include "model/configuration/read_configuration.hpp"
 #include "model/prediction/input_stage.hpp"
 #include "model/prediction/lowered_job.hpp"
 #include "model/prediction/rank_waits.hpp"
@@ -15,8 +16,8 @@
 namespace tbdsim {
 namespace {
 
-Result<StepTimes> times_of(Session& session, const Configuration& configuration) {
-  const auto job = lower_job(session, configuration);
+Result<StepTimes> times_of(const Configuration& configuration) {
+  const auto job = lower_job(configuration);
   if (!job) return tl::make_unexpected(job.error());
   StepTimes times = step_times(job->step, engine::simulate(job->step.graph));
   add_rank_waits(configuration, times);
@@ -24,8 +25,8 @@ Result<StepTimes> times_of(Session& session, const Configuration& configuration)
   return times;
 }
 
-Result<Seconds> step_of(Session& session, const Configuration& configuration) {
-  return times_of(session, configuration).map([](const StepTimes& times) { return times.step; });
+Result<Seconds> step_of(const Configuration& configuration) {
+  return times_of(configuration).map([](const StepTimes& times) { return times.step; });
 }
 
 /// The same job on a network of another line rate, and its protocol efficiency, also TCP's beside another transport.
@@ -39,11 +40,11 @@ Configuration at_rate(Configuration configuration, BytesPerSecond rate) {
 
 /// Least line rate to 1 % at which a step takes no longer than `longest`; nullopt if none does. More bandwidth never
 /// slows a step.
-Result<std::optional<BytesPerSecond>> least_rate(Session& session, const Configuration& configuration, Seconds longest) {
+Result<std::optional<BytesPerSecond>> least_rate(const Configuration& configuration, Seconds longest) {
   constexpr BytesPerSecond kSlowest(1e6), kFastest(1e13);
   constexpr double kPrecision = 1.01;
   const auto enough = [&](BytesPerSecond rate) -> Result<bool> {
-    return step_of(session, at_rate(configuration, rate)).map([&](Seconds step) { return step <= longest; });
+    return step_of(at_rate(configuration, rate)).map([&](Seconds step) { return step <= longest; });
   };
   BytesPerSecond low = kSlowest, high = kFastest;
   auto fast = enough(high);
@@ -60,7 +61,7 @@ Result<std::optional<BytesPerSecond>> least_rate(Session& session, const Configu
 
 struct Alone {
   StepTimes times;
-  std::string exchange;
+  Exchange exchange;
 };
 
 /// Machines that the job runs on, or stands for.
@@ -70,31 +71,33 @@ int machines(const Configuration& configuration) { return configuration.emulated
 Result<Alone> one_node(Session& session, Configuration configuration) {
   configuration.gpus = static_cast<int>(configuration.devices.size());
   configuration.nodes = 1;
+  configuration.nccl = collective_library(session, configuration);
   configuration.emulated = false;
-  auto same = times_of(session, configuration);
+  auto same = times_of(configuration);
   if (!same) return tl::make_unexpected(same.error());
   Alone alone{std::move(*same), configuration.exchange};
-  if (configuration.exchange == "allreduce" || (configuration.stack.server && configuration.stack.server->variables_on_host))
+  if (configuration.exchange == Exchange::allreduce ||
+      (configuration.stack.server && configuration.stack.server->variables_on_host))
     return alone;
-  configuration.exchange = "allreduce";
-  auto reduced = times_of(session, configuration);
+  configuration.exchange = Exchange::allreduce;
+  auto reduced = times_of(configuration);
   if (!reduced) return tl::make_unexpected(reduced.error());
   if (reduced->step <= alone.times.step) alone = {std::move(*reduced), configuration.exchange};
   return alone;
 }
 
-Result<ScheduleVerdict> judge(Session& session, const Configuration& configuration, Seconds one, double target) {
+Result<ScheduleVerdict> judge(const Configuration& configuration, Seconds one, double target) {
   ScheduleVerdict verdict;
   verdict.exchange = configuration.exchange;
-  const auto step = step_of(session, configuration);
+  const auto step = step_of(configuration);
   if (!step) return tl::make_unexpected(step.error());
   verdict.step = *step;
   const double nodes = machines(configuration);
   verdict.gain = nodes * (one / *step);
-  auto pay = least_rate(session, configuration, nodes * one);
+  auto pay = least_rate(configuration, nodes * one);
   if (!pay) return tl::make_unexpected(pay.error());
   verdict.least_to_pay = *pay;
-  auto reach = least_rate(session, configuration, (1.0 / target) * one);
+  auto reach = least_rate(configuration, (1.0 / target) * one);
   if (!reach) return tl::make_unexpected(reach.error());
   verdict.least_to_reach = *reach;
   return verdict;
@@ -135,14 +138,14 @@ Result<NetworkProfile> profile_network(Session& session, const NetworkOptions& o
   profile.network = configuration.network->id;
   profile.line_rate = configuration.network->bandwidth;
   profile.target = options.target;
-  std::vector<std::string> exchanges{configuration.exchange};
+  std::vector<Exchange> exchanges{configuration.exchange};
   const bool slices = configuration.stack.server && configuration.stack.server->slice > Bytes(0.0);
-  if (configuration.exchange == "ps" && slices) exchanges.emplace_back("ps-p3");
-  if (configuration.exchange == "ps-p3") exchanges.emplace_back("ps");
-  for (const std::string& exchange : exchanges) {
+  if (configuration.exchange == Exchange::ps && slices) exchanges.push_back(Exchange::ps_p3);
+  if (configuration.exchange == Exchange::ps_p3) exchanges.push_back(Exchange::ps);
+  for (const Exchange exchange : exchanges) {
     Configuration variant = configuration;
     variant.exchange = exchange;
-    auto verdict = judge(session, variant, one->times.step, options.target);
+    auto verdict = judge(variant, one->times.step, options.target);
     if (!verdict) return tl::make_unexpected(verdict.error());
     profile.schedules.push_back(std::move(*verdict));
   }
@@ -150,7 +153,7 @@ Result<NetworkProfile> profile_network(Session& session, const NetworkOptions& o
   profile.efficiency = profile.gain / profile.nodes;
   profile.pays = profile.gain > 1.0;
   profile.reaches = profile.efficiency >= options.target;
-  const auto job = lower_job(session, configuration);
+  const auto job = lower_job(configuration);
   if (!job) return tl::make_unexpected(job.error());
   profile.arrays = array_traffic(configuration.network_graph().graph, job->step, engine::simulate(job->step.graph));
   profile.waiting_for_slowest = profile.job.stages.exchange_exposed + profile.job.stages.store_update;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "model/prediction/predict.hpp"
+#include "model/survey/array_traffic.hpp"
 
 namespace tbdsim {
 
@@ -12,18 +13,9 @@ struct NetworkOptions {
   double target = 0.9;  ///< efficiency of the nodes against as many single ones
 };
 
-/// What travels as one: a parameter array, or a bucket of them. Times count from the start of the backward pass.
-struct ArrayTraffic {
-  std::string name;
-  Bytes bytes;
-  Seconds send_start, send_end;        ///< push; of an all-reduce, the call
-  Seconds receive_start, receive_end;  ///< from the end of the push, which is the request, to arrival on the GPUs
-  Seconds exposed;                     ///< for which kernels wait while it is this array's turn
-};
-
 /// One way to exchange gradients between the nodes.
 struct ScheduleVerdict {
-  std::string exchange;
+  Exchange exchange = Exchange::allreduce;
   Seconds step;
   double gain = 0;  ///< throughput of all nodes over that of one
   /// Line rates of the network, to 1 %; absent: no rate will do.
@@ -38,10 +30,10 @@ struct NetworkProfile {
   /// Of the job's waits for the exchange and for what stores update meanwhile, what is no array's: all wait for the GPU that
   /// computes longest.
   Seconds waiting_for_slowest;
-  int nodes = 1;                  ///< two where one machine emulates them
-  bool emulated = false;          ///< one worker and one server on one machine
-  std::string network;            ///< between them
-  std::string one_node_exchange;  ///< of that node's GPUs; "" where it has one GPU
+  int nodes = 1;                              ///< two where one machine emulates them
+  bool emulated = false;                      ///< one worker and one server on one machine
+  std::string network;                        ///< between them
+  std::optional<Exchange> one_node_exchange;  ///< of that node's GPUs; absent where it has one GPU
   BytesPerSecond line_rate;
   double target = 0;
   double gain = 0, efficiency = 0;

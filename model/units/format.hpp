@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "model/units/parse.hpp"
+#include "model/units/dimension.hpp"
 #include "model/units/quantity.hpp"
 
 namespace tbdsim {

@@ -3,25 +3,10 @@
 #include <string_view>
 #include <tl/expected.hpp>
 
+#include "model/units/dimension.hpp"
 #include "model/units/quantity.hpp"
 
 namespace tbdsim {
-
-/// What kind of quantity a text with a unit denotes.
-enum class Dimension { time, size, flop_count, bandwidth, flop_rate, frequency, power, energy, money, money_rate, ratio };
-
-/// How a dimension is named and shown in messages, e.g. {"a bandwidth", "25 GB/s"}.
-struct DimensionWords {
-  std::string_view noun;     ///< "a bandwidth"
-  std::string_view example;  ///< "25 GB/s"
-};
-[[nodiscard]] DimensionWords words(Dimension dimension);
-
-/// A number in base units together with what it measures.
-struct Measured {
-  double base = 0.0;
-  Dimension dimension = Dimension::ratio;
-};
 
 /// Reads "25 GB/s", "1.9 us", "16 GiB", "15.7 TFLOP/s", "1530 MHz", "300 W", "3.06 USD/h", "100 Gb/s", "85 %".
 /// GB is 10^9, GiB is 2^30, Gb and Gbit are bits (1/8 byte); case counts. Error text: what is wrong with the text, without the

@@ -1,5 +1,5 @@
 #pragma once
-#include "model/units/parse.hpp"
+#include "model/units/dimension.hpp"
 
 namespace tbdsim {
 

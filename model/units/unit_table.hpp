@@ -3,7 +3,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/units/parse.hpp"
+#include "model/units/dimension.hpp"
 
 namespace tbdsim {
 

@@ -3,9 +3,6 @@
 #include <string>
 #include <vector>
 
-#include "model/prediction/predict.hpp"
-#include "model/validation/measured_table.hpp"
-
 namespace tbdsim {
 
 /// Prediction against one measured run. `error` = predicted / measured - 1 of the row's own metric.
@@ -57,8 +54,5 @@ struct Accuracy {
   double mean_of_groups = 0;                 ///< mean of the groups' mean_ape
   double bias_of_groups = 0;
 };
-
-/// Predicts every row (in parallel; the result does not depend on the number of threads) and compares.
-[[nodiscard]] Accuracy assess(Session& session, const std::vector<MeasuredRun>& runs);
 
 }  // namespace tbdsim

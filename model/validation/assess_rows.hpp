@@ -3,12 +3,10 @@
 #include <vector>
 
 #include "model/validation/accuracy_statistics.hpp"
+#include "model/validation/anchored_efficiency.hpp"
 #include "model/validation/measured_table.hpp"
 
 namespace tbdsim {
-
-/// What predicts one configuration; called from several threads at once.
-using Predictor = std::function<Result<Prediction>(const PredictOptions&)>;
 
 /// What predicts the bus bandwidth of a bus_bandwidth row, B/s; likewise.
 using CollectivePredictor = std::function<Result<Ranged<double>>(const MeasuredRun&)>;

@@ -42,7 +42,7 @@ std::vector<bool> attention_ops(const OpGraph& graph) {
   std::vector<bool> attends(graph.ops.size(), false);
   for (std::size_t i = 0; i < graph.ops.size(); ++i) {
     const Op& op = graph.ops[i];
-    if (op.kind == OpKind::attention) attends[i] = true;
+    if (info(op.kind).family == OpFamily::attention) attends[i] = true;
     if (op.kind != OpKind::softmax) continue;
     const auto before = scores(graph, op), after = context(graph, op);
     if (!before || !after) continue;

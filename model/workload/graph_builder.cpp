@@ -26,9 +26,8 @@ std::string usual_optimizer(const OpGraph& graph) {
   bool images = false;
   for (const Op& op : graph.ops) {
     images = images || op.kind == OpKind::convolution;
-    const bool sequence = info(op.kind).family == OpFamily::recurrent || op.kind == OpKind::matmul ||
-                          op.kind == OpKind::attention || op.kind == OpKind::embedding;
-    if (sequence) return "adam";
+    const OperatorRow& row = info(op.kind);
+    if (row.family == OpFamily::recurrent || row.multiplies_activations || op.kind == OpKind::embedding) return "adam";
   }
   return images ? "sgd-momentum" : "adam";
 }
@@ -100,7 +99,7 @@ void GraphBuilder::append(OpKind kind, std::vector<TensorId> inputs, OpAttribute
   const TensorId result{static_cast<std::int32_t>(graph_.tensors.size())};
   graph_.tensors.push_back({name, std::move(output), id, {}, false});
   graph_.ops.push_back({std::move(name), kind, std::move(attributes), std::move(inputs), result, {}, false, inplace});
-  if (!info(kind).has_parameters) return;
+  if (!info(kind).has_parameters()) return;
   if (weights_ == Weights::own) append_parameters(id);
   graph_.ops.back().shares_weights = weights_ == Weights::shared;
 }
@@ -182,8 +181,7 @@ Result<OpGraph> GraphBuilder::finish() && {
   for (const Op& op : graph_.ops) {
     bool trainable = !op.parameters.empty() || op.shares_weights || is_tied(op);
     for (const TensorId input : op.inputs) trainable = trainable || graph_.tensor(input).needs_gradient;
-    // Which boxes are kept is a choice, not a function with a slope.
-    trainable = trainable && op.kind != OpKind::proposals;
+    trainable = trainable && info(op.kind).gradient != GradientRule::none;
     graph_.tensors[static_cast<std::size_t>(op.output.value)].needs_gradient = trainable;
   }
   if (graph_.default_optimizer.empty()) graph_.default_optimizer = usual_optimizer(graph_);

@@ -11,10 +11,6 @@
 namespace tbdsim {
 namespace {
 
-// Bounds of every number in a network file: beyond any network, and small enough that products of three fit 64 bits.
-constexpr std::int64_t kMost = 1000000;
-constexpr std::int64_t kMostLayers = 1000;
-
 struct ActivationName {
   std::string_view name;
   ActivationKind kind;
@@ -38,7 +34,7 @@ std::string suggestion(std::string_view word, const std::vector<std::string>& kn
 std::optional<OpKind> read_kind(TomlTable& table) {
   const std::string word = table.text("op");
   std::vector<std::string> known;
-  for (const OpKindInfo& row : op_kinds()) {
+  for (const OperatorRow& row : op_kinds()) {
     if (row.name == word) return row.kind;
     known.emplace_back(row.name);
   }
@@ -46,149 +42,56 @@ std::optional<OpKind> read_kind(TomlTable& table) {
   return std::nullopt;
 }
 
-struct Pair {
-  std::int64_t h, w;
+/// Reads the keys that attributes name.
+class KeyReader {
+ public:
+  explicit KeyReader(TomlTable& table) : table_(table) {}
+
+  void operator()(std::monostate&) {}
+  template <class Attributes>
+  void operator()(Attributes& attributes) {
+    attributes.keys(*this);
+  }
+
+  void required(const std::string& key, std::int64_t& value, std::int64_t low) { value = table_.integer(key, low, kMostExtent); }
+  void integer(const std::string& key, std::int64_t& value, std::int64_t absent, std::int64_t low,
+               std::int64_t high = kMostExtent) {
+    value = table_.integer_or(key, absent, low, high);
+  }
+  /// `key = n` for both sides, or `key_h` and `key_w`.
+  void pair(const std::string& key, std::int64_t& h, std::int64_t& w, std::int64_t absent_h, std::int64_t absent_w,
+            std::int64_t low) {
+    constexpr std::int64_t kAbsent = -1;
+    const std::int64_t both = table_.integer_or(key, kAbsent, low, kMostExtent);
+    h = table_.integer_or(key + "_h", both == kAbsent ? absent_h : both, low, kMostExtent);
+    w = table_.integer_or(key + "_w", both == kAbsent ? absent_w : both, low, kMostExtent);
+  }
+  void flag(const std::string& key, bool& value, bool absent) { value = table_.boolean_or(key, absent); }
+  void fraction(const std::string& key, double& value, double absent) { value = table_.number_or(key, absent, {0.0, 1.0}); }
+  void list(const std::string& key, std::vector<std::int64_t>& values) { values = table_.integers_or_empty(key); }
+  void word(const std::string& key, ActivationKind& value, ActivationKind absent) {
+    value = read_activation(table_, key, std::string(activation_word(absent)));
+  }
+  void word(const std::string& key, PoolKind& value, PoolKind absent) {
+    const std::string word = table_.text_or(key, std::string(pool_word(absent)));
+    if (word.empty()) return;
+    for (const PoolKind kind : {PoolKind::max, PoolKind::average}) {
+      if (pool_word(kind) != word) continue;
+      value = kind;
+      return;
+    }
+    table_.problem(key, fmt::format("unknown pool \"{}\"{}", word, suggestion(word, {"max", "average"})));
+  }
+
+ private:
+  TomlTable& table_;
 };
 
-/// `key = n` for both sides, or `key_h` and `key_w`.
-Pair read_pair(TomlTable& table, const std::string& key, std::int64_t fallback, std::int64_t low) {
-  const std::int64_t both = table.integer_or(key, fallback, low, kMost);
-  return {table.integer_or(key + "_h", both, low, kMost), table.integer_or(key + "_w", both, low, kMost)};
-}
-
-ConvolutionAttributes read_convolution(TomlTable& table) {
-  ConvolutionAttributes a;
-  a.out_channels = table.integer("channels", 1, kMost);
-  const Pair kernel = read_pair(table, "kernel", 1, 1);
-  const Pair stride = read_pair(table, "stride", 1, 1);
-  const Pair pad = read_pair(table, "pad", 0, 0);
-  a.kernel_h = kernel.h, a.kernel_w = kernel.w;
-  a.stride_h = stride.h, a.stride_w = stride.w;
-  a.pad_h = pad.h, a.pad_w = pad.w;
-  a.dilation = table.integer_or("dilation", 1, 1, kMost);
-  a.groups = table.integer_or("groups", 1, 1, kMost);
-  a.bias = table.boolean_or("bias", true);
-  return a;
-}
-
-PoolAttributes read_pool(TomlTable& table) {
-  PoolAttributes a;
-  const std::string word = table.text_or("kind", "max");
-  if (word == "average") {
-    a.kind = PoolKind::average;
-  } else if (word != "max" && !word.empty()) {
-    table.problem("kind", fmt::format("unknown pool \"{}\"{}", word, suggestion(word, {"max", "average"})));
-  }
-  const Pair kernel = read_pair(table, "kernel", 2, 1);
-  a.kernel_h = kernel.h, a.kernel_w = kernel.w;
-  // Windows side by side unless told otherwise, as in every framework.
-  const std::int64_t both = table.integer_or("stride", 0, 1, kMost);
-  a.stride_h = table.integer_or("stride_h", both > 0 ? both : a.kernel_h, 1, kMost);
-  a.stride_w = table.integer_or("stride_w", both > 0 ? both : a.kernel_w, 1, kMost);
-  const Pair pad = read_pair(table, "pad", 0, 0);
-  a.pad_h = pad.h, a.pad_w = pad.w;
-  a.ceil_mode = table.boolean_or("ceil_mode", false);
-  return a;
-}
-
-RecurrentAttributes read_recurrent(TomlTable& table) {
-  RecurrentAttributes a;
-  a.hidden = table.integer("hidden", 1, kMost);
-  a.layers = table.integer_or("layers", 1, 1, kMostLayers);
-  a.bidirectional = table.boolean_or("bidirectional", false);
-  a.bias = table.boolean_or("bias", true);
-  a.state_given = table.boolean_or("state_given", false);
-  return a;
-}
-
-PadAttributes read_pad(TomlTable& table) {
-  const auto side = [&](const char* key) { return table.integer_or(key, 0, 0, kMost); };
-  return {side("top"), side("bottom"), side("left"), side("right")};
-}
-
-ProposalAttributes read_proposals(TomlTable& table) {
-  const std::int64_t candidates = table.integer("candidates", 1, kMost);
-  return {candidates, table.integer("kept", 1, kMost)};
-}
-
-RoiPoolAttributes read_roi_pool(TomlTable& table) {
-  const std::int64_t regions = table.integer("regions", 1, kMost);
-  return {regions, table.integer("size", 1, kMost)};
-}
-
-OpAttributes read_attributes(OpKind kind, TomlTable& table) {
-  switch (kind) {
-    case OpKind::convolution:
-    case OpKind::transposed_convolution:
-      return read_convolution(table);
-    case OpKind::linear: {
-      const std::int64_t features = table.integer("features", 1, kMost);
-      const bool bias = table.boolean_or("bias", true);
-      return LinearAttributes{features, bias, table.boolean_or("tied", false)};
-    }
-    case OpKind::batch_norm:
-      return BatchNormAttributes{table.boolean_or("scale", true)};
-    case OpKind::activation:
-      return ActivationAttributes{read_activation(table, "kind", "relu")};
-    case OpKind::pool:
-      return read_pool(table);
-    case OpKind::slice: {
-      const std::int64_t begin = table.integer("begin", 0, kMost);
-      const std::int64_t end = table.integer("end", 1, kMost);
-      return SliceAttributes{table.integer_or("axis", 0, 0, 2), begin, end};
-    }
-    case OpKind::dropout:
-      return DropoutAttributes{table.number_or("probability", 0.5, {0.0, 1.0})};
-    case OpKind::local_response_norm:
-      return LocalResponseNormAttributes{table.integer_or("size", 5, 1, kMost)};
-    case OpKind::channel_shuffle:
-      return ShuffleAttributes{table.integer_or("groups", 2, 1, kMost)};
-    case OpKind::pad:
-      return read_pad(table);
-    case OpKind::embedding: {
-      const std::int64_t rows = table.integer("rows", 1, kMost);
-      const std::int64_t width = table.integer("width", 1, kMost);
-      return EmbeddingAttributes{rows, width, table.boolean_or("tied", false)};
-    }
-    case OpKind::lstm:
-    case OpKind::gru:
-    case OpKind::vanilla_rnn:
-      return read_recurrent(table);
-    case OpKind::attention: {
-      const std::int64_t heads = table.integer_or("heads", 1, 1, kMost);
-      return AttentionAttributes{heads, table.boolean_or("causal", false)};
-    }
-    case OpKind::matmul:
-      return MatmulAttributes{table.boolean_or("transpose_b", false)};
-    case OpKind::multiply:
-      return MultiplyAttributes{table.boolean_or("keeps_scalar", false)};
-    case OpKind::mask:
-      return MaskAttributes{table.boolean_or("selects", false)};
-    case OpKind::reshape:
-      return ReshapeAttributes{table.integers_or_empty("to")};
-    case OpKind::concat:
-      return ConcatAttributes{table.integer_or("axis", -1, 0, 2)};
-    case OpKind::transpose:
-      return TransposeAttributes{table.integers_or_empty("order")};
-    case OpKind::learned_bias:
-      return LearnedBiasAttributes{table.integer_or("rows", 0, 1, kMost), table.boolean_or("tied", false)};
-    case OpKind::gather:
-      return GatherAttributes{table.integer("rows", 1, kMost)};
-    case OpKind::reduce:
-      return ReduceAttributes{table.integer_or("axis", 0, 0, 2)};
-    case OpKind::group_norm:
-      return GroupNormAttributes{table.integer_or("groups", 1, 1, kMost)};
-    case OpKind::upsample:
-      return UpsampleAttributes{table.integer_or("factor", 2, 1, kMost)};
-    case OpKind::proposals:
-      return read_proposals(table);
-    case OpKind::by_bytes:
-      return ByBytesAttributes{table.integers_or_empty("to"), {}};
-    case OpKind::roi_pool:
-      return read_roi_pool(table);
-    default:
-      return std::monostate{};
-  }
+OpAttributes read_attributes(const OperatorRow& row, TomlTable& table) {
+  if (row.attributes == nullptr) return std::monostate{};
+  OpAttributes attributes = row.attributes();
+  std::visit(KeyReader(table), attributes);
+  return attributes;
 }
 
 void read_inputs(TomlTable& table, LayerText& layer) {
@@ -219,10 +122,10 @@ Shape read_dimensions(TomlTable& table, const std::string& key) {
   constexpr double kMostElements = 1e12;
   Shape shape = table.integers_or_empty(key);
   bool fits = !shape.empty() && shape.size() <= 3;
-  for (const std::int64_t extent : shape) fits = fits && extent >= 1 && extent <= kMost;
+  for (const std::int64_t extent : shape) fits = fits && extent >= 1 && extent <= kMostExtent;
   if (!fits)
-    table.problem(
-        key, fmt::format("expected one to three dimensions of 1 to {}, such as [3, 224, 224] (channels, height, width)", kMost));
+    table.problem(key, fmt::format("expected one to three dimensions of 1 to {}, such as [3, 224, 224] (channels, height, width)",
+                                   kMostExtent));
   if (fits && static_cast<double>(elements(shape)) > kMostElements) {
     table.problem(key, fmt::format("expected at most {:g} numbers in all", kMostElements));
     fits = false;
@@ -235,6 +138,8 @@ std::string_view activation_word(ActivationKind kind) {
     if (row.kind == kind) return row.name;
   return kActivations.front().name;
 }
+
+std::string_view pool_word(PoolKind kind) { return kind == PoolKind::average ? "average" : "max"; }
 
 ActivationKind read_activation(TomlTable& table, const std::string& key, const std::string& fallback) {
   const std::string word = table.text_or(key, fallback);
@@ -258,11 +163,11 @@ LayerText read_layer(TomlTable table) {
     for (const std::string& key : table.keys()) table.mark(key);  // which keys are right depends on the operator
     return layer;
   }
-  layer.attributes = read_attributes(*layer.kind, table);
-  if (*layer.kind == OpKind::activation || *layer.kind == OpKind::add || *layer.kind == OpKind::multiply)
-    layer.inplace = table.boolean_or("inplace", false);
-  if (info(*layer.kind).has_parameters) layer.weights = read_weights(table);
-  if (!is_loss(*layer.kind)) layer.unused = table.boolean_or("unused", false);
+  const OperatorRow& row = info(*layer.kind);
+  layer.attributes = read_attributes(row, table);
+  if (row.may_overwrite) layer.inplace = table.boolean_or("inplace", false);
+  if (row.has_parameters()) layer.weights = read_weights(table);
+  if (!row.loss) layer.unused = table.boolean_or("unused", false);
   table.finish();
   return layer;
 }

@@ -32,6 +32,9 @@ struct LayerText {
 /// What an activation is called in a file.
 [[nodiscard]] std::string_view activation_word(ActivationKind kind);
 
+/// What a kind of pool is called in a file.
+[[nodiscard]] std::string_view pool_word(PoolKind kind);
+
 /// The activation that a key names.
 [[nodiscard]] ActivationKind read_activation(TomlTable& table, const std::string& key, const std::string& fallback);
 

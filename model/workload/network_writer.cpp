@@ -1,4 +1,4 @@
-// The keys are those of network_layer.cpp, with the same defaults; a test writes and reads back every network of the zoo.
+// The keys of operators are those that their attributes name; a test writes and reads back every network of the zoo.
 #include "model/workload/network_writer.hpp"
 
 #include <fmt/format.h>
@@ -36,85 +36,26 @@ class LayerWriter {
     number(key + "_w", w, -1);
   }
 
-  void operator()(const std::monostate&) {}
-  void operator()(const ConvolutionAttributes& a) {
-    number("channels", a.out_channels, 0);
-    pair("kernel", a.kernel_h, a.kernel_w, 1, 1);
-    pair("stride", a.stride_h, a.stride_w, 1, 1);
-    pair("pad", a.pad_h, a.pad_w, 0, 0);
-    number("dilation", a.dilation, 1);
-    number("groups", a.groups, 1);
-    flag("bias", a.bias, true);
+  // The keys that attributes name.
+  void operator()(std::monostate&) {}
+  template <class Attributes>
+  void operator()(Attributes& attributes) {
+    attributes.keys(*this);
   }
-  void operator()(const LinearAttributes& a) {
-    number("features", a.out_features, 0);
-    flag("bias", a.bias, true);
-    flag("tied", a.tied, false);
+  void required(std::string_view key, std::int64_t value, std::int64_t) { text_ += fmt::format("{} = {}\n", key, value); }
+  void integer(std::string_view key, std::int64_t value, std::int64_t absent, std::int64_t, std::int64_t = 0) {
+    number(key, value, absent);
   }
-  void operator()(const BatchNormAttributes& a) { flag("scale", a.scale, true); }
-  void operator()(const ActivationAttributes& a) { word("kind", activation_word(a.kind), "relu"); }
-  void operator()(const PoolAttributes& a) {
-    word("kind", a.kind == PoolKind::average ? "average" : "max", "max");
-    pair("kernel", a.kernel_h, a.kernel_w, 2, 2);
-    pair("stride", a.stride_h, a.stride_w, a.kernel_h, a.kernel_w);
-    pair("pad", a.pad_h, a.pad_w, 0, 0);
-    flag("ceil_mode", a.ceil_mode, false);
+  void pair(const std::string& key, std::int64_t h, std::int64_t w, std::int64_t absent_h, std::int64_t absent_w, std::int64_t) {
+    pair(key, h, w, absent_h, absent_w);
   }
-  void operator()(const DropoutAttributes& a) {
-    if (a.probability != 0.5) text_ += fmt::format("probability = {}\n", number_literal(a.probability));
+  void fraction(std::string_view key, double value, double absent) {
+    if (value != absent) text_ += fmt::format("{} = {}\n", key, number_literal(value));
   }
-  void operator()(const LocalResponseNormAttributes& a) { number("size", a.size, 5); }
-  void operator()(const SliceAttributes& a) {
-    number("axis", a.axis, 0);
-    number("begin", a.begin, -1);
-    number("end", a.end, -1);
+  void word(std::string_view key, ActivationKind value, ActivationKind absent) {
+    word(key, activation_word(value), activation_word(absent));
   }
-  void operator()(const PadAttributes& a) {
-    number("top", a.top, 0);
-    number("bottom", a.bottom, 0);
-    number("left", a.left, 0);
-    number("right", a.right, 0);
-  }
-  void operator()(const ShuffleAttributes& a) { number("groups", a.groups, 2); }
-  void operator()(const EmbeddingAttributes& a) {
-    number("rows", a.rows, 0);
-    number("width", a.width, 0);
-    flag("tied", a.tied, false);
-  }
-  void operator()(const RecurrentAttributes& a) {
-    number("hidden", a.hidden, 0);
-    number("layers", a.layers, 1);
-    flag("bidirectional", a.bidirectional, false);
-    flag("bias", a.bias, true);
-    flag("state_given", a.state_given, false);
-  }
-  void operator()(const MatmulAttributes& a) { flag("transpose_b", a.transpose_b, false); }
-  void operator()(const MultiplyAttributes& a) { flag("keeps_scalar", a.keeps_scalar, false); }
-  void operator()(const MaskAttributes& a) { flag("selects", a.selects, false); }
-  void operator()(const ConcatAttributes& a) { number("axis", a.axis, -1); }
-  void operator()(const ReshapeAttributes& a) { list("to", a.to); }
-  void operator()(const TransposeAttributes& a) { list("order", a.order); }
-  void operator()(const LearnedBiasAttributes& a) {
-    number("rows", a.rows, 0);
-    flag("tied", a.tied, false);
-  }
-  void operator()(const GatherAttributes& a) { number("rows", a.rows, 0); }
-  void operator()(const ReduceAttributes& a) { number("axis", a.axis, 0); }
-  void operator()(const GroupNormAttributes& a) { number("groups", a.groups, 1); }
-  void operator()(const UpsampleAttributes& a) { number("factor", a.factor, 2); }
-  void operator()(const ProposalAttributes& a) {
-    number("candidates", a.candidates, 0);
-    number("kept", a.kept, 0);
-  }
-  void operator()(const RoiPoolAttributes& a) {
-    number("regions", a.regions, 0);
-    number("size", a.size, 0);
-  }
-  void operator()(const AttentionAttributes& a) {
-    number("heads", a.heads, 1);
-    flag("causal", a.causal, false);
-  }
-  void operator()(const ByBytesAttributes& a) { list("to", a.output); }
+  void word(std::string_view key, PoolKind value, PoolKind absent) { word(key, pool_word(value), pool_word(absent)); }
 
   static std::string toml_string(std::string_view text) {
     std::string quoted = "\"";
@@ -148,7 +89,7 @@ std::vector<std::string> distinct_names(const OpGraph& graph) {
 
 std::string_view weights_word(const OpGraph& graph, const Op& op) {
   if (op.shares_weights) return "shared";
-  if (!info(op.kind).has_parameters || !op.parameters.empty()) return "own";
+  if (!info(op.kind).has_parameters() || !op.parameters.empty()) return "own";
   return parameters_of(op.kind, op.attributes, graph.input_shape(op), false).empty() ? "own" : "frozen";
 }
 
@@ -192,7 +133,8 @@ std::string network_toml(const OpGraph& graph) {
       for (const TensorId input : op.inputs) inputs.push_back(LayerWriter::toml_string(name_of(input)));
       text += fmt::format("inputs = [{}]\n", fmt::join(inputs, ", "));
     }
-    std::visit(writer, op.attributes);
+    OpAttributes attributes = op.attributes;
+    std::visit(writer, attributes);
     writer.flag("inplace", op.inplace, false);
     writer.word("weights", weights_word(graph, op), "own");
     writer.flag("unused", graph.tensor(op.output).consumers.empty() && !is_loss(op.kind), false);

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "model/workload/op.hpp"
+#include "model/workload/operators/operator_row.hpp"
 
 namespace tbdsim {
 
@@ -20,11 +20,6 @@ struct ParameterId {
   std::int32_t value = -1;
   auto operator<=>(const ParameterId&) const = default;
 };
-
-/// Dimensions of one sample of a tensor, batch left out: C,H,W of an image; C of a vector; T,H of a sequence.
-using Shape = std::vector<std::int64_t>;
-[[nodiscard]] std::int64_t elements(const Shape& shape);  ///< product; 1 for an empty shape
-[[nodiscard]] std::string to_text(const Shape& shape);    ///< "64x56x56"
 
 struct Tensor {
   std::string name;

@@ -28,9 +28,10 @@ double weight_elements(OpKind kind, const OpAttributes& attributes, const Shape&
 double rough_macs(OpKind kind, const OpAttributes& attributes, const Shape& input, const Shape& output) {
   // A weight works once at every position of an image, every step of a sequence.
   const auto features = static_cast<double>(output.size() == 3 ? output.front() : output.back());
-  const double per_element = kind == OpKind::matmul      ? static_cast<double>(input.back())
-                             : kind == OpKind::attention ? 2.0 * static_cast<double>(input.front())
-                                                         : weight_elements(kind, attributes, input) / features;
+  const OperatorRow& row = info(kind);
+  const double per_element = row.family == OpFamily::attention ? 2.0 * static_cast<double>(input.front())
+                             : row.multiplies_activations      ? static_cast<double>(input.back())
+                                                               : weight_elements(kind, attributes, input) / features;
   return per_element * product(output);
 }
 

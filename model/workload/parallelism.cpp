@@ -18,8 +18,7 @@ std::size_t index(Id id) {
 std::int64_t rounded_up(std::int64_t extent, int ways) { return (extent + ways - 1) / ways; }
 
 bool has_attention(const OpGraph& graph) {
-  return std::any_of(graph.ops.begin(), graph.ops.end(),
-                     [](const Op& op) { return op.kind == OpKind::matmul || op.kind == OpKind::attention; });
+  return std::any_of(graph.ops.begin(), graph.ops.end(), [](const Op& op) { return info(op.kind).multiplies_activations; });
 }
 
 /// Divides the tensors and arrays of a graph in place.
@@ -31,6 +30,10 @@ class TensorDivider {
     for (Op& op : graph_.ops) {
       const auto dimension = divided_dimension(op);
       if (!dimension) continue;
+      if (const auto* attention = std::get_if<AttentionAttributes>(&op.attributes);
+          attention != nullptr && attention->kv_heads % ways_ != 0)
+        return fail(fmt::format("--tensor-parallel {}: the {} heads of keys and values of {} do not divide over {} GPUs", ways_,
+                                attention->kv_heads, graph_.name, ways_));
       auto& extent = graph_.tensors[index(op.output)].shape[*dimension];
       // Whole heads go to a GPU; other extents are padded.
       const bool heads = op.kind == OpKind::reshape && graph_.output_shape(op).size() > graph_.input_shape(op).size();
@@ -54,42 +57,37 @@ class TensorDivider {
   void divide_attributes(Op& op) const {
     if (auto* linear = std::get_if<LinearAttributes>(&op.attributes)) linear->out_features = graph_.output_shape(op).back();
     if (auto* attention = std::get_if<AttentionAttributes>(&op.attributes))
-      attention->heads = rounded_up(attention->heads, ways_);
+      attention->heads = rounded_up(attention->heads, ways_), attention->kv_heads /= ways_;
   }
 
   /// The dimension in which the output is divided; none: every GPU has all of it.
   std::optional<std::size_t> divided_dimension(const Op& op) {
-    if (op.kind == OpKind::embedding) divide_array(op, 0, 0);
+    const Placement placement = info(op.kind).placement;
+    if (placement == Placement::vocabulary) divide_array(op, 0, 0);
     if (op.inputs.empty()) return std::nullopt;
     const std::optional<std::size_t> input = divided_[index(op.inputs.front())];
-    switch (op.kind) {
-      case OpKind::linear:
-        return linear(op, input);
-      case OpKind::add: {
+    switch (placement) {
+      case Placement::product:
+        return product(op, input);
+      case Placement::sum: {
         const bool all =
             std::all_of(op.inputs.begin(), op.inputs.end(), [&](TensorId id) { return divided_[index(id)] == input; });
         return all ? input : std::nullopt;
       }
-      case OpKind::transpose:
+      case Placement::permuted:
         return input ? moved(std::get<TransposeAttributes>(op.attributes), *input) : input;
-      case OpKind::activation:
-      case OpKind::dropout:
-      case OpKind::multiply:
-      case OpKind::mask:
-      case OpKind::softmax:
-      case OpKind::identity:
-      case OpKind::reshape:
-      case OpKind::slice:
-      case OpKind::matmul:
-      case OpKind::attention:
-      case OpKind::softmax_loss:
+      case Placement::follows:
+      case Placement::heads:
         return input;
-      default:  // reads the whole, gathered where it was divided
+      case Placement::replicated:
+      case Placement::sequence:
+      case Placement::vocabulary:
         return std::nullopt;
     }
+    return std::nullopt;
   }
 
-  std::optional<std::size_t> linear(const Op& op, std::optional<std::size_t> input) {
+  std::optional<std::size_t> product(const Op& op, std::optional<std::size_t> input) {
     if (input) {
       divide_array(op, 0, 1);
       return std::nullopt;

@@ -11,7 +11,7 @@ namespace {
 
 std::size_t index(OpId id) { return static_cast<std::size_t>(id.value); }
 
-bool overwrites(const Op& op) { return op.inplace || op.kind == OpKind::reshape || op.kind == OpKind::identity; }
+bool overwrites(const Op& op) { return op.inplace || info(op.kind).view == ViewRule::always; }
 
 /// For every operator: whether exactly one tensor is still wanted after it, its own, and the next one leaves that alone.
 std::vector<bool> narrow_points(const OpGraph& graph) {
@@ -74,7 +74,7 @@ std::vector<OpId> layers_of(const OpGraph& graph, const std::vector<OpId>& block
     const auto end = block + 1 < blocks.size() ? graph.ops.begin() + blocks[block + 1].value : graph.ops.end();
     return std::any_of(graph.ops.begin() + blocks[block].value, end, property);
   };
-  const auto attends = [](const Op& op) { return op.kind == OpKind::matmul || op.kind == OpKind::attention; };
+  const auto attends = [](const Op& op) { return info(op.kind).multiplies_activations; };
   const auto ends = [](const Op& op) { return is_loss(op.kind); };
   if (std::none_of(graph.ops.begin(), graph.ops.end(), attends)) return blocks;
   for (std::size_t i = 1; i < blocks.size(); ++i)
@@ -107,23 +107,7 @@ TrainingStep with_mirrors(const OpGraph& graph, TrainingStep step) {
 
 }  // namespace
 
-bool mirrored(const Op& op) {
-  switch (op.kind) {
-    case OpKind::input:
-    case OpKind::convolution:
-    case OpKind::linear:
-    case OpKind::concat:
-    case OpKind::softmax_loss:
-    case OpKind::batch_norm:
-    case OpKind::dropout:
-    case OpKind::lstm:
-    case OpKind::gru:
-    case OpKind::vanilla_rnn:
-      return false;
-    default:
-      return true;
-  }
-}
+bool mirrored(const Op& op) { return info(op.kind).mirrored; }
 
 std::string_view name(Recompute recompute) {
   constexpr std::array<std::string_view, 5> kNames{"none", "block", "layer", "full", "mirror"};

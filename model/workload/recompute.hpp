@@ -15,10 +15,8 @@ enum class Recompute {
 };
 [[nodiscard]] std::string_view name(Recompute recompute);  ///< "block", as on the command line
 
-/// Whether MXNet computes an operator's output again where backward asks for it (MXNET_BACKWARD_DO_MIRROR): all but
-/// convolutions, products, normalisations, concatenations, dropout and the loss. Neglects that it does so with recurrent
-/// layers, too, whose steps are kept here.
-/// Source: apache/mxnet 1.1.0 src/executor/graph_executor.cc, InitFullGraph.
+/// Whether MXNet computes an operator's output again where backward asks for it (`OperatorRow::mirrored`). Neglects that it does
+/// so with recurrent layers, too, whose steps are kept here.
 [[nodiscard]] bool mirrored(const Op& op);
 
 /// First operators of the segments that are recomputed as one, the first being operator 0.

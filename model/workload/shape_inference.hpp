@@ -25,6 +25,14 @@ struct ParameterSpec {
   std::string suffix;  ///< recurrent only: "weight_ih_l0"
 };
 
+/// What the arrays of an operator depend on.
+struct ParameterRequest {
+  OpKind kind;
+  const OpAttributes& attributes;
+  const Shape& input;      ///< the first
+  bool keeps_fixed_gamma;  ///< as `parameters_of`
+};
+
 /// Trainable arrays of an operator whose `infer_shape` succeeded. `keeps_fixed_gamma`: a batch norm without scale
 /// still stores its gamma (MXNet).
 [[nodiscard]] std::vector<ParameterSpec> parameters_of(OpKind kind, const OpAttributes& attributes, const Shape& input,

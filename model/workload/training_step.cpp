@@ -1,17 +1,11 @@
 #include "model/workload/training_step.hpp"
 
-#include <cassert>
-
 namespace tbdsim {
 namespace {
 
-bool splits_backward(OpKind kind) {
-  return kind == OpKind::convolution || kind == OpKind::transposed_convolution || kind == OpKind::linear;
-}
-
 void append_backward(const OpGraph& graph, OpId id, std::vector<StepNode>& nodes) {
   const Op& op = graph.op(id);
-  if (!splits_backward(op.kind)) {
+  if (!info(op.kind).splits_backward) {
     nodes.push_back({Pass::backward, id, {}, 0});
     return;
   }
@@ -37,25 +31,6 @@ int gradients_to_add(const OpGraph& graph, const Tensor& tensor) {
 }
 
 }  // namespace
-
-std::string_view name(Pass pass) {
-  switch (pass) {
-    case Pass::forward:
-      return "forward";
-    case Pass::backward_data:
-      return "backward_data";
-    case Pass::backward_weights:
-      return "backward_weights";
-    case Pass::backward:
-      return "backward";
-    case Pass::gradient_sum:
-      return "gradient_sum";
-    case Pass::update:
-      return "update";
-  }
-  assert(false);
-  return "";
-}
 
 TrainingStep training_step(const OpGraph& graph) {
   TrainingStep step;

@@ -1,14 +1,10 @@
 #pragma once
-#include <string_view>
 #include <vector>
 
 #include "model/workload/op_graph.hpp"
+#include "model/workload/pass.hpp"
 
 namespace tbdsim {
-
-/// Which computation of an operator a node of the training step is.
-enum class Pass { forward, backward_data, backward_weights, backward, gradient_sum, update };
-[[nodiscard]] std::string_view name(Pass pass);
 
 /// One computation of a training step.
 struct StepNode {

@@ -19,7 +19,7 @@ void replays(Report& report) {
     std::vector<StepNode> nodes;
     for (const auto* part : {&step.forward, &step.backward, &step.update}) nodes.insert(nodes.end(), part->begin(), part->end());
     Stack stack;
-    stack.framework = variant == std::string_view("mxnet") ? "mxnet" : "pytorch";
+    stack.framework = variant == std::string_view("mxnet") ? Framework::mxnet : Framework::pytorch;
     stack.memory_plan = plan;
     FootprintOptions options;
     options.batch = 256;

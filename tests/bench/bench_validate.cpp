@@ -3,7 +3,7 @@
 
 #include <cstdlib>
 
-#include "model/validation/accuracy.hpp"
+#include "model/validation/assess.hpp"
 #include "tests/bench/bench.hpp"
 #include "tests/bench/step_case.hpp"
 

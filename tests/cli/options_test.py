@@ -5,6 +5,7 @@ The options are read from `tbdsim VERB --help`, so a new one fails here until it
 
 Usage: options_test.py PROGRAM SOURCE_DIR
 """
+import json
 import os
 import re
 import shlex
@@ -287,6 +288,8 @@ NOT_OF_ROWS = ("--hw", "--model", "--format", "--layers", "--kernels", "--links"
 NOT_OF_CLAIMS = {"--report", "--trace", "--format", "--by", "--top", "--host", "--as"}
 
 
+# What a JSON `config` tells beside options: what a job is made of, as it was found.
+FOLLOWS = {"hardware", "device", "variant", "global_batch", "sample", "products_in_fp32"}
 # What the values that completion offers are tried with, at the first verb that has them.
 KNOWS = {"predict": ONE, "memory": ONE, "topology": "--hw dgx1", "show": "resnet50", "sweep": ONE + " -o known.db"}
 
@@ -401,6 +404,14 @@ class Walk:
         told = self.run(["docs", "nothing"], folder)[2]
         self.expect(told.startswith("tbdsim: docs: expected %s, got" % ", ".join(documents)), "documents: %s: %s" % (documents, told))
 
+    def config(self, folder):
+        """The JSON `config` of a result calls an option as files and `--set` do, and says nothing else but what follows from one."""
+        keys = {option[2:].replace("-", "_") for verb in TABLE for option in self.options(verb, folder)} - {"batch"} | {"batch_per_gpu"}
+        for verb in ("predict", "explain", "network", "memory", "scale"):
+            line = "%s %s --format json" % (verb, {"network": NODES, "scale": EIGHT + " --gpus 2 --samples 256K"}.get(verb, EIGHT))
+            found = set(json.loads(self.cached(line, folder)[1])["config"])
+            self.expect(found - keys <= FOLLOWS, "%s: config has %s" % (verb, sorted(found - keys - FOLLOWS)))
+
     def refusals(self, folder):
         for line, text in REFUSALS:
             code, out, err = self.run(shlex.split(line), folder)
@@ -490,6 +501,7 @@ def main(program, source):
             walk.words(verb, folder)
         walk.written(folder)
         walk.page(folder)
+        walk.config(folder)
         walk.refusals(folder)
         walk.rows(folder)
         walk.claims(folder)

@@ -39,6 +39,12 @@ TEST_CASE("a causal mask halves the arithmetic; backward has four useful product
   };
   CHECK(flop(causal, false) == 0.5 * flop(kShape, false));
   CHECK(flop(kShape, true) == 2.0 * flop(kShape, false));  // useful ones: the scores are computed twice
+  // Four heads of queries share one of keys and values: only theirs are fewer bytes, each way.
+  AttentionShape grouped = kShape;
+  grouped.kv_heads = 4;
+  CHECK(fused_attention_time(grouped, false, Bytes(2.0), kBoard).bytes == Bytes(2.0 * 10 * 64 * 1024 * (2 * 16 + 2 * 4)));
+  CHECK(fused_attention_time(grouped, true, Bytes(2.0), kBoard).bytes == Bytes(2.0 * 10 * 64 * 1024 * (4 * 16 + 4 * 4)));
+  CHECK(flop(grouped, true) == flop(kShape, true));
   const AttentionShape one{1, 1, 128, 4096, 64, false}, full{80, 1, 128, 4096, 64, false};
   const Seconds few = fused_attention_time(one, false, Bytes(2.0), kBoard).time;
   CHECK(few <= fused_attention_time(full, false, Bytes(2.0), kBoard).time);

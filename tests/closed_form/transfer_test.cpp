@@ -98,15 +98,16 @@ TEST_CASE("worked example: tensor cores of another rate, fed and powered otherwi
 }
 
 TEST_CASE("worked example: the range of a step from its kernels") {
-  const FamilySigmas sigmas{{{"convolution", 0, 0.15, 0.1, 0.2}, {}, {}, {}, {"memory_bound", 0, 0, 0.08, 0.1}, {}, {}}};
+  const FamilySigmas sigmas{
+      {{KernelFamily::convolution, 0, 0.15, 0.1, 0.2}, {}, {}, {}, {KernelFamily::memory_bound, 0, 0, 0.08, 0.1}, {}, {}}};
   // 60 ms in 16 convolutions of unlike shapes, 40 ms in one elementwise kernel that runs 64 times.
   std::vector<NodeCost> costs(16);
   for (std::size_t i = 0; i < costs.size(); ++i) {
-    costs[i].family = "convolution";
+    costs[i].family = KernelFamily::convolution;
     costs[i].kernel.time = Seconds(3.75e-3 + 1e-15 * static_cast<double>(i));
   }
   NodeCost elementwise;
-  elementwise.family = "memory_bound";
+  elementwise.family = KernelFamily::memory_bound;
   elementwise.kernel.time = Seconds(0.625e-3);
   elementwise.kernel.bound = Bound::memory;
   costs.resize(80, elementwise);

@@ -32,10 +32,10 @@ TEST_CASE("defaults: every GPU of one node, the network's batch, fp32, SGD with 
   CHECK(c.batch == c.network_graph().graph.default_batch);
   CHECK(c.precision == Precision::fp32);
   CHECK(c.optimizer.name == "sgd-momentum");
-  CHECK(c.exchange == "allreduce");
+  CHECK(c.exchange == Exchange::allreduce);
   CHECK(c.input == "synthetic");
   CHECK(c.network_graph().graph.variant == "torchvision");
-  CHECK(c.stack.framework == "pytorch");
+  CHECK(c.stack.framework == Framework::pytorch);
   REQUIRE(c.network);
   CHECK(c.network->id == c.hardware().network->id);
   CHECK(c.notices.empty());
@@ -60,7 +60,7 @@ TEST_CASE("names are folded: case, dashes, underscores, dots") {
   const Configuration c = configured(o);
   CHECK(c.hardware().id == "dgx1");
   CHECK(c.optimizer.name == "sgd-momentum");
-  CHECK(c.exchange == "allreduce");
+  CHECK(c.exchange == Exchange::allreduce);
   CHECK(c.stack.id == "mxnet-1.2");
 }
 

@@ -59,7 +59,7 @@ TEST_CASE("a convolution's passes are those of the convolution model, with the a
     const NodeCost node = cost(model(plain), "conv", pass);
     CHECK(node.kernel.time == expected.kernel.time);
     CHECK(node.algorithm == expected.algorithm);
-    CHECK(node.family == "convolution");
+    CHECK(node.family == KernelFamily::convolution);
     CHECK(node.kernel.flop == Flop(2.0 * 32 * 64 * 64 * 28 * 28 * 9));
   }
 }
@@ -323,7 +323,8 @@ TEST_CASE("eager PyTorch: products cost the host more than elementwise operators
 TEST_CASE("which parameters stand behind a family") {
   const KernelModel own = model();
   CHECK_FALSE(own.transferred());
-  for (const auto* family : {"convolution", "gemm", "memory_bound"}) CHECK(own.parameters_of(family).parameters.family == family);
+  for (const KernelFamily family : {KernelFamily::convolution, KernelFamily::gemm, KernelFamily::memory_bound})
+    CHECK(own.parameters_of(family).parameters.family == name(family));
   Device bare = board();
   bare.calibration.families.clear();
   const auto borrowed = KernelModel::make(bare, Precision::fp32, stack(), constants());

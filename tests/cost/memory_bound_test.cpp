@@ -22,12 +22,12 @@ Op op_of(OpKind kind, std::size_t inputs = 1) {
 
 TEST_CASE("exactly the memory-bound kinds have passes") {
   const Stack stack;
-  for (const OpKindInfo& row : op_kinds()) {
+  for (const OperatorRow& row : op_kinds()) {
     INFO(row.name);
     const auto passes = memory_passes(op_of(row.kind), stack);
     CHECK(passes.has_value() == (row.family == OpFamily::memory_bound));
     if (!passes) continue;
-    CHECK(row.moves_data);
+    CHECK(row.moves_data());
     // A kernel writes its result; a loss of single elements adds them up.
     CHECK((passes->forward_output >= 1.0) == (row.kind != OpKind::element_loss));
     CHECK(passes->forward_inputs >= 0.0);
@@ -152,8 +152,8 @@ TEST_CASE("launch or bandwidth, both sides of where they are equal") {
 
 TEST_CASE("which kernels move numbers one at a time") {
   Stack stack;
-  const std::array vectors{OpKind::activation, OpKind::add,          OpKind::dropout,
-                           OpKind::softmax,    OpKind::softmax_loss, OpKind::layer_norm};
+  const std::array vectors{OpKind::activation,   OpKind::add,        OpKind::dropout, OpKind::softmax,
+                           OpKind::softmax_loss, OpKind::layer_norm, OpKind::rms_norm};
   for (const OpKind kind : vectors) CHECK_FALSE(moves_single_numbers(kind, stack));
   for (const OpKind kind : {OpKind::group_norm, OpKind::mask, OpKind::transpose, OpKind::batch_norm})
     CHECK(moves_single_numbers(kind, stack));

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "model/units/format.hpp"
+#include "model/units/parse.hpp"
 #include "model/units/plausible.hpp"
 #include "tests/fuzz/fuzz.hpp"
 

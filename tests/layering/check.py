@@ -90,6 +90,37 @@ def check_includes(files, table):
                 yield f"{path}:{number}: {own} may not include {other} ({target})"
 
 
+def check_circles(files):
+    """A header and its source are one unit; following includes from unit to unit never leads back, within a room or across."""
+    reached, lines = {}, {}
+    for path, text in files:
+        unit = path.rsplit(".", 1)[0]
+        for number, target in includes(text):
+            other = target.rsplit(".", 1)[0]
+            if target.startswith(tuple(f"{folder}/" for folder in SOURCE_FOLDERS)) and other != unit:
+                reached.setdefault(unit, []).append(other)
+                lines.setdefault((unit, other), f"{path}:{number}")
+    done = set()
+
+    def circle_from(unit, way):
+        if unit in way:
+            return way[way.index(unit):] + [unit]
+        if unit in done:
+            return None
+        for other in reached.get(unit, ()):
+            found = circle_from(other, way + [unit])
+            if found:
+                return found
+        done.add(unit)
+        return None
+
+    for unit in sorted(reached):
+        circle = circle_from(unit, [])
+        if circle:
+            yield f"{lines[circle[0], circle[1]]}: includes run in a circle: {' > '.join(circle)}"
+            done.update(circle)
+
+
 def check_headers(files):
     for path, text in files:
         if path.endswith(".hpp") and text.lstrip("\ufeff").splitlines()[:1] != ["#pragma once"]:
@@ -182,6 +213,8 @@ def check(root):
     files = list(sources(root))
     breaches = [f"cmake/layers.cmake:1: layer {layer} reaches itself" for layer in cycles(table)]
     breaches += check_includes(files, table)
+    if not breaches:  # an include that may not be is told as such
+        breaches += check_circles(file for file in files if file[0].startswith("model/"))
     breaches += check_headers(files)
     breaches += check_mutable_state(files)
     breaches += check_length(files)

@@ -72,6 +72,12 @@ class Layering(unittest.TestCase):
         self.assertEqual(breaches({"cmake/layers.cmake": table}),
                          ["cmake/layers.cmake:1: layer support reaches itself", "cmake/layers.cmake:1: layer units reaches itself"])
 
+    def test_a_circle_of_files(self):
+        self.assertEqual(breaches({"model/cost/shape.hpp": '#pragma once\n#include "model/cost/tile.hpp"\n',
+                                   "model/cost/tile.cpp": '#include "model/cost/gemm.hpp"\n'}),
+                         ["model/cost/gemm.hpp:3: includes run in a circle: "
+                          "model/cost/gemm > model/cost/shape > model/cost/tile > model/cost/gemm"])
+
     def test_header_without_guard(self):
         self.assertEqual(breaches({"model/cost/shape.hpp": "// a comment\n#pragma once\n"}),
                          ["model/cost/shape.hpp:1: the first line of a header is #pragma once"])

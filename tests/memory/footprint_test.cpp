@@ -188,7 +188,7 @@ TEST_CASE("MXNet shares one workspace, the largest; others hold it while the ker
 TEST_CASE("GPU 0 of an NCCL store holds merged gradients, weights and momentum of all") {
   FootprintOptions options = batch(16);
   options.ranks = options.ranks_per_node = 8;
-  options.exchange = "nccl";
+  options.exchange = Exchange::nccl;
   const Network mxnet = network("alexnet", "mxnet");
   const StepMemory memory = of(mxnet, stack(MemoryPlan::mxnet), options);
   const Bytes extra = memory.ranks[0].peak - memory.ranks[1].peak;
@@ -207,8 +207,8 @@ TEST_CASE("MXNet's device store spreads its buffers: two GPUs of the published t
     all += arrays.back();
   }
   Stack unrounded = stack();
-  unrounded.framework = "mxnet";
-  const std::vector<RankBuffers> ranks = rank_buffers(unrounded, {"p2p", 2, 1, arrays});
+  unrounded.framework = Framework::mxnet;
+  const std::vector<RankBuffers> ranks = rank_buffers(unrounded, {Exchange::p2p, 2, 1, arrays});
   const Bytes state = ranks[0].optimizer_state + ranks[1].optimizer_state, buffers = ranks[0].exchange + ranks[1].exchange;
   CHECK_THAT(state.base() / 2, WithinRel(51.1e6, 2e-3));
   CHECK_THAT((buffers / 2.0).base(), WithinRel((204.39e6 - 102.2e6) + 51.1e6, 2e-3));
@@ -225,11 +225,11 @@ TEST_CASE("every rank of an all-reduce holds the same") {
 TEST_CASE("an exchange keeps copies of all gradients, or one bucket's") {
   std::vector<Bytes> arrays(3, Bytes(40e6));
   Stack s = stack();
-  CHECK(rank_buffers(s, {"allreduce", 2, 1, arrays}).front().exchange == s.exchange_bucket);
+  CHECK(rank_buffers(s, {Exchange::allreduce, 2, 1, arrays}).front().exchange == s.exchange_bucket);
   s.exchange_copies_all = true;
-  CHECK(rank_buffers(s, {"allreduce", 2, 1, arrays}).front().exchange == Bytes(120e6));
+  CHECK(rank_buffers(s, {Exchange::allreduce, 2, 1, arrays}).front().exchange == Bytes(120e6));
   // ZeRO sends bucket by bucket all the same.
-  CHECK(rank_buffers(s, {"allreduce", 2, 1, arrays, true}).front().exchange == s.exchange_bucket);
+  CHECK(rank_buffers(s, {Exchange::allreduce, 2, 1, arrays, true}).front().exchange == s.exchange_bucket);
   // Buckets are as wide as the gradients, the update as the weights.
   FootprintOptions options = batch(1);
   options.ranks = options.ranks_per_node = 2;
@@ -249,10 +249,10 @@ TEST_CASE("a store that merges on the host, or has nothing to merge, takes no GP
   const std::vector<Bytes> arrays(3, Bytes(40e6));
   Stack s = stack(MemoryPlan::mxnet);
   s.server.emplace();
-  CHECK(rank_buffers(s, {"ps", 4, 1, arrays}).front().exchange > Bytes(0.0));
-  CHECK(rank_buffers(s, {"ps", 1, 1, arrays}).front().exchange == Bytes(0.0));
+  CHECK(rank_buffers(s, {Exchange::ps, 4, 1, arrays}).front().exchange > Bytes(0.0));
+  CHECK(rank_buffers(s, {Exchange::ps, 1, 1, arrays}).front().exchange == Bytes(0.0));
   s.server->reduces_on_device = false;
-  CHECK(rank_buffers(s, {"ps", 4, 1, arrays}).front().exchange == Bytes(0.0));
+  CHECK(rank_buffers(s, {Exchange::ps, 4, 1, arrays}).front().exchange == Bytes(0.0));
 }
 
 TEST_CASE("MXNet's local store updates on the host up to 16 Mi elements an array; beyond, GPUs have the state") {
@@ -261,7 +261,7 @@ TEST_CASE("MXNet's local store updates on the host up to 16 Mi elements an array
     const Network n = network(name, "mxnet");
     FootprintOptions options = batch(1);
     options.ranks = options.ranks_per_node = 4;
-    options.exchange = "local";
+    options.exchange = Exchange::local;
     for (const RankMemory& rank : of(n, stack(MemoryPlan::mxnet), options).ranks)
       CHECK((rank.parts[MemoryPart::optimizer_state] > Bytes(0.0)) == (n.graph.name == "alexnet"));
   }
@@ -273,7 +273,7 @@ TEST_CASE("one process for all GPUs: outputs of all of them, and the loss, lie o
   options.ranks = options.ranks_per_node = 8;
   options.optimizer_states = 0;
   const StepMemory apart = of(gpt, stack(), options);
-  options.exchange = "dataparallel";
+  options.exchange = Exchange::dataparallel;
   const StepMemory together = of(gpt, stack(), options);
   const Bytes logits = 4.0 * 1024 * 50257 * Bytes(4.0);
   const auto peak = [](const StepMemory& memory, std::size_t rank) { return memory.ranks[rank].allocated; };
@@ -357,7 +357,7 @@ TEST_CASE("gradients exist before the first step where MXNet's bind or Torch7's 
   const auto before = [&](Stack s) { return of(resnet(), s, batch(4)).ranks.front().pre_training; };
   const auto gradients = Bytes(4.0) * static_cast<double>(resnet().graph.parameter_elements());
   Stack torch7 = stack();
-  torch7.framework = "torch7";
+  torch7.framework = Framework::torch7;
   CHECK(before(torch7) == before(stack()) + gradients);
   CHECK(before(stack(MemoryPlan::bfc)) == before(stack()));
   CHECK(before(stack(MemoryPlan::mxnet)) > before(torch7));  // rounded up

@@ -26,7 +26,7 @@ std::vector<StepNode> nodes(const OpGraph& graph, Recompute recompute) {
 
 StepMemory memory(const OpGraph& graph, Recompute recompute, MemoryPlan plan) {
   Stack stack;
-  stack.framework = plan == MemoryPlan::bfc ? "tensorflow" : "pytorch";
+  stack.framework = plan == MemoryPlan::bfc ? Framework::tensorflow : Framework::pytorch;
   stack.memory_plan = plan;
   FootprintOptions options;
   options.batch = 32;
@@ -97,7 +97,7 @@ TEST_CASE("every micro-batch in flight adds what the pass forward keeps, recompu
       std::copy_if(part->begin(), part->end(), std::back_inserter(all),
                    [&](const StepNode& node) { return stage.op(node.op).kind != OpKind::input; });
     Stack stack;
-    stack.framework = "pytorch";
+    stack.framework = Framework::pytorch;
     FootprintOptions options;
     options.batch = 1;
     options.in_flight = in_flight;
@@ -128,7 +128,7 @@ TEST_CASE("MXNet's mirroring repeats cheap operators once, before their backward
       CHECK(passes[op] == (mirrored(graph.op(node.op)) ? 2 : 1));
     }
     Stack stack;
-    stack.framework = "mxnet";
+    stack.framework = Framework::mxnet;
     stack.memory_plan = MemoryPlan::mxnet;
     stack.inplace_activation = false;
     FootprintOptions options;

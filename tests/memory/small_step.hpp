@@ -29,7 +29,9 @@ inline const Network& resnet() {
 
 inline Stack stack(MemoryPlan plan = MemoryPlan::caching_allocator) {
   Stack s;
-  s.framework = plan == MemoryPlan::mxnet ? "mxnet" : plan == MemoryPlan::bfc ? "tensorflow" : "pytorch";
+  s.framework = plan == MemoryPlan::mxnet ? Framework::mxnet
+                : plan == MemoryPlan::bfc ? Framework::tensorflow
+                                          : Framework::pytorch;
   s.memory_plan = plan;
   s.context = Bytes(0.5e9);
   s.exchange_bucket = Bytes(64e6);

@@ -14,10 +14,16 @@ grep -q Throughput "$folder/prediction"
 for place in bash-completion/completions/tbdsim zsh/site-functions/_tbdsim zsh/vendor-completions/_tbdsim; do
   test -s "$folder/usr/share/$place"
 done
-# What the README names is there; the licences of the data too.
+# What the pages name and link is there; the licences of the data too.
 grep -q "Apache License" "$folder/usr/share/doc/tbdsim/copyright"
-(grep -oE '`[a-z_/]+/[A-Za-z_]+\.(md|py)' README.md calibrate/collect/README.md | cut -d'`' -f2 | sort -u) | while read -r page; do
-  test -s "$folder/usr/share/doc/tbdsim/$page" || { echo "the README names $page, which is not installed" >&2; exit 1; }
+(grep -oE '`[a-z_/]+/[A-Za-z_]+\.(md|py)' README.md docs/USING.md docs/ACCURACY.md \
+  calibrate/collect/README.md | cut -d'`' -f2 | sort -u) | while read -r page; do
+  test -s "$folder/usr/share/doc/tbdsim/$page" || { echo "a page names $page, which is not installed" >&2; exit 1; }
+done
+for page in README.md docs/USING.md docs/ACCURACY.md; do
+  grep -oE '\]\([A-Za-z_./]+\)' "$page" | cut -d'(' -f2 | tr -d ')' | while read -r link; do
+    test -s "$folder/usr/share/doc/tbdsim/$(dirname "$page")/$link" || { echo "$page links $link, which is not installed" >&2; exit 1; }
+  done
 done
 "$folder/usr/bin/tbdsim" docs formats | cmp - "$folder/usr/share/doc/tbdsim/formats.md"
 cmake -S "$here" -B "$folder/build" -G Ninja -DCMAKE_PREFIX_PATH="$folder/usr" >/dev/null

@@ -1,5 +1,7 @@
 // What loads samples, what it costs, and what it says of it; processors by cause; buckets of lengths.
 #include "model/prediction/input_stage.hpp"
+#include "model/configuration/session.hpp"
+#include "model/prediction/predict.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -120,7 +122,7 @@ TEST_CASE("a hard disk under single files: 74 images a second, and the limit is 
   options.storage = "hdd";
   const Prediction p = predicted(options);
   CHECK_THAT(p.throughput.value, WithinRel(1.0 / (12.7e-3 + 110e3 / 150e6), 1e-6));
-  CHECK(p.limit.resource == "input");
+  CHECK(p.limit.resource == Resource::input);
   CHECK(p.limit.text == "100 % of the critical path reads samples from sata-hard-disk-sequential");
   REQUIRE(p.input_verdict);
   CHECK(p.input_verdict->slowest == "storage");
@@ -251,7 +253,7 @@ TEST_CASE("a network that plays is fed by environments on the processors") {
   CHECK(p.input == "atari");
   CHECK(p.utilization.cpu_environment > 0.0);
   CHECK(p.utilization.cpu_input == 0.0);
-  CHECK(p.limit.resource == "input");
+  CHECK(p.limit.resource == Resource::input);
   CHECK(p.limit.text.find("simulates environments") != std::string::npos);
   options.set = {"hw.host.cores=8"};
   CHECK(predicted(options).throughput.value < p.throughput.value);

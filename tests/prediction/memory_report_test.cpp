@@ -175,8 +175,8 @@ TEST_CASE("a batch beyond others that do not fit is told apart from the largest"
 TEST_CASE("the fullest moment of a small batch under Adam is the update") {
   PredictOptions o = options("v100-sxm2-16gb", "bert-large", "pytorch-2.1", 1, 1);
   const MemoryReport r = report(o);
-  CHECK(r.peak_pass == "update");
-  CHECK(std::any_of(r.moments.begin(), r.moments.end(), [](const MemoryMoment& m) { return m.pass == "update"; }));
+  CHECK(r.peak_phase == Phase::update);
+  CHECK(std::any_of(r.moments.begin(), r.moments.end(), [](const MemoryMoment& m) { return m.phase == Phase::update; }));
 }
 
 TEST_CASE("what Adam makes besides its states is what the stack's file says") {

@@ -53,7 +53,7 @@ std::string fingerprint(const Prediction& p) {
   for (const Seconds s : {p.stages.forward, p.stages.backward, p.stages.weight_update, p.stages.exchange_total,
                           p.stages.exchange_exposed, p.stages.host_exposed})
     text += fmt::format("{:a} ", s.base());
-  for (const Limit& limit : p.limits) text += fmt::format("{} {:a} {} ", limit.resource, limit.share, limit.text);
+  for (const Limit& limit : p.limits) text += fmt::format("{} {:a} {} ", name(limit.resource), limit.share, limit.text);
   for (const GpuMemory& gpu : p.memory.gpus) text += fmt::format("{} {:a} ", gpu.gpu, gpu.peak.base());
   for (const LayerTime& layer : p.layers) text += fmt::format("{} {:a} ", layer.name, layer.forward.base());
   for (const KernelTime& kernel : p.kernels)
@@ -310,9 +310,9 @@ TEST_CASE("a pipeline waits for the network where its stages stand on nodes of t
   options.gpus = options.nodes = 2;
   options.network = "ethernet-1g";
   options.exchange = "pipeline";
-  CHECK(predicted(options).limit.resource == "network");
+  CHECK(predicted(options).limit.resource == Resource::network);
   options.nodes = 1;
-  for (const Limit& limit : predicted(options).limits) CHECK(limit.resource != "network");
+  for (const Limit& limit : predicted(options).limits) CHECK(limit.resource != Resource::network);
 }
 
 TEST_CASE("useful work per sample does not depend on how many micro-batches make an update") {

@@ -1,4 +1,5 @@
 #include "model/prediction/profiling_cost.hpp"
+#include "model/prediction/predict.hpp"
 
 #include "model/configuration/session.hpp"
 #include "tests/catch.hpp"

@@ -1,4 +1,5 @@
 #include "model/prediction/rank_waits.hpp"
+#include "model/configuration/configure.hpp"
 
 #include "model/configuration/session.hpp"
 #include "tests/catch.hpp"

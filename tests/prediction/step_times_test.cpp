@@ -41,7 +41,7 @@ struct Builder {
   StepTimes times() const { return step_times(step, engine::simulate(step.graph)); }
 };
 
-double share(const StepTimes& t, const std::string& resource) {
+double share(const StepTimes& t, Resource resource) {
   for (const Limit& limit : t.limits)
     if (limit.resource == resource) return limit.share;
   return 0.0;
@@ -84,12 +84,12 @@ TEST_CASE("host gaps, kernels, an exposed exchange: each microsecond is told onc
   CHECK(t.flop == Flop(100.0));
   CHECK(t.tensor_flop == Flop(40.0));
   // The critical path is the whole step here.
-  CHECK_THAT(share(t, "host"), WithinRel(12.0 / 105, 1e-9));
-  CHECK_THAT(share(t, "gpu_compute"), WithinRel(35.0 / 105, 1e-9));
-  CHECK_THAT(share(t, "gpu_memory_bandwidth"), WithinRel(33.0 / 105, 1e-9));
-  CHECK_THAT(share(t, "intra_node_link"), WithinRel(25.0 / 105, 1e-9));
-  CHECK(share(t, "network") == 0.0);
-  CHECK(t.limits.front().resource == "gpu_compute");
+  CHECK_THAT(share(t, Resource::host), WithinRel(12.0 / 105, 1e-9));
+  CHECK_THAT(share(t, Resource::gpu_compute), WithinRel(35.0 / 105, 1e-9));
+  CHECK_THAT(share(t, Resource::gpu_memory_bandwidth), WithinRel(33.0 / 105, 1e-9));
+  CHECK_THAT(share(t, Resource::intra_node_link), WithinRel(25.0 / 105, 1e-9));
+  CHECK(share(t, Resource::network) == 0.0);
+  CHECK(t.limits.front().resource == Resource::gpu_compute);
 }
 
 TEST_CASE("a hidden exchange counts in full and is exposed by nothing") {
@@ -114,7 +114,7 @@ TEST_CASE("an exchange through the network is told as such") {
   const std::vector<engine::LinkUse> route{{link, 1.0}};
   b.step.graph.add_flow(b.communication, Bytes(60e3), {0}, route, std::vector<TaskId>{k0}, label);
   const StepTimes t = b.times();
-  CHECK_THAT(share(t, "network"), WithinRel(0.75, 1e-9));
+  CHECK_THAT(share(t, Resource::network), WithinRel(0.75, 1e-9));
   CHECK_THAT(us(t.stages.exchange_exposed), WithinRel(60.0, 1e-9));  // after the last kernel
 }
 
@@ -128,9 +128,9 @@ TEST_CASE("what a server's processor and a store's GPU do for an exchange is not
   b.step.tasks[first].leg = Leg::serve;
   b.step.tasks[first + 1].leg = Leg::merge;
   const StepTimes t = b.times();
-  CHECK_THAT(share(t, "host"), WithinRel(25.0 / 130, 1e-9));
-  CHECK_THAT(share(t, "intra_node_link"), WithinRel(40.0 / 130, 1e-9));
-  CHECK_THAT(share(t, "gpu_memory_bandwidth"), WithinRel((30.0 + 15.0) / 130, 1e-9));
+  CHECK_THAT(share(t, Resource::host), WithinRel(25.0 / 130, 1e-9));
+  CHECK_THAT(share(t, Resource::intra_node_link), WithinRel(40.0 / 130, 1e-9));
+  CHECK_THAT(share(t, Resource::gpu_memory_bandwidth), WithinRel((30.0 + 15.0) / 130, 1e-9));
 }
 
 TEST_CASE("of two iterations the second is told: from the first's last kernel to its own") {

@@ -8,6 +8,7 @@
 #include "model/configuration/session.hpp"
 #include "model/prediction/max_batch.hpp"
 #include "model/prediction/memory_report.hpp"
+#include "model/prediction/predict.hpp"
 #include "tests/catch.hpp"
 
 using namespace tbdsim;

@@ -31,7 +31,7 @@ Prediction predicted(const std::string& hardware, const std::string& model, cons
 
 double input_share(const Prediction& p) {
   for (const Limit& limit : p.limits)
-    if (limit.resource == "input") return limit.share;
+    if (limit.resource == Resource::input) return limit.share;
   return 0.0;
 }
 
@@ -80,7 +80,7 @@ TEST_CASE("MXNet's training loop evaluates every batch, other frameworks' loops 
 
 TEST_CASE("a loader that is too slow hides what is exchanged beside it") {
   const Prediction p = predicted("dgx1", "alexnet", "mxnet-ngc-18.04", "p2p", "imagenet-records");
-  CHECK(p.limit.resource == "input");
+  CHECK(p.limit.resource == Resource::input);
   CHECK(p.limit.share > 0.9);
   CHECK(p.stages.input_exposed > 0.8 * p.step_time.value);
   CHECK(p.stages.exchange_exposed < 0.1 * p.step_time.value);

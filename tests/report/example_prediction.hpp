@@ -12,7 +12,7 @@ inline Prediction example_prediction() {
   p.variant = "torchvision";
   p.stack = "pytorch-2.1";
   p.precision = "fp32";
-  p.exchange = "allreduce";
+  p.exchange = Exchange::allreduce;
   p.optimizer = "sgd-momentum";
   p.input = "synthetic";
   p.input_unit = "image";
@@ -40,7 +40,7 @@ inline Prediction example_prediction() {
   gpu.parts[MemoryPart::weights] = Bytes(0.4e9);
   p.memory.gpus.assign(8, gpu);
   for (int i = 0; i < 8; ++i) p.memory.gpus[static_cast<std::size_t>(i)].gpu = i;
-  p.limits = {{"gpu_compute", 0.9, "90 % of the step is arithmetic"}, {"host", 0.1, "10 % of the step waits"}};
+  p.limits = {{Resource::gpu_compute, 0.9, "90 % of the step is arithmetic"}, {Resource::host, 0.1, "10 % of the step waits"}};
   p.limit = p.limits.front();
   p.provenance = {{"device v100-sxm2-16gb", "datasheet", "a sheet"}, {"stack pytorch-2.1", "assumed", "a guess"}};
   return p;

@@ -33,7 +33,7 @@ TEST_CASE("settings stand apart from other hardware, and hardware that relieves 
     o.hardware = hardware;
     o.gain = gain;
     o.step_time.value = Seconds(0.1 / (1.0 + gain));
-    o.limit = {"input", 0.9, ""};
+    o.limit = {Resource::input, 0.9, ""};
     o.problem = problem;
     o.cannot_help = cannot_help;
     return o;

@@ -23,7 +23,7 @@ TEST_CASE("the page draws each kernel from words told once, and fills the points
   Prediction prediction = example_prediction();
   KernelTime kernel;
   kernel.name = kernel.layer = "conv";
-  kernel.pass = "forward";
+  kernel.pass = Pass::forward;
   kernel.algorithm = "gemm";
   kernel.bound = "compute";
   kernel.start = Seconds(1e-3);

@@ -14,7 +14,7 @@ MemoryReport example() {
   r.variant = "mxnet";
   r.stack = "mxnet-1.2";
   r.precision = "fp32";
-  r.exchange = "allreduce";
+  r.exchange = Exchange::allreduce;
   r.optimizer = "sgd";
   r.batch_per_gpu = 4;
   GpuMemory gpu;
@@ -30,8 +30,8 @@ MemoryReport example() {
   r.lower_bound = Bytes(1.5e9);
   r.peak_layer = "conv1";
   r.layers = {{"conv1", "convolution", "64x8x8", gpu.parts}};
-  r.peak_pass = "forward";
-  r.moments = {{"conv1", "forward", Bytes(1e9)}, {"conv1", "backward", Bytes(2e9)}};
+  r.peak_phase = Phase::forward;
+  r.moments = {{"conv1", Phase::forward, Bytes(1e9)}, {"conv1", Phase::backward, Bytes(2e9)}};
   r.reductions = {{"less", "do less", Bytes(2e9), Bytes(2e9), true}};
   r.largest = LargestBatch{};
   r.largest->batch = 2;

@@ -142,7 +142,7 @@ TEST_CASE("a stage holds its own arrays, and the feature maps of every micro-bat
   nodes.insert(nodes.end(), order.update.begin(), order.update.end());
   const std::vector<std::int32_t> stage_of{0, 0, 0, 1, 1, 1};  // input, four layers, loss
   Stack stack = hostless_stack();
-  stack.framework = "pytorch";
+  stack.framework = Framework::pytorch;
   stack.context = Bytes(1e9);
   FootprintOptions options;
   options.batch = kBatch;

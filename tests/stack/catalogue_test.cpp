@@ -39,8 +39,9 @@ bool sourced(const std::string& text) {
 
 /// A stack's id as its fields spell it; Torch7 goes by its cuDNN.
 std::string spelled(const Stack& stack) {
-  const bool ngc = stack.id.rfind(stack.framework + "-ngc-", 0) == 0;
-  return stack.framework + (ngc ? "-ngc-" : "-") + stack.version + (stack.variant.empty() ? "" : "-" + stack.variant);
+  const bool ngc = stack.id.rfind(std::string(name(stack.framework)) + "-ngc-", 0) == 0;
+  return std::string(name(stack.framework)) + (ngc ? "-ngc-" : "-") + stack.version +
+         (stack.variant.empty() ? "" : "-" + stack.variant);
 }
 
 }  // namespace

@@ -131,6 +131,12 @@ TEST_CASE("a stack file without anything in it names all that is missing") {
         "FILE:1:1: exchange: missing key, expected a table\n");
 }
 
+TEST_CASE("the framework of a stack file is one of the table") {
+  const std::string text = messages("schema = 1\nframework = \"pytroch\"\n");
+  CHECK(text.find("FILE:2:13: framework: no framework \"pytroch\", did you mean \"pytorch\"?\n") != std::string::npos);
+  CHECK(messages("schema = 1\nframework = \"pytorch\"\n").find(": framework:") == std::string::npos);
+}
+
 TEST_CASE("a stack file that is not there") {
   const auto stack = read_stack("/nonexistent/mine.toml");
   REQUIRE_FALSE(stack);

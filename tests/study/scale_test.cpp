@@ -158,7 +158,7 @@ TEST_CASE("a table holds every network, batch and exchange, the overhead against
   REQUIRE(t.studies.size() == 8);
   CHECK(t.studies[0].one.model == "lenet");
   CHECK(t.studies[3].one.batch_per_gpu == 32);
-  CHECK(t.studies[3].one.exchange == "nccl");
+  CHECK(t.studies[3].one.exchange == Exchange::nccl);
   CHECK_FALSE(t.studies[2].rows[1].overhead.has_value());
   CHECK_THAT(*t.studies[3].rows[1].overhead,
              WithinRel(t.studies[3].rows[1].epoch_time.value / t.studies[2].rows[1].epoch_time.value - 1.0, 1e-12));

@@ -7,8 +7,11 @@
 #include <set>
 
 #include "model/configuration/configure.hpp"
+#include "model/configuration/network_notices.hpp"
+#include "model/configuration/session.hpp"
 #include "model/configuration/what_if.hpp"
 #include "model/prediction/cost.hpp"
+#include "model/prediction/predict.hpp"
 #include "model/report/compare_report.hpp"
 #include "model/report/sweep_report.hpp"
 #include "model/study/compare.hpp"
@@ -115,6 +118,20 @@ TEST_CASE("every named change can be read, and each is applied to what it names"
   CHECK(to_text(find_what_if("nvlink-3x").error()) == "unknown what-if \"nvlink-3x\", did you mean \"nvlink-2x\"?\n");
 }
 
+TEST_CASE("a change of every candidate's own number depends on no other candidate") {
+  const auto session = open_session(kCatalogue);
+  const std::vector<GridAxis> axes{*parse_axis("hw", "dgx1"), *parse_axis("model", "resnet50"), *parse_axis("gpus", "1")};
+  StudyGrid halves{axes, find_what_if("batch-2x")->set}, plain{axes, {}};
+  halves.axes.push_back(*parse_axis("batch", "16,32,8"));
+  plain.axes.push_back(*parse_axis("batch", "32,64,16"));
+  const auto doubled = compare(*session, halves, 0), stated = compare(*session, plain, 0);
+  REQUIRE((doubled && stated));
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(doubled->candidates[i].prediction.batch_per_gpu == stated->candidates[i].prediction.batch_per_gpu);
+    CHECK(doubled->candidates[i].prediction.step_time.value.base() == stated->candidates[i].prediction.step_time.value.base());
+  }
+}
+
 TEST_CASE("an explanation ranks changes by what they bring") {
   const auto session = open_session(kCatalogue);
   PredictOptions options;
@@ -151,7 +168,7 @@ TEST_CASE("where servers hold a job up, faster processors help and RDMA is what 
     return predict(*session, changed);
   };
   const Prediction base = predict(*session, options).value();
-  CHECK(base.limit.resource == "host");
+  CHECK(base.limit.resource == Resource::host);
   CHECK(base.limit.text.find("summing gradients and updating weights") != std::string::npos);
   CHECK(of("cpu-2x")->throughput.value > 1.3 * base.throughput.value);
   CHECK(of("cpu-half")->throughput.value < 0.8 * base.throughput.value);
@@ -193,7 +210,7 @@ TEST_CASE("an explanation offers no hardware that relieves nothing, and the sett
   options.workers = 2;
   const auto explanation = explain(*session, options);
   REQUIRE(explanation);
-  CHECK(explanation->base.limit.resource == "input");
+  CHECK(explanation->base.limit.resource == Resource::input);
   const auto outcome = [](const Explanation& e, const std::string& name) {
     const auto found = std::find_if(e.what_ifs.begin(), e.what_ifs.end(), [&](const WhatIfOutcome& o) { return o.name == name; });
     REQUIRE(found != e.what_ifs.end());

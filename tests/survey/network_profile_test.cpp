@@ -33,8 +33,8 @@ TEST_CASE("P3 needs less of the network than first come, first served, and both 
   const NetworkProfile high = profile(options);
   REQUIRE(high.schedules.size() == 2);
   const ScheduleVerdict &fifo = high.schedules[0], &p3 = high.schedules[1];
-  CHECK(fifo.exchange == "ps");
-  CHECK(p3.exchange == "ps-p3");
+  CHECK(fifo.exchange == Exchange::ps);
+  CHECK(p3.exchange == Exchange::ps_p3);
   REQUIRE(fifo.least_to_reach);
   REQUIRE(p3.least_to_reach);
   CHECK(*p3.least_to_reach < *fifo.least_to_reach);

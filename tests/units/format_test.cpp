@@ -1,4 +1,5 @@
 #include "model/units/format.hpp"
+#include "model/units/parse.hpp"
 
 #include <cmath>
 #include <limits>

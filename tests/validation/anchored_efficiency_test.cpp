@@ -1,5 +1,6 @@
 // Scaling with the step on one GPU as measured: an invented machine whose exchange takes a fixed time.
 #include "model/validation/anchored_efficiency.hpp"
+#include "model/validation/assess_rows.hpp"
 
 #include "tests/catch.hpp"
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <map>
 
-#include "model/validation/accuracy.hpp"
+#include "model/validation/assess.hpp"
 #include "tests/catch.hpp"
 
 using namespace tbdsim;

@@ -5,7 +5,9 @@
 #include <cmath>
 #include <map>
 
+#include "model/configuration/session.hpp"
 #include "model/prediction/epoch.hpp"
+#include "model/prediction/predict.hpp"
 #include "tests/catch.hpp"
 
 using namespace tbdsim;
@@ -74,7 +76,7 @@ TEST_CASE("LeNet's copies on 8 GPUs take longer than its input, so faster NVLink
   const auto gain = [](const std::string& model) {
     return run(model, "p2p", 8).step_time.value / run(model, "p2p", 8, 16, {"hw.link.nvlink.bandwidth=2x"}).step_time.value;
   };
-  CHECK(run("lenet", "p2p", 8).limit.resource == "intra_node_link");
+  CHECK(run("lenet", "p2p", 8).limit.resource == Resource::intra_node_link);
   CHECK(gain("lenet") > 1.05);
   CHECK_THAT(gain("alexnet"), WithinAbs(1.0, 0.005));
 }

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "model/prediction/memory_report.hpp"
-#include "model/validation/accuracy.hpp"
+#include "model/validation/assess.hpp"
 #include "tests/catch.hpp"
 
 using namespace tbdsim;

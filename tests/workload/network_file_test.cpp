@@ -176,7 +176,7 @@ TEST_CASE("the README shows the example file as it is") {
 
 TEST_CASE("the page of file formats tells of every operator") {
   const std::string page = formats_markdown(network_format());
-  for (const OpKindInfo& row : op_kinds()) {
+  for (const OperatorRow& row : op_kinds()) {
     INFO(row.name);
     CHECK(page.find("`" + std::string(row.name) + "`") != std::string::npos);
   }
@@ -204,10 +204,25 @@ TEST_CASE("a transformer by its hyper-parameters: the catalogue's, layer by laye
   CHECK(graph("encoder_layers = 3\nnorm_first = false\ntied = false")->parameter_elements() == 3 * layer + 2 * table);
   CHECK(graph("encoder_layers = 2\ndecoder_layers = 6\npositions = 20")->parameter_elements() ==
         8 * layer + 6 * (attention + norm) + 2 * norm + table + 2 * 20 * d);
+  // Root-mean-square norms have no shift.
+  CHECK(graph("decoder_layers = 3\nnorm = \"rms\"")->parameter_elements() == 3 * (layer - 2 * d) + d + table);
   const auto refused = [&](const std::string& keys) {
     const auto result = graph(keys);
     return result ? std::string("accepted") : result.error().front().message;
   };
+  // A gate is a third product, as wide as the first.
+  CHECK(graph("decoder_layers = 3\ngated = true")->parameter_elements() == 3 * (layer + 4 * d * d + 4 * d) + norm + table);
+  CHECK(graph("decoder_layers = 3\nfeed_forward_bias = false")->parameter_elements() == 3 * (layer - 5 * d) + norm + table);
+  // A quarter of the heads for keys and values: two of the four projections are a quarter as wide.
+  CHECK(graph("decoder_layers = 3\nkv_heads = 3")->parameter_elements() == 3 * (layer - 2 * (d * d + d) * 3 / 4) + norm + table);
+  CHECK(graph("decoder_layers = 3\nattention_bias = false\noutput_bias = true")->parameter_elements() ==
+        3 * (layer - 3 * d) + norm + table);
+  // Rotary positions own nothing, and words need no others.
+  CHECK(graph("decoder_layers = 3\nrotary = true")->parameter_elements() == 3 * layer + norm + table);
+  CHECK(refused("decoder_layers = 1\nrotary = true\npositions = 20") ==
+        "transformer.positions: give either positions or rotary, not both");
+  CHECK(refused("decoder_layers = 1\nkv_heads = 5") == "transformer.kv_heads: 12 heads do not share 5 of keys and values evenly");
+  CHECK(refused("decoder_layers = 1\nnorm = \"batch\"") == "transformer.norm: expected \"layer\" or \"rms\", got \"batch\"");
   CHECK(refused("") == "transformer: expected encoder_layers, decoder_layers or both");
   CHECK(refused("decoder_layers = 1\npositions = 15") == "transformer.positions: 15 positions are too few for a length of 16");
   CHECK(refused("decoder_layers = 1\npositions = 16").substr(0, 8) == "accepted");

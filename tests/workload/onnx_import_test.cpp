@@ -122,6 +122,18 @@ TEST_CASE("groups of nodes become the operators that frameworks run") {
     file.output("v");  // someone reads what is inside: no longer one operator
     CHECK(kinds(file) != "layer_norm");
   }
+  SECTION("a norm without mean and shift, as ONNX and as its runtime call it") {
+    for (const char* type : {"RMSNormalization", "SimplifiedLayerNormalization"}) {
+      File file = with_input(kSequence);
+      file.weight("gamma", {8}).node(type, {"x", "gamma"}, {"y"}, {onnx_bytes::single("axis", -1)}).output("y");
+      const OpGraph graph = import(file).graph;
+      CHECK(kinds(graph) == "rms_norm");
+      CHECK(graph.parameter_elements() == 8);
+    }
+    File other = with_input(kSequence);  // over two axes: no rows
+    other.weight("gamma", {8}).node("RMSNormalization", {"x", "gamma"}, {"y"}, {onnx_bytes::single("axis", 1)}).output("y");
+    CHECK(kinds(other) == "by_bytes");
+  }
   SECTION("GELU by erf") {
     File file = with_input(kSequence);
     scalar(file, "root", 1.4142F), scalar(file, "one", 1.0F), scalar(file, "half", 0.5F);

@@ -4,28 +4,138 @@
 #include <set>
 
 #include "model/workload/graph_builder.hpp"
+#include "model/workload/onnx/rules.hpp"
+#include "model/workload/op_counts.hpp"
+#include "model/workload/operators/operator_row.hpp"
+#include "model/workload/saved_tensors.hpp"
 #include "model/workload/shape_inference.hpp"
 #include "tests/catch.hpp"
 
 using namespace tbdsim;
 
-TEST_CASE("the table of operator kinds is consistent") {
-  std::set<std::string_view> names;
+namespace {
+
+bool multiplies(const OperatorRow& row) {
+  return row.family == OpFamily::convolution || row.family == OpFamily::gemm || row.family == OpFamily::recurrent ||
+         row.family == OpFamily::attention;
+}
+
+/// The passes of a framework that fuses nothing, and issues kernels one by one or from a graph.
+Passes passes_of(const OperatorRow& row, bool eager) {
+  if (row.framework_passes == nullptr) return row.passes;
+  Op op;
+  op.kind = row.kind;
+  op.inputs.resize(static_cast<std::size_t>(row.min_inputs));
+  return row.framework_passes(op, {eager, 3, 5, 3, 3, 3});
+}
+
+/// Collects the keys that attributes name.
+struct KeyNames {
+  std::vector<std::string> names;
+  void operator()(std::monostate&) {}
+  template <class Attributes>
+  void operator()(Attributes& attributes) {
+    attributes.keys(*this);
+  }
+  template <class... Rest>
+  void note(const char* key, Rest&&...) {
+    names.emplace_back(key);
+  }
+  template <class... A>
+  void required(A&&... a) {
+    note(a...);
+  }
+  template <class... A>
+  void integer(A&&... a) {
+    note(a...);
+  }
+  template <class... A>
+  void pair(A&&... a) {
+    note(a...);
+  }
+  template <class... A>
+  void flag(A&&... a) {
+    note(a...);
+  }
+  template <class... A>
+  void fraction(A&&... a) {
+    note(a...);
+  }
+  template <class... A>
+  void list(A&&... a) {
+    note(a...);
+  }
+  template <class... A>
+  void word(A&&... a) {
+    note(a...);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("every row of the table of operators agrees with itself: names and inputs") {
+  std::set<std::string_view> names, types;
   int expected = 0;
-  for (const OpKindInfo& row : op_kinds()) {
+  for (const OperatorRow& row : op_kinds()) {
     INFO(row.name);
-    CHECK(static_cast<int>(row.kind) == expected++);  // rows stand in the order of the enumeration
+    CHECK(static_cast<int>(row.kind) == expected++);  // in the order of the enumeration
     CHECK(&info(row.kind) == &row);
     CHECK_FALSE(row.name.empty());
     CHECK(std::all_of(row.name.begin(), row.name.end(), [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; }));
     CHECK(names.insert(row.name).second);
+    CHECK_FALSE(row.takes.empty());
     CHECK(row.min_inputs <= row.max_inputs);
     CHECK((row.min_inputs == 0) == (row.kind == OpKind::input));
-    CHECK(row.moves_data == (row.family != OpFamily::none));
-    if (row.has_parameters) CHECK(row.moves_data);
-    if (row.family == OpFamily::convolution || row.family == OpFamily::recurrent) CHECK(row.has_parameters);
+    for (const std::string_view type : row.onnx) {
+      INFO(type);
+      CHECK(types.insert(type).second);
+      const onnx::Rule* rule = onnx::find_rule(type);
+      REQUIRE(rule != nullptr);
+      CHECK(rule->emit != nullptr);
+    }
+    // The page of file formats names every key.
+    KeyNames keys;
+    OpAttributes attributes = row.attributes == nullptr ? OpAttributes{} : row.attributes();
+    std::visit(keys, attributes);
+    for (const std::string& key : keys.names)
+      if (row.keys.substr(0, 3) != "as ") CHECK(row.keys.find("`" + key + "`") != std::string_view::npos);
+    if (row.may_overwrite) CHECK(row.keys.find("`inplace`") != std::string_view::npos);
   }
   CHECK(op_kinds().size() == kOpKindCount);
+}
+
+TEST_CASE("every row of the table of operators agrees with itself: work, memory and placement") {
+  for (const OperatorRow& row : op_kinds()) {
+    INFO(row.name);
+    const bool bound = row.family == OpFamily::memory_bound, product = multiplies(row);
+    CHECK(row.moves_data() == (bound || product));
+    // Work: products count multiply-adds in both directions, everything else passes over its arrays.
+    CHECK((row.macs != nullptr) == product);
+    CHECK((row.backward_macs != nullptr || row.splits_backward) == product);
+    CHECK_FALSE((row.backward_macs != nullptr && row.splits_backward));
+    CHECK((passes_of(row, false).forward_inputs + passes_of(row, false).forward_output > 0.0) == bound);
+    if (row.splits_backward) CHECK(row.has_parameters());
+    if (row.family == OpFamily::convolution || row.family == OpFamily::recurrent) CHECK(row.has_parameters());
+    CHECK(row.multiplies_activations == (product && !row.has_parameters()));
+    if (row.multiplies_activations) CHECK(row.min_inputs >= 2);
+    if (row.has_parameters()) CHECK(row.moves_data());
+    if (row.normalizes) CHECK((bound && row.has_parameters()));
+    if (row.reduces) CHECK((bound && passes_of(row, true).rows == RowKernel::none));
+    if (row.access != ElementAccess::single) CHECK(bound);
+    // Width: products narrow; sums over rows and losses in fp32.
+    CHECK((row.autocast == AutocastRule::narrow) == product);
+    if (row.loss || passes_of(row, false).rows != RowKernel::none) CHECK(row.autocast == AutocastRule::wide);
+    // Memory: a view launches nothing and hands its gradient back; what has no backward keeps nothing.
+    if (row.view == ViewRule::always) CHECK((!row.moves_data() && row.gradient == GradientRule::passed));
+    if (row.gradient != GradientRule::made) CHECK(row.saved == nullptr);
+    if (row.gradient == GradientRule::none) CHECK(passes_of(row, true).backward_inputs == 0.0);
+    // Placement.
+    CHECK((row.placement == Placement::heads) == (row.family == OpFamily::attention));
+    if (row.placement == Placement::product) CHECK((product && row.has_parameters() && row.splits_backward));
+    if (row.placement == Placement::follows) CHECK_FALSE(row.has_parameters());
+    if (row.placement == Placement::sum) CHECK((row.min_inputs >= 2 && row.gradient == GradientRule::passed));
+    if (row.placement == Placement::vocabulary) CHECK((row.has_parameters() && row.autocast == AutocastRule::joined));
+  }
 }
 
 namespace {
@@ -82,6 +192,10 @@ std::vector<Example> examples() {
       {OpKind::ctc_loss, {}, {{9, 16}}, {9, 16}, 0},
       {OpKind::attention, AttentionAttributes{4, true}, {{9, 16}, {7, 16}, {7, 16}}, {9, 16}, 0},
       {OpKind::sequence_reverse, {}, {{9, 16}}, {9, 16}, 0},
+      {OpKind::rms_norm, {}, {{9, 16}}, {9, 16}, 1},
+      {OpKind::rope, {}, {{9, 16}}, {9, 16}, 0},
+      {OpKind::gated, ActivationAttributes{ActivationKind::silu}, {{9, 16}, {9, 16}}, {9, 16}, 0},
+      {OpKind::repeat, RepeatAttributes{3}, {{2, 9, 4}}, {6, 9, 4}, 0},
       {OpKind::by_bytes, ByBytesAttributes{{9, 3}, {{16, 3}}}, {{9, 16}, {4}}, {9, 3}, 1},
   };
 }
@@ -99,9 +213,66 @@ TEST_CASE("every kind infers its shape and owns what the table says") {
     REQUIRE(output);
     CHECK(*output == e.output);
     CHECK(parameters_of(e.kind, e.attributes, e.inputs.front(), false).size() == e.arrays);
-    CHECK((e.arrays > 0) == info(e.kind).has_parameters);
+    CHECK((e.arrays > 0) == info(e.kind).has_parameters());
   }
   CHECK(seen.size() + 1 == op_kinds().size());  // all but the input
+}
+
+TEST_CASE("every kind goes through a training step: work, what backward keeps, and a share that is the whole") {
+  for (const Example& e : examples()) {
+    const OperatorRow& row = info(e.kind);
+    INFO(row.name);
+    GraphBuilder builder("one", "file", "sample", e.inputs.front(), 1);
+    std::vector<TensorId> inputs{builder.input()};
+    for (std::size_t i = 1; i < e.inputs.size(); ++i) inputs.push_back(builder.another_input(e.inputs[i], "more"));
+    // A trainable bias upstream: every input but tokens needs a gradient.
+    if (e.kind != OpKind::embedding)
+      for (TensorId& input : inputs) input = builder.add(OpKind::learned_bias, {input}, LearnedBiasAttributes{});
+    const TensorId output = builder.add(e.kind, inputs, e.attributes, "it");
+    const OpGraph graph = std::move(builder).finish().value();
+    const OpId id = graph.tensor(output).producer;
+    const Op& op = graph.op(id);
+    CHECK(graph.tensor(output).needs_gradient == (row.gradient != GradientRule::none));
+    CHECK(op.parameters.size() == e.arrays);
+    Flop forward, backward;
+    int backward_nodes = 0;
+    const TrainingStep step = training_step(graph);
+    for (const StepNode& node : step.forward)
+      if (node.op == id) forward += flop_per_sample(graph, node);
+    for (const StepNode& node : step.backward)
+      if (node.op == id) backward += flop_per_sample(graph, node), ++backward_nodes;
+    CHECK((forward > Flop(0.0)) == multiplies(row));
+    CHECK((backward > forward) == multiplies(row));
+    if (row.splits_backward) CHECK((backward_nodes == 2 && backward == 2.0 * forward));
+    for (const SavingRules rules : {SavingRules::autograd, SavingRules::autograd_cuda, SavingRules::mxnet,
+                                    SavingRules::mxnet_later, SavingRules::tensorflow}) {
+      const SavedByOp saved = saved_by_ops(graph, rules)[static_cast<std::size_t>(id.value)];
+      for (const TensorId tensor : saved.tensors)
+        CHECK((tensor == output || std::find(op.inputs.begin(), op.inputs.end(), tensor) != op.inputs.end()));
+      CHECK(saved.extra_per_sample >= Bytes(0.0));
+      CHECK(saved.extra_fixed >= Bytes(0.0));
+      if (row.saved == nullptr) CHECK((saved.tensors.empty() && saved.extra_per_sample + saved.extra_fixed == Bytes(0.0)));
+    }
+    if (row.view == ViewRule::always) CHECK(elements(e.output) == elements(e.inputs.front()));
+    if (row.may_overwrite) CHECK(e.output == e.inputs.front());
+    if (row.placement != Placement::sequence) continue;
+    // Position by position: twice the rows make twice the output, of arrays that stay.
+    const Shape longer{2 * e.inputs.front().front(), e.inputs.front().back()};
+    CHECK(elements(infer_shape(e.kind, row.attributes == nullptr ? OpAttributes{} : row.attributes(), {&longer}).value()) ==
+          2 * elements(e.output));
+  }
+}
+
+TEST_CASE("a root-mean-square norm keeps one statistic of a row where layer norm keeps two") {
+  // 9 rows of 16: what they read, 4 B each, and statistics of 4 B.
+  const auto kept = [](OpKind kind) {
+    GraphBuilder builder("one", "file", "sample", {9, 16}, 1);
+    const TensorId sum = builder.add(OpKind::learned_bias, {builder.input()}, LearnedBiasAttributes{});
+    builder.add(kind, {sum}, {}, "norm");
+    return saved_bytes(std::move(builder).finish().value(), SavingRules::autograd_cuda).per_sample;
+  };
+  CHECK(kept(OpKind::layer_norm) == Bytes(9 * 16 * 4 + 9 * 8));
+  CHECK(kept(OpKind::rms_norm) == Bytes(9 * 16 * 4 + 9 * 4));
 }
 
 TEST_CASE("impossible operators are refused with their reason") {
@@ -161,6 +332,13 @@ TEST_CASE("impossible operators are refused with their reason") {
         "expects queries, keys and values of one width, as many keys as values, got 9x16, 7x16 and 6x16");
   CHECK(reason(K::attention, AttentionAttributes{3, false}, {{9, 16}, {7, 16}, {7, 16}}) ==
         "width 16 does not divide into 3 heads");
+  CHECK(reason(K::rope, {}, {{9, 15}}) == "expects an even number of features, got 15");
+  CHECK(reason(K::attention, AttentionAttributes{4, true, 2}, {{9, 16}, {7, 8}, {7, 8}}) == "accepted as 9x16");
+  CHECK(reason(K::attention, AttentionAttributes{4, true, 3}, {{9, 16}, {7, 12}, {7, 12}}) ==
+        "4 heads of queries do not share 3 heads of keys and values evenly");
+  CHECK(reason(K::attention, AttentionAttributes{4, true, 2}, {{9, 16}, {7, 16}, {7, 16}}) ==
+        "2 heads of 4 features expect 8 of keys and values, got 16");
+  CHECK(reason(K::repeat, RepeatAttributes{0}, {{9, 4}}) == "times must be 1 to 1000000, got 0");
   CHECK(reason(K::pairwise_add, {}, {{9, 4}, {7, 5}}) == "expects two sequences of equal width, got 9x4 and 7x5");
   CHECK(reason(K::upsample, UpsampleAttributes{0}, {{4, 8, 8}}) == "factor must be at least 1, got 0");
   CHECK(reason(K::transposed_convolution, ConvolutionAttributes{4, 1, 1, 1, 1, 1, 1, 1, 1, true}, {{4, 2, 2}}) ==

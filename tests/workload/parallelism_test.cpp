@@ -53,6 +53,24 @@ TEST_CASE("heads that do not divide and networks without attention are refused")
         "--tensor-parallel 2: modelled for networks with attention, resnet50 has none");
 }
 
+TEST_CASE(
+    "four GPUs share grouped heads, both feed-forward products by columns and the words; sixteen cannot share eight heads") {
+  const ZooEntry* entry = find_network("llama-3-8b", "torchvision").value();
+  ZooOptions fused;
+  fused.fused_attention = true;
+  for (const ZooOptions& options : {ZooOptions{}, fused}) {
+    const OpGraph whole = entry->build(*entry, options).value(), share = tensor_share(whole, 4).value();
+    constexpr std::int64_t h = 4096, kv = 1024, f = 14336, layers = 32, words = 128256;
+    constexpr std::int64_t products = 2 * h * h + 2 * h * kv + 3 * h * f;
+    CHECK(share.parameter_elements() == layers * (products / 4 + 2 * h) + h + 2 * words / 4 * h);
+    CHECK_FALSE(refused(tensor_share(whole, 16)).empty());
+    CHECK(refused(tensor_share(whole, 8)).empty());
+  }
+  const OpGraph one = entry->build(*entry, fused).value();
+  CHECK(refused(tensor_share(one, 16)) ==
+        "--tensor-parallel 16: the 8 heads of keys and values of llama-3-8b do not divide over 16 GPUs");
+}
+
 TEST_CASE("a transformer is recomputed by layers, the loss by itself; a network without attention by blocks") {
   CHECK(recompute_segments(network("gpt2"), Recompute::layer).size() == 13);
   CHECK(recompute_segments(network("gpt2"), Recompute::block).size() == 25);

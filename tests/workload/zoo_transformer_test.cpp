@@ -53,6 +53,52 @@ TEST_CASE("transformers have the published number of parameters") {
   CHECK(parameters("transformer-xl-large@softmax") > 267735 * std::int64_t{1025});
 }
 
+// Counts of the weights published at huggingface.co (the metadata of Llama 2's files also counts 64 rotary frequencies a layer,
+// which are no parameters), read 2026-11-23.
+TEST_CASE("Llama, Mistral and Qwen have the published number of parameters") {
+  CHECK(parameters("llama-2-7b") == 6738415616);
+  CHECK(parameters("llama-2-13b") == 13015864320);
+  CHECK(parameters("llama-2-70b") == 68976648192);
+  CHECK(parameters("llama-3-8b") == 8030261248);
+  CHECK(parameters("llama-3-70b") == 70553706496);
+  CHECK(parameters("llama-3.1-405b") == 405853388800);
+  CHECK(parameters("llama-3-405b") == 405853388800);
+  CHECK(parameters("llama-3.2-1b") == 1235814400);
+  CHECK(parameters("llama-3.2-3b") == 3212749824);
+  CHECK(parameters("mistral-7b") == 7241732096);
+  CHECK(parameters("qwen2.5-0.5b") == 494032768);
+  CHECK(parameters("qwen2.5-1.5b") == 1543714304);
+  CHECK(parameters("qwen2.5-3b") == 3085938688);
+  CHECK(parameters("qwen2.5-7b") == 7615616512);
+  CHECK(parameters("qwen2.5-14b") == 14770033664);
+  CHECK(parameters("qwen2.5-32b") == 32763876352);
+  CHECK(parameters("qwen2.5-72b") == 72706203648);
+}
+
+// A layer keeps 12 h + 4 g d + 6 f bytes a token in 16 bits: inputs of both norms, of the projections and of the feed-forward
+// block, queries and context (h each), keys and values (g d each), gate, what it scales and their product (f each). Beside them
+// fp32 statistics: one for each norm and one for each head's row of scores.
+TEST_CASE("a Llama layer with fused attention keeps 12 h + 4 g d + 6 f bytes of each token") {
+  ZooOptions fused;
+  fused.fused_attention = true;
+  const OpGraph graph = build("llama-3-8b", fused);
+  const double h = 4096, g = 8, d = 128, f = 14336, heads = 32, tokens = 8192, layers = 32;
+  const double layer = tokens * (12 * h + 4 * g * d + 6 * f + 4 * (2 + heads));
+  // Tokens of the embedding; input and statistic of the last norm, its result.
+  const double rest = tokens * (8 + 2 * h + 4 + 2 * h);
+  CHECK(saved_bytes(graph, SavingRules::autograd_cuda, Bytes(2.0), true).per_sample == Bytes(layers * layer + rest));
+}
+
+TEST_CASE("forward multiply-adds of Llama 3 8B: its weights but the word table once a token, and all scores twice") {
+  const double weights = 8030261248.0 - 128256.0 * 4096 - 65 * 4096, tokens = 8192;
+  for (const bool one : {false, true}) {
+    ZooOptions options;
+    options.fused_attention = one;
+    CHECK(static_cast<double>(macs_per_sample(build("llama-3-8b", options)).forward) ==
+          tokens * weights + 32 * 2.0 * tokens * tokens * 4096);
+  }
+}
+
 TEST_CASE("GPT-3 sizes, in the millions of table D.1 of Brown et al.") {
   const auto millions = [](const std::string& name) { return static_cast<double>(parameters(name)) / 1e6; };
   CHECK_THAT(millions("gpt3-125m"), Catch::WithinAbs(125, 0.5));

@@ -31,8 +31,6 @@ std::vector<std::int32_t> filled(const std::vector<Seconds>& times, Seconds limi
   return stages;
 }
 
-bool gives_input_gradients(Pass pass) { return pass == Pass::backward_data || pass == Pass::backward; }
-
 }  // namespace
 
 std::vector<std::int32_t> balanced_stages(const std::vector<Seconds>& times, std::int32_t stages) {
@@ -98,7 +96,7 @@ void PipelineStages::after(StepBuilder& builder, std::size_t node, std::span<con
     readers.erase(std::unique(readers.begin(), readers.end()), readers.end());
     for (const std::int32_t reader : readers)
       if (reader != here) copy(builder, op.output, here, reader, done);
-  } else if (gives_input_gradients(n.pass)) {
+  } else if (info(n.pass).input_gradients) {
     for (const TensorId input : op.inputs) {
       const Tensor& tensor = graph.tensor(input);
       const std::int32_t producer = stage_[at(tensor.producer.value)];

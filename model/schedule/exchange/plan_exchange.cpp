@@ -2,26 +2,34 @@
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <array>
-#include <cassert>
 
 namespace tbdsim {
 namespace {
 
-constexpr std::array<ExchangeKind, 9> kKinds{{{"allreduce", "", plan_bucketed_all_reduce, false, false, false},
-                                              {"nccl", "mxnet", plan_nccl_store, true, false, false},
-                                              {"p2p", "mxnet", plan_p2p_store, true, false, false},
-                                              {"local", "mxnet", plan_local_store, true, false, true},
-                                              {"ps", "", plan_parameter_server, true, true, true},
-                                              {"ps-p3", "mxnet", plan_p3, true, true, true},
-                                              {"byteps", "", plan_byteps, false, false, false},
-                                              {"dataparallel", "pytorch", plan_data_parallel, true, false, false},
-                                              {"pipeline", "", plan_pipeline, false, false, false}}};
+using Planner = Result<PlannedExchange> (*)(const ExchangeSetting& setting);
 
-const ExchangeKind& kind_of(std::string_view name) {
-  const auto* kind = std::find_if(kKinds.begin(), kKinds.end(), [&](const ExchangeKind& k) { return k.name == name; });
-  assert(kind != kKinds.end());
-  return *kind;
+Planner planner_of(Exchange exchange) {
+  switch (exchange) {
+    case Exchange::allreduce:
+      return plan_bucketed_all_reduce;
+    case Exchange::nccl:
+      return plan_nccl_store;
+    case Exchange::p2p:
+      return plan_p2p_store;
+    case Exchange::local:
+      return plan_local_store;
+    case Exchange::ps:
+      return plan_parameter_server;
+    case Exchange::ps_p3:
+      return plan_p3;
+    case Exchange::byteps:
+      return plan_byteps;
+    case Exchange::dataparallel:
+      return plan_data_parallel;
+    case Exchange::pipeline:
+      break;
+  }
+  return plan_pipeline;
 }
 
 }  // namespace
@@ -30,18 +38,12 @@ Seconds store_key_time(const ExchangeSetting& setting, Seconds store) {
   return setting.system.host.dispatch_scale * std::max(store, setting.stack.update_dispatch);
 }
 
-std::span<const ExchangeKind> exchange_kinds() { return kKinds; }
-
-bool drives_all(std::string_view name) { return kind_of(name).one_process; }
-bool has_tcp_servers(std::string_view name) { return kind_of(name).servers; }
-bool sums_on_host(std::string_view name) { return kind_of(name).host_sums; }
-
-Result<PlannedExchange> plan_exchange(std::string_view name, const ExchangeSetting& setting) {
-  const ExchangeKind& kind = kind_of(name);
-  if (!kind.framework.empty() && setting.stack.framework != kind.framework)
-    return fail(fmt::format("exchange {} belongs to {}; stack {} is {}", name, kind.framework, setting.stack.id,
-                            setting.stack.framework));
-  return kind.plan(setting);
+Result<PlannedExchange> plan_exchange(Exchange exchange, const ExchangeSetting& setting) {
+  const ExchangeInfo& kind = info(exchange);
+  if (kind.framework && setting.stack.framework != *kind.framework)
+    return fail(fmt::format("exchange {} belongs to {}; stack {} is {}", kind.name, name(*kind.framework), setting.stack.id,
+                            name(setting.stack.framework)));
+  return planner_of(exchange)(setting);
 }
 
 }  // namespace tbdsim

@@ -1,13 +1,13 @@
 #pragma once
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "model/cost/kernel_model.hpp"
 #include "model/hardware/cluster.hpp"
 #include "model/schedule/exchange/exchange_style.hpp"
 #include "model/schedule/exchange/peer_copies.hpp"
+#include "model/stack/exchange.hpp"
 #include "model/stack/nccl.hpp"
 #include "model/stack/stack.hpp"
 #include "model/support/result.hpp"
@@ -42,30 +42,8 @@ struct PlannedExchange {
   std::vector<IndirectCopy> indirect{};  ///< of a store that copies from GPU to GPU
 };
 
-/// One way to exchange gradients, as `--exchange` names it.
-struct ExchangeKind {
-  std::string_view name;
-  std::string_view framework;  ///< the only one that has it; empty: every one
-  /// Errors: ranks that cannot reach each other, a machine that the style does not suit.
-  Result<PlannedExchange> (*plan)(const ExchangeSetting& setting);
-  bool one_process;  ///< drives all GPUs of a node, else each has its own
-  bool servers;      ///< parameter servers of MXNet (ps-lite over ZeroMQ) or TensorFlow (gRPC), which speak TCP
-  bool host_sums;    ///< weights and sums of gradients lie in the memory of a host
-};
-
-/// Every way there is, `allreduce` (a stack's default) first.
-[[nodiscard]] std::span<const ExchangeKind> exchange_kinds();
-
-/// Whether one process drives all GPUs of a node under the exchange called `name`, one of `exchange_kinds`.
-[[nodiscard]] bool drives_all(std::string_view name);
-/// Whether parameter servers sum over TCP under it.
-[[nodiscard]] bool has_tcp_servers(std::string_view name);
-/// Whether a host's memory holds weights and sums of gradients under it.
-[[nodiscard]] bool sums_on_host(std::string_view name);
-
-/// Plans the exchange called `name`, one of `exchange_kinds`. Errors: as its planner's; one that
-/// belongs to another framework.
-[[nodiscard]] Result<PlannedExchange> plan_exchange(std::string_view name, const ExchangeSetting& setting);
+/// Plans `exchange`. Errors: as its planner's; one that belongs to another framework.
+[[nodiscard]] Result<PlannedExchange> plan_exchange(Exchange exchange, const ExchangeSetting& setting);
 
 /// Default between ranks: gradients are all-reduced in buckets (DDP, Horovod, replicated variables).
 [[nodiscard]] Result<PlannedExchange> plan_bucketed_all_reduce(const ExchangeSetting& setting);

@@ -50,7 +50,9 @@ Result<NodeTraffic> scattered_traffic(const System& system, const std::vector<in
 
 Result<PlannedExchange> plan_servers(const ExchangeSetting& setting, bool p3) {
   const Stack& stack = setting.stack;
-  if (!stack.server) return fail(fmt::format("exchange {}: stack {} has no parameter server", p3 ? "ps-p3" : "ps", stack.id));
+  if (!stack.server)
+    return fail(
+        fmt::format("exchange {}: stack {} has no parameter server", name(p3 ? Exchange::ps_p3 : Exchange::ps), stack.id));
   ServerPlan plan;
   plan.constants = *stack.server;
   plan.sliced = plan.prioritized = p3;

@@ -101,10 +101,6 @@ bool overwrites(const Lowering& l, ValueIndex in, const Shape& x) {
   return producer != kAbsent;
 }
 
-TensorId layer_norm_of(Lowering& l, NodeIndex node, ValueIndex x, ValueIndex gamma, ValueIndex beta) {
-  return l.emit(node, OpKind::layer_norm, {l.tensor(x)}, {}, {gamma, beta});
-}
-
 }  // namespace
 
 void emit_convolution(Lowering& l, NodeIndex node) {
@@ -167,10 +163,14 @@ void emit_batch_norm(Lowering& l, NodeIndex node) {
   l.bind(node, l.output(node), y);
 }
 
-void emit_layer_norm(Lowering& l, NodeIndex node) {
+void emit_row(Lowering& l, NodeIndex node) {
+  const auto named = [&](const OperatorRow& row) { return std::ranges::find(row.onnx, l.type(node)) != row.onnx.end(); };
+  const auto row = std::ranges::find_if(op_kinds(), named);
   const ValueIndex x = l.input(node, 0);
   if (!l.dims(x) || l.integer(node, "axis", -1) != -1) return emit_unknown(l, node);
-  l.bind(node, l.output(node), layer_norm_of(l, node, x, l.input(node, 1), l.input(node, 2)));
+  std::vector<ValueIndex> arrays(l.graph.node(node).inputs.begin() + 1, l.graph.node(node).inputs.end());
+  const OpAttributes attributes = row->attributes == nullptr ? OpAttributes{} : row->attributes();
+  l.bind(node, l.output(node), l.emit(node, row->kind, {l.tensor(x)}, attributes, arrays));
 }
 
 void emit_instance_norm(Lowering& l, NodeIndex node) {

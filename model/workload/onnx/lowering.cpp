@@ -200,7 +200,7 @@ TensorId Lowering::emit(NodeIndex node, OpKind kind, std::vector<TensorId> input
                         const std::vector<ValueIndex>& weights, bool inplace) {
   if (failed()) return builder.input();
   std::string name = op_name(node, weights);
-  if (info(kind).has_parameters) builder.set_weights(claim(weights));
+  if (info(kind).has_parameters()) builder.set_weights(claim(weights));
   const std::size_t before = builder.problems().size();
   const TensorId result = builder.add(kind, inputs, attributes, std::move(name), inplace);
   builder.set_weights(GraphBuilder::Weights::own);

@@ -6,32 +6,62 @@
 #include <array>
 
 #include "model/support/quote.hpp"
+#include "model/workload/operators/operator_row.hpp"
 
 namespace tbdsim::onnx {
 namespace {
 
-// Sorted by type, for the search below.
-constexpr std::array kRules{
+/// How nodes become a kind of operator whose row names them. Kinds that are not listed take one tensor of data and arrays to
+/// train, and keep its shape.
+struct Importer {
+  OpKind kind;
+  void (*infer)(Lowering&, NodeIndex);
+  void (*emit)(Lowering&, NodeIndex);
+};
+constexpr std::array kImporters{
+    Importer{OpKind::convolution, nullptr, emit_convolution},
+    Importer{OpKind::linear, infer_gemm, emit_gemm},
+    Importer{OpKind::batch_norm, infer_same, emit_batch_norm},
+    Importer{OpKind::activation, infer_same, emit_activation},
+    Importer{OpKind::pool, nullptr, emit_pool},
+    Importer{OpKind::global_average_pool, nullptr, emit_global_pool},
+    Importer{OpKind::add, infer_elementwise, emit_add},
+    Importer{OpKind::multiply, infer_elementwise, emit_multiply},
+    Importer{OpKind::concat, infer_concat, emit_concat},
+    Importer{OpKind::slice, infer_slice, emit_slice},
+    Importer{OpKind::reshape, infer_reshape, emit_alias},
+    Importer{OpKind::dropout, infer_same, emit_dropout},
+    Importer{OpKind::local_response_norm, infer_same, emit_local_response_norm},
+    Importer{OpKind::pad, infer_pad, emit_pad},
+    Importer{OpKind::softmax_loss, nullptr, emit_loss},
+    Importer{OpKind::lstm, nullptr, emit_recurrent},
+    Importer{OpKind::gru, nullptr, emit_recurrent},
+    Importer{OpKind::vanilla_rnn, nullptr, emit_recurrent},
+    Importer{OpKind::softmax, infer_same, emit_softmax},
+    Importer{OpKind::matmul, infer_matmul, emit_matmul},
+    Importer{OpKind::identity, infer_same, emit_alias},
+    Importer{OpKind::transpose, infer_transpose, emit_transpose},
+    Importer{OpKind::gather, infer_gather, emit_gather},
+    Importer{OpKind::reduce, infer_reduce, emit_reduce},
+    Importer{OpKind::group_norm, infer_same, emit_instance_norm},
+    Importer{OpKind::upsample, nullptr, emit_resize},
+    Importer{OpKind::transposed_convolution, nullptr, emit_transposed_convolution},
+};
+
+/// Types that no row names: folded while the file is read, several operators or one of several, known by their bytes alone.
+constexpr std::array kOthers{
     Rule{"Abs", infer_unary, emit_by_bytes},
-    Rule{"Add", infer_elementwise, emit_add},
     Rule{"And", infer_elementwise, emit_by_bytes},
     Rule{"ArgMax", infer_reduce, emit_by_bytes},
     Rule{"ArgMin", infer_reduce, emit_by_bytes},
-    Rule{"AveragePool", nullptr, emit_pool},
-    Rule{"BatchNormalization", infer_same, emit_batch_norm},
     Rule{"Cast", infer_cast, emit_alias},
     Rule{"Ceil", infer_unary, emit_by_bytes},
     Rule{"Celu", infer_same, emit_by_bytes},
     Rule{"Clip", infer_same, emit_clip},
-    Rule{"Concat", infer_concat, emit_concat},
     Rule{"Constant", infer_constant, nullptr},
     Rule{"ConstantOfShape", infer_constant_of_shape, nullptr},
-    Rule{"Conv", nullptr, emit_convolution},
-    Rule{"ConvTranspose", nullptr, emit_transposed_convolution},
     Rule{"Cos", infer_same, emit_by_bytes},
     Rule{"CumSum", infer_same, emit_by_bytes},
-    Rule{"Div", infer_elementwise, emit_multiply},
-    Rule{"Dropout", infer_same, emit_dropout},
     Rule{"Elu", infer_same, emit_by_bytes},
     Rule{"Equal", infer_elementwise, emit_by_bytes},
     Rule{"Erf", infer_same, emit_by_bytes},
@@ -39,90 +69,58 @@ constexpr std::array kRules{
     Rule{"Expand", infer_expand, emit_by_bytes},
     Rule{"Flatten", infer_flatten, emit_alias},
     Rule{"Floor", infer_unary, emit_by_bytes},
-    Rule{"GRU", nullptr, emit_recurrent},
-    Rule{"Gather", infer_gather, emit_gather},
-    Rule{"Gelu", infer_same, emit_activation},
-    Rule{"Gemm", infer_gemm, emit_gemm},
-    Rule{"GlobalAveragePool", nullptr, emit_global_pool},
     Rule{"GlobalMaxPool", nullptr, emit_global_pool},
     Rule{"Greater", infer_elementwise, emit_by_bytes},
     Rule{"GreaterOrEqual", infer_elementwise, emit_by_bytes},
-    Rule{"HardSigmoid", infer_same, emit_activation},
-    Rule{"HardSwish", infer_same, emit_activation},
-    Rule{"Identity", infer_same, emit_alias},
-    Rule{"InstanceNormalization", infer_same, emit_instance_norm},
-    Rule{"LRN", infer_same, emit_local_response_norm},
-    Rule{"LSTM", nullptr, emit_recurrent},
-    Rule{"LayerNormalization", infer_same, emit_layer_norm},
     Rule{"LeakyRelu", infer_same, emit_by_bytes},
     Rule{"Less", infer_elementwise, emit_by_bytes},
     Rule{"LessOrEqual", infer_elementwise, emit_by_bytes},
     Rule{"Log", infer_same, emit_by_bytes},
-    Rule{"LogSoftmax", infer_same, emit_softmax},
-    Rule{"MatMul", infer_matmul, emit_matmul},
     Rule{"Max", infer_elementwise, emit_by_bytes},
-    Rule{"MaxPool", nullptr, emit_pool},
     Rule{"Mean", infer_elementwise, emit_by_bytes},
     Rule{"Min", infer_elementwise, emit_by_bytes},
     Rule{"Mish", infer_same, emit_by_bytes},
     Rule{"Mod", infer_elementwise, emit_by_bytes},
-    Rule{"Mul", infer_elementwise, emit_multiply},
     Rule{"Neg", infer_unary, emit_by_bytes},
-    Rule{"NegativeLogLikelihoodLoss", nullptr, emit_loss},
     Rule{"Not", infer_unary, emit_by_bytes},
     Rule{"Or", infer_elementwise, emit_by_bytes},
     Rule{"PRelu", infer_same, emit_by_bytes},
-    Rule{"Pad", infer_pad, emit_pad},
     Rule{"Pow", infer_elementwise, emit_by_bytes},
-    Rule{"RNN", nullptr, emit_recurrent},
     Rule{"Range", infer_range, nullptr},
     Rule{"Reciprocal", infer_unary, emit_by_bytes},
-    Rule{"ReduceL1", infer_reduce, emit_reduce},
-    Rule{"ReduceL2", infer_reduce, emit_reduce},
-    Rule{"ReduceLogSumExp", infer_reduce, emit_reduce},
-    Rule{"ReduceMax", infer_reduce, emit_reduce},
-    Rule{"ReduceMean", infer_reduce, emit_reduce},
-    Rule{"ReduceMin", infer_reduce, emit_reduce},
-    Rule{"ReduceProd", infer_reduce, emit_reduce},
-    Rule{"ReduceSum", infer_reduce, emit_reduce},
-    Rule{"ReduceSumSquare", infer_reduce, emit_reduce},
-    Rule{"Relu", infer_same, emit_activation},
-    Rule{"Reshape", infer_reshape, emit_alias},
-    Rule{"Resize", nullptr, emit_resize},
     Rule{"Round", infer_unary, emit_by_bytes},
     Rule{"Selu", infer_same, emit_by_bytes},
     Rule{"Shape", infer_shape_of, nullptr},
-    Rule{"Sigmoid", infer_same, emit_activation},
     Rule{"Sign", infer_same, emit_by_bytes},
     Rule{"Sin", infer_same, emit_by_bytes},
     Rule{"Size", infer_shape_of, nullptr},
-    Rule{"Slice", infer_slice, emit_slice},
-    Rule{"Softmax", infer_same, emit_softmax},
-    Rule{"SoftmaxCrossEntropyLoss", nullptr, emit_loss},
     Rule{"Softplus", infer_same, emit_by_bytes},
     Rule{"Softsign", infer_same, emit_by_bytes},
     Rule{"Split", infer_split, emit_split},
     Rule{"Sqrt", infer_unary, emit_by_bytes},
     Rule{"Squeeze", infer_squeeze, emit_alias},
-    Rule{"Sub", infer_elementwise, emit_add},
-    Rule{"Sum", infer_elementwise, emit_add},
-    Rule{"Tanh", infer_same, emit_activation},
     Rule{"ThresholdedRelu", infer_same, emit_by_bytes},
     Rule{"Tile", infer_tile, emit_by_bytes},
-    Rule{"Transpose", infer_transpose, emit_transpose},
     Rule{"Trilu", infer_same, emit_by_bytes},
     Rule{"Unsqueeze", infer_unsqueeze, emit_alias},
-    Rule{"Upsample", nullptr, emit_resize},
     Rule{"Where", infer_elementwise, emit_by_bytes},
     Rule{"Xor", infer_elementwise, emit_by_bytes},
 };
 
-constexpr bool in_order() {
-  for (std::size_t i = 1; i < kRules.size(); ++i)
-    if (!(kRules[i - 1].type < kRules[i].type)) return false;
-  return true;
+Rule rule_of(const OperatorRow& row, std::string_view type) {
+  const auto importer = std::ranges::find(kImporters, row.kind, &Importer::kind);
+  if (importer == kImporters.end()) return {type, infer_same, emit_row};
+  return {type, importer->infer, importer->emit};
 }
-static_assert(in_order(), "find_rule searches by halves");
+
+/// All rules, by type.
+std::vector<Rule> sorted_rules() {
+  std::vector<Rule> rules(kOthers.begin(), kOthers.end());
+  for (const OperatorRow& row : op_kinds())
+    for (const std::string_view type : row.onnx) rules.push_back(rule_of(row, type));
+  std::ranges::sort(rules, {}, &Rule::type);
+  return rules;
+}
 
 struct TypedAttribute {
   std::string_view name;
@@ -169,8 +167,8 @@ bool other_kernel(const Lowering& l, NodeIndex node, const std::vector<std::int6
 }  // namespace
 
 const Rule* find_rule(std::string_view type) {
-  const auto row = std::lower_bound(kRules.begin(), kRules.end(), type,
-                                    [](const Rule& rule, std::string_view name) { return rule.type < name; });
+  static const std::vector<Rule> kRules = sorted_rules();
+  const auto row = std::ranges::lower_bound(kRules, type, {}, &Rule::type);
   return row != kRules.end() && row->type == type ? &*row : nullptr;
 }
 

@@ -49,10 +49,11 @@ void infer_pad(Lowering& l, NodeIndex node);
 void emit_alias(Lowering& l, NodeIndex node);
 void emit_by_bytes(Lowering& l, NodeIndex node);
 void emit_unknown(Lowering& l, NodeIndex node);
+/// The kind whose row names the node: the first input is data, the others are arrays.
+void emit_row(Lowering& l, NodeIndex node);
 void emit_convolution(Lowering& l, NodeIndex node);
 void emit_transposed_convolution(Lowering& l, NodeIndex node);
 void emit_batch_norm(Lowering& l, NodeIndex node);
-void emit_layer_norm(Lowering& l, NodeIndex node);
 void emit_instance_norm(Lowering& l, NodeIndex node);
 void emit_local_response_norm(Lowering& l, NodeIndex node);
 void emit_activation(Lowering& l, NodeIndex node);

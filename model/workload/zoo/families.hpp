@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "model/workload/graph_builder.hpp"
-#include "model/workload/zoo/zoo.hpp"
+#include "model/workload/zoo/zoo_entry.hpp"
 
 namespace tbdsim {
 
@@ -23,6 +23,7 @@ void append_inception_tf(std::vector<ZooEntry>& entries);
 void append_inception_v3(std::vector<ZooEntry>& entries);
 void append_inception_v3_mxnet(std::vector<ZooEntry>& entries);
 void append_lenet(std::vector<ZooEntry>& entries);
+void append_llama(std::vector<ZooEntry>& entries);
 void append_mnasnet(std::vector<ZooEntry>& entries);
 void append_mobilenet_v2(std::vector<ZooEntry>& entries);
 void append_mobilenet_v3(std::vector<ZooEntry>& entries);

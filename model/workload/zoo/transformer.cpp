@@ -29,7 +29,7 @@ Result<OpGraph> build(const ZooEntry& entry, const ZooOptions& options) {
   t.heads = big ? 16 : 8;
   t.filter = 4 * t.width;
   t.pre_norm = true;
-  t.attention_bias = fairseq;
+  t.attention_bias = t.output_bias = fairseq;
   t.fused_projection = fairseq;
   t.scale = nvidia ? AttentionScale::product : AttentionScale::query;
   t.strided_heads = t.strided_context = nvidia;

@@ -17,41 +17,63 @@ TensorId scale(GraphBuilder& g, TensorId x, const TransformerLayers& t, const st
 /// otherwise.
 TensorId split_heads(GraphBuilder& g, TensorId x, const TransformerLayers& t, const std::string& name) {
   const std::int64_t steps = g.shape(x).front();
-  if (t.strided_heads) return g.reshape(x, {t.heads, steps, head_width(t)}, name + "_heads");
-  const TensorId parts = g.reshape(x, {steps, t.heads, head_width(t)}, name + "_heads");
+  const std::int64_t heads = g.shape(x).back() / head_width(t);
+  if (t.strided_heads) return g.reshape(x, {heads, steps, head_width(t)}, name + "_heads");
+  const TensorId parts = g.reshape(x, {steps, heads, head_width(t)}, name + "_heads");
   return g.transpose(parts, {1, 0, 2}, name + "_permute");
 }
 
-/// Queries, keys and values, each T x (heads d).
+std::int64_t kv_heads(const TransformerLayers& t) { return t.kv_heads > 0 ? t.kv_heads : t.heads; }
+
+/// Keys or values in heads, copied for each head of queries that shares them (Hugging Face's repeat_kv).
+TensorId split_shared_heads(GraphBuilder& g, TensorId x, const TransformerLayers& t, const std::string& name) {
+  const TensorId heads = split_heads(g, x, t, name);
+  if (kv_heads(t) == t.heads) return heads;
+  return g.add(OpKind::repeat, {heads}, RepeatAttributes{t.heads / kv_heads(t)}, name + "_repeat");
+}
+
+/// Queries, T x (heads d), keys and values.
 std::array<TensorId, 3> project(GraphBuilder& g, TensorId x, TensorId memory, const TransformerLayers& t,
                                 const std::string& prefix) {
-  const std::int64_t inner = t.heads * head_width(t);
+  const std::int64_t inner = t.heads * head_width(t), shared = kv_heads(t) * head_width(t);
   if (!t.fused_projection)
-    return {g.linear(x, inner, prefix + "query", t.attention_bias), g.linear(memory, inner, prefix + "key", t.attention_bias),
-            g.linear(memory, inner, prefix + "value", t.attention_bias)};
-  const auto part = [&](TensorId whole, std::int64_t index, const char* name) {
-    return g.add(OpKind::slice, {whole}, SliceAttributes{1, index * inner, (index + 1) * inner}, prefix + name);
+    return {g.linear(x, inner, prefix + "query", t.attention_bias), g.linear(memory, shared, prefix + "key", t.attention_bias),
+            g.linear(memory, shared, prefix + "value", t.attention_bias)};
+  const auto part = [&](TensorId whole, std::int64_t begin, std::int64_t size, const char* name) {
+    return g.add(OpKind::slice, {whole}, SliceAttributes{1, begin, begin + size}, prefix + name);
   };
   if (x == memory) {
-    const TensorId all = g.linear(x, 3 * inner, prefix + "in_proj", t.attention_bias);
-    return {part(all, 0, "query"), part(all, 1, "key"), part(all, 2, "value")};
+    const TensorId all = g.linear(x, inner + 2 * shared, prefix + "in_proj", t.attention_bias);
+    return {part(all, 0, inner, "query"), part(all, inner, shared, "key"), part(all, inner + shared, shared, "value")};
   }
   const TensorId query = g.linear(x, inner, prefix + "query", t.attention_bias);
-  const TensorId both = g.linear(memory, 2 * inner, prefix + "in_proj", t.attention_bias);
-  return {query, part(both, 0, "key"), part(both, 1, "value")};
+  const TensorId both = g.linear(memory, 2 * shared, prefix + "in_proj", t.attention_bias);
+  return {query, part(both, 0, shared, "key"), part(both, shared, shared, "value")};
+}
+
+TensorId norm(GraphBuilder& g, TensorId x, const TransformerLayers& t, const std::string& name) {
+  return g.add(t.norm, {x}, {}, name);
 }
 
 template <class Block>
 TensorId residual(GraphBuilder& g, TensorId x, const TransformerLayers& t, const std::string& prefix, const Block& block) {
-  const TensorId inner = block(t.pre_norm ? layer_norm(g, x, prefix + "norm") : x);
+  const TensorId inner = block(t.pre_norm ? norm(g, x, t, prefix + "norm") : x);
   const TensorId sum = g.plus(drop(g, inner, t.dropout, prefix + "dropout"), x, prefix + "add");
-  return t.pre_norm ? sum : layer_norm(g, sum, prefix + "norm");
+  return t.pre_norm ? sum : norm(g, sum, t, prefix + "norm");
 }
 
 TensorId feed_forward(GraphBuilder& g, TensorId x, const TransformerLayers& t, const std::string& prefix) {
-  x = g.activation(g.linear(x, t.filter, prefix + "linear1"), t.activation, prefix + "activation");
+  const bool bias = t.feed_forward_bias;
+  const TensorId first = g.linear(x, t.filter, prefix + "linear1", bias);
+  const std::string name = prefix + "activation";
+  if (t.gated) {
+    const TensorId gate = g.linear(x, t.filter, prefix + "gate", bias);
+    x = g.add(OpKind::gated, {gate, first}, ActivationAttributes{t.activation}, name);
+  } else {
+    x = g.activation(first, t.activation, name);
+  }
   x = drop(g, x, t.activation_dropout, prefix + "activation_dropout");
-  return g.linear(x, t.width, prefix + "linear2");
+  return g.linear(x, t.width, prefix + "linear2", bias);
 }
 
 /// Words to vectors of the layers' width, with their positions.
@@ -61,8 +83,9 @@ TensorId embed(GraphBuilder& g, TensorId tokens, const TransformerNetwork& n, co
   if (own != width) x = g.linear(x, width, prefix + "project_in", false);
   if (n.scaled_embedding) x = g.add(OpKind::multiply, {x}, {}, prefix + "embeddings.scale");
   const std::string position = prefix + "embeddings.position";
-  x = n.positions > 0 ? g.add(OpKind::learned_bias, {x}, LearnedBiasAttributes{n.positions}, position)
-                      : g.add(OpKind::mask, {x}, {}, position);
+  if (!n.layer.rotary)
+    x = n.positions > 0 ? g.add(OpKind::learned_bias, {x}, LearnedBiasAttributes{n.positions}, position)
+                        : g.add(OpKind::mask, {x}, {}, position);
   return drop(g, x, n.embedding_dropout, prefix + "embeddings.dropout");
 }
 
@@ -74,8 +97,8 @@ TensorId separate_attention(GraphBuilder& g, std::array<TensorId, 3> projected, 
   auto [query, key, value] = projected;
   const std::int64_t steps = g.shape(query).front();
   query = split_heads(g, query, t, prefix + "query");
-  key = split_heads(g, key, t, prefix + "key");
-  value = split_heads(g, value, t, prefix + "value");
+  key = split_shared_heads(g, key, t, prefix + "key");
+  value = split_shared_heads(g, value, t, prefix + "value");
   if (t.scale == AttentionScale::query || t.scale == AttentionScale::query_and_key)
     query = scale(g, query, t, prefix + "query_scale");
   if (t.scale == AttentionScale::query_and_key) key = g.add(OpKind::multiply, {key}, {}, prefix + "key_scale");
@@ -90,14 +113,14 @@ TensorId separate_attention(GraphBuilder& g, std::array<TensorId, 3> projected, 
 }
 
 /// The same in one operator. F.multi_head_attention_forward of PyTorch 2.0 packs queries, keys and values before it and the
-/// context after it.
+/// context after it; a rotation writes them where the kernel reads them.
 TensorId one_attention(GraphBuilder& g, const std::array<TensorId, 3>& projected, const TransformerLayers& t, AttentionMask mask,
                        const std::string& prefix) {
-  const auto packed = [&](TensorId x, const char* name) { return g.transpose(x, {0, 1}, prefix + name); };
-  const TensorId context =
-      g.add(OpKind::attention,
-            {packed(projected[0], "query_pack"), packed(projected[1], "key_pack"), packed(projected[2], "value_pack")},
-            AttentionAttributes{t.heads, mask == AttentionMask::causal}, prefix + "attention");
+  const auto packed = [&](TensorId x, const char* name) { return t.rotary ? x : g.transpose(x, {0, 1}, prefix + name); };
+  const TensorId context = g.add(
+      OpKind::attention,
+      {packed(projected[0], "query_pack"), packed(projected[1], "key_pack"), packed(projected[2], "value_pack")},
+      AttentionAttributes{t.heads, mask == AttentionMask::causal, kv_heads(t) == t.heads ? 0 : t.kv_heads}, prefix + "attention");
   return packed(context, "context_pack");
 }
 
@@ -106,9 +129,13 @@ TensorId one_attention(GraphBuilder& g, const std::array<TensorId, 3>& projected
 TensorId multi_head_attention(GraphBuilder& g, TensorId x, TensorId memory, const TransformerLayers& t, AttentionMask mask,
                               const std::string& prefix) {
   auto [query, key, value] = project(g, x, memory, t, prefix);
+  if (t.rotary) {
+    query = g.add(OpKind::rope, {query}, {}, prefix + "query_rope");
+    key = g.add(OpKind::rope, {key}, {}, prefix + "key_rope");
+  }
   const TensorId context = t.fused_attention ? one_attention(g, {query, key, value}, t, mask, prefix)
                                              : separate_attention(g, {query, key, value}, t, mask, prefix);
-  return g.linear(context, t.width, prefix + "output", t.attention_bias);
+  return g.linear(context, t.width, prefix + "output", t.output_bias);
 }
 
 TensorId transformer_layer(GraphBuilder& g, TensorId x, const TransformerLayers& t, AttentionMask mask,
@@ -151,13 +178,13 @@ void transformer_network(GraphBuilder& g, const TransformerNetwork& n) {
   const AttentionMask mask = n.decoder_layers > 0 && !both ? AttentionMask::causal : padding_mask(t);
   for (std::int64_t i = 0; i < first; ++i)
     x = transformer_layer(g, x, t, mask, fmt::format("{}{}.", both ? "encoder." : "layer.", i));
-  if (t.pre_norm) x = layer_norm(g, x, both ? "encoder.norm" : "norm");
+  if (t.pre_norm) x = norm(g, x, t, both ? "encoder.norm" : "norm");
   if (both) {
     const TensorId memory = x;
     x = embed(g, g.another_input(g.shape(g.input()), "target"), n, "decoder.", true);
     for (std::int64_t i = 0; i < n.decoder_layers; ++i)
       x = transformer_decoder_layer(g, x, memory, t, fmt::format("decoder.{}.", i));
-    if (t.pre_norm) x = layer_norm(g, x, "decoder.norm");
+    if (t.pre_norm) x = norm(g, x, t, "decoder.norm");
   }
   if (n.embedding > 0 && n.embedding != t.width) x = g.linear(x, n.embedding, "project_out", false);
   g.softmax_loss(n.tied ? tied_linear(g, x, n.words, "scores") : g.linear(x, n.words, "scores", false), "loss");

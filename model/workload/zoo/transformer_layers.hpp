@@ -20,15 +20,22 @@ enum class AttentionMask { none, padding, causal };
 /// encoder-decoder is made of these.
 struct TransformerLayers {
   std::int64_t width = 512, heads = 8, filter = 2048;
-  std::int64_t head_width = 0;    ///< 0: width / heads
-  bool pre_norm = false;          ///< layer norm before a block rather than after its residual sum
-  bool attention_bias = true;     ///< of the four projections
+  std::int64_t head_width = 0;  ///< 0: width / heads
+  std::int64_t kv_heads = 0;    ///< of keys and values, shared by equally many heads of queries; 0: `heads`
+  OpKind norm = OpKind::layer_norm;
+  bool pre_norm = false;          ///< the norm before a block rather than after its residual sum
+  bool attention_bias = true;     ///< of the projections of queries, keys and values
+  bool output_bias = true;        ///< of the projection of the context
   bool fused_projection = false;  ///< queries, keys and values of self-attention from one product
   bool strided_heads = false;     ///< sequences lie first, so that products read heads where they lie: no copies of them
   bool strided_context = false;   ///< and write them there: the context is not copied back either
-  bool fused_attention = false;   ///< the framework's own attention, one operator that reads packed heads; without dropout masks
+  bool rotary = false;            ///< queries and keys are turned by their positions, which words then lack
+  bool fused_attention = false;   ///< the framework's own attention, one operator that reads packed heads (rotary ones in place);
+                                  ///< without dropout masks
   bool padding_mask = false;      ///< keys that pad a sentence are masked in the encoder and towards it
   bool selecting_mask = false;    ///< as `MaskAttributes::selects`
+  bool feed_forward_bias = true;  ///< of its products
+  bool gated = false;             ///< the feed-forward block has a third product, whose activation scales the first one's result
   AttentionScale scale = AttentionScale::scores;
   ActivationKind activation = ActivationKind::gelu;
   double dropout = 0.1, attention_dropout = 0.1;

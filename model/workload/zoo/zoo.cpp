@@ -31,6 +31,7 @@ std::vector<ZooEntry> all_entries() {
   append_inception_v3(entries);
   append_inception_v3_mxnet(entries);
   append_lenet(entries);
+  append_llama(entries);
   append_mnasnet(entries);
   append_mobilenet_v2(entries);
   append_mobilenet_v3(entries);

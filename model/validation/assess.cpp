@@ -1,6 +1,7 @@
-#include "model/validation/accuracy.hpp"
+#include "model/validation/assess.hpp"
 
 #include "model/prediction/memory_prediction.hpp"
+#include "model/prediction/predict.hpp"
 #include "model/survey/collective_survey.hpp"
 #include "model/validation/assess_rows.hpp"
 

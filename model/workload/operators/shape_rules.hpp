@@ -5,7 +5,6 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-#include "model/workload/op.hpp"
 #include "model/workload/op_graph.hpp"
 
 namespace tbdsim {
@@ -21,9 +20,10 @@ template <class... Args>
   return refuse_shape("expects an image (CxHxW), got {}", to_text(x));
 }
 
-/// `infer_shape` of the operators that arrange, pick and combine elements: transpose, reshape, concat, gather, reduce,
-/// pairwise_add, learned_bias, prepend_token, upsample, proposals, roi_pool, group_norm, by_bytes. Expects the right number of
-/// inputs and attributes of the kind.
-[[nodiscard]] InferredShape infer_arranged(OpKind kind, const OpAttributes& attributes, const std::vector<const Shape*>& inputs);
+[[nodiscard]] inline tl::unexpected<std::string> wants_sequence(const Shape& x) {
+  return refuse_shape("expects a sequence (TxH), got {}", to_text(x));
+}
+
+using ShapeInputs = std::vector<const Shape*>;
 
 }  // namespace tbdsim

@@ -1,5 +1,5 @@
 // The one file that includes CLI11: declaring options, reading the command line, saying what is wrong with it.
-#include "model/cli/arguments.hpp"
+#include "model/cli/parse_arguments.hpp"
 
 #include <fmt/format.h>
 

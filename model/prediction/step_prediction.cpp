@@ -1,0 +1,279 @@
+#include "model/prediction/step_prediction.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+
+#include "model/cost/recurrent.hpp"
+#include "model/cost/uncertainty.hpp"
+#include "model/prediction/host_work.hpp"
+#include "model/prediction/input_stage.hpp"
+#include "model/prediction/lowered_job.hpp"
+#include "model/prediction/memory_estimate.hpp"
+#include "model/prediction/optimizer_state.hpp"
+#include "model/prediction/rank_waits.hpp"
+#include "model/prediction/step_times.hpp"
+#include "model/units/format.hpp"
+
+namespace tbdsim {
+namespace {
+
+template <class Q>
+Ranged<Q> with_range(Q value, double spread) {
+  const double factor = std::exp(kCentral80 * spread);
+  return {value, value / factor, value * factor};
+}
+
+/// What the first input holds: an image with its channels, so many words, or numbers of some shape.
+std::string sample_text(const OpGraph& graph) {
+  const Tensor& first = graph.tensors.front();
+  const bool words =
+      first.shape.size() == 1 && !first.consumers.empty() && graph.op(first.consumers.front()).kind == OpKind::embedding;
+  const bool image = first.shape.size() == 3 && graph.input_unit == "image";
+  return fmt::format("{} {}", words ? "length" : image ? "image" : "input", to_text(first.shape));
+}
+
+void identify(const Configuration& configuration, Prediction& p) {
+  const System& system = configuration.hardware();
+  const Workload& workload = configuration.network_graph();
+  p.hardware_name = system.id;
+  p.hardware_file = system.file;
+  p.hardware_sha256 = system.sha256;
+  p.device = system.device.id;
+  p.model = workload.graph.name;
+  p.variant = workload.graph.variant;
+  p.input_unit = workload.graph.input_unit;
+  p.sample = sample_text(workload.graph);
+  p.part_unit = workload.graph.part_unit;
+  p.parts_per_sample = workload.graph.parts_per_sample;
+  p.stack = configuration.stack.id;
+  p.stack_file = configuration.stack.file;
+  p.stack_sha256 = configuration.stack.sha256;
+  p.precision = name(configuration.precision);
+  p.reads_overflow = configuration.stack.update_wait == UpdateWait::once;
+  p.exchange = configuration.exchange;
+  p.optimizer = configuration.optimizer.name;
+  p.input = configuration.input;
+  p.set = configuration.set;
+  p.workload_file = workload.file;
+  p.workload_sha256 = workload.sha256;
+  if (configuration.nodes > 1 && configuration.network) {
+    p.network = configuration.network->id;
+    p.ports = node_ports(configuration.hardware(), *configuration.network);
+  }
+  p.start_up = configuration.stack.start_up;
+  p.notices = configuration.notices;
+  p.gpus = configuration.gpus;
+  p.nodes = configuration.nodes;
+  p.batch_per_gpu = configuration.batch;
+  p.global_batch = static_cast<int>(configuration.samples_per_step());
+}
+
+std::string percent_of_path(double share) {
+  return share < 0.0995 ? fmt::format("{:.1f} %", 100.0 * share) : fmt::format("{:.0f} %", 100.0 * share);
+}
+
+std::string limit_text(std::size_t index, const StepTimes& times, const Configuration& configuration) {
+  const Limit& limit = times.limits[index];
+  const std::string share = percent_of_path(limit.share);
+  const std::string& device = configuration.hardware().device.id;
+  const double launch_share = times.launch_shares[index], slowest = times.slowest / times.step;
+  std::string besides =
+      launch_share > 0.1 ? fmt::format(", {:.0f} % of which is kernel start and drain", 100.0 * launch_share) : "";
+  const bool waits = configuration.gpus > 1 && limit.share > slowest && slowest > 0.01;
+  if (limit.resource == times.slowest_of && waits)
+    besides += fmt::format(", {} of it while the others wait for the GPU that computes longest", percent_of_path(slowest));
+  const std::string_view what = configuration.pipelined() ? "copies feature maps" : "exchanges gradients";
+  switch (limit.resource) {
+    case Resource::gpu_compute:
+      return fmt::format("{} of the critical path computes on {}{}", share, device, besides);
+    case Resource::gpu_memory_bandwidth:
+      return fmt::format("{} of the critical path moves data in the memory of {}{}", share, device, besides);
+    case Resource::host:
+      return fmt::format("{} of the critical path is the host issuing operators{}", share,
+                         times.serving > Seconds(0.0) ? ", summing gradients and updating weights" : "");
+    case Resource::intra_node_link:
+      return fmt::format("{} of the critical path {} inside the node", share, what);
+    case Resource::network:
+      return fmt::format("{} of the critical path {} between nodes", share, what);
+    case Resource::input:
+    case Resource::memory:
+      break;
+  }
+  return limit.text;
+}
+
+void tell_provenance(const Configuration& configuration, const LoweredJob& job, Prediction& p) {
+  const auto split = [](const std::string& source) {
+    const std::size_t colon = source.find(':');
+    const std::string kind = colon == std::string::npos ? "assumed" : source.substr(0, colon);
+    return std::pair{kind, colon == std::string::npos ? source : source.substr(std::min(source.size(), colon + 2))};
+  };
+  const auto add = [&](std::string what, const std::string& source) {
+    auto [kind, text] = split(source);
+    p.provenance.push_back({std::move(what), std::move(kind), std::move(text)});
+  };
+  const Device& device = configuration.hardware().device;
+  add(fmt::format("device {}", device.id), device.source);
+  for (const KernelFamilyInfo& family : kernel_families()) {
+    const bool runs = std::any_of(job.step.costs.begin(), job.step.costs.end(), [&](const NodeCost& cost) {
+      return cost.family == family.kind && cost.kernel.time > Seconds(0.0);
+    });
+    if (runs) add(fmt::format("kernel parameters, {}", family.name), job.kernels.parameters_of(family.kind).parameters.source);
+  }
+  add(fmt::format("stack {}", configuration.stack.id), configuration.stack.source);
+  if (configuration.gpus > 1) p.provenance.push_back({"gradient exchange", job.exchange_kind, job.exchange_description});
+  const StoreSettings& store = configuration.stack.store;
+  if (!store.source.empty() && configuration.gpus > 1 && info(configuration.exchange).device_store())
+    add("host time per key, routes of the store", store.source);
+  if (configuration.exchange == Exchange::nccl && store.nccl_slowdown != 1.0)
+    add(fmt::format("nccl store: everything {} times as long, {} decode threads fewer", store.nccl_slowdown,
+                    store.nccl_decode_threads_lost),
+        store.nccl_source);
+  if (std::string state = optimizer_state_text(configuration); !state.empty())
+    p.provenance.push_back({"optimiser state", "paper", std::move(state)});
+  if (configuration.pipeline) add(fmt::format("input {}", configuration.input), configuration.input_source);
+  if (!configuration.storage_source.empty()) add(fmt::format("storage {}", configuration.storage), configuration.storage_source);
+}
+
+/// Cores of a node that work, by what for, over all it has.
+void tell_cpu(const Configuration& configuration, const StepTimes& times, Utilization& u, std::vector<std::string>& notices) {
+  const Seconds available = times.step * static_cast<double>(configuration.hardware().host.cores);
+  u.cpu_launch = times.host_busy * static_cast<double>(configuration.devices.size()) / available;
+  (configuration.environments ? u.cpu_environment : u.cpu_input) = times.decoding / available;
+  u.cpu_server = times.serving / available;
+  const double wanted = u.cpu_launch + u.cpu_input + u.cpu_environment + u.cpu_server;
+  u.cpu = std::min(1.0, wanted);
+  // Threads that issue operators are not kept apart: with fewer cores than processes they would take turns.
+  if (wanted > 1.0)
+    notices.push_back(fmt::format("the step wants {:.1f} cores of a node that has {}: it will take longer than told",
+                                  wanted * configuration.hardware().host.cores, configuration.hardware().host.cores));
+}
+
+/// What a library does with recurrent layers of this batch that a user would not expect.
+std::string recurrent_waits(const Configuration& configuration, const LoweredStep& step, int batch) {
+  constexpr int kFew = 16, kMany = 64;
+  const Stack& stack = configuration.stack;
+  const auto& all = (*configuration.constants)->recurrent;
+  const auto found = all.find(recurrent_generation(stack.vendor, stack.cuda, configuration.hardware().device.architecture));
+  const bool runs =
+      std::any_of(step.costs.begin(), step.costs.end(), [](const NodeCost& c) { return c.family == KernelFamily::recurrent; });
+  if (!runs || stack.recurrent != RecurrentKernels::library || batch <= kFew || batch >= kMany || found == all.end() ||
+      !waits_less_at_64(found->second))
+    return "";
+  return fmt::format(
+      "recurrent layers of {}'s cuDNN wait longer for their loads at 17 to 63 sequences than at {} (measured on four "
+      "Pascal boards): a batch of {} takes little more time than one of {}",
+      stack.id, kMany, kMany, batch);
+}
+
+/// Memory that loading and serving gradients keep on a node; what the framework itself takes, a few GB, is not known.
+Bytes host_memory(const Configuration& configuration) {
+  const OpGraph& graph = configuration.network_graph().graph;
+  Bytes held = configuration.kept_samples;
+  const double gpus = static_cast<double>(configuration.devices.size());
+  if (configuration.pipeline && !configuration.mock_loader) {
+    const double batches = configuration.pipeline->prefetch + 1.0;
+    const auto sample = static_cast<double>(elements(graph.tensors.front().shape)) * Bytes(4.0);
+    held += batches * gpus * configuration.batch * sample;
+  }
+  // Weights and the sum of their gradients.
+  if (info(configuration.exchange).host_sums)
+    for (const Parameter& parameter : graph.parameters) held += 2.0 * static_cast<double>(elements(parameter.shape)) * Bytes(4.0);
+  return held;
+}
+
+Loads loads(const Configuration& configuration, const StepTimes& times, const Prediction& p) {
+  Loads loads;
+  const Host& host = configuration.hardware().host;
+  if (host.memory_capacity) loads.host_memory = host_memory(configuration) / *host.memory_capacity;
+  if (times.network > Seconds(0.0)) loads.network = std::min<double>(1.0, times.network / times.step);
+  if (p.input_verdict && p.input_verdict->read > Seconds(0.0))
+    loads.storage = std::min<double>(1.0, p.input_verdict->read / times.step);
+  return loads;
+}
+
+}  // namespace
+
+Result<Prediction> predict_step(const Configuration& configuration, bool detail, SharedStep* shared) {
+  const System& system = configuration.hardware();
+  const Workload& workload = configuration.network_graph();
+  const auto job = lower_job(configuration, shared);
+  if (!job) return tl::make_unexpected(job.error());
+  const KernelModel* const kernels = &job->kernels;
+  const LoweredStep& step = job->step;
+  const engine::Timeline timeline = engine::simulate(step.graph);
+  StepTimes times = step_times(step, timeline);
+  add_rank_waits(configuration, times);
+  auto input_verdict = add_input_stage(configuration, times);
+
+  Prediction p;
+  identify(configuration, p);
+  p.notices.insert(p.notices.end(), kernels->notices().begin(), kernels->notices().end());
+  if (kernels->tensor_core()) p.notices.push_back("few tensor-core samples stand behind this: the range is wide");
+  // Several GPUs, or one whose variables lie on the host.
+  const bool exchanges = configuration.gpus > 1 || times.stages.exchange_total > Seconds(0.0);
+  const SpreadConstants& constants = (*configuration.constants)->spread;
+  // A bubble is as long as the other stages' kernels.
+  const double spread = step_spread(constants, kernel_spread(step.costs, family_sigmas(*kernels, constants)),
+                                    std::min<double>(1.0, (times.busy + times.stages.bubble) / times.step),
+                                    {kernels->tensor_core(), exchanges, configuration.stack.extra_spread});
+  p.step_time = with_range(times.step, spread);
+  p.spread.row = constants.row;
+  p.spread.exchange = exchanges ? constants.exchange : 0.0;
+  p.spread.board =
+      std::sqrt(std::max(0.0, spread * spread - p.spread.row * p.spread.row - p.spread.exchange * p.spread.exchange));
+  const auto samples = static_cast<double>(p.global_batch);
+  p.throughput = {samples / times.step.base(), samples / p.step_time.high.base(), samples / p.step_time.low.base()};
+  p.stages = times.stages;
+  p.input_verdict = std::move(input_verdict);
+  const FlopPerSecond tensor_peak = kernels->peak();
+  p.utilization.gpu_busy = std::min<double>(1.0, times.mean_busy / times.step);
+  if (times.mean_busy > Seconds(0.0)) {
+    p.utilization.fp32 = times.executing / times.mean_busy;
+    p.utilization.tensor_core = times.tensor_executing / times.mean_busy;
+    p.utilization.fp32_useful = times.flop / (system.device.peak.fp32 * times.mean_busy);
+    p.utilization.tensor_core_useful = times.tensor_flop / (tensor_peak * times.mean_busy);
+  }
+  p.utilization.mfu = times.useful_flop / (tensor_peak * times.step);
+  if (std::max(p.utilization.fp32_useful, p.utilization.mfu) > 1.0)
+    p.notices.push_back(
+        "useful FLOP and MFU count the multiply-adds of direct convolutions; Winograd and FFT need fewer, so both may pass 100 "
+        "%");
+  tell_cpu(configuration, times, p.utilization, p.notices);
+  if (std::string waits = recurrent_waits(configuration, step, p.batch_per_gpu); !waits.empty())
+    p.notices.push_back(std::move(waits));
+  p.loads = loads(configuration, times, p);
+  const StepMemory memory = estimate_memory(configuration, step.nodes, step.costs, shared);
+  p.memory = memory_verdict(configuration, memory, shared == nullptr);
+  if (std::string idle = idle_stages(configuration, p.memory); !idle.empty()) p.notices.push_back(std::move(idle));
+  if (std::string slower = reduced_workspaces(memory); !slower.empty()) p.notices.push_back(std::move(slower));
+  if (std::string state = optimizer_state_text(configuration);
+      !state.empty() && (configuration.precision == Precision::fp16 || configuration.precision == Precision::bf16))
+    p.notices.push_back("optimiser state: " + state);
+  for (std::size_t i = 0; i < times.limits.size(); ++i) times.limits[i].text = limit_text(i, times, configuration);
+  p.limits = std::move(times.limits);
+  if (!p.limits.empty()) p.limit = p.limits.front();
+  tell_provenance(configuration, *job, p);
+  const double bytes = p.memory.gpus.front().peak.base();
+  if (!std::isfinite(p.step_time.high.base()) || p.step_time.low <= Seconds(0.0) || !(bytes >= 0.0 && bytes < 1e15))
+    return fail(
+        fmt::format("{} on {}: the result is not a number that a machine can have; look for an implausible size or spread among "
+                    "the inputs",
+                    workload.graph.name, system.id));
+  p.flop_per_step_per_gpu = times.useful_flop;
+  p.parameters = workload.graph.parameter_elements();
+  p.exchanged = step.exchanged;
+  p.indirect = job->indirect;
+  p.peak = kernels->peak();
+  const bool sixteen_bit = configuration.precision != Precision::fp32 && configuration.precision != Precision::tf32;
+  p.products_in_fp32 = sixteen_bit && p.peak == system.device.peak.fp32;
+  if (detail) {
+    describe_step(workload.graph, step, timeline, system.device, kernels->peak(), p);
+    add_input_work(p);
+    tell_live_memory(step, memory, times.rank, p);
+  }
+  return p;
+}
+
+}  // namespace tbdsim

@@ -1,0 +1,13 @@
+#pragma once
+#include "model/configuration/configuration.hpp"
+#include "model/prediction/prediction.hpp"
+#include "model/prediction/shared_step.hpp"
+
+namespace tbdsim {
+
+/// Predicts one step of a configuration: reads no file and knows no option. `detail`: keeps layers, kernels and timeline.
+/// `shared`: as in `predict`. Neither costs nor the largest batch are told. Errors: libraries that lack a kernel or an exchange,
+/// devices that cannot reach each other, a step that no machine runs.
+[[nodiscard]] Result<Prediction> predict_step(const Configuration& configuration, bool detail, SharedStep* shared = nullptr);
+
+}  // namespace tbdsim

@@ -1,0 +1,95 @@
+// Attention as one operator: all between the projections of queries, keys and values and that of the result.
+#include "model/workload/operators/row_groups.hpp"
+#include "model/workload/operators/saving.hpp"
+#include "model/workload/operators/shape_rules.hpp"
+
+namespace tbdsim {
+namespace {
+
+InferredShape attention_shape(const OpAttributes& attributes, const ShapeInputs& inputs) {
+  const auto& a = std::get<AttentionAttributes>(attributes);
+  const Shape &queries = *inputs[0], &keys = *inputs[1], &values = *inputs[2];
+  const bool grouped = a.kv_heads > 0;
+  if (queries.size() != 2 || keys.size() != 2 || keys != values || (!grouped && keys[1] != queries[1]))
+    return refuse_shape("expects queries, keys and values of one width, as many keys as values, got {}, {} and {}",
+                        to_text(queries), to_text(keys), to_text(values));
+  if (a.heads < 1 || queries[1] % a.heads != 0)
+    return refuse_shape("width {} does not divide into {} heads", queries[1], a.heads);
+  if (grouped && a.heads % a.kv_heads != 0)
+    return refuse_shape("{} heads of queries do not share {} heads of keys and values evenly", a.heads, a.kv_heads);
+  if (grouped && keys[1] != queries[1] / a.heads * a.kv_heads)
+    return refuse_shape("{} heads of {} features expect {} of keys and values, got {}", a.kv_heads, queries[1] / a.heads,
+                        queries[1] / a.heads * a.kv_heads, keys[1]);
+  return queries;
+}
+
+/// Scores, and the values that they weigh.
+std::int64_t attention_macs(const OpGraph& graph, const Op& op) {
+  return 2 * elements(graph.output_shape(op)) * graph.tensor(op.inputs[1]).shape.front();
+}
+
+/// Gradients of weights and values, queries and keys.
+std::int64_t attention_backward_macs(const OpGraph& graph, const Op& op) { return 2 * attention_macs(graph, op); }
+
+/// Operands, and the weights of all scores; the fused kernel's result and one fp32 sum for each row of scores instead.
+SavedByOp keep_attention(const SavingContext& c) {
+  SavedByOp kept{c.op.inputs, {}, {}};
+  const auto heads = static_cast<double>(std::get<AttentionAttributes>(c.op.attributes).heads);
+  const double rows = heads * static_cast<double>(c.output().front());
+  if (c.fused_attention) {
+    kept.tensors.push_back(c.op.output);
+    kept.extra_per_sample = rows * kSavedStatistic;
+  } else {
+    kept.extra_per_sample = rows * static_cast<double>(c.graph.tensor(c.op.inputs[1]).shape.front()) * c.element;
+  }
+  return kept;
+}
+
+InferredShape rope_shape(const OpAttributes&, const ShapeInputs& inputs) {
+  const Shape& x = *inputs[0];
+  if (x.size() != 2) return wants_sequence(x);
+  if (x[1] % 2 != 0) return refuse_shape("expects an even number of features, got {}", x[1]);
+  return x;
+}
+
+constexpr std::string_view kRopeNames[]{"RotaryEmbedding"};
+
+constexpr OperatorRow kRows[]{
+    {
+        .kind = OpKind::attention,
+        .name = "attention",
+        .takes = "queries, keys, values: sequences of one width",
+        .keys = "`heads` (1), `causal` (false), `kv_heads` (= heads): of keys and values, which are then narrower; one kernel "
+                "where the stack fuses attention",
+        .family = OpFamily::attention,
+        .min_inputs = 3,
+        .max_inputs = 3,
+        .attributes = defaults<AttentionAttributes>,
+        .shape = attention_shape,
+        .macs = attention_macs,
+        .backward_macs = attention_backward_macs,
+        .multiplies_activations = true,
+        .saved = keep_attention,
+        .autocast = AutocastRule::narrow,
+        .placement = Placement::heads,
+    },
+    // One kernel, as Megatron-LM's and compiled ones. The angles are a constant table of one head, so nothing is kept, and the
+    // gradient is turned back. Source: Su et al., arXiv:2104.09864.
+    {
+        .kind = OpKind::rope,
+        .name = "rope",
+        .takes = "sequence",
+        .keys = "rotary embedding of queries or keys",
+        .shape = rope_shape,
+        .passes = {1, 1, 0, 2},
+        .access = ElementAccess::vectors,
+        .placement = Placement::follows,
+        .onnx = kRopeNames,
+    },
+};
+
+}  // namespace
+
+std::span<const OperatorRow> attention_rows() { return kRows; }
+
+}  // namespace tbdsim
