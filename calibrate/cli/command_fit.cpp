@@ -52,7 +52,10 @@ Result<int> run_shared(const SampleFiles& files, const Catalogue& catalogue, con
   // What no hardware has is refused as it would be when it is read.
   auto file = TomlFile::parse(text, output);
   if (!file) return tl::make_unexpected(file.error());
-  if (const auto readable = read_kernel_constants(std::move(*file)); !readable) return tl::make_unexpected(readable.error());
+  const auto architectures = architectures_of(catalogue);
+  if (!architectures) return tl::make_unexpected(architectures.error());
+  if (const auto readable = read_kernel_constants(std::move(*file), **architectures); !readable)
+    return tl::make_unexpected(readable.error());
   return OutputFile{output, std::string(kWritten)}.write(text).map([&] {
     print_shared(*fit);
     return 0;

@@ -76,7 +76,9 @@ Result<DeviceMap> devices_of(const std::vector<Sample>& samples, const Catalogue
 }
 
 Result<KernelConstants> constants_of(const Catalogue& catalogue) {
-  return read_kernel_constants(catalogue.root + "/hardware/kernels.toml");
+  return architectures_of(catalogue).and_then([&](const std::shared_ptr<const Architectures>& architectures) {
+    return read_kernel_constants(catalogue.root + "/hardware/kernels.toml", *architectures);
+  });
 }
 
 }  // namespace tbdsim::calibrate

@@ -61,6 +61,14 @@ def fused_only(torch, device):
         return torch.backends.cuda.sdp_kernel(enable_math=False)
 
 
+def kernel(torch, device, precision):
+    """Name of the fused kernel that PyTorch takes (model/stack/attention_kernel.cpp)."""
+    release = tuple(int(part) for part in torch.__version__.split(".")[:2])
+    if device == "cpu" or precision == "fp32" or torch.version.cuda is None or torch.cuda.get_device_capability() < (8, 0):
+        return "general"
+    return "flash-2" if release >= (2, 2) else "flash-1"
+
+
 def samples(torch, device, precision, shape):
     """Forward and backward of one shape, as (pass, times)."""
     attention = torch.nn.functional.scaled_dot_product_attention
@@ -127,7 +135,7 @@ def main():
                         table.writerow({
                             "device": options.hw, "family": "attention", "op": "attention", "precision": precision, "pass": name,
                             "shape": keys, "time_s": f"{statistics.median(times):.9g}",
-                            "spread_s": f"{statistics.pstdev(times):.3g}", "timing": "kernel", "layout": "bhsd",
+                            "spread_s": f"{statistics.pstdev(times):.3g}", "timing": "kernel", "algorithm": kernel(torch, options.device, precision), "layout": "bhsd",
                             "driver": driver(options.device), "library": library,
                             "date": datetime.date.today().isoformat(), "flags": "hot event-timing",
                             "source": f"measured: {options.hw}, median of {len(times)}"})

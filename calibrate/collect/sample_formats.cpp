@@ -54,7 +54,8 @@ std::string sample_formats_page() {
                      "## Families\n\n| family | keys of `shape` |\n|---|---|\n";
   for (const SampleFamily& family : sample_families()) {
     std::string keys;
-    for (const ShapeKey& key : family.keys) keys += fmt::format("{}`{}`", keys.empty() ? "" : ", ", key.name);
+    for (const ShapeKey& key : family.keys)
+      keys += fmt::format("{}`{}`{}", keys.empty() ? "" : ", ", key.name, key.absent ? " (may be absent)" : "");
     text += fmt::format("| `{}` | {} |\n", family.name, keys);
   }
   return text;

@@ -29,8 +29,21 @@ constexpr ShapeKey kConvolution[] = {{"n"},
                                      {"groups"}};
 constexpr ShapeKey kRecurrent[] = {
     {"cell", K::text, kCells}, {"input"}, {"hidden"}, {"batch"}, {"steps"}, {"layers"}, {"directions"}};
-constexpr ShapeKey kAttention[] = {{"b"}, {"heads"}, {"sq"}, {"sk"}, {"d"}, {"causal", K::flag}, {"fused", K::flag}};
+// kv_heads 0: as many as heads; d_v 0: values as wide as keys; window 0: none, else keys that a query sees up to its own.
+constexpr ShapeKey kAttention[] = {{"b"},
+                                   {"heads"},
+                                   {"sq"},
+                                   {"sk"},
+                                   {"d"},
+                                   {"causal", K::flag},
+                                   {"fused", K::flag},
+                                   {"kv_heads", K::count, {}, 0},
+                                   {"d_v", K::count, {}, 0},
+                                   {"window", K::count, {}, 0}};
 constexpr ShapeKey kRows[] = {{"rows"}, {"cols"}};
+// The experts of one rank: `tokens` of the whole group, each to `topk` of `experts`; feed-forward parts of `inter` features, gated
+// or not, over tp x ep ranks.
+constexpr ShapeKey kExperts[] = {{"tokens"}, {"hidden"}, {"inter"}, {"topk"}, {"experts"}, {"tp"}, {"ep"}, {"gated", K::flag}};
 constexpr ShapeKey kBatchNorm[] = {{"n"}, {"c"}, {"hw"}};
 constexpr ShapeKey kPool[] = {{"n"}, {"c"}, {"h"}, {"w"}, {"r"}, {"s"}, {"stride"}, {"pad", K::count}, {"kind", K::text}};
 // A fill has no input, a reduction may keep no output.
@@ -54,6 +67,10 @@ constexpr SampleFamily kFamilies[] = {
     {"attention", kAttention},
     {"softmax", kRows},
     {"layer_norm", kRows},
+    {"rms_norm", kRows},
+    {"rope", kRows},
+    {"gated_activation", kRows},
+    {"experts", kExperts},
     {"batch_norm", kBatchNorm},
     {"pool", kPool},
     {"elementwise", kElementwise},

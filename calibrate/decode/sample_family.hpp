@@ -1,4 +1,6 @@
 #pragma once
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -17,9 +19,11 @@ struct ShapeKey {
   std::string_view name;
   KeyKind kind = KeyKind::size;
   std::span<const std::string_view> words = {};
+  std::optional<std::int64_t> absent = {};  ///< what a sample without the key means by that; none: every sample has it
 };
 
-/// One kind of kernel of a sample file and the keys that its `shape` must have, all of them. At most one is text.
+/// One kind of kernel of a sample file and the keys that its `shape` has: all of them but those with a value for their absence. At
+/// most one is text.
 struct SampleFamily {
   std::string_view name;  ///< "conv"
   std::span<const ShapeKey> keys;

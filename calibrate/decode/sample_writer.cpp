@@ -33,6 +33,10 @@ std::string shape_text(const Sample& sample) {
   assert(family != nullptr);
   std::string text;
   for (const ShapeKey& key : family->keys) {
+    const auto* const own = std::find_if(sample.shape.data(), sample.shape.data() + sample.shape.size(),
+                                         [&](const auto& s) { return s.first == key.name; });
+    const bool written = own != sample.shape.data() + sample.shape.size();
+    if (key.absent && (!written || own->second == *key.absent)) continue;
     if (!text.empty()) text += ';';
     text += key.kind == KeyKind::text ? fmt::format("{}={}", key.name, sample.kind)
                                       : fmt::format("{}={}", key.name, static_cast<std::int64_t>(sample.at(key.name)));

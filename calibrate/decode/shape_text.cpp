@@ -89,7 +89,12 @@ std::vector<std::string> read_shape(std::string_view text, const SampleFamily& f
   }
   std::vector<std::string_view> missing;
   for (std::size_t i = 0; i < seen.size(); ++i) {
-    if (!seen[i]) missing.push_back(family.keys[i].name);
+    if (seen[i]) continue;
+    const ShapeKey& key = family.keys[i];
+    if (key.absent)
+      sample.shape.emplace_back(key.name, *key.absent);
+    else
+      missing.push_back(key.name);
   }
   if (!missing.empty())
     problems.push_back(

@@ -93,6 +93,8 @@ std::vector<AssessedRow> assess(const std::vector<Sample>& samples, const Device
     row.predicted = prediction.time;
     row.sigma =
         sample_sigma(*family, prediction, p, sample.call_timing && !call_measured(device, *family, p.precision, constants));
+    if (const auto* attention = std::get_if<AttentionConstants>(&form); attention != nullptr && attention->borrowed)
+      row.sigma = std::hypot(row.sigma, kBorrowedKernelSigma);
     row.residual = std::log(row.measured / row.predicted);
     row.ideal = std::log(row.measured / ideal_time(*observation, device));
     groups[{sample.device, row.family, row.precision, sample.call_timing}].push_back(rows.size());

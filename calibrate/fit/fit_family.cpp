@@ -4,7 +4,10 @@
 #include <array>
 #include <cmath>
 
+#include "calibrate/fit/attention_family.hpp"
+#include "calibrate/fit/expert_family.hpp"
 #include "calibrate/fit/recurrent_family.hpp"
+#include "calibrate/fit/row_family.hpp"
 #include "model/cost/memory_bound.hpp"
 
 namespace tbdsim::calibrate {
@@ -13,8 +16,7 @@ namespace {
 // ---- matrix products ------------------------------------------------------------------------------------------------
 
 FormConstants gemm_form(const Observation& row, const KernelConstants& constants, const Device& device) {
-  const TileConstants* found =
-      gemm_constants(constants, on_tensor_cores(device, row.precision), row.generation, device.architecture);
+  const TileConstants* found = gemm_constants(constants, on_tensor_cores(device, row.precision), row.generation, device.chip);
   return found == nullptr ? TileConstants{} : *found;
 }
 
@@ -48,14 +50,7 @@ Seconds convolution_prediction(const Observation& row, const FormConstants& form
   return best;
 }
 
-// ---- fused attention ---------------------------------------------------------------------------------------------------
-
 FormConstants no_form(const Observation&, const KernelConstants&, const Device&) { return {}; }
-
-Seconds attention_prediction(const Observation& row, const FormConstants&, const KernelRates& rates) {
-  const auto& arguments = std::get<AttentionArguments>(row.arguments);
-  return fused_attention_time(arguments.shape, arguments.backward, row.element, rates).time;
-}
 
 // ---- memory-bound operators -----------------------------------------------------------------------------------------
 
@@ -77,15 +72,23 @@ Seconds single_access_prediction(const Observation& row, const FormConstants&, c
 
 // Launches believed of kernels back to back: DeepBench floors are 1 to 30 us; a convolution runs several kernels, a step of
 // a recurrent layer a few and waits for each.
-constexpr std::array<FitFamily, 8> kFamilies{{
+constexpr std::array<FitFamily, 12> kFamilies{{
     {"convolution", "conv", true, Seconds(20e-6), 0.8, convolution_observation, convolution_form, convolution_prediction},
     {"gemm", "gemm", true, Seconds(8e-6), 0.8, gemm_observation, gemm_form, gemm_prediction},
     {"recurrent", "rnn", true, Seconds(30e-6), 0.7, recurrent_observation, recurrent_form, recurrent_prediction},
-    {"attention", "attention", true, Seconds(8e-6), 0.8, attention_observation, no_form, attention_prediction},
+    {"attention", "attention", true, Seconds(1e-6), 0.8, attention_observation, attention_form, attention_prediction, 1.0, 0.05,
+     true},
     {"memory_bound", "elementwise", false, Seconds(4e-6), 0.8, memory_observation, no_form, memory_prediction},
-    {"single_access", "batch_norm", true, Seconds(4e-6), 0.8, batch_norm_observation, no_form, single_access_prediction, true},
+    {"single_access", "batch_norm", true, Seconds(4e-6), 0.8, batch_norm_observation, no_form, single_access_prediction, 0.0,
+     0.15, false, true},
     {"softmax", "softmax", false, Seconds(4e-6), 0.7, row_observation, no_form, memory_prediction},
     {"layer_norm", "layer_norm", false, Seconds(4e-6), 0.6, row_observation, no_form, memory_prediction},
+    {"rms_norm", "rms_norm", false, Seconds(1e-6), 0.85, row_kernel_observation, row_kernel_form, row_kernel_prediction, 0.0,
+     0.15, true},
+    {"rope", "rope", false, Seconds(1e-6), 0.85, row_kernel_observation, row_kernel_form, row_kernel_prediction, 0.0, 0.15, true},
+    {"gated_activation", "gated_activation", false, Seconds(1e-6), 0.85, row_kernel_observation, row_kernel_form,
+     row_kernel_prediction, 0.0, 0.15, true},
+    {"experts", "experts", true, Seconds(1e-6), 0.85, expert_observation, expert_form, expert_prediction, 0.7, 0.15, true},
 }};
 
 }  // namespace

@@ -11,7 +11,8 @@
 namespace tbdsim::calibrate {
 
 /// Constants that boards share, as the form of one observation needs them.
-using FormConstants = std::variant<std::monostate, TileConstants, ConvolutionConstants, RecurrentConstants>;
+using FormConstants = std::variant<std::monostate, TileConstants, ConvolutionConstants, RecurrentConstants, AttentionConstants,
+                                   RowConstants, ExpertConstants>;
 
 /// A family of samples that board parameters are fitted to: one row of a table, so that fit and check never differ.
 struct FitFamily {
@@ -23,6 +24,9 @@ struct FitFamily {
   std::optional<Observation> (*described)(const Sample&) = nullptr;  ///< nullopt: the form does not describe it
   FormConstants (*form)(const Observation&, const KernelConstants&, const Device&) = nullptr;
   Seconds (*time)(const Observation&, const FormConstants&, const KernelRates&) = nullptr;
+  double peak_share = 0.0;   ///< believed share of peak on tensor cores; 0: that of products
+  double peak_sigma = 0.15;  ///< how surely, as a standard deviation of the logarithm
+  bool own_start = false;    ///< its kernels' starts are constants of theirs, on top of `launch`, which the shared fit keeps
   bool issues =
       false;  ///< its share is of instructions issued (`KernelRates::issue_share`), not of peak; fitted to own samples alone
 

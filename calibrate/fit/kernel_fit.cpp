@@ -29,16 +29,17 @@ constexpr double kCallSigma = 1.0;    // hosts differ by factors
 /// one pass only: they serve chips that have nothing else.
 class TimingChoice {
  public:
-  TimingChoice(const std::vector<Sample>& samples, const DeviceMap& devices, std::string_view family,
+  TimingChoice(const std::vector<Sample>& samples, const DeviceMap& devices, const FitFamily& family,
                const std::string& precision)
-      : devices_(devices), by_chip_(family == "conv"), precision_(precision) {
+      : devices_(devices), by_chip_(family.samples == "conv"), precision_(precision) {
     for (const Sample& sample : samples) {
-      if (sample.family == family && arithmetic_class(sample) == precision && !sample.call_timing)
-        device_timed_.insert(chip(sample.device));
+      if (sample.family != family.samples || sample.call_timing) continue;
+      const auto row = family.observe(sample);
+      if (row && row->precision == precision) device_timed_.insert(chip(sample.device));
     }
   }
-  [[nodiscard]] bool serves(const Sample& sample) const {
-    return arithmetic_class(sample) == precision_ && (!sample.call_timing || call_timed(sample.device));
+  [[nodiscard]] bool serves(const Sample& sample, const Observation& row) const {
+    return row.precision == precision_ && (!sample.call_timing || call_timed(sample.device));
   }
   [[nodiscard]] bool call_timed(const std::string& device) const { return device_timed_.count(chip(device)) == 0; }
 
@@ -70,7 +71,7 @@ struct FitSet {
     const bool product = std::holds_alternative<GemmShape>(row.arguments);  // whose kernels differ by architecture
     board_of.push_back(place(boards, device.id));
     generation_of.push_back(
-        place(generations, product ? product_kernels(row.generation, device.architecture) : std::string(row.generation)));
+        place(generations, product ? product_kernels(row.generation, device.chip) : std::string(row.generation)));
     rows.push_back(std::move(row));
   }
 
@@ -88,9 +89,9 @@ FitSet fit_set(const std::vector<Sample>& samples, const DeviceMap& devices, con
                const FitFamily& family) {
   FitSet set;
   for (const Sample& sample : samples) {
-    if (sample.family != family.samples || !choice.serves(sample)) continue;
+    if (sample.family != family.samples) continue;
     auto row = family.observe(sample);
-    if (row && row->long_enough) set.add(std::move(*row), devices.at(sample.device));
+    if (row && row->long_enough && choice.serves(sample, *row)) set.add(std::move(*row), devices.at(sample.device));
   }
   return set;
 }
@@ -99,6 +100,7 @@ BoardParameters describe(const Device& device, FamilyParameters parameters) {
   BoardParameters board;
   board.device = device.id;
   board.architecture = device.architecture;
+  board.chip = device.chip;
   board.board_class = device.board_class;
   board.memory_kind = device.memory_kind;
   board.multiprocessors = device.multiprocessors;
@@ -113,7 +115,7 @@ BoardParameters describe(const Device& device, FamilyParameters parameters) {
 class SharedFit {
  public:
   SharedFit(const FitFamily& family, const std::string& precision, const std::vector<Sample>& samples, const DeviceMap& devices)
-      : family_(family), precision_(precision), choice_(samples, devices, family.samples, precision) {
+      : family_(family), precision_(precision), choice_(samples, devices, family, precision) {
     set_ = fit_set(samples, devices, choice_, family);
     for (const std::string& id : set_.boards) devices_.push_back(&devices.at(id));
   }
@@ -132,17 +134,17 @@ class SharedFit {
     first_board_ = unknowns_.size();
     for (const std::string& id : set_.boards) {
       unknowns_.push_back({id + " compute",
-                           tensor             ? kTensorPrior
+                           tensor             ? (family_.peak_share > 0.0 ? family_.peak_share : kTensorPrior)
                            : family_.computes ? kComputePrior
                                               : 1.0,
                            !family_.computes ? 0.0
-                           : tensor          ? 0.15
+                           : tensor          ? family_.peak_sigma
                                              : 0.06});
       const ConstantBounds& rate = constant_bounds("bandwidth_efficiency");
       unknowns_.push_back({id + " bandwidth", family_.bandwidth, 0.05, rate.low, rate.high});
       // Call times say nothing of the kernel's own start, device times nothing of the host's.
       const bool call = choice_.call_timed(id);
-      unknowns_.push_back({id + " launch", family_.launch.base(), family_.computes && !call ? 0.7 : 0.0});
+      unknowns_.push_back({id + " launch", family_.launch.base(), family_.computes && !call && !family_.own_start ? 0.7 : 0.0});
       unknowns_.push_back({id + " call", kCallTimes.overhead.base(), call ? kCallSigma : 0.0});
       unknowns_.push_back({id + " call floor", kCallTimes.floor.base(), call ? kCallSigma : 0.0});
       unknowns_.push_back({id + " call per shape", kCallTimes.per_shape.base(), counts_shapes(id) ? kCallSigma : 0.0});
@@ -194,6 +196,10 @@ class SharedFit {
         out.constants.convolution[std::string(set_.generations[g]) + (tensor ? "-tensor" : "")] = *convolution;
       if (const auto* recurrent = std::get_if<RecurrentConstants>(&constants))
         out.constants.recurrent[std::string(set_.generations[g]) + (tensor ? "-tensor" : "")] = *recurrent;
+      if (const auto* attention = std::get_if<AttentionConstants>(&constants))
+        out.constants.attention[set_.generations[g]] = *attention;
+      if (const auto* rows = std::get_if<RowConstants>(&constants)) out.constants.row_kernels[set_.generations[g]] = *rows;
+      if (const auto* experts = std::get_if<ExpertConstants>(&constants)) out.constants.experts[set_.generations[g]] = *experts;
       if (const auto* tiles = std::get_if<TileConstants>(&constants)) store_tiles(*tiles, set_.generations[g], tensor, out);
     }
   }

@@ -47,6 +47,37 @@ std::string recurrent(const std::string& name, const RecurrentConstants& c) {
       name, tiles(c.tiles), c.cycles_batch_16, c.cycles_batch_32, c.cycles_more);
 }
 
+std::string attention_pass(const AttentionPass& p) {
+  return fmt::format("share = {:.4g}\nshare_8_bit = {:.4g}\nprologue = {:.4g}\ntail = {:.4g}\n", p.share, p.share_8_bit,
+                     p.prologue, p.tail);
+}
+
+std::string attention(const std::string& name, const AttentionConstants& c) {
+  return fmt::format(
+      "[attention.{0}]\n{1}few_blocks = {2:.4g}\nwide = {7:.4g}\nwindow = {8:.4g}\nsplit = {3:.4g}\nstart = \"{4:.4g} "
+      "us\"\nstart_per_doubling = \"{5:.4g} us\"\n"
+      "source = \"fitted: attention samples of this kernel; what none of them depends on is "
+      "believed\"\n[attention.{0}.backward]\n"
+      "{6}\n",
+      name, attention_pass(c.forward), c.few_blocks, c.split, c.start.base() * 1e6, c.start_per_doubling.base() * 1e6,
+      attention_pass(c.backward), c.wide, c.window);
+}
+
+std::string row_kernel(const std::string& name, const RowConstants& c) {
+  std::string text = fmt::format("[row_kernel.{}]\nstart = \"{:.4g} us\"\n", name, c.start.base() * 1e6);
+  if (c.share != 1.0) text += fmt::format("share = {:.4g}\n", c.share);
+  if (c.step_clocks > 0.0) text += fmt::format("flight = {:.4g}\nstep_clocks = {:.4g}\n", c.flight, c.step_clocks);
+  if (c.row_clocks > 0.0) text += fmt::format("row_clocks = {:.4g}\n", c.row_clocks);
+  return text + "source = \"fitted: samples of this kernel\"\n\n";
+}
+
+std::string experts(const std::string& name, const ExpertConstants& c) {
+  return fmt::format(
+      "[experts.{}]\nstart = \"{:.4g} us\"\nshare = {:.4g}\nprologue = {:.4g}\ntile_penalty = {:.4g}\nreread = {:.4g}\n"
+      "activations = {:.4g}\nsource = \"fitted: samples of expert layers by this kernel\"\n\n",
+      name, c.start.base() * 1e6, c.share, c.prologue, c.tile_penalty, c.reread, c.activations);
+}
+
 std::string call_times(const CallTimes& c) {
   std::string text =
       fmt::format("call_overhead = \"{:.3g} us\"\ncall_floor = \"{:.3g} us\"\n", c.overhead.base() * 1e6, c.floor.base() * 1e6);
@@ -120,6 +151,9 @@ std::string to_toml(const KernelFit& fit) {
                               name, from->second);
   }
   for (const auto& [name, c] : fit.constants.recurrent) text += recurrent(name, c);
+  for (const auto& [name, c] : fit.constants.attention) text += attention(name, c);
+  for (const auto& [name, c] : fit.constants.row_kernels) text += row_kernel(name, c);
+  for (const auto& [name, c] : fit.constants.experts) text += experts(name, c);
   for (const auto& [family, c] : fit.constants.calls)
     text += fmt::format("[call.{}]\n{}source = \"fitted: single calls of {}, geometric mean of their hosts\"\n\n", family,
                         call_times(c), family);

@@ -12,10 +12,6 @@ constexpr Seconds kShortestKernel(5e-6);
 // F(4x4,3x3) multiplies a fourth as often as the direct method; FFT of large filters can save more.
 constexpr double kMostSaved = 6.0;
 
-Bytes element_of(std::string_view precision) {
-  return precision == "fp32" || precision == "tf32" ? Bytes(4.0) : precision == "fp8" ? Bytes(1.0) : Bytes(2.0);
-}
-
 /// Algorithms that may have run: what the sample names, else everything. Empty where a plan asked for a variant that a
 /// library takes only for lack of workspace: its time says nothing of the forms below.
 std::vector<ConvolutionAlgorithm> menu(const Sample& sample) {
@@ -34,6 +30,10 @@ std::vector<ConvolutionAlgorithm> menu(const Sample& sample) {
 }
 
 }  // namespace
+
+Bytes element_of(std::string_view precision) {
+  return precision == "fp32" || precision == "tf32" ? Bytes(4.0) : precision == "fp8" ? Bytes(1.0) : Bytes(2.0);
+}
 
 std::string arithmetic_class(const Sample& sample) {
   return sample.precision == "fp32" && sample.flagged("matrix-cores") ? "fp32-tensor" : sample.precision;
@@ -154,20 +154,6 @@ std::optional<Observation> row_observation(const Sample& sample) {
   result.bytes = 2.0 * sample.at("rows") * sample.at("cols") * result.element;
   const RowKernel rows = sample.family == "softmax" ? RowKernel::softmax : RowKernel::layer_norm;
   result.arguments = MemoryArguments{result.bytes, rows, sample.at("cols")};
-  return result;
-}
-
-std::optional<Observation> attention_observation(const Sample& sample) {
-  if (sample.at("fused") == 0 || (sample.pass != "forward" && sample.pass != "backward")) return std::nullopt;
-  const AttentionArguments arguments{
-      {sample.at("b"), sample.at("heads"), sample.at("sq"), sample.at("sk"), sample.at("d"), sample.at("causal") != 0},
-      sample.pass == "backward"};
-  Observation result = common_observation(sample);
-  constexpr KernelRates kAny{FlopPerSecond(1e12), BytesPerSecond(1e12), Seconds(0.0)};
-  const KernelTimeModel work = fused_attention_time(arguments.shape, arguments.backward, result.element, kAny);
-  result.flop = result.least_flop = work.flop;
-  result.bytes = work.bytes;
-  result.arguments = arguments;
   return result;
 }
 

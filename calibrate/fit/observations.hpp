@@ -6,11 +6,13 @@
 #include <vector>
 
 #include "calibrate/decode/sample_table.hpp"
-#include "model/cost/attention.hpp"
 #include "model/cost/convolution.hpp"
+#include "model/cost/experts.hpp"
+#include "model/cost/fused_attention.hpp"
 #include "model/cost/gemm.hpp"
 #include "model/cost/memory_bound.hpp"
 #include "model/cost/recurrent.hpp"
+#include "model/cost/row_kernel.hpp"
 #include "model/hardware/device.hpp"
 
 namespace tbdsim::calibrate {
@@ -38,9 +40,17 @@ struct RecurrentArguments {
 struct AttentionArguments {
   AttentionShape shape;
   bool backward = false;
+  FusedAttention means;  ///< without its constants
 };
-using ModelArguments =
-    std::variant<GemmShape, ConvolutionArguments, MemoryArguments, BatchNormArguments, RecurrentArguments, AttentionArguments>;
+struct RowArguments {
+  double rows = 1, cols = 1;
+  const RowKernelInfo* kernel = nullptr;
+};
+struct ExpertArguments {
+  ExpertShape shape;
+};
+using ModelArguments = std::variant<RowArguments, ExpertArguments, GemmShape, ConvolutionArguments, MemoryArguments,
+                                    BatchNormArguments, RecurrentArguments, AttentionArguments>;
 
 /// A sample turned into the arguments of a cost model.
 struct Observation {
@@ -59,6 +69,9 @@ struct Observation {
   bool long_enough = true;   ///< long against the clock's resolution and the launch: may serve a fit
   int line = 0;              ///< in its file
 };
+
+/// Bytes of a number of a precision of samples.
+[[nodiscard]] Bytes element_of(std::string_view precision);
 
 /// Library generation whose constants describe a sample: "cudnn5" (cuDNN 4 and 5), "cudnn6", "cudnn7", "cudnn8", "miopen1",
 /// "miopen3" (and the BLAS of its ROCm).
@@ -79,9 +92,6 @@ struct Observation {
 [[nodiscard]] std::optional<Observation> batch_norm_observation(const Sample& sample);
 /// Softmax and layer norm, forward: one pass over the input and one over the output.
 [[nodiscard]] std::optional<Observation> row_observation(const Sample& sample);
-/// Fused attention, forward and backward; separate kernels are samples of their own families.
-[[nodiscard]] std::optional<Observation> attention_observation(const Sample& sample);
-
 /// Whether a precision runs on tensor (matrix) cores of this device.
 [[nodiscard]] bool on_tensor_cores(const Device& device, std::string_view precision);
 /// Whether the device has a rate for a class of arithmetic. Everything computes fp32, and fp16 by widening it; no library

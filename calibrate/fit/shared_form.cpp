@@ -4,7 +4,10 @@
 
 #include <array>
 
+#include "calibrate/fit/attention_family.hpp"
+#include "calibrate/fit/expert_family.hpp"
 #include "calibrate/fit/recurrent_family.hpp"
+#include "calibrate/fit/row_family.hpp"
 #include "model/cost/tiled_gemm.hpp"
 #include "model/hardware/constant_bounds.hpp"
 
@@ -132,11 +135,17 @@ std::vector<Unknown> shared_unknowns(const SharedForm& form) {
   if (form.family == "convolution") return convolution_unknowns(form.generations, form.tensor);
   if (form.family == "gemm") return gemm_unknowns(form.generations, form.tensor);
   if (form.family == "recurrent") return recurrent_unknowns(form.generations, form.tensor);
+  if (form.family == "attention") return attention_unknowns(form.generations);
+  if (is_row_family(form.family)) return row_unknowns(form.generations);
+  if (form.family == "experts") return expert_unknowns(form.generations);
   return {};
 }
 
 bool depends_on_shared(std::string_view family, std::size_t unknown, std::size_t generation) {
   if (family == "recurrent") return recurrent_depends(unknown, generation);
+  if (family == "attention") return attention_depends(unknown, generation);
+  if (is_row_family(family)) return row_depends(unknown, generation);
+  if (family == "experts") return expert_depends(unknown, generation);
   if (family == "gemm") return unknown < kSharedGemm || (unknown - kSharedGemm) / kGemmPerGeneration == generation;
   if (family != "convolution" || unknown < kSharedConvolution) return true;
   return (unknown - kSharedConvolution) / kPerConvolutionGeneration == generation;
@@ -146,6 +155,9 @@ FormConstants shared_constants(const SharedForm& form, std::span<const double> v
   if (form.family == "convolution") return convolution_constants(values, generation, form.tensor);
   if (form.family == "gemm") return gemm_tiles(values, generation, form.generations[generation]);
   if (form.family == "recurrent") return recurrent_constants(values, generation, form.generations[generation]);
+  if (form.family == "attention") return attention_values(values, generation);
+  if (is_row_family(form.family)) return row_values(values, generation, form.generations[generation]);
+  if (form.family == "experts") return expert_values(values, generation);
   return {};
 }
 

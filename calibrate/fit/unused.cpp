@@ -12,12 +12,18 @@ namespace tbdsim::calibrate {
 namespace {
 
 /// Why samples of a family that the fit knows, too, may have no observation, and why whole families have none.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 15> kReasons{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 19> kReasons{{
     {"gemm", "their arithmetic is that of another precision"},
     {"conv", "groups, dilation, one input channel, passes together or a variant that libraries avoid: no form describes them"},
     {"rnn", "input products, several layers, both directions or another pass in one time: no form describes them together"},
     {"attention",
-     "unfused attention is made of products and softmax, which are samples of their own; passes are forward and backward"},
+     "unfused attention is made of products and softmax, which are samples of their own; passes are forward and backward, "
+     "windows "
+     "causal, and `algorithm` names a kernel that is known"},
+    {"rms_norm", "`algorithm` names no library whose kernel is known"},
+    {"rope", "`algorithm` names no library whose kernel is known"},
+    {"gated_activation", "`algorithm` names no library whose kernel is known"},
+    {"experts", "passes are forward, and `algorithm` is cutlass"},
     {"softmax", "backward passes take the share of bandwidth of the forward ones"},
     {"layer_norm", "backward passes take the share of bandwidth of the forward ones"},
     {"elementwise", "operands held in the cache, or arithmetic that counts"},

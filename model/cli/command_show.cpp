@@ -77,10 +77,10 @@ const CatalogueKind* described_kind(const std::string& path) {
   auto file = TomlFile::open(path);
   if (!file) return nullptr;
   TomlTable root = file->root();
-  const std::string_view name = root.has("device")         ? "systems"
-                                : root.has("architecture") ? "gpus"
-                                : root.has("framework")    ? "stacks"
-                                                           : "";
+  const std::string_view name = root.has("device")                             ? "systems"
+                                : root.has("architecture")                     ? "gpus"
+                                : root.has("framework") || root.has("extends") ? "stacks"
+                                                                               : "";
   for (const CatalogueKind& kind : catalogue_kinds())
     if (kind.name == name) return &kind;
   return nullptr;

@@ -28,10 +28,10 @@ std::string sample_unit(const OpGraph& graph) {
   return graph.part_unit == kEnvironmentStep ? std::string(kEnvironmentStep) : graph.input_unit;
 }
 
-/// Processes of a node that each load the samples of their own GPU. In PyTorch every rank has a loader with workers of its own
-/// (torch.utils.data.DataLoader, num_workers); other frameworks feed all GPUs of a node from one set of threads.
+/// Processes of a node that each load the samples of their own GPU. Where ranks have no loader of their own, one set of threads
+/// feeds all GPUs of a node.
 int loaders_of_node(const Configuration& configuration) {
-  const bool ranks = configuration.stack.framework == Framework::pytorch && !info(configuration.exchange).one_process;
+  const bool ranks = configuration.stack.features.loader_per_rank && !info(configuration.exchange).one_process;
   return ranks && !configuration.pipelined() ? static_cast<int>(configuration.devices.size()) : 1;
 }
 

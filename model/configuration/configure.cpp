@@ -18,15 +18,15 @@ Result<EditedInputs> resolved_inputs(const Catalogue& catalogue, const PredictOp
   const bool networks = std::any_of(options.set.begin(), options.set.end(),
                                     [](const std::string& assignment) { return assignment.starts_with("model."); });
   const auto noting = std::make_shared<const Edits>(Edits{{}, records});
-  Session reading(Catalogue{catalogue.root, noting}, networks);
+  Session reading(Catalogue{catalogue.root, noting, catalogue.architectures}, networks);
   PredictOptions plain = options;
   plain.set.clear();
   const auto configured = read_configuration(reading, plain);
   if (!configured) return tl::make_unexpected(configured.error());
   auto resolved = resolve_values(options.set, *records, plain);
   const auto edits = std::make_shared<const Edits>(Edits{std::move(resolved.changes), nullptr});
-  return EditedInputs{std::make_shared<Session>(Catalogue{catalogue.root, edits}), std::move(resolved.options),
-                      std::move(resolved.notices), std::move(resolved.errors)};
+  return EditedInputs{std::make_shared<Session>(Catalogue{catalogue.root, edits, catalogue.architectures}),
+                      std::move(resolved.options), std::move(resolved.notices), std::move(resolved.errors)};
 }
 
 JobNumbers numbers_of(const Configuration& job, const PredictOptions& options) {

@@ -10,7 +10,6 @@
 #include "model/configuration/choose_devices.hpp"
 #include "model/configuration/choose_input.hpp"
 #include "model/configuration/network_notices.hpp"
-#include "model/hardware/cuda_release.hpp"
 #include "model/hardware/plain_host.hpp"
 #include "model/memory/footprint.hpp"
 #include "model/memory/mxnet_graph.hpp"
@@ -62,25 +61,25 @@ Result<Optimizer> choose_optimizer(const std::string& name) {
 
 /// The stack states the passes and kernels of SGD with momentum; other optimisers are counted against it.
 void scale_update(const Optimizer& optimizer, Precision precision, Stack& stack) {
-  const bool loops = stack.eager && optimizer.loops_over_arrays && !stack.update_fuses_loops;
-  if (stack.update_checks_overflow && precision == Precision::amp) stack.update_wait = UpdateWait::once;
+  const bool loops = stack.host.eager && optimizer.loops_over_arrays && !stack.update.fuses_loops;
+  if (stack.update.checks_overflow && precision == Precision::amp) stack.update.wait = UpdateWait::once;
   if (loops) {
     // SGD with momentum as a loop (torch.optim.SGD before 1.13), whatever the framework makes of it.
     constexpr int kKernels = 4;
-    stack.update = UpdateKind::per_array;
-    stack.update_passes_sgd_momentum = kMomentumPasses;
-    stack.update_kernels_per_array = kKernels;
-    stack.update_wait = UpdateWait::each_array;
+    stack.update.kind = UpdateKind::per_array;
+    stack.update.passes_sgd_momentum = kMomentumPasses;
+    stack.update.kernels_per_array = kKernels;
+    stack.update.wait = UpdateWait::each_array;
   }
   // Lists of arrays in several kernels ("foreach") are the same formulas; only one kernel is a fused one.
-  const bool unfused = stack.eager && (stack.update == UpdateKind::per_array || stack.update_kernels_per_array > 1);
-  const bool listed = unfused && stack.update == UpdateKind::multi_tensor && optimizer.listed_passes > 0.0;
-  stack.update_passes_sgd_momentum *= listed    ? optimizer.listed_passes
+  const bool unfused = stack.host.eager && (stack.update.kind == UpdateKind::per_array || stack.update.kernels_per_array > 1);
+  const bool listed = unfused && stack.update.kind == UpdateKind::multi_tensor && optimizer.listed_passes > 0.0;
+  stack.update.passes_sgd_momentum *= listed    ? optimizer.listed_passes
                                       : unfused ? optimizer.unfused_passes
                                                 : optimizer.relative_passes;
   if (unfused)
-    stack.update_kernels_per_array =
-        std::max(1, static_cast<int>(std::lround(stack.update_kernels_per_array * optimizer.unfused_kernels)));
+    stack.update.kernels_per_array =
+        std::max(1, static_cast<int>(std::lround(stack.update.kernels_per_array * optimizer.unfused_kernels)));
 }
 
 Result<Precision> choose_precision(const std::string& name) {
@@ -105,7 +104,7 @@ void choose_savings(const PredictOptions& options, Configuration& configuration,
   else if (!word.empty())
     errors.push_back({fmt::format("unknown recomputation \"{}\"{}", options.recompute,
                                   suggestion(options.recompute, {"none", "block", "layer", "full", "mirror"}))});
-  const MemoryPlan plan = configuration.stack.memory_plan;
+  const MemoryPlan plan = configuration.stack.memory.plan;
   if (configuration.recompute == Recompute::mirror && plan != MemoryPlan::mxnet)
     errors.push_back({fmt::format("--recompute mirror: that is MXNet's (MXNET_BACKWARD_DO_MIRROR), not {}'s",
                                   name(configuration.stack.framework))});
@@ -208,7 +207,7 @@ void check_support(const Device& device, Configuration& configuration, Errors& e
                       {},
                       {},
                       0});
-  } else if (!knows_capability(stack.cuda, device.compute_capability)) {
+  } else if (!knows_family(stack.cuda, device.chip)) {
     configuration.notices.push_back(
         fmt::format("stack {} (CUDA {}) is older than {}: taken as if it knew the device, the range is wider", stack.id,
                     stack.cuda, device.id));
@@ -230,10 +229,10 @@ void choose_stack(Session& session, const PredictOptions& options, Configuration
   configuration.notices.insert(configuration.notices.end(), configuration.stack.notices.begin(),
                                configuration.stack.notices.end());
   constexpr int kUsualThreads = 2048;  // of a multiprocessor
-  configuration.stack.context += device.multiprocessors * device.max_threads_per_multiprocessor.value_or(kUsualThreads) *
-                                 configuration.stack.context_per_thread;
+  configuration.stack.memory.context += device.multiprocessors * device.max_threads_per_multiprocessor.value_or(kUsualThreads) *
+                                        configuration.stack.memory.context_per_thread;
   check_support(device, configuration, errors);
-  if (configuration.stack.channels_last)
+  if (configuration.stack.operators.channels_last)
     configuration.notices.push_back(
         "channels last: tensor cores read it as it lies, batch norm loads several 16-bit numbers at once; "
         "all else costs what it does with channels first");
@@ -245,7 +244,7 @@ void choose_stack(Session& session, const PredictOptions& options, Configuration
 /// A stack that plans memory for every operator of every cell takes time and memory for each of them.
 void check_cells(const Configuration& configuration, Errors& errors) {
   constexpr std::int64_t kMostCells = 50'000;
-  if (configuration.stack.memory_plan != MemoryPlan::mxnet) return;
+  if (configuration.stack.memory.plan != MemoryPlan::mxnet) return;
   const OpGraph& graph = configuration.network_graph().graph;
   std::int64_t cells = 0;
   for (const Op& op : graph.ops)
@@ -255,13 +254,12 @@ void check_cells(const Configuration& configuration, Errors& errors) {
                                   configuration.stack.id, cells, kMostCells)});
 }
 
-/// What only libraries beside PyTorch offer.
-void refuse_pytorch_only(const Configuration& configuration, Errors& errors) {
+/// What no library of the stack's framework offers.
+void refuse_missing(const Configuration& configuration, Errors& errors) {
   const Stack& stack = configuration.stack;
-  if (stack.framework == Framework::pytorch) return;
-  if (configuration.zero > 0)
+  if (configuration.zero > 0 && !stack.features.shards_states)
     errors.push_back({fmt::format("--zero {}: DeepSpeed and PyTorch shard so, {} does not", configuration.zero, stack.id)});
-  if (configuration.optimizer.byte_states)
+  if (configuration.optimizer.byte_states && !stack.features.byte_states)
     errors.push_back({fmt::format("--optimizer {}: its states of 8 bits are bitsandbytes', for PyTorch; {} has none",
                                   configuration.optimizer.name, stack.id)});
 }
@@ -269,9 +267,11 @@ void refuse_pytorch_only(const Configuration& configuration, Errors& errors) {
 }  // namespace
 
 std::shared_ptr<const Result<NcclLibrary>> collective_library(Session& session, const Configuration& configuration) {
-  // NCCL 1 stays within a machine: what crosses machines under such a stack (Horovod) brings NCCL 2 along.
-  const bool old = configuration.stack.nccl.rfind("1.", 0) == 0 && configuration.nodes > 1;
-  return session.nccl(old ? "2.0" : configuration.stack.nccl, configuration.hardware().device.architecture);
+  const std::string& architecture = configuration.hardware().device.architecture;
+  auto library = session.nccl(configuration.stack.nccl, architecture);
+  if (*library && configuration.nodes > 1 && !(**library).release.between_nodes.empty())
+    library = session.nccl((**library).release.between_nodes, architecture);
+  return library;
 }
 
 Result<Configuration> read_configuration(Session& session, const PredictOptions& options) {
@@ -293,7 +293,7 @@ Result<Configuration> read_configuration(Session& session, const PredictOptions&
   take(choose_precision(options.precision), configuration.precision, errors);
   take(choose_optimizer(options.optimizer), configuration.optimizer, errors);
   take(choose_exchange(options.exchange), configuration.exchange, errors);
-  refuse_pytorch_only(configuration, errors);
+  refuse_missing(configuration, errors);
   if (configuration.zero > 0 && configuration.pipelined())
     errors.push_back({fmt::format(
         "--zero {}: divides what copies of the network have in common; stages of a pipeline are no copies", configuration.zero)});
@@ -316,8 +316,8 @@ Result<Configuration> read_configuration(Session& session, const PredictOptions&
   if (std::string notice = wiring_notice(configuration.hardware(), configuration.devices); !notice.empty())
     configuration.notices.push_back(std::move(notice));
   const std::string variant = options.stack.empty() ? "torchvision" : configuration.stack.zoo_variant;
-  configuration.workload = session.workload(options.model, variant,
-                                            {options.image, std::nullopt, options.seq_len, configuration.stack.fused_attention});
+  configuration.workload = session.workload(
+      options.model, variant, {options.image, std::nullopt, options.seq_len, configuration.stack.operators.fused_attention});
   if (!*configuration.workload)
     errors.insert(errors.end(), configuration.workload->error().begin(), configuration.workload->error().end());
   if (*configuration.workload) {

@@ -101,7 +101,7 @@ std::vector<std::string> pytorch_releases(const std::string& root, bool rocm) {
 
 Result<Stack> choose_stack(const std::string& root, const Device& device) {
   for (const std::string& id : pytorch_releases(root, device.vendor == "AMD")) {
-    auto stack = read_stack(fmt::format("{}/hardware/stacks/{}.toml", root, id));
+    auto stack = read_stack(fmt::format("{}/hardware/stacks/{}.toml", root, id), root);
     if (!stack) return stack;
     const bool vendor = stack->vendor == (device.vendor.empty() ? "NVIDIA" : device.vendor);
     const bool capable = device.compute_capability.empty() ||
@@ -115,7 +115,7 @@ Result<Stack> choose_stack(const std::string& root, const Device& device) {
 /// The stack that was found, read again with its changes; which one it is never depends on them.
 Result<Stack> with_edits(Result<Stack> found, const Catalogue& catalogue) {
   if (!found || !catalogue.edits) return found;
-  auto file = TomlFile::open(found->file);
+  auto file = open_stack(found->file, catalogue.root);
   if (!file) return tl::make_unexpected(file.error());
   file->edit(*catalogue.edits, "stack");
   auto edited = read_stack(std::move(*file));
@@ -129,10 +129,17 @@ Result<KernelConstants> read_constants(const Catalogue& catalogue) {
   auto file = TomlFile::open(catalogue.root + "/hardware/kernels.toml");
   if (!file) return tl::make_unexpected(file.error());
   if (catalogue.edits) file->edit(*catalogue.edits, "hw.kernels");
-  return read_kernel_constants(std::move(*file));
+  return architectures_of(catalogue).and_then([&](const std::shared_ptr<const Architectures>& architectures) {
+    return read_kernel_constants(std::move(*file), *architectures);
+  });
 }
 
 }  // namespace
+
+Session::Session(Catalogue catalogue, bool notes_networks) : catalogue_(std::move(catalogue)), notes_networks_(notes_networks) {
+  // A broken file is told by those who need it.
+  if (auto read = architectures_of(catalogue_)) catalogue_.architectures = std::move(*read);
+}
 
 bool is_onnx_file(std::string_view name) { return has_ending(name, ".onnx"); }
 

@@ -42,8 +42,7 @@ struct EditedInputs;
 class Session {
  public:
   /// `notes_networks`: where documents are noted, those that networks of the catalogue would be are noted, too.
-  explicit Session(Catalogue catalogue, bool notes_networks = false)
-      : catalogue_(std::move(catalogue)), notes_networks_(notes_networks) {}
+  explicit Session(Catalogue catalogue, bool notes_networks = false);
 
   [[nodiscard]] const Catalogue& catalogue() const { return catalogue_; }
   [[nodiscard]] std::shared_ptr<const Result<System>> system(const std::string& name, int gpus);

@@ -397,13 +397,15 @@ Result<Catalogue> edited_hardware(const Catalogue& catalogue, const std::string&
                                   const std::vector<std::string>& assignments, std::vector<std::string>& notices) {
   if (assignments.empty()) return catalogue;
   const auto records = std::make_shared<std::vector<DocumentRecord>>();
-  const auto system = load_system({catalogue.root, std::make_shared<const Edits>(Edits{{}, records})}, hardware, gpus);
+  const auto system =
+      load_system({catalogue.root, std::make_shared<const Edits>(Edits{{}, records}), catalogue.architectures}, hardware, gpus);
   if (!system) return tl::make_unexpected(system.error());
   auto resolved = resolve_values(assignments, *records, {});
   if (!resolved.errors.empty()) return tl::make_unexpected(std::move(resolved.errors));
   if (!resolved.options.empty()) return fail("--set: only values of the hardware (hw.) mean something here");
   notices.insert(notices.end(), resolved.notices.begin(), resolved.notices.end());
-  return Catalogue{catalogue.root, std::make_shared<const Edits>(Edits{std::move(resolved.changes), nullptr})};
+  return Catalogue{catalogue.root, std::make_shared<const Edits>(Edits{std::move(resolved.changes), nullptr}),
+                   catalogue.architectures};
 }
 
 }  // namespace tbdsim

@@ -10,6 +10,7 @@ namespace tbdsim {
 /// What decides the clock of a device, or of a board when its samples were taken.
 struct Clocked {
   std::string_view architecture;
+  const Architecture* chip = nullptr;
   BoardClass board_class = BoardClass::professional;
   int multiprocessors = 1, lanes = 64;
   ClockLimits limits;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "model/cost/attention.hpp"
+#include "model/cost/fused_attention.hpp"
 #include "model/cost/fusion.hpp"
 #include "model/cost/matrix_product.hpp"
 #include "model/cost/mixed_precision.hpp"
@@ -72,6 +73,10 @@ const ResolvedParameters& KernelModel::parameters_of(KernelFamily family) const 
       return layer_norm_;
     case KernelFamily::memory_bound:
     case KernelFamily::single_access:
+    case KernelFamily::rms_norm:
+    case KernelFamily::rope:
+    case KernelFamily::gated_activation:
+    case KernelFamily::experts:
       break;
   }
   return memory_;
@@ -86,7 +91,7 @@ NodeCost KernelModel::cost(const OpGraph& graph, const StepNode& node, double ba
   const Op& op = graph.op(node.op);
   if (node.pass == Pass::gradient_sum) {
     const auto size = static_cast<double>(elements(graph.output_shape(op))) * batch;
-    result.kernel = streamed((node.summands + 1) * size, stack_.vectorizes_16_bit);
+    result.kernel = streamed((node.summands + 1) * size, stack_.operators.vectorizes_16_bit);
     result.family = KernelFamily::memory_bound;
     result.host_operators = 1;
     return result;
@@ -103,7 +108,7 @@ NodeCost KernelModel::cost(const OpGraph& graph, const StepNode& node, double ba
   if (!recurrent) {
     const bool split = node.pass == Pass::backward_data || node.pass == Pass::backward_weights;
     const double operators = fused_away(graph, op, stack_) ? 0.0 : split && has_data_gradient(graph, op) ? 0.5 : 1.0;
-    result.host_operators += operators * (stack_.eager ? eager_weight(op.kind, node.pass) : 1.0);
+    result.host_operators += operators * (stack_.host.eager ? eager_weight(op.kind, node.pass) : 1.0);
   }
   if (casts_ && product) cast_arrays(graph, op, node.pass, result);
   if (node.pass == Pass::backward || node.pass == Pass::backward_weights) keep_gradients(graph, op, result);
@@ -124,28 +129,28 @@ void KernelModel::append_casts(double numbers, int kernels, NodeCost& cost) cons
   append(cost.kernel, kernel);
   // A compiler casts inside the programs that the host starts. Autocast casts in its dispatcher, without the interpreter, as
   // backward does.
-  if (!stack_.compiles_kernels)
-    cost.host_operators += kernels * (stack_.eager ? eager_weight(OpKind::identity, Pass::backward) : 1.0);
+  if (!stack_.operators.compiles_kernels)
+    cost.host_operators += kernels * (stack_.host.eager ? eager_weight(OpKind::identity, Pass::backward) : 1.0);
 }
 
 void KernelModel::keep_gradients(const OpGraph& graph, const Op& op, NodeCost& cost) const {
-  if (stack_.gradient_kernels == 0 || op.parameters.empty()) return;
-  KernelTimeModel kernel =
-      memory_bound_time((stack_.gradient_passes - kZeroPasses) * parameter_elements(graph, op) * weight_, 1.0, memory_rates_);
-  kernel.kernels = (stack_.gradient_kernels - kZeroKernels) * static_cast<int>(op.parameters.size());
+  if (stack_.update.gradient_kernels == 0 || op.parameters.empty()) return;
+  KernelTimeModel kernel = memory_bound_time(
+      (stack_.update.gradient_passes - kZeroPasses) * parameter_elements(graph, op) * weight_, 1.0, memory_rates_);
+  kernel.kernels = (stack_.update.gradient_kernels - kZeroKernels) * static_cast<int>(op.parameters.size());
   if (kernel.kernels == 0) return;
   kernel.time += (kernel.kernels - 1) * memory_rates_.launch;
   kernel.launch = kernel.kernels * memory_rates_.launch;
   append(cost.kernel, kernel);
-  cost.host_operators += kernel.kernels * (stack_.eager ? eager_weight(OpKind::add, Pass::backward) : 1.0);
+  cost.host_operators += kernel.kernels * (stack_.host.eager ? eager_weight(OpKind::add, Pass::backward) : 1.0);
 }
 
 NodeCost KernelModel::accumulation_cost(Bytes bytes) const {
   NodeCost result;
-  if (stack_.gradient_kernels > 0) return result;
+  if (stack_.update.gradient_kernels > 0) return result;
   constexpr double kPasses = 3.0;
   result.kernel = memory_bound_time(kPasses * bytes, 1.0, memory_rates_);
-  result.host_operators = stack_.eager ? eager_weight(OpKind::add, Pass::backward) : 1.0;
+  result.host_operators = stack_.host.eager ? eager_weight(OpKind::add, Pass::backward) : 1.0;
   return result;
 }
 
@@ -160,27 +165,27 @@ NodeCost KernelModel::update_cost(double count) const {
   NodeCost result;
   // A multi-tensor kernel serves about 30 arrays in one launch (chunk lists of the apex and PyTorch foreach kernels).
   constexpr double kArraysPerLaunch = 30.0;
-  const bool multi = stack_.update == UpdateKind::multi_tensor;
+  const bool multi = stack_.update.kind == UpdateKind::multi_tensor;
   // Gradients that stay are set to zero once a step, whatever the micro-batches.
-  const int zeroes = stack_.gradient_kernels > 0 ? kZeroKernels : 0;
-  const double passes = stack_.update_passes_sgd_momentum + stack_.update_extra_passes + (zeroes > 0 ? kZeroPasses : 0.0);
+  const int zeroes = stack_.update.gradient_kernels > 0 ? kZeroKernels : 0;
+  const double passes = stack_.update.passes_sgd_momentum + stack_.update.extra_passes + (zeroes > 0 ? kZeroPasses : 0.0);
   // Mixed precision unscales fp32 gradients in place. Of 16-bit weights gradients are widened and unscaled at once, and a copy of
   // the new weights is made: PyTorch over lists of arrays (apex, GradScaler since 1.6), MXNet's multi-precision updates in the
   // kernel itself, which moves as many bytes as in fp32.
-  const bool lists = multi || stack_.eager, inside = stack_.amp_16_bit && !lists;
-  const int cast_kernels = !casts_ || inside ? 0 : stack_.amp_16_bit ? 2 : 1;
-  const Bytes casts(cast_kernels == 0 ? 0 : stack_.amp_16_bit ? 2 + 4 + 4 + 2 : 4 + 4);
+  const bool lists = multi || stack_.host.eager, inside = stack_.operators.amp_16_bit && !lists;
+  const int cast_kernels = !casts_ || inside ? 0 : stack_.operators.amp_16_bit ? 2 : 1;
+  const Bytes casts(cast_kernels == 0 ? 0 : stack_.operators.amp_16_bit ? 2 + 4 + 4 + 2 : 4 + 4);
   result.kernel = memory_bound_time(count * (passes * weight_ + casts), 1.0, memory_rates_);
-  result.kernel.kernels = stack_.update_kernels_per_array + cast_kernels + zeroes;
+  result.kernel.kernels = stack_.update.kernels_per_array + cast_kernels + zeroes;
   const double cast_launches = lists ? cast_kernels / kArraysPerLaunch : cast_kernels;
-  const double own = multi ? stack_.update_kernels_per_array / kArraysPerLaunch : stack_.update_kernels_per_array;
+  const double own = multi ? stack_.update.kernels_per_array / kArraysPerLaunch : stack_.update.kernels_per_array;
   const double launches = own + cast_launches + zeroes;
   result.kernel.time += (launches - 1.0) * memory_rates_.launch;
   result.kernel.launch = launches * memory_rates_.launch;
   result.family = KernelFamily::memory_bound;
   // A fused update is one call; an eager loop over arrays calls every kernel.
-  result.host_operators = multi || stack_.eager ? launches : 1.0 + cast_launches + zeroes;
-  if (stack_.update_wait == UpdateWait::each_array) {
+  result.host_operators = multi || stack_.host.eager ? launches : 1.0 + cast_launches + zeroes;
+  if (stack_.update.wait == UpdateWait::each_array) {
     // Reading back is a copy and a comparison more. The host issues an array's kernels while the device runs the first ones.
     // Four turns show that to a quarter of an array's kernels (assumed; more only cost simulation).
     constexpr int kReadBack = 2, kMostPieces = 4;
@@ -228,17 +233,17 @@ NodeCost KernelModel::convolution_cost(const OpGraph& graph, const Op& op, Pass 
   result.smaller = time.smaller;
   result.family = KernelFamily::convolution;
   result.tensor_core = tensor_core_;
-  if (tensor_core_ && !stack_.channels_last)
-    append(result.kernel, streamed(2.0 * batch * read_elements(graph, op, pass), stack_.compiles_kernels));
-  if (stack_.turns_filters) {
+  if (tensor_core_ && !stack_.operators.channels_last)
+    append(result.kernel, streamed(2.0 * batch * read_elements(graph, op, pass), stack_.operators.compiles_kernels));
+  if (stack_.operators.turns_filters) {
     // Read along one order and written along another: one side of every element lies apart (assumed: half the bandwidth).
     constexpr double kPasses = 2.0, kScattered = 0.5;
     append(result.kernel, memory_bound_time(kPasses * filter_elements(graph, op) * weight_, kScattered, memory_rates_));
   }
-  if (attributes.bias && stack_.separate_bias && pass != Pass::backward_data) {
+  if (attributes.bias && stack_.operators.separate_bias && pass != Pass::backward_data) {
     const double passes = pass == Pass::forward ? 2.0 : 1.0;
     const auto outputs = static_cast<double>(elements(graph.output_shape(op)));
-    append(result.kernel, streamed(passes * batch * outputs, stack_.compiles_kernels));
+    append(result.kernel, streamed(passes * batch * outputs, stack_.operators.compiles_kernels));
   }
   return result;
 }
@@ -252,9 +257,9 @@ NodeCost KernelModel::matrix_cost(const OpGraph& graph, const Op& op, Pass pass,
   for (const GemmShape& shape : products.calls()) append(result.kernel, gemm_time(shape, element_, gemm_constants_, gemm_rates_));
   const auto* attributes = std::get_if<LinearAttributes>(&op.attributes);
   if (attributes != nullptr && attributes->bias && pass != Pass::backward_data) {
-    const double passes = pass != Pass::forward ? 1.0 : stack_.fuses_linear_bias ? 0.0 : 2.0;
+    const double passes = pass != Pass::forward ? 1.0 : stack_.operators.fuses_linear_bias ? 0.0 : 2.0;
     const double out = batch * static_cast<double>(elements(graph.output_shape(op)));
-    if (passes > 0.0) append(result.kernel, streamed(passes * out, stack_.compiles_kernels));
+    if (passes > 0.0) append(result.kernel, streamed(passes * out, stack_.operators.compiles_kernels));
   }
   return result;
 }
@@ -275,14 +280,14 @@ NodeCost KernelModel::attention_cost(const OpGraph& graph, const Op& op, Pass pa
   NodeCost result;
   result.family = KernelFamily::attention;
   result.tensor_core = tensor_core_;
-  if (stack_.fused_attention) {
-    result.kernel = fused_attention_time(shape, backward, element_, attention_rates_);
+  if (stack_.operators.fused_attention) {
+    result.kernel = fused_attention_time(shape, backward, {attention_kernel_, attention_constants_, element_}, attention_rates_);
     result.host_operators = 1;
     return result;
   }
   result.kernel = separate_attention_time(shape, backward,
                                           {gemm_constants_, gemm_rates_, memory_rates_, softmax_rates_, element_,
-                                           stack_.vectorizes_16_bit, stack_.softmax_backward_passes});
+                                           stack_.operators.vectorizes_16_bit, stack_.operators.softmax_backward_passes});
   result.host_operators = result.kernel.kernels;
   // Scores before softmax; backward: gradients of the weights and of the scores.
   result.kernel.workspace = (backward ? 2.0 : 1.0) * shape.batch * shape.heads * shape.queries * shape.keys * element_;
@@ -302,8 +307,14 @@ NodeCost KernelModel::recurrent_cost(const OpGraph& graph, const Op& op, Pass pa
                              attributes.bidirectional ? 2 : 1,
                              has_data_gradient(graph, op)};
   const PersistentRule persistent = tensor_core_ && element_ == kHalf ? persistent_ : PersistentRule::never;
-  const RecurrentMeans means{stack_.recurrent, persistent,  recurrent_constants_, recurrent_rates_,
-                             gemm_constants_,  gemm_rates_, memory_rates_,        element_};
+  const RecurrentMeans means{stack_.operators.recurrent,
+                             persistent,
+                             recurrent_constants_,
+                             recurrent_rates_,
+                             gemm_constants_,
+                             gemm_rates_,
+                             memory_rates_,
+                             element_};
   const RecurrentLayerTime time = recurrent_layer_time(layer, pass != Pass::forward, means);
   NodeCost result;
   result.kernel = time.kernel;
@@ -346,9 +357,9 @@ NodeCost KernelModel::memory_cost(const OpGraph& graph, const Op& op, Pass pass,
   result.kernel.issue.barrier = waits * result.kernel.issue.memory;
   result.kernel.issue.memory -= result.kernel.issue.barrier;
   append_casts(batch * numbers.casts.numbers, numbers.casts.kernels, result);
-  if (op.kind == OpKind::sequence_reverse && stack_.recurrent == RecurrentKernels::cells) {
+  if (op.kind == OpKind::sequence_reverse && stack_.operators.recurrent == RecurrentKernels::cells) {
     const auto width = static_cast<double>(graph.output_shape(op).back());
-    result.kernel.time = std::max(result.kernel.time, memory_rates_.launch + serial_reverse_time(batch, width, architecture_));
+    result.kernel.time = std::max(result.kernel.time, memory_rates_.launch + serial_reverse_time(batch, width, chip_));
     result.kernel.issue.memory = result.kernel.time - memory_rates_.launch;
   }
   result.family = passes->rows == RowKernel::softmax      ? KernelFamily::softmax

@@ -55,6 +55,8 @@ class KernelModel {
  private:
   struct Arithmetic;
   KernelModel() = default;
+  /// Which attention kernel runs, and its rates. Expects stack and parameters of products to be set.
+  void choose_attention(const Device& device, const Arithmetic& unit, const KernelConstants& constants);
   [[nodiscard]] static Result<Arithmetic> arithmetic(const Device& device, Precision precision);
   [[nodiscard]] static Result<KernelModel> make(const Device& device, Precision precision, const Arithmetic& unit,
                                                 const Stack& stack, const KernelConstants& constants);
@@ -74,7 +76,7 @@ class KernelModel {
   void append_casts(double numbers, int kernels, NodeCost& cost) const;
 
   Stack stack_;
-  std::string architecture_;  ///< of the device
+  Architecture chip_;  ///< of the device
   PersistentRule persistent_ = PersistentRule::never;
   std::vector<std::string> notices_;
   /// Tensor cores are only allowed: the library still takes kernels that compute in fp32 on vector lanes, of numbers as wide in
@@ -88,6 +90,8 @@ class KernelModel {
   ConvolutionConstants convolution_constants_;
   TileConstants gemm_constants_;
   RecurrentConstants recurrent_constants_;
+  const AttentionKernelInfo* attention_kernel_ = &info(AttentionKernel::general);
+  AttentionConstants attention_constants_;
   ResolvedParameters convolution_, gemm_, memory_, recurrent_, attention_, softmax_, layer_norm_;
   KernelRates convolution_rates_, gemm_rates_, memory_rates_, recurrent_rates_, attention_rates_, softmax_rates_,
       layer_norm_rates_;

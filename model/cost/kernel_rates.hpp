@@ -18,10 +18,15 @@ struct KernelRates {
   Hertz clock{1e9};                ///< that chains of dependent instructions run at
   Bytes cache{0.0};                ///< last level; none known: nothing is kept
   double resident_threads = 2048;  ///< of one multiprocessor
-  double fp32_lanes = 64;          ///< of one multiprocessor
+  double fp32_lanes = 64;          ///< of one multiprocessor, as far as schedulers feed them or integers take them
+  bool slow_integers = false;      ///< beside those lanes (`Architecture`)
   double step_overhead = 1.0;  ///< what a k-step or tile costs beside its products, in k-steps, against the boards of the samples
   Hertz translations{0.0};     ///< of addresses that the buffers do not hold; zero: no limit is known
   double issue_share = kIssueShare;  ///< of numbers moved one at a time
+  double share = 1.0;                ///< of the peak, which `flops` has in it already
+  double exponentials = 16;          ///< a clock and multiprocessor
+  double cache_reach = 1.05;         ///< part of the last level up to which a working set stays there
+  double warp_products = 1.0;        ///< share of the tensor rate that instructions of one warp reach
   FlopPerSecond peak{INFINITY};      ///< of the units at the clock that they keep: nothing executes faster
 };
 

@@ -1,12 +1,10 @@
 #include "model/cost/library_age.hpp"
 
-#include "model/hardware/cuda_release.hpp"
-
 namespace tbdsim {
 
-double young_library_share(const std::string& capability, const std::string& cuda) {
+double young_library_share(const Architecture& chip, const std::string& cuda) {
   constexpr double kShare = 0.8;
-  return is_young_for(cuda, capability) ? kShare : 1.0;
+  return is_young_for(cuda, chip) ? kShare : 1.0;
 }
 
 }  // namespace tbdsim

@@ -1,6 +1,8 @@
 #pragma once
 #include <string>
 
+#include "model/hardware/architecture.hpp"
+
 namespace tbdsim {
 
 /// Share of their later rate that tensor-core products reach under the libraries of the CUDA release in which an architecture
@@ -8,7 +10,7 @@ namespace tbdsim {
 /// stack that names no CUDA, for Turing, whose samples are of its first releases, and for boards without tensor cores.
 ///
 /// Fitted: ResNet-50 in tf32 on the same Ampere boards under CUDA 11.1 and 11.7 (scenarios/published/lambda_pytorch.csv, rows
-/// of use `fit`); transferred to Volta, Ada, Hopper and Blackwell. `capability` and `cuda` are versions such as "8.0" and "11.1".
-[[nodiscard]] double young_library_share(const std::string& capability, const std::string& cuda);
+/// of use `fit`); transferred to Volta, Ada, Hopper and Blackwell. `cuda` is a release such as "11.1".
+[[nodiscard]] double young_library_share(const Architecture& chip, const std::string& cuda);
 
 }  // namespace tbdsim

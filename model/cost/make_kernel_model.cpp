@@ -1,6 +1,8 @@
 // Which arithmetic, algorithms and fitted parameters a device has under a stack at a precision.
 #include <fmt/format.h>
+#include <cmath>
 
+#include "model/cost/fused_attention.hpp"
 #include "model/cost/kernel_model.hpp"
 #include "model/cost/library_age.hpp"
 
@@ -44,6 +46,33 @@ Result<KernelModel::Arithmetic> KernelModel::arithmetic(const Device& device, Pr
   return fail("unknown precision");
 }
 
+void KernelModel::choose_attention(const Device& device, const Arithmetic& unit, const KernelConstants& constants) {
+  const AttentionKernelInfo& wanted = info(stack_.operators.attention);
+  const bool runs = unit.tensor_core && unit.element == kHalf &&
+                    capability_number(device.compute_capability) >= capability_number(std::string(wanted.compute_capability));
+  // Kernels that nobody measured, and that are like none that somebody did, run like the general one.
+  bool measured = false;
+  for (const AttentionKernelInfo* row = &wanted; !measured; row = &info(row->like)) {
+    measured = constants.attention.count(row->name) != 0;
+    if (row->like == row->kernel || row->like == wanted.kernel) break;
+  }
+  if (runs && measured) {
+    attention_kernel_ = &wanted;
+    attention_constants_ = attention_constants(wanted.kernel, constants);
+    attention_ = resolve_parameters(device, "attention", unit.parameter_class, constants);
+    if (attention_.assumed) attention_ = gemm_;
+    if (attention_constants_.borrowed)
+      attention_.parameters.compute_sigma = std::hypot(attention_.parameters.compute_sigma, kBorrowedKernelSigma);
+    attention_rates_ = kernel_rates(device, unit.peak, attention_.parameters, unit.parameter_class);
+    return;
+  }
+  // No published samples: like the products that it is made of. Samples of the very board count.
+  const bool own = device.calibration.find("attention", unit.parameter_class) != nullptr;
+  attention_ = own ? resolve_parameters(device, "attention", unit.parameter_class, constants) : gemm_;
+  attention_rates_ = kernel_rates(device, unit.peak, attention_.parameters, unit.parameter_class);
+  attention_rates_.share = 1.0;
+}
+
 Result<KernelModel> KernelModel::make(const Device& device, Precision precision, const Stack& stack,
                                       const KernelConstants& constants) {
   const auto unit = arithmetic(device, precision);
@@ -71,44 +100,40 @@ Result<KernelModel> KernelModel::make(const Device& device, Precision precision,
                                       const KernelConstants& constants) {
   KernelModel model;
   model.stack_ = stack;
-  model.architecture_ = device.architecture;
-  if (stack.persistent_recurrent)
-    model.persistent_ = persistent_rule(capability_number(device.compute_capability), device.multiprocessors, stack.cuda);
+  model.chip_ = device.chip;
+  if (stack.operators.persistent_recurrent) model.persistent_ = persistent_rule(device.chip, device.multiprocessors, stack.cuda);
   model.peak_ = unit.peak;
   model.element_ = unit.element;
   model.tensor_core_ = unit.tensor_core;
-  model.weight_ = (precision == Precision::fp16 || precision == Precision::bf16) && !stack.flattens_gradients ? kHalf : kSingle;
+  model.weight_ =
+      (precision == Precision::fp16 || precision == Precision::bf16) && !stack.memory.flattens_gradients ? kHalf : kSingle;
   model.casts_ = precision == Precision::amp;
   const std::string generation = stack.convolution.generation + (unit.tensor_core ? "-tensor" : "");
   const auto convolution = constants.convolution.find(generation);
   if (convolution == constants.convolution.end())
     return fail(fmt::format("{}: convolution.generation \"{}\" has no constants in {}", stack.file, generation, constants.file));
-  const TileConstants* gemm = gemm_constants(constants, unit.tensor_core, stack.convolution.generation, device.architecture);
+  const TileConstants* gemm = gemm_constants(constants, unit.tensor_core, stack.convolution.generation, device.chip);
   if (gemm == nullptr) return fail(fmt::format("{}: gemm constants missing", constants.file));
   model.convolution_constants_ = convolution->second;
   model.gemm_constants_ = *gemm;
-  if (is_architecture(device.architecture, "Kepler")) {
-    // cuDNN's fused Winograd kernels are written for Maxwell and later (assumed; no Kepler samples).
+  if (!device.chip.fused_winograd) {
     withdraw(model.stack_.convolution, [](ConvolutionAlgorithm a) { return a == ConvolutionAlgorithm::winograd_fused; });
   }
   if (unit.tensor_core)
     withdraw(model.stack_.convolution, [&](ConvolutionAlgorithm a) { return !has_tensor_kernels(a, unit.parameter_class); });
   model.convolution_ = resolve_parameters(device, "convolution", unit.parameter_class, constants);
   model.gemm_ = resolve_parameters(device, "gemm", unit.parameter_class, constants);
-  // Without samples of any board, fused attention runs like the products that it is made of.
-  model.attention_ = resolve_parameters(device, "attention", unit.parameter_class, constants);
-  if (model.attention_.assumed) model.attention_ = model.gemm_;
+  model.choose_attention(device, unit, constants);
   model.memory_ = resolve_parameters(device, "memory_bound", "fp32", constants);
   model.softmax_ = resolve_parameters(device, "softmax", "fp32", constants);
   model.layer_norm_ = resolve_parameters(device, "layer_norm", "fp32", constants);
   model.recurrent_ = resolve_parameters(device, "recurrent", unit.parameter_class, constants);
-  const auto recurrent = constants.recurrent.find(
-      std::string(recurrent_generation(stack.vendor, stack.cuda, device.architecture)) + (unit.tensor_core ? "-tensor" : ""));
+  const auto recurrent = constants.recurrent.find(std::string(recurrent_generation(stack.vendor, stack.cuda, device.chip)) +
+                                                  (unit.tensor_core ? "-tensor" : ""));
   if (recurrent != constants.recurrent.end()) model.recurrent_constants_ = recurrent->second;
-  const double young = unit.tensor_core ? young_library_share(device.compute_capability, stack.cuda) : 1.0;
+  const double young = unit.tensor_core ? young_library_share(device.chip, stack.cuda) : 1.0;
   model.convolution_rates_ = kernel_rates(device, young * unit.peak, model.convolution_.parameters, unit.parameter_class);
   model.gemm_rates_ = kernel_rates(device, young * unit.peak, model.gemm_.parameters, unit.parameter_class);
-  model.attention_rates_ = kernel_rates(device, unit.peak, model.attention_.parameters, unit.parameter_class);
   model.memory_rates_ = kernel_rates(device, device.peak.fp32, model.memory_.parameters, "fp32");
   model.softmax_rates_ = kernel_rates(device, device.peak.fp32, model.softmax_.parameters, "fp32");
   model.layer_norm_rates_ = kernel_rates(device, device.peak.fp32, model.layer_norm_.parameters, "fp32");

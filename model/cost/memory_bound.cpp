@@ -13,8 +13,9 @@ std::optional<Passes> memory_passes(const Op& op, const Stack& stack) {
   const OperatorRow& row = info(op.kind);
   if (row.family != OpFamily::memory_bound) return std::nullopt;
   if (row.framework_passes == nullptr) return row.passes;
-  return row.framework_passes(op, {stack.eager, stack.batch_norm_forward_passes, stack.batch_norm_backward_passes,
-                                   stack.dropout_forward_passes, stack.dropout_backward_passes, stack.softmax_backward_passes});
+  return row.framework_passes(op, {stack.host.eager, stack.operators.batch_norm_forward_passes,
+                                   stack.operators.batch_norm_backward_passes, stack.operators.dropout_forward_passes,
+                                   stack.operators.dropout_backward_passes, stack.operators.softmax_backward_passes});
 }
 
 double reread_passes(RowKernel rows, double row_elements, Bytes element, const KernelRates& rates) {
@@ -39,20 +40,20 @@ KernelTimeModel memory_bound_time(Bytes bytes, double bandwidth_share, const Ker
 
 bool moves_single_numbers(OpKind kind, const Stack& stack) {
   // A compiler's kernels load several at once wherever rows allow it.
-  if (stack.compiles_kernels) return false;
+  if (stack.operators.compiles_kernels) return false;
   const ElementAccess access = info(kind).access;
-  if (access == ElementAccess::vectors) return !stack.vectorizes_16_bit;
-  return access == ElementAccess::single || !stack.channels_last;
+  if (access == ElementAccess::vectors) return !stack.operators.vectorizes_16_bit;
+  return access == ElementAccess::single || !stack.operators.channels_last;
 }
 
 KernelTimeModel single_access_time(Bytes bytes, Bytes element, double bandwidth_share, const KernelRates& rates) {
   KernelTimeModel result = memory_bound_time(bytes, bandwidth_share, rates);
-  constexpr double kLanes = 64.0, kKeplerLanes = 192.0;
+  constexpr double kLanes = 64.0;
   const double moving = (result.time - result.launch).base();
   const double issuing =
       bytes / element * (kFewestInstructions / rates.issue_share) / (kLanes * rates.multiprocessors * rates.clock.base());
   const double bytes_alone = moving * (kSingle / element);
-  const double in_32_bits = rates.fp32_lanes >= kKeplerLanes ? std::max(bytes_alone, issuing) : bytes_alone;
+  const double in_32_bits = rates.slow_integers ? std::max(bytes_alone, issuing) : bytes_alone;
   const double together = std::cbrt(moving * moving * moving + issuing * issuing * issuing);
   result.time = result.launch + Seconds(std::min(together, in_32_bits));
   result.issue.dependency = result.time - result.launch - Seconds(moving);

@@ -35,7 +35,7 @@ bool feeds_dropout(const OpGraph& graph, const Op& op) {
 }  // namespace
 
 Casts array_casts(const OpGraph& graph, const Op& op, Pass pass, const Stack& stack) {
-  if (stack.amp_16_bit || info(op.kind).autocast != AutocastRule::narrow || pass == Pass::backward_data) return {};
+  if (stack.operators.amp_16_bit || info(op.kind).autocast != AutocastRule::narrow || pass == Pass::backward_data) return {};
   Casts casts{tied_table(graph, op), 0};
   if (casts.numbers > 0.0) casts.kernels = 1;
   for (const ParameterId id : op.parameters) casts.numbers += static_cast<double>(elements(graph.parameter(id).shape));
@@ -47,12 +47,12 @@ MixedNumbers mixed_numbers(const OpGraph& graph, const Op& op, const Stack& stac
   MixedNumbers how;
   const double in = static_cast<double>(elements(graph.input_shape(op))),
                out = static_cast<double>(elements(graph.output_shape(op)));
-  const bool autocast = stack.eager && !stack.amp_16_bit;
+  const bool autocast = stack.host.eager && !stack.operators.amp_16_bit;
   if (op.kind == OpKind::softmax_loss) {
     how.element = kSingle;
     how.converts = autocast;
     if (!autocast) how.casts = {in, 1};
-  } else if (stack.amp_16_bit) {
+  } else if (stack.operators.amp_16_bit) {
     return how;
   } else if (op.kind == OpKind::softmax || op.kind == OpKind::dropout) {
     if (op.kind == OpKind::dropout && !(autocast && leaves_single(graph, op))) return how;

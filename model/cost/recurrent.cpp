@@ -119,13 +119,12 @@ KernelTimeModel persistent_recurrent_time(const RecurrentShape& s, RecurrentPass
   return result;
 }
 
-std::string_view recurrent_generation(std::string_view vendor, const std::string& cuda, std::string_view architecture) {
+std::string_view recurrent_generation(std::string_view vendor, const std::string& cuda, const Architecture& chip) {
   if (vendor == "AMD") return "rocm1";
-  constexpr int kVolta = 3, kFirstOfVolta = 9;
-  const Architecture* const known = find_architecture(architecture);
+  if (!chip.recurrent_kernels.empty()) return chip.recurrent_kernels;
+  constexpr int kFirstOfVolta = 9;
   const int release = std::atoi(cuda.c_str());
-  const bool newer = known != nullptr && known->generation.value_or(0) >= kVolta;
-  return newer || release == 0 || release >= kFirstOfVolta ? "cuda10" : release == 8 ? "cuda8" : "cuda7";
+  return release == 0 || release >= kFirstOfVolta ? "cuda10" : release == 8 ? "cuda8" : "cuda7";
 }
 
 bool waits_less_at_64(const RecurrentConstants& constants) {

@@ -88,11 +88,10 @@ void add_cells(const Part& part, bool backward, const CellOperators& cell, const
 
 }  // namespace
 
-PersistentRule persistent_rule(int capability, int multiprocessors, const std::string& cuda) {
-  constexpr int kVolta = 70, kTuring = 75, kAmpere = 80, kGamingAmpere = 86, kFewest = 98, kFirstRelease = 111;
-  if (capability >= kVolta && capability < kTuring) return PersistentRule::volta;
-  const bool ampere = capability >= kAmpere && capability != kGamingAmpere && multiprocessors >= kFewest;
-  return ampere && capability_number(cuda) >= kFirstRelease ? PersistentRule::ampere : PersistentRule::never;
+PersistentRule persistent_rule(const Architecture& chip, int multiprocessors, const std::string& cuda) {
+  constexpr int kFewest = 98, kFirstRelease = 111;
+  if (chip.persistent != PersistentRule::ampere) return chip.persistent;
+  return multiprocessors >= kFewest && capability_number(cuda) >= kFirstRelease ? PersistentRule::ampere : PersistentRule::never;
 }
 
 bool persists(const RecurrentLayer& layer, PersistentRule rule) {

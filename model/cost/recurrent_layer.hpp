@@ -15,12 +15,9 @@ struct RecurrentLayer {
   bool input_gradient = true;  ///< the first layer's input needs a gradient
 };
 
-/// By whose rule a framework asks for kernels that keep a layer's weights in registers.
-enum class PersistentRule { never, volta, ampere };
-
-/// The rule of PyTorch (aten/src/ATen/native/cudnn/RNN.cpp) for a device and the CUDA release of a stack: never on other
-/// generations, on Turing and on compute capability 8.6; from Ampere on with 98 multiprocessors or more and since CUDA 11.1.
-[[nodiscard]] PersistentRule persistent_rule(int capability, int multiprocessors, const std::string& cuda);
+/// The rule of PyTorch (aten/src/ATen/native/cudnn/RNN.cpp) for a device and the CUDA release of a stack: that of its family,
+/// Ampere's with 98 multiprocessors or more and since CUDA 11.1 alone.
+[[nodiscard]] PersistentRule persistent_rule(const Architecture& chip, int multiprocessors, const std::string& cuda);
 
 /// Whether one call for this layer takes those kernels: one layer in one direction, sizes in multiples of 128 up to 1,024, and
 /// batches and lengths for which they were found to pay: on Volta up to 128 samples from 40 steps on, 96 from 20, 32 from 10.

@@ -11,19 +11,13 @@
 namespace tbdsim {
 namespace {
 
-std::optional<int> generation(std::string_view architecture) {
-  const Architecture* const row = find_architecture(architecture);
-  return row == nullptr ? std::nullopt : row->generation;
-}
-
 bool high_bandwidth(std::string_view memory_kind) { return memory_kind.substr(0, 3) == "HBM"; }
 
 /// Generations apart; AMD's compute (CDNA) and graphics (GCN) families are as far apart as three of them, and both farther from
 /// NVIDIA's than its latest generation is from the earliest with samples of every family (Volta).
-double generations_apart(std::string_view a, std::string_view b) {
-  const auto ga = generation(a), gb = generation(b);
-  if (ga && gb) return std::abs(*ga - *gb);
-  if (!ga && !gb) return find_architecture(a) == find_architecture(b) ? 0.0 : 3.0;
+double generations_apart(const Architecture& a, const Architecture& b) {
+  if (a.generation && b.generation) return std::abs(*a.generation - *b.generation);
+  if (!a.generation && !b.generation) return a.name == b.name ? 0.0 : 3.0;
   return 5.0;
 }
 
@@ -109,16 +103,14 @@ Clocked when_sampled(const Device& device) {
 /// Kepler's 192 are fed 128 at a time. Since Volta a scheduler issues one instruction a cycle: 64 lanes leave it every second
 /// cycle for all else, 128 none, and beside 64 multiply-adds of a thread's 8 x 8 results come 4 loads from shared memory and some
 /// 6 more (assumed: addresses, loop, global memory). Maxwell and Pascal issue two.
-double issue_limit(std::string_view architecture, int lanes) {
+double issue_limit(const Architecture& chip, int lanes) {
   constexpr double kLanesFed = 128.0, kMultiplyAdds = 64.0 / (64.0 + 4.0 + 6.0);
-  constexpr int kVolta = 3;
-  const bool one_a_cycle = generation(architecture).value_or(0) >= kVolta;
-  return std::min(1.0, kLanesFed / lanes * (one_a_cycle ? kMultiplyAdds : 1.0));
+  return std::min(1.0, kLanesFed / lanes * (chip.issues_one ? kMultiplyAdds : 1.0));
 }
 
 /// Share of the fp32 peak that the device reaches, as one board tells.
 double lane_share(const Device& device, const BoardParameters& board) {
-  const double issue = issue_limit(device.architecture, device.fp32_lanes) / issue_limit(board.architecture, board.fp32_lanes);
+  const double issue = issue_limit(device.chip, device.fp32_lanes) / issue_limit(board.chip, board.fp32_lanes);
   return board.parameters.compute_efficiency * issue * kept_against(clocked(device), clocked(board));
 }
 
@@ -140,20 +132,28 @@ FamilyParameters from_relatives(const Device& device, std::string_view family, s
   double heaviest = 0.0;
   nearest = 8.0;
   const bool tensor = precision != "fp32";
+  const bool own_class = std::any_of(relatives.begin(), relatives.end(), [&](const BoardParameters* board) {
+    return high_bandwidth(board->memory_kind) == high_bandwidth(device.memory_kind);
+  });
   for (const BoardParameters* board : relatives)
-    nearest = std::min(nearest, generations_apart(device.architecture, board->architecture));
+    nearest = std::min(nearest, generations_apart(device.chip, board->chip));
   for (const BoardParameters* board : relatives) {
-    const double apart = generations_apart(device.architecture, board->architecture);
+    const double apart = generations_apart(device.chip, board->chip);
     const Clocked lender = clocked(*board);
-    const double share = tensor ? tensor_share(tensor_cores(device, wanted), clocked(device), tensor_cores(lender), lender,
-                                               board->parameters.compute_efficiency)
-                                : lane_share(device, *board);
+    // Shares of attention kernels are of the clock that a board keeps, not of what feeds its tensor cores.
+    const double share = family == "attention"
+                             ? board->parameters.compute_efficiency *
+                                   tensor_share(tensor_cores(device, wanted), clocked(device), tensor_cores(lender), lender, 1.0)
+                         : tensor ? tensor_share(tensor_cores(device, wanted), clocked(device), tensor_cores(lender), lender,
+                                                 board->parameters.compute_efficiency)
+                                  : lane_share(device, *board);
     const double near = std::exp(-kPerGeneration * (apart - nearest)) * (same_chip(device, *board) ? kSameChip : 1.0);
     const double weight = near * (tensor ? 1.0 : std::pow(kept_clock(lender), kPerClockRatio));
     const bool memory_alike = board->memory_kind == device.memory_kind;
     const bool memory_class = high_bandwidth(board->memory_kind) == high_bandwidth(device.memory_kind);
-    // Weights of memory of the same class, and of another: assumed.
-    const double memory_weight = near * (memory_alike ? 1.0 : memory_class ? 0.5 : 0.15);
+    // Boards with HBM and those without lend bandwidth to their own kind alone, where there is one. The weight of another memory
+    // of the same class: assumed.
+    const double memory_weight = near * (memory_alike ? 1.0 : memory_class ? 0.5 : own_class ? 0.0 : 1.0);
     compute.add(weight * lanes_alike(device, *board) * (board->parameters.call ? kSingleCalls : 1.0), share);
     bandwidth.add(memory_weight, board->parameters.bandwidth_efficiency);
     // How a kernel starts depends on library and driver, hardly on the chip: every neighbouring board counts alike.
@@ -192,7 +192,7 @@ std::string_view lent_class(const Device& device, std::string_view family, std::
                             const KernelConstants& constants) {
   if (precision == "fp32") return precision;
   const bool matrix_cores =
-      !generation(device.architecture) && std::any_of(constants.boards.begin(), constants.boards.end(), [&](const auto& board) {
+      !device.chip.generation && std::any_of(constants.boards.begin(), constants.boards.end(), [&](const auto& board) {
         return board.parameters.family == family && board.parameters.precision == "fp32-tensor";
       });
   return matrix_cores ? "fp32-tensor" : "fp16";
@@ -237,6 +237,30 @@ ResolvedParameters kernel_parameters(const Device& device, std::string_view fami
   return resolved;
 }
 
+/// Sixteen a clock and multiprocessor (paper: CUDA C++ Programming Guide, throughput of arithmetic instructions, Maxwell to
+/// Hopper; a quarter of the 64 lanes of AMD's units). Blackwell Ultra has twice as many, for attention (paper: NVIDIA, Inside
+/// NVIDIA Blackwell Ultra).
+double exponentials(const Device& device) {
+  constexpr int kBlackwellUltra = 103;
+  return capability_number(device.compute_capability) == kBlackwellUltra ? 32.0 : 16.0;
+}
+
+/// A last level of two parts keeps copies of what the other part holds: a working set fits up to 0.84 of it (fitted: A100, H100),
+/// one of a single part a little more than all (A40, L40S).
+double cache_reach(const Device& device) {
+  constexpr double kTwoParts = 0.84, kOnePart = 1.05;
+  const int capability = capability_number(device.compute_capability);
+  return capability == 80 || capability == 90 || (capability >= 100 && capability < 110) ? kTwoParts : kOnePart;
+}
+
+/// Hopper's tensor rate needs instructions of four warps. Those of one warp, as kernels written for Ampere have, reach 0.54 of it
+/// (fitted: FlashAttention 2 on H100 and H200). Blackwell's of data centres doubles the rate of the new ones alone (assumed).
+double warp_products(const Device& device) {
+  constexpr double kHopper = 0.54, kBlackwell = 0.27;
+  const int capability = capability_number(device.compute_capability);
+  return capability == 90 ? kHopper : capability >= 100 && capability < 110 ? kBlackwell : 1.0;
+}
+
 }  // namespace
 
 ResolvedParameters resolve_parameters(const Device& device, std::string_view family, std::string_view precision,
@@ -259,12 +283,16 @@ KernelRates sustained_rates(const Device& device, FlopPerSecond peak, double sha
   KernelRates rates{peak * share, bandwidth, launch, device.multiprocessors, instruction_clock(device)};
   rates.cache = device.l2_capacity.value_or(Bytes(0.0));
   rates.resident_threads = device.max_threads_per_multiprocessor.value_or(kTypicalThreads);
-  // Kernels tell Kepler, whose integers are slow, by its 192 lanes; on others no more than are fed count.
-  rates.fp32_lanes = is_architecture(device.architecture, "Kepler") ? device.fp32_lanes : fed_lanes(device.fp32_lanes);
+  rates.slow_integers = device.chip.slow_integers;
+  rates.fp32_lanes = rates.slow_integers ? device.fp32_lanes : fed_lanes(device.fp32_lanes);
   rates.peak = peak * (precision == "fp32" ? wanted_clock(clocked(device)) : tensor_clock(device, precision));
   // Cycles that are no product neither wait for operands nor draw the power of tensor cores: they pass at the full rate.
   if (const auto overhead = precision == "fp32" ? std::nullopt : tensor_overhead(device, precision))
     rates.step_overhead = *overhead * share;
+  rates.share = share;
+  rates.cache_reach = cache_reach(device);
+  rates.exponentials = exponentials(device);
+  rates.warp_products = precision == "fp32" ? 1.0 : warp_products(device);
   rates.translations = device.address_translations.value_or(Hertz(0.0));
   return rates;
 }

@@ -19,10 +19,16 @@ BytesPerSecond node_bandwidth(const System& system, const Network& network) {
 }
 
 RingOptions default_ring_options(const Device& device) {
-  constexpr std::string_view kFirstWithRelays = "7.0";  // Volta
   RingOptions options;
-  options.relay = device.compute_capability.size() > kFirstWithRelays.size() || device.compute_capability >= kFirstWithRelays;
+  options.relay = device.chip.relays;
   return options;
+}
+
+Result<std::shared_ptr<const Architectures>> architectures_of(const Catalogue& catalogue) {
+  if (catalogue.architectures) return catalogue.architectures;
+  return Architectures::load(catalogue.root).map([](Architectures read) {
+    return std::make_shared<const Architectures>(std::move(read));
+  });
 }
 
 }  // namespace tbdsim

@@ -69,8 +69,11 @@ struct System {
 /// Where catalogue files live: the folder that holds hardware/.
 struct Catalogue {
   std::string root;
-  std::shared_ptr<const Edits> edits = {};  ///< of the documents read from it; null: none
+  std::shared_ptr<const Edits> edits = {};                  ///< of the documents read from it; null: none
+  std::shared_ptr<const Architectures> architectures = {};  ///< where they were read before; null: not yet
 };
+/// The catalogue's families of chips, read where they were not before. Errors: all problems of their file.
+[[nodiscard]] Result<std::shared_ptr<const Architectures>> architectures_of(const Catalogue& catalogue);
 
 /// Finds and reads hardware by user's words, as DESIGN describes `--hw`: a path, a file beside the user, a
 /// catalogue system, or a device name (then `gpus` of them in a plain PCIe host). Names are folded; a miss suggests

@@ -25,12 +25,6 @@ ClockLimits clock_limits(const Device& device) {
   return {device.boost_clock, device.sustained_clock, device.power_limit, device.peak.fp32, device.peak.fp16_tensor};
 }
 
-int capability_number(const std::string& text) {
-  const std::size_t dot = text.find('.');
-  if (dot == std::string::npos) return 0;
-  return std::atoi(text.substr(0, dot).c_str()) * 10 + std::atoi(text.substr(dot + 1).c_str());
-}
-
 std::optional<Hertz> memory_clock(const Device& device) {
   if (device.memory_clock) return device.memory_clock;
   if (!device.memory_bus_bits) return std::nullopt;

@@ -25,7 +25,8 @@ struct Device {
   std::string id;    ///< "v100-sxm2-16gb"
   std::string name;  ///< "Tesla V100 SXM2 16GB"
   std::string vendor;
-  std::string architecture;  ///< of the table of architecture.hpp, maybe with a revision; empty: another one
+  std::string architecture;  ///< of the catalogue's architectures, maybe with a revision; empty: another one
+  Architecture chip;         ///< what is known of its family
   BoardClass board_class = BoardClass::professional;
   std::string compute_capability;   ///< "7.0"; empty for AMD
   int multiprocessors = 1;          ///< SMs, compute units for AMD
@@ -67,8 +68,6 @@ struct Device {
 
 /// What decides the clock that the device keeps, as it is described here.
 [[nodiscard]] ClockLimits clock_limits(const Device& device);
-/// A compute capability such as "7.0" as 70, so that 10.0 follows 9.0; 0 when it is empty or no such number.
-[[nodiscard]] int capability_number(const std::string& text);
 /// `memory_clock`, or half the data rate of a pin from bandwidth and bus width. Absent when neither is known.
 [[nodiscard]] std::optional<Hertz> memory_clock(const Device& device);
 

@@ -77,14 +77,15 @@ void read_memory(TomlTable& table, Device& device) {
 
 }  // namespace
 
-Device read_device(TomlTable table, std::string id) {
+Device read_device(TomlTable table, std::string id, const Architectures& architectures) {
   Device device;
   device.id = std::move(id);
   device.name = table.text("name");
   device.vendor = table.text_or("vendor", "");
-  device.architecture = read_architecture(table);
+  device.architecture = architectures.read_name(table);
   device.board_class = read_board_class(table);
   device.compute_capability = table.text_or("compute_capability", "");
+  device.chip = architectures.find(device.architecture, device.compute_capability);
   device.multiprocessors = static_cast<int>(table.integer("multiprocessors", 1, kMostMultiprocessors));
   device.fp32_lanes = static_cast<int>(table.integer("fp32_lanes", 1, kMostLanes));
   device.tensor_cores = integer_if(table, "tensor_cores", kMostMultiprocessors * kMostLanes);

@@ -11,7 +11,7 @@ inline constexpr int kHardwareSchema = 1;
 
 /// Reads the keys of a GPU from the root of its file or from a [device] table. `id` is the name of the file.
 /// Problems are noted in the table's file; the caller asks for them.
-[[nodiscard]] Device read_device(TomlTable table, std::string id);
+[[nodiscard]] Device read_device(TomlTable table, std::string id, const Architectures& architectures);
 /// As above, for the root of hosts/*.toml or [host], and of networks/*.toml or [network].
 [[nodiscard]] Host read_host(TomlTable table, std::string id);
 [[nodiscard]] Network read_network(TomlTable table, std::string id);
@@ -20,7 +20,7 @@ inline constexpr int kHardwareSchema = 1;
 [[nodiscard]] std::string to_toml(const Device& device);
 
 /// A GPU file from memory; `file` is what messages call it. Errors: every problem of the text.
-[[nodiscard]] Result<Device> parse_device(std::string text, const std::string& file);
+[[nodiscard]] Result<Device> parse_device(const Architectures& architectures, std::string text, const std::string& file);
 /// A system file from memory. GPUs, hosts and networks that it names are looked up beside `file`, then in the
 /// catalogue. Errors: every problem of the text and of the files it names, dangling link ends and GPUs without a link
 /// among them.

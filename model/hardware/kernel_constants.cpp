@@ -141,10 +141,11 @@ FamilyParameters read_family(TomlTable table) {
 }
 
 /// A board as often as it has families.
-void read_board(TomlTable table, std::vector<BoardParameters>& boards) {
+void read_board(TomlTable table, const Architectures& architectures, std::vector<BoardParameters>& boards) {
   BoardParameters board;
   board.device = table.text("device");
-  board.architecture = read_architecture(table);
+  board.architecture = architectures.read_name(table);
+  board.chip = architectures.find(board.architecture, table.text_or("compute_capability", ""));
   board.board_class = read_board_class(table);
   board.memory_kind = table.text("memory_kind");
   board.multiprocessors = static_cast<int>(table.integer("multiprocessors", 1, 1 << 16));
@@ -171,49 +172,40 @@ TransferSigma read_transfer(TomlTable table) {
   return sigma;
 }
 
-// Architectures that NVIDIA's libraries have kernels for, oldest first.
-constexpr std::array<std::string_view, 3> kKernelSets{"maxwell", "volta", "ampere"};
-
-std::optional<std::size_t> kernel_set(std::string_view architecture) {
-  const Architecture* const row = find_architecture(architecture);
-  if (row == nullptr || !row->generation) return std::nullopt;
-  constexpr int kVolta = 3, kAmpere = 5;  // generations that libraries were written anew for: wider tensor instructions
-  return *row->generation < kVolta ? 0 : *row->generation < kAmpere ? 1 : 2;
-}
-
 /// Release that ends a generation's name: 8 of "cudnn8".
 double release(std::string_view generation) { return generation.empty() ? 0.0 : generation.back() - '0'; }
 
-/// How little the kernels called `name` tell of others; infinite between makers.
-double kernels_apart(std::string_view name, std::string_view generation, std::string_view architecture) {
+/// How little the kernels called `name` tell of those that a family runs; infinite between makers.
+double kernels_apart(std::string_view name, std::string_view generation, const Architecture& chip) {
   const std::size_t dash = name.find('-');
-  const std::optional<std::size_t> wanted = kernel_set(architecture);
-  if (dash == std::string_view::npos || !wanted) return INFINITY;
-  const auto* const found = std::find(kKernelSets.begin(), kKernelSets.end(), name.substr(dash + 1));
-  const double sets = std::abs(static_cast<double>(found - kKernelSets.begin()) - static_cast<double>(*wanted));
+  if (dash == std::string_view::npos || chip.product_kernels.empty()) return INFINITY;
+  const std::vector<std::string>& sets = chip.product_sets;
+  const auto place = [&](std::string_view of) {
+    return static_cast<double>(std::find(sets.begin(), sets.end(), of) - sets.begin());
+  };
   const double releases = release(name.substr(0, dash)) - release(generation);
   constexpr double kPerSet = 100.0, kOlder = 0.5;
-  return kPerSet * sets + std::abs(releases) + (releases < 0.0 ? kOlder : 0.0);
+  return kPerSet * std::abs(place(name.substr(dash + 1)) - place(chip.product_kernels)) + std::abs(releases) +
+         (releases < 0.0 ? kOlder : 0.0);
 }
 
 }  // namespace
 
-std::string product_kernels(std::string_view generation, std::string_view architecture) {
-  const std::optional<std::size_t> set = kernel_set(architecture);
-  return std::string(generation) + (set ? fmt::format("-{}", kKernelSets[*set]) : "");
+std::string product_kernels(std::string_view generation, const Architecture& chip) {
+  return std::string(generation) + (chip.product_kernels.empty() ? "" : "-" + chip.product_kernels);
 }
 
 const TileConstants* gemm_constants(const KernelConstants& constants, bool tensor, std::string_view generation,
-                                    std::string_view architecture) {
+                                    const Architecture& chip) {
   const std::string arithmetic = tensor ? "tensor" : "fp32";
-  const auto exact = constants.gemm.find(arithmetic + "-" + product_kernels(generation, architecture));
+  const auto exact = constants.gemm.find(arithmetic + "-" + product_kernels(generation, chip));
   if (exact != constants.gemm.end()) return &exact->second;
   const auto plain = constants.gemm.find(arithmetic);
   const TileConstants* best = plain == constants.gemm.end() ? nullptr : &plain->second;
   double least = INFINITY;
   for (const auto& [name, tiles] : constants.gemm) {
     if (name.rfind(arithmetic + "-", 0) != 0) continue;
-    const double apart = kernels_apart(std::string_view(name).substr(arithmetic.size() + 1), generation, architecture);
+    const double apart = kernels_apart(std::string_view(name).substr(arithmetic.size() + 1), generation, chip);
     if (apart >= least) continue;
     least = apart;
     best = &tiles;
@@ -229,7 +221,7 @@ std::optional<CallTimes> read_call_times(TomlTable& table) {
   return CallTimes{*overhead, floor.value_or(*overhead), per_shape.value_or(Seconds(0.0))};
 }
 
-Result<KernelConstants> read_kernel_constants(TomlFile file) {
+Result<KernelConstants> read_kernel_constants(TomlFile file, const Architectures& architectures) {
   TomlTable root = file.root();
   KernelConstants constants;
   (void)root.integer("schema", 1, 1);
@@ -242,6 +234,12 @@ Result<KernelConstants> read_kernel_constants(TomlFile file) {
   read_convolutions(root.table("convolution"), constants);
   if (auto recurrent = root.table_if("recurrent"))
     for (auto& [name, table] : recurrent->named_tables()) constants.recurrent[name] = read_recurrent(table, is_tensor(name));
+  if (auto attention = root.table_if("attention"))
+    for (auto& [name, table] : attention->named_tables()) constants.attention[name] = read_attention_constants(std::move(table));
+  if (auto rows = root.table_if("row_kernel"))
+    for (auto& [name, table] : rows->named_tables()) constants.row_kernels[name] = read_row_constants(std::move(table));
+  if (auto experts = root.table_if("experts"))
+    for (auto& [name, table] : experts->named_tables()) constants.experts[name] = read_expert_constants(std::move(table));
   if (auto calls = root.table_if("call")) {
     for (auto& [name, table] : calls->named_tables()) {
       if (const auto call = read_call_times(table)) constants.calls[name] = *call;
@@ -252,7 +250,7 @@ Result<KernelConstants> read_kernel_constants(TomlFile file) {
   if (auto transfers = root.table_if("transfer")) {
     for (auto& [name, table] : transfers->named_tables()) constants.transfers[name] = read_transfer(table);
   }
-  for (auto& table : root.tables_or_empty("board")) read_board(table, constants.boards);
+  for (auto& table : root.tables_or_empty("board")) read_board(table, architectures, constants.boards);
   auto spread = root.table("spread");
   constants.spread.clock = spread.number("clock", kNotNegative);
   constants.spread.row = spread.number("row", kNotNegative);
@@ -267,10 +265,10 @@ Result<KernelConstants> read_kernel_constants(TomlFile file) {
   return constants;
 }
 
-Result<KernelConstants> read_kernel_constants(const std::string& path) {
+Result<KernelConstants> read_kernel_constants(const std::string& path, const Architectures& architectures) {
   auto file = TomlFile::open(path);
   if (!file) return tl::make_unexpected(file.error());
-  return read_kernel_constants(std::move(*file));
+  return read_kernel_constants(std::move(*file), architectures);
 }
 
 }  // namespace tbdsim

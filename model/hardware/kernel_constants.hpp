@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "model/hardware/architecture.hpp"
+#include "model/hardware/attention_constants.hpp"
 #include "model/hardware/kernel_parameters.hpp"
+#include "model/hardware/row_constants.hpp"
 #include "model/input/toml_reader.hpp"
 #include "model/support/result.hpp"
 #include "model/units/quantity.hpp"
@@ -62,6 +64,7 @@ struct RecurrentConstants {
 struct BoardParameters {
   std::string device;  ///< catalogue id
   std::string architecture, memory_kind;
+  Architecture chip;  ///< what is known of its family
   BoardClass board_class = BoardClass::professional;
   int multiprocessors = 1, fp32_lanes = 64;
   ClockLimits limits;  ///< under which it was measured; the tensor rate only where samples ran on NVIDIA's tensor cores
@@ -91,6 +94,9 @@ struct KernelConstants {
   std::map<std::string, ConvolutionConstants, std::less<>>
       convolution;  ///< by library generation and class: "cudnn5", "cudnn7-tensor"
   std::map<std::string, RecurrentConstants, std::less<>> recurrent;  ///< by CUDA release and class: "cuda8", "cuda10-tensor"
+  std::map<std::string, AttentionConstants, std::less<>> attention;  ///< by kernel: "flash-2"
+  std::map<std::string, RowConstants, std::less<>> row_kernels;      ///< by kernel: "rms_norm-vllm"
+  std::map<std::string, ExpertConstants, std::less<>> experts;       ///< by kernel: "cutlass", "cutlass-fp8"
   std::map<std::string, CallTimes, std::less<>> calls;               ///< by family, of hosts whose single calls were measured
   std::map<std::string, TransferSigma, std::less<>> transfers;       ///< by family and precision: "gemm-fp32"
   std::vector<BoardParameters> boards;
@@ -99,22 +105,20 @@ struct KernelConstants {
 };
 
 /// Name of the kernels that multiply matrices: library generation ("cudnn8": the cuBLAS of its day) and the architecture that
-/// they are written for, "cudnn8-ampere". NVIDIA's libraries run those written for Maxwell on Pascal too (and on Kepler,
-/// assumed), Volta's on Turing, Ampere's on whatever followed: so their names in published profiles say. Other makers: the
-/// generation.
-[[nodiscard]] std::string product_kernels(std::string_view generation, std::string_view architecture);
+/// they are written for, "cudnn8-ampere" (`Architecture::product_kernels`). Where that is not told apart: the generation.
+[[nodiscard]] std::string product_kernels(std::string_view generation, const Architecture& chip);
 
 /// Matrix-product constants of the kernels that a library generation has for an architecture. Where those have none of their own:
 /// of the nearest architecture, of that the nearest generation (the newer of two); then those of all. Null if there are none.
 [[nodiscard]] const TileConstants* gemm_constants(const KernelConstants& constants, bool tensor, std::string_view generation,
-                                                  std::string_view architecture);
+                                                  const Architecture& chip);
 
 /// The keys `call_overhead`, `call_floor` and `call_per_shape` of a family; nothing where the first is absent. Without a floor
 /// a call lasts no longer than its overhead and kernel.
 [[nodiscard]] std::optional<CallTimes> read_call_times(TomlTable& table);
 
 /// Errors: all problems of the file.
-[[nodiscard]] Result<KernelConstants> read_kernel_constants(const std::string& path);
-[[nodiscard]] Result<KernelConstants> read_kernel_constants(TomlFile file);
+[[nodiscard]] Result<KernelConstants> read_kernel_constants(const std::string& path, const Architectures& architectures);
+[[nodiscard]] Result<KernelConstants> read_kernel_constants(TomlFile file, const Architectures& architectures);
 
 }  // namespace tbdsim

@@ -8,7 +8,7 @@ namespace tbdsim {
 namespace {
 
 // name, reduces rows
-constexpr std::array<KernelFamilyInfo, 8> kRows{{
+constexpr std::array<KernelFamilyInfo, 12> kRows{{
     {KernelFamily::convolution, "convolution", false},
     {KernelFamily::gemm, "gemm", false},
     {KernelFamily::recurrent, "recurrent", false},
@@ -17,6 +17,10 @@ constexpr std::array<KernelFamilyInfo, 8> kRows{{
     {KernelFamily::layer_norm, "layer_norm", true},
     {KernelFamily::memory_bound, "memory_bound", false},
     {KernelFamily::single_access, "single_access", false},
+    {KernelFamily::rms_norm, "rms_norm", true},
+    {KernelFamily::rope, "rope", false},
+    {KernelFamily::gated_activation, "gated_activation", false},
+    {KernelFamily::experts, "experts", false},
 }};
 static_assert(rows_in_order(kRows));
 

@@ -5,7 +5,7 @@
 namespace tbdsim {
 
 /// Kernels that share parameters of a board, in the order in which reports name them.
-enum class KernelFamily { convolution, gemm, recurrent, attention, softmax, layer_norm, memory_bound, single_access };
+enum class KernelFamily { convolution, gemm, recurrent, attention, softmax, layer_norm, memory_bound, single_access, rms_norm, rope, gated_activation, experts };
 
 /// One row of the table of families.
 struct KernelFamilyInfo {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include "model/hardware/hardware_file.hpp"
 #include "model/support/edit_distance.hpp"
@@ -101,13 +102,25 @@ std::vector<std::string> known_names(const Catalogue& catalogue, const Shelf& sh
   return names;
 }
 
+std::optional<std::string> known_entry(const Catalogue& catalogue, const Shelf& shelf, const std::string& name) {
+  const std::vector<std::string> ids = catalogue_ids(catalogue, shelf.folder);
+  if (std::find(ids.begin(), ids.end(), name) != ids.end()) return name;
+  const std::string folded = fold_name(name);
+  const auto means = [&](const std::string& id) { return fold_name(id) == folded; };
+  const auto found = std::find_if(ids.begin(), ids.end(), means);
+  if (found != ids.end() && std::none_of(found + 1, ids.end(), means)) return *found;
+  if (const auto aliases = catalogue_aliases(catalogue, shelf.folder)) {
+    for (const auto& [alias, id] : *aliases) {
+      if (means(alias)) return id;
+    }
+  }
+  return std::nullopt;
+}
+
 Result<std::string> resolve_entry(const Catalogue& catalogue, const Shelf& shelf, const std::string& name) {
-  if (auto found = resolve_name(name, catalogue_ids(catalogue, shelf.folder), shelf.noun)) return found;
+  if (auto known = known_entry(catalogue, shelf, name)) return *known;
   const auto aliases = catalogue_aliases(catalogue, shelf.folder);
   if (!aliases) return tl::make_unexpected(aliases.error());
-  for (const auto& [alias, id] : *aliases) {
-    if (fold_name(alias) == fold_name(name)) return id;
-  }
   return resolve_name(name, known_names(catalogue, shelf), shelf.noun, listing(shelf));
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,7 +28,10 @@ inline const Shelf kGpus{"gpus", "GPU"}, kSystems{"systems", "system"}, kHosts{"
 /// As resolve_name of cluster.hpp; `browse` says where all names are found (name_hint).
 [[nodiscard]] Result<std::string> resolve_name(const std::string& name, const std::vector<std::string>& ids,
                                                const std::string& noun, const std::string& browse);
-/// Id that `name` means in one folder, by id or alias.
+/// Id that `name` means in one folder, by id or alias; nothing where there is none, or more than one. Without the search for
+/// names alike that an error message takes.
+[[nodiscard]] std::optional<std::string> known_entry(const Catalogue& catalogue, const Shelf& shelf, const std::string& name);
+/// The same, or an error.
 [[nodiscard]] Result<std::string> resolve_entry(const Catalogue& catalogue, const Shelf& shelf, const std::string& name);
 
 /// File that `name` means: a file in the folder `beside` (with or without .toml), else a catalogue entry.

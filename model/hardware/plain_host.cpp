@@ -95,7 +95,7 @@ std::string wiring_notice(const System& system, const std::vector<int>& devices)
     return fmt::format("{} is mounted on a baseboard: {} of them are taken to be wired as in {}; --hw can name another system",
                        system.chosen_for, devices.size(), system.id);
   if (system.id != system.device.id || devices.size() < 2) return {};
-  if (system.device.nvlink_links || system.device.architecture.rfind("CDNA", 0) == 0)
+  if (system.device.nvlink_links || system.device.chip.own_links)
     return fmt::format("{} x {} are put on PCIe alone, without links of their own; a system file can state those", devices.size(),
                        system.device.id);
   if (devices.size() <= kGpusPerCpu) return {};

@@ -20,19 +20,21 @@ constexpr std::int64_t kMostGpus = 4096;  // of one node; a rack of 72 behind on
 constexpr std::int64_t kMostParts = 4096;
 
 /// Samples in a device's description were taken under the limits that it states itself, not under those of `--set`.
-void restore_measured(const Catalogue& catalogue, const TomlFile& file, const std::string& key, Device& device) {
+void restore_measured(const Catalogue& catalogue, const Architectures& architectures, const TomlFile& file,
+                      const std::string& key, Device& device) {
   if (!catalogue.edits || device.calibration.families.empty()) return;
   auto written = TomlFile::parse(file.text(), file.name());
   if (!written) return;
   TomlTable root = written->root();
-  device.calibration.measured = clock_limits(read_device(key.empty() ? root : root.table(key), device.id));
+  device.calibration.measured = clock_limits(read_device(key.empty() ? root : root.table(key), device.id, architectures));
 }
 
 /// Reads one system file and what it names. Problems of named files are kept beside those of the file itself.
 class SystemReader {
  public:
-  SystemReader(const Catalogue& catalogue, TomlFile& file)
+  SystemReader(const Catalogue& catalogue, const Architectures& architectures, TomlFile& file)
       : catalogue_(catalogue),
+        architectures_(architectures),
         file_(file),
         root_(file.root()),
         beside_(std::filesystem::path(file.name()).parent_path().string()) {}
@@ -118,11 +120,11 @@ class SystemReader {
   }
 
   /// Reads a part that is either a table of this file or another file: `read` is given the table and the id.
-  template <class Part>
-  std::optional<Part> read_part(const std::string& key, const Shelf& shelf, Part (*reader)(TomlTable, std::string)) {
+  template <class Part, class Reader>
+  std::optional<Part> read_part(const std::string& key, const Shelf& shelf, const Reader& reader) {
     if (root_.is_table(key)) {
       Part value = reader(root_.table(key), system_.id);
-      if constexpr (std::is_same_v<Part, Device>) restore_measured(catalogue_, file_, key, value);
+      if constexpr (std::is_same_v<Part, Device>) restore_measured(catalogue_, architectures_, file_, key, value);
       return value;
     }
     auto file = open_named(key, shelf);
@@ -130,7 +132,7 @@ class SystemReader {
     TomlTable table = file->root();
     (void)table.integer("schema", kHardwareSchema, kHardwareSchema);
     Part value = reader(table, stem_of(file->name()));
-    if constexpr (std::is_same_v<Part, Device>) restore_measured(catalogue_, *file, "", value);
+    if constexpr (std::is_same_v<Part, Device>) restore_measured(catalogue_, architectures_, *file, "", value);
     if (shelf.folder == kHosts.folder) (void)read_link_types(table, true);
     table.finish();
     const Errors errors = file->errors();
@@ -139,7 +141,10 @@ class SystemReader {
   }
 
   Device read_device_part() {
-    Device device = read_part("device", kGpus, read_device).value_or(Device{});
+    const auto read = [&](TomlTable table, std::string id) {
+      return read_device(std::move(table), std::move(id), architectures_);
+    };
+    Device device = read_part<Device>("device", kGpus, read).value_or(Device{});
     if (auto clock = root_.quantity_if<Hertz>("sustained_clock")) {
       device.sustained_clock = clock;
       device.sustained_clock_source = root_.text_or("sustained_clock_source", system_.source);
@@ -151,7 +156,7 @@ class SystemReader {
 
   void read_host_part() {
     if (root_.has("host")) {
-      system_.host = read_part("host", kHosts, read_host).value_or(Host{});
+      system_.host = read_part<Host>("host", kHosts, read_host).value_or(Host{});
     } else if (plain()) {
       system_.host = plain()->host;
     }
@@ -159,7 +164,7 @@ class SystemReader {
   }
 
   void read_network_part() {
-    if (root_.has("network")) system_.network = read_part("network", kNetworks, read_network);
+    if (root_.has("network")) system_.network = read_part<Network>("network", kNetworks, read_network);
   }
 
   void read_topology() {
@@ -199,6 +204,7 @@ class SystemReader {
   }
 
   const Catalogue& catalogue_;
+  const Architectures& architectures_;
   TomlFile& file_;
   TomlTable root_;
   std::string beside_;
@@ -211,23 +217,23 @@ class SystemReader {
 /// Both kinds of file may be given as hardware; only a GPU states its multiprocessors.
 bool describes_device(TomlFile& file) { return file.root().has("multiprocessors") && !file.root().has("device"); }
 
-Result<Device> device_from(TomlFile& file) {
+Result<Device> device_from(const Architectures& architectures, TomlFile& file) {
   TomlTable root = file.root();
   (void)root.integer("schema", kHardwareSchema, kHardwareSchema);
-  Device device = read_device(root, stem_of(file.name()));
+  Device device = read_device(root, stem_of(file.name()), architectures);
   root.finish();
   if (!file.errors().empty()) return tl::make_unexpected(file.errors());
   return device;
 }
 
 /// The system of the catalogue on whose baseboard `device` is mounted.
-Result<System> mounted_system(const Catalogue& catalogue, const Device& device) {
+Result<System> mounted_system(const Catalogue& catalogue, const Architectures& architectures, const Device& device) {
   const auto id = resolve_entry(catalogue, kSystems, device.mounted_in);
   if (!id) return tl::make_unexpected(id.error());
   auto file = TomlFile::open(catalogue_path(catalogue, kSystems.folder, *id));
   if (!file) return tl::make_unexpected(file.error());
   if (catalogue.edits) file->edit(*catalogue.edits, "hw");
-  auto system = SystemReader(catalogue, *file).read();
+  auto system = SystemReader(catalogue, architectures, *file).read();
   if (system && system->device.id != device.id)
     return fail(fmt::format("{}: mounted_in \"{}\" is a system of {}", device.id, *id, system->device.id));
   if (system) system->chosen_for = device.id;
@@ -239,10 +245,13 @@ Result<System> system_from(const Catalogue& catalogue, const std::string& path, 
   if (!file) return tl::make_unexpected(file.error());
   const bool device = describes_device(*file);
   if (catalogue.edits) file->edit(*catalogue.edits, device ? "hw.device" : "hw");
-  if (!device) return SystemReader(catalogue, *file).read();
-  auto system = device_from(*file).and_then([&](Device found) {
-    if (gpus > 1 && !found.mounted_in.empty()) return mounted_system(catalogue, found);
-    restore_measured(catalogue, *file, "", found);
+  const auto known = architectures_of(catalogue);
+  if (!known) return tl::make_unexpected(known.error());
+  const Architectures& architectures = **known;
+  if (!device) return SystemReader(catalogue, architectures, *file).read();
+  auto system = device_from(architectures, *file).and_then([&](Device found) {
+    if (gpus > 1 && !found.mounted_in.empty()) return mounted_system(catalogue, architectures, found);
+    restore_measured(catalogue, architectures, *file, "", found);
     return plain_system(catalogue, std::move(found), gpus);
   });
   if (system && system->chosen_for.empty()) {
@@ -263,8 +272,7 @@ Result<std::string> user_path(const Catalogue& catalogue, const std::vector<Shel
   std::vector<std::string> all;
   std::string nouns, browse;
   for (const Shelf& shelf : shelves) {
-    const auto id = resolve_entry(catalogue, shelf, wanted);
-    if (id) return catalogue_path(catalogue, shelf.folder, *id);
+    if (const auto id = known_entry(catalogue, shelf, wanted)) return catalogue_path(catalogue, shelf.folder, *id);
     const std::vector<std::string> names = known_names(catalogue, shelf);
     all.insert(all.end(), names.begin(), names.end());
     nouns += (nouns.empty() ? "" : " or ") + shelf.noun;
@@ -280,9 +288,8 @@ Result<std::string> user_path(const Catalogue& catalogue, const std::vector<Shel
   return miss;
 }
 
-template <class Part>
-Result<Part> load_entry(const Catalogue& catalogue, const Shelf& shelf, const std::string& name,
-                        Part (*read)(TomlTable, std::string)) {
+template <class Part, class Reader>
+Result<Part> load_entry(const Catalogue& catalogue, const Shelf& shelf, const std::string& name, const Reader& read) {
   const auto path = user_path(catalogue, {shelf}, name);
   if (!path) return tl::make_unexpected(path.error());
   auto file = TomlFile::open(*path);
@@ -299,16 +306,18 @@ Result<Part> load_entry(const Catalogue& catalogue, const Shelf& shelf, const st
 
 }  // namespace
 
-Result<Device> parse_device(std::string text, const std::string& file) {
+Result<Device> parse_device(const Architectures& architectures, std::string text, const std::string& file) {
   auto toml = TomlFile::parse(std::move(text), file);
   if (!toml) return tl::make_unexpected(toml.error());
-  return device_from(*toml);
+  return device_from(architectures, *toml);
 }
 
 Result<System> parse_system(const Catalogue& catalogue, std::string text, const std::string& file) {
   auto toml = TomlFile::parse(std::move(text), file);
   if (!toml) return tl::make_unexpected(toml.error());
-  return SystemReader(catalogue, *toml).read();
+  return architectures_of(catalogue).and_then([&](const std::shared_ptr<const Architectures>& architectures) {
+    return SystemReader(catalogue, *architectures, *toml).read();
+  });
 }
 
 Result<System> load_system(const Catalogue& catalogue, const std::string& name, int gpus) {
@@ -318,13 +327,17 @@ Result<System> load_system(const Catalogue& catalogue, const std::string& name, 
 }
 
 Result<Device> load_device(const Catalogue& catalogue, const std::string& name) {
-  return load_entry(catalogue, kGpus, name, read_device);
+  return architectures_of(catalogue).and_then([&](const std::shared_ptr<const Architectures>& architectures) {
+    return load_entry<Device>(catalogue, kGpus, name, [&](TomlTable table, std::string id) {
+      return read_device(std::move(table), std::move(id), *architectures);
+    });
+  });
 }
 Result<Host> load_host(const Catalogue& catalogue, const std::string& name) {
-  return load_entry(catalogue, kHosts, name, read_host);
+  return load_entry<Host>(catalogue, kHosts, name, read_host);
 }
 Result<Network> load_network(const Catalogue& catalogue, const std::string& name) {
-  return load_entry(catalogue, kNetworks, name, read_network);
+  return load_entry<Network>(catalogue, kNetworks, name, read_network);
 }
 
 }  // namespace tbdsim

@@ -33,6 +33,12 @@ class TomlFile {
   TomlFile& operator=(TomlFile&&) noexcept;
   ~TomlFile();
 
+  /// Takes from `base` all that this file does not say: tables key by key, other values whole. The keys `own` of the root, and
+  /// those that its `without` names ("metric", "host.eager"), are not taken. Problems of what was taken are reported at its place
+  /// in `base`. Expects that only the root was read yet, and precedes `edit`.
+  /// Problems: `without` names what `base` does not have; a table changes values of one that states its source and states none.
+  void extend(TomlFile base, const std::vector<std::string_view>& own);
+
   /// Applies the changes that belong to the document called `role`, and notes what it holds where `edits` asks for that. A
   /// change whose table this document lacks belongs to another one. Wrong values are the reader's to report, at the place
   /// of the assignment: `--set:1:27: link.nvlink.bandwidth: expected ...`. Expects that nothing was read yet.
@@ -41,7 +47,7 @@ class TomlFile {
   [[nodiscard]] TomlTable root();
   [[nodiscard]] Errors errors() const;  ///< sorted by line, then column; the first 20 and a count of the rest
   [[nodiscard]] const std::string& name() const;
-  [[nodiscard]] const std::string& text() const;  ///< the bytes that were parsed (for a digest)
+  [[nodiscard]] const std::string& text() const;  ///< the bytes that were parsed, with those it extends (for a digest)
 
  private:
   std::unique_ptr<Impl> impl_;

@@ -127,19 +127,22 @@ TomlTable TomlFile::root() { return TomlTable(impl_->node(&impl_->root, "")); }
 const std::string& TomlFile::name() const { return impl_->name; }
 const std::string& TomlFile::text() const { return impl_->text; }
 
+SourceRef TomlFile::Impl::place(int line, int column) const {
+  if (own_lines > 0 && line > own_lines) return {kAssignments, line - own_lines, column};
+  for (auto base = bases.rbegin(); base != bases.rend(); ++base)
+    if (line >= base->first_line) return {base->name, line - base->first_line + 1, column};
+  return {name, line, column};
+}
+
 Errors TomlFile::errors() const {
-  if (impl_->whole.empty()) return in_order(impl_->notes, impl_->text, impl_->name);
   // Where an assignment is wrong, what else is wrong follows from it. Told apart before only the first problems are kept.
   std::vector<Note> notes = impl_->notes;
+  const bool edited = !impl_->whole.empty();
   const auto assigned = [&](const Note& note) { return !note.withdrawn && note.place.line > impl_->own_lines; };
-  if (std::any_of(notes.begin(), notes.end(), assigned))
+  if (edited && std::any_of(notes.begin(), notes.end(), assigned))
     notes.erase(std::remove_if(notes.begin(), notes.end(), std::not_fn(assigned)), notes.end());
-  Errors errors = in_order(std::move(notes), impl_->whole, impl_->name);
-  for (Error& error : errors) {
-    if (error.where.line <= impl_->own_lines) continue;
-    error.where.file = kAssignments;
-    error.where.line -= impl_->own_lines;
-  }
+  Errors errors = in_order(std::move(notes), edited ? impl_->whole : impl_->text, impl_->name);
+  for (Error& error : errors) error.where = impl_->place(error.where.line, error.where.column);
   return errors;
 }
 

@@ -38,9 +38,16 @@ struct TomlTable::Node {
   void note_unknown(const TomlMember& member);
 };
 
+/// A document that another one extends: its lines follow those of that one.
+struct TomlBase {
+  std::string name;
+  int first_line = 1;  ///< in the text of the whole
+};
+
 struct TomlFile::Impl {
   std::string name;
-  std::string text;
+  std::string text;                     ///< of the file, then of those that it extends
+  std::vector<TomlBase> bases;          ///< in the order of their lines
   std::string whole;                    ///< `text` and the assignments that changed it, where there are any
   int own_lines = 0;                    ///< of `text`, where it was changed
   std::vector<std::string_view> lines;  ///< of `whole`, else of `text`
@@ -49,6 +56,8 @@ struct TomlFile::Impl {
   std::map<const TomlValue*, std::shared_ptr<TomlTable::Node>> nodes;  ///< one per table, so that copies agree
 
   std::shared_ptr<TomlTable::Node> node(const TomlValue* table, std::string path);
+  /// The file, or the user's assignments, and its own line for a line of `whole`.
+  [[nodiscard]] SourceRef place(int line, int column) const;
   [[nodiscard]] std::string as_written(const TomlValue& value) const;
   [[nodiscard]] std::string shown(const TomlValue& value) const;
   void note(const std::string& subject, const TomlValue& value, std::string_view message);

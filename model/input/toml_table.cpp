@@ -260,9 +260,7 @@ SourceRef TomlTable::where(std::string_view key) const {
   if (node_->table == nullptr) return {node_->file->name, 0, 0};
   const TomlValue* value = key.empty() ? nullptr : node_->find(key);
   const TextPlace& place = value ? value->place : node_->table->place;
-  const int own = node_->file->own_lines;
-  if (own > 0 && place.line > own) return {kAssignments, place.line - own, place.column};
-  return {node_->file->name, place.line, place.column};
+  return node_->file->place(place.line, place.column);
 }
 
 }  // namespace tbdsim

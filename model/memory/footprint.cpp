@@ -41,10 +41,10 @@ Persistent persistent_arrays(const OpGraph& graph, const Stack& stack, const Foo
     result.beyond_local_store = result.beyond_local_store || elements(parameter.shape) > kLocalStoreUpdates;
   }
   const auto input = static_cast<double>(elements(graph.tensors.front().shape));
-  result.input = options.batch * graph.label_elements * stack.batches_on_device * kSingle;
+  result.input = options.batch * graph.label_elements * stack.memory.batches_on_device * kSingle;
   const Bytes received = options.autocast ? kSingle : options.element;
   result.input += options.received ? options.batch * input * options.in_flight * received
-                                   : options.batch * input * stack.batches_on_device * kSingle;
+                                   : options.batch * input * stack.memory.batches_on_device * kSingle;
   result.input += options.resident_samples;
   return result;
 }
@@ -83,8 +83,9 @@ void add_persistent(const OpGraph& graph, const Persistent& arrays, const Footpr
 }
 
 SavingRules saving_rules(const Stack& stack) {
-  if (stack.memory_plan == MemoryPlan::mxnet) return stack.inplace_activation ? SavingRules::mxnet_later : SavingRules::mxnet;
-  return stack.memory_plan == MemoryPlan::bfc ? SavingRules::tensorflow : SavingRules::autograd_cuda;
+  if (stack.memory.plan == MemoryPlan::mxnet)
+    return stack.operators.inplace_activation ? SavingRules::mxnet_later : SavingRules::mxnet;
+  return stack.memory.plan == MemoryPlan::bfc ? SavingRules::tensorflow : SavingRules::autograd_cuda;
 }
 
 ExchangeMemory exchange_memory(const FootprintOptions& options, const Persistent& arrays) {
@@ -114,14 +115,14 @@ std::vector<RankMemory> rank_memories(const Persistent& arrays, const Stack& sta
     rank.parts = common;
     rank.parts[MemoryPart::optimizer_state] += buffers.optimizer_state;
     rank.parts[MemoryPart::exchange] += buffers.exchange;
-    rank.parts[MemoryPart::context] = stack.context + stack.training_start;
+    rank.parts[MemoryPart::context] = stack.memory.context + stack.memory.training_start;
     rank.allocated = holding.allocated + extra;
     rank.reserved = std::max(holding.reserved, least) + extra;
     rank.peak = rank.reserved + rank.parts[MemoryPart::context];
     rank.needed = std::min(std::max(holding.needed, least) + extra + rank.parts[MemoryPart::context], rank.peak);
     rank.parts[MemoryPart::slack] = rank.reserved - least - extra;
-    rank.pre_training = stack.context + sum(arrays.weights) + arrays.input;
-    if (gradients_from_start(stack)) rank.pre_training += sum(arrays.gradients);
+    rank.pre_training = stack.memory.context + sum(arrays.weights) + arrays.input;
+    if (stack.features.gradients_from_start) rank.pre_training += sum(arrays.gradients);
     ranks.push_back(rank);
   }
   return ranks;
@@ -147,7 +148,8 @@ std::optional<Bytes> room(const Persistent& arrays, const Stack& stack, const Fo
   if (!options.capacity || !allocates_as_it_runs(stack)) return std::nullopt;
   const ExchangeMemory exchange = exchange_memory(options, arrays);
   const RankBuffers first = rank_buffers(stack, exchange).front();
-  const Bytes beside = stack.context + stack.training_start + first.optimizer_state * shard(options, 1) + first.exchange;
+  const Bytes beside =
+      stack.memory.context + stack.memory.training_start + first.optimizer_state * shard(options, 1) + first.exchange;
   return std::max(*options.capacity - beside, Bytes(0.0));
 }
 
@@ -246,13 +248,13 @@ struct Played {
 Played play(const AllocationTrace& trace, std::span<const Bytes> stays, std::span<const NodeCost> costs, const Stack& stack,
             std::int32_t nodes, std::optional<Bytes> capacity) {
   Played result;
-  result.endless = result.shown = replay(trace, stays, costs, nodes, stack.memory_plan, std::nullopt);
+  result.endless = result.shown = replay(trace, stays, costs, nodes, stack.memory.plan, std::nullopt);
   result.needed = result.endless.reserved;
   if (!capacity || !near_end(result.endless.reserved, *capacity)) return result;
   CapacitySearch search{result.endless.least, {result.endless.reserved, result.endless}};
   // The allocator notices the device's end only where it would go beyond it.
   if (result.endless.reserved > *capacity) {
-    result.shown = replay(trace, stays, costs, nodes, stack.memory_plan, capacity);
+    result.shown = replay(trace, stays, costs, nodes, stack.memory.plan, capacity);
     result.fits = result.shown.fits;
     search.upwards = !result.fits;
     if (result.fits)
@@ -260,7 +262,7 @@ Played play(const AllocationTrace& trace, std::span<const Bytes> stays, std::spa
     else
       search.low = std::max(search.low, *capacity);
   }
-  LeastCapacity least = least_capacity(trace, stays, costs, nodes, stack.memory_plan, std::move(search));
+  LeastCapacity least = least_capacity(trace, stays, costs, nodes, stack.memory.plan, std::move(search));
   result.needed = least.capacity;
   if (!result.fits) result.shown = std::move(least.played);
   return result;
@@ -273,16 +275,16 @@ StepMemory eager(const OpGraph& graph, std::span<const StepNode> nodes, std::spa
   traced.rules = saving_rules(stack);
   traced.batch = options.batch;
   traced.element = options.element;
-  traced.fused_attention = stack.fused_attention;
+  traced.fused_attention = stack.operators.fused_attention;
   traced.gradient_element = gradient_share(options);
   traced.update_element = options.update_element();
   if (options.master_weights) traced.loss_element = kSingle;
   traced.autocast = options.autocast;
   traced.gathers_weights = options.zero >= 3 && options.ranks > 1;
-  traced.keeps_gradients = stack.keeps_gradients || options.accumulates;
+  traced.keeps_gradients = stack.memory.keeps_gradients || options.accumulates;
   traced.update_arrays = options.update_arrays * shard(options, 1);
-  traced.updates_together = stack.update == UpdateKind::multi_tensor;
-  traced.flattens_updates = stack.flattens_gradients;
+  traced.updates_together = stack.update.kind == UpdateKind::multi_tensor;
+  traced.flattens_updates = stack.memory.flattens_gradients;
   AllocationTrace trace = eager_trace(graph, nodes, costs, traced);
   StepMemory memory;
   for (const StepNode& node : nodes) {
@@ -312,7 +314,7 @@ StepMemory eager(const OpGraph& graph, std::span<const StepNode> nodes, std::spa
   EventProfile counted = event_profile(memory.arrays, trace.events, count);
   memory.profile = std::move(counted.profile);
   memory.held = std::move(counted.held);
-  if (stack.memory_plan == MemoryPlan::bfc) memory.events = std::move(trace.events);
+  if (stack.memory.plan == MemoryPlan::bfc) memory.events = std::move(trace.events);
   const Bytes held = played.fits ? played.shown.reserved : played.needed;
   finish(arrays, stack, options, {played.shown.allocated, held, played.needed}, memory);
   memory.allocated = played.endless.allocated;
@@ -350,8 +352,8 @@ std::vector<Bytes> live_by_node(const StepMemory& memory, std::span<const StepNo
 
 StepMemory step_memory(const OpGraph& graph, std::span<const StepNode> nodes, std::span<const NodeCost> costs, const Stack& stack,
                        const FootprintOptions& options) {
-  if (stack.memory_plan == MemoryPlan::mxnet) return planned(graph, costs, stack, options);
-  if (stack.memory_plan == MemoryPlan::blobs) return kept(graph, nodes, costs, stack, options);
+  if (stack.memory.plan == MemoryPlan::mxnet) return planned(graph, costs, stack, options);
+  if (stack.memory.plan == MemoryPlan::blobs) return kept(graph, nodes, costs, stack, options);
   if (!options.gathers_outputs()) return eager(graph, nodes, costs, stack, options);
   StepMemory first = eager(graph, nodes, costs, stack, options, options.ranks_per_node);
   const StepMemory other = eager(graph, nodes, costs, stack, options, 0);
@@ -364,7 +366,7 @@ std::optional<std::vector<RankMemory>> ranks_of(const StepMemory& memory, const 
                                                 const FootprintOptions& options) {
   if (options.zero > 0 || options.gathers_outputs()) return std::nullopt;
   Persistent arrays = persistent_arrays(graph, stack, options);
-  if (stack.memory_plan == MemoryPlan::mxnet) round_for_driver(arrays);
+  if (stack.memory.plan == MemoryPlan::mxnet) round_for_driver(arrays);
   const std::optional<Bytes> capacity = room(arrays, stack, options);
   if (capacity && near_end(memory.reserved, *capacity)) return std::nullopt;
   return rank_memories(arrays, stack, options, memory.profile.at_peak, {memory.allocated, memory.reserved, memory.reserved});

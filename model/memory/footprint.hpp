@@ -43,12 +43,7 @@ struct FootprintOptions {
 
 /// Whether memory follows from the order of a step: not from a plan made before, nor from arrays that are never given back.
 [[nodiscard]] inline bool allocates_as_it_runs(const Stack& stack) {
-  return stack.memory_plan == MemoryPlan::caching_allocator || stack.memory_plan == MemoryPlan::bfc;
-}
-
-/// Whether gradients exist before the first backward pass: MXNet's bind makes them, Torch7's modules have them.
-[[nodiscard]] inline bool gradients_from_start(const Stack& stack) {
-  return stack.memory_plan == MemoryPlan::mxnet || stack.framework == Framework::torch7;
+  return stack.memory.plan == MemoryPlan::caching_allocator || stack.memory.plan == MemoryPlan::bfc;
 }
 
 /// Device memory of one rank.

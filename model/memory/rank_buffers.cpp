@@ -13,7 +13,7 @@ constexpr Bytes kLargePage{2097152.0};
 
 Bytes total(const Stack& stack, std::span<const Bytes> arrays) {
   Bytes sum;
-  for (const Bytes array : arrays) sum += stack.memory_plan == MemoryPlan::mxnet ? driver_rounded(array) : array;
+  for (const Bytes array : arrays) sum += stack.memory.plan == MemoryPlan::mxnet ? driver_rounded(array) : array;
   return sum;
 }
 
@@ -43,14 +43,14 @@ void add_homes(const Stack& stack, const ExchangeMemory& what, bool updates, std
 
 /// Where every rank updates: its state, and what it stages.
 void add_staged(const Stack& stack, const ExchangeMemory& what, Bytes all, Bytes states, std::vector<RankBuffers>& ranks) {
-  if (stack.memory_plan == MemoryPlan::blobs) {
+  if (stack.memory.plan == MemoryPlan::blobs) {
     // The first GPU sums, with an array for what comes from the others.
     std::fill(ranks.begin(), ranks.end(), RankBuffers{states, Bytes(0.0)});
     ranks.front().exchange = all;
     return;
   }
-  const bool whole = stack.exchange_copies_all && !what.sharded;
-  const Bytes staged = whole ? all : std::min(all, stack.exchange_bucket);
+  const bool whole = stack.exchange.copies_all && !what.sharded;
+  const Bytes staged = whole ? all : std::min(all, stack.exchange.bucket);
   std::fill(ranks.begin(), ranks.end(), RankBuffers{states, staged});
 }
 

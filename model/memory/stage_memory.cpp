@@ -78,7 +78,7 @@ void hold(const StageArrays& stage, const StepMemory& whole, const Stack& stack,
   }
   std::vector<Bytes> stays;
   for (const Lifetime& array : stage.stays) stays.push_back(array.bytes);
-  const Replay played = replay(trace_of(stage.arrays, positions), stays, {}, positions, stack.memory_plan, std::nullopt);
+  const Replay played = replay(trace_of(stage.arrays, positions), stays, {}, positions, stack.memory.plan, std::nullopt);
   memory.allocated = played.allocated;
   memory.reserved = std::max(played.reserved, memory.lower_bound);
 }
@@ -92,13 +92,13 @@ RankMemory rank_of(const StepMemory& memory, const StageArrays& arrays, const Op
   RankMemory rank;
   rank.parts = memory.profile.at_peak;
   rank.parts[MemoryPart::optimizer_state] += state;
-  rank.parts[MemoryPart::context] = stack.context + stack.training_start;
+  rank.parts[MemoryPart::context] = stack.memory.context + stack.memory.training_start;
   rank.parts[MemoryPart::slack] = memory.reserved - memory.lower_bound;
   rank.allocated = memory.allocated + state;
   rank.reserved = memory.reserved + state;
   rank.peak = rank.needed = rank.reserved + rank.parts[MemoryPart::context];
-  rank.pre_training = stack.context + arrays.weights + arrays.first_input;
-  if (gradients_from_start(stack)) rank.pre_training += parameters * options.gradient_element();
+  rank.pre_training = stack.memory.context + arrays.weights + arrays.first_input;
+  if (stack.features.gradients_from_start) rank.pre_training += parameters * options.gradient_element();
   return rank;
 }
 

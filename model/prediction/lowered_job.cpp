@@ -23,7 +23,7 @@ Result<LoweredJob> lower_job(const Configuration& configuration, SharedStep* sha
   if (!exchange) return tl::make_unexpected(exchange.error());
   LowerOptions how{static_cast<double>(configuration.batch), system.host.dispatch_scale};
   how.micro_batches = configuration.accumulate;
-  if (half || (precision == Precision::amp && configuration.stack.exchange_amp_16_bit)) how.gradient_element = Bytes(2.0);
+  if (half || (precision == Precision::amp && configuration.stack.exchange.amp_16_bit)) how.gradient_element = Bytes(2.0);
   how.driven = info(configuration.exchange).one_process ? static_cast<int>(configuration.devices.size()) : 1;
   how.slowdown = configuration.compute_scale;
   if (configuration.exchange == Exchange::nccl) how.slowdown *= configuration.stack.store.nccl_slowdown;

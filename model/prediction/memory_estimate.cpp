@@ -19,7 +19,7 @@ namespace {
 /// Arrays per parameter that TensorFlow makes for the update while forward still runs: its executor starts whatever has its
 /// inputs. Source: tensorflow/core/common_runtime/executor.cc.
 int early_arrays(const Stack& stack, const Optimizer& optimizer) {
-  return stack.memory_plan == MemoryPlan::bfc ? optimizer.gradient_free_arrays : 0;
+  return stack.memory.plan == MemoryPlan::bfc ? optimizer.gradient_free_arrays : 0;
 }
 
 FootprintOptions footprint_options(const Configuration& configuration) {
@@ -27,7 +27,7 @@ FootprintOptions footprint_options(const Configuration& configuration) {
   FootprintOptions options;
   options.batch = configuration.batch;
   options.element = half ? Bytes(2.0) : Bytes(4.0);
-  options.update_arrays = configuration.optimizer.makes_arrays ? configuration.stack.adam_arrays : 0.0;
+  options.update_arrays = configuration.optimizer.makes_arrays ? configuration.stack.memory.adam_arrays : 0.0;
   options.early_arrays = early_arrays(configuration.stack, configuration.optimizer);
   const OptimizerState state = optimizer_state(configuration);
   options.master_weights = state.master;
@@ -40,10 +40,9 @@ FootprintOptions footprint_options(const Configuration& configuration) {
   options.mirrors = configuration.recompute == Recompute::mirror;
   options.capacity = usable_capacity(configuration.hardware().device);
   options.optimizer_states = state.arrays * (state.element / options.update_element());
-  options.half_gradients = options.master_weights && configuration.stack.exchange_amp_16_bit;
-  options.autocast = options.master_weights && configuration.stack.framework == Framework::pytorch &&
-                     configuration.stack.memory_plan == MemoryPlan::caching_allocator && !options.half_gradients &&
-                     !configuration.stack.amp_16_bit;
+  options.half_gradients = options.master_weights && configuration.stack.exchange.amp_16_bit;
+  options.autocast = options.master_weights && configuration.stack.features.casts_weights && !options.half_gradients &&
+                     !configuration.stack.operators.amp_16_bit;
   // Gradients of a 16-bit copy of the weights are widened for the update.
   if (options.half_gradients) options.update_arrays = std::max(options.update_arrays, 1.0);
   return options;
@@ -99,7 +98,7 @@ namespace {
 
 /// Standard deviation of ln context. MXNet's is fitted to published memory before training, whose residuals scatter so;
 /// elsewhere it is assumed: drivers and library versions differ by 0.1 to 0.2 GB.
-double context_spread(const Stack& stack) { return stack.memory_plan == MemoryPlan::mxnet ? 0.02 : 0.2; }
+double context_spread(const Stack& stack) { return stack.memory.plan == MemoryPlan::mxnet ? 0.02 : 0.2; }
 
 constexpr double kMapSpread = 0.03, kWorkspaceSpread = 0.5;
 
@@ -199,7 +198,7 @@ MemoryVerdict memory_verdict(const Configuration& configuration, const StepMemor
     gpu.low = std::min(rank.peak / factor, rank.peak - regions.less);
     gpu.high = std::max(rank.peak * factor, rank.peak + regions.more);
     // Before the first step only the context is uncertain.
-    const double before = std::exp(kCentral80 * context_spread(stack) * (stack.context / rank.pre_training));
+    const double before = std::exp(kCentral80 * context_spread(stack) * (stack.memory.context / rank.pre_training));
     gpu.pre_training_low = rank.pre_training / before;
     gpu.pre_training_high = rank.pre_training * before;
     gpu.probability = probability_of_fitting(rank, stack, verdict.capacity);

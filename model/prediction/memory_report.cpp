@@ -107,23 +107,6 @@ void keep_best(std::vector<MemoryReduction>& reductions, std::string_view start)
   });
 }
 
-/// Whether a stack trains in mixed precision by itself. Source: release notes: PyTorch 1.6 (torch.cuda.amp), TensorFlow 1.14
-/// (enable_mixed_precision_graph_rewrite), MXNet 1.5 (contrib.amp); NVIDIA's containers had it before.
-bool has_amp(const Stack& stack) {
-  if (stack.amp_16_bit || stack.exchange_amp_16_bit || stack.id.find("-ngc-") != std::string::npos) return true;
-  for (const auto& [framework, first] :
-       {std::pair{Framework::pytorch, std::pair{1, 6}}, {Framework::tensorflow, {1, 14}}, {Framework::mxnet, {1, 5}}}) {
-    if (stack.framework != framework) continue;
-    const std::size_t dot = stack.version.find('.');
-    std::pair<int, int> version{};
-    const char* text = stack.version.data();
-    std::from_chars(text, text + std::min(dot, stack.version.size()), version.first);
-    if (dot != std::string::npos) std::from_chars(text + dot + 1, text + stack.version.size(), version.second);
-    return version >= first;
-  }
-  return false;
-}
-
 std::vector<MemoryReduction> reductions_of(const Configuration& configuration, Bytes peak, Bytes capacity) {
   std::vector<MemoryReduction> reductions;
   const auto consider = [&](std::string name, std::string what, Configuration changed) {
@@ -147,14 +130,14 @@ std::vector<MemoryReduction> reductions_of(const Configuration& configuration, B
              changed([](Configuration& c) { c.recompute = Recompute::full; }));
     keep_best(reductions, "recompute ");
   }
-  if (configuration.recompute == Recompute::none && configuration.stack.memory_plan == MemoryPlan::mxnet)
+  if (configuration.recompute == Recompute::none && configuration.stack.memory.plan == MemoryPlan::mxnet)
     consider("recompute mirror", "--recompute mirror: cheap operators computed again in backward",
              changed([](Configuration& c) { c.recompute = Recompute::mirror; }));
-  if (!configuration.stack.inplace_activation)
+  if (!configuration.stack.operators.inplace_activation)
     consider("in-place activations", "a framework version whose ReLU needs its output only",
-             changed([](Configuration& c) { c.stack.inplace_activation = true; }));
+             changed([](Configuration& c) { c.stack.operators.inplace_activation = true; }));
   const bool fp32 = configuration.precision == Precision::fp32 || configuration.precision == Precision::tf32;
-  if (fp32 && has_amp(configuration.stack))
+  if (fp32 && configuration.stack.features.amp)
     consider("16-bit feature maps", "--precision amp: fp32 master weights, 16-bit feature maps",
              changed([](Configuration& c) { c.precision = Precision::amp; }));
   consider("smaller workspace", "convolution workspaces of at most 64 MiB (kernels may be slower)", changed([](Configuration& c) {
@@ -162,9 +145,9 @@ std::vector<MemoryReduction> reductions_of(const Configuration& configuration, B
              c.stack.convolution.workspace_limit = std::min(c.stack.convolution.workspace_limit.value_or(kSmall), kSmall);
            }));
   if (configuration.data_parallel() > 1 && configuration.zero == 0 && info(configuration.exchange).collective() &&
-      configuration.stack.framework == Framework::pytorch)
+      configuration.stack.features.shards_states)
     consider("sharded optimiser",
-             configuration.stack.exchange_copies_all ? "--zero 1: optimiser state divided over the GPUs, gradients sent bucket "
+             configuration.stack.exchange.copies_all ? "--zero 1: optimiser state divided over the GPUs, gradients sent bucket "
                                                        "by bucket (DeepSpeed), not from copies of all"
                                                      : "--zero 1: optimiser state divided over the GPUs",
              changed([](Configuration& c) { c.zero = 1; }));
@@ -195,7 +178,7 @@ void identify(const Configuration& c, MemoryReport& report) {
   if (c.zero > 0 && c.data_parallel() == 1)
     report.notices.push_back(
         fmt::format("--zero {}: there is one copy of the network, and nothing to shard it over; memory is that without", c.zero));
-  if (c.stack.memory_plan == MemoryPlan::bfc)
+  if (c.stack.memory.plan == MemoryPlan::bfc)
     report.notices.push_back("TensorFlow takes nearly the whole GPU unless allow_growth is set; shown is what it needs");
 }
 

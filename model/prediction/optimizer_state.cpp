@@ -19,10 +19,10 @@ bool in_16_bits(Precision precision) { return precision != Precision::fp32 && pr
 
 /// Who makes states of the weights' own type.
 std::string_view maker(const Stack& stack) {
-  if (stack.memory_plan == MemoryPlan::mxnet)
+  if (stack.memory.plan == MemoryPlan::mxnet)
     return "MXNet's optimisers make them of the weight's type, multi_precision being off";
-  if (stack.memory_plan == MemoryPlan::bfc) return "TensorFlow's slots have their variable's type";
-  if (stack.memory_plan == MemoryPlan::blobs) return "Caffe2 fills them like the parameter";
+  if (stack.memory.plan == MemoryPlan::bfc) return "TensorFlow's slots have their variable's type";
+  if (stack.memory.plan == MemoryPlan::blobs) return "Caffe2 fills them like the parameter";
   return "the optimiser makes them like the parameter (zeros_like)";
 }
 
@@ -37,11 +37,11 @@ OptimizerState optimizer_state(const Configuration& configuration) {
   const Stack& stack = configuration.stack;
   const bool half = in_16_bits(configuration.precision);
   OptimizerState state{optimizer.states, half ? kHalf : kSingle, false, std::string(maker(stack))};
-  if (configuration.precision == Precision::amp || (half && stack.flattens_gradients)) {
+  if (configuration.precision == Precision::amp || (half && stack.memory.flattens_gradients)) {
     state.master = true;
     state.element = kSingle;
     state.as = "the update works on fp32 weights and keeps its states like them";
-  } else if (half && stack.memory_plan == MemoryPlan::bfc && wide_under_tensorflow(optimizer)) {
+  } else if (half && stack.memory.plan == MemoryPlan::bfc && wide_under_tensorflow(optimizer)) {
     state.element = kSingle;
     state.as = "optimization.py makes them as tf.float32 variables";
   }

@@ -34,7 +34,7 @@ std::string obstacle(const Configuration& configuration, const Op& op, bool in_f
     return fmt::format("{} under {} has no 16-bit kernels for products", configuration.hardware().device.id,
                        configuration.stack.id);
   }
-  const bool autocast = !configuration.stack.amp_16_bit;
+  const bool autocast = !configuration.stack.operators.amp_16_bit;
   if (is_loss(op.kind) || (autocast && info(op.kind).autocast == AutocastRule::wide)) return "kept in fp32: sums many terms";
   if (autocast && info(op.kind).autocast == AutocastRule::joined) return "reads fp32 parameters";
   return "no products: at best half the bytes";

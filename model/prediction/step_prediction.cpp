@@ -50,7 +50,7 @@ void identify(const Configuration& configuration, Prediction& p) {
   p.stack_file = configuration.stack.file;
   p.stack_sha256 = configuration.stack.sha256;
   p.precision = name(configuration.precision);
-  p.reads_overflow = configuration.stack.update_wait == UpdateWait::once;
+  p.reads_overflow = configuration.stack.update.wait == UpdateWait::once;
   p.exchange = configuration.exchange;
   p.optimizer = configuration.optimizer.name;
   p.input = configuration.input;
@@ -61,7 +61,7 @@ void identify(const Configuration& configuration, Prediction& p) {
     p.network = configuration.network->id;
     p.ports = node_ports(configuration.hardware(), *configuration.network);
   }
-  p.start_up = configuration.stack.start_up;
+  p.start_up = configuration.stack.host.start_up;
   p.notices = configuration.notices;
   p.gpus = configuration.gpus;
   p.nodes = configuration.nodes;
@@ -155,10 +155,10 @@ std::string recurrent_waits(const Configuration& configuration, const LoweredSte
   constexpr int kFew = 16, kMany = 64;
   const Stack& stack = configuration.stack;
   const auto& all = (*configuration.constants)->recurrent;
-  const auto found = all.find(recurrent_generation(stack.vendor, stack.cuda, configuration.hardware().device.architecture));
+  const auto found = all.find(recurrent_generation(stack.vendor, stack.cuda, configuration.hardware().device.chip));
   const bool runs =
       std::any_of(step.costs.begin(), step.costs.end(), [](const NodeCost& c) { return c.family == KernelFamily::recurrent; });
-  if (!runs || stack.recurrent != RecurrentKernels::library || batch <= kFew || batch >= kMany || found == all.end() ||
+  if (!runs || stack.operators.recurrent != RecurrentKernels::library || batch <= kFew || batch >= kMany || found == all.end() ||
       !waits_less_at_64(found->second))
     return "";
   return fmt::format(

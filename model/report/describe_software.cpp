@@ -41,21 +41,21 @@ CatalogueEntry describe(const Stack& s) {
   entry.add_text("convolutions, backward weights", "convolution_backward_weights", names(s.convolution.backward_weights));
   entry.add("convolution workspace at most", "convolution_workspace_bytes", s.convolution.workspace_limit);
   entry.add_text("network definitions", "zoo_variant", s.zoo_variant);
-  entry.add_text("host and device", "host_coupling", s.coupling == HostCoupling::queued ? "queued" : "serialized");
-  entry.add("dispatch per operator", "dispatch_s", std::optional(s.dispatch), true);
+  entry.add_text("host and device", "host_coupling", s.host.coupling == HostCoupling::queued ? "queued" : "serialized");
+  entry.add("dispatch per operator", "dispatch_s", std::optional(s.host.dispatch), true);
   if (s.engine.operation > Seconds(0.0))
     entry.add("dispatch per engine operation", "engine_operation_s", std::optional(s.engine.operation));
-  entry.add("dispatch per update kernel", "update_dispatch_s", std::optional(s.update_dispatch));
-  entry.add_flag("fuses batch norm and ReLU", "fuses_batch_norm_relu", s.fuses_batch_norm_relu);
-  entry.add_flag("fuses elementwise operators", "fuses_elementwise", s.fuses_elementwise);
-  entry.add_flag("compiles kernels", "compiles_kernels", s.compiles_kernels);
-  entry.add_flag("channels last", "channels_last", s.channels_last);
-  entry.add_text("memory plan", "memory_plan", name(s.memory_plan));
-  entry.add("context", "context_bytes", std::optional(s.context));
-  entry.add("start-up of a run", "start_up_s", std::optional(s.start_up));
+  entry.add("dispatch per update kernel", "update_dispatch_s", std::optional(s.host.update_dispatch));
+  entry.add_flag("fuses batch norm and ReLU", "fuses_batch_norm_relu", s.operators.fuses_batch_norm_relu);
+  entry.add_flag("fuses elementwise operators", "fuses_elementwise", s.operators.fuses_elementwise);
+  entry.add_flag("compiles kernels", "compiles_kernels", s.operators.compiles_kernels);
+  entry.add_flag("channels last", "channels_last", s.operators.channels_last);
+  entry.add_text("memory plan", "memory_plan", name(s.memory.plan));
+  entry.add("context", "context_bytes", std::optional(s.memory.context));
+  entry.add("start-up of a run", "start_up_s", std::optional(s.host.start_up));
   entry.add_text("NCCL", "nccl", s.nccl);
-  entry.add("exchange bucket", "exchange_bucket_bytes", std::optional(s.exchange_bucket));
-  entry.add_flag("exchange overlaps backward", "exchange_overlaps", s.exchange_overlaps);
+  entry.add("exchange bucket", "exchange_bucket_bytes", std::optional(s.exchange.bucket));
+  entry.add_flag("exchange overlaps backward", "exchange_overlaps", s.exchange.overlaps);
   return entry;
 }
 

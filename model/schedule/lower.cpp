@@ -78,12 +78,12 @@ class Lowering {
       Rank& rank = ranks_[static_cast<std::size_t>(number)];
       const StepTask host{Work::host, node, 0, number}, work{Work::metric, node, 0, number};
       wait_.clear();
-      if (stack_.coupling == HostCoupling::serialized && rank.last_kernel) wait_.push_back(*rank.last_kernel);
-      const TaskId issued = builder_.add_task(host, rank.host, scale * operators * stack_.dispatch, wait_);
+      if (stack_.host.coupling == HostCoupling::serialized && rank.last_kernel) wait_.push_back(*rank.last_kernel);
+      const TaskId issued = builder_.add_task(host, rank.host, scale * operators * stack_.host.dispatch, wait_);
       const TaskId done = builder_.add_task(work, rank.compute, kernel, {{issued}});
       rank.last_kernel = done;
       evaluated_[static_cast<std::size_t>(number)] =
-          builder_.add_task(host, rank.results, scale * copies * stack_.dispatch, {{done}});
+          builder_.add_task(host, rank.results, scale * copies * stack_.host.dispatch, {{done}});
     }
   }
 
@@ -113,7 +113,7 @@ class Lowering {
     for (const ParameterId id : builder_.produced(node)) {
       const NodeCost cost = kernels_.accumulation_cost(builder_.gradient_bytes(id));
       sum.kernels += options_.slowdown * cost.kernel.time;
-      sum.host += options_.slowdown * options_.dispatch_scale * cost.host_operators * stack_.dispatch;
+      sum.host += options_.slowdown * options_.dispatch_scale * cost.host_operators * stack_.host.dispatch;
     }
     return sum;
   }
@@ -125,18 +125,18 @@ class Lowering {
   [[nodiscard]] HostTime host_time(std::size_t node) const {
     const NodeCost& cost = out_.costs[node];
     const double scale = options_.slowdown * options_.dispatch_scale, part = scale / cost.pieces, operators = cost.host_operators;
-    if (out_.nodes[node].pass == Pass::update) return {part * operators * stack_.update_dispatch, Seconds(0.0)};
+    if (out_.nodes[node].pass == Pass::update) return {part * operators * stack_.host.update_dispatch, Seconds(0.0)};
     const Seconds engine = part * shares_[node].operations * stack_.engine.operation;
     if (stack_.engine.operators == 1 || operators <= cost.pieces)
-      return {engine + part * operators * stack_.dispatch, Seconds(0.0)};
-    return {engine + scale * stack_.dispatch, part * (operators - cost.pieces) * stack_.dispatch};
+      return {engine + part * operators * stack_.host.dispatch, Seconds(0.0)};
+    return {engine + scale * stack_.host.dispatch, part * (operators - cost.pieces) * stack_.host.dispatch};
   }
 
   /// Whether the host waits for the device before it handles a node of the update.
   [[nodiscard]] bool waits(std::size_t node) const {
     if (out_.nodes[node].pass != Pass::update) return false;
-    return stack_.update_wait == UpdateWait::each_array ||
-           (stack_.update_wait == UpdateWait::once && node == out_.nodes.size() - out_.update_nodes);
+    return stack_.update.wait == UpdateWait::each_array ||
+           (stack_.update.wait == UpdateWait::once && node == out_.nodes.size() - out_.update_nodes);
   }
 
   /// A step is issued when the one before has been evaluated.
@@ -154,7 +154,7 @@ class Lowering {
     const Accumulation sum = accumulation(node);
     host.first = style_.issue(builder_, node, host.first + (1.0 / cost.pieces) * sum.host);
     const auto index = static_cast<std::int32_t>(node);
-    const bool begins = stack_.coupling == HostCoupling::serialized && shares_[node].begins;
+    const bool begins = stack_.host.coupling == HostCoupling::serialized && shares_[node].begins;
     const Seconds kernel = (1.0 / cost.pieces) * (style_.stretch(builder_, node, number) * cost.kernel.time + sum.kernels);
     TaskId last;
     for (int piece = 0; piece < cost.pieces; ++piece) {
@@ -217,7 +217,7 @@ LoweredStep lower(const OpGraph& graph, const TrainingStep& step, const KernelMo
                   ExchangeStyle& style, const LowerOptions& options) {
   LoweredStep out;
   collect_nodes(graph, step, kernels, options, out);
-  out.iterations = std::max(stack.coupling == HostCoupling::queued ? 2 : 1, style.iterations());
+  out.iterations = std::max(stack.host.coupling == HostCoupling::queued ? 2 : 1, style.iterations());
   out.ranks = style.ranks();
   out.carries_over = style.carries_over();
   out.pipelined = style.pipelined();

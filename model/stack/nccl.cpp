@@ -51,6 +51,9 @@ NcclRelease read_release(TomlTable& table) {
   release.volta_link = table.quantity_if<BytesPerSecond>("volta_link").value_or(BytesPerSecond(0.0));
   release.ampere_port = table.quantity_if<BytesPerSecond>("ampere_port").value_or(BytesPerSecond(0.0));
   release.ll_limit = table.quantity_if<Bytes>("ll_limit").value_or(Bytes(0.0));
+  release.between_nodes = table.text_or("between_nodes", "");
+  if (const auto other = parse_nccl_version(release.between_nodes); !release.between_nodes.empty() && !other)
+    table.problem("between_nodes", other.error().front().message);
   release.ll128_channel = table.quantity<BytesPerSecond>("ll128_channel");
   release.ll_share = table.number_or("ll_share", release.ll_share, kShare);
   release.ll128_share = table.number_or("ll128_share", release.ll128_share, kShare);

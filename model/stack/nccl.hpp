@@ -37,7 +37,8 @@ struct NcclRelease {
   BytesPerSecond volta_link, ampere_port;  ///< planned rates of an NVLink2 link and of all links of an A100; 0: not known
   BytesPerSecond ll128_channel;            ///< planned most of one LL128 channel
   double ll_share = 0.25, ll128_share = 0.92;
-  Bytes ll_limit;  ///< LL is not used from here on; 0: no limit
+  Bytes ll_limit;             ///< LL is not used from here on; 0: no limit
+  std::string between_nodes;  ///< release that comes along where calls cross machines; empty: the same
 };
 
 /// Over what the steps of a ring go.

@@ -50,98 +50,6 @@ ConvolutionLibrary read_convolution(TomlTable table) {
   return library;
 }
 
-void read_host(TomlTable table, Stack& stack) {
-  const std::string coupling = table.text("coupling");
-  if (coupling == "serialized")
-    stack.coupling = HostCoupling::serialized;
-  else if (coupling != "queued")
-    table.problem("coupling", fmt::format("expected \"queued\" or \"serialized\", got \"{}\"", coupling));
-  stack.eager = table.boolean_or("eager", false);
-  stack.dispatch = table.quantity<Seconds>("dispatch", kNotNegative);
-  stack.update_dispatch = table.quantity<Seconds>("update_dispatch", kNotNegative);
-  stack.start_up = table.quantity<Seconds>("start_up", kNotNegative);
-  (void)table.text("source");
-  table.finish();
-}
-
-void read_operators(TomlTable table, Stack& stack) {
-  stack.fuses_batch_norm_relu = table.boolean_or("fuses_batch_norm_relu", false);
-  stack.fuses_elementwise = table.boolean_or("fuses_elementwise", false);
-  stack.compiles_kernels = table.boolean_or("compiles_kernels", false);
-  stack.inplace_activation = table.boolean_or("inplace_activation", true);
-  stack.channels_last = table.boolean_or("channels_last", false);
-  stack.turns_filters = table.boolean_or("turns_filters", false);
-  stack.separate_bias = table.boolean_or("separate_bias", true);
-  stack.batch_norm_forward_passes = table.number_or("batch_norm_forward_passes", 3, kPositive);
-  stack.batch_norm_backward_passes = table.number_or("batch_norm_backward_passes", 5, kPositive);
-  stack.fuses_linear_bias = table.boolean_or("fuses_linear_bias", false);
-  stack.fused_attention = table.boolean_or("fused_attention", false);
-  stack.amp_16_bit = table.boolean_or("amp_16_bit", false);
-  stack.vectorizes_16_bit = table.boolean_or("vectorizes_16_bit", true);
-  stack.dropout_forward_passes = table.number_or("dropout_forward_passes", 3, kPositive);
-  stack.dropout_backward_passes = table.number_or("dropout_backward_passes", 3, kPositive);
-  stack.softmax_backward_passes = table.number_or("softmax_backward_passes", 3, kPositive);
-  const std::string recurrent = table.text_or("recurrent", "library");
-  if (recurrent == "cells")
-    stack.recurrent = RecurrentKernels::cells;
-  else if (recurrent != "library")
-    table.problem("recurrent", fmt::format("expected \"library\" or \"cells\", got \"{}\"", recurrent));
-  stack.persistent_recurrent = table.boolean_or("persistent_recurrent", false);
-  (void)table.text("source");
-  table.finish();
-}
-
-void read_update(TomlTable table, Stack& stack) {
-  const std::string kind = table.text("kind");
-  if (kind == "multi_tensor")
-    stack.update = UpdateKind::multi_tensor;
-  else if (kind != "per_array")
-    table.problem("kind", fmt::format("expected \"per_array\" or \"multi_tensor\", got \"{}\"", kind));
-  stack.update_kernels_per_array = static_cast<int>(table.integer("kernels_per_array", 1, 16));
-  stack.update_passes_sgd_momentum = table.number("passes_sgd_momentum", kPositive);
-  stack.update_fuses_loops = table.boolean_or("fuses_loops", false);
-  stack.update_checks_overflow = table.boolean_or("checks_overflow", false);
-  stack.update_extra_passes = table.number_or("extra_passes", 0, kNotNegative);
-  stack.gradient_passes = table.number_or("gradient_passes", 0, kNotNegative);
-  stack.gradient_kernels = stack.gradient_passes > 0 ? static_cast<int>(table.integer("gradient_kernels", 1, 16)) : 0;
-  (void)table.text("source");
-  table.finish();
-}
-
-void read_memory(TomlTable table, Stack& stack) {
-  const std::string plan = table.text("plan");
-  if (plan == "mxnet")
-    stack.memory_plan = MemoryPlan::mxnet;
-  else if (plan == "bfc")
-    stack.memory_plan = MemoryPlan::bfc;
-  else if (plan == "blobs")
-    stack.memory_plan = MemoryPlan::blobs;
-  else if (plan != "caching_allocator")
-    table.problem("plan", fmt::format("expected \"mxnet\", \"bfc\", \"caching_allocator\" or \"blobs\", got \"{}\"", plan));
-  stack.context = table.quantity<Bytes>("context", kNotNegative);
-  stack.context_per_thread = table.quantity_if<Bytes>("context_per_thread").value_or(Bytes(0.0));
-  stack.training_start = table.quantity_if<Bytes>("training_start").value_or(Bytes(0.0));
-  if (table.has("batches_on_device")) stack.batches_on_device = static_cast<int>(table.integer("batches_on_device", 1, 64));
-  stack.keeps_gradients = table.boolean_or("keeps_gradients", false);
-  stack.adam_arrays = table.number_or("adam_arrays", 0, kNotNegative);
-  stack.flattens_gradients = table.boolean_or("flattens_gradients", false);
-  (void)table.text("source");
-  table.finish();
-}
-
-void read_exchange(TomlTable table, Stack& stack) {
-  stack.exchange_bucket = table.quantity<Bytes>("bucket", kNotNegative);
-  stack.exchange_overlaps = table.boolean_or("overlaps_backward", true);
-  stack.exchange_copies_all = table.boolean_or("copies_all_gradients", false);
-  stack.exchange_first_bucket = table.quantity_if<Bytes>("first_bucket").value_or(Bytes(0.0));
-  stack.exchange_amp_16_bit = table.boolean_or("amp_16_bit", false);
-  stack.exchange_cycle = table.quantity_if<Seconds>("cycle").value_or(Seconds(0.0));
-  if (table.has("launch")) stack.exchange_launch = table.text("launch");
-  if (table.has("overlap_cost")) stack.exchange_overlap_cost = table.number("overlap_cost", kNotNegative);
-  (void)table.text("source");
-  table.finish();
-}
-
 Framework read_framework(TomlTable& root) {
   std::vector<std::string_view> names;
   for (const FrameworkInfo& row : frameworks()) names.push_back(row.name);
@@ -154,6 +62,8 @@ Result<Stack> read_stack(TomlFile file) {
   TomlTable root = file.root();
   Stack stack;
   (void)root.integer("schema", 1, 1);
+  root.mark("extends");
+  root.mark("without");
   stack.id = root.text("name");
   stack.framework = read_framework(root);
   stack.version = root.text("version");
@@ -167,11 +77,12 @@ Result<Stack> read_stack(TomlFile file) {
   stack.minimum_compute_capability = root.text_or("minimum_compute_capability", "");
   stack.source = root.text("source");
   stack.convolution = read_convolution(root.table("convolution"));
-  read_host(root.table("host"), stack);
-  read_operators(root.table("operators"), stack);
-  read_update(root.table("update"), stack);
-  read_memory(root.table("memory"), stack);
-  read_exchange(root.table("exchange"), stack);
+  stack.host = read_host_settings(root.table("host"));
+  stack.operators = read_operator_settings(root.table("operators"));
+  stack.update = read_update_settings(root.table("update"));
+  stack.memory = read_memory_settings(root.table("memory"));
+  stack.exchange = read_exchange_settings(root.table("exchange"));
+  if (root.has("features")) stack.features = read_framework_features(root.table("features"));
   if (root.has("engine")) stack.engine = read_engine_settings(root.table("engine"));
   if (root.has("metric")) stack.metric = read_metric_settings(root.table("metric"));
   if (root.has("ranks")) stack.ranks = read_rank_settings(root.table("ranks"));
@@ -183,12 +94,6 @@ Result<Stack> read_stack(TomlFile file) {
   stack.file = file.name();
   stack.sha256 = sha256_hex(file.text());
   return stack;
-}
-
-Result<Stack> read_stack(const std::string& path) {
-  auto file = TomlFile::open(path);
-  if (!file) return tl::make_unexpected(file.error());
-  return read_stack(std::move(*file));
 }
 
 }  // namespace tbdsim

@@ -6,6 +6,12 @@ namespace {
 constexpr KeyMeaning kStack[] = {
     {"", "**`schema`**", "1", ""},
     {"", "**`name`**, **`framework`**, **`version`**, `variant`", "the id and its parts", ""},
+    {"", "`extends`",
+     "a stack beside this file or of the catalogue (`pytorch-2.1`, `base/mxnet`), from which all comes that this file does not "
+     "say; "
+     "a table that changes a value states its `source` anew. `**` marks what must come from the one or the other; none",
+     ""},
+    {"", "`without`", "tables and keys that are not taken from there: `[\"metric\", \"exchange.cycle\"]`; none", ""},
     {"", "**`zoo_variant`**", "network variant that the framework ships: `mxnet`, `torchvision`, `tf`, `torch7`", ""},
     {"", "`cuda`, `nccl`", "versions, for information", ""},
     {"", "`vendor`, `minimum_compute_capability`", "of the devices it runs on; `NVIDIA`, any", ""},
@@ -15,6 +21,15 @@ constexpr KeyMeaning kStack[] = {
      "algorithms offered: `implicit_gemm`, `direct`, `winograd_fused`, `winograd_nonfused`, `fft`", ""},
     {"[convolution]", "`workspace_limit`", "scratch memory of one call; absent: as much as it asks for", ""},
     {"[convolution]", "**`source`**", "where its figures are from", ""},
+    {"[features]", "`amp`", "the framework trains in mixed precision by itself; false", ""},
+    {"[features]", "`casts_weights`", "under `amp` 16-bit copies of weights last only while a step needs them (autocast); false",
+     ""},
+    {"[features]", "`byte_states`", "there are optimisers with states of 8 bits; false", ""},
+    {"[features]", "`shards_states`", "ranks may divide the optimiser's state, gradients and weights (`--zero`); false", ""},
+    {"[features]", "`gradients_from_start`", "gradients exist before the first backward pass; false", ""},
+    {"[features]", "`loader_per_rank`",
+     "every rank of a node loads for itself; false: one set of threads feeds all GPUs of a node", ""},
+    {"[features]", "**`source`**", "where its figures are from", ""},
     {"[host]", "**`coupling`**",
      "`queued`: the host runs ahead; `serialized`: the device idles while the host handles each operator or operation of its "
      "engine",
@@ -61,6 +76,11 @@ constexpr KeyMeaning kStack[] = {
      ""},
     {"[operators]", "`fused_attention`",
      "attention layers run as one kernel that keeps the scores on the chip; false: products, softmax and dropout apart", ""},
+    {"[operators]", "`attention_kernel`",
+     "that kernel, for 16-bit numbers on devices that have it: `flash-1`, `flash-2`, `flash-3`, `cudnn-9`, `fmha`, `aiter` and "
+     "others "
+     "of `kernels.toml`; `general`",
+     ""},
     {"[operators]", "`recurrent`",
      "`library`: recurrent layers are the library's, one call each; `cells`: unrolled cells of the framework's operators; "
      "`library`",

@@ -147,7 +147,7 @@ Result<Stack> nearest_version(const std::string& root, const std::string& text, 
   if (best == nullptr) return fail(fmt::format("unknown stack \"{}\"; there are {}", text, fmt::join(of_framework, ", ")));
   if (wanted.version.empty() && wanted.variant.empty() && text != wanted.framework)
     return fail(fmt::format("stack \"{}\" names no version, expected such as \"{}\"", text, *best));
-  auto stack = read_stack(fmt::format("{}/hardware/stacks/{}.toml", root, *best));
+  auto stack = read_stack(fmt::format("{}/hardware/stacks/{}.toml", root, *best), root);
   if (!stack) return stack;
   forget_own_runs(*stack);
   stack->notices.push_back(fmt::format("no stack {} in the catalogue, using {}", text, *best));
@@ -161,10 +161,10 @@ Result<Stack> load_stack(const std::string& catalogue_root, const std::string& n
   std::error_code error;
   const bool is_path = name.size() > 5 && name.substr(name.size() - 5) == ".toml";
   if (is_path) {
-    if (std::filesystem::exists(name, error)) return read_stack(name);
+    if (std::filesystem::exists(name, error)) return read_stack(name, catalogue_root);
     const std::string stem = std::filesystem::path(name).stem().string();
     const std::string path = fmt::format("{}/hardware/stacks/{}.toml", catalogue_root, stem);
-    if (std::filesystem::exists(path, error)) return read_stack(path);
+    if (std::filesystem::exists(path, error)) return read_stack(path, catalogue_root);
     return fail(fmt::format("no stack file \"{}\"", name));
   }
   const std::vector<std::string> ids = stack_ids(catalogue_root);
@@ -172,10 +172,11 @@ Result<Stack> load_stack(const std::string& catalogue_root, const std::string& n
   // mxnet-18.04 is the founding study's own name for the container of that month.
   const std::string wanted = fold_name(name) == fold_name("mxnet-18.04") ? "mxnet-ngc-18.04" : name;
   for (const std::string& id : ids) {
-    if (id == wanted) return read_stack(fmt::format("{}/hardware/stacks/{}.toml", catalogue_root, id));
+    if (id == wanted) return read_stack(fmt::format("{}/hardware/stacks/{}.toml", catalogue_root, id), catalogue_root);
   }
   for (const std::string& id : ids) {
-    if (fold_name(id) == fold_name(wanted)) return read_stack(fmt::format("{}/hardware/stacks/{}.toml", catalogue_root, id));
+    if (fold_name(id) == fold_name(wanted))
+      return read_stack(fmt::format("{}/hardware/stacks/{}.toml", catalogue_root, id), catalogue_root);
   }
   return nearest_version(catalogue_root, wanted, ids);
 }

@@ -8,6 +8,7 @@
 
 #include "model/engine/timeline.hpp"
 #include "model/prediction/predict.hpp"
+#include "tests/architectures.hpp"
 #include "tests/bench/bench.hpp"
 #include "tests/bench/step_case.hpp"
 
@@ -22,7 +23,7 @@ System switched(int gpus) {
   System system;
   system.id = "switched";
   system.gpu_count = gpus;
-  system.device.architecture = "Ampere";
+  name_architecture(system.device, "Ampere");
   system.device.compute_capability = "8.0";
   Topology& topology = system.topology;
   for (int i = 0; i < gpus; ++i) topology.vertices.push_back({fmt::format("gpu{}", i), VertexKind::gpu});

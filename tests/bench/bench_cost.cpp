@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/cost/convolution.hpp"
+#include "model/cost/fused_attention.hpp"
 #include "model/cost/gemm.hpp"
 #include "tests/bench/bench.hpp"
 #include "tests/bench/step_case.hpp"
@@ -45,6 +46,29 @@ std::vector<GemmShape> gemm_shapes() {
   return shapes;
 }
 
+/// Causal attention from 64 to 131,072 rows: as long as a product, whatever the length.
+void attention(Report& report) {
+  constexpr int kRounds = 100;
+  std::vector<AttentionShape> shapes;
+  for (double rows = 64; rows <= 131072; rows *= 2) {
+    for (const double width : {64.0, 128.0, 256.0})
+      for (const double window : {0.0, 1024.0}) shapes.push_back({4, 32, rows, rows, width, true, 8, 0, window});
+  }
+  const int calls = kRounds * static_cast<int>(shapes.size());
+  for (const AttentionKernel kernel : {AttentionKernel::flash_2, AttentionKernel::flash_3}) {
+    for (const bool backward : {false, true}) {
+      report.each(fmt::format("attention, {}{}", info(kernel).name, backward ? ", backward" : ""), Seconds(300e-9), kRuns, calls,
+                  [&] {
+                    FusedAttention means;
+                    means.kernel = &info(kernel);
+                    for (int round = 0; round < kRounds; ++round) {
+                      for (const AttentionShape& shape : shapes) keep(fused_attention_time(shape, backward, means, kRates));
+                    }
+                  });
+    }
+  }
+}
+
 void gemm(Report& report) {
   constexpr int kRounds = 100;
   const std::vector<GemmShape> shapes = gemm_shapes();
@@ -78,6 +102,7 @@ void convolution(Report& report) {
 
 void bench_cost(Report& report) {
   gemm(report);
+  attention(report);
   convolution(report);
 }
 

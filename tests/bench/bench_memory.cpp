@@ -20,7 +20,7 @@ void replays(Report& report) {
     for (const auto* part : {&step.forward, &step.backward, &step.update}) nodes.insert(nodes.end(), part->begin(), part->end());
     Stack stack;
     stack.framework = variant == std::string_view("mxnet") ? Framework::mxnet : Framework::pytorch;
-    stack.memory_plan = plan;
+    stack.memory.plan = plan;
     FootprintOptions options;
     options.batch = 256;
     report.time(std::string("memory replay of resnet152@") + variant + ", batch 256", Seconds(5e-3), kRuns,

@@ -1,4 +1,5 @@
 #include "tests/bench/step_case.hpp"
+#include "tests/architectures.hpp"
 
 #include <fmt/core.h>
 
@@ -22,7 +23,9 @@ T need(Result<T> result) {
 
 Catalogue catalogue() { return {TBDSIM_SOURCE_DIR}; }
 
-KernelConstants kernel_constants() { return need(read_kernel_constants(catalogue().root + "/hardware/kernels.toml")); }
+KernelConstants kernel_constants() {
+  return need(read_kernel_constants(catalogue().root + "/hardware/kernels.toml", all_architectures()));
+}
 
 StepCase dgx1_step(const std::string& network, int ranks) {
   System system = need(load_system(catalogue(), "dgx1"));

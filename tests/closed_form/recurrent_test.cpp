@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "model/cost/gemm.hpp"
+#include "tests/architectures.hpp"
 #include "tests/catch.hpp"
 #include "tests/closed_form/cost_example.hpp"
 
@@ -75,13 +76,13 @@ TEST_CASE("weights in registers: a step costs its arithmetic and a synchronisati
 }
 
 TEST_CASE("library generations by CUDA release") {
-  CHECK(recurrent_generation("NVIDIA", "7.5", "Pascal") == "cuda7");
-  CHECK(recurrent_generation("NVIDIA", "8.0.61", "Pascal") == "cuda8");
-  CHECK(recurrent_generation("NVIDIA", "9.0", "Pascal") == "cuda10");
-  CHECK(recurrent_generation("NVIDIA", "12.1", "") == "cuda10");
-  CHECK(recurrent_generation("NVIDIA", "", "") == "cuda10");
-  CHECK(recurrent_generation("AMD", "", "") == "rocm1");
+  CHECK(recurrent_generation("NVIDIA", "7.5", chip("Pascal")) == "cuda7");
+  CHECK(recurrent_generation("NVIDIA", "8.0.61", chip("Pascal")) == "cuda8");
+  CHECK(recurrent_generation("NVIDIA", "9.0", chip("Pascal")) == "cuda10");
+  CHECK(recurrent_generation("NVIDIA", "12.1", chip("")) == "cuda10");
+  CHECK(recurrent_generation("NVIDIA", "", chip("")) == "cuda10");
+  CHECK(recurrent_generation("AMD", "", chip("")) == "rocm1");
   // No kernels for Volta and later before CUDA 9.
-  CHECK(recurrent_generation("NVIDIA", "8.0", "Volta") == "cuda10");
-  CHECK(recurrent_generation("NVIDIA", "7.5", "Hopper") == "cuda10");
+  CHECK(recurrent_generation("NVIDIA", "8.0", chip("Volta")) == "cuda10");
+  CHECK(recurrent_generation("NVIDIA", "7.5", chip("Hopper")) == "cuda10");
 }

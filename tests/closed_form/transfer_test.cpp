@@ -5,6 +5,7 @@
 
 #include "model/cost/kernel_model.hpp"
 #include "model/cost/uncertainty.hpp"
+#include "tests/architectures.hpp"
 #include "tests/catch.hpp"
 #include "tests/closed_form/cost_example.hpp"
 
@@ -15,7 +16,7 @@ TEST_CASE("worked example: a Kepler board between two Maxwell boards that weigh 
   Device device;
   device.id = "kepler";
   device.name = "Tesla K";
-  device.architecture = "Kepler";
+  name_architecture(device, "Kepler");
   device.fp32_lanes = 192;
   device.peak.fp32 = FlopPerSecond(4e12);
   device.power_limit = Watts(200.0);
@@ -24,7 +25,7 @@ TEST_CASE("worked example: a Kepler board between two Maxwell boards that weigh 
   for (const auto& [id, share, launch] : {std::tuple{"maxwell-a", 0.9, 4e-6}, std::tuple{"maxwell-b", 0.72, 9e-6}}) {
     BoardParameters board;
     board.device = id;
-    board.architecture = "Maxwell";
+    name_architecture(board, "Maxwell");
     board.memory_kind = "GDDR5";
     board.limits.power_limit = Watts(250.0);
     board.limits.peak_fp32 = FlopPerSecond(5e12);
@@ -46,14 +47,14 @@ TEST_CASE("worked example: what 75 W leave a Pascal board of its listed clock") 
   KernelConstants constants;
   BoardParameters board;
   board.device = "lender";
-  board.architecture = "Pascal";
+  name_architecture(board, "Pascal");
   board.limits.power_limit = Watts(250.0);
   board.limits.peak_fp32 = FlopPerSecond(10e12);
   board.parameters = {"gemm", "fp32", 0.9, 0.8, Seconds(5e-6), 0.1, 50, "fitted: an example"};
   constants.boards = {board};
   Device device;
   device.id = "small";
-  device.architecture = "Pascal";
+  name_architecture(device, "Pascal");
   device.peak.fp32 = FlopPerSecond(6e12);
   device.power_limit = Watts(75.0);
   const double share = resolve_parameters(device, "gemm", "fp32", constants).parameters.compute_efficiency;
@@ -65,7 +66,7 @@ TEST_CASE("worked example: what 75 W leave a Pascal board of its listed clock") 
 TEST_CASE("worked example: tensor cores of another rate, fed and powered otherwise than the lender's") {
   BoardParameters volta;
   volta.device = "volta";
-  volta.architecture = "Volta";
+  name_architecture(volta, "Volta");
   volta.fp32_lanes = 64;
   volta.limits.power_limit = Watts(300.0);
   volta.limits.peak_fp32 = FlopPerSecond(15.625e12);
@@ -75,7 +76,7 @@ TEST_CASE("worked example: tensor cores of another rate, fed and powered otherwi
   constants.boards = {volta};
   Device device;
   device.id = "ampere";
-  device.architecture = "Ampere";
+  name_architecture(device, "Ampere");
   device.fp32_lanes = 64;
   device.peak.fp32 = FlopPerSecond(19.5e12);
   device.peak.fp16_tensor = FlopPerSecond(312e12);

@@ -38,9 +38,9 @@ OTHER_MEANINGS = {
         "model/workload/zoo/vgg.cpp": {"torch7"},
     },
     "the producer that an ONNX file names": {"model/workload/onnx_import.cpp": {"pytorch"}},
-    "a way to plan memory": {"model/stack/stack_file.cpp": {"mxnet"}},
+    "a way to plan memory": {"model/stack/memory_settings.cpp": {"mxnet"}},
     "the route of copies between GPUs without a link": {"model/stack/store_file.cpp": {"host"}},
-    "a verb of the command line": {"model/cli/arguments.cpp": {"memory", "network"}},
+    "a verb of the command line": {"model/cli/parse_arguments.cpp": {"memory", "network"}},
     "an option": {
         "model/cli/command_compare.cpp": {"network"},
         "model/configuration/set_values.cpp": {"network"},

@@ -124,20 +124,20 @@ TEST_CASE("an optimiser that a script writes as a loop stays one under fused sta
   o.stack = "pytorch-ngc-20.06-apex";
   o.optimizer = "bert-adam";
   const Configuration c = configured(o);
-  CHECK(c.stack.update == UpdateKind::per_array);
-  CHECK(c.stack.update_kernels_per_array == 14);
-  CHECK_THAT(c.stack.update_passes_sgd_momentum, WithinRel(34.0, 1e-12));
-  CHECK(c.stack.update_wait == UpdateWait::each_array);
+  CHECK(c.stack.update.kind == UpdateKind::per_array);
+  CHECK(c.stack.update.kernels_per_array == 14);
+  CHECK_THAT(c.stack.update.passes_sgd_momentum, WithinRel(34.0, 1e-12));
+  CHECK(c.stack.update.wait == UpdateWait::each_array);
   o.set = {"stack.update.fuses_loops=true"};
   const Configuration fused = configured(o);
-  CHECK(fused.stack.update == UpdateKind::multi_tensor);
-  CHECK(fused.stack.update_wait == UpdateWait::never);
-  CHECK(fused.stack.update_passes_sgd_momentum == 8.0);
+  CHECK(fused.stack.update.kind == UpdateKind::multi_tensor);
+  CHECK(fused.stack.update.wait == UpdateWait::never);
+  CHECK(fused.stack.update.passes_sgd_momentum == 8.0);
   // Mixed precision checks for an overflow once, whatever the optimiser.
   o.set.clear();
   o.optimizer = "adam";
   o.precision = "amp";
-  CHECK(configured(o).stack.update_wait == UpdateWait::once);
+  CHECK(configured(o).stack.update.wait == UpdateWait::once);
 }
 
 TEST_CASE("optimisers: states they keep, and passes against SGD with momentum") {
@@ -161,11 +161,11 @@ TEST_CASE("optimisers: states they keep, and passes against SGD with momentum") 
       o.stack = stack;
       const Configuration c = configured(o);
       CHECK(c.optimizer.states == e.states);
-      const bool fused = c.stack.update_kernels_per_array == 1;
+      const bool fused = c.stack.update.kernels_per_array == 1;
       CHECK(fused == (o.stack == "pytorch-ngc-22.06-apex" || e.name == std::string("sgd") || e.name == std::string("adam-8bit")));
       // Over lists of arrays Adam's formula is two passes shorter.
       const double separate = e.name == std::string("adam") && o.stack == "pytorch-2.1" ? 18 : e.separate;
-      CHECK_THAT(c.stack.update_passes_sgd_momentum, WithinRel(o.stack == "pytorch-ngc-22.06-apex" ? e.passes : separate, 1e-12));
+      CHECK_THAT(c.stack.update.passes_sgd_momentum, WithinRel(o.stack == "pytorch-ngc-22.06-apex" ? e.passes : separate, 1e-12));
     }
   }
 }
@@ -176,9 +176,9 @@ TEST_CASE("BertAdam is a script's own loop over the arrays, whatever the framewo
   for (const char* stack : {"pytorch-1.4", "pytorch-2.1", "pytorch-ngc-22.06"}) {
     o.stack = stack;
     const Stack chosen = configured(o).stack;
-    CHECK(chosen.update == UpdateKind::per_array);
-    CHECK_THAT(chosen.update_passes_sgd_momentum, WithinRel(34.0, 1e-12));
-    CHECK(chosen.update_kernels_per_array == 14);
+    CHECK(chosen.update.kind == UpdateKind::per_array);
+    CHECK_THAT(chosen.update.passes_sgd_momentum, WithinRel(34.0, 1e-12));
+    CHECK(chosen.update.kernels_per_array == 14);
   }
 }
 

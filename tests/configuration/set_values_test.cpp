@@ -47,7 +47,7 @@ TEST_CASE("a value of every kind of input file can be set") {
   CHECK(edited.hardware().device.memory_bandwidth == BytesPerSecond(1800e9));
   CHECK(edited.hardware().host.cores == 7);
   CHECK(edited.network->latency == Seconds(3e-6));
-  CHECK(edited.stack.dispatch == Seconds(1e-6));
+  CHECK(edited.stack.host.dispatch == Seconds(1e-6));
   CHECK(edited.batch == 48);
   CHECK(edited.precision == Precision::amp);
   // Achieved figures keep their share of the nominal one.

@@ -2,6 +2,7 @@
 #pragma once
 #include "model/cost/kernel_model.hpp"
 #include "model/workload/graph_builder.hpp"
+#include "tests/architectures.hpp"
 #include "tests/catch.hpp"
 
 namespace tbdsim::invented {
@@ -15,7 +16,7 @@ inline Device board() {
   Device d;
   d.id = "board";
   d.name = "Tesla B";
-  d.architecture = "Volta";
+  name_architecture(d, "Volta");
   d.multiprocessors = 80;
   d.fp32_lanes = 64;
   d.peak.fp32 = FlopPerSecond(12.8e12);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "tests/architectures.hpp"
 #include "tests/cost/invented_board.hpp"
 
 using namespace tbdsim;
@@ -49,7 +50,7 @@ TEST_CASE("the peak that utilisation is measured against") {
 }
 
 TEST_CASE("a convolution's passes are those of the convolution model, with the algorithm told") {
-  const Stack plain = changed([](Stack& s) { s.separate_bias = false; });
+  const Stack plain = changed([](Stack& s) { s.operators.separate_bias = false; });
   const ConvolutionShape shape{32, 64, 28, 28, 64, 3, 3, 28, 28, 1, 1, 1};
   const KernelRates rates{FlopPerSecond(12.8e12), BytesPerSecond(600e9), Seconds(5e-6), 80};
   for (const auto& [pass, which] : {std::pair{Pass::forward, ConvolutionPass::forward},
@@ -68,14 +69,14 @@ TEST_CASE("Kepler is not offered the fused Winograd kernel") {
   const Stack only = changed([](Stack& s) { s.convolution.forward = {ConvolutionAlgorithm::winograd_fused}; });
   CHECK(cost(model(only), "conv", Pass::forward).algorithm == ConvolutionAlgorithm::winograd_fused);
   Device kepler = board();
-  kepler.architecture = "Kepler 2.0";
+  name_architecture(kepler, "Kepler 2.0");
   const auto made = KernelModel::make(kepler, Precision::fp32, only, constants());
   REQUIRE(made);
   CHECK(cost(*made, "conv", Pass::forward).algorithm == ConvolutionAlgorithm::implicit_gemm);
 }
 
 TEST_CASE("a convolution's bias: two passes over the output forward, one for its gradient, none with the fused call") {
-  const Stack fused = changed([](Stack& s) { s.separate_bias = false; });
+  const Stack fused = changed([](Stack& s) { s.operators.separate_bias = false; });
   const auto extra = [&](Pass pass) {
     return (cost(model(), "conv", pass).kernel.time - cost(model(fused), "conv", pass).kernel.time).base();
   };
@@ -85,7 +86,7 @@ TEST_CASE("a convolution's bias: two passes over the output forward, one for its
 }
 
 TEST_CASE("filters that lie channels last are turned around for every pass") {
-  const Stack turning = changed([](Stack& s) { s.turns_filters = true; });
+  const Stack turning = changed([](Stack& s) { s.operators.turns_filters = true; });
   const double filter = 64 * 64 * 3 * 3 * 4;
   for (const Pass pass : {Pass::forward, Pass::backward_weights}) {
     const Seconds extra = cost(model(turning), "conv", pass).kernel.time - cost(model(), "conv", pass).kernel.time;
@@ -96,8 +97,8 @@ TEST_CASE("filters that lie channels last are turned around for every pass") {
 
 TEST_CASE("gradients that stay: the new gradient added for every array of the operator, zeros written once a step") {
   const Stack keeping = changed([](Stack& s) {
-    s.gradient_passes = 4;
-    s.gradient_kernels = 2;
+    s.update.gradient_passes = 4;
+    s.update.gradient_kernels = 2;
   });
   const auto extra = [&](const char* name, Pass pass) {
     return (cost(model(keeping), name, pass).kernel.time - cost(model(), name, pass).kernel.time).base();
@@ -144,19 +145,19 @@ TEST_CASE("memory-bound operators move their passes; an addition's backward move
 }
 
 TEST_CASE("fusion: a batch norm takes its own ReLU, a compiler takes every elementwise operator") {
-  const Stack norm = changed([](Stack& s) { s.fuses_batch_norm_relu = true; });
+  const Stack norm = changed([](Stack& s) { s.operators.fuses_batch_norm_relu = true; });
   CHECK(cost(model(norm), "relu", Pass::forward).kernel.time == Seconds(0.0));
   CHECK(cost(model(norm), "relu", Pass::backward).kernel.time == Seconds(0.0));
   CHECK(cost(model(norm), "relu2", Pass::forward).kernel.time ==
         cost(model(), "relu2", Pass::forward).kernel.time);  // after an addition
   CHECK(cost(model(norm), "norm", Pass::forward).kernel.time == cost(model(), "norm", Pass::forward).kernel.time);
-  const Stack compiler = changed([](Stack& s) { s.fuses_elementwise = true; });
+  const Stack compiler = changed([](Stack& s) { s.operators.fuses_elementwise = true; });
   for (const char* name : {"relu", "relu2", "sum"}) CHECK(cost(model(compiler), name, Pass::forward).kernel.time == Seconds(0.0));
   CHECK(cost(model(compiler), "norm", Pass::forward).kernel.time > Seconds(0.0));
 }
 
 TEST_CASE("fused elementwise operators save their own kernels and nothing else, in 16 bits, too") {
-  const Stack fused = changed([](Stack& s) { s.fuses_elementwise = true; });
+  const Stack fused = changed([](Stack& s) { s.operators.fuses_elementwise = true; });
   for (const Precision precision : {Precision::fp32, Precision::fp16, Precision::amp}) {
     const KernelModel apart = model(stack(), precision), together = model(fused, precision);
     for (const char* name : {"conv", "norm", "fc", "loss"}) {
@@ -171,7 +172,7 @@ TEST_CASE("fused elementwise operators save their own kernels and nothing else, 
     }
   }
   // Kernels that a compiler makes load several numbers at once, whatever they compute.
-  const Stack compiled = changed([](Stack& s) { s.compiles_kernels = true; });
+  const Stack compiled = changed([](Stack& s) { s.operators.compiles_kernels = true; });
   CHECK(cost(model(compiled, Precision::fp16), "norm", Pass::forward).kernel.time <
         cost(model(stack(), Precision::fp16), "norm", Pass::forward).kernel.time);
 }
@@ -182,26 +183,26 @@ TEST_CASE("updates: passes over fp32 parameters; one launch per kernel and array
   const auto base = update([](Stack&) {});
   CHECK_THAT(base.kernel.time.base(), WithinRel(5e-6 + 5 * count * 4 / 600e9, 1e-12));
   CHECK(base.host_operators == 1.0);
-  const auto chain = update([](Stack& s) { s.update_kernels_per_array = 3; });
+  const auto chain = update([](Stack& s) { s.update.kernels_per_array = 3; });
   CHECK_THAT(chain.kernel.time.base(), WithinRel(15e-6 + 5 * count * 4 / 600e9, 1e-12));
   CHECK(chain.kernel.kernels == 3);
-  const auto copies = update([](Stack& s) { s.update_extra_passes = 2; });
+  const auto copies = update([](Stack& s) { s.update.extra_passes = 2; });
   CHECK_THAT(copies.kernel.time.base(), WithinRel(5e-6 + 7 * count * 4 / 600e9, 1e-12));
-  const auto multi = update([](Stack& s) { s.update = UpdateKind::multi_tensor; });
+  const auto multi = update([](Stack& s) { s.update.kind = UpdateKind::multi_tensor; });
   CHECK(multi.kernel.time < base.kernel.time);
   CHECK_THAT(multi.kernel.time.base(), WithinRel(5e-6 / 30 + 5 * count * 4 / 600e9, 1e-12));
   CHECK(multi.host_operators < 0.1);
   // Mixed precision unscales fp32 gradients (8 B); PyTorch does so over lists of arrays.
   const auto mixed = [&](void (*change)(Stack&)) { return model(changed(change), Precision::amp).update_cost(count); };
   CHECK_THAT(mixed([](Stack&) {}).kernel.time.base(), WithinRel(2 * 5e-6 + (5 * 4 + 8) * count / 600e9, 1e-12));
-  const NodeCost eager = mixed([](Stack& s) { s.eager = true; });
+  const NodeCost eager = mixed([](Stack& s) { s.host.eager = true; });
   CHECK_THAT(eager.kernel.time.base(), WithinRel((1 + 1 / 30.0) * 5e-6 + (5 * 4 + 8) * count / 600e9, 1e-12));
   CHECK_THAT(eager.host_operators, WithinRel(1 + 1 / 30.0, 1e-12));
   // Weights held in 16 bits (apex O2): gradients are widened and unscaled at once (6 B), the copy is the weights' (6 B).
-  const NodeCost o2 = mixed([](Stack& s) { s.eager = s.amp_16_bit = true; });
+  const NodeCost o2 = mixed([](Stack& s) { s.host.eager = s.operators.amp_16_bit = true; });
   CHECK_THAT(o2.kernel.time.base(), WithinRel((1 + 2 / 30.0) * 5e-6 + (5 * 4 + 12) * count / 600e9, 1e-12));
   // MXNet's update does both itself: 2 + 4 + 4 B read, 4 + 4 + 2 written.
-  const Stack held = changed([](Stack& s) { s.amp_16_bit = true; });
+  const Stack held = changed([](Stack& s) { s.operators.amp_16_bit = true; });
   CHECK(model(held, Precision::amp).update_cost(count).kernel.time == base.kernel.time);
   CHECK(model(held).update_cost(count).kernel.time == base.kernel.time);
   // A network that is 16 bit throughout updates 16-bit weights.
@@ -221,7 +222,7 @@ TEST_CASE("an attention layer: one kernel where the stack fuses it, else product
         if (node.pass == pass && graph.op(node.op).name == "attention") return kernels.cost(graph, node, 4);
     return NodeCost{};
   };
-  const Stack fused = changed([](Stack& s) { s.fused_attention = true; });
+  const Stack fused = changed([](Stack& s) { s.operators.fused_attention = true; });
   for (const Pass pass : {Pass::forward, Pass::backward}) {
     const NodeCost apart = attention(model(), pass), one = attention(model(fused), pass);
     // 4 sentences of 8 heads, 256 x 256 scores of width 64: two products forward, four useful ones backward.
@@ -235,8 +236,37 @@ TEST_CASE("an attention layer: one kernel where the stack fuses it, else product
   }
 }
 
+TEST_CASE("a stack's attention kernel runs in 16 bits on devices that have it; unmeasured it runs like the general one") {
+  GraphBuilder g("attention", "file", "sentence", {2048}, 4);
+  const TensorId x = g.add(OpKind::embedding, {g.input()}, EmbeddingAttributes{1000, 512});
+  (void)g.add(OpKind::attention, {x, x, x}, AttentionAttributes{8, true}, "attention");
+  const OpGraph graph = std::move(g).finish().value();
+  const TrainingStep step = training_step(graph);
+  KernelConstants measured = constants();
+  measured.attention["flash-2"].forward.share = 0.5;
+  const auto time = [&](const char* capability, Precision precision, AttentionKernel kernel, const KernelConstants& from) {
+    Device device = board();
+    device.compute_capability = capability;
+    Stack s = stack();
+    s.operators.fused_attention = true;
+    s.operators.attention = kernel;
+    const KernelModel kernels = KernelModel::make(device, precision, s, from).value();
+    for (const StepNode& node : step.forward)
+      if (graph.op(node.op).name == "attention") return kernels.cost(graph, node, 4).kernel.time;
+    return Seconds(0.0);
+  };
+  const auto general = [&](const char* capability, Precision precision) {
+    return time(capability, precision, AttentionKernel::general, measured);
+  };
+  const AttentionKernel flash = AttentionKernel::flash_2;
+  CHECK(time("8.0", Precision::fp16, flash, measured) > general("8.0", Precision::fp16));
+  CHECK(time("7.0", Precision::fp16, flash, measured) == general("7.0", Precision::fp16));
+  CHECK(time("8.0", Precision::fp32, flash, measured) == general("8.0", Precision::fp32));
+  CHECK(time("8.0", Precision::fp16, flash, constants()) == general("8.0", Precision::fp16));
+}
+
 TEST_CASE("a linear bias inside the product costs nothing forward; its gradient stays a sum") {
-  const Stack fused = changed([](Stack& s) { s.fuses_linear_bias = true; });
+  const Stack fused = changed([](Stack& s) { s.operators.fuses_linear_bias = true; });
   const auto extra = [&](Pass pass) {
     return (cost(model(), "fc", pass).kernel.time - cost(model(fused), "fc", pass).kernel.time).base();
   };
@@ -245,7 +275,7 @@ TEST_CASE("a linear bias inside the product costs nothing forward; its gradient 
 }
 
 TEST_CASE("a batch norm with channels last adds a summand and takes the ReLU of the sum") {
-  const Stack fused = changed([](Stack& s) { s.fuses_batch_norm_relu = s.channels_last = true; });
+  const Stack fused = changed([](Stack& s) { s.operators.fuses_batch_norm_relu = s.operators.channels_last = true; });
   // Joined to the ReLU, not to the batch norm: nothing changes.
   CHECK(cost(model(fused), "sum", Pass::forward).kernel.time == cost(model(), "sum", Pass::forward).kernel.time);
   GraphBuilder g("joined", "torchvision", "image", {64, 28, 28}, 4);
@@ -260,7 +290,7 @@ TEST_CASE("a batch norm with channels last adds a summand and takes the ReLU of 
   };
   CHECK_THAT(seconds(fused, "sum"), WithinRel(5e-6 + kMap / 600e9, 1e-12));
   CHECK(seconds(fused, "relu") == 0.0);
-  const Stack first = changed([](Stack& s) { s.fuses_batch_norm_relu = true; });
+  const Stack first = changed([](Stack& s) { s.operators.fuses_batch_norm_relu = true; });
   CHECK_THAT(seconds(first, "sum"), WithinRel(5e-6 + 3 * kMap / 600e9, 1e-12));
   CHECK(seconds(first, "relu") > 0.0);
 }
@@ -269,6 +299,7 @@ TEST_CASE("libraries of the first releases that know a board: 0.8 of the rate of
   const auto seconds = [](const char* capability, const char* cuda, Precision precision) {
     Device d = board();
     d.compute_capability = capability;
+    d.chip = chip("", capability);
     Stack s = stack();
     s.cuda = cuda;
     return cost(KernelModel::make(d, precision, s, constants()).value(), "conv", Pass::forward).kernel.time;
@@ -285,13 +316,13 @@ TEST_CASE("libraries of the first releases that know a board: 0.8 of the rate of
 
 TEST_CASE("a loop that reads a norm back at every array: two more operators of the host, and parts that overlap the device") {
   const Stack loop = changed([](Stack& s) {
-    s.eager = true;
-    s.update_kernels_per_array = 14;
+    s.host.eager = true;
+    s.update.kernels_per_array = 14;
   });
   const Stack waits = changed([](Stack& s) {
-    s.eager = true;
-    s.update_kernels_per_array = 14;
-    s.update_wait = UpdateWait::each_array;
+    s.host.eager = true;
+    s.update.kernels_per_array = 14;
+    s.update.wait = UpdateWait::each_array;
   });
   const NodeCost one = model(loop).update_cost(1e6), read = model(waits).update_cost(1e6);
   CHECK(one.host_operators == 14.0);
@@ -310,8 +341,8 @@ TEST_CASE("the two gradients of one layer are one operator of the host") {
 
 TEST_CASE("eager PyTorch: products cost the host more than elementwise operators, backward less than forward") {
   const Stack eager = changed([](Stack& s) {
-    s.eager = true;
-    s.update_kernels_per_array = 4;
+    s.host.eager = true;
+    s.update.kernels_per_array = 4;
   });
   CHECK(cost(model(eager), "fc", Pass::forward).host_operators == 2.5);
   CHECK(cost(model(eager), "norm", Pass::forward).host_operators == 2.0);

@@ -47,8 +47,8 @@ TEST_CASE("exactly the memory-bound kinds have passes") {
 TEST_CASE("batch norm's passes are the stack's: reads but for the one written") {
   Stack stack;
   for (const auto& [forward, backward] : {std::pair{3.0, 5.0}, std::pair{2.0, 3.0}, std::pair{9.0, 12.0}}) {
-    stack.batch_norm_forward_passes = forward;
-    stack.batch_norm_backward_passes = backward;
+    stack.operators.batch_norm_forward_passes = forward;
+    stack.operators.batch_norm_backward_passes = backward;
     const Passes passes = memory_passes(op_of(OpKind::batch_norm), stack).value();
     // Input and output have one size, so only the sums matter.
     CHECK(passes.forward_inputs + passes.forward_output == forward);
@@ -82,9 +82,9 @@ TEST_CASE("passes of same-sized operators, forward and backward, by their defini
 
 TEST_CASE("a framework composes dropout and softmax gradients of several kernels") {
   Stack torch;
-  torch.dropout_forward_passes = 2.25;
-  torch.dropout_backward_passes = 2.25;
-  torch.softmax_backward_passes = 6;
+  torch.operators.dropout_forward_passes = 2.25;
+  torch.operators.dropout_backward_passes = 2.25;
+  torch.operators.softmax_backward_passes = 6;
   // A quarter of 32 bits is a mask of one byte, whatever the numbers' width.
   const Passes dropout = memory_passes(op_of(OpKind::dropout), torch).value();
   CHECK(dropout.forward_inputs + dropout.forward_output == 2.0);
@@ -109,7 +109,7 @@ TEST_CASE("the loss begins with a softmax: over a large vocabulary its rows are 
   CHECK(memory_passes(op_of(OpKind::softmax_loss), Stack()).value().rows == RowKernel::softmax);
   // Issued one by one, a kernel writes the gradient of the picked entries among zeros and another reads it: one pass more.
   Stack eager;
-  eager.eager = true;
+  eager.host.eager = true;
   CHECK(memory_passes(op_of(OpKind::softmax_loss), eager).value().backward_output == 3.0);
 }
 
@@ -157,14 +157,14 @@ TEST_CASE("which kernels move numbers one at a time") {
   for (const OpKind kind : vectors) CHECK_FALSE(moves_single_numbers(kind, stack));
   for (const OpKind kind : {OpKind::group_norm, OpKind::mask, OpKind::transpose, OpKind::batch_norm})
     CHECK(moves_single_numbers(kind, stack));
-  stack.channels_last = true;
+  stack.operators.channels_last = true;
   CHECK_FALSE(moves_single_numbers(OpKind::batch_norm, stack));
-  stack.vectorizes_16_bit = false;
+  stack.operators.vectorizes_16_bit = false;
   for (const OpKind kind : vectors) CHECK(moves_single_numbers(kind, stack));
   // To leave an operator out says nothing of how the others' kernels load.
-  stack.fuses_elementwise = true;
+  stack.operators.fuses_elementwise = true;
   CHECK(moves_single_numbers(OpKind::transpose, stack));
-  stack.compiles_kernels = true;
+  stack.operators.compiles_kernels = true;
   for (const OpKind kind : {OpKind::softmax, OpKind::transpose, OpKind::batch_norm})
     CHECK_FALSE(moves_single_numbers(kind, stack));
 }
@@ -179,6 +179,6 @@ TEST_CASE("numbers moved one at a time: 32 bits as long as their bytes take, 16 
   CHECK(half.time == single.time);
   CHECK(half.bound == Bound::memory);
   // Kepler's integer units are the limit in 32 bits, too.
-  board.fp32_lanes = 192;
+  board.slow_integers = true;
   CHECK_THAT(single_access_time(Bytes(4e9), Bytes(4.0), 1.0, board).time.base(), WithinRel(5e-6 + 20e9 / (64 * 80e9), 1e-12));
 }

@@ -1,6 +1,7 @@
 // Recurrent operators as stacks run them: the library's layers against cells of the framework's operators.
 #include "model/cost/recurrent_layer.hpp"
 
+#include "tests/architectures.hpp"
 #include "tests/catch.hpp"
 
 using namespace tbdsim;
@@ -94,14 +95,14 @@ TEST_CASE("weights in registers: batches and lengths on both sides of PyTorch's 
 }
 
 TEST_CASE("weights in registers: devices and releases") {
-  CHECK(persistent_rule(70, 80, "10.1") == PersistentRule::volta);
-  CHECK(persistent_rule(75, 68, "10.1") == PersistentRule::never);
-  CHECK(persistent_rule(61, 28, "10.1") == PersistentRule::never);
-  CHECK(persistent_rule(80, 108, "11.0") == PersistentRule::never);
-  CHECK(persistent_rule(80, 108, "11.1") == PersistentRule::ampere);
-  CHECK(persistent_rule(80, 97, "11.1") == PersistentRule::never);
-  CHECK(persistent_rule(86, 84, "11.7") == PersistentRule::never);
-  CHECK(persistent_rule(90, 132, "12.1") == PersistentRule::ampere);
+  CHECK(persistent_rule(chip("", "7.0"), 80, "10.1") == PersistentRule::volta);
+  CHECK(persistent_rule(chip("", "7.5"), 68, "10.1") == PersistentRule::never);
+  CHECK(persistent_rule(chip("", "6.1"), 28, "10.1") == PersistentRule::never);
+  CHECK(persistent_rule(chip("", "8.0"), 108, "11.0") == PersistentRule::never);
+  CHECK(persistent_rule(chip("", "8.0"), 108, "11.1") == PersistentRule::ampere);
+  CHECK(persistent_rule(chip("", "8.0"), 97, "11.1") == PersistentRule::never);
+  CHECK(persistent_rule(chip("", "8.6"), 84, "11.7") == PersistentRule::never);
+  CHECK(persistent_rule(chip("", "9.0"), 132, "12.1") == PersistentRule::ampere);
 }
 
 TEST_CASE("longer sequences and larger batches never cost less") {
@@ -120,7 +121,7 @@ TEST_CASE("longer sequences and larger batches never cost less") {
 }
 
 TEST_CASE("committed latencies of recurrent steps: more rows wait no less, but for CUDA 8 as measured") {
-  const auto constants = read_kernel_constants(TBDSIM_SOURCE_DIR "/hardware/kernels.toml");
+  const auto constants = read_kernel_constants(TBDSIM_SOURCE_DIR "/hardware/kernels.toml", all_architectures());
   REQUIRE(constants);
   REQUIRE(constants->recurrent.size() >= 5);
   for (const auto& [name, c] : constants->recurrent) {

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "calibrate/decode/sample_family.hpp"
+#include "calibrate/fit/attention_family.hpp"
 #include "calibrate/fit/carry_over.hpp"
 #include "calibrate/fit/plausible.hpp"
 #include "calibrate/fit/prediction.hpp"
@@ -13,6 +14,7 @@
 #include "calibrate/fit/unused.hpp"
 #include "model/cost/transfer.hpp"
 #include "model/hardware/hardware_file.hpp"
+#include "tests/architectures.hpp"
 #include "tests/catch.hpp"
 
 using namespace tbdsim;
@@ -27,7 +29,7 @@ Device device() {
   Device d;
   d.id = "new";
   d.name = "Tesla N";
-  d.architecture = "Pascal";
+  name_architecture(d, "Pascal");
   d.memory_kind = "GDDR5";
   d.multiprocessors = 30;
   d.fp32_lanes = 128;
@@ -43,7 +45,7 @@ KernelConstants constants() {
   c.gemm["fp32"] = TileConstants{};
   BoardParameters relative;
   relative.device = "old";
-  relative.architecture = "Pascal";
+  name_architecture(relative, "Pascal");
   relative.memory_kind = "GDDR5";
   relative.multiprocessors = 20;
   relative.limits.peak_fp32 = FlopPerSecond(8e12);
@@ -99,7 +101,7 @@ TEST_CASE("a fitted board says what its samples were, what it inherited, and rea
           "fitted: 20 samples of 20 shapes, a.csv 0123; device times; cublas 10; clock not stated; before: transferred: from old",
           0) == 0);
   CHECK(fit->inherited.size() + 1 == fit_families().size());
-  const auto back = parse_device(to_toml(fit->device), "new.toml");
+  const auto back = parse_device(all_architectures(), to_toml(fit->device), "new.toml");
   INFO((back ? std::string() : to_text(back.error())));
   REQUIRE(back);
   CHECK(back->calibration.find("gemm", "fp32")->compute_efficiency == gemm_of(*fit).compute_efficiency);
@@ -186,7 +188,7 @@ TEST_CASE("single calls give overhead, floor and growth of their host beside the
   CHECK_THAT(own.call->overhead.base(), WithinRel(20e-6, 0.5));  // a hundredth of most samples
   CHECK_THAT(own.call->floor.base(), WithinRel(90e-6, 0.2));
   CHECK_THAT(own.call->per_shape.base(), WithinRel(400e-9, 0.1));
-  const auto back = parse_device(to_toml(fit->device), "new.toml");
+  const auto back = parse_device(all_architectures(), to_toml(fit->device), "new.toml");
   REQUIRE(back);
   REQUIRE(back->calibration.find("gemm", "fp32")->call);
   CHECK_THAT(back->calibration.find("gemm", "fp32")->call->per_shape.base(), WithinRel(own.call->per_shape.base(), 1e-3));
@@ -248,11 +250,12 @@ TEST_CASE("fused attention: samples made by the form give back its share of peak
           s.precision = "fp16";
           s.pass = pass;
           s.line = static_cast<int>(all.size()) + 2;
-          s.shape = {{"b", batch}, {"heads", 16}, {"sq", rows}, {"sk", rows}, {"d", width}, {"causal", 0}, {"fused", 1}};
+          s.shape = {{"b", batch},  {"heads", 16}, {"sq", rows},    {"sk", rows}, {"d", width},
+                     {"causal", 0}, {"fused", 1},  {"kv_heads", 0}, {"d_v", 0},   {"window", 0}};
           const AttentionShape shape{static_cast<double>(batch), 16, static_cast<double>(rows), static_cast<double>(rows),
                                      static_cast<double>(width)};
           s.time = std::exp(std::normal_distribution<double>(0.0, 0.03)(random)) *
-                   fused_attention_time(shape, s.pass == "backward", Bytes(2.0), rates).time;
+                   fused_attention_time(shape, s.pass == "backward", {}, rates).time;
           all.push_back(s);
         }
       }
@@ -267,7 +270,7 @@ TEST_CASE("fused attention: samples made by the form give back its share of peak
   CHECK_THAT(p.launch.base(), WithinRel(12e-6, 0.25));
   CHECK(fit->reports.front().after.mean < 0.04);
 
-  all.front().shape.back().second = 0;  // kernels of other families
+  all.front().shape[6].second = 0;  // kernels of other families
   CHECK_FALSE(attention_observation(all.front()));
 }
 
@@ -286,7 +289,8 @@ TEST_CASE("shares that no board can have are refused, not written") {
       s.precision = "fp16";
       s.pass = "forward";
       s.line = static_cast<int>(all.size()) + 2;
-      s.shape = {{"b", batch}, {"heads", 12}, {"sq", rows}, {"sk", rows}, {"d", 64}, {"causal", 0}, {"fused", 1}};
+      s.shape = {{"b", batch},  {"heads", 12}, {"sq", rows},    {"sk", rows}, {"d", 64},
+                 {"causal", 0}, {"fused", 1},  {"kv_heads", 0}, {"d_v", 0},   {"window", 0}};
       s.time = Seconds(5e-6) + Flop(4.0 * 12 * 64 * static_cast<double>(batch * rows * rows)) / (0.77 * *d.peak.fp16_tensor);
       all.push_back(s);
     }
@@ -396,7 +400,7 @@ TEST_CASE("16-bit batch norm tells how many instructions a number takes that is 
   CHECK_THAT(kFewestInstructions / p.compute_efficiency, WithinRel(kInstructions, 0.1));
   CHECK(p.compute_sigma < 0.3);
   CHECK(unused_samples(all).empty());
-  CHECK(parse_device(to_toml(fit->device), "new.toml"));
+  CHECK(parse_device(all_architectures(), to_toml(fit->device), "new.toml"));
   // 32 bits and what the cache held say nothing of it.
   all.front().precision = "fp32";
   CHECK_FALSE(batch_norm_observation(all.front()));

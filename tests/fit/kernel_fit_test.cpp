@@ -10,6 +10,7 @@
 #include "calibrate/fit/fit_family.hpp"
 #include "calibrate/fit/transfer_sigma.hpp"
 #include "model/cost/transfer.hpp"
+#include "tests/architectures.hpp"
 #include "tests/catch.hpp"
 
 using namespace tbdsim;
@@ -22,7 +23,7 @@ constexpr unsigned kSeed = 7;
 Device board(const std::string& id, double tera_flops, double giga_bytes, int multiprocessors) {
   Device d;
   d.id = d.name = id;
-  d.architecture = "Pascal";
+  name_architecture(d, "Pascal");
   d.memory_kind = "HBM2";
   d.multiprocessors = multiprocessors;
   d.peak.fp32 = FlopPerSecond(tera_flops * 1e12);
@@ -203,10 +204,18 @@ TEST_CASE("a fit of everything describes its boards and reads back as written") 
   CHECK(b.architecture == "Pascal");
   CHECK(b.limits.power_limit == Watts(250.0));
   fit->constants.source = "fitted: a test";
+  AttentionConstants& attention = fit->constants.attention["flash-2"];
+  attention.forward = {0.91, 0.5, 60.0, 0.4};
+  attention.backward = {0.6, 0.4, 150.0, 0.9};
+  attention.wide = 0.9;
+  attention.window = 70.0;
+  attention.start = Seconds(3.2e-6);
+  fit->constants.row_kernels["rope-vllm"] = {Seconds(0.7e-6), 1.0, 6.6, 668.0, 1340.0};
+  fit->constants.experts["cutlass"] = {Seconds(29e-6), 1.0, 220.0, 1.4, 0.33, 0.96};
   fit->constants.spread.source = "assumed: a test";
   const std::string path = TBDSIM_BINARY_DIR "/fitted_kernels.toml";
   std::ofstream(path) << to_toml(*fit);
-  const auto read = read_kernel_constants(path);
+  const auto read = read_kernel_constants(path, all_architectures());
   INFO((read ? std::string() : to_text(read.error())));
   REQUIRE(read);
   REQUIRE(read->boards.size() == 6);
@@ -219,6 +228,16 @@ TEST_CASE("a fit of everything describes its boards and reads back as written") 
     CHECK_THAT(found->parameters.compute_efficiency, WithinRel(written.parameters.compute_efficiency, 1e-3));
     CHECK_THAT(found->parameters.launch.base(), WithinRel(written.parameters.launch.base(), 1e-2));
   }
+  const AttentionConstants& flash = read->attention.at("flash-2");
+  CHECK(flash.forward.share == 0.91);
+  CHECK(flash.forward.tail == 0.4);
+  CHECK(flash.backward.prologue == 150.0);
+  CHECK(flash.wide == 0.9);
+  CHECK(flash.window == 70.0);
+  CHECK_THAT(flash.start.base(), WithinRel(3.2e-6, 1e-12));
+  CHECK(read->row_kernels.at("rope-vllm").row_clocks == 1340.0);
+  CHECK(read->row_kernels.at("rope-vllm").flight == 6.6);
+  CHECK(read->experts.at("cutlass").reread == 0.33);
   CHECK_THAT(read->gemm.at("fp32").prologue_depth, WithinRel(fit->constants.gemm.at("fp32").prologue_depth, 1e-3));
 }
 
@@ -260,18 +279,18 @@ TEST_CASE("which library generation describes a sample") {
 }
 
 TEST_CASE("kernels of matrix products by architecture; what is missing comes from the nearest") {
-  CHECK(product_kernels("cudnn5", "Kepler 2.0") == "cudnn5-maxwell");
-  CHECK(product_kernels("cudnn6", "Pascal") == "cudnn6-maxwell");
-  CHECK(product_kernels("cudnn7", "Turing") == "cudnn7-volta");
-  CHECK(product_kernels("cudnn8", "Ada Lovelace") == "cudnn8-ampere");
-  CHECK(product_kernels("miopen1", "GCN 5.0") == "miopen1");
+  CHECK(product_kernels("cudnn5", chip("Kepler 2.0")) == "cudnn5-maxwell");
+  CHECK(product_kernels("cudnn6", chip("Pascal")) == "cudnn6-maxwell");
+  CHECK(product_kernels("cudnn7", chip("Turing")) == "cudnn7-volta");
+  CHECK(product_kernels("cudnn8", chip("Ada Lovelace")) == "cudnn8-ampere");
+  CHECK(product_kernels("miopen1", chip("GCN 5.0")) == "miopen1");
   KernelConstants constants;
-  CHECK(gemm_constants(constants, false, "cudnn8", "Pascal") == nullptr);
+  CHECK(gemm_constants(constants, false, "cudnn8", chip("Pascal")) == nullptr);
   for (const char* name : {"fp32", "fp32-cudnn5-maxwell", "fp32-cudnn6-maxwell", "fp32-cudnn8-maxwell", "fp32-cudnn8-volta",
                            "fp32-miopen1", "tensor-cudnn7-volta"})
     constants.gemm[name] = {};
   const auto takes = [&](bool tensor, const char* generation, const char* architecture) {
-    const TileConstants* found = gemm_constants(constants, tensor, generation, architecture);
+    const TileConstants* found = gemm_constants(constants, tensor, generation, chip(architecture));
     for (const auto& [name, tiles] : constants.gemm) {
       if (&tiles == found) return name;
     }
@@ -294,7 +313,7 @@ TEST_CASE("boards that disagree widen what others may borrow, those that agree n
       Device d = board("board " + std::to_string(i), 10.0, 500.0, 20 + static_cast<int>(i));
       BoardParameters row;
       row.device = d.id;
-      row.architecture = d.architecture;
+      name_architecture(row, d.architecture);
       row.memory_kind = d.memory_kind;
       row.multiprocessors = d.multiprocessors;
       row.limits = clock_limits(d);

@@ -13,6 +13,7 @@
 #include "model/cost/kernel_model.hpp"
 #include "model/hardware/cluster.hpp"
 #include "model/workload/graph_builder.hpp"
+#include "tests/architectures.hpp"
 #include "tests/catch.hpp"
 
 using namespace tbdsim;
@@ -156,11 +157,11 @@ struct Sums {
 constexpr double kColdShare = 0.65;
 
 std::map<std::string, Sums> sums(bool amd) {
-  const auto constants = read_kernel_constants(TBDSIM_SOURCE_DIR "/hardware/kernels.toml").value();
+  const auto constants = read_kernel_constants(TBDSIM_SOURCE_DIR "/hardware/kernels.toml", all_architectures()).value();
   auto stack = load_stack(TBDSIM_SOURCE_DIR, amd ? "pytorch-2.4-rocm" : "pytorch-2.1").value();
   // Timed one by one, gradients can be differentiated again: dropout's then takes three kernels (derivatives.yaml,
   // infinitely_differentiable_native_dropout_backward: the mask is widened, scaled, multiplied).
-  stack.dropout_backward_passes = 6.25;
+  stack.operators.dropout_backward_passes = 6.25;
   std::map<std::string, KernelModel> models;
   std::map<std::string, Sums> all;
   for (const Row& row : read_rows()) {

@@ -8,9 +8,9 @@
 #include <map>
 #include <sstream>
 
-#include "model/hardware/cuda_release.hpp"
 #include "model/hardware/hardware_file.hpp"
 #include "model/input/csv_reader.hpp"
+#include "tests/architectures.hpp"
 #include "tests/catch.hpp"
 
 using namespace tbdsim;
@@ -31,7 +31,7 @@ Device device(const std::string& id) {
 FlopPerSecond peak_fp32_at(const Device& d, Hertz clock) { return Flop(2.0 * d.multiprocessors * d.fp32_lanes) * clock; }
 
 std::string message(std::string text) {
-  const auto parsed = parse_device(std::move(text), "my.toml");
+  const auto parsed = parse_device(all_architectures(), std::move(text), "my.toml");
   return parsed ? "" : to_text(parsed.error());
 }
 
@@ -86,7 +86,7 @@ TEST_CASE("every GPU of the catalogue agrees with itself") {
     CHECK(d.nvlink_links.has_value() == d.nvlink_bandwidth.has_value());
     CHECK((d.memory_capacity > Bytes(7e9) && d.memory_capacity < Bytes(400e9)));
     CHECK((d.memory_bandwidth > BytesPerSecond(150e9) && d.memory_bandwidth < BytesPerSecond(9e12)));
-    const auto back = parse_device(to_toml(d), id + ".toml");
+    const auto back = parse_device(all_architectures(), to_toml(d), id + ".toml");
     REQUIRE(back);
     CHECK(to_toml(*back) == to_toml(d));
     CHECK(back->peak.fp32 == d.peak.fp32);
@@ -96,7 +96,9 @@ TEST_CASE("every GPU of the catalogue agrees with itself") {
 
 TEST_CASE("architectures and board classes are words of a table") {
   const auto with = [](const std::string& line) { return message(std::string(kMinimal) + line + "\n"); };
-  const auto read = [](const std::string& line) { return *parse_device(std::string(kMinimal) + line + "\n", "my.toml"); };
+  const auto read = [](const std::string& line) {
+    return *parse_device(all_architectures(), std::string(kMinimal) + line + "\n", "my.toml");
+  };
   CHECK(with("architecture = \"Voltaa\"") ==
         "my.toml:9:16: architecture: no architecture \"Voltaa\", did you mean \"Volta\"?\n"
         "   9 | architecture = \"Voltaa\"\n     |                ^~~~~~~~\n");
@@ -107,9 +109,9 @@ TEST_CASE("architectures and board classes are words of a table") {
                    0) == 0);
   CHECK(read("architecture = \"volta\"").architecture == "Volta");
   CHECK(read("architecture = \"ada lovelace\"").architecture == "Ada lovelace");
-  CHECK(find_architecture("Ada Lovelace")->name == "Ada");
-  CHECK(find_architecture("Adaptive") == nullptr);
-  CHECK(find_architecture("") == nullptr);
+  CHECK(all_architectures().named("Ada Lovelace")->name == "Ada");
+  CHECK(all_architectures().named("Adaptive") == nullptr);
+  CHECK(all_architectures().named("") == nullptr);
   CHECK(read("board_class = \"consumer\"").board_class == BoardClass::consumer);
   CHECK(read("").board_class == BoardClass::professional);
   CHECK(with("board_class = \"consumr\"")
@@ -118,7 +120,8 @@ TEST_CASE("architectures and board classes are words of a table") {
             .rfind("my.toml:9:19: sustained_clock: acts as a share of the clock of the peak rates; "
                    "state `boost_clock` too\n",
                    0) == 0);
-  for (const std::string& id : catalogue_ids(kCatalogue, "gpus")) CHECK(find_architecture(device(id).architecture) != nullptr);
+  for (const std::string& id : catalogue_ids(kCatalogue, "gpus"))
+    CHECK(all_architectures().named(device(id).architecture) != nullptr);
 }
 
 TEST_CASE("samples in a description count as taken under its own limits, whatever an option changes") {
@@ -196,7 +199,7 @@ TEST_CASE("claim C1: the GPU tables of the founding documents, as printed") {
 }
 
 TEST_CASE("calibration tables are read and written without loss") {
-  Device d = *parse_device(kMinimal, "my.toml");
+  Device d = *parse_device(all_architectures(), kMinimal, "my.toml");
   CHECK(d.id == "my");
   CHECK_FALSE(d.base_clock);
   CHECK(d.calibration.families.empty());
@@ -204,7 +207,7 @@ TEST_CASE("calibration tables are read and written without loss") {
   d.base_clock = Hertz(1e9 / 3.0);  // no short decimal text
   d.calibration.families.push_back({"gemm", "fp32", 0.1 + 0.2, 2.0 / 3.0, Seconds(4.7e-6), 0.07, 412, "fitted: an example"});
   d.calibration.families.push_back({"memory_bound", "fp16", 1.0, 0.82, Seconds(0.0), 0.0, 0, "transferred: a relative"});
-  const auto back = parse_device(to_toml(d), "my.toml");
+  const auto back = parse_device(all_architectures(), to_toml(d), "my.toml");
   REQUIRE(back);
   CHECK(back->notes == d.notes);
   CHECK(back->base_clock == d.base_clock);
@@ -312,24 +315,24 @@ TEST_CASE("import keeps a calibration section") {
 }
 
 TEST_CASE("which CUDA release knows a device, and for which it is new") {
-  CHECK(knows_capability("11.1", "8.6"));
-  CHECK_FALSE(knows_capability("11.0", "8.6"));
-  CHECK_FALSE(knows_capability("11.7", "9.0"));
-  CHECK(knows_capability("11.8", "9.0"));
-  CHECK_FALSE(knows_capability("12.1", "10.0"));
-  CHECK(knows_capability("12.8", "12.0"));
-  CHECK(knows_capability("8.0", "3.7"));
-  CHECK(knows_capability("", "10.0"));
-  CHECK(knows_capability("12.1", ""));
-  CHECK(is_young_for("11.1", "8.0"));
-  CHECK_FALSE(is_young_for("11.2", "8.0"));
-  CHECK(is_young_for("11.2", "8.6"));
-  CHECK(is_young_for("12.0", "9.0"));
-  CHECK_FALSE(is_young_for("12.1", "8.9"));
-  CHECK(is_young_for("12.1", "10.0"));
-  CHECK(is_young_for("9.0", "7.0"));
-  CHECK_FALSE(is_young_for("9.2", "7.0"));
-  CHECK_FALSE(is_young_for("10.0", "7.5"));
-  CHECK_FALSE(is_young_for("8.0", "6.1"));
-  CHECK_FALSE(is_young_for("", "8.0"));
+  CHECK(knows_family("11.1", chip("", "8.6")));
+  CHECK_FALSE(knows_family("11.0", chip("", "8.6")));
+  CHECK_FALSE(knows_family("11.7", chip("", "9.0")));
+  CHECK(knows_family("11.8", chip("", "9.0")));
+  CHECK_FALSE(knows_family("12.1", chip("", "10.0")));
+  CHECK(knows_family("12.8", chip("", "12.0")));
+  CHECK(knows_family("8.0", chip("", "3.7")));
+  CHECK(knows_family("", chip("", "10.0")));
+  CHECK(knows_family("12.1", chip("", "")));
+  CHECK(is_young_for("11.1", chip("", "8.0")));
+  CHECK_FALSE(is_young_for("11.2", chip("", "8.0")));
+  CHECK(is_young_for("11.2", chip("", "8.6")));
+  CHECK(is_young_for("12.0", chip("", "9.0")));
+  CHECK_FALSE(is_young_for("12.1", chip("", "8.9")));
+  CHECK(is_young_for("12.1", chip("", "10.0")));
+  CHECK(is_young_for("9.0", chip("", "7.0")));
+  CHECK_FALSE(is_young_for("9.2", chip("", "7.0")));
+  CHECK_FALSE(is_young_for("10.0", chip("", "7.5")));
+  CHECK_FALSE(is_young_for("8.0", chip("", "6.1")));
+  CHECK_FALSE(is_young_for("", chip("", "8.0")));
 }

@@ -62,7 +62,7 @@ TEST_CASE("parameters, gradients and optimiser state: bytes per parameter") {
     options.optimizer_states = states;
     options.master_weights = master;
     Stack s = stack();
-    s.keeps_gradients = true;
+    s.memory.keeps_gradients = true;
     const MemoryParts parts = of(resnet(), s, options).ranks.front().parts;
     return (parts[MemoryPart::weights] + parts[MemoryPart::gradients] + parts[MemoryPart::optimizer_state]).base() / parameters;
   };
@@ -83,7 +83,7 @@ TEST_CASE("ZeRO 1 divides master weights with the moments: 6 and 12 over the ran
   options.zero = 1;
   options.ranks = options.ranks_per_node = 4;
   Stack s = stack();
-  s.keeps_gradients = true;
+  s.memory.keeps_gradients = true;
   const MemoryParts parts = of(resnet(), s, options).ranks.front().parts;
   const Bytes all = parts[MemoryPart::weights] + parts[MemoryPart::gradients] + parts[MemoryPart::optimizer_state];
   CHECK_THAT(all.base() / static_cast<double>(resnet().graph.parameter_elements()), WithinRel(6.0 + 12.0 / 4.0, 1e-12));
@@ -95,14 +95,14 @@ TEST_CASE("an update that goes over all arrays at once holds a copy of all, one 
   options.optimizer_states = 2;
   options.update_arrays = 1;
   Stack s = stack();
-  s.update = UpdateKind::multi_tensor;
+  s.update.kind = UpdateKind::multi_tensor;
   const auto last = [&] { return of(alexnet, s, options).profile.live.back().base(); };
   const double together = last();
   options.update_arrays = 0;
   const double parameters = 4.0 * static_cast<double>(alexnet.graph.parameter_elements());
   CHECK_THAT(together - last(), WithinRel(parameters, 1e-12));
   options.update_arrays = 1;
-  s.update = UpdateKind::per_array;
+  s.update.kind = UpdateKind::per_array;
   const auto highest = [&] {
     const std::vector<Bytes> live = of(alexnet, s, options).profile.live;
     return std::max_element(live.end() - static_cast<std::ptrdiff_t>(alexnet.graph.parameters.size()), live.end())->base();
@@ -129,7 +129,7 @@ TEST_CASE("accumulation keeps one fp32 gradient per parameter from the first mic
 
 TEST_CASE("ZeRO divides states, then gradients, then weights over the ranks") {
   Stack s = stack();
-  s.keeps_gradients = true;
+  s.memory.keeps_gradients = true;
   FootprintOptions options = batch(1);
   options.ranks = options.ranks_per_node = 4;
   options.optimizer_states = 2;
@@ -141,7 +141,7 @@ TEST_CASE("ZeRO divides states, then gradients, then weights over the ranks") {
   CHECK_THAT(states[MemoryPart::optimizer_state].base(), WithinRel(none[MemoryPart::optimizer_state].base() / 4, 1e-12));
   CHECK(states[MemoryPart::gradients] == none[MemoryPart::gradients]);
   // DistributedDataParallel's buckets go on holding copies of all gradients, until they are divided.
-  s.exchange_copies_all = true;
+  s.exchange.copies_all = true;
   CHECK(parts(1)[MemoryPart::exchange] == parts(0)[MemoryPart::exchange]);
   CHECK(parts(2)[MemoryPart::exchange] < 0.7 * parts(1)[MemoryPart::exchange]);
   CHECK_THAT(gradients[MemoryPart::gradients].base(), WithinRel(none[MemoryPart::gradients].base() / 4, 1e-12));
@@ -225,11 +225,11 @@ TEST_CASE("every rank of an all-reduce holds the same") {
 TEST_CASE("an exchange keeps copies of all gradients, or one bucket's") {
   std::vector<Bytes> arrays(3, Bytes(40e6));
   Stack s = stack();
-  CHECK(rank_buffers(s, {Exchange::allreduce, 2, 1, arrays}).front().exchange == s.exchange_bucket);
-  s.exchange_copies_all = true;
+  CHECK(rank_buffers(s, {Exchange::allreduce, 2, 1, arrays}).front().exchange == s.exchange.bucket);
+  s.exchange.copies_all = true;
   CHECK(rank_buffers(s, {Exchange::allreduce, 2, 1, arrays}).front().exchange == Bytes(120e6));
   // ZeRO sends bucket by bucket all the same.
-  CHECK(rank_buffers(s, {Exchange::allreduce, 2, 1, arrays, true}).front().exchange == s.exchange_bucket);
+  CHECK(rank_buffers(s, {Exchange::allreduce, 2, 1, arrays, true}).front().exchange == s.exchange.bucket);
   // Buckets are as wide as the gradients, the update as the weights.
   FootprintOptions options = batch(1);
   options.ranks = options.ranks_per_node = 2;
@@ -353,11 +353,11 @@ TEST_CASE("a convolution without room for its scratch memory takes the next algo
   }
 }
 
-TEST_CASE("gradients exist before the first step where MXNet's bind or Torch7's modules made them") {
+TEST_CASE("gradients exist before the first step where the framework makes them so early: MXNet's bind, Torch7's modules") {
   const auto before = [&](Stack s) { return of(resnet(), s, batch(4)).ranks.front().pre_training; };
   const auto gradients = Bytes(4.0) * static_cast<double>(resnet().graph.parameter_elements());
   Stack torch7 = stack();
-  torch7.framework = Framework::torch7;
+  torch7.features.gradients_from_start = true;
   CHECK(before(torch7) == before(stack()) + gradients);
   CHECK(before(stack(MemoryPlan::bfc)) == before(stack()));
   CHECK(before(stack(MemoryPlan::mxnet)) > before(torch7));  // rounded up

@@ -27,7 +27,7 @@ std::vector<StepNode> nodes(const OpGraph& graph, Recompute recompute) {
 StepMemory memory(const OpGraph& graph, Recompute recompute, MemoryPlan plan) {
   Stack stack;
   stack.framework = plan == MemoryPlan::bfc ? Framework::tensorflow : Framework::pytorch;
-  stack.memory_plan = plan;
+  stack.memory.plan = plan;
   FootprintOptions options;
   options.batch = 32;
   return step_memory(graph, nodes(graph, recompute), {}, stack, options);
@@ -129,8 +129,9 @@ TEST_CASE("MXNet's mirroring repeats cheap operators once, before their backward
     }
     Stack stack;
     stack.framework = Framework::mxnet;
-    stack.memory_plan = MemoryPlan::mxnet;
-    stack.inplace_activation = false;
+    stack.memory.plan = MemoryPlan::mxnet;
+    stack.features.gradients_from_start = true;
+    stack.operators.inplace_activation = false;
     FootprintOptions options;
     options.batch = 32;
     const auto maps = [&](bool mirrors) {

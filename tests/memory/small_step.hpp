@@ -32,9 +32,10 @@ inline Stack stack(MemoryPlan plan = MemoryPlan::caching_allocator) {
   s.framework = plan == MemoryPlan::mxnet ? Framework::mxnet
                 : plan == MemoryPlan::bfc ? Framework::tensorflow
                                           : Framework::pytorch;
-  s.memory_plan = plan;
-  s.context = Bytes(0.5e9);
-  s.exchange_bucket = Bytes(64e6);
+  s.memory.plan = plan;
+  s.features.gradients_from_start = plan == MemoryPlan::mxnet;
+  s.memory.context = Bytes(0.5e9);
+  s.exchange.bucket = Bytes(64e6);
   return s;
 }
 

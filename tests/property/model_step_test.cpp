@@ -152,8 +152,8 @@ TEST_CASE("faster links, shorter latencies, a faster host never slow a step") {
     for (CollectiveLink& link : b.exchange.links) link.capacity *= 1.5;
   });
   never_slower([](Bench& b) { b.exchange.methods.front().start *= 0.5; });
-  never_slower([](Bench& b) { b.stack.dispatch *= 0.5; });
-  never_slower([](Bench& b) { b.stack.update_dispatch *= 0.5; });
+  never_slower([](Bench& b) { b.stack.host.dispatch *= 0.5; });
+  never_slower([](Bench& b) { b.stack.host.update_dispatch *= 0.5; });
 }
 
 TEST_CASE("offering a further algorithm or more workspace never slows a step") {

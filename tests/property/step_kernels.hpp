@@ -5,6 +5,7 @@
 #include "model/hardware/lookup.hpp"
 #include "model/stack/stack.hpp"
 #include "model/workload/zoo/zoo.hpp"
+#include "tests/architectures.hpp"
 
 namespace tbdsim::property {
 
@@ -26,7 +27,8 @@ inline Work work(const std::string& name, const std::string& variant, double bat
 inline Stack stack(const std::string& name) { return load_stack(TBDSIM_SOURCE_DIR, name).value(); }
 
 inline const KernelConstants& constants() {
-  static const KernelConstants kConstants = read_kernel_constants(TBDSIM_SOURCE_DIR "/hardware/kernels.toml").value();
+  static const KernelConstants kConstants =
+      read_kernel_constants(TBDSIM_SOURCE_DIR "/hardware/kernels.toml", all_architectures()).value();
   return kConstants;
 }
 

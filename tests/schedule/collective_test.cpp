@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 
+#include "tests/architectures.hpp"
 #include "tests/catch.hpp"
 
 using namespace tbdsim;
@@ -54,7 +55,7 @@ System pair_of_gpus(bool linked) {
   System system;
   system.id = "pair";
   system.gpu_count = 2;
-  system.device.architecture = "Volta";
+  name_architecture(system.device, "Volta");
   system.topology.vertices = {{"gpu0", VertexKind::gpu}, {"gpu1", VertexKind::gpu}};
   if (linked) {
     LinkBundle bundle;

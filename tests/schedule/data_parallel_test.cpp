@@ -63,9 +63,9 @@ TEST_CASE("DataParallel: everything passes the first GPU and nothing hides") {
 TEST_CASE("DataParallel: replicas take turns at the interpreter in the forward pass alone") {
   const OpGraph graph = linear_layers(3);
   Stack stack = hostless_stack();
-  stack.dispatch = Seconds(1e-3);
+  stack.host.dispatch = Seconds(1e-3);
   const KernelModel kernels = plain_kernels(stack);
-  DataParallelExchange style(two_gpus(stack.dispatch), kernels);
+  DataParallelExchange style(two_gpus(stack.host.dispatch), kernels);
   const LoweredStep step = lowered(graph, stack, style, kernels);
   double forward = 0.0, backward = 0.0, operators = 0.0, backward_operators = 0.0;
   for (std::size_t i = 0; i < step.tasks.size(); ++i) {

@@ -87,8 +87,8 @@ TEST_CASE("within an operation the host runs ahead, between two the device waits
   const TrainingStep step = training_step(graph);
   const auto makespan = [&](int operators) {
     Stack s = hostless_stack();
-    s.coupling = HostCoupling::serialized;
-    s.dispatch = Seconds(10e-6);
+    s.host.coupling = HostCoupling::serialized;
+    s.host.dispatch = Seconds(10e-6);
     s.engine = {Seconds(20e-6), operators, true};
     const LoweredStep lowered = lower(graph, step, plain_kernels(s), s, CollectivePlan{}, {32, 1.0, false});
     return engine::simulate(lowered.graph).makespan.seconds().base();

@@ -7,6 +7,7 @@
 #include "model/schedule/exchange/exchange_style.hpp"
 #include "model/schedule/lower.hpp"
 #include "model/workload/zoo/zoo.hpp"
+#include "tests/architectures.hpp"
 #include "tests/catch.hpp"
 
 using namespace tbdsim;
@@ -69,8 +70,9 @@ TEST_CASE("256 GPUs on 32 nodes: full expansion takes as long as one rank that s
   constexpr int kNodes = 32;
   const System system = load_system({TBDSIM_SOURCE_DIR}, "dgx1").value();
   Stack stack = load_stack(TBDSIM_SOURCE_DIR, "pytorch-1.13").value();
-  stack.exchange_first_bucket = Bytes(0.0);  // all buckets alike, as the expanded style has them
-  const KernelConstants constants = read_kernel_constants(TBDSIM_SOURCE_DIR "/hardware/kernels.toml").value();
+  stack.exchange.first_bucket = Bytes(0.0);  // all buckets alike, as the expanded style has them
+  const KernelConstants constants =
+      read_kernel_constants(TBDSIM_SOURCE_DIR "/hardware/kernels.toml", all_architectures()).value();
   const KernelModel kernels = KernelModel::make(system.device, Precision::fp32, stack, constants).value();
   const ZooEntry* entry = find_network("resnet50", "torchvision").value();
   const OpGraph graph = entry->build(*entry, {}).value();
@@ -81,7 +83,7 @@ TEST_CASE("256 GPUs on 32 nodes: full expansion takes as long as one rank that s
   const CollectivePlan plan =
       plan_collective(system, {devices, kNodes, system.network}, CollectiveKind::all_reduce, nccl).value();
   REQUIRE(plan.ranks == 256);
-  ExpandedAllReduce symmetric(plan, 1, 1, stack.exchange_bucket), expanded(plan, plan.ranks, kNodes, stack.exchange_bucket);
+  ExpandedAllReduce symmetric(plan, 1, 1, stack.exchange.bucket), expanded(plan, plan.ranks, kNodes, stack.exchange.bucket);
   const LoweredStep one = lower(graph, step, kernels, stack, symmetric, {4});
   const LoweredStep all = lower(graph, step, kernels, stack, expanded, {4});
   CHECK(all.graph.tasks() > 200 * one.graph.tasks());

@@ -3,6 +3,7 @@
 
 #include "model/cost/kernel_model.hpp"
 #include "model/workload/graph_builder.hpp"
+#include "tests/architectures.hpp"
 
 namespace tbdsim {
 
@@ -19,7 +20,7 @@ inline OpGraph linear_layers(int count) {
 inline Stack hostless_stack() {
   Stack s;
   s.convolution.generation = "lib";
-  s.coupling = HostCoupling::queued;
+  s.host.coupling = HostCoupling::queued;
   return s;
 }
 
@@ -27,7 +28,7 @@ inline Stack hostless_stack() {
 inline KernelModel plain_kernels(const Stack& stack = hostless_stack()) {
   Device d;
   d.id = "board";
-  d.architecture = "Volta";
+  name_architecture(d, "Volta");
   d.multiprocessors = 80;
   d.peak.fp32 = FlopPerSecond(12.8e12);
   d.memory_bandwidth = BytesPerSecond(600e9);

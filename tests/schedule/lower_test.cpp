@@ -31,11 +31,11 @@ constexpr double kLayerBytes = 4e6;
 Stack stack(HostCoupling coupling, Seconds dispatch, Bytes bucket = Bytes(0.0), bool overlaps = true) {
   Stack s;
   s.convolution.generation = "lib";
-  s.coupling = coupling;
-  s.dispatch = dispatch;
-  s.update_dispatch = dispatch;
-  s.exchange_bucket = bucket;
-  s.exchange_overlaps = overlaps;
+  s.host.coupling = coupling;
+  s.host.dispatch = dispatch;
+  s.host.update_dispatch = dispatch;
+  s.exchange.bucket = bucket;
+  s.exchange.overlaps = overlaps;
   return s;
 }
 
@@ -209,7 +209,7 @@ TEST_CASE("16-bit gradients: half the bytes on the link") {
 TEST_CASE("an update whose host waits: one dispatch more where it checks once, one for every array where it reads each") {
   const auto steady = [](UpdateWait wait) {
     Stack s = stack(HostCoupling::queued, Seconds(1e-6));  // far shorter than any kernel: else the host runs ahead
-    s.update_wait = wait;
+    s.update.wait = wait;
     const LoweredStep step = lowered(s);
     const engine::Timeline timeline = engine::simulate(step.graph);
     return (finished(step, timeline, 1) - finished(step, timeline, 0)).picoseconds;

@@ -85,7 +85,7 @@ TEST_CASE("one micro-batch: no stage starts before its data exist, whatever the 
   const OpGraph graph = std::move(g).finish().value();
   for (const bool fused : {false, true}) {
     Stack stack = hostless_stack();
-    stack.fuses_elementwise = fused;
+    stack.operators.fuses_elementwise = fused;
     for (std::int32_t stages = 1; stages <= 12; ++stages) {
       INFO(stages << " stages, fused: " << fused);
       PipelineStages style(links(stages, 1e15), kBatch, Bytes(4.0));
@@ -143,13 +143,14 @@ TEST_CASE("a stage holds its own arrays, and the feature maps of every micro-bat
   const std::vector<std::int32_t> stage_of{0, 0, 0, 1, 1, 1};  // input, four layers, loss
   Stack stack = hostless_stack();
   stack.framework = Framework::pytorch;
-  stack.context = Bytes(1e9);
+  stack.memory.context = Bytes(1e9);
   FootprintOptions options;
   options.batch = kBatch;
   options.accumulates = true;
   for (const MemoryPlan plan : {MemoryPlan::caching_allocator, MemoryPlan::bfc, MemoryPlan::mxnet, MemoryPlan::blobs}) {
     INFO("plan " << static_cast<int>(plan));
-    stack.memory_plan = plan;
+    stack.memory.plan = plan;
+    stack.features.gradients_from_start = plan == MemoryPlan::mxnet;
     const auto of = [&](int in_flight) { return pipeline_memory(graph, nodes, {}, stack, options, {stage_of, 2, in_flight}); };
     const StepMemory one = of(1), four = of(4), whole = step_memory(graph, nodes, {}, stack, options);
     REQUIRE(one.ranks.size() == 2);
@@ -191,19 +192,19 @@ TEST_CASE("gradients that stay are set to zero once a step and added once a micr
   const CollectivePlan none;
   LowerOptions options{4, 1.0, true};
   Stack stack = hostless_stack();
-  stack.eager = true;
+  stack.host.eager = true;
   const auto times = [&](int micro_batches) {
     options.micro_batches = micro_batches;
     const KernelModel kernels = plain_kernels(stack);
     const LoweredStep step = lower(graph, training_step(graph), kernels, stack, none, options);
     return step_times(step, engine::simulate(step.graph));
   };
-  stack.dispatch = Seconds(1e-3);
+  stack.host.dispatch = Seconds(1e-3);
   // Three arrays, in two of three micro-batches; backward costs the host 0.6 of a dispatch.
   const Seconds added = times(3).host_busy - 3.0 * times(1).host_busy;
   CHECK_THAT(added.base(), WithinRel(6 * 0.6e-3, 1e-6));
-  stack.gradient_passes = 4;
-  stack.gradient_kernels = 2;
+  stack.update.gradient_passes = 4;
+  stack.update.gradient_kernels = 2;
   const StepTimes one = times(1), three = times(3);
   CHECK_THAT(three.stages.backward.base(), WithinRel(3.0 * one.stages.backward.base(), 1e-6));
   CHECK_THAT(three.stages.weight_update.base(), WithinRel(one.stages.weight_update.base(), 1e-9));

@@ -137,7 +137,7 @@ TEST_CASE("ranks held apart take as long as one rank that stands for all") {
     const Bench bench("alexnet", stack);
     const auto plan = plan_collective(dgx1(), {{0, 1, 2, 3}, 1, {}}, CollectiveKind::all_reduce, {}).value();
     BucketPolicy policy;
-    policy.bucket = bench.stack.exchange_bucket;
+    policy.bucket = bench.stack.exchange.bucket;
     BucketedAllReduce together(plan, policy), apart(plan, policy, 4);
     const LoweredStep one = bench.lowered(together), four = bench.lowered(apart);
     CHECK(four.ranks == 4);

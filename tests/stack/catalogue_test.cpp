@@ -12,6 +12,7 @@
 #include "model/stack/nccl.hpp"
 #include "model/stack/stack.hpp"
 #include "model/workload/zoo/zoo.hpp"
+#include "tests/architectures.hpp"
 #include "tests/catch.hpp"
 
 using namespace tbdsim;
@@ -20,10 +21,12 @@ namespace {
 
 const std::string kRoot = TBDSIM_SOURCE_DIR;
 
+std::string path_of(const std::string& id) { return fmt::format("{}/hardware/stacks/{}.toml", kRoot, id); }
+
 std::vector<Stack> all_stacks() {
   std::vector<Stack> stacks;
   for (const std::string& id : catalogue_ids({kRoot}, "stacks")) {
-    auto stack = read_stack(fmt::format("{}/hardware/stacks/{}.toml", kRoot, id));
+    auto stack = read_stack(path_of(id), kRoot);
     INFO((stack ? std::string() : to_text(stack.error())));
     REQUIRE(stack);
     stacks.push_back(std::move(*stack));
@@ -61,7 +64,7 @@ TEST_CASE("every stack's name, file and fields agree") {
 }
 
 TEST_CASE("every stack's library generation has constants, for its vendor's arithmetic") {
-  const auto constants = read_kernel_constants(kRoot + "/hardware/kernels.toml");
+  const auto constants = read_kernel_constants(kRoot + "/hardware/kernels.toml", all_architectures());
   REQUIRE(constants);
   std::set<std::string> used;
   for (const Stack& stack : all_stacks()) {
@@ -91,23 +94,23 @@ TEST_CASE("every stack's network variant exists or falls back, and its costs are
     INFO(stack.id);
     CHECK(find_network("resnet50", stack.zoo_variant));
     // A dispatched operator costs the host microseconds, not seconds; a context takes a tenth to some GB.
-    CHECK(stack.dispatch >= Seconds(0.0));
-    CHECK(stack.dispatch < Seconds(200e-6));
-    CHECK(stack.update_dispatch < Seconds(200e-6));
-    CHECK(stack.start_up < Seconds(600.0));
-    CHECK(stack.context > Bytes(0.1e9));
-    CHECK(stack.context < Bytes(3e9));
+    CHECK(stack.host.dispatch >= Seconds(0.0));
+    CHECK(stack.host.dispatch < Seconds(200e-6));
+    CHECK(stack.host.update_dispatch < Seconds(200e-6));
+    CHECK(stack.host.start_up < Seconds(600.0));
+    CHECK(stack.memory.context > Bytes(0.1e9));
+    CHECK(stack.memory.context < Bytes(3e9));
     // SGD with momentum reads weight, gradient and momentum and writes two of them.
-    CHECK(stack.update_passes_sgd_momentum >= 5.0);
-    CHECK(stack.batch_norm_forward_passes >= 2.0);
-    CHECK(stack.batch_norm_backward_passes >= 3.0);
+    CHECK(stack.update.passes_sgd_momentum >= 5.0);
+    CHECK(stack.operators.batch_norm_forward_passes >= 2.0);
+    CHECK(stack.operators.batch_norm_backward_passes >= 3.0);
     CHECK((!stack.convolution.workspace_limit || *stack.convolution.workspace_limit >= Bytes(1e6)));
   }
 }
 
 TEST_CASE("every table of every stack names the kind of its source") {
   for (const std::string& id : catalogue_ids({kRoot}, "stacks")) {
-    auto file = TomlFile::open(fmt::format("{}/hardware/stacks/{}.toml", kRoot, id));
+    auto file = open_stack(path_of(id), kRoot);
     REQUIRE(file);
     TomlTable root = file->root();
     INFO(id);
@@ -122,13 +125,13 @@ TEST_CASE("every table of every stack names the kind of its source") {
 TEST_CASE("stacks that exchange through torch's DistributedDataParallel hold its buckets, copies of all gradients") {
   int found = 0;
   for (const std::string& id : catalogue_ids({kRoot}, "stacks")) {
-    auto file = TomlFile::open(fmt::format("{}/hardware/stacks/{}.toml", kRoot, id));
+    auto file = open_stack(path_of(id), kRoot);
     REQUIRE(file);
     TomlTable root = file->root();
     if (root.table("exchange").text("source").find("torch DistributedDataParallel") == std::string::npos) continue;
     INFO(id);
     ++found;
-    CHECK(read_stack(fmt::format("{}/hardware/stacks/{}.toml", kRoot, id))->exchange_copies_all);
+    CHECK(read_stack(path_of(id), kRoot)->exchange.copies_all);
   }
   CHECK(found >= 16);
 }
@@ -179,5 +182,5 @@ TEST_CASE("tables of kernel constants and of the collective library without a so
     return tables;
   };
   CHECK(refused("nccl.toml", [](TomlFile file) { return read_nccl(std::move(file), "2.12"); }) > 20);
-  CHECK(refused("kernels.toml", [](TomlFile file) { return read_kernel_constants(std::move(file)); }) > 20);
+  CHECK(refused("kernels.toml", [](TomlFile file) { return read_kernel_constants(std::move(file), all_architectures()); }) > 20);
 }

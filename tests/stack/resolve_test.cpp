@@ -18,10 +18,10 @@ std::string catalogue(const std::string& folder, const std::vector<std::string>&
   std::filesystem::remove_all(root);
   std::filesystem::create_directories(root / "hardware/stacks");
   std::stringstream model;
-  model << std::ifstream(TBDSIM_SOURCE_DIR "/hardware/stacks/mxnet-1.2.toml").rdbuf();
+  model << std::ifstream(TBDSIM_SOURCE_DIR "/hardware/stacks/caffe2-0.8.toml").rdbuf();
   for (const std::string& id : ids) {
     std::string text = model.str();
-    text.replace(text.find("name = \"mxnet-1.2\""), 18, "name = \"" + id + "\"");
+    text.replace(text.find("name = \"caffe2-0.8\""), 19, "name = \"" + id + "\"");
     std::ofstream(root / "hardware/stacks" / (id + ".toml")) << text;
   }
   return root.string();

@@ -116,6 +116,21 @@ std::string messages(const std::string& text) {
 
 TEST_CASE("seeded mistakes in a stack file") { CHECK(messages(kMistakes) == kMessages); }
 
+TEST_CASE("an attention kernel that nobody knows, or that nothing would run, to the letter") {
+  const auto with = [](const std::string& line) {
+    std::string text = kMistakes;
+    const std::string before = "recurrent = \"cell\"\n";
+    return messages(text.insert(text.find(before) + before.size(), line));
+  };
+  CHECK(with("attention_kernel = \"flash2\"\n")
+            .find("operators.attention_kernel: unknown attention kernel \"flash2\"; known are general, flash-1, flash-2, ") !=
+        std::string::npos);
+  CHECK(
+      with("attention_kernel = \"flash-2\"\n").find("operators.attention_kernel: has no effect without fused_attention = true") !=
+      std::string::npos);
+  CHECK(with("fused_attention = true\nattention_kernel = \"flash-2\"\n").find("attention_kernel") == std::string::npos);
+}
+
 TEST_CASE("a stack file without anything in it names all that is missing") {
   CHECK(messages("schema = 1\n") ==
         "FILE:1:1: name: missing key, expected a string\n"
@@ -138,14 +153,14 @@ TEST_CASE("the framework of a stack file is one of the table") {
 }
 
 TEST_CASE("a stack file that is not there") {
-  const auto stack = read_stack("/nonexistent/mine.toml");
+  const auto stack = read_stack("/nonexistent/mine.toml", "/nonexistent");
   REQUIRE_FALSE(stack);
   CHECK(to_text(stack.error()) == "/nonexistent/mine.toml: cannot open: No such file or directory\n");
 }
 
 TEST_CASE("bounds of a stack's whole numbers, both sides") {
   std::stringstream model;
-  model << std::ifstream(TBDSIM_SOURCE_DIR "/hardware/stacks/mxnet-1.2.toml").rdbuf();
+  model << std::ifstream(TBDSIM_SOURCE_DIR "/hardware/stacks/caffe2-0.8.toml").rdbuf();
   const auto with_kernels = [&](const std::string& number) {
     std::string text = model.str();
     const std::string key = "kernels_per_array = ";

@@ -91,8 +91,8 @@ TEST_CASE("options are read as on the command line") {
   CHECK(row_with_options("--gpus 4 --nodes 2 --batch 8").options.batch == 8);
   CHECK(row_with_options("--mock-loader").options.mock_loader);
   CHECK(row_with_options("--input lmdb --mock-loader").options.input == "lmdb");
-  CHECK(row_with_options("--set hw.link.nvlink.bandwidth=2x --set stack.dispatch='1 us'").options.set ==
-        std::vector<std::string>{"hw.link.nvlink.bandwidth=2x", "stack.dispatch=1 us"});
+  CHECK(row_with_options("--set hw.link.nvlink.bandwidth=2x --set stack.host.dispatch='1 us'").options.set ==
+        std::vector<std::string>{"hw.link.nvlink.bandwidth=2x", "stack.host.dispatch=1 us"});
   const MeasuredRun collective = row_with_options("--collective all-reduce --bytes 1KiB");
   CHECK(collective.collective == "all-reduce");
   CHECK(collective.message == Bytes(1024.0));

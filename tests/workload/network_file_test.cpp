@@ -194,6 +194,15 @@ TEST_CASE("a transformer by its hyper-parameters: the catalogue's, layer by laye
     CHECK(file->ops[i].name == zoo.ops[i].name);
     CHECK(file->output_shape(file->ops[i]) == zoo.output_shape(zoo.ops[i]));
   }
+  const auto llama = open("llama.toml");
+  REQUIRE(llama);
+  const OpGraph catalogued = build_network(**find_network("llama-3.2-1b", ""), {}).value();
+  CHECK(llama->parameter_elements() == catalogued.parameter_elements());
+  REQUIRE(llama->ops.size() == catalogued.ops.size());
+  for (std::size_t i = 0; i < catalogued.ops.size(); ++i) {
+    CHECK(llama->ops[i].kind == catalogued.ops[i].kind);
+    CHECK(llama->output_shape(llama->ops[i]) == catalogued.output_shape(catalogued.ops[i]));
+  }
   const auto graph = [](const std::string& keys) {
     return read("schema = 1\nname = \"n\"\n[transformer]\nwidth = 768\nheads = 12\nwords = 1000\nlength = 16\n" + keys);
   };

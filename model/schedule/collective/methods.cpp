@@ -36,15 +36,15 @@ std::optional<BytesPerSecond> planned_rate(const MethodSetting& s) {
   const NcclRelease& release = s.library.release;
   BytesPerSecond rate(0.0);
   if (s.nodes > 1) return std::nullopt;
-  if (s.rings.fabric == NcclFabric::mesh && s.device.architecture == "Volta") rate = s.rings.rings * release.volta_link;
-  if (s.rings.fabric == NcclFabric::nvswitch && s.device.architecture == "Ampere") rate = release.ampere_port;
+  if (s.rings.fabric == NcclFabric::mesh && s.device.chip.nccl_tuning == NcclTuning::volta)
+    rate = s.rings.rings * release.volta_link;
+  if (s.rings.fabric == NcclFabric::nvswitch && s.device.chip.nccl_tuning == NcclTuning::ampere) rate = release.ampere_port;
   return rate > BytesPerSecond(0.0) ? std::optional(rate) : std::nullopt;
 }
 
 bool has_ll128(const MethodSetting& s) {
   const bool nvlink = s.rings.fabric == NcclFabric::mesh || s.rings.fabric == NcclFabric::nvswitch;
-  const std::string& capability = s.device.compute_capability;
-  return s.library.release.ll128 && nvlink && s.nodes == 1 && (capability == "7.0" || capability == "8.0" || capability == "9.0");
+  return s.library.release.ll128 && nvlink && s.nodes == 1 && s.device.chip.ll128;
 }
 
 std::vector<LinkWeight> scaled(const std::vector<LinkWeight>& weights, double factor) {

@@ -76,17 +76,17 @@ void BucketedAllReduce::send(StepBuilder& builder, std::span<const TaskId> gradi
 
 BucketPolicy bucket_policy(const Stack& stack, const CollectivePlan& plan, int multiprocessors) {
   BucketPolicy policy;
-  policy.bucket = stack.exchange_bucket;
-  policy.first_bucket = stack.exchange_first_bucket;
-  policy.overlaps = stack.exchange_overlaps;
-  policy.cycle = stack.exchange_cycle;
+  policy.bucket = stack.exchange.bucket;
+  policy.first_bucket = stack.exchange.first_bucket;
+  policy.overlaps = stack.exchange.overlaps;
+  policy.cycle = stack.exchange.cycle;
   const double blocks = multiprocessors > 0 ? std::min(1.0, static_cast<double>(plan.channels) / multiprocessors) : 0.0;
-  policy.overlap_cost = stack.exchange_overlap_cost.value_or(blocks);
+  policy.overlap_cost = stack.exchange.overlap_cost.value_or(blocks);
   return policy;
 }
 
 Result<PlannedExchange> plan_bucketed_all_reduce(const ExchangeSetting& setting) {
-  auto plan = plan_collective(setting.system, {setting.devices, setting.nodes, setting.network, setting.stack.exchange_launch},
+  auto plan = plan_collective(setting.system, {setting.devices, setting.nodes, setting.network, setting.stack.exchange.launch},
                               CollectiveKind::all_reduce, setting.nccl);
   if (!plan) return tl::make_unexpected(plan.error());
   std::string description = plan->description;

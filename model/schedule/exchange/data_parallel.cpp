@@ -108,7 +108,7 @@ Result<PlannedExchange> plan_data_parallel(const ExchangeSetting& setting) {
   auto routes = peer_routes(setting.system, setting.devices, UnlinkedRoute::host);
   if (!routes) return tl::make_unexpected(routes.error());
   std::string description = fmt::format("one process: broadcast and reduce in buffers of 10 MiB, {}", reduce->description);
-  const Seconds dispatch = setting.system.host.dispatch_scale * setting.stack.dispatch;
+  const Seconds dispatch = setting.system.host.dispatch_scale * setting.stack.host.dispatch;
   DataParallelExchange::Plan plan{
       std::move(*broadcast), std::move(*reduce), std::move(*routes), static_cast<int>(setting.devices.size()), dispatch,
       setting.batch};

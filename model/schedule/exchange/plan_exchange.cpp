@@ -35,7 +35,7 @@ Planner planner_of(Exchange exchange) {
 }  // namespace
 
 Seconds store_key_time(const ExchangeSetting& setting, Seconds store) {
-  return setting.system.host.dispatch_scale * std::max(store, setting.stack.update_dispatch);
+  return setting.system.host.dispatch_scale * std::max(store, setting.stack.host.update_dispatch);
 }
 
 Result<PlannedExchange> plan_exchange(Exchange exchange, const ExchangeSetting& setting) {

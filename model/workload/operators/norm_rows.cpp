@@ -61,7 +61,7 @@ std::vector<ParameterSpec> group_norm_arrays(const ParameterRequest& r) { return
 
 SavedByOp keep_group_norm(const SavingContext& c) {
   const auto groups = static_cast<double>(std::get<GroupNormAttributes>(c.op.attributes).groups);
-  return {{c.first()}, {}, 2.0 * groups * kSavedStatistic};
+  return {{c.first()}, 2.0 * groups * kSavedStatistic, {}};
 }
 
 InferredShape response_norm_shape(const OpAttributes& attributes, const ShapeInputs& inputs) {

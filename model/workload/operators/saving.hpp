@@ -1,5 +1,5 @@
 #pragma once
-#include "model/workload/saved_tensors.hpp"
+#include "model/workload/saved_by_op.hpp"
 
 namespace tbdsim {
 

@@ -89,8 +89,7 @@ Result<OpGraph> build(const ZooEntry& entry, const ZooOptions& options) {
 }
 
 void append(std::vector<ZooEntry>& entries, std::string_view name, const Definition& d) {
-  ZooEntry entry =
-      sequence_entry(std::string(name), "pytorch", "language modelling", "web text, not published", d.length, 1, d.source, build);
+  ZooEntry entry = sequence_entry(std::string(name), "pytorch", "language modelling", "web text", d.length, 1, d.source, build);
   entry.layers = std::to_string(d.layers);
   entry.dominant_layer = "attention";
   entries.push_back(std::move(entry));

@@ -1,0 +1,23 @@
+#include "model/stack/host_settings.hpp"
+
+#include <fmt/format.h>
+
+namespace tbdsim {
+
+HostSettings read_host_settings(TomlTable table) {
+  HostSettings settings;
+  const std::string coupling = table.text("coupling");
+  if (coupling == "serialized")
+    settings.coupling = HostCoupling::serialized;
+  else if (coupling != "queued")
+    table.problem("coupling", fmt::format("expected \"queued\" or \"serialized\", got \"{}\"", coupling));
+  settings.eager = table.boolean_or("eager", false);
+  settings.dispatch = table.quantity<Seconds>("dispatch", kNotNegative);
+  settings.update_dispatch = table.quantity<Seconds>("update_dispatch", kNotNegative);
+  settings.start_up = table.quantity<Seconds>("start_up", kNotNegative);
+  (void)table.text("source");
+  table.finish();
+  return settings;
+}
+
+}  // namespace tbdsim

@@ -1,0 +1,30 @@
+#include "model/stack/memory_settings.hpp"
+
+#include <fmt/format.h>
+
+namespace tbdsim {
+
+MemorySettings read_memory_settings(TomlTable table) {
+  MemorySettings settings;
+  const std::string plan = table.text("plan");
+  if (plan == "mxnet")
+    settings.plan = MemoryPlan::mxnet;
+  else if (plan == "bfc")
+    settings.plan = MemoryPlan::bfc;
+  else if (plan == "blobs")
+    settings.plan = MemoryPlan::blobs;
+  else if (plan != "caching_allocator")
+    table.problem("plan", fmt::format("expected \"mxnet\", \"bfc\", \"caching_allocator\" or \"blobs\", got \"{}\"", plan));
+  settings.context = table.quantity<Bytes>("context", kNotNegative);
+  settings.context_per_thread = table.quantity_if<Bytes>("context_per_thread").value_or(Bytes(0.0));
+  settings.training_start = table.quantity_if<Bytes>("training_start").value_or(Bytes(0.0));
+  if (table.has("batches_on_device")) settings.batches_on_device = static_cast<int>(table.integer("batches_on_device", 1, 64));
+  settings.keeps_gradients = table.boolean_or("keeps_gradients", false);
+  settings.adam_arrays = table.number_or("adam_arrays", 0, kNotNegative);
+  settings.flattens_gradients = table.boolean_or("flattens_gradients", false);
+  (void)table.text("source");
+  table.finish();
+  return settings;
+}
+
+}  // namespace tbdsim
