@@ -41,7 +41,7 @@ void check_alone(Session& session, const StudyGrid& grid, const std::string& nam
     for (const GpuMemory& gpu : alone->memory.gpus) peak = std::max(peak, gpu.peak);
     CHECK(row.step_time == alone->step_time.value);
     CHECK(row.step_time_high == alone->step_time.high);
-    CHECK(row.limit == name(alone->limit.resource));
+    CHECK(row.limit == tbdsim::name(alone->limit.resource));
     CHECK(row.peak == peak);
     CHECK(row.fits == alone->memory.fits);
     fits += row.fits ? 1 : 0;

@@ -86,7 +86,7 @@ TEST_CASE("AlexNet scales like LeNet: the input holds up both") {
     for (const int gpus : {2, 4, 8}) {
       INFO(exchange << " on " << gpus);
       CHECK_THAT(speedup("alexnet", exchange, gpus), WithinRel(speedup("lenet", exchange, gpus), 0.15));
-      CHECK(run("alexnet", exchange, gpus).limit.resource == "input");
+      CHECK(run("alexnet", exchange, gpus).limit.resource == Resource::input);
     }
   }
 }
