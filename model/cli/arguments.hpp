@@ -82,7 +82,7 @@ struct NetworkArguments {
 struct CompareArguments {
   std::vector<std::pair<std::string, std::string>> axes;  ///< options (without dashes) and their lists, in table order
   std::vector<std::string> set;                           ///< KEY=VALUE
-  int base = 1;                                           ///< candidate that the others are set against, from 1
+  std::optional<int> base;                                ///< candidate that the others are set against, from 1
   Format format = Format::table;
 };
 

@@ -62,7 +62,7 @@ Result<Answer> answer(const CompareArguments& arguments, Session& session) {
   }
   if (!errors.empty()) return tl::make_unexpected(std::move(errors));
   if (Errors unknown = unknown_names(session, grid); !unknown.empty()) return tl::make_unexpected(std::move(unknown));
-  const auto comparison = compare(session, grid, static_cast<std::size_t>(arguments.base - 1));
+  const auto comparison = compare(session, grid, static_cast<std::size_t>(arguments.base.value_or(1) - 1));
   if (!comparison) return tl::make_unexpected(comparison.error());
   tell_unused_network(grid, *comparison, notices);
   tell_machines(session, grid, notices);

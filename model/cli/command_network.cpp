@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include "model/cli/command.hpp"
 #include "model/cli/output.hpp"
 #include "model/report/network_report.hpp"
@@ -22,7 +20,6 @@ std::string formatted(const NetworkArguments& arguments, const NetworkProfile& p
 }  // namespace
 
 Result<Answer> answer(const NetworkArguments& arguments, Session& session) {
-  if (arguments.top && *arguments.top < 1) return fail(fmt::format("--top {}: expected at least 1 array", *arguments.top));
   if (arguments.top && arguments.format != Format::table) return fail("--top: csv and json hold every array");
   return profile_network(session, {arguments.options, arguments.target.value_or(0.9)}).map([&](const NetworkProfile& profile) {
     return Answer{formatted(arguments, profile), profile.job.notices};

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 namespace tbdsim {
 namespace {
@@ -14,7 +13,7 @@ struct Section {
   const char *title, *text;
 };
 
-/// What every reader of a result should know; the verbs and their options come from the argument table.
+/// What every reader of a result should know; the verbs and their options come from the option table.
 constexpr Section kSections[] = {
     {"HOW TO READ A RANGE",
      "Every figure has a central 80 % range: of ten measurements that set no constant, eight should lie inside. A range is wide "
@@ -27,6 +26,10 @@ constexpr Section kSections[] = {
      "step time of tensor parallelism and ZeRO: `memory` predicts what they hold, --exchange pipeline predicts stages. Stall "
      "shares and occupancy are modelled, not measured. Prices change: those of the catalogue carry their date, and a file of "
      "yours goes first. `validate` on the tables of scenarios/ shows how good it is, docs/ACCURACY.md has the tables."},
+    {"LISTS",
+     "Where an option takes a LIST of numbers, these are 1,2,4 or a range: 1..8 is every number, 4..128*2 each twice the one "
+     "before. "
+     "Names stand between commas. Sizes are bytes or carry a unit, and their ranges double: 1KiB..1GiB."},
     {"FILES",
      "Machines, networks, stacks and scenarios are TOML files, tables of measured runs and of kernel samples are CSV files; "
      "`tbdsim docs formats` lists their keys and columns, `tbdsim calibrate formats` those of samples and plans. Quantities "
@@ -79,39 +82,41 @@ std::string long_options(const VerbHelp& verb) {
   return names;
 }
 
-/// Options whose values are names of a kind that `list` knows.
-struct NamedOption {
-  const char *option, *kinds;
-};
-constexpr NamedOption kNamed[] = {{"--hw", "systems gpus"}, {"--model", "models"}, {"--network", "networks"},
-                                  {"--stack", "stacks"},    {"--input", "inputs"}, {"--storage", "storage"}};
-constexpr const char* kPrecisions = "fp32 tf32 fp16 bf16 amp";
-constexpr const char* kKinds = "gpus systems networks hosts storage inputs data-paths stacks models";
-constexpr const char* kDocuments = "man formats glossary bash zsh";
+/// The word that stands without an option; empty: files, or none.
+OptionHelp bare_word(const VerbHelp& verb) {
+  const auto word = std::find_if(verb.options.begin(), verb.options.end(), [](const OptionHelp& o) { return o.bare(); });
+  return word == verb.options.end() ? OptionHelp{} : *word;
+}
 
-/// "table json csv" of an option whose value is one of these words; empty of others.
-std::string choices(const OptionHelp& option) {
-  std::string words = option.value;
-  const bool choice =
-      words.find('|') != std::string::npos && words.find_first_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ") == std::string::npos;
-  std::replace(words.begin(), words.end(), '|', ' ');
-  return choice ? words : option.name == "--precision" ? kPrecisions : "";
+/// Names of entries of the catalogue, for bash.
+std::string bash_names(const std::string& kinds) {
+  return fmt::format(
+      "$(compgen -W \"$(for kind in {}; do tbdsim list $kind --format csv 2>/dev/null | cut -d, -f2 | tail -n +2; done)\" -- "
+      "\"$word\")",
+      kinds);
+}
+
+/// What bash offers as the value of an option or as a word: words, or names of the catalogue and files; empty: files.
+std::string bash_values(const OptionHelp& option, bool files) {
+  if (!option.words.empty()) return fmt::format("COMPREPLY=($(compgen -W '{}' -- \"$word\"))", option.words);
+  if (option.kinds.empty()) return "";
+  return fmt::format("COMPREPLY=({}{})", bash_names(option.kinds), files ? " $(compgen -f -- \"$word\")" : "");
 }
 
 /// What zsh offers as the value of an option: names of the catalogue, the words themselves, files, or nothing.
 std::string zsh_values(const OptionHelp& option) {
-  for (const NamedOption& named : kNamed)
-    if (option.name == named.option) return fmt::format(" _tbdsim_names {}", named.kinds);
-  if (const std::string words = choices(option); !words.empty()) return fmt::format("({})", words);
+  if (!option.kinds.empty()) return fmt::format(" _tbdsim_names {}", option.kinds);
+  if (!option.words.empty()) return fmt::format("({})", option.words);
   return option.value.find("FILE") != std::string::npos ? "_files" : " ";
 }
 
 /// What stands without an option after a verb, which is the first word itself, for zsh.
-std::string zsh_words(const std::string& verb) {
-  if (verb == "list") return fmt::format("2:kind:({})", kKinds);
-  if (verb == "show") return fmt::format("2:name: _tbdsim_names {}", kKinds);
-  if (verb == "docs") return fmt::format("2:document:({})", kDocuments);
-  return "*:file:_files";
+std::string zsh_words(const VerbHelp& verb) {
+  const OptionHelp word = bare_word(verb);
+  if (word.words.empty() && word.kinds.empty()) return "*:file:_files";
+  std::string name = word.name;
+  std::transform(name.begin(), name.end(), name.begin(), [](char c) { return static_cast<char>(c - 'A' + 'a'); });
+  return fmt::format("2:{}:{}", name, zsh_values(word));
 }
 
 }  // namespace
@@ -146,33 +151,35 @@ std::string bash_completion(const std::vector<VerbHelp>& verbs) {
   script +=
       fmt::format("  if [ \"$COMP_CWORD\" = 1 ]; then COMPREPLY=($(compgen -W '{} --help --version' -- \"$word\")); return; fi\n",
                   names_of(verbs));
-  script += "  case $before in\n";
-  std::set<std::string> told;
-  for (const VerbHelp& verb : verbs)
-    for (const OptionHelp& option : verb.options)
-      if (const std::string words = choices(option); !words.empty() && told.insert(option.name).second)
-        script += fmt::format("    {}) COMPREPLY=($(compgen -W '{}' -- \"$word\")); return ;;\n", option.name, words);
-  for (const NamedOption& named : kNamed)
-    script += fmt::format(
-        "    {}) COMPREPLY=($(compgen -W \"$(for kind in {}; do tbdsim list $kind --format csv 2>/dev/null | cut -d, -f2 | tail "
-        "-n +2; "
-        "done)\" -- \"$word\") $(compgen -f -- \"$word\")); return ;;\n",
-        named.option, named.kinds);
+  script += "  case \"$verb $before\" in\n";
+  // An option of several verbs may take other words at each.
+  std::vector<std::pair<std::string, std::string>> offers;  // what is offered, and after which words
+  for (const VerbHelp& verb : verbs) {
+    for (const OptionHelp& option : verb.options) {
+      const std::string values = bash_values(option, true), after = fmt::format("'{} {}'", verb.name, option.name);
+      if (option.bare() || values.empty()) continue;
+      const auto same = std::find_if(offers.begin(), offers.end(), [&](const auto& offer) { return offer.first == values; });
+      if (same == offers.end())
+        offers.emplace_back(values, after);
+      else
+        same->second += "|" + after;
+    }
+  }
+  for (const auto& [values, after] : offers) script += fmt::format("    {}) {}; return ;;\n", after, values);
   script += "  esac\n  case $verb in\n";
   for (const VerbHelp& verb : verbs) script += fmt::format("    {}) options='{}' ;;\n", verb.name, long_options(verb));
-  script += fmt::format(
+  script +=
       "  esac\n"
       "  if [[ $word == -* ]]; then COMPREPLY=($(compgen -W \"$options\" -- \"$word\")); return; fi\n"
-      "  case $verb in\n"
-      "    list) COMPREPLY=($(compgen -W '{0}' -- \"$word\")) ;;\n"
-      "    show) COMPREPLY=($(compgen -W \"$(for kind in {0}; do tbdsim list $kind --format csv 2>/dev/null | cut -d, -f2 | "
-      "tail -n +2; done)\" -- \"$word\")) ;;\n"
-      "    docs) COMPREPLY=($(compgen -W '{1}' -- \"$word\")) ;;\n"
+      "  case $verb in\n";
+  for (const VerbHelp& verb : verbs)
+    if (const std::string values = bash_values(bare_word(verb), false); !values.empty())
+      script += fmt::format("    {}) {} ;;\n", verb.name, values);
+  script +=
       "    *) COMPREPLY=($(compgen -f -- \"$word\")) ;;\n"
       "  esac\n"
-      "}}\n"
-      "complete -o filenames -F _tbdsim tbdsim\n",
-      kKinds, kDocuments);
+      "}\n"
+      "complete -o filenames -F _tbdsim tbdsim\n";
   return script;
 }
 
@@ -200,7 +207,7 @@ std::string zsh_completion(const std::vector<VerbHelp>& verbs) {
       script += fmt::format(" \\\n      '{}[{}]{}'", option.name, quoted(option.text),
                             option.value.empty() ? "" : fmt::format(":{}:{}", quoted(option.value), zsh_values(option)));
     }
-    script += fmt::format(" \\\n      '{}' ;;\n", zsh_words(verb.name));
+    script += fmt::format(" \\\n      '{}' ;;\n", zsh_words(verb));
   }
   return script + "  esac\n}\n_tbdsim \"$@\"\n";
 }

@@ -5,24 +5,33 @@
 #include <algorithm>
 #include <limits>
 
-#include "model/configuration/row_options.hpp"
+#include "model/configuration/read_option.hpp"
+#include "model/input/value_list.hpp"
 #include "model/units/parse.hpp"
 
 namespace tbdsim {
 
-std::string set_devices(std::vector<int>& devices, const std::string& text) {
-  devices.clear();
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    const auto device = whole_number(std::string_view(text).substr(begin, end - begin), 0);
-    if (!device) return "GPU numbers such as 0,3";
-    devices.push_back(*device);
-    begin = end + 1;
+std::string set_counts(std::vector<int>& counts, const OptionRow& row, const std::string& text) {
+  const std::string name = fmt::format("--{}", row.name);
+  const auto list = parse_number_list(name, text);
+  if (!list) return list.error().front().message.substr(name.size() + 2);
+  counts.clear();
+  for (const std::int64_t n : *list) {
+    if (n < std::numeric_limits<int>::min() || n > std::numeric_limits<int>::max()) return fmt::format("{} is too large", n);
+    counts.push_back(static_cast<int>(n));
   }
   return "";
 }
 
-std::string set_samples(std::optional<std::int64_t>& samples, std::string text) {
+std::string set_bytes(std::optional<Bytes>& bytes, const std::string& text) {
+  const auto size = parse<Bytes>(text);
+  if (!size || size->base() <= 0.0) return "a size such as 1PB";
+  bytes = *size;
+  return "";
+}
+
+std::string set_samples(std::optional<std::int64_t>& samples, const std::string& asked) {
+  std::string text = asked;
   std::int64_t unit = 1;
   if (!text.empty() && (text.back() == 'K' || text.back() == 'k')) unit = 1'000;
   if (!text.empty() && text.back() == 'M') unit = 1'000'000;
@@ -75,13 +84,6 @@ std::string set_view(MemoryView& view, const std::string& text) {
   else
     return "structure, layer, type or time";
   return "";
-}
-
-std::string set_number(std::optional<int>& number, const std::string& text) {
-  number = whole_number(text, std::numeric_limits<int>::min());
-  if (number) return "";
-  const bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
-  return digits ? fmt::format("a whole number of at most {}", std::numeric_limits<int>::max()) : "a whole number";
 }
 
 }  // namespace tbdsim

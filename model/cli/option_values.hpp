@@ -6,15 +6,19 @@
 #include <vector>
 
 #include "model/cli/arguments.hpp"
+#include "model/configuration/option_table.hpp"
 
 // Each reads the text of an option into its target and returns what was expected instead, or nothing if it is fine.
 namespace tbdsim {
 
-/// "0,3" as numbers.
-[[nodiscard]] std::string set_devices(std::vector<int>& devices, const std::string& text);
+/// "1,2,4,8", "1..8" or "4..128*2". Returns what is wrong, in full.
+[[nodiscard]] std::string set_counts(std::vector<int>& counts, const OptionRow& row, const std::string& text);
+
+/// "1PB".
+[[nodiscard]] std::string set_bytes(std::optional<Bytes>& bytes, const std::string& text);
 
 /// "1281167", "256K" (thousands) or "2M".
-[[nodiscard]] std::string set_samples(std::optional<std::int64_t>& samples, std::string text);
+[[nodiscard]] std::string set_samples(std::optional<std::int64_t>& samples, const std::string& asked);
 
 /// "8 %" or 0.08. A bare number of 1 or more can only be meant in percent, and half the time it is not: the unit decides.
 [[nodiscard]] std::string set_share(std::optional<double>& share, const std::string& text);
@@ -25,10 +29,7 @@ namespace tbdsim {
 /// "table", "json" or "csv".
 [[nodiscard]] std::string set_format(Format& format, const std::string& text);
 
-/// "structure", "layer" or "time".
+/// "structure", "layer", "type" or "time".
 [[nodiscard]] std::string set_view(MemoryView& view, const std::string& text);
-
-/// A whole number. Whether it is too small is the analysis' to say, where it knows what the number means.
-[[nodiscard]] std::string set_number(std::optional<int>& number, const std::string& text);
 
 }  // namespace tbdsim

@@ -7,76 +7,78 @@
 #include <algorithm>
 
 #include "model/cli/describe_verbs.hpp"
-#include "model/cli/option_values.hpp"
 #include "model/cli/verb_help.hpp"
 #include "model/cli/verb_options.hpp"
+#include "model/report/text_table.hpp"
 #include "model/support/edit_distance.hpp"
 #include "model/support/quote.hpp"
 
 namespace tbdsim {
 
-void VerbOptions::checked_option(const std::string& name, const std::string& value, const std::string& help, Reader read) {
-  const auto apply = [name, read = std::move(read)](const std::string& text) {
+namespace {
+
+constexpr std::size_t kHelpColumn = 24;  ///< of 80
+constexpr std::size_t kHelpWidth = 80 - kHelpColumn;
+
+/// "-o,--output", or "FILE" of a bare word.
+std::string spelling(const OptionRow& row) {
+  if (row.word) return std::string(row.value);
+  return (row.letter == '\0' ? "" : fmt::format("-{},", row.letter)) + "--" + std::string(row.name);
+}
+
+}  // namespace
+
+std::string VerbOptions::help(const OptionRow& row) const { return wrapped(shown_help(row), kHelpWidth, 0); }
+
+void VerbOptions::checked_option(const OptionRow& row, Reader read) {
+  const auto apply = [name = spelling(row), read = std::move(read)](const std::string& text) {
     const std::string problem = read(text);
     if (!problem.empty()) throw CLI::ValidationError(name, problem);
   };
-  app_.add_option_function<std::string>(name, apply, help)->option_text(value);
+  app_.add_option_function<std::string>(spelling(row), apply, help(row))->option_text(shown_value(row, verb_));
 }
 
-void VerbOptions::option(const std::string& name, const std::string& value, const std::string& help, Setter set) {
-  checked_option(name, value, help, [set = std::move(set)](const std::string& text) {
+void VerbOptions::option(const OptionRow& row, Setter set) {
+  checked_option(row, [set = std::move(set)](const std::string& text) {
     const std::string expected = set(text);
     return expected.empty() ? "" : fmt::format("expected {}, got {}", expected, tbdsim::quoted(text));
   });
 }
 
-void VerbOptions::repeated_option(const std::string& name, const std::string& value, const std::string& help, Reader read) {
-  const auto apply = [name, read = std::move(read)](const std::vector<std::string>& texts) {
+void VerbOptions::repeated_option(const OptionRow& row, Reader read) {
+  const auto apply = [name = spelling(row), read = std::move(read)](const std::vector<std::string>& texts) {
     for (const std::string& text : texts) {
       const std::string problem = read(text);
       if (!problem.empty()) throw CLI::ValidationError(name, problem);
     }
   };
-  app_.add_option_function<std::vector<std::string>>(name, apply, help)
-      ->option_text(value)
+  app_.add_option_function<std::vector<std::string>>(spelling(row), apply, help(row))
+      ->option_text(shown_value(row, verb_))
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
-void VerbOptions::name_option(const std::string& name, const std::string& value, const std::string& help, std::string& target) {
-  option(name, value, help, [&target](const std::string& text) -> std::string {
-    target = text;
-    return text.empty() ? "a name" : "";
-  });
+void VerbOptions::words_option(const OptionRow& row, std::vector<std::string>& target, int least, int most) {
+  app_.add_option(spelling(row), target, help(row))->option_text(shown_value(row, verb_))->expected(least, most);
 }
 
-void VerbOptions::number_option(const std::string& name, const std::string& help, std::optional<int>& target) {
-  option(name, "N", help, [&target](const std::string& text) { return set_number(target, text); });
+void VerbOptions::flag(const OptionRow& row, bool& target) { app_.add_flag(spelling(row), target, help(row)); }
+
+void VerbOptions::flag(const OptionRow& row, const std::function<void()>& act) {
+  app_.add_flag_callback(spelling(row), act, help(row));
 }
 
-void VerbOptions::words_option(const std::string& name, const std::string& value, const std::string& help,
-                               std::vector<std::string>& target, int least, int most) {
-  app_.add_option(name, target, help)->option_text(value)->expected(least, most);
+void VerbOptions::word(const OptionRow& row, std::string& target) {
+  app_.add_option(spelling(row), target, help(row))->option_text(" ");
 }
 
-void VerbOptions::flag(const std::string& name, bool& target, const std::string& help) { app_.add_flag(name, target, help); }
-
-void VerbOptions::flag(const std::string& name, const std::function<void()>& act, const std::string& help) {
-  app_.add_flag_callback(name, act, help);
-}
-
-void VerbOptions::word(const std::string& name, const std::string& help, std::string& target) {
-  app_.add_option(name, target, help)->option_text(" ");
-}
-
-void VerbOptions::words(const std::string& name, const std::string& help, std::vector<std::string>& target) {
-  app_.add_option(name, target, help)->option_text("...");
+void VerbOptions::words(const OptionRow& row, std::vector<std::string>& target) {
+  app_.add_option(spelling(row), target, help(row))->option_text("...");
 }
 
 namespace {
 
 constexpr int kUsage = 2;
-constexpr std::size_t kHelpColumn = 24;  ///< leaves room for 56 characters of text in 80 columns
 
 /// A command line that passes the width of a terminal goes on below, as in a shell.
 std::string wrapped_command(const std::string& command) {
@@ -112,19 +114,7 @@ struct CommandLine {
     app.set_help_flag("-h,--help", "Print this help");
     app.get_formatter()->column_width(kHelpColumn);
     app.require_subcommand(1);
-    describe(verb("predict", "Step time, throughput, stages, limit, memory and cost"), predict);
-    describe(verb("compare", "Several jobs side by side: speed-up, memory, price"), compare);
-    describe(verb("sweep", "A grid of jobs into a file, resumable"), sweep);
-    describe(verb("explain", "What limits a step, its health, and what would help"), explain);
-    describe(verb("network", "Which arrays delay several nodes, and whether they pay"), network);
-    describe(verb("scale", "Epoch time, speed-up and efficiency over GPUs and nodes"), scale);
-    describe(verb("memory", "Memory of each GPU, what it is held for, largest batch"), memory);
-    describe(verb("validate", "Predictions against measured runs"), validate);
-    describe(verb("topology", "Links, relations of GPUs, rings and routes of a node"), topology);
-    describe(verb("list", "What the catalogue holds"), list);
-    describe(verb("show", "One entry of the catalogue with its sources"), show);
-    describe(verb("docs", "Manual page and completion scripts, for packages"), docs);
-    verb("calibrate", "Kernel parameters from samples (tbdsim-calibrate)");
+    for (const VerbRow& row : verb_table()) describe(row);
   }
 
   [[nodiscard]] std::vector<std::string> verbs() const {
@@ -134,32 +124,53 @@ struct CommandLine {
   }
 
  private:
-  VerbOptions verb(const std::string& name, const std::string& description) {
-    CLI::App* sub = app.add_subcommand(name, description);
+  VerbOptions options(const VerbRow& row) {
+    const std::string name(row.name);
+    CLI::App* sub = app.add_subcommand(name, std::string(row.text));
     sub->set_help_flag("-h,--help", "Print this help");
-    std::string footer;
-    for (const Example& example : examples(name))
-      footer += fmt::format("{}{}\n  tbdsim {}\n", footer.empty() ? "Examples:\n" : "", example.question,
-                            wrapped_command(example.command));
+    std::string footer = takes_lists(row.verb) ? fmt::format("{}\n", kListMeaning) : "";
+    bool first = true;
+    for (const Example& example : examples(name)) {
+      footer += fmt::format("{}{}\n  tbdsim {}\n", first ? (footer.empty() ? "Examples:\n" : "\nExamples:\n") : "",
+                            example.question, wrapped_command(example.command));
+      first = false;
+    }
     sub->footer(footer);
-    return VerbOptions(*sub);
+    return {*sub, row.verb};
+  }
+
+  void describe(const VerbRow& row) {
+    const VerbOptions verb = options(row);
+    switch (row.verb) {
+      case Verb::predict:
+        return tbdsim::describe(verb, predict);
+      case Verb::compare:
+        return tbdsim::describe(verb, compare);
+      case Verb::sweep:
+        return tbdsim::describe(verb, sweep);
+      case Verb::explain:
+        return tbdsim::describe(verb, explain);
+      case Verb::network:
+        return tbdsim::describe(verb, network);
+      case Verb::scale:
+        return tbdsim::describe(verb, scale);
+      case Verb::memory:
+        return tbdsim::describe(verb, memory);
+      case Verb::validate:
+        return tbdsim::describe(verb, validate);
+      case Verb::topology:
+        return tbdsim::describe(verb, topology);
+      case Verb::list:
+        return tbdsim::describe(verb, list);
+      case Verb::show:
+        return tbdsim::describe(verb, show);
+      case Verb::docs:
+        return tbdsim::describe(verb, docs);
+      case Verb::calibrate:
+        break;  // a program of its own
+    }
   }
 };
-
-/// The options of a verb as its help shows them.
-VerbHelp described(const CLI::App& verb) {
-  VerbHelp help{verb.get_name(), verb.get_description(), {}};
-  for (const CLI::Option* option : verb.get_options()) {
-    if (option == verb.get_help_ptr()) continue;
-    const auto& names = option->get_lnames();
-    const std::string name = names.empty()
-                                 ? option->get_snames().empty() ? option->get_single_name() : "-" + option->get_snames().front()
-                                 : "--" + names.front();
-    const std::string value = option->get_option_text();
-    help.options.push_back({name, value == " " || value == "..." ? "" : value, option->get_description()});
-  }
-  return help;
-}
 
 std::string suggestion(const std::string& word, const std::vector<std::string>& known) {
   const auto near = nearest(word, known);
@@ -240,13 +251,6 @@ tl::expected<Arguments, Stop> chosen(const CommandLine& line) {
 }
 
 }  // namespace
-
-std::vector<VerbHelp> verb_help() {
-  const CommandLine line;
-  std::vector<VerbHelp> verbs;
-  for (const CLI::App* sub : line.app.get_subcommands([](const CLI::App*) { return true; })) verbs.push_back(described(*sub));
-  return verbs;
-}
 
 tl::expected<Arguments, Stop> parse_arguments(int argc, char** argv) {
   CommandLine line;

@@ -4,11 +4,13 @@
 
 namespace tbdsim {
 
-/// What the argument table says of one option or word of a verb.
+/// What the option table says of one option or word of a verb.
 struct OptionHelp {
   std::string name;   ///< "--gpus", or a bare word such as "FILE"
   std::string value;  ///< "N"; empty: a flag, or a bare word
-  std::string text;   ///< may hold line breaks
+  std::string text;
+  std::string words;  ///< values between blanks; empty: others
+  std::string kinds;  ///< kinds of the catalogue whose entries it names, between blanks
   [[nodiscard]] bool bare() const { return name.empty() || name.front() != '-'; }
 };
 
@@ -17,7 +19,7 @@ struct VerbHelp {
   std::vector<OptionHelp> options;
 };
 
-/// Every verb in the order of `--help`, from the same table that reads the command line.
+/// Every verb in the order of `--help`.
 [[nodiscard]] std::vector<VerbHelp> verb_help();
 
 /// A question and the command line that answers it.

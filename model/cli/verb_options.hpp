@@ -1,8 +1,9 @@
 #pragma once
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
+
+#include "model/configuration/option_table.hpp"
 
 namespace CLI {
 class App;
@@ -15,29 +16,29 @@ using Setter = std::function<std::string(const std::string&)>;
 /// The same; returns what is wrong, in full.
 using Reader = std::function<std::string(const std::string&)>;
 
-/// The options of one verb. Hides the library that reads the command line. Targets outlive the parse.
+/// Declares options of one verb, with the help that the table has for it. Hides the library that reads the command line. Targets
+/// outlive the parse.
 class VerbOptions {
  public:
-  explicit VerbOptions(CLI::App& app) : app_(app) {}
+  VerbOptions(CLI::App& app, Verb verb) : app_(app), verb_(verb) {}
 
-  void option(const std::string& name, const std::string& value, const std::string& help, Setter set);
-  void checked_option(const std::string& name, const std::string& value, const std::string& help, Reader read);
+  void option(const OptionRow& row, Setter set);
+  void checked_option(const OptionRow& row, Reader read);
   /// May be given several times; `read` sees each.
-  void repeated_option(const std::string& name, const std::string& value, const std::string& help, Reader read);
-  /// At least one character.
-  void name_option(const std::string& name, const std::string& value, const std::string& help, std::string& target);
-  void number_option(const std::string& name, const std::string& help, std::optional<int>& target);
+  void repeated_option(const OptionRow& row, Reader read);
   /// An option that takes `least` to `most` words.
-  void words_option(const std::string& name, const std::string& value, const std::string& help, std::vector<std::string>& target,
-                    int least, int most);
-  void flag(const std::string& name, bool& target, const std::string& help);
-  void flag(const std::string& name, const std::function<void()>& act, const std::string& help);
+  void words_option(const OptionRow& row, std::vector<std::string>& target, int least, int most);
+  void flag(const OptionRow& row, bool& target);
+  void flag(const OptionRow& row, const std::function<void()>& act);
   /// A word without an option.
-  void word(const std::string& name, const std::string& help, std::string& target);
-  void words(const std::string& name, const std::string& help, std::vector<std::string>& target);
+  void word(const OptionRow& row, std::string& target);
+  void words(const OptionRow& row, std::vector<std::string>& target);
 
  private:
   CLI::App& app_;
+  Verb verb_;
+
+  [[nodiscard]] std::string help(const OptionRow& row) const;
 };
 
 }  // namespace tbdsim

@@ -1,16 +1,12 @@
 #include "model/configuration/configure.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <set>
+#include <optional>
 
 #include "model/configuration/edited_inputs.hpp"
 #include "model/configuration/network_notices.hpp"
 #include "model/configuration/read_configuration.hpp"
-#include "model/configuration/row_options.hpp"
 #include "model/configuration/set_values.hpp"
-#include "model/configuration/what_if.hpp"
 
 namespace tbdsim {
 namespace {
@@ -27,36 +23,37 @@ Result<EditedInputs> resolved_inputs(const Catalogue& catalogue, const PredictOp
   plain.set.clear();
   const auto configured = read_configuration(reading, plain);
   if (!configured) return tl::make_unexpected(configured.error());
-  plain.gpus = configured->gpus;
-  plain.nodes = configured->nodes;
-  plain.batch = configured->batch;
-  if (configured->pipeline && configured->input_hosts == 0)
-    plain.workers = std::max(1, configured->pipeline->threads / configured->pipeline->loaders);
   auto resolved = resolve_values(options.set, *records, plain);
-  if (!resolved) return tl::make_unexpected(resolved.error());
-  fill_nodes(*configured, resolved->parallel);
-  const auto edits = std::make_shared<const Edits>(Edits{std::move(resolved->changes), nullptr});
+  const auto edits = std::make_shared<const Edits>(Edits{std::move(resolved.changes), nullptr});
   return EditedInputs{std::make_shared<Session>(Catalogue{catalogue.root, edits, catalogue.architectures}),
-                      std::move(resolved->parallel), std::move(resolved->notices)};
+                      std::move(resolved.options), std::move(resolved.notices), std::move(resolved.errors)};
 }
 
-/// Sets the options of the job that `edited` changes. Errors: a value that the option does not take.
-Result<void> apply_parallel(const EditedInputs& edited, PredictOptions& options) {
-  RowSettings row;
-  row.options = options;
-  row.options.devices.clear();
-  Errors errors;
-  bool devices = false;
-  for (const auto& [option, value] : edited.parallel) {
-    devices = devices || option == "--devices";
-    std::set<std::string> given;
-    for (std::string& message : apply_row_options(fmt::format("{}='{}'", option, value), row, given))
-      errors.push_back(Error{std::move(message)});
+JobNumbers numbers_of(const Configuration& job, const PredictOptions& options) {
+  JobNumbers numbers{options, job.hardware().gpu_count};
+  numbers.stated.gpus = job.gpus;
+  numbers.stated.nodes = job.nodes;
+  numbers.stated.batch = job.batch;
+  if (job.pipeline && job.input_hosts == 0) numbers.stated.workers = std::max(1, job.pipeline->threads / job.pipeline->loaders);
+  return numbers;
+}
+
+/// Makes the changes of a job's options, and says what became of all values. Errors: of all assignments.
+Result<std::vector<std::string>> change_job(Session& session, const EditedInputs& edited, PredictOptions& options) {
+  std::vector<std::string> notices = edited.notices;
+  std::optional<JobNumbers> before;
+  if (need_the_job(edited.options)) {
+    const auto job = read_configuration(session, options);
+    if (!job) return tl::make_unexpected(job.error());
+    before = numbers_of(*job, options);
   }
+  const auto changed = change_options(edited.options, before, options, notices);
+  Errors errors = edited.errors;
+  if (!changed) errors.insert(errors.end(), changed.error().begin(), changed.error().end());
+  std::stable_sort(errors.begin(), errors.end(), [](const Error& a, const Error& b) { return a.where.line < b.where.line; });
   if (!errors.empty()) return tl::make_unexpected(std::move(errors));
-  if (!devices) row.options.devices = options.devices;
-  options = std::move(row.options);
-  return {};
+  notices.erase(std::remove(notices.begin(), notices.end(), ""), notices.end());
+  return notices;
 }
 
 }  // namespace
@@ -72,12 +69,13 @@ Result<Configuration> configure(Session& session, const PredictOptions& options)
   const EditedInputs& edited = **inputs;
   PredictOptions changed = options;
   changed.set.clear();
-  if (const auto applied = apply_parallel(edited, changed); !applied) return tl::make_unexpected(applied.error());
+  const auto notices = change_job(session, edited, changed);
+  if (!notices) return tl::make_unexpected(notices.error());
   return read_configuration(*edited.session, changed).map([&](Configuration configuration) {
     configuration.set = options.set;
     tell_unused_network(*edited.session->catalogue().edits, configuration);
     tell_unused_rdma(*edited.session->catalogue().edits, configuration);
-    configuration.notices.insert(configuration.notices.begin(), edited.notices.begin(), edited.notices.end());
+    configuration.notices.insert(configuration.notices.begin(), notices->begin(), notices->end());
     return configuration;
   });
 }

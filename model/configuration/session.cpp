@@ -202,8 +202,9 @@ std::shared_ptr<const Result<EditedInputs>> Session::edited(const PredictOptions
                                                             const std::function<Result<EditedInputs>()>& make) {
   // What decides which documents are read, and so what a key may mean.
   const std::string key =
-      fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", options.hardware, options.model, options.stack, options.network,
-                  options.gpus.value_or(0), options.nodes.value_or(0), fmt::join(options.set, "\n"));
+      fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", options.hardware, options.model, options.stack, options.network,
+                  options.input, options.storage, options.gpus.value_or(0), options.nodes.value_or(0), options.image.value_or(0),
+                  options.seq_len.value_or(0), fmt::join(options.set, "\n"));
   return cached<EditedInputs>(edited_, key, make);
 }
 

@@ -23,23 +23,16 @@ const std::string kModel = "model.";
 /// More matches than this do not help to choose.
 constexpr std::size_t kMostMatches = 8;
 
-/// Options of the job, by the name that `parallel.` takes.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 16> kParallel{{{"gpus", "--gpus"},
-                                                                                   {"accumulate", "--accumulate"},
-                                                                                   {"nodes", "--nodes"},
-                                                                                   {"devices", "--devices"},
-                                                                                   {"network", "--network"},
-                                                                                   {"batch", "--batch"},
-                                                                                   {"batch_per_gpu", "--batch"},
-                                                                                   {"image", "--image"},
-                                                                                   {"seq_len", "--seq-len"},
-                                                                                   {"precision", "--precision"},
-                                                                                   {"exchange", "--exchange"},
-                                                                                   {"optimizer", "--optimizer"},
-                                                                                   {"input", "--input"},
-                                                                                   {"storage", "--storage"},
-                                                                                   {"workers", "--workers"},
-                                                                                   {"input_hosts", "--input-hosts"}}};
+/// Names that `parallel.` takes.
+std::vector<std::string> parallel_names() {
+  std::vector<std::string> names;
+  for (const OptionRow& row : option_table()) {
+    if (!row.stands(kInSet)) continue;
+    names.push_back(key_of(row));
+    if (!row.key.empty()) names.emplace_back(row.name);
+  }
+  return names;
+}
 
 std::pair<std::string, std::string> split_last(const std::string& path) {
   const std::size_t dot = path.rfind('.');
@@ -87,10 +80,9 @@ class Resolver {
            const PredictOptions& options)
       : assignments_(assignments), documents_(documents), options_(options) {}
 
-  Result<ResolvedValues> resolve() {
+  ResolvedValues resolve() {
     for (std::size_t i = 0; i < assignments_.size(); ++i) one(assignments_[i], static_cast<int>(i) + 1);
     follow();
-    if (!errors_.empty()) return tl::make_unexpected(std::move(errors_));
     return std::move(resolved_);
   }
 
@@ -109,13 +101,13 @@ class Resolver {
   const PredictOptions& options_;
   ResolvedValues resolved_;
   std::vector<Change> changed_;
-  Errors errors_;
 
-  void problem(int line, std::string message) {
+  [[nodiscard]] Error place(int line, std::string message) const {
     const std::string& text = assignments_[static_cast<std::size_t>(line - 1)];
     const int width = static_cast<int>(std::min(text.find('='), text.size()));
-    errors_.push_back({std::move(message), SourceRef{kAssignments, line, 1}, text, std::max(width, 1)});
+    return {std::move(message), SourceRef{kAssignments, line, 1}, text, std::max(width, 1)};
   }
+  void problem(int line, std::string message) { resolved_.errors.push_back(place(line, std::move(message))); }
 
   void one(const std::string& text, int line) {
     const std::size_t equals = text.find('=');
@@ -129,9 +121,9 @@ class Resolver {
       return problem(line, fmt::format("{}: expected a value in printable UTF-8, got {}", key, quoted(value)));
     Edit edit{"", "", text, line, static_cast<int>(equals) + 2};
     const std::vector<Match> matches = find(key);
-    const auto option = option_of(key);
-    if (matches.size() + (option ? 1 : 0) > 1) return several(line, key, matches, option.has_value());
-    if (option) return set_option(line, key, *option, value);
+    const OptionRow* const option = option_of(key);
+    if (matches.size() + (option != nullptr ? 1 : 0) > 1) return several(line, key, matches, option != nullptr);
+    if (option != nullptr) return set_option(line, key, *option, value);
     if (matches.size() == 1) return change(line, matches.front(), value, std::move(edit));
     if (optional) return;
     add(line, key, value, std::move(edit));
@@ -170,13 +162,10 @@ class Resolver {
     return ends;
   }
 
-  static std::optional<std::string> option_of(const std::string& key) {
+  static const OptionRow* option_of(const std::string& key) {
     const std::string name = key.compare(0, 9, "parallel.") == 0 ? key.substr(9) : key;
-    for (const auto& [known, option] : kParallel) {
-      // Without its prefix `network` would hide a table of the hardware.
-      if (known == name && (name != key || name != "network")) return std::string(option);
-    }
-    return std::nullopt;
+    // Without its prefix `network` would hide a table of the hardware.
+    return name == key && name == "network" ? nullptr : find_key(name, kInSet);
   }
 
   void several(int line, const std::string& key, const std::vector<Match>& matches, bool option) {
@@ -189,37 +178,10 @@ class Resolver {
     problem(line, fmt::format("{}: fits {} values: {}{}", key, all, fmt::join(keys, ", "), all > keys.size() ? ", ..." : ""));
   }
 
-  /// The number that an assignment before has given to an option.
-  [[nodiscard]] std::optional<int> changed_option(std::string_view option) const {
-    for (auto set = resolved_.parallel.rbegin(); set != resolved_.parallel.rend(); ++set) {
-      int number = 0;
-      if (set->first != option) continue;
-      const char* const end = set->second.data() + set->second.size();
-      if (std::from_chars(set->second.data(), end, number).ptr == end) return number;
-    }
-    return std::nullopt;
-  }
-
-  void set_option(int line, const std::string& key, const std::string& option, const std::string& value) {
-    const auto factor = factor_of(value);
-    if (!factor) {
-      resolved_.parallel.emplace_back(option, value);
-      resolved_.notices.push_back(fmt::format("{} set to {}", key, value));
-      return;
-    }
-    const std::optional<int> base = changed_option(option)      ? changed_option(option)
-                                    : option == "--gpus"        ? options_.gpus
-                                    : option == "--batch"       ? options_.batch
-                                    : option == "--nodes"       ? options_.nodes
-                                    : option == "--workers"     ? options_.workers
-                                    : option == "--input-hosts" ? options_.input_hosts
-                                    : option == "--accumulate"  ? std::optional<int>(options_.accumulate.value_or(1))
-                                                                : std::nullopt;
-    if (!base) return problem(line, fmt::format("{}: {} multiplies a number, and none is stated", key, quoted(value)));
-    const double product = *base * *factor;
-    if (product != std::floor(product)) return problem(line, fmt::format("{}: {} of {} is no whole number", key, value, *base));
-    resolved_.parallel.emplace_back(option, fmt::format("{:.0f}", product));
-    if (product != *base) resolved_.notices.push_back(fmt::format("{}: {} becomes {:.0f}", key, *base, product));
+  /// What becomes of it is told where the job is known.
+  void set_option(int line, const std::string& key, const OptionRow& option, const std::string& value) {
+    resolved_.options.push_back({&option, value, factor_of(value), key, place(line, ""), resolved_.notices.size()});
+    resolved_.notices.emplace_back();
   }
 
   /// What stands as `name` in the table of `match`, with the changes so far; empty: nothing.
@@ -321,7 +283,7 @@ class Resolver {
                             options_.model));
     if (model && key.find('.', kModel.size()) != std::string::npos) return unknown_layer(line, key);
     std::vector<std::string> known, names;
-    for (const auto& [name, option] : kParallel) known.push_back(fmt::format("parallel.{}", name));
+    for (const std::string& name : parallel_names()) known.push_back("parallel." + name);
     for (const DocumentRecord& document : documents_) {
       for (const DocumentLeaf& leaf : document.leaves) {
         known.push_back(joined(document.role, leaf.path));
@@ -426,8 +388,8 @@ std::optional<double> factor_of(const std::string& value) {
   return factor;
 }
 
-Result<ResolvedValues> resolve_values(const std::vector<std::string>& assignments, const std::vector<DocumentRecord>& documents,
-                                      const PredictOptions& options) {
+ResolvedValues resolve_values(const std::vector<std::string>& assignments, const std::vector<DocumentRecord>& documents,
+                              const PredictOptions& options) {
   return Resolver(assignments, documents, options).resolve();
 }
 
@@ -439,10 +401,10 @@ Result<Catalogue> edited_hardware(const Catalogue& catalogue, const std::string&
       load_system({catalogue.root, std::make_shared<const Edits>(Edits{{}, records}), catalogue.architectures}, hardware, gpus);
   if (!system) return tl::make_unexpected(system.error());
   auto resolved = resolve_values(assignments, *records, {});
-  if (!resolved) return tl::make_unexpected(resolved.error());
-  if (!resolved->parallel.empty()) return fail("--set: only values of the hardware (hw.) mean something here");
-  notices.insert(notices.end(), resolved->notices.begin(), resolved->notices.end());
-  return Catalogue{catalogue.root, std::make_shared<const Edits>(Edits{std::move(resolved->changes), nullptr}),
+  if (!resolved.errors.empty()) return tl::make_unexpected(std::move(resolved.errors));
+  if (!resolved.options.empty()) return fail("--set: only values of the hardware (hw.) mean something here");
+  notices.insert(notices.end(), resolved.notices.begin(), resolved.notices.end());
+  return Catalogue{catalogue.root, std::make_shared<const Edits>(Edits{std::move(resolved.changes), nullptr}),
                    catalogue.architectures};
 }
 

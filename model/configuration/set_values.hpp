@@ -1,10 +1,9 @@
 #pragma once
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "model/configuration/predict_options.hpp"
+#include "model/configuration/option_changes.hpp"
 #include "model/hardware/cluster.hpp"
 #include "model/input/edits.hpp"
 
@@ -16,8 +15,9 @@ namespace tbdsim {
 /// What a list of assignments KEY=VALUE means.
 struct ResolvedValues {
   std::vector<Edit> changes;
-  std::vector<std::pair<std::string, std::string>> parallel;  ///< option ("--batch") and its value
-  std::vector<std::string> notices;                           ///< what became of which value
+  std::vector<OptionChange> options;  ///< of the job
+  std::vector<std::string> notices;   ///< what became of which value; empty where a change of an option tells it
+  Errors errors;                      ///< of assignments that mean nothing
 };
 
 /// Finds the value that each assignment means among the documents that a configuration reads.
@@ -33,8 +33,8 @@ struct ResolvedValues {
 ///
 /// Errors, with the place in the assignment: no `=`, a key that nothing has (with the nearest) or that several have, a
 /// table, `2x` of what is no number.
-[[nodiscard]] Result<ResolvedValues> resolve_values(const std::vector<std::string>& assignments,
-                                                    const std::vector<DocumentRecord>& documents, const PredictOptions& options);
+[[nodiscard]] ResolvedValues resolve_values(const std::vector<std::string>& assignments,
+                                            const std::vector<DocumentRecord>& documents, const PredictOptions& options);
 
 /// The catalogue with the hardware values of `assignments` changed, for questions about one node. Other prefixes than
 /// `hw.` are errors. Notices are appended.

@@ -2,18 +2,35 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <limits>
 #include <set>
 
-#include "model/configuration/row_options.hpp"
+#include "model/configuration/read_option.hpp"
 #include "model/input/value_list.hpp"
+#include "model/support/quote.hpp"
 
 namespace tbdsim {
 namespace {
 
-constexpr std::array<std::string_view, 6> kNumbers{"gpus", "nodes", "batch", "accumulate", "image", "seq-len"};
+/// The option of an axis of a study; nullptr: none of a job.
+const OptionRow* axis_option(const std::string& name) {
+  const OptionRow* const column = find_option(name, kInColumn);
+  const OptionRow* const row = column != nullptr ? column : find_option(name, kInRow);
+  return row == nullptr || row->about == About::collective ? nullptr : row;
+}
+
+/// Whether an axis takes numbers, and so ranges of them.
+bool counts(const OptionRow& row) { return std::holds_alternative<std::optional<int> PredictOptions::*>(row.landing); }
+
+/// Reads the value of one axis. Returns what is wrong with it; empty: nothing.
+std::string read_axis(const std::string& option, const std::string& value, RowSettings& into) {
+  const OptionRow* const row = axis_option(option);
+  if (row == nullptr) return fmt::format("--{}: no option of a job", option);
+  if (row->flag() && value == "false") return "";
+  if (row->flag() && value != "true") return fmt::format("--{}: expected true or false, got {}", option, quoted(value));
+  const std::string expected = read_option(*row, value, into);
+  return expected.empty() ? "" : fmt::format("--{}: expected {}, got {}", option, expected, quoted(value));
+}
 
 }  // namespace
 
@@ -37,7 +54,7 @@ std::vector<std::pair<std::string, std::string>> StudyGrid::at(std::size_t point
 Result<GridAxis> parse_axis(const std::string& option, const std::string& text) {
   if (option == "devices") return GridAxis{option, {text}};  // the commas are its own
   const std::string name = "--" + option;
-  if (std::find(kNumbers.begin(), kNumbers.end(), option) == kNumbers.end())
+  if (const OptionRow* const row = axis_option(option); row == nullptr || !counts(*row))
     return parse_word_list(name, text).map([&](std::vector<std::string> words) { return GridAxis{option, std::move(words)}; });
   return parse_number_list(name, text).map([&](const std::vector<std::int64_t>& numbers) {
     GridAxis axis{option, {}};
@@ -52,18 +69,10 @@ Result<PredictOptions> options_of(const std::vector<std::pair<std::string, std::
   std::set<std::string> given;
   Errors errors;
   for (const auto& [option, value] : point) {
-    if (option == "hw") {
-      row.options.hardware = value;
-    } else if (option == "model") {
-      row.options.model = value;
-    } else {
-      const char quote = value.find('\'') == std::string::npos ? '\'' : '"';
-      for (std::string& message : apply_row_options(fmt::format("--{}={}{}{}", option, quote, value, quote), row, given))
-        errors.push_back(Error{std::move(message)});
-    }
+    std::string problem =
+        given.insert(option).second ? read_axis(option, value, row) : fmt::format("--{} is given twice", option);
+    if (!problem.empty()) errors.push_back(Error{std::move(problem)});
   }
-  for (const std::string& option : options_without_meaning(given, false))
-    errors.push_back(Error{fmt::format("{}: no option of a job", option)});
   if (!errors.empty()) return tl::make_unexpected(std::move(errors));
   row.options.set.insert(row.options.set.end(), set.begin(), set.end());
   return std::move(row.options);

@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
-#include "model/configuration/configuration.hpp"
 #include "model/configuration/set_values.hpp"
 #include "model/support/find_named.hpp"
 
@@ -124,17 +122,6 @@ std::string contradiction(const std::vector<std::string>& set, const std::string
       return fmt::format("{} contradicts {}; give one of them", origin(assignment), origin(earlier));
   }
   return {};
-}
-
-void fill_nodes(const Configuration& full, std::vector<std::pair<std::string, std::string>>& options) {
-  const int of_node = full.hardware().gpu_count, room = full.nodes * of_node;
-  int gpus = 0;
-  for (const auto& [option, value] : options) {
-    if (option == "--nodes") return;
-    if (option == "--gpus") std::from_chars(value.data(), value.data() + value.size(), gpus);
-  }
-  if (full.nodes > 1 && full.gpus == room && gpus > room && gpus % of_node == 0)
-    options.emplace_back("--nodes", fmt::format("{}", gpus / of_node));
 }
 
 Result<WhatIf> find_what_if(const std::string& name) { return find_named(what_ifs(), "what-if", name); }

@@ -8,8 +8,6 @@
 
 namespace tbdsim {
 
-struct Configuration;
-
 /// A named change of a configuration: values as `--set` takes them. A key that ends in `?` is passed over where no file
 /// states it.
 struct WhatIf {
@@ -31,9 +29,5 @@ struct WhatIf {
 /// factor, would make that one say nothing. Keys are compared as they are written; equal assignments and factors that add up are
 /// fine.
 [[nodiscard]] std::string contradiction(const std::vector<std::string>& set, const std::string& assignment);
-
-/// More GPUs than several full nodes have take more nodes: adds them to options of the job ("--gpus" and its value) that state
-/// none.
-void fill_nodes(const Configuration& full, std::vector<std::pair<std::string, std::string>>& options);
 
 }  // namespace tbdsim

@@ -3,28 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
+#include "model/configuration/option_table.hpp"
 #include "model/support/edit_distance.hpp"
 #include "model/support/quote.hpp"
 
 namespace tbdsim {
 namespace {
 
-// An allowlist: an option that a verb gains is refused here until somebody has asked what it does.
-constexpr std::array<std::string_view, 46> kOptions{
-    // what is predicted
-    "hw", "model", "name", "gpus", "nodes", "devices", "network", "batch", "accumulate", "image", "seq-len", "buckets",
-    "precision", "stack", "exchange", "optimizer", "input", "storage", "workers", "input-hosts", "mock-loader", "mock-trainer",
-    "recompute", "zero", "tensor-parallel", "pipeline", "set", "what-if", "seed",
-    // how much of it, over what
-    "samples", "epochs", "weak", "fixed-global-batch", "max-batch", "target", "profiling", "skip", "iterations",
-    // of wiring
-    "route", "collective", "bytes", "nccl", "launch",
-    // what is told of it
-    "layers", "kernels", "links"};
-constexpr std::array<std::string_view, 6> kFiles{"hw", "model", "stack", "network", "storage", "name"};
+std::vector<std::string> known_options() {
+  std::vector<std::string> names;
+  for (const OptionRow& option : option_table())
+    if (option.stands(kInClaim)) names.emplace_back(option.name);
+  return names;
+}
 
 }  // namespace
 
@@ -36,15 +29,18 @@ std::string claim_option_name(std::string_view option) {
 
 std::string claim_option_problem(std::string_view option, std::string_view value) {
   const std::string name = claim_option_name(option);
-  if (std::find(kOptions.begin(), kOptions.end(), name) != kOptions.end()) {
+  if (find_option(name, kInClaim) != nullptr) {
     const bool dash = value.substr(0, 1) == "-" || value.find(" -") != std::string_view::npos;
     return dash ? fmt::format("expected a value, got {}", quoted(value)) : std::string();
   }
-  const auto near = nearest(name, std::vector<std::string>(kOptions.begin(), kOptions.end()));
+  const auto near = nearest(name, known_options());
   return fmt::format("claims and grids take only options that change a prediction{}",
                      near ? fmt::format(", did you mean \"{}\"?", *near) : "");
 }
 
-bool may_name_file(std::string_view option) { return std::find(kFiles.begin(), kFiles.end(), option) != kFiles.end(); }
+bool may_name_file(std::string_view option) {
+  const OptionRow* const row = find_option(option, kInClaim);
+  return row != nullptr && row->file;
+}
 
 }  // namespace tbdsim

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <map>
 #include <set>
 #include <utility>
 
 #include "model/configuration/named_from.hpp"
+#include "model/configuration/read_option.hpp"
 #include "model/configuration/row_options.hpp"
 #include "model/input/csv_reader.hpp"
 #include "model/support/edit_distance.hpp"
@@ -16,38 +18,16 @@
 namespace tbdsim {
 namespace {
 
-const std::vector<std::string>& known_columns() {
-  static const std::vector<std::string> kColumns = {"id",    "hw",      "model",         "stack",   "precision", "gpus",
-                                                    "nodes", "network", "batch_per_gpu", "seq_len", "exchange",  "optimizer",
-                                                    "input", "options", "metric",        "unit",    "measured",  "spread",
-                                                    "use",   "group",   "source"};
-  return kColumns;
+/// Columns that are no options.
+constexpr std::array<std::string_view, 9> kOwnColumns{"id",     "options", "metric", "unit",  "measured",
+                                                      "spread", "use",     "group",  "source"};
+
+std::vector<std::string> known_columns() {
+  std::vector<std::string> columns(kOwnColumns.begin(), kOwnColumns.end());
+  for (const OptionRow& option : option_table())
+    if (option.stands(kInColumn)) columns.push_back(key_of(option));
+  return columns;
 }
-
-/// A column whose text becomes an option as it stands, and the option it stands for.
-struct TextColumn {
-  std::string_view column, option;
-  std::string PredictOptions::*target;
-};
-constexpr TextColumn kTextColumns[] = {
-    {"stack", "--stack", &PredictOptions::stack},
-    {"precision", "--precision", &PredictOptions::precision},
-    {"network", "--network", &PredictOptions::network},
-    {"exchange", "--exchange", &PredictOptions::exchange},
-    {"optimizer", "--optimizer", &PredictOptions::optimizer},
-    {"input", "--input", &PredictOptions::input},
-};
-
-struct CountColumn {
-  std::string_view column, option;
-  std::optional<int> PredictOptions::*target;
-};
-constexpr CountColumn kCountColumns[] = {
-    {"gpus", "--gpus", &PredictOptions::gpus},
-    {"nodes", "--nodes", &PredictOptions::nodes},
-    {"batch_per_gpu", "--batch", &PredictOptions::batch},
-    {"seq_len", "--seq-len", &PredictOptions::seq_len},
-};
 
 constexpr std::string_view kCollectiveMetric = "bus_bandwidth";
 
@@ -97,29 +77,28 @@ class TableReader {
     return table_.rows() > 0;
   }
 
-  std::string name(std::size_t row, std::string_view column) {
-    std::string found = text(row, column);
-    if (found.empty()) problem(row, column, "expected a name, got an empty field");
-    return found;
+  void require(std::size_t row, std::string_view column) {
+    if (text(row, column).empty()) problem(row, column, "expected a name, got an empty field");
   }
 
   MeasuredRun read_row(std::size_t row) {
     MeasuredRun run;
     run.where = table_.where(row);
-    run.id = name(row, "id");
+    require(row, "id");
+    run.id = text(row, "id");
     const auto [earlier, fresh] = lines_of_ids_.emplace(run.id, run.where.line);
     if (!fresh && !run.id.empty()) {
       problem(row, "id", fmt::format("repeated id {}, it is also in line {}", quoted(run.id), earlier->second));
     }
-    run.options.hardware = name(row, "hw");
-    run.options.model = text(row, "metric") == kCollectiveMetric ? text(row, "model") : name(row, "model");
+    require(row, "hw");
+    if (text(row, "metric") != kCollectiveMetric) require(row, "model");
     read_options(row, run);
     read_measurement(row, run);
     run.group = text(row, "group");
     if (run.group.empty()) run.group = default_group(run.options.hardware);
-    for (std::string* name :
-         {&run.options.hardware, &run.options.model, &run.options.stack, &run.options.network, &run.options.storage})
-      *name = named_from(table_.name(), *name);
+    for (const OptionRow& option : option_table())
+      if (const auto* const name = std::get_if<std::string PredictOptions::*>(&option.landing); name != nullptr && option.file)
+        run.options.** name = named_from(table_.name(), run.options.**name);
     const std::string use = text(row, "use");
     run.fit = use == "fit";
     if (!run.fit && !use.empty() && use != "validation") {
@@ -131,17 +110,13 @@ class TableReader {
 
   void read_options(std::size_t row, MeasuredRun& run) {
     std::set<std::string> given;
-    for (const TextColumn& column : kTextColumns) {
-      run.options.*column.target = text(row, column.column);
-      if (!(run.options.*column.target).empty()) given.emplace(column.option);
-    }
-    for (const CountColumn& column : kCountColumns) {
-      const std::string count = text(row, column.column);
-      if (count.empty()) continue;
-      given.emplace(column.option);
-      run.options.*column.target = whole_number(count, 1);
-      if (run.options.*column.target) continue;
-      problem(row, column.column, fmt::format("expected a whole number of at least 1, got {}", quoted(count)));
+    for (const OptionRow& option : option_table()) {
+      const std::string column = option.stands(kInColumn) ? key_of(option) : "";
+      const std::string value = column.empty() ? "" : text(row, column);
+      if (value.empty()) continue;
+      given.insert("--" + std::string(option.name));
+      if (const std::string expected = read_option(option, value, run); !expected.empty())
+        problem(row, column, fmt::format("expected {}, got {}", expected, quoted(value)));
     }
     for (const std::string& found : apply_row_options(text(row, "options"), run, given)) problem(row, "options", found);
     const bool collective = text(row, "metric") == kCollectiveMetric;

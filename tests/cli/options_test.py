@@ -5,6 +5,7 @@ The options are read from `tbdsim VERB --help`, so a new one fails here until it
 
 Usage: options_test.py PROGRAM SOURCE_DIR
 """
+import json
 import os
 import re
 import shlex
@@ -181,6 +182,12 @@ TABLE = {
 }
 # A finished sweep is what its options change: they are those of `compare`, looked at in the exported rows.
 TABLE["sweep"] = {name: line for name, line in TABLE["compare"].items() if name not in ("--base", "--format")}
+# Those of a sweep itself: a shard and a grid change its rows, the others what is written of them.
+TABLE["sweep"].update({
+    "--grid": ("--grid grid.toml", EFFECT, ONE),
+    "--shard": ("--shard 1/2", EFFECT, ONE + " --precision fp32,amp"),
+})
+WRITTEN = ("--output", "--pareto", "--format")
 
 # Combinations in which an option would say nothing: each refused.
 REFUSALS = [
@@ -200,7 +207,7 @@ REFUSALS = [
     ("predict %s --what-if overlap --what-if no-overlap" % EIGHT, "predict: --what-if: stack.exchange.overlaps_backward=false (no-overlap) contradicts stack.exchange.overlaps_backward=true (overlap); give one of them"),
     ("predict %s --what-if cpu-half --what-if cpu-2x" % EIGHT, "predict: --what-if: hw.host.clock?=2x (cpu-2x) undoes hw.host.clock?=0.5x (cpu-half); give one of them"),
     ("predict %s --set batch=8 --set batch=4" % ONE, "predict: --set: batch=4 contradicts batch=8; give one of them"),
-    ("network %s --top -1" % NODES, "--top -1: expected at least 1 array"),
+    ("network %s --top -1" % NODES, 'network: --top: expected a whole number of at least 1, got "-1"'),
     ("network %s --top 3 --format json" % NODES, "--top: csv and json hold every array"),
     ("topology --hw dgx1 --nodes 2", "--nodes needs --collective: the wiring is that of one node"),
     ("topology --hw dgx1 --network ethernet-10g", "--network needs --collective: the wiring is that of one node"),
@@ -281,10 +288,16 @@ NOT_OF_ROWS = ("--hw", "--model", "--format", "--layers", "--kernels", "--links"
 NOT_OF_CLAIMS = {"--report", "--trace", "--format", "--by", "--top", "--host", "--as"}
 
 
+# What a JSON `config` tells beside options: what a job is made of, as it was found.
+FOLLOWS = {"hardware", "device", "variant", "global_batch", "sample", "products_in_fp32"}
+# What the values that completion offers are tried with, at the first verb that has them.
+KNOWS = {"predict": ONE, "memory": ONE, "topology": "--hw dgx1", "show": "resnet50", "sweep": ONE + " -o known.db"}
+
+
 class Walk:
     def __init__(self, program, source):
         self.program, self.source = os.path.abspath(program), source
-        self.problems, self.outputs = [], {}
+        self.problems, self.outputs, self.offered = [], {}, set()
 
     def run(self, words, folder):
         environment = dict(os.environ, TBDSIM_CATALOGUE=self.source)
@@ -320,7 +333,7 @@ class Walk:
     def verb(self, verb, folder):
         options = self.options(verb, folder)
         table = TABLE[verb]
-        own = {"sweep": ["--grid", "--output", "--pareto", "--shard", "--format"]}.get(verb, [])
+        own = WRITTEN if verb == "sweep" else ()
         self.expect(set(options) == set(table) | set(own), "%s: options %s, listed %s" % (verb, sorted(set(options) - set(table)), sorted(set(table) - set(options))))
         for option, entry in table.items():
             if verb == "sweep":
@@ -352,6 +365,52 @@ class Walk:
         base = self.rows_of_sweep(shlex.split("%s %s" % (rest, instead[0] if instead else "")), folder)
         new = self.rows_of_sweep(shlex.split("%s %s" % (rest, added)), folder)
         self.expect(base[0] == 0 and new[0] == 0 and base[1] != new[1], "sweep %s %s: ignored, or %s %s" % (rest, added, base, new))
+
+    def written(self, folder):
+        """What a sweep's own options do to what is written of it."""
+        self.run(["sweep", *shlex.split(ONE), "--precision", "fp32,amp", "-o", "w.db"], folder)
+        plain = self.run(["sweep", "export", "w.db"], folder)[1]
+        for words in (["--pareto"], ["--format", "json"]):
+            code, out, err = self.run(["sweep", "export", "w.db", *words], folder)
+            self.expect(code == 0 and out and out != plain, "sweep export %s: ignored, or %s" % (words, err))
+        code, out, _ = self.run(["sweep", "export", "w.db", "--output", "w.csv"], folder)
+        self.expect((code, out) == (0, "") and open(os.path.join(folder, "w.csv"), encoding="utf-8").read() == plain, "sweep export --output")
+
+    def words(self, verb, folder):
+        """Every value that completion offers for an option is one that the verb knows."""
+        part = self.cached("docs zsh", folder)[1].split("    %s) _arguments" % verb, 1)[-1].split(" ;;\n", 1)[0]
+        for option, words in re.findall(r"'(--[a-z-]+)\[[^\n]*:\(([^()\n]*)\)'", part):
+            if (option, words) in self.offered:
+                continue
+            self.offered.add((option, words))
+            for word in words.split():
+                line = "%s %s %s %s" % (verb, KNOWS[verb], option, word)
+                if option == "--launch":
+                    line += " --collective all-reduce"
+                err = self.run(shlex.split(line), folder)[2]
+                self.expect(not re.search("unknown|did you mean|expected", err), "%s: %s" % (line, err))
+
+    def page(self, folder):
+        """The manual page and the completion offer the options of the command line, and `list` the kinds that there are."""
+        page = self.cached("docs man", folder)[1].replace("\\-", "-")
+        for verb in TABLE:
+            part = page.split("\n.SS %s\n" % verb, 1)[1].split("\n.SS ", 1)[0].split("\n.SH ", 1)[0]
+            self.expect(re.findall(r"^\\fB(--[a-z-]+)", part, re.M) == self.options(verb, folder), "manual page: options of %s" % verb)
+            bash = re.search(r"^    %s\) options='(.*)' ;;$" % verb, self.cached("docs bash", folder)[1], re.M).group(1)
+            self.expect(bash.split() == self.options(verb, folder), "completion: options of %s" % verb)
+        kinds = [line.split(",")[1] for line in self.cached("list --format csv", folder)[1].splitlines()[1:]]
+        self.expect("'2:kind:(%s)'" % " ".join(kinds) in self.cached("docs zsh", folder)[1], "kinds: %s" % kinds)
+        documents = re.search(r"docs\) _arguments.*?\((.*?)\)", self.cached("docs zsh", folder)[1], re.S).group(1).split()
+        told = self.run(["docs", "nothing"], folder)[2]
+        self.expect(told.startswith("tbdsim: docs: expected %s, got" % ", ".join(documents)), "documents: %s: %s" % (documents, told))
+
+    def config(self, folder):
+        """The JSON `config` of a result calls an option as files and `--set` do, and says nothing else but what follows from one."""
+        keys = {option[2:].replace("-", "_") for verb in TABLE for option in self.options(verb, folder)} - {"batch"} | {"batch_per_gpu"}
+        for verb in ("predict", "explain", "network", "memory", "scale"):
+            line = "%s %s --format json" % (verb, {"network": NODES, "scale": EIGHT + " --gpus 2 --samples 256K"}.get(verb, EIGHT))
+            found = set(json.loads(self.cached(line, folder)[1])["config"])
+            self.expect(found - keys <= FOLLOWS, "%s: config has %s" % (verb, sorted(found - keys - FOLLOWS)))
 
     def refusals(self, folder):
         for line, text in REFUSALS:
@@ -435,8 +494,14 @@ def main(program, source):
     walk = Walk(program, os.path.realpath(source))
     with tempfile.TemporaryDirectory() as folder:
         prepare(folder, source)
+        with open(os.path.join(folder, "grid.toml"), "w", encoding="utf-8") as file:
+            file.write('schema = 1\n[grid]\nrecompute = "block"\nmock_loader = false\n')
         for verb in TABLE:
             walk.verb(verb, folder)
+            walk.words(verb, folder)
+        walk.written(folder)
+        walk.page(folder)
+        walk.config(folder)
         walk.refusals(folder)
         walk.rows(folder)
         walk.claims(folder)

@@ -107,7 +107,8 @@ TEST_CASE("a key means the one value whose path ends so") {
       document("hw.device", {{"bandwidth", "", "2 GB/s", true}}, {""})};
   const auto key = [&](const std::string& set) {
     const auto resolved = resolve_values({set}, documents, {});
-    return resolved ? resolved->changes.front().key + " = " + resolved->changes.front().literal : to_text(resolved.error());
+    return resolved.errors.empty() ? resolved.changes.front().key + " = " + resolved.changes.front().literal
+                                   : to_text(resolved.errors);
   };
   CHECK(key("hw.device.bandwidth=3x") == "hw.device.bandwidth = \"6 GB/s\"");
   CHECK(key("a.bandwidth=5 GB/s") == "hw.link.a.bandwidth = \"5 GB/s\"");

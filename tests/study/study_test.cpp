@@ -118,6 +118,20 @@ TEST_CASE("every named change can be read, and each is applied to what it names"
   CHECK(to_text(find_what_if("nvlink-3x").error()) == "unknown what-if \"nvlink-3x\", did you mean \"nvlink-2x\"?\n");
 }
 
+TEST_CASE("a change of every candidate's own number depends on no other candidate") {
+  const auto session = open_session(kCatalogue);
+  const std::vector<GridAxis> axes{*parse_axis("hw", "dgx1"), *parse_axis("model", "resnet50"), *parse_axis("gpus", "1")};
+  StudyGrid halves{axes, find_what_if("batch-2x")->set}, plain{axes, {}};
+  halves.axes.push_back(*parse_axis("batch", "16,32,8"));
+  plain.axes.push_back(*parse_axis("batch", "32,64,16"));
+  const auto doubled = compare(*session, halves, 0), stated = compare(*session, plain, 0);
+  REQUIRE((doubled && stated));
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(doubled->candidates[i].prediction.batch_per_gpu == stated->candidates[i].prediction.batch_per_gpu);
+    CHECK(doubled->candidates[i].prediction.step_time.value.base() == stated->candidates[i].prediction.step_time.value.base());
+  }
+}
+
 TEST_CASE("an explanation ranks changes by what they bring") {
   const auto session = open_session(kCatalogue);
   PredictOptions options;

@@ -112,8 +112,8 @@ TEST_CASE("every malformed option is named") {
   CHECK(option_messages("--mock-loader --mock-loader") == "options: --mock-loader is given twice\n");
   CHECK(option_messages("--set a=1 --set a=2") == "options: --set: a=2 contradicts a=1; give one of them\n");
   CHECK(option_messages("--mock-loader=yes") == "options: --mock-loader takes no value, got \"yes\"\n");
-  CHECK(option_messages("--devices 0,0") == "options: --devices: expected different device numbers such as 0,3, got \"0,0\"\n");
-  CHECK(option_messages("--devices 0,") == "options: --devices: expected different device numbers such as 0,3, got \"0,\"\n");
+  CHECK(option_messages("--devices 0,0") == "options: --devices: expected different GPU numbers such as 0,3, got \"0,0\"\n");
+  CHECK(option_messages("--devices 0,") == "options: --devices: expected different GPU numbers such as 0,3, got \"0,\"\n");
   CHECK(option_messages("--devices 0") == "");
   CHECK(option_messages("--set a") == "options: --set: expected KEY=VALUE, got \"a\"\n");
   CHECK(option_messages("--set a=") == "options: --set: expected KEY=VALUE, got \"a=\"\n");
@@ -214,7 +214,7 @@ TEST_CASE("every published table reads") {
 
 TEST_CASE("options that say nothing about a row's metric make it one that is refused") {
   CHECK(row_with_options("--collective all-reduce --bytes 1KiB").refused ==
-        "--bytes, --collective: is about a collective; its metric is bus_bandwidth");
+        "--collective, --bytes: is about a collective; its metric is bus_bandwidth");
   CHECK(row_with_options("--image 299").refused.empty());
   const auto runs = parse_measured_table(
       "id,hw,batch_per_gpu,precision,options,metric,unit,measured\n"
