@@ -111,7 +111,7 @@ def training_attention(folder):
                 **({"window": window} if window else {}), "fused": 1}
         samples.append({"device": device_of(row), "family": "attention", "op": "attention", "precision": PRECISIONS[row["dtype"]],
                         "pass": PASSES[row["pass"]], "shape": shape(**keys), "time_s": seconds(row["time_ms"]), "timing": "kernel",
-                        "algorithm": kernel, "library": row["library"],
+                        "algorithm": kernel, "library": row["library"] or row["kernel"],
                         "flags": "deterministic" if row["deterministic"] == "1" else "", "source": row["source"].split(":")[0]})
     return samples
 

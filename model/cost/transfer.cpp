@@ -161,7 +161,11 @@ FamilyParameters from_relatives(const Device& device, const Question& question,
   double heaviest = 0.0;
   nearest = 8.0;
   const bool tensor = precision != "fp32";
-  const bool own_class = std::any_of(relatives.begin(), relatives.end(), [&](const BoardParameters* board) {
+  // Softmax and layer norm samples of boards without HBM are of 70 W boards alone (T4, P4), and so are products of the older
+  // form: whole steps of GeForce and RTX boards come out better with those of HBM boards beside them.
+  const bool low_power =
+      family == "softmax" || family == "layer_norm" || (family == "gemm" && !kernels) || family == "convolution";
+  const bool own_class = !low_power && std::any_of(relatives.begin(), relatives.end(), [&](const BoardParameters* board) {
     return high_bandwidth(board->memory_kind) == high_bandwidth(device.memory_kind);
   });
   double generations = 8.0;
@@ -187,9 +191,9 @@ FamilyParameters from_relatives(const Device& device, const Question& question,
     const double weight = near * (tensor ? 1.0 : std::pow(kept_clock(lender), kPerClockRatio));
     const bool memory_alike = board->memory_kind == device.memory_kind;
     const bool memory_class = high_bandwidth(board->memory_kind) == high_bandwidth(device.memory_kind);
-    // Boards with HBM and those without lend bandwidth to their own kind alone, where there is one. The weight of another memory
-    // of the same class: assumed.
-    const double memory_weight = near * (memory_alike ? 1.0 : memory_class ? 0.5 : own_class ? 0.0 : 1.0);
+    // Of the other families boards with HBM and those without lend bandwidth to their own kind alone, where there is one.
+    // Weights: assumed.
+    const double memory_weight = near * (memory_alike ? 1.0 : memory_class ? 0.5 : own_class ? 0.0 : 0.15);
     compute.add(weight * lanes_alike(device, *board) * (board->parameters.call ? kSingleCalls : 1.0), share);
     bandwidth.add(memory_weight, board->parameters.bandwidth_efficiency);
     // How a kernel starts depends on library and driver, hardly on the chip: every neighbouring board counts alike. Graphs start
