@@ -15,9 +15,9 @@ struct PipelinedConstants {
   double quantize_passes = 1.0;  ///< what those move, against reading 16 bits and writing 8 of each element once
   FlopPerSecond multiprocessor_rate{
       2.9e12};                   ///< of the boards of the samples, in 16 bits: other kernels' latencies scale with it
-  double compute_scale = 1.0;      ///< arithmetic time against the kernels that a board's share of peak is of
-  bool splits = true;              ///< whether the library splits k
-  bool tiles_by_rows = false;      ///< the library takes its tile by the number of rows, not by the time that it will take
+  double compute_scale = 1.0;    ///< arithmetic time against the kernels that a board's share of peak is of
+  bool splits = true;            ///< whether the library splits k
+  bool tiles_by_rows = false;    ///< the library takes its tile by the number of rows, not by the time that it will take
   double split_cycles = 2760.0;  ///< cycles of the boost clock that a split of k takes beside its traffic
 };
 
