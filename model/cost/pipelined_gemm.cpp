@@ -142,7 +142,10 @@ TiledGemm pipelined_gemm(const GemmShape& shape, Bytes element, const PipelinedC
   const double per_together = 1.0 / by_rows.together, per_sm = 1.0 / sms, per_depth = shape.k / kDepth;
   TiledGemm result;
   double best = INFINITY, best_steps = 0.0, best_blocks = 1.0;
-  for (const Tile& t : kTiles) {
+  // Small tiles first where there are few large ones: what is likely best early spares most of the rest.
+  const bool few = shape.m * shape.n * shape.count < sms * kTiles[2].m * kTiles[2].n;
+  for (std::size_t i = 0; i < kTiles.size(); ++i) {
+    const Tile& t = kTiles[few ? kTiles.size() - 1 - i : i];
     if (constants.tiles_by_rows ? t.m != by_rows.m || t.n != by_rows.n : t.m > most_rows) continue;
     const double tiles = whole(shape.m * t.per_m * per_together) * by_rows.together * whole(shape.n * t.per_n) * shape.count,
                  area = t.m * t.n;
