@@ -3,6 +3,7 @@
 import os
 import sys
 
+import collectives
 import deepbench
 import neusight
 from sample_file import write
@@ -18,6 +19,7 @@ FILES = {
     "neusight_elementwise": neusight.elementwise,
     "neusight_softmax": neusight.softmax,
     "neusight_layer_norm": neusight.layer_norm,
+    "modern_collectives": collectives.collectives,
 }
 
 
