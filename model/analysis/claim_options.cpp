@@ -13,18 +13,18 @@ namespace tbdsim {
 namespace {
 
 // An allowlist: an option that a verb gains is refused here until somebody has asked what it does.
-constexpr std::array<std::string_view, 46> kOptions{
+constexpr std::array<std::string_view, 47> kOptions{
     // what is predicted
     "hw", "model", "name", "gpus", "nodes", "devices", "network", "batch", "accumulate", "image", "seq-len", "buckets",
     "precision", "stack", "exchange", "optimizer", "input", "storage", "workers", "input-hosts", "mock-loader", "mock-trainer",
-    "recompute", "zero", "tensor-parallel", "pipeline", "set", "what-if", "seed",
+    "recompute", "zero", "tensor-parallel", "pipeline", "set", "what-if", "calibration", "seed",
     // how much of it, over what
     "samples", "epochs", "weak", "fixed-global-batch", "max-batch", "target", "profiling", "skip", "iterations",
     // of wiring
     "route", "collective", "bytes", "nccl", "launch",
     // what is told of it
     "layers", "kernels", "links"};
-constexpr std::array<std::string_view, 6> kFiles{"hw", "model", "stack", "network", "storage", "name"};
+constexpr std::array<std::string_view, 7> kFiles{"hw", "model", "stack", "network", "storage", "name", "calibration"};
 
 }  // namespace
 

@@ -29,6 +29,7 @@ Result<LoweredJob> lower_job(Session& session, const Configuration& configuratio
   if (half || (precision == Precision::amp && configuration.stack.exchange_amp_16_bit)) how.gradient_element = Bytes(2.0);
   how.driven = drives_all(configuration.exchange) ? static_cast<int>(configuration.devices.size()) : 1;
   how.slowdown = configuration.compute_scale;
+  how.launch_interval = system.device.calibration.own.launch_interval.value_or(Seconds(0.0));
   if (configuration.exchange == "nccl") how.slowdown *= configuration.stack.store.nccl_slowdown;
   const TrainingStep order = configured_step(configuration);
   if (shared != nullptr) {

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <system_error>
 
+#include "model/analysis/anchor_file.hpp"
 #include "model/analysis/what_if.hpp"
 #include "model/input/value_list.hpp"
 #include "model/support/edit_distance.hpp"
@@ -42,6 +43,12 @@ bool set_assignment(std::vector<std::string>& assignments, std::string_view valu
   return true;
 }
 
+bool set_calibration(std::vector<std::string>& assignments, std::string_view file) {
+  const auto changes = anchor_assignments(std::string(file));
+  if (changes) assignments.insert(assignments.end(), changes->begin(), changes->end());
+  return changes.has_value();
+}
+
 bool set_message(std::optional<Bytes>& target, std::string_view value) {
   const auto sizes = parse_size_list("--bytes", value);
   if (sizes && sizes->size() == 1 && sizes->front() > Bytes(0.0)) target = sizes->front();
@@ -66,6 +73,8 @@ const std::vector<RowOption>& row_options() {
       {"--buckets", "", [](MeasuredRun& run, std::string_view) { return run.options.buckets = true; }},
       {"--bytes", "a size such as \"1 MiB\"", [](MeasuredRun& run, std::string_view v) { return set_message(run.message, v); },
        About::collective},
+      {"--calibration", "a file that calibrate anchor wrote",
+       [](MeasuredRun& run, std::string_view v) { return set_calibration(run.options.set, v); }, About::any},
       {"--collective", kName, [](MeasuredRun& run, std::string_view v) { return set_name(run.collective, v); },
        About::collective},
       {"--devices", "different device numbers such as 0,3",

@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "model/analysis/anchor_file.hpp"
 #include "model/analysis/row_options.hpp"
 #include "model/analysis/what_if.hpp"
 #include "model/cli/option_values.hpp"
@@ -24,6 +25,19 @@ void add_set(VerbOptions& verb, std::vector<std::string>& set) {
                        [&set](const std::string& text) -> std::string {
                          if (std::string problem = contradiction(set, text); !problem.empty()) return problem;
                          set.push_back(text);
+                         return "";
+                       });
+}
+
+/// Multipliers that `calibrate anchor` fitted act as values of the device.
+void add_calibration(VerbOptions& verb, std::vector<std::string>& set) {
+  verb.repeated_option("--calibration", "FILE", "Multipliers that calibrate anchor fitted to steps of\nyour own",
+                       [&set](const std::string& name) -> std::string {
+                         const auto changes = anchor_assignments(name);
+                         if (!changes) return to_text(changes.error());
+                         for (const std::string& change : *changes)
+                           if (std::string problem = contradiction(set, change); !problem.empty()) return problem;
+                         set.insert(set.end(), changes->begin(), changes->end());
                          return "";
                        });
 }
@@ -105,6 +119,7 @@ void add_job(VerbOptions& verb, PredictOptions& o, ScaleArguments* lists = nullp
                    "none, block, layer, full (MXNet: mirror): feature\nmaps computed again in backward, not kept [none]",
                    o.recompute);
   add_set(verb, o.set);
+  if (batches == nullptr) add_calibration(verb, o.set);  // memory does not depend on times
   add_what_if(verb, o.set);
 }
 
@@ -165,6 +180,7 @@ void add_bytes(VerbOptions& verb, std::optional<Bytes>& target) {
 void describe(VerbOptions verb, CompareArguments& a) {
   add_job_lists(verb, a.axes);
   add_set(verb, a.set);
+  add_calibration(verb, a.set);
   add_what_if(verb, a.set);
   verb.option("--base", "N", "Candidate that the others are set against [1]", [&a](const std::string& text) -> std::string {
     const auto base = whole_number(text, 1);
@@ -178,6 +194,7 @@ void describe(VerbOptions verb, SweepArguments& a) {
   verb.words("ACTION", "export FILE, or merge FILE FROM...; none: sweep", a.words);
   add_job_lists(verb, a.axes);
   add_set(verb, a.set);
+  add_calibration(verb, a.set);
   add_what_if(verb, a.set);
   verb.name_option("--grid", "FILE", "Axes from the [grid] of a scenario; options replace them", a.grid);
   verb.name_option("-o,--output", "FILE",
@@ -310,6 +327,7 @@ void describe(VerbOptions verb, TopologyArguments& a) {
   verb.name_option("--launch", "NAME", "one-process, process-per-gpu or framework [not known]", a.asked.launch);
   verb.name_option("--stack", "NAME|FILE", "Framework and version, for its NCCL", o.stack);
   add_set(verb, o.set);
+  add_calibration(verb, o.set);
   add_format(verb, a.format);
 }
 

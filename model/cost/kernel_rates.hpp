@@ -25,4 +25,13 @@ struct KernelRates {
   FlopPerSecond peak{INFINITY};      ///< of the units at the clock that they keep: nothing executes faster
 };
 
+/// Every kernel takes `factor` times as long.
+inline void slow_down(KernelRates& rates, double factor) {
+  rates.flops = rates.flops / factor;
+  rates.bandwidth = rates.bandwidth / factor;
+  rates.launch *= factor;
+  rates.clock = rates.clock / factor;
+  rates.translations = rates.translations / factor;
+}
+
 }  // namespace tbdsim
