@@ -227,7 +227,7 @@ def boxes_of_today(program):
         for title, kept in (("**all**", lambda o: True), ("**other than all-reduce**", lambda o: o != "all_reduce")):
             lines.append(f"| {fit_switched.BOARDS[name][0]} | {title} | " + " | ".join(
                 percent(mean(e for (other, o, _), e in errors[kind].items() if other == name and kept(o))) for kind in tables) + " |")
-    lines += ["", "Rows that set nothing:", "", "| box | library | operation | mean | ", "|---|---|---|---|"]
+    lines += ["", "Rows that set nothing:", "", "| box | library | operation | mean |", "|---|---|---|---|"]
     for library, release in (("NCCL 2.23", "2.23"), ("torch.distributed NCCL", "2.20")):
         rows = fit_switched.sample_rows(library)
         found = fit_switched.by_operation(rows, fit_switched.Program(program, rows, release).errors({}), own)
