@@ -1,7 +1,11 @@
 // Multipliers of one's own machine: the file, and that each acts on its part of a step and on nothing else.
 #include "model/analysis/anchor_file.hpp"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 
 #include "model/analysis/predict.hpp"
@@ -12,7 +16,9 @@ using namespace tbdsim;
 namespace {
 
 struct TemporaryFile {
-  std::string path = std::string(std::tmpnam(nullptr)) + ".toml";
+  std::string path =
+      (std::filesystem::temp_directory_path() / fmt::format("tbdsim_anchor_{}_{}.toml", getpid(), static_cast<void*>(this)))
+          .string();
   explicit TemporaryFile(const std::string& text) { std::ofstream(path) << text; }
   ~TemporaryFile() { std::remove(path.c_str()); }
 };
