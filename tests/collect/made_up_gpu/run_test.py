@@ -197,7 +197,7 @@ def prediction(folder):
     file, board = folder + "/whole.csv", folder + "/board.toml"
     done = before = calibrate("", "fit", "--samples", file, "-o", board)
     expect(done.returncode == 0, done.stderr)
-    expect("measured: launch interval" in done.stdout and "not used: launch: 1 sample " in done.stdout, done.stdout)
+    expect("measured: launch interval" in done.stdout and "not used: launch: " in done.stdout, done.stdout)
     expect("measured: h2d-pinned copies" in done.stdout and "launch_interval = " in open(board, encoding="utf-8").read(), done.stdout)
     expect("recurrent     fp32             4" in done.stdout, "recurrent layers serve the fit\n" + done.stdout)
     expect(re.search(r"memory_bound fp32: [0-9.]+ of bandwidth", done.stdout), "no share of peak where nothing is computed\n" + done.stdout)
