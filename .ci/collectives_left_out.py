@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""How well all-reduce is predicted on a box whose own sweep set nothing.   Usage: collectives_left_out.py --write|--check TBDSIM
+"""How well all-reduce is predicted on a box whose own sweep set nothing.   Usage: collectives_left_out.py --write|--check|--print TBDSIM
 
 --write fits the constants of hardware/nccl.toml that published sweeps of single boxes share once without each box, tests them on that box, does
-the same for the steps between nodes with every RDMA sweep alone, and puts the figures into scenarios/collectives/README.md (minutes).
+the same for the steps between nodes with every RDMA sweep alone, predicts every operation of the boxes of today from the constants of the
+others, and puts the figures into scenarios/collectives/README.md (minutes). --print TBDSIM prints the part of the boxes of today.
 --check fails where the constants or the sweeps are others than those of the figures.
 """
 import csv
@@ -15,6 +16,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "calibrate", "import"))
+import fit_switched
+
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 PAGE = os.path.join(ROOT, "scenarios", "collectives", "README.md")
 BEGIN, END = "<!-- generated: left out -->\n", "<!-- end -->"
@@ -23,8 +27,7 @@ LARGE = 256 << 20
 # Shared constants: where each stands in nccl.toml (table header, key) and its unit. The LL hop is one value of four fabrics.
 LL_HOP = ("fabric", "hop", "us")
 SINGLE = [("[launch.one-process]", "base", "us"), ("[launch.one-process]", "per_gpu", "us"), ("[launch.process-per-gpu]", "base", "us"),
-          ("[launch.framework]", "base", "us"), LL_HOP, ("[[switch_reduction]]", "start", "us"),
-          ('architecture = "Hopper"', "efficiency", ""), ('architecture = "Blackwell"', "efficiency", "")]
+          ("[launch.framework]", "base", "us"), LL_HOP]
 BETWEEN = [("[transport.rdma]", "hop_ll", "us"), ("[transport.rdma]", "hop", "us")]
 # Links whose rate is the plateau of the box itself, and what other boxes say of them: (file, stated, of others).
 OWN_LINK = {"dgx2-12-gpus": ("dgx2.toml", '"20.5 GB/s"', '"19.75 GB/s"'),  # 0.79 of the line rate, HGX A100
@@ -68,11 +71,8 @@ class Catalogue:
         return found
 
     def needed(self, box, options):
-        """Places of the constants that the box can see: all but those of other ways of launching and other architectures."""
+        """Places of the constants that the box can see: all but those of other ways of launching."""
         other = {"[launch." + name + "]": "--launch " + name not in options for name in ("one-process", "process-per-gpu", "framework")}
-        for name, sign in (("Hopper", "h200"), ("Blackwell", "b200")):
-            other[f'architecture = "{name}"'] = sign not in options
-        other["[[switch_reduction]]"] = "h200" not in options and "b200" not in options
         return [i for i, constant in enumerate(self.constants) if not other.get(constant[0], False)]
 
     def write_systems(self, left_out):
@@ -181,17 +181,77 @@ def rdma(program):
     return lines
 
 
+CLOCKS = {"Ampere": 1.41, "Hopper": 1.98, "Blackwell": 1.92}  # GHz, boost_clock of the boards in hardware/gpus
+# Board whose pace a board without any message borrows, over its clock: the nearest older architecture, else the nearest newer.
+LENDER = {"Ampere": "Hopper", "Hopper": "Ampere", "Blackwell": "Hopper"}
+
+
+def without(own, name):
+    """Constants of an architecture from those of the others, latencies over their pace: geometric means, in units of the pace."""
+    pace = {other: values["base"] + 2 * values["step.0"] for other, values in own.items()}  # smallest all-reduce on 2 GPUs
+    found = {}
+    for key in own[name]:
+        logs = []
+        for other, values in own.items():
+            if other == name or key not in values:
+                continue
+            power = -1 if key in fit_switched.LATENCY else 1 if key in fit_switched.SLICED else 0
+            logs.append(math.log(values[key] * pace[other] ** power))
+        found[key] = math.exp(mean(logs)) if logs else own[name][key]
+    return found, pace
+
+
+def at_pace(constants, pace):
+    return {key: value * (pace if key in fit_switched.LATENCY else 1 / pace if key in fit_switched.SLICED else 1)
+            for key, value in constants.items()}
+
+
+def boxes_of_today(program):
+    """Operations behind a switch: constants of the box itself, then of the others with one message of the box, then without any."""
+    rows = fit_switched.sample_rows()
+    ask = fit_switched.Program(program, rows)
+    own = {name: ask.constants(name) for name in fit_switched.BOARDS}
+    smallest = {name: min(time for other, op, ranks, _, time in rows if (other, op, ranks) == (name, "all_reduce", 2)) * 1e6 for name in own}
+    tables = {"own": {}, "message": {}, "clock": {}}
+    for name in own:
+        constants, pace = without(own, name)
+        tables["message"][name] = at_pace(constants, smallest[name] / (constants["base"] + 2 * constants["step.0"]))
+        lender = LENDER[name]
+        tables["clock"][name] = at_pace(constants, pace[lender] * CLOCKS[lender] / CLOCKS[name])
+    errors = {kind: fit_switched.by_operation(rows, ask.errors(table), own) for kind, table in tables.items()}
+    lines = ["| box | operation | own constants | left out, one message | left out, its clock alone |", "|---|---|---|---|---|"]
+    for name in own:
+        for op in ("all_reduce", "all_gather", "reduce_scatter", "all_to_all"):
+            lines.append(f"| {fit_switched.BOARDS[name][0]} | {op} | " + " | ".join(
+                percent(mean(e for (other, o, _), e in errors[kind].items() if (other, o) == (name, op))) for kind in tables) + " |")
+        for title, kept in (("**all**", lambda o: True), ("**other than all-reduce**", lambda o: o != "all_reduce")):
+            lines.append(f"| {fit_switched.BOARDS[name][0]} | {title} | " + " | ".join(
+                percent(mean(e for (other, o, _), e in errors[kind].items() if other == name and kept(o))) for kind in tables) + " |")
+    lines += ["", "Rows that set nothing:", "", "| box | library | operation | mean |", "|---|---|---|---|"]
+    for library, release in (("NCCL 2.23", "2.23"), ("torch.distributed NCCL", "2.20")):
+        rows = fit_switched.sample_rows(library)
+        found = fit_switched.by_operation(rows, fit_switched.Program(program, rows, release).errors({}), own)
+        for name, op in sorted({(name, op) for name, op, _ in found}):
+            lines.append(f"| {fit_switched.BOARDS[name][0]} | {library} | {op} | "
+                         f"{percent(mean(e for (other, o, _), e in found.items() if (other, o) == (name, op)))} |")
+    return lines
+
+
 def digest():
     text = hashlib.sha256()
-    for name in ("hardware/nccl.toml", "scenarios/collectives/single_boxes.csv", "scenarios/collectives/multi_node.csv"):
+    for name in ("hardware/nccl.toml", "scenarios/collectives/single_boxes.csv", "scenarios/collectives/multi_node.csv",
+                 "calibrate/samples/modern_collectives.csv"):
         with open(os.path.join(ROOT, name), "rb") as file:
             text.update(file.read())
     return text.hexdigest()[:16]
 
 
 def main():
-    if len(sys.argv) != 3 or sys.argv[1] not in ("--write", "--check"):
+    if len(sys.argv) != 3 or sys.argv[1] not in ("--write", "--check", "--print"):
         sys.exit(__doc__)
+    if sys.argv[1] == "--print":
+        print("\n".join(boxes_of_today(sys.argv[2])))
+        return
     with open(PAGE, encoding="utf-8") as file:
         text = file.read()
     start, end = text.index(BEGIN) + len(BEGIN), text.index(END)
@@ -200,7 +260,7 @@ def main():
         if stamp not in text[start:end]:
             sys.exit(f"{PAGE}: the figures are of other constants or sweeps; run .ci/collectives_left_out.py --write PROGRAM")
         return
-    lines = [stamp, *single_boxes(sys.argv[2]), "", *rdma(sys.argv[2]), ""]
+    lines = [stamp, *single_boxes(sys.argv[2]), "", *rdma(sys.argv[2]), "", *boxes_of_today(sys.argv[2]), ""]
     with open(PAGE, "w", encoding="utf-8") as file:
         file.write(text[:start] + "\n".join(lines) + text[end:])
 

@@ -24,7 +24,7 @@ set(layer_collect support units input decode)
 set(layer_cuda ${layer_collect} collect)
 set(layer_cuda_missing ${layer_collect} collect)
 set(layer_recorder ${layer_cuda} cuda)
-set(layer_calibrate_cli ${layer_fit} fit collect)
+set(layer_calibrate_cli ${layer_fit} fit collect schedule engine memory configuration prediction survey validation)
 
 function(tbdsim_layer folder)
   cmake_parse_arguments(arg "" "" "LIBRARIES" ${ARGN})

@@ -96,6 +96,7 @@ std::string check_table(const std::vector<CheckPart>& parts, const std::vector<s
   std::string text;
   for (const CheckPart& part : parts) {
     text += fmt::format("{}\n{}", part.name, group_lines(group_rows(part.rows, kMain, sets)));
+    for (const std::string& refused : part.refused) text += fmt::format("  fit refused: {}\n", refused);
     text += "by size\n" + group_lines(size_groups(part.rows, sets));
     text += "by device\n" + group_lines(group_rows(part.rows, kDevices, sets));
     text += "largest errors\n";
@@ -130,7 +131,8 @@ std::string check_json(const std::vector<CheckPart>& parts, const std::vector<st
                    {"groups", group_json(group_rows(part.rows, kMain, sets))},
                    {"sizes", group_json(size_groups(part.rows, sets))},
                    {"devices", group_json(group_rows(part.rows, kDevices, sets))},
-                   {"worst", worst_json(part.rows)}});
+                   {"worst", worst_json(part.rows)},
+                   {"refused", part.refused}});
   }
   Json not_used = Json::array();
   for (const UnusedSamples& u : unused)

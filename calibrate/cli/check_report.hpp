@@ -11,12 +11,14 @@ namespace tbdsim::calibrate {
 struct CheckPart {
   std::string name;
   std::vector<AssessedRow> rows;
+  std::vector<std::string> refused = {};  ///< fits that were refused, and why
 };
 
 /// Tables by set, family, precision and pass; by size; by device; the ten worst rows; what was read and not used.
 [[nodiscard]] std::string check_table(const std::vector<CheckPart>& parts, const std::vector<std::string>& sets,
                                       const std::vector<UnusedSamples>& unused);
-/// The same as JSON: parts[] {name, groups[], sizes[], devices[], worst[]}, not_used[] {family, samples, row, reason, measured}.
+/// The same as JSON: parts[] {name, groups[], sizes[], devices[], worst[], refused[]}, not_used[] {family, samples, row, reason,
+/// measured}.
 [[nodiscard]] std::string check_json(const std::vector<CheckPart>& parts, const std::vector<std::string>& sets,
                                      const std::vector<UnusedSamples>& unused);
 

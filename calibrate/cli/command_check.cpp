@@ -8,6 +8,8 @@
 
 #include "calibrate/cli/check_report.hpp"
 #include "calibrate/cli/inputs.hpp"
+#include "calibrate/fit/collective_samples.hpp"
+#include "calibrate/fit/doubts.hpp"
 #include "calibrate/fit/leave_out.hpp"
 #include "model/support/quote.hpp"
 
@@ -62,11 +64,12 @@ Result<std::vector<CheckPart>> left_out(const Arguments& arguments, const Sample
   described->insert(devices.begin(), devices.end());
   const auto result = leave_out(files.sets, training, *described, constants, options);
   if (!result) return tl::make_unexpected(result.error());
-  std::vector<CheckPart> parts{{"fitted to these samples", result->fitted}, {holdout + " left out", result->left_out}};
+  std::vector<CheckPart> parts{{"fitted to these samples", result->fitted, result->refused_fitted},
+                               {holdout + " left out", result->left_out, result->refused_left_out}};
   if (options.draws > 0)
     parts.push_back({fmt::format("{} left out, then {} random samples of each family and precision; {} draws", holdout,
                                  options.draw_size, options.draws),
-                     result->drawn});
+                     result->drawn, result->refused_drawn});
   return parts;
 }
 
@@ -105,6 +108,10 @@ Result<int> run(const Arguments& arguments) {
   if (!devices) return tl::make_unexpected(devices.error());
   const auto constants = constants_of(*catalogue);
   if (!constants) return tl::make_unexpected(constants.error());
+  for (const auto& warnings : {doubts(files->all(), *devices), implausible_samples(files->all(), *devices)}) {
+    for (const std::string& warning : warnings) fmt::print(stderr, "warning: {}\n", warning);
+  }
+  CollectiveForms collectives(catalogue->root);
   std::vector<CheckPart> parts;
   if (arguments.has("--leave-out")) {
     auto held = left_out(arguments, *files, *devices, *constants, *catalogue);
@@ -115,9 +122,16 @@ Result<int> run(const Arguments& arguments) {
     for (std::size_t s = 0; s < files->sets.size(); ++s) {
       const auto rows = assess(files->sets[s], *devices, *constants, s);
       parts.back().rows.insert(parts.back().rows.end(), rows.begin(), rows.end());
+      const auto calls = assess_collectives(files->sets[s], *devices, collectives, s);
+      parts.back().rows.insert(parts.back().rows.end(), calls.begin(), calls.end());
     }
   }
-  const std::vector<UnusedSamples> unused = unused_samples(files->all(), *devices);
+  std::vector<Sample> others = files->all();
+  if (!arguments.has("--leave-out"))
+    std::erase_if(others, [&](const Sample& s) {
+      return s.family == "collective" && collectives.undescribed(s, devices->at(s.device)).empty();
+    });
+  const std::vector<UnusedSamples> unused = unused_samples(others, *devices);
   if (parts.front().rows.empty()) {
     Errors errors{{"calibrate check: no sample is of a family and shape that has a kernel model"}};
     for (const UnusedSamples& u : unused) errors.push_back({to_text(u)});

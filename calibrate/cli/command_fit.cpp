@@ -7,8 +7,10 @@
 
 #include "calibrate/cli/inputs.hpp"
 #include "calibrate/fit/board_fit.hpp"
+#include "calibrate/fit/doubts.hpp"
 #include "calibrate/fit/fit_family.hpp"
 #include "calibrate/fit/kernel_fit.hpp"
+#include "calibrate/fit/own_fit.hpp"
 #include "calibrate/fit/unused.hpp"
 #include "model/hardware/hardware_file.hpp"
 #include "model/hardware/kernel_constants.hpp"
@@ -105,16 +107,19 @@ void print_parameters(const FamilyParameters& p) {
   fmt::print("\n  launch {:.2f} us; kernels scatter by {:.0f} %\n", p.launch.base() * 1e6, 100 * p.spread);
 }
 
-void print_board(const BoardFit& fit, const std::vector<UnusedSamples>& unused, const std::string& output) {
-  fmt::print("{:<13} {:<11} {:>6} {:>6} {:>20} {:>19}\n", "error in %", "", "n", "shapes", "before: mean, median",
-             "after: mean, median");
+void print_board(const BoardFit& fit, const OwnFit& own, const std::vector<UnusedSamples>& unused, const std::string& output) {
+  if (!fit.reports.empty())
+    fmt::print("{:<13} {:<11} {:>6} {:>6} {:>20} {:>19}\n", "error in %", "", "n", "shapes", "before: mean, median",
+               "after: mean, median");
   for (const BoardFitReport& r : fit.reports) {
     fmt::print("{:<13} {:<11} {:>6} {:>6} {:>12.1f} {:>7.1f} {:>11.1f} {:>7.1f}\n", r.family, r.precision, r.samples, r.shapes,
                100 * r.before.mean, 100 * r.before.median, 100 * r.after.mean, 100 * r.after.median);
   }
   for (const FamilyParameters& p : fit.device.calibration.families) print_parameters(p);
   for (const SustainedRate& rate : fit.sustained) fmt::print("sustained: {}\n", to_text(rate));
+  for (const std::string& line : own.lines) fmt::print("measured: {}\n", line);
   for (const std::string& note : fit.inherited) fmt::print("inherited: {}\n", note);
+  for (const std::string& line : own.missing) fmt::print("not used: {}\n", line);
   for (const UnusedSamples& entry : unused) fmt::print("not used: {}\n", to_text(entry));
   fmt::print("written: {0}; use it as --hw {0}\n", output);
 }
@@ -129,19 +134,34 @@ Result<int> run_board(const Arguments& arguments, const SampleFiles& files, cons
   if (!own) return tl::make_unexpected(own.error());
   const auto constants = constants_of(catalogue);
   if (!constants) return tl::make_unexpected(constants.error());
-  std::vector<UnusedSamples> unused = unused_samples(*own);
+  CollectiveForms collectives(catalogue.root);
+  const OwnFit measured = fit_own(*own, *device, device->calibration.own, collectives, files.digests);
+  std::vector<Sample> rest = *own;
+  std::erase_if(rest, [&](const Sample& sample) { return tells_own(sample, *device, collectives); });
+  std::vector<UnusedSamples> unused = unused_samples(rest);
+  DeviceMap described_as;
+  for (const Sample& sample : *own) described_as.emplace(sample.device, *device);
+  for (const std::string& doubt : doubts(*own, described_as)) fmt::print(stderr, "warning: {}\n", doubt);
   if (own->size() < samples.size()) {
     const auto others = samples_of_others(samples, own->front().device, catalogue_ids(catalogue, "gpus"));
     unused.insert(unused.end(), others.begin(), others.end());
   }
-  const auto fit = fit_board(*own, std::move(*device), *constants, files.digests);
+  auto fit = fit_board(*own, *device, *constants, files.digests);
+  // Without a kernel to fit, what the other samples say of the machine is still worth a file.
+  if (!fit && measured.any()) {
+    Errors refused = rest.empty() ? Errors{} : std::move(fit.error());
+    fit = BoardFit{};
+    for (const Error& error : refused) fit->warnings.push_back("no kernel is fitted: " + error.message);
+    fit->device = std::move(*device);
+  }
   if (!fit) return tl::make_unexpected(fit.error());
+  fit->device.calibration.own = measured.own;
   for (const std::string& warning : fit->warnings) fmt::print(stderr, "warning: {}\n", warning);
   const std::string output = arguments.one("-o");
   std::string text = fmt::format("{}`: {} with parameters fitted to samples.\n", kWritten, fit->device.name);
   for (const std::string& note : fit->inherited) text += fmt::format("# inherited: {}\n", note);
   return OutputFile{output, std::string(kWritten)}.write(text + to_toml(fit->device)).map([&] {
-    print_board(*fit, unused, output);
+    print_board(*fit, measured, unused, output);
     return 0;
   });
 }

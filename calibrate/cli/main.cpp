@@ -6,9 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "calibrate/cli/command_anchor.hpp"
 #include "calibrate/cli/command_check.hpp"
 #include "calibrate/cli/command_collect.hpp"
 #include "calibrate/cli/command_fit.hpp"
+#include "calibrate/cli/command_import.hpp"
 #include "calibrate/cli/command_profile.hpp"
 #include "calibrate/collect/sample_formats.hpp"
 #include "model/input/output_file.hpp"
@@ -27,6 +29,13 @@ constexpr const char* kUsage =
     "        [--train FILE...] [--draws N] [--draw-size N] [--seed N] [--only WORD]\n"
     "        [--format table | json | csv]\n"
     "        the same for boards that no fit has seen\n"
+    "  anchor RUNS.csv -o FILE.toml\n"
+    "        multipliers of products, attention, memory, exchange and host from steps\n"
+    "        of your own; any verb applies them: --calibration FILE.toml\n"
+    "  import FILE -o OUT.csv [--device NAME] [--precision NAME] [--library TEXT]\n"
+    "        [--op NAME] [--timing kernel | call] [--transposed]\n"
+    "        samples from a table m,n,k,ms or from nccl-tests; kernels by what they\n"
+    "        do from a summary of Nsight Systems or PyTorch's profiler\n"
     "  collect [--plan quick | standard | full | FILE] -o FILE.csv\n"
     "        [--gpu N] [--device NAME]\n"
     "        samples from the GPU of this machine\n"
@@ -61,12 +70,15 @@ int main(int argc, char** argv) {
   const std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
   if (verb == "fit") return finish(tbdsim::calibrate::command_fit(rest));
   if (verb == "check") return finish(tbdsim::calibrate::command_check(rest));
+  if (verb == "anchor") return finish(tbdsim::calibrate::command_anchor(rest));
+  if (verb == "import") return finish(tbdsim::calibrate::command_import(rest));
   if (verb == "collect") return finish(tbdsim::calibrate::command_collect(rest));
   if (verb == "formats" && rest.empty()) {
     fmt::print("{}", tbdsim::calibrate::sample_formats_page());
     return 0;
   }
   if (verb == "profile") return finish(tbdsim::calibrate::command_profile(rest));
-  fmt::print(stderr, "tbdsim calibrate: unknown verb \"{}\"; there are fit, check, collect, profile, formats\n{}", verb, kUsage);
+  fmt::print(stderr, "tbdsim calibrate: unknown verb \"{}\"; there are fit, check, anchor, import, collect, profile, formats\n{}",
+             verb, kUsage);
   return 2;
 }

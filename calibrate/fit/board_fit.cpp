@@ -219,15 +219,45 @@ std::string without_rate(const Group& group, const Device& device) {
       group.samples.front()->line, device.id, group.precision, rate_key(group.precision));
 }
 
-/// What is said of shares that no board can have. Boards that boost past their data sheet come to 1.23 of its peak at most
-/// (hardware/kernels.toml), and device files take up to 2.
-std::optional<std::string> impossible(const FamilyParameters& p) {
+/// Shares that no board can have are cut to what one may, and the range covers what the cut leaves. Boards that boost past their
+/// data sheet come to 1.23 of its peak at most (hardware/kernels.toml), and device files take up to 2.
+void cut_to_possible(const Group& group, const Device& device, FamilyParameters& p, BoardFitReport& report,
+                     std::vector<std::string>& warnings) {
   constexpr double kMostShare = 1.5;
-  if (std::max(p.compute_efficiency, p.bandwidth_efficiency) <= kMostShare) return std::nullopt;
-  return fmt::format(
-      "{} {}: left as it was: the samples would need {:.3g} of peak and {:.3g} of bandwidth, more than any board "
-      "has; check times, shapes, device and whether the kernels do this family's work",
-      p.family, p.precision, p.compute_efficiency, p.bandwidth_efficiency);
+  if (std::max(p.compute_efficiency, p.bandwidth_efficiency) <= kMostShare) return;
+  const std::string needed = fmt::format("{:.3g} of peak and {:.3g} of bandwidth", p.compute_efficiency, p.bandwidth_efficiency);
+  p.compute_efficiency = std::min(p.compute_efficiency, kMostShare);
+  p.bandwidth_efficiency = std::min(p.bandwidth_efficiency, kMostShare);
+  const std::vector<double> left = residuals_of(group, device, p);
+  report.after = summarize_residuals(left);
+  double sum = 0.0;
+  for (const double residual : left) sum += residual * residual;
+  constexpr double kMostSpread = 2.0;  // that a device file takes
+  p.spread = std::min(kMostSpread, std::max(p.spread, std::sqrt(sum / static_cast<double>(left.size()))));
+  warnings.push_back(
+      fmt::format("{} {}: the samples would need {}, more than any board has: cut to {:g}, with a range as wide as what is left; "
+                  "check times, "
+                  "shapes, device and whether the kernels do this family's work",
+                  p.family, p.precision, needed, kMostShare));
+}
+
+/// Names the samples that the fitted form misses by more than a factor of two, the worst first.
+void name_unreached(const Group& group, const Device& device, const FamilyParameters& p, std::vector<std::string>& warnings) {
+  constexpr std::size_t kMost = 5;
+  std::vector<std::pair<double, int>> missed;
+  const std::vector<double> residuals = residuals_of(group, device, p);
+  for (std::size_t i = 0; i < residuals.size(); ++i) {
+    if (std::abs(residuals[i]) > std::log(2.0)) missed.emplace_back(residuals[i], group.rows[i].line);
+  }
+  if (missed.empty()) return;
+  std::stable_sort(missed.begin(), missed.end(),
+                   [](const auto& a, const auto& b) { return std::abs(a.first) > std::abs(b.first); });
+  std::string rows;
+  for (std::size_t i = 0; i < std::min(kMost, missed.size()); ++i)
+    rows += fmt::format("{}row {} takes {:.2g} times as long", i == 0 ? "" : ", ", missed[i].second, std::exp(missed[i].first));
+  if (missed.size() > kMost) rows += fmt::format(" and {} more", missed.size() - kMost);
+  warnings.push_back(fmt::format("{} {}: {} of {} shapes are beyond the form by more than a factor of two: {}", p.family,
+                                 p.precision, missed.size(), residuals.size(), rows));
 }
 
 /// Puts `parameters` in the place of those of the same family and arithmetic, or at the end.
@@ -309,10 +339,8 @@ Result<BoardFit> fit_board(const std::vector<Sample>& samples, Device device, co
                           summarize_residuals(residuals_of(group, device, inherited.parameters)),
                           {}};
     FamilyParameters found = fit_group(group, device, inherited, source, report);
-    if (auto refused = impossible(found)) {
-      out.warnings.push_back(std::move(*refused));
-      continue;
-    }
+    cut_to_possible(group, device, found, report, out.warnings);
+    name_unreached(group, device, found, out.warnings);
     fitted.push_back({inherited.parameters, std::move(found), inherited.transferred, group.family->computes});
     check_gain(report, fitted.back().after, out.warnings);
     out.reports.push_back(report);

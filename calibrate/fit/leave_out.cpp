@@ -29,9 +29,32 @@ void append(std::vector<AssessedRow>& all, const std::vector<AssessedRow>& more)
   all.insert(all.end(), more.begin(), more.end());
 }
 
+/// Reasons of refused fits, each with how often it was given.
+class Refusals {
+ public:
+  void add(const std::string& device, const Errors& errors) {
+    const std::string text = fmt::format("{}: {}", device, errors.back().message);
+    const auto same = std::find_if(all_.begin(), all_.end(), [&](const auto& entry) { return entry.first == text; });
+    if (same == all_.end())
+      all_.emplace_back(text, 1);
+    else
+      ++same->second;
+  }
+  [[nodiscard]] std::vector<std::string> texts() const {
+    std::vector<std::string> texts;
+    for (const auto& [text, times] : all_) texts.push_back(times == 1 ? text : fmt::format("{} ({} times)", text, times));
+    return texts;
+  }
+
+ private:
+  std::vector<std::pair<std::string, int>> all_;
+};
+
 /// The board's parameters after a fit of `samples`; as it was where they are too few.
-DeviceMap fitted_map(const std::vector<Sample>& samples, const Device& device, const KernelConstants& constants) {
+DeviceMap fitted_map(const std::vector<Sample>& samples, const Device& device, const KernelConstants& constants,
+                     Refusals& refused) {
   const auto fit = fit_board(samples, device, constants, "");
+  if (!fit) refused.add(device.id, fit.error());
   return {{device.id, fit ? fit->device : device}};
 }
 
@@ -72,11 +95,12 @@ Result<LeaveOut> leave_out(const std::vector<std::vector<Sample>>& sets, const s
     return fail(fmt::format("all samples are of {}: leaving it out leaves none to fit; name those of other boards with --train",
                             *ids.begin()));
   LeaveOut out;
+  Refusals of_fitted, of_left_out, of_drawn;
   std::mt19937 random(options.seed);
   for (const std::string& id : ids) {
     const Device& device = devices.at(id);
     auto others = fit_kernels(without(training, id, devices, families, options.holdout), devices);
-    if (!others) return tl::make_unexpected(others.error());
+    if (!others) of_left_out.add(id, others.error());
     for (std::size_t s = 0; s < sets.size(); ++s) {
       std::vector<const Sample*> own;
       std::vector<Sample> copies;
@@ -97,7 +121,8 @@ Result<LeaveOut> leave_out(const std::vector<std::vector<Sample>>& sets, const s
         for (AssessedRow& row : rows) row.sample = origin[static_cast<std::size_t>(row.sample - rest.data())];
         return rows;
       };
-      append(out.fitted, score(fitted_map(copies, device, constants), constants, {}));
+      append(out.fitted, score(fitted_map(copies, device, constants, of_fitted), constants, {}));
+      if (!others) continue;
       append(out.left_out, score({{id, device}}, others->constants, {}));
       for (int i = 0; i < options.draws; ++i) {
         std::vector<Sample> few;
@@ -106,10 +131,13 @@ Result<LeaveOut> leave_out(const std::vector<std::vector<Sample>>& sets, const s
           few.push_back(copies[place]);
           used.insert(place);
         }
-        append(out.drawn, score(fitted_map(few, device, others->constants), others->constants, used));
+        append(out.drawn, score(fitted_map(few, device, others->constants, of_drawn), others->constants, used));
       }
     }
   }
+  out.refused_fitted = of_fitted.texts();
+  out.refused_left_out = of_left_out.texts();
+  out.refused_drawn = of_drawn.texts();
   return out;
 }
 

@@ -26,15 +26,18 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 19> kReasons
     {"experts", "passes are forward, and `algorithm` is cutlass"},
     {"softmax", "backward passes take the share of bandwidth of the forward ones"},
     {"layer_norm", "backward passes take the share of bandwidth of the forward ones"},
-    {"elementwise", "operands held in the cache, or arithmetic that counts"},
+    {"elementwise", "operands held in the cache (flag hot), or arithmetic that counts (pow)"},
     {"batch_norm", "in 32 bits passes over memory come from the software stack, the share of bandwidth from elementwise kernels"},
     {"pool", "bytes of the definition at the share of bandwidth of elementwise kernels"},
     {"embedding", "bytes of the definition at the share of bandwidth of elementwise kernels"},
-    {"copy", "links belong to a system file (hardware/systems), which states their bandwidth"},
-    {"launch", "what the host takes for a kernel belongs to the software stack (hardware/stacks)"},
-    {"collective", "collectives take the shares of hardware/nccl.toml"},
+    {"copy",
+     "pageable memory and copies between GPUs: links belong to a system file (hardware/systems), which states their bandwidth; "
+     "check compares nothing with copies, fit takes those of pinned memory"},
+    {"launch", "launches as a graph; check compares nothing with launches, fit takes those issued one by one"},
+    {"collective",
+     "a pace is known of boards behind a switch alone, in one node, with NCCL 2.18 or newer; others take hardware/nccl.toml"},
     {"load", "no flag burst_s: the time of a product at the beginning"},
-    {"overlap", "what transfers take from kernels beside them belongs to the software stack"},
+    {"overlap", "copies beside kernels; check compares nothing with overlap, fit takes all-reduces beside products"},
 }};
 
 std::string reason_of(const Sample& sample, const Device* without_rate) {

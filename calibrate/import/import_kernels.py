@@ -7,6 +7,7 @@
 import os
 import sys
 
+import collectives
 import deepbench
 import modern
 import modern_gemm
@@ -27,6 +28,7 @@ FILES = {
     **modern.FILES,
     "modern_gemm": modern_gemm.fitted,
     "modern_gemm_new_shapes": modern_gemm.new_shapes,
+    "modern_collectives": collectives.collectives,
 }
 
 

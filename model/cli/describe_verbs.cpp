@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "model/cli/option_values.hpp"
+#include "model/configuration/anchor_file.hpp"
 #include "model/configuration/read_option.hpp"
 #include "model/configuration/what_if.hpp"
 
@@ -27,7 +28,7 @@ struct Own {
 struct Job {
   PredictOptions* options = nullptr;
   Axes* axes = nullptr;        ///< of a study, in place of `options`
-  Assignments* set = nullptr;  ///< of `--set` and `--what-if`
+  Assignments* set = nullptr;  ///< of `--set`, `--calibration` and `--what-if`
 };
 
 /// Adds assignments unless one contradicts those before. Returns the problem.
@@ -83,6 +84,11 @@ struct DeclareOwn {
 void declare_job(VerbOptions& verb, const OptionRow& row, const Job& job) {
   if (row.name == "set") {
     verb.repeated_option(row, [set = job.set](const std::string& text) { return add(*set, {text}); });
+  } else if (row.name == "calibration") {
+    verb.repeated_option(row, [set = job.set](const std::string& name) {
+      const auto changes = anchor_assignments(name);
+      return changes ? add(*set, *changes) : to_text(changes.error());
+    });
   } else if (row.name == "what-if") {
     verb.repeated_option(row, [set = job.set](const std::string& name) {
       const auto what_if = find_what_if(name);

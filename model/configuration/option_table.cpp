@@ -27,6 +27,8 @@ constexpr Verbs kOneSize{Verb::predict, Verb::explain, Verb::network, Verb::memo
 constexpr Verbs kOne = kOneSize | Verbs{Verb::scale};
 constexpr Verbs kJobs = kOne | kStudies;
 constexpr Verbs kWired = kJobs | Verbs{Verb::topology};
+// Memory does not depend on times.
+constexpr Verbs kTimed = kStudies | Verbs{Verb::predict, Verb::explain, Verb::network, Verb::scale, Verb::topology};
 constexpr Verbs kFormatted = kOne | Verbs{Verb::compare, Verb::validate, Verb::topology, Verb::list, Verb::show};
 constexpr unsigned kEverywhere = kInColumn | kInRow | kInSet | kInClaim;
 constexpr std::string_view kCatalogue = "gpus systems networks hosts storage inputs data-paths stacks models";
@@ -288,6 +290,14 @@ constexpr OptionRow kOptions[] = {
      .landing = &PredictOptions::set,
      .about = About::any,
      .places = kInRow | kInClaim},
+    {.name = "calibration",
+     .value = "FILE",
+     .help = "Multipliers that calibrate anchor fitted to steps of your own",
+     .verbs = kTimed,
+     .landing = &PredictOptions::set,
+     .about = About::any,
+     .places = kInRow | kInClaim,
+     .file = true},
     {.name = "what-if",
      .value = "NAME",
      .help = "A named change, such as amp or nvlink-2x; explain lists them; may be repeated",

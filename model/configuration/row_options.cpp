@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "model/configuration/anchor_file.hpp"
 #include "model/configuration/read_option.hpp"
 #include "model/configuration/what_if.hpp"
 #include "model/support/edit_distance.hpp"
@@ -11,6 +12,15 @@ namespace tbdsim {
 namespace {
 
 constexpr std::string_view kSet = "set";  ///< the one option that may be repeated
+constexpr std::string_view kCalibration = "calibration";
+
+/// Adds the values that a file of multipliers sets. Returns what was expected instead.
+std::string add_calibration(const std::string& file, std::vector<std::string>& set) {
+  const auto changes = anchor_assignments(file);
+  if (!changes) return "a file that calibrate anchor wrote";
+  set.insert(set.end(), changes->begin(), changes->end());
+  return "";
+}
 
 /// Words separated by blanks; quotes keep blanks and are dropped. An unfinished quote ends with the text.
 std::vector<std::string> split_words(std::string_view text) {
@@ -76,7 +86,9 @@ std::vector<std::string> apply_row_options(std::string_view text, RowSettings& r
       problems.push_back(fmt::format("{} is given twice", name));
     } else if (const std::string found = repeatable ? contradiction(row.options.set, value) : ""; !found.empty()) {
       problems.push_back(fmt::format("{}: {}", name, found));
-    } else if (const std::string expected = read_option(*option, value, row); !expected.empty()) {
+    } else if (const std::string expected =
+                   option->name == kCalibration ? add_calibration(value, row.options.set) : read_option(*option, value, row);
+               !expected.empty()) {
       problems.push_back(fmt::format("{}: expected {}, got {}", name, expected, quoted(value)));
     }
   }

@@ -36,4 +36,13 @@ struct KernelRates {
   BytesPerSecond quantize_bandwidth{1e12};  ///< of the passes that turn 16-bit numbers into fp8
 };
 
+/// Every kernel takes `factor` times as long.
+inline void slow_down(KernelRates& rates, double factor) {
+  rates.flops = rates.flops / factor;
+  rates.bandwidth = rates.bandwidth / factor;
+  rates.launch *= factor;
+  rates.clock = rates.clock / factor;
+  rates.translations = rates.translations / factor;
+}
+
 }  // namespace tbdsim

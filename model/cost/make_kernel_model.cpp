@@ -140,6 +140,12 @@ Result<KernelModel> KernelModel::make(const Device& device, Precision precision,
   model.softmax_rates_ = kernel_rates(device, device.peak.fp32, model.softmax_.parameters, "fp32");
   model.layer_norm_rates_ = kernel_rates(device, device.peak.fp32, model.layer_norm_.parameters, "fp32");
   model.recurrent_rates_ = kernel_rates(device, unit.peak, model.recurrent_.parameters, unit.parameter_class);
+  const Anchors& anchors = device.calibration.own.anchors;
+  for (KernelRates* rates : {&model.convolution_rates_, &model.gemm_rates_, &model.recurrent_rates_})
+    slow_down(*rates, anchors.products);
+  slow_down(model.attention_rates_, anchors.attention);
+  for (KernelRates* rates : {&model.memory_rates_, &model.softmax_rates_, &model.layer_norm_rates_})
+    slow_down(*rates, anchors.memory);
   if (const FamilyParameters* const own = device.calibration.find(name(KernelFamily::single_access), "fp16")) {
     for (KernelRates* rates : {&model.memory_rates_, &model.softmax_rates_, &model.layer_norm_rates_})
       rates->issue_share = own->compute_efficiency;

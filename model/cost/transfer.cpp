@@ -163,8 +163,8 @@ FamilyParameters from_relatives(const Device& device, const Question& question,
   const bool tensor = precision != "fp32";
   // Softmax and layer norm samples of boards without HBM are of 70 W boards alone (T4, P4), and so are products of the older
   // form: whole steps of GeForce and RTX boards come out better with those of HBM boards beside them.
-  const bool low_power =
-      family == "softmax" || family == "layer_norm" || (family == "gemm" && !kernels) || family == "convolution";
+  const bool low_power = family == name(KernelFamily::softmax) || family == name(KernelFamily::layer_norm) ||
+                         (family == name(KernelFamily::gemm) && !kernels) || family == name(KernelFamily::convolution);
   const bool own_class = !low_power && std::any_of(relatives.begin(), relatives.end(), [&](const BoardParameters* board) {
     return high_bandwidth(board->memory_kind) == high_bandwidth(device.memory_kind);
   });
@@ -181,7 +181,7 @@ FamilyParameters from_relatives(const Device& device, const Question& question,
                                                              lender, shares_of(board->parameters));
     // Shares of attention kernels are of the clock that a board keeps, not of what feeds its tensor cores.
     const double share = kernels ? products.brief
-                         : family == "attention"
+                         : family == name(KernelFamily::attention)
                              ? board->parameters.compute_efficiency *
                                    tensor_share(tensor_cores(device, wanted), clocked(device), tensor_cores(lender), lender, 1.0)
                          : tensor ? tensor_share(tensor_cores(device, wanted), clocked(device), tensor_cores(lender), lender,
@@ -299,7 +299,7 @@ ResolvedParameters kernel_parameters(const Device& device, Question question, co
 
 ResolvedParameters resolve_parameters(const Device& device, std::string_view family, std::string_view precision,
                                       const KernelConstants& constants) {
-  const bool pipelined = family == "gemm" && has_pipelined_products(device, precision, constants);
+  const bool pipelined = family == name(KernelFamily::gemm) && has_pipelined_products(device, precision, constants);
   ResolvedParameters resolved =
       kernel_parameters(device, {family, precision, precision, pipelined ? pipelined_kernels(device) : std::nullopt}, constants);
   // What the host takes belongs to it and to the framework, not to the board: every host measured counts alike.

@@ -77,6 +77,21 @@ void read_memory(TomlTable& table, Device& device) {
   device.registers_per_multiprocessor = table.quantity_if<Bytes>("registers_per_multiprocessor");
 }
 
+// A multiplier beyond this is no calibration: something else is meant.
+constexpr Bounds kAnchor{0.1, 10.0, false};
+
+OwnMeasurements read_own(TomlTable& table) {
+  OwnMeasurements own;
+  for (const AnchorKind& anchor : kAnchors) own.anchors.*anchor.value = table.number_or(anchor.key, 1.0, kAnchor);
+  own.collective_pace = table.number_or("collective_pace", 1.0, kAnchor);
+  own.copy_to_device = table.quantity_if<BytesPerSecond>("copy_to_device");
+  own.copy_to_host = table.quantity_if<BytesPerSecond>("copy_to_host");
+  own.launch_interval = table.quantity_if<Seconds>("launch_interval");
+  if (table.has("overlap_cost")) own.overlap_cost = table.number("overlap_cost", kNotNegative);
+  own.source = table.text_or("own_source", "");
+  return own;
+}
+
 }  // namespace
 
 Device read_device(TomlTable table, std::string id, const Architectures& architectures) {
@@ -125,6 +140,7 @@ Device read_device(TomlTable table, std::string id, const Architectures& archite
     device.calibration.families.push_back(std::move(read));
   }
   device.calibration.measured = clock_limits(device);
+  device.calibration.own = read_own(table);
   return device;
 }
 

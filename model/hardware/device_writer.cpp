@@ -126,6 +126,18 @@ void write_attachment(Writer& w, const Device& device) {
   w.text("notes", device.notes);
 }
 
+void write_own(Writer& w, const OwnMeasurements& own) {
+  for (const AnchorKind& anchor : kAnchors) {
+    if (own.anchors.*anchor.value != 1.0) w.number(anchor.key, own.anchors.*anchor.value);
+  }
+  if (own.collective_pace != 1.0) w.number("collective_pace", own.collective_pace);
+  w.bandwidth("copy_to_device", own.copy_to_device);
+  w.bandwidth("copy_to_host", own.copy_to_host);
+  w.quantity("launch_interval", own.launch_interval, 1e-6, "us", "s");
+  if (own.overlap_cost) w.number("overlap_cost", *own.overlap_cost);
+  w.text("own_source", own.source);
+}
+
 void write_family(Writer& w, const FamilyParameters& family) {
   w.line("\n[[calibration]]");
   w.text("family", family.family);
@@ -157,6 +169,7 @@ std::string to_toml(const Device& device) {
   write_rates(w, device.peak);
   write_memory(w, device);
   write_attachment(w, device);
+  write_own(w, device.calibration.own);
   for (const FamilyParameters& family : device.calibration.families) write_family(w, family);
   return w.take();
 }

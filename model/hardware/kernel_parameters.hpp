@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/hardware/own_measurements.hpp"
 #include "model/units/quantity.hpp"
 
 namespace tbdsim {
@@ -47,6 +48,7 @@ struct DeviceCalibration {
   std::vector<FamilyParameters> families;
   /// Of the device whose samples these are: its file's own, whatever a system or an option changes. Absent: the device's.
   std::optional<ClockLimits> measured = {};
+  OwnMeasurements own = {};
   [[nodiscard]] const FamilyParameters* find(std::string_view family, std::string_view precision) const;
 };
 

@@ -54,6 +54,12 @@ Result<PlainWiring> load_plain_wiring(const Catalogue& catalogue, const Device& 
     if (type.kind != LinkKind::pcie) continue;
     type.peer_access = device.pcie_peer_access;
     narrow(type, device.pcie_lanes);
+    // Both directions of a link are alike: the slower one counts.
+    const OwnMeasurements& own = device.calibration.own;
+    const auto measured = own.copy_to_device && own.copy_to_host ? std::min(own.copy_to_device, own.copy_to_host)
+                          : own.copy_to_device                   ? own.copy_to_device
+                                                                 : own.copy_to_host;
+    if (measured) type.achieved = std::min(*measured, type.bandwidth);
   }
   return wiring;
 }
@@ -128,6 +134,7 @@ Result<System> plain_system(const Catalogue& catalogue, Device device, int gpus)
   system.source = device.source;
   system.wiring_source = "assumed: GPUs straight on the PCIe of their CPU, four to a CPU, because only a GPU was named";
   system.notes = "a plain PCIe host was assumed around the GPU";
+  system.host.dispatch_scale *= device.calibration.own.anchors.host;
   system.device = std::move(device);
   return system;
 }

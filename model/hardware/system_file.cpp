@@ -161,6 +161,7 @@ class SystemReader {
       system_.host = plain()->host;
     }
     if (auto memory = root_.quantity_if<Bytes>("host_memory")) system_.host.memory_capacity = memory;
+    system_.host.dispatch_scale *= system_.device.calibration.own.anchors.host;
   }
 
   void read_network_part() {

@@ -26,6 +26,7 @@ Result<LoweredJob> lower_job(const Configuration& configuration, SharedStep* sha
   if (half || (precision == Precision::amp && configuration.stack.exchange.amp_16_bit)) how.gradient_element = Bytes(2.0);
   how.driven = info(configuration.exchange).one_process ? static_cast<int>(configuration.devices.size()) : 1;
   how.slowdown = configuration.compute_scale;
+  how.launch_interval = system.device.calibration.own.launch_interval.value_or(Seconds(0.0));
   if (configuration.exchange == Exchange::nccl) how.slowdown *= configuration.stack.store.nccl_slowdown;
   const TrainingStep order = configured_step(configuration);
   if (shared != nullptr) {

@@ -123,6 +123,13 @@ class Lowering {
     Seconds first, more;
   };
   [[nodiscard]] HostTime host_time(std::size_t node) const {
+    HostTime time = dispatch_time(node);
+    const Seconds launches =
+        options_.slowdown * out_.costs[node].kernel.kernels / out_.costs[node].pieces * options_.launch_interval;
+    if (time.first + time.more < launches) time.more = launches - time.first;
+    return time;
+  }
+  [[nodiscard]] HostTime dispatch_time(std::size_t node) const {
     const NodeCost& cost = out_.costs[node];
     const double scale = options_.slowdown * options_.dispatch_scale, part = scale / cost.pieces, operators = cost.host_operators;
     if (out_.nodes[node].pass == Pass::update) return {part * operators * stack_.host.update_dispatch, Seconds(0.0)};

@@ -11,13 +11,14 @@ namespace tbdsim {
 
 /// How a step is lowered.
 struct LowerOptions {
-  double batch = 1;             ///< per rank
-  double dispatch_scale = 1;    ///< host time per operator against the host on which the stack was measured
-  bool update = true;           ///< false: forward and backward only
-  double slowdown = 1;          ///< of every kernel and every operator's host time
-  int micro_batches = 1;        ///< of `batch` samples each, before gradients are exchanged and weights updated
-  int driven = 1;               ///< GPUs of one process, which evaluates one after the other
-  Bytes gradient_element{4.0};  ///< of a gradient, as exchanged
+  double batch = 1;              ///< per rank
+  double dispatch_scale = 1;     ///< host time per operator against the host on which the stack was measured
+  bool update = true;            ///< false: forward and backward only
+  double slowdown = 1;           ///< of every kernel and every operator's host time
+  int micro_batches = 1;         ///< of `batch` samples each, before gradients are exchanged and weights updated
+  int driven = 1;                ///< GPUs of one process, which evaluates one after the other
+  Bytes gradient_element{4.0};   ///< of a gradient, as exchanged
+  Seconds launch_interval{0.0};  ///< no operator's host time is below that of its kernels' launches
   /// What `node_costs` says where it is known already; empty: the kernels are asked.
   std::span<const NodeCost> costs{};
 };

@@ -5,8 +5,8 @@
 #include <charconv>
 #include <limits>
 
+#include "model/stack/quantity_list.hpp"
 #include "model/support/quote.hpp"
-#include "model/units/parse.hpp"
 
 namespace tbdsim {
 namespace {
@@ -15,23 +15,18 @@ constexpr std::int64_t kSchema = 1;
 constexpr std::array<std::string_view, kProtocols> kProtocolNames{"ll", "ll128", "simple"};
 constexpr std::array<std::string_view, 4> kFabrics{"mesh", "nvswitch", "peer", "host"};
 constexpr Bounds kShare{0.0, 1.0, true};
+// The plan behind a switch is that of 2.18 (NVIDIA/nccl:src/graph/tuning.cc@b647562): older releases planned otherwise.
+constexpr NcclVersion kSwitchedFrom{2, 18, 0};
 
 /// Three times, one for each protocol.
 std::array<Seconds, kProtocols> read_times(TomlTable& table, std::string_view key) {
   std::array<Seconds, kProtocols> times{};
-  const std::vector<std::string> texts = table.texts_or_empty(key);
-  if (texts.size() != kProtocols) {
+  const auto found = quantity_list<Seconds>(table, key, "a time", "3.6 us");
+  if (found.size() == kProtocols)
+    std::copy(found.begin(), found.end(), times.begin());
+  else
     table.problem(
-        key, fmt::format("expected {} times, for LL, LL128 and Simple, such as \"3.6 us\"; got {}", kProtocols, texts.size()));
-    return times;
-  }
-  for (std::size_t i = 0; i < kProtocols; ++i) {
-    const auto time = parse<Seconds>(texts[i]);
-    if (time && *time >= Seconds(0.0))
-      times[i] = *time;
-    else
-      table.problem(key, fmt::format("expected a time such as \"3.6 us\", got {}", quoted(texts[i])));
-  }
+        key, fmt::format("expected {} times, for LL, LL128 and Simple, such as \"3.6 us\"; got {}", kProtocols, found.size()));
   return times;
 }
 
@@ -94,6 +89,7 @@ void read_calls(TomlTable& root, NcclLibrary& library) {
                                   table.quantity<Seconds>("start", kNotNegative)});
     (void)table.text("source");
   }
+  if (auto switched = root.table_if("switched")) library.switched = read_switched(std::move(*switched));
   for (TomlTable& table : root.tables_or_empty("spread")) {
     library.spreads.push_back(
         {table.quantity<Bytes>("up_to"), table.number("one_node", kNotNegative), table.number("nodes", kNotNegative)});
@@ -101,7 +97,8 @@ void read_calls(TomlTable& root, NcclLibrary& library) {
   }
   for (auto& [name, table] : root.table("launch").named_tables()) {
     library.launches.push_back({name, table.quantity<Seconds>("base", kNotNegative),
-                                table.quantity_if<Seconds>("per_gpu", kNotNegative).value_or(Seconds(0.0))});
+                                table.quantity_if<Seconds>("per_gpu", kNotNegative).value_or(Seconds(0.0)),
+                                table.boolean_or("ahead", false)});
     (void)table.text("source");
   }
 }
@@ -180,6 +177,7 @@ Result<NcclLibrary> read_nccl(TomlFile file, const std::string& version, const s
   for (const NcclRelease& release : releases) {
     if (release.from <= library.version) library.release = release;
   }
+  if (library.version < kSwitchedFrom) library.switched.clear();
   return library;
 }
 
@@ -194,6 +192,12 @@ const NcclFabricCosts& costs(const NcclLibrary& library, NcclFabric fabric) {
   const auto found = std::find_if(library.fabrics.begin(), library.fabrics.end(),
                                   [&](const NcclFabricCosts& costs) { return costs.fabric == fabric; });
   return found == library.fabrics.end() ? kNone : *found;
+}
+
+const NcclSwitched* switched_costs(const NcclLibrary& library, const std::string& architecture) {
+  const auto found = std::find_if(library.switched.begin(), library.switched.end(),
+                                  [&](const NcclSwitched& costs) { return architecture.rfind(costs.architecture, 0) == 0; });
+  return found == library.switched.end() ? nullptr : &*found;
 }
 
 double spread(const NcclLibrary& library, int nodes, Bytes message) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/input/toml_reader.hpp"
+#include "model/stack/nccl_switched.hpp"
 #include "model/support/result.hpp"
 #include "model/units/quantity.hpp"
 
@@ -76,6 +77,7 @@ struct NcclSwitchReduction {
 struct NcclLaunch {
   std::string name;  ///< "one-process", "process-per-gpu", "framework"
   Seconds base, per_gpu;
+  bool ahead = false;  ///< calls wait in the GPUs' queues: behind a switch, where kernels' own starts are known, those count
 };
 
 /// How far published sweeps lie from what is predicted: standard deviation of ln(measured / predicted).
@@ -92,6 +94,7 @@ struct NcclLibrary {
   std::vector<NcclFabricCosts> fabrics;
   std::vector<NcclTransport> transports;
   std::vector<NcclSwitchReduction> reductions;
+  std::vector<NcclSwitched> switched;  ///< by architecture; empty before 2.18
   std::vector<NcclLaunch> launches;
   std::vector<NcclSpread> spreads;           ///< by size; the last holds for all larger messages
   double tree_share = 1, ll_tree_share = 1;  ///< of the rings' rate inside a node
@@ -112,5 +115,7 @@ struct NcclLibrary {
 /// Costs of a fabric; nothing but the bytes on the links for a library that was not read from a file.
 [[nodiscard]] const NcclFabricCosts& costs(const NcclLibrary& library, NcclFabric fabric);
 [[nodiscard]] double spread(const NcclLibrary& library, int nodes, Bytes message);
+/// Costs behind a switch on an architecture; null where the release or the architecture has none of its own.
+[[nodiscard]] const NcclSwitched* switched_costs(const NcclLibrary& library, const std::string& architecture);
 
 }  // namespace tbdsim

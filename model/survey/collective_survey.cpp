@@ -42,6 +42,7 @@ CollectiveRow row_of(const CollectivePlan& plan, const NcclLibrary& library, int
   row.time = {call.time, call.time / factor, call.time * factor};
   row.algorithm = call.algorithm;
   row.protocol = call.protocol;
+  row.channels = call.channels;
   row.least = call.least;
   row.fastest = call.fastest;
   row.algorithm_bandwidth = message / call.time;
@@ -66,22 +67,6 @@ Result<Ranged<double>> bus_bandwidth(Session& session, const CollectiveOptions& 
   return survey_collective(session, options).map([](const CollectiveSurvey& survey) {
     return survey.rows.front().bus_bandwidth;
   });
-}
-
-double bus_factor(CollectiveKind kind, int ranks) {
-  const double p = ranks;
-  switch (kind) {
-    case CollectiveKind::all_reduce:
-      return 2.0 * (p - 1.0) / p;
-    case CollectiveKind::reduce_scatter:
-    case CollectiveKind::all_gather:
-    case CollectiveKind::all_to_all:
-      return (p - 1.0) / p;
-    case CollectiveKind::reduce:
-    case CollectiveKind::broadcast:
-      return 1.0;
-  }
-  return 1.0;
 }
 
 Result<NcclLibrary> asked_library(Session& session, const CollectiveOptions& asked, const Device& device) {

@@ -26,6 +26,7 @@ struct CollectiveRow {
   Ranged<double> bus_bandwidth;        ///< B/s; of all-reduce 2(n-1)/n of the algorithm bandwidth
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::none;
   Protocol protocol = Protocol::simple;
+  int channels = 0;                     ///< thread blocks kept busy on every GPU
   Seconds least;                        ///< with the fastest way, which the library's own plan may not choose
   Protocol fastest = Protocol::simple;  ///< of that way
 };
@@ -49,8 +50,5 @@ struct CollectiveSurvey {
 
 /// The bus bandwidth of the first message, B/s. Errors: as above.
 [[nodiscard]] Result<Ranged<double>> bus_bandwidth(Session& session, const CollectiveOptions& options);
-
-/// Bus bandwidth over algorithm bandwidth (nccl-tests, doc/PERFORMANCE.md).
-[[nodiscard]] double bus_factor(CollectiveKind kind, int ranks);
 
 }  // namespace tbdsim

@@ -59,6 +59,7 @@ JOB = {
     "--recompute": ("--recompute block", EFFECT, EIGHT),
     "--set": ("--set hw.device.memory_bandwidth=2x", EFFECT, EIGHT),
     "--what-if": ("--what-if amp", EFFECT, EIGHT),
+    "--calibration": ("--calibration anchors.toml", EFFECT, EIGHT),
     "--format": ("--format json", EFFECT, EIGHT),
 }
 LOADING = "tbdsim: %s: the memory of GPUs does not depend on how samples are loaded"
@@ -94,7 +95,7 @@ TABLE = {
         "--fixed-global-batch": ("--fixed-global-batch", EFFECT, ""),
         "--seed": ("--seed 2", EFFECT, "--hw dgx1 --model lenet --image 224 --stack mxnet-18.04 --batch 16 --format json"),
     }),
-    "memory": dict(JOB, **{
+    "memory": dict({name: line for name, line in JOB.items() if name != "--calibration"}, **{
         "--network": ("--network ethernet-10g", Refused("tbdsim: --network: the memory of GPUs does not depend on the network between nodes"), NODES),
         "--buckets": ("--buckets", Refused("tbdsim: --buckets: memory is that of the longest sequence; name its length with --seq-len"), EIGHT),
         "--input": ("--input imagenet-records", Refused(RESIDENT % "--input"), EIGHT),
@@ -142,6 +143,7 @@ TABLE = {
         "--input-hosts": ("--input-hosts 1,4", EFFECT, SLOWED),
         "--set": ("--set hw.device.memory_bandwidth=2x", EFFECT, ONE),
         "--what-if": ("--what-if amp", EFFECT, ONE),
+        "--calibration": ("--calibration anchors.toml", EFFECT, ONE),
         "--base": ("--base 2", EFFECT, EIGHT + " --precision fp32,amp"),
         "--format": ("--format json", EFFECT, ONE),
     },
@@ -176,6 +178,7 @@ TABLE = {
         "--launch": ("--launch one-process", EFFECT, "--hw dgx1 --collective all-reduce"),
         "--stack": ("--stack pytorch-1.12", EFFECT, "--hw dgx1"),
         "--set": ("--set hw.link.nvlink.bandwidth=2x", EFFECT, "--hw dgx1"),
+        "--calibration": ("--calibration anchors.toml", EFFECT, "--hw dgx1 --collective all-reduce"),
         "--format": ("--format json", EFFECT, "--hw dgx1"),
     },
     "docs": {},
@@ -257,6 +260,7 @@ ROWS = {
     "--mock-trainer": (EFFECT, LOADER, STEP_ONLY),
     "--recompute block": (EFFECT, EFFECT, STEP_ONLY),
     "--set hw.link.nvlink.bandwidth=0.1x": (EFFECT, Nothing("this value is about time"), EFFECT),
+    "--calibration anchors.toml": (EFFECT, Nothing("these values are about time"), EFFECT),
     "--zero 2": (Refused(TIME_OF_SHARES % ("--zero 2", "sharded as ZeRO does", "--zero 2")), EFFECT, STEP_ONLY),
     "--tensor-parallel 4": (Refused(TIME_OF_SHARES % ("--tensor-parallel 4", "divided as Megatron does", "--tensor-parallel 4")), EFFECT, STEP_ONLY),
     "--pipeline 4": (Refused(TIME_OF_SHARES % ("--pipeline 4", "divided as Megatron does", "--pipeline 4") + ", --exchange pipeline predicts stages of one sample's layers"), EFFECT, STEP_ONLY),

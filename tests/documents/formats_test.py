@@ -30,7 +30,8 @@ READERS = [
     (["Plan of measurements"], ["../calibrate/collect/plan"]),
 ]
 # Read for several files by a source of its own.
-ELSEWHERE = {"call_overhead", "call_floor", "call_per_shape"}
+ELSEWHERE = {"call_overhead", "call_floor", "call_per_shape",
+             "anchor_products", "anchor_attention", "anchor_memory", "anchor_exchange", "anchor_host"}  # of kAnchors, own_measurements.hpp
 # Words handed to functions that are no keys of a file, by why they are not.
 NO_KEYS = {
     "h", "w",  # the ends of kernel_h and kernel_w

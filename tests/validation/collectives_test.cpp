@@ -71,7 +71,8 @@ TEST_CASE("other machines: mean over machines, and for large messages") {
     const char* name;
     double mean, large;
   };
-  for (const Table& table : {Table{"single_boxes.csv", 0.12, 0.04}, Table{"multi_node.csv", 0.12, 0.10}}) {
+  // Large messages of single boxes were 3.4 % off while sweeps of H200 and B200 set their own plateaus; they set nothing now.
+  for (const Table& table : {Table{"single_boxes.csv", 0.09, 0.045}, Table{"multi_node.csv", 0.12, 0.10}}) {
     INFO(table.name);
     const Accuracy accuracy = assessed(table.name);
     double mean = 0.0, large = 0.0, with_large = 0.0, groups = 0.0;

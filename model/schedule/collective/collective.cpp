@@ -1,17 +1,10 @@
 #include "model/schedule/collective/collective.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-
-#include "model/support/edit_distance.hpp"
 
 namespace tbdsim {
 namespace {
-
-constexpr std::array<std::string_view, 6> kKinds{"all-reduce", "reduce-scatter", "all-gather",
-                                                 "reduce",     "broadcast",      "all-to-all"};
-constexpr std::array<std::string_view, 6> kAlgorithms{"none", "ring", "tree", "nvls", "nvls-tree", "pairwise"};
 
 /// Time of the bytes on the slowest of the method's links.
 Seconds on_links(const CollectivePlan& plan, const CollectiveMethod& method, Bytes message) {
@@ -26,6 +19,7 @@ Seconds on_links(const CollectivePlan& plan, const CollectiveMethod& method, Byt
 Seconds moving(const CollectivePlan& plan, const CollectiveMethod& method, Bytes message) {
   const Seconds links = on_links(plan, method, message);
   if (message <= Bytes(0.0)) return Seconds(0.0);
+  if (method.paced) return std::max(paced_time(*method.paced, message) - method.start, links);
   Seconds bytes = links / method.efficiency;
   if (method.serial > BytesPerSecond(0.0)) bytes += message / method.serial;
   Seconds time = std::max(bytes, method.floor);
@@ -52,18 +46,6 @@ Seconds expected(const CollectivePlan& plan, const CollectiveMethod& method, Byt
 
 }  // namespace
 
-std::string_view name(CollectiveKind kind) { return kKinds[static_cast<std::size_t>(kind)]; }
-std::string_view name(CollectiveAlgorithm algorithm) { return kAlgorithms[static_cast<std::size_t>(algorithm)]; }
-
-std::optional<CollectiveKind> parse_collective(std::string_view text) {
-  for (std::size_t i = 0; i < kKinds.size(); ++i) {
-    if (fold_name(kKinds[i]) == fold_name(text)) return static_cast<CollectiveKind>(i);
-  }
-  return std::nullopt;
-}
-
-std::vector<std::string> collective_names() { return {kKinds.begin(), kKinds.end()}; }
-
 CollectiveCall collective_call(const CollectivePlan& plan, Bytes message) {
   const CollectiveMethod* best = nullptr;
   Seconds least(HUGE_VAL);
@@ -78,6 +60,7 @@ CollectiveCall collective_call(const CollectivePlan& plan, Bytes message) {
   call.algorithm = best->algorithm;
   call.protocol = best->protocol;
   call.latency = best->start;
+  call.channels = best->paced ? channels_in_use(*best->paced, message) : plan.channels;
   call.weights = best->weights;
   const Seconds bytes = moving(plan, *best, message);
   call.time = best->start + bytes;

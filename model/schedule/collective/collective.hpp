@@ -6,18 +6,13 @@
 #include <string_view>
 #include <vector>
 
+#include "model/cost/collective_kind.hpp"
+#include "model/cost/paced_call.hpp"
 #include "model/hardware/cluster.hpp"
 #include "model/stack/nccl.hpp"
 #include "model/support/result.hpp"
 
 namespace tbdsim {
-
-enum class CollectiveKind { all_reduce, reduce_scatter, all_gather, reduce, broadcast, all_to_all };
-enum class CollectiveAlgorithm { none, ring, tree, nvls, nvls_tree, pairwise };
-[[nodiscard]] std::string_view name(CollectiveKind kind);
-[[nodiscard]] std::string_view name(CollectiveAlgorithm algorithm);
-[[nodiscard]] std::optional<CollectiveKind> parse_collective(std::string_view text);  ///< case and -_ ignored
-[[nodiscard]] std::vector<std::string> collective_names();
 
 /// Who takes part: the same devices of every node.
 struct CollectiveGroup {
@@ -64,6 +59,9 @@ struct CollectiveMethod {
     BytesPerSecond rate;
   };
   std::optional<Planned> planned;
+  /// Behind a switch, since NCCL 2.18: the time's own form in place of the above, as far as the links allow. `start` is its
+  /// start.
+  std::optional<PacedCall> paced;
 };
 
 /// How a group runs one collective: found once, then asked for every message.
@@ -84,6 +82,7 @@ struct CollectiveCall {
   Protocol protocol = Protocol::simple;
   Seconds latency;
   BytesPerSecond rate;
+  int channels = 0;                     ///< thread blocks that it keeps busy on every GPU
   std::span<const LinkWeight> weights;  ///< of the plan, which must outlive the call
   Seconds time;                         ///< alone on its links
   Seconds least;                        ///< of all methods; below `time` where the library's own plan chose badly

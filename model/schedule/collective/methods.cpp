@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/cost/switched_collective.hpp"
+
 namespace tbdsim {
 namespace {
 
@@ -14,18 +16,7 @@ struct RingWork {
   bool chain = false;  ///< slices follow each other down the ring: nothing starts over
 };
 RingWork ring_work(CollectiveKind kind, double ranks) {
-  switch (kind) {
-    case CollectiveKind::all_reduce:
-      return {2.0 * (ranks - 1.0) / ranks, 2.0, false};
-    case CollectiveKind::reduce_scatter:
-    case CollectiveKind::all_gather:
-    case CollectiveKind::all_to_all:
-      return {(ranks - 1.0) / ranks, 1.0, false};
-    case CollectiveKind::reduce:
-    case CollectiveKind::broadcast:
-      return {1.0, 1.0, true};
-  }
-  return {};
+  return {sent_share(kind, ranks), facts(kind).rounds, !facts(kind).parts};
 }
 
 // Inside a node of several, an LL step takes longer: the planner's factor (NVIDIA/nccl:src/graph/tuning.cc).
@@ -132,9 +123,11 @@ CollectiveMethod pairwise_method(const MethodSetting& s, std::optional<std::int3
   method.algorithm = CollectiveAlgorithm::pairwise;
   const double p = s.ranks();
   const Seconds hop = network ? s.transport.hop : costs(s.library, s.rings.fabric).hop[index(Protocol::simple)];
-  method.start = s.base + hop + (p - 2.0) * s.library.pairwise_hop;
-  method.weights = scaled(s.rings.weights, 1.0 / p);
-  if (network) method.weights.push_back({*network, s.local * (s.nodes - 1.0) * s.local / p});
+  const bool all = s.kind == CollectiveKind::all_to_all;
+  method.start = s.base + hop + (all ? (p - 2.0) * s.library.pairwise_hop : Seconds(0.0));
+  method.weights = scaled(s.rings.weights, all ? 1.0 / p : 1.0);
+  // Of a node's ranks all send to those elsewhere, or the last one alone to the next node.
+  if (network) method.weights.push_back({*network, all ? s.local * (s.nodes - 1.0) * s.local / p : 1.0});
   return method;
 }
 
@@ -154,6 +147,29 @@ std::vector<CollectiveMethod> tree_methods(const MethodSetting& s, std::int32_t 
     if (s.local > 1) method.limit = s.library.tree_share * s.rings.bandwidth;
     if (ll) method.efficiency = s.library.ll_tree_share;
     if (!ll && s.transport.pipelined) method.depth = way;
+    methods.push_back(std::move(method));
+  }
+  return methods;
+}
+
+std::vector<CollectiveMethod> switched_methods(const MethodSetting& s) {
+  const NcclSwitched* const costs = switched_costs(s.library, s.device.architecture);
+  if (costs == nullptr || s.nodes > 1 || s.rings.fabric != NcclFabric::nvswitch || s.port_links == 0) return {};
+  const SwitchedGroup group{s.local, s.port, static_cast<double>(s.port_links), s.device.calibration.own.collective_pace,
+                            s.launched};
+  std::vector<CollectiveMethod> methods;
+  for (SwitchedMethod& way : switched_methods(*costs, s.library.release, group, s.kind)) {
+    CollectiveMethod method;
+    method.algorithm = way.algorithm;
+    method.protocol = way.protocol;
+    method.start = way.call.start;
+    // `rings` holds what each port carries per byte that a rank sends, of pairs: per byte of a part.
+    double volume = sent_share(s.kind, s.ranks());
+    if (s.kind == CollectiveKind::all_to_all) volume = 1.0 / s.ranks();
+    if (way.algorithm == CollectiveAlgorithm::nvls) volume = 1.0 + 1.0 / s.ranks();
+    method.weights = scaled(s.rings.weights, volume);
+    if (way.planned) method.planned = {way.planned->start, way.planned->rate};
+    method.paced = way.call;
     methods.push_back(std::move(method));
   }
   return methods;

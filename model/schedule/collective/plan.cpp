@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <algorithm>
+#include <tuple>
 
 #include "model/hardware/copy_rate.hpp"
 #include "model/schedule/collective/methods.hpp"
@@ -8,21 +9,30 @@
 namespace tbdsim {
 namespace {
 
-BytesPerSecond switch_port(const Topology& topology, VertexId gpu) {
-  BytesPerSecond port(0.0);
+/// A GPU's links into its switch: how many, and their line rate together, one direction.
+std::pair<int, BytesPerSecond> switch_port(const Topology& topology, VertexId gpu) {
+  std::pair<int, BytesPerSecond> port{0, BytesPerSecond(0.0)};
   for (const LinkBundle& link : topology.links) {
     const VertexId other = link.a == gpu ? link.b : link.a;
     const bool switched = topology.vertices[static_cast<std::size_t>(other.value)].kind == VertexKind::nvswitch;
-    if ((link.a == gpu || link.b == gpu) && switched) port += link.count * link.bandwidth;
+    if ((link.a != gpu && link.b != gpu) || !switched) continue;
+    port.first += link.count;
+    port.second += link.count * link.bandwidth;
   }
   return port;
 }
 
-Result<Seconds> call_start(const NcclLibrary& library, const CollectiveGroup& group, NcclFabric fabric) {
-  if (group.launch.empty()) return costs(library, fabric).base;
+/// Start of a call, and whether the way of launching tells it.
+struct CallStart {
+  Seconds base;
+  bool launched = false;
+};
+Result<CallStart> call_start(const NcclLibrary& library, const CollectiveGroup& group, NcclFabric fabric) {
+  if (group.launch.empty()) return CallStart{costs(library, fabric).base, false};
   std::vector<std::string> names;
   for (const NcclLaunch& launch : library.launches) {
-    if (launch.name == group.launch) return launch.base + static_cast<double>(group.devices.size()) * launch.per_gpu;
+    if (launch.name == group.launch)
+      return CallStart{launch.base + static_cast<double>(group.devices.size()) * launch.per_gpu, !launch.ahead};
     names.push_back(launch.name);
   }
   return fail(fmt::format("no way of launching called \"{}\"; there are {}", group.launch, fmt::join(names, ", ")));
@@ -48,6 +58,18 @@ void join_nodes(const System& system, const CollectiveGroup& group, const std::v
       fmt::format("{}{} x {} between nodes", plan.description.empty() ? "" : ", ", node_ports(system, network), network.id);
 }
 
+/// Every call takes `factor` times as long, on its links too.
+void slow_down(CollectiveMethod& method, double factor) {
+  for (Seconds* time : {&method.start, &method.floor, &method.loop_start, &method.depth}) *time *= factor;
+  for (LinkWeight& use : method.weights) use.weight *= factor;
+  method.limit = method.limit / factor;
+  method.serial = method.serial / factor;
+  if (!method.paced) return;
+  for (Seconds* time : {&method.paced->start, &method.paced->drain, &method.paced->ramp}) *time *= factor;
+  method.paced->rate = method.paced->rate / factor;
+  method.paced->slice_rate = method.paced->slice_rate / factor;
+}
+
 void append(std::vector<CollectiveMethod>& methods, std::vector<CollectiveMethod> more) {
   methods.insert(methods.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
@@ -60,8 +82,10 @@ RingOptions ring_options(const Device& device, const NcclLibrary& library) {
   return options;
 }
 
-Result<CollectivePlan> plan_collective(const System& system, const CollectiveGroup& group, CollectiveKind kind,
-                                       const NcclLibrary& library) {
+namespace {
+
+Result<CollectivePlan> unscaled_plan(const System& system, const CollectiveGroup& group, CollectiveKind kind,
+                                     const NcclLibrary& library) {
   CollectivePlan plan;
   plan.kind = kind;
   const int local = static_cast<int>(group.devices.size());
@@ -80,18 +104,25 @@ Result<CollectivePlan> plan_collective(const System& system, const CollectiveGro
   if (!rings) return tl::make_unexpected(rings.error());
   const auto start = call_start(library, group, rings->fabric);
   if (!start) return tl::make_unexpected(start.error());
-  MethodSetting setting{library, system.device, kind, local, group.nodes, std::move(*rings), *start, {}, {}, {}};
-  setting.port = switch_port(system.topology, gpus.front());
+  MethodSetting setting{library, system.device, kind, local, group.nodes, std::move(*rings), start->base, {}, {}, {}, 0, {}};
+  std::tie(setting.port_links, setting.port) = switch_port(system.topology, gpus.front());
+  if (start->launched) setting.launched = start->base;
   plan.channels = std::max(costs(library, setting.rings.fabric).channels, 2 * setting.rings.channels);
   plan.description = setting.rings.description;
-  if (kind == CollectiveKind::all_to_all) load_pairs(system.topology, gpus, ring_options(system.device, library), setting.rings);
+  if (facts(kind).pairs) load_pairs(system.topology, gpus, kind, ring_options(system.device, library), setting.rings);
   plan.links = setting.rings.links;
   std::optional<std::int32_t> network;
   if (group.nodes > 1) {
     network = static_cast<std::int32_t>(plan.links.size());
     join_nodes(system, group, gpus, setting, plan);
   }
-  if (kind == CollectiveKind::all_to_all) {
+  plan.methods = switched_methods(setting);
+  if (!plan.methods.empty()) {
+    plan.planned = !facts(kind).pairs;
+    for (const CollectiveMethod& method : plan.methods) plan.channels = std::max(plan.channels, method.paced->most_channels);
+    return plan;
+  }
+  if (facts(kind).pairs) {
     plan.methods.push_back(pairwise_method(setting, network));
     return plan;
   }
@@ -101,6 +132,17 @@ Result<CollectivePlan> plan_collective(const System& system, const CollectiveGro
   plan.planned = std::all_of(plan.methods.begin(), plan.methods.end(),
                              [](const CollectiveMethod& method) { return method.planned.has_value(); });
   plan.ll_limit = plan.planned ? library.ll_limit : library.release.ll_limit;
+  return plan;
+}
+
+}  // namespace
+
+Result<CollectivePlan> plan_collective(const System& system, const CollectiveGroup& group, CollectiveKind kind,
+                                       const NcclLibrary& library) {
+  auto plan = unscaled_plan(system, group, kind, library);
+  const double factor = system.device.calibration.own.anchors.exchange;
+  if (plan && factor != 1.0)
+    for (CollectiveMethod& method : plan->methods) slow_down(method, factor);
   return plan;
 }
 

@@ -90,7 +90,8 @@ Result<PlannedExchange> plan_bucketed_all_reduce(const ExchangeSetting& setting)
                               CollectiveKind::all_reduce, setting.nccl);
   if (!plan) return tl::make_unexpected(plan.error());
   std::string description = plan->description;
-  const BucketPolicy policy = bucket_policy(setting.stack, *plan, setting.system.device.multiprocessors);
+  BucketPolicy policy = bucket_policy(setting.stack, *plan, setting.system.device.multiprocessors);
+  if (const auto measured = setting.system.device.calibration.own.overlap_cost) policy.overlap_cost = *measured;
   auto style = std::make_unique<BucketedAllReduce>(std::move(*plan), policy);
   return PlannedExchange{std::move(style), "fitted", std::move(description)};
 }

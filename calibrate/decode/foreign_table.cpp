@@ -1,0 +1,180 @@
+#include "calibrate/decode/foreign_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <set>
+
+#include "calibrate/decode/shape_text.hpp"
+#include "calibrate/decode/text_lines.hpp"
+#include "model/input/csv_reader.hpp"
+#include "model/support/quote.hpp"
+
+namespace tbdsim::calibrate {
+namespace {
+
+constexpr std::array<std::string_view, 4> kNames{"products", "nccl-tests", "Nsight Systems", "PyTorch profiler"};
+
+struct TimeColumn {
+  std::string_view name;
+  double seconds;
+};
+constexpr TimeColumn kTimes[] = {{"ms", 1e-3}, {"time_ms", 1e-3}, {"us", 1e-6}, {"time_us", 1e-6}, {"s", 1.0}, {"time_s", 1.0}};
+
+/// Names under which tables list what the samples call otherwise.
+constexpr std::pair<std::string_view, std::string_view> kPrecisions[] = {
+    {"float32", "fp32"},  {"float", "fp32"}, {"float16", "fp16"},      {"half", "fp16"},
+    {"bfloat16", "bf16"}, {"float8", "fp8"}, {"float8_e4m3fn", "fp8"}, {"e4m3", "fp8"}};
+
+std::string precision_of(const std::string& text) {
+  for (const auto& [other, own] : kPrecisions) {
+    if (text == other) return std::string(own);
+  }
+  return text;
+}
+
+bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+/// Reads one table of products.
+class ProductReader {
+ public:
+  ProductReader(CsvTable& table, const ForeignDefaults& defaults) : table_(table), defaults_(defaults) {}
+
+  std::vector<Sample> run() {
+    m_ = table_.column("m");
+    n_ = table_.column("n");
+    k_ = table_.column("k");
+    b_ = table_.column_if("b") ? table_.column_if("b") : table_.column_if("batch");
+    precision_ = table_.column_if("precision") ? table_.column_if("precision") : table_.column_if("dtype");
+    find_time();
+    table_.unknown_columns({"m", "n", "k", "b", "batch", "ta", "tb", "precision", "dtype", "device", "library", "ms", "time_ms",
+                            "us", "time_us", "s", "time_s"});
+    std::vector<Sample> samples;
+    if (!m_ || !n_ || !k_ || !time_) return samples;
+    for (row_ = 0; row_ < table_.rows(); ++row_) samples.push_back(read());
+    return samples;
+  }
+  [[nodiscard]] const Errors& errors() const { return errors_; }
+
+ private:
+  void find_time() {
+    std::vector<std::string> found;
+    for (const TimeColumn& column : kTimes) {
+      if (!table_.column_if(column.name)) continue;
+      time_ = table_.column_if(column.name);
+      scale_ = column.seconds;
+      found.emplace_back(column.name);
+    }
+    if (found.empty())
+      errors_.push_back({"no column of times: expected one of ms, time_ms, us, time_us, s, time_s", {table_.name(), 1, 1}});
+    if (found.size() > 1)
+      errors_.push_back({fmt::format("two columns of times, {}: leave one", fmt::join(found, " and ")), {table_.name(), 1, 1}});
+  }
+
+  std::int64_t size(std::optional<std::size_t> column, std::int64_t fallback, std::int64_t least) {
+    if (!column) return fallback;
+    const auto value = table_.number(row_, *column);
+    if (!value) return fallback;
+    const auto whole = static_cast<std::int64_t>(*value);
+    if (static_cast<double>(whole) == *value && whole >= least) return whole;
+    table_.problem(row_, *column,
+                   fmt::format("expected a whole number of at least {}, got {}", least, quoted(table_.text(row_, *column))));
+    return fallback;
+  }
+
+  std::string word(std::string_view column, const std::string& fallback) const {
+    const auto at = table_.column_if(column);
+    return at && !table_.text(row_, *at).empty() ? table_.text(row_, *at) : fallback;
+  }
+
+  Sample read() {
+    Sample sample;
+    sample.line = table_.where(row_).line;
+    sample.family = "gemm";
+    sample.op = "matmul";
+    sample.pass = "forward";
+    sample.device = word("device", defaults_.device);
+    sample.library = word("library", defaults_.library);
+    sample.call_timing = defaults_.call_timing;
+    sample.precision = precision_of(precision_ ? table_.text(row_, *precision_) : defaults_.precision);
+    const auto known = sample_precisions();
+    if (precision_ && std::find(known.begin(), known.end(), sample.precision) == known.end())
+      table_.problem(row_, *precision_, unknown_word("precision", sample.precision, {known.begin(), known.end()}));
+    const std::int64_t tb = defaults_.transposed ? 1 : 0;
+    sample.shape = {{"b", size(b_, 1, 1)},
+                    {"m", size(m_, 1, 1)},
+                    {"n", size(n_, 1, 1)},
+                    {"k", size(k_, 1, 1)},
+                    {"ta", size(table_.column_if("ta"), 0, 0)},
+                    {"tb", size(table_.column_if("tb"), tb, 0)}};
+    const auto time = table_.number(row_, *time_);
+    if (time && *time <= 0.0)
+      table_.problem(row_, *time_, fmt::format("expected a time above 0, got {}", quoted(table_.text(row_, *time_))));
+    sample.time = Seconds(time.value_or(1.0) * scale_);
+    return sample;
+  }
+
+  CsvTable& table_;
+  const ForeignDefaults& defaults_;
+  std::optional<std::size_t> m_, n_, k_, b_, precision_, time_;
+  double scale_ = 1.0;
+  std::size_t row_ = 0;
+  Errors errors_;
+};
+
+}  // namespace
+
+std::string_view name(ForeignFormat format) { return kNames[static_cast<std::size_t>(format)]; }
+
+std::optional<ForeignFormat> format_of(std::string_view text) {
+  for (const std::string_view line : lines_of(text)) {
+    if (contains(line, "Total Time") && contains(line, "Instances") && contains(line, "Name"))
+      return ForeignFormat::nsight_systems;
+    if (contains(line, "Self CUDA") && contains(line, "# of Calls")) return ForeignFormat::pytorch_profiler;
+    if (contains(line, "nccl-tests") || contains(line, "# nThread") || (contains(line, "algbw") && contains(line, "busbw")))
+      return ForeignFormat::nccl_tests;
+    std::set<std::string_view> columns;
+    for (const std::string_view word : split(line, ',')) columns.insert(word);
+    if (columns.count("m") != 0 && columns.count("n") != 0 && columns.count("k") != 0) return ForeignFormat::products;
+  }
+  return std::nullopt;
+}
+
+Result<std::vector<Sample>> import_products(std::string text, const std::string& file, const ForeignDefaults& defaults) {
+  auto table = CsvTable::parse(std::move(text), file);
+  if (!table) return tl::make_unexpected(std::move(table.error()));
+  ProductReader reader(*table, defaults);
+  std::vector<Sample> samples = reader.run();
+  Errors errors = reader.errors();
+  const Errors more = table->errors();
+  errors.insert(errors.end(), more.begin(), more.end());
+  if (errors.empty() && samples.empty()) errors.push_back({"no product below the header", {file, 0, 0}});
+  if (!errors.empty()) return tl::make_unexpected(std::move(errors));
+  return samples;
+}
+
+std::string_view kernel_kind(std::string_view kernel) {
+  std::string low(kernel);
+  std::transform(low.begin(), low.end(), low.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  struct Words {
+    std::string_view kind;
+    std::initializer_list<std::string_view> words;
+  };
+  // In this order: a fused attention names products, too.
+  static const Words kWords[] = {
+      {"copies", {"memcpy", "memset"}},
+      {"exchange", {"nccl", "allreduce", "all_reduce", "deep_ep"}},
+      {"attention", {"flash", "fmha", "attention", "sdpa"}},
+      {"products",
+       {"gemm", "cutlass", "xmma", "wgmma", "gemv", "conv", "winograd", "dgrad", "wgrad", "nvjet", "splitk", "lstm", "gru"}}};
+  for (const Words& entry : kWords) {
+    for (const std::string_view word : entry.words) {
+      if (contains(low, word)) return entry.kind;
+    }
+  }
+  return "memory";
+}
+
+}  // namespace tbdsim::calibrate
