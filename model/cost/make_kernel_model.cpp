@@ -60,15 +60,16 @@ void KernelModel::choose_attention(const Device& device, const Arithmetic& unit,
     attention_kernel_ = &wanted;
     attention_constants_ = attention_constants(wanted.kernel, constants);
     attention_ = resolve_parameters(device, "attention", unit.parameter_class, constants);
-    if (attention_.assumed) attention_ = gemm_;
+    if (attention_.assumed) attention_ = resolve_tiled_products(device, unit.parameter_class, constants);
     if (attention_constants_.borrowed)
       attention_.parameters.compute_sigma = std::hypot(attention_.parameters.compute_sigma, kBorrowedKernelSigma);
     attention_rates_ = kernel_rates(device, unit.peak, attention_.parameters, unit.parameter_class);
     return;
   }
   // No published samples: like the products that it is made of. Samples of the very board count.
-  const bool own = device.calibration.find("attention", unit.parameter_class) != nullptr;
-  attention_ = own ? resolve_parameters(device, "attention", unit.parameter_class, constants) : gemm_;
+  const bool own = device.calibration.find(name(KernelFamily::attention), unit.parameter_class) != nullptr;
+  attention_ = own ? resolve_parameters(device, "attention", unit.parameter_class, constants)
+                   : resolve_tiled_products(device, unit.parameter_class, constants);
   attention_rates_ = kernel_rates(device, unit.peak, attention_.parameters, unit.parameter_class);
   attention_rates_.share = 1.0;
 }

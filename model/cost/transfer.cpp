@@ -8,6 +8,7 @@
 #include "model/cost/kept_clock.hpp"
 #include "model/cost/product_power.hpp"
 #include "model/cost/tensor_share.hpp"
+#include "model/hardware/kernel_family.hpp"
 
 namespace tbdsim {
 namespace {

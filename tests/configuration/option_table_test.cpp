@@ -127,7 +127,7 @@ TEST_CASE("every option changes its own member and no other") {
     CAPTURE(row.name);
     RowSettings settings;
     REQUIRE(read_option(row, sample_of(row), settings).empty());
-    const std::string own(row.name == "what-if" ? "set" : row.name);
+    const std::string own(row.name == "what-if" || row.name == "calibration" ? "set" : row.name);
     for (const auto& [member, value] : members_of(settings)) {
       CAPTURE(member);
       CHECK((value != before.at(member)) == (member == own));
@@ -175,6 +175,7 @@ TEST_CASE("names, GPUs, assignments and sizes are refused with what was expected
 TEST_CASE("what the columns and the axes of studies take is what the table says") {
   for (const OptionRow& row : option_table()) {
     if (!row.stands(kInRow) && !row.stands(kInColumn)) continue;
+    if (row.name == "calibration") continue;  // of a file that must exist: anchor_file_test.cpp
     CAPTURE(row.name);
     const std::string name(row.name), value = row.flag() ? "true" : sample_of(row);
     RowSettings settings;

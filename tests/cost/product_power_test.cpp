@@ -2,6 +2,7 @@
 #include "model/cost/product_power.hpp"
 
 #include "model/cost/transfer.hpp"
+#include "tests/architectures.hpp"
 #include "tests/catch.hpp"
 
 using namespace tbdsim;
@@ -13,6 +14,7 @@ Device board(const std::string& architecture = "Ampere", const std::string& capa
   d.id = d.name = "under-test";
   d.architecture = architecture;
   d.compute_capability = capability;
+  d.chip = chip(d.architecture, d.compute_capability);
   d.memory_kind = "HBM2e";
   d.multiprocessors = 108;
   d.fp32_lanes = 64;

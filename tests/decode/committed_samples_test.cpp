@@ -41,14 +41,16 @@ const Device& device(const std::string& id) {
 double share_of_peak(const Sample& s) {
   const Flop work(2.0 * s.at("b") * s.at("m") * s.at("n") * s.at("k"));
   const PeakRates& peak = device(s.device).peak;
-  const FlopPerSecond rate = s.precision == "fp32" || s.flagged("fp16-in-fp32-math") ? peak.fp32 : *peak.fp16_tensor;
+  const FlopPerSecond rate = s.precision == "fp32" || s.flagged("fp16-in-fp32-math") ? peak.fp32
+                             : s.precision == "fp8"                                  ? *peak.fp8_tensor
+                                                                                     : *peak.fp16_tensor;
   return work / s.time / rate;
 }
 
 }  // namespace
 
 TEST_CASE("every sample file parses, says where it comes from and names boards of the catalogue by id") {
-  REQUIRE(committed().size() == 17);
+  REQUIRE(committed().size() == 19);
   std::uintmax_t bytes = 0;
   for (const auto& [name, samples] : committed()) {
     INFO(name);
@@ -76,7 +78,7 @@ TEST_CASE("no matrix product is faster than its board") {
     }
   }
   // A wrong unit, precision or board in the other direction: some large product gets half of every board's rate.
-  CHECK(best.size() == 17);  // 14 boards, three of them with 16-bit products too
+  CHECK(best.size() == 27);  // boards, with each of their precisions
   for (const auto& [board, share] : best) {
     INFO(board << " reaches " << share);
     CHECK(share > 0.5);

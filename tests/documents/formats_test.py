@@ -25,7 +25,7 @@ READERS = [
                 "stack/metric_settings"]),
     (["Network"], ["workload/network_file", "workload/network_layer", "workload/transformer_file"]),
     (["Scenario"], ["validation/scenario_file"]),
-    (["Measured-run table"], ["validation/measured_table"]),
+    (["Measured-run table"], ["validation/measured_table", "configuration/option_table"]),
     (["Kernel samples"], ["../calibrate/decode/sample_table"]),
     (["Plan of measurements"], ["../calibrate/collect/plan"]),
 ]
@@ -51,7 +51,8 @@ def asked(text):
 
 
 def words(text):
-    return set(re.findall(r'"([a-z][a-z0-9_]*)"', text))
+    """Options stand in their table with dashes, in files with underscores."""
+    return {word.replace("-", "_") for word in re.findall(r'"([a-z][a-z0-9_-]*)"', text)}
 
 
 def sections():

@@ -302,7 +302,7 @@ TEST_CASE("shares that no board can have are refused, not written") {
   const FamilyParameters* const attention = fit->device.calibration.find("attention", "fp16");
   REQUIRE(attention != nullptr);
   CHECK(attention->compute_efficiency <= 1.5);
-  CHECK(attention->spread > 0.2);
+  CHECK(attention->spread > 0.15);
   CHECK(std::any_of(fit->warnings.begin(), fit->warnings.end(), [](const std::string& warning) {
     return warning.find("attention fp16: the samples would need ") == 0 && warning.find("cut to 1.5") != std::string::npos;
   }));

@@ -8,6 +8,7 @@
 #include "model/cost/pipelined_gemm.hpp"
 #include "model/cost/product_power.hpp"
 #include "model/cost/transfer.hpp"
+#include "tests/architectures.hpp"
 #include "tests/catch.hpp"
 
 using namespace tbdsim;
@@ -27,6 +28,7 @@ Device device(const Truth& t) {
   d.id = d.name = t.id;
   d.architecture = "Ampere";
   d.compute_capability = "8.0";
+  d.chip = chip(d.architecture, d.compute_capability);
   d.memory_kind = "HBM2e";
   d.multiprocessors = t.multiprocessors;
   d.fp32_lanes = 64;

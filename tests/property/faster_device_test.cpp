@@ -23,6 +23,10 @@ constexpr double kRounded = 1.0 + 5e-4;
 // shares of peak and bandwidth are other boards' too, by up to 2.3 % here.
 constexpr double kOtherChip = 1.03;
 
+// A listed clock or peak that rises under the same power limit leaves attention and tf32 products less of it, by up to 0.8 %
+// here: the share of peak that other boards lend is a share of the clock that they keep.
+constexpr double kKeptClock = 1.01;
+
 struct Change {
   const char* name;
   double tolerance;
@@ -55,7 +59,7 @@ constexpr Change kChanges[]{
      }},
     {"every peak", kRounded, scale_peaks},
     {"fp32 peak", kRounded, [](Device& d, double by) { d.peak.fp32 *= by; }},
-    {"fp16 peak", kRounded,
+    {"fp16 peak", kKeptClock,
      [](Device& d, double by) {
        if (d.peak.fp16_tensor) *d.peak.fp16_tensor *= by;
      }},
@@ -71,7 +75,7 @@ constexpr Change kChanges[]{
      [](Device& d, double by) {
        if (d.peak.fp32_tensor) *d.peak.fp32_tensor *= by;
      }},
-    {"boost clock", kRounded,
+    {"boost clock", kKeptClock,
      [](Device& d, double by) {
        if (d.boost_clock) *d.boost_clock *= by;
      }},
