@@ -3,10 +3,12 @@
 
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <string>
 
 #include "tests/catch.hpp"
 
@@ -17,7 +19,7 @@ namespace {
 
 /// A folder of its own, removed at the end.
 struct Folder {
-  fs::path path = fs::temp_directory_path() / "tbdsim-output-file";
+  fs::path path = fs::temp_directory_path() / ("tbdsim-output-file-" + std::to_string(getpid()));
   Folder() {
     fs::remove_all(path);
     fs::create_directories(path);
