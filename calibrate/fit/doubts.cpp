@@ -12,6 +12,15 @@
 namespace tbdsim::calibrate {
 namespace {
 
+/// The layout that the form of a family has, as `collect` names it.
+std::string_view layout_of_form(const Sample& sample) {
+  const std::string& family = sample.family;
+  if (family == "gemm" || family == "load" || family == "overlap") return "row-major";
+  if (family == "rnn") return "sequence-major";
+  if (family == "softmax" || family == "layer_norm") return "rows";
+  return "nchw";
+}
+
 /// How often something was seen, and where first.
 struct Seen {
   int samples = 0, line = 0;
@@ -61,7 +70,8 @@ void ignored_words(const std::vector<Sample>& samples, const DeviceMap& devices,
     const bool amd = device != devices.end() && device->second.vendor == "AMD";
     const bool computes = sample.family == "gemm" || sample.family == "conv" || sample.family == "rnn";
     if (sample.family == "gemm" && sample.at("ta") != 0) transposed.count(sample);
-    if (!sample.layout.empty() && sample.layout != "nchw") layouts[sample.family + " " + sample.layout].count(sample);
+    if (!sample.layout.empty() && sample.layout != layout_of_form(sample))
+      layouts[sample.family + " " + sample.layout].count(sample);
     if (sample.family == "conv" && !known_algorithm(sample.algorithm)) algorithms[sample.algorithm].count(sample);
     if (amd && computes && sample.library.empty()) unnamed[sample.device].count(sample);
     if (sample.flagged("matrix-cores") && (sample.precision != "fp32" || !amd))
@@ -70,7 +80,7 @@ void ignored_words(const std::vector<Sample>& samples, const DeviceMap& devices,
   if (transposed.samples > 0)
     found.push_back(fmt::format("{} of gemm with ta=1: a transposed first operand costs nothing in the form", rows(transposed)));
   for (const auto& [what, seen] : layouts)
-    found.push_back(fmt::format("{} with the layout of \"{}\": the form is that of nchw", rows(seen), what));
+    found.push_back(fmt::format("{} with the layout of \"{}\": the form has another", rows(seen), what));
   for (const auto& [name, seen] : algorithms)
     found.push_back(
         fmt::format("{} of conv with the algorithm \"{}\", which no form knows: every algorithm may have run", rows(seen), name));

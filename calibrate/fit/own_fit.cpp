@@ -83,8 +83,9 @@ void fit_overlap(const std::vector<Sample>& samples, OwnFit& out) {
 
 }  // namespace
 
-OwnFit fit_own(const std::vector<Sample>& samples, const Device& device, const OwnMeasurements& before, CollectiveForms& forms,
+OwnFit fit_own(std::vector<Sample> samples, const Device& device, const OwnMeasurements& before, CollectiveForms& forms,
                const std::string& source) {
+  std::erase_if(samples, [](const Sample& sample) { return sample.flagged(kHardwareSlowdown); });
   OwnFit out;
   out.own = before;
   fit_launch(samples, out);
@@ -103,6 +104,7 @@ OwnFit fit_own(const std::vector<Sample>& samples, const Device& device, const O
 }
 
 bool tells_own(const Sample& sample, const Device& device, CollectiveForms& forms) {
+  if (sample.flagged(kHardwareSlowdown)) return false;
   return is_launch(sample) || is_copy(sample, "h2d-pinned") || is_copy(sample, "d2h-pinned") || is_overlap(sample) ||
          (sample.family == "collective" && forms.undescribed(sample, device).empty());
 }

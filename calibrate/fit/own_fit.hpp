@@ -24,7 +24,7 @@ struct OwnFit {
 /// - collectives: the pace (`fit_pace`).
 ///
 /// Every sample counts as one of `device`.
-[[nodiscard]] OwnFit fit_own(const std::vector<Sample>& samples, const Device& device, const OwnMeasurements& before,
+[[nodiscard]] OwnFit fit_own(std::vector<Sample> samples, const Device& device, const OwnMeasurements& before,
                              CollectiveForms& forms, const std::string& source);
 
 /// Whether `fit_own` takes something from the sample.

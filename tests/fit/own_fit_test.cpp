@@ -123,7 +123,7 @@ TEST_CASE("what can hardly be meant is named, to the letter") {
   const auto found = doubts({odd}, devices);
   REQUIRE(found.size() == 3);
   CHECK(found[0] == "1 sample (from row 2) of gemm with ta=1: a transposed first operand costs nothing in the form");
-  CHECK(found[1] == "1 sample (from row 2) with the layout of \"gemm nhwc\": the form is that of nchw");
+  CHECK(found[1] == "1 sample (from row 2) with the layout of \"gemm nhwc\": the form has another");
   CHECK(
       found[2] ==
       "1 sample (from row 2) of h100-sxm5-80gb bf16 with the flag matrix-cores, which only says something of fp32 on AMD boards");
