@@ -85,9 +85,12 @@ void declare_job(VerbOptions& verb, const OptionRow& row, const Job& job) {
   if (row.name == "set") {
     verb.repeated_option(row, [set = job.set](const std::string& text) { return add(*set, {text}); });
   } else if (row.name == "calibration") {
-    verb.repeated_option(row, [set = job.set](const std::string& name) {
+    verb.repeated_option(row, [set = job.set](const std::string& name) -> std::string {
       const auto changes = anchor_assignments(name);
-      return changes ? add(*set, *changes) : to_text(changes.error());
+      if (changes) return add(*set, *changes);
+      std::string problems = to_text(changes.error());
+      problems.pop_back();  // the end of its last line
+      return problems;
     });
   } else if (row.name == "what-if") {
     verb.repeated_option(row, [set = job.set](const std::string& name) {
