@@ -23,7 +23,8 @@ constexpr std::size_t kHelpWidth = 80 - kHelpColumn;
 /// "-o,--output", or "FILE" of a bare word.
 std::string spelling(const OptionRow& row) {
   if (row.word) return std::string(row.value);
-  return (row.letter == '\0' ? "" : fmt::format("-{},", row.letter)) + "--" + std::string(row.name);
+  return (row.letter == '\0' ? "" : fmt::format("-{},", row.letter)) + "--" + std::string(row.name) +
+         (row.alias.empty() ? "" : fmt::format(",--{}", row.alias));
 }
 
 }  // namespace

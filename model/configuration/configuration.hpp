@@ -8,6 +8,7 @@
 #include "model/configuration/session.hpp"
 #include "model/schedule/input_pipeline.hpp"
 #include "model/stack/exchange.hpp"
+#include "model/workload/layout.hpp"
 #include "model/workload/recompute.hpp"
 
 namespace tbdsim {
@@ -44,7 +45,8 @@ struct Configuration {
   std::string input;
   Recompute recompute = Recompute::none;
   int zero = 0, accumulate = 1;
-  int tensor_parallel = 1, stages = 1;    ///< GPUs that share each layer, and stages of a pipeline (memory only)
+  Layout layout;                          ///< how the network is divided over the GPUs
+  std::string schedule;                   ///< of a pipeline
   double compute_scale = 1.0;             ///< of kernels and host
   std::optional<InputPipeline> pipeline;  ///< absent: samples are there when they are needed
   std::string input_source;               ///< where its decode time comes from
@@ -65,10 +67,14 @@ struct Configuration {
   std::vector<std::string> notices;
   std::vector<std::string> set;  ///< values of input files that were changed, KEY=VALUE
 
-  /// Whether every GPU holds a part of the network only, as --tensor-parallel and --pipeline say.
-  [[nodiscard]] bool divided() const { return tensor_parallel > 1 || stages > 1; }
+  /// Whether every GPU holds a part of the network only.
+  [[nodiscard]] bool divided() const { return layout.divides_network(); }
+  /// Whether the step is simulated layer by layer: the network or its state is divided, or the stack's training loop is such.
+  [[nodiscard]] bool by_layers() const {
+    return divided() || (zero > 0 && layout.data > 1) || (stack.parallel.every_job && !pipelined());
+  }
   /// Copies of the network.
-  [[nodiscard]] int data_parallel() const { return gpus / (tensor_parallel * stages); }
+  [[nodiscard]] int data_parallel() const { return layout.data; }
   /// Whether the GPUs hold stages of one network instead of copies of it.
   [[nodiscard]] bool pipelined() const { return exchange == Exchange::pipeline; }
   [[nodiscard]] std::int64_t samples_per_step() const {

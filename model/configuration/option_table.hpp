@@ -84,6 +84,7 @@ struct OptionRow {
   Verbs lists{};  ///< verbs at which it takes a list, of numbers with ranges: it sweeps
   Landing landing{};
   int least = 1, most = std::numeric_limits<int>::max();  ///< of a whole number
+  std::string_view alias{};                               ///< another name on the command line and in files
   std::string_view key{};                                 ///< in files and JSON; empty: the name with underscores
   About about = About::step;
   unsigned places = 0;       ///< of `Place`

@@ -20,10 +20,16 @@ struct PredictOptions {
   bool mock_loader = false;                      ///< samples are there when they are needed
   bool mock_trainer = false;                     ///< load only
   int seed = 1;                                  ///< of anything random
-  std::string recompute;                         ///< none, block, layer, full
-  std::optional<int> zero;                       ///< ZeRO stage, of memory only
-  std::optional<int> tensor_parallel, pipeline;  ///< GPUs that share each layer, stages; of memory only
-  std::optional<int> accumulate;                 ///< micro-batches per update
+  std::string recompute;                         ///< none, selective, block, layer, full
+  std::optional<int> zero;                       ///< ZeRO stage
+  /// Ranks along the axes of a layout; chunks of a pipeline on each rank.
+  std::optional<int> tensor_parallel, context_parallel, expert_parallel, expert_tensor_parallel, pipeline_parallel,
+      virtual_stages;
+  std::string sequence_parallel;   ///< on, off; empty: the stack's
+  std::string schedule;            ///< of a pipeline: a name or a file
+  std::string attention;           ///< kernel; empty: the stack's
+  std::optional<int> accumulate;   ///< micro-batches per update
+  std::optional<int> global_batch; ///< samples of one update, instead of `accumulate`
   /// Every kernel and every operator's host time so many times as long, where one GPU's step is known better than predicted.
   double compute_scale = 1.0;
   bool buckets = false;        ///< mean over the lengths of the data set

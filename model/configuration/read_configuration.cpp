@@ -48,6 +48,8 @@ const std::array<Optimizer, 8> kOptimizers{
 constexpr std::int64_t kMostGpus = 1'000'000;
 /// Every micro-batch is simulated; no published recipe comes near (BERT-large: 128).
 constexpr int kMostMicroBatches = 1024;
+/// Where layers are simulated once, micro-batches only cost the blocks of a pipeline.
+constexpr int kMostDividedMicroBatches = 65536;
 
 std::string suggestion(const std::string& word, const std::vector<std::string>& candidates) {
   if (const auto near = nearest(word, candidates)) return fmt::format(", did you mean \"{}\"?", *near);
@@ -97,13 +99,14 @@ Result<Exchange> choose_exchange(const std::string& name) {
 
 void choose_savings(const PredictOptions& options, Configuration& configuration, Errors& errors) {
   const std::string word = fold_name(options.recompute);
-  constexpr std::array kKinds{Recompute::none, Recompute::block, Recompute::layer, Recompute::full, Recompute::mirror};
+  constexpr std::array kKinds{Recompute::none,  Recompute::selective, Recompute::block,
+                              Recompute::layer, Recompute::full,      Recompute::mirror};
   const auto kind = std::find_if(kKinds.begin(), kKinds.end(), [&](Recompute k) { return name(k) == word; });
   if (kind != kKinds.end())
     configuration.recompute = *kind;
   else if (!word.empty())
     errors.push_back({fmt::format("unknown recomputation \"{}\"{}", options.recompute,
-                                  suggestion(options.recompute, {"none", "block", "layer", "full", "mirror"}))});
+                                  suggestion(options.recompute, {"none", "selective", "block", "layer", "full", "mirror"}))});
   const MemoryPlan plan = configuration.stack.memory.plan;
   if (configuration.recompute == Recompute::mirror && plan != MemoryPlan::mxnet)
     errors.push_back({fmt::format("--recompute mirror: that is MXNet's (MXNET_BACKWARD_DO_MIRROR), not {}'s",
@@ -119,31 +122,107 @@ void choose_savings(const PredictOptions& options, Configuration& configuration,
   configuration.accumulate = options.accumulate.value_or(1);
   if (configuration.accumulate < 1)
     errors.push_back({fmt::format("--accumulate {}: expected at least 1 micro-batch per update", configuration.accumulate)});
-  if (configuration.accumulate > kMostMicroBatches)
-    errors.push_back(
-        {fmt::format("--accumulate {}: at most {} micro-batches are modelled", configuration.accumulate, kMostMicroBatches)});
 }
 
-/// How many GPUs share each layer and how many stages there are: Megatron's layout, the rest of the GPUs data parallel.
+/// Which axes are asked for, and what is left of the GPUs for copies.
 void choose_layout(const PredictOptions& options, Configuration& configuration, Errors& errors) {
-  configuration.tensor_parallel = options.tensor_parallel.value_or(1);
-  configuration.stages = options.pipeline.value_or(1);
-  for (const auto& [flag, ways] :
-       {std::pair{"--tensor-parallel", configuration.tensor_parallel}, {"--pipeline", configuration.stages}})
-    if (ways < 1) errors.push_back({fmt::format("{} {}: expected at least 1", flag, ways)});
-  if (!configuration.divided() || configuration.tensor_parallel < 1 || configuration.stages < 1) return;
-  const std::int64_t replica = std::int64_t{configuration.tensor_parallel} * configuration.stages;
-  if (configuration.gpus % replica != 0)
-    errors.push_back(
-        {fmt::format("--tensor-parallel {} --pipeline {}: one copy of the network takes {} GPUs, which do not divide "
-                     "the {} of the job",
-                     configuration.tensor_parallel, configuration.stages, replica, configuration.gpus)});
+  Layout& layout = configuration.layout;
+  const Stack& stack = configuration.stack;
+  const auto refuse = [&](std::string message) { errors.push_back({std::move(message)}); };
+  struct Asked {
+    const char* flag;
+    std::optional<int> given;
+    int& into;
+  };
+  layout.expert_tensor = options.tensor_parallel.value_or(1);
+  const std::array<Asked, 6> asked{{{"--tensor-parallel", options.tensor_parallel, layout.tensor},
+                                    {"--context-parallel", options.context_parallel, layout.context},
+                                    {"--expert-parallel", options.expert_parallel, layout.expert},
+                                    {"--expert-tensor-parallel", options.expert_tensor_parallel, layout.expert_tensor},
+                                    {"--pipeline-parallel", options.pipeline_parallel, layout.pipeline},
+                                    {"--virtual-stages", options.virtual_stages, layout.virtual_stages}}};
+  bool sound = true;
+  for (const Asked& axis : asked) {
+    axis.into = axis.given.value_or(axis.into);
+    if (axis.into >= 1) continue;
+    refuse(fmt::format("{} {}: expected at least 1", axis.flag, axis.into));
+    sound = false;
+  }
+  if (!sound) return;
+  const bool on = options.sequence_parallel == "on", off = options.sequence_parallel == "off";
+  if (!options.sequence_parallel.empty() && !on && !off)
+    refuse(fmt::format("--sequence-parallel {}: expected on or off", options.sequence_parallel));
+  if (on && layout.tensor == 1)
+    refuse("--sequence-parallel on: divides what --tensor-parallel leaves whole; add --tensor-parallel 2 or more");
+  layout.sequence = layout.tensor > 1 && !off && (on || stack.parallel.sequence);
+  layout.regathers = stack.parallel.regathers;
+  if (options.expert_tensor_parallel && layout.expert == 1)
+    refuse("--expert-tensor-parallel divides experts that --expert-parallel spreads; add --expert-parallel 2 or more");
+  if (layout.virtual_stages > 1 && layout.pipeline == 1)
+    refuse(fmt::format("--virtual-stages {}: parts of a pipeline's stages; add --pipeline-parallel 2 or more", layout.virtual_stages));
+  if (!options.schedule.empty() && layout.pipeline == 1)
+    refuse(fmt::format("--schedule {}: of a pipeline; add --pipeline-parallel 2 or more", options.schedule));
+  const std::int64_t replica = std::int64_t{layout.tensor} * layout.context * layout.pipeline;
+  if (configuration.gpus % replica != 0) {
+    refuse(fmt::format("--tensor-parallel {} --context-parallel {} --pipeline-parallel {}: one copy of the network takes {} GPUs, "
+                       "which do not divide the {} of the job",
+                       layout.tensor, layout.context, layout.pipeline, replica, configuration.gpus));
+    return;
+  }
+  layout.data = configuration.pipelined() ? 1 : static_cast<int>(configuration.gpus / replica);
+  if (layout.expert > 1 && layout.tensor * layout.context * layout.data % (layout.expert * layout.expert_tensor) != 0)
+    refuse(fmt::format("--expert-parallel {} --expert-tensor-parallel {}: {} GPUs for a copy of the experts do not divide the {} "
+                       "that compute each stage",
+                       layout.expert, layout.expert_tensor, layout.expert * layout.expert_tensor,
+                       layout.tensor * layout.context * layout.data));
+  if (!options.zero && stack.parallel.zero > 0 && layout.data > 1) configuration.zero = stack.parallel.zero;
+  if (configuration.zero == 3 && layout.pipeline > 1 && !stack.parallel.shards_stages) {
+    if (options.zero)
+      refuse(fmt::format("--zero 3 with --pipeline-parallel: {} does not shard the weights of stages; at most --zero 2 there",
+                         stack.id));
+    configuration.zero = std::min(configuration.zero, 2);
+  }
+  if (!layout.divides_network()) return;
   if (!info(configuration.exchange).collective())
-    errors.push_back(
-        {fmt::format("--tensor-parallel, --pipeline: gradients of divided networks are exchanged by allreduce, not by {}",
-                     name(configuration.exchange))});
-  if (!allocates_as_it_runs(configuration.stack))
-    errors.push_back({"--tensor-parallel, --pipeline: modelled for frameworks that allocate as they run (PyTorch, TensorFlow)"});
+    refuse(fmt::format("{}: gradients of divided networks are exchanged by allreduce, not by {}", to_text(layout),
+                       name(configuration.exchange)));
+  if (!allocates_as_it_runs(stack))
+    refuse(fmt::format("{}: modelled for frameworks that allocate as they run (PyTorch, TensorFlow)", to_text(layout)));
+}
+
+/// How many micro-batches an update has.
+void choose_micro_batches(const PredictOptions& options, Configuration& configuration, Errors& errors) {
+  const int samples = configuration.batch * configuration.data_parallel();
+  if (options.global_batch) {
+    const int wanted = *options.global_batch;
+    if (options.accumulate)
+      errors.push_back({fmt::format("--global-batch {} --accumulate {}: give one of them", wanted, *options.accumulate)});
+    else if (wanted < 1 || wanted % samples != 0)
+      errors.push_back({fmt::format("--global-batch {}: expected a multiple of {}, that is --batch {} on {} copies of the network",
+                                    wanted, samples, configuration.batch, configuration.data_parallel())});
+    else
+      configuration.accumulate = wanted / samples;
+  }
+  const int most = configuration.by_layers() ? kMostDividedMicroBatches : kMostMicroBatches;
+  if (configuration.accumulate > most)
+    errors.push_back({fmt::format("--accumulate {}: at most {} micro-batches are modelled", configuration.accumulate, most)});
+}
+
+/// The kernel that the user names in place of the stack's.
+void choose_attention(const PredictOptions& options, Stack& stack, Errors& errors) {
+  if (options.attention.empty()) return;
+  if (options.attention == "unfused") {
+    stack.operators.fused_attention = false;
+    return;
+  }
+  if (const auto kernel = find_attention_kernel(options.attention == "cudnn" ? "cudnn-9" : options.attention)) {
+    stack.operators.fused_attention = true;
+    stack.operators.attention = *kernel;
+    return;
+  }
+  std::vector<std::string> known{"unfused"};
+  for (const AttentionKernelInfo& row : attention_kernels()) known.emplace_back(row.name);
+  errors.push_back({fmt::format("unknown attention kernel \"{}\"{}", options.attention, suggestion(options.attention, known))});
 }
 
 template <class T>
@@ -293,6 +372,7 @@ Result<Configuration> read_configuration(Session& session, const PredictOptions&
   take(choose_precision(options.precision), configuration.precision, errors);
   take(choose_optimizer(options.optimizer), configuration.optimizer, errors);
   take(choose_exchange(options.exchange), configuration.exchange, errors);
+  choose_attention(options, configuration.stack, errors);
   refuse_missing(configuration, errors);
   if (configuration.zero > 0 && configuration.pipelined())
     errors.push_back({fmt::format(
@@ -336,6 +416,8 @@ Result<Configuration> read_configuration(Session& session, const PredictOptions&
   if (options.image && !network.file.empty() && !network.takes_sizes)
     return fail(fmt::format("--image {}: {} states its own input", *options.image, options.model));
   configuration.batch = options.batch.value_or(configuration.network_graph().graph.default_batch);
+  choose_micro_batches(options, configuration, errors);
+  if (!errors.empty()) return tl::make_unexpected(errors);
   if (configuration.samples_per_step() > std::numeric_limits<int>::max())
     return fail(
         fmt::format("batch {} on {} GPUs: more samples a step than can be counted", configuration.batch, configuration.gpus));

@@ -269,12 +269,14 @@ NodeCost KernelModel::attention_cost(const OpGraph& graph, const Op& op, Pass pa
   const Shape& queries = graph.input_shape(op);
   const Shape& keys = graph.tensor(op.inputs[1]).shape;
   const auto heads = static_cast<double>(attributes.heads);
+  // Queries from both ends of the sequence see half of the keys, all together; none of their blocks lies on a diagonal alone.
+  const bool spread = attributes.causal && attributes.both_ends;
   const AttentionShape shape{batch,
                              heads,
                              static_cast<double>(queries.front()),
-                             static_cast<double>(keys.front()),
+                             (spread ? 0.5 : 1.0) * static_cast<double>(keys.front()),
                              static_cast<double>(queries.back()) / heads,
-                             attributes.causal,
+                             attributes.causal && !spread,
                              attributes.kv_heads > 0 ? static_cast<double>(attributes.kv_heads) : heads};
   const bool backward = pass != Pass::forward;
   NodeCost result;

@@ -2,7 +2,7 @@
 #include <optional>
 #include <vector>
 
-#include "model/cost/collective_kind.hpp"
+#include "model/workload/collective_kind.hpp"
 #include "model/cost/paced_call.hpp"
 #include "model/stack/nccl.hpp"
 

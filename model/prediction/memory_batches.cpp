@@ -9,8 +9,6 @@ namespace tbdsim {
 
 Result<MemoryByBatch> memory_by_batch(Session& session, const PredictOptions& options, const std::vector<int>& batches) {
   MemoryByBatch result;
-  // Layouts that `memory` alone takes.
-  const bool timed = !options.zero && !options.tensor_parallel && !options.pipeline;
   for (const int batch : batches) {
     PredictOptions one = options;
     one.batch = batch;
@@ -31,17 +29,13 @@ Result<MemoryByBatch> memory_by_batch(Session& session, const PredictOptions& op
       if (std::find(result.notices.begin(), result.notices.end(), notice) == result.notices.end())
         result.notices.push_back(std::move(notice));
     BatchMemory row{batch, std::nullopt, 0.0, std::move(report->memory)};
-    if (timed) {
-      const auto prediction = predict(session, one);
-      if (!prediction) return tl::make_unexpected(prediction.error());
-      row.step_time = prediction->step_time;
-      row.throughput = prediction->throughput.value;
-      result.input_unit = prediction->input_unit;
-    }
+    const auto prediction = predict(session, one);
+    if (!prediction) return tl::make_unexpected(prediction.error());
+    row.step_time = prediction->step_time;
+    row.throughput = prediction->throughput.value;
+    result.input_unit = prediction->input_unit;
     result.rows.push_back(std::move(row));
   }
-  if (!timed)
-    result.notices.push_back("throughput is left out: times of --zero, --tensor-parallel and --pipeline are plan's to tell");
   return result;
 }
 

@@ -185,9 +185,9 @@ MemoryVerdict memory_verdict(const Configuration& configuration, const StepMemor
     const RankMemory& rank = memory.ranks[i];
     GpuMemory gpu;
     // Stages differ from node to node, so those of all nodes are told, counted through; of Megatron's the first GPU.
-    const int first = static_cast<int>(i) * (divided ? configuration.gpus / configuration.stages : 1);
+    const int first = static_cast<int>(i) * (divided ? configuration.gpus / configuration.layout.pipeline : 1);
     gpu.gpu = divided || memory.ranks.size() > local ? first : configuration.devices[i];
-    if (configuration.stages > 1) gpu.stage = static_cast<int>(i);
+    if (configuration.layout.pipeline > 1) gpu.stage = static_cast<int>(i);
     gpu.parts = rank.parts;
     gpu.pre_training = rank.pre_training;
     gpu.allocated = rank.allocated;

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "model/workload/parallelism.hpp"
+#include "model/workload/shard.hpp"
+#include "model/workload/stages.hpp"
 
 namespace tbdsim {
 
@@ -34,20 +35,18 @@ Result<void> MemoryEstimator::divide() {
     add_part(whole, configured_step(configuration_), {});
     return {};
   }
-  OpGraph share = *whole;
-  if (configuration_.tensor_parallel > 1) {
-    auto divided = tensor_share(*whole, configuration_.tensor_parallel);
-    if (!divided) return tl::make_unexpected(divided.error());
-    share = std::move(*divided);
-  }
-  const int stages = configuration_.stages;
-  const auto stage = even_stages(share, stages);
-  if (!stage) return tl::make_unexpected(stage.error());
-  for (int which = 0; which < stages; ++which) {
-    auto graph = std::make_shared<const OpGraph>(stage_share(share, *stage, which));
-    TrainingStep step = with_recompute(*graph, training_step(*graph), configuration_.recompute, which + 1 < stages);
+  const Layout& layout = configuration_.layout;
+  const auto share = shard(*whole, layout);
+  if (!share) return tl::make_unexpected(share.error());
+  const auto chunk = even_stages(*share, layout.chunks());
+  if (!chunk) return tl::make_unexpected(chunk.error());
+  std::vector<int> rank = *chunk;
+  for (int& of : rank) of %= layout.pipeline;
+  for (int which = 0; which < layout.pipeline; ++which) {
+    auto graph = std::make_shared<const OpGraph>(stage_share(*share, rank, which));
+    TrainingStep step = with_recompute(*graph, training_step(*graph), configuration_.recompute, which + 1 < layout.pipeline);
     // One forward, one backward in turn: a stage runs ahead by as many micro-batches as there are stages from it on.
-    const int ahead = std::min(configuration_.accumulate, stages - which);
+    const int ahead = std::min(configuration_.accumulate, layout.pipeline - which);
     add_part(std::move(graph), std::move(step), {ahead, which > 0});
   }
   return {};

@@ -8,7 +8,7 @@ namespace tbdsim {
 /// A configuration with its kernels and the order of its step: memory at any batch.
 class MemoryEstimator {
  public:
-  /// Errors: as `KernelModel::make`, `tensor_share` and `even_stages`.
+  /// Errors: as `KernelModel::make`, `shard` and `even_stages`.
   [[nodiscard]] static Result<MemoryEstimator> make(Configuration configuration);
 
   /// Of a divided network: the fullest stage's, with one rank for each stage.

@@ -57,7 +57,6 @@ std::string memory_hint(Session& session, const PredictOptions& options, const P
         {"--recompute", {"mirror", "block", "layer", "full"}, [](PredictOptions& o, const std::string& v) { o.recompute = v; }});
     if (!kept.empty()) hint += fmt::format("; with {} it does", kept);
   }
-  // What `memory` alone takes.
   Way split{"--tensor-parallel", {}, [](PredictOptions& o, const std::string& v) { o.tensor_parallel = std::stoi(v); }};
   for (int ways = 2; ways <= prediction.gpus / prediction.nodes; ways *= 2) split.values.push_back(std::to_string(ways));
   Way shard{"--zero", {}, [](PredictOptions& o, const std::string& v) { o.zero = std::stoi(v); }};
@@ -67,7 +66,7 @@ std::string memory_hint(Session& session, const PredictOptions& options, const P
     const std::string option = room_by(session, options, way);
     if (!option.empty()) there += fmt::format("{}{}", there.empty() ? "" : " or ", option);
   }
-  if (!there.empty()) hint += fmt::format("; there is room with {} (of `memory`)", there);
+  if (!there.empty()) hint += fmt::format("; there is room with {}", there);
   return hint + "; `memory --max-batch` tells more";
 }
 

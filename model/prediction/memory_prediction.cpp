@@ -7,20 +7,6 @@
 
 namespace tbdsim {
 
-std::string memory_only_option(const PredictOptions& options) {
-  if (options.tensor_parallel.value_or(1) != 1) return fmt::format("--tensor-parallel {}", *options.tensor_parallel);
-  if (options.pipeline.value_or(1) != 1) return fmt::format("--pipeline {}", *options.pipeline);
-  if (options.zero.value_or(0) != 0) return fmt::format("--zero {}", *options.zero);
-  return {};
-}
-
-std::string no_step_time(const PredictOptions& options, const std::string& option) {
-  const bool stages = options.pipeline.value_or(1) != 1;
-  return fmt::format("{}: steps of networks {} are not predicted; `tbdsim memory {}` tells their memory{}", option,
-                     options.tensor_parallel.value_or(1) != 1 || stages ? "divided as Megatron does" : "sharded as ZeRO does",
-                     option, stages ? ", --exchange pipeline predicts stages of one sample's layers" : "");
-}
-
 Result<Prediction> predict_memory(Session& session, const PredictOptions& options) {
   const auto configured = configure(session, options);
   if (!configured) return tl::make_unexpected(configured.error());

@@ -169,8 +169,7 @@ void identify(const Configuration& c, MemoryReport& report) {
   report.nodes = c.nodes;
   report.batch_per_gpu = c.batch;
   report.notices = c.notices;
-  report.stages = c.stages;
-  report.tensor_parallel = c.tensor_parallel;
+  report.layout = c.layout;
   report.accumulate = c.accumulate;
   report.zero = c.zero;
   report.recompute = name(c.recompute);

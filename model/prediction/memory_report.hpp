@@ -34,7 +34,8 @@ struct MemoryReport {
   std::string hardware, device, model, variant, stack, precision, optimizer;
   Exchange exchange = Exchange::allreduce;
   int gpus = 1, nodes = 1, batch_per_gpu = 1;
-  int tensor_parallel = 1, stages = 1, accumulate = 1, zero = 0;
+  Layout layout;
+  int accumulate = 1, zero = 0;
   std::string recompute = "none";
   std::vector<std::string> notices;
   MemoryVerdict memory;

@@ -10,7 +10,6 @@
 namespace tbdsim {
 
 Result<Prediction> predict(Session& session, const PredictOptions& options, SharedStep* shared) {
-  if (const std::string option = memory_only_option(options); !option.empty()) return fail(no_step_time(options, option));
   if (options.buckets) return predict_buckets(options, [&](const PredictOptions& one) { return predict(session, one); });
   const auto configuration = configure(session, options);
   if (!configuration) return tl::make_unexpected(configuration.error());

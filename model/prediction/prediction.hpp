@@ -11,6 +11,7 @@
 #include "model/schedule/resource.hpp"
 #include "model/stack/exchange.hpp"
 #include "model/stack/stack.hpp"
+#include "model/workload/layout.hpp"
 #include "model/workload/op_graph.hpp"
 
 namespace tbdsim {
@@ -58,6 +59,7 @@ struct Limit {
 /// `useful`: FLOP of the direct method over the listed peak; Winograd needs fewer multiply-adds, so those may pass 1.
 struct Utilization {
   double gpu_busy = 0, fp32 = 0, tensor_core = 0, mfu = 0, cpu = 0;
+  double hfu = 0;  ///< as mfu, with what is computed again
   double fp32_useful = 0, tensor_core_useful = 0;
   /// The parts of `cpu`, by cause: operators issued, samples loaded, environments simulated, gradients served.
   double cpu_launch = 0, cpu_input = 0, cpu_environment = 0, cpu_server = 0;
@@ -136,6 +138,16 @@ struct LinkTraffic {
   double used = 0;  ///< bytes over what it could carry in the step
 };
 
+/// What travels along one axis of a layout in a step.
+struct AxisTraffic {
+  Axis axis = Axis::data;
+  int ranks = 1;        ///< of a group
+  Bytes bytes;          ///< that a rank sends
+  Seconds time;         ///< of all calls, as if nothing ran beside them
+  Seconds exposed;      ///< for which the rank waits
+  bool leaves_node = false;
+};
+
 /// Samples of one length and the step they take.
 struct BucketTime {
   int length = 0;
@@ -190,6 +202,12 @@ struct Prediction {
   std::vector<LaneEvent> lanes;         ///< with `detail`: of the same, within one steady step
   std::vector<LinkTraffic> links;       ///< with `detail`: links that the exchange uses
   std::vector<IndirectCopy> indirect;   ///< copies of the exchange between GPUs that no link joins
+  Layout layout;
+  int zero = 0;
+  int micro_batches = 1;
+  std::string schedule;   ///< of a pipeline; empty: there is none
+  std::string recompute;
+  std::vector<AxisTraffic> communication;  ///< by axis, of a step that is simulated layer by layer
   Bytes exchanged;                      ///< gradients that a rank hands over in a step
   std::int64_t parameters = 0;          ///< of the network
   // for accuracy baselines

@@ -6,10 +6,12 @@
 
 #include "model/cost/recurrent.hpp"
 #include "model/cost/uncertainty.hpp"
+#include "model/prediction/divided_step.hpp"
 #include "model/prediction/host_work.hpp"
 #include "model/prediction/input_stage.hpp"
 #include "model/prediction/lowered_job.hpp"
 #include "model/prediction/memory_estimate.hpp"
+#include "model/prediction/memory_estimator.hpp"
 #include "model/prediction/optimizer_state.hpp"
 #include "model/prediction/rank_waits.hpp"
 #include "model/prediction/step_times.hpp"
@@ -67,6 +69,11 @@ void identify(const Configuration& configuration, Prediction& p) {
   p.nodes = configuration.nodes;
   p.batch_per_gpu = configuration.batch;
   p.global_batch = static_cast<int>(configuration.samples_per_step());
+  p.layout = configuration.layout;
+  p.zero = configuration.zero;
+  p.micro_batches = configuration.accumulate;
+  p.schedule = configuration.schedule;
+  p.recompute = name(configuration.recompute);
 }
 
 std::string percent_of_path(double share) {
@@ -103,7 +110,12 @@ std::string limit_text(std::size_t index, const StepTimes& times, const Configur
   return limit.text;
 }
 
-void tell_provenance(const Configuration& configuration, const LoweredJob& job, Prediction& p) {
+struct ExchangeText {
+  const std::string &kind, &description;
+};
+
+void tell_provenance(const Configuration& configuration, const KernelModel& kernels, std::span<const NodeCost> costs,
+                     const ExchangeText& exchange, Prediction& p) {
   const auto split = [](const std::string& source) {
     const std::size_t colon = source.find(':');
     const std::string kind = colon == std::string::npos ? "assumed" : source.substr(0, colon);
@@ -116,13 +128,13 @@ void tell_provenance(const Configuration& configuration, const LoweredJob& job, 
   const Device& device = configuration.hardware().device;
   add(fmt::format("device {}", device.id), device.source);
   for (const KernelFamilyInfo& family : kernel_families()) {
-    const bool runs = std::any_of(job.step.costs.begin(), job.step.costs.end(), [&](const NodeCost& cost) {
+    const bool runs = std::any_of(costs.begin(), costs.end(), [&](const NodeCost& cost) {
       return cost.family == family.kind && cost.kernel.time > Seconds(0.0);
     });
-    if (runs) add(fmt::format("kernel parameters, {}", family.name), job.kernels.parameters_of(family.kind).parameters.source);
+    if (runs) add(fmt::format("kernel parameters, {}", family.name), kernels.parameters_of(family.kind).parameters.source);
   }
   add(fmt::format("stack {}", configuration.stack.id), configuration.stack.source);
-  if (configuration.gpus > 1) p.provenance.push_back({"gradient exchange", job.exchange_kind, job.exchange_description});
+  if (configuration.gpus > 1) p.provenance.push_back({"gradient exchange", exchange.kind, exchange.description});
   const StoreSettings& store = configuration.stack.store;
   if (!store.source.empty() && configuration.gpus > 1 && info(configuration.exchange).device_store())
     add("host time per key, routes of the store", store.source);
@@ -195,15 +207,23 @@ Loads loads(const Configuration& configuration, const StepTimes& times, const Pr
 
 }  // namespace
 
-Result<Prediction> predict_step(const Configuration& configuration, bool detail, SharedStep* shared) {
+namespace {
+
+/// A simulated step, whichever way.
+struct Simulated {
+  const KernelModel& kernels;
+  StepTimes times;
+  std::span<const NodeCost> costs;
+  std::string exchange_kind, exchange_description;
+  Bytes exchanged;
+};
+
+/// All that follows from the times of a step.
+Result<Prediction> told(const Configuration& configuration, Simulated& step) {
   const System& system = configuration.hardware();
   const Workload& workload = configuration.network_graph();
-  const auto job = lower_job(configuration, shared);
-  if (!job) return tl::make_unexpected(job.error());
-  const KernelModel* const kernels = &job->kernels;
-  const LoweredStep& step = job->step;
-  const engine::Timeline timeline = engine::simulate(step.graph);
-  StepTimes times = step_times(step, timeline);
+  const KernelModel* const kernels = &step.kernels;
+  StepTimes& times = step.times;
   add_rank_waits(configuration, times);
   auto input_verdict = add_input_stage(configuration, times);
 
@@ -235,43 +255,79 @@ Result<Prediction> predict_step(const Configuration& configuration, bool detail,
     p.utilization.fp32_useful = times.flop / (system.device.peak.fp32 * times.mean_busy);
     p.utilization.tensor_core_useful = times.tensor_flop / (tensor_peak * times.mean_busy);
   }
-  p.utilization.mfu = times.useful_flop / (tensor_peak * times.step);
+  p.utilization.mfu = p.utilization.hfu = times.useful_flop / (tensor_peak * times.step);
   if (std::max(p.utilization.fp32_useful, p.utilization.mfu) > 1.0)
     p.notices.push_back(
         "useful FLOP and MFU count the multiply-adds of direct convolutions; Winograd and FFT need fewer, so both may pass 100 "
         "%");
   tell_cpu(configuration, times, p.utilization, p.notices);
-  if (std::string waits = recurrent_waits(configuration, step, p.batch_per_gpu); !waits.empty())
-    p.notices.push_back(std::move(waits));
   p.loads = loads(configuration, times, p);
-  const StepMemory memory = estimate_memory(configuration, step.nodes, step.costs, shared);
-  p.memory = memory_verdict(configuration, memory, shared == nullptr);
-  if (std::string idle = idle_stages(configuration, p.memory); !idle.empty()) p.notices.push_back(std::move(idle));
-  if (std::string slower = reduced_workspaces(memory); !slower.empty()) p.notices.push_back(std::move(slower));
   if (std::string state = optimizer_state_text(configuration);
       !state.empty() && (configuration.precision == Precision::fp16 || configuration.precision == Precision::bf16))
     p.notices.push_back("optimiser state: " + state);
   for (std::size_t i = 0; i < times.limits.size(); ++i) times.limits[i].text = limit_text(i, times, configuration);
   p.limits = std::move(times.limits);
   if (!p.limits.empty()) p.limit = p.limits.front();
-  tell_provenance(configuration, *job, p);
-  const double bytes = p.memory.gpus.front().peak.base();
-  if (!std::isfinite(p.step_time.high.base()) || p.step_time.low <= Seconds(0.0) || !(bytes >= 0.0 && bytes < 1e15))
-    return fail(
-        fmt::format("{} on {}: the result is not a number that a machine can have; look for an implausible size or spread among "
-                    "the inputs",
-                    workload.graph.name, system.id));
+  tell_provenance(configuration, step.kernels, step.costs, {step.exchange_kind, step.exchange_description}, p);
   p.flop_per_step_per_gpu = times.useful_flop;
   p.parameters = workload.graph.parameter_elements();
   p.exchanged = step.exchanged;
-  p.indirect = job->indirect;
   p.peak = kernels->peak();
   const bool sixteen_bit = configuration.precision != Precision::fp32 && configuration.precision != Precision::tf32;
   p.products_in_fp32 = sixteen_bit && p.peak == system.device.peak.fp32;
+  return p;
+}
+
+/// Errors: results that no machine has.
+Result<void> plausible(const Configuration& configuration, const Prediction& p) {
+  const double bytes = p.memory.gpus.front().peak.base();
+  if (std::isfinite(p.step_time.high.base()) && p.step_time.low > Seconds(0.0) && bytes >= 0.0 && bytes < 1e15) return {};
+  return fail(
+      fmt::format("{} on {}: the result is not a number that a machine can have; look for an implausible size or spread among "
+                  "the inputs",
+                  configuration.network_graph().graph.name, configuration.hardware().id));
+}
+
+Result<Prediction> predict_by_layers(const Configuration& configuration) {
+  auto step = divided_step(configuration);
+  if (!step) return tl::make_unexpected(step.error());
+  Simulated simulated{step->kernels, std::move(step->times), step->costs, "paper", step->exchange_text, step->exchanged};
+  auto p = told(configuration, simulated);
+  if (!p) return p;
+  auto estimator = MemoryEstimator::make(configuration);
+  if (!estimator) return tl::make_unexpected(estimator.error());
+  p->memory = memory_verdict(configuration, estimator->at(configuration.batch), false);
+  if (const auto sound = plausible(configuration, *p); !sound) return tl::make_unexpected(sound.error());
+  p->communication = std::move(step->communication);
+  p->utilization.hfu += step->again_flop / (p->peak * p->step_time.value);
+  return p;
+}
+
+}  // namespace
+
+Result<Prediction> predict_step(const Configuration& configuration, bool detail, SharedStep* shared) {
+  if (configuration.by_layers()) return predict_by_layers(configuration);
+  const OpGraph& graph = configuration.network_graph().graph;
+  const auto job = lower_job(configuration, shared);
+  if (!job) return tl::make_unexpected(job.error());
+  const LoweredStep& step = job->step;
+  const engine::Timeline timeline = engine::simulate(step.graph);
+  Simulated simulated{job->kernels, step_times(step, timeline), step.costs, job->exchange_kind, job->exchange_description,
+                      step.exchanged};
+  auto p = told(configuration, simulated);
+  if (!p) return p;
+  if (std::string waits = recurrent_waits(configuration, step, p->batch_per_gpu); !waits.empty())
+    p->notices.push_back(std::move(waits));
+  const StepMemory memory = estimate_memory(configuration, step.nodes, step.costs, shared);
+  p->memory = memory_verdict(configuration, memory, shared == nullptr);
+  if (std::string idle = idle_stages(configuration, p->memory); !idle.empty()) p->notices.push_back(std::move(idle));
+  if (std::string slower = reduced_workspaces(memory); !slower.empty()) p->notices.push_back(std::move(slower));
+  if (const auto sound = plausible(configuration, *p); !sound) return tl::make_unexpected(sound.error());
+  p->indirect = job->indirect;
   if (detail) {
-    describe_step(workload.graph, step, timeline, system.device, kernels->peak(), p);
-    add_input_work(p);
-    tell_live_memory(step, memory, times.rank, p);
+    describe_step(graph, step, timeline, configuration.hardware().device, job->kernels.peak(), *p);
+    add_input_work(*p);
+    tell_live_memory(step, memory, simulated.times.rank, *p);
   }
   return p;
 }

@@ -84,8 +84,8 @@ std::string memory_json(const MemoryReport& r) {
                     {"accumulate", r.accumulate},
                     {"recompute", r.recompute},
                     {"zero", r.zero},
-                    {"tensor_parallel", r.tensor_parallel},
-                    {"pipeline", r.exchange == Exchange::pipeline ? r.gpus : r.stages}};
+                    {"tensor_parallel", r.layout.tensor},
+                    {"pipeline", r.exchange == Exchange::pipeline ? r.gpus : r.layout.pipeline}};
   json["memory"] = memory(r.memory);
   json["memory"]["lower_bound_bytes"] = whole(r.lower_bound);
   json["peak"] = {{"layer", r.peak_layer}, {"pass", name(r.peak_phase)}};

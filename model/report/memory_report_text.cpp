@@ -20,10 +20,10 @@ constexpr double kBarWidth = 30.0;
 bool staged(const MemoryReport& r) { return r.exchange == Exchange::pipeline && r.gpus > 1; }
 
 /// Whether GPUs share layers or hold stages, as Megatron divides a network.
-bool divided(const MemoryReport& r) { return r.stages > 1 || r.tensor_parallel > 1; }
+bool divided(const MemoryReport& r) { return r.layout.divides_network(); }
 
 /// Copies of the whole network.
-int copies(const MemoryReport& r) { return r.gpus / (r.stages * r.tensor_parallel); }
+int copies(const MemoryReport& r) { return r.layout.data; }
 
 /// What takes a batch: "per GPU" where each holds the whole network.
 std::string_view batch_of(const MemoryReport& r) {
@@ -46,8 +46,9 @@ std::string savings(const MemoryReport& r) {
 /// How the network is divided; empty where every GPU holds all of it.
 std::string layout(const MemoryReport& r) {
   if (!divided(r)) return "";
-  return fmt::format("; {} {}, {} {} to a layer, {} {} of it all", r.stages, r.stages == 1 ? "stage" : "stages",
-                     r.tensor_parallel, r.tensor_parallel == 1 ? "GPU" : "GPUs", copies(r), copies(r) == 1 ? "copy" : "copies");
+  return fmt::format("; {} {}, {} {} to a layer, {} {} of it all", r.layout.pipeline,
+                     r.layout.pipeline == 1 ? "stage" : "stages", r.layout.tensor * r.layout.context,
+                     r.layout.tensor * r.layout.context == 1 ? "GPU" : "GPUs", copies(r), copies(r) == 1 ? "copy" : "copies");
 }
 
 std::string title(const MemoryReport& r) {

@@ -15,6 +15,7 @@
 #include "model/stack/memory_settings.hpp"
 #include "model/stack/metric_settings.hpp"
 #include "model/stack/operator_settings.hpp"
+#include "model/stack/parallel_settings.hpp"
 #include "model/stack/parameter_server.hpp"
 #include "model/stack/rank_settings.hpp"
 #include "model/stack/store.hpp"
@@ -56,6 +57,7 @@ struct Stack {
   std::string nccl;  ///< "2.1.15"
   ExchangeSettings exchange;
   RankSettings ranks;
+  ParallelSettings parallel;
   std::optional<ParameterServer> server;  ///< absent: the framework has none
   StoreSettings store;
   InputSettings input;

@@ -85,6 +85,7 @@ Result<Stack> read_stack(TomlFile file) {
   if (root.has("features")) stack.features = read_framework_features(root.table("features"));
   if (root.has("engine")) stack.engine = read_engine_settings(root.table("engine"));
   if (root.has("metric")) stack.metric = read_metric_settings(root.table("metric"));
+  if (root.has("parallel")) stack.parallel = read_parallel_settings(root.table("parallel"));
   if (root.has("ranks")) stack.ranks = read_rank_settings(root.table("ranks"));
   read_store(root, stack.store);
   read_input(root, stack.input);

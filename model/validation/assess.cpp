@@ -1,6 +1,5 @@
 #include "model/validation/assess.hpp"
 
-#include "model/prediction/memory_prediction.hpp"
 #include "model/prediction/predict.hpp"
 #include "model/survey/collective_survey.hpp"
 #include "model/validation/assess_rows.hpp"
@@ -12,8 +11,7 @@ Accuracy assess(Session& session, const std::vector<MeasuredRun>& runs) {
   const CollectivePredictor collective = [&session](const MeasuredRun& run) {
     return bus_bandwidth(session, {run.options, run.collective, run.nccl, run.launch, {*run.message}});
   };
-  const Predictor memory = [&session](const PredictOptions& options) { return predict_memory(session, options); };
-  return summarize(assess_rows(step, runs, collective, memory));
+  return summarize(assess_rows(step, runs, collective));
 }
 
 }  // namespace tbdsim

@@ -1,6 +1,5 @@
 #include "model/validation/assess_rows.hpp"
 
-#include "model/prediction/memory_prediction.hpp"
 #include "model/validation/anchored_efficiency.hpp"
 
 #include <fmt/format.h>
@@ -82,8 +81,7 @@ AssessedRow assess_collective(const CollectivePredictor& collectives, const Meas
   return compared(std::move(result), *value);
 }
 
-AssessedRow assess_row(const Predictor& predictor, const CollectivePredictor& collectives, const Predictor& memory,
-                       const MeasuredRun& run) {
+AssessedRow assess_row(const Predictor& predictor, const CollectivePredictor& collectives, const MeasuredRun& run) {
   AssessedRow result;
   RowAccuracy& row = result.row;
   row.id = run.id;
@@ -99,8 +97,7 @@ AssessedRow assess_row(const Predictor& predictor, const CollectivePredictor& co
   if (run.metric == "bus_bandwidth") return assess_collective(collectives, run, std::move(result));
   PredictOptions options = run.options;
   options.largest_batch = run.metric == "max_batch_per_gpu";
-  const bool memory_alone = memory && metric->kind == MetricKind::size && !memory_only_option(options).empty();
-  const Result<Prediction> prediction = memory_alone ? memory(options) : predictor(options);
+  const Result<Prediction> prediction = predictor(options);
   if (!prediction) return skipped(std::move(result), reason(prediction));
   if (run.metric == "throughput" && !units_per_sample(*prediction, run.unit))
     return skipped(std::move(result), fmt::format("{} does not count {}", prediction->model, run.unit));
@@ -123,13 +120,13 @@ AssessedRow assess_row(const Predictor& predictor, const CollectivePredictor& co
 }  // namespace
 
 std::vector<AssessedRow> assess_rows(const Predictor& predictor, const std::vector<MeasuredRun>& runs,
-                                     const CollectivePredictor& collectives, const Predictor& memory) {
+                                     const CollectivePredictor& collectives) {
   std::vector<AssessedRow> rows(runs.size());
   const auto count = static_cast<std::ptrdiff_t>(runs.size());
 #pragma omp parallel for schedule(dynamic)
   for (std::ptrdiff_t i = 0; i < count; ++i) {
     const auto slot = static_cast<std::size_t>(i);
-    rows[slot] = assess_row(predictor, collectives, memory, runs[slot]);
+    rows[slot] = assess_row(predictor, collectives, runs[slot]);
   }
   anchor_efficiency(predictor, runs, rows);
   return rows;

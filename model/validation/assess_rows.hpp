@@ -12,9 +12,8 @@ namespace tbdsim {
 using CollectivePredictor = std::function<Result<Ranged<double>>(const MeasuredRun&)>;
 
 /// Predicts every run and sets it against its measurement, in table order whatever the number of threads. A run that
-/// cannot be predicted is skipped with the predictor's first message; without `collectives`, so are bus_bandwidth rows. Memory
-/// of layouts whose step is not predicted is `memory`'s to tell.
+/// cannot be predicted is skipped with the predictor's first message; without `collectives`, so are bus_bandwidth rows.
 [[nodiscard]] std::vector<AssessedRow> assess_rows(const Predictor& predictor, const std::vector<MeasuredRun>& runs,
-                                                   const CollectivePredictor& collectives = {}, const Predictor& memory = {});
+                                                   const CollectivePredictor& collectives = {});
 
 }  // namespace tbdsim

@@ -46,6 +46,7 @@ Page page() {
   for (const std::span<const KeyMeaning> keys : {std::span<const KeyMeaning>(kNetwork), transformer_keys(), {kLayer}})
     page.keys.insert(page.keys.end(), keys.begin(), keys.end());
   for (const OperatorRow& row : op_kinds()) {
+    if (!row.in_files) continue;
     const std::string& table = page.texts.emplace_back(fmt::format("[[layer]], `op`: `{}`", row.name));
     const std::string& takes = page.texts.emplace_back(fmt::format("takes {}", row.takes));
     page.keys.push_back({table, "", takes, row.keys});

@@ -35,6 +35,7 @@ std::optional<OpKind> read_kind(TomlTable& table) {
   const std::string word = table.text("op");
   std::vector<std::string> known;
   for (const OperatorRow& row : op_kinds()) {
+    if (!row.in_files) continue;
     if (row.name == word) return row.kind;
     known.emplace_back(row.name);
   }

@@ -13,7 +13,7 @@ namespace tbdsim {
 /// result; `sequence_reverse` turns the steps of a sequence round; `rms_norm` scales rows by their root mean square; `rope` turns
 /// pairs of features by angles of their position (rotary embedding); `gated` multiplies the activation of one tensor by another
 /// (SwiGLU, GeGLU); `repeat` copies what lies along the first dimension; `by_bytes` is any other operator, known by what it reads
-/// and writes; the losses are the ends of a network.
+/// and writes; `collective` is what the ranks of a divided network exchange between operators; the losses are the ends of a network.
 enum class OpKind {
   input,
   convolution,
@@ -61,8 +61,9 @@ enum class OpKind {
   gated,
   repeat,
   by_bytes,
+  collective,
 };
-inline constexpr std::size_t kOpKindCount = static_cast<std::size_t>(OpKind::by_bytes) + 1;
+inline constexpr std::size_t kOpKindCount = static_cast<std::size_t>(OpKind::collective) + 1;
 
 struct OperatorRow;
 [[nodiscard]] std::span<const OperatorRow> op_kinds();  ///< in the order of the enumeration

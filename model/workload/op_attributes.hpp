@@ -1,9 +1,12 @@
 #pragma once
 // Longer than most headers: a struct for each kind of attributes, each with the keys that network files give them.
 #include <cstdint>
+#include <optional>
 #include <variant>
 #include <vector>
 
+#include "model/workload/collective_kind.hpp"
+#include "model/workload/layout.hpp"
 #include "model/workload/shape.hpp"
 
 namespace tbdsim {
@@ -21,6 +24,7 @@ inline constexpr std::int64_t kLastAxis = 2;
 // without the key, and the bounds; `required` has no such default; `pair` is one number for both sides or one for each.
 
 struct ConvolutionAttributes {
+  bool operator==(const ConvolutionAttributes&) const = default;
   std::int64_t out_channels = 0;
   std::int64_t kernel_h = 1, kernel_w = 1, stride_h = 1, stride_w = 1, pad_h = 0, pad_w = 0, dilation = 1, groups = 1;
   bool bias = false;
@@ -36,6 +40,7 @@ struct ConvolutionAttributes {
   }
 };
 struct LinearAttributes {
+  bool operator==(const LinearAttributes&) const = default;
   std::int64_t out_features = 0;
   bool bias = true;
   bool tied = false;  ///< the weight is another operator's: a softmax over the embedding table, a later step of a cell
@@ -47,6 +52,7 @@ struct LinearAttributes {
   }
 };
 struct BatchNormAttributes {
+  bool operator==(const BatchNormAttributes&) const = default;
   bool scale = true;  ///< false: gamma fixed (MXNet fix_gamma still stores it)
   template <class Keys>
   void keys(Keys& k) {
@@ -54,6 +60,7 @@ struct BatchNormAttributes {
   }
 };
 struct ActivationAttributes {
+  bool operator==(const ActivationAttributes&) const = default;
   ActivationKind kind = ActivationKind::relu;
   template <class Keys>
   void keys(Keys& k) {
@@ -61,6 +68,7 @@ struct ActivationAttributes {
   }
 };
 struct PoolAttributes {
+  bool operator==(const PoolAttributes&) const = default;
   PoolKind kind = PoolKind::max;
   std::int64_t kernel_h = 2, kernel_w = 2, stride_h = 2, stride_w = 2, pad_h = 0, pad_w = 0;
   bool ceil_mode = false;
@@ -75,6 +83,7 @@ struct PoolAttributes {
   }
 };
 struct DropoutAttributes {
+  bool operator==(const DropoutAttributes&) const = default;
   double probability = 0.5;
   template <class Keys>
   void keys(Keys& k) {
@@ -82,6 +91,7 @@ struct DropoutAttributes {
   }
 };
 struct LocalResponseNormAttributes {
+  bool operator==(const LocalResponseNormAttributes&) const = default;
   std::int64_t size = 5;
   template <class Keys>
   void keys(Keys& k) {
@@ -89,6 +99,7 @@ struct LocalResponseNormAttributes {
   }
 };
 struct SliceAttributes {
+  bool operator==(const SliceAttributes&) const = default;
   std::int64_t axis = 0, begin = 0, end = 0;
   template <class Keys>
   void keys(Keys& k) {
@@ -98,6 +109,7 @@ struct SliceAttributes {
   }
 };
 struct PadAttributes {
+  bool operator==(const PadAttributes&) const = default;
   std::int64_t top = 0, bottom = 0, left = 0, right = 0;
   template <class Keys>
   void keys(Keys& k) {
@@ -108,6 +120,7 @@ struct PadAttributes {
   }
 };
 struct ShuffleAttributes {
+  bool operator==(const ShuffleAttributes&) const = default;
   std::int64_t groups = 2;
   template <class Keys>
   void keys(Keys& k) {
@@ -115,6 +128,7 @@ struct ShuffleAttributes {
   }
 };
 struct EmbeddingAttributes {
+  bool operator==(const EmbeddingAttributes&) const = default;
   std::int64_t rows = 0, width = 0;
   bool tied = false;  ///< the table is another operator's
   template <class Keys>
@@ -125,6 +139,7 @@ struct EmbeddingAttributes {
   }
 };
 struct RecurrentAttributes {
+  bool operator==(const RecurrentAttributes&) const = default;
   std::int64_t hidden = 0, layers = 1;
   bool bidirectional = false, bias = true;
   bool state_given = false;  ///< starts from another layer's state, whose gradient is then computed
@@ -138,6 +153,7 @@ struct RecurrentAttributes {
   }
 };
 struct MatmulAttributes {
+  bool operator==(const MatmulAttributes&) const = default;
   bool transpose_b = false;
   template <class Keys>
   void keys(Keys& k) {
@@ -145,6 +161,7 @@ struct MatmulAttributes {
   }
 };
 struct MultiplyAttributes {
+  bool operator==(const MultiplyAttributes&) const = default;
   bool keeps_scalar = false;  ///< the constant is a tensor on the device (PyTorch's attention scale)
   template <class Keys>
   void keys(Keys& k) {
@@ -152,6 +169,7 @@ struct MultiplyAttributes {
   }
 };
 struct MaskAttributes {
+  bool operator==(const MaskAttributes&) const = default;
   bool selects = false;  ///< torch.where or masked_fill: its gradient is a kernel too; that of a mask that is added passes on
   template <class Keys>
   void keys(Keys& k) {
@@ -159,6 +177,7 @@ struct MaskAttributes {
   }
 };
 struct ConcatAttributes {
+  bool operator==(const ConcatAttributes&) const = default;
   std::int64_t axis = -1;  ///< -1: channels of images, features of sequences
   template <class Keys>
   void keys(Keys& k) {
@@ -166,6 +185,7 @@ struct ConcatAttributes {
   }
 };
 struct ReshapeAttributes {
+  bool operator==(const ReshapeAttributes&) const = default;
   Shape to;  ///< empty: one dimension
   template <class Keys>
   void keys(Keys& k) {
@@ -173,6 +193,7 @@ struct ReshapeAttributes {
   }
 };
 struct TransposeAttributes {
+  bool operator==(const TransposeAttributes&) const = default;
   std::vector<std::int64_t> order;  ///< of the input's dimensions
   template <class Keys>
   void keys(Keys& k) {
@@ -180,6 +201,7 @@ struct TransposeAttributes {
   }
 };
 struct LearnedBiasAttributes {
+  bool operator==(const LearnedBiasAttributes&) const = default;
   std::int64_t rows = 0;  ///< positions of the table; 0: one vector for all
   bool tied = false;      ///< the array is another operator's
   template <class Keys>
@@ -189,6 +211,7 @@ struct LearnedBiasAttributes {
   }
 };
 struct GatherAttributes {
+  bool operator==(const GatherAttributes&) const = default;
   std::int64_t rows = 0;  ///< picked from the first dimension
   template <class Keys>
   void keys(Keys& k) {
@@ -196,6 +219,7 @@ struct GatherAttributes {
   }
 };
 struct ReduceAttributes {
+  bool operator==(const ReduceAttributes&) const = default;
   std::int64_t axis = 0;
   template <class Keys>
   void keys(Keys& k) {
@@ -203,6 +227,7 @@ struct ReduceAttributes {
   }
 };
 struct GroupNormAttributes {
+  bool operator==(const GroupNormAttributes&) const = default;
   std::int64_t groups = 1;
   template <class Keys>
   void keys(Keys& k) {
@@ -210,6 +235,7 @@ struct GroupNormAttributes {
   }
 };
 struct UpsampleAttributes {
+  bool operator==(const UpsampleAttributes&) const = default;
   std::int64_t factor = 2;
   template <class Keys>
   void keys(Keys& k) {
@@ -217,6 +243,7 @@ struct UpsampleAttributes {
   }
 };
 struct ProposalAttributes {
+  bool operator==(const ProposalAttributes&) const = default;
   std::int64_t candidates = 0, kept = 0;  ///< boxes that enter and leave the suppression of overlaps
   template <class Keys>
   void keys(Keys& k) {
@@ -225,6 +252,7 @@ struct ProposalAttributes {
   }
 };
 struct RoiPoolAttributes {
+  bool operator==(const RoiPoolAttributes&) const = default;
   std::int64_t regions = 0, size = 0;
   template <class Keys>
   void keys(Keys& k) {
@@ -233,9 +261,11 @@ struct RoiPoolAttributes {
   }
 };
 struct AttentionAttributes {
+  bool operator==(const AttentionAttributes&) const = default;
   std::int64_t heads = 1;
   bool causal = false;        ///< a row sees itself and those before it
   std::int64_t kv_heads = 0;  ///< of keys and values, each for equally many of queries; 0: `heads`
+  bool both_ends = false;     ///< queries are a share of the positions, half of it from each end of the sequence
   template <class Keys>
   void keys(Keys& k) {
     k.integer("heads", heads, 1, 1);
@@ -244,6 +274,7 @@ struct AttentionAttributes {
   }
 };
 struct RepeatAttributes {
+  bool operator==(const RepeatAttributes&) const = default;
   std::int64_t times = 1;
   template <class Keys>
   void keys(Keys& k) {
@@ -251,6 +282,7 @@ struct RepeatAttributes {
   }
 };
 struct ByBytesAttributes {
+  bool operator==(const ByBytesAttributes&) const = default;
   Shape output;                   ///< of the result
   std::vector<Shape> parameters;  ///< of the arrays that it trains
   template <class Keys>
@@ -259,12 +291,23 @@ struct ByBytesAttributes {
   }
 };
 
+/// What a rank of a divided network exchanges with others: of what lies before it forward, of the gradient backward. Files of
+/// networks have none.
+struct CollectiveAttributes {
+  bool operator==(const CollectiveAttributes&) const = default;
+  std::optional<CollectiveKind> forward, backward;
+  Axis axis = Axis::tensor;
+  bool again = false;  ///< what it gathers is not kept: backward gathers it once more
+  template <class Keys>
+  void keys(Keys&) {}
+};
+
 using OpAttributes =
     std::variant<std::monostate, ConvolutionAttributes, LinearAttributes, BatchNormAttributes, ActivationAttributes,
                  PoolAttributes, DropoutAttributes, LocalResponseNormAttributes, SliceAttributes, PadAttributes,
                  ShuffleAttributes, EmbeddingAttributes, RecurrentAttributes, MatmulAttributes, MultiplyAttributes,
                  MaskAttributes, ConcatAttributes, ReshapeAttributes, TransposeAttributes, LearnedBiasAttributes,
                  GatherAttributes, ReduceAttributes, GroupNormAttributes, UpsampleAttributes, ProposalAttributes,
-                 RoiPoolAttributes, AttentionAttributes, RepeatAttributes, ByBytesAttributes>;
+                 RoiPoolAttributes, AttentionAttributes, RepeatAttributes, ByBytesAttributes, CollectiveAttributes>;
 
 }  // namespace tbdsim

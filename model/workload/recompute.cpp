@@ -110,7 +110,7 @@ TrainingStep with_mirrors(const OpGraph& graph, TrainingStep step) {
 bool mirrored(const Op& op) { return info(op.kind).mirrored; }
 
 std::string_view name(Recompute recompute) {
-  constexpr std::array<std::string_view, 5> kNames{"none", "block", "layer", "full", "mirror"};
+  constexpr std::array<std::string_view, 6> kNames{"none", "selective", "block", "layer", "full", "mirror"};
   return kNames[static_cast<std::size_t>(recompute)];
 }
 

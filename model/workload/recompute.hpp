@@ -8,6 +8,7 @@ namespace tbdsim {
 /// What is computed again in the backward pass instead of being kept.
 enum class Recompute {
   none,
+  selective,  ///< single operators that are cheap for what they keep, as the stack chooses them; of divided networks
   block,   ///< each block (what lies between two points that only one tensor crosses: a residual unit, convolutions up to a pool)
   layer,   ///< each layer: blocks joined so that each has an attention; without attention as `block`
   full,    ///< groups of as many blocks as keep least: inputs of all groups and the maps of the largest one

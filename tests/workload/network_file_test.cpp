@@ -177,6 +177,7 @@ TEST_CASE("the README shows the example file as it is") {
 TEST_CASE("the page of file formats tells of every operator") {
   const std::string page = formats_markdown(network_format());
   for (const OperatorRow& row : op_kinds()) {
+    if (!row.in_files) continue;
     INFO(row.name);
     CHECK(page.find("`" + std::string(row.name) + "`") != std::string::npos);
   }

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/cost/collective_kind.hpp"
+#include "model/workload/collective_kind.hpp"
 #include "model/cost/paced_call.hpp"
 #include "model/hardware/cluster.hpp"
 #include "model/stack/nccl.hpp"

@@ -273,6 +273,16 @@ constexpr OperatorRow kRows[]{
         // What an unknown operator keeps is unknown: its operands, as most do.
         .saved = keep_inputs,
     },
+    {
+        .kind = OpKind::collective,
+        .name = "collective",
+        .takes = "anything",
+        .family = OpFamily::none,
+        .in_files = false,
+        .attributes = defaults<CollectiveAttributes>,
+        .gradient = GradientRule::made,
+        .mirrored = false,
+    },
 };
 
 }  // namespace

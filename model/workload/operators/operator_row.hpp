@@ -74,6 +74,7 @@ struct OperatorRow {
   std::string_view takes{}, keys{};  ///< for the page of file formats: inputs; keys of a network file, in back quotes
   OpFamily family = OpFamily::memory_bound;
   int min_inputs = 1, max_inputs = 1;
+  bool in_files = true;        ///< a network file may have it
   bool may_overwrite = false;  ///< a network file may say that it writes over its first input
 
   // Attributes, shape and arrays

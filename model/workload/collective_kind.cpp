@@ -1,4 +1,4 @@
-#include "model/cost/collective_kind.hpp"
+#include "model/workload/collective_kind.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,9 +1,8 @@
-#include "model/workload/parallelism.hpp"
+#include "model/workload/stages.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "model/workload/recompute.hpp"
 
@@ -15,97 +14,9 @@ std::size_t index(Id id) {
   return static_cast<std::size_t>(id.value);
 }
 
-std::int64_t rounded_up(std::int64_t extent, int ways) { return (extent + ways - 1) / ways; }
-
 bool has_attention(const OpGraph& graph) {
   return std::any_of(graph.ops.begin(), graph.ops.end(), [](const Op& op) { return info(op.kind).multiplies_activations; });
 }
-
-/// Divides the tensors and arrays of a graph in place.
-class TensorDivider {
- public:
-  TensorDivider(OpGraph& graph, int ways) : graph_(graph), ways_(ways), divided_(graph.tensors.size()) {}
-
-  Result<void> run() {
-    for (Op& op : graph_.ops) {
-      const auto dimension = divided_dimension(op);
-      if (!dimension) continue;
-      if (const auto* attention = std::get_if<AttentionAttributes>(&op.attributes);
-          attention != nullptr && attention->kv_heads % ways_ != 0)
-        return fail(fmt::format("--tensor-parallel {}: the {} heads of keys and values of {} do not divide over {} GPUs", ways_,
-                                attention->kv_heads, graph_.name, ways_));
-      auto& extent = graph_.tensors[index(op.output)].shape[*dimension];
-      // Whole heads go to a GPU; other extents are padded.
-      const bool heads = op.kind == OpKind::reshape && graph_.output_shape(op).size() > graph_.input_shape(op).size();
-      if (heads && extent % ways_ != 0)
-        return fail(fmt::format("--tensor-parallel {}: the {} attention heads of {} do not divide over {} GPUs", ways_, extent,
-                                graph_.name, ways_));
-      extent = rounded_up(extent, ways_);
-      divided_[index(op.output)] = dimension;
-      divide_attributes(op);
-    }
-    return {};
-  }
-
- private:
-  void divide_array(const Op& op, std::size_t which, std::size_t dimension) {
-    if (which >= op.parameters.size()) return;
-    Shape& shape = graph_.parameters[index(op.parameters[which])].shape;
-    if (dimension < shape.size()) shape[dimension] = rounded_up(shape[dimension], ways_);
-  }
-
-  void divide_attributes(Op& op) const {
-    if (auto* linear = std::get_if<LinearAttributes>(&op.attributes)) linear->out_features = graph_.output_shape(op).back();
-    if (auto* attention = std::get_if<AttentionAttributes>(&op.attributes))
-      attention->heads = rounded_up(attention->heads, ways_), attention->kv_heads /= ways_;
-  }
-
-  /// The dimension in which the output is divided; none: every GPU has all of it.
-  std::optional<std::size_t> divided_dimension(const Op& op) {
-    const Placement placement = info(op.kind).placement;
-    if (placement == Placement::vocabulary) divide_array(op, 0, 0);
-    if (op.inputs.empty()) return std::nullopt;
-    const std::optional<std::size_t> input = divided_[index(op.inputs.front())];
-    switch (placement) {
-      case Placement::product:
-        return product(op, input);
-      case Placement::sum: {
-        const bool all =
-            std::all_of(op.inputs.begin(), op.inputs.end(), [&](TensorId id) { return divided_[index(id)] == input; });
-        return all ? input : std::nullopt;
-      }
-      case Placement::permuted:
-        return input ? moved(std::get<TransposeAttributes>(op.attributes), *input) : input;
-      case Placement::follows:
-      case Placement::heads:
-        return input;
-      case Placement::replicated:
-      case Placement::sequence:
-      case Placement::vocabulary:
-        return std::nullopt;
-    }
-    return std::nullopt;
-  }
-
-  std::optional<std::size_t> product(const Op& op, std::optional<std::size_t> input) {
-    if (input) {
-      divide_array(op, 0, 1);
-      return std::nullopt;
-    }
-    divide_array(op, 0, 0);
-    divide_array(op, 1, 0);
-    return graph_.output_shape(op).size() - 1;
-  }
-
-  static std::size_t moved(const TransposeAttributes& transpose, std::size_t dimension) {
-    const auto found = std::find(transpose.order.begin(), transpose.order.end(), static_cast<std::int64_t>(dimension));
-    return static_cast<std::size_t>(found - transpose.order.begin());
-  }
-
-  OpGraph& graph_;
-  int ways_;
-  std::vector<std::optional<std::size_t>> divided_;  ///< of each tensor
-};
 
 /// Copies the operators of one stage into a graph of their own.
 class StageCutter {
@@ -183,14 +94,6 @@ class StageCutter {
 };
 
 }  // namespace
-
-Result<OpGraph> tensor_share(const OpGraph& graph, int ways) {
-  if (!has_attention(graph))
-    return fail(fmt::format("--tensor-parallel {}: modelled for networks with attention, {} has none", ways, graph.name));
-  OpGraph share = graph;
-  if (const auto divided = TensorDivider(share, ways).run(); !divided) return tl::make_unexpected(divided.error());
-  return share;
-}
 
 Result<std::vector<int>> even_stages(const OpGraph& graph, int stages) {
   const std::vector<OpId> segments = recompute_segments(graph, Recompute::layer);

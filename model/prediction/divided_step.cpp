@@ -1,0 +1,345 @@
+#include "model/prediction/divided_step.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "model/schedule/divided/layer_times.hpp"
+#include "model/schedule/divided/sharded_pass.hpp"
+#include "model/workload/shard.hpp"
+#include "model/workload/stages.hpp"
+
+namespace tbdsim {
+namespace {
+
+constexpr Bytes kSingle(4.0);
+constexpr auto kData = static_cast<std::size_t>(Axis::data), kPipeline = static_cast<std::size_t>(Axis::pipeline);
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+/// A part of the network on one rank: layers that follow each other, for one micro-batch.
+struct Chunk {
+  PassTime forward, backward;
+  Seconds weights;        ///< part of the backward pass that computes gradients of weights
+  double parameters = 0;  ///< elements of the rank's arrays
+  int arrays = 0;
+  Bytes boundary;         ///< of what the next chunk reads
+};
+
+/// What one rank does in a step, of all micro-batches.
+struct Rank {
+  PassTime forward, backward;
+  Seconds end;             ///< of its last backward pass
+  Seconds last_backward;   ///< time of the last micro-batch's
+  double parameters = 0;
+  int arrays = 0;
+  Seconds exchange, exposed, update, update_exposed;
+};
+
+/// Puts layers together to a step.
+class Composer {
+ public:
+  Composer(const Configuration& configuration, const KernelModel& kernels, const OpGraph& graph)
+      : configuration_(configuration),
+        stack_(configuration.stack),
+        layout_(configuration.layout),
+        kernels_(kernels),
+        graph_(graph),
+        layers_(fold_layers(graph)),
+        plans_({configuration.hardware(), configuration.devices, configuration.network, **configuration.nccl}, layout_) {
+    const bool wide = configuration.precision == Precision::fp32 || configuration.precision == Precision::tf32;
+    element_ = wide ? Bytes(4.0) : Bytes(2.0);
+    gradient_ = stack_.parallel.wide_gradients ? kSingle : element_;
+    sharded_ = configuration.zero == 3 && group_of(layout_, Axis::data).size > 1;
+  }
+
+  Result<void> run(DividedStep& result) {
+    const auto stage = even_stages(graph_, layout_.chunks());
+    if (!stage) return tl::make_unexpected(stage.error());
+    costs_ = layer_costs(graph_, layers_, setting(), plans_);
+    for (std::size_t layer = 0; layer < layers_.layers(); ++layer) {
+      const int chunk = (*stage)[at(layers_.begins[layer].value)];
+      if (at(chunk) >= first_layer_.size()) first_layer_.push_back(layer);
+    }
+    first_layer_.push_back(layers_.layers());
+    for (int chunk = 0; chunk < layout_.chunks(); ++chunk) chunks_.push_back(chunk_of(chunk));
+    run_micro_batches();
+    for (int r = 0; r < layout_.pipeline; ++r) exchange_and_update(ranks_[at(r)]);
+    if (!plans_.errors().empty()) return tl::make_unexpected(plans_.errors());
+    tell(result);
+    return {};
+  }
+
+ private:
+  [[nodiscard]] LayerSetting setting() const {
+    return {kernels_,
+            stack_,
+            static_cast<double>(configuration_.batch),
+            configuration_.hardware().host.dispatch_scale,
+            configuration_.compute_scale,
+            element_,
+            configuration_.recompute};
+  }
+  [[nodiscard]] const LayerCost& cost(std::size_t layer) const { return costs_[at(layers_.class_of[layer])]; }
+  [[nodiscard]] bool head(std::size_t layer) const { return layers_.layers() > 1 && layer + 1 == layers_.layers(); }
+
+  /// Weights of a layer whose copies are divided are gathered for a pass and their gradients divided after it.
+  [[nodiscard]] PassTime pass_of(std::size_t begin, std::size_t end, bool backward) {
+    if (!sharded_) {
+      PassTime sum;
+      for (std::size_t layer = begin; layer < end; ++layer) sum += backward ? cost(layer).backward : cost(layer).forward;
+      return sum;
+    }
+    std::vector<ShardedLayer> order;
+    for (std::size_t layer = begin; layer < end; ++layer) {
+      const LayerCost& own = cost(layer);
+      // What the last layer and the head gathered for forward is still there when backward begins.
+      const bool stays = backward && layer + 2 >= end;
+      ShardedLayer sharded{backward ? &own.backward : &own.forward, {}, {}};
+      if (!stays) sharded.gather = plans_.call(Axis::data, CollectiveKind::all_gather, own.parameters * element_);
+      if (backward) sharded.scatter = plans_.call(Axis::data, CollectiveKind::reduce_scatter, own.parameters * gradient_);
+      order.push_back(sharded);
+    }
+    if (backward) std::reverse(order.begin(), order.end());
+    return sharded_pass(order);
+  }
+
+  Chunk chunk_of(int which) {
+    const std::size_t begin = first_layer_[at(which)], end = first_layer_[at(which) + 1];
+    Chunk chunk;
+    chunk.forward = pass_of(begin, end, false);
+    chunk.backward = pass_of(begin, end, true);
+    for (std::size_t layer = begin; layer < end; ++layer) {
+      chunk.weights += cost(layer).weights;
+      chunk.parameters += cost(layer).parameters;
+      chunk.arrays += cost(layer).arrays;
+    }
+    chunk.boundary = cost(end - 1).boundary;
+    return chunk;
+  }
+
+  /// Passes of all micro-batches in the order of the schedule.
+  void run_micro_batches() {
+    const auto p = at(layout_.pipeline);
+    const double m = configuration_.accumulate;
+    ranks_.resize(p);
+    Seconds longest(0.0), fill(0.0);
+    for (std::size_t r = 0; r < p; ++r) {
+      Rank& rank = ranks_[r];
+      Seconds both(0.0);
+      for (std::size_t c = r; c < chunks_.size(); c += p) {
+        for (int i = 0; i < configuration_.accumulate; ++i) {
+          rank.forward += chunks_[c].forward;
+          rank.backward += chunks_[c].backward;
+        }
+        rank.parameters += chunks_[c].parameters;
+        rank.arrays += chunks_[c].arrays;
+        both += chunks_[c].forward.time + chunks_[c].backward.time;
+        rank.last_backward += chunks_[c].backward.time;
+      }
+      longest = std::max(longest, both);
+      fill += (1.0 / layout_.virtual_stages) * both;
+    }
+    if (p > 1) hop_ = plans_.hop(chunks_.front().boundary);
+    const Seconds end = fill + 2.0 * (static_cast<double>(p) - 1.0) * hop_.time + (m - 1.0 / layout_.virtual_stages) * longest;
+    for (Rank& rank : ranks_) rank.end = p == 1 ? rank.forward.time + rank.backward.time : end;
+    makespan_ = ranks_.front().end;
+  }
+
+  /// Gradients leave, weights are updated and, where the state is divided, gathered.
+  void exchange_and_update(Rank& rank) {
+    const int copies = group_of(layout_, Axis::data).size;
+    const bool divides = configuration_.zero >= 1 && copies > 1;
+    if (copies > 1 && !sharded_) {
+      const Bytes gradients = rank.parameters * gradient_;
+      const CollectiveKind kind = divides ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
+      const auto [time, last, busy] = in_buckets(kind, gradients);
+      rank.exchange += time;
+      rank.exposed += stack_.parallel.overlaps_gradients ? behind(time, last, busy, rank.last_backward) : time;
+      exchanged_ = std::max(exchanged_, gradients);
+      if (divides) {
+        const auto [gather, first, busy_gather] = in_buckets(CollectiveKind::all_gather, rank.parameters * element_);
+        const Seconds window = (1.0 / configuration_.accumulate) * rank.forward.time;
+        rank.exchange += gather;
+        rank.exposed += stack_.parallel.overlaps_parameters ? behind(gather, first, busy_gather, window) : gather;
+      }
+    }
+    if (sharded_) exchanged_ = std::max(exchanged_, rank.parameters * gradient_);
+    rank.update = update_time(rank, divides ? 1.0 / copies : 1.0);
+  }
+
+  struct Calls {
+    Seconds time, last;
+    double busy = 0;
+  };
+  /// Calls for all arrays, by buckets: together, and the last one.
+  [[nodiscard]] Calls in_buckets(CollectiveKind kind, Bytes all) {
+    const Bytes bucket = stack_.parallel.bucket > Bytes(0.0) ? stack_.parallel.bucket : stack_.exchange.bucket;
+    const double count = bucket > Bytes(0.0) ? std::max(1.0, std::ceil(all / bucket)) : 1.0;
+    const GroupCall one = plans_.call(Axis::data, kind, (1.0 / count) * all);
+    sent_data_ += count * one.sent;
+    return {count * one.time, one.time, one.busy_sms};
+  }
+  /// What calls beside a pass leave to wait for: the last one, those that the pass does not hide, and what it takes longer.
+  [[nodiscard]] static Seconds behind(Seconds time, Seconds last, double busy, Seconds window) {
+    const Seconds beside = std::min((1.0 - busy) * (time - last), window);
+    const Seconds slower = busy / (1.0 - busy) * beside;
+    return slower + last + std::max(Seconds(0.0), time - last - window - slower);
+  }
+
+  [[nodiscard]] Seconds update_time(const Rank& rank, double share) const {
+    const double elements = share * rank.parameters;
+    const NodeCost own = kernels_.update_cost(elements);
+    Seconds kernel = stack_.parallel.update_moves > Bytes(0.0) ? kernels_.memory_kernel(elements * stack_.parallel.update_moves)
+                                                                : own.kernel.time;
+    constexpr double kClipPasses = 3.0;
+    if (stack_.parallel.clips) kernel += kernels_.memory_kernel(elements * kClipPasses * gradient_);
+    const double calls = own.host_operators * rank.arrays;
+    const Seconds host = configuration_.hardware().host.dispatch_scale * calls * stack_.host.update_dispatch;
+    return configuration_.compute_scale * std::max(kernel, host);
+  }
+
+  void tell(DividedStep& result) {
+    std::size_t slowest = 0;
+    Seconds end(0.0), update(0.0);
+    for (std::size_t r = 0; r < ranks_.size(); ++r) {
+      end = std::max(end, ranks_[r].end + ranks_[r].exposed);
+      update = std::max(update, ranks_[r].update);
+      const auto busy = [&](std::size_t i) { return ranks_[i].forward.time + ranks_[i].backward.time + ranks_[i].update; };
+      if (busy(r) > busy(slowest)) slowest = r;
+    }
+    const Rank& rank = ranks_[slowest];
+    StepTimes& times = result.times;
+    times.step = end + update;
+    times.rank = static_cast<std::int32_t>(slowest);
+    Stages& stages = times.stages;
+    stages.forward = rank.forward.kernels;
+    stages.backward = rank.backward.kernels;
+    stages.weight_update = stages.weight_update_total = rank.update;
+    stages.host_forward = rank.forward.host;
+    stages.host_backward = rank.backward.host;
+    stages.host_exposed = rank.forward.host + rank.backward.host;
+    stages.exchange_exposed = rank.forward.exposed_sum() + rank.backward.exposed_sum() + rank.exposed;
+    stages.exchange_total = std::accumulate(rank.forward.exchange.begin(), rank.forward.exchange.end(), rank.exchange);
+    stages.exchange_total = std::accumulate(rank.backward.exchange.begin(), rank.backward.exchange.end(), stages.exchange_total);
+    stages.bubble = std::max(Seconds(0.0), times.step - rank.update - rank.forward.time - rank.backward.time - rank.exposed);
+    times.busy = stages.forward + stages.backward + stages.weight_update;
+    Seconds busy(0.0);
+    for (const Rank& each : ranks_) busy += each.forward.kernels + each.backward.kernels + each.update;
+    times.mean_busy = (1.0 / layout_.pipeline) * busy;
+    times.host_busy = rank.forward.issue + rank.backward.issue;
+    tell_work(result);
+    tell_traffic(rank, result);
+    tell_limits(rank, result);
+    result.exchanged = exchanged_;
+    result.exchange_text = text_;
+  }
+
+  /// FLOP, and the kernels of a step.
+  void tell_work(DividedStep& result) {
+    StepTimes& times = result.times;
+    const double share = static_cast<double>(configuration_.accumulate) / layout_.pipeline;
+    std::vector<int> count(layers_.classes(), 0);
+    for (const int of : layers_.class_of) ++count[at(of)];
+    for (std::size_t i = 0; i < costs_.size(); ++i) {
+      const double weight = share * count[i];
+      times.useful_flop += weight * costs_[i].flop;
+      times.flop += weight * (costs_[i].flop + costs_[i].again_flop);
+      result.again_flop += weight * costs_[i].again_flop;
+      times.tensor_executing += weight * costs_[i].executing;
+      for (const NodeCost& cost : costs_[i].costs) {
+        result.costs.push_back(cost);
+        result.costs.back().kernel.time *= weight;
+        if (cost.tensor_core) times.tensor_flop += weight * cost.kernel.flop;
+      }
+    }
+  }
+
+  void tell_traffic(const Rank& rank, DividedStep& result) {
+    for (const AxisInfo& axis : axes()) {
+      const auto i = static_cast<std::size_t>(axis.kind);
+      const RankGroup group = group_of(layout_, axis.kind);
+      if (group.size <= 1) continue;
+      AxisTraffic traffic;
+      traffic.axis = axis.kind;
+      traffic.ranks = group.size;
+      traffic.bytes = rank.forward.bytes[i] + rank.backward.bytes[i];
+      traffic.time = rank.forward.exchange[i] + rank.backward.exchange[i];
+      traffic.exposed = rank.forward.exposed[i] + rank.backward.exposed[i];
+      if (axis.kind == Axis::data) {
+        traffic.bytes += (1.0 / layout_.pipeline) * sent_data_;
+        traffic.time += rank.exchange;
+        traffic.exposed += rank.exposed;
+      }
+      if (axis.kind == Axis::pipeline) {
+        const double hops = 2.0 * configuration_.accumulate * layout_.virtual_stages;
+        traffic.bytes += hops * hop_.sent;
+        traffic.time += hops * hop_.time;
+      }
+      traffic.leaves_node = span_of(group, static_cast<int>(configuration_.devices.size())).nodes > 1;
+      result.communication.push_back(traffic);
+    }
+  }
+
+  /// Shares of the step; waiting for other stages counts as what these compute.
+  void tell_limits(const Rank& rank, DividedStep& result) {
+    Seconds compute(0.0), memory(0.0);
+    for (const NodeCost& cost : result.costs) (cost.kernel.bound == Bound::memory ? memory : compute) += cost.kernel.time;
+    const StepTimes& times = result.times;
+    const Seconds passes = times.stages.forward + times.stages.backward + times.stages.bubble;
+    const double compute_share = compute / std::max(compute + memory, Seconds(1e-12));
+    std::array<Seconds, kTaskResources> of{};
+    const auto place = [&](Resource resource) -> Seconds& { return of[static_cast<std::size_t>(resource)]; };
+    place(Resource::gpu_compute) = compute_share * passes;
+    place(Resource::gpu_memory_bandwidth) = (1.0 - compute_share) * passes + rank.update;
+    place(Resource::host) = times.stages.host_exposed;
+    for (const AxisTraffic& traffic : result.communication)
+      place(traffic.leaves_node ? Resource::network : Resource::intra_node_link) += traffic.exposed;
+    std::vector<std::size_t> order(of.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return of[a] > of[b]; });
+    const Seconds total = std::accumulate(of.begin(), of.end(), Seconds(0.0));
+    for (const std::size_t i : order) {
+      if (of[i] <= Seconds(0.0)) continue;
+      result.times.limits.push_back({resources()[i].kind, of[i] / total, {}});
+      result.times.launch_shares.push_back(0.0);
+    }
+  }
+
+  const Configuration& configuration_;
+  const Stack& stack_;
+  const Layout& layout_;
+  const KernelModel& kernels_;
+  const OpGraph& graph_;
+  LayerClasses layers_;
+  GroupPlans plans_;
+  Bytes element_, gradient_;
+  bool sharded_ = false;
+  std::vector<LayerCost> costs_;           ///< of each class
+  std::vector<std::size_t> first_layer_;   ///< of each chunk, and the number of layers
+  std::vector<Chunk> chunks_;
+  std::vector<Rank> ranks_;
+  GroupCall hop_;
+  Seconds makespan_;
+  Bytes exchanged_, sent_data_;
+  std::string text_;
+};
+
+}  // namespace
+
+Result<DividedStep> divided_step(const Configuration& configuration) {
+  auto kernels =
+      KernelModel::make(configuration.hardware().device, configuration.precision, configuration.stack, **configuration.constants);
+  if (!kernels) return tl::make_unexpected(kernels.error());
+  if (!*configuration.nccl) return tl::make_unexpected(in_stack(configuration.stack, configuration.nccl->error()));
+  const auto graph = shard(configuration.network_graph().graph, configuration.layout);
+  if (!graph) return tl::make_unexpected(graph.error());
+  DividedStep result{std::move(*kernels), {}, {}, {}, {}, {}, {}};
+  if (const auto composed = Composer(configuration, result.kernels, *graph).run(result); !composed)
+    return tl::make_unexpected(composed.error());
+  return result;
+}
+
+}  // namespace tbdsim

@@ -1,0 +1,75 @@
+#pragma once
+#include <map>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "model/hardware/cluster.hpp"
+#include "model/schedule/collective/collective.hpp"
+#include "model/stack/nccl.hpp"
+#include "model/workload/layout.hpp"
+
+namespace tbdsim {
+
+/// Where the ranks of a divided network lie: GPUs in the order of nodes, so many on each.
+struct RankPlaces {
+  const System& system;
+  std::vector<int> devices;        ///< of a node
+  std::optional<Network> network;  ///< between nodes
+  const NcclLibrary& library;
+};
+
+/// The part of a group of ranks that one node has, and how many groups share the ways out of it.
+struct GroupSpan {
+  int local = 1, nodes = 1;  ///< ranks of the group in a node; nodes
+  int sharing = 1;           ///< groups of the same axis that leave a node at once
+};
+/// Expects strides that fit the node: both powers of two, or one a multiple of the other.
+[[nodiscard]] GroupSpan span_of(const RankGroup& group, int per_node);
+
+/// One collective of a group alone on its share of the links.
+struct GroupCall {
+  Seconds time;
+  Bytes sent;              ///< by each rank
+  double busy_sms = 0;     ///< share of a GPU's multiprocessors that its channels keep busy
+  bool leaves_node = false;
+};
+
+/// Plans of the collectives along each axis of a layout, found when they are first asked for. All groups of an axis run alike and at
+/// once, so each has its share of the node's network.
+class GroupPlans {
+ public:
+  GroupPlans(RankPlaces places, const Layout& layout) : places_(std::move(places)), layout_(layout) {}
+
+  /// Time of a collective along an axis for a message as nccl-tests counts it. Nothing moves along an axis of one rank. A plan that
+  /// cannot be made costs nothing and is told by `errors`.
+  [[nodiscard]] GroupCall call(Axis axis, CollectiveKind kind, Bytes message);
+  /// From a stage to the next one, while all ranks of the stage send.
+  [[nodiscard]] GroupCall hop(Bytes message);
+  /// Gradients of expert arrays are added over fewer ranks.
+  [[nodiscard]] GroupCall expert_data(CollectiveKind kind, Bytes message);
+  [[nodiscard]] const Errors& errors() const { return errors_; }
+
+ private:
+  struct Key {
+    RankGroup group;
+    CollectiveKind kind;
+    auto operator<=>(const Key& other) const {
+      return std::tuple(group.size, group.stride, kind) <=> std::tuple(other.group.size, other.group.stride, other.kind);
+    }
+    bool operator==(const Key&) const = default;
+  };
+  struct Planned {
+    CollectivePlan plan;
+    bool leaves_node = false;
+  };
+  [[nodiscard]] GroupCall call(const RankGroup& group, CollectiveKind kind, Bytes message);
+  [[nodiscard]] const Planned& planned(const RankGroup& group, CollectiveKind kind);
+
+  RankPlaces places_;
+  Layout layout_;
+  std::map<Key, Planned> plans_;
+  Errors errors_;
+};
+
+}  // namespace tbdsim

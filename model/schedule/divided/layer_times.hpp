@@ -1,0 +1,39 @@
+#pragma once
+#include <vector>
+
+#include "model/cost/kernel_model.hpp"
+#include "model/schedule/divided/group_plans.hpp"
+#include "model/schedule/divided/pass_time.hpp"
+#include "model/workload/layer_classes.hpp"
+#include "model/workload/recompute.hpp"
+
+namespace tbdsim {
+
+/// One layer of a class on one rank, for one micro-batch.
+struct LayerCost {
+  PassTime forward, backward;          ///< backward with what is computed again
+  Seconds weights, again;              ///< parts of the backward's kernels: gradients of weights; forward once more
+  double parameters = 0, expert_parameters = 0;  ///< elements of the rank's arrays; the part that is divided over experts
+  int arrays = 0;
+  Flop flop, again_flop;               ///< useful; of it what is computed again is not part
+  Seconds executing;                   ///< of multiply-adds on tensor cores or lanes, forward and backward
+  Bytes boundary;                      ///< of its output, that the next layer reads
+  std::vector<NodeCost> costs;         ///< of its kernels, in no order
+};
+
+/// What layers are simulated with.
+struct LayerSetting {
+  const KernelModel& kernels;
+  const Stack& stack;
+  double batch = 1;           ///< samples of a micro-batch
+  double host_scale = 1;      ///< host time against the host on which the stack was measured
+  double slowdown = 1;        ///< of every kernel and of the host
+  Bytes element{2.0};         ///< of feature maps, as they travel
+  Recompute recompute = Recompute::none;
+};
+
+/// Simulates one layer of every class. Expects a graph of one rank (`shard`).
+[[nodiscard]] std::vector<LayerCost> layer_costs(const OpGraph& graph, const LayerClasses& layers, const LayerSetting& setting,
+                                                 GroupPlans& plans);
+
+}  // namespace tbdsim

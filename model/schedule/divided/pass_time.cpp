@@ -1,0 +1,111 @@
+#include "model/schedule/divided/pass_time.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace tbdsim {
+namespace {
+
+class PassRun {
+ public:
+  void run(const PassItem& item) {
+    host_ += item.host;
+    time_.issue += item.host;
+    time_.bytes[static_cast<std::size_t>(item.axis)] += item.bytes;
+    switch (item.kind) {
+      case PassItem::Kind::kernel:
+        kernel(item);
+        break;
+      case PassItem::Kind::collective:
+        call(item);
+        wait(item.axis);
+        break;
+      case PassItem::Kind::hidden:
+        call(item);
+        break;
+      case PassItem::Kind::join:
+        wait(item.axis);
+        break;
+    }
+  }
+
+  void begin_round() {
+    begin_ = compute_;
+    time_ = {};
+  }
+  [[nodiscard]] PassTime end_round() {
+    time_.time = compute_ - begin_;
+    return time_;
+  }
+
+ private:
+  void kernel(const PassItem& item) {
+    if (host_ > compute_) {
+      time_.host += host_ - compute_;
+      compute_ = host_;
+    }
+    Seconds left = item.device;
+    const Seconds beside = std::max(Seconds(0.0), call_end_ - compute_);
+    const double slower = 1.0 / (1.0 - busy_sms_);
+    if (beside > Seconds(0.0)) {
+      const Seconds shared = std::min(beside, slower * left);
+      left -= (1.0 / slower) * shared;
+      compute_ += shared;
+      time_.kernels += shared;
+    }
+    compute_ += left;
+    time_.kernels += left;
+  }
+
+  void call(const PassItem& item) {
+    if (item.device <= Seconds(0.0)) return;
+    const Seconds begin = std::max({host_, compute_, call_end_});
+    if (item.kind == PassItem::Kind::collective && host_ > std::max(compute_, call_end_)) {
+      time_.host += host_ - std::max(compute_, call_end_);
+      compute_ = std::max(compute_, host_);
+    }
+    call_end_ = begin + item.device;
+    busy_sms_ = item.busy_sms;
+    time_.exchange[static_cast<std::size_t>(item.axis)] += item.device;
+  }
+
+  void wait(Axis axis) {
+    if (call_end_ <= compute_) return;
+    time_.exposed[static_cast<std::size_t>(axis)] += call_end_ - compute_;
+    compute_ = call_end_;
+  }
+
+  Seconds host_{0.0}, compute_{0.0}, call_end_{0.0}, begin_{0.0};
+  double busy_sms_ = 0;
+  PassTime time_;
+};
+
+}  // namespace
+
+Seconds PassTime::exposed_sum() const { return std::accumulate(exposed.begin(), exposed.end(), Seconds(0.0)); }
+
+PassTime& PassTime::operator+=(const PassTime& more) {
+  time += more.time;
+  kernels += more.kernels;
+  host += more.host;
+  issue += more.issue;
+  for (std::size_t i = 0; i < kAxes; ++i) {
+    exchange[i] += more.exchange[i];
+    exposed[i] += more.exposed[i];
+    bytes[i] += more.bytes[i];
+  }
+  return *this;
+}
+
+PassTime pass_time(std::span<const PassItem> items) {
+  PassRun run;
+  PassTime result;
+  for (int round = 0; round < 2; ++round) {
+    run.begin_round();
+    for (const PassItem& item : items) run.run(item);
+    result = run.end_round();
+  }
+  return result;
+}
+
+}  // namespace tbdsim

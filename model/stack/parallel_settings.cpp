@@ -1,0 +1,49 @@
+#include "model/stack/parallel_settings.hpp"
+
+#include <array>
+
+#include "model/input/known_word.hpp"
+
+namespace tbdsim {
+namespace {
+
+/// The value of a word; the first one where the key is absent.
+template <class Value, std::size_t N>
+Value read_word(TomlTable& table, std::string_view key, const std::array<std::string_view, N>& words, Value absent,
+                std::string_view noun) {
+  if (!table.has(std::string(key))) return absent;
+  const std::string word = read_known_word(table, key, words, noun);
+  for (std::size_t i = 0; i < N; ++i)
+    if (words[i] == word) return static_cast<Value>(i);
+  return absent;
+}
+
+constexpr std::array<std::string_view, 2> kOverlaps{"none", "weights"}, kSelective{"attention", "operators"},
+    kContext{"gather", "ring"};
+
+}  // namespace
+
+ParallelSettings read_parallel_settings(TomlTable table) {
+  ParallelSettings s;
+  s.every_job = table.boolean_or("every_job", s.every_job);
+  s.sequence = table.boolean_or("sequence", s.sequence);
+  s.regathers = table.boolean_or("regathers", s.regathers);
+  s.tensor_overlap = read_word(table, "tensor_overlap", kOverlaps, s.tensor_overlap, "overlap of the tensor axis");
+  s.selective = read_word(table, "selective_recompute", kSelective, s.selective, "selective recomputation");
+  s.context = read_word(table, "context_exchange", kContext, s.context, "exchange of the context axis");
+  s.wide_gradients = table.boolean_or("wide_gradients", s.wide_gradients);
+  s.gradient_sum = table.quantity_if<Bytes>("gradient_sum").value_or(s.gradient_sum);
+  s.overlaps_gradients = table.boolean_or("overlaps_gradients", s.overlaps_gradients);
+  s.overlaps_parameters = table.boolean_or("overlaps_parameters", s.overlaps_parameters);
+  s.bucket = table.quantity_if<Bytes>("bucket").value_or(s.bucket);
+  s.blocking_hops = table.boolean_or("blocking_hops", s.blocking_hops);
+  s.clips = table.boolean_or("clips", s.clips);
+  s.zero = static_cast<int>(table.integer_or("zero", s.zero, 0, 3));
+  s.shards_stages = table.boolean_or("shards_stages", s.shards_stages);
+  s.update_moves = table.quantity_if<Bytes>("update_moves").value_or(s.update_moves);
+  (void)table.text("source");
+  table.finish();
+  return s;
+}
+
+}  // namespace tbdsim

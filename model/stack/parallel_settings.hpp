@@ -1,0 +1,50 @@
+#pragma once
+#include <string>
+
+#include "model/input/toml_reader.hpp"
+#include "model/units/quantity.hpp"
+
+namespace tbdsim {
+
+/// What runs beside the collectives of the tensor axis.
+enum class TensorOverlap {
+  none,     ///< nothing: each is waited for
+  weights,  ///< backward: gradients of weights run beside the sum of the input's gradient, and the input is gathered beside that
+};
+
+/// What `--recompute selective` computes again.
+enum class SelectiveRecompute {
+  attention,  ///< all between the products of attention's projections (Megatron-LM)
+  operators,  ///< all but every second product, attention and what was scattered (torchtitan)
+};
+
+/// How keys and values go round along the context axis.
+enum class ContextExchange {
+  gather,  ///< gathered before attention
+  ring,    ///< passed round beside it
+};
+
+/// How a framework trains a network that is divided over GPUs. What a stack does not say is as PyTorch's own parts do it.
+struct ParallelSettings {
+  bool every_job = false;            ///< its training loop is that of divided networks, also where nothing is divided
+  bool sequence = true;              ///< sequence parallelism where tensor parallelism is asked for
+  bool regathers = false;            ///< what it gathers is gathered again for backward
+  TensorOverlap tensor_overlap = TensorOverlap::none;
+  SelectiveRecompute selective = SelectiveRecompute::operators;
+  ContextExchange context = ContextExchange::gather;
+  bool wide_gradients = true;        ///< gradients are summed over ranks in fp32, else as they are
+  Bytes gradient_sum{0.0};           ///< moved for each parameter when a micro-batch's gradient joins the sum
+  bool overlaps_gradients = true;    ///< they leave while the last backward still runs
+  bool overlaps_parameters = false;  ///< updated weights are gathered while the next forward runs
+  Bytes bucket{0.0};                 ///< of gradients that leave together
+  bool blocking_hops = false;        ///< a stage waits until what it sends has arrived
+  bool clips = true;                 ///< gradients are read for their norm and scaled before the update
+  int zero = 0;                      ///< stage of sharding where none is asked for
+  bool shards_stages = false;        ///< weights may be sharded beside a pipeline
+  Bytes update_moves{0.0};           ///< by the update of each parameter; 0: as [update] says
+};
+
+/// Reads a [parallel] table.
+[[nodiscard]] ParallelSettings read_parallel_settings(TomlTable table);
+
+}  // namespace tbdsim
