@@ -7,6 +7,7 @@
 
 #include "model/configuration/session.hpp"
 #include "model/schedule/input_pipeline.hpp"
+#include "model/schedule/pipeline/pipeline_schedule.hpp"
 #include "model/stack/exchange.hpp"
 #include "model/workload/layout.hpp"
 #include "model/workload/recompute.hpp"
@@ -46,7 +47,8 @@ struct Configuration {
   Recompute recompute = Recompute::none;
   int zero = 0, accumulate = 1;
   Layout layout;                          ///< how the network is divided over the GPUs
-  std::string schedule;                   ///< of a pipeline
+  pipeline::ScheduleKind schedule = pipeline::ScheduleKind::one_f_one_b;  ///< of a pipeline
+  std::optional<pipeline::PipelineSchedule> own_schedule;                  ///< from a file, instead
   double compute_scale = 1.0;             ///< of kernels and host
   std::optional<InputPipeline> pipeline;  ///< absent: samples are there when they are needed
   std::string input_source;               ///< where its decode time comes from
@@ -73,6 +75,11 @@ struct Configuration {
   [[nodiscard]] bool by_layers() const {
     return divided() || (zero > 0 && layout.data > 1) || (stack.parallel.every_job && !pipelined());
   }
+  [[nodiscard]] pipeline::PipelineShape pipeline_shape() const { return {layout.pipeline, accumulate, layout.virtual_stages}; }
+  /// Different parts of the network that lie on the ranks of a pipeline.
+  [[nodiscard]] int pipeline_stages() const {
+    return own_schedule ? own_schedule->stages() : stage_count(pipeline::info(schedule).placement, pipeline_shape());
+  }
   /// Copies of the network.
   [[nodiscard]] int data_parallel() const { return layout.data; }
   /// Whether the GPUs hold stages of one network instead of copies of it.
@@ -84,6 +91,9 @@ struct Configuration {
   [[nodiscard]] const System& hardware() const { return **system; }
   [[nodiscard]] const Workload& network_graph() const { return **workload; }
 };
+
+/// The table of passes of a configuration's pipeline. Expects more than one stage. Errors: a shape that its schedule cannot have.
+[[nodiscard]] Result<pipeline::PipelineSchedule> configured_schedule(const Configuration& configuration);
 
 /// The training step in the order in which this configuration runs it.
 [[nodiscard]] TrainingStep configured_step(const Configuration& configuration);

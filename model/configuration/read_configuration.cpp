@@ -99,9 +99,10 @@ Result<Exchange> choose_exchange(const std::string& name) {
 
 void choose_savings(const PredictOptions& options, Configuration& configuration, Errors& errors) {
   const std::string word = fold_name(options.recompute);
-  constexpr std::array kKinds{Recompute::none,  Recompute::selective, Recompute::block,
-                              Recompute::layer, Recompute::full,      Recompute::mirror};
-  const auto kind = std::find_if(kKinds.begin(), kKinds.end(), [&](Recompute k) { return name(k) == word; });
+  const Recompute selective = configuration.stack.parallel.selective == SelectiveRecompute::attention ? Recompute::attention
+                                                                                                       : Recompute::operators;
+  const std::array kKinds{Recompute::none, selective, Recompute::block, Recompute::layer, Recompute::full, Recompute::mirror};
+  const auto* const kind = std::find_if(kKinds.begin(), kKinds.end(), [&](Recompute k) { return name(k) == word; });
   if (kind != kKinds.end())
     configuration.recompute = *kind;
   else if (!word.empty())
@@ -122,6 +123,31 @@ void choose_savings(const PredictOptions& options, Configuration& configuration,
   configuration.accumulate = options.accumulate.value_or(1);
   if (configuration.accumulate < 1)
     errors.push_back({fmt::format("--accumulate {}: expected at least 1 micro-batch per update", configuration.accumulate)});
+}
+
+/// The order of a pipeline's passes.
+void choose_schedule(const PredictOptions& options, Configuration& configuration, Errors& errors) {
+  Layout& layout = configuration.layout;
+  if (options.schedule.empty()) {
+    if (layout.virtual_stages > 1) configuration.schedule = pipeline::ScheduleKind::interleaved;
+    return;
+  }
+  if (layout.pipeline == 1) {
+    errors.push_back({fmt::format("--schedule {}: of a pipeline; add --pipeline-parallel 2 or more", options.schedule)});
+    return;
+  }
+  const auto kind = pipeline::parse_schedule(options.schedule);
+  if (!kind) {
+    errors.push_back({fmt::format("unknown schedule \"{}\"{}; a file of one's own ends in .toml", options.schedule,
+                                  suggestion(options.schedule, row_names(pipeline::schedules())))});
+    return;
+  }
+  configuration.schedule = *kind;
+  const int chunks = pipeline::info(*kind).chunks;
+  if (chunks > 0 && options.virtual_stages.value_or(chunks) != chunks)
+    errors.push_back({fmt::format("--schedule {} --virtual-stages {}: its GPUs have {} {} of the network each",
+                                  pipeline::name(*kind), layout.virtual_stages, chunks, chunks == 1 ? "part" : "parts")});
+  if (chunks > 0) layout.virtual_stages = chunks;
 }
 
 /// Which axes are asked for, and what is left of the GPUs for copies.
@@ -160,8 +186,7 @@ void choose_layout(const PredictOptions& options, Configuration& configuration, 
     refuse("--expert-tensor-parallel divides experts that --expert-parallel spreads; add --expert-parallel 2 or more");
   if (layout.virtual_stages > 1 && layout.pipeline == 1)
     refuse(fmt::format("--virtual-stages {}: parts of a pipeline's stages; add --pipeline-parallel 2 or more", layout.virtual_stages));
-  if (!options.schedule.empty() && layout.pipeline == 1)
-    refuse(fmt::format("--schedule {}: of a pipeline; add --pipeline-parallel 2 or more", options.schedule));
+  choose_schedule(options, configuration, errors);
   const std::int64_t replica = std::int64_t{layout.tensor} * layout.context * layout.pipeline;
   if (configuration.gpus % replica != 0) {
     refuse(fmt::format("--tensor-parallel {} --context-parallel {} --pipeline-parallel {}: one copy of the network takes {} GPUs, "
@@ -203,6 +228,8 @@ void choose_micro_batches(const PredictOptions& options, Configuration& configur
     else
       configuration.accumulate = wanted / samples;
   }
+  if (configuration.layout.pipeline > 1 && !configuration.own_schedule)
+    if (auto why = unmet_demand(configuration.schedule, configuration.pipeline_shape())) errors.push_back({"--schedule " + *why});
   const int most = configuration.by_layers() ? kMostDividedMicroBatches : kMostMicroBatches;
   if (configuration.accumulate > most)
     errors.push_back({fmt::format("--accumulate {}: at most {} micro-batches are modelled", configuration.accumulate, most)});

@@ -8,6 +8,7 @@
 #include "model/memory/mxnet_graph.hpp"
 #include "model/memory/replay.hpp"
 #include "model/stack/local_store.hpp"
+#include "model/workload/layer_classes.hpp"
 
 namespace tbdsim {
 namespace {
@@ -31,7 +32,8 @@ Persistent persistent_arrays(const OpGraph& graph, const Stack& stack, const Foo
   Persistent result;
   // Master weights are sharded with the optimiser's states; those of autocast are the only ones.
   const Bytes master = options.master_weights ? kSingle * shard(options, options.autocast ? 3 : 1) : Bytes(0.0);
-  const Bytes weight = options.autocast ? master : options.element * shard(options, 3) + master;
+  const bool copies = options.autocast || (options.casts_shards && options.master_weights && options.zero >= 3);
+  const Bytes weight = copies ? master : options.element * shard(options, 3) + master;
   const Bytes gradient = gradient_share(options);
   for (const Parameter& parameter : graph.parameters) {
     const auto count = static_cast<double>(elements(parameter.shape));
@@ -59,6 +61,14 @@ Bytes sum(const std::vector<Bytes>& all) {
 Bytes gathered(const OpGraph& graph, const FootprintOptions& options) {
   if (options.zero < 3 || options.ranks == 1) return Bytes(0.0);
   double most = 0.0;
+  if (options.gathers_layers) {
+    const LayerClasses layers = fold_layers(graph);
+    std::vector<double> count(layers.layers(), 0.0);
+    for (const Parameter& parameter : graph.parameters)
+      count[static_cast<std::size_t>(layers.layer_of[static_cast<std::size_t>(parameter.op.value)])] +=
+          static_cast<double>(elements(parameter.shape));
+    return 2.0 * *std::max_element(count.begin(), count.end()) * options.element;
+  }
   for (const Op& op : graph.ops) {
     double count = 0.0;
     for (const ParameterId id : op.parameters) count += static_cast<double>(elements(graph.parameter(id).shape));
@@ -214,10 +224,11 @@ std::vector<Lifetime> in_flight(std::span<const StepNode> nodes, const Allocatio
   std::size_t end = 0;
   while (end < nodes.size() && nodes[end].pass == Pass::forward && (end == 0 || nodes[end - 1].op < nodes[end].op)) ++end;
   const auto boundary = static_cast<std::int32_t>(end);
-  for (int batch = 1; batch < options.in_flight; ++batch)
-    for (const Lifetime& array : trace.arrays)
-      if (array.birth < boundary && array.death > boundary)
-        held.push_back({array.bytes, array.part, array.op, 0, static_cast<std::int32_t>(nodes.size())});
+  const double others = options.in_flight - 1.0;
+  if (others <= 0.0) return held;
+  for (const Lifetime& array : trace.arrays)
+    if (array.birth < boundary && array.death > boundary)
+      held.push_back({others * array.bytes, array.part, array.op, 0, static_cast<std::int32_t>(nodes.size())});
   return held;
 }
 
@@ -280,7 +291,7 @@ StepMemory eager(const OpGraph& graph, std::span<const StepNode> nodes, std::spa
   traced.update_element = options.update_element();
   if (options.master_weights) traced.loss_element = kSingle;
   traced.autocast = options.autocast;
-  traced.gathers_weights = options.zero >= 3 && options.ranks > 1;
+  traced.gathers_weights = options.zero >= 3 && options.ranks > 1 && !options.gathers_layers;
   traced.keeps_gradients = stack.memory.keeps_gradients || options.accumulates;
   traced.update_arrays = options.update_arrays * shard(options, 1);
   traced.updates_together = stack.update.kind == UpdateKind::multi_tensor;

@@ -18,11 +18,13 @@ struct FootprintOptions {
   int early_arrays = 0;         ///< such arrays per parameter that the update makes as the step begins and needs at its end
   bool master_weights = false;  ///< fp32 copy beside 16-bit weights
   bool autocast = false;        ///< with master weights: no 16-bit weights but copies while a step needs them (`EagerOptions`)
+  bool casts_shards = false;    ///< with master weights: 16-bit copies of them are made where they are gathered
+  bool gathers_layers = false;  ///< with `zero` 3: whole layers at once
   bool accumulates = false;     ///< several micro-batches before an update: gradients stay and are added to
   int ranks = 1;                ///< of the job, over which `zero` shards
   int ranks_per_node = 1;
   int zero = 0;                 ///< ZeRO stage: 1 shards optimiser state and master weights, 2 also gradients, 3 also weights
-  int in_flight = 1;            ///< micro-batches whose feature maps are held at once: of a stage of a pipeline
+  double in_flight = 1;         ///< micro-batches whose feature maps are held at once: of a stage of a pipeline
   bool received = false;        ///< the input is another stage's feature map, one for each of them
   bool mirrors = false;         ///< MXNet computes cheap operators again in backward (`Recompute::mirror`)
   bool half_gradients = false;  ///< under master weights: gradients belong to the 16-bit copy

@@ -8,6 +8,7 @@
 
 #include "model/schedule/divided/layer_times.hpp"
 #include "model/schedule/divided/sharded_pass.hpp"
+#include "model/schedule/pipeline/simulate_pipeline.hpp"
 #include "model/workload/shard.hpp"
 #include "model/workload/stages.hpp"
 
@@ -15,7 +16,6 @@ namespace tbdsim {
 namespace {
 
 constexpr Bytes kSingle(4.0);
-constexpr auto kData = static_cast<std::size_t>(Axis::data), kPipeline = static_cast<std::size_t>(Axis::pipeline);
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
@@ -56,7 +56,7 @@ class Composer {
   }
 
   Result<void> run(DividedStep& result) {
-    const auto stage = even_stages(graph_, layout_.chunks());
+    const auto stage = even_stages(graph_, configuration_.pipeline_stages());
     if (!stage) return tl::make_unexpected(stage.error());
     costs_ = layer_costs(graph_, layers_, setting(), plans_);
     for (std::size_t layer = 0; layer < layers_.layers(); ++layer) {
@@ -64,8 +64,8 @@ class Composer {
       if (at(chunk) >= first_layer_.size()) first_layer_.push_back(layer);
     }
     first_layer_.push_back(layers_.layers());
-    for (int chunk = 0; chunk < layout_.chunks(); ++chunk) chunks_.push_back(chunk_of(chunk));
-    run_micro_batches();
+    for (int chunk = 0; chunk < configuration_.pipeline_stages(); ++chunk) chunks_.push_back(chunk_of(chunk));
+    if (const auto played = run_micro_batches(); !played) return played;
     for (int r = 0; r < layout_.pipeline; ++r) exchange_and_update(ranks_[at(r)]);
     if (!plans_.errors().empty()) return tl::make_unexpected(plans_.errors());
     tell(result);
@@ -98,8 +98,8 @@ class Composer {
       // What the last layer and the head gathered for forward is still there when backward begins.
       const bool stays = backward && layer + 2 >= end;
       ShardedLayer sharded{backward ? &own.backward : &own.forward, {}, {}};
-      if (!stays) sharded.gather = plans_.call(Axis::data, CollectiveKind::all_gather, own.parameters * element_);
-      if (backward) sharded.scatter = plans_.call(Axis::data, CollectiveKind::reduce_scatter, own.parameters * gradient_);
+      if (!stays) sharded.gather = data_call(CollectiveKind::all_gather, own.parameters * element_);
+      if (backward) sharded.scatter = data_call(CollectiveKind::reduce_scatter, own.parameters * gradient_);
       order.push_back(sharded);
     }
     if (backward) std::reverse(order.begin(), order.end());
@@ -120,42 +120,53 @@ class Composer {
     return chunk;
   }
 
+  /// What a rank does for all micro-batches, without waiting for others.
+  void add_chunk(Rank& rank, const Chunk& chunk, double micro_batches) {
+    rank.forward += micro_batches * chunk.forward;
+    rank.backward += micro_batches * chunk.backward;
+    rank.parameters += chunk.parameters;
+    rank.arrays += chunk.arrays;
+    rank.last_backward += chunk.backward.time;
+  }
+
   /// Passes of all micro-batches in the order of the schedule.
-  void run_micro_batches() {
-    const auto p = at(layout_.pipeline);
-    const double m = configuration_.accumulate;
-    ranks_.resize(p);
-    Seconds longest(0.0), fill(0.0);
-    for (std::size_t r = 0; r < p; ++r) {
-      Rank& rank = ranks_[r];
-      Seconds both(0.0);
-      for (std::size_t c = r; c < chunks_.size(); c += p) {
-        for (int i = 0; i < configuration_.accumulate; ++i) {
-          rank.forward += chunks_[c].forward;
-          rank.backward += chunks_[c].backward;
-        }
-        rank.parameters += chunks_[c].parameters;
-        rank.arrays += chunks_[c].arrays;
-        both += chunks_[c].forward.time + chunks_[c].backward.time;
-        rank.last_backward += chunks_[c].backward.time;
-      }
-      longest = std::max(longest, both);
-      fill += (1.0 / layout_.virtual_stages) * both;
+  Result<void> run_micro_batches() {
+    ranks_.resize(at(layout_.pipeline));
+    if (layout_.pipeline == 1) {
+      add_chunk(ranks_.front(), chunks_.front(), configuration_.accumulate);
+      ranks_.front().end = ranks_.front().forward.time + ranks_.front().backward.time;
+      return {};
     }
-    if (p > 1) hop_ = plans_.hop(chunks_.front().boundary);
-    const Seconds end = fill + 2.0 * (static_cast<double>(p) - 1.0) * hop_.time + (m - 1.0 / layout_.virtual_stages) * longest;
-    for (Rank& rank : ranks_) rank.end = p == 1 ? rank.forward.time + rank.backward.time : end;
-    makespan_ = ranks_.front().end;
+    const auto table = configured_schedule(configuration_);
+    if (!table) return tl::make_unexpected(table.error());
+    hop_ = plans_.hop(chunks_.front().boundary);
+    pipeline::BlockTimes times;
+    times.transfer = stack_.parallel.blocking_hops ? pipeline::Transfer::blocking : pipeline::Transfer::overlapped;
+    const bool both_ways = table->placement == pipeline::Placement::two_way;
+    for (int r = 0; r < layout_.pipeline; ++r) {
+      for (int c = 0; c < layout_.virtual_stages; ++c) {
+        const Chunk& chunk = chunks_[at(table->stage_of({r, c}))];
+        times.places.push_back({SimTime::from(chunk.forward.time), SimTime::from(chunk.backward.time - chunk.weights),
+                                SimTime::from(chunk.weights), SimTime::from(hop_.time)});
+        add_chunk(ranks_[at(r)], chunk, (both_ways ? 0.5 : 1.0) * configuration_.accumulate);
+      }
+    }
+    const pipeline::PipelineRun run = pipeline::simulate(*table, times);
+    for (int r = 0; r < layout_.pipeline; ++r) ranks_[at(r)].end = run.finished[at(r)].seconds();
+    return {};
   }
 
   /// Gradients leave, weights are updated and, where the state is divided, gathered.
   void exchange_and_update(Rank& rank) {
     const int copies = group_of(layout_, Axis::data).size;
     const bool divides = configuration_.zero >= 1 && copies > 1;
+    const int shards = shard_ranks();
     if (copies > 1 && !sharded_) {
       const Bytes gradients = rank.parameters * gradient_;
       const CollectiveKind kind = divides ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
-      const auto [time, last, busy] = in_buckets(kind, gradients);
+      auto [time, last, busy] = in_buckets(kind, gradients);
+      if (divides && shards < copies)
+        time += plans_.across_data(shards, CollectiveKind::all_reduce, (1.0 / shards) * gradients).time;
       rank.exchange += time;
       rank.exposed += stack_.parallel.overlaps_gradients ? behind(time, last, busy, rank.last_backward) : time;
       exchanged_ = std::max(exchanged_, gradients);
@@ -167,7 +178,17 @@ class Composer {
       }
     }
     if (sharded_) exchanged_ = std::max(exchanged_, rank.parameters * gradient_);
-    rank.update = update_time(rank, divides ? 1.0 / copies : 1.0);
+    rank.update = update_time(rank, divides ? 1.0 / shards : 1.0);
+  }
+
+  /// Copies over which the state is divided.
+  [[nodiscard]] int shard_ranks() const {
+    const int copies = group_of(layout_, Axis::data).size, asked = stack_.parallel.shard_ranks;
+    return asked > 0 && asked < copies && copies % asked == 0 ? asked : copies;
+  }
+  /// Of the ranks that divide state, else of all copies.
+  GroupCall data_call(CollectiveKind kind, Bytes message) {
+    return configuration_.zero >= 1 ? plans_.within_data(shard_ranks(), kind, message) : plans_.call(Axis::data, kind, message);
   }
 
   struct Calls {
@@ -178,7 +199,7 @@ class Composer {
   [[nodiscard]] Calls in_buckets(CollectiveKind kind, Bytes all) {
     const Bytes bucket = stack_.parallel.bucket > Bytes(0.0) ? stack_.parallel.bucket : stack_.exchange.bucket;
     const double count = bucket > Bytes(0.0) ? std::max(1.0, std::ceil(all / bucket)) : 1.0;
-    const GroupCall one = plans_.call(Axis::data, kind, (1.0 / count) * all);
+    const GroupCall one = data_call(kind, (1.0 / count) * all);
     sent_data_ += count * one.sent;
     return {count * one.time, one.time, one.busy_sms};
   }
@@ -224,7 +245,7 @@ class Composer {
     stages.exchange_exposed = rank.forward.exposed_sum() + rank.backward.exposed_sum() + rank.exposed;
     stages.exchange_total = std::accumulate(rank.forward.exchange.begin(), rank.forward.exchange.end(), rank.exchange);
     stages.exchange_total = std::accumulate(rank.backward.exchange.begin(), rank.backward.exchange.end(), stages.exchange_total);
-    stages.bubble = std::max(Seconds(0.0), times.step - rank.update - rank.forward.time - rank.backward.time - rank.exposed);
+    stages.bubble = layout_.pipeline == 1 ? Seconds(0.0) : std::max(Seconds(0.0), times.step - rank.update - rank.forward.time - rank.backward.time - rank.exposed);
     times.busy = stages.forward + stages.backward + stages.weight_update;
     Seconds busy(0.0);
     for (const Rank& each : ranks_) busy += each.forward.kernels + each.backward.kernels + each.update;
@@ -246,13 +267,12 @@ class Composer {
     for (std::size_t i = 0; i < costs_.size(); ++i) {
       const double weight = share * count[i];
       times.useful_flop += weight * costs_[i].flop;
-      times.flop += weight * (costs_[i].flop + costs_[i].again_flop);
       result.again_flop += weight * costs_[i].again_flop;
       times.tensor_executing += weight * costs_[i].executing;
       for (const NodeCost& cost : costs_[i].costs) {
         result.costs.push_back(cost);
         result.costs.back().kernel.time *= weight;
-        if (cost.tensor_core) times.tensor_flop += weight * cost.kernel.flop;
+        (cost.tensor_core ? times.tensor_flop : times.flop) += weight * cost.kernel.flop;
       }
     }
   }
@@ -265,6 +285,7 @@ class Composer {
       AxisTraffic traffic;
       traffic.axis = axis.kind;
       traffic.ranks = group.size;
+      traffic.kind = kinds(axis.kind);
       traffic.bytes = rank.forward.bytes[i] + rank.backward.bytes[i];
       traffic.time = rank.forward.exchange[i] + rank.backward.exchange[i];
       traffic.exposed = rank.forward.exposed[i] + rank.backward.exposed[i];
@@ -281,6 +302,15 @@ class Composer {
       traffic.leaves_node = span_of(group, static_cast<int>(configuration_.devices.size())).nodes > 1;
       result.communication.push_back(traffic);
     }
+  }
+
+  /// The collectives of an axis.
+  [[nodiscard]] std::string kinds(Axis axis) const {
+    const bool parts = axis == Axis::tensor ? layout_.sequence : axis == Axis::data ? configuration_.zero > 0 : true;
+    if (axis == Axis::pipeline) return std::string(name(CollectiveKind::send_receive));
+    if (axis == Axis::expert) return std::string(name(CollectiveKind::all_to_all));
+    if (!parts) return std::string(name(CollectiveKind::all_reduce));
+    return fmt::format("{}, {}", name(CollectiveKind::all_gather), name(CollectiveKind::reduce_scatter));
   }
 
   /// Shares of the step; waiting for other stages counts as what these compute.
@@ -322,7 +352,6 @@ class Composer {
   std::vector<Chunk> chunks_;
   std::vector<Rank> ranks_;
   GroupCall hop_;
-  Seconds makespan_;
   Bytes exchanged_, sent_data_;
   std::string text_;
 };

@@ -43,6 +43,10 @@ FootprintOptions footprint_options(const Configuration& configuration) {
   options.half_gradients = options.master_weights && configuration.stack.exchange.amp_16_bit;
   options.autocast = options.master_weights && configuration.stack.features.casts_weights && !options.half_gradients &&
                      !configuration.stack.operators.amp_16_bit;
+  if (const int asked = configuration.stack.parallel.shard_ranks; asked > 0 && configuration.by_layers())
+    options.ranks = std::min(options.ranks, asked);
+  options.casts_shards = configuration.stack.parallel.casts_shards;
+  options.gathers_layers = configuration.by_layers();
   // Gradients of a 16-bit copy of the weights are widened for the update.
   if (options.half_gradients) options.update_arrays = std::max(options.update_arrays, 1.0);
   return options;
@@ -53,7 +57,7 @@ FootprintOptions footprint_options(const Configuration& configuration) {
 StepMemory estimate_memory(const Configuration& configuration, const OpGraph& graph, std::span<const StepNode> nodes,
                            std::span<const NodeCost> costs, const PartOfNetwork& place) {
   FootprintOptions options = footprint_options(configuration);
-  options.ranks = configuration.data_parallel();
+  options.ranks = std::min(options.ranks, configuration.data_parallel() * configuration.layout.context);
   options.ranks_per_node = std::min(options.ranks, options.ranks_per_node);
   options.in_flight = place.in_flight;
   options.received = place.received;

@@ -14,7 +14,7 @@ namespace tbdsim {
 
 /// The place of what one GPU runs in a network that is divided over several.
 struct PartOfNetwork {
-  int in_flight = 1;      ///< micro-batches whose feature maps are held at once
+  double in_flight = 1;   ///< micro-batches whose feature maps are held at once
   bool received = false;  ///< its input is another stage's feature map
 };
 

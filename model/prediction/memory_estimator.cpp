@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/schedule/pipeline/in_flight.hpp"
 #include "model/workload/shard.hpp"
 #include "model/workload/stages.hpp"
 
@@ -38,16 +39,26 @@ Result<void> MemoryEstimator::divide() {
   const Layout& layout = configuration_.layout;
   const auto share = shard(*whole, layout);
   if (!share) return tl::make_unexpected(share.error());
-  const auto chunk = even_stages(*share, layout.chunks());
-  if (!chunk) return tl::make_unexpected(chunk.error());
-  std::vector<int> rank = *chunk;
-  for (int& of : rank) of %= layout.pipeline;
-  for (int which = 0; which < layout.pipeline; ++which) {
-    auto graph = std::make_shared<const OpGraph>(stage_share(*share, rank, which));
-    TrainingStep step = with_recompute(*graph, training_step(*graph), configuration_.recompute, which + 1 < layout.pipeline);
-    // One forward, one backward in turn: a stage runs ahead by as many micro-batches as there are stages from it on.
-    const int ahead = std::min(configuration_.accumulate, layout.pipeline - which);
-    add_part(std::move(graph), std::move(step), {ahead, which > 0});
+  const auto stage = even_stages(*share, configuration_.pipeline_stages());
+  if (!stage) return tl::make_unexpected(stage.error());
+  if (layout.pipeline == 1) {
+    auto graph = std::make_shared<const OpGraph>(std::move(*share));
+    add_part(graph, with_recompute(*graph, training_step(*graph), configuration_.recompute), {1, false});
+    return {};
+  }
+  const auto table = configured_schedule(configuration_);
+  if (!table) return tl::make_unexpected(table.error());
+  for (int rank = 0; rank < layout.pipeline; ++rank) {
+    std::vector<int> here(stage->size(), 0);
+    for (int chunk = 0; chunk < layout.virtual_stages; ++chunk) {
+      const int own = table->stage_of({rank, chunk});
+      for (std::size_t op = 0; op < here.size(); ++op) here[op] |= (*stage)[op] == own ? 1 : 0;
+    }
+    auto graph = std::make_shared<const OpGraph>(stage_share(*share, here, 1));
+    const bool last = here.back() == 1;
+    TrainingStep step = with_recompute(*graph, training_step(*graph), configuration_.recompute, !last);
+    const double ahead = pipeline::peak_in_flight(*table, rank) / layout.virtual_stages;
+    add_part(std::move(graph), std::move(step), {ahead, here.front() == 0});
   }
   return {};
 }

@@ -37,7 +37,7 @@ OptimizerState optimizer_state(const Configuration& configuration) {
   const Stack& stack = configuration.stack;
   const bool half = in_16_bits(configuration.precision);
   OptimizerState state{optimizer.states, half ? kHalf : kSingle, false, std::string(maker(stack))};
-  if (configuration.precision == Precision::amp || (half && stack.memory.flattens_gradients)) {
+  if (configuration.precision == Precision::amp || (half && (stack.memory.flattens_gradients || stack.parallel.masters))) {
     state.master = true;
     state.element = kSingle;
     state.as = "the update works on fp32 weights and keeps its states like them";

@@ -141,6 +141,7 @@ struct LinkTraffic {
 /// What travels along one axis of a layout in a step.
 struct AxisTraffic {
   Axis axis = Axis::data;
+  std::string kind;     ///< collectives: "all-gather, reduce-scatter"
   int ranks = 1;        ///< of a group
   Bytes bytes;          ///< that a rank sends
   Seconds time;         ///< of all calls, as if nothing ran beside them
@@ -202,6 +203,7 @@ struct Prediction {
   std::vector<LaneEvent> lanes;         ///< with `detail`: of the same, within one steady step
   std::vector<LinkTraffic> links;       ///< with `detail`: links that the exchange uses
   std::vector<IndirectCopy> indirect;   ///< copies of the exchange between GPUs that no link joins
+  bool by_layers = false;  ///< the step was simulated layer by layer, divided as `layout` says
   Layout layout;
   int zero = 0;
   int micro_batches = 1;

@@ -72,7 +72,8 @@ void identify(const Configuration& configuration, Prediction& p) {
   p.layout = configuration.layout;
   p.zero = configuration.zero;
   p.micro_batches = configuration.accumulate;
-  p.schedule = configuration.schedule;
+  if (configuration.layout.pipeline > 1)
+    p.schedule = configuration.own_schedule ? "file" : std::string(pipeline::name(configuration.schedule));
   p.recompute = name(configuration.recompute);
 }
 
@@ -298,6 +299,7 @@ Result<Prediction> predict_by_layers(const Configuration& configuration) {
   if (!estimator) return tl::make_unexpected(estimator.error());
   p->memory = memory_verdict(configuration, estimator->at(configuration.batch), false);
   if (const auto sound = plausible(configuration, *p); !sound) return tl::make_unexpected(sound.error());
+  p->by_layers = true;
   p->communication = std::move(step->communication);
   p->utilization.hfu += step->again_flop / (p->peak * p->step_time.value);
   return p;

@@ -230,6 +230,40 @@ Json epochs(const EpochEstimate& e) {
   return json;
 }
 
+namespace {
+
+Json layout(const Prediction& p) {
+  const Layout& l = p.layout;
+  return {{"tensor", l.tensor},
+          {"sequence", l.sequence},
+          {"context", l.context},
+          {"expert", l.expert},
+          {"expert_tensor", l.expert_tensor},
+          {"pipeline", l.pipeline},
+          {"virtual_stages", l.virtual_stages},
+          {"data", l.data},
+          {"zero", p.zero},
+          {"schedule", or_null(p.schedule)},
+          {"micro_batch", p.batch_per_gpu},
+          {"micro_batches", p.micro_batches},
+          {"recompute", p.recompute}};
+}
+
+Json communication(const Prediction& p) {
+  Json rows = Json::array();
+  for (const AxisTraffic& t : p.communication)
+    rows.push_back({{"axis", name(t.axis)},
+                    {"kind", t.kind},
+                    {"ranks", t.ranks},
+                    {"bytes", t.bytes.base()},
+                    {"time_s", t.time.base()},
+                    {"exposed_s", t.exposed.base()},
+                    {"link", t.leaves_node ? "network" : "intra_node"}});
+  return rows;
+}
+
+}  // namespace
+
 Json prediction(const Prediction& p, const PredictParts& parts) {
   Json json{{"schema", "tbdsim.predict/1"}, {"tool", tool()}, {"level", kLevel}, {"inputs", inputs(p)}, {"config", config(p)}};
   json["step_time_s"] = ranged(p.step_time);
@@ -244,6 +278,12 @@ Json prediction(const Prediction& p, const PredictParts& parts) {
                                    {"value", p.throughput.value * p.parts_per_sample},
                                    {"low", p.throughput.low * p.parts_per_sample},
                                    {"high", p.throughput.high * p.parts_per_sample}};
+  if (p.by_layers) {
+    if (p.part_unit == "token")
+      json["throughput"]["tokens_per_s_per_gpu"] = p.throughput.value * p.parts_per_sample / static_cast<double>(p.gpus);
+    json["config"]["layout"] = layout(p);
+    json["communication"] = communication(p);
+  }
   for (const BucketTime& b : p.buckets)
     json["buckets"].push_back({{"length", b.length}, {"share", b.share}, {"step_time_s", b.step.base()}});
   json["stages_s"] = stages(p.stages);
@@ -259,11 +299,13 @@ Json prediction(const Prediction& p, const PredictParts& parts) {
                            {"input", p.utilization.cpu_input},
                            {"environment", p.utilization.cpu_environment},
                            {"parameter_server", p.utilization.cpu_server}}}};
+  if (p.by_layers) json["utilization"]["hfu"] = p.utilization.hfu;
   json["loads"] = {{"host_memory", or_null(p.loads.host_memory)},
                    {"network", or_null(p.loads.network)},
                    {"storage", or_null(p.loads.storage)}};
   json["input"] = input_verdict(p);
   json["memory"] = memory(p.memory);
+  if (p.by_layers) json["memory"]["stages"] = json["memory"]["gpus"];
   json["limit"] = limit(p.limit);
   json["limits"] = Json::array();
   for (const Limit& l : p.limits) json["limits"].push_back(limit(l));

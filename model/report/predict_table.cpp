@@ -27,14 +27,38 @@ std::string plural(int count, const std::string& noun) { return fmt::format("{} 
 /// "batch 32 per GPU, 256 in all"; a pipeline's batch runs through all GPUs, in micro-batches where there are several.
 std::string batch_text(const Prediction& p) {
   const bool pipeline = p.exchange == Exchange::pipeline && p.gpus > 1;
-  const int parts = p.global_batch / std::max(1, p.batch_per_gpu * (pipeline ? 1 : p.gpus));
-  const std::string where = pipeline ? "through all GPUs" : "per GPU";
+  const int parts = p.by_layers ? p.micro_batches : p.global_batch / std::max(1, p.batch_per_gpu * (pipeline ? 1 : p.gpus));
+  const std::string where = pipeline ? "through all GPUs" : p.by_layers && p.layout.divides_network() ? "per copy" : "per GPU";
   if (parts <= 1) return fmt::format("batch {} {}, {} in all", p.batch_per_gpu, where, p.global_batch);
   return fmt::format("{} micro-batches of {} {}, {} an update", parts, p.batch_per_gpu, where, p.global_batch);
 }
 
 /// Several GPUs, or one whose variables lie on the host.
 bool exchanges(const Prediction& p) { return p.gpus > 1 || p.stages.exchange_total > Seconds(0.0); }
+
+std::string layout_text(const Prediction& p) {
+  const Layout& l = p.layout;
+  std::string text = to_text(l);
+  if (text.empty()) text = "nothing divided";
+  if (l.sequence) text += ", sequence parallel";
+  if (!p.schedule.empty()) text += fmt::format(", {}", p.schedule);
+  if (l.virtual_stages > 1) text += fmt::format(" with {} parts a GPU", l.virtual_stages);
+  if (p.zero > 0 && l.data * l.context > 1)
+    text += fmt::format(", ZeRO {} ({})", p.zero, p.zero == 1 ? "state" : p.zero == 2 ? "state and gradients" : "weights, too");
+  if (p.recompute != "none") text += fmt::format(", {} recomputation", p.recompute);
+  return text;
+}
+
+/// What travels along each axis, and how much of it is waited for.
+std::string traffic(const Prediction& p) {
+  if (p.communication.empty()) return "";
+  TextTable table({{"axis"}, {"GPUs", Align::right}, {"sent by each", Align::right}, {"time", Align::right},
+                   {"exposed", Align::right}, {"over"}});
+  for (const AxisTraffic& t : p.communication)
+    table.add({std::string(name(t.axis)), std::to_string(t.ranks), format(t.bytes), format(t.time), format(t.exposed),
+               t.leaves_node ? "network" : "node"});
+  return "\nWhat travels along the axes of the layout, in a step\n" + table.text(2);
+}
 
 std::string title(const Prediction& p) {
   const std::string hardware = p.hardware_name == p.device ? p.device : fmt::format("{} of {}", p.device, p.hardware_name);
@@ -45,6 +69,7 @@ std::string title(const Prediction& p) {
   if (!p.network.empty())
     where += p.ports > 1 ? fmt::format(" on {}, {} ports a node", p.network, p.ports) : fmt::format(" on {}", p.network);
   text += section("Hardware", where);
+  if (p.by_layers) text += section("Layout", layout_text(p));
   std::string how = fmt::format("{}, {} input", p.stack, p.input);
   if (p.input_verdict && !p.input_verdict->storage.empty()) how += fmt::format(" from {}", p.input_verdict->storage);
   if (exchanges(p)) how += fmt::format(", {}", name(p.exchange));
@@ -199,7 +224,7 @@ std::string provenance(const Prediction& p) {
 std::string predict_table(const Prediction& p, const PredictParts& parts) {
   std::string text = title(p);
   if (parts.change) text += section("Change", network_change_text(*parts.change));
-  text += '\n' + headline(p) + '\n' + stages(p) + '\n';
+  text += '\n' + headline(p) + '\n' + stages(p) + traffic(p) + '\n';
   if (p.input_verdict) text += input(*p.input_verdict, p.utilization.cpu_environment > 0.0);
   text += utilization(p) + limits(p) + memory(p) + cost(p);
   if (parts.epochs) text += epochs(*parts.epochs);

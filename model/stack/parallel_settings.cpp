@@ -31,6 +31,8 @@ ParallelSettings read_parallel_settings(TomlTable table) {
   s.tensor_overlap = read_word(table, "tensor_overlap", kOverlaps, s.tensor_overlap, "overlap of the tensor axis");
   s.selective = read_word(table, "selective_recompute", kSelective, s.selective, "selective recomputation");
   s.context = read_word(table, "context_exchange", kContext, s.context, "exchange of the context axis");
+  s.masters = table.boolean_or("masters", s.masters);
+  s.casts_shards = table.boolean_or("casts_shards", s.casts_shards);
   s.wide_gradients = table.boolean_or("wide_gradients", s.wide_gradients);
   s.gradient_sum = table.quantity_if<Bytes>("gradient_sum").value_or(s.gradient_sum);
   s.overlaps_gradients = table.boolean_or("overlaps_gradients", s.overlaps_gradients);
@@ -39,6 +41,7 @@ ParallelSettings read_parallel_settings(TomlTable table) {
   s.blocking_hops = table.boolean_or("blocking_hops", s.blocking_hops);
   s.clips = table.boolean_or("clips", s.clips);
   s.zero = static_cast<int>(table.integer_or("zero", s.zero, 0, 3));
+  s.shard_ranks = static_cast<int>(table.integer_or("shard_ranks", s.shard_ranks, 1, 1000000));
   s.shards_stages = table.boolean_or("shards_stages", s.shards_stages);
   s.update_moves = table.quantity_if<Bytes>("update_moves").value_or(s.update_moves);
   (void)table.text("source");

@@ -32,6 +32,8 @@ struct ParallelSettings {
   TensorOverlap tensor_overlap = TensorOverlap::none;
   SelectiveRecompute selective = SelectiveRecompute::operators;
   ContextExchange context = ContextExchange::gather;
+  bool masters = false;              ///< 16 bits mean fp32 weights and states beside 16-bit ones
+  bool casts_shards = false;         ///< of which the 16-bit ones are made where weights are gathered, and not kept
   bool wide_gradients = true;        ///< gradients are summed over ranks in fp32, else as they are
   Bytes gradient_sum{0.0};           ///< moved for each parameter when a micro-batch's gradient joins the sum
   bool overlaps_gradients = true;    ///< they leave while the last backward still runs
@@ -40,6 +42,7 @@ struct ParallelSettings {
   bool blocking_hops = false;        ///< a stage waits until what it sends has arrived
   bool clips = true;                 ///< gradients are read for their norm and scaled before the update
   int zero = 0;                      ///< stage of sharding where none is asked for
+  int shard_ranks = 0;               ///< next to each other, over which `zero` divides; 0: all copies
   bool shards_stages = false;        ///< weights may be sharded beside a pipeline
   Bytes update_moves{0.0};           ///< by the update of each parameter; 0: as [update] says
 };

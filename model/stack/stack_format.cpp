@@ -35,6 +35,10 @@ constexpr KeyMeaning kStack[] = {
      ""},
     {"[parallel]", "`context_exchange`", "keys and values along the context axis: `gather` before attention or `ring` beside it; `gather`",
      ""},
+    {"[parallel]", "`masters`, `casts_shards`",
+     "`--precision bf16` and `fp16` keep fp32 weights and states beside 16-bit weights; these are made where weights are gathered, "
+     "and not kept; false, false",
+     ""},
     {"[parallel]", "`wide_gradients`, `gradient_sum`",
      "gradients are summed over ranks in fp32; bytes moved for each parameter when the gradient of a micro-batch joins the sum; "
      "true, 0 B",
@@ -46,8 +50,8 @@ constexpr KeyMeaning kStack[] = {
     {"[parallel]", "`blocking_hops`", "a stage of a pipeline waits until what it sends has arrived; false", ""},
     {"[parallel]", "`clips`, `update_moves`",
      "gradients are read for their norm and scaled; bytes that the update of a parameter moves; true, as [update] says", ""},
-    {"[parallel]", "`zero`, `shards_stages`",
-     "stage of sharding without `--zero`; whether weights may be sharded (`--zero 3`) beside a pipeline; 0, false", ""},
+    {"[parallel]", "`zero`, `shard_ranks`, `shards_stages`",
+     "stage of sharding without `--zero`; neighbouring copies over which it divides, all if absent; whether weights may be sharded (`--zero 3`) beside a pipeline; 0, false", ""},
     {"[parallel]", "**`source`**", "where its figures are from", ""},
     {"[features]", "`amp`", "the framework trains in mixed precision by itself; false", ""},
     {"[features]", "`casts_weights`", "under `amp` 16-bit copies of weights last only while a step needs them (autocast); false",

@@ -4,6 +4,7 @@
 #include <array>
 #include <iterator>
 
+#include "model/workload/attention_ops.hpp"
 #include "model/workload/saved_tensors.hpp"
 
 namespace tbdsim {
@@ -110,8 +111,27 @@ TrainingStep with_mirrors(const OpGraph& graph, TrainingStep step) {
 bool mirrored(const Op& op) { return info(op.kind).mirrored; }
 
 std::string_view name(Recompute recompute) {
-  constexpr std::array<std::string_view, 6> kNames{"none", "selective", "block", "layer", "full", "mirror"};
+  constexpr std::array<std::string_view, 7> kNames{"none", "selective", "selective", "block", "layer", "full", "mirror"};
   return kNames[static_cast<std::size_t>(recompute)];
+}
+
+std::vector<bool> selected_again(const OpGraph& graph, Recompute recompute) {
+  std::vector<bool> again(graph.ops.size(), false);
+  if (recompute == Recompute::attention) again = attention_ops(graph);
+  if (recompute == Recompute::operators) {
+    bool kept = false;
+    for (std::size_t i = 0; i < graph.ops.size(); ++i) {
+      const Op& op = graph.ops[i];
+      const OpFamily family = info(op.kind).family;
+      if (family == OpFamily::gemm) kept = !kept;
+      const auto* moved = std::get_if<CollectiveAttributes>(&op.attributes);
+      const bool sums = moved != nullptr && moved->forward != CollectiveKind::all_gather;
+      again[i] = op.kind != OpKind::input && family != OpFamily::attention && !sums && !(family == OpFamily::gemm && kept);
+    }
+  }
+  const OpId head = recompute_segments(graph, Recompute::layer).back();
+  if (is_loss(graph.ops.back().kind)) std::fill(again.begin() + head.value, again.end(), false);
+  return again;
 }
 
 std::vector<OpId> recompute_segments(const OpGraph& graph, Recompute recompute) {
@@ -144,7 +164,9 @@ std::vector<OpId> recompute_segments(const OpGraph& graph, Recompute recompute) 
 TrainingStep with_recompute(const OpGraph& graph, TrainingStep step, Recompute recompute, bool all) {
   if (recompute == Recompute::none) return step;
   if (recompute == Recompute::mirror) return with_mirrors(graph, std::move(step));
-  std::vector<OpId> segments = recompute_segments(graph, recompute);
+  const bool selects = recompute == Recompute::attention || recompute == Recompute::operators;
+  const std::vector<bool> selected = selects ? selected_again(graph, recompute) : std::vector<bool>(graph.ops.size(), true);
+  std::vector<OpId> segments = recompute_segments(graph, selects ? Recompute::layer : recompute);
   if (all) segments.push_back(OpId{static_cast<std::int32_t>(graph.ops.size())});
   std::vector<StepNode> backward;
   backward.reserve(step.backward.size() + step.forward.size());
@@ -154,7 +176,9 @@ TrainingStep with_recompute(const OpGraph& graph, TrainingStep step, Recompute r
     while (segment > 0 && node.op < segments[segment]) {
       --segment;
       std::copy_if(step.forward.begin(), step.forward.end(), std::back_inserter(backward),
-                   [&](const StepNode& again) { return !(again.op < segments[segment]) && again.op < segments[segment + 1]; });
+                   [&](const StepNode& again) {
+                     return selected[index(again.op)] && !(again.op < segments[segment]) && again.op < segments[segment + 1];
+                   });
     }
     backward.push_back(node);
   }

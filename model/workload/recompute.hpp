@@ -8,13 +8,14 @@ namespace tbdsim {
 /// What is computed again in the backward pass instead of being kept.
 enum class Recompute {
   none,
-  selective,  ///< single operators that are cheap for what they keep, as the stack chooses them; of divided networks
+  attention,  ///< what lies between the products of attention's projections ("selective" in Megatron-LM)
+  operators,  ///< all but every second product, attention and sums over ranks ("selective" in torchtitan)
   block,   ///< each block (what lies between two points that only one tensor crosses: a residual unit, convolutions up to a pool)
   layer,   ///< each layer: blocks joined so that each has an attention; without attention as `block`
   full,    ///< groups of as many blocks as keep least: inputs of all groups and the maps of the largest one
   mirror,  ///< MXNet's own: single operators, as `mirrored` says
 };
-[[nodiscard]] std::string_view name(Recompute recompute);  ///< "block", as on the command line
+[[nodiscard]] std::string_view name(Recompute recompute);  ///< "block", as on the command line; "selective"
 
 /// Whether MXNet computes an operator's output again where backward asks for it (`OperatorRow::mirrored`). Neglects that it does
 /// so with recurrent layers, too, whose steps are kept here.
@@ -25,6 +26,11 @@ enum class Recompute {
 /// Segments may only meet where one tensor crosses and the next operator does not overwrite it. `full` after Chen et
 /// al., arXiv:1604.06174, with groups of whole blocks.
 [[nodiscard]] std::vector<OpId> recompute_segments(const OpGraph& graph, Recompute recompute);
+
+/// Whether each operator is computed again under `attention` or `operators`. Those after the last layer never are.
+/// Sources: arXiv:2205.05198, section 4.2; pytorch/torchtitan, torchtitan/distributed/activation_checkpoint.py (operators that
+/// are kept, and every second product).
+[[nodiscard]] std::vector<bool> selected_again(const OpGraph& graph, Recompute recompute);
 
 /// The step with the forward nodes of every segment but the last repeated before the segment's first backward node. Of a
 /// stage of a pipeline that holds no loss the last one too (`all`): other micro-batches run before its backward. `mirror`: with

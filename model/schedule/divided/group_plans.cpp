@@ -51,6 +51,16 @@ GroupCall GroupPlans::hop(Bytes message) {
   return call(pair, CollectiveKind::send_receive, message);
 }
 
+GroupCall GroupPlans::within_data(int ranks, CollectiveKind kind, Bytes message) {
+  const RankGroup all = group_of(layout_, Axis::data);
+  return call({std::min(ranks, all.size), all.stride}, kind, message);
+}
+
+GroupCall GroupPlans::across_data(int ranks, CollectiveKind kind, Bytes message) {
+  const RankGroup all = group_of(layout_, Axis::data);
+  return call({all.size / ranks, all.stride * ranks}, kind, message);
+}
+
 GroupCall GroupPlans::expert_data(CollectiveKind kind, Bytes message) {
   return call({layout_.expert_data(), layout_.expert * layout_.expert_tensor}, kind, message);
 }

@@ -46,6 +46,9 @@ class GroupPlans {
   [[nodiscard]] GroupCall call(Axis axis, CollectiveKind kind, Bytes message);
   /// From a stage to the next one, while all ranks of the stage send.
   [[nodiscard]] GroupCall hop(Bytes message);
+  /// A collective of `ranks` neighbours on the data axis, or of those that lie so many apart.
+  [[nodiscard]] GroupCall within_data(int ranks, CollectiveKind kind, Bytes message);
+  [[nodiscard]] GroupCall across_data(int ranks, CollectiveKind kind, Bytes message);
   /// Gradients of expert arrays are added over fewer ranks.
   [[nodiscard]] GroupCall expert_data(CollectiveKind kind, Bytes message);
   [[nodiscard]] const Errors& errors() const { return errors_; }

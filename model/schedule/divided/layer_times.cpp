@@ -1,8 +1,8 @@
 #include "model/schedule/divided/layer_times.hpp"
 
 #include <algorithm>
+#include <iterator>
 
-#include "model/workload/attention_ops.hpp"
 #include "model/workload/training_step.hpp"
 
 namespace tbdsim {
@@ -152,40 +152,13 @@ class LayerItems {
   bool joins_ = false;
 };
 
-/// What a layer computes again before its backward pass.
-std::vector<StepNode> computed_again(const OpGraph& graph, std::span<const StepNode> forward, const LayerSetting& setting,
-                                     const std::vector<bool>& attends, bool head) {
+/// What a layer computes again before its backward pass. The head keeps what it made: its backward comes next.
+std::vector<StepNode> computed_again(std::span<const StepNode> forward, Recompute recompute, const std::vector<bool>& selected,
+                                     bool head) {
   std::vector<StepNode> again;
-  switch (setting.recompute) {
-    case Recompute::none:
-    case Recompute::mirror:
-      return again;
-    case Recompute::block:
-    case Recompute::layer:
-    case Recompute::full:
-      // The head keeps what it made: its backward comes next.
-      if (!head) again.assign(forward.begin(), forward.end());
-      return again;
-    case Recompute::selective:
-      break;
-  }
-  if (head) return again;
-  bool second = false;
-  for (const StepNode& node : forward) {
-    const Op& op = graph.op(node.op);
-    const OpFamily family = info(op.kind).family;
-    if (setting.stack.parallel.selective == SelectiveRecompute::attention) {
-      if (attends[at(node.op.value)]) again.push_back(node);
-      continue;
-    }
-    if (family == OpFamily::attention) continue;
-    if (const auto* moved = collective(op); moved != nullptr && moved->forward != CollectiveKind::all_gather) continue;
-    if (family == OpFamily::gemm) {
-      second = !second;
-      if (second) continue;
-    }
-    again.push_back(node);
-  }
+  if (recompute == Recompute::none || recompute == Recompute::mirror || head) return again;
+  std::copy_if(forward.begin(), forward.end(), std::back_inserter(again),
+               [&](const StepNode& node) { return selected[at(node.op.value)]; });
   return again;
 }
 
@@ -194,7 +167,9 @@ std::vector<StepNode> computed_again(const OpGraph& graph, std::span<const StepN
 std::vector<LayerCost> layer_costs(const OpGraph& graph, const LayerClasses& layers, const LayerSetting& setting,
                                    GroupPlans& plans) {
   const TrainingStep step = training_step(graph);
-  const std::vector<bool> attends = attention_ops(graph);
+  const bool selects = setting.recompute == Recompute::attention || setting.recompute == Recompute::operators;
+  const std::vector<bool> selected =
+      selects ? selected_again(graph, setting.recompute) : std::vector<bool>(graph.ops.size(), true);
   std::vector<std::vector<StepNode>> forward(layers.classes()), backward(layers.classes());
   const auto sort = [&](const std::vector<StepNode>& nodes, std::vector<std::vector<StepNode>>& into) {
     for (const StepNode& node : nodes) {
@@ -222,7 +197,7 @@ std::vector<LayerCost> layer_costs(const OpGraph& graph, const LayerClasses& lay
     items.forward(forward[i]);
     cost.forward = pass_time(items.take());
     const bool head = is_loss(graph.ops[end - 1].kind);
-    items.backward(backward[i], computed_again(graph, forward[i], setting, attends, head));
+    items.backward(backward[i], computed_again(forward[i], setting.recompute, selected, head));
     cost.backward = pass_time(items.take());
   }
   return costs;

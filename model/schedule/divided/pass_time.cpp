@@ -97,6 +97,16 @@ PassTime& PassTime::operator+=(const PassTime& more) {
   return *this;
 }
 
+PassTime operator*(double times, PassTime pass) {
+  for (Seconds* each : {&pass.time, &pass.kernels, &pass.host, &pass.issue}) *each *= times;
+  for (std::size_t i = 0; i < kAxes; ++i) {
+    pass.exchange[i] *= times;
+    pass.exposed[i] *= times;
+    pass.bytes[i] *= times;
+  }
+  return pass;
+}
+
 PassTime pass_time(std::span<const PassItem> items) {
   PassRun run;
   PassTime result;

@@ -36,6 +36,8 @@ struct PassTime {
   PassTime& operator+=(const PassTime& more);
 };
 
+[[nodiscard]] PassTime operator*(double times, PassTime pass);  ///< one after the other
+
 /// Host, compute stream and communication stream run their items in order; a kernel starts when it has been issued and what it
 /// needs is there. The host runs ahead, so a pass that it cannot keep up with takes as long as its issue. A kernel beside a hidden
 /// call takes 1 / (1 - busy_sms) times as long while both run. Two passes are run, the second counts.

@@ -1,0 +1,232 @@
+#!/usr/bin/env python3
+"""Converts published runs of language models that are divided over GPUs into measured-run tables.
+
+    python3 scenarios/import/import_layouts.py SOURCE_DATA_FOLDER
+
+The folder holds `runs/*.csv`. Writes scenarios/layouts/*.csv and the networks there that no catalogue name stands for. Rows that
+cannot be used are counted by reason and listed in scenarios/layouts/LEFT_OUT.md.
+"""
+
+import collections
+import csv
+import pathlib
+import re
+import sys
+
+TARGET = pathlib.Path(__file__).resolve().parent.parent / "layouts"
+COLUMNS = ("id,hw,model,stack,precision,gpus,nodes,network,batch_per_gpu,seq_len,optimizer,options,metric,unit,measured,use,group,"
+           "source").split(",")
+GPT = """schema = 1
+name = "{name}"
+batch = 1
+input_unit = "sequence"
+
+[transformer]
+decoder_layers = {layers}
+width = {width}
+heads = {heads}
+words = 51200
+length = {length}
+positions = {length}
+fused_projection = true
+"""
+INTERNLM = """# InternLM 7B: a Llama whose projections of attention have biases. Source: internlm/internlm-7b config.json.
+schema = 1
+name = "internlm-7b"
+batch = 1
+input_unit = "sequence"
+
+[transformer]
+decoder_layers = 32
+width = 4096
+heads = 32
+filter = 11008
+words = 103168
+length = 2048
+rotary = true
+norm = "rms"
+gated = true
+activation = "silu"
+attention_bias = true
+feed_forward_bias = false
+dropout = 0.0
+tied = false
+"""
+MEGATRON = {"megatron-22B": "megatron-22b", "gpt3-175B": "megatron-175b", "turing-530B": "megatron-530b", "megatron-1T": "megatron-1t",
+            "GPT 174.6B": "megatron-175b", "GPT 529.6B": "megatron-530b", "GPT 1.7B h2304 l24 a24": "megatron-1.7b",
+            "GPT 3.6B h3072 l30 a32": "megatron-3.6b", "GPT 7.5B h4096 l36 a32": "megatron-7.5b",
+            "GPT 18B h6144 l40 a48": "megatron-18.4b", "GPT 39B h8192 l48 a64": "megatron-39.1b",
+            "GPT 76B h10240 l60 a80": "megatron-76.1b", "GPT 145B h12288 l80 a96": "megatron-145.6b",
+            "GPT 310B h16384 l96 a128": "megatron-310.1b", "GPT 530B h20480 l105 a128": "megatron-529.6b",
+            "GPT 1T h25600 l128 a160": "megatron-1008b"}
+# layers, width, words 51200: for the papers' formula of FLOP.
+SHAPES = {"megatron-1.7b": (24, 2304), "megatron-3.6b": (30, 3072), "megatron-7.5b": (36, 4096), "megatron-18.4b": (40, 6144),
+          "megatron-39.1b": (48, 8192), "megatron-76.1b": (60, 10240), "megatron-145.6b": (80, 12288), "megatron-310.1b": (96, 16384),
+          "megatron-529.6b": (105, 20480), "megatron-1008b": (128, 25600), "megatron-175b": (96, 12288), "megatron-530b": (105, 20480)}
+LLAMA = {"Llama 3.1 8B": "llama-3.1-8b", "Llama 3 8B": "llama-3-8b", "Llama 3.1 70B": "llama-3.1-70b", "Llama 3 70B": "llama-3-70b",
+         "Llama 3.1 405B": "llama-3.1-405b", "Llama 2 13B": "llama-2-13b", "Llama 2 70B": "llama-2-70b", "Llama 2 7B": "llama-2-7b",
+         "Qwen3 8B": "qwen3-8b", "Llama 3 8B (model not restated; torchtitan default)": "llama-3-8b"}
+BOARDS = {"H100-SXM5-96GB (HBM2e, 500 W)": "grand-teton-h100-96gb", "H100-SXM5-95GB (HBM2e, lower TDP)": "grand-teton-h100-96gb",
+          "A100-SXM4-80GB": "dgx-a100-80gb", "H200-SXM-141GB": "dgx-h200", "H100-SXM5 (memory size not stated)": "dgx-h100",
+          "MI300X": "mi300x-platform"}
+
+
+class LeftOut(Exception):
+    """Why a row enters no table."""
+
+
+def numbers(notes):
+    """tp=1 pp=2 of a note."""
+    return {key: int(value) for key, value in re.findall(r"(\w+)=(\d+)", notes)}
+
+
+def options(**values):
+    """Options of a row, without those that are as by default."""
+    plain = {"tensor_parallel": 1, "pipeline_parallel": 1, "virtual_stages": 1, "context_parallel": 1, "accumulate": 1, "zero": None,
+             "recompute": "none", "sequence_parallel": None, "schedule": None}
+    return " ".join(f"--{key.replace('_', '-')} {value}" for key, value in values.items() if value not in (None, "") and value != plain.get(key))
+
+
+def vtrain(row):
+    n = numbers(row["notes"])
+    found = re.fullmatch(r"GPT h(\d+) l(\d+) a(\d+)", row["model"])
+    width, layers, heads = map(int, found.groups())
+    name = f"gpt-h{width}-l{layers}"
+    (TARGET / "networks" / f"{name}.toml").write_text(GPT.format(name=name, layers=layers, width=width, heads=heads, length=1024))
+    micro = n["global_batch"] // (n["micro_batch"] * n["dp"])
+    kind = "".join(letter for letter, ways in (("T", n["tp"]), ("P", n["pp"]), ("D", n["dp"])) if ways > 1)
+    return dict(id=f"h{width} l{layers} t{n['tp']} d{n['dp']} p{n['pp']} b{n['micro_batch']} m{micro}", hw="dgx-a100-80gb",
+                model=f"networks/{name}.toml", stack="megatron-deepspeed-2022", precision="fp16", batch_per_gpu=n["micro_batch"],
+                optimizer="adam",
+                options=options(tensor_parallel=n["tp"], pipeline_parallel=n["pp"], accumulate=micro), metric="step_time_s", unit="s",
+                measured=float(row["value"]) / 1e3, group=f"vtrain {kind}")
+
+
+def korthikanti(row):
+    if row["metric"] != "s/iter":
+        raise LeftOut("another measure of the same run, or activations alone (a test has these)")
+    n = numbers(row["notes"])
+    model = MEGATRON[row["model"]]
+    batch = int(row["batch_per_gpu"].split()[-1])
+    virtual = 3 if model in {"megatron-175b", "megatron-530b"} else 1
+    selective = row["notes"].startswith("selective")
+    micro = n["global_batch"] // (batch * n["dp"])
+    return dict(id=f"{model} {'selective' if selective else 'full'}", hw="dgx-a100-80gb", model=model, stack="megatron-lm-2022",
+                precision="fp16", batch_per_gpu=batch, optimizer="adam",
+                options=options(tensor_parallel=n["tp"], pipeline_parallel=n["pp"], virtual_stages=virtual, accumulate=micro,
+                                recompute="selective" if selective else "layer", sequence_parallel="on" if selective else "off"),
+                metric="step_time_s", unit="s", measured=float(row["value"]), group="korthikanti")
+
+
+def narayanan(row):
+    if "DeepSpeed" in row["framework"]:
+        raise LeftOut("DeepSpeed ZeRO-3 of 2021: the paper states neither its settings nor a micro-batch")
+    n = numbers(row["notes"])
+    found = re.search(r"model-parallel size (\d+)", row["notes"])
+    if found:  # eight GPUs of a node share a layer, as in the paper's other tables
+        n.update(tp=8, pp=int(found.group(1)) // 8)
+    model = MEGATRON[row["model"]]
+    batch = int(re.search(r"\d+", row["batch_per_gpu"]).group())
+    layers, width = SHAPES[model]
+    samples, length, words = n["global_batch"], 2048, 51200
+    flop = 96 * samples * length * layers * width**2 * (1 + length / (6 * width) + words / (16 * layers * width))
+    gpus = int(row["n_gpus"])
+    data = n.get("dp", gpus // (n["tp"] * n["pp"]))
+    return dict(id=f"{model} on {gpus}", hw="dgx-a100-80gb", model=model, stack="megatron-lm-2021", precision="fp16",
+                batch_per_gpu=batch, optimizer="adam",
+                options=options(tensor_parallel=n["tp"], pipeline_parallel=n["pp"], accumulate=samples // (batch * data),
+                                recompute="layer"),
+                metric="step_time_s", unit="s", measured=flop / (float(row["value"]) * 1e12 * gpus), group="narayanan")
+
+
+def layout_row(row, stack, model, **more):
+    """What the newer files state in columns."""
+    if row["metric"] not in ("tokens/s/GPU", "tokens/s"):
+        raise LeftOut(f"another measure: {row['metric']}")
+    if row["seq_len"] in ("", "not stated"):
+        raise LeftOut("length of a sequence not stated")
+    precision = row["precision"]
+    kind = "bf16" if precision.startswith("bf16") else "fp8" if precision.startswith("fp8") else "mxfp8" if "mxfp8" in precision.lower() else None
+    if kind is None or "rowwise" in precision:
+        raise LeftOut(f"precision {precision}")
+    tensor, pipe, context = (int(row[key] or 1) for key in ("tp", "pp", "cp"))
+    gpus = int(row["n_gpus"])
+    data = int(row["dp"] or gpus // (tensor * pipe * context))
+    if not row["micro_batch"].isdigit() or not row["global_batch"].isdigit():
+        raise LeftOut("micro-batch not stated")
+    micro = int(row["micro_batch"])
+    accumulate = int(row["global_batch"]) // (micro * data)
+    value = float(row["value"]) * (gpus if row["metric"] == "tokens/s/GPU" else 1)
+    hw = BOARDS.get(row["device"])
+    if hw is None:
+        raise LeftOut(f"board not in the catalogue: {row['device']}")
+    recompute = row["recompute"]
+    again = "layer" if recompute.startswith("full") else "selective" if recompute.startswith("selective") else "none"
+    if "selective layer" in recompute:
+        raise LeftOut("every second layer is computed again")
+    fields = dict(id=f"{model} {kind} {stack} on {gpus}, t{tensor} c{context} p{pipe} b{micro} m{accumulate} s{row['seq_len']} {again}",
+                  hw=hw, model=model, stack=stack, precision=kind, batch_per_gpu=micro, seq_len=row["seq_len"], optimizer="adam",
+                  options=options(tensor_parallel=tensor, context_parallel=context, pipeline_parallel=pipe, accumulate=accumulate,
+                                  recompute=again),
+                  metric="throughput", unit="tokens/s", measured=value)
+    fields.update(more)
+    return fields
+
+
+def torchtitan(row):
+    model = LLAMA.get(row["model"])
+    if model is None:
+        raise LeftOut(f"network: {row['model']}")
+    if re.search("async ?tp", row["notes"], re.IGNORECASE):
+        raise LeftOut("asynchronous tensor parallelism")
+    compiled = "compile" in row["notes"] and "compile state not stated" not in row["notes"]
+    return layout_row(row, "fsdp2-2.6-compile" if compiled else "fsdp2-2.6", model,
+                      group=f"torchtitan {'fp8' if 'fp8' in row['precision'] else 'bf16'} {row['device'].split('-')[0]}")
+
+
+def open_frameworks(row):
+    if row["framework"].startswith("InternEvo") and row["device"] == "A100-SXM4-80GB":
+        if row["zero"] == "ZeRO-1 within 4":
+            raise LeftOut("states divided over four GPUs of a node")
+        everywhere = "all ranks" in row["zero"]
+        return layout_row(row, "internevo-0.2-all-ranks" if everywhere else "internevo-0.2", "networks/internlm-7b.toml",
+                          group=f"internevo, states {'over all ranks' if everywhere else 'inside a node'}")
+    if row["framework"].startswith("torchtitan") and row["model"] in LLAMA:
+        return layout_row(row, "fsdp2-2.6-compile", LLAMA[row["model"]], group="torchao")
+    raise LeftOut(f"framework {row['framework']}, {row['device']}")
+
+
+TABLES = {"vtrain": ("vtrain_megatron_deepspeed_a100", vtrain), "korthikanti": ("megatron_korthikanti_a100", korthikanti),
+          "narayanan": ("megatron_narayanan2021_a100", narayanan), "torchtitan": ("torchtitan_public", torchtitan),
+          "open_frameworks": ("llm_open_frameworks", open_frameworks)}
+
+
+def main(folder):
+    (TARGET / "networks").mkdir(parents=True, exist_ok=True)
+    (TARGET / "networks" / "internlm-7b.toml").write_text(INTERNLM)
+    left = []
+    for table, (source, convert) in TABLES.items():
+        rows, reasons, ids = [], collections.Counter(), collections.Counter()
+        with open(pathlib.Path(folder) / "runs" / f"{source}.csv", newline="", encoding="utf-8") as file:
+            for run in csv.DictReader(file):
+                try:
+                    row = convert(run)
+                except LeftOut as reason:
+                    reasons[str(reason)] += 1
+                    continue
+                ids[row["id"]] += 1
+                if ids[row["id"]] > 1:
+                    row["id"] += f" ({ids[row['id']]})"
+                rows.append({"gpus": int(run["n_gpus"]), "nodes": int(run["n_nodes"]), "use": "validation",
+                             "source": f'{run["source"]}; {run["framework"]}', **row})
+        with open(TARGET / f"{table}.csv", "w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+        left += [f"- `{table}`: {count} rows: {reason}" for reason, count in sorted(reasons.items())]
+        print(f"{table}: {len(rows)} rows, {sum(reasons.values())} left out")
+    (TARGET / "LEFT_OUT.md").write_text("# Rows that enter no table\n\nWritten by `scenarios/import/import_layouts.py`.\n\n" + "\n".join(left) + "\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
