@@ -56,6 +56,9 @@ class TensorDivider {
 
   void divide_attributes(Op& op) const {
     if (auto* linear = std::get_if<LinearAttributes>(&op.attributes)) linear->out_features = graph_.output_shape(op).back();
+    if (auto* experts = std::get_if<GroupedLinearAttributes>(&op.attributes))
+      experts->out_features = graph_.output_shape(op).back();
+    if (auto* keys = std::get_if<LatentKeysAttributes>(&op.attributes)) keys->heads = rounded_up(keys->heads, ways_);
     if (auto* attention = std::get_if<AttentionAttributes>(&op.attributes))
       attention->heads = rounded_up(attention->heads, ways_), attention->kv_heads /= ways_;
   }
@@ -68,7 +71,9 @@ class TensorDivider {
     const std::optional<std::size_t> input = divided_[index(op.inputs.front())];
     switch (placement) {
       case Placement::product:
-        return product(op, input);
+        return product(op, input, 0);
+      case Placement::experts:
+        return product(op, input, 1);
       case Placement::sum: {
         const bool all =
             std::all_of(op.inputs.begin(), op.inputs.end(), [&](TensorId id) { return divided_[index(id)] == input; });
@@ -82,18 +87,20 @@ class TensorDivider {
       case Placement::replicated:
       case Placement::sequence:
       case Placement::vocabulary:
+      case Placement::routed:
         return std::nullopt;
     }
     return std::nullopt;
   }
 
-  std::optional<std::size_t> product(const Op& op, std::optional<std::size_t> input) {
+  /// `stacked`: dimensions of the arrays before rows and columns.
+  std::optional<std::size_t> product(const Op& op, std::optional<std::size_t> input, std::size_t stacked) {
     if (input) {
-      divide_array(op, 0, 1);
+      divide_array(op, 0, stacked + 1);
       return std::nullopt;
     }
-    divide_array(op, 0, 0);
-    divide_array(op, 1, 0);
+    divide_array(op, 0, stacked);
+    divide_array(op, 1, stacked);
     return graph_.output_shape(op).size() - 1;
   }
 
