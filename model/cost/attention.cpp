@@ -17,12 +17,13 @@ KernelTimeModel separate_attention_time(const AttentionShape& s, bool backward, 
     append(sum, vectorized ? memory_bound_time(bytes, 1.0, rates) : single_access_time(bytes, means.element, 1.0, rates));
   };
   // Each of the four is read and written once.
-  for (const double rows : {s.queries, s.keys, s.keys, s.queries}) move(2.0 * stack * rows * s.width, means.pointwise);
+  for (const double rows : {s.queries, s.keys}) move(2.0 * stack * rows * s.width, means.pointwise);
+  for (const double rows : {s.keys, s.queries}) move(2.0 * stack * rows * s.values(), means.pointwise);
   product(s.queries, s.keys, s.width);
-  product(s.queries, s.width, s.keys);
+  product(s.queries, s.values(), s.keys);
   if (backward) {
     product(s.keys, s.width, s.queries);
-    product(s.keys, s.width, s.queries);
+    product(s.keys, s.values(), s.queries);
   }
   move(2.0 * scores, means.pointwise, means.vectorized);  // scale
   // The gradient passes a mask unchanged.

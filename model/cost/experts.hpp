@@ -15,6 +15,21 @@ struct ExpertShape {
   bool gated = true;
 };
 
+/// One product of every expert of a rank: its rows of `k` features make rows of `n`.
+struct GroupedProduct {
+  double experts = 1, rows = 1;  ///< of all experts together
+  double n = 1, k = 1;
+};
+
+/// The part of `expert_time` that one of its grouped products has, with its share of the start and of the activations:
+///
+///   forward, gradient of the rows (n and k change places): T + activations x rows (n + k) b / rate
+///   gradient of the weights: the same of products (n, k) over m rows, whose results are written where weights were read
+///
+/// No gradient was measured: both passes have the constants of the forward one.
+[[nodiscard]] KernelTimeModel grouped_product_time(const GroupedProduct& product, bool weight_gradient, Bytes element,
+                                                   const ExpertConstants& constants, const KernelRates& rates);
+
 /// Routing, two grouped products with the activation between them, and combination on one rank (CUTLASS grouped kernels):
 ///
 ///   E = min(experts, rows), m = rows / E

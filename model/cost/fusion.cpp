@@ -4,7 +4,27 @@
 
 namespace tbdsim {
 
+namespace {
+
+/// Whether a softmax follows, perhaps behind another mask or factor.
+bool feeds_softmax(const OpGraph& graph, const Op& op) {
+  return std::ranges::any_of(graph.tensor(op.output).consumers, [&](OpId id) {
+    const Op& reader = graph.op(id);
+    return reader.kind == OpKind::softmax ||
+           ((reader.kind == OpKind::mask || reader.kind == OpKind::multiply) && feeds_softmax(graph, reader));
+  });
+}
+
+bool follows_dropout(const OpGraph& graph, const Op& op) {
+  return std::ranges::any_of(
+      op.inputs, [&](TensorId input) { return graph.op(graph.tensor(input).producer).kind == OpKind::dropout; });
+}
+
+}  // namespace
+
 bool fused_away(const OpGraph& graph, const Op& op, const Stack& stack) {
+  if (stack.operators.fuses_softmax && (op.kind == OpKind::mask || op.kind == OpKind::multiply)) return feeds_softmax(graph, op);
+  if (stack.operators.fuses_residual && op.kind == OpKind::add && follows_dropout(graph, op)) return true;
   if (op.kind != OpKind::activation && op.kind != OpKind::add) return false;
   if (stack.operators.fuses_elementwise) return true;
   if (!stack.operators.fuses_batch_norm_relu || op.kind != OpKind::activation) return false;

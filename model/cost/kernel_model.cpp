@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "model/cost/attention.hpp"
+#include "model/cost/experts.hpp"
 #include "model/cost/fused_attention.hpp"
 #include "model/cost/fusion.hpp"
 #include "model/cost/matrix_product.hpp"
@@ -41,7 +42,7 @@ double parameter_elements(const OpGraph& graph, const Op& op) {
 /// V100, T4 and A100, kernel and events included); norms lie between. Backward is issued without the interpreter (assumed: 0.6).
 double eager_weight(OpKind kind, Pass pass) {
   const OperatorRow& row = info(kind);
-  const bool product = row.family == OpFamily::convolution || row.family == OpFamily::gemm;
+  const bool product = row.family == OpFamily::convolution || row.family == OpFamily::gemm || row.family == OpFamily::experts;
   return (product ? 2.5 : row.normalizes ? 2.0 : 1.0) * (pass == Pass::forward ? 1.0 : 0.6);
 }
 
@@ -76,8 +77,9 @@ const ResolvedParameters& KernelModel::parameters_of(KernelFamily family) const 
     case KernelFamily::rms_norm:
     case KernelFamily::rope:
     case KernelFamily::gated_activation:
-    case KernelFamily::experts:
       break;
+    case KernelFamily::experts:
+      return experts_;
   }
   return memory_;
 }
@@ -99,7 +101,7 @@ NodeCost KernelModel::cost(const OpGraph& graph, const StepNode& node, double ba
   const OpFamily family = info(op.kind).family;
   if (family == OpFamily::attention) return attention_cost(graph, op, node.pass, batch);
   const bool recurrent = family == OpFamily::recurrent;
-  const bool product = recurrent || family == OpFamily::convolution || family == OpFamily::gemm;
+  const bool product = recurrent || family == OpFamily::convolution || family == OpFamily::gemm || family == OpFamily::experts;
   result = product ? product_cost(graph, op, node.pass, batch) : memory_cost(graph, op, node.pass, batch);
   if (product && without_tensor_cores_) {
     const NodeCost plain = without_tensor_cores_->product_cost(graph, op, node.pass, batch);
@@ -158,6 +160,7 @@ NodeCost KernelModel::product_cost(const OpGraph& graph, const Op& op, Pass pass
   const OpFamily family = info(op.kind).family;
   return family == OpFamily::convolution ? convolution_cost(graph, op, pass, batch)
          : family == OpFamily::recurrent ? recurrent_cost(graph, op, pass, batch)
+         : family == OpFamily::experts   ? grouped_cost(graph, op, pass, batch)
                                          : matrix_cost(graph, op, pass, batch);
 }
 
@@ -264,6 +267,22 @@ NodeCost KernelModel::matrix_cost(const OpGraph& graph, const Op& op, Pass pass,
   return result;
 }
 
+NodeCost KernelModel::grouped_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const {
+  const auto& attributes = std::get<GroupedLinearAttributes>(op.attributes);
+  const Shape& x = graph.input_shape(op);
+  const auto in = static_cast<double>(x.back()), out = static_cast<double>(graph.output_shape(op).back());
+  GroupedProduct product{static_cast<double>(attributes.experts), batch * static_cast<double>(x.front()), out, in};
+  if (pass == Pass::backward_data) std::swap(product.n, product.k);
+  NodeCost result;
+  result.family = KernelFamily::experts;
+  result.tensor_core = tensor_core_;
+  result.kernel = grouped_product_time(product, pass == Pass::backward_weights, element_, expert_constants_, expert_rates_);
+  // Forward the product adds the bias; its gradient is a sum over the rows.
+  if (attributes.bias && pass == Pass::backward_weights)
+    append(result.kernel, streamed(product.rows * out, stack_.operators.compiles_kernels));
+  return result;
+}
+
 NodeCost KernelModel::attention_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const {
   const auto& attributes = std::get<AttentionAttributes>(op.attributes);
   const Shape& queries = graph.input_shape(op);
@@ -277,7 +296,9 @@ NodeCost KernelModel::attention_cost(const OpGraph& graph, const Op& op, Pass pa
                              (spread ? 0.5 : 1.0) * static_cast<double>(keys.front()),
                              static_cast<double>(queries.back()) / heads,
                              attributes.causal && !spread,
-                             attributes.kv_heads > 0 ? static_cast<double>(attributes.kv_heads) : heads};
+                             attributes.kv_heads > 0 ? static_cast<double>(attributes.kv_heads) : heads,
+                             static_cast<double>(attributes.value_width),
+                             attributes.causal && !spread ? static_cast<double>(attributes.window) : 0.0};
   const bool backward = pass != Pass::forward;
   NodeCost result;
   result.family = KernelFamily::attention;

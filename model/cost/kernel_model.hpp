@@ -65,6 +65,7 @@ class KernelModel {
   [[nodiscard]] NodeCost memory_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const;
   [[nodiscard]] const KernelRates& rates_of(RowKernel rows) const;
 
+  [[nodiscard]] NodeCost grouped_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const;
   [[nodiscard]] NodeCost attention_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const;
   [[nodiscard]] NodeCost recurrent_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const;
   [[nodiscard]] NodeCost product_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const;
@@ -92,9 +93,10 @@ class KernelModel {
   RecurrentConstants recurrent_constants_;
   const AttentionKernelInfo* attention_kernel_ = &info(AttentionKernel::general);
   AttentionConstants attention_constants_;
-  ResolvedParameters convolution_, gemm_, memory_, recurrent_, attention_, softmax_, layer_norm_;
+  ExpertConstants expert_constants_;
+  ResolvedParameters convolution_, gemm_, memory_, recurrent_, attention_, softmax_, layer_norm_, experts_;
   KernelRates convolution_rates_, gemm_rates_, memory_rates_, recurrent_rates_, attention_rates_, softmax_rates_,
-      layer_norm_rates_;
+      layer_norm_rates_, expert_rates_;
 };
 
 }  // namespace tbdsim

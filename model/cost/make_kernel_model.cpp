@@ -141,8 +141,15 @@ Result<KernelModel> KernelModel::make(const Device& device, Precision precision,
   model.softmax_rates_ = kernel_rates(device, device.peak.fp32, model.softmax_.parameters, "fp32");
   model.layer_norm_rates_ = kernel_rates(device, device.peak.fp32, model.layer_norm_.parameters, "fp32");
   model.recurrent_rates_ = kernel_rates(device, unit.peak, model.recurrent_.parameters, unit.parameter_class);
+  // Samples are of 16 bits on tensor cores; other arithmetic is taken to do as its products do.
+  const auto experts = constants.experts.find("cutlass");
+  const bool sampled = unit.tensor_core && unit.element == kHalf && experts != constants.experts.end();
+  if (sampled) model.expert_constants_ = experts->second;
+  model.experts_ = sampled ? resolve_parameters(device, "experts", unit.parameter_class, constants)
+                           : resolve_tiled_products(device, unit.parameter_class, constants);
+  model.expert_rates_ = kernel_rates(device, unit.peak, model.experts_.parameters, unit.parameter_class);
   const Anchors& anchors = device.calibration.own.anchors;
-  for (KernelRates* rates : {&model.convolution_rates_, &model.gemm_rates_, &model.recurrent_rates_})
+  for (KernelRates* rates : {&model.convolution_rates_, &model.gemm_rates_, &model.recurrent_rates_, &model.expert_rates_})
     slow_down(*rates, anchors.products);
   slow_down(model.attention_rates_, anchors.attention);
   for (KernelRates* rates : {&model.memory_rates_, &model.softmax_rates_, &model.layer_norm_rates_})

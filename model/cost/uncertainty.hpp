@@ -23,7 +23,7 @@ struct FamilySigma {
 
 /// Those of one device under one stack. A family with samples of the very board still has `spread.clock` in its arithmetic:
 /// another board of that kind, another cooling. One that borrows has no less.
-using FamilySigmas = std::array<FamilySigma, 7>;
+using FamilySigmas = std::array<FamilySigma, 8>;
 [[nodiscard]] FamilySigmas family_sigmas(const KernelModel& kernels, const SpreadConstants& spread);
 
 /// What the kernels of a step leave uncertain of their sum: standard deviations of ln(measured / predicted).

@@ -19,11 +19,22 @@ constexpr Bytes kSingle(4.0);
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
+/// Elements of arrays: those that every rank along the data axis has, and those of experts.
+struct Elements {
+  double dense = 0, experts = 0;
+  [[nodiscard]] double all() const { return dense + experts; }
+  Elements& operator+=(const Elements& more) {
+    dense += more.dense;
+    experts += more.experts;
+    return *this;
+  }
+};
+
 /// A part of the network on one rank: layers that follow each other, for one micro-batch.
 struct Chunk {
   PassTime forward, backward;
   Seconds weights;        ///< part of the backward pass that computes gradients of weights
-  double parameters = 0;  ///< elements of the rank's arrays
+  Elements arrays_of;     ///< of the rank
   int arrays = 0;
   Bytes boundary;         ///< of what the next chunk reads
 };
@@ -33,7 +44,7 @@ struct Rank {
   PassTime forward, backward;
   Seconds end;             ///< of its last backward pass
   Seconds last_backward;   ///< time of the last micro-batch's
-  double parameters = 0;
+  Elements arrays_of;
   int arrays = 0;
   Seconds exchange, exposed, update, update_exposed;
 };
@@ -53,6 +64,34 @@ class Composer {
     element_ = wide ? Bytes(4.0) : Bytes(2.0);
     gradient_ = stack_.parallel.wide_gradients ? kSingle : element_;
     sharded_ = configuration.zero == 3 && group_of(layout_, Axis::data).size > 1;
+  }
+
+  /// Time of every operator, of all micro-batches.
+  void describe(DividedStep& result) const {
+    result.layers.resize(graph_.ops.size());
+    for (std::size_t i = 0; i < graph_.ops.size(); ++i) {
+      const Op& op = graph_.ops[i];
+      LayerTime& layer = result.layers[i];
+      layer.name = op.name;
+      layer.kind = info(op.kind).name;
+      layer.shape = to_text(graph_.output_shape(op));
+      for (const ParameterId id : op.parameters) layer.parameters += elements(graph_.parameter(id).shape);
+    }
+    const double times = configuration_.accumulate;
+    for (std::size_t layer = 0; layer < layers_.layers(); ++layer) {
+      const LayerCost& own = cost(layer);
+      const std::int32_t shift =
+          layers_.begins[layer].value - layers_.begins[at(layers_.example[at(layers_.class_of[layer])])].value;
+      for (const OperatorTime& one : own.operators) {
+        LayerTime& of = result.layers[at(one.op.value + shift)];
+        Seconds& phase = one.pass == Pass::forward            ? of.forward
+                         : one.pass == Pass::backward_weights ? of.backward_weights
+                                                              : of.backward_data;
+        phase += times * one.time;
+        of.flop += times * one.flop;
+        of.tensor_core |= one.tensor_core;
+      }
+    }
   }
 
   Result<void> run(DividedStep& result) {
@@ -98,8 +137,9 @@ class Composer {
       // What the last layer and the head gathered for forward is still there when backward begins.
       const bool stays = backward && layer + 2 >= end;
       ShardedLayer sharded{backward ? &own.backward : &own.forward, {}, {}};
-      if (!stays) sharded.gather = data_call(CollectiveKind::all_gather, own.parameters * element_);
-      if (backward) sharded.scatter = data_call(CollectiveKind::reduce_scatter, own.parameters * gradient_);
+      if (!stays) sharded.gather = data_call(CollectiveKind::all_gather, {own.parameters, own.expert_parameters}, element_);
+      if (backward)
+        sharded.scatter = data_call(CollectiveKind::reduce_scatter, {own.parameters, own.expert_parameters}, gradient_);
       order.push_back(sharded);
     }
     if (backward) std::reverse(order.begin(), order.end());
@@ -113,7 +153,7 @@ class Composer {
     chunk.backward = pass_of(begin, end, true);
     for (std::size_t layer = begin; layer < end; ++layer) {
       chunk.weights += cost(layer).weights;
-      chunk.parameters += cost(layer).parameters;
+      chunk.arrays_of += {cost(layer).parameters, cost(layer).expert_parameters};
       chunk.arrays += cost(layer).arrays;
     }
     chunk.boundary = cost(end - 1).boundary;
@@ -124,7 +164,7 @@ class Composer {
   void add_chunk(Rank& rank, const Chunk& chunk, double micro_batches) {
     rank.forward += micro_batches * chunk.forward;
     rank.backward += micro_batches * chunk.backward;
-    rank.parameters += chunk.parameters;
+    rank.arrays_of += chunk.arrays_of;
     rank.arrays += chunk.arrays;
     rank.last_backward += chunk.backward.time;
   }
@@ -162,22 +202,22 @@ class Composer {
     const bool divides = configuration_.zero >= 1 && copies > 1;
     const int shards = shard_ranks();
     if (copies > 1 && !sharded_) {
-      const Bytes gradients = rank.parameters * gradient_;
+      const Bytes gradients = rank.arrays_of.all() * gradient_;
       const CollectiveKind kind = divides ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
-      auto [time, last, busy] = in_buckets(kind, gradients);
+      auto [time, last, busy] = in_buckets(kind, rank.arrays_of, gradient_);
       if (divides && shards < copies)
         time += plans_.across_data(shards, CollectiveKind::all_reduce, (1.0 / shards) * gradients).time;
       rank.exchange += time;
       rank.exposed += stack_.parallel.overlaps_gradients ? behind(time, last, busy, rank.last_backward) : time;
       exchanged_ = std::max(exchanged_, gradients);
       if (divides) {
-        const auto [gather, first, busy_gather] = in_buckets(CollectiveKind::all_gather, rank.parameters * element_);
+        const auto [gather, first, busy_gather] = in_buckets(CollectiveKind::all_gather, rank.arrays_of, element_);
         const Seconds window = (1.0 / configuration_.accumulate) * rank.forward.time;
         rank.exchange += gather;
         rank.exposed += stack_.parallel.overlaps_parameters ? behind(gather, first, busy_gather, window) : gather;
       }
     }
-    if (sharded_) exchanged_ = std::max(exchanged_, rank.parameters * gradient_);
+    if (sharded_) exchanged_ = std::max(exchanged_, rank.arrays_of.all() * gradient_);
     rank.update = update_time(rank, divides ? 1.0 / shards : 1.0);
   }
 
@@ -187,8 +227,16 @@ class Composer {
     return asked > 0 && asked < copies && copies % asked == 0 ? asked : copies;
   }
   /// Of the ranks that divide state, else of all copies.
-  GroupCall data_call(CollectiveKind kind, Bytes message) {
-    return configuration_.zero >= 1 ? plans_.within_data(shard_ranks(), kind, message) : plans_.call(Axis::data, kind, message);
+  GroupCall data_call(CollectiveKind kind, Elements arrays, Bytes element) {
+    GroupCall call = configuration_.zero >= 1 ? plans_.within_data(shard_ranks(), kind, arrays.dense * element)
+                                              : plans_.call(Axis::data, kind, arrays.dense * element);
+    if (arrays.experts <= 0.0) return call;
+    const GroupCall experts = layout_.expert > 1 ? plans_.expert_data(kind, arrays.experts * element)
+                                                 : data_call(kind, {arrays.experts, 0.0}, element);
+    call.time += experts.time;
+    call.sent += experts.sent;
+    call.busy_sms = std::max(call.busy_sms, experts.busy_sms);
+    return call;
   }
 
   struct Calls {
@@ -196,10 +244,11 @@ class Composer {
     double busy = 0;
   };
   /// Calls for all arrays, by buckets: together, and the last one.
-  [[nodiscard]] Calls in_buckets(CollectiveKind kind, Bytes all) {
+  [[nodiscard]] Calls in_buckets(CollectiveKind kind, Elements arrays, Bytes element) {
+    const Bytes all = arrays.all() * element;
     const Bytes bucket = stack_.parallel.bucket > Bytes(0.0) ? stack_.parallel.bucket : stack_.exchange.bucket;
     const double count = bucket > Bytes(0.0) ? std::max(1.0, std::ceil(all / bucket)) : 1.0;
-    const GroupCall one = data_call(kind, (1.0 / count) * all);
+    const GroupCall one = data_call(kind, {arrays.dense / count, arrays.experts / count}, element);
     sent_data_ += count * one.sent;
     return {count * one.time, one.time, one.busy_sms};
   }
@@ -211,7 +260,7 @@ class Composer {
   }
 
   [[nodiscard]] Seconds update_time(const Rank& rank, double share) const {
-    const double elements = share * rank.parameters;
+    const double elements = share * rank.arrays_of.all();
     const NodeCost own = kernels_.update_cost(elements);
     Seconds kernel = stack_.parallel.update_moves > Bytes(0.0) ? kernels_.memory_kernel(elements * stack_.parallel.update_moves)
                                                                 : own.kernel.time;
@@ -358,16 +407,17 @@ class Composer {
 
 }  // namespace
 
-Result<DividedStep> divided_step(const Configuration& configuration) {
+Result<DividedStep> divided_step(const Configuration& configuration, bool detail) {
   auto kernels =
       KernelModel::make(configuration.hardware().device, configuration.precision, configuration.stack, **configuration.constants);
   if (!kernels) return tl::make_unexpected(kernels.error());
   if (!*configuration.nccl) return tl::make_unexpected(in_stack(configuration.stack, configuration.nccl->error()));
   const auto graph = shard(configuration.network_graph().graph, configuration.layout);
   if (!graph) return tl::make_unexpected(graph.error());
-  DividedStep result{std::move(*kernels), {}, {}, {}, {}, {}, {}};
-  if (const auto composed = Composer(configuration, result.kernels, *graph).run(result); !composed)
-    return tl::make_unexpected(composed.error());
+  DividedStep result{std::move(*kernels), {}, {}, {}, {}, {}, {}, {}};
+  Composer composer(configuration, result.kernels, *graph);
+  if (const auto composed = composer.run(result); !composed) return tl::make_unexpected(composed.error());
+  if (detail) composer.describe(result);
   return result;
 }
 

@@ -17,6 +17,7 @@ struct DividedStep {
   std::vector<AxisTraffic> communication;
   Bytes exchanged;              ///< gradients that a rank hands over
   Flop again_flop;              ///< of what is computed again, per GPU
+  std::vector<LayerTime> layers;  ///< of operators of the rank's share of the network, for all micro-batches; where asked for
   std::string exchange_text;    ///< how gradients travel
 };
 
@@ -29,6 +30,6 @@ struct DividedStep {
 /// before, and gradients leave beside the layer after.
 /// Sources: arXiv:1909.08053, 2104.04473, 2205.05198, 1910.02054, 2304.11277.
 /// Errors: as `predict`.
-[[nodiscard]] Result<DividedStep> divided_step(const Configuration& configuration);
+[[nodiscard]] Result<DividedStep> divided_step(const Configuration& configuration, bool detail);
 
 }  // namespace tbdsim

@@ -12,7 +12,7 @@ Seconds time_of(const LayerTime& layer) { return layer.forward + layer.backward_
 
 bool has_products(OpFamily family) {
   return family == OpFamily::convolution || family == OpFamily::gemm || family == OpFamily::recurrent ||
-         family == OpFamily::attention;
+         family == OpFamily::attention || family == OpFamily::experts;
 }
 
 /// Tensor cores take 16-bit numbers in groups of eight (NVIDIA, Training with mixed precision, DU-08617).

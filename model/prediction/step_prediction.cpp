@@ -289,8 +289,8 @@ Result<void> plausible(const Configuration& configuration, const Prediction& p) 
                   configuration.network_graph().graph.name, configuration.hardware().id));
 }
 
-Result<Prediction> predict_by_layers(const Configuration& configuration) {
-  auto step = divided_step(configuration);
+Result<Prediction> predict_by_layers(const Configuration& configuration, bool detail) {
+  auto step = divided_step(configuration, detail);
   if (!step) return tl::make_unexpected(step.error());
   Simulated simulated{step->kernels, std::move(step->times), step->costs, "paper", step->exchange_text, step->exchanged};
   auto p = told(configuration, simulated);
@@ -299,6 +299,7 @@ Result<Prediction> predict_by_layers(const Configuration& configuration) {
   if (!estimator) return tl::make_unexpected(estimator.error());
   p->memory = memory_verdict(configuration, estimator->at(configuration.batch), false);
   if (const auto sound = plausible(configuration, *p); !sound) return tl::make_unexpected(sound.error());
+  p->layers = std::move(step->layers);
   p->by_layers = true;
   p->communication = std::move(step->communication);
   p->utilization.hfu += step->again_flop / (p->peak * p->step_time.value);
@@ -308,7 +309,7 @@ Result<Prediction> predict_by_layers(const Configuration& configuration) {
 }  // namespace
 
 Result<Prediction> predict_step(const Configuration& configuration, bool detail, SharedStep* shared) {
-  if (configuration.by_layers()) return predict_by_layers(configuration);
+  if (configuration.by_layers()) return predict_by_layers(configuration, detail);
   const OpGraph& graph = configuration.network_graph().graph;
   const auto job = lower_job(configuration, shared);
   if (!job) return tl::make_unexpected(job.error());

@@ -29,6 +29,8 @@ OperatorSettings read_operator_settings(TomlTable table) {
   OperatorSettings settings;
   settings.fuses_batch_norm_relu = table.boolean_or("fuses_batch_norm_relu", false);
   settings.fuses_elementwise = table.boolean_or("fuses_elementwise", false);
+  settings.fuses_softmax = table.boolean_or("fuses_softmax", false);
+  settings.fuses_residual = table.boolean_or("fuses_residual", false);
   settings.compiles_kernels = table.boolean_or("compiles_kernels", false);
   settings.inplace_activation = table.boolean_or("inplace_activation", true);
   settings.channels_last = table.boolean_or("channels_last", false);

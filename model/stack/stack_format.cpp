@@ -87,6 +87,8 @@ constexpr KeyMeaning kStack[] = {
     {"[operators]", "`fuses_batch_norm_relu`",
      "the ReLU after a batch norm costs nothing, with channels last also one after a sum with its result; false", ""},
     {"[operators]", "`fuses_elementwise`", "activations and additions cost nothing; false", ""},
+    {"[operators]", "`fuses_softmax`, `fuses_residual`",
+     "scale, mask and softmax of scores are one kernel; dropout and the residual sum after it are one kernel; false", ""},
     {"[operators]", "`compiles_kernels`",
      "kernels beside the libraries' are a compiler's (XLA), which load several numbers at once; false", ""},
     {"[operators]", "`inplace_activation`, `channels_last`",

@@ -12,8 +12,11 @@ namespace tbdsim {
 /// one sequence with every row of another; `attention` is all between the projections of queries, keys and values and that of the
 /// result; `sequence_reverse` turns the steps of a sequence round; `rms_norm` scales rows by their root mean square; `rope` turns
 /// pairs of features by angles of their position (rotary embedding); `gated` multiplies the activation of one tensor by another
-/// (SwiGLU, GeGLU); `repeat` copies what lies along the first dimension; `by_bytes` is any other operator, known by what it reads
-/// and writes; `collective` is what the ranks of a divided network exchange between operators; the losses are the ends of a network.
+/// (SwiGLU, GeGLU); `repeat` copies what lies along the first dimension; `route` sends each row to the experts with its highest
+/// scores, `grouped_linear` takes the rows of each expert through that expert's weights, `combine` adds up what the experts of a
+/// row made; `latent_keys` joins each head's own features with those that all heads share; `by_bytes` is any other operator,
+/// known by what it reads and writes; `collective` is what the ranks of a divided network exchange between operators; the losses
+/// are the ends of a network.
 enum class OpKind {
   input,
   convolution,
@@ -60,6 +63,10 @@ enum class OpKind {
   rope,
   gated,
   repeat,
+  route,
+  grouped_linear,
+  combine,
+  latent_keys,
   by_bytes,
   collective,
 };

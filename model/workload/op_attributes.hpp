@@ -263,14 +263,55 @@ struct RoiPoolAttributes {
 struct AttentionAttributes {
   bool operator==(const AttentionAttributes&) const = default;
   std::int64_t heads = 1;
-  bool causal = false;        ///< a row sees itself and those before it
-  std::int64_t kv_heads = 0;  ///< of keys and values, each for equally many of queries; 0: `heads`
-  bool both_ends = false;     ///< queries are a share of the positions, half of it from each end of the sequence
+  bool causal = false;           ///< a row sees itself and those before it
+  std::int64_t kv_heads = 0;     ///< of keys and values, each for equally many of queries; 0: `heads`
+  std::int64_t window = 0;       ///< of a causal mask: a row sees so many up to itself; 0: all
+  std::int64_t value_width = 0;  ///< features of a head of values; 0: as of keys
+  bool both_ends = false;        ///< queries are a share of the positions, half of it from each end of the sequence
+  bool sinks = false;            ///< each head has a trainable score that takes part in the softmax (GPT-OSS)
   template <class Keys>
   void keys(Keys& k) {
     k.integer("heads", heads, 1, 1);
     k.flag("causal", causal, false);
     k.integer("kv_heads", kv_heads, 0, 1);
+    k.integer("window", window, 0, 1);
+    k.integer("value_width", value_width, 0, 1);
+    k.flag("sinks", sinks, false);
+  }
+};
+struct RmsNormAttributes {
+  bool operator==(const RmsNormAttributes&) const = default;
+  std::int64_t width = 0;  ///< features that are scaled together, such as those of a head; 0: the row
+  template <class Keys>
+  void keys(Keys& k) {
+    k.integer("width", width, 0, 1);
+  }
+};
+struct RouteAttributes {
+  bool operator==(const RouteAttributes&) const = default;
+  std::int64_t per_token = 1;  ///< experts that a row goes to
+  template <class Keys>
+  void keys(Keys& k) {
+    k.required("per_token", per_token, 1);
+  }
+};
+struct GroupedLinearAttributes {
+  bool operator==(const GroupedLinearAttributes&) const = default;
+  std::int64_t experts = 1, out_features = 0;
+  bool bias = false;
+  template <class Keys>
+  void keys(Keys& k) {
+    k.required("experts", experts, 1);
+    k.required("features", out_features, 1);
+    k.flag("bias", bias, false);
+  }
+};
+struct LatentKeysAttributes {
+  bool operator==(const LatentKeysAttributes&) const = default;
+  std::int64_t heads = 1;
+  template <class Keys>
+  void keys(Keys& k) {
+    k.integer("heads", heads, 1, 1);
   }
 };
 struct RepeatAttributes {
@@ -308,6 +349,7 @@ using OpAttributes =
                  ShuffleAttributes, EmbeddingAttributes, RecurrentAttributes, MatmulAttributes, MultiplyAttributes,
                  MaskAttributes, ConcatAttributes, ReshapeAttributes, TransposeAttributes, LearnedBiasAttributes,
                  GatherAttributes, ReduceAttributes, GroupNormAttributes, UpsampleAttributes, ProposalAttributes,
-                 RoiPoolAttributes, AttentionAttributes, RepeatAttributes, ByBytesAttributes, CollectiveAttributes>;
+                 RoiPoolAttributes, AttentionAttributes, RepeatAttributes, ByBytesAttributes, RmsNormAttributes, RouteAttributes,
+                 GroupedLinearAttributes, LatentKeysAttributes, CollectiveAttributes>;
 
 }  // namespace tbdsim

@@ -30,8 +30,9 @@ double rough_macs(OpKind kind, const OpAttributes& attributes, const Shape& inpu
   const auto features = static_cast<double>(output.size() == 3 ? output.front() : output.back());
   const OperatorRow& row = info(kind);
   const double per_element = row.family == OpFamily::attention ? 2.0 * static_cast<double>(input.front())
-                             : row.multiplies_activations      ? static_cast<double>(input.back())
-                                                               : weight_elements(kind, attributes, input) / features;
+                             : row.family == OpFamily::experts || row.multiplies_activations
+                                 ? static_cast<double>(input.back())
+                                 : weight_elements(kind, attributes, input) / features;
   return per_element * product(output);
 }
 

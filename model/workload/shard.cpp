@@ -143,19 +143,54 @@ class Sharder {
       held_[index(op.output)] = made;
       return;
     }
-    const Placement placement = info(op.kind).placement;
+    const Placement placement = placement_of(op);
     bool partial = false;
     for (std::size_t i = 0; i < op.inputs.size(); ++i) own.inputs[i] = held_[index(op.inputs[i])].id;
+    if (layout_.expert > 1 && op.kind == OpKind::combine) own.inputs.front() = all_to_all(own.inputs.front(), op.name + ".return");
     if (tensor_divided()) partial = divide_tensor(op, placement, own, made, arrays);
     divide_context(op, own, shape);
     if (!errors_.empty()) return;
     if (made.divided) shape[*made.divided] = rounded_up(shape[*made.divided], layout_.tensor);
     if (made.rows) shape.front() /= layout_.tensor;
     divide_attributes(own, shape);
+    const bool experts = placement == Placement::experts && layout_.expert > 1;
+    if (experts) divide_experts(own);
+    if (!errors_.empty()) return;
     take_arrays(op, own, arrays);
+    if (experts)
+      for (const ParameterId id : own.parameters) share_.parameters[index(id)].shape.front() /= layout_.expert;
     const std::string name = op.name;
     made.id = append(std::move(own), std::move(shape), graph_.tensor(op.output), graph_.tensor(op.output).name);
+    if (layout_.expert > 1 && op.kind == OpKind::route) made.id = all_to_all(made.id, name + ".send");
     held_[index(op.output)] = partial ? summed(made.id, name) : made;
+  }
+
+  /// Rows go to the ranks of their experts, or come back.
+  TensorId all_to_all(TensorId rows, const std::string& name) {
+    Shape shape = share_.tensor(rows).shape;
+    return exchange(rows, std::move(shape), {CollectiveKind::all_to_all, CollectiveKind::all_to_all, Axis::expert, false}, name);
+  }
+
+  void divide_experts(Op& own) {
+    auto& experts = std::get<GroupedLinearAttributes>(own.attributes);
+    if (experts.experts % layout_.expert != 0)
+      refuse(fmt::format("--expert-parallel {}: the {} experts of {} do not divide over {} GPUs", layout_.expert, experts.experts,
+                         graph_.name, layout_.expert));
+    experts.experts /= layout_.expert;
+  }
+
+  /// Whether a product's result is read by something that needs all its features: scores of experts, or a norm of a latent.
+  [[nodiscard]] bool read_whole(TensorId made) const {
+    const std::vector<OpId>& readers = graph_.tensor(made).consumers;
+    return std::any_of(readers.begin(), readers.end(), [&](OpId id) {
+      const Op& reader = graph_.op(id);
+      if (reader.kind == OpKind::slice) return read_whole(reader.output);
+      return info(reader.kind).placement == Placement::routed || info(reader.kind).normalizes;
+    });
+  }
+  [[nodiscard]] Placement placement_of(const Op& op) const {
+    const Placement placement = info(op.kind).placement;
+    return placement == Placement::product && read_whole(op.output) ? Placement::sequence : placement;
   }
 
   /// Sets how the output is held and what the operator reads; whether the output is a part of a sum.
@@ -175,8 +210,22 @@ class Sharder {
         arrays = {{0, 0}, {1, 0}};
         made.divided = graph_.output_shape(op).size() - 1;
         return false;
+      case Placement::experts:
+        if (layout_.expert_tensor == 1) {
+          made.rows = first.rows;
+          return false;
+        }
+        if (first.divided) {
+          arrays = {{0, 2}};
+          return true;
+        }
+        own.inputs.front() = whole(first, op.name);
+        arrays = {{0, 1}, {1, 1}};
+        made.divided = graph_.output_shape(op).size() - 1;
+        return false;
       case Placement::sum:
       case Placement::sequence:
+      case Placement::routed:
         join(op, own, made);
         return false;
       case Placement::permuted:
@@ -187,6 +236,9 @@ class Sharder {
       case Placement::heads:
         made.divided = first.divided;
         made.rows = first.rows;
+        // Beside shares of features, what all of them share is there with all positions.
+        for (std::size_t i = 1; i < op.inputs.size(); ++i)
+          if (!first.rows) own.inputs[i] = all_positions(held_[index(op.inputs[i])], op.name);
         check_heads(op, first);
         return false;
       case Placement::replicated:
@@ -225,6 +277,7 @@ class Sharder {
 
   static void divide_attributes(Op& own, const Shape& output) {
     if (auto* linear = std::get_if<LinearAttributes>(&own.attributes)) linear->out_features = output.back();
+    if (auto* experts = std::get_if<GroupedLinearAttributes>(&own.attributes)) experts->out_features = output.back();
   }
 
   /// Every position-wise tensor holds a share of the positions; attention gathers keys and values.
@@ -235,6 +288,9 @@ class Sharder {
         attention->heads /= layout_.tensor;
         attention->kv_heads /= layout_.tensor;
       }
+    if (auto* keys = std::get_if<LatentKeysAttributes>(&own.attributes);
+        keys != nullptr && layout_.tensor > 1 && held_[index(op.inputs.front())].divided)
+      keys->heads /= layout_.tensor;
     if (layout_.context == 1) return;
     if (shape.empty() || shape.size() > 2) {
       refuse(fmt::format("--context-parallel {}: the attention of {} is not one operator under this stack; modelled for fused "
@@ -274,7 +330,16 @@ class Sharder {
 }  // namespace
 
 Result<OpGraph> shard(const OpGraph& graph, const Layout& layout) {
-  if (layout.tensor == 1 && layout.context == 1) return graph;
+  if (layout.tensor == 1 && layout.context == 1 && layout.expert == 1) return graph;
+  const bool experts =
+      std::any_of(graph.ops.begin(), graph.ops.end(), [](const Op& op) { return op.kind == OpKind::grouped_linear; });
+  if (layout.expert > 1 && !experts)
+    return fail(fmt::format("--expert-parallel {}: {} has no experts", layout.expert, graph.name));
+  if (layout.expert > 1 && layout.expert_tensor != 1 && layout.expert_tensor != layout.tensor)
+    return fail(fmt::format("--expert-tensor-parallel {}: modelled are 1 and the {} of --tensor-parallel", layout.expert_tensor,
+                            layout.tensor));
+  if (layout.expert > 1 && layout.expert_tensor == 1 && layout.tensor > 1 && !layout.sequence)
+    return fail("--expert-tensor-parallel 1 beside --tensor-parallel: needs --sequence-parallel on, so that each GPU sends rows of its own");
   const bool attends =
       std::any_of(graph.ops.begin(), graph.ops.end(), [](const Op& op) { return info(op.kind).multiplies_activations; });
   if (!attends)

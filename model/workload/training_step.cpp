@@ -13,13 +13,23 @@ void append_backward(const OpGraph& graph, OpId id, std::vector<StepNode>& nodes
   if (graph.tensor(op.inputs.front()).needs_gradient) nodes.push_back({Pass::backward_data, id, {}, 0});
 }
 
+/// Whether an operator's backward has a gradient for a tensor that it reads.
+bool returns_gradient(const OpGraph& graph, const Op& op, TensorId tensor) {
+  if (!graph.tensor(op.output).needs_gradient) return false;
+  const int wanted = info(op.kind).gradient_inputs;
+  for (std::size_t i = 0; i < op.inputs.size() && static_cast<int>(i) < wanted; ++i)
+    if (op.inputs[i] == tensor) return true;
+  return false;
+}
+
 /// Disjoint parts of a tensor have no gradients to add: theirs are joined.
-int gradients_to_add(const OpGraph& graph, const Tensor& tensor) {
+int gradients_to_add(const OpGraph& graph, TensorId whose) {
+  const Tensor& tensor = graph.tensor(whose);
   std::int64_t covered = 0;
   int wholes = 0;
   for (const OpId id : tensor.consumers) {
     const Op& op = graph.op(id);
-    if (!graph.tensor(op.output).needs_gradient) continue;
+    if (!returns_gradient(graph, op, whose)) continue;
     if (op.kind == OpKind::slice) {
       covered += elements(graph.output_shape(op));
     } else {
@@ -44,7 +54,7 @@ TrainingStep training_step(const OpGraph& graph) {
     const OpId id{static_cast<std::int32_t>(i)};
     const Tensor& output = graph.tensor(graph.ops[i].output);
     if (!output.needs_gradient) continue;
-    const int summands = gradients_to_add(graph, output);
+    const int summands = gradients_to_add(graph, graph.ops[i].output);
     if (summands > 1) step.backward.push_back({Pass::gradient_sum, id, {}, summands});
     append_backward(graph, id, step.backward);
   }

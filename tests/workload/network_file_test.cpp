@@ -231,6 +231,36 @@ TEST_CASE("a transformer by its hyper-parameters: the catalogue's, layer by laye
   CHECK(graph("decoder_layers = 3\nrotary = true")->parameter_elements() == 3 * layer + norm + table);
   CHECK(refused("decoder_layers = 1\nrotary = true\npositions = 20") ==
         "transformer.positions: give either positions or rotary, not both");
+  // A head of 64 has a norm for queries and one for keys; a window and sinks: a score for each head.
+  CHECK(graph("decoder_layers = 3\nhead_norm = true\nwindow = 8\nfull_every = 3\nsinks = true")->parameter_elements() ==
+        3 * (layer + 2 * 64 + 12) + norm + table);
+  CHECK(graph("decoder_layers = 3\nparallel = true\nshared_norm = true\nscores_bias = true")->parameter_elements() ==
+        3 * (layer - norm) + norm + table + 1000);
+  CHECK(graph("decoder_layers = 3\nalibi = true\nembedding_norm = true\npost_norm = true\nscaled_embedding = true\n"
+              "capped_scores = true")
+            ->parameter_elements() == 3 * (layer + 2 * norm) + 2 * norm + table);
+  // Two of three layers have 8 experts of width 100, a shared one beside them and a router.
+  const std::int64_t expert = 2 * d * 100;
+  CHECK(graph("decoder_layers = 3\nfeed_forward_bias = false\n[transformer.experts]\ncount = 8\nper_token = 2\nfilter = 100\n"
+              "shared = 1\nfirst_dense = 1")
+            ->parameter_elements() == 3 * (layer - 5 * d) + 2 * (9 * expert + 8 * d - 8 * d * d) + norm + table);
+  const std::string latent =
+      "decoder_layers = 1\nrotary = true\nattention_bias = false\n[transformer.latent]\nkv_rank = 32\nquery_rank = 48\n"
+      "nope_width = 16\nrope_width = 8\nvalue_width = 24";
+  CHECK(graph(latent)->parameter_elements() ==
+        d * 48 + 48 + 48 * 12 * 24 + d * 40 + 32 + 32 * 12 * 40 + 12 * 24 * d + block + 2 * norm + norm + table);
+  CHECK(refused("decoder_layers = 1\n[transformer.experts]\ncount = 4\nper_token = 5") ==
+        "transformer.experts.per_token: a token cannot go to 5 of 4 experts");
+  CHECK(refused("decoder_layers = 1\n[transformer.latent]\nkv_rank = 32\nnope_width = 16\nrope_width = 8\nvalue_width = 24") ==
+        "transformer.latent: expected rotary = true beside it");
+  CHECK(refused("decoder_layers = 1\nfull_every = 2") == "transformer.full_every: expected a window beside it");
+  CHECK(refused("decoder_layers = 1\nencoder_layers = 1\nsinks = true") ==
+        "transformer.sinks: expected a decoder alone, got encoder_layers");
+  CHECK(refused("decoder_layers = 1\nalibi = true\nrotary = true") ==
+        "transformer.alibi: give one of positions, rotary and alibi");
+  CHECK(refused("decoder_layers = 1\nshared_norm = true") == "transformer.shared_norm: expected parallel = true beside it");
+  CHECK(refused("decoder_layers = 1\nnorm_first = false\npost_norm = true") ==
+        "transformer.post_norm: expected norm_first = true beside it");
   CHECK(refused("decoder_layers = 1\nkv_heads = 5") == "transformer.kv_heads: 12 heads do not share 5 of keys and values evenly");
   CHECK(refused("decoder_layers = 1\nnorm = \"batch\"") == "transformer.norm: expected \"layer\" or \"rms\", got \"batch\"");
   CHECK(refused("") == "transformer: expected encoder_layers, decoder_layers or both");

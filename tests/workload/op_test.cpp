@@ -17,7 +17,7 @@ namespace {
 
 bool multiplies(const OperatorRow& row) {
   return row.family == OpFamily::convolution || row.family == OpFamily::gemm || row.family == OpFamily::recurrent ||
-         row.family == OpFamily::attention;
+         row.family == OpFamily::attention || row.family == OpFamily::experts;
 }
 
 /// The passes of a framework that fuses nothing, and issues kernels one by one or from a graph.
@@ -116,7 +116,8 @@ TEST_CASE("every row of the table of operators agrees with itself: work, memory 
     CHECK((passes_of(row, false).forward_inputs + passes_of(row, false).forward_output > 0.0) == bound);
     if (row.splits_backward) CHECK(row.has_parameters());
     if (row.family == OpFamily::convolution || row.family == OpFamily::recurrent) CHECK(row.has_parameters());
-    CHECK(row.multiplies_activations == (product && !row.has_parameters()));
+    // Attention may own scores of its heads, but multiplies by none.
+    CHECK(row.multiplies_activations == (product && (!row.has_parameters() || row.family == OpFamily::attention)));
     if (row.multiplies_activations) CHECK(row.min_inputs >= 2);
     if (row.has_parameters()) CHECK(row.moves_data());
     if (row.normalizes) CHECK((bound && row.has_parameters()));
@@ -132,6 +133,8 @@ TEST_CASE("every row of the table of operators agrees with itself: work, memory 
     // Placement.
     CHECK((row.placement == Placement::heads) == (row.family == OpFamily::attention));
     if (row.placement == Placement::product) CHECK((product && row.has_parameters() && row.splits_backward));
+    CHECK((row.placement == Placement::experts) == (row.family == OpFamily::experts));
+    if (row.gradient_inputs < row.max_inputs) CHECK(row.gradient_inputs > 0);
     if (row.placement == Placement::follows) CHECK_FALSE(row.has_parameters());
     if (row.placement == Placement::sum) CHECK((row.min_inputs >= 2 && row.gradient == GradientRule::passed));
     if (row.placement == Placement::vocabulary) CHECK((row.has_parameters() && row.autocast == AutocastRule::joined));
@@ -190,12 +193,16 @@ std::vector<Example> examples() {
       {OpKind::roi_pool, RoiPoolAttributes{100, 7}, {image}, {4, 700, 7}, 0},
       {OpKind::element_loss, {}, {{7}}, {7}, 0},
       {OpKind::ctc_loss, {}, {{9, 16}}, {9, 16}, 0},
-      {OpKind::attention, AttentionAttributes{4, true}, {{9, 16}, {7, 16}, {7, 16}}, {9, 16}, 0},
+      {OpKind::attention, AttentionAttributes{4, true, 0, 3, 2, true}, {{9, 16}, {7, 16}, {7, 8}}, {9, 8}, 1},
       {OpKind::sequence_reverse, {}, {{9, 16}}, {9, 16}, 0},
       {OpKind::rms_norm, {}, {{9, 16}}, {9, 16}, 1},
       {OpKind::rope, {}, {{9, 16}}, {9, 16}, 0},
       {OpKind::gated, ActivationAttributes{ActivationKind::silu}, {{9, 16}, {9, 16}}, {9, 16}, 0},
       {OpKind::repeat, RepeatAttributes{3}, {{2, 9, 4}}, {6, 9, 4}, 0},
+      {OpKind::route, RouteAttributes{2}, {{9, 16}, {9, 4}}, {18, 16}, 0},
+      {OpKind::grouped_linear, GroupedLinearAttributes{4, 5, true}, {{18, 16}}, {18, 5}, 2},
+      {OpKind::combine, {}, {{18, 16}, {9, 4}}, {9, 16}, 0},
+      {OpKind::latent_keys, LatentKeysAttributes{4}, {{9, 16}, {9, 2}}, {9, 24}, 0},
       {OpKind::by_bytes, ByBytesAttributes{{9, 3}, {{16, 3}}}, {{9, 16}, {4}}, {9, 3}, 1},
   };
 }
@@ -275,6 +282,43 @@ TEST_CASE("a root-mean-square norm keeps one statistic of a row where layer norm
   CHECK(kept(OpKind::rms_norm) == Bytes(9 * 16 * 4 + 9 * 4));
 }
 
+// Scores of 4 experts for each of 9 tokens, 2 experts a token. The choice of experts has no gradient: that of the scores is the
+// one of `combine`, and nothing is added up.
+TEST_CASE("routing, experts and combination by hand: work, gradients and what backward keeps") {
+  GraphBuilder builder("experts", "file", "sample", {9, 16}, 1);
+  const TensorId x = builder.add(OpKind::learned_bias, {builder.input()}, LearnedBiasAttributes{});
+  const TensorId scores = builder.linear(x, 4, "scores", false);
+  const TensorId rows = builder.add(OpKind::route, {x, scores}, RouteAttributes{2}, "route");
+  const TensorId made = builder.add(OpKind::grouped_linear, {rows}, GroupedLinearAttributes{4, 16}, "product");
+  builder.softmax_loss(builder.add(OpKind::combine, {made, scores}, {}, "combine"), "loss");
+  const OpGraph graph = std::move(builder).finish().value();
+  CHECK(graph.parameter_elements() == 16 + 4 * 16 + 4 * 16 * 16);
+  // A token meets its scores' weights and those of two experts.
+  CHECK(macs_per_sample(graph).forward == 9 * 16 * 4 + 9 * 2 * 16 * 16);
+  CHECK(macs_per_sample(graph).backward == 2 * macs_per_sample(graph).forward);
+  std::vector<std::string> sums;
+  for (const StepNode& node : training_step(graph).backward)
+    if (node.pass == Pass::gradient_sum) sums.push_back(graph.op(node.op).name);
+  CHECK(sums == std::vector<std::string>{"learned_bias0"});
+  // x; 4 probabilities of a token, 4 B each; two indices of 8 B and a weight of 4 B for each of 18 rows; these rows of 16
+  // features before and after the product.
+  CHECK(saved_bytes(graph, SavingRules::autograd_cuda, Bytes(2.0)).per_sample ==
+        Bytes(9 * 16 * 2 + 9 * 4 * 4 + 18 * 20 + 2 * 18 * 16 * 2));
+}
+
+TEST_CASE("attention in a window: work of the keys that are seen, values of another width") {
+  const auto macs = [](std::int64_t window) {
+    GraphBuilder builder("one", "file", "sample", {100, 16}, 1);
+    const TensorId x = builder.add(OpKind::learned_bias, {builder.input()}, LearnedBiasAttributes{});
+    const TensorId v = builder.linear(x, 8, "values", false);
+    builder.add(OpKind::attention, {x, x, v}, AttentionAttributes{4, true, 0, window, 2}, "attention");
+    return macs_per_sample(std::move(builder).finish().value()).forward - 100 * 16 * 8;
+  };
+  CHECK(macs(0) == 100 * 100 * (16 + 8));
+  CHECK(macs(100) == macs(0));
+  CHECK(macs(30) == 100 * 30 * (16 + 8));
+}
+
 TEST_CASE("impossible operators are refused with their reason") {
   const auto reason = [](OpKind kind, OpAttributes attributes, std::vector<Shape> shapes) -> std::string {
     std::vector<const Shape*> inputs;
@@ -338,6 +382,19 @@ TEST_CASE("impossible operators are refused with their reason") {
         "4 heads of queries do not share 3 heads of keys and values evenly");
   CHECK(reason(K::attention, AttentionAttributes{4, true, 2}, {{9, 16}, {7, 16}, {7, 16}}) ==
         "2 heads of 4 features expect 8 of keys and values, got 16");
+  CHECK(reason(K::attention, AttentionAttributes{4, true, 0, 0, 3}, {{9, 16}, {7, 16}, {7, 12}}) == "accepted as 9x12");
+  CHECK(reason(K::attention, AttentionAttributes{4, true, 0, 0, 3}, {{9, 16}, {7, 16}, {7, 16}}) ==
+        "expects queries, keys and values of one width, as many keys as values, got 9x16, 7x16 and 7x16");
+  CHECK(reason(K::rms_norm, RmsNormAttributes{4}, {{9, 16}}) == "accepted as 9x16");
+  CHECK(reason(K::rms_norm, RmsNormAttributes{5}, {{9, 16}}) == "16 features do not divide into groups of 5");
+  CHECK(reason(K::route, RouteAttributes{4}, {{9, 16}, {9, 4}}) == "accepted as 36x16");
+  CHECK(reason(K::route, RouteAttributes{5}, {{9, 16}, {9, 4}}) == "a row cannot go to 5 of 4 experts");
+  CHECK(reason(K::route, RouteAttributes{1}, {{9, 16}, {8, 4}}) ==
+        "expects a sequence and its rows' scores of all experts, got 9x16 and 8x4");
+  CHECK(reason(K::grouped_linear, GroupedLinearAttributes{0, 5}, {{9, 16}}) ==
+        "experts and features must be at least 1, got 0 and 5");
+  CHECK(reason(K::combine, {}, {{18, 16}, {4, 4}}) == "expects equally many rows for each row of scores, got 18x16 and 4x4");
+  CHECK(reason(K::latent_keys, LatentKeysAttributes{3}, {{9, 16}, {9, 2}}) == "width 16 does not divide into 3 heads");
   CHECK(reason(K::repeat, RepeatAttributes{0}, {{9, 4}}) == "times must be 1 to 1000000, got 0");
   CHECK(reason(K::pairwise_add, {}, {{9, 4}, {7, 5}}) == "expects two sequences of equal width, got 9x4 and 7x5");
   CHECK(reason(K::upsample, UpsampleAttributes{0}, {{4, 8, 8}}) == "factor must be at least 1, got 0");

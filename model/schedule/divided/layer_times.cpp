@@ -72,6 +72,7 @@ class LayerItems {
     if (cost.tensor_core) cost_.executing += cost.kernel.executing;
     if (again) cost_.again += cost.kernel.time;
     if (node.pass == Pass::backward_weights) cost_.weights += cost.kernel.time;
+    cost_.operators.push_back({node.op, node.pass, cost.kernel.time, cost.kernel.flop, cost.tensor_core});
     if (cost.kernel.time > Seconds(0.0)) cost_.costs.push_back(std::move(cost));
     return item;
   }
@@ -190,7 +191,8 @@ std::vector<LayerCost> layer_costs(const OpGraph& graph, const LayerClasses& lay
     cost.boundary = setting.batch * static_cast<double>(elements(graph.output_shape(graph.ops[end - 1]))) * setting.element;
     for (auto op = at(layers.begins[static_cast<std::size_t>(example)].value); op < end; ++op)
       for (const ParameterId id : graph.ops[op].parameters) {
-        cost.parameters += static_cast<double>(elements(graph.parameter(id).shape));
+        const auto count = static_cast<double>(elements(graph.parameter(id).shape));
+        (graph.ops[op].kind == OpKind::grouped_linear ? cost.expert_parameters : cost.parameters) += count;
         ++cost.arrays;
       }
     LayerItems items(graph, setting, plans, cost);

@@ -9,16 +9,26 @@
 
 namespace tbdsim {
 
+/// Device time of one operator in a pass.
+struct OperatorTime {
+  OpId op;
+  Pass pass = Pass::forward;
+  Seconds time;
+  Flop flop;
+  bool tensor_core = false;
+};
+
 /// One layer of a class on one rank, for one micro-batch.
 struct LayerCost {
   PassTime forward, backward;          ///< backward with what is computed again
   Seconds weights, again;              ///< parts of the backward's kernels: gradients of weights; forward once more
-  double parameters = 0, expert_parameters = 0;  ///< elements of the rank's arrays; the part that is divided over experts
+  double parameters = 0, expert_parameters = 0;  ///< elements of the rank's arrays, without and of experts
   int arrays = 0;
   Flop flop, again_flop;               ///< useful; of it what is computed again is not part
   Seconds executing;                   ///< of multiply-adds on tensor cores or lanes, forward and backward
   Bytes boundary;                      ///< of its output, that the next layer reads
   std::vector<NodeCost> costs;         ///< of its kernels, in no order
+  std::vector<OperatorTime> operators; ///< in order of issue; with what is computed again, as forward
 };
 
 /// What layers are simulated with.

@@ -1,7 +1,10 @@
 // Attention as one operator: all between the projections of queries, keys and values and that of the result.
+#include <algorithm>
+
 #include "model/workload/operators/row_groups.hpp"
 #include "model/workload/operators/saving.hpp"
 #include "model/workload/operators/shape_rules.hpp"
+#include "model/workload/shape_inference.hpp"
 
 namespace tbdsim {
 namespace {
@@ -10,7 +13,10 @@ InferredShape attention_shape(const OpAttributes& attributes, const ShapeInputs&
   const auto& a = std::get<AttentionAttributes>(attributes);
   const Shape &queries = *inputs[0], &keys = *inputs[1], &values = *inputs[2];
   const bool grouped = a.kv_heads > 0;
-  if (queries.size() != 2 || keys.size() != 2 || keys != values || (!grouped && keys[1] != queries[1]))
+  const Shape expected{keys.empty() ? 0 : keys[0], a.value_width > 0 ? (grouped ? a.kv_heads : a.heads) * a.value_width
+                                                   : keys.empty()    ? 0
+                                                                     : keys.back()};
+  if (queries.size() != 2 || keys.size() != 2 || values != expected || (!grouped && keys[1] != queries[1]))
     return refuse_shape("expects queries, keys and values of one width, as many keys as values, got {}, {} and {}",
                         to_text(queries), to_text(keys), to_text(values));
   if (a.heads < 1 || queries[1] % a.heads != 0)
@@ -20,12 +26,20 @@ InferredShape attention_shape(const OpAttributes& attributes, const ShapeInputs&
   if (grouped && keys[1] != queries[1] / a.heads * a.kv_heads)
     return refuse_shape("{} heads of {} features expect {} of keys and values, got {}", a.kv_heads, queries[1] / a.heads,
                         queries[1] / a.heads * a.kv_heads, keys[1]);
-  return queries;
+  return Shape{queries[0], a.value_width > 0 ? a.heads * a.value_width : queries[1]};
 }
 
-/// Scores, and the values that they weigh.
+std::vector<ParameterSpec> attention_arrays(const ParameterRequest& r) {
+  const auto& a = std::get<AttentionAttributes>(r.attributes);
+  if (!a.sinks) return {};
+  return {{ParameterSpec::Role::weight, {a.heads}, {}}};
+}
+
+/// Scores, and the values that they weigh. A mask leaves all of them counted, as is usual; a window so many for each query.
 std::int64_t attention_macs(const OpGraph& graph, const Op& op) {
-  return 2 * elements(graph.output_shape(op)) * graph.tensor(op.inputs[1]).shape.front();
+  const std::int64_t keys = graph.tensor(op.inputs[1]).shape.front(),
+                     window = std::get<AttentionAttributes>(op.attributes).window;
+  return (elements(graph.input_shape(op)) + elements(graph.output_shape(op))) * (window > 0 ? std::min(window, keys) : keys);
 }
 
 /// Gradients of weights and values, queries and keys.
@@ -52,6 +66,15 @@ InferredShape rope_shape(const OpAttributes&, const ShapeInputs& inputs) {
   return x;
 }
 
+InferredShape latent_keys_shape(const OpAttributes& attributes, const ShapeInputs& inputs) {
+  const std::int64_t heads = std::get<LatentKeysAttributes>(attributes).heads;
+  const Shape &own = *inputs[0], &shared = *inputs[1];
+  if (own.size() != 2 || shared.size() != 2 || own[0] != shared[0])
+    return refuse_shape("expects two sequences of one length, got {} and {}", to_text(own), to_text(shared));
+  if (heads < 1 || own[1] % heads != 0) return refuse_shape("width {} does not divide into {} heads", own[1], heads);
+  return Shape{own[0], own[1] + heads * shared[1]};
+}
+
 constexpr std::string_view kRopeNames[]{"RotaryEmbedding"};
 
 constexpr OperatorRow kRows[]{
@@ -59,13 +82,15 @@ constexpr OperatorRow kRows[]{
         .kind = OpKind::attention,
         .name = "attention",
         .takes = "queries, keys, values: sequences of one width",
-        .keys = "`heads` (1), `causal` (false), `kv_heads` (= heads): of keys and values, which are then narrower; one kernel "
-                "where the stack fuses attention",
+        .keys = "`heads` (1), `causal` (false), `kv_heads` (= heads): of keys and values, which are then narrower; `window` (all "
+                "keys): of a causal mask; `value_width` (as of keys): features of a head of values; `sinks` (false): a trainable "
+                "score for each head; one kernel where the stack fuses attention",
         .family = OpFamily::attention,
         .min_inputs = 3,
         .max_inputs = 3,
         .attributes = defaults<AttentionAttributes>,
         .shape = attention_shape,
+        .parameters = attention_arrays,
         .macs = attention_macs,
         .backward_macs = attention_backward_macs,
         .multiplies_activations = true,
@@ -85,6 +110,20 @@ constexpr OperatorRow kRows[]{
         .access = ElementAccess::vectors,
         .placement = Placement::follows,
         .onnx = kRopeNames,
+    },
+    // The rotary part of the keys of latent attention is the same for all heads. Backward adds up its gradients.
+    {
+        .kind = OpKind::latent_keys,
+        .name = "latent_keys",
+        .takes = "sequence of features of each head, sequence of features of all heads",
+        .keys = "`heads` (1): that each get the shared features behind their own",
+        .min_inputs = 2,
+        .max_inputs = 2,
+        .attributes = defaults<LatentKeysAttributes>,
+        .shape = latent_keys_shape,
+        .passes = {1, 1, 1, 1},
+        .access = ElementAccess::vectors,
+        .placement = Placement::follows,
     },
 };
 

@@ -44,10 +44,28 @@ SavedByOp keep_layer_norm(const SavingContext& c) {
   return kept;
 }
 
-std::vector<ParameterSpec> rms_norm_arrays(const ParameterRequest& r) { return {{Role::gamma, {r.input.back()}, {}}}; }
+/// Features that are scaled together.
+std::int64_t rms_width(const OpAttributes& attributes, const Shape& x) {
+  const auto* a = std::get_if<RmsNormAttributes>(&attributes);
+  return a != nullptr && a->width > 0 ? a->width : x.back();
+}
 
-/// x, and the reciprocal of each row's root mean square.
-SavedByOp keep_rms_norm(const SavingContext& c) { return {{c.first()}, row_statistics(c, 1.0), {}}; }
+InferredShape rms_norm_shape(const OpAttributes& attributes, const ShapeInputs& inputs) {
+  const Shape& x = *inputs[0];
+  const std::int64_t width = rms_width(attributes, x);
+  if (x.back() % width != 0) return refuse_shape("{} features do not divide into groups of {}", x.back(), width);
+  return x;
+}
+
+std::vector<ParameterSpec> rms_norm_arrays(const ParameterRequest& r) {
+  return {{Role::gamma, {rms_width(r.attributes, r.input)}, {}}};
+}
+
+/// x, and the reciprocal of each root mean square.
+SavedByOp keep_rms_norm(const SavingContext& c) {
+  const Shape& x = c.input();
+  return {{c.first()}, saved_count(x) / static_cast<double>(rms_width(c.op.attributes, x)) * kSavedStatistic, {}};
+}
 
 InferredShape group_norm_shape(const OpAttributes& attributes, const ShapeInputs& inputs) {
   const std::int64_t groups = std::get<GroupNormAttributes>(attributes).groups;
@@ -121,6 +139,9 @@ constexpr OperatorRow kRows[]{
         .kind = OpKind::rms_norm,
         .name = "rms_norm",
         .takes = "any",
+        .keys = "`width` (the row): features that are scaled together, such as those of a head",
+        .attributes = defaults<RmsNormAttributes>,
+        .shape = rms_norm_shape,
         .parameters = rms_norm_arrays,
         .passes = kRowNormPasses,
         .access = ElementAccess::vectors,

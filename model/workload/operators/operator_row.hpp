@@ -19,7 +19,7 @@ struct SavedByOp;
 struct SavingContext;
 
 /// What the operator's work is made of: which cost model serves it.
-enum class OpFamily { none, convolution, gemm, recurrent, memory_bound, attention };
+enum class OpFamily { none, convolution, gemm, recurrent, memory_bound, attention, experts };
 
 /// In which width PyTorch's autocast runs an operator.
 /// Source: pytorch/pytorch v1.13 aten/src/ATen/autocast_mode.cpp, lists of operators.
@@ -42,6 +42,8 @@ enum class Placement {
   sum,         ///< divided where all its inputs are, in the same dimension; else whole, as `sequence`
   permuted,    ///< divided as the input is, in the dimension's new place
   vocabulary,  ///< the table is divided by words; the output is whole (a sum)
+  routed,      ///< rows go to the GPUs of their experts or come back from there
+  experts,     ///< whole experts go to a GPU; each one's weights may be divided as `product`
 };
 
 /// How kernels load and store 16-bit elements.
@@ -98,6 +100,7 @@ struct OperatorRow {
   SavedByOp (*saved)(const SavingContext&) = nullptr;  ///< kept for backward; null: nothing
   ViewRule view = ViewRule::never;
   GradientRule gradient = GradientRule::made;
+  int gradient_inputs = kManyInputs;  ///< so many of the first inputs get gradients; others are only looked at
   /// Computed again under MXNET_BACKWARD_DO_MIRROR: all but convolutions, products, batch norms, concatenations, dropout and
   /// softmax losses. Source: apache/mxnet 1.1.0 src/executor/graph_executor.cc, InitFullGraph.
   bool mirrored = true;

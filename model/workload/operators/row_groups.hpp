@@ -11,6 +11,7 @@ namespace tbdsim {
 [[nodiscard]] std::span<const OperatorRow> convolution_rows();
 [[nodiscard]] std::span<const OperatorRow> detection_rows();
 [[nodiscard]] std::span<const OperatorRow> elementwise_rows();
+[[nodiscard]] std::span<const OperatorRow> expert_rows();
 [[nodiscard]] std::span<const OperatorRow> image_rows();
 [[nodiscard]] std::span<const OperatorRow> loss_rows();
 [[nodiscard]] std::span<const OperatorRow> norm_rows();

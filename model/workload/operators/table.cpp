@@ -13,7 +13,7 @@ using Table = std::array<OperatorRow, kOpKindCount>;
 Table joined() {
   Table table;
   for (const auto rows : {arranging_rows(), attention_rows(), convolution_rows(), detection_rows(), elementwise_rows(),
-                          image_rows(), loss_rows(), norm_rows(), product_rows(), recurrent_rows()})
+                          expert_rows(), image_rows(), loss_rows(), norm_rows(), product_rows(), recurrent_rows()})
     for (const OperatorRow& row : rows) {
       OperatorRow& place = table[static_cast<std::size_t>(row.kind)];
       assert(place.name.empty() && "two rows of one kind");

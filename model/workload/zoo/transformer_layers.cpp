@@ -51,29 +51,62 @@ std::array<TensorId, 3> project(GraphBuilder& g, TensorId x, TensorId memory, co
   return {query, part(both, 0, shared, "key"), part(both, shared, shared, "value")};
 }
 
+TensorId rms_norm(GraphBuilder& g, TensorId x, std::int64_t width, const std::string& name) {
+  return g.add(OpKind::rms_norm, {x}, RmsNormAttributes{width}, name);
+}
+
 TensorId norm(GraphBuilder& g, TensorId x, const TransformerLayers& t, const std::string& name) {
-  return g.add(t.norm, {x}, {}, name);
+  return t.norm == OpKind::rms_norm ? rms_norm(g, x, 0, name) : g.add(t.norm, {x}, {}, name);
 }
 
 template <class Block>
 TensorId residual(GraphBuilder& g, TensorId x, const TransformerLayers& t, const std::string& prefix, const Block& block) {
-  const TensorId inner = block(t.pre_norm ? norm(g, x, t, prefix + "norm") : x);
+  TensorId inner = block(t.pre_norm ? norm(g, x, t, prefix + "norm") : x);
+  if (t.post_norm) inner = norm(g, inner, t, prefix + "post_norm");
   const TensorId sum = g.plus(drop(g, inner, t.dropout, prefix + "dropout"), x, prefix + "add");
   return t.pre_norm ? sum : norm(g, sum, t, prefix + "norm");
 }
 
-TensorId feed_forward(GraphBuilder& g, TensorId x, const TransformerLayers& t, const std::string& prefix) {
-  const bool bias = t.feed_forward_bias;
-  const TensorId first = g.linear(x, t.filter, prefix + "linear1", bias);
+/// The products of a feed-forward block, with the activation between them. `product` makes one: input, features, name, bias.
+template <class Product>
+TensorId feed_forward_products(GraphBuilder& g, TensorId x, const TransformerLayers& t, std::int64_t filter, bool bias,
+                               const std::string& prefix, const Product& product) {
+  const TensorId first = product(x, filter, prefix + "linear1", bias);
   const std::string name = prefix + "activation";
   if (t.gated) {
-    const TensorId gate = g.linear(x, t.filter, prefix + "gate", bias);
+    const TensorId gate = product(x, filter, prefix + "gate", bias);
     x = g.add(OpKind::gated, {gate, first}, ActivationAttributes{t.activation}, name);
   } else {
     x = g.activation(first, t.activation, name);
   }
   x = drop(g, x, t.activation_dropout, prefix + "activation_dropout");
-  return g.linear(x, t.width, prefix + "linear2", bias);
+  return product(x, t.width, prefix + "linear2", bias);
+}
+
+TensorId dense_feed_forward(GraphBuilder& g, TensorId x, const TransformerLayers& t, std::int64_t filter,
+                            const std::string& prefix) {
+  return feed_forward_products(
+      g, x, t, filter, t.feed_forward_bias, prefix,
+      [&](TensorId in, std::int64_t features, const std::string& name, bool bias) { return g.linear(in, features, name, bias); });
+}
+
+/// Routing, the experts and what every token goes through beside them.
+TensorId expert_feed_forward(GraphBuilder& g, TensorId x, const TransformerLayers& t, const std::string& prefix) {
+  const Experts& e = t.experts;
+  const TensorId scores = g.linear(x, e.count, prefix + "router", e.router_bias);
+  const TensorId rows = g.add(OpKind::route, {x, scores}, RouteAttributes{e.per_token}, prefix + "route");
+  const TensorId made =
+      feed_forward_products(g, rows, t, e.filter, e.bias, prefix + "experts.",
+                            [&](TensorId in, std::int64_t features, const std::string& name, bool bias) {
+                              return g.add(OpKind::grouped_linear, {in}, GroupedLinearAttributes{e.count, features, bias}, name);
+                            });
+  const TensorId sum = g.add(OpKind::combine, {made, scores}, {}, prefix + "combine");
+  if (e.shared == 0) return sum;
+  return g.plus(dense_feed_forward(g, x, t, e.shared * e.filter, prefix + "shared."), sum, prefix + "shared_add");
+}
+
+TensorId feed_forward(GraphBuilder& g, TensorId x, const TransformerLayers& t, const std::string& prefix) {
+  return t.experts.count > 0 ? expert_feed_forward(g, x, t, prefix) : dense_feed_forward(g, x, t, t.filter, prefix);
 }
 
 /// Words to vectors of the layers' width, with their positions.
@@ -83,9 +116,10 @@ TensorId embed(GraphBuilder& g, TensorId tokens, const TransformerNetwork& n, co
   if (own != width) x = g.linear(x, width, prefix + "project_in", false);
   if (n.scaled_embedding) x = g.add(OpKind::multiply, {x}, {}, prefix + "embeddings.scale");
   const std::string position = prefix + "embeddings.position";
-  if (!n.layer.rotary)
+  if (!n.layer.rotary && !n.alibi)
     x = n.positions > 0 ? g.add(OpKind::learned_bias, {x}, LearnedBiasAttributes{n.positions}, position)
                         : g.add(OpKind::mask, {x}, {}, position);
+  if (n.embedding_norm) x = norm(g, x, n.layer, prefix + "embeddings.norm");
   return drop(g, x, n.embedding_dropout, prefix + "embeddings.dropout");
 }
 
@@ -117,29 +151,92 @@ TensorId separate_attention(GraphBuilder& g, std::array<TensorId, 3> projected, 
 TensorId one_attention(GraphBuilder& g, const std::array<TensorId, 3>& projected, const TransformerLayers& t, AttentionMask mask,
                        const std::string& prefix) {
   const auto packed = [&](TensorId x, const char* name) { return t.rotary ? x : g.transpose(x, {0, 1}, prefix + name); };
-  const TensorId context = g.add(
-      OpKind::attention,
-      {packed(projected[0], "query_pack"), packed(projected[1], "key_pack"), packed(projected[2], "value_pack")},
-      AttentionAttributes{t.heads, mask == AttentionMask::causal, kv_heads(t) == t.heads ? 0 : t.kv_heads}, prefix + "attention");
+  const TensorId context =
+      g.add(OpKind::attention,
+            {packed(projected[0], "query_pack"), packed(projected[1], "key_pack"), packed(projected[2], "value_pack")},
+            AttentionAttributes{t.heads, mask == AttentionMask::causal, kv_heads(t) == t.heads ? 0 : t.kv_heads, t.window,
+                                t.latent.value_width, t.sinks},
+            prefix + "attention");
   return packed(context, "context_pack");
+}
+
+/// What an implementation without a kernel of its own would write out is left to the cost of the operator.
+bool one_operator(const TransformerLayers& t) { return t.fused_attention || t.window > 0 || t.sinks || t.latent.kv_rank > 0; }
+
+/// Queries and keys turned by their positions, and values, from narrow vectors of each token.
+std::array<TensorId, 3> project_latent(GraphBuilder& g, TensorId x, const TransformerLayers& t, const std::string& prefix) {
+  const LatentProjections& l = t.latent;
+  const std::int64_t query_width = t.heads * (l.nope_width + l.rope_width), own = t.heads * l.nope_width;
+  TensorId narrow = x;
+  if (l.query_rank > 0) {
+    narrow = g.linear(x, l.query_rank, prefix + "query_down", t.attention_bias);
+    narrow = rms_norm(g, narrow, 0, prefix + "query_norm");
+  }
+  const TensorId query = g.linear(narrow, query_width, prefix + (l.query_rank > 0 ? "query_up" : "query"), false);
+  const TensorId down = g.linear(x, l.kv_rank + l.rope_width, prefix + "kv_down", t.attention_bias);
+  const auto part = [&](TensorId whole, std::int64_t begin, std::int64_t end, const char* name) {
+    return g.add(OpKind::slice, {whole}, SliceAttributes{1, begin, end}, prefix + name);
+  };
+  const TensorId latent = rms_norm(g, part(down, 0, l.kv_rank, "latent"), 0, prefix + "kv_norm");
+  const TensorId turned =
+      g.add(OpKind::rope, {part(down, l.kv_rank, l.kv_rank + l.rope_width, "key_shared")}, {}, prefix + "key_rope");
+  const std::int64_t both = own + t.heads * l.value_width;
+  const TensorId up = g.linear(latent, both, prefix + "kv_up", false);
+  const TensorId key =
+      g.add(OpKind::latent_keys, {part(up, 0, own, "key_own"), turned}, LatentKeysAttributes{t.heads}, prefix + "key");
+  return {g.add(OpKind::rope, {query}, {}, prefix + "query_rope"), key, part(up, own, both, "value")};
+}
+
+/// Queries, keys and values as attention reads them.
+std::array<TensorId, 3> attention_inputs(GraphBuilder& g, TensorId x, TensorId memory, const TransformerLayers& t,
+                                         const std::string& prefix) {
+  if (t.latent.kv_rank > 0) return project_latent(g, x, t, prefix);
+  auto [query, key, value] = project(g, x, memory, t, prefix);
+  if (t.head_norm) {
+    query = rms_norm(g, query, head_width(t), prefix + "query_norm");
+    key = rms_norm(g, key, head_width(t), prefix + "key_norm");
+  }
+  if (t.rotary) {
+    query = g.add(OpKind::rope, {query}, {}, prefix + "query_rope");
+    key = g.add(OpKind::rope, {key}, {}, prefix + "key_rope");
+  }
+  return {query, key, value};
+}
+
+/// Attention and feed-forward block side by side (GPT-J, GPT-NeoX, Phi).
+TensorId parallel_layer(GraphBuilder& g, TensorId x, const TransformerLayers& t, AttentionMask mask, const std::string& prefix) {
+  const TensorId read = norm(g, x, t, prefix + "attention.norm");
+  const TensorId other = t.shared_norm ? read : norm(g, x, t, prefix + "feed_forward.norm");
+  const TensorId attended = multi_head_attention(g, read, read, t, mask, prefix + "attention.");
+  const TensorId fed = feed_forward(g, other, t, prefix + "feed_forward.");
+  return g.add(
+      OpKind::add,
+      {drop(g, attended, t.dropout, prefix + "attention.dropout"), drop(g, fed, t.dropout, prefix + "feed_forward.dropout"), x},
+      {}, prefix + "add");
+}
+
+/// The hyper-parameters of one layer: windows and experts may be of some layers only.
+TransformerLayers layer_of(const TransformerNetwork& n, std::int64_t i) {
+  TransformerLayers t = n.layer;
+  if (n.full_every > 0 && (i + 1) % n.full_every == 0) t.window = 0;
+  const Experts& e = n.layer.experts;
+  if (i < e.first_dense || (i - e.first_dense + 1) % e.every != 0) t.experts.count = 0;
+  return t;
 }
 
 }  // namespace
 
 TensorId multi_head_attention(GraphBuilder& g, TensorId x, TensorId memory, const TransformerLayers& t, AttentionMask mask,
                               const std::string& prefix) {
-  auto [query, key, value] = project(g, x, memory, t, prefix);
-  if (t.rotary) {
-    query = g.add(OpKind::rope, {query}, {}, prefix + "query_rope");
-    key = g.add(OpKind::rope, {key}, {}, prefix + "key_rope");
-  }
-  const TensorId context = t.fused_attention ? one_attention(g, {query, key, value}, t, mask, prefix)
-                                             : separate_attention(g, {query, key, value}, t, mask, prefix);
+  const std::array<TensorId, 3> inputs = attention_inputs(g, x, memory, t, prefix);
+  const TensorId context =
+      one_operator(t) ? one_attention(g, inputs, t, mask, prefix) : separate_attention(g, inputs, t, mask, prefix);
   return g.linear(context, t.width, prefix + "output", t.output_bias);
 }
 
 TensorId transformer_layer(GraphBuilder& g, TensorId x, const TransformerLayers& t, AttentionMask mask,
                            const std::string& prefix) {
+  if (t.parallel) return parallel_layer(g, x, t, mask, prefix);
   x = residual(g, x, t, prefix + "attention.",
                [&](TensorId y) { return multi_head_attention(g, y, y, t, mask, prefix + "attention."); });
   return residual(g, x, t, prefix + "feed_forward.", [&](TensorId y) { return feed_forward(g, y, t, prefix + "feed_forward."); });
@@ -177,17 +274,19 @@ void transformer_network(GraphBuilder& g, const TransformerNetwork& n) {
   const std::int64_t first = both || n.decoder_layers == 0 ? n.encoder_layers : n.decoder_layers;
   const AttentionMask mask = n.decoder_layers > 0 && !both ? AttentionMask::causal : padding_mask(t);
   for (std::int64_t i = 0; i < first; ++i)
-    x = transformer_layer(g, x, t, mask, fmt::format("{}{}.", both ? "encoder." : "layer.", i));
+    x = transformer_layer(g, x, layer_of(n, i), mask, fmt::format("{}{}.", both ? "encoder." : "layer.", i));
   if (t.pre_norm) x = norm(g, x, t, both ? "encoder.norm" : "norm");
   if (both) {
     const TensorId memory = x;
     x = embed(g, g.another_input(g.shape(g.input()), "target"), n, "decoder.", true);
     for (std::int64_t i = 0; i < n.decoder_layers; ++i)
-      x = transformer_decoder_layer(g, x, memory, t, fmt::format("decoder.{}.", i));
+      x = transformer_decoder_layer(g, x, memory, layer_of(n, i), fmt::format("decoder.{}.", i));
     if (t.pre_norm) x = norm(g, x, t, "decoder.norm");
   }
   if (n.embedding > 0 && n.embedding != t.width) x = g.linear(x, n.embedding, "project_out", false);
-  g.softmax_loss(n.tied ? tied_linear(g, x, n.words, "scores") : g.linear(x, n.words, "scores", false), "loss");
+  x = n.tied ? tied_linear(g, x, n.words, "scores", n.scores_bias) : g.linear(x, n.words, "scores", n.scores_bias);
+  if (n.capped_scores) x = g.activation(x, ActivationKind::tanh, "scores_cap");
+  g.softmax_loss(x, "loss");
 }
 
 }  // namespace tbdsim

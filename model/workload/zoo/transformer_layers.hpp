@@ -16,6 +16,27 @@ enum class AttentionScale {
 /// Which keys a query of an attention does not see: none are hidden, those that pad a sentence, those that follow.
 enum class AttentionMask { none, padding, causal };
 
+/// A feed-forward block as a mixture of experts (Shazeer et al., arXiv:1701.06538): each token goes through some of them.
+struct Experts {
+  std::int64_t count = 0;  ///< 0: one block for all tokens
+  std::int64_t per_token = 1;
+  std::int64_t filter = 0;       ///< of one expert
+  std::int64_t shared = 0;       ///< experts as wide that every token goes through, as one block
+  std::int64_t first_dense = 0;  ///< layers before the first that has experts
+  std::int64_t every = 1;        ///< of the layers after these, each so manieth has experts
+  bool router_bias = false;      ///< a number for each expert is added to its score
+  bool bias = false;             ///< of the experts' products
+};
+
+/// Keys and values from a narrow vector of each token (DeepSeek, arXiv:2405.04434).
+struct LatentProjections {
+  std::int64_t kv_rank = 0;     ///< width of that vector; 0: keys and values are projected as usual
+  std::int64_t query_rank = 0;  ///< of another one for queries; 0: queries are projected as usual
+  std::int64_t nope_width = 0;  ///< features of a head's queries and keys that positions leave alone
+  std::int64_t rope_width = 0;  ///< features that positions turn; those of keys are the same in all heads
+  std::int64_t value_width = 0;
+};
+
 /// Hyper-parameters of the layers of a transformer (Vaswani et al., arXiv:1706.03762): any encoder, decoder or
 /// encoder-decoder is made of these.
 struct TransformerLayers {
@@ -24,6 +45,12 @@ struct TransformerLayers {
   std::int64_t kv_heads = 0;    ///< of keys and values, shared by equally many heads of queries; 0: `heads`
   OpKind norm = OpKind::layer_norm;
   bool pre_norm = false;          ///< the norm before a block rather than after its residual sum
+  bool post_norm = false;         ///< with `pre_norm`: another one of what the block made, before the residual sum
+  bool head_norm = false;         ///< queries and keys are scaled by the root mean square of each head
+  bool parallel = false;          ///< attention and feed-forward block read the same input, and one sum joins them
+  bool shared_norm = false;       ///< with `parallel`: both read the same norm of it
+  std::int64_t window = 0;        ///< of causal attention: tokens that one sees, itself among them; 0: all before it
+  bool sinks = false;             ///< each head has a trainable score beside those of the keys
   bool attention_bias = true;     ///< of the projections of queries, keys and values
   bool output_bias = true;        ///< of the projection of the context
   bool fused_projection = false;  ///< queries, keys and values of self-attention from one product
@@ -36,6 +63,8 @@ struct TransformerLayers {
   bool selecting_mask = false;    ///< as `MaskAttributes::selects`
   bool feed_forward_bias = true;  ///< of its products
   bool gated = false;             ///< the feed-forward block has a third product, whose activation scales the first one's result
+  Experts experts;
+  LatentProjections latent;
   AttentionScale scale = AttentionScale::scores;
   ActivationKind activation = ActivationKind::gelu;
   double dropout = 0.1, attention_dropout = 0.1;
@@ -70,10 +99,15 @@ struct TransformerNetwork {
   TransformerLayers layer;
   std::int64_t encoder_layers = 0, decoder_layers = 0;  ///< at least one of both; decoders mask what follows
   std::int64_t words = 0;
-  std::int64_t positions = 0;  ///< learned ones; 0: sinusoids, a constant table
-  std::int64_t embedding = 0;  ///< width of a word's vector, where it is not that of the layers
+  std::int64_t positions = 0;   ///< learned ones; 0: sinusoids, a constant table
+  bool alibi = false;           ///< no positions: attention lowers scores by distance, inside its kernel
+  std::int64_t full_every = 0;  ///< of the layers of a window, each so manieth sees all tokens; 0: none
+  std::int64_t embedding = 0;   ///< width of a word's vector, where it is not that of the layers
   double embedding_dropout = 0.1;
   bool scaled_embedding = false;  ///< word vectors times the root of the width
+  bool embedding_norm = false;    ///< a norm of words with their positions
+  bool scores_bias = false;       ///< of the scores of words
+  bool capped_scores = false;     ///< a tanh keeps the scores of words small (Gemma 2)
   bool tied = true;               ///< words are scored with the table of their vectors
 };
 

@@ -22,6 +22,7 @@ std::vector<ZooEntry> all_entries() {
   append_densenet(entries);
   append_detection(entries);
   append_detectron(entries);
+  append_gemma(entries);
   append_googlenet(entries);
   append_googlenet_plain(entries);
   append_gpt(entries);
@@ -32,11 +33,14 @@ std::vector<ZooEntry> all_entries() {
   append_inception_v3_mxnet(entries);
   append_lenet(entries);
   append_llama(entries);
+  append_megatron(entries);
+  append_mixtures(entries);
   append_mnasnet(entries);
   append_mobilenet_v2(entries);
   append_mobilenet_v3(entries);
   append_other_tasks(entries);
   append_overfeat(entries);
+  append_phi(entries);
   append_preresnet(entries);
   append_recurrent_translation(entries);
   append_resnet(entries);
