@@ -142,7 +142,7 @@ TEST_CASE("pipeline closed forms: micro-batches in flight as their tables have t
         INFO("p " << p << ", m " << m << ", rank " << i);
         REQUIRE(peak(ScheduleKind::gpipe, {p, m, 1}, i) == m);
         REQUIRE(peak(ScheduleKind::one_f_one_b, {p, m, 1}, i) == in_flight_1f1b(p, m, i));
-        if (m > p) REQUIRE(peak(ScheduleKind::zb_h1, {p, m, 1}, i) == in_flight_zb_h1(p, i, kShare));
+        if (m >= p) REQUIRE(peak(ScheduleKind::zb_h1, {p, m, 1}, i) == in_flight_zb_h1(p, i, kShare));
         for (std::int32_t v = 1; v <= 4 && m % p == 0; ++v)
           REQUIRE(peak(ScheduleKind::interleaved, {p, m, v}, i) == in_flight_interleaved(p, m, v, i));
         if (!unmet_demand(ScheduleKind::dualpipe, {p, m, 2}))

@@ -36,7 +36,7 @@ struct StageTime {
 /// (p/2-1)(F&B + B - 3W): what the two middle ranks idle. `pair` is F&B, a joined forward and backward; `backward` is whole.
 /// Expects F equal to the gradients of the inputs and to no less than W. Source: arXiv:2412.19437, table 2.
 [[nodiscard]] constexpr Seconds bubble_dualpipe(std::int32_t ranks, Seconds pair, Seconds backward, Seconds weights) {
-  return (ranks / 2 - 1) * (pair + backward - 3.0 * weights);
+  return (0.5 * ranks - 1.0) * (pair + backward - 3.0 * weights);
 }
 
 // Micro-batches in flight at the peak, counted by chunks as in peak_in_flight. A test holds each against its table.
