@@ -22,6 +22,7 @@ TABLES = {
     "Framework": ("model/stack/framework.cpp", EVERYWHERE),
     "Resource": ("model/schedule/resource.cpp", EVERYWHERE),
     "Pass": ("model/workload/pass.cpp", MODEL),
+    "ScheduleKind": ("model/schedule/pipeline/schedule_kind.cpp", EVERYWHERE),
     "KernelFamily": ("model/hardware/kernel_family.cpp", MODEL),
 }
 DEVICE_FOLDER = "hardware/gpus"

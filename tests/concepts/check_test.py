@@ -12,6 +12,7 @@ GOOD = {
     "model/stack/framework.cpp": '{Framework::mxnet, "mxnet", "MXNet"},\n',
     "model/schedule/resource.cpp": '{Resource::host, "host", true, true},\n',
     "model/workload/pass.cpp": '{Pass::forward, "forward", Phase::forward, false, false},\n',
+    "model/schedule/pipeline/schedule_kind.cpp": '{ScheduleKind::zb_h1, "zb-h1", true},\n',
     "model/hardware/kernel_family.cpp": '{KernelFamily::gemm, "gemm", false},\n',
     "hardware/gpus/v100-sxm2-16gb.toml": "",
     "model/report/json.cpp": 'json["host"] = 1;\njson["host"]["seconds"] = 2;  // x == "ps"\nprint("ps");\n',

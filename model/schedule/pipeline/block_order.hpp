@@ -49,7 +49,7 @@ class BlockOrder {
   /// Where each rank stands, as an index in `blocks`.
   [[nodiscard]] const std::vector<std::int32_t>& at() const { return at_; }
   [[nodiscard]] const PlaceRoute& route(std::int32_t rank, const Block& block) const {
-    return routes_[static_cast<std::size_t>(rank * schedule_.shape.chunks + block.chunk)];
+    return routes_[static_cast<std::size_t>(rank) * static_cast<std::size_t>(schedule_.shape.chunks) + block.chunk];
   }
   /// Number of a forward or backward pass of a micro-batch through a stage, from 0 to 2 x stages x micro-batches.
   [[nodiscard]] std::size_t pass(BlockKind kind, std::int32_t micro_batch, std::int32_t stage) const {

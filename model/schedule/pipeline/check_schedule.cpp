@@ -36,6 +36,7 @@ class RankCheck {
   }
 
   void contents() {
+    if (far_too_few()) return;
     constexpr std::size_t kNone = static_cast<std::size_t>(-1);
     const auto chunks = static_cast<std::size_t>(schedule_.shape.chunks);
     const auto cell = [&](BlockKind kind, std::size_t micro_batch, std::size_t chunk) {
@@ -75,6 +76,16 @@ class RankCheck {
   }
 
  private:
+  /// A list with next to nothing in it is one problem, not one for each block that is missing.
+  bool far_too_few() {
+    const auto directions = schedule_.placement == Placement::two_way ? std::size_t{2} : std::size_t{1};
+    const std::size_t needed = 2 * static_cast<std::size_t>(schedule_.shape.micro_batches) *
+                               static_cast<std::size_t>(schedule_.shape.chunks) / directions;
+    if (blocks_.size() + kMostProblems >= needed) return false;
+    found_.push_back({rank_, fmt::format("{} block{}; expected at least {}, an F and a B of every micro-batch and chunk",
+                                         blocks_.size(), blocks_.size() == 1 ? "" : "s", needed)});
+    return true;
+  }
   void tell(std::size_t position, const std::string& what) {
     found_.push_back({rank_, fmt::format("{}: {}", block_text(position, blocks_[position]), what)});
   }

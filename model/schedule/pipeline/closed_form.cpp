@@ -91,7 +91,9 @@ Seconds fill_and_rate(std::span<const StageTime> ranks, std::int32_t micro_batch
   for (std::size_t s = ranks.size(); s-- > 0;) {
     from_here += ranks[s].both();
     if (s + 1 < ranks.size()) from_here += 2.0 * ranks[s].hop;
-    rate = std::max({rate, ranks[s].both(), from_here / static_cast<double>(ranks.size() - s)});
+    rate = std::max(rate, ranks[s].both());
+    const auto in_flight = static_cast<double>(ranks.size() - s);
+    if (from_here > rate * in_flight) rate = from_here / in_flight;  // a division only where it counts
   }
   return fill(ranks) + (micro_batches - 1) * rate;
 }
@@ -118,12 +120,19 @@ Seconds extrapolated_1f1b(std::span<const StageTime> ranks, std::int32_t micro_b
 }
 
 Seconds interleaved_time(std::span<const StageTime> ranks, std::int32_t chunks, std::int32_t micro_batches) {
-  Seconds work(0.0), hops(0.0);
-  for (std::size_t s = 0; s < ranks.size(); ++s) {
-    work += ranks[s].both();
-    if (s + 1 < ranks.size()) hops += 2.0 * ranks[s].hop;
+  Seconds forward(0.0), backward(0.0), hops(0.0), slowest_forward(0.0), slowest_backward(0.0);
+  for (const StageTime& rank : ranks) {
+    forward += rank.forward;
+    backward += rank.backward;
+    hops += rank.hop;
+    slowest_forward = std::max(slowest_forward, rank.forward);
+    slowest_backward = std::max(slowest_backward, rank.backward);
   }
-  return work / chunks + (micro_batches - 1.0 / chunks) * slowest(ranks) + hops;
+  const auto p = static_cast<double>(ranks.size());
+  const auto wait = [&](Seconds sum, Seconds longest) { return std::max(Seconds(0.0), hops - (p * longest - sum) / chunks); };
+  const Seconds there_and_back = 2.0 * (hops - ranks.back().hop);
+  return (forward + backward) / chunks + (micro_batches - 1.0 / chunks) * slowest(ranks) + there_and_back +
+         (chunks - 1) * (wait(forward, slowest_forward) + wait(backward, slowest_backward));
 }
 
 }  // namespace tbdsim::pipeline

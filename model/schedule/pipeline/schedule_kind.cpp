@@ -11,15 +11,15 @@
 namespace tbdsim::pipeline {
 namespace {
 
-using Kind = ScheduleKind;
-
 constexpr std::array<ScheduleInfo, 6> kRows{{
-    {Kind::gpipe, "gpipe", Placement::round_robin, 1, "all forward, then all backward", "arXiv:1811.06965"},
-    {Kind::one_f_one_b, "1f1b", Placement::round_robin, 1, "one forward, one backward after a warm-up", "arXiv:2104.04473"},
-    {Kind::interleaved, "interleaved", Placement::round_robin, 0, "1f1b over several chunks a rank", "arXiv:2104.04473"},
-    {Kind::zb_h1, "zb-h1", Placement::round_robin, 1, "1f1b whose weight gradients fill the bubble", "arXiv:2401.10241"},
-    {Kind::zb_v, "zb-v", Placement::vee, 2, "zero bubble with two chunks a rank, placed as a V", "arXiv:2401.10241"},
-    {Kind::dualpipe, "dualpipe", Placement::two_way, 2, "micro-batches from both ends, weights twice", "arXiv:2412.19437"},
+    {ScheduleKind::gpipe, "gpipe", Placement::round_robin, 1, "all forward, then all backward", "arXiv:1811.06965"},
+    {ScheduleKind::one_f_one_b, "1f1b", Placement::round_robin, 1, "one forward, one backward after a warm-up",
+     "arXiv:2104.04473"},
+    {ScheduleKind::interleaved, "interleaved", Placement::round_robin, 0, "1f1b over several chunks a rank", "arXiv:2104.04473"},
+    {ScheduleKind::zb_h1, "zb-h1", Placement::round_robin, 1, "1f1b whose weight gradients fill the bubble", "arXiv:2401.10241"},
+    {ScheduleKind::zb_v, "zb-v", Placement::vee, 2, "zero bubble with two chunks a rank, placed as a V", "arXiv:2401.10241"},
+    {ScheduleKind::dualpipe, "dualpipe", Placement::two_way, 2, "micro-batches from both ends, weights twice",
+     "arXiv:2412.19437"},
 }};
 static_assert(rows_in_order(kRows));
 
