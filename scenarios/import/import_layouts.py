@@ -189,7 +189,7 @@ def open_frameworks(row):
         if row["zero"] == "ZeRO-1 within 4":
             raise LeftOut("states divided over four GPUs of a node")
         everywhere = "all ranks" in row["zero"]
-        return layout_row(row, "internevo-0.2-all-ranks" if everywhere else "internevo-0.2", "networks/internlm-7b.toml",
+        return layout_row(row, "internevo-0.2-all-ranks" if everywhere else "internevo-0.2", "networks/internlm-7b.toml", seq_len="",
                           group=f"internevo, states {'over all ranks' if everywhere else 'inside a node'}")
     if row["framework"].startswith("torchtitan") and row["model"] in LLAMA:
         return layout_row(row, "fsdp2-2.6-compile", LLAMA[row["model"]], group="torchao")
