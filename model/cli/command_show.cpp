@@ -100,7 +100,7 @@ Result<void> check_sizes(const ShowArguments& arguments, const std::string& id, 
 
 /// A network that a user brings as a file, or hardware or software of his own.
 Result<Answer> show_file(const ShowArguments& arguments, Session& session) {
-  const CatalogueKind* const kind = is_onnx_file(arguments.name) ? nullptr : described_kind(arguments.name);
+  const CatalogueKind* const kind = is_imported_file(arguments.name) ? nullptr : described_kind(arguments.name);
   if (kind != nullptr) {
     if (const auto sound = check_sizes(arguments, arguments.name, "describes " + kind->name); !sound)
       return tl::make_unexpected(sound.error());
@@ -136,7 +136,7 @@ Result<Answer> show_as_toml(const ShowArguments& arguments, Session& session, co
   if (arguments.format != Format::table || arguments.bytes)
     return fail(fmt::format("--as toml is the file alone: leave out {}", arguments.bytes ? "--bytes" : "--format"));
   std::error_code error;
-  if (is_onnx_file(arguments.name)) return network_file(arguments, session);
+  if (is_imported_file(arguments.name)) return network_file(arguments, session);
   std::string path = arguments.name;
   if (const bool own = path.ends_with(".toml") && std::filesystem::exists(path, error); !own) {
     const auto found = find_entry(session.catalogue(), name);
@@ -159,7 +159,7 @@ Result<Answer> answer(const ShowArguments& arguments, Session& session) {
   const bool described = std::filesystem::path(arguments.name).extension() == ".toml";
   const std::string name = described ? std::filesystem::path(arguments.name).stem().string() : arguments.name;
   if (arguments.as_toml) return show_as_toml(arguments, session, name);
-  if (is_onnx_file(arguments.name) || (described && std::filesystem::exists(arguments.name, error)))
+  if (is_imported_file(arguments.name) || (described && std::filesystem::exists(arguments.name, error)))
     return show_file(arguments, session);
   // As for --hw, a bare "dgx1.toml" is looked up in the catalogue.
   const auto found = find_entry(catalogue, name);

@@ -7,12 +7,23 @@
 #include "model/configuration/edited_inputs.hpp"
 #include "model/input/digest.hpp"
 #include "model/input/mapped_file.hpp"
+#include "model/workload/hugging_face.hpp"
 #include "model/workload/network_file.hpp"
 #include "model/workload/network_writer.hpp"
 #include "model/workload/onnx_import.hpp"
 
 namespace tbdsim {
 namespace {
+
+bool has_ending(std::string_view name, std::string_view ending) {
+  return name.size() > ending.size() && name.compare(name.size() - ending.size(), ending.size(), ending) == 0;
+}
+
+/// A network goes by its file's name, or by the folder's of the usual config.json.
+std::string configured_name(const std::filesystem::path& path) {
+  const std::string stem = path.stem().string(), folder = path.parent_path().filename().string();
+  return stem == "config" && !folder.empty() ? folder : stem;
+}
 
 Result<Workload> read_workload_file(const std::string& path, const Catalogue& catalogue, const ZooOptions& options) {
   auto file = TomlFile::open(path);
@@ -35,6 +46,16 @@ Result<Workload> read_onnx_file(const std::string& path, const ZooOptions& optio
                   std::move(network->notices), network->extra_spread, true};
 }
 
+Result<Workload> read_configuration_file(const std::string& path, const ZooOptions& options) {
+  const auto file = MappedFile::open(path);
+  if (!file) return tl::make_unexpected(file.error());
+  auto network = read_hugging_face(file->bytes(), path, configured_name(path), options.seq_len, options.fused_attention);
+  if (!network) return tl::make_unexpected(network.error());
+  TrainingStep step = training_step(network->graph);
+  return Workload{
+      std::move(network->graph), std::move(step), path, sha256_hex(file->bytes()), std::move(network->notices), 0.0, true};
+}
+
 /// A network of the catalogue with the values that the user changed: those of the file that it would be. Its shapes follow.
 Result<Workload> with_values(OpGraph graph, const Edits* edits, bool notes) {
   const auto of_model = [](const Edit& edit) { return edit.key.starts_with("model."); };
@@ -55,14 +76,11 @@ Result<Workload> with_values(OpGraph graph, const Edits* edits, bool notes) {
   return Workload{std::move(*edited), {}, {}, sha256_hex(digest)};
 }
 
-bool has_ending(std::string_view name, std::string_view ending) {
-  return name.size() > ending.size() && name.compare(name.size() - ending.size(), ending.size(), ending) == 0;
-}
-
 Result<Workload> make_workload(const Catalogue& catalogue, const std::string& name, const std::string& variant,
                                const ZooOptions& options, bool notes) {
   std::error_code error;
-  if (is_onnx_file(name)) return read_onnx_file(name, options);
+  if (has_ending(name, ".onnx")) return read_onnx_file(name, options);
+  if (has_ending(name, ".json")) return read_configuration_file(name, options);
   const bool file = has_ending(name, ".toml");
   const bool path = file || name.find('/') != std::string::npos;
   if (path && std::filesystem::exists(name, error)) return read_workload_file(name, catalogue, options);
@@ -141,7 +159,7 @@ Session::Session(Catalogue catalogue, bool notes_networks) : catalogue_(std::mov
   if (auto read = architectures_of(catalogue_)) catalogue_.architectures = std::move(*read);
 }
 
-bool is_onnx_file(std::string_view name) { return has_ending(name, ".onnx"); }
+bool is_imported_file(std::string_view name) { return has_ending(name, ".onnx") || has_ending(name, ".json"); }
 
 Errors in_stack(const Stack& stack, Errors errors) {
   for (Error& error : errors)

@@ -28,8 +28,9 @@ struct Workload {
   bool takes_sizes = false;            ///< the file leaves sizes open that `--image` and `--seq-len` give
 };
 
-/// Whether `--model` means a file of the ONNX format rather than a network of the catalogue or of the TOML format.
-[[nodiscard]] bool is_onnx_file(std::string_view name);
+/// Whether `--model` means a file that another program wrote, ONNX or Hugging Face's config.json, rather than a network of the
+/// catalogue or of the TOML format.
+[[nodiscard]] bool is_imported_file(std::string_view name);
 
 /// Errors of the release of NCCL that a stack's file names, with that file.
 [[nodiscard]] Errors in_stack(const Stack& stack, Errors errors);

@@ -67,8 +67,10 @@ KernelTimeModel grouped_product_time(const GroupedProduct& p, bool weight_gradie
   const double experts = std::max(1.0, std::min(p.experts, p.rows)), m = p.rows / experts;
   const Bytes matrix = p.n * p.k * element, weights = experts * matrix;
   const BytesPerSecond rate = weight_gradient ? rates.bandwidth : weight_rate(weights, rates);
-  const Product product = weight_gradient ? product_time(experts, p.n, p.k, m, matrix, element, rate, c, rates)
-                                          : product_time(experts, m, p.n, p.k, matrix, element, rate, c, rates);
+  ExpertConstants own = c;
+  if (weight_gradient) own.reread = 0.0;  // results are written once
+  const Product product = weight_gradient ? product_time(experts, p.n, p.k, m, matrix, element, rate, own, rates)
+                                          : product_time(experts, m, p.n, p.k, matrix, element, rate, own, rates);
   const Bytes moved = p.rows * (p.n + p.k) * element;
   KernelTimeModel result;
   result.flop = Flop(2.0 * p.rows * p.n * p.k);

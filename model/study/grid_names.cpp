@@ -11,7 +11,7 @@ void append(const Result<Value>& result, Errors& errors) {
 }
 
 bool is_file(const std::string& model) {
-  return model.find('/') != std::string::npos || model.find(".toml") != std::string::npos || is_onnx_file(model);
+  return model.find('/') != std::string::npos || model.find(".toml") != std::string::npos || is_imported_file(model);
 }
 
 }  // namespace

@@ -196,6 +196,8 @@ Result<OpGraph> read_transformer(const TomlFile& file, TomlTable& root, bool fus
   const TransformerNetwork network = read_hyper_parameters(table, length, fused_attention);
   if (network.encoder_layers + network.decoder_layers == 0 && file.errors().empty())
     table.problem("", "expected encoder_layers, decoder_layers or both");
+  if (file.errors().empty())
+    if (const auto trouble = too_large(network, length)) table.problem("", *trouble);
   root.finish();
   if (Errors errors = file.errors(); !errors.empty()) return tl::make_unexpected(std::move(errors));
   GraphBuilder graph(name, "file", unit, Shape{length}, batch);

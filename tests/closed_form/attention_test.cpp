@@ -180,3 +180,36 @@ TEST_CASE("experts: more rows never faster, fewer experts that are read cost les
   CHECK(large.bound == Bound::compute);
   CHECK(large.time.base() < 1.35 * large.flop.base() / 312e12);
 }
+
+TEST_CASE("worked example: a grouped product of 8 experts, forward and the gradient of its weights") {
+  const KernelRates rates{FlopPerSecond(1e14), BytesPerSecond(1e12), 5.0_us, 100};
+  const GroupedProduct product{8, 8192, 4096, 4096};
+  // 128 x 64 tiles: 41 waves of 100; 128 rows of them stream 0.33 of the weights again for each of 7 further ones.
+  const double compute = 41 * 2.0 * 128 * 64 * 4296 * (1 + 1.4 * 192 / 8192) / 1e12, weights = 8 * 4096.0 * 4096 * 2 / 1e12;
+  const double activations = 8192 * 8192.0 * 2 / 1e12, memory = weights * (1 + 0.33 * 7);
+  const Seconds forward(5e-6 + std::cbrt(std::pow(compute, 3) + std::pow(memory, 3)) + activations);
+  const KernelTimeModel model = grouped_product_time(product, false, Bytes(2.0), {}, rates);
+  CHECK_THAT(model.time.base(), WithinRel(forward.base(), 1e-12));
+  CHECK(model.flop == Flop(2.0 * 8192 * 4096 * 4096));
+  CHECK(documented("= " + microseconds(model.time)));
+  // 128 x 256 tiles over 1,024 rows of an expert: 41 waves; nothing is read again.
+  const double gradient = 41 * 2.0 * 128 * 256 * 1224 * (1 + 1.4 * 384 / 32768) / 1e12;
+  const KernelTimeModel back = grouped_product_time(product, true, Bytes(2.0), {}, rates);
+  CHECK_THAT(back.time.base(), WithinRel(5e-6 + std::cbrt(std::pow(gradient, 3) + std::pow(weights, 3)) + activations, 1e-12));
+  CHECK(back.flop == model.flop);
+  CHECK(documented("= " + microseconds(back.time)));
+}
+
+// Far beyond the cache: two products with their share of the activations, and what routing, the activation between them and the
+// combination move, are the layer.
+TEST_CASE("the kernels of an expert layer add up to it") {
+  const ExpertShape layer{65536, 4096, 14336, 131072, 8, true};
+  const Bytes two(2.0);
+  const KernelRates rates = a100();
+  const auto busy = [](const KernelTimeModel& model) { return (model.time - model.launch).base(); };
+  const double in = busy(grouped_product_time({8, layer.rows, 2 * layer.inner, layer.hidden}, false, two, {}, rates));
+  const double out = busy(grouped_product_time({8, layer.rows, layer.hidden, layer.inner}, false, two, {}, rates));
+  const double moved =
+      2.0 * (2.0 * layer.tokens * layer.hidden + 2.0 * layer.rows * layer.hidden + 3.0 * layer.rows * layer.inner);
+  CHECK_THAT(in + out + moved / rates.bandwidth.base(), WithinRel(busy(expert_time(layer, two, {}, rates)), 1e-3));
+}

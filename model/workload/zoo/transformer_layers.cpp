@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 namespace tbdsim {
@@ -264,6 +265,27 @@ TensorId token_embedding(GraphBuilder& g, TensorId tokens, std::int64_t rows, st
 
 TensorId tied_linear(GraphBuilder& g, TensorId x, std::int64_t rows, const std::string& name, bool bias) {
   return g.add(OpKind::linear, {x}, LinearAttributes{rows, bias, true}, name);
+}
+
+std::optional<std::string> too_large(const TransformerNetwork& n, std::int64_t length) {
+  // Assumed: far beyond any network that was trained (1e12 weights, sequences of 1e6: 1e18 of the 9e18 that 64 bits hold).
+  constexpr double kMostWeights = 1e15, kMostMacs = 2e17;
+  const auto d = [](std::int64_t v) { return static_cast<double>(v); };
+  const TransformerLayers& t = n.layer;
+  const double layers = d(n.encoder_layers + n.decoder_layers), width = d(t.width), tokens = d(length);
+  const double head =
+      t.latent.kv_rank > 0 ? d(t.latent.nope_width) + d(t.latent.rope_width) + d(t.latent.value_width) : d(head_width(t));
+  const double inner = d(t.heads) * head, rank = d(t.latent.kv_rank) + d(t.latent.query_rank);
+  const double experts = d(t.experts.count) + d(t.experts.shared);
+  const double layer =
+      8.0 * (width + rank) * inner + 3.0 * width * (d(t.filter) + experts * d(t.experts.filter)) + 2.0 * rank * width;
+  const double weights = layers * layer + 2.0 * d(n.words) * (width + d(n.embedding));
+  const double seen = t.window > 0 && n.full_every == 0 ? std::min(tokens, d(t.window)) : tokens;
+  const double macs = tokens * (weights + layers * 4.0 * seen * inner);
+  if (weights <= kMostWeights && macs <= kMostMacs && inner <= d(kMostExtent)) return std::nullopt;
+  return fmt::format(
+      "too large to simulate: about {:.3g} weights, {:.3g} multiply-adds of a sequence, {:.3g} features of all heads", weights,
+      macs, inner);
 }
 
 void transformer_network(GraphBuilder& g, const TransformerNetwork& n) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <string>
 
 #include "model/workload/graph_builder.hpp"
@@ -110,6 +111,10 @@ struct TransformerNetwork {
   bool capped_scores = false;     ///< a tanh keeps the scores of words small (Gemma 2)
   bool tied = true;               ///< words are scored with the table of their vectors
 };
+
+/// Why a network of a user's sizes is refused for sequences of `length`: counts of its weights or multiply-adds would come near
+/// what 64 bits hold.
+[[nodiscard]] std::optional<std::string> too_large(const TransformerNetwork& n, std::int64_t length);
 
 /// Appends the network of `g.input()`, the tokens, up to the loss. An encoder and decoder take another input, as long,
 /// for the target.
