@@ -3,6 +3,7 @@
 #include "model/cost/serial_reverse.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "model/cost/attention.hpp"
 #include "model/cost/fused_attention.hpp"
@@ -81,6 +82,15 @@ const ResolvedParameters& KernelModel::parameters_of(KernelFamily family) const 
       return experts_;
   }
   return memory_;
+}
+
+void KernelModel::draw(double share) {
+  constexpr double kClockPerPower = 0.55;  // power ~ f^(1/0.55): kept_clock.hpp
+  gemm_rates_.sustained *= std::pow(1.0 / share, kClockPerPower);
+  if (!without_tensor_cores_) return;
+  auto plain = std::make_shared<KernelModel>(*without_tensor_cores_);
+  plain->draw(share);
+  without_tensor_cores_ = std::move(plain);
 }
 
 NodeCost KernelModel::cost(const OpGraph& graph, const StepNode& node, double batch) const {
@@ -335,7 +345,7 @@ NodeCost KernelModel::recurrent_cost(const OpGraph& graph, const Op& op, Pass pa
 
 NodeCost KernelModel::memory_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const {
   NodeCost result;
-  auto passes = memory_passes(op, stack_);
+  auto passes = memory_passes(op, stack_, element_);
   if (!passes || fused_away(graph, op, stack_)) return result;
   // The kernel of the batch norm reads the other summand; backward it writes that one's gradient, too.
   if (joins_batch_norm(graph, op, stack_)) passes = Passes{0, 1, 0, 1};
@@ -355,6 +365,12 @@ NodeCost KernelModel::memory_cost(const OpGraph& graph, const Op& op, Pass pass,
   if (numbers.converts) bytes = bytes - in * (element - kHalf);
   result.kernel = moves_single_numbers(op.kind, stack_) ? single_access_time(bytes, element, passes->bandwidth_share, rates)
                                                         : memory_bound_time(bytes, passes->bandwidth_share, rates);
+  if (const int chain = forward ? passes->forward_kernels : passes->backward_kernels; chain > 1) {
+    result.kernel.kernels = chain;
+    result.kernel.time += (chain - 1) * rates.launch;
+    result.kernel.launch += (chain - 1) * rates.launch;
+    result.host_operators += (chain - 1) * (stack_.host.eager ? eager_weight(OpKind::activation, pass) : 1.0);
+  }
   // Kernels that reduce rows move their bytes at a share of the bandwidth that is lower by what their threads wait for each
   // other; those of batch norm are taken to wait as those of layer norm do.
   const bool reduces = passes->rows != RowKernel::none || op.kind == OpKind::batch_norm;

@@ -43,6 +43,9 @@ class KernelModel {
   [[nodiscard]] NodeCost accumulation_cost(Bytes bytes) const;
   /// One kernel that only moves `bytes` in device memory, such as a store's sum.
   [[nodiscard]] Seconds memory_kernel(Bytes bytes) const { return memory_bound_time(bytes, 1.0, memory_rates_).time; }
+  /// A step whose kernels draw `share` of what products do, on the mean: the power limit lets products keep a higher clock.
+  /// Expects 0 < share <= 1.
+  void draw(double share);
   /// What a user should know of how the precision is realised.
   [[nodiscard]] const std::vector<std::string>& notices() const { return notices_; }
   /// Whether matrix products run on tensor cores, of which few samples exist.

@@ -31,6 +31,7 @@ OperatorSettings read_operator_settings(TomlTable table) {
   settings.fuses_elementwise = table.boolean_or("fuses_elementwise", false);
   settings.fuses_softmax = table.boolean_or("fuses_softmax", false);
   settings.fuses_residual = table.boolean_or("fuses_residual", false);
+  settings.composes_rows = table.boolean_or("composes_rows", false);
   settings.compiles_kernels = table.boolean_or("compiles_kernels", false);
   settings.inplace_activation = table.boolean_or("inplace_activation", true);
   settings.channels_last = table.boolean_or("channels_last", false);

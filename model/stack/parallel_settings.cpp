@@ -37,6 +37,7 @@ ParallelSettings read_parallel_settings(TomlTable table) {
   s.gradient_sum = table.quantity_if<Bytes>("gradient_sum").value_or(s.gradient_sum);
   s.overlaps_gradients = table.boolean_or("overlaps_gradients", s.overlaps_gradients);
   s.overlaps_parameters = table.boolean_or("overlaps_parameters", s.overlaps_parameters);
+  s.broadcasts_parameters = table.boolean_or("broadcasts_parameters", s.broadcasts_parameters);
   s.bucket = table.quantity_if<Bytes>("bucket").value_or(s.bucket);
   s.blocking_hops = table.boolean_or("blocking_hops", s.blocking_hops);
   s.clips = table.boolean_or("clips", s.clips);

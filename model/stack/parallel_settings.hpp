@@ -38,6 +38,7 @@ struct ParallelSettings {
   Bytes gradient_sum{0.0};           ///< moved for each parameter when a micro-batch's gradient joins the sum
   bool overlaps_gradients = true;    ///< they leave while the last backward still runs
   bool overlaps_parameters = false;  ///< updated weights are gathered while the next forward runs
+  bool broadcasts_parameters = false;  ///< each rank broadcasts the part that it has updated, one after the other
   Bytes bucket{0.0};                 ///< of gradients that leave together
   bool blocking_hops = false;        ///< a stage waits until what it sends has arrived
   bool clips = true;                 ///< gradients are read for their norm and scaled before the update

@@ -43,9 +43,9 @@ constexpr KeyMeaning kStack[] = {
      "gradients are summed over ranks in fp32; bytes moved for each parameter when the gradient of a micro-batch joins the sum; "
      "true, 0 B",
      ""},
-    {"[parallel]", "`overlaps_gradients`, `overlaps_parameters`, `bucket`",
-     "gradients leave while the last backward runs; updated weights are gathered while the next forward runs; bytes that leave "
-     "together; true, false, all of a layer",
+    {"[parallel]", "`overlaps_gradients`, `overlaps_parameters`, `broadcasts_parameters`, `bucket`",
+     "gradients leave while the last backward runs; updated weights are gathered while the next forward runs; each rank broadcasts "
+     "what it has updated, one after the other; bytes that leave together; true, false, false, all of a layer",
      ""},
     {"[parallel]", "`blocking_hops`", "a stage of a pipeline waits until what it sends has arrived; false", ""},
     {"[parallel]", "`clips`, `update_moves`",
@@ -89,6 +89,7 @@ constexpr KeyMeaning kStack[] = {
     {"[operators]", "`fuses_elementwise`", "activations and additions cost nothing; false", ""},
     {"[operators]", "`fuses_softmax`, `fuses_residual`",
      "scale, mask and softmax of scores are one kernel; dropout and the residual sum after it are one kernel; false", ""},
+    {"[operators]", "`composes_rows`", "RMS norm, rotary embedding and gates are chains of elementwise kernels; false", ""},
     {"[operators]", "`compiles_kernels`",
      "kernels beside the libraries' are a compiler's (XLA), which load several numbers at once; false", ""},
     {"[operators]", "`inplace_activation`, `channels_last`",

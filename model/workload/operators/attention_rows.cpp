@@ -75,6 +75,14 @@ InferredShape latent_keys_shape(const OpAttributes& attributes, const ShapeInput
   return Shape{own[0], own[1] + heads * shared[1]};
 }
 
+/// Eager PyTorch casts to fp32 (2 bytes read, 4 written), multiplies pairs as complex numbers (8) and casts back (6).
+Passes rope_passes(const Op&, const PassFacts& facts) {
+  if (!facts.composes_rows) return {1, 1, 0, 2};
+  Passes passes = facts.narrow ? Passes{5, 5, 5, 5} : Passes{1, 1, 1, 1};
+  passes.forward_kernels = passes.backward_kernels = facts.narrow ? 3 : 1;
+  return passes;
+}
+
 constexpr std::string_view kRopeNames[]{"RotaryEmbedding"};
 
 constexpr OperatorRow kRows[]{
@@ -106,7 +114,7 @@ constexpr OperatorRow kRows[]{
         .takes = "sequence",
         .keys = "rotary embedding of queries or keys",
         .shape = rope_shape,
-        .passes = {1, 1, 0, 2},
+        .framework_passes = rope_passes,
         .access = ElementAccess::vectors,
         .placement = Placement::follows,
         .onnx = kRopeNames,

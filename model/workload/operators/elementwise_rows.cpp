@@ -46,6 +46,16 @@ InferredShape dropout_shape(const OpAttributes& attributes, const ShapeInputs& i
 }
 
 /// A part of a pass is a mask of bytes, counted against numbers of 32 bits.
+/// One kernel, or an activation and a product: three numbers read and two written forward; backward two products and the
+/// activation's gradient.
+Passes gated_passes(const Op&, const PassFacts& facts) {
+  if (!facts.composes_rows) return {1, 1, 2, 1};
+  Passes passes{1, 3, 3, 3};
+  passes.forward_kernels = 2;
+  passes.backward_kernels = 3;
+  return passes;
+}
+
 Passes dropout_passes(const Op&, const PassFacts& facts) {
   constexpr Bytes kSingle(4.0);
   const double forward = std::floor(facts.dropout_forward), backward = std::floor(facts.dropout_backward);
@@ -119,7 +129,7 @@ constexpr OperatorRow kRows[]{
         .max_inputs = 2,
         .attributes = defaults<ActivationAttributes>,
         .shape = equal_shapes,
-        .passes = {1, 1, 2, 1},
+        .framework_passes = gated_passes,
         .access = ElementAccess::vectors,
         .saved = keep_inputs,
         .placement = Placement::follows,

@@ -29,6 +29,21 @@ Passes batch_norm_passes(const Op&, const PassFacts& facts) {
   return {facts.batch_norm_forward - 1, 1, facts.batch_norm_backward - 2, 2};
 }
 
+// Backward: x and dy read and dx written, then both read again for the gradients of scale and shift.
+constexpr Passes kRowNormPasses{1, 1, 2, 3, 0, 1.0, RowKernel::layer_norm};
+
+/// One kernel, or the chain of elementwise ones and a mean that eager PyTorch makes of it: in 16 bits the input is cast (2 bytes
+/// read, 4 written), squared (8), averaged (4), scaled (8), cast back (6) and multiplied by the weights (4), 36 bytes a number, and
+/// backward twice that; in fp32 there are no casts. Source: aten/src/ATen/native/layer_norm.cpp, rms_norm_symint; meta-llama
+/// modelling code.
+Passes rms_norm_passes(const Op&, const PassFacts& facts) {
+  if (!facts.composes_rows) return kRowNormPasses;
+  Passes passes = facts.narrow ? Passes{9, 9, 18, 18} : Passes{3.5, 3.5, 7, 7};
+  passes.forward_kernels = 7;
+  passes.backward_kernels = 11;
+  return passes;
+}
+
 std::vector<ParameterSpec> layer_norm_arrays(const ParameterRequest& r) { return scale_and_shift(r.input.back()); }
 
 /// Numbers of `per_row` statistics of each row.
@@ -97,9 +112,6 @@ SavedByOp keep_response_norm(const SavingContext& c) {
   return {{c.first()}, 3.0 * saved_count(c.output()) * c.element, {}};
 }
 
-// Backward: x and dy read and dx written, then both read again for the gradients of scale and shift.
-constexpr Passes kRowNormPasses{1, 1, 2, 3, 0, 1.0, RowKernel::layer_norm};
-
 constexpr std::string_view kBatchNames[]{"BatchNormalization"}, kLayerNames[]{"LayerNormalization"},
     kRmsNames[]{"RMSNormalization", "SimplifiedLayerNormalization"}, kGroupNames[]{"InstanceNormalization"},
     kResponseNames[]{"LRN"};
@@ -143,7 +155,7 @@ constexpr OperatorRow kRows[]{
         .attributes = defaults<RmsNormAttributes>,
         .shape = rms_norm_shape,
         .parameters = rms_norm_arrays,
-        .passes = kRowNormPasses,
+        .framework_passes = rms_norm_passes,
         .access = ElementAccess::vectors,
         .normalizes = true,
         .saved = keep_rms_norm,

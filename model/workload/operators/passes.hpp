@@ -13,6 +13,7 @@ struct Passes {
   double backward_parameters = 0;  ///< over the operator's own arrays, whatever the batch
   double bandwidth_share = 1.0;    ///< of the sustained bandwidth of its family
   RowKernel rows = RowKernel::none;
+  int forward_kernels = 1, backward_kernels = 1;  ///< that a framework composes it of
   Bytes forward_mask{0.0}, backward_mask{0.0};  ///< beside, for each number of the output, however wide that is
 };
 
@@ -22,6 +23,8 @@ struct PassFacts {
   double batch_norm_forward = 0, batch_norm_backward = 0;
   double dropout_forward = 0, dropout_backward = 0;  ///< a fraction is a mask of bytes, counted against 32-bit elements
   double softmax_backward = 0;
+  bool composes_rows = false;  ///< RMS norm, rotary embedding and gates are chains of elementwise kernels, in fp32 between casts
+  bool narrow = false;         ///< elements have 16 bits
 };
 
 }  // namespace tbdsim
