@@ -11,7 +11,7 @@ from toml_text import Table, rows, write
 from wiring import Wiring, from_rows, join_sockets, named_cpu_link, nvlink_generation, plain_pcie
 
 MESH = {"aws-p3.16xlarge", "aws-p3dn.24xlarge", "azure-nd40rs-v2", "lambda-gpu-8x-v100-n", "dgx1-v100-32gb"}
-SAME_WIRING = {"dgx1-v100-32gb": "dgx1", "dgx-a100-80gb": "dgx-a100-40gb"}
+SAME_WIRING = {"dgx1-v100-32gb": "dgx1", "dgx-a100-80gb": "dgx-a100-40gb", "dgx-h200": "dgx-h100"}
 # Names of systems.csv that gpus.csv spells otherwise; two of them leave the variant open.
 HALF_OF = {"pcie-4x-rtx-4090": "pcie-8x-rtx-4090"}
 GPU_NAMES = {"Tesla V100 16GB": "v100-sxm2-16gb", "Tesla V100 SXM2": "v100-sxm2-16gb", "Tesla P100 SXM2 16GB": "p100-sxm2-16gb"}
@@ -25,8 +25,31 @@ MEASURED_PATCHED = ("pcie-4x-rtx-4090", "pcie-8x-rtx-4090")
 PRICES = {"dgx1": (149000, "2017-05", "paper: list price at its announcement, https://www.tweaktown.com/news/57488/nvidia-tesla-v100-single-slot-150w-dual-300w/index.html; it includes software support")}
 # Everything of a workstation but its three GPUs: USD, when, where.
 PLAIN_HOST = (2630, "2019-01-31", "paper: receipt of a workstation, 6200 USD less 3570 USD for its three GPUs, https://l7.curtisnorthcutt.com/build-pro-deep-learning-workstation")
-PROVIDERS = {"aws": "AWS", "azure": "Azure", "gcp": "GCP", "lambda": "Lambda", "nebius": "Nebius"}
+PROVIDERS = {"aws": "AWS", "azure": "Azure", "gcp": "GCP", "lambda": "Lambda", "nebius": "Nebius", "oci": "OCI"}
 NO_PEER = {"rtx-2070", "rtx-2080-ti", "rtx-3070", "rtx-3080", "rtx-3090", "rtx-4090", "rtx-5090"}
+# Links between the GPUs of AMD's platforms: rows of interconnects.csv. MI350X and MI355X differ in clock and power alone.
+XGMI = {"mi300x": "xgmi-mi300x-mi325x-per-link", "mi325x": "xgmi-mi300x-mi325x-per-link", "mi350x": "xgmi-mi355x-per-link", "mi355x": "xgmi-mi355x-per-link"}
+# Tiers beyond a node as the maker's reference clusters build them: name, nodes of a unit (any number: ""), taper, a switch for each port of a node.
+SUPERPOD = "https://docs.nvidia.com/dgx-superpod/"
+EVEN = ": a leaf switch for each port of a node, as many cables up as down"
+
+
+def superpod(nodes, page, rails=True, source="datasheet: %s (read 2026-11-23): scalable units of %d" + EVEN):
+    told = source % (page, nodes)
+    return [("rail" if rails else "leaf", nodes, "", rails, told), ("spine", "", "", False, told)]
+
+
+ASSUMED_EVEN = "datasheet: %s (read 2026-11-23): scalable units of %d; assumed, as of the DGX B200" + EVEN
+H100_POD = superpod(32, "https://cidian.kuaisou.com/dgx-superpod-reference-architecture-dgx-h100", source=ASSUMED_EVEN)
+META = "paper: The Llama 3 Herd of Models, arXiv:2407.21783, section 3.3.1; https://glennklockwood.com/garden/systems/meta's-h100-clusters (read 2026-11-23)"
+FABRICS = {
+    "dgx-h100": H100_POD, "dgx-h200": H100_POD,
+    "dgx-b200": superpod(32, SUPERPOD + "reference-architecture-scalable-infrastructure-b200/latest/dgx-superpod-architecture.html"),
+    "dgx-b300": superpod(72, SUPERPOD + "reference-architecture/scalable-infrastructure-b300-xdr/latest/dgx-superpod-architecture.html"),
+    # A rack is a node here, whose 72 ports share the switches of four rails.
+    "gb200-nvl72": superpod(8, SUPERPOD + "reference-architecture-scalable-infrastructure-gb200/latest/network-fabrics.html", False, ASSUMED_EVEN),
+    "grand-teton-h100": [("rack", 2, "", False, META), ("pod", 384, "", False, META), ("spine", "", 7, False, META)],
+}
 RACKS = {"gb200-nvl72", "gb300-nvl72"}
 RACK_GPUS, RACK_CPUS, RACK_NICS = 72, 36, 72
 
@@ -77,6 +100,8 @@ def network_of(row):
     if not match:
         return "", 0
     count, rate, kind = int(match.group(1)), match.group(2), match.group(3)
+    if "RoCE" in kind:
+        return f"ethernet-{rate}g-roce", count
     if "InfiniBand" in kind:
         return "infiniband-" + re.search(r"(FDR|EDR|HDR|NDR|XDR)", kind).group(1).lower(), count
     for word in ("EFA", "TCPX"):
@@ -93,6 +118,16 @@ def patched_notice(ident):
     if ident.endswith(PATCHED):
         return f"{ident}: needs a driver that is patched to allow peer access; with the maker's it is {ident.removesuffix(PATCHED)}"
     return ""
+
+
+def fabric(tiers):
+    text = ""
+    for name, nodes, taper, rails, source in tiers:
+        t = Table(f"[fabric.{name}]").integer("nodes", nodes)
+        if taper:
+            t.fraction("oversubscription", taper)
+        text += f"\n{t.flag('rails', True) if rails else t}" + str(Table().text("source", source))
+    return text
 
 
 class Systems:
@@ -127,6 +162,12 @@ class Systems:
             mesh = [r for r in self.topologies["dgx1"] if r["kind"] == "nvlink" and max(int(r["a"][3:]), int(r["b"][3:])) < gpus]
             from_rows(w, self.types, mesh, spec, {}, cpus, peer)
             w.source = "assumed: NVLinks as GPUs 0-%d of DGX-1V, because the description says %s" % (gpus - 1, intra)
+        elif "xGMI" in intra:
+            w.tables["xgmi"] = self.types.xgmi(XGMI[device])
+            for i in range(gpus):
+                for j in range(i):
+                    w.add("xgmi", f"gpu{j}", f"gpu{i}")
+            w.source = f"assumed: a link between each two GPUs, because the description says {intra}"
         elif "NVLink" in intra:
             w.nvswitches = 1
             w.tables["nvlink"] = self.types.nvlink(nvlink_generation(spec), True)
@@ -174,7 +215,7 @@ class Systems:
         t.text("source", "datasheet: " + row["source"]).text("wiring_source", w.source)
         # What was measured with the patched driver says nothing of the other.
         t.text("notes", "" if ident in MEASURED_PATCHED else row["notes"]).text("notice", patched_notice(ident))
-        return f"{t}{w.text()}"
+        return f"{t}{fabric(FABRICS.get(ident, []))}{w.text()}"
 
 
 def main():

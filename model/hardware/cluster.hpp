@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/hardware/device.hpp"
+#include "model/hardware/fabric.hpp"
 #include "model/hardware/topology.hpp"
 #include "model/input/edits.hpp"
 #include "model/support/result.hpp"
@@ -19,6 +20,7 @@ struct Host {
   std::optional<Bytes> memory_capacity;
   double dispatch_scale = 1.0;  ///< time per dispatched operator against the host on which the stack was measured
   std::optional<Usd> price;     ///< of everything but the GPUs
+  std::optional<Watts> power;   ///< drawn by everything but the GPUs, in use
   std::string price_date, price_source;
   std::string source;
 };
@@ -45,8 +47,10 @@ struct System {
   Topology topology;  ///< of one node
   int nics = 0;
   std::optional<Network> network;    ///< default between nodes
+  std::vector<FabricTier> tiers;     ///< beyond a node, innermost first; empty: one switch for all
   std::optional<Usd> price;          ///< of one node
   std::optional<UsdPerSecond> rent;  ///< of one node
+  std::optional<Watts> power;        ///< most that one node draws, as its maker prints it
   std::string rent_kind;             ///< of the catalogue's rents, where these are asked for: "on_demand"; else empty
   std::string price_of;              ///< where `price` and `rent` stand: "the file of dgx2", "--set"
   std::string price_date, price_source;

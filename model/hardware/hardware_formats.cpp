@@ -71,6 +71,7 @@ constexpr KeyMeaning kHost[] = {
     {"", "`dispatch_scale`", "time of one dispatched operator against the host on which the stack was measured", "1"},
     {"", "`price`", "of all of a node but its GPUs", "not known"},
     {"", "`price_date`, `price_source`", "when and where the price was seen", "empty; `source`"},
+    {"", "`power`", "drawn in use by all of a node but its GPUs", "a share of the GPUs' (`tbdsim help compare`)"},
 };
 
 constexpr KeyMeaning kSystem[] = {
@@ -81,6 +82,7 @@ constexpr KeyMeaning kSystem[] = {
     {"", "`host`", "id, file or table", "a plain host of the GPU's PCIe generation"},
     {"", "`host_memory`", "of the node", "that of the host"},
     {"", "`network`", "id, file or table: the default between nodes", "none"},
+    {"", "`power`", "most that one node draws, as its maker prints it", "that of its GPUs and its host"},
     {"", "`nics`, `pcie_switches`, `nvswitches`", "how many vertices of that kind", "0"},
     {"", "`sustained_clock`, `sustained_clock_source`", "of these GPUs in this system", "that of the GPU"},
     {"", "`price`", "of one node: an hour costs it over three years of use", "GPUs at `launch_price` and the host's `price`"},
@@ -93,6 +95,20 @@ constexpr KeyMeaning kSystem[] = {
     {"", "`notice`", "told whenever the system is used", "none"},
     {"", "`storage`, `date`, `notes`", "texts", "empty"},
     {"", "**`source`**, `wiring_source`", "of the table; of the wires", "`wiring_source` = `source`"},
+};
+
+constexpr KeyMeaning kFabricTier[] = {
+    {"[fabric.NAME]", "`nodes`", "that one unit of the tier joins; a multiple of those of the tier below",
+     "any number, in one tier alone"},
+    {"[fabric.NAME]", "`oversubscription`", "what the units below may send over what their links into this tier carry", "1"},
+    {"[fabric.NAME]", "`rails`",
+     "a switch for each port of a node: groups whose members have other indices in one node than in the next take the next tier",
+     "false"},
+    {"[fabric.NAME]", "`latency`", "that its switches add to a message", "0"},
+    {"[fabric.NAME]", "`ports`, `bandwidth`",
+     "of a node, where the tier has ports of its own (NVLink between nodes); of one, one direction, as it arrives",
+     "the `nics` of the system on its `network`"},
+    {"[fabric.NAME]", "**`source`**", "text", ""},
 };
 
 constexpr KeyMeaning kLinkType[] = {
@@ -175,6 +191,7 @@ constexpr FileFormat kFormats[] = {
      "`hardware/systems/` or a file given as `--hw`. Vertices are called `gpu0`, `cpu0` (one for each socket), `pcie_switch0`, "
      "`nvswitch0`, `nic0`, counted from 0",
      kSystem},
+    {"Tier of the network beyond a node", "in a system, the smallest unit first, whatever the order in the file", kFabricTier},
     {"Link type", "in a system or a host", kLinkType},
     {"Network between nodes", "`hardware/networks/`, or `[network]` of a system", kNetworkBetweenNodes},
     {"Storage", "`hardware/storage/`, for `--storage`", kStorage},

@@ -62,6 +62,18 @@ void add_links(CatalogueEntry& entry, const Topology& topology) {
   }
 }
 
+/// Units, taper and rails of the tiers beyond a node.
+void add_fabric(CatalogueEntry& entry, const System& s) {
+  for (const FabricTier& tier : s.tiers) {
+    std::string text = tier.nodes ? fmt::format("{} nodes", *tier.nodes) : "any number of nodes";
+    if (tier.bandwidth) text += fmt::format(", {} ports of {} a node", tier.ports, format(*tier.bandwidth));
+    if (tier.oversubscription > 1.0) text += fmt::format(", oversubscribed {:g} to 1", tier.oversubscription);
+    if (tier.latency > Seconds(0.0)) text += fmt::format(", {} more a message", format(tier.latency));
+    if (tier.rails) text += ", a switch for each port of a node";
+    entry.facts.push_back({"fabric, " + tier.name, "fabric_" + tier.name, text, text, tier.source, false});
+  }
+}
+
 }  // namespace
 
 CatalogueEntry describe(const Device& d) {
@@ -172,9 +184,11 @@ CatalogueEntry describe(const System& s) {
   entry.add_text("host", "host", s.host.id, true);
   entry.add_count("NICs", "nics", s.nics);
   if (s.network) entry.add_text("network", "network", s.network->id, true);
+  add_fabric(entry, s);
   entry.add_count("GPU pairs with peer access", "peer_pairs", peer_pairs(s.topology));
   add_links(entry, s.topology);
   entry.add("price", "price_usd", s.price);
+  entry.add("power, at most", "power_w", s.power);
   if (s.rent) {
     // Rent is quoted by the hour.
     constexpr Seconds kHour(3600.0);
