@@ -65,7 +65,10 @@ L2_MEASURED = {
 CONSUMER = ("GeForce", "TITAN")
 
 # Prices that gpus.csv lacks: USD, when seen, where.
+ROUGH = "paper: rough street price, 20 to 40 % either way, https://www.aiinframap.com/tools/chips/h100-vs-h200-vs-b200-tco (read 2026-11-23)"
 PRICES = {
+    "h100-pcie-80gb": (30000, "2026-06", ROUGH), "h200-nvl": (35000, "2026-06", ROUGH),
+    "mi300x": (15000, "2026-11-23", "paper: https://huggingface.co/hardware/mi300 (read 2026-11-23)"),
     "rtx-pro-6000": (8565, "2026-04-06", "paper: list price, sold for 8,000 to 9,200 USD, https://www.newgearhub.com/review/nvidia-gtc-2026-blackwell-gpus-pro-workstations (read 2026-11-23)"),
     "vega-fe": (999, "2017-08", "paper: air-cooled, on sale, https://www.dilipstechnoblog.com/2017/08/amd-vega-release-date-price-specs-and.html"),
     "p100-pcie-16gb": (5699, "2016-06-20", "paper: launch price, https://sysrqmts.com/it/gpus/compare/nvidia-grid-k340-vs-nvidia-tesla-p100-pcie-16-gb"),

@@ -22,7 +22,21 @@ ONLY_WIRED = {"vm-8x-v100": ("v100-sxm2-16gb", 8), "pcie-8x-rtx-4090": ("rtx-409
 PATCHED = "-patched-driver"  # a second entry of these boxes, as they were measured: a driver that allows peer access
 MEASURED_PATCHED = ("pcie-4x-rtx-4090", "pcie-8x-rtx-4090")
 # Prices that systems.csv lacks: USD, when, where.
-PRICES = {"dgx1": (149000, "2017-05", "paper: list price at its announcement, https://www.tweaktown.com/news/57488/nvidia-tesla-v100-single-slot-150w-dual-300w/index.html; it includes software support")}
+PRICES = {"dgx1": (149000, "2017-05", "paper: list price at its announcement, https://www.tweaktown.com/news/57488/nvidia-tesla-v100-single-slot-150w-dual-300w/index.html; it includes software support"),
+          "dgx1-p100": (129000, "2016-04", "paper: price of the DGX-1 at its announcement, https://aiwiki.ai/wiki/nvidia_dgx_b300 (read 2026-11-23)"),
+          "dgx-h100": (317000, "2024-08", "paper: Thinkmate's quotation of a machine with eight H100 and its InfiniBand adapters, not the maker's own; https://docs.google.com/spreadsheets/d/1Ft3RbeZ-w43kYSiLfYc1vxO41mK5lmJpcPC9GOYHAWc (read 2026-11-23)"),
+          "dgx-b200": (515000, "2025-03-16", "paper: about, https://vengineer.hatenablog.com/entry/2025/03/16/080000 (read 2026-11-23)"),
+          "gb200-nvl72": (3100000, "2026", "paper: about, https://fetchlogic.net/memory-now-costs-more-than-the-processor-in-ai-chips-and-that-changes-everything-about-who-can-afford-to-compete/ (read 2026-11-23)")}
+# Rents that systems.csv lacks: USD an hour, when, where.
+RENTS = {"gcp-a3-highgpu-8g": (88.49, "2026", "paper: https://deploybase.ai/articles/azure-vs-google-cloud (read 2026-11-23)")}
+# Most that a node draws: W, where.
+POWER = {"dgx1-p100": (3200, "datasheet: DGX-1, https://en.wikipedia.org/wiki/Nvidia_DGX"), "dgx1": (3500, "datasheet: DGX-1 user guide (recalled, not read again)"),
+         "dgx2": (10000, "datasheet: DGX-2 (recalled, not read again)"), "dgx2h": (12000, "datasheet: DGX-2H (recalled, not read again)"),
+         "dgx-a100-40gb": (6500, "datasheet: DGX A100 (recalled, not read again)"), "dgx-a100-80gb": (6500, "datasheet: DGX A100 (recalled, not read again)"),
+         "dgx-h100": (10200, "datasheet: DGX H100 (recalled, not read again)"), "dgx-h200": (10200, "datasheet: DGX H200 (recalled, not read again)"),
+         "dgx-b200": (14300, "datasheet: DGX B200 (recalled, not read again)"),
+         "dgx-b300": (14000, "datasheet: four to a rack of about 56 kW, https://docs.nvidia.com/dgx-superpod/reference-architecture/scalable-infrastructure-b300-xdr/latest/dgx-superpod-architecture.html (read 2026-11-23)"),
+         "gb200-nvl72": (120000, "datasheet: GB200 NVL72, about 120 kW (recalled, not read again)")}
 # Everything of a workstation but its three GPUs: USD, when, where.
 PLAIN_HOST = (2630, "2019-01-31", "paper: receipt of a workstation, 6200 USD less 3570 USD for its three GPUs, https://l7.curtisnorthcutt.com/build-pro-deep-learning-workstation")
 PROVIDERS = {"aws": "AWS", "azure": "Azure", "gcp": "GCP", "lambda": "Lambda", "nebius": "Nebius", "oci": "OCI"}
@@ -208,9 +222,15 @@ class Systems:
         t.text("provider", PROVIDERS.get(ident.split("-")[0], ""))
         usd, seen, where = PRICES.get(ident, (row["price_usd"], row["date"], ""))
         let = HOST_PART_ONLY not in row["notes"] and "host part" not in row["notes"] and row["usd_per_hour"]
-        t.amount("price", usd, "USD").amount("rent", row["usd_per_hour"] if let else "", "USD/h")
+        rent = row["usd_per_hour"] if let else ""
+        if ident in RENTS:
+            rent, seen, where = RENTS[ident]
+            let = True
+        t.amount("price", usd, "USD").amount("rent", rent, "USD/h")
         if usd or let:
             t.text("price_date", seen).text("price_source", where)
+        if ident in POWER:
+            t.amount("power", POWER[ident][0], "W").text("power_source", POWER[ident][1])
         t.text("storage", row["storage"]).text("date", row["date"])
         t.text("source", "datasheet: " + row["source"]).text("wiring_source", w.source)
         # What was measured with the patched driver says nothing of the other.

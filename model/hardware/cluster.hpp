@@ -21,7 +21,7 @@ struct Host {
   double dispatch_scale = 1.0;  ///< time per dispatched operator against the host on which the stack was measured
   std::optional<Usd> price;     ///< of everything but the GPUs
   std::optional<Watts> power;   ///< drawn by everything but the GPUs, in use
-  std::string price_date, price_source;
+  std::string price_date, price_source, power_source;
   std::string source;
 };
 
@@ -53,7 +53,7 @@ struct System {
   std::optional<Watts> power;        ///< most that one node draws, as its maker prints it
   std::string rent_kind;             ///< of the catalogue's rents, where these are asked for: "on_demand"; else empty
   std::string price_of;              ///< where `price` and `rent` stand: "the file of dgx2", "--set"
-  std::string price_date, price_source;
+  std::string price_date, price_source, power_source;
   std::string provider;  ///< who lets it: "AWS"; empty: it is owned, or nothing is known
   std::string notice;    ///< what its user must know, such as a driver that is not the maker's
   std::string source, wiring_source, notes;
@@ -75,6 +75,7 @@ struct Catalogue {
   std::string root;
   std::shared_ptr<const Edits> edits = {};                  ///< of the documents read from it; null: none
   std::shared_ptr<const Architectures> architectures = {};  ///< where they were read before; null: not yet
+  std::string own_prices = {};                              ///< price list of the user's own, before all others; empty: none
 };
 /// The catalogue's families of chips, read where they were not before. Errors: all problems of their file.
 [[nodiscard]] Result<std::shared_ptr<const Architectures>> architectures_of(const Catalogue& catalogue);

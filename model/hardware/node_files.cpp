@@ -40,6 +40,7 @@ Host read_host(TomlTable table, std::string id) {
   host.power = table.quantity_if<Watts>("power");
   host.price_date = table.text_or("price_date", "");
   host.price_source = table.text_or("price_source", host.source);
+  host.power_source = table.text_or("power_source", host.source);
   return host;
 }
 

@@ -66,6 +66,7 @@ class SystemReader {
     system_.wiring_source = root_.text_or("wiring_source", system_.source);
     system_.price_date = root_.text_or("price_date", "");
     system_.price_source = root_.text_or("price_source", system_.source);
+    system_.power_source = root_.text_or("power_source", system_.source);
     system_.provider = root_.text_or("provider", "");
     system_.notes = root_.text_or("notes", "");
     system_.notice = root_.text_or("notice", "");

@@ -292,7 +292,9 @@ TEST_CASE("the examples of hardware/README.md are read as printed") {
     REQUIRE(system);
     systems.push_back(*system);
   }
-  REQUIRE(systems.size() == 2);
+  REQUIRE(systems.size() == 3);
+  REQUIRE(systems[2].tiers.size() == 2);
+  CHECK(systems[2].tiers[1].oversubscription == 7.0);
   CHECK(systems[0].device.id == "rtx-2080-ti");
   CHECK(peer_pairs(systems[0].topology) == 0);
   CHECK(systems[1].host.name == "two 16-core CPUs");
