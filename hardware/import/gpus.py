@@ -38,7 +38,9 @@ NO_PEER_PUBLISHED = {
     "rtx-2080-ti": "two-board benchmark notes without peer access",
     "rtx-4090": "peer access only with a patched driver, yiguCM/pptest_driver:README.md@bcbb8cb",
 }
-NO_PEER_ASSUMED = ("rtx-2070", "rtx-3070", "rtx-3080", "rtx-3090", "rtx-5090")
+NO_PEER_ASSUMED = ("rtx-2070", "rtx-3070", "rtx-3080", "rtx-3090", "rtx-4060", "rtx-4060-ti-8gb", "rtx-4060-ti-16gb", "rtx-4070", "rtx-4070-super",
+                   "rtx-4070-ti", "rtx-4070-ti-super", "rtx-4080", "rtx-4080-super", "rtx-5060", "rtx-5060-ti-8gb", "rtx-5060-ti-16gb", "rtx-5070",
+                   "rtx-5070-ti", "rtx-5080", "rtx-5090")
 
 # Tensor rate where no source lists one: FLOP of a core and cycle in fp16, and why.
 TENSOR_CORE_RATE = {
@@ -52,7 +54,7 @@ TENSOR_CORE_RATE = {
 MULTIPROCESSOR = {"7.5": (64, 256, 1024)}
 
 # Boards for servers keep the bits of error correction in their GDDR memory, a sixteenth of it, and are shipped with the correction on.
-ECC_IN_MEMORY = ("k80", "m40", "m40-24gb", "m60", "p4", "p40", "t4", "a10", "a10g", "a40", "l4", "l40s")
+ECC_IN_MEMORY = ("k80", "m40", "m40-24gb", "m60", "p4", "p40", "t4", "a10", "a10g", "a40", "l4", "l40", "l40s")
 
 # Level-2 caches (MiB) that a source lists too small, and how it is known.
 L2_MEASURED = {
@@ -63,7 +65,11 @@ L2_MEASURED = {
 CONSUMER = ("GeForce", "TITAN")
 
 # Prices that gpus.csv lacks: USD, when seen, where.
+ROUGH = "paper: rough street price, 20 to 40 % either way, https://www.aiinframap.com/tools/chips/h100-vs-h200-vs-b200-tco (read 2026-11-23)"
 PRICES = {
+    "h100-pcie-80gb": (30000, "2026-06", ROUGH), "h200-nvl": (35000, "2026-06", ROUGH),
+    "mi300x": (15000, "2026-11-23", "paper: https://huggingface.co/hardware/mi300 (read 2026-11-23)"),
+    "rtx-pro-6000": (8565, "2026-04-06", "paper: list price, sold for 8,000 to 9,200 USD, https://www.newgearhub.com/review/nvidia-gtc-2026-blackwell-gpus-pro-workstations (read 2026-11-23)"),
     "vega-fe": (999, "2017-08", "paper: air-cooled, on sale, https://www.dilipstechnoblog.com/2017/08/amd-vega-release-date-price-specs-and.html"),
     "p100-pcie-16gb": (5699, "2016-06-20", "paper: launch price, https://sysrqmts.com/it/gpus/compare/nvidia-grid-k340-vs-nvidia-tesla-p100-pcie-16-gb"),
     "v100-pcie-16gb": (9592, "2019-02-08", "paper: eight times the RTX 2080 Ti of 1199 USD, https://lambdalabs.com/blog/best-gpu-tensorflow-2080-ti-vs-v100-vs-titan-v-vs-1080-ti-benchmark; an undated page prints about 11,000 USD"),
@@ -75,6 +81,7 @@ MOUNTED_IN = {
     "a100-sxm4-40gb": "dgx-a100-40gb", "a100-sxm4-80gb": "dgx-a100-80gb", "h100-sxm5-80gb": "dgx-h100",
     "h200-sxm-141gb": "aws-p5en.48xlarge", "b200-sxm-180gb": "dgx-b200", "gb200": "gb200-nvl72",
     "b300-sxm-288gb": "dgx-b300", "gb300": "gb300-nvl72", "h800-sxm5-80gb": "hgx-h800",
+    "mi300x": "mi300x-platform", "mi325x": "mi325x-platform", "mi350x": "mi350x-platform", "mi355x": "mi355x-platform",
 }
 
 LANES_ADA = 128  # fp32 lanes of one SM, compute capability 8.9

@@ -87,6 +87,12 @@ class LinkTypes:
         return self.table("cpu_link", "cpu_link", csv_id, effective, NCCL, effective, NCCL, "", "",
                           bandwidth=line or effective, source=source, **({"peer_access": True} if peer_access else {}))
 
+    def xgmi(self, csv_id):
+        """Infinity Fabric between two GPUs of AMD. No copy over it is published here: it reaches the shares of NVLink4 behind a switch."""
+        line = float(self.row[csv_id]["theoretical_gb_s_per_dir"])
+        return self.table("xgmi", "xgmi", csv_id, line * 390 / 450, "transferred: the share that a copy reaches over NVLink4 (390 of 450 GB/s, H100 nvbandwidth log)",
+                          line * 0.81, "transferred: the share that rings reach over NVLink4 (HGX H100/H200 without in-switch reduction)", 2.75, H100_COPY_LATENCY)
+
     def c2c(self):
         """CPU to GPU inside a superchip."""
         return self.table("c2c", "internal", "nvlink-c2c-grace-hopper-blackwell", "", "", "", "", "", "", peer_access=True)

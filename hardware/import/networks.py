@@ -15,7 +15,7 @@ INFINIBAND_LATENCY = (0.6, "transferred: InfiniBand HDR")
 RELATIVE = {"ethernet-1g": "ethernet-10g", "ethernet-25g": "ethernet-10g", "ethernet-40g": "ethernet-10g", "ethernet-200g": "ethernet-100g",
             "ethernet-400g": "ethernet-100g", "ethernet-800g": "ethernet-100g", "infiniband-xdr": "infiniband-ndr"}
 # The same ports with RDMA (RoCE v2) instead of TCP, and whose fraction of the line rate and latency they take.
-ROCE, ROCE_RELATIVE = ("ethernet-25g", "ethernet-100g"), "infiniband-edr"
+ROCE, ROCE_RELATIVE = ("ethernet-25g", "ethernet-100g", "ethernet-200g", "ethernet-400g"), "infiniband-edr"
 STORAGE = {"sata-hard-disk-sequential": "hdd", "nvme-pcie-3.0-x4": "nvme", "nvme-pcie-4.0-x4": "nvme", "seed-deck-sata-interface": "sata"}
 # Time until the first byte of a read elsewhere, reads served side by side.
 SEEK = (12.7, "ms", 1, "datasheet: 7,200 revolutions a minute, half a turn 4.17 ms, and an average seek of 8.5 ms as makers of 3.5-inch drives state it")

@@ -11,7 +11,7 @@ from toml_text import Table, rows, write
 from wiring import Wiring, from_rows, join_sockets, named_cpu_link, nvlink_generation, plain_pcie
 
 MESH = {"aws-p3.16xlarge", "aws-p3dn.24xlarge", "azure-nd40rs-v2", "lambda-gpu-8x-v100-n", "dgx1-v100-32gb"}
-SAME_WIRING = {"dgx1-v100-32gb": "dgx1", "dgx-a100-80gb": "dgx-a100-40gb"}
+SAME_WIRING = {"dgx1-v100-32gb": "dgx1", "dgx-a100-80gb": "dgx-a100-40gb", "dgx-h200": "dgx-h100"}
 # Names of systems.csv that gpus.csv spells otherwise; two of them leave the variant open.
 HALF_OF = {"pcie-4x-rtx-4090": "pcie-8x-rtx-4090"}
 GPU_NAMES = {"Tesla V100 16GB": "v100-sxm2-16gb", "Tesla V100 SXM2": "v100-sxm2-16gb", "Tesla P100 SXM2 16GB": "p100-sxm2-16gb"}
@@ -22,11 +22,48 @@ ONLY_WIRED = {"vm-8x-v100": ("v100-sxm2-16gb", 8), "pcie-8x-rtx-4090": ("rtx-409
 PATCHED = "-patched-driver"  # a second entry of these boxes, as they were measured: a driver that allows peer access
 MEASURED_PATCHED = ("pcie-4x-rtx-4090", "pcie-8x-rtx-4090")
 # Prices that systems.csv lacks: USD, when, where.
-PRICES = {"dgx1": (149000, "2017-05", "paper: list price at its announcement, https://www.tweaktown.com/news/57488/nvidia-tesla-v100-single-slot-150w-dual-300w/index.html; it includes software support")}
+PRICES = {"dgx1": (149000, "2017-05", "paper: list price at its announcement, https://www.tweaktown.com/news/57488/nvidia-tesla-v100-single-slot-150w-dual-300w/index.html; it includes software support"),
+          "dgx1-p100": (129000, "2016-04", "paper: price of the DGX-1 at its announcement, https://aiwiki.ai/wiki/nvidia_dgx_b300 (read 2026-11-23)"),
+          "dgx-h100": (317000, "2024-08", "paper: Thinkmate's quotation of a machine with eight H100 and its InfiniBand adapters, not the maker's own; https://docs.google.com/spreadsheets/d/1Ft3RbeZ-w43kYSiLfYc1vxO41mK5lmJpcPC9GOYHAWc (read 2026-11-23)"),
+          "dgx-b200": (515000, "2025-03-16", "paper: about, https://vengineer.hatenablog.com/entry/2025/03/16/080000 (read 2026-11-23)"),
+          "gb200-nvl72": (3100000, "2026", "paper: about, https://fetchlogic.net/memory-now-costs-more-than-the-processor-in-ai-chips-and-that-changes-everything-about-who-can-afford-to-compete/ (read 2026-11-23)")}
+# Rents that systems.csv lacks: USD an hour, when, where.
+RENTS = {"gcp-a3-highgpu-8g": (88.49, "2026", "paper: https://deploybase.ai/articles/azure-vs-google-cloud (read 2026-11-23)")}
+# Most that a node draws: W, where.
+POWER = {"dgx1-p100": (3200, "datasheet: DGX-1, https://en.wikipedia.org/wiki/Nvidia_DGX"), "dgx1": (3500, "datasheet: DGX-1 user guide (recalled, not read again)"),
+         "dgx2": (10000, "datasheet: DGX-2 (recalled, not read again)"), "dgx2h": (12000, "datasheet: DGX-2H (recalled, not read again)"),
+         "dgx-a100-40gb": (6500, "datasheet: DGX A100 (recalled, not read again)"), "dgx-a100-80gb": (6500, "datasheet: DGX A100 (recalled, not read again)"),
+         "dgx-h100": (10200, "datasheet: DGX H100 (recalled, not read again)"), "dgx-h200": (10200, "datasheet: DGX H200 (recalled, not read again)"),
+         "dgx-b200": (14300, "datasheet: DGX B200 (recalled, not read again)"),
+         "dgx-b300": (14000, "datasheet: four to a rack of about 56 kW, https://docs.nvidia.com/dgx-superpod/reference-architecture/scalable-infrastructure-b300-xdr/latest/dgx-superpod-architecture.html (read 2026-11-23)"),
+         "gb200-nvl72": (120000, "datasheet: GB200 NVL72, about 120 kW (recalled, not read again)")}
 # Everything of a workstation but its three GPUs: USD, when, where.
 PLAIN_HOST = (2630, "2019-01-31", "paper: receipt of a workstation, 6200 USD less 3570 USD for its three GPUs, https://l7.curtisnorthcutt.com/build-pro-deep-learning-workstation")
-PROVIDERS = {"aws": "AWS", "azure": "Azure", "gcp": "GCP", "lambda": "Lambda", "nebius": "Nebius"}
+PROVIDERS = {"aws": "AWS", "azure": "Azure", "gcp": "GCP", "lambda": "Lambda", "nebius": "Nebius", "oci": "OCI"}
 NO_PEER = {"rtx-2070", "rtx-2080-ti", "rtx-3070", "rtx-3080", "rtx-3090", "rtx-4090", "rtx-5090"}
+# Links between the GPUs of AMD's platforms: rows of interconnects.csv. MI350X and MI355X differ in clock and power alone.
+XGMI = {"mi300x": "xgmi-mi300x-mi325x-per-link", "mi325x": "xgmi-mi300x-mi325x-per-link", "mi350x": "xgmi-mi355x-per-link", "mi355x": "xgmi-mi355x-per-link"}
+# Tiers beyond a node as the maker's reference clusters build them: name, nodes of a unit (any number: ""), taper, a switch for each port of a node.
+SUPERPOD = "https://docs.nvidia.com/dgx-superpod/"
+EVEN = ": a leaf switch for each port of a node, as many cables up as down"
+
+
+def superpod(nodes, page, rails=True, source="datasheet: %s (read 2026-11-23): scalable units of %d" + EVEN):
+    told = source % (page, nodes)
+    return [("rail" if rails else "leaf", nodes, "", rails, told), ("spine", "", "", False, told)]
+
+
+ASSUMED_EVEN = "datasheet: %s (read 2026-11-23): scalable units of %d; assumed, as of the DGX B200" + EVEN
+H100_POD = superpod(32, "https://cidian.kuaisou.com/dgx-superpod-reference-architecture-dgx-h100", source=ASSUMED_EVEN)
+META = "paper: The Llama 3 Herd of Models, arXiv:2407.21783, section 3.3.1; https://glennklockwood.com/garden/systems/meta's-h100-clusters (read 2026-11-23)"
+FABRICS = {
+    "dgx-h100": H100_POD, "dgx-h200": H100_POD,
+    "dgx-b200": superpod(32, SUPERPOD + "reference-architecture-scalable-infrastructure-b200/latest/dgx-superpod-architecture.html"),
+    "dgx-b300": superpod(72, SUPERPOD + "reference-architecture/scalable-infrastructure-b300-xdr/latest/dgx-superpod-architecture.html"),
+    # A rack is a node here, whose 72 ports share the switches of four rails.
+    "gb200-nvl72": superpod(8, SUPERPOD + "reference-architecture-scalable-infrastructure-gb200/latest/network-fabrics.html", False, ASSUMED_EVEN),
+    "grand-teton-h100": [("rack", 2, "", False, META), ("pod", 384, "", False, META), ("spine", "", 7, False, META)],
+}
 RACKS = {"gb200-nvl72", "gb300-nvl72"}
 RACK_GPUS, RACK_CPUS, RACK_NICS = 72, 36, 72
 
@@ -77,6 +114,8 @@ def network_of(row):
     if not match:
         return "", 0
     count, rate, kind = int(match.group(1)), match.group(2), match.group(3)
+    if "RoCE" in kind:
+        return f"ethernet-{rate}g-roce", count
     if "InfiniBand" in kind:
         return "infiniband-" + re.search(r"(FDR|EDR|HDR|NDR|XDR)", kind).group(1).lower(), count
     for word in ("EFA", "TCPX"):
@@ -93,6 +132,16 @@ def patched_notice(ident):
     if ident.endswith(PATCHED):
         return f"{ident}: needs a driver that is patched to allow peer access; with the maker's it is {ident.removesuffix(PATCHED)}"
     return ""
+
+
+def fabric(tiers):
+    text = ""
+    for name, nodes, taper, rails, source in tiers:
+        t = Table(f"[fabric.{name}]").integer("nodes", nodes)
+        if taper:
+            t.fraction("oversubscription", taper)
+        text += f"\n{t.flag('rails', True) if rails else t}" + str(Table().text("source", source))
+    return text
 
 
 class Systems:
@@ -127,6 +176,12 @@ class Systems:
             mesh = [r for r in self.topologies["dgx1"] if r["kind"] == "nvlink" and max(int(r["a"][3:]), int(r["b"][3:])) < gpus]
             from_rows(w, self.types, mesh, spec, {}, cpus, peer)
             w.source = "assumed: NVLinks as GPUs 0-%d of DGX-1V, because the description says %s" % (gpus - 1, intra)
+        elif "xGMI" in intra:
+            w.tables["xgmi"] = self.types.xgmi(XGMI[device])
+            for i in range(gpus):
+                for j in range(i):
+                    w.add("xgmi", f"gpu{j}", f"gpu{i}")
+            w.source = f"assumed: a link between each two GPUs, because the description says {intra}"
         elif "NVLink" in intra:
             w.nvswitches = 1
             w.tables["nvlink"] = self.types.nvlink(nvlink_generation(spec), True)
@@ -167,14 +222,20 @@ class Systems:
         t.text("provider", PROVIDERS.get(ident.split("-")[0], ""))
         usd, seen, where = PRICES.get(ident, (row["price_usd"], row["date"], ""))
         let = HOST_PART_ONLY not in row["notes"] and "host part" not in row["notes"] and row["usd_per_hour"]
-        t.amount("price", usd, "USD").amount("rent", row["usd_per_hour"] if let else "", "USD/h")
+        rent = row["usd_per_hour"] if let else ""
+        if ident in RENTS:
+            rent, seen, where = RENTS[ident]
+            let = True
+        t.amount("price", usd, "USD").amount("rent", rent, "USD/h")
         if usd or let:
             t.text("price_date", seen).text("price_source", where)
+        if ident in POWER:
+            t.amount("power", POWER[ident][0], "W").text("power_source", POWER[ident][1])
         t.text("storage", row["storage"]).text("date", row["date"])
         t.text("source", "datasheet: " + row["source"]).text("wiring_source", w.source)
         # What was measured with the patched driver says nothing of the other.
         t.text("notes", "" if ident in MEASURED_PATCHED else row["notes"]).text("notice", patched_notice(ident))
-        return f"{t}{w.text()}"
+        return f"{t}{fabric(FABRICS.get(ident, []))}{w.text()}"
 
 
 def main():

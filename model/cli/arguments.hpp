@@ -8,6 +8,7 @@
 
 #include "model/prediction/predict.hpp"
 #include "model/report/memory_report_text.hpp"
+#include "model/study/ownership.hpp"
 #include "model/survey/collective_survey.hpp"
 
 namespace tbdsim {
@@ -20,6 +21,7 @@ struct PredictArguments {
   bool layers = false, kernels = false, links = false, host = false;
   std::string trace;                    ///< file to write; empty: none
   std::string report;                   ///< page to write; empty: none
+  std::string prices;                   ///< price list of the user's own; empty: none
   std::optional<std::int64_t> samples;  ///< of one epoch
   std::optional<int> epochs;
   bool profiling = false;
@@ -83,6 +85,8 @@ struct CompareArguments {
   std::vector<std::pair<std::string, std::string>> axes;  ///< options (without dashes) and their lists, in table order
   std::vector<std::string> set;                           ///< KEY=VALUE
   std::optional<int> base;                                ///< candidate that the others are set against, from 1
+  std::optional<CostTerms> terms;                         ///< on which they are paid for; absent: none was given
+  std::string prices;                                     ///< price list of the user's own; empty: none
   Format format = Format::table;
 };
 

@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "model/cli/command.hpp"
 #include "model/configuration/configure.hpp"
 #include "model/configuration/network_notices.hpp"
 #include "model/configuration/session.hpp"
+#include "model/hardware/price.hpp"
 #include "model/report/compare_report.hpp"
 #include "model/report/json.hpp"
 #include "model/study/compare.hpp"
@@ -45,6 +47,23 @@ void tell_machines(Session& session, const StudyGrid& grid, std::vector<std::str
   }
 }
 
+/// Prices of the user's own list that are of nothing compared: a slip of a name, or of no use here.
+void tell_unused_prices(Session& session, const StudyGrid& grid, const std::vector<Price>& prices, const std::string& file,
+                        std::vector<std::string>& notices) {
+  std::set<std::string> used;
+  for (const GridAxis& axis : grid.axes) {
+    if (axis.option != "hw") continue;
+    for (const std::string& name : axis.values)
+      if (const auto system = session.system(name, 1); *system)
+        used.insert({(*system)->id, (*system)->device.id, (*system)->host.id});
+  }
+  for (const Price& price : prices) {
+    const std::string& subject = price.device ? *price.device : price.system.empty() ? price.host : price.system;
+    if (price.own && used.count(subject) == 0)
+      notices.push_back(fmt::format("{}: no candidate is or holds \"{}\"", file, subject));
+  }
+}
+
 }  // namespace
 
 Result<Answer> answer(const CompareArguments& arguments, Session& session) {
@@ -62,23 +81,28 @@ Result<Answer> answer(const CompareArguments& arguments, Session& session) {
   }
   if (!errors.empty()) return tl::make_unexpected(std::move(errors));
   if (Errors unknown = unknown_names(session, grid); !unknown.empty()) return tl::make_unexpected(std::move(unknown));
+  const auto prices = session.prices();
+  if (!*prices) return tl::make_unexpected(prices->error());
   const auto comparison = compare(session, grid, static_cast<std::size_t>(arguments.base.value_or(1) - 1));
   if (!comparison) return tl::make_unexpected(comparison.error());
   tell_unused_network(grid, *comparison, notices);
   tell_machines(session, grid, notices);
+  tell_unused_prices(session, grid, **prices, arguments.prices, notices);
   switch (arguments.format) {
     case Format::json:
-      return Answer{compare_json(*comparison), notices};
+      return Answer{compare_json(*comparison, arguments.terms), notices};
     case Format::csv:
-      return Answer{compare_csv(*comparison), notices};
+      return Answer{compare_csv(*comparison, arguments.terms), notices};
     case Format::table:
       break;
   }
-  return Answer{compare_table(*comparison), notices};
+  return Answer{compare_table(*comparison, arguments.terms), notices};
 }
 
 int run(const CompareArguments& arguments, const Catalogue& catalogue) {
-  return deliver(answer(arguments, *open_session(catalogue)));
+  Catalogue with_prices = catalogue;
+  with_prices.own_prices = arguments.prices;
+  return deliver(answer(arguments, *open_session(with_prices)));
 }
 
 }  // namespace tbdsim

@@ -89,7 +89,9 @@ Result<Answer> answer(const PredictArguments& arguments, Session& session) {
 }
 
 int run(const PredictArguments& arguments, const Catalogue& catalogue) {
-  return deliver(answer(arguments, *open_session(catalogue)));
+  Catalogue with_prices = catalogue;
+  with_prices.own_prices = arguments.prices;
+  return deliver(answer(arguments, *open_session(with_prices)));
 }
 
 }  // namespace tbdsim

@@ -144,12 +144,26 @@ void describe(VerbOptions verb, PredictArguments& a) {
            {"iterations", &a.iterations},
            {"trace", &a.trace},
            {"report", &a.report},
+           {"prices", &a.prices},
            {"format", &a.format}},
           job_of(a.options));
 }
 
 void describe(VerbOptions verb, CompareArguments& a) {
-  declare(verb, Verb::compare, {{"base", &a.base}, {"format", &a.format}}, {nullptr, &a.axes, &a.set});
+  const auto term = [&a](std::string (*set)(std::optional<CostTerms>&, const std::string&)) {
+    return Setter([&a, set](const std::string& text) { return set(a.terms, text); });
+  };
+  declare(verb, Verb::compare,
+          {{"base", &a.base},
+           {"budget", term(set_budget)},
+           {"years", term(set_years)},
+           {"duty", term(set_duty)},
+           {"power-price", term(set_power_price)},
+           {"cooling", term(set_cooling)},
+           {"objective", term(set_objective)},
+           {"prices", &a.prices},
+           {"format", &a.format}},
+          {nullptr, &a.axes, &a.set});
 }
 
 void describe(VerbOptions verb, SweepArguments& a) {

@@ -14,6 +14,8 @@ constexpr VerbExample kExamples[] = {
     {"predict", "Which kernels are long and use the GPU badly?", "predict --hw titan-xp --model resnet50 --kernels"},
     {"compare", "Does a more expensive GPU help my recurrent network?",
      "compare --hw p4000,titan-xp,v100-pcie-16gb --model sockeye --stack mxnet-0.12"},
+    {"compare", "What is cheapest over three years, bought or rented?",
+     "compare --hw rtx-4090,rtx-5090,l40s --model resnet50 --precision amp --duty 60% --power-price 0.2USD/kWh"},
     {"compare", "Which batch is large enough?", "compare --hw titan-xp --model resnet50 --batch 4..128*2"},
     {"sweep", "All machines and batches, into a file that may be resumed?",
      "sweep --hw dgx1,dgx2 --model resnet50,vgg16 --batch 1..64 -o sweep.db"},

@@ -108,6 +108,8 @@ constexpr GlossaryEntry kGlossary[] = {
      "Claims whose figure a data file holds, that can hardly fail, or that set a constant. Only look-ups and true predictions "
      "are counted."},
     {"Machines", "Nodes of the job and what each holds."},
+    {"machines, host, power, total USD",
+     "Parts of what is paid over the years: boards or whole machines, their host, power with cooling. 'in it': in machines."},
     {"mean, median, p95", "Of the absolute errors: mean, middle value, and the value that 95 % do not exceed."},
     {"measured, predicted", "The figure of the table and the figure of the program."},
     {"Memory", "Memory of the fullest GPU at its peak, as nvidia-smi shows it."},
@@ -122,6 +124,7 @@ constexpr GlossaryEntry kGlossary[] = {
     {"of step", "Share of the step."},
     {"optimiser state, state", "Arrays that the optimiser keeps for each weight, such as a momentum."},
     {"output", "Shape of a layer's result for one sample."},
+    {"paid, rank", "`compare`: bought or rented; place by the objective among what costs no more than the budget."},
     {"parameters", "Weights of the network or of a layer, counted by element."},
     {"Part", "Use of memory. The parts add up to the peak."},
     {"pass", "forward, backward or update."},

@@ -50,6 +50,67 @@ std::string set_share(std::optional<double>& share, const std::string& text) {
   return "";
 }
 
+namespace {
+
+CostTerms& stated(std::optional<CostTerms>& terms) {
+  if (!terms) terms.emplace();
+  return *terms;
+}
+
+std::optional<double> ratio_between(const std::string& text, double least, double most) {
+  const auto value = parse_quantity(text, Dimension::ratio);
+  return value && *value >= least && *value <= most ? std::optional(*value) : std::nullopt;
+}
+
+}  // namespace
+
+std::string set_budget(std::optional<CostTerms>& terms, const std::string& text) {
+  const auto amount = parse<Usd>(text);
+  if (!amount || *amount <= Usd(0.0)) return "an amount of money such as \"40000 USD\"";
+  stated(terms).budget = *amount;
+  return "";
+}
+
+std::string set_years(std::optional<CostTerms>& terms, const std::string& text) {
+  constexpr double kLeast = 0.01, kMost = 30.0;
+  const auto years = ratio_between(text, kLeast, kMost);
+  if (!years || text.find('%') != std::string::npos) return "a number of years from 0.01 to 30 such as 3";
+  stated(terms).years = *years;
+  return "";
+}
+
+std::string set_power_price(std::optional<CostTerms>& terms, const std::string& text) {
+  constexpr std::string_view kUnit = "/kWh";
+  constexpr Joules kKilowattHour(3.6e6);
+  const bool unit = text.size() > kUnit.size() && text.compare(text.size() - kUnit.size(), kUnit.size(), kUnit) == 0;
+  const auto amount = unit ? parse<Usd>(text.substr(0, text.size() - kUnit.size())) : tl::make_unexpected(std::string());
+  if (!amount || *amount < Usd(0.0)) return "a price of energy such as \"0.2 USD/kWh\"";
+  stated(terms).power_price = *amount / kKilowattHour;
+  return "";
+}
+
+std::string set_duty(std::optional<CostTerms>& terms, const std::string& text) {
+  const auto share = ratio_between(text, 0.0, 1.0);
+  if (!share || *share <= 0.0) return "a share of the time, at most all of it, such as \"60 %\" or 0.6";
+  stated(terms).duty = *share;
+  return "";
+}
+
+std::string set_cooling(std::optional<CostTerms>& terms, const std::string& text) {
+  constexpr double kMost = 5.0;
+  const auto factor = ratio_between(text, 1.0, kMost);
+  if (!factor) return "power of the building over that of its machines, from 1 to 5, such as 1.3";
+  stated(terms).cooling = *factor;
+  return "";
+}
+
+std::string set_objective(std::optional<CostTerms>& terms, const std::string& text) {
+  const auto objective = parse_objective(text);
+  if (!objective) return "cost, time or energy";
+  stated(terms).objective = *objective;
+  return "";
+}
+
 std::string set_shard(std::size_t& shard, std::size_t& shards, const std::string& text) {
   const std::size_t slash = std::min(text.find('/'), text.size());
   const auto index = whole_number(std::string_view(text).substr(0, slash), 1);

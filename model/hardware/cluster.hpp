@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/hardware/device.hpp"
+#include "model/hardware/fabric.hpp"
 #include "model/hardware/topology.hpp"
 #include "model/input/edits.hpp"
 #include "model/support/result.hpp"
@@ -19,7 +20,8 @@ struct Host {
   std::optional<Bytes> memory_capacity;
   double dispatch_scale = 1.0;  ///< time per dispatched operator against the host on which the stack was measured
   std::optional<Usd> price;     ///< of everything but the GPUs
-  std::string price_date, price_source;
+  std::optional<Watts> power;   ///< drawn by everything but the GPUs, in use
+  std::string price_date, price_source, power_source;
   std::string source;
 };
 
@@ -45,11 +47,13 @@ struct System {
   Topology topology;  ///< of one node
   int nics = 0;
   std::optional<Network> network;    ///< default between nodes
+  std::vector<FabricTier> tiers;     ///< beyond a node, innermost first; empty: one switch for all
   std::optional<Usd> price;          ///< of one node
   std::optional<UsdPerSecond> rent;  ///< of one node
+  std::optional<Watts> power;        ///< most that one node draws, as its maker prints it
   std::string rent_kind;             ///< of the catalogue's rents, where these are asked for: "on_demand"; else empty
   std::string price_of;              ///< where `price` and `rent` stand: "the file of dgx2", "--set"
-  std::string price_date, price_source;
+  std::string price_date, price_source, power_source;
   std::string provider;  ///< who lets it: "AWS"; empty: it is owned, or nothing is known
   std::string notice;    ///< what its user must know, such as a driver that is not the maker's
   std::string source, wiring_source, notes;
@@ -71,6 +75,7 @@ struct Catalogue {
   std::string root;
   std::shared_ptr<const Edits> edits = {};                  ///< of the documents read from it; null: none
   std::shared_ptr<const Architectures> architectures = {};  ///< where they were read before; null: not yet
+  std::string own_prices = {};                              ///< price list of the user's own, before all others; empty: none
 };
 /// The catalogue's families of chips, read where they were not before. Errors: all problems of their file.
 [[nodiscard]] Result<std::shared_ptr<const Architectures>> architectures_of(const Catalogue& catalogue);

@@ -15,6 +15,8 @@ inline constexpr int kHardwareSchema = 1;
 /// As above, for the root of hosts/*.toml or [host], and of networks/*.toml or [network].
 [[nodiscard]] Host read_host(TomlTable table, std::string id);
 [[nodiscard]] Network read_network(TomlTable table, std::string id);
+/// The [fabric.NAME] tables of a system, innermost tier first. Expects GPUs and network of `system`.
+[[nodiscard]] std::vector<FabricTier> read_fabric(TomlTable& root, const System& system);
 
 /// A GPU file as text. Reading it back gives an equal Device, bit by bit; absent fields have no key.
 [[nodiscard]] std::string to_toml(const Device& device);

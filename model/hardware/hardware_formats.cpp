@@ -71,6 +71,8 @@ constexpr KeyMeaning kHost[] = {
     {"", "`dispatch_scale`", "time of one dispatched operator against the host on which the stack was measured", "1"},
     {"", "`price`", "of all of a node but its GPUs", "not known"},
     {"", "`price_date`, `price_source`", "when and where the price was seen", "empty; `source`"},
+    {"", "`power`, `power_source`", "drawn in use by all of a node but its GPUs",
+     "that of the system less its GPUs, else half of the GPUs' limits; `source`"},
 };
 
 constexpr KeyMeaning kSystem[] = {
@@ -81,6 +83,8 @@ constexpr KeyMeaning kSystem[] = {
     {"", "`host`", "id, file or table", "a plain host of the GPU's PCIe generation"},
     {"", "`host_memory`", "of the node", "that of the host"},
     {"", "`network`", "id, file or table: the default between nodes", "none"},
+    {"", "`power`, `power_source`", "most that one node draws, as its maker prints it",
+     "that of its GPUs and its host; `source`"},
     {"", "`nics`, `pcie_switches`, `nvswitches`", "how many vertices of that kind", "0"},
     {"", "`sustained_clock`, `sustained_clock_source`", "of these GPUs in this system", "that of the GPU"},
     {"", "`price`", "of one node: an hour costs it over three years of use", "GPUs at `launch_price` and the host's `price`"},
@@ -93,6 +97,20 @@ constexpr KeyMeaning kSystem[] = {
     {"", "`notice`", "told whenever the system is used", "none"},
     {"", "`storage`, `date`, `notes`", "texts", "empty"},
     {"", "**`source`**, `wiring_source`", "of the table; of the wires", "`wiring_source` = `source`"},
+};
+
+constexpr KeyMeaning kFabricTier[] = {
+    {"[fabric.NAME]", "`nodes`", "that one unit of the tier joins; a multiple of those of the tier below",
+     "any number, in one tier alone"},
+    {"[fabric.NAME]", "`oversubscription`", "what the units below may send over what their links into this tier carry", "1"},
+    {"[fabric.NAME]", "`rails`",
+     "a switch for each port of a node: groups whose members have other indices in one node than in the next take the next tier",
+     "false"},
+    {"[fabric.NAME]", "`latency`", "that its switches add to a message", "0"},
+    {"[fabric.NAME]", "`ports`, `bandwidth`",
+     "of a node, where the tier has ports of its own (NVLink between nodes); of one, one direction, as it arrives",
+     "the `nics` of the system on its `network`"},
+    {"[fabric.NAME]", "**`source`**", "text", ""},
 };
 
 constexpr KeyMeaning kLinkType[] = {
@@ -139,12 +157,15 @@ constexpr KeyMeaning kStorage[] = {
 
 constexpr KeyMeaning kPrices[] = {
     {"", "**`provider`**", "text", ""},
-    {"[[price]]", "**`instance`**", "its name", ""},
-    {"[[price]]", "`device`, `gpus`", "id of the catalogue; how many of them", "not known"},
+    {"[[price]]", "`instance`", "its name; must be there for a rent without `system`", "empty"},
+    {"[[price]]", "`device`, `gpus`", "id of the catalogue; how many of them", "not known; 1 with `price`"},
+    {"[[price]]", "`system`, `host`", "in place of `device`: id of the machine, or of the host, that the row is about", "none"},
     {"[[price]]", "`gpu`, `region`", "the provider's words, for readers of the file", "empty"},
     {"[[price]]", "`notes`", "told with the price", "empty"},
-    {"[[price]]", "**`kind`**", "`on_demand`, `spot_min`, `spot_max`, `spot`, `capacity_block`, `..._host_only`", ""},
-    {"[[price]]", "**`rent`**", "of the instance, as \"3.06 USD/h\"", ""},
+    {"[[price]]", "`kind`",
+     "`on_demand`, `spot_min`, `spot_max`, `spot`, `capacity_block`, `..._host_only`; `purchase` with `price`",
+     "`on_demand`; `purchase` with `price`"},
+    {"[[price]]", "`rent` or `price`", "of the instance, as \"3.06 USD/h\"; for which one board, machine or host is sold", ""},
     {"[[price]]", "**`snapshot`**, **`source`**", "when and where the price was seen", ""},
 };
 
@@ -175,10 +196,11 @@ constexpr FileFormat kFormats[] = {
      "`hardware/systems/` or a file given as `--hw`. Vertices are called `gpu0`, `cpu0` (one for each socket), `pcie_switch0`, "
      "`nvswitch0`, `nic0`, counted from 0",
      kSystem},
+    {"Tier of the network beyond a node", "in a system, the smallest unit first, whatever the order in the file", kFabricTier},
     {"Link type", "in a system or a host", kLinkType},
     {"Network between nodes", "`hardware/networks/`, or `[network]` of a system", kNetworkBetweenNodes},
     {"Storage", "`hardware/storage/`, for `--storage`", kStorage},
-    {"Prices", "`hardware/prices/`", kPrices},
+    {"Prices", "`hardware/prices/`, or a list of your own given as `--prices`", kPrices},
     {"Samples that a job trains on", "`hardware/inputs.toml`, for `--input`", kSamplesThatAJobTrainsOn},
     {"Overview of bandwidths", "`hardware/data_path.toml`, for `list data-paths`", kOverviewOfBandwidths},
 };

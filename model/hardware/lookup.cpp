@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <optional>
 
@@ -102,6 +103,20 @@ std::vector<std::string> known_names(const Catalogue& catalogue, const Shelf& sh
   return names;
 }
 
+namespace {
+
+/// What stands before a board's name on its box and in no id: "NVIDIA GeForce RTX 4090".
+std::string without_maker(const std::string& name) {
+  constexpr std::array<std::string_view, 7> kMakers{"nvidia", "geforce", "amd", "instinct", "radeon", "tesla", "quadro"};
+  std::string left = fold_name(name);
+  for (const std::string_view maker : kMakers) {
+    if (left.size() > maker.size() && left.compare(0, maker.size(), maker) == 0) left.erase(0, maker.size());
+  }
+  return left;
+}
+
+}  // namespace
+
 std::optional<std::string> known_entry(const Catalogue& catalogue, const Shelf& shelf, const std::string& name) {
   const std::vector<std::string> ids = catalogue_ids(catalogue, shelf.folder);
   if (std::find(ids.begin(), ids.end(), name) != ids.end()) return name;
@@ -114,7 +129,8 @@ std::optional<std::string> known_entry(const Catalogue& catalogue, const Shelf& 
       if (means(alias)) return id;
     }
   }
-  return std::nullopt;
+  const std::string bare = without_maker(name);
+  return bare == folded ? std::nullopt : known_entry(catalogue, shelf, bare);
 }
 
 Result<std::string> resolve_entry(const Catalogue& catalogue, const Shelf& shelf, const std::string& name) {

@@ -37,8 +37,10 @@ Host read_host(TomlTable table, std::string id) {
   host.dispatch_scale = table.number_or("dispatch_scale", 1.0, kPositive);
   host.source = table.text("source");
   host.price = table.quantity_if<Usd>("price");
+  host.power = table.quantity_if<Watts>("power");
   host.price_date = table.text_or("price_date", "");
   host.price_source = table.text_or("price_source", host.source);
+  host.power_source = table.text_or("power_source", host.source);
   return host;
 }
 

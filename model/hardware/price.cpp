@@ -8,15 +8,38 @@ namespace {
 
 constexpr std::int64_t kMostGpus = 100'000;  // of one instance; catches a slip of digits
 
+constexpr std::string_view kPurchase = "purchase";
+
+/// What the row is about: a GPU, a machine or a host.
+void read_subject(TomlTable& table, Price& price) {
+  if (table.has("device")) price.device = table.text("device");
+  if (table.has("gpus")) price.gpus = static_cast<int>(table.integer("gpus", 1, kMostGpus));
+  price.system = table.text_or("system", "");
+  price.host = table.text_or("host", "");
+  if (price.device.has_value() + !price.system.empty() + !price.host.empty() > 1)
+    table.problem("", "a row is about one of `device`, `system` and `host`");
+}
+
 Price read_price(TomlTable table, const std::string& provider) {
   Price price;
   price.provider = provider;
-  price.instance = table.text("instance");
-  if (table.has("device")) price.device = table.text("device");
-  if (table.has("gpus")) price.gpus = static_cast<int>(table.integer("gpus", 1, kMostGpus));
+  read_subject(table, price);
   for (const char* told : {"gpu", "region"}) table.mark(told);  // for readers of the file
-  price.kind = table.text("kind");
-  price.rent = table.quantity<UsdPerSecond>("rent");
+  const bool sold = table.has("price");
+  if (sold && table.has("rent")) table.problem("rent", "a row has a `price` or a `rent`");
+  if (sold) {
+    price.price = table.quantity<Usd>("price");
+    price.kind = table.text_or("kind", kPurchase);
+    if (price.kind != kPurchase) table.problem("kind", "expected \"purchase\" beside a `price`");
+    if (!price.device && price.system.empty() && price.host.empty())
+      table.problem("price", "of what? Name it: `device`, `system` or `host`");
+    table.mark("instance");
+    table.mark("rent");
+  } else {
+    price.rent = table.quantity<UsdPerSecond>("rent");
+    price.kind = price.system.empty() ? table.text("kind") : table.text_or("kind", "on_demand");
+    price.instance = price.system.empty() ? table.text("instance") : table.text_or("instance", price.system);
+  }
   price.snapshot = table.text("snapshot");
   price.source = table.text("source");
   price.notes = table.text_or("notes", "");
@@ -47,14 +70,14 @@ Result<std::vector<Price>> load_prices(const Catalogue& catalogue) {
   const std::string folder = "prices";
   std::vector<Price> all;
   Errors errors;
-  for (const std::string& id : catalogue_ids(catalogue, folder)) {
-    const auto prices = read_file_of_prices(catalogue_path(catalogue, folder, id));
-    if (prices) {
-      all.insert(all.end(), prices->begin(), prices->end());
-    } else {
-      errors.insert(errors.end(), prices.error().begin(), prices.error().end());
-    }
-  }
+  const auto add = [&](const std::string& path, bool own) {
+    auto prices = read_file_of_prices(path);
+    if (!prices) return static_cast<void>(errors.insert(errors.end(), prices.error().begin(), prices.error().end()));
+    for (Price& price : *prices) price.own = own;
+    all.insert(all.end(), prices->begin(), prices->end());
+  };
+  if (!catalogue.own_prices.empty()) add(catalogue.own_prices, true);
+  for (const std::string& id : catalogue_ids(catalogue, folder)) add(catalogue_path(catalogue, folder, id), false);
   if (!errors.empty()) return tl::make_unexpected(std::move(errors));
   return all;
 }
@@ -67,9 +90,32 @@ std::optional<Instances> cheapest_instances(const std::vector<Price>& prices, co
   const auto rank = [&](const Price& price) { return std::pair(count(price) > 1, count(price) * price.rent); };
   for (const Price& price : prices) {
     if (price.device != device || price.kind != kind || !price.gpus || *price.gpus < 1) continue;
+    if (best != nullptr && best->own && !price.own) break;  // the user's own come first
     if (best == nullptr || rank(price) < rank(*best)) best = &price;
   }
   return best == nullptr ? std::nullopt : std::optional(Instances{*best, count(*best)});
+}
+
+System with_own_prices(System system, const std::vector<Price>& prices) {
+  const bool set = system.price_of == kAssignments;
+  for (const Price& price : prices) {
+    if (!price.own) break;
+    if (price.system == system.id && !set) {
+      if (price.price) system.price = price.price;
+      if (!price.price) system.rent = price.rent;
+      system.price_date = price.snapshot;
+      system.price_source = price.source;
+    } else if (price.price && price.device == system.device.id && !system.device.own_price) {
+      system.device.launch_price = price.price;
+      system.device.launch_price_date = price.snapshot;
+      system.device.launch_price_source = price.source;
+    } else if (price.price && price.host == system.host.id) {
+      system.host.price = price.price;
+      system.host.price_date = price.snapshot;
+      system.host.price_source = price.source;
+    }
+  }
+  return system;
 }
 
 }  // namespace tbdsim

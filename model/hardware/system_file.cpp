@@ -66,6 +66,7 @@ class SystemReader {
     system_.wiring_source = root_.text_or("wiring_source", system_.source);
     system_.price_date = root_.text_or("price_date", "");
     system_.price_source = root_.text_or("price_source", system_.source);
+    system_.power_source = root_.text_or("power_source", system_.source);
     system_.provider = root_.text_or("provider", "");
     system_.notes = root_.text_or("notes", "");
     system_.notice = root_.text_or("notice", "");
@@ -78,6 +79,7 @@ class SystemReader {
     const auto is_set = [&](std::string_view key) { return root_.has(key) && root_.where(key).file == kAssignments; };
     const bool price = is_set("price"), rent = is_set("rent");
     system_.price = root_.quantity_if<Usd>("price");
+    system_.power = root_.quantity_if<Watts>("power");
     read_rent();
     if (price && !rent) {
       system_.rent.reset();
@@ -166,6 +168,7 @@ class SystemReader {
 
   void read_network_part() {
     if (root_.has("network")) system_.network = read_part<Network>("network", kNetworks, read_network);
+    system_.tiers = read_fabric(root_, system_);
   }
 
   void read_topology() {

@@ -14,6 +14,9 @@ constexpr Seconds kHour{3600.0};
 /// Depreciation of a server, assumed: three years, always in use.
 constexpr double kYears = 3.0, kHoursOfYear = 8760.0;
 constexpr double kIdleShare = 0.15;
+/// Power of all else of a node over that of its GPUs, where nothing states it. Assumed: half, as of a DGX-1 (3.5 kW with 2.4 kW
+/// of GPUs); a DGX H100 may draw four fifths (10.2 kW with 5.6 kW).
+constexpr double kHostPower = 0.5;
 constexpr int kDigits = 6;  // of a price, which is told as it was seen
 
 std::string in_use(int gpus) { return gpus == 1 ? "one is in use" : fmt::format("{} are in use", gpus); }
@@ -31,11 +34,7 @@ bool only_gpus(const System& system) { return system.id == system.device.id || !
 CostBasis purchase(Usd price, std::string basis, const std::string& what, std::string source, std::string date) {
   return {{price,
            price / (kYears * kHoursOfYear),
-           {std::move(basis),
-            fmt::format("{}, over {:.0f} years of constant use, without power and staff", what, kYears),
-            std::move(source),
-            {},
-            std::move(date)}},
+           {std::move(basis), what + std::string(kPurchaseTerms), std::move(source), {}, std::move(date)}},
           "assumed"};
 }
 
@@ -73,16 +72,19 @@ std::optional<CostBasis> boards(const System& system, int gpus, int nodes) {
   std::string what = device.own_price ? fmt::format("{} x {} at {}", gpus, device.id, format(*device.launch_price, kDigits))
                                       : fmt::format("{} x {} at {}{}", gpus, device.id, format(*device.launch_price, kDigits),
                                                     dated(device.launch_price_date));
-  Usd price = *device.launch_price * static_cast<double>(gpus);
+  Usd price = *device.launch_price * static_cast<double>(gpus), hosts(0.0);
   std::string source = device.own_price ? kAssignments : device.launch_price_source;
   if (const Host& host = system.host; host.price) {
-    price += *host.price * static_cast<double>(nodes);
+    hosts = *host.price * static_cast<double>(nodes);
+    price += hosts;
     what += fmt::format(" and {} x host without GPUs at {}{}", nodes, format(*host.price, kDigits), dated(host.price_date));
     source += "; host: " + host.price_source;
   } else {
     what += ", without a host";
   }
-  return purchase(price, "launch_price", what, std::move(source), device.own_price ? "" : device.launch_price_date);
+  CostBasis bought = purchase(price, "launch_price", what, std::move(source), device.own_price ? "" : device.launch_price_date);
+  bought.payment.host = hosts;
+  return bought;
 }
 
 }  // namespace
@@ -125,7 +127,10 @@ std::optional<CostBasis> cost_basis(const System& system, const std::vector<Pric
   return bought;
 }
 
-void tell_cost(const System& system, const std::vector<Price>& prices, Prediction& p) {
+void tell_cost(const System& described, const std::vector<Price>& prices, Prediction& p) {
+  const bool own = !prices.empty() && prices.front().own;
+  const std::optional<System> priced = own ? std::optional(with_own_prices(described, prices)) : std::nullopt;
+  const System& system = priced ? *priced : described;
   const auto payment = [](const std::optional<CostBasis>& basis) { return basis ? std::optional(basis->payment) : std::nullopt; };
   p.rented = payment(rent_basis(system, prices, p.gpus, p.nodes));
   p.bought = payment(purchase_basis(system, p.gpus, p.nodes));
@@ -140,8 +145,19 @@ void tell_cost(const System& system, const std::vector<Price>& prices, Predictio
                                     system.rent_kind, system.device.id,
                                     system.provider.empty() ? "" : fmt::format(" at {}", system.provider)));
   }
-  if (const auto power = average_power(system.device, p.utilization.gpu_busy))
+  if (const auto power = average_power(system.device, p.utilization.gpu_busy)) {
     p.sample_energy = Joules(power->base() * p.gpus / p.throughput.value);
+    p.gpu_power = *power * static_cast<double>(p.gpus);
+  }
+  p.host_power = host_power(system, p.gpus, p.nodes);
+}
+
+std::optional<Watts> host_power(const System& system, int gpus, int nodes) {
+  if (system.host.power) return *system.host.power * static_cast<double>(nodes);
+  if (!system.device.power_limit) return std::nullopt;
+  const Watts boards = *system.device.power_limit;
+  if (system.power) return std::max(Watts(0.0), *system.power - system.gpu_count * boards) * static_cast<double>(nodes);
+  return kHostPower * gpus * boards;
 }
 
 std::optional<Watts> average_power(const Device& device, double busy) {

@@ -1,12 +1,16 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/hardware/price.hpp"
 #include "model/prediction/prediction.hpp"
 
 namespace tbdsim {
+
+/// On what terms the hour of a purchase is reckoned, as the words of its basis end.
+inline constexpr std::string_view kPurchaseTerms = ", over 3 years of constant use, without power and staff";
 
 /// What a job's hardware costs, and by which reckoning.
 struct CostBasis {
@@ -32,5 +36,9 @@ void tell_cost(const System& system, const std::vector<Price>& prices, Predictio
 /// Power that one GPU draws on average: idle draw, and up to its limit while it is busy. Absent without a power limit.
 /// Source of the idle share: assumed, boards of 2016 to 2022 idle at 10 to 20 % of their limit.
 [[nodiscard]] std::optional<Watts> average_power(const Device& device, double busy);
+
+/// Power that all of `nodes` nodes but their GPUs draws in use: as the host's file states it, else what the maker prints of the
+/// machine less its GPUs at their limit, else half of the limits of `gpus` GPUs. Absent without a power limit.
+[[nodiscard]] std::optional<Watts> host_power(const System& system, int gpus, int nodes);
 
 }  // namespace tbdsim

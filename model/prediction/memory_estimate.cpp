@@ -181,6 +181,7 @@ std::string idle_stages(const Configuration& configuration, const MemoryVerdict&
 MemoryVerdict memory_verdict(const Configuration& configuration, const StepMemory& memory, bool replays) {
   MemoryVerdict verdict;
   verdict.capacity = usable_capacity(configuration.hardware().device);
+  verdict.sold = configuration.hardware().device.memory_capacity;
   const std::size_t local = configuration.devices.size();
   const bool divided = configuration.divided();
   const RegionDoubt regions = replays ? region_doubt(memory) : RegionDoubt{};

@@ -44,6 +44,7 @@ struct GpuMemory {
 };
 struct MemoryVerdict {
   Bytes capacity;
+  Bytes sold{};  ///< capacity as the board is sold; zero: not told apart
   bool fits = true;
   std::vector<GpuMemory> gpus;
 };
@@ -82,6 +83,7 @@ struct Payment {
   Usd amount;  ///< once for what is bought, an hour for what is rented
   Usd hour;    ///< of what is bought, over three years of constant use
   PriceBasis basis;
+  Usd host = Usd(0.0);  ///< part of `amount` for machines without their GPUs; zero where both are sold together
 };
 
 /// One layer (operator) with its share of the step, and one kernel as a profiler would list it.
@@ -195,6 +197,7 @@ struct Prediction {
   std::optional<Joules> sample_energy;
   PriceBasis price;  ///< of `hour_cost`; empty without
   std::optional<Payment> bought, rented;
+  std::optional<Watts> gpu_power, host_power;  ///< drawn while the job runs, by all of its GPUs and by all else of its nodes
   std::vector<ProvenanceEntry> provenance;
   std::vector<LayerTime> layers;        ///< with `detail`
   std::vector<KernelTime> kernels;      ///< with `detail`: of one rank, in time order

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "model/report/csv.hpp"
+#include "model/report/ownership_report.hpp"
 #include "model/report/price_report.hpp"
 #include "model/report/text_table.hpp"
 #include "model/study/batch_knee.hpp"
@@ -139,9 +140,9 @@ void add_payment(const Candidate& c, PaidBy by, std::vector<std::string>& row) {
 
 }  // namespace
 
-std::string compare_table(const Comparison& comparison) {
-  std::string text = speed_table(comparison) + bases_text(comparison) + limit_table(comparison) + sizes_table(comparison) +
-                     price_report(comparison) + knee_text(comparison);
+std::string compare_table(const Comparison& comparison, const std::optional<CostTerms>& terms) {
+  std::string text = candidate_legend(comparison) + speed_table(comparison) + bases_text(comparison) + limit_table(comparison) +
+                     sizes_table(comparison) + price_report(comparison, terms) + knee_text(comparison);
   const auto& all = comparison.candidates;
   const auto alike = std::count_if(all.begin(), all.end(), [](const Candidate& c) { return c.problem.empty() && !c.apart; });
   if (alike > 0)
@@ -151,7 +152,7 @@ std::string compare_table(const Comparison& comparison) {
                 kWidth, 2) +
         "\n";
   const auto predicted = std::count_if(all.begin(), all.end(), [](const Candidate& c) { return c.problem.empty(); });
-  if (predicted > 1) text += front_text(comparison);
+  if (predicted > 1 && !terms) text += front_text(comparison);
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!all[i].problem.empty())
       text += wrapped(fmt::format("{}: {}", candidate_label(comparison, i), all[i].problem), kWidth, 2) + "\n";
@@ -159,7 +160,7 @@ std::string compare_table(const Comparison& comparison) {
   return text;
 }
 
-std::string compare_csv(const Comparison& comparison) {
+std::string compare_csv(const Comparison& comparison, const std::optional<CostTerms>& terms) {
   std::vector<std::string> header;
   if (!comparison.candidates.empty()) {
     for (const auto& [option, value] : comparison.candidates.front().varied) header.push_back(option);
@@ -198,9 +199,12 @@ std::string compare_csv(const Comparison& comparison) {
                              "fp32_useful",
                              "tensor_core_useful",
                              "parameters",
-                             "flop_per_sample",
-                             "problem"})
+                             "flop_per_sample"})
     header.emplace_back(column);
+  const std::vector<Offer> offers = terms ? rank_offers(comparison, *terms) : std::vector<Offer>{};
+  if (terms)
+    for (std::string& column : ownership_columns()) header.push_back(std::move(column));
+  header.emplace_back("problem");
   std::string all = csv_line(header);
   const auto exact = [](const std::optional<double>& value) { return value ? fmt::format("{}", *value) : std::string(); };
   const auto exact_base = [](const auto& value) { return value ? fmt::format("{}", value->base()) : std::string(); };
@@ -240,6 +244,8 @@ std::string compare_csv(const Comparison& comparison) {
       for (const double share : {p.utilization.fp32_useful, p.utilization.tensor_core_useful}) row.push_back(exact(share));
       row.push_back(std::to_string(p.parameters));
       row.push_back(exact(p.flop_per_sample().base()));
+      if (terms)
+        for (std::string& field : ownership_fields(offers, i)) row.push_back(std::move(field));
     }
     row.resize(header.size());
     if (!c.problem.empty()) row.back() = c.problem;

@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
+#include <cmath>
 #include <map>
 
 #include "model/report/catalogue_entry.hpp"
+#include "model/report/memory_report_text.hpp"
 
 namespace tbdsim {
 namespace {
@@ -29,7 +31,12 @@ void add_rates(CatalogueEntry& entry, const PeakRates& peak) {
 }
 
 void add_memory(CatalogueEntry& entry, const Device& d) {
-  entry.add("memory", "memory_capacity_bytes", std::optional(d.memory_capacity), true);
+  entry.facts.push_back({"memory",
+                         "memory_capacity_bytes",
+                         fmt::format("{} ({})", sold_memory(d.memory_capacity), format(d.memory_capacity, 4)),
+                         static_cast<std::int64_t>(std::llround(d.memory_capacity.base())),
+                         {},
+                         true});
   entry.add("memory, as the driver reports it", "memory_reported_bytes", d.memory_reported);
   entry.add_text("memory kind", "memory_kind", d.memory_kind);
   add_optional_count(entry, "memory bus, bits", "memory_bus_bits", d.memory_bus_bits);
@@ -59,6 +66,18 @@ void add_links(CatalogueEntry& entry, const Topology& topology) {
     if (link->staged) add("GPU to GPU through host memory", "staged", *link->staged, link->staged_source);
     entry.add(fmt::format("{} latency", type), fmt::format("{}_latency_s", type), known(link->latency), false,
               link->latency_source);
+  }
+}
+
+/// Units, taper and rails of the tiers beyond a node.
+void add_fabric(CatalogueEntry& entry, const System& s) {
+  for (const FabricTier& tier : s.tiers) {
+    std::string text = tier.nodes ? fmt::format("{} nodes", *tier.nodes) : "any number of nodes";
+    if (tier.bandwidth) text += fmt::format(", {} ports of {} a node", tier.ports, format(*tier.bandwidth));
+    if (tier.oversubscription > 1.0) text += fmt::format(", oversubscribed {:g} to 1", tier.oversubscription);
+    if (tier.latency > Seconds(0.0)) text += fmt::format(", {} more a message", format(tier.latency));
+    if (tier.rails) text += ", a switch for each port of a node";
+    entry.facts.push_back({"fabric, " + tier.name, "fabric_" + tier.name, text, text, tier.source, false});
   }
 }
 
@@ -172,9 +191,11 @@ CatalogueEntry describe(const System& s) {
   entry.add_text("host", "host", s.host.id, true);
   entry.add_count("NICs", "nics", s.nics);
   if (s.network) entry.add_text("network", "network", s.network->id, true);
+  add_fabric(entry, s);
   entry.add_count("GPU pairs with peer access", "peer_pairs", peer_pairs(s.topology));
   add_links(entry, s.topology);
   entry.add("price", "price_usd", s.price);
+  entry.add("power, at most", "power_w", s.power);
   if (s.rent) {
     // Rent is quoted by the hour.
     constexpr Seconds kHour(3600.0);

@@ -7,8 +7,8 @@
 #include "model/prediction/precision_gain.hpp"
 #include "model/prediction/predict.hpp"
 #include "model/prediction/profiling_cost.hpp"
-#include "model/study/compare.hpp"
 #include "model/study/explain.hpp"
+#include "model/study/ownership.hpp"
 #include "model/study/sweep_store.hpp"
 #include "model/survey/network_change.hpp"
 #include "model/validation/accuracy.hpp"
@@ -36,7 +36,7 @@ struct PredictParts {
 [[nodiscard]] std::string accuracy_json(const Accuracy& accuracy, const std::vector<AssessedClaim>& claims = {});
 
 /// One object of schema "tbdsim.compare/1": for each candidate what `predict` says, with the varied options in `config`.
-[[nodiscard]] std::string compare_json(const Comparison& comparison);
+[[nodiscard]] std::string compare_json(const Comparison& comparison, const std::optional<CostTerms>& terms = {});
 
 /// One object of schema "tbdsim.explain/1": limits, health checks, what-ifs by gain.
 [[nodiscard]] std::string explain_json(const Explanation& explanation, const std::optional<PrecisionGain>& gain = std::nullopt);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "model/report/csv.hpp"
 #include "model/report/text_table.hpp"
@@ -218,12 +219,20 @@ const GpuMemory& fullest(const MemoryVerdict& memory) {
                            [](const GpuMemory& a, const GpuMemory& b) { return a.peak < b.peak; });
 }
 
+std::string sold_memory(Bytes capacity) {
+  constexpr double kGibibyte = 1024.0 * 1024.0 * 1024.0, kGigabyte = 1e9, kWhole = 1e-4;
+  const double binary = capacity.base() / kGibibyte;
+  const bool whole = std::abs(binary - std::round(binary)) < kWhole * binary;
+  return fmt::format("{:.0f} GB", whole ? std::round(binary) : std::round(capacity.base() / kGigabyte));
+}
+
 std::string fit_text(const MemoryVerdict& memory) {
   const GpuMemory& most = fullest(memory);
   const GpuMemory& least = *std::min_element(memory.gpus.begin(), memory.gpus.end(),
                                              [](const GpuMemory& a, const GpuMemory& b) { return a.peak < b.peak; });
-  std::string verdict = fmt::format("{} of {} per GPU (80 % range {} to {}): ", format(most.peak), format(memory.capacity),
-                                    format(most.low), format(most.high));
+  const std::string sold = memory.sold > Bytes(0.0) ? fmt::format(", sold as {},", sold_memory(memory.sold)) : "";
+  std::string verdict = fmt::format("{} of {}{} per GPU (80 % range {} to {}): ", format(most.peak), format(memory.capacity),
+                                    sold, format(most.low), format(most.high));
   verdict += memory.fits ? fmt::format("fits, {} free", format(memory.capacity - most.peak))
                          : fmt::format("DOES NOT FIT, {} too much", format(most.peak - memory.capacity));
   if (memory.fits && most.high > memory.capacity && most.probability < 0.9)

@@ -15,7 +15,9 @@ enum class MemoryView { structure, layer, type, time };
 [[nodiscard]] std::string largest_batch_csv(const LargestBatch& largest);
 /// Of GPUs of which there is at least one: the one with the highest peak.
 [[nodiscard]] const GpuMemory& fullest(const MemoryVerdict& memory);
-/// "3 GB of 16.9 GB per GPU (80 % range 2.8 GB to 3.2 GB): fits, 13.9 GB free". Expects at least one GPU.
+/// A board's memory as vendors print it: "24 GB" for 24 GiB, "288 GB" where it is no whole number of GiB.
+[[nodiscard]] std::string sold_memory(Bytes capacity);
+/// "3 GB of 16.9 GB, sold as 16 GB, per GPU (80 % range 2.8 GB to 3.2 GB): fits, 13.9 GB free". Expects at least one GPU.
 [[nodiscard]] std::string fit_text(const MemoryVerdict& memory);
 /// "feature maps"
 [[nodiscard]] std::string part_label(MemoryPart part);

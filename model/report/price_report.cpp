@@ -6,6 +6,8 @@
 #include <array>
 #include <cmath>
 
+#include "model/prediction/cost.hpp"
+#include "model/report/ownership_report.hpp"
 #include "model/report/text_table.hpp"
 #include "model/study/compare_front.hpp"
 
@@ -41,6 +43,12 @@ std::string source_text(const std::string& source) {
   return text;
 }
 
+/// Whether a label is too long for the first column of a table.
+bool numbered(const Comparison& comparison) {
+  return std::any_of(comparison.candidates.begin(), comparison.candidates.end(),
+                     [](const Candidate& c) { return c.label.size() > kLabel; });
+}
+
 std::string ratio_text(const std::optional<double>& value) { return value ? number_text(*value) : "-"; }
 
 const std::optional<double>& ratio_of(const Candidate& c, PaidBy by) {
@@ -72,15 +80,18 @@ std::string payment_table(const Comparison& comparison, PaidBy by) {
 }
 
 /// What each price is and where it was seen; rows of one price together.
-std::string told_prices(const Comparison& comparison, PaidBy by) {
+std::string told_prices(const Comparison& comparison, PaidBy by, bool on_terms) {
   std::vector<std::pair<std::string, std::string>> told;  // price, rows
   for (std::size_t i = 0; i < comparison.candidates.size(); ++i) {
     const Candidate& c = comparison.candidates[i];
     const auto& payment = payment_of(c.prediction, by);
     if (!c.problem.empty() || !payment) continue;
     const PriceBasis& basis = payment->basis;
-    std::string price = fmt::format("{}{} [{}]", basis.text, basis.note.empty() ? "" : fmt::format(" ({})", basis.note),
-                                    source_text(basis.source));
+    std::string_view seen = basis.text;
+    if (on_terms && seen.size() > kPurchaseTerms.size() && seen.substr(seen.size() - kPurchaseTerms.size()) == kPurchaseTerms)
+      seen.remove_suffix(kPurchaseTerms.size());
+    std::string price =
+        fmt::format("{}{} [{}]", seen, basis.note.empty() ? "" : fmt::format(" ({})", basis.note), source_text(basis.source));
     const auto same = std::find_if(told.begin(), told.end(), [&](const auto& t) { return t.first == price; });
     if (same == told.end())
       told.emplace_back(std::move(price), candidate_label(comparison, i));
@@ -110,14 +121,24 @@ std::string without_price(const Comparison& comparison) {
 }  // namespace
 
 std::string candidate_label(const Comparison& comparison, std::size_t candidate) {
+  if (numbered(comparison)) return fmt::format("#{}", candidate + 1);
   const std::string& label = comparison.candidates[candidate].label;
   return label.empty() ? "(only one)" : label;
 }
 
-std::string price_report(const Comparison& comparison) {
+std::string candidate_legend(const Comparison& comparison) {
+  if (!numbered(comparison)) return "";
   std::string text;
+  for (std::size_t i = 0; i < comparison.candidates.size(); ++i)
+    text += wrapped(fmt::format("{:<4} {}", candidate_label(comparison, i), comparison.candidates[i].label), kWidth, 5) + "\n";
+  return text + "\n";
+}
+
+std::string price_report(const Comparison& comparison, const std::optional<CostTerms>& terms) {
+  std::string text = terms ? ownership_report(comparison, *terms) : "";
   for (const PaidBy by : payments_of(comparison)) {
-    if (by != PaidBy::nothing) text += payment_table(comparison, by) + told_prices(comparison, by);
+    if (by == PaidBy::nothing) continue;
+    text += (terms ? "" : payment_table(comparison, by)) + told_prices(comparison, by, terms.has_value());
   }
   return text + without_price(comparison);
 }

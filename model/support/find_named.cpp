@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "model/support/name_words.hpp"
 
@@ -28,6 +29,25 @@ std::string relatives_hint(std::string_view name, const std::vector<std::string>
   return browse.empty() ? text : fmt::format("{}{} see {}", text, own.empty() ? ";" : ", or", browse);
 }
 
+/// Adds the names that hold every word of `name`, in any order, where it has several.
+void add_holding_all(std::string_view name, const std::vector<std::string>& names, std::vector<std::string>& near) {
+  std::vector<std::string> words(1);
+  for (const char c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0)
+      words.back() += c;
+    else if (!words.back().empty())
+      words.emplace_back();
+  }
+  if (words.back().empty()) words.pop_back();
+  if (words.size() < 2) return;
+  for (const std::string& candidate : names) {
+    const std::string folded = fold_name(candidate);
+    const bool all = std::all_of(words.begin(), words.end(),
+                                 [&](const std::string& word) { return folded.find(fold_name(word)) != std::string::npos; });
+    if (all && std::find(near.begin(), near.end(), candidate) == near.end()) near.push_back(candidate);
+  }
+}
+
 }  // namespace
 
 std::string name_hint(std::string_view name, const std::vector<std::string>& names, std::string_view browse,
@@ -35,6 +55,7 @@ std::string name_hint(std::string_view name, const std::vector<std::string>& nam
   std::vector<std::string> near = near_names(name, names);
   near.erase(std::remove_if(near.begin(), near.end(), [&](const auto& n) { return !missing_words(name, {n}).empty(); }),
              near.end());
+  if (name.size() <= kLongestName) add_holding_all(name, names, near);
   if (near.empty()) return relatives_hint(name, names, browse, own);
   if (near.size() == 1) return fmt::format(", did you mean \"{}\"?", near.front());
   const bool more = near.size() > kMostNames;

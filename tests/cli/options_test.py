@@ -74,6 +74,7 @@ TABLE = {
         "--links": ("--links", EFFECT, EIGHT),
         "--host": ("--host", EFFECT, ONE),
         "--report": ("--report page.html", "page.html", ONE),
+        "--prices": ("--prices prices.toml", EFFECT, EIGHT),
         "--trace": ("--trace step.json", "step.json", ONE),
         "--profiling": ("--profiling", EFFECT, ONE),
         "--skip": ("--skip 5", EFFECT, ONE + " --profiling"),
@@ -145,6 +146,13 @@ TABLE = {
         "--what-if": ("--what-if amp", EFFECT, ONE),
         "--calibration": ("--calibration anchors.toml", EFFECT, ONE),
         "--base": ("--base 2", EFFECT, EIGHT + " --precision fp32,amp"),
+        "--budget": ("--budget '1000 USD'", EFFECT, EIGHT + " --duty 50%"),
+        "--years": ("--years 2", EFFECT, EIGHT + " --duty 50%"),
+        "--duty": ("--duty 60%", EFFECT, EIGHT + " --years 2"),
+        "--power-price": ("--power-price '0.2 USD/kWh'", EFFECT, EIGHT + " --years 2"),
+        "--cooling": ("--cooling 1.2", EFFECT, EIGHT + " --power-price '0.2 USD/kWh'"),
+        "--objective": ("--objective energy", EFFECT, EIGHT + " --years 2"),
+        "--prices": ("--prices prices.toml", EFFECT, EIGHT),
         "--format": ("--format json", EFFECT, ONE),
     },
     "validate": {
@@ -184,7 +192,8 @@ TABLE = {
     "docs": {},
 }
 # A finished sweep is what its options change: they are those of `compare`, looked at in the exported rows.
-TABLE["sweep"] = {name: line for name, line in TABLE["compare"].items() if name not in ("--base", "--format")}
+PAID = ("--budget", "--years", "--duty", "--power-price", "--cooling", "--objective", "--prices")
+TABLE["sweep"] = {name: line for name, line in TABLE["compare"].items() if name not in ("--base", "--format") + PAID}
 # Those of a sweep itself: a shard and a grid change its rows, the others what is written of them.
 TABLE["sweep"].update({
     "--grid": ("--grid grid.toml", EFFECT, ONE),
@@ -285,17 +294,17 @@ ROW_NEEDS = {
     "--pipeline 4": {"model": "gpt2", "batch_per_gpu": "4"},
     "--devices 0,5": {"gpus": "2"},
 }
-NOT_OF_ROWS = ("--hw", "--model", "--format", "--layers", "--kernels", "--links", "--host", "--report", "--trace", "--profiling", "--skip", "--iterations",
+NOT_OF_ROWS = ("--hw", "--model", "--format", "--layers", "--kernels", "--links", "--host", "--report", "--prices", "--trace", "--profiling", "--skip", "--iterations",
                "--samples", "--epochs", "--seed", "--what-if", "--by", "--max-batch", "--route")
 
 # Options of verbs that claims ask, which write files or shape a text: refused in claims and grids.
-NOT_OF_CLAIMS = {"--report", "--trace", "--format", "--by", "--top", "--host", "--as"}
+NOT_OF_CLAIMS = {"--report", "--prices", "--trace", "--format", "--by", "--top", "--host", "--as"}
 
 
 # What a JSON `config` tells beside options: what a job is made of, as it was found.
 FOLLOWS = {"hardware", "device", "variant", "global_batch", "sample", "products_in_fp32"}
 # What the values that completion offers are tried with, at the first verb that has them.
-KNOWS = {"predict": ONE, "memory": ONE, "topology": "--hw dgx1", "show": "resnet50", "sweep": ONE + " -o known.db"}
+KNOWS = {"predict": ONE, "memory": ONE, "compare": ONE, "topology": "--hw dgx1", "show": "resnet50", "sweep": ONE + " -o known.db"}
 
 
 class Walk:

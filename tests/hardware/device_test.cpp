@@ -70,8 +70,8 @@ TEST_CASE("every GPU of the catalogue agrees with itself") {
   REQUIRE(ids.size() >= 60);
   // Data sheets that print a peak other than 2 x lanes x boost clock, and the ratio they print: base-clock or
   // matrix-clock peaks (B100, B200, GB200), dual issue counted (AMD since CDNA 3).
-  const std::map<std::string, double> ratio = {{"b100", 1.0},   {"b200-sxm-180gb", 1.07}, {"gb200", 1.02},
-                                               {"mi300x", 2.0}, {"mi325x", 2.0},          {"mi355x", 2.0}};
+  const std::map<std::string, double> ratio = {{"b100", 1.0},   {"b200-sxm-180gb", 1.07}, {"gb200", 1.02}, {"mi300x", 2.0},
+                                               {"mi325x", 2.0}, {"mi350x", 2.0},          {"mi355x", 2.0}};
   for (const std::string& id : ids) {
     INFO(id);
     const Device d = device(id);

@@ -26,7 +26,7 @@ MemoryReport example() {
   gpu.high = Bytes(4.5e9);
   gpu.parts[MemoryPart::feature_maps] = Bytes(3e9);
   gpu.parts[MemoryPart::optimizer_state] = Bytes(1e9);
-  r.memory = {Bytes(3e9), false, {gpu}};
+  r.memory = {Bytes(3e9), Bytes(0.0), false, {gpu}};
   r.lower_bound = Bytes(1.5e9);
   r.peak_layer = "conv1";
   r.layers = {{"conv1", "convolution", "64x8x8", gpu.parts}};

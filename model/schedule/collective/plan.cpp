@@ -45,12 +45,22 @@ NcclTransport transport_of(const NcclLibrary& library, const Network& network) {
   return {network.transport, network.latency, network.latency};
 }
 
+/// What a node of the job gets: all of its ports, or less where the tiers beyond it are narrower.
+BytesPerSecond node_rate(const System& system, const CollectiveGroup& group, CollectiveKind kind) {
+  if (system.tiers.empty()) return node_bandwidth(system, *group.network);
+  // A node counts as one rank: which of its GPUs send is the rings' business.
+  Fabric fabric = fabric_of(system, *group.network);
+  fabric.node_ranks = 1;
+  const GroupReach beyond = reach(fabric, {1, group.nodes, 1});
+  return kind == CollectiveKind::all_to_all ? beyond.exchange(group.nodes) : beyond.ring();
+}
+
 /// Adds the link between nodes and says what there is.
 void join_nodes(const System& system, const CollectiveGroup& group, const std::vector<VertexId>& gpus, MethodSetting& setting,
                 CollectivePlan& plan) {
   const Network& network = *group.network;
   setting.transport = transport_of(setting.library, network);
-  setting.node_network = node_bandwidth(system, network);
+  setting.node_network = node_rate(system, group, setting.kind);
   if (const auto slot = host_slot(system.topology, gpus.front()); slot)
     setting.node_network = std::min(setting.node_network, setting.local * *slot);
   plan.links.push_back({"network", setting.node_network});
@@ -93,6 +103,9 @@ Result<CollectivePlan> unscaled_plan(const System& system, const CollectiveGroup
   if (plan.ranks <= 1) return plan;
   if (group.nodes > 1 && !group.network)
     return fail(fmt::format("{}: {} nodes need a network; name one with --network", system.id, group.nodes));
+  if (const auto most = most_nodes(system); most && group.nodes > *most)
+    return fail(fmt::format("{}: {} nodes, but the outermost tier of its fabric, {}, joins {}", system.id, group.nodes,
+                            system.tiers.back().name, *most));
   const std::vector<VertexId> all = system.topology.gpus();
   std::vector<VertexId> gpus;
   gpus.reserve(group.devices.size());
