@@ -126,8 +126,9 @@ TEST_CASE("what a network keeps is less than all it computes, and MXNet keeps mo
       if (const auto* a = std::get_if<RecurrentAttributes>(&op.attributes))
         all += 7.0 * 4.0 * static_cast<double>(a->layers * elements(graph.output_shape(op)));
     const double kept = saved_bytes(graph, SavingRules::autograd_cuda).per_sample.base();
-    // Detectron's first stages are not trained, nor are its norms.
-    CHECK(kept > (entry.variant == "detectron" ? 0.14 : 0.2) * all);  // products of attention are seen more often than kept
+    // First stages of detectors are not trained, nor are their norms.
+    CHECK(kept >
+          (entry.application == "object detection" ? 0.14 : 0.2) * all);  // products of attention are seen more often than kept
     CHECK(kept < 1.6 * all);  // indices of max pools are twice as large as what they point at
     // MXNet's LRN is one operator, PyTorch's several.
     const auto is_lrn = [](const Op& op) { return op.kind == OpKind::local_response_norm; };
