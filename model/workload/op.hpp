@@ -7,8 +7,9 @@
 namespace tbdsim {
 
 /// Kinds of operator. Each is one row of `op_kinds()` (operators/operator_row.hpp). `reshape` without dimensions flattens;
-/// `multiply` with one input scales by a constant; `mask` adds a constant mask; `learned_bias` adds a trainable vector, or one
-/// per position; `prepend_token` puts a trainable row before a sequence; `gather` picks rows; `pairwise_add` sums every row of
+/// `multiply` with one input scales by a constant; `mask` adds a constant mask; `learned_bias` adds a trainable vector, one
+/// per position, or a number for each head and pair of positions; `learned_scale` multiplies channels by a trainable vector;
+/// `prepend_token` puts a trainable row before a sequence; `gather` picks rows; `pairwise_add` sums every row of
 /// one sequence with every row of another; `attention` is all between the projections of queries, keys and values and that of the
 /// result; `sequence_reverse` turns the steps of a sequence round; `rms_norm` scales rows by their root mean square; `rope` turns
 /// pairs of features by angles of their position (rotary embedding); `gated` multiplies the activation of one tensor by another
@@ -46,6 +47,7 @@ enum class OpKind {
   transpose,
   mask,
   learned_bias,
+  learned_scale,
   prepend_token,
   gather,
   reduce,

@@ -28,6 +28,7 @@ struct ConvolutionAttributes {
   std::int64_t out_channels = 0;
   std::int64_t kernel_h = 1, kernel_w = 1, stride_h = 1, stride_w = 1, pad_h = 0, pad_w = 0, dilation = 1, groups = 1;
   bool bias = false;
+  bool gain = false;  ///< weights are normed before use, with a gain for each output channel (weight norm, standardised weights)
   template <class Keys>
   void keys(Keys& k) {
     k.required("channels", out_channels, 1);
@@ -37,6 +38,7 @@ struct ConvolutionAttributes {
     k.integer("dilation", dilation, 1, 1);
     k.integer("groups", groups, 1, 1);
     k.flag("bias", bias, true);
+    k.flag("gain", gain, false);
   }
 };
 struct LinearAttributes {
@@ -202,12 +204,14 @@ struct TransposeAttributes {
 };
 struct LearnedBiasAttributes {
   bool operator==(const LearnedBiasAttributes&) const = default;
-  std::int64_t rows = 0;  ///< positions of the table; 0: one vector for all
-  bool tied = false;      ///< the array is another operator's
+  std::int64_t rows = 0;   ///< positions of the table; 0: one vector for all
+  bool tied = false;       ///< the array is another operator's
+  std::int64_t heads = 0;  ///< the table has a column for each of these heads, read by the distance of two positions; 0: no heads
   template <class Keys>
   void keys(Keys& k) {
     k.integer("rows", rows, 0, 1);
     k.flag("tied", tied, false);
+    k.integer("heads", heads, 0, 1);
   }
 };
 struct GatherAttributes {

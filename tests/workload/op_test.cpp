@@ -182,6 +182,7 @@ std::vector<Example> examples() {
       {OpKind::transpose, TransposeAttributes{{2, 0, 1}}, {image}, {6, 4, 8}, 0},
       {OpKind::mask, {}, {{2, 9, 9}}, {2, 9, 9}, 0},
       {OpKind::learned_bias, LearnedBiasAttributes{12}, {{9, 16}}, {9, 16}, 1},
+      {OpKind::learned_scale, {}, {{9, 16}}, {9, 16}, 1},
       {OpKind::prepend_token, {}, {{9, 16}}, {10, 16}, 1},
       {OpKind::gather, GatherAttributes{3}, {{9, 16}}, {3, 16}, 0},
       {OpKind::reduce, ReduceAttributes{1}, {{9, 16}}, {9}, 0},
@@ -367,6 +368,11 @@ TEST_CASE("impossible operators are refused with their reason") {
   CHECK(reason(K::transpose, TransposeAttributes{{1, 1}}, {{3, 5}}) == "order [1, 1] does not permute the dimensions of 3x5");
   CHECK(reason(K::learned_bias, LearnedBiasAttributes{9}, {{9, 4}}) == "accepted as 9x4");
   CHECK(reason(K::learned_bias, LearnedBiasAttributes{8}, {{9, 4}}) == "a table of 8 positions is too short for 9x4");
+  CHECK(reason(K::learned_bias, LearnedBiasAttributes{17, false, 4}, {{8, 9, 9}}) == "accepted as 8x9x9");
+  CHECK(reason(K::learned_bias, LearnedBiasAttributes{17, false, 3}, {{8, 9, 9}}) ==
+        "expects `rows` and products of 3 heads, got 8x9x9");
+  CHECK(reason(K::learned_bias, LearnedBiasAttributes{0, false, 4}, {{8, 9, 9}}) ==
+        "expects `rows` and products of 4 heads, got 8x9x9");
   CHECK(reason(K::prepend_token, {}, {{9}}) == "expects a sequence (TxH), got 9");
   CHECK(reason(K::gather, GatherAttributes{0}, {{9, 4}}) == "rows must be at least 1, got 0");
   CHECK(reason(K::reduce, ReduceAttributes{0}, {{9}}) == "accepted as 1");

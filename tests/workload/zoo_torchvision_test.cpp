@@ -1,3 +1,5 @@
+#include <set>
+
 #include "model/workload/op_counts.hpp"
 #include "model/workload/saved_tensors.hpp"
 #include "model/workload/zoo/zoo.hpp"
@@ -64,7 +66,12 @@ TEST_CASE("torchvision networks have the published number of parameters") {
     INFO(name);
     CHECK(build(name).parameter_elements() == parameters);
   }
-  std::size_t entries = 0;
-  for (const ZooEntry& entry : zoo()) entries += entry.variant == "torchvision" ? 1 : 0;
-  CHECK(entries == published.size());
+  std::set<std::string> listed;
+  for (const auto& [name, parameters] : published) listed.insert(name);
+  for (const reference::Row& row : reference::read("published.csv"))
+    listed.insert(row.at("network").substr(0, row.at("network").find('@')));
+  for (const ZooEntry& entry : zoo()) {
+    INFO(entry.name);
+    if (entry.variant == "torchvision") CHECK(listed.count(entry.name) == 1);
+  }
 }

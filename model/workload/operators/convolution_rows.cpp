@@ -45,6 +45,7 @@ std::vector<ParameterSpec> arrays(const ConvolutionAttributes& a, Shape weight) 
   using Role = ParameterSpec::Role;
   std::vector<ParameterSpec> specs{{Role::weight, std::move(weight), {}}};
   if (a.bias) specs.push_back({Role::bias, {a.out_channels}, {}});
+  if (a.gain) specs.push_back({Role::gamma, {a.out_channels, 1, 1, 1}, {}});
   return specs;
 }
 
@@ -76,7 +77,7 @@ constexpr OperatorRow kRows[]{
         .name = "convolution",
         .takes = "image",
         .keys = "`channels`; `kernel` (1), `stride` (1), `pad` (0), each also as `_h` and `_w`; `dilation` (1), `groups` (1), "
-                "`bias` (true)",
+                "`bias` (true); `gain` (false): the weights are normed, with a gain for each output channel",
         .family = OpFamily::convolution,
         .attributes = defaults<ConvolutionAttributes>,
         .shape = convolution_shape,

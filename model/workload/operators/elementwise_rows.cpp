@@ -82,6 +82,11 @@ Passes mask_passes(const Op& op, const PassFacts&) {
 InferredShape learned_bias_shape(const OpAttributes& attributes, const ShapeInputs& inputs) {
   const auto& a = std::get<LearnedBiasAttributes>(attributes);
   const Shape& x = *inputs[0];
+  if (a.heads > 0) {
+    if (x.size() != 3 || x[0] % a.heads != 0 || a.rows < 1)
+      return refuse_shape("expects `rows` and products of {} heads, got {}", a.heads, to_text(x));
+    return x;
+  }
   if (a.rows == 0) return x;
   if (x.size() != 2) return wants_sequence(x);
   if (a.rows < x[0]) return refuse_shape("a table of {} positions is too short for {}", a.rows, to_text(x));
@@ -91,7 +96,13 @@ InferredShape learned_bias_shape(const OpAttributes& attributes, const ShapeInpu
 std::vector<ParameterSpec> learned_bias_arrays(const ParameterRequest& r) {
   const auto& a = std::get<LearnedBiasAttributes>(r.attributes);
   if (a.tied) return {};
+  if (a.heads > 0) return {{ParameterSpec::Role::weight, {a.rows, a.heads}, {}}};
   return {{ParameterSpec::Role::bias, a.rows == 0 ? Shape{r.input.back()} : Shape{a.rows, r.input.back()}, {}}};
+}
+
+/// Channels lie first in images, last elsewhere.
+std::vector<ParameterSpec> learned_scale_arrays(const ParameterRequest& r) {
+  return {{ParameterSpec::Role::gamma, {r.input.size() == 3 ? r.input.front() : r.input.back()}, {}}};
 }
 
 InferredShape pairwise_shape(const OpAttributes&, const ShapeInputs& inputs) {
@@ -202,13 +213,26 @@ constexpr OperatorRow kRows[]{
     {
         .kind = OpKind::learned_bias,
         .name = "learned_bias",
-        .takes = "any; a sequence with `rows`",
-        .keys = "`rows`: a table of positions; without it one vector; `tied` (false)",
+        .takes = "any; a sequence with `rows`; three dimensions with `heads`",
+        .keys = "`rows`: a table of positions; without it one vector; `heads`: products of so many heads get a number for each "
+                "distance of two positions, of which the table has `rows`; `tied` (false)",
         .attributes = defaults<LearnedBiasAttributes>,
         .shape = learned_bias_shape,
         .parameters = learned_bias_arrays,
         // The gradient of what was broadcast is a sum over the rest.
         .passes = {1, 1, 0, 1},
+        .autocast = AutocastRule::joined,
+        .placement = Placement::sequence,
+    },
+    // Backward: the gradient and the input read, the input's gradient written, and the products of both summed.
+    {
+        .kind = OpKind::learned_scale,
+        .name = "learned_scale",
+        .takes = "any",
+        .keys = "a factor for each channel of an image or feature of a sequence",
+        .parameters = learned_scale_arrays,
+        .passes = {1, 1, 2, 1},
+        .saved = keep_input,
         .autocast = AutocastRule::joined,
         .placement = Placement::sequence,
     },

@@ -9,6 +9,7 @@ namespace {
 
 constexpr const char* kSsd = "Liu et al., arXiv:1512.02325, as in NVIDIA DeepLearningExamples, PyTorch/Detection/SSD (ResNet-50)";
 constexpr const char* kFaster = "Ren et al., arXiv:1506.01497, ResNet-101, as in apache/mxnet example/rcnn";
+constexpr const char* kFasterTorchvision = "Ren et al., arXiv:1506.01497, torchvision 0.14, fasterrcnn_resnet50_fpn";
 constexpr const char* kMask = "He et al., arXiv:1703.06870, torchvision 0.14, maskrcnn_resnet50_fpn";
 
 TensorId normed(GraphBuilder& g, TensorId x, ConvolutionAttributes a, const std::string& name) {
@@ -119,26 +120,44 @@ TensorId propose(GraphBuilder& g, const std::vector<TensorId>& maps, std::int64_
                GatherAttributes{kept}, "sampled");
 }
 
-Result<OpGraph> build_mask(const ZooEntry& entry, const ZooOptions&) {
-  // The first convolution and the first stage do not learn (trainable_backbone_layers = 3, FREEZE_CONV_BODY_AT = 2).
-  // 512 regions are sampled, a quarter of them on objects; these get masks.
-  constexpr std::int64_t kRegions = 512, kObjects = 128, kClasses = 91;
-  GraphBuilder g(entry.name, entry.variant, "image", Shape{3, 800, 1344}, entry.default_batch);
-  const std::vector<TensorId> maps = feature_pyramid(g, resnet_trunk(g, {"resnet50", 4, 2, true, 1}));
-  const TensorId boxes = propose(g, maps, kRegions);
-  TensorId x = g.add(OpKind::roi_pool, {maps.front(), boxes}, RoiPoolAttributes{kRegions, 7}, "roi.box");
-  x = regions_first(g, x, kRegions, "roi.");
-  for (const char* name : {"box.fc6", "box.fc7"}) x = g.relu(g.linear(x, 1024, name), std::string(name) + ".relu");
-  g.softmax_loss(g.linear(x, kClasses, "box.scores"), "box.scores_loss");
-  g.add(OpKind::element_loss, {g.linear(x, 4 * kClasses, "box.boxes")}, {}, "box.boxes_loss");
-  TensorId m = g.add(OpKind::roi_pool, {maps.front(), boxes}, RoiPoolAttributes{kObjects, 14}, "roi.mask");
+/// The regions of a pyramid: all cut from its finest map, or a quarter from each of four.
+TensorId cut(GraphBuilder& g, const std::vector<TensorId>& maps, TensorId boxes, std::int64_t count, std::int64_t side,
+             bool levels, const std::string& name) {
+  if (!levels) return g.add(OpKind::roi_pool, {maps.front(), boxes}, RoiPoolAttributes{count, side}, name);
+  constexpr std::int64_t kLevels = 4;
+  std::vector<TensorId> parts;
+  for (std::int64_t i = 0; i < kLevels; ++i)
+    parts.push_back(g.add(OpKind::roi_pool, {maps[static_cast<std::size_t>(i)], boxes}, RoiPoolAttributes{count / kLevels, side},
+                          fmt::format("{}.{}", name, i)));
+  // Put where their boxes stand in the list.
+  return g.transpose(g.add(OpKind::concat, parts, ConcatAttributes{1}, name + ".joined"), {0, 1, 2}, name);
+}
+
+void mask_head(GraphBuilder& g, TensorId m, std::int64_t classes) {
   for (int i = 1; i <= 4; ++i) {
     const std::string name = fmt::format("mask.fcn{}", i);
     m = g.relu(g.convolution(m, same_convolution(256, 3, 1, 1, true), name), name + ".relu");
   }
   m = g.add(OpKind::transposed_convolution, {m}, ConvolutionAttributes{256, 2, 2, 2, 2, 0, 0, 1, 1, true}, "mask.conv5");
-  m = g.convolution(g.relu(m, "mask.conv5.relu"), same_convolution(kClasses, 1, 1, 1, true), "mask.logits");
+  m = g.convolution(g.relu(m, "mask.conv5.relu"), same_convolution(classes, 1, 1, 1, true), "mask.logits");
   g.add(OpKind::element_loss, {m}, {}, "mask.loss");
+}
+
+/// Mask R-CNN and Faster R-CNN, which has no masks. The first convolution and the first stage do not learn
+/// (trainable_backbone_layers = 3, FREEZE_CONV_BODY_AT = 2). 512 regions are sampled, a quarter of them on objects; these get
+/// masks. "mask_rcnn" takes the largest image; torchvision's names take the mean one of COCO, 640 x 480 enlarged to 800 x 1066
+/// and padded to a multiple of 32.
+Result<OpGraph> build_mask(const ZooEntry& entry, const ZooOptions&) {
+  constexpr std::int64_t kRegions = 512, kObjects = 128, kClasses = 91, kLargest = 1344, kMean = 1088;
+  const bool largest = entry.name == "mask_rcnn", levels = !largest;
+  GraphBuilder g(entry.name, entry.variant, "image", Shape{3, 800, largest ? kLargest : kMean}, entry.default_batch);
+  const std::vector<TensorId> maps = feature_pyramid(g, resnet_trunk(g, {"resnet50", 4, 2, true, 1}));
+  const TensorId boxes = propose(g, maps, kRegions);
+  TensorId x = regions_first(g, cut(g, maps, boxes, kRegions, 7, levels, "roi.box"), kRegions, "roi.");
+  for (const char* name : {"box.fc6", "box.fc7"}) x = g.relu(g.linear(x, 1024, name), std::string(name) + ".relu");
+  g.softmax_loss(g.linear(x, kClasses, "box.scores"), "box.scores_loss");
+  g.add(OpKind::element_loss, {g.linear(x, 4 * kClasses, "box.boxes")}, {}, "box.boxes_loss");
+  if (entry.name != "fasterrcnn_resnet50_fpn") mask_head(g, cut(g, maps, boxes, kObjects, 14, levels, "roi.mask"), kClasses);
   return std::move(g).finish();
 }
 
@@ -157,6 +176,8 @@ void append_detection(std::vector<ZooEntry>& entries) {
   add("ssd300", "pytorch", "COCO 2017", 300, 32, "", kSsd, build_ssd);
   add("faster_rcnn", "mxnet", "Pascal VOC 2007", 600, 1, "101", kFaster, build_faster);
   add("mask_rcnn", "torchvision", "COCO 2017", 800, 2, "", kMask, build_mask);
+  add("maskrcnn_resnet50_fpn", "torchvision", "COCO 2017", 800, 2, "", kMask, build_mask);
+  add("fasterrcnn_resnet50_fpn", "torchvision", "COCO 2017", 800, 2, "", kFasterTorchvision, build_mask);
 }
 
 }  // namespace tbdsim

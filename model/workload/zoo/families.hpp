@@ -10,19 +10,32 @@ namespace tbdsim {
 /// Every file of this folder that defines networks appends its entries with the function of its name.
 void append_alexnet(std::vector<ZooEntry>& entries);
 void append_bert(std::vector<ZooEntry>& entries);
+void append_convmixer(std::vector<ZooEntry>& entries);
+void append_convnext(std::vector<ZooEntry>& entries);
+void append_cspdarknet(std::vector<ZooEntry>& entries);
+void append_deberta(std::vector<ZooEntry>& entries);
 void append_deep_speech(std::vector<ZooEntry>& entries);
 void append_densenet(std::vector<ZooEntry>& entries);
 void append_detection(std::vector<ZooEntry>& entries);
 void append_detectron(std::vector<ZooEntry>& entries);
 void append_gemma(std::vector<ZooEntry>& entries);
+void append_diffusion_unet(std::vector<ZooEntry>& entries);
+void append_dla(std::vector<ZooEntry>& entries);
+void append_dpn(std::vector<ZooEntry>& entries);
+void append_efficientdet(std::vector<ZooEntry>& entries);
+void append_ghostnet(std::vector<ZooEntry>& entries);
 void append_googlenet(std::vector<ZooEntry>& entries);
 void append_googlenet_plain(std::vector<ZooEntry>& entries);
 void append_gpt(std::vector<ZooEntry>& entries);
+void append_hugging_face(std::vector<ZooEntry>& entries);
+void append_image_transformer(std::vector<ZooEntry>& entries);
 void append_inception_bn(std::vector<ZooEntry>& entries);
 void append_inception_resnet_v2(std::vector<ZooEntry>& entries);
 void append_inception_tf(std::vector<ZooEntry>& entries);
 void append_inception_v3(std::vector<ZooEntry>& entries);
 void append_inception_v3_mxnet(std::vector<ZooEntry>& entries);
+void append_inverted_residual(std::vector<ZooEntry>& entries);
+void append_jasper(std::vector<ZooEntry>& entries);
 void append_lenet(std::vector<ZooEntry>& entries);
 void append_llama(std::vector<ZooEntry>& entries);
 void append_megatron(std::vector<ZooEntry>& entries);
@@ -30,20 +43,32 @@ void append_mixtures(std::vector<ZooEntry>& entries);
 void append_mnasnet(std::vector<ZooEntry>& entries);
 void append_mobilenet_v2(std::vector<ZooEntry>& entries);
 void append_mobilenet_v3(std::vector<ZooEntry>& entries);
+void append_nfnet(std::vector<ZooEntry>& entries);
 void append_other_tasks(std::vector<ZooEntry>& entries);
 void append_overfeat(std::vector<ZooEntry>& entries);
 void append_phi(std::vector<ZooEntry>& entries);
+void append_patch_mixers(std::vector<ZooEntry>& entries);
 void append_preresnet(std::vector<ZooEntry>& entries);
 void append_recurrent_translation(std::vector<ZooEntry>& entries);
+void append_regnet(std::vector<ZooEntry>& entries);
+void append_repvgg(std::vector<ZooEntry>& entries);
+void append_res2net(std::vector<ZooEntry>& entries);
 void append_resnet(std::vector<ZooEntry>& entries);
 void append_resnet_mxnet(std::vector<ZooEntry>& entries);
 void append_resnet_tf(std::vector<ZooEntry>& entries);
 void append_shufflenet_v2(std::vector<ZooEntry>& entries);
 void append_squeezenet(std::vector<ZooEntry>& entries);
+void append_swin(std::vector<ZooEntry>& entries);
+void append_t5(std::vector<ZooEntry>& entries);
+void append_text_encoders(std::vector<ZooEntry>& entries);
+void append_tnt(std::vector<ZooEntry>& entries);
 void append_transformer(std::vector<ZooEntry>& entries);
 void append_transformer_xl(std::vector<ZooEntry>& entries);
-void append_vision_transformer(std::vector<ZooEntry>& entries);
 void append_vgg(std::vector<ZooEntry>& entries);
+void append_vision_transformer(std::vector<ZooEntry>& entries);
+void append_waveglow(std::vector<ZooEntry>& entries);
+void append_whisper(std::vector<ZooEntry>& entries);
+void append_xlnet(std::vector<ZooEntry>& entries);
 
 /// An ImageNet classifier of the zoo; batch 32, the default of every CNN here.
 [[nodiscard]] ZooEntry image_classifier(std::string name, std::string variant, std::string source,
@@ -75,6 +100,9 @@ struct ResNetTrunk {
 [[nodiscard]] std::vector<TensorId> resnet_trunk(GraphBuilder& g, const ResNetTrunk& trunk);
 /// One stage (1 to 4) alone.
 TensorId resnet_stage(GraphBuilder& g, TensorId x, std::string_view name, int stage, std::int64_t stride);
+
+/// The maps after each stage of a network of inverted residual blocks: "tf_efficientnet_b1".
+[[nodiscard]] std::vector<TensorId> inverted_residual_stages(GraphBuilder& g, std::string_view name);
 
 /// Average pool to `side` x `side`, as PyTorch's AdaptiveAvgPool2d where its windows are equal: stride in/side, and the
 /// kernel that reaches the edge. An input smaller than `side` is a problem of the graph.

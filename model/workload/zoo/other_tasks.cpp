@@ -8,9 +8,18 @@ namespace tbdsim {
 namespace {
 
 constexpr const char* kUnet = "Ronneberger et al., arXiv:1505.04597";
-constexpr const char* kNcf = "He et al., arXiv:1708.05031, NeuMF as in NVIDIA DeepLearningExamples, PyTorch/Recommendation/NCF";
-constexpr const char* kWgan = "Gulrajani et al., arXiv:1704.00028, gan_64x64.py of igul222/improved_wgan_training";
-constexpr const char* kA3c = "Mnih et al., arXiv:1602.01783, as in tbd-ai/tbd-suite, ReinforcementLearning-A3C/MXNet";
+constexpr const char* kPaddedUnet =
+    "milesial/Pytorch-UNet, unet/unet_model.py with bilinear upsampling, as in "
+    "pytorch/benchmark";
+constexpr const char* kNcf =
+    "He et al., arXiv:1708.05031, NeuMF as in NVIDIA "
+    "DeepLearningExamples, PyTorch/Recommendation/NCF";
+constexpr const char* kWgan =
+    "Gulrajani et al., arXiv:1704.00028, "
+    "gan_64x64.py of igul222/improved_wgan_training";
+constexpr const char* kA3c =
+    "Mnih et al., arXiv:1602.01783, as in tbd-ai/tbd-suite, "
+    "ReinforcementLearning-A3C/MXNet";
 
 /// Two unpadded 3 x 3 convolutions.
 TensorId convolve_twice(GraphBuilder& g, TensorId x, std::int64_t channels, const std::string& p) {
@@ -53,6 +62,42 @@ Result<OpGraph> build_unet(const ZooEntry& entry, const ZooOptions& options) {
   return std::move(g).finish();
 }
 
+/// Two padded convolutions with batch norms.
+TensorId convolve_padded(GraphBuilder& g, TensorId x, std::int64_t middle, std::int64_t channels, const std::string& p) {
+  int i = 0;
+  for (const std::int64_t width : {middle, channels}) {
+    const std::string q = fmt::format("{}{}", p, i++);
+    x = g.relu(g.batch_norm(g.convolution(x, same_convolution(width, 3), q), q + ".bn"), q + ".relu", true);
+  }
+  return x;
+}
+
+/// Images of 640 x 959 pixels, cars in front of a background.
+Result<OpGraph> build_padded_unet(const ZooEntry& entry, const ZooOptions&) {
+  constexpr int kLevels = 4;
+  GraphBuilder g(entry.name, entry.variant, "image", Shape{3, 640, 959}, entry.default_batch);
+  std::vector<TensorId> kept;
+  TensorId x = convolve_padded(g, g.input(), 64, 64, "inc.");
+  for (int level = 1; level <= kLevels; ++level) {
+    const std::string p = fmt::format("down{}.", level);
+    kept.push_back(x);
+    const std::int64_t channels = level == kLevels ? 512 : std::int64_t{64} << level;
+    x = convolve_padded(g, g.pool(x, square_pool(PoolKind::max, 2, 2), p + "pool"), channels, channels, p);
+  }
+  for (int level = kLevels; level-- > 0;) {
+    const std::string p = fmt::format("up{}.", kLevels - level);
+    x = g.add(OpKind::upsample, {x}, UpsampleAttributes{2}, p + "up");
+    const TensorId across = kept[static_cast<std::size_t>(level)];
+    const Shape wanted = g.shape(across), got = g.shape(x);
+    if (wanted.size() == 3 && got.size() == 3 && wanted != got)
+      x = g.add(OpKind::pad, {x}, PadAttributes{0, wanted[1] - got[1], 0, wanted[2] - got[2]}, p + "pad");
+    const std::int64_t joined = std::int64_t{128} << level;
+    x = convolve_padded(g, g.concat({across, x}, p + "cat"), joined / 2, level == 0 ? 64 : joined / 4, p);
+  }
+  g.softmax_loss(g.convolution(x, same_convolution(2, 1, 1, 1, true), "outc"), "loss");
+  return std::move(g).finish();
+}
+
 Result<OpGraph> build_ncf(const ZooEntry& entry, const ZooOptions&) {
   constexpr std::int64_t kUsers = 138493, kItems = 26744, kFactors = 64, kWide = 128;
   GraphBuilder g(entry.name, entry.variant, "interaction", Shape{1}, entry.default_batch);
@@ -74,8 +119,9 @@ Result<OpGraph> build_ncf(const ZooEntry& entry, const ZooOptions&) {
   return std::move(g).finish();
 }
 
-/// Residual block of two 3 x 3 convolutions at the finer of its two resolutions and a 1 x 1 shortcut. The critic norms
-/// each image alone, the generator the batch.
+/// Residual block of two 3 x 3 convolutions at the finer of its two resolutions
+/// and a 1 x 1 shortcut. The critic norms each image alone, the generator the
+/// batch.
 struct GanBlock {
   std::int64_t channels;
   bool up;
@@ -119,8 +165,10 @@ TensorId criticise(GraphBuilder& g, TensorId image, const std::string& p) {
   return g.linear(g.flatten(x, p + "flat"), 1, p + "score");
 }
 
-/// Gradient of the critic's score with respect to the image, as operators of their own: its backward pass is the second
-/// derivative that the penalty needs. The same products as the critic's data gradients, with the critic's weights.
+/// Gradient of the critic's score with respect to the image, as operators of
+/// their own: its backward pass is the second derivative that the penalty
+/// needs. The same products as the critic's data gradients, with the critic's
+/// weights.
 TensorId critic_gradient(GraphBuilder& g, TensorId score, const std::string& p) {
   TensorId x = g.reshape(g.linear(score, 8192, p + "score", false), {512, 4, 4}, p + "image");
   const std::array<std::int64_t, 4> inputs{512, 256, 128, 64};
@@ -136,8 +184,9 @@ TensorId critic_gradient(GraphBuilder& g, TensorId score, const std::string& p) 
   return g.convolution(x, same_convolution(3, 3), p + "input");
 }
 
-/// One iteration: five steps of the critic (on a real, a generated and a mixed image, with the penalty on its gradient),
-/// one of the generator. The generator makes the critic's images without learning.
+/// One iteration: five steps of the critic (on a real, a generated and a mixed
+/// image, with the penalty on its gradient), one of the generator. The
+/// generator makes the critic's images without learning.
 Result<OpGraph> build_wgan(const ZooEntry& entry, const ZooOptions&) {
   constexpr int kCriticSteps = 5;
   constexpr std::int64_t kNoise = 128;
@@ -162,7 +211,8 @@ Result<OpGraph> build_wgan(const ZooEntry& entry, const ZooOptions&) {
   return std::move(g).finish();
 }
 
-/// The network of the workers. What the environments cost on the CPU is no operator.
+/// The network of the workers. What the environments cost on the CPU is no
+/// operator.
 Result<OpGraph> build_a3c(const ZooEntry& entry, const ZooOptions& options) {
   constexpr std::int64_t kActions = 6;
   GraphBuilder g = image_builder(entry, options, 4);
@@ -189,6 +239,7 @@ void append_other_tasks(std::vector<ZooEntry>& entries) {
     entries.push_back(std::move(entry));
   };
   add("unet", "pytorch", "segmentation", "ISBI 2012 cells", 572, 1, "23", kUnet, build_unet);
+  add("pytorch_unet", "pytorch", "segmentation", "Carvana cars", 640, 1, "19", kPaddedUnet, build_padded_unet);
   add("wgan_gp", "tf", "adversarial learning", "downsampled ImageNet", 64, 64, "14+14", kWgan, build_wgan);
   add("a3c", "mxnet", "reinforcement learning", "Atari 2600", 84, 32, "4", kA3c, build_a3c);
   add("ncf", "pytorch", "recommendation", "MovieLens 20M", 0, 2048, "4", kNcf, build_ncf);

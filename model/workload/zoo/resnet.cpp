@@ -13,6 +13,9 @@ namespace {
 
 constexpr const char* kTorchvision = "torchvision 0.14, torchvision/models/resnet.py";
 constexpr const char* kTorch7 = "facebook/fb.resnet.torch, models/resnet.lua";
+constexpr const char* kNvidia =
+    "NVIDIA DeepLearningExamples, PyTorch/Classification/ConvNets, image_classification/models/resnet.py";
+constexpr const char* kWeaklySupervised = "facebookresearch/semi-supervised-ImageNet1K-models, hubconf.py";
 
 /// One network of He et al. (arXiv:1512.03385) with the stride in the 3x3 convolution, Xie et al.
 /// (arXiv:1611.05431) or Zagoruyko & Komodakis (arXiv:1605.07146).
@@ -21,6 +24,9 @@ struct ResNetDefinition {
   bool bottleneck;
   std::array<int, 4> blocks;
   std::int64_t groups, width_per_group;
+  const char* variant = "torchvision";
+  const char* source = kTorchvision;
+  std::int64_t squeeze = 0;  ///< Hu et al., arXiv:1709.01507: by what the squeezed layers are narrower; 0: none
 };
 
 constexpr std::array kDefinitions = {
@@ -32,6 +38,9 @@ constexpr std::array kDefinitions = {
     ResNetDefinition{"resnext50_32x4d", true, {3, 4, 6, 3}, 32, 4},
     ResNetDefinition{"resnext101_32x8d", true, {3, 4, 23, 3}, 32, 8},
     ResNetDefinition{"resnext101_64x4d", true, {3, 4, 23, 3}, 64, 4},
+    ResNetDefinition{"resnext101_32x4d", true, {3, 4, 23, 3}, 32, 4, "nvidia", kNvidia},
+    ResNetDefinition{"se_resnext101_32x4d", true, {3, 4, 23, 3}, 32, 4, "nvidia", kNvidia, 16},
+    ResNetDefinition{"swsl_resnext101_32x16d", true, {3, 4, 23, 3}, 32, 16, "timm", kWeaklySupervised},
     ResNetDefinition{"wide_resnet50_2", true, {3, 4, 6, 3}, 1, 128},
     ResNetDefinition{"wide_resnet101_2", true, {3, 4, 23, 3}, 1, 128},
 };
@@ -70,11 +79,21 @@ TensorId residual_branch(GraphBuilder& g, TensorId x, const Style& style, const 
   return convolution_norm(g, y, same_convolution(4 * b.planes, 1, 1), p + "conv3", p + "bn3", style.frozen_norm);
 }
 
+/// A factor for each channel, from the means of all.
+TensorId squeeze_excite(GraphBuilder& g, TensorId x, std::int64_t squeeze, const std::string& p) {
+  const std::int64_t channels = g.shape(x).front();
+  TensorId s = g.flatten(g.global_average_pool(x, p + "mean"), p + "flat");
+  s = g.relu(g.linear(s, channels / squeeze, p + "squeeze"), p + "relu", true);
+  s = g.activation(g.linear(s, channels, p + "expand"), ActivationKind::sigmoid, p + "sigmoid");
+  return g.add(OpKind::multiply, {x, g.reshape(s, {channels, 1, 1}, p + "view")}, {}, p + "scale");
+}
+
 TensorId residual_block(GraphBuilder& g, TensorId x, const Style& style, const Block& b) {
   const ResNetDefinition& d = style.definition;
   const std::int64_t out_channels = (d.bottleneck ? 4 : 1) * b.planes;
   const bool projects = b.stride != 1 || g.shape(x)[0] != out_channels;
-  const TensorId y = residual_branch(g, x, style, b);
+  TensorId y = residual_branch(g, x, style, b);
+  if (d.squeeze > 0) y = squeeze_excite(g, y, d.squeeze, b.prefix + "squeeze.");
   TensorId shortcut = x;
   if (projects)
     shortcut = convolution_norm(g, x, same_convolution(out_channels, 1, b.stride), b.prefix + "downsample.0",
@@ -127,7 +146,7 @@ TensorId resnet_stage(GraphBuilder& g, TensorId x, std::string_view name, int st
 
 void append_resnet(std::vector<ZooEntry>& entries) {
   for (const ResNetDefinition& d : kDefinitions) {
-    entries.push_back(image_classifier(std::string(d.name), "torchvision", kTorchvision, build));
+    entries.push_back(image_classifier(std::string(d.name), d.variant, d.source, build));
     // The Torch7 models are the same graphs: torchvision took its ResNet over from there.
     if (d.groups == 1 && d.width_per_group == 64)
       entries.push_back(image_classifier(std::string(d.name), "torch7", kTorch7, build));

@@ -23,6 +23,7 @@ constexpr std::array kDefinitions = {
     VisionTransformerDefinition{"vit_b_32", 32, 12, 768, 12, 3072},
     VisionTransformerDefinition{"vit_l_16", 16, 24, 1024, 16, 4096},
     VisionTransformerDefinition{"vit_l_32", 32, 24, 1024, 16, 4096},
+    VisionTransformerDefinition{"vit_h_14", 14, 32, 1280, 16, 5120},
 };
 
 Result<OpGraph> build(const ZooEntry& entry, const ZooOptions& options) {
