@@ -47,6 +47,7 @@ Result<Workload> read_onnx_file(const std::string& path, const ZooOptions& optio
 }
 
 Result<Workload> read_configuration_file(const std::string& path, const ZooOptions& options) {
+  if (options.image) return fail(fmt::format("--image {}: {} takes sequences, not images", *options.image, path));
   const auto file = MappedFile::open(path);
   if (!file) return tl::make_unexpected(file.error());
   auto network = read_hugging_face(file->bytes(), path, configured_name(path), options.seq_len, options.fused_attention);

@@ -279,8 +279,8 @@ class Resolver {
         std::any_of(documents_.begin(), documents_.end(), [](const DocumentRecord& d) { return d.role == "model"; });
     if (model && !file)
       return problem(
-          line, fmt::format("{}: {} is no text; only a network of the catalogue or a TOML file holds values that can be set", key,
-                            options_.model));
+          line, fmt::format("{}: {} is imported; only a network of the catalogue or a TOML file holds values that can be set",
+                            key, options_.model));
     if (model && key.find('.', kModel.size()) != std::string::npos) return unknown_layer(line, key);
     std::vector<std::string> known, names;
     for (const std::string& name : parallel_names()) known.push_back("parallel." + name);

@@ -39,7 +39,7 @@ double squares_of_different(std::vector<KernelError>& kernels) {
 FamilySigmas family_sigmas(const KernelModel& kernels, const SpreadConstants& spread) {
   FamilySigmas sigmas;
   constexpr std::array<KernelFamily, std::tuple_size_v<FamilySigmas>> kFamilies{
-      KernelFamily::convolution,  KernelFamily::gemm,    KernelFamily::recurrent, KernelFamily::attention,
+      KernelFamily::convolution,  KernelFamily::gemm,    KernelFamily::recurrent,  KernelFamily::attention,
       KernelFamily::memory_bound, KernelFamily::softmax, KernelFamily::layer_norm, KernelFamily::experts};
   for (std::size_t i = 0; i < sigmas.size(); ++i) {
     const ResolvedParameters& resolved = kernels.parameters_of(kFamilies[i]);
