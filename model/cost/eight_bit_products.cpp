@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/cost/memory_bound.hpp"
+
 namespace tbdsim {
 namespace {
 
@@ -121,6 +123,16 @@ OperandCasts operand_casts(const OpGraph& graph, const Op& op, Pass pass, double
     if (!recipe.keeps_narrow && own_input) casts.turned(n.input, false);
   }
   return casts.sum();
+}
+
+KernelTimeModel cast_time(const OperandCasts& casts, const KernelRates& rates) {
+  constexpr double kScattered = 0.5;
+  KernelTimeModel kernel = memory_bound_time(casts.moved + casts.turned / kScattered, 1.0, rates);
+  kernel.bytes = casts.moved + casts.turned;
+  kernel.kernels = casts.kernels;
+  kernel.time += (casts.kernels - 1) * rates.launch;
+  kernel.launch = casts.kernels * rates.launch;
+  return kernel;
 }
 
 Bytes kept_operands(const OpGraph& graph, const Op& op, double batch, const Fp8RecipeInfo& recipe) {

@@ -1,4 +1,6 @@
 #pragma once
+#include "model/cost/kernel_rates.hpp"
+#include "model/cost/kernel_time.hpp"
 #include "model/hardware/architecture.hpp"
 #include "model/stack/fp8_recipe.hpp"
 #include "model/units/quantity.hpp"
@@ -28,6 +30,10 @@ struct OperandCasts {
 /// Expects a linear layer.
 [[nodiscard]] OperandCasts operand_casts(const OpGraph& graph, const Op& op, Pass pass, double batch, const Fp8RecipeInfo& recipe,
                                          bool compiled, const Architecture& chip);
+
+/// Time of those kernels, t = kernels x launch + (moved + 2 turned)/bandwidth: what is turned reaches half the bandwidth, since
+/// one side of every element lies apart (assumed). Expects at least one kernel.
+[[nodiscard]] KernelTimeModel cast_time(const OperandCasts& casts, const KernelRates& rates);
 
 /// What a recipe that keeps 8-bit operands holds for backward in the place of a linear layer's input: input and weights, once for
 /// each product that will read them. Zero under the others.

@@ -123,18 +123,12 @@ void KernelModel::cast_arrays(const OpGraph& graph, const Op& op, Pass pass, Nod
 }
 
 void KernelModel::cast_operands(const OpGraph& graph, const Op& op, Pass pass, double batch, NodeCost& cost) const {
-  constexpr double kScattered = 0.5;  // one side of every element lies apart (assumed)
   const bool compiled = stack_.operators.compiles_casts;
   const OperandCasts casts = operand_casts(graph, op, pass, batch, eight_bits_->recipe, compiled, chip_);
   cost.kernel.workspace += casts.scratch;
   if (pass == Pass::forward) cost.kept_operands = kept_operands(graph, op, batch, eight_bits_->recipe);
   if (casts.kernels == 0) return;
-  KernelTimeModel kernel = memory_bound_time(casts.moved + casts.turned / kScattered, 1.0, memory_rates_);
-  kernel.bytes = casts.moved + casts.turned;
-  kernel.kernels = casts.kernels;
-  kernel.time += (casts.kernels - 1) * memory_rates_.launch;
-  kernel.launch = casts.kernels * memory_rates_.launch;
-  append(cost.kernel, kernel);
+  append(cost.kernel, cast_time(casts, memory_rates_));
   if (!stack_.operators.compiles_kernels)
     cost.host_operators += casts.kernels * (stack_.host.eager ? eager_weight(OpKind::identity, Pass::backward) : 1.0);
 }

@@ -130,6 +130,15 @@ TEST_CASE("8 bits: recipes differ in passes, copies and what they keep") {
   CHECK(kept_operands(graph, middle, kRows, info(Fp8Recipe::tensorwise)) == Bytes(0.0));
 }
 
+TEST_CASE("8 bits: casts take their starts, their bytes, and those of the other order twice") {
+  const KernelRates rates{FlopPerSecond(1e12), BytesPerSecond(600e9), Seconds(5e-6), 80};
+  const KernelTimeModel time = cast_time({Bytes(3e6), Bytes(1e6), 4, Bytes(1e6)}, rates);
+  CHECK_THAT(time.time.base(), WithinRel(4 * 5e-6 + (3e6 + 2 * 1e6) / 600e9, 1e-12));
+  CHECK(time.bytes == Bytes(4e6));
+  CHECK(time.kernels == 4);
+  CHECK(time.launch == Seconds(4 * 5e-6));
+}
+
 TEST_CASE("8 bits: a compiler casts once what several layers read") {
   GraphBuilder g("siblings", "torchvision", "token", {4096}, 4);
   const TensorId x = g.relu(g.linear(g.input(), 4096, "before", false), "relu");
