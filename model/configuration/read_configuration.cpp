@@ -87,7 +87,12 @@ void scale_update(const Optimizer& optimizer, Precision precision, Stack& stack)
 Result<Precision> choose_precision(const std::string& name) {
   if (name.empty()) return Precision::fp32;
   if (const auto precision = parse_precision(name)) return *precision;
-  return fail(fmt::format("unknown precision \"{}\"{}", name, suggestion(name, {"fp32", "tf32", "fp16", "bf16", "amp"})));
+  constexpr std::array<std::string_view, 4> kNarrower{"fp4", "nvfp4", "mxfp4", "mxfp6"};
+  if (std::find(kNarrower.begin(), kNarrower.end(), fold_name(name)) != kNarrower.end())
+    return fail(
+        fmt::format("precision {}: no samples of such products stand behind a rate; the narrowest are fp8 and mxfp8", name));
+  const auto known = precision_names();
+  return fail(fmt::format("unknown precision \"{}\"{}", name, suggestion(name, {known.begin(), known.end()})));
 }
 
 /// Whether the stack has it is the plan's to say.

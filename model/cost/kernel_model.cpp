@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "model/cost/attention.hpp"
+#include "model/cost/eight_bit_products.hpp"
 #include "model/cost/fused_attention.hpp"
 #include "model/cost/fusion.hpp"
 #include "model/cost/matrix_product.hpp"
@@ -63,7 +64,7 @@ const ResolvedParameters& KernelModel::parameters_of(KernelFamily family) const 
     case KernelFamily::convolution:
       return convolution_;
     case KernelFamily::gemm:
-      return gemm_;
+      return eight_bits_ ? eight_bits_->resolved : gemm_;
     case KernelFamily::recurrent:
       return recurrent_;
     case KernelFamily::attention:
@@ -121,6 +122,7 @@ NodeCost KernelModel::cost(const OpGraph& graph, const StepNode& node, double ba
     const double operators = fused_away(graph, op, stack_) ? 0.0 : split && has_data_gradient(graph, op) ? 0.5 : 1.0;
     result.host_operators += operators * (stack_.host.eager ? eager_weight(op.kind, node.pass) : 1.0);
   }
+  if (eight_bits_ && runs_in_8_bits(graph, op, batch)) cast_operands(graph, op, node.pass, batch, result);
   if (casts_ && product) cast_arrays(graph, op, node.pass, result);
   if (node.pass == Pass::backward || node.pass == Pass::backward_weights) keep_gradients(graph, op, result);
   return result;
@@ -129,6 +131,17 @@ NodeCost KernelModel::cost(const OpGraph& graph, const StepNode& node, double ba
 void KernelModel::cast_arrays(const OpGraph& graph, const Op& op, Pass pass, NodeCost& cost) const {
   const Casts casts = array_casts(graph, op, pass, stack_);
   append_casts(casts.numbers, casts.kernels, cost);
+}
+
+void KernelModel::cast_operands(const OpGraph& graph, const Op& op, Pass pass, double batch, NodeCost& cost) const {
+  const bool compiled = stack_.operators.compiles_casts;
+  const OperandCasts casts = operand_casts(graph, op, pass, batch, eight_bits_->recipe, compiled, chip_);
+  cost.kernel.workspace += casts.scratch;
+  if (pass == Pass::forward) cost.kept_operands = kept_operands(graph, op, batch, eight_bits_->recipe);
+  if (casts.kernels == 0) return;
+  append(cost.kernel, cast_time(casts, memory_rates_));
+  if (!stack_.operators.compiles_kernels)
+    cost.host_operators += casts.kernels * (stack_.host.eager ? eager_weight(OpKind::identity, Pass::backward) : 1.0);
 }
 
 void KernelModel::append_casts(double numbers, int kernels, NodeCost& cost) const {
@@ -266,7 +279,11 @@ NodeCost KernelModel::matrix_cost(const OpGraph& graph, const Op& op, Pass pass,
   result.tensor_core = tensor_core_;
   result.kernel.kernels = 0;
   const MatrixProducts products = matrix_products(graph, op, pass, batch);
-  for (const GemmShape& shape : products.calls()) append(result.kernel, gemm_time(shape, element_, gemm_constants_, gemm_rates_));
+  constexpr Bytes kByte(1.0);
+  const bool narrow = eight_bits_ && runs_in_8_bits(graph, op, batch);
+  for (const GemmShape& shape : products.calls())
+    append(result.kernel, narrow ? gemm_time(shape, kByte, eight_bits_->constants, eight_bits_->rates)
+                                 : gemm_time(shape, element_, gemm_constants_, gemm_rates_));
   const auto* attributes = std::get_if<LinearAttributes>(&op.attributes);
   if (attributes != nullptr && attributes->bias && pass != Pass::backward_data) {
     const double passes = pass != Pass::forward ? 1.0 : stack_.operators.fuses_linear_bias ? 0.0 : 2.0;

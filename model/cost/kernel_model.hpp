@@ -26,12 +26,14 @@ struct NodeCost {
   bool tensor_core = false;
   int pieces = 1;             ///< equal parts in which host and device take turns: the steps of an unrolled recurrent layer
   double host_operators = 0;  ///< framework operators dispatched for it (a convolution's two gradients share one)
+  Bytes kept_operands{0.0};   ///< of a product in 8 bits that keeps its operands for backward in the place of its input
 };
 
 /// Kernel times of one device under one stack at one precision. Immutable; safe to share between threads.
 class KernelModel {
  public:
-  /// Errors: the precision needs a unit that the device lacks; the stack's library generation has no constants at all.
+  /// Errors: the precision needs a unit that the device lacks, or a recipe that the stack lacks; the stack's library generation
+  /// has no constants at all.
   [[nodiscard]] static Result<KernelModel> make(const Device& device, Precision precision, const Stack& stack,
                                                 const KernelConstants& constants);
 
@@ -57,7 +59,16 @@ class KernelModel {
 
  private:
   struct Arithmetic;
+  /// How products in 8 bits run.
+  struct EightBits {
+    Fp8RecipeInfo recipe;
+    TileConstants constants;
+    ResolvedParameters resolved;
+    KernelRates rates;
+  };
   KernelModel() = default;
+  /// Adds what products in 8 bits need. Errors: those of `make` that concern them.
+  [[nodiscard]] Result<void> add_8_bits(const Device& device, Precision precision, const KernelConstants& constants);
   /// Which attention kernel runs, and its rates. Expects stack and parameters of products to be set.
   void choose_attention(const Device& device, const Arithmetic& unit, const KernelConstants& constants);
   [[nodiscard]] static Result<Arithmetic> arithmetic(const Device& device, Precision precision);
@@ -75,6 +86,8 @@ class KernelModel {
   /// One kernel over so many numbers.
   [[nodiscard]] KernelTimeModel streamed(double elements, bool vectorized) const;
   void keep_gradients(const OpGraph& graph, const Op& op, NodeCost& cost) const;
+  /// Appends the kernels that cast and turn operands of a product in 8 bits.
+  void cast_operands(const OpGraph& graph, const Op& op, Pass pass, double batch, NodeCost& cost) const;
   void cast_arrays(const OpGraph& graph, const Op& op, Pass pass, NodeCost& cost) const;
   /// Appends `numbers` cast in so many kernels, dispatched beside the operator.
   void append_casts(double numbers, int kernels, NodeCost& cost) const;
@@ -86,6 +99,7 @@ class KernelModel {
   /// Tensor cores are only allowed: the library still takes kernels that compute in fp32 on vector lanes, of numbers as wide in
   /// memory, where those are faster or the only ones.
   std::shared_ptr<const KernelModel> without_tensor_cores_;
+  std::optional<EightBits> eight_bits_;  ///< of linear layers
   FlopPerSecond peak_;
   Bytes element_{4.0};  ///< of a number that products read
   Bytes weight_{4.0};   ///< of a number that the update reads and writes

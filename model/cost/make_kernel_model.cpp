@@ -1,6 +1,8 @@
 // Which arithmetic, algorithms and fitted parameters a device has under a stack at a precision.
 #include <fmt/format.h>
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "model/cost/fused_attention.hpp"
 #include "model/cost/kernel_model.hpp"
@@ -34,6 +36,16 @@ Result<KernelModel::Arithmetic> KernelModel::arithmetic(const Device& device, Pr
     case Precision::tf32:
       if (device.peak.tf32_tensor) return Arithmetic{*device.peak.tf32_tensor, true, "tf32", kSingle};
       return fail(fmt::format("precision tf32: {} has no tf32 tensor cores", device.id));
+    case Precision::fp8:
+    case Precision::mxfp8: {
+      const std::vector<Precision> known = precisions(device);
+      if (std::find(known.begin(), known.end(), precision) != known.end())
+        return Arithmetic{*device.peak.bf16_tensor, true, "bf16", kHalf};
+      std::vector<std::string_view> names;
+      for (const Precision other : known) names.push_back(name(other));
+      return fail(fmt::format("precision {0}: {1} has no {0} tensor cores; it has {2}", name(precision), device.id,
+                              fmt::join(names, ", ")));
+    }
     case Precision::bf16:
       if (device.peak.bf16_tensor) return Arithmetic{*device.peak.bf16_tensor, true, "bf16", kHalf};
       return fail(fmt::format("precision bf16: {} has no bf16 tensor cores", device.id));
@@ -74,6 +86,28 @@ void KernelModel::choose_attention(const Device& device, const Arithmetic& unit,
   attention_rates_.share = 1.0;
 }
 
+Result<void> KernelModel::add_8_bits(const Device& device, Precision precision, const KernelConstants& constants) {
+  const auto stated = stack_.operators.fp8_recipe;
+  if (!stated)
+    return fail(fmt::format("precision {}: stack {} trains without products in 8 bits (no operators.fp8_recipe in {})",
+                            name(precision), stack_.id, stack_.file));
+  EightBits eight{info(precision == Precision::mxfp8 ? Fp8Recipe::mxfp8 : *stated), gemm_constants_, {}, {}};
+  if (eight.recipe.scales_blocks && !device.chip.scales_blocks)
+    return fail(fmt::format("precision {}: the recipe {} of stack {} needs tensor cores that scale blocks, which {} lacks",
+                            name(precision), eight.recipe.name, stack_.id, device.id));
+  constexpr std::string_view kClass = "fp8";
+  if (has_pipelined_products(device, kClass, constants)) {
+    const std::string_view library = eight.recipe.library.empty() ? stack_.convolution.generation : eight.recipe.library;
+    eight.constants.pipelined = pipelined_constants(constants, kClass, library, device);
+  }
+  peak_ = *device.peak.fp8_tensor;
+  eight.resolved = resolve_parameters(device, "gemm", kClass, constants);
+  eight.rates = kernel_rates(device, young_library_share(device.chip, stack_.cuda) * peak_, eight.resolved.parameters, kClass);
+  slow_down(eight.rates, device.calibration.own.anchors.products);
+  eight_bits_ = std::move(eight);
+  return {};
+}
+
 Result<KernelModel> KernelModel::make(const Device& device, Precision precision, const Stack& stack,
                                       const KernelConstants& constants) {
   const auto unit = arithmetic(device, precision);
@@ -93,6 +127,8 @@ Result<KernelModel> KernelModel::make(const Device& device, Precision precision,
     return plain;
   }
   auto model = make(device, precision, *unit, stack, constants);
+  if (model && has_8_bit_products(precision))
+    if (const auto added = model->add_8_bits(device, precision, constants); !added) return tl::make_unexpected(added.error());
   if (model && plain) model->without_tensor_cores_ = std::make_shared<const KernelModel>(std::move(*plain));
   return model;
 }
@@ -106,8 +142,7 @@ Result<KernelModel> KernelModel::make(const Device& device, Precision precision,
   model.peak_ = unit.peak;
   model.element_ = unit.element;
   model.tensor_core_ = unit.tensor_core;
-  model.weight_ =
-      (precision == Precision::fp16 || precision == Precision::bf16) && !stack.memory.flattens_gradients ? kHalf : kSingle;
+  model.weight_ = is_whole_16_bit(precision) && !stack.memory.flattens_gradients ? kHalf : kSingle;
   model.casts_ = precision == Precision::amp;
   const std::string generation = stack.convolution.generation + (unit.tensor_core ? "-tensor" : "");
   const auto convolution = constants.convolution.find(generation);

@@ -46,6 +46,9 @@ struct Architecture {
   bool ll128 = false;      ///< NCCL's LL128 is on over its links
   bool own_links = false;  ///< boards have links to each other of which no description tells
   NcclTuning nccl_tuning = NcclTuning::none;
+  bool either_order_8_bit = false;    ///< products in 8 bits read operands in either order; else the left one by rows, the right
+                                      ///< one by columns
+  bool scales_blocks = false;         ///< tensor cores multiply 8-bit numbers that share a scale with 31 others (mxfp8)
   double exponentials = 16.0;         ///< a clock and multiprocessor
   double cache_reach = 1.05;          ///< part of the last-level cache up to which a working set stays there
   double warp_products = 1.0;         ///< share of the tensor rate that instructions of one warp reach

@@ -7,11 +7,13 @@
 namespace tbdsim {
 namespace {
 
-constexpr std::array<std::string_view, 5> kPrecisionNames = {"fp32", "tf32", "fp16", "bf16", "amp"};
+constexpr std::array<std::string_view, 7> kPrecisionNames = {"fp32", "tf32", "fp16", "bf16", "amp", "fp8", "mxfp8"};
 constexpr double kBitsPerByte = 8.0;
 constexpr double kTransfersPerClock = 2.0;  // double data rate, the sense in which tables print a memory clock
 
 }  // namespace
+
+std::span<const std::string_view> precision_names() { return kPrecisionNames; }
 
 std::string_view name(Precision precision) { return kPrecisionNames[static_cast<std::size_t>(precision)]; }
 
@@ -19,6 +21,19 @@ std::optional<Precision> parse_precision(std::string_view text) {
   const auto found = std::find(kPrecisionNames.begin(), kPrecisionNames.end(), text);
   if (found == kPrecisionNames.end()) return std::nullopt;
   return static_cast<Precision>(found - kPrecisionNames.begin());
+}
+
+std::vector<Precision> precisions(const Device& device) {
+  std::vector<Precision> all{Precision::fp32};
+  if (device.peak.tf32_tensor) all.push_back(Precision::tf32);
+  all.push_back(Precision::fp16);
+  if (device.peak.bf16_tensor) all.push_back(Precision::bf16);
+  all.push_back(Precision::amp);
+  if (device.peak.fp8_tensor && device.peak.bf16_tensor) {
+    all.push_back(Precision::fp8);
+    if (device.chip.scales_blocks) all.push_back(Precision::mxfp8);
+  }
+  return all;
 }
 
 ClockLimits clock_limits(const Device& device) {

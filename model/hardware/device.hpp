@@ -1,5 +1,6 @@
 #pragma once
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,9 +11,18 @@
 
 namespace tbdsim {
 
-enum class Precision { fp32, tf32, fp16, bf16, amp };
+/// Numbers of a training step. fp8 and mxfp8: products of linear layers in 8 bits, all else as bf16.
+enum class Precision { fp32, tf32, fp16, bf16, amp, fp8, mxfp8 };
+[[nodiscard]] std::span<const std::string_view> precision_names();
 [[nodiscard]] std::string_view name(Precision precision);
 [[nodiscard]] std::optional<Precision> parse_precision(std::string_view text);
+/// Whether activations are narrower than 32 bits.
+[[nodiscard]] inline bool is_narrow(Precision precision) { return precision != Precision::fp32 && precision != Precision::tf32; }
+/// Whether weights and gradients are 16-bit numbers, too.
+[[nodiscard]] inline bool is_whole_16_bit(Precision precision) { return is_narrow(precision) && precision != Precision::amp; }
+[[nodiscard]] inline bool has_8_bit_products(Precision precision) {
+  return precision == Precision::fp8 || precision == Precision::mxfp8;
+}
 
 /// Peak rates at the boost clock, dense. Absent: the device has no such unit, or its rate is not published.
 struct PeakRates {
@@ -68,6 +78,8 @@ struct Device {
 
 /// What decides the clock that the device keeps, as it is described here.
 [[nodiscard]] ClockLimits clock_limits(const Device& device);
+/// Precisions that the device has units for.
+[[nodiscard]] std::vector<Precision> precisions(const Device& device);
 /// `memory_clock`, or half the data rate of a pin from bandwidth and bus width. Absent when neither is known.
 [[nodiscard]] std::optional<Hertz> memory_clock(const Device& device);
 

@@ -67,8 +67,8 @@ TomlValue* target(TomlValue& value, std::string_view path, const TextPlace& key_
     if (rest.empty() || rest.front() == '[' || rest.front() == '.') return target(member.value, rest, key_place);
   }
   if (path.find_first_of(".[") != std::string_view::npos) return nullptr;
-  value.by_key.emplace(std::string(path), value.members.size());
   value.members.push_back({std::string(path), key_place, {}});
+  value.index();
   return &value.members.back().value;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -36,9 +37,9 @@ Result<std::string> read_file(const std::string& path, std::size_t largest_mebib
   if (!file) return refuse(path, fmt::format("cannot open: {}", errno != 0 ? std::strerror(errno) : "unknown reason"));
   std::string text;
   // In pieces, not by the size that the system reports: a pipe has none.
-  std::string piece(std::size_t{1} << 16, '\0');
+  std::array<char, std::size_t{1} << 16> piece;  // not cleared: most files are smaller
   while (file.read(piece.data(), static_cast<std::streamsize>(piece.size())), file.gcount() > 0) {
-    text.append(piece, 0, static_cast<std::size_t>(file.gcount()));
+    text.append(piece.data(), static_cast<std::size_t>(file.gcount()));
     if (text.size() > largest_mebibytes << 20)
       return refuse(path, fmt::format("larger than {} MiB, which no input file is", largest_mebibytes));
   }

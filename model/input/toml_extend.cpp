@@ -22,17 +22,12 @@ void move_down(TomlValue& value, int lines) {
   }
 }
 
-void index_members(TomlValue& table) {
-  table.by_key.clear();
-  for (std::size_t i = 0; i < table.members.size(); ++i) table.by_key.emplace(table.members[i].key, i);
-}
-
 /// Whether there was such a member.
 bool drop(TomlValue& table, std::string_view key) {
   const auto gone = std::remove_if(table.members.begin(), table.members.end(), [&](const auto& m) { return m.key == key; });
   if (gone == table.members.end()) return false;
   table.members.erase(gone, table.members.end());
-  index_members(table);
+  table.index();
   return true;
 }
 
@@ -54,17 +49,17 @@ class Heir {
       notes_.push_back(
           {fmt::format("{}: missing key: the table changes what the file that it extends says there", joined_key(path, kSource)),
            own.members.front().key_place});
+    std::vector<TomlMember> more;
     for (TomlMember& member : base.members) {
-      const auto found = own.by_key.find(member.key);
-      if (found == own.by_key.end()) {
-        own.by_key.emplace(member.key, own.members.size());
-        own.members.push_back(std::move(member));
-        continue;
+      TomlMember* const found = own.find(member.key);
+      if (found == nullptr) {
+        more.push_back(std::move(member));
+      } else if (found->value.kind == Kind::table && member.value.kind == Kind::table) {
+        inherit(found->value, std::move(member.value), joined_key(path, member.key));
       }
-      TomlValue& value = own.members[found->second].value;
-      if (value.kind == Kind::table && member.value.kind == Kind::table)
-        inherit(value, std::move(member.value), joined_key(path, member.key));
     }
+    std::move(more.begin(), more.end(), std::back_inserter(own.members));
+    own.index();
   }
 
  private:

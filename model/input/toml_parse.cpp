@@ -31,7 +31,7 @@ void convert_members(const toml::table& table, TomlValue& into) {
   std::stable_sort(into.members.begin(), into.members.end(), [](const TomlMember& a, const TomlMember& b) {
     return std::pair(a.key_place.line, a.key_place.column) < std::pair(b.key_place.line, b.key_place.column);
   });
-  for (std::size_t i = 0; i < into.members.size(); ++i) into.by_key.emplace(into.members[i].key, i);
+  into.index();
 }
 
 TomlValue converted(const toml::node& node) {
@@ -101,31 +101,6 @@ Errors syntax_error(const toml::parse_error& error, std::string_view text, const
 }
 
 }  // namespace
-
-const TomlMember* TomlValue::find(std::string_view key) const {
-  const auto found = by_key.find(key);
-  return found == by_key.end() ? nullptr : &members[found->second];
-}
-
-std::string_view kind_words(TomlValue::Kind kind) {
-  switch (kind) {
-    case TomlValue::Kind::string:
-      return "a string";
-    case TomlValue::Kind::integer:
-      return "a whole number";
-    case TomlValue::Kind::decimal:
-      return "a decimal number";
-    case TomlValue::Kind::boolean:
-      return "a boolean";
-    case TomlValue::Kind::date:
-      return "a date or time";
-    case TomlValue::Kind::array:
-      return "an array";
-    case TomlValue::Kind::table:
-      return "a table";
-  }
-  return "";
-}
 
 Result<TomlValue> parse_toml(std::string_view text, const std::string& name) {
   try {

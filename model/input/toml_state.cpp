@@ -9,6 +9,7 @@
 #include "model/input/file_kind.hpp"
 #include "model/input/file_text.hpp"
 #include "model/input/nesting_guard.hpp"
+#include "model/input/plain_toml.hpp"
 #include "model/input/toml_state.hpp"
 #include "model/support/edit_distance.hpp"
 #include "model/support/quote.hpp"
@@ -104,10 +105,14 @@ Result<TomlFile> TomlFile::parse(std::string text, std::string name) {
     return tl::make_unexpected(Errors{Error{"empty file", SourceRef{std::move(name), 0, 0}}});
   }
   if (const auto form = check_form(text, TextForm::toml, name); !form) return tl::make_unexpected(form.error());
-  if (auto binary = binary_problem(text, name)) return tl::make_unexpected(Errors{std::move(*binary)});
-  if (auto deep = nesting_problem(text, name)) return tl::make_unexpected(Errors{std::move(*deep)});
-  Result<TomlValue> root = parse_toml(text, name);
-  if (!root) return tl::make_unexpected(std::move(root.error()));
+  std::optional<TomlValue> root = parse_plain_toml(text);
+  if (!root) {
+    if (auto binary = binary_problem(text, name)) return tl::make_unexpected(Errors{std::move(*binary)});
+    if (auto deep = nesting_problem(text, name)) return tl::make_unexpected(Errors{std::move(*deep)});
+    Result<TomlValue> parsed = parse_toml(text, name);
+    if (!parsed) return tl::make_unexpected(std::move(parsed.error()));
+    root = std::move(*parsed);
+  }
   auto impl = std::make_unique<Impl>();
   impl->name = std::move(name);
   impl->text = std::move(text);
@@ -146,12 +151,12 @@ Errors TomlFile::errors() const {
   return errors;
 }
 
-const TomlValue* TomlTable::Node::require(std::string_view key, std::string_view expected) {
-  known.emplace(key);
+const TomlValue* TomlTable::Node::require(std::string_view key, const std::function<std::string()>& expected) {
+  know(key);
   if (table == nullptr) return nullptr;
   if (const TomlValue* value = find(key)) return value;
   if (missing.emplace(std::string(key), file->notes.size()).second) {
-    file->notes.push_back({fmt::format("{}: missing key, expected {}", joined_key(path, key), expected), table->place});
+    file->notes.push_back({fmt::format("{}: missing key, expected {}", joined_key(path, key), expected()), table->place});
   }
   return nullptr;
 }
@@ -184,7 +189,7 @@ void TomlTable::Node::note_unknown(const TomlMember& member) {
 TomlTable::TomlTable(std::shared_ptr<Node> node) : node_(std::move(node)) {}
 
 bool TomlTable::has(std::string_view key) const {
-  node_->known.emplace(key);
+  node_->know(key);
   return node_->find(key) != nullptr;
 }
 
@@ -197,7 +202,7 @@ std::vector<std::string> TomlTable::keys() const {
 
 const std::string& TomlTable::path() const { return node_->path; }
 
-void TomlTable::mark(std::string_view key) { node_->known.emplace(key); }
+void TomlTable::mark(std::string_view key) { node_->know(key); }
 
 void TomlTable::finish() {
   if (node_->table != nullptr) node_->file->finish(*node_->table);

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "model/input/note.hpp"
@@ -31,8 +32,11 @@ struct TomlTable::Node {
     const TomlMember* member = table ? table->find(key) : nullptr;
     return member ? &member->value : nullptr;
   }
-  /// The value of a required key; notes a missing one.
-  const TomlValue* require(std::string_view key, std::string_view expected);
+  void know(std::string_view key) {
+    if (known.find(key) == known.end()) known.emplace(key);
+  }
+  /// The value of a required key; notes a missing one. `expected` is worded then only.
+  const TomlValue* require(std::string_view key, const std::function<std::string()>& expected);
   void note(std::string_view key, const TomlValue& value, std::string_view message);
   void note_element(std::string_view key, std::size_t index, const TomlValue& element, std::string_view message);
   void note_unknown(const TomlMember& member);
@@ -53,7 +57,7 @@ struct TomlFile::Impl {
   std::vector<std::string_view> lines;  ///< of `whole`, else of `text`
   TomlValue root;
   std::vector<Note> notes;
-  std::map<const TomlValue*, std::shared_ptr<TomlTable::Node>> nodes;  ///< one per table, so that copies agree
+  std::unordered_map<const TomlValue*, std::shared_ptr<TomlTable::Node>> nodes;  ///< one per table, so that copies agree
 
   std::shared_ptr<TomlTable::Node> node(const TomlValue* table, std::string path);
   /// The file, or the user's assignments, and its own line for a line of `whole`.

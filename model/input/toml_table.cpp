@@ -54,7 +54,7 @@ double harmless(const Bounds& bounds) {
 
 std::string TomlTable::text(std::string_view key) {
   constexpr std::string_view kExpected = "a string";
-  const TomlValue* value = node_->require(key, kExpected);
+  const TomlValue* value = node_->require(key, [&] { return std::string(kExpected); });
   if (value == nullptr) return "";
   if (value->kind != Kind::string) {
     node_->note(key, *value, unexpected(kExpected, node_->file->shown(*value)));
@@ -69,12 +69,12 @@ std::string TomlTable::text_or(std::string_view key, std::string_view fallback) 
 }
 
 std::int64_t TomlTable::integer(std::string_view key, std::int64_t low, std::int64_t high) {
-  const std::string expected = expected_integer(low, high);
+  const auto expected = [&] { return expected_integer(low, high); };
   const TomlValue* value = node_->require(key, expected);
   if (value == nullptr) return low;
   if (value->kind == Kind::integer && value->integer >= low && value->integer <= high) return value->integer;
   const bool right_kind = value->kind == Kind::integer;
-  node_->note(key, *value, unexpected(expected, right_kind ? fmt::format("{}", value->integer) : node_->file->shown(*value)));
+  node_->note(key, *value, unexpected(expected(), right_kind ? fmt::format("{}", value->integer) : node_->file->shown(*value)));
   return low;
 }
 
@@ -83,7 +83,7 @@ std::int64_t TomlTable::integer_or(std::string_view key, std::int64_t fallback, 
 }
 
 double TomlTable::number(std::string_view key, Bounds bounds) {
-  const std::string expected = expected_number(bounds);
+  const auto expected = [&] { return expected_number(bounds); };
   const TomlValue* value = node_->require(key, expected);
   if (value == nullptr) return harmless(bounds);
   double found = value->kind == Kind::integer ? static_cast<double>(value->integer) : value->decimal;
@@ -92,17 +92,17 @@ double TomlTable::number(std::string_view key, Bounds bounds) {
     if (!measured || measured->dimension != Dimension::ratio) {
       const bool quoted_number = parse_quantity(value->text, Dimension::ratio).has_value();
       const std::string shown = node_->file->shown(*value);
-      node_->note(key, *value, unexpected(expected, quoted_number ? shown + "; write it without quotes" : shown));
+      node_->note(key, *value, unexpected(expected(), quoted_number ? shown + "; write it without quotes" : shown));
       return harmless(bounds);
     }
     found = measured->base;
   } else if (value->kind != Kind::integer && value->kind != Kind::decimal) {
-    node_->note(key, *value, unexpected(expected, node_->file->shown(*value)));
+    node_->note(key, *value, unexpected(expected(), node_->file->shown(*value)));
     return harmless(bounds);
   }
   if (std::isfinite(found) && within(found, bounds)) return found;
   const std::string written = value->kind == Kind::string ? fmt::format("\"{}\"", value->text) : node_->file->as_written(*value);
-  node_->note(key, *value, unexpected(std::isfinite(found) ? expected : "a finite number", written));
+  node_->note(key, *value, unexpected(std::isfinite(found) ? expected() : "a finite number", written));
   return harmless(bounds);
 }
 
@@ -169,17 +169,17 @@ std::vector<std::int64_t> TomlTable::integers_or_empty(std::string_view key) {
 
 std::optional<double> TomlTable::quantity_base(std::string_view key, Dimension wanted, Bounds bounds) {
   const DimensionWords wanted_words = words(wanted);
-  const std::string expected = fmt::format("{} such as \"{}\"", wanted_words.noun, wanted_words.example);
+  const auto expected = [&] { return fmt::format("{} such as \"{}\"", wanted_words.noun, wanted_words.example); };
   const TomlValue* value = node_->require(key, expected);
   if (value == nullptr) return std::nullopt;
   if (value->kind == Kind::integer || value->kind == Kind::decimal) {
     const std::string written = node_->file->as_written(*value);
     const std::string found = written + " (a bare number; write it as a string with its unit)";
-    node_->note(key, *value, unexpected(expected, found));
+    node_->note(key, *value, unexpected(expected(), found));
     return std::nullopt;
   }
   if (value->kind != Kind::string) {
-    node_->note(key, *value, unexpected(expected, node_->file->shown(*value)));
+    node_->note(key, *value, unexpected(expected(), node_->file->shown(*value)));
     return std::nullopt;
   }
   const auto base = parse_quantity(value->text, wanted);
@@ -196,7 +196,7 @@ std::optional<double> TomlTable::quantity_base(std::string_view key, Dimension w
 
 TomlTable TomlTable::table(std::string_view key) {
   constexpr std::string_view kExpected = "a table";
-  const TomlValue* value = node_->require(key, kExpected);
+  const TomlValue* value = node_->require(key, [&] { return std::string(kExpected); });
   if (value != nullptr && value->kind != Kind::table) {
     node_->note(key, *value, unexpected(kExpected, node_->file->shown(*value)));
     value = nullptr;
@@ -252,7 +252,7 @@ std::vector<std::pair<std::string, TomlTable>> TomlTable::named_tables() {
 void TomlTable::problem(std::string_view key, const std::string& message) {
   if (node_->table == nullptr) return;
   const TomlValue* value = key.empty() ? nullptr : node_->find(key);
-  if (!key.empty()) node_->known.emplace(key);
+  if (!key.empty()) node_->know(key);
   node_->note(key, value ? *value : *node_->table, message);
 }
 

@@ -1,8 +1,6 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,11 +22,14 @@ struct TomlValue {
   std::int64_t integer = 0;
   double decimal = 0.0;
   bool boolean = false;
-  std::vector<TomlValue> elements;                         ///< of an array
-  std::vector<TomlMember> members;                         ///< of a table, in file order
-  std::map<std::string, std::size_t, std::less<>> by_key;  ///< into `members`
+  std::vector<TomlValue> elements;   ///< of an array
+  std::vector<TomlMember> members;   ///< of a table, in file order
+  std::vector<std::size_t> ordered;  ///< places in `members` by key; empty: they are few
 
   [[nodiscard]] const TomlMember* find(std::string_view key) const;
+  [[nodiscard]] TomlMember* find(std::string_view key);
+  /// Makes `find` fast again after a change of `members`.
+  void index();
 };
 
 struct TomlMember {

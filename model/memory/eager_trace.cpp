@@ -31,12 +31,23 @@ class Tracer {
         options_(options),
         saved_(saved_by_ops(graph, options.rules, options.element, options.fused_attention)),
         storage_(storage_of(graph, options.rules)) {
+    keep_operands();
     state_.resize(graph.tensors.size());
     ops_.resize(graph.ops.size());
     widths_ =
         options.autocast ? autocast_widths(graph, options.element) : std::vector<Bytes>(graph.tensors.size(), options.element);
     trace_.arrays.reserve(4 * nodes.size());
     trace_.events.reserve(8 * nodes.size());
+  }
+
+  /// Products in 8 bits may keep these operands in the place of their input.
+  void keep_operands() {
+    for (std::size_t i = 0; i < costs_.size(); ++i) {
+      if (nodes_[i].pass != Pass::forward || costs_[i].kept_operands == Bytes(0.0)) continue;
+      SavedByOp& saved = saved_[index(nodes_[i].op)];
+      std::erase(saved.tensors, graph_.op(nodes_[i].op).inputs.front());
+      saved.extra_fixed = costs_[i].kept_operands;
+    }
   }
 
   AllocationTrace run() {

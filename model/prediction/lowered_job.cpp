@@ -14,7 +14,7 @@ Result<LoweredJob> lower_job(const Configuration& configuration, SharedStep* sha
   if (!kernels) return tl::make_unexpected(kernels.error());
   if (!*configuration.nccl) return tl::make_unexpected(in_stack(configuration.stack, configuration.nccl->error()));
   const Precision precision = configuration.precision;
-  const bool half = precision == Precision::fp16 || precision == Precision::bf16;
+  const bool half = is_whole_16_bit(precision);
   const Bytes activation(half || precision == Precision::amp ? 2.0 : 4.0);
   auto exchange = plan_exchange(
       configuration.exchange,

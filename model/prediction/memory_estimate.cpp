@@ -23,7 +23,7 @@ int early_arrays(const Stack& stack, const Optimizer& optimizer) {
 }
 
 FootprintOptions footprint_options(const Configuration& configuration) {
-  const bool half = configuration.precision != Precision::fp32 && configuration.precision != Precision::tf32;
+  const bool half = is_narrow(configuration.precision);
   FootprintOptions options;
   options.batch = configuration.batch;
   options.element = half ? Bytes(2.0) : Bytes(4.0);

@@ -136,7 +136,7 @@ std::vector<MemoryReduction> reductions_of(const Configuration& configuration, B
   if (!configuration.stack.operators.inplace_activation)
     consider("in-place activations", "a framework version whose ReLU needs its output only",
              changed([](Configuration& c) { c.stack.operators.inplace_activation = true; }));
-  const bool fp32 = configuration.precision == Precision::fp32 || configuration.precision == Precision::tf32;
+  const bool fp32 = !is_narrow(configuration.precision);
   if (fp32 && configuration.stack.features.amp)
     consider("16-bit feature maps", "--precision amp: fp32 master weights, 16-bit feature maps",
              changed([](Configuration& c) { c.precision = Precision::amp; }));

@@ -15,8 +15,6 @@ bool wide_under_tensorflow(const Optimizer& optimizer) {
   return std::find(kWideUnderTensorflow.begin(), kWideUnderTensorflow.end(), optimizer.name) != kWideUnderTensorflow.end();
 }
 
-bool in_16_bits(Precision precision) { return precision != Precision::fp32 && precision != Precision::tf32; }
-
 /// Who makes states of the weights' own type.
 std::string_view maker(const Stack& stack) {
   if (stack.memory.plan == MemoryPlan::mxnet)
@@ -27,7 +25,10 @@ std::string_view maker(const Stack& stack) {
 }
 
 std::string_view type_name(Bytes element, Precision precision) {
-  return element == kSingle ? "fp32" : element == kByte ? "8-bit" : precision == Precision::bf16 ? "bf16" : "fp16";
+  return element == kSingle                                            ? "fp32"
+         : element == kByte                                            ? "8-bit"
+         : precision == Precision::fp16 || precision == Precision::amp ? "fp16"
+                                                                       : "bf16";
 }
 
 }  // namespace
@@ -35,7 +36,7 @@ std::string_view type_name(Bytes element, Precision precision) {
 OptimizerState optimizer_state(const Configuration& configuration) {
   const Optimizer& optimizer = configuration.optimizer;
   const Stack& stack = configuration.stack;
-  const bool half = in_16_bits(configuration.precision);
+  const bool half = is_narrow(configuration.precision);
   OptimizerState state{optimizer.states, half ? kHalf : kSingle, false, std::string(maker(stack))};
   if (configuration.precision == Precision::amp || (half && (stack.memory.flattens_gradients || stack.parallel.masters))) {
     state.master = true;
@@ -56,7 +57,7 @@ OptimizerState optimizer_state(const Configuration& configuration) {
 
 std::string optimizer_state_text(const Configuration& configuration) {
   const OptimizerState state = optimizer_state(configuration);
-  if (state.arrays == 0.0 || !(in_16_bits(configuration.precision) || state.element < kSingle)) return "";
+  if (state.arrays == 0.0 || !(is_narrow(configuration.precision) || state.element < kSingle)) return "";
   return fmt::format("{:g} {} {} a parameter{}: {}", state.arrays, type_name(state.element, configuration.precision),
                      state.arrays == 1.0 ? "array" : "arrays", state.master ? ", beside fp32 weights" : "", state.as);
 }

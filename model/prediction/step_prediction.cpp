@@ -7,6 +7,7 @@
 #include "model/cost/recurrent.hpp"
 #include "model/cost/uncertainty.hpp"
 #include "model/prediction/divided_step.hpp"
+#include "model/prediction/eight_bit_notice.hpp"
 #include "model/prediction/host_work.hpp"
 #include "model/prediction/input_stage.hpp"
 #include "model/prediction/lowered_job.hpp"
@@ -263,9 +264,9 @@ Result<Prediction> told(const Configuration& configuration, Simulated& step) {
         "%");
   tell_cpu(configuration, times, p.utilization, p.notices);
   p.loads = loads(configuration, times, p);
-  if (std::string state = optimizer_state_text(configuration);
-      !state.empty() && (configuration.precision == Precision::fp16 || configuration.precision == Precision::bf16))
+  if (std::string state = optimizer_state_text(configuration); !state.empty() && is_whole_16_bit(configuration.precision))
     p.notices.push_back("optimiser state: " + state);
+  if (std::string eight = eight_bit_notice(configuration); !eight.empty()) p.notices.push_back(std::move(eight));
   for (std::size_t i = 0; i < times.limits.size(); ++i) times.limits[i].text = limit_text(i, times, configuration);
   p.limits = std::move(times.limits);
   if (!p.limits.empty()) p.limit = p.limits.front();
@@ -274,7 +275,7 @@ Result<Prediction> told(const Configuration& configuration, Simulated& step) {
   p.parameters = workload.graph.parameter_elements();
   p.exchanged = step.exchanged;
   p.peak = kernels->peak();
-  const bool sixteen_bit = configuration.precision != Precision::fp32 && configuration.precision != Precision::tf32;
+  const bool sixteen_bit = is_narrow(configuration.precision);
   p.products_in_fp32 = sixteen_bit && p.peak == system.device.peak.fp32;
   return p;
 }

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "model/input/known_word.hpp"
+
 namespace tbdsim {
 namespace {
 
@@ -20,6 +22,17 @@ void read_attention_kernel(TomlTable& table, OperatorSettings& settings) {
     table.problem("attention_kernel", "has no effect without fused_attention = true");
   } else {
     settings.attention = *kernel;
+  }
+}
+
+void read_fp8_recipe(TomlTable& table, OperatorSettings& settings) {
+  settings.compiles_casts = table.boolean_or("compiles_casts", settings.compiles_kernels);
+  if (table.has("fp8_recipe")) {
+    std::vector<std::string_view> names;
+    for (const Fp8RecipeInfo& row : fp8_recipes()) names.push_back(row.name);
+    settings.fp8_recipe = find_fp8_recipe(read_known_word(table, "fp8_recipe", names, "recipe"));
+  } else if (table.has("compiles_casts")) {
+    table.problem("compiles_casts", "has no effect without fp8_recipe");
   }
 }
 
@@ -42,6 +55,7 @@ OperatorSettings read_operator_settings(TomlTable table) {
   settings.fuses_linear_bias = table.boolean_or("fuses_linear_bias", false);
   settings.fused_attention = table.boolean_or("fused_attention", false);
   read_attention_kernel(table, settings);
+  read_fp8_recipe(table, settings);
   settings.amp_16_bit = table.boolean_or("amp_16_bit", false);
   settings.vectorizes_16_bit = table.boolean_or("vectorizes_16_bit", true);
   settings.dropout_forward_passes = table.number_or("dropout_forward_passes", 3, kPositive);

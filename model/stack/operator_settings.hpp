@@ -1,6 +1,9 @@
 #pragma once
+#include <optional>
+
 #include "model/input/toml_reader.hpp"
 #include "model/stack/attention_kernel.hpp"
+#include "model/stack/fp8_recipe.hpp"
 
 namespace tbdsim {
 
@@ -30,6 +33,8 @@ struct OperatorSettings {
   bool amp_16_bit = false;  ///< under amp all runs in 16 bits but loss and update (apex O2); else some operators between casts
   bool fused_attention = false;                          ///< attention layers run as one kernel that keeps the scores on the chip
   AttentionKernel attention = AttentionKernel::general;  ///< that kernel, where device and precision have it
+  std::optional<Fp8Recipe> fp8_recipe;                   ///< of products in 8 bits; absent: the stack trains without
+  bool compiles_casts = false;  ///< its casts are kernels of a compiler, whatever the other operators are
   RecurrentKernels recurrent = RecurrentKernels::library;
   bool persistent_recurrent = false;  ///< 16-bit layers may keep their weights in registers (cuDNN's persistent kernels)
 };

@@ -116,6 +116,11 @@ constexpr KeyMeaning kStack[] = {
      "others "
      "of `kernels.toml`; `general`",
      ""},
+    {"[operators]", "`fp8_recipe`",
+     "how `--precision fp8` casts and scales: `tensorwise`, `rowwise`, `blockwise`, `mxfp8` or `delayed`; absent: the stack "
+     "refuses it",
+     ""},
+    {"[operators]", "`compiles_casts`", "its casts are kernels of a compiler; as `compiles_kernels`", ""},
     {"[operators]", "`recurrent`",
      "`library`: recurrent layers are the library's, one call each; `cells`: unrolled cells of the framework's operators; "
      "`library`",

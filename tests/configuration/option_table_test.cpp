@@ -201,7 +201,7 @@ TEST_CASE("help says what an option takes and what holds without it") {
   CHECK(shown_value(*find_option("batch", kInRow), Verb::compare) == "LIST");
   CHECK(shown_value(*find_option("model", kInColumn), Verb::scale) == "A,B,...");
   CHECK(shown_value(*find_option("buckets", kInRow), Verb::predict).empty());
-  CHECK(shown_help(*find_option("precision", kInRow)) == "Arithmetic: fp32, tf32, fp16, bf16, amp [fp32]");
+  CHECK(shown_help(*find_option("precision", kInRow)) == "Arithmetic: fp32, tf32, fp16, bf16, amp, fp8, mxfp8 [fp32]");
   CHECK(takes_lists(Verb::memory));
   CHECK_FALSE(takes_lists(Verb::predict));
   CHECK(options_of(Verb::calibrate).empty());

@@ -1,4 +1,7 @@
 // Any bytes as a TOML file, every getter on every key.
+#include "model/input/file_text.hpp"
+#include "model/input/nesting_guard.hpp"
+#include "model/input/plain_toml.hpp"
 #include "model/input/toml_reader.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
@@ -32,7 +35,12 @@ void read_all(TomlTable table) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  auto file = TomlFile::parse(fuzz::bytes(data, size), "fuzz.toml");
+  const std::string text = fuzz::bytes(data, size);
+  if (parse_plain_toml(text)) {
+    fuzz::require(!binary_problem(text, "") && !nesting_problem(text, ""), "plain text passes the guards");
+    fuzz::require(parse_toml(text, "fuzz.toml").has_value(), "plain text is TOML");
+  }
+  auto file = TomlFile::parse(text, "fuzz.toml");
   if (!file) {
     fuzz::require(!file.error().empty(), "a refused file has an error");
     fuzz::require_good(file.error());

@@ -131,6 +131,20 @@ TEST_CASE("an attention kernel that nobody knows, or that nothing would run, to 
   CHECK(with("fused_attention = true\nattention_kernel = \"flash-2\"\n").find("attention_kernel") == std::string::npos);
 }
 
+TEST_CASE("a recipe of 8-bit products that nobody knows, and casts without one, to the letter") {
+  const auto with = [](const std::string& line) {
+    std::string text = kMistakes;
+    const std::string before = "recurrent = \"cell\"\n";
+    return messages(text.insert(text.find(before) + before.size(), line));
+  };
+  CHECK(with("fp8_recipe = \"tensorwice\"\n")
+            .find("operators.fp8_recipe: no recipe \"tensorwice\", did you mean \"tensorwise\"?") != std::string::npos);
+  CHECK(with("compiles_casts = true\n").find("operators.compiles_casts: has no effect without fp8_recipe") != std::string::npos);
+  for (const Fp8RecipeInfo& row : fp8_recipes())
+    CHECK(with("compiles_casts = true\nfp8_recipe = \"" + std::string(row.name) + "\"\n").find("fp8_recipe") ==
+          std::string::npos);
+}
+
 TEST_CASE("a stack file without anything in it names all that is missing") {
   CHECK(messages("schema = 1\n") ==
         "FILE:1:1: name: missing key, expected a string\n"
