@@ -15,6 +15,8 @@ HostSettings read_host_settings(TomlTable table) {
   settings.dispatch = table.quantity<Seconds>("dispatch", kNotNegative);
   settings.update_dispatch = table.quantity<Seconds>("update_dispatch", kNotNegative);
   settings.start_up = table.quantity<Seconds>("start_up", kNotNegative);
+  if (auto issue = table.table_if("issue")) settings.issue = read_issue_settings(*issue);
+  if (settings.issue && !settings.eager) table.problem("issue", "has no effect without eager = true");
   (void)table.text("source");
   table.finish();
   return settings;

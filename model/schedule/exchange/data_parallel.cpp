@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include "model/cost/issue.hpp"
 #include "model/schedule/exchange/plan_exchange.hpp"
 
 namespace tbdsim {
@@ -75,7 +76,7 @@ double DataParallelExchange::stretch(const StepBuilder& builder, std::size_t nod
 Seconds DataParallelExchange::issue(const StepBuilder& builder, std::size_t node, Seconds dispatch) const {
   if (builder.node(node).pass != Pass::forward) return dispatch;
   const double arrays = static_cast<double>(builder.graph().parameters.size());
-  return gpus_ * (dispatch + (node == 0 ? arrays * dispatch_ : Seconds(0.0)));
+  return gpus_ * (dispatch + (node == 0 ? arrays * replica_ : Seconds(0.0)));
 }
 
 void DataParallelExchange::after(StepBuilder& builder, std::size_t node, std::span<const TaskId> kernels) {
@@ -108,9 +109,9 @@ Result<PlannedExchange> plan_data_parallel(const ExchangeSetting& setting) {
   auto routes = peer_routes(setting.system, setting.devices, UnlinkedRoute::host);
   if (!routes) return tl::make_unexpected(routes.error());
   std::string description = fmt::format("one process: broadcast and reduce in buffers of 10 MiB, {}", reduce->description);
-  const Seconds dispatch = setting.system.host.dispatch_scale * setting.stack.host.dispatch;
+  const Seconds replica = issue_scale(setting.system.host, setting.stack.host) * replica_array(setting.stack.host);
   DataParallelExchange::Plan plan{
-      std::move(*broadcast), std::move(*reduce), std::move(*routes), static_cast<int>(setting.devices.size()), dispatch,
+      std::move(*broadcast), std::move(*reduce), std::move(*routes), static_cast<int>(setting.devices.size()), replica,
       setting.batch};
   return PlannedExchange{std::make_unique<DataParallelExchange>(std::move(plan), setting.kernels), "paper",
                          std::move(description)};
