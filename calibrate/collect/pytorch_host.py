@@ -1,13 +1,15 @@
-"""Times what PyTorch spends on the host to issue operators, without a GPU.   Usage: pytorch_host.py [--repeats N]
+"""Times what PyTorch spends on the host to issue operators, without a GPU.   Usage: pytorch_host.py [--rounds N]
 
-`tbdsim calibrate host` starts it. Prints rows `op,pass,device,time_s,spread_s`, after a line `# torch VERSION`.
+`tbdsim calibrate host` starts it. Prints a line `# torch VERSION`, then rows `op,pass,device,time_s,spread_s`.
 
-An operator's time is the slope between chains of 16 and 48 equal modules, so that what a call costs once drops out: forward with
-recording of gradients, and backward as forward plus backward less forward. Tensors are of a few bytes on the CPU ("cpu", whose
-tiny kernels run), or on the device "meta", where nothing is computed. The least of the repeats is the time: whatever else
-the machine does only adds to it. The spread is from the least to the lower quartile.
+An operator's time is the slope between chains of 16 and 48 equal links, so that what a call costs once drops out: forward with
+recording of gradients, and backward as forward plus backward less forward. An array's share of an update is the slope between 20
+and 80 arrays. Tensors are of a few bytes on the CPU ("cpu", whose tiny kernels run), or on the device "meta", where nothing is
+computed. Every round times every operator a few times, so that rounds lie far apart; the least of all is the time, for whatever
+else the machine does only adds to it. The spread is how far the least of even rounds and that of odd rounds differ.
 """
 import argparse
+import contextlib
 import gc
 import sys
 import threading
@@ -15,20 +17,27 @@ import time
 
 try:
     import torch
+    from torch import nn
+    import torch.nn.functional as F
 except ImportError:
     sys.exit("no torch")
-if not hasattr(torch.ops.aten.add, "Tensor") or torch.empty(1, device="meta").device.type != "meta":
-    sys.exit("no meta")
+try:
+    assert (torch.empty(1, device="meta") + 1.0).device.type == "meta"
+except Exception:  # pylint: disable=broad-except
+    sys.exit(f"no meta in torch {torch.__version__}")
 
-SHORT, LONG = 16, 48
+LINKS, ARRAYS = (16, 48), (20, 80)
+CALLS_A_ROUND = 8
+IMAGE, ROW = (1, 8, 4, 4), (4, 16)
+SUMMANDS = {device: torch.ones(IMAGE, device=device) for device in ("cpu", "meta")}
 
 
-class Chain(torch.nn.Module):
-    """`links` times the same function of a tensor, each link with a module of its own where it has one."""
+class Chain(nn.Module):
+    """So many links, each the same function of a tensor, with a module of its own where `module` makes one."""
 
     def __init__(self, links, module=None, function=None):
         super().__init__()
-        self.steps = torch.nn.ModuleList(module() for _ in range(links)) if module else [function] * links
+        self.steps = nn.ModuleList(module() for _ in range(links)) if module else [function] * links
 
     def forward(self, x):
         for step in self.steps:
@@ -36,171 +45,187 @@ class Chain(torch.nn.Module):
         return x
 
 
-def clocked(call, repeats):
-    """(least, lower quartile) of the times of a call."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter_ns()
+class Least:
+    """The least times of a call, of even rounds and of odd ones."""
+
+    def __init__(self, call, around=contextlib.nullcontext):
+        self.call, self.around, self.least = call, around, [float("inf")] * 2
         call()
-        times.append(time.perf_counter_ns() - start)
-    times.sort()
-    return times[0] * 1e-9, times[len(times) // 4] * 1e-9
+
+    def measure(self, number):
+        with self.around():
+            for _ in range(CALLS_A_ROUND):
+                start = time.perf_counter_ns()
+                self.call()
+                self.least[number % 2] = min(self.least[number % 2], (time.perf_counter_ns() - start) * 1e-9)
 
 
-def slope(short, long, repeats):
-    """(time, spread) of one link. The two chains take turns, so that both see the same machine."""
-    best = [clocked(short, 3), clocked(long, 3)]
-    for _ in range(repeats):
-        for place, call in enumerate((short, long)):
-            least, quartile = clocked(call, 12)
-            best[place] = (min(best[place][0], least), min(best[place][1], quartile))
-    links = LONG - SHORT
-    return (best[1][0] - best[0][0]) / links, abs(best[1][1] - best[0][1] - best[1][0] + best[0][0]) / links
+class Slope:
+    """Time of a link from a short and a long call. `half`: 0 even rounds, 1 odd ones, None all."""
+
+    def __init__(self, make, sizes, around=contextlib.nullcontext):
+        self.calls, self.links = [Least(make(size), around) for size in sizes], sizes[1] - sizes[0]
+
+    def time(self, half=None):
+        short, long = (min(call.least) if half is None else call.least[half] for call in self.calls)
+        return (long - short) / self.links
 
 
-def operators():
-    """(name, device, input shape, module or None, function or None)"""
-    nn, F = torch.nn, torch.nn.functional
-    image, row = (1, 8, 4, 4), (4, 16)
-    return (
-        ("conv2d", "cpu", (1, 1, 2, 2), lambda: nn.Conv2d(1, 1, 1, bias=False), None),
-        ("conv2d+bias", "cpu", (1, 1, 2, 2), lambda: nn.Conv2d(1, 1, 1), None),
-        ("batch_norm", "cpu", image, lambda: nn.BatchNorm2d(8), None),
-        ("layer_norm", "cpu", row, lambda: nn.LayerNorm(16), None),
-        ("relu", "cpu", image, nn.ReLU, None),
-        ("max_pool2d", "cpu", image, lambda: nn.MaxPool2d(1), None),
-        ("linear", "cpu", (8, 8), lambda: nn.Linear(8, 8), None),
-        ("linear_3d", "cpu", (2, 4, 8), lambda: nn.Linear(8, 8), None),
-        ("matmul_2d", "meta", (8, 8), None, lambda x: torch.matmul(x, x)),
-        ("bmm", "meta", (2, 4, 4), None, lambda x: torch.bmm(x, x)),
-        ("add", "meta", image, None, lambda x: x + 1.0),
-        ("mul", "meta", image, None, lambda x: x * x),
-        ("softmax", "meta", row, None, lambda x: F.softmax(x, -1)),
-        ("gelu", "meta", row, lambda: nn.GELU(), None),
-        ("dropout", "cpu", row, lambda: nn.Dropout(0.1), None),
-        ("view", "meta", image, None, lambda x: x.view(-1).view(image)),
-        ("transpose", "meta", row, None, lambda x: x.transpose(0, 1)),
-        ("slice", "meta", image, None, lambda x: x[:, :]),
-        ("cat2", "meta", image, None, lambda x: torch.cat((x, x), 1)[:, :8]),
-        ("cast", "meta", row, None, lambda x: x.to(torch.bfloat16).to(torch.float32)),
-        ("identity_module", "meta", row, nn.Identity, None),
-    )
+class Sample:
+    """A row: a slope, less another one where that is part of it."""
+
+    def __init__(self, op, phase, device, slope, less=None):
+        self.words, self.slope, self.less = (op, phase, device), slope, less
+
+    def time(self, half=None):
+        return self.slope.time(half) - (self.less.time(half) if self.less else 0.0)
+
+    def row(self):
+        return ",".join((*self.words, f"{max(0.0, self.time()):.4g}", f"{abs(self.time(0) - self.time(1)):.2g}"))
 
 
-def time_operator(name, device, shape, module, function, repeats):
-    chains = [Chain(links, module, function).to(device) for links in (SHORT, LONG)]
+OPERATORS = (  # name, device, shape of the input, module or None, function or None
+    ("conv2d", "cpu", (1, 1, 2, 2), lambda: nn.Conv2d(1, 1, 1, bias=False), None),
+    ("conv2d+bias", "cpu", (1, 1, 2, 2), lambda: nn.Conv2d(1, 1, 1), None),
+    ("batch_norm", "cpu", IMAGE, lambda: nn.BatchNorm2d(8), None),
+    ("layer_norm", "cpu", ROW, lambda: nn.LayerNorm(16), None),
+    ("relu", "cpu", IMAGE, nn.ReLU, None),
+    ("max_pool2d", "cpu", IMAGE, lambda: nn.MaxPool2d(1), None),
+    ("linear", "cpu", (8, 8), lambda: nn.Linear(8, 8), None),
+    ("linear_3d", "cpu", (2, 4, 8), lambda: nn.Linear(8, 8), None),
+    ("dropout", "cpu", ROW, lambda: nn.Dropout(0.1), None),
+    ("matmul_2d", "meta", (8, 8), None, lambda x: torch.matmul(x, x)),
+    ("bmm", "meta", (2, 4, 4), None, lambda x: torch.bmm(x, x)),
+    ("add", "meta", IMAGE, None, lambda x: x + SUMMANDS[x.device.type]),
+    ("mul_scalar", "meta", IMAGE, None, lambda x: x * 1.5),
+    ("softmax", "meta", ROW, None, lambda x: F.softmax(x, -1)),
+    ("gelu", "meta", ROW, nn.GELU, None),
+    ("view", "meta", IMAGE, None, lambda x: x.view(-1).view(IMAGE)),
+    ("transpose", "meta", ROW, None, lambda x: x.transpose(0, 1)),
+    ("slice", "meta", IMAGE, None, lambda x: x[0:1]),
+    ("cat2,slice", "meta", IMAGE, None, lambda x: torch.cat((x, x), 1)[:, :8]),
+    ("identity_module", "meta", ROW, nn.Identity, None),
+)
+
+
+def operator_samples(op, device, shape, module, function):
+    op = op.replace(",", "+")
     x = torch.ones(shape, device=device, requires_grad=True)
 
-    def forward(chain):
+    def forward(links):
+        chain = Chain(links, module, function).to(device)
         return lambda: chain(x)
 
-    def both(chain):
+    def both(links):
+        chain = Chain(links, module, function).to(device)
         seed = torch.ones_like(chain(x))
         return lambda: chain(x).backward(seed)
 
-    one = slope(forward(chains[0]), forward(chains[1]), repeats)
-    two = slope(both(chains[0]), both(chains[1]), repeats)
-    yield name, "forward", device, *one
-    yield name, "backward", device, max(0.0, two[0] - one[0]), one[1] + two[1]
+    one, two = Slope(forward, LINKS), Slope(both, LINKS)
+    return Sample(op, "forward", device, one), Sample(op, "backward", device, two, one)
 
 
 def parameters(count, device):
-    made = [torch.nn.Parameter(torch.ones(16, device=device)) for _ in range(count)]
+    made = [nn.Parameter(torch.ones(16, device=device)) for _ in range(count)]
     for p in made:
         p.grad = torch.ones(16, device=device)
     return made
 
 
-class NullLists:
-    """Within it, operators over lists of arrays do nothing: what is left is the optimiser's own script."""
-
-    def __enter__(self):
-        self.kept = {name: getattr(torch, name) for name in dir(torch) if name.startswith("_foreach_")}
-        for name in self.kept:
-            setattr(torch, name, (lambda lists, *_, **__: list(lists)) if not name.endswith("_") else (lambda *_, **__: None))
-
-    def __exit__(self, *_):
-        for name, function in self.kept.items():
+@contextlib.contextmanager
+def null_lists():
+    """Operators over lists of arrays do nothing: what is left of an update is the optimiser's own script."""
+    kept = {name: getattr(torch, name) for name in dir(torch) if name.startswith("_foreach_")}
+    for name in kept:
+        setattr(torch, name, (lambda lists, *_, **__: list(lists)) if not name.endswith("_") else (lambda *_, **__: None))
+    try:
+        yield
+    finally:
+        for name, function in kept.items():
             setattr(torch, name, function)
 
 
-def per_array(make, repeats):
-    """(time, spread) of an update for each array: slope between 20 and 80 arrays."""
-    few, many = make(20), make(80)
-    few(), many()
-    best = [clocked(few, 3), clocked(many, 3)]
-    for _ in range(repeats):
-        for place, call in enumerate((few, many)):
-            least, quartile = clocked(call, 8)
-            best[place] = (min(best[place][0], least), min(best[place][1], quartile))
-    return (best[1][0] - best[0][0]) / 60, abs(best[1][1] - best[0][1] - best[1][0] + best[0][0]) / 60
-
-
-def updates(repeats):
-    loops = (("sgd_momentum", lambda p, listed: torch.optim.SGD(p, 0.1, momentum=0.9, weight_decay=1e-4, foreach=listed)),
-             ("adam", lambda p, listed: torch.optim.Adam(p, foreach=listed)))
-    for name, optimizer in loops:
-        yield name, "update_loop", "meta", *per_array(lambda n, o=optimizer: o(parameters(n, "meta"), False).step, repeats)
-        with NullLists():
-            yield name, "update_listed", "cpu", *per_array(lambda n, o=optimizer: o(parameters(n, "cpu"), True).step, repeats)
+def update_samples():
+    optimizers = (("sgd_momentum", lambda p, listed: torch.optim.SGD(p, 0.1, momentum=0.9, weight_decay=1e-4, foreach=listed)),
+                  ("adam", lambda p, listed: torch.optim.Adam(p, foreach=listed)))
+    for op, make in optimizers:
+        yield Sample(op, "update_loop", "meta", Slope(lambda n, m=make: m(parameters(n, "meta"), False).step, ARRAYS))
+        yield Sample(op, "update_listed", "cpu", Slope(lambda n, m=make: m(parameters(n, "cpu"), True).step, ARRAYS, null_lists))
 
     def zeroes(count):
         optimizer = torch.optim.SGD(parameters(count, "meta"), 0.1)
         return lambda: optimizer.zero_grad(set_to_none=False)
-    yield "zero_grad", "update_loop", "meta", *per_array(zeroes, repeats)
+    yield Sample("zero_grad", "update_loop", "meta", Slope(zeroes, ARRAYS))
 
 
-def autocast(repeats):
-    """What an operator that casts costs beyond the same without: both casts of a linear layer, on the CPU in bfloat16."""
+def autocast_sample():
+    """What a linear layer that casts its weight and bias costs beyond one that does not, on the CPU in bfloat16."""
     x = torch.ones((8, 8), requires_grad=True)
-    chains = [Chain(links, lambda: torch.nn.Linear(8, 8)) for links in (SHORT, LONG)]
 
-    def cast(chain):
-        def run():
+    def plain(links):
+        chain = Chain(links, lambda: nn.Linear(8, 8))
+        return lambda: chain(x)
+
+    def narrow(links):
+        chain = Chain(links, lambda: nn.Linear(8, 8))
+
+        def call():
             with torch.autocast("cpu", dtype=torch.bfloat16):
                 chain(x)
-        return run
-    plain = slope(lambda: chains[0](x), lambda: chains[1](x), repeats)
-    narrow = slope(cast(chains[0]), cast(chains[1]), repeats)
-    yield "autocast_linear", "forward", "cpu", max(0.0, narrow[0] - plain[0]), plain[1] + narrow[1]
+        return call
+    return Sample("autocast_linear", "forward", "cpu", Slope(narrow, LINKS), Slope(plain, LINKS))
 
 
-def threads(repeats):
-    """Forward passes of two threads under the interpreter's lock, over that of one: the time of one is slope-free."""
-    chain = Chain(LONG, torch.nn.ReLU)
-    x = torch.ones((1, 8, 4, 4), requires_grad=True)
+class Threads:
+    """Forward passes of two threads that share the interpreter's lock, per link of both, and of one alone: `nn.DataParallel`."""
 
-    def passes(count=20):
-        for _ in range(count):
-            chain(x)
+    PASSES = 10
 
-    def together():
-        workers = [threading.Thread(target=passes) for _ in range(2)]
-        for worker in workers:
-            worker.start()
-        for worker in workers:
-            worker.join()
-    alone = min(clocked(passes, 4)[0] for _ in range(repeats))
-    two = [clocked(together, 4)[0] for _ in range(repeats)]
-    yield "two_threads", "forward", "cpu", min(two) / 20 / LONG, 0.0
-    yield "one_thread", "forward", "cpu", alone / 20 / LONG, 0.0
+    def __init__(self):
+        chain, x = Chain(LINKS[1], nn.ReLU), torch.ones(IMAGE, requires_grad=True)
+
+        def passes():
+            for _ in range(self.PASSES):
+                chain(x)
+
+        def together():
+            workers = [threading.Thread(target=passes) for _ in range(2)]
+            for worker in workers:
+                worker.start()
+            for worker in workers:
+                worker.join()
+        self.calls = (Least(passes), Least(together))
+
+    def rows(self):
+        for op, call, count in (("one_thread", self.calls[0], 1), ("two_threads", self.calls[1], 2)):
+            links = self.PASSES * LINKS[1] * count
+            yield f"{op},forward,cpu,{min(call.least) / links:.4g},{abs(call.least[0] - call.least[1]) / links:.2g}"
 
 
 def main():
     words = argparse.ArgumentParser()
-    words.add_argument("--repeats", type=int, default=25)
-    repeats = words.parse_args().repeats
+    words.add_argument("--rounds", type=int, default=40)
+    rounds = words.parse_args().rounds
     torch.set_num_threads(1)
     torch.manual_seed(1)
+    samples = [sample for operator in OPERATORS for sample in operator_samples(*operator)]
+    samples += [*update_samples(), autocast_sample()]
+    threads = Threads()
+    # Slopes that several rows share are measured once a round.
+    slopes = {id(slope): slope for sample in samples for slope in (sample.slope, sample.less) if slope}
     gc.disable()
-    print(f"# torch {torch.__version__}", flush=True)
-    for operator in operators():
-        for row in time_operator(*operator, repeats):
-            print(",".join(map(str, row)), flush=True)
+    for number in range(rounds):
+        for slope in slopes.values():
+            for call in slope.calls:
+                call.measure(number)
+        for call in threads.calls:
+            call.measure(number)
         gc.collect()
-    for source in (updates, autocast, threads):
-        for row in source(repeats):
-            print(",".join(map(str, row)), flush=True)
+    print(f"# torch {torch.__version__}")
+    for sample in samples:
+        print(sample.row())
+    for row in threads.rows():
+        print(row)
 
 
 if __name__ == "__main__":

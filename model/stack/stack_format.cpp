@@ -38,6 +38,8 @@ constexpr KeyMeaning kStack[] = {
      "kernels are issued as the script reaches them (PyTorch): host time grows with an operator's kind, loops call every kernel, "
      "slices are views; false: from a graph known before",
      ""},
+    {"[host]", "`waits_each_step`", "the script waits for the device after every step, as loops that time single steps do; false",
+     ""},
     {"[host]", "**`dispatch`**, **`update_dispatch`**", "host time per operator; per parameter array of the update", ""},
     {"[host]", "**`start_up`**", "of one run, outside steady iterations", ""},
     {"[host.issue]", "**`forward`**, **`backward`**",

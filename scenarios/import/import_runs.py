@@ -145,9 +145,13 @@ def u39kun(row):
     metric = "forward_s" if "forward only" in row["metric"] else "forward_backward_s"
     framework = framework.lower()
     half = row["precision"] == "FP16"
+    fields = {}
+    if framework == "pytorch" and metric == "forward_backward_s":
+        # frameworks/pytorch/models.py@93d9169f sets gradients to zero and waits for the device within the timed step.
+        fields = dict(metric="step_time_s", optimizer="none", options=whole_steps.WAITS)
     table = "u39kun_fp16" if half else "u39kun" if framework == "pytorch" else "u39kun_other"
     return common(row, table=table, group=f'u39kun-{framework}{"-fp16" if half else ""}/{BOARDS[row["device"]]}',
-                  stack=f"{framework}-{version}", metric=metric, unit="s", value=float(row["value"]) / 1e3,
+                  **{**dict(stack=f"{framework}-{version}", metric=metric, unit="s", value=float(row["value"]) / 1e3), **fields},
                   source=f'{row["source"]}; {row["notes"].split("; ")[-1]}')
 
 

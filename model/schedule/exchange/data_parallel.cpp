@@ -15,6 +15,10 @@ namespace {
 /// torch.nn.parallel.comm: buffer_size of broadcast_coalesced and reduce_add_coalesced.
 constexpr Bytes kBuffer{10.0 * 1024 * 1024};
 
+/// Threads that share the interpreter's lock hand it over: an operator issued by one of two takes so many times what it takes
+/// alone (measured: `two_threads` over `one_thread` of calibrate/samples/host/epyc_zen4.csv).
+constexpr double kSharedLock = 1.12;
+
 bool is_loss_node(const StepBuilder& builder, const StepNode& node) {
   return node.pass != Pass::update && is_loss(builder.graph().op(node.op).kind);
 }
@@ -76,7 +80,7 @@ double DataParallelExchange::stretch(const StepBuilder& builder, std::size_t nod
 Seconds DataParallelExchange::issue(const StepBuilder& builder, std::size_t node, Seconds dispatch) const {
   if (builder.node(node).pass != Pass::forward) return dispatch;
   const double arrays = static_cast<double>(builder.graph().parameters.size());
-  return gpus_ * (dispatch + (node == 0 ? arrays * replica_ : Seconds(0.0)));
+  return gpus_ * (kSharedLock * dispatch + (node == 0 ? arrays * replica_ : Seconds(0.0)));
 }
 
 void DataParallelExchange::after(StepBuilder& builder, std::size_t node, std::span<const TaskId> kernels) {

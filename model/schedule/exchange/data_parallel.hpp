@@ -13,8 +13,8 @@ namespace tbdsim {
 /// gathers the outputs, computes the loss of the whole batch there, scatters its gradient, and, when every replica's
 /// backward pass has ended, adds up the gradients there, buffer by buffer; only the first GPU updates. Nothing hides.
 ///
-/// Threads share Python's interpreter lock, so the forward pass of n GPUs takes n times the host's time for one; backward
-/// passes run on threads without it. Making a replica costs the host a time for every array (`IssueSettings::replica`).
+/// Threads share Python's interpreter lock, so the forward pass of n GPUs takes a little over n times the host's time for one;
+/// backward passes run on threads without it. Making a replica costs the host a time for every array (`IssueSettings::replica`).
 /// All GPUs compute alike; the first, which has the loss, stands for all.
 /// Source: torch/nn/parallel/{data_parallel,replicate,_functions}.py and torch/nn/parallel/comm.py of PyTorch 1.4.
 /// Neglects: the driver's checks between replicas.
