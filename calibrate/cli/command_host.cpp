@@ -96,7 +96,8 @@ void tell(const HostSamples& host, const HostSpeed& speed) {
              speed.samples, speed.framework ? "costs of operators" : "loops; operators of a framework would tell more",
              100.0 * speed.spread);
   for (const HostSample& s : host.samples)
-    if (s.op.rfind("cpu_pointer_chase", 0) == 0) fmt::print("a read from {}: {:.1f} ns\n", s.op.substr(18), s.time.base() * 1e9);
+    if (s.op.rfind("cpu_pointer_chase", 0) == 0)
+      fmt::print("a read from a buffer of {}: {:.1f} ns\n", s.op.substr(18), s.time.base() * 1e9);
   for (const HostSample& s : host.samples)
     if (s.op == "cpu_copy_64MB") fmt::print("copies within memory: {:.1f} GB/s\n", 64e6 / s.time.base() / 1e9);
   fmt::print("in a host file:\n  single_thread = {:.3f}\n  single_thread_source = \"measured: {}, {}, calibrate host\"\n",

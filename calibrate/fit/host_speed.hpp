@@ -17,8 +17,8 @@ struct HostSpeed {
 /// How fast `host` is against `reference`, whose `single_thread` is 1.
 ///
 /// Operators of the framework decide where both have them, as they are what the host does in training. Without, the loops of
-/// this program: dependent additions, virtual calls, allocations, reads that miss the first cache.
-/// Errors: the two are of different framework versions; nothing in common.
+/// this program that stay in the core's own caches: dependent additions, virtual calls, allocations, reads that miss the first
+/// cache. Errors: the two are of different framework versions; nothing in common.
 [[nodiscard]] Result<HostSpeed> host_speed(const HostSamples& host, const HostSamples& reference);
 
 }  // namespace tbdsim::calibrate

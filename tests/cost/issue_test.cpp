@@ -39,7 +39,7 @@ Stack eager() {
 }
 
 /// convolution with bias -> batch norm -> ReLU6 in place -> convolution -> sum with what was before -> classes
-OpGraph network() {
+OpGraph small_network() {
   GraphBuilder g("network", "torchvision", "image", {3, 8, 8}, 4);
   const TensorId norm = g.batch_norm(g.convolution(g.input(), {4, 3, 3, 1, 1, 1, 1, 1, 1, true}, "first"), "norm");
   const TensorId clipped = g.add(OpKind::activation, {norm}, ActivationAttributes{ActivationKind::relu6}, "relu6", true);
@@ -58,17 +58,17 @@ double microseconds(const OpGraph& graph, const char* name, Pass pass, bool laun
 }  // namespace
 
 TEST_CASE("forward: the framework's work, the module, and what lies below") {
-  const OpGraph g = network();
-  CHECK_THAT(microseconds(g, "first", Pass::forward, true), WithinRel(15 + 0.5 + 1000 + 100, 1e-12));   // a bias of its own
+  const OpGraph g = small_network();
+  CHECK_THAT(microseconds(g, "first", Pass::forward, true), WithinRel(15 + 0.5 + 1000 + 100, 1e-12));  // a bias of its own
   CHECK_THAT(microseconds(g, "second", Pass::forward, true), WithinRel(15 + 0.5 + 1000, 1e-12));
-  CHECK_THAT(microseconds(g, "norm", Pass::forward, true), WithinRel(14 + 0.5 + 2000 + 100, 1e-12));    // and its counter
+  CHECK_THAT(microseconds(g, "norm", Pass::forward, true), WithinRel(14 + 0.5 + 2000 + 100, 1e-12));  // and its counter
   CHECK_THAT(microseconds(g, "fc", Pass::forward, true), WithinRel(16 + 0.5 + 4000, 1e-12));
-  CHECK_THAT(microseconds(g, "sum", Pass::forward, true), WithinRel(11 + 100, 1e-12));                  // a call, no module
-  CHECK_THAT(microseconds(g, "flat", Pass::forward, false), WithinRel(10, 1e-12));                      // a view
+  CHECK_THAT(microseconds(g, "sum", Pass::forward, true), WithinRel(11 + 100, 1e-12));  // a call, no module
+  CHECK_THAT(microseconds(g, "flat", Pass::forward, false), WithinRel(10, 1e-12));      // a view
 }
 
 TEST_CASE("backward: the two gradients of a layer share the framework's work; the first layer has one") {
-  const OpGraph g = network();
+  const OpGraph g = small_network();
   CHECK_THAT(microseconds(g, "second", Pass::backward_data, true), WithinRel(35 / 2.0 + 1000, 1e-12));
   CHECK_THAT(microseconds(g, "second", Pass::backward_weights, true), WithinRel(35 / 2.0 + 1000, 1e-12));
   CHECK_THAT(microseconds(g, "first", Pass::backward_weights, true), WithinRel(35 + 1000 + 100, 1e-12));
@@ -77,8 +77,17 @@ TEST_CASE("backward: the two gradients of a layer share the framework's work; th
   CHECK_THAT(microseconds(g, "sum", Pass::backward, false), WithinRel(30, 1e-12));  // gradients are passed on
 }
 
+TEST_CASE("the gradient of a concatenation is cut into a view for each input") {
+  GraphBuilder g("joined", "torchvision", "image", {4, 8, 8}, 4);
+  const TensorId a = g.convolution(g.input(), {4, 1, 1, 1, 1, 0, 0, 1, 1, false}, "a");
+  g.softmax_loss(g.flatten(g.concat({a, a, a}, "cat")), "loss");
+  const OpGraph graph = std::move(g).finish().value();
+  CHECK_THAT(microseconds(graph, "cat", Pass::backward, false), WithinRel((1.5 + 3 * 0.62) * 30, 1e-12));
+  CHECK_THAT(microseconds(graph, "cat", Pass::forward, true), WithinRel(11 + 100, 1e-12));
+}
+
 TEST_CASE("ReLU6 in place copies its input first") {
-  OpGraph g = network();
+  OpGraph g = small_network();
   for (Op& op : g.ops)
     if (op.name == "relu6") op.inplace = false;
   const double apart = microseconds(g, "relu6", Pass::forward, true);
@@ -88,7 +97,7 @@ TEST_CASE("ReLU6 in place copies its input first") {
 }
 
 TEST_CASE("without classes every operator is one, and the two gradients of a layer are one") {
-  const OpGraph g = network();
+  const OpGraph g = small_network();
   Stack plain = eager();
   plain.host.issue.reset();
   const double unit = costs().unit().base() / kUs;

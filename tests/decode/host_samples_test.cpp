@@ -45,7 +45,8 @@ TEST_CASE("samples of a host are written and read again") {
 TEST_CASE("problems of a table of host samples") {
   CHECK(messages(kHeader).find("no samples") != std::string::npos);
   CHECK(messages("cpu,op\na,b\n").find("framework") != std::string::npos);
-  const std::string mixed = messages(kHeader + "a,torch 1.13,add,forward,meta,1e-6,0,d,s\nb,torch 1.13,add,forward,meta,-1,0,d,s\n");
+  const std::string mixed =
+      messages(kHeader + "a,torch 1.13,add,forward,meta,1e-6,0,d,s\nb,torch 1.13,add,forward,meta,-1,0,d,s\n");
   CHECK(mixed.find("a table is of one host, which is \"a\" above, got \"b\"") != std::string::npos);
   CHECK(mixed.find("expected no negative time, got -1") != std::string::npos);
 }

@@ -55,7 +55,8 @@ TEST_CASE("samples of another framework version are refused, and so are samples 
   const auto other = host_speed(host("torch 2.1.0", 1e-6), host("torch 1.13.1", 1e-6));
   REQUIRE_FALSE(other);
   CHECK(to_text(other.error()) ==
-        "samples of torch 2.1.0 cannot be compared with the reference host's, which are of torch 1.13.1: versions differ in what they "
+        "samples of torch 2.1.0 cannot be compared with the reference host's, which are of torch 1.13.1: versions differ in what "
+        "they "
         "spend on an operator; use a Python with torch 1.13, or --cpu-only\n");
   HostSamples unlike = host("torch 1.13.1", 1e-6);
   for (HostSample& sample : unlike.samples) sample.op += " of another kind";
