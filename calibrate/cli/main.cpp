@@ -10,6 +10,7 @@
 #include "calibrate/cli/command_check.hpp"
 #include "calibrate/cli/command_collect.hpp"
 #include "calibrate/cli/command_fit.hpp"
+#include "calibrate/cli/command_host.hpp"
 #include "calibrate/cli/command_import.hpp"
 #include "calibrate/cli/command_profile.hpp"
 #include "calibrate/collect/sample_formats.hpp"
@@ -45,6 +46,11 @@ constexpr const char* kUsage =
     "        [--device NAME] [--model NAME] [--batch N] [--kernels FILE.csv]\n"
     "        the same from an earlier recording: occupancy, arithmetic against the\n"
     "        peak, rate; one row a kernel\n"
+    "  host -o FILE.csv [--python PROGRAM] [--rounds N] [--cpu-only]\n"
+    "        what PyTorch spends on this CPU to issue operators, without a GPU, and how\n"
+    "        fast one thread is: single_thread of a host file\n"
+    "  host --samples FILE.csv\n"
+    "        the same from earlier samples\n"
     "  formats\n"
     "        columns of samples, keys of plans, as Markdown\n"
     "  --hardware DIR\n"
@@ -73,12 +79,14 @@ int main(int argc, char** argv) {
   if (verb == "anchor") return finish(tbdsim::calibrate::command_anchor(rest));
   if (verb == "import") return finish(tbdsim::calibrate::command_import(rest));
   if (verb == "collect") return finish(tbdsim::calibrate::command_collect(rest));
+  if (verb == "host") return finish(tbdsim::calibrate::command_host(rest));
   if (verb == "formats" && rest.empty()) {
     fmt::print("{}", tbdsim::calibrate::sample_formats_page());
     return 0;
   }
   if (verb == "profile") return finish(tbdsim::calibrate::command_profile(rest));
-  fmt::print(stderr, "tbdsim calibrate: unknown verb \"{}\"; there are fit, check, anchor, import, collect, profile, formats\n{}",
+  fmt::print(stderr,
+             "tbdsim calibrate: unknown verb \"{}\"; there are fit, check, anchor, import, collect, profile, host, formats\n{}",
              verb, kUsage);
   return 2;
 }

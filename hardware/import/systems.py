@@ -6,6 +6,7 @@ import os
 import re
 import sys
 
+import cpus
 from link_types import LinkTypes
 from toml_text import Table, rows, write
 from wiring import Wiring, from_rows, join_sockets, named_cpu_link, nvlink_generation, plain_pcie
@@ -21,6 +22,8 @@ HOST_PART_ONLY = "host part only"  # these rent figures leave the GPUs out
 ONLY_WIRED = {"vm-8x-v100": ("v100-sxm2-16gb", 8), "pcie-8x-rtx-4090": ("rtx-4090", 8), "pcie-8x-a100-bridged": ("a100-pcie-80gb", 8)}
 PATCHED = "-patched-driver"  # a second entry of these boxes, as they were measured: a driver that allows peer access
 MEASURED_PATCHED = ("pcie-4x-rtx-4090", "pcie-8x-rtx-4090")
+# CPUs that systems.csv lacks, and where they are from.
+CPUS = {"dgx-station": ("1x Intel Xeon E5-2698 v4 2.2 GHz, 20-core", "20", "NVIDIA DGX Station data sheet (recalled)")}
 # Prices that systems.csv lacks: USD, when, where.
 PRICES = {"dgx1": (149000, "2017-05", "paper: list price at its announcement, https://www.tweaktown.com/news/57488/nvidia-tesla-v100-single-slot-150w-dual-300w/index.html; it includes software support"),
           "dgx1-p100": (129000, "2016-04", "paper: price of the DGX-1 at its announcement, https://aiwiki.ai/wiki/nvidia_dgx_b300 (read 2026-11-23)"),
@@ -94,6 +97,9 @@ def write_host(out, host):
     ident, name, sockets, cores, clock, source = host
     t = Table().text("name", name).integer("sockets", sockets).integer("cores", cores)
     t.amount("clock", clock, "MHz").text("source", source)
+    speed = cpus.single_thread(name)
+    if speed:
+        t.fraction("single_thread", speed[0]).text("single_thread_source", speed[1])
     write(os.path.join(out, "hosts", ident + ".toml"), "systems.py", str(t))
 
 
@@ -104,6 +110,8 @@ def write_plain_hosts(out, types):
         t.amount("clock", 2200, "MHz")  # at which decoding was timed (inputs.toml), so that nothing is scaled unasked
         t.amount("price", PLAIN_HOST[0], "USD").text("price_date", PLAIN_HOST[1]).text("price_source", PLAIN_HOST[2])
         t.text("source", "assumed: two sockets of 16 cores at 2.2 GHz, each with half of the GPUs; nothing names the machine")
+        speed, source = cpus.plain(generation)
+        t.fraction("single_thread", speed).text("single_thread_source", source)
         text = f"{t}\n{types.pcie(generation)}\n{types.cpu_link(link, peer_access='amd' in link, links=2)}"
         write(os.path.join(out, "hosts", f"plain-pcie-{generation}.toml"), "systems.py", text)
 
@@ -254,6 +262,9 @@ def main():
     for ident, device, gpus, row in entries:
         base = systems.rows.get(SAME_WIRING.get(ident, ""), row)
         full = {**base, **{key: value for key, value in row.items() if value and not value.startswith("as dgx")}} | {"id": ident}
+        if ident in CPUS:
+            cpu, cores, source = CPUS[ident]
+            full |= {"cpus": cpu, "cpu_cores_total": cores, "source": f"{full['source']}; {source}"}
         host = host_of(full)
         if host and host[0] not in written:
             write_host(out, host)

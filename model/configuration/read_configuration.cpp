@@ -33,9 +33,10 @@ constexpr double kMomentumPasses = 11.0;
 /// reads back (4 passes), then works on copies: 14 kernels, 34 passes, in a loop over arrays whatever the framework's own
 /// optimisers fuse; three products of its formula read variables alone: both moments and the weights, each with its decay rate
 /// (google-research/bert optimization.py, AdamWeightDecayOptimizer). Adam with 8-bit moments (Dettmers et al., arXiv:2110.02861)
-/// keeps two bytes a parameter and is one kernel everywhere.
-const std::array<Optimizer, 8> kOptimizers{
-    {{"sgd", 0, 3.0 / 5.0, 3.0 / kMomentumPasses, 1.0 / 4.0},
+/// keeps two bytes a parameter and is one kernel everywhere. "none" is a script that only makes gradients, and sets them to zero.
+const std::array<Optimizer, 9> kOptimizers{
+    {{"none", 0, 0, 0, 0},
+     {"sgd", 0, 3.0 / 5.0, 3.0 / kMomentumPasses, 1.0 / 4.0},
      {"sgd-momentum", 1, 1.0, 1.0, 1.0},
      {"adam", 2, 7.0 / 5.0, 20.0 / kMomentumPasses, 7.0 / 4.0, false, 0, true, false, 18.0 / kMomentumPasses},
      {"adam-8bit", 0.5, 5.0 / 5.0, 5.0 / kMomentumPasses, 1.0 / 4.0, false, 0, false, true},
@@ -57,12 +58,17 @@ std::string suggestion(const std::string& word, const std::vector<std::string>& 
 }
 
 Result<Optimizer> choose_optimizer(const std::string& name) {
-  if (name.empty()) return kOptimizers[1];
+  if (name.empty()) return kOptimizers[2];
   return find_named(kOptimizers, "optimizer", name);
 }
 
 /// The stack states the passes and kernels of SGD with momentum; other optimisers are counted against it.
 void scale_update(const Optimizer& optimizer, Precision precision, Stack& stack) {
+  if (optimizer.unfused_kernels == 0.0) {
+    stack.update.kernels_per_array = 0;
+    stack.update.passes_sgd_momentum = stack.update.extra_passes = 0.0;
+    return;
+  }
   const bool loops = stack.host.eager && optimizer.loops_over_arrays && !stack.update.fuses_loops;
   if (stack.update.checks_overflow && precision == Precision::amp) stack.update.wait = UpdateWait::once;
   if (loops) {

@@ -9,6 +9,7 @@
 #include "model/cost/eight_bit_products.hpp"
 #include "model/cost/fused_attention.hpp"
 #include "model/cost/fusion.hpp"
+#include "model/cost/issue.hpp"
 #include "model/cost/matrix_product.hpp"
 #include "model/cost/mixed_precision.hpp"
 #include "model/cost/recurrent_layer.hpp"
@@ -36,15 +37,6 @@ double parameter_elements(const OpGraph& graph, const Op& op) {
   double sum = 0.0;
   for (const ParameterId id : op.parameters) sum += static_cast<double>(elements(graph.parameter(id).shape));
   return sum;
-}
-
-/// Host time of an operator under eager PyTorch against that of an elementwise one forward. Products and convolutions set up
-/// descriptors and look up kernels: their shortest single calls last 52 to 73 us against 24 to 31 us (NeuSight's samples of
-/// V100, T4 and A100, kernel and events included); norms lie between. Backward is issued without the interpreter (assumed: 0.6).
-double eager_weight(OpKind kind, Pass pass) {
-  const OperatorRow& row = info(kind);
-  const bool product = row.family == OpFamily::convolution || row.family == OpFamily::gemm || row.family == OpFamily::experts;
-  return (product ? 2.5 : row.normalizes ? 2.0 : 1.0) * (pass == Pass::forward ? 1.0 : 0.6);
 }
 
 /// What a convolution's pass reads beside the weights. Tensor-core kernels of the library want it with channels last (and write
@@ -105,7 +97,7 @@ NodeCost KernelModel::cost(const OpGraph& graph, const StepNode& node, double ba
     const auto size = static_cast<double>(elements(graph.output_shape(op))) * batch;
     result.kernel = streamed((node.summands + 1) * size, stack_.operators.vectorizes_16_bit);
     result.family = KernelFamily::memory_bound;
-    result.host_operators = 1;
+    result.host_operators = issued_sum(stack_.host);
     return result;
   }
   const OpFamily family = info(op.kind).family;
@@ -117,11 +109,8 @@ NodeCost KernelModel::cost(const OpGraph& graph, const StepNode& node, double ba
     const NodeCost plain = without_tensor_cores_->product_cost(graph, op, node.pass, batch);
     if (plain.kernel.time < result.kernel.time) result = plain;
   }
-  if (!recurrent) {
-    const bool split = node.pass == Pass::backward_data || node.pass == Pass::backward_weights;
-    const double operators = fused_away(graph, op, stack_) ? 0.0 : split && has_data_gradient(graph, op) ? 0.5 : 1.0;
-    result.host_operators += operators * (stack_.host.eager ? eager_weight(op.kind, node.pass) : 1.0);
-  }
+  if (!recurrent && !fused_away(graph, op, stack_))
+    result.host_operators += issued_operators(graph, op, node.pass, result.kernel.time > Seconds(0.0), stack_);
   if (eight_bits_ && runs_in_8_bits(graph, op, batch)) cast_operands(graph, op, node.pass, batch, result);
   if (casts_ && product) cast_arrays(graph, op, node.pass, result);
   if (node.pass == Pass::backward || node.pass == Pass::backward_weights) keep_gradients(graph, op, result);
@@ -151,10 +140,8 @@ void KernelModel::append_casts(double numbers, int kernels, NodeCost& cost) cons
   kernel.time += (kernels - 1) * memory_rates_.launch;
   kernel.launch = kernels * memory_rates_.launch;
   append(cost.kernel, kernel);
-  // A compiler casts inside the programs that the host starts. Autocast casts in its dispatcher, without the interpreter, as
-  // backward does.
-  if (!stack_.operators.compiles_kernels)
-    cost.host_operators += kernels * (stack_.host.eager ? eager_weight(OpKind::identity, Pass::backward) : 1.0);
+  // A compiler casts inside the programs that the host starts.
+  if (!stack_.operators.compiles_kernels) cost.host_operators += kernels * issued_cast(stack_.host);
 }
 
 void KernelModel::keep_gradients(const OpGraph& graph, const Op& op, NodeCost& cost) const {
@@ -166,7 +153,7 @@ void KernelModel::keep_gradients(const OpGraph& graph, const Op& op, NodeCost& c
   kernel.time += (kernel.kernels - 1) * memory_rates_.launch;
   kernel.launch = kernel.kernels * memory_rates_.launch;
   append(cost.kernel, kernel);
-  cost.host_operators += kernel.kernels * (stack_.host.eager ? eager_weight(OpKind::add, Pass::backward) : 1.0);
+  cost.host_operators += kernel.kernels * issued_sum(stack_.host);
 }
 
 NodeCost KernelModel::accumulation_cost(Bytes bytes) const {
@@ -174,7 +161,7 @@ NodeCost KernelModel::accumulation_cost(Bytes bytes) const {
   if (stack_.update.gradient_kernels > 0) return result;
   constexpr double kPasses = 3.0;
   result.kernel = memory_bound_time(kPasses * bytes, 1.0, memory_rates_);
-  result.host_operators = stack_.host.eager ? eager_weight(OpKind::add, Pass::backward) : 1.0;
+  result.host_operators = issued_sum(stack_.host);
   return result;
 }
 
@@ -190,15 +177,16 @@ NodeCost KernelModel::update_cost(double count) const {
   NodeCost result;
   // A multi-tensor kernel serves about 30 arrays in one launch (chunk lists of the apex and PyTorch foreach kernels).
   constexpr double kArraysPerLaunch = 30.0;
-  const bool multi = stack_.update.kind == UpdateKind::multi_tensor;
+  const bool multi = stack_.update.kind == UpdateKind::multi_tensor, updates = stack_.update.kernels_per_array > 0;
   // Gradients that stay are set to zero once a step, whatever the micro-batches.
   const int zeroes = stack_.update.gradient_kernels > 0 ? kZeroKernels : 0;
+  if (!updates && zeroes == 0) return result;
   const double passes = stack_.update.passes_sgd_momentum + stack_.update.extra_passes + (zeroes > 0 ? kZeroPasses : 0.0);
   // Mixed precision unscales fp32 gradients in place. Of 16-bit weights gradients are widened and unscaled at once, and a copy of
   // the new weights is made: PyTorch over lists of arrays (apex, GradScaler since 1.6), MXNet's multi-precision updates in the
   // kernel itself, which moves as many bytes as in fp32.
   const bool lists = multi || stack_.host.eager, inside = stack_.operators.amp_16_bit && !lists;
-  const int cast_kernels = !casts_ || inside ? 0 : stack_.operators.amp_16_bit ? 2 : 1;
+  const int cast_kernels = !updates || !casts_ || inside ? 0 : stack_.operators.amp_16_bit ? 2 : 1;
   const Bytes casts(cast_kernels == 0 ? 0 : stack_.operators.amp_16_bit ? 2 + 4 + 4 + 2 : 4 + 4);
   result.kernel = memory_bound_time(count * (passes * weight_ + casts), 1.0, memory_rates_);
   result.kernel.kernels = stack_.update.kernels_per_array + cast_kernels + zeroes;
@@ -210,6 +198,7 @@ NodeCost KernelModel::update_cost(double count) const {
   result.family = KernelFamily::memory_bound;
   // A fused update is one call; an eager loop over arrays calls every kernel.
   result.host_operators = multi || stack_.host.eager ? launches : 1.0 + cast_launches + zeroes;
+  if (multi && updates) result.host_operators += listed_array(stack_.host);
   if (stack_.update.wait == UpdateWait::each_array) {
     // Reading back is a copy and a comparison more. The host issues an array's kernels while the device runs the first ones.
     // Four turns show that to a quarter of an array's kernels (assumed; more only cost simulation).
@@ -315,13 +304,13 @@ NodeCost KernelModel::attention_cost(const OpGraph& graph, const Op& op, Pass pa
   result.tensor_core = tensor_core_;
   if (stack_.operators.fused_attention) {
     result.kernel = fused_attention_time(shape, backward, {attention_kernel_, attention_constants_, element_}, attention_rates_);
-    result.host_operators = 1;
+    result.host_operators = issued_operators(graph, op, pass, true, stack_);
     return result;
   }
   result.kernel = separate_attention_time(shape, backward,
                                           {gemm_constants_, gemm_rates_, memory_rates_, softmax_rates_, element_,
                                            stack_.operators.vectorizes_16_bit, stack_.operators.softmax_backward_passes});
-  result.host_operators = result.kernel.kernels;
+  result.host_operators = issued_attention(result.kernel.kernels, backward, stack_.host);
   // Scores before softmax; backward: gradients of the weights and of the scores.
   result.kernel.workspace = (backward ? 2.0 : 1.0) * shape.batch * shape.heads * shape.queries * shape.keys * element_;
   return result;
@@ -386,7 +375,7 @@ NodeCost KernelModel::memory_cost(const OpGraph& graph, const Op& op, Pass pass,
     result.kernel.kernels = chain;
     result.kernel.time += (chain - 1) * rates.launch;
     result.kernel.launch += (chain - 1) * rates.launch;
-    result.host_operators += (chain - 1) * (stack_.host.eager ? eager_weight(OpKind::activation, pass) : 1.0);
+    result.host_operators += chain - 1;
   }
   // Kernels that reduce rows move their bytes at a share of the bandwidth that is lower by what their threads wait for each
   // other; those of batch norm are taken to wait as those of layer norm do.

@@ -81,7 +81,8 @@ double step_spread(const SpreadConstants& spread, const KernelSpread& kernels, d
   const double tensor = causes.tensor_core ? spread.tensor_core : 0.0;
   const double several = causes.exchange ? spread.exchange : 0.0;
   const double part = busy * std::hypot(kernels.shared, kernels.single);
-  return std::sqrt(part * part + spread.row * spread.row + tensor * tensor + several * several + causes.stack * causes.stack);
+  return std::sqrt(part * part + spread.row * spread.row + tensor * tensor + several * several + causes.stack * causes.stack +
+                   causes.host * causes.host);
 }
 
 }  // namespace tbdsim

@@ -44,7 +44,13 @@ struct StepCauses {
   bool tensor_core = false;  ///< products run on tensor cores
   bool exchange = false;     ///< on several GPUs
   double stack = 0;          ///< the named framework version is not the one described
+  double host = 0;           ///< how long the host takes to issue operators, where the step waits for it
 };
+
+/// How far the host's time for an operator errs, as a standard deviation of its logarithm: of a CPU that is known (residuals of
+/// networks of the DGX Station that set nothing), and of one that nothing names (servers of 2016 to 2022: 1.3 to 2.2 times the
+/// reference host's time).
+inline constexpr double kKnownHostSpread = 0.10, kUnknownHostSpread = 0.23;
 
 /// Spread of a step whose kernels take `busy` of its time: independent causes, added in squares.
 [[nodiscard]] double step_spread(const SpreadConstants& spread, const KernelSpread& kernels, double busy,

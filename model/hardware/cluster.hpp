@@ -19,11 +19,22 @@ struct Host {
   std::optional<Hertz> clock;
   std::optional<Bytes> memory_capacity;
   double dispatch_scale = 1.0;  ///< time per dispatched operator against the host on which the stack was measured
+  /// Speed of one thread against the reference host, on which classes of operators were measured (`IssueSettings`).
+  std::optional<double> single_thread;
+  std::string single_thread_source;  ///< begins with "assumed:" where nothing names the CPU
   std::optional<Usd> price;     ///< of everything but the GPUs
   std::optional<Watts> power;   ///< drawn by everything but the GPUs, in use
   std::string price_date, price_source, power_source;
   std::string source;
 };
+
+/// Speed of a server's thread where nothing is known of it: a CPU of 2016 at 3.6 GHz; faster ones are up to twice as fast.
+inline constexpr double kUsualSingleThread = 0.55;
+[[nodiscard]] inline double single_thread(const Host& host) { return host.single_thread.value_or(kUsualSingleThread); }
+/// Whether the CPU is known, or its speed measured.
+[[nodiscard]] inline bool knows_single_thread(const Host& host) {
+  return host.single_thread && host.single_thread_source.rfind("assumed:", 0) != 0;
+}
 
 /// A network between nodes.
 struct Network {

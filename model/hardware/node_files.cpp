@@ -35,7 +35,9 @@ Host read_host(TomlTable table, std::string id) {
   host.clock = table.quantity_if<Hertz>("clock");
   host.memory_capacity = table.quantity_if<Bytes>("memory_capacity");
   host.dispatch_scale = table.number_or("dispatch_scale", 1.0, kPositive);
+  if (table.has("single_thread")) host.single_thread = table.number("single_thread", kPositive);
   host.source = table.text("source");
+  host.single_thread_source = table.text_or("single_thread_source", host.source);
   host.price = table.quantity_if<Usd>("price");
   host.power = table.quantity_if<Watts>("power");
   host.price_date = table.text_or("price_date", "");

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "model/cost/issue.hpp"
 #include "model/schedule/divided/layer_times.hpp"
 #include "model/schedule/divided/sharded_pass.hpp"
 #include "model/schedule/pipeline/simulate_pipeline.hpp"
@@ -116,7 +117,7 @@ class Composer {
     return {kernels_,
             stack_,
             static_cast<double>(configuration_.batch),
-            configuration_.hardware().host.dispatch_scale,
+            issue_scale(configuration_.hardware().host, stack_.host),
             configuration_.compute_scale,
             element_,
             configuration_.recompute};
@@ -276,7 +277,7 @@ class Composer {
     constexpr double kClipPasses = 3.0;
     if (stack_.parallel.clips) kernel += kernels_.memory_kernel(elements * kClipPasses * gradient_);
     const double calls = own.host_operators * rank.arrays;
-    const Seconds host = configuration_.hardware().host.dispatch_scale * calls * stack_.host.update_dispatch;
+    const Seconds host = issue_scale(configuration_.hardware().host, stack_.host) * calls * stack_.host.update_dispatch;
     return configuration_.compute_scale * std::max(kernel, host);
   }
 

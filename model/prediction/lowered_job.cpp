@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "model/cost/issue.hpp"
 #include "model/schedule/exchange/plan_exchange.hpp"
 #include "model/schedule/lower.hpp"
 
@@ -21,7 +22,7 @@ Result<LoweredJob> lower_job(const Configuration& configuration, SharedStep* sha
       {system, configuration.devices, configuration.nodes, configuration.network, configuration.stack, **configuration.nccl,
        *kernels, static_cast<double>(configuration.batch), activation, configuration.accumulate, configuration.emulated});
   if (!exchange) return tl::make_unexpected(exchange.error());
-  LowerOptions how{static_cast<double>(configuration.batch), system.host.dispatch_scale};
+  LowerOptions how{static_cast<double>(configuration.batch), issue_scale(system.host, configuration.stack.host)};
   how.micro_batches = configuration.accumulate;
   if (half || (precision == Precision::amp && configuration.stack.exchange.amp_16_bit)) how.gradient_element = Bytes(2.0);
   how.driven = info(configuration.exchange).one_process ? static_cast<int>(configuration.devices.size()) : 1;

@@ -181,6 +181,29 @@ std::string recurrent_waits(const Configuration& configuration, const LoweredSte
       stack.id, kMany, kMany, batch);
 }
 
+double host_share(const StepTimes& times) {
+  const auto host =
+      std::find_if(times.limits.begin(), times.limits.end(), [](const Limit& l) { return l.resource == Resource::host; });
+  return host == times.limits.end() ? 0.0 : host->share;
+}
+
+double host_spread(const Configuration& configuration, const StepTimes& times) {
+  if (!configuration.stack.host.issue) return 0.0;
+  return host_share(times) * (knows_single_thread(configuration.hardware().host) ? kKnownHostSpread : kUnknownHostSpread);
+}
+
+/// That the step hangs on a CPU that nothing names.
+std::string unknown_host(const Configuration& configuration, const StepTimes& times) {
+  constexpr double kTold = 0.2;
+  const Host& host = configuration.hardware().host;
+  if (!configuration.stack.host.issue || knows_single_thread(host) || host_share(times) < kTold) return "";
+  return fmt::format(
+      "nothing names the CPU: one of its threads is taken to run at {:.2g} of the reference host's speed "
+      "(hw.host.single_thread), "
+      "and the range is wider",
+      single_thread(host));
+}
+
 /// Memory that loading and serving gradients keep on a node; what the framework itself takes, a few GB, is not known.
 Bytes host_memory(const Configuration& configuration) {
   const OpGraph& graph = configuration.network_graph().graph;
@@ -232,14 +255,16 @@ Result<Prediction> told(const Configuration& configuration, Simulated& step) {
   Prediction p;
   identify(configuration, p);
   p.notices.insert(p.notices.end(), kernels->notices().begin(), kernels->notices().end());
+  if (std::string note = unknown_host(configuration, times); !note.empty()) p.notices.push_back(std::move(note));
   if (kernels->tensor_core()) p.notices.push_back("few tensor-core samples stand behind this: the range is wide");
   // Several GPUs, or one whose variables lie on the host.
   const bool exchanges = configuration.gpus > 1 || times.stages.exchange_total > Seconds(0.0);
   const SpreadConstants& constants = (*configuration.constants)->spread;
   // A bubble is as long as the other stages' kernels.
-  const double spread = step_spread(constants, kernel_spread(step.costs, family_sigmas(*kernels, constants)),
-                                    std::min<double>(1.0, (times.busy + times.stages.bubble) / times.step),
-                                    {kernels->tensor_core(), exchanges, configuration.stack.extra_spread});
+  const double spread =
+      step_spread(constants, kernel_spread(step.costs, family_sigmas(*kernels, constants)),
+                  std::min<double>(1.0, (times.busy + times.stages.bubble) / times.step),
+                  {kernels->tensor_core(), exchanges, configuration.stack.extra_spread, host_spread(configuration, times)});
   p.step_time = with_range(times.step, spread);
   p.spread.row = constants.row;
   p.spread.exchange = exchanges ? constants.exchange : 0.0;

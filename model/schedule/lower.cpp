@@ -167,7 +167,10 @@ class Lowering {
     for (int piece = 0; piece < cost.pieces; ++piece) {
       wait_.clear();
       if ((begins || (piece == 0 && waits(node))) && rank.last_kernel) wait_.push_back(*rank.last_kernel);
-      if (node == 0 && piece == 0) add_evaluated();
+      if (node == 0 && piece == 0) {
+        add_evaluated();
+        if (stack_.host.waits_each_step && rank.last_kernel) wait_.push_back(*rank.last_kernel);
+      }
       last = builder_.add_task({Work::host, index, 0, number}, rank.host, host.first, wait_);
       if (cost.kernel.time > Seconds(0.0)) {
         wait_.assign(1, last);

@@ -1,5 +1,8 @@
 #pragma once
+#include <optional>
+
 #include "model/input/toml_reader.hpp"
+#include "model/stack/issue_settings.hpp"
 #include "model/units/quantity.hpp"
 
 namespace tbdsim {
@@ -13,10 +16,14 @@ enum class HostCoupling {
 /// What the host does for a step, and for a run.
 struct HostSettings {
   HostCoupling coupling = HostCoupling::queued;
-  bool eager = false;       ///< kernels are issued as the script reaches them (PyTorch), not from a graph that is known before
-  Seconds dispatch;         ///< host time per operator (forward, backward, gradient sum)
-  Seconds update_dispatch;  ///< host time per kernel launch of the optimiser update
-  Seconds start_up;         ///< of one run, outside steady iterations
+  bool eager = false;  ///< kernels are issued as the script reaches them (PyTorch), not from a graph that is known before
+  bool waits_each_step = false;  ///< the script waits for the device after every step, as loops that time single steps do
+  Seconds dispatch;              ///< host time per operator (forward, backward, gradient sum); with `issue` of an elementwise one
+  Seconds update_dispatch;       ///< host time per kernel launch of the optimiser update
+  Seconds start_up;              ///< of one run, outside steady iterations
+  /// Host time by class of operator. Times of the stack are then those of the reference host; else of the host that its
+  /// `source` names, whatever runs it.
+  std::optional<IssueSettings> issue;
 };
 
 /// Reads a [host] table.

@@ -70,8 +70,23 @@ constexpr KeyMeaning kStack[] = {
      "kernels are issued as the script reaches them (PyTorch): host time grows with an operator's kind, loops call every kernel, "
      "slices are views; false: from a graph known before",
      ""},
+    {"[host]", "`waits_each_step`", "the script waits for the device after every step, as loops that time single steps do; false",
+     ""},
     {"[host]", "**`dispatch`**, **`update_dispatch`**", "host time per operator; per parameter array of the update", ""},
     {"[host]", "**`start_up`**", "of one run, outside steady iterations", ""},
+    {"[host.issue]", "**`forward`**, **`backward`**",
+     "tables of the framework's own host time for an operator of the classes `view`, `elementwise`, `dropout`, `row_norm`, "
+     "`batch_norm`, `convolution`, `product`, `attention`, on the reference host (`eager` only). Absent: every operator takes "
+     "`dispatch`. With it, `dispatch` is what an elementwise operator takes, and others in proportion",
+     ""},
+    {"[host.issue]", "**`module`**", "call of a module and look-up of its children, beside the operator", ""},
+    {"[host.issue]", "**`kernel`**, **`convolution`**, **`batch_norm`**, **`product`**",
+     "below the framework: a kernel of its own; a call of the library's convolution, batch norm, matrix product", ""},
+    {"[host.issue]", "**`cast`**, **`update`**, **`listed`**, **`replica`**",
+     "an array that autocast casts; a kernel of an optimiser's loop; an array in an optimiser over lists; an array of a replica "
+     "of `nn.DataParallel`",
+     ""},
+    {"[host.issue]", "**`source`**", "where its figures are from", ""},
     {"[host]", "**`source`**", "where its figures are from", ""},
     {"[engine]", "**`operation`**, **`operators`**",
      "a dependency engine's own host time for each of its operations, after which the host waits for the device; operators that "

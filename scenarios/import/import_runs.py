@@ -1,19 +1,21 @@
 #!/usr/bin/env python3
 """Converts published training measurements into measured-run tables.
 
-    python3 scenarios/import/import_runs.py SOURCE_DATA_FOLDER
+    python3 scenarios/import/import_runs.py SOURCE_DATA_FOLDER TBDSIM
 
-The folder holds `runs/*.csv` and `seeds/papers_numbers.csv`, one published number per row with its source. Writes
+TBDSIM is a built program: networks that it does not know are left out. The folder holds `runs/*.csv` and `seeds/papers_numbers.csv`, one published number per row with its source. Writes
 scenarios/published/*.csv and scenarios/published/INDEX.md. Every row of a source is either in a table or counted in
 the index with the reason for leaving it out.
 """
 
 import collections
+import functools
 import pathlib
 import sys
 
 import scaling
 import sequences
+import whole_steps
 from names import BOARDS, TF_CNN_DEFAULT_BATCH, network
 from tables import LeftOut, Run, common, read_source, write_table
 
@@ -143,9 +145,13 @@ def u39kun(row):
     metric = "forward_s" if "forward only" in row["metric"] else "forward_backward_s"
     framework = framework.lower()
     half = row["precision"] == "FP16"
+    fields = {}
+    if framework == "pytorch" and metric == "forward_backward_s":
+        # frameworks/pytorch/models.py@93d9169f sets gradients to zero and waits for the device within the timed step.
+        fields = dict(metric="step_time_s", optimizer="none", options=whole_steps.WAITS)
     table = "u39kun_fp16" if half else "u39kun" if framework == "pytorch" else "u39kun_other"
     return common(row, table=table, group=f'u39kun-{framework}{"-fp16" if half else ""}/{BOARDS[row["device"]]}',
-                  stack=f"{framework}-{version}", metric=metric, unit="s", value=float(row["value"]) / 1e3,
+                  **{**dict(stack=f"{framework}-{version}", metric=metric, unit="s", value=float(row["value"]) / 1e3), **fields},
                   source=f'{row["source"]}; {row["notes"].split("; ")[-1]}')
 
 
@@ -179,12 +185,17 @@ SOURCES = (("runs/mxnet_official.csv", mxnet), ("seeds/papers_numbers.csv", echo
            ("runs/horovod_byteps_scaling_claims.csv", scaling.horovod),
            ("runs/nvidia_dle_train.csv", nvidia_examples),
            ("runs/lambda_pytorch_logs.csv", sequences.lambda_logs), ("runs/u39kun_dlbench.csv", u39kun), ("runs/jcjohnson_cnn_benchmarks.csv", jcjohnson))
+# These also ask the catalogue.
+WHOLE_STEPS = (("runs/ryujaehun_pytorch_gpu_train.csv", whole_steps.ryujaehun),
+               ("runs/torchdynamo_a100_eager.csv", whole_steps.torchdynamo),
+               ("runs/lambda_pytorch_more_boards.csv", whole_steps.lambda_more))
 
 
-def convert(folder):
+def convert(folder, catalogue):
     """(runs by table, left-out counts by source file, (rows, used) by source file)."""
     tables, left_out, totals = collections.OrderedDict(), {}, {}
-    for name, classify in SOURCES:
+    asking = tuple((name, functools.partial(classify, catalogue=catalogue)) for name, classify in WHOLE_STEPS)
+    for name, classify in SOURCES + asking:
         rows = read_source(folder, name)
         reasons, used = collections.Counter(), 0
         for row in rows:
@@ -217,9 +228,9 @@ def index_text(counts, left_out, totals):
 
 
 def main():
-    if len(sys.argv) != 2:
+    if len(sys.argv) != 3:
         sys.exit(__doc__)
-    tables, left_out, totals = convert(sys.argv[1])
+    tables, left_out, totals = convert(sys.argv[1], whole_steps.Catalogue(sys.argv[2]))
     PUBLISHED.mkdir(exist_ok=True)
     counts = {name: write_table(PUBLISHED, name, runs) for name, runs in tables.items()}
     (PUBLISHED / "INDEX.md").write_text(index_text(counts, left_out, totals), encoding="utf-8")

@@ -339,16 +339,37 @@ TEST_CASE("the two gradients of one layer are one operator of the host") {
   CHECK(cost(model(), "conv", Pass::backward_weights).host_operators == 1.0);
 }
 
-TEST_CASE("eager PyTorch: products cost the host more than elementwise operators, backward less than forward") {
+TEST_CASE("classes of operators: products cost the host more than elementwise operators, a loop over arrays every kernel") {
   const Stack eager = changed([](Stack& s) {
     s.host.eager = true;
     s.update.kernels_per_array = 4;
+    IssueSettings issue;
+    issue.kernel = Seconds(10e-6);
+    issue.product = Seconds(25e-6);
+    issue.batch_norm = Seconds(15e-6);
+    s.host.issue = issue;
   });
   CHECK(cost(model(eager), "fc", Pass::forward).host_operators == 2.5);
-  CHECK(cost(model(eager), "norm", Pass::forward).host_operators == 2.0);
+  CHECK(cost(model(eager), "norm", Pass::forward).host_operators == 2.5);  // and its counter
   CHECK(cost(model(eager), "relu", Pass::forward).host_operators == 1.0);
-  CHECK(cost(model(eager), "fc", Pass::backward_data).host_operators < 1.0);
+  CHECK(cost(model(eager), "fc", Pass::backward_data).host_operators == 2.5);
+  CHECK(cost(model(eager), "flat", Pass::forward).host_operators == 0.0);  // a view
   CHECK(model(eager).update_cost(1e6).host_operators == 4.0);
+}
+
+TEST_CASE("no optimiser: nothing is updated, and gradients that stay are still set to zero") {
+  const Stack none = changed([](Stack& s) {
+    s.host.eager = true;
+    s.update.kernels_per_array = 0;
+    s.update.passes_sgd_momentum = 0.0;
+  });
+  CHECK(model(none).update_cost(1e6).kernel.time == Seconds(0.0));
+  CHECK(model(none).update_cost(1e6).host_operators == 0.0);
+  Stack keeps = none;
+  keeps.update.gradient_passes = 4;
+  keeps.update.gradient_kernels = 2;
+  CHECK_THAT(model(keeps).update_cost(1e6).kernel.time.base(), WithinRel(5e-6 + 4e6 / 600e9, 1e-12));
+  CHECK(model(keeps).update_cost(1e6).host_operators == 1.0);
 }
 
 TEST_CASE("which parameters stand behind a family") {

@@ -76,8 +76,8 @@ TEST_CASE("DataParallel: replicas take turns at the interpreter in the forward p
     (first ? forward : backward) += step.graph.duration({static_cast<std::int32_t>(i)}).seconds().base();
     if (step.nodes[node].pass != Pass::update) (first ? operators : backward_operators) += step.costs[node].host_operators;
   }
-  // Each replica's operators, and its three arrays.
-  CHECK_THAT(forward, WithinRel(2.0 * (operators + 3.0) * 1e-3, 1e-9));
+  // Each replica's operators, in threads that hand the lock over, and its three arrays.
+  CHECK_THAT(forward, WithinRel(2.0 * (1.12 * operators + 3.0) * 1e-3, 1e-9));
   CHECK_THAT(backward, WithinRel(backward_operators * 1e-3, 1e-9));
 }
 

@@ -130,7 +130,8 @@ TEST_CASE("what is wrong in a base is told at its place there, beside what is wr
         "unit)\n"
         "   8 | host.dispatch = 24\n"
         "     |                 ^~\n"
-        "base.toml:9:6: host.slow: unknown key, expected one of coupling, dispatch, eager, source, start_up, update_dispatch\n");
+        "base.toml:9:6: host.slow: unknown key, expected one of coupling, dispatch, eager, issue, source, "
+        "start_up, update_dispatch, waits_each_step\n");
   folder.write("broken", "schema = 1\nname = \"broken\n");
   folder.write("of_broken", head("of_broken", "broken"));
   CHECK(folder.messages("of_broken").rfind("broken.toml:2:", 0) == 0);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include "model/cost/issue.hpp"
 #include "model/schedule/exchange/plan_exchange.hpp"
 
 namespace tbdsim {
@@ -13,6 +14,10 @@ namespace {
 
 /// torch.nn.parallel.comm: buffer_size of broadcast_coalesced and reduce_add_coalesced.
 constexpr Bytes kBuffer{10.0 * 1024 * 1024};
+
+/// Threads that share the interpreter's lock hand it over: an operator issued by one of two takes so many times what it takes
+/// alone (measured: `two_threads` over `one_thread` of calibrate/samples/host/epyc_zen4.csv).
+constexpr double kSharedLock = 1.12;
 
 bool is_loss_node(const StepBuilder& builder, const StepNode& node) {
   return node.pass != Pass::update && is_loss(builder.graph().op(node.op).kind);
@@ -75,7 +80,7 @@ double DataParallelExchange::stretch(const StepBuilder& builder, std::size_t nod
 Seconds DataParallelExchange::issue(const StepBuilder& builder, std::size_t node, Seconds dispatch) const {
   if (builder.node(node).pass != Pass::forward) return dispatch;
   const double arrays = static_cast<double>(builder.graph().parameters.size());
-  return gpus_ * (dispatch + (node == 0 ? arrays * dispatch_ : Seconds(0.0)));
+  return gpus_ * (kSharedLock * dispatch + (node == 0 ? arrays * replica_ : Seconds(0.0)));
 }
 
 void DataParallelExchange::after(StepBuilder& builder, std::size_t node, std::span<const TaskId> kernels) {
@@ -108,9 +113,9 @@ Result<PlannedExchange> plan_data_parallel(const ExchangeSetting& setting) {
   auto routes = peer_routes(setting.system, setting.devices, UnlinkedRoute::host);
   if (!routes) return tl::make_unexpected(routes.error());
   std::string description = fmt::format("one process: broadcast and reduce in buffers of 10 MiB, {}", reduce->description);
-  const Seconds dispatch = setting.system.host.dispatch_scale * setting.stack.host.dispatch;
+  const Seconds replica = issue_scale(setting.system.host, setting.stack.host) * replica_array(setting.stack.host);
   DataParallelExchange::Plan plan{
-      std::move(*broadcast), std::move(*reduce), std::move(*routes), static_cast<int>(setting.devices.size()), dispatch,
+      std::move(*broadcast), std::move(*reduce), std::move(*routes), static_cast<int>(setting.devices.size()), replica,
       setting.batch};
   return PlannedExchange{std::make_unique<DataParallelExchange>(std::move(plan), setting.kernels), "paper",
                          std::move(description)};

@@ -13,8 +13,8 @@ namespace tbdsim {
 /// gathers the outputs, computes the loss of the whole batch there, scatters its gradient, and, when every replica's
 /// backward pass has ended, adds up the gradients there, buffer by buffer; only the first GPU updates. Nothing hides.
 ///
-/// Threads share Python's interpreter lock, so the forward pass of n GPUs takes n times the host's time for one; backward
-/// passes run on threads without it. Making a replica costs the host an operator's dispatch for every array (assumed).
+/// Threads share Python's interpreter lock, so the forward pass of n GPUs takes a little over n times the host's time for one;
+/// backward passes run on threads without it. Making a replica costs the host a time for every array (`IssueSettings::replica`).
 /// All GPUs compute alike; the first, which has the loss, stands for all.
 /// Source: torch/nn/parallel/{data_parallel,replicate,_functions}.py and torch/nn/parallel/comm.py of PyTorch 1.4.
 /// Neglects: the driver's checks between replicas.
@@ -24,7 +24,7 @@ class DataParallelExchange final : public ExchangeStyle {
     CollectivePlan broadcast, reduce;
     std::vector<CopyRoute> routes;  ///< of every ordered pair
     int gpus = 1;
-    Seconds dispatch;  ///< host time of an operator, as the stack states it
+    Seconds replica;   ///< host time of an array of a replica
     double batch = 1;  ///< of one GPU
   };
   DataParallelExchange(Plan plan, const KernelModel& kernels)
@@ -32,7 +32,7 @@ class DataParallelExchange final : public ExchangeStyle {
         reduce_(std::move(plan.reduce)),
         copies_(std::move(plan.routes)),
         gpus_(plan.gpus),
-        dispatch_(plan.dispatch),
+        replica_(plan.replica),
         batch_(plan.batch),
         kernels_(kernels) {}
 
@@ -53,7 +53,7 @@ class DataParallelExchange final : public ExchangeStyle {
   CollectiveLane broadcast_, reduce_;
   PeerCopies copies_;
   int gpus_;
-  Seconds dispatch_;
+  Seconds replica_;
   double batch_;
   const KernelModel& kernels_;
   engine::StreamId stream_;

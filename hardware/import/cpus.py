@@ -1,0 +1,42 @@
+"""How fast one thread of a CPU is: clock with one core busy, and work per clock of its core.
+
+`single_thread` is relative to the reference host, on which the times of the stacks' [host.issue] tables were measured: a Zen 5
+core at 3.8 GHz. Clocks are those of the makers' data sheets for one busy core (Intel: maximum turbo frequency, AMD: maximum boost
+clock), recalled. Scores of benchmarks are not used: they differ by release and by memory.
+"""
+
+# Work per clock against Broadwell. AMD's stated gains from generation to generation are 15 % (Zen 2), 19 % (Zen 3), 13 % (Zen 4) and
+# 16 % (Zen 5), as listed at https://www.indiekings.com/2024/06/amd-zen-5-has-16-ipc-uplift-look-at.html and its page of 2024-05-09.
+# Intel's are 18 % (Sunny Cove over Skylake) and 19 % (Golden Cove after it), recalled. That Skylake does 7 % more than Broadwell,
+# Zen 2 3 % more than Skylake and Neoverse V2 as much as Zen 4 is assumed.
+PER_CLOCK = {"Broadwell": 1.0, "Skylake": 1.07, "Zen 2": 1.10, "Zen 3": 1.31, "Zen 4": 1.48, "Zen 5": 1.72, "Sunny Cove": 1.26,
+             "Golden Cove": 1.50, "Neoverse V2": 1.48}
+REFERENCE_CORE, REFERENCE_CLOCK = "Zen 5", 3.8
+
+# Words that name a CPU: its core, GHz of one busy core.
+CPUS = {"E5-2698 v4": ("Broadwell", 3.6), "E5-2600 v4": ("Broadwell", 3.6), "Platinum 8168": ("Skylake", 3.7),
+        "Platinum 8174": ("Skylake", 3.9), "Platinum 8175M": ("Skylake", 3.5), "Platinum 8275CL": ("Skylake", 3.9),
+        "Platinum 8480C": ("Golden Cove", 3.8), "4th Gen Xeon": ("Golden Cove", 3.8), "Platinum 8559C": ("Golden Cove", 4.0),
+        "Platinum 8570": ("Golden Cove", 4.0), "Xeon 6776P": ("Golden Cove", 4.6), "EPYC 7742": ("Zen 2", 3.4),
+        "EPYC 7R32": ("Zen 2", 3.3), "EPYC 7V12": ("Zen 2", 3.3), "EPYC 7502": ("Zen 2", 3.35), "EPYC 7R13": ("Zen 3", 3.6),
+        "EPYC 7763": ("Zen 3", 3.5), "5995WX": ("Zen 3", 4.5), "i9-7920X": ("Skylake", 4.3), "Grace": ("Neoverse V2", 3.2)}
+
+# Hosts that nothing names, by the generation of PCIe that they have: what such servers usually hold.
+PLAIN = {3: ("Broadwell", 3.6), 4: ("Zen 2", 3.4), 5: ("Golden Cove", 3.8)}
+
+
+def relative(core, clock):
+    return round(clock * PER_CLOCK[core] / (REFERENCE_CLOCK * PER_CLOCK[REFERENCE_CORE]), 3)
+
+
+def single_thread(words):
+    """(speed, source) of the CPU that the words name; None if they name none that is known."""
+    for name, (core, clock) in CPUS.items():
+        if name in words:
+            return relative(core, clock), f"datasheet: {clock} GHz with one core busy (recalled); work per clock of {core}: hardware/import/cpus.py"
+    return None
+
+
+def plain(generation):
+    core, clock = PLAIN[generation]
+    return relative(core, clock), f"assumed: {core} at {clock} GHz, as servers with PCIe {generation}.0 often have; nothing names the CPU"
