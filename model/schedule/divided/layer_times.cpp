@@ -10,7 +10,7 @@ namespace {
 
 std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 
-/// A call into the collective library costs the host what a product does (`eager_weight` of products).
+/// A call into the collective library costs the host about what a product does, over an elementwise operator (assumed).
 constexpr double kCallOperators = 2.5;
 
 bool is_backward(Pass pass) { return info(pass).input_gradients || info(pass).parameter_gradients; }
