@@ -4,8 +4,9 @@
 
 #include "calibrate/decode/host_samples.hpp"
 #include "model/cost/kernel_model.hpp"
-#include "model/hardware/architecture.hpp"
+#include "model/hardware/cluster.hpp"
 #include "model/workload/zoo/zoo.hpp"
+#include "tests/architectures.hpp"
 #include "tests/catch.hpp"
 
 using namespace tbdsim;
