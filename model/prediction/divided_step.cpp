@@ -339,7 +339,7 @@ class Composer {
   void tell_traffic(const Rank& rank, DividedStep& result) {
     for (const AxisInfo& axis : axes()) {
       const auto i = static_cast<std::size_t>(axis.kind);
-      const RankGroup group = group_of(layout_, axis.kind);
+      const AxisGroup group = group_of(layout_, axis.kind);
       if (group.size <= 1) continue;
       AxisTraffic traffic;
       traffic.axis = axis.kind;

@@ -37,7 +37,7 @@ int Layout::along(Axis axis) const {
   return 1;
 }
 
-RankGroup group_of(const Layout& layout, Axis axis) {
+AxisGroup group_of(const Layout& layout, Axis axis) {
   switch (axis) {
     case Axis::tensor:
       return {layout.tensor, 1};

@@ -43,13 +43,13 @@ struct Layout {
 };
 
 /// The ranks of one group along an axis: `size` of them, each `stride` after the one before, in the order of GPUs.
-struct RankGroup {
+struct AxisGroup {
   int size = 1, stride = 1;
-  bool operator==(const RankGroup&) const = default;
+  bool operator==(const AxisGroup&) const = default;
 };
 /// The mesh's order is that of `Axis`: tensor, context, (expert,) data, pipeline. Experts are divided over ranks next to each
 /// other beyond those that share one.
-[[nodiscard]] RankGroup group_of(const Layout& layout, Axis axis);
+[[nodiscard]] AxisGroup group_of(const Layout& layout, Axis axis);
 
 /// "2 x 4 x 8": the axes above 1, as tables print them: "tensor 4, pipeline 8, data 2"; empty: none.
 [[nodiscard]] std::string to_text(const Layout& layout);

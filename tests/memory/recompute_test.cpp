@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "model/memory/footprint.hpp"
-#include "model/workload/parallelism.hpp"
+#include "model/workload/stages.hpp"
 #include "model/workload/zoo/zoo.hpp"
 #include "tests/catch.hpp"
 

@@ -4,13 +4,13 @@
 
 namespace tbdsim {
 
-GroupSpan span_of(const RankGroup& group, int per_node) {
+GroupSpan span_of(const AxisGroup& group, int per_node) {
   if (group.stride >= per_node) return {1, group.size, per_node};
   const int local = std::min(group.size, std::max(1, per_node / group.stride));
   return {local, (group.size + local - 1) / local, std::max(1, per_node / local)};
 }
 
-const GroupPlans::Planned& GroupPlans::planned(const RankGroup& group, CollectiveKind kind) {
+const GroupPlans::Planned& GroupPlans::planned(const AxisGroup& group, CollectiveKind kind) {
   const auto [place, fresh] = plans_.try_emplace(Key{group, kind});
   Planned& result = place->second;
   if (!fresh) return result;
@@ -23,8 +23,7 @@ const GroupPlans::Planned& GroupPlans::planned(const RankGroup& group, Collectiv
   result.leaves_node = span.nodes > 1;
   if (places_.network) {
     members.network = places_.network;
-    members.network->bandwidth = (1.0 / span.sharing) * members.network->bandwidth;
-    members.network->achieved = (1.0 / span.sharing) * members.network->achieved;
+    if (span.nodes > 1) members.network->achieved = node_share(group, kind);
   }
   auto plan = plan_collective(places_.system, members, kind, places_.library);
   if (plan)
@@ -34,7 +33,19 @@ const GroupPlans::Planned& GroupPlans::planned(const RankGroup& group, Collectiv
   return result;
 }
 
-GroupCall GroupPlans::call(const RankGroup& group, CollectiveKind kind, Bytes message) {
+BytesPerSecond GroupPlans::node_share(const AxisGroup& group, CollectiveKind kind) const {
+  const Network& network = *places_.network;
+  const Fabric fabric = fabric_of(places_.system, network);
+  const GroupReach way = reach(fabric, {group.stride, group.size, std::max(1, layout_.gpus() / group.size)});
+  if (way.crossings.empty()) return network.achieved;
+  const int local = span_of(group, static_cast<int>(places_.devices.size())).local;
+  const BytesPerSecond rate = kind == CollectiveKind::send_receive ? way.pair(fabric)
+                              : kind == CollectiveKind::all_to_all ? static_cast<double>(local) * way.exchange(group.size)
+                                                                   : way.ring();
+  return (1.0 / node_ports(places_.system, network)) * rate;
+}
+
+GroupCall GroupPlans::call(const AxisGroup& group, CollectiveKind kind, Bytes message) {
   if (group.size <= 1 || message <= Bytes(0.0)) return {};
   const Planned& known = planned(group, kind);
   if (known.plan.methods.empty()) return {};
@@ -46,18 +57,18 @@ GroupCall GroupPlans::call(const RankGroup& group, CollectiveKind kind, Bytes me
 GroupCall GroupPlans::call(Axis axis, CollectiveKind kind, Bytes message) { return call(group_of(layout_, axis), kind, message); }
 
 GroupCall GroupPlans::hop(Bytes message) {
-  RankGroup pair = group_of(layout_, Axis::pipeline);
+  AxisGroup pair = group_of(layout_, Axis::pipeline);
   pair.size = std::min(pair.size, 2);
   return call(pair, CollectiveKind::send_receive, message);
 }
 
 GroupCall GroupPlans::within_data(int ranks, CollectiveKind kind, Bytes message) {
-  const RankGroup all = group_of(layout_, Axis::data);
+  const AxisGroup all = group_of(layout_, Axis::data);
   return call({std::min(ranks, all.size), all.stride}, kind, message);
 }
 
 GroupCall GroupPlans::across_data(int ranks, CollectiveKind kind, Bytes message) {
-  const RankGroup all = group_of(layout_, Axis::data);
+  const AxisGroup all = group_of(layout_, Axis::data);
   return call({all.size / ranks, all.stride * ranks}, kind, message);
 }
 

@@ -25,7 +25,7 @@ struct GroupSpan {
   int sharing = 1;           ///< groups of the same axis that leave a node at once
 };
 /// Expects strides that fit the node: both powers of two, or one a multiple of the other.
-[[nodiscard]] GroupSpan span_of(const RankGroup& group, int per_node);
+[[nodiscard]] GroupSpan span_of(const AxisGroup& group, int per_node);
 
 /// One collective of a group alone on its share of the links.
 struct GroupCall {
@@ -55,7 +55,7 @@ class GroupPlans {
 
  private:
   struct Key {
-    RankGroup group;
+    AxisGroup group;
     CollectiveKind kind;
     auto operator<=>(const Key& other) const {
       return std::tuple(group.size, group.stride, kind) <=> std::tuple(other.group.size, other.group.stride, other.kind);
@@ -66,8 +66,10 @@ class GroupPlans {
     CollectivePlan plan;
     bool leaves_node = false;
   };
-  [[nodiscard]] GroupCall call(const RankGroup& group, CollectiveKind kind, Bytes message);
-  [[nodiscard]] const Planned& planned(const RankGroup& group, CollectiveKind kind);
+  [[nodiscard]] GroupCall call(const AxisGroup& group, CollectiveKind kind, Bytes message);
+  /// What a node gets of its network for one group, over its ports, while all groups alike run.
+  [[nodiscard]] BytesPerSecond node_share(const AxisGroup& group, CollectiveKind kind) const;
+  [[nodiscard]] const Planned& planned(const AxisGroup& group, CollectiveKind kind);
 
   RankPlaces places_;
   Layout layout_;

@@ -1,9 +1,10 @@
 // Networks divided over GPUs: what each holds, and what cannot be divided.
-#include "model/workload/parallelism.hpp"
+#include "model/workload/shard.hpp"
 
 #include <algorithm>
 
 #include "model/workload/recompute.hpp"
+#include "model/workload/stages.hpp"
 #include "model/workload/zoo/zoo.hpp"
 #include "tests/catch.hpp"
 
@@ -14,6 +15,12 @@ namespace {
 OpGraph network(const char* name) {
   const ZooEntry* entry = find_network(name, "torchvision").value();
   return entry->build(*entry, {}).value();
+}
+
+Result<OpGraph> tensor_share(const OpGraph& graph, int ways) {
+  Layout layout;
+  layout.tensor = ways;
+  return shard(graph, layout);
 }
 
 std::string refused(const Result<OpGraph>& result) { return result ? "" : result.error().front().message; }
@@ -103,5 +110,5 @@ TEST_CASE("stages hold all operators once, in order, and as many layers as their
   }
   const auto many = even_stages(whole, 13);
   REQUIRE_FALSE(many);
-  CHECK(many.error().front().message == "--pipeline 13: gpt2 has 12 layers, fewer than stages");
+  CHECK(many.error().front().message == "--pipeline-parallel: 13 stages, and gpt2 has 12 layers; at most so many stages");
 }
