@@ -192,7 +192,8 @@ def open_frameworks(row):
         return layout_row(row, "internevo-0.2-all-ranks" if everywhere else "internevo-0.2", "networks/internlm-7b.toml", seq_len="",
                           group=f"internevo, states {'over all ranks' if everywhere else 'inside a node'}")
     if row["framework"].startswith("torchtitan") and row["model"] in LLAMA:
-        return layout_row(row, "fsdp2-2.6-compile", LLAMA[row["model"]], group="torchao")
+        stack = "fsdp2-2.6-rocm-compile" if row["device"].startswith("MI") else "fsdp2-2.6-compile"
+        return layout_row(row, stack, LLAMA[row["model"]], group="torchao")
     raise LeftOut(f"framework {row['framework']}, {row['device']}")
 
 
