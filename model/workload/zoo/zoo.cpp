@@ -114,7 +114,7 @@ Result<std::string> resolve_name(std::string_view wanted) {
   if (matches.size() > 1) return fail(fmt::format("network \"{}\" fits several: {}", wanted, fmt::join(matches, ", ")));
   const std::vector<std::string> known = names_where([](const ZooEntry&) { return true; });
   return fail(fmt::format("unknown network \"{}\"{}", wanted,
-                          name_hint(wanted, known, "`tbdsim list models`; files of your own end in .onnx or .toml")));
+                          name_hint(wanted, known, "`tbdsim list models`; files of your own end in .onnx, .toml or .json")));
 }
 
 const ZooEntry* of_variant(const std::vector<const ZooEntry*>& entries, std::string_view variant) {
