@@ -15,8 +15,8 @@ PROGRAMS = sys.argv[1:3]
 
 # The sections of the page that one group of sources reads.
 READERS = [
-    (["GPU", "Host", "System", "Link type", "Network between nodes"],
-     ["hardware/device_file", "hardware/architecture", "hardware/system_file", "hardware/node_files", "hardware/link_file", "hardware/plain_host"]),
+    (["GPU", "Host", "System", "Tier of the network beyond a node", "Link type", "Network between nodes"],
+     ["hardware/device_file", "hardware/architecture", "hardware/system_file", "hardware/node_files", "hardware/link_file", "hardware/fabric_file", "hardware/plain_host"]),
     (["Storage", "Overview of bandwidths"], ["hardware/storage"]),
     (["Prices"], ["hardware/price"]),
     (["Samples that a job trains on"], ["hardware/input_source"]),
