@@ -14,8 +14,23 @@
 namespace tbdsim {
 namespace {
 
+/// Sorted by name, then variant. Entries are large: their addresses are sorted, and each moves once.
+std::vector<ZooEntry> sorted(std::vector<ZooEntry> entries) {
+  std::vector<ZooEntry*> order;
+  order.reserve(entries.size());
+  for (ZooEntry& entry : entries) order.push_back(&entry);
+  std::sort(order.begin(), order.end(),
+            [](const ZooEntry* a, const ZooEntry* b) { return std::tie(a->name, a->variant) < std::tie(b->name, b->variant); });
+  std::vector<ZooEntry> in_order;
+  in_order.reserve(order.size());
+  for (ZooEntry* entry : order) in_order.push_back(std::move(*entry));
+  return in_order;
+}
+
 std::vector<ZooEntry> all_entries() {
+  constexpr std::size_t kRoom = 512;  // more than there are, so that none moves while the list grows
   std::vector<ZooEntry> entries;
+  entries.reserve(kRoom);
   append_alexnet(entries);
   append_bert(entries);
   append_convmixer(entries);
@@ -77,9 +92,7 @@ std::vector<ZooEntry> all_entries() {
   append_waveglow(entries);
   append_whisper(entries);
   append_xlnet(entries);
-  std::sort(entries.begin(), entries.end(),
-            [](const ZooEntry& a, const ZooEntry& b) { return std::tie(a.name, a.variant) < std::tie(b.name, b.variant); });
-  return entries;
+  return sorted(std::move(entries));
 }
 
 /// Distinct names, in order, for which `accept` holds.
