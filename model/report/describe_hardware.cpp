@@ -110,6 +110,9 @@ CatalogueEntry describe(const Host& h) {
   entry.add_count("cores", "cores", h.cores, true);
   entry.add("clock", "clock_hz", h.clock, true);
   entry.add("memory", "memory_capacity_bytes", h.memory_capacity, true);
+  if (h.single_thread)
+    entry.facts.push_back({"one thread over the reference host's", "single_thread", fmt::format("{:g}", *h.single_thread),
+                           *h.single_thread, h.single_thread_source, false});
   return entry;
 }
 
