@@ -14,6 +14,8 @@
 #include "model/memory/footprint.hpp"
 #include "model/memory/mxnet_graph.hpp"
 #include "model/schedule/exchange/node_traffic.hpp"
+#include "model/schedule/pipeline/check_schedule.hpp"
+#include "model/schedule/pipeline/schedule_file.hpp"
 #include "model/support/enum_table.hpp"
 #include "model/support/find_named.hpp"
 
@@ -147,6 +149,16 @@ void choose_schedule(const PredictOptions& options, Configuration& configuration
     errors.push_back({fmt::format("--schedule {}: of a pipeline; add --pipeline-parallel 2 or more", options.schedule)});
     return;
   }
+  if (options.schedule.ends_with(".toml")) {
+    auto own = pipeline::read_schedule_file(options.schedule);
+    if (!own) {
+      errors.insert(errors.end(), own.error().begin(), own.error().end());
+      return;
+    }
+    layout.virtual_stages = options.virtual_stages.value_or(own->shape.chunks);
+    configuration.own_schedule = std::move(*own);
+    return;
+  }
   const auto kind = pipeline::parse_schedule(options.schedule);
   if (!kind) {
     errors.push_back({fmt::format("unknown schedule \"{}\"{}; a file of one's own ends in .toml", options.schedule,
@@ -171,7 +183,7 @@ void choose_layout(const PredictOptions& options, Configuration& configuration, 
     std::optional<int> given;
     int& into;
   };
-  layout.expert_tensor = options.tensor_parallel.value_or(1);
+  layout.expert_tensor = std::max(1, options.tensor_parallel.value_or(1));
   const std::array<Asked, 6> asked{{{"--tensor-parallel", options.tensor_parallel, layout.tensor},
                                     {"--context-parallel", options.context_parallel, layout.context},
                                     {"--expert-parallel", options.expert_parallel, layout.expert},
@@ -239,8 +251,12 @@ void choose_micro_batches(const PredictOptions& options, Configuration& configur
     else
       configuration.accumulate = wanted / samples;
   }
-  if (configuration.layout.pipeline > 1 && !configuration.own_schedule)
-    if (auto why = unmet_demand(configuration.schedule, configuration.pipeline_shape())) errors.push_back({"--schedule " + *why});
+  if (configuration.layout.pipeline > 1) {
+    const pipeline::PipelineShape shape = configuration.pipeline_shape();
+    const auto& own = configuration.own_schedule;
+    if (auto why = own ? mismatch(*own, shape) : unmet_demand(configuration.schedule, shape))
+      errors.push_back({fmt::format("--schedule {}{}", own ? options.schedule + ": " : "", *why)});
+  }
   const int most = configuration.by_layers() ? kMostDividedMicroBatches : kMostMicroBatches;
   if (configuration.accumulate > most)
     errors.push_back({fmt::format("--accumulate {}: at most {} micro-batches are modelled", configuration.accumulate, most)});

@@ -331,11 +331,11 @@ class Composer {
       const double weight = share * count[i];
       times.useful_flop += weight * costs_[i].flop;
       result.again_flop += weight * costs_[i].again_flop;
-      times.tensor_executing += weight * costs_[i].executing;
       for (const NodeCost& cost : costs_[i].costs) {
         result.costs.push_back(cost);
         result.costs.back().kernel.time *= weight;
         (cost.tensor_core ? times.tensor_flop : times.flop) += weight * cost.kernel.flop;
+        (cost.tensor_core ? times.tensor_executing : times.executing) += weight * cost.kernel.executing;
       }
     }
   }

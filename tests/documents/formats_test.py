@@ -24,6 +24,7 @@ READERS = [
                 "stack/operator_settings", "stack/update_settings", "stack/memory_settings", "stack/exchange_settings", "stack/store_file", "stack/engine_settings", "stack/rank_settings", "stack/parameter_server",
                 "stack/metric_settings"]),
     (["Network"], ["workload/network_file", "workload/network_layer", "workload/transformer_file"]),
+    (["Pipeline schedule"], ["schedule/pipeline/schedule_file"]),
     (["Scenario"], ["validation/scenario_file"]),
     (["Measured-run table"], ["validation/measured_table", "configuration/option_table"]),
     (["Kernel samples"], ["../calibrate/decode/sample_table"]),

@@ -69,7 +69,6 @@ class LayerItems {
     cost.kernel.time *= setting_.slowdown;
     const PassItem item{PassItem::Kind::kernel, cost.kernel.time, dispatch(cost.host_operators), Axis::tensor, {}, 0};
     (again ? cost_.again_flop : cost_.flop) += cost.kernel.flop;
-    if (cost.tensor_core) cost_.executing += cost.kernel.executing;
     if (again) cost_.again += cost.kernel.time;
     if (node.pass == Pass::backward_weights) cost_.weights += cost.kernel.time;
     cost_.operators.push_back({node.op, node.pass, cost.kernel.time, cost.kernel.flop, cost.tensor_core});

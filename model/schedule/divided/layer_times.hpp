@@ -25,7 +25,6 @@ struct LayerCost {
   double parameters = 0, expert_parameters = 0;  ///< elements of the rank's arrays, without and of experts
   int arrays = 0;
   Flop flop, again_flop;               ///< useful; of it what is computed again is not part
-  Seconds executing;                   ///< of multiply-adds on tensor cores or lanes, forward and backward
   Bytes boundary;                      ///< of its output, that the next layer reads
   std::vector<NodeCost> costs;         ///< of its kernels, in no order
   std::vector<OperatorTime> operators; ///< in order of issue; with what is computed again, as forward
