@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "calibrate/cli/command_anchor.hpp"
@@ -56,6 +57,16 @@ constexpr const char* kUsage =
     "  --hardware DIR\n"
     "        the folder that holds hardware/\n";
 
+/// What a verb runs with the words after it.
+struct Verb {
+  std::string_view name;
+  tbdsim::Result<int> (*run)(const std::vector<std::string>& words);
+};
+constexpr Verb kVerbs[] = {{"fit", tbdsim::calibrate::command_fit},         {"check", tbdsim::calibrate::command_check},
+                           {"anchor", tbdsim::calibrate::command_anchor},   {"import", tbdsim::calibrate::command_import},
+                           {"collect", tbdsim::calibrate::command_collect}, {"profile", tbdsim::calibrate::command_profile},
+                           {"host", tbdsim::calibrate::command_host}};
+
 int finish(const tbdsim::Result<int>& done) {
   if (done) return *done;
   std::fputs(tbdsim::to_text(done.error()).c_str(), stderr);
@@ -74,19 +85,14 @@ int main(int argc, char** argv) {
   }
   const std::string& verb = arguments[0];
   const std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
-  if (verb == "fit") return finish(tbdsim::calibrate::command_fit(rest));
-  if (verb == "check") return finish(tbdsim::calibrate::command_check(rest));
-  if (verb == "anchor") return finish(tbdsim::calibrate::command_anchor(rest));
-  if (verb == "import") return finish(tbdsim::calibrate::command_import(rest));
-  if (verb == "collect") return finish(tbdsim::calibrate::command_collect(rest));
-  if (verb == "host") return finish(tbdsim::calibrate::command_host(rest));
+  for (const Verb& known : kVerbs)
+    if (known.name == verb) return finish(known.run(rest));
   if (verb == "formats" && rest.empty()) {
     fmt::print("{}", tbdsim::calibrate::sample_formats_page());
     return 0;
   }
-  if (verb == "profile") return finish(tbdsim::calibrate::command_profile(rest));
-  fmt::print(stderr,
-             "tbdsim calibrate: unknown verb \"{}\"; there are fit, check, anchor, import, collect, profile, host, formats\n{}",
-             verb, kUsage);
+  std::string names;
+  for (const Verb& known : kVerbs) names += fmt::format("{}, ", known.name);
+  fmt::print(stderr, "tbdsim calibrate: unknown verb \"{}\"; there are {}formats\n{}", verb, names, kUsage);
   return 2;
 }

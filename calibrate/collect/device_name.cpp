@@ -59,10 +59,12 @@ bool fits(const std::vector<std::string>& name, const std::vector<std::string>& 
          });
 }
 
-/// A board with HBM3 and no word of its form is the module: the PCIe boards of the same chip have HBM2e or say "NVL".
+/// A board with HBM3 and no word of its form is the module: the PCIe boards of the same chip have HBM2e or say "NVL", as all do
+/// that are called so.
 bool other_form(const std::vector<std::string>& id, const std::string& driver_name) {
-  const bool card = std::any_of(id.begin(), id.end(), [](const std::string& w) { return w == "pcie" || w == "nvl"; });
-  return card && driver_name.find("HBM3") != std::string::npos;
+  const auto is = [&](const char* form) { return std::find(id.begin(), id.end(), form) != id.end(); };
+  if (is("nvl")) return driver_name.find("NVL") == std::string::npos;
+  return is("pcie") && driver_name.find("HBM3") != std::string::npos;
 }
 
 }  // namespace

@@ -19,7 +19,8 @@ CPUS = {"E5-2698 v4": ("Broadwell", 3.6), "E5-2600 v4": ("Broadwell", 3.6), "Pla
         "Platinum 8480C": ("Golden Cove", 3.8), "4th Gen Xeon": ("Golden Cove", 3.8), "Platinum 8559C": ("Golden Cove", 4.0),
         "Platinum 8570": ("Golden Cove", 4.0), "Xeon 6776P": ("Golden Cove", 4.6), "EPYC 7742": ("Zen 2", 3.4),
         "EPYC 7R32": ("Zen 2", 3.3), "EPYC 7V12": ("Zen 2", 3.3), "EPYC 7502": ("Zen 2", 3.35), "EPYC 7R13": ("Zen 3", 3.6),
-        "EPYC 7763": ("Zen 3", 3.5), "5995WX": ("Zen 3", 4.5), "i9-7920X": ("Skylake", 4.3), "Grace": ("Neoverse V2", 3.2)}
+        "EPYC 7763": ("Zen 3", 3.5), "5995WX": ("Zen 3", 4.5), "i9-7920X": ("Skylake", 4.3), "3970X": ("Zen 2", 4.5),
+        "i7-9750H": ("Skylake", 4.5), "i7-10875H": ("Skylake", 5.1), "Grace": ("Neoverse V2", 3.2)}
 
 # Hosts that nothing names, by the generation of PCIe that they have: what such servers usually hold.
 PLAIN = {3: ("Broadwell", 3.6), 4: ("Zen 2", 3.4), 5: ("Golden Cove", 3.8)}

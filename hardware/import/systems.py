@@ -199,7 +199,7 @@ class Systems:
         if "pcie" not in w.wires:
             lanes = 8 if "x8" in intra else 16
             plain_pcie(w, self.types, gpus, nics, sockets, generation, lanes, peer, cpus)
-            w.source += ("; " if w.source else "") + f"assumed: GPUs and NICs on the PCIe of their CPU, half on each socket ({intra or 'nothing said'})"
+            w.source += ("; " if w.source else "") + f"assumed: GPUs and NICs on the PCIe of their CPU, {'all on its one socket' if sockets == 1 else 'half on each socket'} ({intra or 'nothing said'})"
         elif sockets > 1 and not any(k in w.wires for k in ("qpi", "cpu_link")):
             join_sockets(w, self.types, named_cpu_link(cpus, generation), sockets)
             w.source += "; assumed: the link between the sockets, by the CPU's generation"

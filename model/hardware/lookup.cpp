@@ -18,6 +18,16 @@ constexpr std::string_view kExtension = ".toml";
 
 std::string quoted_list(const std::vector<std::string>& names) { return fmt::format("\"{}\"", fmt::join(names, "\", \"")); }
 
+/// What stands before a board's name on its box and in no id: "NVIDIA GeForce RTX 4090".
+std::string without_maker(const std::string& name) {
+  constexpr std::array<std::string_view, 7> kMakers{"nvidia", "geforce", "amd", "instinct", "radeon", "tesla", "quadro"};
+  std::string left = fold_name(name);
+  for (const std::string_view maker : kMakers) {
+    if (left.size() > maker.size() && left.compare(0, maker.size(), maker) == 0) left.erase(0, maker.size());
+  }
+  return left;
+}
+
 }  // namespace
 
 bool looks_like_file(const std::string& name) {
@@ -72,7 +82,9 @@ Result<std::string> resolve_name(const std::string& name, const std::vector<std:
   if (fits.size() > 1) return fail(fmt::format("\"{}\" fits more than one {}: {}", name, noun, quoted_list(fits)));
   // What is listed for users to choose from they may describe themselves, too.
   const std::string own = browse.empty() ? "" : "a file of your own (`tbdsim docs formats`)";
-  return fail(fmt::format("no {} called \"{}\"{}", noun, name, name_hint(name, ids, browse, own)));
+  const std::string bare = without_maker(name);
+  return fail(
+      fmt::format("no {} called \"{}\"{}", noun, name, name_hint(bare == fold_name(name) ? name : bare, ids, browse, own)));
 }
 
 Result<std::vector<std::pair<std::string, std::string>>> catalogue_aliases(const Catalogue& catalogue,
@@ -102,20 +114,6 @@ std::vector<std::string> known_names(const Catalogue& catalogue, const Shelf& sh
   }
   return names;
 }
-
-namespace {
-
-/// What stands before a board's name on its box and in no id: "NVIDIA GeForce RTX 4090".
-std::string without_maker(const std::string& name) {
-  constexpr std::array<std::string_view, 7> kMakers{"nvidia", "geforce", "amd", "instinct", "radeon", "tesla", "quadro"};
-  std::string left = fold_name(name);
-  for (const std::string_view maker : kMakers) {
-    if (left.size() > maker.size() && left.compare(0, maker.size(), maker) == 0) left.erase(0, maker.size());
-  }
-  return left;
-}
-
-}  // namespace
 
 std::optional<std::string> known_entry(const Catalogue& catalogue, const Shelf& shelf, const std::string& name) {
   const std::vector<std::string> ids = catalogue_ids(catalogue, shelf.folder);

@@ -63,6 +63,8 @@ class Composer {
         plans_({configuration.hardware(), configuration.devices, configuration.network, **configuration.nccl}, layout_) {
     const bool wide = configuration.precision == Precision::fp32 || configuration.precision == Precision::tf32;
     element_ = wide ? Bytes(4.0) : Bytes(2.0);
+    const bool eight = configuration.precision == Precision::fp8 || configuration.precision == Precision::mxfp8;
+    gathered_ = eight && stack_.parallel.gathers_8_bit ? Bytes(1.0) : element_;
     gradient_ = stack_.parallel.wide_gradients ? kSingle : element_;
     sharded_ = configuration.zero == 3 && group_of(layout_, Axis::data).size > 1;
   }
@@ -138,7 +140,7 @@ class Composer {
       // What the last layer and the head gathered for forward is still there when backward begins.
       const bool stays = backward && layer + 2 >= end;
       ShardedLayer sharded{backward ? &own.backward : &own.forward, {}, {}};
-      if (!stays) sharded.gather = data_call(CollectiveKind::all_gather, {own.parameters, own.expert_parameters}, element_);
+      if (!stays) sharded.gather = data_call(CollectiveKind::all_gather, {own.parameters, own.expert_parameters}, gathered_);
       if (backward)
         sharded.scatter = data_call(CollectiveKind::reduce_scatter, {own.parameters, own.expert_parameters}, gradient_);
       order.push_back(sharded);
@@ -247,7 +249,9 @@ class Composer {
   /// Calls for all arrays, by buckets: together, and the last one.
   [[nodiscard]] Calls in_buckets(CollectiveKind kind, Elements arrays, Bytes element) {
     const Bytes all = arrays.all() * element;
-    const Bytes bucket = stack_.parallel.bucket > Bytes(0.0) ? stack_.parallel.bucket : stack_.exchange.bucket;
+    const ParallelSettings& parallel = stack_.parallel;
+    const Bytes bucket = std::max(parallel.bucket > Bytes(0.0) ? parallel.bucket : stack_.exchange.bucket,
+                                  static_cast<double>(group_of(layout_, Axis::data).size) * parallel.bucket_per_rank);
     const double count = bucket > Bytes(0.0) ? std::max(1.0, std::ceil(all / bucket)) : 1.0;
     const GroupCall one = data_call(kind, {arrays.dense / count, arrays.experts / count}, element);
     sent_data_ += count * one.sent;
@@ -404,7 +408,7 @@ class Composer {
   const OpGraph& graph_;
   LayerClasses layers_;
   GroupPlans plans_;
-  Bytes element_, gradient_;
+  Bytes element_, gathered_, gradient_;
   bool sharded_ = false;
   std::vector<LayerCost> costs_;           ///< of each class
   std::vector<std::size_t> first_layer_;   ///< of each chunk, and the number of layers

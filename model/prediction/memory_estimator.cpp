@@ -65,8 +65,14 @@ Result<void> MemoryEstimator::divide() {
 
 StepMemory MemoryEstimator::at(const Part& part) {
   costs_.clear();
-  for (const StepNode& node : part.nodes)
-    costs_.push_back(kernels_.cost(*part.graph, node, static_cast<double>(configuration_.batch)));
+  // Only what asks for scratch memory is priced; of a network that is not divided, all of it, as its step is.
+  for (const StepNode& node : part.nodes) {
+    const OpFamily family = info(part.graph->op(node.op).kind).family;
+    const bool scratch = family == OpFamily::convolution || family == OpFamily::attention || family == OpFamily::recurrent;
+    costs_.push_back(!configuration_.divided() || scratch
+                         ? kernels_.cost(*part.graph, node, static_cast<double>(configuration_.batch))
+                         : NodeCost{});
+  }
   if (!configuration_.divided()) return estimate_memory(configuration_, part.nodes, costs_);
   return estimate_memory(configuration_, *part.graph, part.nodes, costs_, part.place);
 }

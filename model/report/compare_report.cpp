@@ -142,7 +142,8 @@ void add_payment(const Candidate& c, PaidBy by, std::vector<std::string>& row) {
 
 std::string compare_table(const Comparison& comparison, const std::optional<CostTerms>& terms) {
   std::string text = candidate_legend(comparison) + speed_table(comparison) + bases_text(comparison) + limit_table(comparison) +
-                     sizes_table(comparison) + price_report(comparison, terms) + knee_text(comparison);
+                     sizes_table(comparison) + (terms ? ownership_report(comparison, *terms) : "") +
+                     price_report(comparison, terms) + knee_text(comparison);
   const auto& all = comparison.candidates;
   const auto alike = std::count_if(all.begin(), all.end(), [](const Candidate& c) { return c.problem.empty() && !c.apart; });
   if (alike > 0)

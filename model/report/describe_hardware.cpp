@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <cmath>
 #include <map>
 
 #include "model/report/catalogue_entry.hpp"
@@ -31,12 +30,9 @@ void add_rates(CatalogueEntry& entry, const PeakRates& peak) {
 }
 
 void add_memory(CatalogueEntry& entry, const Device& d) {
-  entry.facts.push_back({"memory",
-                         "memory_capacity_bytes",
-                         fmt::format("{} ({})", sold_memory(d.memory_capacity), format(d.memory_capacity, 4)),
-                         static_cast<std::int64_t>(std::llround(d.memory_capacity.base())),
-                         {},
-                         true});
+  const std::string sold = sold_memory(d.memory_capacity);
+  entry.facts.push_back({"memory, as sold", "memory_sold", sold, sold, {}, true});
+  entry.add("memory", "memory_capacity_bytes", std::optional(d.memory_capacity));
   entry.add("memory, as the driver reports it", "memory_reported_bytes", d.memory_reported);
   entry.add_text("memory kind", "memory_kind", d.memory_kind);
   add_optional_count(entry, "memory bus, bits", "memory_bus_bits", d.memory_bus_bits);
@@ -114,6 +110,9 @@ CatalogueEntry describe(const Host& h) {
   entry.add_count("cores", "cores", h.cores, true);
   entry.add("clock", "clock_hz", h.clock, true);
   entry.add("memory", "memory_capacity_bytes", h.memory_capacity, true);
+  if (h.single_thread)
+    entry.facts.push_back({"one thread over the reference host's", "single_thread", fmt::format("{:g}", *h.single_thread),
+                           *h.single_thread, h.single_thread_source, false});
   return entry;
 }
 

@@ -337,33 +337,6 @@ Json prediction(const Prediction& p, const PredictParts& parts) {
 
 std::string predict_json(const Prediction& p, const PredictParts& parts) { return text(prediction(p, parts)); }
 
-namespace {
-
-/// The terms that all offers share, and what each candidate costs on them, best first.
-void add_offers(const Comparison& comparison, const CostTerms& terms, Json& json) {
-  constexpr double kJoulesOfKilowattHour = 3.6e6, kMillion = 1e6;
-  json["terms"] = {{"years", terms.years},
-                   {"duty", terms.duty},
-                   {"usd_per_kwh", terms.power_price ? Json(terms.power_price->base() * kJoulesOfKilowattHour) : Json(nullptr)},
-                   {"cooling", terms.cooling},
-                   {"budget_usd", or_null(terms.budget)},
-                   {"objective", name(terms.objective)}};
-  json["offers"] = Json::array();
-  for (const Offer& offer : rank_offers(comparison, terms))
-    json["offers"].push_back({{"rank", offer.rank ? Json(*offer.rank) : Json(nullptr)},
-                              {"row", offer.candidate},
-                              {"paid_by", offer.by == PaidBy::purchase ? "purchase" : "rent"},
-                              {"machines_usd", offer.cost.machines.base()},
-                              {"host_usd", offer.cost.host.base()},
-                              {"power_usd", offer.cost.power.base()},
-                              {"total_usd", offer.cost.total.base()},
-                              {"usd_per_million_samples", offer.cost.sample.base() * kMillion},
-                              {"joule_per_sample", or_null(offer.energy)},
-                              {"affordable", offer.cost.affordable}});
-}
-
-}  // namespace
-
 std::string compare_json(const Comparison& comparison, const std::optional<CostTerms>& terms) {
   Json json{
       {"schema", "tbdsim.compare/1"}, {"tool", tool()}, {"level", kLevel}, {"base", comparison.base}, {"rows", Json::array()}};
@@ -390,7 +363,7 @@ std::string compare_json(const Comparison& comparison, const std::optional<CostT
                     {"best_batch", knee->best},
                     {"largest_batch", knee->largest},
                     {"bytes_per_sample", knee->memory_per_sample.base()}};
-  if (terms) add_offers(comparison, *terms, json);
+  if (terms) json::add_offers(comparison, *terms, json);
   return text(json);
 }
 

@@ -8,6 +8,11 @@
 
 #include "model/prediction/predict.hpp"
 
+namespace tbdsim {
+struct Comparison;
+struct CostTerms;
+}  // namespace tbdsim
+
 /// What the JSON texts of several verbs share. Included by the json_*.cpp files alone.
 namespace tbdsim::json {
 
@@ -55,5 +60,7 @@ Json config(const Prediction& prediction);
 Json parts(const MemoryParts& parts);
 Json memory(const MemoryVerdict& verdict);
 Json limit(const Limit& limit);
+/// Adds the terms that all offers of a comparison share, and what each candidate costs on them, best first.
+void add_offers(const Comparison& comparison, const CostTerms& terms, Json& json);
 
 }  // namespace tbdsim::json

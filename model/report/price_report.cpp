@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "model/prediction/cost.hpp"
-#include "model/report/ownership_report.hpp"
 #include "model/report/text_table.hpp"
 #include "model/study/compare_front.hpp"
 
@@ -135,7 +134,7 @@ std::string candidate_legend(const Comparison& comparison) {
 }
 
 std::string price_report(const Comparison& comparison, const std::optional<CostTerms>& terms) {
-  std::string text = terms ? ownership_report(comparison, *terms) : "";
+  std::string text;
   for (const PaidBy by : payments_of(comparison)) {
     if (by == PaidBy::nothing) continue;
     text += (terms ? "" : payment_table(comparison, by)) + told_prices(comparison, by, terms.has_value());

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <utility>
 
 #include "model/support/quote.hpp"
 
@@ -12,7 +13,8 @@ namespace tbdsim {
 namespace {
 
 constexpr std::size_t kBetweenColumns = 2;
-constexpr std::size_t kLeastName = 16;  ///< of a column whose cells may lose their middle
+constexpr std::size_t kLeastName = 16;    ///< of a column whose cells may lose their middle
+constexpr std::size_t kLongestName = 34;  ///< of a first column that is never broken: a longer one has a line of its own
 constexpr int kSignificantDigits = 3;
 
 std::size_t characters(std::string_view text) {
@@ -166,7 +168,7 @@ std::string TextTable::text(std::size_t indent, std::size_t width) const {
     ColumnWidth fit{characters(titles[i]), longest_piece(titles[i], true)};
     const bool whole = columns_[i].whole || columns_[i].align == Align::right;  // numbers are never broken
     for (const auto& row : rows_) {
-      const std::size_t cell = characters(row[i]);
+      const std::size_t cell = i == 0 && columns_[0].whole ? std::min(characters(row[i]), kLongestName) : characters(row[i]);
       fit.natural = std::max(fit.natural, cell);
       fit.least = std::max(fit.least, whole                  ? cell
                                       : columns_[i].most > 0 ? std::min(cell, kLeastName)
@@ -177,7 +179,11 @@ std::string TextTable::text(std::size_t indent, std::size_t width) const {
   const Layout layout = fitted(fits, width - std::min(width, indent));
   std::string all;
   if (titled) append_row(all, columns_, layout, titles, indent, true);
-  for (const auto& row : rows_) append_row(all, columns_, layout, row, indent, false);
+  for (std::vector<std::string> row : rows_) {
+    if (!row.empty() && columns_[0].whole && characters(row[0]) > layout.widths[0])
+      all += std::string(indent, ' ') + std::exchange(row[0], "") + '\n';
+    append_row(all, columns_, layout, row, indent, false);
+  }
   return all;
 }
 

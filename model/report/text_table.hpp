@@ -18,7 +18,7 @@ class TextTable {
     std::string title;
     Align align = Align::left;
     std::size_t most = 0;  ///< longer cells lose their middle, 16 characters at least stay; 0: never
-    bool whole = false;    ///< never broken, such as a name that is to be copied
+    bool whole = false;    ///< never broken, such as a name that is to be copied; a long one of the first column has its own line
   };
 
   explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}

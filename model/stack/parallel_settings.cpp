@@ -33,12 +33,14 @@ ParallelSettings read_parallel_settings(TomlTable table) {
   s.context = read_word(table, "context_exchange", kContext, s.context, "exchange of the context axis");
   s.masters = table.boolean_or("masters", s.masters);
   s.casts_shards = table.boolean_or("casts_shards", s.casts_shards);
+  s.gathers_8_bit = table.boolean_or("gathers_8_bit", s.gathers_8_bit);
   s.wide_gradients = table.boolean_or("wide_gradients", s.wide_gradients);
   s.gradient_sum = table.quantity_if<Bytes>("gradient_sum").value_or(s.gradient_sum);
   s.overlaps_gradients = table.boolean_or("overlaps_gradients", s.overlaps_gradients);
   s.overlaps_parameters = table.boolean_or("overlaps_parameters", s.overlaps_parameters);
   s.broadcasts_parameters = table.boolean_or("broadcasts_parameters", s.broadcasts_parameters);
   s.bucket = table.quantity_if<Bytes>("bucket").value_or(s.bucket);
+  s.bucket_per_rank = table.quantity_if<Bytes>("bucket_per_rank").value_or(s.bucket_per_rank);
   s.blocking_hops = table.boolean_or("blocking_hops", s.blocking_hops);
   s.clips = table.boolean_or("clips", s.clips);
   s.zero = static_cast<int>(table.integer_or("zero", s.zero, 0, 3));

@@ -34,12 +34,14 @@ struct ParallelSettings {
   ContextExchange context = ContextExchange::gather;
   bool masters = false;              ///< 16 bits mean fp32 weights and states beside 16-bit ones
   bool casts_shards = false;         ///< of which the 16-bit ones are made where weights are gathered, and not kept
+  bool gathers_8_bit = false;        ///< under fp8 weights are gathered in 8 bits
   bool wide_gradients = true;        ///< gradients are summed over ranks in fp32, else as they are
   Bytes gradient_sum{0.0};           ///< moved for each parameter when a micro-batch's gradient joins the sum
   bool overlaps_gradients = true;    ///< they leave while the last backward still runs
   bool overlaps_parameters = false;  ///< updated weights are gathered while the next forward runs
   bool broadcasts_parameters = false;  ///< each rank broadcasts the part that it has updated, one after the other
   Bytes bucket{0.0};                 ///< of gradients that leave together
+  Bytes bucket_per_rank{0.0};        ///< at least so much for each copy of the network
   bool blocking_hops = false;        ///< a stage waits until what it sends has arrived
   bool clips = true;                 ///< gradients are read for their norm and scaled before the update
   int zero = 0;                      ///< stage of sharding where none is asked for

@@ -35,17 +35,17 @@ constexpr KeyMeaning kStack[] = {
      ""},
     {"[parallel]", "`context_exchange`", "keys and values along the context axis: `gather` before attention or `ring` beside it; `gather`",
      ""},
-    {"[parallel]", "`masters`, `casts_shards`",
+    {"[parallel]", "`masters`, `casts_shards`, `gathers_8_bit`",
      "`--precision bf16` and `fp16` keep fp32 weights and states beside 16-bit weights; these are made where weights are gathered, "
-     "and not kept; false, false",
+     "and not kept; under `fp8` they are gathered in 8 bits; false, false, false",
      ""},
     {"[parallel]", "`wide_gradients`, `gradient_sum`",
      "gradients are summed over ranks in fp32; bytes moved for each parameter when the gradient of a micro-batch joins the sum; "
      "true, 0 B",
      ""},
-    {"[parallel]", "`overlaps_gradients`, `overlaps_parameters`, `broadcasts_parameters`, `bucket`",
+    {"[parallel]", "`overlaps_gradients`, `overlaps_parameters`, `broadcasts_parameters`, `bucket`, `bucket_per_rank`",
      "gradients leave while the last backward runs; updated weights are gathered while the next forward runs; each rank broadcasts "
-     "what it has updated, one after the other; bytes that leave together; true, false, false, all of a layer",
+     "what it has updated, one after the other; bytes that leave together, and at least so many for each copy of the network; true, false, false, as [exchange] says, 0 B",
      ""},
     {"[parallel]", "`blocking_hops`", "a stage of a pipeline waits until what it sends has arrived; false", ""},
     {"[parallel]", "`clips`, `update_moves`",

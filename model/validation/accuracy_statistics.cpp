@@ -142,6 +142,7 @@ GroupAccuracy figures(std::string name, const Rows& rows, const SingleRows& sing
 std::string_view subject_of(const AssessedRow& row) {
   if (row.row.metric == "bus_bandwidth") return "collectives";
   if (row.kind == MetricKind::size) return "memory";
+  if (row.by_layers) return "divided networks";
   if (row.gpus > 1) return "several GPUs";
   return row.fp32 ? "one GPU, fp32" : "one GPU, other precisions";
 }
@@ -155,7 +156,7 @@ TableAccuracy table_figures(std::string_view subject, std::string name, const Ro
 /// Figures by subject and table, in order of first appearance. Rows that could not be predicted are in no table.
 std::vector<TableAccuracy> tables_of(const Rows& validation, const SingleRows& single) {
   std::vector<TableAccuracy> tables;
-  for (const std::string_view subject : {"one GPU, fp32", "one GPU, other precisions", "several GPUs", "memory", "collectives"}) {
+  for (const std::string_view subject : {"one GPU, fp32", "one GPU, other precisions", "several GPUs", "divided networks", "memory", "collectives"}) {
     Rows all;
     std::vector<std::string> names;
     for (const AssessedRow* row : validation) {

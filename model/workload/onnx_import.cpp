@@ -61,8 +61,16 @@ void emit_attention(Lowering& l, NodeIndex node, const Lift& lift) {
   const auto width = l.dims(lift.input) ? per_sample(*l.dims(lift.input)) : std::nullopt;
   if (!scores || scores->size() != 4 || !(*scores)[1].known || (*scores)[1].batch || !width || width->size() != 2)
     return l.refuse(node, "cannot tell the heads of this attention");
-  const AttentionAttributes a{static_cast<std::int64_t>((*scores)[1].value), false};
-  const std::vector<TensorId> operands{l.tensor(lift.input), l.tensor(lift.keys), l.tensor(lift.values)};
+  AttentionAttributes a{static_cast<std::int64_t>((*scores)[1].value), false};
+  // Fewer features of keys than of queries: fewer heads, each as wide.
+  const auto shared = l.dims(lift.keys) ? per_sample(*l.dims(lift.keys)) : std::nullopt;
+  if (shared && shared->size() == 2 && shared->back() != width->back()) {
+    if (shared->back() * a.heads % width->back() != 0) return l.refuse(node, "cannot tell the heads of keys of this attention");
+    a.kv_heads = shared->back() * a.heads / width->back();
+  }
+  std::vector<TensorId> operands{l.tensor(lift.input), l.tensor(lift.keys), l.tensor(lift.values)};
+  if (lift.turns_queries) operands[0] = l.emit(node, OpKind::rope, {operands[0]}, {});
+  if (lift.turns_keys) operands[1] = l.emit(node, OpKind::rope, {operands[1]}, {});
   l.bind(node, l.output(node), l.emit(node, OpKind::attention, operands, a));
 }
 
@@ -76,6 +84,10 @@ void emit_lifted(Lowering& l, NodeIndex node, const Lift& lift) {
   switch (lift.pattern) {
     case Pattern::layer_norm:
       return l.bind(node, out, l.emit(node, OpKind::layer_norm, {x}, {}, {lift.gamma, lift.beta}));
+    case Pattern::rms_norm:
+      return l.bind(node, out, l.emit(node, OpKind::rms_norm, {x}, RmsNormAttributes{}, {lift.gamma}));
+    case Pattern::rope:
+      return l.bind(node, out, l.emit(node, OpKind::rope, {x}, {}));
     case Pattern::group_norm: {
       const Number groups = l.dims(lift.parts) ? product(*l.dims(lift.parts)) : Number{1.0};
       constexpr double kMostGroups = 1e9;

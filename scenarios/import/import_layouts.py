@@ -179,7 +179,8 @@ def torchtitan(row):
         raise LeftOut(f"network: {row['model']}")
     if re.search("async ?tp", row["notes"], re.IGNORECASE):
         raise LeftOut("asynchronous tensor parallelism")
-    compiled = "compile" in row["notes"] and "compile state not stated" not in row["notes"]
+    # 8 bits are of use with compiled casts alone, as the pages of torchao say.
+    compiled = "fp8" in row["precision"] or "compile" in row["notes"] and "compile state not stated" not in row["notes"]
     return layout_row(row, "fsdp2-2.6-compile" if compiled else "fsdp2-2.6", model,
                       group=f"torchtitan {'fp8' if 'fp8' in row['precision'] else 'bf16'} {row['device'].split('-')[0]}")
 
@@ -192,7 +193,8 @@ def open_frameworks(row):
         return layout_row(row, "internevo-0.2-all-ranks" if everywhere else "internevo-0.2", "networks/internlm-7b.toml", seq_len="",
                           group=f"internevo, states {'over all ranks' if everywhere else 'inside a node'}")
     if row["framework"].startswith("torchtitan") and row["model"] in LLAMA:
-        return layout_row(row, "fsdp2-2.6-compile", LLAMA[row["model"]], group="torchao")
+        stack = "fsdp2-2.6-rocm-compile" if row["device"].startswith("MI") else "fsdp2-2.6-compile"
+        return layout_row(row, stack, LLAMA[row["model"]], group="torchao")
     raise LeftOut(f"framework {row['framework']}, {row['device']}")
 
 

@@ -6,11 +6,14 @@ Rows whose network or board the catalogue lacks are counted in the index and ent
 import pathlib
 import re
 import subprocess
+import sys
 
 import sequences
 from tables import LeftOut, Run
 
 HARDWARE = pathlib.Path(__file__).resolve().parents[2] / "hardware"
+sys.path.append(str(HARDWARE / "import"))
+import cpus  # pylint: disable=wrong-import-position
 
 # Board names of lambda_pytorch_more_boards.
 BOARDS = {"RTX 4090": "rtx-4090", "RTX A4000": "a4000", "RTX A5000": "a5000", "Quadro RTX 5000": "rtx-5000",
@@ -132,4 +135,6 @@ def lambda_more(row, catalogue):  # pylint: disable=unused-argument
                           f'lambda-more-boards-{board}/{precision}', model, batch, words, tag, value=value,
                           optimizer=sequences.optimizer_of(model, precision), run=row["source"].split("@")[0][-60:])
     found.hw, found.source = board, f"{found.source}; {cpu.strip()}"
+    if speed := cpus.single_thread(cpu):
+        found.options = f"--set hw.host.single_thread={speed[0]}"
     return found

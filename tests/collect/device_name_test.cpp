@@ -19,7 +19,7 @@ TEST_CASE("names that drivers give find their catalogue entries") {
 TEST_CASE("a board that the catalogue lacks is not taken for one whose name begins alike") {
   const auto ids = catalogue_ids({TBDSIM_SOURCE_DIR}, "gpus");
   // The catalogue has l40s, rtx-2080-ti, p4000, m60, p40, a100-..., rtx-3080, rtx-4090.
-  for (const char* other : {"NVIDIA L40", "NVIDIA GeForce RTX 2080", "Quadro P400", "Tesla M6", "NVIDIA GeForce RTX 2080 SUPER",
+  for (const char* other : {"NVIDIA L20", "NVIDIA GeForce RTX 2080", "Quadro P400", "Tesla M6", "NVIDIA GeForce RTX 2080 SUPER",
                             "NVIDIA GeForce RTX 3080 Ti", "NVIDIA GeForce RTX 4090 D", "NVIDIA A1", "NVIDIA TITAN",
                             "NVIDIA H100 CNX", "NVIDIA RTX PRO 5000 Blackwell", "NVIDIA GeForce RTX 3080 Laptop GPU"}) {
     INFO(other);
@@ -32,6 +32,8 @@ TEST_CASE("a board that the catalogue lacks is not taken for one whose name begi
   CHECK(catalogue_id("NVIDIA RTX PRO 6000 Blackwell Workstation Edition", ids).value() == "rtx-pro-6000");
   CHECK(catalogue_id("NVIDIA RTX PRO 6000 Blackwell Server Edition", ids).value() == "rtx-pro-6000-server");
   CHECK(catalogue_id("NVIDIA L40S", ids).value() == "l40s");
+  CHECK(catalogue_id("NVIDIA L40", ids).value() == "l40");
+  CHECK(catalogue_id("NVIDIA H200 NVL", ids).value() == "h200-nvl");
   CHECK(catalogue_id("NVIDIA L4", ids).value() == "l4");
   CHECK(catalogue_id("NVIDIA A10", ids).value() == "a10");
   CHECK(catalogue_id("Tesla M40", ids).value() == "m40");

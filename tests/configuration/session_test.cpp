@@ -82,8 +82,9 @@ TEST_CASE("networks the session does not know, to the letter") {
     return *workload ? "" : to_text(workload->error());
   };
   CHECK(text("rsenet50") == "unknown network \"rsenet50\", did you mean \"resnet50\"?\n");
-  CHECK(text("mine.toml") ==
-        "no network file \"mine.toml\", and unknown network \"mine\"; see `tbdsim list models`; files of your own end in .onnx "
-        "or .toml\n");
+  CHECK(
+      text("yours.toml") ==
+      "no network file \"yours.toml\", and unknown network \"yours\"; see `tbdsim list models`; files of your own end in .onnx, "
+      ".toml or .json\n");
   CHECK(text("resnet50.toml").empty());
 }

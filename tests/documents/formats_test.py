@@ -15,12 +15,12 @@ PROGRAMS = sys.argv[1:3]
 
 # The sections of the page that one group of sources reads.
 READERS = [
-    (["GPU", "Host", "System", "Link type", "Network between nodes"],
-     ["hardware/device_file", "hardware/architecture", "hardware/system_file", "hardware/node_files", "hardware/link_file", "hardware/plain_host"]),
+    (["GPU", "Host", "System", "Tier of the network beyond a node", "Link type", "Network between nodes"],
+     ["hardware/device_file", "hardware/architecture", "hardware/system_file", "hardware/node_files", "hardware/link_file", "hardware/fabric_file", "hardware/plain_host"]),
     (["Storage", "Overview of bandwidths"], ["hardware/storage"]),
     (["Prices"], ["hardware/price"]),
     (["Samples that a job trains on"], ["hardware/input_source"]),
-    (["Stack"], ["stack/stack_file", "stack/stack_extends", "stack/framework_features", "stack/host_settings",
+    (["Stack"], ["stack/stack_file", "stack/stack_extends", "stack/framework_features", "stack/host_settings", "stack/issue_settings",
                 "stack/operator_settings", "stack/update_settings", "stack/memory_settings", "stack/exchange_settings", "stack/store_file", "stack/engine_settings", "stack/rank_settings", "stack/parameter_server",
                 "stack/metric_settings"]),
     (["Network"], ["workload/network_file", "workload/network_layer", "workload/transformer_file"]),

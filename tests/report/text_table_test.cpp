@@ -47,6 +47,15 @@ TEST_CASE("A table that is too wide breaks titles and texts, never numbers or na
         "                      path\n");
 }
 
+TEST_CASE("a long name that is never broken has a line of its own, at one character more than its column holds") {
+  const std::string fits(34, 'a'), passes(35, 'b');
+  TextTable table({{"name", Align::left, 0, true}, {"what it is"}});
+  table.add({fits, "x"});
+  table.add({passes, "y"});
+  CHECK(table.text() ==
+        "name" + std::string(32, ' ') + "what it is\n" + fits + "  x\n" + passes + "\n" + std::string(36, ' ') + "y\n");
+}
+
 TEST_CASE("A column whose cells may be shortened gives way down to sixteen characters") {
   TextTable table({{"layer", Align::left, 26}, {"time", Align::right}});
   table.add({"layer.11.attention.softmax", "1.25 ms"});

@@ -190,6 +190,83 @@ TEST_CASE("attention is one operator where the exporter's framework has one") {
   CHECK(fused.parameter_elements() == apart.parameter_elements());
 }
 
+namespace {
+
+/// x turned by positions, as transformers' apply_rotary_pos_emb: features of which the second half changes its sign.
+void turn(File& file, const std::string& x, const std::string& y, std::int64_t width) {
+  file.constant(onnx_bytes::integers(y + "0", {0})).constant(onnx_bytes::integers(y + "half", {width / 2}));
+  file.constant(onnx_bytes::integers(y + "all", {width})).constant(onnx_bytes::integers(y + "last", {3}));
+  file.constant(onnx_bytes::scalar(y + "cos", 0.5F)).constant(onnx_bytes::scalar(y + "sin", 0.5F));
+  file.node("Slice", {x, y + "0", y + "half", y + "last"}, {y + "a"})
+      .node("Slice", {x, y + "half", y + "all", y + "last"}, {y + "b"});
+  file.node("Neg", {y + "b"}, {y + "n"}).node("Concat", {y + "n", y + "a"}, {y + "t"}, {onnx_bytes::single("axis", -1)});
+  file.node("Mul", {x, y + "cos"}, {y + "c"}).node("Mul", {y + "t", y + "sin"}, {y + "s"}).node("Add", {y + "c", y + "s"}, {y});
+}
+
+/// 6 tokens of 16 features: 4 heads of 4 for queries, 2 for keys and values, each copied for two.
+File grouped_attention() {
+  File file = with_input({"N", 6, 16});
+  file.constant(onnx_bytes::integers("four", {0, 6, 4, 4})).constant(onnx_bytes::integers("two", {0, 6, 2, 4}));
+  file.constant(onnx_bytes::integers("join", {0, 6, 16})).constant(onnx_bytes::integers("heads", {0, 4, 6, 4}));
+  file.constant(onnx_bytes::integers("copies", {1, 2, 2, 6, 4})).constant(onnx_bytes::integers("axis", {2}));
+  file.constant(onnx_bytes::scalar("scale", 0.5F));
+  for (const char* p : {"q", "k", "v"}) {
+    const std::string n(p);
+    const bool shared = n != "q";
+    file.weight(n + ".weight", {16, shared ? 8 : 16}).node("MatMul", {"x", n + ".weight"}, {n + "1"});
+    file.node("Reshape", {n + "1", shared ? "two" : "four"}, {n + "2"});
+    file.node("Transpose", {n + "2"}, {n + "3"}, {onnx_bytes::list("perm", {0, 2, 1, 3})});
+    if (n != "v") turn(file, n + "3", n + "4", 4);
+    if (!shared) continue;
+    file.node("Unsqueeze", {n == "v" ? "v3" : "k4", "axis"}, {n + "5"}).node("Expand", {n + "5", "copies"}, {n + "6"});
+    file.node("Reshape", {n + "6", "heads"}, {n + "7"});
+  }
+  file.node("Transpose", {"k7"}, {"k8"}, {onnx_bytes::list("perm", {0, 1, 3, 2})});
+  file.node("Mul", {"q4", "scale"}, {"q9"}).node("Mul", {"k8", "scale"}, {"k9"}).node("MatMul", {"q9", "k9"}, {"s"});
+  file.node("Softmax", {"s"}, {"a"}, {onnx_bytes::single("axis", -1)}).node("MatMul", {"a", "v7"}, {"c"});
+  file.node("Transpose", {"c"}, {"t"}, {onnx_bytes::list("perm", {0, 2, 1, 3})})
+      .node("Reshape", {"t", "join"}, {"y"})
+      .output("y");
+  return file;
+}
+
+}  // namespace
+
+TEST_CASE("a root-mean-square norm is one operator, by a reciprocal root or over the root") {
+  for (const char* const way : {"Reciprocal", "one over", "over"}) {
+    INFO(way);
+    File file = with_input({"N", 6, 16});
+    file.weight("w", {16}).constant(onnx_bytes::scalar("two", 2.0F)).constant(onnx_bytes::scalar("e", 1e-6F));
+    file.constant(onnx_bytes::scalar("one", 1.0F));
+    file.node("Pow", {"x", "two"}, {"p"}).node("ReduceMean", {"p"}, {"m"}, {onnx_bytes::list("axes", {-1})});
+    file.node("Add", {"m", "e"}, {"g"}).node("Sqrt", {"g"}, {"r"});
+    const std::string how(way);
+    if (how == "Reciprocal") file.node("Reciprocal", {"r"}, {"i"});
+    if (how == "one over") file.node("Div", {"one", "r"}, {"i"});
+    if (how == "over")
+      file.node("Div", {"x", "r"}, {"n"});
+    else
+      file.node("Mul", {"x", "i"}, {"n"});
+    const OpGraph graph = import(file.node("Mul", {"w", "n"}, {"y"}).output("y")).graph;
+    CHECK(kinds(graph) == "rms_norm");
+    CHECK(graph.parameter_elements() == 16);
+  }
+}
+
+TEST_CASE("positions that turn heads are one operator; shared heads of keys and values belong to attention") {
+  File file = grouped_attention();
+  const OpGraph apart = import(file).graph;
+  CHECK(std::count_if(apart.ops.begin(), apart.ops.end(), [](const Op& op) { return op.kind == OpKind::rope; }) == 2);
+  file.producer = "pytorch", file.version = "2.4.0";
+  const OpGraph fused = import(file).graph;
+  CHECK(kinds(fused) == "linear linear linear rope rope attention");
+  const auto& attention = std::get<AttentionAttributes>(fused.ops[6].attributes);
+  CHECK(attention.heads == 4);
+  CHECK(attention.kv_heads == 2);
+  CHECK(macs_per_sample(fused).forward == macs_per_sample(apart).forward);
+  CHECK(fused.parameter_elements() == 16 * (16 + 8 + 8));
+}
+
 TEST_CASE("layers of a recurrent stack are one operator, and its last state is picked where it is read") {
   File file = with_input(kTokens, onnx_bytes::kInteger);
   file.weight("e.weight", {100, 16});

@@ -41,8 +41,8 @@ TEST_CASE("networks are found by the user's spelling") {
       found("resnet51") ==
       "unknown network \"resnet51\"; none has \"51\", the nearest relatives are \"resnet50\", \"resnet101\", \"resnet110\", "
       "\"resnet152\", \"resnet18\", \"resnet34\", \"resnet200\", \"resnet50_v1.5\"; see `tbdsim list models`; files of your own "
-      "end in .onnx or .toml");
-  CHECK(found("quux") == "unknown network \"quux\"; see `tbdsim list models`; files of your own end in .onnx or .toml");
+      "end in .onnx, .toml or .json");
+  CHECK(found("quux") == "unknown network \"quux\"; see `tbdsim list models`; files of your own end in .onnx, .toml or .json");
   CHECK(found("resnet50@caffe") == "network \"resnet50\" has no variant \"caffe\"; it has mxnet, tf, torch7, torchvision");
 }
 

@@ -16,6 +16,8 @@ class Finder {
     for (const NodeIndex node : graph_.order) {
       const std::string_view type = graph_.type(node);
       if (type == "ReduceMean") layer_norm(node);
+      if (type == "ReduceMean") rms_norm(node);
+      if (type == "Neg") rope(node);
       if (type == "InstanceNormalization") group_norm(node);
       if (type == "Erf") gelu_by_erf(node);
       if (type == "Tanh") gelu_by_tanh(node);
@@ -100,6 +102,42 @@ class Finder {
     const NodeIndex end = a.shift != kAbsent ? a.shift : a.scale != kAbsent ? a.scale : ratio;
     lift(end, {Pattern::layer_norm, graph_.input(mean, 0), a.gamma, a.beta},
          {mean, difference, square, variance, guarded, root, ratio, a.scale, a.shift});
+  }
+
+  /// x times the reciprocal root of the mean of its squares, or over that root.
+  void rms_norm(NodeIndex mean) {
+    const NodeIndex square = producer(graph_.input(mean, 0));
+    if ((graph_.type(square) != "Pow" && graph_.type(square) != "Mul") || next(square, "ReduceMean") != mean || !is_free(mean))
+      return;
+    const ValueIndex x = graph_.input(square, 0);
+    const bool squares =
+        graph_.type(square) == "Pow" ? is(graph_.input(square, 1), Origin::constant) : graph_.input(square, 1) == x;
+    if (!squares || !is(x, Origin::data)) return;
+    const NodeIndex guarded = next_with(mean, "Add", Origin::constant), root = next(guarded, "Sqrt");
+    NodeIndex inverse = next(root, "Reciprocal"), ratio = next(root, "Div");
+    if (ratio != kAbsent && is(graph_.input(ratio, 0), Origin::constant)) inverse = ratio;
+    if (inverse != kAbsent) ratio = next(inverse, "Mul");
+    if (root == kAbsent || ratio == kAbsent || other(ratio, graph_.output(inverse != kAbsent ? inverse : root)) != x) return;
+    const NodeIndex scale = next_with(ratio, "Mul", Origin::parameter);
+    if (scale == kAbsent) return;
+    lift(scale, {Pattern::rms_norm, x, other(scale, graph_.output(ratio))}, {square, mean, guarded, root, inverse, ratio});
+  }
+
+  /// x cos + (-second half, first half) sin, as Hugging Face's transformers write it.
+  void rope(NodeIndex negative) {
+    const NodeIndex second = producer(graph_.input(negative, 0)), halves = next(negative, "Concat");
+    if (graph_.type(second) != "Slice" || next(second, "Neg") != negative || halves == kAbsent) return;
+    const ValueIndex x = graph_.input(second, 0);
+    const NodeIndex first = producer(graph_.input(halves, 1));
+    if (graph_.type(first) != "Slice" || graph_.input(first, 0) != x || next(first, "Concat") != halves || !is(x, Origin::data))
+      return;
+    const NodeIndex sine = next(halves, "Mul"), sum = next(sine, "Add");
+    if (sum == kAbsent || is(other(sine, graph_.output(halves)), Origin::data)) return;
+    const NodeIndex cosine = producer(other(sum, graph_.output(sine)));
+    if (graph_.type(cosine) != "Mul" || next(cosine, "Add") != sum) return;
+    const ValueIndex angles = graph_.input(cosine, 0) == x ? graph_.input(cosine, 1) : graph_.input(cosine, 0);
+    if (other(cosine, angles) != x || is(angles, Origin::data)) return;
+    lift(sum, {Pattern::rope, x}, {negative, second, first, halves, sine, cosine});
   }
 
   void group_norm(NodeIndex norm) {

@@ -12,6 +12,8 @@ enum class Pattern : std::uint8_t {
   inner,       ///< part of a group, not its end
   layer_norm,  ///< mean, difference, square, mean, root, ratio, scale, shift
   group_norm,  ///< instance norm between two reshapes, scale, shift
+  rms_norm,    ///< square, mean, root, ratio, scale
+  rope,        ///< x times cosines plus its turned halves times sines
   gelu,        ///< by erf, or by tanh of a cubic
   silu,        ///< x times sigmoid(x)
   hardswish,   ///< x times hardsigmoid(x)
@@ -24,6 +26,7 @@ struct Lift {
   ValueIndex input = kAbsent, gamma = kAbsent, beta = kAbsent;
   ValueIndex keys = kAbsent, values = kAbsent;  ///< attention, beside the queries
   ValueIndex parts = kAbsent;  ///< a value whose dimensions tell the groups (its only one) or the heads (its second)
+  bool turns_queries = false, turns_keys = false;  ///< attention: positions turn them first
 };
 
 /// Adds the groups of attention.

@@ -61,8 +61,8 @@ SavedByOp keep_attention(const SavingContext& c) {
 
 InferredShape rope_shape(const OpAttributes&, const ShapeInputs& inputs) {
   const Shape& x = *inputs[0];
-  if (x.size() != 2) return wants_sequence(x);
-  if (x[1] % 2 != 0) return refuse_shape("expects an even number of features, got {}", x[1]);
+  if (x.size() != 2 && x.size() != 3) return wants_sequence(x);
+  if (x.back() % 2 != 0) return refuse_shape("expects an even number of features, got {}", x.back());
   return x;
 }
 
@@ -111,7 +111,7 @@ constexpr OperatorRow kRows[]{
     {
         .kind = OpKind::rope,
         .name = "rope",
-        .takes = "sequence",
+        .takes = "sequence, or one for each head",
         .keys = "rotary embedding of queries or keys",
         .shape = rope_shape,
         .framework_passes = rope_passes,

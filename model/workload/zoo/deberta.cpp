@@ -96,7 +96,7 @@ Result<OpGraph> build(const ZooEntry& entry, const ZooOptions& options) {
 
 void append_deberta(std::vector<ZooEntry>& entries) {
   for (const DebertaDefinition& d : kDefinitions) {
-    entries.push_back(sequence_entry(std::string(d.name), "pytorch", d.answers ? "question answering" : "language modelling",
+    entries.push_back(sequence_entry(std::string(d.name), "hf", d.answers ? "question answering" : "language modelling",
                                      "synthetic", 512, d.batch, kSource, build));
     entries.back().layers = std::to_string(d.layers);
     entries.back().dominant_layer = "attention";

@@ -33,12 +33,19 @@ constexpr std::array kDefinitions = {
 };
 constexpr double kDropout = 0.1;
 
-TensorId norm(GraphBuilder& g, TensorId x, const std::string& name) { return g.add(OpKind::rms_norm, {x}, {}, name); }
+/// The mean of squares, its root and the scale, an operator each, as the eager code runs them. A square costs what an activation
+/// does that keeps its input.
+TensorId norm(GraphBuilder& g, TensorId x, const std::string& name) {
+  const std::int64_t rows = g.shape(x).front(), width = g.shape(x).back();
+  const TensorId square = g.activation(x, ActivationKind::silu, name + ".pow");
+  const TensorId mean = g.add(OpKind::reduce, {square}, ReduceAttributes{1}, name + ".mean");
+  const TensorId root = g.reshape(mean, {rows, 1, 1}, name + ".rsqrt");
+  const TensorId scaled = g.add(OpKind::multiply, {g.reshape(x, {rows, width, 1}, name + ".rows"), root}, {}, name + ".multiply");
+  return g.add(OpKind::learned_scale, {g.reshape(scaled, {rows, width}, name + ".view")}, {}, name);
+}
 
-enum class Sight { everything, before, other };
-
-/// No bias, no scale. The first layer of a stack owns the table of distances; all its layers add what was read from it once.
-TensorId attention(GraphBuilder& g, TensorId x, TensorId memory, const T5Definition& d, Sight sight, bool first,
+/// No bias, no scale. `position`: what is added to the scores of a stack's layers, null where words of another stack are seen.
+TensorId attention(GraphBuilder& g, TensorId x, TensorId memory, const T5Definition& d, const TensorId* position,
                    const std::string& p) {
   const std::int64_t inner = d.heads * d.head_width;
   const auto heads = [&](TensorId y, const char* name) {
@@ -48,11 +55,7 @@ TensorId attention(GraphBuilder& g, TensorId x, TensorId memory, const T5Definit
   };
   const TensorId query = heads(x, "q"), key = heads(memory, "k"), value = heads(memory, "v");
   TensorId scores = g.add(OpKind::matmul, {query, key}, MatmulAttributes{true}, p + "scores");
-  if (sight == Sight::other) {
-    scores = g.add(OpKind::mask, {scores}, {}, p + "mask");
-  } else {
-    scores = g.add(OpKind::learned_bias, {scores}, LearnedBiasAttributes{kBuckets, !first, d.heads}, p + "position");
-  }
+  scores = position != nullptr ? g.plus(scores, *position, p + "position") : g.add(OpKind::mask, {scores}, {}, p + "mask");
   TensorId shares = drop(g, g.add(OpKind::softmax, {scores}, {}, p + "softmax"), kDropout, p + "softmax_dropout");
   TensorId context = g.add(OpKind::matmul, {shares, value}, MatmulAttributes{false}, p + "context");
   context = g.reshape(g.transpose(context, {1, 0, 2}, p + "context_permute"), {g.shape(x).front(), inner}, p + "context_merge");
@@ -72,16 +75,20 @@ TensorId feed_forward(GraphBuilder& g, TensorId x, const T5Definition& d, const 
 /// `memory`: of the encoder, for a decoder.
 TensorId stack(GraphBuilder& g, TensorId tokens, const T5Definition& d, const TensorId* memory, const std::string& p) {
   TensorId x = drop(g, token_embedding(g, tokens, d.words, d.width, p + "words", memory != nullptr), kDropout, p + "dropout");
+  // Made once for all layers: a number for each head and distance, and the mask.
+  const std::int64_t steps = g.shape(x).front();
+  const TensorId position = g.add(OpKind::learned_bias, {g.another_input(Shape{d.heads, steps, steps}, p + "mask")},
+                                  LearnedBiasAttributes{kBuckets, false, d.heads}, p + "position");
   for (std::int64_t i = 0; i < d.layers; ++i) {
     const std::string q = fmt::format("{}block.{}.", p, i);
     const auto add = [&](TensorId y, const char* name) {
       x = g.plus(x, drop(g, y, kDropout, q + name + "_dropout"), q + name + "_add");
     };
     TensorId y = norm(g, x, q + "norm1");
-    add(attention(g, y, y, d, memory == nullptr ? Sight::everything : Sight::before, i == 0, q + "self."), "self");
+    add(attention(g, y, y, d, &position, q + "self."), "self");
     if (memory != nullptr) {
       y = norm(g, x, q + "norm_cross");
-      add(attention(g, y, *memory, d, Sight::other, false, q + "cross."), "cross");
+      add(attention(g, y, *memory, d, nullptr, q + "cross."), "cross");
     }
     add(feed_forward(g, norm(g, x, q + "norm2"), d, q + "ff."), "ff");
   }
@@ -108,8 +115,7 @@ Result<OpGraph> build(const ZooEntry& entry, const ZooOptions& options) {
 
 void append_t5(std::vector<ZooEntry>& entries) {
   for (const T5Definition& d : kDefinitions) {
-    entries.push_back(
-        sequence_entry(std::string(d.name), "pytorch", "text generation", "C4", d.seq_len, d.batch, kSource, build));
+    entries.push_back(sequence_entry(std::string(d.name), "hf", "text generation", "C4", d.seq_len, d.batch, kSource, build));
     entries.back().layers = fmt::format("{}+{}", d.layers, d.layers);
     entries.back().dominant_layer = "attention";
   }

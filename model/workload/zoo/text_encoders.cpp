@@ -239,7 +239,7 @@ Result<OpGraph> build_convolution(const ZooEntry& entry, const ZooOptions& optio
 void append_text_encoders(std::vector<ZooEntry>& entries) {
   const auto add = [&](const char* name, int seq_len, int batch, const char* layers, const char* source,
                        Result<OpGraph> (*build)(const ZooEntry&, const ZooOptions&), bool answers = false) {
-    entries.push_back(sequence_entry(name, "pytorch", answers ? "question answering" : "language modelling", "synthetic", seq_len,
+    entries.push_back(sequence_entry(name, "hf", answers ? "question answering" : "language modelling", "synthetic", seq_len,
                                      batch, source, build));
     entries.back().layers = layers;
   };

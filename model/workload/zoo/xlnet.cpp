@@ -61,7 +61,7 @@ Result<OpGraph> build(const ZooEntry& entry, const ZooOptions& options) {
 }  // namespace
 
 void append_xlnet(std::vector<ZooEntry>& entries) {
-  entries.push_back(sequence_entry("XLNetLMHeadModel", "pytorch", "language modelling", "synthetic", 512, 8, kSource, build));
+  entries.push_back(sequence_entry("XLNetLMHeadModel", "hf", "language modelling", "synthetic", 512, 8, kSource, build));
   entries.back().layers = std::to_string(kLayers);
   entries.back().dominant_layer = "attention";
 }

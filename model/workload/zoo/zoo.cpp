@@ -14,8 +14,23 @@
 namespace tbdsim {
 namespace {
 
+/// Sorted by name, then variant. Entries are large: their addresses are sorted, and each moves once.
+std::vector<ZooEntry> sorted(std::vector<ZooEntry> entries) {
+  std::vector<ZooEntry*> order;
+  order.reserve(entries.size());
+  for (ZooEntry& entry : entries) order.push_back(&entry);
+  std::sort(order.begin(), order.end(),
+            [](const ZooEntry* a, const ZooEntry* b) { return std::tie(a->name, a->variant) < std::tie(b->name, b->variant); });
+  std::vector<ZooEntry> in_order;
+  in_order.reserve(order.size());
+  for (ZooEntry* entry : order) in_order.push_back(std::move(*entry));
+  return in_order;
+}
+
 std::vector<ZooEntry> all_entries() {
+  constexpr std::size_t kRoom = 512;  // more than there are, so that none moves while the list grows
   std::vector<ZooEntry> entries;
+  entries.reserve(kRoom);
   append_alexnet(entries);
   append_bert(entries);
   append_convmixer(entries);
@@ -77,9 +92,7 @@ std::vector<ZooEntry> all_entries() {
   append_waveglow(entries);
   append_whisper(entries);
   append_xlnet(entries);
-  std::sort(entries.begin(), entries.end(),
-            [](const ZooEntry& a, const ZooEntry& b) { return std::tie(a.name, a.variant) < std::tie(b.name, b.variant); });
-  return entries;
+  return sorted(std::move(entries));
 }
 
 /// Distinct names, in order, for which `accept` holds.
@@ -114,7 +127,7 @@ Result<std::string> resolve_name(std::string_view wanted) {
   if (matches.size() > 1) return fail(fmt::format("network \"{}\" fits several: {}", wanted, fmt::join(matches, ", ")));
   const std::vector<std::string> known = names_where([](const ZooEntry&) { return true; });
   return fail(fmt::format("unknown network \"{}\"{}", wanted,
-                          name_hint(wanted, known, "`tbdsim list models`; files of your own end in .onnx or .toml")));
+                          name_hint(wanted, known, "`tbdsim list models`; files of your own end in .onnx, .toml or .json")));
 }
 
 const ZooEntry* of_variant(const std::vector<const ZooEntry*>& entries, std::string_view variant) {

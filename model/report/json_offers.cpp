@@ -1,0 +1,28 @@
+#include "model/report/json_parts.hpp"
+#include "model/study/ownership.hpp"
+
+namespace tbdsim::json {
+
+void add_offers(const Comparison& comparison, const CostTerms& terms, Json& json) {
+  constexpr double kJoulesOfKilowattHour = 3.6e6, kMillion = 1e6;
+  json["terms"] = {{"years", terms.years},
+                   {"duty", terms.duty},
+                   {"usd_per_kwh", terms.power_price ? Json(terms.power_price->base() * kJoulesOfKilowattHour) : Json(nullptr)},
+                   {"cooling", terms.cooling},
+                   {"budget_usd", or_null(terms.budget)},
+                   {"objective", name(terms.objective)}};
+  json["offers"] = Json::array();
+  for (const Offer& offer : rank_offers(comparison, terms))
+    json["offers"].push_back({{"rank", offer.rank ? Json(*offer.rank) : Json(nullptr)},
+                              {"row", offer.candidate},
+                              {"paid_by", offer.by == PaidBy::purchase ? "purchase" : "rent"},
+                              {"machines_usd", offer.cost.machines.base()},
+                              {"host_usd", offer.cost.host.base()},
+                              {"power_usd", offer.cost.power.base()},
+                              {"total_usd", offer.cost.total.base()},
+                              {"usd_per_million_samples", offer.cost.sample.base() * kMillion},
+                              {"joule_per_sample", or_null(offer.energy)},
+                              {"affordable", offer.cost.affordable}});
+}
+
+}  // namespace tbdsim::json
