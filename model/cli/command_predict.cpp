@@ -42,6 +42,23 @@ std::vector<Prediction> scaling_points(Session& session, PredictOptions options,
   return points;
 }
 
+/// What is asked of single kernels and calls, where layers of each class stand for all.
+Errors asked_of_kernels(const PredictArguments& arguments) {
+  const std::pair<const char*, bool> kAsked[] = {{"--kernels", arguments.kernels},
+                                                 {"--links", arguments.links},
+                                                 {"--host", arguments.host},
+                                                 {"--trace", !arguments.trace.empty()},
+                                                 {"--profiling", arguments.profiling}};
+  Errors errors;
+  for (const auto& [flag, asked] : kAsked)
+    if (asked)
+      errors.push_back({fmt::format(
+          "{}: this step is simulated layer by layer (a divided network, sharded states, a stack made for these), which keeps no "
+          "kernels and calls of the whole; --layers tells its operators, the table what travels along each axis",
+          flag)});
+  return errors;
+}
+
 }  // namespace
 
 Result<Answer> answer(const PredictArguments& arguments, Session& session) {
@@ -60,6 +77,8 @@ Result<Answer> answer(const PredictArguments& arguments, Session& session) {
                    !arguments.trace.empty() || !arguments.report.empty();
   auto prediction = predict(session, options);
   if (!prediction) return tl::make_unexpected(prediction.error());
+  if (prediction->by_layers)
+    if (Errors errors = asked_of_kernels(arguments); !errors.empty()) return tl::make_unexpected(std::move(errors));
   if (std::string hint = memory_hint(session, options, *prediction); !hint.empty())
     prediction->notices.push_back(std::move(hint));
   const std::vector<std::string> inputs{prediction->hardware_file, prediction->workload_file, prediction->stack_file};

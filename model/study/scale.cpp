@@ -113,6 +113,13 @@ Result<ScaleStudy> scale(Session& session, const ScaleOptions& options) {
   constexpr std::size_t kMostSizes = 10'000;
   const std::size_t asked = std::max<std::size_t>(options.gpus.size(), 1) * std::max<std::size_t>(options.nodes.size(), 1);
   if (asked > kMostSizes) return fail(fmt::format("{} sizes: scale takes at most {}, sweep any number", asked, kMostSizes));
+  const PredictOptions& job = options.job;
+  for (const std::optional<int>& ranks :
+       {job.tensor_parallel, job.context_parallel, job.expert_parallel, job.pipeline_parallel})
+    if (ranks.value_or(1) > 1)
+      return fail(
+          "scale holds jobs against one GPU, over which no network is divided; hold divided ones against each other with "
+          "`tbdsim compare`, such as --gpus 8,16,32");
   ScaleStudy study;
   study.samples = options.samples;
   study.scaling = options.scaling;

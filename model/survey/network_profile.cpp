@@ -119,6 +119,10 @@ Result<NetworkProfile> profile_network(Session& session, const NetworkOptions& o
     return fail(
         "--exchange pipeline: its stages share one batch and exchange no gradients, which is what this verb profiles; "
         "compare `tbdsim predict --exchange pipeline` with --nodes 1 and with more");
+  if (configuration.by_layers())
+    return fail(
+        "network: profiles the gradients of whole copies, one array after the other; of a step that is simulated layer by layer "
+        "(a divided network, sharded states, a stack made for these) `tbdsim predict` tells what travels along each axis");
   if (!options.job.nodes && configuration.nodes < 2)
     return fail("network: expected several nodes; use --nodes, such as --nodes 4, or --nodes 1 to emulate two on one machine");
   if (!configuration.network)

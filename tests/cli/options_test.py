@@ -31,8 +31,24 @@ NODES = EIGHT + " --nodes 2"
 LOADS = EIGHT + " --input imagenet-records"
 SLOWED = "--hw dgx1 --model alexnet --batch 16 --input imagenet-records"  # the host decodes too slowly
 BERT = "--hw dgx1 --model bert-base --batch 4"
+GPT = "--hw dgx1 --model gpt2 --batch 4 --gpus 8"
+FUSED = "--hw dgx-a100-80gb --model llama-3.2-1b --precision bf16 --batch 1 --gpus 8"
+EXPERTS = "--hw dgx-a100-80gb --model qwen3-30b-a3b --precision bf16 --batch 1 --gpus 8"
+STAGES = GPT + " --pipeline-parallel 2 --accumulate 4"
 GNMT = "--hw titan-xp --model gnmt --stack pytorch-ngc-20.06-apex"
 
+# Options of a divided network.
+LAYOUT = {
+    "--tensor-parallel": ("--tensor-parallel 4", EFFECT, GPT),
+    "--sequence-parallel": ("--sequence-parallel off", EFFECT, GPT + " --tensor-parallel 4"),
+    "--context-parallel": ("--context-parallel 2", EFFECT, FUSED),
+    "--expert-parallel": ("--expert-parallel 4", EFFECT, EXPERTS),
+    "--expert-tensor-parallel": ("--expert-tensor-parallel 1", EFFECT, EXPERTS + " --tensor-parallel 2 --expert-parallel 4"),
+    "--pipeline-parallel": ("--pipeline-parallel 4", EFFECT, GPT + " --accumulate 4"),
+    "--virtual-stages": ("--virtual-stages 2", EFFECT, STAGES),
+    "--schedule": ("--schedule gpipe", EFFECT, STAGES),
+    "--zero": ("--zero 2", EFFECT, GPT),
+}
 # Options that describe a job. Option, then what to add, then the command that it is added to.
 JOB = {
     "--hw": ("--hw k80", EFFECT, "--model resnet50 --batch 16 --gpus 1 --stack mxnet-1.2", "--hw p4000"),
@@ -57,6 +73,8 @@ JOB = {
     "--mock-loader": ("--mock-loader", EFFECT, LOADS),
     "--mock-trainer": ("--mock-trainer", EFFECT, LOADS),
     "--recompute": ("--recompute block", EFFECT, EIGHT),
+    "--attention": ("--attention unfused", EFFECT, FUSED),
+    "--global-batch": ("--global-batch 256", EFFECT, EIGHT),
     "--set": ("--set hw.device.memory_bandwidth=2x", EFFECT, EIGHT),
     "--what-if": ("--what-if amp", EFFECT, EIGHT),
     "--calibration": ("--calibration anchors.toml", EFFECT, EIGHT),
@@ -64,11 +82,14 @@ JOB = {
 }
 LOADING = "tbdsim: %s: the memory of GPUs does not depend on how samples are loaded"
 RESIDENT = "tbdsim: %s: samples take memory of GPUs only with --storage gpu-memory"
+AGAINST_ONE = "tbdsim: scale holds jobs against one GPU, over which no network is divided; hold divided ones against each other with `tbdsim compare`, such as --gpus 8,16,32"
+BY_LAYERS = ("tbdsim: network: profiles the gradients of whole copies, one array after the other; of a step that is simulated layer by layer "
+             "(a divided network, sharded states, a stack made for these) `tbdsim predict` tells what travels along each axis")
 LISTS = "--model resnet50 --gpus 1 --batch 16"
 SWEPT = "--hw dgx1 --model resnet50 --gpus 1,2 --batch 16"
 
 TABLE = {
-    "predict": dict(JOB, **{
+    "predict": dict(JOB, **LAYOUT, **{
         "--layers": ("--layers", EFFECT, ONE),
         "--kernels": ("--kernels", EFFECT, ONE),
         "--links": ("--links", EFFECT, EIGHT),
@@ -83,8 +104,17 @@ TABLE = {
         "--epochs": ("--epochs 3", EFFECT, ONE + " --samples 256K"),
         "--seed": ("--seed 2", EFFECT, "--hw dgx1 --model lenet --image 224 --stack mxnet-18.04 --batch 16 --format json"),
     }),
-    "explain": dict(JOB, **{"--layers": ("--layers", EFFECT, ONE)}),
+    "explain": dict(JOB, **LAYOUT, **{"--layers": ("--layers", EFFECT, ONE)}),
     "scale": dict({name: line for name, line in JOB.items() if name not in ("--gpus", "--nodes", "--devices")}, **{
+        "--tensor-parallel": ("--tensor-parallel 2", Refused(AGAINST_ONE), EIGHT),
+        "--sequence-parallel": ("--sequence-parallel on", Refused("tbdsim: 1 GPU on 1 node: --sequence-parallel on: divides what --tensor-parallel leaves whole; add --tensor-parallel 2 or more"), EIGHT),
+        "--context-parallel": ("--context-parallel 2", Refused(AGAINST_ONE), EIGHT),
+        "--expert-parallel": ("--expert-parallel 2", Refused(AGAINST_ONE), EIGHT),
+        "--expert-tensor-parallel": ("--expert-tensor-parallel 2", Refused("tbdsim: 1 GPU on 1 node: --expert-tensor-parallel divides experts that --expert-parallel spreads; add --expert-parallel 2 or more"), EIGHT),
+        "--pipeline-parallel": ("--pipeline-parallel 2", Refused(AGAINST_ONE), EIGHT),
+        "--virtual-stages": ("--virtual-stages 2", Refused("tbdsim: 1 GPU on 1 node: --virtual-stages 2: parts of a pipeline's stages; add --pipeline-parallel 2 or more"), EIGHT),
+        "--schedule": ("--schedule gpipe", Refused("tbdsim: 1 GPU on 1 node: --schedule gpipe: of a pipeline; add --pipeline-parallel 2 or more"), EIGHT),
+        "--zero": LAYOUT["--zero"],
         "--gpus": ("--gpus 1,2", EFFECT, "", "--gpus 1"),
         "--nodes": ("--nodes 1,2", EFFECT, "", "--gpus 1"),
         "--samples": ("--samples 512K", EFFECT, "--hw dgx1 --model resnet50 --gpus 2", "--samples 256K"),
@@ -96,7 +126,7 @@ TABLE = {
         "--fixed-global-batch": ("--fixed-global-batch", EFFECT, ""),
         "--seed": ("--seed 2", EFFECT, "--hw dgx1 --model lenet --image 224 --stack mxnet-18.04 --batch 16 --format json"),
     }),
-    "memory": dict({name: line for name, line in JOB.items() if name != "--calibration"}, **{
+    "memory": dict({name: line for name, line in JOB.items() if name != "--calibration"}, **LAYOUT, **{
         "--network": ("--network ethernet-10g", Refused("tbdsim: --network: the memory of GPUs does not depend on the network between nodes"), NODES),
         "--buckets": ("--buckets", Refused("tbdsim: --buckets: memory is that of the longest sequence; name its length with --seq-len"), EIGHT),
         "--input": ("--input imagenet-records", Refused(RESIDENT % "--input"), EIGHT),
@@ -106,14 +136,20 @@ TABLE = {
         "--mock-loader": ("--mock-loader", Refused(LOADING % "--mock-loader"), EIGHT),
         "--mock-trainer": ("--mock-trainer", Refused(LOADING % "--mock-trainer"), EIGHT),
         "--batch": ("--batch 16,32", EFFECT, "--hw dgx1 --model resnet50", "--batch 16"),
-        "--zero": ("--zero 2", EFFECT, EIGHT),
-        "--tensor-parallel": ("--tensor-parallel 4", EFFECT, "--hw dgx1 --model gpt2 --batch 4"),
-        "--pipeline": ("--pipeline 4", EFFECT, "--hw dgx1 --model gpt2 --batch 4"),
         "--by": ("--by layer", EFFECT, EIGHT),
         "--max-batch": ("--max-batch", EFFECT, ONE),
         "--set": ("--set hw.device.memory_capacity=2x", EFFECT, EIGHT),
     }),
     "network": dict(JOB, **{
+        "--tensor-parallel": ("--tensor-parallel 2", Refused(BY_LAYERS), GPT),
+        "--sequence-parallel": ("--sequence-parallel on", Refused("tbdsim: --sequence-parallel on: divides what --tensor-parallel leaves whole; add --tensor-parallel 2 or more"), GPT),
+        "--context-parallel": ("--context-parallel 2", Refused(BY_LAYERS), FUSED),
+        "--expert-parallel": ("--expert-parallel 2", Refused(BY_LAYERS), EXPERTS),
+        "--expert-tensor-parallel": ("--expert-tensor-parallel 2", Refused("tbdsim: --expert-tensor-parallel divides experts that --expert-parallel spreads; add --expert-parallel 2 or more"), EXPERTS),
+        "--pipeline-parallel": ("--pipeline-parallel 2", Refused(BY_LAYERS), GPT),
+        "--virtual-stages": ("--virtual-stages 2", Refused("tbdsim: --virtual-stages 2: parts of a pipeline's stages; add --pipeline-parallel 2 or more"), GPT),
+        "--schedule": ("--schedule gpipe", Refused("tbdsim: --schedule gpipe: of a pipeline; add --pipeline-parallel 2 or more"), GPT),
+        "--zero": ("--zero 2", Refused(BY_LAYERS), GPT),
         "--buckets": ("--buckets", Refused("tbdsim: --buckets: arrays are profiled at one length; name it with --seq-len"), GNMT),
         "--mock-trainer": ("--mock-trainer", Refused("tbdsim: --mock-trainer: what trains nothing exchanges no gradients"), LOADS),
         "--target": ("--target 50%", EFFECT, NODES),
@@ -138,6 +174,18 @@ TABLE = {
         "--precision": ("--precision fp32,amp", EFFECT, ONE),
         "--exchange": ("--exchange p2p,nccl", EFFECT, EIGHT + " --stack mxnet-1.2"),
         "--optimizer": ("--optimizer sgd,adam", EFFECT, ONE),
+        "--recompute": ("--recompute none,block", EFFECT, ONE),
+        "--attention": ("--attention unfused,flash-2", EFFECT, FUSED),
+        "--global-batch": ("--global-batch 128,256", EFFECT, EIGHT),
+        "--tensor-parallel": ("--tensor-parallel 1,4", EFFECT, GPT),
+        "--sequence-parallel": ("--sequence-parallel on,off", EFFECT, GPT + " --tensor-parallel 4"),
+        "--context-parallel": ("--context-parallel 1,2", EFFECT, FUSED),
+        "--expert-parallel": ("--expert-parallel 2,4", EFFECT, EXPERTS),
+        "--expert-tensor-parallel": ("--expert-tensor-parallel 1,2", EFFECT, EXPERTS + " --tensor-parallel 2 --expert-parallel 4"),
+        "--pipeline-parallel": ("--pipeline-parallel 2,4", EFFECT, GPT + " --accumulate 4"),
+        "--virtual-stages": ("--virtual-stages 1,2", EFFECT, STAGES),
+        "--schedule": ("--schedule 1f1b,zb-h1", EFFECT, STAGES),
+        "--zero": ("--zero 0,2", EFFECT, GPT),
         "--input": ("--input synthetic,imagenet-records", EFFECT, EIGHT),
         "--storage": ("--storage hdd,nvme", EFFECT, LOADS),
         "--workers": ("--workers 1,2", EFFECT, LOADS),
@@ -203,7 +251,12 @@ WRITTEN = ("--output", "--pareto", "--format")
 
 # Combinations in which an option would say nothing: each refused.
 REFUSALS = [
-    ("predict %s --tensor-parallel 2" % ONE, 'predict: unknown option "--tensor-parallel"'),
+    ("predict %s --tensor-parallel 2" % ONE, "--tensor-parallel 2 --context-parallel 1 --pipeline-parallel 1: one copy of the network takes 2 GPUs, which do not divide the 1 of the job"),
+    ("predict %s --kernels" % (GPT + " --tensor-parallel 4"), "--kernels: this step is simulated layer by layer (a divided network, sharded states, a stack made for these), which keeps no kernels and calls of the whole; --layers tells its operators, the table what travels along each axis"),
+    ("predict %s --links" % (GPT + " --tensor-parallel 4"), "--links: this step is simulated layer by layer (a divided network, sharded states, a stack made for these), which keeps no kernels and calls of the whole; --layers tells its operators, the table what travels along each axis"),
+    ("predict %s --host" % (GPT + " --tensor-parallel 4"), "--host: this step is simulated layer by layer (a divided network, sharded states, a stack made for these), which keeps no kernels and calls of the whole; --layers tells its operators, the table what travels along each axis"),
+    ("predict %s --trace step.json" % (GPT + " --tensor-parallel 4"), "--trace: this step is simulated layer by layer (a divided network, sharded states, a stack made for these), which keeps no kernels and calls of the whole; --layers tells its operators, the table what travels along each axis"),
+    ("predict %s --profiling" % (GPT + " --tensor-parallel 4"), "--profiling: this step is simulated layer by layer (a divided network, sharded states, a stack made for these), which keeps no kernels and calls of the whole; --layers tells its operators, the table what travels along each axis"),
     ("predict %s --mock-loader" % EIGHT, "--mock-loader takes the place of a loader, and nothing is loaded; name what is loaded with --input, such as --input imagenet-records"),
     ("predict %s --mock-loader --mock-trainer" % LOADS, "--mock-loader and --mock-trainer exclude each other: one shows the trainer alone, the other the loader"),
     ("predict %s --input nothing-such --mock-loader" % EIGHT, 'unknown input "nothing-such"'),
@@ -244,7 +297,6 @@ REFUSALS = [
 STEP_ONLY = Refused("%s: says nothing about a collective, which trains nothing")
 COLLECTIVE_ONLY = Refused("%s: is about a collective; its metric is bus_bandwidth")
 UNKNOWN = Refused('options: unknown option "%s"')
-TIME_OF_SHARES = "%s: steps of networks %s are not predicted; `tbdsim memory %s` tells their memory"
 LOADER = Nothing("a measured run loads its samples somehow; the memory of GPUs does not depend on it")
 ALIKE = Nothing("each of several GPUs holds the same")
 ROWS = {
@@ -270,14 +322,25 @@ ROWS = {
     "--recompute block": (EFFECT, EFFECT, STEP_ONLY),
     "--set hw.link.nvlink.bandwidth=0.1x": (EFFECT, Nothing("this value is about time"), EFFECT),
     "--calibration anchors.toml": (EFFECT, Nothing("these values are about time"), EFFECT),
-    "--zero 2": (Refused(TIME_OF_SHARES % ("--zero 2", "sharded as ZeRO does", "--zero 2")), EFFECT, STEP_ONLY),
-    "--tensor-parallel 4": (Refused(TIME_OF_SHARES % ("--tensor-parallel 4", "divided as Megatron does", "--tensor-parallel 4")), EFFECT, STEP_ONLY),
-    "--pipeline 4": (Refused(TIME_OF_SHARES % ("--pipeline 4", "divided as Megatron does", "--pipeline 4") + ", --exchange pipeline predicts stages of one sample's layers"), EFFECT, STEP_ONLY),
+    "--zero 2": (EFFECT, EFFECT, STEP_ONLY),
+    "--tensor-parallel 4": (EFFECT, EFFECT, STEP_ONLY),
+    "--sequence-parallel off": (EFFECT, EFFECT, STEP_ONLY),
+    "--context-parallel 2": (EFFECT, EFFECT, STEP_ONLY),
+    "--expert-parallel 4": (EFFECT, EFFECT, STEP_ONLY),
+    "--expert-tensor-parallel 1": (EFFECT, EFFECT, STEP_ONLY),
+    "--pipeline-parallel 4": (EFFECT, EFFECT, STEP_ONLY),
+    "--virtual-stages 2": (EFFECT, EFFECT, STEP_ONLY),
+    "--schedule zb-h1": (EFFECT, EFFECT, STEP_ONLY),
+    "--attention unfused": (EFFECT, EFFECT, STEP_ONLY),
+    "--global-batch 256": (EFFECT, EFFECT, STEP_ONLY),
     "--collective all-reduce": (COLLECTIVE_ONLY, COLLECTIVE_ONLY, Nothing("the row has it already")),
     "--bytes 4096": (COLLECTIVE_ONLY, COLLECTIVE_ONLY, EFFECT),
     "--nccl 2.4": (COLLECTIVE_ONLY, COLLECTIVE_ONLY, EFFECT),
     "--launch one-process": (COLLECTIVE_ONLY, COLLECTIVE_ONLY, EFFECT),
 }
+FUSED_ROW = {"hw": "dgx-a100-80gb", "model": "llama-3.2-1b", "precision": "bf16", "batch_per_gpu": "1", "gpus": "8"}
+EXPERTS_ROW = dict(FUSED_ROW, model="qwen3-30b-a3b")
+STAGES_ROW = {"model": "gpt2", "batch_per_gpu": "4", "gpus": "8", "pipeline_parallel": "2", "accumulate": "4"}
 # What a row of a step needs so that the option can say something.
 ROW_NEEDS = {
     "--batch 64": {"batch_per_gpu": ""},
@@ -290,8 +353,16 @@ ROW_NEEDS = {
     "--input-hosts 4": {"input": "imagenet-records", "model": "alexnet"},
     "--mock-loader": {"input": "imagenet-records"},
     "--mock-trainer": {"input": "imagenet-records"},
-    "--tensor-parallel 4": {"model": "gpt2", "batch_per_gpu": "4"},
-    "--pipeline 4": {"model": "gpt2", "batch_per_gpu": "4"},
+    "--zero 2": {"model": "gpt2", "batch_per_gpu": "4", "gpus": "8"},
+    "--tensor-parallel 4": {"model": "gpt2", "batch_per_gpu": "4", "gpus": "8"},
+    "--sequence-parallel off": {"model": "gpt2", "batch_per_gpu": "4", "gpus": "8", "tensor_parallel": "4"},
+    "--context-parallel 2": FUSED_ROW,
+    "--expert-parallel 4": EXPERTS_ROW,
+    "--expert-tensor-parallel 1": dict(EXPERTS_ROW, tensor_parallel="2", expert_parallel="4"),
+    "--pipeline-parallel 4": {"model": "gpt2", "batch_per_gpu": "4", "gpus": "8", "accumulate": "4"},
+    "--virtual-stages 2": STAGES_ROW,
+    "--schedule zb-h1": STAGES_ROW,
+    "--attention unfused": FUSED_ROW,
     "--devices 0,5": {"gpus": "2"},
 }
 NOT_OF_ROWS = ("--hw", "--model", "--format", "--layers", "--kernels", "--links", "--host", "--report", "--prices", "--trace", "--profiling", "--skip", "--iterations",
@@ -302,7 +373,7 @@ NOT_OF_CLAIMS = {"--report", "--prices", "--trace", "--format", "--by", "--top",
 
 
 # What a JSON `config` tells beside options: what a job is made of, as it was found.
-FOLLOWS = {"hardware", "device", "variant", "global_batch", "sample", "products_in_fp32"}
+FOLLOWS = {"hardware", "layout", "device", "variant", "global_batch", "sample", "products_in_fp32"}
 # What the values that completion offers are tried with, at the first verb that has them.
 KNOWS = {"predict": ONE, "memory": ONE, "compare": ONE, "topology": "--hw dgx1", "show": "resnet50", "sweep": ONE + " -o known.db"}
 

@@ -344,29 +344,39 @@ TEST_CASE("ZeRO shards over an all-reduce, not over a store or one process") {
   CHECK(to_text(refused.error()) == "--zero 1: shards over the ranks of an all-reduce, not with --exchange dataparallel\n");
 }
 
-TEST_CASE("no step of a divided network is predicted as if it were whole; its memory is that of `memory`") {
+TEST_CASE("a step of a divided network is predicted: each axis changes it, and its memory is that of `memory`") {
   PredictOptions options = dgx1(8);
   options.model = "gpt2";
   options.batch = 2;
-  const auto message = [&] {
-    const auto refused = predict(session(), options);
-    return refused ? std::string() : to_text(refused.error());
-  };
+  const Prediction whole = predicted(options);
+  CHECK_FALSE(whole.by_layers);
+  CHECK(whole.communication.empty());
+  options.tensor_parallel = 1;
+  CHECK(fingerprint(predicted(options)) == fingerprint(whole));
   options.tensor_parallel = 4;
-  CHECK(message() ==
-        "--tensor-parallel 4: steps of networks divided as Megatron does are not predicted; `tbdsim memory --tensor-parallel 4` "
-        "tells their memory\n");
+  const Prediction tensor = predicted(options);
+  CHECK(tensor.by_layers);
+  CHECK(tensor.global_batch == 4);
+  REQUIRE(tensor.communication.size() == 2);
+  CHECK(tensor.communication.front().axis == Axis::tensor);
+  CHECK(tensor.communication.back().axis == Axis::data);
   const auto memory = predict_memory(session(), options);
   REQUIRE(memory);
+  CHECK(memory->memory.gpus.front().peak == tensor.memory.gpus.front().peak);
   CHECK(memory->memory.gpus.front().peak == report_memory(session(), options, {false, false})->memory.gpus.front().peak);
-  options.tensor_parallel = 1;
-  CHECK(message().empty());
-  options.pipeline = 2;
-  CHECK(message() ==
-        "--pipeline 2: steps of networks divided as Megatron does are not predicted; `tbdsim memory --pipeline 2` tells their "
-        "memory, --exchange pipeline predicts stages of one sample's layers\n");
-  options.pipeline.reset();
+  options.tensor_parallel.reset();
+  options.pipeline_parallel = 2;
+  options.accumulate = 4;
+  const Prediction stages = predicted(options);
+  CHECK(stages.global_batch == 32);
+  CHECK(stages.stages.bubble > Seconds(0.0));
+  CHECK(stages.communication.size() == 2);
+  options.pipeline_parallel.reset();
+  options.accumulate.reset();
   options.zero = 2;
-  CHECK(message() ==
-        "--zero 2: steps of networks sharded as ZeRO does are not predicted; `tbdsim memory --zero 2` tells their memory\n");
+  const Prediction sharded = predicted(options);
+  CHECK(sharded.by_layers);
+  CHECK(sharded.global_batch == whole.global_batch);
+  REQUIRE(sharded.communication.size() == 1);
+  CHECK(sharded.communication.front().kind == "all-gather, reduce-scatter");
 }
