@@ -99,7 +99,8 @@ def vtrain(row):
                 model=f"networks/{name}.toml", stack="megatron-deepspeed-2022", precision="fp16", batch_per_gpu=n["micro_batch"],
                 optimizer="adam",
                 options=options(tensor_parallel=n["tp"], pipeline_parallel=n["pp"], accumulate=micro), metric="step_time_s", unit="s",
-                measured=float(row["value"]) / 1e3, group=f"vtrain {kind}")
+                measured=float(row["value"]) / 1e3, use="fit" if (width, layers) == (1024, 12) else "validation",
+                group=f"vtrain {kind}")
 
 
 def korthikanti(row):
