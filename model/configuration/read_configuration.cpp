@@ -9,13 +9,12 @@
 
 #include "model/configuration/choose_devices.hpp"
 #include "model/configuration/choose_input.hpp"
+#include "model/configuration/choose_layout.hpp"
 #include "model/configuration/network_notices.hpp"
 #include "model/hardware/plain_host.hpp"
 #include "model/memory/footprint.hpp"
 #include "model/memory/mxnet_graph.hpp"
 #include "model/schedule/exchange/node_traffic.hpp"
-#include "model/schedule/pipeline/check_schedule.hpp"
-#include "model/schedule/pipeline/schedule_file.hpp"
 #include "model/support/enum_table.hpp"
 #include "model/support/find_named.hpp"
 
@@ -49,10 +48,6 @@ const std::array<Optimizer, 9> kOptimizers{
 
 /// Ten times the largest job that is foreseen (10^5 GPUs); products with it stay exact.
 constexpr std::int64_t kMostGpus = 1'000'000;
-/// Every micro-batch is simulated; no published recipe comes near (BERT-large: 128).
-constexpr int kMostMicroBatches = 1024;
-/// Where layers are simulated once, micro-batches only cost the blocks of a pipeline.
-constexpr int kMostDividedMicroBatches = 65536;
 
 std::string suggestion(const std::string& word, const std::vector<std::string>& candidates) {
   if (const auto near = nearest(word, candidates)) return fmt::format(", did you mean \"{}\"?", *near);
@@ -112,8 +107,8 @@ Result<Exchange> choose_exchange(const std::string& name) {
 
 void choose_savings(const PredictOptions& options, Configuration& configuration, Errors& errors) {
   const std::string word = fold_name(options.recompute);
-  const Recompute selective = configuration.stack.parallel.selective == SelectiveRecompute::attention ? Recompute::attention
-                                                                                                       : Recompute::operators;
+  const Recompute selective =
+      configuration.stack.parallel.selective == SelectiveRecompute::attention ? Recompute::attention : Recompute::operators;
   const std::array kKinds{Recompute::none, selective, Recompute::block, Recompute::layer, Recompute::full, Recompute::mirror};
   const auto* const kind = std::find_if(kKinds.begin(), kKinds.end(), [&](Recompute k) { return name(k) == word; });
   if (kind != kKinds.end())
@@ -138,130 +133,6 @@ void choose_savings(const PredictOptions& options, Configuration& configuration,
     errors.push_back({fmt::format("--accumulate {}: expected at least 1 micro-batch per update", configuration.accumulate)});
 }
 
-/// The order of a pipeline's passes.
-void choose_schedule(const PredictOptions& options, Configuration& configuration, Errors& errors) {
-  Layout& layout = configuration.layout;
-  if (options.schedule.empty()) {
-    if (layout.virtual_stages > 1) configuration.schedule = pipeline::ScheduleKind::interleaved;
-    return;
-  }
-  if (layout.pipeline == 1) {
-    errors.push_back({fmt::format("--schedule {}: of a pipeline; add --pipeline-parallel 2 or more", options.schedule)});
-    return;
-  }
-  if (options.schedule.ends_with(".toml")) {
-    auto own = pipeline::read_schedule_file(options.schedule);
-    if (!own) {
-      errors.insert(errors.end(), own.error().begin(), own.error().end());
-      return;
-    }
-    layout.virtual_stages = options.virtual_stages.value_or(own->shape.chunks);
-    configuration.own_schedule = std::move(*own);
-    return;
-  }
-  const auto kind = pipeline::parse_schedule(options.schedule);
-  if (!kind) {
-    errors.push_back({fmt::format("unknown schedule \"{}\"{}; a file of one's own ends in .toml", options.schedule,
-                                  suggestion(options.schedule, row_names(pipeline::schedules())))});
-    return;
-  }
-  configuration.schedule = *kind;
-  const int chunks = pipeline::info(*kind).chunks;
-  if (chunks > 0 && options.virtual_stages.value_or(chunks) != chunks)
-    errors.push_back({fmt::format("--schedule {} --virtual-stages {}: its GPUs have {} {} of the network each",
-                                  pipeline::name(*kind), layout.virtual_stages, chunks, chunks == 1 ? "part" : "parts")});
-  if (chunks > 0) layout.virtual_stages = chunks;
-}
-
-/// Which axes are asked for, and what is left of the GPUs for copies.
-void choose_layout(const PredictOptions& options, Configuration& configuration, Errors& errors) {
-  Layout& layout = configuration.layout;
-  const Stack& stack = configuration.stack;
-  const auto refuse = [&](std::string message) { errors.push_back({std::move(message)}); };
-  struct Asked {
-    const char* flag;
-    std::optional<int> given;
-    int& into;
-  };
-  layout.expert_tensor = std::max(1, options.tensor_parallel.value_or(1));
-  const std::array<Asked, 6> asked{{{"--tensor-parallel", options.tensor_parallel, layout.tensor},
-                                    {"--context-parallel", options.context_parallel, layout.context},
-                                    {"--expert-parallel", options.expert_parallel, layout.expert},
-                                    {"--expert-tensor-parallel", options.expert_tensor_parallel, layout.expert_tensor},
-                                    {"--pipeline-parallel", options.pipeline_parallel, layout.pipeline},
-                                    {"--virtual-stages", options.virtual_stages, layout.virtual_stages}}};
-  bool sound = true;
-  for (const Asked& axis : asked) {
-    axis.into = axis.given.value_or(axis.into);
-    if (axis.into >= 1) continue;
-    refuse(fmt::format("{} {}: expected at least 1", axis.flag, axis.into));
-    sound = false;
-  }
-  if (!sound) return;
-  const bool on = options.sequence_parallel == "on", off = options.sequence_parallel == "off";
-  if (!options.sequence_parallel.empty() && !on && !off)
-    refuse(fmt::format("--sequence-parallel {}: expected on or off", options.sequence_parallel));
-  if (on && layout.tensor == 1)
-    refuse("--sequence-parallel on: divides what --tensor-parallel leaves whole; add --tensor-parallel 2 or more");
-  layout.sequence = layout.tensor > 1 && !off && (on || stack.parallel.sequence);
-  layout.regathers = stack.parallel.regathers;
-  if (options.expert_tensor_parallel && layout.expert == 1)
-    refuse("--expert-tensor-parallel divides experts that --expert-parallel spreads; add --expert-parallel 2 or more");
-  if (layout.virtual_stages > 1 && layout.pipeline == 1)
-    refuse(fmt::format("--virtual-stages {}: parts of a pipeline's stages; add --pipeline-parallel 2 or more", layout.virtual_stages));
-  choose_schedule(options, configuration, errors);
-  const std::int64_t replica = std::int64_t{layout.tensor} * layout.context * layout.pipeline;
-  if (configuration.gpus % replica != 0) {
-    refuse(fmt::format("--tensor-parallel {} --context-parallel {} --pipeline-parallel {}: one copy of the network takes {} GPUs, "
-                       "which do not divide the {} of the job",
-                       layout.tensor, layout.context, layout.pipeline, replica, configuration.gpus));
-    return;
-  }
-  layout.data = configuration.pipelined() ? 1 : static_cast<int>(configuration.gpus / replica);
-  if (layout.expert > 1 && layout.tensor * layout.context * layout.data % (layout.expert * layout.expert_tensor) != 0)
-    refuse(fmt::format("--expert-parallel {} --expert-tensor-parallel {}: {} GPUs for a copy of the experts do not divide the {} "
-                       "that compute each stage",
-                       layout.expert, layout.expert_tensor, layout.expert * layout.expert_tensor,
-                       layout.tensor * layout.context * layout.data));
-  if (!options.zero && stack.parallel.zero > 0 && layout.data > 1) configuration.zero = stack.parallel.zero;
-  if (configuration.zero == 3 && layout.pipeline > 1 && !stack.parallel.shards_stages) {
-    if (options.zero)
-      refuse(fmt::format("--zero 3 with --pipeline-parallel: {} does not shard the weights of stages; at most --zero 2 there",
-                         stack.id));
-    configuration.zero = std::min(configuration.zero, 2);
-  }
-  if (!layout.divides_network()) return;
-  if (!info(configuration.exchange).collective())
-    refuse(fmt::format("{}: gradients of divided networks are exchanged by allreduce, not by {}", to_text(layout),
-                       name(configuration.exchange)));
-  if (!allocates_as_it_runs(stack))
-    refuse(fmt::format("{}: modelled for frameworks that allocate as they run (PyTorch, TensorFlow)", to_text(layout)));
-}
-
-/// How many micro-batches an update has.
-void choose_micro_batches(const PredictOptions& options, Configuration& configuration, Errors& errors) {
-  const int samples = configuration.batch * configuration.data_parallel();
-  if (options.global_batch) {
-    const int wanted = *options.global_batch;
-    if (options.accumulate)
-      errors.push_back({fmt::format("--global-batch {} --accumulate {}: give one of them", wanted, *options.accumulate)});
-    else if (wanted < 1 || wanted % samples != 0)
-      errors.push_back({fmt::format("--global-batch {}: expected a multiple of {}, that is --batch {} on {} copies of the network",
-                                    wanted, samples, configuration.batch, configuration.data_parallel())});
-    else
-      configuration.accumulate = wanted / samples;
-  }
-  if (configuration.layout.pipeline > 1) {
-    const pipeline::PipelineShape shape = configuration.pipeline_shape();
-    const auto& own = configuration.own_schedule;
-    if (auto why = own ? mismatch(*own, shape) : unmet_demand(configuration.schedule, shape))
-      errors.push_back({fmt::format("--schedule {}{}", own ? options.schedule + ": " : "", *why)});
-  }
-  const int most = configuration.by_layers() ? kMostDividedMicroBatches : kMostMicroBatches;
-  if (configuration.accumulate > most)
-    errors.push_back({fmt::format("--accumulate {}: at most {} micro-batches are modelled", configuration.accumulate, most)});
-}
-
 /// The kernel that the user names in place of the stack's.
 void choose_attention(const PredictOptions& options, Stack& stack, Errors& errors) {
   if (options.attention.empty()) return;
@@ -278,6 +149,8 @@ void choose_attention(const PredictOptions& options, Stack& stack, Errors& error
   for (const AttentionKernelInfo& row : attention_kernels()) known.emplace_back(row.name);
   errors.push_back({fmt::format("unknown attention kernel \"{}\"{}", options.attention, suggestion(options.attention, known))});
 }
+
+void append(const Errors& more, Errors& errors) { errors.insert(errors.end(), more.begin(), more.end()); }
 
 template <class T>
 bool take(Result<T> result, T& target, Errors& errors) {
@@ -459,10 +332,9 @@ Result<Configuration> read_configuration(Session& session, const PredictOptions&
     configuration.notices.insert(configuration.notices.end(), read.notices.begin(), read.notices.end());
     configuration.stack.extra_spread = std::hypot(configuration.stack.extra_spread, read.extra_spread);
     check_cells(configuration, errors);
-    const Errors input = choose_input(session, options, configuration);
-    errors.insert(errors.end(), input.begin(), input.end());
+    append(choose_input(session, options, configuration), errors);
   }
-  choose_layout(options, configuration, errors);
+  append(choose_layout(options, configuration), errors);
   if (!errors.empty()) return tl::make_unexpected(errors);
   const Workload& network = configuration.network_graph();
   if (options.seq_len && !network.file.empty() && !network.takes_sizes)
@@ -470,7 +342,7 @@ Result<Configuration> read_configuration(Session& session, const PredictOptions&
   if (options.image && !network.file.empty() && !network.takes_sizes)
     return fail(fmt::format("--image {}: {} states its own input", *options.image, options.model));
   configuration.batch = options.batch.value_or(configuration.network_graph().graph.default_batch);
-  choose_micro_batches(options, configuration, errors);
+  append(choose_micro_batches(options, configuration), errors);
   if (!errors.empty()) return tl::make_unexpected(errors);
   if (configuration.samples_per_step() > std::numeric_limits<int>::max())
     return fail(

@@ -1,3 +1,4 @@
+// Long because every operator kind finds its kernel here.
 #include "model/cost/kernel_model.hpp"
 
 #include "model/cost/serial_reverse.hpp"

@@ -1,3 +1,4 @@
+// Long because passes, exchange and update of a step are put together over the same ranks.
 #include "model/prediction/divided_step.hpp"
 
 #include <fmt/format.h>

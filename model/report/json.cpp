@@ -1,3 +1,4 @@
+// Long because every key of every JSON document of a prediction stands here.
 #include "model/report/json.hpp"
 
 #include "model/prediction/host_work.hpp"
@@ -304,8 +305,9 @@ Json prediction(const Prediction& p, const PredictParts& parts) {
                    {"network", or_null(p.loads.network)},
                    {"storage", or_null(p.loads.storage)}};
   json["input"] = input_verdict(p);
-  json["memory"] = memory(p.memory);
-  if (p.by_layers) json["memory"]["stages"] = json["memory"]["gpus"];
+  Json held = memory(p.memory);
+  if (p.by_layers) held["stages"] = held["gpus"];
+  json["memory"] = std::move(held);
   json["limit"] = limit(p.limit);
   json["limits"] = Json::array();
   for (const Limit& l : p.limits) json["limits"].push_back(limit(l));

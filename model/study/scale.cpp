@@ -114,8 +114,7 @@ Result<ScaleStudy> scale(Session& session, const ScaleOptions& options) {
   const std::size_t asked = std::max<std::size_t>(options.gpus.size(), 1) * std::max<std::size_t>(options.nodes.size(), 1);
   if (asked > kMostSizes) return fail(fmt::format("{} sizes: scale takes at most {}, sweep any number", asked, kMostSizes));
   const PredictOptions& job = options.job;
-  for (const std::optional<int>& ranks :
-       {job.tensor_parallel, job.context_parallel, job.expert_parallel, job.pipeline_parallel})
+  for (const std::optional<int>& ranks : {job.tensor_parallel, job.context_parallel, job.expert_parallel, job.pipeline_parallel})
     if (ranks.value_or(1) > 1)
       return fail(
           "scale holds jobs against one GPU, over which no network is divided; hold divided ones against each other with "

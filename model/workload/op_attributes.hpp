@@ -271,8 +271,8 @@ struct AttentionAttributes {
   std::int64_t kv_heads = 0;     ///< of keys and values, each for equally many of queries; 0: `heads`
   std::int64_t window = 0;       ///< of a causal mask: a row sees so many up to itself; 0: all
   std::int64_t value_width = 0;  ///< features of a head of values; 0: as of keys
-  bool both_ends = false;        ///< queries are a share of the positions, half of it from each end of the sequence
   bool sinks = false;            ///< each head has a trainable score that takes part in the softmax (GPT-OSS)
+  bool both_ends = false;        ///< queries are a share of the positions, half of it from each end of the sequence
   template <class Keys>
   void keys(Keys& k) {
     k.integer("heads", heads, 1, 1);

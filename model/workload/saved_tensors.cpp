@@ -13,6 +13,15 @@ bool is_view(OpKind kind, SavingRules rules) {
   return view == ViewRule::always || (view == ViewRule::pytorch && pytorch);
 }
 
+/// What backward gathers again is kept as this rank's share.
+void keep_shares(const OpGraph& graph, std::vector<TensorId>& kept) {
+  for (TensorId& tensor : kept) {
+    const Op& producer = graph.op(graph.tensor(tensor).producer);
+    const auto* moved = std::get_if<CollectiveAttributes>(&producer.attributes);
+    if (moved != nullptr && moved->again) tensor = producer.inputs.front();
+  }
+}
+
 }  // namespace
 
 std::vector<SavedByOp> saved_by_ops(const OpGraph& graph, SavingRules rules, Bytes element, bool fused_attention) {
@@ -22,6 +31,7 @@ std::vector<SavedByOp> saved_by_ops(const OpGraph& graph, SavingRules rules, Byt
     const OperatorRow& row = info(op.kind);
     if (row.saved == nullptr || !graph.tensor(op.output).needs_gradient) continue;
     saved[i] = row.saved({graph, op, rules, element, fused_attention});
+    keep_shares(graph, saved[i].tensors);
   }
   return saved;
 }

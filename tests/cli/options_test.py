@@ -74,7 +74,7 @@ JOB = {
     "--mock-trainer": ("--mock-trainer", EFFECT, LOADS),
     "--recompute": ("--recompute block", EFFECT, EIGHT),
     "--attention": ("--attention unfused", EFFECT, FUSED),
-    "--global-batch": ("--global-batch 256", EFFECT, EIGHT),
+    "--global-batch": ("--global-batch 512", EFFECT, EIGHT),
     "--set": ("--set hw.device.memory_bandwidth=2x", EFFECT, EIGHT),
     "--what-if": ("--what-if amp", EFFECT, EIGHT),
     "--calibration": ("--calibration anchors.toml", EFFECT, EIGHT),
@@ -340,7 +340,7 @@ ROWS = {
 }
 FUSED_ROW = {"hw": "dgx-a100-80gb", "model": "llama-3.2-1b", "precision": "bf16", "batch_per_gpu": "1", "gpus": "8"}
 EXPERTS_ROW = dict(FUSED_ROW, model="qwen3-30b-a3b")
-STAGES_ROW = {"model": "gpt2", "batch_per_gpu": "4", "gpus": "8", "pipeline_parallel": "2", "accumulate": "4"}
+STAGES_ROW = {"model": "gpt2", "batch_per_gpu": "4", "gpus": "8", "pipeline_parallel": "2", "options": "--accumulate 4"}
 # What a row of a step needs so that the option can say something.
 ROW_NEEDS = {
     "--batch 64": {"batch_per_gpu": ""},
@@ -359,7 +359,7 @@ ROW_NEEDS = {
     "--context-parallel 2": FUSED_ROW,
     "--expert-parallel 4": EXPERTS_ROW,
     "--expert-tensor-parallel 1": dict(EXPERTS_ROW, tensor_parallel="2", expert_parallel="4"),
-    "--pipeline-parallel 4": {"model": "gpt2", "batch_per_gpu": "4", "gpus": "8", "accumulate": "4"},
+    "--pipeline-parallel 4": {"model": "gpt2", "batch_per_gpu": "4", "gpus": "8", "options": "--accumulate 4"},
     "--virtual-stages 2": STAGES_ROW,
     "--schedule zb-h1": STAGES_ROW,
     "--attention unfused": FUSED_ROW,
@@ -373,7 +373,7 @@ NOT_OF_CLAIMS = {"--report", "--prices", "--trace", "--format", "--by", "--top",
 
 
 # What a JSON `config` tells beside options: what a job is made of, as it was found.
-FOLLOWS = {"hardware", "layout", "device", "variant", "global_batch", "sample", "products_in_fp32"}
+FOLLOWS = {"hardware", "layout", "pipeline", "device", "variant", "global_batch", "sample", "products_in_fp32"}
 # What the values that completion offers are tried with, at the first verb that has them.
 KNOWS = {"predict": ONE, "memory": ONE, "compare": ONE, "topology": "--hw dgx1", "show": "resnet50", "sweep": ONE + " -o known.db"}
 
@@ -525,7 +525,7 @@ class Walk:
             option = line.split()[0]
             for kind, expected in zip(("step", "memory", "collective"), expectations):
                 needs = ROW_NEEDS.get(line, {}) if kind != "collective" else {k: v for k, v in ROW_NEEDS.get(line, {}).items() if k in ("nodes", "gpus")}
-                given = "--collective all-reduce --bytes 1048576 " if kind == "collective" else ""
+                given = "--collective all-reduce --bytes 1048576 " if kind == "collective" else needs.get("options", "") + " "
                 if kind == "collective" and option in ("--collective", "--bytes"):
                     before = "--collective all-reduce --bytes 1048576"
                     after = before.replace("1048576", "4096") if option == "--bytes" else before

@@ -99,7 +99,7 @@ TEST_CASE("ZeRO with one copy of the network says that it does nothing") {
   MemoryReport r = example();
   r.zero = 1;
   CHECK(memory_table(r, MemoryView::structure).find("sgd, ZeRO 1 without effect: one copy") != std::string::npos);
-  r.gpus = 2;
+  r.gpus = r.layout.data = 2;
   CHECK(memory_table(r, MemoryView::structure).find("sgd, ZeRO 1 on 2 x v100") != std::string::npos);
 }
 

@@ -1,0 +1,154 @@
+#include "model/configuration/choose_layout.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "model/memory/footprint.hpp"
+#include "model/schedule/pipeline/check_schedule.hpp"
+#include "model/schedule/pipeline/schedule_file.hpp"
+#include "model/support/enum_table.hpp"
+#include "model/support/find_named.hpp"
+
+namespace tbdsim {
+namespace {
+
+/// Every micro-batch is simulated; no published recipe comes near (BERT-large: 128).
+constexpr int kMostMicroBatches = 1024;
+/// Where layers are simulated once, micro-batches only cost the blocks of a pipeline.
+constexpr int kMostDividedMicroBatches = 65536;
+
+/// The order of a pipeline's passes.
+void choose_schedule(const PredictOptions& options, Configuration& configuration, Errors& errors) {
+  Layout& layout = configuration.layout;
+  if (options.schedule.empty()) {
+    if (layout.virtual_stages > 1) configuration.schedule = pipeline::ScheduleKind::interleaved;
+    return;
+  }
+  if (layout.pipeline == 1) {
+    errors.push_back({fmt::format("--schedule {}: of a pipeline; add --pipeline-parallel 2 or more", options.schedule)});
+    return;
+  }
+  if (options.schedule.ends_with(".toml")) {
+    auto own = pipeline::read_schedule_file(options.schedule);
+    if (!own) {
+      errors.insert(errors.end(), own.error().begin(), own.error().end());
+      return;
+    }
+    layout.virtual_stages = options.virtual_stages.value_or(own->shape.chunks);
+    configuration.own_schedule = std::move(*own);
+    return;
+  }
+  const auto kind = pipeline::parse_schedule(options.schedule);
+  if (!kind) {
+    Error unknown = unknown_name("schedule", options.schedule, row_names(pipeline::schedules())).value().front();
+    unknown.message += "; a file of one's own ends in .toml";
+    errors.push_back(std::move(unknown));
+    return;
+  }
+  configuration.schedule = *kind;
+  const int chunks = pipeline::info(*kind).chunks;
+  if (chunks > 0 && options.virtual_stages.value_or(chunks) != chunks)
+    errors.push_back({fmt::format("--schedule {} --virtual-stages {}: its GPUs have {} {} of the network each",
+                                  pipeline::name(*kind), layout.virtual_stages, chunks, chunks == 1 ? "part" : "parts")});
+  if (chunks > 0) layout.virtual_stages = chunks;
+}
+
+}  // namespace
+
+Errors choose_layout(const PredictOptions& options, Configuration& configuration) {
+  Errors errors;
+  Layout& layout = configuration.layout;
+  const Stack& stack = configuration.stack;
+  const auto refuse = [&](std::string message) { errors.push_back({std::move(message)}); };
+  struct Asked {
+    const char* flag;
+    std::optional<int> given;
+    int& into;
+  };
+  layout.expert_tensor = std::max(1, options.tensor_parallel.value_or(1));
+  const std::array<Asked, 6> asked{{{"--tensor-parallel", options.tensor_parallel, layout.tensor},
+                                    {"--context-parallel", options.context_parallel, layout.context},
+                                    {"--expert-parallel", options.expert_parallel, layout.expert},
+                                    {"--expert-tensor-parallel", options.expert_tensor_parallel, layout.expert_tensor},
+                                    {"--pipeline-parallel", options.pipeline_parallel, layout.pipeline},
+                                    {"--virtual-stages", options.virtual_stages, layout.virtual_stages}}};
+  bool sound = true;
+  for (const Asked& axis : asked) {
+    axis.into = axis.given.value_or(axis.into);
+    if (axis.into >= 1) continue;
+    refuse(fmt::format("{} {}: expected at least 1", axis.flag, axis.into));
+    sound = false;
+  }
+  if (!sound) return errors;
+  const bool on = options.sequence_parallel == "on", off = options.sequence_parallel == "off";
+  if (!options.sequence_parallel.empty() && !on && !off)
+    refuse(fmt::format("--sequence-parallel {}: expected on or off", options.sequence_parallel));
+  if (on && layout.tensor == 1)
+    refuse("--sequence-parallel on: divides what --tensor-parallel leaves whole; add --tensor-parallel 2 or more");
+  layout.sequence = layout.tensor > 1 && !off && (on || stack.parallel.sequence);
+  layout.regathers = stack.parallel.regathers;
+  if (options.expert_tensor_parallel && layout.expert == 1)
+    refuse("--expert-tensor-parallel divides experts that --expert-parallel spreads; add --expert-parallel 2 or more");
+  if (layout.virtual_stages > 1 && layout.pipeline == 1)
+    refuse(fmt::format("--virtual-stages {}: parts of a pipeline's stages; add --pipeline-parallel 2 or more",
+                       layout.virtual_stages));
+  choose_schedule(options, configuration, errors);
+  const std::int64_t replica = std::int64_t{layout.tensor} * layout.context * layout.pipeline;
+  if (configuration.gpus % replica != 0) {
+    refuse(
+        fmt::format("--tensor-parallel {} --context-parallel {} --pipeline-parallel {}: one copy of the network takes {} GPUs, "
+                    "which do not divide the {} of the job",
+                    layout.tensor, layout.context, layout.pipeline, replica, configuration.gpus));
+    return errors;
+  }
+  layout.data = configuration.pipelined() ? 1 : static_cast<int>(configuration.gpus / replica);
+  if (layout.expert > 1 && layout.tensor * layout.context * layout.data % (layout.expert * layout.expert_tensor) != 0)
+    refuse(fmt::format(
+        "--expert-parallel {} --expert-tensor-parallel {}: {} GPUs for a copy of the experts do not divide the {} "
+        "that compute each stage",
+        layout.expert, layout.expert_tensor, layout.expert * layout.expert_tensor, layout.tensor * layout.context * layout.data));
+  if (!options.zero && stack.parallel.zero > 0 && layout.data > 1) configuration.zero = stack.parallel.zero;
+  if (configuration.zero == 3 && layout.pipeline > 1 && !stack.parallel.shards_stages) {
+    if (options.zero)
+      refuse(fmt::format("--zero 3 with --pipeline-parallel: {} does not shard the weights of stages; at most --zero 2 there",
+                         stack.id));
+    configuration.zero = std::min(configuration.zero, 2);
+  }
+  if (!layout.divides_network()) return errors;
+  if (!info(configuration.exchange).collective())
+    refuse(fmt::format("{}: gradients of divided networks are exchanged by allreduce, not by {}", to_text(layout),
+                       name(configuration.exchange)));
+  if (!allocates_as_it_runs(stack))
+    refuse(fmt::format("{}: modelled for frameworks that allocate as they run (PyTorch, TensorFlow)", to_text(layout)));
+  return errors;
+}
+
+Errors choose_micro_batches(const PredictOptions& options, Configuration& configuration) {
+  Errors errors;
+  const int samples = configuration.batch * configuration.data_parallel();
+  if (options.global_batch) {
+    const int wanted = *options.global_batch;
+    if (options.accumulate)
+      errors.push_back({fmt::format("--global-batch {} --accumulate {}: give one of them", wanted, *options.accumulate)});
+    else if (wanted < 1 || wanted % samples != 0)
+      errors.push_back(
+          {fmt::format("--global-batch {}: expected a multiple of {}, that is --batch {} on {} copies of the network", wanted,
+                       samples, configuration.batch, configuration.data_parallel())});
+    else
+      configuration.accumulate = wanted / samples;
+  }
+  if (configuration.layout.pipeline > 1) {
+    const pipeline::PipelineShape shape = configuration.pipeline_shape();
+    const auto& own = configuration.own_schedule;
+    if (auto why = own ? mismatch(*own, shape) : unmet_demand(configuration.schedule, shape))
+      errors.push_back({fmt::format("--schedule {}{}", own ? options.schedule + ": " : "", *why)});
+  }
+  const int most = configuration.by_layers() ? kMostDividedMicroBatches : kMostMicroBatches;
+  if (configuration.accumulate > most)
+    errors.push_back({fmt::format("--accumulate {}: at most {} micro-batches are modelled", configuration.accumulate, most)});
+  return errors;
+}
+
+}  // namespace tbdsim

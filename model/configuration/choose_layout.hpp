@@ -1,0 +1,15 @@
+#pragma once
+#include "model/configuration/configuration.hpp"
+#include "model/configuration/predict_options.hpp"
+
+namespace tbdsim {
+
+/// Which axes are asked for, in what order a pipeline runs, and what is left of the GPUs for copies. Expects the configuration's
+/// stack, GPUs and exchange. Errors: axes that do not divide the GPUs; what the stack, the exchange or another option excludes.
+[[nodiscard]] Errors choose_layout(const PredictOptions& options, Configuration& configuration);
+
+/// How many micro-batches an update has. Expects the layout and the batch. Errors: a global batch that is not a whole number of
+/// them; numbers that the pipeline's order cannot have.
+[[nodiscard]] Errors choose_micro_batches(const PredictOptions& options, Configuration& configuration);
+
+}  // namespace tbdsim

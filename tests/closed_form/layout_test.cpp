@@ -1,0 +1,238 @@
+// Divided networks against the formulas of the papers that divide them: what a layer keeps, what states take, what travels along
+// each axis, what a pipeline idles.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/prediction/predict.hpp"
+#include "tests/catch.hpp"
+
+using namespace tbdsim;
+using Catch::Matchers::WithinAbs;
+using Catch::Matchers::WithinRel;
+
+namespace {
+
+Session& session() {
+  static const std::shared_ptr<Session> kSession = open_session({TBDSIM_SOURCE_DIR});
+  return *kSession;
+}
+
+// A GPT of 1024 positions: s, h, a, f = 4h and V of the formulas; b samples a micro-batch.
+constexpr double s = 1024, h = 2048, a = 16, b = 2, words = 51200;
+
+PredictOptions gpt(int layers, int gpus = 8, const char* stack = "megatron-lm-2022") {
+  PredictOptions options;
+  options.hardware = "dgx-a100-80gb";
+  options.model = fmt::format("{}/scenarios/layouts/networks/gpt-h2048-l{}.toml", TBDSIM_SOURCE_DIR, layers);
+  options.stack = stack;
+  options.precision = "fp16";
+  options.optimizer = "adam";
+  options.gpus = gpus;
+  options.nodes = (gpus + 7) / 8;
+  options.batch = static_cast<int>(b);
+  return options;
+}
+
+Prediction predicted(const PredictOptions& options) {
+  const auto prediction = predict(session(), options);
+  INFO((prediction ? std::string() : to_text(prediction.error())));
+  REQUIRE(prediction);
+  return *prediction;
+}
+
+const AxisTraffic& along(const Prediction& p, Axis axis) {
+  const auto found =
+      std::find_if(p.communication.begin(), p.communication.end(), [&](const AxisTraffic& t) { return t.axis == axis; });
+  REQUIRE(found != p.communication.end());
+  return *found;
+}
+
+/// Bytes that a layer keeps for backward, over s b h.
+template <class Change>
+double kept_by_layer(Change change) {
+  double bytes[2] = {};
+  for (const int layers : {20, 24}) {
+    PredictOptions options = gpt(layers);
+    options.tensor_parallel = 8;
+    change(options);
+    bytes[layers == 24] = predicted(options).memory.gpus.front().parts[MemoryPart::feature_maps].base();
+  }
+  return (bytes[1] - bytes[0]) / 4.0 / (s * b * h);
+}
+
+/// fp32 mean and deviation of two norms for each position: the papers leave them out.
+constexpr double kNorms = 16.0 / h;
+
+}  // namespace
+
+// Source: arXiv:2205.05198, table 2.
+TEST_CASE("a layer keeps what Korthikanti et al. count: plain, sequence parallel, selective and full recomputation") {
+  const double t = 8, scores = 5.0 * a * s / h;
+  CHECK_THAT(kept_by_layer([](PredictOptions& o) { o.sequence_parallel = "off"; }),
+             WithinAbs(10.0 + 24.0 / t + scores / t + kNorms, 1e-9));
+  CHECK_THAT(kept_by_layer([](PredictOptions&) {}), WithinAbs((34.0 + scores + kNorms) / t, 1e-9));
+  CHECK_THAT(kept_by_layer([](PredictOptions& o) { o.tensor_parallel = 4; }), WithinAbs((34.0 + scores + kNorms) / 4.0, 1e-9));
+  CHECK_THAT(kept_by_layer([](PredictOptions& o) { o.recompute = "selective"; }), WithinAbs((34.0 + kNorms) / t, 1e-9));
+  CHECK_THAT(kept_by_layer([](PredictOptions& o) {
+               o.recompute = "selective";
+               o.sequence_parallel = "off";
+             }),
+             WithinAbs(10.0 + 24.0 / t + kNorms, 1e-9));
+  // Only each layer's input, and under sequence parallelism this rank's positions of it.
+  CHECK_THAT(kept_by_layer([](PredictOptions& o) {
+               o.recompute = "layer";
+               o.sequence_parallel = "off";
+             }),
+             WithinAbs(2.0, 1e-9));
+  CHECK_THAT(kept_by_layer([](PredictOptions& o) { o.recompute = "layer"; }), WithinAbs(2.0 / t, 1e-9));
+  // One operator for attention keeps a row sum of 4 bytes for each head and position (arXiv:2205.14135); the context is kept as
+  // it leaves the kernel and as it is packed for the next product, 2 bytes more than in Megatron's own layer.
+  CHECK_THAT(kept_by_layer([](PredictOptions& o) { o.attention = "flash-2"; }),
+             WithinAbs((34.0 + 2.0 + 4.0 * a / h + kNorms) / t, 1e-9));
+}
+
+// Sources: megatron/training/theoretical_memory_usage.py of NVIDIA/Megatron-LM; arXiv:1910.02054.
+TEST_CASE("weights, gradients and states take 18 bytes a parameter, with sharding 6 + 12/d, 2 + 16/d and 18/d") {
+  for (const int d : {8, 16}) {
+    INFO(d);
+    const auto bytes = [&](int zero) {
+      PredictOptions options = gpt(24, d);
+      options.recompute = "layer";
+      options.zero = zero;
+      const Prediction p = predicted(options);
+      const MemoryParts& parts = p.memory.gpus.front().parts;
+      return (parts[MemoryPart::weights] + parts[MemoryPart::gradients] + parts[MemoryPart::optimizer_state]).base() /
+             static_cast<double>(p.parameters);
+    };
+    CHECK_THAT(bytes(0), WithinRel(18.0, 1e-3));
+    CHECK_THAT(bytes(1), WithinRel(6.0 + 12.0 / d, 1e-3));
+    CHECK_THAT(bytes(2), WithinRel(2.0 + 16.0 / d, 1e-3));
+    // Above it what is gathered: the largest unit, here the table of words, and the next one (prefetch), 16 bits an element.
+    const double unit = words * h, layer = 12.0 * h * h, parameters = 24.0 * layer + unit;
+    CHECK(bytes(3) >= 18.0 / d);
+    CHECK(bytes(3) <= 18.0 / d + 2.0 * (2.0 * unit + 2.0 * layer) / parameters);
+  }
+}
+
+// Source: arXiv:2205.05198, section 4.2.2; arXiv:1909.08053 without sequence parallelism.
+TEST_CASE("tensor parallelism moves 4 all-reduces a layer, or as many gathers and scatters and what backward gathers again") {
+  for (const int t : {2, 4, 8}) {
+    INFO(t);
+    PredictOptions options = gpt(20, t);
+    options.tensor_parallel = t;
+    const double message = 2.0 * s * b * h, share = (t - 1.0) / t;
+    // A layer: forward 2 + 2, backward 2 + 2, and 2 gathers again. The table of words: a scatter, and a gather in backward. The
+    // head: a gather, its scatter in backward, and a gather again.
+    CHECK_THAT(along(predicted(options), Axis::tensor).bytes.base(),
+               WithinRel(share * message * (20.0 * 10.0 + 2.0 + 3.0), 1e-9));
+    options.accumulate = 3;
+    CHECK_THAT(along(predicted(options), Axis::tensor).bytes.base(),
+               WithinRel(3.0 * share * message * (20.0 * 10.0 + 2.0 + 3.0), 1e-9));
+    options.accumulate.reset();
+    // A layer: forward 2, backward 2; the table of words one, the head one in backward.
+    options.sequence_parallel = "off";
+    CHECK_THAT(along(predicted(options), Axis::tensor).bytes.base(), WithinRel(2.0 * share * message * (20.0 * 4.0 + 2.0), 1e-9));
+  }
+}
+
+// Source: arXiv:2310.01889.
+TEST_CASE("context parallelism passes keys and values round: once forward, and with their gradients twice backward") {
+  PredictOptions options;
+  options.hardware = "dgx-h100";
+  options.model = "llama-3.2-1b";
+  options.stack = "megatron-core-0.8";
+  options.precision = "bf16";
+  options.batch = 1;
+  options.seq_len = 8192;
+  constexpr double length = 8192, groups = 8, width = 64, layers = 16;
+  for (const int c : {2, 4, 8})
+    for (const int t : {1, 2}) {
+      if (t * c > 8) continue;
+      INFO(c << " x " << t);
+      options.context_parallel = c;
+      options.tensor_parallel = t;
+      const double once = (c - 1.0) * 4.0 * length / c * groups * width / t;
+      CHECK_THAT(along(predicted(options), Axis::context).bytes.base(), WithinRel(3.0 * layers * once, 1e-9));
+    }
+}
+
+// Sources: arXiv:2006.16668; arXiv:2401.04088 (Mixtral: 32 layers, 8 experts, 2 a token, width 4096).
+TEST_CASE("expert parallelism sends each token's rows out and back, forward and backward") {
+  PredictOptions options;
+  options.hardware = "dgx-h100";
+  options.model = "mixtral-8x7b";
+  options.stack = "megatron-core-0.8";
+  options.precision = "bf16";
+  options.batch = 1;
+  options.seq_len = 4096;
+  for (const int e : {2, 4, 8}) {
+    INFO(e);
+    options.expert_parallel = e;
+    const double once = 4096.0 * 2.0 * 4096.0 * (e - 1.0) / e * 2.0;
+    CHECK_THAT(along(predicted(options), Axis::expert).bytes.base(), WithinRel(4.0 * 32.0 * once, 1e-9));
+  }
+}
+
+// Source: arXiv:1910.02054, section 7.
+TEST_CASE("copies all-reduce gradients, scatter and gather states, or gather weights for each pass") {
+  for (const int d : {2, 8, 16}) {
+    INFO(d);
+    PredictOptions options = gpt(20, d);
+    const double share = (d - 1.0) / d;
+    const auto bytes = [&](int zero) {
+      options.zero = zero;
+      const Prediction p = predicted(options);
+      return along(p, Axis::data).bytes.base() / static_cast<double>(p.parameters);
+    };
+    // Gradients are fp32, weights 16 bits. A bias or norm that a rank does not divide evenly moves a little more.
+    CHECK_THAT(bytes(0), WithinRel(2.0 * share * 4.0, 1e-3));
+    CHECK_THAT(bytes(1), WithinRel(share * (4.0 + 2.0), 1e-3));
+    CHECK_THAT(bytes(2), WithinRel(share * (4.0 + 2.0), 1e-3));
+    // Gathered for forward and again for backward, but for the last layer and the head, which are still there.
+    CHECK(bytes(3) <= share * (4.0 + 2.0 + 2.0) * (1.0 + 1e-9));
+    CHECK(bytes(3) >= share * (4.0 + 2.0 + 2.0 * (1.0 - 2.0 / 20.0)) * (1.0 - 1e-9));
+  }
+}
+
+// Source: arXiv:2104.04473, section 2.2.
+TEST_CASE("a stage hands over 2 s b h / t bytes a micro-batch, a rank each way and for each of its parts") {
+  for (const int t : {1, 2})
+    for (const int v : {1, 3}) {
+      INFO(t << " tensor, " << v << " parts");
+      PredictOptions options = gpt(24);
+      options.tensor_parallel = t;
+      options.pipeline_parallel = 4;
+      options.accumulate = 8;
+      if (v > 1) options.virtual_stages = v;
+      CHECK_THAT(along(predicted(options), Axis::pipeline).bytes.base(), WithinRel(2.0 * 8.0 * v * 2.0 * s * b * h / t, 1e-9));
+    }
+}
+
+// Sources: arXiv:2104.04473, section 2.2; arXiv:2401.10241, table 2. The head makes the last stage longer than the others, and
+// hops are waited for: so brackets instead of equalities, which tests of the schedules alone hold exactly.
+TEST_CASE("the slowest stage waits for one micro-batch's way through the others, with v parts for a v-th of it") {
+  const auto stages = [&](int p, int m, int v, const char* schedule = "") {
+    PredictOptions options = gpt(24);
+    options.pipeline_parallel = p;
+    options.tensor_parallel = 2;
+    options.accumulate = m;
+    options.schedule = schedule;
+    if (v > 1) options.virtual_stages = v;
+    return predicted(options).stages;
+  };
+  for (const int p : {2, 4}) {
+    INFO(p);
+    const Stages some = stages(p, 8, 1), more = stages(p, 16, 1), gpipe = stages(p, 16, 1, "gpipe");
+    const Seconds pass = (1.0 / 16.0) * (more.forward + more.backward + more.exchange_exposed);
+    CHECK(more.bubble < 1.05 * (p - 1.0) * pass);
+    CHECK(more.bubble > 0.75 * (p - 1.0) * pass);
+    CHECK_THAT(some.bubble.base(), WithinRel(more.bubble.base(), 0.03));  // does not grow with the micro-batches
+    CHECK_THAT(gpipe.bubble.base(), WithinRel(more.bubble.base(), 0.03));
+    const Stages parts = stages(p, 16, 3);
+    CHECK(parts.bubble < 0.6 * more.bubble);
+    CHECK(parts.bubble > 0.2 * more.bubble);
+    const Stages split = stages(p, 16, 1, "zb-h1");
+    CHECK(split.bubble < 0.8 * more.bubble);
+  }
+}
