@@ -89,8 +89,8 @@ class Sharder {
                             {CollectiveKind::all_gather, CollectiveKind::reduce_scatter, Axis::tensor, layout_.regathers},
                             name + ".gather");
     } else {
-      held.whole = exchange(held.id, std::move(shape), {std::nullopt, CollectiveKind::all_reduce, Axis::tensor, false},
-                            name + ".copy");
+      held.whole =
+          exchange(held.id, std::move(shape), {std::nullopt, CollectiveKind::all_reduce, Axis::tensor, false}, name + ".copy");
     }
     return held.whole;
   }
@@ -110,10 +110,11 @@ class Sharder {
     held.rows = rows;
     Shape own = shape;
     if (rows) own.front() /= layout_.tensor;
-    held.id = exchange(part, std::move(own),
-                       rows ? CollectiveAttributes{CollectiveKind::reduce_scatter, CollectiveKind::all_gather, Axis::tensor, false}
-                            : CollectiveAttributes{CollectiveKind::all_reduce, std::nullopt, Axis::tensor, false},
-                       name + ".sum");
+    held.id =
+        exchange(part, std::move(own),
+                 rows ? CollectiveAttributes{CollectiveKind::reduce_scatter, CollectiveKind::all_gather, Axis::tensor, false}
+                      : CollectiveAttributes{CollectiveKind::all_reduce, std::nullopt, Axis::tensor, false},
+                 name + ".sum");
     return held;
   }
 
@@ -146,7 +147,8 @@ class Sharder {
     const Placement placement = placement_of(op);
     bool partial = false;
     for (std::size_t i = 0; i < op.inputs.size(); ++i) own.inputs[i] = held_[index(op.inputs[i])].id;
-    if (layout_.expert > 1 && op.kind == OpKind::combine) own.inputs.front() = all_to_all(own.inputs.front(), op.name + ".return");
+    if (layout_.expert > 1 && op.kind == OpKind::combine)
+      own.inputs.front() = all_to_all(own.inputs.front(), op.name + ".return");
     if (tensor_divided()) partial = divide_tensor(op, placement, own, made, arrays);
     divide_context(op, own, shape);
     if (!errors_.empty()) return;
@@ -179,13 +181,16 @@ class Sharder {
     experts.experts /= layout_.expert;
   }
 
-  /// Whether a product's result is read by something that needs all its features: scores of experts, or a norm of a latent.
+  /// Whether a product's result is read by something that needs all its features: scores of experts, or a norm of a latent, but
+  /// no norm of each head.
   [[nodiscard]] bool read_whole(TensorId made) const {
     const std::vector<OpId>& readers = graph_.tensor(made).consumers;
     return std::any_of(readers.begin(), readers.end(), [&](OpId id) {
       const Op& reader = graph_.op(id);
       if (reader.kind == OpKind::slice) return read_whole(reader.output);
-      return info(reader.kind).placement == Placement::routed || info(reader.kind).normalizes;
+      const auto* norm = std::get_if<RmsNormAttributes>(&reader.attributes);
+      const bool of_heads = norm != nullptr && norm->width > 0;
+      return info(reader.kind).placement == Placement::routed || (info(reader.kind).normalizes && !of_heads);
     });
   }
   [[nodiscard]] Placement placement_of(const Op& op) const {
@@ -251,7 +256,9 @@ class Sharder {
   /// Divided as all inputs are; positions of one that has them all are taken where another has a share.
   void join(const Op& op, Op& own, Held& made) {
     const Held& first = held_[index(op.inputs.front())];
-    const auto same = [&](TensorId id) { return held_[index(id)].divided == first.divided && held_[index(id)].rows == first.rows; };
+    const auto same = [&](TensorId id) {
+      return held_[index(id)].divided == first.divided && held_[index(id)].rows == first.rows;
+    };
     if (std::all_of(op.inputs.begin(), op.inputs.end(), same)) {
       made.divided = first.divided;
       made.rows = first.rows;
@@ -293,14 +300,15 @@ class Sharder {
       keys->heads /= layout_.tensor;
     if (layout_.context == 1) return;
     if (shape.empty() || shape.size() > 2) {
-      refuse(fmt::format("--context-parallel {}: the attention of {} is not one operator under this stack; modelled for fused "
-                         "attention",
-                         layout_.context, graph_.name));
+      refuse(
+          fmt::format("--context-parallel {}: the attention of {} is not one operator under this stack; modelled for fused "
+                      "attention",
+                      layout_.context, graph_.name));
       return;
     }
     if (shape.front() % layout_.context != 0) {
-      refuse(fmt::format("--context-parallel {}: the {} positions of {} do not divide over {} GPUs", layout_.context, shape.front(),
-                         graph_.name, layout_.context));
+      refuse(fmt::format("--context-parallel {}: the {} positions of {} do not divide over {} GPUs", layout_.context,
+                         shape.front(), graph_.name, layout_.context));
       return;
     }
     shape.front() /= layout_.context;
@@ -339,7 +347,9 @@ Result<OpGraph> shard(const OpGraph& graph, const Layout& layout) {
     return fail(fmt::format("--expert-tensor-parallel {}: modelled are 1 and the {} of --tensor-parallel", layout.expert_tensor,
                             layout.tensor));
   if (layout.expert > 1 && layout.expert_tensor == 1 && layout.tensor > 1 && !layout.sequence)
-    return fail("--expert-tensor-parallel 1 beside --tensor-parallel: needs --sequence-parallel on, so that each GPU sends rows of its own");
+    return fail(
+        "--expert-tensor-parallel 1 beside --tensor-parallel: needs --sequence-parallel on, so that each GPU sends rows of its "
+        "own");
   const bool attends =
       std::any_of(graph.ops.begin(), graph.ops.end(), [](const Op& op) { return info(op.kind).multiplies_activations; });
   if (!attends)
