@@ -572,10 +572,9 @@ std::vector<const OptionRow*> options_of(Verb verb) {
 }
 
 const OptionRow* find_option(std::string_view name, Place place) {
-  const auto* const row = std::find_if(std::begin(kOptions), std::end(kOptions),
-                                       [&](const OptionRow& r) {
-                                         return r.stands(place) && (r.name == name || (!r.alias.empty() && r.alias == name));
-                                       });
+  const auto* const row = std::find_if(std::begin(kOptions), std::end(kOptions), [&](const OptionRow& r) {
+    return r.stands(place) && (r.name == name || (!r.alias.empty() && r.alias == name));
+  });
   return row == std::end(kOptions) ? nullptr : row;
 }
 

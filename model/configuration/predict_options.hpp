@@ -13,23 +13,23 @@ struct PredictOptions {
   std::optional<int> gpus, nodes, batch, image, seq_len;
   std::vector<int> devices;  ///< indices within a node; empty: the first ones
   std::string network, precision, exchange, optimizer, input;
-  std::vector<std::string> set;                  ///< KEY=VALUE
-  std::string storage;                           ///< where samples are read; empty: memory
-  std::optional<int> input_hosts;                ///< other machines that prepare samples and send them over the network
-  std::optional<int> workers;                    ///< threads or processes of a node that decode
-  bool mock_loader = false;                      ///< samples are there when they are needed
-  bool mock_trainer = false;                     ///< load only
-  int seed = 1;                                  ///< of anything random
-  std::string recompute;                         ///< none, selective, block, layer, full
-  std::optional<int> zero;                       ///< ZeRO stage
+  std::vector<std::string> set;    ///< KEY=VALUE
+  std::string storage;             ///< where samples are read; empty: memory
+  std::optional<int> input_hosts;  ///< other machines that prepare samples and send them over the network
+  std::optional<int> workers;      ///< threads or processes of a node that decode
+  bool mock_loader = false;        ///< samples are there when they are needed
+  bool mock_trainer = false;       ///< load only
+  int seed = 1;                    ///< of anything random
+  std::string recompute;           ///< none, selective, block, layer, full
+  std::optional<int> zero;         ///< ZeRO stage
   /// Ranks along the axes of a layout; chunks of a pipeline on each rank.
   std::optional<int> tensor_parallel, context_parallel, expert_parallel, expert_tensor_parallel, pipeline_parallel,
       virtual_stages;
-  std::string sequence_parallel;   ///< on, off; empty: the stack's
-  std::string schedule;            ///< of a pipeline: a name or a file
-  std::string attention;           ///< kernel; empty: the stack's
-  std::optional<int> accumulate;   ///< micro-batches per update
-  std::optional<int> global_batch; ///< samples of one update, instead of `accumulate`
+  std::string sequence_parallel;    ///< on, off; empty: the stack's
+  std::string schedule;             ///< of a pipeline: a name or a file
+  std::string attention;            ///< kernel; empty: the stack's
+  std::optional<int> accumulate;    ///< micro-batches per update
+  std::optional<int> global_batch;  ///< samples of one update, instead of `accumulate`
   /// Every kernel and every operator's host time so many times as long, where one GPU's step is known better than predicted.
   double compute_scale = 1.0;
   bool buckets = false;        ///< mean over the lengths of the data set

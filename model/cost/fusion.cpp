@@ -16,8 +16,8 @@ bool feeds_softmax(const OpGraph& graph, const Op& op) {
 }
 
 bool follows_dropout(const OpGraph& graph, const Op& op) {
-  return std::ranges::any_of(
-      op.inputs, [&](TensorId input) { return graph.op(graph.tensor(input).producer).kind == OpKind::dropout; });
+  return std::ranges::any_of(op.inputs,
+                             [&](TensorId input) { return graph.op(graph.tensor(input).producer).kind == OpKind::dropout; });
 }
 
 }  // namespace

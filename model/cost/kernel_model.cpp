@@ -130,8 +130,7 @@ void KernelModel::cast_operands(const OpGraph& graph, const Op& op, Pass pass, d
   if (pass == Pass::forward) cost.kept_operands = kept_operands(graph, op, batch, eight_bits_->recipe);
   if (casts.kernels == 0) return;
   append(cost.kernel, cast_time(casts, memory_rates_));
-  if (!stack_.operators.compiles_kernels)
-    cost.host_operators += casts.kernels * issued_cast(stack_.host);
+  if (!stack_.operators.compiles_kernels) cost.host_operators += casts.kernels * issued_cast(stack_.host);
 }
 
 void KernelModel::append_casts(double numbers, int kernels, NodeCost& cost) const {

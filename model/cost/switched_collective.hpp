@@ -2,9 +2,9 @@
 #include <optional>
 #include <vector>
 
-#include "model/workload/collective_kind.hpp"
 #include "model/cost/paced_call.hpp"
 #include "model/stack/nccl.hpp"
+#include "model/workload/collective_kind.hpp"
 
 namespace tbdsim {
 

@@ -22,8 +22,8 @@ struct Host {
   /// Speed of one thread against the reference host, on which classes of operators were measured (`IssueSettings`).
   std::optional<double> single_thread;
   std::string single_thread_source;  ///< begins with "assumed:" where nothing names the CPU
-  std::optional<Usd> price;     ///< of everything but the GPUs
-  std::optional<Watts> power;   ///< drawn by everything but the GPUs, in use
+  std::optional<Usd> price;          ///< of everything but the GPUs
+  std::optional<Watts> power;        ///< drawn by everything but the GPUs, in use
   std::string price_date, price_source, power_source;
   std::string source;
 };

@@ -35,17 +35,17 @@ struct Elements {
 /// A part of the network on one rank: layers that follow each other, for one micro-batch.
 struct Chunk {
   PassTime forward, backward;
-  Seconds weights;        ///< part of the backward pass that computes gradients of weights
-  Elements arrays_of;     ///< of the rank
+  Seconds weights;     ///< part of the backward pass that computes gradients of weights
+  Elements arrays_of;  ///< of the rank
   int arrays = 0;
-  Bytes boundary;         ///< of what the next chunk reads
+  Bytes boundary;  ///< of what the next chunk reads
 };
 
 /// What one rank does in a step, of all micro-batches.
 struct Rank {
   PassTime forward, backward;
-  Seconds end;             ///< of its last backward pass
-  Seconds last_backward;   ///< time of the last micro-batch's
+  Seconds end;            ///< of its last backward pass
+  Seconds last_backward;  ///< time of the last micro-batch's
   Elements arrays_of;
   int arrays = 0;
   Seconds exchange, exposed, update, update_exposed;
@@ -235,8 +235,8 @@ class Composer {
     GroupCall call = configuration_.zero >= 1 ? plans_.within_data(shard_ranks(), kind, arrays.dense * element)
                                               : plans_.call(Axis::data, kind, arrays.dense * element);
     if (arrays.experts <= 0.0) return call;
-    const GroupCall experts = layout_.expert > 1 ? plans_.expert_data(kind, arrays.experts * element)
-                                                 : data_call(kind, {arrays.experts, 0.0}, element);
+    const GroupCall experts =
+        layout_.expert > 1 ? plans_.expert_data(kind, arrays.experts * element) : data_call(kind, {arrays.experts, 0.0}, element);
     call.time += experts.time;
     call.sent += experts.sent;
     call.busy_sms = std::max(call.busy_sms, experts.busy_sms);
@@ -278,7 +278,7 @@ class Composer {
     const double elements = share * rank.arrays_of.all();
     const NodeCost own = kernels_.update_cost(elements);
     Seconds kernel = stack_.parallel.update_moves > Bytes(0.0) ? kernels_.memory_kernel(elements * stack_.parallel.update_moves)
-                                                                : own.kernel.time;
+                                                               : own.kernel.time;
     constexpr double kClipPasses = 3.0;
     if (stack_.parallel.clips) kernel += kernels_.memory_kernel(elements * kClipPasses * gradient_);
     const double calls = own.host_operators * rank.arrays;
@@ -309,7 +309,10 @@ class Composer {
     stages.exchange_exposed = rank.forward.exposed_sum() + rank.backward.exposed_sum() + rank.exposed;
     stages.exchange_total = std::accumulate(rank.forward.exchange.begin(), rank.forward.exchange.end(), rank.exchange);
     stages.exchange_total = std::accumulate(rank.backward.exchange.begin(), rank.backward.exchange.end(), stages.exchange_total);
-    stages.bubble = layout_.pipeline == 1 ? Seconds(0.0) : std::max(Seconds(0.0), times.step - rank.update - rank.forward.time - rank.backward.time - rank.exposed);
+    stages.bubble =
+        layout_.pipeline == 1
+            ? Seconds(0.0)
+            : std::max(Seconds(0.0), times.step - rank.update - rank.forward.time - rank.backward.time - rank.exposed);
     times.busy = stages.forward + stages.backward + stages.weight_update;
     Seconds busy(0.0);
     for (const Rank& each : ranks_) busy += each.forward.kernels + each.backward.kernels + each.update;
@@ -411,8 +414,8 @@ class Composer {
   GroupPlans plans_;
   Bytes element_, gathered_, gradient_;
   bool sharded_ = false;
-  std::vector<LayerCost> costs_;           ///< of each class
-  std::vector<std::size_t> first_layer_;   ///< of each chunk, and the number of layers
+  std::vector<LayerCost> costs_;          ///< of each class
+  std::vector<std::size_t> first_layer_;  ///< of each chunk, and the number of layers
   std::vector<Chunk> chunks_;
   std::vector<Rank> ranks_;
   GroupCall hop_;

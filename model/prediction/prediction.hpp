@@ -143,11 +143,11 @@ struct LinkTraffic {
 /// What travels along one axis of a layout in a step.
 struct AxisTraffic {
   Axis axis = Axis::data;
-  std::string kind;     ///< collectives: "all-gather, reduce-scatter"
-  int ranks = 1;        ///< of a group
-  Bytes bytes;          ///< that a rank sends
-  Seconds time;         ///< of all calls, as if nothing ran beside them
-  Seconds exposed;      ///< for which the rank waits
+  std::string kind;  ///< collectives: "all-gather, reduce-scatter"
+  int ranks = 1;     ///< of a group
+  Bytes bytes;       ///< that a rank sends
+  Seconds time;      ///< of all calls, as if nothing ran beside them
+  Seconds exposed;   ///< for which the rank waits
   bool leaves_node = false;
 };
 
@@ -206,15 +206,15 @@ struct Prediction {
   std::vector<LaneEvent> lanes;         ///< with `detail`: of the same, within one steady step
   std::vector<LinkTraffic> links;       ///< with `detail`: links that the exchange uses
   std::vector<IndirectCopy> indirect;   ///< copies of the exchange between GPUs that no link joins
-  bool by_layers = false;  ///< the step was simulated layer by layer, divided as `layout` says
+  bool by_layers = false;               ///< the step was simulated layer by layer, divided as `layout` says
   Layout layout;
   int zero = 0;
   int micro_batches = 1;
-  std::string schedule;   ///< of a pipeline; empty: there is none
+  std::string schedule;  ///< of a pipeline; empty: there is none
   std::string recompute;
   std::vector<AxisTraffic> communication;  ///< by axis, of a step that is simulated layer by layer
-  Bytes exchanged;                      ///< gradients that a rank hands over in a step
-  std::int64_t parameters = 0;          ///< of the network
+  Bytes exchanged;                         ///< gradients that a rank hands over in a step
+  std::int64_t parameters = 0;             ///< of the network
   // for accuracy baselines
   Flop flop_per_step_per_gpu;
   FlopPerSecond peak;                           ///< of one GPU at the precision used

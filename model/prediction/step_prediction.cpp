@@ -341,8 +341,8 @@ Result<Prediction> predict_step(const Configuration& configuration, bool detail,
   if (!job) return tl::make_unexpected(job.error());
   const LoweredStep& step = job->step;
   const engine::Timeline timeline = engine::simulate(step.graph);
-  Simulated simulated{job->kernels, step_times(step, timeline), step.costs, job->exchange_kind, job->exchange_description,
-                      step.exchanged};
+  Simulated simulated{job->kernels,       step_times(step, timeline), step.costs,
+                      job->exchange_kind, job->exchange_description,  step.exchanged};
   auto p = told(configuration, simulated);
   if (!p) return p;
   if (std::string waits = recurrent_waits(configuration, step, p->batch_per_gpu); !waits.empty())

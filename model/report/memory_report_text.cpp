@@ -47,9 +47,9 @@ std::string savings(const MemoryReport& r) {
 /// How the network is divided; empty where every GPU holds all of it.
 std::string layout(const MemoryReport& r) {
   if (!divided(r)) return "";
-  return fmt::format("; {} {}, {} {} to a layer, {} {} of it all", r.layout.pipeline,
-                     r.layout.pipeline == 1 ? "stage" : "stages", r.layout.tensor * r.layout.context,
-                     r.layout.tensor * r.layout.context == 1 ? "GPU" : "GPUs", copies(r), copies(r) == 1 ? "copy" : "copies");
+  return fmt::format("; {} {}, {} {} to a layer, {} {} of it all", r.layout.pipeline, r.layout.pipeline == 1 ? "stage" : "stages",
+                     r.layout.tensor * r.layout.context, r.layout.tensor * r.layout.context == 1 ? "GPU" : "GPUs", copies(r),
+                     copies(r) == 1 ? "copy" : "copies");
 }
 
 std::string title(const MemoryReport& r) {

@@ -52,8 +52,12 @@ std::string layout_text(const Prediction& p) {
 /// What travels along each axis, and how much of it is waited for.
 std::string traffic(const Prediction& p) {
   if (p.communication.empty()) return "";
-  TextTable table({{"axis"}, {"GPUs", Align::right}, {"sent by each", Align::right}, {"time", Align::right},
-                   {"exposed", Align::right}, {"over"}});
+  TextTable table({{"axis"},
+                   {"GPUs", Align::right},
+                   {"sent by each", Align::right},
+                   {"time", Align::right},
+                   {"exposed", Align::right},
+                   {"over"}});
   for (const AxisTraffic& t : p.communication)
     table.add({std::string(name(t.axis)), std::to_string(t.ranks), format(t.bytes), format(t.time), format(t.exposed),
                t.leaves_node ? "network" : "node"});

@@ -17,9 +17,9 @@ enum class RecurrentKernels {
 struct OperatorSettings {
   bool fuses_batch_norm_relu = false;  ///< BN, add and ReLU in one kernel
   bool fuses_elementwise = false;      ///< XLA or a compiler fuses chains of elementwise operators
-  bool fuses_softmax = false;         ///< scale, mask and softmax of scores are one kernel (Megatron-LM)
-  bool fuses_residual = false;        ///< dropout and the residual sum after it are one kernel
-  bool composes_rows = false;         ///< RMS norm, rotary embedding and gates are chains of elementwise kernels
+  bool fuses_softmax = false;          ///< scale, mask and softmax of scores are one kernel (Megatron-LM)
+  bool fuses_residual = false;         ///< dropout and the residual sum after it are one kernel
+  bool composes_rows = false;          ///< RMS norm, rotary embedding and gates are chains of elementwise kernels
   bool compiles_kernels = false;       ///< kernels beside the libraries' are a compiler's, which load several numbers at once
   bool inplace_activation = true;      ///< activation backward needs only the output
   bool separate_bias = true;           ///< convolution bias is a kernel of its own

@@ -26,28 +26,28 @@ enum class ContextExchange {
 
 /// How a framework trains a network that is divided over GPUs. What a stack does not say is as PyTorch's own parts do it.
 struct ParallelSettings {
-  bool every_job = false;            ///< its training loop is that of divided networks, also where nothing is divided
-  bool sequence = true;              ///< sequence parallelism where tensor parallelism is asked for
-  bool regathers = false;            ///< what it gathers is gathered again for backward
+  bool every_job = false;  ///< its training loop is that of divided networks, also where nothing is divided
+  bool sequence = true;    ///< sequence parallelism where tensor parallelism is asked for
+  bool regathers = false;  ///< what it gathers is gathered again for backward
   TensorOverlap tensor_overlap = TensorOverlap::none;
   SelectiveRecompute selective = SelectiveRecompute::operators;
   ContextExchange context = ContextExchange::gather;
-  bool masters = false;              ///< 16 bits mean fp32 weights and states beside 16-bit ones
-  bool casts_shards = false;         ///< of which the 16-bit ones are made where weights are gathered, and not kept
-  bool gathers_8_bit = false;        ///< under fp8 weights are gathered in 8 bits
-  bool wide_gradients = true;        ///< gradients are summed over ranks in fp32, else as they are
-  Bytes gradient_sum{0.0};           ///< moved for each parameter when a micro-batch's gradient joins the sum
-  bool overlaps_gradients = true;    ///< they leave while the last backward still runs
-  bool overlaps_parameters = false;  ///< updated weights are gathered while the next forward runs
+  bool masters = false;                ///< 16 bits mean fp32 weights and states beside 16-bit ones
+  bool casts_shards = false;           ///< of which the 16-bit ones are made where weights are gathered, and not kept
+  bool gathers_8_bit = false;          ///< under fp8 weights are gathered in 8 bits
+  bool wide_gradients = true;          ///< gradients are summed over ranks in fp32, else as they are
+  Bytes gradient_sum{0.0};             ///< moved for each parameter when a micro-batch's gradient joins the sum
+  bool overlaps_gradients = true;      ///< they leave while the last backward still runs
+  bool overlaps_parameters = false;    ///< updated weights are gathered while the next forward runs
   bool broadcasts_parameters = false;  ///< each rank broadcasts the part that it has updated, one after the other
-  Bytes bucket{0.0};                 ///< of gradients that leave together
-  Bytes bucket_per_rank{0.0};        ///< at least so much for each copy of the network
-  bool blocking_hops = false;        ///< a stage waits until what it sends has arrived
-  bool clips = true;                 ///< gradients are read for their norm and scaled before the update
-  int zero = 0;                      ///< stage of sharding where none is asked for
-  int shard_ranks = 0;               ///< next to each other, over which `zero` divides; 0: all copies
-  bool shards_stages = false;        ///< weights may be sharded beside a pipeline
-  Bytes update_moves{0.0};           ///< by the update of each parameter; 0: as [update] says
+  Bytes bucket{0.0};                   ///< of gradients that leave together
+  Bytes bucket_per_rank{0.0};          ///< at least so much for each copy of the network
+  bool blocking_hops = false;          ///< a stage waits until what it sends has arrived
+  bool clips = true;                   ///< gradients are read for their norm and scaled before the update
+  int zero = 0;                        ///< stage of sharding where none is asked for
+  int shard_ranks = 0;                 ///< next to each other, over which `zero` divides; 0: all copies
+  bool shards_stages = false;          ///< weights may be sharded beside a pipeline
+  Bytes update_moves{0.0};             ///< by the update of each parameter; 0: as [update] says
 };
 
 /// Reads a [parallel] table.

@@ -33,10 +33,11 @@ constexpr KeyMeaning kStack[] = {
      "what `--recompute selective` computes again: `attention`, or `operators`: all but every second product and attention; "
      "`operators`",
      ""},
-    {"[parallel]", "`context_exchange`", "keys and values along the context axis: `gather` before attention or `ring` beside it; `gather`",
-     ""},
+    {"[parallel]", "`context_exchange`",
+     "keys and values along the context axis: `gather` before attention or `ring` beside it; `gather`", ""},
     {"[parallel]", "`masters`, `casts_shards`, `gathers_8_bit`",
-     "`--precision bf16` and `fp16` keep fp32 weights and states beside 16-bit weights; these are made where weights are gathered, "
+     "`--precision bf16` and `fp16` keep fp32 weights and states beside 16-bit weights; these are made where weights are "
+     "gathered, "
      "and not kept; under `fp8` they are gathered in 8 bits; false, false, false",
      ""},
     {"[parallel]", "`wide_gradients`, `gradient_sum`",
@@ -44,14 +45,18 @@ constexpr KeyMeaning kStack[] = {
      "true, 0 B",
      ""},
     {"[parallel]", "`overlaps_gradients`, `overlaps_parameters`, `broadcasts_parameters`, `bucket`, `bucket_per_rank`",
-     "gradients leave while the last backward runs; updated weights are gathered while the next forward runs; each rank broadcasts "
-     "what it has updated, one after the other; bytes that leave together, and at least so many for each copy of the network; true, false, false, as [exchange] says, 0 B",
+     "gradients leave while the last backward runs; updated weights are gathered while the next forward runs; each rank "
+     "broadcasts "
+     "what it has updated, one after the other; bytes that leave together, and at least so many for each copy of the network; "
+     "true, false, false, as [exchange] says, 0 B",
      ""},
     {"[parallel]", "`blocking_hops`", "a stage of a pipeline waits until what it sends has arrived; false", ""},
     {"[parallel]", "`clips`, `update_moves`",
      "gradients are read for their norm and scaled; bytes that the update of a parameter moves; true, as [update] says", ""},
     {"[parallel]", "`zero`, `shard_ranks`, `shards_stages`",
-     "stage of sharding without `--zero`; neighbouring copies over which it divides, all if absent; whether weights may be sharded (`--zero 3`) beside a pipeline; 0, false", ""},
+     "stage of sharding without `--zero`; neighbouring copies over which it divides, all if absent; whether weights may be "
+     "sharded (`--zero 3`) beside a pipeline; 0, false",
+     ""},
     {"[parallel]", "**`source`**", "where its figures are from", ""},
     {"[features]", "`amp`", "the framework trains in mixed precision by itself; false", ""},
     {"[features]", "`casts_weights`", "under `amp` 16-bit copies of weights last only while a step needs them (autocast); false",

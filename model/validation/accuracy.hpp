@@ -40,8 +40,9 @@ struct GroupAccuracy {
 
 /// All rows of one published table that are about one subject, whatever the device.
 struct TableAccuracy {
-  std::string subject;    ///< "one GPU, fp32", "one GPU, other precisions", "several GPUs", "divided networks", "memory", "collectives"
-  int groups = 0;         ///< of table and device
+  std::string
+      subject;     ///< "one GPU, fp32", "one GPU, other precisions", "several GPUs", "divided networks", "memory", "collectives"
+  int groups = 0;  ///< of table and device
   GroupAccuracy figures;  ///< named after the table; of a subject as a whole: after nothing
 };
 

@@ -156,7 +156,8 @@ TableAccuracy table_figures(std::string_view subject, std::string name, const Ro
 /// Figures by subject and table, in order of first appearance. Rows that could not be predicted are in no table.
 std::vector<TableAccuracy> tables_of(const Rows& validation, const SingleRows& single) {
   std::vector<TableAccuracy> tables;
-  for (const std::string_view subject : {"one GPU, fp32", "one GPU, other precisions", "several GPUs", "divided networks", "memory", "collectives"}) {
+  for (const std::string_view subject :
+       {"one GPU, fp32", "one GPU, other precisions", "several GPUs", "divided networks", "memory", "collectives"}) {
     Rows all;
     std::vector<std::string> names;
     for (const AssessedRow* row : validation) {

@@ -19,7 +19,7 @@ struct AssessedRow {
   std::string hardware;  ///< as the row says; of several 1-GPU rows of a series, the same machine's is taken
   int gpus = 1;
   bool fp32 = true;
-  bool by_layers = false;  ///< the network or its state is divided over GPUs
+  bool by_layers = false;          ///< the network or its state is divided over GPUs
   std::optional<double> anchored;  ///< `predicted` with one GPU's step as measured; see anchored_efficiency.hpp
 };
 

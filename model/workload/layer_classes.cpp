@@ -15,8 +15,7 @@ bool equal_ops(const OpGraph& graph, OpId a, OpId b) {
       x.attributes != y.attributes)
     return false;
   const Tensor &made = graph.tensor(x.output), &other = graph.tensor(y.output);
-  if (made.shape != other.shape || made.needs_gradient != other.needs_gradient ||
-      made.consumers.size() != other.consumers.size())
+  if (made.shape != other.shape || made.needs_gradient != other.needs_gradient || made.consumers.size() != other.consumers.size())
     return false;
   for (std::size_t i = 0; i < x.inputs.size(); ++i) {
     const Tensor &read = graph.tensor(x.inputs[i]), &also = graph.tensor(y.inputs[i]);

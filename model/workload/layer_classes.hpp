@@ -7,10 +7,10 @@ namespace tbdsim {
 
 /// The layers of a network, equal ones counted once: what is simulated of a step is one layer of each class.
 struct LayerClasses {
-  std::vector<OpId> begins;     ///< first operator of each layer, in order; the first is operator 0
-  std::vector<int> class_of;    ///< of each layer
-  std::vector<int> example;     ///< of each class: the first layer of it
-  std::vector<int> layer_of;    ///< of each operator
+  std::vector<OpId> begins;   ///< first operator of each layer, in order; the first is operator 0
+  std::vector<int> class_of;  ///< of each layer
+  std::vector<int> example;   ///< of each class: the first layer of it
+  std::vector<int> layer_of;  ///< of each operator
   [[nodiscard]] std::size_t layers() const { return begins.size(); }
   [[nodiscard]] std::size_t classes() const { return example.size(); }
 };

@@ -175,10 +175,9 @@ TrainingStep with_recompute(const OpGraph& graph, TrainingStep step, Recompute r
   for (const StepNode& node : step.backward) {
     while (segment > 0 && node.op < segments[segment]) {
       --segment;
-      std::copy_if(step.forward.begin(), step.forward.end(), std::back_inserter(backward),
-                   [&](const StepNode& again) {
-                     return selected[index(again.op)] && !(again.op < segments[segment]) && again.op < segments[segment + 1];
-                   });
+      std::copy_if(step.forward.begin(), step.forward.end(), std::back_inserter(backward), [&](const StepNode& again) {
+        return selected[index(again.op)] && !(again.op < segments[segment]) && again.op < segments[segment + 1];
+      });
     }
     backward.push_back(node);
   }

@@ -12,8 +12,8 @@ namespace tbdsim {
 /// an all-reduce, whose backward is nothing, and the whole tensor's way to the columns is nothing, whose backward is an
 /// all-reduce. What lies between works on shares; norms, residual sums and dropout on them are computed on every rank. Under
 /// sequence parallelism these work on a share of the positions: the sum is a reduce-scatter, whose backward is an all-gather, and
-/// the way to the columns is an all-gather, whose backward is a reduce-scatter. Tables of words are divided by words, and the loss
-/// is computed on shares of the scores. Extents that do not divide are rounded up, as Megatron pads its vocabulary.
+/// the way to the columns is an all-gather, whose backward is a reduce-scatter. Tables of words are divided by words, and the
+/// loss is computed on shares of the scores. Extents that do not divide are rounded up, as Megatron pads its vocabulary.
 ///
 /// Context axis: every tensor holds a share of the positions; attention gathers the keys and values of all ranks (or passes them
 /// round, which moves as much), and each rank has queries from both ends of the sequence, so that causal work is even.

@@ -103,7 +103,8 @@ Result<std::vector<int>> even_stages(const OpGraph& graph, int stages) {
     // Without attention a segment is a block, of which a network has fewer than layers with parameters.
     const char* const counted =
         has_attention(graph) ? "layers" : "parts that can be stages (residual units, layers up to a pooling)";
-    return fail(fmt::format("--pipeline-parallel: {} stages, and {} has {} {}; at most so many stages", stages, graph.name, layers, counted));
+    return fail(fmt::format("--pipeline-parallel: {} stages, and {} has {} {}; at most so many stages", stages, graph.name,
+                            layers, counted));
   }
   std::vector<int> stage(graph.ops.size(), 0);
   for (int layer = 0; layer < static_cast<int>(segments.size()); ++layer)

@@ -40,15 +40,11 @@ bool sourced(const std::string& text) {
                      [&](std::string_view kind) { return text.rfind(kind, 0) == 0 && text.size() > kind.size() + 5; });
 }
 
-/// A stack's id as its fields spell it; Torch7 goes by its cuDNN, a training loop for divided networks by its own name.
+/// A stack's id as its fields spell it; Torch7 goes by its cuDNN. A training loop on top of a framework goes by its own name.
 std::string spelled(const Stack& stack) {
-  if (stack.parallel.every_job || stack.parallel.zero > 0) {
-    const std::string version = "-" + stack.version;
-    const std::size_t at = stack.id.find(version);
-    if (at == std::string::npos) return "a name that ends in its version";
-    return stack.id.substr(0, at) + version +
-           (stack.variant.empty() || stack.id.size() == at + version.size() ? "" : "-" + stack.variant);
-  }
+  const std::string version = "-" + stack.version + (stack.variant.empty() ? "" : "-" + stack.variant);
+  const bool loop = stack.id.rfind(std::string(name(stack.framework)), 0) != 0;
+  if (loop) return stack.id.substr(0, stack.id.find(version)) + version;
   const bool ngc = stack.id.rfind(std::string(name(stack.framework)) + "-ngc-", 0) == 0;
   return std::string(name(stack.framework)) + (ngc ? "-ngc-" : "-") + stack.version +
          (stack.variant.empty() ? "" : "-" + stack.variant);

@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
-#include "model/workload/collective_kind.hpp"
 #include "model/cost/paced_call.hpp"
 #include "model/hardware/cluster.hpp"
 #include "model/stack/nccl.hpp"
 #include "model/support/result.hpp"
+#include "model/workload/collective_kind.hpp"
 
 namespace tbdsim {
 

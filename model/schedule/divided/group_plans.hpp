@@ -30,19 +30,19 @@ struct GroupSpan {
 /// One collective of a group alone on its share of the links.
 struct GroupCall {
   Seconds time;
-  Bytes sent;              ///< by each rank
-  double busy_sms = 0;     ///< share of a GPU's multiprocessors that its channels keep busy
+  Bytes sent;           ///< by each rank
+  double busy_sms = 0;  ///< share of a GPU's multiprocessors that its channels keep busy
   bool leaves_node = false;
 };
 
-/// Plans of the collectives along each axis of a layout, found when they are first asked for. All groups of an axis run alike and at
-/// once, so each has its share of the node's network.
+/// Plans of the collectives along each axis of a layout, found when they are first asked for. All groups of an axis run alike and
+/// at once, so each has its share of the node's network.
 class GroupPlans {
  public:
   GroupPlans(RankPlaces places, const Layout& layout) : places_(std::move(places)), layout_(layout) {}
 
-  /// Time of a collective along an axis for a message as nccl-tests counts it. Nothing moves along an axis of one rank. A plan that
-  /// cannot be made costs nothing and is told by `errors`.
+  /// Time of a collective along an axis for a message as nccl-tests counts it. Nothing moves along an axis of one rank. A plan
+  /// that cannot be made costs nothing and is told by `errors`.
   [[nodiscard]] GroupCall call(Axis axis, CollectiveKind kind, Bytes message);
   /// From a stage to the next one, while all ranks of the stage send.
   [[nodiscard]] GroupCall hop(Bytes message);

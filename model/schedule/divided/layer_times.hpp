@@ -20,24 +20,24 @@ struct OperatorTime {
 
 /// One layer of a class on one rank, for one micro-batch.
 struct LayerCost {
-  PassTime forward, backward;          ///< backward with what is computed again
-  Seconds weights, again;              ///< parts of the backward's kernels: gradients of weights; forward once more
+  PassTime forward, backward;                    ///< backward with what is computed again
+  Seconds weights, again;                        ///< parts of the backward's kernels: gradients of weights; forward once more
   double parameters = 0, expert_parameters = 0;  ///< elements of the rank's arrays, without and of experts
   int arrays = 0;
-  Flop flop, again_flop;               ///< useful; of it what is computed again is not part
-  Bytes boundary;                      ///< of its output, that the next layer reads
-  std::vector<NodeCost> costs;         ///< of its kernels, in no order
-  std::vector<OperatorTime> operators; ///< in order of issue; with what is computed again, as forward
+  Flop flop, again_flop;                ///< useful; of it what is computed again is not part
+  Bytes boundary;                       ///< of its output, that the next layer reads
+  std::vector<NodeCost> costs;          ///< of its kernels, in no order
+  std::vector<OperatorTime> operators;  ///< in order of issue; with what is computed again, as forward
 };
 
 /// What layers are simulated with.
 struct LayerSetting {
   const KernelModel& kernels;
   const Stack& stack;
-  double batch = 1;           ///< samples of a micro-batch
-  double host_scale = 1;      ///< host time against the host on which the stack was measured
-  double slowdown = 1;        ///< of every kernel and of the host
-  Bytes element{2.0};         ///< of feature maps, as they travel
+  double batch = 1;       ///< samples of a micro-batch
+  double host_scale = 1;  ///< host time against the host on which the stack was measured
+  double slowdown = 1;    ///< of every kernel and of the host
+  Bytes element{2.0};     ///< of feature maps, as they travel
   Recompute recompute = Recompute::none;
 };
 

@@ -27,10 +27,10 @@ struct PassItem {
 /// One pass, as it goes when the same pass ran before it.
 struct PassTime {
   Seconds time;
-  Seconds kernels;                          ///< that the compute stream is busy
-  Seconds host;                             ///< for which it waits for the host
-  Seconds issue;                            ///< host time of all items
-  std::array<Bytes, kAxes> bytes{};         ///< that the rank sends along each axis
+  Seconds kernels;                                   ///< that the compute stream is busy
+  Seconds host;                                      ///< for which it waits for the host
+  Seconds issue;                                     ///< host time of all items
+  std::array<Bytes, kAxes> bytes{};                  ///< that the rank sends along each axis
   std::array<Seconds, kAxes> exchange{}, exposed{};  ///< of each axis: all calls; for which it waits
   [[nodiscard]] Seconds exposed_sum() const;
   PassTime& operator+=(const PassTime& more);
@@ -39,9 +39,9 @@ struct PassTime {
 [[nodiscard]] PassTime operator*(double times, PassTime pass);  ///< one after the other
 
 /// Host, compute stream and communication stream run their items in order; a kernel starts when it has been issued and what it
-/// needs is there. The host runs ahead, so a pass that it cannot keep up with takes as long as its issue. A kernel beside a hidden
-/// call takes 1 / (1 - busy_sms) times as long while both run. Two passes are run, the second counts.
-/// Neglects: launch latency of a first kernel; a call's bytes in the memory that kernels use.
+/// needs is there. The host runs ahead, so a pass that it cannot keep up with takes as long as its issue. A kernel beside a
+/// hidden call takes 1 / (1 - busy_sms) times as long while both run. Two passes are run, the second counts. Neglects: launch
+/// latency of a first kernel; a call's bytes in the memory that kernels use.
 [[nodiscard]] PassTime pass_time(std::span<const PassItem> items);
 
 }  // namespace tbdsim

@@ -33,8 +33,8 @@ Passes batch_norm_passes(const Op&, const PassFacts& facts) {
 constexpr Passes kRowNormPasses{1, 1, 2, 3, 0, 1.0, RowKernel::layer_norm};
 
 /// One kernel, or the chain of elementwise ones and a mean that eager PyTorch makes of it: in 16 bits the input is cast (2 bytes
-/// read, 4 written), squared (8), averaged (4), scaled (8), cast back (6) and multiplied by the weights (4), 36 bytes a number, and
-/// backward twice that; in fp32 there are no casts. Source: aten/src/ATen/native/layer_norm.cpp, rms_norm_symint; meta-llama
+/// read, 4 written), squared (8), averaged (4), scaled (8), cast back (6) and multiplied by the weights (4), 36 bytes a number,
+/// and backward twice that; in fp32 there are no casts. Source: aten/src/ATen/native/layer_norm.cpp, rms_norm_symint; meta-llama
 /// modelling code.
 Passes rms_norm_passes(const Op&, const PassFacts& facts) {
   if (!facts.composes_rows) return kRowNormPasses;

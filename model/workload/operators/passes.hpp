@@ -14,7 +14,7 @@ struct Passes {
   double bandwidth_share = 1.0;    ///< of the sustained bandwidth of its family
   RowKernel rows = RowKernel::none;
   int forward_kernels = 1, backward_kernels = 1;  ///< that a framework composes it of
-  Bytes forward_mask{0.0}, backward_mask{0.0};  ///< beside, for each number of the output, however wide that is
+  Bytes forward_mask{0.0}, backward_mask{0.0};    ///< beside, for each number of the output, however wide that is
 };
 
 /// What a framework composes of one kernel or several: facts of a stack on which passes depend.
