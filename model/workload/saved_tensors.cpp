@@ -1,5 +1,7 @@
 #include "model/workload/saved_tensors.hpp"
 
+#include <algorithm>
+
 #include "model/workload/operators/saving.hpp"
 
 namespace tbdsim {
@@ -13,12 +15,20 @@ bool is_view(OpKind kind, SavingRules rules) {
   return view == ViewRule::always || (view == ViewRule::pytorch && pytorch);
 }
 
-/// What backward gathers again is kept as this rank's share.
-void keep_shares(const OpGraph& graph, std::vector<TensorId>& kept) {
-  for (TensorId& tensor : kept) {
-    const Op& producer = graph.op(graph.tensor(tensor).producer);
-    const auto* moved = std::get_if<CollectiveAttributes>(&producer.attributes);
-    if (moved != nullptr && moved->again) tensor = producer.inputs.front();
+/// What backward gathers again is not kept by its readers: the gathering keeps this rank's share.
+void keep_shares(const OpGraph& graph, std::vector<SavedByOp>& saved) {
+  const auto gathered_again = [&](TensorId tensor) {
+    const auto* moved = std::get_if<CollectiveAttributes>(&graph.op(graph.tensor(tensor).producer).attributes);
+    return moved != nullptr && moved->again;
+  };
+  for (SavedByOp& of : saved) {
+    const auto shared =
+        std::stable_partition(of.tensors.begin(), of.tensors.end(), [&](TensorId t) { return !gathered_again(t); });
+    for (auto tensor = shared; tensor != of.tensors.end(); ++tensor) {
+      const OpId gathering = graph.tensor(*tensor).producer;
+      saved[static_cast<std::size_t>(gathering.value)].tensors = {graph.op(gathering).inputs.front()};
+    }
+    of.tensors.erase(shared, of.tensors.end());
   }
 }
 
@@ -31,8 +41,8 @@ std::vector<SavedByOp> saved_by_ops(const OpGraph& graph, SavingRules rules, Byt
     const OperatorRow& row = info(op.kind);
     if (row.saved == nullptr || !graph.tensor(op.output).needs_gradient) continue;
     saved[i] = row.saved({graph, op, rules, element, fused_attention});
-    keep_shares(graph, saved[i].tensors);
   }
+  keep_shares(graph, saved);
   return saved;
 }
 

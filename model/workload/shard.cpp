@@ -181,13 +181,16 @@ class Sharder {
     experts.experts /= layout_.expert;
   }
 
-  /// Whether a product's result is read by something that needs all its features: scores of experts, or a norm of a latent.
+  /// Whether a product's result is read by something that needs all its features: scores of experts, or a norm of a latent, but
+  /// no norm of each head.
   [[nodiscard]] bool read_whole(TensorId made) const {
     const std::vector<OpId>& readers = graph_.tensor(made).consumers;
     return std::any_of(readers.begin(), readers.end(), [&](OpId id) {
       const Op& reader = graph_.op(id);
       if (reader.kind == OpKind::slice) return read_whole(reader.output);
-      return info(reader.kind).placement == Placement::routed || info(reader.kind).normalizes;
+      const auto* norm = std::get_if<RmsNormAttributes>(&reader.attributes);
+      const bool of_heads = norm != nullptr && norm->width > 0;
+      return info(reader.kind).placement == Placement::routed || (info(reader.kind).normalizes && !of_heads);
     });
   }
   [[nodiscard]] Placement placement_of(const Op& op) const {

@@ -19,7 +19,7 @@ Session& session() {
 }
 
 // A GPT of 1024 positions: s, h, a, f = 4h and V of the formulas; b samples a micro-batch.
-constexpr double s = 1024, h = 2048, a = 16, b = 2, words = 51200;
+constexpr double s = 1024, h = 2048, a = 16, b = 2, vocabulary = 51200;
 
 PredictOptions gpt(int layers, int gpus = 8, const char* stack = "megatron-lm-2022") {
   PredictOptions options;
@@ -109,7 +109,7 @@ TEST_CASE("weights, gradients and states take 18 bytes a parameter, with shardin
     CHECK_THAT(bytes(1), WithinRel(6.0 + 12.0 / d, 1e-3));
     CHECK_THAT(bytes(2), WithinRel(2.0 + 16.0 / d, 1e-3));
     // Above it what is gathered: the largest unit, here the table of words, and the next one (prefetch), 16 bits an element.
-    const double unit = words * h, layer = 12.0 * h * h, parameters = 24.0 * layer + unit;
+    const double unit = (vocabulary + s) * h, layer = 12.0 * h * h, parameters = 24.0 * layer + unit;
     CHECK(bytes(3) >= 18.0 / d);
     CHECK(bytes(3) <= 18.0 / d + 2.0 * (2.0 * unit + 2.0 * layer) / parameters);
   }

@@ -204,6 +204,11 @@ std::vector<Example> examples() {
       {OpKind::grouped_linear, GroupedLinearAttributes{4, 5, true}, {{18, 16}}, {18, 5}, 2},
       {OpKind::combine, {}, {{18, 16}, {9, 4}}, {9, 16}, 0},
       {OpKind::latent_keys, LatentKeysAttributes{4}, {{9, 16}, {9, 2}}, {9, 24}, 0},
+      {OpKind::collective,
+       CollectiveAttributes{CollectiveKind::all_gather, CollectiveKind::reduce_scatter, Axis::tensor, true},
+       {{9, 16}},
+       {9, 16},
+       0},
       {OpKind::by_bytes, ByBytesAttributes{{9, 3}, {{16, 3}}}, {{9, 16}, {4}}, {9, 3}, 1},
   };
 }

@@ -53,6 +53,8 @@ class LayerItems {
     return setting_.batch * static_cast<double>(count) * setting_.element;
   }
 
+  [[nodiscard]] bool rings() const { return setting_.stack.parallel.context == ContextExchange::ring; }
+
   PassItem call(const Op& op, CollectiveKind kind, PassItem::Kind how) {
     const Axis axis = collective(op)->axis;
     const GroupCall made = plans_.call(axis, kind, message(op));
@@ -80,7 +82,7 @@ class LayerItems {
     const Op& op = graph_.op(node.op);
     if (const CollectiveAttributes* moved = collective(op)) {
       if (!moved->forward) return;
-      const bool ring = moved->axis == Axis::context && setting_.stack.parallel.context == ContextExchange::ring;
+      const bool ring = moved->axis == Axis::context && rings();
       items_.push_back(call(op, *moved->forward, ring ? PassItem::Kind::hidden : PassItem::Kind::collective));
       joins_ = joins_ || ring;
       return;
@@ -101,6 +103,7 @@ class LayerItems {
     const bool beside = setting_.stack.parallel.tensor_overlap == TensorOverlap::weights;
     if (const CollectiveAttributes* moved = collective(op)) {
       if (!moved->backward || !is_backward(node.pass)) return;
+      if (moved->axis == Axis::context && rings()) return;
       if (moved->axis != Axis::tensor || !beside || deferred_.empty()) {
         items_.push_back(call(op, *moved->backward, PassItem::Kind::collective));
         return;
@@ -117,10 +120,25 @@ class LayerItems {
       gathered_[at(graph_.tensor(op.inputs.front()).producer.value)] = true;
       items_.push_back(call(before, *source->forward, beside ? PassItem::Kind::hidden : PassItem::Kind::collective));
     }
+    pass_round(op);
     const PassItem item = kernel(node, false);
     const bool defers = gathers && beside && node.pass == Pass::backward_weights;
     (defers ? deferred_ : items_).push_back(item);
+    join();
     if (info(node.pass).parameter_gradients) add_sum(op, defers);
+  }
+
+  /// Keys and values travel once more for attention's backward, which their gradients go with in a ring.
+  void pass_round(const Op& op) {
+    for (const TensorId input : op.inputs) {
+      const OpId producer = graph_.tensor(input).producer;
+      const CollectiveAttributes* moved = collective(graph_.op(producer));
+      if (moved == nullptr || moved->axis != Axis::context || !moved->again || gathered_[at(producer.value)]) continue;
+      gathered_[at(producer.value)] = true;
+      items_.push_back(call(graph_.op(producer), *moved->forward, rings() ? PassItem::Kind::hidden : PassItem::Kind::collective));
+      if (rings()) items_.push_back(call(graph_.op(producer), *moved->backward, PassItem::Kind::hidden));
+      joins_ = rings();
+    }
   }
 
   /// The gradient of a micro-batch joins the sum.

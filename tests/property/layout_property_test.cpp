@@ -1,0 +1,153 @@
+// What must hold however a network is divided.
+#include <fmt/format.h>
+
+#include <array>
+#include <random>
+
+#include "model/prediction/predict.hpp"
+#include "tests/catch.hpp"
+
+using namespace tbdsim;
+using Catch::Matchers::WithinRel;
+
+namespace {
+
+Session& session() {
+  static const std::shared_ptr<Session> kSession = open_session({TBDSIM_SOURCE_DIR});
+  return *kSession;
+}
+
+class Draw {
+ public:
+  explicit Draw(unsigned seed) : random_(seed) {}
+  template <class T, std::size_t N>
+  T of(const std::array<T, N>& all) {
+    return all[static_cast<std::size_t>(random_()) % N];
+  }
+
+ private:
+  std::mt19937 random_;
+};
+
+constexpr std::array kStacks{"megatron-core-0.8", "megatron-core-0.8", "pytorch-2.1", "fsdp2-2.6", "deepspeed-0.14"};
+constexpr std::array kModels{"llama-3.2-1b", "qwen3-0.6b", "llama-3-8b"};
+constexpr std::array kRecomputes{"none", "selective", "layer"};
+constexpr std::array kPowers{1, 2, 4};
+constexpr std::array kFew{1, 1, 2};
+constexpr std::array kZero{0, 0, 1, 2, 3};
+
+/// A job on two nodes that is divided at random, so that the axes divide the GPUs and the network.
+PredictOptions drawn(unsigned seed) {
+  Draw draw(seed);
+  PredictOptions options;
+  options.hardware = "dgx-h100";
+  options.nodes = 2;
+  options.network = "infiniband-ndr";
+  options.stack = draw.of(kStacks);
+  options.model = draw.of(kModels);
+  options.precision = "bf16";
+  options.attention = "flash-2";
+  options.seq_len = 2048;
+  options.batch = draw.of(kFew);
+  options.recompute = draw.of(kRecomputes);
+  options.tensor_parallel = draw.of(kPowers);
+  options.context_parallel = draw.of(kFew);
+  options.pipeline_parallel = draw.of(kFew);
+  options.accumulate = 2 * draw.of(kPowers);
+  options.zero = *options.pipeline_parallel > 1 ? 0 : draw.of(kZero);
+  if (*options.pipeline_parallel > 1 && draw.of(kFew) > 1) options.virtual_stages = 2;
+  return options;
+}
+
+Prediction predicted(const PredictOptions& options) {
+  const auto prediction = predict(session(), options);
+  INFO((prediction ? std::string() : to_text(prediction.error())));
+  REQUIRE(prediction);
+  return *prediction;
+}
+
+std::string words(const PredictOptions& o) {
+  return fmt::format("{} {} t{} c{} p{} v{} m{} z{} {}", o.stack, o.model, *o.tensor_parallel, *o.context_parallel,
+                     *o.pipeline_parallel, o.virtual_stages.value_or(1), *o.accumulate, *o.zero, o.recompute);
+}
+
+constexpr unsigned kDraws = 60;
+
+}  // namespace
+
+TEST_CASE("however a network is divided, all GPUs together compute what one copy does for the samples of the step") {
+  for (unsigned seed = 0; seed < kDraws; ++seed) {
+    const PredictOptions options = drawn(seed);
+    INFO(words(options));
+    const Prediction p = predicted(options);
+    CHECK(p.layout.gpus() == 16);
+    CHECK(p.global_batch == *options.batch * *options.accumulate * p.layout.data);
+    PredictOptions whole = options;
+    whole.tensor_parallel = whole.context_parallel = whole.pipeline_parallel = 1;
+    whole.virtual_stages.reset();
+    const Prediction q = predicted(whole);
+    const double per_sample = p.flop_per_step_per_gpu.base() * p.gpus / p.global_batch;
+    CHECK_THAT(per_sample, WithinRel(q.flop_per_step_per_gpu.base() * q.gpus / q.global_batch, 1e-3));
+  }
+}
+
+TEST_CASE("along an axis of one rank nothing travels, along others something does; nobody waits longer than it takes") {
+  for (unsigned seed = 0; seed < kDraws; ++seed) {
+    const PredictOptions options = drawn(seed);
+    INFO(words(options));
+    const Prediction p = predicted(options);
+    std::array<bool, 5> seen{};
+    for (const AxisTraffic& traffic : p.communication) {
+      INFO(name(traffic.axis));
+      CHECK_FALSE(seen[static_cast<std::size_t>(traffic.axis)]);
+      seen[static_cast<std::size_t>(traffic.axis)] = true;
+      CHECK(traffic.ranks == group_of(p.layout, traffic.axis).size);
+      CHECK(traffic.ranks > 1);
+      CHECK(traffic.bytes > Bytes(0.0));
+      CHECK(traffic.exposed >= Seconds(0.0));
+      CHECK(traffic.exposed <= p.step_time.value);
+    }
+    for (const AxisInfo& axis : axes())
+      if (axis.kind != Axis::expert) CHECK(seen[static_cast<std::size_t>(axis.kind)] == (group_of(p.layout, axis.kind).size > 1));
+  }
+}
+
+TEST_CASE("the stages of a step are the step") {
+  for (unsigned seed = 0; seed < kDraws; ++seed) {
+    const PredictOptions options = drawn(seed);
+    INFO(words(options));
+    const Prediction p = predicted(options);
+    const Stages& stages = p.stages;
+    const Seconds sum = stages.forward + stages.backward + stages.weight_update + stages.exchange_exposed + stages.host_exposed +
+                        stages.input_exposed + stages.bubble;
+    CHECK_THAT(sum.base(), WithinRel(p.step_time.value.base(), 1e-6));
+    CHECK(stages.exchange_exposed <= stages.exchange_total * (1.0 + 1e-9));
+    CHECK(p.utilization.hfu >= p.utilization.mfu);
+    CHECK(p.utilization.hfu < 1.0);
+    CHECK((p.utilization.hfu > p.utilization.mfu) == (options.recompute != "none"));
+  }
+}
+
+TEST_CASE("faster links and memory, a faster host and fewer micro-batches never make a step longer") {
+  for (unsigned seed = 0; seed < kDraws / 2; ++seed) {
+    const PredictOptions options = drawn(seed);
+    INFO(words(options));
+    const Seconds step = predicted(options).step_time.value;
+    for (const char* change : {"network.bandwidth=2x", "hw.link.nvlink.bandwidth=2x", "hw.device.memory_bandwidth=2x"}) {
+      INFO(change);
+      PredictOptions faster = options;
+      faster.set = {change};
+      CHECK(predicted(faster).step_time.value <= step * (1.0 + 1e-9));
+    }
+    PredictOptions twice = options;
+    twice.accumulate = 2 * *options.accumulate;
+    const Seconds longer = predicted(twice).step_time.value;
+    CHECK(longer > step);
+    CHECK(longer <= 2.0 * step * (1.0 + 1e-9));
+    PredictOptions named = options;
+    named.accumulate.reset();
+    named.global_batch = *options.batch * *options.accumulate *
+                         (16 / (*options.tensor_parallel * *options.context_parallel * *options.pipeline_parallel));
+    CHECK(predicted(named).step_time.value == step);
+  }
+}
