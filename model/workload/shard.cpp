@@ -193,9 +193,11 @@ class Sharder {
       return info(reader.kind).placement == Placement::routed || (info(reader.kind).normalizes && !of_heads);
     });
   }
+  /// A product of shares is a part of a sum, which is whole whoever reads it.
   [[nodiscard]] Placement placement_of(const Op& op) const {
     const Placement placement = info(op.kind).placement;
-    return placement == Placement::product && read_whole(op.output) ? Placement::sequence : placement;
+    const bool columns = placement == Placement::product && !held_[index(op.inputs.front())].divided;
+    return columns && read_whole(op.output) ? Placement::sequence : placement;
   }
 
   /// Sets how the output is held and what the operator reads; whether the output is a part of a sum.

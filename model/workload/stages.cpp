@@ -31,10 +31,12 @@ class StageCutter {
     part_.default_batch = graph_.default_batch;
     part_.default_optimizer = graph_.default_optimizer;
     if (which_ == stage_.back()) part_.label_elements = graph_.label_elements;
-    for (std::size_t i = 0; i < graph_.ops.size(); ++i)
-      if (stage_[i] == which_) receive(graph_.ops[i]);
-    for (std::size_t i = 0; i < graph_.ops.size(); ++i)
-      if (stage_[i] == which_) copy(graph_.ops[i]);
+    // What is received stands before its first reader, so that layers of several parts are told apart as those of one.
+    for (std::size_t i = 0; i < graph_.ops.size(); ++i) {
+      if (stage_[i] != which_) continue;
+      receive(graph_.ops[i]);
+      copy(graph_.ops[i]);
+    }
     return std::move(part_);
   }
 

@@ -236,3 +236,23 @@ TEST_CASE("the slowest stage waits for one micro-batch's way through the others,
     CHECK(split.bubble < 0.8 * more.bubble);
   }
 }
+
+// Source: arXiv:2205.05198, section 4.2.3; interleaved as counted in closed_form.hpp.
+TEST_CASE("a stage keeps its layers' activations of every micro-batch in flight, whatever its parts and recomputation") {
+  for (const int v : {1, 3})
+    for (const char* recompute : {"none", "selective"}) {
+      INFO(v << " parts, recompute " << recompute);
+      PredictOptions options = gpt(24);
+      options.pipeline_parallel = 4;
+      options.tensor_parallel = 2;
+      options.accumulate = 8;
+      options.recompute = recompute;
+      if (v > 1) options.virtual_stages = v;
+      const auto gpus = predicted(options).memory.gpus;
+      REQUIRE(gpus.size() == 4);
+      // The stages between the ends differ by two parts of a micro-batch, or by one micro-batch.
+      const double more = v == 1 ? 1.0 : 2.0 / v, layer = 34.0 + kNorms + (recompute[0] == 'n' ? 5.0 * a * s / h : 0.0);
+      const Bytes between = gpus[1].parts[MemoryPart::feature_maps] - gpus[2].parts[MemoryPart::feature_maps];
+      CHECK_THAT(between.base() / (s * b * h), WithinRel(6.0 * more * layer / 2.0, 1e-3));
+    }
+}

@@ -228,7 +228,7 @@ TEST_CASE("every kind infers its shape and owns what the table says") {
     CHECK(parameters_of(e.kind, e.attributes, e.inputs.front(), false).size() == e.arrays);
     CHECK((e.arrays > 0) == info(e.kind).has_parameters());
   }
-  CHECK(seen.size() + 2 == op_kinds().size());  // all but the input, and collectives, which only divided networks have
+  CHECK(seen.size() + 1 == op_kinds().size());  // all but the input
 }
 
 TEST_CASE("every kind goes through a training step: work, what backward keeps, and a share that is the whole") {
