@@ -661,7 +661,7 @@ class Validate(unittest.TestCase):
         self.assertLess(one["low"], one["predicted"])
         self.assertEqual((one["use"], two["use"]), ("validation", "fit"))
         self.assertEqual(three["skipped"], 'unknown network "resnet5", did you mean one of "resnet50", "resnet50_v1.5", "resnet50_v2", '
-                         '"wide_resnet50_2"? See `tbdsim list models`; files of your own end in .onnx, .toml or .json')
+                         '"fasterrcnn_resnet50_fpn", "maskrcnn_resnet50_fpn", "wide_resnet50_2"? See `tbdsim list models`; files of your own end in .onnx, .toml or .json')
         self.assertNotIn("predicted", three)
 
     def test_groups_are_over_time(self):
