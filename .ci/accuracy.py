@@ -62,9 +62,10 @@ def read_record():
 
 def write_record(now):
     with open(RECORD, "w", encoding="utf-8") as file:
-        file.write("series,rows,mean_error,inside\n")
-        for name, (rows, mean, inside) in now.items():
-            file.write(f"{name},{rows},{mean:.4f},{inside:.3f}\n")
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(["series", "rows", "mean_error", "inside"])
+        for name, (count, mean, inside) in now.items():
+            rows.writerow([name, count, f"{mean:.4f}", f"{inside:.3f}"])
 
 
 def failing(report):

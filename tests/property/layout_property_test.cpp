@@ -87,7 +87,10 @@ TEST_CASE("however a network is divided, all GPUs together compute what one copy
     whole.virtual_stages.reset();
     const Prediction q = predicted(whole);
     const double per_sample = p.flop_per_step_per_gpu.base() * p.gpus / p.global_batch;
-    CHECK_THAT(per_sample, WithinRel(q.flop_per_step_per_gpu.base() * q.gpus / q.global_batch, 1e-3));
+    const double whole_sample = q.flop_per_step_per_gpu.base() * q.gpus / q.global_batch;
+    CHECK(per_sample >= 0.999 * whole_sample);
+    // Scores of experts are computed on every rank that has all positions.
+    CHECK(per_sample <= 1.005 * whole_sample);
   }
 }
 
