@@ -23,7 +23,7 @@ BLOCKS = [
     ("README.md", "compare", "compare --hw titan-xp,p4000,gtx-1080-ti --model resnet50", (0,), [("samples/s", 4)]),
     ("README.md", "validate", "validate mine.csv --rows", (0,), [("row", 4), ("mean of groups", 1)]),
     ("README.md", "accuracy", "validate --summary scenarios", (0, 1),
-     [(word, 1) for word in ("groups  ", "one GPU, fp32", "one GPU, other", "several GPUs", "memory", "collectives")]),
+     [(word, 1) for word in ("groups  ", "one GPU, fp32", "one GPU, other", "several GPUs", "divided networks", "memory", "collectives")]),
     ("docs/ACCURACY.md", "accuracy", "validate --summary scenarios", (0, 1), None),
 ]
 answers = {}
