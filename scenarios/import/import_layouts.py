@@ -192,7 +192,7 @@ def open_frameworks(row):
             raise LeftOut("states divided over four GPUs of a node")
         everywhere = "all ranks" in row["zero"]
         return layout_row(row, "internevo-0.2-all-ranks" if everywhere else "internevo-0.2", "networks/internlm-7b.toml", seq_len="",
-                          group=f"internevo, states {'over all ranks' if everywhere else 'inside a node'}")
+                          group=f"internevo states {'over all ranks' if everywhere else 'inside a node'}")
     if row["framework"].startswith("torchtitan") and row["model"] in LLAMA:
         stack = "fsdp2-2.6-rocm-compile" if row["device"].startswith("MI") else "fsdp2-2.6-compile"
         return layout_row(row, stack, LLAMA[row["model"]], group="torchao")
