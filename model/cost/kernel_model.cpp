@@ -288,11 +288,14 @@ NodeCost KernelModel::attention_cost(const OpGraph& graph, const Op& op, Pass pa
   const Shape& keys = graph.tensor(op.inputs[1]).shape;
   const auto heads = static_cast<double>(attributes.heads);
   // Queries from both ends of the sequence see half of the keys, all together; none of their blocks lies on a diagonal alone.
-  const bool spread = attributes.causal && attributes.both_ends;
+  // In a window each of them sees as many keys as in a sequence of its own.
+  const bool windowed = attributes.window > 0 && attributes.window < keys.front();
+  const bool spread = attributes.causal && attributes.both_ends && !windowed;
+  const std::int64_t seen = attributes.both_ends && windowed ? queries.front() : keys.front();
   const AttentionShape shape{batch,
                              heads,
                              static_cast<double>(queries.front()),
-                             (spread ? 0.5 : 1.0) * static_cast<double>(keys.front()),
+                             (spread ? 0.5 : 1.0) * static_cast<double>(seen),
                              static_cast<double>(queries.back()) / heads,
                              attributes.causal && !spread,
                              attributes.kv_heads > 0 ? static_cast<double>(attributes.kv_heads) : heads,

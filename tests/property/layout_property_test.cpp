@@ -30,7 +30,7 @@ class Draw {
 };
 
 constexpr std::array kStacks{"megatron-core-0.8", "megatron-core-0.8", "pytorch-2.1", "fsdp2-2.6", "deepspeed-0.14"};
-constexpr std::array kModels{"llama-3.2-1b", "qwen3-0.6b", "llama-3-8b", "gemma-2-2b", "qwen3-30b-a3b"};
+constexpr std::array kModels{"llama-3.2-1b", "qwen3-0.6b", "llama-3-8b", "gemma-2-2b", "gpt-oss-20b", "qwen3-30b-a3b"};
 constexpr std::array kRecomputes{"none", "selective", "layer"};
 constexpr std::array kPowers{1, 2, 4};
 constexpr std::array kFew{1, 1, 2};
