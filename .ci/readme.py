@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-LONGEST = 6  # lines of an excerpt
+LONGEST = 7  # lines of an excerpt
 PAGE_LINES = 120  # of README.md: what does not fit moves to docs/
 
 # Page, marker, command, accepted exit codes, and of an excerpt how many lines it shows from the first one that begins with a word
