@@ -309,10 +309,9 @@ class Composer {
     stages.exchange_exposed = rank.forward.exposed_sum() + rank.backward.exposed_sum() + rank.exposed;
     stages.exchange_total = std::accumulate(rank.forward.exchange.begin(), rank.forward.exchange.end(), rank.exchange);
     stages.exchange_total = std::accumulate(rank.backward.exchange.begin(), rank.backward.exchange.end(), stages.exchange_total);
-    stages.bubble =
-        layout_.pipeline == 1
-            ? Seconds(0.0)
-            : std::max(Seconds(0.0), times.step - rank.update - rank.forward.time - rank.backward.time - rank.exposed);
+    // The schedule counts whole picoseconds.
+    const Seconds idle = times.step - rank.update - rank.forward.time - rank.backward.time - rank.exposed;
+    stages.bubble = layout_.pipeline == 1 || idle < 1e-9 * times.step ? Seconds(0.0) : idle;
     times.busy = stages.forward + stages.backward + stages.weight_update;
     Seconds busy(0.0);
     for (const Rank& each : ranks_) busy += each.forward.kernels + each.backward.kernels + each.update;

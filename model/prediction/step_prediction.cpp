@@ -92,7 +92,9 @@ std::string limit_text(std::size_t index, const StepTimes& times, const Configur
   const bool waits = configuration.gpus > 1 && limit.share > slowest && slowest > 0.01;
   if (limit.resource == times.slowest_of && waits)
     besides += fmt::format(", {} of it while the others wait for the GPU that computes longest", percent_of_path(slowest));
-  const std::string_view what = configuration.pipelined() ? "copies feature maps" : "exchanges gradients";
+  const std::string_view what = configuration.pipelined() ? "copies feature maps"
+                                : configuration.divided() ? "exchanges feature maps and gradients"
+                                                          : "exchanges gradients";
   switch (limit.resource) {
     case Resource::gpu_compute:
       return fmt::format("{} of the critical path computes on {}{}", share, device, besides);
