@@ -109,7 +109,7 @@ Errors choose_layout(const PredictOptions& options, Configuration& configuration
         "--expert-parallel {} --expert-tensor-parallel {}: {} GPUs for a copy of the experts do not divide the {} "
         "that compute each stage",
         layout.expert, layout.expert_tensor, layout.expert * layout.expert_tensor, layout.tensor * layout.context * layout.data));
-  if (!options.zero && stack.parallel.zero > 0 && layout.data > 1) configuration.zero = stack.parallel.zero;
+  if (!options.zero && stack.parallel.zero > 0 && layout.data * layout.context > 1) configuration.zero = stack.parallel.zero;
   if (configuration.zero == 3 && layout.pipeline > 1 && !stack.parallel.shards_stages) {
     if (options.zero)
       refuse(fmt::format("--zero 3 with --pipeline-parallel: {} does not shard the weights of stages; at most --zero 2 there",

@@ -77,12 +77,14 @@ class Tracer {
     int forward_readers = 0;   ///< forward nodes
     int second_readers = 0;    ///< the part of them that reads the array of a second pass
     int backward_readers = 0;  ///< operators whose backward reads it
+    int deferred_readers = 0;  ///< of them, those computed once whose backward reads the array of the second pass
     std::int32_t gradient = kNone;
   };
   struct OpState {
     std::int32_t gathered = kNone;   ///< outputs of all GPUs, of a loss that reads them again
     std::int32_t extra = kNone;      ///< masks, indices, statistics
     std::int32_t second = kNone;     ///< node of the second pass; none: computed once
+    std::int32_t backward = kNone;   ///< first backward node
     bool computed = false;           ///< the first pass is over
     std::int32_t weights = kNone;    ///< 16-bit copies of parameters
     std::vector<std::int32_t> cast;  ///< copies of inputs that are held
@@ -94,7 +96,9 @@ class Tracer {
     std::vector<bool> seen(graph_.ops.size(), false);
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       const StepNode& node = nodes_[i];
-      if (is_backward(node.pass)) ++ops_[index(node.op)].backward_nodes;
+      if (is_backward(node.pass)) {
+        if (ops_[index(node.op)].backward_nodes++ == 0) ops_[index(node.op)].backward = static_cast<std::int32_t>(i);
+      }
       if (node.pass != Pass::forward) continue;
       if (seen[index(node.op)]) ops_[index(node.op)].second = static_cast<std::int32_t>(i);
       seen[index(node.op)] = true;
@@ -200,6 +204,7 @@ class Tracer {
       drop(out.array);
       out.array = kNone;
       out.forward_readers = out.second_readers;
+      out.backward_readers += std::exchange(out.deferred_readers, 0);
     }
     const std::vector<std::int32_t> copies = cast_inputs(id, state);
     const bool widens = options_.loss_element && is_loss(op.kind) && !options_.autocast;
@@ -233,7 +238,8 @@ class Tracer {
     const SavedByOp& saved = saved_[index(id)];
     state.keeps = true;
     for (const TensorId tensor : saved.tensors)
-      if (!keeps_copy(op, tensor)) ++owner(tensor).backward_readers;
+      if (!keeps_copy(op, tensor))
+        ++(reads_second(state, tensor) ? owner(tensor).deferred_readers : owner(tensor).backward_readers);
     std::size_t copy = 0;
     for (const TensorId input : op.inputs) {
       if (!cast_width(op, input)) continue;
@@ -249,6 +255,11 @@ class Tracer {
     if (options_.autocast && info(op.kind).family == OpFamily::attention && !options_.fused_attention)
       extra *= (kSingle + options_.element) / options_.element;
     state.extra = make(times(op) * options_.batch * extra + saved.extra_fixed, MemoryPart::feature_maps, id);
+  }
+  /// Whether an operator that is computed once finds a saved tensor computed again when its backward begins.
+  [[nodiscard]] bool reads_second(const OpState& state, TensorId saved) const {
+    const std::int32_t made = ops_[index(graph_.tensor(storage_[index(saved)]).producer)].second;
+    return state.second == kNone && made != kNone && made < state.backward;
   }
   /// Whether an operator keeps its own copy of one of its saved tensors.
   [[nodiscard]] bool keeps_copy(const Op& op, TensorId saved) const {

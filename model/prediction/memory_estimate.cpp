@@ -41,8 +41,10 @@ FootprintOptions footprint_options(const Configuration& configuration) {
   options.capacity = usable_capacity(configuration.hardware().device);
   options.optimizer_states = state.arrays * (state.element / options.update_element());
   options.half_gradients = options.master_weights && configuration.stack.exchange.amp_16_bit;
+  // Masters beside 16-bit weights are the training loop's own; autocast has no part in it.
+  const bool own_masters = configuration.stack.parallel.masters && is_whole_16_bit(configuration.precision);
   options.autocast = options.master_weights && configuration.stack.features.casts_weights && !options.half_gradients &&
-                     !configuration.stack.operators.amp_16_bit;
+                     !configuration.stack.operators.amp_16_bit && !own_masters;
   if (const int asked = configuration.stack.parallel.shard_ranks; asked > 0 && configuration.by_layers())
     options.ranks = std::min(options.ranks, asked);
   options.casts_shards = configuration.stack.parallel.casts_shards;
