@@ -119,7 +119,7 @@ TEST_CASE("causal is no slower than full, longer and more heads of keys never fa
   }
 }
 
-TEST_CASE("useful arithmetic: a causal mask halves it; backward has four products for two; 8 bits multiply faster") {
+TEST_CASE("useful arithmetic: a causal mask halves it, backward has four products for two, 8 bits multiply faster") {
   AttentionShape full = kShape;
   full.causal = false;
   const auto flop = [](const AttentionShape& shape, bool backward) {
@@ -151,7 +151,7 @@ TEST_CASE("worked example: a gated activation of 4096 rows of 1000 results") {
   CHECK(find_row_kernel("gated_activation-unknown") == nullptr);
 }
 
-TEST_CASE("what the last-level cache holds comes faster; what it does not comes at the memory's rate") {
+TEST_CASE("what the last-level cache holds comes faster, what it does not comes at the memory's rate") {
   const RowKernelInfo& kernel = *find_row_kernel("rms_norm-vllm");
   const KernelRates rates = a100();
   RowConstants constants;

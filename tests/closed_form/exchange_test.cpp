@@ -53,7 +53,7 @@ TEST_CASE("worked example: all-reduce of 100 MB over two rings of four GPUs") {
   for (const double bytes : timeline.link_bytes) CHECK_THAT(bytes, WithinRel(75e6, 1e-12));
 }
 
-TEST_CASE("the slowest link alone decides; no message costs the latency") {
+TEST_CASE("the slowest link alone decides, no message costs the latency") {
   const CollectivePlan exchange =
       plan_of(2, 10.0_us, {{"fast", 40.0_GBps, 1.0}, {"slow", 10.0_GBps, 1.0}, {"shared", 15.0_GBps, 2.0}});
   // Per byte: 1/40, 1/10 and 2/15 ns; the shared link's two rings make it the slowest.

@@ -99,7 +99,7 @@ TEST_CASE("a benchmark finds the weights in the cache where all its copies fit, 
   CHECK(time_of(shape, small).base() == cold);
 }
 
-TEST_CASE("more rows, columns, k-steps and products never take less time; nor does a slower board") {
+TEST_CASE("more rows, columns, k-steps and products never take less time, nor does a slower board") {
   for (const double m : {1.0, 16.0, 64.0, 128.0, 512.0, 4096.0}) {
     for (const double k : {128.0, 1024.0, 16384.0}) {
       INFO(m << " x " << k);
@@ -116,7 +116,7 @@ TEST_CASE("more rows, columns, k-steps and products never take less time; nor do
   }
 }
 
-TEST_CASE("8-bit operands are half as long, their results are not; quantising is a start and three bytes an element") {
+TEST_CASE("8-bit operands are half as long, their results are not, quantising is a start and three bytes an element") {
   CHECK(product_elements(Bytes(1.0)).result == Bytes(2.0));
   CHECK(product_elements(Bytes(4.0)).result == Bytes(4.0));
   const double memory = (4096.0 * 64 + 64.0 * 64 + 4096.0 * 64 * 2) / 1500e9 + 0.13e-6;

@@ -42,7 +42,7 @@ TEST_CASE("worked example: 25 steps of an LSTM of 1024, 64 sequences, both sides
   CHECK(documented("= " + microseconds(Seconds(slow_step))));
 }
 
-TEST_CASE("backward data has a four times deeper product, so latency costs it four times as much; weights wait once") {
+TEST_CASE("backward data has a four times deeper product, so latency costs it four times as much, weights wait once") {
   const auto seconds = [](RecurrentPass pass, double cycles) {
     return recurrent_time(kLayer, pass, Bytes(4.0), constants(cycles), kBoard).time.base();
   };

@@ -41,7 +41,7 @@ TEST_CASE("defaults: every GPU of one node, the network's batch, fp32, SGD with 
   CHECK(c.notices.empty());
 }
 
-TEST_CASE("a bare network name means the variant of the named stack; a variant given wins") {
+TEST_CASE("a bare network name means the variant of the named stack, a variant given wins") {
   PredictOptions o = options();
   o.stack = "mxnet-1.2";
   CHECK(configured(o).network_graph().graph.variant == "mxnet");
@@ -64,7 +64,7 @@ TEST_CASE("names are folded: case, dashes, underscores, dots") {
   CHECK(c.stack.id == "mxnet-1.2");
 }
 
-TEST_CASE("a device name is so many of them in a plain host; default one") {
+TEST_CASE("a device name is so many of them in a plain host, default one") {
   CHECK(configured(options("p100-pcie-16gb")).gpus == 1);
   PredictOptions o = options("p100-pcie-16gb");
   o.gpus = 4;

@@ -19,7 +19,7 @@ std::string default_stack(Session& session, const char* device) {
 
 }  // namespace
 
-TEST_CASE("each thing is read once and shared; different questions are kept apart") {
+TEST_CASE("each thing is read once and shared, different questions are kept apart") {
   Session session({TBDSIM_SOURCE_DIR});
   CHECK(session.system("dgx1", 1) == session.system("dgx1", 1));
   CHECK(session.system("p100-pcie-16gb", 1) != session.system("p100-pcie-16gb", 2));

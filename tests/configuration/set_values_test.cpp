@@ -157,7 +157,7 @@ TEST_CASE("peak rates follow the boost clock that they are rates at, unless they
         "hw.device.boost_clock: \"1530 MHz\" becomes \"3060 MHz\"; peak_fp16_tensor, peak_fp16_vector, peak_fp64 in proportion");
 }
 
-TEST_CASE("a network that gets RDMA has its latency and share of the line rate; one that has it stays as it is") {
+TEST_CASE("a network that gets RDMA has its latency and share of the line rate, one that has it stays as it is") {
   const auto on = [&](const std::string& name, std::vector<std::string> set) {
     PredictOptions options = two_of_dgx1(std::move(set));
     options.gpus.reset();

@@ -101,7 +101,7 @@ TEST_CASE("useful FLOP are those of the direct method, for every pass and algori
   CHECK(timed(square(32, 64, 56, 64, 3), P::backward_data, A::winograd_fused).flop == Flop(2.0 * 32 * 64 * 56 * 56 * 64 * 9));
 }
 
-TEST_CASE("compulsory bytes are x, w and y once; groups share no filter") {
+TEST_CASE("compulsory bytes are x, w and y once, groups share no filter") {
   const double x = 32.0 * 64 * 56 * 56 * 4, w = 64.0 * 64 * 9 * 4;
   CHECK(timed(square(32, 64, 56, 64, 3), P::forward, A::implicit_gemm).bytes == Bytes(2 * x + w));
   CHECK(timed(square(32, 64, 56, 64, 3, 1, 2), P::forward, A::implicit_gemm).bytes == Bytes(2 * x + w / 2));

@@ -176,7 +176,7 @@ TEST_CASE("8 bits: a layer's pass is its product at the 8-bit rate and its casts
   }
 }
 
-TEST_CASE("8 bits gain on large products and lose on small ones; without casts they would not lose") {
+TEST_CASE("8 bits gain on large products and lose on small ones, without casts they would not lose") {
   const OpGraph graph = layers();
   Device fast = hopper();
   fast.memory_bandwidth = BytesPerSecond(3000e9);

@@ -67,7 +67,7 @@ TEST_CASE("forward: the framework's work, the module, and what lies below") {
   CHECK_THAT(microseconds(g, "flat", Pass::forward, false), WithinRel(10, 1e-12));      // a view
 }
 
-TEST_CASE("backward: the two gradients of a layer share the framework's work; the first layer has one") {
+TEST_CASE("backward: the two gradients of a layer share the framework's work, the first layer has one") {
   const OpGraph g = small_network();
   CHECK_THAT(microseconds(g, "second", Pass::backward_data, true), WithinRel(35 / 2.0 + 1000, 1e-12));
   CHECK_THAT(microseconds(g, "second", Pass::backward_weights, true), WithinRel(35 / 2.0 + 1000, 1e-12));

@@ -131,7 +131,7 @@ TEST_CASE("a linear layer's three products and its bias") {
     CHECK(cost(model(), "fc", pass).kernel.flop == Flop(2.0 * 32 * 10 * in));
 }
 
-TEST_CASE("memory-bound operators move their passes; an addition's backward moves nothing") {
+TEST_CASE("memory-bound operators move their passes, an addition's backward moves nothing") {
   const auto seconds = [](const char* name, Pass pass) { return cost(model(), name, pass).kernel.time.base(); };
   CHECK_THAT(seconds("norm", Pass::forward), WithinRel(5e-6 + 3 * kMap / 600e9, 1e-12));
   CHECK_THAT(seconds("norm", Pass::backward), WithinRel(5e-6 + 5 * kMap / 600e9, 1e-12));
@@ -177,7 +177,7 @@ TEST_CASE("fused elementwise operators save their own kernels and nothing else, 
         cost(model(stack(), Precision::fp16), "norm", Pass::forward).kernel.time);
 }
 
-TEST_CASE("updates: passes over fp32 parameters; one launch per kernel and array, or few for all") {
+TEST_CASE("updates: passes over fp32 parameters, one launch per kernel and array, or few for all") {
   const double count = 25e6;
   const auto update = [&](void (*change)(Stack&)) { return model(changed(change)).update_cost(count); };
   const auto base = update([](Stack&) {});
@@ -236,7 +236,7 @@ TEST_CASE("an attention layer: one kernel where the stack fuses it, else product
   }
 }
 
-TEST_CASE("a stack's attention kernel runs in 16 bits on devices that have it; unmeasured it runs like the general one") {
+TEST_CASE("a stack's attention kernel runs in 16 bits on devices that have it, unmeasured it runs like the general one") {
   GraphBuilder g("attention", "file", "sentence", {2048}, 4);
   const TensorId x = g.add(OpKind::embedding, {g.input()}, EmbeddingAttributes{1000, 512});
   (void)g.add(OpKind::attention, {x, x, x}, AttentionAttributes{8, true}, "attention");
@@ -265,7 +265,7 @@ TEST_CASE("a stack's attention kernel runs in 16 bits on devices that have it; u
   CHECK(time("8.0", Precision::fp16, flash, constants()) == general("8.0", Precision::fp16));
 }
 
-TEST_CASE("a linear bias inside the product costs nothing forward; its gradient stays a sum") {
+TEST_CASE("a linear bias inside the product costs nothing forward, its gradient stays a sum") {
   const Stack fused = changed([](Stack& s) { s.operators.fuses_linear_bias = true; });
   const auto extra = [&](Pass pass) {
     return (cost(model(), "fc", pass).kernel.time - cost(model(fused), "fc", pass).kernel.time).base();

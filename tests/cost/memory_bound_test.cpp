@@ -131,7 +131,7 @@ TEST_CASE("softmax rows: in registers up to 1,024 elements, then read again unle
   CHECK(again(1025) == 2.0);
 }
 
-TEST_CASE("a product of two tensors reads both and has two gradients; a table of rows gets a dense one") {
+TEST_CASE("a product of two tensors reads both and has two gradients, a table of rows gets a dense one") {
   const Stack stack;
   const Passes product = memory_passes(op_of(OpKind::multiply, 2), stack).value();
   CHECK(2 * product.forward_inputs + product.forward_output == 3.0);

@@ -71,7 +71,7 @@ TEST_CASE("autocast casts weights forward and their gradients backward, array by
   CHECK(cost(model(eager, Precision::fp16), "fc", Pass::forward).host_operators == 1.0);
 }
 
-TEST_CASE("autocast: a table of vectors is cast where words are scored with it; softmax leaves fp32 to the dropout after it") {
+TEST_CASE("autocast: a table of vectors is cast where words are scored with it, softmax leaves fp32 to the dropout after it") {
   GraphBuilder g("words", "file", "sentence", {16}, 4);
   TensorId x = g.add(OpKind::embedding, {g.input()}, EmbeddingAttributes{1000, 64}, "table");
   x = g.add(OpKind::softmax, {x}, {}, "weights");

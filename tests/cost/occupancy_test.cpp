@@ -56,7 +56,7 @@ TEST_CASE("a multiprocessor with fewer threads is fuller") {
   CHECK_THAT(achieved_occupancy(KernelClass::tiled, 1e9, turing), WithinRel(0.5, 1e-12));
 }
 
-TEST_CASE("stall shares are the parts of a kernel's time; what no term tells is its start and drain") {
+TEST_CASE("stall shares are the parts of a kernel's time, what no term tells is its start and drain") {
   KernelTimeModel kernel;
   kernel.time = Seconds(10e-6);
   kernel.issue = {Seconds(4e-6), Seconds(1e-6), Seconds(2e-6), Seconds(1e-6)};

@@ -88,7 +88,7 @@ TEST_CASE("power, multiprocessors, rate and clock together never make products s
   }
 }
 
-TEST_CASE("a stated clock bounds both shares; no board sustains more than its clock") {
+TEST_CASE("a stated clock bounds both shares, no board sustains more than its clock") {
   Device d = board();
   d.sustained_clock = Hertz(705e6);
   CHECK_THAT(shares_on(d).sustained, WithinRel(0.5, 1e-12));

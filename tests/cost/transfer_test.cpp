@@ -111,7 +111,7 @@ TEST_CASE("distance is to the nearest relative: one, and one more for each gener
   CHECK_THAT(far, WithinRel(near, 1e-12));
 }
 
-TEST_CASE("Kepler's 192 lanes are fed 128 at a time; narrower multiprocessors are not touched") {
+TEST_CASE("Kepler's 192 lanes are fed 128 at a time, narrower multiprocessors are not touched") {
   for (const auto& [lanes, share] : {std::pair{64, 1.0}, std::pair{128, 1.0}, std::pair{192, 128.0 / 192}}) {
     Device d = device("Kepler");
     d.fp32_lanes = lanes;
@@ -198,7 +198,7 @@ TEST_CASE("every NVIDIA architecture feels its power limit") {
   }
 }
 
-TEST_CASE("a power limit lowers the clock that borrowed compute keeps; a stated clock comes before it") {
+TEST_CASE("a power limit lowers the clock that borrowed compute keeps, a stated clock comes before it") {
   // 42e-12 J per lane and cycle let Pascal keep its listed clock: 5e12 lanes x cycles/s need 210 W.
   const auto share = [](double watts, std::optional<double> stated = {}) {
     Device d = device();
@@ -243,7 +243,7 @@ TEST_CASE("a relative counts less the more its clock had to be corrected, in com
   CHECK_THAT(resolved(75).bandwidth_efficiency, WithinRel(std::sqrt(0.5), 1e-12));
 }
 
-TEST_CASE("bandwidth is borrowed from boards with the same kind of memory first; compute does not care") {
+TEST_CASE("bandwidth is borrowed from boards with the same kind of memory first, compute does not care") {
   const auto share = [](const char* kind) {
     auto other = board("b", "Pascal", 1.0, 1.0);
     other.memory_kind = kind;
@@ -293,7 +293,7 @@ TEST_CASE("own samples of one precision of tensor cores tell of the others befor
   CHECK(resolve_parameters(d, "convolution", "fp32", constants).transferred);
 }
 
-TEST_CASE("rates: shares of the description's peak and bandwidth; a stated clock is part of borrowed shares alone") {
+TEST_CASE("rates: shares of the description's peak and bandwidth, a stated clock is part of borrowed shares alone") {
   Device d = device();
   const FamilyParameters fitted{"gemm", "fp32", 0.5, 0.75, Seconds(4e-6), 0.1, 30, "fitted: a test"};
   d.boost_clock = Hertz(1500e6);

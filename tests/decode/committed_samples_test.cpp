@@ -85,7 +85,7 @@ TEST_CASE("no matrix product is faster than its board") {
   }
 }
 
-TEST_CASE("no attention kernel is faster than its board; passes, windows and heads of keys came over") {
+TEST_CASE("no attention kernel is faster than its board, passes, windows and heads of keys came over") {
   std::map<std::string, int> count;
   for (const char* name : {"modern_attention", "modern_attention_training"}) {
     for (const Sample& s : committed().at(name)) {

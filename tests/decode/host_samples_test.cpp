@@ -51,7 +51,7 @@ TEST_CASE("problems of a table of host samples") {
   CHECK(mixed.find("expected no negative time, got -1") != std::string::npos);
 }
 
-TEST_CASE("what the script prints becomes samples; another form is refused by its line") {
+TEST_CASE("what the script prints becomes samples, another form is refused by its line") {
   HostSamples host;
   REQUIRE(add_pytorch_output("# torch 1.13.0a0\nadd,forward,meta,1.1e-06,2e-08\n", host));
   CHECK(host.framework == "torch 1.13.0a0");

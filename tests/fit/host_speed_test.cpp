@@ -31,7 +31,7 @@ HostSamples committed(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("operators of the framework decide; what is shorter than the clock tells does not") {
+TEST_CASE("operators of the framework decide, what is shorter than the clock tells does not") {
   HostSamples slow = host("torch 1.13.1", 4e-6);
   slow.samples[1].time = Seconds(4e-6);  // 1/4 and 1 of the reference's speed: 1/2 in the mean
   const auto speed = host_speed(slow, host("torch 1.13.0a0", 1e-6));

@@ -278,7 +278,7 @@ TEST_CASE("which library generation describes a sample") {
   CHECK(library_generation("") == "cudnn7");
 }
 
-TEST_CASE("kernels of matrix products by architecture; what is missing comes from the nearest") {
+TEST_CASE("kernels of matrix products by architecture, what is missing comes from the nearest") {
   CHECK(product_kernels("cudnn5", chip("Kepler 2.0")) == "cudnn5-maxwell");
   CHECK(product_kernels("cudnn6", chip("Pascal")) == "cudnn6-maxwell");
   CHECK(product_kernels("cudnn7", chip("Turing")) == "cudnn7-volta");

@@ -69,7 +69,7 @@ TEST_CASE("one sample hardly moves a firm prior, a hundred do") {
   CHECK_THAT(fitted(100), WithinRel(3.0, 0.05));
 }
 
-TEST_CASE("a sigma of zero holds an unknown fixed; one without influence keeps its prior") {
+TEST_CASE("a sigma of zero holds an unknown fixed, one without influence keeps its prior") {
   const Line line = noisy(0.4, 2.5, 100, 0.0, 0);
   std::vector<Unknown> unknowns = kUnknowns;
   unknowns[0].prior_sigma = 0.0;

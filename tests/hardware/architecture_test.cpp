@@ -50,7 +50,7 @@ TEST_CASE("every GPU of the catalogue is of the family that its capability or re
   CHECK(used.count("gfx942") == 1);
 }
 
-TEST_CASE("a family by capability, by revision, by name; what is not known has no facts") {
+TEST_CASE("a family by capability, by revision, by name, what is not known has no facts") {
   CHECK(chip("", "8.6").family == "8.6");
   CHECK(chip("", "3.7").family == "3.5");
   CHECK(chip("", "5.2").name == "Maxwell");

@@ -16,7 +16,7 @@ std::string brackets(std::size_t depth) { return "{\"a\":" + std::string(depth -
 
 }  // namespace
 
-TEST_CASE("a JSON file gives its values by key; null counts as missing, and the last of two values holds") {
+TEST_CASE("a JSON file gives its values by key, null counts as missing, and the last of two values holds") {
   auto file = JsonFile::parse(
       R"({"n": 3, "x": 2.5, "yes": true, "t": "text", "none": null, "n": 4, "in": {"n": 5}, "l": ["a", "b"]})", "a.json");
   REQUIRE(file);

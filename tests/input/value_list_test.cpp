@@ -42,7 +42,7 @@ TEST_CASE("numbers: what is refused, and how") {
   CHECK(refused("1..1000000000") == "--gpus: 1..1000000000 stands for more than 100000 values");
 }
 
-TEST_CASE("sizes: bytes or units; a range doubles unless it names its factor") {
+TEST_CASE("sizes: bytes or units, a range doubles unless it names its factor") {
   CHECK(parse_size_list("--bytes", "4096,1KiB").value() == std::vector<Bytes>{Bytes(4096.0), Bytes(1024.0)});
   CHECK(parse_size_list("--bytes", "1KiB..1GiB").value().size() == 21);
   CHECK(parse_size_list("--bytes", "1KiB..1MiB*4").value().size() == 6);

@@ -11,7 +11,7 @@
 using namespace tbdsim;
 using namespace tbdsim::small_step;
 
-TEST_CASE("parts sum to the peak; allocated <= reserved <= peak") {
+TEST_CASE("parts sum to the peak, allocated <= reserved <= peak") {
   for (const MemoryPlan plan : kPlans)
     for (const int ranks : {1, 8}) {
       FootprintOptions options = batch(32);
@@ -163,7 +163,7 @@ TEST_CASE("never less memory for a larger batch, in any network and framework") 
     }
 }
 
-TEST_CASE("16-bit feature maps take half; images arrive as fp32") {
+TEST_CASE("16-bit feature maps take half, images arrive as fp32") {
   FootprintOptions options = batch(32);
   const StepMemory single = of(resnet(), stack(), options);
   options.element = Bytes(2.0);
@@ -172,7 +172,7 @@ TEST_CASE("16-bit feature maps take half; images arrive as fp32") {
   CHECK(half.profile.at_peak[MemoryPart::input] == single.profile.at_peak[MemoryPart::input]);
 }
 
-TEST_CASE("MXNet shares one workspace, the largest; others hold it while the kernel runs") {
+TEST_CASE("MXNet shares one workspace, the largest, others hold it while the kernel runs") {
   const Network mxnet = network("resnet50", "mxnet");
   std::vector<NodeCost> costs(mxnet.nodes.size());
   costs[0].kernel.workspace = Bytes(1e6);
@@ -255,7 +255,7 @@ TEST_CASE("a store that merges on the host, or has nothing to merge, takes no GP
   CHECK(rank_buffers(s, {Exchange::ps, 4, 1, arrays}).front().exchange == Bytes(0.0));
 }
 
-TEST_CASE("MXNet's local store updates on the host up to 16 Mi elements an array; beyond, GPUs have the state") {
+TEST_CASE("MXNet's local store updates on the host up to 16 Mi elements an array, beyond, GPUs have the state") {
   for (const char* name : {"resnet50", "alexnet"}) {  // alexnet's largest: 4096 x 9216
     INFO(name);
     const Network n = network(name, "mxnet");

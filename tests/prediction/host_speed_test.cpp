@@ -56,7 +56,7 @@ TEST_CASE("a CPU that nothing names is told of and widens the range, where the s
 }
 
 TEST_CASE(
-    "a step that waits for the host takes half the time on a CPU of twice the speed; other frameworks' hosts are as they are") {
+    "a step that waits for the host takes half the time on a CPU of twice the speed, other frameworks' hosts are as they are") {
   const auto at = [](const char* speed, const char* stack) {
     PredictOptions options = small({std::string("hw.host.single_thread=") + speed});
     options.stack = stack;

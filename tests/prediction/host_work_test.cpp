@@ -76,7 +76,7 @@ TEST_CASE("lanes lie within the step that they recur in, and there are none with
   CHECK(predicted(options).lanes.empty());
 }
 
-TEST_CASE("forward and backward of DataParallel hold its exchange; those of DistributedDataParallel do not") {
+TEST_CASE("forward and backward of DataParallel hold its exchange, those of DistributedDataParallel do not") {
   PredictOptions options = job("dgx-station", "resnet50", "pytorch-1.4");
   options.gpus = 4;
   options.exchange = "dataparallel";

@@ -80,7 +80,7 @@ TEST_CASE("verdict: the storage or the copy may be what is slow") {
   CHECK(waits.text == "loader-bound: 0.25x of what the GPUs could take; needs storage 4.00x as fast");
 }
 
-TEST_CASE("verdict: more workers than cores need cores too; behind a barrier there may be no number") {
+TEST_CASE("verdict: more workers than cores need cores too, behind a barrier there may be no number") {
   InputPipeline p = stream(4);
   p.cores = 6;
   CHECK(judged(p, Seconds(0.01)).text ==
@@ -89,7 +89,7 @@ TEST_CASE("verdict: more workers than cores need cores too; behind a barrier the
   CHECK_FALSE(judged(p, Seconds(0.009)).needed);  // one sample takes 10 ms
 }
 
-TEST_CASE("faster storage, more workers and a faster processor never slow a step; files are never faster than records") {
+TEST_CASE("faster storage, more workers and a faster processor never slow a step, files are never faster than records") {
   double last = 0.0;
   for (const char* storage : {"hdd", "ssd", "nvme", "page-cache"}) {
     INFO(storage);
@@ -194,7 +194,7 @@ TEST_CASE("a loader makes one micro-batch after the other: their number changes 
   CHECK_THAT(copies(4) / copies(1), WithinRel(4.0, 1e-6));
 }
 
-TEST_CASE("nodes share a file server, not their own disks; of a pipeline only the first stage's node reads") {
+TEST_CASE("nodes share a file server, not their own disks, of a pipeline only the first stage's node reads") {
   PredictOptions options = job("resnet50");
   options.gpus.reset();
   options.network = "infiniband-edr";

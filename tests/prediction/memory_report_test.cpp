@@ -73,7 +73,7 @@ TEST_CASE("every run on one GPU that was published with its time fits by this mo
 
 // UofT-EcoSystem/sockeye, allocation log at batch 128: attention has 61.6 % of weights, states and planned arrays, with blocks
 // that serve it in part. Of what exists at the peak it holds two thirds.
-TEST_CASE("types of layers sum to the peak; attention is most of Sockeye's; its time steps are one row") {
+TEST_CASE("types of layers sum to the peak, attention is most of Sockeye's, its time steps are one row") {
   PredictOptions o = options("titan-xp", "sockeye", "mxnet-0.12", 1, 128);
   o.seq_len = 100;
   const MemoryReport r = report(o);
@@ -246,7 +246,7 @@ TEST_CASE("layers sum to the parts of a GPU that shares a job, each part for its
   }
 }
 
-TEST_CASE("layers sum to what one GPU's arrays hold at the peak; the peak is the fullest moment") {
+TEST_CASE("layers sum to what one GPU's arrays hold at the peak, the peak is the fullest moment") {
   for (const char* stack : {"pytorch-1.13", "tensorflow-1.15", "mxnet-1.2"}) {
     INFO(stack);
     const MemoryReport r = report(options("v100-sxm2-16gb", "resnet50", stack, 1, 32));

@@ -105,7 +105,7 @@ TEST_CASE("a V100's throughput on ResNet-50 is of the right order") {
   CHECK(p.throughput.value < 600.0);
 }
 
-TEST_CASE("all GPUs of a node are one node; two nodes are twice the GPUs") {
+TEST_CASE("all GPUs of a node are one node, two nodes are twice the GPUs") {
   PredictOptions nodes = dgx1();
   nodes.gpus.reset();
   CHECK(fingerprint(predicted(nodes)) == fingerprint(predicted(dgx1(8))));

@@ -94,7 +94,7 @@ TEST_CASE("however a network is divided, all GPUs together compute what one copy
   }
 }
 
-TEST_CASE("along an axis of one rank nothing travels, along others something does; nobody waits longer than it takes") {
+TEST_CASE("along an axis of one rank nothing travels, along others something does, nobody waits longer than it takes") {
   for (unsigned seed = 0; seed < kDraws; ++seed) {
     const PredictOptions options = drawn(seed);
     INFO(words(options));

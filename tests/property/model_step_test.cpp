@@ -122,7 +122,7 @@ TEST_CASE("without transformed convolutions no step computes faster than its dev
   }
 }
 
-TEST_CASE("one GPU exchanges nothing; more GPUs never shorten a step") {
+TEST_CASE("one GPU exchanges nothing, more GPUs never shorten a step") {
   for (const char* model : kModels) {
     for (const char* stack : kStacks) {
       const Prediction alone = predicted(model, stack, "dgx1", 1, 16);

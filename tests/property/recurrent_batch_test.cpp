@@ -47,7 +47,7 @@ TEST_CASE("the time of recurrent networks and of transformers never falls as the
   }
 }
 
-TEST_CASE("named exception: cuDNN of CUDA 8 waits longer at 32 sequences than at 64, as measured; nothing falls off a cliff") {
+TEST_CASE("named exception: cuDNN of CUDA 8 waits longer at 32 sequences than at 64, as measured, nothing falls off a cliff") {
   const Work work = property::work("deep_speech_2", "pytorch", 1);
   const Stack old = property::stack("caffe2-0.8");
   Work at = work;

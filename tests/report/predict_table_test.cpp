@@ -71,7 +71,7 @@ TEST_CASE("Several nodes name their network") {
   CHECK(contains(predict_table(p, {}), "2 nodes on infiniband-edr, 4 ports a\n"));
 }
 
-TEST_CASE("Memory fits exactly up to the capacity; beyond it the table says by how much it does not") {
+TEST_CASE("Memory fits exactly up to the capacity, beyond it the table says by how much it does not") {
   Prediction p = example_prediction();
   p.memory.capacity = Bytes(4e9);
   p.memory.gpus.front().probability = 0.5;
@@ -107,17 +107,17 @@ TEST_CASE("Cost and epochs appear where they are known") {
                  "              2.08 min); 2 epochs with start-up 3.5 min, 1.43 USD\n"));
 }
 
-TEST_CASE("Layers with the share of each; a layer without kernels leaves blanks") {
+TEST_CASE("Layers with the share of each, a layer without kernels leaves blanks") {
   Prediction p = example_prediction();
   p.layers = {
       {"input", "input", "3x224x224", 0, {}, {}, {}, {}, {}},
       {"conv1", "convolution", "64x112x112", 9408, Seconds(1e-3), {}, Seconds(2e-3), Seconds(1e-6), {}},
       {"a_layer_with_a_name_that_is_far_too_long", "activation", "64x112x112", 0, Seconds(5e-4), Seconds(5e-4), {}, {}, {}}};
   CHECK(layers_table(p) == R"(Layers, by kernel time; output of one sample
-layer                       output      parameters  forward  backward  update  share
-input                       3x224x224
-conv1                       64x112x112        9408     1 ms      2 ms    1 us   75 %
-a_layer_with..far_too_long  64x112x112               500 us    500 us           25 %
+layer                   output      parameters  forward  backward  update  share
+input                   3x224x224
+conv1                   64x112x112        9408     1 ms      2 ms    1 us   75 %
+a_layer_wi..r_too_long  64x112x112               500 us    500 us           25 %
 )");
 }
 

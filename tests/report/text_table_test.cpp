@@ -21,7 +21,7 @@ TEST_CASE("A character of several bytes takes one column") {
   CHECK(table.text() == "\xc2\xb5   1\nab  2\n");
 }
 
-TEST_CASE("A cell of exactly the allowed width stays; a longer one loses its middle") {
+TEST_CASE("A cell of exactly the allowed width stays, a longer one loses its middle") {
   TextTable table({{"", Align::left, 8}});
   table.add({"12345678"});
   table.add({"123456789"});

@@ -70,7 +70,7 @@ TEST_CASE("no bucket: every array is a call of its own, one after the other, eac
   CHECK_THAT(step_of(apart) - step_of(whole), WithinRel(5e-3, 1e-6));
 }
 
-TEST_CASE("a library that looks now and then fuses what is there; after backward half a cycle passes") {
+TEST_CASE("a library that looks now and then fuses what is there, after backward half a cycle passes") {
   BucketPolicy policy;
   policy.bucket = Bytes(1e9);
   policy.cycle = Seconds(10.0);  // longer than the step: one bucket, five seconds late

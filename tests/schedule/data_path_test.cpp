@@ -73,7 +73,7 @@ TEST_CASE("the slowest of reading, decoding and an overlapped copy sets the pace
   CHECK_THAT(pace(p, 8, 1.0_ms, 1).step.base(), WithinRel(40e-3, 1e-9));
 }
 
-TEST_CASE("workers beyond the cores share them; waiting for storage needs no core") {
+TEST_CASE("workers beyond the cores share them, waiting for storage needs no core") {
   InputPipeline p;
   p.decode = 10.0_ms;
   p.cores = 4;

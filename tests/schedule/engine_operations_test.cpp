@@ -55,7 +55,7 @@ TEST_CASE("without joining every operator is an operation") {
   for (const EngineShare& share : all.forward) CHECK(share.begins);
 }
 
-TEST_CASE("an operation holds as many operators as it may and one more; the next is alone") {
+TEST_CASE("an operation holds as many operators as it may and one more, the next is alone") {
   // The layer, relu and loss: 3 + plain - 1 operators. Four fit when three are allowed.
   CHECK(operations(joined(chain(2), holding(3)).forward) == 1.0);
   CHECK(operations(joined(chain(3), holding(3)).forward) == 2.0);

@@ -102,7 +102,7 @@ TEST_CASE("barrier with spread: 16, 32, 64, 128 samples on 39 threads wait 2.4, 
   }
 }
 
-TEST_CASE("batches ahead absorb the spread; without time to spare they cannot") {
+TEST_CASE("batches ahead absorb the spread, without time to spare they cannot") {
   const Seconds training = 40.0_ms;
   const auto exposed = [&](int prefetch) {
     return pace(pipeline(InputMode::barrier, 39, 0.6, prefetch), 64, training, 1).step - training;

@@ -118,7 +118,7 @@ TEST_CASE("the same step is never slower queued than serialized") {
   }
 }
 
-TEST_CASE("nodes come forward, backward, update; without update the step ends with backward") {
+TEST_CASE("nodes come forward, backward, update, without update the step ends with backward") {
   const LoweredStep step = lowered(stack(HostCoupling::serialized, Seconds(1e-6)));
   CHECK(step.nodes.size() == kStep.forward.size() + kStep.backward.size() + kStep.update.size());
   CHECK(step.costs.size() == step.nodes.size());
@@ -151,7 +151,7 @@ TEST_CASE("buckets leave when full: exactly at their size, not before") {
   CHECK(buckets(0, false) == 3);  // no bucket: every array by itself
 }
 
-TEST_CASE("a bucket starts with its last gradient; updates wait for the last bucket") {
+TEST_CASE("a bucket starts with its last gradient, updates wait for the last bucket") {
   for (const bool overlaps : {true, false}) {
     const LoweredStep step = lowered(stack(HostCoupling::queued, Seconds(1e-9), Bytes(0.0), overlaps), link(1e9));
     const engine::Timeline timeline = engine::simulate(step.graph);

@@ -72,7 +72,7 @@ TEST_CASE("slices pipeline through the stages: the port, which is the slowest, n
   CHECK_THAT(stages.weight_update.base(), WithinRel(0.5e-3, 1e-6));
 }
 
-TEST_CASE("front layers first is never slower than first come, first served; nor is a faster network") {
+TEST_CASE("front layers first is never slower than first come, first served, nor is a faster network") {
   double before = 1e9;
   for (const double rate : {0.25e9, 0.5e9, 1e9, 2e9, 4e9, 8e9}) {
     ServerPlan plan = two_machines();

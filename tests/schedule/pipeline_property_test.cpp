@@ -35,7 +35,7 @@ SimTime duration(const PipelineSchedule& schedule, const BlockTimes& times, std:
 
 }  // namespace
 
-TEST_CASE("pipeline properties: no less than any rank's work or one micro-batch's way; busy and idle make the makespan") {
+TEST_CASE("pipeline properties: no less than any rank's work or one micro-batch's way, busy and idle make the makespan") {
   for_each_case([](const PipelineSchedule& schedule, const BlockTimes& times, std::mt19937&) {
     const PipelineRun run = simulate(schedule, times);
     SimTime way;

@@ -187,7 +187,7 @@ TEST_CASE("gradients are exchanged after the last micro-batch alone, and added u
   CHECK_THAT(three.stages.backward.base(), WithinRel(3.0 * one.stages.backward.base() + added, 1e-6));
 }
 
-TEST_CASE("gradients that stay are set to zero once a step and added once a micro-batch; every addition is one operator") {
+TEST_CASE("gradients that stay are set to zero once a step and added once a micro-batch, every addition is one operator") {
   const OpGraph graph = linear_layers(3);
   const CollectivePlan none;
   LowerOptions options{4, 1.0, true};

@@ -7,7 +7,7 @@
 
 using namespace tbdsim;
 
-TEST_CASE("every resource has a name of its own; tasks occupy the first, and only what takes time") {
+TEST_CASE("every resource has a name of its own, tasks occupy the first, and only what takes time") {
   std::set<std::string_view> names;
   std::size_t of_tasks = 0;
   for (const ResourceInfo& row : resources()) {

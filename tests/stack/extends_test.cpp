@@ -163,7 +163,7 @@ TEST_CASE("a value from a base is changed by an assignment, and a wrong assignme
   CHECK(error.where.line == 1);
 }
 
-TEST_CASE("stacks of the catalogue state what differs; every base is one of a stack") {
+TEST_CASE("stacks of the catalogue state what differs, every base is one of a stack") {
   int lines = 0;
   std::set<std::string> bases, extended;
   for (const std::string& id : catalogue_ids({kRoot}, "stacks")) {

@@ -41,7 +41,7 @@ const std::vector<std::string> kIds{"mxnet-1.2",         "mxnet-1.9",           
 
 }  // namespace
 
-TEST_CASE("an exact name wins; case, dashes and dots do not matter") {
+TEST_CASE("an exact name wins, case, dashes and dots do not matter") {
   const std::string root = catalogue("stacks_exact", kIds);
   CHECK(resolved(root, "mxnet-1.2") == "mxnet-1.2");
   CHECK(resolved(root, "MXNet_1.2") == "mxnet-1.2");

@@ -31,7 +31,7 @@ Prediction board() {
 
 }  // namespace
 
-TEST_CASE("Bought: boards, host, and the power of the hours in use; rented: those hours") {
+TEST_CASE("Bought: boards, host, and the power of the hours in use, rented: those hours") {
   const auto bought = ownership(board(), kTerms, PaidBy::purchase);
   REQUIRE(bought);
   CHECK(bought->machines.base() == 1600.0);
@@ -109,7 +109,7 @@ TEST_CASE("Power of a host: as its file states, else of the machine less its GPU
   CHECK(host_power(system, 16, 2)->base() == 1800.0);
 }
 
-TEST_CASE("The user's own prices set those of board, host and machine aside; what --set gave stays") {
+TEST_CASE("The user's own prices set those of board, host and machine aside, what --set gave stays") {
   System system;
   system.id = "box";
   system.device.id = "board";

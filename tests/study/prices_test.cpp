@@ -177,7 +177,7 @@ TEST_CASE("gaming boards are the most cost effective: GTX 1080 Ti best, P100 and
   CHECK(std::set<std::string>{ranked[4].second, ranked[5].second} == std::set<std::string>{"p100-pcie-16gb", "v100-pcie-16gb"});
 }
 
-TEST_CASE("one machine, one throughput: boards without peer access as a box and by themselves; patched, it says so") {
+TEST_CASE("one machine, one throughput: boards without peer access as a box and by themselves, patched, it says so") {
   const auto session = open_session(kCatalogue);
   const auto of = [&](const char* hardware) {
     PredictOptions options;

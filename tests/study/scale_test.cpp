@@ -167,7 +167,7 @@ TEST_CASE("a table holds every network, batch and exchange, the overhead against
   CHECK_THAT((eight.first_gpu_peak - eight.least_peak).base(), WithinRel(3.0 * 4.0 * 50'844'008, 0.04));
 }
 
-TEST_CASE("a study that cannot be made is named beside those that can; without any there is no table") {
+TEST_CASE("a study that cannot be made is named beside those that can, without any there is no table") {
   ScaleOptions o = options({1, 2});
   o.job.stack = "mxnet-18.04";
   const ScaleTable t = scale_table(session(), o, {{"alexnet", "googlenet"}, {}, {}, {224}}).value();

@@ -56,7 +56,7 @@ std::string exported(const SweepStore& store) { return sweep_export(store, Sweep
 
 }  // namespace
 
-TEST_CASE("axes are lists of words and ranges of numbers; the last one runs fastest") {
+TEST_CASE("axes are lists of words and ranges of numbers, the last one runs fastest") {
   const StudyGrid two{{*parse_axis("hw", "a,b"), *parse_axis("batch", "4..16*2")}, {}};
   CHECK(two.points() == 6);
   CHECK(two.at(1) == std::vector<std::pair<std::string, std::string>>{{"hw", "a"}, {"batch", "8"}});
@@ -154,7 +154,7 @@ TEST_CASE("an explanation ranks changes by what they bring") {
   CHECK_FALSE(std::find_if(checks.begin(), checks.end(), [](const HealthCheck& c) { return c.name == "GPU busy"; })->passed);
 }
 
-TEST_CASE("where servers hold a job up, faster processors help and RDMA is what it was; full nodes double with their GPUs") {
+TEST_CASE("where servers hold a job up, faster processors help and RDMA is what it was, full nodes double with their GPUs") {
   const auto session = open_session(kCatalogue);
   PredictOptions options;
   options.hardware = "dgx1";

@@ -7,7 +7,7 @@
 
 using namespace tbdsim;
 
-TEST_CASE("a name is found whatever its case and signs; a miss says which was meant, or what there is") {
+TEST_CASE("a name is found whatever its case and signs, a miss says which was meant, or what there is") {
   struct Entry {
     std::string_view name;
     int value;

@@ -82,7 +82,7 @@ TEST_CASE("the least line rate keeps what TCP gets of it on a network made for R
   }
 }
 
-TEST_CASE("an array is pushed, then fetched; what delays most stands first") {
+TEST_CASE("an array is pushed, then fetched, what delays most stands first") {
   const NetworkProfile p = profile(job("alexnet", "ethernet-1g", "ps", 2));
   CHECK_FALSE(p.pays);
   REQUIRE(p.arrays.size() > 10);

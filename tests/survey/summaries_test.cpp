@@ -38,7 +38,7 @@ TEST_CASE("Kernels gather by name, longest first, with means weighted by time") 
   CHECK_THAT(summary.stalls[0].second + summary.stalls[1].second, WithinRel(1.0, 1e-12));
 }
 
-TEST_CASE("A kernel of exactly the mean utilisation is not below it; each list holds five") {
+TEST_CASE("A kernel of exactly the mean utilisation is not below it, each list holds five") {
   Prediction p;
   for (int i = 0; i < 6; ++i) p.kernels.push_back(kernel("low" + std::to_string(i), 1, 0.25));
   for (int i = 0; i < 6; ++i) p.kernels.push_back(kernel("high" + std::to_string(i), 1, 0.75));
@@ -56,7 +56,7 @@ TEST_CASE("No kernels, no shares") {
   CHECK(summary.mean_fp32_utilization == 0.0);
 }
 
-TEST_CASE("An epoch is whole steps; a run adds the start-up once") {
+TEST_CASE("An epoch is whole steps, a run adds the start-up once") {
   Prediction p;
   p.global_batch = 256;
   p.start_up = Seconds(10.0);
@@ -117,7 +117,7 @@ TEST_CASE("Survey refuses GPUs that a node lacks, repeats and nothing") {
   CHECK(survey(system, {}, {}).error().front().message == "dgx1: no GPUs chosen");
 }
 
-TEST_CASE("A transfer takes the latency and its bytes over the narrowest link; no bytes still cost the latency") {
+TEST_CASE("A transfer takes the latency and its bytes over the narrowest link, no bytes still cost the latency") {
   const System system = dgx1();
   const auto linked = transfer_ways(system, "gpu0", "gpu3", Bytes(1e9));
   REQUIRE(linked);

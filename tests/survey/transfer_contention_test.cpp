@@ -33,7 +33,7 @@ TEST_CASE("two copies the same way over two NVLinks: half each, and both end aft
   CHECK_THAT(both[2].share.time.base(), WithinRel(start + alone, 1e-6));
 }
 
-TEST_CASE("three staged copies across the sockets of a DGX-1 share 10 GB/s; a linked pair keeps its own") {
+TEST_CASE("three staged copies across the sockets of a DGX-1 share 10 GB/s, a linked pair keeps its own") {
   const auto shares =
       shared_transfers(dgx1(), {"gpu0", "gpu5", "gpu2", "gpu7", "gpu1", "gpu6", "gpu0", "gpu1"}, Bytes(1e6)).value();
   for (std::size_t i = 0; i < 3; ++i) {

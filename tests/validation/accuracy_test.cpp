@@ -92,7 +92,7 @@ TEST_CASE("the best constant fraction is the weighted median, better than all ot
   for (double f = 0.01; f < 1.0; f += 0.001) CHECK(best <= mean_error(fractions, f) + 1e-12);
 }
 
-TEST_CASE("each group has its own baseline; rows without one leave it null") {
+TEST_CASE("each group has its own baseline, rows without one leave it null") {
   // Group g: fractions 0.4 and 0.3; weights 0.4 of 0.7 pass half, so f = 0.4: errors 0 and 0.3 / 0.4 - 1 = -25 %.
   AssessedRow first = row("a", "g", 1.0, 1.0);
   first.peak_fraction = 0.4;
@@ -207,7 +207,7 @@ TEST_CASE("efficiency from step times, and a worst point below zero") {
   CHECK_THAT(accuracy.groups[0].efficiency->worst, WithinRel(30.0, 1e-12));
 }
 
-TEST_CASE("of several 1-GPU rows the same machine's is taken; without any there are no points") {
+TEST_CASE("of several 1-GPU rows the same machine's is taken, without any there are no points") {
   // On "box" one GPU does 100 predicted and measured; elsewhere 50. Two GPUs on box: 200 for 180, 10 points.
   const Accuracy accuracy =
       summarize({scaling_row(1, 50.0, 50.0, "elsewhere"), scaling_row(1, 100.0, 100.0), scaling_row(2, 200.0, 180.0)});
@@ -241,7 +241,7 @@ TEST_CASE("stage metrics carry their part of the host's time and the range of th
   CHECK(metric_value(prediction, "step_time_s")->high == 12.0);
 }
 
-TEST_CASE("memory metrics are of the fullest GPU; what a step does not hold is absent") {
+TEST_CASE("memory metrics are of the fullest GPU, what a step does not hold is absent") {
   Prediction prediction;
   CHECK_FALSE(metric_value(prediction, "peak_memory_bytes"));
   GpuMemory small, large;

@@ -226,7 +226,7 @@ TEST_CASE("claims and grids take only options that change a prediction, and valu
   CHECK(messages("size() > 0", "route = \"gpu0 --trace=x\"") == "grid.route: expected a value, got \"gpu0 --trace=x\"\n");
 }
 
-TEST_CASE("files that a scenario names lie beside it; an option has one spelling") {
+TEST_CASE("files that a scenario names lie beside it, an option has one spelling") {
   const auto scenario = parse_scenario(
       "schema = 1\n[study]\nname = \"n\"\nsource = \"assumed: test\"\n[grid]\nmodel = \"nets/a.toml\"\nseq_len = 4\n"
       "[[claim]]\nid = \"a\"\nexpr = \"size(hw=boxes/b.toml, seq_len=3) > 0\"\n",

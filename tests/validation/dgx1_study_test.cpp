@@ -66,13 +66,13 @@ bool lenet_holds(const std::string& exchange, const std::vector<std::string>& se
 
 }  // namespace
 
-TEST_CASE("LeNet's speed-ups lie within 10 % of the study's; P2P ahead of NCCL at every count") {
+TEST_CASE("LeNet's speed-ups lie within 10 % of the study's, P2P ahead of NCCL at every count") {
   CHECK(lenet_holds("p2p", {}));
   CHECK(lenet_holds("nccl", {}));
   for (const int gpus : {2, 4, 8}) CHECK(speedup("lenet", "p2p", gpus) > speedup("lenet", "nccl", gpus));
 }
 
-TEST_CASE("LeNet's copies on 8 GPUs take longer than its input, so faster NVLinks help; AlexNet's do not") {
+TEST_CASE("LeNet's copies on 8 GPUs take longer than its input, so faster NVLinks help, AlexNet's do not") {
   const auto gain = [](const std::string& model) {
     return run(model, "p2p", 8).step_time.value / run(model, "p2p", 8, 16, {"hw.link.nvlink.bandwidth=2x"}).step_time.value;
   };
@@ -91,7 +91,7 @@ TEST_CASE("AlexNet scales like LeNet: the input holds up both") {
   }
 }
 
-TEST_CASE("large networks stay under the study's bounds, the best of them near; NCCL is faster at 4 and 8") {
+TEST_CASE("large networks stay under the study's bounds, the best of them near, NCCL is faster at 4 and 8") {
   const std::map<std::string, std::map<int, double>> bounds{{"p2p", {{2, 1.5}, {4, 2.3}, {8, 3.0}}},
                                                             {"nccl", {{2, 1.8}, {4, 2.9}, {8, 4.4}}}};
   for (const auto& [exchange, of_count] : bounds) {

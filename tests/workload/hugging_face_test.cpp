@@ -84,7 +84,7 @@ TEST_CASE("a configuration has at most 4,096 tokens unless told otherwise, and n
   CHECK(refused(file("gpt2"), 1025) == "config.json:1:1: 1024 positions are too few for a length of 1025\n");
 }
 
-TEST_CASE("fields that are not understood are named; parts that are left out are told") {
+TEST_CASE("fields that are not understood are named, parts that are left out are told") {
   const std::string llama = file("llama-3.2-1b");
   CHECK(read(llama)->notices.empty());
   CHECK(read(with(llama, "\"pretraining_tp\"", "\"mamba_layers\": 3, \"pretraining_tp\""))->notices ==

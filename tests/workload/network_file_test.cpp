@@ -52,7 +52,7 @@ TEST_CASE("the worked example of the README") {
   CHECK(macs.backward == 32 * 32 * 432 + 2 * (32 * 32 * 2304 + 40960));
 }
 
-TEST_CASE("layers may stand in any order; a loss may be given") {
+TEST_CASE("layers may stand in any order, a loss may be given") {
   const auto graph = open("lstm_language_model.toml");
   REQUIRE(graph);
   std::string names;

@@ -253,7 +253,7 @@ TEST_CASE("a root-mean-square norm is one operator, by a reciprocal root or over
   }
 }
 
-TEST_CASE("positions that turn heads are one operator; shared heads of keys and values belong to attention") {
+TEST_CASE("positions that turn heads are one operator, shared heads of keys and values belong to attention") {
   File file = grouped_attention();
   const OpGraph apart = import(file).graph;
   CHECK(std::count_if(apart.ops.begin(), apart.ops.end(), [](const Op& op) { return op.kind == OpKind::rope; }) == 2);

@@ -27,7 +27,7 @@ std::string refused(const Result<OpGraph>& result) { return result ? "" : result
 
 }  // namespace
 
-TEST_CASE("two GPUs share a transformer's products, biases of columns, heads and words; norms and rest stay whole") {
+TEST_CASE("two GPUs share a transformer's products, biases of columns, heads and words, norms and rest stay whole") {
   const OpGraph whole = network("gpt2"), share = tensor_share(whole, 2).value();
   // 12 layers of width h: qkv and first product by columns with biases, output and second product by rows without.
   constexpr std::int64_t h = 768, layers = 12, words = 50257, positions = 1024;
@@ -61,7 +61,7 @@ TEST_CASE("heads that do not divide and networks without attention are refused")
 }
 
 TEST_CASE(
-    "four GPUs share grouped heads, both feed-forward products by columns and the words; sixteen cannot share eight heads") {
+    "four GPUs share grouped heads, both feed-forward products by columns and the words, sixteen cannot share eight heads") {
   const ZooEntry* entry = find_network("llama-3-8b", "torchvision").value();
   ZooOptions fused;
   fused.fused_attention = true;
@@ -78,7 +78,7 @@ TEST_CASE(
         "--tensor-parallel 16: the 8 heads of keys and values of llama-3-8b do not divide over 16 GPUs");
 }
 
-TEST_CASE("a transformer is recomputed by layers, the loss by itself; a network without attention by blocks") {
+TEST_CASE("a transformer is recomputed by layers, the loss by itself, a network without attention by blocks") {
   CHECK(recompute_segments(network("gpt2"), Recompute::layer).size() == 13);
   CHECK(recompute_segments(network("gpt2"), Recompute::block).size() == 25);
   CHECK(recompute_segments(network("resnet50"), Recompute::layer) == recompute_segments(network("resnet50"), Recompute::block));
