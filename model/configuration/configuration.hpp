@@ -80,6 +80,10 @@ struct Configuration {
   [[nodiscard]] int pipeline_stages() const {
     return own_schedule ? own_schedule->stages() : stage_count(pipeline::info(schedule).placement, pipeline_shape());
   }
+  /// The ZeRO stage that is in force: stages of a pipeline keep gathered weights and whole gradients from the first to the last
+  /// micro-batch, so that they are not gathered for each. Source: pytorch/torchtitan, parallelize_llama.py ("For PP, do not
+  /// reshard after forward"), gradients reduced after the last one.
+  [[nodiscard]] int sharding() const { return zero == 3 && layout.pipeline > 1 ? 1 : zero; }
   /// Copies of the network.
   [[nodiscard]] int data_parallel() const { return layout.data; }
   /// Whether the GPUs hold stages of one network instead of copies of it.

@@ -48,26 +48,27 @@ struct Rank {
   Seconds last_backward;  ///< time of the last micro-batch's
   Elements arrays_of;
   int arrays = 0;
-  Seconds exchange, exposed, update, update_exposed;
+  Seconds exchange, exposed, update;
 };
 
 /// Puts layers together to a step.
 class Composer {
  public:
-  Composer(const Configuration& configuration, const KernelModel& kernels, const OpGraph& graph)
+  Composer(const Configuration& configuration, const KernelModel& kernels, const OpGraph& graph, const LayerClasses& layers,
+           GroupPlans& plans)
       : configuration_(configuration),
         stack_(configuration.stack),
         layout_(configuration.layout),
         kernels_(kernels),
         graph_(graph),
-        layers_(fold_layers(graph)),
-        plans_({configuration.hardware(), configuration.devices, configuration.network, **configuration.nccl}, layout_) {
+        layers_(layers),
+        plans_(plans) {
     const bool wide = configuration.precision == Precision::fp32 || configuration.precision == Precision::tf32;
     element_ = wide ? Bytes(4.0) : Bytes(2.0);
     const bool eight = configuration.precision == Precision::fp8 || configuration.precision == Precision::mxfp8;
     gathered_ = eight && stack_.parallel.gathers_8_bit ? Bytes(1.0) : element_;
     gradient_ = stack_.parallel.wide_gradients ? kSingle : element_;
-    sharded_ = configuration.zero == 3 && group_of(layout_, Axis::data).size > 1;
+    sharded_ = configuration.sharding() == 3 && group_of(layout_, Axis::data).size > 1;
   }
 
   /// Time of every operator, of all micro-batches.
@@ -126,7 +127,6 @@ class Composer {
             configuration_.recompute};
   }
   [[nodiscard]] const LayerCost& cost(std::size_t layer) const { return costs_[at(layers_.class_of[layer])]; }
-  [[nodiscard]] bool head(std::size_t layer) const { return layers_.layers() > 1 && layer + 1 == layers_.layers(); }
 
   /// Weights of a layer whose copies are divided are gathered for a pass and their gradients divided after it.
   [[nodiscard]] PassTime pass_of(std::size_t begin, std::size_t end, bool backward) {
@@ -138,7 +138,8 @@ class Composer {
     std::vector<ShardedLayer> order;
     for (std::size_t layer = begin; layer < end; ++layer) {
       const LayerCost& own = cost(layer);
-      // What the last layer and the head gathered for forward is still there when backward begins.
+      // What the last layer and the head gathered for forward is still there when backward begins (torchtitan,
+      // parallelize_llama.py).
       const bool stays = backward && layer + 2 >= end;
       ShardedLayer sharded{backward ? &own.backward : &own.forward, {}, {}};
       if (!stays) sharded.gather = data_call(CollectiveKind::all_gather, {own.parameters, own.expert_parameters}, gathered_);
@@ -218,7 +219,9 @@ class Composer {
         const auto [gather, first, busy_gather] = updated_weights(rank.arrays_of);
         const Seconds window = (1.0 / configuration_.accumulate) * rank.forward.time;
         rank.exchange += gather;
-        rank.exposed += stack_.parallel.overlaps_parameters ? behind(gather, first, busy_gather, window) : gather;
+        // Where weights may be sharded layer by layer, they are also gathered so.
+        const bool beside = stack_.parallel.overlaps_parameters || configuration_.zero == 3;
+        rank.exposed += beside ? behind(gather, first, busy_gather, window) : gather;
       }
     }
     if (sharded_) exchanged_ = std::max(exchanged_, rank.arrays_of.all() * gradient_);
@@ -321,7 +324,14 @@ class Composer {
     tell_traffic(rank, result);
     tell_limits(rank, result);
     result.exchanged = exchanged_;
-    result.exchange_text = text_;
+    result.exchange_text = exchange_text();
+  }
+
+  /// How gradients travel.
+  [[nodiscard]] std::string exchange_text() const {
+    return fmt::format(
+        "gradients of {:.0f} bytes by {}, {}", gradient_.base(), kinds(Axis::data),
+        sharded_ || stack_.parallel.overlaps_gradients ? "beside the last backward pass" : "after the last backward pass");
   }
 
   /// FLOP, and the kernels of a step.
@@ -409,8 +419,8 @@ class Composer {
   const Layout& layout_;
   const KernelModel& kernels_;
   const OpGraph& graph_;
-  LayerClasses layers_;
-  GroupPlans plans_;
+  const LayerClasses& layers_;
+  GroupPlans& plans_;
   Bytes element_, gathered_, gradient_;
   bool sharded_ = false;
   std::vector<LayerCost> costs_;          ///< of each class
@@ -419,7 +429,6 @@ class Composer {
   std::vector<Rank> ranks_;
   GroupCall hop_;
   Bytes exchanged_, sent_data_;
-  std::string text_;
 };
 
 }  // namespace
@@ -431,18 +440,21 @@ Result<DividedStep> divided_step(const Configuration& configuration, bool detail
   if (!*configuration.nccl) return tl::make_unexpected(in_stack(configuration.stack, configuration.nccl->error()));
   const auto graph = shard(configuration.network_graph().graph, configuration.layout);
   if (!graph) return tl::make_unexpected(graph.error());
-  DividedStep result{std::move(*kernels), {}, {}, {}, {}, {}, {}, {}};
-  Composer first(configuration, result.kernels, *graph);
-  if (const auto composed = first.run(result); !composed) return tl::make_unexpected(composed.error());
-  // A GPU that waits draws less than one that computes, and the limit is one of the mean over some 100 ms.
+  const LayerClasses layers = fold_layers(*graph);
+  GroupPlans plans({configuration.hardware(), configuration.devices, configuration.network, **configuration.nccl},
+                   configuration.layout);
+  DividedStep hurried{std::move(*kernels), {}, {}, {}, {}, {}, {}, {}};
+  const auto composed = Composer(configuration, hurried.kernels, *graph, layers, plans).run(hurried);
+  if (!composed) return tl::make_unexpected(composed.error());
+  // A GPU that waits draws less than one that computes, and the limit is one of the mean over some 100 ms. So the products are
+  // priced again, at the clock that the step's own waits allow.
   constexpr double kWaiting = 0.4;  // assumed
-  const double busy = std::min<double>(1.0, result.times.busy / result.times.step);
-  result.kernels.draw(busy + kWaiting * (1.0 - busy));
-  DividedStep settled{std::move(result.kernels), {}, {}, {}, {}, {}, {}, {}};
-  Composer composer(configuration, settled.kernels, *graph);
-  if (const auto composed = composer.run(settled); !composed) return tl::make_unexpected(composed.error());
-  if (detail) composer.describe(settled);
-  result = std::move(settled);
+  const double busy = std::min<double>(1.0, hurried.times.busy / hurried.times.step);
+  hurried.kernels.draw(busy + kWaiting * (1.0 - busy));
+  DividedStep result{std::move(hurried.kernels), {}, {}, {}, {}, {}, {}, {}};
+  Composer composer(configuration, result.kernels, *graph, layers, plans);
+  if (const auto settled = composer.run(result); !settled) return tl::make_unexpected(settled.error());
+  if (detail) composer.describe(result);
   return result;
 }
 

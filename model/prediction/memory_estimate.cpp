@@ -34,7 +34,7 @@ FootprintOptions footprint_options(const Configuration& configuration) {
   options.ranks = configuration.gpus;
   options.ranks_per_node = static_cast<int>(configuration.devices.size());
   options.exchange = configuration.exchange;
-  options.zero = configuration.zero;
+  options.zero = configuration.sharding();
   options.resident_samples = configuration.device_samples;
   options.accumulates = configuration.accumulate > 1;
   options.mirrors = configuration.recompute == Recompute::mirror;

@@ -174,7 +174,7 @@ void identify(const Configuration& c, MemoryReport& report) {
   report.zero = c.zero;
   report.recompute = name(c.recompute);
   if (const std::string state = optimizer_state_text(c); !state.empty()) report.notices.push_back("optimiser state: " + state);
-  if (c.zero > 0 && c.data_parallel() == 1)
+  if (c.zero > 0 && c.layout.data * c.layout.context == 1)
     report.notices.push_back(
         fmt::format("--zero {}: there is one copy of the network, and nothing to shard it over; memory is that without", c.zero));
   if (c.stack.memory.plan == MemoryPlan::bfc)

@@ -6,28 +6,12 @@
 
 #include "model/prediction/predict.hpp"
 #include "tests/catch.hpp"
+#include "tests/property/draw.hpp"
 
 using namespace tbdsim;
 using Catch::Matchers::WithinRel;
 
 namespace {
-
-Session& session() {
-  static const std::shared_ptr<Session> kSession = open_session({TBDSIM_SOURCE_DIR});
-  return *kSession;
-}
-
-class Draw {
- public:
-  explicit Draw(unsigned seed) : random_(seed) {}
-  template <class T, std::size_t N>
-  T of(const std::array<T, N>& all) {
-    return all[static_cast<std::size_t>(random_()) % N];
-  }
-
- private:
-  std::mt19937 random_;
-};
 
 constexpr std::array kStacks{"megatron-core-0.8", "megatron-core-0.8", "pytorch-2.1", "fsdp2-2.6", "deepspeed-0.14"};
 constexpr std::array kModels{"llama-3.2-1b", "qwen3-0.6b", "llama-3-8b", "gemma-2-2b", "gpt-oss-20b", "qwen3-30b-a3b"};
@@ -60,7 +44,7 @@ PredictOptions drawn(unsigned seed) {
 }
 
 Prediction predicted(const PredictOptions& options) {
-  const auto prediction = predict(session(), options);
+  const auto prediction = predict(catalogue_session(), options);
   INFO((prediction ? std::string() : to_text(prediction.error())));
   REQUIRE(prediction);
   return *prediction;

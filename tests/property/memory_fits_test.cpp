@@ -10,27 +10,11 @@
 #include "model/prediction/memory_report.hpp"
 #include "model/prediction/predict.hpp"
 #include "tests/catch.hpp"
+#include "tests/property/draw.hpp"
 
 using namespace tbdsim;
 
 namespace {
-
-Session& session() {
-  static const std::shared_ptr<Session> kSession = open_session({TBDSIM_SOURCE_DIR});
-  return *kSession;
-}
-
-class Draw {
- public:
-  explicit Draw(unsigned seed) : random_(seed) {}
-  template <class T, std::size_t N>
-  T of(const std::array<T, N>& all) {
-    return all[static_cast<std::size_t>(random_()) % N];
-  }
-
- private:
-  std::mt19937 random_;
-};
 
 constexpr std::array kModels{"sockeye",   "sockeye-1-layer", "nmt",     "bert-base",    "gpt2",
                              "googlenet", "resnet18",        "alexnet", "mobilenet_v2", "transformer-base"};
@@ -67,14 +51,14 @@ TEST_CASE("the largest batch fits and the next one does not, in the words of eve
   int compared = 0;
   for (int i = 0; i < kTries && compared < kWanted; ++i) {
     PredictOptions o = random_options(draw);
-    const auto found = largest_batch(session(), o);
+    const auto found = largest_batch(catalogue_session(), o);
     if (!found || found->batch == 0) continue;  // not of this stack or device; one sample is too much
     ++compared;
     for (const int batch : {found->batch, found->batch + 1}) {
       o.batch = batch;
       INFO("seed " << kSeed << ": " << text(o));
-      const MemoryVerdict reported = report_memory(session(), o, {false, false})->memory;
-      const Prediction predicted = predict(session(), o).value();
+      const MemoryVerdict reported = report_memory(catalogue_session(), o, {false, false})->memory;
+      const Prediction predicted = predict(catalogue_session(), o).value();
       CHECK(reported.fits == (batch == found->batch));
       CHECK(predicted.memory.fits == reported.fits);
       for (std::size_t gpu = 0; gpu < reported.gpus.size(); ++gpu) {
@@ -98,7 +82,7 @@ TEST_CASE("under TensorFlow, of two neighbours' ranges one holds both peaks") {
       o.model = model;
       o.stack = "tensorflow-1.15";
       o.batch = batch;
-      peaks.push_back(report_memory(session(), o, {false, false})->memory.gpus.front());
+      peaks.push_back(report_memory(catalogue_session(), o, {false, false})->memory.gpus.front());
     }
     for (std::size_t i = 1; i < peaks.size(); ++i) {
       INFO(model << ", batches " << first + static_cast<int>(i) - 1 << " and the next");

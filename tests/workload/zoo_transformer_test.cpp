@@ -54,10 +54,11 @@ TEST_CASE("transformers have the published number of parameters") {
   CHECK(parameters("transformer-xl-large@softmax") > 267735 * std::int64_t{1025});
 }
 
-// Counts of the weights published at huggingface.co, read 2026-11-23. Left out: 64 rotary frequencies a layer that the files of
-// Llama 2 count, second copies of tied tables, Gemma 3's part for images (416,866,032 and a projection), DeepSeek-V3's layer for
-// a second token. Megatron-LM's papers print billions; their sizes follow from 12 d^2 + 13 d a layer, 51,200 words and 2,048
-// positions.
+// Counts that huggingface.co shows of the weights: sums over the layers of the published configurations. Read on 2026-11-23:
+// Llama, Mistral, Qwen 2.5, DeepSeek-V3 and -V2-Lite, gpt-oss-120b and qwen3-30b-a3b. The others were not looked up again. Left
+// out: 64 rotary frequencies a layer that the files of Llama 2 count, second copies of tied tables, Gemma 3's part for images
+// (416,866,032 and a projection), DeepSeek-V3's layer for a second token. Megatron-LM's papers print billions; their sizes follow
+// from 12 d^2 + 13 d a layer, 51,200 words and 2,048 positions.
 TEST_CASE("language models have the published number of parameters") {
   struct Row {
     std::string_view name;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "model/cost/issue.hpp"
 #include "model/workload/training_step.hpp"
 
 namespace tbdsim {
@@ -148,7 +149,8 @@ class LayerItems {
     for (const ParameterId id : op.parameters) {
       const Seconds time =
           setting_.slowdown * setting_.kernels.memory_kernel(static_cast<double>(elements(graph_.parameter(id).shape)) * moved);
-      (defers ? deferred_ : items_).push_back({PassItem::Kind::kernel, time, dispatch(0.6), Axis::tensor, {}, 0});
+      (defers ? deferred_ : items_)
+          .push_back({PassItem::Kind::kernel, time, dispatch(issued_sum(setting_.stack.host)), Axis::tensor, {}, 0});
       cost_.weights += time;
     }
   }

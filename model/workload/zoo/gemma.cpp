@@ -6,7 +6,7 @@
 namespace tbdsim {
 namespace {
 
-// Hyper-parameters: config.json beside the published weights at huggingface.co, read 2026-11-23.
+// Hyper-parameters: config.json beside the published weights at huggingface.co, as recalled on 2026-11-23.
 constexpr const char* kGemma = "Gemma team, arXiv:2403.08295; google/gemma-*, config.json";
 constexpr const char* kGemma2 = "Gemma team, arXiv:2408.00118; google/gemma-2-*, config.json";
 constexpr const char* kGemma3 = "Gemma team, arXiv:2503.19786; google/gemma-3-*, config.json (text_config)";

@@ -6,7 +6,8 @@
 namespace tbdsim {
 namespace {
 
-// Hyper-parameters: config.json beside the published weights at huggingface.co, read 2026-11-23.
+// Hyper-parameters: config.json beside the published weights at huggingface.co, read 2026-11-23; those of Qwen 3
+// as recalled then.
 constexpr const char* kLlama2 = "Touvron et al., arXiv:2307.09288; meta-llama/Llama-2-*-hf, config.json";
 constexpr const char* kLlama3 = "Grattafiori et al., arXiv:2407.21783; meta-llama/Llama-3*, config.json";
 constexpr const char* kMistral = "Jiang et al., arXiv:2310.06825; mistralai/Mistral-7B-v0.*, config.json";

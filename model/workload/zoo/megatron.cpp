@@ -7,7 +7,7 @@ namespace tbdsim {
 namespace {
 
 constexpr const char* kMegatron = "Narayanan et al., arXiv:2104.04473, table 1; Korthikanti et al., arXiv:2205.05198, table 3";
-constexpr const char* kBloom = "BigScience, arXiv:2211.05100; bigscience/bloom*, config.json, read 2026-11-23";
+constexpr const char* kBloom = "BigScience, arXiv:2211.05100; bigscience/bloom*, config.json, as recalled on 2026-11-23";
 
 struct Definition {
   std::string_view name;

@@ -6,7 +6,7 @@
 namespace tbdsim {
 namespace {
 
-// Hyper-parameters: config.json beside the published weights at huggingface.co, read 2026-11-23.
+// Hyper-parameters: config.json beside the published weights at huggingface.co, as recalled on 2026-11-23.
 constexpr const char* kMixtral = "Jiang et al., arXiv:2401.04088; mistralai/Mixtral-8x*-v0.1, config.json";
 constexpr const char* kQwen3 = "Qwen team, arXiv:2505.09388; Qwen/Qwen3-*, config.json";
 constexpr const char* kGptOss = "OpenAI, arXiv:2508.10925; openai/gpt-oss-*, config.json";

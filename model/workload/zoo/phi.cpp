@@ -7,7 +7,7 @@
 namespace tbdsim {
 namespace {
 
-// Hyper-parameters: config.json beside the published weights at huggingface.co, read 2026-11-23.
+// Hyper-parameters: config.json beside the published weights at huggingface.co, as recalled on 2026-11-23.
 constexpr const char* kPhi15 = "Li et al., arXiv:2309.05463; microsoft/phi-1_5, config.json";
 constexpr const char* kPhi2 = "Javaheripi & Bubeck 2023; microsoft/phi-2, config.json";
 constexpr const char* kPhi3 = "Abdin et al., arXiv:2404.14219; microsoft/Phi-3-*-4k-instruct, config.json";

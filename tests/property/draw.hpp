@@ -1,0 +1,30 @@
+#pragma once
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <random>
+
+#include "model/configuration/session.hpp"
+
+namespace tbdsim {
+
+/// The catalogue of the tree, read once for all properties.
+inline Session& catalogue_session() {
+  static const std::shared_ptr<Session> kSession = open_session({TBDSIM_SOURCE_DIR});
+  return *kSession;
+}
+
+/// Draws from lists, the same ones on every machine.
+class Draw {
+ public:
+  explicit Draw(unsigned seed) : random_(seed) {}
+  template <class T, std::size_t N>
+  T of(const std::array<T, N>& all) {
+    return all[static_cast<std::size_t>(random_()) % N];
+  }
+
+ private:
+  std::mt19937 random_;
+};
+
+}  // namespace tbdsim
