@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 
 #include "model/memory/footprint.hpp"
 #include "model/schedule/pipeline/check_schedule.hpp"
@@ -127,7 +128,7 @@ Errors choose_layout(const PredictOptions& options, Configuration& configuration
 
 Errors choose_micro_batches(const PredictOptions& options, Configuration& configuration) {
   Errors errors;
-  const int samples = configuration.batch * configuration.data_parallel();
+  const std::int64_t samples = std::int64_t{configuration.batch} * configuration.data_parallel();
   if (options.global_batch) {
     const int wanted = *options.global_batch;
     if (options.accumulate)
@@ -137,7 +138,7 @@ Errors choose_micro_batches(const PredictOptions& options, Configuration& config
           {fmt::format("--global-batch {}: expected a multiple of {}, that is --batch {} on {} copies of the network", wanted,
                        samples, configuration.batch, configuration.data_parallel())});
     else
-      configuration.accumulate = wanted / samples;
+      configuration.accumulate = static_cast<int>(wanted / samples);
   }
   if (configuration.layout.pipeline > 1) {
     const pipeline::PipelineShape shape = configuration.pipeline_shape();
