@@ -67,6 +67,14 @@ Result<CatalogueEntry> describe_data_path(const Catalogue& catalogue, const std:
 
 const Shelf kStacks{"stacks", "stack"};
 
+/// By the catalogue's own names, else by another that --stack takes for exactly this one, such as mxnet-18.04.
+Result<std::string> resolve_stack(const Catalogue& catalogue, const std::string& words) {
+  auto id = resolve_shelf<kStacks>(catalogue, words);
+  if (id) return id;
+  const auto stack = load_stack(catalogue.root, words);
+  return stack && stack->notices.empty() ? resolve_shelf<kStacks>(catalogue, stack->id) : id;
+}
+
 std::vector<std::string> input_ids(const Catalogue& catalogue) {
   std::vector<std::string> ids;
   if (const auto inputs = load_inputs(catalogue)) {
@@ -90,7 +98,7 @@ const std::vector<CatalogueKind>& catalogue_kinds() {
       {"storage", shelf_ids<kStorage>, resolve_shelf<kStorage>, describe_loaded<load_storage>},
       {"inputs", input_ids, resolve_input, describe_loaded<load_input>},
       {"data-paths", data_path_ids, resolve_data_path, describe_data_path},
-      {"stacks", shelf_ids<kStacks>, resolve_shelf<kStacks>, describe_loaded<load_catalogue_stack>},
+      {"stacks", shelf_ids<kStacks>, resolve_stack, describe_loaded<load_catalogue_stack>},
       {"models", model_ids, resolve_model, describe_model},
   };
   return kKinds;

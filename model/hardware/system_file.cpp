@@ -29,6 +29,9 @@ void restore_measured(const Catalogue& catalogue, const Architectures& architect
   device.calibration.measured = clock_limits(read_device(key.empty() ? root : root.table(key), device.id, architectures));
 }
 
+/// Whether the value is the user's own, from --set.
+bool is_set(const TomlTable& table, std::string_view key) { return table.has(key) && table.where(key).file == kAssignments; }
+
 /// Reads one system file and what it names. Problems of named files are kept beside those of the file itself.
 class SystemReader {
  public:
@@ -76,8 +79,7 @@ class SystemReader {
 
   /// A machine's price and what it is let for. The user's word of one sets aside what the file says of the other.
   void read_price() {
-    const auto is_set = [&](std::string_view key) { return root_.has(key) && root_.where(key).file == kAssignments; };
-    const bool price = is_set("price"), rent = is_set("rent");
+    const bool price = is_set(root_, "price"), rent = is_set(root_, "rent");
     system_.price = root_.quantity_if<Usd>("price");
     system_.power = root_.quantity_if<Watts>("power");
     read_rent();
@@ -143,11 +145,13 @@ class SystemReader {
   }
 
   Device read_device_part() {
+    bool own_clock = false;
     const auto read = [&](TomlTable table, std::string id) {
+      own_clock = is_set(table, "sustained_clock");
       return read_device(std::move(table), std::move(id), architectures_);
     };
     Device device = read_part<Device>("device", kGpus, read).value_or(Device{});
-    if (auto clock = root_.quantity_if<Hertz>("sustained_clock")) {
+    if (auto clock = root_.quantity_if<Hertz>("sustained_clock"); clock && (!own_clock || is_set(root_, "sustained_clock"))) {
       device.sustained_clock = clock;
       device.sustained_clock_source = root_.text_or("sustained_clock_source", system_.source);
     } else {
@@ -157,12 +161,18 @@ class SystemReader {
   }
 
   void read_host_part() {
+    bool own_memory = false;
+    const auto read = [&](TomlTable table, std::string id) {
+      own_memory = is_set(table, "memory_capacity");
+      return read_host(std::move(table), std::move(id));
+    };
     if (root_.has("host")) {
-      system_.host = read_part<Host>("host", kHosts, read_host).value_or(Host{});
+      system_.host = read_part<Host>("host", kHosts, read).value_or(Host{});
     } else if (plain()) {
       system_.host = plain()->host;
     }
-    if (auto memory = root_.quantity_if<Bytes>("host_memory")) system_.host.memory_capacity = memory;
+    if (auto memory = root_.quantity_if<Bytes>("host_memory"); memory && (!own_memory || is_set(root_, "host_memory")))
+      system_.host.memory_capacity = memory;
     system_.host.dispatch_scale *= system_.device.calibration.own.anchors.host;
   }
 

@@ -17,14 +17,18 @@ Result<LoweredJob> lower_job(const Configuration& configuration, SharedStep* sha
   const Precision precision = configuration.precision;
   const bool half = is_whole_16_bit(precision);
   const Bytes activation(half || precision == Precision::amp ? 2.0 : 4.0);
-  auto exchange = plan_exchange(
-      configuration.exchange,
-      {system, configuration.devices, configuration.nodes, configuration.network, configuration.stack, **configuration.nccl,
-       *kernels, static_cast<double>(configuration.batch), activation, configuration.accumulate, configuration.emulated});
+  const bool sent_in_16_bits = half || (precision == Precision::amp && configuration.stack.exchange.amp_16_bit);
+  const Bytes gradient(sent_in_16_bits ? 2.0 : 4.0);
+  double parameters = 0.0;
+  for (const Parameter& parameter : workload.graph.parameters) parameters += static_cast<double>(elements(parameter.shape));
+  auto exchange = plan_exchange(configuration.exchange,
+                                {system, configuration.devices, configuration.nodes, configuration.network, configuration.stack,
+                                 **configuration.nccl, *kernels, static_cast<double>(configuration.batch), activation,
+                                 configuration.accumulate, configuration.emulated, parameters * gradient});
   if (!exchange) return tl::make_unexpected(exchange.error());
   LowerOptions how{static_cast<double>(configuration.batch), issue_scale(system.host, configuration.stack.host)};
   how.micro_batches = configuration.accumulate;
-  if (half || (precision == Precision::amp && configuration.stack.exchange.amp_16_bit)) how.gradient_element = Bytes(2.0);
+  how.gradient_element = gradient;
   how.driven = info(configuration.exchange).one_process ? static_cast<int>(configuration.devices.size()) : 1;
   how.slowdown = configuration.compute_scale;
   how.launch_interval = system.device.calibration.own.launch_interval.value_or(Seconds(0.0));

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/study/pareto.hpp"
+#include "model/study/payment.hpp"
 
 namespace tbdsim {
 namespace {
@@ -61,22 +62,37 @@ std::string timeline_json(const Prediction& prediction) {
   return fmt::format("{{\"words\": {}, \"kernels\": [{}], \"exchanges\": [{}]}}", words.text(), kernels, exchanges);
 }
 
-/// Whether each point is on the front of time and cost of a sample and memory of a GPU, among those that fit; empty where prices
-/// are missing.
+/// How every point can be paid for: as the last, the job itself, is told to be, where all can. Else by what is known of all.
+PaidBy shared_payment(const std::vector<Prediction>& points) {
+  if (points.empty()) return PaidBy::nothing;
+  for (const PaidBy by : {paid_by(points.back()), PaidBy::purchase, PaidBy::rent}) {
+    if (by != PaidBy::nothing &&
+        std::all_of(points.begin(), points.end(), [by](const Prediction& p) { return payment_of(p, by); }))
+      return by;
+  }
+  return PaidBy::nothing;
+}
+
+/// What a million samples cost at each point, all paid for alike, and whether it is on the front of time and cost of a sample and
+/// memory of a GPU, among those that fit; empty where no one payment is known of all.
 std::string front_json(const std::vector<Prediction>& points) {
+  constexpr double kMillion = 1e6;
+  const PaidBy by = shared_payment(points);
+  if (by == PaidBy::nothing) return R"("paid_by": "", "costs": [], "front": [])";
   std::vector<Choice> choices;
+  std::string costs, fronts;
   for (const Prediction& p : points) {
-    if (!p.million_samples_cost) return "[]";
+    const Usd cost = sample_cost(p, *payment_of(p, by));
+    costs += fmt::format("{}{}", costs.empty() ? "" : ",", kMillion * cost.base());
     if (!p.memory.fits) continue;
-    Choice choice{Seconds(1.0 / p.throughput.value), p.million_samples_cost, Bytes(0.0)};
+    Choice choice{Seconds(1.0 / p.throughput.value), cost, Bytes(0.0)};
     for (const GpuMemory& gpu : p.memory.gpus) choice.memory = std::max(choice.memory, gpu.peak);
     choices.push_back(choice);
   }
   const std::vector<bool> front = pareto_front(choices);
-  std::string text;
   std::size_t at = 0;
-  for (const Prediction& p : points) text += fmt::format("{}{}", text.empty() ? "" : ",", p.memory.fits && front[at++]);
-  return "[" + text + "]";
+  for (const Prediction& p : points) fronts += fmt::format("{}{}", fronts.empty() ? "" : ",", p.memory.fits && front[at++]);
+  return fmt::format(R"("paid_by": "{}", "costs": [{}], "front": [{}])", name(by), costs, fronts);
 }
 
 }  // namespace
@@ -87,8 +103,8 @@ std::string html_report(const Prediction& prediction, const PredictParts& parts,
   std::string points;
   for (const Prediction& p : scaling) points += (points.empty() ? "" : ",\n") + predict_json(p, {});
   const std::string data = "{\"prediction\": " + predict_json(prediction, whole) +
-                           ", \"timeline\": " + timeline_json(prediction) + ", \"scaling\": [" + points +
-                           "], \"front\": " + front_json(scaling) + "}";
+                           ", \"timeline\": " + timeline_json(prediction) + ", \"scaling\": [" + points + "], " +
+                           front_json(scaling) + "}";
   std::string page(html_template());
   const std::string mark = "@DATA@";
   return page.replace(page.find(mark), mark.size(), in_script(data));

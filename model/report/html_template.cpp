@@ -38,7 +38,7 @@ svg { width: 100%; display: block; background: var(--card); border-radius: .5rem
 <svg id="timeline" height="110" role="img" aria-label="Kernels and exchanges of one step over time"></svg><div id="kinds" class="legend"></div><div id="tip" class="soft"></div>
 <h2>Memory of a GPU</h2><div id="memory"></div>
 <div id="scaling-part"><h2>Scaling</h2><svg id="scaling" height="260" viewBox="0 0 700 260" role="img" aria-label="Throughput over the number of GPUs"></svg><p class="soft">Line: predicted throughput; band: its 80 % range; dashed: every GPU as fast as with the fewest.</p></div>
-<div id="cost-part"><h2>Time and cost of a million samples</h2><svg id="cost" height="260" viewBox="0 0 700 260" role="img" aria-label="Cost over time of a million samples, for each number of GPUs"></svg><p class="soft">Filled: no other point is better in time, cost and memory together.</p></div>
+<div id="cost-part"><h2>Time and cost of a million samples</h2><svg id="cost" height="260" viewBox="0 0 700 260" role="img" aria-label="Cost over time of a million samples, for each number of GPUs"></svg><p class="soft">Every point is <span id="paid"></span>. Filled: no other point is better in time, cost and memory together.</p></div>
 <h2>Layers</h2><div class="scroll"><table id="layers"></table></div>
 <h2>Kernels</h2><div class="scroll"><table id="kernels"></table></div>
 <h2>Where the constants come from</h2><table id="provenance" class="words"></table><div id="notices"></div>
@@ -171,7 +171,8 @@ else {
 }
 if (data.front.length < 2) at('cost-part').remove();
 else {
-  const chart = at('cost'), choices = data.scaling.map((s, i) => ({gpus: s.config.gpus, time: 1e6 / s.throughput.value, cost: s.cost.usd_per_million_samples, front: data.front[i]}));
+  at('paid').textContent = {purchase: 'bought, over three years of constant use', rent: 'rented'}[data.paid_by];
+  const chart = at('cost'), choices = data.scaling.map((s, i) => ({gpus: s.config.gpus, time: 1e6 / s.throughput.value, cost: data.costs[i], front: data.front[i]}));
   const longest = Math.max(...choices.map(c => c.time)), dearest = Math.max(...choices.map(c => c.cost));
   const x = t => 60 + 600 * t / longest, y = c => 230 - 200 * c / dearest;
   draw('path', {d: 'M60 20V230H690', stroke: 'var(--line)', fill: 'none'}, chart);

@@ -421,7 +421,8 @@ std::string sweep_row_json(const SweepRow& r, const std::vector<std::pair<std::s
     json["memory"] = {{"fits", r.fits}, {"peak_bytes", whole(r.peak)}};
     json["cost"] = {{"usd_per_hour", or_null(r.hour_cost)},
                     {"usd_per_million_samples", or_null(r.million_samples_cost)},
-                    {"joule_per_sample", or_null(r.sample_energy)}};
+                    {"joule_per_sample", or_null(r.sample_energy)},
+                    {"paid_by", or_null(std::string(name(r.paid_by)))}};
   }
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -84,6 +84,23 @@ std::string gpu_totals(const MemoryReport& r) {
          table.text();
 }
 
+/// What the fullest of GPUs that do the same work holds more than the emptiest, part by part.
+std::string more_than_least(const MemoryReport& r) {
+  const GpuMemory& most = fullest(r.memory);
+  const GpuMemory& least = *std::min_element(r.memory.gpus.begin(), r.memory.gpus.end(),
+                                             [](const GpuMemory& a, const GpuMemory& b) { return a.peak < b.peak; });
+  if (staged(r) || divided(r) || least.peak == most.peak) return "";
+  std::vector<std::pair<Bytes, std::size_t>> parts;
+  for (std::size_t i = 0; i < kMemoryPartCount; ++i)
+    if (const Bytes more = most.parts.bytes[i] - least.parts.bytes[i]; more > Bytes(0.0)) parts.emplace_back(more, i);
+  std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::string text = fmt::format("GPU {} holds {} more than GPU {}", most.gpu, format(most.peak - least.peak), least.gpu);
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    text +=
+        fmt::format("{} {} {}", i == 0 ? ":" : ",", part_label(static_cast<MemoryPart>(parts[i].second)), format(parts[i].first));
+  return paragraph(text);
+}
+
 std::string structure(const MemoryReport& r) {
   const GpuMemory& gpu = fullest(r.memory);
   TextTable table({{"Part"}, {"size", Align::right}, {"share", Align::right}});
@@ -95,7 +112,7 @@ std::string structure(const MemoryReport& r) {
     if (gpu.parts.bytes[i] > Bytes(0.0))
       table.add(
           {part_label(static_cast<MemoryPart>(i)), format(gpu.parts.bytes[i]), percent_text(gpu.parts.bytes[i] / gpu.peak)});
-  return fmt::format("By structure, GPU {}, at the peak\n", gpu.gpu) + table.text();
+  return fmt::format("By structure, GPU {}, at the peak\n", gpu.gpu) + table.text() + more_than_least(r);
 }
 
 std::string layers(const MemoryReport& r) {

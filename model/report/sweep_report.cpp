@@ -22,11 +22,11 @@ std::string csv_row(const SweepRow& row) {
   for (auto& [option, value] : config_pairs(row.config)) fields.push_back(value);
   const bool known = row.problem.empty();
   const auto figure = [&](double value) { return known ? number(value) : std::string(); };
-  for (std::string& field :
-       std::vector<std::string>{figure(row.step_time.base()), figure(row.step_time_low.base()), figure(row.step_time_high.base()),
-                                figure(row.throughput), row.limit, figure(row.limit_share),
-                                known ? (row.fits ? "true" : "false") : "", figure(row.peak.base()), or_empty(row.hour_cost),
-                                or_empty(row.million_samples_cost), or_empty(row.sample_energy), row.problem})
+  for (std::string& field : std::vector<std::string>{
+           figure(row.step_time.base()), figure(row.step_time_low.base()), figure(row.step_time_high.base()),
+           figure(row.throughput), row.limit, figure(row.limit_share), known ? (row.fits ? "true" : "false") : "",
+           figure(row.peak.base()), or_empty(row.hour_cost), or_empty(row.million_samples_cost), or_empty(row.sample_energy),
+           row.problem, std::string(name(row.paid_by))})
     fields.push_back(std::move(field));
   return csv_line(fields);
 }
@@ -36,7 +36,7 @@ std::string csv_header(const std::string& config) {
   for (auto& [option, value] : config_pairs(config)) fields.push_back(option);
   for (const char* name :
        {"step_time_s", "step_time_low_s", "step_time_high_s", "throughput_samples_per_s", "limit", "limit_share", "fits",
-        "peak_memory_bytes", "usd_per_hour", "usd_per_million_samples", "joule_per_sample", "problem"})
+        "peak_memory_bytes", "usd_per_hour", "usd_per_million_samples", "joule_per_sample", "problem", "paid_by"})
     fields.emplace_back(name);
   return csv_line(fields);
 }

@@ -63,16 +63,6 @@ std::optional<double> price_ratio(const Prediction& prediction, const Prediction
 
 }  // namespace
 
-const std::optional<Payment>& payment_of(const Prediction& prediction, PaidBy by) {
-  static const std::optional<Payment> kNone;
-  return by == PaidBy::purchase ? prediction.bought : by == PaidBy::rent ? prediction.rented : kNone;
-}
-
-Usd sample_cost(const Prediction& prediction, const Payment& payment) {
-  constexpr double kSecondsOfHour = 3600.0;
-  return payment.hour / kSecondsOfHour / prediction.throughput.value;
-}
-
 Result<Comparison> compare(Session& session, const StudyGrid& grid, std::size_t base) {
   constexpr std::size_t kMostCandidates = 10'000;
   const std::size_t points = grid.points();

@@ -6,6 +6,7 @@
 
 #include "model/configuration/study_grid.hpp"
 #include "model/prediction/predict.hpp"
+#include "model/study/payment.hpp"
 
 namespace tbdsim {
 
@@ -20,13 +21,6 @@ struct Candidate {
   bool apart = true;       ///< false: the range of the speed-up holds 1, so no better or worse can be said
   std::optional<double> bought_ratio, rented_ratio;  ///< price over that of its base; absent: one of both is not known
 };
-
-/// How the hardware of a comparison is paid for. Prices and rents are no measure of each other.
-enum class PaidBy { nothing, purchase, rent };
-/// The payment of a prediction by `by`; absent where it is not known.
-[[nodiscard]] const std::optional<Payment>& payment_of(const Prediction& prediction, PaidBy by);
-/// USD of a sample.
-[[nodiscard]] Usd sample_cost(const Prediction& prediction, const Payment& payment);
 
 struct Comparison {
   std::vector<Candidate> candidates;  ///< in grid order

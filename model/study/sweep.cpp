@@ -140,6 +140,7 @@ SweepRow predicted(Session& session, const StudyGrid& grid, const Point& point, 
   row.hour_cost = p.hour_cost;
   row.million_samples_cost = p.million_samples_cost;
   row.sample_energy = p.sample_energy;
+  row.paid_by = paid_by(p);
   return row;
 }
 

@@ -58,20 +58,23 @@ std::vector<std::pair<std::string, std::string>> config_pairs(const std::string&
 }
 
 Result<std::vector<bool>> sweep_front(const SweepStore& store) {
-  std::map<std::string, Rivals> groups;
+  std::map<std::string, std::map<PaidBy, Rivals>> groups;  // by work
   std::size_t rows = 0;
   const auto read = store.each([&](const SweepRow& row) {
     const std::size_t number = rows++;
     if (!row.problem.empty() || !row.fits) return;
-    Rivals& rivals = groups[work_of(row)];
+    Rivals& rivals = groups[work_of(row)][row.paid_by];
     rivals.choices.push_back({Seconds(1.0 / row.throughput), row.million_samples_cost, row.peak});
     rivals.rows.push_back(number);
   });
   if (!read) return tl::make_unexpected(read.error());
   std::vector<bool> front(rows, false);
-  for (const auto& [work, rivals] : groups) {
-    const std::vector<bool> kept = pareto_front(rivals.choices);
-    for (std::size_t i = 0; i < kept.size(); ++i) front[rivals.rows[i]] = kept[i];
+  for (const auto& [work, payments] : groups) {
+    for (const auto& [by, rivals] : payments) {
+      if (by == PaidBy::nothing && payments.size() > 1) continue;
+      const std::vector<bool> kept = pareto_front(rivals.choices);
+      for (std::size_t i = 0; i < kept.size(); ++i) front[rivals.rows[i]] = kept[i];
+    }
   }
   return front;
 }

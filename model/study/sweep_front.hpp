@@ -12,8 +12,9 @@ namespace tbdsim {
 
 /// Which rows of a sweep, in its order, no other row beats in time a sample, cost a sample and memory of a GPU together.
 ///
-/// Rows are set against rows of the same work: the same network, variant of it and input size. Rows without a price are
-/// set against each other, in time and memory. What does not fit its GPUs, or has no figures, is on no front.
+/// Rows are set against rows of the same work (the same network, variant of it and input size) that are paid for alike: what is
+/// bought against what is bought, what is rented against what is rented. Rows without a price are left out, unless no row of
+/// their work has one: then time and memory count. What does not fit its GPUs, or has no figures, is on no front.
 /// Errors: those of the store.
 [[nodiscard]] Result<std::vector<bool>> sweep_front(const SweepStore& store);
 

@@ -18,11 +18,11 @@ constexpr const char* kTables =
     "CREATE TABLE IF NOT EXISTS point (position INTEGER PRIMARY KEY, config TEXT, problem TEXT, step_time_s REAL,"
     " step_time_low_s REAL, step_time_high_s REAL, throughput REAL, limiting TEXT, limit_share REAL, fits INTEGER, peak_bytes "
     "REAL,"
-    " usd_per_hour REAL, usd_per_million_samples REAL, joule_per_sample REAL) WITHOUT ROWID;";
+    " usd_per_hour REAL, usd_per_million_samples REAL, joule_per_sample REAL, paid_by TEXT) WITHOUT ROWID;";
 constexpr int kWaitMilliseconds = 10'000;  // for another process that writes
 
 // What marks a file as a sweep (PRAGMA application_id, "tbdS") and its tables' form (PRAGMA user_version).
-constexpr std::int64_t kOwner = 0x74626453, kForm = 2;
+constexpr std::int64_t kOwner = 0x74626453, kForm = 3;
 
 void bind_text(sqlite3_stmt* statement, int index, const std::string& text) {
   sqlite3_bind_text(statement, index, text.data(), static_cast<int>(text.size()), SQLITE_TRANSIENT);
@@ -63,6 +63,7 @@ void bind_row(sqlite3_stmt* statement, const SweepRow& row) {
   bind_optional(statement, 12, row.hour_cost);
   bind_optional(statement, 13, row.million_samples_cost);
   bind_optional(statement, 14, row.sample_energy);
+  bind_text(statement, 15, std::string(name(row.paid_by)));
 }
 
 SweepRow read_row(sqlite3_stmt* statement) {
@@ -81,6 +82,7 @@ SweepRow read_row(sqlite3_stmt* statement) {
   row.hour_cost = column_optional<Usd>(statement, 11);
   row.million_samples_cost = column_optional<Usd>(statement, 12);
   row.sample_energy = column_optional<Joules>(statement, 13);
+  row.paid_by = find_paid_by(column_text(statement, 14)).value_or(PaidBy::nothing);
   return row;
 }
 
@@ -230,7 +232,7 @@ Result<SweepStore> SweepStore::open(const std::string& path, const std::string& 
     return tl::make_unexpected(Errors{Error{"holds another sweep; name another file with -o", SourceRef{path, 0, 0}}});
   }
   store.find_ = store.prepare("SELECT 1 FROM point WHERE position = ?");
-  store.insert_ = store.prepare("INSERT OR IGNORE INTO point VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+  store.insert_ = store.prepare("INSERT OR IGNORE INTO point VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
   if (!store.find_ || !store.insert_) return store.problem("not a sweep");
   return store;
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "model/study/payment.hpp"
 #include "model/support/result.hpp"
 #include "model/units/quantity.hpp"
 
@@ -26,6 +27,7 @@ struct SweepRow {
   bool fits = true;
   Bytes peak;  ///< of the GPU that needs most
   std::optional<Usd> hour_cost, million_samples_cost;
+  PaidBy paid_by = PaidBy::nothing;  ///< what both are reckoned by
   std::optional<Joules> sample_energy;
 };
 

@@ -64,7 +64,8 @@ std::string snippet(const Error& error) {
 }  // namespace
 
 std::string Error::text() const {
-  std::string place = where.file;
+  // A file may be called anything; its name neither ends the line nor steers the terminal.
+  std::string place = printable(where.file, where.file.size());
   if (where.line > 0) place += fmt::format("{}{}", place.empty() ? "line " : ":", where.line);
   if (where.line > 0 && where.column > 0) place += fmt::format(":{}", where.column);
   const std::string head = place.empty() ? message : place + ": " + message;

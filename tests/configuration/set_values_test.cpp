@@ -89,6 +89,28 @@ TEST_CASE("an achieved figure that is set as well is left as it was set") {
   CHECK(edited.hardware().topology.links.front().achieved == BytesPerSecond(47.88e9));
 }
 
+TEST_CASE("what is set of a part counts over what the machine's file says of it") {
+  const auto memory = [](std::vector<std::string> set) {
+    return configured(std::move(set)).hardware().host.memory_capacity.value();
+  };
+  CHECK(memory({}) == Bytes(512e9));
+  CHECK(memory({"hw.host.memory_capacity=64 GB"}) == Bytes(64e9));
+  CHECK(memory({"hw.host_memory=32 GB"}) == Bytes(32e9));
+  CHECK(memory({"hw.host_memory=32 GB", "hw.host.memory_capacity=64 GB"}) == Bytes(32e9));
+
+  const auto clock = [](std::vector<std::string> set) {
+    PredictOptions options = two_of_dgx1(std::move(set));
+    options.hardware = "aws-p3.16xlarge";
+    const auto session = open_session(kCatalogue);
+    const auto configuration = configure(*session, options);
+    REQUIRE(configuration);
+    return configuration->hardware().device.sustained_clock.value();
+  };
+  CHECK(clock({}) == Hertz(1312e6));
+  CHECK(clock({"hw.device.sustained_clock=1000 MHz"}) == Hertz(1000e6));
+  CHECK(clock({"hw.sustained_clock=1100 MHz"}) == Hertz(1100e6));
+}
+
 TEST_CASE("elements of arrays go by index or by name") {
   PredictOptions options;
   options.hardware = "p4000";

@@ -32,15 +32,23 @@ TEST_CASE("the page draws each kernel from words told once, and fills the points
   prediction.exchanges = {{Seconds(2e-3), Seconds(1e-6)}};
   std::vector<Prediction> scaling(3, prediction);
   for (std::size_t i = 0; i < scaling.size(); ++i) scaling[i].throughput.value = 100.0 * static_cast<double>(i + 1);
-  scaling[0].million_samples_cost = Usd(1.0);
-  scaling[1].million_samples_cost = Usd(2.0);
-  scaling[2].million_samples_cost = Usd(1.5);  // faster and cheaper than the one before
+  const double hour = 3600.0 / 1e6;        // USD of an hour for each USD of a million samples at one sample a second
+  const double costs[] = {1.0, 2.0, 1.5};  // the last is faster and cheaper than the one before
+  for (std::size_t i = 0; i < scaling.size(); ++i) {
+    scaling[i].bought = Payment{};
+    scaling[i].bought->hour = Usd(hour * costs[i] * scaling[i].throughput.value);
+    scaling[i].rented = Payment{};
+    scaling[i].rented->hour = Usd(hour * scaling[i].throughput.value);  // rents alike, which are no measure of prices
+  }
   const std::string page = html_report(prediction, {}, scaling);
   CHECK(page.find(R"("timeline":{"words":["conv","forward","gemm","compute"],"kernels":[[0,1,0,2,3,1000.000,25.000],)"
                   R"([0,1,0,2,3,1000.000,25.000]],"exchanges":[[2000.000,1.000]]})") != std::string::npos);
   CHECK(page.find(R"("front":[true,false,true])") != std::string::npos);
+  CHECK(page.find(R"("paid_by":"purchase")") != std::string::npos);
   scaling[2].memory.fits = false;  // no choice at all
   CHECK(html_report(prediction, {}, scaling).find(R"("front":[true,true,false])") != std::string::npos);
-  scaling[1].million_samples_cost.reset();
+  scaling[1].bought.reset();
+  CHECK(html_report(prediction, {}, scaling).find(R"("paid_by":"rent")") != std::string::npos);
+  scaling[2].rented.reset();  // now one is rented, one bought: no measure of each other
   CHECK(html_report(prediction, {}, scaling).find(R"("front":[])") != std::string::npos);
 }

@@ -119,3 +119,18 @@ TEST_CASE("memory as CSV holds every part, layer and moment") {
   CHECK(memory_csv(example(), MemoryView::layer).find("conv1,convolution,64x8x8,4000000000,") != std::string::npos);
   CHECK(memory_csv(example(), MemoryView::structure).find("0,feature_maps,3000000000\n") != std::string::npos);
 }
+
+TEST_CASE("what the fullest GPU holds more than the emptiest is told part by part") {
+  MemoryReport r = example();
+  r.gpus = 2;
+  GpuMemory other = r.memory.gpus.front();
+  other.gpu = 1;
+  other.peak = Bytes(2.5e9);
+  other.parts[MemoryPart::feature_maps] = Bytes(2e9);
+  other.parts[MemoryPart::optimizer_state] = Bytes(0.5e9);
+  r.memory.gpus.push_back(other);
+  CHECK(memory_table(r, MemoryView::structure)
+            .find("GPU 0 holds 1.5 GB more than GPU 1: feature maps 1 GB, optimiser state 500 MB\n") != std::string::npos);
+  r.memory.gpus[1] = r.memory.gpus[0];
+  CHECK(memory_table(r, MemoryView::structure).find("more than GPU") == std::string::npos);
+}

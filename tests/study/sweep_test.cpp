@@ -154,21 +154,26 @@ TEST_CASE("the front of a sweep compares the same work, fitting and priced alike
     row.step_time = row.step_time_low = row.step_time_high = Seconds(1.0 / throughput);
     row.throughput = throughput;
     if (cost) row.million_samples_cost = Usd(*cost);
+    if (cost) row.paid_by = PaidBy::purchase;
     row.peak = Bytes(memory);
     rows.push_back(row);
     return rows.back();
   };
   add("a", 100, 5.0, 10);
-  add("a", 100, 6.0, 10);                  // beaten: dearer
-  add("a", 90, 6.0, 9);                    // least memory
-  add("a", 200, 1.0, 1).fits = false;      // cannot run
-  add("a", 300, 1.0, 1).problem = "none";  // has no figures
-  add("a", 10, std::nullopt, 99);          // the only one without a price
-  add("b", 1, 50.0, 50);                   // other work
+  add("a", 100, 6.0, 10);                         // beaten: dearer
+  add("a", 90, 6.0, 9);                           // least memory
+  add("a", 200, 1.0, 1).fits = false;             // cannot run
+  add("a", 300, 1.0, 1).problem = "none";         // has no figures
+  add("a", 10, std::nullopt, 99);                 // the only one without a price
+  add("b", 1, 50.0, 50);                          // other work
+  add("a", 100, 7.0, 11).paid_by = PaidBy::rent;  // dearer than what is bought, which is no measure of a rent
+  add("a", 80, 8.0, 11).paid_by = PaidBy::rent;   // beaten by the rent before it
   REQUIRE(store->add(rows));
-  CHECK(sweep_front(*store).value() == std::vector<bool>{true, false, true, false, false, false, true});
+  CHECK(sweep_front(*store).value() == std::vector<bool>{true, false, true, false, false, false, true, true, false});
   const std::string text = sweep_export(*store, SweepForm::csv, true).value();
-  CHECK(std::count(text.begin(), text.end(), '\n') == 4);
+  CHECK(std::count(text.begin(), text.end(), '\n') == 5);
+  CHECK(text.find(",,purchase\n") != std::string::npos);
+  CHECK(text.find(",,rent\n") != std::string::npos);
 }
 
 TEST_CASE("a line break in a value stays in its column") {

@@ -136,6 +136,23 @@ TEST_CASE("arrays are as large as what travels: half in 16 bits") {
   CHECK(largest() == 0.5 * single);
 }
 
+TEST_CASE("emulated on one machine, a worker's PCIe is the network where none is named") {
+  NetworkOptions pcie = job("vgg11", "", "ps", 1);
+  const NetworkProfile copied = profile(pcie), slower = profile(job("vgg11", "ethernet-10g", "ps", 1));
+  CHECK(copied.emulated);
+  // 12 GB/s to and from the host, against 1 GB/s: all of VGG-11's 532 MB pass the link once each way.
+  const auto longest_push = [](const NetworkProfile& p) {
+    Seconds longest(0.0);
+    for (const ArrayTraffic& array : p.arrays) longest = std::max(longest, array.send_end - array.send_start);
+    return longest.base();
+  };
+  CHECK(longest_push(copied) == Approx(411.04e6 / 12e9).epsilon(0.02));
+  CHECK(longest_push(slower) == Approx(411.04e6 / 1e9).epsilon(0.02));
+  CHECK(copied.job.step_time.value < slower.job.step_time.value);
+  pcie.job.set = {"hw.link.pcie.bandwidth=0.5x"};
+  CHECK(longest_push(profile(pcie)) == Approx(411.04e6 / 6e9).epsilon(0.02));
+}
+
 TEST_CASE("nodes behind one file server are worth one of them") {
   NetworkOptions options = job("resnet50", "infiniband-edr", "ps");
   options.job.input = "imagenet-files";

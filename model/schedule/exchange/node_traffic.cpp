@@ -68,7 +68,7 @@ Result<Network> pcie_network(const System& system, const std::vector<int>& devic
     const BytesPerSecond rate = load.capacity / load.weight;
     if (network.bandwidth == BytesPerSecond(0.0) || rate < network.bandwidth) network.bandwidth = rate;
   }
-  network.achieved = network.bandwidth;
+  network.achieved = network.tcp = network.bandwidth;  // no protocol's share goes off
   return network;
 }
 

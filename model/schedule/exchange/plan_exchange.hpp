@@ -27,6 +27,7 @@ struct ExchangeSetting {
   Bytes activation{4.0};       ///< of a number of a feature map
   int micro_batches = 1;       ///< before an update
   bool emulated = false;       ///< one machine's worker and server exchange over `network`, as two machines would
+  Bytes gradients{0.0};        ///< of all parameters of one rank
 
   [[nodiscard]] int ranks() const { return static_cast<int>(devices.size()) * nodes; }
 };

@@ -6,6 +6,7 @@
 #include "model/schedule/exchange/parameter_server_exchange.hpp"
 #include "model/schedule/exchange/plan_exchange.hpp"
 #include "model/stack/local_store.hpp"
+#include "model/units/format.hpp"
 
 namespace tbdsim {
 namespace {
@@ -23,6 +24,17 @@ constexpr BytesPerSecond kBytePsSum{25e9};
 
 /// Host time of a piece at its sender and at its server. Assumed, as an MXNet server's message.
 constexpr Seconds kBytePsMessage{5e-6};
+
+/// Each piece is several tasks of the simulated step: more of them would take seconds and gigabytes.
+constexpr double kMostPieces = 500'000;
+
+Result<void> check_pieces(const ExchangeSetting& setting, const ServerPlan& plan, std::string_view exchange) {
+  if (!plan.sliced || setting.gradients / plan.constants.slice <= kMostPieces) return {};
+  return fail(
+      fmt::format("exchange {}: gradients of {} in pieces of {} are more than the {:.0f} pieces that are modelled; use another "
+                  "exchange, such as allreduce",
+                  exchange, format(setting.gradients), format(plan.constants.slice), kMostPieces));
+}
 
 /// Servers of MXNet (ps-lite over ZeroMQ) and TensorFlow (gRPC) speak TCP over the one interface that they are bound to,
 /// however many ports the node has (dmlc/ps-lite, DMLC_INTERFACE).
@@ -58,6 +70,7 @@ Result<PlannedExchange> plan_servers(const ExchangeSetting& setting, bool p3) {
   plan.sliced = plan.prioritized = p3;
   if (p3 && plan.constants.slice <= Bytes(0.0))
     return fail(fmt::format("stack {}: its [parameter_server] states no slice, which ps-p3 needs", stack.id));
+  if (auto few = check_pieces(setting, plan, name(Exchange::ps_p3)); !few) return tl::make_unexpected(few.error());
   plan.gpus = static_cast<int>(setting.devices.size());
   plan.nodes = setting.nodes;
   if (!plan.constants.variables_on_host) plan.host_per_key = store_key_time(setting, Seconds(0.0));
@@ -123,6 +136,7 @@ Result<PlannedExchange> plan_byteps(const ExchangeSetting& setting) {
   plan.network = setting.network->achieved;  // one port: ps-lite's RDMA van binds one, too
   plan.network_latency = setting.network->latency;
   plan.sliced = plan.prioritized = plan.apart = plan.servers_only_add = true;
+  if (auto few = check_pieces(setting, plan, name(Exchange::byteps)); !few) return tl::make_unexpected(few.error());
   std::string text = fmt::format("{} servers on machines of their own, {} at {:.3g} GB/s a node, pieces of 4 MB by priority",
                                  setting.nodes, setting.network->id, plan.network.base() / 1e9);
   return PlannedExchange{std::make_unique<ParameterServerExchange>(std::move(plan)), "assumed", std::move(text)};

@@ -139,6 +139,18 @@ def interruptions(folder):
         expect(word in done.stdout and 0 < len(rows) < len(whole), done.stdout)
         done, rows = collect("", "quick", file)
         expect(sorted(keys(rows)) == sorted(keys(whole)), f"{gpu}: the same command measures the rest, once")
+    # Killed while it wrote: the last line is half there, and nothing before it is lost.
+    file = folder + "/killed.csv"
+    with open(folder + "/whole.csv", "rb") as table:
+        lines = table.read().splitlines(keepends=True)
+    kept = b"".join(lines[:len(lines) // 2])
+    with open(file, "wb") as table:
+        table.write(kept + lines[len(lines) // 2][:40])
+    done, rows = collect("", "quick", file)
+    with open(file, "rb") as table:
+        expect(table.read().startswith(kept), "rows that were whole are as they were")
+    expect(f"{len(lines) // 2 - 1} already there" in done.stdout, done.stdout)
+    expect(sorted(keys(rows)) == sorted(keys(whole)), "killed: the same command measures what was cut and the rest, once")
 
 
 def passes(folder):
