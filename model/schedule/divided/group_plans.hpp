@@ -41,6 +41,9 @@ class GroupPlans {
  public:
   GroupPlans(RankPlaces places, const Layout& layout) : places_(std::move(places)), layout_(layout) {}
 
+  /// The groups of another layout of as many GPUs; plans of equal groups stay.
+  void regroup(const Layout& layout) { layout_ = layout; }
+
   /// Time of a collective along an axis for a message as nccl-tests counts it. Nothing moves along an axis of one rank. A plan
   /// that cannot be made costs nothing and is told by `errors`.
   [[nodiscard]] GroupCall call(Axis axis, CollectiveKind kind, Bytes message);
