@@ -20,14 +20,28 @@ Seconds behind(const CallSeries& calls, Seconds window) {
 
 }  // namespace
 
+Bytes map_element(const Configuration& configuration) {
+  const bool wide = configuration.precision == Precision::fp32 || configuration.precision == Precision::tf32;
+  return wide ? Bytes(4.0) : Bytes(2.0);
+}
+
+LayerSetting layer_setting(const Configuration& configuration, const KernelModel& kernels, const Stack& stack) {
+  return {kernels,
+          stack,
+          static_cast<double>(configuration.batch),
+          issue_scale(configuration.hardware().host, stack.host),
+          configuration.compute_scale,
+          map_element(configuration),
+          configuration.recompute};
+}
+
 DataExchange::DataExchange(const Configuration& configuration, const KernelModel& kernels, GroupPlans& plans)
     : configuration_(configuration),
       stack_(configuration.stack),
       layout_(configuration.layout),
       kernels_(kernels),
       plans_(plans) {
-  const bool wide = configuration.precision == Precision::fp32 || configuration.precision == Precision::tf32;
-  element_ = wide ? Bytes(4.0) : Bytes(2.0);
+  element_ = map_element(configuration);
   const bool eight = configuration.precision == Precision::fp8 || configuration.precision == Precision::mxfp8;
   gathered_ = eight && stack_.parallel.gathers_8_bit ? Bytes(1.0) : element_;
   gradient_ = stack_.parallel.wide_gradients ? kSingle : element_;

@@ -33,13 +33,17 @@ struct UpdateCalls {
   [[nodiscard]] Seconds exchange() const { return gradients.time + weights.time; }
 };
 
+/// Of feature maps, as they travel.
+[[nodiscard]] Bytes map_element(const Configuration& configuration);
+/// What the layers of a configuration are simulated with. Expects arguments that outlive it.
+[[nodiscard]] LayerSetting layer_setting(const Configuration& configuration, const KernelModel& kernels, const Stack& stack);
+
 /// Gradients, weights and state of a divided network along its data axis, and their update.
 class DataExchange {
  public:
   /// Expects arguments that outlive it, and a configuration that is simulated layer by layer.
   DataExchange(const Configuration& configuration, const KernelModel& kernels, GroupPlans& plans);
 
-  [[nodiscard]] Bytes element() const { return element_; }    ///< of feature maps, as they travel
   [[nodiscard]] Bytes gradient() const { return gradient_; }  ///< as ranks add it up
   /// Weights are gathered for each pass of a layer, and their gradients divided after it.
   [[nodiscard]] bool sharded() const { return sharded_; }

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "model/cost/issue.hpp"
 #include "model/prediction/data_exchange.hpp"
 #include "model/schedule/divided/layer_times.hpp"
 #include "model/schedule/pipeline/simulate_pipeline.hpp"
@@ -83,7 +82,7 @@ class Composer {
   Result<void> run(DividedStep& result) {
     const auto stage = even_stages(graph_, configuration_.pipeline_stages());
     if (!stage) return tl::make_unexpected(stage.error());
-    costs_ = layer_costs(graph_, layers_, setting(), plans_);
+    costs_ = layer_costs(graph_, layers_, layer_setting(configuration_, kernels_, stack_), plans_);
     for (std::size_t layer = 0; layer < layers_.layers(); ++layer) {
       const int chunk = (*stage)[at(layers_.begins[layer].value)];
       if (at(chunk) >= first_layer_.size()) first_layer_.push_back(layer);
@@ -98,15 +97,6 @@ class Composer {
   }
 
  private:
-  [[nodiscard]] LayerSetting setting() const {
-    return {kernels_,
-            stack_,
-            static_cast<double>(configuration_.batch),
-            issue_scale(configuration_.hardware().host, stack_.host),
-            configuration_.compute_scale,
-            data_.element(),
-            configuration_.recompute};
-  }
   [[nodiscard]] const LayerCost& cost(std::size_t layer) const { return costs_[at(layers_.class_of[layer])]; }
 
   /// Weights of a layer whose copies are divided are gathered for a pass and their gradients divided after it.
@@ -324,6 +314,12 @@ class Composer {
 
 }  // namespace
 
+double power_share(Seconds busy, Seconds step) {
+  constexpr double kWaiting = 0.4;  // assumed
+  const double share = std::min<double>(1.0, busy / step);
+  return share + kWaiting * (1.0 - share);
+}
+
 Result<DividedStep> divided_step(const Configuration& configuration, bool detail) {
   auto kernels =
       KernelModel::make(configuration.hardware().device, configuration.precision, configuration.stack, **configuration.constants);
@@ -337,11 +333,8 @@ Result<DividedStep> divided_step(const Configuration& configuration, bool detail
   DividedStep hurried{std::move(*kernels), {}, {}, {}, {}, {}, {}, {}};
   const auto composed = Composer(configuration, hurried.kernels, *graph, layers, plans).run(hurried);
   if (!composed) return tl::make_unexpected(composed.error());
-  // A GPU that waits draws less than one that computes, and the limit is one of the mean over some 100 ms. So the products are
-  // priced again, at the clock that the step's own waits allow.
-  constexpr double kWaiting = 0.4;  // assumed
-  const double busy = std::min<double>(1.0, hurried.times.busy / hurried.times.step);
-  hurried.kernels.draw(busy + kWaiting * (1.0 - busy));
+  // Products are priced again, at the clock that the step's own waits allow.
+  hurried.kernels.draw(power_share(hurried.times.busy, hurried.times.step));
   DividedStep result{std::move(hurried.kernels), {}, {}, {}, {}, {}, {}, {}};
   Composer composer(configuration, result.kernels, *graph, layers, plans);
   if (const auto settled = composer.run(result); !settled) return tl::make_unexpected(settled.error());
