@@ -92,14 +92,14 @@ Result<Seconds> FastStep::time(const Configuration& configuration, Depth depth) 
   LayerTable& layers = table(configuration, *divided);
   first_ = divided->first_layers(stages);
   DataExchange data(configuration, kernels_.at(0), plans_);
-  const Step hurried = step(configuration, layers, data, {}, depth);
-  const Step settled = step(configuration, layers, data, DrawPlace::of(power_share(hurried.busy, hurried.time)), depth);
+  const Step hurried = step(configuration, *divided, layers, data, {}, depth);
+  const Step settled = step(configuration, *divided, layers, data, DrawPlace::of(power_share(hurried.busy, hurried.time)), depth);
   if (!plans_.errors().empty()) return tl::make_unexpected(plans_.errors());
   return settled.time + slowest_share_ * settled.kernels;
 }
 
-FastStep::Step FastStep::step(const Configuration& configuration, LayerTable& table, DataExchange& data, DrawPlace draw,
-                              Depth depth) {
+FastStep::Step FastStep::step(const Configuration& configuration, const RankShare& share, LayerTable& table, DataExchange& data,
+                              DrawPlace draw, Depth depth) {
   const bool first_time = draw.level == 0 && draw.part <= 0.0;
   const int ranks = configuration.layout.pipeline;
   places_.shape = configuration.pipeline_shape();
@@ -114,8 +114,8 @@ FastStep::Step FastStep::step(const Configuration& configuration, LayerTable& ta
       const std::size_t begin = first_[at(stage)], end = first_[at(stage) + 1];
       rank.run += passes * (data.sharded() ? table.sharded_run(data, draw) : table.run(begin, end, draw));
       if (!first_time) continue;
-      rank.arrays_of += table.elements(begin, end);
-      rank.arrays += table.arrays(begin, end);
+      rank.arrays_of += share.elements(begin, end);
+      rank.arrays += share.arrays(begin, end);
     }
     if (!first_time) continue;
     const Rank* const like = r > 0 ? &ranks_[at(r - 1)] : nullptr;

@@ -16,13 +16,6 @@ enum class Depth {
   recurrence,   ///< the schedule's table over few micro-batches, then extrapolated by their pace
 };
 
-/// What one layout takes, without the report of it.
-struct StepEstimate {
-  Seconds step;
-  Elements fullest;     ///< of the rank with most arrays
-  int most_layers = 0;  ///< of a rank
-};
-
 /// Step times of many layouts of one job, from the parts of `predict` (`layer_costs`, `DataExchange`) and closed forms in place
 /// of its simulation. Keeps what layouts share; for one thread.
 class FastStep {
@@ -35,7 +28,6 @@ class FastStep {
   [[nodiscard]] Result<Seconds> time(const Configuration& configuration, Depth depth);
   /// The network as one rank of this layout computes it; it stays while layouts of other axes are asked for.
   [[nodiscard]] const Result<RankShare>& share(const Layout& layout);
-  [[nodiscard]] LayerTable& table(const Configuration& configuration, const RankShare& share);
   /// Drops what layouts before had in common.
   void forget();
 
@@ -54,7 +46,9 @@ class FastStep {
   using ShareKey = std::tuple<int, int, int, int, bool>;
   using TableKey = std::tuple<ShareKey, int, Recompute>;
 
-  [[nodiscard]] Step step(const Configuration& configuration, LayerTable& table, DataExchange& data, DrawPlace draw, Depth depth);
+  [[nodiscard]] LayerTable& table(const Configuration& configuration, const RankShare& share);
+  [[nodiscard]] Step step(const Configuration& configuration, const RankShare& share, LayerTable& table, DataExchange& data,
+                          DrawPlace draw, Depth depth);
   void pass_all(const Configuration& configuration, LayerTable& table, DrawPlace draw, Depth depth);
   void simulate(const Configuration& configuration, LayerTable& table, DrawPlace draw, Seconds hop);
 

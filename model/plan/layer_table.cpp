@@ -66,9 +66,15 @@ std::vector<std::size_t> RankShare::first_layers(int stages) const {
 Result<RankShare> rank_share(const OpGraph& graph, const Layout& layout) {
   auto divided = shard(graph, layout);
   if (!divided) return tl::make_unexpected(divided.error());
-  RankShare share{std::move(*divided), {}, false};
+  RankShare share{std::move(*divided), {}, false, {0.0}, {0.0}, {0}};
   share.layers = fold_layers(share.graph);
   share.head = share.layers.layers() > 1 && is_loss(share.graph.ops.back().kind);
+  for (int layer = 0; layer < static_cast<int>(share.layers.layers()); ++layer) {
+    const LayerArrays arrays = layer_arrays(share.graph, share.layers, layer);
+    share.dense.push_back(share.dense.back() + arrays.parameters);
+    share.experts.push_back(share.experts.back() + arrays.expert_parameters);
+    share.counts.push_back(share.counts.back() + arrays.count);
+  }
   return share;
 }
 
@@ -79,18 +85,7 @@ LayerTable::LayerTable(const Configuration& configuration, const RankShare& shar
       stack_(configuration.stack),
       setting_(layer_setting(configuration, kernels.at(0), stack_)) {
   const Level& full = level(0);
-  double dense = 0.0, experts = 0.0;
-  int arrays = 0;
-  dense_.push_back(dense);
-  experts_.push_back(experts);
-  arrays_.push_back(arrays);
-  for (const int which : share.layers.class_of) {
-    const LayerCost& cost = full.costs[at(which)];
-    dense_.push_back(dense += cost.parameters);
-    experts_.push_back(experts += cost.expert_parameters);
-    arrays_.push_back(arrays += cost.arrays);
-    boundary_.push_back(cost.boundary);
-  }
+  for (const int which : share.layers.class_of) boundary_.push_back(full.costs[at(which)].boundary);
 }
 
 const LayerTable::Level& LayerTable::level(std::size_t which) {
@@ -141,11 +136,5 @@ RunTimes LayerTable::sharded_run(DataExchange& data, DrawPlace draw) {
   sum += draw.part * at_level(level(draw.level + 1));
   return sum;
 }
-
-Elements LayerTable::elements(std::size_t begin, std::size_t end) const {
-  return {between(dense_, begin, end), between(experts_, begin, end)};
-}
-
-int LayerTable::arrays(std::size_t begin, std::size_t end) const { return between(arrays_, begin, end); }
 
 }  // namespace tbdsim::plan

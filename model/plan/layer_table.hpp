@@ -44,7 +44,14 @@ struct RunTimes {
 struct RankShare {
   OpGraph graph;
   LayerClasses layers;
-  bool head = false;  ///< the last layer is the loss alone, which goes with the stage of the layer before
+  bool head = false;                   ///< the last layer is the loss alone, which goes with the stage of the layer before
+  std::vector<double> dense, experts;  ///< elements of arrays, summed from the first layer on
+  std::vector<int> counts;             ///< of arrays, so too
+  /// Of layers from `begin` up to `end`, which is not included.
+  [[nodiscard]] Elements elements(std::size_t begin, std::size_t end) const {
+    return {dense[end] - dense[begin], experts[end] - experts[begin]};
+  }
+  [[nodiscard]] int arrays(std::size_t begin, std::size_t end) const { return counts[end] - counts[begin]; }
   [[nodiscard]] int stage_layers() const { return static_cast<int>(layers.layers()) - (head ? 1 : 0); }
   /// The first layer of each of `stages` stages, and the number of layers. Expects enough layers.
   [[nodiscard]] std::vector<std::size_t> first_layers(int stages) const;
@@ -64,8 +71,6 @@ class LayerTable {
   [[nodiscard]] RunTimes run(std::size_t begin, std::size_t end, DrawPlace draw);
   /// The whole network with weights that are gathered layer by layer.
   [[nodiscard]] RunTimes sharded_run(DataExchange& data, DrawPlace draw);
-  [[nodiscard]] Elements elements(std::size_t begin, std::size_t end) const;
-  [[nodiscard]] int arrays(std::size_t begin, std::size_t end) const;
   [[nodiscard]] Bytes boundary(std::size_t layer) const { return boundary_[layer]; }
 
  private:
@@ -82,8 +87,6 @@ class LayerTable {
   const Stack& stack_;
   LayerSetting setting_;
   std::array<std::optional<Level>, DrawnKernels::kShares.size()> levels_;
-  std::vector<double> dense_, experts_;
-  std::vector<int> arrays_;
   std::vector<Bytes> boundary_;
 };
 

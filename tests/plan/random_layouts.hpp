@@ -50,10 +50,10 @@ class RandomLayouts {
       if (piped) asked.schedule = kSchedules[draw(6)];
       if (asked.schedule == "interleaved") asked.virtual_stages = static_cast<int>(2 + draw(3));
       Configuration drawn = base_;
-      const Recompute kinds[] = {Recompute::none,
-                                 base_.stack.parallel.selective == SelectiveRecompute::attention ? Recompute::attention
-                                                                                                 : Recompute::operators,
-                                 Recompute::layer};
+      const Recompute kinds[] = {
+          Recompute::none,
+          base_.stack.parallel.selective == SelectiveRecompute::attention ? Recompute::attention : Recompute::operators,
+          Recompute::layer};
       drawn.recompute = kinds[asked.recompute == std::string("none") ? 0 : asked.recompute == std::string("layer") ? 2 : 1];
       if (!choose_division(asked, drawn).empty() || !drawn.by_layers()) continue;
       return drawn;

@@ -182,7 +182,24 @@ std::vector<StepNode> computed_again(std::span<const StepNode> forward, Recomput
   return again;
 }
 
+/// Behind the last operator of a layer.
+std::size_t end_of(const OpGraph& graph, const LayerClasses& layers, int layer) {
+  const auto next = static_cast<std::size_t>(layer) + 1;
+  return next < layers.layers() ? at(layers.begins[next].value) : graph.ops.size();
+}
+
 }  // namespace
+
+LayerArrays layer_arrays(const OpGraph& graph, const LayerClasses& layers, int layer) {
+  LayerArrays arrays;
+  for (auto op = at(layers.begins[static_cast<std::size_t>(layer)].value); op < end_of(graph, layers, layer); ++op)
+    for (const ParameterId id : graph.ops[op].parameters) {
+      const auto count = static_cast<double>(elements(graph.parameter(id).shape));
+      (graph.ops[op].kind == OpKind::grouped_linear ? arrays.expert_parameters : arrays.parameters) += count;
+      ++arrays.count;
+    }
+  return arrays;
+}
 
 std::vector<LayerCost> layer_costs(const OpGraph& graph, const LayerClasses& layers, const LayerSetting& setting,
                                    GroupPlans& plans) {
@@ -204,16 +221,12 @@ std::vector<LayerCost> layer_costs(const OpGraph& graph, const LayerClasses& lay
   for (std::size_t i = 0; i < costs.size(); ++i) {
     LayerCost& cost = costs[i];
     const int example = layers.example[i];
-    const auto end = static_cast<std::size_t>(example) + 1 < layers.layers()
-                         ? at(layers.begins[static_cast<std::size_t>(example) + 1].value)
-                         : graph.ops.size();
+    const std::size_t end = end_of(graph, layers, example);
     cost.boundary = setting.batch * static_cast<double>(elements(graph.output_shape(graph.ops[end - 1]))) * setting.element;
-    for (auto op = at(layers.begins[static_cast<std::size_t>(example)].value); op < end; ++op)
-      for (const ParameterId id : graph.ops[op].parameters) {
-        const auto count = static_cast<double>(elements(graph.parameter(id).shape));
-        (graph.ops[op].kind == OpKind::grouped_linear ? cost.expert_parameters : cost.parameters) += count;
-        ++cost.arrays;
-      }
+    const LayerArrays arrays = layer_arrays(graph, layers, example);
+    cost.parameters = arrays.parameters;
+    cost.expert_parameters = arrays.expert_parameters;
+    cost.arrays = arrays.count;
     LayerItems items(graph, setting, plans, cost);
     items.forward(forward[i]);
     cost.forward = pass_time(items.take());

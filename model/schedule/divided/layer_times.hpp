@@ -30,6 +30,13 @@ struct LayerCost {
   std::vector<OperatorTime> operators;  ///< in order of issue; with what is computed again, as forward
 };
 
+/// Arrays of one layer of a rank.
+struct LayerArrays {
+  double parameters = 0, expert_parameters = 0;  ///< elements, without and of experts
+  int count = 0;
+};
+[[nodiscard]] LayerArrays layer_arrays(const OpGraph& graph, const LayerClasses& layers, int layer);
+
 /// What layers are simulated with.
 struct LayerSetting {
   const KernelModel& kernels;
