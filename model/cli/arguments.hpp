@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "model/plan/plan.hpp"
 #include "model/prediction/predict.hpp"
 #include "model/report/memory_report_text.hpp"
 #include "model/study/ownership.hpp"
@@ -90,6 +91,12 @@ struct CompareArguments {
   Format format = Format::table;
 };
 
+struct PlanArguments {
+  plan::PlanOptions plan;
+  std::string prices;  ///< price list of the user's own; empty: none
+  Format format = Format::table;
+};
+
 struct SweepArguments {
   std::vector<std::pair<std::string, std::string>> axes;  ///< options (without dashes) and their lists
   std::vector<std::string> set;                           ///< KEY=VALUE
@@ -112,7 +119,7 @@ struct DocsArguments {
 };
 
 using Arguments =
-    std::variant<PredictArguments, NetworkArguments, ScaleArguments, MemoryArguments, CompareArguments, SweepArguments,
+    std::variant<PredictArguments, PlanArguments, NetworkArguments, ScaleArguments, MemoryArguments, CompareArguments, SweepArguments,
                  ExplainArguments, ValidateArguments, ListArguments, ShowArguments, TopologyArguments, DocsArguments>;
 
 }  // namespace tbdsim

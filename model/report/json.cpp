@@ -4,6 +4,7 @@
 #include "model/prediction/host_work.hpp"
 #include "model/prediction/kernel_summary.hpp"
 #include "model/report/json_parts.hpp"
+#include "model/report/plan_report.hpp"
 #include "model/study/batch_knee.hpp"
 #include "model/study/compare_front.hpp"
 
@@ -338,6 +339,26 @@ Json prediction(const Prediction& p, const PredictParts& parts) {
 }  // namespace
 
 std::string predict_json(const Prediction& p, const PredictParts& parts) { return text(prediction(p, parts)); }
+
+std::string plan_json(const plan::Plan& plan, Objective objective) {
+  Json json{{"schema", "tbdsim.plan/1"}, {"tool", tool()}, {"level", kLevel}, {"objective", name(objective)}};
+  json["interrupted"] = plan.interrupted;
+  json["counts"] = {{"tried", plan.counts.tried},
+                    {"out_of_memory", plan.counts.out_of_memory},
+                    {"dominated", plan.counts.dominated},
+                    {"refined", plan.counts.refined},
+                    {"predicted", plan.counts.predicted}};
+  json["rows"] = Json::array();
+  for (const plan::PlanRow& row : plan.rows) {
+    Json one = prediction(row.prediction, {});
+    one["behind"] = row.behind;
+    one["apart"] = row.apart;
+    one["command"] = plan::predict_command(row.options);
+    json["rows"].push_back(std::move(one));
+  }
+  json["problems"] = plan.problems;
+  return text(json);
+}
 
 std::string compare_json(const Comparison& comparison, const std::optional<CostTerms>& terms) {
   Json json{
