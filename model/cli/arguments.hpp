@@ -93,7 +93,8 @@ struct CompareArguments {
 
 struct PlanArguments {
   plan::PlanOptions plan;
-  std::string prices;  ///< price list of the user's own; empty: none
+  bool explain = false;  ///< also plans of other clusters
+  std::string prices;    ///< price list of the user's own; empty: none
   Format format = Format::table;
 };
 
@@ -118,8 +119,8 @@ struct DocsArguments {
   std::string kind;  ///< "man", "bash" or "zsh"
 };
 
-using Arguments =
-    std::variant<PredictArguments, PlanArguments, NetworkArguments, ScaleArguments, MemoryArguments, CompareArguments, SweepArguments,
-                 ExplainArguments, ValidateArguments, ListArguments, ShowArguments, TopologyArguments, DocsArguments>;
+using Arguments = std::variant<PredictArguments, PlanArguments, NetworkArguments, ScaleArguments, MemoryArguments,
+                               CompareArguments, SweepArguments, ExplainArguments, ValidateArguments, ListArguments,
+                               ShowArguments, TopologyArguments, DocsArguments>;
 
 }  // namespace tbdsim

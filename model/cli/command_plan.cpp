@@ -16,16 +16,16 @@ extern "C" void note_interruption(int signal) {
   std::signal(signal, SIG_DFL);
 }
 
-std::string formatted(const PlanArguments& arguments, const plan::Plan& plan) {
+std::string formatted(const PlanArguments& arguments, const plan::Plan& plan, const std::vector<plan::Replanned>& again) {
   switch (arguments.format) {
     case Format::json:
-      return plan_json(plan, arguments.plan.objective);
+      return plan_json(plan, arguments.plan.objective, again);
     case Format::csv:
       return plan_csv(plan);
     case Format::table:
       break;
   }
-  return plan_table(plan, arguments.plan.objective);
+  return plan_table(plan, arguments.plan.objective, again);
 }
 
 }  // namespace
@@ -39,8 +39,10 @@ int run(const PlanArguments& arguments, const Catalogue& catalogue) {
   std::signal(SIGINT, note_interruption);
   const auto plan = plan::make_plan(*session, options);
   if (!plan) return report(plan.error());
+  std::vector<plan::Replanned> again;
+  if (arguments.explain) again = plan::replan(*session, options, *plan);
   report_notices(plan->rows.front().prediction.notices);
-  return write_result(formatted(arguments, *plan));
+  return write_result(formatted(arguments, *plan, again));
 }
 
 }  // namespace tbdsim

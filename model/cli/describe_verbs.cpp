@@ -194,6 +194,7 @@ void describe(VerbOptions verb, PlanArguments& a) {
           {{"hw", hardware},
            {"gpus", &a.plan.gpus},
            {"keep", &a.plan.keep},
+           {"explain", &a.explain},
            {"top", top},
            {"objective", objective},
            {"shard", shard},

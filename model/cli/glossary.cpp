@@ -11,7 +11,7 @@ constexpr GlossaryEntry kGlossary[] = {
      "chooses this, and another protocol would be faster; of a copy: it goes through host memory."},
     {"16-bit cores", "Whether the layer's product runs on tensor cores with `--precision amp`."},
     {"80 % range", "Of ten measurements that set no constant, eight should lie inside it. One in ten lies below and one above."},
-    {"?", "`compare`: the range of the speed-up holds 1, so it may be as fast as the first row."},
+    {"?", "`compare`, `plan`: the range of the speed-up holds 1, so it may be as fast as the first row."},
     {"achieved occupancy", "Warps that a multiprocessor holds while a kernel runs, over the warps that it could hold. Modelled."},
     {"algorithm",
      "Of a kernel: the method that the library takes, such as implicit_gemm, winograd_fused or fft. Of a collective: ring, tree, "

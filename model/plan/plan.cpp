@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <limits>
 
+#include "model/configuration/choose_layout.hpp"
 #include "model/configuration/configure.hpp"
 #include "model/configuration/read_option.hpp"
 #include "model/plan/search.hpp"
 #include "model/study/speedup.hpp"
+#include "model/support/enum_table.hpp"
+#include "model/support/find_named.hpp"
 #include "model/units/format.hpp"
 
 namespace tbdsim::plan {
@@ -101,18 +104,36 @@ void rank(std::vector<PlanRow>& rows, Objective objective) {
   }
 }
 
-/// Why nothing was found.
-Errors nothing_found(const Configuration& base, const Search& search, const Found& found) {
-  if (found.counts.tried == 0) {
-    Errors errors = found.refusals;
-    const std::string none = fmt::format("no layout of {} on {} GPUs is left", base.network_graph().graph.name, base.gpus);
-    if (errors.empty())
-      errors.push_back({fmt::format("{}: --global-batch and what is kept do not divide over them", none)});
-    else
-      errors.front().message = fmt::format("{}; the first was refused: {}", none, errors.front().message);
-    errors.resize(1);
-    return errors;
+/// What is kept, in words: "tensor-parallel 16, pipeline-parallel 64"; empty: nothing.
+std::string kept_text(const PredictOptions& job) {
+  std::string text;
+  for (const std::string_view axis : kAxes) {
+    const std::string value = told(*find_option(axis, kInColumn), job);
+    if (!value.empty()) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", axis, value);
   }
+  return text;
+}
+
+/// Why there is no layout at all: what `predict` says of the axes that are kept, else of the first layout that was refused.
+Errors no_layout(const Configuration& base, const PredictOptions& job, const Found& found) {
+  PredictOptions kept = job;
+  if (!kept.batch) kept.batch = 1;
+  if (!kept.pipeline_parallel && (!kept.schedule.empty() || kept.virtual_stages.value_or(1) > 1)) kept.pipeline_parallel = 2;
+  Configuration tried = base;
+  if (Errors errors = choose_layout(kept, tried); !errors.empty()) return errors;
+  const bool all = job.tensor_parallel && job.context_parallel && job.pipeline_parallel && job.batch;
+  if (Errors errors = choose_division(kept, tried); all && !errors.empty()) return errors;
+  const std::string kept_axes = kept_text(job);
+  std::string why = fmt::format("no layout of {} on {} GPUs{}{} makes updates of {} samples", base.network_graph().graph.name,
+                                base.gpus, kept_axes.empty() ? "" : " with ", kept_axes, *job.global_batch);
+  if (!found.refusals.empty()) why += fmt::format("; the first was refused: {}", found.refusals.front().message);
+  return {{std::move(why)}};
+}
+
+/// Why nothing was found.
+Errors nothing_found(const Configuration& base, const PredictOptions& job, const Search& search, const Found& found) {
+  if (found.interrupted) return {{"plan: interrupted before a layout that fits was found"}};
+  if (found.counts.tried == 0) return no_layout(base, job, found);
   const Bytes capacity = usable_capacity(base.hardware().device), least = found.smallest.memory;
   return {{fmt::format(
       "{} fits in none of {} layouts on {} GPUs: the smallest takes {} of the {} of {}, {} too much ({}); take more "
@@ -121,8 +142,16 @@ Errors nothing_found(const Configuration& base, const Search& search, const Foun
       format(std::max(Bytes(0.0), least - capacity)), predict_command(search.options_of(found.smallest)))}};
 }
 
+/// A schedule that is kept must have a name.
+Errors check_schedule(const std::string& schedule) {
+  if (schedule.empty() || pipeline::parse_schedule(schedule)) return {};
+  if (schedule.ends_with(".toml"))
+    return {{fmt::format("--schedule {}: a schedule of one's own has one number of stages; predict takes it", schedule)}};
+  return unknown_name("schedule", schedule, row_names(pipeline::schedules())).value();
+}
+
 /// The best rows of one machine and number of GPUs.
-Result<Plan> plan_job(Session& session, const PlanOptions& options, PredictOptions job) {
+Result<Plan> plan_job(Session& session, const PlanOptions& options, PredictOptions job, bool several) {
   if (job.precision.empty()) job.precision = "bf16";
   if (job.stack.empty()) {
     const auto system = session.system(job.hardware, 1);
@@ -135,14 +164,15 @@ Result<Plan> plan_job(Session& session, const PlanOptions& options, PredictOptio
   job.stack = base->stack.id;
   const auto kernels = DrawnKernels::make(*base);
   if (!kernels) return tl::make_unexpected(kernels.error());
-  const Search search(*base, job, *kernels);
-  const auto rows = static_cast<std::size_t>(options.top);
+  const Search search(*base, job, *kernels, options.every_schedule);
+  const std::size_t rows = several ? 1 : static_cast<std::size_t>(options.top);
   Found found = search.run(options.shard, options.shards, std::max<std::size_t>(600, kSpare * rows), options.stop);
   search.refine(found, options.stop);
   Plan plan;
   plan.interrupted = found.interrupted;
-  for (std::size_t begin = 0; begin < found.nearest.size() && plan.rows.size() < rows; begin += rows) {
-    const std::size_t end = std::min(found.nearest.size(), begin + rows);
+  const std::size_t together = std::max<std::size_t>(rows, 8);
+  for (std::size_t begin = 0; begin < found.nearest.size() && plan.rows.size() < rows; begin += together) {
+    const std::size_t end = std::min(found.nearest.size(), begin + together);
     std::vector<std::optional<PlanRow>> predicted(end - begin);
 #pragma omp parallel for schedule(dynamic)
     for (std::size_t i = begin; i < end; ++i) {
@@ -153,7 +183,7 @@ Result<Plan> plan_job(Session& session, const PlanOptions& options, PredictOptio
     for (std::optional<PlanRow>& row : predicted) {
       ++found.counts.predicted;
       if (row && row->prediction.memory.fits) {
-        if (plan.rows.size() < rows) plan.rows.push_back(std::move(*row));
+        plan.rows.push_back(std::move(*row));
       } else {
         ++found.counts.out_of_memory;
       }
@@ -161,8 +191,9 @@ Result<Plan> plan_job(Session& session, const PlanOptions& options, PredictOptio
     if (options.stop != nullptr && options.stop->load() && !plan.rows.empty()) break;
   }
   plan.counts = found.counts;
-  if (plan.rows.empty()) return tl::make_unexpected(nothing_found(*base, search, found));
+  if (plan.rows.empty()) return tl::make_unexpected(nothing_found(*base, job, search, found));
   rank(plan.rows, options.objective);
+  plan.rows.resize(std::min(plan.rows.size(), rows));
   return plan;
 }
 
@@ -176,6 +207,11 @@ PlanCounts& PlanCounts::operator+=(const PlanCounts& more) {
   refined += more.refined;
   predicted += more.predicted;
   return *this;
+}
+
+double advantage(const Prediction& prediction, const Prediction& over, Objective objective) {
+  const auto own = figure(prediction, objective), other = figure(over, objective);
+  return own && other ? 1.0 - *own / *other : 0.0;
 }
 
 std::string predict_command(const PredictOptions& options) {
@@ -223,6 +259,8 @@ Result<Plan> make_plan(Session& session, const PlanOptions& options) {
   Errors errors;
   for (const std::string& assignment : options.keep)
     if (std::string problem = keep_axis(assignment, kept); !problem.empty()) errors.push_back({std::move(problem)});
+  const Errors unknown = check_schedule(kept.schedule);
+  errors.insert(errors.end(), unknown.begin(), unknown.end());
   if (!errors.empty()) return tl::make_unexpected(errors);
   std::vector<PredictOptions> jobs;
   for (const std::string& hardware :
@@ -242,7 +280,7 @@ Result<Plan> make_plan(Session& session, const PlanOptions& options) {
       all.interrupted = true;
       break;
     }
-    auto one = plan_job(session, options, job);
+    auto one = plan_job(session, options, job, all.several);
     if (!one) {
       if (!all.several) return one;
       errors.insert(errors.end(), one.error().begin(), one.error().end());
@@ -251,7 +289,6 @@ Result<Plan> make_plan(Session& session, const PlanOptions& options) {
     }
     all.counts += one->counts;
     all.interrupted = all.interrupted || one->interrupted;
-    if (all.several) one->rows.resize(1);
     std::move(one->rows.begin(), one->rows.end(), std::back_inserter(all.rows));
   }
   if (all.rows.empty()) return tl::make_unexpected(errors);

@@ -18,6 +18,7 @@ struct PlanOptions {
   Objective objective = Objective::time;
   int top = 10;                             ///< rows
   std::size_t shard = 0, shards = 1;        ///< only this part of the layouts
+  bool every_schedule = false;              ///< also those that the framework lacks
   const std::atomic<bool>* stop = nullptr;  ///< set while it searches: what has been found is told
 };
 
@@ -53,6 +54,10 @@ struct Plan {
 /// The result does not depend on the number of threads.
 /// Errors: as `predict` of the job; axes that are kept but leave no layout; a network that fits in none.
 [[nodiscard]] Result<Plan> make_plan(Session& session, const PlanOptions& options);
+
+/// How much better one prediction is than another by an objective: 0.1 is 10 % less time, cost or energy; 0 where it is not
+/// known.
+[[nodiscard]] double advantage(const Prediction& prediction, const Prediction& over, Objective objective);
 
 /// The command that predicts a row.
 [[nodiscard]] std::string predict_command(const PredictOptions& options);

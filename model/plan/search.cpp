@@ -1,6 +1,8 @@
 // Long because values of the axes, their order and what is kept of them belong together.
 #include "model/plan/search.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <tuple>
 
@@ -58,9 +60,18 @@ auto rank_of(const Candidate& c) {
 }
 bool faster(const Candidate& a, const Candidate& b) { return rank_of(a) < rank_of(b); }
 
-void keep_fastest(std::vector<Candidate>& all, std::size_t most) {
+/// Keeps the fastest, and a part as many of those that fit beyond doubt.
+void keep_fastest(std::vector<Candidate>& all, std::size_t most, Bytes capacity) {
+  constexpr double kSurelyFits = 0.8;
   std::sort(all.begin(), all.end(), faster);
-  if (all.size() > most) all.resize(most);
+  std::size_t kept = 0, sure = 0;
+  for (const Candidate& candidate : all) {
+    const bool fits = candidate.memory <= kSurelyFits * capacity;
+    if (kept >= most && (!fits || sure >= most / 4)) continue;
+    sure += fits ? 1 : 0;
+    all[kept++] = candidate;
+  }
+  all.resize(kept);
 }
 
 /// Layouts that no other beats in time and memory.
@@ -125,14 +136,16 @@ class Search::Worker {
       at_ = unit.layout;
     }
     set(unit);
+    if (unit.layout.tensor < 1 || unit.layout.context < 1 || unit.batch < 1) return;
     for (const int ranks : search_.pipelines_) {
+      if (ranks < 1) continue;
       const std::int64_t replica = std::int64_t{unit.layout.tensor} * unit.layout.context * ranks;
       if (replica > search_.base_.gpus || search_.base_.gpus % replica != 0) continue;
       const std::int64_t samples = search_.base_.gpus / replica * unit.batch;
       if (*options_.global_batch % samples != 0) continue;
       try_pipeline(ranks, most, result);
     }
-    keep_fastest(result.nearest, most);
+    keep_fastest(result.nearest, most, search_.capacity_);
   }
 
   /// The recurrence of a layout.
@@ -170,7 +183,7 @@ class Search::Worker {
       return;
     }
     for (const pipeline::ScheduleInfo& schedule : pipeline::schedules()) {
-      if (!search_.job_.schedule.empty() && pipeline::parse_schedule(search_.job_.schedule) != schedule.kind) continue;
+      if (!searched(schedule)) continue;
       if (schedule.kind == ScheduleKind::interleaved && search_.job_.virtual_stages.value_or(2) == 1) continue;
       // Layers of the network, whatever the share.
       for (const int v : virtual_stages(schedule.kind, layers(result), ranks, search_.job_.virtual_stages)) {
@@ -179,6 +192,14 @@ class Search::Worker {
         try_sharding(most, result);
       }
     }
+  }
+
+  /// The schedule that is kept, else those that the framework has.
+  [[nodiscard]] bool searched(const pipeline::ScheduleInfo& schedule) const {
+    const std::string& kept = search_.job_.schedule;
+    if (!kept.empty()) return pipeline::parse_schedule(kept) == schedule.kind;
+    const std::string known = " " + search_.base_.stack.parallel.schedules + " ";
+    return search_.every_schedule_ || known == "  " || known.find(fmt::format(" {} ", schedule.name)) != std::string::npos;
   }
 
   [[nodiscard]] int layers(Result& result) {
@@ -211,8 +232,8 @@ class Search::Worker {
         return;
       }
       if (configuration_.pipeline_stages() > share->stage_layers()) {
-        refuse({{std::to_string(configuration_.pipeline_stages()) + " stages, and " + share->graph.name + " has " +
-                 std::to_string(share->stage_layers()) + " layers"}},
+        refuse({{fmt::format("{} stages, and {} has {} layers", configuration_.pipeline_stages(), share->graph.name,
+                             share->stage_layers())}},
                result);
         return;
       }
@@ -249,7 +270,7 @@ class Search::Worker {
     }
     result.front.add(candidate.time, candidate.memory);
     result.nearest.push_back(candidate);
-    if (result.nearest.size() >= 4 * most) keep_fastest(result.nearest, most);
+    if (result.nearest.size() >= 4 * most) keep_fastest(result.nearest, most, search_.capacity_);
   }
 
   const Search& search_;
@@ -260,14 +281,20 @@ class Search::Worker {
   Layout at_;
 };
 
-Search::Search(const Configuration& base, const PredictOptions& job, const DrawnKernels& kernels)
-    : base_(base), job_(job), kernels_(kernels), capacity_(usable_capacity(base.hardware().device)) {
+Search::Search(const Configuration& base, const PredictOptions& job, const DrawnKernels& kernels, bool every_schedule)
+    : base_(base),
+      job_(job),
+      kernels_(kernels),
+      every_schedule_(every_schedule),
+      capacity_(usable_capacity(base.hardware().device)) {
   const int gpus = base.gpus, samples = job.global_batch.value_or(1);
   const OpGraph& graph = base.network_graph().graph;
   const int experts = experts_of(graph);
   const std::vector<int> batches = kept_or_divisors(job.batch, samples);
   pipelines_ = kept_or_divisors(job.pipeline_parallel, gpus);
-  zeros_ = base.stack.features.shards_states ? kept_or(job.zero, {0, 1, 2, 3}) : kept_or(job.zero, {0});
+  const int most_zero = base.stack.features.shards_states ? base.stack.parallel.most_zero : 0;
+  if (job.zero) zeros_ = {*job.zero};
+  for (int zero = 0; !job.zero && zero <= most_zero; ++zero) zeros_.push_back(zero);
   if (!job.recompute.empty() || !allocates_as_it_runs(base.stack))
     recomputes_ = {base.recompute};
   else if (has_attention(graph))
@@ -277,7 +304,7 @@ Search::Search(const Configuration& base, const PredictOptions& job, const Drawn
   else
     recomputes_ = {Recompute::none, Recompute::block};
   for (const int tensor : kept_or_divisors(job.tensor_parallel, gpus))
-    for (const int context : kept_or_divisors(job.context_parallel, gpus / std::max(1, std::min(tensor, gpus))))
+    for (const int context : kept_or_divisors(job.context_parallel, gpus / std::clamp(tensor, 1, gpus)))
       for (const int expert : kept_or_divisors(job.expert_parallel, experts)) {
         std::vector<int> shared{tensor};
         if (expert > 1 && tensor > 1) shared.push_back(1);
@@ -287,6 +314,9 @@ Search::Search(const Configuration& base, const PredictOptions& job, const Drawn
           layout.context = context;
           layout.expert = expert;
           layout.expert_tensor = expert_tensor;
+          // What is kept of sequences or experts asks for something to divide.
+          if (tensor == 1 && job.sequence_parallel == "on") continue;
+          if (expert == 1 && job.expert_tensor_parallel) continue;
           for (const int batch : batches) units_.push_back({layout, batch});
         }
       }
@@ -318,8 +348,10 @@ Found Search::run(std::size_t shard, std::size_t shards, std::size_t most, const
     if (one.smallest && (!smallest || one.smallest->memory < smallest->memory)) smallest = one.smallest;
     if (found.refusals.empty()) found.refusals = std::move(one.refusals);
   }
+  for (const Candidate& candidate : found.nearest)
+    if (!smallest || candidate.memory < smallest->memory) smallest = candidate;
   if (smallest) found.smallest = *smallest;
-  keep_fastest(found.nearest, most);
+  keep_fastest(found.nearest, most, capacity_);
   found.counts.dominated = found.counts.timed - front.size();
   found.interrupted = stopped;
   return found;

@@ -22,7 +22,7 @@ struct Candidate {
 struct Found {
   std::vector<Candidate> nearest;  ///< that may fit, fastest first
   PlanCounts counts;
-  Candidate smallest;  ///< of those that do not fit, where none does
+  Candidate smallest;  ///< where nothing fits, what comes nearest to it
   Errors refusals;     ///< why the first layout was refused, where all were
   bool interrupted = false;
 };
@@ -30,8 +30,9 @@ struct Found {
 /// Which values each axis takes, and which of them go together.
 class Search {
  public:
-  /// `base`: the job, all axes 1; `job`: axes that are kept, and samples of an update. Expects arguments that outlive it.
-  Search(const Configuration& base, const PredictOptions& job, const DrawnKernels& kernels);
+  /// `base`: the job, all axes 1; `job`: axes that are kept, and samples of an update; `every_schedule`: also those that the
+  /// framework lacks. Expects arguments that outlive it.
+  Search(const Configuration& base, const PredictOptions& job, const DrawnKernels& kernels, bool every_schedule);
 
   /// Tries all layouts of a shard and keeps the `most` fastest that may fit.
   [[nodiscard]] Found run(std::size_t shard, std::size_t shards, std::size_t most, const std::atomic<bool>* stop) const;
@@ -51,6 +52,7 @@ class Search {
   const Configuration& base_;
   const PredictOptions& job_;
   const DrawnKernels& kernels_;
+  bool every_schedule_;
   Bytes capacity_;
   std::vector<Unit> units_;
   std::vector<int> pipelines_, zeros_;

@@ -340,7 +340,7 @@ Json prediction(const Prediction& p, const PredictParts& parts) {
 
 std::string predict_json(const Prediction& p, const PredictParts& parts) { return text(prediction(p, parts)); }
 
-std::string plan_json(const plan::Plan& plan, Objective objective) {
+std::string plan_json(const plan::Plan& plan, Objective objective, const std::vector<plan::Replanned>& again) {
   Json json{{"schema", "tbdsim.plan/1"}, {"tool", tool()}, {"level", kLevel}, {"objective", name(objective)}};
   json["interrupted"] = plan.interrupted;
   json["counts"] = {{"tried", plan.counts.tried},
@@ -357,6 +357,11 @@ std::string plan_json(const plan::Plan& plan, Objective objective) {
     json["rows"].push_back(std::move(one));
   }
   json["problems"] = plan.problems;
+  for (const plan::Replanned& one : again) {
+    json["again"].push_back({{"change", one.change}, {"gain", one.gain}, {"gain_of_same_layout", one.unplanned}});
+    if (!one.best.empty()) json["again"].back()["command"] = plan::predict_command(one.best.front().options);
+    if (!one.problem.empty()) json["again"].back()["problem"] = one.problem;
+  }
   return text(json);
 }
 

@@ -97,9 +97,22 @@ std::string layout_table(const Plan& plan) {
   return "\n" + table.text();
 }
 
+std::string again_table(const std::vector<plan::Replanned>& again) {
+  if (again.empty()) return "";
+  TextTable table({{"planned again with"}, {"gain", Align::right}, {"as it was", Align::right}, {"best layout"}});
+  for (const plan::Replanned& one : again) {
+    if (one.best.empty())
+      table.add({one.change, "-", "-", one.problem});
+    else
+      table.add({one.change, signed_percent_text(one.gain), signed_percent_text(one.unplanned),
+                 layout_text(one.best.front().prediction)});
+  }
+  return "\n" + table.text();
+}
+
 }  // namespace
 
-std::string plan_table(const Plan& plan, Objective objective) {
+std::string plan_table(const Plan& plan, Objective objective, const std::vector<plan::Replanned>& again) {
   std::string text = job_text(plan) + number_table(plan, objective) + layout_table(plan) + "\n";
   const auto alike = std::count_if(plan.rows.begin(), plan.rows.end(), [](const PlanRow& row) { return !row.apart; });
   if (alike > 0)
@@ -109,7 +122,7 @@ std::string plan_table(const Plan& plan, Objective objective) {
   text += "Each row in full:\n";
   for (std::size_t i = 0; i < plan.rows.size(); ++i)
     text += wrapped(fmt::format("{:>2}  {}", i + 1, plan::predict_command(plan.rows[i].options)), kTextWidth, 4) + "\n";
-  return text;
+  return text + again_table(again);
 }
 
 std::string plan_csv(const Plan& plan) {

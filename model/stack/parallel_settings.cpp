@@ -46,6 +46,8 @@ ParallelSettings read_parallel_settings(TomlTable table) {
   s.zero = static_cast<int>(table.integer_or("zero", s.zero, 0, 3));
   s.shard_ranks = static_cast<int>(table.integer_or("shard_ranks", s.shard_ranks, 1, 1000000));
   s.shards_stages = table.boolean_or("shards_stages", s.shards_stages);
+  s.most_zero = static_cast<int>(table.integer_or("most_zero", s.most_zero, 0, 3));
+  s.schedules = table.text_or("schedules", s.schedules);
   s.update_moves = table.quantity_if<Bytes>("update_moves").value_or(s.update_moves);
   (void)table.text("source");
   table.finish();

@@ -47,6 +47,8 @@ struct ParallelSettings {
   int zero = 0;                        ///< stage of sharding where none is asked for
   int shard_ranks = 0;                 ///< next to each other, over which `zero` divides; 0: all copies
   bool shards_stages = false;          ///< weights may be sharded beside a pipeline
+  int most_zero = 3;                   ///< stage that it has; what `plan` searches
+  std::string schedules{};             ///< of pipelines that it has, between blanks, for `plan`; empty: all
   Bytes update_moves{0.0};             ///< by the update of each parameter; 0: as [update] says
 };
 

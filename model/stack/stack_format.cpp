@@ -57,6 +57,10 @@ constexpr KeyMeaning kStack[] = {
      "stage of sharding without `--zero`; neighbouring copies over which it divides, all if absent; whether weights may be "
      "sharded (`--zero 3`) beside a pipeline; 0, false",
      ""},
+    {"[parallel]", "`most_zero`, `schedules`",
+     "what `plan` searches: the highest stage of sharding, and the schedules of pipelines between blanks, that the framework "
+     "has; 3, all",
+     ""},
     {"[parallel]", "**`source`**", "where its figures are from", ""},
     {"[features]", "`amp`", "the framework trains in mixed precision by itself; false", ""},
     {"[features]", "`casts_weights`", "under `amp` 16-bit copies of weights last only while a step needs them (autocast); false",

@@ -37,6 +37,9 @@ EXPERTS = "--hw dgx-a100-80gb --model qwen3-30b-a3b --precision bf16 --batch 1 -
 STAGES = GPT + " --pipeline-parallel 2 --accumulate 4"
 GNMT = "--hw titan-xp --model gnmt --stack pytorch-ngc-20.06-apex"
 
+PLANNED = "--hw dgx-a100-80gb --model gpt3-760m --gpus 8 --global-batch 32"
+PLANNED_EXPERTS = "--hw dgx-a100-80gb --model qwen3-30b-a3b --gpus 8 --global-batch 8"
+
 # Options of a divided network.
 LAYOUT = {
     "--tensor-parallel": ("--tensor-parallel 4", EFFECT, GPT),
@@ -202,6 +205,39 @@ TABLE = {
         "--objective": ("--objective energy", EFFECT, EIGHT + " --years 2"),
         "--prices": ("--prices prices.toml", EFFECT, EIGHT),
         "--format": ("--format json", EFFECT, ONE),
+    },
+    "plan": {
+        "--hw": ("--hw dgx-a100-80gb,dgx-h100", EFFECT, "--model gpt3-760m --gpus 8 --global-batch 32", "--hw dgx-a100-80gb"),
+        "--model": ("--model gpt3-350m", EFFECT, "--hw dgx-a100-80gb --gpus 8 --global-batch 32", "--model gpt3-760m"),
+        "--stack": ("--stack fsdp2-2.6", EFFECT, PLANNED),
+        "--gpus": ("--gpus 8,16", EFFECT, "--hw dgx-a100-80gb --model gpt3-760m --global-batch 32", "--gpus 8"),
+        "--network": ("--network ethernet-10g", EFFECT, "--hw dgx-a100-80gb --model gpt3-760m --gpus 16 --global-batch 32"),
+        "--batch": ("--batch 2", EFFECT, PLANNED),
+        "--seq-len": ("--seq-len 1024", EFFECT, PLANNED),
+        "--precision": ("--precision fp16", EFFECT, PLANNED),
+        "--optimizer": ("--optimizer sgd", EFFECT, PLANNED),
+        "--recompute": ("--recompute layer", EFFECT, PLANNED),
+        "--tensor-parallel": ("--tensor-parallel 2", EFFECT, PLANNED),
+        "--sequence-parallel": ("--sequence-parallel off", EFFECT, PLANNED + " --tensor-parallel 2"),
+        "--context-parallel": ("--context-parallel 2", EFFECT, "--hw dgx-a100-80gb --model llama-3.2-1b --gpus 8 --global-batch 8"),
+        "--expert-parallel": ("--expert-parallel 4", EFFECT, PLANNED_EXPERTS),
+        "--expert-tensor-parallel": ("--expert-tensor-parallel 1", EFFECT, PLANNED_EXPERTS + " --tensor-parallel 2 --expert-parallel 4"),
+        "--pipeline-parallel": ("--pipeline-parallel 2", EFFECT, PLANNED),
+        "--virtual-stages": ("--virtual-stages 2", EFFECT, PLANNED),
+        "--schedule": ("--schedule zb-h1", EFFECT, PLANNED),
+        "--zero": ("--zero 0", EFFECT, PLANNED),
+        "--attention": ("--attention unfused", EFFECT, PLANNED),
+        "--global-batch": ("--global-batch 64", EFFECT, "--hw dgx-a100-80gb --model gpt3-760m --gpus 8", "--global-batch 32"),
+        "--set": ("--set hw.device.memory_bandwidth=2x", EFFECT, PLANNED),
+        "--what-if": ("--what-if compute-2x", EFFECT, PLANNED),
+        "--calibration": ("--calibration anchors.toml", EFFECT, PLANNED),
+        "--keep": ("--keep pipeline-parallel=2", EFFECT, PLANNED),
+        "--explain": ("--explain", EFFECT, PLANNED),
+        "--top": ("--top 3", EFFECT, PLANNED),
+        "--objective": ("--objective energy", EFFECT, PLANNED),
+        "--shard": ("--shard 1/2", EFFECT, PLANNED),
+        "--prices": ("--prices prices.toml", EFFECT, "--hw dgx1 --model gpt3-350m --precision fp16 --stack megatron-lm-2022 --gpus 8 --global-batch 32 --objective cost"),
+        "--format": ("--format json", EFFECT, PLANNED),
     },
     "validate": {
         "--rows": ("--rows", EFFECT, "runs.csv"),
@@ -375,7 +411,8 @@ NOT_OF_CLAIMS = {"--report", "--prices", "--trace", "--format", "--by", "--top",
 # What a JSON `config` tells beside options: what a job is made of, as it was found.
 FOLLOWS = {"hardware", "layout", "pipeline", "device", "variant", "global_batch", "sample", "products_in_fp32"}
 # What the values that completion offers are tried with, at the first verb that has them.
-KNOWS = {"predict": ONE, "memory": ONE, "compare": ONE, "topology": "--hw dgx1", "show": "resnet50", "sweep": ONE + " -o known.db"}
+KNOWS = {"predict": ONE, "memory": ONE, "compare": ONE, "topology": "--hw dgx1", "show": "resnet50", "sweep": ONE + " -o known.db",
+         "plan": PLANNED}
 
 
 class Walk:
