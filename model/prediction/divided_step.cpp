@@ -109,6 +109,8 @@ class Composer {
     }
     first_layer_.push_back(layers_.layers());
     for (int chunk = 0; chunk < configuration_.pipeline_stages(); ++chunk) chunks_.push_back(chunk_of(chunk));
+    table_ = copied_table();
+    chunks_.back().arrays_of.dense += table_;
     if (const auto played = run_micro_batches(); !played) return played;
     for (int r = 0; r < layout_.pipeline; ++r) exchange_and_update(ranks_[at(r)]);
     if (!plans_.errors().empty()) return tl::make_unexpected(plans_.errors());
@@ -124,7 +126,8 @@ class Composer {
             issue_scale(configuration_.hardware().host, stack_.host),
             configuration_.compute_scale,
             element_,
-            configuration_.recompute};
+            configuration_.recompute,
+            layout_.expert};
   }
   [[nodiscard]] const LayerCost& cost(std::size_t layer) const { return costs_[at(layers_.class_of[layer])]; }
 
@@ -149,6 +152,15 @@ class Composer {
     }
     if (backward) std::reverse(order.begin(), order.end());
     return sharded_pass(order);
+  }
+
+  /// Elements of a table that the first stage reads words from and the last one scores them with: each holds a copy.
+  [[nodiscard]] double copied_table() const {
+    if (layout_.pipeline == 1 || sharded_) return 0.0;
+    for (const Op& op : graph_.ops)
+      if (const auto* linear = std::get_if<LinearAttributes>(&op.attributes); linear != nullptr && linear->tied)
+        return static_cast<double>(linear->out_features) * static_cast<double>(graph_.input_shape(op).back());
+    return 0.0;
   }
 
   Chunk chunk_of(int which) {
@@ -208,12 +220,17 @@ class Composer {
     const int shards = shard_ranks();
     if (copies > 1 && !sharded_) {
       const Bytes gradients = rank.arrays_of.all() * gradient_;
-      const CollectiveKind kind = divides ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
+      const bool scatters = divides && !stack_.parallel.reduces_everywhere;
+      const CollectiveKind kind = scatters ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
       auto [time, last, busy] = in_buckets(kind, rank.arrays_of, gradient_);
-      if (divides && shards < copies)
+      if (scatters && shards < copies)
         time += plans_.across_data(shards, CollectiveKind::all_reduce, (1.0 / shards) * gradients).time;
       rank.exchange += time;
       rank.exposed += stack_.parallel.overlaps_gradients ? behind(time, last, busy, rank.last_backward) : time;
+      if (stack_.parallel.bucket_copies > Bytes(0.0)) {
+        const Bytes moved = rank.arrays_of.all() * stack_.parallel.bucket_copies;
+        rank.exposed += configuration_.compute_scale * kernels_.memory_kernel(moved);
+      }
       exchanged_ = std::max(exchanged_, gradients);
       if (divides) {
         const auto [gather, first, busy_gather] = updated_weights(rank.arrays_of);
@@ -225,6 +242,11 @@ class Composer {
       }
     }
     if (sharded_) exchanged_ = std::max(exchanged_, rank.arrays_of.all() * gradient_);
+    if (table_ > 0.0 && (&rank == &ranks_.front() || &rank == &ranks_.back())) {
+      const Seconds sum = plans_.between_ends(table_ * gradient_).time;
+      rank.exchange += sum;
+      rank.exposed += sum;
+    }
     rank.update = update_time(rank, divides ? 1.0 / shards : 1.0);
   }
 
@@ -235,7 +257,8 @@ class Composer {
   }
   /// Of the ranks that divide state, else of all copies.
   GroupCall data_call(CollectiveKind kind, Elements arrays, Bytes element) {
-    GroupCall call = configuration_.zero >= 1 ? plans_.within_data(shard_ranks(), kind, arrays.dense * element)
+    const bool shards = configuration_.zero >= 1 && kind != CollectiveKind::all_reduce;
+    GroupCall call = shards ? plans_.within_data(shard_ranks(), kind, arrays.dense * element)
                                               : plans_.call(Axis::data, kind, arrays.dense * element);
     if (arrays.experts <= 0.0) return call;
     const GroupCall experts =
@@ -429,6 +452,7 @@ class Composer {
   std::vector<Rank> ranks_;
   GroupCall hop_;
   Bytes exchanged_, sent_data_;
+  double table_ = 0;  ///< elements of a table that the first and the last stage both hold
 };
 
 }  // namespace

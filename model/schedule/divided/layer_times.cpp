@@ -1,6 +1,7 @@
 #include "model/schedule/divided/layer_times.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 #include "model/cost/issue.hpp"
@@ -23,6 +24,11 @@ class LayerItems {
  public:
   LayerItems(const OpGraph& graph, const LayerSetting& setting, GroupPlans& plans, LayerCost& cost)
       : graph_(graph), setting_(setting), plans_(plans), cost_(cost), gathered_(graph.ops.size(), false) {}
+
+  /// What the host does for a micro-batch before the first layer.
+  void read_batch() {
+    items_.push_back({PassItem::Kind::kernel, Seconds(0.0), dispatch(parallel().batch_operators), Axis::tensor, {}, 0});
+  }
 
   void forward(std::span<const StepNode> nodes) {
     for (const StepNode& node : nodes) run_forward(node, false);
@@ -54,7 +60,8 @@ class LayerItems {
     return setting_.batch * static_cast<double>(count) * setting_.element;
   }
 
-  [[nodiscard]] bool rings() const { return setting_.stack.parallel.context == ContextExchange::ring; }
+  [[nodiscard]] const ParallelSettings& parallel() const { return setting_.stack.parallel; }
+  [[nodiscard]] bool rings() const { return parallel().context == ContextExchange::ring; }
 
   PassItem call(const Op& op, CollectiveKind kind, PassItem::Kind how) {
     const Axis axis = collective(op)->axis;
@@ -69,6 +76,9 @@ class LayerItems {
   /// Prices a node; `again`: what a layer computes a second time.
   PassItem kernel(const StepNode& node, bool again) {
     NodeCost cost = setting_.kernels.cost(graph_, node, setting_.batch);
+    const Op& op = graph_.op(node.op);
+    if (is_loss(op.kind)) compose_loss(op, node.pass, cost);
+    if (op.kind == OpKind::grouped_linear) cost.kernel.time *= imbalance(op);
     cost.kernel.time *= setting_.slowdown;
     const PassItem item{PassItem::Kind::kernel, cost.kernel.time, dispatch(cost.host_operators), Axis::tensor, {}, 0};
     (again ? cost_.again_flop : cost_.flop) += cost.kernel.flop;
@@ -77,6 +87,23 @@ class LayerItems {
     cost_.operators.push_back({node.op, node.pass, cost.kernel.time, cost.kernel.flop, cost.tensor_core});
     if (cost.kernel.time > Seconds(0.0)) cost_.costs.push_back(std::move(cost));
     return item;
+  }
+
+  /// A loss that the framework composes of kernels, each of which reads and writes all scores.
+  void compose_loss(const Op& op, Pass pass, NodeCost& cost) const {
+    const Bytes moved = pass == Pass::forward ? parallel().loss_forward : parallel().loss_backward;
+    if (moved <= Bytes(0.0)) return;
+    const double scores = setting_.batch * static_cast<double>(elements(graph_.input_shape(op)));
+    cost.kernel.time = setting_.kernels.memory_kernel(scores * moved);
+    cost.kernel.bytes = scores * moved;
+    cost.host_operators = 0.5 * parallel().loss_operators;
+  }
+
+  /// How many times as many rows as the mean the fullest rank's experts get: the largest of e sums of `rows` choices.
+  [[nodiscard]] double imbalance(const Op& op) const {
+    if (setting_.expert_ranks <= 1) return 1.0;
+    const double rows = setting_.batch * static_cast<double>(graph_.input_shape(op).front());
+    return 1.0 + parallel().expert_spread * std::sqrt(2.0 * std::log(setting_.expert_ranks) / std::max(1.0, rows));
   }
 
   void run_forward(const StepNode& node, bool again) {
@@ -101,7 +128,7 @@ class LayerItems {
 
   void run_backward(const StepNode& node) {
     const Op& op = graph_.op(node.op);
-    const bool beside = setting_.stack.parallel.tensor_overlap == TensorOverlap::weights;
+    const bool beside = parallel().tensor_overlap == TensorOverlap::weights;
     if (const CollectiveAttributes* moved = collective(op)) {
       if (!moved->backward || !is_backward(node.pass)) return;
       if (moved->axis == Axis::context && rings()) return;
@@ -122,11 +149,14 @@ class LayerItems {
       items_.push_back(call(before, *source->forward, beside ? PassItem::Kind::hidden : PassItem::Kind::collective));
     }
     pass_round(op);
-    const PassItem item = kernel(node, false);
+    PassItem item = kernel(node, false);
+    const bool sums = info(node.pass).parameter_gradients;
+    const bool fused = sums && parallel().fuses_gradient_sum && info(op.kind).family == OpFamily::gemm && !op.parameters.empty();
+    if (fused) add_beside(item, sum_time(op.parameters.front()));
     const bool defers = gathers && beside && node.pass == Pass::backward_weights;
     (defers ? deferred_ : items_).push_back(item);
     join();
-    if (info(node.pass).parameter_gradients) add_sum(op, defers);
+    if (sums) add_sum(op, defers, fused ? 1 : 0);
   }
 
   /// Keys and values travel once more for attention's backward, which their gradients go with in a ring.
@@ -142,13 +172,24 @@ class LayerItems {
     }
   }
 
-  /// The gradient of a micro-batch joins the sum.
-  void add_sum(const Op& op, bool defers) {
-    const Bytes moved = setting_.stack.parallel.gradient_sum;
-    if (moved <= Bytes(0.0)) return;
-    for (const ParameterId id : op.parameters) {
-      const Seconds time =
-          setting_.slowdown * setting_.kernels.memory_kernel(static_cast<double>(elements(graph_.parameter(id).shape)) * moved);
+  [[nodiscard]] Seconds sum_time(ParameterId id) const {
+    const auto count = static_cast<double>(elements(graph_.parameter(id).shape));
+    return setting_.slowdown * setting_.kernels.memory_kernel(count * parallel().gradient_sum);
+  }
+
+  /// Traffic beside a product's arithmetic: between the longer of both and their sum, as within a product (model/cost/README.md).
+  void add_beside(PassItem& product, Seconds traffic) {
+    const double a = product.device.base(), b = traffic.base();
+    const Seconds more = Seconds(std::cbrt(a * a * a + b * b * b)) - product.device;
+    product.device += more;
+    cost_.weights += more;
+  }
+
+  /// The gradients of a micro-batch join the sum, but for the first arrays, which have.
+  void add_sum(const Op& op, bool defers, std::size_t first) {
+    if (parallel().gradient_sum <= Bytes(0.0)) return;
+    for (std::size_t i = first; i < op.parameters.size(); ++i) {
+      const Seconds time = sum_time(op.parameters[i]);
       (defers ? deferred_ : items_)
           .push_back({PassItem::Kind::kernel, time, dispatch(issued_sum(setting_.stack.host)), Axis::tensor, {}, 0});
       cost_.weights += time;
@@ -215,6 +256,7 @@ std::vector<LayerCost> layer_costs(const OpGraph& graph, const LayerClasses& lay
         ++cost.arrays;
       }
     LayerItems items(graph, setting, plans, cost);
+    if (example == 0) items.read_batch();
     items.forward(forward[i]);
     cost.forward = pass_time(items.take());
     const bool head = is_loss(graph.ops[end - 1].kind);
