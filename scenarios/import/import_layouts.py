@@ -67,7 +67,7 @@ LLAMA = {"Llama 3.1 8B": "llama-3.1-8b", "Llama 3 8B": "llama-3-8b", "Llama 3.1 
          "Llama 3.1 405B": "llama-3.1-405b", "Llama 2 13B": "llama-2-13b", "Llama 2 70B": "llama-2-70b", "Llama 2 7B": "llama-2-7b",
          "Qwen3 8B": "qwen3-8b", "Llama 3 8B (model not restated; torchtitan default)": "llama-3-8b"}
 BOARDS = {"H100-SXM5-96GB (HBM2e, 500 W)": "grand-teton-h100-96gb", "H100-SXM5-95GB (HBM2e, lower TDP)": "grand-teton-h100-96gb",
-          "A100-SXM4-80GB": "dgx-a100-80gb", "H200-SXM-141GB": "dgx-h200", "H100-SXM5 (memory size not stated)": "dgx-h100",
+          "A100-SXM4-80GB": "dgx-a100-80gb", "H200-SXM-141GB": "dgx-h200", "H100-SXM5 (memory size not stated)": "grand-teton-h100-96gb",
           "MI300X": "mi300x-platform"}
 
 
@@ -142,7 +142,8 @@ def narayanan(row):
 
 def layout_row(row, stack, model, **more):
     """What the newer files state in columns."""
-    if row["metric"] not in ("tokens/s/GPU", "tokens/s"):
+    reserved = row["metric"].startswith("GiB (max reserved")
+    if row["metric"] not in ("tokens/s/GPU", "tokens/s") and not reserved:
         raise LeftOut(f"another measure: {row['metric']}")
     if row["seq_len"] in ("", "not stated"):
         raise LeftOut("length of a sequence not stated")
@@ -157,7 +158,7 @@ def layout_row(row, stack, model, **more):
         raise LeftOut("micro-batch not stated")
     micro = int(row["micro_batch"])
     accumulate = int(row["global_batch"]) // (micro * data)
-    value = float(row["value"]) * (gpus if row["metric"] == "tokens/s/GPU" else 1)
+    value = float(row["value"]) * (2**30 if reserved else gpus if row["metric"] == "tokens/s/GPU" else 1)
     hw = BOARDS.get(row["device"])
     if hw is None:
         raise LeftOut(f"board not in the catalogue: {row['device']}")
@@ -169,8 +170,11 @@ def layout_row(row, stack, model, **more):
                   hw=hw, model=model, stack=stack, precision=kind, batch_per_gpu=micro, seq_len=row["seq_len"], optimizer="adam",
                   options=options(tensor_parallel=tensor, context_parallel=context, pipeline_parallel=pipe, accumulate=accumulate,
                                   recompute=again),
-                  metric="throughput", unit="tokens/s", measured=value)
+                  metric="peak_reserved_bytes" if reserved else "throughput", unit="bytes" if reserved else "tokens/s",
+                  measured=value)
     fields.update(more)
+    if reserved:
+        fields.update(id=f"memory of {fields['id']}", group=f"{fields['group']}, memory")
     return fields
 
 
