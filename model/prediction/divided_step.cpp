@@ -127,7 +127,8 @@ class Composer {
             configuration_.compute_scale,
             element_,
             configuration_.recompute,
-            layout_.expert};
+            layout_.expert,
+            layout_.tensor};
   }
   [[nodiscard]] const LayerCost& cost(std::size_t layer) const { return costs_[at(layers_.class_of[layer])]; }
 
@@ -259,7 +260,7 @@ class Composer {
   GroupCall data_call(CollectiveKind kind, Elements arrays, Bytes element) {
     const bool shards = configuration_.zero >= 1 && kind != CollectiveKind::all_reduce;
     GroupCall call = shards ? plans_.within_data(shard_ranks(), kind, arrays.dense * element)
-                                              : plans_.call(Axis::data, kind, arrays.dense * element);
+                            : plans_.call(Axis::data, kind, arrays.dense * element);
     if (arrays.experts <= 0.0) return call;
     const GroupCall experts =
         layout_.expert > 1 ? plans_.expert_data(kind, arrays.experts * element) : data_call(kind, {arrays.experts, 0.0}, element);

@@ -18,8 +18,8 @@ Value read_word(TomlTable& table, std::string_view key, const std::array<std::st
   return absent;
 }
 
-constexpr std::array<std::string_view, 2> kOverlaps{"none", "weights"}, kSelective{"attention", "operators"},
-    kContext{"gather", "ring"};
+constexpr std::array<std::string_view, 3> kOverlaps{"none", "pieces", "weights"};
+constexpr std::array<std::string_view, 2> kSelective{"attention", "operators"}, kContext{"gather", "ring"};
 
 }  // namespace
 

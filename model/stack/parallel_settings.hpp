@@ -9,6 +9,7 @@ namespace tbdsim {
 /// What runs beside the collectives of the tensor axis.
 enum class TensorOverlap {
   none,     ///< nothing: each is waited for
+  pieces,   ///< in pieces the product that makes what is divided, or reads what is gathered (asynchronous tensor parallelism)
   weights,  ///< backward: gradients of weights run beside the sum of the input's gradient, and the input is gathered beside that
 };
 
@@ -53,8 +54,8 @@ struct ParallelSettings {
   Bytes update_moves{0.0};             ///< by the update of each parameter; 0: as [update] says
   Bytes loss_forward{0.0}, loss_backward{0.0};  ///< moved for each score by a loss of several kernels; 0: one fused kernel a pass
   double loss_operators = 0;                    ///< operators of such a loss in both passes, half of them forward
-  double batch_operators = 0;  ///< operators that read, mask and embed a micro-batch, beside the network's own
-  double expert_spread = 1;    ///< of the experts' popularity over that of tokens that choose alike; 0: balance is forced
+  double batch_operators = 0;                   ///< operators that read, mask and embed a micro-batch, beside the network's own
+  double expert_spread = 1;  ///< of the experts' popularity over that of tokens that choose alike; 0: balance is forced
 };
 
 /// Reads a [parallel] table.

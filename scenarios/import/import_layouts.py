@@ -71,6 +71,12 @@ BOARDS = {"H100-SXM5-96GB (HBM2e, 500 W)": "grand-teton-h100-96gb", "H100-SXM5-9
           "MI300X": "mi300x-platform"}
 
 
+# InternEvo's nodes: "NVSwitch + 4x 100 Gb/s RoCE per node". A DGX A100's wiring with a port for two GPUs.
+ROCE = "systems/a100-4x100g-roce.toml"
+FEWER_PORTS = (("^name = .*", 'name = "HGX A100 80GB, 4x 100G RoCE"'), ("^network = .*", 'network = "ethernet-100g-roce"'),
+               ("^nics = 8", "nics = 4"), ('^  {a = "nic[1357]".*\n', ""), ('"nic2"', '"nic1"'), ('"nic4"', '"nic2"'), ('"nic6"', '"nic3"'))
+
+
 class LeftOut(Exception):
     """Why a row enters no table."""
 
@@ -186,7 +192,8 @@ def torchtitan(row):
         raise LeftOut("asynchronous tensor parallelism")
     # 8 bits are of use with compiled casts alone, as the pages of torchao say.
     compiled = "fp8" in row["precision"] or "compile" in row["notes"] and "compile state not stated" not in row["notes"]
-    return layout_row(row, "fsdp2-2.6-compile" if compiled else "fsdp2-2.6", model,
+    version = "2.8" if re.search("_2025(0[5-9]|1)", row["source"]) else "2.6"
+    return layout_row(row, f"fsdp2-{version}-compile" if compiled else f"fsdp2-{version}", model,
                       group=f"torchtitan {'fp8' if 'fp8' in row['precision'] else 'bf16'} {row['device'].split('-')[0]}")
 
 
@@ -195,7 +202,8 @@ def open_frameworks(row):
         if row["zero"] == "ZeRO-1 within 4":
             raise LeftOut("states divided over four GPUs of a node")
         everywhere = "all ranks" in row["zero"]
-        return layout_row(row, "internevo-0.2-all-ranks" if everywhere else "internevo-0.2", "networks/internlm-7b.toml", seq_len="",
+        return layout_row(row, "internevo-0.2-all-ranks" if everywhere else "internevo-0.2", "networks/internlm-7b.toml",
+                          hw=ROCE, seq_len="",
                           group=f"internevo states {'over all ranks' if everywhere else 'inside a node'}")
     if row["framework"].startswith("torchtitan") and row["model"] in LLAMA:
         stack = "fsdp2-2.6-rocm-compile" if row["device"].startswith("MI") else "fsdp2-2.6-compile"
@@ -211,6 +219,11 @@ TABLES = {"vtrain": ("vtrain_megatron_deepspeed_a100", vtrain), "korthikanti": (
 def main(folder):
     (TARGET / "networks").mkdir(parents=True, exist_ok=True)
     (TARGET / "networks" / "internlm-7b.toml").write_text(INTERNLM)
+    system = (TARGET.parent.parent / "hardware" / "systems" / "dgx-a100-80gb.toml").read_text()
+    for pattern, text in FEWER_PORTS:
+        system = re.sub(pattern, text, system, flags=re.MULTILINE)
+    (TARGET / "systems").mkdir(exist_ok=True)
+    (TARGET / ROCE).write_text(system)
     left = []
     for table, (source, convert) in TABLES.items():
         rows, reasons, ids = [], collections.Counter(), collections.Counter()

@@ -52,7 +52,11 @@ class LayerItems {
     flush();
   }
 
-  std::vector<PassItem> take() { return std::exchange(items_, {}); }
+  std::vector<PassItem> take() {
+    uncut_ = 0;
+    made_by_ = Seconds(0.0);
+    return std::exchange(items_, {});
+  }
 
  private:
   [[nodiscard]] Bytes message(const Op& op) const {
@@ -112,11 +116,34 @@ class LayerItems {
       if (!moved->forward) return;
       const bool ring = moved->axis == Axis::context && rings();
       items_.push_back(call(op, *moved->forward, ring ? PassItem::Kind::hidden : PassItem::Kind::collective));
+      cut(*moved, *moved->forward);
       joins_ = joins_ || ring;
       return;
     }
     items_.push_back(kernel(node, again));
+    fit_pieces(op);
     join();
+  }
+
+  /// What a call leaves to wait for, whose pieces go beside a product: the first piece, and what the product does not cover.
+  [[nodiscard]] Seconds left_over(Seconds call, Seconds product) const {
+    return std::max((1.0 / setting_.tensor_ranks) * call, call - product);
+  }
+
+  /// Where the tensor axis moves pieces: the last item is a call; what it divides a product has just made, what it gathers the
+  /// next one reads.
+  void cut(const CollectiveAttributes& moved, CollectiveKind kind) {
+    if (parallel().tensor_overlap != TensorOverlap::pieces || moved.axis != Axis::tensor) return;
+    if (kind == CollectiveKind::all_gather) uncut_ = items_.size();
+    if (kind == CollectiveKind::reduce_scatter) items_.back().device = left_over(items_.back().device, made_by_);
+    made_by_ = Seconds(0.0);
+  }
+  /// The last item is a kernel.
+  void fit_pieces(const Op& op) {
+    made_by_ = info(op.kind).family == OpFamily::gemm ? items_.back().device : Seconds(0.0);
+    if (uncut_ == 0 || made_by_ <= Seconds(0.0)) return;
+    items_[uncut_ - 1].device = left_over(items_[uncut_ - 1].device, made_by_);
+    uncut_ = 0;
   }
 
   /// A ring's hops run beside attention and are waited for after it.
@@ -134,6 +161,7 @@ class LayerItems {
       if (moved->axis == Axis::context && rings()) return;
       if (moved->axis != Axis::tensor || !beside || deferred_.empty()) {
         items_.push_back(call(op, *moved->backward, PassItem::Kind::collective));
+        cut(*moved, *moved->backward);
         return;
       }
       items_.push_back({PassItem::Kind::join, Seconds(0.0), Seconds(0.0), Axis::tensor, {}, 0});
@@ -155,6 +183,7 @@ class LayerItems {
     if (fused) add_beside(item, sum_time(op.parameters.front()));
     const bool defers = gathers && beside && node.pass == Pass::backward_weights;
     (defers ? deferred_ : items_).push_back(item);
+    if (!defers) fit_pieces(op);
     join();
     if (sums) add_sum(op, defers, fused ? 1 : 0);
   }
@@ -211,6 +240,8 @@ class LayerItems {
   std::vector<bool> gathered_;  ///< of each operator: gathered again
   std::vector<PassItem> items_, deferred_;
   bool joins_ = false;
+  std::size_t uncut_ = 0;  ///< place after a gathering call that no product has read yet; 0: none
+  Seconds made_by_;        ///< time of the product just issued
 };
 
 /// What a layer computes again before its backward pass. The head keeps what it made: its backward comes next.
