@@ -45,26 +45,32 @@ double in_flight(const Configuration& configuration, int rank) {
   return 0.5 * std::min(2 * m, pipeline::in_flight_dualpipe(p));
 }
 
-RankMemory FastMemory::replay(const Configuration& configuration, const RankShare& share, Ends ends, int layers,
-                              double in_flight) const {
+const NetworkPart& FastMemory::part(const RankShare& share, const PartKey& key) {
+  if (const auto known = parts_.find(key); known != parts_.end()) return known->second;
   // Layers of the middle stand between the ends that are asked for.
   const int all = share.stage_layers();
   std::vector<bool> held(share.layers.layers(), false);
-  int left = std::min(layers, all);
-  if (ends.last) {
+  int left = std::min(key.layers, all);
+  if (key.ends.last) {
     held[at(all - 1)] = true;
     if (share.head) held.back() = true;
     --left;
   }
-  for (int layer = ends.first ? 0 : std::min(1, all - left); left > 0 && layer < all; ++layer) {
+  for (int layer = key.ends.first ? 0 : std::min(1, all - left); left > 0 && layer < all; ++layer) {
     if (held[at(layer)]) continue;
     held[at(layer)] = true;
     --left;
   }
   std::vector<int> here(share.graph.ops.size());
   for (std::size_t op = 0; op < here.size(); ++op) here[op] = held[at(share.layers.layer_of[op])] ? 1 : 0;
-  const NetworkPart part = pipeline_part(share.graph, here, configuration.recompute, in_flight);
-  return part_memory(configuration, kernels_, part).ranks.front();
+  return parts_.emplace(key, pipeline_part(share.graph, here, key.recompute, 1.0)).first->second;
+}
+
+RankMemory FastMemory::replay(const Configuration& configuration, const RankShare& share, Ends ends, int layers,
+                              double in_flight) {
+  NetworkPart own = part(share, {ends, layers, configuration.recompute});
+  own.place.in_flight = in_flight;
+  return part_memory(configuration, kernels_, own).ranks.front();
 }
 
 const FastMemory::StageMap& FastMemory::stage(const Configuration& configuration, const RankShare& share, Ends ends) {

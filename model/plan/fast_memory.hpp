@@ -23,7 +23,11 @@ class FastMemory {
   /// Expects the share of the layout and no more stages than layers.
   [[nodiscard]] Bytes held(const Configuration& configuration, const RankShare& share);
   /// Drops what was replayed of a share.
-  void forget() { stages_.clear(), states_.clear(); }
+  void forget() {
+    parts_.clear();
+    stages_.clear();
+    states_.clear();
+  }
 
  private:
   /// Which end of the network a stage holds: its first layer, its last one.
@@ -51,8 +55,16 @@ class FastMemory {
     auto operator<=>(const StateKey&) const = default;
   };
 
+  struct PartKey {
+    Ends ends;
+    int layers;
+    Recompute recompute;
+    auto operator<=>(const PartKey&) const = default;
+  };
+
+  [[nodiscard]] const NetworkPart& part(const RankShare& share, const PartKey& key);
   [[nodiscard]] RankMemory replay(const Configuration& configuration, const RankShare& share, Ends ends, int layers,
-                                  double in_flight) const;
+                                  double in_flight);
   [[nodiscard]] const StageMap& stage(const Configuration& configuration, const RankShare& share, Ends ends);
   [[nodiscard]] State state(const Configuration& configuration, const RankShare& share);
   [[nodiscard]] Bytes beside_arrays(const Configuration& configuration, const RankShare& share, Ends ends, double layers,
@@ -60,6 +72,7 @@ class FastMemory {
 
   const Configuration& base_;
   const KernelModel& kernels_;
+  std::map<PartKey, NetworkPart> parts_;
   std::map<StageKey, StageMap> stages_;
   std::map<StateKey, State> states_;
 };

@@ -105,6 +105,8 @@ FastStep::Step FastStep::step(const Configuration& configuration, const RankShar
   places_.shape = configuration.pipeline_shape();
   places_.placement = pipeline::info(configuration.schedule).placement;
   if (first_time) ranks_.assign(at(ranks), {});
+  const double table_copy = ranks == 1 || data.sharded() ? 0.0 : share.table;
+  const int last_stage = configuration.pipeline_stages() - 1;
   const double passes = places_.placement == pipeline::Placement::two_way ? 0.5 : 1.0;
   for (int r = 0; r < ranks; ++r) {
     Rank& rank = ranks_[at(r)];
@@ -116,6 +118,7 @@ FastStep::Step FastStep::step(const Configuration& configuration, const RankShar
       if (!first_time) continue;
       rank.arrays_of += share.elements(begin, end);
       rank.arrays += share.arrays(begin, end);
+      if (stage == last_stage) rank.arrays_of.dense += table_copy;
     }
     if (!first_time) continue;
     const Rank* const like = r > 0 ? &ranks_[at(r - 1)] : nullptr;
@@ -130,7 +133,9 @@ FastStep::Step FastStep::step(const Configuration& configuration, const RankShar
   for (const Rank& rank : ranks_) {
     // Passes of a rank's chunks follow each other in both directions, where micro-batches come from both ends.
     const Seconds backward = (1.0 / passes) * rank.run.backward;
-    end = std::max(end, rank.end + data.exposed(rank.calls, rank.run.forward, backward));
+    const bool at_end = &rank == &ranks_.front() || &rank == &ranks_.back();
+    const Seconds ends_sum = table_copy > 0.0 && at_end ? data.between_ends(table_copy) : Seconds(0.0);
+    end = std::max(end, rank.end + data.exposed(rank.calls, rank.run.forward, backward) + ends_sum);
     update = std::max(update, rank.calls.update);
     const Seconds busy = turns * (rank.run.forward + rank.run.backward) + rank.calls.update;
     if (busy <= most) continue;

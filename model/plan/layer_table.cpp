@@ -66,7 +66,8 @@ std::vector<std::size_t> RankShare::first_layers(int stages) const {
 Result<RankShare> rank_share(const OpGraph& graph, const Layout& layout) {
   auto divided = shard(graph, layout);
   if (!divided) return tl::make_unexpected(divided.error());
-  RankShare share{std::move(*divided), {}, false, {0.0}, {0.0}, {0}};
+  RankShare share{std::move(*divided), {}, false, {0.0}, {0.0}, {0}, 0.0};
+  share.table = copied_table(share.graph);
   share.layers = fold_layers(share.graph);
   share.head = share.layers.layers() > 1 && is_loss(share.graph.ops.back().kind);
   for (int layer = 0; layer < static_cast<int>(share.layers.layers()); ++layer) {
@@ -91,8 +92,9 @@ LayerTable::LayerTable(const Configuration& configuration, const RankShare& shar
 const LayerTable::Level& LayerTable::level(std::size_t which) {
   std::optional<Level>& known = levels_[which];
   if (known) return *known;
-  LayerSetting setting{kernels_.at(which), stack_,           setting_.batch,    setting_.host_scale,
-                       setting_.slowdown,  setting_.element, setting_.recompute};
+  LayerSetting setting{kernels_.at(which),   stack_,           setting_.batch,     setting_.host_scale,
+                       setting_.slowdown,    setting_.element, setting_.recompute, setting_.expert_ranks,
+                       setting_.tensor_ranks};
   Level& made = known.emplace();
   made.costs = layer_costs(share_.graph, share_.layers, setting, plans_);
   RunTimes sum;

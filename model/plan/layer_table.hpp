@@ -47,6 +47,7 @@ struct RankShare {
   bool head = false;                   ///< the last layer is the loss alone, which goes with the stage of the layer before
   std::vector<double> dense, experts;  ///< elements of arrays, summed from the first layer on
   std::vector<int> counts;             ///< of arrays, so too
+  double table = 0;                    ///< `copied_table`
   /// Of layers from `begin` up to `end`, which is not included.
   [[nodiscard]] Elements elements(std::size_t begin, std::size_t end) const {
     return {dense[end] - dense[begin], experts[end] - experts[begin]};

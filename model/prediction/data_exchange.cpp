@@ -20,6 +20,13 @@ Seconds behind(const CallSeries& calls, Seconds window) {
 
 }  // namespace
 
+double copied_table(const OpGraph& graph) {
+  for (const Op& op : graph.ops)
+    if (const auto* linear = std::get_if<LinearAttributes>(&op.attributes); linear != nullptr && linear->tied)
+      return static_cast<double>(linear->out_features) * static_cast<double>(graph.input_shape(op).back());
+  return 0.0;
+}
+
 Bytes map_element(const Configuration& configuration) {
   const bool wide = configuration.precision == Precision::fp32 || configuration.precision == Precision::tf32;
   return wide ? Bytes(4.0) : Bytes(2.0);
@@ -32,7 +39,9 @@ LayerSetting layer_setting(const Configuration& configuration, const KernelModel
           issue_scale(configuration.hardware().host, stack.host),
           configuration.compute_scale,
           map_element(configuration),
-          configuration.recompute};
+          configuration.recompute,
+          configuration.layout.expert,
+          configuration.layout.tensor};
 }
 
 DataExchange::DataExchange(const Configuration& configuration, const KernelModel& kernels, GroupPlans& plans)
@@ -69,10 +78,13 @@ UpdateCalls DataExchange::update(Elements elements, int arrays) {
   const int copies = group_of(layout_, Axis::data).size, shards = shard_ranks();
   if (copies > 1 && !sharded_) {
     calls.exchanged = elements.all() * gradient_;
-    const CollectiveKind kind = divides() ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
+    const bool scatters = divides() && !stack_.parallel.reduces_everywhere;
+    const CollectiveKind kind = scatters ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
     calls.gradients = in_buckets(kind, elements, gradient_, calls.sent);
-    if (divides() && shards < copies)
+    if (scatters && shards < copies)
       calls.gradients.time += plans_.across_data(shards, CollectiveKind::all_reduce, (1.0 / shards) * calls.exchanged).time;
+    if (stack_.parallel.bucket_copies > Bytes(0.0))
+      calls.copies = configuration_.compute_scale * kernels_.memory_kernel(elements.all() * stack_.parallel.bucket_copies);
     if (divides()) calls.weights = updated_weights(elements, calls.sent);
   }
   if (sharded_) calls.exchanged = elements.all() * gradient_;
@@ -82,6 +94,7 @@ UpdateCalls DataExchange::update(Elements elements, int arrays) {
 
 Seconds DataExchange::exposed(const UpdateCalls& calls, Seconds forward, Seconds backward) const {
   Seconds wait = stack_.parallel.overlaps_gradients ? behind(calls.gradients, backward) : calls.gradients.time;
+  wait += calls.copies;
   // Where weights may be sharded layer by layer, they are also gathered so.
   const bool beside = stack_.parallel.overlaps_parameters || configuration_.zero == 3;
   wait += beside ? behind(calls.weights, forward) : calls.weights.time;
@@ -98,8 +111,9 @@ int DataExchange::shard_ranks() const {
 
 /// Of the ranks that divide state, else of all copies.
 GroupCall DataExchange::call(CollectiveKind kind, Elements arrays, Bytes element) {
-  GroupCall made = configuration_.zero >= 1 ? plans_.within_data(shard_ranks(), kind, arrays.dense * element)
-                                            : plans_.call(Axis::data, kind, arrays.dense * element);
+  const bool shards = configuration_.zero >= 1 && kind != CollectiveKind::all_reduce;
+  GroupCall made = shards ? plans_.within_data(shard_ranks(), kind, arrays.dense * element)
+                          : plans_.call(Axis::data, kind, arrays.dense * element);
   if (arrays.experts <= 0.0) return made;
   const GroupCall experts =
       layout_.expert > 1 ? plans_.expert_data(kind, arrays.experts * element) : call(kind, {arrays.experts, 0.0}, element);

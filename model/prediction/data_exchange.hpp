@@ -28,11 +28,15 @@ struct CallSeries {
 /// What follows a rank's last micro-batch, whatever its passes take.
 struct UpdateCalls {
   CallSeries gradients, weights;  ///< gradients leave; updated weights are gathered
+  Seconds copies;                 ///< of gradients into buckets and back
   Seconds update;
   Bytes exchanged, sent;
   [[nodiscard]] Seconds exchange() const { return gradients.time + weights.time; }
 };
 
+/// Elements of a table that the first stage of a pipeline reads words from and the last one scores them with, so that each holds
+/// a copy; 0: there is none.
+[[nodiscard]] double copied_table(const OpGraph& graph);
 /// Of feature maps, as they travel.
 [[nodiscard]] Bytes map_element(const Configuration& configuration);
 /// What the layers of a configuration are simulated with. Expects arguments that outlive it.
@@ -51,6 +55,8 @@ class DataExchange {
   [[nodiscard]] PassTime pass(std::span<const LayerCost* const> layers, bool backward);
   /// What a rank does for an update that has so many arrays.
   [[nodiscard]] UpdateCalls update(Elements elements, int arrays);
+  /// Sum of the gradients of a table that both ends of a pipeline hold.
+  [[nodiscard]] Seconds between_ends(double table) { return plans_.between_ends(table * gradient_).time; }
   /// What a rank waits for these calls; the passes are those of one micro-batch.
   [[nodiscard]] Seconds exposed(const UpdateCalls& calls, Seconds forward, Seconds backward) const;
 

@@ -89,6 +89,8 @@ class Composer {
     }
     first_layer_.push_back(layers_.layers());
     for (int chunk = 0; chunk < configuration_.pipeline_stages(); ++chunk) chunks_.push_back(chunk_of(chunk));
+    table_ = layout_.pipeline == 1 || data_.sharded() ? 0.0 : copied_table(graph_);
+    chunks_.back().arrays_of.dense += table_;
     if (const auto played = run_micro_batches(); !played) return played;
     for (int r = 0; r < layout_.pipeline; ++r) exchange_and_update(ranks_[at(r)]);
     if (!plans_.errors().empty()) return tl::make_unexpected(plans_.errors());
@@ -167,6 +169,11 @@ class Composer {
     rank.exchange = calls.exchange();
     rank.exposed = data_.exposed(calls, (1.0 / configuration_.accumulate) * rank.forward.time, rank.one_backward);
     rank.update = calls.update;
+    if (table_ > 0.0 && (&rank == &ranks_.front() || &rank == &ranks_.back())) {
+      const Seconds sum = data_.between_ends(table_);
+      rank.exchange += sum;
+      rank.exposed += sum;
+    }
     exchanged_ = std::max(exchanged_, calls.exchanged);
     sent_data_ += calls.sent;
   }
@@ -310,6 +317,7 @@ class Composer {
   std::vector<Rank> ranks_;
   GroupCall hop_;
   Bytes exchanged_, sent_data_;
+  double table_ = 0;  ///< elements of a table that the first and the last stage both hold
 };
 
 }  // namespace

@@ -49,6 +49,8 @@ class GroupPlans {
   [[nodiscard]] GroupCall call(Axis axis, CollectiveKind kind, Bytes message);
   /// From a stage to the next one, while all ranks of the stage send.
   [[nodiscard]] GroupCall hop(Bytes message);
+  /// Sums what the first and the last stage both hold, while all ranks of both do.
+  [[nodiscard]] GroupCall between_ends(Bytes message);
   /// A collective of `ranks` neighbours on the data axis, or of those that lie so many apart.
   [[nodiscard]] GroupCall within_data(int ranks, CollectiveKind kind, Bytes message);
   [[nodiscard]] GroupCall across_data(int ranks, CollectiveKind kind, Bytes message);
