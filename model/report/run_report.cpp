@@ -47,27 +47,38 @@ std::string money(Usd amount) {
   return amount >= Usd(1e6) ? fmt::format("{:.3g} million USD", amount.base() / 1e6) : format(amount);
 }
 
+/// A tenth of a percent of a long run is hours.
+std::string fine_percent(double share) { return fmt::format("{:.1f} %", 100.0 * share); }
+
+std::string times(double expected) {
+  constexpr double kFew = 10.0;
+  return expected < kFew ? fmt::format("{:.2g}", expected) : fmt::format("{:.0f}", expected);
+}
+
 std::string losses(const RunEstimate& r) {
   const Goodput& g = r.goodput;
   return fmt::format(
-      "{} of the time trains; checkpoints take {}, work done again {}, restarts {}. Failures interrupt it "
-      "every {}, {:.0f} times; a restart takes {}",
-      percent_text(g.share), percent_text(g.lost_to_checkpoints), percent_text(g.lost_to_rework),
-      percent_text(g.lost_to_restarts), format(g.between_interruptions), r.interruptions, format(g.restart));
+      "{} of the time trains; checkpoints take {}, work done again {}, restarts {}. Failures interrupt it every {}, {} times; a "
+      "restart takes {}",
+      fine_percent(g.share), fine_percent(g.lost_to_checkpoints), fine_percent(g.lost_to_rework),
+      fine_percent(g.lost_to_restarts), format(g.between_interruptions), times(r.interruptions), format(g.restart));
 }
 
 std::string checkpoints(const RunEstimate& r) {
   const Goodput& g = r.goodput;
-  return fmt::format("{} in {}, one every {} ({}); {} spare {} while failed ones are repaired", format(g.checkpoint),
-                     format(g.write), format(g.interval), g.best_interval ? "the best interval" : "as asked", r.spares,
-                     r.spares == 1 ? "node" : "nodes");
+  std::string text = fmt::format("{} in {}, one every {} ({})", format(g.checkpoint), format(g.write), format(g.interval),
+                                 g.best_interval ? "the best interval" : "as asked");
+  if (r.spares > 0)
+    text += fmt::format("; {} spare {} while failed ones are repaired", r.spares, r.spares == 1 ? "node" : "nodes");
+  return text;
 }
 
 std::string outlay(const RunEstimate& r) {
   std::string text;
   if (r.power && r.energy && r.carbon_grams)
     text = fmt::format("{} and {} of CO2, {} on average", energy(r.energy->base()), carbon(*r.carbon_grams), format(*r.power));
-  if (r.cost) text += fmt::format("{}{}, spare nodes included", text.empty() ? "" : "; ", money(*r.cost));
+  if (r.cost)
+    text += fmt::format("{}{}{}", text.empty() ? "" : "; ", money(*r.cost), r.spares > 0 ? ", spare nodes included" : "");
   return text;
 }
 

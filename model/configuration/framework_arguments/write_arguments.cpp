@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 
 namespace tbdsim {
 namespace {
@@ -40,6 +39,13 @@ class Sheet {
 
   void beside(const SettingRow& row) {
     for (const auto& [key, value] : row.beside) add(key, value, is_flag(key));
+  }
+
+  /// Whether a setting stands there with a value; without a name, that nothing need stand there.
+  [[nodiscard]] bool holds(const std::pair<std::string, std::string>& setting) const {
+    return setting.first.empty() || std::any_of(lines_.begin(), lines_.end(), [&](const Line& line) {
+             return line.key == setting.first && line.value == setting.second;
+           });
   }
 
   [[nodiscard]] std::string text() const {
@@ -100,19 +106,22 @@ class Sheet {
     return text;
   }
 
-  [[nodiscard]] std::string json() const {
-    nlohmann::ordered_json root = nlohmann::ordered_json::object();
-    for (const Line& line : lines_) {
-      nlohmann::ordered_json* at = &root;
-      std::string rest = line.key;
-      for (std::size_t dot = rest.find('.'); dot != std::string::npos; dot = rest.find('.')) {
-        at = &(*at)[rest.substr(0, dot)];
-        rest.erase(0, dot + 1);
-      }
-      (*at)[rest] = nlohmann::ordered_json::parse(literal(line.value));
+  [[nodiscard]] std::string json() const { return object(lines_, 0) + '\n'; }
+
+  /// An object of all settings, those of one table together where its first one stands.
+  static std::string object(const std::vector<Line>& lines, std::size_t depth) {
+    const std::string indent(2 * depth + 2, ' ');
+    std::vector<std::string> members, done;
+    for (const Line& line : lines) {
+      const std::string key = line.key.substr(0, line.key.find('.'));
+      if (std::find(done.begin(), done.end(), key) != done.end()) continue;
+      done.push_back(key);
+      std::vector<Line> below;
+      for (const Line& other : lines)
+        if (other.key.starts_with(key + ".")) below.push_back({other.key.substr(key.size() + 1), other.value, other.flag});
+      members.push_back(fmt::format("{}\"{}\": {}", indent, key, below.empty() ? literal(line.value) : object(below, depth + 1)));
     }
-    constexpr int kIndent = 2;
-    return root.dump(kIndent) + '\n';
+    return fmt::format("{{\n{}\n{}}}", fmt::join(members, ",\n"), std::string(2 * depth, ' '));
   }
 };
 
@@ -134,7 +143,7 @@ class Writer {
     const auto parallel = parallel_values(job_.stack.parallel);
     for (const SettingRow& row : framework_.rows)
       for (const auto& [key, value] : parallel)
-        if (row.parallel == key && row.written) state(row, value);
+        if (row.parallel == key && row.written && sheet_.holds(row.when)) state(row, value);
     result_.text = sheet_.text();
     result_.gpus = job_.gpus;
     result_.nodes = job_.nodes;

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cassert>
 #include <cmath>
 
 #include "model/configuration/configure.hpp"
+#include "model/input/edits.hpp"
 #include "model/prediction/optimizer_state.hpp"
 #include "model/units/format.hpp"
 
@@ -32,8 +34,21 @@ std::vector<RunAssumption> assumptions(const Operations& o, const SustainedPower
       {"carbon.grams_per_kilowatt_hour", fmt::format("{:g}", o.carbon.intensity.grams_per_joule * kJoulesOfKilowattHour),
        o.carbon.source},
   };
-  if (sustained != nullptr) all.push_back({"sustained", fmt::format("{:g} %", 100.0 * sustained->share), sustained->source});
+  if (c.interval) all.push_back({"checkpoint.interval", format(*c.interval), c.source});
+  if (c.per_parameter) all.push_back({"checkpoint.per_parameter", format(*c.per_parameter), c.source});
+  if (sustained != nullptr)
+    all.push_back({fmt::format("sustained[{}].share", sustained - o.sustained.data()),
+                   fmt::format("{:g} %", 100.0 * sustained->share), sustained->source});
   return all;
+}
+
+/// Names the user as the source of what `stated` does not say.
+void tell_changes(const std::vector<RunAssumption>& stated, std::vector<RunAssumption>& used) {
+  for (RunAssumption& a : used) {
+    const bool kept =
+        std::any_of(stated.begin(), stated.end(), [&](const RunAssumption& s) { return s.key == a.key && s.value == a.value; });
+    if (!kept) a.source = fmt::format("assumed: {}", kAssignments);
+  }
 }
 
 /// What the building draws while the job runs, and what comes of it.
@@ -69,7 +84,7 @@ Result<RunEstimate> estimate_run(const Prediction& p, const Operations& operatio
   run.elapsed = {whole(run.training.value), whole(run.training.low), whole(run.training.high)};
   run.interruptions = run.elapsed.value / g.between_interruptions;
   run.checkpoints = g.interval > Seconds(0.0) ? static_cast<std::int64_t>(run.elapsed.value / g.interval) : 0;
-  run.spares = spare_nodes(operations, p.gpus, p.nodes);
+  run.spares = run.interruptions >= 1.0 ? spare_nodes(operations, p.gpus, p.nodes) : 0;
   const SustainedPower* const sustained = operations.sustained_at(p.precision);
   tell_power(p, operations, sustained, run);
   if (p.hour_cost) run.cost = *p.hour_cost * (run.elapsed.value / kHour) * (1.0 + static_cast<double>(run.spares) / p.nodes);
@@ -93,7 +108,11 @@ Result<RunEstimate> estimate_run(Session& session, const PredictOptions& options
   if (!operations) return tl::make_unexpected(operations.error());
   const auto job = configure(session, asked);
   if (!job) return tl::make_unexpected(job.error());
-  return estimate_run(prediction, *operations, checkpoint_bytes(*job, *operations), tokens);
+  auto run = estimate_run(prediction, *operations, checkpoint_bytes(*job, *operations), tokens);
+  const auto stated = session.operations();
+  if (run && *stated)
+    tell_changes(assumptions(**stated, run->power ? (**stated).sustained_at(prediction.precision) : nullptr), run->assumptions);
+  return run;
 }
 
 }  // namespace tbdsim
