@@ -25,6 +25,8 @@ struct PredictArguments {
   std::string prices;                   ///< price list of the user's own; empty: none
   std::optional<std::int64_t> samples;  ///< of one epoch
   std::optional<int> epochs;
+  std::optional<double> tokens;  ///< of a run
+  std::string framework;         ///< as whose settings the job is written; empty: it is predicted
   bool profiling = false;
   std::optional<int> skip, iterations;  ///< steps of a profile; absent: the analysis's own
 };

@@ -138,9 +138,12 @@ Job job_of(PredictOptions& options) { return {&options, nullptr, &options.set}; 
 }  // namespace
 
 void describe(VerbOptions verb, PredictArguments& a) {
+  const Setter tokens = [&a](const std::string& text) { return set_tokens(a.tokens, text); };
   declare(verb, Verb::predict,
           {{"samples", &a.samples},
            {"epochs", &a.epochs},
+           {"tokens", tokens},
+           {"as", &a.framework},
            {"layers", &a.layers},
            {"kernels", &a.kernels},
            {"links", &a.links},

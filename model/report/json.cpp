@@ -323,6 +323,7 @@ Json prediction(const Prediction& p, const PredictParts& parts) {
                   {"rent", payment(p.rented, "usd_per_hour")}};
   if (parts.change) json["network_change"] = {{"before", figures(parts.change->before)}, {"after", figures(parts.change->after)}};
   if (parts.epochs) json["epochs"] = epochs(*parts.epochs);
+  if (parts.run) json["run"] = run(*parts.run);
   if (parts.profiling) json["profiling"] = profiling(*parts.profiling);
   if (parts.layers) json["layers"] = layers(p);
   if (parts.kernels) json["kernels"] = kernels(p);
