@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "model/plan/plan.hpp"
 #include "model/prediction/predict.hpp"
 #include "model/report/memory_report_text.hpp"
 #include "model/study/ownership.hpp"
@@ -24,6 +25,8 @@ struct PredictArguments {
   std::string prices;                   ///< price list of the user's own; empty: none
   std::optional<std::int64_t> samples;  ///< of one epoch
   std::optional<int> epochs;
+  std::optional<double> tokens;  ///< of a run
+  std::string framework;         ///< as whose settings the job is written; empty: it is predicted
   bool profiling = false;
   std::optional<int> skip, iterations;  ///< steps of a profile; absent: the analysis's own
 };
@@ -90,6 +93,13 @@ struct CompareArguments {
   Format format = Format::table;
 };
 
+struct PlanArguments {
+  plan::PlanOptions plan;
+  bool explain = false;  ///< also plans of other clusters
+  std::string prices;    ///< price list of the user's own; empty: none
+  Format format = Format::table;
+};
+
 struct SweepArguments {
   std::vector<std::pair<std::string, std::string>> axes;  ///< options (without dashes) and their lists
   std::vector<std::string> set;                           ///< KEY=VALUE
@@ -111,8 +121,8 @@ struct DocsArguments {
   std::string kind;  ///< "man", "bash" or "zsh"
 };
 
-using Arguments =
-    std::variant<PredictArguments, NetworkArguments, ScaleArguments, MemoryArguments, CompareArguments, SweepArguments,
-                 ExplainArguments, ValidateArguments, ListArguments, ShowArguments, TopologyArguments, DocsArguments>;
+using Arguments = std::variant<PredictArguments, PlanArguments, NetworkArguments, ScaleArguments, MemoryArguments,
+                               CompareArguments, SweepArguments, ExplainArguments, ValidateArguments, ListArguments,
+                               ShowArguments, TopologyArguments, DocsArguments>;
 
 }  // namespace tbdsim

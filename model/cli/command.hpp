@@ -18,6 +18,7 @@ namespace tbdsim {
 /// One function per verb: one analysis, one report. Each returns the program's exit code.
 [[nodiscard]] int run(const PredictArguments& arguments, const Catalogue& catalogue);
 [[nodiscard]] int run(const CompareArguments& arguments, const Catalogue& catalogue);
+[[nodiscard]] int run(const PlanArguments& arguments, const Catalogue& catalogue);
 [[nodiscard]] int run(const SweepArguments& arguments, const Catalogue& catalogue);
 [[nodiscard]] int run(const ExplainArguments& arguments, const Catalogue& catalogue);
 [[nodiscard]] int run(const NetworkArguments& arguments, const Catalogue& catalogue);

@@ -1,6 +1,7 @@
 #include "model/cli/command.hpp"
 #include "model/cli/documentation.hpp"
 #include "model/cli/glossary.hpp"
+#include "model/configuration/framework_arguments/framework_format.hpp"
 #include "model/hardware/hardware_formats.hpp"
 #include "model/schedule/pipeline/schedule_file.hpp"
 #include "model/stack/stack_format.hpp"
@@ -25,7 +26,7 @@ std::string file_formats(const std::vector<VerbHelp>&) {
          "Every TOML\n"
          "file begins with `schema = 1`. Kernel samples and plans of measurements: `tbdsim calibrate formats`.\n\n" +
          formats_markdown(hardware_formats()) + formats_markdown(stack_format()) + formats_markdown(network_format()) +
-         formats_markdown(pipeline::schedule_format()) + formats_markdown(study_formats());
+         formats_markdown(framework_format()) + formats_markdown(pipeline::schedule_format()) + formats_markdown(study_formats());
 }
 
 std::string words(const std::vector<VerbHelp>&) { return glossary_markdown(); }

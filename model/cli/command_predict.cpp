@@ -2,8 +2,11 @@
 
 #include "model/cli/command.hpp"
 #include "model/cli/output.hpp"
+#include "model/configuration/configure.hpp"
+#include "model/configuration/framework_arguments/write_arguments.hpp"
 #include "model/input/output_file.hpp"
 #include "model/prediction/memory_hint.hpp"
+#include "model/prediction/run/run_estimate.hpp"
 #include "model/report/csv.hpp"
 #include "model/report/html.hpp"
 #include "model/report/json.hpp"
@@ -59,20 +62,42 @@ Errors asked_of_kernels(const PredictArguments& arguments) {
   return errors;
 }
 
+/// The job as settings of a framework, in place of its prediction.
+Result<Answer> settings(const PredictArguments& arguments, Session& session) {
+  const bool more = arguments.layers || arguments.kernels || arguments.links || arguments.host || arguments.profiling ||
+                    arguments.samples || arguments.tokens || !arguments.trace.empty() || !arguments.report.empty();
+  if (more || arguments.format != Format::table)
+    return fail("--as writes the job's settings alone: leave out --format and what is asked of the prediction");
+  const auto framework = load_framework(session.catalogue().root, arguments.framework);
+  if (!framework) return tl::make_unexpected(framework.error());
+  const auto job = configure(session, arguments.options);
+  if (!job) return tl::make_unexpected(job.error());
+  const FrameworkArguments written = framework_arguments(*framework, *job);
+  Answer answer{written.text, job->notices};
+  answer.notices.push_back(fmt::format(
+      "to start on {} GPU(s) of {} node(s); network, data and training schedule are yours to add", written.gpus, written.nodes));
+  if (!written.lost.empty())
+    answer.notices.push_back(fmt::format("{} has no setting for {}", framework->title, fmt::join(written.lost, ", ")));
+  return answer;
+}
+
 }  // namespace
 
 Result<Answer> answer(const PredictArguments& arguments, Session& session) {
+  if (!arguments.framework.empty()) return settings(arguments, session);
   if (arguments.epochs && !arguments.samples) return fail("--epochs needs --samples, the size of the data set");
   if ((arguments.skip || arguments.iterations) && !arguments.profiling)
     return fail("--skip and --iterations need --profiling, which they are about");
   if (!arguments.trace.empty() && arguments.trace == arguments.report) return fail("--trace and --report name the same file");
   const int tables = arguments.layers + arguments.kernels + arguments.links + arguments.host + (arguments.samples ? 1 : 0);
+  if (arguments.format == Format::csv && arguments.tokens) return fail("--tokens has no CSV table: ask for --format json");
   if (arguments.format == Format::csv && (tables > 1 || arguments.profiling))
     return fail(
         arguments.profiling
             ? "--profiling has no CSV table: ask for --format json"
             : "--layers, --kernels, --links, --host and --samples have a CSV table each: ask for one, or for --format json");
   PredictOptions options = arguments.options;
+  options.run = arguments.tokens.has_value();
   options.detail = arguments.profiling || arguments.layers || arguments.kernels || arguments.links || arguments.host ||
                    !arguments.trace.empty() || !arguments.report.empty();
   auto prediction = predict(session, options);
@@ -99,6 +124,11 @@ Result<Answer> answer(const PredictArguments& arguments, Session& session) {
   if (!change) return tl::make_unexpected(change.error());
   parts.change = std::move(*change);
   if (arguments.samples) parts.epochs = estimate_epochs(*prediction, *arguments.samples, arguments.epochs.value_or(1));
+  if (arguments.tokens) {
+    auto run = estimate_run(session, options, *prediction, *arguments.tokens);
+    if (!run) return tl::make_unexpected(run.error());
+    parts.run = std::move(*run);
+  }
   if (!arguments.report.empty()) {
     const std::string page = html_report(*prediction, parts, scaling_points(session, options, *prediction));
     const OutputFile file{arguments.report, std::string(kHtmlMark), inputs};

@@ -7,6 +7,7 @@
 #include "model/cli/option_values.hpp"
 #include "model/configuration/anchor_file.hpp"
 #include "model/configuration/read_option.hpp"
+#include "model/configuration/study_grid.hpp"
 #include "model/configuration/what_if.hpp"
 
 namespace tbdsim {
@@ -56,6 +57,11 @@ struct DeclareOwn {
   void operator()(Assignments* target) const {
     constexpr int kMostVertices = 2 * 64;  // of `--route`
     if (row.word) return verb.words(row, *target);
+    if (row.name == "keep")
+      return verb.repeated_option(row, [target](const std::string& text) -> std::string {
+        target->push_back(text);
+        return "";
+      });
     verb.words_option(row, *target, 2, kMostVertices);
   }
   void operator()(std::optional<int>* target) const {
@@ -132,9 +138,12 @@ Job job_of(PredictOptions& options) { return {&options, nullptr, &options.set}; 
 }  // namespace
 
 void describe(VerbOptions verb, PredictArguments& a) {
+  const Setter tokens = [&a](const std::string& text) { return set_tokens(a.tokens, text); };
   declare(verb, Verb::predict,
           {{"samples", &a.samples},
            {"epochs", &a.epochs},
+           {"tokens", tokens},
+           {"as", &a.framework},
            {"layers", &a.layers},
            {"kernels", &a.kernels},
            {"links", &a.links},
@@ -164,6 +173,37 @@ void describe(VerbOptions verb, CompareArguments& a) {
            {"prices", &a.prices},
            {"format", &a.format}},
           {nullptr, &a.axes, &a.set});
+}
+
+void describe(VerbOptions verb, PlanArguments& a) {
+  const Setter hardware = [&a](const std::string& text) -> std::string {
+    auto axis = parse_axis("hw", text);
+    if (!axis) return "names between commas";
+    a.plan.hardware = std::move(axis->values);
+    return "";
+  };
+  const Setter objective = [&a](const std::string& text) -> std::string {
+    const auto read = parse_objective(text);
+    if (read) a.plan.objective = *read;
+    return read ? "" : "time, cost or energy";
+  };
+  const Setter top = [&a](const std::string& text) -> std::string {
+    const auto rows = whole_number(text, 1);
+    if (rows) a.plan.top = *rows;
+    return rows ? "" : "a whole number of at least 1";
+  };
+  const Setter shard = [&a](const std::string& text) { return set_shard(a.plan.shard, a.plan.shards, text); };
+  declare(verb, Verb::plan,
+          {{"hw", hardware},
+           {"gpus", &a.plan.gpus},
+           {"keep", &a.plan.keep},
+           {"explain", &a.explain},
+           {"top", top},
+           {"objective", objective},
+           {"shard", shard},
+           {"prices", &a.prices},
+           {"format", &a.format}},
+          job_of(a.plan.job));
 }
 
 void describe(VerbOptions verb, SweepArguments& a) {

@@ -7,6 +7,7 @@ namespace tbdsim {
 /// The options of each verb, bound to where they go.
 void describe(VerbOptions verb, PredictArguments& arguments);
 void describe(VerbOptions verb, CompareArguments& arguments);
+void describe(VerbOptions verb, PlanArguments& arguments);
 void describe(VerbOptions verb, SweepArguments& arguments);
 void describe(VerbOptions verb, ExplainArguments& arguments);
 void describe(VerbOptions verb, NetworkArguments& arguments);

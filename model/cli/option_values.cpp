@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
+#include <system_error>
 
 #include "model/configuration/read_option.hpp"
 #include "model/input/value_list.hpp"
@@ -39,6 +41,26 @@ std::string set_samples(std::optional<std::int64_t>& samples, const std::string&
   const auto count = whole_number(text, 1);
   if (!count) return "a number of samples such as 1281167 or 256K";
   samples = *count * unit;
+  return "";
+}
+
+std::string set_tokens(std::optional<double>& tokens, const std::string& text) {
+  constexpr std::string_view kLetters = "KMBT";
+  constexpr double kThousand = 1e3;
+  double unit = 1.0;
+  std::size_t letter = text.empty() ? std::string_view::npos : kLetters.find(text.back());
+  const std::string digits = letter == std::string_view::npos ? text : text.substr(0, text.size() - 1);
+  for (; letter != std::string_view::npos && letter <= kLetters.size(); --letter) {
+    unit *= kThousand;
+    if (letter == 0) break;
+  }
+  double count = 0.0;
+  const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), count);
+  const bool whole = status == std::errc{} && end == digits.data() + digits.size();
+  // More than every text ever written, by far.
+  constexpr double kMost = 1e18;
+  if (!whole || !(count * unit >= 1.0) || count * unit > kMost) return "a number of tokens such as 15T or 300B";
+  tokens = count * unit;
   return "";
 }
 

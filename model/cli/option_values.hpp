@@ -20,6 +20,9 @@ namespace tbdsim {
 /// "1281167", "256K" (thousands) or "2M".
 [[nodiscard]] std::string set_samples(std::optional<std::int64_t>& samples, const std::string& asked);
 
+/// "15T", "300B" or "1.5e12": a number above 0.
+[[nodiscard]] std::string set_tokens(std::optional<double>& tokens, const std::string& text);
+
 /// "8 %" or 0.08. A bare number of 1 or more can only be meant in percent, and half the time it is not: the unit decides.
 [[nodiscard]] std::string set_share(std::optional<double>& share, const std::string& text);
 

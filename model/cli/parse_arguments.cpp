@@ -99,6 +99,7 @@ struct CommandLine {
   CLI::App app{"Predicts how fast a DNN trains on described hardware, how far it scales and\nwhether it fits.", "tbdsim"};
   PredictArguments predict;
   CompareArguments compare;
+  PlanArguments plan;
   SweepArguments sweep;
   ExplainArguments explain;
   NetworkArguments network;
@@ -147,6 +148,8 @@ struct CommandLine {
         return tbdsim::describe(verb, predict);
       case Verb::compare:
         return tbdsim::describe(verb, compare);
+      case Verb::plan:
+        return tbdsim::describe(verb, plan);
       case Verb::sweep:
         return tbdsim::describe(verb, sweep);
       case Verb::explain:
@@ -229,6 +232,7 @@ tl::expected<Arguments, Stop> chosen(const CommandLine& line) {
   const std::string verb = line.app.get_subcommands().front()->get_name();
   if (verb == "predict") return line.predict;
   if (verb == "compare") return line.compare;
+  if (verb == "plan") return line.plan;
   if (verb == "sweep") return line.sweep;
   if (verb == "explain") return line.explain;
   if (verb == "network") return line.network;

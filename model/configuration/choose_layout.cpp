@@ -152,4 +152,16 @@ Errors choose_micro_batches(const PredictOptions& options, Configuration& config
   return errors;
 }
 
+Errors choose_division(const PredictOptions& options, Configuration& configuration) {
+  configuration.layout = {};
+  configuration.schedule = pipeline::ScheduleKind::one_f_one_b;
+  configuration.own_schedule.reset();
+  configuration.zero = options.zero.value_or(0);
+  configuration.accumulate = options.accumulate.value_or(1);
+  configuration.batch = options.batch.value_or(configuration.network_graph().graph.default_batch);
+  Errors errors = choose_layout(options, configuration);
+  if (errors.empty()) errors = choose_micro_batches(options, configuration);
+  return errors;
+}
+
 }  // namespace tbdsim

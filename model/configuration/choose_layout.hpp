@@ -12,4 +12,8 @@ namespace tbdsim {
 /// them; numbers that the pipeline's order cannot have.
 [[nodiscard]] Errors choose_micro_batches(const PredictOptions& options, Configuration& configuration);
 
+/// Divides a configuration anew: layout, schedule, sharding, batch and micro-batches as `options` ask, all else as it is.
+/// Errors: of both.
+[[nodiscard]] Errors choose_division(const PredictOptions& options, Configuration& configuration);
+
 }  // namespace tbdsim

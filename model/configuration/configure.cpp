@@ -1,9 +1,12 @@
 #include "model/configuration/configure.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 
 #include "model/configuration/edited_inputs.hpp"
+#include "model/configuration/framework_arguments/apply_layout_file.hpp"
 #include "model/configuration/network_notices.hpp"
 #include "model/configuration/read_configuration.hpp"
 #include "model/configuration/set_values.hpp"
@@ -23,6 +26,8 @@ Result<EditedInputs> resolved_inputs(const Catalogue& catalogue, const PredictOp
   plain.set.clear();
   const auto configured = read_configuration(reading, plain);
   if (!configured) return tl::make_unexpected(configured.error());
+  if (options.run)
+    if (const auto operations = reading.operations(); !*operations) return tl::make_unexpected(operations->error());
   auto resolved = resolve_values(options.set, *records, plain);
   const auto edits = std::make_shared<const Edits>(Edits{std::move(resolved.changes), nullptr});
   return EditedInputs{std::make_shared<Session>(Catalogue{catalogue.root, edits, catalogue.architectures}),
@@ -63,6 +68,16 @@ std::shared_ptr<const Result<EditedInputs>> edited_inputs(Session& session, cons
 }
 
 Result<Configuration> configure(Session& session, const PredictOptions& options) {
+  if (!options.layout_from.empty()) {
+    const auto filled = fill_from_layout_file(session, options);
+    if (!filled) return tl::make_unexpected(filled.error());
+    return configure(session, filled->options).map([&](Configuration configuration) {
+      configuration.notices.insert(configuration.notices.begin(), filled->notices.begin(), filled->notices.end());
+      return configuration;
+    });
+  }
+  if (!options.unmodelled.empty())
+    return fail(fmt::format("--unmodelled {}: is about settings of --layout-from; add one", options.unmodelled));
   if (options.set.empty()) return read_configuration(session, options);
   const auto inputs = edited_inputs(session, options);
   if (!*inputs) return tl::make_unexpected(inputs->error());
@@ -78,6 +93,17 @@ Result<Configuration> configure(Session& session, const PredictOptions& options)
     configuration.notices.insert(configuration.notices.begin(), notices->begin(), notices->end());
     return configuration;
   });
+}
+
+Result<Operations> configured_operations(Session& session, const PredictOptions& options) {
+  if (!options.layout_from.empty())
+    return fill_from_layout_file(session, options).and_then([&](const FilledOptions& filled) {
+      return configured_operations(session, filled.options);
+    });
+  if (options.set.empty()) return *session.operations();
+  const auto inputs = edited_inputs(session, options);
+  if (!*inputs) return tl::make_unexpected(inputs->error());
+  return *(**inputs).session->operations();
 }
 
 }  // namespace tbdsim

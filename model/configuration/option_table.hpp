@@ -18,7 +18,22 @@
 namespace tbdsim {
 
 /// Verbs of the program, in the order of its help.
-enum class Verb { predict, compare, sweep, explain, network, scale, memory, validate, topology, list, show, docs, calibrate };
+enum class Verb {
+  predict,
+  compare,
+  plan,
+  sweep,
+  explain,
+  network,
+  scale,
+  memory,
+  validate,
+  topology,
+  list,
+  show,
+  docs,
+  calibrate
+};
 
 struct VerbRow {
   Verb verb;

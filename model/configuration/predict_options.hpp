@@ -30,11 +30,14 @@ struct PredictOptions {
   std::string attention;            ///< kernel; empty: the stack's
   std::optional<int> accumulate;    ///< micro-batches per update
   std::optional<int> global_batch;  ///< samples of one update, instead of `accumulate`
+  std::string layout_from;          ///< file of a framework's settings, which say what is left open here
+  std::string unmodelled;           ///< of them, what changes the cost and is not modelled: refuse, allow; empty: refuse
   /// Every kernel and every operator's host time so many times as long, where one GPU's step is known better than predicted.
   double compute_scale = 1.0;
   bool buckets = false;        ///< mean over the lengths of the data set
   bool detail = false;         ///< keep layers, kernels and timeline
   bool largest_batch = false;  ///< also search the largest batch that fits
+  bool run = false;            ///< a whole run is asked about: `set` may change what is assumed of it
   bool emulated = false;       ///< one machine's worker and server exchange over the network named, or over PCIe
 };
 

@@ -5,6 +5,8 @@
 #include <filesystem>
 
 #include "model/configuration/edited_inputs.hpp"
+#include "model/configuration/framework_arguments/layout_file.hpp"
+#include "model/hardware/operations.hpp"
 #include "model/input/digest.hpp"
 #include "model/input/mapped_file.hpp"
 #include "model/workload/hugging_face.hpp"
@@ -217,13 +219,21 @@ std::shared_ptr<const Result<NcclLibrary>> Session::nccl(const std::string& vers
                              [&] { return load_nccl(catalogue_.root, version, architecture); });
 }
 
+std::shared_ptr<const Result<Operations>> Session::operations() {
+  return cached<Operations>(operations_, "", [&] { return load_operations(catalogue_); });
+}
+
+std::shared_ptr<const Result<LayoutFile>> Session::layout_file(const std::string& path) {
+  return cached<LayoutFile>(layout_files_, path, [&] { return read_layout_file(catalogue_.root, path); });
+}
+
 std::shared_ptr<const Result<EditedInputs>> Session::edited(const PredictOptions& options,
                                                             const std::function<Result<EditedInputs>()>& make) {
   // What decides which documents are read, and so what a key may mean.
   const std::string key =
-      fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", options.hardware, options.model, options.stack, options.network,
-                  options.input, options.storage, options.gpus.value_or(0), options.nodes.value_or(0), options.image.value_or(0),
-                  options.seq_len.value_or(0), fmt::join(options.set, "\n"));
+      fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", options.run, options.hardware, options.model, options.stack,
+                  options.network, options.input, options.storage, options.gpus.value_or(0), options.nodes.value_or(0),
+                  options.image.value_or(0), options.seq_len.value_or(0), fmt::join(options.set, "\n"));
   return cached<EditedInputs>(edited_, key, make);
 }
 

@@ -38,6 +38,12 @@ struct Workload {
 /// What `--set` asks, resolved against the documents that a configuration reads (`edited_inputs.hpp`).
 struct EditedInputs;
 
+/// What is assumed of a run beyond its step (`hardware/operations.hpp`).
+struct Operations;
+
+/// What a framework's file says of a job (`framework_arguments/layout_file.hpp`).
+struct LayoutFile;
+
 /// Files read and networks built once, shared by many predictions (a table of thousands of rows, a sweep).
 /// Safe to use from several threads at once.
 class Session {
@@ -57,6 +63,10 @@ class Session {
   [[nodiscard]] std::shared_ptr<const Result<std::vector<Price>>> prices();
   /// The collective library; an empty version is the library's default.
   [[nodiscard]] std::shared_ptr<const Result<NcclLibrary>> nccl(const std::string& version, const std::string& architecture);
+  /// hardware/operations.toml, read when a run is asked about.
+  [[nodiscard]] std::shared_ptr<const Result<Operations>> operations();
+  /// A file of a framework's settings, of `--layout-from`.
+  [[nodiscard]] std::shared_ptr<const Result<LayoutFile>> layout_file(const std::string& path);
   /// Inputs with the values of `options.set` in place, which `make` makes when they are asked for first.
   [[nodiscard]] std::shared_ptr<const Result<EditedInputs>> edited(const PredictOptions& options,
                                                                    const std::function<Result<EditedInputs>()>& make);
@@ -77,6 +87,8 @@ class Session {
   Cache<KernelConstants> constants_;
   Cache<NcclLibrary> nccl_;
   Cache<EditedInputs> edited_;
+  Cache<LayoutFile> layout_files_;
+  Cache<Operations> operations_;
   Cache<std::vector<Price>> prices_;
 };
 

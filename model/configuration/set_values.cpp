@@ -17,7 +17,7 @@
 namespace tbdsim {
 namespace {
 
-constexpr std::array<std::string_view, 4> kPrefixes{"hw", "model", "stack", "network"};
+constexpr std::array<std::string_view, 5> kPrefixes{"hw", "model", "stack", "network", "operations"};
 constexpr std::string_view kKernels = "hw.kernels";
 const std::string kModel = "model.";
 /// More matches than this do not help to choose.
@@ -281,6 +281,10 @@ class Resolver {
       return problem(
           line, fmt::format("{}: {} is imported; only a network of the catalogue or a TOML file holds values that can be set",
                             key, options_.model));
+    const bool operations =
+        std::any_of(documents_.begin(), documents_.end(), [](const auto& d) { return d.role == "operations"; });
+    if (key.starts_with("operations.") && !operations)
+      return problem(line, fmt::format("{}: is assumed of a whole run; ask for one with --tokens", key));
     if (model && key.find('.', kModel.size()) != std::string::npos) return unknown_layer(line, key);
     std::vector<std::string> known, names;
     for (const std::string& name : parallel_names()) known.push_back("parallel." + name);

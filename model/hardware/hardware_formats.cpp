@@ -193,6 +193,23 @@ constexpr KeyMeaning kOverviewOfBandwidths[] = {
     {"[[stage]]", "`notes`", "text", "empty"},
 };
 
+constexpr KeyMeaning kRun[] = {
+    {"[failures]", "**`gpu`**, **`node`**",
+     "mean time between interruptions of a job that one GPU causes, and that the rest of one node causes", ""},
+    {"[restart]", "**`time`**", "from an interruption until the job is started again, without reading the checkpoint", ""},
+    {"[checkpoint]", "**`node_write`**, **`node_read`**", "of one node while all write or read", ""},
+    {"[storage]", "**`bandwidth`**", "of what all nodes share, written or read", ""},
+    {"[checkpoint]", "**`stall`**", "share of the time to write for which training waits", ""},
+    {"[checkpoint]", "`interval`", "time between checkpoints", "the best one"},
+    {"[checkpoint]", "`per_parameter`", "bytes", "the weights that are updated and the optimiser's states"},
+    {"[repair]", "**`time`**", "until a node that failed is back", ""},
+    {"[energy]", "**`pue`**", "power of the building over that of its machines", ""},
+    {"[carbon]", "**`grams_per_kilowatt_hour`**", "of carbon dioxide, from the grid", ""},
+    {"[[sustained]]", "**`precisions`**, **`share`**",
+     "share of the power that machines may draw which they draw on average while they train so", ""},
+    {"each table", "**`source`**", "where the figures are from", ""},
+};
+
 constexpr FileFormat kFormats[] = {
     {"GPU", "`hardware/gpus/`, a file given as `--hw`, or `[device]` of a system", kGpu},
     {"Host", "`hardware/hosts/`, or `[host]` of a system. Files may add `[link.NAME]` tables without `wires`", kHost},
@@ -206,6 +223,7 @@ constexpr FileFormat kFormats[] = {
     {"Storage", "`hardware/storage/`, for `--storage`", kStorage},
     {"Prices", "`hardware/prices/`, or a list of your own given as `--prices`", kPrices},
     {"Samples that a job trains on", "`hardware/inputs.toml`, for `--input`", kSamplesThatAJobTrainsOn},
+    {"Run", "`hardware/operations.toml`: what `--tokens` assumes; `--set operations.KEY=VALUE` changes it", kRun},
     {"Overview of bandwidths", "`hardware/data_path.toml`, for `list data-paths`", kOverviewOfBandwidths},
 };
 

@@ -213,6 +213,40 @@ JsonObject JsonFile::root() {
       std::make_shared<JsonObject::Node>(JsonObject::Node{impl_.get(), &std::get<Members>(impl_->root.is), 0, {}, {}}));
 }
 
+namespace {
+
+/// Nothing of null, an object, an empty list.
+std::optional<std::string> leaf_text(const Value& value) {
+  if (const auto* truth = std::get_if<bool>(&value.is)) return *truth ? "true" : "false";
+  if (const auto* whole = std::get_if<std::int64_t>(&value.is)) return std::to_string(*whole);
+  if (const auto* number = std::get_if<double>(&value.is)) return fmt::format("{}", *number);
+  if (const auto* text = std::get_if<std::string>(&value.is)) return *text;
+  const auto* array = std::get_if<Array>(&value.is);
+  return array != nullptr && !array->empty() ? leaf_text(array->front()) : std::nullopt;
+}
+
+template <class Found>
+void each_leaf(const Members& members, const std::string& path, const Found& found) {
+  for (const Member& member : members) {
+    const std::string full = path.empty() ? member.key : fmt::format("{}.{}", path, member.key);
+    if (const auto* below = std::get_if<Members>(&member.value.is))
+      each_leaf(*below, full, found);
+    else if (auto text = leaf_text(member.value))
+      found(full, member, std::move(*text));
+  }
+}
+
+}  // namespace
+
+std::vector<JsonScalar> JsonFile::leaves() const {
+  std::vector<JsonScalar> leaves;
+  each_leaf(std::get<Members>(impl_->root.is), "", [&](const std::string& path, const Member& member, std::string text) {
+    const std::size_t end = member.value.at, key = member.key.size() + 2;  // with its quotes
+    leaves.push_back({path, std::move(text), impl_->error(end >= key ? end - key : end, "").where});
+  });
+  return leaves;
+}
+
 const std::string& JsonFile::name() const { return impl_->name; }
 
 Errors JsonFile::errors() const {

@@ -12,6 +12,13 @@ namespace tbdsim {
 
 class JsonObject;
 
+/// A value below the root that is neither object nor list, as text: `true`, `3`, `bf16`; of a list its first element.
+struct JsonScalar {
+  std::string path;  ///< "zero_optimization.stage"
+  std::string text;
+  SourceRef where;  ///< of its key
+};
+
 /// One parsed JSON file whose root is an object. As with `TomlFile`, reading goes on after a problem, and `errors()` gives all of
 /// them. Meant for small files that other programs wrote: keys that nobody asks for are no problem, `unread` lists them.
 class JsonFile {
@@ -25,6 +32,8 @@ class JsonFile {
   ~JsonFile();
 
   [[nodiscard]] JsonObject root();
+  /// Every value of every object, in file order; null is left out.
+  [[nodiscard]] std::vector<JsonScalar> leaves() const;
   [[nodiscard]] Errors errors() const;  ///< in file order
   [[nodiscard]] const std::string& name() const;
 

@@ -361,7 +361,7 @@ class Tracer {
   /// Source: aten/src/ATen/native/cuda/NLLLoss2d.cu and SoftMax.cu.
   [[nodiscard]] Bytes score_gradients(const Op& op) const {
     const bool two = op.kind == OpKind::softmax_loss && options_.rules == SavingRules::autograd_cuda;
-    return two ? times(op) * size(op.inputs.front(), loss_width()) : Bytes(0.0);
+    return two ? options_.loss_arrays * times(op) * size(op.inputs.front(), loss_width()) : Bytes(0.0);
   }
 
   const OpGraph& graph_;

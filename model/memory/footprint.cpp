@@ -117,6 +117,10 @@ std::vector<RankMemory> rank_memories(const Persistent& arrays, const Stack& sta
                                       const MemoryParts& common, const Holding& holding) {
   const ExchangeMemory exchange = exchange_memory(options, arrays);
   const Bytes least = common.total();
+  // A stream has a pool of its own: where gradients of whole layers are divided on another one, the pool of their shares stays
+  // (PyTorch, fully_shard/_fsdp_collectives.py: reduce_output).
+  const bool own_pool = options.zero >= 3 && options.ranks > 1 && options.gathers_layers;
+  const Bytes shares = own_pool ? std::max(sum(arrays.gradients) - common[MemoryPart::gradients], Bytes(0.0)) : Bytes(0.0);
   std::vector<RankMemory> ranks;
   for (RankBuffers buffers : rank_buffers(stack, exchange)) {
     buffers.optimizer_state *= shard(options, 1);
@@ -127,7 +131,7 @@ std::vector<RankMemory> rank_memories(const Persistent& arrays, const Stack& sta
     rank.parts[MemoryPart::exchange] += buffers.exchange;
     rank.parts[MemoryPart::context] = stack.memory.context + stack.memory.training_start;
     rank.allocated = holding.allocated + extra;
-    rank.reserved = std::max(holding.reserved, least) + extra;
+    rank.reserved = std::max(holding.reserved, least) + extra + shares;
     rank.peak = rank.reserved + rank.parts[MemoryPart::context];
     rank.needed = std::min(std::max(holding.needed, least) + extra + rank.parts[MemoryPart::context], rank.peak);
     rank.parts[MemoryPart::slack] = rank.reserved - least - extra;
@@ -279,6 +283,14 @@ Played play(const AllocationTrace& trace, std::span<const Bytes> stays, std::spa
   return result;
 }
 
+/// Whether ranks of the tensor axis share the words that a loss scores.
+bool divided_words(const OpGraph& graph) {
+  return std::any_of(graph.ops.begin(), graph.ops.end(), [](const Op& op) {
+    const auto* moved = std::get_if<CollectiveAttributes>(&op.attributes);
+    return moved != nullptr && moved->axis == Axis::tensor;
+  });
+}
+
 StepMemory eager(const OpGraph& graph, std::span<const StepNode> nodes, std::span<const NodeCost> costs, const Stack& stack,
                  const FootprintOptions& options, std::optional<int> loss_gathered = std::nullopt) {
   EagerOptions traced;
@@ -289,7 +301,8 @@ StepMemory eager(const OpGraph& graph, std::span<const StepNode> nodes, std::spa
   traced.fused_attention = stack.operators.fused_attention;
   traced.gradient_element = gradient_share(options);
   traced.update_element = options.update_element();
-  if (options.master_weights) traced.loss_element = kSingle;
+  if (options.master_weights && !stack.memory.online_loss) traced.loss_element = kSingle;
+  traced.loss_arrays = stack.memory.online_loss ? 0.0 : divided_words(graph) ? 1.0 + stack.memory.parallel_loss_arrays : 1.0;
   traced.autocast = options.autocast;
   traced.gathers_weights = options.zero >= 3 && options.ranks > 1 && !options.gathers_layers;
   traced.keeps_gradients = stack.memory.keeps_gradients || options.accumulates;

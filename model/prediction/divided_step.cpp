@@ -7,9 +7,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "model/cost/issue.hpp"
+#include "model/prediction/data_exchange.hpp"
 #include "model/schedule/divided/layer_times.hpp"
-#include "model/schedule/divided/sharded_pass.hpp"
 #include "model/schedule/pipeline/simulate_pipeline.hpp"
 #include "model/workload/shard.hpp"
 #include "model/workload/stages.hpp"
@@ -17,20 +16,7 @@
 namespace tbdsim {
 namespace {
 
-constexpr Bytes kSingle(4.0);
-
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-/// Elements of arrays: those that every rank along the data axis has, and those of experts.
-struct Elements {
-  double dense = 0, experts = 0;
-  [[nodiscard]] double all() const { return dense + experts; }
-  Elements& operator+=(const Elements& more) {
-    dense += more.dense;
-    experts += more.experts;
-    return *this;
-  }
-};
 
 /// A part of the network on one rank: layers that follow each other, for one micro-batch.
 struct Chunk {
@@ -44,8 +30,8 @@ struct Chunk {
 /// What one rank does in a step, of all micro-batches.
 struct Rank {
   PassTime forward, backward;
-  Seconds end;            ///< of its last backward pass
-  Seconds last_backward;  ///< time of the last micro-batch's
+  Seconds end;           ///< of its last backward pass
+  Seconds one_backward;  ///< of one micro-batch
   Elements arrays_of;
   int arrays = 0;
   Seconds exchange, exposed, update;
@@ -62,14 +48,8 @@ class Composer {
         kernels_(kernels),
         graph_(graph),
         layers_(layers),
-        plans_(plans) {
-    const bool wide = configuration.precision == Precision::fp32 || configuration.precision == Precision::tf32;
-    element_ = wide ? Bytes(4.0) : Bytes(2.0);
-    const bool eight = configuration.precision == Precision::fp8 || configuration.precision == Precision::mxfp8;
-    gathered_ = eight && stack_.parallel.gathers_8_bit ? Bytes(1.0) : element_;
-    gradient_ = stack_.parallel.wide_gradients ? kSingle : element_;
-    sharded_ = configuration.sharding() == 3 && group_of(layout_, Axis::data).size > 1;
-  }
+        plans_(plans),
+        data_(configuration, kernels, plans) {}
 
   /// Time of every operator, of all micro-batches.
   void describe(DividedStep& result) const {
@@ -102,13 +82,15 @@ class Composer {
   Result<void> run(DividedStep& result) {
     const auto stage = even_stages(graph_, configuration_.pipeline_stages());
     if (!stage) return tl::make_unexpected(stage.error());
-    costs_ = layer_costs(graph_, layers_, setting(), plans_);
+    costs_ = layer_costs(graph_, layers_, layer_setting(configuration_, kernels_, stack_), plans_);
     for (std::size_t layer = 0; layer < layers_.layers(); ++layer) {
       const int chunk = (*stage)[at(layers_.begins[layer].value)];
       if (at(chunk) >= first_layer_.size()) first_layer_.push_back(layer);
     }
     first_layer_.push_back(layers_.layers());
     for (int chunk = 0; chunk < configuration_.pipeline_stages(); ++chunk) chunks_.push_back(chunk_of(chunk));
+    table_ = layout_.pipeline == 1 || data_.sharded() ? 0.0 : copied_table(graph_);
+    chunks_.back().arrays_of.dense += table_;
     if (const auto played = run_micro_batches(); !played) return played;
     for (int r = 0; r < layout_.pipeline; ++r) exchange_and_update(ranks_[at(r)]);
     if (!plans_.errors().empty()) return tl::make_unexpected(plans_.errors());
@@ -117,38 +99,18 @@ class Composer {
   }
 
  private:
-  [[nodiscard]] LayerSetting setting() const {
-    return {kernels_,
-            stack_,
-            static_cast<double>(configuration_.batch),
-            issue_scale(configuration_.hardware().host, stack_.host),
-            configuration_.compute_scale,
-            element_,
-            configuration_.recompute};
-  }
   [[nodiscard]] const LayerCost& cost(std::size_t layer) const { return costs_[at(layers_.class_of[layer])]; }
 
   /// Weights of a layer whose copies are divided are gathered for a pass and their gradients divided after it.
   [[nodiscard]] PassTime pass_of(std::size_t begin, std::size_t end, bool backward) {
-    if (!sharded_) {
-      PassTime sum;
-      for (std::size_t layer = begin; layer < end; ++layer) sum += backward ? cost(layer).backward : cost(layer).forward;
-      return sum;
+    if (data_.sharded()) {
+      std::vector<const LayerCost*> layers;
+      for (std::size_t layer = begin; layer < end; ++layer) layers.push_back(&cost(layer));
+      return data_.pass(layers, backward);
     }
-    std::vector<ShardedLayer> order;
-    for (std::size_t layer = begin; layer < end; ++layer) {
-      const LayerCost& own = cost(layer);
-      // What the last layer and the head gathered for forward is still there when backward begins (torchtitan,
-      // parallelize_llama.py).
-      const bool stays = backward && layer + 2 >= end;
-      ShardedLayer sharded{backward ? &own.backward : &own.forward, {}, {}};
-      if (!stays) sharded.gather = data_call(CollectiveKind::all_gather, {own.parameters, own.expert_parameters}, gathered_);
-      if (backward)
-        sharded.scatter = data_call(CollectiveKind::reduce_scatter, {own.parameters, own.expert_parameters}, gradient_);
-      order.push_back(sharded);
-    }
-    if (backward) std::reverse(order.begin(), order.end());
-    return sharded_pass(order);
+    PassTime sum;
+    for (std::size_t layer = begin; layer < end; ++layer) sum += backward ? cost(layer).backward : cost(layer).forward;
+    return sum;
   }
 
   Chunk chunk_of(int which) {
@@ -171,7 +133,7 @@ class Composer {
     rank.backward += micro_batches * chunk.backward;
     rank.arrays_of += chunk.arrays_of;
     rank.arrays += chunk.arrays;
-    rank.last_backward += chunk.backward.time;
+    rank.one_backward += chunk.backward.time;
   }
 
   /// Passes of all micro-batches in the order of the schedule.
@@ -203,90 +165,17 @@ class Composer {
 
   /// Gradients leave, weights are updated and, where the state is divided, gathered.
   void exchange_and_update(Rank& rank) {
-    const int copies = group_of(layout_, Axis::data).size;
-    const bool divides = configuration_.zero >= 1 && copies > 1;
-    const int shards = shard_ranks();
-    if (copies > 1 && !sharded_) {
-      const Bytes gradients = rank.arrays_of.all() * gradient_;
-      const CollectiveKind kind = divides ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
-      auto [time, last, busy] = in_buckets(kind, rank.arrays_of, gradient_);
-      if (divides && shards < copies)
-        time += plans_.across_data(shards, CollectiveKind::all_reduce, (1.0 / shards) * gradients).time;
-      rank.exchange += time;
-      rank.exposed += stack_.parallel.overlaps_gradients ? behind(time, last, busy, rank.last_backward) : time;
-      exchanged_ = std::max(exchanged_, gradients);
-      if (divides) {
-        const auto [gather, first, busy_gather] = updated_weights(rank.arrays_of);
-        const Seconds window = (1.0 / configuration_.accumulate) * rank.forward.time;
-        rank.exchange += gather;
-        // Where weights may be sharded layer by layer, they are also gathered so.
-        const bool beside = stack_.parallel.overlaps_parameters || configuration_.zero == 3;
-        rank.exposed += beside ? behind(gather, first, busy_gather, window) : gather;
-      }
+    const UpdateCalls calls = data_.update(rank.arrays_of, rank.arrays);
+    rank.exchange = calls.exchange();
+    rank.exposed = data_.exposed(calls, (1.0 / configuration_.accumulate) * rank.forward.time, rank.one_backward);
+    rank.update = calls.update;
+    if (table_ > 0.0 && (&rank == &ranks_.front() || &rank == &ranks_.back())) {
+      const Seconds sum = data_.between_ends(table_);
+      rank.exchange += sum;
+      rank.exposed += sum;
     }
-    if (sharded_) exchanged_ = std::max(exchanged_, rank.arrays_of.all() * gradient_);
-    rank.update = update_time(rank, divides ? 1.0 / shards : 1.0);
-  }
-
-  /// Copies over which the state is divided.
-  [[nodiscard]] int shard_ranks() const {
-    const int copies = group_of(layout_, Axis::data).size, asked = stack_.parallel.shard_ranks;
-    return asked > 0 && asked < copies && copies % asked == 0 ? asked : copies;
-  }
-  /// Of the ranks that divide state, else of all copies.
-  GroupCall data_call(CollectiveKind kind, Elements arrays, Bytes element) {
-    GroupCall call = configuration_.zero >= 1 ? plans_.within_data(shard_ranks(), kind, arrays.dense * element)
-                                              : plans_.call(Axis::data, kind, arrays.dense * element);
-    if (arrays.experts <= 0.0) return call;
-    const GroupCall experts =
-        layout_.expert > 1 ? plans_.expert_data(kind, arrays.experts * element) : data_call(kind, {arrays.experts, 0.0}, element);
-    call.time += experts.time;
-    call.sent += experts.sent;
-    call.busy_sms = std::max(call.busy_sms, experts.busy_sms);
-    return call;
-  }
-
-  struct Calls {
-    Seconds time, last;
-    double busy = 0;
-  };
-  /// Calls for all arrays, by buckets: together, and the last one.
-  [[nodiscard]] Calls in_buckets(CollectiveKind kind, Elements arrays, Bytes element) {
-    const Bytes all = arrays.all() * element;
-    const ParallelSettings& parallel = stack_.parallel;
-    const Bytes bucket = std::max(parallel.bucket > Bytes(0.0) ? parallel.bucket : stack_.exchange.bucket,
-                                  static_cast<double>(group_of(layout_, Axis::data).size) * parallel.bucket_per_rank);
-    const double count = bucket > Bytes(0.0) ? std::max(1.0, std::ceil(all / bucket)) : 1.0;
-    const GroupCall one = data_call(kind, {arrays.dense / count, arrays.experts / count}, element);
-    sent_data_ += count * one.sent;
-    return {count * one.time, one.time, one.busy_sms};
-  }
-  /// Weights of all parts, gathered or broadcast by their owners in turn.
-  [[nodiscard]] Calls updated_weights(Elements arrays) {
-    if (!stack_.parallel.broadcasts_parameters) return in_buckets(CollectiveKind::all_gather, arrays, element_);
-    const double parts = shard_ranks();
-    const GroupCall one = data_call(CollectiveKind::broadcast, {arrays.dense / parts, arrays.experts / parts}, element_);
-    sent_data_ += parts * one.sent;
-    return {parts * one.time, one.time, one.busy_sms};
-  }
-
-  /// What calls beside a pass leave to wait for: the last one, those that the pass does not hide, and what it takes longer.
-  [[nodiscard]] static Seconds behind(Seconds time, Seconds last, double busy, Seconds window) {
-    const Seconds beside = std::min((1.0 - busy) * (time - last), window);
-    const Seconds slower = busy / (1.0 - busy) * beside;
-    return slower + last + std::max(Seconds(0.0), time - last - window - slower);
-  }
-
-  [[nodiscard]] Seconds update_time(const Rank& rank, double share) const {
-    const double elements = share * rank.arrays_of.all();
-    const NodeCost own = kernels_.update_cost(elements);
-    Seconds kernel = stack_.parallel.update_moves > Bytes(0.0) ? kernels_.memory_kernel(elements * stack_.parallel.update_moves)
-                                                               : own.kernel.time;
-    constexpr double kClipPasses = 3.0;
-    if (stack_.parallel.clips) kernel += kernels_.memory_kernel(elements * kClipPasses * gradient_);
-    const double calls = own.host_operators * rank.arrays;
-    const Seconds host = issue_scale(configuration_.hardware().host, stack_.host) * calls * stack_.host.update_dispatch;
-    return configuration_.compute_scale * std::max(kernel, host);
+    exchanged_ = std::max(exchanged_, calls.exchanged);
+    sent_data_ += calls.sent;
   }
 
   void tell(DividedStep& result) {
@@ -330,8 +219,8 @@ class Composer {
   /// How gradients travel.
   [[nodiscard]] std::string exchange_text() const {
     return fmt::format(
-        "gradients of {:.0f} bytes by {}, {}", gradient_.base(), kinds(Axis::data),
-        sharded_ || stack_.parallel.overlaps_gradients ? "beside the last backward pass" : "after the last backward pass");
+        "gradients of {:.0f} bytes by {}, {}", data_.gradient().base(), kinds(Axis::data),
+        data_.sharded() || stack_.parallel.overlaps_gradients ? "beside the last backward pass" : "after the last backward pass");
   }
 
   /// FLOP, and the kernels of a step.
@@ -421,17 +310,23 @@ class Composer {
   const OpGraph& graph_;
   const LayerClasses& layers_;
   GroupPlans& plans_;
-  Bytes element_, gathered_, gradient_;
-  bool sharded_ = false;
+  DataExchange data_;
   std::vector<LayerCost> costs_;          ///< of each class
   std::vector<std::size_t> first_layer_;  ///< of each chunk, and the number of layers
   std::vector<Chunk> chunks_;
   std::vector<Rank> ranks_;
   GroupCall hop_;
   Bytes exchanged_, sent_data_;
+  double table_ = 0;  ///< elements of a table that the first and the last stage both hold
 };
 
 }  // namespace
+
+double power_share(Seconds busy, Seconds step) {
+  constexpr double kWaiting = 0.4;  // assumed
+  const double share = std::min<double>(1.0, busy / step);
+  return share + kWaiting * (1.0 - share);
+}
 
 Result<DividedStep> divided_step(const Configuration& configuration, bool detail) {
   auto kernels =
@@ -446,11 +341,8 @@ Result<DividedStep> divided_step(const Configuration& configuration, bool detail
   DividedStep hurried{std::move(*kernels), {}, {}, {}, {}, {}, {}, {}};
   const auto composed = Composer(configuration, hurried.kernels, *graph, layers, plans).run(hurried);
   if (!composed) return tl::make_unexpected(composed.error());
-  // A GPU that waits draws less than one that computes, and the limit is one of the mean over some 100 ms. So the products are
-  // priced again, at the clock that the step's own waits allow.
-  constexpr double kWaiting = 0.4;  // assumed
-  const double busy = std::min<double>(1.0, hurried.times.busy / hurried.times.step);
-  hurried.kernels.draw(busy + kWaiting * (1.0 - busy));
+  // Products are priced again, at the clock that the step's own waits allow.
+  hurried.kernels.draw(power_share(hurried.times.busy, hurried.times.step));
   DividedStep result{std::move(hurried.kernels), {}, {}, {}, {}, {}, {}, {}};
   Composer composer(configuration, result.kernels, *graph, layers, plans);
   if (const auto settled = composer.run(result); !settled) return tl::make_unexpected(settled.error());

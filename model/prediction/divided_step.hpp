@@ -31,4 +31,8 @@ struct DividedStep {
 /// 1910.02054, 2304.11277. Errors: as `predict`.
 [[nodiscard]] Result<DividedStep> divided_step(const Configuration& configuration, bool detail);
 
+/// Share of the power of products that a step draws whose GPU is busy for a part of it: one that waits draws less, and the limit
+/// is one of the mean over some 100 ms.
+[[nodiscard]] double power_share(Seconds busy, Seconds step);
+
 }  // namespace tbdsim

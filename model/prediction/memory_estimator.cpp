@@ -7,6 +7,40 @@
 #include "model/workload/stages.hpp"
 
 namespace tbdsim {
+namespace {
+
+NetworkPart part_of(std::shared_ptr<const OpGraph> graph, const TrainingStep& step, PartOfNetwork place) {
+  NetworkPart part{std::move(graph), {}, place};
+  for (const auto* nodes : {&step.forward, &step.backward, &step.update})
+    std::copy_if(nodes->begin(), nodes->end(), std::back_inserter(part.nodes),
+                 [&](const StepNode& node) { return part.graph->op(node.op).kind != OpKind::input; });
+  return part;
+}
+
+/// Costs of nodes that ask for scratch memory, or of all.
+std::vector<NodeCost> scratch_costs(const KernelModel& kernels, const NetworkPart& part, double batch, bool all) {
+  std::vector<NodeCost> costs;
+  for (const StepNode& node : part.nodes) {
+    const OpFamily family = info(part.graph->op(node.op).kind).family;
+    const bool scratch = family == OpFamily::convolution || family == OpFamily::attention || family == OpFamily::recurrent;
+    costs.push_back(all || scratch ? kernels.cost(*part.graph, node, batch) : NodeCost{});
+  }
+  return costs;
+}
+
+}  // namespace
+
+NetworkPart pipeline_part(const OpGraph& share, const std::vector<int>& here, Recompute recompute, double in_flight) {
+  auto graph = std::make_shared<const OpGraph>(stage_share(share, here, 1));
+  const bool last = here.back() == 1;
+  const TrainingStep step = with_recompute(*graph, training_step(*graph), recompute, !last);
+  return part_of(std::move(graph), step, {in_flight, here.front() == 0});
+}
+
+StepMemory part_memory(const Configuration& configuration, const KernelModel& kernels, const NetworkPart& part) {
+  return estimate_memory(configuration, *part.graph, part.nodes,
+                         scratch_costs(kernels, part, static_cast<double>(configuration.batch), false), part.place);
+}
 
 Result<MemoryEstimator> MemoryEstimator::make(Configuration configuration) {
   auto kernels =
@@ -20,20 +54,12 @@ Result<MemoryEstimator> MemoryEstimator::make(Configuration configuration) {
 MemoryEstimator::MemoryEstimator(Configuration configuration, KernelModel kernels)
     : configuration_(std::move(configuration)), kernels_(std::move(kernels)) {}
 
-void MemoryEstimator::add_part(std::shared_ptr<const OpGraph> graph, TrainingStep step, PartOfNetwork place) {
-  Part part{std::move(graph), {}, place};
-  for (const auto* nodes : {&step.forward, &step.backward, &step.update})
-    std::copy_if(nodes->begin(), nodes->end(), std::back_inserter(part.nodes),
-                 [&](const StepNode& node) { return part.graph->op(node.op).kind != OpKind::input; });
-  parts_.push_back(std::move(part));
-}
-
 Result<void> MemoryEstimator::divide() {
   // The graph lives as long as the workload that holds it.
   const std::shared_ptr<const OpGraph> whole(configuration_.workload, &configuration_.network_graph().graph);
   graph_ = whole;
   if (!configuration_.divided()) {
-    add_part(whole, configured_step(configuration_), {});
+    parts_.push_back(part_of(whole, configured_step(configuration_), {}));
     return {};
   }
   const Layout& layout = configuration_.layout;
@@ -43,7 +69,7 @@ Result<void> MemoryEstimator::divide() {
   if (!stage) return tl::make_unexpected(stage.error());
   if (layout.pipeline == 1) {
     auto graph = std::make_shared<const OpGraph>(std::move(*share));
-    add_part(graph, with_recompute(*graph, training_step(*graph), configuration_.recompute), {1, false});
+    parts_.push_back(part_of(graph, with_recompute(*graph, training_step(*graph), configuration_.recompute), {1, false}));
     return {};
   }
   const auto table = configured_schedule(configuration_);
@@ -54,27 +80,17 @@ Result<void> MemoryEstimator::divide() {
       const int own = table->stage_of({rank, chunk});
       for (std::size_t op = 0; op < here.size(); ++op) here[op] |= (*stage)[op] == own ? 1 : 0;
     }
-    auto graph = std::make_shared<const OpGraph>(stage_share(*share, here, 1));
-    const bool last = here.back() == 1;
-    TrainingStep step = with_recompute(*graph, training_step(*graph), configuration_.recompute, !last);
     const double ahead = pipeline::peak_in_flight(*table, rank) / layout.virtual_stages;
-    add_part(std::move(graph), std::move(step), {ahead, here.front() == 0});
+    parts_.push_back(pipeline_part(*share, here, configuration_.recompute, ahead));
   }
   return {};
 }
 
-StepMemory MemoryEstimator::at(const Part& part) {
-  costs_.clear();
-  // Only what asks for scratch memory is priced; of a network that is not divided, all of it, as its step is.
-  for (const StepNode& node : part.nodes) {
-    const OpFamily family = info(part.graph->op(node.op).kind).family;
-    const bool scratch = family == OpFamily::convolution || family == OpFamily::attention || family == OpFamily::recurrent;
-    costs_.push_back(!configuration_.divided() || scratch
-                         ? kernels_.cost(*part.graph, node, static_cast<double>(configuration_.batch))
-                         : NodeCost{});
-  }
-  if (!configuration_.divided()) return estimate_memory(configuration_, part.nodes, costs_);
-  return estimate_memory(configuration_, *part.graph, part.nodes, costs_, part.place);
+StepMemory MemoryEstimator::at(const NetworkPart& part) {
+  if (configuration_.divided()) return part_memory(configuration_, kernels_, part);
+  // Of a network that is not divided, all is priced, as its step is.
+  return estimate_memory(configuration_, part.nodes,
+                         scratch_costs(kernels_, part, static_cast<double>(configuration_.batch), true));
 }
 
 StepMemory MemoryEstimator::at(int batch) {

@@ -1,9 +1,24 @@
 #pragma once
+#include <memory>
 #include <vector>
 
 #include "model/prediction/memory_estimate.hpp"
 
 namespace tbdsim {
+
+/// What one GPU runs, and its place in a network that is divided.
+struct NetworkPart {
+  std::shared_ptr<const OpGraph> graph;
+  std::vector<StepNode> nodes;
+  PartOfNetwork place;
+};
+
+/// The operators of `share` (`shard`) for which `here` is 1, on a rank of a pipeline.
+[[nodiscard]] NetworkPart pipeline_part(const OpGraph& share, const std::vector<int>& here, Recompute recompute,
+                                        double in_flight);
+
+/// Memory of a part under a configuration's layout, batch and sharding. Expects a divided network.
+[[nodiscard]] StepMemory part_memory(const Configuration& configuration, const KernelModel& kernels, const NetworkPart& part);
 
 /// A configuration with its kernels and the order of its step: memory at any batch.
 class MemoryEstimator {
@@ -18,23 +33,14 @@ class MemoryEstimator {
   [[nodiscard]] const OpGraph& graph() const { return *graph_; }
 
  private:
-  /// What one GPU runs.
-  struct Part {
-    std::shared_ptr<const OpGraph> graph;
-    std::vector<StepNode> nodes;
-    PartOfNetwork place;
-  };
-
   MemoryEstimator(Configuration configuration, KernelModel kernels);
   Result<void> divide();
-  void add_part(std::shared_ptr<const OpGraph> graph, TrainingStep step, PartOfNetwork place);
-  StepMemory at(const Part& part);
+  StepMemory at(const NetworkPart& part);
 
   Configuration configuration_;
   KernelModel kernels_;
-  std::vector<Part> parts_;
+  std::vector<NetworkPart> parts_;
   std::shared_ptr<const OpGraph> graph_;
-  std::vector<NodeCost> costs_;
 };
 
 /// The GPU whose peak is highest.

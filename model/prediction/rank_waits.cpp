@@ -62,13 +62,17 @@ double expected_maximum(int n) {
   return sum * kStep;
 }
 
+double slowest_rank_share(const Configuration& configuration) {
+  if (configuration.gpus <= 1) return 0.0;
+  const double shared = share_board(configuration.devices) ? configuration.hardware().device.board_sharing : 0.0;
+  return shared + configuration.stack.ranks.spread * expected_maximum(configuration.gpus);
+}
+
 void add_rank_waits(const Configuration& configuration, StepTimes& times) {
   if (configuration.gpus <= 1) return;
   const Stack& stack = configuration.stack;
   const Seconds compute = times.stages.forward + times.stages.backward;
-  const Device& device = configuration.hardware().device;
-  const double shared = share_board(configuration.devices) ? device.board_sharing : 0.0;
-  const Seconds slowest = (shared + stack.ranks.spread * expected_maximum(configuration.gpus)) * compute;
+  const Seconds slowest = slowest_rank_share(configuration) * compute;
   times.step += slowest;
   times.stages.exchange_exposed += slowest;
   times.stages.exchange_total += slowest;

@@ -8,6 +8,9 @@ namespace tbdsim {
 /// Integral of 1 - Phi(x)^n over x > 0 less that of Phi(x)^n over x < 0, by trapezoids.
 [[nodiscard]] double expected_maximum(int n);
 
+/// What all ranks together add to what one computes, as a share of it: the slowest rank.
+[[nodiscard]] double slowest_rank_share(const Configuration& configuration);
+
 /// Adds to a step what all ranks together make it wait for, and a simulation of one of them cannot show: the slowest rank
 /// (compute varies between ranks by the stack's `spread`, and two GPUs of one board slow each other; `exchange_exposed`), and
 /// inputs that one thread copies to the GPUs of a node one after the other (`input_copy`; `input_exposed`; the first GPU's copy

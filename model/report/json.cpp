@@ -4,6 +4,7 @@
 #include "model/prediction/host_work.hpp"
 #include "model/prediction/kernel_summary.hpp"
 #include "model/report/json_parts.hpp"
+#include "model/report/plan_report.hpp"
 #include "model/study/batch_knee.hpp"
 #include "model/study/compare_front.hpp"
 
@@ -322,6 +323,7 @@ Json prediction(const Prediction& p, const PredictParts& parts) {
                   {"rent", payment(p.rented, "usd_per_hour")}};
   if (parts.change) json["network_change"] = {{"before", figures(parts.change->before)}, {"after", figures(parts.change->after)}};
   if (parts.epochs) json["epochs"] = epochs(*parts.epochs);
+  if (parts.run) json["run"] = run(*parts.run);
   if (parts.profiling) json["profiling"] = profiling(*parts.profiling);
   if (parts.layers) json["layers"] = layers(p);
   if (parts.kernels) json["kernels"] = kernels(p);
@@ -338,6 +340,31 @@ Json prediction(const Prediction& p, const PredictParts& parts) {
 }  // namespace
 
 std::string predict_json(const Prediction& p, const PredictParts& parts) { return text(prediction(p, parts)); }
+
+std::string plan_json(const plan::Plan& plan, Objective objective, const std::vector<plan::Replanned>& again) {
+  Json json{{"schema", "tbdsim.plan/1"}, {"tool", tool()}, {"level", kLevel}, {"objective", name(objective)}};
+  json["interrupted"] = plan.interrupted;
+  json["counts"] = {{"tried", plan.counts.tried},
+                    {"out_of_memory", plan.counts.out_of_memory},
+                    {"dominated", plan.counts.dominated},
+                    {"refined", plan.counts.refined},
+                    {"predicted", plan.counts.predicted}};
+  json["rows"] = Json::array();
+  for (const plan::PlanRow& row : plan.rows) {
+    Json one = prediction(row.prediction, {});
+    one["behind"] = row.behind;
+    one["apart"] = row.apart;
+    one["command"] = plan::predict_command(row.options);
+    json["rows"].push_back(std::move(one));
+  }
+  json["problems"] = plan.problems;
+  for (const plan::Replanned& one : again) {
+    json["again"].push_back({{"change", one.change}, {"gain", one.gain}, {"gain_of_same_layout", one.unplanned}});
+    if (!one.best.empty()) json["again"].back()["command"] = plan::predict_command(one.best.front().options);
+    if (!one.problem.empty()) json["again"].back()["problem"] = one.problem;
+  }
+  return text(json);
+}
 
 std::string compare_json(const Comparison& comparison, const std::optional<CostTerms>& terms) {
   Json json{

@@ -7,6 +7,7 @@
 #include "model/prediction/precision_gain.hpp"
 #include "model/prediction/predict.hpp"
 #include "model/prediction/profiling_cost.hpp"
+#include "model/prediction/run/run_estimate.hpp"
 #include "model/study/explain.hpp"
 #include "model/study/ownership.hpp"
 #include "model/study/sweep_store.hpp"
@@ -23,6 +24,7 @@ struct PredictParts {
   std::optional<ProfilingCost> profiling;
   bool host = false;                      ///< expects `detail` too
   std::optional<NetworkChange> change{};  ///< by values of the network that the user changed
+  std::optional<RunEstimate> run{};
 };
 
 /// One object of schema "tbdsim.predict/1", indented, ending in a newline. Keys carry units; what is not known is null.

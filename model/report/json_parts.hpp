@@ -11,6 +11,7 @@
 namespace tbdsim {
 struct Comparison;
 struct CostTerms;
+struct RunEstimate;
 }  // namespace tbdsim
 
 /// What the JSON texts of several verbs share. Included by the json_*.cpp files alone.
@@ -60,6 +61,8 @@ Json config(const Prediction& prediction);
 Json parts(const MemoryParts& parts);
 Json memory(const MemoryVerdict& verdict);
 Json limit(const Limit& limit);
+/// The object `run`: a run over so many tokens.
+Json run(const RunEstimate& run);
 /// Adds the terms that all offers of a comparison share, and what each candidate costs on them, best first.
 void add_offers(const Comparison& comparison, const CostTerms& terms, Json& json);
 

@@ -8,6 +8,7 @@
 #include "model/report/memory_report_text.hpp"
 #include "model/report/network_change_text.hpp"
 #include "model/report/profiling_report.hpp"
+#include "model/report/run_report.hpp"
 #include "model/report/text_table.hpp"
 #include "model/units/format.hpp"
 
@@ -232,6 +233,7 @@ std::string predict_table(const Prediction& p, const PredictParts& parts) {
   if (p.input_verdict) text += input(*p.input_verdict, p.utilization.cpu_environment > 0.0);
   text += utilization(p) + limits(p) + memory(p) + cost(p);
   if (parts.epochs) text += epochs(*parts.epochs);
+  if (parts.run) text += run_text(*parts.run);
   if (parts.profiling) text += profiling_text(*parts.profiling, p.step_time.value);
   text += provenance(p);
   text += buckets(p);

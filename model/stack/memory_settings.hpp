@@ -17,6 +17,8 @@ struct MemorySettings {
   int batches_on_device = 1;        ///< the one in use and those that wait there
   bool flattens_gradients = false;  ///< an update copies all gradients into one fp32 array (DeepSpeed)
   bool keeps_gradients = false;     ///< gradients of the last step stay, new ones are added to them
+  bool online_loss = false;         ///< a compiled loss keeps its 16-bit scores alone, and makes their gradient at once
+  double parallel_loss_arrays = 0;  ///< fp32 arrays of all scores more, where the loss is divided by words
 };
 
 /// Reads a [memory] table.

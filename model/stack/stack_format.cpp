@@ -28,7 +28,9 @@ constexpr KeyMeaning kStack[] = {
      "backward, not kept; true, false",
      ""},
     {"[parallel]", "`tensor_overlap`",
-     "`weights`: in backward the tensor axis sums gradients beside the products of weight gradients; `none`", ""},
+     "`weights`: in backward the tensor axis sums gradients beside the products of weight gradients; `pieces`: it gathers and "
+     "divides piece by piece beside the products before and after; `none`",
+     ""},
     {"[parallel]", "`selective_recompute`",
      "what `--recompute selective` computes again: `attention`, or `operators`: all but every second product and attention; "
      "`operators`",
@@ -40,10 +42,20 @@ constexpr KeyMeaning kStack[] = {
      "gathered, "
      "and not kept; under `fp8` they are gathered in 8 bits; false, false, false",
      ""},
-    {"[parallel]", "`wide_gradients`, `gradient_sum`",
+    {"[parallel]", "`wide_gradients`, `gradient_sum`, `fuses_gradient_sum`",
      "gradients are summed over ranks in fp32; bytes moved for each parameter when the gradient of a micro-batch joins the sum; "
-     "true, 0 B",
+     "the product that makes the gradient moves them beside its arithmetic; true, 0 B, false",
      ""},
+    {"[parallel]", "`loss_forward`, `loss_backward`, `loss_operators`, `batch_operators`",
+     "bytes moved for each score by a loss of several kernels, and its operators in both passes; operators that read, mask and "
+     "embed a micro-batch; one kernel a pass, 0",
+     ""},
+    {"[parallel]", "`reduces_everywhere`, `bucket_copies`",
+     "every copy gets all gradients, though some divide the state; bytes moved for each gradient into a bucket and out of it; "
+     "false, 0 B",
+     ""},
+    {"[parallel]", "`expert_spread`",
+     "how unlike experts are asked for, over what tokens that choose alike would do by chance; 0: balance is forced; 1", ""},
     {"[parallel]", "`overlaps_gradients`, `overlaps_parameters`, `broadcasts_parameters`, `bucket`, `bucket_per_rank`",
      "gradients leave while the last backward runs; updated weights are gathered while the next forward runs; each rank "
      "broadcasts "
@@ -56,6 +68,10 @@ constexpr KeyMeaning kStack[] = {
     {"[parallel]", "`zero`, `shard_ranks`, `shards_stages`",
      "stage of sharding without `--zero`; neighbouring copies over which it divides, all if absent; whether weights may be "
      "sharded (`--zero 3`) beside a pipeline; 0, false",
+     ""},
+    {"[parallel]", "`most_zero`, `schedules`",
+     "what `plan` searches: the highest stage of sharding, and the schedules of pipelines between blanks, that the framework "
+     "has; 3, all",
      ""},
     {"[parallel]", "**`source`**", "where its figures are from", ""},
     {"[features]", "`amp`", "the framework trains in mixed precision by itself; false", ""},
@@ -164,6 +180,10 @@ constexpr KeyMeaning kStack[] = {
     {"[memory]", "`context_per_thread`", "and for each thread that the device keeps resident; 0", ""},
     {"[memory]", "`training_start`", "what the first step adds: kernel libraries' handles, communicators; 0", ""},
     {"[memory]", "`batches_on_device`", "the one in use and those that wait there; 1", ""},
+    {"[memory]", "`online_loss`, `parallel_loss_arrays`",
+     "a compiled loss keeps its 16-bit scores alone and makes their gradient at once; fp32 arrays of all scores more, where the "
+     "loss is divided by words; false, 0",
+     ""},
     {"[memory]", "`keeps_gradients`", "gradients stay between steps and new ones are added to them; false", ""},
     {"[memory]", "`adam_arrays`",
      "arrays of a parameter's size that Adam makes besides its states, given back after the update; fused kernels make none; 0",

@@ -111,7 +111,7 @@ Result<std::vector<int>> even_stages(const OpGraph& graph, int stages) {
   std::vector<int> stage(graph.ops.size(), 0);
   for (int layer = 0; layer < static_cast<int>(segments.size()); ++layer)
     std::fill(stage.begin() + segments[static_cast<std::size_t>(layer)].value, stage.end(),
-              std::min(layer * stages / layers, stages - 1));
+              stage_of_layer(layer, stages, layers));
   return stage;
 }
 

@@ -6,6 +6,12 @@
 
 namespace tbdsim {
 
+/// The stage of a layer of `layers`, the head not counted, which goes with the last. Expects no more stages than layers.
+[[nodiscard]] constexpr int stage_of_layer(int layer, int stages, int layers) {
+  const int stage = layer * stages / layers;
+  return stage < stages ? stage : stages - 1;
+}
+
 /// The stage of each operator when the layers of a network are divided evenly over `stages` in their order: layers as
 /// `Recompute::layer` has them, what lies before the first with the first stage, what follows the last with the last.
 /// Errors: fewer layers than stages.

@@ -67,8 +67,14 @@ LLAMA = {"Llama 3.1 8B": "llama-3.1-8b", "Llama 3 8B": "llama-3-8b", "Llama 3.1 
          "Llama 3.1 405B": "llama-3.1-405b", "Llama 2 13B": "llama-2-13b", "Llama 2 70B": "llama-2-70b", "Llama 2 7B": "llama-2-7b",
          "Qwen3 8B": "qwen3-8b", "Llama 3 8B (model not restated; torchtitan default)": "llama-3-8b"}
 BOARDS = {"H100-SXM5-96GB (HBM2e, 500 W)": "grand-teton-h100-96gb", "H100-SXM5-95GB (HBM2e, lower TDP)": "grand-teton-h100-96gb",
-          "A100-SXM4-80GB": "dgx-a100-80gb", "H200-SXM-141GB": "dgx-h200", "H100-SXM5 (memory size not stated)": "dgx-h100",
+          "A100-SXM4-80GB": "dgx-a100-80gb", "H200-SXM-141GB": "dgx-h200", "H100-SXM5 (memory size not stated)": "grand-teton-h100-96gb",
           "MI300X": "mi300x-platform"}
+
+
+# InternEvo's nodes: "NVSwitch + 4x 100 Gb/s RoCE per node". A DGX A100's wiring with a port for two GPUs.
+ROCE = "systems/a100-4x100g-roce.toml"
+FEWER_PORTS = (("^name = .*", 'name = "HGX A100 80GB, 4x 100G RoCE"'), ("^network = .*", 'network = "ethernet-100g-roce"'),
+               ("^nics = 8", "nics = 4"), ('^  {a = "nic[1357]".*\n', ""), ('"nic2"', '"nic1"'), ('"nic4"', '"nic2"'), ('"nic6"', '"nic3"'))
 
 
 class LeftOut(Exception):
@@ -142,7 +148,8 @@ def narayanan(row):
 
 def layout_row(row, stack, model, **more):
     """What the newer files state in columns."""
-    if row["metric"] not in ("tokens/s/GPU", "tokens/s"):
+    reserved = row["metric"].startswith("GiB (max reserved")
+    if row["metric"] not in ("tokens/s/GPU", "tokens/s") and not reserved:
         raise LeftOut(f"another measure: {row['metric']}")
     if row["seq_len"] in ("", "not stated"):
         raise LeftOut("length of a sequence not stated")
@@ -157,7 +164,7 @@ def layout_row(row, stack, model, **more):
         raise LeftOut("micro-batch not stated")
     micro = int(row["micro_batch"])
     accumulate = int(row["global_batch"]) // (micro * data)
-    value = float(row["value"]) * (gpus if row["metric"] == "tokens/s/GPU" else 1)
+    value = float(row["value"]) * (2**30 if reserved else gpus if row["metric"] == "tokens/s/GPU" else 1)
     hw = BOARDS.get(row["device"])
     if hw is None:
         raise LeftOut(f"board not in the catalogue: {row['device']}")
@@ -169,8 +176,11 @@ def layout_row(row, stack, model, **more):
                   hw=hw, model=model, stack=stack, precision=kind, batch_per_gpu=micro, seq_len=row["seq_len"], optimizer="adam",
                   options=options(tensor_parallel=tensor, context_parallel=context, pipeline_parallel=pipe, accumulate=accumulate,
                                   recompute=again),
-                  metric="throughput", unit="tokens/s", measured=value)
+                  metric="peak_reserved_bytes" if reserved else "throughput", unit="bytes" if reserved else "tokens/s",
+                  measured=value)
     fields.update(more)
+    if reserved:
+        fields.update(id=f"memory of {fields['id']}", group=f"{fields['group']}, memory")
     return fields
 
 
@@ -182,7 +192,8 @@ def torchtitan(row):
         raise LeftOut("asynchronous tensor parallelism")
     # 8 bits are of use with compiled casts alone, as the pages of torchao say.
     compiled = "fp8" in row["precision"] or "compile" in row["notes"] and "compile state not stated" not in row["notes"]
-    return layout_row(row, "fsdp2-2.6-compile" if compiled else "fsdp2-2.6", model,
+    version = "2.8" if re.search("_2025(0[5-9]|1)", row["source"]) else "2.6"
+    return layout_row(row, f"fsdp2-{version}-compile" if compiled else f"fsdp2-{version}", model,
                       group=f"torchtitan {'fp8' if 'fp8' in row['precision'] else 'bf16'} {row['device'].split('-')[0]}")
 
 
@@ -191,7 +202,8 @@ def open_frameworks(row):
         if row["zero"] == "ZeRO-1 within 4":
             raise LeftOut("states divided over four GPUs of a node")
         everywhere = "all ranks" in row["zero"]
-        return layout_row(row, "internevo-0.2-all-ranks" if everywhere else "internevo-0.2", "networks/internlm-7b.toml", seq_len="",
+        return layout_row(row, "internevo-0.2-all-ranks" if everywhere else "internevo-0.2", "networks/internlm-7b.toml",
+                          hw=ROCE, seq_len="",
                           group=f"internevo states {'over all ranks' if everywhere else 'inside a node'}")
     if row["framework"].startswith("torchtitan") and row["model"] in LLAMA:
         stack = "fsdp2-2.6-rocm-compile" if row["device"].startswith("MI") else "fsdp2-2.6-compile"
@@ -207,6 +219,11 @@ TABLES = {"vtrain": ("vtrain_megatron_deepspeed_a100", vtrain), "korthikanti": (
 def main(folder):
     (TARGET / "networks").mkdir(parents=True, exist_ok=True)
     (TARGET / "networks" / "internlm-7b.toml").write_text(INTERNLM)
+    system = (TARGET.parent.parent / "hardware" / "systems" / "dgx-a100-80gb.toml").read_text()
+    for pattern, text in FEWER_PORTS:
+        system = re.sub(pattern, text, system, flags=re.MULTILINE)
+    (TARGET / "systems").mkdir(exist_ok=True)
+    (TARGET / ROCE).write_text(system)
     left = []
     for table, (source, convert) in TABLES.items():
         rows, reasons, ids = [], collections.Counter(), collections.Counter()

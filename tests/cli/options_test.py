@@ -36,6 +36,11 @@ FUSED = "--hw dgx-a100-80gb --model llama-3.2-1b --precision bf16 --batch 1 --gp
 EXPERTS = "--hw dgx-a100-80gb --model qwen3-30b-a3b --precision bf16 --batch 1 --gpus 8"
 STAGES = GPT + " --pipeline-parallel 2 --accumulate 4"
 GNMT = "--hw titan-xp --model gnmt --stack pytorch-ngc-20.06-apex"
+OFFLOADS = ("offload.json:3:59: zero_optimization.offload_optimizer.device cpu: states on the host or on disks is not modelled (modelled: none)\n"
+            "tbdsim: --unmodelled allow predicts without what is not modelled")
+
+PLANNED = "--hw dgx-a100-80gb --model gpt3-760m --gpus 8 --global-batch 32"
+PLANNED_EXPERTS = "--hw dgx-a100-80gb --model qwen3-30b-a3b --gpus 8 --global-batch 8"
 
 # Options of a divided network.
 LAYOUT = {
@@ -75,6 +80,8 @@ JOB = {
     "--recompute": ("--recompute block", EFFECT, EIGHT),
     "--attention": ("--attention unfused", EFFECT, FUSED),
     "--global-batch": ("--global-batch 512", EFFECT, EIGHT),
+    "--layout-from": ("--layout-from layout.txt", EFFECT, FUSED),
+    "--unmodelled": ("--unmodelled refuse", Refused(OFFLOADS), FUSED + " --layout-from offload.json"),
     "--set": ("--set hw.device.memory_bandwidth=2x", EFFECT, EIGHT),
     "--what-if": ("--what-if amp", EFFECT, EIGHT),
     "--calibration": ("--calibration anchors.toml", EFFECT, EIGHT),
@@ -102,6 +109,8 @@ TABLE = {
         "--iterations": ("--iterations 9", EFFECT, ONE + " --profiling"),
         "--samples": ("--samples 256K", EFFECT, ONE),
         "--epochs": ("--epochs 3", EFFECT, ONE + " --samples 256K"),
+        "--tokens": ("--tokens 300B", EFFECT, FUSED),
+        "--as": ("--as megatron", EFFECT, FUSED),
         "--seed": ("--seed 2", EFFECT, "--hw dgx1 --model lenet --image 224 --stack mxnet-18.04 --batch 16 --format json"),
     }),
     "explain": dict(JOB, **LAYOUT, **{"--layers": ("--layers", EFFECT, ONE)}),
@@ -115,6 +124,7 @@ TABLE = {
         "--virtual-stages": ("--virtual-stages 2", Refused("tbdsim: 1 GPU on 1 node: --virtual-stages 2: parts of a pipeline's stages; add --pipeline-parallel 2 or more"), EIGHT),
         "--schedule": ("--schedule gpipe", Refused("tbdsim: 1 GPU on 1 node: --schedule gpipe: of a pipeline; add --pipeline-parallel 2 or more"), EIGHT),
         "--zero": LAYOUT["--zero"],
+        "--unmodelled": ("--unmodelled refuse", Refused(re.sub("(:59|tbdsim): ", r"\1: 1 GPU on 1 node: ", OFFLOADS)), FUSED + " --layout-from offload.json"),
         "--gpus": ("--gpus 1,2", EFFECT, "", "--gpus 1"),
         "--nodes": ("--nodes 1,2", EFFECT, "", "--gpus 1"),
         "--samples": ("--samples 512K", EFFECT, "--hw dgx1 --model resnet50 --gpus 2", "--samples 256K"),
@@ -150,6 +160,7 @@ TABLE = {
         "--virtual-stages": ("--virtual-stages 2", Refused("tbdsim: --virtual-stages 2: parts of a pipeline's stages; add --pipeline-parallel 2 or more"), GPT),
         "--schedule": ("--schedule gpipe", Refused("tbdsim: --schedule gpipe: of a pipeline; add --pipeline-parallel 2 or more"), GPT),
         "--zero": ("--zero 2", Refused(BY_LAYERS), GPT),
+        "--layout-from": ("--layout-from layout.txt", Refused(BY_LAYERS), FUSED),
         "--buckets": ("--buckets", Refused("tbdsim: --buckets: arrays are profiled at one length; name it with --seq-len"), GNMT),
         "--mock-trainer": ("--mock-trainer", Refused("tbdsim: --mock-trainer: what trains nothing exchanges no gradients"), LOADS),
         "--target": ("--target 50%", EFFECT, NODES),
@@ -190,6 +201,8 @@ TABLE = {
         "--storage": ("--storage hdd,nvme", EFFECT, LOADS),
         "--workers": ("--workers 1,2", EFFECT, LOADS),
         "--input-hosts": ("--input-hosts 1,4", EFFECT, SLOWED),
+        "--layout-from": ("--layout-from layout.txt,offload.json", EFFECT, FUSED + " --unmodelled allow", "--layout-from offload.json"),
+        "--unmodelled": ("--unmodelled allow,refuse", EFFECT, FUSED + " --layout-from offload.json", "--unmodelled allow"),
         "--set": ("--set hw.device.memory_bandwidth=2x", EFFECT, ONE),
         "--what-if": ("--what-if amp", EFFECT, ONE),
         "--calibration": ("--calibration anchors.toml", EFFECT, ONE),
@@ -202,6 +215,39 @@ TABLE = {
         "--objective": ("--objective energy", EFFECT, EIGHT + " --years 2"),
         "--prices": ("--prices prices.toml", EFFECT, EIGHT),
         "--format": ("--format json", EFFECT, ONE),
+    },
+    "plan": {
+        "--hw": ("--hw dgx-a100-80gb,dgx-h100", EFFECT, "--model gpt3-760m --gpus 8 --global-batch 32", "--hw dgx-a100-80gb"),
+        "--model": ("--model gpt3-350m", EFFECT, "--hw dgx-a100-80gb --gpus 8 --global-batch 32", "--model gpt3-760m"),
+        "--stack": ("--stack fsdp2-2.6", EFFECT, PLANNED),
+        "--gpus": ("--gpus 8,16", EFFECT, "--hw dgx-a100-80gb --model gpt3-760m --global-batch 32", "--gpus 8"),
+        "--network": ("--network ethernet-10g", EFFECT, "--hw dgx-a100-80gb --model gpt3-760m --gpus 16 --global-batch 32"),
+        "--batch": ("--batch 2", EFFECT, PLANNED),
+        "--seq-len": ("--seq-len 1024", EFFECT, PLANNED),
+        "--precision": ("--precision fp16", EFFECT, PLANNED),
+        "--optimizer": ("--optimizer sgd", EFFECT, PLANNED),
+        "--recompute": ("--recompute layer", EFFECT, PLANNED),
+        "--tensor-parallel": ("--tensor-parallel 2", EFFECT, PLANNED),
+        "--sequence-parallel": ("--sequence-parallel off", EFFECT, PLANNED + " --tensor-parallel 2"),
+        "--context-parallel": ("--context-parallel 2", EFFECT, "--hw dgx-a100-80gb --model llama-3.2-1b --gpus 8 --global-batch 8"),
+        "--expert-parallel": ("--expert-parallel 4", EFFECT, PLANNED_EXPERTS),
+        "--expert-tensor-parallel": ("--expert-tensor-parallel 1", EFFECT, PLANNED_EXPERTS + " --tensor-parallel 2 --expert-parallel 4"),
+        "--pipeline-parallel": ("--pipeline-parallel 2", EFFECT, PLANNED),
+        "--virtual-stages": ("--virtual-stages 2", EFFECT, PLANNED),
+        "--schedule": ("--schedule zb-h1", EFFECT, PLANNED),
+        "--zero": ("--zero 0", EFFECT, PLANNED),
+        "--attention": ("--attention unfused", EFFECT, PLANNED),
+        "--global-batch": ("--global-batch 64", EFFECT, "--hw dgx-a100-80gb --model gpt3-760m --gpus 8", "--global-batch 32"),
+        "--set": ("--set hw.device.memory_bandwidth=2x", EFFECT, PLANNED),
+        "--what-if": ("--what-if compute-2x", EFFECT, PLANNED),
+        "--calibration": ("--calibration anchors.toml", EFFECT, PLANNED),
+        "--keep": ("--keep pipeline-parallel=2", EFFECT, PLANNED),
+        "--explain": ("--explain", EFFECT, PLANNED),
+        "--top": ("--top 3", EFFECT, PLANNED),
+        "--objective": ("--objective energy", EFFECT, PLANNED),
+        "--shard": ("--shard 1/2", EFFECT, PLANNED),
+        "--prices": ("--prices prices.toml", EFFECT, "--hw dgx1 --model gpt3-350m --precision fp16 --stack megatron-lm-2022 --gpus 8 --global-batch 32 --objective cost"),
+        "--format": ("--format json", EFFECT, PLANNED),
     },
     "validate": {
         "--rows": ("--rows", EFFECT, "runs.csv"),
@@ -268,6 +314,11 @@ REFUSALS = [
     ("predict %s --seq-len 64" % EIGHT, "resnet50"),
     ("predict %s --image 64" % BERT, "bert-base"),
     ("predict %s --epochs 2" % ONE, "--epochs needs --samples, the size of the data set"),
+    ("predict %s --tokens 300B" % ONE, "--tokens: resnet50 takes images, not tokens; --samples and --epochs are about those"),
+    ("predict %s --tokens 300B --format csv" % FUSED, "--tokens has no CSV table: ask for --format json"),
+    ("predict %s --as nemo --format json" % FUSED, "--as writes the job's settings alone: leave out --format and what is asked of the prediction"),
+    ("predict %s --as nemo --tokens 1T" % FUSED, "--as writes the job's settings alone: leave out --format and what is asked of the prediction"),
+    ("predict %s --set operations.energy.pue=1.1" % FUSED, "--set:1:1: operations.energy.pue: is assumed of a whole run; ask for one with --tokens"),
     ("predict %s --skip 2" % ONE, "--skip and --iterations need --profiling, which they are about"),
     ("predict %s --what-if overlap --what-if no-overlap" % EIGHT, "predict: --what-if: stack.exchange.overlaps_backward=false (no-overlap) contradicts stack.exchange.overlaps_backward=true (overlap); give one of them"),
     ("predict %s --what-if cpu-half --what-if cpu-2x" % EIGHT, "predict: --what-if: hw.host.clock?=2x (cpu-2x) undoes hw.host.clock?=0.5x (cpu-half); give one of them"),
@@ -297,6 +348,7 @@ REFUSALS = [
 STEP_ONLY = Refused("%s: says nothing about a collective, which trains nothing")
 COLLECTIVE_ONLY = Refused("%s: is about a collective; its metric is bus_bandwidth")
 UNKNOWN = Refused('options: unknown option "%s"')
+NO_FILE = Refused("%s refuse: is about settings of --layout-from; add one")
 LOADER = Nothing("a measured run loads its samples somehow; the memory of GPUs does not depend on it")
 ALIKE = Nothing("each of several GPUs holds the same")
 ROWS = {
@@ -332,6 +384,8 @@ ROWS = {
     "--virtual-stages 2": (EFFECT, EFFECT, STEP_ONLY),
     "--schedule zb-h1": (EFFECT, EFFECT, STEP_ONLY),
     "--attention unfused": (EFFECT, EFFECT, STEP_ONLY),
+    "--layout-from layout.txt": (EFFECT, EFFECT, STEP_ONLY),
+    "--unmodelled refuse": (NO_FILE, NO_FILE, STEP_ONLY),
     "--global-batch 256": (EFFECT, EFFECT, STEP_ONLY),
     "--collective all-reduce": (COLLECTIVE_ONLY, COLLECTIVE_ONLY, Nothing("the row has it already")),
     "--bytes 4096": (COLLECTIVE_ONLY, COLLECTIVE_ONLY, EFFECT),
@@ -363,10 +417,11 @@ ROW_NEEDS = {
     "--virtual-stages 2": STAGES_ROW,
     "--schedule zb-h1": STAGES_ROW,
     "--attention unfused": FUSED_ROW,
+    "--layout-from layout.txt": dict(FUSED_ROW, batch_per_gpu=""),
     "--devices 0,5": {"gpus": "2"},
 }
 NOT_OF_ROWS = ("--hw", "--model", "--format", "--layers", "--kernels", "--links", "--host", "--report", "--prices", "--trace", "--profiling", "--skip", "--iterations",
-               "--samples", "--epochs", "--seed", "--what-if", "--by", "--max-batch", "--route")
+               "--samples", "--epochs", "--tokens", "--as", "--seed", "--what-if", "--by", "--max-batch", "--route")
 
 # Options of verbs that claims ask, which write files or shape a text: refused in claims and grids.
 NOT_OF_CLAIMS = {"--report", "--prices", "--trace", "--format", "--by", "--top", "--host", "--as"}
@@ -375,7 +430,8 @@ NOT_OF_CLAIMS = {"--report", "--prices", "--trace", "--format", "--by", "--top",
 # What a JSON `config` tells beside options: what a job is made of, as it was found.
 FOLLOWS = {"hardware", "layout", "pipeline", "device", "variant", "global_batch", "sample", "products_in_fp32"}
 # What the values that completion offers are tried with, at the first verb that has them.
-KNOWS = {"predict": ONE, "memory": ONE, "compare": ONE, "topology": "--hw dgx1", "show": "resnet50", "sweep": ONE + " -o known.db"}
+KNOWS = {"predict": ONE, "memory": ONE, "compare": ONE, "topology": "--hw dgx1", "show": "resnet50", "sweep": ONE + " -o known.db",
+         "plan": PLANNED}
 
 
 class Walk:

@@ -74,6 +74,8 @@ std::map<std::string, std::string> members_of(const RowSettings& s) {
           {"schedule", o.schedule},
           {"attention", o.attention},
           {"global-batch", number(o.global_batch)},
+          {"layout-from", o.layout_from},
+          {"unmodelled", o.unmodelled},
           {"set", set},
           {"seed", std::to_string(o.seed)},
           {"collective", s.collective},

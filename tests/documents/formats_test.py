@@ -19,6 +19,8 @@ READERS = [
      ["hardware/device_file", "hardware/architecture", "hardware/system_file", "hardware/node_files", "hardware/link_file", "hardware/fabric_file", "hardware/plain_host"]),
     (["Storage", "Overview of bandwidths"], ["hardware/storage"]),
     (["Prices"], ["hardware/price"]),
+    (["Run"], ["hardware/operations"]),
+    (["Settings of a training framework"], ["configuration/framework_arguments/framework"]),
     (["Samples that a job trains on"], ["hardware/input_source"]),
     (["Stack"], ["stack/stack_file", "stack/stack_extends", "stack/framework_features", "stack/host_settings", "stack/issue_settings",
                 "stack/operator_settings", "stack/update_settings", "stack/memory_settings", "stack/exchange_settings", "stack/store_file", "stack/engine_settings", "stack/rank_settings", "stack/parameter_server",

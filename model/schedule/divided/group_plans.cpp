@@ -62,6 +62,13 @@ GroupCall GroupPlans::hop(Bytes message) {
   return call(pair, CollectiveKind::send_receive, message);
 }
 
+GroupCall GroupPlans::between_ends(Bytes message) {
+  const AxisGroup stages = group_of(layout_, Axis::pipeline);
+  if (stages.size <= 1) return {};
+  // Links inside a node are alike, and so are those between nodes: half the way is as long, and its ranks fit nodes.
+  return call({2, stages.stride * std::max(1, stages.size / 2)}, CollectiveKind::all_reduce, message);
+}
+
 GroupCall GroupPlans::within_data(int ranks, CollectiveKind kind, Bytes message) {
   const AxisGroup all = group_of(layout_, Axis::data);
   return call({std::min(ranks, all.size), all.stride}, kind, message);

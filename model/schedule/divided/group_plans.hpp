@@ -41,11 +41,16 @@ class GroupPlans {
  public:
   GroupPlans(RankPlaces places, const Layout& layout) : places_(std::move(places)), layout_(layout) {}
 
+  /// The groups of another layout of as many GPUs; plans of equal groups stay.
+  void regroup(const Layout& layout) { layout_ = layout; }
+
   /// Time of a collective along an axis for a message as nccl-tests counts it. Nothing moves along an axis of one rank. A plan
   /// that cannot be made costs nothing and is told by `errors`.
   [[nodiscard]] GroupCall call(Axis axis, CollectiveKind kind, Bytes message);
   /// From a stage to the next one, while all ranks of the stage send.
   [[nodiscard]] GroupCall hop(Bytes message);
+  /// Sums what the first and the last stage both hold, while all ranks of both do.
+  [[nodiscard]] GroupCall between_ends(Bytes message);
   /// A collective of `ranks` neighbours on the data axis, or of those that lie so many apart.
   [[nodiscard]] GroupCall within_data(int ranks, CollectiveKind kind, Bytes message);
   [[nodiscard]] GroupCall across_data(int ranks, CollectiveKind kind, Bytes message);

@@ -1,6 +1,7 @@
 #include "model/schedule/divided/layer_times.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 #include "model/cost/issue.hpp"
@@ -24,6 +25,11 @@ class LayerItems {
   LayerItems(const OpGraph& graph, const LayerSetting& setting, GroupPlans& plans, LayerCost& cost)
       : graph_(graph), setting_(setting), plans_(plans), cost_(cost), gathered_(graph.ops.size(), false) {}
 
+  /// What the host does for a micro-batch before the first layer.
+  void read_batch() {
+    items_.push_back({PassItem::Kind::kernel, Seconds(0.0), dispatch(parallel().batch_operators), Axis::tensor, {}, 0});
+  }
+
   void forward(std::span<const StepNode> nodes) {
     for (const StepNode& node : nodes) run_forward(node, false);
   }
@@ -46,7 +52,11 @@ class LayerItems {
     flush();
   }
 
-  std::vector<PassItem> take() { return std::exchange(items_, {}); }
+  std::vector<PassItem> take() {
+    uncut_ = 0;
+    made_by_ = Seconds(0.0);
+    return std::exchange(items_, {});
+  }
 
  private:
   [[nodiscard]] Bytes message(const Op& op) const {
@@ -54,7 +64,8 @@ class LayerItems {
     return setting_.batch * static_cast<double>(count) * setting_.element;
   }
 
-  [[nodiscard]] bool rings() const { return setting_.stack.parallel.context == ContextExchange::ring; }
+  [[nodiscard]] const ParallelSettings& parallel() const { return setting_.stack.parallel; }
+  [[nodiscard]] bool rings() const { return parallel().context == ContextExchange::ring; }
 
   PassItem call(const Op& op, CollectiveKind kind, PassItem::Kind how) {
     const Axis axis = collective(op)->axis;
@@ -69,6 +80,9 @@ class LayerItems {
   /// Prices a node; `again`: what a layer computes a second time.
   PassItem kernel(const StepNode& node, bool again) {
     NodeCost cost = setting_.kernels.cost(graph_, node, setting_.batch);
+    const Op& op = graph_.op(node.op);
+    if (is_loss(op.kind)) compose_loss(op, node.pass, cost);
+    if (op.kind == OpKind::grouped_linear) cost.kernel.time *= imbalance(op);
     cost.kernel.time *= setting_.slowdown;
     const PassItem item{PassItem::Kind::kernel, cost.kernel.time, dispatch(cost.host_operators), Axis::tensor, {}, 0};
     (again ? cost_.again_flop : cost_.flop) += cost.kernel.flop;
@@ -79,17 +93,57 @@ class LayerItems {
     return item;
   }
 
+  /// A loss that the framework composes of kernels, each of which reads and writes all scores.
+  void compose_loss(const Op& op, Pass pass, NodeCost& cost) const {
+    const Bytes moved = pass == Pass::forward ? parallel().loss_forward : parallel().loss_backward;
+    if (moved <= Bytes(0.0)) return;
+    const double scores = setting_.batch * static_cast<double>(elements(graph_.input_shape(op)));
+    cost.kernel.time = setting_.kernels.memory_kernel(scores * moved);
+    cost.kernel.bytes = scores * moved;
+    cost.host_operators = 0.5 * parallel().loss_operators;
+  }
+
+  /// How many times as many rows as the mean the fullest rank's experts get: the largest of e sums of `rows` choices.
+  [[nodiscard]] double imbalance(const Op& op) const {
+    if (setting_.expert_ranks <= 1) return 1.0;
+    const double rows = setting_.batch * static_cast<double>(graph_.input_shape(op).front());
+    return 1.0 + parallel().expert_spread * std::sqrt(2.0 * std::log(setting_.expert_ranks) / std::max(1.0, rows));
+  }
+
   void run_forward(const StepNode& node, bool again) {
     const Op& op = graph_.op(node.op);
     if (const CollectiveAttributes* moved = collective(op)) {
       if (!moved->forward) return;
       const bool ring = moved->axis == Axis::context && rings();
       items_.push_back(call(op, *moved->forward, ring ? PassItem::Kind::hidden : PassItem::Kind::collective));
+      cut(*moved, *moved->forward);
       joins_ = joins_ || ring;
       return;
     }
     items_.push_back(kernel(node, again));
+    fit_pieces(op);
     join();
+  }
+
+  /// What a call leaves to wait for, whose pieces go beside a product: the first piece, and what the product does not cover.
+  [[nodiscard]] Seconds left_over(Seconds call, Seconds product) const {
+    return std::max((1.0 / setting_.tensor_ranks) * call, call - product);
+  }
+
+  /// Where the tensor axis moves pieces: the last item is a call; what it divides a product has just made, what it gathers the
+  /// next one reads.
+  void cut(const CollectiveAttributes& moved, CollectiveKind kind) {
+    if (parallel().tensor_overlap != TensorOverlap::pieces || moved.axis != Axis::tensor) return;
+    if (kind == CollectiveKind::all_gather) uncut_ = items_.size();
+    if (kind == CollectiveKind::reduce_scatter) items_.back().device = left_over(items_.back().device, made_by_);
+    made_by_ = Seconds(0.0);
+  }
+  /// The last item is a kernel.
+  void fit_pieces(const Op& op) {
+    made_by_ = info(op.kind).family == OpFamily::gemm ? items_.back().device : Seconds(0.0);
+    if (uncut_ == 0 || made_by_ <= Seconds(0.0)) return;
+    items_[uncut_ - 1].device = left_over(items_[uncut_ - 1].device, made_by_);
+    uncut_ = 0;
   }
 
   /// A ring's hops run beside attention and are waited for after it.
@@ -101,12 +155,13 @@ class LayerItems {
 
   void run_backward(const StepNode& node) {
     const Op& op = graph_.op(node.op);
-    const bool beside = setting_.stack.parallel.tensor_overlap == TensorOverlap::weights;
+    const bool beside = parallel().tensor_overlap == TensorOverlap::weights;
     if (const CollectiveAttributes* moved = collective(op)) {
       if (!moved->backward || !is_backward(node.pass)) return;
       if (moved->axis == Axis::context && rings()) return;
       if (moved->axis != Axis::tensor || !beside || deferred_.empty()) {
         items_.push_back(call(op, *moved->backward, PassItem::Kind::collective));
+        cut(*moved, *moved->backward);
         return;
       }
       items_.push_back({PassItem::Kind::join, Seconds(0.0), Seconds(0.0), Axis::tensor, {}, 0});
@@ -122,11 +177,15 @@ class LayerItems {
       items_.push_back(call(before, *source->forward, beside ? PassItem::Kind::hidden : PassItem::Kind::collective));
     }
     pass_round(op);
-    const PassItem item = kernel(node, false);
+    PassItem item = kernel(node, false);
+    const bool sums = info(node.pass).parameter_gradients;
+    const bool fused = sums && parallel().fuses_gradient_sum && info(op.kind).family == OpFamily::gemm && !op.parameters.empty();
+    if (fused) add_beside(item, sum_time(op.parameters.front()));
     const bool defers = gathers && beside && node.pass == Pass::backward_weights;
     (defers ? deferred_ : items_).push_back(item);
+    if (!defers) fit_pieces(op);
     join();
-    if (info(node.pass).parameter_gradients) add_sum(op, defers);
+    if (sums) add_sum(op, defers, fused ? 1 : 0);
   }
 
   /// Keys and values travel once more for attention's backward, which their gradients go with in a ring.
@@ -142,13 +201,24 @@ class LayerItems {
     }
   }
 
-  /// The gradient of a micro-batch joins the sum.
-  void add_sum(const Op& op, bool defers) {
-    const Bytes moved = setting_.stack.parallel.gradient_sum;
-    if (moved <= Bytes(0.0)) return;
-    for (const ParameterId id : op.parameters) {
-      const Seconds time =
-          setting_.slowdown * setting_.kernels.memory_kernel(static_cast<double>(elements(graph_.parameter(id).shape)) * moved);
+  [[nodiscard]] Seconds sum_time(ParameterId id) const {
+    const auto count = static_cast<double>(elements(graph_.parameter(id).shape));
+    return setting_.slowdown * setting_.kernels.memory_kernel(count * parallel().gradient_sum);
+  }
+
+  /// Traffic beside a product's arithmetic: between the longer of both and their sum, as within a product (model/cost/README.md).
+  void add_beside(PassItem& product, Seconds traffic) {
+    const double a = product.device.base(), b = traffic.base();
+    const Seconds more = Seconds(std::cbrt(a * a * a + b * b * b)) - product.device;
+    product.device += more;
+    cost_.weights += more;
+  }
+
+  /// The gradients of a micro-batch join the sum, but for the first arrays, which have.
+  void add_sum(const Op& op, bool defers, std::size_t first) {
+    if (parallel().gradient_sum <= Bytes(0.0)) return;
+    for (std::size_t i = first; i < op.parameters.size(); ++i) {
+      const Seconds time = sum_time(op.parameters[i]);
       (defers ? deferred_ : items_)
           .push_back({PassItem::Kind::kernel, time, dispatch(issued_sum(setting_.stack.host)), Axis::tensor, {}, 0});
       cost_.weights += time;
@@ -170,6 +240,8 @@ class LayerItems {
   std::vector<bool> gathered_;  ///< of each operator: gathered again
   std::vector<PassItem> items_, deferred_;
   bool joins_ = false;
+  std::size_t uncut_ = 0;  ///< place after a gathering call that no product has read yet; 0: none
+  Seconds made_by_;        ///< time of the product just issued
 };
 
 /// What a layer computes again before its backward pass. The head keeps what it made: its backward comes next.
@@ -182,7 +254,24 @@ std::vector<StepNode> computed_again(std::span<const StepNode> forward, Recomput
   return again;
 }
 
+/// Behind the last operator of a layer.
+std::size_t end_of(const OpGraph& graph, const LayerClasses& layers, int layer) {
+  const auto next = static_cast<std::size_t>(layer) + 1;
+  return next < layers.layers() ? at(layers.begins[next].value) : graph.ops.size();
+}
+
 }  // namespace
+
+LayerArrays layer_arrays(const OpGraph& graph, const LayerClasses& layers, int layer) {
+  LayerArrays arrays;
+  for (auto op = at(layers.begins[static_cast<std::size_t>(layer)].value); op < end_of(graph, layers, layer); ++op)
+    for (const ParameterId id : graph.ops[op].parameters) {
+      const auto count = static_cast<double>(elements(graph.parameter(id).shape));
+      (graph.ops[op].kind == OpKind::grouped_linear ? arrays.expert_parameters : arrays.parameters) += count;
+      ++arrays.count;
+    }
+  return arrays;
+}
 
 std::vector<LayerCost> layer_costs(const OpGraph& graph, const LayerClasses& layers, const LayerSetting& setting,
                                    GroupPlans& plans) {
@@ -204,17 +293,14 @@ std::vector<LayerCost> layer_costs(const OpGraph& graph, const LayerClasses& lay
   for (std::size_t i = 0; i < costs.size(); ++i) {
     LayerCost& cost = costs[i];
     const int example = layers.example[i];
-    const auto end = static_cast<std::size_t>(example) + 1 < layers.layers()
-                         ? at(layers.begins[static_cast<std::size_t>(example) + 1].value)
-                         : graph.ops.size();
+    const std::size_t end = end_of(graph, layers, example);
     cost.boundary = setting.batch * static_cast<double>(elements(graph.output_shape(graph.ops[end - 1]))) * setting.element;
-    for (auto op = at(layers.begins[static_cast<std::size_t>(example)].value); op < end; ++op)
-      for (const ParameterId id : graph.ops[op].parameters) {
-        const auto count = static_cast<double>(elements(graph.parameter(id).shape));
-        (graph.ops[op].kind == OpKind::grouped_linear ? cost.expert_parameters : cost.parameters) += count;
-        ++cost.arrays;
-      }
+    const LayerArrays arrays = layer_arrays(graph, layers, example);
+    cost.parameters = arrays.parameters;
+    cost.expert_parameters = arrays.expert_parameters;
+    cost.arrays = arrays.count;
     LayerItems items(graph, setting, plans, cost);
+    if (example == 0) items.read_batch();
     items.forward(forward[i]);
     cost.forward = pass_time(items.take());
     const bool head = is_loss(graph.ops[end - 1].kind);

@@ -30,6 +30,13 @@ struct LayerCost {
   std::vector<OperatorTime> operators;  ///< in order of issue; with what is computed again, as forward
 };
 
+/// Arrays of one layer of a rank.
+struct LayerArrays {
+  double parameters = 0, expert_parameters = 0;  ///< elements, without and of experts
+  int count = 0;
+};
+[[nodiscard]] LayerArrays layer_arrays(const OpGraph& graph, const LayerClasses& layers, int layer);
+
 /// What layers are simulated with.
 struct LayerSetting {
   const KernelModel& kernels;
@@ -39,6 +46,8 @@ struct LayerSetting {
   double slowdown = 1;    ///< of every kernel and of the host
   Bytes element{2.0};     ///< of feature maps, as they travel
   Recompute recompute = Recompute::none;
+  int expert_ranks = 1;  ///< over which experts are divided
+  int tensor_ranks = 1;  ///< over which layers are
 };
 
 /// Simulates one layer of every class. Expects a graph of one rank (`shard`).

@@ -1,0 +1,83 @@
+#pragma once
+#include <array>
+#include <map>
+#include <optional>
+
+#include "model/plan/layer_table.hpp"
+#include "model/prediction/memory_estimator.hpp"
+
+namespace tbdsim::plan {
+
+/// Memory of many layouts of one job, from a few small stages.
+///
+/// `predict` replays the allocator for every stage. Beside arrays, which are counted, what a stage holds grows by equal steps
+/// with its layers, with the samples of a micro-batch and with the micro-batches in flight. So stages of few layers are replayed
+/// by the same function (`part_memory`), and larger ones follow from these. Neglects that layers of one network differ, and what
+/// the allocator keeps of larger stages.
+class FastMemory {
+ public:
+  /// Expects arguments that outlive it.
+  FastMemory(const Configuration& base, const KernelModel& kernels) : base_(base), kernels_(kernels) {}
+
+  /// What arrays of the fullest rank hold at once, without what the allocator keeps besides: seldom above `RankMemory::peak`.
+  /// Expects the share of the layout and no more stages than layers.
+  [[nodiscard]] Bytes held(const Configuration& configuration, const RankShare& share);
+  /// Drops what was replayed of a share.
+  void forget() {
+    parts_.clear();
+    stages_.clear();
+    states_.clear();
+  }
+
+ private:
+  /// Which end of the network a stage holds: its first layer, its last one.
+  struct Ends {
+    bool first = false, last = false;
+    auto operator<=>(const Ends&) const = default;
+  };
+  /// Beside arrays: corners of a box of layers, samples and micro-batches in flight.
+  struct StageMap {
+    std::array<Bytes, 8> corner{};
+  };
+  /// What an element of the arrays takes, and what is gathered of them besides.
+  struct State {
+    Bytes of_element, beside;
+  };
+  struct StageKey {
+    Ends ends;
+    Recompute recompute;
+    bool accumulates;
+    auto operator<=>(const StageKey&) const = default;
+  };
+  struct StateKey {
+    int zero, ranks;
+    bool accumulates;
+    auto operator<=>(const StateKey&) const = default;
+  };
+
+  struct PartKey {
+    Ends ends;
+    int layers;
+    Recompute recompute;
+    auto operator<=>(const PartKey&) const = default;
+  };
+
+  [[nodiscard]] const NetworkPart& part(const RankShare& share, const PartKey& key);
+  [[nodiscard]] RankMemory replay(const Configuration& configuration, const RankShare& share, Ends ends, int layers,
+                                  double in_flight);
+  [[nodiscard]] const StageMap& stage(const Configuration& configuration, const RankShare& share, Ends ends);
+  [[nodiscard]] State state(const Configuration& configuration, const RankShare& share);
+  [[nodiscard]] Bytes beside_arrays(const Configuration& configuration, const RankShare& share, Ends ends, double layers,
+                                    double in_flight);
+
+  const Configuration& base_;
+  const KernelModel& kernels_;
+  std::map<PartKey, NetworkPart> parts_;
+  std::map<StageKey, StageMap> stages_;
+  std::map<StateKey, State> states_;
+};
+
+/// Micro-batches in flight on a rank, as shares of all it holds: the counts of closed_form.hpp.
+[[nodiscard]] double in_flight(const Configuration& configuration, int rank);
+
+}  // namespace tbdsim::plan

@@ -1,0 +1,68 @@
+#pragma once
+#include <map>
+#include <memory>
+#include <tuple>
+
+#include "model/plan/layer_table.hpp"
+#include "model/schedule/pipeline/closed_form.hpp"
+#include "model/schedule/pipeline/generate.hpp"
+#include "model/schedule/pipeline/simulate_pipeline.hpp"
+
+namespace tbdsim::plan {
+
+/// How a pipeline's passes are put together.
+enum class Depth {
+  closed_form,  ///< formulas of model/schedule/pipeline/closed_form.hpp
+  recurrence,   ///< the schedule's table over few micro-batches, then extrapolated by their pace
+};
+
+/// Step times of many layouts of one job, from the parts of `predict` (`layer_costs`, `DataExchange`) and closed forms in place
+/// of its simulation. Keeps what layouts share; for one thread.
+class FastStep {
+ public:
+  /// `base`: the job, whatever its layout. Expects arguments that outlive it, and that are simulated layer by layer.
+  FastStep(const Configuration& base, const DrawnKernels& kernels);
+
+  /// Step time of `base` divided as `configuration` is. Neglects the loading of samples.
+  /// Errors: as `shard`; more stages than layers; groups that no links join.
+  [[nodiscard]] Result<Seconds> time(const Configuration& configuration, Depth depth);
+  /// The network as one rank of this layout computes it; it stays while layouts of other axes are asked for.
+  [[nodiscard]] const Result<RankShare>& share(const Layout& layout);
+  /// Drops what layouts before had in common.
+  void forget();
+
+ private:
+  struct Step {
+    Seconds time, busy;
+    Seconds kernels;  ///< of the passes of the slowest rank
+  };
+  struct Rank {
+    RunTimes run;  ///< of one micro-batch through all its chunks
+    Seconds end;   ///< of its last backward pass
+    Elements arrays_of;
+    int arrays = 0;
+    UpdateCalls calls;
+  };
+  using ShareKey = std::tuple<int, int, int, int, bool>;
+  using TableKey = std::tuple<ShareKey, int, Recompute>;
+
+  [[nodiscard]] LayerTable& table(const Configuration& configuration, const RankShare& share);
+  [[nodiscard]] Step step(const Configuration& configuration, const RankShare& share, LayerTable& table, DataExchange& data,
+                          DrawPlace draw, Depth depth);
+  void pass_all(const Configuration& configuration, LayerTable& table, DrawPlace draw, Depth depth);
+  void simulate(const Configuration& configuration, LayerTable& table, DrawPlace draw, Seconds hop);
+
+  const Configuration& base_;
+  const DrawnKernels& kernels_;
+  GroupPlans plans_;
+  double slowest_share_;
+  std::map<ShareKey, Result<RankShare>> shares_;
+  std::map<TableKey, LayerTable> tables_;
+  // Of the layout at hand.
+  std::vector<std::size_t> first_;
+  pipeline::PipelineSchedule places_;
+  std::vector<Rank> ranks_;
+  std::vector<pipeline::StageTime> times_;
+};
+
+}  // namespace tbdsim::plan

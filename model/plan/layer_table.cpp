@@ -1,0 +1,142 @@
+#include "model/plan/layer_table.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/cost/issue.hpp"
+#include "model/workload/shard.hpp"
+#include "model/workload/stages.hpp"
+
+namespace tbdsim::plan {
+namespace {
+
+constexpr double kClockPerPower = 0.55;  // power ~ f^(1/0.55): kept_clock.hpp
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+template <class Value>
+Value between(const std::vector<Value>& sums, std::size_t begin, std::size_t end) {
+  return sums[end] - sums[begin];
+}
+
+}  // namespace
+
+Result<DrawnKernels> DrawnKernels::make(const Configuration& configuration) {
+  auto full =
+      KernelModel::make(configuration.hardware().device, configuration.precision, configuration.stack, **configuration.constants);
+  if (!full) return tl::make_unexpected(full.error());
+  DrawnKernels drawn;
+  for (const double share : kShares) {
+    drawn.models_.push_back(*full);
+    if (share < 1.0) drawn.models_.back().draw(share);
+  }
+  return drawn;
+}
+
+DrawPlace DrawPlace::of(double share) {
+  const auto& shares = DrawnKernels::kShares;
+  std::size_t level = 0;
+  while (level + 2 < shares.size() && share < shares[level + 1]) ++level;
+  const auto place = [](double of) { return std::pow(of, kClockPerPower); };
+  const double upper = place(shares[level]), lower = place(shares[level + 1]);
+  return {level, std::clamp((upper - place(share)) / (upper - lower), 0.0, 1.0)};
+}
+
+RunTimes& RunTimes::operator+=(const RunTimes& more) {
+  forward += more.forward;
+  backward += more.backward;
+  kernels += more.kernels;
+  weights += more.weights;
+  return *this;
+}
+
+RunTimes operator*(double factor, RunTimes times) {
+  for (Seconds* each : {&times.forward, &times.backward, &times.kernels, &times.weights}) *each *= factor;
+  return times;
+}
+
+std::vector<std::size_t> RankShare::first_layers(int stages) const {
+  std::vector<std::size_t> first;
+  for (int layer = 0; layer < stage_layers(); ++layer)
+    if (at(stage_of_layer(layer, stages, stage_layers())) >= first.size()) first.push_back(at(layer));
+  first.push_back(layers.layers());
+  return first;
+}
+
+Result<RankShare> rank_share(const OpGraph& graph, const Layout& layout) {
+  auto divided = shard(graph, layout);
+  if (!divided) return tl::make_unexpected(divided.error());
+  RankShare share{std::move(*divided), {}, false, {0.0}, {0.0}, {0}, 0.0};
+  share.table = copied_table(share.graph);
+  share.layers = fold_layers(share.graph);
+  share.head = share.layers.layers() > 1 && is_loss(share.graph.ops.back().kind);
+  for (int layer = 0; layer < static_cast<int>(share.layers.layers()); ++layer) {
+    const LayerArrays arrays = layer_arrays(share.graph, share.layers, layer);
+    share.dense.push_back(share.dense.back() + arrays.parameters);
+    share.experts.push_back(share.experts.back() + arrays.expert_parameters);
+    share.counts.push_back(share.counts.back() + arrays.count);
+  }
+  return share;
+}
+
+LayerTable::LayerTable(const Configuration& configuration, const RankShare& share, const DrawnKernels& kernels, GroupPlans& plans)
+    : share_(share),
+      kernels_(kernels),
+      plans_(plans),
+      stack_(configuration.stack),
+      setting_(layer_setting(configuration, kernels.at(0), stack_)) {
+  const Level& full = level(0);
+  for (const int which : share.layers.class_of) boundary_.push_back(full.costs[at(which)].boundary);
+}
+
+const LayerTable::Level& LayerTable::level(std::size_t which) {
+  std::optional<Level>& known = levels_[which];
+  if (known) return *known;
+  LayerSetting setting{kernels_.at(which),   stack_,           setting_.batch,     setting_.host_scale,
+                       setting_.slowdown,    setting_.element, setting_.recompute, setting_.expert_ranks,
+                       setting_.tensor_ranks};
+  Level& made = known.emplace();
+  made.costs = layer_costs(share_.graph, share_.layers, setting, plans_);
+  RunTimes sum;
+  const auto append = [&] {
+    made.forward.push_back(sum.forward);
+    made.backward.push_back(sum.backward);
+    made.kernels.push_back(sum.kernels);
+    made.weights.push_back(sum.weights);
+  };
+  append();
+  for (const int layer_class : share_.layers.class_of) {
+    const LayerCost& cost = made.costs[at(layer_class)];
+    sum += {cost.forward.time, cost.backward.time, cost.forward.kernels + cost.backward.kernels, cost.weights};
+    append();
+  }
+  return made;
+}
+
+RunTimes LayerTable::run(std::size_t begin, std::size_t end, DrawPlace draw) {
+  const auto at_level = [&](const Level& one) {
+    return RunTimes{between(one.forward, begin, end), between(one.backward, begin, end), between(one.kernels, begin, end),
+                    between(one.weights, begin, end)};
+  };
+  RunTimes here = at_level(level(draw.level));
+  if (draw.part <= 0.0) return here;
+  RunTimes sum = (1.0 - draw.part) * here;
+  sum += draw.part * at_level(level(draw.level + 1));
+  return sum;
+}
+
+RunTimes LayerTable::sharded_run(DataExchange& data, DrawPlace draw) {
+  const auto at_level = [&](const Level& one) {
+    std::vector<const LayerCost*> layers;
+    for (const int which : share_.layers.class_of) layers.push_back(&one.costs[at(which)]);
+    const PassTime forward = data.pass(layers, false), backward = data.pass(layers, true);
+    return RunTimes{forward.time, backward.time, forward.kernels + backward.kernels, Seconds(0.0)};
+  };
+  const RunTimes here = at_level(level(draw.level));
+  if (draw.part <= 0.0) return here;
+  RunTimes sum = (1.0 - draw.part) * here;
+  sum += draw.part * at_level(level(draw.level + 1));
+  return sum;
+}
+
+}  // namespace tbdsim::plan

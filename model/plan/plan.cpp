@@ -1,0 +1,300 @@
+#include "model/plan/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "model/configuration/choose_layout.hpp"
+#include "model/configuration/configure.hpp"
+#include "model/configuration/read_option.hpp"
+#include "model/plan/search.hpp"
+#include "model/study/speedup.hpp"
+#include "model/support/enum_table.hpp"
+#include "model/support/find_named.hpp"
+#include "model/units/format.hpp"
+
+namespace tbdsim::plan {
+namespace {
+
+/// Layouts that `predict` looks at for each row asked for, since some that seem to fit do not.
+constexpr std::size_t kSpare = 40;
+
+/// Frameworks of divided networks, where none is named.
+constexpr const char* kStack = "megatron-core-0.8";
+constexpr const char* kAmdStack = "fsdp2-2.6-rocm-compile";
+
+constexpr std::string_view kAxes[] = {"tensor-parallel",
+                                      "sequence-parallel",
+                                      "context-parallel",
+                                      "expert-parallel",
+                                      "expert-tensor-parallel",
+                                      "pipeline-parallel",
+                                      "virtual-stages",
+                                      "schedule",
+                                      "zero",
+                                      "recompute",
+                                      "batch"};
+
+/// What a member of a job's options says; empty: nothing.
+std::string told(const OptionRow& row, const PredictOptions& job) {
+  if (const auto* const number = std::get_if<std::optional<int> PredictOptions::*>(&row.landing))
+    return job.**number ? std::to_string(*(job.**number)) : "";
+  const auto* const word = std::get_if<std::string PredictOptions::*>(&row.landing);
+  return word != nullptr ? job.**word : "";
+}
+
+/// Takes "pipeline-parallel=8" into the options of a job. Returns what is wrong with it; empty: nothing.
+std::string keep_axis(const std::string& assignment, PredictOptions& job) {
+  const std::size_t equals = std::min(assignment.find('='), assignment.size());
+  const std::string_view name = std::string_view(assignment).substr(0, equals);
+  const OptionRow* const row = find_option(name, kInColumn);
+  if (equals == assignment.size() || row == nullptr ||
+      std::find(std::begin(kAxes), std::end(kAxes), row->name) == std::end(kAxes))
+    return fmt::format("--keep {}: expected an axis and its value, such as pipeline-parallel=8; axes are {}", assignment,
+                       fmt::join(kAxes, ", "));
+  const std::string value = assignment.substr(equals + 1), before = told(*row, job);
+  if (!before.empty() && before != value)
+    return fmt::format("--keep {}: {} is kept at {} already", assignment, row->name, before);
+  const std::string expected = read_option(*row, value, job, Range::checked);
+  if (expected.empty()) return "";
+  return fmt::format("--keep {}: expected {}, got \"{}\"", assignment, expected, value);
+}
+
+/// The job with no axis asked for.
+PredictOptions without_axes(PredictOptions job) {
+  job.tensor_parallel = job.context_parallel = job.expert_parallel = job.expert_tensor_parallel = job.pipeline_parallel =
+      job.virtual_stages = job.batch = job.accumulate = job.global_batch = std::nullopt;
+  job.sequence_parallel = job.schedule = "";
+  return job;
+}
+
+/// What the objective makes least; nothing: it is not known.
+std::optional<double> figure(const Prediction& p, Objective objective) {
+  if (objective == Objective::time) return 1.0 / p.throughput.value;
+  if (objective == Objective::cost) {
+    if (!p.million_samples_cost) return std::nullopt;
+    return p.million_samples_cost->base();
+  }
+  if (!p.sample_energy) return std::nullopt;
+  return p.sample_energy->base();
+}
+
+Bytes fullest_peak(const Prediction& p) {
+  Bytes most(0.0);
+  for (const GpuMemory& gpu : p.memory.gpus) most = std::max(most, gpu.peak);
+  return most;
+}
+
+void rank(std::vector<PlanRow>& rows, Objective objective) {
+  const auto key = [&](const PlanRow& row) {
+    return std::pair(figure(row.prediction, objective).value_or(std::numeric_limits<double>::infinity()),
+                     fullest_peak(row.prediction));
+  };
+  std::stable_sort(rows.begin(), rows.end(), [&](const PlanRow& a, const PlanRow& b) { return key(a) < key(b); });
+  if (rows.empty()) return;
+  const Prediction& best = rows.front().prediction;
+  const auto least = figure(best, objective);
+  for (PlanRow& row : rows) {
+    const auto own = figure(row.prediction, objective);
+    if (least && own) row.behind = *own / *least - 1.0;
+    if (&row == &rows.front()) continue;
+    const Ranged<double> ratio = speedup_range(row.prediction, best, row.prediction.throughput.value / best.throughput.value);
+    row.apart = ratio.low > 1.0 || ratio.high < 1.0;
+  }
+}
+
+/// What is kept, in words: "tensor-parallel 16, pipeline-parallel 64"; empty: nothing.
+std::string kept_text(const PredictOptions& job) {
+  std::string text;
+  for (const std::string_view axis : kAxes) {
+    const std::string value = told(*find_option(axis, kInColumn), job);
+    if (!value.empty()) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", axis, value);
+  }
+  return text;
+}
+
+/// Why there is no layout at all: what `predict` says of the axes that are kept, else of the first layout that was refused.
+Errors no_layout(const Configuration& base, const PredictOptions& job, const Found& found) {
+  PredictOptions kept = job;
+  if (!kept.batch) kept.batch = 1;
+  if (!kept.pipeline_parallel && (!kept.schedule.empty() || kept.virtual_stages.value_or(1) > 1)) kept.pipeline_parallel = 2;
+  Configuration tried = base;
+  if (Errors errors = choose_layout(kept, tried); !errors.empty()) return errors;
+  const bool all = job.tensor_parallel && job.context_parallel && job.pipeline_parallel && job.batch;
+  if (Errors errors = choose_division(kept, tried); all && !errors.empty()) return errors;
+  const std::string kept_axes = kept_text(job);
+  std::string why = fmt::format("no layout of {} on {} GPUs{}{} makes updates of {} samples", base.network_graph().graph.name,
+                                base.gpus, kept_axes.empty() ? "" : " with ", kept_axes, *job.global_batch);
+  if (!found.refusals.empty()) why += fmt::format("; the first was refused: {}", found.refusals.front().message);
+  return {{std::move(why)}};
+}
+
+/// Why nothing was found.
+Errors nothing_found(const Configuration& base, const PredictOptions& job, const Search& search, const Found& found) {
+  if (found.interrupted) return {{"plan: interrupted before a layout that fits was found"}};
+  if (found.counts.tried == 0) return no_layout(base, job, found);
+  const Bytes capacity = usable_capacity(base.hardware().device), least = found.smallest.memory;
+  return {{fmt::format(
+      "{} fits in none of {} layouts on {} GPUs: the smallest takes {} of the {} of {}, {} too much ({}); take more "
+      "GPUs, or GPUs with more memory",
+      base.network_graph().graph.name, found.counts.tried, base.gpus, format(least), format(capacity), base.hardware().device.id,
+      format(std::max(Bytes(0.0), least - capacity)), predict_command(search.options_of(found.smallest)))}};
+}
+
+/// A schedule that is kept must have a name.
+Errors check_schedule(const std::string& schedule) {
+  if (schedule.empty() || pipeline::parse_schedule(schedule)) return {};
+  if (schedule.ends_with(".toml"))
+    return {{fmt::format("--schedule {}: a schedule of one's own has one number of stages; predict takes it", schedule)}};
+  return unknown_name("schedule", schedule, row_names(pipeline::schedules())).value();
+}
+
+/// The best rows of one machine and number of GPUs.
+Result<Plan> plan_job(Session& session, const PlanOptions& options, PredictOptions job, bool several) {
+  if (job.precision.empty()) job.precision = "bf16";
+  if (job.stack.empty()) {
+    const auto system = session.system(job.hardware, 1);
+    if (!*system) return tl::make_unexpected(system->error());
+    job.stack = (*system)->device.vendor == "AMD" ? kAmdStack : kStack;
+  }
+  const auto base = configure(session, without_axes(job));
+  if (!base) return tl::make_unexpected(base.error());
+  if (!*base->nccl) return tl::make_unexpected(in_stack(base->stack, base->nccl->error()));
+  job.stack = base->stack.id;
+  const auto kernels = DrawnKernels::make(*base);
+  if (!kernels) return tl::make_unexpected(kernels.error());
+  const Search search(*base, job, *kernels, options.every_schedule);
+  const std::size_t rows = several ? 1 : static_cast<std::size_t>(options.top);
+  Found found = search.run(options.shard, options.shards, std::max<std::size_t>(600, kSpare * rows), options.stop);
+  search.refine(found, options.stop);
+  Plan plan;
+  plan.interrupted = found.interrupted;
+  const std::size_t together = std::max<std::size_t>(rows, 8);
+  for (std::size_t begin = 0; begin < found.nearest.size() && plan.rows.size() < rows; begin += together) {
+    const std::size_t end = std::min(found.nearest.size(), begin + together);
+    std::vector<std::optional<PlanRow>> predicted(end - begin);
+#pragma omp parallel for schedule(dynamic)
+    for (std::size_t i = begin; i < end; ++i) {
+      PredictOptions asked = search.options_of(found.nearest[i]);
+      auto prediction = predict(session, asked);
+      if (prediction) predicted[i - begin] = PlanRow{std::move(asked), std::move(*prediction), 0.0, true};
+    }
+    for (std::optional<PlanRow>& row : predicted) {
+      ++found.counts.predicted;
+      if (row && row->prediction.memory.fits) {
+        plan.rows.push_back(std::move(*row));
+      } else {
+        ++found.counts.out_of_memory;
+      }
+    }
+    if (options.stop != nullptr && options.stop->load() && !plan.rows.empty()) break;
+  }
+  plan.counts = found.counts;
+  if (plan.rows.empty()) return tl::make_unexpected(nothing_found(*base, job, search, found));
+  rank(plan.rows, options.objective);
+  plan.rows.resize(std::min(plan.rows.size(), rows));
+  return plan;
+}
+
+}  // namespace
+
+PlanCounts& PlanCounts::operator+=(const PlanCounts& more) {
+  tried += more.tried;
+  out_of_memory += more.out_of_memory;
+  dominated += more.dominated;
+  timed += more.timed;
+  refined += more.refined;
+  predicted += more.predicted;
+  return *this;
+}
+
+double advantage(const Prediction& prediction, const Prediction& over, Objective objective) {
+  const auto own = figure(prediction, objective), other = figure(over, objective);
+  return own && other ? 1.0 - *own / *other : 0.0;
+}
+
+std::string predict_command(const PredictOptions& options) {
+  std::string command = "tbdsim predict";
+  const auto text = [&](const char* flag, const std::string& value) {
+    if (value.empty()) return;
+    const bool plain = value.find_first_of(" '\"$&|;<>()*") == std::string::npos;
+    command += fmt::format(" --{} {}", flag, plain ? value : "'" + value + "'");
+  };
+  const auto number = [&](const char* flag, const std::optional<int>& value) {
+    if (value) command += fmt::format(" --{} {}", flag, *value);
+  };
+  text("hw", options.hardware);
+  text("model", options.model);
+  text("stack", options.stack);
+  number("gpus", options.gpus);
+  number("nodes", options.nodes);
+  text("network", options.network);
+  number("batch", options.batch);
+  number("seq-len", options.seq_len);
+  text("precision", options.precision);
+  text("optimizer", options.optimizer);
+  text("recompute", options.recompute);
+  number("tensor-parallel", options.tensor_parallel);
+  text("sequence-parallel", options.sequence_parallel);
+  number("context-parallel", options.context_parallel);
+  number("expert-parallel", options.expert_parallel);
+  number("expert-tensor-parallel", options.expert_tensor_parallel);
+  number("pipeline-parallel", options.pipeline_parallel);
+  number("virtual-stages", options.virtual_stages);
+  text("schedule", options.schedule);
+  number("zero", options.zero);
+  text("attention", options.attention);
+  number("global-batch", options.global_batch);
+  for (const std::string& assignment : options.set) text("set", assignment);
+  return command;
+}
+
+Result<Plan> make_plan(Session& session, const PlanOptions& options) {
+  if (!options.job.global_batch)
+    return fail("plan: --global-batch missing: the samples of one update over all GPUs, such as --global-batch 1024");
+  if (*options.job.global_batch < 1)
+    return fail(fmt::format("--global-batch {}: expected at least 1 sample", *options.job.global_batch));
+  PredictOptions kept = options.job;
+  Errors errors;
+  for (const std::string& assignment : options.keep)
+    if (std::string problem = keep_axis(assignment, kept); !problem.empty()) errors.push_back({std::move(problem)});
+  const Errors unknown = check_schedule(kept.schedule);
+  errors.insert(errors.end(), unknown.begin(), unknown.end());
+  if (!errors.empty()) return tl::make_unexpected(errors);
+  std::vector<PredictOptions> jobs;
+  for (const std::string& hardware :
+       options.hardware.empty() ? std::vector<std::string>{options.job.hardware} : options.hardware) {
+    PredictOptions job = kept;
+    job.hardware = hardware;
+    if (options.gpus.empty()) jobs.push_back(job);
+    for (const int gpus : options.gpus) {
+      job.gpus = gpus;
+      jobs.push_back(job);
+    }
+  }
+  Plan all;
+  all.several = jobs.size() > 1;
+  for (const PredictOptions& job : jobs) {
+    if (options.stop != nullptr && options.stop->load() && !all.rows.empty()) {
+      all.interrupted = true;
+      break;
+    }
+    auto one = plan_job(session, options, job, all.several);
+    if (!one) {
+      if (!all.several) return one;
+      errors.insert(errors.end(), one.error().begin(), one.error().end());
+      all.problems.push_back(fmt::format("{} GPUs of {}: {}", job.gpus.value_or(0), job.hardware, one.error().front().message));
+      continue;
+    }
+    all.counts += one->counts;
+    all.interrupted = all.interrupted || one->interrupted;
+    std::move(one->rows.begin(), one->rows.end(), std::back_inserter(all.rows));
+  }
+  if (all.rows.empty()) return tl::make_unexpected(errors);
+  rank(all.rows, options.objective);
+  if (all.rows.size() > static_cast<std::size_t>(options.top)) all.rows.resize(static_cast<std::size_t>(options.top));
+  return all;
+}
+
+}  // namespace tbdsim::plan

@@ -1,0 +1,394 @@
+// Long because values of the axes, their order and what is kept of them belong together.
+#include "model/plan/search.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "model/configuration/choose_layout.hpp"
+#include "model/prediction/memory_estimate.hpp"
+#include "model/prediction/step_prediction.hpp"
+
+namespace tbdsim::plan {
+namespace {
+
+using pipeline::ScheduleKind;
+
+/// `FastMemory::held` leaves out what the allocator keeps, and is seldom more than a twentieth too high: beyond, a layout does
+/// not fit, up to there `predict` decides.
+constexpr double kSurelyTooMuch = 1.05;
+/// Closed forms are off by less, so the best is among those.
+constexpr double kNear = 1.1;
+constexpr std::size_t kMostRefined = 400;
+
+std::vector<int> divisors(int number) {
+  std::vector<int> all;
+  for (int i = 1; i <= number / i; ++i) {
+    if (number % i != 0) continue;
+    all.push_back(i);
+    if (i != number / i) all.push_back(number / i);
+  }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+std::vector<int> kept_or(const std::optional<int>& kept, std::vector<int> values) {
+  return kept ? std::vector<int>{*kept} : std::move(values);
+}
+
+std::vector<int> kept_or_divisors(const std::optional<int>& kept, int number) {
+  return kept ? std::vector<int>{*kept} : divisors(number);
+}
+
+/// Experts of a layer; 1: the network has none.
+int experts_of(const OpGraph& graph) {
+  for (const Op& op : graph.ops)
+    if (const auto* experts = std::get_if<GroupedLinearAttributes>(&op.attributes)) return static_cast<int>(experts->experts);
+  return 1;
+}
+
+bool has_attention(const OpGraph& graph) {
+  return std::any_of(graph.ops.begin(), graph.ops.end(), [](const Op& op) { return info(op.kind).multiplies_activations; });
+}
+
+/// What orders layouts that are equally fast: less memory, then what is told first.
+auto rank_of(const Candidate& c) {
+  const Layout& l = c.layout;
+  return std::tuple(c.time, c.memory, l.tensor, l.context, l.expert, l.expert_tensor, l.pipeline, l.virtual_stages,
+                    static_cast<int>(c.schedule), c.batch, c.zero, static_cast<int>(c.recompute));
+}
+bool faster(const Candidate& a, const Candidate& b) { return rank_of(a) < rank_of(b); }
+
+/// Keeps the fastest, and a part as many of those that fit beyond doubt.
+void keep_fastest(std::vector<Candidate>& all, std::size_t most, Bytes capacity) {
+  constexpr double kSurelyFits = 0.8;
+  std::sort(all.begin(), all.end(), faster);
+  std::size_t kept = 0, sure = 0;
+  for (const Candidate& candidate : all) {
+    const bool fits = candidate.memory <= kSurelyFits * capacity;
+    if (kept >= most && (!fits || sure >= most / 4)) continue;
+    sure += fits ? 1 : 0;
+    all[kept++] = candidate;
+  }
+  all.resize(kept);
+}
+
+/// Layouts that no other beats in time and memory.
+class Front {
+ public:
+  void add(Seconds time, Bytes memory) {
+    const auto place = std::upper_bound(points_.begin(), points_.end(), time,
+                                        [](Seconds value, const Point& point) { return value < point.first; });
+    if (place != points_.begin() && std::prev(place)->second <= memory) return;
+    auto end = place;
+    while (end != points_.end() && end->second >= memory) ++end;
+    auto begin = place;
+    if (begin != points_.begin() && std::prev(begin)->first == time) --begin;
+    points_.insert(points_.erase(begin, end), {time, memory});
+  }
+  void add(const Front& other) {
+    for (const auto& [time, memory] : other.points_) add(time, memory);
+  }
+  [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(points_.size()); }
+
+ private:
+  using Point = std::pair<Seconds, Bytes>;
+  std::vector<Point> points_;  ///< slower ones take less
+};
+
+/// Numbers of parts of the network on each rank of a pipeline.
+std::vector<int> virtual_stages(ScheduleKind kind, int layers, int ranks, const std::optional<int>& kept) {
+  const int fixed = pipeline::info(kind).chunks;
+  if (fixed > 0) return kept && *kept != fixed ? std::vector<int>{} : std::vector<int>{fixed};
+  if (kept) return {*kept};
+  std::vector<int> values;
+  for (const int v : divisors((layers + ranks - 1) / ranks))
+    if (v > 1 && v <= pipeline::kMostChunks && v * ranks <= layers) values.push_back(v);
+  return values;
+}
+
+}  // namespace
+
+/// Tries the layouts of one unit after the other, for one thread.
+class Search::Worker {
+ public:
+  explicit Worker(const Search& search)
+      : search_(search),
+        configuration_(search.base_),
+        options_(search.job_),
+        step_(search.base_, search.kernels_),
+        memory_(search.base_, search.kernels_.at(0)) {}
+
+  struct Result {
+    std::vector<Candidate> nearest;
+    Front front;
+    PlanCounts counts;
+    std::optional<Candidate> smallest;
+    Errors refusals;
+  };
+
+  void run(const Unit& unit, std::size_t most, Result& result) {
+    if (!(unit.layout.tensor == at_.tensor && unit.layout.context == at_.context && unit.layout.expert == at_.expert &&
+          unit.layout.expert_tensor == at_.expert_tensor)) {
+      step_.forget();
+      memory_.forget();
+      at_ = unit.layout;
+    }
+    set(unit);
+    if (unit.layout.tensor < 1 || unit.layout.context < 1 || unit.batch < 1) return;
+    for (const int ranks : search_.pipelines_) {
+      if (ranks < 1) continue;
+      const std::int64_t replica = std::int64_t{unit.layout.tensor} * unit.layout.context * ranks;
+      if (replica > search_.base_.gpus || search_.base_.gpus % replica != 0) continue;
+      const std::int64_t samples = search_.base_.gpus / replica * unit.batch;
+      if (*options_.global_batch % samples != 0) continue;
+      try_pipeline(ranks, most, result);
+    }
+    keep_fastest(result.nearest, most, search_.capacity_);
+  }
+
+  /// The recurrence of a layout.
+  void refine(Candidate& candidate) {
+    set({candidate.layout, candidate.batch});
+    options_.pipeline_parallel = candidate.layout.pipeline;
+    options_.virtual_stages = candidate.layout.virtual_stages;
+    options_.schedule = candidate.layout.pipeline > 1 ? std::string(name(candidate.schedule)) : "";
+    options_.zero = candidate.zero;
+    if (!choose_division(options_, configuration_).empty()) return;
+    configuration_.recompute = candidate.recompute;
+    if (!configuration_.by_layers()) return;
+    if (const auto time = step_.time(configuration_, Depth::recurrence)) candidate.time = *time;
+  }
+
+ private:
+  void set(const Unit& unit) {
+    options_.tensor_parallel = unit.layout.tensor;
+    options_.context_parallel = unit.layout.context;
+    options_.expert_parallel = unit.layout.expert;
+    options_.expert_tensor_parallel.reset();
+    if (unit.layout.expert > 1) options_.expert_tensor_parallel = unit.layout.expert_tensor;
+    options_.batch = unit.batch;
+    // Of a job without tensor parallelism there is nothing to divide.
+    options_.sequence_parallel = unit.layout.tensor > 1 ? search_.job_.sequence_parallel : "";
+  }
+
+  void try_pipeline(int ranks, std::size_t most, Result& result) {
+    options_.pipeline_parallel = ranks;
+    options_.schedule.clear();
+    options_.virtual_stages.reset();
+    if (ranks == 1) {
+      if (search_.job_.virtual_stages.value_or(1) > 1 || !search_.job_.schedule.empty()) return;
+      try_sharding(most, result);
+      return;
+    }
+    for (const pipeline::ScheduleInfo& schedule : pipeline::schedules()) {
+      if (!searched(schedule)) continue;
+      if (schedule.kind == ScheduleKind::interleaved && search_.job_.virtual_stages.value_or(2) == 1) continue;
+      // Layers of the network, whatever the share.
+      for (const int v : virtual_stages(schedule.kind, layers(result), ranks, search_.job_.virtual_stages)) {
+        options_.schedule = schedule.name;
+        options_.virtual_stages = v;
+        try_sharding(most, result);
+      }
+    }
+  }
+
+  /// The schedule that is kept, else those that the framework has.
+  [[nodiscard]] bool searched(const pipeline::ScheduleInfo& schedule) const {
+    const std::string& kept = search_.job_.schedule;
+    if (!kept.empty()) return pipeline::parse_schedule(kept) == schedule.kind;
+    const std::string known = " " + search_.base_.stack.parallel.schedules + " ";
+    return search_.every_schedule_ || known == "  " || known.find(fmt::format(" {} ", schedule.name)) != std::string::npos;
+  }
+
+  [[nodiscard]] int layers(Result& result) {
+    Layout layout = at_;
+    layout.sequence = layout.tensor > 1 && options_.sequence_parallel != "off" &&
+                      (options_.sequence_parallel == "on" || search_.base_.stack.parallel.sequence);
+    layout.regathers = search_.base_.stack.parallel.regathers;
+    const auto& share = step_.share(layout);
+    if (share) return share->stage_layers();
+    refuse(share.error(), result);
+    return 0;
+  }
+
+  static void refuse(const Errors& errors, Result& result) {
+    if (result.refusals.empty()) result.refusals = errors;
+  }
+
+  void try_sharding(std::size_t most, Result& result) {
+    for (const int zero : search_.zeros_) {
+      options_.zero = zero;
+      if (const Errors errors = choose_division(options_, configuration_); !errors.empty()) {
+        refuse(errors, result);
+        continue;
+      }
+      // Nothing is divided over one copy.
+      if (zero > 0 && !search_.job_.zero && configuration_.layout.data * configuration_.layout.context == 1) continue;
+      const auto& share = step_.share(configuration_.layout);
+      if (!share) {
+        refuse(share.error(), result);
+        return;
+      }
+      if (configuration_.pipeline_stages() > share->stage_layers()) {
+        refuse({{fmt::format("{} stages, and {} has {} layers", configuration_.pipeline_stages(), share->graph.name,
+                             share->stage_layers())}},
+               result);
+        return;
+      }
+      for (const Recompute recompute : search_.recomputes_) {
+        configuration_.recompute = recompute;
+        try_one(*share, most, result);
+      }
+    }
+  }
+
+  void try_one(const RankShare& share, std::size_t most, Result& result) {
+    Candidate candidate{configuration_.layout,
+                        configuration_.schedule,
+                        configuration_.recompute,
+                        configuration_.batch,
+                        configuration_.zero,
+                        Seconds(0.0),
+                        memory_.held(configuration_, share)};
+    ++result.counts.tried;
+    if (candidate.memory > kSurelyTooMuch * search_.capacity_) {
+      ++result.counts.out_of_memory;
+      if (!result.smallest || candidate.memory < result.smallest->memory) result.smallest = candidate;
+      return;
+    }
+    ++result.counts.timed;
+    if (configuration_.by_layers()) {
+      const auto time = step_.time(configuration_, Depth::closed_form);
+      if (!time) return refuse(time.error(), result);
+      candidate.time = *time;
+    } else {
+      const auto prediction = predict_step(configuration_, false, nullptr);
+      if (!prediction) return refuse(prediction.error(), result);
+      candidate.time = prediction->step_time.value;
+    }
+    result.front.add(candidate.time, candidate.memory);
+    result.nearest.push_back(candidate);
+    if (result.nearest.size() >= 4 * most) keep_fastest(result.nearest, most, search_.capacity_);
+  }
+
+  const Search& search_;
+  Configuration configuration_;
+  PredictOptions options_;
+  FastStep step_;
+  FastMemory memory_;
+  Layout at_;
+};
+
+Search::Search(const Configuration& base, const PredictOptions& job, const DrawnKernels& kernels, bool every_schedule)
+    : base_(base),
+      job_(job),
+      kernels_(kernels),
+      every_schedule_(every_schedule),
+      capacity_(usable_capacity(base.hardware().device)) {
+  const int gpus = base.gpus, samples = job.global_batch.value_or(1);
+  const OpGraph& graph = base.network_graph().graph;
+  const int experts = experts_of(graph);
+  const std::vector<int> batches = kept_or_divisors(job.batch, samples);
+  pipelines_ = kept_or_divisors(job.pipeline_parallel, gpus);
+  const int most_zero = base.stack.features.shards_states ? base.stack.parallel.most_zero : 0;
+  if (job.zero) zeros_ = {*job.zero};
+  for (int zero = 0; !job.zero && zero <= most_zero; ++zero) zeros_.push_back(zero);
+  if (!job.recompute.empty() || !allocates_as_it_runs(base.stack))
+    recomputes_ = {base.recompute};
+  else if (has_attention(graph))
+    recomputes_ = {Recompute::none,
+                   base.stack.parallel.selective == SelectiveRecompute::attention ? Recompute::attention : Recompute::operators,
+                   Recompute::layer};
+  else
+    recomputes_ = {Recompute::none, Recompute::block};
+  for (const int tensor : kept_or_divisors(job.tensor_parallel, gpus))
+    for (const int context : kept_or_divisors(job.context_parallel, gpus / std::clamp(tensor, 1, gpus)))
+      for (const int expert : kept_or_divisors(job.expert_parallel, experts)) {
+        std::vector<int> shared{tensor};
+        if (expert > 1 && tensor > 1) shared.push_back(1);
+        for (const int expert_tensor : kept_or(job.expert_tensor_parallel, shared)) {
+          Layout layout;
+          layout.tensor = tensor;
+          layout.context = context;
+          layout.expert = expert;
+          layout.expert_tensor = expert_tensor;
+          // What is kept of sequences or experts asks for something to divide.
+          if (tensor == 1 && job.sequence_parallel == "on") continue;
+          if (expert == 1 && job.expert_tensor_parallel) continue;
+          for (const int batch : batches) units_.push_back({layout, batch});
+        }
+      }
+}
+
+Found Search::run(std::size_t shard, std::size_t shards, std::size_t most, const std::atomic<bool>* stop) const {
+  std::vector<Worker::Result> results(units_.size());
+  Found found;
+  std::atomic<bool> stopped{false};
+#pragma omp parallel
+  {
+    Worker worker(*this);
+#pragma omp for schedule(dynamic)
+    for (std::size_t i = 0; i < units_.size(); ++i) {
+      if (i % shards != shard) continue;
+      if (stop != nullptr && stop->load()) {
+        stopped = true;
+        continue;
+      }
+      worker.run(units_[i], most, results[i]);
+    }
+  }
+  Front front;
+  std::optional<Candidate> smallest;
+  for (Worker::Result& one : results) {
+    found.counts += one.counts;
+    front.add(one.front);
+    found.nearest.insert(found.nearest.end(), one.nearest.begin(), one.nearest.end());
+    if (one.smallest && (!smallest || one.smallest->memory < smallest->memory)) smallest = one.smallest;
+    if (found.refusals.empty()) found.refusals = std::move(one.refusals);
+  }
+  for (const Candidate& candidate : found.nearest)
+    if (!smallest || candidate.memory < smallest->memory) smallest = candidate;
+  if (smallest) found.smallest = *smallest;
+  keep_fastest(found.nearest, most, capacity_);
+  found.counts.dominated = found.counts.timed - front.size();
+  found.interrupted = stopped;
+  return found;
+}
+
+void Search::refine(Found& found, const std::atomic<bool>* stop) const {
+  std::vector<Candidate>& all = found.nearest;
+  if (all.empty()) return;
+  std::size_t count = 0;
+  while (count < std::min(all.size(), kMostRefined) && all[count].time <= kNear * all.front().time) ++count;
+#pragma omp parallel
+  {
+    Worker worker(*this);
+#pragma omp for schedule(dynamic)
+    for (std::size_t i = 0; i < count; ++i)
+      if (stop == nullptr || !stop->load()) worker.refine(all[i]);
+  }
+  found.counts.refined += static_cast<std::int64_t>(count);
+  std::sort(all.begin(), all.end(), faster);
+}
+
+PredictOptions Search::options_of(const Candidate& candidate) const {
+  const Layout& layout = candidate.layout;
+  PredictOptions options = job_;
+  const auto above_one = [](int value) { return value > 1 ? std::optional(value) : std::nullopt; };
+  options.tensor_parallel = above_one(layout.tensor);
+  options.context_parallel = above_one(layout.context);
+  options.expert_parallel = above_one(layout.expert);
+  options.expert_tensor_parallel = layout.expert > 1 ? std::optional(layout.expert_tensor) : std::nullopt;
+  options.pipeline_parallel = above_one(layout.pipeline);
+  options.virtual_stages = layout.pipeline > 1 ? above_one(layout.virtual_stages) : std::nullopt;
+  options.schedule = layout.pipeline > 1 ? std::string(name(candidate.schedule)) : "";
+  options.sequence_parallel = layout.tensor > 1 ? job_.sequence_parallel : "";
+  options.batch = candidate.batch;
+  options.zero = candidate.zero;
+  options.recompute = candidate.recompute == Recompute::none ? "" : std::string(name(candidate.recompute));
+  return options;
+}
+
+}  // namespace tbdsim::plan

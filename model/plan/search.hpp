@@ -1,0 +1,62 @@
+#pragma once
+#include <atomic>
+#include <vector>
+
+#include "model/plan/fast_memory.hpp"
+#include "model/plan/fast_step.hpp"
+#include "model/plan/plan.hpp"
+
+namespace tbdsim::plan {
+
+/// One layout that was tried.
+struct Candidate {
+  Layout layout;
+  pipeline::ScheduleKind schedule = pipeline::ScheduleKind::one_f_one_b;
+  Recompute recompute = Recompute::none;
+  int batch = 1, zero = 0;
+  Seconds time;
+  Bytes memory;  ///< at least
+};
+
+/// What a search has found.
+struct Found {
+  std::vector<Candidate> nearest;  ///< that may fit, fastest first
+  PlanCounts counts;
+  Candidate smallest;  ///< where nothing fits, what comes nearest to it
+  Errors refusals;     ///< why the first layout was refused, where all were
+  bool interrupted = false;
+};
+
+/// Which values each axis takes, and which of them go together.
+class Search {
+ public:
+  /// `base`: the job, all axes 1; `job`: axes that are kept, and samples of an update; `every_schedule`: also those that the
+  /// framework lacks. Expects arguments that outlive it.
+  Search(const Configuration& base, const PredictOptions& job, const DrawnKernels& kernels, bool every_schedule);
+
+  /// Tries all layouts of a shard and keeps the `most` fastest that may fit.
+  [[nodiscard]] Found run(std::size_t shard, std::size_t shards, std::size_t most, const std::atomic<bool>* stop) const;
+  /// Computes the recurrence of those within a tenth of the first; sorts again.
+  void refine(Found& found, const std::atomic<bool>* stop) const;
+  /// A layout as options of `predict`.
+  [[nodiscard]] PredictOptions options_of(const Candidate& candidate) const;
+
+ private:
+  /// Layouts that share a rank's part of each layer and the samples of a micro-batch.
+  struct Unit {
+    Layout layout;
+    int batch = 1;
+  };
+  class Worker;
+
+  const Configuration& base_;
+  const PredictOptions& job_;
+  const DrawnKernels& kernels_;
+  bool every_schedule_;
+  Bytes capacity_;
+  std::vector<Unit> units_;
+  std::vector<int> pipelines_, zeros_;
+  std::vector<Recompute> recomputes_;
+};
+
+}  // namespace tbdsim::plan

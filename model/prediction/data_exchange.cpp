@@ -1,0 +1,159 @@
+#include "model/prediction/data_exchange.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/cost/issue.hpp"
+#include "model/schedule/divided/sharded_pass.hpp"
+
+namespace tbdsim {
+namespace {
+
+constexpr Bytes kSingle(4.0);
+
+/// What calls beside a pass leave to wait for: the last one, those that the pass does not hide, and what it takes longer.
+Seconds behind(const CallSeries& calls, Seconds window) {
+  const Seconds beside = std::min((1.0 - calls.busy) * (calls.time - calls.last), window);
+  const Seconds slower = calls.busy / (1.0 - calls.busy) * beside;
+  return slower + calls.last + std::max(Seconds(0.0), calls.time - calls.last - window - slower);
+}
+
+}  // namespace
+
+double copied_table(const OpGraph& graph) {
+  for (const Op& op : graph.ops)
+    if (const auto* linear = std::get_if<LinearAttributes>(&op.attributes); linear != nullptr && linear->tied)
+      return static_cast<double>(linear->out_features) * static_cast<double>(graph.input_shape(op).back());
+  return 0.0;
+}
+
+Bytes map_element(const Configuration& configuration) {
+  const bool wide = configuration.precision == Precision::fp32 || configuration.precision == Precision::tf32;
+  return wide ? Bytes(4.0) : Bytes(2.0);
+}
+
+LayerSetting layer_setting(const Configuration& configuration, const KernelModel& kernels, const Stack& stack) {
+  return {kernels,
+          stack,
+          static_cast<double>(configuration.batch),
+          issue_scale(configuration.hardware().host, stack.host),
+          configuration.compute_scale,
+          map_element(configuration),
+          configuration.recompute,
+          configuration.layout.expert,
+          configuration.layout.tensor};
+}
+
+DataExchange::DataExchange(const Configuration& configuration, const KernelModel& kernels, GroupPlans& plans)
+    : configuration_(configuration),
+      stack_(configuration.stack),
+      layout_(configuration.layout),
+      kernels_(kernels),
+      plans_(plans) {
+  element_ = map_element(configuration);
+  const bool eight = configuration.precision == Precision::fp8 || configuration.precision == Precision::mxfp8;
+  gathered_ = eight && stack_.parallel.gathers_8_bit ? Bytes(1.0) : element_;
+  gradient_ = stack_.parallel.wide_gradients ? kSingle : element_;
+  sharded_ = configuration.sharding() == 3 && group_of(layout_, Axis::data).size > 1;
+}
+
+PassTime DataExchange::pass(std::span<const LayerCost* const> layers, bool backward) {
+  std::vector<ShardedLayer> order;
+  for (std::size_t layer = 0; layer < layers.size(); ++layer) {
+    const LayerCost& own = *layers[layer];
+    // What the last layer and the head gathered for forward is still there when backward begins (torchtitan,
+    // parallelize_llama.py).
+    const bool stays = backward && layer + 2 >= layers.size();
+    ShardedLayer sharded{backward ? &own.backward : &own.forward, {}, {}};
+    if (!stays) sharded.gather = call(CollectiveKind::all_gather, {own.parameters, own.expert_parameters}, gathered_);
+    if (backward) sharded.scatter = call(CollectiveKind::reduce_scatter, {own.parameters, own.expert_parameters}, gradient_);
+    order.push_back(sharded);
+  }
+  if (backward) std::reverse(order.begin(), order.end());
+  return sharded_pass(order);
+}
+
+UpdateCalls DataExchange::update(Elements elements, int arrays) {
+  UpdateCalls calls;
+  const int copies = group_of(layout_, Axis::data).size, shards = shard_ranks();
+  if (copies > 1 && !sharded_) {
+    calls.exchanged = elements.all() * gradient_;
+    const bool scatters = divides() && !stack_.parallel.reduces_everywhere;
+    const CollectiveKind kind = scatters ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
+    calls.gradients = in_buckets(kind, elements, gradient_, calls.sent);
+    if (scatters && shards < copies)
+      calls.gradients.time += plans_.across_data(shards, CollectiveKind::all_reduce, (1.0 / shards) * calls.exchanged).time;
+    if (stack_.parallel.bucket_copies > Bytes(0.0))
+      calls.copies = configuration_.compute_scale * kernels_.memory_kernel(elements.all() * stack_.parallel.bucket_copies);
+    if (divides()) calls.weights = updated_weights(elements, calls.sent);
+  }
+  if (sharded_) calls.exchanged = elements.all() * gradient_;
+  calls.update = update_time(elements, arrays, divides() ? 1.0 / shards : 1.0);
+  return calls;
+}
+
+Seconds DataExchange::exposed(const UpdateCalls& calls, Seconds forward, Seconds backward) const {
+  Seconds wait = stack_.parallel.overlaps_gradients ? behind(calls.gradients, backward) : calls.gradients.time;
+  wait += calls.copies;
+  // Where weights may be sharded layer by layer, they are also gathered so.
+  const bool beside = stack_.parallel.overlaps_parameters || configuration_.zero == 3;
+  wait += beside ? behind(calls.weights, forward) : calls.weights.time;
+  return wait;
+}
+
+bool DataExchange::divides() const { return configuration_.zero >= 1 && group_of(layout_, Axis::data).size > 1; }
+
+/// Copies over which the state is divided.
+int DataExchange::shard_ranks() const {
+  const int copies = group_of(layout_, Axis::data).size, asked = stack_.parallel.shard_ranks;
+  return asked > 0 && asked < copies && copies % asked == 0 ? asked : copies;
+}
+
+/// Of the ranks that divide state, else of all copies.
+GroupCall DataExchange::call(CollectiveKind kind, Elements arrays, Bytes element) {
+  const bool shards = configuration_.zero >= 1 && kind != CollectiveKind::all_reduce;
+  GroupCall made = shards ? plans_.within_data(shard_ranks(), kind, arrays.dense * element)
+                          : plans_.call(Axis::data, kind, arrays.dense * element);
+  if (arrays.experts <= 0.0) return made;
+  const GroupCall experts =
+      layout_.expert > 1 ? plans_.expert_data(kind, arrays.experts * element) : call(kind, {arrays.experts, 0.0}, element);
+  made.time += experts.time;
+  made.sent += experts.sent;
+  made.busy_sms = std::max(made.busy_sms, experts.busy_sms);
+  return made;
+}
+
+/// Calls for all arrays, by buckets.
+CallSeries DataExchange::in_buckets(CollectiveKind kind, Elements arrays, Bytes element, Bytes& sent) {
+  const Bytes all = arrays.all() * element;
+  const ParallelSettings& parallel = stack_.parallel;
+  const Bytes bucket = std::max(parallel.bucket > Bytes(0.0) ? parallel.bucket : stack_.exchange.bucket,
+                                static_cast<double>(group_of(layout_, Axis::data).size) * parallel.bucket_per_rank);
+  const double count = bucket > Bytes(0.0) ? std::max(1.0, std::ceil(all / bucket)) : 1.0;
+  const GroupCall one = call(kind, {arrays.dense / count, arrays.experts / count}, element);
+  sent += count * one.sent;
+  return {count * one.time, one.time, one.busy_sms};
+}
+
+/// Weights of all parts, gathered or broadcast by their owners in turn.
+CallSeries DataExchange::updated_weights(Elements arrays, Bytes& sent) {
+  if (!stack_.parallel.broadcasts_parameters) return in_buckets(CollectiveKind::all_gather, arrays, element_, sent);
+  const double parts = shard_ranks();
+  const GroupCall one = call(CollectiveKind::broadcast, {arrays.dense / parts, arrays.experts / parts}, element_);
+  sent += parts * one.sent;
+  return {parts * one.time, one.time, one.busy_sms};
+}
+
+Seconds DataExchange::update_time(Elements arrays, int count, double share) const {
+  const double elements = share * arrays.all();
+  const NodeCost own = kernels_.update_cost(elements);
+  Seconds kernel = stack_.parallel.update_moves > Bytes(0.0) ? kernels_.memory_kernel(elements * stack_.parallel.update_moves)
+                                                             : own.kernel.time;
+  constexpr double kClipPasses = 3.0;
+  if (stack_.parallel.clips) kernel += kernels_.memory_kernel(elements * kClipPasses * gradient_);
+  const double calls = own.host_operators * count;
+  const Seconds host = issue_scale(configuration_.hardware().host, stack_.host) * calls * stack_.host.update_dispatch;
+  return configuration_.compute_scale * std::max(kernel, host);
+}
+
+}  // namespace tbdsim

@@ -1,0 +1,80 @@
+#pragma once
+#include <span>
+
+#include "model/configuration/configuration.hpp"
+#include "model/cost/kernel_model.hpp"
+#include "model/schedule/divided/layer_times.hpp"
+
+namespace tbdsim {
+
+/// Elements of arrays: those that every rank along the data axis has, and those of experts.
+struct Elements {
+  double dense = 0, experts = 0;
+  [[nodiscard]] double all() const { return dense + experts; }
+  Elements& operator+=(const Elements& more) {
+    dense += more.dense;
+    experts += more.experts;
+    return *this;
+  }
+  bool operator==(const Elements&) const = default;
+};
+
+/// Calls of one kind, one after the other: together, and the last one.
+struct CallSeries {
+  Seconds time, last;
+  double busy = 0;  ///< share of the multiprocessors that they keep busy
+};
+
+/// What follows a rank's last micro-batch, whatever its passes take.
+struct UpdateCalls {
+  CallSeries gradients, weights;  ///< gradients leave; updated weights are gathered
+  Seconds copies;                 ///< of gradients into buckets and back
+  Seconds update;
+  Bytes exchanged, sent;
+  [[nodiscard]] Seconds exchange() const { return gradients.time + weights.time; }
+};
+
+/// Elements of a table that the first stage of a pipeline reads words from and the last one scores them with, so that each holds
+/// a copy; 0: there is none.
+[[nodiscard]] double copied_table(const OpGraph& graph);
+/// Of feature maps, as they travel.
+[[nodiscard]] Bytes map_element(const Configuration& configuration);
+/// What the layers of a configuration are simulated with. Expects arguments that outlive it.
+[[nodiscard]] LayerSetting layer_setting(const Configuration& configuration, const KernelModel& kernels, const Stack& stack);
+
+/// Gradients, weights and state of a divided network along its data axis, and their update.
+class DataExchange {
+ public:
+  /// Expects arguments that outlive it, and a configuration that is simulated layer by layer.
+  DataExchange(const Configuration& configuration, const KernelModel& kernels, GroupPlans& plans);
+
+  [[nodiscard]] Bytes gradient() const { return gradient_; }  ///< as ranks add it up
+  /// Weights are gathered for each pass of a layer, and their gradients divided after it.
+  [[nodiscard]] bool sharded() const { return sharded_; }
+  /// A pass over such layers; backward in the opposite order. Expects `sharded`.
+  [[nodiscard]] PassTime pass(std::span<const LayerCost* const> layers, bool backward);
+  /// What a rank does for an update that has so many arrays.
+  [[nodiscard]] UpdateCalls update(Elements elements, int arrays);
+  /// Sum of the gradients of a table that both ends of a pipeline hold.
+  [[nodiscard]] Seconds between_ends(double table) { return plans_.between_ends(table * gradient_).time; }
+  /// What a rank waits for these calls; the passes are those of one micro-batch.
+  [[nodiscard]] Seconds exposed(const UpdateCalls& calls, Seconds forward, Seconds backward) const;
+
+ private:
+  [[nodiscard]] bool divides() const;
+  [[nodiscard]] int shard_ranks() const;
+  [[nodiscard]] GroupCall call(CollectiveKind kind, Elements arrays, Bytes element);
+  [[nodiscard]] CallSeries in_buckets(CollectiveKind kind, Elements arrays, Bytes element, Bytes& sent);
+  [[nodiscard]] CallSeries updated_weights(Elements arrays, Bytes& sent);
+  [[nodiscard]] Seconds update_time(Elements arrays, int count, double share) const;
+
+  const Configuration& configuration_;
+  const Stack& stack_;
+  const Layout& layout_;
+  const KernelModel& kernels_;
+  GroupPlans& plans_;
+  Bytes element_, gathered_, gradient_;
+  bool sharded_ = false;
+};
+
+}  // namespace tbdsim

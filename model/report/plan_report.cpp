@@ -1,0 +1,195 @@
+#include "model/report/plan_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/report/csv.hpp"
+#include "model/report/text_table.hpp"
+#include "model/units/format.hpp"
+
+namespace tbdsim {
+namespace {
+
+using plan::Plan;
+using plan::PlanRow;
+
+Bytes fullest(const Prediction& p) {
+  Bytes most(0.0);
+  for (const GpuMemory& gpu : p.memory.gpus) most = std::max(most, gpu.peak);
+  return most;
+}
+
+/// Throughput of each GPU, in tokens where the network has them.
+double rate_per_gpu(const Prediction& p) {
+  const double parts = p.part_unit.empty() ? 1.0 : p.parts_per_sample;
+  return p.throughput.value * parts / p.gpus;
+}
+
+std::string layout_text(const Prediction& p) {
+  std::string text = to_text(p.layout);
+  if (text.empty()) text = "one GPU";
+  if (!p.schedule.empty()) text += ", " + p.schedule;
+  if (p.layout.virtual_stages > 1) text += fmt::format(" {} parts", p.layout.virtual_stages);
+  if (p.zero > 0) text += fmt::format(", zero {}", p.zero);
+  if (p.recompute != "none") text += fmt::format(", recompute {}", p.recompute);
+  return text + fmt::format("; {} x {} samples", p.micro_batches, p.batch_per_gpu);
+}
+
+std::string job_text(const Plan& plan) {
+  const Prediction& best = plan.rows.front().prediction;
+  std::string text = paragraph(fmt::format("Job       {}, {}, {} an update, {}, {}, {}", best.model, best.sample,
+                                           best.global_batch, best.precision, best.optimizer, best.stack),
+                               10);
+  if (!plan.several)
+    text += paragraph(fmt::format("Hardware  {} x {} of {}, {} {}{}", best.gpus, best.device, best.hardware_name, best.nodes,
+                                  best.nodes == 1 ? "node" : "nodes", best.network.empty() ? "" : " on " + best.network),
+                      10);
+  const plan::PlanCounts& counts = plan.counts;
+  text += paragraph(fmt::format("Searched  {} layouts: {} out of memory, {} that another one beats in time and memory",
+                                counts.tried, counts.out_of_memory, counts.dominated),
+                    10);
+  if (plan.interrupted) text += paragraph("          interrupted: layouts that were not tried may be better", 10);
+  return text + "\n";
+}
+
+std::string number_table(const Plan& plan, Objective objective) {
+  const Prediction& best = plan.rows.front().prediction;
+  const std::string unit = (best.part_unit.empty() ? best.input_unit : best.part_unit) + "s/s each";
+  std::vector<TextTable::Column> columns{{"", Align::right}};
+  if (plan.several) columns.push_back({"GPUs", Align::right});
+  if (plan.several) columns.push_back({"of"});
+  columns.insert(columns.end(), {{"step", Align::right},
+                                 {"80 % range", Align::right},
+                                 {unit, Align::right},
+                                 {"MFU", Align::right},
+                                 {"memory", Align::right},
+                                 {"free", Align::right}});
+  if (objective == Objective::cost) columns.push_back({"USD/million", Align::right});
+  if (objective == Objective::energy) columns.push_back({"J/sample", Align::right});
+  columns.insert(columns.end(), {{"behind", Align::right}, {""}});
+  TextTable table(std::move(columns));
+  for (std::size_t i = 0; i < plan.rows.size(); ++i) {
+    const PlanRow& row = plan.rows[i];
+    const Prediction& p = row.prediction;
+    std::vector<std::string> cells{std::to_string(i + 1)};
+    if (plan.several) cells.push_back(std::to_string(p.gpus));
+    if (plan.several) cells.push_back(p.hardware_name);
+    const Bytes peak = fullest(p);
+    cells.insert(cells.end(),
+                 {format(p.step_time.value), fmt::format("{} - {}", format(p.step_time.low), format(p.step_time.high)),
+                  number_text(rate_per_gpu(p)), percent_text(p.utilization.mfu), format(peak), format(p.memory.capacity - peak)});
+    if (objective == Objective::cost) cells.push_back(p.million_samples_cost ? number_text(p.million_samples_cost->base()) : "-");
+    if (objective == Objective::energy) cells.push_back(p.sample_energy ? number_text(p.sample_energy->base()) : "-");
+    cells.push_back(i == 0 ? "best" : signed_percent_text(row.behind));
+    cells.push_back(row.apart ? "" : "?");
+    table.add(std::move(cells));
+  }
+  return table.text();
+}
+
+std::string layout_table(const Plan& plan) {
+  TextTable table({{"", Align::right}, {"layout; micro-batches x samples"}, {"limit"}});
+  for (std::size_t i = 0; i < plan.rows.size(); ++i) {
+    const Prediction& p = plan.rows[i].prediction;
+    table.add({std::to_string(i + 1), layout_text(p), fmt::format("{} {}", name(p.limit.resource), percent_text(p.limit.share))});
+  }
+  return "\n" + table.text();
+}
+
+std::string again_table(const std::vector<plan::Replanned>& again) {
+  if (again.empty()) return "";
+  TextTable table({{"planned again with"}, {"gain", Align::right}, {"as it was", Align::right}, {"best layout"}});
+  for (const plan::Replanned& one : again) {
+    if (one.best.empty())
+      table.add({one.change, "-", "-", one.problem});
+    else
+      table.add({one.change, signed_percent_text(one.gain), signed_percent_text(one.unplanned),
+                 layout_text(one.best.front().prediction)});
+  }
+  return "\n" + table.text();
+}
+
+}  // namespace
+
+std::string plan_table(const Plan& plan, Objective objective, const std::vector<plan::Replanned>& again) {
+  std::string text = job_text(plan) + number_table(plan, objective) + layout_table(plan) + "\n";
+  const auto alike = std::count_if(plan.rows.begin(), plan.rows.end(), [](const PlanRow& row) { return !row.apart; });
+  if (alike > 0)
+    text +=
+        paragraph(fmt::format("? {} row(s) cannot be told apart from the best: the range of the speed-up holds 1.", alike), 2);
+  for (const std::string& problem : plan.problems) text += paragraph(problem, 2);
+  text += "Each row in full:\n";
+  for (std::size_t i = 0; i < plan.rows.size(); ++i)
+    text += wrapped(fmt::format("{:>2}  {}", i + 1, plan::predict_command(plan.rows[i].options)), kTextWidth, 4) + "\n";
+  return text + again_table(again);
+}
+
+std::string plan_csv(const Plan& plan) {
+  std::string all = csv_line({"rank",
+                              "hw",
+                              "gpus",
+                              "step_time_s",
+                              "step_time_low_s",
+                              "step_time_high_s",
+                              "throughput_samples_per_s",
+                              "parts_per_s_per_gpu",
+                              "mfu",
+                              "peak_memory_bytes",
+                              "memory_capacity_bytes",
+                              "limit",
+                              "limit_share",
+                              "usd_per_million_samples",
+                              "joule_per_sample",
+                              "behind",
+                              "apart",
+                              "tensor",
+                              "context",
+                              "expert",
+                              "pipeline",
+                              "data",
+                              "virtual_stages",
+                              "schedule",
+                              "zero",
+                              "micro_batch",
+                              "micro_batches",
+                              "recompute",
+                              "command"});
+  const auto exact = [](const auto& value) { return value ? fmt::format("{}", value->base()) : std::string(); };
+  for (std::size_t i = 0; i < plan.rows.size(); ++i) {
+    const PlanRow& row = plan.rows[i];
+    const Prediction& p = row.prediction;
+    all += csv_line({std::to_string(i + 1),
+                     p.hardware_name,
+                     std::to_string(p.gpus),
+                     fmt::format("{}", p.step_time.value.base()),
+                     fmt::format("{}", p.step_time.low.base()),
+                     fmt::format("{}", p.step_time.high.base()),
+                     fmt::format("{}", p.throughput.value),
+                     fmt::format("{}", rate_per_gpu(p)),
+                     fmt::format("{}", p.utilization.mfu),
+                     fmt::format("{}", fullest(p).base()),
+                     fmt::format("{}", p.memory.capacity.base()),
+                     std::string(name(p.limit.resource)),
+                     fmt::format("{}", p.limit.share),
+                     exact(p.million_samples_cost),
+                     exact(p.sample_energy),
+                     fmt::format("{}", row.behind),
+                     row.apart ? "true" : "false",
+                     std::to_string(p.layout.tensor),
+                     std::to_string(p.layout.context),
+                     std::to_string(p.layout.expert),
+                     std::to_string(p.layout.pipeline),
+                     std::to_string(p.layout.data),
+                     std::to_string(p.layout.virtual_stages),
+                     p.schedule,
+                     std::to_string(p.zero),
+                     std::to_string(p.batch_per_gpu),
+                     std::to_string(p.micro_batches),
+                     p.recompute,
+                     plan::predict_command(row.options)});
+  }
+  return all;
+}
+
+}  // namespace tbdsim

@@ -1,0 +1,86 @@
+// Goals set on: Intel Xeon, 4 cores of a shared virtual machine, GCC 12, Release.
+#include <fmt/core.h>
+
+#include <vector>
+
+#include "model/configuration/choose_layout.hpp"
+#include "model/configuration/configure.hpp"
+#include "model/plan/fast_memory.hpp"
+#include "model/plan/fast_step.hpp"
+#include "model/plan/search.hpp"
+#include "tests/bench/bench.hpp"
+
+namespace tbdsim::bench {
+
+namespace {
+
+PredictOptions gpt3(int gpus) {
+  PredictOptions options;
+  options.hardware = "dgx-a100-80gb";
+  options.model = "gpt3-175b";
+  options.stack = "megatron-lm-2022";
+  options.precision = "bf16";
+  options.gpus = gpus;
+  return options;
+}
+
+/// Whole searches of one core: growing numbers of GPUs, and of samples of an update, which make more layouts of the same shares.
+void searches(Report& report, Session& session) {
+  const auto run = [&](int gpus, int samples) {
+    const std::string name = fmt::format("plan: GPT-3 175B on {} GPUs, {} samples", gpus, samples);
+    if (!report.wanted(name)) return;
+    PredictOptions job = gpt3(gpus);
+    const auto base = configure(session, job);
+    job.global_batch = samples;
+    const auto kernels = plan::DrawnKernels::make(*base);
+    const plan::Search search(*base, job, *kernels, true);
+    const auto tried = static_cast<double>(search.run(0, 1, 100, nullptr).counts.tried);
+    report.rate(fmt::format("{}, {:.0f} layouts", name, tried), tried, "layouts", 20'000, 3,
+                [&] { keep(search.run(0, 1, 100, nullptr).counts.tried); });
+  };
+  for (const int gpus : {64, 512, 4096}) run(gpus, 1536);
+  run(512, 110'880);
+}
+
+/// One layout whose layers are known: as most of a large space are.
+void evaluations(Report& report, Session& session) {
+  const auto base = configure(session, gpt3(512));
+  const auto kernels = plan::DrawnKernels::make(*base);
+  plan::FastStep step(*base, *kernels);
+  plan::FastMemory memory(*base, kernels->at(0));
+  for (const int ranks : {2, 8, 32}) {
+    std::vector<Configuration> layouts;
+    for (const char* const schedule : {"gpipe", "1f1b", "interleaved", "zb-h1", "zb-v", "dualpipe"})
+      for (const int zero : {0, 1, 2})
+        for (const int batch : {1, 2, 4}) {
+          PredictOptions options = gpt3(512);
+          options.tensor_parallel = 8;
+          options.pipeline_parallel = ranks;
+          options.schedule = schedule;
+          if (options.schedule == "interleaved") options.virtual_stages = 3;
+          options.zero = zero;
+          options.batch = batch;
+          options.global_batch = 1536;
+          Configuration layout = *base;
+          if (choose_division(options, layout).empty()) layouts.push_back(layout);
+        }
+    const auto run = [&] {
+      for (const Configuration& layout : layouts) {
+        keep(memory.held(layout, *step.share(layout.layout)));
+        keep(step.time(layout, plan::Depth::closed_form));
+      }
+    };
+    report.rate(fmt::format("plan: time and memory of a layout of {} stages", ranks), static_cast<double>(layouts.size()),
+                "layouts", 100'000, 21, run);
+  }
+}
+
+}  // namespace
+
+void bench_plan(Report& report) {
+  const auto session = open_session({TBDSIM_SOURCE_DIR});
+  searches(report, *session);
+  evaluations(report, *session);
+}
+
+}  // namespace tbdsim::bench

@@ -1,0 +1,315 @@
+// Settings of training frameworks: 26 published configurations there and back, shell scripts, precedence, every message.
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "model/configuration/configure.hpp"
+#include "model/configuration/framework_arguments/apply_layout_file.hpp"
+#include "model/configuration/framework_arguments/shell_words.hpp"
+#include "model/configuration/framework_arguments/write_arguments.hpp"
+#include "model/input/csv_reader.hpp"
+#include "tests/catch.hpp"
+
+using namespace tbdsim;
+
+namespace {
+
+const std::string kRoot = TBDSIM_SOURCE_DIR, kData = kRoot + "/tests/data/frameworks/";
+
+std::vector<std::string> words(const std::string& text) {
+  std::istringstream in(text);
+  std::vector<std::string> all;
+  for (std::string word; in >> word;) all.push_back(word);
+  return all;
+}
+
+/// A file that is gone when the test is.
+class Written {
+ public:
+  Written(const std::string& ending, const std::string& text)
+      : path_((std::filesystem::temp_directory_path() / ("tbdsim-settings-" + std::to_string(getpid()) + ending)).string()) {
+    std::ofstream(path_) << text;
+  }
+  Written(const Written&) = delete;
+  Written& operator=(const Written&) = delete;
+  ~Written() { std::filesystem::remove(path_); }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+std::string ending_of(SettingsForm form) {
+  return form == SettingsForm::json ? ".json" : form == SettingsForm::toml ? ".toml" : ".txt";
+}
+
+PredictOptions job(const std::string& hardware, const std::string& model, const std::string& file) {
+  PredictOptions o;
+  o.hardware = hardware;
+  o.model = model;
+  o.layout_from = file;
+  return o;
+}
+
+PredictOptions job(const std::string& file) { return job("dgx-h100", "llama-3-8b", file); }
+
+Configuration configured(const PredictOptions& options) {
+  // A session of its own: files of one name change between tests.
+  const auto configuration = configure(*open_session({kRoot}), options);
+  INFO((configuration ? std::string() : to_text(configuration.error())));
+  REQUIRE(configuration);
+  return *configuration;
+}
+
+std::string refused(const PredictOptions& options) {
+  const auto configuration = configure(*open_session({kRoot}), options);
+  REQUIRE_FALSE(configuration);
+  return to_text(configuration.error());
+}
+
+std::map<std::string, std::string> values_of(const Configuration& configuration) {
+  const auto list = layout_values(configuration);
+  return {list.begin(), list.end()};
+}
+
+}  // namespace
+
+TEST_CASE("every framework of the catalogue is read, and its settings agree with each other") {
+  const auto frameworks = load_frameworks(kRoot);
+  INFO((frameworks ? std::string() : to_text(frameworks.error())));
+  REQUIRE(frameworks);
+  CHECK(frameworks->size() == 4);
+  for (const TrainingFramework& framework : *frameworks) {
+    CAPTURE(framework.name);
+    std::set<std::string> rows;
+    for (const SettingRow& row : framework.rows) {
+      CAPTURE(row.key);
+      rows.insert(folded_key(row.key));
+      // A setting is one thing: said by --model, without cost, or a row, which goes before the pattern of a list.
+      for (const auto* list : {&framework.network, &framework.no_cost})
+        for (const std::string& key : *list) CHECK(folded_key(key) != folded_key(row.key));
+      if (!row.unmodelled.empty()) CHECK(row.values.empty());
+    }
+    for (const SettingRow& row : framework.rows) {
+      CAPTURE(row.key);
+      if (!row.when.first.empty()) CHECK(rows.count(folded_key(row.when.first)) == 1);
+      for (const auto& [key, value] : row.beside) CHECK(rows.count(folded_key(key)) == 1);
+    }
+  }
+}
+
+TEST_CASE("published configurations: what they say, what is not modelled, and the same job from the settings written again") {
+  auto table = CsvTable::open(kData + "published.csv");
+  REQUIRE(table);
+  CHECK(table->rows() == 26);
+  const auto column = [&](const char* name) { return *table->column(name); };
+  std::set<std::string> frameworks;
+  for (std::size_t row = 0; row < table->rows(); ++row) {
+    const std::string& file = table->text(row, column("file"));
+    CAPTURE(file);
+    CHECK_FALSE(table->text(row, column("source")).empty());
+    PredictOptions asked = job(table->text(row, column("hw")), table->text(row, column("model")), kData + file);
+    if (const std::string& gpus = table->text(row, column("gpus")); !gpus.empty()) asked.gpus = std::stoi(gpus);
+    // What changes the cost and is not modelled is named, all of it, and nothing else.
+    const auto read = read_layout_file(kRoot, asked.layout_from);
+    INFO((read ? std::string() : to_text(read.error())));
+    REQUIRE(read);
+    std::vector<std::string> named;
+    for (const Error& error : read->unmodelled) {
+      CHECK(error.where.line > 0);
+      named.push_back(error.message.substr(0, error.message.find_first_of(" :")));
+    }
+    CHECK(named == words(table->text(row, column("unmodelled"))));
+    for (const std::string& notice : read->notices) CHECK(notice.find("not known") == std::string::npos);
+    asked.unmodelled = "allow";
+    const Configuration first = configured(asked);
+    auto values = values_of(first);
+    for (const std::string& word : words(table->text(row, column("options")))) {
+      CAPTURE(word);
+      CHECK(values[word.substr(0, word.find('='))] == word.substr(word.find('=') + 1));
+    }
+    // There and back: nothing is lost.
+    frameworks.insert(read->framework);
+    const auto framework = load_framework(kRoot, read->framework);
+    REQUIRE(framework);
+    const FrameworkArguments written = framework_arguments(*framework, first);
+    CHECK(written.lost == std::vector<std::string>{});
+    CHECK(written.gpus == first.gpus);
+    const Written again(ending_of(framework->form), written.text);
+    PredictOptions second_asked = asked;
+    second_asked.layout_from = again.path();
+    second_asked.gpus = first.gpus;
+    second_asked.unmodelled.clear();
+    INFO(written.text);
+    const Configuration second = configured(second_asked);
+    CHECK(values_of(second) == values);
+    CHECK(parallel_values(second.stack.parallel) == parallel_values(first.stack.parallel));
+    CHECK(second.stack.id == first.stack.id);
+    CHECK(framework_arguments(*framework, second).text == written.text);
+  }
+  CHECK(frameworks == std::set<std::string>{"deepspeed", "megatron", "nemo", "torchtitan"});
+}
+
+TEST_CASE("options of the user win over the file, and what they replace is told") {
+  const Written file(".txt", "--tensor-model-parallel-size 4 --micro-batch-size 2 --global-batch-size 64 --bf16 --clip-grad 0\n");
+  PredictOptions asked = job(file.path());
+  asked.gpus = 16;
+  asked.tensor_parallel = 2;
+  asked.accumulate = 8;
+  asked.set = {"stack.parallel.clips=true"};
+  const Configuration c = configured(asked);
+  CHECK(c.layout.tensor == 2);
+  CHECK(c.batch == 2);
+  CHECK(c.accumulate == 8);
+  CHECK(c.samples_per_step() == 128);
+  CHECK(c.stack.parallel.clips);
+  const auto told = [&](const std::string& notice) { return std::count(c.notices.begin(), c.notices.end(), notice) == 1; };
+  CHECK(told("--tensor-parallel 2 in place of 4 of " + file.path() + " (tensor-model-parallel-size)"));
+  CHECK(told("--set stack.parallel.clips=true in place of stack.parallel.clips=false of " + file.path() + " (clip-grad)"));
+  CHECK(told(file.path() + " holds settings of Megatron-LM: stack megatron-core-0.8"));
+}
+
+TEST_CASE("flags that change the cost and are not modelled are errors with their place, or notices when they are allowed") {
+  const Written file(".txt",
+                     "--tensor-model-parallel-size 2 --bf16\n--tp-comm-overlap --cp-comm-type a2a\n--moe-grouped-gem 3\n");
+  PredictOptions asked = job(file.path());
+  CHECK(refused(asked) ==
+        file.path() + ":2:1: tp-comm-overlap: products that run beside the exchange of their own operands is not modelled\n" +
+            file.path() + ":2:19: cp-comm-type a2a: this exchange of the context axis is not modelled (modelled: p2p)\n" +
+            "--unmodelled allow predicts without what is not modelled\n");
+  asked.unmodelled = "allow";
+  const Configuration c = configured(asked);
+  std::string notices;
+  for (const std::string& notice : c.notices) notices += notice + '\n';
+  CHECK(notices.find(file.path() + ":2: tp-comm-overlap: products") != std::string::npos);
+  CHECK(notices.find(file.path() + ": not known, and without effect here: moe-grouped-gem (line 3)\n") != std::string::npos);
+  asked.unmodelled = "maybe";
+  CHECK(refused(asked).starts_with("--unmodelled maybe: expected refuse or allow\n"));
+  asked.layout_from.clear();
+  CHECK(refused(asked) == "--unmodelled maybe: is about settings of --layout-from; add one\n");
+}
+
+TEST_CASE("values that a setting does not take are refused with their place and what it takes") {
+  const Written arguments(".txt", "--tensor-model-parallel-size $TP --recompute-granularity some\n--seq-length 8k\n");
+  CHECK(
+      refused(job(arguments.path())) ==
+      arguments.path() +
+          ":1:1: tensor-model-parallel-size: expected a whole number of at least 1, which the file does not set, got \"$TP\"\n" +
+          arguments.path() + ":1:34: recompute-granularity: expected one of selective, full, got \"some\"\n" + arguments.path() +
+          ":2:1: seq-length: expected a whole number of at least 1, got \"8k\"\n");
+  const Written toml(".toml", "[parallelism]\ntensor_parallel_degree = 0\ndata_parallel_shard_degree = -2\n");
+  CHECK(refused(job(toml.path())) ==
+        toml.path() + ":2:26: parallelism.tensor_parallel_degree: expected a whole number of at least 1, got \"0\"\n" +
+            toml.path() + ":3:30: parallelism.data_parallel_shard_degree: expected a whole number of at least -1, got \"-2\"\n");
+  const Written json(".json", "{\n  \"zero_optimization\": {\"stage\": 4}\n}\n");
+  CHECK(refused(job(json.path())) ==
+        json.path() + ":2:25: zero_optimization.stage: expected a whole number from 0 to 3, got \"4\"\n");
+  const Written broken(".json", "{\"train_batch_size\": ");
+  CHECK(refused(job(broken.path())).starts_with(broken.path() + ":1:"));
+  const Written other(".txt", "--no-such-flag 1 --nor-this 2\n");
+  CHECK(refused(job(other.path())) ==
+        other.path() +
+            ": --layout-from: none of its 2 settings is known; expected those of DeepSpeed, Megatron-LM, NeMo, torchtitan\n");
+  const Written empty(".txt", "nothing here\n");
+  CHECK(refused(job(empty.path())) ==
+        empty.path() + ": no settings found; expected --key value, key=value, .toml, .json or .yaml\n");
+  CHECK(refused(job("/nowhere/args.txt")).find("/nowhere/args.txt: cannot open") == 0);
+}
+
+TEST_CASE("GPUs of the file: taken where none are asked for, and compared with the copies that it asks for") {
+  const Written nodes(".txt",
+                      "trainer.num_nodes=4 trainer.devices=8 trainer.precision=bf16 model.tensor_model_parallel_size=8\n");
+  CHECK(configured(job(nodes.path())).gpus == 32);
+  PredictOptions fewer = job(nodes.path());
+  fewer.gpus = 16;
+  const Configuration c = configured(fewer);
+  CHECK(c.gpus == 16);
+  CHECK(std::count(c.notices.begin(), c.notices.end(), "16 GPUs in place of 32 of " + nodes.path()) == 1);
+  const Written copies(
+      ".toml", "[parallelism]\ndata_parallel_shard_degree = 8\ndata_parallel_replicate_degree = 2\ntensor_parallel_degree = 4\n");
+  const Configuration hsdp = configured(job(copies.path()));
+  CHECK(hsdp.gpus == 64);
+  CHECK(hsdp.zero == 3);
+  CHECK(hsdp.stack.parallel.shard_ranks == 8);
+  PredictOptions other = job(copies.path());
+  other.gpus = 32;
+  CHECK(refused(other) ==
+        copies.path() + " asks for 16 copies of the network on 4 GPUs each: expected 64 GPUs, got 32; change --gpus\n");
+}
+
+TEST_CASE("of three batches two make the third") {
+  const Written file(".json", "{\"train_batch_size\": 96, \"gradient_accumulation_steps\": 3, \"bf16\": {\"enabled\": true}}\n");
+  PredictOptions asked = job(file.path());
+  asked.gpus = 16;
+  CHECK(configured(asked).batch == 2);
+  asked.gpus = 64;
+  CHECK(refused(asked) == file.path() +
+                              ": 96 samples an update are no whole number of 3 micro-batches on 64 copies of the network; change "
+                              "--gpus, or add --batch\n");
+}
+
+TEST_CASE("parts of a pipeline's stages follow from the layers that the file states") {
+  const std::string common =
+      "--pipeline-model-parallel-size 4 --num-layers-per-virtual-pipeline-stage 4 --global-batch-size 64 --bf16";
+  const Written whole(".txt", common + " --num-layers 32\n");
+  PredictOptions asked = job(whole.path());
+  CHECK(configured(asked).layout.virtual_stages == 2);
+  const Written unknown(".txt", common + "\n");
+  CHECK(refused(job(unknown.path())) ==
+        unknown.path() +
+            " states the layers of a part of a pipeline's stage (4), not those of the network: add --virtual-stages\n");
+  const Written uneven(".txt", common + " --num-layers 30\n");
+  CHECK(refused(job(uneven.path())) == uneven.path() + ": 30 layers are no whole number of 4 stages with parts of 4\n");
+}
+
+TEST_CASE("what a framework has no setting for is named as it is written") {
+  PredictOptions asked;
+  asked.hardware = "dgx-h100";
+  asked.model = "llama-3-8b";
+  asked.gpus = 16;
+  asked.tensor_parallel = 2;
+  asked.pipeline_parallel = 4;
+  asked.accumulate = 8;
+  asked.stack = "megatron-core-0.8";
+  asked.precision = "bf16";
+  asked.schedule = "zb-h1";
+  const Configuration c = configured(asked);
+  const auto lost = [&](const char* name) { return framework_arguments(*load_framework(kRoot, name), c).lost; };
+  CHECK(lost("megatron") == std::vector<std::string>{"--schedule zb-h1"});
+  CHECK(lost("deepspeed") == std::vector<std::string>{"--sequence-parallel on", "--pipeline-parallel 4", "--schedule zb-h1"});
+  CHECK(to_text(load_framework(kRoot, "megatrom").error()) == "unknown framework \"megatrom\", did you mean \"megatron\"?\n");
+}
+
+TEST_CASE("words of a script: variables, defaults, arrays, quotes round options, comments, here-documents") {
+  const auto texts = [](std::string_view script) {
+    std::vector<std::string> all;
+    for (const ShellWord& word : shell_words(script))
+      if (!word.ends) all.push_back(word.text);
+    return all;
+  };
+  CHECK(texts("TP=8\nrun --tp $TP --pp ${PP:-4} --x ${Y} # --no 1\n") ==
+        std::vector<std::string>{"run", "--tp", "8", "--pp", "4", "--x", "${Y}"});
+  CHECK(texts("A=(\n  --a 1\n  --b \"two words\"\n)\nB=\" --c 3 \\\n --d 'x|y' \"\n") ==
+        std::vector<std::string>{"--a", "1", "--b", "two words", "--c", "3", "--d", "x|y"});
+  CHECK(texts("cat <<EOT > file\n--not this\nEOT\n--this 1\n") == std::vector<std::string>{"cat", "--this", "1"});
+  CHECK(texts("N=$((64/2))\n--n $N") == std::vector<std::string>{"--n", "$((64/2))"});
+  CHECK(texts("--a=1 key=2") == std::vector<std::string>{"--a=1", "key=2"});
+  const auto places = shell_words("--a 1\n  --b 2\n");
+  REQUIRE(places.size() == 6);
+  CHECK(places[3].line == 2);
+  CHECK(places[3].column == 3);
+}
+
+TEST_CASE("files with one word a line, as programs read arguments from, are read as lines with several") {
+  const auto split = read_settings("--seq-length\n4096\n--bf16\n--micro-batch-size\n2\n", "args.txt");
+  REQUIRE(split);
+  REQUIRE(split->size() == 3);
+  CHECK(split->at(0).value == "4096");
+  CHECK(split->at(1).value == "true");
+  CHECK(split->at(2).value == "2");
+}

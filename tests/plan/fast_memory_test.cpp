@@ -1,0 +1,46 @@
+// Memory of the fast path against `predict`, over random layouts of several jobs.
+#include "model/plan/fast_memory.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "model/plan/fast_step.hpp"
+#include "tests/plan/random_layouts.hpp"
+
+using namespace tbdsim;
+
+TEST_CASE("memory of the fast path is near that of predict", "[plan]") {
+  for (const PredictOptions& options :
+       {job("gpt3-13b", "dgx-a100-80gb", "megatron-lm-2022", 64), job("llama-3-8b", "dgx-h100", "megatron-core-0.8", 128, 8192),
+        job("llama-2-7b", "dgx-h100", "fsdp2-2.6", 64, 4096), job("mixtral-8x7b", "dgx-h100", "megatron-core-0.8", 64, 4096)}) {
+    const auto base = configure(catalogue_session(), options);
+    REQUIRE(base);
+    const auto kernels = plan::DrawnKernels::make(*base);
+    REQUIRE(kernels);
+    plan::FastStep fast(*base, *kernels);
+    RandomLayouts random(*base, options, 5);
+    std::vector<double> differences;
+    for (int i = 0; i < 60; ++i) {
+      const Configuration layout = random.next();
+      if (!fast.time(layout, plan::Depth::closed_form)) continue;
+      const auto& share = fast.share(layout.layout);
+      plan::FastMemory memory(*base, kernels->at(0));
+      const Bytes estimate = memory.held(layout, *share);
+      const auto prediction = predict_step(layout, false, nullptr);
+      REQUIRE(prediction);
+      Bytes peak(0.0);
+      for (const GpuMemory& gpu : prediction->memory.gpus) peak = std::max(peak, gpu.peak);
+      differences.push_back(estimate / peak - 1.0);
+      if (std::abs(differences.back()) > 0.05)
+        std::printf("%s %s: %.3f of %.2f GB: %s, %s, zero %d, v %d, m %d of %d, %s\n", options.model.c_str(),
+                    options.stack.c_str(), differences.back(), peak.base() / 1e9, to_text(layout.layout).c_str(),
+                    std::string(pipeline::name(layout.schedule)).c_str(), layout.zero, layout.layout.virtual_stages,
+                    layout.accumulate, layout.batch, std::string(name(layout.recompute)).c_str());
+    }
+    std::sort(differences.begin(), differences.end());
+    std::printf("%s: %.4f %.4f %.4f %.4f %.4f\n", options.model.c_str(), differences.front(),
+                differences[differences.size() / 10], differences[differences.size() / 2],
+                differences[differences.size() * 9 / 10], differences.back());
+  }
+}

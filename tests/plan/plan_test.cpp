@@ -1,0 +1,165 @@
+// The search against all layouts tried one by one, and what it refuses.
+#include "model/plan/plan.hpp"
+
+#include <omp.h>
+
+#include <atomic>
+
+#include "model/report/plan_report.hpp"
+#include "tests/plan/random_layouts.hpp"
+
+using namespace tbdsim;
+
+namespace {
+
+plan::PlanOptions small_job() {
+  plan::PlanOptions options;
+  options.job = job("gpt3-1.3b", "dgx-a100-80gb", "megatron-core-0.8", 16);
+  options.job.global_batch = 64;
+  return options;
+}
+
+std::string refusal(const plan::PlanOptions& options) {
+  const auto made = plan::make_plan(catalogue_session(), options);
+  return made ? "" : to_text(made.error());
+}
+
+/// The fastest of all layouts that the search may try, by `predict`.
+Seconds fastest_by_hand(const PredictOptions& job) {
+  Seconds best(HUGE_VAL);
+  for (const int tensor : {1, 2, 4, 8, 16})
+    for (const int pipeline : {1, 2, 4, 8, 16})
+      for (const int batch : {1, 2, 4, 8, 16, 32, 64})
+        for (const char* const recompute : {"", "selective", "layer"})
+          for (const int zero : {0, 1})
+            for (const int parts : {1, 2, 3, 4, 6, 12}) {
+              PredictOptions one = job;
+              one.tensor_parallel = tensor;
+              one.pipeline_parallel = pipeline;
+              one.batch = batch;
+              one.recompute = recompute;
+              one.zero = zero;
+              if (parts > 1) one.virtual_stages = parts;
+              const auto prediction = predict(catalogue_session(), one);
+              if (prediction && prediction->memory.fits) best = std::min(best, prediction->step_time.value);
+            }
+  return best;
+}
+
+}  // namespace
+
+TEST_CASE("the search finds what trying all layouts finds", "[plan]") {
+  plan::PlanOptions options = small_job();
+  options.keep = {"context-parallel=1"};
+  options.top = 3;
+  const auto found = plan::make_plan(catalogue_session(), options);
+  REQUIRE(found);
+  REQUIRE(found->rows.size() == 3);
+  CHECK(found->rows.front().prediction.step_time.value <= fastest_by_hand(options.job));
+  CHECK(found->counts.tried > 1000);
+  CHECK(found->counts.out_of_memory + found->counts.dominated < found->counts.tried);
+  for (const plan::PlanRow& row : found->rows) {
+    CHECK(row.prediction.memory.fits);
+    CHECK(row.behind >= 0.0);
+    CHECK(row.prediction.layout.context == 1);
+  }
+}
+
+TEST_CASE("a plan does not depend on the number of threads", "[plan]") {
+  const plan::PlanOptions options = small_job();
+  const int threads = omp_get_max_threads();
+  omp_set_num_threads(1);
+  const auto one = plan::make_plan(catalogue_session(), options);
+  omp_set_num_threads(4);
+  const auto several = plan::make_plan(catalogue_session(), options);
+  omp_set_num_threads(threads);
+  REQUIRE(one);
+  REQUIRE(several);
+  CHECK(plan_json(*one, Objective::time) == plan_json(*several, Objective::time));
+}
+
+TEST_CASE("shards of a plan try every layout once", "[plan]") {
+  plan::PlanOptions options = small_job();
+  const auto whole = plan::make_plan(catalogue_session(), options);
+  REQUIRE(whole);
+  plan::PlanCounts counts;
+  Seconds best(HUGE_VAL);
+  options.shards = 3;
+  for (options.shard = 0; options.shard < options.shards; ++options.shard) {
+    const auto part = plan::make_plan(catalogue_session(), options);
+    REQUIRE(part);
+    counts += part->counts;
+    best = std::min(best, part->rows.front().prediction.step_time.value);
+  }
+  CHECK(counts.tried == whole->counts.tried);
+  CHECK(best == whole->rows.front().prediction.step_time.value);
+}
+
+TEST_CASE("a plan that is stopped at once says so", "[plan]") {
+  plan::PlanOptions options = small_job();
+  const std::atomic<bool> stop{true};
+  options.stop = &stop;
+  CHECK(refusal(options) == "plan: interrupted before a layout that fits was found\n");
+}
+
+TEST_CASE("what is kept is in every row", "[plan]") {
+  plan::PlanOptions options = small_job();
+  options.keep = {"pipeline-parallel=4", "schedule=zb-h1", "recompute=layer", "batch=2", "zero=0"};
+  const auto found = plan::make_plan(catalogue_session(), options);
+  REQUIRE(found);
+  for (const plan::PlanRow& row : found->rows) {
+    CHECK(row.prediction.layout.pipeline == 4);
+    CHECK(row.prediction.schedule == "zb-h1");
+    CHECK(row.prediction.recompute == "layer");
+    CHECK(row.prediction.batch_per_gpu == 2);
+    CHECK(row.prediction.zero == 0);
+    const auto again = predict(catalogue_session(), row.options);
+    REQUIRE(again);
+    CHECK(again->step_time.value == row.prediction.step_time.value);
+  }
+}
+
+TEST_CASE("of several numbers of GPUs the best layout of each is told", "[plan]") {
+  plan::PlanOptions options = small_job();
+  options.gpus = {8, 16, 32};
+  const auto found = plan::make_plan(catalogue_session(), options);
+  REQUIRE(found);
+  REQUIRE(found->rows.size() == 3);
+  CHECK(found->rows[0].prediction.gpus == 32);
+  CHECK(found->rows[2].prediction.gpus == 8);
+  options.objective = Objective::cost;
+  const auto cheapest = plan::make_plan(catalogue_session(), options);
+  REQUIRE(cheapest);
+  CHECK(cheapest->rows.front().prediction.million_samples_cost <= cheapest->rows.back().prediction.million_samples_cost);
+}
+
+TEST_CASE("plans that cannot be are refused with the reason", "[plan]") {
+  const auto with = [](std::vector<std::string> keep) {
+    plan::PlanOptions options = small_job();
+    options.keep = std::move(keep);
+    return refusal(options);
+  };
+  CHECK(with({"pipeline-parallel"}) ==
+        "--keep pipeline-parallel: expected an axis and its value, such as pipeline-parallel=8; axes are tensor-parallel, "
+        "sequence-parallel, context-parallel, expert-parallel, expert-tensor-parallel, pipeline-parallel, virtual-stages, "
+        "schedule, zero, recompute, batch\n");
+  CHECK(with({"pipeline-parallel=8", "pipeline-parallel=4"}) ==
+        "--keep pipeline-parallel=4: pipeline-parallel is kept at 8 already\n");
+  CHECK(with({"tensor-parallel=8", "pipeline-parallel=4"}) ==
+        "--tensor-parallel 8 --context-parallel 1 --pipeline-parallel 4: one copy of the network takes 32 GPUs, which do not "
+        "divide the 16 of the job\n");
+  CHECK(with({"schedule=zb"}) == "unknown schedule \"zb\"; known: gpipe, 1f1b, interleaved, zb-h1, zb-v, dualpipe\n");
+  CHECK(with({"tensor-parallel=1", "pipeline-parallel=1", "batch=3"}) ==
+        "no layout of gpt3-1.3b on 16 GPUs with tensor-parallel 1, pipeline-parallel 1, batch 3 makes updates of 64 samples\n");
+  plan::PlanOptions options = small_job();
+  options.job.global_batch.reset();
+  CHECK(refusal(options) ==
+        "plan: --global-batch missing: the samples of one update over all GPUs, such as --global-batch 1024\n");
+  options = small_job();
+  options.job.model = "llama-3-405b";
+  options.job.gpus = 8;
+  const std::string nowhere = refusal(options);
+  INFO(nowhere);
+  CHECK(nowhere.find("llama-3-405b fits in none of ") == 0);
+  CHECK(nowhere.find(" too much (tbdsim predict --hw dgx-a100-80gb") != std::string::npos);
+}
