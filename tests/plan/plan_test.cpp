@@ -133,6 +133,27 @@ TEST_CASE("of several numbers of GPUs the best layout of each is told", "[plan]"
   CHECK(cheapest->rows.front().prediction.million_samples_cost <= cheapest->rows.back().prediction.million_samples_cost);
 }
 
+TEST_CASE("limits of a run drop layouts, and what breaks them all is told", "[plan]") {
+  plan::PlanOptions options = small_job();
+  options.gpus = {8, 16, 32};
+  options.tokens = 1e11;
+  const auto free = plan::make_plan(catalogue_session(), options);
+  REQUIRE(free);
+  REQUIRE(free->rows.size() == 3);
+  for (const plan::PlanRow& row : free->rows) CHECK(row.run.has_value());
+  options.limits.deadline = 0.5 * (free->rows[0].run->elapsed.value + free->rows[1].run->elapsed.value);
+  const auto hurried = plan::make_plan(catalogue_session(), options);
+  REQUIRE(hurried);
+  REQUIRE(hurried->rows.size() == 1);
+  CHECK(hurried->rows.front().prediction.gpus == 32);
+  CHECK(hurried->problems.size() == 2);
+  options.limits.deadline = Seconds(3600.0);
+  CHECK(refusal(options).find("no layout keeps the limits: the nearest takes ") == 0);
+  options.tokens.reset();
+  CHECK(refusal(options) ==
+        "plan: deadline, budget, power limit and goodput are of a run: add --tokens, such as --tokens 15T\n");
+}
+
 TEST_CASE("plans that cannot be are refused with the reason", "[plan]") {
   const auto with = [](std::vector<std::string> keep) {
     plan::PlanOptions options = small_job();
