@@ -198,7 +198,7 @@ Errors check_schedule(const std::string& schedule) {
 /// The best rows of one machine and number of GPUs.
 Result<Plan> plan_job(Session& session, const PlanOptions& options, PredictOptions job, bool several) {
   if (job.precision.empty()) job.precision = "bf16";
-  if (job.stack.empty()) {
+  if (job.stack.empty() && !job.hardware.empty()) {
     const auto system = session.system(job.hardware, 1);
     if (!*system) return tl::make_unexpected(system->error());
     job.stack = (*system)->device.vendor == "AMD" ? kAmdStack : kStack;

@@ -150,8 +150,7 @@ TEST_CASE("limits of a run drop layouts, and what breaks them all is told", "[pl
   options.limits.deadline = Seconds(3600.0);
   CHECK(refusal(options).find("no layout keeps the limits: the nearest takes ") == 0);
   options.tokens.reset();
-  CHECK(refusal(options) ==
-        "plan: deadline, budget, power limit and goodput are of a run: add --tokens, such as --tokens 15T\n");
+  CHECK(refusal(options) == "plan: deadline, budget, power limit and goodput are of a run: add --tokens, such as --tokens 15T\n");
 }
 
 TEST_CASE("plans that cannot be are refused with the reason", "[plan]") {
@@ -169,7 +168,7 @@ TEST_CASE("plans that cannot be are refused with the reason", "[plan]") {
   CHECK(with({"tensor-parallel=8", "pipeline-parallel=4"}) ==
         "--tensor-parallel 8 --context-parallel 1 --pipeline-parallel 4: one copy of the network takes 32 GPUs, which do not "
         "divide the 16 of the job\n");
-  CHECK(with({"schedule=zb"}) == "unknown schedule \"zb\"; known: gpipe, 1f1b, interleaved, zb-h1, zb-v, dualpipe\n");
+  CHECK(with({"schedule=zb"}) == "unknown schedule \"zb\", did you mean \"zb-v\"?\n");
   CHECK(with({"tensor-parallel=1", "pipeline-parallel=1", "batch=3"}) ==
         "no layout of gpt3-1.3b on 16 GPUs with tensor-parallel 1, pipeline-parallel 1, batch 3 makes updates of 64 samples\n");
   plan::PlanOptions options = small_job();
