@@ -9,10 +9,13 @@ namespace tbdsim {
 namespace {
 
 /// Set by the first interruption; a second one ends the program.
-std::atomic<bool> interrupted{false};
+std::atomic<bool>& interrupted() {
+  static std::atomic<bool> flag{false};
+  return flag;
+}
 
 extern "C" void note_interruption(int signal) {
-  interrupted = true;
+  interrupted() = true;
   std::signal(signal, SIG_DFL);
 }
 
@@ -35,7 +38,7 @@ int run(const PlanArguments& arguments, const Catalogue& catalogue) {
   with_prices.own_prices = arguments.prices;
   const auto session = open_session(with_prices);
   plan::PlanOptions options = arguments.plan;
-  options.stop = &interrupted;
+  options.stop = &interrupted();
   std::signal(SIGINT, note_interruption);
   const auto plan = plan::make_plan(*session, options);
   if (!plan) return report(plan.error());

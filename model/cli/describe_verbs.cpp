@@ -9,6 +9,7 @@
 #include "model/configuration/read_option.hpp"
 #include "model/configuration/study_grid.hpp"
 #include "model/configuration/what_if.hpp"
+#include "model/units/parse.hpp"
 
 namespace tbdsim {
 namespace {
@@ -185,7 +186,24 @@ void describe(VerbOptions verb, PlanArguments& a) {
   const Setter objective = [&a](const std::string& text) -> std::string {
     const auto read = parse_objective(text);
     if (read) a.plan.objective = *read;
-    return read ? "" : "time, cost or energy";
+    a.plan.by_run = text == "goodput";
+    return read || a.plan.by_run ? "" : "time, cost, energy or goodput";
+  };
+  const Setter tokens = [&a](const std::string& text) { return set_tokens(a.plan.tokens, text); };
+  const Setter deadline = [&a](const std::string& text) -> std::string {
+    const auto read = parse<Seconds>(text);
+    if (read) a.plan.limits.deadline = *read;
+    return read ? "" : "a time such as \"30 days\"";
+  };
+  const Setter budget = [&a](const std::string& text) -> std::string {
+    const auto read = parse<Usd>(text);
+    if (read) a.plan.limits.budget = *read;
+    return read ? "" : "an amount of money such as \"2 MUSD\"";
+  };
+  const Setter power = [&a](const std::string& text) -> std::string {
+    const auto read = parse<Watts>(text);
+    if (read) a.plan.limits.power = *read;
+    return read ? "" : "a power such as \"2 MW\"";
   };
   const Setter top = [&a](const std::string& text) -> std::string {
     const auto rows = whole_number(text, 1);
@@ -199,6 +217,10 @@ void describe(VerbOptions verb, PlanArguments& a) {
            {"keep", &a.plan.keep},
            {"explain", &a.explain},
            {"top", top},
+           {"tokens", tokens},
+           {"deadline", deadline},
+           {"budget", budget},
+           {"power-limit", power},
            {"objective", objective},
            {"shard", shard},
            {"prices", &a.prices},

@@ -86,22 +86,67 @@ Bytes fullest_peak(const Prediction& p) {
   return most;
 }
 
-void rank(std::vector<PlanRow>& rows, Objective objective) {
+/// What a row is ranked by.
+std::optional<double> figure(const PlanRow& row, const PlanOptions& options) {
+  if (options.by_run && row.run) return row.run->elapsed.value.base();
+  return figure(row.prediction, options.objective);
+}
+
+/// Whether another row is no worse in time, cost and energy, and better in one. What is not known of one counts in neither.
+bool beats(const Prediction& a, const Prediction& b) {
+  bool better = false;
+  for (const Objective objective : {Objective::time, Objective::cost, Objective::energy}) {
+    const auto own = figure(a, objective), other = figure(b, objective);
+    if (!own || !other) continue;
+    if (*own > *other) return false;
+    better = better || *own < *other;
+  }
+  return better;
+}
+
+void rank(std::vector<PlanRow>& rows, const PlanOptions& options) {
   const auto key = [&](const PlanRow& row) {
-    return std::pair(figure(row.prediction, objective).value_or(std::numeric_limits<double>::infinity()),
-                     fullest_peak(row.prediction));
+    return std::pair(figure(row, options).value_or(std::numeric_limits<double>::infinity()), fullest_peak(row.prediction));
   };
   std::stable_sort(rows.begin(), rows.end(), [&](const PlanRow& a, const PlanRow& b) { return key(a) < key(b); });
   if (rows.empty()) return;
   const Prediction& best = rows.front().prediction;
-  const auto least = figure(best, objective);
+  const auto least = figure(rows.front(), options);
   for (PlanRow& row : rows) {
-    const auto own = figure(row.prediction, objective);
-    if (least && own) row.behind = *own / *least - 1.0;
+    const auto own = figure(row, options);
+    row.behind = least && own ? *own / *least - 1.0 : 0.0;
+    row.front = std::none_of(rows.begin(), rows.end(), [&](const PlanRow& o) { return beats(o.prediction, row.prediction); });
     if (&row == &rows.front()) continue;
     const Ranged<double> ratio = speedup_range(row.prediction, best, row.prediction.throughput.value / best.throughput.value);
     row.apart = ratio.low > 1.0 || ratio.high < 1.0;
   }
+}
+
+/// Estimates the runs of rows and drops those that break a limit. Errors: a job that gets nowhere; no row within the limits.
+Result<void> keep_limits(Session& session, const PlanOptions& options, std::vector<PlanRow>& rows) {
+  if (!options.tokens) return {};
+  const Prediction& first = rows.front().prediction;
+  const auto node_hour = first.hour_cost ? std::optional((1.0 / first.nodes) * *first.hour_cost) : std::nullopt;
+  if (Errors wrong = check_limits(options.limits, node_hour); !wrong.empty()) return tl::make_unexpected(wrong);
+  std::optional<RunEstimate> nearest;
+  double least = std::numeric_limits<double>::infinity();
+  std::vector<PlanRow> kept;
+  for (PlanRow& row : rows) {
+    auto run = estimate_run(session, row.options, row.prediction, *options.tokens);
+    if (!run) return tl::make_unexpected(run.error());
+    const RunMargins used = margins(*run, options.limits);
+    const double most = std::max({used.deadline.value_or(0.0), used.budget.value_or(0.0), used.power.value_or(0.0)});
+    if (most < least) {
+      least = most;
+      nearest = *run;
+    }
+    if (!used.within()) continue;
+    row.run = std::move(*run);
+    kept.push_back(std::move(row));
+  }
+  if (kept.empty()) return fail("no layout keeps the limits: " + shortfall(*nearest, options.limits));
+  rows = std::move(kept);
+  return {};
 }
 
 /// What is kept, in words: "tensor-parallel 16, pipeline-parallel 64"; empty: nothing.
@@ -153,7 +198,7 @@ Errors check_schedule(const std::string& schedule) {
 /// The best rows of one machine and number of GPUs.
 Result<Plan> plan_job(Session& session, const PlanOptions& options, PredictOptions job, bool several) {
   if (job.precision.empty()) job.precision = "bf16";
-  if (job.stack.empty()) {
+  if (job.stack.empty() && !job.hardware.empty()) {
     const auto system = session.system(job.hardware, 1);
     if (!*system) return tl::make_unexpected(system->error());
     job.stack = (*system)->device.vendor == "AMD" ? kAmdStack : kStack;
@@ -178,36 +223,30 @@ Result<Plan> plan_job(Session& session, const PlanOptions& options, PredictOptio
     for (std::size_t i = begin; i < end; ++i) {
       PredictOptions asked = search.options_of(found.nearest[i]);
       auto prediction = predict(session, asked);
-      if (prediction) predicted[i - begin] = PlanRow{std::move(asked), std::move(*prediction), 0.0, true};
+      if (prediction) predicted[i - begin] = PlanRow{std::move(asked), std::move(*prediction)};
     }
-    for (std::optional<PlanRow>& row : predicted) {
+    for (std::size_t i = begin; i < end; ++i) {
+      std::optional<PlanRow>& row = predicted[i - begin];
       ++found.counts.predicted;
       if (row && row->prediction.memory.fits) {
         plan.rows.push_back(std::move(*row));
       } else {
         ++found.counts.out_of_memory;
+        if (found.nearest[i].dominated) --found.counts.dominated;
       }
     }
     if (options.stop != nullptr && options.stop->load() && !plan.rows.empty()) break;
   }
   plan.counts = found.counts;
   if (plan.rows.empty()) return tl::make_unexpected(nothing_found(*base, job, search, found));
-  rank(plan.rows, options.objective);
+  rank(plan.rows, options);
   plan.rows.resize(std::min(plan.rows.size(), rows));
+  if (const auto kept = keep_limits(session, options, plan.rows); !kept) return tl::make_unexpected(kept.error());
+  rank(plan.rows, options);
   return plan;
 }
 
 }  // namespace
-
-PlanCounts& PlanCounts::operator+=(const PlanCounts& more) {
-  tried += more.tried;
-  out_of_memory += more.out_of_memory;
-  dominated += more.dominated;
-  timed += more.timed;
-  refined += more.refined;
-  predicted += more.predicted;
-  return *this;
-}
 
 double advantage(const Prediction& prediction, const Prediction& over, Objective objective) {
   const auto own = figure(prediction, objective), other = figure(over, objective);
@@ -259,6 +298,10 @@ Result<Plan> make_plan(Session& session, const PlanOptions& options) {
   Errors errors;
   for (const std::string& assignment : options.keep)
     if (std::string problem = keep_axis(assignment, kept); !problem.empty()) errors.push_back({std::move(problem)});
+  kept.run = options.tokens.has_value();
+  const RunLimits& limits = options.limits;
+  if (!options.tokens && (limits.deadline || limits.budget || limits.power || options.by_run))
+    errors.push_back({"plan: deadline, budget, power limit and goodput are of a run: add --tokens, such as --tokens 15T"});
   const Errors unknown = check_schedule(kept.schedule);
   errors.insert(errors.end(), unknown.begin(), unknown.end());
   if (!errors.empty()) return tl::make_unexpected(errors);
@@ -292,7 +335,7 @@ Result<Plan> make_plan(Session& session, const PlanOptions& options) {
     std::move(one->rows.begin(), one->rows.end(), std::back_inserter(all.rows));
   }
   if (all.rows.empty()) return tl::make_unexpected(errors);
-  rank(all.rows, options.objective);
+  rank(all.rows, options);
   if (all.rows.size() > static_cast<std::size_t>(options.top)) all.rows.resize(static_cast<std::size_t>(options.top));
   return all;
 }

@@ -1,10 +1,11 @@
 #pragma once
 #include <atomic>
-#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "model/plan/plan_counts.hpp"
 #include "model/prediction/predict.hpp"
+#include "model/prediction/run/run_limits.hpp"
 #include "model/study/ownership.hpp"
 
 namespace tbdsim::plan {
@@ -16,6 +17,9 @@ struct PlanOptions {
   std::vector<std::string> hardware;  ///< in place of the job's, each in turn
   std::vector<int> gpus;              ///< the same
   Objective objective = Objective::time;
+  std::optional<double> tokens{};           ///< of a run: its days, energy and cost are told, too
+  RunLimits limits{};                       ///< of that run
+  bool by_run = false;                      ///< rank by the run's time with all interruptions, in place of the objective
   int top = 10;                             ///< rows
   std::size_t shard = 0, shards = 1;        ///< only this part of the layouts
   bool every_schedule = false;              ///< also those that the framework lacks
@@ -27,18 +31,9 @@ struct PlanRow {
   PredictOptions options;
   Prediction prediction;
   double behind = 0.0;  ///< what it gives up by the objective against the best: 0.05 is 5 %
-  bool apart = true;    ///< false: the range of its speed-up over the best holds 1
-};
-
-/// Layouts by what became of them.
-struct PlanCounts {
-  std::int64_t tried = 0;          ///< that divide everything they must
-  std::int64_t out_of_memory = 0;  ///< of them
-  std::int64_t dominated = 0;      ///< that fit, where another one is as fast and takes as little memory, or better in one
-  std::int64_t timed = 0;          ///< whose closed form was computed
-  std::int64_t refined = 0;        ///< whose recurrence was computed
-  std::int64_t predicted = 0;      ///< in full
-  PlanCounts& operator+=(const PlanCounts& more);
+  bool front = true;    ///< no other row is better in time, cost and energy together
+  std::optional<RunEstimate> run{};
+  bool apart = true;  ///< false: the range of its speed-up over the best holds 1
 };
 
 struct Plan {

@@ -90,6 +90,9 @@ class Front {
   void add(const Front& other) {
     for (const auto& [time, memory] : other.points_) add(time, memory);
   }
+  [[nodiscard]] bool has(Seconds time, Bytes memory) const {
+    return std::find(points_.begin(), points_.end(), Point{time, memory}) != points_.end();
+  }
   [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(points_.size()); }
 
  private:
@@ -352,6 +355,7 @@ Found Search::run(std::size_t shard, std::size_t shards, std::size_t most, const
     if (!smallest || candidate.memory < smallest->memory) smallest = candidate;
   if (smallest) found.smallest = *smallest;
   keep_fastest(found.nearest, most, capacity_);
+  for (Candidate& candidate : found.nearest) candidate.dominated = !front.has(candidate.time, candidate.memory);
   found.counts.dominated = found.counts.timed - front.size();
   found.interrupted = stopped;
   return found;

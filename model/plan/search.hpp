@@ -4,7 +4,7 @@
 
 #include "model/plan/fast_memory.hpp"
 #include "model/plan/fast_step.hpp"
-#include "model/plan/plan.hpp"
+#include "model/plan/plan_counts.hpp"
 
 namespace tbdsim::plan {
 
@@ -15,7 +15,8 @@ struct Candidate {
   Recompute recompute = Recompute::none;
   int batch = 1, zero = 0;
   Seconds time;
-  Bytes memory;  ///< at least
+  Bytes memory;            ///< at least
+  bool dominated = false;  ///< counted so
 };
 
 /// What a search has found.

@@ -354,6 +354,8 @@ std::string plan_json(const plan::Plan& plan, Objective objective, const std::ve
     Json one = prediction(row.prediction, {});
     one["behind"] = row.behind;
     one["apart"] = row.apart;
+    one["front"] = row.front;
+    if (row.run) one["run"] = run(*row.run);
     one["command"] = plan::predict_command(row.options);
     json["rows"].push_back(std::move(one));
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "model/report/csv.hpp"
+#include "model/report/run_report.hpp"
 #include "model/report/text_table.hpp"
 #include "model/units/format.hpp"
 
@@ -82,7 +83,7 @@ std::string number_table(const Plan& plan, Objective objective) {
     if (objective == Objective::cost) cells.push_back(p.million_samples_cost ? number_text(p.million_samples_cost->base()) : "-");
     if (objective == Objective::energy) cells.push_back(p.sample_energy ? number_text(p.sample_energy->base()) : "-");
     cells.push_back(i == 0 ? "best" : signed_percent_text(row.behind));
-    cells.push_back(row.apart ? "" : "?");
+    cells.push_back(fmt::format("{}{}", row.apart ? "" : "?", plan.several && row.front ? "*" : ""));
     table.add(std::move(cells));
   }
   return table.text();
@@ -95,6 +96,25 @@ std::string layout_table(const Plan& plan) {
     table.add({std::to_string(i + 1), layout_text(p), fmt::format("{} {}", name(p.limit.resource), percent_text(p.limit.share))});
   }
   return "\n" + table.text();
+}
+
+/// Runs of so many tokens.
+std::string run_table(const Plan& plan) {
+  if (!plan.rows.front().run) return "";
+  TextTable table({{"", Align::right},
+                   {"run", Align::right},
+                   {"goodput", Align::right},
+                   {"power", Align::right},
+                   {"energy", Align::right},
+                   {"cost", Align::right},
+                   {"spare nodes", Align::right}});
+  for (std::size_t i = 0; i < plan.rows.size(); ++i) {
+    const RunEstimate& run = *plan.rows[i].run;
+    table.add({std::to_string(i + 1), format(run.elapsed.value), percent_text(run.goodput.share),
+               run.power ? format(*run.power) : "-", run.energy ? format(*run.energy) : "-", run.cost ? format(*run.cost) : "-",
+               std::to_string(run.spares)});
+  }
+  return "\n" + table.text() + run_text(*plan.rows.front().run);
 }
 
 std::string again_table(const std::vector<plan::Replanned>& again) {
@@ -113,11 +133,12 @@ std::string again_table(const std::vector<plan::Replanned>& again) {
 }  // namespace
 
 std::string plan_table(const Plan& plan, Objective objective, const std::vector<plan::Replanned>& again) {
-  std::string text = job_text(plan) + number_table(plan, objective) + layout_table(plan) + "\n";
+  std::string text = job_text(plan) + number_table(plan, objective) + layout_table(plan) + run_table(plan) + "\n";
   const auto alike = std::count_if(plan.rows.begin(), plan.rows.end(), [](const PlanRow& row) { return !row.apart; });
   if (alike > 0)
     text +=
         paragraph(fmt::format("? {} row(s) cannot be told apart from the best: the range of the speed-up holds 1.", alike), 2);
+  if (plan.several) text += "* nothing here is better in time, cost and energy together.\n";
   for (const std::string& problem : plan.problems) text += paragraph(problem, 2);
   text += "Each row in full:\n";
   for (std::size_t i = 0; i < plan.rows.size(); ++i)
@@ -143,6 +164,7 @@ std::string plan_csv(const Plan& plan) {
                               "joule_per_sample",
                               "behind",
                               "apart",
+                              "front",
                               "tensor",
                               "context",
                               "expert",
@@ -176,6 +198,7 @@ std::string plan_csv(const Plan& plan) {
                      exact(p.sample_energy),
                      fmt::format("{}", row.behind),
                      row.apart ? "true" : "false",
+                     row.front ? "true" : "false",
                      std::to_string(p.layout.tensor),
                      std::to_string(p.layout.context),
                      std::to_string(p.layout.expert),

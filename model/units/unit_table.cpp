@@ -46,8 +46,15 @@ class Builder {
 
 std::vector<Unit> all_units() {
   Builder units;
-  for (const auto& [name, factor] :
-       {Prefix{"s", 1.0}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}, {"ps", 1e-12}, {"min", kMinute}, {"h", kHour}, {"d", kDay}}) {
+  for (const auto& [name, factor] : {Prefix{"s", 1.0},
+                                     {"ms", 1e-3},
+                                     {"us", 1e-6},
+                                     {"ns", 1e-9},
+                                     {"ps", 1e-12},
+                                     {"min", kMinute},
+                                     {"h", kHour},
+                                     {"d", kDay},
+                                     {"days", kDay}}) {
     units.add(std::string(name), factor, Dimension::time);
   }
   units.bytes_and_bits("", Dimension::size);
@@ -57,7 +64,7 @@ std::vector<Unit> all_units() {
   units.decimal("Hz", 1.0, Dimension::frequency, "G");
   units.decimal("W", 1.0, Dimension::power, "M");
   units.decimal("J", 1.0, Dimension::energy, "G");
-  units.add("USD", 1.0, Dimension::money);
+  units.decimal("USD", 1.0, Dimension::money, "M");
   units.add("USD/h", 1.0 / kHour, Dimension::money_rate);
   units.add("USD/s", 1.0, Dimension::money_rate);
   units.add("%", 0.01, Dimension::ratio);

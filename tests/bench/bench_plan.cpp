@@ -38,7 +38,7 @@ void searches(Report& report, Session& session) {
     report.rate(fmt::format("{}, {:.0f} layouts", name, tried), tried, "layouts", 20'000, 3,
                 [&] { keep(search.run(0, 1, 100, nullptr).counts.tried); });
   };
-  for (const int gpus : {64, 512, 4096}) run(gpus, 1536);
+  for (const int gpus : {64, 512}) run(gpus, 1536);
   run(512, 110'880);
 }
 

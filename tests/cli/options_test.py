@@ -245,6 +245,10 @@ TABLE = {
         "--explain": ("--explain", EFFECT, PLANNED),
         "--top": ("--top 3", EFFECT, PLANNED),
         "--objective": ("--objective energy", EFFECT, PLANNED),
+        "--tokens": ("--tokens 300B", EFFECT, PLANNED),
+        "--deadline": ("--deadline '1 s'", "refused", PLANNED + " --tokens 300B"),
+        "--budget": ("--budget '1000 USD'", "refused", PLANNED + " --tokens 300B"),
+        "--power-limit": ("--power-limit '1 kW'", "refused", PLANNED + " --tokens 300B"),
         "--shard": ("--shard 1/2", EFFECT, PLANNED),
         "--prices": ("--prices prices.toml", EFFECT, "--hw dgx1 --model gpt3-350m --precision fp16 --stack megatron-lm-2022 --gpus 8 --global-batch 32 --objective cost"),
         "--format": ("--format json", EFFECT, PLANNED),
@@ -488,6 +492,8 @@ class Walk:
                 self.expect(new[:2] == (code, out), "%s: has an effect" % changed)
             elif expected == "exit":
                 self.expect(new[0] == 1 and code == 0, "%s: exit %d" % (changed, new[0]))
+            elif expected == "refused":
+                self.expect((code, new[0], new[1]) == (0, 2, "") and "no layout keeps the limits: the nearest " in new[2], "%s: %r" % (changed, new))
             elif expected == EFFECT:
                 self.expect(code == 0 and new[0] == 0, "%s: exit %d, %d: %s%s" % (changed, code, new[0], err, new[2]))
                 self.expect(new[1] != out, "%s: ignored" % changed)

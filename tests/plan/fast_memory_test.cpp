@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "model/plan/fast_step.hpp"
 #include "tests/plan/random_layouts.hpp"
@@ -32,15 +31,11 @@ TEST_CASE("memory of the fast path is near that of predict", "[plan]") {
       Bytes peak(0.0);
       for (const GpuMemory& gpu : prediction->memory.gpus) peak = std::max(peak, gpu.peak);
       differences.push_back(estimate / peak - 1.0);
-      if (std::abs(differences.back()) > 0.05)
-        std::printf("%s %s: %.3f of %.2f GB: %s, %s, zero %d, v %d, m %d of %d, %s\n", options.model.c_str(),
-                    options.stack.c_str(), differences.back(), peak.base() / 1e9, to_text(layout.layout).c_str(),
-                    std::string(pipeline::name(layout.schedule)).c_str(), layout.zero, layout.layout.virtual_stages,
-                    layout.accumulate, layout.batch, std::string(name(layout.recompute)).c_str());
     }
     std::sort(differences.begin(), differences.end());
-    std::printf("%s: %.4f %.4f %.4f %.4f %.4f\n", options.model.c_str(), differences.front(),
-                differences[differences.size() / 10], differences[differences.size() / 2],
-                differences[differences.size() * 9 / 10], differences.back());
+    INFO(options.model << " under " << options.stack << ": lowest " << differences.front() << ", highest " << differences.back());
+    // A search takes 5 % more than the device has for too much.
+    CHECK(differences.back() <= 0.05);
+    CHECK(std::abs(differences[differences.size() / 2]) <= 0.05);
   }
 }

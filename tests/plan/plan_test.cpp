@@ -133,6 +133,26 @@ TEST_CASE("of several numbers of GPUs the best layout of each is told", "[plan]"
   CHECK(cheapest->rows.front().prediction.million_samples_cost <= cheapest->rows.back().prediction.million_samples_cost);
 }
 
+TEST_CASE("limits of a run drop layouts, and what breaks them all is told", "[plan]") {
+  plan::PlanOptions options = small_job();
+  options.gpus = {8, 16, 32};
+  options.tokens = 1e11;
+  const auto free = plan::make_plan(catalogue_session(), options);
+  REQUIRE(free);
+  REQUIRE(free->rows.size() == 3);
+  for (const plan::PlanRow& row : free->rows) CHECK(row.run.has_value());
+  options.limits.deadline = 0.5 * (free->rows[0].run->elapsed.value + free->rows[1].run->elapsed.value);
+  const auto hurried = plan::make_plan(catalogue_session(), options);
+  REQUIRE(hurried);
+  REQUIRE(hurried->rows.size() == 1);
+  CHECK(hurried->rows.front().prediction.gpus == 32);
+  CHECK(hurried->problems.size() == 2);
+  options.limits.deadline = Seconds(3600.0);
+  CHECK(refusal(options).find("no layout keeps the limits: the nearest takes ") == 0);
+  options.tokens.reset();
+  CHECK(refusal(options) == "plan: deadline, budget, power limit and goodput are of a run: add --tokens, such as --tokens 15T\n");
+}
+
 TEST_CASE("plans that cannot be are refused with the reason", "[plan]") {
   const auto with = [](std::vector<std::string> keep) {
     plan::PlanOptions options = small_job();
@@ -148,7 +168,7 @@ TEST_CASE("plans that cannot be are refused with the reason", "[plan]") {
   CHECK(with({"tensor-parallel=8", "pipeline-parallel=4"}) ==
         "--tensor-parallel 8 --context-parallel 1 --pipeline-parallel 4: one copy of the network takes 32 GPUs, which do not "
         "divide the 16 of the job\n");
-  CHECK(with({"schedule=zb"}) == "unknown schedule \"zb\"; known: gpipe, 1f1b, interleaved, zb-h1, zb-v, dualpipe\n");
+  CHECK(with({"schedule=zb"}) == "unknown schedule \"zb\", did you mean \"zb-v\"?\n");
   CHECK(with({"tensor-parallel=1", "pipeline-parallel=1", "batch=3"}) ==
         "no layout of gpt3-1.3b on 16 GPUs with tensor-parallel 1, pipeline-parallel 1, batch 3 makes updates of 64 samples\n");
   plan::PlanOptions options = small_job();

@@ -47,6 +47,8 @@ TEST_CASE("each kind of unit") {
       {"1.2 kW", D::power, 1200.0},
       {"50 J", D::energy, 50.0},
       {"8000 USD", D::money, 8000.0},
+      {"2 MUSD", D::money, 2e6},
+      {"30 days", D::time, 2592000.0},
       {"3.6 USD/h", D::money_rate, 0.001},
       {"2 USD/s", D::money_rate, 2.0},
       {"85 %", D::ratio, 0.85},
