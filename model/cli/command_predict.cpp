@@ -3,6 +3,7 @@
 #include "model/cli/command.hpp"
 #include "model/cli/output.hpp"
 #include "model/configuration/configure.hpp"
+#include "model/configuration/framework_arguments/apply_layout_file.hpp"
 #include "model/configuration/framework_arguments/write_arguments.hpp"
 #include "model/input/output_file.hpp"
 #include "model/prediction/memory_hint.hpp"
@@ -104,9 +105,12 @@ Result<Answer> answer(const PredictArguments& arguments, Session& session) {
   if (!prediction) return tl::make_unexpected(prediction.error());
   if (prediction->by_layers)
     if (Errors errors = asked_of_kernels(arguments); !errors.empty()) return tl::make_unexpected(std::move(errors));
-  if (std::string hint = memory_hint(session, options, *prediction); !hint.empty())
-    prediction->notices.push_back(std::move(hint));
-  const std::vector<std::string> inputs{prediction->hardware_file, prediction->workload_file, prediction->stack_file};
+  PredictOptions filled = options;
+  if (!options.layout_from.empty())
+    if (auto known = fill_from_layout_file(session, options)) filled = std::move(known->options);
+  if (std::string hint = memory_hint(session, filled, *prediction); !hint.empty()) prediction->notices.push_back(std::move(hint));
+  const std::vector<std::string> inputs{prediction->hardware_file, prediction->workload_file, prediction->stack_file,
+                                        prediction->layout_file};
   if (!arguments.trace.empty()) {
     const OutputFile file{arguments.trace, std::string(kTraceMark), inputs};
     if (const auto written = file.write(chrome_trace(*prediction)); !written) return tl::make_unexpected(written.error());

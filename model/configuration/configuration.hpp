@@ -53,19 +53,20 @@ struct Configuration {
   std::optional<InputPipeline> pipeline;                                  ///< absent: samples are there when they are needed
   std::string input_source;                                               ///< where its decode time comes from
   std::string decode_of;                                                  ///< what states it: "stack NAME", "input NAME"
-  int input_hosts = 0;                  ///< other machines that prepare samples; 0: the nodes do
-  std::string storage, storage_source;  ///< that samples are read from; empty: memory
-  Bytes data_set;                       ///< as stored
-  Bytes kept_samples;                   ///< of them, what the memory of a node has to keep
-  bool shared_storage = false;          ///< by all nodes of the job
-  Bytes device_samples;                 ///< that lie in the memory of every GPU for good
-  bool cached_later = false;            ///< the host's page cache holds all of it after the first epoch
-  bool copies_input = true;             ///< false: samples lie in GPU memory
-  bool environments = false;            ///< samples are simulated
-  bool mock_trainer = false;            ///< load only
-  bool mock_loader = false;             ///< samples are there when they are needed
-  bool emulated = false;                ///< one machine stands for two, its worker and server joined by `network`
-  std::uint64_t seed = 1;               ///< of decode times
+  int input_hosts = 0;                     ///< other machines that prepare samples; 0: the nodes do
+  std::string storage, storage_source;     ///< that samples are read from; empty: memory
+  Bytes data_set;                          ///< as stored
+  Bytes kept_samples;                      ///< of them, what the memory of a node has to keep
+  bool shared_storage = false;             ///< by all nodes of the job
+  Bytes device_samples;                    ///< that lie in the memory of every GPU for good
+  bool cached_later = false;               ///< the host's page cache holds all of it after the first epoch
+  bool copies_input = true;                ///< false: samples lie in GPU memory
+  bool environments = false;               ///< samples are simulated
+  bool mock_trainer = false;               ///< load only
+  bool mock_loader = false;                ///< samples are there when they are needed
+  bool emulated = false;                   ///< one machine stands for two, its worker and server joined by `network`
+  std::uint64_t seed = 1;                  ///< of decode times
+  std::string layout_file, layout_sha256;  ///< of a framework's settings; empty: none
   std::vector<std::string> notices;
   std::vector<std::string> set;  ///< values of input files that were changed, KEY=VALUE
 

@@ -73,6 +73,8 @@ Result<Configuration> configure(Session& session, const PredictOptions& options)
     if (!filled) return tl::make_unexpected(filled.error());
     return configure(session, filled->options).map([&](Configuration configuration) {
       configuration.notices.insert(configuration.notices.begin(), filled->notices.begin(), filled->notices.end());
+      configuration.layout_file = options.layout_from;
+      configuration.layout_sha256 = filled->sha256;
       return configuration;
     });
   }

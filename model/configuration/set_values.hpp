@@ -22,9 +22,9 @@ struct ResolvedValues {
 
 /// Finds the value that each assignment means among the documents that a configuration reads.
 ///
-/// A key is a prefix `hw. model. stack. network. operations. parallel.` and a path; the end of a path alone will do where only one
-/// value ends so, with or without the prefix. `parallel.` names an option of the job: gpus, batch, exchange, ... A value
-/// is written as in the file, strings without quotes; `2x` multiplies what stands there, `0.9x KEY` what stands at another key of
+/// A key is a prefix `hw. model. stack. network. operations. parallel.` and a path; the end of a path alone will do where only
+/// one value ends so, with or without the prefix. `parallel.` names an option of the job: gpus, batch, exchange, ... A value is
+/// written as in the file, strings without quotes; `2x` multiplies what stands there, `0.9x KEY` what stands at another key of
 /// the same table. A key that no file states is added to the table that its path names, for the reader of that table to accept;
 /// `KEY?=VALUE` passes over it. What stands beside a changed value and depends on it follows unless it is set as well: achieved
 /// figures beside nominal ones (`bandwidth`: `achieved`, `sm_copy`, `staged`; `memory_capacity`: `memory_reported`) and peak

@@ -168,6 +168,7 @@ struct Prediction {
   // identity
   std::string hardware_name, hardware_file, hardware_sha256, device, model, variant, stack, stack_file, stack_sha256;
   std::string workload_file, workload_sha256;  ///< of a user's network file
+  std::string layout_file, layout_sha256;      ///< of a framework's settings; empty: none
   std::string precision, optimizer, input, input_unit;
   Exchange exchange = Exchange::allreduce;
   std::string sample;             ///< what one is: "image 3x224x224", "length 128"

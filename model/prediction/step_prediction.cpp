@@ -60,6 +60,8 @@ void identify(const Configuration& configuration, Prediction& p) {
   p.set = configuration.set;
   p.workload_file = workload.file;
   p.workload_sha256 = workload.sha256;
+  p.layout_file = configuration.layout_file;
+  p.layout_sha256 = configuration.layout_sha256;
   if (configuration.nodes > 1 && configuration.network) {
     p.network = configuration.network->id;
     p.ports = node_ports(configuration.hardware(), *configuration.network);

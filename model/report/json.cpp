@@ -26,7 +26,9 @@ Json inputs(const Prediction& p) {
   hardware["device"] = p.device;
   Json workload = input_file(p.model, p.workload_file, p.workload_sha256);
   workload["variant"] = p.variant;
-  return {{"hardware", hardware}, {"workload", workload}, {"stack", input_file(p.stack, p.stack_file, p.stack_sha256)}};
+  Json inputs{{"hardware", hardware}, {"workload", workload}, {"stack", input_file(p.stack, p.stack_file, p.stack_sha256)}};
+  if (!p.layout_file.empty()) inputs["layout"] = {{"file", p.layout_file}, {"sha256", p.layout_sha256}};
+  return inputs;
 }
 
 Json config(const Prediction& p) {

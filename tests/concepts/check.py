@@ -45,7 +45,6 @@ OTHER_MEANINGS = {
     "an option": {
         "model/cli/command_compare.cpp": {"network"},
         "model/configuration/set_values.cpp": {"network"},
-        "model/configuration/framework_arguments/write_arguments.cpp": {"attention"},
         "model/study/grid_names.cpp": {"network"},
     },
     "a part of loading": {"model/prediction/input_stage.cpp": {"network"}},

@@ -169,6 +169,8 @@ TEST_CASE("options of the user win over the file, and what they replace is told"
   CHECK(c.samples_per_step() == 128);
   CHECK(c.stack.parallel.clips);
   const auto told = [&](const std::string& notice) { return std::count(c.notices.begin(), c.notices.end(), notice) == 1; };
+  CHECK(c.layout_file == file.path());
+  CHECK(c.layout_sha256.size() == 64);
   CHECK(told("--tensor-parallel 2 in place of 4 of " + file.path() + " (tensor-model-parallel-size)"));
   CHECK(told("--set stack.parallel.clips=true in place of stack.parallel.clips=false of " + file.path() + " (clip-grad)"));
   CHECK(told(file.path() + " holds settings of Megatron-LM: stack megatron-core-0.8"));
@@ -298,6 +300,11 @@ TEST_CASE("words of a script: variables, defaults, arrays, quotes round options,
         std::vector<std::string>{"--a", "1", "--b", "two words", "--c", "3", "--d", "x|y"});
   CHECK(texts("cat <<EOT > file\n--not this\nEOT\n--this 1\n") == std::vector<std::string>{"cat", "--this", "1"});
   CHECK(texts("N=$((64/2))\n--n $N") == std::vector<std::string>{"--n", "$((64/2))"});
+  std::string doubling = "A=xxxxxxxx\n";
+  for (int i = 0; i < 64; ++i) doubling += "A=$A$A\n";
+  CHECK(texts(doubling + "--a $A\n").back().size() <= 4100);
+  for (const char* cut : {"$", "${", "${A", "$(", "$((", "A=\"", "A='--b", "<<", "<<E", "\\", "--a \"$", "${A:-", "<<'"})
+    CHECK(texts(cut).size() <= 2);
   CHECK(texts("--a=1 key=2") == std::vector<std::string>{"--a=1", "key=2"});
   const auto places = shell_words("--a 1\n  --b 2\n");
   REQUIRE(places.size() == 6);

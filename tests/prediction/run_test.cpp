@@ -168,7 +168,7 @@ TEST_CASE("Llama 3: its interruptions, and its effective time from them and the 
   const Goodput g = goodput(*operations, Bytes(405e9 * 12.0), 16384, 2048);
   CHECK(g.share > 0.90);
   CHECK(g.share < 0.95);
-  // Restarts of 15 minutes more, twice as long, would end it at 82 %: the bar can be missed.
+  // Restarts that take 15 minutes longer miss the published share: the check can fail.
   Operations slower = *operations;
   slower.restart.time += Seconds(15.0 * 60.0);
   CHECK(goodput(slower, Bytes(405e9 * 12.0), 16384, 2048).share < 0.90);

@@ -7,7 +7,6 @@
 #include "model/configuration/choose_devices.hpp"
 #include "model/configuration/read_option.hpp"
 #include "model/configuration/session.hpp"
-#include "model/configuration/what_if.hpp"
 
 namespace tbdsim {
 namespace {
@@ -25,7 +24,7 @@ std::string given_value(const OptionRow& row, const PredictOptions& options) {
 class Filler {
  public:
   Filler(Session& session, const LayoutFile& file, const PredictOptions& options)
-      : session_(session), file_(file), asked_(options), filled_{options, file.notices} {
+      : session_(session), file_(file), asked_(options), filled_{options, file.notices, file.sha256} {
     filled_.options.layout_from.clear();
     filled_.options.unmodelled.clear();
   }

@@ -14,6 +14,7 @@ class Session;
 struct FilledOptions {
   PredictOptions options;  ///< without `layout_from`
   std::vector<std::string> notices;
+  std::string sha256;  ///< of the file
 };
 
 /// Fills in the options that the user left open; which of the file's differ from those that the user gave is told. Expects

@@ -9,6 +9,8 @@
 #include <set>
 
 #include "model/configuration/read_option.hpp"
+#include "model/input/digest.hpp"
+#include "model/input/file_text.hpp"
 #include "model/support/quote.hpp"
 
 namespace tbdsim {
@@ -293,7 +295,10 @@ Result<LayoutFile> translate(const TrainingFramework& framework, const std::vect
 }
 
 Result<LayoutFile> read_layout_file(const std::string& root, const std::string& path) {
-  const auto settings = read_settings(path);
+  auto text = read_file(path, kLargestSettings);
+  if (!text) return tl::make_unexpected(text.error());
+  const std::string digest = sha256_hex(*text);
+  const auto settings = read_settings(std::move(*text), path);
   if (!settings) return tl::make_unexpected(settings.error());
   const auto frameworks = load_frameworks(root);
   if (!frameworks) return tl::make_unexpected(frameworks.error());
@@ -311,7 +316,10 @@ Result<LayoutFile> read_layout_file(const std::string& root, const std::string& 
     return tl::make_unexpected(Errors{Error{fmt::format("--layout-from: none of its {} settings is known; expected those of {}",
                                                         settings->size(), fmt::join(titles, ", ")),
                                             SourceRef{path, 0, 0}}});
-  return translate(*best, *settings, path);
+  return translate(*best, *settings, path).map([&](LayoutFile file) {
+    file.sha256 = digest;
+    return file;
+  });
 }
 
 }  // namespace tbdsim

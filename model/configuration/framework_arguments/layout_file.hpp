@@ -27,7 +27,7 @@ struct StatedSetting {
 
 /// What a framework's file says of a job.
 struct LayoutFile {
-  std::string file;
+  std::string file, sha256;
   std::string framework, title;
   std::string stack;  ///< of the framework, where the user names none
   std::vector<StatedOption> options;

@@ -15,8 +15,6 @@
 namespace tbdsim {
 namespace {
 
-constexpr std::size_t kLargest = 8;  // MiB
-
 /// A word's place in a table: that of its key.
 SourceRef place_in(TomlTable table, const std::string& path) {
   const std::size_t dot = path.find('.');
@@ -137,10 +135,6 @@ Result<std::vector<Setting>> read_settings(std::string text, const std::string& 
     return tl::make_unexpected(
         Errors{Error{"no settings found; expected --key value, key=value, .toml, .json or .yaml", SourceRef{name, 0, 0}}});
   return settings;
-}
-
-Result<std::vector<Setting>> read_settings(const std::string& path) {
-  return read_file(path, kLargest).and_then([&](std::string text) { return read_settings(std::move(text), path); });
 }
 
 }  // namespace tbdsim

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -13,14 +14,13 @@ struct Setting {
   SourceRef where;
 };
 
-/// All settings of a file, by its ending: .json and .toml, .yaml and .yml (maps alone), any other a shell script, a line of
-/// arguments (`--key value`) or of overrides (`key=value`). Null and empty values are left out.
+inline constexpr std::size_t kLargestSettings = 8;  ///< MiB
+
+/// All settings of the text of a file, by the ending of its name: .json and .toml, .yaml and .yml (maps alone), any other a shell
+/// script, a line of arguments (`--key value`) or of overrides (`key=value`). Null and empty values are left out.
 ///
 /// Of a script, variables and arrays are put in where it sets them; its branches are not followed: what any of them states is
-/// read. Errors: a file that cannot be read; mistakes of JSON and TOML with their place; a file without settings.
-[[nodiscard]] Result<std::vector<Setting>> read_settings(const std::string& path);
-
-/// The same of a text, which messages call `name`.
+/// read. Errors: mistakes of JSON and TOML with their place; no text; no settings.
 [[nodiscard]] Result<std::vector<Setting>> read_settings(std::string text, const std::string& name);
 
 }  // namespace tbdsim

@@ -7,6 +7,9 @@
 namespace tbdsim {
 namespace {
 
+/// Longer ones are not put together: a variable that holds itself twice would double with every line.
+constexpr std::size_t kLongestWord = 4096;
+
 bool of_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 /// `NAME` of "NAME=..." or "NAME+=..."; empty: no assignment.
@@ -157,7 +160,7 @@ class Reader {
     }
     begin_word();
     const auto known = variables_.find(name);
-    if (known != variables_.end())
+    if (known != variables_.end() && word_.text.size() + known->second.size() <= kLongestWord)
       word_.text += known->second;
     else if (has_fallback)
       word_.text += fallback;

@@ -11,20 +11,24 @@ namespace {
 /// Of a framework that clips by any norm above zero: the one that its recipes state.
 constexpr std::string_view kAnyNumber = "1.0";
 
-/// What an option says where nothing is asked for: no setting is needed for it.
+/// Whether a value asks for nothing, so that no setting is needed for it.
 bool nothing_asked(const std::string& option, const std::string& value) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kOther{{{"zero", "0"},
-                                                                                 {"recompute", "none"},
-                                                                                 {"sequence-parallel", "off"},
-                                                                                 {"schedule", "1f1b"},
-                                                                                 {"schedule", "interleaved"},
-                                                                                 {"accumulate", ""}}};
-  if (option.ends_with("-parallel") || option == "virtual-stages") {
-    if (value == "1") return true;
-  }
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kPlain{{{"tensor-parallel", "1"},
+                                                                                  {"context-parallel", "1"},
+                                                                                  {"expert-parallel", "1"},
+                                                                                  {"pipeline-parallel", "1"},
+                                                                                  {"virtual-stages", "1"},
+                                                                                  {"sequence-parallel", "off"},
+                                                                                  {"zero", "0"},
+                                                                                  {"recompute", "none"},
+                                                                                  // What the stages and their parts imply.
+                                                                                  {"schedule", "1f1b"},
+                                                                                  {"schedule", "interleaved"},
+                                                                                  {"precision", "fp32"}}};
   // Micro-batches follow from the two batches; release, kernel and optimiser are the framework's own.
-  if (option == "accumulate" || option == "attention" || option == "optimizer" || option == "stack") return true;
-  return std::find(kOther.begin(), kOther.end(), std::pair<std::string_view, std::string_view>(option, value)) != kOther.end();
+  constexpr std::array<std::string_view, 4> kFollow{"accumulate", "attention", "optimizer", "stack"};
+  return std::find(kPlain.begin(), kPlain.end(), std::pair<std::string_view, std::string_view>(option, value)) != kPlain.end() ||
+         std::find(kFollow.begin(), kFollow.end(), option) != kFollow.end();
 }
 
 /// Settings in the order in which they are written; one that is stated again is left as it was.
