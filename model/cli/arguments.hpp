@@ -103,7 +103,8 @@ struct SweepArguments {
 
 struct ExplainArguments {
   PredictOptions options;
-  bool layers = false;  ///< also what mixed precision does for each
+  bool layers = false;   ///< also what mixed precision does for each
+  std::string measured;  ///< speed that was seen; empty: none
   Format format = Format::table;
 };
 

@@ -185,7 +185,7 @@ void describe(VerbOptions verb, SweepArguments& a) {
 }
 
 void describe(VerbOptions verb, ExplainArguments& a) {
-  declare(verb, Verb::explain, {{"layers", &a.layers}, {"format", &a.format}}, job_of(a.options));
+  declare(verb, Verb::explain, {{"layers", &a.layers}, {"measured", &a.measured}, {"format", &a.format}}, job_of(a.options));
 }
 
 void describe(VerbOptions verb, NetworkArguments& a) {

@@ -11,6 +11,7 @@
 namespace tbdsim {
 struct Comparison;
 struct CostTerms;
+struct Diagnosis;
 }  // namespace tbdsim
 
 /// What the JSON texts of several verbs share. Included by the json_*.cpp files alone.
@@ -62,5 +63,7 @@ Json memory(const MemoryVerdict& verdict);
 Json limit(const Limit& limit);
 /// Adds the terms that all offers of a comparison share, and what each candidate costs on them, best first.
 void add_offers(const Comparison& comparison, const CostTerms& terms, Json& json);
+/// Adds the measured speed and the causes that would explain it, most likely first.
+void add_diagnosis(const Diagnosis& diagnosis, Json& json);
 
 }  // namespace tbdsim::json

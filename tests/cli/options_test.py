@@ -104,7 +104,10 @@ TABLE = {
         "--epochs": ("--epochs 3", EFFECT, ONE + " --samples 256K"),
         "--seed": ("--seed 2", EFFECT, "--hw dgx1 --model lenet --image 224 --stack mxnet-18.04 --batch 16 --format json"),
     }),
-    "explain": dict(JOB, **LAYOUT, **{"--layers": ("--layers", EFFECT, ONE)}),
+    "explain": dict(JOB, **LAYOUT, **{
+        "--layers": ("--layers", EFFECT, ONE),
+        "--measured": ("--measured 97ms", EFFECT, ONE),
+    }),
     "scale": dict({name: line for name, line in JOB.items() if name not in ("--gpus", "--nodes", "--devices")}, **{
         "--tensor-parallel": ("--tensor-parallel 2", Refused(AGAINST_ONE), EIGHT),
         "--sequence-parallel": ("--sequence-parallel on", Refused("tbdsim: 1 GPU on 1 node: --sequence-parallel on: divides what --tensor-parallel leaves whole; add --tensor-parallel 2 or more"), EIGHT),
