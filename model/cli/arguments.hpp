@@ -21,6 +21,7 @@ struct PredictArguments {
   bool layers = false, kernels = false, links = false, host = false;
   std::string trace;                    ///< file to write; empty: none
   std::string report;                   ///< page to write; empty: none
+  std::string from_trace;               ///< trace whose steps are replayed; empty: none
   std::string prices;                   ///< price list of the user's own; empty: none
   std::optional<std::int64_t> samples;  ///< of one epoch
   std::optional<int> epochs;

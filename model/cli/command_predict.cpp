@@ -8,6 +8,7 @@
 #include "model/report/html.hpp"
 #include "model/report/json.hpp"
 #include "model/report/predict_table.hpp"
+#include "model/report/replay_report.hpp"
 
 namespace tbdsim {
 namespace {
@@ -59,9 +60,41 @@ Errors asked_of_kernels(const PredictArguments& arguments) {
   return errors;
 }
 
+/// The measured steps of a trace, in place of the predicted one.
+Result<Answer> replayed(const PredictArguments& arguments, Session& session) {
+  const std::pair<const char*, bool> kOther[] = {{"--layers", arguments.layers},
+                                                 {"--kernels", arguments.kernels},
+                                                 {"--links", arguments.links},
+                                                 {"--host", arguments.host},
+                                                 {"--profiling", arguments.profiling},
+                                                 {"--skip", arguments.skip.has_value()},
+                                                 {"--iterations", arguments.iterations.has_value()},
+                                                 {"--samples", arguments.samples.has_value()},
+                                                 {"--epochs", arguments.epochs.has_value()},
+                                                 {"--trace", !arguments.trace.empty()},
+                                                 {"--report", !arguments.report.empty()},
+                                                 {"--prices", !arguments.prices.empty()}};
+  Errors errors;
+  for (const auto& [flag, asked] : kOther)
+    if (asked) errors.push_back({fmt::format("{}: says nothing of a replayed trace; leave it or --from-trace", flag)});
+  if (!errors.empty()) return tl::make_unexpected(std::move(errors));
+  return replay(session, arguments.options, arguments.from_trace).map([&](const Replay& result) {
+    switch (arguments.format) {
+      case Format::json:
+        return Answer{replay_json(result), result.notices};
+      case Format::csv:
+        return Answer{replay_csv(result), result.notices};
+      case Format::table:
+        break;
+    }
+    return Answer{replay_table(result), result.notices};
+  });
+}
+
 }  // namespace
 
 Result<Answer> answer(const PredictArguments& arguments, Session& session) {
+  if (!arguments.from_trace.empty()) return replayed(arguments, session);
   if (arguments.epochs && !arguments.samples) return fail("--epochs needs --samples, the size of the data set");
   if ((arguments.skip || arguments.iterations) && !arguments.profiling)
     return fail("--skip and --iterations need --profiling, which they are about");

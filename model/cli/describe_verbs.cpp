@@ -144,6 +144,7 @@ void describe(VerbOptions verb, PredictArguments& a) {
            {"iterations", &a.iterations},
            {"trace", &a.trace},
            {"report", &a.report},
+           {"from-trace", &a.from_trace},
            {"prices", &a.prices},
            {"format", &a.format}},
           job_of(a.options));

@@ -469,6 +469,11 @@ constexpr OptionRow kOptions[] = {
      .value = "FILE",
      .help = "Write a step as a Chrome trace (JSON): kernels, exchanges, host threads, input",
      .verbs = {Verb::predict}},
+    {.name = "from-trace",
+     .value = "FILE",
+     .help = "Replay the measured steps of a profiler's trace of this job, changed by --set and --what-if "
+             "(`tbdsim calibrate import FILE` shows what it holds)",
+     .verbs = {Verb::predict}},
     {.name = "report", .value = "FILE", .help = "Write everything as one HTML page, readable offline", .verbs = {Verb::predict}},
     {.name = "target",
      .value = "SHARE",

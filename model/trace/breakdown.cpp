@@ -114,9 +114,10 @@ Result<Breakdown> break_down(const Trace& trace, const std::string& name) {
   const auto& steps = result.iterations.steps;
   for (const Span& step : steps) result.steps_time += step.end - step.start;
   Occupier(trace, result).run();
+  const Families family_of(trace);
   Parts whole, families, layers, kernels;
   for (const Event& event : trace.events) {
-    const std::string_view family = tbdsim::trace::name(family_of(trace, event));
+    const std::string_view family = tbdsim::trace::name(family_of.of(event));
     whole.add(family, event.time());
     result.events_time += event.time();
     if (event.device != result.iterations.device) continue;

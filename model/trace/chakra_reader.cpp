@@ -120,6 +120,7 @@ Result<Trace> laid_out(const std::vector<Node>& nodes, const std::string& name) 
   }
   Trace trace;
   trace.tool = "Chakra";
+  trace.one_step = true;
   Names names(trace.names);
   std::vector<Nanoseconds> end(nodes.size());
   Nanoseconds free[2] = {0, 0};
@@ -188,6 +189,7 @@ Result<Trace> parse_chakra_json(std::string_view text, const std::string& name) 
   if (listed == root.end() || !listed->is_array()) return refuse(name, "nodes: expected a list");
   Trace trace;
   trace.tool = "Chakra";
+  trace.one_step = true;
   Names names(trace.names);
   const auto number = [](const nlohmann::json& node, const char* key) -> std::optional<double> {
     const auto found = node.find(key);

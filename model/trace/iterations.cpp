@@ -43,10 +43,12 @@ void device_marks(const Trace& trace, Iterations& found) {
   found.marked = true;
   for (std::size_t i = 0; i + 1 < first.size(); ++i) {
     found.first.push_back(first[i]);
+    found.next.push_back(first[i + 1]);
     found.steps.push_back({trace.events[first[i]].start, trace.events[first[i + 1]].start});
   }
   if (first.size() > 1) return;
   found.first = first;
+  found.next = {trace.events.size()};
   found.steps.push_back({trace.events[first.front()].start, std::max(last_end, trace.events[first.front()].end)});
 }
 
@@ -77,22 +79,37 @@ void repetition(const Trace& trace, Iterations& found) {
     }
     const std::size_t from = kernels[repeated.anchors[part]], to = kernels[repeated.anchors[part + 1]];
     found.first.push_back(from);
+    found.next.push_back(to);
     found.steps.push_back({trace.events[from].start, trace.events[to].start});
   }
+}
+
+/// One step from the first event to the last.
+void all_of_it(const Trace& trace, Iterations& found) {
+  Nanoseconds end = 0;
+  const auto first =
+      std::find_if(trace.events.begin(), trace.events.end(), [&](const Event& e) { return e.device == found.device; });
+  for (const Event& event : trace.events) end = std::max(end, event.end);
+  found.steps = {{first->start, end}};
+  found.first = {static_cast<std::size_t>(first - trace.events.begin())};
+  found.next = {trace.events.size()};
 }
 
 /// Steps that are empty or begin before the one before ends, as marks of several threads do, are left out.
 void keep_in_order(Iterations& found) {
   std::vector<Span> steps;
-  std::vector<std::size_t> first;
+  std::vector<std::size_t> first, next;
   for (std::size_t i = 0; i < found.steps.size(); ++i) {
     const Span step = found.steps[i];
     if (step.end <= step.start || (!steps.empty() && step.start < steps.back().end)) continue;
     steps.push_back(step);
-    if (!found.first.empty()) first.push_back(found.first[i]);
+    if (found.first.empty()) continue;
+    first.push_back(found.first[i]);
+    next.push_back(found.next[i]);
   }
   found.steps = std::move(steps);
   found.first = std::move(first);
+  found.next = std::move(next);
 }
 
 }  // namespace
@@ -106,6 +123,7 @@ Result<Iterations> find_steps(const Trace& trace, const std::string& name) {
     device_marks(trace, found);
   }
   if (found.steps.empty()) repetition(trace, found);
+  if (found.steps.empty() && trace.one_step) all_of_it(trace, found);
   keep_in_order(found);
   if (found.steps.empty())
     return tl::make_unexpected(

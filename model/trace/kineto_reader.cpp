@@ -208,7 +208,9 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
     return number(nanoseconds.value_or(0) / kThousand, nanoseconds);
   }
   bool string(std::string& value) override {
-    if (depth_ == event_depth_) {
+    if (in_devices_) {
+      if (key_ == "name" && collector_.trace.device.empty()) collector_.trace.device = value;
+    } else if (depth_ == event_depth_) {
       if (key_ == "name")
         fields_.name.swap(value);
       else if (key_ == "cat")
@@ -217,8 +219,6 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
         fields_.phase.swap(value);
       else if (key_ == "pid")
         fields_.process.swap(value);
-    } else if (in_devices_ && key_ == "name" && collector_.trace.device.empty()) {
-      collector_.trace.device = value;
     }
     return true;
   }
@@ -226,7 +226,7 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
   bool start_object(std::size_t) override { return open(true); }
   bool start_array(std::size_t) override { return open(false); }
   bool end_object() override {
-    if (depth_ == event_depth_) {
+    if (depth_ == event_depth_ && in_event_) {
       collector_.add(fields_);
       if (!collector_.problem.empty()) {
         trouble = collector_.problem;

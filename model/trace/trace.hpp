@@ -34,9 +34,10 @@ struct Span {
 
 /// What a profiler recorded of a training program, whichever profiler it was.
 struct Trace {
-  std::string tool;      ///< "PyTorch profiler", "Nsight Systems", "nvprof", "Chakra"
-  std::string device;    ///< as the trace calls it; empty: not told
-  bool on_host = false;  ///< holds no device: events are operators on threads of the host
+  std::string tool;       ///< "PyTorch profiler", "Nsight Systems", "nvprof", "Chakra"
+  std::string device;     ///< as the trace calls it; empty: not told
+  bool on_host = false;   ///< holds no device: events are operators on threads of the host
+  bool one_step = false;  ///< traces of this tool hold one iteration, unless something repeats
   std::vector<std::string> names;
   std::vector<Event> events;  ///< by start
   std::vector<Span> waits;    ///< of the host for a device, by end

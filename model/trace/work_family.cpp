@@ -62,15 +62,15 @@ WorkFamily family_of_name(std::string_view name, bool* told) {
   return WorkFamily::element_wise;
 }
 
-WorkFamily family_of(const Trace& trace, const Event& event) {
+Families::Families(const Trace& trace) : names_(trace.names.size()) {
+  for (std::size_t i = 0; i < names_.size(); ++i) names_[i].family = family_of_name(trace.names[i], &names_[i].told);
+}
+
+WorkFamily Families::of(const Event& event) const {
   if (event.activity == Activity::exchange) return WorkFamily::exchange;
   if (event.activity != Activity::kernel) return WorkFamily::copy;
-  bool told = false;
-  if (event.op >= 0) {
-    const WorkFamily family = family_of_name(trace.text(event.op), &told);
-    if (told) return family;
-  }
-  return family_of_name(trace.name_of(event));
+  if (event.op >= 0 && names_[static_cast<std::size_t>(event.op)].told) return names_[static_cast<std::size_t>(event.op)].family;
+  return names_[static_cast<std::size_t>(event.name)].family;
 }
 
 }  // namespace tbdsim::trace

@@ -1,6 +1,7 @@
 #pragma once
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "model/trace/trace.hpp"
 
@@ -35,7 +36,19 @@ struct WorkFamilyInfo {
 /// found. `told`: whether one was.
 [[nodiscard]] WorkFamily family_of_name(std::string_view name, bool* told = nullptr);
 
-/// Copies and exchanges by what they are; kernels by the operator that issued them, else by their own name.
-[[nodiscard]] WorkFamily family_of(const Trace& trace, const Event& event);
+/// The families of a trace's events: copies and exchanges by what they are, kernels by the operator that issued them, else by
+/// their own name. Looks at each name once. Must not outlive the trace.
+class Families {
+ public:
+  explicit Families(const Trace& trace);
+  [[nodiscard]] WorkFamily of(const Event& event) const;
+
+ private:
+  struct Told {
+    WorkFamily family = WorkFamily::element_wise;
+    bool told = false;
+  };
+  std::vector<Told> names_;
+};
 
 }  // namespace tbdsim::trace
