@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "model/support/quote.hpp"
 #include "model/units/format.hpp"
 
 namespace tbdsim::calibrate {
@@ -21,12 +22,8 @@ double share(Nanoseconds part, Nanoseconds whole) {
   return whole > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0.0;
 }
 
-/// The beginning of a long name, its control characters and line ends as blanks.
-std::string shown(std::string name) {
-  for (char& c : name)
-    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = ' ';
-  return name.size() <= kNameWidth ? name : name.substr(0, kNameWidth - 3) + "...";
-}
+/// The beginning of a long name.
+std::string shown(const std::string& name) { return printable(name, kNameWidth); }
 
 std::string csv_text(const std::string& text) {
   std::string result = "\"";

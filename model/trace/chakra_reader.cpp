@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/input/protobuf_reader.hpp"
+#include "model/support/quote.hpp"
 #include "model/trace/read_trace.hpp"
 
 namespace tbdsim::trace {
@@ -116,7 +117,7 @@ Result<Trace> laid_out(const std::vector<Node>& nodes, const std::string& name) 
     for (const std::size_t i : order) placed[i] = true;
     const auto in_circle = static_cast<std::size_t>(std::find(placed.begin(), placed.end(), false) - placed.begin());
     return refuse(name, fmt::format("node {} ({}) depends on itself, over {} nodes at most", nodes[in_circle].id,
-                                    nodes[in_circle].name, nodes.size() - order.size()));
+                                    tbdsim::quoted(nodes[in_circle].name), nodes.size() - order.size()));
   }
   Trace trace;
   trace.tool = "Chakra";
@@ -127,7 +128,8 @@ Result<Trace> laid_out(const std::vector<Node>& nodes, const std::string& name) 
   for (const std::size_t i : order) {
     const Node& node = nodes[i];
     if (node.start > kMostMicroseconds || node.duration > kMostMicroseconds)
-      return refuse(name, fmt::format("node {} ({}): a time of more than {} us", node.id, node.name, kMostMicroseconds));
+      return refuse(
+          name, fmt::format("node {} ({}): a time of more than {} us", node.id, tbdsim::quoted(node.name), kMostMicroseconds));
     const Activity activity = activity_of(node.type);
     const int stream = activity == Activity::kernel ? 0 : 1;
     Nanoseconds start = static_cast<Nanoseconds>(node.start) * kMicrosecond;
@@ -206,7 +208,7 @@ Result<Trace> parse_chakra_json(std::string_view text, const std::string& name) 
     if (kind != "kernel" && !copies && !fills) continue;
     constexpr double kMost = 9e15;  // microseconds that a double holds whole
     if (!(*start >= 0.0 && *time >= 0.0 && *start < kMost && *time < kMost))
-      return refuse(name, fmt::format("{}: a time out of range", called->get<std::string>()));
+      return refuse(name, fmt::format("{}: a time out of range", tbdsim::quoted(called->get<std::string>())));
     Event event;
     event.start = static_cast<Nanoseconds>(*start * 1e3 + 0.5);
     event.end = event.start + static_cast<Nanoseconds>(*time * 1e3 + 0.5);

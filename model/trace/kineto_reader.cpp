@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "model/support/quote.hpp"
 #include "model/trace/owners.hpp"
 #include "model/trace/read_trace.hpp"
 
@@ -74,7 +75,7 @@ class Collector {
     ++seen;
     if (fields.phase != "X" || !fields.start || !fields.time) return;
     if (*fields.time < 0) {
-      problem = fmt::format("{} has a duration below zero", fields.name);
+      problem = fmt::format("{} has a duration below zero", tbdsim::quoted(fields.name));
       return;
     }
     const Span span{*fields.start, *fields.start + *fields.time};
@@ -198,7 +199,10 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
 
   bool null() override { return true; }
   bool boolean(bool) override { return true; }
-  bool number_integer(std::int64_t value) override { return number(value, value * kThousand); }
+  bool number_integer(std::int64_t value) override {
+    const auto whole = std::max(value, -static_cast<std::int64_t>(kMostMicroseconds));
+    return number(whole, whole * kThousand);
+  }
   bool number_unsigned(std::uint64_t value) override {
     const auto whole = static_cast<std::int64_t>(std::min<std::uint64_t>(value, kMostMicroseconds));
     return number(whole, whole * kThousand);
@@ -245,7 +249,8 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
   bool parse_error(std::size_t position, const std::string&, const nlohmann::json::exception& error) override {
-    const std::string_view what = error.what();
+    // What was read last may be any bytes.
+    const std::string_view what = std::string_view(error.what()).substr(0, std::string_view(error.what()).find("; last read"));
     const std::size_t at = what.find(": ");
     trouble = fmt::format("not valid JSON: {}", at == std::string_view::npos ? what : what.substr(at + 2));
     trouble_at = position > 0 ? position - 1 : 0;
@@ -254,7 +259,7 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
 
  private:
   static constexpr std::int64_t kThousand = 1000;
-  static constexpr std::uint64_t kMostMicroseconds = std::uint64_t{1} << 52;
+  static constexpr std::uint64_t kMostMicroseconds = std::uint64_t{1} << 51;  // 71 years
   static constexpr int kMostDepth = 64;
 
   bool open(bool object) {

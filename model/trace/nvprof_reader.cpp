@@ -68,13 +68,13 @@ Result<Trace> parse_nvprof(std::string_view text, const std::string& name) {
       start_unit = exponent_of(begin);
       time_unit = exponent_of(length);
       if (start_unit && time_unit) continue;
-      problem(row, fmt::format("expected the units of Start and Duration (s, ms, us, ns), got {} and {}", quoted(begin),
-                               quoted(length)));
+      problem(row, fmt::format("expected the units of Start and Duration (s, ms, us, ns), got {} and {}", tbdsim::quoted(begin),
+                               tbdsim::quoted(length)));
       break;
     }
     const auto from = decimal_nanoseconds(begin, *start_unit), takes = decimal_nanoseconds(length, *time_unit);
     if (!from || !takes || *takes < 0) {
-      problem(row, fmt::format("expected a start and a duration, got {} and {}", quoted(begin), quoted(length)));
+      problem(row, fmt::format("expected a start and a duration, got {} and {}", tbdsim::quoted(begin), tbdsim::quoted(length)));
       continue;
     }
     Event event;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "model/input/file_text.hpp"
+#include "model/support/quote.hpp"
 #include "model/trace/gzip.hpp"
 
 namespace tbdsim::trace {
@@ -13,6 +14,11 @@ namespace {
 constexpr std::size_t kMostMebibytes = 2048;
 /// How far the word that tells a format may be from the beginning.
 constexpr std::size_t kBeginning = 1 << 16;
+
+/// Sums of what lies within these bounds stay within 64 bits: 120 years on whatever clock, three years of work.
+constexpr Nanoseconds kMostTime = 4'000'000'000'000'000'000, kLongest = 100'000'000'000'000'000;
+
+std::string shown(const Trace& trace, const Event& event) { return tbdsim::quoted(trace.name_of(event)); }
 
 bool holds(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
@@ -49,11 +55,27 @@ Activity kernel_activity(std::string_view name) {
 }
 
 Result<Trace> finished(Trace trace, const std::string& name) {
-  for (const Event& event : trace.events)
-    if (event.end < event.start)
-      return refuse(name, fmt::format("{} ends {} ns before it starts", trace.name_of(event), event.start - event.end));
   if (trace.events.empty())
     return refuse(name, fmt::format("a trace of {} without a kernel, copy or operator: was the device profiled?", trace.tool));
+  const auto far = [](Nanoseconds time) { return time < -kMostTime || time > kMostTime; };
+  Nanoseconds all = 0, earliest = kMostTime, latest = -kMostTime;
+  for (const Event& event : trace.events) {
+    if (far(event.start) || far(event.end)) return refuse(name, fmt::format("{}: a time out of range", shown(trace, event)));
+    if (event.end < event.start)
+      return refuse(name, fmt::format("{} ends {} ns before it starts", shown(trace, event), event.start - event.end));
+    earliest = std::min(earliest, event.start);
+    latest = std::max(latest, event.end);
+    all = std::min(kLongest + 1, all + std::min(kLongest, event.time()));
+  }
+  if (latest - earliest > kLongest || all > kLongest)
+    return refuse(name, "events that take, or lie apart, more than three years");
+  // What hosts noted on another clock says nothing of these events.
+  const auto other = [&](Nanoseconds time) { return time < earliest - kLongest || time > latest + kLongest; };
+  const auto elsewhere = [&](const Span& span) { return other(span.start) || other(span.end) || span.end < span.start; };
+  for (Event& event : trace.events)
+    if (event.issued && other(*event.issued)) event.issued.reset();
+  trace.waits.erase(std::remove_if(trace.waits.begin(), trace.waits.end(), elsewhere), trace.waits.end());
+  trace.marks.erase(std::remove_if(trace.marks.begin(), trace.marks.end(), elsewhere), trace.marks.end());
   std::stable_sort(trace.events.begin(), trace.events.end(), [](const Event& a, const Event& b) { return a.start < b.start; });
   std::sort(trace.waits.begin(), trace.waits.end(), [](const Span& a, const Span& b) { return a.end < b.end; });
   std::sort(trace.marks.begin(), trace.marks.end(), [](const Span& a, const Span& b) { return a.start < b.start; });

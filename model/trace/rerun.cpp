@@ -12,7 +12,8 @@ namespace {
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
 Nanoseconds scaled(Nanoseconds time, double factor) {
-  return factor == 1.0 ? time : std::llround(factor * static_cast<double>(time));
+  constexpr double kLongest = 1e17;  // three years
+  return factor == 1.0 ? time : std::llround(std::min(kLongest, factor * static_cast<double>(time)));
 }
 
 /// Another run of one device's events.

@@ -11,7 +11,7 @@ std::int32_t Names::number(std::string_view text) {
 }
 
 std::optional<Nanoseconds> decimal_nanoseconds(std::string_view text, int exponent) {
-  constexpr Nanoseconds kMost = std::numeric_limits<Nanoseconds>::max() / 4;
+  constexpr Nanoseconds kMost = std::numeric_limits<Nanoseconds>::max() / 4;  // two of them add up
   const bool negative = !text.empty() && text.front() == '-';
   if (negative) text.remove_prefix(1);
   Nanoseconds value = 0;
