@@ -73,6 +73,8 @@ Result<int> write_kernels(const std::vector<SummarizedKernel>& kernels, const st
 
 Result<int> run(const std::string& input, const Arguments& arguments) {
   if (is_trace(input)) return import_trace(input, arguments);
+  auto text = read_file(input);
+  if (!text) return tl::make_unexpected(text.error());
   const std::string output = arguments.one("-o"), timing = arguments.one("--timing", "kernel");
   if (output.empty()) return fail("calibrate import: no output; use -o OUT.csv");
   if (timing != "kernel" && timing != "call")
@@ -81,8 +83,6 @@ Result<int> run(const std::string& input, const Arguments& arguments) {
   const auto known = sample_precisions();
   if (!precision.empty() && std::find(known.begin(), known.end(), precision) == known.end())
     return fail("calibrate import: --precision: " + unknown_word("precision", precision, {known.begin(), known.end()}));
-  auto text = read_file(input);
-  if (!text) return tl::make_unexpected(text.error());
   const auto format = format_of(*text);
   if (!format)
     return fail(fmt::format(

@@ -97,6 +97,7 @@ TABLE = {
         "--report": ("--report page.html", "page.html", ONE),
         "--prices": ("--prices prices.toml", EFFECT, EIGHT),
         "--trace": ("--trace step.json", "step.json", ONE),
+        "--from-trace": ("--from-trace kineto.json", EFFECT, ONE),
         "--profiling": ("--profiling", EFFECT, ONE),
         "--skip": ("--skip 5", EFFECT, ONE + " --profiling"),
         "--iterations": ("--iterations 9", EFFECT, ONE + " --profiling"),
@@ -368,11 +369,11 @@ ROW_NEEDS = {
     "--attention unfused": FUSED_ROW,
     "--devices 0,5": {"gpus": "2"},
 }
-NOT_OF_ROWS = ("--hw", "--model", "--format", "--layers", "--kernels", "--links", "--host", "--report", "--prices", "--trace", "--profiling", "--skip", "--iterations",
+NOT_OF_ROWS = ("--hw", "--model", "--format", "--layers", "--kernels", "--links", "--host", "--report", "--prices", "--trace", "--from-trace", "--profiling", "--skip", "--iterations",
                "--samples", "--epochs", "--seed", "--what-if", "--by", "--max-batch", "--route")
 
 # Options of verbs that claims ask, which write files or shape a text: refused in claims and grids.
-NOT_OF_CLAIMS = {"--report", "--prices", "--trace", "--format", "--by", "--top", "--host", "--as"}
+NOT_OF_CLAIMS = {"--report", "--prices", "--from-trace", "--trace", "--format", "--by", "--top", "--host", "--as"}
 
 
 # What a JSON `config` tells beside options: what a job is made of, as it was found.
