@@ -58,8 +58,9 @@ void find_factors(const Prediction& before, const Prediction& after, Replay& res
 Errors unfit(const Prediction& before, const Prediction& after, const trace::Trace& recorded, const Replay& result) {
   if (before.by_layers || after.by_layers)
     return {
-        {"--from-trace: this step is simulated layer by layer (a divided network, sharded states, a stack made for these), which "
-         "keeps no kernels to scale measured ones by"}};
+        {"--from-trace: scales steps that are simulated kernel by kernel; this one is simulated layer by layer (a divided "
+         "network, sharded "
+         "states, a stack made for these)"}};
   if (recorded.on_host)
     return {
         {fmt::format("--from-trace: {} holds operators of the host alone, no device; changes of the machine or the batch scale "

@@ -79,8 +79,10 @@ class Collector {
       return;
     }
     const Span span{*fields.start, *fields.start + *fields.time};
-    constexpr std::int64_t kThreads = 1'000'003;
-    const std::int64_t thread = fields.pid * kThreads + fields.tid;
+    constexpr std::uint64_t kThreads = 1'000'003;
+    // Any number will do that tells threads apart; process and thread may be any numbers themselves.
+    const auto thread =
+        static_cast<std::int64_t>(static_cast<std::uint64_t>(fields.pid) * kThreads + static_cast<std::uint64_t>(fields.tid));
     switch (category_of(fields)) {
       case Category::kernel:
         return add_device(fields, span, kernel_activity(fields.name));
