@@ -48,8 +48,10 @@ std::string heading(const trace::Trace& trace, const Breakdown& b) {
     longest = std::max(longest, step.end - step.start);
   }
   text += fmt::format("\n{} step{} {}, {} each ({} to {})\n", b.steps(), b.steps() == 1 ? "" : "s",
-                      b.iterations.marked ? "marked by the program" : "found by repetition", format(Seconds(b.step_seconds())),
-                      format(seconds(shortest)), format(seconds(longest)));
+                      b.iterations.marked  ? "marked by the program"
+                      : b.iterations.whole ? "taken to be the whole trace"
+                                           : "found by repetition",
+                      format(Seconds(b.step_seconds())), format(seconds(shortest)), format(seconds(longest)));
   if (b.iterations.left_out > 0)
     text += fmt::format("{} parts between them ran something else and are left out\n", b.iterations.left_out);
   return text;

@@ -4,6 +4,7 @@
 #include "model/cli/output.hpp"
 #include "model/input/output_file.hpp"
 #include "model/prediction/memory_hint.hpp"
+#include "model/report/chakra_trace.hpp"
 #include "model/report/csv.hpp"
 #include "model/report/html.hpp"
 #include "model/report/json.hpp"
@@ -58,6 +59,17 @@ Errors asked_of_kernels(const PredictArguments& arguments) {
           "kernels and calls of the whole; --layers tells its operators, the table what travels along each axis",
           flag)});
   return errors;
+}
+
+/// Chrome's JSON, or by the file's ending Chakra's form.
+Result<void> write_trace(const std::string& path, const Prediction& prediction, const std::vector<std::string>& inputs) {
+  if (!names_chakra(path)) return OutputFile{path, std::string(kTraceMark), inputs}.write(chrome_trace(prediction));
+  if (prediction.gpus > 1 && prediction.exchange != Exchange::allreduce)
+    return fail(
+        fmt::format("--trace {}: Chakra's form has collectives alone, and gradients are exchanged by {}; use --exchange "
+                    "allreduce or write .json",
+                    path, info(prediction.exchange).name));
+  return OutputFile{path, std::string(kChakraMark), inputs}.write(chakra_trace(prediction));
 }
 
 /// The measured steps of a trace, in place of the predicted one.
@@ -116,8 +128,8 @@ Result<Answer> answer(const PredictArguments& arguments, Session& session) {
     prediction->notices.push_back(std::move(hint));
   const std::vector<std::string> inputs{prediction->hardware_file, prediction->workload_file, prediction->stack_file};
   if (!arguments.trace.empty()) {
-    const OutputFile file{arguments.trace, std::string(kTraceMark), inputs};
-    if (const auto written = file.write(chrome_trace(*prediction)); !written) return tl::make_unexpected(written.error());
+    if (const auto written = write_trace(arguments.trace, *prediction, inputs); !written)
+      return tl::make_unexpected(written.error());
   }
   PredictParts parts{arguments.layers, arguments.kernels, arguments.links, std::nullopt, std::nullopt, arguments.host};
   if (arguments.profiling) {

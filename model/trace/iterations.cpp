@@ -84,12 +84,25 @@ void repetition(const Trace& trace, Iterations& found) {
   }
 }
 
+/// Whether what was found is most of the trace, and not layers of one step that are alike.
+bool repeats_throughout(const Trace& trace, const Iterations& found) {
+  constexpr std::size_t kLeast = 3;
+  constexpr double kMost = 0.7;  // the first and the last step may be cut
+  Nanoseconds covered = 0, end = 0;
+  for (const Span& step : found.steps) covered += step.end - step.start;
+  for (const Event& event : trace.events) end = std::max(end, event.end);
+  return found.steps.size() >= kLeast &&
+         static_cast<double>(covered) >= kMost * static_cast<double>(end - trace.events.front().start);
+}
+
 /// One step from the first event to the last.
 void all_of_it(const Trace& trace, Iterations& found) {
   Nanoseconds end = 0;
   const auto first =
       std::find_if(trace.events.begin(), trace.events.end(), [&](const Event& e) { return e.device == found.device; });
   for (const Event& event : trace.events) end = std::max(end, event.end);
+  found.whole = true;
+  found.left_out = 0;
   found.steps = {{first->start, end}};
   found.first = {static_cast<std::size_t>(first - trace.events.begin())};
   found.next = {trace.events.size()};
@@ -123,7 +136,7 @@ Result<Iterations> find_steps(const Trace& trace, const std::string& name) {
     device_marks(trace, found);
   }
   if (found.steps.empty()) repetition(trace, found);
-  if (found.steps.empty() && trace.one_step) all_of_it(trace, found);
+  if (trace.one_step && !repeats_throughout(trace, found)) all_of_it(trace, found);
   keep_in_order(found);
   if (found.steps.empty())
     return tl::make_unexpected(

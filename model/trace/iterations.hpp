@@ -16,6 +16,7 @@ struct Iterations {
   /// Events (indices into the trace's) with which each step begins, and with which the next one does; the number of events: none.
   /// Empty where steps are marks of the host alone.
   std::vector<std::size_t> first, next;
+  bool whole = false;   ///< nothing tells steps apart: one is all of the trace
   bool marked = false;  ///< by the program; else found by repetition
   int left_out = 0;     ///< parts between steps that ran something else
 };

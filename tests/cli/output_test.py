@@ -587,6 +587,29 @@ class OtherFormats(unittest.TestCase):
                       module["ts"] - 1e-5 <= e["ts"] and e["ts"] + e["dur"] <= module["ts"] + module["dur"] + 1e-5]
             self.assertGreater(len(inside), 0, module)
 
+    def test_a_chakra_trace_is_read_again_as_the_step(self):
+        job = ["predict", "--hw", "dgx1", "--model", "resnet50", "--batch", "16"]
+        with tempfile.TemporaryDirectory() as folder:
+            path, parts, drawn = (os.path.join(folder, name) for name in ("step.et", "parts.csv", "step.json"))
+            for name in (path, drawn):
+                self.assertEqual(run(*job, "--trace", name).returncode, 0)
+            with open(drawn) as file:
+                spans = [event for event in json.load(file)["traceEvents"] if event["ph"] == "X"]
+            done = run("calibrate", "import", path, "-o", parts)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            times = {}
+            with open(parts, newline="") as file:
+                for row in csv.DictReader(file):
+                    times[row["by"], row["name"]] = int(row["time_ns"])
+            refused = run("predict", "--hw", "dgx1", "--model", "resnet50", "--stack", "mxnet-1.2", "--exchange", "p2p", "--trace", path)
+            self.assertEqual((refused.returncode, refused.stderr.split(": ", 3)[-1]),
+                             (2, "Chakra's form has collectives alone, and gradients are exchanged by p2p; use --exchange allreduce or write .json\n"))
+        exchange = sum(span["dur"] for span in spans if span["name"].startswith("bucket"))
+        kernels = sum(span["dur"] for span in spans if "kernel" in span.get("args", {}))
+        # The form counts whole microseconds.
+        self.assertAlmostEqual(times["family", "exchange"] * 1e-3, exchange, delta=6)
+        self.assertAlmostEqual(sum(time for (by, name), time in times.items() if by == "family" and name != "exchange") * 1e-3, kernels, delta=20)
+
     def test_a_diagnosis_is_a_list_of_causes(self):
         done = run("explain", "--hw", "dgx1", "--model", "resnet50", "--precision", "amp", "--measured", "2600 images/s", "--format", "json")
         answer = json.loads(done.stdout)
