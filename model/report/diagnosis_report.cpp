@@ -49,7 +49,7 @@ std::string verdict(const Diagnosis& d) {
 
 std::string diagnosis_table(const Diagnosis& d) {
   std::string text = "Why it is slow\n  " + wrapped(verdict(d), kTextWidth - 2, 2) + '\n';
-  if (d.causes.empty() && d.slower >= 1.0)
+  if (d.unexplained > 0.5)
     text +=
         "  " +
         wrapped(

@@ -23,6 +23,7 @@ void add_diagnosis(const Diagnosis& d, Json& json) {
                                  {"in_range", c.in_range},
                                  {"weight", c.weight},
                                  {"test", c.test}});
+  json["unexplained"] = d.unexplained;
   json["not_the_cause"] = d.ruled_out;
 }
 

@@ -15,6 +15,9 @@ namespace {
 constexpr double kLeastSpread = 0.03;
 /// Causes that slow a job by less than this even at their worst are none. Assumed: the noise of a measured rate.
 constexpr double kNoticed = 0.02;
+/// Something that no cause in the list stands for: a tenth as frequent as a cause, as likely to slow a job by any factor up to
+/// ten. Assumed, so that causes that are all far from the figure do not share the evidence among themselves.
+const double kElse = 0.1 / std::log(10.0);
 /// Steps between two predicted amounts.
 constexpr int kSteps = 16;
 /// Causes in the list carry at least this share of the evidence; the others are named.
@@ -118,7 +121,7 @@ Result<Diagnosis> diagnose(Session& session, const PredictOptions& options, cons
   if (!measured) return tl::make_unexpected(measured.error());
   const auto configuration = configure(session, options);
   if (!configuration) return tl::make_unexpected(configuration.error());
-  Diagnosis diagnosis{*measured, measured->shown_of(base), measured->slower_than(base), false, {}, {}};
+  Diagnosis diagnosis{*measured, measured->shown_of(base), measured->slower_than(base), false, {}, 0.0, {}};
   const double shown = measured->shown * measured->value;
   diagnosis.expected = diagnosis.predicted.low <= shown && shown <= diagnosis.predicted.high;
   // Causes make jobs slower.
@@ -140,10 +143,10 @@ Result<Diagnosis> diagnose(Session& session, const PredictOptions& options, cons
   std::vector<std::optional<DiagnosedCause>> found(trials.size());
 #pragma omp parallel for schedule(dynamic)
   for (std::size_t i = 0; i < trials.size(); ++i) found[i] = diagnosed(session, options, base, trials[i], *measured);
-  double all = 0.0;
+  double all = kElse;
   for (const auto& cause : found) all += cause ? cause->weight : 0.0;
   for (std::size_t i = 0; i < trials.size(); ++i) {
-    const bool kept = found[i] && all > 0.0 && found[i]->weight >= kWorthTelling * all;
+    const bool kept = found[i] && found[i]->weight >= kWorthTelling * all;
     if (!kept) {
       diagnosis.ruled_out.push_back(trials[i].cause.name);
       continue;
@@ -151,6 +154,7 @@ Result<Diagnosis> diagnose(Session& session, const PredictOptions& options, cons
     found[i]->weight /= all;
     diagnosis.causes.push_back(std::move(*found[i]));
   }
+  diagnosis.unexplained = kElse / all;
   std::stable_sort(diagnosis.causes.begin(), diagnosis.causes.end(),
                    [](const DiagnosedCause& a, const DiagnosedCause& b) { return a.weight > b.weight; });
   return diagnosis;

@@ -15,7 +15,7 @@ struct DiagnosedCause {
   Ranged<double> speed;          ///< then, in the unit of the measured figure
   double off = 0.0;              ///< predicted over measured step time, minus 1; of rates measured over predicted
   bool in_range = false;         ///< the measured figure lies within the 80 % range
-  double weight = 0.0;           ///< share of the evidence among all causes
+  double weight = 0.0;           ///< share of the evidence, `unexplained` included
 };
 
 /// Which causes would give a measured speed.
@@ -25,6 +25,7 @@ struct Diagnosis {
   double slower = 1.0;                 ///< measured over predicted step time
   bool expected = false;               ///< the measured figure lies within the prediction's own 80 % range
   std::vector<DiagnosedCause> causes;  ///< most likely first; none where the job is faster than predicted
+  double unexplained = 0.0;            ///< share of the evidence for none of them
   std::vector<std::string> ruled_out;  ///< cannot make this job slower by what is missing, or do not apply
 };
 

@@ -99,7 +99,7 @@ TEST_CASE("The cause of a made-up handicap comes first for at least eight jobs i
     const std::size_t place = place_of(*diagnosis, handicap.cause);
     CHECK(place >= 1);
     first += place == 1;
-    double weights = 0.0;
+    double weights = diagnosis->unexplained;
     for (const DiagnosedCause& cause : diagnosis->causes) weights += cause.weight;
     CHECK(weights <= 1.0 + 1e-9);
     CHECK(weights > 0.9);
@@ -155,6 +155,18 @@ TEST_CASE("A measured speed is a time or a rate in the words of the network, els
                       "sequences/s\", \"50000 tokens/s\", got \"{}\"\n",
                       wrong));
   }
+}
+
+TEST_CASE("A figure that no cause comes near stays unexplained") {
+  const auto opened = session();
+  PredictOptions options = job("dgx1", "gpt2", 4);
+  options.gpus = 8;
+  options.tensor_parallel = 4;
+  const auto base = predict(*opened, options);
+  REQUIRE(base);
+  const auto diagnosis = diagnose(*opened, options, *base, fmt::format("{} s", 30.0 * base->step_time.value.base()));
+  REQUIRE(diagnosis);
+  CHECK(diagnosis->unexplained > 0.9);
 }
 
 TEST_CASE("A job that is as fast as predicted has no cause, and one that is faster says so") {
