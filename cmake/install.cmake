@@ -86,7 +86,7 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libfmt-dev, libtomlplusplus-dev, libboost-graph-dev, nlohmann-json3-dev, libsqlite3-dev, libexpected-dev")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libfmt-dev, libtomlplusplus-dev, libboost-graph-dev, nlohmann-json3-dev, libsqlite3-dev, zlib1g-dev, libexpected-dev")
 # A package of its own for tbdsim-mpi, so that only who wants it installs MPI.
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_ALL tbdsim)

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <map>
 
+#include "calibrate/cli/import_trace.hpp"
 #include "calibrate/cli/inputs.hpp"
 #include "calibrate/decode/foreign_table.hpp"
 #include "calibrate/decode/sample_writer.hpp"
@@ -18,7 +19,8 @@ namespace tbdsim::calibrate {
 namespace {
 
 const std::vector<Option> kOptions{
-    {"--device"}, {"--precision"}, {"--library"}, {"--op"}, {"--timing"}, {"-o"}, {"--transposed", Takes::nothing}};
+    {"--device"}, {"--precision"}, {"--library"}, {"--op"},    {"--timing"}, {"-o"},        {"--transposed", Takes::nothing},
+    {"--hw"},     {"--model"},     {"--stack"},   {"--batch"}, {"--gpus"},   {"--hardware"}};
 constexpr std::string_view kKernelHeader = "kernel,kind,launches,total_s,mean_s\n";
 
 /// Of whom the samples are, and how they computed, where the table does not tell.
@@ -70,6 +72,9 @@ Result<int> write_kernels(const std::vector<SummarizedKernel>& kernels, const st
 }
 
 Result<int> run(const std::string& input, const Arguments& arguments) {
+  if (is_trace(input)) return import_trace(input, arguments);
+  auto text = read_file(input);
+  if (!text) return tl::make_unexpected(text.error());
   const std::string output = arguments.one("-o"), timing = arguments.one("--timing", "kernel");
   if (output.empty()) return fail("calibrate import: no output; use -o OUT.csv");
   if (timing != "kernel" && timing != "call")
@@ -78,21 +83,26 @@ Result<int> run(const std::string& input, const Arguments& arguments) {
   const auto known = sample_precisions();
   if (!precision.empty() && std::find(known.begin(), known.end(), precision) == known.end())
     return fail("calibrate import: --precision: " + unknown_word("precision", precision, {known.begin(), known.end()}));
-  auto text = read_file(input);
-  if (!text) return tl::make_unexpected(text.error());
   const auto format = format_of(*text);
   if (!format)
-    return fail(
-        fmt::format("{}: no table that import knows: a CSV with columns m, n, k and ms, the output of nccl-tests, the CSV of "
-                    "`nsys stats --report cuda_gpu_kern_sum`, or a table of PyTorch's profiler",
-                    input));
+    return fail(fmt::format(
+        "{}: no table that import knows: a CSV with columns m, n, k and ms, the output of nccl-tests, the CSV of "
+        "`nsys stats --report cuda_gpu_kern_sum`, a table of PyTorch's profiler, or a trace (PyTorch's JSON, Nsight's SQLite, "
+        "nvprof's --print-gpu-trace CSV, Chakra)",
+        input));
   const bool summary = *format == ForeignFormat::nsight_systems || *format == ForeignFormat::pytorch_profiler;
   for (const auto& [option, used] : {std::pair{"--transposed", *format == ForeignFormat::products},
                                      {"--op", *format == ForeignFormat::nccl_tests},
                                      {"--device", !summary},
                                      {"--precision", !summary},
                                      {"--library", !summary},
-                                     {"--timing", !summary}})
+                                     {"--timing", !summary},
+                                     {"--hw", false},
+                                     {"--model", false},
+                                     {"--stack", false},
+                                     {"--batch", false},
+                                     {"--gpus", false},
+                                     {"--hardware", false}})
     if (arguments.has(option) && !used)
       return fail(fmt::format("calibrate import: {} has no effect on a table of {}", option, name(*format)));
   if (summary) {

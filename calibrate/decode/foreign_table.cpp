@@ -11,6 +11,7 @@
 #include "calibrate/decode/text_lines.hpp"
 #include "model/input/csv_reader.hpp"
 #include "model/support/quote.hpp"
+#include "model/trace/work_family.hpp"
 
 namespace tbdsim::calibrate {
 namespace {
@@ -156,25 +157,21 @@ Result<std::vector<Sample>> import_products(std::string text, const std::string&
 }
 
 std::string_view kernel_kind(std::string_view kernel) {
-  std::string low(kernel);
-  std::transform(low.begin(), low.end(), low.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  struct Words {
-    std::string_view kind;
-    std::initializer_list<std::string_view> words;
-  };
-  // In this order: a fused attention names products, too.
-  static const Words kWords[] = {
-      {"copies", {"memcpy", "memset"}},
-      {"exchange", {"nccl", "allreduce", "all_reduce", "deep_ep"}},
-      {"attention", {"flash", "fmha", "attention", "sdpa"}},
-      {"products",
-       {"gemm", "cutlass", "xmma", "wgmma", "gemv", "conv", "winograd", "dgrad", "wgrad", "nvjet", "splitk", "lstm", "gru"}}};
-  for (const Words& entry : kWords) {
-    for (const std::string_view word : entry.words) {
-      if (contains(low, word)) return entry.kind;
-    }
+  using trace::WorkFamily;
+  switch (trace::family_of_name(kernel)) {
+    case WorkFamily::copy:
+      return "copies";
+    case WorkFamily::exchange:
+      return "exchange";
+    case WorkFamily::attention:
+      return "attention";
+    case WorkFamily::convolution:
+    case WorkFamily::product:
+    case WorkFamily::recurrent:
+      return "products";
+    default:
+      return "memory";
   }
-  return "memory";
 }
 
 }  // namespace tbdsim::calibrate

@@ -9,10 +9,13 @@
 #include <map>
 #include <tuple>
 
-#include "calibrate/decode/repetition.hpp"
+#include "model/trace/repetition.hpp"
 
 namespace tbdsim::calibrate {
 namespace {
+
+using trace::find_repetition;
+using trace::Repetition;
 
 /// The kernels of the stream that runs most of them, in order of start.
 std::vector<const Activity*> busiest_stream(const ActivityLog& log) {

@@ -22,6 +22,7 @@ struct PredictArguments {
   bool layers = false, kernels = false, links = false, host = false;
   std::string trace;                    ///< file to write; empty: none
   std::string report;                   ///< page to write; empty: none
+  std::string from_trace;               ///< trace whose steps are replayed; empty: none
   std::string prices;                   ///< price list of the user's own; empty: none
   std::optional<std::int64_t> samples;  ///< of one epoch
   std::optional<int> epochs;
@@ -113,7 +114,8 @@ struct SweepArguments {
 
 struct ExplainArguments {
   PredictOptions options;
-  bool layers = false;  ///< also what mixed precision does for each
+  bool layers = false;   ///< also what mixed precision does for each
+  std::string measured;  ///< speed that was seen; empty: none
   Format format = Format::table;
 };
 

@@ -1,6 +1,7 @@
 #include "model/study/explain.hpp"
 
 #include "model/cli/command.hpp"
+#include "model/report/diagnosis_report.hpp"
 #include "model/report/explain_report.hpp"
 #include "model/report/json.hpp"
 #include "model/report/precision_gain_report.hpp"
@@ -8,6 +9,8 @@
 namespace tbdsim {
 
 Result<Answer> answer(const ExplainArguments& arguments, Session& session) {
+  if (arguments.layers && !arguments.measured.empty() && arguments.format == Format::csv)
+    return fail("--layers and --measured have a CSV table each: ask for one, or for --format json");
   const auto explanation = explain(session, arguments.options);
   if (!explanation) return tl::make_unexpected(explanation.error());
   std::optional<PrecisionGain> gain;
@@ -16,16 +19,27 @@ Result<Answer> answer(const ExplainArguments& arguments, Session& session) {
     if (!found) return tl::make_unexpected(found.error());
     gain = std::move(*found);
   }
+  std::optional<Diagnosis> diagnosis;
+  if (!arguments.measured.empty()) {
+    auto found = diagnose(session, arguments.options, explanation->base, arguments.measured);
+    if (!found) return tl::make_unexpected(found.error());
+    diagnosis = std::move(*found);
+  }
   const std::vector<std::string>& notices = explanation->base.notices;
   switch (arguments.format) {
     case Format::json:
-      return Answer{explain_json(*explanation, gain), notices};
+      return Answer{explain_json(*explanation, gain, diagnosis), notices};
     case Format::csv:
-      return Answer{gain ? precision_gain_csv(*gain) : explain_csv(*explanation), notices};
+      return Answer{diagnosis ? diagnosis_csv(*diagnosis)
+                    : gain    ? precision_gain_csv(*gain)
+                              : explain_csv(*explanation),
+                    notices};
     case Format::table:
       break;
   }
-  return Answer{explain_table(*explanation) + (gain ? precision_gain_table(*gain) : ""), notices};
+  return Answer{(diagnosis ? diagnosis_table(*diagnosis) + "\n" : "") + explain_table(*explanation) +
+                    (gain ? precision_gain_table(*gain) : ""),
+                notices};
 }
 
 int run(const ExplainArguments& arguments, const Catalogue& catalogue) {

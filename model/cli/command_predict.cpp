@@ -8,10 +8,12 @@
 #include "model/input/output_file.hpp"
 #include "model/prediction/memory_hint.hpp"
 #include "model/prediction/run/run_estimate.hpp"
+#include "model/report/chakra_trace.hpp"
 #include "model/report/csv.hpp"
 #include "model/report/html.hpp"
 #include "model/report/json.hpp"
 #include "model/report/predict_table.hpp"
+#include "model/report/replay_report.hpp"
 
 namespace tbdsim {
 namespace {
@@ -66,7 +68,8 @@ Errors asked_of_kernels(const PredictArguments& arguments) {
 /// The job as settings of a framework, in place of its prediction.
 Result<Answer> settings(const PredictArguments& arguments, Session& session) {
   const bool more = arguments.layers || arguments.kernels || arguments.links || arguments.host || arguments.profiling ||
-                    arguments.samples || arguments.tokens || !arguments.trace.empty() || !arguments.report.empty();
+                    arguments.samples || arguments.tokens || !arguments.trace.empty() || !arguments.report.empty() ||
+                    !arguments.from_trace.empty();
   if (more || arguments.format != Format::table)
     return fail("--as writes the job's settings alone: leave out --format and what is asked of the prediction");
   const auto framework = load_framework(session.catalogue().root, arguments.framework);
@@ -82,10 +85,53 @@ Result<Answer> settings(const PredictArguments& arguments, Session& session) {
   return answer;
 }
 
+/// Chrome's JSON, or by the file's ending Chakra's form.
+Result<void> write_trace(const std::string& path, const Prediction& prediction, const std::vector<std::string>& inputs) {
+  if (!names_chakra(path)) return OutputFile{path, std::string(kTraceMark), inputs}.write(chrome_trace(prediction));
+  if (prediction.gpus > 1 && prediction.exchange != Exchange::allreduce)
+    return fail(
+        fmt::format("--trace {}: Chakra's form has collectives alone, and gradients are exchanged by {}; use --exchange "
+                    "allreduce or write .json",
+                    path, info(prediction.exchange).name));
+  return OutputFile{path, std::string(kChakraMark), inputs}.write(chakra_trace(prediction));
+}
+
+/// The measured steps of a trace, in place of the predicted one.
+Result<Answer> replayed(const PredictArguments& arguments, Session& session) {
+  const std::pair<const char*, bool> kOther[] = {{"--layers", arguments.layers},
+                                                 {"--kernels", arguments.kernels},
+                                                 {"--links", arguments.links},
+                                                 {"--host", arguments.host},
+                                                 {"--profiling", arguments.profiling},
+                                                 {"--skip", arguments.skip.has_value()},
+                                                 {"--iterations", arguments.iterations.has_value()},
+                                                 {"--samples", arguments.samples.has_value()},
+                                                 {"--epochs", arguments.epochs.has_value()},
+                                                 {"--trace", !arguments.trace.empty()},
+                                                 {"--report", !arguments.report.empty()},
+                                                 {"--prices", !arguments.prices.empty()}};
+  Errors errors;
+  for (const auto& [flag, asked] : kOther)
+    if (asked) errors.push_back({fmt::format("{}: says nothing of a replayed trace; leave it or --from-trace", flag)});
+  if (!errors.empty()) return tl::make_unexpected(std::move(errors));
+  return replay(session, arguments.options, arguments.from_trace).map([&](const Replay& result) {
+    switch (arguments.format) {
+      case Format::json:
+        return Answer{replay_json(result), result.notices};
+      case Format::csv:
+        return Answer{replay_csv(result), result.notices};
+      case Format::table:
+        break;
+    }
+    return Answer{replay_table(result), result.notices};
+  });
+}
+
 }  // namespace
 
 Result<Answer> answer(const PredictArguments& arguments, Session& session) {
   if (!arguments.framework.empty()) return settings(arguments, session);
+  if (!arguments.from_trace.empty()) return replayed(arguments, session);
   if (arguments.epochs && !arguments.samples) return fail("--epochs needs --samples, the size of the data set");
   if ((arguments.skip || arguments.iterations) && !arguments.profiling)
     return fail("--skip and --iterations need --profiling, which they are about");
@@ -112,8 +158,8 @@ Result<Answer> answer(const PredictArguments& arguments, Session& session) {
   const std::vector<std::string> inputs{prediction->hardware_file, prediction->workload_file, prediction->stack_file,
                                         prediction->layout_file};
   if (!arguments.trace.empty()) {
-    const OutputFile file{arguments.trace, std::string(kTraceMark), inputs};
-    if (const auto written = file.write(chrome_trace(*prediction)); !written) return tl::make_unexpected(written.error());
+    if (const auto written = write_trace(arguments.trace, *prediction, inputs); !written)
+      return tl::make_unexpected(written.error());
   }
   PredictParts parts{arguments.layers, arguments.kernels, arguments.links, std::nullopt, std::nullopt, arguments.host};
   if (arguments.profiling) {

@@ -154,6 +154,7 @@ void describe(VerbOptions verb, PredictArguments& a) {
            {"iterations", &a.iterations},
            {"trace", &a.trace},
            {"report", &a.report},
+           {"from-trace", &a.from_trace},
            {"prices", &a.prices},
            {"format", &a.format}},
           job_of(a.options));
@@ -247,7 +248,7 @@ void describe(VerbOptions verb, SweepArguments& a) {
 }
 
 void describe(VerbOptions verb, ExplainArguments& a) {
-  declare(verb, Verb::explain, {{"layers", &a.layers}, {"format", &a.format}}, job_of(a.options));
+  declare(verb, Verb::explain, {{"layers", &a.layers}, {"measured", &a.measured}, {"format", &a.format}}, job_of(a.options));
 }
 
 void describe(VerbOptions verb, NetworkArguments& a) {

@@ -24,6 +24,8 @@ constexpr VerbExample kExamples[] = {
     {"sweep", "All machines and batches, into a file that may be resumed?",
      "sweep --hw dgx1,dgx2 --model resnet50,vgg16 --batch 1..64 -o sweep.db"},
     {"explain", "What limits my training, and what would help most?", "explain --hw dgx1 --model resnet50 --stack mxnet-1.2"},
+    {"explain", "My job runs slower than predicted: why?",
+     "explain --hw dgx1 --model resnet50 --precision amp --measured 2600images/s"},
     {"network", "Do two machines pay on 10 Gb/s, and which layers wait?",
      "network --hw p4000 --nodes 2 --network 10gbe --stack mxnet-1.2 --exchange ps --model vgg11"},
     {"scale", "How far does it scale over the GPUs of one machine?",

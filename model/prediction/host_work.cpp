@@ -19,10 +19,10 @@ Doing doing(const OpGraph& graph, const LoweredStep& step, engine::TaskId id, co
   if (stream == "process") return {"store's process", "keys pushed and pulled", "push and pull of all keys"};
   if (stream.rfind("results", 0) == 0) return {"script", "results of the metric copied and read", "metric"};
   const StepNode& node = step.nodes[static_cast<std::size_t>(task.node)];
-  if (node.pass == Pass::update) return {"host thread", "weight update issued", "update"};
+  if (node.pass == Pass::update) return {kHostThread, "weight update issued", "update"};
   const Op& op = graph.op(node.op);
   const std::string_view way = name(info(node.pass).phase);
-  return {"host thread", fmt::format("{} {} issued", info(op.kind).name, way), fmt::format("{} {}", op.name, way)};
+  return {kHostThread, fmt::format("{} {} issued", info(op.kind).name, way), fmt::format("{} {}", op.name, way)};
 }
 
 void add(Prediction& prediction, const std::string& thread, const std::string& cause, std::int64_t calls, Seconds time) {

@@ -5,6 +5,9 @@
 
 namespace tbdsim {
 
+/// The thread that issues operators, in `Prediction::host` and the lanes.
+inline constexpr const char* kHostThread = "host thread";
+
 /// The step that a profile shows: where it begins, and the rank whose threads are shown.
 struct ShownStep {
   SimTime origin;

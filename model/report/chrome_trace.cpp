@@ -44,6 +44,48 @@ void add_lanes(const Prediction& prediction, int gpu, Json& events) {
   }
 }
 
+/// Where the first `depth` parts of a layer's name end: "layer1.0.conv1" has three.
+std::size_t end_of_part(const std::string& name, std::size_t depth) {
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < depth; ++i) {
+    const std::size_t dot = name.find('.', at);
+    if (dot == std::string::npos) return std::string::npos;
+    at = dot + 1;
+  }
+  return at - 1;
+}
+
+/// Modules around their layers: each stretch of neighbouring kernels of one pass whose layers' names begin alike, "layer1" around
+/// "layer1.0" around the kernels of "layer1.0.conv1". Viewers nest what lies within another on the same row.
+void add_modules(const Prediction& prediction, int gpu, Json& events) {
+  const auto& kernels = prediction.kernels;
+  constexpr std::size_t kDeepest = 8;
+  for (std::size_t depth = 1; depth <= kDeepest; ++depth) {
+    for (std::size_t i = 0; i < kernels.size();) {
+      const std::size_t end = end_of_part(kernels[i].layer, depth);
+      std::size_t last = i;
+      const auto alike = [&](const KernelTime& k) {
+        return k.pass != Pass::update && k.layer.compare(0, end + 1, kernels[i].layer, 0, end + 1) == 0 &&
+               (k.pass == Pass::forward) == (kernels[i].pass == Pass::forward);
+      };
+      if (end == std::string::npos || kernels[i].pass == Pass::update) {
+        ++i;
+        continue;
+      }
+      while (last + 1 < kernels.size() && alike(kernels[last + 1])) ++last;
+      const Seconds stop = kernels[last].start + kernels[last].time;
+      events.push_back({{"name", kernels[i].layer.substr(0, end)},
+                        {"cat", "module"},
+                        {"ph", "X"},
+                        {"ts", kernels[i].start.base() * kMicrosecondsPerSecond},
+                        {"dur", (stop - kernels[i].start).base() * kMicrosecondsPerSecond},
+                        {"pid", gpu},
+                        {"tid", 0}});
+      i = last + 1;
+    }
+  }
+}
+
 Json whole(Bytes bytes) { return static_cast<std::int64_t>(std::llround(bytes.base())); }
 
 }  // namespace
@@ -54,6 +96,8 @@ std::string chrome_trace(const Prediction& prediction) {
   Json events = Json::array();
   events.push_back({{"name", "process_name"}, {"ph", "M"}, {"pid", gpu}, {"args", {{"name", process}}}});
   events.push_back({{"name", "thread_name"}, {"ph", "M"}, {"pid", gpu}, {"tid", 0}, {"args", {{"name", "compute stream"}}}});
+  // Before the kernels: of two that begin together the outer one comes first.
+  add_modules(prediction, gpu, events);
   for (const KernelTime& k : prediction.kernels) {
     events.push_back({{"name", k.layer},
                       {"cat", name(k.pass)},

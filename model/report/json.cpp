@@ -417,7 +417,8 @@ Json precision_gain_json(const PrecisionGain& gain) {
 
 }  // namespace
 
-std::string explain_json(const Explanation& e, const std::optional<PrecisionGain>& gain) {
+std::string explain_json(const Explanation& e, const std::optional<PrecisionGain>& gain,
+                         const std::optional<Diagnosis>& diagnosis) {
   Json json{{"schema", "tbdsim.explain/1"}, {"tool", tool()}, {"level", kLevel}, {"config", config(e.base)}};
   json["step_time_s"] = ranged(e.base.step_time);
   json["limits"] = Json::array();
@@ -436,6 +437,7 @@ std::string explain_json(const Explanation& e, const std::optional<PrecisionGain
     json["what_ifs"].push_back(std::move(row));
   }
   if (gain) json["mixed_precision"] = precision_gain_json(*gain);
+  if (diagnosis) add_diagnosis(*diagnosis, json);
   return text(json);
 }
 

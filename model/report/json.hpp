@@ -8,6 +8,7 @@
 #include "model/prediction/predict.hpp"
 #include "model/prediction/profiling_cost.hpp"
 #include "model/prediction/run/run_estimate.hpp"
+#include "model/study/diagnose.hpp"
 #include "model/study/explain.hpp"
 #include "model/study/ownership.hpp"
 #include "model/study/sweep_store.hpp"
@@ -41,7 +42,8 @@ struct PredictParts {
 [[nodiscard]] std::string compare_json(const Comparison& comparison, const std::optional<CostTerms>& terms = {});
 
 /// One object of schema "tbdsim.explain/1": limits, health checks, what-ifs by gain.
-[[nodiscard]] std::string explain_json(const Explanation& explanation, const std::optional<PrecisionGain>& gain = std::nullopt);
+[[nodiscard]] std::string explain_json(const Explanation& explanation, const std::optional<PrecisionGain>& gain = std::nullopt,
+                                       const std::optional<Diagnosis>& diagnosis = std::nullopt);
 
 /// One row of a sweep as an object on one line, for the list of "tbdsim.sweep/1"; `config` are its options.
 [[nodiscard]] std::string sweep_row_json(const SweepRow& row, const std::vector<std::pair<std::string, std::string>>& config);

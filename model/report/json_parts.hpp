@@ -11,6 +11,7 @@
 namespace tbdsim {
 struct Comparison;
 struct CostTerms;
+struct Diagnosis;
 struct RunEstimate;
 }  // namespace tbdsim
 
@@ -65,5 +66,7 @@ Json limit(const Limit& limit);
 Json run(const RunEstimate& run);
 /// Adds the terms that all offers of a comparison share, and what each candidate costs on them, best first.
 void add_offers(const Comparison& comparison, const CostTerms& terms, Json& json);
+/// Adds the measured speed and the causes that would explain it, most likely first.
+void add_diagnosis(const Diagnosis& diagnosis, Json& json);
 
 }  // namespace tbdsim::json

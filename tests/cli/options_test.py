@@ -104,6 +104,7 @@ TABLE = {
         "--report": ("--report page.html", "page.html", ONE),
         "--prices": ("--prices prices.toml", EFFECT, EIGHT),
         "--trace": ("--trace step.json", "step.json", ONE),
+        "--from-trace": ("--from-trace kineto.json", EFFECT, ONE),
         "--profiling": ("--profiling", EFFECT, ONE),
         "--skip": ("--skip 5", EFFECT, ONE + " --profiling"),
         "--iterations": ("--iterations 9", EFFECT, ONE + " --profiling"),
@@ -113,7 +114,10 @@ TABLE = {
         "--as": ("--as megatron", EFFECT, FUSED),
         "--seed": ("--seed 2", EFFECT, "--hw dgx1 --model lenet --image 224 --stack mxnet-18.04 --batch 16 --format json"),
     }),
-    "explain": dict(JOB, **LAYOUT, **{"--layers": ("--layers", EFFECT, ONE)}),
+    "explain": dict(JOB, **LAYOUT, **{
+        "--layers": ("--layers", EFFECT, ONE),
+        "--measured": ("--measured 97ms", EFFECT, ONE),
+    }),
     "scale": dict({name: line for name, line in JOB.items() if name not in ("--gpus", "--nodes", "--devices")}, **{
         "--tensor-parallel": ("--tensor-parallel 2", Refused(AGAINST_ONE), EIGHT),
         "--sequence-parallel": ("--sequence-parallel on", Refused("tbdsim: 1 GPU on 1 node: --sequence-parallel on: divides what --tensor-parallel leaves whole; add --tensor-parallel 2 or more"), EIGHT),
@@ -424,11 +428,11 @@ ROW_NEEDS = {
     "--layout-from layout.txt": dict(FUSED_ROW, batch_per_gpu=""),
     "--devices 0,5": {"gpus": "2"},
 }
-NOT_OF_ROWS = ("--hw", "--model", "--format", "--layers", "--kernels", "--links", "--host", "--report", "--prices", "--trace", "--profiling", "--skip", "--iterations",
+NOT_OF_ROWS = ("--hw", "--model", "--format", "--layers", "--kernels", "--links", "--host", "--report", "--prices", "--trace", "--from-trace", "--profiling", "--skip", "--iterations",
                "--samples", "--epochs", "--tokens", "--as", "--seed", "--what-if", "--by", "--max-batch", "--route")
 
 # Options of verbs that claims ask, which write files or shape a text: refused in claims and grids.
-NOT_OF_CLAIMS = {"--report", "--prices", "--trace", "--format", "--by", "--top", "--host", "--as"}
+NOT_OF_CLAIMS = {"--report", "--prices", "--from-trace", "--trace", "--format", "--by", "--top", "--host", "--as"}
 
 
 # What a JSON `config` tells beside options: what a job is made of, as it was found.

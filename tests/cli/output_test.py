@@ -577,6 +577,67 @@ class OtherFormats(unittest.TestCase):
                 # In a stream nothing starts before the last one ended, but for rounding to picoseconds.
                 self.assertGreaterEqual(after["ts"], before["ts"] + before["dur"] - 1e-5)
 
+    def test_modules_lie_around_their_kernels(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "trace.json")
+            self.assertEqual(run("predict", "--hw", "v100-sxm2-16gb", "--model", "resnet50", "--trace", path).returncode, 0)
+            with open(path) as file:
+                spans = [event for event in json.load(file)["traceEvents"] if event["ph"] == "X" and event["tid"] == 0]
+        modules = [event for event in spans if event["cat"] == "module"]
+        self.assertEqual(len([m for m in modules if m["name"] == "layer3.2"]), 2)  # forward and backward
+        for module in modules:
+            inside = [e for e in spans if e["cat"] not in ("module", "update") and e["name"].startswith(module["name"] + ".") and
+                      module["ts"] - 1e-5 <= e["ts"] and e["ts"] + e["dur"] <= module["ts"] + module["dur"] + 1e-5]
+            self.assertGreater(len(inside), 0, module)
+
+    def test_a_chakra_trace_is_read_again_as_the_step(self):
+        job = ["predict", "--hw", "dgx1", "--model", "resnet50", "--batch", "16"]
+        with tempfile.TemporaryDirectory() as folder:
+            path, parts, drawn = (os.path.join(folder, name) for name in ("step.et", "parts.csv", "step.json"))
+            for name in (path, drawn):
+                self.assertEqual(run(*job, "--trace", name).returncode, 0)
+            with open(drawn) as file:
+                spans = [event for event in json.load(file)["traceEvents"] if event["ph"] == "X"]
+            done = run("calibrate", "import", path, "-o", parts)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            times = {}
+            with open(parts, newline="") as file:
+                for row in csv.DictReader(file):
+                    times[row["by"], row["name"]] = int(row["time_ns"])
+            refused = run("predict", "--hw", "dgx1", "--model", "resnet50", "--stack", "mxnet-1.2", "--exchange", "p2p", "--trace", path)
+            self.assertEqual((refused.returncode, refused.stderr.split(": ", 3)[-1]),
+                             (2, "Chakra's form has collectives alone, and gradients are exchanged by p2p; use --exchange allreduce or write .json\n"))
+        exchange = sum(span["dur"] for span in spans if span["name"].startswith("bucket"))
+        kernels = sum(span["dur"] for span in spans if "kernel" in span.get("args", {}))
+        # The form counts whole microseconds.
+        self.assertAlmostEqual(times["family", "exchange"] * 1e-3, exchange, delta=6)
+        self.assertAlmostEqual(sum(time for (by, name), time in times.items() if by == "family" and name != "exchange") * 1e-3, kernels, delta=20)
+
+    def test_a_diagnosis_is_a_list_of_causes(self):
+        done = run("explain", "--hw", "dgx1", "--model", "resnet50", "--precision", "amp", "--measured", "2600 images/s", "--format", "json")
+        answer = json.loads(done.stdout)
+        self.assertEqual(answer["measured"]["unit"], "images/s")
+        self.assertFalse(answer["measured"]["expected"])
+        self.assertEqual(answer["diagnosis"][0]["cause"], "precision-not-active")
+        for cause in answer["diagnosis"]:
+            self.assertEqual(set(cause), {"cause", "text", "amount", "set", "speed", "off", "in_range", "weight", "test"})
+            self.assertAlmostEqual(cause["off"], 2600 / cause["speed"]["value"] - 1)
+            again = run("predict", "--hw", "dgx1", "--model", "resnet50", "--precision", "amp", "--format", "json",
+                        *[word for set_value in cause["set"] for word in ("--set", set_value)])
+            self.assertAlmostEqual(json.loads(again.stdout)["throughput"]["value"], cause["speed"]["value"], places=6)
+
+    def test_a_replay_without_changes_is_the_measured_step(self):
+        job = ["predict", "--hw", "v100-sxm2-16gb", "--gpus", "2", "--model", "resnet50", "--batch", "32", "--format", "json"]
+        for name in ("kineto.json", "kineto.json.gz", "nsight.sqlite", "nvprof.csv", "chakra.et"):
+            trace = ["--from-trace", os.path.join(SOURCE, "tests", "data", "traces", name)]
+            same = json.loads(run(*job, *trace).stdout)
+            self.assertAlmostEqual(same["step_time_s"]["value"] / same["measured_step_time_s"], 1.0, places=9, msg=name)
+            changed = json.loads(run(*job, *trace, "--set", "hw.device.memory_bandwidth=0.5x").stdout)
+            self.assertGreater(changed["step_time_s"]["value"], same["step_time_s"]["value"], name)
+            factors = {family["family"]: family["factor"] for family in changed["families"]}
+            self.assertGreater(factors["normalisation"], factors["convolution"])
+            self.assertLess(changed["step_time_s"]["low"], changed["step_time_s"]["value"])
+
     def test_trace_lanes(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "trace.json")
@@ -604,6 +665,7 @@ class OtherFormats(unittest.TestCase):
               "memory --hw dgx1 --model resnet50 --by time", "memory --hw dgx1 --model inception_v3@mxnet --stack mxnet-18.04",
               "network --hw p4000 --nodes 2 --network 10gbe --stack mxnet-1.2 --exchange ps --model inception_v3",
               "compare --hw titan-xp,v100-sxm2-16gb --model resnet50,bert-base --batch 16,32 --stack pytorch-2.1,mxnet-1.2",
+              "explain --hw dgx1 --model resnet50 --precision amp --measured 2600images/s",
               "explain --hw dgx1 --model resnet50 --stack mxnet-1.2", "validate --rows scenarios/published/u39kun.csv",
               "validate scenarios/seeds/gpu_comparison.toml", "--help"]
 

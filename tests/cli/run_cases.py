@@ -17,7 +17,7 @@ import tempfile
 
 def prepare(folder, source):
     """Inputs that cannot be kept as files: nothing, a folder, and ten megabytes that are no text."""
-    for data in (("cli", "data"), ("data", "onnx"), ("data", "configurations")):
+    for data in (("cli", "data"), ("data", "onnx"), ("data", "configurations"), ("data", "traces")):
         shutil.copytree(os.path.join(source, "tests", *data), folder, dirs_exist_ok=True)
     for name in ("empty.toml", "empty.csv"):
         open(os.path.join(folder, name), "wb").close()

@@ -15,7 +15,7 @@ TEXT_FOLDERS = ("model", "calibrate", "tests", "hardware", "scenarios", "cmake",
 TEXT_SUFFIXES = SOURCE_SUFFIXES | {".py", ".txt", ".cmake", ".md", ".toml", ".csv", ".sh", ".html", ".js", ".css"}
 LONGEST_SOURCE = 400  # lines
 ONE_USER = ("CLI/", "CLI11", "toml++/")
-ONE_FOLDER = {"nlohmann/": ("model/report/", "calibrate/cli/", "model/input/")}  # where JSON is read, and reports are written
+ONE_FOLDER = {"nlohmann/": ("model/report/", "calibrate/cli/", "model/input/", "model/trace/")}  # where JSON is read, and reports are written
 # What the sources that write JSON share; only they include it.
 JSON_HEADER = "model/report/json_parts.hpp"
 # CUPTI's callbacks and handlers of signals carry no context: these find theirs in a static. None is part of a prediction.

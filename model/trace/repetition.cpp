@@ -1,4 +1,4 @@
-#include "calibrate/decode/repetition.hpp"
+#include "model/trace/repetition.hpp"
 
 #include <algorithm>
 #include <map>
@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-namespace tbdsim::calibrate {
+namespace tbdsim::trace {
 namespace {
 
 using Sequence = std::span<const std::int32_t>;
@@ -193,4 +193,4 @@ Repetition find_repetition(Sequence sequence, std::span<const double> weights, d
   return result;
 }
 
-}  // namespace tbdsim::calibrate
+}  // namespace tbdsim::trace

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-namespace tbdsim::calibrate {
+namespace tbdsim::trace {
 
 /// What repeats in a sequence: the parts between neighbouring anchors, but for those that are not alike.
 struct Repetition {
@@ -27,4 +27,4 @@ struct Repetition {
 [[nodiscard]] Repetition find_repetition(std::span<const std::int32_t> sequence, std::span<const double> weights,
                                          double shortest = 0.0);
 
-}  // namespace tbdsim::calibrate
+}  // namespace tbdsim::trace

@@ -1,0 +1,31 @@
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "model/configuration/configuration.hpp"
+
+namespace tbdsim {
+
+/// Something that makes a job slower than it should be: a change of its configuration for the worse.
+struct SlowCause {
+  std::string name, text;
+  std::string test;  ///< what confirms or excludes it, in one line
+  /// Amounts, from the mildest that would be noticed to the worst that is met; one: it is there or it is not.
+  std::vector<double> amounts;
+  std::function<std::vector<std::string>(double)> set;  ///< as `--set` takes it
+  std::function<std::string(double)> amount_text;       ///< "2 workers a GPU"; empty: `text` says all
+  bool between = true;                                  ///< amounts between those stated are met as well
+  double frequency = 1.0;                               ///< against the other causes
+};
+
+/// What may slow this job: the causes that are possible with its precision, exchange, input, machine and layout.
+///
+/// Amounts are assumed, as what administrators and schedulers set: boards capped down to 40 % of their power, clocks held down to
+/// half, processors down to a quarter of their clock (power saving, shared cores), one loader at least, networks down to a
+/// twentieth of their rate (another interface than was meant), batches down to an eighth. Frequencies are assumed too: loaders
+/// are the commonest cause; what a job's own command line or script says in so many words (batch, recompute, DataParallel,
+/// compiler) is seldom otherwise than was thought.
+[[nodiscard]] std::vector<SlowCause> slow_causes(const Configuration& configuration);
+
+}  // namespace tbdsim
