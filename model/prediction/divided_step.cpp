@@ -128,7 +128,8 @@ class Composer {
             element_,
             configuration_.recompute,
             layout_.expert,
-            layout_.tensor};
+            layout_.tensor,
+            !configuration_.own_schedule && pipeline::info(configuration_.schedule).placement == pipeline::Placement::two_way};
   }
   [[nodiscard]] const LayerCost& cost(std::size_t layer) const { return costs_[at(layers_.class_of[layer])]; }
 
@@ -223,23 +224,23 @@ class Composer {
       const Bytes gradients = rank.arrays_of.all() * gradient_;
       const bool scatters = divides && !stack_.parallel.reduces_everywhere;
       const CollectiveKind kind = scatters ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
-      auto [time, last, busy] = in_buckets(kind, rank.arrays_of, gradient_);
+      auto [time, last, taken] = in_buckets(kind, rank.arrays_of, gradient_);
       if (scatters && shards < copies)
         time += plans_.across_data(shards, CollectiveKind::all_reduce, (1.0 / shards) * gradients).time;
       rank.exchange += time;
-      rank.exposed += stack_.parallel.overlaps_gradients ? behind(time, last, busy, rank.last_backward) : time;
+      rank.exposed += stack_.parallel.overlaps_gradients ? behind(time, last, lost(taken, rank.backward), rank.last_backward) : time;
       if (stack_.parallel.bucket_copies > Bytes(0.0)) {
         const Bytes moved = rank.arrays_of.all() * stack_.parallel.bucket_copies;
         rank.exposed += configuration_.compute_scale * kernels_.memory_kernel(moved);
       }
       exchanged_ = std::max(exchanged_, gradients);
       if (divides) {
-        const auto [gather, first, busy_gather] = updated_weights(rank.arrays_of);
+        const auto [gather, first, taken_gather] = updated_weights(rank.arrays_of);
         const Seconds window = (1.0 / configuration_.accumulate) * rank.forward.time;
         rank.exchange += gather;
         // Where weights may be sharded layer by layer, they are also gathered so.
         const bool beside = stack_.parallel.overlaps_parameters || configuration_.zero == 3;
-        rank.exposed += beside ? behind(gather, first, busy_gather, window) : gather;
+        rank.exposed += beside ? behind(gather, first, lost(taken_gather, rank.forward), window) : gather;
       }
     }
     if (sharded_) exchanged_ = std::max(exchanged_, rank.arrays_of.all() * gradient_);
@@ -266,13 +267,13 @@ class Composer {
         layout_.expert > 1 ? plans_.expert_data(kind, arrays.experts * element) : data_call(kind, {arrays.experts, 0.0}, element);
     call.time += experts.time;
     call.sent += experts.sent;
-    call.busy_sms = std::max(call.busy_sms, experts.busy_sms);
+    call.taken = {std::max(call.taken.sms, experts.taken.sms), std::max(call.taken.memory, experts.taken.memory)};
     return call;
   }
 
   struct Calls {
     Seconds time, last;
-    double busy = 0;
+    Taken taken;
   };
   /// Calls for all arrays, by buckets: together, and the last one.
   [[nodiscard]] Calls in_buckets(CollectiveKind kind, Elements arrays, Bytes element) {
@@ -283,7 +284,7 @@ class Composer {
     const double count = bucket > Bytes(0.0) ? std::max(1.0, std::ceil(all / bucket)) : 1.0;
     const GroupCall one = data_call(kind, {arrays.dense / count, arrays.experts / count}, element);
     sent_data_ += count * one.sent;
-    return {count * one.time, one.time, one.busy_sms};
+    return {count * one.time, one.time, one.taken};
   }
   /// Weights of all parts, gathered or broadcast by their owners in turn.
   [[nodiscard]] Calls updated_weights(Elements arrays) {
@@ -291,7 +292,7 @@ class Composer {
     const double parts = shard_ranks();
     const GroupCall one = data_call(CollectiveKind::broadcast, {arrays.dense / parts, arrays.experts / parts}, element_);
     sent_data_ += parts * one.sent;
-    return {parts * one.time, one.time, one.busy_sms};
+    return {parts * one.time, one.time, one.taken};
   }
 
   /// What calls beside a pass leave to wait for: the last one, those that the pass does not hide, and what it takes longer.

@@ -27,7 +27,7 @@ class LayerItems {
 
   /// What the host does for a micro-batch before the first layer.
   void read_batch() {
-    items_.push_back({PassItem::Kind::kernel, Seconds(0.0), dispatch(parallel().batch_operators), Axis::tensor, {}, 0});
+    items_.push_back({PassItem::Kind::kernel, Seconds(0.0), dispatch(parallel().batch_operators), Axis::tensor, {}, {}, false});
   }
 
   void forward(std::span<const StepNode> nodes) {
@@ -53,6 +53,8 @@ class LayerItems {
   }
 
   std::vector<PassItem> take() {
+    // The other direction's kernels hide what they outlast.
+    if (setting_.two_ways) items_.push_back({PassItem::Kind::join, Seconds(0.0), Seconds(0.0), Axis::expert, {}, {}, false});
     uncut_ = 0;
     made_by_ = Seconds(0.0);
     return std::exchange(items_, {});
@@ -69,8 +71,9 @@ class LayerItems {
 
   PassItem call(const Op& op, CollectiveKind kind, PassItem::Kind how) {
     const Axis axis = collective(op)->axis;
+    if (axis == Axis::expert && setting_.two_ways) how = PassItem::Kind::hidden;
     const GroupCall made = plans_.call(axis, kind, message(op));
-    return {how, made.time, dispatch(kCallOperators), axis, made.sent, made.busy_sms};
+    return {how, made.time, dispatch(kCallOperators), axis, made.sent, made.taken, false};
   }
 
   [[nodiscard]] Seconds dispatch(double operators) const {
@@ -84,7 +87,8 @@ class LayerItems {
     if (is_loss(op.kind)) compose_loss(op, node.pass, cost);
     if (op.kind == OpKind::grouped_linear) cost.kernel.time *= imbalance(op);
     cost.kernel.time *= setting_.slowdown;
-    const PassItem item{PassItem::Kind::kernel, cost.kernel.time, dispatch(cost.host_operators), Axis::tensor, {}, 0};
+    const bool memory = cost.kernel.bound == Bound::memory;
+    const PassItem item{PassItem::Kind::kernel, cost.kernel.time, dispatch(cost.host_operators), Axis::tensor, {}, {}, memory};
     (again ? cost_.again_flop : cost_.flop) += cost.kernel.flop;
     if (again) cost_.again += cost.kernel.time;
     if (node.pass == Pass::backward_weights) cost_.weights += cost.kernel.time;
@@ -100,6 +104,7 @@ class LayerItems {
     const double scores = setting_.batch * static_cast<double>(elements(graph_.input_shape(op)));
     cost.kernel.time = setting_.kernels.memory_kernel(scores * moved);
     cost.kernel.bytes = scores * moved;
+    cost.kernel.bound = Bound::memory;
     cost.host_operators = 0.5 * parallel().loss_operators;
   }
 
@@ -149,7 +154,7 @@ class LayerItems {
   /// A ring's hops run beside attention and are waited for after it.
   void join() {
     if (!joins_) return;
-    items_.push_back({PassItem::Kind::join, Seconds(0.0), Seconds(0.0), Axis::context, {}, 0});
+    items_.push_back({PassItem::Kind::join, Seconds(0.0), Seconds(0.0), Axis::context, {}, {}, false});
     joins_ = false;
   }
 
@@ -164,7 +169,7 @@ class LayerItems {
         cut(*moved, *moved->backward);
         return;
       }
-      items_.push_back({PassItem::Kind::join, Seconds(0.0), Seconds(0.0), Axis::tensor, {}, 0});
+      items_.push_back({PassItem::Kind::join, Seconds(0.0), Seconds(0.0), Axis::tensor, {}, {}, false});
       items_.push_back(call(op, *moved->backward, PassItem::Kind::hidden));
       flush();
       return;
@@ -220,7 +225,7 @@ class LayerItems {
     for (std::size_t i = first; i < op.parameters.size(); ++i) {
       const Seconds time = sum_time(op.parameters[i]);
       (defers ? deferred_ : items_)
-          .push_back({PassItem::Kind::kernel, time, dispatch(issued_sum(setting_.stack.host)), Axis::tensor, {}, 0});
+          .push_back({PassItem::Kind::kernel, time, dispatch(issued_sum(setting_.stack.host)), Axis::tensor, {}, {}, true});
       cost_.weights += time;
     }
   }
@@ -230,7 +235,7 @@ class LayerItems {
     if (deferred_.empty()) return;
     items_.insert(items_.end(), deferred_.begin(), deferred_.end());
     deferred_.clear();
-    items_.push_back({PassItem::Kind::join, Seconds(0.0), Seconds(0.0), Axis::tensor, {}, 0});
+    items_.push_back({PassItem::Kind::join, Seconds(0.0), Seconds(0.0), Axis::tensor, {}, {}, false});
   }
 
   const OpGraph& graph_;

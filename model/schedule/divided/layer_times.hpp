@@ -41,6 +41,7 @@ struct LayerSetting {
   Recompute recompute = Recompute::none;
   int expert_ranks = 1;  ///< over which experts are divided
   int tensor_ranks = 1;  ///< over which layers are
+  bool two_ways = false;  ///< passes of two directions run at once (DualPipe): experts' calls of one beside kernels of the other
 };
 
 /// Simulates one layer of every class. Expects a graph of one rank (`shard`).
