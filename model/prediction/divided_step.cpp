@@ -228,7 +228,8 @@ class Composer {
       if (scatters && shards < copies)
         time += plans_.across_data(shards, CollectiveKind::all_reduce, (1.0 / shards) * gradients).time;
       rank.exchange += time;
-      rank.exposed += stack_.parallel.overlaps_gradients ? behind(time, last, lost(taken, rank.backward), rank.last_backward) : time;
+      rank.exposed +=
+          stack_.parallel.overlaps_gradients ? behind(time, last, lost(taken, rank.backward), rank.last_backward) : time;
       if (stack_.parallel.bucket_copies > Bytes(0.0)) {
         const Bytes moved = rank.arrays_of.all() * stack_.parallel.bucket_copies;
         rank.exposed += configuration_.compute_scale * kernels_.memory_kernel(moved);

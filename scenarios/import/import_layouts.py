@@ -188,13 +188,16 @@ def torchtitan(row):
     model = LLAMA.get(row["model"])
     if model is None:
         raise LeftOut(f"network: {row['model']}")
-    if re.search("async ?tp", row["notes"], re.IGNORECASE):
-        raise LeftOut("asynchronous tensor parallelism")
     # 8 bits are of use with compiled casts alone, as the pages of torchao say.
     compiled = "fp8" in row["precision"] or "compile" in row["notes"] and "compile state not stated" not in row["notes"]
     version = "2.8" if re.search("_2025(0[5-9]|1)", row["source"]) else "2.6"
-    return layout_row(row, f"fsdp2-{version}-compile" if compiled else f"fsdp2-{version}", model,
-                      group=f"torchtitan {'fp8' if 'fp8' in row['precision'] else 'bf16'} {row['device'].split('-')[0]}")
+    pieces = re.search("async ?tp", row["notes"], re.IGNORECASE)
+    group = f"torchtitan {'fp8' if 'fp8' in row['precision'] else 'bf16'} {row['device'].split('-')[0]}"
+    fields = layout_row(row, f"fsdp2-{version}-compile" if compiled else f"fsdp2-{version}", model,
+                        group=group + (" asynchronous" if pieces else ""))
+    if pieces:
+        fields.update(id=f"asynchronous {fields['id']}", options=f"{fields['options']} --set stack.parallel.tensor_overlap=pieces")
+    return fields
 
 
 def open_frameworks(row):

@@ -31,7 +31,7 @@ struct GroupSpan {
 /// One collective of a group alone on its share of the links.
 struct GroupCall {
   Seconds time;
-  Bytes sent;           ///< by each rank
+  Bytes sent;        ///< by each rank
   Taken taken = {};  ///< by its channels, and by what they read and write
   bool leaves_node = false;
 };

@@ -126,28 +126,35 @@ class LayerItems {
       return;
     }
     items_.push_back(kernel(node, again));
-    fit_pieces(op);
+    fit_pieces(node);
     join();
   }
 
-  /// What a call leaves to wait for, whose pieces go beside a product: the first piece, and what the product does not cover.
-  [[nodiscard]] Seconds left_over(Seconds call, Seconds product) const {
-    return std::max((1.0 / setting_.tensor_ranks) * call, call - product);
-  }
-
   /// Where the tensor axis moves pieces: the last item is a call; what it divides a product has just made, what it gathers the
-  /// next one reads.
+  /// next one reads. Of a gathered input a rank has its own piece. What it divides it adds up itself once all pieces are there.
   void cut(const CollectiveAttributes& moved, CollectiveKind kind) {
     if (parallel().tensor_overlap != TensorOverlap::pieces || moved.axis != Axis::tensor) return;
     if (kind == CollectiveKind::all_gather) uncut_ = items_.size();
-    if (kind == CollectiveKind::reduce_scatter) items_.back().device = left_over(items_.back().device, made_by_);
+    if (kind == CollectiveKind::reduce_scatter && made_by_ > Seconds(0.0)) {
+      PassItem& call = items_.back();
+      const double share = 1.0 / setting_.tensor_ranks;
+      const Bytes pieces = (1.0 / sent_share(kind, setting_.tensor_ranks)) * call.bytes;
+      call.device = std::max(share * call.device, call.device - made_by_) + made_in_pieces_ +
+                    setting_.slowdown * setting_.kernels.memory_kernel((1.0 + share) * pieces);
+    }
     made_by_ = Seconds(0.0);
   }
   /// The last item is a kernel.
-  void fit_pieces(const Op& op) {
-    made_by_ = info(op.kind).family == OpFamily::gemm ? items_.back().device : Seconds(0.0);
-    if (uncut_ == 0 || made_by_ <= Seconds(0.0)) return;
-    items_[uncut_ - 1].device = left_over(items_[uncut_ - 1].device, made_by_);
+  void fit_pieces(const StepNode& node) {
+    made_by_ = made_in_pieces_ = Seconds(0.0);
+    if (parallel().tensor_overlap != TensorOverlap::pieces || info(graph_.op(node.op).kind).family != OpFamily::gemm) return;
+    const double ranks = setting_.tensor_ranks;
+    made_by_ = items_.back().device;
+    const Seconds piece = setting_.slowdown * setting_.kernels.cost(graph_, node, setting_.batch / ranks).kernel.time;
+    made_in_pieces_ = std::max(Seconds(0.0), ranks * piece - made_by_);
+    if (uncut_ == 0) return;
+    Seconds& call = items_[uncut_ - 1].device;
+    call = std::max(Seconds(0.0), call - (1.0 - 1.0 / ranks) * made_by_) + made_in_pieces_;
     uncut_ = 0;
   }
 
@@ -188,7 +195,7 @@ class LayerItems {
     if (fused) add_beside(item, sum_time(op.parameters.front()));
     const bool defers = gathers && beside && node.pass == Pass::backward_weights;
     (defers ? deferred_ : items_).push_back(item);
-    if (!defers) fit_pieces(op);
+    if (!defers) fit_pieces(node);
     join();
     if (sums) add_sum(op, defers, fused ? 1 : 0);
   }
@@ -245,8 +252,9 @@ class LayerItems {
   std::vector<bool> gathered_;  ///< of each operator: gathered again
   std::vector<PassItem> items_, deferred_;
   bool joins_ = false;
-  std::size_t uncut_ = 0;  ///< place after a gathering call that no product has read yet; 0: none
-  Seconds made_by_;        ///< time of the product just issued
+  std::size_t uncut_ = 0;   ///< place after a gathering call that no product has read yet; 0: none
+  Seconds made_by_;         ///< time of the product just issued
+  Seconds made_in_pieces_;  ///< how much longer it takes in pieces
 };
 
 /// What a layer computes again before its backward pass. The head keeps what it made: its backward comes next.

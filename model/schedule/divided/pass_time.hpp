@@ -25,7 +25,7 @@ struct PassItem {
   Kind kind = Kind::kernel;
   Seconds device, host;  ///< time of kernel or call; of its issue
   Axis axis = Axis::tensor;
-  Bytes bytes;          ///< that the rank sends
+  Bytes bytes;                ///< that the rank sends
   Taken taken = {};           ///< by a hidden call, from kernels beside it
   bool memory_bound = false;  ///< a kernel
 };
@@ -43,7 +43,8 @@ struct PassTime {
   PassTime& operator+=(const PassTime& more);
 };
 
-/// The share of its rate that a kernel loses beside a call: arithmetic lacks multiprocessors, memory-bound kernels what is scarcer.
+/// The share of its rate that a kernel loses beside a call: arithmetic lacks multiprocessors, memory-bound kernels what is
+/// scarcer.
 [[nodiscard]] double lost(Taken taken, bool memory_bound);
 /// The same of a whole pass.
 [[nodiscard]] double lost(Taken taken, const PassTime& pass);
