@@ -132,15 +132,16 @@ FastStep::Step FastStep::step(const Configuration& configuration, const RankShar
   const double turns = configuration.accumulate;
   for (const Rank& rank : ranks_) {
     // Passes of a rank's chunks follow each other in both directions, where micro-batches come from both ends.
-    const Seconds backward = (1.0 / passes) * rank.run.backward;
+    PassBeside backward = rank.run.beside_backward();
+    backward.time *= 1.0 / passes;
     const bool at_end = &rank == &ranks_.front() || &rank == &ranks_.back();
     const Seconds ends_sum = table_copy > 0.0 && at_end ? data.between_ends(table_copy) : Seconds(0.0);
-    end = std::max(end, rank.end + data.exposed(rank.calls, rank.run.forward, backward) + ends_sum);
+    end = std::max(end, rank.end + data.exposed(rank.calls, rank.run.beside_forward(), backward) + ends_sum);
     update = std::max(update, rank.calls.update);
     const Seconds busy = turns * (rank.run.forward + rank.run.backward) + rank.calls.update;
     if (busy <= most) continue;
     most = busy;
-    result.kernels = turns * rank.run.kernels;
+    result.kernels = turns * rank.run.kernels();
     result.busy = result.kernels + rank.calls.update;
   }
   result.time = end + update;

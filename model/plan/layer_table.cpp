@@ -14,9 +14,12 @@ constexpr double kClockPerPower = 0.55;  // power ~ f^(1/0.55): kept_clock.hpp
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-template <class Value>
-Value between(const std::vector<Value>& sums, std::size_t begin, std::size_t end) {
-  return sums[end] - sums[begin];
+constexpr std::array kFigures{&RunTimes::forward,          &RunTimes::backward,       &RunTimes::forward_kernels,
+                              &RunTimes::backward_kernels, &RunTimes::forward_memory, &RunTimes::backward_memory,
+                              &RunTimes::weights};
+
+PassBeside beside(Seconds time, Seconds kernels, Seconds memory) {
+  return {time, kernels > Seconds(0.0) ? memory / kernels : 0.0};
 }
 
 }  // namespace
@@ -43,15 +46,19 @@ DrawPlace DrawPlace::of(double share) {
 }
 
 RunTimes& RunTimes::operator+=(const RunTimes& more) {
-  forward += more.forward;
-  backward += more.backward;
-  kernels += more.kernels;
-  weights += more.weights;
+  for (const auto figure : kFigures) this->*figure += more.*figure;
   return *this;
 }
 
+RunTimes RunTimes::of(const PassTime& forward, const PassTime& backward, Seconds weights) {
+  return {forward.time, backward.time, forward.kernels, backward.kernels, forward.memory, backward.memory, weights};
+}
+
+PassBeside RunTimes::beside_forward() const { return beside(forward, forward_kernels, forward_memory); }
+PassBeside RunTimes::beside_backward() const { return beside(backward, backward_kernels, backward_memory); }
+
 RunTimes operator*(double factor, RunTimes times) {
-  for (Seconds* each : {&times.forward, &times.backward, &times.kernels, &times.weights}) *each *= factor;
+  for (const auto figure : kFigures) times.*figure *= factor;
   return times;
 }
 
@@ -92,31 +99,26 @@ LayerTable::LayerTable(const Configuration& configuration, const RankShare& shar
 const LayerTable::Level& LayerTable::level(std::size_t which) {
   std::optional<Level>& known = levels_[which];
   if (known) return *known;
-  LayerSetting setting{kernels_.at(which),   stack_,           setting_.batch,     setting_.host_scale,
-                       setting_.slowdown,    setting_.element, setting_.recompute, setting_.expert_ranks,
-                       setting_.tensor_ranks};
+  LayerSetting setting{kernels_.at(which),    stack_,           setting_.batch,     setting_.host_scale,
+                       setting_.slowdown,     setting_.element, setting_.recompute, setting_.expert_ranks,
+                       setting_.tensor_ranks, setting_.two_ways};
   Level& made = known.emplace();
   made.costs = layer_costs(share_.graph, share_.layers, setting, plans_);
   RunTimes sum;
-  const auto append = [&] {
-    made.forward.push_back(sum.forward);
-    made.backward.push_back(sum.backward);
-    made.kernels.push_back(sum.kernels);
-    made.weights.push_back(sum.weights);
-  };
-  append();
+  made.sums.push_back(sum);
   for (const int layer_class : share_.layers.class_of) {
     const LayerCost& cost = made.costs[at(layer_class)];
-    sum += {cost.forward.time, cost.backward.time, cost.forward.kernels + cost.backward.kernels, cost.weights};
-    append();
+    sum += RunTimes::of(cost.forward, cost.backward, cost.weights);
+    made.sums.push_back(sum);
   }
   return made;
 }
 
 RunTimes LayerTable::run(std::size_t begin, std::size_t end, DrawPlace draw) {
   const auto at_level = [&](const Level& one) {
-    return RunTimes{between(one.forward, begin, end), between(one.backward, begin, end), between(one.kernels, begin, end),
-                    between(one.weights, begin, end)};
+    RunTimes run = one.sums[end];
+    for (const auto figure : kFigures) run.*figure -= one.sums[begin].*figure;
+    return run;
   };
   RunTimes here = at_level(level(draw.level));
   if (draw.part <= 0.0) return here;
@@ -130,7 +132,7 @@ RunTimes LayerTable::sharded_run(DataExchange& data, DrawPlace draw) {
     std::vector<const LayerCost*> layers;
     for (const int which : share_.layers.class_of) layers.push_back(&one.costs[at(which)]);
     const PassTime forward = data.pass(layers, false), backward = data.pass(layers, true);
-    return RunTimes{forward.time, backward.time, forward.kernels + backward.kernels, Seconds(0.0)};
+    return RunTimes::of(forward, backward, Seconds(0.0));
   };
   const RunTimes here = at_level(level(draw.level));
   if (draw.part <= 0.0) return here;

@@ -34,8 +34,13 @@ struct DrawPlace {
 /// One micro-batch through a run of layers on one rank.
 struct RunTimes {
   Seconds forward, backward;
-  Seconds kernels;  ///< of both, that the compute stream is busy
-  Seconds weights;  ///< of `backward`: gradients of weights
+  Seconds forward_kernels, backward_kernels;  ///< that the compute stream is busy
+  Seconds forward_memory, backward_memory;    ///< of these, that memory bounds
+  Seconds weights;                            ///< of `backward`: gradients of weights
+  [[nodiscard]] static RunTimes of(const PassTime& forward, const PassTime& backward, Seconds weights);
+  [[nodiscard]] Seconds kernels() const { return forward_kernels + backward_kernels; }
+  [[nodiscard]] PassBeside beside_forward() const;
+  [[nodiscard]] PassBeside beside_backward() const;
   RunTimes& operator+=(const RunTimes& more);
 };
 [[nodiscard]] RunTimes operator*(double factor, RunTimes times);
@@ -60,8 +65,8 @@ struct RankShare {
 /// Errors: as `shard`.
 [[nodiscard]] Result<RankShare> rank_share(const OpGraph& graph, const Layout& layout);
 
-/// Times of the layers of a share at one micro-batch and recomputation: one array a figure, each holding sums from the first
-/// layer on, so that a run of layers costs two readings. Filled by the function that `predict` uses (`layer_costs`), for each
+/// Times of the layers of a share at one micro-batch and recomputation: sums from the first layer on, so that a run of
+/// layers costs two readings. Filled by the function that `predict` uses (`layer_costs`), for each
 /// share of the power when it is first asked for.
 class LayerTable {
  public:
@@ -77,7 +82,7 @@ class LayerTable {
  private:
   struct Level {
     std::vector<LayerCost> costs;  ///< of each class
-    std::vector<Seconds> forward, backward, kernels, weights;
+    std::vector<RunTimes> sums;    ///< of the layers before each, and of all
   };
   const Level& level(std::size_t which);
 

@@ -12,10 +12,11 @@ namespace {
 constexpr Bytes kSingle(4.0);
 
 /// What calls beside a pass leave to wait for: the last one, those that the pass does not hide, and what it takes longer.
-Seconds behind(const CallSeries& calls, Seconds window) {
-  const Seconds beside = std::min((1.0 - calls.busy) * (calls.time - calls.last), window);
-  const Seconds slower = calls.busy / (1.0 - calls.busy) * beside;
-  return slower + calls.last + std::max(Seconds(0.0), calls.time - calls.last - window - slower);
+Seconds behind(const CallSeries& calls, PassBeside pass) {
+  const double lost = lost_of_mix(calls.taken, pass.memory_share);
+  const Seconds beside = std::min((1.0 - lost) * (calls.time - calls.last), pass.time);
+  const Seconds slower = lost / (1.0 - lost) * beside;
+  return slower + calls.last + std::max(Seconds(0.0), calls.time - calls.last - pass.time - slower);
 }
 
 }  // namespace
@@ -41,7 +42,8 @@ LayerSetting layer_setting(const Configuration& configuration, const KernelModel
           map_element(configuration),
           configuration.recompute,
           configuration.layout.expert,
-          configuration.layout.tensor};
+          configuration.layout.tensor,
+          !configuration.own_schedule && pipeline::info(configuration.schedule).placement == pipeline::Placement::two_way};
 }
 
 DataExchange::DataExchange(const Configuration& configuration, const KernelModel& kernels, GroupPlans& plans)
@@ -92,7 +94,7 @@ UpdateCalls DataExchange::update(Elements elements, int arrays) {
   return calls;
 }
 
-Seconds DataExchange::exposed(const UpdateCalls& calls, Seconds forward, Seconds backward) const {
+Seconds DataExchange::exposed(const UpdateCalls& calls, PassBeside forward, PassBeside backward) const {
   Seconds wait = stack_.parallel.overlaps_gradients ? behind(calls.gradients, backward) : calls.gradients.time;
   wait += calls.copies;
   // Where weights may be sharded layer by layer, they are also gathered so.
@@ -119,7 +121,7 @@ GroupCall DataExchange::call(CollectiveKind kind, Elements arrays, Bytes element
       layout_.expert > 1 ? plans_.expert_data(kind, arrays.experts * element) : call(kind, {arrays.experts, 0.0}, element);
   made.time += experts.time;
   made.sent += experts.sent;
-  made.busy_sms = std::max(made.busy_sms, experts.busy_sms);
+  made.taken = {std::max(made.taken.sms, experts.taken.sms), std::max(made.taken.memory, experts.taken.memory)};
   return made;
 }
 
@@ -132,7 +134,7 @@ CallSeries DataExchange::in_buckets(CollectiveKind kind, Elements arrays, Bytes 
   const double count = bucket > Bytes(0.0) ? std::max(1.0, std::ceil(all / bucket)) : 1.0;
   const GroupCall one = call(kind, {arrays.dense / count, arrays.experts / count}, element);
   sent += count * one.sent;
-  return {count * one.time, one.time, one.busy_sms};
+  return {count * one.time, one.time, one.taken};
 }
 
 /// Weights of all parts, gathered or broadcast by their owners in turn.
@@ -141,7 +143,7 @@ CallSeries DataExchange::updated_weights(Elements arrays, Bytes& sent) {
   const double parts = shard_ranks();
   const GroupCall one = call(CollectiveKind::broadcast, {arrays.dense / parts, arrays.experts / parts}, element_);
   sent += parts * one.sent;
-  return {parts * one.time, one.time, one.busy_sms};
+  return {parts * one.time, one.time, one.taken};
 }
 
 Seconds DataExchange::update_time(Elements arrays, int count, double share) const {

@@ -22,7 +22,13 @@ struct Elements {
 /// Calls of one kind, one after the other: together, and the last one.
 struct CallSeries {
   Seconds time, last;
-  double busy = 0;  ///< share of the multiprocessors that they keep busy
+  Taken taken;  ///< from kernels beside them
+};
+
+/// A pass of one micro-batch beside which calls run.
+struct PassBeside {
+  Seconds time;
+  double memory_share = 0;  ///< of its kernels' time, that memory bounds
 };
 
 /// What follows a rank's last micro-batch, whatever its passes take.
@@ -57,8 +63,8 @@ class DataExchange {
   [[nodiscard]] UpdateCalls update(Elements elements, int arrays);
   /// Sum of the gradients of a table that both ends of a pipeline hold.
   [[nodiscard]] Seconds between_ends(double table) { return plans_.between_ends(table * gradient_).time; }
-  /// What a rank waits for these calls; the passes are those of one micro-batch.
-  [[nodiscard]] Seconds exposed(const UpdateCalls& calls, Seconds forward, Seconds backward) const;
+  /// What a rank waits for these calls.
+  [[nodiscard]] Seconds exposed(const UpdateCalls& calls, PassBeside forward, PassBeside backward) const;
 
  private:
   [[nodiscard]] bool divides() const;

@@ -167,7 +167,8 @@ class Composer {
   void exchange_and_update(Rank& rank) {
     const UpdateCalls calls = data_.update(rank.arrays_of, rank.arrays);
     rank.exchange = calls.exchange();
-    rank.exposed = data_.exposed(calls, (1.0 / configuration_.accumulate) * rank.forward.time, rank.one_backward);
+    rank.exposed = data_.exposed(calls, {(1.0 / configuration_.accumulate) * rank.forward.time, memory_share(rank.forward)},
+                                 {rank.one_backward, memory_share(rank.backward)});
     rank.update = calls.update;
     if (table_ > 0.0 && (&rank == &ranks_.front() || &rank == &ranks_.back())) {
       const Seconds sum = data_.between_ends(table_);

@@ -13,6 +13,8 @@ import pathlib
 import re
 import sys
 
+import import_parallel
+
 TARGET = pathlib.Path(__file__).resolve().parent.parent / "layouts"
 COLUMNS = ("id,hw,model,stack,precision,gpus,nodes,network,batch_per_gpu,seq_len,optimizer,options,metric,unit,measured,use,group,"
            "source").split(",")
@@ -75,6 +77,12 @@ BOARDS = {"H100-SXM5-96GB (HBM2e, 500 W)": "grand-teton-h100-96gb", "H100-SXM5-9
 ROCE = "systems/a100-4x100g-roce.toml"
 FEWER_PORTS = (("^name = .*", 'name = "HGX A100 80GB, 4x 100G RoCE"'), ("^network = .*", 'network = "ethernet-100g-roce"'),
                ("^nics = 8", "nics = 4"), ('^  {a = "nic[1357]".*\n', ""), ('"nic2"', '"nic1"'), ('"nic4"', '"nic2"'), ('"nic6"', '"nic3"'))
+
+
+# Jean Zay's nodes of four V100 with "4x Omni-Path 100Gb": a Dell C4140's wiring. InfiniBand EDR stands for the network, at the same rate.
+JEAN_ZAY = "systems/jean-zay-{board}.toml"
+JEAN_ZAY_TEXT = (("^name = .*", 'name = "Jean Zay, 4x {board}"'), ("^device = .*", 'device = "{board}"'),
+                 ("^gpus = 4", 'gpus = 4\nnetwork = "infiniband-edr"\nnics = 4'))
 
 
 class LeftOut(Exception):
@@ -188,13 +196,16 @@ def torchtitan(row):
     model = LLAMA.get(row["model"])
     if model is None:
         raise LeftOut(f"network: {row['model']}")
-    if re.search("async ?tp", row["notes"], re.IGNORECASE):
-        raise LeftOut("asynchronous tensor parallelism")
     # 8 bits are of use with compiled casts alone, as the pages of torchao say.
     compiled = "fp8" in row["precision"] or "compile" in row["notes"] and "compile state not stated" not in row["notes"]
     version = "2.8" if re.search("_2025(0[5-9]|1)", row["source"]) else "2.6"
-    return layout_row(row, f"fsdp2-{version}-compile" if compiled else f"fsdp2-{version}", model,
-                      group=f"torchtitan {'fp8' if 'fp8' in row['precision'] else 'bf16'} {row['device'].split('-')[0]}")
+    pieces = re.search("async ?tp", row["notes"], re.IGNORECASE)
+    group = f"torchtitan {'fp8' if 'fp8' in row['precision'] else 'bf16'} {row['device'].split('-')[0]}"
+    fields = layout_row(row, f"fsdp2-{version}-compile" if compiled else f"fsdp2-{version}", model,
+                        group=group + (" asynchronous" if pieces else ""))
+    if pieces:
+        fields.update(id=f"asynchronous {fields['id']}", options=f"{fields['options']} --set stack.parallel.tensor_overlap=pieces")
+    return fields
 
 
 def open_frameworks(row):
@@ -211,7 +222,48 @@ def open_frameworks(row):
     raise LeftOut(f"framework {row['framework']}, {row['device']}")
 
 
-TABLES = {"vtrain": ("vtrain_megatron_deepspeed_a100", vtrain), "korthikanti": ("megatron_korthikanti_a100", korthikanti),
+def bigscience(row):
+    if row["metric"] != "s/iter":
+        raise LeftOut("another measure of the same run")
+    if row["model"] not in import_parallel.MODELS:
+        raise LeftOut("layers and width not stated beside the row")
+    n, section = import_parallel.fields(row["notes"])
+    if "Zero" in n or "ZeRO" in section or "HF" in section or "BNB" in section:
+        raise LeftOut("states sharded or moved to the host beside layers, or an optimiser of 8 bits")
+    if n.get("DS") != "Y" and row["model"] != "GPT 1.3B":
+        raise LeftOut("Megatron without DeepSpeed, or not stated")
+    batch = int(n.get("MBS", n.get("Mic-BS", 0)))
+    total = int(n.get("GBS", n.get("Glob-BS", import_parallel.GLOBAL_BATCH.get(row["model"], 0))))
+    data, tensor, stages = int(n["DP"]), int(n.get("TP", 4)), int(n.get("PP", 1))
+    if "GAS" in n:
+        batch = total // (data * int(n["GAS"]))
+    if not batch or not total:
+        raise LeftOut("micro-batch not stated")
+    # FLOP/s count three or four passes, as import_parallel.py says.
+    kept = row["model"] == "GPT 1.3B" and float(n["TFlops"]) * float(n["Speed"]) < 0.875 * 29 * 47.0
+    model, board, micro = import_parallel.MODELS[row["model"]], row["device"].lower(), total // (data * batch)
+    return dict(id=f"{model} on {row['n_gpus']} {board}, t{tensor} d{data} p{stages} b{batch} m{micro}",
+                hw=JEAN_ZAY.format(board=board), model=model,
+                stack="megatron-deepspeed-2022", precision="fp16", batch_per_gpu=batch, optimizer="adam",
+                options=options(tensor_parallel=tensor, pipeline_parallel=stages, accumulate=micro,
+                                zero=1 if row["model"] != "GPT 52B" and data > 1 else None, recompute="none" if kept else "layer"),
+                metric="step_time_s", unit="s", measured=float(row["value"]),
+                group=f"bigscience {'whole layers' if tensor == 1 else 'shared layers'}")
+
+
+def write_systems():
+    """Machines that the catalogue lacks, of those with the same wiring."""
+    made = [("dgx-a100-80gb", ROCE, FEWER_PORTS, "")]
+    made += [("dell-c4140", JEAN_ZAY.format(board=board), JEAN_ZAY_TEXT, board) for board in ("v100-sxm2-16gb", "v100-sxm2-32gb")]
+    (TARGET / "systems").mkdir(exist_ok=True)
+    for source, target, changes, board in made:
+        system = (TARGET.parent.parent / "hardware" / "systems" / f"{source}.toml").read_text()
+        for pattern, text in changes:
+            system = re.sub(pattern, text.replace("{board}", board), system, flags=re.MULTILINE)
+        (TARGET / target).write_text(system)
+
+
+TABLES = {"bigscience": ("bigscience_megatron_ds", bigscience), "vtrain": ("vtrain_megatron_deepspeed_a100", vtrain), "korthikanti": ("megatron_korthikanti_a100", korthikanti),
           "narayanan": ("megatron_narayanan2021_a100", narayanan), "torchtitan": ("torchtitan_public", torchtitan),
           "open_frameworks": ("llm_open_frameworks", open_frameworks)}
 
@@ -219,11 +271,7 @@ TABLES = {"vtrain": ("vtrain_megatron_deepspeed_a100", vtrain), "korthikanti": (
 def main(folder):
     (TARGET / "networks").mkdir(parents=True, exist_ok=True)
     (TARGET / "networks" / "internlm-7b.toml").write_text(INTERNLM)
-    system = (TARGET.parent.parent / "hardware" / "systems" / "dgx-a100-80gb.toml").read_text()
-    for pattern, text in FEWER_PORTS:
-        system = re.sub(pattern, text, system, flags=re.MULTILINE)
-    (TARGET / "systems").mkdir(exist_ok=True)
-    (TARGET / ROCE).write_text(system)
+    write_systems()
     left = []
     for table, (source, convert) in TABLES.items():
         rows, reasons, ids = [], collections.Counter(), collections.Counter()

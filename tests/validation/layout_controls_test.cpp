@@ -99,6 +99,60 @@ TEST_CASE("controls: llama-3.1-8b under FSDP with another kernel of attention or
   CHECK(times(torchtitan(), [](PredictOptions& o) { o.recompute = "layer"; }) > 1.05);
 }
 
+TEST_CASE("controls: megatron-1t selective with sums of gradients in kernels of their own is another row") {
+  PredictOptions options = korthikanti("megatron-1t", 64, 1, 512, 1);
+  CHECK(times(options, [](PredictOptions& o) { o.set = {"stack.parallel.fuses_gradient_sum=false"}; }) > 1.03);
+}
+
+TEST_CASE("controls: llama-3.1-8b divided by tensor parallelism is faster where its collectives go in pieces beside products") {
+  PredictOptions options = torchtitan();
+  options.stack = "fsdp2-2.6-compile";
+  options.gpus = 64;
+  options.nodes = 8;
+  options.tensor_parallel = 8;
+  options.batch = 12;
+  const double gain = times(options, [](PredictOptions& o) { o.set = {"stack.parallel.tensor_overlap=pieces"}; });
+  CHECK(gain < 0.95);
+  CHECK(gain > 0.75);
+}
+
+TEST_CASE("controls: the last stage of a pipeline updates its copy of a tied table") {
+  PredictOptions options;
+  options.hardware = "dgx-a100-80gb";
+  options.model = TBDSIM_SOURCE_DIR "/scenarios/layouts/networks/gpt-h2048-l12.toml";
+  options.stack = "megatron-deepspeed-2022";
+  options.precision = "fp16";
+  options.optimizer = "adam";
+  options.gpus = 1;
+  options.batch = 2;
+  const Seconds whole = predicted(options).stages.weight_update;
+  options.gpus = options.pipeline_parallel.emplace(2);
+  options.accumulate = 2;
+  // Parameters of a layer and of the table; the first stage has positions, too.
+  constexpr double kLayer = 12.0 * 2048 * 2048, kTable = 51200.0 * 2048;
+  CHECK_THAT(predicted(options).stages.weight_update / whole,
+             WithinRel((6.0 * kLayer + kTable) / (12.0 * kLayer + kTable), 0.01));
+}
+
+TEST_CASE("controls: experts that are asked for unlike make products longer by as much") {
+  PredictOptions options;
+  options.hardware = "dgx-h100";
+  options.model = "mixtral-8x7b";
+  options.stack = "megatron-core-0.8";
+  options.precision = "bf16";
+  options.optimizer = "adam";
+  options.gpus = 8;
+  options.expert_parallel = 8;
+  options.batch = 1;
+  const auto step = [&](const char* spread) {
+    options.set = {std::string("stack.parallel.expert_spread=") + spread};
+    return predicted(options).step_time.value;
+  };
+  const Seconds even = step("0"), alike = step("1"), unlike = step("20");
+  CHECK(alike > even);
+  CHECK(unlike > 1.05 * even);
+}
+
 // Figure 1 of arXiv:2205.05198, as transcribed in calculon-ai/calculon, calculon/llm/validation.py at caa4b11f8fe1: GiB of the
 // first stage. The figures follow the paper's own formulas, which leave out the table of words, the head, biases, norms' arrays
 // and statistics, and what is in use for a moment. An inner stage of a pipeline has neither table nor head, and what one

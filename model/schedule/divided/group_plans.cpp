@@ -51,7 +51,11 @@ GroupCall GroupPlans::call(const AxisGroup& group, CollectiveKind kind, Bytes me
   if (known.plan.methods.empty()) return {};
   const CollectiveCall made = collective_call(known.plan, message);
   const double sms = std::max(1, places_.system.device.multiprocessors);
-  return {made.time, sent_share(kind, group.size) * message, std::min(0.9, made.channels / sms), known.leaves_node};
+  const Bytes sent = sent_share(kind, group.size) * message;
+  // A byte that is sent is read, one that arrives is written.
+  const double memory = 2.0 * sent / (made.time * places_.system.device.memory_bandwidth);
+  constexpr double kMost = 0.9;
+  return {made.time, sent, {std::min(kMost, made.channels / sms), std::min(kMost, memory)}, known.leaves_node};
 }
 
 GroupCall GroupPlans::call(Axis axis, CollectiveKind kind, Bytes message) { return call(group_of(layout_, axis), kind, message); }

@@ -6,6 +6,7 @@
 
 #include "model/hardware/cluster.hpp"
 #include "model/schedule/collective/collective.hpp"
+#include "model/schedule/divided/pass_time.hpp"
 #include "model/stack/nccl.hpp"
 #include "model/workload/layout.hpp"
 
@@ -30,8 +31,8 @@ struct GroupSpan {
 /// One collective of a group alone on its share of the links.
 struct GroupCall {
   Seconds time;
-  Bytes sent;           ///< by each rank
-  double busy_sms = 0;  ///< share of a GPU's multiprocessors that its channels keep busy
+  Bytes sent;        ///< by each rank
+  Taken taken = {};  ///< by its channels, and by what they read and write
   bool leaves_node = false;
 };
 

@@ -27,7 +27,7 @@ class LayerItems {
 
   /// What the host does for a micro-batch before the first layer.
   void read_batch() {
-    items_.push_back({PassItem::Kind::kernel, Seconds(0.0), dispatch(parallel().batch_operators), Axis::tensor, {}, 0});
+    items_.push_back({PassItem::Kind::kernel, Seconds(0.0), dispatch(parallel().batch_operators), Axis::tensor, {}, {}, false});
   }
 
   void forward(std::span<const StepNode> nodes) {
@@ -53,6 +53,8 @@ class LayerItems {
   }
 
   std::vector<PassItem> take() {
+    // The other direction's kernels hide what they outlast.
+    if (setting_.two_ways) items_.push_back({PassItem::Kind::join, Seconds(0.0), Seconds(0.0), Axis::expert, {}, {}, false});
     uncut_ = 0;
     made_by_ = Seconds(0.0);
     return std::exchange(items_, {});
@@ -69,8 +71,9 @@ class LayerItems {
 
   PassItem call(const Op& op, CollectiveKind kind, PassItem::Kind how) {
     const Axis axis = collective(op)->axis;
+    if (axis == Axis::expert && setting_.two_ways) how = PassItem::Kind::hidden;
     const GroupCall made = plans_.call(axis, kind, message(op));
-    return {how, made.time, dispatch(kCallOperators), axis, made.sent, made.busy_sms};
+    return {how, made.time, dispatch(kCallOperators), axis, made.sent, made.taken, false};
   }
 
   [[nodiscard]] Seconds dispatch(double operators) const {
@@ -84,7 +87,8 @@ class LayerItems {
     if (is_loss(op.kind)) compose_loss(op, node.pass, cost);
     if (op.kind == OpKind::grouped_linear) cost.kernel.time *= imbalance(op);
     cost.kernel.time *= setting_.slowdown;
-    const PassItem item{PassItem::Kind::kernel, cost.kernel.time, dispatch(cost.host_operators), Axis::tensor, {}, 0};
+    const bool memory = cost.kernel.bound == Bound::memory;
+    const PassItem item{PassItem::Kind::kernel, cost.kernel.time, dispatch(cost.host_operators), Axis::tensor, {}, {}, memory};
     (again ? cost_.again_flop : cost_.flop) += cost.kernel.flop;
     if (again) cost_.again += cost.kernel.time;
     if (node.pass == Pass::backward_weights) cost_.weights += cost.kernel.time;
@@ -100,6 +104,7 @@ class LayerItems {
     const double scores = setting_.batch * static_cast<double>(elements(graph_.input_shape(op)));
     cost.kernel.time = setting_.kernels.memory_kernel(scores * moved);
     cost.kernel.bytes = scores * moved;
+    cost.kernel.bound = Bound::memory;
     cost.host_operators = 0.5 * parallel().loss_operators;
   }
 
@@ -121,35 +126,42 @@ class LayerItems {
       return;
     }
     items_.push_back(kernel(node, again));
-    fit_pieces(op);
+    fit_pieces(node);
     join();
   }
 
-  /// What a call leaves to wait for, whose pieces go beside a product: the first piece, and what the product does not cover.
-  [[nodiscard]] Seconds left_over(Seconds call, Seconds product) const {
-    return std::max((1.0 / setting_.tensor_ranks) * call, call - product);
-  }
-
   /// Where the tensor axis moves pieces: the last item is a call; what it divides a product has just made, what it gathers the
-  /// next one reads.
+  /// next one reads. Of a gathered input a rank has its own piece. What it divides it adds up itself once all pieces are there.
   void cut(const CollectiveAttributes& moved, CollectiveKind kind) {
     if (parallel().tensor_overlap != TensorOverlap::pieces || moved.axis != Axis::tensor) return;
     if (kind == CollectiveKind::all_gather) uncut_ = items_.size();
-    if (kind == CollectiveKind::reduce_scatter) items_.back().device = left_over(items_.back().device, made_by_);
+    if (kind == CollectiveKind::reduce_scatter && made_by_ > Seconds(0.0)) {
+      PassItem& call = items_.back();
+      const double share = 1.0 / setting_.tensor_ranks;
+      const Bytes pieces = (1.0 / sent_share(kind, setting_.tensor_ranks)) * call.bytes;
+      call.device = std::max(share * call.device, call.device - made_by_) + made_in_pieces_ +
+                    setting_.slowdown * setting_.kernels.memory_kernel((1.0 + share) * pieces);
+    }
     made_by_ = Seconds(0.0);
   }
   /// The last item is a kernel.
-  void fit_pieces(const Op& op) {
-    made_by_ = info(op.kind).family == OpFamily::gemm ? items_.back().device : Seconds(0.0);
-    if (uncut_ == 0 || made_by_ <= Seconds(0.0)) return;
-    items_[uncut_ - 1].device = left_over(items_[uncut_ - 1].device, made_by_);
+  void fit_pieces(const StepNode& node) {
+    made_by_ = made_in_pieces_ = Seconds(0.0);
+    if (parallel().tensor_overlap != TensorOverlap::pieces || info(graph_.op(node.op).kind).family != OpFamily::gemm) return;
+    const double ranks = setting_.tensor_ranks;
+    made_by_ = items_.back().device;
+    const Seconds piece = setting_.slowdown * setting_.kernels.cost(graph_, node, setting_.batch / ranks).kernel.time;
+    made_in_pieces_ = std::max(Seconds(0.0), ranks * piece - made_by_);
+    if (uncut_ == 0) return;
+    Seconds& call = items_[uncut_ - 1].device;
+    call = std::max(Seconds(0.0), call - (1.0 - 1.0 / ranks) * made_by_) + made_in_pieces_;
     uncut_ = 0;
   }
 
   /// A ring's hops run beside attention and are waited for after it.
   void join() {
     if (!joins_) return;
-    items_.push_back({PassItem::Kind::join, Seconds(0.0), Seconds(0.0), Axis::context, {}, 0});
+    items_.push_back({PassItem::Kind::join, Seconds(0.0), Seconds(0.0), Axis::context, {}, {}, false});
     joins_ = false;
   }
 
@@ -164,7 +176,7 @@ class LayerItems {
         cut(*moved, *moved->backward);
         return;
       }
-      items_.push_back({PassItem::Kind::join, Seconds(0.0), Seconds(0.0), Axis::tensor, {}, 0});
+      items_.push_back({PassItem::Kind::join, Seconds(0.0), Seconds(0.0), Axis::tensor, {}, {}, false});
       items_.push_back(call(op, *moved->backward, PassItem::Kind::hidden));
       flush();
       return;
@@ -183,7 +195,7 @@ class LayerItems {
     if (fused) add_beside(item, sum_time(op.parameters.front()));
     const bool defers = gathers && beside && node.pass == Pass::backward_weights;
     (defers ? deferred_ : items_).push_back(item);
-    if (!defers) fit_pieces(op);
+    if (!defers) fit_pieces(node);
     join();
     if (sums) add_sum(op, defers, fused ? 1 : 0);
   }
@@ -220,7 +232,7 @@ class LayerItems {
     for (std::size_t i = first; i < op.parameters.size(); ++i) {
       const Seconds time = sum_time(op.parameters[i]);
       (defers ? deferred_ : items_)
-          .push_back({PassItem::Kind::kernel, time, dispatch(issued_sum(setting_.stack.host)), Axis::tensor, {}, 0});
+          .push_back({PassItem::Kind::kernel, time, dispatch(issued_sum(setting_.stack.host)), Axis::tensor, {}, {}, true});
       cost_.weights += time;
     }
   }
@@ -230,7 +242,7 @@ class LayerItems {
     if (deferred_.empty()) return;
     items_.insert(items_.end(), deferred_.begin(), deferred_.end());
     deferred_.clear();
-    items_.push_back({PassItem::Kind::join, Seconds(0.0), Seconds(0.0), Axis::tensor, {}, 0});
+    items_.push_back({PassItem::Kind::join, Seconds(0.0), Seconds(0.0), Axis::tensor, {}, {}, false});
   }
 
   const OpGraph& graph_;
@@ -240,8 +252,9 @@ class LayerItems {
   std::vector<bool> gathered_;  ///< of each operator: gathered again
   std::vector<PassItem> items_, deferred_;
   bool joins_ = false;
-  std::size_t uncut_ = 0;  ///< place after a gathering call that no product has read yet; 0: none
-  Seconds made_by_;        ///< time of the product just issued
+  std::size_t uncut_ = 0;   ///< place after a gathering call that no product has read yet; 0: none
+  Seconds made_by_;         ///< time of the product just issued
+  Seconds made_in_pieces_;  ///< how much longer it takes in pieces
 };
 
 /// What a layer computes again before its backward pass. The head keeps what it made: its backward comes next.

@@ -46,8 +46,9 @@ struct LayerSetting {
   double slowdown = 1;    ///< of every kernel and of the host
   Bytes element{2.0};     ///< of feature maps, as they travel
   Recompute recompute = Recompute::none;
-  int expert_ranks = 1;  ///< over which experts are divided
-  int tensor_ranks = 1;  ///< over which layers are
+  int expert_ranks = 1;   ///< over which experts are divided
+  int tensor_ranks = 1;   ///< over which layers are
+  bool two_ways = false;  ///< passes of two directions run at once (DualPipe): experts' calls of one beside kernels of the other
 };
 
 /// Simulates one layer of every class. Expects a graph of one rank (`shard`).

@@ -46,7 +46,8 @@ class PassRun {
     }
     Seconds left = item.device;
     const Seconds beside = std::max(Seconds(0.0), call_end_ - compute_);
-    const double slower = 1.0 / (1.0 - busy_sms_);
+    const double slower = 1.0 / (1.0 - lost(taken_, item.memory_bound));
+    const Seconds before = time_.kernels;
     if (beside > Seconds(0.0)) {
       const Seconds shared = std::min(beside, slower * left);
       left -= (1.0 / slower) * shared;
@@ -55,6 +56,7 @@ class PassRun {
     }
     compute_ += left;
     time_.kernels += left;
+    if (item.memory_bound) time_.memory += time_.kernels - before;
   }
 
   void call(const PassItem& item) {
@@ -65,7 +67,7 @@ class PassRun {
       compute_ = std::max(compute_, host_);
     }
     call_end_ = begin + item.device;
-    busy_sms_ = item.busy_sms;
+    taken_ = item.taken;
     time_.exchange[static_cast<std::size_t>(item.axis)] += item.device;
   }
 
@@ -76,7 +78,7 @@ class PassRun {
   }
 
   Seconds host_{0.0}, compute_{0.0}, call_end_{0.0}, begin_{0.0};
-  double busy_sms_ = 0;
+  Taken taken_;
   PassTime time_;
 };
 
@@ -87,6 +89,7 @@ Seconds PassTime::exposed_sum() const { return std::accumulate(exposed.begin(), 
 PassTime& PassTime::operator+=(const PassTime& more) {
   time += more.time;
   kernels += more.kernels;
+  memory += more.memory;
   host += more.host;
   issue += more.issue;
   for (std::size_t i = 0; i < kAxes; ++i) {
@@ -97,8 +100,16 @@ PassTime& PassTime::operator+=(const PassTime& more) {
   return *this;
 }
 
+double lost(Taken taken, bool memory_bound) { return memory_bound ? std::max(taken.sms, taken.memory) : taken.sms; }
+
+double memory_share(const PassTime& pass) { return pass.kernels > Seconds(0.0) ? pass.memory / pass.kernels : 0.0; }
+
+double lost_of_mix(Taken taken, double memory_share) {
+  return memory_share * lost(taken, true) + (1.0 - memory_share) * lost(taken, false);
+}
+
 PassTime operator*(double times, PassTime pass) {
-  for (Seconds* each : {&pass.time, &pass.kernels, &pass.host, &pass.issue}) *each *= times;
+  for (Seconds* each : {&pass.time, &pass.kernels, &pass.memory, &pass.host, &pass.issue}) *each *= times;
   for (std::size_t i = 0; i < kAxes; ++i) {
     pass.exchange[i] *= times;
     pass.exposed[i] *= times;

@@ -9,6 +9,11 @@ namespace tbdsim {
 
 inline constexpr std::size_t kAxes = 5;
 
+/// What a collective takes of a GPU while it runs: shares of its multiprocessors, and of the bandwidth of its memory.
+struct Taken {
+  double sms = 0, memory = 0;
+};
+
 /// What one rank does in a pass over a layer, in the order in which its host issues it.
 struct PassItem {
   enum class Kind {
@@ -20,14 +25,16 @@ struct PassItem {
   Kind kind = Kind::kernel;
   Seconds device, host;  ///< time of kernel or call; of its issue
   Axis axis = Axis::tensor;
-  Bytes bytes;          ///< that the rank sends
-  double busy_sms = 0;  ///< of a hidden call: share of the multiprocessors that kernels beside it lack
+  Bytes bytes;                ///< that the rank sends
+  Taken taken = {};           ///< by a hidden call, from kernels beside it
+  bool memory_bound = false;  ///< a kernel
 };
 
 /// One pass, as it goes when the same pass ran before it.
 struct PassTime {
   Seconds time;
   Seconds kernels;                                   ///< that the compute stream is busy
+  Seconds memory;                                    ///< of it, with kernels that memory bounds
   Seconds host;                                      ///< for which it waits for the host
   Seconds issue;                                     ///< host time of all items
   std::array<Bytes, kAxes> bytes{};                  ///< that the rank sends along each axis
@@ -36,12 +43,20 @@ struct PassTime {
   PassTime& operator+=(const PassTime& more);
 };
 
+/// The share of its rate that a kernel loses beside a call: arithmetic lacks multiprocessors, memory-bound kernels what is
+/// scarcer.
+[[nodiscard]] double lost(Taken taken, bool memory_bound);
+/// Part of the time of a pass's kernels that memory bounds.
+[[nodiscard]] double memory_share(const PassTime& pass);
+/// What kernels lose of which memory bounds such a share.
+[[nodiscard]] double lost_of_mix(Taken taken, double memory_share);
+
 [[nodiscard]] PassTime operator*(double times, PassTime pass);  ///< one after the other
 
 /// Host, compute stream and communication stream run their items in order; a kernel starts when it has been issued and what it
 /// needs is there. The host runs ahead, so a pass that it cannot keep up with takes as long as its issue. A kernel beside a
-/// hidden call takes 1 / (1 - busy_sms) times as long while both run. Two passes are run, the second counts. Neglects: launch
-/// latency of a first kernel; a call's bytes in the memory that kernels use.
+/// hidden call takes 1 / (1 - lost) times as long while both run. Two passes are run, the second counts. Neglects: launch latency
+/// of a first kernel.
 [[nodiscard]] PassTime pass_time(std::span<const PassItem> items);
 
 }  // namespace tbdsim

@@ -26,13 +26,14 @@ PassTime sharded_pass(std::span<const ShardedLayer> layers) {
     const ShardedLayer& layer = layers[i];
     total += *layer.pass;
     Seconds calls(0.0);
-    double busy = 0.0;
+    Taken taken;
     const auto beside = [&](const GroupCall& call) {
       calls += call.time;
-      busy = std::max(busy, call.busy_sms);
+      taken = {std::max(taken.sms, call.taken.sms), std::max(taken.memory, call.taken.memory)};
     };
     if (i + 1 < layers.size()) beside(layers[i + 1].gather);
     if (i > 0) beside(layers[i - 1].scatter);
+    const double busy = lost_of_mix(taken, memory_share(*layer.pass));
     // Kernels beside the calls run slower, as long as the calls take or until they are done.
     const Seconds own = layer.pass->time, beside_calls = std::min((1.0 - busy) * calls, own);
     const Seconds slower = busy / (1.0 - busy) * beside_calls;

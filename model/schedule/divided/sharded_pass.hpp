@@ -15,7 +15,7 @@ struct ShardedLayer {
 
 /// A pass over layers in the order in which it runs them. The first layer's weights are gathered before it, each other's while
 /// the layer before runs; gradients are divided while the layer after runs, the last ones behind it. Calls share one stream.
-/// Kernels beside them take 1 / (1 - busy_sms) times as long. Source: Zhao et al., arXiv:2304.11277.
+/// Kernels beside them take 1 / (1 - lost) times as long. Source: Zhao et al., arXiv:2304.11277.
 [[nodiscard]] PassTime sharded_pass(std::span<const ShardedLayer> layers);
 
 }  // namespace tbdsim
