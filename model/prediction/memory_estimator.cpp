@@ -66,11 +66,12 @@ Result<void> MemoryEstimator::divide() {
 StepMemory MemoryEstimator::at(const Part& part) {
   costs_.clear();
   // Only what asks for scratch memory is priced; of a network that is not divided, all of it, as its step is.
+  const std::vector<Bytes> widths = kernels_.widths(*part.graph);
   for (const StepNode& node : part.nodes) {
     const OpFamily family = info(part.graph->op(node.op).kind).family;
     const bool scratch = family == OpFamily::convolution || family == OpFamily::attention || family == OpFamily::recurrent;
     costs_.push_back(!configuration_.divided() || scratch
-                         ? kernels_.cost(*part.graph, node, static_cast<double>(configuration_.batch))
+                         ? kernels_.cost(*part.graph, node, static_cast<double>(configuration_.batch), widths)
                          : NodeCost{});
   }
   if (!configuration_.divided()) return estimate_memory(configuration_, part.nodes, costs_);

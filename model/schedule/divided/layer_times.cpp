@@ -22,7 +22,12 @@ const CollectiveAttributes* collective(const Op& op) { return std::get_if<Collec
 class LayerItems {
  public:
   LayerItems(const OpGraph& graph, const LayerSetting& setting, GroupPlans& plans, LayerCost& cost)
-      : graph_(graph), setting_(setting), plans_(plans), cost_(cost), gathered_(graph.ops.size(), false) {}
+      : graph_(graph),
+        setting_(setting),
+        plans_(plans),
+        cost_(cost),
+        gathered_(graph.ops.size(), false),
+        widths_(setting.kernels.widths(graph)) {}
 
   void forward(std::span<const StepNode> nodes) {
     for (const StepNode& node : nodes) run_forward(node, false);
@@ -68,7 +73,7 @@ class LayerItems {
 
   /// Prices a node; `again`: what a layer computes a second time.
   PassItem kernel(const StepNode& node, bool again) {
-    NodeCost cost = setting_.kernels.cost(graph_, node, setting_.batch);
+    NodeCost cost = setting_.kernels.cost(graph_, node, setting_.batch, widths_);
     cost.kernel.time *= setting_.slowdown;
     const PassItem item{PassItem::Kind::kernel, cost.kernel.time, dispatch(cost.host_operators), Axis::tensor, {}, 0};
     (again ? cost_.again_flop : cost_.flop) += cost.kernel.flop;
@@ -168,6 +173,7 @@ class LayerItems {
   GroupPlans& plans_;
   LayerCost& cost_;
   std::vector<bool> gathered_;  ///< of each operator: gathered again
+  std::vector<Bytes> widths_;   ///< of tensors, under autocast
   std::vector<PassItem> items_, deferred_;
   bool joins_ = false;
 };
