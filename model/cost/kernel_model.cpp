@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "model/cost/attention.hpp"
 #include "model/cost/autocast.hpp"
@@ -64,6 +65,28 @@ double read_elements(const OpGraph& graph, const Op& op, Pass pass) {
 bool copies_part(const OpGraph& graph, const Op& op, Pass pass, const Stack& stack) {
   const Op& producer = graph.op(graph.tensor(op.inputs.front()).producer);
   return stack.host.eager && pass != Pass::backward_data && producer.kind == OpKind::slice && !stack.operators.compiles_kernels;
+}
+
+/// The finest step, in elements, of the rows that a product in 16 bits reads and writes, up to the eight that one load of 16 B
+/// holds. Rows of the inputs and of the gradient of the weights are as long as a layer has inputs, those of the results as it has
+/// outputs; a gradient of the weights runs along the rows of the batch besides.
+int row_step(const OpGraph& graph, const Op& op, Pass pass, double batch) {
+  constexpr std::int64_t kLoad = 8;
+  std::int64_t step = std::gcd(kLoad, graph.input_shape(op).back());
+  step = std::gcd(step, graph.output_shape(op).back());
+  const double rows =
+      batch * static_cast<double>(elements(graph.input_shape(op))) / static_cast<double>(graph.input_shape(op).back());
+  if (pass == Pass::backward_weights) step = std::gcd(step, static_cast<std::int64_t>(rows));
+  return static_cast<int>(step);
+}
+
+/// cuBLAS before CUDA 11 has tensor-core kernels only for rows of whole loads of 16 B (paper: NVIDIA, Matrix Multiplication
+/// Background User's Guide): scores of a vocabulary of odd size run on vector lanes.
+bool lacks_tensor_kernel(const OpGraph& graph, const Op& op, Pass pass, double batch, const Stack& stack) {
+  constexpr int kAnyRowsFrom = 110, kWholeLoad = 8;
+  const int cuda = capability_number(stack.cuda);
+  return cuda != 0 && cuda < kAnyRowsFrom && (op.kind == OpKind::linear || op.kind == OpKind::matmul) &&
+         row_step(graph, op, pass, batch) < kWholeLoad;
 }
 
 bool has_data_gradient(const OpGraph& graph, const Op& op) { return graph.tensor(op.inputs.front()).needs_gradient; }
@@ -135,7 +158,8 @@ NodeCost KernelModel::cost(const OpGraph& graph, const StepNode& node, double ba
   result = product ? product_cost(graph, op, node.pass, batch) : memory_cost(graph, op, node.pass, batch, widths);
   if (product && without_tensor_cores_) {
     const NodeCost plain = without_tensor_cores_->product_cost(graph, op, node.pass, batch);
-    if (plain.kernel.time < result.kernel.time) result = plain;
+    const bool lanes = element_ == kHalf && lacks_tensor_kernel(graph, op, node.pass, batch, stack_);
+    if (lanes || plain.kernel.time < result.kernel.time) result = plain;
   }
   if (!recurrent && !fused_away(graph, op, stack_))
     result.host_operators += issued_operators(graph, op, node.pass, result.kernel.time > Seconds(0.0), stack_);
@@ -312,9 +336,19 @@ NodeCost KernelModel::matrix_cost(const OpGraph& graph, const Op& op, Pass pass,
   const MatrixProducts products = matrix_products(graph, op, pass, batch);
   constexpr Bytes kByte(1.0);
   const bool narrow = eight_bits_ && runs_in_8_bits(graph, op, batch);
+  KernelRates rates = gemm_rates_;
+  if (tensor_core_ && element_ == kHalf && op.kind == OpKind::linear && row_step(graph, op, pass, batch) == 1) {
+    // Rows that begin at odd numbers are loaded number by number, which feeds so many FLOP a cycle and multiprocessor (assumed:
+    // half of what whole loads feed an A100; slower tensor cores see nothing of it).
+    constexpr double kFed = 1024.0;
+    const double cycle_flop = rates.peak.base() / (rates.multiprocessors * rates.boost.base());
+    const double slower = std::max(1.0, cycle_flop / kFed);
+    rates.flops = rates.flops / slower;
+    rates.sustained = rates.sustained / slower;
+  }
   for (const GemmShape& shape : products.calls())
     append(result.kernel, narrow ? gemm_time(shape, kByte, eight_bits_->constants, eight_bits_->rates)
-                                 : gemm_time(shape, element_, gemm_constants_, gemm_rates_));
+                                 : gemm_time(shape, element_, gemm_constants_, rates));
   const auto* attributes = std::get_if<LinearAttributes>(&op.attributes);
   if (attributes != nullptr && attributes->bias && pass != Pass::backward_data) {
     const double passes = pass != Pass::forward ? 1.0 : stack_.operators.fuses_linear_bias ? 0.0 : 2.0;

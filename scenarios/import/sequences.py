@@ -64,9 +64,14 @@ def for_precision(text, precision):
     return numbers[0] if precision != "amp" else numbers[-1]
 
 
-def optimizer_of(model, precision):
+def optimizer_of(model, precision, tag=""):
     # Fine-tuning of BERT without 16 bits runs the examples' own BertAdam.
-    return "bert-adam" if model.endswith("-squad") and precision != "amp" else OPTIMIZERS.get(model, "")
+    if model.endswith("-squad") and precision != "amp":
+        return "bert-adam"
+    # Lambda's configurations name jitlamb; small batches show that containers from 20.10 on fuse it.
+    if model == "transformer-xl-base@softmax" and tag >= "20.10":
+        return "lamb-compiled"
+    return OPTIMIZERS.get(model, "")
 
 
 def samples_per_second(row, model, value, words):
@@ -170,7 +175,7 @@ def lambda_logs(row):
     fit = model == "resnet50" and precision == "tf32"
     return run(row, table, f'lambda-{model.split("@")[0]}-{tag}/{precision}', model, int(row["batch_per_gpu"]), words, container, value=value,
                use="fit" if fit else "validation",
-               optimizer=optimizer_of(model, precision), series=re.sub(r"[^a-z0-9]+", "-", row["system"].lower()), run=row["source"].split("@")[0][-60:])
+               optimizer=optimizer_of(model, precision, container), series=re.sub(r"[^a-z0-9]+", "-", row["system"].lower()), run=row["source"].split("@")[0][-60:])
 
 
 def sockeye(row):

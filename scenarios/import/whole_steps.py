@@ -135,7 +135,7 @@ def lambda_more(row, catalogue):  # pylint: disable=unused-argument
     cpu = re.search(r"cpu=([^;]*)", row["notes"]).group(1)
     found = sequences.run({**row, "device": "RTX 3090"}, "lambda_pytorch_more_boards",
                           f'lambda-more-boards-{board}/{precision}', model, batch, words, tag, value=value,
-                          optimizer=sequences.optimizer_of(model, precision), run=row["source"].split("@")[0][-60:])
+                          optimizer=sequences.optimizer_of(model, precision, tag), run=row["source"].split("@")[0][-60:])
     found.hw, found.source = board, f"{found.source}; {cpu.strip()}"
     if speed := cpus.single_thread(cpu):
         found.options = f"--set hw.host.single_thread={speed[0]}"
