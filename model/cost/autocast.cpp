@@ -13,20 +13,27 @@ Bytes width_of(std::span<const Bytes> widths, TensorId tensor) { return widths[s
 /// PyTorch's `softmax` and `log_softmax` convert as they read (fp32_set_opt_dtype of autocast_mode.cpp).
 bool converts(const Op& op) { return op.kind == OpKind::softmax || op.kind == OpKind::softmax_loss; }
 
+bool feeds_softmax(const OpGraph& graph, const Op& op) {
+  const auto& readers = graph.tensor(op.output).consumers;
+  return std::any_of(readers.begin(), readers.end(),
+                     [&](OpId id) { return graph.op(id).kind == OpKind::softmax || graph.op(id).kind == OpKind::softmax_loss; });
+}
+
 }  // namespace
 
-AutocastRule autocast_rule(const Op& op) {
+AutocastRule autocast_rule(const OpGraph& graph, const Op& op) {
   const auto* activation = std::get_if<ActivationAttributes>(&op.attributes);
   if (activation != nullptr && activation->kind == ActivationKind::power) return AutocastRule::wide;
   const auto* mask = std::get_if<MaskAttributes>(&op.attributes);
-  if (op.kind == OpKind::mask && !op.inplace && (mask == nullptr || !mask->selects)) return AutocastRule::joined;
+  const bool adds = op.kind == OpKind::mask && !op.inplace && (mask == nullptr || !mask->selects);
+  if (adds && feeds_softmax(graph, op)) return AutocastRule::joined;
   return info(op.kind).autocast;
 }
 
 std::vector<Bytes> autocast_widths(const OpGraph& graph, Bytes narrow) {
   std::vector<Bytes> widths(graph.tensors.size(), narrow);
   for (const Op& op : graph.ops) {
-    const AutocastRule rule = autocast_rule(op);
+    const AutocastRule rule = autocast_rule(graph, op);
     Bytes& width = widths[static_cast<std::size_t>(op.output.value)];
     if (rule == AutocastRule::wide || rule == AutocastRule::joined) width = kSingle;
     if (rule != AutocastRule::widest) continue;
@@ -39,7 +46,7 @@ std::vector<Bytes> autocast_widths(const OpGraph& graph, Bytes narrow) {
 }
 
 TensorCasts tensor_casts(const OpGraph& graph, const Op& op, Pass pass, std::span<const Bytes> widths) {
-  const AutocastRule rule = autocast_rule(op);
+  const AutocastRule rule = autocast_rule(graph, op);
   const bool forward = pass == Pass::forward, wide = width_of(widths, op.output) == kSingle;
   TensorCasts casts;
   if (pass == Pass::backward_weights || converts(op)) return casts;

@@ -7,9 +7,9 @@
 
 namespace tbdsim {
 
-/// How autocast runs an operator. Beyond its kind: powers run in fp32 (list of the same file); a constant that is added, such as
-/// a mask, is fp32 as the parameters are, and so is the sum; what overwrites a tensor keeps its width.
-[[nodiscard]] AutocastRule autocast_rule(const Op& op);
+/// How autocast runs an operator. Beyond its kind: powers run in fp32 (list of the same file); the mask or bias that is added to
+/// scores before a softmax is fp32 as the parameters are, and so is the sum; what overwrites a tensor keeps its width.
+[[nodiscard]] AutocastRule autocast_rule(const OpGraph& graph, const Op& op);
 
 /// Bytes of an element of each tensor, in graph order: 4 or, where 16 bits, `narrow`. What a network reads is fp32.
 [[nodiscard]] std::vector<Bytes> autocast_widths(const OpGraph& graph, Bytes narrow);

@@ -34,7 +34,8 @@ double sum_of_inputs(const OpGraph& graph, const Op& op) {
 
 /// Bytes of an operator's inputs as its kernel meets them: as wide as they are, or fp32 after a cast.
 Bytes bytes_of_inputs(const OpGraph& graph, const Op& op, std::span<const Bytes> widths) {
-  const bool casts = autocast_rule(op) == AutocastRule::wide && op.kind != OpKind::softmax && op.kind != OpKind::softmax_loss;
+  const bool casts =
+      autocast_rule(graph, op) == AutocastRule::wide && op.kind != OpKind::softmax && op.kind != OpKind::softmax_loss;
   Bytes sum(0.0);
   for (const TensorId input : op.inputs)
     sum += static_cast<double>(elements(graph.tensor(input).shape)) *

@@ -105,7 +105,8 @@ TEST_CASE("autocast: tensors are as wide as operators leave them, and each produ
   const TensorId query = g.linear(y, 64, "query", false), key = g.linear(y, 64, "key", false);
   const TensorId product = g.add(OpKind::multiply, {query, key}, {}, "product");
   const TensorId cube = g.activation(product, ActivationKind::power, "cube");
-  const TensorId sum = g.plus(g.add(OpKind::mask, {product}, {}, "mask"), cube, "sum");
+  const TensorId shares = g.add(OpKind::softmax, {g.add(OpKind::mask, {product}, {}, "mask")}, {}, "softmax");
+  const TensorId sum = g.plus(shares, g.plus(g.add(OpKind::mask, {product}, {}, "pass"), cube, "sum_before"), "sum");
   g.softmax_loss(g.linear(g.plus(g.add(OpKind::mask, {query}, MaskAttributes{true}, "select"), sum, "add"), 10, "fc", false),
                  "loss");
   const OpGraph graph = std::move(g).finish().value();
@@ -114,7 +115,7 @@ TEST_CASE("autocast: tensors are as wide as operators leave them, and each produ
     return *std::find_if(graph.ops.begin(), graph.ops.end(), [&](const Op& o) { return o.name == name; });
   };
   const auto width = [&](const char* name) { return widths[static_cast<std::size_t>(op(name).output.value)]; };
-  for (const char* narrow : {"first", "query", "product", "select", "fc"}) CHECK(width(narrow) == Bytes(2.0));
+  for (const char* narrow : {"first", "query", "product", "pass", "select", "fc"}) CHECK(width(narrow) == Bytes(2.0));
   for (const char* wide : {"norm", "cube", "mask", "sum", "add", "loss"}) CHECK(width(wide) == Bytes(4.0));
   const auto casts = [&](const char* name, Pass pass) { return tensor_casts(graph, op(name), pass, widths); };
   constexpr double kNumbers = 16 * 64;
