@@ -340,12 +340,11 @@ NodeCost KernelModel::matrix_cost(const OpGraph& graph, const Op& op, Pass pass,
   KernelRates rates = gemm_rates_;
   if (tensor_core_ && element_ == kHalf && op.kind == OpKind::linear && row_step(graph, op, pass, batch) == 1) {
     // Rows that begin at odd numbers are loaded number by number, which feeds so many FLOP a cycle and multiprocessor (assumed:
-    // half of what whole loads feed an A100; slower tensor cores see nothing of it).
+    // half of an A100's tensor cores; slower ones see nothing of it).
     constexpr double kFed = 1024.0;
-    const double cycle_flop = rates.peak.base() / (rates.multiprocessors * rates.boost.base());
-    const double slower = std::max(1.0, cycle_flop / kFed);
-    rates.flops = rates.flops / slower;
-    rates.sustained = rates.sustained / slower;
+    const FlopPerSecond fed(kFed * rates.multiprocessors * rates.boost.base());
+    rates.flops = std::min(rates.flops, fed);
+    rates.sustained = std::min(rates.sustained, fed);
   }
   for (const GemmShape& shape : products.calls())
     append(result.kernel, narrow ? gemm_time(shape, kByte, eight_bits_->constants, eight_bits_->rates)
