@@ -29,13 +29,15 @@ constexpr double kMomentumPasses = 11.0;
 /// Unfused, against SGD with momentum in 4 kernels and 11 passes (torch/optim/sgd.py: weight decay added 3, momentum scaled 2,
 /// gradient added 3, step 3): torch/optim/adam.py of 1.4 runs both moments, square root, bias correction, epsilon and step in 7
 /// groups of kernels and 20 passes without its weight decay (2.x, over lists of arrays: 18);
-/// LAMB (DeepLearningExamples, lamb.py) adds two norms, their ratio and the scaled step: 16 kernels, 32 passes. BertAdam (the
-/// same examples, BERT/optimization.py: fine-tuning without 16 bits) clips every array's gradient by its norm, which the host
-/// reads back (4 passes), then works on copies: 14 kernels, 34 passes, in a loop over arrays whatever the framework's own
-/// optimisers fuse; three products of its formula read variables alone: both moments and the weights, each with its decay rate
+/// LAMB (DeepLearningExamples, lamb.py) adds two norms, their ratio and the scaled step: 16 kernels, 32 passes. Where a compiler
+/// fuses that script (JITLamb of the same file, since PyTorch 1.7), moments and step are one kernel of 7 passes, two norms
+/// follow, their ratio in two small kernels, and the scaled step in 3 passes: 6 kernels, 12 passes. BertAdam (the same examples,
+/// BERT/optimization.py: fine-tuning without 16 bits) clips every array's gradient by its norm, which the host reads back (4
+/// passes), then works on copies: 14 kernels, 34 passes, in a loop over arrays whatever the framework's own optimisers fuse;
+/// three products of its formula read variables alone: both moments and the weights, each with its decay rate
 /// (google-research/bert optimization.py, AdamWeightDecayOptimizer). Adam with 8-bit moments (Dettmers et al., arXiv:2110.02861)
 /// keeps two bytes a parameter and is one kernel everywhere. "none" is a script that only makes gradients, and sets them to zero.
-const std::array<Optimizer, 9> kOptimizers{
+const std::array<Optimizer, 10> kOptimizers{
     {{"none", 0, 0, 0, 0},
      {"sgd", 0, 3.0 / 5.0, 3.0 / kMomentumPasses, 1.0 / 4.0},
      {"sgd-momentum", 1, 1.0, 1.0, 1.0},
@@ -43,6 +45,7 @@ const std::array<Optimizer, 9> kOptimizers{
      {"adam-8bit", 0.5, 5.0 / 5.0, 5.0 / kMomentumPasses, 1.0 / 4.0, false, 0, false, true},
      {"bert-adam", 2, 8.0 / 5.0, 34.0 / kMomentumPasses, 14.0 / 4.0, true, 3},
      {"lamb", 2, 10.0 / 5.0, 32.0 / kMomentumPasses, 16.0 / 4.0},
+     {"lamb-compiled", 2, 10.0 / 5.0, 12.0 / kMomentumPasses, 6.0 / 4.0},
      {"lars", 1, 7.0 / 5.0, 16.0 / kMomentumPasses, 8.0 / 4.0},
      {"novograd", 1, 6.0 / 5.0, 14.0 / kMomentumPasses, 8.0 / 4.0}}};
 

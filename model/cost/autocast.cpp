@@ -1,21 +1,64 @@
 #include "model/cost/autocast.hpp"
 
 #include <algorithm>
+#include <variant>
 
 namespace tbdsim {
+namespace {
+
+constexpr Bytes kSingle{4.0};
+
+Bytes width_of(std::span<const Bytes> widths, TensorId tensor) { return widths[static_cast<std::size_t>(tensor.value)]; }
+
+/// PyTorch's `softmax` and `log_softmax` convert as they read (fp32_set_opt_dtype of autocast_mode.cpp).
+bool converts(const Op& op) { return op.kind == OpKind::softmax || op.kind == OpKind::softmax_loss; }
+
+bool feeds_softmax(const OpGraph& graph, const Op& op) {
+  const auto& readers = graph.tensor(op.output).consumers;
+  return std::any_of(readers.begin(), readers.end(),
+                     [&](OpId id) { return graph.op(id).kind == OpKind::softmax || graph.op(id).kind == OpKind::softmax_loss; });
+}
+
+}  // namespace
+
+AutocastRule autocast_rule(const OpGraph& graph, const Op& op) {
+  const auto* activation = std::get_if<ActivationAttributes>(&op.attributes);
+  if (activation != nullptr && activation->kind == ActivationKind::power) return AutocastRule::wide;
+  const auto* mask = std::get_if<MaskAttributes>(&op.attributes);
+  const bool adds = op.kind == OpKind::mask && !op.inplace && (mask == nullptr || !mask->selects);
+  if (adds && feeds_softmax(graph, op)) return AutocastRule::joined;
+  return info(op.kind).autocast;
+}
 
 std::vector<Bytes> autocast_widths(const OpGraph& graph, Bytes narrow) {
-  constexpr Bytes kSingle{4.0};
-  const auto at = [](TensorId tensor) { return static_cast<std::size_t>(tensor.value); };
   std::vector<Bytes> widths(graph.tensors.size(), narrow);
   for (const Op& op : graph.ops) {
-    const AutocastRule rule = info(op.kind).autocast;
-    Bytes& width = widths[at(op.output)];
+    const AutocastRule rule = autocast_rule(graph, op);
+    Bytes& width = widths[static_cast<std::size_t>(op.output.value)];
     if (rule == AutocastRule::wide || rule == AutocastRule::joined) width = kSingle;
     if (rule != AutocastRule::widest) continue;
-    for (const TensorId input : op.inputs) width = std::max(width, widths[at(input)]);
+    for (const TensorId input : op.inputs) {
+      width = std::max(width, width_of(widths, input));
+      if (op.inplace) break;
+    }
   }
   return widths;
+}
+
+TensorCasts tensor_casts(const OpGraph& graph, const Op& op, Pass pass, std::span<const Bytes> widths) {
+  const AutocastRule rule = autocast_rule(graph, op);
+  const bool forward = pass == Pass::forward, wide = width_of(widths, op.output) == kSingle;
+  TensorCasts casts;
+  if (pass == Pass::backward_weights || converts(op)) return casts;
+  for (const TensorId input : op.inputs) {
+    const bool single = width_of(widths, input) == kSingle;
+    const bool copied = rule == AutocastRule::narrow ? single : rule == AutocastRule::wide && !single;
+    const bool promoted = rule != AutocastRule::narrow && rule != AutocastRule::wide && wide && !single;
+    if (forward ? !copied : !((copied || promoted) && graph.tensor(input).needs_gradient)) continue;
+    casts.numbers += static_cast<double>(elements(graph.tensor(input).shape));
+    ++casts.kernels;
+  }
+  return casts;
 }
 
 }  // namespace tbdsim

@@ -138,14 +138,25 @@ KernelTimeModel plain(const ConvolutionShape& s, ConvolutionPass pass, Bytes ele
   return own.time < any.time ? own : any;
 }
 
-/// Depthwise and other thin groups: one pass over the data by a direct kernel.
+/// Depthwise: a thread for each result, without tiles. It looks up every tap by itself, so that index arithmetic takes longer
+/// than the products; a weight gradient has a block for each filter tap, which walks through all images.
 KernelTimeModel direct(const ConvolutionShape& s, ConvolutionPass pass, Bytes element, const ConvolutionConstants& constants,
                        const KernelRates& rates) {
   const Seconds memory = volumes(s, element).sum() / (rates.bandwidth * constants.depthwise_bandwidth);
-  // The filter taps come from registers, without the reuse of a tile: a quarter of the peak rate (assumed; no
-  // published depthwise samples).
-  const double scale = pass == ConvolutionPass::backward_weights ? 8.0 : 4.0;
-  const Seconds compute = scale * (direct_flop(s) / rates.flops);
+  const bool weights = pass == ConvolutionPass::backward_weights, data = pass == ConvolutionPass::backward_data;
+  // Integer instructions a tap: position, four bounds, two addresses, loop; of the data gradient also strides, of the weight
+  // gradient a division by the width of the image for every tap (counted in aten DepthwiseConv2d.cu; their sum is firm to a
+  // fifth, as ConvMixer's published steps show).
+  const double instructions = weights ? 26.0 : data ? 12.0 : 11.0;
+  const double taps = (data ? s.n * s.c * s.h * s.w : s.n * s.k * s.p * s.q) * s.r * s.s;
+  constexpr double kIntegerLanes = 64.0;
+  double cycles = instructions * taps / (kIntegerLanes * rates.multiprocessors);
+  if (weights) {
+    // Eight warps share the images of a block, each walks through its own; nothing is loaded ahead.
+    constexpr double kWarps = 8.0, kLanes = 32.0, kLoad = 400.0;
+    cycles = std::max(cycles, std::ceil(s.n / kWarps) * std::ceil(s.p * s.q / kLanes) * kLoad);
+  }
+  const Seconds compute = cycles / rates.clock;
   return untiled(describe(s, element, compute, memory, rates.launch, join(compute, memory)), compute, rates);
 }
 
@@ -262,7 +273,7 @@ constexpr double kLimitMargin = 1.25;
 
 bool has_tensor_kernels(ConvolutionAlgorithm algorithm, std::string_view arithmetic) {
   return algorithm == ConvolutionAlgorithm::implicit_gemm ||
-         (algorithm == ConvolutionAlgorithm::winograd_nonfused && arithmetic != "tf32");
+         (algorithm == ConvolutionAlgorithm::winograd_nonfused && arithmetic == "none");
 }
 
 std::optional<KernelTimeModel> convolution_time(const ConvolutionShape& shape, ConvolutionPass pass,

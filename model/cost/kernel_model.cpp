@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "model/cost/attention.hpp"
+#include "model/cost/autocast.hpp"
 #include "model/cost/eight_bit_products.hpp"
 #include "model/cost/fused_attention.hpp"
 #include "model/cost/fusion.hpp"
@@ -30,6 +32,17 @@ double sum_of_inputs(const OpGraph& graph, const Op& op) {
   return sum;
 }
 
+/// Bytes of an operator's inputs as its kernel meets them: as wide as they are, or fp32 after a cast.
+Bytes bytes_of_inputs(const OpGraph& graph, const Op& op, std::span<const Bytes> widths) {
+  const bool casts =
+      autocast_rule(graph, op) == AutocastRule::wide && op.kind != OpKind::softmax && op.kind != OpKind::softmax_loss;
+  Bytes sum(0.0);
+  for (const TensorId input : op.inputs)
+    sum += static_cast<double>(elements(graph.tensor(input).shape)) *
+           (casts ? kSingle : widths[static_cast<std::size_t>(input.value)]);
+  return sum;
+}
+
 double filter_elements(const OpGraph& graph, const Op& op) {
   return op.parameters.empty() ? 0.0 : static_cast<double>(elements(graph.parameter(op.parameters.front()).shape));
 }
@@ -46,6 +59,35 @@ double read_elements(const OpGraph& graph, const Op& op, Pass pass) {
   const auto in = static_cast<double>(elements(graph.input_shape(op))),
              out = static_cast<double>(elements(graph.output_shape(op)));
   return (pass == Pass::backward_data ? 0.0 : in) + (pass == Pass::forward ? 0.0 : out);
+}
+
+/// A part of another tensor's channels does not lie in one piece: eager frameworks copy it for the library, forward and again for
+/// the gradient of the weights (aten/src/ATen/native/Convolution.cpp: `input.contiguous`).
+bool copies_part(const OpGraph& graph, const Op& op, Pass pass, const Stack& stack) {
+  const Op& producer = graph.op(graph.tensor(op.inputs.front()).producer);
+  return stack.host.eager && pass != Pass::backward_data && producer.kind == OpKind::slice && !stack.operators.compiles_kernels;
+}
+
+/// The finest step, in elements, of the rows that a product in 16 bits reads and writes, up to the eight that one load of 16 B
+/// holds. Rows of the inputs and of the gradient of the weights are as long as a layer has inputs, those of the results as it has
+/// outputs; a gradient of the weights runs along the rows of the batch besides.
+int row_step(const OpGraph& graph, const Op& op, Pass pass, double batch) {
+  constexpr std::int64_t kLoad = 8;
+  std::int64_t step = std::gcd(kLoad, graph.input_shape(op).back());
+  step = std::gcd(step, graph.output_shape(op).back());
+  const double rows =
+      batch * static_cast<double>(elements(graph.input_shape(op))) / static_cast<double>(graph.input_shape(op).back());
+  if (pass == Pass::backward_weights) step = std::gcd(step, static_cast<std::int64_t>(rows));
+  return static_cast<int>(step);
+}
+
+/// cuBLAS before CUDA 11 has tensor-core kernels only for rows of whole loads of 16 B (paper: NVIDIA, Matrix Multiplication
+/// Background User's Guide): scores of a vocabulary of odd size run on vector lanes.
+bool lacks_tensor_kernel(const OpGraph& graph, const Op& op, Pass pass, double batch, const Stack& stack) {
+  constexpr int kAnyRowsFrom = 110, kWholeLoad = 8;
+  const int cuda = capability_number(stack.cuda);
+  return cuda != 0 && cuda < kAnyRowsFrom && (op.kind == OpKind::linear || op.kind == OpKind::matmul) &&
+         row_step(graph, op, pass, batch) < kWholeLoad;
 }
 
 bool has_data_gradient(const OpGraph& graph, const Op& op) { return graph.tensor(op.inputs.front()).needs_gradient; }
@@ -87,7 +129,11 @@ void KernelModel::draw(double share) {
   without_tensor_cores_ = std::move(plain);
 }
 
-NodeCost KernelModel::cost(const OpGraph& graph, const StepNode& node, double batch) const {
+std::vector<Bytes> KernelModel::widths(const OpGraph& graph) const {
+  return casts_ && stack_.host.eager && !stack_.operators.amp_16_bit ? autocast_widths(graph, element_) : std::vector<Bytes>{};
+}
+
+NodeCost KernelModel::cost(const OpGraph& graph, const StepNode& node, double batch, std::span<const Bytes> widths) const {
   NodeCost result;
   if (node.pass == Pass::update) {
     result = update_cost(static_cast<double>(elements(graph.parameter(node.parameter).shape)));
@@ -96,24 +142,31 @@ NodeCost KernelModel::cost(const OpGraph& graph, const StepNode& node, double ba
   const Op& op = graph.op(node.op);
   if (node.pass == Pass::gradient_sum) {
     const auto size = static_cast<double>(elements(graph.output_shape(op))) * batch;
-    result.kernel = streamed((node.summands + 1) * size, stack_.operators.vectorizes_16_bit);
+    const Bytes element = widths.empty() ? element_ : widths[static_cast<std::size_t>(op.output.value)];
+    result.kernel = streamed((node.summands + 1) * size, stack_.operators.vectorizes_16_bit, element);
     result.family = KernelFamily::memory_bound;
     result.host_operators = issued_sum(stack_.host);
     return result;
   }
   const OpFamily family = info(op.kind).family;
-  if (family == OpFamily::attention) return attention_cost(graph, op, node.pass, batch);
+  if (family == OpFamily::attention) {
+    result = attention_cost(graph, op, node.pass, batch);
+    cast_tensors(graph, op, node.pass, batch, widths, result);
+    return result;
+  }
   const bool recurrent = family == OpFamily::recurrent;
   const bool product = recurrent || family == OpFamily::convolution || family == OpFamily::gemm || family == OpFamily::experts;
-  result = product ? product_cost(graph, op, node.pass, batch) : memory_cost(graph, op, node.pass, batch);
+  result = product ? product_cost(graph, op, node.pass, batch) : memory_cost(graph, op, node.pass, batch, widths);
   if (product && without_tensor_cores_) {
     const NodeCost plain = without_tensor_cores_->product_cost(graph, op, node.pass, batch);
-    if (plain.kernel.time < result.kernel.time) result = plain;
+    const bool lanes = element_ == kHalf && lacks_tensor_kernel(graph, op, node.pass, batch, stack_);
+    if (lanes || plain.kernel.time < result.kernel.time) result = plain;
   }
   if (!recurrent && !fused_away(graph, op, stack_))
     result.host_operators += issued_operators(graph, op, node.pass, result.kernel.time > Seconds(0.0), stack_);
   if (eight_bits_ && runs_in_8_bits(graph, op, batch)) cast_operands(graph, op, node.pass, batch, result);
   if (casts_ && product) cast_arrays(graph, op, node.pass, result);
+  cast_tensors(graph, op, node.pass, batch, widths, result);
   if (node.pass == Pass::backward || node.pass == Pass::backward_weights) keep_gradients(graph, op, result);
   return result;
 }
@@ -121,6 +174,14 @@ NodeCost KernelModel::cost(const OpGraph& graph, const StepNode& node, double ba
 void KernelModel::cast_arrays(const OpGraph& graph, const Op& op, Pass pass, NodeCost& cost) const {
   const Casts casts = array_casts(graph, op, pass, stack_);
   append_casts(casts.numbers, casts.kernels, cost);
+}
+
+void KernelModel::cast_tensors(const OpGraph& graph, const Op& op, Pass pass, double batch, std::span<const Bytes> widths,
+                               NodeCost& cost) const {
+  if (widths.empty() || fused_away(graph, op, stack_)) return;
+  const TensorCasts casts = tensor_casts(graph, op, pass, widths);
+  append_casts(batch * casts.numbers, casts.kernels, cost);
+  if (casts.kernels > 0 && !cost.family) cost.family = KernelFamily::memory_bound;
 }
 
 void KernelModel::cast_operands(const OpGraph& graph, const Op& op, Pass pass, double batch, NodeCost& cost) const {
@@ -249,6 +310,12 @@ NodeCost KernelModel::convolution_cost(const OpGraph& graph, const Op& op, Pass 
   result.tensor_core = tensor_core_;
   if (tensor_core_ && !stack_.operators.channels_last)
     append(result.kernel, streamed(2.0 * batch * read_elements(graph, op, pass), stack_.operators.compiles_kernels));
+  if (copies_part(graph, op, pass, stack_)) {
+    constexpr double kReadAndWritten = 2.0;
+    const auto part = static_cast<double>(elements(graph.input_shape(op)));
+    append(result.kernel, streamed(kReadAndWritten * batch * part, stack_.operators.vectorizes_16_bit));
+    result.host_operators += issued_sum(stack_.host);
+  }
   if (stack_.operators.turns_filters) {
     // Read along one order and written along another: one side of every element lies apart (assumed: half the bandwidth).
     constexpr double kPasses = 2.0, kScattered = 0.5;
@@ -270,9 +337,18 @@ NodeCost KernelModel::matrix_cost(const OpGraph& graph, const Op& op, Pass pass,
   const MatrixProducts products = matrix_products(graph, op, pass, batch);
   constexpr Bytes kByte(1.0);
   const bool narrow = eight_bits_ && runs_in_8_bits(graph, op, batch);
+  KernelRates rates = gemm_rates_;
+  if (tensor_core_ && element_ == kHalf && op.kind == OpKind::linear && row_step(graph, op, pass, batch) == 1) {
+    // Rows that begin at odd numbers are loaded number by number, which feeds so many FLOP a cycle and multiprocessor (assumed:
+    // half of an A100's tensor cores; slower ones see nothing of it).
+    constexpr double kFed = 1024.0;
+    const FlopPerSecond fed(kFed * rates.multiprocessors * rates.boost.base());
+    rates.flops = std::min(rates.flops, fed);
+    rates.sustained = std::min(rates.sustained, fed);
+  }
   for (const GemmShape& shape : products.calls())
     append(result.kernel, narrow ? gemm_time(shape, kByte, eight_bits_->constants, eight_bits_->rates)
-                                 : gemm_time(shape, element_, gemm_constants_, gemm_rates_));
+                                 : gemm_time(shape, element_, gemm_constants_, rates));
   const auto* attributes = std::get_if<LinearAttributes>(&op.attributes);
   if (attributes != nullptr && attributes->bias && pass != Pass::backward_data) {
     const double passes = pass != Pass::forward ? 1.0 : stack_.operators.fuses_linear_bias ? 0.0 : 2.0;
@@ -352,7 +428,8 @@ NodeCost KernelModel::recurrent_cost(const OpGraph& graph, const Op& op, Pass pa
   return result;
 }
 
-NodeCost KernelModel::memory_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const {
+NodeCost KernelModel::memory_cost(const OpGraph& graph, const Op& op, Pass pass, double batch,
+                                  std::span<const Bytes> widths) const {
   NodeCost result;
   auto passes = memory_passes(op, stack_, element_);
   if (!passes || fused_away(graph, op, stack_)) return result;
@@ -366,12 +443,20 @@ NodeCost KernelModel::memory_cost(const OpGraph& graph, const Op& op, Pass pass,
   if (moved == 0.0) return result;
   const KernelRates& rates = rates_of(passes->rows);
   const auto row = static_cast<double>(graph.input_shape(op).back());
-  const MixedNumbers numbers = casts_ ? mixed_numbers(graph, op, stack_) : MixedNumbers{element_};
-  const Bytes element = numbers.element, read = forward && numbers.converts ? kHalf : element;
+  const MixedNumbers numbers = casts_ && widths.empty() ? mixed_numbers(graph, op, stack_) : MixedNumbers{element_};
+  Bytes bytes = moved * numbers.element, read = numbers.element;
+  if (!widths.empty()) {
+    const Bytes inputs = batch * bytes_of_inputs(graph, op, widths);
+    const Bytes result_bytes = out * widths[static_cast<std::size_t>(op.output.value)];
+    bytes = forward ? passes->forward_inputs * inputs + passes->forward_output * result_bytes
+                    : passes->backward_inputs * inputs + passes->backward_output * result_bytes +
+                          passes->backward_parameters * parameter_elements(graph, op) * kSingle;
+    read = inputs / in;
+  }
+  const Bytes element = bytes / moved;
   // Backward there is one reduction in the place of two.
   const double again = (forward ? 1.0 : 0.5) * reread_passes(passes->rows, row, read, rates) * out;
-  Bytes bytes = moved * element + again * read + out * (forward ? passes->forward_mask : passes->backward_mask);
-  if (numbers.converts) bytes = bytes - in * (element - kHalf);
+  bytes = bytes + again * read + out * (forward ? passes->forward_mask : passes->backward_mask);
   result.kernel = moves_single_numbers(op.kind, stack_) ? single_access_time(bytes, element, passes->bandwidth_share, rates)
                                                         : memory_bound_time(bytes, passes->bandwidth_share, rates);
   if (const int chain = forward ? passes->forward_kernels : passes->backward_kernels; chain > 1) {
@@ -399,9 +484,9 @@ NodeCost KernelModel::memory_cost(const OpGraph& graph, const Op& op, Pass pass,
   return result;
 }
 
-KernelTimeModel KernelModel::streamed(double elements, bool vectorized) const {
-  const Bytes bytes = elements * element_;
-  return vectorized ? memory_bound_time(bytes, 1.0, memory_rates_) : single_access_time(bytes, element_, 1.0, memory_rates_);
+KernelTimeModel KernelModel::streamed(double elements, bool vectorized, Bytes element) const {
+  const Bytes bytes = elements * element;
+  return vectorized ? memory_bound_time(bytes, 1.0, memory_rates_) : single_access_time(bytes, element, 1.0, memory_rates_);
 }
 
 const KernelRates& KernelModel::rates_of(RowKernel rows) const {

@@ -1,6 +1,7 @@
 #pragma once
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -37,7 +38,13 @@ class KernelModel {
   [[nodiscard]] static Result<KernelModel> make(const Device& device, Precision precision, const Stack& stack,
                                                 const KernelConstants& constants);
 
-  [[nodiscard]] NodeCost cost(const OpGraph& graph, const StepNode& node, double batch) const;
+  /// `widths`: what `widths(graph)` gives, so that it is made once for many nodes.
+  [[nodiscard]] NodeCost cost(const OpGraph& graph, const StepNode& node, double batch, std::span<const Bytes> widths) const;
+  [[nodiscard]] NodeCost cost(const OpGraph& graph, const StepNode& node, double batch) const {
+    return cost(graph, node, batch, widths(graph));
+  }
+  /// Bytes of an element of each tensor under PyTorch's autocast; empty where all are as wide as the precision says.
+  [[nodiscard]] std::vector<Bytes> widths(const OpGraph& graph) const;
   /// Update of all parameter arrays of `elements` total by an optimiser that passes `passes` times over them.
   [[nodiscard]] NodeCost update_cost(double elements) const;
   /// Adds the gradient of one array, `bytes` long, to the sum of the micro-batches before: read twice, written once. Nothing
@@ -76,7 +83,8 @@ class KernelModel {
                                                 const Stack& stack, const KernelConstants& constants);
   [[nodiscard]] NodeCost convolution_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const;
   [[nodiscard]] NodeCost matrix_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const;
-  [[nodiscard]] NodeCost memory_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const;
+  [[nodiscard]] NodeCost memory_cost(const OpGraph& graph, const Op& op, Pass pass, double batch,
+                                     std::span<const Bytes> widths) const;
   [[nodiscard]] const KernelRates& rates_of(RowKernel rows) const;
 
   [[nodiscard]] NodeCost grouped_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const;
@@ -84,11 +92,16 @@ class KernelModel {
   [[nodiscard]] NodeCost recurrent_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const;
   [[nodiscard]] NodeCost product_cost(const OpGraph& graph, const Op& op, Pass pass, double batch) const;
   /// One kernel over so many numbers.
-  [[nodiscard]] KernelTimeModel streamed(double elements, bool vectorized) const;
+  [[nodiscard]] KernelTimeModel streamed(double elements, bool vectorized) const {
+    return streamed(elements, vectorized, element_);
+  }
+  [[nodiscard]] KernelTimeModel streamed(double elements, bool vectorized, Bytes element) const;
   void keep_gradients(const OpGraph& graph, const Op& op, NodeCost& cost) const;
   /// Appends the kernels that cast and turn operands of a product in 8 bits.
   void cast_operands(const OpGraph& graph, const Op& op, Pass pass, double batch, NodeCost& cost) const;
   void cast_arrays(const OpGraph& graph, const Op& op, Pass pass, NodeCost& cost) const;
+  void cast_tensors(const OpGraph& graph, const Op& op, Pass pass, double batch, std::span<const Bytes> widths,
+                    NodeCost& cost) const;
   /// Appends `numbers` cast in so many kernels, dispatched beside the operator.
   void append_casts(double numbers, int kernels, NodeCost& cost) const;
 

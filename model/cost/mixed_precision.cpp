@@ -20,18 +20,6 @@ double tied_table(const OpGraph& graph, const Op& op) {
   return found ? static_cast<double>(elements(table)) : 0.0;
 }
 
-/// Whether the result is fp32 under PyTorch's autocast: of a softmax, and of dropouts after one.
-bool leaves_single(const OpGraph& graph, const Op& op) {
-  const Op* at = &op;
-  while (at->kind == OpKind::dropout) at = &graph.op(graph.tensor(at->inputs.front()).producer);
-  return at->kind == OpKind::softmax;
-}
-
-bool feeds_dropout(const OpGraph& graph, const Op& op) {
-  const auto& consumers = graph.tensor(op.output).consumers;
-  return !consumers.empty() && std::ranges::all_of(consumers, [&](OpId id) { return graph.op(id).kind == OpKind::dropout; });
-}
-
 }  // namespace
 
 Casts array_casts(const OpGraph& graph, const Op& op, Pass pass, const Stack& stack) {
@@ -44,28 +32,14 @@ Casts array_casts(const OpGraph& graph, const Op& op, Pass pass, const Stack& st
 }
 
 MixedNumbers mixed_numbers(const OpGraph& graph, const Op& op, const Stack& stack) {
-  MixedNumbers how;
   const double in = static_cast<double>(elements(graph.input_shape(op))),
                out = static_cast<double>(elements(graph.output_shape(op)));
-  const bool autocast = stack.host.eager && !stack.operators.amp_16_bit;
-  if (op.kind == OpKind::softmax_loss) {
-    how.element = kSingle;
-    how.converts = autocast;
-    if (!autocast) how.casts = {in, 1};
-  } else if (stack.operators.amp_16_bit) {
-    return how;
-  } else if (op.kind == OpKind::softmax || op.kind == OpKind::dropout) {
-    if (op.kind == OpKind::dropout && !(autocast && leaves_single(graph, op))) return how;
-    how.element = kSingle;
-    how.converts = autocast && op.kind == OpKind::softmax;
-    how.casts = !autocast ? Casts{in + out, 2} : feeds_dropout(graph, op) ? Casts{} : Casts{out, 1};
-  } else if (op.kind == OpKind::embedding) {
-    how.element = kSingle;
-  } else if (const auto passes = memory_passes(op, stack); passes && passes->rows != RowKernel::none) {
-    how.element = kSingle;
-    how.casts = {in + out, 2};
-  }
-  return how;
+  if (op.kind == OpKind::softmax_loss) return {kSingle, {in, 1}};
+  if (stack.operators.amp_16_bit) return {};
+  if (op.kind == OpKind::embedding) return {kSingle, {}};
+  const auto passes = memory_passes(op, stack);
+  const bool rows = op.kind == OpKind::softmax || (passes && passes->rows != RowKernel::none);
+  return rows ? MixedNumbers{kSingle, {in + out, 2}} : MixedNumbers{};
 }
 
 }  // namespace tbdsim

@@ -14,9 +14,8 @@ struct Casts {
 
 /// How a memory-bound operator handles its numbers under mixed precision.
 struct MixedNumbers {
-  Bytes element{2.0};     ///< of those that its kernels read and write, but
-  bool converts = false;  ///< forward it reads and backward it writes 16-bit ones itself
-  Casts casts{};          ///< of one sample, beside its kernels
+  Bytes element{2.0};  ///< of those that its kernels read and write
+  Casts casts{};       ///< of one sample, beside its kernels
 };
 
 /// Casts of an operator's arrays, held in fp32 while its kernels compute in 16 bits: of the weights forward and of their
@@ -25,10 +24,8 @@ struct MixedNumbers {
 /// for the scores. None where weights are 16-bit copies (apex O2). Source: `AutocastRule`; cached_cast of the same file.
 [[nodiscard]] Casts array_casts(const OpGraph& graph, const Op& op, Pass pass, const Stack& stack);
 
-/// Sums over many terms run in fp32: softmax, norms of rows, the loss. PyTorch's softmax reads 16-bit numbers itself
-/// (half_to_float in aten SoftMax.cu) and leaves fp32 to a dropout that follows; the product after them casts. Norms of rows are
-/// cast before and after. Other frameworks cast logits, and softmax both ways; of 16-bit networks the loss alone runs in fp32.
-/// Rows of embeddings are as wide as their table.
+/// Where PyTorch's autocast does not choose widths (autocast.hpp). Sums over many terms run in fp32: softmax, norms of rows, the
+/// loss, with casts before and after; of 16-bit networks the loss alone. Rows of embeddings are as wide as their table.
 [[nodiscard]] MixedNumbers mixed_numbers(const OpGraph& graph, const Op& op, const Stack& stack);
 
 }  // namespace tbdsim

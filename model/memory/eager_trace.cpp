@@ -139,7 +139,7 @@ class Tracer {
   /// Width of the copy that an operator makes of what it reads, where that has another.
   [[nodiscard]] std::optional<Bytes> cast_width(const Op& op, TensorId input) const {
     if (!options_.autocast) return std::nullopt;
-    const AutocastRule rule = info(op.kind).autocast;
+    const AutocastRule rule = autocast_rule(graph_, op);
     const Bytes wanted = rule == AutocastRule::narrow ? options_.element
                          : rule == AutocastRule::wide ? kSingle
                                                       : widths_[index(input)];

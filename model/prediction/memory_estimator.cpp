@@ -20,10 +20,11 @@ NetworkPart part_of(std::shared_ptr<const OpGraph> graph, const TrainingStep& st
 /// Costs of nodes that ask for scratch memory, or of all.
 std::vector<NodeCost> scratch_costs(const KernelModel& kernels, const NetworkPart& part, double batch, bool all) {
   std::vector<NodeCost> costs;
+  const std::vector<Bytes> widths = kernels.widths(*part.graph);
   for (const StepNode& node : part.nodes) {
     const OpFamily family = info(part.graph->op(node.op).kind).family;
     const bool scratch = family == OpFamily::convolution || family == OpFamily::attention || family == OpFamily::recurrent;
-    costs.push_back(all || scratch ? kernels.cost(*part.graph, node, batch) : NodeCost{});
+    costs.push_back(all || scratch ? kernels.cost(*part.graph, node, batch, widths) : NodeCost{});
   }
   return costs;
 }

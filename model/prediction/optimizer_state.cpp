@@ -10,7 +10,7 @@ namespace {
 constexpr Bytes kSingle{4.0}, kHalf{2.0}, kByte{1.0};
 
 /// Optimisers whose scripts for TensorFlow make states as fp32 variables, whatever the weights are.
-constexpr std::array<std::string_view, 2> kWideUnderTensorflow{"bert-adam", "lamb"};
+constexpr std::array<std::string_view, 3> kWideUnderTensorflow{"bert-adam", "lamb", "lamb-compiled"};
 bool wide_under_tensorflow(const Optimizer& optimizer) {
   return std::find(kWideUnderTensorflow.begin(), kWideUnderTensorflow.end(), optimizer.name) != kWideUnderTensorflow.end();
 }

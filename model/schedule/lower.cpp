@@ -218,8 +218,9 @@ void collect_nodes(const OpGraph& graph, const TrainingStep& step, const KernelM
 std::vector<NodeCost> node_costs(const OpGraph& graph, const TrainingStep& step, const KernelModel& kernels, double batch) {
   std::vector<NodeCost> costs;
   costs.reserve(step.forward.size() + step.backward.size() + step.update.size());
+  const std::vector<Bytes> widths = kernels.widths(graph);
   for (const auto* part : {&step.forward, &step.backward, &step.update})
-    for (const StepNode& node : *part) costs.push_back(kernels.cost(graph, node, batch));
+    for (const StepNode& node : *part) costs.push_back(kernels.cost(graph, node, batch, widths));
   return costs;
 }
 

@@ -24,6 +24,7 @@ constexpr std::array kActivations = {
     ActivationName{"hardswish", ActivationKind::hardswish},
     ActivationName{"hardsigmoid", ActivationKind::hardsigmoid},
     ActivationName{"silu", ActivationKind::silu},
+    ActivationName{"power", ActivationKind::power},
 };
 
 std::string suggestion(std::string_view word, const std::vector<std::string>& known) {

@@ -11,7 +11,7 @@
 
 namespace tbdsim {
 
-enum class ActivationKind { relu, relu6, tanh, sigmoid, gelu, hardswish, hardsigmoid, silu };
+enum class ActivationKind { relu, relu6, tanh, sigmoid, gelu, hardswish, hardsigmoid, silu, power };
 enum class PoolKind { max, average };
 
 /// Bounds of a number in a network file: beyond any network, and small enough that products of three fit 64 bits.

@@ -64,9 +64,14 @@ def for_precision(text, precision):
     return numbers[0] if precision != "amp" else numbers[-1]
 
 
-def optimizer_of(model, precision):
+def optimizer_of(model, precision, tag=""):
     # Fine-tuning of BERT without 16 bits runs the examples' own BertAdam.
-    return "bert-adam" if model.endswith("-squad") and precision != "amp" else OPTIMIZERS.get(model, "")
+    if model.endswith("-squad") and precision != "amp":
+        return "bert-adam"
+    # Lambda's configurations name jitlamb; small batches show that containers from 20.10 on fuse it.
+    if model == "transformer-xl-base@softmax" and tag >= "20.10":
+        return "lamb-compiled"
+    return OPTIMIZERS.get(model, "")
 
 
 def samples_per_second(row, model, value, words):
@@ -80,10 +85,11 @@ def samples_per_second(row, model, value, words):
 
 
 def stack_of(tag, model, precision):
-    # Fine-tuning uses apex's Adam in mixed precision only, and its O2 to this day (run_squad.py); the rest moved to
-    # PyTorch's own mixed precision.
+    # Fine-tuning uses apex's Adam in mixed precision only, and its O2 to this day (run_squad.py), as does NCF (ncf.py:
+    # amp.initialize with opt_level O2); the rest moved to PyTorch's own mixed precision.
     fine_tuning = model.endswith("-squad") and precision == "amp"
-    variant = "-apex-o2" if fine_tuning and tag >= "22" else "-apex" if fine_tuning or model in FUSED else ""
+    holds_16_bits = fine_tuning or (model == "ncf" and precision == "amp")
+    variant = "-apex-o2" if holds_16_bits and tag >= "22" else "-apex" if fine_tuning or model in FUSED else ""
     return f"pytorch-ngc-{tag}{variant}"
 
 
@@ -169,7 +175,7 @@ def lambda_logs(row):
     fit = model == "resnet50" and precision == "tf32"
     return run(row, table, f'lambda-{model.split("@")[0]}-{tag}/{precision}', model, int(row["batch_per_gpu"]), words, container, value=value,
                use="fit" if fit else "validation",
-               optimizer=optimizer_of(model, precision), series=re.sub(r"[^a-z0-9]+", "-", row["system"].lower()), run=row["source"].split("@")[0][-60:])
+               optimizer=optimizer_of(model, precision, container), series=re.sub(r"[^a-z0-9]+", "-", row["system"].lower()), run=row["source"].split("@")[0][-60:])
 
 
 def sockeye(row):

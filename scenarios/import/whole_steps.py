@@ -105,7 +105,9 @@ def torchdynamo(row, catalogue):
     return Run(table="torchdynamo", group=f"torchdynamo/{precision}", hw="a100-sxm4-40gb", model=network,
                stack=SEPARATE_STACK if separate else "pytorch-2.0", precision=precision, batch=int(row["batch_per_gpu"]),
                metric="step_time_s", unit="s", value=float(row["value"]) / 1e3, optimizer="none", seq_len=DYNAMO_WORDS.get(row["model"], ""),
-               options=WAITS + (SEPARATE if separate else ""), run=row["source"].split("(")[0].split("/")[-1].strip(),
+               options=WAITS + (SEPARATE if separate else ""),
+               # Sets the instructions of a depthwise kernel (model/cost/convolution.cpp).
+               use="fit" if network == "convmixer_768_32" else "validation", run=row["source"].split("(")[0].split("/")[-1].strip(),
                source=f'{row["framework"]}, {row["system"]}; {row["notes"].split(";")[0]}')
 
 
@@ -133,7 +135,7 @@ def lambda_more(row, catalogue):  # pylint: disable=unused-argument
     cpu = re.search(r"cpu=([^;]*)", row["notes"]).group(1)
     found = sequences.run({**row, "device": "RTX 3090"}, "lambda_pytorch_more_boards",
                           f'lambda-more-boards-{board}/{precision}', model, batch, words, tag, value=value,
-                          optimizer=sequences.optimizer_of(model, precision), run=row["source"].split("@")[0][-60:])
+                          optimizer=sequences.optimizer_of(model, precision, tag), run=row["source"].split("@")[0][-60:])
     found.hw, found.source = board, f"{found.source}; {cpu.strip()}"
     if speed := cpus.single_thread(cpu):
         found.options = f"--set hw.host.single_thread={speed[0]}"

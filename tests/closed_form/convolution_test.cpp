@@ -122,6 +122,32 @@ TEST_CASE("worked example: FFT") {
   CHECK(documented("= " + microseconds(model.time)));
 }
 
+TEST_CASE("worked example: a depthwise convolution waits for index arithmetic and memory") {
+  KernelRates board = kBoard;
+  board.clock = Hertz(1.5e9);
+  const ConvolutionShape shape{16, 512, 14, 14, 512, 3, 3, 14, 14, 1, 1, 512};
+  const double numbers = 16.0 * 512 * 14 * 14, lanes = 64 * 80 * 1.5e9;
+  const double bytes = 2 * 4 * numbers + 512 * 9 * 4, memory = bytes / (0.5 * 600e9);
+  const auto timed = [&](ConvolutionPass pass) {
+    return convolution_time(shape, pass, ConvolutionAlgorithm::direct, Bytes(4.0), constants(), board).value();
+  };
+  const KernelTimeModel model = timed(ConvolutionPass::forward);
+  const double compute = 11 * 9 * numbers / lanes;
+  CHECK_THAT(model.time.base(), WithinRel(5e-6 + norm(compute, memory), 1e-12));
+  CHECK(documented("= " + microseconds(Seconds(compute))));
+  CHECK(documented("= " + microseconds(Seconds(memory))));
+  CHECK(documented("= " + microseconds(model.time)));
+  CHECK_THAT(timed(ConvolutionPass::backward_data).time.base(), WithinRel(5e-6 + norm(12 * 9 * numbers / lanes, memory), 1e-12));
+  CHECK_THAT(timed(ConvolutionPass::backward_weights).time.base(),
+             WithinRel(5e-6 + norm(26 * 9 * numbers / lanes, memory), 1e-12));
+  // Few channels of large images: one block walks longer than all instructions take together.
+  const auto thin = convolution_time({16, 2, 224, 224, 2, 3, 3, 224, 224, 1, 1, 2}, ConvolutionPass::backward_weights,
+                                     ConvolutionAlgorithm::direct, Bytes(4.0), constants(), board);
+  REQUIRE(thin);
+  const double walk = 2.0 * (224.0 * 224 / 32) * 400 / 1.5e9, moved = (2 * 4 * 2 * 16.0 * 224 * 224 + 2 * 9 * 4) / 300e9;
+  CHECK_THAT(thin->time.base(), WithinRel(5e-6 + norm(walk, moved), 1e-12));
+}
+
 TEST_CASE("of the worked examples an autotuner takes non-fused Winograd") {
   using A = ConvolutionAlgorithm;
   const std::array offered{A::implicit_gemm, A::direct, A::winograd_fused, A::winograd_nonfused, A::fft};

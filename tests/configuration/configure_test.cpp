@@ -153,6 +153,7 @@ TEST_CASE("optimisers: states they keep, and passes against SGD with momentum") 
                             {"adam", 2, 7, 20},
                             {"adam-8bit", 0.5, 5, 5},
                             {"lamb", 2, 10, 32},
+                            {"lamb-compiled", 2, 10, 12},
                             {"lars", 1, 7, 16},
                             {"novograd", 1, 6, 14}}) {
     INFO(e.name);

@@ -1,4 +1,5 @@
 // 16-bit numbers: what they move, who casts them, and where tensor cores take or lack them.
+#include "model/cost/autocast.hpp"
 #include "model/cost/kernel_model.hpp"
 
 #include <algorithm>
@@ -71,7 +72,7 @@ TEST_CASE("autocast casts weights forward and their gradients backward, array by
   CHECK(cost(model(eager, Precision::fp16), "fc", Pass::forward).host_operators == 1.0);
 }
 
-TEST_CASE("autocast: a table of vectors is cast where words are scored with it, softmax leaves fp32 to the dropout after it") {
+TEST_CASE("autocast: a table of vectors is cast where words are scored with it, softmax leaves fp32 to what follows") {
   GraphBuilder g("words", "file", "sentence", {16}, 4);
   TensorId x = g.add(OpKind::embedding, {g.input()}, EmbeddingAttributes{1000, 64}, "table");
   x = g.add(OpKind::softmax, {x}, {}, "weights");
@@ -89,13 +90,58 @@ TEST_CASE("autocast: a table of vectors is cast where words are scored with it, 
   };
   constexpr double kNumbers = 4 * 16 * 64;
   CHECK(forward("table", Precision::amp).bytes == Bytes(2 * kNumbers * 4));
-  CHECK(forward("weights", Precision::amp).bytes == Bytes(6 * kNumbers));
-  // fp32 in and out and a byte of mask; then the cast for the product.
-  CHECK(forward("dropped", Precision::amp).bytes == Bytes((4 + 4 + 1 + 6) * kNumbers));
+  CHECK(forward("weights", Precision::amp).bytes == Bytes(8 * kNumbers));  // rows of the table are fp32
+  // fp32 in and out and a byte of mask; the product casts.
+  CHECK(forward("dropped", Precision::amp).bytes == Bytes((4 + 4 + 1) * kNumbers));
   CHECK(forward("dropped", Precision::fp16).bytes == Bytes((2 + 2 + 1) * kNumbers));
   const double table = 1000 * 64;
   CHECK_THAT((forward("scores", Precision::amp).bytes - forward("scores", Precision::fp16).bytes).base(),
-             WithinRel(6 * table, 1e-12));
+             WithinRel(6 * (table + kNumbers), 1e-12));
+}
+
+TEST_CASE("autocast: tensors are as wide as operators leave them, and each product casts for itself") {
+  GraphBuilder g("block", "file", "sentence", {16, 64}, 4);
+  const TensorId x = g.linear(g.input(), 64, "first", false), y = g.add(OpKind::layer_norm, {x}, {}, "norm");
+  const TensorId query = g.linear(y, 64, "query", false), key = g.linear(y, 64, "key", false);
+  const TensorId product = g.add(OpKind::multiply, {query, key}, {}, "product");
+  const TensorId cube = g.activation(product, ActivationKind::power, "cube");
+  const TensorId shares = g.add(OpKind::softmax, {g.add(OpKind::mask, {product}, {}, "mask")}, {}, "softmax");
+  const TensorId sum = g.plus(shares, g.plus(g.add(OpKind::mask, {product}, {}, "pass"), cube, "sum_before"), "sum");
+  g.softmax_loss(g.linear(g.plus(g.add(OpKind::mask, {query}, MaskAttributes{true}, "select"), sum, "add"), 10, "fc", false),
+                 "loss");
+  const OpGraph graph = std::move(g).finish().value();
+  const std::vector<Bytes> widths = autocast_widths(graph, Bytes(2.0));
+  const auto op = [&](const char* name) -> const Op& {
+    return *std::find_if(graph.ops.begin(), graph.ops.end(), [&](const Op& o) { return o.name == name; });
+  };
+  const auto width = [&](const char* name) { return widths[static_cast<std::size_t>(op(name).output.value)]; };
+  for (const char* narrow : {"first", "query", "product", "pass", "select", "fc"}) CHECK(width(narrow) == Bytes(2.0));
+  for (const char* wide : {"norm", "cube", "mask", "sum", "add", "loss"}) CHECK(width(wide) == Bytes(4.0));
+  const auto casts = [&](const char* name, Pass pass) { return tensor_casts(graph, op(name), pass, widths); };
+  constexpr double kNumbers = 16 * 64;
+  for (const char* product_of_norm : {"query", "key"}) {
+    CHECK(casts(product_of_norm, Pass::forward).numbers == kNumbers);
+    CHECK(casts(product_of_norm, Pass::backward_data).numbers == kNumbers);
+    CHECK(casts(product_of_norm, Pass::backward_weights).kernels == 0);
+  }
+  CHECK(casts("norm", Pass::forward).kernels == 1);   // its input
+  CHECK(casts("norm", Pass::backward).kernels == 1);  // the gradient of it
+  CHECK(casts("cube", Pass::forward).kernels == 1);
+  // Sums promote as they read; the gradient of a narrow summand is cast.
+  CHECK(casts("add", Pass::forward).kernels == 0);
+  CHECK(casts("add", Pass::backward).kernels == 1);
+  CHECK(casts("sum", Pass::backward).kernels == 0);
+  CHECK(casts("mask", Pass::backward).kernels == 1);
+  CHECK(casts("select", Pass::backward).kernels == 0);
+  CHECK(casts("loss", Pass::forward).kernels == 0);
+  const Stack eager = changed([](Stack& s) { s.host.eager = true; });
+  const auto bytes = [&](const char* name, Precision precision) {
+    for (const StepNode& node : training_step(graph).forward)
+      if (graph.op(node.op).name == name) return model(eager, precision).cost(graph, node, 4).kernel.bytes;
+    return Bytes(0.0);
+  };
+  CHECK(bytes("add", Precision::amp) == Bytes(4 * kNumbers * (2 + 4 + 4)));
+  CHECK(bytes("norm", Precision::amp) - bytes("norm", Precision::fp32) == Bytes(4 * kNumbers * 6));
 }
 
 TEST_CASE("16 bits: kernels that compute in fp32 where they are faster or tensor cores have none") {

@@ -170,7 +170,8 @@ TEST_CASE("names nobody has, with what was probably meant, to the letter") {
   CHECK(refusal_of([](auto& o) { o.precision = "fp23"; }) == "unknown precision \"fp23\", did you mean \"fp32\"?\n");
   CHECK(refusal_of([](auto& o) { o.optimizer = "adm"; }) == "unknown optimizer \"adm\", did you mean \"adam\"?\n");
   CHECK(refusal_of([](auto& o) { o.optimizer = "shampoo"; }) ==
-        "unknown optimizer \"shampoo\"; there are none, sgd, sgd-momentum, adam, adam-8bit, bert-adam, lamb, lars, novograd\n");
+        "unknown optimizer \"shampoo\"; there are none, sgd, sgd-momentum, adam, adam-8bit, bert-adam, lamb, lamb-compiled, "
+        "lars, novograd\n");
   CHECK(refusal_of([](auto& o) { o.exchange = "allredcue"; }) == "unknown exchange \"allredcue\", did you mean \"allreduce\"?\n");
   CHECK(refusal_of([](auto& o) { o.network = "infinband-edr"; }) ==
         "no network called \"infinband-edr\", did you mean \"infiniband-edr\"?\n");

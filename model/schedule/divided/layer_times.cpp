@@ -23,7 +23,12 @@ const CollectiveAttributes* collective(const Op& op) { return std::get_if<Collec
 class LayerItems {
  public:
   LayerItems(const OpGraph& graph, const LayerSetting& setting, GroupPlans& plans, LayerCost& cost)
-      : graph_(graph), setting_(setting), plans_(plans), cost_(cost), gathered_(graph.ops.size(), false) {}
+      : graph_(graph),
+        setting_(setting),
+        plans_(plans),
+        cost_(cost),
+        gathered_(graph.ops.size(), false),
+        widths_(setting.kernels.widths(graph)) {}
 
   /// What the host does for a micro-batch before the first layer.
   void read_batch() {
@@ -82,7 +87,7 @@ class LayerItems {
 
   /// Prices a node; `again`: what a layer computes a second time.
   PassItem kernel(const StepNode& node, bool again) {
-    NodeCost cost = setting_.kernels.cost(graph_, node, setting_.batch);
+    NodeCost cost = setting_.kernels.cost(graph_, node, setting_.batch, widths_);
     const Op& op = graph_.op(node.op);
     if (is_loss(op.kind)) compose_loss(op, node.pass, cost);
     if (op.kind == OpKind::grouped_linear) cost.kernel.time *= imbalance(op);
@@ -150,7 +155,7 @@ class LayerItems {
     if (parallel().tensor_overlap != TensorOverlap::pieces || info(graph_.op(node.op).kind).family != OpFamily::gemm) return;
     const double ranks = setting_.tensor_ranks;
     made_by_ = items_.back().device;
-    const Seconds piece = setting_.slowdown * setting_.kernels.cost(graph_, node, setting_.batch / ranks).kernel.time;
+    const Seconds piece = setting_.slowdown * setting_.kernels.cost(graph_, node, setting_.batch / ranks, widths_).kernel.time;
     made_in_pieces_ = std::max(Seconds(0.0), ranks * piece - made_by_);
     if (uncut_ == 0) return;
     Seconds& call = items_[uncut_ - 1].device;
@@ -250,6 +255,7 @@ class LayerItems {
   GroupPlans& plans_;
   LayerCost& cost_;
   std::vector<bool> gathered_;  ///< of each operator: gathered again
+  std::vector<Bytes> widths_;   ///< of tensors, under autocast
   std::vector<PassItem> items_, deferred_;
   bool joins_ = false;
   std::size_t uncut_ = 0;   ///< place after a gathering call that no product has read yet; 0: none

@@ -121,7 +121,7 @@ constexpr OperatorRow kRows[]{
         .kind = OpKind::activation,
         .name = "activation",
         .takes = "any",
-        .keys = "`kind` (`relu`; `relu6 tanh sigmoid gelu hardswish hardsigmoid silu`), `inplace` (false)",
+        .keys = "`kind` (`relu`; `relu6 tanh sigmoid gelu hardswish hardsigmoid silu power`), `inplace` (false)",
         .may_overwrite = true,
         .attributes = defaults<ActivationAttributes>,
         .passes = {1, 1, 1, 2},

@@ -28,8 +28,11 @@ constexpr std::array kDefinitions = {
     BertDefinition{"bert-large-squad", 24, 1024, 16, true, 384, 4},
 };
 
-TensorId embeddings(GraphBuilder& g, const BertDefinition& d, std::int64_t steps) {
-  const TensorId words = token_embedding(g, g.input(), kWords, d.width, "embeddings.word");
+/// Scripts that score every word fill the vocabulary up to a multiple of eight, for tensor cores (run_pretraining.py).
+std::int64_t vocabulary(bool every_word) { return every_word ? (kWords + 7) / 8 * 8 : kWords; }
+
+TensorId embeddings(GraphBuilder& g, const BertDefinition& d, std::int64_t steps, std::int64_t vocabulary) {
+  const TensorId words = token_embedding(g, g.input(), vocabulary, d.width, "embeddings.word");
   const TensorId segment = g.another_input(Shape{steps}, "segments");
   const TensorId segments = token_embedding(g, segment, kSegments, d.width, "embeddings.segment");
   TensorId x = g.plus(words, segments, "embeddings.add");
@@ -48,7 +51,7 @@ void pretraining_heads(GraphBuilder& g, TensorId x, const BertDefinition& d, std
   TensorId y = every_word ? x : g.add(OpKind::gather, {x}, GatherAttributes{guessed}, "masked_words.gather");
   y = g.activation(g.linear(y, d.width, "masked_words.transform"), ActivationKind::gelu, "masked_words.gelu");
   y = layer_norm(g, y, "masked_words.norm");
-  g.softmax_loss(tied_linear(g, y, kWords, "masked_words.scores", true), "masked_words.loss");
+  g.softmax_loss(tied_linear(g, y, vocabulary(every_word), "masked_words.scores", true), "masked_words.loss");
 }
 
 Result<OpGraph> build(const ZooEntry& entry, const ZooOptions& options) {
@@ -62,13 +65,14 @@ Result<OpGraph> build(const ZooEntry& entry, const ZooOptions& options) {
   t.heads = d->heads;
   t.filter = 4 * d->width;
   t.strided_heads = entry.variant == "strided-heads";
-  TensorId x = embeddings(g, *d, steps);
+  const bool every_word = entry.variant == "every-word";
+  TensorId x = embeddings(g, *d, steps, vocabulary(every_word));
   for (std::int64_t i = 0; i < d->layers; ++i)
     x = transformer_layer(g, x, t, AttentionMask::padding, fmt::format("layer.{}.", i));
   if (d->answers_questions) {
     g.softmax_loss(g.transpose(g.linear(x, 2, "answer"), {1, 0}, "answer.ends"), "answer.loss");
   } else {
-    pretraining_heads(g, x, *d, steps, entry.variant == "every-word");
+    pretraining_heads(g, x, *d, steps, every_word);
   }
   return std::move(g).finish();
 }

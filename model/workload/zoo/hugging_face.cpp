@@ -127,10 +127,10 @@ TransformerLayers layers_of(const TextDefinition& d) {
   return t;
 }
 
-/// x (1 + tanh(c (x + a x^3))) / 2. A power costs what an activation does that keeps its input.
+/// x (1 + tanh(c (x + a x^3))) / 2, a kernel each.
 TensorId composed_gelu(GraphBuilder& g, TensorId x, const std::string& p) {
   const auto scaled = [&](TensorId y, const char* name) { return g.add(OpKind::multiply, {y}, {}, p + name); };
-  const TensorId cube = scaled(g.activation(x, ActivationKind::silu, p + "pow"), "cube");
+  const TensorId cube = scaled(g.activation(x, ActivationKind::power, p + "pow"), "cube");
   const TensorId inner = g.activation(scaled(g.plus(x, cube, p + "sum"), "root"), ActivationKind::tanh, p + "tanh");
   return g.add(OpKind::multiply, {scaled(x, "half"), g.add(OpKind::mask, {inner}, {}, p + "one")}, {}, p + "gelu");
 }

@@ -33,11 +33,10 @@ constexpr std::array kDefinitions = {
 };
 constexpr double kDropout = 0.1;
 
-/// The mean of squares, its root and the scale, an operator each, as the eager code runs them. A square costs what an activation
-/// does that keeps its input.
+/// The mean of squares, its root and the scale, an operator each, as the eager code runs them.
 TensorId norm(GraphBuilder& g, TensorId x, const std::string& name) {
   const std::int64_t rows = g.shape(x).front(), width = g.shape(x).back();
-  const TensorId square = g.activation(x, ActivationKind::silu, name + ".pow");
+  const TensorId square = g.activation(x, ActivationKind::power, name + ".pow");
   const TensorId mean = g.add(OpKind::reduce, {square}, ReduceAttributes{1}, name + ".mean");
   const TensorId root = g.reshape(mean, {rows, 1, 1}, name + ".rsqrt");
   const TensorId scaled = g.add(OpKind::multiply, {g.reshape(x, {rows, width, 1}, name + ".rows"), root}, {}, name + ".multiply");
