@@ -8,6 +8,8 @@
 #include <numeric>
 
 #include "model/cost/issue.hpp"
+#include "model/prediction/divided_kernels.hpp"
+#include "model/prediction/draw_step.hpp"
 #include "model/schedule/divided/layer_times.hpp"
 #include "model/schedule/divided/sharded_pass.hpp"
 #include "model/schedule/pipeline/simulate_pipeline.hpp"
@@ -33,22 +35,17 @@ struct Elements {
 };
 
 /// A part of the network on one rank: layers that follow each other, for one micro-batch.
-struct Chunk {
-  PassTime forward, backward;
-  Seconds weights;     ///< part of the backward pass that computes gradients of weights
+struct Chunk : ChunkPass {
   Elements arrays_of;  ///< of the rank
   int arrays = 0;
   Bytes boundary;  ///< of what the next chunk reads
 };
 
-/// What one rank does in a step, of all micro-batches.
-struct Rank {
-  PassTime forward, backward;
-  Seconds end;            ///< of its last backward pass
+/// What one rank does in a step, and what it needs for that.
+struct Rank : RankStep {
   Seconds last_backward;  ///< time of the last micro-batch's
   Elements arrays_of;
   int arrays = 0;
-  Seconds exchange, exposed, update;
 };
 
 /// Puts layers together to a step.
@@ -97,6 +94,7 @@ class Composer {
         of.tensor_core |= one.tensor_core;
       }
     }
+    describe_kernels({configuration_, kernels_, graph_, layers_, costs_, first_layer_}, result);
   }
 
   Result<void> run(DividedStep& result) {
@@ -158,6 +156,7 @@ class Composer {
     chunk.backward = pass_of(begin, end, true);
     for (std::size_t layer = begin; layer < end; ++layer) {
       chunk.weights += cost(layer).weights;
+      chunk.again += cost(layer).again;
       chunk.arrays_of += {cost(layer).parameters, cost(layer).expert_parameters};
       chunk.arrays += cost(layer).arrays;
     }
@@ -166,7 +165,10 @@ class Composer {
   }
 
   /// What a rank does for all micro-batches, without waiting for others.
-  void add_chunk(Rank& rank, const Chunk& chunk, double micro_batches) {
+  void add_chunk(Rank& rank, int which, double micro_batches) {
+    const Chunk& chunk = chunks_[at(which)];
+    rank.runs.emplace_back(which, micro_batches);
+    rank.again += micro_batches * chunk.again;
     rank.forward += micro_batches * chunk.forward;
     rank.backward += micro_batches * chunk.backward;
     rank.arrays_of += chunk.arrays_of;
@@ -178,25 +180,19 @@ class Composer {
   Result<void> run_micro_batches() {
     ranks_.resize(at(layout_.pipeline));
     if (layout_.pipeline == 1) {
-      add_chunk(ranks_.front(), chunks_.front(), configuration_.accumulate);
+      add_chunk(ranks_.front(), 0, configuration_.accumulate);
       ranks_.front().end = ranks_.front().forward.time + ranks_.front().backward.time;
       return {};
     }
     const auto table = configured_schedule(configuration_);
     if (!table) return tl::make_unexpected(table.error());
     hop_ = plans_.hop(chunks_.front().boundary);
-    pipeline::BlockTimes times;
-    times.transfer = stack_.parallel.blocking_hops ? pipeline::Transfer::blocking : pipeline::Transfer::overlapped;
     const bool both_ways = table->placement == pipeline::Placement::two_way;
-    for (int r = 0; r < layout_.pipeline; ++r) {
-      for (int c = 0; c < layout_.virtual_stages; ++c) {
-        const Chunk& chunk = chunks_[at(table->stage_of({r, c}))];
-        times.places.push_back({SimTime::from(chunk.forward.time), SimTime::from(chunk.backward.time - chunk.weights),
-                                SimTime::from(chunk.weights), SimTime::from(hop_.time)});
-        add_chunk(ranks_[at(r)], chunk, (both_ways ? 0.5 : 1.0) * configuration_.accumulate);
-      }
-    }
-    const pipeline::PipelineRun run = pipeline::simulate(*table, times);
+    for (int r = 0; r < layout_.pipeline; ++r)
+      for (int c = 0; c < layout_.virtual_stages; ++c)
+        add_chunk(ranks_[at(r)], table->stage_of({r, c}), (both_ways ? 0.5 : 1.0) * configuration_.accumulate);
+    const std::vector<ChunkPass> passes(chunks_.begin(), chunks_.end());
+    const pipeline::PipelineRun run = pipeline::simulate(*table, block_times(configuration_, *table, passes, hop_.time));
     for (int r = 0; r < layout_.pipeline; ++r) ranks_[at(r)].end = run.finished[at(r)].seconds();
     return {};
   }
@@ -325,6 +321,9 @@ class Composer {
     tell_limits(rank, result);
     result.exchanged = exchanged_;
     result.exchange_text = exchange_text();
+    result.chunks.assign(chunks_.begin(), chunks_.end());
+    result.ranks.assign(ranks_.begin(), ranks_.end());
+    result.hop = hop_.time;
   }
 
   /// How gradients travel.
@@ -443,7 +442,7 @@ Result<DividedStep> divided_step(const Configuration& configuration, bool detail
   const LayerClasses layers = fold_layers(*graph);
   GroupPlans plans({configuration.hardware(), configuration.devices, configuration.network, **configuration.nccl},
                    configuration.layout);
-  DividedStep hurried{std::move(*kernels), {}, {}, {}, {}, {}, {}, {}};
+  DividedStep hurried(std::move(*kernels));
   const auto composed = Composer(configuration, hurried.kernels, *graph, layers, plans).run(hurried);
   if (!composed) return tl::make_unexpected(composed.error());
   // A GPU that waits draws less than one that computes, and the limit is one of the mean over some 100 ms. So the products are
@@ -451,7 +450,7 @@ Result<DividedStep> divided_step(const Configuration& configuration, bool detail
   constexpr double kWaiting = 0.4;  // assumed
   const double busy = std::min<double>(1.0, hurried.times.busy / hurried.times.step);
   hurried.kernels.draw(busy + kWaiting * (1.0 - busy));
-  DividedStep result{std::move(hurried.kernels), {}, {}, {}, {}, {}, {}, {}};
+  DividedStep result(std::move(hurried.kernels));
   Composer composer(configuration, result.kernels, *graph, layers, plans);
   if (const auto settled = composer.run(result); !settled) return tl::make_unexpected(settled.error());
   if (detail) composer.describe(result);
