@@ -60,6 +60,9 @@ Json config(const Prediction& prediction);
 Json parts(const MemoryParts& parts);
 Json memory(const MemoryVerdict& verdict);
 Json limit(const Limit& limit);
+/// The objects `config.layout` and `communication` of a step that is simulated layer by layer.
+Json layout(const Prediction& prediction);
+Json communication(const Prediction& prediction);
 /// Adds the terms that all offers of a comparison share, and what each candidate costs on them, best first.
 void add_offers(const Comparison& comparison, const CostTerms& terms, Json& json);
 

@@ -63,8 +63,10 @@ struct Trial {
   PredictOptions changed;
 };
 
-/// Why a change of the hardware cannot help: nothing that it relieves holds the job up. Empty: it may.
+/// Why a change cannot help: the job is narrow already, or nothing that other hardware relieves holds it up. Empty: it may.
 std::string cannot_help(const WhatIf& what_if, const Prediction& base) {
+  if (what_if.narrows && base.precision != name(Precision::fp32) && base.precision != name(Precision::tf32))
+    return fmt::format("the job computes in {} already", base.precision);
   if (!what_if.hardware()) return "";
   double share = 0.0;
   std::vector<std::string_view> names;
@@ -139,7 +141,7 @@ WhatIfOutcome outcome_of(Session& session, const Trial& trial, const Prediction&
 Result<Explanation> explain(Session& session, const PredictOptions& options) {
   auto base = predict(session, options);
   if (!base) return tl::make_unexpected(base.error());
-  Explanation explanation{std::move(*base), {}, {}};
+  Explanation explanation{std::move(*base), {}, {}, {}};
   explanation.checks = health(explanation.base);
   std::vector<Trial> trials = newer_software(session, options);
   for (const WhatIf& what_if : what_ifs()) {
@@ -160,6 +162,7 @@ Result<Explanation> explain(Session& session, const PredictOptions& options) {
     return a.gain > b.gain;
   });
   explanation.what_ifs = std::move(outcomes);
+  if (explanation.base.by_layers) explanation.layouts = neighbouring_layouts(session, options, explanation.base);
   return explanation;
 }
 
