@@ -109,6 +109,8 @@ class Composer {
     for (int chunk = 0; chunk < configuration_.pipeline_stages(); ++chunk) chunks_.push_back(chunk_of(chunk));
     if (const auto played = run_micro_batches(); !played) return played;
     for (int r = 0; r < layout_.pipeline; ++r) exchange_and_update(ranks_[at(r)]);
+    exchange_tied();
+    tell_uneven(result);
     if (!plans_.errors().empty()) return tl::make_unexpected(plans_.errors());
     tell(result);
     return {};
@@ -125,6 +127,15 @@ class Composer {
             configuration_.recompute};
   }
   [[nodiscard]] const LayerCost& cost(std::size_t layer) const { return costs_[at(layers_.class_of[layer])]; }
+
+  /// That stages have unequal numbers of layers; the head is not counted.
+  void tell_uneven(DividedStep& result) const {
+    const std::size_t chunks = chunks_.size();
+    const std::size_t layers = layers_.layers() - (layers_.layers() > 1 && is_loss(graph_.ops.back().kind) ? 1 : 0);
+    if (chunks > 1 && layers % chunks != 0)
+      result.notices.push_back(fmt::format("{} layers do not divide over {} stages: some have {}, some {}", layers, chunks,
+                                           layers / chunks, layers / chunks + 1));
+  }
 
   /// Weights of a layer whose copies are divided are gathered for a pass and their gradients divided after it.
   [[nodiscard]] PassTime pass_of(std::size_t begin, std::size_t end, bool backward) {
@@ -187,6 +198,11 @@ class Composer {
     const auto table = configured_schedule(configuration_);
     if (!table) return tl::make_unexpected(table.error());
     hop_ = plans_.hop(chunks_.front().boundary);
+    ends_ = {table->place_of(0).rank, table->place_of(table->stages() - 1).rank};
+    if (ends_.first != ends_.second) {
+      tied_ = tied_elements();
+      ranks_[at(ends_.second)].arrays_of.dense += tied_;
+    }
     const bool both_ways = table->placement == pipeline::Placement::two_way;
     for (int r = 0; r < layout_.pipeline; ++r)
       for (int c = 0; c < layout_.virtual_stages; ++c)
@@ -222,6 +238,27 @@ class Composer {
     }
     if (sharded_) exchanged_ = std::max(exchanged_, rank.arrays_of.all() * gradient_);
     rank.update = update_time(rank, divides ? 1.0 / shards : 1.0);
+  }
+
+  /// The last stage has a copy of the table of words where scores are products with it: its gradient is added to the first
+  /// stage's. Source: Megatron-LM, finalize_model_grads.py, _allreduce_word_embedding_grads.
+  void exchange_tied() {
+    if (tied_ <= 0.0) return;
+    const GroupCall call = plans_.ends(tied_ * gradient_);
+    for (Rank* rank : {&ranks_[at(ends_.first)], &ranks_[at(ends_.second)]}) {
+      rank->tied = call.time;
+      rank->exchange += call.time;
+      rank->exposed += call.time;
+    }
+    sent_tied_ = call.sent;
+  }
+
+  /// Elements of the rank's share of a table of words that is also the head's weights; 0: there is none.
+  [[nodiscard]] double tied_elements() const {
+    for (auto i = static_cast<std::size_t>(layers_.begins.back().value); i < graph_.ops.size(); ++i)
+      if (const auto* linear = std::get_if<LinearAttributes>(&graph_.ops[i].attributes); linear != nullptr && linear->tied)
+        return static_cast<double>(linear->out_features) * static_cast<double>(graph_.input_shape(graph_.ops[i]).back());
+    return 0.0;
   }
 
   /// Copies over which the state is divided.
@@ -366,13 +403,15 @@ class Composer {
       traffic.exposed = rank.forward.exposed[i] + rank.backward.exposed[i];
       if (axis.kind == Axis::data) {
         traffic.bytes += (1.0 / layout_.pipeline) * sent_data_;
-        traffic.time += rank.exchange;
-        traffic.exposed += rank.exposed;
+        traffic.time += rank.exchange - rank.tied;
+        traffic.exposed += rank.exposed - rank.tied;
       }
       if (axis.kind == Axis::pipeline) {
         const double hops = 2.0 * configuration_.accumulate * layout_.virtual_stages;
         traffic.bytes += hops * hop_.sent;
-        traffic.time += hops * hop_.time;
+        traffic.time += hops * hop_.time + rank.tied;
+        traffic.exposed += rank.tied;
+        if (rank.tied > Seconds(0.0)) traffic.bytes += sent_tied_;
       }
       traffic.leaves_node = span_of(group, static_cast<int>(configuration_.devices.size())).nodes > 1;
       result.communication.push_back(traffic);
@@ -427,7 +466,9 @@ class Composer {
   std::vector<Chunk> chunks_;
   std::vector<Rank> ranks_;
   GroupCall hop_;
-  Bytes exchanged_, sent_data_;
+  double tied_ = 0.0;         ///< elements that the last stage trains with the first
+  std::pair<int, int> ends_;  ///< their ranks
+  Bytes exchanged_, sent_data_, sent_tied_;
 };
 
 }  // namespace

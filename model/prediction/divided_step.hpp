@@ -20,9 +20,10 @@ struct ChunkPass {
 /// What one rank does in a step, of all micro-batches.
 struct RankStep {
   PassTime forward, backward;
-  Seconds again;                      ///< kernels that compute forward once more
-  Seconds end;                        ///< of its last backward pass
-  Seconds exchange, exposed, update;  ///< calls along the data axis behind and beside the passes; what is waited for of them
+  Seconds again;                             ///< kernels that compute forward once more
+  Seconds end;                               ///< of its last backward pass
+  Seconds exchange, exposed, update;         ///< calls behind and beside the passes; what is waited for of them
+  Seconds tied;                              ///< part of both: the table of words between the first and the last stage
   std::vector<std::pair<int, double>> runs;  ///< parts of the network that it holds, with their micro-batches
 };
 
@@ -42,6 +43,7 @@ struct DividedStep {
   std::vector<ChunkPass> chunks;         ///< of the network, in order
   std::vector<RankStep> ranks;           ///< of a pipeline; one without
   Seconds hop;                           ///< between stages
+  std::vector<std::string> notices;
 };
 
 /// The step of a network that is divided as the configuration's layout says, or trained by a loop made for divided networks.

@@ -5,11 +5,17 @@
 
 namespace tbdsim {
 
+/// Which stages of a pipeline are looked at.
+enum class StagesLookedAt {
+  all,
+  unlike,  ///< of stages alike the one with most micro-batches in flight, which needs most
+};
+
 /// A configuration with its kernels and the order of its step: memory at any batch.
 class MemoryEstimator {
  public:
   /// Errors: as `KernelModel::make`, `shard` and `even_stages`.
-  [[nodiscard]] static Result<MemoryEstimator> make(Configuration configuration);
+  [[nodiscard]] static Result<MemoryEstimator> make(Configuration configuration, StagesLookedAt stages = StagesLookedAt::all);
 
   /// Of a divided network: the fullest stage's, with one rank for each stage.
   [[nodiscard]] StepMemory at(int batch);
@@ -26,7 +32,7 @@ class MemoryEstimator {
   };
 
   MemoryEstimator(Configuration configuration, KernelModel kernels);
-  Result<void> divide();
+  Result<void> divide(StagesLookedAt stages);
   void add_part(std::shared_ptr<const OpGraph> graph, TrainingStep step, PartOfNetwork place);
   StepMemory at(const Part& part);
 

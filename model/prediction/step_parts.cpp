@@ -13,12 +13,12 @@ constexpr std::array<StepPartInfo, 12> kParts{
      {StepPartKind::imbalance, "imbalance", "what the slowest stage and GPU take beyond the mean"},
      {StepPartKind::recompute, "recompute", "forward kernels that backward runs again"},
      {StepPartKind::update, "update", "update of the weights"},
-     {StepPartKind::bubble, "bubble", "waiting for other stages, hops between them included"},
+     {StepPartKind::bubble, "bubble", "waiting for other stages and hops between them"},
      {StepPartKind::tensor, "tensor", "waiting for collectives along the tensor axis"},
      {StepPartKind::context, "context", "waiting for collectives along the context axis"},
      {StepPartKind::expert, "expert", "waiting for collectives along the expert axis"},
      {StepPartKind::data, "data", "waiting for gradients and for weights of other copies"},
-     {StepPartKind::pipeline, "pipeline", "waiting for feature maps of other stages"},
+     {StepPartKind::pipeline, "pipeline", "adding up the table of words that both ends hold"},
      {StepPartKind::input, "input", "waiting for samples"},
      {StepPartKind::host, "host", "waiting for the host to issue operators"}}};
 static_assert(rows_in_order(kParts));

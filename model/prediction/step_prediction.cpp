@@ -95,9 +95,7 @@ std::string limit_text(std::size_t index, const StepTimes& times, const Configur
   const bool waits = configuration.gpus > 1 && limit.share > slowest && slowest > 0.01;
   if (limit.resource == times.slowest_of && waits)
     besides += fmt::format(", {} of it while the others wait for the GPU that computes longest", percent_of_path(slowest));
-  const std::string_view what = configuration.pipelined() ? "copies feature maps"
-                                : configuration.divided() ? "exchanges feature maps and gradients"
-                                                          : "exchanges gradients";
+  const std::string_view what = configuration.divided() ? "exchanges feature maps and gradients" : "exchanges gradients";
   switch (limit.resource) {
     case Resource::gpu_compute:
       return fmt::format("{} of the critical path computes on {}{}", share, device, besides);
@@ -356,6 +354,7 @@ Result<Prediction> predict_by_layers(const Configuration& configuration, bool de
   p->layers = std::move(step->layers);
   p->by_layers = true;
   p->communication = std::move(step->communication);
+  p->notices.insert(p->notices.end(), step->notices.begin(), step->notices.end());
   Seconds kernels(0.0);
   for (const RankStep& rank : step->ranks) kernels += rank.forward.kernels + rank.backward.kernels;
   p->mean_kernels = (1.0 / static_cast<double>(step->ranks.size())) * kernels;
@@ -390,7 +389,6 @@ Result<Prediction> predict_step(const Configuration& configuration, bool detail,
     p->notices.push_back(std::move(waits));
   const StepMemory memory = estimate_memory(configuration, step.nodes, step.costs, shared);
   p->memory = memory_verdict(configuration, memory, shared == nullptr);
-  if (std::string idle = idle_stages(configuration, p->memory); !idle.empty()) p->notices.push_back(std::move(idle));
   if (std::string slower = reduced_workspaces(memory); !slower.empty()) p->notices.push_back(std::move(slower));
   if (const auto sound = plausible(configuration, *p); !sound) return tl::make_unexpected(sound.error());
   p->indirect = job->indirect;

@@ -21,11 +21,10 @@ std::string line(const std::string& label, const std::string& text) {
 std::string heading(const AxisProfile& profile) {
   const Prediction& p = profile.job;
   const Seconds step = p.step_time.value;
-  const std::string layout = to_text(p.layout);
   std::string text = line("Workload", fmt::format("{}, {} micro-batches of {}, {}, {}", p.model, p.micro_batches, p.batch_per_gpu,
                                                   p.precision, p.stack));
   text += line("Machines", fmt::format("{} x {} with {} x {}", p.nodes, p.hardware_name, p.gpus / p.nodes, p.device));
-  text += line("Layout", layout.empty() ? "nothing divided" : layout);
+  text += line("Layout", layout_text(p));
   text += line("Step", fmt::format("{}, {} of it waiting for collectives, {} for other stages", format(step),
                                    format(p.stages.exchange_exposed), format(p.stages.bubble)));
   if (profile.network.empty()) return text + line("Network", "none: the job runs on one node");

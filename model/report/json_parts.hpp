@@ -13,7 +13,7 @@ struct Comparison;
 struct CostTerms;
 }  // namespace tbdsim
 
-/// What the JSON texts of several verbs share. Included by the json_*.cpp files alone.
+/// What the JSON texts of several verbs share. Included by sources of this folder alone.
 namespace tbdsim::json {
 
 using Json = nlohmann::ordered_json;

@@ -63,10 +63,8 @@ struct Trial {
   PredictOptions changed;
 };
 
-/// Why a change cannot help: the job is narrow already, or nothing that other hardware relieves holds it up. Empty: it may.
+/// Why a change of the hardware cannot help: nothing that it relieves holds the job up. Empty: it may.
 std::string cannot_help(const WhatIf& what_if, const Prediction& base) {
-  if (what_if.narrows && base.precision != name(Precision::fp32) && base.precision != name(Precision::tf32))
-    return fmt::format("the job computes in {} already", base.precision);
   if (!what_if.hardware()) return "";
   double share = 0.0;
   std::vector<std::string_view> names;
@@ -123,6 +121,10 @@ WhatIfOutcome outcome_of(Session& session, const Trial& trial, const Prediction&
       trial.what_if.name, trial.what_if.text, trial.what_if.hardware(), 0.0, true, {}, {}, cannot_help(trial.what_if, base)};
   outcome.cannot_help = !outcome.problem.empty();
   if (outcome.cannot_help) return outcome;
+  if (trial.what_if.narrows && base.precision != name(Precision::fp32) && base.precision != name(Precision::tf32)) {
+    outcome.problem = outcome.reason = fmt::format("the job computes in {} already", base.precision);
+    return outcome;
+  }
   const auto prediction = predict(session, trial.changed);
   if (!prediction) {
     outcome.problem = prediction.error().front().message;

@@ -218,6 +218,8 @@ Result<ScaleStudy> scale(Session& session, const ScaleOptions& options) {
   if (!errors.empty()) return tl::make_unexpected(errors);
   if (std::any_of(study.rows.begin(), study.rows.end(), [](const ScaleRow& row) { return row.nodes > 1; }))
     std::erase_if(study.notices, is_one_node_notice);
+  if (std::any_of(study.rows.begin(), study.rows.end(), [](const ScaleRow& row) { return row.copies > 1; }))
+    std::erase_if(study.notices, is_one_copy_notice);
   if (!misfits.empty())
     study.notices.push_back(
         fmt::format("more memory than the {} of a GPU: {}", format(study.one.memory.capacity), fmt::join(misfits, "; ")));

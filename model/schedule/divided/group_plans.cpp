@@ -29,8 +29,13 @@ const GroupPlans::Planned& GroupPlans::planned(const AxisGroup& group, Collectiv
   if (plan)
     result.plan = std::move(*plan);
   else
-    errors_.insert(errors_.end(), plan.error().begin(), plan.error().end());
+    for (const Error& error : plan.error()) tell(error);
   return result;
+}
+
+void GroupPlans::tell(const Error& error) {
+  const bool told = std::any_of(errors_.begin(), errors_.end(), [&](const Error& each) { return each.message == error.message; });
+  if (!told) errors_.push_back(error);
 }
 
 BytesPerSecond GroupPlans::node_share(const AxisGroup& group, CollectiveKind kind) const {
@@ -60,6 +65,14 @@ GroupCall GroupPlans::hop(Bytes message) {
   AxisGroup pair = group_of(layout_, Axis::pipeline);
   pair.size = std::min(pair.size, 2);
   return call(pair, CollectiveKind::send_receive, message);
+}
+
+GroupCall GroupPlans::ends(Bytes message) {
+  const AxisGroup all = group_of(layout_, Axis::pipeline);
+  const auto per_node = static_cast<int>(places_.devices.size());
+  // Two GPUs of one node are as good as any other two.
+  const bool inside = all.stride * all.size <= per_node;
+  return call({std::min(all.size, 2), inside ? all.stride : std::max(per_node, all.stride)}, CollectiveKind::all_reduce, message);
 }
 
 GroupCall GroupPlans::within_data(int ranks, CollectiveKind kind, Bytes message) {

@@ -46,6 +46,8 @@ class GroupPlans {
   [[nodiscard]] GroupCall call(Axis axis, CollectiveKind kind, Bytes message);
   /// From a stage to the next one, while all ranks of the stage send.
   [[nodiscard]] GroupCall hop(Bytes message);
+  /// Between the first and the last stage, what they train together.
+  [[nodiscard]] GroupCall ends(Bytes message);
   /// A collective of `ranks` neighbours on the data axis, or of those that lie so many apart.
   [[nodiscard]] GroupCall within_data(int ranks, CollectiveKind kind, Bytes message);
   [[nodiscard]] GroupCall across_data(int ranks, CollectiveKind kind, Bytes message);
@@ -69,6 +71,8 @@ class GroupPlans {
   [[nodiscard]] GroupCall call(const AxisGroup& group, CollectiveKind kind, Bytes message);
   /// What a node gets of its network for one group, over its ports, while all groups alike run.
   [[nodiscard]] BytesPerSecond node_share(const AxisGroup& group, CollectiveKind kind) const;
+  /// Once, however many collectives it keeps from running.
+  void tell(const Error& error);
   [[nodiscard]] const Planned& planned(const AxisGroup& group, CollectiveKind kind);
 
   RankPlaces places_;

@@ -9,8 +9,8 @@ namespace {
 double leaving(Axis axis, int members, int size) {
   if (members >= size) return 0.0;
   if (axis == Axis::expert) return static_cast<double>(size - members) / (size - 1);
-  if (axis == Axis::pipeline) return 1.0 / members;
   const int units = (size + members - 1) / members;
+  if (axis == Axis::pipeline) return static_cast<double>(units - 1) / (size - 1);
   return static_cast<double>(units) / size;
 }
 
@@ -29,9 +29,8 @@ BytesPerSecond gpu_links(const Topology& topology) {
 }
 
 std::vector<TierShare> tier_shares(const RankPlaces& places, const Layout& layout, Axis axis) {
-  AxisGroup group = group_of(layout, axis);
+  const AxisGroup group = group_of(layout, axis);
   if (group.size <= 1) return {};
-  if (axis == Axis::pipeline) group.size = 2;
   const auto per_node = static_cast<int>(places.devices.size());
   std::vector<TierShare> shares;
   double inner = 1.0;
