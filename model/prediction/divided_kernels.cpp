@@ -61,8 +61,8 @@ KernelTime mover(std::string name, std::string layer, Pass pass, std::int64_t la
 
 }  // namespace
 
-void describe_kernels(const DividedParts& parts, DividedStep& step) {
-  const RankStep& rank = step.ranks[at(step.times.rank)];
+RankWork rank_work(const DividedParts& parts, const RankStep& rank) {
+  RankWork work;
   const std::vector<double> runs = runs_of_classes(parts, rank);
   std::int64_t forward = 0, backward = 0;
   Seconds listed(0.0);
@@ -71,17 +71,18 @@ void describe_kernels(const DividedParts& parts, DividedStep& step) {
       if (runs[i] <= 0.0) continue;
       (one.pass == Pass::forward && !one.again ? forward : backward) += static_cast<std::int64_t>(runs[i]);
       if (!one.cost) continue;
-      step.kernel_times.push_back(kernel_of(parts, one, parts.costs[i].costs[*one.cost], runs[i]));
-      listed += step.kernel_times.back().time;
+      work.kernels.push_back(kernel_of(parts, one, parts.costs[i].costs[*one.cost], runs[i]));
+      listed += work.kernels.back().time;
     }
   }
   const auto micro_batches = static_cast<std::int64_t>(parts.configuration.accumulate);
   const Seconds rest = rank.forward.kernels + rank.backward.kernels - listed;
-  if (rest > 1e-9 * step.times.step)
-    step.kernel_times.push_back(mover("sums of gradients, delays", "all arrays", Pass::backward, micro_batches, rest));
-  if (rank.update > Seconds(0.0)) step.kernel_times.push_back(mover("update", "all arrays", Pass::update, 1, rank.update));
-  step.host.push_back({"host thread", "forward issued", forward, rank.forward.issue});
-  step.host.push_back({"host thread", "backward issued", backward, rank.backward.issue});
+  if (rest > 1e-9 * rank.backward.kernels)
+    work.kernels.push_back(mover("sums of gradients, delays", "all arrays", Pass::backward, micro_batches, rest));
+  if (rank.update > Seconds(0.0)) work.kernels.push_back(mover("update", "all arrays", Pass::update, 1, rank.update));
+  work.host.push_back({"host thread", "forward issued", forward, rank.forward.issue});
+  work.host.push_back({"host thread", "backward issued", backward, rank.backward.issue});
+  return work;
 }
 
 }  // namespace tbdsim

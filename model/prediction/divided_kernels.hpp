@@ -1,7 +1,9 @@
 #pragma once
 #include <span>
 
-#include "model/prediction/divided_step.hpp"
+#include "model/configuration/configuration.hpp"
+#include "model/prediction/prediction.hpp"
+#include "model/prediction/rank_step.hpp"
 #include "model/schedule/divided/layer_times.hpp"
 
 namespace tbdsim {
@@ -16,9 +18,15 @@ struct DividedParts {
   std::span<const std::size_t> first_layer;  ///< of each part of the network, and the number of layers
 };
 
-/// Sets the kernels and the host's work of the slowest rank's step. Kernels of equal layers and of all micro-batches stand
-/// together, with their launches. What gradients of micro-batches are added up by, and what kernels take longer beside
-/// collectives, is one entry: the sum is the time for which the rank's kernels run. Expects `step` to be put together.
-void describe_kernels(const DividedParts& parts, DividedStep& step);
+/// What one rank's GPU and host run in a step.
+struct RankWork {
+  std::vector<KernelTime> kernels;
+  std::vector<HostTime> host;
+};
+
+/// The kernels and the host's work of one rank's step. Kernels of equal layers and of all micro-batches stand together, with
+/// their launches. What gradients of micro-batches are added up by, and what kernels take longer beside collectives, is one
+/// entry: the sum is the time for which the rank's kernels run.
+[[nodiscard]] RankWork rank_work(const DividedParts& parts, const RankStep& rank);
 
 }  // namespace tbdsim

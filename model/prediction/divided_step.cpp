@@ -8,8 +8,8 @@
 #include <numeric>
 
 #include "model/cost/issue.hpp"
+#include "model/prediction/block_times.hpp"
 #include "model/prediction/divided_kernels.hpp"
-#include "model/prediction/draw_step.hpp"
 #include "model/schedule/divided/layer_times.hpp"
 #include "model/schedule/divided/sharded_pass.hpp"
 #include "model/schedule/pipeline/simulate_pipeline.hpp"
@@ -94,7 +94,9 @@ class Composer {
         of.tensor_core |= one.tensor_core;
       }
     }
-    describe_kernels({configuration_, kernels_, graph_, layers_, costs_, first_layer_}, result);
+    RankWork work = rank_work({configuration_, kernels_, graph_, layers_, costs_, first_layer_}, ranks_[at(result.times.rank)]);
+    result.kernel_times = std::move(work.kernels);
+    result.host = std::move(work.host);
   }
 
   Result<void> run(DividedStep& result) {

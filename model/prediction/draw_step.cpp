@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/prediction/block_times.hpp"
 #include "model/schedule/pipeline/generate.hpp"
 #include "model/schedule/pipeline/in_flight.hpp"
 
@@ -47,20 +48,6 @@ std::vector<Bytes> held_by(const pipeline::PipelineSchedule& table, int rank, co
 }
 
 }  // namespace
-
-pipeline::BlockTimes block_times(const Configuration& configuration, const pipeline::PipelineSchedule& table,
-                                 std::span<const ChunkPass> chunks, Seconds hop) {
-  pipeline::BlockTimes times;
-  times.transfer = configuration.stack.parallel.blocking_hops ? pipeline::Transfer::blocking : pipeline::Transfer::overlapped;
-  for (int rank = 0; rank < table.shape.ranks; ++rank) {
-    for (int place = 0; place < table.shape.chunks; ++place) {
-      const ChunkPass& chunk = chunks[at(table.stage_of({rank, place}))];
-      times.places.push_back({SimTime::from(chunk.forward.time), SimTime::from(chunk.backward.time - chunk.weights),
-                              SimTime::from(chunk.weights), SimTime::from(hop)});
-    }
-  }
-  return times;
-}
 
 Result<StepDrawing> draw_step(const Configuration& configuration, const DividedStep& step, const MemoryVerdict& memory) {
   // One rank runs the table of a pipeline of one stage.

@@ -1,20 +1,13 @@
 #pragma once
-#include <span>
-
 #include "model/prediction/divided_step.hpp"
-#include "model/schedule/pipeline/simulate_pipeline.hpp"
 
 namespace tbdsim {
-
-/// What the blocks of a configuration's table take. `chunks`: of the network, in order; `hop`: from a stage to the next.
-[[nodiscard]] pipeline::BlockTimes block_times(const Configuration& configuration, const pipeline::PipelineSchedule& table,
-                                               std::span<const ChunkPass> chunks, Seconds hop);
 
 /// A drawing has at most so many blocks, or two micro-batches of every stage.
 inline constexpr std::size_t kMostDrawnBlocks = 6'000;
 
 /// The timeline of a step. Memory is that of the verdict's ranks at their peak, of which feature maps follow the micro-batches in
-/// flight; what is neither weights nor feature maps is counted as always there. Where there are more micro-batches than a
+/// flight; all else is counted as always there. Where there are more micro-batches than a
 /// drawing has room for, the first ones and the last ones are drawn, at their times. Errors: those of `configured_schedule`.
 [[nodiscard]] Result<StepDrawing> draw_step(const Configuration& configuration, const DividedStep& step,
                                             const MemoryVerdict& memory);

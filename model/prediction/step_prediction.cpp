@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "model/cost/recurrent.hpp"
 #include "model/cost/uncertainty.hpp"
@@ -18,7 +17,7 @@
 #include "model/prediction/optimizer_state.hpp"
 #include "model/prediction/rank_waits.hpp"
 #include "model/prediction/step_times.hpp"
-#include "model/schedule/divided/tier_traffic.hpp"
+#include "model/prediction/traffic_by_tier.hpp"
 #include "model/units/format.hpp"
 
 namespace tbdsim {
@@ -318,32 +317,10 @@ Result<void> plausible(const Configuration& configuration, const Prediction& p) 
                   configuration.network_graph().graph.name, configuration.hardware().id));
 }
 
-/// Which tiers the bytes of each axis pass, and how long the way between nodes is busy with all of them.
-void tell_tiers(const Configuration& configuration, DividedStep& step) {
-  const RankPlaces places{configuration.hardware(), configuration.devices, configuration.network, **configuration.nccl};
-  std::map<std::string, Seconds> busy;
-  for (AxisTraffic& traffic : step.communication) {
-    for (const TierShare& tier : tier_shares(places, configuration.layout, traffic.axis)) {
-      traffic.tiers.push_back({tier.tier, tier.share * traffic.bytes, tier.capacity, tier.network});
-      if (tier.network) busy[tier.tier] += traffic.tiers.back().bytes / tier.capacity;
-    }
-  }
-  for (const auto& [tier, time] : busy) step.times.network = std::max(step.times.network, time);
-}
-
-/// One row for each axis and tier.
-void tell_links(Prediction& p) {
-  for (const AxisTraffic& traffic : p.communication)
-    for (const TierTraffic& tier : traffic.tiers)
-      p.links.push_back({fmt::format("{}, {}", name(traffic.axis), tier.tier), tier.capacity, tier.bytes,
-                         std::min<double>(1.0, traffic.time / p.step_time.value),
-                         std::min<double>(1.0, tier.bytes / tier.capacity / p.step_time.value)});
-}
-
 Result<Prediction> predict_by_layers(const Configuration& configuration, bool detail) {
   auto step = divided_step(configuration, detail);
   if (!step) return tl::make_unexpected(step.error());
-  tell_tiers(configuration, *step);
+  step->times.network = tell_tiers(configuration, step->communication);
   Simulated simulated{step->kernels, step->times, step->costs, "paper", step->exchange_text, step->exchanged};
   auto p = told(configuration, simulated);
   if (!p) return p;
@@ -365,7 +342,7 @@ Result<Prediction> predict_by_layers(const Configuration& configuration, bool de
     p->drawing = std::move(*drawing);
     p->kernels = std::move(step->kernel_times);
     p->host = std::move(step->host);
-    tell_links(*p);
+    p->links = links_by_tier(*p);
     add_input_work(*p);
   }
   p->utilization.hfu += step->again_flop / (p->peak * p->step_time.value);

@@ -64,7 +64,7 @@ std::string traffic(const Prediction& p) {
   for (const AxisTraffic& t : p.communication)
     table.add({std::string(name(t.axis)), std::to_string(t.ranks), format(t.bytes), format(t.time), format(t.exposed),
                t.leaves_node ? "network" : "node"});
-  return "\nWhat travels along the axes of the layout, in a step\n" + table.text(2);
+  return "\nWhat a GPU sends along each axis in a step; exposed: what it waits for\n" + table.text(2);
 }
 
 std::string title(const Prediction& p) {

@@ -1,3 +1,4 @@
+// Long because a study is told as six tables, as CSV and as JSON.
 #include "model/report/scale_report.hpp"
 
 #include <fmt/format.h>

@@ -93,7 +93,8 @@ class Neighbours {
     PredictOptions job = options_;
     job.virtual_stages = stages;
     // The plain and the interleaved order are what the number of parts asks for.
-    if (base_.schedule == "1f1b" || base_.schedule == "interleaved") job.schedule.clear();
+    const auto own = pipeline::parse_schedule(base_.schedule);
+    if (own == pipeline::ScheduleKind::one_f_one_b || own == pipeline::ScheduleKind::interleaved) job.schedule.clear();
     add(fmt::format("--virtual-stages {}", stages), fmt::format("{} parts a GPU", stages), std::move(job));
   }
 
