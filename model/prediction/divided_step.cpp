@@ -223,11 +223,16 @@ class Composer {
     if (copies > 1 && !sharded_) {
       const Bytes gradients = rank.arrays_of.all() * gradient_;
       const CollectiveKind kind = divides ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
+      const Bytes sent = sent_data_;
       auto [time, last, busy] = in_buckets(kind, rank.arrays_of, gradient_);
+      // A rank that keeps its share of the gradients alone gives the others away after every micro-batch. Source: DeepSpeed,
+      // stage_1_and_2.py, partition_gradients.
+      const double times = configuration_.zero == 2 && layout_.pipeline == 1 ? configuration_.accumulate : 1.0;
+      sent_data_ += (times - 1.0) * (sent_data_ - sent);
       if (divides && shards < copies)
         time += plans_.across_data(shards, CollectiveKind::all_reduce, (1.0 / shards) * gradients).time;
-      rank.exchange += time;
-      rank.exposed += stack_.parallel.overlaps_gradients ? behind(time, last, busy, rank.last_backward) : time;
+      rank.exchange += times * time;
+      rank.exposed += times * (stack_.parallel.overlaps_gradients ? behind(time, last, busy, rank.last_backward) : time);
       exchanged_ = std::max(exchanged_, gradients);
       if (divides) {
         const auto [gather, first, busy_gather] = updated_weights(rank.arrays_of);

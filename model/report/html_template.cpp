@@ -137,6 +137,8 @@ const drawn = staged ? staged.ranks.flatMap((r, rank) => {
   bubble(xs + xd, us - xs - xd);
   if (xd > 0) list.push({name: of + 'gradients and weights of other copies', cat: 'exposed communication', kernel: '', ts: xs, dur: xd, row: rank, thin: true});
   if (ud > 0) list.push({name: of + 'update', cat: 'update', kernel: '', ts: us, dur: ud, row: rank});
+  const left = p.step_time_s.value * 1e6 - us - ud;
+  if (left > .01) list.push({name: of + 'until the next step', cat: 'waiting', kernel: ' for the slowest GPU or input', ts: us + ud, dur: left, row: rank});
   return list;
 }) : null;
 if (staged) at('timeline-title').textContent = 'Timeline of ' + (rows > 1 ? 'the ' + rows + ' ranks of the pipeline' : 'one GPU') + ', ' + staged.drawn;

@@ -35,6 +35,9 @@ class RankTrace {
     bubble(row_.exchange_start + row_.exchange, row_.update_start);
     wait("gradients and weights of other copies", row_.exchange_start, row_.exchange);
     span("update", "update", row_.update_start, row_.update, kPasses);
+    const Seconds end = row_.update_start + row_.update;
+    if (prediction_.step_time.value - end > 1e-6 * prediction_.step_time.value)
+      span("wait for the slowest GPU", "exchange", end, prediction_.step_time.value - end, kPasses);
   }
 
  private:

@@ -140,6 +140,43 @@ TEST_CASE("every layout: axes make up the GPUs, parts the step, tiers the bytes,
   CHECK(std::accumulate(made.begin(), made.end(), 0) > 5'000);
 }
 
+TEST_CASE(
+    "every drawing: a rank's blocks and pauses follow each other up to its exchange; kernels and links are those of the step") {
+  constexpr unsigned kFewDraws = 400;
+  int drawings = 0;
+  for (unsigned seed = 0; seed < kFewDraws; ++seed) {
+    auto options = drawn(seed);
+    if (!options || options->schedule == "dualpipe") continue;
+    options->detail = true;
+    const auto p = predict(catalogue_session(), *options);
+    if (!p || !p->by_layers) continue;
+    INFO(fmt::format("draw {}, {}", seed, words(*options)));
+    ++drawings;
+    const double step = p->step_time.value.base();
+    CHECK(p->drawing.ranks.size() == static_cast<std::size_t>(p->layout.pipeline));
+    CHECK(p->drawing.micro_batches == *options->accumulate);
+    CHECK(p->drawing.drawn == p->drawing.micro_batches);
+    for (const DrawnRank& rank : p->drawing.ranks) {
+      Seconds at(0.0);
+      for (const DrawnBlock& block : rank.blocks) {
+        REQUIRE(near((block.start - block.idle).base(), at.base(), 1e-6));
+        REQUIRE(block.exposed <= block.time * (1.0 + 1e-9));
+        REQUIRE(block.held > Bytes(0.0));
+        at = block.start + block.time;
+      }
+      CHECK(near(at.base(), rank.exchange_start.base(), 1e-6));
+      CHECK((rank.update_start + rank.update).base() <= step * (1.0 + 1e-6));
+    }
+    Seconds kernels(0.0);
+    for (const KernelTime& kernel : p->kernels) kernels += kernel.time;
+    CHECK(near(kernels.base(), (p->stages.forward + p->stages.backward + p->stages.weight_update).base(), 1e-6));
+    std::size_t tiers = 0;
+    for (const AxisTraffic& traffic : p->communication) tiers += traffic.tiers.size();
+    CHECK(p->links.size() == tiers);
+  }
+  CHECK(drawings > 100);
+}
+
 TEST_CASE("every mesh: each rank is in one group of each axis, whatever the extents") {
   for (unsigned seed = 0; seed < kDraws; ++seed) {
     Draw draw(seed);
