@@ -202,7 +202,7 @@ TEST_CASE("several problems are told at once, in the order of the options") {
             [](auto& o) { o.gpus = 9, o.precision = "fp23", o.optimizer = "adm", o.exchange = "x", o.model = "rsenet50"; }) ==
         "unknown precision \"fp23\", did you mean \"fp32\"?\n"
         "unknown optimizer \"adm\", did you mean \"adam\"?\n"
-        "unknown exchange \"x\"; there are allreduce, nccl, p2p, local, ps, ps-p3, byteps, dataparallel, pipeline\n"
+        "unknown exchange \"x\"; there are allreduce, nccl, p2p, local, ps, ps-p3, byteps, dataparallel\n"
         "9 GPUs do not fill nodes of 8\n"
         "unknown network \"rsenet50\", did you mean \"resnet50\"?\n");
 }
