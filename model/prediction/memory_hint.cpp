@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "model/configuration/configure.hpp"
 #include "model/prediction/max_batch.hpp"
 
@@ -33,6 +35,16 @@ std::optional<int> smaller_batch(Session& session, const PredictOptions& options
     (fits(estimator->at(probe), capacity) ? good : misfit) = probe;
   }
   return good;
+}
+
+/// Whether a GPU is too small for what neither the batch nor recomputation changes.
+bool filled_without_samples(const MemoryVerdict& memory) {
+  return std::any_of(memory.gpus.begin(), memory.gpus.end(), [&](const GpuMemory& gpu) {
+    Bytes kept(0.0);
+    for (const MemoryPart part : {MemoryPart::weights, MemoryPart::gradients, MemoryPart::optimizer_state, MemoryPart::context})
+      kept += gpu.parts[part];
+    return kept > memory.capacity;
+  });
 }
 
 std::optional<int> largest_that_fits(Session& session, const PredictOptions& options, const Prediction& prediction) {
@@ -71,13 +83,14 @@ std::string micro_batches(Session& session, PredictOptions options, int batch, i
 
 std::string memory_hint(Session& session, const PredictOptions& options, const Prediction& prediction) {
   if (prediction.memory.fits) return "";
-  const std::optional<int> largest = largest_that_fits(session, options, prediction);
+  const bool full = filled_without_samples(prediction.memory);
+  const std::optional<int> largest = full ? 0 : largest_that_fits(session, options, prediction);
   if (!largest) return "";
   std::string hint = fmt::format("batch {} does not fit; ", prediction.batch_per_gpu);
   hint += *largest > 0 ? fmt::format("batch {} is the largest that does{}", *largest,
                                      micro_batches(session, options, prediction.batch_per_gpu, *largest))
                        : "no batch does";
-  if (options.recompute.empty()) {
+  if (options.recompute.empty() && !full) {
     // What layers of transformers keep is what their blocks keep; of MXNet's own order none is divided.
     const std::vector<std::string> less_kept = prediction.layout.divides_network()
                                                    ? std::vector<std::string>{"selective", "layer", "full"}

@@ -21,8 +21,8 @@ std::string line(const std::string& label, const std::string& text) {
 std::string heading(const AxisProfile& profile) {
   const Prediction& p = profile.job;
   const Seconds step = p.step_time.value;
-  std::string text = line("Workload", fmt::format("{}, {} micro-batches of {}, {}, {}", p.model, p.micro_batches, p.batch_per_gpu,
-                                                  p.precision, p.stack));
+  std::string text = line("Workload", fmt::format("{}, {} micro-batch{} of {}, {}, {}", p.model, p.micro_batches,
+                                                  p.micro_batches == 1 ? "" : "es", p.batch_per_gpu, p.precision, p.stack));
   text += line("Machines", fmt::format("{} x {} with {} x {}", p.nodes, p.hardware_name, p.gpus / p.nodes, p.device));
   text += line("Layout", layout_text(p));
   text += line("Step", fmt::format("{}, {} of it waiting for collectives, {} for other stages", format(step),

@@ -95,10 +95,10 @@ std::string above_linear(const ScaleStudy& study) {
 std::string heading(const ScaleTable& table) {
   const ScaleStudy& study = table.studies.front();
   const Prediction& p = study.one;
-  const std::string batch =
-      table.several_batches ? ""
-      : divided(study)      ? fmt::format("{} micro-batches of {} on a copy of the network, ", p.micro_batches, p.batch_per_gpu)
-                            : fmt::format("batch {} on one GPU, ", p.batch_per_gpu);
+  const std::string batch = table.several_batches ? ""
+                            : divided(study) ? fmt::format("{} micro-batch{} of {} on a copy of the network, ", p.micro_batches,
+                                                           p.micro_batches == 1 ? "" : "es", p.batch_per_gpu)
+                                             : fmt::format("batch {} on one GPU, ", p.batch_per_gpu);
   const std::string what = table.several_models ? "" : fmt::format("{} ({} definition), ", p.model, p.variant);
   const std::string exchange = table.several_exchanges ? "" : fmt::format(", exchange {}", name(p.exchange));
   return paragraph(fmt::format("{}{}{}, {}", what, batch, p.precision, p.optimizer)) +

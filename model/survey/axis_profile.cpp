@@ -23,6 +23,8 @@ Result<std::optional<AxisProfile>> profile_axes(Session& session, const NetworkO
   auto job = predict(session, options.job);
   if (!job) return tl::make_unexpected(job.error());
   profile.job = std::move(*job);
+  if (profile.job.communication.empty())
+    return fail("network: nothing travels, since one GPU runs the job; name several, such as --gpus 8");
   profile.target = options.target;
   profile.without_network = profile.job.step_time.value;
   if (configuration.nodes > 1 && configuration.network) {

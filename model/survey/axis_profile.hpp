@@ -20,7 +20,7 @@ struct AxisProfile {
 
 /// What travels along each axis of a divided job and through which tiers, how long the step waits for it, and how fast a network
 /// the job needs. Tiers with a bandwidth of their own (NVLink between nodes) keep it. Nothing: the step is not simulated layer by
-/// layer; `profile_network` answers then. Errors: as `predict`; those of `network_problem`; --top, which is of arrays.
+/// layer; `profile_network` answers then. Errors: as `predict`; those of `network_problem`; one GPU.
 [[nodiscard]] Result<std::optional<AxisProfile>> profile_axes(Session& session, const NetworkOptions& options);
 
 }  // namespace tbdsim
