@@ -1,5 +1,6 @@
 #include "model/cli/command.hpp"
 #include "model/cli/output.hpp"
+#include "model/report/axis_report.hpp"
 #include "model/report/network_report.hpp"
 
 namespace tbdsim {
@@ -17,11 +18,22 @@ std::string formatted(const NetworkArguments& arguments, const NetworkProfile& p
   return network_table(profile, arguments.top.value_or(20));
 }
 
+std::string formatted(Format format, const AxisProfile& profile) {
+  return format == Format::json ? axes_json(profile) : format == Format::csv ? axes_csv(profile) : axes_table(profile);
+}
+
 }  // namespace
 
 Result<Answer> answer(const NetworkArguments& arguments, Session& session) {
   if (arguments.top && arguments.format != Format::table) return fail("--top: csv and json hold every array");
-  return profile_network(session, {arguments.options, arguments.target.value_or(0.9)}).map([&](const NetworkProfile& profile) {
+  const NetworkOptions asked{arguments.options, arguments.target.value_or(0.9)};
+  const auto axes = profile_axes(session, asked);
+  if (!axes) return tl::make_unexpected(axes.error());
+  if (*axes) {
+    if (arguments.top) return fail("--top: of arrays; the step of this job is simulated layer by layer, and its axes are few");
+    return Answer{formatted(arguments.format, **axes), (*axes)->job.notices};
+  }
+  return profile_network(session, asked).map([&](const NetworkProfile& profile) {
     return Answer{formatted(arguments, profile), profile.job.notices};
   });
 }

@@ -12,6 +12,7 @@
 #include "model/report/csv.hpp"
 #include "model/report/html.hpp"
 #include "model/report/json.hpp"
+#include "model/report/pipeline_trace.hpp"
 #include "model/report/predict_table.hpp"
 #include "model/report/replay_report.hpp"
 
@@ -46,23 +47,6 @@ std::vector<Prediction> scaling_points(Session& session, PredictOptions options,
   }
   if (!points.empty()) points.push_back(whole);
   return points;
-}
-
-/// What is asked of single kernels and calls, where layers of each class stand for all.
-Errors asked_of_kernels(const PredictArguments& arguments) {
-  const std::pair<const char*, bool> kAsked[] = {{"--kernels", arguments.kernels},
-                                                 {"--links", arguments.links},
-                                                 {"--host", arguments.host},
-                                                 {"--trace", !arguments.trace.empty()},
-                                                 {"--profiling", arguments.profiling}};
-  Errors errors;
-  for (const auto& [flag, asked] : kAsked)
-    if (asked)
-      errors.push_back({fmt::format(
-          "{}: this step is simulated layer by layer (a divided network, sharded states, a stack made for these), which keeps no "
-          "kernels and calls of the whole; --layers tells its operators, the table what travels along each axis",
-          flag)});
-  return errors;
 }
 
 /// The job as settings of a framework, in place of its prediction.
@@ -149,14 +133,19 @@ Result<Answer> answer(const PredictArguments& arguments, Session& session) {
                    !arguments.trace.empty() || !arguments.report.empty();
   auto prediction = predict(session, options);
   if (!prediction) return tl::make_unexpected(prediction.error());
-  if (prediction->by_layers)
-    if (Errors errors = asked_of_kernels(arguments); !errors.empty()) return tl::make_unexpected(std::move(errors));
+  if (prediction->by_layers && arguments.profiling)
+    return fail(
+        "--profiling: reckons with the order of a step's kernels, and of a step that is simulated layer by layer (a divided "
+        "network, sharded states, a stack made for these) none is kept; --kernels tells its launches, --trace draws its passes");
   PredictOptions filled = options;
   if (!options.layout_from.empty())
     if (auto known = fill_from_layout_file(session, options)) filled = std::move(known->options);
   if (std::string hint = memory_hint(session, filled, *prediction); !hint.empty()) prediction->notices.push_back(std::move(hint));
   const std::vector<std::string> inputs{prediction->hardware_file, prediction->workload_file, prediction->stack_file,
                                         prediction->layout_file};
+  const StepDrawing& drawing = prediction->drawing;
+  if ((!arguments.trace.empty() || !arguments.report.empty()) && drawing.drawn < drawing.micro_batches)
+    prediction->notices.push_back(fmt::format("the timeline draws {}", drawn_text(drawing)));
   if (!arguments.trace.empty()) {
     if (const auto written = write_trace(arguments.trace, *prediction, inputs); !written)
       return tl::make_unexpected(written.error());

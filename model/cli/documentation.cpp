@@ -22,8 +22,8 @@ constexpr Section kSections[] = {
      "the range of their ratio, and marks with ? a candidate that may be as fast as the first. The line Constants says where the "
      "constants come from: datasheet, paper, measured, fitted, transferred from a relative, or assumed."},
     {"WHAT IT DOES NOT KNOW",
-     "The accuracy that training reaches: epochs are an input. Interference of other programs, thermal throttling, failures. The "
-     "step time of tensor parallelism and ZeRO: `memory` predicts what they hold, --exchange pipeline predicts stages. Stall "
+     "The accuracy that training reaches: epochs are an input. Interference of other programs, thermal throttling, failures. "
+     "Stall "
      "shares and occupancy are modelled, not measured. Prices change: those of the catalogue carry their date, and a file of "
      "yours goes first. `validate` on the tables of scenarios/ shows how good it is, docs/ACCURACY.md has the tables."},
     {"LISTS",

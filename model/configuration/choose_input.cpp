@@ -32,7 +32,7 @@ std::string sample_unit(const OpGraph& graph) {
 /// feeds all GPUs of a node.
 int loaders_of_node(const Configuration& configuration) {
   const bool ranks = configuration.stack.features.loader_per_rank && !info(configuration.exchange).one_process;
-  return ranks && !configuration.pipelined() ? static_cast<int>(configuration.devices.size()) : 1;
+  return ranks ? static_cast<int>(configuration.devices.size()) : 1;
 }
 
 /// Other machines like a node's host decode in its place, each with as many threads, and send the node what the network takes;
@@ -72,7 +72,7 @@ InputPipeline make_pipeline(const InputSource& source, const PredictOptions& opt
   pipeline.threads = settings.threads > 0 ? std::min(settings.threads, most) : most;
   if (source.environment) {
     // One environment for each sample of a step.
-    const double copies = configuration.pipelined() ? 1.0 : static_cast<double>(configuration.devices.size());
+    const auto copies = static_cast<double>(configuration.devices.size());
     const double environments =
         copies * static_cast<double>(options.batch.value_or(configuration.network_graph().graph.default_batch));
     pipeline.threads = static_cast<int>(std::min<double>(most, environments));
@@ -123,7 +123,7 @@ Errors place_samples(Session& session, const PredictOptions& options, const Inpu
     configuration.decode_of = device ? "" : "copy within host memory";
     pipeline.spread = 0.0;
     configuration.copies_input = !device;
-    if (device && configuration.pipelined())
+    if (device && options.pipeline_parallel.value_or(1) > 1)
       return {{"--storage gpu-memory: of a pipeline the first stage alone takes samples; use host-memory"}};
     if (!device) configuration.kept_samples = samples / configuration.nodes * decoded;
     if (device) configuration.device_samples = samples / configuration.gpus * decoded;
@@ -201,7 +201,7 @@ Errors replace_loader(Session& session, PredictOptions options, Configuration& c
 
 Bytes decoded_bytes(const OpGraph& graph) { return static_cast<double>(elements(graph.tensors.front().shape)) * kNumber; }
 
-int loading_nodes(const Configuration& configuration) { return configuration.pipelined() ? 1 : configuration.nodes; }
+int loading_nodes(const Configuration& configuration) { return configuration.nodes; }
 
 bool copies_synthetic(const InputSettings& settings) { return settings.synthetic_on_host && !settings.copy_overlaps; }
 

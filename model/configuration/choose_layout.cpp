@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 
+#include "model/configuration/network_notices.hpp"
 #include "model/memory/footprint.hpp"
 #include "model/schedule/pipeline/check_schedule.hpp"
 #include "model/schedule/pipeline/schedule_file.hpp"
@@ -104,13 +105,15 @@ Errors choose_layout(const PredictOptions& options, Configuration& configuration
                     layout.tensor, layout.context, layout.pipeline, replica, configuration.gpus));
     return errors;
   }
-  layout.data = configuration.pipelined() ? 1 : static_cast<int>(configuration.gpus / replica);
+  layout.data = static_cast<int>(configuration.gpus / replica);
   if (layout.expert > 1 && layout.tensor * layout.context * layout.data % (layout.expert * layout.expert_tensor) != 0)
     refuse(fmt::format(
         "--expert-parallel {} --expert-tensor-parallel {}: {} GPUs for a copy of the experts do not divide the {} "
         "that compute each stage",
         layout.expert, layout.expert_tensor, layout.expert * layout.expert_tensor, layout.tensor * layout.context * layout.data));
   if (!options.zero && stack.parallel.zero > 0 && layout.data * layout.context > 1) configuration.zero = stack.parallel.zero;
+  if (options.zero.value_or(0) > 0 && layout.data * layout.context == 1)
+    configuration.notices.push_back(one_copy_notice(*options.zero));
   if (configuration.zero == 3 && layout.pipeline > 1 && !stack.parallel.shards_stages) {
     if (options.zero)
       refuse(fmt::format("--zero 3 with --pipeline-parallel: {} does not shard the weights of stages; at most --zero 2 there",

@@ -73,9 +73,7 @@ struct Configuration {
   /// Whether every GPU holds a part of the network only.
   [[nodiscard]] bool divided() const { return layout.divides_network(); }
   /// Whether the step is simulated layer by layer: the network or its state is divided, or the stack's training loop is such.
-  [[nodiscard]] bool by_layers() const {
-    return divided() || (zero > 0 && layout.data > 1) || (stack.parallel.every_job && !pipelined());
-  }
+  [[nodiscard]] bool by_layers() const { return divided() || (zero > 0 && layout.data > 1) || stack.parallel.every_job; }
   [[nodiscard]] pipeline::PipelineShape pipeline_shape() const { return {layout.pipeline, accumulate, layout.virtual_stages}; }
   /// Different parts of the network that lie on the ranks of a pipeline.
   [[nodiscard]] int pipeline_stages() const {
@@ -87,11 +85,7 @@ struct Configuration {
   [[nodiscard]] int sharding() const { return zero == 3 && layout.pipeline > 1 ? 1 : zero; }
   /// Copies of the network.
   [[nodiscard]] int data_parallel() const { return layout.data; }
-  /// Whether the GPUs hold stages of one network instead of copies of it.
-  [[nodiscard]] bool pipelined() const { return exchange == Exchange::pipeline; }
-  [[nodiscard]] std::int64_t samples_per_step() const {
-    return std::int64_t{batch} * accumulate * (pipelined() ? 1 : data_parallel());
-  }
+  [[nodiscard]] std::int64_t samples_per_step() const { return std::int64_t{batch} * accumulate * data_parallel(); }
 
   [[nodiscard]] const System& hardware() const { return **system; }
   [[nodiscard]] const Workload& network_graph() const { return **workload; }

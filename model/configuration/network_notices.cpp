@@ -12,7 +12,12 @@ namespace {
 
 constexpr std::string_view kOneNode = ": without effect, since the job runs on one node; use --nodes, such as --nodes 2";
 
+constexpr std::string_view kOneCopy = ": there is one copy of the network, and nothing to shard over it";
+
 }  // namespace
+
+std::string one_copy_notice(int zero) { return fmt::format("--zero {}{}", zero, kOneCopy); }
+bool is_one_copy_notice(const std::string& notice) { return notice.ends_with(kOneCopy); }
 
 std::string one_node_notice(const std::string& what) { return what + std::string(kOneNode); }
 bool is_one_node_notice(const std::string& notice) { return notice.ends_with(kOneNode); }

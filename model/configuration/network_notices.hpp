@@ -10,6 +10,10 @@ namespace tbdsim {
 [[nodiscard]] std::string one_node_notice(const std::string& what);
 [[nodiscard]] bool is_one_node_notice(const std::string& notice);
 
+/// That a ZeRO stage changes nothing, since there is one copy of the network; whether a notice says so.
+[[nodiscard]] std::string one_copy_notice(int zero);
+[[nodiscard]] bool is_one_copy_notice(const std::string& notice);
+
 /// What to say of a network that was named; nothing where it serves as the machine's own would.
 [[nodiscard]] std::string network_notice(const PredictOptions& options, const Configuration& configuration);
 

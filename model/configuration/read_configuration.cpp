@@ -105,6 +105,11 @@ Result<Precision> choose_precision(const std::string& name) {
 Result<Exchange> choose_exchange(const std::string& name) {
   if (name.empty()) return Exchange::allreduce;
   if (const auto exchange = parse_exchange(name)) return *exchange;
+  if (fold_name(name) == "pipeline")
+    return fail(
+        "--exchange pipeline: stages are a layout of the network, no way to exchange gradients; write --pipeline-parallel N, "
+        "with "
+        "--accumulate micro-batches an update");
   return fail(fmt::format("unknown exchange \"{}\"{}", name, suggestion(name, row_names(exchanges()))));
 }
 
@@ -304,10 +309,7 @@ Result<Configuration> read_configuration(Session& session, const PredictOptions&
   take(choose_exchange(options.exchange), configuration.exchange, errors);
   choose_attention(options, configuration.stack, errors);
   refuse_missing(configuration, errors);
-  if (configuration.zero > 0 && configuration.pipelined())
-    errors.push_back({fmt::format(
-        "--zero {}: divides what copies of the network have in common; stages of a pipeline are no copies", configuration.zero)});
-  else if (configuration.zero > 0 && !info(configuration.exchange).collective())
+  if (configuration.zero > 0 && !info(configuration.exchange).collective())
     errors.push_back({fmt::format("--zero {}: shards over the ranks of an all-reduce, not with --exchange {}", configuration.zero,
                                   name(configuration.exchange))});
   std::pair<std::vector<int>, int> devices;

@@ -11,7 +11,7 @@ namespace tbdsim {
 
 const std::vector<WhatIf>& what_ifs() {
   static const std::vector<WhatIf> kWhatIfs{
-      {"amp", "mixed precision", {"parallel.precision=amp"}},
+      {"amp", "mixed precision", {"parallel.precision=amp"}, {}, 0.1, true},
       {"batch-2x", "twice the batch per GPU", {"parallel.batch=2x"}},
       {"batch-half", "half the batch per GPU", {"parallel.batch=0.5x"}},
       {"micro-batches-2x", "twice as many micro-batches per update", {"parallel.accumulate=2x"}},

@@ -105,8 +105,9 @@ FastStep::Step FastStep::step(const Configuration& configuration, const RankShar
   places_.shape = configuration.pipeline_shape();
   places_.placement = pipeline::info(configuration.schedule).placement;
   if (first_time) ranks_.assign(at(ranks), {});
-  const double table_copy = ranks == 1 || data.sharded() ? 0.0 : share.table;
-  const int last_stage = configuration.pipeline_stages() - 1;
+  const int first_end = ranks == 1 ? 0 : places_.place_of(0).rank;
+  const int last_end = ranks == 1 ? 0 : places_.place_of(configuration.pipeline_stages() - 1).rank;
+  const double table_copy = first_end == last_end || data.sharded() ? 0.0 : share.table;
   const double passes = places_.placement == pipeline::Placement::two_way ? 0.5 : 1.0;
   for (int r = 0; r < ranks; ++r) {
     Rank& rank = ranks_[at(r)];
@@ -118,9 +119,9 @@ FastStep::Step FastStep::step(const Configuration& configuration, const RankShar
       if (!first_time) continue;
       rank.arrays_of += share.elements(begin, end);
       rank.arrays += share.arrays(begin, end);
-      if (stage == last_stage) rank.arrays_of.dense += table_copy;
     }
     if (!first_time) continue;
+    if (r == last_end) rank.arrays_of.dense += table_copy;
     const Rank* const like = r > 0 ? &ranks_[at(r - 1)] : nullptr;
     const bool same = like != nullptr && like->arrays_of == rank.arrays_of && like->arrays == rank.arrays;
     rank.calls = same ? like->calls : data.update(rank.arrays_of, rank.arrays);
@@ -134,8 +135,8 @@ FastStep::Step FastStep::step(const Configuration& configuration, const RankShar
     // Passes of a rank's chunks follow each other in both directions, where micro-batches come from both ends.
     PassBeside backward = rank.run.beside_backward();
     backward.time *= 1.0 / passes;
-    const bool at_end = &rank == &ranks_.front() || &rank == &ranks_.back();
-    const Seconds ends_sum = table_copy > 0.0 && at_end ? data.between_ends(table_copy) : Seconds(0.0);
+    const bool at_end = &rank == &ranks_[at(first_end)] || &rank == &ranks_[at(last_end)];
+    const Seconds ends_sum = table_copy > 0.0 && at_end ? data.between_ends(table_copy).time : Seconds(0.0);
     end = std::max(end, rank.end + data.exposed(rank.calls, rank.run.beside_forward(), backward) + ends_sum);
     update = std::max(update, rank.calls.update);
     const Seconds busy = turns * (rank.run.forward + rank.run.backward) + rank.calls.update;

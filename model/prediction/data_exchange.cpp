@@ -83,6 +83,10 @@ UpdateCalls DataExchange::update(Elements elements, int arrays) {
     const bool scatters = divides() && !stack_.parallel.reduces_everywhere;
     const CollectiveKind kind = scatters ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
     calls.gradients = in_buckets(kind, elements, gradient_, calls.sent);
+    // A rank that keeps its share of the gradients alone gives the others away after every micro-batch. Source: DeepSpeed,
+    // stage_1_and_2.py, partition_gradients.
+    if (configuration_.zero == 2 && layout_.pipeline == 1) calls.turns = configuration_.accumulate;
+    calls.sent *= calls.turns;
     if (scatters && shards < copies)
       calls.gradients.time += plans_.across_data(shards, CollectiveKind::all_reduce, (1.0 / shards) * calls.exchanged).time;
     if (stack_.parallel.bucket_copies > Bytes(0.0))
@@ -95,7 +99,7 @@ UpdateCalls DataExchange::update(Elements elements, int arrays) {
 }
 
 Seconds DataExchange::exposed(const UpdateCalls& calls, PassBeside forward, PassBeside backward) const {
-  Seconds wait = stack_.parallel.overlaps_gradients ? behind(calls.gradients, backward) : calls.gradients.time;
+  Seconds wait = calls.turns * (stack_.parallel.overlaps_gradients ? behind(calls.gradients, backward) : calls.gradients.time);
   wait += calls.copies;
   // Where weights may be sharded layer by layer, they are also gathered so.
   const bool beside = stack_.parallel.overlaps_parameters || configuration_.zero == 3;

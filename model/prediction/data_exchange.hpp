@@ -34,10 +34,11 @@ struct PassBeside {
 /// What follows a rank's last micro-batch, whatever its passes take.
 struct UpdateCalls {
   CallSeries gradients, weights;  ///< gradients leave; updated weights are gathered
+  double turns = 1;               ///< in which gradients leave
   Seconds copies;                 ///< of gradients into buckets and back
   Seconds update;
   Bytes exchanged, sent;
-  [[nodiscard]] Seconds exchange() const { return gradients.time + weights.time; }
+  [[nodiscard]] Seconds exchange() const { return turns * gradients.time + weights.time; }
 };
 
 /// Elements of a table that the first stage of a pipeline reads words from and the last one scores them with, so that each holds
@@ -62,7 +63,7 @@ class DataExchange {
   /// What a rank does for an update that has so many arrays.
   [[nodiscard]] UpdateCalls update(Elements elements, int arrays);
   /// Sum of the gradients of a table that both ends of a pipeline hold.
-  [[nodiscard]] Seconds between_ends(double table) { return plans_.between_ends(table * gradient_).time; }
+  [[nodiscard]] GroupCall between_ends(double table) { return plans_.between_ends(table * gradient_); }
   /// What a rank waits for these calls.
   [[nodiscard]] Seconds exposed(const UpdateCalls& calls, PassBeside forward, PassBeside backward) const;
 

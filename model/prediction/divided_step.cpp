@@ -7,7 +7,9 @@
 #include <cmath>
 #include <numeric>
 
+#include "model/prediction/block_times.hpp"
 #include "model/prediction/data_exchange.hpp"
+#include "model/prediction/divided_kernels.hpp"
 #include "model/schedule/divided/layer_times.hpp"
 #include "model/schedule/pipeline/simulate_pipeline.hpp"
 #include "model/workload/shard.hpp"
@@ -19,22 +21,17 @@ namespace {
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 /// A part of the network on one rank: layers that follow each other, for one micro-batch.
-struct Chunk {
-  PassTime forward, backward;
-  Seconds weights;     ///< part of the backward pass that computes gradients of weights
+struct Chunk : ChunkPass {
   Elements arrays_of;  ///< of the rank
   int arrays = 0;
   Bytes boundary;  ///< of what the next chunk reads
 };
 
-/// What one rank does in a step, of all micro-batches.
-struct Rank {
-  PassTime forward, backward;
-  Seconds end;           ///< of its last backward pass
+/// What one rank does in a step, and what it needs for that.
+struct Rank : RankStep {
   Seconds one_backward;  ///< of one micro-batch
   Elements arrays_of;
   int arrays = 0;
-  Seconds exchange, exposed, update;
 };
 
 /// Puts layers together to a step.
@@ -77,6 +74,9 @@ class Composer {
         of.tensor_core |= one.tensor_core;
       }
     }
+    RankWork work = rank_work({configuration_, kernels_, graph_, layers_, costs_, first_layer_}, ranks_[at(result.times.rank)]);
+    result.kernel_times = std::move(work.kernels);
+    result.host = std::move(work.host);
   }
 
   Result<void> run(DividedStep& result) {
@@ -89,10 +89,10 @@ class Composer {
     }
     first_layer_.push_back(layers_.layers());
     for (int chunk = 0; chunk < configuration_.pipeline_stages(); ++chunk) chunks_.push_back(chunk_of(chunk));
-    table_ = layout_.pipeline == 1 || data_.sharded() ? 0.0 : copied_table(graph_);
-    chunks_.back().arrays_of.dense += table_;
     if (const auto played = run_micro_batches(); !played) return played;
     for (int r = 0; r < layout_.pipeline; ++r) exchange_and_update(ranks_[at(r)]);
+    exchange_table();
+    tell_uneven(result);
     if (!plans_.errors().empty()) return tl::make_unexpected(plans_.errors());
     tell(result);
     return {};
@@ -100,6 +100,15 @@ class Composer {
 
  private:
   [[nodiscard]] const LayerCost& cost(std::size_t layer) const { return costs_[at(layers_.class_of[layer])]; }
+
+  /// That stages have unequal numbers of layers; the head is not counted.
+  void tell_uneven(DividedStep& result) const {
+    const std::size_t chunks = chunks_.size();
+    const std::size_t layers = layers_.layers() - (layers_.layers() > 1 && is_loss(graph_.ops.back().kind) ? 1 : 0);
+    if (chunks > 1 && layers % chunks != 0)
+      result.notices.push_back(fmt::format("{} layers do not divide over {} stages: some have {}, some {}", layers, chunks,
+                                           layers / chunks, layers / chunks + 1));
+  }
 
   /// Weights of a layer whose copies are divided are gathered for a pass and their gradients divided after it.
   [[nodiscard]] PassTime pass_of(std::size_t begin, std::size_t end, bool backward) {
@@ -120,6 +129,7 @@ class Composer {
     chunk.backward = pass_of(begin, end, true);
     for (std::size_t layer = begin; layer < end; ++layer) {
       chunk.weights += cost(layer).weights;
+      chunk.again += cost(layer).again;
       chunk.arrays_of += {cost(layer).parameters, cost(layer).expert_parameters};
       chunk.arrays += cost(layer).arrays;
     }
@@ -128,7 +138,10 @@ class Composer {
   }
 
   /// What a rank does for all micro-batches, without waiting for others.
-  void add_chunk(Rank& rank, const Chunk& chunk, double micro_batches) {
+  void add_chunk(Rank& rank, int which, double micro_batches) {
+    const Chunk& chunk = chunks_[at(which)];
+    rank.runs.emplace_back(which, micro_batches);
+    rank.again += micro_batches * chunk.again;
     rank.forward += micro_batches * chunk.forward;
     rank.backward += micro_batches * chunk.backward;
     rank.arrays_of += chunk.arrays_of;
@@ -140,25 +153,24 @@ class Composer {
   Result<void> run_micro_batches() {
     ranks_.resize(at(layout_.pipeline));
     if (layout_.pipeline == 1) {
-      add_chunk(ranks_.front(), chunks_.front(), configuration_.accumulate);
+      add_chunk(ranks_.front(), 0, configuration_.accumulate);
       ranks_.front().end = ranks_.front().forward.time + ranks_.front().backward.time;
       return {};
     }
     const auto table = configured_schedule(configuration_);
     if (!table) return tl::make_unexpected(table.error());
     hop_ = plans_.hop(chunks_.front().boundary);
-    pipeline::BlockTimes times;
-    times.transfer = stack_.parallel.blocking_hops ? pipeline::Transfer::blocking : pipeline::Transfer::overlapped;
-    const bool both_ways = table->placement == pipeline::Placement::two_way;
-    for (int r = 0; r < layout_.pipeline; ++r) {
-      for (int c = 0; c < layout_.virtual_stages; ++c) {
-        const Chunk& chunk = chunks_[at(table->stage_of({r, c}))];
-        times.places.push_back({SimTime::from(chunk.forward.time), SimTime::from(chunk.backward.time - chunk.weights),
-                                SimTime::from(chunk.weights), SimTime::from(hop_.time)});
-        add_chunk(ranks_[at(r)], chunk, (both_ways ? 0.5 : 1.0) * configuration_.accumulate);
-      }
+    ends_ = {table->place_of(0).rank, table->place_of(table->stages() - 1).rank};
+    if (ends_.first != ends_.second && !data_.sharded()) {
+      table_ = copied_table(graph_);
+      ranks_[at(ends_.second)].arrays_of.dense += table_;
     }
-    const pipeline::PipelineRun run = pipeline::simulate(*table, times);
+    const bool both_ways = table->placement == pipeline::Placement::two_way;
+    for (int r = 0; r < layout_.pipeline; ++r)
+      for (int c = 0; c < layout_.virtual_stages; ++c)
+        add_chunk(ranks_[at(r)], table->stage_of({r, c}), (both_ways ? 0.5 : 1.0) * configuration_.accumulate);
+    const std::vector<ChunkPass> passes(chunks_.begin(), chunks_.end());
+    const pipeline::PipelineRun run = pipeline::simulate(*table, block_times(configuration_, *table, passes, hop_.time));
     for (int r = 0; r < layout_.pipeline; ++r) ranks_[at(r)].end = run.finished[at(r)].seconds();
     return {};
   }
@@ -170,13 +182,21 @@ class Composer {
     rank.exposed = data_.exposed(calls, {(1.0 / configuration_.accumulate) * rank.forward.time, memory_share(rank.forward)},
                                  {rank.one_backward, memory_share(rank.backward)});
     rank.update = calls.update;
-    if (table_ > 0.0 && (&rank == &ranks_.front() || &rank == &ranks_.back())) {
-      const Seconds sum = data_.between_ends(table_);
-      rank.exchange += sum;
-      rank.exposed += sum;
-    }
     exchanged_ = std::max(exchanged_, calls.exchanged);
     sent_data_ += calls.sent;
+  }
+
+  /// The gradient of the last stage's copy of the table of words is added to the first stage's. Source: Megatron-LM,
+  /// finalize_model_grads.py, _allreduce_word_embedding_grads.
+  void exchange_table() {
+    if (table_ <= 0.0) return;
+    const GroupCall call = data_.between_ends(table_);
+    for (Rank* rank : {&ranks_[at(ends_.first)], &ranks_[at(ends_.second)]}) {
+      rank->tied = call.time;
+      rank->exchange += call.time;
+      rank->exposed += call.time;
+    }
+    sent_table_ = call.sent;
   }
 
   void tell(DividedStep& result) {
@@ -215,6 +235,9 @@ class Composer {
     tell_limits(rank, result);
     result.exchanged = exchanged_;
     result.exchange_text = exchange_text();
+    result.chunks.assign(chunks_.begin(), chunks_.end());
+    result.ranks.assign(ranks_.begin(), ranks_.end());
+    result.hop = hop_.time;
   }
 
   /// How gradients travel.
@@ -257,13 +280,15 @@ class Composer {
       traffic.exposed = rank.forward.exposed[i] + rank.backward.exposed[i];
       if (axis.kind == Axis::data) {
         traffic.bytes += (1.0 / layout_.pipeline) * sent_data_;
-        traffic.time += rank.exchange;
-        traffic.exposed += rank.exposed;
+        traffic.time += rank.exchange - rank.tied;
+        traffic.exposed += rank.exposed - rank.tied;
       }
       if (axis.kind == Axis::pipeline) {
         const double hops = 2.0 * configuration_.accumulate * layout_.virtual_stages;
         traffic.bytes += hops * hop_.sent;
-        traffic.time += hops * hop_.time;
+        traffic.time += hops * hop_.time + rank.tied;
+        traffic.exposed += rank.tied;
+        if (rank.tied > Seconds(0.0)) traffic.bytes += sent_table_;
       }
       traffic.leaves_node = span_of(group, static_cast<int>(configuration_.devices.size())).nodes > 1;
       result.communication.push_back(traffic);
@@ -317,8 +342,9 @@ class Composer {
   std::vector<Chunk> chunks_;
   std::vector<Rank> ranks_;
   GroupCall hop_;
-  Bytes exchanged_, sent_data_;
-  double table_ = 0;  ///< elements of a table that the first and the last stage both hold
+  Bytes exchanged_, sent_data_, sent_table_;
+  double table_ = 0;          ///< elements of a table that the first and the last stage both hold
+  std::pair<int, int> ends_;  ///< the ranks of these
 };
 
 }  // namespace
@@ -339,12 +365,12 @@ Result<DividedStep> divided_step(const Configuration& configuration, bool detail
   const LayerClasses layers = fold_layers(*graph);
   GroupPlans plans({configuration.hardware(), configuration.devices, configuration.network, **configuration.nccl},
                    configuration.layout);
-  DividedStep hurried{std::move(*kernels), {}, {}, {}, {}, {}, {}, {}};
+  DividedStep hurried(std::move(*kernels));
   const auto composed = Composer(configuration, hurried.kernels, *graph, layers, plans).run(hurried);
   if (!composed) return tl::make_unexpected(composed.error());
   // Products are priced again, at the clock that the step's own waits allow.
   hurried.kernels.draw(power_share(hurried.times.busy, hurried.times.step));
-  DividedStep result{std::move(hurried.kernels), {}, {}, {}, {}, {}, {}, {}};
+  DividedStep result(std::move(hurried.kernels));
   Composer composer(configuration, result.kernels, *graph, layers, plans);
   if (const auto settled = composer.run(result); !settled) return tl::make_unexpected(settled.error());
   if (detail) composer.describe(result);

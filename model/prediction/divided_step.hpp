@@ -1,16 +1,19 @@
 #pragma once
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/configuration/configuration.hpp"
 #include "model/cost/kernel_model.hpp"
 #include "model/prediction/prediction.hpp"
+#include "model/prediction/rank_step.hpp"
 #include "model/prediction/step_times.hpp"
 
 namespace tbdsim {
 
 /// A step that is simulated layer by layer.
 struct DividedStep {
+  explicit DividedStep(KernelModel model) : kernels(std::move(model)) {}
   KernelModel kernels;
   StepTimes times;
   std::vector<NodeCost> costs;  ///< of the slowest rank's kernels in a step: one for all equal ones, with the time of all
@@ -18,7 +21,13 @@ struct DividedStep {
   Bytes exchanged;                ///< gradients that a rank hands over
   Flop again_flop;                ///< of what is computed again, per GPU
   std::vector<LayerTime> layers;  ///< of operators of the rank's share of the network, for all micro-batches; where asked for
-  std::string exchange_text;      ///< how gradients travel
+  std::vector<KernelTime> kernel_times;  ///< of the slowest rank, equal ones together; where asked for
+  std::vector<HostTime> host;            ///< of the same
+  std::string exchange_text;             ///< how gradients travel
+  std::vector<ChunkPass> chunks;         ///< of the network, in order
+  std::vector<RankStep> ranks;           ///< of a pipeline; one without
+  Seconds hop;                           ///< between stages
+  std::vector<std::string> notices;
 };
 
 /// The step of a network that is divided as the configuration's layout says, or trained by a loop made for divided networks.

@@ -65,10 +65,8 @@ void tell_later_epochs(const Configuration& configuration, InputPipeline pipelin
 
 /// Of a micro-batch's samples to the GPUs that take them; nothing where it is counted with the ranks' waits.
 Seconds copy_time(const Configuration& configuration) {
-  if (configuration.stack.ranks.input_copy > BytesPerSecond(0.0) && !configuration.pipelined()) return Seconds(0.0);
-  std::vector<int> takers = configuration.devices;
-  if (configuration.pipelined()) takers.resize(1);
-  return input_copy_time(configuration.hardware().topology, takers,
+  if (configuration.stack.ranks.input_copy > BytesPerSecond(0.0)) return Seconds(0.0);
+  return input_copy_time(configuration.hardware().topology, configuration.devices,
                          configuration.batch * decoded_bytes(configuration.network_graph().graph),
                          configuration.stack.input.pinned);
 }

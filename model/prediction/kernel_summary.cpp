@@ -36,7 +36,7 @@ KernelSummary summarize_kernels(const Prediction& prediction) {
     Gathered& of_name = gathered[{kernel.name, kernel.algorithm}];
     of_name.group.name = kernel.name;
     of_name.group.algorithm = kernel.algorithm;
-    ++of_name.group.launches;
+    of_name.group.launches += kernel.launches;
     of_name.group.time += kernel.time;
     of_name.executing += kernel.time * kernel.fp32_utilization;
     of_name.useful += kernel.time * kernel.useful_utilization;

@@ -12,7 +12,7 @@ namespace tbdsim {
 struct KernelGroup {
   std::string name, algorithm;
   std::string bound;  ///< of most of its time: compute, memory, launch
-  int launches = 0;
+  std::int64_t launches = 0;
   Seconds time;
   double time_share = 0;          ///< of all kernels' time
   double fp32_utilization = 0;    ///< weighted by time: share of it that the units execute multiply-adds

@@ -7,9 +7,7 @@
 
 #include "model/cost/uncertainty.hpp"
 #include "model/memory/region_changes.hpp"
-#include "model/memory/stage_memory.hpp"
 #include "model/prediction/optimizer_state.hpp"
-#include "model/schedule/exchange/pipeline_stages.hpp"
 #include "model/units/format.hpp"
 
 namespace tbdsim {
@@ -70,13 +68,6 @@ StepMemory estimate_memory(const Configuration& configuration, std::span<const S
                            SharedStep* shared) {
   FootprintOptions options = footprint_options(configuration);
   const OpGraph& graph = configuration.network_graph().graph;
-  if (configuration.pipelined() && configuration.gpus > 1) {
-    options.ranks = options.ranks_per_node = 1;
-    options.capacity.reset();
-    const std::vector<std::int32_t> stage_of = pipeline_stages(graph, nodes, costs, configuration.gpus);
-    return pipeline_memory(graph, nodes, costs, configuration.stack, options,
-                           {stage_of, configuration.gpus, configuration.accumulate});
-  }
   if (shared == nullptr || options.gathers_outputs()) return step_memory(graph, nodes, costs, configuration.stack, options);
   if (!shared->memory) {
     shared->memory = step_memory(graph, nodes, costs, configuration.stack, options);
@@ -170,14 +161,6 @@ std::string reduced_workspaces(const StepMemory& memory) {
       memory.reduced, memory.reduced == 1 ? "convolution pass has" : "convolution passes have",
       memory.reduced == 1 ? "its" : "their", memory.reduced == 1 ? "runs" : "run", memory.reduced == 1 ? "a" : "each a",
       format(memory.longer));
-}
-
-std::string idle_stages(const Configuration& configuration, const MemoryVerdict& memory) {
-  if (!configuration.pipelined()) return {};
-  const auto idle =
-      std::count_if(memory.gpus.begin(), memory.gpus.end(), [](const GpuMemory& gpu) { return gpu.allocated <= Bytes(0.0); });
-  if (idle == 0) return {};
-  return fmt::format("{} of the {} GPUs have no stage: no stage is shorter than the longest operator", idle, memory.gpus.size());
 }
 
 MemoryVerdict memory_verdict(const Configuration& configuration, const StepMemory& memory, bool replays) {

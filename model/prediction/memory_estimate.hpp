@@ -27,9 +27,6 @@ struct PartOfNetwork {
 /// ranges may ask what the allocator would do with arrays of other sizes; a sweep shows none.
 [[nodiscard]] MemoryVerdict memory_verdict(const Configuration& configuration, const StepMemory& memory, bool replays = true);
 
-/// What is said of a pipeline with more GPUs than stages; empty if every GPU has one.
-[[nodiscard]] std::string idle_stages(const Configuration& configuration, const MemoryVerdict& memory);
-
 /// What is said of convolutions that find no memory for their fastest algorithm's scratch arrays; empty if all do.
 [[nodiscard]] std::string reduced_workspaces(const StepMemory& memory);
 

@@ -1,6 +1,7 @@
 #include "model/prediction/memory_estimator.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "model/schedule/pipeline/in_flight.hpp"
 #include "model/workload/shard.hpp"
@@ -43,19 +44,59 @@ StepMemory part_memory(const Configuration& configuration, const KernelModel& ke
                          scratch_costs(kernels, part, static_cast<double>(configuration.batch), false), part.place);
 }
 
-Result<MemoryEstimator> MemoryEstimator::make(Configuration configuration) {
+namespace {
+
+/// What tells stages apart, but for the micro-batches in flight: operators, arrays, and which ends of the network they hold.
+struct StageLikeness {
+  std::size_t operators = 0;
+  std::int64_t elements = 0;
+  bool first = false, last = false;
+  auto operator<=>(const StageLikeness&) const = default;
+};
+
+StageLikeness likeness(const OpGraph& graph, const std::vector<int>& here) {
+  StageLikeness likeness{0, 0, here.front() == 1, here.back() == 1};
+  for (std::size_t op = 0; op < here.size(); ++op) {
+    if (here[op] == 0) continue;
+    ++likeness.operators;
+    for (const ParameterId id : graph.ops[op].parameters) likeness.elements += elements(graph.parameter(id).shape);
+  }
+  return likeness;
+}
+
+/// What a rank of a pipeline holds.
+struct StageOfRank {
+  std::vector<int> here;  ///< whether it has each operator
+  double ahead = 1;       ///< micro-batches in flight
+};
+
+/// Leaves one of stages alike.
+std::vector<StageOfRank> unlike(const OpGraph& graph, std::vector<StageOfRank> ranks) {
+  std::map<StageLikeness, StageOfRank> found;
+  for (StageOfRank& rank : ranks) {
+    StageOfRank& best = found[likeness(graph, rank.here)];
+    if (best.here.empty() || rank.ahead > best.ahead) best = std::move(rank);
+  }
+  std::vector<StageOfRank> left;
+  for (auto& [key, rank] : found) left.push_back(std::move(rank));
+  return left;
+}
+
+}  // namespace
+
+Result<MemoryEstimator> MemoryEstimator::make(Configuration configuration, StagesLookedAt stages) {
   auto kernels =
       KernelModel::make(configuration.hardware().device, configuration.precision, configuration.stack, **configuration.constants);
   if (!kernels) return tl::make_unexpected(kernels.error());
   MemoryEstimator estimator(std::move(configuration), std::move(*kernels));
-  if (const auto divided = estimator.divide(); !divided) return tl::make_unexpected(divided.error());
+  if (const auto divided = estimator.divide(stages); !divided) return tl::make_unexpected(divided.error());
   return estimator;
 }
 
 MemoryEstimator::MemoryEstimator(Configuration configuration, KernelModel kernels)
     : configuration_(std::move(configuration)), kernels_(std::move(kernels)) {}
 
-Result<void> MemoryEstimator::divide() {
+Result<void> MemoryEstimator::divide(StagesLookedAt stages) {
   // The graph lives as long as the workload that holds it.
   const std::shared_ptr<const OpGraph> whole(configuration_.workload, &configuration_.network_graph().graph);
   graph_ = whole;
@@ -75,15 +116,17 @@ Result<void> MemoryEstimator::divide() {
   }
   const auto table = configured_schedule(configuration_);
   if (!table) return tl::make_unexpected(table.error());
+  std::vector<StageOfRank> ranks;
   for (int rank = 0; rank < layout.pipeline; ++rank) {
-    std::vector<int> here(stage->size(), 0);
+    StageOfRank own{std::vector<int>(stage->size(), 0), pipeline::peak_in_flight(*table, rank) / layout.virtual_stages};
     for (int chunk = 0; chunk < layout.virtual_stages; ++chunk) {
-      const int own = table->stage_of({rank, chunk});
-      for (std::size_t op = 0; op < here.size(); ++op) here[op] |= (*stage)[op] == own ? 1 : 0;
+      const int part = table->stage_of({rank, chunk});
+      for (std::size_t op = 0; op < own.here.size(); ++op) own.here[op] |= (*stage)[op] == part ? 1 : 0;
     }
-    const double ahead = pipeline::peak_in_flight(*table, rank) / layout.virtual_stages;
-    parts_.push_back(pipeline_part(*share, here, configuration_.recompute, ahead));
+    ranks.push_back(std::move(own));
   }
+  if (stages == StagesLookedAt::unlike) ranks = unlike(*share, std::move(ranks));
+  for (const auto& [here, ahead] : ranks) parts_.push_back(pipeline_part(*share, here, configuration_.recompute, ahead));
   return {};
 }
 

@@ -20,11 +20,17 @@ struct NetworkPart {
 /// Memory of a part under a configuration's layout, batch and sharding. Expects a divided network.
 [[nodiscard]] StepMemory part_memory(const Configuration& configuration, const KernelModel& kernels, const NetworkPart& part);
 
+/// Which stages of a pipeline are looked at.
+enum class StagesLookedAt {
+  all,
+  unlike,  ///< of stages alike the one with most micro-batches in flight, which needs most
+};
+
 /// A configuration with its kernels and the order of its step: memory at any batch.
 class MemoryEstimator {
  public:
   /// Errors: as `KernelModel::make`, `shard` and `even_stages`.
-  [[nodiscard]] static Result<MemoryEstimator> make(Configuration configuration);
+  [[nodiscard]] static Result<MemoryEstimator> make(Configuration configuration, StagesLookedAt stages = StagesLookedAt::all);
 
   /// Of a divided network: the fullest stage's, with one rank for each stage.
   [[nodiscard]] StepMemory at(int batch);
@@ -34,7 +40,7 @@ class MemoryEstimator {
 
  private:
   MemoryEstimator(Configuration configuration, KernelModel kernels);
-  Result<void> divide();
+  Result<void> divide(StagesLookedAt stages);
   StepMemory at(const NetworkPart& part);
 
   Configuration configuration_;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "model/configuration/configure.hpp"
 #include "model/prediction/max_batch.hpp"
 
@@ -11,8 +13,44 @@ namespace {
 bool fits(Session& session, const PredictOptions& options) {
   auto configured = configure(session, options);
   if (!configured) return false;  // not of this stack or exchange
-  auto estimator = MemoryEstimator::make(*configured);
-  return estimator && memory_verdict(*configured, estimator->at(configured->batch)).fits;
+  auto estimator = MemoryEstimator::make(*configured, StagesLookedAt::unlike);
+  return estimator && fits(estimator->at(configured->batch), usable_capacity(configured->hardware().device));
+}
+
+/// The largest batch below one that does not fit, of a network that is divided: halved until it fits, then whatever lies between.
+/// Few replays, where the search for all that memory holds takes dozens of every stage. 0: none; absent: as `configure`.
+std::optional<int> smaller_batch(Session& session, const PredictOptions& options, int misfit) {
+  PredictOptions plain = options;
+  // The update has fewer samples where that is all that changes.
+  plain.global_batch.reset();
+  auto configured = configure(session, plain);
+  if (!configured) return std::nullopt;
+  const Bytes capacity = usable_capacity(configured->hardware().device);
+  auto estimator = MemoryEstimator::make(std::move(*configured), StagesLookedAt::unlike);
+  if (!estimator) return std::nullopt;
+  int good = 0;
+  for (int probe = misfit / 2; probe > 0 && good == 0; probe /= 2) (fits(estimator->at(probe), capacity) ? good : misfit) = probe;
+  while (good > 0 && misfit - good > 1) {
+    const int probe = (good + misfit) / 2;
+    (fits(estimator->at(probe), capacity) ? good : misfit) = probe;
+  }
+  return good;
+}
+
+/// Whether a GPU is too small for what neither the batch nor recomputation changes.
+bool filled_without_samples(const MemoryVerdict& memory) {
+  return std::any_of(memory.gpus.begin(), memory.gpus.end(), [&](const GpuMemory& gpu) {
+    Bytes kept(0.0);
+    for (const MemoryPart part : {MemoryPart::weights, MemoryPart::gradients, MemoryPart::optimizer_state, MemoryPart::context})
+      kept += gpu.parts[part];
+    return kept > memory.capacity;
+  });
+}
+
+std::optional<int> largest_that_fits(Session& session, const PredictOptions& options, const Prediction& prediction) {
+  if (prediction.layout.divides_network()) return smaller_batch(session, options, prediction.batch_per_gpu);
+  const auto largest = largest_batch(session, options);
+  return largest ? std::optional(largest->batch) : std::nullopt;
 }
 
 /// One way to make room, from the change that costs least to the one that gains most.
@@ -45,22 +83,29 @@ std::string micro_batches(Session& session, PredictOptions options, int batch, i
 
 std::string memory_hint(Session& session, const PredictOptions& options, const Prediction& prediction) {
   if (prediction.memory.fits) return "";
-  const auto largest = largest_batch(session, options);
+  const bool full = filled_without_samples(prediction.memory);
+  const std::optional<int> largest = full ? 0 : largest_that_fits(session, options, prediction);
   if (!largest) return "";
   std::string hint = fmt::format("batch {} does not fit; ", prediction.batch_per_gpu);
-  hint += largest->batch > 0 ? fmt::format("batch {} is the largest that does{}", largest->batch,
-                                           micro_batches(session, options, prediction.batch_per_gpu, largest->batch))
-                             : "no batch does";
-  if (options.recompute.empty()) {
-    const std::string kept = room_by(
-        session, options,
-        {"--recompute", {"mirror", "block", "layer", "full"}, [](PredictOptions& o, const std::string& v) { o.recompute = v; }});
+  hint += *largest > 0 ? fmt::format("batch {} is the largest that does{}", *largest,
+                                     micro_batches(session, options, prediction.batch_per_gpu, *largest))
+                       : "no batch does";
+  if (options.recompute.empty() && !full) {
+    // What layers of transformers keep is what their blocks keep; of MXNet's own order none is divided.
+    const std::vector<std::string> less_kept = prediction.layout.divides_network()
+                                                   ? std::vector<std::string>{"selective", "layer", "full"}
+                                                   : std::vector<std::string>{"mirror", "block", "layer", "full"};
+    const std::string kept =
+        room_by(session, options, {"--recompute", less_kept, [](PredictOptions& o, const std::string& v) { o.recompute = v; }});
     if (!kept.empty()) hint += fmt::format("; with {} it does", kept);
   }
   Way split{"--tensor-parallel", {}, [](PredictOptions& o, const std::string& v) { o.tensor_parallel = std::stoi(v); }};
-  for (int ways = 2; ways <= prediction.gpus / prediction.nodes; ways *= 2) split.values.push_back(std::to_string(ways));
+  // Fewer ways than now, or a lower stage, need no less.
+  for (int ways = 2 * prediction.layout.tensor; ways <= prediction.gpus / prediction.nodes; ways *= 2)
+    split.values.push_back(std::to_string(ways));
   Way shard{"--zero", {}, [](PredictOptions& o, const std::string& v) { o.zero = std::stoi(v); }};
-  if (prediction.gpus > 1) shard.values = {"1", "2", "3"};
+  for (int stage = prediction.zero + 1; stage <= 3 && prediction.layout.data * prediction.layout.context > 1; ++stage)
+    shard.values.push_back(std::to_string(stage));
   std::string there;
   for (const Way& way : {shard, split}) {
     const std::string option = room_by(session, options, way);

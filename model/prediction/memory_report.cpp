@@ -174,9 +174,6 @@ void identify(const Configuration& c, MemoryReport& report) {
   report.zero = c.zero;
   report.recompute = name(c.recompute);
   if (const std::string state = optimizer_state_text(c); !state.empty()) report.notices.push_back("optimiser state: " + state);
-  if (c.zero > 0 && c.layout.data * c.layout.context == 1)
-    report.notices.push_back(
-        fmt::format("--zero {}: there is one copy of the network, and nothing to shard it over; memory is that without", c.zero));
   if (c.stack.memory.plan == MemoryPlan::bfc)
     report.notices.push_back("TensorFlow takes nearly the whole GPU unless allow_growth is set; shown is what it needs");
 }
@@ -266,7 +263,6 @@ Result<MemoryReport> report_memory(Session& session, const PredictOptions& optio
   MemoryReport report;
   identify(*configured, report);
   report.memory = memory_verdict(*configured, memory);
-  if (std::string idle = idle_stages(*configured, report.memory); !idle.empty()) report.notices.push_back(std::move(idle));
   if (std::string slower = reduced_workspaces(memory); !slower.empty()) report.notices.push_back(std::move(slower));
   report.lower_bound = memory.lower_bound + beside(memory, fullest(memory));
   const auto peak = static_cast<std::size_t>(memory.profile.peak);

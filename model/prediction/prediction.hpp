@@ -7,6 +7,7 @@
 #include "model/hardware/cluster.hpp"
 #include "model/memory/lifetime.hpp"
 #include "model/prediction/input_verdict.hpp"
+#include "model/prediction/step_drawing.hpp"
 #include "model/schedule/exchange/peer_copies.hpp"
 #include "model/schedule/resource.hpp"
 #include "model/stack/exchange.hpp"
@@ -97,7 +98,7 @@ struct LayerTime {
 struct KernelTime {
   std::string name, layer, algorithm, bound;  ///< bound: compute, memory, launch
   Pass pass = Pass::forward;
-  Seconds time, start;
+  Seconds time, start;  ///< of all its launches
   Flop flop;
   Bytes bytes;
   double fp32_utilization = 0;    ///< share of its time that the units it runs on (fp32 or tensor cores) execute multiply-adds
@@ -106,6 +107,7 @@ struct KernelTime {
   StallShares stalls{};           ///< of its time, in the order of `Stall`
   std::string stall{};            ///< the largest of them
   Bytes live{};                   ///< device memory in use by arrays while it runs, the same on all ranks
+  std::int64_t launches = 1;      ///< equal ones, where layers are simulated by class
 };
 
 /// Host time of a step by cause: what one thread, or one kind of worker of a node, does for it.
@@ -140,6 +142,14 @@ struct LinkTraffic {
   double used = 0;  ///< bytes over what it could carry in the step
 };
 
+/// What of an axis's bytes passes one tier of the wiring: inside the node, or a tier of the network.
+struct TierTraffic {
+  std::string tier;         ///< "node", "leaf"
+  Bytes bytes;              ///< that a GPU sends through it in a step, on the mean
+  BytesPerSecond capacity;  ///< of a GPU's share of its links, one direction
+  bool network = false;     ///< beyond the node
+};
+
 /// What travels along one axis of a layout in a step.
 struct AxisTraffic {
   Axis axis = Axis::data;
@@ -149,6 +159,7 @@ struct AxisTraffic {
   Seconds time;      ///< of all calls, as if nothing ran beside them
   Seconds exposed;   ///< for which the rank waits
   bool leaves_node = false;
+  std::vector<TierTraffic> tiers{};  ///< innermost first
 };
 
 /// Samples of one length and the step they take.
@@ -214,6 +225,9 @@ struct Prediction {
   std::string schedule;  ///< of a pipeline; empty: there is none
   std::string recompute;
   std::vector<AxisTraffic> communication;  ///< by axis, of a step that is simulated layer by layer
+  Seconds recomputed;                      ///< part of `stages.backward` that computes again, of such a step
+  Seconds mean_kernels;                    ///< forward and backward kernels of the mean stage, of such a step
+  StepDrawing drawing;                     ///< with `detail`, of such a step
   Bytes exchanged;                         ///< gradients that a rank hands over in a step
   std::int64_t parameters = 0;             ///< of the network
   // for accuracy baselines

@@ -81,7 +81,7 @@ void add_rank_waits(const Configuration& configuration, StepTimes& times) {
   times.slowest = slowest;
   times.slowest_of = busiest_of_gpu(times);
   add_limit(times, *times.slowest_of, slowest, {});
-  if (stack.ranks.input_copy <= BytesPerSecond(0.0) || configuration.pipelined()) return;
+  if (stack.ranks.input_copy <= BytesPerSecond(0.0)) return;
   const OpGraph& graph = configuration.network_graph().graph;
   const auto sample = static_cast<double>(elements(graph.tensors.front().shape)) * Bytes(4.0);  // copied as fp32
   const auto others = static_cast<double>(configuration.devices.size() - 1);

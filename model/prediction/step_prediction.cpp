@@ -7,6 +7,7 @@
 #include "model/cost/recurrent.hpp"
 #include "model/cost/uncertainty.hpp"
 #include "model/prediction/divided_step.hpp"
+#include "model/prediction/draw_step.hpp"
 #include "model/prediction/eight_bit_notice.hpp"
 #include "model/prediction/host_work.hpp"
 #include "model/prediction/input_stage.hpp"
@@ -16,6 +17,7 @@
 #include "model/prediction/optimizer_state.hpp"
 #include "model/prediction/rank_waits.hpp"
 #include "model/prediction/step_times.hpp"
+#include "model/prediction/traffic_by_tier.hpp"
 #include "model/units/format.hpp"
 
 namespace tbdsim {
@@ -94,9 +96,7 @@ std::string limit_text(std::size_t index, const StepTimes& times, const Configur
   const bool waits = configuration.gpus > 1 && limit.share > slowest && slowest > 0.01;
   if (limit.resource == times.slowest_of && waits)
     besides += fmt::format(", {} of it while the others wait for the GPU that computes longest", percent_of_path(slowest));
-  const std::string_view what = configuration.pipelined() ? "copies feature maps"
-                                : configuration.divided() ? "exchanges feature maps and gradients"
-                                                          : "exchanges gradients";
+  const std::string_view what = configuration.divided() ? "exchanges feature maps and gradients" : "exchanges gradients";
   switch (limit.resource) {
     case Resource::gpu_compute:
       return fmt::format("{} of the critical path computes on {}{}", share, device, besides);
@@ -322,7 +322,8 @@ Result<void> plausible(const Configuration& configuration, const Prediction& p) 
 Result<Prediction> predict_by_layers(const Configuration& configuration, bool detail) {
   auto step = divided_step(configuration, detail);
   if (!step) return tl::make_unexpected(step.error());
-  Simulated simulated{step->kernels, std::move(step->times), step->costs, "paper", step->exchange_text, step->exchanged};
+  step->times.network = tell_tiers(configuration, step->communication);
+  Simulated simulated{step->kernels, step->times, step->costs, "paper", step->exchange_text, step->exchanged};
   auto p = told(configuration, simulated);
   if (!p) return p;
   auto estimator = MemoryEstimator::make(configuration);
@@ -332,6 +333,20 @@ Result<Prediction> predict_by_layers(const Configuration& configuration, bool de
   p->layers = std::move(step->layers);
   p->by_layers = true;
   p->communication = std::move(step->communication);
+  p->notices.insert(p->notices.end(), step->notices.begin(), step->notices.end());
+  Seconds kernels(0.0);
+  for (const RankStep& rank : step->ranks) kernels += rank.forward.kernels + rank.backward.kernels;
+  p->mean_kernels = (1.0 / static_cast<double>(step->ranks.size())) * kernels;
+  p->recomputed = step->ranks[static_cast<std::size_t>(step->times.rank)].again;
+  if (detail) {
+    auto drawing = draw_step(configuration, *step, p->memory);
+    if (!drawing) return tl::make_unexpected(drawing.error());
+    p->drawing = std::move(*drawing);
+    p->kernels = std::move(step->kernel_times);
+    p->host = std::move(step->host);
+    p->links = links_by_tier(*p);
+    add_input_work(*p);
+  }
   p->utilization.hfu += step->again_flop / (p->peak * p->step_time.value);
   return p;
 }
@@ -353,7 +368,6 @@ Result<Prediction> predict_step(const Configuration& configuration, bool detail,
     p->notices.push_back(std::move(waits));
   const StepMemory memory = estimate_memory(configuration, step.nodes, step.costs, shared);
   p->memory = memory_verdict(configuration, memory, shared == nullptr);
-  if (std::string idle = idle_stages(configuration, p->memory); !idle.empty()) p->notices.push_back(std::move(idle));
   if (std::string slower = reduced_workspaces(memory); !slower.empty()) p->notices.push_back(std::move(slower));
   if (const auto sound = plausible(configuration, *p); !sound) return tl::make_unexpected(sound.error());
   p->indirect = job->indirect;

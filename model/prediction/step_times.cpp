@@ -116,11 +116,8 @@ void charge_gap(const LoweredStep& step, const engine::Timeline& timeline, const
   const TaskId cause = timeline.held_by[task];
   const Seconds gap = (timeline.start[task] - free).seconds();
   if (cause.value >= 0 && step.tasks[index(cause)].work == Work::exchange) {
-    // Before the copy that ends the wait could start, another stage had to compute.
-    const SimTime copy = step.pipelined ? std::max(free, timeline.start[index(cause)]) : free;
     const Phase phase = info(step.nodes[static_cast<std::size_t>(step.tasks[task].node)].pass).phase;
-    charge_exchange(step, updates, phase, copy, timeline.start[task], stages);
-    stages.bubble += (copy - free).seconds();
+    charge_exchange(step, updates, phase, free, timeline.start[task], stages);
     return;
   }
   stages.host_exposed += gap;
@@ -130,9 +127,7 @@ void charge_gap(const LoweredStep& step, const engine::Timeline& timeline, const
 /// After the last kernel of the step.
 void charge_end(const LoweredStep& step, const StoreUpdates& updates, SimTime free, SimTime end, Stages& stages) {
   const Seconds rest = (end - free).seconds();
-  if (step.pipelined) {
-    stages.bubble += rest;
-  } else if (step.graph.links() > 0) {
+  if (step.graph.links() > 0) {
     charge_exchange(step, updates, Phase::backward, free, end, stages);
   } else {
     stages.host_exposed += rest;
@@ -140,12 +135,11 @@ void charge_end(const LoweredStep& step, const StoreUpdates& updates, SimTime fr
   }
 }
 
-/// `over_network`: what an exchange does crosses it, unless its stages tell which of their copies do.
+/// `over_network`: what an exchange does crosses it.
 Resource resource_of(const LoweredStep& step, const StepTask& task, bool over_network) {
   if (task.work == Work::host || task.leg == Leg::serve) return Resource::host;
   if (task.leg == Leg::merge || task.work == Work::metric) return Resource::gpu_memory_bandwidth;
-  if (task.work == Work::exchange)
-    return (step.pipelined ? task.leg == Leg::push : over_network) ? Resource::network : Resource::intra_node_link;
+  if (task.work == Work::exchange) return over_network ? Resource::network : Resource::intra_node_link;
   const Bound bound = step.costs[static_cast<std::size_t>(task.node)].kernel.bound;
   return bound == Bound::memory ? Resource::gpu_memory_bandwidth : Resource::gpu_compute;
 }

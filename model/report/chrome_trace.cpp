@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/report/json.hpp"
+#include "model/report/pipeline_trace.hpp"
 
 namespace tbdsim {
 namespace {
@@ -91,6 +92,7 @@ Json whole(Bytes bytes) { return static_cast<std::int64_t>(std::llround(bytes.ba
 }  // namespace
 
 std::string chrome_trace(const Prediction& prediction) {
+  if (!prediction.drawing.ranks.empty()) return pipeline_trace(prediction);
   const int gpu = prediction.memory.gpus.empty() ? 0 : prediction.memory.gpus.front().gpu;
   const std::string process = "GPU " + std::to_string(gpu) + ", " + prediction.device;
   Json events = Json::array();

@@ -117,6 +117,8 @@ std::string host_table(const Prediction& prediction) {
       {{"thread"}, {"cause", Align::left, kCause}, {"calls", Align::right}, {"time", Align::right}, {"of step", Align::right}});
   for (const HostTime& h : longest_first(prediction.host))
     table.add({h.thread, h.cause, std::to_string(h.calls), format(h.time), percent_text(h.time / prediction.step_time.value)});
+  if (prediction.by_layers)
+    return "Host time of a step, by cause: one process's threads, all workers of a node;\ncalls: operators\n" + table.text();
   return "Host time of a step, by cause: one process's threads, all workers of a node;\nthreads run side by side\n" +
          table.text();
 }
@@ -130,6 +132,11 @@ std::string links_table(const Prediction& prediction) {
                    {"used", Align::right}});
   for (const LinkTraffic& link : prediction.links)
     table.add({link.name, format(link.capacity), format(link.bytes), percent_text(link.busy), percent_text(link.used)});
+  if (prediction.by_layers)
+    return "Bytes that a GPU sends in a step, by axis of the layout and tier of the wiring\nbusy: share of the step in which "
+           "calls "
+           "of the axis run; used: share of what the\nGPU's part of the tier could carry\n" +
+           table.text();
   return "Links and the bytes of a step; used: share of what the link could carry\n" + table.text() +
          indirect_copies_text(prediction.indirect);
 }
@@ -147,9 +154,9 @@ std::string kernels_table(const Prediction& prediction) {
                    {"useful", Align::right}});
   for (const KernelGroup& group : summary.groups) table.add(kernel_row(group));
   std::string text = fmt::format(
-      "Kernels of one GPU and step\n{}: share of the time that their units execute multiply-adds\nuseful: FLOP of the direct "
+      "Kernels of {} and step\n{}: share of the time that their units execute multiply-adds\nuseful: FLOP of the direct "
       "method over the listed peak\n{}",
-      tensor ? "units" : "fp32", table.text());
+      prediction.drawing.ranks.size() > 1 ? "one GPU of the slowest stage" : "one GPU", tensor ? "units" : "fp32", table.text());
   text += fmt::format("\nMean {} utilisation, weighted by time: {}; useful FLOP over peak {}\n",
                       tensor ? "tensor-core or fp32" : "fp32", percent_text(summary.mean_fp32_utilization),
                       percent_text(summary.mean_useful_utilization));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "model/prediction/step_parts.hpp"
 #include "model/report/csv.hpp"
 #include "model/report/memory_report_text.hpp"
 #include "model/report/predict_table.hpp"
@@ -32,6 +33,32 @@ std::string path_text(const Prediction& p) {
                        "cannot run ahead; the GPU waits {} of the step for the host. Small steps may take longer than in "
                        "tf32 or fp32, which need neither this nor casts.",
                        percent_text(p.stages.host_exposed / p.step_time.value)));
+  return text;
+}
+
+/// What the step of a divided network goes to.
+std::string parts_text(const Prediction& p) {
+  if (!p.by_layers) return "";
+  TextTable table({{""}, {"", Align::right}, {"", Align::right}, {""}});
+  for (const StepPart& part : step_parts(p))
+    table.add({std::string(name(part.kind)), format(part.time), percent_text(part.share), std::string(info(part.kind).text)});
+  return "\nWhat the step goes to, on the slowest GPU\n" + table.text(2);
+}
+
+std::string layouts_text(const Explanation& explanation) {
+  if (!explanation.base.by_layers) return "";
+  TextTable table({{"layout"}, {"gain", Align::right}, {"step time", Align::right}, {"memory", Align::right}, {""}});
+  std::string refused;
+  for (const LayoutOutcome& o : explanation.layouts) {
+    if (o.problem.empty())
+      table.add(
+          {o.options, signed_percent_text(o.gain), format(o.step_time.value), format(o.peak), o.fits ? "" : "does not fit"});
+    else
+      refused += (refused.empty() ? "" : ", ") + o.changes;
+  }
+  std::string text = "\nOther layouts of the same GPUs and global batch, one change each\n" +
+                     (table.empty() ? "  none that this job could have\n" : table.text(2));
+  if (!refused.empty()) text += "  " + wrapped("not possible: " + refused, kWidth - 2, 4) + '\n';
   return text;
 }
 
@@ -72,7 +99,8 @@ std::string what_ifs_text(const Explanation& explanation) {
 }  // namespace
 
 std::string explain_table(const Explanation& explanation) {
-  return path_text(explanation.base) + checks_text(explanation.checks) + what_ifs_text(explanation);
+  return path_text(explanation.base) + parts_text(explanation.base) + layouts_text(explanation) +
+         checks_text(explanation.checks) + what_ifs_text(explanation);
 }
 
 std::string explain_csv(const Explanation& explanation) {
@@ -85,6 +113,10 @@ std::string explain_csv(const Explanation& explanation) {
     else
       all += csv_line({o.name, "", "", "", "", "", o.problem, o.hardware ? "hardware" : "setting"});
   }
+  for (const LayoutOutcome& o : explanation.layouts)
+    all += o.problem.empty() ? csv_line({o.options, fmt::format("{}", o.gain), fmt::format("{}", o.step_time.value.base()),
+                                         o.fits ? "true" : "false", "", "", "", "layout"})
+                             : csv_line({o.options, "", "", "", "", "", o.problem, "layout"});
   return all;
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "model/report/pipeline_trace.hpp"
 #include "model/study/pareto.hpp"
 #include "model/study/payment.hpp"
 
@@ -45,6 +46,25 @@ class Words {
   nlohmann::json words_ = nlohmann::json::array();
 };
 
+/// Of each rank its blocks: letter, part of the network, micro-batch, start, time, wait and the idle time before it in us, memory
+/// in bytes; then start and time of what it waits for of the exchange, and of the update. Null: nothing is drawn.
+std::string drawing_json(const StepDrawing& drawing) {
+  constexpr double kMicroseconds = 1e6;
+  if (drawing.ranks.empty()) return "null";
+  const auto us = [](Seconds time) { return kMicroseconds * time.base(); };
+  std::string ranks;
+  for (const DrawnRank& rank : drawing.ranks) {
+    std::string blocks;
+    for (const DrawnBlock& b : rank.blocks)
+      blocks += fmt::format("{}[\"{}\",{},{},{:.3f},{:.3f},{:.3f},{:.3f},{:.0f}]", blocks.empty() ? "" : ",", letter(b.kind),
+                            b.stage, b.micro_batch, us(b.start), us(b.time), us(b.exposed), us(b.idle), b.held.base());
+    ranks += fmt::format("{}{{\"blocks\": [{}], \"exchange\": [{:.3f},{:.3f}], \"update\": [{:.3f},{:.3f}]}}",
+                         ranks.empty() ? "" : ",", blocks, us(rank.exchange_start), us(rank.exchange), us(rank.update_start),
+                         us(rank.update));
+  }
+  return fmt::format("{{\"ranks\": [{}], \"drawn\": \"{}\"}}", ranks, drawn_text(drawing));
+}
+
 /// What the page draws: of each kernel five words, start and time in us; of each exchange start and time.
 std::string timeline_json(const Prediction& prediction) {
   constexpr double kMicroseconds = 1e6;
@@ -59,7 +79,8 @@ std::string timeline_json(const Prediction& prediction) {
   for (const ExchangeTime& e : prediction.exchanges)
     exchanges += fmt::format("{}[{:.3f},{:.3f}]", exchanges.empty() ? "" : ",", kMicroseconds * e.start.base(),
                              kMicroseconds * e.time.base());
-  return fmt::format("{{\"words\": {}, \"kernels\": [{}], \"exchanges\": [{}]}}", words.text(), kernels, exchanges);
+  return fmt::format("{{\"words\": {}, \"kernels\": [{}], \"exchanges\": [{}], \"pipeline\": {}}}", words.text(), kernels,
+                     exchanges, drawing_json(prediction.drawing));
 }
 
 /// How every point can be paid for: as the last, the job itself, is told to be, where all can. Else by what is known of all.

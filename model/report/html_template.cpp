@@ -33,9 +33,10 @@ svg { width: 100%; display: block; background: var(--card); border-radius: .5rem
 </style></head><body>
 <h1 id="title"></h1><div class="soft" id="subtitle"></div><div class="cards" id="cards"></div>
 <h2>Where the step goes</h2><div id="stages"></div><p id="limits" class="soft"></p>
-<h2>Timeline of one GPU</h2>
+<h2 id="timeline-title">Timeline of one GPU</h2>
 <div class="tools"><button id="in">Zoom in</button><button id="out">Zoom out</button><button id="left">Left</button><button id="right">Right</button><button id="all">Whole step</button></div>
 <svg id="timeline" height="110" role="img" aria-label="Kernels and exchanges of one step over time"></svg><div id="kinds" class="legend"></div><div id="tip" class="soft"></div>
+<div id="held-part"><h2>Memory of each rank over the schedule</h2><svg id="held" height="180" role="img" aria-label="Memory of each rank over the step"></svg><div id="held-ranks" class="legend"></div></div>
 <h2>Memory of a GPU</h2><div id="memory"></div>
 <div id="scaling-part"><h2>Scaling</h2><svg id="scaling" height="260" viewBox="0 0 700 260" role="img" aria-label="Throughput over the number of GPUs"></svg><p class="soft">Line: predicted throughput; band: its 80 % range; dashed: every GPU as fast as with the fewest.</p></div>
 <div id="cost-part"><h2>Time and cost of a million samples</h2><svg id="cost" height="260" viewBox="0 0 700 260" role="img" aria-label="Cost over time of a million samples, for each number of GPUs"></svg><p class="soft">Every point is <span id="paid"></span>. Filled: no other point is better in time, cost and memory together.</p></div>
@@ -120,26 +121,50 @@ table(at('kernels'), [['kernel', 'name'], ['algorithm', 'algorithm'], ['bound', 
 for (const e of p.provenance) { const tr = make('tr', undefined, at('provenance')); for (const cell of [e.what, e.kind, e.source]) make('td', cell, tr); }
 for (const notice of p.notices) make('p', 'Note: ' + notice, at('notices'), {class: 'soft'});
 
-const w = data.timeline.words, events = [
+const w = data.timeline.words, staged = data.timeline.pipeline, rows = staged ? staged.ranks.length : 1;
+// A lane of passes and one of exposed communication for each rank of a pipeline.
+const lane = staged ? Math.max(10, Math.min(34, 400 / rows)) : 34, gap = staged ? lane + 14 : 42;
+const letters = {F: 'forward', B: 'backward', W: 'weight gradients'};
+const drawn = staged ? staged.ranks.flatMap((r, rank) => {
+  const of = 'rank ' + rank + ', ', list = [];
+  const bubble = (ts, dur) => { if (dur > .01) list.push({name: of + 'bubble', cat: 'bubble', kernel: '', ts, dur, row: rank}); };
+  for (const [letter, part, micro, ts, dur, wait, idle, held] of r.blocks) {
+    bubble(ts - idle, idle);
+    list.push({name: of + letter + micro + ' of part ' + part, cat: letters[letter], kernel: ', ' + bytes(held) + ' in use', ts, dur, row: rank});
+    if (wait > 0) list.push({name: of + 'waits in ' + letter + micro, cat: 'exposed communication', kernel: '', ts: ts + dur - wait, dur: wait, row: rank, thin: true});
+  }
+  const [xs, xd] = r.exchange, [us, ud] = r.update;
+  bubble(xs + xd, us - xs - xd);
+  if (xd > 0) list.push({name: of + 'gradients and weights of other copies', cat: 'exposed communication', kernel: '', ts: xs, dur: xd, row: rank, thin: true});
+  if (ud > 0) list.push({name: of + 'update', cat: 'update', kernel: '', ts: us, dur: ud, row: rank});
+  const left = p.step_time_s.value * 1e6 - us - ud;
+  if (left > .01) list.push({name: of + 'until the next step', cat: 'waiting', kernel: ' for the slowest GPU or input', ts: us + ud, dur: left, row: rank});
+  return list;
+}) : null;
+if (staged) at('timeline-title').textContent = 'Timeline of ' + (rows > 1 ? 'the ' + rows + ' ranks of the pipeline' : 'one GPU') + ', ' + staged.drawn;
+const events = drawn || [
   ...data.timeline.kernels.map(k => ({name: w[k[0]], cat: w[k[1]], kernel: ', ' + w[k[2]] + ' ' + w[k[3]] + ' (' + w[k[4]] + ')', ts: k[5], dur: k[6], tid: 0})),
   ...data.timeline.exchanges.map((x, i) => ({name: 'bucket ' + i, cat: 'exchange', kernel: '', ts: x[0], dur: x[1], tid: 1}))];
 const step = p.step_time_s.value * 1e6, busy = Math.max(...events.map(e => e.ts + e.dur), 1), end = Math.max(step, busy);
-if (step > busy) events.push({name: 'until the next step', cat: 'waiting', kernel: ' for the exchange, other GPUs or input', ts: busy, dur: step - busy, tid: 0});
-const kinds = [...new Set(events.map(e => e.cat))], svg = at('timeline');
-kinds.forEach((kind, i) => explain(at('kinds'), i, words(kind)));
+if (step > busy && !staged) events.push({name: 'until the next step', cat: 'waiting', kernel: ' for the exchange, other GPUs or input', ts: busy, dur: step - busy, tid: 0});
+const kinds = [...new Set(events.map(e => e.cat))], svg = at('timeline'), tall = staged ? rows * gap + 30 : 110;
+const shade = kind => kind === 'bubble' ? -1 : kind === 'exposed communication' ? 3 : staged ? ['forward', 'backward', 'weight gradients', '', 'update'].indexOf(kind) : kinds.indexOf(kind);
+svg.setAttribute('height', tall);
+kinds.forEach(kind => explain(at('kinds'), shade(kind), words(kind)));
 let from = 0, to = end;
 const show = () => {
   const width = svg.clientWidth || 700, scale = width / (to - from);
   svg.replaceChildren();
-  svg.setAttribute('viewBox', '0 0 ' + width + ' 110');
+  svg.setAttribute('viewBox', '0 0 ' + width + ' ' + tall);
   for (const e of events) {
     if (e.ts + e.dur < from || e.ts > to) continue;
     const x = Math.max(0, (e.ts - from) * scale), w = Math.min(width, (e.ts + e.dur - from) * scale) - x;
-    const box = draw('rect', {x, y: e.tid ? 50 : 8, width: Math.max(w, .4), height: 34, fill: color(kinds.indexOf(e.cat))}, svg);
+    const y = staged ? 4 + e.row * gap + (e.thin ? lane : 0) : e.tid ? 50 : 8;
+    const box = draw('rect', {x, y, width: Math.max(w, .4), height: e.thin ? 8 : lane, fill: color(shade(e.cat))}, svg);
     const told = e.name + ', ' + e.cat + ', ' + time(e.dur * 1e-6) + e.kernel;
     box.onpointerenter = box.onclick = () => { at('tip').textContent = told; };
   }
-  for (let i = 0; i <= 4; i++) draw('text', {x: i * width / 4, y: 104, 'text-anchor': ['start', 'middle', 'middle', 'middle', 'end'][i]}, svg, time((from + (to - from) * i / 4) * 1e-6));
+  for (let i = 0; i <= 4; i++) draw('text', {x: i * width / 4, y: tall - 6, 'text-anchor': ['start', 'middle', 'middle', 'middle', 'end'][i]}, svg, time((from + (to - from) * i / 4) * 1e-6));
 };
 const zoom = (factor, where) => {
   const span = Math.min(end, (to - from) * factor), middle = from + (to - from) * where;
@@ -152,6 +177,22 @@ at('all').onclick = () => { from = 0; to = end; show(); };
 svg.onwheel = e => { if (!e.ctrlKey && !e.shiftKey) return; e.preventDefault(); zoom(e.deltaY > 0 ? 1.25 : .8, e.offsetX / svg.clientWidth); };
 window.onresize = show; window.onbeforeprint = () => at('all').click(); show();
 
+if (!staged) at('held-part').remove();
+else {
+  const chart = at('held'), most = Math.max(...staged.ranks.flatMap(r => r.blocks.map(b => b[7])), p.memory.capacity_bytes);
+  const wide = chart.clientWidth || 700;
+  chart.setAttribute('viewBox', '0 0 ' + wide + ' 180');
+  const x = t => (wide - 4) * t / end, y = b => 165 - 150 * b / most;
+  draw('path', {d: 'M0 ' + y(p.memory.capacity_bytes) + 'H' + wide, stroke: color(7), 'stroke-dasharray': '4 4', fill: 'none'}, chart);
+  draw('text', {x: wide - 4, y: y(p.memory.capacity_bytes) - 3, 'text-anchor': 'end'}, chart, 'capacity ' + bytes(p.memory.capacity_bytes));
+  staged.ranks.forEach((r, rank) => {
+    if (r.blocks.length === 0) return;
+    let d = 'M' + x(r.blocks[0][3]) + ' ' + y(r.blocks[0][7]);
+    for (const b of r.blocks) d += 'H' + x(b[3]) + 'V' + y(b[7]);
+    draw('path', {d: d + 'H' + x(end), stroke: color(rank), fill: 'none'}, chart);
+    if (rank < 10) explain(at('held-ranks'), rank, 'rank ' + rank);
+  });
+}
 const points = data.scaling.map(s => ({gpus: s.config.gpus, ...s.throughput}));
 if (points.length < 2) at('scaling-part').remove();
 else {

@@ -3,6 +3,7 @@
 
 #include "model/prediction/host_work.hpp"
 #include "model/prediction/kernel_summary.hpp"
+#include "model/prediction/step_parts.hpp"
 #include "model/report/json_parts.hpp"
 #include "model/report/plan_report.hpp"
 #include "model/study/batch_knee.hpp"
@@ -75,6 +76,48 @@ Json memory(const MemoryVerdict& m) {
 }
 
 Json limit(const Limit& l) { return {{"resource", name(l.resource)}, {"share", l.share}, {"text", l.text}}; }
+
+Json layout(const Prediction& p) {
+  const Layout& l = p.layout;
+  return {{"tensor", l.tensor},
+          {"sequence", l.sequence},
+          {"context", l.context},
+          {"expert", l.expert},
+          {"expert_tensor", l.expert_tensor},
+          {"pipeline", l.pipeline},
+          {"virtual_stages", l.virtual_stages},
+          {"data", l.data},
+          {"zero", p.zero},
+          {"schedule", or_null(p.schedule)},
+          {"micro_batch", p.batch_per_gpu},
+          {"micro_batches", p.micro_batches},
+          {"recompute", p.recompute}};
+}
+
+namespace {
+
+Json tiers(const AxisTraffic& traffic) {
+  Json list = Json::array();
+  for (const TierTraffic& t : traffic.tiers)
+    list.push_back({{"tier", t.tier}, {"bytes", t.bytes.base()}, {"capacity_bytes_per_s", t.capacity.base()}});
+  return list;
+}
+
+}  // namespace
+
+Json communication(const Prediction& p) {
+  Json rows = Json::array();
+  for (const AxisTraffic& t : p.communication)
+    rows.push_back({{"axis", name(t.axis)},
+                    {"kind", t.kind},
+                    {"ranks", t.ranks},
+                    {"bytes", t.bytes.base()},
+                    {"time_s", t.time.base()},
+                    {"exposed_s", t.exposed.base()},
+                    {"link", t.leaves_node ? "network" : "intra_node"},
+                    {"tiers", tiers(t)}});
+  return rows;
+}
 
 }  // namespace json
 
@@ -234,40 +277,6 @@ Json epochs(const EpochEstimate& e) {
   return json;
 }
 
-namespace {
-
-Json layout(const Prediction& p) {
-  const Layout& l = p.layout;
-  return {{"tensor", l.tensor},
-          {"sequence", l.sequence},
-          {"context", l.context},
-          {"expert", l.expert},
-          {"expert_tensor", l.expert_tensor},
-          {"pipeline", l.pipeline},
-          {"virtual_stages", l.virtual_stages},
-          {"data", l.data},
-          {"zero", p.zero},
-          {"schedule", or_null(p.schedule)},
-          {"micro_batch", p.batch_per_gpu},
-          {"micro_batches", p.micro_batches},
-          {"recompute", p.recompute}};
-}
-
-Json communication(const Prediction& p) {
-  Json rows = Json::array();
-  for (const AxisTraffic& t : p.communication)
-    rows.push_back({{"axis", name(t.axis)},
-                    {"kind", t.kind},
-                    {"ranks", t.ranks},
-                    {"bytes", t.bytes.base()},
-                    {"time_s", t.time.base()},
-                    {"exposed_s", t.exposed.base()},
-                    {"link", t.leaves_node ? "network" : "intra_node"}});
-  return rows;
-}
-
-}  // namespace
-
 Json prediction(const Prediction& p, const PredictParts& parts) {
   Json json{{"schema", "tbdsim.predict/1"}, {"tool", tool()}, {"level", kLevel}, {"inputs", inputs(p)}, {"config", config(p)}};
   json["step_time_s"] = ranged(p.step_time);
@@ -417,12 +426,35 @@ Json precision_gain_json(const PrecisionGain& gain) {
 
 }  // namespace
 
+namespace {
+
+/// What the step goes to, and what other layouts would bring.
+void add_layouts(const Explanation& e, Json& json) {
+  json["config"]["layout"] = layout(e.base);
+  json["parts"] = Json::array();
+  for (const StepPart& part : step_parts(e.base))
+    json["parts"].push_back(
+        {{"name", name(part.kind)}, {"time_s", part.time.base()}, {"share", part.share}, {"text", info(part.kind).text}});
+  json["layouts"] = Json::array();
+  for (const LayoutOutcome& o : e.layouts) {
+    Json row{{"name", o.options}, {"changes", o.changes}};
+    if (o.problem.empty())
+      row.update({{"gain", o.gain}, {"fits", o.fits}, {"peak_bytes", whole(o.peak)}, {"step_time_s", ranged(o.step_time)}});
+    else
+      row["problem"] = o.problem;
+    json["layouts"].push_back(std::move(row));
+  }
+}
+
+}  // namespace
+
 std::string explain_json(const Explanation& e, const std::optional<PrecisionGain>& gain,
                          const std::optional<Diagnosis>& diagnosis) {
   Json json{{"schema", "tbdsim.explain/1"}, {"tool", tool()}, {"level", kLevel}, {"config", config(e.base)}};
   json["step_time_s"] = ranged(e.base.step_time);
   json["limits"] = Json::array();
   for (const Limit& l : e.base.limits) json["limits"].push_back(limit(l));
+  if (e.base.by_layers) add_layouts(e, json);
   json["indirect_copies"] = indirect_copies(e.base);
   json["checks"] = Json::array();
   for (const HealthCheck& c : e.checks) json["checks"].push_back({{"name", c.name}, {"passed", c.passed}, {"text", c.text}});

@@ -15,7 +15,7 @@ struct Diagnosis;
 struct RunEstimate;
 }  // namespace tbdsim
 
-/// What the JSON texts of several verbs share. Included by the json_*.cpp files alone.
+/// What the JSON texts of several verbs share. Included by sources of this folder alone.
 namespace tbdsim::json {
 
 using Json = nlohmann::ordered_json;
@@ -64,6 +64,9 @@ Json memory(const MemoryVerdict& verdict);
 Json limit(const Limit& limit);
 /// The object `run`: a run over so many tokens.
 Json run(const RunEstimate& run);
+/// The objects `config.layout` and `communication` of a step that is simulated layer by layer.
+Json layout(const Prediction& prediction);
+Json communication(const Prediction& prediction);
 /// Adds the terms that all offers of a comparison share, and what each candidate costs on them, best first.
 void add_offers(const Comparison& comparison, const CostTerms& terms, Json& json);
 /// Adds the measured speed and the causes that would explain it, most likely first.

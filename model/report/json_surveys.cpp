@@ -85,7 +85,7 @@ std::string memory_json(const MemoryReport& r) {
                     {"recompute", r.recompute},
                     {"zero", r.zero},
                     {"tensor_parallel", r.layout.tensor},
-                    {"pipeline", r.exchange == Exchange::pipeline ? r.gpus : r.layout.pipeline}};
+                    {"pipeline", r.layout.pipeline}};
   json["memory"] = memory(r.memory);
   json["memory"]["lower_bound_bytes"] = whole(r.lower_bound);
   json["peak"] = {{"layer", r.peak_layer}, {"pass", name(r.peak_phase)}};

@@ -17,19 +17,20 @@ constexpr std::size_t kMomentRows = 24;
 constexpr std::size_t kLayerName = 26;
 constexpr double kBarWidth = 30.0;
 
-/// Whether the GPUs hold stages of one network.
-bool staged(const MemoryReport& r) { return r.exchange == Exchange::pipeline && r.gpus > 1; }
-
 /// Whether GPUs share layers or hold stages, as Megatron divides a network.
 bool divided(const MemoryReport& r) { return r.layout.divides_network(); }
+
+/// Which stage of a pipeline is told.
+std::string of_stage(const MemoryReport& r) {
+  const std::optional<int> stage = fullest(r.memory).stage;
+  return stage ? fmt::format(" of stage {}, the fullest", *stage) : "";
+}
 
 /// Copies of the whole network.
 int copies(const MemoryReport& r) { return r.layout.data; }
 
 /// What takes a batch: "per GPU" where each holds the whole network.
-std::string_view batch_of(const MemoryReport& r) {
-  return staged(r) ? "through all GPUs" : divided(r) ? "per copy of the network" : "per GPU";
-}
+std::string_view batch_of(const MemoryReport& r) { return divided(r) ? "per copy of the network" : "per GPU"; }
 
 std::string batch_text(const MemoryReport& r) {
   if (r.accumulate == 1) return fmt::format("batch {} {}", r.batch_per_gpu, batch_of(r));
@@ -76,9 +77,7 @@ std::string gpu_totals(const MemoryReport& r) {
                fmt::format("{} - {}", format(g.low), format(g.high)),
                fmt::format("{}, {} {}", fits ? "yes" : "NO", format(distance), fits ? "free" : "too much")});
   }
-  const std::string_view whose = divided(r)  ? "the first GPU of each stage"
-                                 : staged(r) ? "each stage, one on each GPU"
-                                             : "each GPU of a node";
+  const std::string_view whose = divided(r) ? "the first GPU of each stage" : "each GPU of a node";
   return paragraph(
              fmt::format("Memory of {}, of {}: before training and at the peak of a step", whose, format(r.memory.capacity))) +
          table.text();
@@ -131,9 +130,7 @@ std::string layers(const MemoryReport& r) {
                format(l.parts[MemoryPart::weights]), format(l.parts[MemoryPart::gradients]), format(l.parts[MemoryPart::dynamic]),
                format(l.parts[MemoryPart::optimizer_state])});
   }
-  std::string text = fmt::format("By layer{}, at the peak, largest first\n",
-                                 staged(r) ? fmt::format(" of stage {}, the fullest", fullest(r.memory).gpu) : "") +
-                     table.text();
+  std::string text = fmt::format("By layer{}, at the peak, largest first\n", of_stage(r)) + table.text();
   if (rows.size() > kLayerRows) text += fmt::format("and {} smaller ones (--format csv lists all)\n", rows.size() - kLayerRows);
   return text;
 }
@@ -154,9 +151,7 @@ std::string types(const MemoryReport& r) {
                percent_text(t.parts.total() / peak), format(t.parts[MemoryPart::feature_maps]),
                format(t.parts[MemoryPart::weights]), format(t.parts[MemoryPart::gradients]), format(t.parts[MemoryPart::dynamic]),
                format(t.parts[MemoryPart::optimizer_state])});
-  return fmt::format("By type of layer{}, at the peak\n",
-                     staged(r) ? fmt::format(" of stage {}, the fullest", fullest(r.memory).gpu) : "") +
-         table.text();
+  return fmt::format("By type of layer{}, at the peak\n", of_stage(r)) + table.text();
 }
 
 std::string peak_moment(const MemoryReport& r) {

@@ -25,17 +25,18 @@ std::string section(const std::string& label, const std::string& text) {
 
 std::string plural(int count, const std::string& noun) { return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s"); }
 
-/// "batch 32 per GPU, 256 in all"; a pipeline's batch runs through all GPUs, in micro-batches where there are several.
+/// "batch 32 per GPU, 256 in all".
 std::string batch_text(const Prediction& p) {
-  const bool pipeline = p.exchange == Exchange::pipeline && p.gpus > 1;
-  const int parts = p.by_layers ? p.micro_batches : p.global_batch / std::max(1, p.batch_per_gpu * (pipeline ? 1 : p.gpus));
-  const std::string where = pipeline ? "through all GPUs" : p.by_layers && p.layout.divides_network() ? "per copy" : "per GPU";
+  const int parts = p.by_layers ? p.micro_batches : p.global_batch / std::max(1, p.batch_per_gpu * p.gpus);
+  const std::string where = p.by_layers && p.layout.divides_network() ? "per copy" : "per GPU";
   if (parts <= 1) return fmt::format("batch {} {}, {} in all", p.batch_per_gpu, where, p.global_batch);
   return fmt::format("{} micro-batches of {} {}, {} an update", parts, p.batch_per_gpu, where, p.global_batch);
 }
 
 /// Several GPUs, or one whose variables lie on the host.
 bool exchanges(const Prediction& p) { return p.gpus > 1 || p.stages.exchange_total > Seconds(0.0); }
+
+}  // namespace
 
 std::string layout_text(const Prediction& p) {
   const Layout& l = p.layout;
@@ -50,6 +51,8 @@ std::string layout_text(const Prediction& p) {
   return text;
 }
 
+namespace {
+
 /// What travels along each axis, and how much of it is waited for.
 std::string traffic(const Prediction& p) {
   if (p.communication.empty()) return "";
@@ -62,7 +65,7 @@ std::string traffic(const Prediction& p) {
   for (const AxisTraffic& t : p.communication)
     table.add({std::string(name(t.axis)), std::to_string(t.ranks), format(t.bytes), format(t.time), format(t.exposed),
                t.leaves_node ? "network" : "node"});
-  return "\nWhat travels along the axes of the layout, in a step\n" + table.text(2);
+  return "\nWhat a GPU sends along each axis in a step; exposed: what it waits for\n" + table.text(2);
 }
 
 std::string title(const Prediction& p) {

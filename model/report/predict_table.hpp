@@ -10,6 +10,9 @@ namespace tbdsim {
 /// are left to the caller.
 [[nodiscard]] std::string predict_table(const Prediction& prediction, const PredictParts& parts);
 
+/// How a network is divided, as a title tells it: "tensor 4, data 2, pipeline 8, sequence parallel, 1f1b".
+[[nodiscard]] std::string layout_text(const Prediction& prediction);
+
 /// Every layer with the time of its passes. Expects a prediction made with `detail`.
 [[nodiscard]] std::string layers_table(const Prediction& prediction);
 

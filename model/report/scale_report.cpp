@@ -1,3 +1,4 @@
+// Long because a study is told as six tables, as CSV and as JSON.
 #include "model/report/scale_report.hpp"
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/report/csv.hpp"
+#include "model/report/json_parts.hpp"
 #include "model/report/text_table.hpp"
 #include "model/units/format.hpp"
 
@@ -46,18 +48,35 @@ double whole(Bytes bytes) { return std::round(bytes.base()); }
 std::string exact(double value) { return fmt::format("{}", value); }
 std::string exact(const std::optional<double>& value) { return value ? exact(*value) : std::string(); }
 
+bool divided(const ScaleStudy& study) { return study.one.layout.divides_network(); }
+
+/// What everything is held against.
+std::string against(const ScaleTable& table) {
+  const ScaleStudy& study = table.studies.front();
+  return divided(study) ? fmt::format("{} GPUs", study.one.gpus) : "one GPU";
+}
+
 std::string data_set(const ScaleStudy& study, bool several_batches) {
   switch (study.scaling) {
     case Scaling::strong:
+      if (divided(study)) return fmt::format("{} samples an epoch; copies are added", study.samples);
       return fmt::format("{} samples an epoch, the same batch on every GPU", study.samples);
     case Scaling::fixed_global_batch:
       return several_batches
                  ? fmt::format("{} samples an epoch, one batch divided over all GPUs", study.samples)
                  : fmt::format("{} samples an epoch, {} a step on all GPUs together", study.samples, study.one.global_batch);
     case Scaling::weak:
+      if (divided(study))
+        return fmt::format("{} samples an epoch for every {} GPUs, the same micro-batches on every copy", study.samples,
+                           study.one.gpus);
       return fmt::format("{} samples an epoch for each GPU, the same batch on every GPU", study.samples);
   }
   return {};
+}
+
+Layout one_copy(Layout layout) {
+  layout.data = 1;
+  return layout;
 }
 
 /// Why several GPUs may be more than as many times as fast: each has less to do than one alone.
@@ -66,21 +85,26 @@ std::string above_linear(const ScaleStudy& study) {
     return row.efficiency > 1.0 && row.stages.weight_update < study.one.stages.weight_update;
   });
   if (!any) return "";
-  return paragraph(
-      fmt::format("Above 100 %: one GPU spends {} of its step on updating all weights, which several divide, and "
-                  "do while gradients are still computed",
-                  format(study.one.stages.weight_update + study.one.stages.host_update)));
+  const std::string update = format(study.one.stages.weight_update + study.one.stages.host_update);
+  return paragraph(fmt::format(
+      "Above 100 %: {} of its step on updating all weights, which several divide, and do while gradients are still "
+      "computed",
+      divided(study) ? fmt::format("the least number of GPUs spends {}", update) : fmt::format("one GPU spends {}", update)));
 }
 
 std::string heading(const ScaleTable& table) {
   const ScaleStudy& study = table.studies.front();
   const Prediction& p = study.one;
-  const std::string batch = table.several_batches ? "" : fmt::format("batch {} on one GPU, ", p.batch_per_gpu);
+  const std::string batch = table.several_batches ? ""
+                            : divided(study) ? fmt::format("{} micro-batch{} of {} on a copy of the network, ", p.micro_batches,
+                                                           p.micro_batches == 1 ? "" : "es", p.batch_per_gpu)
+                                             : fmt::format("batch {} on one GPU, ", p.batch_per_gpu);
   const std::string what = table.several_models ? "" : fmt::format("{} ({} definition), ", p.model, p.variant);
   const std::string exchange = table.several_exchanges ? "" : fmt::format(", exchange {}", name(p.exchange));
   return paragraph(fmt::format("{}{}{}, {}", what, batch, p.precision, p.optimizer)) +
          paragraph(fmt::format("{} of {}, {}, {} input{}", p.device, p.hardware_name, p.stack, p.input, exchange)) +
-         paragraph(fmt::format("{}: {}", name(study.scaling), data_set(study, table.several_batches))) + '\n';
+         paragraph(fmt::format("{}: {}", name(study.scaling), data_set(study, table.several_batches))) +
+         (divided(study) ? paragraph("copies of " + to_text(one_copy(p.layout))) : "") + '\n';
 }
 
 /// One of the tables over all studies and sizes: the columns that say which one stand first.
@@ -134,25 +158,35 @@ void each_size(const ScaleTable& table, const Visit& visit) {
     for (const ScaleRow& row : study.rows) visit(study, row);
 }
 
+/// Of a divided network the micro-batches of a copy.
+std::string batch_text(const ScaleStudy& study, int batch, int micro_batches) {
+  return divided(study) ? fmt::format("{} x {}", micro_batches, batch) : std::to_string(batch);
+}
+
 std::string epochs_text(const ScaleTable& table) {
   const bool several = table.several_models || table.several_batches || table.several_exchanges;
   auto columns = right(several ? std::initializer_list<const char*>{"per GPU", "step", "epoch", "80 % range"}
                                : std::initializer_list<const char*>{"batch", "step", "80 % range", "epoch", "80 % range"});
   if (table.several_exchanges) columns.push_back({"overhead", Align::right});
   SizeTable times(table, columns);
-  const auto add = [&](const ScaleStudy& study, int gpus, int nodes, int batch, const Ranged<Seconds>& step,
+  const auto add = [&](const ScaleStudy& study, int gpus, int nodes, const std::string& batch, const Ranged<Seconds>& step,
                        const Ranged<Seconds>& epoch, std::optional<double> overhead) {
-    std::vector<std::string> cells{std::to_string(batch), format(step.value)};
+    std::vector<std::string> cells{batch, format(step.value)};
     if (!several) cells.push_back(range_text(step));
     cells.insert(cells.end(), {format(epoch.value), range_text(epoch)});
     if (table.several_exchanges) cells.push_back(overhead ? signed_percent_text(*overhead) : "");
     times.add(study, gpus, nodes, std::move(cells));
   };
   for (const ScaleStudy& study : table.studies) {
-    const bool asked = std::any_of(study.rows.begin(), study.rows.end(), [](const ScaleRow& row) { return row.gpus == 1; });
-    if (!asked) add(study, 1, 1, study.one.batch_per_gpu, study.one.step_time, study.one_epoch, std::nullopt);
+    const Prediction& one = study.one;
+    const bool asked =
+        std::any_of(study.rows.begin(), study.rows.end(), [&](const ScaleRow& row) { return row.gpus == one.gpus; });
+    if (!asked)
+      add(study, one.gpus, one.nodes, batch_text(study, one.batch_per_gpu, one.micro_batches), one.step_time, study.one_epoch,
+          std::nullopt);
     for (const ScaleRow& row : study.rows)
-      add(study, row.gpus, row.nodes, row.batch_per_gpu, row.step_time, row.epoch_time, row.overhead);
+      add(study, row.gpus, row.nodes, batch_text(study, row.batch_per_gpu, row.micro_batches), row.step_time, row.epoch_time,
+          row.overhead);
   }
   return times.text() + (table.several_exchanges ? "overhead: of the epoch, against the first exchange\n" : "");
 }
@@ -160,18 +194,22 @@ std::string epochs_text(const ScaleTable& table) {
 std::string gains_text(const ScaleTable& table) {
   SizeTable gains(table, right({"speed-up", "80 % range", "efficiency", "weak saves"}));
   each_size(table, [&](const ScaleStudy& study, const ScaleRow& row) {
-    if (row.gpus == 1) return;
+    if (row.gpus == study.one.gpus) return;
     gains.add(study, row.gpus, row.nodes,
               {fmt::format("{:.2f}", row.speedup.value), fmt::format("{:.2f} - {:.2f}", row.speedup.low, row.speedup.high),
                percent_text(row.efficiency), percent_text(row.weak_saving)});
   });
   if (gains.empty()) return "";
-  return "\nEpochs against one GPU; the ranges leave out what both sizes get wrong alike\n" + gains.text() +
-         paragraph("weak saves: time of an epoch over as many data sets as there are GPUs, against as many epochs over one");
+  return fmt::format("\nEpochs against {}; the ranges leave out what both sizes get wrong alike\n", against(table)) +
+         gains.text() +
+         paragraph(
+             divided(table.studies.front())
+                 ? "weak saves: time of an epoch over as many data sets as there are copies, against as many epochs over one"
+                 : "weak saves: time of an epoch over as many data sets as there are GPUs, against as many epochs over one");
 }
 
 std::string shares_text(const ScaleTable& table) {
-  const bool staged = table.studies.front().one.exchange == Exchange::pipeline;
+  const bool staged = table.studies.front().one.layout.pipeline > 1;
   std::vector<TextTable::Column> kinds = right({"compute", "exchange", "input", "host"});
   if (staged) kinds.push_back({"bubble", Align::right});
   kinds.push_back({"limit"});
@@ -205,7 +243,7 @@ std::string stages_text(const ScaleTable& table) {
 std::string stage_speedups_text(const ScaleTable& table) {
   SizeTable speedups(table, right({"FP", "BP", "WU", "metric"}));
   each_size(table, [&](const ScaleStudy& study, const ScaleRow& row) {
-    if (row.gpus == 1) return;
+    if (row.gpus == study.one.gpus) return;
     std::vector<std::string> cells;
     for (const NamedSpeedup& stage : kSpeedups) {
       const auto& value = row.stage_speedups.*stage.value;
@@ -213,7 +251,8 @@ std::string stage_speedups_text(const ScaleTable& table) {
     }
     speedups.add(study, row.gpus, row.nodes, std::move(cells));
   });
-  return speedups.empty() ? "" : "\nSpeed-up of each stage of an epoch against one GPU\n" + speedups.text();
+  return speedups.empty() ? ""
+                          : fmt::format("\nSpeed-up of each stage of an epoch against {}\n", against(table)) + speedups.text();
 }
 
 std::string memory_text(const ScaleTable& table) {
@@ -328,6 +367,13 @@ Json row_json(const ScaleStudy& study, const ScaleRow& row) {
           {"flop_per_sample", study.one.flop_per_sample().base()}};
 }
 
+/// What a size of a divided network has beside.
+Json divided_row_json(const ScaleStudy& study, const ScaleRow& row) {
+  Json json = row_json(study, row);
+  if (divided(study)) json.update({{"copies", row.copies}, {"micro_batches", row.micro_batches}});
+  return json;
+}
+
 /// A text that all studies share, or the list of those that vary, each once.
 template <class TextOf>
 Json shared(const ScaleTable& table, const TextOf& text_of) {
@@ -356,7 +402,11 @@ std::string scale_json(const ScaleTable& table) {
             {"samples", first.samples},
             {"scaling", name(first.scaling)},
             {"rows", Json::array()}};
-  each_size(table, [&](const ScaleStudy& study, const ScaleRow& row) { json["rows"].push_back(row_json(study, row)); });
+  each_size(table, [&](const ScaleStudy& study, const ScaleRow& row) { json["rows"].push_back(divided_row_json(study, row)); });
+  if (divided(first)) {
+    json["reference_gpus"] = first.one.gpus;
+    json["config"]["layout"] = json::layout(first.one);
+  }
   if (!table.problems.empty()) json["problems"] = Json::array();
   for (const ScaleTable::Problem& problem : table.problems)
     json["problems"].push_back({{"study", problem.study}, {"problem", problem.message}});

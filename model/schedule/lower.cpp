@@ -36,13 +36,8 @@ class Lowering {
   void iteration(std::int32_t number) {
     builder_.begin_iteration(number);
     style_.begin_iteration(builder_);
-    const std::size_t nodes = out_.nodes.size(), backward = out_.forward_nodes, updates = nodes - out_.update_nodes;
-    if (style_.pipelined()) {
-      micro_batches(0, backward);
-      micro_batches(backward, updates);
-    } else {
-      micro_batches(0, updates);
-    }
+    const std::size_t nodes = out_.nodes.size(), updates = nodes - out_.update_nodes;
+    micro_batches(0, updates);
     run(updates, nodes);
     style_.end_iteration(builder_);
   }
@@ -54,7 +49,7 @@ class Lowering {
   };
 
   /// Whether the training loop evaluates every batch, and one rank has all of its outputs.
-  [[nodiscard]] bool evaluates() const { return stack_.metric.operators > 0 && !style_.pipelined() && outputs() > Bytes(0.0); }
+  [[nodiscard]] bool evaluates() const { return stack_.metric.operators > 0 && outputs() > Bytes(0.0); }
 
   /// Of a batch, as the loss gets them.
   [[nodiscard]] Bytes outputs() const {
@@ -231,7 +226,6 @@ LoweredStep lower(const OpGraph& graph, const TrainingStep& step, const KernelMo
   out.iterations = std::max(stack.host.coupling == HostCoupling::queued ? 2 : 1, style.iterations());
   out.ranks = style.ranks();
   out.carries_over = style.carries_over();
-  out.pipelined = style.pipelined();
   out.in_passes = style.in_passes();
   out.gradient_element = options.gradient_element;
   const auto count = 2 * static_cast<std::size_t>(options.micro_batches) * out.nodes.size() *

@@ -37,7 +37,6 @@ struct LoweredStep {
   /// The exchange of an iteration may end in the next one's forward pass: an iteration then ends with its last kernel.
   bool carries_over = false;
   bool in_passes = false;       ///< forward and backward hold the exchange, as the calls of a script do
-  bool pipelined = false;       ///< ranks hold stages of the network, which wait for each other
   Bytes gradient_element{4.0};  ///< of a gradient, as exchanged
   Seconds total;                ///< of all tasks of an iteration, one after the other; not cut to what the clock holds
   Bytes exchanged;              ///< per step and rank

@@ -14,7 +14,7 @@ using Buffers = ExchangeBuffers;
 constexpr std::nullopt_t kEvery = std::nullopt;
 
 // name, framework; who sums, who updates; what memory it takes on GPUs; one process; parameter servers; sums on the host
-constexpr std::array<ExchangeInfo, 9> kRows{{
+constexpr std::array<ExchangeInfo, 8> kRows{{
     {Exchange::allreduce, "allreduce", kEvery, Place::ranks, Place::ranks, Buffers::buckets, false, false, false},
     {Exchange::nccl, "nccl", Framework::mxnet, Place::first_gpu, Place::first_gpu, Buffers::root_store, true, false, false},
     {Exchange::p2p, "p2p", Framework::mxnet, Place::home_gpus, Place::home_gpus, Buffers::home_store, true, false, false},
@@ -26,7 +26,6 @@ constexpr std::array<ExchangeInfo, 9> kRows{{
     {Exchange::byteps, "byteps", kEvery, Place::servers, Place::ranks, Buffers::buckets, false, false, false},
     {Exchange::dataparallel, "dataparallel", Framework::pytorch, Place::first_gpu, Place::first_gpu, Buffers::first_gpu, true,
      false, false},
-    {Exchange::pipeline, "pipeline", kEvery, Place::nowhere, Place::ranks, Buffers::buckets, false, false, false},
 }};
 static_assert(rows_in_order(kRows));
 

@@ -8,11 +8,10 @@
 namespace tbdsim {
 
 /// How gradients move between the GPUs of a job, as `--exchange` names it. `allreduce`, the default of every stack, is first.
-enum class Exchange { allreduce, nccl, p2p, local, ps, ps_p3, byteps, dataparallel, pipeline };
+enum class Exchange { allreduce, nccl, p2p, local, ps, ps_p3, byteps, dataparallel };
 
 /// Where something of an exchange is done.
 enum class ExchangePlace {
-  nowhere,
   ranks,      ///< on every GPU alike
   first_gpu,  ///< on GPU 0 of the node, for all arrays
   home_gpus,  ///< on one GPU of the node for each array, its home

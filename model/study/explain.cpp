@@ -121,6 +121,10 @@ WhatIfOutcome outcome_of(Session& session, const Trial& trial, const Prediction&
       trial.what_if.name, trial.what_if.text, trial.what_if.hardware(), 0.0, true, {}, {}, cannot_help(trial.what_if, base)};
   outcome.cannot_help = !outcome.problem.empty();
   if (outcome.cannot_help) return outcome;
+  if (trial.what_if.narrows && base.precision != name(Precision::fp32) && base.precision != name(Precision::tf32)) {
+    outcome.problem = outcome.reason = fmt::format("the job computes in {} already", base.precision);
+    return outcome;
+  }
   const auto prediction = predict(session, trial.changed);
   if (!prediction) {
     outcome.problem = prediction.error().front().message;
@@ -139,7 +143,7 @@ WhatIfOutcome outcome_of(Session& session, const Trial& trial, const Prediction&
 Result<Explanation> explain(Session& session, const PredictOptions& options) {
   auto base = predict(session, options);
   if (!base) return tl::make_unexpected(base.error());
-  Explanation explanation{std::move(*base), {}, {}};
+  Explanation explanation{std::move(*base), {}, {}, {}};
   explanation.checks = health(explanation.base);
   std::vector<Trial> trials = newer_software(session, options);
   for (const WhatIf& what_if : what_ifs()) {
@@ -160,6 +164,7 @@ Result<Explanation> explain(Session& session, const PredictOptions& options) {
     return a.gain > b.gain;
   });
   explanation.what_ifs = std::move(outcomes);
+  if (explanation.base.by_layers) explanation.layouts = neighbouring_layouts(session, options, explanation.base);
   return explanation;
 }
 

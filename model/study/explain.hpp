@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "model/prediction/predict.hpp"
+#include "model/study/layout_neighbours.hpp"
 
 namespace tbdsim {
 
@@ -32,10 +33,12 @@ struct Explanation {
   Prediction base;
   std::vector<HealthCheck> checks;
   std::vector<WhatIfOutcome> what_ifs;  ///< by gain, largest first; those that do not apply or cannot help last
+  std::vector<LayoutOutcome> layouts;   ///< of a step that is simulated layer by layer
 };
 
 /// Explains a configuration: predicts it, checks its health, and predicts every named change, the newest release of its framework
-/// and of NCCL. Other hardware that relieves nothing which holds the job up is not predicted. Errors: as `predict`.
+/// and of NCCL; of a step that is simulated layer by layer, every neighbour of its layout, too. Other hardware that relieves
+/// nothing which holds the job up is not predicted. Errors: as `predict`.
 ///
 /// Rules of health: GPUs busy at least 90 % of the time, memory of the GPU and of the CPU below 95 %, CPU, network and storage
 /// below 90 %, and no more than 10 % of the step waiting for input, exchange, host or, in a pipeline, other stages. Source:

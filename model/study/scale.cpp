@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <array>
+#include <limits>
+#include <numeric>
 #include <optional>
 #include <set>
 
@@ -44,10 +46,46 @@ Errors at_size(Errors errors, const Size& size) {
   return errors;
 }
 
-Result<Prediction> predict_size(Session& session, PredictOptions job, const Size& size, std::optional<int> global_batch) {
+/// The least GPUs that hold a network: those of one copy, and as many copies as its experts are spread over.
+std::int64_t least_gpus(const PredictOptions& job) {
+  const auto ranks = [](const std::optional<int>& asked) { return std::max(1, asked.value_or(1)); };
+  const std::int64_t shared = std::int64_t{ranks(job.tensor_parallel)} * ranks(job.context_parallel);
+  const std::int64_t experts = ranks(job.expert_parallel) == 1
+                                   ? 1
+                                   : std::int64_t{ranks(job.expert_parallel)} *
+                                         ranks(job.expert_tensor_parallel ? job.expert_tensor_parallel : job.tensor_parallel);
+  return std::lcm(shared, experts) * ranks(job.pipeline_parallel);
+}
+
+/// What everything is held against: one GPU, or the least number that hold a divided network and fill nodes.
+Size reference(Session& session, const PredictOptions& options) {
+  const std::int64_t least = least_gpus(options);
+  if (least <= 1) return {1, 1};
+  constexpr std::int64_t kMostCopies = 8;
+  for (std::int64_t copies = 1; copies <= kMostCopies; ++copies) {
+    if (least * copies > std::numeric_limits<int>::max()) break;
+    PredictOptions job = options;
+    job.gpus = static_cast<int>(least * copies);
+    job.nodes.reset();
+    if (configure(session, job)) return {job.gpus, std::nullopt};
+  }
+  return {static_cast<int>(std::min<std::int64_t>(least, std::numeric_limits<int>::max())), std::nullopt};
+}
+
+/// What stays as the machine grows; nothing: the batch per GPU does.
+struct Kept {
+  std::optional<int> batch;         ///< of all GPUs, divided over them
+  std::optional<int> global_batch;  ///< of one update: micro-batches are divided over the copies
+};
+
+Result<Prediction> predict_size(Session& session, PredictOptions job, const Size& size, const Kept& kept) {
   job.gpus = size.gpus;
   job.nodes = size.nodes;
-  if (global_batch) {
+  if (kept.global_batch) {
+    job.global_batch = kept.global_batch;
+    job.accumulate.reset();
+  }
+  if (const std::optional<int>& global_batch = kept.batch) {
     if (!size.gpus) return fail("--fixed-global-batch needs --gpus: it divides the batch by them");
     if (*size.gpus > 0 && *global_batch % *size.gpus != 0)
       return fail(fmt::format("a batch of {} does not divide over {} GPUs", *global_batch, *size.gpus));
@@ -75,10 +113,14 @@ StageSpeedups stage_speedups(const Stages& alone, const Stages& here) {
   return {ratio(&Stages::forward), ratio(&Stages::backward), ratio(&Stages::weight_update), ratio(&Stages::metric)};
 }
 
-/// What an epoch of `samples` on one GPU is at this size; `growth` is how many times as many samples the row's own has.
-void tell_epoch(const Prediction& p, const Prediction& one, std::int64_t samples, std::int64_t growth, ScaleRow& row) {
+/// How many times as many GPUs as are held against.
+double times_as_many(const Prediction& p, const Prediction& one) { return static_cast<double>(p.gpus) / one.gpus; }
+
+/// What an epoch of `samples` on one GPU is at this size; `grows`: the row's own has as many times as many samples as GPUs.
+void tell_epoch(const Prediction& p, const Prediction& one, std::int64_t samples, bool grows, ScaleRow& row) {
+  const std::int64_t all = samples * p.gpus / one.gpus;
   const EpochEstimate alone = estimate_epochs(one, samples, 1), strong = estimate_epochs(p, samples, 1),
-                      weak = estimate_epochs(p, p.gpus * samples, 1), own = estimate_epochs(p, growth * samples, 1);
+                      weak = estimate_epochs(p, all, 1), own = grows ? weak : strong;
   row.epoch_time = own.total;
   row.batches = own.steps;
   const auto steps = static_cast<double>(own.steps);
@@ -87,7 +129,7 @@ void tell_epoch(const Prediction& p, const Prediction& one, std::int64_t samples
       stage_speedups(times(static_cast<double>(alone.steps), one.stages), times(static_cast<double>(strong.steps), p.stages));
   row.strong_epoch = strong.total.value;
   row.weak_epoch = weak.total.value;
-  row.weak_saving = 1.0 - weak.total.value / (static_cast<double>(p.gpus) * strong.total.value);
+  row.weak_saving = 1.0 - weak.total.value / (times_as_many(p, one) * strong.total.value);
   row.gradients = p.exchanged;
   row.epoch_gradients = steps * p.exchanged;
 }
@@ -114,16 +156,13 @@ Result<ScaleStudy> scale(Session& session, const ScaleOptions& options) {
   const std::size_t asked = std::max<std::size_t>(options.gpus.size(), 1) * std::max<std::size_t>(options.nodes.size(), 1);
   if (asked > kMostSizes) return fail(fmt::format("{} sizes: scale takes at most {}, sweep any number", asked, kMostSizes));
   const PredictOptions& job = options.job;
-  for (const std::optional<int>& ranks : {job.tensor_parallel, job.context_parallel, job.expert_parallel, job.pipeline_parallel})
-    if (ranks.value_or(1) > 1)
-      return fail(
-          "scale holds jobs against one GPU, over which no network is divided; hold divided ones against each other with "
-          "`tbdsim compare`, such as --gpus 8,16,32");
+  if (job.global_batch && options.scaling == Scaling::weak)
+    return fail("--weak: the batch of an update grows with the GPUs; leave out --global-batch, or --weak");
   ScaleStudy study;
   study.samples = options.samples;
   study.scaling = options.scaling;
-  const Size one{1, 1};
-  auto alone = predict_size(session, options.job, one, std::nullopt);
+  const Size one = reference(session, options.job);
+  auto alone = predict_size(session, options.job, one, {});
   Errors errors;
   if (!alone) errors = at_size(alone.error(), one);
   if (options.samples < 1) errors.push_back({"how many samples has an epoch? name them with --samples, such as --samples 256K"});
@@ -132,12 +171,13 @@ Result<ScaleStudy> scale(Session& session, const ScaleOptions& options) {
   if (!errors.empty()) return tl::make_unexpected(std::move(errors));
   study.one = std::move(*alone);
   study.one_epoch = estimate_epochs(study.one, options.samples, 1).total;
-  const bool pipelined = study.one.exchange == Exchange::pipeline;
-  if (pipelined && options.scaling == Scaling::weak)
-    return fail("--weak: the stages of --exchange pipeline share one batch, so no data set grows with them; leave one out");
-  std::optional<int> global_batch;
-  // Every stage takes the whole batch, so nothing is to be divided.
-  if (options.scaling == Scaling::fixed_global_batch && !pipelined) global_batch = study.one.batch_per_gpu;
+  Kept kept;
+  if (options.scaling == Scaling::fixed_global_batch) {
+    if (study.one.layout.divides_network())
+      kept.global_batch = study.one.global_batch;
+    else
+      kept.batch = study.one.batch_per_gpu;
+  }
   study.notices = study.one.notices;
   const bool several = std::any_of(options.nodes.begin(), options.nodes.end(), [](int nodes) { return nodes > 1; });
   if (several && info(study.one.exchange).parameter_servers)
@@ -148,7 +188,7 @@ Result<ScaleStudy> scale(Session& session, const ScaleOptions& options) {
   std::vector<std::string> misfits;
   tell_misfit(study.one, one, misfits);
   for (const Size& size : sizes(options)) {
-    const auto p = predict_size(session, options.job, size, global_batch);
+    const auto p = predict_size(session, options.job, size, kept);
     if (!p) {
       const Errors here = at_size(p.error(), size);
       errors.insert(errors.end(), here.begin(), here.end());
@@ -156,25 +196,30 @@ Result<ScaleStudy> scale(Session& session, const ScaleOptions& options) {
     }
     for (const std::string& notice : p->notices)
       if (std::find(study.notices.begin(), study.notices.end(), notice) == study.notices.end()) study.notices.push_back(notice);
-    if (p->gpus > 1) tell_misfit(*p, {p->gpus, p->nodes}, misfits);
-    const std::int64_t growth = options.scaling == Scaling::weak ? p->gpus : 1;
+    if (p->gpus > study.one.gpus) tell_misfit(*p, {p->gpus, p->nodes}, misfits);
+    const bool grows = options.scaling == Scaling::weak;
     ScaleRow row;
     row.gpus = p->gpus;
     row.nodes = p->nodes;
     row.batch_per_gpu = p->batch_per_gpu;
+    row.copies = p->layout.data;
+    row.micro_batches = p->micro_batches;
     row.step_time = p->step_time;
     row.stages = p->stages;
     row.limit = p->limit;
-    tell_epoch(*p, study.one, options.samples, growth, row);
+    tell_epoch(*p, study.one, options.samples, grows, row);
     tell_memory(*p, row);
-    row.speedup = speedup_range(*p, study.one, static_cast<double>(growth) * (study.one_epoch.value / row.epoch_time.value),
+    const double growth = grows ? times_as_many(*p, study.one) : 1.0;
+    row.speedup = speedup_range(*p, study.one, growth * (study.one_epoch.value / row.epoch_time.value),
                                 1.0 - p->start_up / row.epoch_time.value, 1.0 - study.one.start_up / study.one_epoch.value);
-    row.efficiency = row.speedup.value / p->gpus;
+    row.efficiency = row.speedup.value / times_as_many(*p, study.one);
     study.rows.push_back(std::move(row));
   }
   if (!errors.empty()) return tl::make_unexpected(errors);
   if (std::any_of(study.rows.begin(), study.rows.end(), [](const ScaleRow& row) { return row.nodes > 1; }))
     std::erase_if(study.notices, is_one_node_notice);
+  if (std::any_of(study.rows.begin(), study.rows.end(), [](const ScaleRow& row) { return row.copies > 1; }))
+    std::erase_if(study.notices, is_one_copy_notice);
   if (!misfits.empty())
     study.notices.push_back(
         fmt::format("more memory than the {} of a GPU: {}", format(study.one.memory.capacity), fmt::join(misfits, "; ")));

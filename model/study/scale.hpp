@@ -31,10 +31,11 @@ struct StageSpeedups {
 /// One size of the machine.
 struct ScaleRow {
   int gpus = 1, nodes = 1, batch_per_gpu = 1;
+  int copies = 1, micro_batches = 1;  ///< of the network; of `batch_per_gpu` samples on each copy in a step
   Ranged<Seconds> step_time;
   Ranged<Seconds> epoch_time;  ///< start-up of the run included
   Ranged<double> speedup;      ///< samples per second of a whole epoch against one GPU
-  double efficiency = 1;       ///< speed-up over GPUs
+  double efficiency = 1;       ///< speed-up over how many times as many GPUs
   Stages stages;               ///< of a step
   Limit limit;
   std::int64_t batches = 0;  ///< steps of an epoch
@@ -49,7 +50,7 @@ struct ScaleRow {
 
 /// One network, batch and exchange over the sizes.
 struct ScaleStudy {
-  Prediction one;             ///< on one GPU, against which everything is held
+  Prediction one;             ///< on one GPU, or of a divided network on the GPUs of one copy: all else is held against it
   Ranged<Seconds> one_epoch;  ///< on it
   std::int64_t samples = 0;
   Scaling scaling = Scaling::strong;
@@ -57,9 +58,11 @@ struct ScaleStudy {
   std::vector<std::string> notices;
 };
 
-/// Predicts every size and one GPU, with the same options.
-/// Errors: as `predict`, with the size at which they arise; no samples; a global batch that does not divide; a data set that
-/// grows with the stages of a pipeline.
+/// Predicts every size and one GPU, with the same options. A network that is divided over GPUs has the least number of them that
+/// hold it in place of one GPU; its other axes stay, the number of its copies grows. Its micro-batches stay with `strong` and
+/// `weak`; with `fixed_global_batch`, or a global batch in the job, each copy has fewer of them.
+/// Errors: as `predict`, with the size at which they arise; no samples; a global batch that does not divide, or one that is to
+/// stay while the data set grows.
 [[nodiscard]] Result<ScaleStudy> scale(Session& session, const ScaleOptions& options);
 
 /// What a table of studies varies; an empty list leaves the option as it is.

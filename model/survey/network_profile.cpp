@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "model/configuration/configure.hpp"
 #include "model/configuration/read_configuration.hpp"
@@ -12,6 +11,7 @@
 #include "model/prediction/rank_waits.hpp"
 #include "model/prediction/step_times.hpp"
 #include "model/survey/array_traffic.hpp"
+#include "model/survey/line_rate.hpp"
 
 namespace tbdsim {
 namespace {
@@ -27,36 +27,6 @@ Result<StepTimes> times_of(const Configuration& configuration) {
 
 Result<Seconds> step_of(const Configuration& configuration) {
   return times_of(configuration).map([](const StepTimes& times) { return times.step; });
-}
-
-/// The same job on a network of another line rate, and its protocol efficiency, also TCP's beside another transport.
-Configuration at_rate(Configuration configuration, BytesPerSecond rate) {
-  Network& network = *configuration.network;
-  network.achieved *= rate / network.bandwidth;
-  network.tcp *= rate / network.bandwidth;
-  network.bandwidth = rate;
-  return configuration;
-}
-
-/// Least line rate to 1 % at which a step takes no longer than `longest`; nullopt if none does. More bandwidth never
-/// slows a step.
-Result<std::optional<BytesPerSecond>> least_rate(const Configuration& configuration, Seconds longest) {
-  constexpr BytesPerSecond kSlowest(1e6), kFastest(1e13);
-  constexpr double kPrecision = 1.01;
-  const auto enough = [&](BytesPerSecond rate) -> Result<bool> {
-    return step_of(at_rate(configuration, rate)).map([&](Seconds step) { return step <= longest; });
-  };
-  BytesPerSecond low = kSlowest, high = kFastest;
-  auto fast = enough(high);
-  if (!fast) return tl::make_unexpected(fast.error());
-  if (!*fast) return std::optional<BytesPerSecond>();
-  while (high / low > kPrecision) {
-    const BytesPerSecond middle(std::sqrt(low.base() * high.base()));
-    const auto reached = enough(middle);
-    if (!reached) return tl::make_unexpected(reached.error());
-    (*reached ? high : low) = middle;
-  }
-  return std::optional<BytesPerSecond>(high);
 }
 
 struct Alone {
@@ -94,10 +64,10 @@ Result<ScheduleVerdict> judge(const Configuration& configuration, Seconds one, d
   verdict.step = *step;
   const double nodes = machines(configuration);
   verdict.gain = nodes * (one / *step);
-  auto pay = least_rate(configuration, nodes * one);
+  auto pay = least_rate(configuration, nodes * one, step_of);
   if (!pay) return tl::make_unexpected(pay.error());
   verdict.least_to_pay = *pay;
-  auto reach = least_rate(configuration, (1.0 / target) * one);
+  auto reach = least_rate(configuration, (1.0 / target) * one, step_of);
   if (!reach) return tl::make_unexpected(reach.error());
   verdict.least_to_reach = *reach;
   return verdict;
@@ -105,24 +75,21 @@ Result<ScheduleVerdict> judge(const Configuration& configuration, Seconds one, d
 
 }  // namespace
 
-Result<NetworkProfile> profile_network(Session& session, const NetworkOptions& options) {
+std::optional<Error> network_problem(const NetworkOptions& options) {
   if (!(options.target > 0.0 && options.target < 1.0))
-    return fail(fmt::format("--target {}: expected an efficiency between 0 and 1, such as 0.9", options.target));
-  if (options.job.buckets) return fail("--buckets: arrays are profiled at one length; name it with --seq-len");
-  if (options.job.mock_trainer) return fail("--mock-trainer: what trains nothing exchanges no gradients");
+    return Error{fmt::format("--target {}: expected an efficiency between 0 and 1, such as 0.9", options.target)};
+  if (options.job.buckets) return Error{"--buckets: arrays are profiled at one length; name it with --seq-len"};
+  if (options.job.mock_trainer) return Error{"--mock-trainer: what trains nothing exchanges no gradients"};
+  return std::nullopt;
+}
+
+Result<NetworkProfile> profile_network(Session& session, const NetworkOptions& options) {
+  if (auto problem = network_problem(options)) return tl::make_unexpected(Errors{*problem});
   PredictOptions asked = options.job;
   asked.emulated = options.job.nodes.has_value();
   const auto configured = configure(session, asked);
   if (!configured) return tl::make_unexpected(configured.error());
   const Configuration& configuration = *configured;
-  if (configuration.pipelined())
-    return fail(
-        "--exchange pipeline: its stages share one batch and exchange no gradients, which is what this verb profiles; "
-        "compare `tbdsim predict --exchange pipeline` with --nodes 1 and with more");
-  if (configuration.by_layers())
-    return fail(
-        "network: profiles the gradients of whole copies, one array after the other; of a step that is simulated layer by layer "
-        "(a divided network, sharded states, a stack made for these) `tbdsim predict` tells what travels along each axis");
   if (!options.job.nodes && configuration.nodes < 2)
     return fail("network: expected several nodes; use --nodes, such as --nodes 4, or --nodes 1 to emulate two on one machine");
   if (!configuration.network)

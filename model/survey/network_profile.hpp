@@ -42,6 +42,9 @@ struct NetworkProfile {
   std::vector<ScheduleVerdict> schedules;  ///< as asked first; under parameter servers also with P3 (or without)
 };
 
+/// What is wrong with what is asked, whichever job it is of; nothing: all is well.
+[[nodiscard]] std::optional<Error> network_problem(const NetworkOptions& options);
+
 /// Which arrays delay a job, whether several nodes beat one and reach the target, and on which network they would.
 ///
 /// One node alone exchanges inside only, as the job does or, if faster, by all-reduce. The least line rate is found by bisection

@@ -89,9 +89,6 @@ JOB = {
 }
 LOADING = "tbdsim: %s: the memory of GPUs does not depend on how samples are loaded"
 RESIDENT = "tbdsim: %s: samples take memory of GPUs only with --storage gpu-memory"
-AGAINST_ONE = "tbdsim: scale holds jobs against one GPU, over which no network is divided; hold divided ones against each other with `tbdsim compare`, such as --gpus 8,16,32"
-BY_LAYERS = ("tbdsim: network: profiles the gradients of whole copies, one array after the other; of a step that is simulated layer by layer "
-             "(a divided network, sharded states, a stack made for these) `tbdsim predict` tells what travels along each axis")
 LISTS = "--model resnet50 --gpus 1 --batch 16"
 SWEPT = "--hw dgx1 --model resnet50 --gpus 1,2 --batch 16"
 
@@ -118,17 +115,7 @@ TABLE = {
         "--layers": ("--layers", EFFECT, ONE),
         "--measured": ("--measured 97ms", EFFECT, ONE),
     }),
-    "scale": dict({name: line for name, line in JOB.items() if name not in ("--gpus", "--nodes", "--devices")}, **{
-        "--tensor-parallel": ("--tensor-parallel 2", Refused(AGAINST_ONE), EIGHT),
-        "--sequence-parallel": ("--sequence-parallel on", Refused("tbdsim: 1 GPU on 1 node: --sequence-parallel on: divides what --tensor-parallel leaves whole; add --tensor-parallel 2 or more"), EIGHT),
-        "--context-parallel": ("--context-parallel 2", Refused(AGAINST_ONE), EIGHT),
-        "--expert-parallel": ("--expert-parallel 2", Refused(AGAINST_ONE), EIGHT),
-        "--expert-tensor-parallel": ("--expert-tensor-parallel 2", Refused("tbdsim: 1 GPU on 1 node: --expert-tensor-parallel divides experts that --expert-parallel spreads; add --expert-parallel 2 or more"), EIGHT),
-        "--pipeline-parallel": ("--pipeline-parallel 2", Refused(AGAINST_ONE), EIGHT),
-        "--virtual-stages": ("--virtual-stages 2", Refused("tbdsim: 1 GPU on 1 node: --virtual-stages 2: parts of a pipeline's stages; add --pipeline-parallel 2 or more"), EIGHT),
-        "--schedule": ("--schedule gpipe", Refused("tbdsim: 1 GPU on 1 node: --schedule gpipe: of a pipeline; add --pipeline-parallel 2 or more"), EIGHT),
-        "--zero": LAYOUT["--zero"],
-        "--unmodelled": ("--unmodelled refuse", Refused(re.sub("(:59|tbdsim): ", r"\1: 1 GPU on 1 node: ", OFFLOADS)), FUSED + " --layout-from offload.json"),
+    "scale": dict({name: line for name, line in JOB.items() if name not in ("--gpus", "--nodes", "--devices")}, **LAYOUT, **{
         "--gpus": ("--gpus 1,2", EFFECT, "", "--gpus 1"),
         "--nodes": ("--nodes 1,2", EFFECT, "", "--gpus 1"),
         "--samples": ("--samples 512K", EFFECT, "--hw dgx1 --model resnet50 --gpus 2", "--samples 256K"),
@@ -154,17 +141,7 @@ TABLE = {
         "--max-batch": ("--max-batch", EFFECT, ONE),
         "--set": ("--set hw.device.memory_capacity=2x", EFFECT, EIGHT),
     }),
-    "network": dict(JOB, **{
-        "--tensor-parallel": ("--tensor-parallel 2", Refused(BY_LAYERS), GPT),
-        "--sequence-parallel": ("--sequence-parallel on", Refused("tbdsim: --sequence-parallel on: divides what --tensor-parallel leaves whole; add --tensor-parallel 2 or more"), GPT),
-        "--context-parallel": ("--context-parallel 2", Refused(BY_LAYERS), FUSED),
-        "--expert-parallel": ("--expert-parallel 2", Refused(BY_LAYERS), EXPERTS),
-        "--expert-tensor-parallel": ("--expert-tensor-parallel 2", Refused("tbdsim: --expert-tensor-parallel divides experts that --expert-parallel spreads; add --expert-parallel 2 or more"), EXPERTS),
-        "--pipeline-parallel": ("--pipeline-parallel 2", Refused(BY_LAYERS), GPT),
-        "--virtual-stages": ("--virtual-stages 2", Refused("tbdsim: --virtual-stages 2: parts of a pipeline's stages; add --pipeline-parallel 2 or more"), GPT),
-        "--schedule": ("--schedule gpipe", Refused("tbdsim: --schedule gpipe: of a pipeline; add --pipeline-parallel 2 or more"), GPT),
-        "--zero": ("--zero 2", Refused(BY_LAYERS), GPT),
-        "--layout-from": ("--layout-from layout.txt", Refused(BY_LAYERS), FUSED),
+    "network": dict(JOB, **LAYOUT, **{
         "--buckets": ("--buckets", Refused("tbdsim: --buckets: arrays are profiled at one length; name it with --seq-len"), GNMT),
         "--mock-trainer": ("--mock-trainer", Refused("tbdsim: --mock-trainer: what trains nothing exchanges no gradients"), LOADS),
         "--target": ("--target 50%", EFFECT, NODES),
@@ -306,11 +283,11 @@ WRITTEN = ("--output", "--pareto", "--format")
 # Combinations in which an option would say nothing: each refused.
 REFUSALS = [
     ("predict %s --tensor-parallel 2" % ONE, "--tensor-parallel 2 --context-parallel 1 --pipeline-parallel 1: one copy of the network takes 2 GPUs, which do not divide the 1 of the job"),
-    ("predict %s --kernels" % (GPT + " --tensor-parallel 4"), "--kernels: this step is simulated layer by layer (a divided network, sharded states, a stack made for these), which keeps no kernels and calls of the whole; --layers tells its operators, the table what travels along each axis"),
-    ("predict %s --links" % (GPT + " --tensor-parallel 4"), "--links: this step is simulated layer by layer (a divided network, sharded states, a stack made for these), which keeps no kernels and calls of the whole; --layers tells its operators, the table what travels along each axis"),
-    ("predict %s --host" % (GPT + " --tensor-parallel 4"), "--host: this step is simulated layer by layer (a divided network, sharded states, a stack made for these), which keeps no kernels and calls of the whole; --layers tells its operators, the table what travels along each axis"),
-    ("predict %s --trace step.json" % (GPT + " --tensor-parallel 4"), "--trace: this step is simulated layer by layer (a divided network, sharded states, a stack made for these), which keeps no kernels and calls of the whole; --layers tells its operators, the table what travels along each axis"),
-    ("predict %s --profiling" % (GPT + " --tensor-parallel 4"), "--profiling: this step is simulated layer by layer (a divided network, sharded states, a stack made for these), which keeps no kernels and calls of the whole; --layers tells its operators, the table what travels along each axis"),
+    ("predict %s --profiling" % (GPT + " --tensor-parallel 4"), "--profiling: reckons with the order of a step's kernels, and of a step that is simulated layer by layer (a divided network, sharded states, a stack made for these) none is kept; --kernels tells its launches, --trace draws its passes"),
+    ("network %s --nodes 2 --top 3" % (GPT + " --tensor-parallel 4"), "--top: of arrays; the step of this job is simulated layer by layer, and its axes are few"),
+    ("scale %s --tensor-parallel 2 --global-batch 16 --samples 256K --weak" % GPT, "--weak: the batch of an update grows with the GPUs; leave out --global-batch, or --weak"),
+    ("scale %s --tensor-parallel 2 --virtual-stages 2 --samples 256K" % GPT, "2 GPUs: --virtual-stages 2: parts of a pipeline's stages; add --pipeline-parallel 2 or more"),
+    ("predict %s --exchange pipeline" % EIGHT, "--exchange pipeline: stages are a layout of the network, no way to exchange gradients; write --pipeline-parallel N, with --accumulate micro-batches an update"),
     ("predict %s --mock-loader" % EIGHT, "--mock-loader takes the place of a loader, and nothing is loaded; name what is loaded with --input, such as --input imagenet-records"),
     ("predict %s --mock-loader --mock-trainer" % LOADS, "--mock-loader and --mock-trainer exclude each other: one shows the trainer alone, the other the loader"),
     ("predict %s --input nothing-such --mock-loader" % EIGHT, 'unknown input "nothing-such"'),

@@ -559,7 +559,7 @@ class OtherFormats(unittest.TestCase):
     def test_the_stages_of_a_pipeline_are_counted(self):
         stages = lambda *options: json.loads(run("memory", "--hw", "dgx1", "--model", "lenet", "--format", "json",
                                                  *options).stdout)["config"]["pipeline"]
-        self.assertEqual((stages("--exchange", "pipeline", "--gpus", "3"), stages("--gpus", "3")), (3, 1))
+        self.assertEqual((stages("--pipeline-parallel", "3", "--gpus", "3"), stages("--gpus", "3")), (3, 1))
 
     def test_trace(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -33,7 +33,7 @@ TABLES = [
 ]
 LABELS = [
     "predict --hw dgx1 --model alexnet --stack mxnet-18.04 --epochs 2 --samples 1000 --profiling",
-    "predict --hw dgx1 --model vgg16 --gpus 4 --exchange pipeline --accumulate 4",
+    "predict --hw dgx1 --model vgg16 --gpus 4 --pipeline-parallel 4 --accumulate 4",
     "predict --hw dgx-h100 --model llama-3-8b --tokens 1T",
     "network --hw p4000 --nodes 2 --network 10gbe --stack mxnet-1.2 --exchange ps --model vgg11",
 ]

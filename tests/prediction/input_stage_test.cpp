@@ -194,7 +194,7 @@ TEST_CASE("a loader makes one micro-batch after the other: their number changes 
   CHECK_THAT(copies(4) / copies(1), WithinRel(4.0, 1e-6));
 }
 
-TEST_CASE("nodes share a file server, not their own disks, of a pipeline only the first stage's node reads") {
+TEST_CASE("nodes share a file server, not their own disks") {
   PredictOptions options = job("resnet50");
   options.gpus.reset();
   options.network = "infiniband-edr";
@@ -206,10 +206,6 @@ TEST_CASE("nodes share a file server, not their own disks, of a pipeline only th
   CHECK_THAT(rate(4) / rate(1), WithinRel(1.0, 1e-6));
   options.storage = "hdd";
   CHECK_THAT(rate(4) / rate(1), WithinRel(4.0, 1e-2));
-  options.input = "imagenet-files";
-  options.exchange = "pipeline";
-  options.accumulate = 8;
-  CHECK_THAT(rate(2) / rate(1), WithinRel(1.0, 1e-6));
 }
 
 TEST_CASE("stages sum to the step with input, and the causes of processor time to the whole") {

@@ -203,7 +203,7 @@ TEST_CASE("several problems are told at once, in the order of the options") {
             [](auto& o) { o.gpus = 9, o.precision = "fp23", o.optimizer = "adm", o.exchange = "x", o.model = "rsenet50"; }) ==
         "unknown precision \"fp23\", did you mean \"fp32\"?\n"
         "unknown optimizer \"adm\", did you mean \"adam\"?\n"
-        "unknown exchange \"x\"; there are allreduce, nccl, p2p, local, ps, ps-p3, byteps, dataparallel, pipeline\n"
+        "unknown exchange \"x\"; there are allreduce, nccl, p2p, local, ps, ps-p3, byteps, dataparallel\n"
         "9 GPUs do not fill nodes of 8\n"
         "unknown network \"rsenet50\", did you mean \"resnet50\"?\n");
 }
@@ -274,24 +274,6 @@ TEST_CASE("a layer that its framework launches piece by piece does the same arit
   CHECK(pieces.utilization.fp32 < 0.5);
 }
 
-TEST_CASE("a pipeline's copy between nodes goes through one port, however many a node has") {
-  PredictOptions options;
-  options.hardware = "dgx1";
-  options.model = "vgg16";
-  options.gpus = options.nodes = 2;
-  options.network = "infiniband-edr";
-  options.exchange = "pipeline";
-  options.accumulate = 4;
-  options.detail = true;
-  const Prediction p = predict(session(), options).value();
-  const auto port =
-      std::find_if(p.links.begin(), p.links.end(), [](const auto& link) { return link.name == "network from node 0"; });
-  REQUIRE(port != p.links.end());
-  const double rate = port->bytes.base() / (port->busy * p.step_time.value.base());
-  CHECK(rate < 0.3 * port->capacity.base());  // of four
-  CHECK_THAT(rate, Catch::WithinRel(12.2e9, 0.05));
-}
-
 TEST_CASE("GPUs that refuse each other's memory: MXNet's store pays for staging") {
   PredictOptions options;
   options.hardware = "pcie-4x-rtx-4090-patched-driver";
@@ -302,18 +284,6 @@ TEST_CASE("GPUs that refuse each other's memory: MXNet's store pays for staging"
   const Prediction peers = predicted(options);
   options.set.emplace_back("hw.link.pcie.peer_access=false");
   CHECK(predicted(options).stages.exchange_total > 1.5 * peers.stages.exchange_total);
-}
-
-TEST_CASE("a pipeline waits for the network where its stages stand on nodes of their own") {
-  PredictOptions options;
-  options.hardware = "dgx1";
-  options.model = "vgg16";
-  options.gpus = options.nodes = 2;
-  options.network = "ethernet-1g";
-  options.exchange = "pipeline";
-  CHECK(predicted(options).limit.resource == Resource::network);
-  options.nodes = 1;
-  for (const Limit& limit : predicted(options).limits) CHECK(limit.resource != Resource::network);
 }
 
 TEST_CASE("useful work per sample does not depend on how many micro-batches make an update") {

@@ -123,17 +123,43 @@ TEST_CASE("a study of nodes with servers says what it holds them against") {
   CHECK_FALSE(told(study(o)));
 }
 
-TEST_CASE("stages of a pipeline all take the whole batch: nothing to divide, and no data set grows with them") {
-  ScaleOptions o = options({1, 4}, Scaling::fixed_global_batch), strong = options({1, 4});
-  for (ScaleOptions* each : {&o, &strong}) each->job.exchange = "pipeline";
-  const ScaleStudy s = study(o), same = study(strong);
-  for (std::size_t i = 0; i < 2; ++i) {
-    CHECK(s.rows[i].batch_per_gpu == 32);
-    CHECK(s.rows[i].step_time.value == same.rows[i].step_time.value);
-    CHECK(s.rows[i].epoch_time.value == same.rows[i].epoch_time.value);
-  }
+TEST_CASE("a divided network is held against one copy of it; copies are added, and its other axes stay") {
+  ScaleOptions o = options({4, 8});
+  o.job.model = "gpt2";
+  o.job.batch = 2;
+  o.job.stack = "megatron-core-0.8";
+  o.job.hardware = "dgx-a100-80gb";
+  o.job.precision = "bf16";
+  o.job.tensor_parallel = o.job.pipeline_parallel = 2;
+  o.job.accumulate = 8;
+  const ScaleStudy s = study(o);
+  CHECK(s.one.gpus == 4);
+  REQUIRE(s.rows.size() == 2);
+  CHECK(s.rows[0].copies == 1);
+  CHECK(s.rows[1].copies == 2);
+  for (const ScaleRow& row : s.rows) CHECK(row.micro_batches == 8);
+  CHECK_THAT(s.rows[0].speedup.value, WithinRel(1.0, 1e-12));
+  CHECK_THAT(s.rows[1].efficiency, WithinRel(s.rows[1].speedup.value / 2.0, 1e-12));
+  CHECK(s.rows[1].speedup.value > 1.5);
+  CHECK(s.rows[1].speedup.value <= 2.0);
+  o.scaling = Scaling::fixed_global_batch;
+  const ScaleStudy fixed = study(o);
+  CHECK(fixed.rows[0].micro_batches == 8);
+  CHECK(fixed.rows[1].micro_batches == 4);  // and so a larger part of the step is bubble
+  CHECK(fixed.rows[1].speedup.value < s.rows[1].speedup.value);
   o.scaling = Scaling::weak;
-  CHECK(refused(o) == "--weak: the stages of --exchange pipeline share one batch, so no data set grows with them; leave one out");
+  const ScaleStudy weak = study(o);
+  CHECK(weak.rows[1].batches == weak.rows[0].batches);
+  CHECK_THAT(weak.rows[1].step_time.value.base(), WithinRel(s.rows[1].step_time.value.base(), 1e-12));
+  o.job.global_batch = 32;
+  o.job.accumulate.reset();
+  CHECK(refused(o) == "--weak: the batch of an update grows with the GPUs; leave out --global-batch, or --weak");
+  o.scaling = Scaling::strong;
+  CHECK(study(o).rows[1].micro_batches == 8);
+  o.gpus = {2};
+  CHECK(refused(o) ==
+        "2 GPUs: --tensor-parallel 2 --context-parallel 1 --pipeline-parallel 2: one copy of the network takes 4 GPUs, which do "
+        "not divide the 2 of the job");
 }
 
 TEST_CASE("an epoch's stages, its batches and the gain of weak scaling follow from the step") {

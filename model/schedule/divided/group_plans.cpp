@@ -29,8 +29,13 @@ const GroupPlans::Planned& GroupPlans::planned(const AxisGroup& group, Collectiv
   if (plan)
     result.plan = std::move(*plan);
   else
-    errors_.insert(errors_.end(), plan.error().begin(), plan.error().end());
+    for (const Error& error : plan.error()) tell(error);
   return result;
+}
+
+void GroupPlans::tell(const Error& error) {
+  const bool told = std::any_of(errors_.begin(), errors_.end(), [&](const Error& each) { return each.message == error.message; });
+  if (!told) errors_.push_back(error);
 }
 
 BytesPerSecond GroupPlans::node_share(const AxisGroup& group, CollectiveKind kind) const {

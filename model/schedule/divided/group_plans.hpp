@@ -75,6 +75,8 @@ class GroupPlans {
   [[nodiscard]] GroupCall call(const AxisGroup& group, CollectiveKind kind, Bytes message);
   /// What a node gets of its network for one group, over its ports, while all groups alike run.
   [[nodiscard]] BytesPerSecond node_share(const AxisGroup& group, CollectiveKind kind) const;
+  /// Once, however many collectives it keeps from running.
+  void tell(const Error& error);
   [[nodiscard]] const Planned& planned(const AxisGroup& group, CollectiveKind kind);
 
   RankPlaces places_;

@@ -97,7 +97,8 @@ class LayerItems {
     (again ? cost_.again_flop : cost_.flop) += cost.kernel.flop;
     if (again) cost_.again += cost.kernel.time;
     if (node.pass == Pass::backward_weights) cost_.weights += cost.kernel.time;
-    cost_.operators.push_back({node.op, node.pass, cost.kernel.time, cost.kernel.flop, cost.tensor_core});
+    cost_.operators.push_back({node.op, node.pass, cost.kernel.time, cost.kernel.flop, cost.tensor_core, again, {}});
+    if (cost.kernel.time > Seconds(0.0)) cost_.operators.back().cost = cost_.costs.size();
     if (cost.kernel.time > Seconds(0.0)) cost_.costs.push_back(std::move(cost));
     return item;
   }

@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <vector>
 
 #include "model/cost/kernel_model.hpp"
@@ -16,6 +17,8 @@ struct OperatorTime {
   Seconds time;
   Flop flop;
   bool tensor_core = false;
+  bool again = false;                 ///< a second time, for backward
+  std::optional<std::size_t> cost{};  ///< its kernel's place in `LayerCost::costs`; absent: none runs
 };
 
 /// One layer of a class on one rank, for one micro-batch.

@@ -27,8 +27,6 @@ class ExchangeStyle {
   [[nodiscard]] virtual bool carries_over() const { return false; }
   /// Whether forward and backward pass hold the exchange: the script's calls return when it is done.
   [[nodiscard]] virtual bool in_passes() const { return false; }
-  /// Whether ranks hold stages of the network, through which micro-batches flow.
-  [[nodiscard]] virtual bool pipelined() const { return false; }
   /// Whether `rank` runs this node itself (a store may update in its place).
   [[nodiscard]] virtual bool runs(const StepBuilder& /*builder*/, std::size_t /*node*/, std::int32_t /*rank*/) const {
     return true;

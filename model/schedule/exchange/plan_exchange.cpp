@@ -25,11 +25,9 @@ Planner planner_of(Exchange exchange) {
     case Exchange::byteps:
       return plan_byteps;
     case Exchange::dataparallel:
-      return plan_data_parallel;
-    case Exchange::pipeline:
       break;
   }
-  return plan_pipeline;
+  return plan_data_parallel;
 }
 
 }  // namespace

@@ -53,8 +53,6 @@ struct PlannedExchange {
 [[nodiscard]] Result<PlannedExchange> plan_nccl_store(const ExchangeSetting& setting);
 /// Everything adds up in host memory.
 [[nodiscard]] Result<PlannedExchange> plan_local_store(const ExchangeSetting& setting);
-/// Stages of the network, one on each GPU.
-[[nodiscard]] Result<PlannedExchange> plan_pipeline(const ExchangeSetting& setting);
 /// PyTorch's nn.DataParallel: one process, weights and gradients through the first GPU.
 [[nodiscard]] Result<PlannedExchange> plan_data_parallel(const ExchangeSetting& setting);
 
