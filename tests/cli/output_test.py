@@ -557,7 +557,7 @@ class OtherFormats(unittest.TestCase):
                          (3, epochs["total_time_s"]["high"], epochs["total_usd"]))
 
     def test_the_stages_of_a_pipeline_are_counted(self):
-        stages = lambda *options: json.loads(run("memory", "--hw", "dgx1", "--model", "lenet", "--format", "json",
+        stages = lambda *options: json.loads(run("memory", "--hw", "dgx1", "--model", "resnet50", "--format", "json",
                                                  *options).stdout)["config"]["pipeline"]
         self.assertEqual((stages("--pipeline-parallel", "3", "--gpus", "3"), stages("--gpus", "3")), (3, 1))
 
