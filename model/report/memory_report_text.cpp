@@ -88,7 +88,7 @@ std::string more_than_least(const MemoryReport& r) {
   const GpuMemory& most = fullest(r.memory);
   const GpuMemory& least = *std::min_element(r.memory.gpus.begin(), r.memory.gpus.end(),
                                              [](const GpuMemory& a, const GpuMemory& b) { return a.peak < b.peak; });
-  if (staged(r) || divided(r) || least.peak == most.peak) return "";
+  if (divided(r) || least.peak == most.peak) return "";
   std::vector<std::pair<Bytes, std::size_t>> parts;
   for (std::size_t i = 0; i < kMemoryPartCount; ++i)
     if (const Bytes more = most.parts.bytes[i] - least.parts.bytes[i]; more > Bytes(0.0)) parts.emplace_back(more, i);

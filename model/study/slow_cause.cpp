@@ -65,7 +65,7 @@ void add_arithmetic(const Configuration& c, std::vector<SlowCause>& causes) {
                                   "count kernels a step in a profile, or compare "
                                   "with the compiler switched off",
                                   {"stack.operators.fuses_elementwise=false"})));
-  if (c.recompute == Recompute::none && !c.pipelined())
+  if (c.recompute == Recompute::none)
     causes.push_back(seldom(plain("recompute-on", "the forward pass runs again in the backward pass",
                                   "compare memory in use with `tbdsim memory`; count forward kernels a step in a profile",
                                   {"parallel.recompute=full"})));
