@@ -62,6 +62,7 @@ Errors asked_of_kernels(const PredictArguments& arguments) {
 }  // namespace
 
 Result<Answer> answer(const PredictArguments& arguments, Session& session) {
+  if (const auto priced = session_with_prices(session, arguments.prices)) return answer(arguments, *priced);
   if (arguments.epochs && !arguments.samples) return fail("--epochs needs --samples, the size of the data set");
   if ((arguments.skip || arguments.iterations) && !arguments.profiling)
     return fail("--skip and --iterations need --profiling, which they are about");
@@ -108,9 +109,7 @@ Result<Answer> answer(const PredictArguments& arguments, Session& session) {
 }
 
 int run(const PredictArguments& arguments, const Catalogue& catalogue) {
-  Catalogue with_prices = catalogue;
-  with_prices.own_prices = arguments.prices;
-  return deliver(answer(arguments, *open_session(with_prices)));
+  return deliver(answer(arguments, *open_session(catalogue)));
 }
 
 }  // namespace tbdsim
