@@ -29,7 +29,7 @@ std::string spelling(const OptionRow& row) {
 
 }  // namespace
 
-std::string VerbOptions::help(const OptionRow& row) const { return wrapped(shown_help(row), kHelpWidth, 0); }
+std::string VerbOptions::help(const OptionRow& row) const { return helps_ ? wrapped(shown_help(row), kHelpWidth, 0) : ""; }
 
 void VerbOptions::checked_option(const OptionRow& row, Reader read) {
   const auto apply = [name = spelling(row), read = std::move(read)](const std::string& text) {
@@ -110,8 +110,8 @@ struct CommandLine {
   TopologyArguments topology;
   DocsArguments docs;
 
-  /// `only`: the verb whose options are declared; empty: all, with whose names its help begins.
-  explicit CommandLine(std::string_view only) {
+  /// `only`: the verb whose options are declared; empty: all, with whose names its help begins. `helps`: as VerbOptions.
+  CommandLine(std::string_view only, bool helps) : helps_(helps) {
     app.set_version_flag("--version", "tbdsim " TBDSIM_VERSION, "Print the version");
     app.set_help_flag("-h,--help", "Print this help");
     app.get_formatter()->column_width(kHelpColumn);
@@ -121,10 +121,13 @@ struct CommandLine {
   }
 
  private:
+  bool helps_;
+
   VerbOptions options(const VerbRow& row) {
     const std::string name(row.name);
     CLI::App* sub = app.add_subcommand(name, std::string(row.text));
     sub->set_help_flag("-h,--help", "Print this help");
+    if (!helps_) return {*sub, row.verb, false};
     std::string footer = takes_lists(row.verb) ? fmt::format("{}\n", kListMeaning) : "";
     bool first = true;
     for (const Example& example : examples(name)) {
@@ -133,7 +136,7 @@ struct CommandLine {
       first = false;
     }
     sub->footer(footer);
-    return {*sub, row.verb};
+    return {*sub, row.verb, true};
   }
 
   void describe(const VerbRow& row) {
@@ -245,7 +248,8 @@ tl::expected<Arguments, Stop> chosen(const CommandLine& line) {
 
 tl::expected<Arguments, Stop> parse_arguments(int argc, char** argv) {
   if (auto stop = wrong_verb(argc, argv)) return tl::make_unexpected(std::move(*stop));
-  CommandLine line(argv[1][0] == '-' ? "" : argv[1]);
+  const auto asks_help = [](std::string_view word) { return word == "-h" || word == "--help"; };
+  CommandLine line(argv[1][0] == '-' ? "" : argv[1], std::any_of(argv + 1, argv + argc, asks_help));
   try {
     line.app.parse(argc, argv);
   } catch (const CLI::CallForVersion& version) {

@@ -20,6 +20,9 @@ std::string dashed(std::string name) {
   return name;
 }
 
+/// No argument of a program holds one: it would end there.
+bool holds_nul(const std::string& text) { return text.find('\0') != std::string::npos; }
+
 /// The words of the command line that say one option, added to `words`. Returns the problem.
 std::string add_option(const OptionRow& row, const std::string& name, const std::string& value, const std::string& verb,
                        std::vector<std::string>& words) {
@@ -47,6 +50,11 @@ Result<std::vector<std::string>> words_of(const Question& question, const VerbRo
   std::vector<std::string> words{question.verb};
   Errors errors;
   for (const auto& [given, value] : question.options) {
+    if (holds_nul(given) || holds_nul(value)) {
+      errors.push_back({fmt::format("{}: --{}: a name or value without NUL characters is expected", question.verb,
+                                    dashed(given.substr(0, given.find('\0'))))});
+      continue;
+    }
     const std::string name = dashed(given);
     const auto row = std::find_if(rows.begin(), rows.end(), [&](const OptionRow* r) {
       return !r->word && (r->name == name || (!r->alias.empty() && r->alias == name));
@@ -60,6 +68,8 @@ Result<std::vector<std::string>> words_of(const Question& question, const VerbRo
       problem = add_option(**row, name, value, question.verb, words);
     if (!problem.empty()) errors.push_back({std::move(problem)});
   }
+  if (std::any_of(question.words.begin(), question.words.end(), holds_nul))
+    errors.push_back({fmt::format("{}: a word without NUL characters is expected", question.verb)});
   if (!errors.empty()) return tl::make_unexpected(std::move(errors));
   if (!question.words.empty()) words.emplace_back("--");
   words.insert(words.end(), question.words.begin(), question.words.end());

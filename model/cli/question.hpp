@@ -1,8 +1,8 @@
 #pragma once
-#include <compare>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -19,7 +19,9 @@ struct Question {
   std::string verb;
   std::vector<std::pair<std::string, std::string>> options;
   std::vector<std::string> words = {};  ///< what stands without an option: files of `validate`, the name of `show`
-  auto operator<=>(const Question&) const = default;
+  [[nodiscard]] bool operator<(const Question& other) const {
+    return std::tie(verb, options, words) < std::tie(other.verb, other.options, other.words);
+  }
 };
 
 /// Errors: a verb without an answer in JSON, every unknown option, a value that the command line refuses, in its words.
