@@ -41,7 +41,7 @@ foreach(layer IN LISTS library_layers)
 endforeach()
 install(TARGETS tbdsim_library tbdsim_flags EXPORT tbdsimTargets)
 install(DIRECTORY model DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tbdsim FILES_MATCHING PATTERN "*.hpp"
-        PATTERN cli EXCLUDE)
+        PATTERN cli EXCLUDE PATTERN web EXCLUDE)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/tbdsim)
 install(EXPORT tbdsimTargets NAMESPACE tbdsim:: DESTINATION ${package_folder})
 configure_package_config_file(cmake/tbdsimConfig.cmake.in ${PROJECT_BINARY_DIR}/tbdsimConfig.cmake
