@@ -5,7 +5,7 @@
 
 namespace tbdsim {
 
-/// The answers that claims may ask for, one function per verb (`leaf_source.cpp` lists the verbs).
+/// The answers that programs may ask for (`question.hpp`), one function per verb.
 [[nodiscard]] Result<Answer> answer(const PredictArguments& arguments, Session& session);
 [[nodiscard]] Result<Answer> answer(const CompareArguments& arguments, Session& session);
 [[nodiscard]] Result<Answer> answer(const ExplainArguments& arguments, Session& session);
@@ -14,6 +14,8 @@ namespace tbdsim {
 [[nodiscard]] Result<Answer> answer(const ScaleArguments& arguments, Session& session);
 [[nodiscard]] Result<Answer> answer(const NetworkArguments& arguments, Session& session);
 [[nodiscard]] Result<Answer> answer(const MemoryArguments& arguments, Session& session);
+[[nodiscard]] Result<Answer> answer(const SweepArguments& arguments, Session& session);
+[[nodiscard]] Result<Answer> answer(const ValidateArguments& arguments, Session& session);
 
 /// One function per verb: one analysis, one report. Each returns the program's exit code.
 [[nodiscard]] int run(const PredictArguments& arguments, const Catalogue& catalogue);

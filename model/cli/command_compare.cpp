@@ -67,6 +67,7 @@ void tell_unused_prices(Session& session, const StudyGrid& grid, const std::vect
 }  // namespace
 
 Result<Answer> answer(const CompareArguments& arguments, Session& session) {
+  if (const auto priced = session_with_prices(session, arguments.prices)) return answer(arguments, *priced);
   StudyGrid grid{{}, arguments.set};
   Errors errors;
   std::vector<std::string> notices;
@@ -100,9 +101,7 @@ Result<Answer> answer(const CompareArguments& arguments, Session& session) {
 }
 
 int run(const CompareArguments& arguments, const Catalogue& catalogue) {
-  Catalogue with_prices = catalogue;
-  with_prices.own_prices = arguments.prices;
-  return deliver(answer(arguments, *open_session(with_prices)));
+  return deliver(answer(arguments, *open_session(catalogue)));
 }
 
 }  // namespace tbdsim

@@ -114,6 +114,7 @@ Result<Answer> replayed(const PredictArguments& arguments, Session& session) {
 }  // namespace
 
 Result<Answer> answer(const PredictArguments& arguments, Session& session) {
+  if (const auto priced = session_with_prices(session, arguments.prices)) return answer(arguments, *priced);
   if (!arguments.framework.empty()) return settings(arguments, session);
   if (!arguments.from_trace.empty()) return replayed(arguments, session);
   if (arguments.epochs && !arguments.samples) return fail("--epochs needs --samples, the size of the data set");
@@ -177,9 +178,7 @@ Result<Answer> answer(const PredictArguments& arguments, Session& session) {
 }
 
 int run(const PredictArguments& arguments, const Catalogue& catalogue) {
-  Catalogue with_prices = catalogue;
-  with_prices.own_prices = arguments.prices;
-  return deliver(answer(arguments, *open_session(with_prices)));
+  return deliver(answer(arguments, *open_session(catalogue)));
 }
 
 }  // namespace tbdsim

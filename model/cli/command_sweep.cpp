@@ -276,17 +276,66 @@ Result<std::int64_t> begin_sweep(const SweepArguments& arguments, const Catalogu
   return store->begin(*origin);
 }
 
-Result<SweepProgress> sweep_into(const std::string& output, const SweepArguments& arguments, const Catalogue& catalogue,
-                                 SweepShard shard, bool progress) {
+namespace {
+
+/// The rows of a sweep and how they came there.
+struct Swept {
+  SweepStore store;
+  SweepProgress done;
+};
+
+Result<Swept> swept(const std::string& database, const SweepArguments& arguments, Session& session, SweepShard shard,
+                    const std::function<void(const SweepProgress&)>& tell) {
   const auto grid = grid_of(arguments);
   if (!grid) return tl::make_unexpected(grid.error());
-  const auto session = open_session(catalogue);
-  if (const Errors unknown = unknown_names(*session, *grid); !unknown.empty()) return tl::make_unexpected(unknown);
-  auto store = SweepStore::open(output, grid_text(*grid));
+  if (const Errors unknown = unknown_names(session, *grid); !unknown.empty()) return tl::make_unexpected(unknown);
+  auto store = SweepStore::open(database, grid_text(*grid));
   if (!store) return tl::make_unexpected(store.error());
+  const auto done = sweep(session, *grid, shard, *store, tell);
+  if (!done) return tl::make_unexpected(done.error());
+  return Swept{std::move(*store), *done};
+}
+
+/// Refuses, before hours of work, a file that is somebody else's.
+Result<void> check_free(const SweepOutput& output) {
+  return output.text.empty() ? Result<void>() : exported_file(output.text, output.form, output.database).check();
+}
+
+/// Writes the text that was asked for beside the database.
+Result<void> write_text(const SweepOutput& output, const SweepStore& store) {
+  if (output.text.empty()) return {};
+  const auto text = sweep_export(store, output.form);
+  if (!text) return tl::make_unexpected(text.error());
+  return exported_file(output.text, output.form, output.database).write(*text);
+}
+
+std::string dropped_notice(const SweepProgress& done, const std::string& output) {
+  return fmt::format("{} rows of {} were predicted from other inputs (catalogue, files or version) and are gone", done.dropped,
+                     output);
+}
+
+}  // namespace
+
+Result<SweepProgress> sweep_into(const std::string& output, const SweepArguments& arguments, const Catalogue& catalogue,
+                                 SweepShard shard, bool progress) {
   std::function<void(const SweepProgress&)> tell = [](const SweepProgress&) {};
   if (progress) tell = ProgressLine();
-  return sweep(*session, *grid, shard, *store, tell);
+  return swept(output, arguments, *open_session(catalogue), shard, tell).map([](const Swept& swept) { return swept.done; });
+}
+
+Result<Answer> answer(const SweepArguments& arguments, Session& session) {
+  if (!arguments.words.empty()) return fail("sweep: export and merge are of the command line; an answer holds the rows");
+  const Result<SweepOutput> output = arguments.output.empty() ? SweepOutput{":memory:", {}, {}} : output_of(arguments.output);
+  if (!output) return tl::make_unexpected(output.error());
+  if (const auto free = check_free(*output); !free) return tl::make_unexpected(free.error());
+  const auto rows = swept(output->database, arguments, session, {arguments.shard, arguments.shards}, [](const SweepProgress&) {});
+  if (!rows) return tl::make_unexpected(rows.error());
+  if (const auto written = write_text(*output, rows->store); !written) return tl::make_unexpected(written.error());
+  return sweep_export(rows->store, SweepForm::json, arguments.pareto).map([&](std::string text) {
+    std::vector<std::string> notices;
+    if (rows->done.dropped > 0) notices.push_back(dropped_notice(rows->done, arguments.output));
+    return Answer{std::move(text), std::move(notices)};
+  });
 }
 
 int tell_sweep(const SweepArguments& arguments, const SweepProgress& done) {
@@ -294,21 +343,13 @@ int tell_sweep(const SweepArguments& arguments, const SweepProgress& done) {
   if (!output) return report(output.error());
   const auto store = SweepStore::read(output->database);
   if (!store) return report(store.error());
-  if (!output->text.empty()) {
-    const auto text = sweep_export(*store, output->form);
-    if (!text) return report(text.error());
-    if (const auto written = exported_file(output->text, output->form, output->database).write(*text); !written)
-      return report(written.error());
-  }
+  if (const auto written = write_text(*output, *store); !written) return report(written.error());
   const std::int64_t rows = store->rows(), problems = store->problems();
   const int written =
       write_result(fmt::format("{} points, {} predicted now, {} rows in {}{}{}\n", done.all, done.predicted, rows,
                                arguments.output, problems > 0 ? fmt::format(", {} of them only a reason why not", problems) : "",
                                output->text.empty() ? "" : fmt::format("; {} keeps them to go on from", output->database)));
-  if (done.dropped > 0)
-    fmt::print(stderr,
-               "tbdsim: note: {} rows of {} were predicted from other inputs (catalogue, files or version) and are gone\n",
-               done.dropped, arguments.output);
+  if (done.dropped > 0) report_notices({dropped_notice(done, arguments.output)});
   if (written != kDone || rows == 0 || problems < rows) return written;
   if (const std::string reason = first_problem(*store); !reason.empty())
     fmt::print(stderr, "tbdsim: sweep: the first: {}\n", reason);
@@ -324,11 +365,7 @@ int run(const SweepArguments& arguments, const Catalogue& catalogue) {
   if (!action.empty()) return report({Error{fmt::format("sweep: expected options, export or merge, got \"{}\"", action)}});
   const auto output = output_of(arguments.output);
   if (!output) return report(output.error());
-  // Before hours of work.
-  if (!output->text.empty()) {
-    const auto free = exported_file(output->text, output->form, output->database).check();
-    if (!free) return report(free.error());
-  }
+  if (const auto free = check_free(*output); !free) return report(free.error());
   const auto done = sweep_into(output->database, arguments, catalogue, {arguments.shard, arguments.shards}, true);
   if (!done) return report(done.error());
   return tell_sweep(arguments, *done);

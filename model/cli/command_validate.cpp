@@ -123,25 +123,50 @@ std::string failure(const ValidateArguments& arguments, const Accuracy& accuracy
                      100.0 * *arguments.max_mean_ape);
 }
 
+/// Rows and claims set against their predictions.
+struct Validation {
+  Accuracy accuracy;
+  std::vector<AssessedClaim> claims;
+};
+
+Result<Validation> validated(const ValidateArguments& arguments, Session& session) {
+  if (arguments.rows && arguments.summary) return fail("validate: --summary leaves rows out, --rows shows them; ask for one");
+  if ((arguments.rows || arguments.summary) && arguments.format != Format::table)
+    return fail(fmt::format("validate: {} is about the table: csv and json hold every row and no summary",
+                            arguments.rows ? "--rows" : "--summary"));
+  const auto files = expanded(arguments.files);
+  if (!files) return tl::make_unexpected(files.error());
+  const auto checks = read_checks(*files);
+  if (!checks) return tl::make_unexpected(checks.error());
+  Validation found{assess(session, checks->runs), {}};
+  const LeafSource leaves = verb_leaves(session);
+  for (const Scenario& scenario : checks->scenarios)
+    for (AssessedClaim& claim : assess_claims(scenario, leaves)) found.claims.push_back(std::move(claim));
+  return found;
+}
+
+/// Why the checks fail.
+Errors failures(const ValidateArguments& arguments, const Validation& found) {
+  Errors problems;
+  if (std::string problem = failure(arguments, found.accuracy); !problem.empty()) problems.push_back({std::move(problem)});
+  if (std::string failing = failing_text(count(found.claims)); !failing.empty()) problems.push_back({std::move(failing)});
+  return problems;
+}
+
 }  // namespace
 
+Result<Answer> answer(const ValidateArguments& arguments, Session& session) {
+  return validated(arguments, session).map([&](const Validation& found) {
+    std::vector<std::string> notices;
+    for (const Error& problem : failures(arguments, found)) notices.push_back(problem.message);
+    return Answer{formatted(arguments, found.accuracy, found.claims), notices};
+  });
+}
+
 int run(const ValidateArguments& arguments, const Catalogue& catalogue) {
-  if (arguments.rows && arguments.summary)
-    return report({Error{"validate: --summary leaves rows out, --rows shows them; ask for one"}});
-  if ((arguments.rows || arguments.summary) && arguments.format != Format::table)
-    return report({Error{fmt::format("validate: {} is about the table: csv and json hold every row and no summary",
-                                     arguments.rows ? "--rows" : "--summary")}});
-  const auto files = expanded(arguments.files);
-  if (!files) return report(files.error());
-  const auto checks = read_checks(*files);
-  if (!checks) return report(checks.error());
-  const auto session = open_session(catalogue);
-  const Accuracy accuracy = assess(*session, checks->runs);
-  const LeafSource leaves = verb_leaves(session);
-  std::vector<AssessedClaim> claims;
-  for (const Scenario& scenario : checks->scenarios) {
-    for (AssessedClaim& claim : assess_claims(scenario, leaves)) claims.push_back(std::move(claim));
-  }
+  const auto found = validated(arguments, *open_session(catalogue));
+  if (!found) return report(found.error());
+  const auto& [accuracy, claims] = *found;
   if (arguments.format == Format::csv && !accuracy.rows.empty() && !claims.empty())
     report_notices({fmt::format("the CSV holds rows; {} claims are left out, --format json has both", claims.size())});
   if (const int written = write_result(formatted(arguments, accuracy, claims)); written != kDone) return written;
@@ -151,9 +176,7 @@ int run(const ValidateArguments& arguments, const Catalogue& catalogue) {
                                           : fmt::format("the CSV holds the rows; for the claims ({}), use --format json or name "
                                                         "their files alone",
                                                         count_text(count(claims)))});
-  Errors problems;
-  if (std::string problem = failure(arguments, accuracy); !problem.empty()) problems.push_back({std::move(problem)});
-  if (std::string failing = failing_text(count(claims)); !failing.empty()) problems.push_back({std::move(failing)});
+  const Errors problems = failures(arguments, *found);
   if (problems.empty()) return kDone;
   report(problems);
   return kCheckFailed;

@@ -1,12 +1,11 @@
 #include "model/cli/leaf_source.hpp"
-#include "model/cli/parse_arguments.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 
-#include "model/cli/command.hpp"
+#include "model/cli/question.hpp"
 #include "model/report/json_leaves.hpp"
 #include "model/support/edit_distance.hpp"
 
@@ -15,7 +14,7 @@ namespace {
 
 using Options = std::vector<ClaimOption>;
 
-/// A verb whose output claims may ask for. It needs an overload of `answer` in command.hpp, and no more.
+/// A verb whose output claims may ask for. It needs an answer in JSON, and no more.
 struct LeafVerb {
   std::string_view name;
   std::string_view positional;  ///< the option that stands for the verb's bare word; empty: it takes none
@@ -33,30 +32,21 @@ const std::vector<LeafVerb>& leaf_verbs() {
   return kVerbs;
 }
 
-/// The command line of a verb. A flag is an option whose value is true; the two ends of `route` are two words. No value begins
-/// with a dash (`claim_option_problem`).
-std::vector<std::string> words_of(const LeafVerb& verb, const std::vector<ClaimOption>& stated,
-                                  const std::vector<ClaimOption>& defaults) {
-  std::vector<std::string> words{std::string(verb.name)};
+/// What is asked of a verb.
+Question question_of(const LeafVerb& verb, const std::vector<ClaimOption>& stated, const std::vector<ClaimOption>& defaults) {
+  Question question{std::string(verb.name), {}};
   const auto add = [&](const ClaimOption& option) {
-    const auto& [name, value] = option;
-    if (name == verb.positional) {
-      words.push_back(value);
-    } else if (name == "route") {
-      const std::size_t blank = std::min(value.find(' '), value.size());
-      words.insert(words.end(), {"--route", value.substr(0, blank)});
-      if (blank < value.size()) words.push_back(value.substr(blank + 1));
-    } else {
-      // In one word, so that no value is taken for an option.
-      words.push_back(value == "true" ? "--" + name : fmt::format("--{}={}", name, value));
-    }
+    if (option.first == verb.positional)
+      question.words.push_back(option.second);
+    else
+      question.options.push_back(option);
   };
   for (const ClaimOption& option : stated) add(option);
   for (const ClaimOption& option : defaults) {
     const auto& taken = verb.defaults;
     if (taken.empty() || std::find(taken.begin(), taken.end(), option.first) != taken.end()) add(option);
   }
-  return words;
+  return question;
 }
 
 /// What a verb said: its leaves, or why there are none.
@@ -66,24 +56,10 @@ struct Reply {
   Errors errors;
 };
 
-Reply ask(const std::vector<std::string>& words, Session& session) {
-  std::vector<std::string> all{"tbdsim"};
-  all.insert(all.end(), words.begin(), words.end());
-  std::vector<char*> argv;
-  argv.reserve(all.size());
-  for (std::string& word : all) argv.push_back(word.data());
-  auto arguments = parse_arguments(static_cast<int>(argv.size()), argv.data());
-  if (!arguments) return {false, {}, {Error{arguments.error().text}}};
-  const auto answered = std::visit(
-      [&](auto& of_verb) -> Result<Answer> {
-        if constexpr (requires { answer(of_verb, session); }) {
-          of_verb.format = Format::json;
-          return answer(of_verb, session);
-        } else {
-          return fail("claims cannot ask this verb");
-        }
-      },
-      *arguments);
+Reply ask(const Question& question, Session& session) {
+  const auto arguments = read_question(question);
+  if (!arguments) return {false, {}, arguments.error()};
+  const auto answered = answer_json(*arguments, session);
   if (!answered) return {true, {}, answered.error()};
   return {true, json_leaves(answered->text), {}};
 }
@@ -91,7 +67,7 @@ Reply ask(const std::vector<std::string>& words, Session& session) {
 /// Keeps what verbs said, so that a table of claims asks each question once.
 class Leaves {
  public:
-  explicit Leaves(std::shared_ptr<Session> session) : session_(std::move(session)) {}
+  explicit Leaves(Session& session) : session_(session) {}
 
   Result<LeafValues> find(const std::string& name, const Options& stated, const Options& defaults) {
     const std::string first = name.substr(0, name.find('.'));
@@ -116,8 +92,8 @@ class Leaves {
   }
 
  private:
-  std::shared_ptr<Session> session_;
-  std::map<std::vector<std::string>, Reply> replies_;
+  Session& session_;
+  std::map<Question, Reply> replies_;
 
   static Result<LeafValues> unknown(const std::string& name, const std::vector<std::string>& known) {
     const auto near = nearest(name, known);
@@ -126,11 +102,11 @@ class Leaves {
   }
 
   const Reply& reply_of(const LeafVerb& verb, const Options& stated, const Options& defaults) {
-    std::vector<std::string> words = words_of(verb, stated, defaults);
-    const auto found = replies_.find(words);
+    Question question = question_of(verb, stated, defaults);
+    const auto found = replies_.find(question);
     if (found != replies_.end()) return found->second;
-    Reply reply = ask(words, *session_);
-    return replies_.emplace(std::move(words), std::move(reply)).first->second;
+    Reply reply = ask(question, session_);
+    return replies_.emplace(std::move(question), std::move(reply)).first->second;
   }
 
   Result<LeafValues> find_in(const LeafVerb& verb, const std::string& name, const Options& stated, const Options& defaults) {
@@ -147,8 +123,8 @@ class Leaves {
 
 }  // namespace
 
-LeafSource verb_leaves(std::shared_ptr<Session> session) {
-  auto leaves = std::make_shared<Leaves>(std::move(session));
+LeafSource verb_leaves(Session& session) {
+  auto leaves = std::make_shared<Leaves>(session);
   return [leaves](const std::string& name, const Options& stated, const Options& defaults) {
     return leaves->find(name, stated, defaults);
   };

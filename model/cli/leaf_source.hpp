@@ -1,6 +1,4 @@
 #pragma once
-#include <memory>
-
 #include "model/prediction/predict.hpp"
 #include "model/validation/claim_evaluate.hpp"
 
@@ -8,7 +6,8 @@ namespace tbdsim {
 
 /// Answers the functions of claims: runs verbs with the options given and looks the leaf up in their JSON. Verbs are
 /// tried in the order of their table; `predict.throughput` asks one verb only. Equal questions are answered once.
-/// Errors: no verb that takes these options has such a leaf (with the nearest that one has); what the verb reports.
-[[nodiscard]] LeafSource verb_leaves(std::shared_ptr<Session> session);
+/// Errors: no verb that takes these options has such a leaf (with the nearest that one has); what the verb reports. The session
+/// outlives what is returned.
+[[nodiscard]] LeafSource verb_leaves(Session& session);
 
 }  // namespace tbdsim

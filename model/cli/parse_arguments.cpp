@@ -7,10 +7,10 @@
 #include <algorithm>
 
 #include "model/cli/describe_verbs.hpp"
+#include "model/cli/unknown_option.hpp"
 #include "model/cli/verb_help.hpp"
 #include "model/cli/verb_options.hpp"
 #include "model/report/text_table.hpp"
-#include "model/support/edit_distance.hpp"
 #include "model/support/quote.hpp"
 
 namespace tbdsim {
@@ -29,7 +29,7 @@ std::string spelling(const OptionRow& row) {
 
 }  // namespace
 
-std::string VerbOptions::help(const OptionRow& row) const { return wrapped(shown_help(row), kHelpWidth, 0); }
+std::string VerbOptions::help(const OptionRow& row) const { return helps_ ? wrapped(shown_help(row), kHelpWidth, 0) : ""; }
 
 void VerbOptions::checked_option(const OptionRow& row, Reader read) {
   const auto apply = [name = spelling(row), read = std::move(read)](const std::string& text) {
@@ -111,25 +111,24 @@ struct CommandLine {
   TopologyArguments topology;
   DocsArguments docs;
 
-  CommandLine() {
+  /// `only`: the verb whose options are declared; empty: all, with whose names its help begins. `helps`: as VerbOptions.
+  CommandLine(std::string_view only, bool helps) : helps_(helps) {
     app.set_version_flag("--version", "tbdsim " TBDSIM_VERSION, "Print the version");
     app.set_help_flag("-h,--help", "Print this help");
     app.get_formatter()->column_width(kHelpColumn);
     app.require_subcommand(1);
-    for (const VerbRow& row : verb_table()) describe(row);
-  }
-
-  [[nodiscard]] std::vector<std::string> verbs() const {
-    std::vector<std::string> names;
-    for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) names.push_back(sub->get_name());
-    return names;
+    for (const VerbRow& row : verb_table())
+      if (only.empty() || row.name == only) describe(row);
   }
 
  private:
+  bool helps_;
+
   VerbOptions options(const VerbRow& row) {
     const std::string name(row.name);
     CLI::App* sub = app.add_subcommand(name, std::string(row.text));
     sub->set_help_flag("-h,--help", "Print this help");
+    if (!helps_) return {*sub, row.verb, false};
     std::string footer = takes_lists(row.verb) ? fmt::format("{}\n", kListMeaning) : "";
     bool first = true;
     for (const Example& example : examples(name)) {
@@ -138,7 +137,7 @@ struct CommandLine {
       first = false;
     }
     sub->footer(footer);
-    return {*sub, row.verb};
+    return {*sub, row.verb, true};
   }
 
   void describe(const VerbRow& row) {
@@ -176,25 +175,13 @@ struct CommandLine {
   }
 };
 
-std::string suggestion(const std::string& word, const std::vector<std::string>& known) {
-  const auto near = nearest(word, known);
-  return near ? fmt::format(", did you mean \"{}\"?", *near) : "";
-}
-
 std::string unexpected_word(const CLI::App& verb, const std::string& word) {
   if (word.empty() || word.front() != '-') return fmt::format("{}: unexpected word {}", verb.get_name(), tbdsim::quoted(word));
   std::vector<std::string> known;
   for (const CLI::Option* option : verb.get_options()) {
     for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
   }
-  const std::string name = word.substr(0, word.find('='));
-  // Other programs' longer names for the same: --batch-size.
-  for (const std::string& option : known)
-    if (name.size() > option.size() && name.compare(0, option.size() + 1, option + "-") == 0)
-      return fmt::format("{}: unknown option {}, did you mean \"{}\"?", verb.get_name(), tbdsim::quoted(name), option);
-  std::string hint = suggestion(name, known);
-  if (hint.empty() && verb.get_name() == "list") hint = "; name a kind, such as tbdsim list gpus, or nothing for the kinds";
-  return fmt::format("{}: unknown option {}{}", verb.get_name(), tbdsim::quoted(name), hint);
+  return unknown_option(verb.get_name(), word, known);
 }
 
 /// What is wrong with the options of the verb that was given, in this program's words.
@@ -213,9 +200,15 @@ std::string usage_problem(const CommandLine& line, const CLI::ParseError& error)
   }
 }
 
+std::vector<std::string> verb_names() {
+  std::vector<std::string> names;
+  for (const VerbRow& row : verb_table()) names.emplace_back(row.name);
+  return names;
+}
+
 /// What CLI11 would take for a word without meaning.
-std::optional<Stop> wrong_verb(const CommandLine& line, int argc, char** argv) {
-  const std::vector<std::string> verbs = line.verbs();
+std::optional<Stop> wrong_verb(int argc, char** argv) {
+  const std::vector<std::string> verbs = verb_names();
   if (argc < 2) return Stop{kUsage, fmt::format("expected a verb: {} (tbdsim --help tells more)", fmt::join(verbs, ", "))};
   const std::string word = argv[1];
   if (std::find(verbs.begin(), verbs.end(), word) != verbs.end()) return std::nullopt;
@@ -258,8 +251,9 @@ tl::expected<Arguments, Stop> chosen(const CommandLine& line) {
 }  // namespace
 
 tl::expected<Arguments, Stop> parse_arguments(int argc, char** argv) {
-  CommandLine line;
-  if (auto stop = wrong_verb(line, argc, argv)) return tl::make_unexpected(std::move(*stop));
+  if (auto stop = wrong_verb(argc, argv)) return tl::make_unexpected(std::move(*stop));
+  const auto asks_help = [](std::string_view word) { return word == "-h" || word == "--help"; };
+  CommandLine line(argv[1][0] == '-' ? "" : argv[1], std::any_of(argv + 1, argv + argc, asks_help));
   try {
     line.app.parse(argc, argv);
   } catch (const CLI::CallForVersion& version) {

@@ -20,7 +20,8 @@ using Reader = std::function<std::string(const std::string&)>;
 /// outlive the parse.
 class VerbOptions {
  public:
-  VerbOptions(CLI::App& app, Verb verb) : app_(app), verb_(verb) {}
+  /// `helps`: the help may be shown; making it takes longer than reading a command line.
+  VerbOptions(CLI::App& app, Verb verb, bool helps) : app_(app), verb_(verb), helps_(helps) {}
 
   void option(const OptionRow& row, Setter set);
   void checked_option(const OptionRow& row, Reader read);
@@ -37,6 +38,7 @@ class VerbOptions {
  private:
   CLI::App& app_;
   Verb verb_;
+  bool helps_;
 
   [[nodiscard]] std::string help(const OptionRow& row) const;
 };

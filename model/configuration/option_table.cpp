@@ -10,7 +10,7 @@ namespace {
 
 constexpr VerbRow kVerbs[] = {{Verb::predict, "predict", "Step time, throughput, stages, limit, memory and cost"},
                               {Verb::compare, "compare", "Several jobs side by side: speed-up, memory, price"},
-                              {Verb::plan, "plan", "The best layouts of a job over its GPUs, and what they give up"},
+                              {Verb::plan, "plan", "The best layouts of a job, and what they give up"},
                               {Verb::sweep, "sweep", "A grid of jobs into a file, resumable"},
                               {Verb::explain, "explain", "What limits a step, its health, and what would help"},
                               {Verb::network, "network", "Which arrays delay several nodes, and whether they pay"},

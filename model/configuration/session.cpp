@@ -239,4 +239,11 @@ std::shared_ptr<const Result<EditedInputs>> Session::edited(const PredictOptions
 
 std::shared_ptr<Session> open_session(const Catalogue& catalogue) { return std::make_shared<Session>(catalogue); }
 
+std::shared_ptr<Session> session_with_prices(const Session& session, const std::string& prices) {
+  if (prices.empty() || session.catalogue().own_prices == prices) return nullptr;
+  Catalogue catalogue = session.catalogue();
+  catalogue.own_prices = prices;
+  return open_session(catalogue);
+}
+
 }  // namespace tbdsim

@@ -93,5 +93,7 @@ class Session {
 };
 
 [[nodiscard]] std::shared_ptr<Session> open_session(const Catalogue& catalogue);
+/// One whose catalogue has a price list of the user's own; nullptr where `session` has it already, or `prices` names none.
+[[nodiscard]] std::shared_ptr<Session> session_with_prices(const Session& session, const std::string& prices);
 
 }  // namespace tbdsim

@@ -75,11 +75,12 @@ bool has_control(std::string_view text) {
 
 void note_controls(const TomlValue& value, std::vector<Note>& notes) {
   if (value.kind == TomlValue::Kind::string && has_control(value.text))
-    notes.push_back({fmt::format("expected text without control characters, got {}", quoted(value.text)), value.place});
+    notes.push_back({fmt::format("expected text without control characters, got {}", tbdsim::quoted(value.text)), value.place});
   for (const TomlValue& element : value.elements) note_controls(element, notes);
   for (const TomlMember& member : value.members) {
     if (has_control(member.key))
-      notes.push_back({fmt::format("expected a key without control characters, got {}", quoted(member.key)), member.key_place});
+      notes.push_back(
+          {fmt::format("expected a key without control characters, got {}", tbdsim::quoted(member.key)), member.key_place});
     note_controls(member.value, notes);
   }
 }

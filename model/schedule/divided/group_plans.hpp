@@ -63,10 +63,9 @@ class GroupPlans {
   struct Key {
     AxisGroup group;
     CollectiveKind kind;
-    auto operator<=>(const Key& other) const {
-      return std::tuple(group.size, group.stride, kind) <=> std::tuple(other.group.size, other.group.stride, other.kind);
+    bool operator<(const Key& other) const {
+      return std::tie(group.size, group.stride, kind) < std::tie(other.group.size, other.group.stride, other.kind);
     }
-    bool operator==(const Key&) const = default;
   };
   struct Planned {
     CollectivePlan plan;
