@@ -123,6 +123,7 @@ TABLE = {
         "--batch": ("--batch 16,32", EFFECT, "--hw dgx1 --model resnet50", "--batch 16"),
         "--exchange": ("--exchange p2p,nccl", EFFECT, EIGHT + " --stack mxnet-1.2", "--exchange p2p"),
         "--input-hosts": ("--input-hosts 4", EFFECT, SLOWED + " --gpus 8"),
+        "--unmodelled": ("--unmodelled refuse", Refused(re.sub("(:59|tbdsim): ", r"\1: 1 GPU on 1 node: ", OFFLOADS)), FUSED + " --layout-from offload.json"),
         "--weak": ("--weak", EFFECT, ""),
         "--fixed-global-batch": ("--fixed-global-batch", EFFECT, ""),
         "--seed": ("--seed 2", EFFECT, "--hw dgx1 --model lenet --image 224 --stack mxnet-18.04 --batch 16 --format json"),

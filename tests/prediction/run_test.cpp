@@ -192,7 +192,7 @@ TEST_CASE("a checkpoint holds fp32 weights and states where the update keeps the
   CHECK(checkpoint_bytes(*configure(*all, options), own).base() == 14.0 * parameters);
 }
 
-TEST_CASE("--set changes what is assumed of a run, and is then its source") {
+TEST_CASE("what is assumed of a run is changed by --set, which is then its source") {
   const auto all = session();
   PredictOptions options = llama(64);
   options.set = {"operations.energy.pue=1.1", "operations.checkpoint.interval=30 min", "operations.failures.gpu=2x"};

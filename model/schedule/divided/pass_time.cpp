@@ -63,8 +63,8 @@ class PassRun {
     if (item.device <= Seconds(0.0)) return;
     const Seconds begin = std::max({host_, compute_, call_end_});
     if (item.kind == PassItem::Kind::collective && host_ > std::max(compute_, call_end_)) {
-      time_.host += host_ - std::max(compute_, call_end_);
-      compute_ = std::max(compute_, host_);
+      time_.host += host_ - compute_;
+      compute_ = host_;
     }
     call_end_ = begin + item.device;
     taken_ = item.taken;

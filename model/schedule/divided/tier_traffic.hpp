@@ -17,8 +17,8 @@ struct TierShare {
 /// Which tiers a group's bytes pass, innermost first; tiers that nothing passes are left out.
 ///
 /// A ring leaves each unit of a tier once, so of `size` ranks' bytes as many parts pass as there are units. All-to-all sends as
-/// much to every other rank. Stages are a row, each sends to the next one. What is inside a node is its GPUs' links: NVLink or its like, else
-/// PCIe. Neglects: that calls which add in the switch, or trees, send less.
+/// much to every other rank. Stages are a row, each sends to the next one. What is inside a node is its GPUs' links: NVLink or
+/// its like, else PCIe. Neglects: that calls which add in the switch, or trees, send less.
 [[nodiscard]] std::vector<TierShare> tier_shares(const RankPlaces& places, const Layout& layout, Axis axis);
 
 /// What the links of one GPU to others of its node carry in one direction.
