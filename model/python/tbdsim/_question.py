@@ -18,7 +18,7 @@ TABLE = {
     "sweep": ("Sweep", ("rows",)),
     "validate": ("Validation", ("rows", "claims")),
 }
-UNASKED = ("format", "action")  # answers are JSON; a sweep's other actions are of files
+UNASKED = ("format", "action", "as")  # answers are JSON, not settings of a framework; a sweep's other actions are of files
 ASSIGNED = ("set",)  # takes a dictionary, too
 REPEATED = ("set", "what-if", "calibration")
 
