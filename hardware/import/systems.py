@@ -35,11 +35,11 @@ RENTS = {"gcp-a3-highgpu-8g": (88.49, "2026", "paper: https://deploybase.ai/arti
 # Most that a node draws: W, where.
 POWER = {"dgx1-p100": (3200, "datasheet: DGX-1, https://en.wikipedia.org/wiki/Nvidia_DGX"), "dgx1": (3500, "datasheet: DGX-1 user guide (recalled, not read again)"),
          "dgx2": (10000, "datasheet: DGX-2 (recalled, not read again)"), "dgx2h": (12000, "datasheet: DGX-2H (recalled, not read again)"),
-         "dgx-a100-40gb": (6500, "datasheet: DGX A100 (recalled, not read again)"), "dgx-a100-80gb": (6500, "datasheet: DGX A100 (recalled, not read again)"),
-         "dgx-h100": (10200, "datasheet: DGX H100 (recalled, not read again)"), "dgx-h200": (10200, "datasheet: DGX H200 (recalled, not read again)"),
-         "dgx-b200": (14300, "datasheet: DGX B200 (recalled, not read again)"),
+         "dgx-a100-40gb": (6500, "datasheet: 6.5 kW at most, https://pcnews.ru/news/vycislitelnaa_sistema_nvidia_dgx_a100_ampere_osnasaetsa_sestu_blokami_pitania_po_3_kvt-985106.html (after the maker's user guide; read 2026-11-24)"), "dgx-a100-80gb": (6500, "datasheet: 6.5 kW at most, https://pcnews.ru/news/vycislitelnaa_sistema_nvidia_dgx_a100_ampere_osnasaetsa_sestu_blokami_pitania_po_3_kvt-985106.html (after the maker's user guide; read 2026-11-24)"),
+         "dgx-h100": (10200, "datasheet: 10.2 kW at most, https://unanswered.io/guide/nvidia-dgx-power-consumption-watts (after the maker's user guide; read 2026-11-24)"), "dgx-h200": (10200, "datasheet: 10.2 kW at most, https://unanswered.io/guide/nvidia-dgx-power-consumption-watts (after the maker's user guide; read 2026-11-24)"),
+         "dgx-b200": (14300, "datasheet: https://docs.nvidia.com/dgx/dgxb200-user-guide/introduction-to-dgxb200.html (14.3 kW at most; read 2026-11-24)"),
          "dgx-b300": (14000, "datasheet: four to a rack of about 56 kW, https://docs.nvidia.com/dgx-superpod/reference-architecture/scalable-infrastructure-b300-xdr/latest/dgx-superpod-architecture.html (read 2026-11-23)"),
-         "gb200-nvl72": (120000, "datasheet: GB200 NVL72, about 120 kW (recalled, not read again)")}
+         "gb200-nvl72": (120000, "datasheet: about 120 kW, https://awesomeagents.ai/hardware/nvidia-gb200-nvl72 (read 2026-11-24)")}
 # Everything of a workstation but its three GPUs: USD, when, where.
 PLAIN_HOST = (2630, "2019-01-31", "paper: receipt of a workstation, 6200 USD less 3570 USD for its three GPUs, https://l7.curtisnorthcutt.com/build-pro-deep-learning-workstation")
 PROVIDERS = {"aws": "AWS", "azure": "Azure", "gcp": "GCP", "lambda": "Lambda", "nebius": "Nebius", "oci": "OCI"}
