@@ -407,7 +407,7 @@ class Examples(unittest.TestCase):
             os.symlink(os.path.join(SOURCE, "scenarios"), os.path.join(folder, "scenarios"))
             for line in lines:
                 with self.subTest(line):
-                    done = subprocess.run([PROGRAM, *line.split()], cwd=folder, capture_output=True, text=True, timeout=60,
+                    done = subprocess.run([PROGRAM, *line.split()], cwd=folder, capture_output=True, text=True, timeout=600,
                                           env={**os.environ, "TBDSIM_CATALOGUE": SOURCE})
                     self.assertEqual(done.returncode, 0, done.stderr)
                     self.assertTrue(done.stdout)
