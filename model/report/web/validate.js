@@ -1,7 +1,6 @@
 // The page of `validate`: predicted against measured, errors by group, claims.
 const found = data.accuracy, known = found.rows.filter(row => !row.skipped && row.predicted !== null && row.predicted !== undefined);
 const inside = row => row.low <= row.measured && row.measured <= row.high;
-const counted = known.filter(row => row.use === 'validation'), fitted = known.filter(row => row.use !== 'validation');
 const claims = found.claims || [], claimCount = found.claim_count;
 heading('Predicted against measured', [data.of > 0 && plural(data.of, 'row'), claims.length > 0 && plural(claims.length, 'claim')]);
 cards([
