@@ -23,7 +23,7 @@ const timeline = (place, {events, lanes, end}) => {
     }
     for (let i = 0; i <= 4; i++)
       draw('text', {x: i * width / 4, y: tall - 8, 'font-size': 11, fill: 'var(--soft)', 'text-anchor': ['start', 'middle', 'middle', 'middle', 'end'][i]}, svg,
-           time((from + (to - from) * i / 4) * 1e-6));
+           from + i === 0 ? '0' : time((from + (to - from) * i / 4) * 1e-6));
     addLegend(svg, width, kinds.map(kind => ({colour: colour(kind), label: words(kind)})));
   };
   const zoom = (factor, where) => {
