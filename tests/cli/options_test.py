@@ -126,7 +126,7 @@ TABLE = {
         "--input-hosts": ("--input-hosts 4", EFFECT, SLOWED + " --gpus 8"),
         "--unmodelled": ("--unmodelled refuse", Refused(re.sub("(:59|tbdsim): ", r"\1: 1 GPU on 1 node: ", OFFLOADS)), FUSED + " --layout-from offload.json"),
         "--weak": ("--weak", EFFECT, ""),
-        "--report": ("--report page.html", "page.html", "--gpus 1"),
+        "--report": ("--report page.html", "page.html", "--hw dgx1 --model resnet50 --gpus 1"),
         "--fixed-global-batch": ("--fixed-global-batch", EFFECT, ""),
         "--seed": ("--seed 2", EFFECT, "--hw dgx1 --model lenet --image 224 --stack mxnet-18.04 --batch 16 --format json"),
     }),

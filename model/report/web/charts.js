@@ -79,12 +79,14 @@ const curves = (place, spec) => {
   const all = spec.series.flatMap(series => series.points);
   const [xFactor, xUnit] = unitFor(spec.x.kind, most(all.map(p => p.x)));
   const [yFactor, yUnit] = unitFor(spec.y.kind, most(all.map(p => p.y)));
-  const top = most(all.map(p => Math.max(p.y, p.high || 0))) / yFactor * 1.05;
+  const top = most([...all.map(p => Math.max(p.y, p.high || 0)), ...(spec.rules || []).map(rule => rule.value)]) / yFactor * 1.05;
   const paint = series => (series.meaning ? colour(series.meaning) : seriesColour(spec.series.indexOf(series)));
   const flat = spec.series.flatMap((series, i) => series.points.map(p => ({
     ...p, series: series.name, i, paint: paint(series), x: p.x / xFactor, y: p.y / yFactor,
     low: p.low === undefined ? undefined : p.low / yFactor, high: p.high === undefined ? undefined : p.high / yFactor})));
   const against = dashed.flatMap(series => series.points.map(p => ({series: series.name, x: p.x / xFactor, y: p.y / yFactor})));
+  const ends = flat.flatMap(p => [p.y, p.low ?? p.y, p.high ?? p.y]).filter(y => y > 0), reach = [Math.min(...ends), most(ends)];
+  const yScale = spec.y.log === 10 ? {domain: reach, ticks: logTicks(reach).filter(y => y >= reach[0] && y <= reach[1])} : spec.y.log ? {ticks: 5} : {domain: [0, top], ticks: 5};
   const label = (name, unit) => (unit ? name + ', ' + unit : name);
   figure(place, {
     ...spec, columns: ['series', label(spec.x.label, xUnit), label(spec.y.label, yUnit), 'low', 'high'],
@@ -93,8 +95,8 @@ const curves = (place, spec) => {
              ...dashed.map(series => ({colour: colour('reference'), label: series.name, dashed: true}))],
     draw: width => Plot.plot({
       ...basic, width, height: Math.min(340, Math.max(240, width * .55)), marginLeft: 58, marginBottom: 44, marginRight: 18, marginTop: 12,
-      x: axis(label(spec.x.label, xUnit), {type: spec.x.log ? 'log' : 'linear', base: spec.x.log === 2 ? 2 : 10, ticks: spec.x.ticks || (spec.x.log === 10 ? logTicks(flat.map(p => p.x)) : ticksFor(width)), grid: false}),
-      y: axis(label(spec.y.label, yUnit), {type: spec.y.log ? 'log' : 'linear', base: spec.y.log === 2 ? 2 : 10, domain: spec.y.log ? undefined : [0, top], ticks: spec.y.log === 10 ? logTicks(flat.map(p => p.y)) : 5}),
+      x: axis(label(spec.x.label, xUnit), {type: spec.x.log ? 'log' : 'linear', base: spec.x.log === 2 ? 2 : 10, ticks: spec.x.ticks || ticksFor(width), grid: false}),
+      y: axis(label(spec.y.label, yUnit), {type: spec.y.log ? 'log' : 'linear', base: spec.y.log === 2 ? 2 : 10, ...yScale}),
       marks: [
         spec.y.log ? null : Plot.ruleY([0]),
         ...(spec.rules || []).map(rule => Plot.ruleY([rule.value / yFactor], {stroke: 'currentColor', strokeDasharray: '4 3'})),

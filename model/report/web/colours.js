@@ -13,8 +13,8 @@ const meanings = {
   bought: 'ink', rented: 'pink', machines: 'ink', host_price: 'brown', power: 'olive', rent: 'pink',
 };
 const colour = meaning => 'var(--' + (meanings[String(meaning).replaceAll(' ', '_')] || 'grey') + ')';
-/// Series without a meaning of their own, such as networks or machines; each has a symbol too.
-const seriesColours = ['blue', 'red', 'green', 'pink', 'orange', 'sky', 'indigo', 'grey'];
+/// Series without a meaning of their own, such as networks or ranks, in colours that no phase has; each has a symbol too.
+const seriesColours = ['ink', 'brown', 'teal', 'plum', 'pink', 'olive', 'grey', 'wine'];
 const seriesSymbols = ['circle', 'square', 'triangle', 'diamond', 'star', 'cross', 'wye', 'hexagon'];
 const seriesColour = i => 'var(--' + seriesColours[i % seriesColours.length] + ')';
 const seriesSymbol = i => seriesSymbols[i % seriesSymbols.length];

@@ -14,7 +14,7 @@ if (data.measured) {
   rangeBars(section('Measured against predicted', measured.expected ? 'The measured speed lies within the range.' : 'The job runs ' + digits(measured.slower) + ' times slower than predicted.'), {
     name: 'measured', about: 'Measured speed, predicted speed, and the speed that each cause would give', kind: unit, label: 'speed',
     rows: [{name: 'measured', value: measured.value, meaning: 'measured', text: measured.text}, {name: 'predicted', value: measured.predicted.value, low: measured.predicted.low, high: measured.predicted.high},
-           ...data.diagnosis.map(d => ({name: 'if it ' + d.text, value: d.speed.value, low: d.speed.low, high: d.speed.high, meaning: 'reference'}))],
+           ...data.diagnosis.map(d => ({name: d.cause + ': ' + d.text, value: d.speed.value, low: d.speed.low, high: d.speed.high, meaning: 'reference'}))],
   });
   if (data.diagnosis.length > 0)
     table(section('Causes that would explain it', 'Weight: the share of belief among the causes that are modelled. Unexplained: ' + percent(data.unexplained) + '.'), 'causes', [
