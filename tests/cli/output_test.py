@@ -10,6 +10,7 @@ import json
 import os
 import re
 import resource
+import shlex
 import shutil
 import sqlite3
 import subprocess
@@ -792,6 +793,27 @@ class Process(unittest.TestCase):
             self.assertEqual(Path(machine).read_bytes(), before)
             both = os.path.join(folder, "page.html")
             self.assertEqual(run("predict", "--hw", "p4000", "--model", "lenet", "--report", both, "--trace", both).returncode, 2)
+
+    def test_every_page_names_its_command_and_replaces_no_other_file(self):
+        table = os.path.join(SOURCE, "scenarios", "memory", "sockeye.csv")
+        with tempfile.TemporaryDirectory() as folder:
+            own = shutil.copy(os.path.join(DATA, "small_cnn.toml"), os.path.join(folder, "it's <b>mine.toml"))
+            one = ["--hw", "p4000", "--model", own]
+            for number, words in enumerate((["predict", *one], ["compare", *one], ["scale", *one, "--gpus", "1", "--samples", "256K"], ["memory", *one],
+                                            ["memory", *one, "--batch", "1,2"], ["explain", *one], ["network", *one, "--nodes", "2", "--network", "ethernet-10g"],
+                                            ["sweep", *one, "-o", os.path.join(folder, "s.db")], ["sweep", "export", os.path.join(folder, "s.db")],
+                                            ["topology", "--hw", "dgx1"], ["validate", table])):
+                page = os.path.join(folder, f"{number}.html")
+                done = run(*words, "--report", page)
+                self.assertIn(done.returncode, (0, 1), done.stderr)
+                text = Path(page).read_text(encoding="utf-8")
+                data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.S)[1])
+                self.assertEqual(data["verb"], words[0])
+                self.assertEqual(shlex.split(data["command"]), ["tbdsim", *words, "--report", page])
+                foreign = os.path.join(folder, "notes.html")
+                Path(foreign).write_text("mine")
+                done = run(*words, "--report", foreign)
+                self.assertEqual((done.returncode, Path(foreign).read_text()), (2, "mine"), done.stderr)
 
     def test_same_bytes_every_time(self):
         table = os.path.join(SOURCE, "scenarios", "published", "mxnet_1_2.csv")
