@@ -26,6 +26,14 @@ Doing doing(const OpGraph& graph, const LoweredStep& step, engine::TaskId id, co
   return {kHostThread, fmt::format("{} {} issued", info(op.kind).name, way), fmt::format("{} {}", op.name, way)};
 }
 
+/// When something starts in the shown step; what began before it stands where the step after it has the same.
+Seconds within_step(SimTime start, const ShownStep& shown, const Prediction& prediction) {
+  const Seconds period = prediction.step_time.value;
+  Seconds from_begin = (start - shown.origin).seconds();
+  while (from_begin < Seconds(0.0) && period > Seconds(0.0)) from_begin += period;
+  return from_begin;
+}
+
 /// What moves: an array, bucket or slice on its whole way, or on one leg of it.
 std::string_view text_of(Leg leg) {
   constexpr std::array<std::string_view, 7> kTexts{"exchange", "gather", "push", "serve", "reply", "scatter", "merge"};
@@ -49,12 +57,10 @@ void add_host_work(const OpGraph& graph, const LoweredStep& step, const engine::
   const bool everyones = t.leg == Leg::serve || step.graph.stream_name(step.graph.stream_of(id)) == "process";
   if (t.rank != shown.rank && !everyones) return;
   const Doing what = doing(graph, step, id, t);
-  const Seconds time = (timeline.end[task] - timeline.start[task]).seconds(), period = prediction.step_time.value;
+  const Seconds time = (timeline.end[task] - timeline.start[task]).seconds();
   if (time <= Seconds(0.0)) return;
   if (t.work != Work::metric) add(prediction, what.thread, what.cause, 1, time);
-  Seconds start = (timeline.start[task] - shown.origin).seconds();
-  while (start < Seconds(0.0) && period > Seconds(0.0)) start += period;
-  prediction.lanes.push_back({what.thread, what.name, start, time});
+  prediction.lanes.push_back({what.thread, what.name, within_step(timeline.start[task], shown, prediction), time});
 }
 
 void add_link_work(const LoweredStep& step, const engine::Timeline& timeline, std::size_t task, const ShownStep& shown,
@@ -78,7 +84,7 @@ void add_rank_kernel(const OpGraph& graph, const LoweredStep& step, const engine
   const StepNode& node = step.nodes[static_cast<std::size_t>(t.node)];
   const OpId op = node.pass == Pass::update ? graph.parameter(node.parameter).op : node.op;
   prediction.lanes.push_back(
-      {fmt::format("{}{}", kOtherRank, t.rank), graph.op(op).name, (timeline.start[task] - shown.origin).seconds(), time});
+      {fmt::format("{}{}", kOtherRank, t.rank), graph.op(op).name, within_step(timeline.start[task], shown, prediction), time});
 }
 
 void add_input_work(Prediction& prediction) {
