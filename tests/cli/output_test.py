@@ -651,6 +651,22 @@ class OtherFormats(unittest.TestCase):
             self.assertGreater(factors["normalisation"], factors["convolution"])
             self.assertLess(changed["step_time_s"]["low"], changed["step_time_s"]["value"])
 
+    def test_settings_that_help_together_are_one_command(self):
+        for job in (("--hw", "dgx1", "--model", "resnet50"), ("--hw", "titan-xp", "--model", "resnet50", "--stack", "mxnet-1.2"),
+                    ("--hw", "v100-sxm2-16gb", "--model", "bert-base")):
+            with self.subTest(job=job):
+                answer = json.loads(run("explain", *job, "--format", "json").stdout)
+                together = answer["together"]
+                self.assertGreaterEqual(len(together["options"]), 2)
+                helped = predict(*job, *" ".join(together["options"]).split())
+                base = predict(*job)
+                self.assertEqual(helped["step_time_s"], together["step_time_s"])
+                self.assertAlmostEqual(helped["throughput"]["value"] / base["throughput"]["value"] - 1, together["gain"], delta=1e-9)
+                self.assertTrue(together["fits"])
+                alone = [row["gain"] for row in answer["what_ifs"] if row["kind"] == "setting" and "gain" in row and row["fits"]]
+                self.assertGreater(together["gain"], max(alone))
+                self.assertIn(together["options"][-1], run("explain", *job).stdout.replace("\n    ", " "))
+
     def test_help_verb(self):
         self.assertEqual(run("help", "predict").stdout, run("predict", "--help").stdout)
         self.assertEqual(run("help").stdout, run("--help").stdout)
