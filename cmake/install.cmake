@@ -54,7 +54,7 @@ install(FILES ${PROJECT_BINARY_DIR}/tbdsimConfig.cmake ${PROJECT_BINARY_DIR}/tbd
 # What the program tells of itself.
 if(TARGET tbdsim AND NOT CMAKE_CROSSCOMPILING)
   set(made "")
-  foreach(document "man tbdsim.1" "formats formats.md" "bash tbdsim.bash" "zsh _tbdsim")
+  foreach(document "man tbdsim.1" "formats formats.md" "bash tbdsim.bash" "zsh _tbdsim" "fish tbdsim.fish")
     separate_arguments(document UNIX_COMMAND ${document})
     list(GET document 0 kind)
     list(GET document 1 file)
@@ -72,6 +72,7 @@ if(TARGET tbdsim AND NOT CMAKE_CROSSCOMPILING)
   install(FILES ${PROJECT_BINARY_DIR}/tbdsim.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
   install(FILES ${PROJECT_BINARY_DIR}/tbdsim.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
           RENAME tbdsim)
+  install(FILES ${PROJECT_BINARY_DIR}/tbdsim.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
   # Debian's zsh looks for what packages bring in vendor-completions, every other for what is built in site-functions.
   foreach(folder site-functions vendor-completions)
     install(FILES ${PROJECT_BINARY_DIR}/_tbdsim DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/${folder})

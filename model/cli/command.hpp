@@ -8,6 +8,8 @@ namespace tbdsim {
 /// The answers that programs may ask for (`question.hpp`), one function per verb.
 [[nodiscard]] Result<Answer> answer(const PredictArguments& arguments, Session& session);
 [[nodiscard]] Result<Answer> answer(const CompareArguments& arguments, Session& session);
+/// Its `stop` may end the search before all layouts are tried.
+[[nodiscard]] Result<Answer> answer(const PlanArguments& arguments, Session& session);
 [[nodiscard]] Result<Answer> answer(const ExplainArguments& arguments, Session& session);
 [[nodiscard]] Result<Answer> answer(const TopologyArguments& arguments, Session& session);
 [[nodiscard]] Result<Answer> answer(const ShowArguments& arguments, Session& session);

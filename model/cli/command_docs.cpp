@@ -34,14 +34,24 @@ std::string words(const std::vector<VerbHelp>&) { return glossary_markdown(); }
 }  // namespace
 
 int run(const DocsArguments& arguments, const Catalogue&) {
-  using Writer = std::string (*)(const std::vector<VerbHelp>&);
-  const std::pair<const char*, Writer> kinds[] = {
-      {"man", manual_page}, {"formats", file_formats}, {"glossary", words}, {"bash", bash_completion}, {"zsh", zsh_completion}};
+  struct Page {
+    std::string_view name, text;
+    std::string (*write)(const std::vector<VerbHelp>&);
+  };
+  constexpr Page kPages[] = {{"man", "Manual page: every verb and option, with examples", manual_page},
+                             {"formats", "Keys and columns of every file that you may write", file_formats},
+                             {"glossary", "Words that results use", words},
+                             {"bash", "Completion for bash", bash_completion},
+                             {"zsh", "Completion for zsh", zsh_completion},
+                             {"fish", "Completion for fish", fish_completion}};
+  std::string list;
   std::vector<std::string> names;
-  for (const auto& [name, write] : kinds) {
-    if (arguments.kind == name) return write_result(write(verb_help()));
-    names.emplace_back(name);
+  for (const Page& page : kPages) {
+    if (arguments.kind == page.name) return write_result(page.write(verb_help()));
+    list += fmt::format("{:<10}{}\n", page.name, page.text);
+    names.emplace_back(page.name);
   }
+  if (arguments.kind.empty()) return write_result(list);
   const auto near = nearest(arguments.kind, names);
   return report({Error{fmt::format("docs: expected {}, got {}{}", fmt::join(names, ", "), tbdsim::quoted(arguments.kind),
                                    near ? fmt::format(", did you mean \"{}\"?", *near) : "")}});

@@ -2,6 +2,7 @@
 #include <csignal>
 
 #include "model/cli/command.hpp"
+#include "model/cli/output.hpp"
 #include "model/configuration/session.hpp"
 #include "model/report/plan_report.hpp"
 
@@ -33,19 +34,20 @@ std::string formatted(const PlanArguments& arguments, const plan::Plan& plan, co
 
 }  // namespace
 
-int run(const PlanArguments& arguments, const Catalogue& catalogue) {
-  Catalogue with_prices = catalogue;
-  with_prices.own_prices = arguments.prices;
-  const auto session = open_session(with_prices);
-  plan::PlanOptions options = arguments.plan;
-  options.stop = &interrupted();
-  std::signal(SIGINT, note_interruption);
-  const auto plan = plan::make_plan(*session, options);
-  if (!plan) return report(plan.error());
+Result<Answer> answer(const PlanArguments& arguments, Session& session) {
+  if (const auto priced = session_with_prices(session, arguments.prices)) return answer(arguments, *priced);
+  const auto plan = plan::make_plan(session, arguments.plan);
+  if (!plan) return tl::make_unexpected(plan.error());
   std::vector<plan::Replanned> again;
-  if (arguments.explain) again = plan::replan(*session, options, *plan);
-  report_notices(plan->rows.front().prediction.notices);
-  return write_result(formatted(arguments, *plan, again));
+  if (arguments.explain) again = plan::replan(session, arguments.plan, *plan);
+  return Answer{formatted(arguments, *plan, again), plan->rows.front().prediction.notices};
+}
+
+int run(const PlanArguments& arguments, const Catalogue& catalogue) {
+  PlanArguments stoppable = arguments;
+  stoppable.plan.stop = &interrupted();
+  std::signal(SIGINT, note_interruption);
+  return deliver(answer(stoppable, *open_session(catalogue)));
 }
 
 }  // namespace tbdsim

@@ -123,12 +123,13 @@ void declare(VerbOptions& verb, Verb which, const std::vector<Own>& owns, const 
   std::size_t placed = 0;
   for (const OptionRow* const row : options_of(which)) {
     const auto own = std::find_if(owns.begin(), owns.end(), [&](const Own& o) { return o.name == row->name; });
+    placed += own != owns.end();
+    if (!verb.wanted(*row)) continue;
     if (own == owns.end()) {
       declare_job(verb, *row, job);
       continue;
     }
     std::visit(DeclareOwn{verb, *row}, own->target);
-    ++placed;
   }
   assert(placed == owns.size() && "an option that the table does not give this verb");
   (void)placed;

@@ -212,4 +212,36 @@ std::string zsh_completion(const std::vector<VerbHelp>& verbs) {
   return script + "  esac\n}\n_tbdsim \"$@\"\n";
 }
 
+std::string fish_completion(const std::vector<VerbHelp>& verbs) {
+  const auto quoted = [](const std::string& text) {
+    std::string safe = "'";
+    for (const char c : text) {
+      if (c == '\'' || c == '\\') safe += '\\';
+      safe += c == '\n' ? ' ' : c;
+    }
+    return safe + "'";
+  };
+  // Values: words, or names of the catalogue; files too where nothing else is known.
+  const auto values = [&](const OptionHelp& option) -> std::string {
+    if (!option.words.empty()) return " -x -a " + quoted(option.words);
+    if (!option.kinds.empty()) return " -r -a " + quoted(fmt::format("(__tbdsim_names {})", option.kinds));
+    return option.value.empty() ? "" : option.value.find("FILE") != std::string::npos ? " -r -F" : " -x";
+  };
+  std::string script =
+      "# Completion of tbdsim for fish, made by `tbdsim docs fish`.\n"
+      "function __tbdsim_names\n"
+      "  for kind in $argv\n    tbdsim list $kind --format csv 2>/dev/null | cut -d, -f2 | tail -n +2\n  end\nend\n"
+      "complete -c tbdsim -n __fish_use_subcommand -f -l help -d 'Print this help'\n"
+      "complete -c tbdsim -n __fish_use_subcommand -f -l version -d 'Print the version'\n";
+  for (const VerbHelp& verb : verbs) {
+    script += fmt::format("complete -c tbdsim -n __fish_use_subcommand -f -a {} -d {}\n", verb.name, quoted(verb.text));
+    const std::string within = fmt::format("complete -c tbdsim -n '__fish_seen_subcommand_from {}'", verb.name);
+    for (const OptionHelp& option : verb.options)
+      script += option.bare()
+                    ? (values(option).empty() ? "" : fmt::format("{} -f{}\n", within, values(option).substr(3)))
+                    : fmt::format("{} -l {}{} -d {}\n", within, option.name.substr(2), values(option), quoted(option.text));
+  }
+  return script;
+}
+
 }  // namespace tbdsim

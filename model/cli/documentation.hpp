@@ -11,5 +11,6 @@ namespace tbdsim {
 /// Completion scripts: verbs, options, formats; names of the catalogue are asked from `tbdsim list` as they are needed.
 [[nodiscard]] std::string bash_completion(const std::vector<VerbHelp>& verbs);
 [[nodiscard]] std::string zsh_completion(const std::vector<VerbHelp>& verbs);
+[[nodiscard]] std::string fish_completion(const std::vector<VerbHelp>& verbs);
 
 }  // namespace tbdsim

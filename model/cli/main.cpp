@@ -1,6 +1,7 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <vector>
 
 #include "model/cli/catalogue_location.hpp"
 #include "model/cli/command.hpp"
@@ -11,6 +12,20 @@
 
 namespace tbdsim {
 namespace {
+
+/// `help` alone is `--help`, `help VERB` is `VERB --help`; what follows tells nothing.
+std::vector<char*> without_help_verb(int argc, char** argv) {
+  static char asked[] = "--help";
+  std::vector<char*> words(argv, argv + argc);
+  if (argc > 1 && std::strcmp(argv[1], "help") == 0) {
+    if (argc == 2)
+      words[1] = asked;
+    else
+      words = {argv[0], argv[2], asked};
+  }
+  words.push_back(nullptr);
+  return words;
+}
 
 int dispatch(int argc, char** argv) {
   if (argc > 1 && std::strcmp(argv[1], "calibrate") == 0) return run_calibrate(argv);
@@ -31,7 +46,8 @@ int main(int argc, char** argv) {
   tbdsim::report_file_size_limit();
   tbdsim::bound_threads();
   try {
-    return tbdsim::dispatch(argc, argv);
+    std::vector<char*> words = tbdsim::without_help_verb(argc, argv);
+    return tbdsim::dispatch(static_cast<int>(words.size()) - 1, words.data());
   } catch (const std::exception& exception) {
     // What no user causes, such as memory that is exhausted: still a message and an exit code, not an abort.
     std::fprintf(stderr, "tbdsim: %s\n", exception.what());

@@ -20,19 +20,35 @@ namespace {
 constexpr std::size_t kHelpColumn = 24;  ///< of 80
 constexpr std::size_t kHelpWidth = 80 - kHelpColumn;
 
+/// "--output", as problems name it.
+std::string long_spelling(const OptionRow& row) {
+  return fmt::format("--{}", row.name) + (row.alias.empty() ? "" : fmt::format(",--{}", row.alias));
+}
+
 /// "-o,--output", or "FILE" of a bare word.
 std::string spelling(const OptionRow& row) {
   if (row.word) return std::string(row.value);
-  return (row.letter == '\0' ? "" : fmt::format("-{},", row.letter)) + "--" + std::string(row.name) +
-         (row.alias.empty() ? "" : fmt::format(",--{}", row.alias));
+  return (row.letter == '\0' ? "" : fmt::format("-{},", row.letter)) + long_spelling(row);
 }
 
 }  // namespace
 
-std::string VerbOptions::help(const OptionRow& row) const { return helps_ ? wrapped(shown_help(row), kHelpWidth, 0) : ""; }
+std::string VerbOptions::help(const OptionRow& row) const { return words_ ? "" : wrapped(shown_help(row), kHelpWidth, 0); }
+
+bool VerbOptions::wanted(const OptionRow& row) const {
+  if (!words_ || row.word) return true;
+  const auto is = [](std::string_view word, std::string_view name) {
+    return !name.empty() && word.starts_with(name) && (word.size() == name.size() || word[name.size()] == '=');
+  };
+  return std::any_of(words_->begin(), words_->end(), [&](std::string_view word) {
+    if (word.size() < 2 || word[0] != '-') return false;
+    if (word[1] != '-') return row.letter != '\0';
+    return is(word.substr(2), row.name) || is(word.substr(2), row.alias);
+  });
+}
 
 void VerbOptions::checked_option(const OptionRow& row, Reader read) {
-  const auto apply = [name = spelling(row), read = std::move(read)](const std::string& text) {
+  const auto apply = [name = long_spelling(row), read = std::move(read)](const std::string& text) {
     const std::string problem = read(text);
     if (!problem.empty()) throw CLI::ValidationError(name, problem);
   };
@@ -47,7 +63,7 @@ void VerbOptions::option(const OptionRow& row, Setter set) {
 }
 
 void VerbOptions::repeated_option(const OptionRow& row, Reader read) {
-  const auto apply = [name = spelling(row), read = std::move(read)](const std::vector<std::string>& texts) {
+  const auto apply = [name = long_spelling(row), read = std::move(read)](const std::vector<std::string>& texts) {
     for (const std::string& text : texts) {
       const std::string problem = read(text);
       if (!problem.empty()) throw CLI::ValidationError(name, problem);
@@ -111,8 +127,9 @@ struct CommandLine {
   TopologyArguments topology;
   DocsArguments docs;
 
-  /// `only`: the verb whose options are declared; empty: all, with whose names its help begins. `helps`: as VerbOptions.
-  CommandLine(std::string_view only, bool helps) : helps_(helps) {
+  /// `only`: the verb whose options are declared; empty: all, with whose names its help begins. `words`: only the options among
+  /// them, without help; absent: all with their help.
+  CommandLine(std::string_view only, std::optional<std::span<char* const>> words) : words_(words) {
     app.set_version_flag("--version", "tbdsim " TBDSIM_VERSION, "Print the version");
     app.set_help_flag("-h,--help", "Print this help");
     app.get_formatter()->column_width(kHelpColumn);
@@ -122,13 +139,13 @@ struct CommandLine {
   }
 
  private:
-  bool helps_;
+  std::optional<std::span<char* const>> words_;
 
   VerbOptions options(const VerbRow& row) {
     const std::string name(row.name);
     CLI::App* sub = app.add_subcommand(name, std::string(row.text));
     sub->set_help_flag("-h,--help", "Print this help");
-    if (!helps_) return {*sub, row.verb, false};
+    if (words_) return {*sub, row.verb, words_};
     std::string footer = takes_lists(row.verb) ? fmt::format("{}\n", kListMeaning) : "";
     bool first = true;
     for (const Example& example : examples(name)) {
@@ -137,7 +154,7 @@ struct CommandLine {
       first = false;
     }
     sub->footer(footer);
-    return {*sub, row.verb, true};
+    return {*sub, row.verb, std::nullopt};
   }
 
   void describe(const VerbRow& row) {
@@ -252,8 +269,14 @@ tl::expected<Arguments, Stop> chosen(const CommandLine& line) {
 
 tl::expected<Arguments, Stop> parse_arguments(int argc, char** argv) {
   if (auto stop = wrong_verb(argc, argv)) return tl::make_unexpected(std::move(*stop));
-  const auto asks_help = [](std::string_view word) { return word == "-h" || word == "--help"; };
-  CommandLine line(argv[1][0] == '-' ? "" : argv[1], std::any_of(argv + 1, argv + argc, asks_help));
+  const std::string_view verb = argv[1][0] == '-' ? "" : argv[1];
+  CommandLine quick(verb, std::span<char* const>(argv + 1, static_cast<std::size_t>(argc) - 1));
+  try {
+    quick.app.parse(argc, argv);
+    return chosen(quick);
+  } catch (const CLI::Error&) {  // help and errors know all options
+  }
+  CommandLine line(verb, std::nullopt);
   try {
     line.app.parse(argc, argv);
   } catch (const CLI::CallForVersion& version) {

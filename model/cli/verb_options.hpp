@@ -1,5 +1,7 @@
 #pragma once
 #include <functional>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,8 +22,12 @@ using Reader = std::function<std::string(const std::string&)>;
 /// outlive the parse.
 class VerbOptions {
  public:
-  /// `helps`: the help may be shown; making it takes longer than reading a command line.
-  VerbOptions(CLI::App& app, Verb verb, bool helps) : app_(app), verb_(verb), helps_(helps) {}
+  /// `words`: only the options among them are declared, and none with its help, since most of the time that reading a command
+  /// line takes would go into the dozens of options that it does not hold. Absent: all options with their help.
+  VerbOptions(CLI::App& app, Verb verb, std::optional<std::span<char* const>> words) : app_(app), verb_(verb), words_(words) {}
+
+  /// Whether the option is to be declared.
+  [[nodiscard]] bool wanted(const OptionRow& row) const;
 
   void option(const OptionRow& row, Setter set);
   void checked_option(const OptionRow& row, Reader read);
@@ -38,7 +44,7 @@ class VerbOptions {
  private:
   CLI::App& app_;
   Verb verb_;
-  bool helps_;
+  std::optional<std::span<char* const>> words_;
 
   [[nodiscard]] std::string help(const OptionRow& row) const;
 };

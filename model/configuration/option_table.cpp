@@ -65,8 +65,9 @@ constexpr OptionRow kOptions[] = {
     {.name = "kind",
      .word = true,
      .value = "KIND",
-     .words = "man formats glossary bash zsh",
+     .words = "man formats glossary bash zsh fish",
      .help = "The manual page, keys of all files, words that results print, or completion",
+     .fallback = "a list of these",
      .verbs = {Verb::docs}},
 
     // What a job is. The order is that of the axes of a study.
@@ -138,6 +139,7 @@ constexpr OptionRow kOptions[] = {
      .file = true,
      .kinds = "networks"},
     {.name = "batch",
+     .letter = 'b',
      .value = "N",
      .help = "Samples per GPU and step",
      .fallback = "the network's, CNNs 32",
@@ -194,6 +196,7 @@ constexpr OptionRow kOptions[] = {
      .places = kEverywhere},
     {.name = "exchange",
      .value = "NAME",
+     .words = "allreduce nccl p2p local ps ps-p3 byteps dataparallel",
      .help = "How gradients are exchanged",
      .fallback = "allreduce",
      .verbs = kJobs,

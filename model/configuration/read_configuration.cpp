@@ -278,6 +278,29 @@ void refuse_missing(const Configuration& configuration, Errors& errors) {
                                   configuration.optimizer.name, stack.id)});
 }
 
+/// What is wrong with the other names of a job whose machine is not known: all are told at once.
+Errors problems_beside_machine(Session& session, const PredictOptions& options) {
+  Errors errors;
+  std::string variant = "torchvision";
+  if (!options.stack.empty() && parse_framework(options.stack) != Framework::pytorch) {
+    const auto stack = session.stack(options.stack);
+    if (*stack)
+      variant = (**stack).zoo_variant;
+    else
+      append(stack->error(), errors);
+  }
+  if (!options.network.empty())
+    if (const auto network = session.network(options.network); !*network) append(network->error(), errors);
+  const auto append_of = [&](const auto& chosen) {
+    if (!chosen) append(chosen.error(), errors);
+  };
+  append_of(choose_precision(options.precision));
+  append_of(choose_optimizer(options.optimizer));
+  append_of(choose_exchange(options.exchange));
+  append_of(*session.workload(options.model, variant, {options.image, std::nullopt, options.seq_len, false}));
+  return errors;
+}
+
 }  // namespace
 
 std::shared_ptr<const Result<NcclLibrary>> collective_library(Session& session, const Configuration& configuration) {
@@ -297,7 +320,11 @@ Result<Configuration> read_configuration(Session& session, const PredictOptions&
     return fail(fmt::format("--batch {}: expected at least 1 sample per GPU", *options.batch));
   configuration.system =
       session.system(options.hardware, std::max(1, options.gpus.value_or(1) / std::max(1, options.nodes.value_or(1))));
-  if (!*configuration.system) return tl::make_unexpected(configuration.system->error());
+  if (!*configuration.system) {
+    Errors all = configuration.system->error();
+    append(problems_beside_machine(session, options), all);
+    return tl::make_unexpected(std::move(all));
+  }
   configuration.constants = session.constants();
   configuration.compute_scale = options.compute_scale;
   if (!*configuration.constants) return tl::make_unexpected(configuration.constants->error());

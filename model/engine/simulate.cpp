@@ -34,6 +34,13 @@ class Simulation {
  public:
   explicit Simulation(const TaskGraph& graph);
   Timeline run() &&;
+  static std::span<const LinkUse> route(const TaskGraph& graph, const TaskGraph::Flow& flow) {
+    return std::span(graph.uses_).subspan(at(flow.first_use), at(flow.uses));
+  }
+  static std::span<const LinkUse> route(const TaskGraph& graph, TaskId id) {
+    const std::int32_t flow = graph.flow_of_[at(id.value)];
+    return flow < 0 ? std::span<const LinkUse>() : route(graph, graph.flows_[at(flow)]);
+  }
 
  private:
   enum class Kind : std::int32_t {
@@ -113,9 +120,7 @@ Simulation::Simulation(const TaskGraph& graph)
 std::vector<FlowRoute> Simulation::routes(const TaskGraph& graph) {
   std::vector<FlowRoute> result;
   result.reserve(graph.flows_.size());
-  for (const TaskGraph::Flow& flow : graph.flows_) {
-    result.push_back({std::span(graph.uses_).subspan(at(flow.first_use), at(flow.uses)), BytesPerSecond(flow.max_rate)});
-  }
+  for (const TaskGraph::Flow& flow : graph.flows_) { result.push_back({route(graph, flow), BytesPerSecond(flow.max_rate)}); }
   return result;
 }
 
@@ -251,5 +256,7 @@ Timeline Simulation::run() && {
 }
 
 Timeline simulate(const TaskGraph& graph) { return Simulation(graph).run(); }
+
+std::span<const LinkUse> route_of(const TaskGraph& graph, TaskId id) { return Simulation::route(graph, id); }
 
 }  // namespace tbdsim::engine

@@ -21,6 +21,9 @@ struct Timeline {
 /// times are handled in insertion order. Cost O((tasks + dependencies) log active); no allocation per event.
 [[nodiscard]] Timeline simulate(const TaskGraph& graph);
 
+/// The links that a flow moves over, each with its weight; none of other tasks.
+[[nodiscard]] std::span<const LinkUse> route_of(const TaskGraph& graph, TaskId id);
+
 /// Tasks of the critical path, first to last: from the task that ends last (of several, the one added last) back
 /// along `held_by`. Each starts at the instant its predecessor ends, so their durations add up to the makespan.
 [[nodiscard]] std::vector<TaskId> critical_path(const Timeline& timeline);

@@ -50,23 +50,42 @@ void PytorchAllocator::insert(Pool& free, const Free& block) {
   free.insert(std::lower_bound(free.begin(), free.end(), block), block);
 }
 
+/// Few places move where a block is replaced by what splitting or joining has made of it.
+void PytorchAllocator::replace(Pool& free, Pool::iterator old, const Free& block) {
+  if (block < *old) {
+    const auto place = std::lower_bound(free.begin(), old, block);
+    std::move_backward(place, old, old + 1);
+    *place = block;
+  } else {
+    const auto place = std::lower_bound(old + 1, free.end(), block);
+    std::move(old + 1, place, old);
+    *(place - 1) = block;
+  }
+}
+
 std::optional<PytorchAllocator::Handle> PytorchAllocator::allocate(Bytes bytes, int stream) {
   const std::int64_t size = rounded(std::max<std::int64_t>(1, counted(bytes)), kMinimum);
   const bool small = size <= kSmall;
   Pool& free = pool(small);
   std::int32_t block = -1;
-  const auto found = std::lower_bound(free.begin(), free.end(), Free{stream, size, 0, -1});
+  auto found = std::lower_bound(free.begin(), free.end(), Free{stream, size, 0, -1});
   if (found != free.end() && found->stream == stream) {
     block = found->block;
-    free.erase(found);
   } else {
     block = obtain(segment_for(size));
     if (block < 0) return std::nullopt;
+    found = free.end();  // a full device gives free blocks back
     heap_.at(block).stream = stream;
     heap_.at(block).small = small;
   }
   const std::int64_t remaining = heap_.at(block).bytes - size;
-  if (small ? remaining >= kMinimum : remaining > kSmall) insert(free, key(heap_.split(block, size)));
+  const bool splits = small ? remaining >= kMinimum : remaining > kSmall;
+  if (splits && found != free.end())
+    replace(free, found, key(heap_.split(block, size)));
+  else if (splits)
+    insert(free, key(heap_.split(block, size)));
+  else if (found != free.end())
+    free.erase(found);
   heap_.at(block).used = true;
   allocated_ += heap_.at(block).bytes;
   return block;
@@ -78,9 +97,18 @@ void PytorchAllocator::free(Handle handle) {
   block.used = false;
   allocated_ -= block.bytes;
   Pool& free = pool(block.small);
-  const std::int32_t joined = heap_.merge(
-      handle, [&](std::int32_t neighbour) { free.erase(std::lower_bound(free.begin(), free.end(), key(neighbour))); });
-  insert(free, key(joined));
+  std::optional<Free> absorbed;
+  const std::int32_t joined = heap_.merge(handle, [&](std::int32_t neighbour) {
+    const Free one = key(neighbour);
+    if (absorbed)
+      free.erase(std::lower_bound(free.begin(), free.end(), one));
+    else
+      absorbed = one;
+  });
+  if (absorbed)
+    replace(free, std::lower_bound(free.begin(), free.end(), *absorbed), key(joined));
+  else
+    insert(free, key(joined));
 }
 
 }  // namespace tbdsim

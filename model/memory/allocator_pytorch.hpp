@@ -39,6 +39,7 @@ class PytorchAllocator {
   [[nodiscard]] Pool& pool(bool small) { return small ? small_ : large_; }
   [[nodiscard]] Free key(std::int32_t block) const;
   static void insert(Pool& free, const Free& block);
+  static void replace(Pool& free, Pool::iterator old, const Free& block);
   [[nodiscard]] std::int32_t obtain(std::int64_t bytes);
   void release_cached();
 

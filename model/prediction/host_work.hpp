@@ -1,4 +1,6 @@
 #pragma once
+#include <string_view>
+
 #include "model/engine/timeline.hpp"
 #include "model/prediction/prediction.hpp"
 #include "model/schedule/lowered_step.hpp"
@@ -7,6 +9,10 @@ namespace tbdsim {
 
 /// The thread that issues operators, in `Prediction::host` and the lanes.
 inline constexpr const char* kHostThread = "host thread";
+/// Lanes that are no thread of a host: the shown GPU's own, and how those of ranks that are held apart from it begin. A link's
+/// lane has its name in `Prediction::links`.
+inline constexpr const char* kComputeStream = "compute stream";
+inline constexpr std::string_view kOtherRank = "rank ";
 
 /// The step that a profile shows: where it begins, and the rank whose threads are shown.
 struct ShownStep {
@@ -19,6 +25,15 @@ struct ShownStep {
 /// Expects `prediction` to hold the step's time.
 void add_host_work(const OpGraph& graph, const LoweredStep& step, const engine::Timeline& timeline, std::size_t task,
                    const ShownStep& shown, Prediction& prediction);
+
+/// Adds what a flow of an exchange moves over links to the lanes, each link in a lane of its own, from when the flow begins to
+/// move. Expects a task of `step` that is an exchange.
+void add_link_work(const LoweredStep& step, const engine::Timeline& timeline, std::size_t task, const ShownStep& shown,
+                   Prediction& prediction);
+
+/// Adds a kernel of a rank that is held apart from the one that is shown.
+void add_rank_kernel(const OpGraph& graph, const LoweredStep& step, const engine::Timeline& timeline, std::size_t task,
+                     const ShownStep& shown, Prediction& prediction);
 
 /// The same of a node's input: what its storage, workers and copies do for a step. Nothing with synthetic input.
 void add_input_work(Prediction& prediction);

@@ -269,10 +269,14 @@ void describe_step(const OpGraph& graph, const LoweredStep& step, const engine::
       add_host_work(graph, step, timeline, i, {origin, window.rank}, prediction);
     if (task.work == Work::host || task.work == Work::metric) continue;
     if (task.work == Work::exchange) {
+      add_link_work(step, timeline, i, {origin, window.rank}, prediction);
       prediction.exchanges.push_back({(timeline.start[i] - origin).seconds(), (timeline.end[i] - timeline.start[i]).seconds()});
       continue;
     }
-    if (task.rank != window.rank) continue;
+    if (task.rank != window.rank) {
+      add_rank_kernel(graph, step, timeline, i, {origin, window.rank}, prediction);
+      continue;
+    }
     const StepNode& node = step.nodes[static_cast<std::size_t>(task.node)];
     const NodeCost& cost = step.costs[static_cast<std::size_t>(task.node)];
     const OpId op = node.pass == Pass::update ? graph.parameter(node.parameter).op : node.op;

@@ -13,6 +13,8 @@ import tbdsim
 from tbdsim._question import TABLE, documentation_of, signature_of
 
 JOB = {"hw": "dgx1", "model": "resnet50"}
+PLAN = {"hw": "dgx-a100-80gb", "model": "gpt2", "gpus": 8, "global_batch": 64, "top": 2,
+        "keep": ["pipeline-parallel=1", "tensor-parallel=1"]}
 QUESTIONS = {
     "predict": [JOB, dict(JOB, gpus=1, layers=True, kernels=True, host=True), dict(JOB, nodes=2, links=True),
                 dict(JOB, samples="1M", epochs=2, input="imagenet-records"), dict(JOB, profiling=True)],
@@ -21,6 +23,7 @@ QUESTIONS = {
     "memory": [JOB, dict(JOB, max_batch=True), dict(JOB, batch=[16, 32])],
     "explain": [JOB, dict(JOB, layers=True)],
     "sweep": [dict(JOB, batch=[16, 32]), dict(JOB, gpus=[1, 3])],
+    "plan": [PLAN, dict(PLAN, tokens="10B", explain=True)],
     "validate": [{"file": "seeds"}],
 }
 HEAD = '''"""{doc}"""

@@ -16,7 +16,7 @@
 namespace tbdsim {
 namespace {
 
-constexpr std::size_t kWidth = 80, kLabel = 26;
+constexpr std::size_t kWidth = 80;
 constexpr double kSecondsPerHour = 3600.0;
 
 std::string or_dash(const std::optional<double>& value) { return value ? number_text(*value) : "-"; }
@@ -37,9 +37,9 @@ double useful(const Utilization& u) { return u.tensor_core > 0.0 ? u.tensor_core
 std::string speed_table(const Comparison& comparison) {
   const bool tensor = std::any_of(comparison.candidates.begin(), comparison.candidates.end(),
                                   [](const Candidate& c) { return c.prediction.utilization.tensor_core > 0.0; });
-  std::vector<TextTable::Column> columns{{"", Align::left, kLabel},    {"samples/s", Align::right}, {"speed-up", Align::right},
-                                         {"80 % range", Align::right}, {"busy", Align::right},      {"fp32", Align::right},
-                                         {"useful", Align::right}};
+  std::vector<TextTable::Column> columns{
+      {"", Align::left, label_width()}, {"samples/s", Align::right}, {"speed-up", Align::right}, {"80 % range", Align::right},
+      {"busy", Align::right},           {"fp32", Align::right},      {"useful", Align::right}};
   if (tensor) columns.push_back({"tensor", Align::right});
   columns.insert(columns.end(), {{"memory", Align::right}, {""}});
   TextTable table(std::move(columns));
@@ -66,7 +66,7 @@ std::string speed_table(const Comparison& comparison) {
 /// What bounds each candidate, what a joule brings and, where no price is known, the front.
 std::string limit_table(const Comparison& comparison) {
   const bool unpriced = payments_of(comparison).front() == PaidBy::nothing;
-  std::vector<TextTable::Column> columns{{"", Align::left, kLabel}, {"samples/J", Align::right}};
+  std::vector<TextTable::Column> columns{{"", Align::left, label_width()}, {"samples/J", Align::right}};
   if (unpriced) columns.push_back({"front"});
   columns.push_back({"limit"});
   TextTable table(std::move(columns));

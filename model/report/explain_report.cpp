@@ -79,6 +79,17 @@ std::string what_ifs_table(const Explanation& explanation, bool hardware) {
   return table.empty() ? "  none that would change the step\n" : table.text(2);
 }
 
+std::string combined_text(const Explanation& explanation) {
+  if (!explanation.combined) return "";
+  const CombinedSettings& c = *explanation.combined;
+  return "  " +
+         wrapped(fmt::format("together {}, {}, then limited by {} {}{}: {}", signed_percent_text(c.gain),
+                             format(c.step_time.value), name(c.limit.resource), percent_text(c.limit.share),
+                             c.fits ? "" : ", does not fit", fmt::join(c.options, " ")),
+                 kWidth - 2, 4) +
+         '\n';
+}
+
 std::string what_ifs_text(const Explanation& explanation) {
   std::string rest, useless;
   for (const WhatIfOutcome& outcome : explanation.what_ifs) {
@@ -89,7 +100,7 @@ std::string what_ifs_text(const Explanation& explanation) {
   }
   std::string text =
       "\nThroughput after each change of settings and software (--what-if NAME, or the\noption as it stands, with any verb)\n" +
-      what_ifs_table(explanation, false) + "\nThroughput on other hardware (--what-if NAME)\n" +
+      what_ifs_table(explanation, false) + combined_text(explanation) + "\nThroughput on other hardware (--what-if NAME)\n" +
       what_ifs_table(explanation, true);
   if (!useless.empty()) text += "  " + wrapped("relieves nothing that holds this job up: " + useless, kWidth - 2, 4) + '\n';
   if (!rest.empty()) text += "\n" + wrapped("No effect or not applicable: " + rest, kWidth, 2) + '\n';

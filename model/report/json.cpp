@@ -468,6 +468,13 @@ std::string explain_json(const Explanation& e, const std::optional<PrecisionGain
     }
     json["what_ifs"].push_back(std::move(row));
   }
+  json["together"] = nullptr;
+  if (const auto& c = e.combined)
+    json["together"] = {{"options", c->options},
+                        {"gain", c->gain},
+                        {"fits", c->fits},
+                        {"step_time_s", ranged(c->step_time)},
+                        {"limit", limit(c->limit)}};
   if (gain) json["mixed_precision"] = precision_gain_json(*gain);
   if (diagnosis) add_diagnosis(*diagnosis, json);
   return text(json);

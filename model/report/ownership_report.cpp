@@ -39,9 +39,9 @@ std::string_view paid_text(PaidBy by) { return by == PaidBy::purchase ? "bought"
 std::string ownership_report(const Comparison& comparison, const CostTerms& terms) {
   const std::vector<Offer> offers = rank_offers(comparison, terms);
   if (offers.empty()) return "";
-  constexpr std::size_t kLabel = 20;
+  constexpr std::size_t kNarrower = 6;  // a column more than the other tables
   TextTable table({{"rank", Align::right},
-                   {"", Align::left, kLabel},
+                   {"", Align::left, label_width() - kNarrower},
                    {"paid"},
                    {"machines", Align::right},
                    {"host", Align::right},

@@ -13,7 +13,7 @@
 namespace tbdsim {
 namespace {
 
-constexpr std::size_t kWidth = 80, kLabel = 26;
+constexpr std::size_t kWidth = 80;
 
 /// "58.6 M": three digits of a large number.
 std::string count_text(double value) {
@@ -45,7 +45,7 @@ std::string source_text(const std::string& source) {
 /// Whether a label is too long for the first column of a table.
 bool numbered(const Comparison& comparison) {
   return std::any_of(comparison.candidates.begin(), comparison.candidates.end(),
-                     [](const Candidate& c) { return c.label.size() > kLabel; });
+                     [](const Candidate& c) { return c.label.size() > label_width(); });
 }
 
 std::string ratio_text(const std::optional<double>& value) { return value ? number_text(*value) : "-"; }
@@ -56,7 +56,7 @@ const std::optional<double>& ratio_of(const Candidate& c, PaidBy by) {
 
 std::string payment_table(const Comparison& comparison, PaidBy by) {
   const bool bought = by == PaidBy::purchase;
-  TextTable table({{"", Align::left, kLabel},
+  TextTable table({{"", Align::left, label_width()},
                    {bought ? "USD" : "USD/h", Align::right},
                    {"price ratio", Align::right},
                    {"speed-up", Align::right},
@@ -118,6 +118,11 @@ std::string without_price(const Comparison& comparison) {
 }
 
 }  // namespace
+
+std::size_t label_width() {
+  constexpr std::size_t kLabel = 26;  // of 80
+  return kLabel + table_width() - kTextWidth;
+}
 
 std::string candidate_label(const Comparison& comparison, std::size_t candidate) {
   if (numbered(comparison)) return fmt::format("#{}", candidate + 1);

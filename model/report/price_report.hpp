@@ -5,6 +5,8 @@
 
 namespace tbdsim {
 
+/// Room of a candidate in the first column of a table: what the terminal has beside the figures.
+[[nodiscard]] std::size_t label_width();
 /// What a report calls a candidate: its values, or its number where those of one are too long for a table.
 [[nodiscard]] std::string candidate_label(const Comparison& comparison, std::size_t candidate);
 /// Which number is which candidate; empty where tables hold their values.

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cassert>
 #include <cmath>
@@ -157,6 +160,12 @@ void TextTable::add(std::vector<std::string> row) {
     if (columns_[i].most > 0) row[i] = shortened(row[i], columns_[i].most);
   }
   rows_.push_back(std::move(row));
+}
+
+std::size_t table_width() {
+  winsize terminal{};
+  if (isatty(STDOUT_FILENO) == 0 || ioctl(STDOUT_FILENO, TIOCGWINSZ, &terminal) != 0) return kTextWidth;
+  return std::max<std::size_t>(kTextWidth, terminal.ws_col);
 }
 
 std::string TextTable::text(std::size_t indent, std::size_t width) const {

@@ -7,8 +7,10 @@ namespace tbdsim {
 
 enum class Align { left, right };
 
-/// Width of a terminal that everything is written for.
+/// Width that texts are written for.
 constexpr std::size_t kTextWidth = 80;
+/// Width that tables may take: that of the terminal which standard output is, else `kTextWidth`. Never less.
+[[nodiscard]] std::size_t table_width();
 
 /// Rows of text in columns that are as wide as they need and `width` allows. Text only: whoever fills it has formatted the
 /// numbers.
@@ -28,7 +30,7 @@ class TextTable {
   /// Title line unless every title is empty, then the rows; each line begins with `indent` blanks and ends in a
   /// newline, without blanks before it. Columns stand two blanks apart. Where that passes `width`, titles and texts are
   /// broken over several lines, numbers never; what still does not fit stands out on the right.
-  [[nodiscard]] std::string text(std::size_t indent = 0, std::size_t width = kTextWidth) const;
+  [[nodiscard]] std::string text(std::size_t indent = 0, std::size_t width = table_width()) const;
 
  private:
   std::vector<Column> columns_;

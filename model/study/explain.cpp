@@ -138,6 +138,41 @@ WhatIfOutcome outcome_of(Session& session, const Trial& trial, const Prediction&
   return outcome;
 }
 
+/// `now` with what `trial` changes of `options`. Nothing: one contradicts the other.
+std::optional<PredictOptions> changed_too(PredictOptions now, const PredictOptions& options, const PredictOptions& trial) {
+  if (trial.stack != options.stack) now.stack = trial.stack;
+  for (std::size_t i = options.set.size(); i < trial.set.size(); ++i) {
+    if (!contradiction(now.set, trial.set[i]).empty()) return std::nullopt;
+    now.set.push_back(trial.set[i]);
+  }
+  return now;
+}
+
+std::optional<CombinedSettings> combine(Session& session, const PredictOptions& options, const Prediction& base,
+                                        const std::vector<Trial>& trials, const std::vector<WhatIfOutcome>& by_gain) {
+  constexpr double kWorthAnOption = 0.005;  // of the throughput
+  CombinedSettings combined;
+  combined.fits = base.memory.fits;
+  PredictOptions now = options;
+  for (const WhatIfOutcome& outcome : by_gain) {
+    if (!outcome.problem.empty() || outcome.hardware || outcome.gain < kWorthAnOption) continue;
+    const auto trial = std::find_if(trials.begin(), trials.end(), [&](const Trial& t) { return t.what_if.name == outcome.name; });
+    auto changed = changed_too(now, options, trial->changed);
+    if (!changed) continue;
+    const auto prediction = predict(session, *changed);
+    if (!prediction || (combined.fits && !prediction->memory.fits)) continue;
+    const double gain = prediction->throughput.value / base.throughput.value - 1.0;
+    if (1.0 + gain < (1.0 + kWorthAnOption) * (1.0 + combined.gain)) continue;
+    now = std::move(*changed);
+    combined.options.push_back(outcome.name.starts_with("--") ? outcome.name : "--what-if " + outcome.name);
+    combined.gain = gain;
+    combined.fits = prediction->memory.fits;
+    combined.step_time = prediction->step_time;
+    combined.limit = prediction->limit;
+  }
+  return combined.options.size() < 2 ? std::nullopt : std::optional(std::move(combined));
+}
+
 }  // namespace
 
 Result<Explanation> explain(Session& session, const PredictOptions& options) {
@@ -163,6 +198,7 @@ Result<Explanation> explain(Session& session, const PredictOptions& options) {
     if (a.problem.empty() != b.problem.empty()) return a.problem.empty();
     return a.gain > b.gain;
   });
+  explanation.combined = combine(session, options, explanation.base, trials, outcomes);
   explanation.what_ifs = std::move(outcomes);
   if (explanation.base.by_layers) explanation.layouts = neighbouring_layouts(session, options, explanation.base);
   return explanation;

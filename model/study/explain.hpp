@@ -28,12 +28,22 @@ struct WhatIfOutcome {
   std::string reason{};      ///< why the step does not change, where that is known
 };
 
+/// Settings that help together: from the one that gains most, each that still gains after those before it.
+struct CombinedSettings {
+  std::vector<std::string> options;  ///< as a command line takes them: "--what-if amp"
+  double gain = 0.0;
+  bool fits = true;
+  Ranged<Seconds> step_time;
+  Limit limit;
+};
+
 /// Why a step takes as long as it does, and what would help.
 struct Explanation {
   Prediction base;
   std::vector<HealthCheck> checks;
-  std::vector<WhatIfOutcome> what_ifs;  ///< by gain, largest first; those that do not apply or cannot help last
-  std::vector<LayoutOutcome> layouts;   ///< of a step that is simulated layer by layer
+  std::vector<WhatIfOutcome> what_ifs;         ///< by gain, largest first; those that do not apply or cannot help last
+  std::vector<LayoutOutcome> layouts;          ///< of a step that is simulated layer by layer
+  std::optional<CombinedSettings> combined{};  ///< absent: fewer than two settings help
 };
 
 /// Explains a configuration: predicts it, checks its health, and predicts every named change, the newest release of its framework

@@ -5,17 +5,21 @@ beside what reads them.
 Usage: output_test.py PROGRAM SOURCE_DIR
 """
 import csv
+import fcntl
 import io
 import json
 import os
+import pty
 import re
 import resource
 import shlex
 import shutil
 import sqlite3
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import unittest
 from pathlib import Path
@@ -517,6 +521,15 @@ class Completion(unittest.TestCase):
         self.assertEqual(self.completed("show", "titan-x"), ["titan-x-maxwell", "titan-x-pascal", "titan-xp"])
         self.assertEqual(self.completed("memory", "--by", ""), ["structure", "layer", "type", "time"])
 
+    def test_fish_offers_the_same(self):
+        script = run("docs", "fish").stdout
+        for part in ("-n '__fish_seen_subcommand_from predict' -l hw -r -a '(__tbdsim_names systems gpus)' -d 'System, or a GPU in a plain PCIe host'",
+                     "-l by -x -a 'structure layer type time'", "-n '__fish_seen_subcommand_from list' -f -a 'gpus systems ",
+                     "-n __fish_use_subcommand -f -a memory -d "):
+            self.assertIn(part, script)
+        if shutil.which("fish"):
+            subprocess.run(["fish", "-n"], input=script, text=True, check=True)
+
     def test_zsh_offers_the_same(self):
         script = run("docs", "zsh").stdout
         for part in ("'--hw[System, or a GPU in a plain PCIe host]:NAME|FILE: _tbdsim_names systems gpus'",
@@ -570,7 +583,7 @@ class OtherFormats(unittest.TestCase):
             with open(path) as file:
                 events = json.load(file)["traceEvents"]
         spans = [event for event in events if event["ph"] == "X"]
-        kernels, exchanges = ([event for event in spans if event["tid"] == tid] for tid in (0, 1))
+        kernels, exchanges = ([event for event in spans if (event["pid"], event["tid"]) == (0, tid)] for tid in (0, 1))
         self.assertGreater(len(kernels), 20)
         self.assertGreater(len(exchanges), 0)
         for stream in (kernels, exchanges):
@@ -583,7 +596,7 @@ class OtherFormats(unittest.TestCase):
             path = os.path.join(folder, "trace.json")
             self.assertEqual(run("predict", "--hw", "v100-sxm2-16gb", "--model", "resnet50", "--trace", path).returncode, 0)
             with open(path) as file:
-                spans = [event for event in json.load(file)["traceEvents"] if event["ph"] == "X" and event["tid"] == 0]
+                spans = [e for e in json.load(file)["traceEvents"] if e["ph"] == "X" and (e["pid"], e["tid"]) == (0, 0)]
         modules = [event for event in spans if event["cat"] == "module"]
         self.assertEqual(len([m for m in modules if m["name"] == "layer3.2"]), 2)  # forward and backward
         for module in modules:
@@ -639,6 +652,46 @@ class OtherFormats(unittest.TestCase):
             self.assertGreater(factors["normalisation"], factors["convolution"])
             self.assertLess(changed["step_time_s"]["low"], changed["step_time_s"]["value"])
 
+    def test_settings_that_help_together_are_one_command(self):
+        for job in (("--hw", "dgx1", "--model", "resnet50"), ("--hw", "titan-xp", "--model", "resnet50", "--stack", "mxnet-1.2"),
+                    ("--hw", "v100-sxm2-16gb", "--model", "bert-base")):
+            with self.subTest(job=job):
+                answer = json.loads(run("explain", *job, "--format", "json").stdout)
+                together = answer["together"]
+                self.assertGreaterEqual(len(together["options"]), 2)
+                helped = predict(*job, *" ".join(together["options"]).split())
+                base = predict(*job)
+                self.assertEqual(helped["step_time_s"], together["step_time_s"])
+                self.assertAlmostEqual(helped["throughput"]["value"] / base["throughput"]["value"] - 1, together["gain"], delta=1e-9)
+                self.assertTrue(together["fits"])
+                alone = [row["gain"] for row in answer["what_ifs"] if row["kind"] == "setting" and "gain" in row and row["fits"]]
+                self.assertGreater(together["gain"], max(alone))
+                self.assertIn(together["options"][-1], run("explain", *job).stdout.replace("\n    ", " "))
+
+    def test_help_verb(self):
+        self.assertEqual(run("help", "predict").stdout, run("predict", "--help").stdout)
+        self.assertEqual(run("help").stdout, run("--help").stdout)
+
+    def test_tables_take_the_width_of_a_terminal(self):
+        """Names too long for 80 columns are numbered there, and stand in the table of a wider terminal."""
+        job = ["compare", "--hw", "aws-p4d.24xlarge,dgx1", "--model", "resnet50", "--batch", "16,32", "--optimizer", "sgd-momentum,adam"]
+        self.assertIn("\n#1 ", run(*job).stdout)
+        for columns in (80, 160):
+            leader, follower = pty.openpty()
+            fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+            with subprocess.Popen([PROGRAM, *job], stdout=follower, stderr=subprocess.DEVNULL, env={**os.environ, "TBDSIM_CATALOGUE": SOURCE}) as process:
+                os.close(follower)
+                shown = b""
+                try:
+                    while part := os.read(leader, 65536):
+                        shown += part
+                except OSError:  # the other end is closed
+                    pass
+            os.close(leader)
+            self.assertEqual(process.returncode, 0)
+            self.assert_narrow(shown.decode().replace("\r", ""), columns)
+            self.assertEqual(b"\n#1 " in shown or shown.startswith(b"#1 "), columns == 80, shown)
+
     def test_trace_lanes(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "trace.json")
@@ -654,6 +707,59 @@ class OtherFormats(unittest.TestCase):
             spans = [e for e in events if e["ph"] == "X" and (e["pid"], e["tid"]) == (pid, tid)]
             self.assertGreater(len(spans), 0, lane)
         self.assertIn("metric", {event["cat"] for event in events if event["ph"] == "X"})
+
+    def traced(self, *job):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "trace.json")
+            done = run("predict", *job, "--links", "--format", "json", "--trace", path)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            with open(path) as file:
+                return json.loads(done.stdout), json.load(file)["traceEvents"]
+
+    def rows_of(self, events):
+        """{(process, row): (their names, spans)}; spans of one row do not overlap unless they nest."""
+        processes = {e["pid"]: e["args"]["name"] for e in events if e["name"] == "process_name"}
+        rows = {(e["pid"], e["tid"]): ((processes[e["pid"]], e["args"]["name"]), []) for e in events if e["name"] == "thread_name"}
+        for event in events:
+            if event["ph"] == "X":
+                rows[event["pid"], event["tid"]][1].append(event)
+        for (_, lane), spans in rows.values():
+            spans.sort(key=lambda e: (e["ts"], -e["dur"]))
+            for before, after in zip(spans, spans[1:] if lane != "compute stream" else []):
+                self.assertGreaterEqual(after["ts"], before["ts"] + before["dur"] - 1e-5, lane)
+        return list(rows.values())
+
+    TRACED = [("--hw", "dgx1", "--model", "resnet50", "--gpus", "1"),
+              ("--hw", "dgx1", "--model", "resnet50", "--gpus", "4"),
+              ("--hw", "dgx1", "--model", "resnet50", "--nodes", "2"),
+              ("--hw", "dgx1", "--model", "resnet50", "--gpus", "4", "--stack", "mxnet-1.2", "--exchange", "ps"),
+              ("--hw", "dgx1", "--model", "resnet50", "--gpus", "4", "--stack", "mxnet-1.2", "--exchange", "p2p"),
+              ("--hw", "dgx1", "--model", "alexnet", "--input", "imagenet-records"),
+              ("--hw", "dgx1", "--model", "resnet50", "--gpus", "4", "--pipeline-parallel", "4", "--accumulate", "8")]
+
+    def test_a_trace_ends_with_its_step(self):
+        for job in self.TRACED:
+            with self.subTest(job=job):
+                answer, events = self.traced(*job)
+                step = 1e6 * answer["step_time_s"]["value"]
+                rows = self.rows_of(events)
+                spans = [span for _, row in rows for span in row]
+                self.assertGreaterEqual(min(span["ts"] for span in spans), -1e-5)
+                self.assertAlmostEqual(max(span["ts"] + span["dur"] for span in spans), step, delta=1e-6 * step)
+
+    def test_links_of_a_trace_carry_what_the_table_of_links_says(self):
+        for job in self.TRACED[1:5]:
+            with self.subTest(job=job):
+                answer, events = self.traced(*job)
+                lanes = {lane: row for (process, lane), row in self.rows_of(events) if process == "links"}
+                told = {e["args"]["name"]: e["args"]["bytes_per_step"] for e in events if "bytes_per_step" in e.get("args", {})}
+                step = 1e6 * answer["step_time_s"]["value"]
+                loaded = {link["name"]: link for link in answer["links"] if link["bytes"] > 0}
+                self.assertGreater(len(loaded), 0)
+                self.assertEqual(set(lanes), set(loaded))
+                for name, link in loaded.items():
+                    self.assertEqual(told[name], link["bytes"])
+                    self.assertAlmostEqual(sum(span["dur"] for span in lanes[name]) / step, link["busy"], delta=0.02)
 
     NARROW = ["list", "list gpus", "list systems", "list networks", "list hosts", "list storage", "list stacks", "list models",
               "show dgx1", "show v100-sxm2-16gb", "show infiniband-edr", "show bert-large", "show mxnet-1.2", "topology --hw dgx2",

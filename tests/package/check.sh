@@ -11,7 +11,7 @@ unset TBDSIM_CATALOGUE
 "$folder/usr/bin/tbdsim" predict --hw dgx1 --model resnet50 >"$folder/prediction"
 grep -q Throughput "$folder/prediction"
 "$folder/usr/bin/tbdsim" docs man | cmp - "$folder/usr/share/man/man1/tbdsim.1"
-for place in bash-completion/completions/tbdsim zsh/site-functions/_tbdsim zsh/vendor-completions/_tbdsim; do
+for place in bash-completion/completions/tbdsim zsh/site-functions/_tbdsim zsh/vendor-completions/_tbdsim fish/vendor_completions.d/tbdsim.fish; do
   test -s "$folder/usr/share/$place"
 done
 # What the pages name and link is there; the licences of the data too.

@@ -16,11 +16,12 @@ TABLE = {
     "memory": ("MemoryReport", ("batches", "layers")),
     "explain": ("Explanation", ("what_ifs",)),
     "sweep": ("Sweep", ("rows",)),
+    "plan": ("Plan", ("rows",)),
     "validate": ("Validation", ("rows", "claims")),
 }
 UNASKED = ("format", "action", "as")  # answers are JSON, not settings of a framework; a sweep's other actions are of files
 ASSIGNED = ("set",)  # takes a dictionary, too
-REPEATED = ("set", "what-if", "calibration")
+REPEATED = ("set", "what-if", "calibration", "keep")
 
 
 class Error(ValueError):
