@@ -35,8 +35,12 @@ Result<std::pair<std::vector<int>, int>> choose_devices(const PredictOptions& op
     if (*options.gpus < per_node) {
       local = *options.gpus;
     } else {
-      if (*options.gpus % per_node != 0) return fail(fmt::format("{} GPUs do not fill nodes of {}", *options.gpus, per_node));
-      nodes = *options.gpus / per_node;
+      nodes = (*options.gpus + per_node - 1) / per_node;
+      local = *options.gpus / nodes;
+      // Jobs on racks of 72 leave some GPUs of each idle, so that those in use are a power of two.
+      constexpr double kAlmostAll = 0.75;
+      if (*options.gpus % nodes != 0 || (local < per_node && local <= kAlmostAll * per_node))
+        return fail(fmt::format("{} GPUs do not fill nodes of {}", *options.gpus, per_node));
     }
   }
   devices.resize(static_cast<std::size_t>(local));

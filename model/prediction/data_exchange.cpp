@@ -143,7 +143,7 @@ CallSeries DataExchange::in_buckets(CollectiveKind kind, Elements arrays, Bytes 
 
 /// Weights of all parts, gathered or broadcast by their owners in turn.
 CallSeries DataExchange::updated_weights(Elements arrays, Bytes& sent) {
-  if (!stack_.parallel.broadcasts_parameters) return in_buckets(CollectiveKind::all_gather, arrays, element_, sent);
+  if (!stack_.parallel.broadcasts_parameters) return in_buckets(CollectiveKind::all_gather, arrays, gathered_, sent);
   const double parts = shard_ranks();
   const GroupCall one = call(CollectiveKind::broadcast, {arrays.dense / parts, arrays.experts / parts}, element_);
   sent += parts * one.sent;

@@ -20,6 +20,7 @@ bool fits(Session& session, const PredictOptions& options) {
 /// The largest batch below one that does not fit, of a network that is divided: halved until it fits, then whatever lies between.
 /// Few replays, where the search for all that memory holds takes dozens of every stage. 0: none; absent: as `configure`.
 std::optional<int> smaller_batch(Session& session, const PredictOptions& options, int misfit) {
+  if (misfit <= 1) return 0;
   PredictOptions plain = options;
   // The update has fewer samples where that is all that changes.
   plain.global_batch.reset();

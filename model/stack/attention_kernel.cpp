@@ -30,7 +30,7 @@ constexpr std::array<AttentionKernelInfo, 15> kKernels{{
     {K::fmha_blackwell, "fmha-blackwell", K::fmha_hopper, kSquare, 1, kNo, kNo, kHas192, kOverlapped, kNo, "10.0"},
     {K::fmha_blackwell_trtllm, "fmha-blackwell-trtllm", K::fmha_blackwell, kSquare, 1, kNo, kNo, kHas192, kOverlapped, kNo,
      "10.0"},
-    {K::cudnn_9, "cudnn-9", K::flash_3, kSquare, 1, kNo, kNo, kHas192, kOverlapped, kNo, "8.0"},
+    {K::cudnn_9, "cudnn-9", K::flash_3, kSquare, 1, kNo, kNo, kHas192, kOverlapped, kNo, "9.0"},
     {K::aiter, "aiter", K::general, kSquare, 1, kNo, kNo, kNo, kInTurn, kNo, ""},
 }};
 

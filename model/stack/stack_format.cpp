@@ -148,7 +148,8 @@ constexpr KeyMeaning kStack[] = {
     {"[operators]", "`fused_attention`",
      "attention layers run as one kernel that keeps the scores on the chip; false: products, softmax and dropout apart", ""},
     {"[operators]", "`attention_kernel`",
-     "that kernel, for 16-bit numbers on devices that have it: `flash-1`, `flash-2`, `flash-3`, `cudnn-9`, `fmha`, `aiter` and "
+     "that kernel, for 16-bit numbers; `flash-2` on devices that lack it: `flash-1`, `flash-2`, `flash-3`, `cudnn-9`, `fmha`, "
+     "`aiter` and "
      "others "
      "of `kernels.toml`; `general`",
      ""},

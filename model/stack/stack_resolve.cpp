@@ -14,7 +14,7 @@
 namespace tbdsim {
 namespace {
 
-/// framework[-ngc]-version[-variant], split.
+/// framework[-ngc][-variant]-version[-variant], split.
 struct StackName {
   std::string framework;
   bool ngc = false;
@@ -60,7 +60,7 @@ StackName split(const std::string& text) {
     const std::string& part = parts[i];
     if (part == "ngc")
       name.ngc = true;
-    else if (is_version(part) && name.version.empty() && name.variant.empty())
+    else if (is_version(part) && name.version.empty())
       name.version = version_numbers(part);
     else
       name.variant += (name.variant.empty() ? "" : "-") + part;
@@ -69,8 +69,10 @@ StackName split(const std::string& text) {
 }
 
 /// A version as one number, so that 1.13 lies between 1.0 and 2.0. NGC tags are a year and a month; other frameworks
-/// had up to about 30 minor releases to a major one.
+/// had up to about 30 minor releases to a major one. Years of code without versions lie before all versions.
 double position(const StackName& name) {
+  constexpr int kFirstYear = 1990, kLastYear = 2100;
+  if (!name.version.empty() && name.version.front() >= kFirstYear) return name.version.front() - kLastYear;
   const double step = name.ngc ? 12.0 : 30.0;
   double result = 0.0, weight = 1.0;
   for (const int number : name.version) {

@@ -263,6 +263,12 @@ TEST_CASE("a stack's attention kernel runs in 16 bits on devices that have it, u
   CHECK(time("7.0", Precision::fp16, flash, measured) == general("7.0", Precision::fp16));
   CHECK(time("8.0", Precision::fp32, flash, measured) == general("8.0", Precision::fp32));
   CHECK(time("8.0", Precision::fp16, flash, constants()) == general("8.0", Precision::fp16));
+  // A library with a kernel for Hopper runs FlashAttention 2 before it.
+  const AttentionKernel cudnn = AttentionKernel::cudnn_9;
+  measured.attention["cudnn-9"].forward.share = 0.9;
+  CHECK(time("8.0", Precision::fp16, cudnn, measured) == time("8.0", Precision::fp16, flash, measured));
+  CHECK(time("9.0", Precision::fp16, cudnn, measured) < time("9.0", Precision::fp16, flash, measured));
+  CHECK(time("7.0", Precision::fp16, cudnn, measured) == general("7.0", Precision::fp16));
 }
 
 TEST_CASE("a linear bias inside the product costs nothing forward, its gradient stays a sum") {

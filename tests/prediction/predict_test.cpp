@@ -188,6 +188,12 @@ TEST_CASE("sizes that make no sense, both sides, to the letter") {
   CHECK(refusal(dgx1(9)) == "9 GPUs do not fill nodes of 8\n");
   CHECK(refusal(dgx1(15)) == "15 GPUs do not fill nodes of 8\n");
   CHECK(refusal(dgx1(16)).empty());
+  // Racks of 72 GPUs of which a job takes 64 each.
+  const auto racks = [](int gpus) {
+    return refusal_of([&](auto& o) { o.hardware = "gb200-nvl72", o.network = "infiniband-ndr", o.gpus = gpus; });
+  };
+  CHECK(racks(128).empty());
+  CHECK(racks(81) == "81 GPUs do not fill nodes of 72\n");
   CHECK(refusal_of([](auto& o) { o.gpus = 3, o.nodes = 2; }) == "3 GPUs do not divide over 2 nodes\n");
   CHECK(refusal_of([](auto& o) { o.gpus = 18, o.nodes = 2; }) == "18 GPUs on 2 nodes need 9 a node; dgx1 has 8\n");
   CHECK(refusal_of([](auto& o) { o.gpus = 16, o.nodes = 2; }).empty());

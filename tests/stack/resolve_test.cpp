@@ -81,6 +81,19 @@ TEST_CASE("NGC tags are months, compared among themselves") {
         "mxnet-ngc-20.03 (no stack mxnet-ngc-99.01 in the catalogue, using mxnet-ngc-20.03; wider)");
 }
 
+TEST_CASE("a variant may stand before the version; code that goes by years lies before all versions") {
+  const std::string root = catalogue("stacks_lines", {"megatron-bridge-0.1", "megatron-core-0.12", "megatron-core-0.14",
+                                                      "megatron-core-0.8", "megatron-lm-2021", "megatron-lm-2022"});
+  const auto of = [&](const char* name) { return resolved(root, name).substr(0, resolved(root, name).find(' ')); };
+  CHECK(of("megatron") == "megatron-core-0.14");
+  CHECK(of("megatron-core") == "megatron-core-0.14");
+  CHECK(of("megatron-core-0.9") == "megatron-core-0.8");
+  CHECK(of("megatron-core-0.11") == "megatron-core-0.12");
+  CHECK(of("megatron-lm") == "megatron-lm-2022");
+  CHECK(of("megatron-lm-2020") == "megatron-lm-2021");
+  CHECK(of("megatron-bridge-0.2") == "megatron-bridge-0.1");
+}
+
 TEST_CASE("an unknown variant is dropped, a known one is kept, none is added") {
   const std::string root = catalogue("stacks_variant", kIds);
   CHECK(resolved(root, "pytorch-2.1-nhwc") ==

@@ -207,6 +207,20 @@ TEST_CASE("forward multiply-adds of Llama 3 8B: its weights but the word table o
   }
 }
 
+TEST_CASE("GPT-3 calls the framework's attention, code of Hugging Face writes it out") {
+  ZooOptions fused;
+  fused.fused_attention = true;
+  const auto count = [&](const std::string& name, OpKind kind) {
+    const OpGraph graph = build(name, fused);
+    return std::count_if(graph.ops.begin(), graph.ops.end(), [&](const Op& op) { return op.kind == kind; });
+  };
+  CHECK(count("gpt3-125m", OpKind::attention) == 12);
+  CHECK(count("gpt3-125m", OpKind::matmul) == 0);
+  CHECK(count("gpt2", OpKind::attention) == 0);
+  CHECK(count("gpt2", OpKind::matmul) == 24);
+  CHECK(count("opt-125m", OpKind::matmul) == 24);
+}
+
 TEST_CASE("GPT-3 sizes, in the millions of table D.1 of Brown et al.") {
   const auto millions = [](const std::string& name) { return static_cast<double>(parameters(name)) / 1e6; };
   CHECK_THAT(millions("gpt3-125m"), Catch::WithinAbs(125, 0.5));
