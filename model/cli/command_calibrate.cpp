@@ -19,8 +19,7 @@ int run_calibrate(char** argv) {
   execv(program.c_str(), argv + 1);
   if (errno == ENOENT)
     return report(
-        {Error{"calibrate needs the program tbdsim-calibrate, which is not installed beside tbdsim (a build makes it with: cmake "
-               "--build FOLDER --target tbdsim-calibrate)"}});
+        {Error{"calibrate needs tbdsim-calibrate beside tbdsim; cmake --build FOLDER --target tbdsim-calibrate makes it"}});
   return report({Error{fmt::format("cannot start \"{}\": {}", program, std::strerror(errno))}});
 }
 
