@@ -186,6 +186,7 @@ void describe_links(const LoweredStep& step, const engine::Timeline& timeline, P
 
 }  // namespace
 
+// Long because one pass over the tasks fills every sum.
 StepTimes step_times(const LoweredStep& step, const engine::Timeline& timeline) {
   const Window window = last_iteration(step, timeline);
   StepTimes result;

@@ -277,6 +277,7 @@ Json epochs(const EpochEstimate& e) {
   return json;
 }
 
+// Long because every key of the document has a line, in its order.
 Json prediction(const Prediction& p, const PredictParts& parts) {
   Json json{{"schema", "tbdsim.predict/1"}, {"tool", tool()}, {"level", kLevel}, {"inputs", inputs(p)}, {"config", config(p)}};
   json["step_time_s"] = ranged(p.step_time);
