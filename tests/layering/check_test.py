@@ -107,6 +107,9 @@ class Layering(unittest.TestCase):
         self.assertEqual(breaches({"model/cost/long.cpp": "//\n" * 401}),
                          ["model/cost/long.cpp:1: 401 lines; above 400 say 'Long because ...' at the top"])
         self.assertEqual(breaches({"model/cost/long.cpp": "// Long because it is a table.\n" + "//\n" * 400}), [])
+        self.assertEqual(breaches({"model/cost/long.hpp": "#pragma once\n" + "//\n" * 149}), [])
+        self.assertEqual(breaches({"model/cost/long.hpp": "#pragma once\n" + "//\n" * 150}),
+                         ["model/cost/long.hpp:1: 151 lines; above 150 say 'Long because ...' at the top"])
 
     def test_functions_on_both_sides(self):
         def function(lines):
