@@ -106,7 +106,7 @@ Result<int> run(const std::string& input, const Arguments& arguments) {
     if (arguments.has(option) && !used)
       return fail(fmt::format("calibrate import: {} has no effect on a table of {}", option, name(*format)));
   if (summary) {
-    const auto kernels = import_kernel_summary(std::move(*text), input, *format);
+    const auto kernels = import_kernel_summary(*text, input, *format);
     return kernels ? write_kernels(*kernels, output) : tl::make_unexpected(kernels.error());
   }
   const ForeignDefaults defaults{arguments.one("--device"),     precision,

@@ -115,6 +115,33 @@ std::string program_folder() {
   return length > 0 ? std::filesystem::path(std::string(path, static_cast<std::size_t>(length))).parent_path().string() : ".";
 }
 
+/// Runs the program and leaves the recording of its largest process at `recording`, made absolute: the program may change its
+/// folder. Returns the exit status of `calibrate profile` where there is nothing to read, else 0.
+Result<int> record_to(std::string& recording, const std::vector<std::string>& program, int limit) {
+  if (const auto free = OutputFile{recording, std::string(kActivityMagic)}.check(); !free)
+    return tl::make_unexpected(free.error());
+  const auto library = recorder_library(program_folder());
+  if (!library) {
+    fmt::print(stderr, "{}\n", library.error());
+    return 3;
+  }
+  std::error_code failed;
+  recording = std::filesystem::absolute(recording, failed).string();
+  std::string folder = recording + ".XXXXXX";
+  if (mkdtemp(folder.data()) == nullptr) return fail(fmt::format("{}: cannot make a folder for the recording", folder));
+  const auto status = record(program, *library, folder, limit);
+  if (!status) return status;
+  auto processes = keep_largest(folder, recording);
+  if (!processes) return processes;
+  if (*processes == 0 && *status == 0)
+    return fail("no kernel was recorded: the program ran none on a GPU, or the recorder said above why it cannot" +
+                earlier_recording(recording));
+  if (*status != 0)
+    fmt::print(stderr, "the program ended with status {}; {}\n", *status,
+               *processes > 0 ? "its recording is " + recording : "it recorded nothing" + earlier_recording(recording));
+  return *status;
+}
+
 }  // namespace
 
 Result<int> command_profile(const std::vector<std::string>& words) {
@@ -154,30 +181,8 @@ Result<int> command_profile(const std::vector<std::string>& words) {
   }
   if (!program.empty()) {
     recording = arguments->one("-o", "tbdsim-recording.txt");
-    if (const auto free = OutputFile{recording, std::string(kActivityMagic)}.check(); !free)
-      return tl::make_unexpected(free.error());
-    const auto library = recorder_library(program_folder());
-    if (!library) {
-      fmt::print(stderr, "{}\n", library.error());
-      return 3;
-    }
-    // The program may change its folder.
-    std::error_code failed;
-    recording = std::filesystem::absolute(recording, failed).string();
-    std::string folder = recording + ".XXXXXX";
-    if (mkdtemp(folder.data()) == nullptr) return fail(fmt::format("{}: cannot make a folder for the recording", folder));
-    const auto status = record(program, *library, folder, *limit);
-    if (!status) return tl::make_unexpected(status.error());
-    const auto processes = keep_largest(folder, recording);
-    if (!processes) return processes;
-    if (*processes == 0 && *status == 0)
-      return fail("no kernel was recorded: the program ran none on a GPU, or the recorder said above why it cannot" +
-                  earlier_recording(recording));
-    if (*status != 0) {
-      fmt::print(stderr, "the program ended with status {}; {}\n", *status,
-                 *processes > 0 ? "its recording is " + recording : "it recorded nothing" + earlier_recording(recording));
-      return *status;
-    }
+    const auto status = record_to(recording, program, *limit);
+    if (!status || *status != 0) return status;
   }
   const auto log = read_activity_log(recording);
   if (!log) return tl::make_unexpected(log.error());

@@ -179,6 +179,7 @@ std::vector<DeviceTime> DeviceTimer::time_by_records() {
       repetitions.back().push_back(a);
   }
   std::vector<DeviceTime> times;
+  times.reserve(repetitions.size());
   for (std::vector<Activity>& activities : repetitions) times.push_back(back_to_back(std::move(activities), gap_));
   return times;
 }

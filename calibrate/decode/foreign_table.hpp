@@ -46,7 +46,7 @@ struct SummarizedKernel {
   Seconds total;
 };
 /// Errors: a missing column, a time or count that is none, no kernel.
-[[nodiscard]] Result<std::vector<SummarizedKernel>> import_kernel_summary(std::string text, const std::string& file,
+[[nodiscard]] Result<std::vector<SummarizedKernel>> import_kernel_summary(const std::string& text, const std::string& file,
                                                                           ForeignFormat format);
 /// What a kernel does, by what libraries call it.
 [[nodiscard]] std::string_view kernel_kind(std::string_view name);

@@ -271,6 +271,41 @@ void replace(std::vector<FamilyParameters>& all, FamilyParameters parameters) {
     *same = std::move(parameters);
 }
 
+/// Why no family could be fitted to `samples`: of `total` rows `implausible` ones were left out, and no family has more than
+/// `most_shapes` shapes.
+Errors why_none(const std::vector<Sample>& samples, const std::vector<std::string>& warnings, std::size_t total,
+                std::size_t implausible, std::size_t most_shapes) {
+  Errors errors;
+  for (const std::string& warning : warnings) errors.push_back({warning});
+  for (const UnusedSamples& unused : unused_samples(samples)) errors.push_back({to_text(unused)});
+  if (total == 0) return errors;
+  if (most_shapes >= kFewestShapes && implausible < total)
+    errors.push_back({"no family is left that a fit can describe"});
+  else if (implausible == total)
+    errors.push_back({"no plausible sample is left"});
+  else
+    errors.push_back(
+        {fmt::format("all samples of a family have {} shape{}: at least {} are needed to tell arithmetic, bandwidth and "
+                     "launch apart",
+                     most_shapes, most_shapes == 1 ? "" : "s", kFewestShapes)});
+  return errors;
+}
+
+/// What a group with too few shapes has instead of a fit.
+std::string too_few(const Group& group, std::size_t shapes, const ResolvedParameters& inherited) {
+  return fmt::format("{} {}: {} shape{} too few to fit, {} needed; {}", group.family->name, group.precision, shapes,
+                     shapes == 1 ? " is" : "s are", kFewestShapes, inherited.parameters.source);
+}
+
+/// What the families without samples, those not in `done`, have instead.
+void name_inherited(const Device& device, const KernelConstants& constants, const std::set<std::string>& done, BoardFit& out) {
+  for (const FitFamily& family : fit_families()) {
+    if (done.count(std::string(family.name)) != 0) continue;
+    const auto inherited = parameters_of(family, device, family.issues ? "fp16" : "fp32", constants);
+    out.inherited.push_back(fmt::format("{}: no samples; {}", family.name, inherited.parameters.source));
+  }
+}
+
 std::string joined(const std::set<std::string>& words) { return fmt::format("{}", fmt::join(words, " | ")); }
 
 }  // namespace
@@ -328,8 +363,7 @@ Result<BoardFit> fit_board(const std::vector<Sample>& samples, Device device, co
     group.merge();
     const ResolvedParameters inherited = inherited_by(group, fitted, device, constants);
     if (shapes < kFewestShapes) {
-      out.inherited.push_back(fmt::format("{} {}: {} shape{} too few to fit, {} needed; {}", group.family->name, group.precision,
-                                          shapes, shapes == 1 ? " is" : "s are", kFewestShapes, inherited.parameters.source));
+      out.inherited.push_back(too_few(group, shapes, inherited));
       continue;
     }
     BoardFitReport report{std::string(group.family->name),
@@ -346,30 +380,11 @@ Result<BoardFit> fit_board(const std::vector<Sample>& samples, Device device, co
     out.reports.push_back(report);
     done.insert(report.family);
   }
-  if (fitted.empty()) {
-    Errors errors;
-    for (const std::string& warning : out.warnings) errors.push_back({warning});
-    for (const UnusedSamples& unused : unused_samples(samples)) errors.push_back({to_text(unused)});
-    if (total == 0) return tl::make_unexpected(errors);
-    if (most_shapes >= kFewestShapes && implausible < total)
-      errors.push_back({"no family is left that a fit can describe"});
-    else if (implausible == total)
-      errors.push_back({"no plausible sample is left"});
-    else
-      errors.push_back(
-          {fmt::format("all samples of a family have {} shape{}: at least {} are needed to tell arithmetic, bandwidth and "
-                       "launch apart",
-                       most_shapes, most_shapes == 1 ? "" : "s", kFewestShapes)});
-    return tl::make_unexpected(errors);
-  }
+  if (fitted.empty()) return tl::make_unexpected(why_none(samples, out.warnings, total, implausible, most_shapes));
   for (FamilyParameters& parameters : carried_over(fitted, device, constants))
     replace(device.calibration.families, at_sustained_rate(std::move(parameters), out.sustained));
   state_clock(device, out.sustained, false);
-  for (const FitFamily& family : fit_families()) {
-    if (done.count(std::string(family.name)) != 0) continue;
-    const auto inherited = parameters_of(family, device, family.issues ? "fp16" : "fp32", constants);
-    out.inherited.push_back(fmt::format("{}: no samples; {}", family.name, inherited.parameters.source));
-  }
+  name_inherited(device, constants, done, out);
   out.device = std::move(device);
   for (FittedFamily& family : fitted)
     replace(out.device.calibration.families, at_sustained_rate(std::move(family.after), out.sustained));

@@ -18,7 +18,8 @@ int run_calibrate(char** argv) {
   if (const auto catalogue = find_catalogue()) setenv("TBDSIM_CATALOGUE", catalogue->root.c_str(), 1);
   execv(program.c_str(), argv + 1);
   if (errno == ENOENT)
-    return report({Error{"calibrate needs the program tbdsim-calibrate, which is not installed beside tbdsim"}});
+    return report(
+        {Error{"calibrate needs tbdsim-calibrate beside tbdsim; cmake --build FOLDER --target tbdsim-calibrate makes it"}});
   return report({Error{fmt::format("cannot start \"{}\": {}", program, std::strerror(errno))}});
 }
 

@@ -139,6 +139,7 @@ Result<Answer> replayed(const PredictArguments& arguments, Session& session) {
 
 }  // namespace
 
+// Long because every option that adds to the answer has its place in one order.
 Result<Answer> answer(const PredictArguments& arguments, Session& session) {
   if (const auto priced = session_with_prices(session, arguments.prices)) return answer(arguments, *priced);
   if (!arguments.framework.empty()) return settings(arguments, session);

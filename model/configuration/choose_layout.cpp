@@ -59,6 +59,7 @@ void choose_schedule(const PredictOptions& options, Configuration& configuration
 
 }  // namespace
 
+// Long because every axis has rules of its own, and later ones read the sizes of earlier ones.
 Errors choose_layout(const PredictOptions& options, Configuration& configuration) {
   Errors errors;
   Layout& layout = configuration.layout;

@@ -311,6 +311,7 @@ std::shared_ptr<const Result<NcclLibrary>> collective_library(Session& session, 
   return library;
 }
 
+// Long because choices are made in the order in which their problems are reported.
 Result<Configuration> read_configuration(Session& session, const PredictOptions& options) {
   Errors errors;
   Configuration configuration;

@@ -9,6 +9,7 @@
 
 namespace tbdsim {
 
+// Long because this is the table of changes.
 const std::vector<WhatIf>& what_ifs() {
   static const std::vector<WhatIf> kWhatIfs{
       {"amp", "mixed precision", {"parallel.precision=amp"}, {}, 0.1, true},

@@ -138,6 +138,7 @@ Result<KernelModel> KernelModel::make(const Device& device, Precision precision,
   return model;
 }
 
+// Long because every part of the model is set here, once.
 Result<KernelModel> KernelModel::make(const Device& device, Precision precision, const Arithmetic& unit, const Stack& stack,
                                       const KernelConstants& constants) {
   KernelModel model;

@@ -122,6 +122,7 @@ Seconds quantize_time(double elements, const PipelinedConstants& constants, cons
   return constants.quantize_launch + constants.quantize_passes * moved / (rates.quantize_bandwidth * faster);
 }
 
+// Long because the bounds that spare tiles and splits read every term of the time; it runs for each product of each step.
 TiledGemm pipelined_gemm(const GemmShape& shape, Bytes element, const PipelinedConstants& constants, const KernelRates& rates) {
   constexpr Bytes kHalf(2.0);
   const ProductElements bytes = product_elements(element);

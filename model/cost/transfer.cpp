@@ -153,6 +153,7 @@ double apart_of(const Device& device, const Question& question, const BoardParam
   return question.kernels && *question.kernels != board.kernels ? apart + kOtherKernels : apart;
 }
 
+// Long because every constant is a mean over the same relatives, each with weights of its own.
 FamilyParameters from_relatives(const Device& device, const Question& question,
                                 const std::vector<const BoardParameters*>& relatives, const TransferSigma& sigma,
                                 double& nearest) {

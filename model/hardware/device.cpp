@@ -4,10 +4,30 @@
 #include <array>
 #include <cstdlib>
 
+#include "model/support/enum_table.hpp"
+
 namespace tbdsim {
 namespace {
 
-constexpr std::array<std::string_view, 7> kPrecisionNames = {"fp32", "tf32", "fp16", "bf16", "amp", "fp8", "mxfp8"};
+struct PrecisionRow {
+  Precision kind;
+  std::string_view name;
+};
+constexpr std::array<PrecisionRow, 7> kPrecisions{{
+    {Precision::fp32, "fp32"},
+    {Precision::tf32, "tf32"},
+    {Precision::fp16, "fp16"},
+    {Precision::bf16, "bf16"},
+    {Precision::amp, "amp"},
+    {Precision::fp8, "fp8"},
+    {Precision::mxfp8, "mxfp8"},
+}};
+static_assert(rows_in_order(kPrecisions));
+constexpr auto kPrecisionNames = [] {
+  std::array<std::string_view, kPrecisions.size()> names{};
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = kPrecisions[i].name;
+  return names;
+}();
 constexpr double kBitsPerByte = 8.0;
 constexpr double kTransfersPerClock = 2.0;  // double data rate, the sense in which tables print a memory clock
 

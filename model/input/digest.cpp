@@ -6,7 +6,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 
 namespace tbdsim {
 namespace {
@@ -71,7 +70,7 @@ std::string sha256_hex(std::string_view bytes) {
   for (int shift = 56; shift >= 0; shift -= 8) tail += static_cast<char>((bits >> shift) & 0xFFu);
   for (std::size_t i = 0; i < tail.size(); i += kBlock) compress(state, std::string_view(tail).substr(i, kBlock));
   std::string hex;
-  for (const std::uint32_t word : state) fmt::format_to(std::back_inserter(hex), "{:08x}", word);
+  for (const std::uint32_t word : state) hex += fmt::format("{:08x}", word);
   return hex;
 }
 

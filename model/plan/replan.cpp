@@ -27,7 +27,7 @@ std::vector<Change> changes(const PlanOptions& options, const Prediction& best) 
     change.options.job.set.insert(change.options.job.set.end(), what_if->set.begin(), what_if->set.end());
     all.push_back(std::move(change));
   }
-  if (best.precision != "fp8" && best.precision != "mxfp8") {
+  if (best.precision != name(Precision::fp8) && best.precision != name(Precision::mxfp8)) {
     Change eight{"products in 8 bits (fp8)", options};
     eight.options.job.precision = "fp8";
     all.push_back(std::move(eight));

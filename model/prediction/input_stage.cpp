@@ -43,9 +43,9 @@ void hide_beside_loading(double loading, Stages& stages) {
 }
 
 std::string loading_text(const Configuration& configuration, const InputPipeline& pipeline, const InputVerdict& verdict) {
-  if (verdict.slowest == "storage") return fmt::format("reads samples from {}", configuration.storage);
-  if (verdict.slowest == "copy") return "copies samples to the GPUs";
-  if (verdict.slowest == "network") return "brings samples from other machines over the network";
+  if (verdict.slowest == InputPart::storage) return fmt::format("reads samples from {}", configuration.storage);
+  if (verdict.slowest == InputPart::copy) return "copies samples to the GPUs";
+  if (verdict.slowest == InputPart::network) return "brings samples from other machines over the network";
   return fmt::format("{} on {} thread{} of {}", configuration.environments ? "simulates environments" : "decodes samples",
                      pipeline.threads, pipeline.threads == 1 ? "" : "s",
                      configuration.input_hosts > 0 ? "other machines" : "the host");

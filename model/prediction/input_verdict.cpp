@@ -3,12 +3,26 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
+#include "model/support/enum_table.hpp"
 #include "model/units/format.hpp"
 
 namespace tbdsim {
 namespace {
+
+struct InputPartRow {
+  InputPart kind;
+  std::string_view name;  ///< in JSON
+};
+constexpr std::array<InputPartRow, 4> kParts{{
+    {InputPart::storage, "storage"},
+    {InputPart::decoding, "decoding"},
+    {InputPart::copy, "copy"},
+    {InputPart::network, "network"},
+}};
+static_assert(rows_in_order(kParts));
 
 /// More workers than this are no answer.
 constexpr int kMostWorkers = 100'000;
@@ -73,7 +87,7 @@ std::string remedy(const InputPipeline& pipeline, const InputVerdict& v) {
 }
 
 std::string verdict(const InputPipeline& pipeline, const InputVerdict& v) {
-  if (v.ratio <= 0.0) return fmt::format("nothing trains; {} sets the rate of loading", v.slowest);
+  if (v.ratio <= 0.0) return fmt::format("nothing trains; {} sets the rate of loading", name(v.slowest));
   if (v.ratio < 1.0)
     return fmt::format("loader-bound: {} of what the GPUs could take; {}", times_text(v.ratio), remedy(pipeline, v));
   if (v.overlapped < 0.5 * std::min(v.load, v.train))
@@ -84,6 +98,8 @@ std::string verdict(const InputPipeline& pipeline, const InputVerdict& v) {
 }
 
 }  // namespace
+
+std::string_view name(InputPart part) { return kParts[static_cast<std::size_t>(part)].name; }
 
 InputVerdict judge_input(const InputPipeline& pipeline, const InputPace& pace, std::int64_t samples, Seconds training,
                          Seconds step, std::uint64_t seed, bool mock_trainer) {
@@ -99,10 +115,10 @@ InputVerdict judge_input(const InputPipeline& pipeline, const InputPace& pace, s
   v.copy = pipeline.copy;
   v.transfer = static_cast<double>(samples) * pipeline.transfer;
   const Seconds beside = pipeline.copy_overlaps ? v.copy : Seconds(0.0);
-  v.slowest = v.read > std::max({occupied, beside, v.transfer}) ? "storage"
-              : v.transfer > std::max(occupied, beside)         ? "network"
-              : beside > occupied                               ? "copy"
-                                                                : "decoding";
+  v.slowest = v.read > std::max({occupied, beside, v.transfer}) ? InputPart::storage
+              : v.transfer > std::max(occupied, beside)         ? InputPart::network
+              : beside > occupied                               ? InputPart::copy
+                                                                : InputPart::decoding;
   if (!mock_trainer) {
     v.train = training;
     v.overlapped = std::max(Seconds(0.0), v.load + training - step);

@@ -1,10 +1,15 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "model/schedule/input_pipeline.hpp"
 
 namespace tbdsim {
+
+/// What loading is made of.
+enum class InputPart { storage, decoding, copy, network };
+[[nodiscard]] std::string_view name(InputPart part);
 
 /// Loading beside training, of one node and a steady step.
 struct InputVerdict {
@@ -22,7 +27,7 @@ struct InputVerdict {
   Seconds sample;              ///< decoding one on one thread
   std::string
       decode_of;  ///< whose figure that is: "stack NAME", "input NAME", "copy within host memory"; empty: nothing is decoded
-  std::string slowest;                ///< of them: "storage", "decoding", "copy", "network"
+  InputPart slowest = InputPart::decoding;
   double ratio = 0.0;                 ///< samples that are loaded over those that the GPUs take; 0: nothing trains
   std::optional<int> needed;          ///< workers with which decoding keeps up; absent: no number does, or nothing trains
   std::string text;                   ///< verdict and margin

@@ -8,7 +8,7 @@
 
 namespace tbdsim {
 
-Result<LoweredJob> lower_job(const Configuration& configuration, SharedStep* shared) {
+Result<LoweredJob> lower_job(const Configuration& configuration, std::span<const NodeCost> costs) {
   const System& system = configuration.hardware();
   const Workload& workload = configuration.network_graph();
   auto kernels = KernelModel::make(system.device, configuration.precision, configuration.stack, **configuration.constants);
@@ -34,10 +34,7 @@ Result<LoweredJob> lower_job(const Configuration& configuration, SharedStep* sha
   how.launch_interval = system.device.calibration.own.launch_interval.value_or(Seconds(0.0));
   if (configuration.exchange == Exchange::nccl) how.slowdown *= configuration.stack.store.nccl_slowdown;
   const TrainingStep order = configured_step(configuration);
-  if (shared != nullptr) {
-    if (shared->costs.empty()) shared->costs = node_costs(workload.graph, order, *kernels, how.batch);
-    how.costs = shared->costs;
-  }
+  how.costs = costs;
   LoweredStep step = lower(workload.graph, order, *kernels, configuration.stack, *exchange->style, how);
   // Beyond this the picosecond clock may overflow, and no training step takes that long or no time at all.
   constexpr Seconds kLongestStep(1e5), kShortestStep(1e-9);
@@ -46,6 +43,15 @@ Result<LoweredJob> lower_job(const Configuration& configuration, SharedStep* sha
                             workload.graph.name, system.id, step.total.base()));
   return LoweredJob{std::move(*kernels), std::move(exchange->kind), std::move(exchange->description),
                     std::move(exchange->indirect), std::move(step)};
+}
+
+Result<std::vector<NodeCost>> kernel_costs(const Configuration& configuration) {
+  return KernelModel::make(configuration.hardware().device, configuration.precision, configuration.stack,
+                           **configuration.constants)
+      .map([&](const KernelModel& kernels) {
+        return node_costs(configuration.network_graph().graph, configured_step(configuration), kernels,
+                          static_cast<double>(configuration.batch));
+      });
 }
 
 }  // namespace tbdsim

@@ -1,9 +1,10 @@
 #pragma once
+#include <span>
 #include <string>
+#include <vector>
 
 #include "model/configuration/configuration.hpp"
 #include "model/cost/kernel_model.hpp"
-#include "model/prediction/shared_step.hpp"
 #include "model/schedule/exchange/peer_copies.hpp"
 #include "model/schedule/lowered_step.hpp"
 
@@ -17,8 +18,11 @@ struct LoweredJob {
   LoweredStep step;
 };
 
-/// `shared`: what is known of the step already, or will be then. Errors: as `predict`, among them a step that takes longer, or
-/// shorter, than any that a machine runs.
-[[nodiscard]] Result<LoweredJob> lower_job(const Configuration& configuration, SharedStep* shared = nullptr);
+/// `costs`: those of `kernel_costs` where they are known; they must outlive the call alone. Errors: as `predict`, among them a
+/// step that takes longer, or shorter, than any that a machine runs.
+[[nodiscard]] Result<LoweredJob> lower_job(const Configuration& configuration, std::span<const NodeCost> costs = {});
+
+/// What each node of the step costs before anything slows it down.
+[[nodiscard]] Result<std::vector<NodeCost>> kernel_costs(const Configuration& configuration);
 
 }  // namespace tbdsim

@@ -65,20 +65,21 @@ StepMemory estimate_memory(const Configuration& configuration, const OpGraph& gr
 }
 
 StepMemory estimate_memory(const Configuration& configuration, std::span<const StepNode> nodes, std::span<const NodeCost> costs,
-                           SharedStep* shared) {
-  FootprintOptions options = footprint_options(configuration);
+                           const StepMemory* known) {
+  const FootprintOptions options = footprint_options(configuration);
   const OpGraph& graph = configuration.network_graph().graph;
-  if (shared == nullptr || options.gathers_outputs()) return step_memory(graph, nodes, costs, configuration.stack, options);
-  if (!shared->memory) {
-    shared->memory = step_memory(graph, nodes, costs, configuration.stack, options);
-    return *shared->memory;
+  if (known != nullptr) {
+    if (auto ranks = ranks_of(*known, graph, configuration.stack, options)) {
+      StepMemory memory = *known;
+      memory.ranks = std::move(*ranks);
+      memory.out_of_memory = false;
+      return memory;
+    }
   }
-  auto ranks = ranks_of(*shared->memory, graph, configuration.stack, options);
-  if (!ranks) return step_memory(graph, nodes, costs, configuration.stack, options);
-  shared->memory->ranks = std::move(*ranks);
-  shared->memory->out_of_memory = false;
-  return *shared->memory;
+  return step_memory(graph, nodes, costs, configuration.stack, options);
 }
+
+bool lends_memory(const Configuration& configuration) { return !footprint_options(configuration).gathers_outputs(); }
 
 void tell_live_memory(const LoweredStep& step, const StepMemory& memory, std::int32_t rank, Prediction& prediction) {
   const std::vector<Bytes> live = live_by_node(memory, step.nodes);

@@ -2,15 +2,17 @@
 #include "model/configuration/configuration.hpp"
 #include "model/memory/footprint.hpp"
 #include "model/prediction/prediction.hpp"
-#include "model/prediction/shared_step.hpp"
 #include "model/schedule/lowered_step.hpp"
 
 namespace tbdsim {
 
-/// Memory of a configured step whose nodes run in the order of `nodes` with the costs `costs`. `shared`: as in
-/// `predict`.
+/// Memory of a configured step whose nodes run in the order of `nodes` with the costs `costs`. `known`: of the same step on other
+/// ranks, from which that of these follows where nothing but the ranks' own arrays differs.
 [[nodiscard]] StepMemory estimate_memory(const Configuration& configuration, std::span<const StepNode> nodes,
-                                         std::span<const NodeCost> costs, SharedStep* shared = nullptr);
+                                         std::span<const NodeCost> costs, const StepMemory* known = nullptr);
+
+/// Whether a step's memory may serve as `known`: not where a rank gathers what the others compute.
+[[nodiscard]] bool lends_memory(const Configuration& configuration);
 
 /// The place of what one GPU runs in a network that is divided over several.
 struct PartOfNetwork {

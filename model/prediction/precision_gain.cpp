@@ -48,7 +48,7 @@ Result<PrecisionGain> precision_gain(Session& session, const PredictOptions& opt
   mixed.set.emplace_back("parallel.precision=amp");
   const auto before = predict(session, plain);
   if (!before) return tl::make_unexpected(before.error());
-  if (before->precision != "fp32" && before->precision != "tf32")
+  if (before->precision != name(Precision::fp32) && before->precision != name(Precision::tf32))
     return fail(fmt::format("--layers compares fp32 or tf32 with amp; the job is in {} already", before->precision));
   const auto after = predict(session, mixed);
   if (!after) return tl::make_unexpected(after.error());

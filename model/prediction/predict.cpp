@@ -9,22 +9,50 @@
 
 namespace tbdsim {
 
-Result<Prediction> predict(Session& session, const PredictOptions& options, SharedStep* shared) {
-  if (options.buckets) return predict_buckets(options, [&](const PredictOptions& one) { return predict(session, one); });
-  const auto configuration = configure(session, options);
-  if (!configuration) return tl::make_unexpected(configuration.error());
-  auto prediction = predict_step(*configuration, options.detail, shared);
-  if (!prediction) return prediction;
+namespace {
+
+Result<Prediction> predict_lengths(Session& session, const PredictOptions& options) {
+  return predict_buckets(options, [&](const PredictOptions& one) { return predict(session, one); });
+}
+
+/// Adds to a step's prediction what needs the catalogue: its cost, and the largest batch where it is asked for.
+Result<void> complete(Session& session, const PredictOptions& options, const Configuration& configuration,
+                      Prediction& prediction) {
   if (options.largest_batch) {
     const auto largest = largest_batch(session, options);
     if (!largest) return tl::make_unexpected(largest.error());
-    prediction->largest_batch = {static_cast<double>(largest->batch), static_cast<double>(largest->low),
-                                 static_cast<double>(largest->high)};
+    prediction.largest_batch = {static_cast<double>(largest->batch), static_cast<double>(largest->low),
+                                static_cast<double>(largest->high)};
   }
   const auto prices = session.prices();
   if (!*prices) return tl::make_unexpected(prices->error());
-  tell_cost(configuration->hardware(), **prices, *prediction);
+  tell_cost(configuration.hardware(), **prices, prediction);
+  return {};
+}
+
+}  // namespace
+
+Result<Prediction> predict(Session& session, const PredictOptions& options, const SharedStep* known) {
+  if (options.buckets) return predict_lengths(session, options);
+  const auto configuration = configure(session, options);
+  if (!configuration) return tl::make_unexpected(configuration.error());
+  auto prediction = predict_step(*configuration, options.detail, known);
+  if (!prediction) return prediction;
+  if (const auto whole = complete(session, options, *configuration, *prediction); !whole)
+    return tl::make_unexpected(whole.error());
   return prediction;
+}
+
+Result<FirstPrediction> predict_first(Session& session, const PredictOptions& options) {
+  if (options.buckets)
+    return predict_lengths(session, options).map([](Prediction p) { return FirstPrediction{std::move(p), {}}; });
+  const auto configuration = configure(session, options);
+  if (!configuration) return tl::make_unexpected(configuration.error());
+  auto first = predict_first_step(*configuration, options.detail);
+  if (!first) return first;
+  if (const auto whole = complete(session, options, *configuration, first->prediction); !whole)
+    return tl::make_unexpected(whole.error());
+  return first;
 }
 
 }  // namespace tbdsim

@@ -3,10 +3,12 @@
 #include <string>
 #include <vector>
 
-#include "model/cost/occupancy.hpp"
 #include "model/hardware/cluster.hpp"
-#include "model/memory/lifetime.hpp"
+#include "model/prediction/axis_traffic.hpp"
 #include "model/prediction/input_verdict.hpp"
+#include "model/prediction/memory_verdict.hpp"
+#include "model/prediction/price_basis.hpp"
+#include "model/prediction/step_details.hpp"
 #include "model/prediction/step_drawing.hpp"
 #include "model/schedule/exchange/peer_copies.hpp"
 #include "model/schedule/resource.hpp"
@@ -35,21 +37,6 @@ struct Stages {
   Seconds store_update;  ///< the part of `weight_update` for which the GPU waits while a store updates
 };
 
-struct GpuMemory {
-  int gpu = 0;                                               ///< of a node; of a pipeline the job's
-  std::optional<int> stage;                                  ///< of a pipeline
-  Bytes pre_training, allocated, reserved, peak, low, high;  ///< peak: as nvidia-smi shows it, with its 80 % range
-  Bytes pre_training_low, pre_training_high;
-  double probability = 1.0;  ///< that the true peak is within the capacity
-  MemoryParts parts;
-};
-struct MemoryVerdict {
-  Bytes capacity;
-  Bytes sold{};  ///< capacity as the board is sold; zero: not told apart
-  bool fits = true;
-  std::vector<GpuMemory> gpus;
-};
-
 /// What bounds the step: `share` is the part of `resource` of the critical path.
 struct Limit {
   Resource resource = Resource::gpu_compute;
@@ -70,96 +57,9 @@ struct ProvenanceEntry {
   std::string what, kind, source;
 };
 
-/// What an hour of the job's hardware is reckoned by.
-struct PriceBasis {
-  std::string basis;   ///< "rent" and "price" of this very machine, a kind of the catalogue's rents, "launch_price" of its GPUs
-  std::string text;    ///< in words: instance, amount, how long it lasts
-  std::string source;  ///< of the amount
-  std::string note;    ///< what it pays for beside the job's GPUs; else empty
-  std::string date;    ///< when the amount was seen; empty: not known
-};
-
-/// One way to pay for the job's hardware. Bought and rented are no measure of each other.
-struct Payment {
-  Usd amount;  ///< once for what is bought, an hour for what is rented
-  Usd hour;    ///< of what is bought, over three years of constant use
-  PriceBasis basis;
-  Usd host = Usd(0.0);  ///< part of `amount` for machines without their GPUs; zero where both are sold together
-};
-
-/// One layer (operator) with its share of the step, and one kernel as a profiler would list it.
-struct LayerTime {
-  std::string name, kind, shape;
-  std::int64_t parameters = 0;
-  Seconds forward, backward_data, backward_weights, update;
-  Flop flop;
-  bool tensor_core = false;  ///< some of its kernels run there
-};
-struct KernelTime {
-  std::string name, layer, algorithm, bound;  ///< bound: compute, memory, launch
-  Pass pass = Pass::forward;
-  Seconds time, start;  ///< of all its launches
-  Flop flop;
-  Bytes bytes;
-  double fp32_utilization = 0;    ///< share of its time that the units it runs on (fp32 or tensor cores) execute multiply-adds
-  double useful_utilization = 0;  ///< useful FLOP over the listed peak of those units
-  double occupancy = 0;           ///< achieved, as modelled
-  StallShares stalls{};           ///< of its time, in the order of `Stall`
-  std::string stall{};            ///< the largest of them
-  Bytes live{};                   ///< device memory in use by arrays while it runs, the same on all ranks
-  std::int64_t launches = 1;      ///< equal ones, where layers are simulated by class
-};
-
-/// Host time of a step by cause: what one thread, or one kind of worker of a node, does for it.
-struct HostTime {
-  std::string thread, cause;
-  std::int64_t calls = 0;
-  Seconds time;  ///< of all calls
-};
-
-/// What a trace shows beside kernels and exchanges: a thread, worker or copy engine at work.
-struct LaneEvent {
-  std::string lane, name;
-  Seconds start, time;
-};
-
 /// How much of what the host and its connections could do a step takes; absent: the step does not use it, or it is not known.
 struct Loads {
   std::optional<double> host_memory, network, storage;
-};
-
-/// One gradient exchange of a step: a bucket's way around the rings.
-struct ExchangeTime {
-  Seconds start, time;
-};
-
-/// What one direction of a bundle of links carries in a step.
-struct LinkTraffic {
-  std::string name;  ///< "gpu0-gpu3 >"
-  BytesPerSecond capacity;
-  Bytes bytes;      ///< per step
-  double busy = 0;  ///< share of the step in which something moves on it
-  double used = 0;  ///< bytes over what it could carry in the step
-};
-
-/// What of an axis's bytes passes one tier of the wiring: inside the node, or a tier of the network.
-struct TierTraffic {
-  std::string tier;         ///< "node", "leaf"
-  Bytes bytes;              ///< that a GPU sends through it in a step, on the mean
-  BytesPerSecond capacity;  ///< of a GPU's share of its links, one direction
-  bool network = false;     ///< beyond the node
-};
-
-/// What travels along one axis of a layout in a step.
-struct AxisTraffic {
-  Axis axis = Axis::data;
-  std::string kind;  ///< collectives: "all-gather, reduce-scatter"
-  int ranks = 1;     ///< of a group
-  Bytes bytes;       ///< that a rank sends
-  Seconds time;      ///< of all calls, as if nothing ran beside them
-  Seconds exposed;   ///< for which the rank waits
-  bool leaves_node = false;
-  std::vector<TierTraffic> tiers{};  ///< innermost first
 };
 
 /// Samples of one length and the step they take.

@@ -7,11 +7,10 @@
 
 namespace tbdsim {
 
-/// What predictions have in common that differ in `--gpus`, `--nodes`, `--devices`, `--network` and `--exchange` alone: the
-/// first one fills it in, the others read it. For one thread at a time.
+/// What predictions have in common that differ in `--gpus`, `--nodes`, `--devices`, `--network` and `--exchange` alone.
 struct SharedStep {
   std::vector<NodeCost> costs;       ///< of each node, before anything slows them down
-  std::optional<StepMemory> memory;  ///< of the first one's ranks
+  std::optional<StepMemory> memory;  ///< of the ranks that it was found with; absent: none that others could take
 };
 
 }  // namespace tbdsim

@@ -11,6 +11,7 @@
 #include "model/prediction/eight_bit_notice.hpp"
 #include "model/prediction/host_work.hpp"
 #include "model/prediction/input_stage.hpp"
+#include "model/prediction/loads.hpp"
 #include "model/prediction/lowered_job.hpp"
 #include "model/prediction/memory_estimate.hpp"
 #include "model/prediction/memory_estimator.hpp"
@@ -154,20 +155,6 @@ void tell_provenance(const Configuration& configuration, const KernelModel& kern
   if (!configuration.storage_source.empty()) add(fmt::format("storage {}", configuration.storage), configuration.storage_source);
 }
 
-/// Cores of a node that work, by what for, over all it has.
-void tell_cpu(const Configuration& configuration, const StepTimes& times, Utilization& u, std::vector<std::string>& notices) {
-  const Seconds available = times.step * static_cast<double>(configuration.hardware().host.cores);
-  u.cpu_launch = times.host_busy * static_cast<double>(configuration.devices.size()) / available;
-  (configuration.environments ? u.cpu_environment : u.cpu_input) = times.decoding / available;
-  u.cpu_server = times.serving / available;
-  const double wanted = u.cpu_launch + u.cpu_input + u.cpu_environment + u.cpu_server;
-  u.cpu = std::min(1.0, wanted);
-  // Threads that issue operators are not kept apart: with fewer cores than processes they would take turns.
-  if (wanted > 1.0)
-    notices.push_back(fmt::format("the step wants {:.1f} cores of a node that has {}: it will take longer than told",
-                                  wanted * configuration.hardware().host.cores, configuration.hardware().host.cores));
-}
-
 /// What a library does with recurrent layers of this batch that a user would not expect.
 std::string recurrent_waits(const Configuration& configuration, const LoweredStep& step, int batch) {
   constexpr int kFew = 16, kMany = 64;
@@ -207,36 +194,6 @@ std::string unknown_host(const Configuration& configuration, const StepTimes& ti
       "and the range is wider",
       single_thread(host));
 }
-
-/// Memory that loading and serving gradients keep on a node; what the framework itself takes, a few GB, is not known.
-Bytes host_memory(const Configuration& configuration) {
-  const OpGraph& graph = configuration.network_graph().graph;
-  Bytes held = configuration.kept_samples;
-  const double gpus = static_cast<double>(configuration.devices.size());
-  if (configuration.pipeline && !configuration.mock_loader) {
-    const double batches = configuration.pipeline->prefetch + 1.0;
-    const auto sample = static_cast<double>(elements(graph.tensors.front().shape)) * Bytes(4.0);
-    held += batches * gpus * configuration.batch * sample;
-  }
-  // Weights and the sum of their gradients.
-  if (info(configuration.exchange).host_sums)
-    for (const Parameter& parameter : graph.parameters) held += 2.0 * static_cast<double>(elements(parameter.shape)) * Bytes(4.0);
-  return held;
-}
-
-Loads loads(const Configuration& configuration, const StepTimes& times, const Prediction& p) {
-  Loads loads;
-  const Host& host = configuration.hardware().host;
-  if (host.memory_capacity) loads.host_memory = host_memory(configuration) / *host.memory_capacity;
-  if (times.network > Seconds(0.0)) loads.network = std::min<double>(1.0, times.network / times.step);
-  if (p.input_verdict && p.input_verdict->read > Seconds(0.0))
-    loads.storage = std::min<double>(1.0, p.input_verdict->read / times.step);
-  return loads;
-}
-
-}  // namespace
-
-namespace {
 
 /// A simulated step, whichever way.
 struct Simulated {
@@ -351,23 +308,26 @@ Result<Prediction> predict_by_layers(const Configuration& configuration, bool de
   return p;
 }
 
-}  // namespace
+struct StepAndMemory {
+  Prediction prediction;
+  StepMemory memory;
+};
 
-Result<Prediction> predict_step(const Configuration& configuration, bool detail, SharedStep* shared) {
-  if (configuration.by_layers()) return predict_by_layers(configuration, detail);
+/// One undivided network. `known`: what need not be computed again. `replays`: as in `memory_verdict`.
+Result<StepAndMemory> predict_undivided(const Configuration& configuration, bool detail, const SharedStep& known, bool replays) {
   const OpGraph& graph = configuration.network_graph().graph;
-  const auto job = lower_job(configuration, shared);
+  const auto job = lower_job(configuration, known.costs);
   if (!job) return tl::make_unexpected(job.error());
   const LoweredStep& step = job->step;
   const engine::Timeline timeline = engine::simulate(step.graph);
   Simulated simulated{job->kernels,       step_times(step, timeline), step.costs,
                       job->exchange_kind, job->exchange_description,  step.exchanged};
   auto p = told(configuration, simulated);
-  if (!p) return p;
+  if (!p) return tl::make_unexpected(p.error());
   if (std::string waits = recurrent_waits(configuration, step, p->batch_per_gpu); !waits.empty())
     p->notices.push_back(std::move(waits));
-  const StepMemory memory = estimate_memory(configuration, step.nodes, step.costs, shared);
-  p->memory = memory_verdict(configuration, memory, shared == nullptr);
+  StepMemory memory = estimate_memory(configuration, step.nodes, step.costs, known.memory ? &*known.memory : nullptr);
+  p->memory = memory_verdict(configuration, memory, replays);
   if (std::string slower = reduced_workspaces(memory); !slower.empty()) p->notices.push_back(std::move(slower));
   if (const auto sound = plausible(configuration, *p); !sound) return tl::make_unexpected(sound.error());
   p->indirect = job->indirect;
@@ -376,7 +336,31 @@ Result<Prediction> predict_step(const Configuration& configuration, bool detail,
     add_input_work(*p);
     tell_live_memory(step, memory, simulated.times.rank, *p);
   }
-  return p;
+  return StepAndMemory{std::move(*p), std::move(memory)};
+}
+
+}  // namespace
+
+Result<Prediction> predict_step(const Configuration& configuration, bool detail, const SharedStep* known) {
+  if (configuration.by_layers()) return predict_by_layers(configuration, detail);
+  const SharedStep nothing;
+  auto step = predict_undivided(configuration, detail, known != nullptr ? *known : nothing, known == nullptr);
+  if (!step) return tl::make_unexpected(std::move(step.error()));
+  return std::move(step->prediction);
+}
+
+Result<FirstPrediction> predict_first_step(const Configuration& configuration, bool detail) {
+  if (configuration.by_layers())
+    return predict_by_layers(configuration, detail).map([](Prediction p) { return FirstPrediction{std::move(p), {}}; });
+  SharedStep shared;
+  if (auto costs = kernel_costs(configuration))
+    shared.costs = std::move(*costs);
+  else
+    return tl::make_unexpected(std::move(costs.error()));
+  auto step = predict_undivided(configuration, detail, shared, false);
+  if (!step) return tl::make_unexpected(std::move(step.error()));
+  if (lends_memory(configuration)) shared.memory = std::move(step->memory);
+  return FirstPrediction{std::move(step->prediction), std::move(shared)};
 }
 
 }  // namespace tbdsim

@@ -6,8 +6,15 @@
 namespace tbdsim {
 
 /// Predicts one step of a configuration: reads no file and knows no option. `detail`: keeps layers, kernels and timeline.
-/// `shared`: as in `predict`. Neither costs nor the largest batch are told. Errors: libraries that lack a kernel or an exchange,
+/// `known`: as in `predict`. Neither costs nor the largest batch are told. Errors: libraries that lack a kernel or an exchange,
 /// devices that cannot reach each other, a step that no machine runs.
-[[nodiscard]] Result<Prediction> predict_step(const Configuration& configuration, bool detail, SharedStep* shared = nullptr);
+[[nodiscard]] Result<Prediction> predict_step(const Configuration& configuration, bool detail, const SharedStep* known = nullptr);
+
+/// The first prediction of a run, with what the others have in common with it; nothing where they cannot use it.
+struct FirstPrediction {
+  Prediction prediction;
+  SharedStep shared;
+};
+[[nodiscard]] Result<FirstPrediction> predict_first_step(const Configuration& configuration, bool detail);
 
 }  // namespace tbdsim

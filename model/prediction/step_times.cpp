@@ -186,6 +186,7 @@ void describe_links(const LoweredStep& step, const engine::Timeline& timeline, P
 
 }  // namespace
 
+// Long because one pass over the tasks fills every sum.
 StepTimes step_times(const LoweredStep& step, const engine::Timeline& timeline) {
   const Window window = last_iteration(step, timeline);
   StepTimes result;
@@ -248,6 +249,7 @@ StepTimes step_times(const LoweredStep& step, const engine::Timeline& timeline) 
   return result;
 }
 
+// Long because all tables of a step's details are filled here.
 void describe_step(const OpGraph& graph, const LoweredStep& step, const engine::Timeline& timeline, const Device& device,
                    FlopPerSecond tensor_peak, Prediction& prediction) {
   prediction.layers.resize(graph.ops.size());

@@ -161,6 +161,7 @@ std::string compare_table(const Comparison& comparison, const std::optional<Cost
   return text;
 }
 
+// Long because every column has a line, and every field.
 std::string compare_csv(const Comparison& comparison, const std::optional<CostTerms>& terms) {
   std::vector<std::string> header;
   if (!comparison.candidates.empty()) {

@@ -159,7 +159,7 @@ Json input_verdict(const Prediction& p) {
           {"network_bytes_per_s", v.hosts > 0 ? Json(v.arriving.base()) : Json(nullptr)},
           {"decode_per_sample_s", v.sample.base()},
           {"decode_of", or_null(v.decode_of)},
-          {"slowest", v.slowest},
+          {"slowest", name(v.slowest)},
           {"loading_samples_per_s", rate(v.load)},
           {"training_samples_per_s", rate(v.train)},
           {"ratio", v.ratio > 0.0 ? Json(v.ratio) : Json(nullptr)},
@@ -277,6 +277,7 @@ Json epochs(const EpochEstimate& e) {
   return json;
 }
 
+// Long because every key of the document has a line, in its order.
 Json prediction(const Prediction& p, const PredictParts& parts) {
   Json json{{"schema", "tbdsim.predict/1"}, {"tool", tool()}, {"level", kLevel}, {"inputs", inputs(p)}, {"config", config(p)}};
   json["step_time_s"] = ranged(p.step_time);

@@ -146,6 +146,7 @@ std::string plan_table(const Plan& plan, Objective objective, const std::vector<
   return text + again_table(again);
 }
 
+// Long because every column has a line, and every field.
 std::string plan_csv(const Plan& plan) {
   std::string all = csv_line({"rank",
                               "hw",

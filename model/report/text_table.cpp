@@ -89,14 +89,14 @@ struct ColumnWidth {
   std::size_t natural = 0, least = 0;
 };
 
-struct Layout {
+struct Spacing {
   std::vector<std::size_t> widths;
   std::size_t gap = kBetweenColumns;
 };
 
 /// Widths that keep a line within `width` where the columns' least widths allow it: the widest column gives first.
-Layout fitted(const std::vector<ColumnWidth>& columns, std::size_t width) {
-  Layout layout;
+Spacing fitted(const std::vector<ColumnWidth>& columns, std::size_t width) {
+  Spacing layout;
   std::size_t total = 0;
   for (const ColumnWidth& column : columns) {
     layout.widths.push_back(column.natural);
@@ -131,7 +131,7 @@ std::vector<std::string> lines_of(const std::string& cell, const TextTable::Colu
 }
 
 /// A row, on as many lines as its tallest cell needs; titles stand on the last of theirs.
-void append_row(std::string& all, const std::vector<TextTable::Column>& columns, const Layout& layout,
+void append_row(std::string& all, const std::vector<TextTable::Column>& columns, const Spacing& layout,
                 const std::vector<std::string>& row, std::size_t indent, bool title) {
   std::vector<std::vector<std::string>> cells;
   std::size_t height = 1;
@@ -185,7 +185,7 @@ std::string TextTable::text(std::size_t indent, std::size_t width) const {
     }
     fits.push_back(fit);
   }
-  const Layout layout = fitted(fits, width - std::min(width, indent));
+  const Spacing layout = fitted(fits, width - std::min(width, indent));
   std::string all;
   if (titled) append_row(all, columns_, layout, titles, indent, true);
   for (std::vector<std::string> row : rows_) {

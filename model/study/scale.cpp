@@ -147,21 +147,21 @@ void tell_misfit(const Prediction& p, const Size& size, std::vector<std::string>
   misfits.push_back(fmt::format("{} (batch {}, {})", words(size), p.batch_per_gpu, format(fullest->peak)));
 }
 
-}  // namespace
-
-std::string_view name(Scaling scaling) { return kScalings[static_cast<std::size_t>(scaling)]; }
-
-Result<ScaleStudy> scale(Session& session, const ScaleOptions& options) {
+/// What of the options no machine could answer.
+Errors impossible(const ScaleOptions& options) {
   constexpr std::size_t kMostSizes = 10'000;
   const std::size_t asked = std::max<std::size_t>(options.gpus.size(), 1) * std::max<std::size_t>(options.nodes.size(), 1);
-  if (asked > kMostSizes) return fail(fmt::format("{} sizes: scale takes at most {}, sweep any number", asked, kMostSizes));
-  const PredictOptions& job = options.job;
-  if (job.global_batch && options.scaling == Scaling::weak)
-    return fail("--weak: the batch of an update grows with the GPUs; leave out --global-batch, or --weak");
+  if (asked > kMostSizes) return {Error{fmt::format("{} sizes: scale takes at most {}, sweep any number", asked, kMostSizes)}};
+  if (options.job.global_batch && options.scaling == Scaling::weak)
+    return {Error{"--weak: the batch of an update grows with the GPUs; leave out --global-batch, or --weak"}};
+  return {};
+}
+
+/// A study without rows: `one` predicted, which all is held against.
+Result<ScaleStudy> begun(Session& session, const ScaleOptions& options, const Size& one) {
   ScaleStudy study;
   study.samples = options.samples;
   study.scaling = options.scaling;
-  const Size one = reference(session, options.job);
   auto alone = predict_size(session, options.job, one, {});
   Errors errors;
   if (!alone) errors = at_size(alone.error(), one);
@@ -171,13 +171,6 @@ Result<ScaleStudy> scale(Session& session, const ScaleOptions& options) {
   if (!errors.empty()) return tl::make_unexpected(std::move(errors));
   study.one = std::move(*alone);
   study.one_epoch = estimate_epochs(study.one, options.samples, 1).total;
-  Kept kept;
-  if (options.scaling == Scaling::fixed_global_batch) {
-    if (study.one.layout.divides_network())
-      kept.global_batch = study.one.global_batch;
-    else
-      kept.batch = study.one.batch_per_gpu;
-  }
   study.notices = study.one.notices;
   const bool several = std::any_of(options.nodes.begin(), options.nodes.end(), [](int nodes) { return nodes > 1; });
   if (several && info(study.one.exchange).parameter_servers)
@@ -185,6 +178,47 @@ Result<ScaleStudy> scale(Session& session, const ScaleOptions& options) {
         fmt::format("the GPU that all is held against has a server too (exchange {}); `network` holds nodes "
                     "against one that updates for itself where that is faster",
                     name(study.one.exchange)));
+  return study;
+}
+
+Kept kept_by(const ScaleStudy& study) {
+  if (study.scaling != Scaling::fixed_global_batch) return {};
+  if (study.one.layout.divides_network()) return {std::nullopt, study.one.global_batch};
+  return {study.one.batch_per_gpu, std::nullopt};
+}
+
+ScaleRow row_of(const Prediction& p, const ScaleStudy& study) {
+  const bool grows = study.scaling == Scaling::weak;
+  ScaleRow row;
+  row.gpus = p.gpus;
+  row.nodes = p.nodes;
+  row.batch_per_gpu = p.batch_per_gpu;
+  row.copies = p.layout.data;
+  row.micro_batches = p.micro_batches;
+  row.step_time = p.step_time;
+  row.stages = p.stages;
+  row.limit = p.limit;
+  tell_epoch(p, study.one, study.samples, grows, row);
+  tell_memory(p, row);
+  const double growth = grows ? times_as_many(p, study.one) : 1.0;
+  row.speedup = speedup_range(p, study.one, growth * (study.one_epoch.value / row.epoch_time.value),
+                              1.0 - p.start_up / row.epoch_time.value, 1.0 - study.one.start_up / study.one_epoch.value);
+  row.efficiency = row.speedup.value / times_as_many(p, study.one);
+  return row;
+}
+
+}  // namespace
+
+std::string_view name(Scaling scaling) { return kScalings[static_cast<std::size_t>(scaling)]; }
+
+Result<ScaleStudy> scale(Session& session, const ScaleOptions& options) {
+  if (Errors refused = impossible(options); !refused.empty()) return tl::make_unexpected(std::move(refused));
+  const Size one = reference(session, options.job);
+  Result<ScaleStudy> made = begun(session, options, one);
+  if (!made) return made;
+  ScaleStudy& study = *made;
+  const Kept kept = kept_by(study);
+  Errors errors;
   std::vector<std::string> misfits;
   tell_misfit(study.one, one, misfits);
   for (const Size& size : sizes(options)) {
@@ -197,23 +231,7 @@ Result<ScaleStudy> scale(Session& session, const ScaleOptions& options) {
     for (const std::string& notice : p->notices)
       if (std::find(study.notices.begin(), study.notices.end(), notice) == study.notices.end()) study.notices.push_back(notice);
     if (p->gpus > study.one.gpus) tell_misfit(*p, {p->gpus, p->nodes}, misfits);
-    const bool grows = options.scaling == Scaling::weak;
-    ScaleRow row;
-    row.gpus = p->gpus;
-    row.nodes = p->nodes;
-    row.batch_per_gpu = p->batch_per_gpu;
-    row.copies = p->layout.data;
-    row.micro_batches = p->micro_batches;
-    row.step_time = p->step_time;
-    row.stages = p->stages;
-    row.limit = p->limit;
-    tell_epoch(*p, study.one, options.samples, grows, row);
-    tell_memory(*p, row);
-    const double growth = grows ? times_as_many(*p, study.one) : 1.0;
-    row.speedup = speedup_range(*p, study.one, growth * (study.one_epoch.value / row.epoch_time.value),
-                                1.0 - p->start_up / row.epoch_time.value, 1.0 - study.one.start_up / study.one_epoch.value);
-    row.efficiency = row.speedup.value / times_as_many(*p, study.one);
-    study.rows.push_back(std::move(row));
+    study.rows.push_back(row_of(*p, study));
   }
   if (!errors.empty()) return tl::make_unexpected(errors);
   if (std::any_of(study.rows.begin(), study.rows.end(), [](const ScaleRow& row) { return row.nodes > 1; }))
@@ -223,7 +241,7 @@ Result<ScaleStudy> scale(Session& session, const ScaleOptions& options) {
   if (!misfits.empty())
     study.notices.push_back(
         fmt::format("more memory than the {} of a GPU: {}", format(study.one.memory.capacity), fmt::join(misfits, "; ")));
-  return study;
+  return made;
 }
 
 namespace {

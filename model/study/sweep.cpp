@@ -12,7 +12,7 @@
 #include "model/input/digest.hpp"
 #include "model/input/file_text.hpp"
 #include "model/input/toml_reader.hpp"
-#include "model/prediction/shared_step.hpp"
+#include "model/prediction/step_prediction.hpp"
 #include "model/study/sweep_front.hpp"
 
 namespace tbdsim {
@@ -120,10 +120,19 @@ class SharingOrder {
   std::size_t members_ = 1;
 };
 
+/// The next prediction of a run; `shared` is filled in by the first one whose step the others can use.
+Result<Prediction> next_of_run(Session& session, const PredictOptions& options, SharedStep& shared) {
+  if (shared.memory) return predict(session, options, &shared);
+  auto first = predict_first(session, options);
+  if (!first) return tl::make_unexpected(std::move(first.error()));
+  shared = std::move(first->shared);
+  return std::move(first->prediction);
+}
+
 SweepRow predicted(Session& session, const StudyGrid& grid, const Point& point, SharedStep& shared, SweepRow row) {
   const auto options = options_of(point, grid.set);
   const auto prediction =
-      options ? predict(session, *options, &shared) : Result<Prediction>(tl::make_unexpected(options.error()));
+      options ? next_of_run(session, *options, shared) : Result<Prediction>(tl::make_unexpected(options.error()));
   if (!prediction) {
     row.problem = prediction.error().front().message;
     return row;

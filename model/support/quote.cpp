@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <iterator>
-
 namespace tbdsim {
 namespace {
 
@@ -23,7 +21,7 @@ void append_escaped(std::string& out, unsigned byte) {
       out += "\\t";
       return;
     default:
-      fmt::format_to(std::back_inserter(out), "\\x{:02x}", byte);
+      out += fmt::format("\\x{:02x}", byte);
   }
 }
 

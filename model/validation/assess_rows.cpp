@@ -110,7 +110,7 @@ AssessedRow assess_row(const Predictor& predictor, const CollectivePredictor& co
   result.kind = metric->kind;
   result.peak_fraction = peak_fraction(*metric, run, *prediction);
   result.gpus = prediction->gpus;
-  result.fp32 = prediction->precision == "fp32";
+  result.fp32 = prediction->precision == name(Precision::fp32);
   result.by_layers = prediction->by_layers;
   result.hardware = run.options.hardware;
   const bool scales = run.metric == "throughput" || run.metric == "step_time_s";

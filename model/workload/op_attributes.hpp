@@ -1,5 +1,5 @@
 #pragma once
-// Longer than most headers: a struct for each kind of attributes, each with the keys that network files give them.
+// Long because every kind of attributes has a struct, each with the keys that network files give them.
 #include <cstdint>
 #include <optional>
 #include <variant>

@@ -950,7 +950,8 @@ class Process(unittest.TestCase):
             alone = shutil.copy(PROGRAM, folder)
             done = run("calibrate", "fit", program=alone)
             self.assertEqual(done.returncode, 2)
-            self.assertEqual(done.stderr, "tbdsim: calibrate needs the program tbdsim-calibrate, which is not installed beside tbdsim\n")
+            self.assertEqual(done.stderr, "tbdsim: calibrate needs tbdsim-calibrate beside tbdsim; "
+                             "cmake --build FOLDER --target tbdsim-calibrate makes it\n")
             beside = os.path.join(folder, "tbdsim-calibrate")
             with open(beside, "w") as file:
                 file.write("#!/bin/sh\necho \"$@\"\nexit 3\n")

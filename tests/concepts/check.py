@@ -15,6 +15,11 @@ SOURCE_SUFFIXES = {".hpp", ".cpp", ".cu"}
 EVERYWHERE = ("model", "calibrate")
 # Samples of kernels are tables of words (device, family, pass, ...) that calibrate/ reads without including model/workload.
 MODEL = ("model",)
+# Where a precision is one of a step; below, "fp32" also names the arithmetic of a set of fitted parameters.
+OF_STEPS = ("model/schedule", "model/memory", "model/configuration", "model/prediction", "model/survey", "model/validation",
+            "model/study", "model/plan", "model/report", "model/cli", "model/mpi", "model/python", "model/web")
+# Where loading is judged and told; elsewhere "storage" and "network" are files of the catalogue and options.
+OF_LOADING = ("model/prediction", "model/report")
 
 # Enumeration: file of its table, folders that the rule holds for.
 TABLES = {
@@ -23,6 +28,8 @@ TABLES = {
     "Resource": ("model/schedule/resource.cpp", EVERYWHERE),
     "Pass": ("model/workload/pass.cpp", MODEL),
     "ScheduleKind": ("model/schedule/pipeline/schedule_kind.cpp", EVERYWHERE),
+    "Precision": ("model/hardware/device.cpp", OF_STEPS),
+    "InputPart": ("model/prediction/input_verdict.cpp", OF_LOADING),
     "KernelFamily": ("model/hardware/kernel_family.cpp", MODEL),
 }
 DEVICE_FOLDER = "hardware/gpus"
@@ -47,7 +54,6 @@ OTHER_MEANINGS = {
         "model/configuration/set_values.cpp": {"network"},
         "model/study/grid_names.cpp": {"network"},
     },
-    "a part of loading": {"model/prediction/input_stage.cpp": {"network"}},
     "a link of a timeline": {"model/prediction/step_times.cpp": {"network"}},
     "a key of a sample's shape, or its operation": {
         "calibrate/cuda/recurrent.cpp": {"input"},

@@ -13,6 +13,8 @@ GOOD = {
     "model/schedule/resource.cpp": '{Resource::host, "host", true, true},\n',
     "model/workload/pass.cpp": '{Pass::forward, "forward", Phase::forward, false, false},\n',
     "model/schedule/pipeline/schedule_kind.cpp": '{ScheduleKind::zb_h1, "zb-h1", true},\n',
+    "model/hardware/device.cpp": '{Precision::fp32, "fp32"},\n',
+    "model/prediction/input_verdict.cpp": '{InputPart::storage, "storage"},\n',
     "model/hardware/kernel_family.cpp": '{KernelFamily::gemm, "gemm", false},\n',
     "hardware/gpus/v100-sxm2-16gb.toml": "",
     "model/report/json.cpp": 'json["host"] = 1;\njson["host"]["seconds"] = 2;  // x == "ps"\nprint("ps");\n',
@@ -51,6 +53,14 @@ class Concepts(unittest.TestCase):
             with self.subTest(word):
                 self.assertEqual(breaches({"model/cost/x.cpp": f'a == "{word}";\n'}),
                                  [f'model/cost/x.cpp:1: "{word}" is compared as a word; it is {what}'])
+
+    def test_a_table_counts_where_its_words_mean_its_members(self):
+        for code, what in (('precision == "fp32";', "a member of Precision"), ('slowest == "storage";', "a member of InputPart")):
+            with self.subTest(code):
+                word = code.split('"')[1]
+                self.assertEqual(breaches({"model/report/x.cpp": code + "\n"}),
+                                 [f'model/report/x.cpp:1: "{word}" is compared as a word; it is {what}'])
+                self.assertEqual(breaches({"model/cost/x.cpp": code + "\n"}), [])
 
     def test_other_words_and_uses_pass(self):
         for code in ('if (exchange == "p") f();', 'print("ps");', '// exchange == "ps"', 'json["ps"] = 1;', 'json["a"]["ps"] = 1;',

@@ -13,7 +13,8 @@ SOURCE_FOLDERS = ("model", "calibrate")
 SOURCE_SUFFIXES = {".hpp", ".cpp", ".cu"}
 TEXT_FOLDERS = ("model", "calibrate", "tests", "hardware", "scenarios", "cmake", "docs", ".ci")
 TEXT_SUFFIXES = SOURCE_SUFFIXES | {".py", ".txt", ".cmake", ".md", ".toml", ".csv", ".sh", ".html", ".js", ".css"}
-LONGEST_SOURCE = 400  # lines
+LONGEST_SOURCE, LONGEST_HEADER = 400, 150  # lines
+LONGEST_FUNCTION = 60  # lines
 ONE_USER = ("CLI/", "CLI11", "toml++/")
 ONE_FOLDER = {"nlohmann/": ("model/report/", "calibrate/cli/", "model/input/", "model/trace/")}  # where JSON is read, and reports are written
 # What the sources that write JSON share; only they include it.
@@ -156,8 +157,34 @@ def check_mutable_state(files):
 def check_length(files):
     for path, text in files:
         lines = text.splitlines()
-        if len(lines) > LONGEST_SOURCE and not any("Long because" in line for line in lines[:5]):
-            yield f"{path}:1: {len(lines)} lines; above {LONGEST_SOURCE} say 'Long because ...' at the top"
+        most = LONGEST_HEADER if path.endswith(".hpp") else LONGEST_SOURCE
+        if len(lines) > most and not any("Long because" in line for line in lines[:5]):
+            yield f"{path}:1: {len(lines)} lines; above {most} say 'Long because ...' at the top"
+
+
+def check_functions(files):
+    """Functions of a namespace, from the first line of the signature to the brace that stands alone at its end. Lines of a literal
+    alone, such as a page, do not count."""
+    signature = re.compile(r"(?!namespace|struct|class|enum|union|extern|using|typedef|#)[A-Za-z_\[]")
+    for path, text in files:
+        lines = without_comments_and_strings(text).splitlines()
+        comments = text.splitlines()
+        start = None
+        for number, line in enumerate(lines):
+            if signature.match(line):
+                start = number
+            if line != "}" or start is None:
+                continue
+            head = " ".join(lines[start:start + 8]).split("{")[0]
+            literal = [not lines[at].strip() and comments[at].strip()[:2] not in ("", "//") for at in range(start, number)]
+            length = number - start + 1 - sum(literal)
+            above = start
+            while above > 0 and comments[above - 1].startswith("//"):
+                above -= 1
+            reason = any("Long because" in comment for comment in comments[above:start])
+            if "(" in head and "=" not in head.split("(")[0] and length > LONGEST_FUNCTION and not reason:
+                yield f"{path}:{start + 1}: a function of {length} lines; above {LONGEST_FUNCTION} say 'Long because ...' over it"
+            start = None
 
 
 def check_one_folder(files):
@@ -218,6 +245,7 @@ def check(root):
     breaches += check_headers(files)
     breaches += check_mutable_state(files)
     breaches += check_length(files)
+    breaches += check_functions(files)
     breaches += check_single_users(files)
     breaches += check_one_folder(files)
     breaches += check_names(root)

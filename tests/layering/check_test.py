@@ -107,6 +107,20 @@ class Layering(unittest.TestCase):
         self.assertEqual(breaches({"model/cost/long.cpp": "//\n" * 401}),
                          ["model/cost/long.cpp:1: 401 lines; above 400 say 'Long because ...' at the top"])
         self.assertEqual(breaches({"model/cost/long.cpp": "// Long because it is a table.\n" + "//\n" * 400}), [])
+        self.assertEqual(breaches({"model/cost/long.hpp": "#pragma once\n" + "//\n" * 149}), [])
+        self.assertEqual(breaches({"model/cost/long.hpp": "#pragma once\n" + "//\n" * 150}),
+                         ["model/cost/long.hpp:1: 151 lines; above 150 say 'Long because ...' at the top"])
+
+    def test_functions_on_both_sides(self):
+        def function(lines):
+            return "int f(int a,\n      int b) {\n" + "  a += b;\n" * (lines - 3) + "}\n"
+
+        self.assertEqual(breaches({"model/cost/long.cpp": function(60)}), [])
+        self.assertEqual(breaches({"model/cost/long.cpp": function(61)}),
+                         ["model/cost/long.cpp:1: a function of 61 lines; above 60 say 'Long because ...' over it"])
+        self.assertEqual(breaches({"model/cost/long.cpp": "// Long because it is a table.\n" + function(61)}), [])
+        page = "std::string_view page() {\n  return R\"html(\n" + "<p>\n" * 100 + ")html\";\n}\n"
+        self.assertEqual(breaches({"model/cost/long.cpp": page}), [])
 
     def test_one_user_of_a_library(self):
         self.assertEqual(breaches({"model/cli/other.cpp": "#include <CLI/CLI.hpp>\n"}),

@@ -125,7 +125,7 @@ TEST_CASE("a hard disk under single files: 74 images a second, and the limit is 
   CHECK(p.limit.resource == Resource::input);
   CHECK(p.limit.text == "100 % of the critical path reads samples from sata-hard-disk-sequential");
   REQUIRE(p.input_verdict);
-  CHECK(p.input_verdict->slowest == "storage");
+  CHECK(p.input_verdict->slowest == InputPart::storage);
   CHECK(p.input_verdict->later_epochs.find("141 GB") != std::string::npos);
   // The second epoch reads from memory: less than another first one, and as long as its rate says.
   REQUIRE(p.input_verdict->later_step);

@@ -27,6 +27,7 @@ std::vector<ZooEntry> sorted(std::vector<ZooEntry> entries) {
   return in_order;
 }
 
+// Long because every family of networks has a line.
 std::vector<ZooEntry> all_entries() {
   constexpr std::size_t kRoom = 512;  // more than there are, so that none moves while the list grows
   std::vector<ZooEntry> entries;
