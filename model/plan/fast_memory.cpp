@@ -129,28 +129,21 @@ Bytes FastMemory::beside_arrays(const Configuration& configuration, const RankSh
   return along(along(by_flight[0], by_flight[1], by_layers), along(by_flight[2], by_flight[3], by_layers), by_batch);
 }
 
-Bytes FastMemory::held(const Configuration& configuration, const RankShare& share) {
-  const int ranks = configuration.layout.pipeline, stages = configuration.pipeline_stages();
-  const std::vector<std::size_t> first = share.first_layers(stages);
-  pipeline::PipelineSchedule places;
-  places.shape = configuration.pipeline_shape();
-  places.placement = pipeline::info(configuration.schedule).placement;
+Bytes FastMemory::arrays(const Configuration& configuration, const RankShare& share, const StagePlaces& stages) {
+  const State arrays = state(configuration, share);
+  double most = 0.0;
+  for (const RankKind& kind : stages.kinds) most = std::max(most, kind.elements.all());
+  return arrays.beside + most * arrays.of_element;
+}
+
+Bytes FastMemory::held(const Configuration& configuration, const RankShare& share, const StagePlaces& stages) {
   const State arrays = state(configuration, share);
   Bytes most(0.0);
-  for (int r = 0; r < ranks; ++r) {
-    Ends ends;
-    std::size_t layers = 0;
-    double elements = 0.0;
-    for (int c = 0; c < (ranks == 1 ? 1 : configuration.layout.virtual_stages); ++c) {
-      const int stage = ranks == 1 ? 0 : places.stage_of({r, c});
-      const std::size_t begin = first[at(stage)], end = first[at(stage) + 1];
-      ends.first = ends.first || stage == 0;
-      ends.last = ends.last || stage == stages - 1;
-      layers += end - begin - (share.head && stage == stages - 1 ? 1 : 0);
-      elements += share.elements(begin, end).all();
-    }
-    const Bytes beside = beside_arrays(configuration, share, ends, static_cast<double>(layers), in_flight(configuration, r));
-    most = std::max(most, beside + arrays.beside + elements * arrays.of_element);
+  for (const RankKind& kind : stages.kinds) {
+    double ahead = 0.0;
+    for (const int rank : kind.ranks) ahead = std::max(ahead, in_flight(configuration, rank));
+    const Bytes beside = beside_arrays(configuration, share, kind.ends, static_cast<double>(kind.layers), ahead);
+    most = std::max(most, beside + arrays.beside + kind.elements.all() * arrays.of_element);
   }
   return most;
 }

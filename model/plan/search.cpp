@@ -240,23 +240,30 @@ class Search::Worker {
                result);
         return;
       }
+      const StagePlaces& stages = step_.places(configuration_, *share);
       for (const Recompute recompute : search_.recomputes_) {
         configuration_.recompute = recompute;
-        try_one(*share, most, result);
+        try_one(*share, stages, most, result);
       }
     }
   }
 
-  void try_one(const RankShare& share, std::size_t most, Result& result) {
+  void try_one(const RankShare& share, const StagePlaces& stages, std::size_t most, Result& result) {
+    ++result.counts.tried;
+    const Bytes too_much = kSurelyTooMuch * search_.capacity_;
+    if (const Bytes arrays = memory_.arrays(configuration_, share, stages);
+        arrays > too_much && result.smallest && arrays >= result.smallest->memory) {
+      ++result.counts.out_of_memory;
+      return;
+    }
     Candidate candidate{configuration_.layout,
                         configuration_.schedule,
                         configuration_.recompute,
                         configuration_.batch,
                         configuration_.zero,
                         Seconds(0.0),
-                        memory_.held(configuration_, share)};
-    ++result.counts.tried;
-    if (candidate.memory > kSurelyTooMuch * search_.capacity_) {
+                        memory_.held(configuration_, share, stages)};
+    if (candidate.memory > too_much) {
       ++result.counts.out_of_memory;
       if (!result.smallest || candidate.memory < result.smallest->memory) result.smallest = candidate;
       return;

@@ -66,7 +66,8 @@ void evaluations(Report& report, Session& session) {
         }
     const auto run = [&] {
       for (const Configuration& layout : layouts) {
-        keep(memory.held(layout, *step.share(layout.layout)));
+        const auto& share = *step.share(layout.layout);
+        keep(memory.held(layout, share, step.places(layout, share)));
         keep(step.time(layout, plan::Depth::closed_form));
       }
     };
