@@ -2,6 +2,7 @@
 #include <csignal>
 
 #include "model/cli/command.hpp"
+#include "model/cli/framework_settings.hpp"
 #include "model/configuration/session.hpp"
 #include "model/report/plan_report.hpp"
 
@@ -31,9 +32,21 @@ std::string formatted(const PlanArguments& arguments, const plan::Plan& plan, co
   return plan_table(plan, arguments.plan.objective, again);
 }
 
+/// The best layout as settings of a framework, in place of the rows.
+Result<Answer> settings(const PlanArguments& arguments, Session& session, const plan::Plan& plan) {
+  const plan::PlanRow& best = plan.rows.front();
+  return framework_settings(session, best.options, arguments.framework).map([&](Answer answer) {
+    answer.notices.push_back("the best layout: " + plan::predict_command(best.options));
+    if (plan.interrupted) answer.notices.emplace_back("interrupted: layouts that were not tried may be better");
+    return answer;
+  });
+}
+
 }  // namespace
 
 int run(const PlanArguments& arguments, const Catalogue& catalogue) {
+  if (!arguments.framework.empty() && (arguments.explain || arguments.format != Format::table))
+    return report({{"--as writes the settings of the best layout alone: leave out --format and --explain"}});
   Catalogue with_prices = catalogue;
   with_prices.own_prices = arguments.prices;
   const auto session = open_session(with_prices);
@@ -42,6 +55,7 @@ int run(const PlanArguments& arguments, const Catalogue& catalogue) {
   std::signal(SIGINT, note_interruption);
   const auto plan = plan::make_plan(*session, options);
   if (!plan) return report(plan.error());
+  if (!arguments.framework.empty()) return deliver(settings(arguments, *session, *plan));
   std::vector<plan::Replanned> again;
   if (arguments.explain) again = plan::replan(*session, options, *plan);
   report_notices(plan->rows.front().prediction.notices);

@@ -81,8 +81,8 @@ const StagePlaces& FastStep::places(const Configuration& configuration, const Ra
 }
 
 LayerTable& FastStep::table(const Configuration& configuration, const RankShare& share) {
-  const bool two_ways = configuration.layout.expert > 1 &&
-                        pipeline::info(configuration.schedule).placement == pipeline::Placement::two_way;
+  const bool two_ways =
+      configuration.layout.expert > 1 && pipeline::info(configuration.schedule).placement == pipeline::Placement::two_way;
   const TableKey key{key_of(configuration.layout), configuration.batch, in_time(configuration.recompute), two_ways};
   const auto known = tables_.find(key);
   if (known != tables_.end()) return known->second;
@@ -170,7 +170,8 @@ void FastStep::pass_all(const Case& layout, DrawPlace draw) {
     return;
   }
   times_.clear();
-  for (const std::size_t kind : layout.stages.kind_of) times_.push_back({ranks_[kind].run.forward, ranks_[kind].run.backward, hop});
+  for (const std::size_t kind : layout.stages.kind_of)
+    times_.push_back({ranks_[kind].run.forward, ranks_[kind].run.backward, hop});
   Seconds weights(0.0), longest(0.0);
   for (const Rank& rank : ranks_) {
     if (rank.run.forward + rank.run.backward <= longest) continue;

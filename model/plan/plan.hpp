@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "model/configuration/study_grid.hpp"
 #include "model/plan/plan_counts.hpp"
 #include "model/prediction/predict.hpp"
 #include "model/prediction/run/run_limits.hpp"
@@ -16,6 +17,8 @@ struct PlanOptions {
   std::vector<std::string> keep;      ///< axes and their values, "pipeline-parallel=8"
   std::vector<std::string> hardware;  ///< in place of the job's, each in turn
   std::vector<int> gpus;              ///< the same
+  std::vector<GridAxis> tried{};      ///< options that are no axes, with values of which all combinations are searched
+  std::vector<std::string> values{};  ///< the same for keys of input files: "stack.parallel.overlaps_gradients=true,false"
   Objective objective = Objective::time;
   std::optional<double> tokens{};           ///< of a run: its days, energy and cost are told, too
   RunLimits limits{};                       ///< of that run
@@ -26,6 +29,12 @@ struct PlanOptions {
   const std::atomic<bool>* stop = nullptr;  ///< set while it searches: what has been found is told
 };
 
+/// Layouts like one of the rows but for their virtual stages, which have no rows of their own.
+struct Folded {
+  std::vector<int> virtual_stages;  ///< fastest first
+  double behind = 0.0;              ///< most that they give up against the row
+};
+
 /// One layout, predicted.
 struct PlanRow {
   PredictOptions options;
@@ -33,7 +42,9 @@ struct PlanRow {
   double behind = 0.0;  ///< what it gives up by the objective against the best: 0.05 is 5 %
   bool front = true;    ///< no other row is better in time, cost and energy together
   std::optional<RunEstimate> run{};
-  bool apart = true;  ///< false: the range of its speed-up over the best holds 1
+  bool apart = true;      ///< false: the range of its speed-up over the best holds 1
+  std::string variant{};  ///< which values of `PlanOptions::tried` it has: "fp8"; empty: nothing is tried
+  Folded folded{};
 };
 
 struct Plan {

@@ -29,8 +29,8 @@ struct StagePlaces {
   pipeline::PipelineSchedule places;  ///< its shape and placement, without blocks
   std::vector<std::size_t> first;     ///< layer of each stage, and the number of layers
   std::vector<RankKind> kinds;
-  std::vector<std::size_t> kind_of;   ///< each rank
-  int first_end = 0, last_end = 0;    ///< ranks that hold the first and the last layer
+  std::vector<std::size_t> kind_of;  ///< each rank
+  int first_end = 0, last_end = 0;   ///< ranks that hold the first and the last layer
 };
 
 /// Expects no more stages than layers.
