@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "model/cli/report_file.hpp"
 #include "model/plan/plan.hpp"
 #include "model/prediction/predict.hpp"
 #include "model/report/memory_report_text.hpp"
@@ -20,8 +21,8 @@ struct PredictArguments {
   PredictOptions options;
   Format format = Format::table;
   bool layers = false, kernels = false, links = false, host = false;
-  std::string trace;                    ///< file to write; empty: none
-  std::string report;                   ///< page to write; empty: none
+  std::string trace;  ///< file to write; empty: none
+  ReportFile report;
   std::string from_trace;               ///< trace whose steps are replayed; empty: none
   std::string prices;                   ///< price list of the user's own; empty: none
   std::optional<std::int64_t> samples;  ///< of one epoch
@@ -38,6 +39,7 @@ struct ScaleArguments {
   std::optional<std::int64_t> samples;  ///< of one epoch
   bool weak = false, fixed_global_batch = false;
   Format format = Format::table;
+  ReportFile report;
 };
 
 struct ValidateArguments {
@@ -46,6 +48,7 @@ struct ValidateArguments {
   bool rows = false;
   bool summary = false;
   std::optional<double> max_mean_ape;  ///< a share: 0.08 is 8 %
+  ReportFile report;
 };
 
 struct ListArguments {
@@ -68,6 +71,7 @@ struct TopologyArguments {
   std::vector<std::string> route;  ///< two vertices, or none
   std::string bytes;               ///< of a transfer along `route`, or sizes of a collective
   Format format = Format::table;
+  ReportFile report;
 };
 
 struct MemoryArguments {
@@ -76,6 +80,7 @@ struct MemoryArguments {
   Format format = Format::table;
   MemoryView view = MemoryView::structure;
   bool max_batch = false;
+  ReportFile report;
 };
 
 struct NetworkArguments {
@@ -83,6 +88,7 @@ struct NetworkArguments {
   std::optional<double> target;  ///< a share; absent: the analysis's own
   std::optional<int> top;        ///< arrays in the table; absent: the report's own
   Format format = Format::table;
+  ReportFile report;
 };
 
 struct CompareArguments {
@@ -92,6 +98,7 @@ struct CompareArguments {
   std::optional<CostTerms> terms;                         ///< on which they are paid for; absent: none was given
   std::string prices;                                     ///< price list of the user's own; empty: none
   Format format = Format::table;
+  ReportFile report;
 };
 
 struct PlanArguments {
@@ -111,6 +118,7 @@ struct SweepArguments {
   std::size_t shard = 0, shards = 1;
   bool pareto = false;           ///< of an export: the front alone
   std::optional<Format> format;  ///< of an export; absent: csv
+  ReportFile report;
 };
 
 struct ExplainArguments {
@@ -118,6 +126,7 @@ struct ExplainArguments {
   bool layers = false;   ///< also what mixed precision does for each
   std::string measured;  ///< speed that was seen; empty: none
   Format format = Format::table;
+  ReportFile report;
 };
 
 struct DocsArguments {

@@ -64,6 +64,18 @@ void tell_unused_prices(Session& session, const StudyGrid& grid, const std::vect
   }
 }
 
+std::string formatted(const CompareArguments& arguments, const Comparison& comparison) {
+  switch (arguments.format) {
+    case Format::json:
+      return compare_json(comparison, arguments.terms);
+    case Format::csv:
+      return compare_csv(comparison, arguments.terms);
+    case Format::table:
+      break;
+  }
+  return compare_table(comparison, arguments.terms);
+}
+
 }  // namespace
 
 Result<Answer> answer(const CompareArguments& arguments, Session& session) {
@@ -89,15 +101,9 @@ Result<Answer> answer(const CompareArguments& arguments, Session& session) {
   tell_unused_network(grid, *comparison, notices);
   tell_machines(session, grid, notices);
   tell_unused_prices(session, grid, **prices, arguments.prices, notices);
-  switch (arguments.format) {
-    case Format::json:
-      return Answer{compare_json(*comparison, arguments.terms), notices};
-    case Format::csv:
-      return Answer{compare_csv(*comparison, arguments.terms), notices};
-    case Format::table:
-      break;
-  }
-  return Answer{compare_table(*comparison, arguments.terms), notices};
+  return with_page(
+      arguments.report, "compare", [&] { return compare_json(*comparison, arguments.terms); },
+      Answer{formatted(arguments, *comparison), notices});
 }
 
 int run(const CompareArguments& arguments, const Catalogue& catalogue) {

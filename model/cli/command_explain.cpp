@@ -7,6 +7,23 @@
 #include "model/report/precision_gain_report.hpp"
 
 namespace tbdsim {
+namespace {
+
+std::string formatted(Format format, const Explanation& explanation, const std::optional<PrecisionGain>& gain,
+                      const std::optional<Diagnosis>& diagnosis) {
+  switch (format) {
+    case Format::json:
+      return explain_json(explanation, gain, diagnosis);
+    case Format::csv:
+      return diagnosis ? diagnosis_csv(*diagnosis) : gain ? precision_gain_csv(*gain) : explain_csv(explanation);
+    case Format::table:
+      break;
+  }
+  return (diagnosis ? diagnosis_table(*diagnosis) + "\n" : "") + explain_table(explanation) +
+         (gain ? precision_gain_table(*gain) : "");
+}
+
+}  // namespace
 
 Result<Answer> answer(const ExplainArguments& arguments, Session& session) {
   if (arguments.layers && !arguments.measured.empty() && arguments.format == Format::csv)
@@ -26,20 +43,9 @@ Result<Answer> answer(const ExplainArguments& arguments, Session& session) {
     diagnosis = std::move(*found);
   }
   const std::vector<std::string>& notices = explanation->base.notices;
-  switch (arguments.format) {
-    case Format::json:
-      return Answer{explain_json(*explanation, gain, diagnosis), notices};
-    case Format::csv:
-      return Answer{diagnosis ? diagnosis_csv(*diagnosis)
-                    : gain    ? precision_gain_csv(*gain)
-                              : explain_csv(*explanation),
-                    notices};
-    case Format::table:
-      break;
-  }
-  return Answer{(diagnosis ? diagnosis_table(*diagnosis) + "\n" : "") + explain_table(*explanation) +
-                    (gain ? precision_gain_table(*gain) : ""),
-                notices};
+  return with_page(
+      arguments.report, "explain", [&] { return explain_json(*explanation, gain, diagnosis); },
+      Answer{formatted(arguments.format, *explanation, gain, diagnosis), notices});
 }
 
 int run(const ExplainArguments& arguments, const Catalogue& catalogue) {

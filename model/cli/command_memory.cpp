@@ -34,8 +34,10 @@ Result<Answer> answer_batches(const MemoryArguments& arguments, Session& session
   constexpr std::size_t kMostRows = 1000;
   if (arguments.batches.size() > kMostRows)
     return fail(fmt::format("--batch: a table of {} batches; at most {} are made", arguments.batches.size(), kMostRows));
-  return memory_by_batch(session, arguments.options, arguments.batches).map([&](const MemoryByBatch& table) {
-    return Answer{formatted(arguments.format, table), table.notices};
+  return memory_by_batch(session, arguments.options, arguments.batches).and_then([&](const MemoryByBatch& table) {
+    return with_page(
+        arguments.report, "memory", [&] { return memory_batches_json(table); },
+        Answer{formatted(arguments.format, table), table.notices});
   });
 }
 
@@ -47,9 +49,11 @@ Result<Answer> answer(const MemoryArguments& arguments, Session& session) {
     return fail("--max-batch and --by have a CSV table each: ask for one, or for --format json");
   PredictOptions options = arguments.options;
   if (!arguments.batches.empty()) options.batch = arguments.batches.front();
-  return report_memory(session, options, {arguments.format != Format::csv, arguments.max_batch})
-      .map([&](const MemoryReport& report) {
-        return Answer{formatted(arguments, report), report.notices};
+  return report_memory(session, options, {arguments.format != Format::csv || arguments.report.asked(), arguments.max_batch})
+      .and_then([&](const MemoryReport& report) {
+        return with_page(
+            arguments.report, "memory", [&] { return memory_json(report); },
+            Answer{formatted(arguments, report), report.notices});
       });
 }
 

@@ -31,10 +31,14 @@ Result<Answer> answer(const NetworkArguments& arguments, Session& session) {
   if (!axes) return tl::make_unexpected(axes.error());
   if (*axes) {
     if (arguments.top) return fail("--top: of arrays; the step of this job is simulated layer by layer, and its axes are few");
-    return Answer{formatted(arguments.format, **axes), (*axes)->job.notices};
+    return with_page(
+        arguments.report, "network", [&] { return axes_json(**axes); },
+        Answer{formatted(arguments.format, **axes), (*axes)->job.notices});
   }
-  return profile_network(session, asked).map([&](const NetworkProfile& profile) {
-    return Answer{formatted(arguments, profile), profile.job.notices};
+  return profile_network(session, asked).and_then([&](const NetworkProfile& profile) {
+    return with_page(
+        arguments.report, "network", [&] { return network_json(profile); },
+        Answer{formatted(arguments, profile), profile.job.notices});
   });
 }
 

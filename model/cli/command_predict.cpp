@@ -10,9 +10,9 @@
 #include "model/prediction/run/run_estimate.hpp"
 #include "model/report/chakra_trace.hpp"
 #include "model/report/csv.hpp"
-#include "model/report/html.hpp"
 #include "model/report/json.hpp"
 #include "model/report/pipeline_trace.hpp"
+#include "model/report/predict_page.hpp"
 #include "model/report/predict_table.hpp"
 #include "model/report/replay_report.hpp"
 
@@ -49,10 +49,36 @@ std::vector<Prediction> scaling_points(Session& session, PredictOptions options,
   return points;
 }
 
+/// Listed rates of the GPU, for the precision of the job.
+Result<Roofs> roofs_of(Session& session, const PredictOptions& options) {
+  const auto job = configure(session, options);
+  if (!job) return tl::make_unexpected(job.error());
+  const Device& device = (*job->system)->device;
+  const PeakRates& peak = device.peak;
+  const auto tensor = [&]() -> std::optional<FlopPerSecond> {
+    switch (job->precision) {
+      case Precision::fp32:
+        return std::nullopt;
+      case Precision::tf32:
+        return peak.tf32_tensor;
+      case Precision::bf16:
+        return peak.bf16_tensor;
+      case Precision::fp8:
+      case Precision::mxfp8:
+        return peak.fp8_tensor;
+      case Precision::fp16:
+      case Precision::amp:
+        break;
+    }
+    return peak.fp16_tensor;
+  };
+  return Roofs{peak.fp32, tensor(), device.memory_bandwidth};
+}
+
 /// The job as settings of a framework, in place of its prediction.
 Result<Answer> settings(const PredictArguments& arguments, Session& session) {
   const bool more = arguments.layers || arguments.kernels || arguments.links || arguments.host || arguments.profiling ||
-                    arguments.samples || arguments.tokens || !arguments.trace.empty() || !arguments.report.empty() ||
+                    arguments.samples || arguments.tokens || !arguments.trace.empty() || arguments.report.asked() ||
                     !arguments.from_trace.empty();
   if (more || arguments.format != Format::table)
     return fail("--as writes the job's settings alone: leave out --format and what is asked of the prediction");
@@ -82,7 +108,7 @@ Result<Answer> replayed(const PredictArguments& arguments, Session& session) {
                                                  {"--samples", arguments.samples.has_value()},
                                                  {"--epochs", arguments.epochs.has_value()},
                                                  {"--trace", !arguments.trace.empty()},
-                                                 {"--report", !arguments.report.empty()},
+                                                 {"--report", arguments.report.asked()},
                                                  {"--prices", !arguments.prices.empty()}};
   Errors errors;
   for (const auto& [flag, asked] : kOther)
@@ -110,7 +136,8 @@ Result<Answer> answer(const PredictArguments& arguments, Session& session) {
   if (arguments.epochs && !arguments.samples) return fail("--epochs needs --samples, the size of the data set");
   if ((arguments.skip || arguments.iterations) && !arguments.profiling)
     return fail("--skip and --iterations need --profiling, which they are about");
-  if (!arguments.trace.empty() && arguments.trace == arguments.report) return fail("--trace and --report name the same file");
+  if (!arguments.trace.empty() && arguments.trace == arguments.report.path)
+    return fail("--trace and --report name the same file");
   const int tables = arguments.layers + arguments.kernels + arguments.links + arguments.host + (arguments.samples ? 1 : 0);
   if (arguments.format == Format::csv && arguments.tokens) return fail("--tokens has no CSV table: ask for --format json");
   if (arguments.format == Format::csv && (tables > 1 || arguments.profiling))
@@ -121,7 +148,7 @@ Result<Answer> answer(const PredictArguments& arguments, Session& session) {
   PredictOptions options = arguments.options;
   options.run = arguments.tokens.has_value();
   options.detail = arguments.profiling || arguments.layers || arguments.kernels || arguments.links || arguments.host ||
-                   !arguments.trace.empty() || !arguments.report.empty();
+                   !arguments.trace.empty() || arguments.report.asked();
   auto prediction = predict(session, options);
   if (!prediction) return tl::make_unexpected(prediction.error());
   if (prediction->by_layers && arguments.profiling)
@@ -135,7 +162,7 @@ Result<Answer> answer(const PredictArguments& arguments, Session& session) {
   const std::vector<std::string> inputs{prediction->hardware_file, prediction->workload_file, prediction->stack_file,
                                         prediction->layout_file};
   const StepDrawing& drawing = prediction->drawing;
-  if ((!arguments.trace.empty() || !arguments.report.empty()) && drawing.drawn < drawing.micro_batches)
+  if ((!arguments.trace.empty() || arguments.report.asked()) && drawing.drawn < drawing.micro_batches)
     prediction->notices.push_back(fmt::format("the timeline draws {}", drawn_text(drawing)));
   if (!arguments.trace.empty()) {
     if (const auto written = write_trace(arguments.trace, *prediction, inputs); !written)
@@ -159,10 +186,12 @@ Result<Answer> answer(const PredictArguments& arguments, Session& session) {
     if (!run) return tl::make_unexpected(run.error());
     parts.run = std::move(*run);
   }
-  if (!arguments.report.empty()) {
-    const std::string page = html_report(*prediction, parts, scaling_points(session, options, *prediction));
-    const OutputFile file{arguments.report, std::string(kHtmlMark), inputs};
-    if (const auto written = file.write(page); !written) return tl::make_unexpected(written.error());
+  if (arguments.report.asked()) {
+    const auto roofs = roofs_of(session, options);
+    if (!roofs) return tl::make_unexpected(roofs.error());
+    const std::string data = predict_page_data(*prediction, parts, scaling_points(session, options, *prediction), *roofs);
+    if (const auto written = arguments.report.write("predict", data, prediction->notices, inputs); !written)
+      return tl::make_unexpected(written.error());
   }
   return Answer{formatted(arguments.format, *prediction, parts), prediction->notices};
 }

@@ -35,8 +35,10 @@ Result<Answer> answer(const ScaleArguments& arguments, Session& session) {
   if (arguments.weak) options.scaling = Scaling::weak;
   if (arguments.fixed_global_batch) options.scaling = Scaling::fixed_global_batch;
   return scale_table(session, options, {*models, *exchanges, arguments.batches, arguments.images})
-      .map([&](const ScaleTable& table) {
-        return Answer{formatted(arguments.format, table), table.notices};
+      .and_then([&](const ScaleTable& table) {
+        return with_page(
+            arguments.report, "scale", [&] { return scale_json(table); },
+            Answer{formatted(arguments.format, table), table.notices});
       });
 }
 

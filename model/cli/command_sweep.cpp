@@ -11,6 +11,7 @@
 #include "model/cli/sweep_run.hpp"
 #include "model/input/output_file.hpp"
 #include "model/report/sweep_report.hpp"
+#include "model/report/thinned_pages.hpp"
 #include "model/study/grid_names.hpp"
 #include "model/study/sweep.hpp"
 #include "model/validation/scenario_file.hpp"
@@ -128,6 +129,14 @@ void tell_unfinished(const SweepStore& store, const std::string& file) {
         {fmt::format("{} holds {} of {} points; the sweep that wrote it goes on where it is run again", file, rows, points)});
 }
 
+/// Writes the page that was asked for.
+Result<void> write_page(const SweepArguments& arguments, const SweepStore& store) {
+  if (!arguments.report.asked()) return {};
+  const auto data = sweep_page_data(store);
+  if (!data) return tl::make_unexpected(data.error());
+  return arguments.report.write("sweep", *data, {});
+}
+
 Result<SweepForm> export_form(const SweepArguments& arguments) {
   const std::string& output = arguments.output;
   const bool json = arguments.format == Format::json;
@@ -151,6 +160,7 @@ int export_rows(const SweepArguments& arguments) {
   if (!store) return report(store.error());
   auto text = sweep_export(*store, *form, arguments.pareto);
   tell_unfinished(*store, database);
+  if (const auto page = write_page(arguments, *store); !page) return report(page.error());
   if (!text || arguments.output.empty())
     return deliver(std::move(text).map([](std::string rows) { return Answer{std::move(rows), {}}; }));
   const auto written = exported_file(arguments.output, *form, database).write(*text);
@@ -297,7 +307,8 @@ Result<Swept> swept(const std::string& database, const SweepArguments& arguments
 }
 
 /// Refuses, before hours of work, a file that is somebody else's.
-Result<void> check_free(const SweepOutput& output) {
+Result<void> check_free(const SweepArguments& arguments, const SweepOutput& output) {
+  if (auto page = arguments.report.check(); !page) return page;
   return output.text.empty() ? Result<void>() : exported_file(output.text, output.form, output.database).check();
 }
 
@@ -327,10 +338,11 @@ Result<Answer> answer(const SweepArguments& arguments, Session& session) {
   if (!arguments.words.empty()) return fail("sweep: export and merge are of the command line; an answer holds the rows");
   const Result<SweepOutput> output = arguments.output.empty() ? SweepOutput{":memory:", {}, {}} : output_of(arguments.output);
   if (!output) return tl::make_unexpected(output.error());
-  if (const auto free = check_free(*output); !free) return tl::make_unexpected(free.error());
+  if (const auto free = check_free(arguments, *output); !free) return tl::make_unexpected(free.error());
   const auto rows = swept(output->database, arguments, session, {arguments.shard, arguments.shards}, [](const SweepProgress&) {});
   if (!rows) return tl::make_unexpected(rows.error());
   if (const auto written = write_text(*output, rows->store); !written) return tl::make_unexpected(written.error());
+  if (const auto page = write_page(arguments, rows->store); !page) return tl::make_unexpected(page.error());
   return sweep_export(rows->store, SweepForm::json, arguments.pareto).map([&](std::string text) {
     std::vector<std::string> notices;
     if (rows->done.dropped > 0) notices.push_back(dropped_notice(rows->done, arguments.output));
@@ -344,6 +356,7 @@ int tell_sweep(const SweepArguments& arguments, const SweepProgress& done) {
   const auto store = SweepStore::read(output->database);
   if (!store) return report(store.error());
   if (const auto written = write_text(*output, *store); !written) return report(written.error());
+  if (const auto page = write_page(arguments, *store); !page) return report(page.error());
   const std::int64_t rows = store->rows(), problems = store->problems();
   const int written =
       write_result(fmt::format("{} points, {} predicted now, {} rows in {}{}{}\n", done.all, done.predicted, rows,
@@ -361,11 +374,13 @@ int run(const SweepArguments& arguments, const Catalogue& catalogue) {
   if (action == "export") return export_rows(arguments);
   if (arguments.format) return report({Error{"sweep: --format is for sweep export; a sweep writes SQLite"}});
   if (arguments.pareto) return report({Error{"sweep: --pareto is for sweep export"}});
+  if (action == "merge" && arguments.report.asked())
+    return report({Error{"sweep: --report is for a sweep and for sweep export; export what merge writes"}});
   if (action == "merge") return merge(arguments);
   if (!action.empty()) return report({Error{fmt::format("sweep: expected options, export or merge, got \"{}\"", action)}});
   const auto output = output_of(arguments.output);
   if (!output) return report(output.error());
-  if (const auto free = check_free(*output); !free) return report(free.error());
+  if (const auto free = check_free(arguments, *output); !free) return report(free.error());
   const auto done = sweep_into(output->database, arguments, catalogue, {arguments.shard, arguments.shards}, true);
   if (!done) return report(done.error());
   return tell_sweep(arguments, *done);

@@ -98,6 +98,12 @@ std::string formatted(Format format, const Findings& findings) {
   return collective != nullptr ? collective_table(*collective) : topology_table(findings.wiring, findings.transfers);
 }
 
+Result<Answer> told(const TopologyArguments& arguments, const Findings& findings, const std::vector<std::string>& notices) {
+  return with_page(
+      arguments.report, "topology", [&] { return formatted(Format::json, findings); },
+      Answer{formatted(arguments.format, findings), notices});
+}
+
 /// Refuses options that say nothing about what is asked: the wiring of a node, a route in it, or a collective.
 Result<void> check_question(const TopologyArguments& arguments) {
   const PredictOptions& options = arguments.asked.options;
@@ -123,10 +129,10 @@ Result<Answer> answer(const TopologyArguments& arguments, Session& session) {
   if (const auto sound = check_question(arguments); !sound) return tl::make_unexpected(sound.error());
   std::vector<std::string> notices;
   if (options.set.empty()) {
-    return find_out(arguments, session).map([&](const Findings& findings) {
+    return find_out(arguments, session).and_then([&](const Findings& findings) {
       const auto system = session.system(options.hardware, std::max(1, options.gpus.value_or(1)));
       if (*system && !(*system)->notice.empty()) notices.push_back((*system)->notice);
-      return Answer{formatted(arguments.format, findings), notices};
+      return told(arguments, findings, notices);
     });
   }
   const int gpus = std::max(1, options.gpus.value_or(1));
@@ -134,7 +140,7 @@ Result<Answer> answer(const TopologyArguments& arguments, Session& session) {
   if (!edited) return tl::make_unexpected(edited.error());
   const auto findings = find_out(arguments, *open_session(*edited));
   if (!findings) return tl::make_unexpected(findings.error());
-  return Answer{formatted(arguments.format, *findings), std::move(notices)};
+  return told(arguments, *findings, notices);
 }
 
 int run(const TopologyArguments& arguments, const Catalogue& catalogue) {

@@ -13,6 +13,7 @@
 #include "model/report/claims_report.hpp"
 #include "model/report/csv.hpp"
 #include "model/report/json.hpp"
+#include "model/report/thinned_pages.hpp"
 #include "model/validation/assess.hpp"
 
 namespace tbdsim {
@@ -153,17 +154,25 @@ Errors failures(const ValidateArguments& arguments, const Validation& found) {
   return problems;
 }
 
+std::vector<std::string> messages(const Errors& problems) {
+  std::vector<std::string> texts;
+  for (const Error& problem : problems) texts.push_back(problem.message);
+  return texts;
+}
+
 }  // namespace
 
 Result<Answer> answer(const ValidateArguments& arguments, Session& session) {
-  return validated(arguments, session).map([&](const Validation& found) {
-    std::vector<std::string> notices;
-    for (const Error& problem : failures(arguments, found)) notices.push_back(problem.message);
-    return Answer{formatted(arguments, found.accuracy, found.claims), notices};
+  return validated(arguments, session).and_then([&](const Validation& found) {
+    const std::vector<std::string> notices = messages(failures(arguments, found));
+    return with_page(
+        arguments.report, "validate", [&] { return validate_page_data(found.accuracy, found.claims); },
+        Answer{formatted(arguments, found.accuracy, found.claims), notices});
   });
 }
 
 int run(const ValidateArguments& arguments, const Catalogue& catalogue) {
+  if (const auto free = arguments.report.check(); !free) return report(free.error());
   const auto found = validated(arguments, *open_session(catalogue));
   if (!found) return report(found.error());
   const auto& [accuracy, claims] = *found;
@@ -177,6 +186,10 @@ int run(const ValidateArguments& arguments, const Catalogue& catalogue) {
                                                         "their files alone",
                                                         count_text(count(claims)))});
   const Errors problems = failures(arguments, *found);
+  if (arguments.report.asked()) {
+    const std::string data = validate_page_data(accuracy, claims);
+    if (const auto page = arguments.report.write("validate", data, messages(problems)); !page) return report(page.error());
+  }
   if (problems.empty()) return kDone;
   report(problems);
   return kCheckFailed;

@@ -168,7 +168,7 @@ void describe(VerbOptions verb, PredictArguments& a) {
            {"skip", &a.skip},
            {"iterations", &a.iterations},
            {"trace", &a.trace},
-           {"report", &a.report},
+           {"report", &a.report.path},
            {"from-trace", &a.from_trace},
            {"prices", &a.prices},
            {"format", &a.format}},
@@ -188,6 +188,7 @@ void describe(VerbOptions verb, CompareArguments& a) {
            {"cooling", term(set_cooling)},
            {"objective", term(set_objective)},
            {"prices", &a.prices},
+           {"report", &a.report.path},
            {"format", &a.format}},
           {nullptr, &a.axes, &a.set});
 }
@@ -264,16 +265,20 @@ void describe(VerbOptions verb, SweepArguments& a) {
            {"output", &a.output},
            {"pareto", &a.pareto},
            {"shard", shard},
+           {"report", &a.report.path},
            {"format", format}},
           {nullptr, &a.axes, &a.set});
 }
 
 void describe(VerbOptions verb, ExplainArguments& a) {
-  declare(verb, Verb::explain, {{"layers", &a.layers}, {"measured", &a.measured}, {"format", &a.format}}, job_of(a.options));
+  declare(verb, Verb::explain,
+          {{"layers", &a.layers}, {"measured", &a.measured}, {"report", &a.report.path}, {"format", &a.format}},
+          job_of(a.options));
 }
 
 void describe(VerbOptions verb, NetworkArguments& a) {
-  declare(verb, Verb::network, {{"target", &a.target}, {"top", &a.top}, {"format", &a.format}}, job_of(a.options));
+  declare(verb, Verb::network, {{"target", &a.target}, {"top", &a.top}, {"report", &a.report.path}, {"format", &a.format}},
+          job_of(a.options));
 }
 
 void describe(VerbOptions verb, ScaleArguments& a) {
@@ -285,19 +290,26 @@ void describe(VerbOptions verb, ScaleArguments& a) {
            {"samples", &a.samples},
            {"weak", &a.weak},
            {"fixed-global-batch", &a.fixed_global_batch},
+           {"report", &a.report.path},
            {"format", &a.format}},
           job_of(a.options));
 }
 
 void describe(VerbOptions verb, MemoryArguments& a) {
-  declare(verb, Verb::memory, {{"batch", &a.batches}, {"by", &a.view}, {"max-batch", &a.max_batch}, {"format", &a.format}},
-          job_of(a.options));
+  declare(
+      verb, Verb::memory,
+      {{"batch", &a.batches}, {"by", &a.view}, {"max-batch", &a.max_batch}, {"report", &a.report.path}, {"format", &a.format}},
+      job_of(a.options));
 }
 
 void describe(VerbOptions verb, ValidateArguments& a) {
-  declare(
-      verb, Verb::validate,
-      {{"file", &a.files}, {"rows", &a.rows}, {"summary", &a.summary}, {"max-mean-ape", &a.max_mean_ape}, {"format", &a.format}});
+  declare(verb, Verb::validate,
+          {{"file", &a.files},
+           {"rows", &a.rows},
+           {"summary", &a.summary},
+           {"max-mean-ape", &a.max_mean_ape},
+           {"report", &a.report.path},
+           {"format", &a.format}});
 }
 
 void describe(VerbOptions verb, ListArguments& a) {
@@ -319,6 +331,7 @@ void describe(VerbOptions verb, TopologyArguments& a) {
            {"bytes", &a.bytes},
            {"nccl", &a.asked.nccl},
            {"launch", &a.asked.launch},
+           {"report", &a.report.path},
            {"format", &a.format}},
           job_of(a.asked.options));
 }

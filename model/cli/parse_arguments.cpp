@@ -261,7 +261,14 @@ tl::expected<Arguments, Stop> parse_arguments(int argc, char** argv) {
   } catch (const CLI::CallForHelp&) {
     return tl::make_unexpected(Stop{0, line.app.help()});
   } catch (const CLI::ParseError& error) { return tl::make_unexpected(Stop{kUsage, usage_problem(line, error)}); }
-  return chosen(line);
+  auto arguments = chosen(line);
+  if (!arguments) return arguments;
+  std::visit(
+      [&](auto& of_verb) {
+        if constexpr (requires { of_verb.report; }) of_verb.report.command = shell_text(argc, argv);
+      },
+      *arguments);
+  return arguments;
 }
 
 }  // namespace tbdsim

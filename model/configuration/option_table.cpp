@@ -499,7 +499,11 @@ constexpr OptionRow kOptions[] = {
      .help = "Replay the measured steps of a profiler's trace of this job, changed by --set and --what-if "
              "(`tbdsim calibrate import FILE` shows what it holds)",
      .verbs = {Verb::predict}},
-    {.name = "report", .value = "FILE", .help = "Write everything as one HTML page, readable offline", .verbs = {Verb::predict}},
+    {.name = "report",
+     .value = "FILE",
+     .help = "Write the answer with its figures as one HTML page, readable offline",
+     .verbs = {Verb::predict, Verb::compare, Verb::scale, Verb::sweep, Verb::memory, Verb::explain, Verb::network, Verb::validate,
+               Verb::topology}},
     {.name = "as",
      .words = "megatron torchtitan deepspeed nemo",
      .help = "Write the job as settings of this framework, in place of the prediction",

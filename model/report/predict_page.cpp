@@ -1,4 +1,4 @@
-#include "model/report/html.hpp"
+#include "model/report/predict_page.hpp"
 
 #include <fmt/format.h>
 
@@ -12,23 +12,6 @@
 
 namespace tbdsim {
 namespace {
-
-/// JSON as it may stand in a script element: nothing in it ends the element. Blanks between values, half of the text
-/// of a large network, are left out.
-std::string in_script(const std::string& json) {
-  std::string safe;
-  safe.reserve(json.size());
-  bool in_string = false, escaped = false;
-  for (const char c : json) {
-    if (c == '"' && !escaped) in_string = !in_string;
-    escaped = c == '\\' && !escaped;
-    if (c == '<')
-      safe += "\\u003c";
-    else if (in_string || (c != ' ' && c != '\n'))
-      safe += c;
-  }
-  return safe;
-}
 
 /// Texts of the timeline, each once; a kernel names its own by their numbers.
 class Words {
@@ -65,22 +48,28 @@ std::string drawing_json(const StepDrawing& drawing) {
   return fmt::format("{{\"ranks\": [{}], \"drawn\": \"{}\"}}", ranks, drawn_text(drawing));
 }
 
-/// What the page draws: of each kernel five words, start and time in us; of each exchange start and time.
+/// What the page draws: of each kernel five words, start and time in us, FLOP and bytes; of each exchange start and time; of each
+/// other lane its name, what it does, start and time.
 std::string timeline_json(const Prediction& prediction) {
   constexpr double kMicroseconds = 1e6;
   Words words;
-  std::string kernels, exchanges;
+  std::string kernels, exchanges, lanes;
   for (const KernelTime& k : prediction.kernels) {
     const std::size_t layer = words.number(k.layer), pass = words.number(std::string(name(k.pass))), name = words.number(k.name),
                       algorithm = words.number(k.algorithm), bound = words.number(k.bound);
-    kernels += fmt::format("{}[{},{},{},{},{},{:.3f},{:.3f}]", kernels.empty() ? "" : ",", layer, pass, name, algorithm, bound,
-                           kMicroseconds * k.start.base(), kMicroseconds * k.time.base());
+    kernels += fmt::format("{}[{},{},{},{},{},{:.3f},{:.3f},{:.4g},{:.4g}]", kernels.empty() ? "" : ",", layer, pass, name, algorithm, bound,
+                           kMicroseconds * k.start.base(), kMicroseconds * k.time.base(), k.flop.base(), k.bytes.base());
   }
   for (const ExchangeTime& e : prediction.exchanges)
     exchanges += fmt::format("{}[{:.3f},{:.3f}]", exchanges.empty() ? "" : ",", kMicroseconds * e.start.base(),
                              kMicroseconds * e.time.base());
-  return fmt::format("{{\"words\": {}, \"kernels\": [{}], \"exchanges\": [{}], \"pipeline\": {}}}", words.text(), kernels,
-                     exchanges, drawing_json(prediction.drawing));
+  for (const LaneEvent& l : prediction.lanes) {
+    const std::size_t lane = words.number(l.lane), name = words.number(l.name);
+    lanes += fmt::format("{}[{},{},{:.3f},{:.3f}]", lanes.empty() ? "" : ",", lane, name, kMicroseconds * l.start.base(),
+                         kMicroseconds * l.time.base());
+  }
+  return fmt::format(R"({{"words": {}, "kernels": [{}], "exchanges": [{}], "lanes": [{}], "pipeline": {}}})", words.text(), kernels,
+                     exchanges, lanes, drawing_json(prediction.drawing));
 }
 
 /// How every point can be paid for: as the last, the job itself, is told to be, where all can. Else by what is known of all.
@@ -116,19 +105,21 @@ std::string front_json(const std::vector<Prediction>& points) {
   return fmt::format(R"("paid_by": "{}", "costs": [{}], "front": [{}])", name(by), costs, fronts);
 }
 
+std::string roofs_json(const Roofs& roofs) {
+  return fmt::format(R"({{"fp32_flops": {}, "tensor_flops": {}, "memory_bytes_per_s": {}}})", roofs.fp32.base(),
+                     roofs.tensor ? fmt::format("{}", roofs.tensor->base()) : "null", roofs.memory.base());
+}
+
 }  // namespace
 
-std::string html_report(const Prediction& prediction, const PredictParts& parts, const std::vector<Prediction>& scaling) {
+std::string predict_page_data(const Prediction& prediction, const PredictParts& parts, const std::vector<Prediction>& scaling,
+                              const Roofs& roofs) {
   PredictParts whole = parts;
-  whole.layers = whole.kernels = true;
+  whole.layers = whole.kernels = whole.links = true;
   std::string points;
   for (const Prediction& p : scaling) points += (points.empty() ? "" : ",\n") + predict_json(p, {});
-  const std::string data = "{\"prediction\": " + predict_json(prediction, whole) +
-                           ", \"timeline\": " + timeline_json(prediction) + ", \"scaling\": [" + points + "], " +
-                           front_json(scaling) + "}";
-  std::string page(html_template());
-  const std::string mark = "@DATA@";
-  return page.replace(page.find(mark), mark.size(), in_script(data));
+  return "{\"prediction\": " + predict_json(prediction, whole) + ", \"timeline\": " + timeline_json(prediction) +
+         ", \"scaling\": [" + points + "], " + front_json(scaling) + ", \"roofs\": " + roofs_json(roofs) + "}";
 }
 
 }  // namespace tbdsim

@@ -1,0 +1,48 @@
+#include "model/cli/report_file.hpp"
+
+#include <algorithm>
+
+#include "model/cli/command.hpp"
+#include "model/input/output_file.hpp"
+#include "model/report/report_page.hpp"
+
+namespace tbdsim {
+namespace {
+
+/// A word between single quotes, unless every character of it stands for itself.
+std::string shell_word(std::string_view word) {
+  const auto plain = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+           std::string_view("-_./,:=+%@").find(c) != std::string_view::npos;
+  };
+  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return std::string(word);
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "'";
+}
+
+OutputFile output(const std::string& path, const std::vector<std::string>& inputs) {
+  return {path, std::string(kPageMark), inputs};
+}
+
+}  // namespace
+
+Result<void> ReportFile::check() const { return asked() ? output(path, {}).check() : Result<void>(); }
+
+Result<void> ReportFile::write(std::string_view verb, std::string_view data, const std::vector<std::string>& notices,
+                               const std::vector<std::string>& inputs) const {
+  return output(path, inputs).write(report_page({verb, command, notices}, data));
+}
+
+Result<Answer> with_page(const ReportFile& file, std::string_view verb, const std::function<std::string()>& data, Answer answer) {
+  if (!file.asked()) return answer;
+  return file.write(verb, data(), answer.notices).map([&] { return std::move(answer); });
+}
+
+std::string shell_text(int argc, const char* const* argv) {
+  std::string text = "tbdsim";
+  for (int i = 1; i < argc; ++i) text += " " + shell_word(argv[i]);
+  return text;
+}
+
+}  // namespace tbdsim

@@ -1,0 +1,138 @@
+// The plots of the pages. Each axis has a label with its unit, each prediction its range where it is known.
+const tick = x => (Math.abs(x) >= 1e6 || (x !== 0 && Math.abs(x) < 1e-3) ? x.toExponential(0) : String(+x.toPrecision(6)));
+const axis = (label, more) => ({label, labelAnchor: 'center', labelArrow: 'none', tickFormat: tick, grid: true, ...more});
+const basic = {style: 'background:transparent;color:inherit;font-size:12px;overflow:visible', color: {type: 'identity'}};
+/// Ticks of an axis of logarithms: powers of ten, with 2 and 5 between where there are few.
+const logTicks = list => {
+  const known = list.filter(x => x > 0), from = Math.floor(Math.log10(Math.min(...known)) + 1e-9), to = Math.ceil(Math.log10(most(known)) - 1e-9);
+  const steps = to - from <= 3 ? [1, 2, 5] : [1], every = Math.max(1, Math.round((to - from) / 8));
+  const all = [];
+  for (let power = from; power <= to; power += every) for (const by of power < to ? steps : [1]) all.push(+(by * 10 ** power).toPrecision(3));
+  return all;
+};
+const ticksFor = width => Math.max(3, Math.round(width / 110));
+const clipped = (text, room) => (text.length * 6.9 > room ? text.slice(0, Math.max(6, Math.floor(room / 6.9) - 1)) + '\u2026' : text);
+const most = list => list.reduce((a, b) => (b > a ? b : a), 0);
+/// Rows of a chart that has one bar each: their names stand above the bars, so that long ones fit a phone.
+const rowChart = (width, rows, x, marks) => Plot.plot({
+  ...basic, width, height: 36 * rows.length + 48, marginLeft: 10, marginRight: 22, marginTop: 2, marginBottom: 44,
+  x: {...x, ticks: ticksFor(width)},
+  y: {axis: null, domain: rows.map((row, i) => i), padding: 0},
+  marks: [
+    ...marks,
+    Plot.text(rows, {y: (row, i) => i, text: row => row.text, frameAnchor: 'right', textAnchor: 'end', dy: -9, fill: 'var(--soft)'}),
+    Plot.text(rows, {y: (row, i) => i, text: row => clipped(row.name, width - 30 - String(row.text).length * 6.5), frameAnchor: 'left',
+                     textAnchor: 'start', dy: -9, fill: 'currentColor'}),
+  ],
+});
+const inBand = {insetTop: 19, insetBottom: 5};
+
+/// Bars with ranges. spec: figure's, kind (of unit), label, rows: [{name, value, low, high, meaning, text}].
+const rangeBars = (place, spec) => {
+  const [factor, unit] = unitFor(spec.kind, most(spec.rows.map(row => Math.abs(row.value))));
+  const rows = spec.rows.map(row => ({...row, text: row.text || shown(spec.kind, row.value) +
+                                                  (row.low === undefined ? '' : ' (' + digits(row.low / factor) + ' to ' + digits(row.high / factor) + ')')}));
+  figure(place, {
+    ...spec, columns: ['name', 'value', 'low', 'high', 'unit'],
+    rows: rows.map(row => [row.name, row.value / factor, row.low / factor || '', row.high / factor || '', unit]),
+    draw: width => rowChart(width, rows, axis(spec.label + ', ' + unit, {nice: true}), [
+      Plot.barX(rows.filter(row => row.value !== null), {x1: 0, x2: row => row.value / factor, y: row => rows.indexOf(row), fill: row => colour(row.meaning || 'predicted'), ...inBand}),
+      Plot.link(rows.filter(row => row.low !== undefined && row.low !== null), {
+        x1: row => row.low / factor, x2: row => row.high / factor, y1: row => rows.indexOf(row), y2: row => rows.indexOf(row), dy: 7, stroke: 'currentColor',
+        strokeWidth: 1.5, marker: 'tick'}),
+    ]),
+  });
+};
+
+/// Bars made of parts. spec: figure's, kind, label, rows: [{name, parts: {meaning: value}, text}], limit: {value, label}.
+const stackedBars = (place, spec) => {
+  const keys = [...new Set(spec.rows.flatMap(row => Object.keys(row.parts)))].filter(key => spec.rows.some(row => row.parts[key] > 0));
+  const total = row => Object.values(row.parts).reduce((a, b) => a + b, 0);
+  const [factor, unit] = unitFor(spec.kind, most(spec.rows.map(total)));
+  const rows = spec.rows.map(row => ({...row, text: row.text || shown(spec.kind, total(row))}));
+  const pieces = rows.flatMap((row, i) => {
+    let from = 0;
+    return keys.filter(key => row.parts[key] > 0).map(key => ({i, key, from: from / factor, to: (from += row.parts[key]) / factor}));
+  });
+  const single = rows.length === 1;
+  figure(place, {
+    ...spec, columns: ['name', ...keys.map(key => key + ', ' + unit)], rows: rows.map(row => [row.name, ...keys.map(key => (row.parts[key] || 0) / factor)]),
+    legend: keys.map(key => ({colour: colour(key), label: words(key) + (single ? ' ' + shown(spec.kind, rows[0].parts[key]) : '')})),
+    draw: width => rowChart(width, rows, axis(spec.label + ', ' + unit), [
+      Plot.barX(pieces, {x1: 'from', x2: 'to', y: 'i', fill: piece => colour(piece.key), title: piece => words(piece.key) + ' ' + shown(spec.kind, (piece.to - piece.from) * factor),
+                         stroke: 'var(--plot-background)', strokeWidth: .8, ...inBand}),
+      ...(spec.limit ? [Plot.ruleX([spec.limit.value / factor], {stroke: 'currentColor', strokeDasharray: '4 3'}),
+                        Plot.text([spec.limit], {x: limit => limit.value / factor, text: 'label', frameAnchor: 'bottom', textAnchor: 'end', dx: -4, dy: -2, fontSize: 11})] : []),
+    ]),
+  });
+};
+
+/// Curves with ranges. spec: figure's, x: {label, kind, log, ticks}, y: {label, kind, log}, series: [{name, points: [{x, y, low, high}],
+/// meaning, dots}], dashed: [{name, points}] for what the curves are set against.
+const curves = (place, spec) => {
+  const dashed = spec.dashed || [];
+  const all = spec.series.flatMap(series => series.points);
+  const [xFactor, xUnit] = unitFor(spec.x.kind, most(all.map(p => p.x)));
+  const [yFactor, yUnit] = unitFor(spec.y.kind, most(all.map(p => p.y)));
+  const top = most(all.map(p => Math.max(p.y, p.high || 0))) / yFactor * 1.05;
+  const paint = series => (series.meaning ? colour(series.meaning) : seriesColour(spec.series.indexOf(series)));
+  const flat = spec.series.flatMap((series, i) => series.points.map(p => ({
+    ...p, series: series.name, i, paint: paint(series), x: p.x / xFactor, y: p.y / yFactor,
+    low: p.low === undefined ? undefined : p.low / yFactor, high: p.high === undefined ? undefined : p.high / yFactor})));
+  const against = dashed.flatMap(series => series.points.map(p => ({series: series.name, x: p.x / xFactor, y: p.y / yFactor})));
+  const label = (name, unit) => (unit ? name + ', ' + unit : name);
+  figure(place, {
+    ...spec, columns: ['series', label(spec.x.label, xUnit), label(spec.y.label, yUnit), 'low', 'high'],
+    rows: [...flat, ...against].map(p => [p.series, p.x, p.y, p.low, p.high]),
+    legend: [...(spec.series.length > 1 ? spec.series.map((series, i) => ({colour: paint(series), label: series.name, symbol: series.dots === false ? undefined : seriesSymbol(i)})) : []),
+             ...dashed.map(series => ({colour: colour('reference'), label: series.name, dashed: true}))],
+    draw: width => Plot.plot({
+      ...basic, width, height: Math.min(340, Math.max(240, width * .55)), marginLeft: 58, marginBottom: 44, marginRight: 18, marginTop: 12,
+      x: axis(label(spec.x.label, xUnit), {type: spec.x.log ? 'log' : 'linear', base: spec.x.log === 2 ? 2 : 10, ticks: spec.x.ticks || (spec.x.log === 10 ? logTicks(flat.map(p => p.x)) : ticksFor(width)), grid: false}),
+      y: axis(label(spec.y.label, yUnit), {type: spec.y.log ? 'log' : 'linear', base: spec.y.log === 2 ? 2 : 10, domain: spec.y.log ? undefined : [0, top], ticks: spec.y.log === 10 ? logTicks(flat.map(p => p.y)) : 5}),
+      marks: [
+        spec.y.log ? null : Plot.ruleY([0]),
+        ...(spec.rules || []).map(rule => Plot.ruleY([rule.value / yFactor], {stroke: 'currentColor', strokeDasharray: '4 3'})),
+        ...(spec.rules || []).map(rule => Plot.text([rule], {y: r => r.value / yFactor, text: 'label', frameAnchor: 'right', textAnchor: 'end', dy: -8, fontSize: 11})),
+        Plot.areaY(flat.filter(p => p.low !== undefined), {x: 'x', y1: 'low', y2: 'high', fill: 'paint', z: 'series', fillOpacity: .16}),
+        Plot.lineY(against, {x: 'x', y: 'y', z: 'series', stroke: colour('reference'), strokeWidth: 1.5, strokeDasharray: '5 4', clip: true}),
+        Plot.lineY(flat, {x: 'x', y: 'y', z: 'i', stroke: 'paint', strokeWidth: 2, curve: spec.step ? 'step-after' : 'linear'}),
+        ...spec.series.map((series, i) => (series.dots === false ? null : Plot.dot(flat.filter(p => p.i === i), {
+          x: 'x', y: 'y', fill: 'paint', symbol: seriesSymbol(i), r: 4, stroke: 'var(--plot-background)', strokeWidth: .5,
+          title: p => p.series + '\n' + label(spec.x.label, '') + ' ' + digits(p.x) + ' ' + xUnit + '\n' + spec.y.label + ' ' + digits(p.y) + ' ' + yUnit +
+                      (p.low === undefined ? '' : '\n' + digits(p.low) + ' to ' + digits(p.high) + ' ' + yUnit), tip: true}))),
+      ],
+    }),
+  });
+};
+
+/// Points with names. spec: figure's, x and y as curves', points: [{x, y, name, series, hollow, colour}], diagonal: whether x = y is drawn.
+const scatter = (place, spec) => {
+  const [xFactor, xUnit] = unitFor(spec.x.kind, most(spec.points.map(p => p.x)));
+  const [yFactor, yUnit] = unitFor(spec.y.kind, most(spec.points.map(p => p.y)));
+  const label = (name, unit) => (unit ? name + ', ' + unit : name);
+  const points = spec.points.map(p => ({...p, x: p.x / xFactor, y: p.y / yFactor}));
+  const named = points.length <= 24;
+  const reach = side => spec[side].reach?.map(x => x / (side === 'x' ? xFactor : yFactor)) || [Math.min(...points.map(p => p[side])) / 1.4, most(points.map(p => p[side])) * 1.4];
+  const scale = (side, few) => {
+    if (!spec[side].log) return {type: 'linear', zero: true, nice: true, ticks: few};
+    const [low, high] = reach(side);
+    return {type: 'log', domain: [low, high], ticks: logTicks([low, high]).filter(x => x >= low && x <= high)};
+  };
+  figure(place, {
+    ...spec, columns: ['name', label(spec.x.label, xUnit), label(spec.y.label, yUnit), ...(spec.extra || [])],
+    rows: points.map(p => [p.name, p.x, p.y, ...(p.extra || [])]),
+    draw: width => Plot.plot({
+      ...basic, width, height: Math.min(360, Math.max(260, width * .6)), marginLeft: 58, marginBottom: 44, marginRight: 30, marginTop: 18,
+      x: axis(label(spec.x.label, xUnit), scale('x', ticksFor(width))),
+      y: axis(label(spec.y.label, yUnit), scale('y', 5)),
+      marks: [
+        ...(spec.behind ? spec.behind(xFactor, yFactor) : []),
+        Plot.dot(points, {x: 'x', y: 'y', stroke: p => p.colour || colour('predicted'), fill: p => (p.hollow ? 'var(--plot-background)' : p.colour || colour('predicted')),
+                          symbol: p => p.symbol || 'circle', r: p => p.r || 5, strokeWidth: 1.5,
+                          title: p => p.name + '\n' + spec.x.label + ' ' + digits(p.x) + ' ' + xUnit + '\n' + spec.y.label + ' ' + digits(p.y) + ' ' + yUnit, tip: true}),
+        named ? Plot.text(points, {x: 'x', y: 'y', text: p => clipped(p.short || p.name, 240), dy: -11, fontSize: 11, ariaDescription: 'names', stroke: 'var(--plot-background)', fill: 'currentColor'}) : null,
+      ],
+    }),
+  });
+};

@@ -1,0 +1,55 @@
+// The page of `sweep`: one figure over each option that is a number, all points by time and cost, the front, all rows.
+const rows = data.rows.map((row, i) => ({...row, front: data.front[i]})), known = rows.filter(row => row.throughput);
+const options = [...new Set(rows.flatMap(row => Object.keys(row.config)))];
+const values = option => [...new Set(rows.map(row => row.config[option]))];
+const varied = options.filter(option => values(option).length > 1), fixed = options.filter(option => values(option).length === 1);
+const number = text => (/^[0-9.]+$/.test(text) ? Number(text) : NaN);
+const numeric = varied.filter(option => values(option).every(value => !Number.isNaN(number(value))));
+const nameOf = row => varied.map(option => (numeric.includes(option) ? option + ' ' : '') + row.config[option]).join(', ') || 'the only point';
+heading('Sweep of ' + plural(data.of, 'point'), fixed.map(option => option + ' ' + rows[0].config[option]));
+const fitting = known.filter(row => row.memory.fits), fastest = [...fitting].sort((a, b) => b.throughput.value - a.throughput.value)[0];
+const cheapest = fitting.filter(row => row.cost.usd_per_million_samples).sort((a, b) => a.cost.usd_per_million_samples - b.cost.usd_per_million_samples)[0];
+cards([
+  ...(fastest ? [['Fastest that fits', nameOf(fastest), digits(fastest.throughput.value) + ' ' + fastest.throughput.unit]] : []),
+  ...(cheapest ? [['Cheapest sample', nameOf(cheapest), usd(cheapest.cost.usd_per_million_samples) + ' per million, ' + (cheapest.cost.paid_by === 'rent' ? 'rented' : 'bought')]] : []),
+  ['Points', String(data.of), (rows.length - known.length) + ' without figures, ' + (known.length - fitting.length) + ' do not fit in memory' + (rows.length < data.of ? '; ' + rows.length + ' shown' : '')],
+]);
+/// A curve over one option for each combination of the others, the largest first, as many as eyes can follow.
+const curvesOver = option => {
+  const key = row => varied.filter(other => other !== option).map(other => (numeric.includes(other) ? other + ' ' : '') + row.config[other]).join(', ') || 'predicted';
+  const names = [...new Set(known.map(key))], total = names.length, places = sideBySide();
+  const wide = Math.max(...values(option).map(number)) / Math.min(...values(option).map(number)) >= 16;
+  const listed = names.slice(0, 8), of = name => known.filter(row => key(row) === name).sort((a, b) => number(a.config[option]) - number(b.config[option]));
+  const x = {label: words(option), kind: '', log: wide ? 2 : undefined, ticks: values(option).length <= 10 ? values(option).map(number).sort((a, b) => a - b) : undefined};
+  const note = (total > 8 ? 'The first 8 of ' + total + ' curves; the table has all. ' : '') + 'Bands: 80 % range.';
+  curves(section('Throughput over ' + words(option), note, places), {
+    name: 'throughput-over-' + option, about: 'Throughput over ' + words(option), x, y: {label: 'throughput', kind: 'samples/s'},
+    series: listed.map(name => ({name, points: of(name).map(row => ({x: number(row.config[option]), y: row.throughput.value, low: row.throughput.value * row.step_time_s.value / row.step_time_s.high,
+                                                                     high: row.throughput.value * row.step_time_s.value / row.step_time_s.low}))})),
+  });
+  curves(section('Memory over ' + words(option), 'Of the GPU that needs most.', places), {
+    name: 'memory-over-' + option, about: 'Memory over ' + words(option), x, y: {label: 'memory', kind: 'bytes'},
+    series: listed.map(name => ({name, points: of(name).map(row => ({x: number(row.config[option]), y: row.memory.peak_bytes}))})),
+  });
+};
+numeric.slice(0, 3).forEach(curvesOver);
+if (numeric.length === 0 && known.length > 0)
+  rangeBars(section('Throughput', known.length > 40 ? 'The 40 fastest of ' + known.length + '.' : 'Lines: 80 % range.'), {
+    name: 'throughput', about: 'Throughput of each point', kind: 'samples/s', label: 'throughput',
+    rows: [...known].sort((a, b) => b.throughput.value - a.throughput.value).slice(0, 40).map(row => ({
+      name: nameOf(row), value: row.throughput.value, low: row.throughput.value * row.step_time_s.value / row.step_time_s.high, high: row.throughput.value * row.step_time_s.value / row.step_time_s.low})),
+  });
+const priced = fitting.filter(row => row.cost.usd_per_million_samples);
+if (priced.length > 1)
+  scatter(section('Cost against time of a million samples', 'Filled: on the front: no other point of the same network, paid for alike, is better in time, cost and memory together.'), {
+    name: 'front', about: 'Cost over time of a million samples for each point', x: {label: 'time', kind: 'time', log: 10}, y: {label: 'cost', kind: 'USD', log: 10}, extra: ['paid by', 'front'],
+    points: priced.map(row => ({x: 1e6 / row.throughput.value, y: row.cost.usd_per_million_samples, name: nameOf(row), short: row.front ? undefined : ' ', hollow: !row.front, r: 4,
+                                colour: colour(row.cost.paid_by === 'rent' ? 'rented' : 'bought'), symbol: row.cost.paid_by === 'rent' ? 'square' : 'circle', extra: [row.cost.paid_by, row.front]})),
+    legend: [{colour: colour('bought'), label: 'bought', symbol: 'circle'}, {colour: colour('rented'), label: 'rented', symbol: 'square'}],
+  });
+table(section('Points', rows.length < data.of ? rows.length + ' of ' + data.of + ': the front and an even choice of the others.' : undefined), 'points', [
+  ...varied.map(option => ({title: option, key: row => (numeric.includes(option) ? number(row.config[option]) : row.config[option]), text: !numeric.includes(option)})),
+  {title: 'step', key: row => row.step_time_s?.value, show: time}, {title: 'samples/s', key: row => row.throughput?.value, show: digits}, {title: 'memory', key: row => row.memory?.peak_bytes, show: bytes},
+  {title: 'fits', key: row => (row.memory ? (row.memory.fits ? 'yes' : 'no') : '-'), text: true}, {title: 'USD per million', key: row => row.cost?.usd_per_million_samples, show: digits},
+  {title: 'front', key: row => (row.front ? 'yes' : ''), text: true}, {title: 'limit', key: row => (row.limit ? words(row.limit.resource) : row.problem), text: true}], rows);
+ending(data.tool);
