@@ -45,8 +45,9 @@ Result<Answer> settings(const PlanArguments& arguments, Session& session, const 
 }  // namespace
 
 int run(const PlanArguments& arguments, const Catalogue& catalogue) {
-  if (!arguments.framework.empty() && (arguments.explain || arguments.format != Format::table))
-    return report({{"--as writes the settings of the best layout alone: leave out --format and --explain"}});
+  if (!arguments.framework.empty() && (arguments.explain || arguments.report.asked() || arguments.format != Format::table))
+    return report({{"--as writes the settings of the best layout alone: leave out --format, --report and --explain"}});
+  if (const auto sound = arguments.report.check(); !sound) return report(sound.error());
   Catalogue with_prices = catalogue;
   with_prices.own_prices = arguments.prices;
   const auto session = open_session(with_prices);
@@ -58,8 +59,9 @@ int run(const PlanArguments& arguments, const Catalogue& catalogue) {
   if (!arguments.framework.empty()) return deliver(settings(arguments, *session, *plan));
   std::vector<plan::Replanned> again;
   if (arguments.explain) again = plan::replan(*session, options, *plan);
-  report_notices(plan->rows.front().prediction.notices);
-  return write_result(formatted(arguments, *plan, again));
+  return deliver(with_page(
+      arguments.report, "plan", [&] { return plan_json(*plan, arguments.plan.objective, again); },
+      Answer{formatted(arguments, *plan, again), plan->rows.front().prediction.notices}));
 }
 
 }  // namespace tbdsim

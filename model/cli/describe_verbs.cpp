@@ -238,6 +238,7 @@ void describe(VerbOptions verb, PlanArguments& a) {
            {"keep", &a.plan.keep},
            {"try", &a.plan.values},
            {"as", &a.framework},
+           {"report", &a.report.path},
            {"explain", &a.explain},
            {"top", top},
            {"tokens", tokens},

@@ -354,8 +354,8 @@ Result<Plan> make_plan(Session& session, const PlanOptions& options) {
     auto one = plan_job(session, options, job, all.several);
     if (!one) {
       if (!all.several) return one;
-      errors.insert(errors.end(), one.error().begin(), one.error().end());
       all.problems.push_back(fmt::format("{} GPUs of {}: {}", job.gpus.value_or(0), job.hardware, one.error().front().message));
+      errors.push_back({all.problems.back()});
       continue;
     }
     all.counts += one->counts;
