@@ -90,14 +90,18 @@ Result<Variants> Variants::make(Session& session, const PredictOptions& job, con
     auto made = configured(session, own->first, own->second);
     if (!made) {
       problems.push_back(fmt::format("{}: {}", own->second, made.error().front().message));
-      if (errors.empty()) errors = made.error();
+      for (const Error& error : made.error())
+        if (std::none_of(errors.begin(), errors.end(), [&](const Error& e) { return e.message == error.message; }))
+          errors.push_back(error);
       continue;
     }
     all.variants_.push_back(std::make_unique<const Variant>(std::move(*made)));
     const Variant& kept = *all.variants_.back();
     all.searches_.push_back(std::make_unique<const Search>(kept.base, kept.job, kept.kernels, options.every_schedule));
   }
-  if (all.variants_.empty()) return tl::make_unexpected(errors);
+  // One of several machines may lack what others have.
+  const bool others = options.hardware.size() > 1 && !all.variants_.empty();
+  if (!errors.empty() && !others) return tl::make_unexpected(errors);
   return all;
 }
 

@@ -20,7 +20,8 @@ struct Variant {
 /// The variants of a job with a search for each.
 class Variants {
  public:
-  /// Errors: as `configure`, of the first variant, if none can be configured; `problems` says what is wrong with others.
+  /// Errors: as `configure`. Of several machines one that lacks a part of the variants is searched without these, which
+  /// `problems` names.
   [[nodiscard]] static Result<Variants> make(Session& session, const PredictOptions& job, const PlanOptions& options,
                                              std::vector<std::string>& problems);
 

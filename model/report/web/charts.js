@@ -106,7 +106,7 @@ const curves = (place, spec) => {
   });
 };
 
-/// Points with names. spec: figure's, x and y as curves', points: [{x, y, name, series, hollow, colour}], diagonal: whether x = y is drawn.
+/// Points with names. spec: figure's, x and y as curves' (`near`: without zero, where all figures are alike), points: [{x, y, name, series, hollow, colour}], diagonal: whether x = y is drawn.
 const scatter = (place, spec) => {
   const [xFactor, xUnit] = unitFor(spec.x.kind, most(spec.points.map(p => p.x)));
   const [yFactor, yUnit] = unitFor(spec.y.kind, most(spec.points.map(p => p.y)));
@@ -115,7 +115,7 @@ const scatter = (place, spec) => {
   const named = points.length <= 24;
   const reach = side => spec[side].reach?.map(x => x / (side === 'x' ? xFactor : yFactor)) || [Math.min(...points.map(p => p[side])) / 1.4, most(points.map(p => p[side])) * 1.4];
   const scale = (side, few) => {
-    if (!spec[side].log) return {type: 'linear', zero: true, nice: true, ticks: few};
+    if (!spec[side].log) return {type: 'linear', zero: !spec[side].near, nice: true, ticks: few, ...(spec[side].near ? {inset: 14} : {})};
     const [low, high] = reach(side);
     return {type: 'log', domain: [low, high], ticks: logTicks([low, high]).filter(x => x >= low && x <= high)};
   };
