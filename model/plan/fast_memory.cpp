@@ -73,23 +73,16 @@ RankMemory FastMemory::replay(const Configuration& configuration, const RankShar
   return part_memory(configuration, kernels_, own).ranks.front();
 }
 
-const FastMemory::StageMap& FastMemory::stage(const Configuration& configuration, const RankShare& share, Ends ends) {
-  const StageKey key{ends, configuration.recompute, configuration.accumulate > 1};
-  const auto [place, fresh] = stages_.try_emplace(key);
-  StageMap& map = place->second;
-  if (!fresh) return map;
+/// What a small stage holds beside its arrays.
+Bytes FastMemory::corner(const Configuration& configuration, const RankShare& share, Ends ends, std::size_t which) {
   Configuration small = base_;
   small.layout = configuration.layout;
   small.recompute = configuration.recompute;
   small.accumulate = configuration.accumulate;
   small.zero = 0;
-  for (const int corner : {0, 1, 2, 3, 4, 5, 6, 7}) {
-    small.batch = (corner & 2) == 0 ? 1 : 2;
-    const RankMemory rank =
-        replay(small, share, ends, (corner & 1) == 0 ? kFewLayers : kMoreLayers, (corner & 4) == 0 ? 1.0 : 2.0);
-    map.corner[at(corner)] = rank.peak - of_arrays(rank) - rank.parts[MemoryPart::slack];
-  }
-  return map;
+  small.batch = (which & 2) == 0 ? 1 : 2;
+  const RankMemory rank = replay(small, share, ends, (which & 1) == 0 ? kFewLayers : kMoreLayers, (which & 4) == 0 ? 1.0 : 2.0);
+  return rank.peak - of_arrays(rank) - rank.parts[MemoryPart::slack];
 }
 
 FastMemory::State FastMemory::state(const Configuration& configuration, const RankShare& share) {
@@ -122,11 +115,17 @@ FastMemory::State FastMemory::state(const Configuration& configuration, const Ra
 
 Bytes FastMemory::beside_arrays(const Configuration& configuration, const RankShare& share, Ends ends, double layers,
                                 double in_flight) {
-  const StageMap& map = stage(configuration, share, ends);
+  StageMap& map = stages_[{ends, configuration.recompute, configuration.accumulate > 1}];
+  const auto at_corner = [&](std::size_t which) {
+    if (!map[which]) map[which] = corner(configuration, share, ends, which);
+    return *map[which];
+  };
   const double by_layers = (layers - kFewLayers) / (kMoreLayers - kFewLayers), by_batch = configuration.batch - 1.0;
-  std::array<Bytes, 4> by_flight{};
-  for (std::size_t i = 0; i < by_flight.size(); ++i) by_flight[i] = along(map.corner[i], map.corner[i + 4], in_flight - 1.0);
-  return along(along(by_flight[0], by_flight[1], by_layers), along(by_flight[2], by_flight[3], by_layers), by_batch);
+  const auto by_flight = [&](std::size_t which) {
+    return in_flight <= 1.0 ? at_corner(which) : along(at_corner(which), at_corner(which + 4), in_flight - 1.0);
+  };
+  const Bytes one = along(by_flight(0), by_flight(1), by_layers);
+  return configuration.batch == 1 ? one : along(one, along(by_flight(2), by_flight(3), by_layers), by_batch);
 }
 
 Bytes FastMemory::arrays(const Configuration& configuration, const RankShare& share, const StagePlaces& stages) {

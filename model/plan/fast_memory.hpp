@@ -32,10 +32,8 @@ class FastMemory {
   }
 
  private:
-  /// Beside arrays: corners of a box of layers, samples and micro-batches in flight.
-  struct StageMap {
-    std::array<Bytes, 8> corner{};
-  };
+  /// Beside arrays: corners of a box of layers, samples and micro-batches in flight, once they are asked for.
+  using StageMap = std::array<std::optional<Bytes>, 8>;
   /// What an element of the arrays takes, and what is gathered of them besides.
   struct State {
     Bytes of_element, beside;
@@ -62,7 +60,7 @@ class FastMemory {
   [[nodiscard]] const NetworkPart& part(const RankShare& share, const PartKey& key);
   [[nodiscard]] RankMemory replay(const Configuration& configuration, const RankShare& share, Ends ends, int layers,
                                   double in_flight);
-  [[nodiscard]] const StageMap& stage(const Configuration& configuration, const RankShare& share, Ends ends);
+  [[nodiscard]] Bytes corner(const Configuration& configuration, const RankShare& share, Ends ends, std::size_t which);
   [[nodiscard]] State state(const Configuration& configuration, const RankShare& share);
   [[nodiscard]] Bytes beside_arrays(const Configuration& configuration, const RankShare& share, Ends ends, double layers,
                                     double in_flight);

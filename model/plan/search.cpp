@@ -3,6 +3,10 @@
 
 #include <fmt/format.h>
 
+#ifdef _OPENMP  // the web page has one thread
+#include <omp.h>
+#endif
+
 #include <algorithm>
 #include <tuple>
 
@@ -18,6 +22,14 @@ using pipeline::ScheduleKind;
 /// `FastMemory::held` leaves out what the allocator keeps, and is seldom more than a twentieth too high: beyond, a layout does
 /// not fit, up to there `predict` decides.
 constexpr double kSurelyTooMuch = 1.05;
+
+std::size_t most_threads() {
+#ifdef _OPENMP
+  return static_cast<std::size_t>(omp_get_max_threads());
+#else
+  return 1;
+#endif
+}
 
 std::vector<int> divisors(int number) {
   std::vector<int> all;
@@ -272,6 +284,7 @@ Search::Search(const Configuration& base, const PredictOptions& job, const Drawn
   const OpGraph& graph = base.network_graph().graph;
   const int experts = experts_of(graph);
   const std::vector<int> batches = kept_or_divisors(job.batch, samples);
+  batches_ = batches.size();
   pipelines_ = kept_or_divisors(job.pipeline_parallel, gpus);
   const int most_zero = base.stack.features.shards_states ? base.stack.parallel.most_zero : 0;
   if (job.zero) zeros_ = {*job.zero};
@@ -305,12 +318,16 @@ Search::Search(const Configuration& base, const PredictOptions& job, const Drawn
 
 Found Search::run(std::size_t shard, std::size_t shards, std::size_t most, const std::atomic<bool>* stop) const {
   std::vector<Worker::Result> results(units_.size());
+  // A thread takes layouts that share tables together, unless there are too few of these for all threads.
+  const std::size_t threads = most_threads();
+  const std::size_t together =
+      units_.size() >= 4 * threads * batches_ ? batches_ : std::max<std::size_t>(1, units_.size() / (8 * threads));
   Found found;
   std::atomic<bool> stopped{false};
 #pragma omp parallel
   {
     Worker worker(*this);
-#pragma omp for schedule(dynamic)
+#pragma omp for schedule(dynamic, together)
     for (std::size_t i = 0; i < units_.size(); ++i) {
       if (i % shards != shard) continue;
       if (stop != nullptr && stop->load()) {

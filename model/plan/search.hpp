@@ -65,6 +65,7 @@ class Search {
   bool every_schedule_;
   Bytes capacity_;
   std::vector<Unit> units_;
+  std::size_t batches_ = 1;  ///< units next to each other that differ in the samples of a micro-batch alone
   std::vector<int> pipelines_, zeros_;
   std::vector<Recompute> recomputes_;
 };

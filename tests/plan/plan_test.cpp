@@ -219,7 +219,7 @@ TEST_CASE("limits of a run drop layouts, and what breaks them all is told", "[pl
   CHECK(hurried->rows.front().prediction.gpus == 32);
   CHECK(hurried->problems.size() == 2);
   options.limits.deadline = Seconds(3600.0);
-  CHECK(refusal(options).find("no layout keeps the limits: the nearest takes ") == 0);
+  CHECK(refusal(options).starts_with("8 GPUs of dgx-a100-80gb: no layout keeps the limits: the nearest takes "));
   options.tokens.reset();
   CHECK(refusal(options) == "plan: deadline, budget, power limit and goodput are of a run: add --tokens, such as --tokens 15T\n");
 }
