@@ -3,8 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "model/configuration/study_grid.hpp"
-#include "model/plan/plan.hpp"
+#include "model/plan/plan_options.hpp"
 #include "model/plan/search.hpp"
 
 namespace tbdsim::plan {
