@@ -18,7 +18,7 @@ ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)),
 DOCS = os.path.join(ROOT, "docs")
 REPORT = ["predict", "--hw", "dgx1", "--model", "resnet50", "--stack", "mxnet-1.2"]
 REPORT_SIZE = (1240, 1000)
-SUBJECTS = (("one GPU, fp32", "#2b6cb0"), ("one GPU, other precisions", "#dd8452"), ("several GPUs", "#55a868"))
+SUBJECTS = (("one GPU, fp32", "#0072b2"), ("one GPU, other precisions", "#d55e00"), ("several GPUs", "#009e73"))
 LEFT, TOP, SIDE = 70, 20, 480  # pixels: the corner of the plot and the length of its sides
 BAND = 1.2                     # dashed lines: predicted 20 % above and below measured
 

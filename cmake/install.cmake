@@ -18,6 +18,7 @@ install(DIRECTORY calibrate/samples calibrate/plans DESTINATION ${TBDSIM_DATA}/c
 install(FILES README.md CHANGELOG.md CONTRIBUTING.md LICENSE NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
+install(FILES model/report/web/plot/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR}/model/report/web/plot)
 foreach(page hardware/README.md hardware/SOURCES.md scenarios/README.md scenarios/QUESTIONS.md scenarios/CLAIMS.md
         scenarios/CONTROLS.md scenarios/collectives/README.md scenarios/published/INDEX.md scenarios/published/NOTES.md
         calibrate/README.md calibrate/samples/README.md calibrate/collect/README.md

@@ -24,7 +24,7 @@ namespace tbdsim {
 namespace {
 
 struct Piece {
-  std::string_view file, text;
+  const char *file, *text;
 };
 
 constexpr Piece kPieces[] = {
@@ -35,7 +35,7 @@ constexpr Piece kPieces[] = {
 std::string web_part(std::string_view file) {
   std::string whole;
   for (const Piece& piece : kPieces)
-    if (piece.file == file) whole += piece.text;
+    if (file == piece.file) whole += piece.text;
   return whole;
 }
 

@@ -17,10 +17,6 @@ namespace tbdsim {
 [[nodiscard]] Result<Answer> answer(const SweepArguments& arguments, Session& session);
 [[nodiscard]] Result<Answer> answer(const ValidateArguments& arguments, Session& session);
 
-/// The answer, once its page is written where one is asked for. `data`: what the page shows, as JSON.
-[[nodiscard]] Result<Answer> with_page(const ReportFile& file, std::string_view verb, const std::function<std::string()>& data,
-                                       Answer answer);
-
 /// One function per verb: one analysis, one report. Each returns the program's exit code.
 [[nodiscard]] int run(const PredictArguments& arguments, const Catalogue& catalogue);
 [[nodiscard]] int run(const CompareArguments& arguments, const Catalogue& catalogue);

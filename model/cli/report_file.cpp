@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "model/cli/command.hpp"
 #include "model/input/output_file.hpp"
 #include "model/report/report_page.hpp"
 

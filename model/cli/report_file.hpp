@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/cli/output.hpp"
 #include "model/support/result.hpp"
 
 namespace tbdsim {
@@ -21,6 +22,10 @@ struct ReportFile {
   [[nodiscard]] Result<void> write(std::string_view verb, std::string_view data, const std::vector<std::string>& notices,
                                    const std::vector<std::string>& inputs = {}) const;
 };
+
+/// The answer, once its page is written where one is asked for. `data`: what the page shows, as JSON.
+[[nodiscard]] Result<Answer> with_page(const ReportFile& file, std::string_view verb, const std::function<std::string()>& data,
+                                       Answer answer);
 
 /// A command line as a shell reads it. Expects the program's name first, which is written as "tbdsim".
 [[nodiscard]] std::string shell_text(int argc, const char* const* argv);

@@ -19,6 +19,11 @@ const MARKUP = '<img src=x onerror=alert(1)></script><script>alert(2)</script>';
 const hostile = path.join(folder, 'hostile.toml');
 writeFileSync(hostile, readFileSync(path.join(root, 'scenarios/examples/small_cnn.toml'), 'utf8').replace(/^name *= *".*"/m, `name = "${MARKUP}"`));
 
+/// Measurements whose names hold markup.
+const table = path.join(folder, 'hostile.csv');
+writeFileSync(table, 'id,hw,model,stack,batch_per_gpu,metric,unit,measured,group\n' + [16, 32, 64].map(batch =>
+  `"${MARKUP} ${batch}",titan-xp,resnet50,mxnet-0.12,${batch},throughput,samples/s,180,"${MARKUP}"`).join('\n') + '\n');
+
 const PAGES = [
   ['predict', 'predict --hw dgx1 --model resnet50 --stack mxnet-1.2'],
   ['predict-amp', 'predict --hw dgx1 --model resnet50 --precision amp --gpus 1'],
@@ -43,6 +48,12 @@ const PAGES = [
   ['network', 'network --hw p4000 --nodes 2 --network 10gbe --stack mxnet-1.2 --exchange ps --model vgg11'],
   ['network-divided', 'network --hw dgx-h100 --nodes 2 --model llama-3-8b --tensor-parallel 8 --precision bf16'],
   ['validate', 'validate scenarios/published/mxnet_1_2.csv scenarios/memory/sockeye.csv'],
+  ['compare-hostile', `compare --hw titan-xp,p4000 --model ${hostile}`],
+  ['scale-hostile', `scale --hw dgx1 --model ${hostile} --gpus 1,2,4 --samples 256K`],
+  ['memory-hostile', `memory --hw titan-xp --model ${hostile}`],
+  ['sweep-hostile', `sweep --hw titan-xp --model ${hostile} --batch 4..32*2 -o ${folder}/hostile.db`],
+  ['sweep-many', `sweep --hw titan-xp,p4000,dgx1 --model resnet50,vgg16,alexnet --batch 1..64 --precision fp32,amp --gpus 1,2 -o ${folder}/many.db`],
+  ['validate-hostile', `validate ${table}`],
   ['validate-claims', 'validate scenarios/seeds/gpu_comparison.toml'],
   ['topology', 'topology --hw dgx1'],
   ['topology-switch', 'topology --hw dgx2'],
@@ -189,7 +200,7 @@ for (const row of PAGES) {
     const paper = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
     assert(paper <= 0, `${name}: ${paper} pixels stand beyond the paper`);
     assert.deepEqual(said, [], name);
-    if (scheme === 'light' && name === 'predict-hostile') assert((await page.textContent('#title')).includes('<img src=x'), 'markup in a name is shown as it is');
+    if (scheme === 'light' && /^(predict|scale|memory)-hostile/.test(name)) assert((await page.textContent('#title')).includes('<img src=x'), 'markup in a name is shown as it is');
     await page.close();
   }
   console.log(`ok ${name}, ${statSync(file).size} bytes`);

@@ -114,6 +114,7 @@ TABLE = {
     "explain": dict(JOB, **LAYOUT, **{
         "--layers": ("--layers", EFFECT, ONE),
         "--measured": ("--measured 97ms", EFFECT, ONE),
+        "--report": ("--report page.html", "page.html", ONE),
     }),
     "scale": dict({name: line for name, line in JOB.items() if name not in ("--gpus", "--nodes", "--devices")}, **LAYOUT, **{
         "--gpus": ("--gpus 1,2", EFFECT, "", "--gpus 1"),
@@ -125,6 +126,7 @@ TABLE = {
         "--input-hosts": ("--input-hosts 4", EFFECT, SLOWED + " --gpus 8"),
         "--unmodelled": ("--unmodelled refuse", Refused(re.sub("(:59|tbdsim): ", r"\1: 1 GPU on 1 node: ", OFFLOADS)), FUSED + " --layout-from offload.json"),
         "--weak": ("--weak", EFFECT, ""),
+        "--report": ("--report page.html", "page.html", "--gpus 1"),
         "--fixed-global-batch": ("--fixed-global-batch", EFFECT, ""),
         "--seed": ("--seed 2", EFFECT, "--hw dgx1 --model lenet --image 224 --stack mxnet-18.04 --batch 16 --format json"),
     }),
@@ -140,6 +142,7 @@ TABLE = {
         "--batch": ("--batch 16,32", EFFECT, "--hw dgx1 --model resnet50", "--batch 16"),
         "--by": ("--by layer", EFFECT, EIGHT),
         "--max-batch": ("--max-batch", EFFECT, ONE),
+        "--report": ("--report page.html", "page.html", EIGHT),
         "--set": ("--set hw.device.memory_capacity=2x", EFFECT, EIGHT),
     }),
     "network": dict(JOB, **LAYOUT, **{
@@ -147,6 +150,7 @@ TABLE = {
         "--mock-trainer": ("--mock-trainer", Refused("tbdsim: --mock-trainer: what trains nothing exchanges no gradients"), LOADS),
         "--target": ("--target 50%", EFFECT, NODES),
         "--top": ("--top 3", EFFECT, NODES),
+        "--report": ("--report page.html", "page.html", NODES),
         "--hw": ("--hw dgx1-p100", EFFECT, "--model resnet50 --nodes 2", "--hw dgx1"),
         "--nodes": ("--nodes 4", EFFECT, EIGHT, "--nodes 2"),
         "--devices": ("--devices 0,5", EFFECT, EIGHT + " --nodes 2", "--devices 0,1"),
@@ -188,6 +192,7 @@ TABLE = {
         "--set": ("--set hw.device.memory_bandwidth=2x", EFFECT, ONE),
         "--what-if": ("--what-if amp", EFFECT, ONE),
         "--calibration": ("--calibration anchors.toml", EFFECT, ONE),
+        "--report": ("--report page.html", "page.html", EIGHT),
         "--base": ("--base 2", EFFECT, EIGHT + " --precision fp32,amp"),
         "--budget": ("--budget '1000 USD'", EFFECT, EIGHT + " --duty 50%"),
         "--years": ("--years 2", EFFECT, EIGHT + " --duty 50%"),
@@ -224,6 +229,9 @@ TABLE = {
         "--what-if": ("--what-if compute-2x", EFFECT, PLANNED),
         "--calibration": ("--calibration anchors.toml", EFFECT, PLANNED),
         "--keep": ("--keep pipeline-parallel=2", EFFECT, PLANNED),
+        "--try": ("--try stack.parallel.overlaps_gradients=true,false", EFFECT, PLANNED),
+        "--as": ("--as megatron", EFFECT, PLANNED),
+        "--report": ("--report page.html", "page.html", PLANNED),
         "--explain": ("--explain", EFFECT, PLANNED),
         "--top": ("--top 3", EFFECT, PLANNED),
         "--objective": ("--objective energy", EFFECT, PLANNED),
@@ -238,6 +246,7 @@ TABLE = {
     "validate": {
         "--rows": ("--rows", EFFECT, "runs.csv"),
         "--summary": ("--summary", EFFECT, "runs.csv"),
+        "--report": ("--report page.html", "page.html", "runs.csv"),
         "--max-mean-ape": ("--max-mean-ape 0.01%", "exit", "runs.csv"),
         "--format": ("--format json", EFFECT, "runs.csv"),
     },
@@ -263,6 +272,7 @@ TABLE = {
         "--collective": ("--collective all-reduce", EFFECT, "--hw dgx1"),
         "--bytes": ("--bytes 1MiB", EFFECT, "--hw dgx1 --collective all-reduce"),
         "--nccl": ("--nccl 2.4", EFFECT, "--hw dgx1"),
+        "--report": ("--report page.html", "page.html", "--hw dgx1"),
         "--launch": ("--launch one-process", EFFECT, "--hw dgx1 --collective all-reduce"),
         "--stack": ("--stack pytorch-1.12", EFFECT, "--hw dgx1"),
         "--set": ("--set hw.link.nvlink.bandwidth=2x", EFFECT, "--hw dgx1"),
@@ -273,13 +283,13 @@ TABLE = {
 }
 # A finished sweep is what its options change: they are those of `compare`, looked at in the exported rows.
 PAID = ("--budget", "--years", "--duty", "--power-price", "--cooling", "--objective", "--prices")
-TABLE["sweep"] = {name: line for name, line in TABLE["compare"].items() if name not in ("--base", "--format") + PAID}
+TABLE["sweep"] = {name: line for name, line in TABLE["compare"].items() if name not in ("--base", "--format", "--report") + PAID}
 # Those of a sweep itself: a shard and a grid change its rows, the others what is written of them.
 TABLE["sweep"].update({
     "--grid": ("--grid grid.toml", EFFECT, ONE),
     "--shard": ("--shard 1/2", EFFECT, ONE + " --precision fp32,amp"),
 })
-WRITTEN = ("--output", "--pareto", "--format")
+WRITTEN = ("--output", "--pareto", "--format", "--report")
 
 # Combinations in which an option would say nothing: each refused.
 REFUSALS = [
@@ -327,6 +337,7 @@ REFUSALS = [
     ("validate runs.csv --rows --format json", "validate: --rows is about the table: csv and json hold every row and no summary"),
     ("validate runs.csv --summary --format csv", "validate: --summary is about the table: csv and json hold every row and no summary"),
     ("sweep %s -o s.db --format json" % SWEPT, "sweep: --format is for sweep export; a sweep writes SQLite"),
+    ("sweep merge all.db s.db --report page.html", "sweep: --report is for a sweep and for sweep export; export what merge writes"),
     ("sweep %s -o s.db --pareto" % SWEPT, "sweep: --pareto is for sweep export"),
 ]
 

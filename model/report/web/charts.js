@@ -1,5 +1,10 @@
 // The plots of the pages. Each axis has a label with its unit, each prediction its range where it is known.
-const tick = x => (Math.abs(x) >= 1e6 || (x !== 0 && Math.abs(x) < 1e-3) ? x.toExponential(0) : String(+x.toPrecision(6)));
+const tick = x => {
+  const size = Math.abs(x);
+  if (size >= 1e13 || (x !== 0 && size < 1e-3)) return x.toExponential(0);
+  const [factor, letter] = size >= 1e9 ? [1e9, 'G'] : size >= 1e6 ? [1e6, 'M'] : size >= 1e5 ? [1e3, 'k'] : [1, ''];
+  return +(x / factor).toPrecision(6) + letter;
+};
 const axis = (label, more) => ({label, labelAnchor: 'center', labelArrow: 'none', tickFormat: tick, grid: true, ...more});
 const basic = {style: 'background:transparent;color:inherit;font-size:12px;overflow:visible', color: {type: 'identity'}};
 /// Ticks of an axis of logarithms: powers of ten, with 2 and 5 between where there are few.
@@ -106,17 +111,18 @@ const curves = (place, spec) => {
   });
 };
 
-/// Points with names. spec: figure's, x and y as curves' (`near`: without zero, where all figures are alike), points: [{x, y, name, series, hollow, colour}], diagonal: whether x = y is drawn.
+/// Points with names. spec: figure's, x and y as curves', points: [{x, y, name, series, hollow, colour}], sameUnit: of both axes.
 const scatter = (place, spec) => {
   const [xFactor, xUnit] = unitFor(spec.x.kind, most(spec.points.map(p => p.x)));
-  const [yFactor, yUnit] = unitFor(spec.y.kind, most(spec.points.map(p => p.y)));
+  const [yFactor, yUnit] = spec.sameUnit ? [xFactor, xUnit] : unitFor(spec.y.kind, most(spec.points.map(p => p.y)));
   const label = (name, unit) => (unit ? name + ', ' + unit : name);
   const points = spec.points.map(p => ({...p, x: p.x / xFactor, y: p.y / yFactor}));
   const named = points.length <= 24;
   const reach = side => spec[side].reach?.map(x => x / (side === 'x' ? xFactor : yFactor)) || [Math.min(...points.map(p => p[side])) / 1.4, most(points.map(p => p[side])) * 1.4];
   const scale = (side, few) => {
-    if (!spec[side].log) return {type: 'linear', zero: !spec[side].near, nice: true, ticks: few, ...(spec[side].near ? {inset: 14} : {})};
+    if (!spec[side].log) return {type: 'linear', zero: true, nice: true, ticks: few};
     const [low, high] = reach(side);
+    if (high / low < 8) return {type: 'linear', domain: [low, high], ticks: few};
     return {type: 'log', domain: [low, high], ticks: logTicks([low, high]).filter(x => x >= low && x <= high)};
   };
   figure(place, {

@@ -24,7 +24,8 @@ rangeBars(section('Throughput', 'Lines: 80 % range of each prediction.'), {
 const pair = sideBySide();
 rangeBars(section('Speed-up against ' + nameOf(rows[data.base]), 'The range leaves out what both predictions get wrong alike.', pair), {
   name: 'speed-up', about: 'Speed-up of each candidate', kind: 'times', label: 'speed-up',
-  rows: known.map(row => ({name: nameOf(row), value: row.speedup.value, low: row.speedup.low, high: row.speedup.high})),
+  rows: known.map(row => (row === rows[data.base] ? {name: nameOf(row), value: 1, text: 'what the others are set against', meaning: 'reference'}
+                                                   : {name: nameOf(row), value: row.speedup.value, low: row.speedup.low, high: row.speedup.high})),
 });
 const offered = row => offers.find(o => rows[o.row] === row);
 const costOf = row => (offered(row) ? offered(row).usd_per_million_samples : row.cost?.usd_per_million_samples);

@@ -33,13 +33,15 @@ rangeBars(section('Step time', 'Lines: 80 % range.' + (rows.some((row, i) => i >
   name: 'step-time', about: 'Step time of each row', kind: 'time', label: 'step time',
   rows: rows.map((row, i) => ({name: nameOf(row, i), value: row.step_time_s.value, low: row.step_time_s.low, high: row.step_time_s.high})),
 });
+/// Figures that are all alike lie side by side: their axis begins near them.
+const near = list => (several ? {} : {log: 10, reach: [.99 * Math.min(...list), 1.01 * most(list)]});
 /// Rows by time and one more figure. Filled: on the front of time, cost and energy.
 const frontier = (title, note, name, y, of, parent) => {
   const known = rows.map((row, i) => [row, i]).filter(([row]) => of(row) !== null && of(row) !== undefined);
   if (known.length < 2) return;
-  const x = best.run ? {label: 'time of the run', kind: 'time', near: !several, of: row => row.run.elapsed_time_s.value} : {label: 'time of a million samples', kind: 'time', near: !several, of: row => 1e6 / row.throughput.value};
+  const x = best.run ? {label: 'time of the run', kind: 'time', of: row => row.run.elapsed_time_s.value} : {label: 'time of a million samples', kind: 'time', of: row => 1e6 / row.throughput.value};
   scatter(section(title, note, parent), {
-    name, about: title + ', for each row', x, y: {...y, near: !several}, extra: ['front'],
+    name, about: title + ', for each row', x: {...x, ...near(known.map(([row]) => x.of(row)))}, y: {...y, ...near(known.map(([row]) => of(row)))}, extra: ['front'],
     points: known.map(([row, i]) => ({x: x.of(row), y: of(row), name: nameOf(row, i), short: shortOf(row, i), hollow: several && !row.front, extra: [row.front], ...look(row)})), legend,
   });
 };
@@ -54,7 +56,7 @@ if (best.run) {
 }
 if (rows.length > 1)
   scatter(section('Memory over time', 'Of the GPU that needs most; ' + bytes(best.memory.capacity_bytes) + ' can be used' + (several ? ' on the best.' : '.') + (several ? '' : ' Numbers are rows.')), {
-    name: 'memory', about: 'Memory over step time of each row', x: {label: 'step time', kind: 'time', near: !several}, y: {label: 'memory', kind: 'bytes'},
+    name: 'memory', about: 'Memory over step time of each row', x: {label: 'step time', kind: 'time', ...near(rows.map(row => row.step_time_s.value))}, y: {label: 'memory', kind: 'bytes'},
     points: rows.map((row, i) => ({x: row.step_time_s.value, y: peak(row), name: nameOf(row, i), short: shortOf(row, i), ...look(row)})), legend,
   });
 table(section('Rows', 'Best first.'), 'rows', [

@@ -63,13 +63,16 @@ if (roofline.length > 0) {
   const roof = (top, name) => ({name, points: [.3 * Math.min(top / memory, ...roofline.map(k => k.flop / k.moved)), top / memory, Math.max(2 * top / memory, 2 * most(roofline.map(k => k.flop / k.moved)))]
                                     .map(x => ({x, y: Math.min(top, x * memory)}))});
   const roofs = [roof(fp32, 'fp32 ' + shown('flops', fp32)), ...(tensor ? [roof(tensor, 'tensor cores ' + shown('flops', tensor))] : [])];
+  const right = Math.max(...roofs.map(r => r.points[2].x));
+  for (const r of roofs) r.points[2].x = right;
   const lines = roofs.flatMap(r => r.points.map(q => ({...q, roof: r.name})));
   scatter(section('Roofline', 'Kinds of kernels that compute. The larger the dot, the more of the step. Lines: listed memory bandwidth and peak rates. FLOP are those of a direct convolution, so Winograd may lie above the roof.', kernelPart), {
     name: 'roofline', about: 'Rate of kernels against their arithmetic intensity, below the roofs of the GPU',
-    x: {label: 'arithmetic intensity', kind: 'FLOP/B', log: 10}, y: {label: 'rate', kind: 'flops', log: 10},
+    x: {label: 'arithmetic intensity', kind: 'FLOP/B', log: 10, reach: [lines[0].x, lines[2].x]},
+    y: {label: 'rate', kind: 'flops', log: 10, reach: [.4 * Math.min(...roofline.map(k => k.flop / k.time)), 2 * most([...lines.map(q => q.y), ...roofline.map(k => k.flop / k.time)])]},
     points: roofline.map((kind, i) => ({x: kind.flop / kind.moved, y: kind.flop / kind.time, name: kind.name, short: i < 6 ? kind.name : ' ',
                                         r: 3 + 9 * Math.sqrt(kind.time / step), colour: colour(kind.bound === 'memory' ? 'gpu_memory_bandwidth' : 'gpu_compute')})),
-    behind: (fx, fy) => [Plot.lineY(lines, {x: q => q.x / fx, y: q => q.y / fy, z: 'roof', stroke: colour('reference'), strokeWidth: 1.5}),
+    behind: (fx, fy) => [Plot.lineY(lines, {x: q => q.x / fx, y: q => q.y / fy, z: 'roof', stroke: colour('reference'), strokeWidth: 1.5, clip: true}),
                          Plot.text(roofs, {x: r => r.points[2].x / fx, y: r => r.points[2].y / fy, text: 'name', textAnchor: 'end', dy: -7, fontSize: 11})],
   });
 }

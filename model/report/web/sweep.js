@@ -4,7 +4,9 @@ const options = [...new Set(rows.flatMap(row => Object.keys(row.config)))];
 const values = option => [...new Set(rows.map(row => row.config[option]))];
 const varied = options.filter(option => values(option).length > 1), fixed = options.filter(option => values(option).length === 1);
 const number = text => (/^[0-9.]+$/.test(text) ? Number(text) : NaN);
-const numeric = varied.filter(option => values(option).every(value => !Number.isNaN(number(value))));
+const numeric = varied.filter(option => values(option).every(value => !Number.isNaN(number(value)))).sort((a, b) => values(b).length - values(a).length);
+/// Options over which a curve says something.
+const drawn = numeric.filter(option => values(option).length > 2).slice(0, 3);
 const nameOf = row => varied.map(option => (numeric.includes(option) ? option + ' ' : '') + row.config[option]).join(', ') || 'the only point';
 heading('Sweep of ' + plural(data.of, 'point'), fixed.map(option => option + ' ' + rows[0].config[option]));
 const fitting = known.filter(row => row.memory.fits), fastest = [...fitting].sort((a, b) => b.throughput.value - a.throughput.value)[0];
@@ -21,7 +23,7 @@ const curvesOver = option => {
   const wide = Math.max(...values(option).map(number)) / Math.min(...values(option).map(number)) >= 16;
   const listed = names.slice(0, 8), of = name => known.filter(row => key(row) === name).sort((a, b) => number(a.config[option]) - number(b.config[option]));
   const x = {label: words(option), kind: '', log: wide ? 2 : undefined, ticks: values(option).length <= 10 ? values(option).map(number).sort((a, b) => a - b) : undefined};
-  const note = (total > 8 ? 'The first 8 of ' + total + ' curves; the table has all. ' : '') + 'Bands: 80 % range.';
+  const note = (total > 8 ? 'The first 8 of ' + total + ' curves. ' : '') + 'Bands: 80 % range.';
   curves(section('Throughput over ' + words(option), note, places), {
     name: 'throughput-over-' + option, about: 'Throughput over ' + words(option), x, y: {label: 'throughput', kind: 'samples/s'},
     series: listed.map(name => ({name, points: of(name).map(row => ({x: number(row.config[option]), y: row.throughput.value, low: row.throughput.value * row.step_time_s.value / row.step_time_s.high,
@@ -32,8 +34,8 @@ const curvesOver = option => {
     series: listed.map(name => ({name, points: of(name).map(row => ({x: number(row.config[option]), y: row.memory.peak_bytes}))})),
   });
 };
-numeric.slice(0, 3).forEach(curvesOver);
-if (numeric.length === 0 && known.length > 0)
+drawn.forEach(curvesOver);
+if (drawn.length === 0 && known.length > 0)
   rangeBars(section('Throughput', known.length > 40 ? 'The 40 fastest of ' + known.length + '.' : 'Lines: 80 % range.'), {
     name: 'throughput', about: 'Throughput of each point', kind: 'samples/s', label: 'throughput',
     rows: [...known].sort((a, b) => b.throughput.value - a.throughput.value).slice(0, 40).map(row => ({

@@ -20,7 +20,8 @@ const table = (place, name, columns, rows, most = 25) => {
   const head = make('tr', undefined, make('thead', undefined, body));
   const lines = make('tbody', undefined, body);
   const more = make('p', '', place, {class: 'soft'});
-  let sorted = -1, down = true, order = rows.map((row, i) => i), all = false;
+  const order = rows.map((row, i) => i);
+  let sorted = -1, down = true, all = false;
   const fill = () => {
     lines.replaceChildren();
     const found = order.filter(i => !filter || columns.some(c => cell(rows[i], c).toLowerCase().includes(filter)));

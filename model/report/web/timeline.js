@@ -1,6 +1,6 @@
 // The timeline of a step: a lane for each stream, thread or rank; zoomed by buttons, keys or the wheel.
 /// events: [{name, kind, told, ts, dur, lane, thin}] in us. lanes: their names. end: of the step, in us.
-const timeline = (place, {events, lanes, end, marks}) => {
+const timeline = (place, {events, lanes, end}) => {
   const tools = make('div', undefined, place, {class: 'tools'});
   const lane = Math.max(12, Math.min(30, 420 / lanes.length)), gap = lane + 20, tall = lanes.length * gap + 26;
   const box = make('figure', undefined, place, {id: 'figure-timeline', tabindex: 0, 'aria-label': 'timeline; keys + - and arrows zoom and move'});
@@ -23,7 +23,7 @@ const timeline = (place, {events, lanes, end, marks}) => {
     }
     for (let i = 0; i <= 4; i++)
       draw('text', {x: i * width / 4, y: tall - 8, 'font-size': 11, fill: 'var(--soft)', 'text-anchor': ['start', 'middle', 'middle', 'middle', 'end'][i]}, svg,
-           time((from + (to - from) * i / 4) * 1e-6));
+           from + i === 0 ? '0' : time((from + (to - from) * i / 4) * 1e-6));
     addLegend(svg, width, kinds.map(kind => ({colour: colour(kind), label: words(kind)})));
   };
   const zoom = (factor, where) => {

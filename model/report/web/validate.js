@@ -1,7 +1,6 @@
 // The page of `validate`: predicted against measured, errors by group, claims.
 const found = data.accuracy, known = found.rows.filter(row => !row.skipped && row.predicted !== null && row.predicted !== undefined);
 const inside = row => row.low <= row.measured && row.measured <= row.high;
-const counted = known.filter(row => row.use === 'validation'), fitted = known.filter(row => row.use !== 'validation');
 const claims = found.claims || [], claimCount = found.claim_count;
 heading('Predicted against measured', [data.of > 0 && plural(data.of, 'row'), claims.length > 0 && plural(claims.length, 'claim')]);
 cards([
@@ -15,19 +14,19 @@ for (const unit of [...new Set(known.map(row => row.metric + ', ' + row.unit))].
   const rows = known.filter(row => row.metric + ', ' + row.unit === unit && row.measured > 0 && row.predicted > 0);
   if (rows.length < 2) continue;
   const values = rows.flatMap(row => [row.measured, row.predicted]), low = Math.min(...values) / 1.3, high = most(values) * 1.3;
-  const kind = rows[0].unit === 's' ? 'time' : rows[0].unit === 'B' ? 'bytes' : rows[0].unit;
+  const kind = {s: 'time', bytes: 'bytes', 'bytes/s': 'rate'}[rows[0].unit] || rows[0].unit;
   const paint = row => (row.use !== 'validation' ? colour('fit') : inside(row) ? colour('predicted') : colour('outside'));
-  scatter(section(words(rows[0].metric), plural(rows.length, 'row') + '. Lines through points: 80 % range. Dashed: predicted 20 % above and below measured.', pair), {
+  scatter(section(words(rows[0].metric).replace(/ (s|bytes)$/, ''), plural(rows.length, 'row') + '. Lines through points: 80 % range. Dashed: predicted 20 % above and below measured.', pair), {
     name: 'predicted-against-measured-' + words(unit).replaceAll(/\W+/g, '-'), about: 'Predicted against measured ' + words(unit),
-    x: {label: 'measured', kind, log: 10, reach: [low, high]}, y: {label: 'predicted', kind, log: 10, reach: [low, high]},
+    sameUnit: true, x: {label: 'measured', kind, log: 10, reach: [low, high]}, y: {label: 'predicted', kind, log: 10, reach: [low, high]},
     points: rows.map(row => ({x: row.measured, y: row.predicted, name: row.id, short: ' ', r: rows.length > 200 ? 2.2 : 3.5, colour: paint(row), hollow: row.use !== 'validation',
                               symbol: row.use === 'validation' && !inside(row) ? 'triangle' : 'circle', extra: [row.low, row.high, row.use]})),
     extra: ['low', 'high', 'use'],
     legend: [{colour: colour('predicted'), label: 'range holds the measurement', symbol: 'circle'}, {colour: colour('outside'), label: 'does not', symbol: 'triangle'},
              ...(rows.some(row => row.use !== 'validation') ? [{colour: colour('fit'), label: 'set a constant, not counted', symbol: 'circle'}] : [])],
     behind: (fx, fy) => [
-      ...[[1, undefined], [1.2, '4 4'], [1 / 1.2, '4 4']].map(([by, dash]) => Plot.lineY([low, high], {x: v => v / fx, y: v => v * by / fy, stroke: colour('reference'), strokeDasharray: dash})),
-      Plot.link(rows, {x1: row => row.measured / fx, x2: row => row.measured / fx, y1: row => row.low / fy, y2: row => row.high / fy, stroke: paint, strokeOpacity: rows.length > 200 ? .2 : .5}),
+      ...[[1, undefined], [1.2, '4 4'], [1 / 1.2, '4 4']].map(([by, dash]) => Plot.lineY([low, high], {x: v => v / fx, y: v => v * by / fy, stroke: colour('reference'), strokeDasharray: dash, clip: true})),
+      Plot.link(rows, {x1: row => row.measured / fx, x2: row => row.measured / fx, y1: row => row.low / fy, y2: row => row.high / fy, stroke: paint, clip: true, strokeOpacity: rows.length > 200 ? .2 : .5}),
     ],
   });
 }

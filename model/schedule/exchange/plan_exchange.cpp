@@ -39,8 +39,9 @@ Seconds store_key_time(const ExchangeSetting& setting, Seconds store) {
 Result<PlannedExchange> plan_exchange(Exchange exchange, const ExchangeSetting& setting) {
   const ExchangeInfo& kind = info(exchange);
   if (kind.framework && setting.stack.framework != *kind.framework)
-    return fail(fmt::format("exchange {} belongs to {}; stack {} is {}", kind.name, name(*kind.framework), setting.stack.id,
-                            name(setting.stack.framework)));
+    return fail(
+        fmt::format("exchange {0} belongs to {1}; stack {2} is {3}; name a stack of {1} with --stack (tbdsim list stacks)",
+                    kind.name, name(*kind.framework), setting.stack.id, name(setting.stack.framework)));
   return planner_of(exchange)(setting);
 }
 
