@@ -320,7 +320,7 @@ Found Search::run(std::size_t shard, std::size_t shards, std::size_t most, const
   std::vector<Worker::Result> results(units_.size());
   // A thread takes layouts that share tables together, unless there are too few of these for all threads.
   const std::size_t threads = most_threads();
-  const std::size_t together =
+  [[maybe_unused]] const std::size_t together =
       units_.size() >= 4 * threads * batches_ ? batches_ : std::max<std::size_t>(1, units_.size() / (8 * threads));
   Found found;
   std::atomic<bool> stopped{false};
