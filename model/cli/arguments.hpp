@@ -103,8 +103,10 @@ struct CompareArguments {
 
 struct PlanArguments {
   plan::PlanOptions plan;
-  bool explain = false;  ///< also plans of other clusters
-  std::string prices;    ///< price list of the user's own; empty: none
+  bool explain = false;   ///< also plans of other clusters
+  std::string framework;  ///< whose settings of the best layout are written; empty: the rows are
+  ReportFile report;
+  std::string prices;  ///< price list of the user's own; empty: none
   Format format = Format::table;
 };
 

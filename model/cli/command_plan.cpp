@@ -2,6 +2,7 @@
 #include <csignal>
 
 #include "model/cli/command.hpp"
+#include "model/cli/framework_settings.hpp"
 #include "model/cli/output.hpp"
 #include "model/configuration/session.hpp"
 #include "model/report/plan_report.hpp"
@@ -32,15 +33,31 @@ std::string formatted(const PlanArguments& arguments, const plan::Plan& plan, co
   return plan_table(plan, arguments.plan.objective, again);
 }
 
+/// The best layout as settings of a framework, in place of the rows.
+Result<Answer> settings(const PlanArguments& arguments, Session& session, const plan::Plan& plan) {
+  const plan::PlanRow& best = plan.rows.front();
+  return framework_settings(session, best.options, arguments.framework).map([&](Answer answer) {
+    answer.notices.push_back("the best layout: " + plan::predict_command(best.options));
+    if (plan.interrupted) answer.notices.emplace_back("interrupted: layouts that were not tried may be better");
+    return answer;
+  });
+}
+
 }  // namespace
 
 Result<Answer> answer(const PlanArguments& arguments, Session& session) {
   if (const auto priced = session_with_prices(session, arguments.prices)) return answer(arguments, *priced);
+  if (!arguments.framework.empty() && (arguments.explain || arguments.report.asked() || arguments.format != Format::table))
+    return tl::make_unexpected(Errors{{"--as writes the settings of the best layout alone: leave out --format, --report and --explain"}});
+  if (const auto sound = arguments.report.check(); !sound) return tl::make_unexpected(sound.error());
   const auto plan = plan::make_plan(session, arguments.plan);
   if (!plan) return tl::make_unexpected(plan.error());
+  if (!arguments.framework.empty()) return settings(arguments, session, *plan);
   std::vector<plan::Replanned> again;
   if (arguments.explain) again = plan::replan(session, arguments.plan, *plan);
-  return Answer{formatted(arguments, *plan, again), plan->rows.front().prediction.notices};
+  return with_page(
+      arguments.report, "plan", [&] { return plan_json(*plan, arguments.plan.objective, again); },
+      Answer{formatted(arguments, *plan, again), plan->rows.front().prediction.notices});
 }
 
 int run(const PlanArguments& arguments, const Catalogue& catalogue) {

@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
 #include "model/cli/command.hpp"
+#include "model/cli/framework_settings.hpp"
 #include "model/cli/output.hpp"
 #include "model/configuration/configure.hpp"
 #include "model/configuration/framework_arguments/apply_layout_file.hpp"
-#include "model/configuration/framework_arguments/write_arguments.hpp"
 #include "model/input/output_file.hpp"
 #include "model/prediction/memory_hint.hpp"
 #include "model/prediction/run/run_estimate.hpp"
@@ -82,17 +82,7 @@ Result<Answer> settings(const PredictArguments& arguments, Session& session) {
                     !arguments.from_trace.empty();
   if (more || arguments.format != Format::table)
     return fail("--as writes the job's settings alone: leave out --format and what is asked of the prediction");
-  const auto framework = load_framework(session.catalogue().root, arguments.framework);
-  if (!framework) return tl::make_unexpected(framework.error());
-  const auto job = configure(session, arguments.options);
-  if (!job) return tl::make_unexpected(job.error());
-  const FrameworkArguments written = framework_arguments(*framework, *job);
-  Answer answer{written.text, job->notices};
-  answer.notices.push_back(fmt::format(
-      "to start on {} GPU(s) of {} node(s); network, data and training schedule are yours to add", written.gpus, written.nodes));
-  if (!written.lost.empty())
-    answer.notices.push_back(fmt::format("{} has no setting for {}", framework->title, fmt::join(written.lost, ", ")));
-  return answer;
+  return framework_settings(session, arguments.options, arguments.framework);
 }
 
 /// Chrome's JSON, or by the file's ending Chakra's form.

@@ -58,7 +58,7 @@ struct DeclareOwn {
   void operator()(Assignments* target) const {
     constexpr int kMostVertices = 2 * 64;  // of `--route`
     if (row.word) return verb.words(row, *target);
-    if (row.name == "keep")
+    if (row.name == "keep" || row.name == "try")
       return verb.repeated_option(row, [target](const std::string& text) -> std::string {
         target->push_back(text);
         return "";
@@ -136,6 +136,21 @@ void declare(VerbOptions& verb, Verb which, const std::vector<Own>& owns, const 
 }
 
 Job job_of(PredictOptions& options) { return {&options, nullptr, &options.set}; }
+
+/// One value, or several that are searched.
+Setter one_or_tried(std::string_view name, plan::PlanOptions& plan) {
+  return [name, &plan](const std::string& text) -> std::string {
+    auto axis = parse_axis(std::string(name), text);
+    if (!axis) return "names between commas";
+    const OptionRow& row = *find_option(name, kInColumn);
+    PredictOptions scratch;
+    for (const std::string& value : axis->values)
+      if (std::string expected = read_option(row, value, scratch, Range::left_to_analysis); !expected.empty()) return expected;
+    if (axis->values.size() == 1) return read_option(row, text, plan.job, Range::left_to_analysis);
+    plan.tried.push_back(std::move(*axis));
+    return "";
+  };
+}
 
 }  // namespace
 
@@ -217,7 +232,14 @@ void describe(VerbOptions verb, PlanArguments& a) {
   declare(verb, Verb::plan,
           {{"hw", hardware},
            {"gpus", &a.plan.gpus},
+           {"stack", one_or_tried("stack", a.plan)},
+           {"precision", one_or_tried("precision", a.plan)},
+           {"sequence-parallel", one_or_tried("sequence-parallel", a.plan)},
+           {"attention", one_or_tried("attention", a.plan)},
            {"keep", &a.plan.keep},
+           {"try", &a.plan.values},
+           {"as", &a.framework},
+           {"report", &a.report.path},
            {"explain", &a.explain},
            {"top", top},
            {"tokens", tokens},

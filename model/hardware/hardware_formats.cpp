@@ -90,6 +90,7 @@ constexpr KeyMeaning kSystem[] = {
     {"", "`power`, `power_source`", "most that one node draws, as its maker prints it",
      "that of its GPUs and its host; `source`"},
     {"", "`nics`, `pcie_switches`, `nvswitches`", "how many vertices of that kind", "0"},
+    {"", "`joined_nodes`", "so many such nodes, joined by their NVSwitches, count as one", "1"},
     {"", "`sustained_clock`, `sustained_clock_source`", "of these GPUs in this system", "that of the GPU"},
     {"", "`price`", "of one node: an hour costs it over three years of use", "GPUs at `launch_price` and the host's `price`"},
     {"", "`rent`",

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "model/hardware/hardware_file.hpp"
+#include "model/hardware/joined_nodes.hpp"
 #include "model/hardware/link_file.hpp"
 #include "model/hardware/lookup.hpp"
 #include "model/hardware/plain_host.hpp"
@@ -18,6 +19,7 @@ namespace {
 
 constexpr std::int64_t kMostGpus = 4096;  // of one node; a rack of 72 behind one switch counts as one
 constexpr std::int64_t kMostParts = 4096;
+constexpr std::int64_t kMostJoined = 64;
 
 /// Samples in a device's description were taken under the limits that it states itself, not under those of `--set`.
 void restore_measured(const Catalogue& catalogue, const Architectures& architectures, const TomlFile& file,
@@ -188,6 +190,9 @@ class SystemReader {
     topology.vertices = node_vertices(system_.gpu_count, system_.host.sockets, pcie_switches, nvswitches, system_.nics);
     const bool sound = read_links(root_, topology, system_.device.pcie_peer_access);
     if (sound && root_.has("link")) report_unconnected();
+    const auto joined = static_cast<int>(root_.integer_or("joined_nodes", 1, 1, kMostJoined));
+    if (sound && joined > 1)
+      if (const std::string problem = join_nodes(system_, joined); !problem.empty()) root_.problem("joined_nodes", problem);
     const bool attached = std::any_of(topology.links.begin(), topology.links.end(), [](const LinkBundle& link) {
       return link.kind == LinkKind::pcie || link.kind == LinkKind::internal;
     });

@@ -73,23 +73,16 @@ RankMemory FastMemory::replay(const Configuration& configuration, const RankShar
   return part_memory(configuration, kernels_, own).ranks.front();
 }
 
-const FastMemory::StageMap& FastMemory::stage(const Configuration& configuration, const RankShare& share, Ends ends) {
-  const StageKey key{ends, configuration.recompute, configuration.accumulate > 1};
-  const auto [place, fresh] = stages_.try_emplace(key);
-  StageMap& map = place->second;
-  if (!fresh) return map;
+/// What a small stage holds beside its arrays.
+Bytes FastMemory::corner(const Configuration& configuration, const RankShare& share, Ends ends, std::size_t which) {
   Configuration small = base_;
   small.layout = configuration.layout;
   small.recompute = configuration.recompute;
   small.accumulate = configuration.accumulate;
   small.zero = 0;
-  for (const int corner : {0, 1, 2, 3, 4, 5, 6, 7}) {
-    small.batch = (corner & 2) == 0 ? 1 : 2;
-    const RankMemory rank =
-        replay(small, share, ends, (corner & 1) == 0 ? kFewLayers : kMoreLayers, (corner & 4) == 0 ? 1.0 : 2.0);
-    map.corner[at(corner)] = rank.peak - of_arrays(rank) - rank.parts[MemoryPart::slack];
-  }
-  return map;
+  small.batch = (which & 2) == 0 ? 1 : 2;
+  const RankMemory rank = replay(small, share, ends, (which & 1) == 0 ? kFewLayers : kMoreLayers, (which & 4) == 0 ? 1.0 : 2.0);
+  return rank.peak - of_arrays(rank) - rank.parts[MemoryPart::slack];
 }
 
 FastMemory::State FastMemory::state(const Configuration& configuration, const RankShare& share) {
@@ -122,35 +115,34 @@ FastMemory::State FastMemory::state(const Configuration& configuration, const Ra
 
 Bytes FastMemory::beside_arrays(const Configuration& configuration, const RankShare& share, Ends ends, double layers,
                                 double in_flight) {
-  const StageMap& map = stage(configuration, share, ends);
+  StageMap& map = stages_[{ends, configuration.recompute, configuration.accumulate > 1}];
+  const auto at_corner = [&](std::size_t which) {
+    if (!map[which]) map[which] = corner(configuration, share, ends, which);
+    return *map[which];
+  };
   const double by_layers = (layers - kFewLayers) / (kMoreLayers - kFewLayers), by_batch = configuration.batch - 1.0;
-  std::array<Bytes, 4> by_flight{};
-  for (std::size_t i = 0; i < by_flight.size(); ++i) by_flight[i] = along(map.corner[i], map.corner[i + 4], in_flight - 1.0);
-  return along(along(by_flight[0], by_flight[1], by_layers), along(by_flight[2], by_flight[3], by_layers), by_batch);
+  const auto by_flight = [&](std::size_t which) {
+    return in_flight <= 1.0 ? at_corner(which) : along(at_corner(which), at_corner(which + 4), in_flight - 1.0);
+  };
+  const Bytes one = along(by_flight(0), by_flight(1), by_layers);
+  return configuration.batch == 1 ? one : along(one, along(by_flight(2), by_flight(3), by_layers), by_batch);
 }
 
-Bytes FastMemory::held(const Configuration& configuration, const RankShare& share) {
-  const int ranks = configuration.layout.pipeline, stages = configuration.pipeline_stages();
-  const std::vector<std::size_t> first = share.first_layers(stages);
-  pipeline::PipelineSchedule places;
-  places.shape = configuration.pipeline_shape();
-  places.placement = pipeline::info(configuration.schedule).placement;
+Bytes FastMemory::arrays(const Configuration& configuration, const RankShare& share, const StagePlaces& stages) {
+  const State arrays = state(configuration, share);
+  double most = 0.0;
+  for (const RankKind& kind : stages.kinds) most = std::max(most, kind.elements.all());
+  return arrays.beside + most * arrays.of_element;
+}
+
+Bytes FastMemory::held(const Configuration& configuration, const RankShare& share, const StagePlaces& stages) {
   const State arrays = state(configuration, share);
   Bytes most(0.0);
-  for (int r = 0; r < ranks; ++r) {
-    Ends ends;
-    std::size_t layers = 0;
-    double elements = 0.0;
-    for (int c = 0; c < (ranks == 1 ? 1 : configuration.layout.virtual_stages); ++c) {
-      const int stage = ranks == 1 ? 0 : places.stage_of({r, c});
-      const std::size_t begin = first[at(stage)], end = first[at(stage) + 1];
-      ends.first = ends.first || stage == 0;
-      ends.last = ends.last || stage == stages - 1;
-      layers += end - begin - (share.head && stage == stages - 1 ? 1 : 0);
-      elements += share.elements(begin, end).all();
-    }
-    const Bytes beside = beside_arrays(configuration, share, ends, static_cast<double>(layers), in_flight(configuration, r));
-    most = std::max(most, beside + arrays.beside + elements * arrays.of_element);
+  for (const RankKind& kind : stages.kinds) {
+    double ahead = 0.0;
+    for (const int rank : kind.ranks) ahead = std::max(ahead, in_flight(configuration, rank));
+    const Bytes beside = beside_arrays(configuration, share, kind.ends, static_cast<double>(kind.layers), ahead);
+    most = std::max(most, beside + arrays.beside + kind.elements.all() * arrays.of_element);
   }
   return most;
 }

@@ -3,7 +3,7 @@
 #include <map>
 #include <optional>
 
-#include "model/plan/layer_table.hpp"
+#include "model/plan/stage_places.hpp"
 #include "model/prediction/memory_estimator.hpp"
 
 namespace tbdsim::plan {
@@ -20,8 +20,10 @@ class FastMemory {
   FastMemory(const Configuration& base, const KernelModel& kernels) : base_(base), kernels_(kernels) {}
 
   /// What arrays of the fullest rank hold at once, without what the allocator keeps besides: seldom above `RankMemory::peak`.
-  /// Expects the share of the layout and no more stages than layers.
-  [[nodiscard]] Bytes held(const Configuration& configuration, const RankShare& share);
+  /// Expects the share of the layout and the places of its layers.
+  [[nodiscard]] Bytes held(const Configuration& configuration, const RankShare& share, const StagePlaces& stages);
+  /// The part of it that weights, gradients, states and their exchange take.
+  [[nodiscard]] Bytes arrays(const Configuration& configuration, const RankShare& share, const StagePlaces& stages);
   /// Drops what was replayed of a share.
   void forget() {
     parts_.clear();
@@ -30,15 +32,8 @@ class FastMemory {
   }
 
  private:
-  /// Which end of the network a stage holds: its first layer, its last one.
-  struct Ends {
-    bool first = false, last = false;
-    auto operator<=>(const Ends&) const = default;
-  };
-  /// Beside arrays: corners of a box of layers, samples and micro-batches in flight.
-  struct StageMap {
-    std::array<Bytes, 8> corner{};
-  };
+  /// Beside arrays: corners of a box of layers, samples and micro-batches in flight, once they are asked for.
+  using StageMap = std::array<std::optional<Bytes>, 8>;
   /// What an element of the arrays takes, and what is gathered of them besides.
   struct State {
     Bytes of_element, beside;
@@ -65,7 +60,7 @@ class FastMemory {
   [[nodiscard]] const NetworkPart& part(const RankShare& share, const PartKey& key);
   [[nodiscard]] RankMemory replay(const Configuration& configuration, const RankShare& share, Ends ends, int layers,
                                   double in_flight);
-  [[nodiscard]] const StageMap& stage(const Configuration& configuration, const RankShare& share, Ends ends);
+  [[nodiscard]] Bytes corner(const Configuration& configuration, const RankShare& share, Ends ends, std::size_t which);
   [[nodiscard]] State state(const Configuration& configuration, const RankShare& share);
   [[nodiscard]] Bytes beside_arrays(const Configuration& configuration, const RankShare& share, Ends ends, double layers,
                                     double in_flight);

@@ -61,18 +61,29 @@ FastStep::FastStep(const Configuration& base, const DrawnKernels& kernels)
       plans_({base.hardware(), base.devices, base.network, **base.nccl}, base.layout),
       slowest_share_(slowest_rank_share(base)) {}
 
+FastStep::ShareKey FastStep::key_of(const Layout& layout) {
+  return {layout.tensor, layout.context, layout.expert, layout.expert_tensor, layout.sequence};
+}
+
 const Result<RankShare>& FastStep::share(const Layout& layout) {
-  const ShareKey key{layout.tensor, layout.context, layout.expert, layout.expert_tensor, layout.sequence};
+  const ShareKey key = key_of(layout);
   const auto known = shares_.find(key);
   if (known != shares_.end()) return known->second;
   return shares_.emplace(key, rank_share(base_.network_graph().graph, layout)).first->second;
 }
 
-LayerTable& FastStep::table(const Configuration& configuration, const RankShare& share) {
+const StagePlaces& FastStep::places(const Configuration& configuration, const RankShare& share) {
   const Layout& layout = configuration.layout;
-  const TableKey key{{layout.tensor, layout.context, layout.expert, layout.expert_tensor, layout.sequence},
-                     configuration.batch,
-                     in_time(configuration.recompute)};
+  const PlacesKey key{key_of(layout), layout.pipeline, layout.virtual_stages, pipeline::info(configuration.schedule).placement};
+  const auto known = places_.find(key);
+  if (known != places_.end()) return known->second;
+  return places_.emplace(key, stage_places(configuration, share)).first->second;
+}
+
+LayerTable& FastStep::table(const Configuration& configuration, const RankShare& share) {
+  const bool two_ways =
+      configuration.layout.expert > 1 && pipeline::info(configuration.schedule).placement == pipeline::Placement::two_way;
+  const TableKey key{key_of(configuration.layout), configuration.batch, in_time(configuration.recompute), two_ways};
   const auto known = tables_.find(key);
   if (known != tables_.end()) return known->second;
   return tables_.try_emplace(key, configuration, share, kernels_, plans_).first->second;
@@ -80,6 +91,7 @@ LayerTable& FastStep::table(const Configuration& configuration, const RankShare&
 
 void FastStep::forget() {
   tables_.clear();
+  places_.clear();
   shares_.clear();
 }
 
@@ -90,54 +102,50 @@ Result<Seconds> FastStep::time(const Configuration& configuration, Depth depth) 
   if (divided->stage_layers() < stages) return fail(fmt::format("{} stages of {} layers", stages, divided->stage_layers()));
   plans_.regroup(configuration.layout);
   LayerTable& layers = table(configuration, *divided);
-  first_ = divided->first_layers(stages);
   DataExchange data(configuration, kernels_.at(0), plans_);
-  const Step hurried = step(configuration, *divided, layers, data, {}, depth);
-  const Step settled = step(configuration, *divided, layers, data, DrawPlace::of(power_share(hurried.busy, hurried.time)), depth);
+  const Case layout{configuration, *divided, places(configuration, *divided), layers, data, depth};
+  ranks_.assign(layout.stages.kinds.size(), {});
+  call_updates(layout);
+  const Step hurried = step(layout, {});
+  const Step settled = step(layout, DrawPlace::of(power_share(hurried.busy, hurried.time)));
   if (!plans_.errors().empty()) return tl::make_unexpected(plans_.errors());
   return settled.time + slowest_share_ * settled.kernels;
 }
 
-FastStep::Step FastStep::step(const Configuration& configuration, const RankShare& share, LayerTable& table, DataExchange& data,
-                              DrawPlace draw, Depth depth) {
-  const bool first_time = draw.level == 0 && draw.part <= 0.0;
-  const int ranks = configuration.layout.pipeline;
-  places_.shape = configuration.pipeline_shape();
-  places_.placement = pipeline::info(configuration.schedule).placement;
-  if (first_time) ranks_.assign(at(ranks), {});
-  const int first_end = ranks == 1 ? 0 : places_.place_of(0).rank;
-  const int last_end = ranks == 1 ? 0 : places_.place_of(configuration.pipeline_stages() - 1).rank;
-  const double table_copy = first_end == last_end || data.sharded() ? 0.0 : share.table;
-  const double passes = places_.placement == pipeline::Placement::two_way ? 0.5 : 1.0;
-  for (int r = 0; r < ranks; ++r) {
-    Rank& rank = ranks_[at(r)];
-    rank.run = {};
-    for (int c = 0; c < places_.shape.chunks; ++c) {
-      const int stage = ranks == 1 ? 0 : places_.stage_of({r, c});
-      const std::size_t begin = first_[at(stage)], end = first_[at(stage) + 1];
-      rank.run += passes * (data.sharded() ? table.sharded_run(data, draw) : table.run(begin, end, draw));
-      if (!first_time) continue;
-      rank.arrays_of += share.elements(begin, end);
-      rank.arrays += share.arrays(begin, end);
-    }
-    if (!first_time) continue;
-    if (r == last_end) rank.arrays_of.dense += table_copy;
-    const Rank* const like = r > 0 ? &ranks_[at(r - 1)] : nullptr;
-    const bool same = like != nullptr && like->arrays_of == rank.arrays_of && like->arrays == rank.arrays;
-    rank.calls = same ? like->calls : data.update(rank.arrays_of, rank.arrays);
+/// Elements of a table of which both ends of the pipeline hold a copy.
+double FastStep::table_copy(const Case& layout) {
+  return layout.stages.first_end == layout.stages.last_end || layout.data.sharded() ? 0.0 : layout.share.table;
+}
+
+/// What follows the last micro-batch of each rank.
+void FastStep::call_updates(const Case& layout) {
+  for (std::size_t k = 0; k < ranks_.size(); ++k) {
+    const RankKind& kind = layout.stages.kinds[k];
+    Elements elements = kind.elements;
+    if (kind.way.last) elements.dense += table_copy(layout);
+    ranks_[k].calls = layout.data.update(elements, kind.arrays);
   }
-  pass_all(configuration, table, draw, depth);
+}
+
+FastStep::Step FastStep::step(const Case& layout, DrawPlace draw) {
+  const StagePlaces& stages = layout.stages;
+  const double passes = stages.places.placement == pipeline::Placement::two_way ? 0.5 : 1.0;
+  for (std::size_t k = 0; k < ranks_.size(); ++k)
+    ranks_[k].run = passes * (layout.data.sharded() ? layout.table.sharded_run(layout.data, draw)
+                                                    : layout.table.run(stages.kinds[k].classes, draw));
+  pass_all(layout, draw);
   Seconds end(0.0), update(0.0);
   Step result{};
   Seconds most(-1.0);
-  const double turns = configuration.accumulate;
-  for (const Rank& rank : ranks_) {
+  const double turns = layout.configuration.accumulate, copy = table_copy(layout);
+  for (std::size_t k = 0; k < ranks_.size(); ++k) {
+    const Rank& rank = ranks_[k];
     // Passes of a rank's chunks follow each other in both directions, where micro-batches come from both ends.
     PassBeside backward = rank.run.beside_backward();
     backward.time *= 1.0 / passes;
-    const bool at_end = &rank == &ranks_[at(first_end)] || &rank == &ranks_[at(last_end)];
-    const Seconds ends_sum = table_copy > 0.0 && at_end ? data.between_ends(table_copy).time : Seconds(0.0);
-    end = std::max(end, rank.end + data.exposed(rank.calls, rank.run.beside_forward(), backward) + ends_sum);
+    const bool at_end = stages.kinds[k].way.first || stages.kinds[k].way.last;
+    const Seconds ends_sum = copy > 0.0 && at_end ? layout.data.between_ends(copy).time : Seconds(0.0);
+    end = std::max(end, rank.end + layout.data.exposed(rank.calls, rank.run.beside_forward(), backward) + ends_sum);
     update = std::max(update, rank.calls.update);
     const Seconds busy = turns * (rank.run.forward + rank.run.backward) + rank.calls.update;
     if (busy <= most) continue;
@@ -149,22 +157,23 @@ FastStep::Step FastStep::step(const Configuration& configuration, const RankShar
   return result;
 }
 
-/// Sets when each rank ends its last backward pass.
-void FastStep::pass_all(const Configuration& configuration, LayerTable& table, DrawPlace draw, Depth depth) {
-  const int ranks = configuration.layout.pipeline;
-  if (ranks == 1) {
+/// Sets when the ranks of each kind end their last backward pass.
+void FastStep::pass_all(const Case& layout, DrawPlace draw) {
+  const Configuration& configuration = layout.configuration;
+  if (configuration.layout.pipeline == 1) {
     ranks_.front().end = configuration.accumulate * (ranks_.front().run.forward + ranks_.front().run.backward);
     return;
   }
-  const Seconds hop = plans_.hop(table.boundary(first_[1] - 1)).time;
-  if (depth == Depth::recurrence) {
-    simulate(configuration, table, draw, hop);
+  const Seconds hop = plans_.hop(layout.table.boundary(layout.stages.first[1] - 1)).time;
+  if (layout.depth == Depth::recurrence) {
+    simulate(layout, draw, hop);
     return;
   }
   times_.clear();
+  for (const std::size_t kind : layout.stages.kind_of)
+    times_.push_back({ranks_[kind].run.forward, ranks_[kind].run.backward, hop});
   Seconds weights(0.0), longest(0.0);
   for (const Rank& rank : ranks_) {
-    times_.push_back({rank.run.forward, rank.run.backward, hop});
     if (rank.run.forward + rank.run.backward <= longest) continue;
     longest = rank.run.forward + rank.run.backward;
     weights = rank.run.weights;
@@ -173,38 +182,42 @@ void FastStep::pass_all(const Configuration& configuration, LayerTable& table, D
     for (pipeline::StageTime& rank : times_) rank = {rank.forward + hop, rank.backward + hop, hop};
   Seconds end = makespan(configuration, times_, weights);
   const bool in_turn = ends_in_turn(configuration.schedule);
-  for (std::size_t r = 0; r < ranks_.size(); ++r) {
-    ranks_[r].end = end;
-    if (in_turn) end -= (1.0 / places_.shape.chunks) * times_[r].backward + hop;
+  for (Rank& rank : ranks_) rank.end = Seconds(0.0);
+  for (std::size_t r = 0; r < times_.size(); ++r) {
+    Seconds& latest = ranks_[layout.stages.kind_of[r]].end;
+    latest = std::max(latest, end);
+    if (in_turn) end -= (1.0 / configuration.layout.virtual_stages) * times_[r].backward + hop;
   }
 }
 
 /// The schedule's table, of all micro-batches or of 4 and 6 for each rank, between which every rank has its pace.
-void FastStep::simulate(const Configuration& configuration, LayerTable& table, DrawPlace draw, Seconds hop) {
+void FastStep::simulate(const Case& layout, DrawPlace draw, Seconds hop) {
+  const Configuration& configuration = layout.configuration;
+  const StagePlaces& stages = layout.stages;
   const int ranks = configuration.layout.pipeline, all = configuration.accumulate;
   pipeline::BlockTimes times;
   times.transfer = configuration.stack.parallel.blocking_hops ? pipeline::Transfer::blocking : pipeline::Transfer::overlapped;
   for (int r = 0; r < ranks; ++r)
-    for (int c = 0; c < places_.shape.chunks; ++c) {
-      const int stage = places_.stage_of({r, c});
-      const RunTimes run = table.run(first_[at(stage)], first_[at(stage) + 1], draw);
+    for (int c = 0; c < configuration.layout.virtual_stages; ++c) {
+      const int stage = stages.places.stage_of({r, c});
+      const RunTimes run = layout.table.run(stages.first[at(stage)], stages.first[at(stage) + 1], draw);
       times.places.push_back({SimTime::from(run.forward), SimTime::from(run.backward - run.weights), SimTime::from(run.weights),
                               SimTime::from(hop)});
     }
   const auto played = [&](int micro_batches) {
-    pipeline::PipelineShape shape = places_.shape;
+    pipeline::PipelineShape shape = configuration.pipeline_shape();
     shape.micro_batches = micro_batches;
     const auto schedule = pipeline::generate(configuration.schedule, shape);
     return pipeline::simulate(*schedule, times).finished;
   };
   const int few = 4 * ranks, more = 6 * ranks;
   const std::vector<SimTime> late = played(std::min(all, more));
-  for (int r = 0; r < ranks; ++r) ranks_[at(r)].end = late[at(r)].seconds();
-  if (all <= more) return;
-  const std::vector<SimTime> early = played(few);
+  const std::vector<SimTime> early = all > more ? played(few) : late;
+  for (Rank& rank : ranks_) rank.end = Seconds(0.0);
   for (int r = 0; r < ranks; ++r) {
     const Seconds pace = (1.0 / (more - few)) * (late[at(r)].seconds() - early[at(r)].seconds());
-    ranks_[at(r)].end += static_cast<double>(all - more) * pace;
+    Seconds& latest = ranks_[stages.kind_of[at(r)]].end;
+    latest = std::max(latest, late[at(r)].seconds() + std::max(0.0, static_cast<double>(all - more)) * pace);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "model/plan/layer_table.hpp"
+#include "model/plan/stage_places.hpp"
 #include "model/schedule/pipeline/closed_form.hpp"
 #include "model/schedule/pipeline/generate.hpp"
 #include "model/schedule/pipeline/simulate_pipeline.hpp"
@@ -28,6 +29,8 @@ class FastStep {
   [[nodiscard]] Result<Seconds> time(const Configuration& configuration, Depth depth);
   /// The network as one rank of this layout computes it; it stays while layouts of other axes are asked for.
   [[nodiscard]] const Result<RankShare>& share(const Layout& layout);
+  /// Where its layers lie in the pipeline of a layout; stays as long. Expects no more stages than layers.
+  [[nodiscard]] const StagePlaces& places(const Configuration& configuration, const RankShare& share);
   /// Drops what layouts before had in common.
   void forget();
 
@@ -36,21 +39,32 @@ class FastStep {
     Seconds time, busy;
     Seconds kernels;  ///< of the passes of the slowest rank
   };
+  /// One of the ranks alike.
   struct Rank {
     RunTimes run;  ///< of one micro-batch through all its chunks
-    Seconds end;   ///< of its last backward pass
-    Elements arrays_of;
-    int arrays = 0;
+    Seconds end;   ///< of the last backward pass of the last one
     UpdateCalls calls;
   };
   using ShareKey = std::tuple<int, int, int, int, bool>;
-  using TableKey = std::tuple<ShareKey, int, Recompute>;
+  using TableKey = std::tuple<ShareKey, int, Recompute, bool>;
+  using PlacesKey = std::tuple<ShareKey, int, int, pipeline::Placement>;
 
+  /// What a layout is computed with.
+  struct Case {
+    const Configuration& configuration;
+    const RankShare& share;
+    const StagePlaces& stages;
+    LayerTable& table;
+    DataExchange& data;
+    Depth depth;
+  };
+  [[nodiscard]] static ShareKey key_of(const Layout& layout);
   [[nodiscard]] LayerTable& table(const Configuration& configuration, const RankShare& share);
-  [[nodiscard]] Step step(const Configuration& configuration, const RankShare& share, LayerTable& table, DataExchange& data,
-                          DrawPlace draw, Depth depth);
-  void pass_all(const Configuration& configuration, LayerTable& table, DrawPlace draw, Depth depth);
-  void simulate(const Configuration& configuration, LayerTable& table, DrawPlace draw, Seconds hop);
+  void call_updates(const Case& layout);
+  [[nodiscard]] Step step(const Case& layout, DrawPlace draw);
+  void pass_all(const Case& layout, DrawPlace draw);
+  void simulate(const Case& layout, DrawPlace draw, Seconds hop);
+  [[nodiscard]] static double table_copy(const Case& layout);
 
   const Configuration& base_;
   const DrawnKernels& kernels_;
@@ -58,10 +72,9 @@ class FastStep {
   double slowest_share_;
   std::map<ShareKey, Result<RankShare>> shares_;
   std::map<TableKey, LayerTable> tables_;
+  std::map<PlacesKey, StagePlaces> places_;
   // Of the layout at hand.
-  std::vector<std::size_t> first_;
-  pipeline::PipelineSchedule places_;
-  std::vector<Rank> ranks_;
+  std::vector<Rank> ranks_;  ///< of each kind
   std::vector<pipeline::StageTime> times_;
 };
 

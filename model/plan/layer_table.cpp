@@ -73,9 +73,10 @@ std::vector<std::size_t> RankShare::first_layers(int stages) const {
 Result<RankShare> rank_share(const OpGraph& graph, const Layout& layout) {
   auto divided = shard(graph, layout);
   if (!divided) return tl::make_unexpected(divided.error());
-  RankShare share{std::move(*divided), {}, false, {0.0}, {0.0}, {0}, 0.0};
+  RankShare share{std::move(*divided), {}, {}, false, {0.0}, {0.0}, {0}, 0.0};
   share.table = copied_table(share.graph);
   share.layers = fold_layers(share.graph);
+  share.nodes = class_nodes(share.graph, share.layers);
   share.head = share.layers.layers() > 1 && is_loss(share.graph.ops.back().kind);
   for (int layer = 0; layer < static_cast<int>(share.layers.layers()); ++layer) {
     const LayerArrays arrays = layer_arrays(share.graph, share.layers, layer);
@@ -103,7 +104,7 @@ const LayerTable::Level& LayerTable::level(std::size_t which) {
                        setting_.slowdown,     setting_.element, setting_.recompute, setting_.expert_ranks,
                        setting_.tensor_ranks, setting_.two_ways};
   Level& made = known.emplace();
-  made.costs = layer_costs(share_.graph, share_.layers, setting, plans_);
+  made.costs = layer_costs(share_.graph, share_.layers, share_.nodes, setting, plans_);
   RunTimes sum;
   made.sums.push_back(sum);
   for (const int layer_class : share_.layers.class_of) {
@@ -112,6 +113,20 @@ const LayerTable::Level& LayerTable::level(std::size_t which) {
     made.sums.push_back(sum);
   }
   return made;
+}
+
+RunTimes LayerTable::run(const std::vector<int>& classes, DrawPlace draw) {
+  RunTimes sum;
+  const auto add = [&](const Level& one, double share) {
+    for (std::size_t i = 0; i < classes.size(); ++i) {
+      if (classes[i] == 0) continue;
+      const LayerCost& cost = one.costs[i];
+      sum += share * classes[i] * RunTimes::of(cost.forward, cost.backward, cost.weights);
+    }
+  };
+  add(level(draw.level), 1.0 - draw.part);
+  if (draw.part > 0.0) add(level(draw.level + 1), draw.part);
+  return sum;
 }
 
 RunTimes LayerTable::run(std::size_t begin, std::size_t end, DrawPlace draw) {

@@ -49,6 +49,7 @@ struct RunTimes {
 struct RankShare {
   OpGraph graph;
   LayerClasses layers;
+  ClassNodes nodes;
   bool head = false;                   ///< the last layer is the loss alone, which goes with the stage of the layer before
   std::vector<double> dense, experts;  ///< elements of arrays, summed from the first layer on
   std::vector<int> counts;             ///< of arrays, so too
@@ -73,6 +74,8 @@ class LayerTable {
   /// Expects arguments that outlive it.
   LayerTable(const Configuration& configuration, const RankShare& share, const DrawnKernels& kernels, GroupPlans& plans);
 
+  /// So many layers of each class.
+  [[nodiscard]] RunTimes run(const std::vector<int>& classes, DrawPlace draw);
   /// Layers from `begin` up to `end`, which is not included.
   [[nodiscard]] RunTimes run(std::size_t begin, std::size_t end, DrawPlace draw);
   /// The whole network with weights that are gathered layer by layer.

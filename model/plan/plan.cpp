@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
+#include <tuple>
 
 #include "model/configuration/choose_layout.hpp"
-#include "model/configuration/configure.hpp"
 #include "model/configuration/read_option.hpp"
-#include "model/plan/search.hpp"
+#include "model/plan/variants.hpp"
 #include "model/study/speedup.hpp"
 #include "model/support/enum_table.hpp"
 #include "model/support/find_named.hpp"
@@ -19,10 +20,6 @@ namespace {
 
 /// Layouts that `predict` looks at for each row asked for, since some that seem to fit do not.
 constexpr std::size_t kSpare = 40;
-
-/// Frameworks of divided networks, where none is named.
-constexpr const char* kStack = "megatron-core-0.8";
-constexpr const char* kAmdStack = "fsdp2-2.6-rocm-compile";
 
 constexpr std::string_view kAxes[] = {"tensor-parallel",
                                       "sequence-parallel",
@@ -59,14 +56,6 @@ std::string keep_axis(const std::string& assignment, PredictOptions& job) {
   const std::string expected = read_option(*row, value, job, Range::checked);
   if (expected.empty()) return "";
   return fmt::format("--keep {}: expected {}, got \"{}\"", assignment, expected, value);
-}
-
-/// The job with no axis asked for.
-PredictOptions without_axes(PredictOptions job) {
-  job.tensor_parallel = job.context_parallel = job.expert_parallel = job.expert_tensor_parallel = job.pipeline_parallel =
-      job.virtual_stages = job.batch = job.accumulate = job.global_batch = std::nullopt;
-  job.sequence_parallel = job.schedule = "";
-  return job;
 }
 
 /// What the objective makes least; nothing: it is not known.
@@ -176,15 +165,16 @@ Errors no_layout(const Configuration& base, const PredictOptions& job, const Fou
 }
 
 /// Why nothing was found.
-Errors nothing_found(const Configuration& base, const PredictOptions& job, const Search& search, const Found& found) {
+Errors nothing_found(const Variants& variants, const Found& found) {
   if (found.interrupted) return {{"plan: interrupted before a layout that fits was found"}};
-  if (found.counts.tried == 0) return no_layout(base, job, found);
-  const Bytes capacity = usable_capacity(base.hardware().device), least = found.smallest.memory;
+  const Configuration& base = variants.first().base;
+  if (found.counts.tried == 0) return no_layout(base, variants.first().job, found);
+  const Bytes capacity = usable_capacity(base.hardware().device), least = found.smallest->memory;
   return {{fmt::format(
       "{} fits in none of {} layouts on {} GPUs: the smallest takes {} of the {} of {}, {} too much ({}); take more "
       "GPUs, or GPUs with more memory",
       base.network_graph().graph.name, found.counts.tried, base.gpus, format(least), format(capacity), base.hardware().device.id,
-      format(std::max(Bytes(0.0), least - capacity)), predict_command(search.options_of(found.smallest)))}};
+      format(std::max(Bytes(0.0), least - capacity)), predict_command(variants.options_of(*found.smallest)))}};
 }
 
 /// A schedule that is kept must have a name.
@@ -195,50 +185,88 @@ Errors check_schedule(const std::string& schedule) {
   return unknown_name("schedule", schedule, row_names(pipeline::schedules())).value();
 }
 
-/// The best rows of one machine and number of GPUs.
-Result<Plan> plan_job(Session& session, const PlanOptions& options, PredictOptions job, bool several) {
-  if (job.precision.empty()) job.precision = "bf16";
-  if (job.stack.empty() && !job.hardware.empty()) {
-    const auto system = session.system(job.hardware, 1);
-    if (!*system) return tl::make_unexpected(system->error());
-    job.stack = (*system)->device.vendor == "AMD" ? kAmdStack : kStack;
+/// Layouts that differ in virtual stages alone are alike.
+auto likeness(const Candidate& c) {
+  const Layout& l = c.layout;
+  return std::tuple(l.tensor, l.context, l.expert, l.expert_tensor, l.pipeline, c.schedule, c.batch, c.zero, c.recompute,
+                    c.variant);
+}
+using Likeness = decltype(likeness(Candidate()));
+
+/// What was left out beside a row.
+Folded folded_beside(const Candidate& row, const std::vector<Candidate>& all) {
+  Folded folded;
+  for (const Candidate& other : all) {
+    if (likeness(other) != likeness(row) || other.layout.virtual_stages == row.layout.virtual_stages) continue;
+    folded.virtual_stages.push_back(other.layout.virtual_stages);
+    folded.behind = std::max(folded.behind, other.time / row.time - 1.0);
   }
-  const auto base = configure(session, without_axes(job));
-  if (!base) return tl::make_unexpected(base.error());
-  if (!*base->nccl) return tl::make_unexpected(in_stack(base->stack, base->nccl->error()));
-  job.stack = base->stack.id;
-  const auto kernels = DrawnKernels::make(*base);
-  if (!kernels) return tl::make_unexpected(kernels.error());
-  const Search search(*base, job, *kernels, options.every_schedule);
-  const std::size_t rows = several ? 1 : static_cast<std::size_t>(options.top);
-  Found found = search.run(options.shard, options.shards, std::max<std::size_t>(600, kSpare * rows), options.stop);
-  search.refine(found, options.stop);
-  Plan plan;
-  plan.interrupted = found.interrupted;
+  return folded;
+}
+
+/// The next of the layouts that are unlike each other and all rows so far.
+std::vector<std::size_t> next_unlike(const std::vector<Candidate>& all, std::set<Likeness> known, std::vector<bool>& seen,
+                                     std::size_t most) {
+  std::vector<std::size_t> next;
+  for (std::size_t i = 0; i < all.size() && next.size() < most; ++i) {
+    if (seen[i] || !known.insert(likeness(all[i])).second) continue;
+    seen[i] = true;
+    next.push_back(i);
+  }
+  return next;
+}
+
+/// Predicts layouts in order until so many fit. Errors: what `predict` says of the first that it refuses, where none fits.
+Result<void> predict_rows(Session& session, const PlanOptions& options, const Variants& variants, std::size_t rows, Found& found,
+                          Plan& plan) {
+  Errors refused;
+  std::set<Likeness> known;
+  std::vector<bool> seen(found.nearest.size(), false);
   const std::size_t together = std::max<std::size_t>(rows, 8);
-  for (std::size_t begin = 0; begin < found.nearest.size() && plan.rows.size() < rows; begin += together) {
-    const std::size_t end = std::min(found.nearest.size(), begin + together);
-    std::vector<std::optional<PlanRow>> predicted(end - begin);
+  while (plan.rows.size() < rows) {
+    const std::vector<std::size_t> next = next_unlike(found.nearest, known, seen, together);
+    if (next.empty()) break;
+    std::vector<Result<PlanRow>> predicted(next.size());
 #pragma omp parallel for schedule(dynamic)
-    for (std::size_t i = begin; i < end; ++i) {
-      PredictOptions asked = search.options_of(found.nearest[i]);
-      auto prediction = predict(session, asked);
-      if (prediction) predicted[i - begin] = PlanRow{std::move(asked), std::move(*prediction)};
+    for (std::size_t i = 0; i < next.size(); ++i) {
+      PredictOptions asked = variants.options_of(found.nearest[next[i]]);
+      predicted[i] = predict(session, asked).map([&](Prediction&& p) { return PlanRow{asked, std::move(p)}; });
     }
-    for (std::size_t i = begin; i < end; ++i) {
-      std::optional<PlanRow>& row = predicted[i - begin];
+    for (std::size_t i = 0; i < next.size(); ++i) {
+      const Candidate& candidate = found.nearest[next[i]];
       ++found.counts.predicted;
-      if (row && row->prediction.memory.fits) {
-        plan.rows.push_back(std::move(*row));
+      if (!predicted[i]) {
+        if (refused.empty()) refused = predicted[i].error();
+      } else if (predicted[i]->prediction.memory.fits) {
+        known.insert(likeness(candidate));
+        plan.rows.push_back(std::move(*predicted[i]));
+        plan.rows.back().variant = variants.of(candidate).text;
+        plan.rows.back().folded = folded_beside(candidate, found.nearest);
       } else {
         ++found.counts.out_of_memory;
-        if (found.nearest[i].dominated) --found.counts.dominated;
+        if (candidate.dominated) --found.counts.dominated;
       }
     }
     if (options.stop != nullptr && options.stop->load() && !plan.rows.empty()) break;
   }
+  if (plan.rows.empty() && !refused.empty()) return tl::make_unexpected(refused);
+  if (!refused.empty()) plan.problems.push_back("layouts that predict refuses: " + refused.front().message);
+  return {};
+}
+
+/// The best rows of one machine and number of GPUs.
+Result<Plan> plan_job(Session& session, const PlanOptions& options, const PredictOptions& job, bool several) {
+  Plan plan;
+  const auto variants = Variants::make(session, job, options, plan.problems);
+  if (!variants) return tl::make_unexpected(variants.error());
+  const std::size_t rows = several ? 1 : static_cast<std::size_t>(options.top);
+  Found found = variants->run(options, std::max<std::size_t>(600, kSpare * rows));
+  variants->refine(found, options);
+  plan.interrupted = found.interrupted;
+  if (auto predicted = predict_rows(session, options, *variants, rows, found, plan); !predicted)
+    return tl::make_unexpected(predicted.error());
   plan.counts = found.counts;
-  if (plan.rows.empty()) return tl::make_unexpected(nothing_found(*base, job, search, found));
+  if (plan.rows.empty()) return tl::make_unexpected(nothing_found(*variants, found));
   rank(plan.rows, options);
   plan.rows.resize(std::min(plan.rows.size(), rows));
   if (const auto kept = keep_limits(session, options, plan.rows); !kept) return tl::make_unexpected(kept.error());
@@ -326,12 +354,13 @@ Result<Plan> make_plan(Session& session, const PlanOptions& options) {
     auto one = plan_job(session, options, job, all.several);
     if (!one) {
       if (!all.several) return one;
-      errors.insert(errors.end(), one.error().begin(), one.error().end());
       all.problems.push_back(fmt::format("{} GPUs of {}: {}", job.gpus.value_or(0), job.hardware, one.error().front().message));
+      errors.push_back({all.problems.back()});
       continue;
     }
     all.counts += one->counts;
     all.interrupted = all.interrupted || one->interrupted;
+    all.problems.insert(all.problems.end(), one->problems.begin(), one->problems.end());
     std::move(one->rows.begin(), one->rows.end(), std::back_inserter(all.rows));
   }
   if (all.rows.empty()) return tl::make_unexpected(errors);

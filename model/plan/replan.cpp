@@ -27,6 +27,10 @@ std::vector<Change> changes(const PlanOptions& options, const Prediction& best) 
     change.options.job.set.insert(change.options.job.set.end(), what_if->set.begin(), what_if->set.end());
     all.push_back(std::move(change));
   }
+  // GPUs in reach of each other; each row of a plan says its layout.
+  Change domain{"NVLink domains of twice as many GPUs", options};
+  domain.options.job.set.emplace_back("hw.joined_nodes=2");
+  all.push_back(std::move(domain));
   if (best.precision != name(Precision::fp8) && best.precision != name(Precision::mxfp8)) {
     Change eight{"products in 8 bits (fp8)", options};
     eight.options.job.precision = "fp8";

@@ -3,6 +3,10 @@
 
 #include <fmt/format.h>
 
+#ifdef _OPENMP  // the web page has one thread
+#include <omp.h>
+#endif
+
 #include <algorithm>
 #include <tuple>
 
@@ -18,9 +22,14 @@ using pipeline::ScheduleKind;
 /// `FastMemory::held` leaves out what the allocator keeps, and is seldom more than a twentieth too high: beyond, a layout does
 /// not fit, up to there `predict` decides.
 constexpr double kSurelyTooMuch = 1.05;
-/// Closed forms are off by less, so the best is among those.
-constexpr double kNear = 1.1;
-constexpr std::size_t kMostRefined = 400;
+
+std::size_t most_threads() {
+#ifdef _OPENMP
+  return static_cast<std::size_t>(omp_get_max_threads());
+#else
+  return 1;
+#endif
+}
 
 std::vector<int> divisors(int number) {
   std::vector<int> all;
@@ -56,49 +65,8 @@ bool has_attention(const OpGraph& graph) {
 auto rank_of(const Candidate& c) {
   const Layout& l = c.layout;
   return std::tuple(c.time, c.memory, l.tensor, l.context, l.expert, l.expert_tensor, l.pipeline, l.virtual_stages,
-                    static_cast<int>(c.schedule), c.batch, c.zero, static_cast<int>(c.recompute));
+                    static_cast<int>(c.schedule), c.batch, c.zero, static_cast<int>(c.recompute), c.variant);
 }
-bool faster(const Candidate& a, const Candidate& b) { return rank_of(a) < rank_of(b); }
-
-/// Keeps the fastest, and a part as many of those that fit beyond doubt.
-void keep_fastest(std::vector<Candidate>& all, std::size_t most, Bytes capacity) {
-  constexpr double kSurelyFits = 0.8;
-  std::sort(all.begin(), all.end(), faster);
-  std::size_t kept = 0, sure = 0;
-  for (const Candidate& candidate : all) {
-    const bool fits = candidate.memory <= kSurelyFits * capacity;
-    if (kept >= most && (!fits || sure >= most / 4)) continue;
-    sure += fits ? 1 : 0;
-    all[kept++] = candidate;
-  }
-  all.resize(kept);
-}
-
-/// Layouts that no other beats in time and memory.
-class Front {
- public:
-  void add(Seconds time, Bytes memory) {
-    const auto place = std::upper_bound(points_.begin(), points_.end(), time,
-                                        [](Seconds value, const Point& point) { return value < point.first; });
-    if (place != points_.begin() && std::prev(place)->second <= memory) return;
-    auto end = place;
-    while (end != points_.end() && end->second >= memory) ++end;
-    auto begin = place;
-    if (begin != points_.begin() && std::prev(begin)->first == time) --begin;
-    points_.insert(points_.erase(begin, end), {time, memory});
-  }
-  void add(const Front& other) {
-    for (const auto& [time, memory] : other.points_) add(time, memory);
-  }
-  [[nodiscard]] bool has(Seconds time, Bytes memory) const {
-    return std::find(points_.begin(), points_.end(), Point{time, memory}) != points_.end();
-  }
-  [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(points_.size()); }
-
- private:
-  using Point = std::pair<Seconds, Bytes>;
-  std::vector<Point> points_;  ///< slower ones take less
-};
 
 /// Numbers of parts of the network on each rank of a pipeline.
 std::vector<int> virtual_stages(ScheduleKind kind, int layers, int ranks, const std::optional<int>& kept) {
@@ -112,6 +80,21 @@ std::vector<int> virtual_stages(ScheduleKind kind, int layers, int ranks, const 
 }
 
 }  // namespace
+
+bool faster(const Candidate& a, const Candidate& b) { return rank_of(a) < rank_of(b); }
+
+void keep_fastest(std::vector<Candidate>& all, std::size_t most, Bytes capacity) {
+  constexpr double kSurelyFits = 0.8;
+  std::sort(all.begin(), all.end(), faster);
+  std::size_t kept = 0, sure = 0;
+  for (const Candidate& candidate : all) {
+    const bool fits = candidate.memory <= kSurelyFits * capacity;
+    if (kept >= most && (!fits || sure >= most / 4)) continue;
+    sure += fits ? 1 : 0;
+    all[kept++] = candidate;
+  }
+  all.resize(kept);
+}
 
 /// Tries the layouts of one unit after the other, for one thread.
 class Search::Worker {
@@ -240,23 +223,30 @@ class Search::Worker {
                result);
         return;
       }
+      const StagePlaces& stages = step_.places(configuration_, *share);
       for (const Recompute recompute : search_.recomputes_) {
         configuration_.recompute = recompute;
-        try_one(*share, most, result);
+        try_one(*share, stages, most, result);
       }
     }
   }
 
-  void try_one(const RankShare& share, std::size_t most, Result& result) {
+  void try_one(const RankShare& share, const StagePlaces& stages, std::size_t most, Result& result) {
+    ++result.counts.tried;
+    const Bytes too_much = kSurelyTooMuch * search_.capacity_;
+    if (const Bytes arrays = memory_.arrays(configuration_, share, stages);
+        arrays > too_much && result.smallest && arrays >= result.smallest->memory) {
+      ++result.counts.out_of_memory;
+      return;
+    }
     Candidate candidate{configuration_.layout,
                         configuration_.schedule,
                         configuration_.recompute,
                         configuration_.batch,
                         configuration_.zero,
                         Seconds(0.0),
-                        memory_.held(configuration_, share)};
-    ++result.counts.tried;
-    if (candidate.memory > kSurelyTooMuch * search_.capacity_) {
+                        memory_.held(configuration_, share, stages)};
+    if (candidate.memory > too_much) {
       ++result.counts.out_of_memory;
       if (!result.smallest || candidate.memory < result.smallest->memory) result.smallest = candidate;
       return;
@@ -294,6 +284,7 @@ Search::Search(const Configuration& base, const PredictOptions& job, const Drawn
   const OpGraph& graph = base.network_graph().graph;
   const int experts = experts_of(graph);
   const std::vector<int> batches = kept_or_divisors(job.batch, samples);
+  batches_ = batches.size();
   pipelines_ = kept_or_divisors(job.pipeline_parallel, gpus);
   const int most_zero = base.stack.features.shards_states ? base.stack.parallel.most_zero : 0;
   if (job.zero) zeros_ = {*job.zero};
@@ -327,12 +318,16 @@ Search::Search(const Configuration& base, const PredictOptions& job, const Drawn
 
 Found Search::run(std::size_t shard, std::size_t shards, std::size_t most, const std::atomic<bool>* stop) const {
   std::vector<Worker::Result> results(units_.size());
+  // A thread takes layouts that share tables together, unless there are too few of these for all threads.
+  const std::size_t threads = most_threads();
+  [[maybe_unused]] const std::size_t together =
+      units_.size() >= 4 * threads * batches_ ? batches_ : std::max<std::size_t>(1, units_.size() / (8 * threads));
   Found found;
   std::atomic<bool> stopped{false};
 #pragma omp parallel
   {
     Worker worker(*this);
-#pragma omp for schedule(dynamic)
+#pragma omp for schedule(dynamic, together)
     for (std::size_t i = 0; i < units_.size(); ++i) {
       if (i % shards != shard) continue;
       if (stop != nullptr && stop->load()) {
@@ -342,39 +337,28 @@ Found Search::run(std::size_t shard, std::size_t shards, std::size_t most, const
       worker.run(units_[i], most, results[i]);
     }
   }
-  Front front;
-  std::optional<Candidate> smallest;
   for (Worker::Result& one : results) {
     found.counts += one.counts;
-    front.add(one.front);
+    found.front.add(one.front);
     found.nearest.insert(found.nearest.end(), one.nearest.begin(), one.nearest.end());
-    if (one.smallest && (!smallest || one.smallest->memory < smallest->memory)) smallest = one.smallest;
+    if (one.smallest && (!found.smallest || one.smallest->memory < found.smallest->memory)) found.smallest = one.smallest;
     if (found.refusals.empty()) found.refusals = std::move(one.refusals);
   }
   for (const Candidate& candidate : found.nearest)
-    if (!smallest || candidate.memory < smallest->memory) smallest = candidate;
-  if (smallest) found.smallest = *smallest;
+    if (!found.smallest || candidate.memory < found.smallest->memory) found.smallest = candidate;
   keep_fastest(found.nearest, most, capacity_);
-  for (Candidate& candidate : found.nearest) candidate.dominated = !front.has(candidate.time, candidate.memory);
-  found.counts.dominated = found.counts.timed - front.size();
   found.interrupted = stopped;
   return found;
 }
 
-void Search::refine(Found& found, const std::atomic<bool>* stop) const {
-  std::vector<Candidate>& all = found.nearest;
-  if (all.empty()) return;
-  std::size_t count = 0;
-  while (count < std::min(all.size(), kMostRefined) && all[count].time <= kNear * all.front().time) ++count;
+void Search::refine(std::span<Candidate* const> candidates, const std::atomic<bool>* stop) const {
 #pragma omp parallel
   {
     Worker worker(*this);
 #pragma omp for schedule(dynamic)
-    for (std::size_t i = 0; i < count; ++i)
-      if (stop == nullptr || !stop->load()) worker.refine(all[i]);
+    for (std::size_t i = 0; i < candidates.size(); ++i)
+      if (stop == nullptr || !stop->load()) worker.refine(*candidates[i]);
   }
-  found.counts.refined += static_cast<std::int64_t>(count);
-  std::sort(all.begin(), all.end(), faster);
 }
 
 PredictOptions Search::options_of(const Candidate& candidate) const {

@@ -1,9 +1,12 @@
 #pragma once
 #include <atomic>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "model/plan/fast_memory.hpp"
 #include "model/plan/fast_step.hpp"
+#include "model/plan/front.hpp"
 #include "model/plan/plan_counts.hpp"
 
 namespace tbdsim::plan {
@@ -15,16 +18,22 @@ struct Candidate {
   Recompute recompute = Recompute::none;
   int batch = 1, zero = 0;
   Seconds time;
-  Bytes memory;            ///< at least
-  bool dominated = false;  ///< counted so
+  Bytes memory;             ///< at least
+  bool dominated = false;   ///< counted so
+  std::size_t variant = 0;  ///< of the job (`Variants`)
 };
+/// By time; of equally fast ones the order does not depend on that in which they were found.
+[[nodiscard]] bool faster(const Candidate& a, const Candidate& b);
+/// Keeps the fastest, and a quarter as many of those that fit beyond doubt.
+void keep_fastest(std::vector<Candidate>& all, std::size_t most, Bytes capacity);
 
 /// What a search has found.
 struct Found {
   std::vector<Candidate> nearest;  ///< that may fit, fastest first
+  Front front;
   PlanCounts counts;
-  Candidate smallest;  ///< where nothing fits, what comes nearest to it
-  Errors refusals;     ///< why the first layout was refused, where all were
+  std::optional<Candidate> smallest{};  ///< where nothing fits, what comes nearest to it
+  Errors refusals{};                    ///< why the first layout was refused, where all were
   bool interrupted = false;
 };
 
@@ -37,8 +46,8 @@ class Search {
 
   /// Tries all layouts of a shard and keeps the `most` fastest that may fit.
   [[nodiscard]] Found run(std::size_t shard, std::size_t shards, std::size_t most, const std::atomic<bool>* stop) const;
-  /// Computes the recurrence of those within a tenth of the first; sorts again.
-  void refine(Found& found, const std::atomic<bool>* stop) const;
+  /// Computes the recurrence of layouts that it has found.
+  void refine(std::span<Candidate* const> candidates, const std::atomic<bool>* stop) const;
   /// A layout as options of `predict`.
   [[nodiscard]] PredictOptions options_of(const Candidate& candidate) const;
 
@@ -56,6 +65,7 @@ class Search {
   bool every_schedule_;
   Bytes capacity_;
   std::vector<Unit> units_;
+  std::size_t batches_ = 1;  ///< units next to each other that differ in the samples of a micro-batch alone
   std::vector<int> pipelines_, zeros_;
   std::vector<Recompute> recomputes_;
 };

@@ -369,6 +369,8 @@ std::string plan_json(const plan::Plan& plan, Objective objective, const std::ve
     one["front"] = row.front;
     if (row.run) one["run"] = run(*row.run);
     one["command"] = plan::predict_command(row.options);
+    if (!row.variant.empty()) one["tried"] = row.variant;
+    one["folded"] = {{"virtual_stages", row.folded.virtual_stages}, {"behind", row.folded.behind}};
     json["rows"].push_back(std::move(one));
   }
   json["problems"] = plan.problems;

@@ -35,9 +35,9 @@ struct Slip {
   std::string_view spelling;
   std::string_view unit;
 };
-constexpr Slip kSlips[] = {{"\xC2\xB5s", "us"}, {"\xCE\xBCs", "us"}, {"sec", "s"},     {"msec", "ms"}, {"usec", "us"},
-                           {"hr", "h"},         {"hours", "h"},      {"day", "d"},     {"days", "d"},  {"$", "USD"},
-                           {"$/h", "USD/h"},    {"USD/hr", "USD/h"}, {"$/s", "USD/s"}, {"bytes", "B"}, {"percent", "%"}};
+constexpr Slip kSlips[] = {{"\xC2\xB5s", "us"}, {"\xCE\xBCs", "us"}, {"sec", "s"},    {"msec", "ms"},   {"usec", "us"},
+                           {"hr", "h"},         {"hours", "h"},      {"$", "USD"},    {"$/h", "USD/h"}, {"USD/hr", "USD/h"},
+                           {"$/s", "USD/s"},    {"bytes", "B"},      {"percent", "%"}};
 
 std::string did_you_mean(std::string_view unit, std::optional<Dimension> wanted) {
   for (const Slip& slip : kSlips) {

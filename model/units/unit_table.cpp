@@ -54,6 +54,7 @@ std::vector<Unit> all_units() {
                                      {"min", kMinute},
                                      {"h", kHour},
                                      {"d", kDay},
+                                     {"day", kDay},
                                      {"days", kDay}}) {
     units.add(std::string(name), factor, Dimension::time);
   }

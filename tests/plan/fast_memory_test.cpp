@@ -25,7 +25,7 @@ TEST_CASE("memory of the fast path is near that of predict", "[plan]") {
       if (!fast.time(layout, plan::Depth::closed_form)) continue;
       const auto& share = fast.share(layout.layout);
       plan::FastMemory memory(*base, kernels->at(0));
-      const Bytes estimate = memory.held(layout, *share);
+      const Bytes estimate = memory.held(layout, *share, fast.places(layout, *share));
       const auto prediction = predict_step(layout, false, nullptr);
       REQUIRE(prediction);
       Bytes peak(0.0);

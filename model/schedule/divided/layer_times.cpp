@@ -293,13 +293,9 @@ LayerArrays layer_arrays(const OpGraph& graph, const LayerClasses& layers, int l
   return arrays;
 }
 
-std::vector<LayerCost> layer_costs(const OpGraph& graph, const LayerClasses& layers, const LayerSetting& setting,
-                                   GroupPlans& plans) {
+ClassNodes class_nodes(const OpGraph& graph, const LayerClasses& layers) {
   const TrainingStep step = training_step(graph);
-  const bool selects = setting.recompute == Recompute::attention || setting.recompute == Recompute::operators;
-  const std::vector<bool> selected =
-      selects ? selected_again(graph, setting.recompute) : std::vector<bool>(graph.ops.size(), true);
-  std::vector<std::vector<StepNode>> forward(layers.classes()), backward(layers.classes());
+  ClassNodes result{std::vector<std::vector<StepNode>>(layers.classes()), std::vector<std::vector<StepNode>>(layers.classes())};
   const auto sort = [&](const std::vector<StepNode>& nodes, std::vector<std::vector<StepNode>>& into) {
     for (const StepNode& node : nodes) {
       const int layer = layers.layer_of[at(node.op.value)];
@@ -307,8 +303,21 @@ std::vector<LayerCost> layer_costs(const OpGraph& graph, const LayerClasses& lay
       if (layers.example[of] == layer) into[of].push_back(node);
     }
   };
-  sort(step.forward, forward);
-  sort(step.backward, backward);
+  sort(step.forward, result.forward);
+  sort(step.backward, result.backward);
+  return result;
+}
+
+std::vector<LayerCost> layer_costs(const OpGraph& graph, const LayerClasses& layers, const LayerSetting& setting,
+                                   GroupPlans& plans) {
+  return layer_costs(graph, layers, class_nodes(graph, layers), setting, plans);
+}
+
+std::vector<LayerCost> layer_costs(const OpGraph& graph, const LayerClasses& layers, const ClassNodes& nodes,
+                                   const LayerSetting& setting, GroupPlans& plans) {
+  const bool selects = setting.recompute == Recompute::attention || setting.recompute == Recompute::operators;
+  const std::vector<bool> selected =
+      selects ? selected_again(graph, setting.recompute) : std::vector<bool>(graph.ops.size(), true);
   std::vector<LayerCost> costs(layers.classes());
   for (std::size_t i = 0; i < costs.size(); ++i) {
     LayerCost& cost = costs[i];
@@ -321,10 +330,10 @@ std::vector<LayerCost> layer_costs(const OpGraph& graph, const LayerClasses& lay
     cost.arrays = arrays.count;
     LayerItems items(graph, setting, plans, cost);
     if (example == 0) items.read_batch();
-    items.forward(forward[i]);
+    items.forward(nodes.forward[i]);
     cost.forward = pass_time(items.take());
     const bool head = is_loss(graph.ops[end - 1].kind);
-    items.backward(backward[i], computed_again(forward[i], setting.recompute, selected, head));
+    items.backward(nodes.backward[i], computed_again(nodes.forward[i], setting.recompute, selected, head));
     cost.backward = pass_time(items.take());
   }
   return costs;

@@ -54,7 +54,15 @@ struct LayerSetting {
   bool two_ways = false;  ///< passes of two directions run at once (DualPipe): experts' calls of one beside kernels of the other
 };
 
+/// Nodes of one layer of every class.
+struct ClassNodes {
+  std::vector<std::vector<StepNode>> forward, backward;
+};
+[[nodiscard]] ClassNodes class_nodes(const OpGraph& graph, const LayerClasses& layers);
+
 /// Simulates one layer of every class. Expects a graph of one rank (`shard`).
+[[nodiscard]] std::vector<LayerCost> layer_costs(const OpGraph& graph, const LayerClasses& layers, const ClassNodes& nodes,
+                                                 const LayerSetting& setting, GroupPlans& plans);
 [[nodiscard]] std::vector<LayerCost> layer_costs(const OpGraph& graph, const LayerClasses& layers, const LayerSetting& setting,
                                                  GroupPlans& plans);
 

@@ -1,0 +1,141 @@
+#include "model/plan/variants.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/configuration/configure.hpp"
+#include "model/configuration/read_option.hpp"
+#include "model/configuration/what_if.hpp"
+
+namespace tbdsim::plan {
+namespace {
+
+/// Frameworks of divided networks, where none is named.
+constexpr const char* kStack = "megatron-core-0.8";
+constexpr const char* kAmdStack = "fsdp2-2.6-rocm-compile";
+/// Closed forms are off by less, so the best is among those.
+constexpr double kNear = 1.1;
+constexpr std::size_t kMostRefined = 400;
+
+/// The job with no axis asked for.
+PredictOptions without_axes(PredictOptions job) {
+  job.tensor_parallel = job.context_parallel = job.expert_parallel = job.expert_tensor_parallel = job.pipeline_parallel =
+      job.virtual_stages = job.batch = job.accumulate = job.global_batch = std::nullopt;
+  job.sequence_parallel = job.schedule = "";
+  return job;
+}
+
+/// "KEY=A,B" as the assignments KEY=A and KEY=B. Errors: no key, or fewer than two values.
+Result<GridAxis> assignments(const std::string& text) {
+  const std::size_t equals = std::min(text.find('='), text.size());
+  const auto axis = parse_axis("set", text.substr(std::min(text.size(), equals + 1)));
+  if (equals == 0 || !axis || axis->values.size() < 2)
+    return fail(fmt::format(
+        "--try {}: expected a key and values between commas, such as stack.parallel.overlaps_gradients=true,false", text));
+  GridAxis all{"set", {}};
+  for (const std::string& value : axis->values) all.values.push_back(text.substr(0, equals + 1) + value);
+  return all;
+}
+
+/// The job with the values of one point, and these in words. Errors: a value that its option does not take.
+Result<std::pair<PredictOptions, std::string>> at_point(PredictOptions job,
+                                                        const std::vector<std::pair<std::string, std::string>>& point) {
+  std::string text;
+  for (const auto& [option, value] : point) {
+    text += (text.empty() ? "" : ", ") + (option == "sequence-parallel" ? "sequence parallel " + value : value);
+    if (option == "set") {
+      if (std::string wrong = contradiction(job.set, value); !wrong.empty()) return fail("--try " + value + ": " + wrong);
+      job.set.push_back(value);
+      continue;
+    }
+    const OptionRow* const row = find_option(option, kInColumn);
+    const std::string expected = row == nullptr ? "an option of a job" : read_option(*row, value, job, Range::checked);
+    if (!expected.empty()) return fail(fmt::format("--{} {}: expected {}", option, value, expected));
+  }
+  return std::pair(std::move(job), std::move(text));
+}
+
+Result<Variant> configured(Session& session, PredictOptions job, std::string text) {
+  if (job.precision.empty()) job.precision = "bf16";
+  if (job.stack.empty() && !job.hardware.empty()) {
+    const auto system = session.system(job.hardware, 1);
+    if (!*system) return tl::make_unexpected(system->error());
+    job.stack = (*system)->device.vendor == "AMD" ? kAmdStack : kStack;
+  }
+  auto base = configure(session, without_axes(job));
+  if (!base) return tl::make_unexpected(base.error());
+  if (!*base->nccl) return tl::make_unexpected(in_stack(base->stack, base->nccl->error()));
+  job.stack = base->stack.id;
+  auto kernels = DrawnKernels::make(*base);
+  if (!kernels) return tl::make_unexpected(kernels.error());
+  return Variant{std::move(job), std::move(text), std::move(*base), std::move(*kernels)};
+}
+
+}  // namespace
+
+Result<Variants> Variants::make(Session& session, const PredictOptions& job, const PlanOptions& options,
+                                std::vector<std::string>& problems) {
+  StudyGrid grid{options.tried, {}};
+  for (const std::string& text : options.values) {
+    auto axis = assignments(text);
+    if (!axis) return tl::make_unexpected(axis.error());
+    grid.axes.push_back(std::move(*axis));
+  }
+  Variants all;
+  Errors errors;
+  for (std::size_t point = 0; point < grid.points(); ++point) {
+    auto own = at_point(job, grid.at(point));
+    if (!own) return tl::make_unexpected(own.error());
+    auto made = configured(session, own->first, own->second);
+    if (!made) {
+      problems.push_back(fmt::format("{}: {}", own->second, made.error().front().message));
+      for (const Error& error : made.error())
+        if (std::none_of(errors.begin(), errors.end(), [&](const Error& e) { return e.message == error.message; }))
+          errors.push_back(error);
+      continue;
+    }
+    all.variants_.push_back(std::make_unique<const Variant>(std::move(*made)));
+    const Variant& kept = *all.variants_.back();
+    all.searches_.push_back(std::make_unique<const Search>(kept.base, kept.job, kept.kernels, options.every_schedule));
+  }
+  // One of several machines may lack what others have.
+  const bool others = options.hardware.size() > 1 && !all.variants_.empty();
+  if (!errors.empty() && !others) return tl::make_unexpected(errors);
+  return all;
+}
+
+Found Variants::run(const PlanOptions& options, std::size_t most) const {
+  Found all;
+  const Bytes capacity = usable_capacity(first().base.hardware().device);
+  for (std::size_t i = 0; i < searches_.size(); ++i) {
+    Found one = searches_[i]->run(options.shard, options.shards, most, options.stop);
+    for (Candidate& candidate : one.nearest) candidate.variant = i;
+    if (one.smallest) one.smallest->variant = i;
+    all.counts += one.counts;
+    all.front.add(one.front);
+    all.nearest.insert(all.nearest.end(), one.nearest.begin(), one.nearest.end());
+    if (one.smallest && (!all.smallest || one.smallest->memory < all.smallest->memory)) all.smallest = one.smallest;
+    if (all.refusals.empty()) all.refusals = std::move(one.refusals);
+    all.interrupted = all.interrupted || one.interrupted;
+    keep_fastest(all.nearest, most, capacity);
+  }
+  for (Candidate& candidate : all.nearest) candidate.dominated = !all.front.has(candidate.time, candidate.memory);
+  all.counts.dominated = all.counts.timed - all.front.size();
+  return all;
+}
+
+void Variants::refine(Found& found, const PlanOptions& options) const {
+  if (found.nearest.empty()) return;
+  const Seconds limit = kNear * found.nearest.front().time;
+  std::vector<std::vector<Candidate*>> near(searches_.size());
+  for (std::size_t i = 0; i < std::min(found.nearest.size(), kMostRefined) && found.nearest[i].time <= limit; ++i) {
+    near[found.nearest[i].variant].push_back(&found.nearest[i]);
+    ++found.counts.refined;
+  }
+  for (std::size_t i = 0; i < searches_.size(); ++i)
+    if (!near[i].empty()) searches_[i]->refine(near[i], options.stop);
+  std::sort(found.nearest.begin(), found.nearest.end(), faster);
+}
+
+}  // namespace tbdsim::plan
