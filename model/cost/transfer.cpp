@@ -185,7 +185,9 @@ FamilyParameters from_relatives(const Device& device, const Question& question,
                                             : product_shares(tensor_cores(device, wanted), clocked(device), tensor_cores(lender),
                                                              lender, shares_of(board->parameters));
     // Shares of attention kernels are of the clock that a board keeps, not of what feeds its tensor cores.
-    const auto attention = family == name(KernelFamily::attention) && pipelined_kernels(device)
+    // Between chips of one architecture the limit alone differs, as it does for any kernel.
+    const bool other_chip = board->architecture != device.architecture;
+    const auto attention = family == name(KernelFamily::attention) && other_chip && pipelined_kernels(device)
                                ? attention_share(tensor_cores(device, wanted), clocked(device), tensor_cores(lender), lender,
                                                  board->parameters.compute_efficiency)
                                : std::nullopt;
