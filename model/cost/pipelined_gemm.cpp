@@ -42,15 +42,19 @@ double whole(double x) {
 
 double cube(double x) { return x * x * x; }
 
-/// (a^3 + b^3)^(1/3), without a call into the library: of the larger times (1 + r)^(1/3), r from 0 to 1, two steps of Newton's
-/// from a parabola that is off by 0.002 at most; correct to 1e-11.
-double norm3(double a, double b) {
-  const double most = std::max(a, b), least = std::min(a, b);
-  if (most == 0.0) return 0.0;
-  const double r = cube(least / most), sum = 1.0 + r;
+/// (1 + r)^(1/3) for r from 0 to 1, without a call into the library: two steps of Newton's from a parabola that is off by 0.002
+/// at most; correct to 1e-11.
+double root_of_one_and(double r) {
+  const double sum = 1.0 + r;
   double y = 1.0 + r * (0.3196 - 0.0608 * r);
   for (int i = 0; i < 2; ++i) y -= (cube(y) - sum) / (3.0 * y * y);
-  return most * y;
+  return y;
+}
+
+/// (a^3 + b^3)^(1/3).
+double norm3(double a, double b) {
+  const double most = std::max(a, b), least = std::min(a, b);
+  return most == 0.0 ? 0.0 : most * root_of_one_and(cube(least / most));
 }
 
 /// Bytes of a product that a benchmark finds in the cache.
@@ -89,6 +93,7 @@ RowsTile tile_by_rows(TileRule rule, double rows) {
 /// the next; each needs all rows again, but waves that hold several columns need them once.
 class Rereads {
  public:
+  Rereads() = default;
   /// `rows`, `weights`: bytes of one product's operands.
   Rereads(const PipelinedConstants& constants, double rows, double weights, Bytes cache)
       : rows_first_(info(constants.tiles).rows_first),
@@ -107,8 +112,8 @@ class Rereads {
     if (cache <= Bytes(0.0)) return 1.0;
     return 1.0 - std::clamp((kCacheEnd - bytes / cache.base()) / kCacheRange, 0.0, 1.0);
   }
-  bool rows_first_;
-  double rows_, weights_;
+  bool rows_first_ = false;
+  double rows_ = 0.0, weights_ = 0.0;
 };
 
 /// What a tiling takes. `memory` and `cubed_memory` are the same for all.
@@ -126,13 +131,11 @@ Candidate candidate(const Tile& t, double blocks, double depth, double per_step,
   result.waves = (1.0 - y) * ((1.0 - x) * whole(blocks) + x * busy) + y * together;
   const double multiply = result.waves * per_step * depth, load = resident * latency * depth;
   result.first = busy * per_result;
-  // A 3-norm is no less than its larger part: most tilings need no cube root to lose.
-  if (cube(std::max(multiply, load) + result.first) >= most) {
-    result.compute = INFINITY;
-    return result;
-  }
-  const double steps = norm3(multiply, load);
-  result.compute = steps + result.first;
+  // A 3-norm lies above the chord between its ends: most tilings need no cube root to lose.
+  constexpr double kChord = 0.2599;  // below 2^(1/3) - 1
+  const double larger = std::max(multiply, load), part = cube(std::min(multiply, load) / larger);
+  const bool loses = cube(larger * (1.0 + kChord * part) + result.first) >= most;
+  result.compute = loses ? INFINITY : larger * root_of_one_and(part) + result.first;
   return result;
 }
 
@@ -169,7 +172,8 @@ TiledGemm pipelined_gemm(const GemmShape& shape, Bytes element, const PipelinedC
   const double most_rows = 2.0 * std::max(shape.m, kFewestRows);
   const bool ruled = constants.tiles != TileRule::fastest;
   const RowsTile by_rows = ruled ? tile_by_rows(constants.tiles, shape.m) : RowsTile{};
-  const Rereads rereads(constants, rows / shape.count, weights / shape.count, rates.cache);
+  const Rereads rereads =
+      constants.reread > 0.0 ? Rereads(constants, rows / shape.count, weights / shape.count, rates.cache) : Rereads();
   const bool reread = rereads.any();
   const double per_together = 1.0 / by_rows.together, per_sm = 1.0 / sms, per_depth = shape.k / kDepth;
   TiledGemm result;

@@ -85,7 +85,7 @@ TEST_CASE("mistakes in a table of products, to the letter") {
   CHECK(message("m,n,k,ms\n1,2.5,3,1\n").find("n: expected a whole number of at least 1, got \"2.5\"") != std::string::npos);
   CHECK(message("m,n,k,ms,dtype\n1,2,3,1,int4\n").find("unknown precision \"int4\"") != std::string::npos);
   CHECK(message("m;n;k;ms\n1;2;3;0,5\n") ==
-        "mine.csv: columns are parted by semicolons: write commas between them, and points in decimals");
+        "mine.csv: columns are parted by semicolons: write commas between them, and points in decimals\n");
   CHECK(message("m\tn\tk\tms\n1\t2\t3\t4\n").find("parted by tabs") != std::string::npos);
   CHECK(message("m,n,k,ms\n").find("no product below the header") != std::string::npos);
 }
