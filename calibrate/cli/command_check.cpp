@@ -108,7 +108,7 @@ Result<int> run(const Arguments& arguments) {
   if (!devices) return tl::make_unexpected(devices.error());
   const auto constants = constants_of(*catalogue);
   if (!constants) return tl::make_unexpected(constants.error());
-  for (const auto& warnings : {doubts(files->all(), *devices), implausible_samples(files->all(), *devices)}) {
+  for (const auto& warnings : {doubts(files->all(), *devices, true), implausible_samples(files->all(), *devices)}) {
     for (const std::string& warning : warnings) fmt::print(stderr, "warning: {}\n", warning);
   }
   CollectiveForms collectives(catalogue->root);

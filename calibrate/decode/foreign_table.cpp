@@ -129,21 +129,43 @@ class ProductReader {
 
 std::string_view name(ForeignFormat format) { return kNames[static_cast<std::size_t>(format)]; }
 
+namespace {
+
+/// Whether a line is the header of a table of products whose columns `separator` parts.
+bool heads_products(std::string_view line, char separator) {
+  std::set<std::string_view> columns;
+  for (const std::string_view word : split(line, separator)) columns.insert(word);
+  return columns.count("m") != 0 && columns.count("n") != 0 && columns.count("k") != 0;
+}
+
+constexpr std::string_view kOtherSeparators = ";\t";  // that spreadsheets write
+
+}  // namespace
+
 std::optional<ForeignFormat> format_of(std::string_view text) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.substr(0, kByteOrderMark.size()) == kByteOrderMark) text.remove_prefix(kByteOrderMark.size());
   for (const std::string_view line : lines_of(text)) {
     if (contains(line, "Total Time") && contains(line, "Instances") && contains(line, "Name"))
       return ForeignFormat::nsight_systems;
     if (contains(line, "Self CUDA") && contains(line, "# of Calls")) return ForeignFormat::pytorch_profiler;
     if (contains(line, "nccl-tests") || contains(line, "# nThread") || (contains(line, "algbw") && contains(line, "busbw")))
       return ForeignFormat::nccl_tests;
-    std::set<std::string_view> columns;
-    for (const std::string_view word : split(line, ',')) columns.insert(word);
-    if (columns.count("m") != 0 && columns.count("n") != 0 && columns.count("k") != 0) return ForeignFormat::products;
+    if (heads_products(line, ',')) return ForeignFormat::products;
+    for (const char separator : kOtherSeparators)
+      if (heads_products(line, separator)) return ForeignFormat::products;
   }
   return std::nullopt;
 }
 
 Result<std::vector<Sample>> import_products(std::string text, const std::string& file, const ForeignDefaults& defaults) {
+  for (const char separator : kOtherSeparators) {
+    const auto lines = lines_of(text);
+    if (std::none_of(lines.begin(), lines.end(), [&](std::string_view line) { return heads_products(line, separator); }))
+      continue;
+    return fail(fmt::format("{}: columns are parted by {}: write commas between them, and points in decimals", file,
+                            separator == ';' ? "semicolons" : "tabs"));
+  }
   auto table = CsvTable::parse(std::move(text), file);
   if (!table) return tl::make_unexpected(std::move(table.error()));
   ProductReader reader(*table, defaults);

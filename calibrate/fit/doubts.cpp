@@ -41,7 +41,7 @@ std::string identity_of(const Sample& s) {
   return text + ";" + s.date + ";" + s.source;
 }
 
-std::string repeated_rows(const std::vector<Sample>& samples) {
+std::string repeated_rows(const std::vector<Sample>& samples, bool scored) {
   std::map<std::string, int> first;
   Seen seen;
   int original = 0;
@@ -52,8 +52,14 @@ std::string repeated_rows(const std::vector<Sample>& samples) {
     seen.count(sample);
   }
   if (seen.samples == 0) return {};
-  return fmt::format("{} repeat{} another row, time included (the first: row {}): they count once", rows(seen),
-                     seen.samples == 1 ? "s" : "", original);
+  return fmt::format("{} repeat{} another row, time included (the first: row {}): {}", rows(seen), seen.samples == 1 ? "s" : "",
+                     original, scored ? "each is scored" : "they count once");
+}
+
+/// How products are scaled, chosen or issued: what `collect` and the samples of boards since Ampere state.
+bool known_product(const std::string& name) {
+  constexpr std::string_view kKnown[] = {"", "heuristic", "per-tensor", "per-token", "block-128", "unfused"};
+  return std::find(std::begin(kKnown), std::end(kKnown), name) != std::end(kKnown);
 }
 
 bool known_algorithm(const std::string& name) {
@@ -64,7 +70,7 @@ bool known_algorithm(const std::string& name) {
 
 void ignored_words(const std::vector<Sample>& samples, const DeviceMap& devices, std::vector<std::string>& found) {
   Seen transposed;
-  SeenBy layouts, algorithms, unnamed, matrix;
+  SeenBy layouts, algorithms, products, unnamed, matrix;
   for (const Sample& sample : samples) {
     const auto device = devices.find(sample.device);
     const bool amd = device != devices.end() && device->second.vendor == "AMD";
@@ -73,6 +79,7 @@ void ignored_words(const std::vector<Sample>& samples, const DeviceMap& devices,
     if (!sample.layout.empty() && sample.layout != layout_of_form(sample))
       layouts[sample.family + " " + sample.layout].count(sample);
     if (sample.family == "conv" && !known_algorithm(sample.algorithm)) algorithms[sample.algorithm].count(sample);
+    if (sample.family == "gemm" && !known_product(sample.algorithm)) products[sample.algorithm].count(sample);
     if (amd && computes && sample.library.empty()) unnamed[sample.device].count(sample);
     if (sample.flagged("matrix-cores") && (sample.precision != "fp32" || !amd))
       matrix[sample.device + " " + sample.precision].count(sample);
@@ -84,6 +91,9 @@ void ignored_words(const std::vector<Sample>& samples, const DeviceMap& devices,
   for (const auto& [name, seen] : algorithms)
     found.push_back(
         fmt::format("{} of conv with the algorithm \"{}\", which no form knows: every algorithm may have run", rows(seen), name));
+  for (const auto& [name, seen] : products)
+    found.push_back(
+        fmt::format("{} of gemm with the algorithm \"{}\": the form takes the tile that is fastest", rows(seen), name));
   for (const auto& [device, seen] : unnamed)
     found.push_back(fmt::format("{} of {} without a library: taken for cuDNN 7; name it, such as \"rocm 6.0; miopen 3.0\"",
                                 rows(seen), device));
@@ -135,9 +145,9 @@ void mixed_units(const Groups& groups, const DeviceMap& devices, std::vector<std
 
 }  // namespace
 
-std::vector<std::string> doubts(const std::vector<Sample>& samples, const DeviceMap& devices) {
+std::vector<std::string> doubts(const std::vector<Sample>& samples, const DeviceMap& devices, bool scored) {
   std::vector<std::string> found;
-  if (std::string repeated = repeated_rows(samples); !repeated.empty()) found.push_back(std::move(repeated));
+  if (std::string repeated = repeated_rows(samples, scored); !repeated.empty()) found.push_back(std::move(repeated));
   ignored_words(samples, devices, found);
   mixed_units(observed(samples, devices), devices, found);
   return found;
@@ -147,7 +157,7 @@ std::vector<std::string> implausible_samples(const std::vector<Sample>& samples,
   std::vector<std::string> found;
   for (const auto& [key, rows_of] : observed(samples, devices)) {
     const auto& [device, family, precision] = key;
-    for (const std::string& warning : judge(rows_of, devices.at(device)).warnings)
+    for (const std::string& warning : judge(rows_of, devices.at(device), "scored all the same").warnings)
       found.push_back(fmt::format("{} {}: {}", family, precision, warning));
   }
   return found;

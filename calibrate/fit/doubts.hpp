@@ -15,10 +15,12 @@ namespace tbdsim::calibrate {
 /// - times of one family that are plausible in seconds in some rows and in milliseconds in others.
 ///
 /// Samples of devices that `devices` lacks are passed over where the device matters.
-[[nodiscard]] std::vector<std::string> doubts(const std::vector<Sample>& samples, const DeviceMap& devices);
+///
+/// `scored`: the samples are compared with a prediction, every row of them, and fit nothing.
+[[nodiscard]] std::vector<std::string> doubts(const std::vector<Sample>& samples, const DeviceMap& devices, bool scored = false);
 
 /// Samples that no board can have taken, with their rows and the unit that is meant most likely: those that `fit_board` leaves
-/// out. A sentence each.
+/// out, and a check scores all the same. A sentence each.
 [[nodiscard]] std::vector<std::string> implausible_samples(const std::vector<Sample>& samples, const DeviceMap& devices);
 
 }  // namespace tbdsim::calibrate

@@ -214,10 +214,14 @@ class SharedFit {
         c.load_latency = Seconds(kLatency / rate);
         c.epilogue = Seconds(kEpilogue / rate);
       }
-      // cuBLAS splits k; CUTLASS as frameworks call it, DeepGEMM and kernels with scales by block do not. On Hopper CUTLASS's
-      // callers take the tile by the rows alone.
+      // cuBLAS splits k; CUTLASS as frameworks call it, DeepGEMM and kernels with scales by block do not. On Ada and Hopper
+      // CUTLASS's callers take the tile by the rows alone.
       c.splits = name.rfind("cudnn", 0) == 0;
-      c.tiles_by_rows = name == "cutlass-hopper";
+      c.tiles = name == "cutlass-hopper"   ? TileRule::cutlass_hopper
+                : name == "cutlass-ampere" ? TileRule::cutlass_ada
+                                           : TileRule::fastest;
+      constexpr double kReread = 0.3;
+      c.reread = c.splits ? 0.0 : kReread;
       constexpr Seconds kQuantize(8e-6);
       if (precision_ == "fp8") c.quantize_launch = kQuantize;
       c.multiprocessor_rate = FlopPerSecond(rate);

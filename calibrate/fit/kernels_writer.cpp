@@ -34,7 +34,8 @@ std::string pipelined(const std::string& name, const PipelinedConstants& c) {
       c.split_cycles);
   if (c.compute_scale != 1.0) text += fmt::format("compute_scale = {:.4g}\n", c.compute_scale);
   if (!c.splits) text += "splits = false\n";
-  if (c.tiles_by_rows) text += "tiles_by_rows = true\n";
+  if (c.tiles != TileRule::fastest) text += fmt::format("tiles = \"{}\"\n", info(c.tiles).name);
+  if (c.reread > 0.0) text += fmt::format("reread = {:.4g}\n", c.reread);
   if (c.quantize_launch > Seconds(0.0))
     text += fmt::format("quantize_launch = \"{:.4g} us\"\nquantize_passes = {:.4g}\n", c.quantize_launch.base() * 1e6,
                         c.quantize_passes);

@@ -36,7 +36,7 @@ Seconds least_time(const Observation& row, const Device& device) {
   return std::max(arithmetic, moving);
 }
 
-Plausibility judge(std::span<const Observation> rows, const Device& device) {
+Plausibility judge(std::span<const Observation> rows, const Device& device, std::string_view fate) {
   Plausibility result;
   std::vector<int> fast, slow;
   for (const Observation& row : rows) {
@@ -49,8 +49,8 @@ Plausibility judge(std::span<const Observation> rows, const Device& device) {
   const auto warn = [&](const std::vector<int>& lines, const char* what, const char* unit) {
     if (lines.empty()) return;
     const bool most = 2 * lines.size() > rows.size();
-    result.warnings.push_back(fmt::format("{} of {} samples {} {} ({}); left out: row{} {}", lines.size(), rows.size(), what,
-                                          device.id, most ? unit : "check the clock, the shape and the device",
+    result.warnings.push_back(fmt::format("{} of {} samples {} {} ({}); {}: row{} {}", lines.size(), rows.size(), what, device.id,
+                                          most ? unit : "check the clock, the shape and the device", fate,
                                           lines.size() == 1 ? "" : "s", listed(lines)));
   };
   warn(fast, "are faster than physics allows on",

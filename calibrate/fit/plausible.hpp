@@ -20,7 +20,7 @@ struct Plausibility {
 [[nodiscard]] Seconds ideal_time(const Observation& row, const Device& device);
 
 /// Leaves out samples faster than physics and those hundreds of times slower than the roofline; where most are, the unit of
-/// the times is probably off by 1000 and the warning says so.
-[[nodiscard]] Plausibility judge(std::span<const Observation> rows, const Device& device);
+/// the times is probably off by 1000 and the warning says so. `fate`: what the warnings say becomes of these rows.
+[[nodiscard]] Plausibility judge(std::span<const Observation> rows, const Device& device, std::string_view fate = "left out");
 
 }  // namespace tbdsim::calibrate

@@ -90,7 +90,7 @@ ConvolutionConstants convolution_constants(std::span<const double> v, std::size_
   return c;
 }
 
-constexpr std::size_t kPerPipelined = 9;
+constexpr std::size_t kPerPipelined = 10;
 
 std::vector<Unknown> pipelined_unknowns(const SharedForm& form) {
   std::vector<Unknown> unknowns;
@@ -112,6 +112,8 @@ std::vector<Unknown> pipelined_unknowns(const SharedForm& form) {
     own("quantize_passes", believed.quantize_passes, form.narrow && g > 0 ? kSigma : 0.0, "quantize_passes");
     // A board's share of peak is of the kernels that split, cuBLAS's.
     own("compute_scale", 1.0, believed.splits ? 0.0 : kSigma, "pipelined_compute_scale");
+    // cuBLAS walks its tiles so that operands beyond the cache are read once (a free value stayed below 0.01).
+    own("reread", std::max(believed.reread, 0.01), believed.reread > 0.0 ? 1.0 : 0.0, "reread");
   }
   return unknowns;
 }
@@ -130,6 +132,7 @@ TileConstants pipelined_constants(const SharedForm& form, std::span<const double
   if (form.narrow) c.quantize_launch = Seconds(v[6]);
   c.quantize_passes = v[7];
   c.compute_scale = v[8];
+  if (c.reread > 0.0) c.reread = v[9];
   return tiles;
 }
 

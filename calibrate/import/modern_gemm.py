@@ -3,6 +3,11 @@
 A row is y[m,n] = x[m,k] W[n,k]^T, timed on the device, many replays of a graph. The tables are thinned: of every (n, k) some m,
 by turns. A quarter of the (n, k), chosen by a hash, serves no fit: its rows go to a file of their own, for accuracy on new shapes.
 """
+import functools
+import math
+import pathlib
+import re
+import tomllib
 import zlib
 
 from sample_file import rows, seconds, shape
@@ -20,8 +25,11 @@ LIBRARIES = {("sglang", "bfloat16"): ("cublas", ""), ("trtllm", "bfloat16"): ("c
 TABLES = ("a100", "h100_bf16", "h100_fp8", "l40s_bf16", "l40s_fp8", "b300")
 # Recorded on another board than the table is named after.
 OTHER_BOARD = "sglang 0.5.14"
-# The weights of a row are one of so many copies in turn, so that they are mostly not in the cache.
-COPIES = "weight_copies=6"
+# The weights of a row are one of so many copies in turn, so that they are mostly not in the cache. SGLang's rows have six.
+# TensorRT-LLM's have as many as just fill the cache, five at most: on the L40S, whose cache is of one part, weights of 16, 24, 48 and
+# 96 MiB are read at 1 to 4 TB/s, those of 20, 28, 32 and 40 MiB at the memory's rate.
+COPIES = {"sglang": 6, "trtllm": 5}
+CACHE_FILLING = "trtllm"
 QUANTIZES = "quantizes"  # the time holds the passes that turn 16-bit activations into fp8
 HELD_OUT_QUARTER = 4
 
@@ -40,6 +48,22 @@ def turn(row, of):
     return number("turn", row["n"], row["k"], row["m"]) % of == 0
 
 
+@functools.cache
+def cache(device):
+    """Bytes of a board's last-level cache."""
+    with open(pathlib.Path(__file__).resolve().parents[2] / "hardware" / "gpus" / f"{device}.toml", "rb") as file:
+        number_, unit = re.fullmatch(r"(\d+) (KiB|MiB)", tomllib.load(file)["l2_capacity"]).groups()
+    return int(number_) << {"KiB": 10, "MiB": 20}[unit]
+
+
+def copies(row, framework):
+    """How many copies of its weights a row's benchmark cycles through."""
+    if framework != CACHE_FILLING:
+        return COPIES[framework]
+    weights = int(row["n"]) * int(row["k"]) * (1 if PRECISIONS[row["dtype"]] == "fp8" else 2)
+    return min(COPIES[framework], math.ceil(cache(BOARDS.get(row["device"], row["device"])) / weights))
+
+
 def sample(row, library, algorithm, flags, source):
     return {"device": BOARDS.get(row["device"], row["device"]), "family": "gemm", "op": "linear",
             "precision": PRECISIONS[row["dtype"]], "pass": "forward", "time_s": seconds(row["time_ms"]), "timing": "kernel",
@@ -50,14 +74,15 @@ def sample(row, library, algorithm, flags, source):
 def from_tables(folder, framework, dtype, of):
     """Rows of one framework and data type of all boards, one of `of` kept; small tables lose fewer."""
     library, algorithm = LIBRARIES[framework, dtype]
-    flags = " ".join(([QUANTIZES] if dtype.startswith("fp8") else []) + [COPIES])
+    flags = QUANTIZES + " " if dtype.startswith("fp8") else ""
     result = []
     for table in TABLES:
         own = [row for row in rows(folder, f"modern_gemm_{table}.csv")
                if row["dtype"] == dtype and row["library"].split()[0] == framework
                and not (row["device"] == "b300" and row["library"] == OTHER_BOARD)]
         few = len(own) < 3000
-        result += [(row, sample(row, f"{library}; {row['library']}", algorithm, flags, AICONFIGURATOR)) for row in own
+        result += [(row, sample(row, f"{library}; {row['library']}", algorithm, f"{flags}weight_copies={copies(row, framework)}",
+                                AICONFIGURATOR)) for row in own
                    if turn(row, max(1, of // 2) if few else of)]
     return result
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <span>
 
 namespace tbdsim {
 namespace {
@@ -41,15 +42,19 @@ double whole(double x) {
 
 double cube(double x) { return x * x * x; }
 
-/// (a^3 + b^3)^(1/3), without a call into the library: of the larger times (1 + r)^(1/3), r from 0 to 1, two steps of Newton's
-/// from a parabola that is off by 0.002 at most; correct to 1e-11.
-double norm3(double a, double b) {
-  const double most = std::max(a, b), least = std::min(a, b);
-  if (most == 0.0) return 0.0;
-  const double r = cube(least / most), sum = 1.0 + r;
+/// (1 + r)^(1/3) for r from 0 to 1, without a call into the library: two steps of Newton's from a parabola that is off by 0.002
+/// at most; correct to 1e-11.
+double root_of_one_and(double r) {
+  const double sum = 1.0 + r;
   double y = 1.0 + r * (0.3196 - 0.0608 * r);
   for (int i = 0; i < 2; ++i) y -= (cube(y) - sum) / (3.0 * y * y);
-  return most * y;
+  return y;
+}
+
+/// (a^3 + b^3)^(1/3).
+double norm3(double a, double b) {
+  const double most = std::max(a, b), least = std::min(a, b);
+  return most == 0.0 ? 0.0 : most * root_of_one_and(cube(least / most));
 }
 
 /// Bytes of a product that a benchmark finds in the cache.
@@ -61,26 +66,55 @@ double cached_bytes(const GemmShape& shape, double rows, double weights, double 
 
 /// Tile that a library takes for so many rows, and how many of them it multiplies together.
 struct RowsTile {
+  double most = INFINITY;  ///< rows
   double m = 0, n = 0, together = 1;
 };
-RowsTile tile_by_rows(double rows) {
-  struct Class {
-    double most;
-    RowsTile tile;
-  };
-  constexpr std::array<Class, 8> kClasses{{{16, {16, 64}},
-                                           {32, {32, 64}},
-                                           {64, {64, 64}},
-                                           {128, {64, 64}},
-                                           {256, {128, 128}},
-                                           {512, {128, 128, 2}},
-                                           {1024, {128, 128}},
-                                           {INFINITY, {128, 128, 2}}}};
-  for (const Class& c : kClasses) {
-    if (rows <= c.most) return c.tile;
+// CUTLASS as SGLang calls it: the jumps of its times over rows.
+constexpr std::array<RowsTile, 8> kHopperTiles{{{16, 16, 64},
+                                                {32, 32, 64},
+                                                {64, 64, 64},
+                                                {128, 64, 64},
+                                                {256, 128, 128},
+                                                {512, 128, 128, 2},
+                                                {1024, 128, 128},
+                                                {INFINITY, 128, 128, 2}}};
+constexpr std::array<RowsTile, 5> kAdaTiles{{{16, 16, 64}, {64, 32, 64}, {128, 64, 64}, {256, 64, 128}, {INFINITY, 128, 128}}};
+
+RowsTile tile_by_rows(TileRule rule, double rows) {
+  const std::span<const RowsTile> classes =
+      rule == TileRule::cutlass_hopper ? std::span<const RowsTile>(kHopperTiles) : kAdaTiles;
+  for (const RowsTile& c : classes) {
+    if (rows <= c.most) return c;
   }
   return {};
 }
+
+/// Bytes that waves of blocks fetch again of an operand that the cache cannot hold. A wave walks down a column of tiles and on to
+/// the next; each needs all rows again, but waves that hold several columns need them once.
+class Rereads {
+ public:
+  Rereads() = default;
+  /// `rows`, `weights`: bytes of one product's operands.
+  Rereads(const PipelinedConstants& constants, double rows, double weights, Bytes cache)
+      : rows_first_(info(constants.tiles).rows_first),
+        rows_(constants.reread * rows * beyond(rows, cache)),
+        weights_(constants.reread * weights * beyond(weights, cache)) {}
+  [[nodiscard]] bool any() const { return rows_first_ ? rows_ > 0.0 : rows_ > 0.0 && weights_ > 0.0; }
+  /// `waves` of one product of so many tiles down and across.
+  [[nodiscard]] double bytes(double down, double across, double waves) const {
+    const double again = std::max(waves, 1.0);
+    const double rows = rows_ * (std::min(across, again) - 1.0);
+    return rows_first_ ? rows : std::min(rows, weights_ * (std::min(down, again) - 1.0));
+  }
+
+ private:
+  static double beyond(double bytes, Bytes cache) {
+    if (cache <= Bytes(0.0)) return 1.0;
+    return 1.0 - std::clamp((kCacheEnd - bytes / cache.base()) / kCacheRange, 0.0, 1.0);
+  }
+  bool rows_first_ = false;
+  double rows_ = 0.0, weights_ = 0.0;
+};
 
 /// What a tiling takes. `memory` and `cubed_memory` are the same for all.
 struct Candidate {
@@ -97,13 +131,11 @@ Candidate candidate(const Tile& t, double blocks, double depth, double per_step,
   result.waves = (1.0 - y) * ((1.0 - x) * whole(blocks) + x * busy) + y * together;
   const double multiply = result.waves * per_step * depth, load = resident * latency * depth;
   result.first = busy * per_result;
-  // A 3-norm is no less than its larger part: most tilings need no cube root to lose.
-  if (cube(std::max(multiply, load) + result.first) >= most) {
-    result.compute = INFINITY;
-    return result;
-  }
-  const double steps = norm3(multiply, load);
-  result.compute = steps + result.first;
+  // A 3-norm lies above the chord between its ends: most tilings need no cube root to lose.
+  constexpr double kChord = 0.2599;  // below 2^(1/3) - 1
+  const double larger = std::max(multiply, load), part = cube(std::min(multiply, load) / larger);
+  const bool loses = cube(larger * (1.0 + kChord * part) + result.first) >= most;
+  result.compute = loses ? INFINITY : larger * root_of_one_and(part) + result.first;
   return result;
 }
 
@@ -139,17 +171,21 @@ TiledGemm pipelined_gemm(const GemmShape& shape, Bytes element, const PipelinedC
   const double per_partial = kPartial.base() * shape.m * shape.n * shape.count / (bandwidth * faster);
   const double split_time = constants.split_cycles / rates.boost.base();
   const double most_rows = 2.0 * std::max(shape.m, kFewestRows);
-  const RowsTile by_rows = constants.tiles_by_rows ? tile_by_rows(shape.m) : RowsTile{};
+  const bool ruled = constants.tiles != TileRule::fastest;
+  const RowsTile by_rows = ruled ? tile_by_rows(constants.tiles, shape.m) : RowsTile{};
+  const Rereads rereads =
+      constants.reread > 0.0 ? Rereads(constants, rows / shape.count, weights / shape.count, rates.cache) : Rereads();
+  const bool reread = rereads.any();
   const double per_together = 1.0 / by_rows.together, per_sm = 1.0 / sms, per_depth = shape.k / kDepth;
   TiledGemm result;
-  double best = INFINITY, best_steps = 0.0, best_blocks = 1.0;
+  double best = INFINITY, best_moved = memory, best_steps = 0.0, best_blocks = 1.0;
   // Small tiles first where there are few large ones: what is likely best early spares most of the rest.
   const bool few = shape.m * shape.n * shape.count < sms * kTiles[2].m * kTiles[2].n;
   for (std::size_t i = 0; i < kTiles.size(); ++i) {
     const Tile& t = kTiles[few ? kTiles.size() - 1 - i : i];
-    if (constants.tiles_by_rows ? t.m != by_rows.m || t.n != by_rows.n : t.m > most_rows) continue;
-    const double tiles = whole(shape.m * t.per_m * per_together) * by_rows.together * whole(shape.n * t.per_n) * shape.count,
-                 area = t.m * t.n;
+    if (ruled ? t.m != by_rows.m || t.n != by_rows.n : t.m > most_rows) continue;
+    const double down = whole(shape.m * t.per_m * per_together) * by_rows.together, across = whole(shape.n * t.per_n);
+    const double tiles = down * across * shape.count, area = t.m * t.n;
     const double per_step = 2.0 * area * per_flop * (1.0 + constants.tile_penalty * (t.per_m + t.per_n));
     const double per_result = constants.epilogue.base() * area * bytes.result.base();
     for (const double split : kSplits) {
@@ -163,10 +199,13 @@ TiledGemm pipelined_gemm(const GemmShape& shape, Bytes element, const PipelinedC
       // Even without idle multiprocessors and waiting loads this takes longer.
       if (std::max(blocks, 1.0) * (per_step * depth + per_result) >= room) continue;
       const double cubed_room = cube(room);
-      const Candidate c = candidate(t, blocks, depth, per_step, latency, per_result, constants, cubed_room - cubed_memory);
-      const double cubed = cube(c.compute) + cubed_memory;
+      const double moved = reread ? memory + shape.count * rereads.bytes(down, across, blocks / shape.count) / bandwidth : memory;
+      const double cubed_moved = reread ? cube(moved) : cubed_memory;
+      const Candidate c = candidate(t, blocks, depth, per_step, latency, per_result, constants, cubed_room - cubed_moved);
+      const double cubed = cube(c.compute) + cubed_moved;
       if (!(cubed < cubed_room)) continue;
-      best = norm3(c.compute, memory) + beside;
+      best = norm3(c.compute, moved) + beside;
+      best_moved = moved;
       best_steps = depth;
       best_blocks = blocks;
       result.compute = Seconds(c.compute);
@@ -181,7 +220,7 @@ TiledGemm pipelined_gemm(const GemmShape& shape, Bytes element, const PipelinedC
   const double sustained = flop / rates.sustained.base();
   if (sustained > best) best += best / (best + rates.power_time.base()) * (sustained - best);
   result.time = Seconds(best);
-  result.memory = Seconds(memory);
+  result.memory = Seconds(best_moved);
   result.executed = Flop(2.0 * result.tile_m * result.tile_n * best_steps * best_blocks * sms);
   return result;
 }

@@ -19,7 +19,7 @@ struct ProductElements {
 ///   kk = k/s rounded up to 32, q = tiles s / SMs, occ = clamp(32768/(tm tn), 1, 4)
 ///   E  = (1-y)[(1-x) ceil(q) + x max(q,1)] + y [q <= 1 ? 1 : occ ceil(q/occ)]                        waves of blocks
 ///   C  = norm3(E 2 tm tn kk SMs/F (1 + a (1/tm + 1/tn)), ceil(q/occ) lam kk b/2) + ep max(q,1) tm tn out
-///   M  = (A + B + C)(1 - hit + hit/R)/bandwidth + 0.13 us,   R = cache bandwidth/bandwidth, at least 1
+///   M  = ((A + B + C)(1 - hit + hit/R) + reread again)/bandwidth + 0.13 us,   R = cache bandwidth/bandwidth, at least 1
 ///   t  = min over tile, s of norm3(C, M) + [s > 1](split + 8 m n s/(bandwidth R))
 ///   t += t/(t + 0.9 ms) max(0, 2 m n k/sustained - t)
 ///

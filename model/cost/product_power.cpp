@@ -27,16 +27,32 @@ double clock_of_power(const TensorCores& cores, Watts power) {
   return std::pow(power.base() / (cores.board.multiprocessors * c) * std::pow(width, kEnergyPerWidth), kClockPerPower);
 }
 
+/// What long products keep of the listed clock on one board over what they keep on the other, as power tells; nothing unless
+/// known.
+std::optional<double> kept_by_power(const std::optional<TensorCores>& device, const Clocked& device_board,
+                                    const std::optional<TensorCores>& lender, const Clocked& lender_board) {
+  if (!device || !lender || !device_board.limits.power_limit || !lender_board.limits.power_limit) return std::nullopt;
+  return clock_of_power(*device, *device_board.limits.power_limit) / clock_of_power(*lender, *lender_board.limits.power_limit) *
+         (listed_clock(lender_board) / listed_clock(device_board));
+}
+
 }  // namespace
+
+std::optional<double> attention_share(const std::optional<TensorCores>& device, const Clocked& device_board,
+                                      const std::optional<TensorCores>& lender, const Clocked& lender_board, double share) {
+  const auto kept = kept_by_power(device, device_board, lender, lender_board);
+  if (!kept) return std::nullopt;
+  const double own_class = class_clock(device_board, lender_board);
+  const double stated = std::min(1.0, stated_share(device_board)), lent = std::min(1.0, stated_share(lender_board));
+  // No board runs above its clock: a lender with power enough tells of one with more as it is.
+  return own_class * std::min(std::max(share, 1.0), share * std::sqrt(*kept / own_class) * (stated / lent));
+}
 
 ProductShares product_shares(const std::optional<TensorCores>& device, const Clocked& device_board,
                              const std::optional<TensorCores>& lender, const Clocked& lender_board, ProductShares shares) {
   const double own_class = class_clock(device_board, lender_board);
   double sustained = shares.sustained;
-  if (device && lender && device_board.limits.power_limit && lender_board.limits.power_limit)
-    sustained *= clock_of_power(*device, *device_board.limits.power_limit) /
-                 clock_of_power(*lender, *lender_board.limits.power_limit) *
-                 (listed_clock(lender_board) / listed_clock(device_board));
+  if (const auto kept = kept_by_power(device, device_board, lender, lender_board)) sustained *= *kept;
   sustained = std::min(sustained, own_class);
   const double stated = stated_share(device_board), lent = stated_share(lender_board);
   const double held = std::min(1.0, stated) / std::min(1.0, lent);

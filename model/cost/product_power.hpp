@@ -28,4 +28,12 @@ inline constexpr Seconds kBenchmarkPowerTime{0.9e-3};
                                            const std::optional<TensorCores>& lender, const Clocked& lender_board,
                                            ProductShares shares);
 
+/// Share of its clock that a device keeps in fused attention, from a lender's. Softmax and masks leave the tensor cores idle for
+/// part of the time, so power lowers the clock by the square root of what it takes from long products (A100 and L40S, which run
+/// the same kernels, lie 0.75 to 0.78 apart; the rule says 0.73). Nothing where a power limit or the rates of tensor cores are
+/// not known.
+[[nodiscard]] std::optional<double> attention_share(const std::optional<TensorCores>& device, const Clocked& device_board,
+                                                    const std::optional<TensorCores>& lender, const Clocked& lender_board,
+                                                    double share);
+
 }  // namespace tbdsim

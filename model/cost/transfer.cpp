@@ -150,7 +150,11 @@ const FamilyParameters* own_parameters(const Device& device, std::string_view fa
 double apart_of(const Device& device, const Question& question, const BoardParameters& board) {
   constexpr double kOtherKernels = 3.0;
   const double apart = generations_apart(device.chip, board.chip);
-  return question.kernels && *question.kernels != board.kernels ? apart + kOtherKernels : apart;
+  // What a board keeps in attention is told from its kernels by boards that run the same ones.
+  const bool other = question.kernels ? *question.kernels != board.kernels
+                                      : question.family == name(KernelFamily::attention) &&
+                                            board.chip.pipelined_products != device.chip.pipelined_products;
+  return other ? apart + kOtherKernels : apart;
 }
 
 // Long because every constant is a mean over the same relatives, each with weights of its own.
@@ -182,7 +186,14 @@ FamilyParameters from_relatives(const Device& device, const Question& question,
                                             : product_shares(tensor_cores(device, wanted), clocked(device), tensor_cores(lender),
                                                              lender, shares_of(board->parameters));
     // Shares of attention kernels are of the clock that a board keeps, not of what feeds its tensor cores.
-    const double share = kernels ? products.brief
+    // Between chips of one architecture the limit alone differs, as it does for any kernel.
+    const bool other_chip = board->architecture != device.architecture;
+    const auto attention = family == name(KernelFamily::attention) && other_chip && pipelined_kernels(device)
+                               ? attention_share(tensor_cores(device, wanted), clocked(device), tensor_cores(lender), lender,
+                                                 board->parameters.compute_efficiency)
+                               : std::nullopt;
+    const double share = kernels     ? products.brief
+                         : attention ? *attention
                          : family == name(KernelFamily::attention)
                              ? board->parameters.compute_efficiency *
                                    tensor_share(tensor_cores(device, wanted), clocked(device), tensor_cores(lender), lender, 1.0)

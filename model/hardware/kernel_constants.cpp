@@ -169,6 +169,17 @@ void read_board(TomlTable table, const Architectures& architectures, std::vector
   table.finish();
 }
 
+/// `tiles_by_rows = true` is an older word for Hopper's rule.
+TileRule read_tile_rule(TomlTable& table) {
+  if (table.boolean_or("tiles_by_rows", false)) return TileRule::cutlass_hopper;
+  const std::string name = table.text_or("tiles", kTileRules.front().name);
+  for (const TileRuleInfo& row : kTileRules)
+    if (row.name == name) return row.rule;
+  table.problem("tiles",
+                fmt::format("'{}' is no rule by which a library takes its tiles: fastest, cutlass-ada, cutlass-hopper", name));
+  return TileRule::fastest;
+}
+
 PipelinedConstants read_pipelined(TomlTable& table) {
   PipelinedConstants c;
   Bounded bounded(table, true);
@@ -179,7 +190,8 @@ PipelinedConstants read_pipelined(TomlTable& table) {
   c.epilogue = table.quantity<Seconds>("epilogue", kNotNegative);
   c.compute_scale = bounded.number_or("compute_scale", 1.0, "pipelined_compute_scale");
   c.splits = table.boolean_or("splits", true);
-  c.tiles_by_rows = table.boolean_or("tiles_by_rows", false);
+  c.tiles = read_tile_rule(table);
+  c.reread = bounded.number_or("reread", 0.0);
   c.split_cycles = bounded.number("split_cycles");
   c.quantize_launch = table.quantity_if<Seconds>("quantize_launch", kNotNegative).value_or(Seconds(0.0));
   c.quantize_passes = bounded.number_or("quantize_passes", c.quantize_passes);
@@ -249,26 +261,35 @@ std::optional<PipelinedConstants> pipelined_constants(const KernelConstants& con
                                                       std::string_view generation, const Device& device) {
   const auto kernels = pipelined_kernels(device);
   if (!kernels) return std::nullopt;
+  const std::vector<std::string>& all = device.chip.pipelined_sets;
+  const auto own = std::find(all.begin(), all.end(), *kernels);
   const bool narrow = precision == "fp8";
-  const PipelinedConstants* best = nullptr;
+  // How tiles run is of the architecture first, then of the precision, then of the library; how a library is called, and how it
+  // makes 8-bit operands, is of the library first. A neighbour that is newer comes after one that is older.
+  constexpr double kSet = 100.0, kNewer = 0.5, kPrecision = 10.0, kLibrary = 1.0, kOtherCaller = 1000.0;
+  const PipelinedConstants *best = nullptr, *caller = nullptr;
   bool alike = false;
-  double least = INFINITY;
+  double least = INFINITY, least_caller = INFINITY;
   for (const auto& [name, c] : constants.pipelined) {
     const bool of_narrow = name.rfind("fp8-", 0) == 0;
     if (of_narrow && !narrow) continue;
-    const std::string_view own = std::string_view(name).substr(of_narrow ? 4 : 0);
-    const std::size_t dash = own.find('-');
-    const std::vector<std::string>& all = device.chip.pipelined_sets;
-    const auto at = std::find(all.begin(), all.end(), own.substr(dash + 1)), to = std::find(all.begin(), all.end(), *kernels);
-    // The same architecture first, then the precision, then the library; a neighbour that is newer after one that is older.
-    constexpr double kPrecision = 10.0, kLibrary = 1.0, kSet = 100.0, kNewer = 0.5;
-    const auto sets = static_cast<double>(at - to);
-    const double apart = kSet * std::abs(sets) + (sets > 0 ? kNewer : 0.0) + (of_narrow != narrow ? kPrecision : 0.0) +
-                         (own.substr(0, dash) != generation ? kLibrary : 0.0);
-    if (apart >= least) continue;
-    least = apart;
-    best = &c;
-    alike = at == to;
+    const std::string_view plain = std::string_view(name).substr(of_narrow ? 4 : 0);
+    const std::size_t dash = plain.find('-');
+    const auto at = std::find(all.begin(), all.end(), plain.substr(dash + 1));
+    const auto sets = static_cast<double>(at - own);
+    const double far = kSet * std::abs(sets) + (sets > 0 ? kNewer : 0.0);
+    const bool other = plain.substr(0, dash) != generation;
+    const double apart = far + (of_narrow != narrow ? kPrecision : 0.0) + (other ? kLibrary : 0.0);
+    if (apart < least) {
+      least = apart;
+      best = &c;
+      alike = at == own;
+    }
+    const double apart_caller = far + (other ? kOtherCaller : 0.0);
+    if (of_narrow == narrow && apart_caller < least_caller) {
+      least_caller = apart_caller;
+      caller = &c;
+    }
   }
   if (best == nullptr) return std::nullopt;
   PipelinedConstants result = *best;
@@ -276,6 +297,12 @@ std::optional<PipelinedConstants> pipelined_constants(const KernelConstants& con
     const double faster = *device.peak.bf16_tensor / device.multiprocessors / result.multiprocessor_rate;
     result.load_latency = result.load_latency / faster;
     result.epilogue = result.epilogue / faster;
+  }
+  if (caller != nullptr && caller != best) {
+    result.splits = caller->splits;
+    result.reread = caller->reread;
+    result.quantize_launch = caller->quantize_launch;
+    result.quantize_passes = caller->quantize_passes;
   }
   return result;
 }

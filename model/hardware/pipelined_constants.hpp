@@ -1,7 +1,24 @@
 #pragma once
+#include <array>
+#include <optional>
+#include <string_view>
+
 #include "model/units/quantity.hpp"
 
 namespace tbdsim {
+
+/// How a library chooses the tile of a product.
+enum class TileRule { fastest, cutlass_ada, cutlass_hopper };
+
+struct TileRuleInfo {
+  TileRule rule;
+  std::string_view name;  ///< in kernels.toml
+  bool rows_first;        ///< blocks walk down the rows of a column of tiles, however many there are; else along the shorter side
+};
+inline constexpr std::array<TileRuleInfo, 3> kTileRules{{{TileRule::fastest, "fastest", false},
+                                                         {TileRule::cutlass_ada, "cutlass-ada", true},
+                                                         {TileRule::cutlass_hopper, "cutlass-hopper", false}}};
+[[nodiscard]] constexpr const TileRuleInfo& info(TileRule rule) { return kTileRules[static_cast<std::size_t>(rule)]; }
 
 /// Constants of a library's tensor-core products for one architecture since Ampere (model/cost/pipelined_gemm.hpp). They belong
 /// to the kernels: boards of one architecture agree in them.
@@ -14,10 +31,11 @@ struct PipelinedConstants {
   Seconds quantize_launch{0.0};  ///< of the kernels that turn 16-bit activations into fp8 before a product
   double quantize_passes = 1.0;  ///< what those move, against reading 16 bits and writing 8 of each element once
   FlopPerSecond multiprocessor_rate{
-      2.9e12};                   ///< of the boards of the samples, in 16 bits: other kernels' latencies scale with it
-  double compute_scale = 1.0;    ///< arithmetic time against the kernels that a board's share of peak is of
-  bool splits = true;            ///< whether the library splits k
-  bool tiles_by_rows = false;    ///< the library takes its tile by the number of rows, not by the time that it will take
+      2.9e12};                 ///< of the boards of the samples, in 16 bits: other kernels' latencies scale with it
+  double compute_scale = 1.0;  ///< arithmetic time against the kernels that a board's share of peak is of
+  bool splits = true;          ///< whether the library splits k
+  TileRule tiles = TileRule::fastest;
+  double reread = 0.0;           ///< of an operand that the cache cannot hold, what each wave of blocks fetches again
   double split_cycles = 2760.0;  ///< cycles of the boost clock that a split of k takes beside its traffic
 };
 

@@ -21,6 +21,7 @@ constexpr AttentionShape kShape{4, 32, 2048, 2048, 128, true, 8};
 KernelRates a100() {
   KernelRates rates{312.0_TFLOPps, 0.8 * 2039.0_GBps, Seconds(0.0), 108, Hertz(1.41e9)};
   rates.cache = Bytes(40.0 * 1024 * 1024);
+  rates.boost = Hertz(1.41e9);
   return rates;
 }
 
@@ -68,6 +69,16 @@ TEST_CASE("worked example: causal attention of 4 sequences of 2048, 32 heads tha
   CHECK(fmt::format("{:.2f}", model.time.base() * 1e6) == "1220.69");
   CHECK(documented("= 1220.69 us"));
   CHECK(model.bound == Bound::compute);
+}
+
+TEST_CASE("a kernel starts and drains in cycles: at twice the clock in half of the time") {
+  KernelRates fast = a100();
+  fast.boost = Hertz(2.82e9);
+  const KernelTimeModel slow_start = fused_attention_time(kShape, false, fmha(), a100());
+  const KernelTimeModel fast_start = fused_attention_time(kShape, false, fmha(), fast);
+  CHECK_THAT(slow_start.launch.base(), WithinRel(8.2e-6 + 3 * 1.2e-6, 1e-12));
+  CHECK_THAT(fast_start.launch.base(), WithinRel(0.5 * (8.2e-6 + 3 * 1.2e-6), 1e-12));
+  CHECK_THAT((slow_start.time - slow_start.launch).base(), WithinRel((fast_start.time - fast_start.launch).base(), 1e-12));
 }
 
 TEST_CASE("the closed sums of visited keys are those of one block at a time") {

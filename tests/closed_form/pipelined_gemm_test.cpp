@@ -2,6 +2,8 @@
 #include "model/cost/pipelined_gemm.hpp"
 
 #include <cmath>
+#include <tuple>
+#include <utility>
 
 #include "model/cost/gemm.hpp"
 #include "tests/catch.hpp"
@@ -97,6 +99,46 @@ TEST_CASE("a benchmark finds the weights in the cache where all its copies fit, 
   KernelRates small = board();
   small.cache = Bytes(10e6);
   CHECK(time_of(shape, small).base() == cold);
+}
+
+TEST_CASE("worked example: a library that walks down the rows fetches them again for each column of tiles") {
+  PipelinedConstants c = kernels();
+  c.splits = false;
+  c.tiles = TileRule::cutlass_ada;
+  c.reread = 1.0;
+  // Rows of 268 MB, cache of 40 MB: 4 columns of 128, 10.24 waves of blocks.
+  const TiledGemm tiled = pipelined_gemm({32768, 512, 4096}, kHalf, c, board());
+  CHECK(tiled.tile_m == 128);
+  CHECK(tiled.tile_n == 128);
+  const double rows = 32768.0 * 4096 * 2, operands = rows + (512 * 4096.0 + 32768 * 512.0) * 2;
+  CHECK_THAT(tiled.memory.base(), WithinRel((operands + 3 * rows) / 1500e9 + 0.13e-6, 1e-12));
+  CHECK(documented("= " + microseconds(tiled.memory)));
+  // Along the shorter side, weights of 4 MB stay in the cache.
+  c.tiles = TileRule::fastest;
+  CHECK_THAT(pipelined_gemm({32768, 512, 4096}, kHalf, c, board()).memory.base(), WithinRel(operands / 1500e9 + 0.13e-6, 1e-12));
+  // Rows that the cache holds are fetched once.
+  c.tiles = TileRule::cutlass_ada;
+  const double few = (2048 * 4096.0 + 512 * 4096.0 + 2048 * 512.0) * 2;
+  CHECK_THAT(pipelined_gemm({2048, 512, 4096}, kHalf, c, board()).memory.base(), WithinRel(few / 1500e9 + 0.13e-6, 1e-12));
+}
+
+TEST_CASE("CUTLASS as frameworks call it takes its tile by the rows alone") {
+  PipelinedConstants c = kernels();
+  c.splits = false;
+  const auto tile = [&](TileRule rule, double rows) {
+    c.tiles = rule;
+    const TiledGemm tiled = pipelined_gemm({rows, 4096, 4096}, Bytes(1.0), c, board());
+    return std::pair{tiled.tile_m, tiled.tile_n};
+  };
+  for (const auto& [rows, ada, hopper] : {std::tuple{16.0, std::pair{16, 64}, std::pair{16, 64}},
+                                          {64.0, {32, 64}, {64, 64}},
+                                          {128.0, {64, 64}, {64, 64}},
+                                          {129.0, {64, 128}, {128, 128}},
+                                          {257.0, {128, 128}, {128, 128}}}) {
+    INFO(rows);
+    CHECK(tile(TileRule::cutlass_ada, rows) == ada);
+    CHECK(tile(TileRule::cutlass_hopper, rows) == hopper);
+  }
 }
 
 TEST_CASE("more rows, columns, k-steps and products never take less time, nor does a slower board") {

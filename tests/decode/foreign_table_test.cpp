@@ -49,6 +49,10 @@ TEST_CASE("formats are known by their header") {
   CHECK(format_of(kNccl) == ForeignFormat::nccl_tests);
   CHECK(format_of(kNsight) == ForeignFormat::nsight_systems);
   CHECK(format_of(kProfiler) == ForeignFormat::pytorch_profiler);
+  // As spreadsheets write them.
+  CHECK(format_of("\xEF\xBB\xBFm,n,k,ms\r\n1,2,3,4\r\n") == ForeignFormat::products);
+  CHECK(format_of("m;n;k;ms\n1;2;3;0,5\n") == ForeignFormat::products);
+  CHECK(format_of("m\tn\tk\tms\n1\t2\t3\t4\n") == ForeignFormat::products);
   CHECK_FALSE(format_of("time,name\n1,2\n"));
   CHECK_FALSE(format_of(""));
 }
@@ -80,6 +84,9 @@ TEST_CASE("mistakes in a table of products, to the letter") {
   CHECK(message("m,n,k,ms\n1,2,3,0\n").find("ms: expected a time above 0, got \"0\"") != std::string::npos);
   CHECK(message("m,n,k,ms\n1,2.5,3,1\n").find("n: expected a whole number of at least 1, got \"2.5\"") != std::string::npos);
   CHECK(message("m,n,k,ms,dtype\n1,2,3,1,int4\n").find("unknown precision \"int4\"") != std::string::npos);
+  CHECK(message("m;n;k;ms\n1;2;3;0,5\n") ==
+        "mine.csv: columns are parted by semicolons: write commas between them, and points in decimals\n");
+  CHECK(message("m\tn\tk\tms\n1\t2\t3\t4\n").find("parted by tabs") != std::string::npos);
   CHECK(message("m,n,k,ms\n").find("no product below the header") != std::string::npos);
 }
 

@@ -139,6 +139,15 @@ TEST_CASE("what can hardly be meant is named, to the letter") {
   CHECK(implausible_samples({product(4096, 0.25, 2), product(8192, 0.5, 3)}, devices)
             .front()
             .find("in milliseconds? time_s is in seconds") != std::string::npos);
-  CHECK(implausible_samples({product(8192, 1e-6, 2)}, devices).front().find("are faster than physics allows on h100-sxm5-80gb") !=
-        std::string::npos);
+  const std::string fast = implausible_samples({product(8192, 1e-6, 2)}, devices).front();
+  CHECK(fast.find("are faster than physics allows on h100-sxm5-80gb") != std::string::npos);
+  CHECK(fast.find("; scored all the same: row 2") != std::string::npos);
+  Sample named = product(4096, 2.5e-4, 2);
+  named.algorithm = "per-token";
+  CHECK(doubts({named}, devices).empty());
+  named.algorithm = "turbo";
+  CHECK(doubts({named}, devices).front() ==
+        "1 sample (from row 2) of gemm with the algorithm \"turbo\": the form takes the tile that is fastest");
+  const Sample once = product(4096, 2.5e-4, 2);
+  CHECK(doubts({once, once}, devices, true).front().find("each is scored") != std::string::npos);
 }
