@@ -24,6 +24,9 @@ bool feeds_softmax(const OpGraph& graph, const Op& op) {
 AutocastRule autocast_rule(const OpGraph& graph, const Op& op) {
   const auto* activation = std::get_if<ActivationAttributes>(&op.attributes);
   if (activation != nullptr && activation->kind == ActivationKind::power) return AutocastRule::wide;
+  // The reciprocal root of a frozen batch norm's variances is fp32 (list of fp32 operators), and so is what it scales.
+  const auto* multiply = std::get_if<MultiplyAttributes>(&op.attributes);
+  if (multiply != nullptr && multiply->per_channel) return AutocastRule::joined;
   const auto* mask = std::get_if<MaskAttributes>(&op.attributes);
   const bool adds = op.kind == OpKind::mask && !op.inplace && (mask == nullptr || !mask->selects);
   if (adds && feeds_softmax(graph, op)) return AutocastRule::joined;
