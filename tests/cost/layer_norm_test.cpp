@@ -28,7 +28,7 @@ TEST_CASE("layer norm forward: short rows cost a block each, long ones their byt
   CHECK_THAT(microseconds(1000, 4096, Pass::forward), WithinRel(5.0 + 81.92, 1e-12));
 }
 
-TEST_CASE("layer norm backward: two kernels; the sums of few columns keep few multiprocessors busy") {
+TEST_CASE("layer norm backward: two kernels, and the sums of few columns keep few multiprocessors busy") {
   // 1,024 rows x 300 clocks; two blocks of 32 columns, each 2 x 102,400 x 128 B at 64 B a clock.
   CHECK_THAT(microseconds(102400, 64, Pass::backward), WithinRel(10.0 + 307.2 + 409.6, 1e-12));
   // With 64 loads of a column on the way: 32 x 64 x 4 B in 700 clocks.
