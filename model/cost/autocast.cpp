@@ -48,7 +48,7 @@ std::vector<Bytes> autocast_widths(const OpGraph& graph, Bytes narrow) {
   return widths;
 }
 
-TensorCasts tensor_casts(const OpGraph& graph, const Op& op, Pass pass, std::span<const Bytes> widths) {
+TensorCasts tensor_casts(const OpGraph& graph, const Op& op, Pass pass, std::span<const Bytes> widths, bool copies_promoted) {
   const AutocastRule rule = autocast_rule(graph, op);
   const bool forward = pass == Pass::forward, wide = width_of(widths, op.output) == kSingle;
   TensorCasts casts;
@@ -57,7 +57,8 @@ TensorCasts tensor_casts(const OpGraph& graph, const Op& op, Pass pass, std::spa
     const bool single = width_of(widths, input) == kSingle;
     const bool copied = rule == AutocastRule::narrow ? single : rule == AutocastRule::wide && !single;
     const bool promoted = rule != AutocastRule::narrow && rule != AutocastRule::wide && wide && !single;
-    if (forward ? !copied : !((copied || promoted) && graph.tensor(input).needs_gradient)) continue;
+    if (forward ? !(copied || (promoted && copies_promoted)) : !((copied || promoted) && graph.tensor(input).needs_gradient))
+      continue;
     casts.numbers += static_cast<double>(elements(graph.tensor(input).shape));
     ++casts.kernels;
   }

@@ -180,7 +180,7 @@ void KernelModel::cast_arrays(const OpGraph& graph, const Op& op, Pass pass, Nod
 void KernelModel::cast_tensors(const OpGraph& graph, const Op& op, Pass pass, double batch, std::span<const Bytes> widths,
                                NodeCost& cost) const {
   if (widths.empty() || fused_away(graph, op, stack_)) return;
-  const TensorCasts casts = tensor_casts(graph, op, pass, widths);
+  const TensorCasts casts = tensor_casts(graph, op, pass, widths, stack_.operators.copies_promoted);
   append_casts(batch * casts.numbers, casts.kernels, cost);
   if (casts.kernels > 0 && !cost.family) cost.family = KernelFamily::memory_bound;
 }
@@ -197,7 +197,11 @@ void KernelModel::cast_operands(const OpGraph& graph, const Op& op, Pass pass, d
 
 void KernelModel::append_casts(double numbers, int kernels, NodeCost& cost) const {
   if (kernels == 0) return;
-  KernelTimeModel kernel = memory_bound_time(numbers * Casts::kMoved, 1.0, memory_rates_);
+  // Two elements moved for each, three bytes of width on the average.
+  const Bytes moved = numbers * Casts::kMoved, width = Casts::kMoved / 2.0;
+  const bool single = stack_.operators.casts_singly && !stack_.operators.compiles_kernels;
+  KernelTimeModel kernel =
+      single ? single_access_time(moved, width, 1.0, memory_rates_) : memory_bound_time(moved, 1.0, memory_rates_);
   kernel.kernels = kernels;
   kernel.time += (kernels - 1) * memory_rates_.launch;
   kernel.launch = kernels * memory_rates_.launch;

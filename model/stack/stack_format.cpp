@@ -146,6 +146,9 @@ constexpr KeyMeaning kStack[] = {
      "elementwise kernels load several 16-bit numbers at once; if not, boards with much bandwidth for each multiprocessor do not "
      "reach it in 16 bits; true",
      ""},
+    {"[operators]", "`casts_singly`", "kernels that change the width of elements load and store one at a time; false", ""},
+    {"[operators]", "`copies_promoted`",
+     "under `amp` a narrow operand of a wide sum or product is cast by a kernel of its own (apex O1); false", ""},
     {"[operators]", "`amp_16_bit`",
      "under `amp` weights are 16-bit copies and only loss and update run in fp32 (apex O2); false: operators that sum run in "
      "fp32 between casts, and weights are cast where they are used (autocast, apex O1)",

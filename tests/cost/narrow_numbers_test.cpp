@@ -114,6 +114,22 @@ TEST_CASE("autocast: what a frozen batch norm scales is fp32, and the next convo
   for (const char* narrow : {"first", "second", "halved"}) CHECK(width(narrow) == Bytes(2.0));
   for (const char* wide : {"scale", "relu"}) CHECK(width(wide) == Bytes(4.0));
   CHECK(tensor_casts(graph, op("second"), Pass::forward, widths).numbers == 8 * 4 * 4);
+  // Autocast's kernel reads 16 bits and the scale; apex casts the map first.
+  CHECK(tensor_casts(graph, op("scale"), Pass::forward, widths).kernels == 0);
+  CHECK(tensor_casts(graph, op("scale"), Pass::forward, widths, true).numbers == 8 * 4 * 4);
+  CHECK(tensor_casts(graph, op("second"), Pass::forward, widths, true).numbers == 8 * 4 * 4);
+}
+
+TEST_CASE("casts of one element at a time cost more than of several at once, unless a compiler makes them") {
+  const auto seconds = [](bool singly, bool compiled) {
+    Stack s = stack();
+    s.features.casts_weights = true;
+    s.operators.casts_singly = singly;
+    s.operators.compiles_kernels = compiled;
+    return cost(model(s, Precision::amp), "fc", Pass::forward).kernel.time;
+  };
+  CHECK(seconds(true, false) > seconds(false, false));
+  CHECK(seconds(true, true) == seconds(false, true));
 }
 
 TEST_CASE("autocast: tensors are as wide as operators leave them, and each product casts for itself") {
