@@ -24,6 +24,9 @@ bool feeds_softmax(const OpGraph& graph, const Op& op) {
 AutocastRule autocast_rule(const OpGraph& graph, const Op& op) {
   const auto* activation = std::get_if<ActivationAttributes>(&op.attributes);
   if (activation != nullptr && activation->kind == ActivationKind::power) return AutocastRule::wide;
+  // The reciprocal root of a frozen batch norm's variances is fp32 (list of fp32 operators), and so is what it scales.
+  const auto* multiply = std::get_if<MultiplyAttributes>(&op.attributes);
+  if (multiply != nullptr && multiply->per_channel) return AutocastRule::joined;
   const auto* mask = std::get_if<MaskAttributes>(&op.attributes);
   const bool adds = op.kind == OpKind::mask && !op.inplace && (mask == nullptr || !mask->selects);
   if (adds && feeds_softmax(graph, op)) return AutocastRule::joined;
@@ -45,7 +48,7 @@ std::vector<Bytes> autocast_widths(const OpGraph& graph, Bytes narrow) {
   return widths;
 }
 
-TensorCasts tensor_casts(const OpGraph& graph, const Op& op, Pass pass, std::span<const Bytes> widths) {
+TensorCasts tensor_casts(const OpGraph& graph, const Op& op, Pass pass, std::span<const Bytes> widths, bool copies_promoted) {
   const AutocastRule rule = autocast_rule(graph, op);
   const bool forward = pass == Pass::forward, wide = width_of(widths, op.output) == kSingle;
   TensorCasts casts;
@@ -54,7 +57,8 @@ TensorCasts tensor_casts(const OpGraph& graph, const Op& op, Pass pass, std::spa
     const bool single = width_of(widths, input) == kSingle;
     const bool copied = rule == AutocastRule::narrow ? single : rule == AutocastRule::wide && !single;
     const bool promoted = rule != AutocastRule::narrow && rule != AutocastRule::wide && wide && !single;
-    if (forward ? !copied : !((copied || promoted) && graph.tensor(input).needs_gradient)) continue;
+    if (forward ? !(copied || (promoted && copies_promoted)) : !((copied || promoted) && graph.tensor(input).needs_gradient))
+      continue;
     casts.numbers += static_cast<double>(elements(graph.tensor(input).shape));
     ++casts.kernels;
   }

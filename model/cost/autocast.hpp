@@ -21,6 +21,8 @@ struct TensorCasts {
   double numbers = 0;
   int kernels = 0;
 };
-[[nodiscard]] TensorCasts tensor_casts(const OpGraph& graph, const Op& op, Pass pass, std::span<const Bytes> widths);
+/// `copies_promoted`: narrow summands of a wide sum are cast forward, too, in place of as they are read.
+[[nodiscard]] TensorCasts tensor_casts(const OpGraph& graph, const Op& op, Pass pass, std::span<const Bytes> widths,
+                                       bool copies_promoted = false);
 
 }  // namespace tbdsim

@@ -13,6 +13,7 @@
 #include "model/cost/fused_attention.hpp"
 #include "model/cost/fusion.hpp"
 #include "model/cost/issue.hpp"
+#include "model/cost/layer_norm.hpp"
 #include "model/cost/matrix_product.hpp"
 #include "model/cost/mixed_precision.hpp"
 #include "model/cost/recurrent_layer.hpp"
@@ -179,7 +180,7 @@ void KernelModel::cast_arrays(const OpGraph& graph, const Op& op, Pass pass, Nod
 void KernelModel::cast_tensors(const OpGraph& graph, const Op& op, Pass pass, double batch, std::span<const Bytes> widths,
                                NodeCost& cost) const {
   if (widths.empty() || fused_away(graph, op, stack_)) return;
-  const TensorCasts casts = tensor_casts(graph, op, pass, widths);
+  const TensorCasts casts = tensor_casts(graph, op, pass, widths, stack_.operators.copies_promoted);
   append_casts(batch * casts.numbers, casts.kernels, cost);
   if (casts.kernels > 0 && !cost.family) cost.family = KernelFamily::memory_bound;
 }
@@ -196,7 +197,11 @@ void KernelModel::cast_operands(const OpGraph& graph, const Op& op, Pass pass, d
 
 void KernelModel::append_casts(double numbers, int kernels, NodeCost& cost) const {
   if (kernels == 0) return;
-  KernelTimeModel kernel = memory_bound_time(numbers * Casts::kMoved, 1.0, memory_rates_);
+  // Two elements moved for each, three bytes of width on the average.
+  const Bytes moved = numbers * Casts::kMoved, width = Casts::kMoved / 2.0;
+  const bool single = stack_.operators.casts_singly && !stack_.operators.compiles_kernels;
+  KernelTimeModel kernel =
+      single ? single_access_time(moved, width, 1.0, memory_rates_) : memory_bound_time(moved, 1.0, memory_rates_);
   kernel.kernels = kernels;
   kernel.time += (kernels - 1) * memory_rates_.launch;
   kernel.launch = kernels * memory_rates_.launch;
@@ -431,7 +436,8 @@ NodeCost KernelModel::recurrent_cost(const OpGraph& graph, const Op& op, Pass pa
 NodeCost KernelModel::memory_cost(const OpGraph& graph, const Op& op, Pass pass, double batch,
                                   std::span<const Bytes> widths) const {
   NodeCost result;
-  auto passes = memory_passes(op, stack_, element_);
+  const bool broadcasts = op.inputs.size() == 2 && elements(graph.tensor(op.inputs[1]).shape) < elements(graph.input_shape(op));
+  auto passes = memory_passes(op, stack_, element_, broadcasts);
   if (!passes || fused_away(graph, op, stack_)) return result;
   // The kernel of the batch norm reads the other summand; backward it writes that one's gradient, too.
   if (joins_batch_norm(graph, op, stack_)) passes = Passes{0, 1, 0, 1};
@@ -459,6 +465,8 @@ NodeCost KernelModel::memory_cost(const OpGraph& graph, const Op& op, Pass pass,
   bytes = bytes + again * read + out * (forward ? passes->forward_mask : passes->backward_mask);
   result.kernel = moves_single_numbers(op.kind, stack_) ? single_access_time(bytes, element, passes->bandwidth_share, rates)
                                                         : memory_bound_time(bytes, passes->bandwidth_share, rates);
+  if (op.kind == OpKind::layer_norm && stack_.operators.norm_column_loads > 0 && !stack_.operators.compiles_kernels)
+    result.kernel = layer_norm_time(result.kernel, {in / row, row, element}, pass, stack_.operators.norm_column_loads, rates);
   if (const int chain = forward ? passes->forward_kernels : passes->backward_kernels; chain > 1) {
     result.kernel.kernels = chain;
     result.kernel.time += (chain - 1) * rates.launch;

@@ -9,14 +9,14 @@ namespace {
 constexpr Bytes kSingle(4.0);
 }
 
-std::optional<Passes> memory_passes(const Op& op, const Stack& stack, Bytes element) {
+std::optional<Passes> memory_passes(const Op& op, const Stack& stack, Bytes element, bool broadcasts) {
   const OperatorRow& row = info(op.kind);
   if (row.family != OpFamily::memory_bound) return std::nullopt;
   if (row.framework_passes == nullptr) return row.passes;
   return row.framework_passes(
       op, {stack.host.eager, stack.operators.batch_norm_forward_passes, stack.operators.batch_norm_backward_passes,
            stack.operators.dropout_forward_passes, stack.operators.dropout_backward_passes,
-           stack.operators.softmax_backward_passes, stack.operators.composes_rows, element < kSingle});
+           stack.operators.softmax_backward_passes, stack.operators.composes_rows, element < kSingle, broadcasts});
 }
 
 double reread_passes(RowKernel rows, double row_elements, Bytes element, const KernelRates& rates) {

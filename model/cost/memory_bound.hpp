@@ -10,7 +10,8 @@ namespace tbdsim {
 
 /// Passes of a memory-bound operator; nullopt for operators of other families and those that launch nothing.
 /// Some depend on the stack, such as batch norm's (a fused library kernel or a chain of framework kernels).
-[[nodiscard]] std::optional<Passes> memory_passes(const Op& op, const Stack& stack, Bytes element = Bytes(4.0));
+[[nodiscard]] std::optional<Passes> memory_passes(const Op& op, const Stack& stack, Bytes element = Bytes(4.0),
+                                                  bool broadcasts = false);
 
 /// Passes over rows of `row_elements` beyond those that the definition needs.
 ///

@@ -57,6 +57,9 @@ OperatorSettings read_operator_settings(TomlTable table) {
   read_attention_kernel(table, settings);
   read_fp8_recipe(table, settings);
   settings.amp_16_bit = table.boolean_or("amp_16_bit", false);
+  settings.norm_column_loads = static_cast<int>(table.integer_or("norm_column_loads", 0, 0, 65536));
+  settings.casts_singly = table.boolean_or("casts_singly", false);
+  settings.copies_promoted = table.boolean_or("copies_promoted", false);
   settings.vectorizes_16_bit = table.boolean_or("vectorizes_16_bit", true);
   settings.dropout_forward_passes = table.number_or("dropout_forward_passes", 3, kPositive);
   settings.dropout_backward_passes = table.number_or("dropout_backward_passes", 3, kPositive);

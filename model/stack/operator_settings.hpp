@@ -29,7 +29,10 @@ struct OperatorSettings {
   double batch_norm_forward_passes = 3, batch_norm_backward_passes = 5;  ///< passes over the tensor
   double dropout_forward_passes = 3, dropout_backward_passes = 3;        ///< over the tensor, by all kernels it is made of
   double softmax_backward_passes = 3;                                    ///< the same
+  int norm_column_loads = 0;  ///< elements of a column that layer norm's gradients load at once (`layer_norm_time`); 0: no limit
   bool vectorizes_16_bit = true;  ///< elementwise and row kernels load several 16-bit numbers at once (`moves_single_numbers`)
+  bool casts_singly = false;      ///< kernels that change the width of elements load and store one at a time
+  bool copies_promoted = false;   ///< a narrow operand of a wide sum or product is cast by a kernel of its own (apex O1)
   bool amp_16_bit = false;  ///< under amp all runs in 16 bits but loss and update (apex O2); else some operators between casts
   bool fused_attention = false;                          ///< attention layers run as one kernel that keeps the scores on the chip
   AttentionKernel attention = AttentionKernel::general;  ///< that kernel, where device and precision have it

@@ -137,10 +137,18 @@ constexpr KeyMeaning kStack[] = {
     {"[operators]", "`fuses_linear_bias`", "a linear layer's bias is added inside its product; false", ""},
     {"[operators]", "`dropout_forward_passes`, `dropout_backward_passes`, `softmax_backward_passes`",
      "over the tensor, by all kernels that the framework composes them of; 3, 3, 3", ""},
+    {"[operators]", "`norm_column_loads`",
+     "a layer norm runs a block of threads for each row; the gradients of its scale and shift load so many elements of a column "
+     "at "
+     "once, with a block for each 32 columns. 0: bytes alone limit it",
+     ""},
     {"[operators]", "`vectorizes_16_bit`",
      "elementwise kernels load several 16-bit numbers at once; if not, boards with much bandwidth for each multiprocessor do not "
      "reach it in 16 bits; true",
      ""},
+    {"[operators]", "`casts_singly`", "kernels that change the width of elements load and store one at a time; false", ""},
+    {"[operators]", "`copies_promoted`",
+     "under `amp` a narrow operand of a wide sum or product is cast by a kernel of its own (apex O1); false", ""},
     {"[operators]", "`amp_16_bit`",
      "under `amp` weights are 16-bit copies and only loss and update run in fp32 (apex O2); false: operators that sum run in "
      "fp32 between casts, and weights are cast where they are used (autocast, apex O1)",

@@ -103,11 +103,13 @@ struct LocalResponseNormAttributes {
 struct SliceAttributes {
   bool operator==(const SliceAttributes&) const = default;
   std::int64_t axis = 0, begin = 0, end = 0;
+  bool indexed = false;  ///< x[begin:end] and not one part of a split: its gradient alone fills a whole tensor with zeros first
   template <class Keys>
   void keys(Keys& k) {
     k.integer("axis", axis, 0, 0, kLastAxis);
     k.required("begin", begin, 0);
     k.required("end", end, 1);
+    k.flag("indexed", indexed, false);
   }
 };
 struct PadAttributes {
@@ -165,17 +167,23 @@ struct MatmulAttributes {
 struct MultiplyAttributes {
   bool operator==(const MultiplyAttributes&) const = default;
   bool keeps_scalar = false;  ///< the constant is a tensor on the device (PyTorch's attention scale)
+  bool per_channel =
+      false;  ///< by a constant for each channel, an fp32 array whatever the network's precision (frozen batch norm)
   template <class Keys>
   void keys(Keys& k) {
     k.flag("keeps_scalar", keeps_scalar, false);
+    k.flag("per_channel", per_channel, false);
   }
 };
 struct MaskAttributes {
   bool operator==(const MaskAttributes&) const = default;
   bool selects = false;  ///< torch.where or masked_fill: its gradient is a kernel too; that of a mask that is added passes on
+  bool in_view =
+      false;  ///< written in place through a view: eager PyTorch copies the whole gradient, then that of the view twice
   template <class Keys>
   void keys(Keys& k) {
     k.flag("selects", selects, false);
+    k.flag("in_view", in_view, false);
   }
 };
 struct ConcatAttributes {

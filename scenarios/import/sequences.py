@@ -89,6 +89,9 @@ def stack_of(tag, model, precision):
     # amp.initialize with opt_level O2); the rest moved to PyTorch's own mixed precision.
     fine_tuning = model.endswith("-squad") and precision == "amp"
     holds_16_bits = fine_tuning or (model == "ncf" and precision == "amp")
+    # Mask R-CNN starts apex at O1 (tools/train_net.py), where the rest holds 16-bit weights.
+    if model == "mask_rcnn" and precision == "amp" and tag < "22":
+        return f"pytorch-ngc-{tag}-o1"
     variant = "-apex-o2" if holds_16_bits and tag >= "22" else "-apex" if fine_tuning or model in FUSED else ""
     return f"pytorch-ngc-{tag}{variant}"
 

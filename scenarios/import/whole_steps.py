@@ -34,8 +34,10 @@ COPIED = " --set stack.input.synthetic_on_host=true --set stack.input.pinned=fal
 # attention, but drop gradients as 2.0 does.
 SEPARATE_STACK, SEPARATE = "pytorch-1.13", " --set stack.update.gradient_passes=0"
 
-# Names of TorchBench that the catalogue has under timm's; it takes the others of benchmarks/dynamo as they are.
-DYNAMO = {"timm_nfnet": "dm_nfnet_f0", "timm_regnet": "regnety_120", "timm_efficientdet": "tf_efficientdet_d1"}
+# Names of TorchBench that the catalogue has under timm's, and timm's definition of a network that torchvision defines as well; it takes
+# the others of benchmarks/dynamo as they are.
+DYNAMO = {"timm_nfnet": "dm_nfnet_f0", "timm_regnet": "regnety_120", "timm_efficientdet": "tf_efficientdet_d1",
+          "convnext_base": "convnext_base@timm"}
 
 # Lengths of their sequences: benchmarks/dynamo/huggingface.py (get_sequence_length); TorchBench's `hf_` networks train on their
 # first length (torchbenchmark/util/framework/huggingface/model_factory.py, recalled).

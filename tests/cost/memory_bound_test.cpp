@@ -105,6 +105,34 @@ TEST_CASE("a mask that selects has a gradient of its own, one that is added pass
   CHECK(selecting.forward_inputs + selecting.forward_output == 2.0);
 }
 
+TEST_CASE("what eager autograd adds: zeros around a part, copies of a view, fills before copies, products before sums") {
+  Stack eager;
+  eager.host.eager = true;
+  const auto passes = [&](OpKind kind, OpAttributes attributes, const Stack& stack, std::size_t inputs = 1,
+                          bool broadcasts = false) {
+    Op op = op_of(kind, inputs);
+    op.attributes = std::move(attributes);
+    return memory_passes(op, stack, Bytes(4.0), broadcasts).value();
+  };
+  // A whole tensor of zeros, and the part read and written; a part of a split shares one kernel with the others.
+  CHECK(passes(OpKind::slice, SliceAttributes{0, 0, 1, true}, eager).backward_inputs == 1.0);
+  CHECK(passes(OpKind::slice, SliceAttributes{0, 0, 1, false}, eager).backward_inputs == 0.0);
+  CHECK(passes(OpKind::slice, SliceAttributes{0, 0, 1, true}, Stack()).backward_inputs == 0.0);
+  // Three copies of a gradient, read and written.
+  CHECK(passes(OpKind::mask, MaskAttributes{false, true}, eager).backward_output == 6.0);
+  CHECK(passes(OpKind::mask, MaskAttributes{false, true}, Stack()).backward_output == 0.0);
+  CHECK(passes(OpKind::pad, PadAttributes{}, eager).forward_output == 2.0);
+  // A factor for each channel: x read, dy read twice, dx and the products written, the products summed.
+  for (const Passes& scaled :
+       {passes(OpKind::learned_scale, {}, eager), passes(OpKind::multiply, MultiplyAttributes{}, eager, 2, true)}) {
+    CHECK(scaled.backward_inputs == 1.0);
+    CHECK(scaled.backward_output == 5.0);
+    CHECK(scaled.backward_kernels == 3);
+  }
+  CHECK(passes(OpKind::multiply, MultiplyAttributes{}, eager, 2).backward_output == 2.0);
+  CHECK(passes(OpKind::learned_scale, {}, Stack()).backward_output == 1.0);
+}
+
 TEST_CASE("the loss begins with a softmax: over a large vocabulary its rows are read again") {
   CHECK(memory_passes(op_of(OpKind::softmax_loss), Stack()).value().rows == RowKernel::softmax);
   // Issued one by one, a kernel writes the gradient of the picked entries among zeros and another reads it: one pass more.

@@ -99,6 +99,39 @@ TEST_CASE("autocast: a table of vectors is cast where words are scored with it, 
              WithinRel(6 * (table + kNumbers), 1e-12));
 }
 
+TEST_CASE("autocast: what a frozen batch norm scales is fp32, and the next convolution casts it back") {
+  GraphBuilder g("block", "file", "image", {8, 4, 4}, 4);
+  TensorId x = g.convolution(g.input(), ConvolutionAttributes{8, 1, 1}, "first");
+  x = g.relu(g.add(OpKind::multiply, {x}, MultiplyAttributes{false, true}, "scale"), "relu");
+  x = g.convolution(x, ConvolutionAttributes{8, 1, 1}, "second");
+  g.softmax_loss(g.linear(g.flatten(g.add(OpKind::multiply, {x}, MultiplyAttributes{}, "halved")), 10, "fc"), "loss");
+  const OpGraph graph = std::move(g).finish().value();
+  const std::vector<Bytes> widths = autocast_widths(graph, Bytes(2.0));
+  const auto op = [&](const char* name) -> const Op& {
+    return *std::find_if(graph.ops.begin(), graph.ops.end(), [&](const Op& o) { return o.name == name; });
+  };
+  const auto width = [&](const char* name) { return widths[static_cast<std::size_t>(op(name).output.value)]; };
+  for (const char* narrow : {"first", "second", "halved"}) CHECK(width(narrow) == Bytes(2.0));
+  for (const char* wide : {"scale", "relu"}) CHECK(width(wide) == Bytes(4.0));
+  CHECK(tensor_casts(graph, op("second"), Pass::forward, widths).numbers == 8 * 4 * 4);
+  // Autocast's kernel reads 16 bits and the scale; apex casts the map first.
+  CHECK(tensor_casts(graph, op("scale"), Pass::forward, widths).kernels == 0);
+  CHECK(tensor_casts(graph, op("scale"), Pass::forward, widths, true).numbers == 8 * 4 * 4);
+  CHECK(tensor_casts(graph, op("second"), Pass::forward, widths, true).numbers == 8 * 4 * 4);
+}
+
+TEST_CASE("casts of one element at a time cost more than of several at once, unless a compiler makes them") {
+  const auto seconds = [](bool singly, bool compiled) {
+    Stack s = stack();
+    s.features.casts_weights = true;
+    s.operators.casts_singly = singly;
+    s.operators.compiles_kernels = compiled;
+    return cost(model(s, Precision::amp), "fc", Pass::forward).kernel.time;
+  };
+  CHECK(seconds(true, false) > seconds(false, false));
+  CHECK(seconds(true, true) == seconds(false, true));
+}
+
 TEST_CASE("autocast: tensors are as wide as operators leave them, and each product casts for itself") {
   GraphBuilder g("block", "file", "sentence", {16, 64}, 4);
   const TensorId x = g.linear(g.input(), 64, "first", false), y = g.add(OpKind::layer_norm, {x}, {}, "norm");

@@ -130,10 +130,10 @@ TEST_CASE("what a network keeps is less than all it computes, and MXNet keeps mo
       if (const auto* a = std::get_if<AttentionAttributes>(&op.attributes))
         all += 4.0 * static_cast<double>(a->heads * graph.output_shape(op).front() * graph.tensor(op.inputs[1]).shape.front());
     const double kept = saved_bytes(graph, SavingRules::autograd_cuda).per_sample.base();
-    // First stages of detectors are not trained, nor are their norms.
-    CHECK(kept >
-          (entry.application == "object detection" ? 0.14 : 0.2) * all);  // products of attention are seen more often than kept
-    CHECK(kept < 1.6 * all);  // indices of max pools are twice as large as what they point at
+    // First stages of detectors are not trained, nor are their norms; Longformer cuts and rearranges its scores time and again.
+    const bool keeps_less = entry.application == "object detection" || entry.name == "AllenaiLongformerBase";
+    CHECK(kept > (keeps_less ? 0.14 : 0.2) * all);  // products of attention are seen more often than kept
+    CHECK(kept < 1.6 * all);                        // indices of max pools are twice as large as what they point at
     // MXNet's LRN is one operator, PyTorch's several.
     const auto is_lrn = [](const Op& op) { return op.kind == OpKind::local_response_norm; };
     if (std::none_of(graph.ops.begin(), graph.ops.end(), is_lrn))

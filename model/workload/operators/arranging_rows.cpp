@@ -45,8 +45,17 @@ InferredShape slice_shape(const OpAttributes& attributes, const ShapeInputs& inp
   return y;
 }
 
-/// A part is a view where kernels are issued eagerly; graphs copy it. The gradients of all parts are joined.
-Passes slice_passes(const Op&, const PassFacts& facts) { return {0, facts.eager ? 0.0 : 2.0, 0, 2}; }
+/// A part is a view where kernels are issued eagerly; graphs copy it. The gradients of all parts of a split are joined; that of a
+/// part by itself is copied into zeros (PyTorch torch/csrc/autograd/FunctionsManual.cpp, slice_backward).
+Passes slice_passes(const Op& op, const PassFacts& facts) {
+  const auto* a = std::get_if<SliceAttributes>(&op.attributes);
+  Passes passes{0, facts.eager ? 0.0 : 2.0, 0, 2};
+  if (facts.eager && a != nullptr && a->indexed) {
+    passes.backward_inputs = 1;
+    passes.backward_kernels = 2;
+  }
+  return passes;
+}
 
 InferredShape reshape_shape(const OpAttributes& attributes, const ShapeInputs& inputs) {
   const auto* a = std::get_if<ReshapeAttributes>(&attributes);
@@ -167,7 +176,8 @@ constexpr OperatorRow kRows[]{
         .kind = OpKind::slice,
         .name = "slice",
         .takes = "any",
-        .keys = "`begin`, `end`; `axis` (0)",
+        .keys =
+            "`begin`, `end`; `axis` (0); `indexed` (false): not one part of a split, so its gradient fills the rest with zeros",
         .attributes = defaults<SliceAttributes>,
         .shape = slice_shape,
         .framework_passes = slice_passes,

@@ -36,8 +36,24 @@ InferredShape multiply_shape(const OpAttributes& attributes, const ShapeInputs& 
   return equal_shapes(attributes, inputs);
 }
 
+/// By a factor for each channel, eagerly: the gradient times the factor, and a product of all elements that a third kernel sums.
+/// Source: PyTorch tools/autograd/derivatives.yaml, mul; sum_to_size.
+Passes scaled_channels_passes() {
+  Passes passes{1, 1, 1, 5};
+  passes.backward_kernels = 3;
+  return passes;
+}
+
 /// By a constant: only the gradient comes back. By another tensor: both operands and both gradients.
-Passes multiply_passes(const Op& op, const PassFacts&) { return op.inputs.size() == 1 ? Passes{1, 1, 0, 2} : Passes{1, 1, 2, 2}; }
+Passes multiply_passes(const Op& op, const PassFacts& facts) {
+  if (op.inputs.size() == 1) return {1, 1, 0, 2};
+  return facts.eager && facts.broadcasts ? scaled_channels_passes() : Passes{1, 1, 2, 2};
+}
+
+/// Elsewhere the gradient and the input are read, the input's gradient written, and the products of both summed.
+Passes learned_scale_passes(const Op&, const PassFacts& facts) {
+  return facts.eager ? scaled_channels_passes() : Passes{1, 1, 2, 1};
+}
 
 InferredShape dropout_shape(const OpAttributes& attributes, const ShapeInputs& inputs) {
   const double p = std::get<DropoutAttributes>(attributes).probability;
@@ -74,9 +90,17 @@ Passes softmax_passes(const Op&, const PassFacts& facts) {
   return {1, 1, 1, facts.softmax_backward - 1, 0, 1.0, RowKernel::softmax};
 }
 
-Passes mask_passes(const Op& op, const PassFacts&) {
+/// A write through a view, eagerly: backward copies the gradient of the whole, that of the view, and the latter back (PyTorch
+/// torch/csrc/autograd/functions/tensor.cpp, CopySlices).
+Passes mask_passes(const Op& op, const PassFacts& facts) {
   const auto* a = std::get_if<MaskAttributes>(&op.attributes);
-  return a != nullptr && a->selects ? Passes{1, 1, 0, 2} : Passes{1, 1, 0, 0};
+  if (a == nullptr) return {1, 1, 0, 0};
+  Passes passes{1, 1, 0, a->selects ? 2.0 : 0.0};
+  if (a->in_view && facts.eager) {
+    passes.backward_output += 6.0;
+    passes.backward_kernels = a->selects ? 4 : 3;
+  }
+  return passes;
 }
 
 InferredShape learned_bias_shape(const OpAttributes& attributes, const ShapeInputs& inputs) {
@@ -164,7 +188,9 @@ constexpr OperatorRow kRows[]{
         .kind = OpKind::multiply,
         .name = "multiply",
         .takes = "one (by a constant), two equal, or an image and `Cx1x1`",
-        .keys = "`inplace` (false); `keeps_scalar` (false): the constant is an array on the device",
+        .keys = "`inplace` (false); `keeps_scalar` (false): the constant is an array on the device; `per_channel` (false): a "
+                "constant for each "
+                "channel, in fp32 under amp",
         .max_inputs = 2,
         .may_overwrite = true,
         .attributes = defaults<MultiplyAttributes>,
@@ -205,7 +231,7 @@ constexpr OperatorRow kRows[]{
         .name = "mask",
         .takes = "any",
         .keys = "adds a constant: a causal or padding mask, fixed positions; `selects` (false): replaces values, so its gradient "
-                "is a kernel",
+                "is a kernel; `in_view` (false): written in place through a view, whose gradient eager PyTorch copies",
         .attributes = defaults<MaskAttributes>,
         .framework_passes = mask_passes,
         .placement = Placement::follows,
@@ -224,14 +250,13 @@ constexpr OperatorRow kRows[]{
         .autocast = AutocastRule::joined,
         .placement = Placement::sequence,
     },
-    // Backward: the gradient and the input read, the input's gradient written, and the products of both summed.
     {
         .kind = OpKind::learned_scale,
         .name = "learned_scale",
         .takes = "any",
         .keys = "a factor for each channel of an image or feature of a sequence",
         .parameters = learned_scale_arrays,
-        .passes = {1, 1, 2, 1},
+        .framework_passes = learned_scale_passes,
         .saved = keep_input,
         .autocast = AutocastRule::joined,
         .placement = Placement::sequence,

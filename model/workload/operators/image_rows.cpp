@@ -65,6 +65,13 @@ InferredShape pad_shape(const OpAttributes& attributes, const ShapeInputs& input
   return Shape{x[0], x[1] + a.top + a.bottom, x[2] + a.left + a.right};
 }
 
+/// Eager PyTorch fills the result with the constant and then copies into it. Source: aten/src/ATen/native/PadNd.cpp.
+Passes pad_passes(const Op&, const PassFacts& facts) {
+  Passes passes{1, facts.eager ? 2.0 : 1.0, 1, 1};
+  if (facts.eager) passes.forward_kernels = 2;
+  return passes;
+}
+
 InferredShape upsample_shape(const OpAttributes& attributes, const ShapeInputs& inputs) {
   const std::int64_t factor = std::get<UpsampleAttributes>(attributes).factor;
   const Shape& x = *inputs[0];
@@ -116,7 +123,7 @@ constexpr OperatorRow kRows[]{
         .keys = "`top`, `bottom`, `left`, `right` (0)",
         .attributes = defaults<PadAttributes>,
         .shape = pad_shape,
-        .passes = {1, 1, 1, 1},
+        .framework_passes = pad_passes,
         .onnx = kPadNames,
     },
     {

@@ -25,6 +25,7 @@ struct PassFacts {
   double softmax_backward = 0;
   bool composes_rows = false;  ///< RMS norm, rotary embedding and gates are chains of elementwise kernels, in fp32 between casts
   bool narrow = false;         ///< elements have 16 bits
+  bool broadcasts = false;     ///< the second operand has fewer elements than the first
 };
 
 }  // namespace tbdsim

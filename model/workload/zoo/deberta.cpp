@@ -34,10 +34,15 @@ constexpr double kDropout = 0.1;
 /// A constant pass: a masked fill, part of a mask's making. Backward knows nothing of it.
 TensorId pass(GraphBuilder& g, TensorId x, const std::string& name) { return g.add(OpKind::mask, {x}, {}, name); }
 
-/// StableDropout makes its mask of three kernels, fills and scales in two more.
+/// Out of place, a masked fill is a copy and a kernel that fills in it.
+TensorId masked_fill(GraphBuilder& g, TensorId x, const std::string& p) { return pass(g, pass(g, x, p + ".copy"), p + ".fill"); }
+
+/// StableDropout, a function with a backward of its own: its mask is drawn, subtracted from 1 and turned into bytes; the input is
+/// copied, filled where the mask is set, and scaled. Backward copies, fills and scales again.
 TensorId stable_dropout(GraphBuilder& g, TensorId x, const std::string& p) {
-  x = g.dropout(pass(g, pass(g, x, p + ".random"), p + ".mask"), kDropout, p);
-  return g.add(OpKind::multiply, {x}, {}, p + ".scale");
+  for (const char* part : {".random", ".complement", ".mask"}) x = pass(g, x, p + part);
+  x = g.add(OpKind::mask, {x}, MaskAttributes{true}, p + ".copy");
+  return g.add(OpKind::multiply, {g.dropout(x, kDropout, p)}, {}, p + ".scale");
 }
 
 TensorId heads_of(GraphBuilder& g, TensorId x, const DebertaDefinition& d, const std::string& name) {
@@ -61,9 +66,9 @@ TensorId layer(GraphBuilder& g, TensorId x, const DebertaDefinition& d, const st
                  value = heads_of(g, projected[2], d, p + "value");
   TensorId scores = g.add(OpKind::matmul, {query, key}, MatmulAttributes{true}, p + "scores");
   scores = g.add(OpKind::multiply, {scores}, MultiplyAttributes{true}, p + "scores_scale");
-  // XSoftmax fills what is masked before and after.
-  scores = pass(g, pass(g, scores, p + "fill"), p + "fill_again");
-  const TensorId shares = stable_dropout(g, g.add(OpKind::softmax, {scores}, {}, p + "softmax"), p + "attention_dropout");
+  // XSoftmax fills what is masked before, in a copy, and after, in place; its backward knows of neither.
+  scores = g.add(OpKind::softmax, {masked_fill(g, scores, p + "masked")}, {}, p + "softmax");
+  const TensorId shares = stable_dropout(g, pass(g, scores, p + "fill_again"), p + "attention_dropout");
   TensorId context = g.add(OpKind::matmul, {shares, value}, MatmulAttributes{false}, p + "context");
   context = g.reshape(g.transpose(context, {1, 0, 2}, p + "context_permute"), {g.shape(x).front(), d.width}, p + "context_merge");
   TensorId y = stable_dropout(g, g.linear(context, d.width, p + "output"), p + "dropout");

@@ -55,7 +55,7 @@ TensorId convolution_norm(GraphBuilder& g, TensorId x, ConvolutionAttributes a, 
                           const std::string& norm, bool frozen) {
   const TensorId y = g.convolution(x, a, convolution);
   if (!frozen) return g.batch_norm(y, norm);
-  return g.add(OpKind::mask, {g.add(OpKind::multiply, {y}, {}, norm + ".scale")}, {}, norm);
+  return g.add(OpKind::mask, {g.add(OpKind::multiply, {y}, MultiplyAttributes{false, true}, norm + ".scale")}, {}, norm);
 }
 
 struct Block {

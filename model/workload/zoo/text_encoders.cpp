@@ -72,27 +72,67 @@ TensorId pieces(GraphBuilder& g, TensorId x, std::int64_t length, std::int64_t s
   return g.add(OpKind::concat, parts, ConcatAttributes{0}, name);
 }
 
-/// Every word sees `reach` words on each side: products of overlapping pieces of the sequence, then rearranged so that a row
-/// holds one word's scores. Queries, keys and values of global attention do not learn without global words and are left out.
+/// A part of `x` cut out by an index.
+TensorId cut(GraphBuilder& g, TensorId x, std::int64_t axis, std::int64_t begin, std::int64_t end, const std::string& name) {
+  return g.add(OpKind::slice, {x}, SliceAttributes{axis, begin, end, true}, name);
+}
+
+/// A pass over `x` that changes it in place through a view.
+TensorId write(GraphBuilder& g, TensorId x, const std::string& name) {
+  return g.add(OpKind::mask, {x}, MaskAttributes{false, true}, name);
+}
+
+/// A projection of words that lie batch last: they are copied first, and the bias is a kernel of its own.
+TensorId project_turned(GraphBuilder& g, TensorId x, const std::string& name) {
+  const std::int64_t width = g.shape(x).back();
+  const TensorId y = g.linear(g.transpose(x, {0, 1}, name + "_rows"), width, name, false);
+  return g.add(OpKind::learned_bias, {y}, LearnedBiasAttributes{}, name + "_bias");
+}
+
+/// Scores of overlapping pieces of `2 reach` words, so arranged that a row holds one word's `2 reach + 1` scores: four parts are
+/// cut out of the products and written into zeros, then both ends of the sequence and the padding are masked in place.
+TensorId diagonals(GraphBuilder& g, TensorId products, std::int64_t heads, std::int64_t reach, const std::string& p) {
+  const std::int64_t batch = g.shape(products).front(), seen = 2 * reach + 1;
+  const TensorId padded = g.add(OpKind::pad, {products}, PadAttributes{0, 1, 0, 0}, p + "skew");
+  const TensorId skewed = g.reshape(padded, {batch, 2 * reach, seen}, p + "skewed");
+  const auto part = [&](std::int64_t first, std::int64_t row, std::int64_t begin, std::int64_t end, const std::string& name) {
+    TensorId y = skewed;
+    if (first > 0) y = cut(g, y, 0, first, batch, name + "_piece");
+    return cut(g, cut(g, y, 1, row, row + reach, name + "_rows"), 2, begin, end, name);
+  };
+  const TensorId above =
+      g.add(OpKind::concat, {part(0, 0, 0, reach + 1, p + "upper"), part(batch - heads, reach, 0, reach + 1, p + "last_upper")},
+            ConcatAttributes{0}, p + "upper_written");
+  const TensorId below =
+      g.add(OpKind::concat,
+            {part(0, reach - 1, reach + 1, seen, p + "lower"), part(batch - heads, 0, reach + 1, seen, p + "first_lower")},
+            ConcatAttributes{0}, p + "lower_written");
+  TensorId scores = g.add(OpKind::concat, {above, below}, ConcatAttributes{2}, p + "diagonals");
+  return write(g, write(g, write(g, scores, p + "assigned"), p + "mask_ends"), p + "mask_padding");
+}
+
+/// Every word sees `reach` words on each side: products of overlapping pieces of the sequence. Queries, keys and values of global
+/// attention do not learn without global words and are left out, as are the masks' own small kernels.
 TensorId window_attention(GraphBuilder& g, TensorId x, std::int64_t heads, std::int64_t reach, const std::string& p) {
-  const std::int64_t width = g.shape(x).back(), steps = g.shape(x).front(), seen = 2 * reach + 1;
-  const TensorId query = g.add(OpKind::multiply, {g.linear(x, width, p + "query")}, {}, p + "query_scale", true);
-  const TensorId q = split(g, query, heads, p + "query"), k = split(g, g.linear(x, width, p + "key"), heads, p + "key"),
-                 v = split(g, g.linear(x, width, p + "value"), heads, p + "value");
-  TensorId scores = product(g, pieces(g, q, 2 * reach, reach, p + "query_pieces"),
-                            pieces(g, k, 2 * reach, reach, p + "key_pieces"), true, p + "scores");
-  const std::int64_t batch = g.shape(scores).front();
-  scores = g.reshape(g.add(OpKind::pad, {scores}, PadAttributes{0, 1, 0, 0}, p + "skew"), {batch, 2 * reach, seen}, p + "skewed");
-  const TensorId upper = g.add(OpKind::slice, {scores}, SliceAttributes{1, 0, reach}, p + "upper");
-  TensorId last = g.add(OpKind::slice, {scores}, SliceAttributes{1, reach, 2 * reach}, p + "lower");
-  last = g.add(OpKind::slice, {last}, SliceAttributes{0, batch - heads, batch}, p + "last");
-  scores = g.add(OpKind::concat, {upper, last}, ConcatAttributes{0}, p + "diagonals");
-  scores = pass(g, pass(g, scores, p + "mask_ends"), p + "mask");
-  TensorId shares = pass(g, g.add(OpKind::softmax, {scores}, {}, p + "softmax"), p + "mask_padding");
-  shares = g.dropout(shares, kDropout, p + "softmax_dropout");
+  const std::int64_t width = g.shape(x).back(), steps = g.shape(x).front();
+  const TensorId query = g.add(OpKind::multiply, {project_turned(g, x, p + "query")}, {}, p + "query_scale", true);
+  const TensorId q = split(g, query, heads, p + "query"), k = split(g, project_turned(g, x, p + "key"), heads, p + "key"),
+                 v = split(g, project_turned(g, x, p + "value"), heads, p + "value");
+  const TensorId scores = product(g, pieces(g, q, 2 * reach, reach, p + "query_pieces"),
+                                  pieces(g, k, 2 * reach, reach, p + "key_pieces"), true, p + "scores");
+  // The softmax copies what it reads, since rows of a word lie apart, and what is masked is filled in a copy.
+  TensorId rows = pass(g, diagonals(g, scores, heads, reach, p), p + "softmax_rows");
+  rows = g.add(OpKind::softmax, {rows}, {}, p + "softmax");
+  const auto fill = [&](const std::string& name) { rows = g.add(OpKind::mask, {rows}, MaskAttributes{true}, p + name); };
+  fill("copy_masked");
+  fill("fill_masked");
+  TensorId shares = pass(g, g.dropout(rows, kDropout, p + "softmax_dropout"), p + "blocks");
   // Back to blocks: each word's row moves right by its place.
-  shares = g.add(OpKind::pad, {shares}, PadAttributes{0, 0, 0, reach + 1}, p + "unskew");
-  shares = g.transpose(g.add(OpKind::slice, {shares}, SliceAttributes{2, 0, 3 * reach}, p + "unskewed"), {0, 1, 2}, p + "blocks");
+  const std::int64_t batch = g.shape(shares).front(), wide = 3 * reach + 1;
+  shares = g.reshape(g.add(OpKind::pad, {shares}, PadAttributes{0, 0, 0, reach + 1}, p + "unskew"), {batch, reach * (wide + 1)},
+                     p + "unskewed");
+  shares = g.reshape(cut(g, shares, 1, 0, reach * wide, p + "unskewed_rows"), {batch, reach, wide}, p + "moved");
+  shares = cut(g, shares, 2, 0, wide - 1, p + "moved_rows");
   const TensorId values = pieces(g, g.add(OpKind::pad, {v}, PadAttributes{reach, reach, 0, 0}, p + "value_pad"), 3 * reach, reach,
                                  p + "value_pieces");
   const TensorId context =
