@@ -215,20 +215,22 @@ Result<Plan> plan_job(Session& session, const PlanOptions& options, PredictOptio
   search.refine(found, options.stop);
   Plan plan;
   plan.interrupted = found.interrupted;
+  Errors refused;  // what `predict` says of the first layout that it does not take
   const std::size_t together = std::max<std::size_t>(rows, 8);
   for (std::size_t begin = 0; begin < found.nearest.size() && plan.rows.size() < rows; begin += together) {
     const std::size_t end = std::min(found.nearest.size(), begin + together);
-    std::vector<std::optional<PlanRow>> predicted(end - begin);
+    std::vector<Result<PlanRow>> predicted(end - begin);
 #pragma omp parallel for schedule(dynamic)
     for (std::size_t i = begin; i < end; ++i) {
       PredictOptions asked = search.options_of(found.nearest[i]);
-      auto prediction = predict(session, asked);
-      if (prediction) predicted[i - begin] = PlanRow{std::move(asked), std::move(*prediction)};
+      predicted[i - begin] = predict(session, asked).map([&](Prediction&& p) { return PlanRow{asked, std::move(p)}; });
     }
     for (std::size_t i = begin; i < end; ++i) {
-      std::optional<PlanRow>& row = predicted[i - begin];
+      Result<PlanRow>& row = predicted[i - begin];
       ++found.counts.predicted;
-      if (row && row->prediction.memory.fits) {
+      if (!row) {
+        if (refused.empty()) refused = row.error();
+      } else if (row->prediction.memory.fits) {
         plan.rows.push_back(std::move(*row));
       } else {
         ++found.counts.out_of_memory;
@@ -238,7 +240,9 @@ Result<Plan> plan_job(Session& session, const PlanOptions& options, PredictOptio
     if (options.stop != nullptr && options.stop->load() && !plan.rows.empty()) break;
   }
   plan.counts = found.counts;
+  if (plan.rows.empty() && !refused.empty()) return tl::make_unexpected(refused);
   if (plan.rows.empty()) return tl::make_unexpected(nothing_found(*base, job, search, found));
+  if (!refused.empty()) plan.problems.push_back("layouts that predict refuses: " + refused.front().message);
   rank(plan.rows, options);
   plan.rows.resize(std::min(plan.rows.size(), rows));
   if (const auto kept = keep_limits(session, options, plan.rows); !kept) return tl::make_unexpected(kept.error());
@@ -305,6 +309,8 @@ Result<Plan> make_plan(Session& session, const PlanOptions& options) {
   const Errors unknown = check_schedule(kept.schedule);
   errors.insert(errors.end(), unknown.begin(), unknown.end());
   if (!errors.empty()) return tl::make_unexpected(errors);
+  // Known before the search, which takes seconds.
+  if (const auto prices = session.prices(); !*prices) return tl::make_unexpected(prices->error());
   std::vector<PredictOptions> jobs;
   for (const std::string& hardware :
        options.hardware.empty() ? std::vector<std::string>{options.job.hardware} : options.hardware) {
@@ -332,6 +338,7 @@ Result<Plan> make_plan(Session& session, const PlanOptions& options) {
     }
     all.counts += one->counts;
     all.interrupted = all.interrupted || one->interrupted;
+    all.problems.insert(all.problems.end(), one->problems.begin(), one->problems.end());
     std::move(one->rows.begin(), one->rows.end(), std::back_inserter(all.rows));
   }
   if (all.rows.empty()) return tl::make_unexpected(errors);
