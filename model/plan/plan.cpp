@@ -61,6 +61,19 @@ std::string keep_axis(const std::string& assignment, PredictOptions& job) {
   return fmt::format("--keep {}: expected {}, got \"{}\"", assignment, expected, value);
 }
 
+/// What is wrong with a change of an option that the search itself sets; empty: nothing.
+std::string check_change(const std::string& assignment) {
+  std::string_view key = std::string_view(assignment).substr(0, std::min(assignment.find_first_of("?="), assignment.size()));
+  if (key.starts_with("parallel.")) key.remove_prefix(std::string_view("parallel.").size());
+  const OptionRow* const row = find_key(key, kInSet);
+  if (row == nullptr) return "";
+  if (std::find(std::begin(kAxes), std::end(kAxes), row->name) != std::end(kAxes))
+    return fmt::format("{}: plan searches that axis itself; to have one value of it: --keep {}=VALUE", assignment, row->name);
+  if (row->name == "accumulate" || row->name == "global-batch")
+    return fmt::format("{}: plan sets micro-batches itself, by --global-batch", assignment);
+  return "";
+}
+
 /// The job with no axis asked for.
 PredictOptions without_axes(PredictOptions job) {
   job.tensor_parallel = job.context_parallel = job.expert_parallel = job.expert_tensor_parallel = job.pipeline_parallel =
@@ -302,6 +315,8 @@ Result<Plan> make_plan(Session& session, const PlanOptions& options) {
   Errors errors;
   for (const std::string& assignment : options.keep)
     if (std::string problem = keep_axis(assignment, kept); !problem.empty()) errors.push_back({std::move(problem)});
+  for (const std::string& assignment : options.job.set)
+    if (std::string problem = check_change(assignment); !problem.empty()) errors.push_back({std::move(problem)});
   kept.run = options.tokens.has_value();
   const RunLimits& limits = options.limits;
   if (!options.tokens && (limits.deadline || limits.budget || limits.power || options.by_run))

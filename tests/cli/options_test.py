@@ -288,6 +288,8 @@ REFUSALS = [
     ("network %s --nodes 2 --top 3" % (GPT + " --tensor-parallel 4"), "--top: of arrays; the step of this job is simulated layer by layer, and its axes are few"),
     ("scale %s --tensor-parallel 2 --global-batch 16 --samples 256K --weak" % GPT, "--weak: the batch of an update grows with the GPUs; leave out --global-batch, or --weak"),
     ("scale %s --tensor-parallel 2 --virtual-stages 2 --samples 256K" % GPT, "2 GPUs: --virtual-stages 2: parts of a pipeline's stages; add --pipeline-parallel 2 or more"),
+    ("predict %s --stack fsdp2-2.6 --exchange dataparallel" % FUSED, "stack fsdp2-2.6: gradients of a step that is simulated layer by layer are exchanged by allreduce, not by dataparallel"),
+    ("predict %s --stack megatron-core-0.8 --exchange ps" % FUSED, "stack megatron-core-0.8: gradients of a step that is simulated layer by layer are exchanged by allreduce, not by ps"),
     ("predict %s --exchange pipeline" % EIGHT, "--exchange pipeline: stages are a layout of the network, no way to exchange gradients; write --pipeline-parallel N, with --accumulate micro-batches an update"),
     ("predict %s --mock-loader" % EIGHT, "--mock-loader takes the place of a loader, and nothing is loaded; name what is loaded with --input, such as --input imagenet-records"),
     ("predict %s --mock-loader --mock-trainer" % LOADS, "--mock-loader and --mock-trainer exclude each other: one shows the trainer alone, the other the loader"),
