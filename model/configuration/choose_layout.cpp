@@ -120,7 +120,8 @@ Errors choose_layout(const PredictOptions& options, Configuration& configuration
                          stack.id));
     configuration.zero = std::min(configuration.zero, 2);
   }
-  if ((layout.divides_network() || stack.parallel.every_job) && !info(configuration.exchange).collective())
+  const bool by_stack = stack.parallel.every_job || (!options.zero && configuration.zero > 0);
+  if ((layout.divides_network() || by_stack) && !info(configuration.exchange).collective())
     refuse(fmt::format("{} are exchanged by allreduce, not by {}",
                        layout.divides_network()
                            ? to_text(layout) + ": gradients of divided networks"

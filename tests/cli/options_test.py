@@ -271,6 +271,38 @@ TABLE = {
     },
     "docs": {},
 }
+# Options of a job whose step is simulated layer by layer, beside those of LAYOUT, which make one.
+LAYERED = "--hw dgx-a100-80gb --model llama-3.2-1b --precision bf16 --batch 1 --gpus 8 --stack megatron-core-0.8"
+BY_COLLECTIVES = "stack megatron-core-0.8: gradients of a step that is simulated layer by layer are exchanged by allreduce, not by ps"
+OF_IMAGES = "tbdsim: --input imagenet-records holds images; llama-3.2-1b takes sequences"
+OF_LAYERS = {
+    "--batch": ("--batch 2", EFFECT, LAYERED.replace(" --batch 1", "")),
+    "--accumulate": ("--accumulate 2", EFFECT, LAYERED),
+    "--global-batch": ("--global-batch 32", EFFECT, LAYERED),
+    "--seq-len": ("--seq-len 1024", EFFECT, LAYERED),
+    "--nodes": ("--nodes 2", EFFECT, LAYERED.replace(" --gpus 8", "")),
+    "--devices": ("--devices 0,1,2,4", EFFECT, LAYERED.replace("--gpus 8", "--gpus 4").replace("dgx-a100-80gb", "dgx1").replace("bf16", "fp16")),
+    "--network": ("--network ethernet-10g", EFFECT, LAYERED.replace("--gpus 8", "--nodes 2")),
+    "--precision": ("--precision amp", EFFECT, LAYERED.replace(" --precision bf16", "")),
+    "--exchange": ("--exchange ps", Refused("tbdsim: " + BY_COLLECTIVES), LAYERED),
+    "--optimizer sgd": ("--optimizer sgd", EFFECT, LAYERED),
+    "--optimizer none": ("--optimizer none", EFFECT, LAYERED),
+    "--optimizer lamb": ("--optimizer lamb", EFFECT, LAYERED),
+    "--input": ("--input imagenet-records", Refused(OF_IMAGES), LAYERED),
+    "--recompute": ("--recompute layer", EFFECT, LAYERED),
+    "--attention": ("--attention unfused", EFFECT, LAYERED),
+    "--zero": ("--zero 1", EFFECT, LAYERED),
+    "--tensor-parallel": ("--tensor-parallel 2", EFFECT, LAYERED),
+    "--what-if": ("--what-if compute-2x", EFFECT, LAYERED),
+    "--calibration": ("--calibration anchors.toml", EFFECT, LAYERED),
+    "--set": ("--set stack.parallel.overlaps_gradients=false", EFFECT, LAYERED),
+    "--layers": ("--layers", EFFECT, LAYERED),
+    "--kernels": ("--kernels", EFFECT, LAYERED),
+    "--links": ("--links", EFFECT, LAYERED),
+    "--host": ("--host", EFFECT, LAYERED),
+    "--trace": ("--trace layers.json", "layers.json", LAYERED),
+    "--report": ("--report layers.html", "layers.html", LAYERED),
+}
 # A finished sweep is what its options change: they are those of `compare`, looked at in the exported rows.
 PAID = ("--budget", "--years", "--duty", "--power-price", "--cooling", "--objective", "--prices")
 TABLE["sweep"] = {name: line for name, line in TABLE["compare"].items() if name not in ("--base", "--format") + PAID}
@@ -469,6 +501,9 @@ class Walk:
         table = TABLE[verb]
         own = WRITTEN if verb == "sweep" else ()
         self.expect(set(options) == set(table) | set(own), "%s: options %s, listed %s" % (verb, sorted(set(options) - set(table)), sorted(set(table) - set(options))))
+        self.walk(verb, table, folder)
+
+    def walk(self, verb, table, folder):
         for option, entry in table.items():
             if verb == "sweep":
                 self.swept(option, entry, folder)
@@ -635,6 +670,7 @@ def main(program, source):
         for verb in TABLE:
             walk.verb(verb, folder)
             walk.words(verb, folder)
+        walk.walk("predict", OF_LAYERS, folder)
         walk.written(folder)
         walk.page(folder)
         walk.config(folder)
