@@ -274,7 +274,7 @@ std::string predict_command(const PredictOptions& options) {
   std::string command = "tbdsim predict";
   const auto text = [&](const char* flag, const std::string& value) {
     if (value.empty()) return;
-    const bool plain = value.find_first_of(" '\"$&|;<>()*") == std::string::npos;
+    const bool plain = value.find_first_of(" '\"$&|;<>()*?[]{}#~!`\\") == std::string::npos;
     command += fmt::format(" --{} {}", flag, plain ? value : "'" + value + "'");
   };
   const auto number = [&](const char* flag, const std::optional<int>& value) {
