@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 
 #include "calibrate/cli/inputs.hpp"
@@ -23,7 +24,7 @@ Result<std::optional<int>> whole(const Arguments& arguments, const char* option)
   int value = 0;
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (status != std::errc() || end != text.data() + text.size() || value < 1)
-    return fail(fmt::format("calibrate import: {}: expected a whole number of at least 1, got {}", option, quoted(text)));
+    return fail(fmt::format("calibrate import: {}: expected a whole number of at least 1, got {}", option, tbdsim::quoted(text)));
   return std::optional(value);
 }
 
@@ -58,6 +59,9 @@ Result<std::optional<FamilyTimes>> predicted(const Arguments& arguments) {
 }  // namespace
 
 bool is_trace(const std::string& path) {
+  // A named pipe that nobody writes would keep the program waiting; what reads it says what it is.
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return false;
   std::ifstream file(path, std::ios::binary);
   std::string beginning(std::size_t{1} << 16, '\0');
   file.read(beginning.data(), static_cast<std::streamsize>(beginning.size()));

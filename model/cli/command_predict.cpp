@@ -49,6 +49,47 @@ std::vector<Prediction> scaling_points(Session& session, PredictOptions options,
   return points;
 }
 
+/// Options with a flag that tells whether they were given.
+using Given = std::vector<std::pair<const char*, bool>>;
+
+/// Those of a step's prediction, which settings and replayed traces say nothing of.
+Given of_step(const PredictArguments& a) {
+  return {{"--layers", a.layers},
+          {"--kernels", a.kernels},
+          {"--links", a.links},
+          {"--host", a.host},
+          {"--profiling", a.profiling},
+          {"--skip", a.skip.has_value()},
+          {"--iterations", a.iterations.has_value()},
+          {"--samples", a.samples.has_value()},
+          {"--epochs", a.epochs.has_value()},
+          {"--tokens", a.tokens.has_value()},
+          {"--seed", a.options.seed != PredictOptions{}.seed},
+          {"--trace", !a.trace.empty()},
+          {"--report", a.report.asked()},
+          {"--prices", !a.prices.empty()}};
+}
+
+/// A problem for each option that was given and says nothing of what is asked.
+Errors refused(const Given& options, const char* why) {
+  Errors errors;
+  for (const auto& [flag, given] : options)
+    if (given) errors.push_back({fmt::format("{}: {}", flag, why)});
+  return errors;
+}
+
+/// Options of how samples are loaded and gradients exchanged, for which no training framework has a setting.
+Given unsettled(const PredictOptions& o) {
+  return {{"--exchange", !o.exchange.empty() && o.exchange != info(Exchange::allreduce).name},
+          {"--input", !o.input.empty()},
+          {"--storage", !o.storage.empty()},
+          {"--workers", o.workers.has_value()},
+          {"--input-hosts", o.input_hosts.has_value()},
+          {"--mock-loader", o.mock_loader},
+          {"--mock-trainer", o.mock_trainer},
+          {"--buckets", o.buckets}};
+}
+
 /// Listed rates of the GPU, for the precision of the job.
 Result<Roofs> roofs_of(Session& session, const PredictOptions& options) {
   const auto job = configure(session, options);
@@ -77,11 +118,12 @@ Result<Roofs> roofs_of(Session& session, const PredictOptions& options) {
 
 /// The job as settings of a framework, in place of its prediction.
 Result<Answer> settings(const PredictArguments& arguments, Session& session) {
-  const bool more = arguments.layers || arguments.kernels || arguments.links || arguments.host || arguments.profiling ||
-                    arguments.samples || arguments.tokens || !arguments.trace.empty() || arguments.report.asked() ||
-                    !arguments.from_trace.empty();
-  if (more || arguments.format != Format::table)
-    return fail("--as writes the job's settings alone: leave out --format and what is asked of the prediction");
+  Given more = of_step(arguments);
+  more.insert(more.end(), {{"--from-trace", !arguments.from_trace.empty()}, {"--format", arguments.format != Format::table}});
+  Errors errors = refused(more, "says nothing of a job's settings; leave it or --as");
+  const Errors lost = refused(unsettled(arguments.options), "no training framework has a setting for it; leave it or --as");
+  errors.insert(errors.end(), lost.begin(), lost.end());
+  if (!errors.empty()) return tl::make_unexpected(std::move(errors));
   return framework_settings(session, arguments.options, arguments.framework);
 }
 
@@ -98,22 +140,8 @@ Result<void> write_trace(const std::string& path, const Prediction& prediction, 
 
 /// The measured steps of a trace, in place of the predicted one.
 Result<Answer> replayed(const PredictArguments& arguments, Session& session) {
-  const std::pair<const char*, bool> kOther[] = {{"--layers", arguments.layers},
-                                                 {"--kernels", arguments.kernels},
-                                                 {"--links", arguments.links},
-                                                 {"--host", arguments.host},
-                                                 {"--profiling", arguments.profiling},
-                                                 {"--skip", arguments.skip.has_value()},
-                                                 {"--iterations", arguments.iterations.has_value()},
-                                                 {"--samples", arguments.samples.has_value()},
-                                                 {"--epochs", arguments.epochs.has_value()},
-                                                 {"--trace", !arguments.trace.empty()},
-                                                 {"--report", arguments.report.asked()},
-                                                 {"--prices", !arguments.prices.empty()}};
-  Errors errors;
-  for (const auto& [flag, asked] : kOther)
-    if (asked) errors.push_back({fmt::format("{}: says nothing of a replayed trace; leave it or --from-trace", flag)});
-  if (!errors.empty()) return tl::make_unexpected(std::move(errors));
+  if (Errors errors = refused(of_step(arguments), "says nothing of a replayed trace; leave it or --from-trace"); !errors.empty())
+    return tl::make_unexpected(std::move(errors));
   return replay(session, arguments.options, arguments.from_trace).map([&](const Replay& result) {
     switch (arguments.format) {
       case Format::json:
@@ -131,9 +159,9 @@ Result<Answer> replayed(const PredictArguments& arguments, Session& session) {
 
 // Long because every option that adds to the answer has its place in one order.
 Result<Answer> answer(const PredictArguments& arguments, Session& session) {
-  if (const auto priced = session_with_prices(session, arguments.prices)) return answer(arguments, *priced);
   if (!arguments.framework.empty()) return settings(arguments, session);
   if (!arguments.from_trace.empty()) return replayed(arguments, session);
+  if (const auto priced = session_with_prices(session, arguments.prices)) return answer(arguments, *priced);
   if (arguments.epochs && !arguments.samples) return fail("--epochs needs --samples, the size of the data set");
   if ((arguments.skip || arguments.iterations) && !arguments.profiling)
     return fail("--skip and --iterations need --profiling, which they are about");

@@ -121,10 +121,14 @@ Errors choose_layout(const PredictOptions& options, Configuration& configuration
                          stack.id));
     configuration.zero = std::min(configuration.zero, 2);
   }
-  if (!layout.divides_network()) return errors;
-  if (!info(configuration.exchange).collective())
-    refuse(fmt::format("{}: gradients of divided networks are exchanged by allreduce, not by {}", to_text(layout),
+  const bool by_stack = stack.parallel.every_job || (!options.zero && configuration.zero > 0);
+  if ((layout.divides_network() || by_stack) && !info(configuration.exchange).collective())
+    refuse(fmt::format("{} are exchanged by allreduce, not by {}",
+                       layout.divides_network()
+                           ? to_text(layout) + ": gradients of divided networks"
+                           : fmt::format("stack {}: gradients of a step that is simulated layer by layer", stack.id),
                        name(configuration.exchange)));
+  if (!layout.divides_network()) return errors;
   if (!allocates_as_it_runs(stack))
     refuse(fmt::format("{}: modelled for frameworks that allocate as they run (PyTorch, TensorFlow)", to_text(layout)));
   return errors;

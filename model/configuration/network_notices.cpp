@@ -42,6 +42,15 @@ void tell_unused_network(const Edits& edits, Configuration& configuration) {
   }
 }
 
+void tell_unused_overlap(const Edits& edits, Configuration& configuration) {
+  if (!configuration.by_layers()) return;
+  for (const Edit& edit : edits.changes)
+    if (edit.key == "stack.exchange.overlaps_backward")
+      configuration.notices.push_back(fmt::format(
+          "{} {}: without effect, since a step that is simulated layer by layer goes by stack.parallel.overlaps_gradients",
+          kAssignments, edit.text));
+}
+
 void tell_unused_rdma(const Edits& edits, Configuration& configuration) {
   if (configuration.nodes == 1 || !info(configuration.exchange).parameter_servers) return;
   const auto found = std::find_if(edits.changes.begin(), edits.changes.end(),

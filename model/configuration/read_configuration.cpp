@@ -62,11 +62,21 @@ Result<Optimizer> choose_optimizer(const std::string& name) {
   return find_named(kOptimizers, "optimizer", name);
 }
 
-/// The stack states the passes and kernels of SGD with momentum; other optimisers are counted against it.
+/// Passes over a parameter against those of SGD with momentum. Lists of arrays in several kernels ("foreach") are the same
+/// formulas; only one kernel is a fused one.
+double passes_of(const Optimizer& optimizer, const Stack& stack, bool unfused) {
+  const bool listed = unfused && stack.update.kind == UpdateKind::multi_tensor && optimizer.listed_passes > 0.0;
+  return listed ? optimizer.listed_passes : unfused ? optimizer.unfused_passes : optimizer.relative_passes;
+}
+
+/// The stack states the passes and kernels of SGD with momentum; other optimisers are counted against it. Bytes of a step that is
+/// simulated layer by layer are those of Adam, with which such networks are trained.
 void scale_update(const Optimizer& optimizer, Precision precision, Stack& stack) {
   if (optimizer.unfused_kernels == 0.0) {
     stack.update.kernels_per_array = 0;
     stack.update.passes_sgd_momentum = stack.update.extra_passes = 0.0;
+    stack.parallel.update_moves = Bytes(0.0);
+    stack.parallel.clips = false;
     return;
   }
   const bool loops = stack.host.eager && optimizer.loops_over_arrays && !stack.update.fuses_loops;
@@ -79,12 +89,11 @@ void scale_update(const Optimizer& optimizer, Precision precision, Stack& stack)
     stack.update.kernels_per_array = kKernels;
     stack.update.wait = UpdateWait::each_array;
   }
-  // Lists of arrays in several kernels ("foreach") are the same formulas; only one kernel is a fused one.
   const bool unfused = stack.host.eager && (stack.update.kind == UpdateKind::per_array || stack.update.kernels_per_array > 1);
-  const bool listed = unfused && stack.update.kind == UpdateKind::multi_tensor && optimizer.listed_passes > 0.0;
-  stack.update.passes_sgd_momentum *= listed    ? optimizer.listed_passes
-                                      : unfused ? optimizer.unfused_passes
-                                                : optimizer.relative_passes;
+  const double passes = passes_of(optimizer, stack, unfused);
+  stack.update.passes_sgd_momentum *= passes;
+  const Result<Optimizer> adam = choose_optimizer("adam");
+  stack.parallel.update_moves = passes / passes_of(*adam, stack, unfused) * stack.parallel.update_moves;
   if (unfused)
     stack.update.kernels_per_array =
         std::max(1, static_cast<int>(std::lround(stack.update.kernels_per_array * optimizer.unfused_kernels)));

@@ -298,8 +298,23 @@ class Resolver {
     const bool short_key = table.find('.') == std::string::npos;
     auto near = short_key ? nearest(last, names) : nearest(key, known);
     if (!near) near = short_key ? nearest(key, known) : nearest(last, names);
-    problem(line,
-            fmt::format("{}: no input file has such a value{}", key, near ? fmt::format(", did you mean \"{}\"?", *near) : ""));
+    std::string hint = near ? fmt::format(", did you mean \"{}\"?", *near) : "";
+    if (near == last) hint = "; there are " + listed_ends(known, "." + last);
+    const bool network = key.starts_with("network.") || key.starts_with("hw.network.");
+    if (network && std::none_of(known.begin(), known.end(), [](const std::string& k) { return k.starts_with("hw.network."); }))
+      hint = "; the job has no network between nodes, name one with --network";
+    problem(line, fmt::format("{}: no input file has such a value{}", key, hint));
+  }
+
+  /// A few of the keys that end so.
+  static std::string listed_ends(const std::vector<std::string>& known, const std::string& end) {
+    constexpr std::size_t kMost = 4;
+    std::vector<std::string> found;
+    for (const std::string& key : known)
+      if (key.ends_with(end) && std::find(found.begin(), found.end(), key) == found.end()) found.push_back(key);
+    const bool more = found.size() > kMost;
+    found.resize(std::min(found.size(), kMost));
+    return fmt::format("{}{}", fmt::join(found, ", "), more ? ", ..." : "");
   }
 
   /// A layer that the network does not have, or one without this key.

@@ -10,10 +10,12 @@ namespace {
 
 constexpr double kJoulesOfKilowattHour = 3.6e6;
 constexpr Bounds kShare{0.0, 1.0, true};
+// No building takes ten times the power of its machines; a kWh of lignite is some 1,200 g.
+constexpr Bounds kPowerUsage{1.0, 10.0}, kGrams{0.0, 10000.0};
 
 /// Bare numbers are refused by the other readers; grams have no type of their own, so the key names the unit.
 CarbonIntensity read_intensity(TomlTable& table) {
-  return {table.number("grams_per_kilowatt_hour", kNotNegative) / kJoulesOfKilowattHour};
+  return {table.number("grams_per_kilowatt_hour", kGrams) / kJoulesOfKilowattHour};
 }
 
 Operations::Checkpoint read_checkpoint(TomlTable table) {
@@ -53,7 +55,7 @@ Result<Operations> load_operations(const Catalogue& catalogue) {
   TomlTable repair = root.table("repair");
   operations.repair = {repair.quantity<Seconds>("time", kNotNegative), repair.text("source")};
   TomlTable energy = root.table("energy");
-  operations.energy = {energy.number("pue", {1.0}), energy.text("source")};
+  operations.energy = {energy.number("pue", kPowerUsage), energy.text("source")};
   TomlTable carbon = root.table("carbon");
   operations.carbon = {read_intensity(carbon), carbon.text("source")};
   for (TomlTable& row : root.tables_or_empty("sustained"))

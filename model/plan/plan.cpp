@@ -58,6 +58,19 @@ std::string keep_axis(const std::string& assignment, PredictOptions& job) {
   return fmt::format("--keep {}: expected {}, got \"{}\"", assignment, expected, value);
 }
 
+/// What is wrong with a change of an option that the search itself sets; empty: nothing.
+std::string check_change(const std::string& assignment) {
+  std::string_view key = std::string_view(assignment).substr(0, std::min(assignment.find_first_of("?="), assignment.size()));
+  if (key.starts_with("parallel.")) key.remove_prefix(std::string_view("parallel.").size());
+  const OptionRow* const row = find_key(key, kInSet);
+  if (row == nullptr) return "";
+  if (std::find(std::begin(kAxes), std::end(kAxes), row->name) != std::end(kAxes))
+    return fmt::format("{}: plan searches that axis itself; to have one value of it: --keep {}=VALUE", assignment, row->name);
+  if (row->name == "accumulate" || row->name == "global-batch")
+    return fmt::format("{}: plan sets micro-batches itself, by --global-batch", assignment);
+  return "";
+}
+
 /// What the objective makes least; nothing: it is not known.
 std::optional<double> figure(const Prediction& p, Objective objective) {
   if (objective == Objective::time) return 1.0 / p.throughput.value;
@@ -285,7 +298,7 @@ std::string predict_command(const PredictOptions& options) {
   std::string command = "tbdsim predict";
   const auto text = [&](const char* flag, const std::string& value) {
     if (value.empty()) return;
-    const bool plain = value.find_first_of(" '\"$&|;<>()*") == std::string::npos;
+    const bool plain = value.find_first_of(" '\"$&|;<>()*?[]{}#~!`\\") == std::string::npos;
     command += fmt::format(" --{} {}", flag, plain ? value : "'" + value + "'");
   };
   const auto number = [&](const char* flag, const std::optional<int>& value) {
@@ -326,6 +339,8 @@ Result<Plan> make_plan(Session& session, const PlanOptions& options) {
   Errors errors;
   for (const std::string& assignment : options.keep)
     if (std::string problem = keep_axis(assignment, kept); !problem.empty()) errors.push_back({std::move(problem)});
+  for (const std::string& assignment : options.job.set)
+    if (std::string problem = check_change(assignment); !problem.empty()) errors.push_back({std::move(problem)});
   kept.run = options.tokens.has_value();
   const RunLimits& limits = options.limits;
   if (!options.tokens && (limits.deadline || limits.budget || limits.power || options.by_run))
@@ -333,6 +348,8 @@ Result<Plan> make_plan(Session& session, const PlanOptions& options) {
   const Errors unknown = check_schedule(kept.schedule);
   errors.insert(errors.end(), unknown.begin(), unknown.end());
   if (!errors.empty()) return tl::make_unexpected(errors);
+  // Known before the search, which takes seconds.
+  if (const auto prices = session.prices(); !*prices) return tl::make_unexpected(prices->error());
   std::vector<PredictOptions> jobs;
   for (const std::string& hardware :
        options.hardware.empty() ? std::vector<std::string>{options.job.hardware} : options.hardware) {

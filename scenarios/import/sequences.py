@@ -86,9 +86,11 @@ def samples_per_second(row, model, value, words):
 
 def stack_of(tag, model, precision):
     # Fine-tuning uses apex's Adam in mixed precision only, and its O2 to this day (run_squad.py), as does NCF (ncf.py:
-    # amp.initialize with opt_level O2); the rest moved to PyTorch's own mixed precision.
+    # amp.initialize with opt_level O2); pre-training of BERT holds 16-bit weights, too (run_pretraining.py of 2022 calls
+    # model.half() with --allreduce_post_accumulation_fp16, as scripts/run_pretraining.sh does); the rest moved to PyTorch's
+    # own mixed precision.
     fine_tuning = model.endswith("-squad") and precision == "amp"
-    holds_16_bits = fine_tuning or (model == "ncf" and precision == "amp")
+    holds_16_bits = fine_tuning or (model in ("bert-large", "ncf") and precision == "amp")
     # Mask R-CNN starts apex at O1 (tools/train_net.py), where the rest holds 16-bit weights.
     if model == "mask_rcnn" and precision == "amp" and tag < "22":
         return f"pytorch-ngc-{tag}-o1"

@@ -281,6 +281,38 @@ TABLE = {
     },
     "docs": {},
 }
+# Options of a job whose step is simulated layer by layer, beside those of LAYOUT, which make one.
+LAYERED = "--hw dgx-a100-80gb --model llama-3.2-1b --precision bf16 --batch 1 --gpus 8 --stack megatron-core-0.8"
+BY_COLLECTIVES = "stack megatron-core-0.8: gradients of a step that is simulated layer by layer are exchanged by allreduce, not by ps"
+OF_IMAGES = "tbdsim: --input imagenet-records holds images; llama-3.2-1b takes sequences"
+OF_LAYERS = {
+    "--batch": ("--batch 2", EFFECT, LAYERED.replace(" --batch 1", "")),
+    "--accumulate": ("--accumulate 2", EFFECT, LAYERED),
+    "--global-batch": ("--global-batch 32", EFFECT, LAYERED),
+    "--seq-len": ("--seq-len 1024", EFFECT, LAYERED),
+    "--nodes": ("--nodes 2", EFFECT, LAYERED.replace(" --gpus 8", "")),
+    "--devices": ("--devices 0,1,2,4", EFFECT, LAYERED.replace("--gpus 8", "--gpus 4").replace("dgx-a100-80gb", "dgx1").replace("bf16", "fp16")),
+    "--network": ("--network ethernet-10g", EFFECT, LAYERED.replace("--gpus 8", "--nodes 2")),
+    "--precision": ("--precision amp", EFFECT, LAYERED.replace(" --precision bf16", "")),
+    "--exchange": ("--exchange ps", Refused("tbdsim: " + BY_COLLECTIVES), LAYERED),
+    "--optimizer sgd": ("--optimizer sgd", EFFECT, LAYERED),
+    "--optimizer none": ("--optimizer none", EFFECT, LAYERED),
+    "--optimizer lamb": ("--optimizer lamb", EFFECT, LAYERED),
+    "--input": ("--input imagenet-records", Refused(OF_IMAGES), LAYERED),
+    "--recompute": ("--recompute layer", EFFECT, LAYERED),
+    "--attention": ("--attention unfused", EFFECT, LAYERED),
+    "--zero": ("--zero 1", EFFECT, LAYERED),
+    "--tensor-parallel": ("--tensor-parallel 2", EFFECT, LAYERED),
+    "--what-if": ("--what-if compute-2x", EFFECT, LAYERED),
+    "--calibration": ("--calibration anchors.toml", EFFECT, LAYERED),
+    "--set": ("--set stack.parallel.overlaps_gradients=false", EFFECT, LAYERED),
+    "--layers": ("--layers", EFFECT, LAYERED),
+    "--kernels": ("--kernels", EFFECT, LAYERED),
+    "--links": ("--links", EFFECT, LAYERED),
+    "--host": ("--host", EFFECT, LAYERED),
+    "--trace": ("--trace layers.json", "layers.json", LAYERED),
+    "--report": ("--report layers.html", "layers.html", LAYERED),
+}
 # A finished sweep is what its options change: they are those of `compare`, looked at in the exported rows.
 PAID = ("--budget", "--years", "--duty", "--power-price", "--cooling", "--objective", "--prices")
 TABLE["sweep"] = {name: line for name, line in TABLE["compare"].items() if name not in ("--base", "--format", "--report") + PAID}
@@ -298,6 +330,8 @@ REFUSALS = [
     ("network %s --nodes 2 --top 3" % (GPT + " --tensor-parallel 4"), "--top: of arrays; the step of this job is simulated layer by layer, and its axes are few"),
     ("scale %s --tensor-parallel 2 --global-batch 16 --samples 256K --weak" % GPT, "--weak: the batch of an update grows with the GPUs; leave out --global-batch, or --weak"),
     ("scale %s --tensor-parallel 2 --virtual-stages 2 --samples 256K" % GPT, "2 GPUs: --virtual-stages 2: parts of a pipeline's stages; add --pipeline-parallel 2 or more"),
+    ("predict %s --stack fsdp2-2.6 --exchange dataparallel" % FUSED, "stack fsdp2-2.6: gradients of a step that is simulated layer by layer are exchanged by allreduce, not by dataparallel"),
+    ("predict %s --stack megatron-core-0.8 --exchange ps" % FUSED, "stack megatron-core-0.8: gradients of a step that is simulated layer by layer are exchanged by allreduce, not by ps"),
     ("predict %s --exchange pipeline" % EIGHT, "--exchange pipeline: stages are a layout of the network, no way to exchange gradients; write --pipeline-parallel N, with --accumulate micro-batches an update"),
     ("predict %s --mock-loader" % EIGHT, "--mock-loader takes the place of a loader, and nothing is loaded; name what is loaded with --input, such as --input imagenet-records"),
     ("predict %s --mock-loader --mock-trainer" % LOADS, "--mock-loader and --mock-trainer exclude each other: one shows the trainer alone, the other the loader"),
@@ -312,8 +346,14 @@ REFUSALS = [
     ("predict %s --epochs 2" % ONE, "--epochs needs --samples, the size of the data set"),
     ("predict %s --tokens 300B" % ONE, "--tokens: resnet50 takes images, not tokens; --samples and --epochs are about those"),
     ("predict %s --tokens 300B --format csv" % FUSED, "--tokens has no CSV table: ask for --format json"),
-    ("predict %s --as nemo --format json" % FUSED, "--as writes the job's settings alone: leave out --format and what is asked of the prediction"),
-    ("predict %s --as nemo --tokens 1T" % FUSED, "--as writes the job's settings alone: leave out --format and what is asked of the prediction"),
+    *(("predict %s --as nemo %s" % (FUSED, words), words.split()[0] + ": says nothing of a job's settings; leave it or --as")
+      for words in ("--format json", "--tokens 1T", "--samples 256K", "--epochs 2", "--seed 2", "--prices prices.toml", "--skip 2", "--iterations 9",
+                    "--profiling", "--layers", "--kernels", "--links", "--host", "--trace step.json", "--report page.html", "--from-trace kineto.json")),
+    *(("predict %s --as deepspeed %s" % (LOADS, words), words.split()[0] + ": no training framework has a setting for it; leave it or --as")
+      for words in ("--storage hdd", "--workers 2", "--input-hosts 2", "--mock-loader", "--mock-trainer", "--exchange ps --stack mxnet-1.2")),
+    *(("predict %s --from-trace kineto.json %s" % (ONE, words), words.split()[0] + ": says nothing of a replayed trace; leave it or --from-trace")
+      for words in ("--tokens 1T", "--samples 256K", "--epochs 2", "--seed 2", "--prices prices.toml", "--skip 2", "--iterations 9", "--profiling", "--layers",
+                    "--kernels", "--links", "--host", "--trace step.json", "--report page.html")),
     ("predict %s --set operations.energy.pue=1.1" % FUSED, "--set:1:1: operations.energy.pue: is assumed of a whole run; ask for one with --tokens"),
     ("predict %s --skip 2" % ONE, "--skip and --iterations need --profiling, which they are about"),
     ("predict %s --what-if overlap --what-if no-overlap" % EIGHT, "predict: --what-if: stack.exchange.overlaps_backward=false (no-overlap) contradicts stack.exchange.overlaps_backward=true (overlap); give one of them"),
@@ -472,6 +512,9 @@ class Walk:
         table = TABLE[verb]
         own = WRITTEN if verb == "sweep" else ()
         self.expect(set(options) == set(table) | set(own), "%s: options %s, listed %s" % (verb, sorted(set(options) - set(table)), sorted(set(table) - set(options))))
+        self.walk(verb, table, folder)
+
+    def walk(self, verb, table, folder):
         for option, entry in table.items():
             if verb == "sweep":
                 self.swept(option, entry, folder)
@@ -555,7 +598,7 @@ class Walk:
         for line, text in REFUSALS:
             code, out, err = self.run(shlex.split(line), folder)
             first = err.split("\n")[0].removeprefix("tbdsim: ")
-            exact = first == text if len(text) > 40 else text in first
+            exact = text in [one.removeprefix("tbdsim: ") for one in err.split("\n")] if len(text) > 40 else text in first
             self.expect(code == 2 and out == "" and exact, "%s:\nexpected %r\ngot      %d %r" % (line, text, code, err or out[:80]))
 
     def row(self, kind, cells, folder):
@@ -638,6 +681,7 @@ def main(program, source):
         for verb in TABLE:
             walk.verb(verb, folder)
             walk.words(verb, folder)
+        walk.walk("predict", OF_LAYERS, folder)
         walk.written(folder)
         walk.page(folder)
         walk.config(folder)

@@ -888,6 +888,17 @@ class Process(unittest.TestCase):
             self.assertEqual((sweep.returncode, sweep.stderr),
                              (2, f"{pipe}: not a file; name a new one, or one that sweep -o wrote\n"))
 
+    def test_a_named_pipe_that_nobody_writes_is_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pipe = os.path.join(folder, "pipe.json")
+            os.mkfifo(pipe)
+            for words in (["calibrate", "import", pipe, "-o", os.path.join(folder, "out.csv")],
+                          ["predict", "--hw", "dgx1", "--model", "resnet50", "--from-trace", pipe],
+                          ["predict", "--hw", "dgx1", "--model", "resnet50", "--layout-from", pipe],
+                          ["plan", "--hw", "dgx1", "--model", "gpt3-350m", "--precision", "fp16", "--global-batch", "8", "--prices", pipe]):
+                done = run(*words)
+                self.assertEqual((done.returncode, done.stderr), (2, f"{pipe}: expected a regular file, got a named pipe\n"), words)
+
     def test_an_input_is_not_replaced(self):
         with tempfile.TemporaryDirectory() as folder:
             machine = shutil.copy(os.path.join(SOURCE, "hardware", "gpus", "p4000.toml"), folder)

@@ -191,3 +191,20 @@ TEST_CASE("batch and image as given") {
   CHECK(c.batch == 7);
   CHECK(c.network_graph().graph.tensors.front().shape == Shape{3, 160, 160});
 }
+
+TEST_CASE("an optimiser moves its own bytes in a step that is simulated layer by layer") {
+  // Megatron's fused Adam moves 30 B of a parameter in 7 passes; SGD makes 3 of them, LAMB 10, none moves and clips nothing.
+  const auto with = [](const char* optimizer) {
+    PredictOptions o = options("dgx-a100-80gb", "gpt3-350m");
+    o.stack = "megatron-core-0.8";
+    o.precision = "bf16";
+    o.optimizer = optimizer;
+    return configured(o).stack.parallel;
+  };
+  CHECK(with("adam").update_moves == Bytes(30.0));
+  CHECK_THAT(with("sgd").update_moves.base(), WithinRel(30.0 * 3.0 / 7.0, 1e-12));
+  CHECK_THAT(with("lamb").update_moves.base(), WithinRel(30.0 * 10.0 / 7.0, 1e-12));
+  CHECK(with("none").update_moves == Bytes(0.0));
+  CHECK(with("adam").clips);
+  CHECK_FALSE(with("none").clips);
+}

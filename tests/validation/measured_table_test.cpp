@@ -3,6 +3,7 @@
 #include <fstream>
 #include <string>
 
+#include "model/stack/stack.hpp"
 #include "model/validation/measured_table.hpp"
 #include "model/validation/metric.hpp"
 #include "tests/catch.hpp"
@@ -210,6 +211,24 @@ TEST_CASE("every published table reads") {
     ++tables;
   }
   CHECK(tables >= 12);
+}
+
+// NVIDIA/DeepLearningExamples, PyTorch/LanguageModeling/BERT: apex O2 until 2021; run_pretraining.py of 2022 calls model.half()
+// with --allreduce_post_accumulation_fp16, which scripts/run_pretraining.sh sets.
+TEST_CASE("pre-training of BERT in mixed precision holds 16-bit weights in every version") {
+  const std::string root(TBDSIM_SOURCE_DIR);
+  const auto runs = read_measured_table(root + "/scenarios/published/nvidia_sequences.csv");
+  REQUIRE(runs);
+  int found = 0;
+  for (const MeasuredRun& run : *runs) {
+    if (!run.options.model.starts_with("bert-large") || run.options.precision != "amp") continue;
+    const auto stack = load_stack(root, run.options.stack);
+    INFO(run.id << ": " << run.options.stack);
+    REQUIRE(stack);
+    CHECK(stack->operators.amp_16_bit);
+    ++found;
+  }
+  CHECK(found >= 10);
 }
 
 TEST_CASE("options that say nothing about a row's metric make it one that is refused") {

@@ -13,7 +13,7 @@ constexpr std::string_view kAnyNumber = "1.0";
 
 /// Whether a value asks for nothing, so that no setting is needed for it.
 bool nothing_asked(const std::string& option, const std::string& value) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kPlain{{{"tensor-parallel", "1"},
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kPlain{{{"tensor-parallel", "1"},
                                                                                   {"context-parallel", "1"},
                                                                                   {"expert-parallel", "1"},
                                                                                   {"pipeline-parallel", "1"},
@@ -24,9 +24,10 @@ bool nothing_asked(const std::string& option, const std::string& value) {
                                                                                   // What the stages and their parts imply.
                                                                                   {"schedule", "1f1b"},
                                                                                   {"schedule", "interleaved"},
-                                                                                  {"precision", "fp32"}}};
-  // Micro-batches follow from the two batches; release, kernel and optimiser are the framework's own.
-  constexpr std::array<std::string_view, 4> kFollow{"accumulate", "attention", "optimizer", "stack"};
+                                                                                  {"precision", "fp32"},
+                                                                                  {"optimizer", "adam"}}};
+  // Micro-batches follow from the two batches; release and kernel are the framework's own.
+  constexpr std::array<std::string_view, 3> kFollow{"accumulate", "attention", "stack"};
   return std::find(kPlain.begin(), kPlain.end(), std::pair<std::string_view, std::string_view>(option, value)) != kPlain.end() ||
          std::find(kFollow.begin(), kFollow.end(), option) != kFollow.end();
 }
