@@ -49,7 +49,7 @@ Repetition repetition_of(const std::vector<const Activity*>& kernels, int passes
   std::vector<double> seconds;
   seconds.reserve(kernels.size());
   for (const Activity* a : kernels) seconds.push_back(a->time().base());
-  const Repetition pass = find_repetition(sequence, seconds);
+  Repetition pass = find_repetition(sequence, seconds);
   if (passes == 1 || pass.length == 0) return pass;
   const double length = passes * static_cast<double>(pass.length);
   Repetition whole = find_repetition(sequence, seconds, length / kNear);

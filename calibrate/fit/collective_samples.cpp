@@ -19,7 +19,7 @@ std::string release_of(const std::string& library) {
     const std::size_t at = library.find(word);
     if (at == std::string::npos) continue;
     const std::size_t begin = at + 5, end = library.find_first_not_of("0123456789.", begin);
-    const std::string text = library.substr(begin, end == std::string::npos ? end : end - begin);
+    std::string text = library.substr(begin, end == std::string::npos ? end : end - begin);
     if (parse_nccl_version(text)) return text;
   }
   return {};
@@ -90,6 +90,7 @@ std::optional<PaceFit> fit_pace(const std::vector<Sample>& samples, const Device
     return std::log(described[i]->time / forms.time(*described[i], device, v[0]));
   });
   std::vector<double> before;
+  before.reserve(described.size());
   for (const Sample* sample : described) before.push_back(std::log(sample->time / forms.time(*sample, device, 1.0)));
   return PaceFit{fit.values[0].value, fit.values[0].sigma, static_cast<int>(described.size()), summarize_residuals(before),
                  summarize_residuals(fit.residuals)};

@@ -28,12 +28,14 @@ class Residuals {
   [[nodiscard]] double sigma() const {
     constexpr double kLeast = 0.05, kMost = 0.5, kStep = 1.02;  // published boards of one chip and library differ by 0.05
     double best = INFINITY, most_likely = kLeast;
-    for (double sigma = kLeast; sigma < kMost; sigma *= kStep) {
+    double sigma = kLeast;
+    while (sigma < kMost) {
       const double cost = unlikelihood(sigma * sigma);
       if (cost < best) {
         best = cost;
         most_likely = sigma;
       }
+      sigma *= kStep;
     }
     return most_likely * (1.0 + (kCentral80 * kCentral80 + 1.0) / (4.0 * static_cast<double>(rows_.size())));
   }

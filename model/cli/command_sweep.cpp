@@ -244,7 +244,7 @@ Result<void> add_rows(SweepStore& into, const SweepStore& from) {
 Result<std::int64_t> add_parts(const std::string& output, const Question& question, const std::vector<std::string>& parts) {
   auto into = SweepStore::open(output, question.grid);
   if (!into) return tl::make_unexpected(into.error());
-  if (const auto begun = into->begin(question.origin); !begun) return begun;
+  if (auto begun = into->begin(question.origin); !begun) return begun;
   if (question.points > 0) {
     if (const auto noted = into->note_points(static_cast<std::size_t>(question.points)); !noted)
       return tl::make_unexpected(noted.error());

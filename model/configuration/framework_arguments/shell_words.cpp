@@ -78,9 +78,14 @@ class Reader {
     if (!words_.empty() && !words_.back().ends) words_.push_back({"", line_, 1, true});
   }
 
+  /// Blanks and brackets; the end of a line is more than that.
+  static bool parts_words(char c) {
+    return (std::isspace(static_cast<unsigned char>(c)) != 0 && c != '\n') || c == '(' || c == ')';
+  }
+
   void step() {
     const char c = here();
-    if (at_ == passed_over_) {
+    if (at_ == passed_over_ || (quote_ == '\0' && parts_words(c))) {
       end_word();
     } else if (c == '\\' && (next() == '\n' || next() == '\r')) {
       end_word();
@@ -101,8 +106,6 @@ class Reader {
       variable();
     } else if (c == '\\') {
       if (at_ + 1 < text_.size()) take(text_[++at_]);
-    } else if (std::isspace(static_cast<unsigned char>(c)) != 0 || c == '(' || c == ')') {
-      end_word();
     } else if (c == ';' || c == '|' || c == '&' || c == '>') {
       end_line();
     } else {
