@@ -92,7 +92,8 @@ Result<std::vector<SummarizedKernel>> pytorch_profiler(std::string_view text, co
 
 }  // namespace
 
-Result<std::vector<SummarizedKernel>> import_kernel_summary(const std::string& text, const std::string& file, ForeignFormat format) {
+Result<std::vector<SummarizedKernel>> import_kernel_summary(const std::string& text, const std::string& file,
+                                                            ForeignFormat format) {
   auto kernels = format == ForeignFormat::nsight_systems ? nsight_systems(text, file) : pytorch_profiler(text, file);
   if (kernels && kernels->empty()) return tl::make_unexpected(Errors{{"no kernel with a time on the device", {file, 0, 0}}});
   return kernels;

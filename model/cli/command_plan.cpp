@@ -48,7 +48,8 @@ Result<Answer> settings(const PlanArguments& arguments, Session& session, const 
 Result<Answer> answer(const PlanArguments& arguments, Session& session) {
   if (const auto priced = session_with_prices(session, arguments.prices)) return answer(arguments, *priced);
   if (!arguments.framework.empty() && (arguments.explain || arguments.report.asked() || arguments.format != Format::table))
-    return tl::make_unexpected(Errors{{"--as writes the settings of the best layout alone: leave out --format, --report and --explain"}});
+    return tl::make_unexpected(
+        Errors{{"--as writes the settings of the best layout alone: leave out --format, --report and --explain"}});
   if (const auto sound = arguments.report.check(); !sound) return tl::make_unexpected(sound.error());
   const auto plan = plan::make_plan(session, arguments.plan);
   if (!plan) return tl::make_unexpected(plan.error());

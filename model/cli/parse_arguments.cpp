@@ -265,6 +265,17 @@ tl::expected<Arguments, Stop> chosen(const CommandLine& line) {
   return line.topology;
 }
 
+/// Arguments whose page, where a verb writes one, names the command that asks for it.
+tl::expected<Arguments, Stop> naming_command(tl::expected<Arguments, Stop> arguments, int argc, char** argv) {
+  if (!arguments) return arguments;
+  std::visit(
+      [&](auto& of_verb) {
+        if constexpr (requires { of_verb.report; }) of_verb.report.command = shell_text(argc, argv);
+      },
+      *arguments);
+  return arguments;
+}
+
 }  // namespace
 
 tl::expected<Arguments, Stop> parse_arguments(int argc, char** argv) {
@@ -273,7 +284,7 @@ tl::expected<Arguments, Stop> parse_arguments(int argc, char** argv) {
   CommandLine quick(verb, std::span<char* const>(argv + 1, static_cast<std::size_t>(argc) - 1));
   try {
     quick.app.parse(argc, argv);
-    return chosen(quick);
+    return naming_command(chosen(quick), argc, argv);
   } catch (const CLI::Error&) {  // help and errors know all options
   }
   CommandLine line(verb, std::nullopt);
@@ -284,14 +295,7 @@ tl::expected<Arguments, Stop> parse_arguments(int argc, char** argv) {
   } catch (const CLI::CallForHelp&) {
     return tl::make_unexpected(Stop{0, line.app.help()});
   } catch (const CLI::ParseError& error) { return tl::make_unexpected(Stop{kUsage, usage_problem(line, error)}); }
-  auto arguments = chosen(line);
-  if (!arguments) return arguments;
-  std::visit(
-      [&](auto& of_verb) {
-        if constexpr (requires { of_verb.report; }) of_verb.report.command = shell_text(argc, argv);
-      },
-      *arguments);
-  return arguments;
+  return naming_command(chosen(line), argc, argv);
 }
 
 }  // namespace tbdsim
