@@ -69,7 +69,7 @@ struct Reader {
   }
   std::string operator()(int PredictOptions::*number) const {
     std::optional<int> read;
-    const std::string expected = read_number(row, text, read, Range::checked);
+    std::string expected = read_number(row, text, read, Range::checked);
     if (expected.empty()) job.*number = *read;
     return expected;
   }

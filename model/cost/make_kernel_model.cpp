@@ -42,6 +42,7 @@ Result<KernelModel::Arithmetic> KernelModel::arithmetic(const Device& device, Pr
       if (std::find(known.begin(), known.end(), precision) != known.end())
         return Arithmetic{*device.peak.bf16_tensor, true, "bf16", kHalf};
       std::vector<std::string_view> names;
+      names.reserve(known.size());
       for (const Precision other : known) names.push_back(name(other));
       return fail(fmt::format("precision {0}: {1} has no {0} tensor cores; it has {2}", name(precision), device.id,
                               fmt::join(names, ", ")));

@@ -165,7 +165,7 @@ std::vector<SwitchedMethod> switched_methods(const NcclSwitched& costs, const Nc
   methods.push_back(build.ring(Protocol::simple));
   if (costs.planned_ll128 > BytesPerSecond(0.0)) methods.push_back(build.ring(Protocol::ll128));
   methods.push_back(build.ring(Protocol::ll));
-  if (auto method = build.in_switch()) methods.push_back(std::move(*method));
+  if (auto method = build.in_switch()) methods.push_back(*method);
   return methods;
 }
 

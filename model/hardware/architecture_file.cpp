@@ -155,7 +155,7 @@ void read_family(TomlTable& table, const Architecture& base, Architecture& row) 
 std::string read_family_name(TomlTable& table, const std::vector<Architecture>& before) {
   const bool chip = table.has("chip");
   if (chip && table.has("capability")) table.problem("chip", "beside `capability`: a family has one of the two");
-  const std::string text = table.text(chip ? "chip" : "capability");
+  std::string text = table.text(chip ? "chip" : "capability");
   if (!chip && !text.empty() && capability_number(text) == 0)
     table.problem("capability", "expected a compute capability such as \"7.0\"");
   for (const Architecture& row : before)

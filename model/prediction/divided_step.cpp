@@ -89,7 +89,7 @@ class Composer {
     }
     first_layer_.push_back(layers_.layers());
     for (int chunk = 0; chunk < configuration_.pipeline_stages(); ++chunk) chunks_.push_back(chunk_of(chunk));
-    if (const auto played = run_micro_batches(); !played) return played;
+    if (auto played = run_micro_batches(); !played) return played;
     for (int r = 0; r < layout_.pipeline; ++r) exchange_and_update(ranks_[at(r)]);
     exchange_table();
     tell_uneven(result);

@@ -78,6 +78,7 @@ std::vector<StageOfRank> unlike(const OpGraph& graph, std::vector<StageOfRank> r
     if (best.here.empty() || rank.ahead > best.ahead) best = std::move(rank);
   }
   std::vector<StageOfRank> left;
+  left.reserve(found.size());
   for (auto& [key, rank] : found) left.push_back(std::move(rank));
   return left;
 }
@@ -105,7 +106,7 @@ Result<void> MemoryEstimator::divide(StagesLookedAt stages) {
     return {};
   }
   const Layout& layout = configuration_.layout;
-  const auto share = shard(*whole, layout);
+  auto share = shard(*whole, layout);
   if (!share) return tl::make_unexpected(share.error());
   const auto stage = even_stages(*share, configuration_.pipeline_stages());
   if (!stage) return tl::make_unexpected(stage.error());

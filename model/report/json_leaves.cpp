@@ -19,7 +19,7 @@ class Collector {
     }
     if (json.is_object()) {
       if (json.contains("value") && !path.empty()) add(path, json["value"]);
-      for (const auto& [key, value] : json.items()) visit(value, path.empty() ? key : path + "." + key);
+      for (const auto& [key, value] : json.items()) visit(value, path.empty() ? key : fmt::format("{}.{}", path, key));
       return;
     }
     add(path, json);

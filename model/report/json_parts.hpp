@@ -1,4 +1,6 @@
 #pragma once
+#include <fmt/format.h>
+
 #include <cmath>
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -28,7 +30,7 @@ inline void require_finite(const Json& json, const std::string& path = {}) {
   if (json.is_number_float() && !std::isfinite(json.get<double>()))
     throw std::range_error("the figure " + path + " is not finite; look for an implausible value among the inputs");
   if (!json.is_structured()) return;
-  for (const auto& [key, value] : json.items()) require_finite(value, path.empty() ? key : path + "." + key);
+  for (const auto& [key, value] : json.items()) require_finite(value, path.empty() ? key : fmt::format("{}.{}", path, key));
 }
 
 /// Names may come from a user's file; bytes that are no UTF-8 must not end the program.

@@ -193,6 +193,7 @@ std::vector<std::string> later_stacks(const std::string& catalogue_root, const s
   }
   std::sort(later.begin(), later.end());
   std::vector<std::string> ids;
+  ids.reserve(later.size());
   for (auto& [age, other] : later) ids.push_back(std::move(other));
   return ids;
 }

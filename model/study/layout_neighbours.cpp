@@ -85,8 +85,8 @@ class Neighbours {
     if (base_.layout.tensor == 1) return;
     PredictOptions job = options_;
     job.sequence_parallel = base_.layout.sequence ? "off" : "on";
-    std::string text = "--sequence-parallel " + job.sequence_parallel;
-    add(text, "sequence parallel " + job.sequence_parallel, std::move(job));
+    const std::string now = job.sequence_parallel;
+    add("--sequence-parallel " + now, "sequence parallel " + now, std::move(job));
   }
 
   void add_virtual(int stages) {

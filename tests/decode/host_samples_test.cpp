@@ -1,6 +1,8 @@
 // Samples of a host: both ways, and every problem of a table.
 #include "calibrate/decode/host_samples.hpp"
 
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 
@@ -14,9 +16,11 @@ namespace {
 const std::string kHeader = "cpu,framework,op,pass,device,time_s,spread_s,date,source\n";
 
 Result<HostSamples> read(const std::string& text) {
-  const auto path = (std::filesystem::path(TBDSIM_BINARY_DIR) / "host_samples.csv").string();
+  const auto path = (std::filesystem::path(TBDSIM_BINARY_DIR) / ("host_samples-" + std::to_string(getpid()) + ".csv")).string();
   std::ofstream(path) << text;
-  return read_host_samples(path);
+  auto samples = read_host_samples(path);
+  std::filesystem::remove(path);
+  return samples;
 }
 
 std::string messages(const std::string& text) {

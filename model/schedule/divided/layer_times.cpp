@@ -99,7 +99,7 @@ class LayerItems {
     if (node.pass == Pass::backward_weights) cost_.weights += cost.kernel.time;
     cost_.operators.push_back({node.op, node.pass, cost.kernel.time, cost.kernel.flop, cost.tensor_core, again, {}});
     if (cost.kernel.time > Seconds(0.0)) cost_.operators.back().cost = cost_.costs.size();
-    if (cost.kernel.time > Seconds(0.0)) cost_.costs.push_back(std::move(cost));
+    if (cost.kernel.time > Seconds(0.0)) cost_.costs.push_back(cost);
     return item;
   }
 

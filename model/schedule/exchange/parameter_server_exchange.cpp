@@ -83,9 +83,10 @@ void ParameterServerExchange::exchange(StepBuilder& builder, ParameterId id, Tas
   const Bytes bytes = builder.gradient_bytes(id), piece = slice(bytes);
   builder.count_exchanged(bytes);
   const TaskId gathered = add(builder, Leg::gather, id, gather_, bytes, up_, gradient);
-  const double pieces = std::max(1.0, std::ceil(bytes / piece));
+  const auto pieces = static_cast<std::int64_t>(std::max(1.0, std::ceil(bytes / piece)));
   pieces_.clear();
-  for (double i = 0; i < pieces; ++i) pieces_.push_back(serve(builder, id, std::min(piece, bytes - i * piece), gathered));
+  for (std::int64_t i = 0; i < pieces; ++i)
+    pieces_.push_back(serve(builder, id, std::min(piece, bytes - static_cast<double>(i) * piece), gathered));
   if (plan_.constants.pulls_at_step)
     updated_.insert(updated_.end(), pieces_.begin(), pieces_.end());
   else

@@ -68,6 +68,7 @@ Result<std::vector<CopyRoute>> peer_routes(const System& system, const std::vect
                             kMostCopyingPeers));
   RouteFinder finder(topology);
   std::vector<VertexId> job;
+  job.reserve(n);
   for (const int device : devices) job.push_back(gpus[static_cast<std::size_t>(device)]);
   std::vector<CopyRoute> routes(n * n);
   Load load;
