@@ -118,7 +118,7 @@ Result<NetworkProfile> profile_network(Session& session, const NetworkOptions& o
     variant.exchange = exchange;
     auto verdict = judge(variant, one->times.step, options.target);
     if (!verdict) return tl::make_unexpected(verdict.error());
-    profile.schedules.push_back(std::move(*verdict));
+    profile.schedules.push_back(*verdict);
   }
   profile.gain = profile.schedules.front().gain;
   profile.efficiency = profile.gain / profile.nodes;

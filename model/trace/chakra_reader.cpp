@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "model/input/protobuf_reader.hpp"
@@ -210,8 +211,8 @@ Result<Trace> parse_chakra_json(std::string_view text, const std::string& name) 
     if (!(*start >= 0.0 && *time >= 0.0 && *start < kMost && *time < kMost))
       return refuse(name, fmt::format("{}: a time out of range", tbdsim::quoted(called->get<std::string>())));
     Event event;
-    event.start = static_cast<Nanoseconds>(*start * 1e3 + 0.5);
-    event.end = event.start + static_cast<Nanoseconds>(*time * 1e3 + 0.5);
+    event.start = static_cast<Nanoseconds>(std::llround(*start * 1e3));
+    event.end = event.start + static_cast<Nanoseconds>(std::llround(*time * 1e3));
     event.stream = stream && *stream >= 0 && *stream < 1e6 ? static_cast<std::int32_t>(*stream) : 0;
     const auto& text_of = called->get_ref<const std::string&>();
     event.activity = fills ? Activity::fill : copies ? Activity::copy_to_device : kernel_activity(text_of);
