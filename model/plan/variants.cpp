@@ -12,7 +12,7 @@ namespace tbdsim::plan {
 namespace {
 
 /// Frameworks of divided networks, where none is named.
-constexpr const char* kStack = "megatron-core-0.8";
+constexpr const char* kStack = "megatron-core-0.14";
 constexpr const char* kAmdStack = "fsdp2-2.6-rocm-compile";
 /// Closed forms are off by less, so the best is among those.
 constexpr double kNear = 1.1;
