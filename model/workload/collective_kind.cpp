@@ -36,6 +36,7 @@ std::optional<CollectiveKind> parse_collective(std::string_view text) {
 
 std::vector<std::string> collective_names() {
   std::vector<std::string> names;
+  names.reserve(std::size(kKinds));
   for (const CollectiveFacts& fact : kKinds) names.emplace_back(fact.name);
   return names;
 }

@@ -256,6 +256,7 @@ Result<OpGraph> read_network(TomlFile file, bool fused_attention) {
     root.problem("layer", fmt::format("expected at most {} layers, got {}", kMostLayers, tables.size()));
     return tl::make_unexpected(file.errors());
   }
+  layers.reserve(tables.size());
   for (TomlTable& table : tables) layers.push_back({read_layer(std::move(table)), {}, true, false, {}});
   if (std::none_of(layers.begin(), layers.end(), [](const Layer& layer) { return ends_network(layer) || !layer.text.unused; }) &&
       !layers.empty())

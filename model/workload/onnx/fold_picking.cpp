@@ -69,8 +69,8 @@ void infer_slice(Lowering& l, NodeIndex node) {
     result[*axis] = {count};
     if (numbers == nullptr || dims->size() != 1 || count > kMostKept) continue;
     kept.emplace();
-    for (double k = 0.0; k < count; k += 1.0)
-      kept->push_back((*numbers)[static_cast<std::size_t>(first + k * static_cast<double>(step))]);
+    for (std::size_t k = 0; k < static_cast<std::size_t>(count); ++k)
+      kept->push_back((*numbers)[static_cast<std::size_t>(first + static_cast<double>(k) * static_cast<double>(step))]);
   }
   l.set_dims(l.output(node), std::move(result));
   l.graph.value(l.output(node)).type = l.graph.value(l.input(node, 0)).type;

@@ -196,7 +196,7 @@ void Lowering::check_size(NodeIndex node, OpKind kind, const OpAttributes& attri
   if (macs_ > kMostMacsInAll) refuse(node, "the network up to here is too large to simulate");
 }
 
-TensorId Lowering::emit(NodeIndex node, OpKind kind, std::vector<TensorId> inputs, OpAttributes attributes,
+TensorId Lowering::emit(NodeIndex node, OpKind kind, const std::vector<TensorId>& inputs, const OpAttributes& attributes,
                         const std::vector<ValueIndex>& weights, bool inplace) {
   if (failed()) return builder.input();
   std::string name = op_name(node, weights);

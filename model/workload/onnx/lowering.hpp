@@ -57,7 +57,7 @@ class Lowering {
   [[nodiscard]] TensorId elements_of(ValueIndex value);
   [[nodiscard]] const Shape& shape(TensorId tensor) const { return builder.shape(tensor); }
   /// Appends an operator that trains the arrays of `weights` (shared where they are another operator's already).
-  TensorId emit(NodeIndex node, OpKind kind, std::vector<TensorId> inputs, OpAttributes attributes = {},
+  TensorId emit(NodeIndex node, OpKind kind, const std::vector<TensorId>& inputs, const OpAttributes& attributes = {},
                 const std::vector<ValueIndex>& weights = {}, bool inplace = false);
   /// `x` with the dimensions `to`: itself when it has them.
   TensorId reshaped(TensorId x, const Shape& to);
