@@ -217,9 +217,12 @@ constexpr double kForeignGenerationSpread = 0.20;
 /// Whether the stack runs on the device at all, and whether it knows it.
 void check_support(const Device& device, Configuration& configuration, Errors& errors) {
   Stack& stack = configuration.stack;
-  if (!device.vendor.empty() && stack.vendor != device.vendor) {
+  if (device.vendor && stack.vendor != *device.vendor) {
     errors.push_back(
-        {fmt::format("stack {} runs on {} devices, {} is {}", stack.id, stack.vendor, device.id, device.vendor), {}, {}, 0});
+        {fmt::format("stack {} runs on {} devices, {} is {}", stack.id, name(stack.vendor), device.id, name(device.vendor)),
+         {},
+         {},
+         0});
     return;
   }
   const int has = capability_number(device.compute_capability);
@@ -259,7 +262,7 @@ void choose_stack(Session& session, const PredictOptions& options, Configuration
     configuration.notices.push_back(
         "channels last: tensor cores read it as it lies, batch norm loads several 16-bit numbers at once; "
         "all else costs what it does with channels first");
-  if (options.precision.empty() && device.peak.tf32_tensor && device.vendor != "AMD")
+  if (options.precision.empty() && device.peak.tf32_tensor && info(device.vendor.value_or(Vendor::nvidia)).defaults_to_tf32)
     configuration.notices.push_back(
         fmt::format("fp32 is IEEE arithmetic; frameworks may default to tf32 on {} (--precision tf32)", device.id));
 }

@@ -21,6 +21,7 @@
 #include "model/stack/store.hpp"
 #include "model/stack/update_settings.hpp"
 #include "model/support/result.hpp"
+#include "model/support/vendor.hpp"
 #include "model/units/quantity.hpp"
 
 namespace tbdsim {
@@ -45,7 +46,7 @@ struct Stack {
   std::string variant;      ///< "nhwc", "xla"; empty: plain
   std::string zoo_variant;  ///< network variant this framework ships: "mxnet", "torchvision", "tf", "torch7"
   std::string cuda;
-  std::string vendor = "NVIDIA";           ///< of the devices it runs on
+  Vendor vendor = Vendor::nvidia;          ///< of the devices it runs on
   std::string minimum_compute_capability;  ///< "3.7"; empty: any
   ConvolutionLibrary convolution;
   FrameworkFeatures features;

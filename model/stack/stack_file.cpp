@@ -50,12 +50,6 @@ ConvolutionLibrary read_convolution(TomlTable table) {
   return library;
 }
 
-Framework read_framework(TomlTable& root) {
-  std::vector<std::string_view> names;
-  for (const FrameworkInfo& row : frameworks()) names.push_back(row.name);
-  return parse_framework(read_known_word(root, "framework", names, "framework")).value_or(Stack{}.framework);
-}
-
 }  // namespace
 
 Result<Stack> read_stack(TomlFile file) {
@@ -65,7 +59,7 @@ Result<Stack> read_stack(TomlFile file) {
   root.mark("extends");
   root.mark("without");
   stack.id = root.text("name");
-  stack.framework = read_framework(root);
+  stack.framework = read_row(root, "framework", frameworks(), "framework").value_or(stack.framework);
   stack.version = root.text("version");
   stack.variant = root.text_or("variant", "");
   stack.zoo_variant = root.text("zoo_variant");
@@ -73,7 +67,7 @@ Result<Stack> read_stack(TomlFile file) {
   stack.nccl = root.text_or("nccl", "");
   if (const auto version = parse_nccl_version(stack.nccl); !stack.nccl.empty() && !version)
     root.problem("nccl", version.error().front().message);
-  stack.vendor = root.text_or("vendor", "NVIDIA");
+  if (root.has("vendor")) stack.vendor = read_row(root, "vendor", vendors(), "vendor").value_or(stack.vendor);
   stack.minimum_compute_capability = root.text_or("minimum_compute_capability", "");
   stack.source = root.text("source");
   stack.convolution = read_convolution(root.table("convolution"));

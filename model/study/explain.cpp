@@ -78,7 +78,7 @@ std::string cannot_help(const WhatIf& what_if, const Prediction& base) {
 }
 
 bool runs_on(const Stack& stack, const Device& device) {
-  return (device.vendor.empty() || stack.vendor == device.vendor) &&
+  return (!device.vendor || stack.vendor == *device.vendor) &&
          (device.compute_capability.empty() ||
           capability_number(device.compute_capability) >= capability_number(stack.minimum_compute_capability));
 }
