@@ -218,21 +218,15 @@ constexpr double kForeignGenerationSpread = 0.20;
 void check_support(const Device& device, Configuration& configuration, Errors& errors) {
   Stack& stack = configuration.stack;
   if (device.vendor && stack.vendor != *device.vendor) {
-    errors.push_back(
-        {fmt::format("stack {} runs on {} devices, {} is {}", stack.id, name(stack.vendor), device.id, name(device.vendor)),
-         {},
-         {},
-         0});
+    errors.push_back(Error{
+        fmt::format("stack {} runs on {} devices, {} is {}", stack.id, name(stack.vendor), device.id, name(device.vendor))});
     return;
   }
   const int has = capability_number(device.compute_capability);
   if (has == 0) return;
   if (has < capability_number(stack.minimum_compute_capability)) {
-    errors.push_back({fmt::format("stack {} needs compute capability {}, {} has {}", stack.id, stack.minimum_compute_capability,
-                                  device.id, device.compute_capability),
-                      {},
-                      {},
-                      0});
+    errors.push_back(Error{fmt::format("stack {} needs compute capability {}, {} has {}", stack.id,
+                                       stack.minimum_compute_capability, device.id, device.compute_capability)});
   } else if (!knows_family(stack.cuda, device.chip)) {
     configuration.notices.push_back(
         fmt::format("stack {} (CUDA {}) is older than {}: taken as if it knew the device, the range is wider", stack.id,

@@ -42,12 +42,12 @@ Prediction mean_of(const std::vector<Weighted>& all, const LengthDistribution& d
   const auto most = std::max_element(all.begin(), all.end(),
                                      [](const Weighted& a, const Weighted& b) { return a.bucket.share < b.bucket.share; });
   Prediction p = most->prediction;
-  p.sample = fmt::format("lengths {} to {}", all.front().bucket.length, all.back().bucket.length);
+  p.samples.text = fmt::format("lengths {} to {}", all.front().bucket.length, all.back().bucket.length);
   p.stages = Stages{};
   p.utilization = Utilization{};
   p.limits.clear();
   p.step_time = {};
-  p.flop_per_step_per_gpu = Flop(0.0);
+  p.work.flop_per_gpu = Flop(0.0);
   Seconds busy(0.0);
   for (const auto& [bucket, one] : all) {
     const double share = bucket.share;
@@ -56,7 +56,7 @@ Prediction mean_of(const std::vector<Weighted>& all, const LengthDistribution& d
     p.step_time.high += share * one.step_time.high;
     for (const auto stage : kStageTimes) p.stages.*stage += share * one.stages.*stage;
     busy += share * one.utilization.gpu_busy * one.step_time.value;
-    p.flop_per_step_per_gpu += share * one.flop_per_step_per_gpu;
+    p.work.flop_per_gpu += share * one.work.flop_per_gpu;
     if (one.memory.gpus.front().peak > p.memory.gpus.front().peak) p.memory = one.memory;
     p.buckets.push_back({bucket.length, share, one.step_time.value});
   }
@@ -70,13 +70,13 @@ Prediction mean_of(const std::vector<Weighted>& all, const LengthDistribution& d
   std::stable_sort(p.limits.begin(), p.limits.end(), [](const Limit& a, const Limit& b) { return a.share > b.share; });
   for (Limit& limit : p.limits) limit.text = fmt::format("{:.0f} % of the time, mean over the buckets", 100.0 * limit.share);
   if (!p.limits.empty()) p.limit = p.limits.front();
-  const double samples = p.global_batch;
+  const double samples = p.job.global_batch;
   const double faster = p.throughput.value;
   p.throughput = {samples / p.step_time.value.base(), samples / p.step_time.high.base(), samples / p.step_time.low.base()};
-  p.parts_per_sample *= mean_length(distribution) / most->bucket.length;
+  p.samples.parts *= mean_length(distribution) / most->bucket.length;
   const double slower = faster / p.throughput.value;
-  if (p.million_samples_cost) *p.million_samples_cost *= slower;
-  if (p.sample_energy) *p.sample_energy *= slower;
+  if (p.cost.million_samples) *p.cost.million_samples *= slower;
+  if (p.cost.sample_energy) *p.cost.sample_energy *= slower;
   return p;
 }
 
@@ -90,11 +90,11 @@ Result<Prediction> predict_buckets(const PredictOptions& options,
     return fail(fmt::format("--seq-len {} with --buckets: one length, or those of the data set", *options.seq_len));
   auto first = predict(one);
   if (!first) return first;
-  const LengthDistribution* const distribution = lengths_of(first->model);
+  const LengthDistribution* const distribution = lengths_of(first->job.model);
   if (distribution == nullptr) {
     std::vector<std::string_view> known;
     for (const LengthDistribution& d : length_distributions()) known.push_back(d.model);
-    return fail(fmt::format("--buckets: no lengths are known for {}; they are for {}", first->model, fmt::join(known, ", ")));
+    return fail(fmt::format("--buckets: no lengths are known for {}; they are for {}", first->job.model, fmt::join(known, ", ")));
   }
   std::vector<Weighted> all;
   for (const LengthBucket& bucket : buckets(*distribution)) {

@@ -178,9 +178,9 @@ void describe_links(const LoweredStep& step, const engine::Timeline& timeline, P
     const engine::LinkId id{static_cast<std::int32_t>(i)};
     const double capacity = step.graph.link_capacity(id).base(), bytes = timeline.link_bytes[i] / iterations;
     const double time = prediction.step_time.value.base();
-    prediction.links.push_back({step.graph.link_name(id), BytesPerSecond(capacity), Bytes(bytes),
-                                std::min(1.0, timeline.link_busy[i].seconds().base() / iterations / time),
-                                std::min(1.0, bytes / capacity / time)});
+    prediction.detail.links.push_back({step.graph.link_name(id), BytesPerSecond(capacity), Bytes(bytes),
+                                       std::min(1.0, timeline.link_busy[i].seconds().base() / iterations / time),
+                                       std::min(1.0, bytes / capacity / time)});
   }
 }
 
@@ -252,10 +252,10 @@ StepTimes step_times(const LoweredStep& step, const engine::Timeline& timeline) 
 // Long because all tables of a step's details are filled here.
 void describe_step(const OpGraph& graph, const LoweredStep& step, const engine::Timeline& timeline, const Device& device,
                    FlopPerSecond tensor_peak, Prediction& prediction) {
-  prediction.layers.resize(graph.ops.size());
+  prediction.detail.layers.resize(graph.ops.size());
   for (std::size_t i = 0; i < graph.ops.size(); ++i) {
     const Op& op = graph.ops[i];
-    LayerTime& layer = prediction.layers[i];
+    LayerTime& layer = prediction.detail.layers[i];
     layer.name = op.name;
     layer.kind = info(op.kind).name;
     layer.shape = to_text(graph.output_shape(op));
@@ -272,7 +272,8 @@ void describe_step(const OpGraph& graph, const LoweredStep& step, const engine::
     if (task.work == Work::host || task.work == Work::metric) continue;
     if (task.work == Work::exchange) {
       add_link_work(step, timeline, i, {origin, window.rank}, prediction);
-      prediction.exchanges.push_back({(timeline.start[i] - origin).seconds(), (timeline.end[i] - timeline.start[i]).seconds()});
+      prediction.detail.exchanges.push_back(
+          {(timeline.start[i] - origin).seconds(), (timeline.end[i] - timeline.start[i]).seconds()});
       continue;
     }
     if (task.rank != window.rank) {
@@ -282,7 +283,7 @@ void describe_step(const OpGraph& graph, const LoweredStep& step, const engine::
     const StepNode& node = step.nodes[static_cast<std::size_t>(task.node)];
     const NodeCost& cost = step.costs[static_cast<std::size_t>(task.node)];
     const OpId op = node.pass == Pass::update ? graph.parameter(node.parameter).op : node.op;
-    LayerTime& layer = prediction.layers[static_cast<std::size_t>(op.value)];
+    LayerTime& layer = prediction.detail.layers[static_cast<std::size_t>(op.value)];
     layer.tensor_core |= cost.tensor_core;
     const Seconds time = (timeline.end[i] - timeline.start[i]).seconds();  // as long as what is exchanged beside it makes it
     const double share = 1.0 / cost.pieces;                                // of the node's work in this task
@@ -307,11 +308,11 @@ void describe_step(const OpGraph& graph, const LoweredStep& step, const engine::
     kernel.bytes = share * cost.kernel.bytes;
     kernel.fp32_utilization = share * cost.kernel.executing / time;
     kernel.useful_utilization = kernel.flop / ((cost.tensor_core ? tensor_peak : device.peak.fp32) * time);
-    const KernelCharacter character = characterize(graph, node, cost, prediction.batch_per_gpu, device);
+    const KernelCharacter character = characterize(graph, node, cost, prediction.job.batch_per_gpu, device);
     kernel.occupancy = character.occupancy;
     kernel.stalls = character.stalls;
     kernel.stall = name(largest_stall(character.stalls));
-    prediction.kernels.push_back(std::move(kernel));
+    prediction.detail.kernels.push_back(std::move(kernel));
   }
 }
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "model/report/csv.hpp"
@@ -48,12 +47,12 @@ double whole(Bytes bytes) { return std::round(bytes.base()); }
 std::string exact(double value) { return fmt::format("{}", value); }
 std::string exact(const std::optional<double>& value) { return value ? exact(*value) : std::string(); }
 
-bool divided(const ScaleStudy& study) { return study.one.layout.divides_network(); }
+bool divided(const ScaleStudy& study) { return study.one.division.layout.divides_network(); }
 
 /// What everything is held against.
 std::string against(const ScaleTable& table) {
   const ScaleStudy& study = table.studies.front();
-  return divided(study) ? fmt::format("{} GPUs", study.one.gpus) : "one GPU";
+  return divided(study) ? fmt::format("{} GPUs", study.one.job.gpus) : "one GPU";
 }
 
 std::string data_set(const ScaleStudy& study, bool several_batches) {
@@ -64,11 +63,11 @@ std::string data_set(const ScaleStudy& study, bool several_batches) {
     case Scaling::fixed_global_batch:
       return several_batches
                  ? fmt::format("{} samples an epoch, one batch divided over all GPUs", study.samples)
-                 : fmt::format("{} samples an epoch, {} a step on all GPUs together", study.samples, study.one.global_batch);
+                 : fmt::format("{} samples an epoch, {} a step on all GPUs together", study.samples, study.one.job.global_batch);
     case Scaling::weak:
       if (divided(study))
         return fmt::format("{} samples an epoch for every {} GPUs, the same micro-batches on every copy", study.samples,
-                           study.one.gpus);
+                           study.one.job.gpus);
       return fmt::format("{} samples an epoch for each GPU, the same batch on every GPU", study.samples);
   }
   return {};
@@ -96,15 +95,17 @@ std::string heading(const ScaleTable& table) {
   const ScaleStudy& study = table.studies.front();
   const Prediction& p = study.one;
   const std::string batch = table.several_batches ? ""
-                            : divided(study) ? fmt::format("{} micro-batch{} of {} on a copy of the network, ", p.micro_batches,
-                                                           p.micro_batches == 1 ? "" : "es", p.batch_per_gpu)
-                                             : fmt::format("batch {} on one GPU, ", p.batch_per_gpu);
-  const std::string what = table.several_models ? "" : fmt::format("{} ({} definition), ", p.model, p.variant);
-  const std::string exchange = table.several_exchanges ? "" : fmt::format(", exchange {}", name(p.exchange));
-  return paragraph(fmt::format("{}{}{}, {}", what, batch, p.precision, p.optimizer)) +
-         paragraph(fmt::format("{} of {}, {}, {} input{}", p.device, p.hardware_name, p.stack, p.input, exchange)) +
+                            : divided(study)
+                                ? fmt::format("{} micro-batch{} of {} on a copy of the network, ", p.division.micro_batches,
+                                              p.division.micro_batches == 1 ? "" : "es", p.job.batch_per_gpu)
+                                : fmt::format("batch {} on one GPU, ", p.job.batch_per_gpu);
+  const std::string what = table.several_models ? "" : fmt::format("{} ({} definition), ", p.job.model, p.job.variant);
+  const std::string exchange = table.several_exchanges ? "" : fmt::format(", exchange {}", name(p.job.exchange));
+  return paragraph(fmt::format("{}{}{}, {}", what, batch, p.job.precision, p.job.optimizer)) +
+         paragraph(
+             fmt::format("{} of {}, {}, {} input{}", p.job.device, p.job.hardware, p.job.stack, p.samples.input, exchange)) +
          paragraph(fmt::format("{}: {}", name(study.scaling), data_set(study, table.several_batches))) +
-         (divided(study) ? paragraph("copies of " + to_text(one_copy(p.layout))) : "") + '\n';
+         (divided(study) ? paragraph("copies of " + to_text(one_copy(p.division.layout))) : "") + '\n';
 }
 
 /// One of the tables over all studies and sizes: the columns that say which one stand first.
@@ -114,9 +115,9 @@ class SizeTable {
 
   void add(const ScaleStudy& study, int gpus, int nodes, std::vector<std::string> cells) {
     std::vector<std::string> row;
-    if (all_.several_models) row.push_back(study.one.model);
-    if (all_.several_batches) row.push_back(std::to_string(study.one.batch_per_gpu));
-    if (all_.several_exchanges) row.emplace_back(name(study.one.exchange));
+    if (all_.several_models) row.push_back(study.one.job.model);
+    if (all_.several_batches) row.push_back(std::to_string(study.one.job.batch_per_gpu));
+    if (all_.several_exchanges) row.emplace_back(name(study.one.job.exchange));
     row.push_back(std::to_string(gpus));
     if (several_nodes(all_)) row.push_back(std::to_string(nodes));
     row.insert(row.end(), cells.begin(), cells.end());
@@ -180,10 +181,10 @@ std::string epochs_text(const ScaleTable& table) {
   for (const ScaleStudy& study : table.studies) {
     const Prediction& one = study.one;
     const bool asked =
-        std::any_of(study.rows.begin(), study.rows.end(), [&](const ScaleRow& row) { return row.gpus == one.gpus; });
+        std::any_of(study.rows.begin(), study.rows.end(), [&](const ScaleRow& row) { return row.gpus == one.job.gpus; });
     if (!asked)
-      add(study, one.gpus, one.nodes, batch_text(study, one.batch_per_gpu, one.micro_batches), one.step_time, study.one_epoch,
-          std::nullopt);
+      add(study, one.job.gpus, one.job.nodes, batch_text(study, one.job.batch_per_gpu, one.division.micro_batches), one.step_time,
+          study.one_epoch, std::nullopt);
     for (const ScaleRow& row : study.rows)
       add(study, row.gpus, row.nodes, batch_text(study, row.batch_per_gpu, row.micro_batches), row.step_time, row.epoch_time,
           row.overhead);
@@ -194,7 +195,7 @@ std::string epochs_text(const ScaleTable& table) {
 std::string gains_text(const ScaleTable& table) {
   SizeTable gains(table, right({"speed-up", "80 % range", "efficiency", "weak saves"}));
   each_size(table, [&](const ScaleStudy& study, const ScaleRow& row) {
-    if (row.gpus == study.one.gpus) return;
+    if (row.gpus == study.one.job.gpus) return;
     gains.add(study, row.gpus, row.nodes,
               {fmt::format("{:.2f}", row.speedup.value), fmt::format("{:.2f} - {:.2f}", row.speedup.low, row.speedup.high),
                percent_text(row.efficiency), percent_text(row.weak_saving)});
@@ -209,7 +210,7 @@ std::string gains_text(const ScaleTable& table) {
 }
 
 std::string shares_text(const ScaleTable& table) {
-  const bool staged = table.studies.front().one.layout.pipeline > 1;
+  const bool staged = table.studies.front().one.division.layout.pipeline > 1;
   std::vector<TextTable::Column> kinds = right({"compute", "exchange", "input", "host"});
   if (staged) kinds.push_back({"bubble", Align::right});
   kinds.push_back({"limit"});
@@ -243,7 +244,7 @@ std::string stages_text(const ScaleTable& table) {
 std::string stage_speedups_text(const ScaleTable& table) {
   SizeTable speedups(table, right({"FP", "BP", "WU", "metric"}));
   each_size(table, [&](const ScaleStudy& study, const ScaleRow& row) {
-    if (row.gpus == study.one.gpus) return;
+    if (row.gpus == study.one.job.gpus) return;
     std::vector<std::string> cells;
     for (const NamedSpeedup& stage : kSpeedups) {
       const auto& value = row.stage_speedups.*stage.value;
@@ -270,8 +271,8 @@ std::string sizes_text(const ScaleTable& table) {
   TextTable networks({{"network"}, {"parameters", Align::right}, {"FLOP a sample", Align::right}});
   const Prediction* last = nullptr;
   for (const ScaleStudy& study : table.studies) {
-    if (last == nullptr || last->model != study.one.model)
-      networks.add({study.one.model, std::to_string(study.one.parameters), format(study.one.flop_per_sample())});
+    if (last == nullptr || last->job.model != study.one.job.model)
+      networks.add({study.one.job.model, std::to_string(study.one.work.parameters), format(study.one.flop_per_sample())});
     last = &study.one;
   }
   return "\n" + networks.text();
@@ -313,7 +314,8 @@ std::string scale_csv(const ScaleTable& table) {
     for (const NamedStage& stage : kStages) fields.push_back(exact((row.stages.*stage.time).base()));
     fields.emplace_back(name(row.limit.resource));
     add({row.epoch_time.low.base(), row.epoch_time.high.base(), row.speedup.low, row.speedup.high});
-    fields.insert(fields.end(), {study.one.model, std::string(name(study.one.exchange)), std::to_string(study.one.parameters)});
+    fields.insert(fields.end(),
+                  {study.one.job.model, std::string(name(study.one.job.exchange)), std::to_string(study.one.work.parameters)});
     add({study.one.flop_per_sample().base()});
     fields.push_back(std::to_string(row.batches));
     for (const NamedStage& stage : kStages) fields.push_back(exact((row.epoch_stages.*stage.time).base()));
@@ -349,8 +351,8 @@ Json row_json(const ScaleStudy& study, const ScaleRow& row) {
           {"efficiency", row.efficiency},
           {"stages_s", stages},
           {"limit", {{"resource", name(row.limit.resource)}, {"share", row.limit.share}}},
-          {"model", study.one.model},
-          {"exchange", name(study.one.exchange)},
+          {"model", study.one.job.model},
+          {"exchange", name(study.one.job.exchange)},
           {"batches_per_epoch", row.batches},
           {"epoch_stages_s", epoch_stages},
           {"stage_speedups", speedups},
@@ -363,7 +365,7 @@ Json row_json(const ScaleStudy& study, const ScaleRow& row) {
           {"gpu0_extra_bytes", whole(row.first_gpu_peak - row.least_peak)},
           {"gradient_bytes_per_step", whole(row.gradients)},
           {"gradient_bytes_per_epoch", whole(row.epoch_gradients)},
-          {"parameters", study.one.parameters},
+          {"parameters", study.one.work.parameters},
           {"flop_per_sample", study.one.flop_per_sample().base()}};
 }
 
@@ -379,7 +381,7 @@ template <class TextOf>
 Json shared(const ScaleTable& table, const TextOf& text_of) {
   Json all = Json::array();
   for (const ScaleStudy& study : table.studies) {
-    const Json text = std::invoke(text_of, study.one);
+    const Json text = text_of(study.one);
     if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(text);
   }
   return all.size() == 1 ? all.front() : all;
@@ -392,19 +394,19 @@ std::string scale_json(const ScaleTable& table) {
   Json json{{"schema", "tbdsim.scale/1"},
             {"tool", {{"name", "tbdsim"}, {"version", TBDSIM_VERSION}}},
             {"config",
-             {{"hw", first.one.hardware_name},
-              {"model", shared(table, &Prediction::model)},
-              {"stack", first.one.stack},
-              {"precision", first.one.precision},
-              {"exchange", shared(table, [](const Prediction& p) { return name(p.exchange); })},
-              {"optimizer", shared(table, &Prediction::optimizer)},
-              {"input", shared(table, &Prediction::input)}}},
+             {{"hw", first.one.job.hardware},
+              {"model", shared(table, [](const Prediction& p) { return p.job.model; })},
+              {"stack", first.one.job.stack},
+              {"precision", first.one.job.precision},
+              {"exchange", shared(table, [](const Prediction& p) { return name(p.job.exchange); })},
+              {"optimizer", shared(table, [](const Prediction& p) { return p.job.optimizer; })},
+              {"input", shared(table, [](const Prediction& p) { return p.samples.input; })}}},
             {"samples", first.samples},
             {"scaling", name(first.scaling)},
             {"rows", Json::array()}};
   each_size(table, [&](const ScaleStudy& study, const ScaleRow& row) { json["rows"].push_back(divided_row_json(study, row)); });
   if (divided(first)) {
-    json["reference_gpus"] = first.one.gpus;
+    json["reference_gpus"] = first.one.job.gpus;
     json["config"]["layout"] = json::layout(first.one);
   }
   if (!table.problems.empty()) json["problems"] = Json::array();

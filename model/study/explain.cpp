@@ -121,8 +121,8 @@ WhatIfOutcome outcome_of(Session& session, const Trial& trial, const Prediction&
       trial.what_if.name, trial.what_if.text, trial.what_if.hardware(), 0.0, true, {}, {}, cannot_help(trial.what_if, base)};
   outcome.cannot_help = !outcome.problem.empty();
   if (outcome.cannot_help) return outcome;
-  if (trial.what_if.narrows && base.precision != name(Precision::fp32) && base.precision != name(Precision::tf32)) {
-    outcome.problem = outcome.reason = fmt::format("the job computes in {} already", base.precision);
+  if (trial.what_if.narrows && base.job.precision != name(Precision::fp32) && base.job.precision != name(Precision::tf32)) {
+    outcome.problem = outcome.reason = fmt::format("the job computes in {} already", base.job.precision);
     return outcome;
   }
   const auto prediction = predict(session, trial.changed);
@@ -200,7 +200,7 @@ Result<Explanation> explain(Session& session, const PredictOptions& options) {
   });
   explanation.combined = combine(session, options, explanation.base, trials, outcomes);
   explanation.what_ifs = std::move(outcomes);
-  if (explanation.base.by_layers) explanation.layouts = neighbouring_layouts(session, options, explanation.base);
+  if (explanation.base.division.by_layers) explanation.layouts = neighbouring_layouts(session, options, explanation.base);
   return explanation;
 }
 

@@ -98,7 +98,7 @@ Result<NetworkProfile> profile_network(Session& session, const NetworkOptions& o
   NetworkProfile profile;
   auto prediction = predict(session, asked);
   if (!prediction) return tl::make_unexpected(prediction.error());
-  profile.job = std::move(*prediction);
+  profile.predicted = std::move(*prediction);
   const auto one = one_node(session, configuration);
   if (!one) return tl::make_unexpected(one.error());
   if (configuration.devices.size() > 1) profile.one_node_exchange = one->exchange;
@@ -127,7 +127,7 @@ Result<NetworkProfile> profile_network(Session& session, const NetworkOptions& o
   const auto job = lower_job(configuration);
   if (!job) return tl::make_unexpected(job.error());
   profile.arrays = array_traffic(configuration.network_graph().graph, job->step, engine::simulate(job->step.graph));
-  profile.waiting_for_slowest = profile.job.stages.exchange_exposed + profile.job.stages.store_update;
+  profile.waiting_for_slowest = profile.predicted.stages.exchange_exposed + profile.predicted.stages.store_update;
   for (const ArrayTraffic& array : profile.arrays) profile.waiting_for_slowest -= array.exposed;
   profile.waiting_for_slowest = std::max(profile.waiting_for_slowest, Seconds(0.0));
   if (configuration.gpus == 1) profile.waiting_for_slowest = Seconds(0.0);  // nobody to wait for, but rounding

@@ -80,11 +80,11 @@ bool is_rate_unit(std::string_view unit) {
 
 std::optional<double> units_per_sample(const Prediction& prediction, std::string_view unit) {
   if (unit.empty() || unit == "samples/s") return 1.0;
-  const std::string own = prediction.part_unit + "s/s";
+  const std::string own = prediction.samples.part + "s/s";
   const bool tokens =
       unit == "tokens/s" && own.size() >= unit.size() && own.compare(own.size() - unit.size(), unit.size(), unit) == 0;
   if (unit != own && !tokens) return std::nullopt;
-  return prediction.parts_per_sample;
+  return prediction.samples.parts;
 }
 
 std::vector<std::string> metric_names() {

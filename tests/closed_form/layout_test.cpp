@@ -42,9 +42,9 @@ Prediction predicted(const PredictOptions& options) {
 }
 
 const AxisTraffic& along(const Prediction& p, Axis axis) {
-  const auto found =
-      std::find_if(p.communication.begin(), p.communication.end(), [&](const AxisTraffic& t) { return t.axis == axis; });
-  REQUIRE(found != p.communication.end());
+  const auto found = std::find_if(p.division.communication.begin(), p.division.communication.end(),
+                                  [&](const AxisTraffic& t) { return t.axis == axis; });
+  REQUIRE(found != p.division.communication.end());
   return *found;
 }
 
@@ -103,7 +103,7 @@ TEST_CASE("weights, gradients and states take 18 bytes a parameter, with shardin
       const Prediction p = predicted(options);
       const MemoryParts& parts = p.memory.gpus.front().parts;
       return (parts[MemoryPart::weights] + parts[MemoryPart::gradients] + parts[MemoryPart::optimizer_state]).base() /
-             static_cast<double>(p.parameters);
+             static_cast<double>(p.work.parameters);
     };
     CHECK_THAT(bytes(0), WithinRel(18.0, 1e-3));
     CHECK_THAT(bytes(1), WithinRel(6.0 + 12.0 / d, 1e-3));
@@ -183,7 +183,7 @@ TEST_CASE("copies all-reduce gradients, scatter and gather states, or gather wei
     const auto bytes = [&](int zero) {
       options.zero = zero;
       const Prediction p = predicted(options);
-      return along(p, Axis::data).bytes.base() / static_cast<double>(p.parameters);
+      return along(p, Axis::data).bytes.base() / static_cast<double>(p.work.parameters);
     };
     // Gradients are fp32, weights 16 bits. A bias or norm that a rank does not divide evenly moves a little more.
     CHECK_THAT(bytes(0), WithinRel(2.0 * share * 4.0, 1e-3));

@@ -63,7 +63,7 @@ TEST_CASE("the search finds what trying all layouts finds", "[plan]") {
   for (const plan::PlanRow& row : found->rows) {
     CHECK(row.prediction.memory.fits);
     CHECK(row.behind >= 0.0);
-    CHECK(row.prediction.layout.context == 1);
+    CHECK(row.prediction.division.layout.context == 1);
   }
 }
 
@@ -110,11 +110,11 @@ TEST_CASE("what is kept is in every row", "[plan]") {
   const auto found = plan::make_plan(catalogue_session(), options);
   REQUIRE(found);
   for (const plan::PlanRow& row : found->rows) {
-    CHECK(row.prediction.layout.pipeline == 4);
-    CHECK(row.prediction.schedule == "zb-h1");
-    CHECK(row.prediction.recompute == "layer");
-    CHECK(row.prediction.batch_per_gpu == 2);
-    CHECK(row.prediction.zero == 0);
+    CHECK(row.prediction.division.layout.pipeline == 4);
+    CHECK(row.prediction.division.schedule == "zb-h1");
+    CHECK(row.prediction.division.recompute == "layer");
+    CHECK(row.prediction.job.batch_per_gpu == 2);
+    CHECK(row.prediction.division.zero == 0);
     const auto again = predict(catalogue_session(), row.options);
     REQUIRE(again);
     CHECK(again->step_time.value == row.prediction.step_time.value);
@@ -173,7 +173,9 @@ TEST_CASE("layouts that differ in virtual stages alone share a row", "[plan]") {
   std::size_t folded = 0;
   for (const plan::PlanRow& row : found->rows) {
     const Prediction& p = row.prediction;
-    CHECK(kinds.insert({p.layout.tensor, p.layout.context, p.layout.pipeline, p.schedule, p.batch_per_gpu, p.zero, p.recompute})
+    CHECK(kinds
+              .insert({p.division.layout.tensor, p.division.layout.context, p.division.layout.pipeline, p.division.schedule,
+                       p.job.batch_per_gpu, p.division.zero, p.division.recompute})
               .second);
     for (const int parts : row.folded.virtual_stages) {
       PredictOptions other = row.options;
@@ -196,12 +198,12 @@ TEST_CASE("of several numbers of GPUs the best layout of each is told", "[plan]"
   const auto found = plan::make_plan(catalogue_session(), options);
   REQUIRE(found);
   REQUIRE(found->rows.size() == 3);
-  CHECK(found->rows[0].prediction.gpus == 32);
-  CHECK(found->rows[2].prediction.gpus == 8);
+  CHECK(found->rows[0].prediction.job.gpus == 32);
+  CHECK(found->rows[2].prediction.job.gpus == 8);
   options.objective = Objective::cost;
   const auto cheapest = plan::make_plan(catalogue_session(), options);
   REQUIRE(cheapest);
-  CHECK(cheapest->rows.front().prediction.million_samples_cost <= cheapest->rows.back().prediction.million_samples_cost);
+  CHECK(cheapest->rows.front().prediction.cost.million_samples <= cheapest->rows.back().prediction.cost.million_samples);
 }
 
 TEST_CASE("limits of a run drop layouts, and what breaks them all is told", "[plan]") {
@@ -216,7 +218,7 @@ TEST_CASE("limits of a run drop layouts, and what breaks them all is told", "[pl
   const auto hurried = plan::make_plan(catalogue_session(), options);
   REQUIRE(hurried);
   REQUIRE(hurried->rows.size() == 1);
-  CHECK(hurried->rows.front().prediction.gpus == 32);
+  CHECK(hurried->rows.front().prediction.job.gpus == 32);
   CHECK(hurried->problems.size() == 2);
   options.limits.deadline = Seconds(3600.0);
   CHECK(refusal(options).starts_with("8 GPUs of dgx-a100-80gb: no layout keeps the limits: the nearest takes "));

@@ -137,7 +137,7 @@ TEST_CASE("a schedule of one's own is run as its name's is, and refused where it
   REQUIRE(b);
   CHECK(a->step_time.value == b->step_time.value);
   CHECK(a->memory.gpus.front().peak == b->memory.gpus.front().peak);
-  CHECK(a->schedule == "file");
+  CHECK(a->division.schedule == "file");
   own.accumulate = 4;
   CHECK(refusal(own) == "--schedule " + path + ": the schedule has 2 micro-batches, the job 4\n");
   own.accumulate = 2;

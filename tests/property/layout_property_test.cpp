@@ -64,14 +64,14 @@ TEST_CASE("however a network is divided, all GPUs together compute what one copy
     const PredictOptions options = drawn(seed);
     INFO(words(options));
     const Prediction p = predicted(options);
-    CHECK(p.layout.gpus() == 16);
-    CHECK(p.global_batch == *options.batch * *options.accumulate * p.layout.data);
+    CHECK(p.division.layout.gpus() == 16);
+    CHECK(p.job.global_batch == *options.batch * *options.accumulate * p.division.layout.data);
     PredictOptions whole = options;
     whole.tensor_parallel = whole.context_parallel = whole.pipeline_parallel = 1;
     whole.virtual_stages.reset();
     const Prediction q = predicted(whole);
-    const double per_sample = p.flop_per_step_per_gpu.base() * p.gpus / p.global_batch;
-    const double whole_sample = q.flop_per_step_per_gpu.base() * q.gpus / q.global_batch;
+    const double per_sample = p.work.flop_per_gpu.base() * p.job.gpus / p.job.global_batch;
+    const double whole_sample = q.work.flop_per_gpu.base() * q.job.gpus / q.job.global_batch;
     CHECK(per_sample >= 0.999 * whole_sample);
     // Scores of experts are computed on every rank that has all positions.
     CHECK(per_sample <= 1.005 * whole_sample);
@@ -84,18 +84,19 @@ TEST_CASE("along an axis of one rank nothing travels, along others something doe
     INFO(words(options));
     const Prediction p = predicted(options);
     std::array<bool, 5> seen{};
-    for (const AxisTraffic& traffic : p.communication) {
+    for (const AxisTraffic& traffic : p.division.communication) {
       INFO(name(traffic.axis));
       CHECK_FALSE(seen[static_cast<std::size_t>(traffic.axis)]);
       seen[static_cast<std::size_t>(traffic.axis)] = true;
-      CHECK(traffic.ranks == group_of(p.layout, traffic.axis).size);
+      CHECK(traffic.ranks == group_of(p.division.layout, traffic.axis).size);
       CHECK(traffic.ranks > 1);
       CHECK(traffic.bytes > Bytes(0.0));
       CHECK(traffic.exposed >= Seconds(0.0));
       CHECK(traffic.exposed <= p.step_time.value);
     }
     for (const AxisInfo& axis : axes())
-      if (axis.kind != Axis::expert) CHECK(seen[static_cast<std::size_t>(axis.kind)] == (group_of(p.layout, axis.kind).size > 1));
+      if (axis.kind != Axis::expert)
+        CHECK(seen[static_cast<std::size_t>(axis.kind)] == (group_of(p.division.layout, axis.kind).size > 1));
   }
 }
 

@@ -6,20 +6,20 @@ namespace tbdsim {
 /// Round figures, so that shares and sums are seen at a glance; not what any model predicts.
 inline Prediction example_prediction() {
   Prediction p;
-  p.hardware_name = "dgx1";
-  p.device = "v100-sxm2-16gb";
-  p.model = "resnet50";
-  p.variant = "torchvision";
-  p.stack = "pytorch-2.1";
-  p.precision = "fp32";
-  p.exchange = Exchange::allreduce;
-  p.optimizer = "sgd-momentum";
-  p.input = "synthetic";
-  p.input_unit = "image";
-  p.sample = "image 3x224x224";
-  p.gpus = 8;
-  p.batch_per_gpu = 32;
-  p.global_batch = 256;
+  p.job.hardware = "dgx1";
+  p.job.device = "v100-sxm2-16gb";
+  p.job.model = "resnet50";
+  p.job.variant = "torchvision";
+  p.job.stack = "pytorch-2.1";
+  p.job.precision = "fp32";
+  p.job.exchange = Exchange::allreduce;
+  p.job.optimizer = "sgd-momentum";
+  p.samples.input = "synthetic";
+  p.samples.unit = "image";
+  p.samples.text = "image 3x224x224";
+  p.job.gpus = 8;
+  p.job.batch_per_gpu = 32;
+  p.job.global_batch = 256;
   p.start_up = Seconds(10.0);
   p.step_time = {Seconds(0.1), Seconds(0.08), Seconds(0.125)};
   p.throughput = {2560.0, 2048.0, 3200.0};

@@ -100,8 +100,9 @@ TEST_CASE("servers use one of a node's four ports: over TCP those of MXNet, Byte
     job.stack = stack;
     job.exchange = exchange;
     const Prediction p = predict(session(), job).value();
-    const auto link = std::find_if(p.links.begin(), p.links.end(), [](const LinkTraffic& l) { return l.name == "network"; });
-    REQUIRE(link != p.links.end());
+    const auto link =
+        std::find_if(p.detail.links.begin(), p.detail.links.end(), [](const LinkTraffic& l) { return l.name == "network"; });
+    REQUIRE(link != p.detail.links.end());
     return link->capacity.base() / 1e9;
   };
   CHECK_THAT(port("mxnet-1.2", "ps"), WithinRel(8.8, 1e-9));
@@ -133,7 +134,7 @@ TEST_CASE("a divided network is held against one copy of it; copies are added, a
   o.job.tensor_parallel = o.job.pipeline_parallel = 2;
   o.job.accumulate = 8;
   const ScaleStudy s = study(o);
-  CHECK(s.one.gpus == 4);
+  CHECK(s.one.job.gpus == 4);
   REQUIRE(s.rows.size() == 2);
   CHECK(s.rows[0].copies == 1);
   CHECK(s.rows[1].copies == 2);
@@ -182,9 +183,9 @@ TEST_CASE("a table holds every network, batch and exchange, the overhead against
   o.job.stack = "mxnet-18.04";
   const ScaleTable t = scale_table(session(), o, {{"lenet", "alexnet"}, {"p2p", "nccl"}, {16, 32}, {224}}).value();
   REQUIRE(t.studies.size() == 8);
-  CHECK(t.studies[0].one.model == "lenet");
-  CHECK(t.studies[3].one.batch_per_gpu == 32);
-  CHECK(t.studies[3].one.exchange == Exchange::nccl);
+  CHECK(t.studies[0].one.job.model == "lenet");
+  CHECK(t.studies[3].one.job.batch_per_gpu == 32);
+  CHECK(t.studies[3].one.job.exchange == Exchange::nccl);
   CHECK_FALSE(t.studies[2].rows[1].overhead.has_value());
   CHECK_THAT(*t.studies[3].rows[1].overhead,
              WithinRel(t.studies[3].rows[1].epoch_time.value / t.studies[2].rows[1].epoch_time.value - 1.0, 1e-12));
