@@ -6,17 +6,13 @@
 
 #include "model/prediction/predict.hpp"
 #include "tests/catch.hpp"
+#include "tests/predicted.hpp"
 
 using namespace tbdsim;
 using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
 
 namespace {
-
-Session& session() {
-  static const std::shared_ptr<Session> kSession = open_session({TBDSIM_SOURCE_DIR});
-  return *kSession;
-}
 
 // A GPT of 1024 positions: s, h, a, f = 4h and V of the formulas; b samples a micro-batch.
 constexpr double s = 1024, h = 2048, a = 16, b = 2, vocabulary = 51200;
@@ -32,13 +28,6 @@ PredictOptions gpt(int layers, int gpus = 8, const char* stack = "megatron-lm-20
   options.nodes = (gpus + 7) / 8;
   options.batch = static_cast<int>(b);
   return options;
-}
-
-Prediction predicted(const PredictOptions& options) {
-  const auto prediction = predict(session(), options);
-  INFO((prediction ? std::string() : to_text(prediction.error())));
-  REQUIRE(prediction);
-  return *prediction;
 }
 
 const AxisTraffic& along(const Prediction& p, Axis axis) {

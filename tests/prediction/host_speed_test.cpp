@@ -4,16 +4,12 @@
 
 #include "model/prediction/predict.hpp"
 #include "tests/catch.hpp"
+#include "tests/predicted.hpp"
 
 using namespace tbdsim;
 using Catch::Matchers::WithinRel;
 
 namespace {
-
-Session& session() {
-  static const std::shared_ptr<Session> kSession = open_session({TBDSIM_SOURCE_DIR});
-  return *kSession;
-}
 
 /// MobileNet v2 at batch 1: small kernels, for which the host is late.
 PredictOptions small(std::vector<std::string> set = {}) {
@@ -24,13 +20,6 @@ PredictOptions small(std::vector<std::string> set = {}) {
   options.batch = 1;
   options.set = std::move(set);
   return options;
-}
-
-Prediction predicted(const PredictOptions& options) {
-  const auto prediction = predict(session(), options);
-  INFO((prediction ? std::string() : to_text(prediction.error())));
-  REQUIRE(prediction);
-  return *prediction;
 }
 
 bool tells_of_cpu(const Prediction& p) {

@@ -6,16 +6,12 @@
 #include "model/prediction/precision_gain.hpp"
 #include "model/validation/metric.hpp"
 #include "tests/catch.hpp"
+#include "tests/predicted.hpp"
 
 using namespace tbdsim;
 using Catch::Matchers::WithinRel;
 
 namespace {
-
-Session& session() {
-  static const std::shared_ptr<Session> kSession = open_session({TBDSIM_SOURCE_DIR});
-  return *kSession;
-}
 
 PredictOptions job(const char* hardware, const char* model, const char* stack) {
   PredictOptions options;
@@ -25,13 +21,6 @@ PredictOptions job(const char* hardware, const char* model, const char* stack) {
   options.gpus = 1;
   options.detail = true;
   return options;
-}
-
-Prediction predicted(const PredictOptions& options) {
-  const auto prediction = predict(session(), options);
-  INFO((prediction ? std::string() : to_text(prediction.error())));
-  REQUIRE(prediction);
-  return *prediction;
 }
 
 Seconds of_thread(const Prediction& p, const std::string& thread) {

@@ -9,15 +9,11 @@
 #include "model/prediction/epoch.hpp"
 #include "model/workload/zoo/length_distribution.hpp"
 #include "tests/catch.hpp"
+#include "tests/predicted.hpp"
 
 using namespace tbdsim;
 
 namespace {
-
-Session& session() {
-  static const std::shared_ptr<Session> kSession = open_session({TBDSIM_SOURCE_DIR});
-  return *kSession;
-}
 
 PredictOptions job(const char* model = "alexnet") {
   PredictOptions options;
@@ -28,13 +24,6 @@ PredictOptions job(const char* model = "alexnet") {
   options.stack = "tensorflow-1.12";
   options.input = "imagenet-records";
   return options;
-}
-
-Prediction predicted(const PredictOptions& options) {
-  const auto prediction = predict(session(), options);
-  INFO((prediction ? std::string() : to_text(prediction.error())));
-  REQUIRE(prediction);
-  return *prediction;
 }
 
 InputPipeline stream(int threads) {

@@ -4,15 +4,11 @@
 
 #include "model/prediction/predict.hpp"
 #include "tests/catch.hpp"
+#include "tests/predicted.hpp"
 
 using namespace tbdsim;
 
 namespace {
-
-Session& session() {
-  static const std::shared_ptr<Session> kSession = open_session({TBDSIM_SOURCE_DIR});
-  return *kSession;
-}
 
 PredictOptions job(const char* model = "gpt2", const char* hardware = "dgx1") {
   PredictOptions options;
@@ -34,11 +30,6 @@ PredictOptions stages(int ranks, int micro_batches) {
   options.pipeline_parallel = ranks;
   options.accumulate = micro_batches;
   return options;
-}
-
-std::string refusal(const PredictOptions& options) {
-  const auto prediction = predict(session(), options);
-  return prediction ? "" : to_text(prediction.error());
 }
 
 }  // namespace

@@ -8,15 +8,11 @@
 
 #include "model/prediction/memory_report.hpp"
 #include "tests/catch.hpp"
+#include "tests/predicted.hpp"
 
 using namespace tbdsim;
 
 namespace {
-
-Session& session() {
-  static const std::shared_ptr<Session> kSession = open_session({TBDSIM_SOURCE_DIR});
-  return *kSession;
-}
 
 PredictOptions dgx1(int gpus = 8) {
   PredictOptions options;
@@ -24,18 +20,6 @@ PredictOptions dgx1(int gpus = 8) {
   options.model = "resnet50";
   options.gpus = gpus;
   return options;
-}
-
-Prediction predicted(const PredictOptions& options) {
-  const auto prediction = predict(session(), options);
-  INFO((prediction ? std::string() : to_text(prediction.error())));
-  REQUIRE(prediction);
-  return *prediction;
-}
-
-std::string refusal(const PredictOptions& options) {
-  const auto prediction = predict(session(), options);
-  return prediction ? "" : to_text(prediction.error());
 }
 
 template <class Change>

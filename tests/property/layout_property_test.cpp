@@ -6,6 +6,7 @@
 
 #include "model/prediction/predict.hpp"
 #include "tests/catch.hpp"
+#include "tests/predicted.hpp"
 #include "tests/property/draw.hpp"
 
 using namespace tbdsim;
@@ -41,13 +42,6 @@ PredictOptions drawn(unsigned seed) {
   options.zero = *options.pipeline_parallel > 1 ? 0 : draw.of(kZero);
   if (*options.pipeline_parallel > 1 && draw.of(kFew) > 1) options.virtual_stages = 2;
   return options;
-}
-
-Prediction predicted(const PredictOptions& options) {
-  const auto prediction = predict(catalogue_session(), options);
-  INFO((prediction ? std::string() : to_text(prediction.error())));
-  REQUIRE(prediction);
-  return *prediction;
 }
 
 std::string words(const PredictOptions& o) {

@@ -10,6 +10,7 @@
 #include "model/prediction/step_parts.hpp"
 #include "model/schedule/divided/tier_traffic.hpp"
 #include "tests/catch.hpp"
+#include "tests/predicted.hpp"
 #include "tests/property/draw.hpp"
 
 using namespace tbdsim;
@@ -122,7 +123,7 @@ TEST_CASE("every layout: axes make up the GPUs, parts the step, tiers the bytes,
   const auto look = [&](unsigned seed) {
     const auto options = drawn(seed);
     if (!options) return;
-    const auto p = predict(catalogue_session(), *options);
+    const auto p = predict(session(), *options);
     made[seed] = p.has_value() ? 1 : 0;
     const std::string problem = p ? broken(*options, *p) : "";
     if (!problem.empty()) problems[seed] = fmt::format("draw {}, {}: {}", seed, words(*options), problem);
@@ -149,7 +150,7 @@ TEST_CASE(
     auto options = drawn(seed);
     if (!options || options->schedule == "dualpipe") continue;
     options->detail = true;
-    const auto p = predict(catalogue_session(), *options);
+    const auto p = predict(session(), *options);
     if (!p || !p->division.by_layers) continue;
     INFO(fmt::format("draw {}, {}", seed, words(*options)));
     ++drawings;

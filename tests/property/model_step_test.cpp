@@ -5,15 +5,11 @@
 #include "model/prediction/predict.hpp"
 #include "model/prediction/step_times.hpp"
 #include "tests/catch.hpp"
+#include "tests/predicted.hpp"
 
 using namespace tbdsim;
 
 namespace {
-
-Session& session() {
-  static const std::shared_ptr<Session> kSession = open_session({TBDSIM_SOURCE_DIR});
-  return *kSession;
-}
 
 const std::vector<const char*> kModels{"alexnet", "vgg16", "resnet50", "inception_v3", "mobilenet_v2", "densenet121"};
 const std::vector<const char*> kStacks{"mxnet-1.2", "pytorch-1.13", "tensorflow-1.12", "tensorflow-2.11-xla", "torch7-cudnn5.1"};

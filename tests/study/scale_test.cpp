@@ -5,15 +5,11 @@
 
 #include "model/prediction/epoch.hpp"
 #include "tests/catch.hpp"
+#include "tests/predicted.hpp"
 
 using namespace tbdsim;
 
 namespace {
-
-Session& session() {
-  static const std::shared_ptr<Session> kSession = open_session({TBDSIM_SOURCE_DIR});
-  return *kSession;
-}
 
 ScaleOptions options(std::vector<int> gpus, Scaling scaling = Scaling::strong) {
   ScaleOptions o;

@@ -6,16 +6,12 @@
 
 #include "model/prediction/predict.hpp"
 #include "tests/catch.hpp"
+#include "tests/predicted.hpp"
 
 using namespace tbdsim;
 using Catch::Matchers::WithinRel;
 
 namespace {
-
-Session& session() {
-  static const std::shared_ptr<Session> kSession = open_session({TBDSIM_SOURCE_DIR});
-  return *kSession;
-}
 
 /// A row of scenarios/layouts/korthikanti.csv: t = 8, p stages of v parts, as many micro-batches as GPUs of a copy or p.
 PredictOptions korthikanti(const char* model, int stages, int parts, int micro_batches, int batch) {
@@ -54,13 +50,6 @@ PredictOptions torchtitan() {
   options.seq_len = 8192;
   options.recompute = "selective";
   return options;
-}
-
-Prediction predicted(const PredictOptions& options) {
-  const auto prediction = predict(session(), options);
-  INFO((prediction ? std::string() : to_text(prediction.error())));
-  REQUIRE(prediction);
-  return *prediction;
 }
 
 /// How many times as long the step takes with a change.
