@@ -12,10 +12,10 @@ namespace tbdsim {
 namespace {
 
 constexpr std::array kStageTimes{
-    &Stages::forward,          &Stages::backward,          &Stages::weight_update,       &Stages::metric,
-    &Stages::exchange_total,   &Stages::exchange_exposed,  &Stages::input_exposed,       &Stages::host_exposed,
-    &Stages::host_forward,     &Stages::host_backward,     &Stages::host_update,         &Stages::bubble,
-    &Stages::exchange_forward, &Stages::exchange_backward, &Stages::weight_update_total, &Stages::store_update};
+    &PhaseTimes::forward,          &PhaseTimes::backward,          &PhaseTimes::weight_update,       &PhaseTimes::metric,
+    &PhaseTimes::exchange_total,   &PhaseTimes::exchange_exposed,  &PhaseTimes::input_exposed,       &PhaseTimes::host_exposed,
+    &PhaseTimes::host_forward,     &PhaseTimes::host_backward,     &PhaseTimes::host_update,         &PhaseTimes::bubble,
+    &PhaseTimes::exchange_forward, &PhaseTimes::exchange_backward, &PhaseTimes::weight_update_total, &PhaseTimes::store_update};
 /// Shares of the step's time.
 constexpr std::array kOfStep{&Utilization::gpu_busy,   &Utilization::mfu,       &Utilization::cpu,
                              &Utilization::cpu_launch, &Utilization::cpu_input, &Utilization::cpu_environment,
@@ -43,7 +43,7 @@ Prediction mean_of(const std::vector<Weighted>& all, const LengthDistribution& d
                                      [](const Weighted& a, const Weighted& b) { return a.bucket.share < b.bucket.share; });
   Prediction p = most->prediction;
   p.samples.text = fmt::format("lengths {} to {}", all.front().bucket.length, all.back().bucket.length);
-  p.stages = Stages{};
+  p.phases = PhaseTimes{};
   p.utilization = Utilization{};
   p.limits.clear();
   p.step_time = {};
@@ -54,7 +54,7 @@ Prediction mean_of(const std::vector<Weighted>& all, const LengthDistribution& d
     p.step_time.value += share * one.step_time.value;
     p.step_time.low += share * one.step_time.low;
     p.step_time.high += share * one.step_time.high;
-    for (const auto stage : kStageTimes) p.stages.*stage += share * one.stages.*stage;
+    for (const auto stage : kStageTimes) p.phases.*stage += share * one.phases.*stage;
     busy += share * one.utilization.gpu_busy * one.step_time.value;
     p.work.flop_per_gpu += share * one.work.flop_per_gpu;
     if (one.memory.gpus.front().peak > p.memory.gpus.front().peak) p.memory = one.memory;

@@ -21,7 +21,8 @@ struct Ranged {
   Q value, low, high;
 };
 
-struct Stages {
+/// Where the time of a step goes, by phase.
+struct PhaseTimes {
   Seconds forward, backward, weight_update, metric, exchange_total, exchange_exposed, input_exposed, host_exposed;
   Seconds bubble;  ///< of a pipeline: waiting until another stage has computed
   /// The parts of host_exposed, by the stage that waited; with samples at hand, before loading hides some of them.
@@ -95,7 +96,7 @@ struct Prediction {
   Ranged<Seconds> step_time;
   Ranged<double> throughput;        ///< samples per second over all ranks
   StepSpread spread;                ///< behind the ranges of time and throughput
-  Stages stages;                    ///< of `step_time`
+  PhaseTimes phases;                ///< of `step_time`
   std::vector<BucketTime> buckets;  ///< with `buckets`
   Seconds start_up;                 ///< of one run, outside steady iterations
 

@@ -122,7 +122,7 @@ Result<ProfilingCost> profiling_cost(Session& session, const PredictOptions& opt
   least += 2.0 * launches * kAlone;
   most += 2.0 * launches * kAlone;
   // Where the host is behind anyway, every launch counts; elsewhere none does.
-  const bool late = prediction.stages.host_exposed > 0.05 * step;
+  const bool late = prediction.phases.host_exposed > 0.05 * step;
   cost.traced.high = step + launches * kTracedLaunch;
   cost.traced.value = late ? step + 0.5 * launches * kTracedLaunch : step;
   cost.trace_per_step = launches * (kKernelRecord + kLaunchRecord);

@@ -48,7 +48,7 @@ std::vector<StepPart> step_parts(const Prediction& p) {
   const auto add = [&](StepPartKind kind, Seconds time) {
     if (time > 1e-9 * p.step_time.value) parts.push_back({kind, time, time / p.step_time.value});
   };
-  const Stages& s = p.stages;
+  const PhaseTimes& s = p.phases;
   const Seconds kernels = s.forward + s.backward;
   const Seconds beyond = std::clamp(kernels - p.division.mean_kernels, Seconds(0.0), kernels - p.division.recomputed);
   Seconds others = s.exchange_exposed;

@@ -219,12 +219,12 @@ Result<Prediction> told(const Configuration& configuration, Simulated& step) {
   if (std::string note = unknown_host(configuration, times); !note.empty()) p.notices.push_back(std::move(note));
   if (kernels->tensor_core()) p.notices.push_back("few tensor-core samples stand behind this: the range is wide");
   // Several GPUs, or one whose variables lie on the host.
-  const bool exchanges = configuration.gpus > 1 || times.stages.exchange_total > Seconds(0.0);
+  const bool exchanges = configuration.gpus > 1 || times.phases.exchange_total > Seconds(0.0);
   const SpreadConstants& constants = (*configuration.constants)->spread;
   // A bubble is as long as the other stages' kernels.
   const double spread =
       step_spread(constants, kernel_spread(step.costs, family_sigmas(*kernels, constants)),
-                  std::min<double>(1.0, (times.busy + times.stages.bubble) / times.step),
+                  std::min<double>(1.0, (times.busy + times.phases.bubble) / times.step),
                   {kernels->tensor_core(), exchanges, configuration.stack.extra_spread, host_spread(configuration, times)});
   p.step_time = with_range(times.step, spread);
   p.spread.row = constants.row;
@@ -233,7 +233,7 @@ Result<Prediction> told(const Configuration& configuration, Simulated& step) {
       std::sqrt(std::max(0.0, spread * spread - p.spread.row * p.spread.row - p.spread.exchange * p.spread.exchange));
   const auto samples = static_cast<double>(p.job.global_batch);
   p.throughput = {samples / times.step.base(), samples / p.step_time.high.base(), samples / p.step_time.low.base()};
-  p.stages = times.stages;
+  p.phases = times.phases;
   p.input_verdict = std::move(input_verdict);
   const FlopPerSecond tensor_peak = kernels->peak();
   p.utilization.gpu_busy = std::min<double>(1.0, times.mean_busy / times.step);

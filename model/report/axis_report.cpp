@@ -28,7 +28,7 @@ std::string heading(const AxisProfile& profile) {
       line("Machines", fmt::format("{} x {} with {} x {}", p.job.nodes, p.job.hardware, p.job.gpus / p.job.nodes, p.job.device));
   text += line("Layout", layout_text(p));
   text += line("Step", fmt::format("{}, {} of it waiting for collectives, {} for other stages", format(step),
-                                   format(p.stages.exchange_exposed), format(p.stages.bubble)));
+                                   format(p.phases.exchange_exposed), format(p.phases.bubble)));
   if (profile.network.empty()) return text + line("Network", "none: the job runs on one node");
   text += line("Network",
                fmt::format("{}, {} of {} a node", profile.network,
@@ -77,7 +77,7 @@ std::string axes_json(const AxisProfile& profile) {
   object["step_time_s"] = p.step_time.value.base();
   object["network"] = or_null(profile.network);
   object["line_rate_bytes_per_s"] = profile.network.empty() ? Json(nullptr) : Json(profile.line_rate.base());
-  object["exchange_exposed_s"] = p.stages.exchange_exposed.base();
+  object["exchange_exposed_s"] = p.phases.exchange_exposed.base();
   object["step_time_without_network_s"] = profile.without_network.base();
   object["efficiency"] = profile.efficiency;
   object["target"] = profile.target;

@@ -271,7 +271,7 @@ std::string chrome_trace(const Prediction& prediction) {
   }
   rows.add("gradient exchange", "exchange", std::move(exchanges));
   add_lanes(prediction, gpu, events);
-  const bool loads = prediction.input_verdict && prediction.stages.input_exposed > Seconds(0.0);
+  const bool loads = prediction.input_verdict && prediction.phases.input_exposed > Seconds(0.0);
   if (const Seconds last = end_of(prediction); (prediction.job.gpus > 1 || loads) && prediction.step_time.value > last) {
     events.push_back({{"name", loads ? "wait for samples" : "wait for the slowest GPU"},
                       {"cat", loads ? "input" : "exchange"},

@@ -51,7 +51,7 @@ Cells predict_cells(const Prediction& p) {
               {"input", p.samples.input}};
   add_ranged(cells, "step_time", "_s", p.step_time.value.base(), p.step_time.low.base(), p.step_time.high.base());
   add_ranged(cells, "throughput", "_samples_per_s", p.throughput.value, p.throughput.low, p.throughput.high);
-  const Stages& s = p.stages;
+  const PhaseTimes& s = p.phases;
   for (const auto& [name, time] : {std::pair{"forward_s", s.forward},
                                    {"backward_s", s.backward},
                                    {"weight_update_s", s.weight_update},

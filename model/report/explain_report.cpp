@@ -23,16 +23,16 @@ std::string path_text(const Prediction& p) {
   text += "\nCritical path\n";
   for (const Limit& limit : p.limits) text += "  " + wrapped(limit.text, kWidth - 2, 4) + '\n';
   text += indirect_copies_text(p.exchanged.indirect);
-  if (p.stages.bubble > Seconds(0.0))
+  if (p.phases.bubble > Seconds(0.0))
     text += "\n" + paragraph(fmt::format("The slowest stage waits {} of the step for other stages, the pipeline's bubble; more "
                                          "micro-batches (--accumulate) shrink it.",
-                                         percent_text(p.stages.bubble / p.step_time.value)));
-  if (p.job.reads_overflow && p.stages.host_exposed > Seconds(0.0))
+                                         percent_text(p.phases.bubble / p.step_time.value)));
+  if (p.job.reads_overflow && p.phases.host_exposed > Seconds(0.0))
     text += "\n" + paragraph(fmt::format(
                        "Mixed precision: the host reads whether a gradient overflowed before it issues the update, and so "
                        "cannot run ahead; the GPU waits {} of the step for the host. Small steps may take longer than in "
                        "tf32 or fp32, which need neither this nor casts.",
-                       percent_text(p.stages.host_exposed / p.step_time.value)));
+                       percent_text(p.phases.host_exposed / p.step_time.value)));
   return text;
 }
 

@@ -125,7 +125,7 @@ namespace {
 
 using namespace json;
 
-Json stages(const Stages& s) {
+Json phases(const PhaseTimes& s) {
   return {{"forward", s.forward.base()},
           {"backward", s.backward.base()},
           {"weight_update", s.weight_update.base()},
@@ -300,7 +300,7 @@ Json prediction(const Prediction& p, const PredictParts& parts) {
   }
   for (const BucketTime& b : p.buckets)
     json["buckets"].push_back({{"length", b.length}, {"share", b.share}, {"step_time_s", b.step.base()}});
-  json["stages_s"] = stages(p.stages);
+  json["stages_s"] = phases(p.phases);
   json["utilization"] = {{"gpu_busy", p.utilization.gpu_busy},
                          {"fp32", p.utilization.fp32},
                          {"tensor_core", p.utilization.tensor_core},

@@ -151,7 +151,7 @@ std::string network_json(const NetworkProfile& p) {
                {"network", p.network},
                {"emulated", p.emulated},
                {"line_rate_bytes_per_s", p.line_rate.base()},
-               {"exchange_exposed_s", p.predicted.stages.exchange_exposed.base()},
+               {"exchange_exposed_s", p.predicted.phases.exchange_exposed.base()},
                {"waiting_for_slowest_gpu_s", p.waiting_for_slowest.base()},
                {"pays", p.pays},
                {"gain", p.gain},

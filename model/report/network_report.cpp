@@ -26,14 +26,14 @@ std::string line(const std::string& label, const std::string& text) {
 
 /// What `predict` counts as exposed exchange and as updates of the servers, divided.
 std::string waiting(const NetworkProfile& p) {
-  const Seconds all = p.predicted.stages.exchange_exposed + p.predicted.stages.store_update;
+  const Seconds all = p.predicted.phases.exchange_exposed + p.predicted.phases.store_update;
   return fmt::format("{} of the step for the exchange: {} for the arrays below, {} for the slowest GPU", format(all),
                      format(all - p.waiting_for_slowest), format(p.waiting_for_slowest));
 }
 
 /// Why the nodes lose less than their waits, or are faster together than alone.
 std::string savings(const NetworkProfile& p) {
-  const Stages &job = p.predicted.stages, &alone = p.one_node_stages;
+  const PhaseTimes &job = p.predicted.phases, &alone = p.one_node_phases;
   std::vector<std::string> parts;
   const Seconds update = alone.weight_update - (job.weight_update - job.store_update);
   if (update > Seconds(0.0))

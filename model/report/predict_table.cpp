@@ -35,7 +35,7 @@ std::string batch_text(const Prediction& p) {
 }
 
 /// Several GPUs, or one whose variables lie on the host.
-bool exchanges(const Prediction& p) { return p.job.gpus > 1 || p.stages.exchange_total > Seconds(0.0); }
+bool exchanges(const Prediction& p) { return p.job.gpus > 1 || p.phases.exchange_total > Seconds(0.0); }
 
 }  // namespace
 
@@ -114,8 +114,8 @@ std::string buckets(const Prediction& p) {
   return "\nBuckets by length; the figures above are means over samples, memory is that of\nthe fullest\n" + table.text(2);
 }
 
-std::string stages(const Prediction& p) {
-  const Stages& s = p.stages;
+std::string phases(const Prediction& p) {
+  const PhaseTimes& s = p.phases;
   TextTable table({{""}, {"", Align::right}, {"", Align::right}, {""}});
   const auto add = [&](const char* name, Seconds time, const std::string& note) {
     table.add({name, format(time), percent_text(time / p.step_time.value), note});
@@ -175,7 +175,7 @@ std::string cpu_causes(const Utilization& u) {
 
 std::string utilization(const Prediction& p) {
   const Utilization& u = p.utilization;
-  const bool stages = p.stages.bubble > Seconds(0.0);
+  const bool stages = p.phases.bubble > Seconds(0.0);
   return section(
       "Utilisation",
       fmt::format("GPU busy {}{}; while busy: fp32 {}, tensor cores {}; useful FLOP over peak: fp32 {}, tensor cores {}; "
@@ -238,7 +238,7 @@ std::string provenance(const Prediction& p) {
 std::string predict_table(const Prediction& p, const PredictParts& parts) {
   std::string text = title(p);
   if (parts.change) text += section("Change", network_change_text(*parts.change));
-  text += '\n' + headline(p) + '\n' + stages(p) + traffic(p) + '\n';
+  text += '\n' + headline(p) + '\n' + phases(p) + traffic(p) + '\n';
   if (p.input_verdict) text += input(*p.input_verdict, p.utilization.cpu_environment > 0.0);
   text += utilization(p) + limits(p) + memory(p) + cost(p);
   if (parts.epochs) text += epochs(*parts.epochs);

@@ -18,27 +18,27 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct NamedStage {
+struct NamedPhase {
   const char* name;
-  Seconds Stages::*time;
+  Seconds PhaseTimes::*time;
 };
-constexpr std::array kStages{NamedStage{"forward", &Stages::forward},
-                             NamedStage{"backward", &Stages::backward},
-                             NamedStage{"weight_update", &Stages::weight_update},
-                             NamedStage{"metric", &Stages::metric},
-                             NamedStage{"exchange_total", &Stages::exchange_total},
-                             NamedStage{"exchange_exposed", &Stages::exchange_exposed},
-                             NamedStage{"input_exposed", &Stages::input_exposed},
-                             NamedStage{"host_exposed", &Stages::host_exposed},
-                             NamedStage{"bubble", &Stages::bubble}};
+constexpr std::array kPhases{NamedPhase{"forward", &PhaseTimes::forward},
+                             NamedPhase{"backward", &PhaseTimes::backward},
+                             NamedPhase{"weight_update", &PhaseTimes::weight_update},
+                             NamedPhase{"metric", &PhaseTimes::metric},
+                             NamedPhase{"exchange_total", &PhaseTimes::exchange_total},
+                             NamedPhase{"exchange_exposed", &PhaseTimes::exchange_exposed},
+                             NamedPhase{"input_exposed", &PhaseTimes::input_exposed},
+                             NamedPhase{"host_exposed", &PhaseTimes::host_exposed},
+                             NamedPhase{"bubble", &PhaseTimes::bubble}};
 
 struct NamedSpeedup {
   const char* name;
-  std::optional<double> StageSpeedups::*value;
+  std::optional<double> PhaseSpeedups::*value;
 };
 constexpr std::array kSpeedups{
-    NamedSpeedup{"forward", &StageSpeedups::forward}, NamedSpeedup{"backward", &StageSpeedups::backward},
-    NamedSpeedup{"weight_update", &StageSpeedups::weight_update}, NamedSpeedup{"metric", &StageSpeedups::metric}};
+    NamedSpeedup{"forward", &PhaseSpeedups::forward}, NamedSpeedup{"backward", &PhaseSpeedups::backward},
+    NamedSpeedup{"weight_update", &PhaseSpeedups::weight_update}, NamedSpeedup{"metric", &PhaseSpeedups::metric}};
 
 std::string range_text(const Ranged<Seconds>& r) { return fmt::format("{} - {}", format(r.low), format(r.high)); }
 
@@ -81,10 +81,10 @@ Layout one_copy(Layout layout) {
 /// Why several GPUs may be more than as many times as fast: each has less to do than one alone.
 std::string above_linear(const ScaleStudy& study) {
   const bool any = std::any_of(study.rows.begin(), study.rows.end(), [&](const ScaleRow& row) {
-    return row.efficiency > 1.0 && row.stages.weight_update < study.one.stages.weight_update;
+    return row.efficiency > 1.0 && row.phases.weight_update < study.one.phases.weight_update;
   });
   if (!any) return "";
-  const std::string update = format(study.one.stages.weight_update + study.one.stages.host_update);
+  const std::string update = format(study.one.phases.weight_update + study.one.phases.host_update);
   return paragraph(fmt::format(
       "Above 100 %: {} of its step on updating all weights, which several divide, and do while gradients are still "
       "computed",
@@ -216,7 +216,7 @@ std::string shares_text(const ScaleTable& table) {
   kinds.push_back({"limit"});
   SizeTable shares(table, kinds);
   each_size(table, [&](const ScaleStudy& study, const ScaleRow& row) {
-    const Stages& s = row.stages;
+    const PhaseTimes& s = row.phases;
     std::vector<std::string> spent;
     for (const Seconds time :
          {s.forward + s.backward + s.weight_update + s.metric, s.exchange_exposed, s.input_exposed, s.host_exposed})
@@ -228,11 +228,11 @@ std::string shares_text(const ScaleTable& table) {
   return "\nWhat a step is: computing, and waiting for exchange, input and host\n" + shares.text();
 }
 
-std::string stages_text(const ScaleTable& table) {
+std::string phases_text(const ScaleTable& table) {
   SizeTable seconds(table, right({"batches", "FP", "BP", "WU", "metric", "exchange", "exposed", "input", "host"}));
   each_size(table, [&](const ScaleStudy& study, const ScaleRow& row) {
     std::vector<std::string> cells{std::to_string(row.batches)};
-    for (std::size_t i = 0; i + 1 < kStages.size(); ++i) cells.push_back(number_text((row.epoch_stages.*kStages[i].time).base()));
+    for (std::size_t i = 0; i + 1 < kPhases.size(); ++i) cells.push_back(number_text((row.epoch_phases.*kPhases[i].time).base()));
     seconds.add(study, row.gpus, row.nodes, std::move(cells));
   });
   return "\nSeconds of an epoch, by stage\n" + seconds.text() +
@@ -241,13 +241,13 @@ std::string stages_text(const ScaleTable& table) {
              "the exposed part holds up kernels; input, host: waiting for them");
 }
 
-std::string stage_speedups_text(const ScaleTable& table) {
+std::string phase_speedups_text(const ScaleTable& table) {
   SizeTable speedups(table, right({"FP", "BP", "WU", "metric"}));
   each_size(table, [&](const ScaleStudy& study, const ScaleRow& row) {
     if (row.gpus == study.one.job.gpus) return;
     std::vector<std::string> cells;
-    for (const NamedSpeedup& stage : kSpeedups) {
-      const auto& value = row.stage_speedups.*stage.value;
+    for (const NamedSpeedup& phase : kSpeedups) {
+      const auto& value = row.phase_speedups.*phase.value;
       cells.push_back(value ? fmt::format("{:.2f}", *value) : "-");
     }
     speedups.add(study, row.gpus, row.nodes, std::move(cells));
@@ -283,7 +283,7 @@ std::string sizes_text(const ScaleTable& table) {
 std::string scale_text(const ScaleTable& table) {
   std::string text = heading(table) + epochs_text(table) + gains_text(table) + shares_text(table);
   if (table.studies.size() == 1) text += above_linear(table.studies.front());
-  text += stages_text(table) + stage_speedups_text(table) + memory_text(table) + sizes_text(table) +
+  text += phases_text(table) + phase_speedups_text(table) + memory_text(table) + sizes_text(table) +
           "\nEpochs include the start-up of the run.\n";
   for (const ScaleTable::Problem& problem : table.problems)
     text += wrapped(fmt::format("{}: {}", problem.study, problem.message), kTextWidth, 2) + "\n";
@@ -294,12 +294,12 @@ std::string scale_csv(const ScaleTable& table) {
   std::vector<std::string> header{"gpus",         "nodes",           "batch_per_gpu",
                                   "step_time_s",  "step_time_low_s", "step_time_high_s",
                                   "epoch_time_s", "speedup",         "efficiency"};
-  for (const NamedStage& stage : kStages) header.push_back(fmt::format("{}_s", stage.name));
+  for (const NamedPhase& phase : kPhases) header.push_back(fmt::format("{}_s", phase.name));
   for (const char* last : {"limit", "epoch_time_low_s", "epoch_time_high_s", "speedup_low", "speedup_high", "model", "exchange",
                            "parameters", "flop_per_sample", "batches_per_epoch"})
     header.emplace_back(last);
-  for (const NamedStage& stage : kStages) header.push_back(fmt::format("epoch_{}_s", stage.name));
-  for (const NamedSpeedup& stage : kSpeedups) header.push_back(fmt::format("{}_speedup", stage.name));
+  for (const NamedPhase& phase : kPhases) header.push_back(fmt::format("epoch_{}_s", phase.name));
+  for (const NamedSpeedup& phase : kSpeedups) header.push_back(fmt::format("{}_speedup", phase.name));
   for (const char* last : {"overhead", "strong_epoch_time_s", "weak_epoch_time_s", "weak_saving", "gpu0_peak_bytes",
                            "least_peak_bytes", "gpu0_extra_bytes", "gradient_bytes_per_step", "gradient_bytes_per_epoch"})
     header.emplace_back(last);
@@ -311,15 +311,15 @@ std::string scale_csv(const ScaleTable& table) {
     };
     add({row.step_time.value.base(), row.step_time.low.base(), row.step_time.high.base(), row.epoch_time.value.base(),
          row.speedup.value, row.efficiency});
-    for (const NamedStage& stage : kStages) fields.push_back(exact((row.stages.*stage.time).base()));
+    for (const NamedPhase& phase : kPhases) fields.push_back(exact((row.phases.*phase.time).base()));
     fields.emplace_back(name(row.limit.resource));
     add({row.epoch_time.low.base(), row.epoch_time.high.base(), row.speedup.low, row.speedup.high});
     fields.insert(fields.end(),
                   {study.one.job.model, std::string(name(study.one.job.exchange)), std::to_string(study.one.work.parameters)});
     add({study.one.flop_per_sample().base()});
     fields.push_back(std::to_string(row.batches));
-    for (const NamedStage& stage : kStages) fields.push_back(exact((row.epoch_stages.*stage.time).base()));
-    for (const NamedSpeedup& stage : kSpeedups) fields.push_back(exact(row.stage_speedups.*stage.value));
+    for (const NamedPhase& phase : kPhases) fields.push_back(exact((row.epoch_phases.*phase.time).base()));
+    for (const NamedSpeedup& phase : kSpeedups) fields.push_back(exact(row.phase_speedups.*phase.value));
     fields.push_back(exact(row.overhead));
     add({row.strong_epoch.base(), row.weak_epoch.base(), row.weak_saving, whole(row.first_gpu_peak), whole(row.least_peak),
          whole(row.first_gpu_peak - row.least_peak), whole(row.gradients), whole(row.epoch_gradients)});
@@ -333,12 +333,12 @@ namespace {
 Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
 Json row_json(const ScaleStudy& study, const ScaleRow& row) {
-  Json stages = Json::object(), epoch_stages = Json::object(), speedups = Json::object();
-  for (const NamedStage& stage : kStages) {
-    stages[stage.name] = (row.stages.*stage.time).base();
-    epoch_stages[stage.name] = (row.epoch_stages.*stage.time).base();
+  Json phases = Json::object(), epoch_phases = Json::object(), speedups = Json::object();
+  for (const NamedPhase& phase : kPhases) {
+    phases[phase.name] = (row.phases.*phase.time).base();
+    epoch_phases[phase.name] = (row.epoch_phases.*phase.time).base();
   }
-  for (const NamedSpeedup& stage : kSpeedups) speedups[stage.name] = or_null(row.stage_speedups.*stage.value);
+  for (const NamedSpeedup& phase : kSpeedups) speedups[phase.name] = or_null(row.phase_speedups.*phase.value);
   return {{"gpus", row.gpus},
           {"nodes", row.nodes},
           {"batch_per_gpu", row.batch_per_gpu},
@@ -349,12 +349,12 @@ Json row_json(const ScaleStudy& study, const ScaleRow& row) {
           {"speedup", row.speedup.value},
           {"speedup_range", {{"low", row.speedup.low}, {"high", row.speedup.high}}},
           {"efficiency", row.efficiency},
-          {"stages_s", stages},
+          {"stages_s", phases},
           {"limit", {{"resource", name(row.limit.resource)}, {"share", row.limit.share}}},
           {"model", study.one.job.model},
           {"exchange", name(study.one.job.exchange)},
           {"batches_per_epoch", row.batches},
-          {"epoch_stages_s", epoch_stages},
+          {"epoch_stages_s", epoch_phases},
           {"stage_speedups", speedups},
           {"overhead", or_null(row.overhead)},
           {"strong_epoch_time_s", row.strong_epoch.base()},

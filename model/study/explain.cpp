@@ -41,10 +41,10 @@ std::vector<HealthCheck> health(const Prediction& p) {
                                   below_if_used("CPU memory used", p.loads.host_memory, kMemoryFull),
                                   below_if_used("network rate used", p.loads.network, kRateFull),
                                   below_if_used("storage rate used", p.loads.storage, kRateFull),
-                                  below("waiting for input", p.stages.input_exposed / step, kWaitsTooLong),
-                                  below("waiting for the exchange", p.stages.exchange_exposed / step, kWaitsTooLong),
-                                  below("waiting for the host", p.stages.host_exposed / step, kWaitsTooLong)};
-  if (p.stages.bubble > Seconds(0.0)) checks.push_back(below("waiting for other stages", p.stages.bubble / step, kWaitsTooLong));
+                                  below("waiting for input", p.phases.input_exposed / step, kWaitsTooLong),
+                                  below("waiting for the exchange", p.phases.exchange_exposed / step, kWaitsTooLong),
+                                  below("waiting for the host", p.phases.host_exposed / step, kWaitsTooLong)};
+  if (p.phases.bubble > Seconds(0.0)) checks.push_back(below("waiting for other stages", p.phases.bubble / step, kWaitsTooLong));
   return checks;
 }
 

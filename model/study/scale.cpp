@@ -94,23 +94,24 @@ Result<Prediction> predict_size(Session& session, PredictOptions job, const Size
   return predict(session, job);
 }
 
-constexpr std::array kStageTimes{&Stages::forward,       &Stages::backward,       &Stages::weight_update,
-                                 &Stages::metric,        &Stages::exchange_total, &Stages::exchange_exposed,
-                                 &Stages::input_exposed, &Stages::host_exposed,   &Stages::bubble,
-                                 &Stages::host_forward,  &Stages::host_backward,  &Stages::host_update};
+constexpr std::array kPhaseTimes{&PhaseTimes::forward,       &PhaseTimes::backward,       &PhaseTimes::weight_update,
+                                 &PhaseTimes::metric,        &PhaseTimes::exchange_total, &PhaseTimes::exchange_exposed,
+                                 &PhaseTimes::input_exposed, &PhaseTimes::host_exposed,   &PhaseTimes::bubble,
+                                 &PhaseTimes::host_forward,  &PhaseTimes::host_backward,  &PhaseTimes::host_update};
 
-Stages times(double count, Stages stages) {
-  for (const auto time : kStageTimes) stages.*time = count * (stages.*time);
-  return stages;
+PhaseTimes times(double count, PhaseTimes phases) {
+  for (const auto time : kPhaseTimes) phases.*time = count * (phases.*time);
+  return phases;
 }
 
 /// Of one epoch over the same samples.
-StageSpeedups stage_speedups(const Stages& alone, const Stages& here) {
-  const auto ratio = [&](Seconds Stages::*stage) {
-    const bool both = alone.*stage > Seconds(0.0) && here.*stage > Seconds(0.0);
-    return both ? std::optional<double>(alone.*stage / (here.*stage)) : std::nullopt;
+PhaseSpeedups phase_speedups(const PhaseTimes& alone, const PhaseTimes& here) {
+  const auto ratio = [&](Seconds PhaseTimes::*phase) {
+    const bool both = alone.*phase > Seconds(0.0) && here.*phase > Seconds(0.0);
+    return both ? std::optional<double>(alone.*phase / (here.*phase)) : std::nullopt;
   };
-  return {ratio(&Stages::forward), ratio(&Stages::backward), ratio(&Stages::weight_update), ratio(&Stages::metric)};
+  return {ratio(&PhaseTimes::forward), ratio(&PhaseTimes::backward), ratio(&PhaseTimes::weight_update),
+          ratio(&PhaseTimes::metric)};
 }
 
 /// How many times as many GPUs as are held against.
@@ -124,9 +125,9 @@ void tell_epoch(const Prediction& p, const Prediction& one, std::int64_t samples
   row.epoch_time = own.total;
   row.batches = own.steps;
   const auto steps = static_cast<double>(own.steps);
-  row.epoch_stages = times(steps, p.stages);
-  row.stage_speedups =
-      stage_speedups(times(static_cast<double>(alone.steps), one.stages), times(static_cast<double>(strong.steps), p.stages));
+  row.epoch_phases = times(steps, p.phases);
+  row.phase_speedups =
+      phase_speedups(times(static_cast<double>(alone.steps), one.phases), times(static_cast<double>(strong.steps), p.phases));
   row.strong_epoch = strong.total.value;
   row.weak_epoch = weak.total.value;
   row.weak_saving = 1.0 - weak.total.value / (times_as_many(p, one) * strong.total.value);
@@ -196,7 +197,7 @@ ScaleRow row_of(const Prediction& p, const ScaleStudy& study) {
   row.copies = p.division.layout.data;
   row.micro_batches = p.division.micro_batches;
   row.step_time = p.step_time;
-  row.stages = p.stages;
+  row.phases = p.phases;
   row.limit = p.limit;
   tell_epoch(p, study.one, study.samples, grows, row);
   tell_memory(p, row);

@@ -26,7 +26,7 @@ struct ScheduleVerdict {
 struct NetworkProfile {
   Prediction predicted;
   Seconds one_node_step;
-  Stages one_node_stages;  ///< of that step; where servers update, the job updates nothing itself
+  PhaseTimes one_node_phases;  ///< of that step; where servers update, the job updates nothing itself
   /// Of the job's waits for the exchange and for what stores update meanwhile, what is no array's: all wait for the GPU that
   /// computes longest.
   Seconds waiting_for_slowest;

@@ -95,7 +95,7 @@ std::vector<std::string> metric_names() {
 
 std::optional<Ranged<double>> metric_value(const Prediction& prediction, std::string_view metric) {
   const Ranged<Seconds>& step = prediction.step_time;
-  const Stages& stages = prediction.stages;
+  const PhaseTimes& stages = prediction.phases;
   if (metric == "throughput") return prediction.throughput;
   if (metric == "step_time_s") return Ranged<double>{step.value.base(), step.low.base(), step.high.base()};
   const Seconds forward = stages.forward + stages.host_forward + stages.exchange_forward;

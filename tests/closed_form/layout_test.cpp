@@ -211,20 +211,20 @@ TEST_CASE("the slowest stage waits for one micro-batch's way through the others,
     options.accumulate = m;
     options.schedule = schedule;
     if (v > 1) options.virtual_stages = v;
-    return predicted(options).stages;
+    return predicted(options).phases;
   };
   for (const int p : {2, 4}) {
     INFO(p);
-    const Stages some = stages(p, 8, 1), more = stages(p, 16, 1), gpipe = stages(p, 16, 1, "gpipe");
+    const PhaseTimes some = stages(p, 8, 1), more = stages(p, 16, 1), gpipe = stages(p, 16, 1, "gpipe");
     const Seconds pass = (1.0 / 16.0) * (more.forward + more.backward + more.exchange_exposed);
     CHECK(more.bubble < 1.05 * (p - 1.0) * pass);
     CHECK(more.bubble > 0.75 * (p - 1.0) * pass);
     CHECK_THAT(some.bubble.base(), WithinRel(more.bubble.base(), 0.03));  // does not grow with the micro-batches
     CHECK_THAT(gpipe.bubble.base(), WithinRel(more.bubble.base(), 0.03));
-    const Stages parts = stages(p, 16, 3);
+    const PhaseTimes parts = stages(p, 16, 3);
     CHECK(parts.bubble < 0.6 * more.bubble);
     CHECK(parts.bubble > 0.2 * more.bubble);
-    const Stages split = stages(p, 16, 1, "zb-h1");
+    const PhaseTimes split = stages(p, 16, 1, "zb-h1");
     CHECK(split.bubble < 0.8 * more.bubble);
   }
 }

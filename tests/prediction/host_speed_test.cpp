@@ -73,7 +73,7 @@ TEST_CASE("a script that waits after each step is no faster, and without an opti
   const Prediction none = predicted(options);
   CHECK(none.step_time.value.base() < waits);
   // Gradients are set to zero before PyTorch 2.0; nothing is where they are dropped.
-  CHECK(none.stages.weight_update > Seconds(0.0));
+  CHECK(none.phases.weight_update > Seconds(0.0));
   options.stack = "pytorch-2.1";
-  CHECK(predicted(options).stages.weight_update == Seconds(0.0));
+  CHECK(predicted(options).phases.weight_update == Seconds(0.0));
 }

@@ -71,12 +71,12 @@ TEST_CASE("forward and backward of DataParallel hold its exchange, those of Dist
   options.exchange = "dataparallel";
   const Prediction one = predicted(options);
   const double both = metric_value(one, "forward_backward_s")->value;
-  const Stages& s = one.stages;
+  const PhaseTimes& s = one.phases;
   CHECK_THAT(s.exchange_forward.base() + s.exchange_backward.base(), WithinRel(s.exchange_exposed.base(), 1e-6));
   CHECK_THAT(both + (s.weight_update + s.host_update).base(), WithinRel(one.step_time.value.base(), 1e-6));
   CHECK_THAT(metric_value(one, "forward_s")->value + metric_value(one, "backward_s")->value, WithinRel(both, 1e-9));
   options.exchange = "allreduce";
-  CHECK(predicted(options).stages.exchange_backward == Seconds(0.0));
+  CHECK(predicted(options).phases.exchange_backward == Seconds(0.0));
 }
 
 TEST_CASE("mixed precision layer by layer: products gain, the rest says why it stays off the tensor cores") {

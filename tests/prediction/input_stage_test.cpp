@@ -171,7 +171,7 @@ TEST_CASE("a loader makes one micro-batch after the other: their number changes 
   copied.set = {"stack.input.pinned=false"};
   const auto copies = [&](int accumulate) {
     copied.accumulate = accumulate;
-    return predicted(copied).stages.input_exposed;
+    return predicted(copied).phases.input_exposed;
   };
   const double bytes = 32.0 * 3 * 224 * 224 * 4;
   CHECK(copies(1).base() > bytes / 10e9);
@@ -204,7 +204,7 @@ TEST_CASE("stages sum to the step with input, and the causes of processor time t
     options.exchange = exchange;
     options.storage = "ssd";
     const Prediction p = predicted(options);
-    const Stages& s = p.stages;
+    const PhaseTimes& s = p.phases;
     const Seconds sum =
         s.forward + s.backward + s.weight_update + s.metric + s.exchange_exposed + s.input_exposed + s.host_exposed;
     CHECK_THAT(sum.base(), WithinRel(p.step_time.value.base(), 1e-6));

@@ -33,8 +33,8 @@ std::string refusal_of(Change change) {
 std::string fingerprint(const Prediction& p) {
   std::string text = fmt::format("{:a} {:a} {:a} {:a} ", p.step_time.value.base(), p.step_time.low.base(),
                                  p.step_time.high.base(), p.throughput.value);
-  for (const Seconds s : {p.stages.forward, p.stages.backward, p.stages.weight_update, p.stages.exchange_total,
-                          p.stages.exchange_exposed, p.stages.host_exposed})
+  for (const Seconds s : {p.phases.forward, p.phases.backward, p.phases.weight_update, p.phases.exchange_total,
+                          p.phases.exchange_exposed, p.phases.host_exposed})
     text += fmt::format("{:a} ", s.base());
   for (const Limit& limit : p.limits) text += fmt::format("{} {:a} {} ", name(limit.resource), limit.share, limit.text);
   for (const GpuMemory& gpu : p.memory.gpus) text += fmt::format("{} {:a} ", gpu.gpu, gpu.peak.base());
@@ -53,7 +53,7 @@ TEST_CASE("1 to 8 GPUs of a DGX-1: stages fill the step, shares the critical pat
       PredictOptions options = dgx1(gpus);
       options.stack = stack;
       const Prediction p = predicted(options);
-      const Stages& s = p.stages;
+      const PhaseTimes& s = p.phases;
       CHECK_THAT(
           (s.forward + s.backward + s.weight_update + s.metric + s.exchange_exposed + s.input_exposed + s.host_exposed).base(),
           WithinRel(p.step_time.value.base(), 1e-9));
@@ -205,7 +205,7 @@ TEST_CASE("details are those of the step") {
   for (const KernelTime& kernel : p.detail.kernels) kernels += kernel.time;
   for (const LayerTime& layer : p.detail.layers)
     layers += layer.forward + layer.backward_data + layer.backward_weights + layer.update;
-  const Seconds busy = p.stages.forward + p.stages.backward + p.stages.weight_update;
+  const Seconds busy = p.phases.forward + p.phases.backward + p.phases.weight_update;
   CHECK_THAT(kernels.base(), WithinRel(busy.base(), 1e-6));
   CHECK_THAT(layers.base(), WithinRel(busy.base(), 1e-6));
   CHECK(std::is_sorted(p.detail.kernels.begin(), p.detail.kernels.end(),
@@ -273,7 +273,7 @@ TEST_CASE("GPUs that refuse each other's memory: MXNet's store pays for staging"
   options.set = {"hw.link.pcie.staged=6 GB/s"};
   const Prediction peers = predicted(options);
   options.set.emplace_back("hw.link.pcie.peer_access=false");
-  CHECK(predicted(options).stages.exchange_total > 1.5 * peers.stages.exchange_total);
+  CHECK(predicted(options).phases.exchange_total > 1.5 * peers.phases.exchange_total);
 }
 
 TEST_CASE("useful work per sample does not depend on how many micro-batches make an update") {
@@ -328,7 +328,7 @@ TEST_CASE("a step of a divided network is predicted: each axis changes it, and i
   options.accumulate = 4;
   const Prediction stages = predicted(options);
   CHECK(stages.job.global_batch == 32);
-  CHECK(stages.stages.bubble > Seconds(0.0));
+  CHECK(stages.phases.bubble > Seconds(0.0));
   CHECK(stages.division.communication.size() == 2);
   options.pipeline_parallel.reset();
   options.accumulate.reset();

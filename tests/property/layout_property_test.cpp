@@ -99,7 +99,7 @@ TEST_CASE("the stages of a step are the step") {
     const PredictOptions options = drawn(seed);
     INFO(words(options));
     const Prediction p = predicted(options);
-    const Stages& stages = p.stages;
+    const PhaseTimes& stages = p.phases;
     const Seconds sum = stages.forward + stages.backward + stages.weight_update + stages.exchange_exposed + stages.host_exposed +
                         stages.input_exposed + stages.bubble;
     CHECK_THAT(sum.base(), WithinRel(p.step_time.value.base(), 1e-6));

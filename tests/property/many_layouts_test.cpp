@@ -73,7 +73,7 @@ bool near(double a, double b, double tolerance) { return std::abs(a - b) <= tole
 
 /// What does not hold of a prediction; empty: all does.
 std::string broken(const PredictOptions& o, const Prediction& p) {
-  const Stages& s = p.stages;
+  const PhaseTimes& s = p.phases;
   const double step = p.step_time.value.base();
   if (p.division.layout.gpus() != p.job.gpus || p.job.gpus != 8 * *o.nodes) return "axes do not make up the GPUs";
   if (p.job.global_batch != *o.batch * *o.accumulate * p.division.layout.data) return "samples of the step";
@@ -171,7 +171,7 @@ TEST_CASE(
     }
     Seconds kernels(0.0);
     for (const KernelTime& kernel : p->detail.kernels) kernels += kernel.time;
-    CHECK(near(kernels.base(), (p->stages.forward + p->stages.backward + p->stages.weight_update).base(), 1e-6));
+    CHECK(near(kernels.base(), (p->phases.forward + p->phases.backward + p->phases.weight_update).base(), 1e-6));
     std::size_t tiers = 0;
     for (const AxisTraffic& traffic : p->division.communication) tiers += traffic.tiers.size();
     CHECK(p->detail.links.size() == tiers);

@@ -23,12 +23,12 @@ inline Prediction example_prediction() {
   p.start_up = Seconds(10.0);
   p.step_time = {Seconds(0.1), Seconds(0.08), Seconds(0.125)};
   p.throughput = {2560.0, 2048.0, 3200.0};
-  p.stages.forward = Seconds(0.03);
-  p.stages.backward = Seconds(0.06);
-  p.stages.weight_update = Seconds(0.001);
-  p.stages.exchange_total = Seconds(0.02);
-  p.stages.exchange_exposed = Seconds(0.005);
-  p.stages.host_exposed = Seconds(0.004);
+  p.phases.forward = Seconds(0.03);
+  p.phases.backward = Seconds(0.06);
+  p.phases.weight_update = Seconds(0.001);
+  p.phases.exchange_total = Seconds(0.02);
+  p.phases.exchange_exposed = Seconds(0.005);
+  p.phases.host_exposed = Seconds(0.004);
   p.utilization = {0.91, 0.5, 0.0, 0.455, 0.008};
   p.memory.capacity = Bytes(17e9);
   GpuMemory gpu;

@@ -45,7 +45,7 @@ TEST_CASE("One GPU whose variables lie on the host says what it waits for") {
 TEST_CASE("One GPU exchanges nothing, and a device that is its own hardware is named once") {
   Prediction p = example_prediction();
   p.job.gpus = 1;
-  p.stages.exchange_total = p.stages.exchange_exposed = Seconds(0.0);
+  p.phases.exchange_total = p.phases.exchange_exposed = Seconds(0.0);
   p.job.hardware = p.job.device;
   const std::string text = predict_table(p, {});
   CHECK_FALSE(contains(text, "exchange"));

@@ -164,9 +164,9 @@ TEST_CASE("an epoch's stages, its batches and the gain of weak scaling follow fr
   const ScaleRow &one = s.rows[0], &eight = s.rows[1];
   CHECK(one.batches == 8000);
   CHECK(eight.batches == 1000);
-  CHECK_THAT(eight.epoch_stages.backward.base(), WithinRel(1000.0 * eight.stages.backward.base(), 1e-12));
-  REQUIRE(eight.stage_speedups.forward);
-  CHECK_THAT(*eight.stage_speedups.forward, WithinRel(one.epoch_stages.forward / eight.epoch_stages.forward, 1e-12));
+  CHECK_THAT(eight.epoch_phases.backward.base(), WithinRel(1000.0 * eight.phases.backward.base(), 1e-12));
+  REQUIRE(eight.phase_speedups.forward);
+  CHECK_THAT(*eight.phase_speedups.forward, WithinRel(one.epoch_phases.forward / eight.epoch_phases.forward, 1e-12));
   const double start_up = s.one.start_up.base(), steps = 1000.0 * eight.step_time.value.base();
   CHECK_THAT(eight.strong_epoch.base(), WithinRel(start_up + steps, 1e-12));
   CHECK_THAT(eight.weak_saving, WithinRel(1.0 - (start_up + 8.0 * steps) / (8.0 * (start_up + steps)), 1e-9));

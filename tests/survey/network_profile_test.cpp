@@ -52,10 +52,10 @@ TEST_CASE("arrays and the slowest GPU make up what a prediction counts as expose
       const NetworkProfile p = profile(options);
       Seconds arrays(0.0);
       for (const ArrayTraffic& a : p.arrays) arrays += a.exposed;
-      const Seconds waits = p.predicted.stages.exchange_exposed + p.predicted.stages.store_update;
+      const Seconds waits = p.predicted.phases.exchange_exposed + p.predicted.phases.store_update;
       CHECK_THAT((arrays + p.waiting_for_slowest).base(), Catch::WithinRel(waits.base(), 1e-6));
       // Compute varies between ranks by 1 %; of two, the larger is 0.564 standard deviations above the mean.
-      const double compute = (p.predicted.stages.forward + p.predicted.stages.backward).base();
+      const double compute = (p.predicted.phases.forward + p.predicted.phases.backward).base();
       CHECK_THAT(p.waiting_for_slowest.base(), Catch::WithinRel(0.01 * 0.5642 * compute, 1e-2));
     }
   }

@@ -23,8 +23,8 @@ Result<Prediction> predictor(const PredictOptions& options) {
   prediction.step_time = {Seconds(step), Seconds(0.9 * step), Seconds(1.1 * step)};
   const double rate = prediction.job.global_batch / step;
   prediction.throughput = {rate, rate / 1.1, rate / 0.9};
-  prediction.stages.forward = Seconds(0.5);
-  prediction.stages.backward = Seconds(1.0);
+  prediction.phases.forward = Seconds(0.5);
+  prediction.phases.backward = Seconds(1.0);
   prediction.work.flop_per_gpu = Flop(6e9);
   prediction.work.peak = FlopPerSecond(10e9);
   prediction.job.model = "translator";

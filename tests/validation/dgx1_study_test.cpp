@@ -46,11 +46,11 @@ double speedup(const std::string& model, const std::string& exchange, int gpus, 
 
 /// Seconds an epoch of the study's stages: weight update and exchange; forward and backward, with the update on one GPU.
 double weight_update(const std::string& model, const std::string& exchange, int gpus, int batch = 16) {
-  const Stages s = run(model, exchange, gpus, batch).stages;
+  const PhaseTimes s = run(model, exchange, gpus, batch).phases;
   return (s.weight_update + s.exchange_total).base() * static_cast<double>(kImages) / (gpus * batch);
 }
 double forward_backward(const std::string& model, const std::string& exchange, int gpus) {
-  const Stages s = run(model, exchange, gpus).stages;
+  const PhaseTimes s = run(model, exchange, gpus).phases;
   return (s.forward + s.backward + s.weight_update).base() * static_cast<double>(kImages) / (gpus * 16);
 }
 
