@@ -51,7 +51,7 @@ Result<std::optional<FamilyTimes>> predicted(const Arguments& arguments) {
   if (!catalogue) return tl::make_unexpected(catalogue.error());
   const auto prediction = predict(*open_session(*catalogue), options);
   if (!prediction) return tl::make_unexpected(prediction.error());
-  if (prediction->kernels.empty())
+  if (prediction->detail.kernels.empty())
     return fail("calibrate import: this job is predicted layer by layer, which keeps no kernels to set beside a trace");
   return std::optional(predicted_families(*prediction));
 }

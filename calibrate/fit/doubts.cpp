@@ -73,7 +73,7 @@ void ignored_words(const std::vector<Sample>& samples, const DeviceMap& devices,
   SeenBy layouts, algorithms, products, unnamed, matrix;
   for (const Sample& sample : samples) {
     const auto device = devices.find(sample.device);
-    const bool amd = device != devices.end() && device->second.vendor == "AMD";
+    const bool amd = device != devices.end() && device->second.vendor == Vendor::amd;
     const bool computes = sample.family == "gemm" || sample.family == "conv" || sample.family == "rnn";
     if (sample.family == "gemm" && sample.at("ta") != 0) transposed.count(sample);
     if (!sample.layout.empty() && sample.layout != layout_of_form(sample))

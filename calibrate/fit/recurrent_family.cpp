@@ -41,7 +41,7 @@ std::optional<Observation> recurrent_observation(const Sample& sample) {
   // Weights can stay on the chip: only the states must move.
   result.bytes = 2.0 * shape.hidden * shape.batch * shape.steps * result.element;
   const bool amd = sample.library.find("miopen") != std::string::npos;
-  result.generation = recurrent_generation(amd ? "AMD" : "NVIDIA", cuda_release(sample.library), {});
+  result.generation = recurrent_generation(amd ? Vendor::amd : Vendor::nvidia, cuda_release(sample.library), {});
   result.arguments = std::move(arguments);
   return result;
 }

@@ -31,7 +31,7 @@ void drop_repeated(GridAxis& axis, std::vector<std::string>& notices) {
 /// Networks that no candidate uses.
 void tell_unused_network(const StudyGrid& grid, const Comparison& comparison, std::vector<std::string>& notices) {
   const auto network = std::find_if(grid.axes.begin(), grid.axes.end(), [](const GridAxis& a) { return a.option == "network"; });
-  const auto uses = [](const Candidate& c) { return c.problem.empty() && c.prediction.nodes > 1; };
+  const auto uses = [](const Candidate& c) { return c.problem.empty() && c.prediction.job.nodes > 1; };
   if (network != grid.axes.end() && std::none_of(comparison.candidates.begin(), comparison.candidates.end(), uses))
     notices.push_back(one_node_notice(fmt::format("network {}", fmt::join(network->values, ", "))));
 }

@@ -33,12 +33,12 @@ Result<Answer> answer(const NetworkArguments& arguments, Session& session) {
     if (arguments.top) return fail("--top: of arrays; the step of this job is simulated layer by layer, and its axes are few");
     return with_page(
         arguments.report, "network", [&] { return axes_json(**axes); },
-        Answer{formatted(arguments.format, **axes), (*axes)->job.notices});
+        Answer{formatted(arguments.format, **axes), (*axes)->predicted.notices});
   }
   return profile_network(session, asked).and_then([&](const NetworkProfile& profile) {
     return with_page(
         arguments.report, "network", [&] { return network_json(profile); },
-        Answer{formatted(arguments, profile), profile.job.notices});
+        Answer{formatted(arguments, profile), profile.predicted.notices});
   });
 }
 

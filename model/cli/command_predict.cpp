@@ -41,7 +41,7 @@ std::vector<Prediction> scaling_points(Session& session, PredictOptions options,
   options.detail = false;
   options.nodes.reset();
   options.devices.clear();
-  for (int gpus = 1; gpus < whole.gpus; gpus *= 2) {
+  for (int gpus = 1; gpus < whole.job.gpus; gpus *= 2) {
     options.gpus = gpus;
     if (auto point = predict(session, options)) points.push_back(std::move(*point));
   }
@@ -130,11 +130,11 @@ Result<Answer> settings(const PredictArguments& arguments, Session& session) {
 /// Chrome's JSON, or by the file's ending Chakra's form.
 Result<void> write_trace(const std::string& path, const Prediction& prediction, const std::vector<std::string>& inputs) {
   if (!names_chakra(path)) return OutputFile{path, std::string(kTraceMark), inputs}.write(chrome_trace(prediction));
-  if (prediction.gpus > 1 && prediction.exchange != Exchange::allreduce)
+  if (prediction.job.gpus > 1 && prediction.job.exchange != Exchange::allreduce)
     return fail(
         fmt::format("--trace {}: Chakra's form has collectives alone, and gradients are exchanged by {}; use --exchange "
                     "allreduce or write .json",
-                    path, info(prediction.exchange).name));
+                    path, info(prediction.job.exchange).name));
   return OutputFile{path, std::string(kChakraMark), inputs}.write(chakra_trace(prediction));
 }
 
@@ -180,7 +180,7 @@ Result<Answer> answer(const PredictArguments& arguments, Session& session) {
                    !arguments.trace.empty() || arguments.report.asked();
   auto prediction = predict(session, options);
   if (!prediction) return tl::make_unexpected(prediction.error());
-  if (prediction->by_layers && arguments.profiling)
+  if (prediction->division.by_layers && arguments.profiling)
     return fail(
         "--profiling: reckons with the order of a step's kernels, and of a step that is simulated layer by layer (a divided "
         "network, sharded states, a stack made for these) none is kept; --kernels tells its launches, --trace draws its passes");
@@ -188,9 +188,9 @@ Result<Answer> answer(const PredictArguments& arguments, Session& session) {
   if (!options.layout_from.empty())
     if (auto known = fill_from_layout_file(session, options)) filled = std::move(known->options);
   if (std::string hint = memory_hint(session, filled, *prediction); !hint.empty()) prediction->notices.push_back(std::move(hint));
-  const std::vector<std::string> inputs{prediction->hardware_file, prediction->workload_file, prediction->stack_file,
-                                        prediction->layout_file};
-  const StepDrawing& drawing = prediction->drawing;
+  const std::vector<std::string> inputs{prediction->files.hardware.path, prediction->files.workload.path,
+                                        prediction->files.stack.path, prediction->files.layout.path};
+  const StepDrawing& drawing = prediction->detail.drawing;
   if ((!arguments.trace.empty() || arguments.report.asked()) && drawing.drawn < drawing.micro_batches)
     prediction->notices.push_back(fmt::format("the timeline draws {}", drawn_text(drawing)));
   if (!arguments.trace.empty()) {

@@ -217,19 +217,16 @@ constexpr double kForeignGenerationSpread = 0.20;
 /// Whether the stack runs on the device at all, and whether it knows it.
 void check_support(const Device& device, Configuration& configuration, Errors& errors) {
   Stack& stack = configuration.stack;
-  if (!device.vendor.empty() && stack.vendor != device.vendor) {
-    errors.push_back(
-        {fmt::format("stack {} runs on {} devices, {} is {}", stack.id, stack.vendor, device.id, device.vendor), {}, {}, 0});
+  if (device.vendor && stack.vendor != *device.vendor) {
+    errors.push_back(Error{
+        fmt::format("stack {} runs on {} devices, {} is {}", stack.id, name(stack.vendor), device.id, name(device.vendor))});
     return;
   }
   const int has = capability_number(device.compute_capability);
   if (has == 0) return;
   if (has < capability_number(stack.minimum_compute_capability)) {
-    errors.push_back({fmt::format("stack {} needs compute capability {}, {} has {}", stack.id, stack.minimum_compute_capability,
-                                  device.id, device.compute_capability),
-                      {},
-                      {},
-                      0});
+    errors.push_back(Error{fmt::format("stack {} needs compute capability {}, {} has {}", stack.id,
+                                       stack.minimum_compute_capability, device.id, device.compute_capability)});
   } else if (!knows_family(stack.cuda, device.chip)) {
     configuration.notices.push_back(
         fmt::format("stack {} (CUDA {}) is older than {}: taken as if it knew the device, the range is wider", stack.id,
@@ -259,7 +256,7 @@ void choose_stack(Session& session, const PredictOptions& options, Configuration
     configuration.notices.push_back(
         "channels last: tensor cores read it as it lies, batch norm loads several 16-bit numbers at once; "
         "all else costs what it does with channels first");
-  if (options.precision.empty() && device.peak.tf32_tensor && device.vendor != "AMD")
+  if (options.precision.empty() && device.peak.tf32_tensor && info(device.vendor.value_or(Vendor::nvidia)).defaults_to_tf32)
     configuration.notices.push_back(
         fmt::format("fp32 is IEEE arithmetic; frameworks may default to tf32 on {} (--precision tf32)", device.id));
 }

@@ -101,14 +101,15 @@ Result<Workload> make_workload(const Catalogue& catalogue, const std::string& na
   return workload;
 }
 
-/// PyTorch releases of the catalogue, plain or those built for ROCm, newest first. NGC tags are years and months; they have an
+/// PyTorch releases of the catalogue for a vendor's devices, newest first. NGC tags are years and months; they have an
 /// order of their own.
-std::vector<std::string> pytorch_releases(const std::string& root, bool rocm) {
-  constexpr std::string_view kFamily = "pytorch-", kRocm = "-rocm";
+std::vector<std::string> pytorch_releases(const std::string& root, Vendor vendor) {
+  constexpr std::string_view kFamily = "pytorch-";
+  const std::string_view ending = info(vendor).stack_ending;
   std::vector<std::pair<int, std::string>> found;
   for (const std::string& id : catalogue_ids({root}, "stacks")) {
-    if (id.substr(0, kFamily.size()) != kFamily || has_ending(id, kRocm) != rocm) continue;
-    const std::string version = id.substr(kFamily.size(), id.size() - kFamily.size() - (rocm ? kRocm.size() : 0));
+    if (id.substr(0, kFamily.size()) != kFamily || !has_ending(id, ending)) continue;
+    const std::string version = id.substr(kFamily.size(), id.size() - kFamily.size() - ending.size());
     if (version.find_first_not_of("0123456789.") != std::string::npos) continue;
     // Minor releases have two digits: 1.13 follows 1.4.
     found.emplace_back(capability_number(version) + 1000 * std::atoi(version.c_str()), id);
@@ -121,13 +122,13 @@ std::vector<std::string> pytorch_releases(const std::string& root, bool rocm) {
 }
 
 Result<Stack> choose_stack(const std::string& root, const Device& device) {
-  for (const std::string& id : pytorch_releases(root, device.vendor == "AMD")) {
+  const Vendor made_by = device.vendor.value_or(Vendor::nvidia);
+  for (const std::string& id : pytorch_releases(root, made_by)) {
     auto stack = read_stack(fmt::format("{}/hardware/stacks/{}.toml", root, id), root);
     if (!stack) return stack;
-    const bool vendor = stack->vendor == (device.vendor.empty() ? "NVIDIA" : device.vendor);
     const bool capable = device.compute_capability.empty() ||
                          capability_number(device.compute_capability) >= capability_number(stack->minimum_compute_capability);
-    if (vendor && capable) return stack;
+    if (stack->vendor == made_by && capable) return stack;
   }
   return fail(fmt::format("no PyTorch stack of the catalogue supports {} (compute capability {}); name one with --stack",
                           device.id, device.compute_capability));
@@ -195,7 +196,7 @@ std::shared_ptr<const Result<Stack>> Session::stack(const std::string& name) {
 }
 
 std::shared_ptr<const Result<Stack>> Session::default_stack(const Device& device) {
-  return cached<Stack>(stacks_, fmt::format("\n{} {}", device.vendor, device.compute_capability),
+  return cached<Stack>(stacks_, fmt::format("\n{} {}", name(device.vendor), device.compute_capability),
                        [&] { return with_edits(choose_stack(catalogue_.root, device), catalogue_); });
 }
 

@@ -119,8 +119,8 @@ KernelTimeModel persistent_recurrent_time(const RecurrentShape& s, RecurrentPass
   return result;
 }
 
-std::string_view recurrent_generation(std::string_view vendor, const std::string& cuda, const Architecture& chip) {
-  if (vendor == "AMD") return "rocm1";
+std::string_view recurrent_generation(Vendor vendor, const std::string& cuda, const Architecture& chip) {
+  if (!info(vendor).recurrent_kernels.empty()) return info(vendor).recurrent_kernels;
   if (!chip.recurrent_kernels.empty()) return chip.recurrent_kernels;
   constexpr int kFirstOfVolta = 9;
   const int release = std::atoi(cuda.c_str());

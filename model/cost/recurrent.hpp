@@ -41,7 +41,7 @@ enum class RecurrentPass { forward, backward_data, backward_weights };
 /// Row of `KernelConstants::recurrent` that describes a library, by CUDA release: "cuda7", "cuda8" or "cuda10" (9 and later), or
 /// "rocm1". Products on tensor cores add "-tensor" to it. Kernels for Volta and later came with CUDA 9: under an older stack
 /// those boards are taken to run them.
-[[nodiscard]] std::string_view recurrent_generation(std::string_view vendor, const std::string& cuda, const Architecture& chip);
+[[nodiscard]] std::string_view recurrent_generation(Vendor vendor, const std::string& cuda, const Architecture& chip);
 
 /// Whether a library runs some batches below 64 in kernels that wait longer for their loads than those for 64 do, so that more
 /// sequences may take less time. DeepBench shows that of CUDA 8 on four Pascal boards, and of no other library.

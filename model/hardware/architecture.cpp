@@ -107,9 +107,7 @@ std::string_view name(BoardClass board_class) { return kBoardClasses[static_cast
 
 BoardClass read_board_class(TomlTable& table) {
   if (!table.has("board_class")) return BoardClass::professional;
-  const std::string text = read_known_word(table, "board_class", kBoardClasses, "class of boards");
-  const auto* const found = std::find(kBoardClasses.begin(), kBoardClasses.end(), text);
-  return found == kBoardClasses.end() ? BoardClass::professional : static_cast<BoardClass>(found - kBoardClasses.begin());
+  return read_word<BoardClass>(table, "board_class", kBoardClasses, "class of boards").value_or(BoardClass::professional);
 }
 
 }  // namespace tbdsim

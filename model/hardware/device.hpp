@@ -7,6 +7,7 @@
 
 #include "model/hardware/architecture.hpp"
 #include "model/hardware/kernel_parameters.hpp"
+#include "model/support/vendor.hpp"
 #include "model/units/quantity.hpp"
 
 namespace tbdsim {
@@ -32,11 +33,11 @@ struct PeakRates {
 
 /// One GPU as software sees it (a K80 or M60 board is two). Immutable; read from hardware/gpus/*.toml.
 struct Device {
-  std::string id;    ///< "v100-sxm2-16gb"
-  std::string name;  ///< "Tesla V100 SXM2 16GB"
-  std::string vendor;
-  std::string architecture;  ///< of the catalogue's architectures, maybe with a revision; empty: another one
-  Architecture chip;         ///< what is known of its family
+  std::string id;                ///< "v100-sxm2-16gb"
+  std::string name;              ///< "Tesla V100 SXM2 16GB"
+  std::optional<Vendor> vendor;  ///< absent: not known
+  std::string architecture;      ///< of the catalogue's architectures, maybe with a revision; empty: another one
+  Architecture chip;             ///< what is known of its family
   BoardClass board_class = BoardClass::professional;
   std::string compute_capability;   ///< "7.0"; empty for AMD
   int multiprocessors = 1;          ///< SMs, compute units for AMD

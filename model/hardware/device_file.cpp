@@ -98,7 +98,7 @@ Device read_device(TomlTable table, std::string id, const Architectures& archite
   Device device;
   device.id = std::move(id);
   device.name = table.text("name");
-  device.vendor = table.text_or("vendor", "");
+  if (table.has("vendor")) device.vendor = read_row(table, "vendor", vendors(), "vendor");
   device.architecture = architectures.read_name(table);
   device.board_class = read_board_class(table);
   device.compute_capability = table.text_or("compute_capability", "");

@@ -68,7 +68,7 @@ class Writer {
 
 void write_identity(Writer& w, const Device& device) {
   w.text("name", device.name);
-  w.text("vendor", device.vendor);
+  w.text("vendor", name(device.vendor));
   w.text("architecture", device.architecture);
   if (device.board_class != BoardClass::professional) w.text("board_class", name(device.board_class));
   w.text("compute_capability", device.compute_capability);

@@ -5,7 +5,7 @@ namespace {
 
 constexpr KeyMeaning kGpu[] = {
     {"", "**`schema`**", "1", ""},
-    {"", "**`name`**, `vendor`, `compute_capability`", "texts; the last for NVIDIA only", "empty"},
+    {"", "**`name`**, `vendor`, `compute_capability`", "texts; `vendor` is `NVIDIA` or `AMD`, the last for NVIDIA only", "empty"},
     {"", "`architecture`", "a name of `architectures.toml` (Volta, Blackwell, CDNA, ...), with or without a revision",
      "another one"},
     {"", "`board_class`", "`consumer`: runs above its listed boost clock as power allows; `professional`: keeps to it",

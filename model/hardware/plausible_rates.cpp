@@ -32,10 +32,9 @@ class Judge {
 };
 
 void judge_fp32(const Device& device, Judge& judge) {
-  // Datasheets round clocks and list rates of other boost states by up to a fourteenth (B200). Lanes of AMD's CDNA 3 and later
-  // take two operations at once.
-  constexpr double kRounded = 1.2, kDual = 2.0;
-  const double most = kRounded * (device.vendor == "AMD" ? kDual : 1.0);
+  // Datasheets round clocks and list rates of other boost states by up to a fourteenth (B200).
+  constexpr double kRounded = 1.2;
+  const double most = kRounded * (device.vendor ? info(*device.vendor).operations_per_lane : 1.0);
   const Hertz clock = *device.boost_clock;
   const FlopPerSecond reach(2.0 * device.multiprocessors * device.fp32_lanes * clock.base());
   judge.ratio("peak_fp32", device.peak.fp32 / reach, 1.0 / kRounded, most,

@@ -75,11 +75,11 @@ std::string check_change(const std::string& assignment) {
 std::optional<double> figure(const Prediction& p, Objective objective) {
   if (objective == Objective::time) return 1.0 / p.throughput.value;
   if (objective == Objective::cost) {
-    if (!p.million_samples_cost) return std::nullopt;
-    return p.million_samples_cost->base();
+    if (!p.cost.million_samples) return std::nullopt;
+    return p.cost.million_samples->base();
   }
-  if (!p.sample_energy) return std::nullopt;
-  return p.sample_energy->base();
+  if (!p.cost.sample_energy) return std::nullopt;
+  return p.cost.sample_energy->base();
 }
 
 Bytes fullest_peak(const Prediction& p) {
@@ -128,7 +128,7 @@ void rank(std::vector<PlanRow>& rows, const PlanOptions& options) {
 Result<void> keep_limits(Session& session, const PlanOptions& options, std::vector<PlanRow>& rows) {
   if (!options.tokens) return {};
   const Prediction& first = rows.front().prediction;
-  const auto node_hour = first.hour_cost ? std::optional((1.0 / first.nodes) * *first.hour_cost) : std::nullopt;
+  const auto node_hour = first.cost.hour ? std::optional((1.0 / first.job.nodes) * *first.cost.hour) : std::nullopt;
   if (Errors wrong = check_limits(options.limits, node_hour); !wrong.empty()) return tl::make_unexpected(wrong);
   std::optional<RunEstimate> nearest;
   double least = std::numeric_limits<double>::infinity();

@@ -31,7 +31,7 @@ std::vector<Change> changes(const PlanOptions& options, const Prediction& best) 
   Change domain{"NVLink domains of twice as many GPUs", options};
   domain.options.job.set.emplace_back("hw.joined_nodes=2");
   all.push_back(std::move(domain));
-  if (best.precision != name(Precision::fp8) && best.precision != name(Precision::mxfp8)) {
+  if (best.job.precision != name(Precision::fp8) && best.job.precision != name(Precision::mxfp8)) {
     Change eight{"products in 8 bits (fp8)", options};
     eight.options.job.precision = "fp8";
     all.push_back(std::move(eight));

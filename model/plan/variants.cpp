@@ -61,7 +61,7 @@ Result<Variant> configured(Session& session, PredictOptions job, std::string tex
   if (job.stack.empty() && !job.hardware.empty()) {
     const auto system = session.system(job.hardware, 1);
     if (!*system) return tl::make_unexpected(system->error());
-    job.stack = (*system)->device.vendor == "AMD" ? kAmdStack : kStack;
+    job.stack = (*system)->device.vendor == Vendor::amd ? kAmdStack : kStack;
   }
   auto base = configure(session, without_axes(job));
   if (!base) return tl::make_unexpected(base.error());

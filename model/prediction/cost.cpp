@@ -132,24 +132,24 @@ void tell_cost(const System& described, const std::vector<Price>& prices, Predic
   const std::optional<System> priced = own ? std::optional(with_own_prices(described, prices)) : std::nullopt;
   const System& system = priced ? *priced : described;
   const auto payment = [](const std::optional<CostBasis>& basis) { return basis ? std::optional(basis->payment) : std::nullopt; };
-  p.rented = payment(rent_basis(system, prices, p.gpus, p.nodes));
-  p.bought = payment(purchase_basis(system, p.gpus, p.nodes));
-  if (auto basis = cost_basis(system, prices, p.gpus, p.nodes)) {
-    p.hour_cost = basis->payment.hour;
-    p.million_samples_cost = basis->payment.hour / kHour.base() * 1e6 / p.throughput.value;
-    p.price = std::move(basis->payment.basis);
-    p.provenance.push_back({"price of an hour", basis->kind, fmt::format("{}; {}", p.price.text, p.price.source)});
-    if (!p.price.note.empty()) p.notices.push_back(p.price.note);
+  p.cost.rented = payment(rent_basis(system, prices, p.job.gpus, p.job.nodes));
+  p.cost.bought = payment(purchase_basis(system, p.job.gpus, p.job.nodes));
+  if (auto basis = cost_basis(system, prices, p.job.gpus, p.job.nodes)) {
+    p.cost.hour = basis->payment.hour;
+    p.cost.million_samples = basis->payment.hour / kHour.base() * 1e6 / p.throughput.value;
+    p.cost.price = std::move(basis->payment.basis);
+    p.provenance.push_back({"price of an hour", basis->kind, fmt::format("{}; {}", p.cost.price.text, p.cost.price.source)});
+    if (!p.cost.price.note.empty()) p.notices.push_back(p.cost.price.note);
   } else if (!system.rent_kind.empty()) {
     p.notices.push_back(fmt::format("rent = \"{}\": the catalogue has no such rent of {}{}, so no price is told",
                                     system.rent_kind, system.device.id,
                                     system.provider.empty() ? "" : fmt::format(" at {}", system.provider)));
   }
   if (const auto power = average_power(system.device, p.utilization.gpu_busy)) {
-    p.sample_energy = Joules(power->base() * p.gpus / p.throughput.value);
-    p.gpu_power = *power * static_cast<double>(p.gpus);
+    p.cost.sample_energy = Joules(power->base() * p.job.gpus / p.throughput.value);
+    p.cost.gpu_power = *power * static_cast<double>(p.job.gpus);
   }
-  p.host_power = host_power(system, p.gpus, p.nodes);
+  p.cost.host_power = host_power(system, p.job.gpus, p.job.nodes);
 }
 
 std::optional<Watts> host_power(const System& system, int gpus, int nodes) {

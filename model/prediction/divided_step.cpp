@@ -212,7 +212,7 @@ class Composer {
     StepTimes& times = result.times;
     times.step = end + update;
     times.rank = static_cast<std::int32_t>(slowest);
-    Stages& stages = times.stages;
+    PhaseTimes& stages = times.phases;
     stages.forward = rank.forward.kernels;
     stages.backward = rank.backward.kernels;
     stages.weight_update = stages.weight_update_total = rank.update;
@@ -309,13 +309,13 @@ class Composer {
     Seconds compute(0.0), memory(0.0);
     for (const NodeCost& cost : result.costs) (cost.kernel.bound == Bound::memory ? memory : compute) += cost.kernel.time;
     const StepTimes& times = result.times;
-    const Seconds passes = times.stages.forward + times.stages.backward + times.stages.bubble;
+    const Seconds passes = times.phases.forward + times.phases.backward + times.phases.bubble;
     const double compute_share = compute / std::max(compute + memory, Seconds(1e-12));
     std::array<Seconds, kTaskResources> of{};
     const auto place = [&](Resource resource) -> Seconds& { return of[static_cast<std::size_t>(resource)]; };
     place(Resource::gpu_compute) = compute_share * passes;
     place(Resource::gpu_memory_bandwidth) = (1.0 - compute_share) * passes + rank.update;
-    place(Resource::host) = times.stages.host_exposed;
+    place(Resource::host) = times.phases.host_exposed;
     for (const AxisTraffic& traffic : result.communication)
       place(traffic.leaves_node ? Resource::network : Resource::intra_node_link) += traffic.exposed;
     std::vector<std::size_t> order(of.size());

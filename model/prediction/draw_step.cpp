@@ -81,7 +81,7 @@ Result<StepDrawing> draw_step(const Configuration& configuration, const DividedS
     row.exchange_start = own.end;
     row.exchange = own.exposed;
     row.update = own.update;
-    row.update_start = std::max(own.end + own.exposed, step.times.step - step.times.stages.weight_update);
+    row.update_start = std::max(own.end + own.exposed, step.times.step - step.times.phases.weight_update);
     drawing.ranks.push_back(std::move(row));
   }
   return drawing;

@@ -15,7 +15,7 @@ EpochEstimate estimate_epochs(const Prediction& prediction, std::int64_t samples
   EpochEstimate estimate;
   estimate.samples = samples;
   estimate.epochs = epochs;
-  estimate.steps = (samples + prediction.global_batch - 1) / prediction.global_batch;
+  estimate.steps = (samples + prediction.job.global_batch - 1) / prediction.job.global_batch;
   const auto steps = static_cast<double>(estimate.steps);
   const Ranged<Seconds>& step = prediction.step_time;
   estimate.epoch = {steps * step.value, steps * step.low, steps * step.high};
@@ -25,7 +25,7 @@ EpochEstimate estimate_epochs(const Prediction& prediction, std::int64_t samples
   const double all = 1.0 + static_cast<double>(epochs - 1) * (later / step.value);
   const auto whole = [&](Seconds epoch) { return prediction.start_up + all * epoch; };
   estimate.total = {whole(estimate.epoch.value), whole(estimate.epoch.low), whole(estimate.epoch.high)};
-  if (prediction.hour_cost) estimate.cost = *prediction.hour_cost * (estimate.total.value / kHour);
+  if (prediction.cost.hour) estimate.cost = *prediction.cost.hour * (estimate.total.value / kHour);
   return estimate;
 }
 

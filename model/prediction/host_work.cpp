@@ -41,9 +41,10 @@ std::string_view text_of(Leg leg) {
 }
 
 void add(Prediction& prediction, const std::string& thread, const std::string& cause, std::int64_t calls, Seconds time) {
-  const auto same = std::find_if(prediction.host.begin(), prediction.host.end(),
+  const auto same = std::find_if(prediction.detail.host.begin(), prediction.detail.host.end(),
                                  [&](const HostTime& h) { return h.thread == thread && h.cause == cause; });
-  HostTime& into = same == prediction.host.end() ? prediction.host.emplace_back(HostTime{thread, cause, 0, {}}) : *same;
+  HostTime& into =
+      same == prediction.detail.host.end() ? prediction.detail.host.emplace_back(HostTime{thread, cause, 0, {}}) : *same;
   into.calls += calls;
   into.time += time;
 }
@@ -60,7 +61,7 @@ void add_host_work(const OpGraph& graph, const LoweredStep& step, const engine::
   const Seconds time = (timeline.end[task] - timeline.start[task]).seconds();
   if (time <= Seconds(0.0)) return;
   if (t.work != Work::metric) add(prediction, what.thread, what.cause, 1, time);
-  prediction.lanes.push_back({what.thread, what.name, within_step(timeline.start[task], shown, prediction), time});
+  prediction.detail.lanes.push_back({what.thread, what.name, within_step(timeline.start[task], shown, prediction), time});
 }
 
 void add_link_work(const LoweredStep& step, const engine::Timeline& timeline, std::size_t task, const ShownStep& shown,
@@ -72,7 +73,7 @@ void add_link_work(const LoweredStep& step, const engine::Timeline& timeline, st
   const std::string what = t.item < 0 ? std::string(text_of(t.leg)) : fmt::format("{} {}", text_of(t.leg), t.item);
   for (const engine::LinkUse& use : engine::route_of(step.graph, id))
     if (use.weight > 0.0)
-      prediction.lanes.push_back(
+      prediction.detail.lanes.push_back(
           {step.graph.link_name(use.link), what, (start - shown.origin).seconds(), (timeline.end[task] - start).seconds()});
 }
 
@@ -83,7 +84,7 @@ void add_rank_kernel(const OpGraph& graph, const LoweredStep& step, const engine
   if (time <= Seconds(0.0)) return;
   const StepNode& node = step.nodes[static_cast<std::size_t>(t.node)];
   const OpId op = node.pass == Pass::update ? graph.parameter(node.parameter).op : node.op;
-  prediction.lanes.push_back(
+  prediction.detail.lanes.push_back(
       {fmt::format("{}{}", kOtherRank, t.rank), graph.op(op).name, within_step(timeline.start[task], shown, prediction), time});
 }
 
@@ -91,11 +92,11 @@ void add_input_work(Prediction& prediction) {
   if (!prediction.input_verdict) return;
   const InputVerdict& v = *prediction.input_verdict;
   const bool environments = prediction.utilization.cpu_environment > 0.0;
-  const std::int64_t samples = prediction.global_batch / std::max(1, v.nodes);
+  const std::int64_t samples = prediction.job.global_batch / std::max(1, v.nodes);
   const Seconds step = prediction.step_time.value;
   const std::string workers = fmt::format("input worker{} ({})", v.workers == 1 ? "" : "s", v.workers);
   const auto lane = [&](const std::string& name, const char* what, Seconds start, Seconds time) {
-    if (time > Seconds(0.0)) prediction.lanes.push_back({name, what, std::max(Seconds(0.0), start), time});
+    if (time > Seconds(0.0)) prediction.detail.lanes.push_back({name, what, std::max(Seconds(0.0), start), time});
   };
   if (v.decoding > Seconds(0.0)) add(prediction, workers, environments ? "environments" : "samples decoded", samples, v.decoding);
   if (v.copy > Seconds(0.0)) add(prediction, "copy engines", "samples copied to the GPUs", 1, v.copy);

@@ -34,11 +34,11 @@ void share_limits(double loading, const std::string& what, StepTimes& times) {
 
 /// While loading is what the step waits for, exchange, host and other stages are waited for beside it: what they take then is
 /// hidden, as much as loading's part of the critical path, and the GPU waits for its samples.
-void hide_beside_loading(double loading, Stages& stages) {
-  for (Seconds* wait : {&stages.exchange_exposed, &stages.host_exposed, &stages.bubble}) {
+void hide_beside_loading(double loading, PhaseTimes& phases) {
+  for (Seconds* wait : {&phases.exchange_exposed, &phases.host_exposed, &phases.bubble}) {
     const Seconds hidden = loading * *wait;
     *wait -= hidden;
-    stages.input_exposed += hidden;
+    phases.input_exposed += hidden;
   }
 }
 
@@ -77,7 +77,7 @@ void add_synthetic_copy(const Configuration& configuration, StepTimes& times) {
   if (!copies_synthetic(settings) || configuration.mock_loader) return;
   const Seconds copy = static_cast<double>(configuration.accumulate) * copy_time(configuration);
   times.step += copy;
-  times.stages.input_exposed += copy;
+  times.phases.input_exposed += copy;
   share_limits(copy / times.step, "copies samples to the GPUs", times);
 }
 
@@ -123,12 +123,12 @@ std::optional<InputVerdict> add_input_stage(const Configuration& configuration, 
   const std::string what = loading_text(configuration, pipeline, verdict);
   if (mock) {
     times = StepTimes{};
-    times.step = times.stages.input_exposed = turns * step;
+    times.step = times.phases.input_exposed = turns * step;
     share_limits(1.0, what, times);
   } else {
     times.step = turns * step;
-    times.stages.input_exposed += times.step - kernels;
-    hide_beside_loading(paced.share, times.stages);
+    times.phases.input_exposed += times.step - kernels;
+    hide_beside_loading(paced.share, times.phases);
     const double copying = pipeline.copy_overlaps ? 0.0 : pipeline.copy / trainer * (1.0 - paced.share);
     share_limits(paced.share + copying, copying > paced.share ? "copies samples to the GPUs" : what, times);
   }

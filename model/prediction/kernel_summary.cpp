@@ -32,7 +32,7 @@ KernelSummary summarize_kernels(const Prediction& prediction) {
   KernelSummary summary;
   Seconds executing, useful, resident;
   std::array<Seconds, kStallCount> stalls;
-  for (const KernelTime& kernel : prediction.kernels) {
+  for (const KernelTime& kernel : prediction.detail.kernels) {
     Gathered& of_name = gathered[{kernel.name, kernel.algorithm}];
     of_name.group.name = kernel.name;
     of_name.group.algorithm = kernel.algorithm;

@@ -12,10 +12,10 @@ namespace tbdsim {
 namespace {
 
 constexpr std::array kStageTimes{
-    &Stages::forward,          &Stages::backward,          &Stages::weight_update,       &Stages::metric,
-    &Stages::exchange_total,   &Stages::exchange_exposed,  &Stages::input_exposed,       &Stages::host_exposed,
-    &Stages::host_forward,     &Stages::host_backward,     &Stages::host_update,         &Stages::bubble,
-    &Stages::exchange_forward, &Stages::exchange_backward, &Stages::weight_update_total, &Stages::store_update};
+    &PhaseTimes::forward,          &PhaseTimes::backward,          &PhaseTimes::weight_update,       &PhaseTimes::metric,
+    &PhaseTimes::exchange_total,   &PhaseTimes::exchange_exposed,  &PhaseTimes::input_exposed,       &PhaseTimes::host_exposed,
+    &PhaseTimes::host_forward,     &PhaseTimes::host_backward,     &PhaseTimes::host_update,         &PhaseTimes::bubble,
+    &PhaseTimes::exchange_forward, &PhaseTimes::exchange_backward, &PhaseTimes::weight_update_total, &PhaseTimes::store_update};
 /// Shares of the step's time.
 constexpr std::array kOfStep{&Utilization::gpu_busy,   &Utilization::mfu,       &Utilization::cpu,
                              &Utilization::cpu_launch, &Utilization::cpu_input, &Utilization::cpu_environment,
@@ -42,21 +42,21 @@ Prediction mean_of(const std::vector<Weighted>& all, const LengthDistribution& d
   const auto most = std::max_element(all.begin(), all.end(),
                                      [](const Weighted& a, const Weighted& b) { return a.bucket.share < b.bucket.share; });
   Prediction p = most->prediction;
-  p.sample = fmt::format("lengths {} to {}", all.front().bucket.length, all.back().bucket.length);
-  p.stages = Stages{};
+  p.samples.text = fmt::format("lengths {} to {}", all.front().bucket.length, all.back().bucket.length);
+  p.phases = PhaseTimes{};
   p.utilization = Utilization{};
   p.limits.clear();
   p.step_time = {};
-  p.flop_per_step_per_gpu = Flop(0.0);
+  p.work.flop_per_gpu = Flop(0.0);
   Seconds busy(0.0);
   for (const auto& [bucket, one] : all) {
     const double share = bucket.share;
     p.step_time.value += share * one.step_time.value;
     p.step_time.low += share * one.step_time.low;
     p.step_time.high += share * one.step_time.high;
-    for (const auto stage : kStageTimes) p.stages.*stage += share * one.stages.*stage;
+    for (const auto stage : kStageTimes) p.phases.*stage += share * one.phases.*stage;
     busy += share * one.utilization.gpu_busy * one.step_time.value;
-    p.flop_per_step_per_gpu += share * one.flop_per_step_per_gpu;
+    p.work.flop_per_gpu += share * one.work.flop_per_gpu;
     if (one.memory.gpus.front().peak > p.memory.gpus.front().peak) p.memory = one.memory;
     p.buckets.push_back({bucket.length, share, one.step_time.value});
   }
@@ -70,13 +70,13 @@ Prediction mean_of(const std::vector<Weighted>& all, const LengthDistribution& d
   std::stable_sort(p.limits.begin(), p.limits.end(), [](const Limit& a, const Limit& b) { return a.share > b.share; });
   for (Limit& limit : p.limits) limit.text = fmt::format("{:.0f} % of the time, mean over the buckets", 100.0 * limit.share);
   if (!p.limits.empty()) p.limit = p.limits.front();
-  const double samples = p.global_batch;
+  const double samples = p.job.global_batch;
   const double faster = p.throughput.value;
   p.throughput = {samples / p.step_time.value.base(), samples / p.step_time.high.base(), samples / p.step_time.low.base()};
-  p.parts_per_sample *= mean_length(distribution) / most->bucket.length;
+  p.samples.parts *= mean_length(distribution) / most->bucket.length;
   const double slower = faster / p.throughput.value;
-  if (p.million_samples_cost) *p.million_samples_cost *= slower;
-  if (p.sample_energy) *p.sample_energy *= slower;
+  if (p.cost.million_samples) *p.cost.million_samples *= slower;
+  if (p.cost.sample_energy) *p.cost.sample_energy *= slower;
   return p;
 }
 
@@ -90,11 +90,11 @@ Result<Prediction> predict_buckets(const PredictOptions& options,
     return fail(fmt::format("--seq-len {} with --buckets: one length, or those of the data set", *options.seq_len));
   auto first = predict(one);
   if (!first) return first;
-  const LengthDistribution* const distribution = lengths_of(first->model);
+  const LengthDistribution* const distribution = lengths_of(first->job.model);
   if (distribution == nullptr) {
     std::vector<std::string_view> known;
     for (const LengthDistribution& d : length_distributions()) known.push_back(d.model);
-    return fail(fmt::format("--buckets: no lengths are known for {}; they are for {}", first->model, fmt::join(known, ", ")));
+    return fail(fmt::format("--buckets: no lengths are known for {}; they are for {}", first->job.model, fmt::join(known, ", ")));
   }
   std::vector<Weighted> all;
   for (const LengthBucket& bucket : buckets(*distribution)) {

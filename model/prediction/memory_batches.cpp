@@ -33,7 +33,7 @@ Result<MemoryByBatch> memory_by_batch(Session& session, const PredictOptions& op
     if (!prediction) return tl::make_unexpected(prediction.error());
     row.step_time = prediction->step_time;
     row.throughput = prediction->throughput.value;
-    result.input_unit = prediction->input_unit;
+    result.input_unit = prediction->samples.unit;
     result.rows.push_back(std::move(row));
   }
   return result;

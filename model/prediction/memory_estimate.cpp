@@ -86,7 +86,7 @@ void tell_live_memory(const LoweredStep& step, const StepMemory& memory, std::in
   std::size_t kernel = 0;
   for (const StepTask& task : step.tasks) {
     if (task.iteration + 1 != step.iterations || task.work != Work::kernel || task.rank != rank) continue;
-    prediction.kernels[kernel++].live = live[static_cast<std::size_t>(task.node)];
+    prediction.detail.kernels[kernel++].live = live[static_cast<std::size_t>(task.node)];
   }
 }
 

@@ -49,7 +49,7 @@ bool filled_without_samples(const MemoryVerdict& memory) {
 }
 
 std::optional<int> largest_that_fits(Session& session, const PredictOptions& options, const Prediction& prediction) {
-  if (prediction.layout.divides_network()) return smaller_batch(session, options, prediction.batch_per_gpu);
+  if (prediction.division.layout.divides_network()) return smaller_batch(session, options, prediction.job.batch_per_gpu);
   const auto largest = largest_batch(session, options);
   return largest ? std::optional(largest->batch) : std::nullopt;
 }
@@ -87,13 +87,13 @@ std::string memory_hint(Session& session, const PredictOptions& options, const P
   const bool full = filled_without_samples(prediction.memory);
   const std::optional<int> largest = full ? 0 : largest_that_fits(session, options, prediction);
   if (!largest) return "";
-  std::string hint = fmt::format("batch {} does not fit; ", prediction.batch_per_gpu);
+  std::string hint = fmt::format("batch {} does not fit; ", prediction.job.batch_per_gpu);
   hint += *largest > 0 ? fmt::format("batch {} is the largest that does{}", *largest,
-                                     micro_batches(session, options, prediction.batch_per_gpu, *largest))
+                                     micro_batches(session, options, prediction.job.batch_per_gpu, *largest))
                        : "no batch does";
   if (options.recompute.empty() && !full) {
     // What layers of transformers keep is what their blocks keep; of MXNet's own order none is divided.
-    const std::vector<std::string> less_kept = prediction.layout.divides_network()
+    const std::vector<std::string> less_kept = prediction.division.layout.divides_network()
                                                    ? std::vector<std::string>{"selective", "layer", "full"}
                                                    : std::vector<std::string>{"mirror", "block", "layer", "full"};
     const std::string kept =
@@ -102,10 +102,11 @@ std::string memory_hint(Session& session, const PredictOptions& options, const P
   }
   Way split{"--tensor-parallel", {}, [](PredictOptions& o, const std::string& v) { o.tensor_parallel = std::stoi(v); }};
   // Fewer ways than now, or a lower stage, need no less.
-  for (int ways = 2 * prediction.layout.tensor; ways <= prediction.gpus / prediction.nodes; ways *= 2)
+  for (int ways = 2 * prediction.division.layout.tensor; ways <= prediction.job.gpus / prediction.job.nodes; ways *= 2)
     split.values.push_back(std::to_string(ways));
   Way shard{"--zero", {}, [](PredictOptions& o, const std::string& v) { o.zero = std::stoi(v); }};
-  for (int stage = prediction.zero + 1; stage <= 3 && prediction.layout.data * prediction.layout.context > 1; ++stage)
+  for (int stage = prediction.division.zero + 1;
+       stage <= 3 && prediction.division.layout.data * prediction.division.layout.context > 1; ++stage)
     shard.values.push_back(std::to_string(stage));
   std::string there;
   for (const Way& way : {shard, split}) {

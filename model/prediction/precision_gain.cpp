@@ -48,20 +48,20 @@ Result<PrecisionGain> precision_gain(Session& session, const PredictOptions& opt
   mixed.set.emplace_back("parallel.precision=amp");
   const auto before = predict(session, plain);
   if (!before) return tl::make_unexpected(before.error());
-  if (before->precision != name(Precision::fp32) && before->precision != name(Precision::tf32))
-    return fail(fmt::format("--layers compares fp32 or tf32 with amp; the job is in {} already", before->precision));
+  if (before->job.precision != name(Precision::fp32) && before->job.precision != name(Precision::tf32))
+    return fail(fmt::format("--layers compares fp32 or tf32 with amp; the job is in {} already", before->job.precision));
   const auto after = predict(session, mixed);
   if (!after) return tl::make_unexpected(after.error());
   const auto configuration = configure(session, mixed);
   if (!configuration) return tl::make_unexpected(configuration.error());
-  PrecisionGain gain{before->precision, after->precision, before->step_time, after->step_time, {}};
+  PrecisionGain gain{before->job.precision, after->job.precision, before->step_time, after->step_time, {}};
   const std::vector<Op>& ops = configuration->network_graph().graph.ops;
   for (std::size_t i = 0; i < ops.size(); ++i) {
-    const LayerTime& old = before->layers[i];
+    const LayerTime& old = before->detail.layers[i];
     if (time_of(old) <= Seconds(0.0)) continue;
-    LayerGain layer{old.name, old.kind, time_of(old), time_of(after->layers[i]), after->layers[i].tensor_core, {}};
-    layer.tensor_core &= !after->products_in_fp32;
-    if (!layer.tensor_core) layer.obstacle = obstacle(*configuration, ops[i], after->products_in_fp32);
+    LayerGain layer{old.name, old.kind, time_of(old), time_of(after->detail.layers[i]), after->detail.layers[i].tensor_core, {}};
+    layer.tensor_core &= !after->job.products_in_fp32;
+    if (!layer.tensor_core) layer.obstacle = obstacle(*configuration, ops[i], after->job.products_in_fp32);
     gain.layers.push_back(std::move(layer));
   }
   return gain;

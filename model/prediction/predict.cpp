@@ -4,7 +4,6 @@
 #include "model/prediction/cost.hpp"
 #include "model/prediction/length_buckets.hpp"
 #include "model/prediction/max_batch.hpp"
-#include "model/prediction/memory_prediction.hpp"
 #include "model/prediction/step_prediction.hpp"
 
 namespace tbdsim {

@@ -4,18 +4,14 @@
 #include <vector>
 
 #include "model/hardware/cluster.hpp"
-#include "model/prediction/axis_traffic.hpp"
 #include "model/prediction/input_verdict.hpp"
 #include "model/prediction/memory_verdict.hpp"
-#include "model/prediction/price_basis.hpp"
+#include "model/prediction/predicted_job.hpp"
+#include "model/prediction/running_cost.hpp"
 #include "model/prediction/step_details.hpp"
-#include "model/prediction/step_drawing.hpp"
+#include "model/prediction/step_division.hpp"
 #include "model/schedule/exchange/peer_copies.hpp"
 #include "model/schedule/resource.hpp"
-#include "model/stack/exchange.hpp"
-#include "model/stack/stack.hpp"
-#include "model/workload/layout.hpp"
-#include "model/workload/op_graph.hpp"
 
 namespace tbdsim {
 
@@ -25,7 +21,8 @@ struct Ranged {
   Q value, low, high;
 };
 
-struct Stages {
+/// Where the time of a step goes, by phase.
+struct PhaseTimes {
   Seconds forward, backward, weight_update, metric, exchange_total, exchange_exposed, input_exposed, host_exposed;
   Seconds bubble;  ///< of a pipeline: waiting until another stage has computed
   /// The parts of host_exposed, by the stage that waited; with samples at hand, before loading hides some of them.
@@ -75,69 +72,50 @@ struct StepSpread {
   double board = 0, row = 0, exchange = 0;
 };
 
+/// Gradients that travel in a step.
+struct ExchangedGradients {
+  Bytes bytes;                         ///< that a rank hands over
+  std::vector<IndirectCopy> indirect;  ///< copies between GPUs that no link joins
+};
+
+/// Arithmetic of a step, and what could do it.
+struct StepWork {
+  std::int64_t parameters = 0;  ///< of the network
+  Flop flop_per_gpu;            ///< of a step
+  FlopPerSecond peak;           ///< of one GPU at the precision used
+};
+
+/// What `predict` says of a job, by concept.
 struct Prediction {
-  // identity
-  std::string hardware_name, hardware_file, hardware_sha256, device, model, variant, stack, stack_file, stack_sha256;
-  std::string workload_file, workload_sha256;  ///< of a user's network file
-  std::string layout_file, layout_sha256;      ///< of a framework's settings; empty: none
-  std::string precision, optimizer, input, input_unit;
-  Exchange exchange = Exchange::allreduce;
-  std::string sample;             ///< what one is: "image 3x224x224", "length 128"
-  bool products_in_fp32 = false;  ///< asked for 16 bits, which are only stored: device or libraries have no kernels for them
-  bool reads_overflow = false;  ///< mixed precision whose host reads, before it issues the update, whether a gradient overflowed
-  std::string network;          ///< between nodes; empty for one node
-  int ports = 1;                ///< on it, of a node
+  PredictedJob job;
+  SampleKind samples;
+  InputFiles files;
   std::vector<std::string> notices;
-  std::vector<std::string> set;  ///< changed values of input files, KEY=VALUE
-  Seconds start_up;              ///< of one run, outside steady iterations
-  int gpus = 1, nodes = 1, batch_per_gpu = 1, global_batch = 1;
-  // results
+  std::vector<ProvenanceEntry> provenance;
+
   Ranged<Seconds> step_time;
-  StepSpread spread;          ///< behind the ranges of time and throughput
-  Ranged<double> throughput;  ///< samples per second over all ranks
-  std::string part_unit;      ///< what throughput is also told in: "token", "audio second"; empty: nothing else
-  double parts_per_sample = 0;
+  Ranged<double> throughput;        ///< samples per second over all ranks
+  StepSpread spread;                ///< behind the ranges of time and throughput
+  PhaseTimes phases;                ///< of `step_time`
   std::vector<BucketTime> buckets;  ///< with `buckets`
-  Stages stages;
+  Seconds start_up;                 ///< of one run, outside steady iterations
+
+  Limit limit;
+  std::vector<Limit> limits;  ///< all shares, largest first; they sum to 1
   Utilization utilization;
   Loads loads;
-  MemoryVerdict memory;
-  Limit limit;
-  std::vector<Limit> limits;                  ///< all shares, largest first; they sum to 1
   std::optional<InputVerdict> input_verdict;  ///< absent: nothing is loaded
-  std::optional<Usd> hour_cost, million_samples_cost;
-  std::optional<Joules> sample_energy;
-  PriceBasis price;  ///< of `hour_cost`; empty without
-  std::optional<Payment> bought, rented;
-  std::optional<Watts> gpu_power, host_power;  ///< drawn while the job runs, by all of its GPUs and by all else of its nodes
-  std::vector<ProvenanceEntry> provenance;
-  std::vector<LayerTime> layers;        ///< with `detail`
-  std::vector<KernelTime> kernels;      ///< with `detail`: of one rank, in time order
-  std::vector<ExchangeTime> exchanges;  ///< with `detail`: in time order
-  std::vector<HostTime> host;           ///< with `detail`: of the slowest rank's process and a node's workers
-  std::vector<LaneEvent> lanes;         ///< with `detail`: of the same, within one steady step
-  std::vector<LinkTraffic> links;       ///< with `detail`: links that the exchange uses
-  std::vector<IndirectCopy> indirect;   ///< copies of the exchange between GPUs that no link joins
-  bool by_layers = false;               ///< the step was simulated layer by layer, divided as `layout` says
-  Layout layout;
-  int zero = 0;
-  int micro_batches = 1;
-  std::string schedule;  ///< of a pipeline; empty: there is none
-  std::string recompute;
-  std::vector<AxisTraffic> communication;  ///< by axis, of a step that is simulated layer by layer
-  Seconds recomputed;                      ///< part of `stages.backward` that computes again, of such a step
-  Seconds mean_kernels;                    ///< forward and backward kernels of the mean stage, of such a step
-  StepDrawing drawing;                     ///< with `detail`, of such a step
-  Bytes exchanged;                         ///< gradients that a rank hands over in a step
-  std::int64_t parameters = 0;             ///< of the network
-  // for accuracy baselines
-  Flop flop_per_step_per_gpu;
-  FlopPerSecond peak;                           ///< of one GPU at the precision used
+  MemoryVerdict memory;
   std::optional<Ranged<double>> largest_batch;  ///< per GPU, asked for by `largest_batch`
+  RunningCost cost;
+  ExchangedGradients exchanged;
+  StepDivision division;
+  StepWork work;
+  StepDetails detail;
 
   /// Useful work of forward, backward and update.
   [[nodiscard]] Flop flop_per_sample() const {
-    return static_cast<double>(gpus) / static_cast<double>(global_batch) * flop_per_step_per_gpu;
+    return static_cast<double>(job.gpus) / static_cast<double>(job.global_batch) * work.flop_per_gpu;
   }
 };
 

@@ -83,7 +83,7 @@ Result<int> launches_of(const Configuration& configuration, const Prediction& pr
       KernelModel::make(configuration.hardware().device, configuration.precision, configuration.stack, **configuration.constants);
   if (!kernels) return tl::make_unexpected(kernels.error());
   const TrainingStep step = configured_step(configuration);
-  auto launches = static_cast<int>(std::count_if(prediction.kernels.begin(), prediction.kernels.end(),
+  auto launches = static_cast<int>(std::count_if(prediction.detail.kernels.begin(), prediction.detail.kernels.end(),
                                                  [](const KernelTime& kernel) { return kernel.pass == Pass::update; }));
   for (const auto* passes : {&step.forward, &step.backward}) {
     for (const StepNode& node : *passes) {
@@ -112,7 +112,7 @@ Result<ProfilingCost> profiling_cost(Session& session, const PredictOptions& opt
   const BytesPerSecond memory = configuration->hardware().device.memory_bandwidth;
   const Bytes allocated = prediction.memory.gpus.front().allocated;
   Seconds least = step, most = step;
-  for (const KernelTime& kernel : prediction.kernels) {
+  for (const KernelTime& kernel : prediction.detail.kernels) {
     if (kernel.time <= Seconds(0.0)) continue;
     // Saved once and restored once.
     least += kernel.time + 2.0 * kernel.bytes / memory;
@@ -122,7 +122,7 @@ Result<ProfilingCost> profiling_cost(Session& session, const PredictOptions& opt
   least += 2.0 * launches * kAlone;
   most += 2.0 * launches * kAlone;
   // Where the host is behind anyway, every launch counts; elsewhere none does.
-  const bool late = prediction.stages.host_exposed > 0.05 * step;
+  const bool late = prediction.phases.host_exposed > 0.05 * step;
   cost.traced.high = step + launches * kTracedLaunch;
   cost.traced.value = late ? step + 0.5 * launches * kTracedLaunch : step;
   cost.trace_per_step = launches * (kKernelRecord + kLaunchRecord);

@@ -71,13 +71,13 @@ double slowest_rank_share(const Configuration& configuration) {
 void add_rank_waits(const Configuration& configuration, StepTimes& times) {
   if (configuration.gpus <= 1) return;
   const Stack& stack = configuration.stack;
-  const Seconds compute = times.stages.forward + times.stages.backward;
+  const Seconds compute = times.phases.forward + times.phases.backward;
   const Seconds slowest = slowest_rank_share(configuration) * compute;
   times.step += slowest;
-  times.stages.exchange_exposed += slowest;
-  times.stages.exchange_total += slowest;
+  times.phases.exchange_exposed += slowest;
+  times.phases.exchange_total += slowest;
   // A script whose calls hold the exchange waits within them.
-  if (times.stages.exchange_backward > Seconds(0.0)) times.stages.exchange_backward += slowest;
+  if (times.phases.exchange_backward > Seconds(0.0)) times.phases.exchange_backward += slowest;
   times.slowest = slowest;
   times.slowest_of = busiest_of_gpu(times);
   add_limit(times, *times.slowest_of, slowest, {});
@@ -87,7 +87,7 @@ void add_rank_waits(const Configuration& configuration, StepTimes& times) {
   const auto others = static_cast<double>(configuration.devices.size() - 1);
   const Seconds copies = others * configuration.accumulate * configuration.batch * sample / stack.ranks.input_copy;
   times.step += copies;
-  times.stages.input_exposed += copies;
+  times.phases.input_exposed += copies;
   add_limit(times, Resource::input, copies, "the host copies the samples to one GPU after the other");
 }
 

@@ -1,8 +1,10 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "model/cost/occupancy.hpp"
+#include "model/prediction/step_drawing.hpp"
 #include "model/units/quantity.hpp"
 #include "model/workload/pass.hpp"
 
@@ -57,6 +59,17 @@ struct LinkTraffic {
   Bytes bytes;      ///< per step
   double busy = 0;  ///< share of the step in which something moves on it
   double used = 0;  ///< bytes over what it could carry in the step
+};
+
+/// What `detail` adds to a prediction.
+struct StepDetails {
+  std::vector<LayerTime> layers;
+  std::vector<KernelTime> kernels;      ///< of one rank, in time order
+  std::vector<ExchangeTime> exchanges;  ///< in time order
+  std::vector<HostTime> host;           ///< of the slowest rank's process and a node's workers
+  std::vector<LaneEvent> lanes;         ///< of the same, within one steady step
+  std::vector<LinkTraffic> links;       ///< links that the exchange uses
+  StepDrawing drawing;                  ///< of a step that is simulated layer by layer
 };
 
 }  // namespace tbdsim

@@ -41,7 +41,6 @@ StepPartKind part_of(Axis axis) {
 
 }  // namespace
 
-std::span<const StepPartInfo> step_part_table() { return kParts; }
 const StepPartInfo& info(StepPartKind kind) { return kParts[static_cast<std::size_t>(kind)]; }
 
 std::vector<StepPart> step_parts(const Prediction& p) {
@@ -49,18 +48,18 @@ std::vector<StepPart> step_parts(const Prediction& p) {
   const auto add = [&](StepPartKind kind, Seconds time) {
     if (time > 1e-9 * p.step_time.value) parts.push_back({kind, time, time / p.step_time.value});
   };
-  const Stages& s = p.stages;
+  const PhaseTimes& s = p.phases;
   const Seconds kernels = s.forward + s.backward;
-  const Seconds beyond = std::clamp(kernels - p.mean_kernels, Seconds(0.0), kernels - p.recomputed);
+  const Seconds beyond = std::clamp(kernels - p.division.mean_kernels, Seconds(0.0), kernels - p.division.recomputed);
   Seconds others = s.exchange_exposed;
-  for (const AxisTraffic& traffic : p.communication) {
+  for (const AxisTraffic& traffic : p.division.communication) {
     add(part_of(traffic.axis), traffic.exposed);
     others -= traffic.exposed;
   }
-  add(StepPartKind::compute, kernels - beyond - p.recomputed);
+  add(StepPartKind::compute, kernels - beyond - p.division.recomputed);
   // What is waited for beyond the axes' collectives is waiting for the GPU that computes longest.
   add(StepPartKind::imbalance, beyond + std::max(others, Seconds(0.0)));
-  add(StepPartKind::recompute, p.recomputed);
+  add(StepPartKind::recompute, p.division.recomputed);
   add(StepPartKind::update, s.weight_update + s.metric);
   add(StepPartKind::bubble, s.bubble);
   add(StepPartKind::input, s.input_exposed);

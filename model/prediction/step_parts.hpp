@@ -1,5 +1,4 @@
 #pragma once
-#include <span>
 #include <string_view>
 #include <vector>
 
@@ -26,7 +25,6 @@ struct StepPartInfo {
   StepPartKind kind;
   std::string_view name, text;
 };
-[[nodiscard]] std::span<const StepPartInfo> step_part_table();
 [[nodiscard]] const StepPartInfo& info(StepPartKind kind);
 [[nodiscard]] inline std::string_view name(StepPartKind kind) { return info(kind).name; }
 

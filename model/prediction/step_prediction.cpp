@@ -42,45 +42,45 @@ std::string sample_text(const OpGraph& graph) {
 void identify(const Configuration& configuration, Prediction& p) {
   const System& system = configuration.hardware();
   const Workload& workload = configuration.network_graph();
-  p.hardware_name = system.id;
-  p.hardware_file = system.file;
-  p.hardware_sha256 = system.sha256;
-  p.device = system.device.id;
-  p.model = workload.graph.name;
-  p.variant = workload.graph.variant;
-  p.input_unit = workload.graph.input_unit;
-  p.sample = sample_text(workload.graph);
-  p.part_unit = workload.graph.part_unit;
-  p.parts_per_sample = workload.graph.parts_per_sample;
-  p.stack = configuration.stack.id;
-  p.stack_file = configuration.stack.file;
-  p.stack_sha256 = configuration.stack.sha256;
-  p.precision = name(configuration.precision);
-  p.reads_overflow = configuration.stack.update.wait == UpdateWait::once;
-  p.exchange = configuration.exchange;
-  p.optimizer = configuration.optimizer.name;
-  p.input = configuration.input;
-  p.set = configuration.set;
-  p.workload_file = workload.file;
-  p.workload_sha256 = workload.sha256;
-  p.layout_file = configuration.layout_file;
-  p.layout_sha256 = configuration.layout_sha256;
+  p.job.hardware = system.id;
+  p.files.hardware.path = system.file;
+  p.files.hardware.sha256 = system.sha256;
+  p.job.device = system.device.id;
+  p.job.model = workload.graph.name;
+  p.job.variant = workload.graph.variant;
+  p.samples.unit = workload.graph.input_unit;
+  p.samples.text = sample_text(workload.graph);
+  p.samples.part = workload.graph.part_unit;
+  p.samples.parts = workload.graph.parts_per_sample;
+  p.job.stack = configuration.stack.id;
+  p.files.stack.path = configuration.stack.file;
+  p.files.stack.sha256 = configuration.stack.sha256;
+  p.job.precision = name(configuration.precision);
+  p.job.reads_overflow = configuration.stack.update.wait == UpdateWait::once;
+  p.job.exchange = configuration.exchange;
+  p.job.optimizer = configuration.optimizer.name;
+  p.samples.input = configuration.input;
+  p.files.set = configuration.set;
+  p.files.workload.path = workload.file;
+  p.files.workload.sha256 = workload.sha256;
+  p.files.layout.path = configuration.layout_file;
+  p.files.layout.sha256 = configuration.layout_sha256;
   if (configuration.nodes > 1 && configuration.network) {
-    p.network = configuration.network->id;
-    p.ports = node_ports(configuration.hardware(), *configuration.network);
+    p.job.network = configuration.network->id;
+    p.job.ports = node_ports(configuration.hardware(), *configuration.network);
   }
   p.start_up = configuration.stack.host.start_up;
   p.notices = configuration.notices;
-  p.gpus = configuration.gpus;
-  p.nodes = configuration.nodes;
-  p.batch_per_gpu = configuration.batch;
-  p.global_batch = static_cast<int>(configuration.samples_per_step());
-  p.layout = configuration.layout;
-  p.zero = configuration.zero;
-  p.micro_batches = configuration.accumulate;
+  p.job.gpus = configuration.gpus;
+  p.job.nodes = configuration.nodes;
+  p.job.batch_per_gpu = configuration.batch;
+  p.job.global_batch = static_cast<int>(configuration.samples_per_step());
+  p.division.layout = configuration.layout;
+  p.division.zero = configuration.zero;
+  p.division.micro_batches = configuration.accumulate;
   if (configuration.layout.pipeline > 1)
-    p.schedule = configuration.own_schedule ? "file" : std::string(pipeline::name(configuration.schedule));
-  p.recompute = name(configuration.recompute);
+    p.division.schedule = configuration.own_schedule ? "file" : std::string(pipeline::name(configuration.schedule));
+  p.division.recompute = name(configuration.recompute);
 }
 
 std::string percent_of_path(double share) {
@@ -219,21 +219,21 @@ Result<Prediction> told(const Configuration& configuration, Simulated& step) {
   if (std::string note = unknown_host(configuration, times); !note.empty()) p.notices.push_back(std::move(note));
   if (kernels->tensor_core()) p.notices.push_back("few tensor-core samples stand behind this: the range is wide");
   // Several GPUs, or one whose variables lie on the host.
-  const bool exchanges = configuration.gpus > 1 || times.stages.exchange_total > Seconds(0.0);
+  const bool exchanges = configuration.gpus > 1 || times.phases.exchange_total > Seconds(0.0);
   const SpreadConstants& constants = (*configuration.constants)->spread;
   // A bubble is as long as the other stages' kernels.
   const double spread =
       step_spread(constants, kernel_spread(step.costs, family_sigmas(*kernels, constants)),
-                  std::min<double>(1.0, (times.busy + times.stages.bubble) / times.step),
+                  std::min<double>(1.0, (times.busy + times.phases.bubble) / times.step),
                   {kernels->tensor_core(), exchanges, configuration.stack.extra_spread, host_spread(configuration, times)});
   p.step_time = with_range(times.step, spread);
   p.spread.row = constants.row;
   p.spread.exchange = exchanges ? constants.exchange : 0.0;
   p.spread.board =
       std::sqrt(std::max(0.0, spread * spread - p.spread.row * p.spread.row - p.spread.exchange * p.spread.exchange));
-  const auto samples = static_cast<double>(p.global_batch);
+  const auto samples = static_cast<double>(p.job.global_batch);
   p.throughput = {samples / times.step.base(), samples / p.step_time.high.base(), samples / p.step_time.low.base()};
-  p.stages = times.stages;
+  p.phases = times.phases;
   p.input_verdict = std::move(input_verdict);
   const FlopPerSecond tensor_peak = kernels->peak();
   p.utilization.gpu_busy = std::min<double>(1.0, times.mean_busy / times.step);
@@ -257,12 +257,12 @@ Result<Prediction> told(const Configuration& configuration, Simulated& step) {
   p.limits = std::move(times.limits);
   if (!p.limits.empty()) p.limit = p.limits.front();
   tell_provenance(configuration, step.kernels, step.costs, {step.exchange_kind, step.exchange_description}, p);
-  p.flop_per_step_per_gpu = times.useful_flop;
-  p.parameters = workload.graph.parameter_elements();
-  p.exchanged = step.exchanged;
-  p.peak = kernels->peak();
+  p.work.flop_per_gpu = times.useful_flop;
+  p.work.parameters = workload.graph.parameter_elements();
+  p.exchanged.bytes = step.exchanged;
+  p.work.peak = kernels->peak();
   const bool sixteen_bit = is_narrow(configuration.precision);
-  p.products_in_fp32 = sixteen_bit && p.peak == system.device.peak.fp32;
+  p.job.products_in_fp32 = sixteen_bit && p.work.peak == system.device.peak.fp32;
   return p;
 }
 
@@ -287,24 +287,24 @@ Result<Prediction> predict_by_layers(const Configuration& configuration, bool de
   if (!estimator) return tl::make_unexpected(estimator.error());
   p->memory = memory_verdict(configuration, estimator->at(configuration.batch), false);
   if (const auto sound = plausible(configuration, *p); !sound) return tl::make_unexpected(sound.error());
-  p->layers = std::move(step->layers);
-  p->by_layers = true;
-  p->communication = std::move(step->communication);
+  p->detail.layers = std::move(step->layers);
+  p->division.by_layers = true;
+  p->division.communication = std::move(step->communication);
   p->notices.insert(p->notices.end(), step->notices.begin(), step->notices.end());
   Seconds kernels(0.0);
   for (const RankStep& rank : step->ranks) kernels += rank.forward.kernels + rank.backward.kernels;
-  p->mean_kernels = (1.0 / static_cast<double>(step->ranks.size())) * kernels;
-  p->recomputed = step->ranks[static_cast<std::size_t>(step->times.rank)].again;
+  p->division.mean_kernels = (1.0 / static_cast<double>(step->ranks.size())) * kernels;
+  p->division.recomputed = step->ranks[static_cast<std::size_t>(step->times.rank)].again;
   if (detail) {
     auto drawing = draw_step(configuration, *step, p->memory);
     if (!drawing) return tl::make_unexpected(drawing.error());
-    p->drawing = std::move(*drawing);
-    p->kernels = std::move(step->kernel_times);
-    p->host = std::move(step->host);
-    p->links = links_by_tier(*p);
+    p->detail.drawing = std::move(*drawing);
+    p->detail.kernels = std::move(step->kernel_times);
+    p->detail.host = std::move(step->host);
+    p->detail.links = links_by_tier(*p);
     add_input_work(*p);
   }
-  p->utilization.hfu += step->again_flop / (p->peak * p->step_time.value);
+  p->utilization.hfu += step->again_flop / (p->work.peak * p->step_time.value);
   return p;
 }
 
@@ -324,13 +324,13 @@ Result<StepAndMemory> predict_undivided(const Configuration& configuration, bool
                       job->exchange_kind, job->exchange_description,  step.exchanged};
   auto p = told(configuration, simulated);
   if (!p) return tl::make_unexpected(p.error());
-  if (std::string waits = recurrent_waits(configuration, step, p->batch_per_gpu); !waits.empty())
+  if (std::string waits = recurrent_waits(configuration, step, p->job.batch_per_gpu); !waits.empty())
     p->notices.push_back(std::move(waits));
   StepMemory memory = estimate_memory(configuration, step.nodes, step.costs, known.memory ? &*known.memory : nullptr);
   p->memory = memory_verdict(configuration, memory, replays);
   if (std::string slower = reduced_workspaces(memory); !slower.empty()) p->notices.push_back(std::move(slower));
   if (const auto sound = plausible(configuration, *p); !sound) return tl::make_unexpected(sound.error());
-  p->indirect = job->indirect;
+  p->exchanged.indirect = job->indirect;
   if (detail) {
     describe_step(graph, step, timeline, configuration.hardware().device, job->kernels.peak(), *p);
     add_input_work(*p);

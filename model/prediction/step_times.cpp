@@ -52,11 +52,11 @@ Window last_iteration(const LoweredStep& step, const engine::Timeline& timeline)
   return window;
 }
 
-Seconds& busy_of(Stages& stages, Phase phase) {
-  return phase == Phase::forward ? stages.forward : phase == Phase::backward ? stages.backward : stages.weight_update;
+Seconds& busy_of(PhaseTimes& phases, Phase phase) {
+  return phase == Phase::forward ? phases.forward : phase == Phase::backward ? phases.backward : phases.weight_update;
 }
-Seconds& host_of(Stages& stages, Phase phase) {
-  return phase == Phase::forward ? stages.host_forward : phase == Phase::backward ? stages.host_backward : stages.host_update;
+Seconds& host_of(PhaseTimes& phases, Phase phase) {
+  return phase == Phase::forward ? phases.host_forward : phase == Phase::backward ? phases.host_backward : phases.host_update;
 }
 
 /// When stores update weights, in all iterations: spans in order that do not touch.
@@ -101,37 +101,37 @@ class StoreUpdates {
 
 /// A wait for the exchange that ends before a node of `phase`: what a store updates meanwhile is the update of weights.
 void charge_exchange(const LoweredStep& step, const StoreUpdates& updates, Phase phase, SimTime begin, SimTime end,
-                     Stages& stages) {
+                     PhaseTimes& phases) {
   const Seconds wait = (end - begin).seconds(), updating = std::min(wait, updates.within(begin, end));
-  stages.weight_update += updating;
-  stages.store_update += updating;
-  stages.exchange_exposed += wait - updating;
+  phases.weight_update += updating;
+  phases.store_update += updating;
+  phases.exchange_exposed += wait - updating;
   if (!step.in_passes) return;
-  (phase == Phase::forward ? stages.exchange_forward : stages.exchange_backward) += wait - updating;
+  (phase == Phase::forward ? phases.exchange_forward : phases.exchange_backward) += wait - updating;
 }
 
 /// Attributes an idle span of the compute stream, from `free` until `task` starts, to what the next kernel waited for.
 void charge_gap(const LoweredStep& step, const engine::Timeline& timeline, const StoreUpdates& updates, std::size_t task,
-                SimTime free, Stages& stages) {
+                SimTime free, PhaseTimes& phases) {
   const TaskId cause = timeline.held_by[task];
   const Seconds gap = (timeline.start[task] - free).seconds();
   if (cause.value >= 0 && step.tasks[index(cause)].work == Work::exchange) {
     const Phase phase = info(step.nodes[static_cast<std::size_t>(step.tasks[task].node)].pass).phase;
-    charge_exchange(step, updates, phase, free, timeline.start[task], stages);
+    charge_exchange(step, updates, phase, free, timeline.start[task], phases);
     return;
   }
-  stages.host_exposed += gap;
-  host_of(stages, info(step.nodes[static_cast<std::size_t>(step.tasks[task].node)].pass).phase) += gap;
+  phases.host_exposed += gap;
+  host_of(phases, info(step.nodes[static_cast<std::size_t>(step.tasks[task].node)].pass).phase) += gap;
 }
 
 /// After the last kernel of the step.
-void charge_end(const LoweredStep& step, const StoreUpdates& updates, SimTime free, SimTime end, Stages& stages) {
+void charge_end(const LoweredStep& step, const StoreUpdates& updates, SimTime free, SimTime end, PhaseTimes& phases) {
   const Seconds rest = (end - free).seconds();
   if (step.graph.links() > 0) {
-    charge_exchange(step, updates, Phase::backward, free, end, stages);
+    charge_exchange(step, updates, Phase::backward, free, end, phases);
   } else {
-    stages.host_exposed += rest;
-    stages.host_update += rest;
+    phases.host_exposed += rest;
+    phases.host_update += rest;
   }
 }
 
@@ -178,9 +178,9 @@ void describe_links(const LoweredStep& step, const engine::Timeline& timeline, P
     const engine::LinkId id{static_cast<std::int32_t>(i)};
     const double capacity = step.graph.link_capacity(id).base(), bytes = timeline.link_bytes[i] / iterations;
     const double time = prediction.step_time.value.base();
-    prediction.links.push_back({step.graph.link_name(id), BytesPerSecond(capacity), Bytes(bytes),
-                                std::min(1.0, timeline.link_busy[i].seconds().base() / iterations / time),
-                                std::min(1.0, bytes / capacity / time)});
+    prediction.detail.links.push_back({step.graph.link_name(id), BytesPerSecond(capacity), Bytes(bytes),
+                                       std::min(1.0, timeline.link_busy[i].seconds().base() / iterations / time),
+                                       std::min(1.0, bytes / capacity / time)});
   }
 }
 
@@ -205,13 +205,13 @@ StepTimes step_times(const LoweredStep& step, const engine::Timeline& timeline) 
     if (task.leg == Leg::serve) result.serving += duration;
     if (task.work != Work::kernel && task.work != Work::metric) continue;
     if (task.rank == window.rank) {
-      if (timeline.start[i] > free) charge_gap(step, timeline, updates, i, free, result.stages);
+      if (timeline.start[i] > free) charge_gap(step, timeline, updates, i, free, result.phases);
       free = timeline.end[i];
       result.busy += duration;
     }
     if (task.work == Work::metric) {
       result.mean_busy += duration;
-      if (task.rank == window.rank) result.stages.metric += duration;
+      if (task.rank == window.rank) result.phases.metric += duration;
       continue;
     }
     const NodeCost& cost = step.costs[static_cast<std::size_t>(task.node)];
@@ -224,7 +224,7 @@ StepTimes step_times(const LoweredStep& step, const engine::Timeline& timeline) 
     (cost.tensor_core ? result.tensor_executing : result.executing) += share * cost.kernel.executing;
     if (!again) result.useful_flop += share * cost.kernel.flop;
     if (task.rank != window.rank) continue;
-    busy_of(result.stages, info(pass).phase) += duration;
+    busy_of(result.phases, info(pass).phase) += duration;
     if (pass == Pass::update) busy_update += duration;
   }
   const double mean = 1.0 / step.ranks;
@@ -235,11 +235,11 @@ StepTimes step_times(const LoweredStep& step, const engine::Timeline& timeline) 
   result.executing = mean * result.executing;
   result.tensor_executing = mean * result.tensor_executing;
   result.useful_flop = mean * result.useful_flop;
-  if (window.end > free) charge_end(step, updates, free, window.end, result.stages);
+  if (window.end > free) charge_end(step, updates, free, window.end, result.phases);
   // What a store updates while all wait is told as the update of weights, not once more as exchange.
-  result.stages.exchange_total =
-      std::max(result.stages.exchange_exposed, engine::covered_time(timeline, exchanges).seconds() - result.stages.store_update);
-  result.stages.weight_update_total = busy_update + updates.total();
+  result.phases.exchange_total =
+      std::max(result.phases.exchange_exposed, engine::covered_time(timeline, exchanges).seconds() - result.phases.store_update);
+  result.phases.weight_update_total = busy_update + updates.total();
   tell_limits(step, timeline, window, result);
   for (std::size_t i = 0; i < step.graph.links(); ++i) {
     const engine::LinkId id{static_cast<std::int32_t>(i)};
@@ -252,10 +252,10 @@ StepTimes step_times(const LoweredStep& step, const engine::Timeline& timeline) 
 // Long because all tables of a step's details are filled here.
 void describe_step(const OpGraph& graph, const LoweredStep& step, const engine::Timeline& timeline, const Device& device,
                    FlopPerSecond tensor_peak, Prediction& prediction) {
-  prediction.layers.resize(graph.ops.size());
+  prediction.detail.layers.resize(graph.ops.size());
   for (std::size_t i = 0; i < graph.ops.size(); ++i) {
     const Op& op = graph.ops[i];
-    LayerTime& layer = prediction.layers[i];
+    LayerTime& layer = prediction.detail.layers[i];
     layer.name = op.name;
     layer.kind = info(op.kind).name;
     layer.shape = to_text(graph.output_shape(op));
@@ -272,7 +272,8 @@ void describe_step(const OpGraph& graph, const LoweredStep& step, const engine::
     if (task.work == Work::host || task.work == Work::metric) continue;
     if (task.work == Work::exchange) {
       add_link_work(step, timeline, i, {origin, window.rank}, prediction);
-      prediction.exchanges.push_back({(timeline.start[i] - origin).seconds(), (timeline.end[i] - timeline.start[i]).seconds()});
+      prediction.detail.exchanges.push_back(
+          {(timeline.start[i] - origin).seconds(), (timeline.end[i] - timeline.start[i]).seconds()});
       continue;
     }
     if (task.rank != window.rank) {
@@ -282,7 +283,7 @@ void describe_step(const OpGraph& graph, const LoweredStep& step, const engine::
     const StepNode& node = step.nodes[static_cast<std::size_t>(task.node)];
     const NodeCost& cost = step.costs[static_cast<std::size_t>(task.node)];
     const OpId op = node.pass == Pass::update ? graph.parameter(node.parameter).op : node.op;
-    LayerTime& layer = prediction.layers[static_cast<std::size_t>(op.value)];
+    LayerTime& layer = prediction.detail.layers[static_cast<std::size_t>(op.value)];
     layer.tensor_core |= cost.tensor_core;
     const Seconds time = (timeline.end[i] - timeline.start[i]).seconds();  // as long as what is exchanged beside it makes it
     const double share = 1.0 / cost.pieces;                                // of the node's work in this task
@@ -307,11 +308,11 @@ void describe_step(const OpGraph& graph, const LoweredStep& step, const engine::
     kernel.bytes = share * cost.kernel.bytes;
     kernel.fp32_utilization = share * cost.kernel.executing / time;
     kernel.useful_utilization = kernel.flop / ((cost.tensor_core ? tensor_peak : device.peak.fp32) * time);
-    const KernelCharacter character = characterize(graph, node, cost, prediction.batch_per_gpu, device);
+    const KernelCharacter character = characterize(graph, node, cost, prediction.job.batch_per_gpu, device);
     kernel.occupancy = character.occupancy;
     kernel.stalls = character.stalls;
     kernel.stall = name(largest_stall(character.stalls));
-    prediction.kernels.push_back(std::move(kernel));
+    prediction.detail.kernels.push_back(std::move(kernel));
   }
 }
 

@@ -9,7 +9,7 @@ namespace tbdsim {
 struct StepTimes {
   Seconds step;
   std::int32_t rank = 0;  ///< whose stages these are: the one that ends last
-  Stages stages;
+  PhaseTimes phases;
   Seconds busy;       ///< compute stream of that rank
   Seconds mean_busy;  ///< of all ranks
   Seconds host_busy;

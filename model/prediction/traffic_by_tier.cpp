@@ -25,7 +25,7 @@ Seconds tell_tiers(const Configuration& configuration, std::vector<AxisTraffic>&
 
 std::vector<LinkTraffic> links_by_tier(const Prediction& p) {
   std::vector<LinkTraffic> links;
-  for (const AxisTraffic& traffic : p.communication)
+  for (const AxisTraffic& traffic : p.division.communication)
     for (const TierTraffic& tier : traffic.tiers)
       links.push_back({fmt::format("{}, {}", name(traffic.axis), tier.tier), tier.capacity, tier.bytes,
                        std::min<double>(1.0, traffic.time / p.step_time.value),

@@ -19,17 +19,20 @@ std::string line(const std::string& label, const std::string& text) {
 }
 
 std::string heading(const AxisProfile& profile) {
-  const Prediction& p = profile.job;
+  const Prediction& p = profile.predicted;
   const Seconds step = p.step_time.value;
-  std::string text = line("Workload", fmt::format("{}, {} micro-batch{} of {}, {}, {}", p.model, p.micro_batches,
-                                                  p.micro_batches == 1 ? "" : "es", p.batch_per_gpu, p.precision, p.stack));
-  text += line("Machines", fmt::format("{} x {} with {} x {}", p.nodes, p.hardware_name, p.gpus / p.nodes, p.device));
+  std::string text =
+      line("Workload", fmt::format("{}, {} micro-batch{} of {}, {}, {}", p.job.model, p.division.micro_batches,
+                                   p.division.micro_batches == 1 ? "" : "es", p.job.batch_per_gpu, p.job.precision, p.job.stack));
+  text +=
+      line("Machines", fmt::format("{} x {} with {} x {}", p.job.nodes, p.job.hardware, p.job.gpus / p.job.nodes, p.job.device));
   text += line("Layout", layout_text(p));
   text += line("Step", fmt::format("{}, {} of it waiting for collectives, {} for other stages", format(step),
-                                   format(p.stages.exchange_exposed), format(p.stages.bubble)));
+                                   format(p.phases.exchange_exposed), format(p.phases.bubble)));
   if (profile.network.empty()) return text + line("Network", "none: the job runs on one node");
-  text += line("Network", fmt::format("{}, {} of {} a node", profile.network,
-                                      p.ports > 1 ? fmt::format("{} ports", p.ports) : "a port", line_rate(profile.line_rate)));
+  text += line("Network",
+               fmt::format("{}, {} of {} a node", profile.network,
+                           p.job.ports > 1 ? fmt::format("{} ports", p.job.ports) : "a port", line_rate(profile.line_rate)));
   return text + line("Verdict", fmt::format("{} on a network of any rate: {} of its speed, {} the target of {}; least line rate "
                                             "of a port for that: {}",
                                             format(profile.without_network), percent_text(profile.efficiency),
@@ -45,7 +48,7 @@ std::string axes(const Prediction& p) {
                    {"exposed", Align::right},
                    {"of step", Align::right},
                    {"collectives"}});
-  for (const AxisTraffic& t : p.communication)
+  for (const AxisTraffic& t : p.division.communication)
     table.add({std::string(name(t.axis)), std::to_string(t.ranks), format(t.bytes), format(t.time), format(t.exposed),
                percent_text(t.exposed / p.step_time.value), t.kind});
   return "\nWhat travels along each axis in a step\n" + table.text(2);
@@ -53,7 +56,7 @@ std::string axes(const Prediction& p) {
 
 std::string tiers(const Prediction& p) {
   TextTable table({{"axis"}, {"tier"}, {"a GPU sends", Align::right}, {"of at most", Align::right}, {"used", Align::right}});
-  for (const AxisTraffic& t : p.communication)
+  for (const AxisTraffic& t : p.division.communication)
     for (const TierTraffic& tier : t.tiers)
       table.add({std::string(name(t.axis)), tier.tier, format(tier.bytes), format(tier.capacity),
                  percent_text(tier.bytes / tier.capacity / p.step_time.value)});
@@ -62,17 +65,19 @@ std::string tiers(const Prediction& p) {
 
 }  // namespace
 
-std::string axes_table(const AxisProfile& profile) { return heading(profile) + axes(profile.job) + tiers(profile.job); }
+std::string axes_table(const AxisProfile& profile) {
+  return heading(profile) + axes(profile.predicted) + tiers(profile.predicted);
+}
 
 std::string axes_json(const AxisProfile& profile) {
   using namespace json;
-  const Prediction& p = profile.job;
+  const Prediction& p = profile.predicted;
   Json object{{"schema", "tbdsim.network/1"}, {"tool", tool()}, {"inputs", inputs(p)}, {"config", config(p)}};
   object["config"]["layout"] = layout(p);
   object["step_time_s"] = p.step_time.value.base();
   object["network"] = or_null(profile.network);
   object["line_rate_bytes_per_s"] = profile.network.empty() ? Json(nullptr) : Json(profile.line_rate.base());
-  object["exchange_exposed_s"] = p.stages.exchange_exposed.base();
+  object["exchange_exposed_s"] = p.phases.exchange_exposed.base();
   object["step_time_without_network_s"] = profile.without_network.base();
   object["efficiency"] = profile.efficiency;
   object["target"] = profile.target;
@@ -86,7 +91,7 @@ std::string axes_json(const AxisProfile& profile) {
 std::string axes_csv(const AxisProfile& profile) {
   std::string text =
       csv_line({"axis", "kind", "ranks", "tier", "bytes", "capacity_bytes_per_s", "axis_time_s", "axis_exposed_s"});
-  for (const AxisTraffic& t : profile.job.communication)
+  for (const AxisTraffic& t : profile.predicted.division.communication)
     for (const TierTraffic& tier : t.tiers)
       text += csv_line({std::string(name(t.axis)), t.kind, std::to_string(t.ranks), tier.tier,
                         fmt::format("{:.0f}", tier.bytes.base()), fmt::format("{:.9g}", tier.capacity.base()),

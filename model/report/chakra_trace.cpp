@@ -61,9 +61,10 @@ struct Node {
 
 std::vector<Node> nodes_of(const Prediction& prediction) {
   std::vector<Node> nodes;
-  for (const KernelTime& kernel : prediction.kernels) nodes.push_back({kernel.start, kernel.start + kernel.time, &kernel, 0});
-  for (std::size_t i = 0; i < prediction.exchanges.size(); ++i) {
-    const ExchangeTime& exchange = prediction.exchanges[i];
+  for (const KernelTime& kernel : prediction.detail.kernels)
+    nodes.push_back({kernel.start, kernel.start + kernel.time, &kernel, 0});
+  for (std::size_t i = 0; i < prediction.detail.exchanges.size(); ++i) {
+    const ExchangeTime& exchange = prediction.detail.exchanges[i];
     nodes.push_back({exchange.start, exchange.start + exchange.time, nullptr, i});
   }
   std::stable_sort(nodes.begin(), nodes.end(), [](const Node& a, const Node& b) { return a.start < b.start; });
@@ -86,8 +87,9 @@ std::string chakra_trace(const Prediction& prediction) {
   std::string all =
       Message().text(1, "0.0.4").text(2, Message().text(kAttributeName, "writer").text(kText, kChakraMark).bytes()).with_length();
   const std::vector<Node> nodes = nodes_of(prediction);
-  const double size =
-      prediction.exchanges.empty() ? 0.0 : prediction.exchanged.base() / static_cast<double>(prediction.exchanges.size());
+  const double size = prediction.detail.exchanges.empty()
+                          ? 0.0
+                          : prediction.exchanged.bytes.base() / static_cast<double>(prediction.detail.exchanges.size());
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const Node& node = nodes[i];
     const bool exchange = node.kernel == nullptr;

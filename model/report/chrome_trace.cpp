@@ -17,8 +17,8 @@ constexpr double kMicrosecondsPerSecond = 1e6;
 /// End of what the step waits for: kernels, and exchanges that do not go on in the next step.
 Seconds end_of(const Prediction& prediction) {
   Seconds end(0.0);
-  for (const KernelTime& k : prediction.kernels) end = std::max(end, k.start + k.time);
-  for (const ExchangeTime& e : prediction.exchanges)
+  for (const KernelTime& k : prediction.detail.kernels) end = std::max(end, k.start + k.time);
+  for (const ExchangeTime& e : prediction.detail.exchanges)
     if (e.start + e.time <= prediction.step_time.value) end = std::max(end, e.start + e.time);
   return end;
 }
@@ -118,9 +118,9 @@ constexpr int kHost = 1000, kLinks = 2000, kOtherGpus = 3000;  ///< processes, b
 enum class LanePlace { host, shown_gpu, other_gpu, link };
 
 const LinkTraffic* link_of(const Prediction& prediction, const std::string& lane) {
-  const auto link =
-      std::find_if(prediction.links.begin(), prediction.links.end(), [&](const LinkTraffic& l) { return l.name == lane; });
-  return link == prediction.links.end() ? nullptr : &*link;
+  const auto link = std::find_if(prediction.detail.links.begin(), prediction.detail.links.end(),
+                                 [&](const LinkTraffic& l) { return l.name == lane; });
+  return link == prediction.detail.links.end() ? nullptr : &*link;
 }
 
 LanePlace place_of(const Prediction& prediction, const std::string& lane) {
@@ -139,7 +139,7 @@ struct Lane {
 std::vector<Lane> lanes_of(const Prediction& prediction) {
   std::vector<Lane> lanes;
   std::map<std::string_view, std::size_t> known;
-  for (const LaneEvent& e : prediction.lanes) {
+  for (const LaneEvent& e : prediction.detail.lanes) {
     const auto [lane, added] = known.try_emplace(e.lane, lanes.size());
     if (added) lanes.push_back({e.lane, place_of(prediction, e.lane), {}});
     add_within({e.name, e.start, e.start + e.time}, prediction.step_time.value, lanes[lane->second].spans);
@@ -148,7 +148,7 @@ std::vector<Lane> lanes_of(const Prediction& prediction) {
 }
 
 bool runs_alike(const Prediction& prediction) {
-  return std::none_of(prediction.lanes.begin(), prediction.lanes.end(),
+  return std::none_of(prediction.detail.lanes.begin(), prediction.detail.lanes.end(),
                       [](const LaneEvent& e) { return e.lane.starts_with(kOtherRank); });
 }
 
@@ -165,7 +165,7 @@ void add_lanes(const Prediction& prediction, int gpu, Json& events) {
         break;
       case LanePlace::other_gpu: {
         ProcessRows rows(kOtherGpus + others, 0, events);
-        rows.name(lane.name + ", " + prediction.device, ++others);
+        rows.name(lane.name + ", " + prediction.job.device, ++others);
         rows.add(kComputeStream, "kernel", std::move(lane.spans));
         break;
       }
@@ -198,7 +198,7 @@ std::size_t end_of_part(const std::string& name, std::size_t depth) {
 /// Modules around their layers: each stretch of neighbouring kernels of one pass whose layers' names begin alike, "layer1" around
 /// "layer1.0" around the kernels of "layer1.0.conv1". Viewers nest what lies within another on the same row.
 void add_modules(const Prediction& prediction, int gpu, Json& events) {
-  const auto& kernels = prediction.kernels;
+  const auto& kernels = prediction.detail.kernels;
   constexpr std::size_t kDeepest = 8;
   for (std::size_t depth = 1; depth <= kDeepest; ++depth) {
     for (std::size_t i = 0; i < kernels.size();) {
@@ -231,17 +231,17 @@ Json whole(Bytes bytes) { return static_cast<std::int64_t>(std::llround(bytes.ba
 }  // namespace
 
 std::string chrome_trace(const Prediction& prediction) {
-  if (!prediction.drawing.ranks.empty()) return pipeline_trace(prediction);
+  if (!prediction.detail.drawing.ranks.empty()) return pipeline_trace(prediction);
   const int gpu = prediction.memory.gpus.empty() ? 0 : prediction.memory.gpus.front().gpu;
-  std::string process = "GPU " + std::to_string(gpu) + ", " + prediction.device;
-  if (prediction.gpus > 1 && runs_alike(prediction)) process += " (all " + std::to_string(prediction.gpus) + " alike)";
+  std::string process = "GPU " + std::to_string(gpu) + ", " + prediction.job.device;
+  if (prediction.job.gpus > 1 && runs_alike(prediction)) process += " (all " + std::to_string(prediction.job.gpus) + " alike)";
   Json events = Json::array();
   ProcessRows rows(gpu, 1, events);
   rows.name(process, 0);
   events.push_back({{"name", "thread_name"}, {"ph", "M"}, {"pid", gpu}, {"tid", 0}, {"args", {{"name", "compute stream"}}}});
   // Before the kernels: of two that begin together the outer one comes first.
   add_modules(prediction, gpu, events);
-  for (const KernelTime& k : prediction.kernels) {
+  for (const KernelTime& k : prediction.detail.kernels) {
     events.push_back({{"name", k.layer},
                       {"cat", name(k.pass)},
                       {"ph", "X"},
@@ -258,21 +258,21 @@ std::string chrome_trace(const Prediction& prediction) {
                         {"fp32_utilization", k.fp32_utilization},
                         {"useful_utilization", k.useful_utilization}}}});
   }
-  for (const KernelTime& k : prediction.kernels)
+  for (const KernelTime& k : prediction.detail.kernels)
     events.push_back({{"name", "memory of arrays"},
                       {"ph", "C"},
                       {"ts", k.start.base() * kMicrosecondsPerSecond},
                       {"pid", gpu},
                       {"args", {{"bytes", whole(k.live)}}}});
   std::vector<Span> exchanges;
-  for (std::size_t i = 0; i < prediction.exchanges.size(); ++i) {
-    const ExchangeTime& e = prediction.exchanges[i];
+  for (std::size_t i = 0; i < prediction.detail.exchanges.size(); ++i) {
+    const ExchangeTime& e = prediction.detail.exchanges[i];
     add_within({"bucket " + std::to_string(i), e.start, e.start + e.time}, prediction.step_time.value, exchanges);
   }
   rows.add("gradient exchange", "exchange", std::move(exchanges));
   add_lanes(prediction, gpu, events);
-  const bool loads = prediction.input_verdict && prediction.stages.input_exposed > Seconds(0.0);
-  if (const Seconds last = end_of(prediction); (prediction.gpus > 1 || loads) && prediction.step_time.value > last) {
+  const bool loads = prediction.input_verdict && prediction.phases.input_exposed > Seconds(0.0);
+  if (const Seconds last = end_of(prediction); (prediction.job.gpus > 1 || loads) && prediction.step_time.value > last) {
     events.push_back({{"name", loads ? "wait for samples" : "wait for the slowest GPU"},
                       {"cat", loads ? "input" : "exchange"},
                       {"ph", "X"},

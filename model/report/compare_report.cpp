@@ -22,13 +22,13 @@ constexpr double kSecondsPerHour = 3600.0;
 std::string or_dash(const std::optional<double>& value) { return value ? number_text(*value) : "-"; }
 
 std::optional<double> samples_per_usd(const Prediction& p) {
-  if (!p.hour_cost || *p.hour_cost <= Usd(0.0)) return std::nullopt;
-  return p.throughput.value * kSecondsPerHour / p.hour_cost->base();
+  if (!p.cost.hour || *p.cost.hour <= Usd(0.0)) return std::nullopt;
+  return p.throughput.value * kSecondsPerHour / p.cost.hour->base();
 }
 
 std::optional<double> samples_per_joule(const Prediction& p) {
-  if (!p.sample_energy || *p.sample_energy <= Joules(0.0)) return std::nullopt;
-  return 1.0 / p.sample_energy->base();
+  if (!p.cost.sample_energy || *p.cost.sample_energy <= Joules(0.0)) return std::nullopt;
+  return 1.0 / p.cost.sample_energy->base();
 }
 
 /// FLOP of the direct method over the listed peak of the units that take most of them.
@@ -89,8 +89,8 @@ std::string sizes_table(const Comparison& comparison) {
   TextTable table({{"network"}, {"parameters", Align::right}, {"FLOP a sample", Align::right}});
   for (const Candidate& c : comparison.candidates) {
     const Prediction& p = c.prediction;
-    if (c.problem.empty() && told.insert(p.model + p.variant + p.sample).second)
-      table.add({p.model, std::to_string(p.parameters), format(p.flop_per_sample())});
+    if (c.problem.empty() && told.insert(p.job.model + p.job.variant + p.samples.text).second)
+      table.add({p.job.model, std::to_string(p.work.parameters), format(p.flop_per_sample())});
   }
   return told.size() < 2 ? "" : "\n" + table.text();
 }
@@ -232,19 +232,19 @@ std::string compare_csv(const Comparison& comparison, const std::optional<CostTe
                                                          p.memory.fits ? "true" : "false",
                                                          exact(peak.base()),
                                                          std::string(name(p.limit.resource)),
-                                                         exact_base(p.hour_cost),
+                                                         exact_base(p.cost.hour),
                                                          exact(samples_per_usd(p)),
-                                                         exact_base(p.sample_energy),
+                                                         exact_base(p.cost.sample_energy),
                                                          i == c.base ? "true" : "false",
                                                          exact(p.memory.capacity.base()),
                                                          exact(p.limit.share),
-                                                         p.price.basis,
-                                                         p.price.source,
-                                                         p.price.date})
+                                                         p.cost.price.basis,
+                                                         p.cost.price.source,
+                                                         p.cost.price.date})
         row.push_back(std::move(field));
       for (const PaidBy by : {PaidBy::purchase, PaidBy::rent}) add_payment(c, by, row);
       for (const double share : {p.utilization.fp32_useful, p.utilization.tensor_core_useful}) row.push_back(exact(share));
-      row.push_back(std::to_string(p.parameters));
+      row.push_back(std::to_string(p.work.parameters));
       row.push_back(exact(p.flop_per_sample().base()));
       if (terms)
         for (std::string& field : ownership_fields(offers, i)) row.push_back(std::move(field));

@@ -36,22 +36,22 @@ void add_ranged(Cells& cells, const std::string& name, const std::string& unit, 
 }
 
 Cells predict_cells(const Prediction& p) {
-  Cells cells{{"hw", p.hardware_name},
-              {"device", p.device},
-              {"model", p.model},
-              {"variant", p.variant},
-              {"stack", p.stack},
-              {"precision", p.precision},
-              {"gpus", std::to_string(p.gpus)},
-              {"nodes", std::to_string(p.nodes)},
-              {"network", p.network},
-              {"batch_per_gpu", std::to_string(p.batch_per_gpu)},
-              {"exchange", std::string(name(p.exchange))},
-              {"optimizer", p.optimizer},
-              {"input", p.input}};
+  Cells cells{{"hw", p.job.hardware},
+              {"device", p.job.device},
+              {"model", p.job.model},
+              {"variant", p.job.variant},
+              {"stack", p.job.stack},
+              {"precision", p.job.precision},
+              {"gpus", std::to_string(p.job.gpus)},
+              {"nodes", std::to_string(p.job.nodes)},
+              {"network", p.job.network},
+              {"batch_per_gpu", std::to_string(p.job.batch_per_gpu)},
+              {"exchange", std::string(name(p.job.exchange))},
+              {"optimizer", p.job.optimizer},
+              {"input", p.samples.input}};
   add_ranged(cells, "step_time", "_s", p.step_time.value.base(), p.step_time.low.base(), p.step_time.high.base());
   add_ranged(cells, "throughput", "_samples_per_s", p.throughput.value, p.throughput.low, p.throughput.high);
-  const Stages& s = p.stages;
+  const PhaseTimes& s = p.phases;
   for (const auto& [name, time] : {std::pair{"forward_s", s.forward},
                                    {"backward_s", s.backward},
                                    {"weight_update_s", s.weight_update},
@@ -77,11 +77,11 @@ Cells predict_cells(const Prediction& p) {
   cells.emplace_back("fits", p.memory.fits ? "true" : "false");
   cells.emplace_back("limit", name(p.limit.resource));
   cells.emplace_back("limit_share", exact(p.limit.share));
-  cells.emplace_back("usd_per_hour", exact(p.hour_cost));
-  cells.emplace_back("usd_per_million_samples", exact(p.million_samples_cost));
-  cells.emplace_back("joule_per_sample", exact(p.sample_energy));
-  cells.emplace_back("price_basis", p.price.basis);
-  cells.emplace_back("price_source", p.price.source);
+  cells.emplace_back("usd_per_hour", exact(p.cost.hour));
+  cells.emplace_back("usd_per_million_samples", exact(p.cost.million_samples));
+  cells.emplace_back("joule_per_sample", exact(p.cost.sample_energy));
+  cells.emplace_back("price_basis", p.cost.price.basis);
+  cells.emplace_back("price_source", p.cost.price.source);
   return cells;
 }
 
@@ -116,7 +116,7 @@ std::string predict_csv(const Prediction& prediction, const std::optional<EpochE
 std::string layers_csv(const Prediction& prediction) {
   std::string all = csv_line(
       {"name", "kind", "output_shape", "parameters", "forward_s", "backward_data_s", "backward_weights_s", "update_s", "flop"});
-  for (const LayerTime& l : prediction.layers)
+  for (const LayerTime& l : prediction.detail.layers)
     all +=
         csv_line({l.name, l.kind, l.shape, std::to_string(l.parameters), exact(l.forward.base()), exact(l.backward_data.base()),
                   exact(l.backward_weights.base()), exact(l.update.base()), exact(l.flop.base())});
@@ -136,7 +136,7 @@ std::string kernels_csv(const Prediction& prediction) {
 
 std::string host_csv(const Prediction& prediction) {
   std::string all = csv_line({"thread", "cause", "calls", "time_s", "step_share"});
-  for (const HostTime& h : longest_first(prediction.host)) {
+  for (const HostTime& h : longest_first(prediction.detail.host)) {
     const double share = h.time / prediction.step_time.value;
     all += csv_line({h.thread, h.cause, std::to_string(h.calls), exact(h.time.base()), exact(share)});
   }
@@ -145,7 +145,7 @@ std::string host_csv(const Prediction& prediction) {
 
 std::string links_csv(const Prediction& prediction) {
   std::string all = csv_line({"name", "capacity_bytes_per_s", "bytes", "busy", "used"});
-  for (const LinkTraffic& l : prediction.links)
+  for (const LinkTraffic& l : prediction.detail.links)
     all += csv_line({l.name, exact(l.capacity.base()), exact(l.bytes.base()), exact(l.busy), exact(l.used)});
   return all;
 }

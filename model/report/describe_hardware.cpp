@@ -83,7 +83,7 @@ CatalogueEntry describe(const Device& d) {
   CatalogueEntry entry{"gpu", d.id, d.name, d.source, {}, {}};
   entry.add_text("architecture", "architecture", d.architecture, true);
   entry.add_text("board class", "board_class", std::string(name(d.board_class)), false);
-  entry.add_text("vendor", "vendor", d.vendor);
+  entry.add_text("vendor", "vendor", std::string(name(d.vendor)));
   entry.add_text("compute capability", "compute_capability", d.compute_capability);
   entry.add_count("multiprocessors", "multiprocessors", d.multiprocessors);
   entry.add_count("fp32 cores", "fp32_cores", std::int64_t{d.multiprocessors} * d.fp32_lanes);

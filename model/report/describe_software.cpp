@@ -33,7 +33,7 @@ CatalogueEntry describe(const Stack& s) {
   entry.add_text("version", "version", s.version, true);
   entry.add_text("variant", "variant", s.variant);
   entry.add_text("CUDA", "cuda", s.cuda, true);
-  entry.add_text("vendor of its devices", "vendor", s.vendor);
+  entry.add_text("vendor of its devices", "vendor", std::string(name(s.vendor)));
   entry.add_text("compute capability from", "minimum_compute_capability", s.minimum_compute_capability);
   entry.add_text("convolution library", "convolution_library", s.convolution.name, true);
   entry.add_text("convolutions, forward", "convolution_forward", names(s.convolution.forward));

@@ -80,7 +80,7 @@ std::string occupancy_lines(const KernelSummary& summary) {
 
 std::string layers_table(const Prediction& prediction) {
   Seconds all;
-  for (const LayerTime& layer : prediction.layers) all += time_of(layer);
+  for (const LayerTime& layer : prediction.detail.layers) all += time_of(layer);
   TextTable table({{"layer", Align::left, kLayerName},
                    {"output", Align::left, kShape},
                    {"parameters", Align::right},
@@ -88,7 +88,7 @@ std::string layers_table(const Prediction& prediction) {
                    {"backward", Align::right},
                    {"update", Align::right},
                    {"share", Align::right}});
-  for (const LayerTime& layer : prediction.layers) {
+  for (const LayerTime& layer : prediction.detail.layers) {
     const Seconds time = time_of(layer);
     table.add({layer.name, layer.shape, layer.parameters > 0 ? std::to_string(layer.parameters) : "",
                blank_if_none(layer.forward), blank_if_none(layer.backward_data + layer.backward_weights),
@@ -115,30 +115,30 @@ std::string indirect_copies_text(const std::vector<IndirectCopy>& copies) {
 std::string host_table(const Prediction& prediction) {
   TextTable table(
       {{"thread"}, {"cause", Align::left, kCause}, {"calls", Align::right}, {"time", Align::right}, {"of step", Align::right}});
-  for (const HostTime& h : longest_first(prediction.host))
+  for (const HostTime& h : longest_first(prediction.detail.host))
     table.add({h.thread, h.cause, std::to_string(h.calls), format(h.time), percent_text(h.time / prediction.step_time.value)});
-  if (prediction.by_layers)
+  if (prediction.division.by_layers)
     return "Host time of a step, by cause: one process's threads, all workers of a node;\ncalls: operators\n" + table.text();
   return "Host time of a step, by cause: one process's threads, all workers of a node;\nthreads run side by side\n" +
          table.text();
 }
 
 std::string links_table(const Prediction& prediction) {
-  if (prediction.links.empty() && prediction.indirect.empty()) return "Links: the step uses none\n";
+  if (prediction.detail.links.empty() && prediction.exchanged.indirect.empty()) return "Links: the step uses none\n";
   TextTable table({{"link", Align::left, kKernelName},
                    {"capacity", Align::right},
                    {"bytes", Align::right},
                    {"busy", Align::right},
                    {"used", Align::right}});
-  for (const LinkTraffic& link : prediction.links)
+  for (const LinkTraffic& link : prediction.detail.links)
     table.add({link.name, format(link.capacity), format(link.bytes), percent_text(link.busy), percent_text(link.used)});
-  if (prediction.by_layers)
+  if (prediction.division.by_layers)
     return "Bytes that a GPU sends in a step, by axis of the layout and tier of the wiring\nbusy: share of the step in which "
            "calls "
            "of the axis run; used: share of what the\nGPU's part of the tier could carry\n" +
            table.text();
   return "Links and the bytes of a step; used: share of what the link could carry\n" + table.text() +
-         indirect_copies_text(prediction.indirect);
+         indirect_copies_text(prediction.exchanged.indirect);
 }
 
 std::string kernels_table(const Prediction& prediction) {
@@ -156,7 +156,8 @@ std::string kernels_table(const Prediction& prediction) {
   std::string text = fmt::format(
       "Kernels of {} and step\n{}: share of the time that their units execute multiply-adds\nuseful: FLOP of the direct "
       "method over the listed peak\n{}",
-      prediction.drawing.ranks.size() > 1 ? "one GPU of the slowest stage" : "one GPU", tensor ? "units" : "fp32", table.text());
+      prediction.detail.drawing.ranks.size() > 1 ? "one GPU of the slowest stage" : "one GPU", tensor ? "units" : "fp32",
+      table.text());
   text += fmt::format("\nMean {} utilisation, weighted by time: {}; useful FLOP over peak {}\n",
                       tensor ? "tensor-core or fp32" : "fp32", percent_text(summary.mean_fp32_utilization),
                       percent_text(summary.mean_useful_utilization));

@@ -17,28 +17,28 @@ namespace {
 constexpr std::size_t kWidth = 80;
 
 std::string path_text(const Prediction& p) {
-  std::string text = fmt::format("Step of {} on {} x {}: {}, 80 % range {} to {}\n", p.model, p.gpus, p.device,
+  std::string text = fmt::format("Step of {} on {} x {}: {}, 80 % range {} to {}\n", p.job.model, p.job.gpus, p.job.device,
                                  format(p.step_time.value), format(p.step_time.low), format(p.step_time.high));
   if (!p.memory.gpus.empty()) text += wrapped("Memory: " + fit_text(p.memory), kWidth, 2) + '\n';
   text += "\nCritical path\n";
   for (const Limit& limit : p.limits) text += "  " + wrapped(limit.text, kWidth - 2, 4) + '\n';
-  text += indirect_copies_text(p.indirect);
-  if (p.stages.bubble > Seconds(0.0))
+  text += indirect_copies_text(p.exchanged.indirect);
+  if (p.phases.bubble > Seconds(0.0))
     text += "\n" + paragraph(fmt::format("The slowest stage waits {} of the step for other stages, the pipeline's bubble; more "
                                          "micro-batches (--accumulate) shrink it.",
-                                         percent_text(p.stages.bubble / p.step_time.value)));
-  if (p.reads_overflow && p.stages.host_exposed > Seconds(0.0))
+                                         percent_text(p.phases.bubble / p.step_time.value)));
+  if (p.job.reads_overflow && p.phases.host_exposed > Seconds(0.0))
     text += "\n" + paragraph(fmt::format(
                        "Mixed precision: the host reads whether a gradient overflowed before it issues the update, and so "
                        "cannot run ahead; the GPU waits {} of the step for the host. Small steps may take longer than in "
                        "tf32 or fp32, which need neither this nor casts.",
-                       percent_text(p.stages.host_exposed / p.step_time.value)));
+                       percent_text(p.phases.host_exposed / p.step_time.value)));
   return text;
 }
 
 /// What the step of a divided network goes to.
 std::string parts_text(const Prediction& p) {
-  if (!p.by_layers) return "";
+  if (!p.division.by_layers) return "";
   TextTable table({{""}, {"", Align::right}, {"", Align::right}, {""}});
   for (const StepPart& part : step_parts(p))
     table.add({std::string(name(part.kind)), format(part.time), percent_text(part.share), std::string(info(part.kind).text)});
@@ -46,7 +46,7 @@ std::string parts_text(const Prediction& p) {
 }
 
 std::string layouts_text(const Explanation& explanation) {
-  if (!explanation.base.by_layers) return "";
+  if (!explanation.base.division.by_layers) return "";
   TextTable table({{"layout"}, {"gain", Align::right}, {"step time", Align::right}, {"memory", Align::right}, {""}});
   std::string refused;
   for (const LayoutOutcome& o : explanation.layouts) {

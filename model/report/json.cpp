@@ -13,38 +13,38 @@ namespace tbdsim {
 namespace json {
 namespace {
 
-Json input_file(const std::string& name, const std::string& file, const std::string& sha256) {
+Json input_file(const std::string& name, const FileDigest& file) {
   Json json{{"name", name}};
-  json["file"] = or_null(file);
-  json["sha256"] = or_null(sha256);
+  json["file"] = or_null(file.path);
+  json["sha256"] = or_null(file.sha256);
   return json;
 }
 
 }  // namespace
 
 Json inputs(const Prediction& p) {
-  Json hardware = input_file(p.hardware_name, p.hardware_file, p.hardware_sha256);
-  hardware["device"] = p.device;
-  Json workload = input_file(p.model, p.workload_file, p.workload_sha256);
-  workload["variant"] = p.variant;
-  Json inputs{{"hardware", hardware}, {"workload", workload}, {"stack", input_file(p.stack, p.stack_file, p.stack_sha256)}};
-  if (!p.layout_file.empty()) inputs["layout"] = {{"file", p.layout_file}, {"sha256", p.layout_sha256}};
+  Json hardware = input_file(p.job.hardware, p.files.hardware);
+  hardware["device"] = p.job.device;
+  Json workload = input_file(p.job.model, p.files.workload);
+  workload["variant"] = p.job.variant;
+  Json inputs{{"hardware", hardware}, {"workload", workload}, {"stack", input_file(p.job.stack, p.files.stack)}};
+  if (!p.files.layout.path.empty()) inputs["layout"] = {{"file", p.files.layout.path}, {"sha256", p.files.layout.sha256}};
   return inputs;
 }
 
 Json config(const Prediction& p) {
-  Json json{{"gpus", p.gpus},
-            {"nodes", p.nodes},
-            {"batch_per_gpu", p.batch_per_gpu},
-            {"global_batch", p.global_batch},
-            {"precision", p.precision},
-            {"exchange", name(p.exchange)},
-            {"optimizer", p.optimizer},
-            {"input", p.input}};
-  json["sample"] = p.sample;
-  json["products_in_fp32"] = p.products_in_fp32;
-  json["network"] = or_null(p.network);
-  if (!p.set.empty()) json["set"] = p.set;
+  Json json{{"gpus", p.job.gpus},
+            {"nodes", p.job.nodes},
+            {"batch_per_gpu", p.job.batch_per_gpu},
+            {"global_batch", p.job.global_batch},
+            {"precision", p.job.precision},
+            {"exchange", name(p.job.exchange)},
+            {"optimizer", p.job.optimizer},
+            {"input", p.samples.input}};
+  json["sample"] = p.samples.text;
+  json["products_in_fp32"] = p.job.products_in_fp32;
+  json["network"] = or_null(p.job.network);
+  if (!p.files.set.empty()) json["set"] = p.files.set;
   return json;
 }
 
@@ -78,7 +78,7 @@ Json memory(const MemoryVerdict& m) {
 Json limit(const Limit& l) { return {{"resource", name(l.resource)}, {"share", l.share}, {"text", l.text}}; }
 
 Json layout(const Prediction& p) {
-  const Layout& l = p.layout;
+  const Layout& l = p.division.layout;
   return {{"tensor", l.tensor},
           {"sequence", l.sequence},
           {"context", l.context},
@@ -87,11 +87,11 @@ Json layout(const Prediction& p) {
           {"pipeline", l.pipeline},
           {"virtual_stages", l.virtual_stages},
           {"data", l.data},
-          {"zero", p.zero},
-          {"schedule", or_null(p.schedule)},
-          {"micro_batch", p.batch_per_gpu},
-          {"micro_batches", p.micro_batches},
-          {"recompute", p.recompute}};
+          {"zero", p.division.zero},
+          {"schedule", or_null(p.division.schedule)},
+          {"micro_batch", p.job.batch_per_gpu},
+          {"micro_batches", p.division.micro_batches},
+          {"recompute", p.division.recompute}};
 }
 
 namespace {
@@ -107,7 +107,7 @@ Json tiers(const AxisTraffic& traffic) {
 
 Json communication(const Prediction& p) {
   Json rows = Json::array();
-  for (const AxisTraffic& t : p.communication)
+  for (const AxisTraffic& t : p.division.communication)
     rows.push_back({{"axis", name(t.axis)},
                     {"kind", t.kind},
                     {"ranks", t.ranks},
@@ -125,7 +125,7 @@ namespace {
 
 using namespace json;
 
-Json stages(const Stages& s) {
+Json phases(const PhaseTimes& s) {
   return {{"forward", s.forward.base()},
           {"backward", s.backward.base()},
           {"weight_update", s.weight_update.base()},
@@ -141,9 +141,9 @@ Json stages(const Stages& s) {
 Json input_verdict(const Prediction& p) {
   if (!p.input_verdict) return nullptr;
   const InputVerdict& v = *p.input_verdict;
-  const double samples = p.global_batch;
+  const double samples = p.job.global_batch;
   const auto rate = [&](Seconds time) { return time > Seconds(0.0) ? Json(samples / time.base()) : Json(nullptr); };
-  return {{"name", p.input},
+  return {{"name", p.samples.input},
           {"storage", or_null(v.storage)},
           {"workers", v.workers},
           {"loader_processes", v.loaders},
@@ -168,7 +168,7 @@ Json input_verdict(const Prediction& p) {
 
 Json layers(const Prediction& p) {
   Json all = Json::array();
-  for (const LayerTime& l : p.layers) {
+  for (const LayerTime& l : p.detail.layers) {
     all.push_back({{"name", l.name},
                    {"kind", l.kind},
                    {"output_shape", l.shape},
@@ -184,7 +184,7 @@ Json layers(const Prediction& p) {
 
 Json host(const Prediction& p) {
   Json list = Json::array();
-  for (const HostTime& h : longest_first(p.host)) {
+  for (const HostTime& h : longest_first(p.detail.host)) {
     const double share = h.time / p.step_time.value;
     list.push_back(
         {{"thread", h.thread}, {"cause", h.cause}, {"calls", h.calls}, {"time_s", h.time.base()}, {"step_share", share}});
@@ -194,7 +194,7 @@ Json host(const Prediction& p) {
 
 Json links(const Prediction& p) {
   Json list = Json::array();
-  for (const LinkTraffic& link : p.links)
+  for (const LinkTraffic& link : p.detail.links)
     list.push_back({{"name", link.name},
                     {"capacity_bytes_per_s", link.capacity.base()},
                     {"bytes", link.bytes.base()},
@@ -205,7 +205,7 @@ Json links(const Prediction& p) {
 
 Json indirect_copies(const Prediction& p) {
   Json list = Json::array();
-  for (const IndirectCopy& copy : p.indirect)
+  for (const IndirectCopy& copy : p.exchanged.indirect)
     list.push_back({{"from", copy.from}, {"to", copy.to}, {"over", or_null(copy.over)}});
   return list;
 }
@@ -285,22 +285,22 @@ Json prediction(const Prediction& p, const PredictParts& parts) {
                         {"low", p.throughput.low},
                         {"high", p.throughput.high},
                         {"unit", "samples/s"},
-                        {"input_unit", p.input_unit}};
-  if (!p.part_unit.empty())
-    json["throughput"]["parts"] = {{"unit", p.part_unit + "s/s"},
-                                   {"per_sample", p.parts_per_sample},
-                                   {"value", p.throughput.value * p.parts_per_sample},
-                                   {"low", p.throughput.low * p.parts_per_sample},
-                                   {"high", p.throughput.high * p.parts_per_sample}};
-  if (p.by_layers) {
-    if (p.part_unit == "token")
-      json["throughput"]["tokens_per_s_per_gpu"] = p.throughput.value * p.parts_per_sample / static_cast<double>(p.gpus);
+                        {"input_unit", p.samples.unit}};
+  if (!p.samples.part.empty())
+    json["throughput"]["parts"] = {{"unit", p.samples.part + "s/s"},
+                                   {"per_sample", p.samples.parts},
+                                   {"value", p.throughput.value * p.samples.parts},
+                                   {"low", p.throughput.low * p.samples.parts},
+                                   {"high", p.throughput.high * p.samples.parts}};
+  if (p.division.by_layers) {
+    if (p.samples.part == "token")
+      json["throughput"]["tokens_per_s_per_gpu"] = p.throughput.value * p.samples.parts / static_cast<double>(p.job.gpus);
     json["config"]["layout"] = layout(p);
     json["communication"] = communication(p);
   }
   for (const BucketTime& b : p.buckets)
     json["buckets"].push_back({{"length", b.length}, {"share", b.share}, {"step_time_s", b.step.base()}});
-  json["stages_s"] = stages(p.stages);
+  json["stages_s"] = phases(p.phases);
   json["utilization"] = {{"gpu_busy", p.utilization.gpu_busy},
                          {"fp32", p.utilization.fp32},
                          {"tensor_core", p.utilization.tensor_core},
@@ -313,26 +313,26 @@ Json prediction(const Prediction& p, const PredictParts& parts) {
                            {"input", p.utilization.cpu_input},
                            {"environment", p.utilization.cpu_environment},
                            {"parameter_server", p.utilization.cpu_server}}}};
-  if (p.by_layers) json["utilization"]["hfu"] = p.utilization.hfu;
+  if (p.division.by_layers) json["utilization"]["hfu"] = p.utilization.hfu;
   json["loads"] = {{"host_memory", or_null(p.loads.host_memory)},
                    {"network", or_null(p.loads.network)},
                    {"storage", or_null(p.loads.storage)}};
   json["input"] = input_verdict(p);
   Json held = memory(p.memory);
-  if (p.by_layers) held["stages"] = held["gpus"];
+  if (p.division.by_layers) held["stages"] = held["gpus"];
   json["memory"] = std::move(held);
   json["limit"] = limit(p.limit);
   json["limits"] = Json::array();
   for (const Limit& l : p.limits) json["limits"].push_back(limit(l));
-  json["cost"] = {{"usd_per_hour", or_null(p.hour_cost)},
-                  {"usd_per_million_samples", or_null(p.million_samples_cost)},
-                  {"joule_per_sample", or_null(p.sample_energy)},
-                  {"basis", or_null(p.price.basis)},
-                  {"price", or_null(p.price.text)},
-                  {"source", or_null(p.price.source)},
-                  {"date", or_null(p.price.date)},
-                  {"purchase", payment(p.bought, "usd")},
-                  {"rent", payment(p.rented, "usd_per_hour")}};
+  json["cost"] = {{"usd_per_hour", or_null(p.cost.hour)},
+                  {"usd_per_million_samples", or_null(p.cost.million_samples)},
+                  {"joule_per_sample", or_null(p.cost.sample_energy)},
+                  {"basis", or_null(p.cost.price.basis)},
+                  {"price", or_null(p.cost.price.text)},
+                  {"source", or_null(p.cost.price.source)},
+                  {"date", or_null(p.cost.price.date)},
+                  {"purchase", payment(p.cost.bought, "usd")},
+                  {"rent", payment(p.cost.rented, "usd_per_hour")}};
   if (parts.change) json["network_change"] = {{"before", figures(parts.change->before)}, {"after", figures(parts.change->after)}};
   if (parts.epochs) json["epochs"] = epochs(*parts.epochs);
   if (parts.run) json["run"] = run(*parts.run);
@@ -397,7 +397,7 @@ std::string compare_json(const Comparison& comparison, const std::optional<CostT
       row["price_ratio"] = {{"purchase", c.bought_ratio ? Json(*c.bought_ratio) : Json(nullptr)},
                             {"rent", c.rented_ratio ? Json(*c.rented_ratio) : Json(nullptr)}};
       row["base"] = c.base;
-      row["parameters"] = c.prediction.parameters;
+      row["parameters"] = c.prediction.work.parameters;
       row["flop_per_sample"] = c.prediction.flop_per_sample().base();
     }
     json["rows"].push_back(std::move(row));
@@ -457,7 +457,7 @@ std::string explain_json(const Explanation& e, const std::optional<PrecisionGain
   json["step_time_s"] = ranged(e.base.step_time);
   json["limits"] = Json::array();
   for (const Limit& l : e.base.limits) json["limits"].push_back(limit(l));
-  if (e.base.by_layers) add_layouts(e, json);
+  if (e.base.division.by_layers) add_layouts(e, json);
   json["indirect_copies"] = indirect_copies(e.base);
   json["checks"] = Json::array();
   for (const HealthCheck& c : e.checks) json["checks"].push_back({{"name", c.name}, {"passed", c.passed}, {"text", c.text}});

@@ -26,14 +26,14 @@ std::string line(const std::string& label, const std::string& text) {
 
 /// What `predict` counts as exposed exchange and as updates of the servers, divided.
 std::string waiting(const NetworkProfile& p) {
-  const Seconds all = p.job.stages.exchange_exposed + p.job.stages.store_update;
+  const Seconds all = p.predicted.phases.exchange_exposed + p.predicted.phases.store_update;
   return fmt::format("{} of the step for the exchange: {} for the arrays below, {} for the slowest GPU", format(all),
                      format(all - p.waiting_for_slowest), format(p.waiting_for_slowest));
 }
 
 /// Why the nodes lose less than their waits, or are faster together than alone.
 std::string savings(const NetworkProfile& p) {
-  const Stages &job = p.job.stages, &alone = p.one_node_stages;
+  const PhaseTimes &job = p.predicted.phases, &alone = p.one_node_phases;
   std::vector<std::string> parts;
   const Seconds update = alone.weight_update - (job.weight_update - job.store_update);
   if (update > Seconds(0.0))
@@ -49,21 +49,21 @@ std::string savings(const NetworkProfile& p) {
 }
 
 std::string heading(const NetworkProfile& p) {
-  const Prediction& job = p.job;
+  const Prediction& q = p.predicted;
   std::string text =
-      fmt::format("Workload   {}, batch {} per GPU, {}, {}\n", job.model, job.batch_per_gpu, job.precision, job.stack);
-  text += fmt::format("Machines   {} x {} with {} x {}\n", job.nodes, job.hardware_name, job.gpus / job.nodes, job.device);
+      fmt::format("Workload   {}, batch {} per GPU, {}, {}\n", q.job.model, q.job.batch_per_gpu, q.job.precision, q.job.stack);
+  text += fmt::format("Machines   {} x {} with {} x {}\n", q.job.nodes, q.job.hardware, q.job.gpus / q.job.nodes, q.job.device);
   if (p.emulated) {
-    text += fmt::format("Network    {} at {}; exchange {}\n", p.network, line_rate(p.line_rate), name(job.exchange));
+    text += fmt::format("Network    {} at {}; exchange {}\n", p.network, line_rate(p.line_rate), name(q.job.exchange));
     text += line("", "emulated: one worker and one server on one machine, which exchange as many bytes as each of two machines");
   } else {
-    text +=
-        fmt::format("Network    {}, {} of {} a node; exchange {}\n", p.network,
-                    job.ports > 1 ? fmt::format("{} ports", job.ports) : "a port", line_rate(p.line_rate), name(job.exchange));
+    text += fmt::format("Network    {}, {} of {} a node; exchange {}\n", p.network,
+                        q.job.ports > 1 ? fmt::format("{} ports", q.job.ports) : "a port", line_rate(p.line_rate),
+                        name(q.job.exchange));
   }
   const std::string how = p.one_node_exchange ? fmt::format(" (exchange {})", name(*p.one_node_exchange)) : "";
   text += fmt::format("Step       {}, {} on one node alone{}\n", format(p.schedules.front().step), format(p.one_node_step), how);
-  if (job.input_verdict) text += line("Input", fmt::format("{}: {}", job.input, job.input_verdict->text));
+  if (q.input_verdict) text += line("Input", fmt::format("{}: {}", q.samples.input, q.input_verdict->text));
   text += line("Waiting", waiting(p));
   const std::string verdict = fmt::format(
       "{} nodes {} one: {:.3g} times its throughput, efficiency {:.0f} %, {} the target of {:.0f} %", p.nodes,

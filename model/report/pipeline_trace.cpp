@@ -21,11 +21,15 @@ double microseconds(Seconds time) { return 1e6 * time.base(); }
 class RankTrace {
  public:
   RankTrace(const Prediction& prediction, int rank, Json& events)
-      : prediction_(prediction), row_(prediction.drawing.ranks[static_cast<std::size_t>(rank)]), rank_(rank), events_(events) {}
+      : prediction_(prediction),
+        row_(prediction.detail.drawing.ranks[static_cast<std::size_t>(rank)]),
+        rank_(rank),
+        events_(events) {}
 
   void write() {
-    const bool stages = prediction_.drawing.ranks.size() > 1;
-    name("process_name", 0, stages ? fmt::format("rank {} of the pipeline, {}", rank_, prediction_.device) : prediction_.device);
+    const bool stages = prediction_.detail.drawing.ranks.size() > 1;
+    name("process_name", 0,
+         stages ? fmt::format("rank {} of the pipeline, {}", rank_, prediction_.job.device) : prediction_.job.device);
     name("thread_name", kPasses, "passes");
     name("thread_name", kExposed, "exposed communication");
     for (const DrawnBlock& block : row_.blocks) {
@@ -92,10 +96,10 @@ std::string drawn_text(const StepDrawing& drawing) {
 
 std::string pipeline_trace(const Prediction& prediction) {
   Json events = Json::array();
-  for (int rank = 0; rank < static_cast<int>(prediction.drawing.ranks.size()); ++rank)
+  for (int rank = 0; rank < static_cast<int>(prediction.detail.drawing.ranks.size()); ++rank)
     RankTrace(prediction, rank, events).write();
   const Json trace{
-      {"displayTimeUnit", "ms"}, {"traceEvents", events}, {"otherData", {{"drawn", drawn_text(prediction.drawing)}}}};
+      {"displayTimeUnit", "ms"}, {"traceEvents", events}, {"otherData", {{"drawn", drawn_text(prediction.detail.drawing)}}}};
   return trace.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 

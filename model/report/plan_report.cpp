@@ -23,8 +23,8 @@ Bytes fullest(const Prediction& p) {
 
 /// Throughput of each GPU, in tokens where the network has them.
 double rate_per_gpu(const Prediction& p) {
-  const double parts = p.part_unit.empty() ? 1.0 : p.parts_per_sample;
-  return p.throughput.value * parts / p.gpus;
+  const double parts = p.samples.part.empty() ? 1.0 : p.samples.parts;
+  return p.throughput.value * parts / p.job.gpus;
 }
 
 /// "; also 6, 4 or 3 parts: up to +1.9 %"; empty: nothing was left out beside the row.
@@ -34,24 +34,25 @@ std::string folded_text(const plan::Folded& folded) {
 }
 
 std::string layout_text(const Prediction& p) {
-  std::string text = to_text(p.layout);
+  std::string text = to_text(p.division.layout);
   if (text.empty()) text = "one GPU";
-  if (!p.schedule.empty()) text += ", " + p.schedule;
-  if (p.layout.virtual_stages > 1) text += fmt::format(" {} parts", p.layout.virtual_stages);
-  if (p.zero > 0) text += fmt::format(", zero {}", p.zero);
-  if (p.recompute != "none") text += fmt::format(", recompute {}", p.recompute);
-  return text + fmt::format("; {} x {} samples", p.micro_batches, p.batch_per_gpu);
+  if (!p.division.schedule.empty()) text += ", " + p.division.schedule;
+  if (p.division.layout.virtual_stages > 1) text += fmt::format(" {} parts", p.division.layout.virtual_stages);
+  if (p.division.zero > 0) text += fmt::format(", zero {}", p.division.zero);
+  if (p.division.recompute != "none") text += fmt::format(", recompute {}", p.division.recompute);
+  return text + fmt::format("; {} x {} samples", p.division.micro_batches, p.job.batch_per_gpu);
 }
 
 std::string job_text(const Plan& plan) {
   const Prediction& best = plan.rows.front().prediction;
-  std::string text = paragraph(fmt::format("Job       {}, {}, {} an update, {}, {}, {}", best.model, best.sample,
-                                           best.global_batch, best.precision, best.optimizer, best.stack),
+  std::string text = paragraph(fmt::format("Job       {}, {}, {} an update, {}, {}, {}", best.job.model, best.samples.text,
+                                           best.job.global_batch, best.job.precision, best.job.optimizer, best.job.stack),
                                10);
   if (!plan.several)
-    text += paragraph(fmt::format("Hardware  {} x {} of {}, {} {}{}", best.gpus, best.device, best.hardware_name, best.nodes,
-                                  best.nodes == 1 ? "node" : "nodes", best.network.empty() ? "" : " on " + best.network),
-                      10);
+    text += paragraph(
+        fmt::format("Hardware  {} x {} of {}, {} {}{}", best.job.gpus, best.job.device, best.job.hardware, best.job.nodes,
+                    best.job.nodes == 1 ? "node" : "nodes", best.job.network.empty() ? "" : " on " + best.job.network),
+        10);
   const plan::PlanCounts& counts = plan.counts;
   text += paragraph(fmt::format("Searched  {} layouts: {} out of memory, {} that another one beats in time and memory",
                                 counts.tried, counts.out_of_memory, counts.dominated),
@@ -62,7 +63,7 @@ std::string job_text(const Plan& plan) {
 
 std::string number_table(const Plan& plan, Objective objective) {
   const Prediction& best = plan.rows.front().prediction;
-  const std::string unit = (best.part_unit.empty() ? best.input_unit : best.part_unit) + "s/s each";
+  const std::string unit = (best.samples.part.empty() ? best.samples.unit : best.samples.part) + "s/s each";
   std::vector<TextTable::Column> columns{{"", Align::right}};
   if (plan.several) columns.push_back({"GPUs", Align::right});
   if (plan.several) columns.push_back({"of"});
@@ -80,14 +81,14 @@ std::string number_table(const Plan& plan, Objective objective) {
     const PlanRow& row = plan.rows[i];
     const Prediction& p = row.prediction;
     std::vector<std::string> cells{std::to_string(i + 1)};
-    if (plan.several) cells.push_back(std::to_string(p.gpus));
-    if (plan.several) cells.push_back(p.hardware_name);
+    if (plan.several) cells.push_back(std::to_string(p.job.gpus));
+    if (plan.several) cells.push_back(p.job.hardware);
     const Bytes peak = fullest(p);
     cells.insert(cells.end(),
                  {format(p.step_time.value), fmt::format("{} - {}", format(p.step_time.low), format(p.step_time.high)),
                   number_text(rate_per_gpu(p)), percent_text(p.utilization.mfu), format(peak), format(p.memory.capacity - peak)});
-    if (objective == Objective::cost) cells.push_back(p.million_samples_cost ? number_text(p.million_samples_cost->base()) : "-");
-    if (objective == Objective::energy) cells.push_back(p.sample_energy ? number_text(p.sample_energy->base()) : "-");
+    if (objective == Objective::cost) cells.push_back(p.cost.million_samples ? number_text(p.cost.million_samples->base()) : "-");
+    if (objective == Objective::energy) cells.push_back(p.cost.sample_energy ? number_text(p.cost.sample_energy->base()) : "-");
     cells.push_back(i == 0 ? "best" : signed_percent_text(row.behind));
     cells.push_back(fmt::format("{}{}", row.apart ? "" : "?", plan.several && row.front ? "*" : ""));
     table.add(std::move(cells));
@@ -193,8 +194,8 @@ std::string plan_csv(const Plan& plan) {
     const PlanRow& row = plan.rows[i];
     const Prediction& p = row.prediction;
     all += csv_line({std::to_string(i + 1),
-                     p.hardware_name,
-                     std::to_string(p.gpus),
+                     p.job.hardware,
+                     std::to_string(p.job.gpus),
                      fmt::format("{}", p.step_time.value.base()),
                      fmt::format("{}", p.step_time.low.base()),
                      fmt::format("{}", p.step_time.high.base()),
@@ -205,22 +206,22 @@ std::string plan_csv(const Plan& plan) {
                      fmt::format("{}", p.memory.capacity.base()),
                      std::string(name(p.limit.resource)),
                      fmt::format("{}", p.limit.share),
-                     exact(p.million_samples_cost),
-                     exact(p.sample_energy),
+                     exact(p.cost.million_samples),
+                     exact(p.cost.sample_energy),
                      fmt::format("{}", row.behind),
                      row.apart ? "true" : "false",
                      row.front ? "true" : "false",
-                     std::to_string(p.layout.tensor),
-                     std::to_string(p.layout.context),
-                     std::to_string(p.layout.expert),
-                     std::to_string(p.layout.pipeline),
-                     std::to_string(p.layout.data),
-                     std::to_string(p.layout.virtual_stages),
-                     p.schedule,
-                     std::to_string(p.zero),
-                     std::to_string(p.batch_per_gpu),
-                     std::to_string(p.micro_batches),
-                     p.recompute,
+                     std::to_string(p.division.layout.tensor),
+                     std::to_string(p.division.layout.context),
+                     std::to_string(p.division.layout.expert),
+                     std::to_string(p.division.layout.pipeline),
+                     std::to_string(p.division.layout.data),
+                     std::to_string(p.division.layout.virtual_stages),
+                     p.division.schedule,
+                     std::to_string(p.division.zero),
+                     std::to_string(p.job.batch_per_gpu),
+                     std::to_string(p.division.micro_batches),
+                     p.division.recompute,
                      plan::predict_command(row.options),
                      row.variant,
                      fmt::format("{}", fmt::join(row.folded.virtual_stages, " "))});

@@ -54,23 +54,23 @@ std::string timeline_json(const Prediction& prediction) {
   constexpr double kMicroseconds = 1e6;
   Words words;
   std::string kernels, exchanges, lanes;
-  for (const KernelTime& k : prediction.kernels) {
+  for (const KernelTime& k : prediction.detail.kernels) {
     const std::size_t layer = words.number(k.layer), pass = words.number(std::string(name(k.pass))), name = words.number(k.name),
                       algorithm = words.number(k.algorithm), bound = words.number(k.bound);
     kernels +=
         fmt::format("{}[{},{},{},{},{},{:.3f},{:.3f},{:.4g},{:.4g}]", kernels.empty() ? "" : ",", layer, pass, name, algorithm,
                     bound, kMicroseconds * k.start.base(), kMicroseconds * k.time.base(), k.flop.base(), k.bytes.base());
   }
-  for (const ExchangeTime& e : prediction.exchanges)
+  for (const ExchangeTime& e : prediction.detail.exchanges)
     exchanges += fmt::format("{}[{:.3f},{:.3f}]", exchanges.empty() ? "" : ",", kMicroseconds * e.start.base(),
                              kMicroseconds * e.time.base());
-  for (const LaneEvent& l : prediction.lanes) {
+  for (const LaneEvent& l : prediction.detail.lanes) {
     const std::size_t lane = words.number(l.lane), name = words.number(l.name);
     lanes += fmt::format("{}[{},{},{:.3f},{:.3f}]", lanes.empty() ? "" : ",", lane, name, kMicroseconds * l.start.base(),
                          kMicroseconds * l.time.base());
   }
   return fmt::format(R"({{"words": {}, "kernels": [{}], "exchanges": [{}], "lanes": [{}], "pipeline": {}}})", words.text(),
-                     kernels, exchanges, lanes, drawing_json(prediction.drawing));
+                     kernels, exchanges, lanes, drawing_json(prediction.detail.drawing));
 }
 
 /// How every point can be paid for: as the last, the job itself, is told to be, where all can. Else by what is known of all.

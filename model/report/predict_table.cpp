@@ -27,27 +27,31 @@ std::string plural(int count, const std::string& noun) { return fmt::format("{} 
 
 /// "batch 32 per GPU, 256 in all".
 std::string batch_text(const Prediction& p) {
-  const int parts = p.by_layers ? p.micro_batches : p.global_batch / std::max(1, p.batch_per_gpu * p.gpus);
-  const std::string where = p.by_layers && p.layout.divides_network() ? "per copy" : "per GPU";
-  if (parts <= 1) return fmt::format("batch {} {}, {} in all", p.batch_per_gpu, where, p.global_batch);
-  return fmt::format("{} micro-batches of {} {}, {} an update", parts, p.batch_per_gpu, where, p.global_batch);
+  const int parts =
+      p.division.by_layers ? p.division.micro_batches : p.job.global_batch / std::max(1, p.job.batch_per_gpu * p.job.gpus);
+  const std::string where = p.division.by_layers && p.division.layout.divides_network() ? "per copy" : "per GPU";
+  if (parts <= 1) return fmt::format("batch {} {}, {} in all", p.job.batch_per_gpu, where, p.job.global_batch);
+  return fmt::format("{} micro-batches of {} {}, {} an update", parts, p.job.batch_per_gpu, where, p.job.global_batch);
 }
 
 /// Several GPUs, or one whose variables lie on the host.
-bool exchanges(const Prediction& p) { return p.gpus > 1 || p.stages.exchange_total > Seconds(0.0); }
+bool exchanges(const Prediction& p) { return p.job.gpus > 1 || p.phases.exchange_total > Seconds(0.0); }
 
 }  // namespace
 
 std::string layout_text(const Prediction& p) {
-  const Layout& l = p.layout;
+  const Layout& l = p.division.layout;
   std::string text = to_text(l);
   if (text.empty()) text = "nothing divided";
   if (l.sequence) text += ", sequence parallel";
-  if (!p.schedule.empty()) text += fmt::format(", {}", p.schedule);
+  if (!p.division.schedule.empty()) text += fmt::format(", {}", p.division.schedule);
   if (l.virtual_stages > 1) text += fmt::format(" with {} parts a GPU", l.virtual_stages);
-  if (p.zero > 0 && l.data * l.context > 1)
-    text += fmt::format(", ZeRO {} ({})", p.zero, p.zero == 1 ? "state" : p.zero == 2 ? "state and gradients" : "weights, too");
-  if (p.recompute != "none") text += fmt::format(", {} recomputation", p.recompute);
+  if (p.division.zero > 0 && l.data * l.context > 1)
+    text += fmt::format(", ZeRO {} ({})", p.division.zero,
+                        p.division.zero == 1   ? "state"
+                        : p.division.zero == 2 ? "state and gradients"
+                                               : "weights, too");
+  if (p.division.recompute != "none") text += fmt::format(", {} recomputation", p.division.recompute);
   return text;
 }
 
@@ -55,46 +59,48 @@ namespace {
 
 /// What travels along each axis, and how much of it is waited for.
 std::string traffic(const Prediction& p) {
-  if (p.communication.empty()) return "";
+  if (p.division.communication.empty()) return "";
   TextTable table({{"axis"},
                    {"GPUs", Align::right},
                    {"sent by each", Align::right},
                    {"time", Align::right},
                    {"exposed", Align::right},
                    {"over"}});
-  for (const AxisTraffic& t : p.communication)
+  for (const AxisTraffic& t : p.division.communication)
     table.add({std::string(name(t.axis)), std::to_string(t.ranks), format(t.bytes), format(t.time), format(t.exposed),
                t.leaves_node ? "network" : "node"});
   return "\nWhat a GPU sends along each axis in a step; exposed: what it waits for\n" + table.text(2);
 }
 
 std::string title(const Prediction& p) {
-  const std::string hardware = p.hardware_name == p.device ? p.device : fmt::format("{} of {}", p.device, p.hardware_name);
-  const std::string precision = p.precision + (p.products_in_fp32 ? " (products in fp32)" : "");
-  std::string text = section("Workload", fmt::format("{} ({} definition), {}, {}, {}, {}", p.model, p.variant, p.sample,
-                                                     batch_text(p), precision, p.optimizer));
-  std::string where = fmt::format("{} x {}, {}", p.gpus, hardware, plural(p.nodes, "node"));
-  if (!p.network.empty())
-    where += p.ports > 1 ? fmt::format(" on {}, {} ports a node", p.network, p.ports) : fmt::format(" on {}", p.network);
+  const std::string hardware =
+      p.job.hardware == p.job.device ? p.job.device : fmt::format("{} of {}", p.job.device, p.job.hardware);
+  const std::string precision = p.job.precision + (p.job.products_in_fp32 ? " (products in fp32)" : "");
+  std::string text = section("Workload", fmt::format("{} ({} definition), {}, {}, {}, {}", p.job.model, p.job.variant,
+                                                     p.samples.text, batch_text(p), precision, p.job.optimizer));
+  std::string where = fmt::format("{} x {}, {}", p.job.gpus, hardware, plural(p.job.nodes, "node"));
+  if (!p.job.network.empty())
+    where += p.job.ports > 1 ? fmt::format(" on {}, {} ports a node", p.job.network, p.job.ports)
+                             : fmt::format(" on {}", p.job.network);
   text += section("Hardware", where);
-  if (p.by_layers) text += section("Layout", layout_text(p));
-  std::string how = fmt::format("{}, {} input", p.stack, p.input);
+  if (p.division.by_layers) text += section("Layout", layout_text(p));
+  std::string how = fmt::format("{}, {} input", p.job.stack, p.samples.input);
   if (p.input_verdict && !p.input_verdict->storage.empty()) how += fmt::format(" from {}", p.input_verdict->storage);
-  if (exchanges(p)) how += fmt::format(", {}", name(p.exchange));
+  if (exchanges(p)) how += fmt::format(", {}", name(p.job.exchange));
   return text + section("Stack", how);
 }
 
 std::string headline(const Prediction& p) {
   // A sample that is one part goes by the part's name.
-  const std::string unit = p.parts_per_sample == 1.0 ? p.part_unit : p.input_unit.empty() ? "sample" : p.input_unit;
+  const std::string unit = p.samples.parts == 1.0 ? p.samples.part : p.samples.unit.empty() ? "sample" : p.samples.unit;
   TextTable table({{""}, {"", Align::right}, {""}});
   table.add({fmt::format("{:<{}}", "Step time", kLabel - 2), format(p.step_time.value),
              fmt::format("80 % range {} to {}", format(p.step_time.low), format(p.step_time.high))});
   table.add({"Throughput", fmt::format("{} {}s/s", number_text(p.throughput.value), unit),
              fmt::format("80 % range {} to {}", number_text(p.throughput.low), number_text(p.throughput.high))});
-  if (!p.part_unit.empty() && p.parts_per_sample != 1.0) {
-    const auto parts = [&](double samples) { return number_text(samples * p.parts_per_sample); };
-    table.add({"", fmt::format("{} {}s/s", parts(p.throughput.value), p.part_unit),
+  if (!p.samples.part.empty() && p.samples.parts != 1.0) {
+    const auto parts = [&](double samples) { return number_text(samples * p.samples.parts); };
+    table.add({"", fmt::format("{} {}s/s", parts(p.throughput.value), p.samples.part),
                fmt::format("80 % range {} to {}", parts(p.throughput.low), parts(p.throughput.high))});
   }
   return table.text();
@@ -108,8 +114,8 @@ std::string buckets(const Prediction& p) {
   return "\nBuckets by length; the figures above are means over samples, memory is that of\nthe fullest\n" + table.text(2);
 }
 
-std::string stages(const Prediction& p) {
-  const Stages& s = p.stages;
+std::string phases(const Prediction& p) {
+  const PhaseTimes& s = p.phases;
   TextTable table({{""}, {"", Align::right}, {"", Align::right}, {""}});
   const auto add = [&](const char* name, Seconds time, const std::string& note) {
     table.add({name, format(time), percent_text(time / p.step_time.value), note});
@@ -169,7 +175,7 @@ std::string cpu_causes(const Utilization& u) {
 
 std::string utilization(const Prediction& p) {
   const Utilization& u = p.utilization;
-  const bool stages = p.stages.bubble > Seconds(0.0);
+  const bool stages = p.phases.bubble > Seconds(0.0);
   return section(
       "Utilisation",
       fmt::format("GPU busy {}{}; while busy: fp32 {}, tensor cores {}; useful FLOP over peak: fp32 {}, tensor cores {}; "
@@ -206,11 +212,11 @@ std::string memory(const Prediction& p) {
 std::string cost(const Prediction& p) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
-  if (p.hour_cost) add(fmt::format("{:.2f} USD/h", p.hour_cost->base()));
-  if (p.million_samples_cost) add(fmt::format("{} USD per million samples", number_text(p.million_samples_cost->base())));
-  if (p.sample_energy) add(fmt::format("{} J per sample", number_text(p.sample_energy->base())));
+  if (p.cost.hour) add(fmt::format("{:.2f} USD/h", p.cost.hour->base()));
+  if (p.cost.million_samples) add(fmt::format("{} USD per million samples", number_text(p.cost.million_samples->base())));
+  if (p.cost.sample_energy) add(fmt::format("{} J per sample", number_text(p.cost.sample_energy->base())));
   if (text.empty()) return "";
-  return section("Cost", text) + (p.price.text.empty() ? "" : section("", p.price.text));
+  return section("Cost", text) + (p.cost.price.text.empty() ? "" : section("", p.cost.price.text));
 }
 
 std::string epochs(const EpochEstimate& e) {
@@ -232,7 +238,7 @@ std::string provenance(const Prediction& p) {
 std::string predict_table(const Prediction& p, const PredictParts& parts) {
   std::string text = title(p);
   if (parts.change) text += section("Change", network_change_text(*parts.change));
-  text += '\n' + headline(p) + '\n' + stages(p) + traffic(p) + '\n';
+  text += '\n' + headline(p) + '\n' + phases(p) + traffic(p) + '\n';
   if (p.input_verdict) text += input(*p.input_verdict, p.utilization.cpu_environment > 0.0);
   text += utilization(p) + limits(p) + memory(p) + cost(p);
   if (parts.epochs) text += epochs(*parts.epochs);

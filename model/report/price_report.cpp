@@ -106,7 +106,7 @@ std::string without_price(const Comparison& comparison) {
   std::string names;
   for (std::size_t i = 0; i < comparison.candidates.size(); ++i) {
     const Candidate& c = comparison.candidates[i];
-    if (!c.problem.empty() || c.prediction.bought || c.prediction.rented) continue;
+    if (!c.problem.empty() || c.prediction.cost.bought || c.prediction.cost.rented) continue;
     names += (names.empty() ? "" : ", ") + candidate_label(comparison, i);
   }
   return names.empty()

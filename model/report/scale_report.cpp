@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "model/report/csv.hpp"
@@ -19,27 +18,27 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct NamedStage {
+struct NamedPhase {
   const char* name;
-  Seconds Stages::*time;
+  Seconds PhaseTimes::*time;
 };
-constexpr std::array kStages{NamedStage{"forward", &Stages::forward},
-                             NamedStage{"backward", &Stages::backward},
-                             NamedStage{"weight_update", &Stages::weight_update},
-                             NamedStage{"metric", &Stages::metric},
-                             NamedStage{"exchange_total", &Stages::exchange_total},
-                             NamedStage{"exchange_exposed", &Stages::exchange_exposed},
-                             NamedStage{"input_exposed", &Stages::input_exposed},
-                             NamedStage{"host_exposed", &Stages::host_exposed},
-                             NamedStage{"bubble", &Stages::bubble}};
+constexpr std::array kPhases{NamedPhase{"forward", &PhaseTimes::forward},
+                             NamedPhase{"backward", &PhaseTimes::backward},
+                             NamedPhase{"weight_update", &PhaseTimes::weight_update},
+                             NamedPhase{"metric", &PhaseTimes::metric},
+                             NamedPhase{"exchange_total", &PhaseTimes::exchange_total},
+                             NamedPhase{"exchange_exposed", &PhaseTimes::exchange_exposed},
+                             NamedPhase{"input_exposed", &PhaseTimes::input_exposed},
+                             NamedPhase{"host_exposed", &PhaseTimes::host_exposed},
+                             NamedPhase{"bubble", &PhaseTimes::bubble}};
 
 struct NamedSpeedup {
   const char* name;
-  std::optional<double> StageSpeedups::*value;
+  std::optional<double> PhaseSpeedups::*value;
 };
 constexpr std::array kSpeedups{
-    NamedSpeedup{"forward", &StageSpeedups::forward}, NamedSpeedup{"backward", &StageSpeedups::backward},
-    NamedSpeedup{"weight_update", &StageSpeedups::weight_update}, NamedSpeedup{"metric", &StageSpeedups::metric}};
+    NamedSpeedup{"forward", &PhaseSpeedups::forward}, NamedSpeedup{"backward", &PhaseSpeedups::backward},
+    NamedSpeedup{"weight_update", &PhaseSpeedups::weight_update}, NamedSpeedup{"metric", &PhaseSpeedups::metric}};
 
 std::string range_text(const Ranged<Seconds>& r) { return fmt::format("{} - {}", format(r.low), format(r.high)); }
 
@@ -48,12 +47,12 @@ double whole(Bytes bytes) { return std::round(bytes.base()); }
 std::string exact(double value) { return fmt::format("{}", value); }
 std::string exact(const std::optional<double>& value) { return value ? exact(*value) : std::string(); }
 
-bool divided(const ScaleStudy& study) { return study.one.layout.divides_network(); }
+bool divided(const ScaleStudy& study) { return study.one.division.layout.divides_network(); }
 
 /// What everything is held against.
 std::string against(const ScaleTable& table) {
   const ScaleStudy& study = table.studies.front();
-  return divided(study) ? fmt::format("{} GPUs", study.one.gpus) : "one GPU";
+  return divided(study) ? fmt::format("{} GPUs", study.one.job.gpus) : "one GPU";
 }
 
 std::string data_set(const ScaleStudy& study, bool several_batches) {
@@ -64,11 +63,11 @@ std::string data_set(const ScaleStudy& study, bool several_batches) {
     case Scaling::fixed_global_batch:
       return several_batches
                  ? fmt::format("{} samples an epoch, one batch divided over all GPUs", study.samples)
-                 : fmt::format("{} samples an epoch, {} a step on all GPUs together", study.samples, study.one.global_batch);
+                 : fmt::format("{} samples an epoch, {} a step on all GPUs together", study.samples, study.one.job.global_batch);
     case Scaling::weak:
       if (divided(study))
         return fmt::format("{} samples an epoch for every {} GPUs, the same micro-batches on every copy", study.samples,
-                           study.one.gpus);
+                           study.one.job.gpus);
       return fmt::format("{} samples an epoch for each GPU, the same batch on every GPU", study.samples);
   }
   return {};
@@ -82,10 +81,10 @@ Layout one_copy(Layout layout) {
 /// Why several GPUs may be more than as many times as fast: each has less to do than one alone.
 std::string above_linear(const ScaleStudy& study) {
   const bool any = std::any_of(study.rows.begin(), study.rows.end(), [&](const ScaleRow& row) {
-    return row.efficiency > 1.0 && row.stages.weight_update < study.one.stages.weight_update;
+    return row.efficiency > 1.0 && row.phases.weight_update < study.one.phases.weight_update;
   });
   if (!any) return "";
-  const std::string update = format(study.one.stages.weight_update + study.one.stages.host_update);
+  const std::string update = format(study.one.phases.weight_update + study.one.phases.host_update);
   return paragraph(fmt::format(
       "Above 100 %: {} of its step on updating all weights, which several divide, and do while gradients are still "
       "computed",
@@ -96,15 +95,17 @@ std::string heading(const ScaleTable& table) {
   const ScaleStudy& study = table.studies.front();
   const Prediction& p = study.one;
   const std::string batch = table.several_batches ? ""
-                            : divided(study) ? fmt::format("{} micro-batch{} of {} on a copy of the network, ", p.micro_batches,
-                                                           p.micro_batches == 1 ? "" : "es", p.batch_per_gpu)
-                                             : fmt::format("batch {} on one GPU, ", p.batch_per_gpu);
-  const std::string what = table.several_models ? "" : fmt::format("{} ({} definition), ", p.model, p.variant);
-  const std::string exchange = table.several_exchanges ? "" : fmt::format(", exchange {}", name(p.exchange));
-  return paragraph(fmt::format("{}{}{}, {}", what, batch, p.precision, p.optimizer)) +
-         paragraph(fmt::format("{} of {}, {}, {} input{}", p.device, p.hardware_name, p.stack, p.input, exchange)) +
+                            : divided(study)
+                                ? fmt::format("{} micro-batch{} of {} on a copy of the network, ", p.division.micro_batches,
+                                              p.division.micro_batches == 1 ? "" : "es", p.job.batch_per_gpu)
+                                : fmt::format("batch {} on one GPU, ", p.job.batch_per_gpu);
+  const std::string what = table.several_models ? "" : fmt::format("{} ({} definition), ", p.job.model, p.job.variant);
+  const std::string exchange = table.several_exchanges ? "" : fmt::format(", exchange {}", name(p.job.exchange));
+  return paragraph(fmt::format("{}{}{}, {}", what, batch, p.job.precision, p.job.optimizer)) +
+         paragraph(
+             fmt::format("{} of {}, {}, {} input{}", p.job.device, p.job.hardware, p.job.stack, p.samples.input, exchange)) +
          paragraph(fmt::format("{}: {}", name(study.scaling), data_set(study, table.several_batches))) +
-         (divided(study) ? paragraph("copies of " + to_text(one_copy(p.layout))) : "") + '\n';
+         (divided(study) ? paragraph("copies of " + to_text(one_copy(p.division.layout))) : "") + '\n';
 }
 
 /// One of the tables over all studies and sizes: the columns that say which one stand first.
@@ -114,9 +115,9 @@ class SizeTable {
 
   void add(const ScaleStudy& study, int gpus, int nodes, std::vector<std::string> cells) {
     std::vector<std::string> row;
-    if (all_.several_models) row.push_back(study.one.model);
-    if (all_.several_batches) row.push_back(std::to_string(study.one.batch_per_gpu));
-    if (all_.several_exchanges) row.emplace_back(name(study.one.exchange));
+    if (all_.several_models) row.push_back(study.one.job.model);
+    if (all_.several_batches) row.push_back(std::to_string(study.one.job.batch_per_gpu));
+    if (all_.several_exchanges) row.emplace_back(name(study.one.job.exchange));
     row.push_back(std::to_string(gpus));
     if (several_nodes(all_)) row.push_back(std::to_string(nodes));
     row.insert(row.end(), cells.begin(), cells.end());
@@ -180,10 +181,10 @@ std::string epochs_text(const ScaleTable& table) {
   for (const ScaleStudy& study : table.studies) {
     const Prediction& one = study.one;
     const bool asked =
-        std::any_of(study.rows.begin(), study.rows.end(), [&](const ScaleRow& row) { return row.gpus == one.gpus; });
+        std::any_of(study.rows.begin(), study.rows.end(), [&](const ScaleRow& row) { return row.gpus == one.job.gpus; });
     if (!asked)
-      add(study, one.gpus, one.nodes, batch_text(study, one.batch_per_gpu, one.micro_batches), one.step_time, study.one_epoch,
-          std::nullopt);
+      add(study, one.job.gpus, one.job.nodes, batch_text(study, one.job.batch_per_gpu, one.division.micro_batches), one.step_time,
+          study.one_epoch, std::nullopt);
     for (const ScaleRow& row : study.rows)
       add(study, row.gpus, row.nodes, batch_text(study, row.batch_per_gpu, row.micro_batches), row.step_time, row.epoch_time,
           row.overhead);
@@ -194,7 +195,7 @@ std::string epochs_text(const ScaleTable& table) {
 std::string gains_text(const ScaleTable& table) {
   SizeTable gains(table, right({"speed-up", "80 % range", "efficiency", "weak saves"}));
   each_size(table, [&](const ScaleStudy& study, const ScaleRow& row) {
-    if (row.gpus == study.one.gpus) return;
+    if (row.gpus == study.one.job.gpus) return;
     gains.add(study, row.gpus, row.nodes,
               {fmt::format("{:.2f}", row.speedup.value), fmt::format("{:.2f} - {:.2f}", row.speedup.low, row.speedup.high),
                percent_text(row.efficiency), percent_text(row.weak_saving)});
@@ -209,13 +210,13 @@ std::string gains_text(const ScaleTable& table) {
 }
 
 std::string shares_text(const ScaleTable& table) {
-  const bool staged = table.studies.front().one.layout.pipeline > 1;
+  const bool staged = table.studies.front().one.division.layout.pipeline > 1;
   std::vector<TextTable::Column> kinds = right({"compute", "exchange", "input", "host"});
   if (staged) kinds.push_back({"bubble", Align::right});
   kinds.push_back({"limit"});
   SizeTable shares(table, kinds);
   each_size(table, [&](const ScaleStudy& study, const ScaleRow& row) {
-    const Stages& s = row.stages;
+    const PhaseTimes& s = row.phases;
     std::vector<std::string> spent;
     for (const Seconds time :
          {s.forward + s.backward + s.weight_update + s.metric, s.exchange_exposed, s.input_exposed, s.host_exposed})
@@ -227,11 +228,11 @@ std::string shares_text(const ScaleTable& table) {
   return "\nWhat a step is: computing, and waiting for exchange, input and host\n" + shares.text();
 }
 
-std::string stages_text(const ScaleTable& table) {
+std::string phases_text(const ScaleTable& table) {
   SizeTable seconds(table, right({"batches", "FP", "BP", "WU", "metric", "exchange", "exposed", "input", "host"}));
   each_size(table, [&](const ScaleStudy& study, const ScaleRow& row) {
     std::vector<std::string> cells{std::to_string(row.batches)};
-    for (std::size_t i = 0; i + 1 < kStages.size(); ++i) cells.push_back(number_text((row.epoch_stages.*kStages[i].time).base()));
+    for (std::size_t i = 0; i + 1 < kPhases.size(); ++i) cells.push_back(number_text((row.epoch_phases.*kPhases[i].time).base()));
     seconds.add(study, row.gpus, row.nodes, std::move(cells));
   });
   return "\nSeconds of an epoch, by stage\n" + seconds.text() +
@@ -240,13 +241,13 @@ std::string stages_text(const ScaleTable& table) {
              "the exposed part holds up kernels; input, host: waiting for them");
 }
 
-std::string stage_speedups_text(const ScaleTable& table) {
+std::string phase_speedups_text(const ScaleTable& table) {
   SizeTable speedups(table, right({"FP", "BP", "WU", "metric"}));
   each_size(table, [&](const ScaleStudy& study, const ScaleRow& row) {
-    if (row.gpus == study.one.gpus) return;
+    if (row.gpus == study.one.job.gpus) return;
     std::vector<std::string> cells;
-    for (const NamedSpeedup& stage : kSpeedups) {
-      const auto& value = row.stage_speedups.*stage.value;
+    for (const NamedSpeedup& phase : kSpeedups) {
+      const auto& value = row.phase_speedups.*phase.value;
       cells.push_back(value ? fmt::format("{:.2f}", *value) : "-");
     }
     speedups.add(study, row.gpus, row.nodes, std::move(cells));
@@ -270,8 +271,8 @@ std::string sizes_text(const ScaleTable& table) {
   TextTable networks({{"network"}, {"parameters", Align::right}, {"FLOP a sample", Align::right}});
   const Prediction* last = nullptr;
   for (const ScaleStudy& study : table.studies) {
-    if (last == nullptr || last->model != study.one.model)
-      networks.add({study.one.model, std::to_string(study.one.parameters), format(study.one.flop_per_sample())});
+    if (last == nullptr || last->job.model != study.one.job.model)
+      networks.add({study.one.job.model, std::to_string(study.one.work.parameters), format(study.one.flop_per_sample())});
     last = &study.one;
   }
   return "\n" + networks.text();
@@ -282,7 +283,7 @@ std::string sizes_text(const ScaleTable& table) {
 std::string scale_text(const ScaleTable& table) {
   std::string text = heading(table) + epochs_text(table) + gains_text(table) + shares_text(table);
   if (table.studies.size() == 1) text += above_linear(table.studies.front());
-  text += stages_text(table) + stage_speedups_text(table) + memory_text(table) + sizes_text(table) +
+  text += phases_text(table) + phase_speedups_text(table) + memory_text(table) + sizes_text(table) +
           "\nEpochs include the start-up of the run.\n";
   for (const ScaleTable::Problem& problem : table.problems)
     text += wrapped(fmt::format("{}: {}", problem.study, problem.message), kTextWidth, 2) + "\n";
@@ -293,12 +294,12 @@ std::string scale_csv(const ScaleTable& table) {
   std::vector<std::string> header{"gpus",         "nodes",           "batch_per_gpu",
                                   "step_time_s",  "step_time_low_s", "step_time_high_s",
                                   "epoch_time_s", "speedup",         "efficiency"};
-  for (const NamedStage& stage : kStages) header.push_back(fmt::format("{}_s", stage.name));
+  for (const NamedPhase& phase : kPhases) header.push_back(fmt::format("{}_s", phase.name));
   for (const char* last : {"limit", "epoch_time_low_s", "epoch_time_high_s", "speedup_low", "speedup_high", "model", "exchange",
                            "parameters", "flop_per_sample", "batches_per_epoch"})
     header.emplace_back(last);
-  for (const NamedStage& stage : kStages) header.push_back(fmt::format("epoch_{}_s", stage.name));
-  for (const NamedSpeedup& stage : kSpeedups) header.push_back(fmt::format("{}_speedup", stage.name));
+  for (const NamedPhase& phase : kPhases) header.push_back(fmt::format("epoch_{}_s", phase.name));
+  for (const NamedSpeedup& phase : kSpeedups) header.push_back(fmt::format("{}_speedup", phase.name));
   for (const char* last : {"overhead", "strong_epoch_time_s", "weak_epoch_time_s", "weak_saving", "gpu0_peak_bytes",
                            "least_peak_bytes", "gpu0_extra_bytes", "gradient_bytes_per_step", "gradient_bytes_per_epoch"})
     header.emplace_back(last);
@@ -310,14 +311,15 @@ std::string scale_csv(const ScaleTable& table) {
     };
     add({row.step_time.value.base(), row.step_time.low.base(), row.step_time.high.base(), row.epoch_time.value.base(),
          row.speedup.value, row.efficiency});
-    for (const NamedStage& stage : kStages) fields.push_back(exact((row.stages.*stage.time).base()));
+    for (const NamedPhase& phase : kPhases) fields.push_back(exact((row.phases.*phase.time).base()));
     fields.emplace_back(name(row.limit.resource));
     add({row.epoch_time.low.base(), row.epoch_time.high.base(), row.speedup.low, row.speedup.high});
-    fields.insert(fields.end(), {study.one.model, std::string(name(study.one.exchange)), std::to_string(study.one.parameters)});
+    fields.insert(fields.end(),
+                  {study.one.job.model, std::string(name(study.one.job.exchange)), std::to_string(study.one.work.parameters)});
     add({study.one.flop_per_sample().base()});
     fields.push_back(std::to_string(row.batches));
-    for (const NamedStage& stage : kStages) fields.push_back(exact((row.epoch_stages.*stage.time).base()));
-    for (const NamedSpeedup& stage : kSpeedups) fields.push_back(exact(row.stage_speedups.*stage.value));
+    for (const NamedPhase& phase : kPhases) fields.push_back(exact((row.epoch_phases.*phase.time).base()));
+    for (const NamedSpeedup& phase : kSpeedups) fields.push_back(exact(row.phase_speedups.*phase.value));
     fields.push_back(exact(row.overhead));
     add({row.strong_epoch.base(), row.weak_epoch.base(), row.weak_saving, whole(row.first_gpu_peak), whole(row.least_peak),
          whole(row.first_gpu_peak - row.least_peak), whole(row.gradients), whole(row.epoch_gradients)});
@@ -331,12 +333,12 @@ namespace {
 Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
 Json row_json(const ScaleStudy& study, const ScaleRow& row) {
-  Json stages = Json::object(), epoch_stages = Json::object(), speedups = Json::object();
-  for (const NamedStage& stage : kStages) {
-    stages[stage.name] = (row.stages.*stage.time).base();
-    epoch_stages[stage.name] = (row.epoch_stages.*stage.time).base();
+  Json phases = Json::object(), epoch_phases = Json::object(), speedups = Json::object();
+  for (const NamedPhase& phase : kPhases) {
+    phases[phase.name] = (row.phases.*phase.time).base();
+    epoch_phases[phase.name] = (row.epoch_phases.*phase.time).base();
   }
-  for (const NamedSpeedup& stage : kSpeedups) speedups[stage.name] = or_null(row.stage_speedups.*stage.value);
+  for (const NamedSpeedup& phase : kSpeedups) speedups[phase.name] = or_null(row.phase_speedups.*phase.value);
   return {{"gpus", row.gpus},
           {"nodes", row.nodes},
           {"batch_per_gpu", row.batch_per_gpu},
@@ -347,12 +349,12 @@ Json row_json(const ScaleStudy& study, const ScaleRow& row) {
           {"speedup", row.speedup.value},
           {"speedup_range", {{"low", row.speedup.low}, {"high", row.speedup.high}}},
           {"efficiency", row.efficiency},
-          {"stages_s", stages},
+          {"stages_s", phases},
           {"limit", {{"resource", name(row.limit.resource)}, {"share", row.limit.share}}},
-          {"model", study.one.model},
-          {"exchange", name(study.one.exchange)},
+          {"model", study.one.job.model},
+          {"exchange", name(study.one.job.exchange)},
           {"batches_per_epoch", row.batches},
-          {"epoch_stages_s", epoch_stages},
+          {"epoch_stages_s", epoch_phases},
           {"stage_speedups", speedups},
           {"overhead", or_null(row.overhead)},
           {"strong_epoch_time_s", row.strong_epoch.base()},
@@ -363,7 +365,7 @@ Json row_json(const ScaleStudy& study, const ScaleRow& row) {
           {"gpu0_extra_bytes", whole(row.first_gpu_peak - row.least_peak)},
           {"gradient_bytes_per_step", whole(row.gradients)},
           {"gradient_bytes_per_epoch", whole(row.epoch_gradients)},
-          {"parameters", study.one.parameters},
+          {"parameters", study.one.work.parameters},
           {"flop_per_sample", study.one.flop_per_sample().base()}};
 }
 
@@ -379,7 +381,7 @@ template <class TextOf>
 Json shared(const ScaleTable& table, const TextOf& text_of) {
   Json all = Json::array();
   for (const ScaleStudy& study : table.studies) {
-    const Json text = std::invoke(text_of, study.one);
+    const Json text = text_of(study.one);
     if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(text);
   }
   return all.size() == 1 ? all.front() : all;
@@ -392,19 +394,19 @@ std::string scale_json(const ScaleTable& table) {
   Json json{{"schema", "tbdsim.scale/1"},
             {"tool", {{"name", "tbdsim"}, {"version", TBDSIM_VERSION}}},
             {"config",
-             {{"hw", first.one.hardware_name},
-              {"model", shared(table, &Prediction::model)},
-              {"stack", first.one.stack},
-              {"precision", first.one.precision},
-              {"exchange", shared(table, [](const Prediction& p) { return name(p.exchange); })},
-              {"optimizer", shared(table, &Prediction::optimizer)},
-              {"input", shared(table, &Prediction::input)}}},
+             {{"hw", first.one.job.hardware},
+              {"model", shared(table, [](const Prediction& p) { return p.job.model; })},
+              {"stack", first.one.job.stack},
+              {"precision", first.one.job.precision},
+              {"exchange", shared(table, [](const Prediction& p) { return name(p.job.exchange); })},
+              {"optimizer", shared(table, [](const Prediction& p) { return p.job.optimizer; })},
+              {"input", shared(table, [](const Prediction& p) { return p.samples.input; })}}},
             {"samples", first.samples},
             {"scaling", name(first.scaling)},
             {"rows", Json::array()}};
   each_size(table, [&](const ScaleStudy& study, const ScaleRow& row) { json["rows"].push_back(divided_row_json(study, row)); });
   if (divided(first)) {
-    json["reference_gpus"] = first.one.gpus;
+    json["reference_gpus"] = first.one.job.gpus;
     json["config"]["layout"] = json::layout(first.one);
   }
   if (!table.problems.empty()) json["problems"] = Json::array();

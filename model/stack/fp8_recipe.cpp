@@ -1,7 +1,8 @@
 #include "model/stack/fp8_recipe.hpp"
 
-#include <algorithm>
 #include <array>
+
+#include "model/support/enum_table.hpp"
 
 namespace tbdsim {
 namespace {
@@ -21,17 +22,12 @@ constexpr std::array<Fp8RecipeInfo, 5> kRecipes{{
     {Fp8Recipe::mxfp8, "mxfp8", "", kMx, kMx, kMx, Turned::cast, false, true},
     {Fp8Recipe::delayed, "delayed", "", {kCast, 1}, {kCast, 1}, {}, Turned::together, true, false},
 }};
+static_assert(rows_in_order(kRecipes));
 
 }  // namespace
 
 std::span<const Fp8RecipeInfo> fp8_recipes() { return kRecipes; }
 
 const Fp8RecipeInfo& info(Fp8Recipe recipe) { return kRecipes[static_cast<std::size_t>(recipe)]; }
-
-std::optional<Fp8Recipe> find_fp8_recipe(std::string_view name) {
-  const auto* const found =
-      std::find_if(kRecipes.begin(), kRecipes.end(), [&](const Fp8RecipeInfo& row) { return row.name == name; });
-  return found == kRecipes.end() ? std::nullopt : std::optional(found->recipe);
-}
 
 }  // namespace tbdsim

@@ -1,5 +1,4 @@
 #pragma once
-#include <optional>
 #include <span>
 #include <string_view>
 
@@ -29,7 +28,7 @@ struct CastKernels {
 
 /// One row of the table of recipes.
 struct Fp8RecipeInfo {
-  Fp8Recipe recipe;
+  Fp8Recipe kind;
   std::string_view name;     ///< in stack files: "tensorwise"
   std::string_view library;  ///< of its products, as kernels.toml names it; empty: the stack's own
   CastKernels compiled;      ///< of one cast, by a compiler or written by hand
@@ -52,6 +51,5 @@ struct Fp8RecipeInfo {
 /// orders.
 [[nodiscard]] std::span<const Fp8RecipeInfo> fp8_recipes();
 [[nodiscard]] const Fp8RecipeInfo& info(Fp8Recipe recipe);
-[[nodiscard]] std::optional<Fp8Recipe> find_fp8_recipe(std::string_view name);
 
 }  // namespace tbdsim

@@ -28,9 +28,7 @@ void read_attention_kernel(TomlTable& table, OperatorSettings& settings) {
 void read_fp8_recipe(TomlTable& table, OperatorSettings& settings) {
   settings.compiles_casts = table.boolean_or("compiles_casts", settings.compiles_kernels);
   if (table.has("fp8_recipe")) {
-    std::vector<std::string_view> names;
-    for (const Fp8RecipeInfo& row : fp8_recipes()) names.push_back(row.name);
-    settings.fp8_recipe = find_fp8_recipe(read_known_word(table, "fp8_recipe", names, "recipe"));
+    settings.fp8_recipe = read_row(table, "fp8_recipe", fp8_recipes(), "recipe");
   } else if (table.has("compiles_casts")) {
     table.problem("compiles_casts", "has no effect without fp8_recipe");
   }

@@ -9,13 +9,10 @@ namespace {
 
 /// The value of a word; the first one where the key is absent.
 template <class Value, std::size_t N>
-Value read_word(TomlTable& table, std::string_view key, const std::array<std::string_view, N>& words, Value absent,
-                std::string_view noun) {
+Value word_or(TomlTable& table, std::string_view key, const std::array<std::string_view, N>& words, Value absent,
+              std::string_view noun) {
   if (!table.has(std::string(key))) return absent;
-  const std::string word = read_known_word(table, key, words, noun);
-  for (std::size_t i = 0; i < N; ++i)
-    if (words[i] == word) return static_cast<Value>(i);
-  return absent;
+  return read_word<Value>(table, key, words, noun).value_or(absent);
 }
 
 constexpr std::array<std::string_view, 3> kOverlaps{"none", "pieces", "weights"};
@@ -28,9 +25,9 @@ ParallelSettings read_parallel_settings(TomlTable table) {
   s.every_job = table.boolean_or("every_job", s.every_job);
   s.sequence = table.boolean_or("sequence", s.sequence);
   s.regathers = table.boolean_or("regathers", s.regathers);
-  s.tensor_overlap = read_word(table, "tensor_overlap", kOverlaps, s.tensor_overlap, "overlap of the tensor axis");
-  s.selective = read_word(table, "selective_recompute", kSelective, s.selective, "selective recomputation");
-  s.context = read_word(table, "context_exchange", kContext, s.context, "exchange of the context axis");
+  s.tensor_overlap = word_or(table, "tensor_overlap", kOverlaps, s.tensor_overlap, "overlap of the tensor axis");
+  s.selective = word_or(table, "selective_recompute", kSelective, s.selective, "selective recomputation");
+  s.context = word_or(table, "context_exchange", kContext, s.context, "exchange of the context axis");
   s.masters = table.boolean_or("masters", s.masters);
   s.casts_shards = table.boolean_or("casts_shards", s.casts_shards);
   s.gathers_8_bit = table.boolean_or("gathers_8_bit", s.gathers_8_bit);

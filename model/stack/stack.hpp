@@ -6,6 +6,7 @@
 
 #include "model/input/toml_reader.hpp"
 #include "model/stack/attention_kernel.hpp"
+#include "model/stack/convolution_library.hpp"
 #include "model/stack/engine_settings.hpp"
 #include "model/stack/exchange_settings.hpp"
 #include "model/stack/framework.hpp"
@@ -21,21 +22,10 @@
 #include "model/stack/store.hpp"
 #include "model/stack/update_settings.hpp"
 #include "model/support/result.hpp"
+#include "model/support/vendor.hpp"
 #include "model/units/quantity.hpp"
 
 namespace tbdsim {
-
-/// Convolution algorithms a library may offer.
-enum class ConvolutionAlgorithm { implicit_gemm, direct, winograd_fused, winograd_nonfused, fft };
-[[nodiscard]] std::string_view name(ConvolutionAlgorithm algorithm);
-
-/// Convolution side of a cuDNN (or MIOpen) generation: which algorithms exist and which are offered per pass.
-struct ConvolutionLibrary {
-  std::string name;        ///< "cudnn-5.1"
-  std::string generation;  ///< row of the shared kernel constants: "cudnn5", "cudnn7"
-  std::vector<ConvolutionAlgorithm> forward, backward_data, backward_weights;
-  std::optional<Bytes> workspace_limit;  ///< absent: as much as it asks for
-};
 
 /// What the same hardware does under one framework version. Read from hardware/stacks/*.toml.
 struct Stack {
@@ -45,7 +35,7 @@ struct Stack {
   std::string variant;      ///< "nhwc", "xla"; empty: plain
   std::string zoo_variant;  ///< network variant this framework ships: "mxnet", "torchvision", "tf", "torch7"
   std::string cuda;
-  std::string vendor = "NVIDIA";           ///< of the devices it runs on
+  Vendor vendor = Vendor::nvidia;          ///< of the devices it runs on
   std::string minimum_compute_capability;  ///< "3.7"; empty: any
   ConvolutionLibrary convolution;
   FrameworkFeatures features;

@@ -29,8 +29,9 @@ Candidate candidate(Session& session, const StudyGrid& grid, std::size_t point) 
 
 /// Whether the samples of two candidates may stand for each other. Files of the user's are taken as variants of one network.
 bool comparable(const Prediction& a, const Prediction& b) {
-  const bool files = !a.workload_sha256.empty() && !b.workload_sha256.empty();
-  return a.input_unit == b.input_unit && (files || (a.model == b.model && a.workload_sha256 == b.workload_sha256));
+  const bool files = !a.files.workload.sha256.empty() && !b.files.workload.sha256.empty();
+  return a.samples.unit == b.samples.unit &&
+         (files || (a.job.model == b.job.model && a.files.workload.sha256 == b.files.workload.sha256));
 }
 
 /// Options in which two candidates differ, `--model` left out.

@@ -97,7 +97,7 @@ std::optional<DiagnosedCause> diagnosed(Session& session, const PredictOptions& 
                                         const Trial& trial, const MeasuredSpeed& measured) {
   const Course course = course_of(trial, base, measured);
   if (course.off.empty()) return std::nullopt;
-  const double spread = std::max(kLeastSpread, std::hypot(base.spread.row, base.gpus > 1 ? base.spread.exchange : 0.0));
+  const double spread = std::max(kLeastSpread, std::hypot(base.spread.row, base.job.gpus > 1 ? base.spread.exchange : 0.0));
   const Nearest best = nearest(course, trial.cause, log_time(base, measured) + kNoticed, spread);
   if (best.count == 0) return std::nullopt;
 

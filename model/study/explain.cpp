@@ -41,10 +41,10 @@ std::vector<HealthCheck> health(const Prediction& p) {
                                   below_if_used("CPU memory used", p.loads.host_memory, kMemoryFull),
                                   below_if_used("network rate used", p.loads.network, kRateFull),
                                   below_if_used("storage rate used", p.loads.storage, kRateFull),
-                                  below("waiting for input", p.stages.input_exposed / step, kWaitsTooLong),
-                                  below("waiting for the exchange", p.stages.exchange_exposed / step, kWaitsTooLong),
-                                  below("waiting for the host", p.stages.host_exposed / step, kWaitsTooLong)};
-  if (p.stages.bubble > Seconds(0.0)) checks.push_back(below("waiting for other stages", p.stages.bubble / step, kWaitsTooLong));
+                                  below("waiting for input", p.phases.input_exposed / step, kWaitsTooLong),
+                                  below("waiting for the exchange", p.phases.exchange_exposed / step, kWaitsTooLong),
+                                  below("waiting for the host", p.phases.host_exposed / step, kWaitsTooLong)};
+  if (p.phases.bubble > Seconds(0.0)) checks.push_back(below("waiting for other stages", p.phases.bubble / step, kWaitsTooLong));
   return checks;
 }
 
@@ -78,7 +78,7 @@ std::string cannot_help(const WhatIf& what_if, const Prediction& base) {
 }
 
 bool runs_on(const Stack& stack, const Device& device) {
-  return (device.vendor.empty() || stack.vendor == device.vendor) &&
+  return (!device.vendor || stack.vendor == *device.vendor) &&
          (device.compute_capability.empty() ||
           capability_number(device.compute_capability) >= capability_number(stack.minimum_compute_capability));
 }
@@ -121,8 +121,8 @@ WhatIfOutcome outcome_of(Session& session, const Trial& trial, const Prediction&
       trial.what_if.name, trial.what_if.text, trial.what_if.hardware(), 0.0, true, {}, {}, cannot_help(trial.what_if, base)};
   outcome.cannot_help = !outcome.problem.empty();
   if (outcome.cannot_help) return outcome;
-  if (trial.what_if.narrows && base.precision != name(Precision::fp32) && base.precision != name(Precision::tf32)) {
-    outcome.problem = outcome.reason = fmt::format("the job computes in {} already", base.precision);
+  if (trial.what_if.narrows && base.job.precision != name(Precision::fp32) && base.job.precision != name(Precision::tf32)) {
+    outcome.problem = outcome.reason = fmt::format("the job computes in {} already", base.job.precision);
     return outcome;
   }
   const auto prediction = predict(session, trial.changed);
@@ -200,7 +200,7 @@ Result<Explanation> explain(Session& session, const PredictOptions& options) {
   });
   explanation.combined = combine(session, options, explanation.base, trials, outcomes);
   explanation.what_ifs = std::move(outcomes);
-  if (explanation.base.by_layers) explanation.layouts = neighbouring_layouts(session, options, explanation.base);
+  if (explanation.base.division.by_layers) explanation.layouts = neighbouring_layouts(session, options, explanation.base);
   return explanation;
 }
 

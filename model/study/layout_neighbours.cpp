@@ -20,35 +20,35 @@ class Neighbours {
  public:
   Neighbours(const PredictOptions& options, const Prediction& base) : options_(options), base_(base) {
     // The update stays as large, whatever becomes of the number of copies.
-    options_.global_batch = base.global_batch;
+    options_.global_batch = base.job.global_batch;
     options_.accumulate.reset();
     options_.detail = false;
   }
 
   [[nodiscard]] std::vector<Neighbour> all() {
-    const Layout& l = base_.layout;
+    const Layout& l = base_.division.layout;
     axis(Axis::tensor, l.tensor, &PredictOptions::tensor_parallel);
     axis(Axis::context, l.context, &PredictOptions::context_parallel);
     axis(Axis::expert, l.expert, &PredictOptions::expert_parallel);
     axis(Axis::pipeline, l.pipeline, &PredictOptions::pipeline_parallel);
     sequence();
     if (l.pipeline > 1) {
-      const auto own = pipeline::parse_schedule(base_.schedule);
+      const auto own = pipeline::parse_schedule(base_.division.schedule);
       const bool fixed = own && pipeline::info(*own).chunks > 1;
       if (!fixed) widths(l.virtual_stages, [&](int n) { add_virtual(n); });
       schedules(own);
     }
-    widths(base_.batch_per_gpu, [&](int n) {
+    widths(base_.job.batch_per_gpu, [&](int n) {
       PredictOptions job = options_;
       job.batch = n;
       add(fmt::format("--batch {}", n), fmt::format("micro-batch {}", n), std::move(job));
     });
-    words("--recompute", {"none", "selective", "layer"}, base_.recompute, &PredictOptions::recompute);
+    words("--recompute", {"none", "selective", "layer"}, base_.division.recompute, &PredictOptions::recompute);
     if (l.data * l.context > 1)
       for (int stage = 0; stage <= 3; ++stage) {
         PredictOptions job = options_;
         job.zero = stage;
-        if (stage != base_.zero) add(fmt::format("--zero {}", stage), fmt::format("ZeRO {}", stage), std::move(job));
+        if (stage != base_.division.zero) add(fmt::format("--zero {}", stage), fmt::format("ZeRO {}", stage), std::move(job));
       }
     return std::move(neighbours_);
   }
@@ -67,7 +67,7 @@ class Neighbours {
 
   void axis(Axis axis, int now, std::optional<int> PredictOptions::*option) {
     widths(now, [&](int n) {
-      if (n > base_.gpus) return;
+      if (n > base_.job.gpus) return;
       PredictOptions job = options_;
       job.*option = n;
       const bool follows = axis == Axis::tensor && n == 1;  // what the axis alone can have goes with it
@@ -82,9 +82,9 @@ class Neighbours {
   }
 
   void sequence() {
-    if (base_.layout.tensor == 1) return;
+    if (base_.division.layout.tensor == 1) return;
     PredictOptions job = options_;
-    job.sequence_parallel = base_.layout.sequence ? "off" : "on";
+    job.sequence_parallel = base_.division.layout.sequence ? "off" : "on";
     const std::string now = job.sequence_parallel;
     add("--sequence-parallel " + now, "sequence parallel " + now, std::move(job));
   }
@@ -93,7 +93,7 @@ class Neighbours {
     PredictOptions job = options_;
     job.virtual_stages = stages;
     // The plain and the interleaved order are what the number of parts asks for.
-    const auto own = pipeline::parse_schedule(base_.schedule);
+    const auto own = pipeline::parse_schedule(base_.division.schedule);
     if (own == pipeline::ScheduleKind::one_f_one_b || own == pipeline::ScheduleKind::interleaved) job.schedule.clear();
     add(fmt::format("--virtual-stages {}", stages), fmt::format("{} parts a GPU", stages), std::move(job));
   }

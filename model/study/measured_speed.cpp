@@ -27,9 +27,10 @@ bool names_any(std::string_view word, std::initializer_list<const char*> units) 
 }
 
 tl::unexpected<Errors> unreadable(const std::string& text, const Prediction& base) {
-  const std::string unit = base.input_unit.empty() ? "sample" : base.input_unit;
+  const std::string unit = base.samples.unit.empty() ? "sample" : base.samples.unit;
   std::string rates = fmt::format("\"410 {}\"", per_second(unit));
-  if (!base.part_unit.empty() && base.part_unit != unit) rates += fmt::format(", \"50000 {}\"", per_second(base.part_unit));
+  if (!base.samples.part.empty() && base.samples.part != unit)
+    rates += fmt::format(", \"50000 {}\"", per_second(base.samples.part));
   return fail(fmt::format("--measured: expected a step's time such as \"97 ms\", or a rate of all GPUs such as {}, got {}", rates,
                           quoted(text)));
 }
@@ -57,10 +58,10 @@ Result<MeasuredSpeed> read_measured_speed(const std::string& text, const Predict
   if (names_any(unit, {"step", "iteration", "update"}) || unit == "it/s")
     return MeasuredSpeed{text, false, 1.0 / number, 1.0, "s"};
   const std::string word(unit);
-  if (names(unit, base.input_unit) || names_any(unit, {"sample"}) || unit == "img/s")
+  if (names(unit, base.samples.unit) || names_any(unit, {"sample"}) || unit == "img/s")
     return MeasuredSpeed{text, true, number, 1.0, word};
-  if (names(unit, base.part_unit) && base.parts_per_sample > 0.0)
-    return MeasuredSpeed{text, true, number / base.parts_per_sample, base.parts_per_sample, word};
+  if (names(unit, base.samples.part) && base.samples.parts > 0.0)
+    return MeasuredSpeed{text, true, number / base.samples.parts, base.samples.parts, word};
   return unreadable(text, base);
 }
 

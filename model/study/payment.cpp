@@ -26,12 +26,13 @@ std::optional<PaidBy> find_paid_by(std::string_view name) {
 
 const std::optional<Payment>& payment_of(const Prediction& prediction, PaidBy by) {
   static const std::optional<Payment> kNone;
-  return by == PaidBy::purchase ? prediction.bought : by == PaidBy::rent ? prediction.rented : kNone;
+  return by == PaidBy::purchase ? prediction.cost.bought : by == PaidBy::rent ? prediction.cost.rented : kNone;
 }
 
 PaidBy paid_by(const Prediction& prediction) {
-  if (!prediction.million_samples_cost) return PaidBy::nothing;
-  return prediction.bought && prediction.bought->basis.basis == prediction.price.basis ? PaidBy::purchase : PaidBy::rent;
+  if (!prediction.cost.million_samples) return PaidBy::nothing;
+  return prediction.cost.bought && prediction.cost.bought->basis.basis == prediction.cost.price.basis ? PaidBy::purchase
+                                                                                                      : PaidBy::rent;
 }
 
 Usd sample_cost(const Prediction& prediction, const Payment& payment) {

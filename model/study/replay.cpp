@@ -31,7 +31,7 @@ Seconds of_kernels(const FamilyTimes& times) {
 
 Seconds of_host(const Prediction& prediction) {
   Seconds all(0.0);
-  for (const HostTime& time : prediction.host)
+  for (const HostTime& time : prediction.detail.host)
     if (time.thread == kHostThread) all += time.time;
   return all;
 }
@@ -42,7 +42,7 @@ double ratio(Seconds after, Seconds before) { return before > Seconds(0.0) && af
 void find_factors(const Prediction& before, const Prediction& after, Replay& result, trace::Factors& factors) {
   const FamilyTimes then = predicted_families(before), now = predicted_families(after);
   const double kernels = ratio(of_kernels(now), of_kernels(then));
-  const double batch = static_cast<double>(after.batch_per_gpu) / before.batch_per_gpu;
+  const double batch = static_cast<double>(after.job.batch_per_gpu) / before.job.batch_per_gpu;
   for (ReplayedFamily& family : result.families) {
     family.own = of(then, family.family) > Seconds(0.0) && of(now, family.family) > Seconds(0.0);
     family.factor = family.own                              ? of(now, family.family) / of(then, family.family)
@@ -56,7 +56,7 @@ void find_factors(const Prediction& before, const Prediction& after, Replay& res
 }
 
 Errors unfit(const Prediction& before, const Prediction& after, const trace::Trace& recorded, const Replay& result) {
-  if (before.by_layers || after.by_layers)
+  if (before.division.by_layers || after.division.by_layers)
     return {
         {"--from-trace: scales steps that are simulated kernel by kernel; this one is simulated layer by layer (a divided "
          "network, sharded "
@@ -68,9 +68,9 @@ Errors unfit(const Prediction& before, const Prediction& after, const trace::Tra
                      result.file)}};
   const bool exchanged = std::any_of(result.families.begin(), result.families.end(),
                                      [](const ReplayedFamily& f) { return f.family == WorkFamily::exchange; });
-  if (!exchanged && !after.exchanges.empty())
+  if (!exchanged && !after.detail.exchanges.empty())
     return {{fmt::format("--from-trace: {} holds no exchange, with which {} GPUs would begin; trace a job on 2 GPUs or more",
-                         result.file, after.gpus)}};
+                         result.file, after.job.gpus)}};
   return {};
 }
 
@@ -87,7 +87,7 @@ double spread_of(const Replay& result, const Prediction& after) {
     if (std::abs(family.factor - 1.0) > kNoChange) changed += family.measured;
   }
   const double share = all > Seconds(0.0) ? std::min<double>(1.0, changed / std::max(all, result.measured)) : 0.0;
-  return share * std::hypot(after.spread.row, after.gpus > 1 ? after.spread.exchange : 0.0);
+  return share * std::hypot(after.spread.row, after.job.gpus > 1 ? after.spread.exchange : 0.0);
 }
 
 }  // namespace
@@ -108,9 +108,9 @@ Result<Replay> replay(Session& session, const PredictOptions& options, const std
   result.device = recorded->device;
   result.steps = parts->steps();
   result.changes = options.set;
-  result.model = before->model;
-  result.hardware = before->hardware_name;
-  result.input_unit = before->input_unit;
+  result.model = before->job.model;
+  result.hardware = before->job.hardware;
+  result.input_unit = before->samples.unit;
   result.measured = Seconds(parts->step_seconds());
   result.predicted_before = before->step_time.value;
   result.predicted_after = after->step_time.value;
@@ -130,8 +130,8 @@ Result<Replay> replay(Session& session, const PredictOptions& options, const std
   const Seconds step(1e-9 * trace::rerun(*recorded, parts->iterations, factors));
   const double deviation = std::exp(kRangeDeviations * spread_of(result, *after));
   result.replayed = {step, step / deviation, step * deviation};
-  const double samples = after->global_batch;
-  result.throughput_before = before->global_batch / result.measured.base();
+  const double samples = after->job.global_batch;
+  result.throughput_before = before->job.global_batch / result.measured.base();
   result.throughput = {samples / step.base(), samples / result.replayed.high.base(), samples / result.replayed.low.base()};
   return result;
 }

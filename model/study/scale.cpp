@@ -94,44 +94,45 @@ Result<Prediction> predict_size(Session& session, PredictOptions job, const Size
   return predict(session, job);
 }
 
-constexpr std::array kStageTimes{&Stages::forward,       &Stages::backward,       &Stages::weight_update,
-                                 &Stages::metric,        &Stages::exchange_total, &Stages::exchange_exposed,
-                                 &Stages::input_exposed, &Stages::host_exposed,   &Stages::bubble,
-                                 &Stages::host_forward,  &Stages::host_backward,  &Stages::host_update};
+constexpr std::array kPhaseTimes{&PhaseTimes::forward,       &PhaseTimes::backward,       &PhaseTimes::weight_update,
+                                 &PhaseTimes::metric,        &PhaseTimes::exchange_total, &PhaseTimes::exchange_exposed,
+                                 &PhaseTimes::input_exposed, &PhaseTimes::host_exposed,   &PhaseTimes::bubble,
+                                 &PhaseTimes::host_forward,  &PhaseTimes::host_backward,  &PhaseTimes::host_update};
 
-Stages times(double count, Stages stages) {
-  for (const auto time : kStageTimes) stages.*time = count * (stages.*time);
-  return stages;
+PhaseTimes times(double count, PhaseTimes phases) {
+  for (const auto time : kPhaseTimes) phases.*time = count * (phases.*time);
+  return phases;
 }
 
 /// Of one epoch over the same samples.
-StageSpeedups stage_speedups(const Stages& alone, const Stages& here) {
-  const auto ratio = [&](Seconds Stages::*stage) {
-    const bool both = alone.*stage > Seconds(0.0) && here.*stage > Seconds(0.0);
-    return both ? std::optional<double>(alone.*stage / (here.*stage)) : std::nullopt;
+PhaseSpeedups phase_speedups(const PhaseTimes& alone, const PhaseTimes& here) {
+  const auto ratio = [&](Seconds PhaseTimes::*phase) {
+    const bool both = alone.*phase > Seconds(0.0) && here.*phase > Seconds(0.0);
+    return both ? std::optional<double>(alone.*phase / (here.*phase)) : std::nullopt;
   };
-  return {ratio(&Stages::forward), ratio(&Stages::backward), ratio(&Stages::weight_update), ratio(&Stages::metric)};
+  return {ratio(&PhaseTimes::forward), ratio(&PhaseTimes::backward), ratio(&PhaseTimes::weight_update),
+          ratio(&PhaseTimes::metric)};
 }
 
 /// How many times as many GPUs as are held against.
-double times_as_many(const Prediction& p, const Prediction& one) { return static_cast<double>(p.gpus) / one.gpus; }
+double times_as_many(const Prediction& p, const Prediction& one) { return static_cast<double>(p.job.gpus) / one.job.gpus; }
 
 /// What an epoch of `samples` on one GPU is at this size; `grows`: the row's own has as many times as many samples as GPUs.
 void tell_epoch(const Prediction& p, const Prediction& one, std::int64_t samples, bool grows, ScaleRow& row) {
-  const std::int64_t all = samples * p.gpus / one.gpus;
+  const std::int64_t all = samples * p.job.gpus / one.job.gpus;
   const EpochEstimate alone = estimate_epochs(one, samples, 1), strong = estimate_epochs(p, samples, 1),
                       weak = estimate_epochs(p, all, 1), own = grows ? weak : strong;
   row.epoch_time = own.total;
   row.batches = own.steps;
   const auto steps = static_cast<double>(own.steps);
-  row.epoch_stages = times(steps, p.stages);
-  row.stage_speedups =
-      stage_speedups(times(static_cast<double>(alone.steps), one.stages), times(static_cast<double>(strong.steps), p.stages));
+  row.epoch_phases = times(steps, p.phases);
+  row.phase_speedups =
+      phase_speedups(times(static_cast<double>(alone.steps), one.phases), times(static_cast<double>(strong.steps), p.phases));
   row.strong_epoch = strong.total.value;
   row.weak_epoch = weak.total.value;
   row.weak_saving = 1.0 - weak.total.value / (times_as_many(p, one) * strong.total.value);
-  row.gradients = p.exchanged;
-  row.epoch_gradients = steps * p.exchanged;
+  row.gradients = p.exchanged.bytes;
+  row.epoch_gradients = steps * p.exchanged.bytes;
 }
 
 void tell_memory(const Prediction& p, ScaleRow& row) {
@@ -144,7 +145,7 @@ void tell_misfit(const Prediction& p, const Size& size, std::vector<std::string>
   if (p.memory.fits) return;
   const auto fullest = std::max_element(p.memory.gpus.begin(), p.memory.gpus.end(),
                                         [](const GpuMemory& a, const GpuMemory& b) { return a.peak < b.peak; });
-  misfits.push_back(fmt::format("{} (batch {}, {})", words(size), p.batch_per_gpu, format(fullest->peak)));
+  misfits.push_back(fmt::format("{} (batch {}, {})", words(size), p.job.batch_per_gpu, format(fullest->peak)));
 }
 
 /// What of the options no machine could answer.
@@ -173,30 +174,30 @@ Result<ScaleStudy> begun(Session& session, const ScaleOptions& options, const Si
   study.one_epoch = estimate_epochs(study.one, options.samples, 1).total;
   study.notices = study.one.notices;
   const bool several = std::any_of(options.nodes.begin(), options.nodes.end(), [](int nodes) { return nodes > 1; });
-  if (several && info(study.one.exchange).parameter_servers)
+  if (several && info(study.one.job.exchange).parameter_servers)
     study.notices.push_back(
         fmt::format("the GPU that all is held against has a server too (exchange {}); `network` holds nodes "
                     "against one that updates for itself where that is faster",
-                    name(study.one.exchange)));
+                    name(study.one.job.exchange)));
   return study;
 }
 
 Kept kept_by(const ScaleStudy& study) {
   if (study.scaling != Scaling::fixed_global_batch) return {};
-  if (study.one.layout.divides_network()) return {std::nullopt, study.one.global_batch};
-  return {study.one.batch_per_gpu, std::nullopt};
+  if (study.one.division.layout.divides_network()) return {std::nullopt, study.one.job.global_batch};
+  return {study.one.job.batch_per_gpu, std::nullopt};
 }
 
 ScaleRow row_of(const Prediction& p, const ScaleStudy& study) {
   const bool grows = study.scaling == Scaling::weak;
   ScaleRow row;
-  row.gpus = p.gpus;
-  row.nodes = p.nodes;
-  row.batch_per_gpu = p.batch_per_gpu;
-  row.copies = p.layout.data;
-  row.micro_batches = p.micro_batches;
+  row.gpus = p.job.gpus;
+  row.nodes = p.job.nodes;
+  row.batch_per_gpu = p.job.batch_per_gpu;
+  row.copies = p.division.layout.data;
+  row.micro_batches = p.division.micro_batches;
   row.step_time = p.step_time;
-  row.stages = p.stages;
+  row.phases = p.phases;
   row.limit = p.limit;
   tell_epoch(p, study.one, study.samples, grows, row);
   tell_memory(p, row);
@@ -230,7 +231,7 @@ Result<ScaleStudy> scale(Session& session, const ScaleOptions& options) {
     }
     for (const std::string& notice : p->notices)
       if (std::find(study.notices.begin(), study.notices.end(), notice) == study.notices.end()) study.notices.push_back(notice);
-    if (p->gpus > study.one.gpus) tell_misfit(*p, {p->gpus, p->nodes}, misfits);
+    if (p->job.gpus > study.one.job.gpus) tell_misfit(*p, {p->job.gpus, p->job.nodes}, misfits);
     study.rows.push_back(row_of(*p, study));
   }
   if (!errors.empty()) return tl::make_unexpected(errors);

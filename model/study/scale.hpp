@@ -24,7 +24,7 @@ struct ScaleOptions {
 };
 
 /// How many times as fast as one GPU a stage gets through an epoch; absent where one GPU or this size has no such stage.
-struct StageSpeedups {
+struct PhaseSpeedups {
   std::optional<double> forward, backward, weight_update, metric;
 };
 
@@ -36,11 +36,11 @@ struct ScaleRow {
   Ranged<Seconds> epoch_time;  ///< start-up of the run included
   Ranged<double> speedup;      ///< samples per second of a whole epoch against one GPU
   double efficiency = 1;       ///< speed-up over how many times as many GPUs
-  Stages stages;               ///< of a step
+  PhaseTimes phases;           ///< of a step
   Limit limit;
   std::int64_t batches = 0;  ///< steps of an epoch
-  Stages epoch_stages;       ///< of all its steps
-  StageSpeedups stage_speedups;
+  PhaseTimes epoch_phases;   ///< of all its steps
+  PhaseSpeedups phase_speedups;
   Seconds strong_epoch, weak_epoch;  ///< over the data set of one GPU, and over as many of them as there are GPUs
   double weak_saving = 0;            ///< of the time of that many strong epochs
   std::optional<double> overhead;    ///< time of the epoch against that under the study's first exchange, less 1

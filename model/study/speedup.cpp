@@ -9,12 +9,14 @@ namespace tbdsim {
 namespace {
 
 bool same_software(const Prediction& a, const Prediction& b) {
-  return a.device == b.device && a.stack == b.stack && a.stack_sha256 == b.stack_sha256 && a.precision == b.precision;
+  return a.job.device == b.job.device && a.job.stack == b.job.stack && a.files.stack.sha256 == b.files.stack.sha256 &&
+         a.job.precision == b.job.precision;
 }
 
 bool same_kernels(const Prediction& a, const Prediction& b) {
-  return same_software(a, b) && a.model == b.model && a.variant == b.variant && a.workload_sha256 == b.workload_sha256 &&
-         a.batch_per_gpu == b.batch_per_gpu && a.set == b.set;
+  return same_software(a, b) && a.job.model == b.job.model && a.job.variant == b.job.variant &&
+         a.files.workload.sha256 == b.files.workload.sha256 && a.job.batch_per_gpu == b.job.batch_per_gpu &&
+         a.files.set == b.files.set;
 }
 
 double square(double x) { return x * x; }
@@ -30,8 +32,8 @@ Ranged<double> speedup_range(const Prediction& many, const Prediction& one, doub
   variance += same_software(many, one) ? alike(many.spread.board, one.spread.board) : apart(many.spread.board, one.spread.board);
   const double factor = std::exp(kCentral80 * std::sqrt(variance));
   Ranged<double> range{value, value / factor, value * factor};
-  if (same_kernels(many, one) && many.gpus > one.gpus)
-    range.high = std::max(value, std::min(range.high, static_cast<double>(many.gpus) / one.gpus));
+  if (same_kernels(many, one) && many.job.gpus > one.job.gpus)
+    range.high = std::max(value, std::min(range.high, static_cast<double>(many.job.gpus) / one.job.gpus));
   return range;
 }
 

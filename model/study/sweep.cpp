@@ -146,9 +146,9 @@ SweepRow predicted(Session& session, const StudyGrid& grid, const Point& point, 
   row.limit_share = p.limit.share;
   row.fits = p.memory.fits;
   for (const GpuMemory& gpu : p.memory.gpus) row.peak = std::max(row.peak, gpu.peak);
-  row.hour_cost = p.hour_cost;
-  row.million_samples_cost = p.million_samples_cost;
-  row.sample_energy = p.sample_energy;
+  row.hour_cost = p.cost.hour;
+  row.million_samples_cost = p.cost.million_samples;
+  row.sample_energy = p.cost.sample_energy;
   row.paid_by = paid_by(p);
   return row;
 }

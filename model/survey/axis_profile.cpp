@@ -22,11 +22,11 @@ Result<std::optional<AxisProfile>> profile_axes(Session& session, const NetworkO
   AxisProfile profile;
   auto job = predict(session, options.job);
   if (!job) return tl::make_unexpected(job.error());
-  profile.job = std::move(*job);
-  if (profile.job.communication.empty())
+  profile.predicted = std::move(*job);
+  if (profile.predicted.division.communication.empty())
     return fail("network: nothing travels, since one GPU runs the job; name several, such as --gpus 8");
   profile.target = options.target;
-  profile.without_network = profile.job.step_time.value;
+  profile.without_network = profile.predicted.step_time.value;
   if (configuration.nodes > 1 && configuration.network) {
     profile.network = configuration.network->id;
     profile.line_rate = configuration.network->bandwidth;
@@ -37,7 +37,7 @@ Result<std::optional<AxisProfile>> profile_axes(Session& session, const NetworkO
     if (!least) return tl::make_unexpected(least.error());
     profile.least_to_reach = *least;
   }
-  profile.efficiency = profile.without_network / profile.job.step_time.value;
+  profile.efficiency = profile.without_network / profile.predicted.step_time.value;
   profile.reaches = profile.efficiency >= options.target;
   return std::optional(std::move(profile));
 }

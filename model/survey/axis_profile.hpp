@@ -8,7 +8,7 @@ namespace tbdsim {
 
 /// What the wiring does to a job whose step is simulated layer by layer.
 struct AxisProfile {
-  Prediction job;            ///< with the traffic along each axis, and the tiers that it passes
+  Prediction predicted;      ///< with the traffic along each axis, and the tiers that it passes
   std::string network;       ///< between nodes; empty: there is one node
   BytesPerSecond line_rate;  ///< of its ports
   Seconds without_network;   ///< the step on a network of any rate

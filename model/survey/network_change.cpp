@@ -39,7 +39,7 @@ Result<std::optional<NetworkChange>> network_change(Session& session, const Pred
   const auto old_job = configure(session, plain), new_job = configure(session, options);
   if (!old_job) return tl::make_unexpected(old_job.error());
   if (!new_job) return tl::make_unexpected(new_job.error());
-  return std::optional(NetworkChange{changed.model, figures(old_job->network_graph().graph, *before),
+  return std::optional(NetworkChange{changed.job.model, figures(old_job->network_graph().graph, *before),
                                      figures(new_job->network_graph().graph, changed)});
 }
 

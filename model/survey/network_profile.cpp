@@ -98,12 +98,12 @@ Result<NetworkProfile> profile_network(Session& session, const NetworkOptions& o
   NetworkProfile profile;
   auto prediction = predict(session, asked);
   if (!prediction) return tl::make_unexpected(prediction.error());
-  profile.job = std::move(*prediction);
+  profile.predicted = std::move(*prediction);
   const auto one = one_node(session, configuration);
   if (!one) return tl::make_unexpected(one.error());
   if (configuration.devices.size() > 1) profile.one_node_exchange = one->exchange;
   profile.one_node_step = one->times.step;
-  profile.one_node_stages = one->times.stages;
+  profile.one_node_phases = one->times.phases;
   profile.nodes = machines(configuration);
   profile.emulated = configuration.emulated;
   profile.network = configuration.network->id;
@@ -127,7 +127,7 @@ Result<NetworkProfile> profile_network(Session& session, const NetworkOptions& o
   const auto job = lower_job(configuration);
   if (!job) return tl::make_unexpected(job.error());
   profile.arrays = array_traffic(configuration.network_graph().graph, job->step, engine::simulate(job->step.graph));
-  profile.waiting_for_slowest = profile.job.stages.exchange_exposed + profile.job.stages.store_update;
+  profile.waiting_for_slowest = profile.predicted.phases.exchange_exposed + profile.predicted.phases.store_update;
   for (const ArrayTraffic& array : profile.arrays) profile.waiting_for_slowest -= array.exposed;
   profile.waiting_for_slowest = std::max(profile.waiting_for_slowest, Seconds(0.0));
   if (configuration.gpus == 1) profile.waiting_for_slowest = Seconds(0.0);  // nobody to wait for, but rounding

@@ -24,9 +24,9 @@ struct ScheduleVerdict {
 
 /// What the network does to a job of several nodes, or to the two that one machine emulates.
 struct NetworkProfile {
-  Prediction job;
+  Prediction predicted;
   Seconds one_node_step;
-  Stages one_node_stages;  ///< of that step; where servers update, the job updates nothing itself
+  PhaseTimes one_node_phases;  ///< of that step; where servers update, the job updates nothing itself
   /// Of the job's waits for the exchange and for what stores update meanwhile, what is no array's: all wait for the GPU that
   /// computes longest.
   Seconds waiting_for_slowest;

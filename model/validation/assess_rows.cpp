@@ -24,11 +24,11 @@ std::string series_of(const MeasuredRun& run) {
 
 /// Time at 100 % of peak over the measured time, from the FLOP that the measured part of the step holds.
 std::optional<double> peak_fraction(const Metric& metric, const MeasuredRun& run, const Prediction& prediction) {
-  if (metric.flop_share == 0.0 || prediction.flop_per_step_per_gpu <= Flop(0.0) || prediction.peak <= FlopPerSecond(0.0)) {
+  if (metric.flop_share == 0.0 || prediction.work.flop_per_gpu <= Flop(0.0) || prediction.work.peak <= FlopPerSecond(0.0)) {
     return std::nullopt;
   }
-  const Seconds ideal = metric.flop_share * prediction.flop_per_step_per_gpu / prediction.peak;
-  const double units = prediction.global_batch * units_per_sample(prediction, run.unit).value_or(1.0);
+  const Seconds ideal = metric.flop_share * prediction.work.flop_per_gpu / prediction.work.peak;
+  const double units = prediction.job.global_batch * units_per_sample(prediction, run.unit).value_or(1.0);
   const Seconds measured(metric.kind == MetricKind::rate ? units / run.measured : run.measured);
   return ideal / measured;
 }
@@ -53,7 +53,7 @@ std::optional<Ranged<double>> scaling_efficiency(const Predictor& predictor, Pre
   options.exchange.clear();
   const Result<Prediction> one = predictor(options);
   if (!one) return std::nullopt;
-  const double ideal = one->throughput.value * many.gpus;
+  const double ideal = one->throughput.value * many.job.gpus;
   return Ranged<double>{many.throughput.value / ideal, many.throughput.low / ideal, many.throughput.high / ideal};
 }
 
@@ -100,7 +100,7 @@ AssessedRow assess_row(const Predictor& predictor, const CollectivePredictor& co
   const Result<Prediction> prediction = predictor(options);
   if (!prediction) return skipped(std::move(result), reason(prediction));
   if (run.metric == "throughput" && !units_per_sample(*prediction, run.unit))
-    return skipped(std::move(result), fmt::format("{} does not count {}", prediction->model, run.unit));
+    return skipped(std::move(result), fmt::format("{} does not count {}", prediction->job.model, run.unit));
   const std::optional<Ranged<double>> value = run.metric == "efficiency" ? scaling_efficiency(predictor, run.options, *prediction)
                                               : run.metric == "throughput" ? rate_in(*prediction, run.unit)
                                                                            : metric_value(*prediction, run.metric);
@@ -109,9 +109,9 @@ AssessedRow assess_row(const Predictor& predictor, const CollectivePredictor& co
   if (!result.row.skipped.empty()) return result;
   result.kind = metric->kind;
   result.peak_fraction = peak_fraction(*metric, run, *prediction);
-  result.gpus = prediction->gpus;
-  result.fp32 = prediction->precision == name(Precision::fp32);
-  result.by_layers = prediction->by_layers;
+  result.gpus = prediction->job.gpus;
+  result.fp32 = prediction->job.precision == name(Precision::fp32);
+  result.by_layers = prediction->division.by_layers;
   result.hardware = run.options.hardware;
   const bool scales = run.metric == "throughput" || run.metric == "step_time_s";
   if (scales) result.series = series_of(run);

@@ -80,11 +80,11 @@ bool is_rate_unit(std::string_view unit) {
 
 std::optional<double> units_per_sample(const Prediction& prediction, std::string_view unit) {
   if (unit.empty() || unit == "samples/s") return 1.0;
-  const std::string own = prediction.part_unit + "s/s";
+  const std::string own = prediction.samples.part + "s/s";
   const bool tokens =
       unit == "tokens/s" && own.size() >= unit.size() && own.compare(own.size() - unit.size(), unit.size(), unit) == 0;
   if (unit != own && !tokens) return std::nullopt;
-  return prediction.parts_per_sample;
+  return prediction.samples.parts;
 }
 
 std::vector<std::string> metric_names() {
@@ -95,7 +95,7 @@ std::vector<std::string> metric_names() {
 
 std::optional<Ranged<double>> metric_value(const Prediction& prediction, std::string_view metric) {
   const Ranged<Seconds>& step = prediction.step_time;
-  const Stages& stages = prediction.stages;
+  const PhaseTimes& stages = prediction.phases;
   if (metric == "throughput") return prediction.throughput;
   if (metric == "step_time_s") return Ranged<double>{step.value.base(), step.low.base(), step.high.base()};
   const Seconds forward = stages.forward + stages.host_forward + stages.exchange_forward;

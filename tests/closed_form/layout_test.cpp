@@ -6,17 +6,13 @@
 
 #include "model/prediction/predict.hpp"
 #include "tests/catch.hpp"
+#include "tests/predicted.hpp"
 
 using namespace tbdsim;
 using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
 
 namespace {
-
-Session& session() {
-  static const std::shared_ptr<Session> kSession = open_session({TBDSIM_SOURCE_DIR});
-  return *kSession;
-}
 
 // A GPT of 1024 positions: s, h, a, f = 4h and V of the formulas; b samples a micro-batch.
 constexpr double s = 1024, h = 2048, a = 16, b = 2, vocabulary = 51200;
@@ -34,17 +30,10 @@ PredictOptions gpt(int layers, int gpus = 8, const char* stack = "megatron-lm-20
   return options;
 }
 
-Prediction predicted(const PredictOptions& options) {
-  const auto prediction = predict(session(), options);
-  INFO((prediction ? std::string() : to_text(prediction.error())));
-  REQUIRE(prediction);
-  return *prediction;
-}
-
 const AxisTraffic& along(const Prediction& p, Axis axis) {
-  const auto found =
-      std::find_if(p.communication.begin(), p.communication.end(), [&](const AxisTraffic& t) { return t.axis == axis; });
-  REQUIRE(found != p.communication.end());
+  const auto found = std::find_if(p.division.communication.begin(), p.division.communication.end(),
+                                  [&](const AxisTraffic& t) { return t.axis == axis; });
+  REQUIRE(found != p.division.communication.end());
   return *found;
 }
 
@@ -103,7 +92,7 @@ TEST_CASE("weights, gradients and states take 18 bytes a parameter, with shardin
       const Prediction p = predicted(options);
       const MemoryParts& parts = p.memory.gpus.front().parts;
       return (parts[MemoryPart::weights] + parts[MemoryPart::gradients] + parts[MemoryPart::optimizer_state]).base() /
-             static_cast<double>(p.parameters);
+             static_cast<double>(p.work.parameters);
     };
     CHECK_THAT(bytes(0), WithinRel(18.0, 1e-3));
     CHECK_THAT(bytes(1), WithinRel(6.0 + 12.0 / d, 1e-3));
@@ -183,7 +172,7 @@ TEST_CASE("copies all-reduce gradients, scatter and gather states, or gather wei
     const auto bytes = [&](int zero) {
       options.zero = zero;
       const Prediction p = predicted(options);
-      return along(p, Axis::data).bytes.base() / static_cast<double>(p.parameters);
+      return along(p, Axis::data).bytes.base() / static_cast<double>(p.work.parameters);
     };
     // Gradients are fp32, weights 16 bits. A bias or norm that a rank does not divide evenly moves a little more.
     CHECK_THAT(bytes(0), WithinRel(2.0 * share * 4.0, 1e-3));
@@ -222,20 +211,20 @@ TEST_CASE("the slowest stage waits for one micro-batch's way through the others,
     options.accumulate = m;
     options.schedule = schedule;
     if (v > 1) options.virtual_stages = v;
-    return predicted(options).stages;
+    return predicted(options).phases;
   };
   for (const int p : {2, 4}) {
     INFO(p);
-    const Stages some = stages(p, 8, 1), more = stages(p, 16, 1), gpipe = stages(p, 16, 1, "gpipe");
+    const PhaseTimes some = stages(p, 8, 1), more = stages(p, 16, 1), gpipe = stages(p, 16, 1, "gpipe");
     const Seconds pass = (1.0 / 16.0) * (more.forward + more.backward + more.exchange_exposed);
     CHECK(more.bubble < 1.05 * (p - 1.0) * pass);
     CHECK(more.bubble > 0.75 * (p - 1.0) * pass);
     CHECK_THAT(some.bubble.base(), WithinRel(more.bubble.base(), 0.03));  // does not grow with the micro-batches
     CHECK_THAT(gpipe.bubble.base(), WithinRel(more.bubble.base(), 0.03));
-    const Stages parts = stages(p, 16, 3);
+    const PhaseTimes parts = stages(p, 16, 3);
     CHECK(parts.bubble < 0.6 * more.bubble);
     CHECK(parts.bubble > 0.2 * more.bubble);
-    const Stages split = stages(p, 16, 1, "zb-h1");
+    const PhaseTimes split = stages(p, 16, 1, "zb-h1");
     CHECK(split.bubble < 0.8 * more.bubble);
   }
 }

@@ -30,6 +30,7 @@ TABLES = {
     "ScheduleKind": ("model/schedule/pipeline/schedule_kind.cpp", EVERYWHERE),
     "Precision": ("model/hardware/device.cpp", OF_STEPS),
     "InputPart": ("model/prediction/input_verdict.cpp", OF_LOADING),
+    "Vendor": ("model/support/vendor.cpp", EVERYWHERE),
     "KernelFamily": ("model/hardware/kernel_family.cpp", MODEL),
 }
 DEVICE_FOLDER = "hardware/gpus"
@@ -41,7 +42,7 @@ OTHER_MEANINGS = {
         "model/workload/graph_builder.cpp": {"mxnet"},
         "model/workload/zoo/alexnet.cpp": {"torch7"},
         "model/workload/zoo/googlenet_plain.cpp": {"torch7"},
-        "model/workload/zoo/transformer.cpp": {"pytorch"},
+        "model/workload/zoo/transformer.cpp": {"nvidia", "pytorch"},
         "model/workload/zoo/transformer_xl.cpp": {"softmax"},
         "model/workload/zoo/vgg.cpp": {"torch7"},
     },
@@ -87,7 +88,7 @@ def concepts(root):
         names = row_names(root, enumeration, path)
         if not names:
             breaches.append(f"{path}:1: no row of {enumeration}; where is its table now?")
-        found.append((f"a member of {enumeration}", set(names), path, folders))
+        found.append((f"a member of {enumeration}", {*names, *(name.lower() for name in names)}, path, folders))
     devices = {path.stem for path in (root / DEVICE_FOLDER).glob("*.toml")}
     if not devices:
         breaches.append(f"{DEVICE_FOLDER}:1: no device")

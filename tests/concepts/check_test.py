@@ -15,6 +15,7 @@ GOOD = {
     "model/schedule/pipeline/schedule_kind.cpp": '{ScheduleKind::zb_h1, "zb-h1", true},\n',
     "model/hardware/device.cpp": '{Precision::fp32, "fp32"},\n',
     "model/prediction/input_verdict.cpp": '{InputPart::storage, "storage"},\n',
+    "model/support/vendor.cpp": '{Vendor::nvidia, "NVIDIA"},\n',
     "model/hardware/kernel_family.cpp": '{KernelFamily::gemm, "gemm", false},\n',
     "hardware/gpus/v100-sxm2-16gb.toml": "",
     "model/report/json.cpp": 'json["host"] = 1;\njson["host"]["seconds"] = 2;  // x == "ps"\nprint("ps");\n',
@@ -49,7 +50,8 @@ class Concepts(unittest.TestCase):
                          ['calibrate/fit/x.cpp:3: "mxnet" is compared as a word; it is a member of Framework'])
 
     def test_every_table_and_the_devices_count(self):
-        for word, what in (("host", "a member of Resource"), ("forward", "a member of Pass"), ("gemm", "a member of KernelFamily"), ("v100-sxm2-16gb", "a device")):
+        for word, what in (("host", "a member of Resource"), ("forward", "a member of Pass"), ("gemm", "a member of KernelFamily"),
+                           ("NVIDIA", "a member of Vendor"), ("nvidia", "a member of Vendor"), ("v100-sxm2-16gb", "a device")):
             with self.subTest(word):
                 self.assertEqual(breaches({"model/cost/x.cpp": f'a == "{word}";\n'}),
                                  [f'model/cost/x.cpp:1: "{word}" is compared as a word; it is {what}'])

@@ -23,7 +23,7 @@ struct TemporaryFile {
   ~TemporaryFile() { std::remove(path.c_str()); }
 };
 
-Stages stages(const std::vector<std::string>& set, const char* model, int gpus) {
+PhaseTimes stages(const std::vector<std::string>& set, const char* model, int gpus) {
   PredictOptions options;
   options.hardware = gpus > 1 ? "dgx-h100" : "h100-sxm5-80gb";
   options.model = model;
@@ -34,7 +34,7 @@ Stages stages(const std::vector<std::string>& set, const char* model, int gpus) 
   const auto session = open_session({TBDSIM_SOURCE_DIR});
   const auto prediction = predict(*session, options);
   REQUIRE(prediction);
-  return prediction->stages;
+  return prediction->phases;
 }
 
 }  // namespace
@@ -67,19 +67,19 @@ TEST_CASE("what is no such file, to the letter") {
 }
 
 TEST_CASE("every multiplier lengthens its own part of a step") {
-  const Stages plain = stages({}, "bert-base", 8);
-  const Stages products = stages({"hw.device.anchor_products=1.5"}, "bert-base", 8);
+  const PhaseTimes plain = stages({}, "bert-base", 8);
+  const PhaseTimes products = stages({"hw.device.anchor_products=1.5"}, "bert-base", 8);
   CHECK(products.forward > plain.forward);
   CHECK(products.weight_update == plain.weight_update);
   // Buckets leave later; what lies beside them changes, not what they carry.
   CHECK_THAT(products.exchange_total / plain.exchange_total, Catch::WithinRel(1.0, 0.1));
-  const Stages memory = stages({"hw.device.anchor_memory=1.5"}, "bert-base", 8);
+  const PhaseTimes memory = stages({"hw.device.anchor_memory=1.5"}, "bert-base", 8);
   CHECK(memory.weight_update > plain.weight_update);
   CHECK_THAT(memory.exchange_total / plain.exchange_total, Catch::WithinRel(1.0, 0.1));
-  const Stages exchange = stages({"hw.device.anchor_exchange=1.5"}, "bert-base", 8);
+  const PhaseTimes exchange = stages({"hw.device.anchor_exchange=1.5"}, "bert-base", 8);
   CHECK(exchange.forward == plain.forward);
   CHECK_THAT(exchange.exchange_total / plain.exchange_total, Catch::WithinRel(1.5, 0.02));
-  const Stages host = stages({"hw.device.anchor_host=4"}, "bert-base", 8);
+  const PhaseTimes host = stages({"hw.device.anchor_host=4"}, "bert-base", 8);
   CHECK(host.host_exposed > plain.host_exposed);
   CHECK(host.exchange_total == plain.exchange_total);
 }

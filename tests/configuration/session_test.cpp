@@ -67,7 +67,7 @@ TEST_CASE("the default stack: the newest PyTorch that still supports the device,
   CHECK(default_stack(session, "mi300x") == "pytorch-2.4-rocm");
   Device fermi;
   fermi.id = "c2050";
-  fermi.vendor = "NVIDIA";
+  fermi.vendor = Vendor::nvidia;
   fermi.compute_capability = "2.0";
   const auto none = session.default_stack(fermi);
   REQUIRE_FALSE(*none);

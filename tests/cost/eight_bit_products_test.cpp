@@ -217,15 +217,12 @@ TEST_CASE("8 bits need the units and a recipe, to the letter") {
   CHECK(refusal(blackwell, Precision::mxfp8, tensorwise).empty());
 }
 
-TEST_CASE("8 bits: every recipe is found by its name and moves at least a read and a write") {
+TEST_CASE("8 bits: every recipe moves at least a read and a write") {
   for (const Fp8RecipeInfo& row : fp8_recipes()) {
-    CHECK(find_fp8_recipe(row.name) == row.recipe);
-    CHECK(info(row.recipe).name == row.name);
     CHECK(row.compiled.bytes >= 3.0);
     CHECK(row.eager.bytes >= row.compiled.bytes);
     CHECK(row.eager.kernels >= row.compiled.kernels);
     CHECK((row.turned == Turned::cast) == (row.cast_turned.kernels > 0));
     CHECK((row.turned == Turned::together) == row.keeps_narrow);
   }
-  CHECK_FALSE(find_fp8_recipe("hybrid"));
 }

@@ -116,6 +116,9 @@ TEST_CASE("architectures and board classes are words of a table") {
   CHECK(read("").board_class == BoardClass::professional);
   CHECK(with("board_class = \"consumr\"")
             .rfind("my.toml:9:15: board_class: no class of boards \"consumr\", did you mean \"consumer\"?\n", 0) == 0);
+  CHECK(read("vendor = \"AMD\"").vendor == Vendor::amd);
+  CHECK_FALSE(read("").vendor);
+  CHECK(with("vendor = \"Amd\"").rfind("my.toml:9:10: vendor: no vendor \"Amd\", did you mean \"AMD\"?\n", 0) == 0);
   CHECK(with("sustained_clock = \"1 GHz\"")
             .rfind("my.toml:9:19: sustained_clock: acts as a share of the clock of the peak rates; "
                    "state `boost_clock` too\n",

@@ -13,7 +13,7 @@ TEST_CASE("memory of the fast path is near that of predict", "[plan]") {
   for (const PredictOptions& options :
        {job("gpt3-13b", "dgx-a100-80gb", "megatron-lm-2022", 64), job("llama-3-8b", "dgx-h100", "megatron-core-0.8", 128, 8192),
         job("llama-2-7b", "dgx-h100", "fsdp2-2.6", 64, 4096), job("mixtral-8x7b", "dgx-h100", "megatron-core-0.8", 64, 4096)}) {
-    const auto base = configure(catalogue_session(), options);
+    const auto base = configure(session(), options);
     REQUIRE(base);
     const auto kernels = plan::DrawnKernels::make(*base);
     REQUIRE(kernels);

@@ -16,7 +16,7 @@ struct Deviation {
 };
 
 Deviation deviation(const PredictOptions& options, int layouts, plan::Depth depth, std::uint32_t seed) {
-  const auto base = configure(catalogue_session(), options);
+  const auto base = configure(session(), options);
   REQUIRE(base);
   const auto kernels = plan::DrawnKernels::make(*base);
   REQUIRE(kernels);

@@ -22,7 +22,7 @@ plan::PlanOptions small_job() {
 }
 
 std::string refusal(const plan::PlanOptions& options) {
-  const auto made = plan::make_plan(catalogue_session(), options);
+  const auto made = plan::make_plan(session(), options);
   return made ? "" : to_text(made.error());
 }
 
@@ -42,7 +42,7 @@ Seconds fastest_by_hand(const PredictOptions& job) {
               one.recompute = recompute;
               one.zero = zero;
               if (parts > 1) one.virtual_stages = parts;
-              const auto prediction = predict(catalogue_session(), one);
+              const auto prediction = predict(session(), one);
               if (prediction && prediction->memory.fits) best = std::min(best, prediction->step_time.value);
             }
   return best;
@@ -54,7 +54,7 @@ TEST_CASE("the search finds what trying all layouts finds", "[plan]") {
   plan::PlanOptions options = small_job();
   options.keep = {"context-parallel=1"};
   options.top = 3;
-  const auto found = plan::make_plan(catalogue_session(), options);
+  const auto found = plan::make_plan(session(), options);
   REQUIRE(found);
   REQUIRE(found->rows.size() == 3);
   CHECK(found->rows.front().prediction.step_time.value <= fastest_by_hand(options.job));
@@ -63,7 +63,7 @@ TEST_CASE("the search finds what trying all layouts finds", "[plan]") {
   for (const plan::PlanRow& row : found->rows) {
     CHECK(row.prediction.memory.fits);
     CHECK(row.behind >= 0.0);
-    CHECK(row.prediction.layout.context == 1);
+    CHECK(row.prediction.division.layout.context == 1);
   }
 }
 
@@ -71,9 +71,9 @@ TEST_CASE("a plan does not depend on the number of threads", "[plan]") {
   const plan::PlanOptions options = small_job();
   const int threads = omp_get_max_threads();
   omp_set_num_threads(1);
-  const auto one = plan::make_plan(catalogue_session(), options);
+  const auto one = plan::make_plan(session(), options);
   omp_set_num_threads(4);
-  const auto several = plan::make_plan(catalogue_session(), options);
+  const auto several = plan::make_plan(session(), options);
   omp_set_num_threads(threads);
   REQUIRE(one);
   REQUIRE(several);
@@ -82,13 +82,13 @@ TEST_CASE("a plan does not depend on the number of threads", "[plan]") {
 
 TEST_CASE("shards of a plan try every layout once", "[plan]") {
   plan::PlanOptions options = small_job();
-  const auto whole = plan::make_plan(catalogue_session(), options);
+  const auto whole = plan::make_plan(session(), options);
   REQUIRE(whole);
   plan::PlanCounts counts;
   Seconds best(HUGE_VAL);
   options.shards = 3;
   for (options.shard = 0; options.shard < options.shards; ++options.shard) {
-    const auto part = plan::make_plan(catalogue_session(), options);
+    const auto part = plan::make_plan(session(), options);
     REQUIRE(part);
     counts += part->counts;
     best = std::min(best, part->rows.front().prediction.step_time.value);
@@ -107,15 +107,15 @@ TEST_CASE("a plan that is stopped at once says so", "[plan]") {
 TEST_CASE("what is kept is in every row", "[plan]") {
   plan::PlanOptions options = small_job();
   options.keep = {"pipeline-parallel=4", "schedule=zb-h1", "recompute=layer", "batch=2", "zero=0"};
-  const auto found = plan::make_plan(catalogue_session(), options);
+  const auto found = plan::make_plan(session(), options);
   REQUIRE(found);
   for (const plan::PlanRow& row : found->rows) {
-    CHECK(row.prediction.layout.pipeline == 4);
-    CHECK(row.prediction.schedule == "zb-h1");
-    CHECK(row.prediction.recompute == "layer");
-    CHECK(row.prediction.batch_per_gpu == 2);
-    CHECK(row.prediction.zero == 0);
-    const auto again = predict(catalogue_session(), row.options);
+    CHECK(row.prediction.division.layout.pipeline == 4);
+    CHECK(row.prediction.division.schedule == "zb-h1");
+    CHECK(row.prediction.division.recompute == "layer");
+    CHECK(row.prediction.job.batch_per_gpu == 2);
+    CHECK(row.prediction.division.zero == 0);
+    const auto again = predict(session(), row.options);
     REQUIRE(again);
     CHECK(again->step_time.value == row.prediction.step_time.value);
   }
@@ -132,20 +132,20 @@ TEST_CASE("values of options that are no axes are searched together", "[plan]") 
       plan::PlanOptions one = options;
       one.job.precision = precision;
       one.job.set = {std::string("stack.parallel.overlaps_gradients=") + overlaps};
-      const auto found = plan::make_plan(catalogue_session(), one);
+      const auto found = plan::make_plan(session(), one);
       REQUIRE(found);
       counts += found->counts;
       best = std::min(best, found->rows.front().prediction.step_time.value);
     }
   options.tried = {{"precision", {"bf16", "fp8"}}};
   options.values = {"stack.parallel.overlaps_gradients=true,false"};
-  const auto all = plan::make_plan(catalogue_session(), options);
+  const auto all = plan::make_plan(session(), options);
   REQUIRE(all);
   CHECK(all->counts.tried == counts.tried);
   CHECK(all->rows.front().prediction.step_time.value == best);
   CHECK(all->rows.front().variant == "fp8, stack.parallel.overlaps_gradients=true");
   for (const plan::PlanRow& row : all->rows) {
-    const auto again = predict(catalogue_session(), row.options);
+    const auto again = predict(session(), row.options);
     REQUIRE(again);
     CHECK(again->step_time.value == row.prediction.step_time.value);
   }
@@ -167,18 +167,20 @@ TEST_CASE("values to try are refused before a search", "[plan]") {
 TEST_CASE("layouts that differ in virtual stages alone share a row", "[plan]") {
   plan::PlanOptions options = small_job();
   options.keep = {"pipeline-parallel=4"};
-  const auto found = plan::make_plan(catalogue_session(), options);
+  const auto found = plan::make_plan(session(), options);
   REQUIRE(found);
   std::set<std::tuple<int, int, int, std::string, int, int, std::string>> kinds;
   std::size_t folded = 0;
   for (const plan::PlanRow& row : found->rows) {
     const Prediction& p = row.prediction;
-    CHECK(kinds.insert({p.layout.tensor, p.layout.context, p.layout.pipeline, p.schedule, p.batch_per_gpu, p.zero, p.recompute})
+    CHECK(kinds
+              .insert({p.division.layout.tensor, p.division.layout.context, p.division.layout.pipeline, p.division.schedule,
+                       p.job.batch_per_gpu, p.division.zero, p.division.recompute})
               .second);
     for (const int parts : row.folded.virtual_stages) {
       PredictOptions other = row.options;
       other.virtual_stages = parts;
-      const auto prediction = predict(catalogue_session(), other);
+      const auto prediction = predict(session(), other);
       REQUIRE(prediction);
       if (!prediction->memory.fits) continue;
       ++folded;
@@ -193,30 +195,30 @@ TEST_CASE("layouts that differ in virtual stages alone share a row", "[plan]") {
 TEST_CASE("of several numbers of GPUs the best layout of each is told", "[plan]") {
   plan::PlanOptions options = small_job();
   options.gpus = {8, 16, 32};
-  const auto found = plan::make_plan(catalogue_session(), options);
+  const auto found = plan::make_plan(session(), options);
   REQUIRE(found);
   REQUIRE(found->rows.size() == 3);
-  CHECK(found->rows[0].prediction.gpus == 32);
-  CHECK(found->rows[2].prediction.gpus == 8);
+  CHECK(found->rows[0].prediction.job.gpus == 32);
+  CHECK(found->rows[2].prediction.job.gpus == 8);
   options.objective = Objective::cost;
-  const auto cheapest = plan::make_plan(catalogue_session(), options);
+  const auto cheapest = plan::make_plan(session(), options);
   REQUIRE(cheapest);
-  CHECK(cheapest->rows.front().prediction.million_samples_cost <= cheapest->rows.back().prediction.million_samples_cost);
+  CHECK(cheapest->rows.front().prediction.cost.million_samples <= cheapest->rows.back().prediction.cost.million_samples);
 }
 
 TEST_CASE("limits of a run drop layouts, and what breaks them all is told", "[plan]") {
   plan::PlanOptions options = small_job();
   options.gpus = {8, 16, 32};
   options.tokens = 1e11;
-  const auto free = plan::make_plan(catalogue_session(), options);
+  const auto free = plan::make_plan(session(), options);
   REQUIRE(free);
   REQUIRE(free->rows.size() == 3);
   for (const plan::PlanRow& row : free->rows) CHECK(row.run.has_value());
   options.limits.deadline = 0.5 * (free->rows[0].run->elapsed.value + free->rows[1].run->elapsed.value);
-  const auto hurried = plan::make_plan(catalogue_session(), options);
+  const auto hurried = plan::make_plan(session(), options);
   REQUIRE(hurried);
   REQUIRE(hurried->rows.size() == 1);
-  CHECK(hurried->rows.front().prediction.gpus == 32);
+  CHECK(hurried->rows.front().prediction.job.gpus == 32);
   CHECK(hurried->problems.size() == 2);
   options.limits.deadline = Seconds(3600.0);
   CHECK(refusal(options).starts_with("8 GPUs of dgx-a100-80gb: no layout keeps the limits: the nearest takes "));

@@ -7,13 +7,9 @@
 #include "model/configuration/configure.hpp"
 #include "model/prediction/step_prediction.hpp"
 #include "tests/catch.hpp"
+#include "tests/predicted.hpp"
 
 namespace tbdsim {
-
-inline Session& catalogue_session() {
-  static const std::shared_ptr<Session> kSession = open_session({TBDSIM_SOURCE_DIR});
-  return *kSession;
-}
 
 inline PredictOptions job(const char* model, const char* hardware, const char* stack, int gpus, int seq_len = 0) {
   PredictOptions options;

@@ -4,16 +4,12 @@
 
 #include "model/prediction/predict.hpp"
 #include "tests/catch.hpp"
+#include "tests/predicted.hpp"
 
 using namespace tbdsim;
 using Catch::Matchers::WithinRel;
 
 namespace {
-
-Session& session() {
-  static const std::shared_ptr<Session> kSession = open_session({TBDSIM_SOURCE_DIR});
-  return *kSession;
-}
 
 /// MobileNet v2 at batch 1: small kernels, for which the host is late.
 PredictOptions small(std::vector<std::string> set = {}) {
@@ -24,13 +20,6 @@ PredictOptions small(std::vector<std::string> set = {}) {
   options.batch = 1;
   options.set = std::move(set);
   return options;
-}
-
-Prediction predicted(const PredictOptions& options) {
-  const auto prediction = predict(session(), options);
-  INFO((prediction ? std::string() : to_text(prediction.error())));
-  REQUIRE(prediction);
-  return *prediction;
 }
 
 bool tells_of_cpu(const Prediction& p) {
@@ -84,7 +73,7 @@ TEST_CASE("a script that waits after each step is no faster, and without an opti
   const Prediction none = predicted(options);
   CHECK(none.step_time.value.base() < waits);
   // Gradients are set to zero before PyTorch 2.0; nothing is where they are dropped.
-  CHECK(none.stages.weight_update > Seconds(0.0));
+  CHECK(none.phases.weight_update > Seconds(0.0));
   options.stack = "pytorch-2.1";
-  CHECK(predicted(options).stages.weight_update == Seconds(0.0));
+  CHECK(predicted(options).phases.weight_update == Seconds(0.0));
 }

@@ -6,16 +6,12 @@
 #include "model/prediction/precision_gain.hpp"
 #include "model/validation/metric.hpp"
 #include "tests/catch.hpp"
+#include "tests/predicted.hpp"
 
 using namespace tbdsim;
 using Catch::Matchers::WithinRel;
 
 namespace {
-
-Session& session() {
-  static const std::shared_ptr<Session> kSession = open_session({TBDSIM_SOURCE_DIR});
-  return *kSession;
-}
 
 PredictOptions job(const char* hardware, const char* model, const char* stack) {
   PredictOptions options;
@@ -27,16 +23,9 @@ PredictOptions job(const char* hardware, const char* model, const char* stack) {
   return options;
 }
 
-Prediction predicted(const PredictOptions& options) {
-  const auto prediction = predict(session(), options);
-  INFO((prediction ? std::string() : to_text(prediction.error())));
-  REQUIRE(prediction);
-  return *prediction;
-}
-
 Seconds of_thread(const Prediction& p, const std::string& thread) {
   Seconds sum(0.0);
-  for (const HostTime& h : p.host)
+  for (const HostTime& h : p.detail.host)
     if (h.thread == thread) sum += h.time;
   return sum;
 }
@@ -50,11 +39,11 @@ TEST_CASE("host time by cause adds up to what the processors are busy with") {
   const double core = p.step_time.value.base() * 40;  // 2 x 20 cores
   CHECK_THAT(of_thread(p, "host thread").base(), WithinRel(p.utilization.cpu_launch * core, 1e-6));
   CHECK_THAT(of_thread(p, "input workers (39)").base(), WithinRel(p.utilization.cpu_input * core, 1e-6));
-  const auto conv =
-      std::find_if(p.host.begin(), p.host.end(), [](const HostTime& h) { return h.cause == "convolution forward issued"; });
-  REQUIRE(conv != p.host.end());
+  const auto conv = std::find_if(p.detail.host.begin(), p.detail.host.end(),
+                                 [](const HostTime& h) { return h.cause == "convolution forward issued"; });
+  REQUIRE(conv != p.detail.host.end());
   CHECK(conv->calls == 53);
-  const std::vector<HostTime> sorted = longest_first(p.host);
+  const std::vector<HostTime> sorted = longest_first(p.detail.host);
   CHECK(std::is_sorted(sorted.begin(), sorted.end(), [](const HostTime& a, const HostTime& b) { return a.time > b.time; }));
 }
 
@@ -66,14 +55,14 @@ TEST_CASE("lanes lie within the step that they recur in, and there are none with
   const Prediction p = predicted(options);
   for (const char* lane : {"host thread", "store's process", "script", "compute stream", "copies to the GPUs"}) {
     INFO(lane);
-    CHECK(std::any_of(p.lanes.begin(), p.lanes.end(), [&](const LaneEvent& e) { return e.lane == lane; }));
+    CHECK(std::any_of(p.detail.lanes.begin(), p.detail.lanes.end(), [&](const LaneEvent& e) { return e.lane == lane; }));
   }
-  for (const LaneEvent& e : p.lanes) {
+  for (const LaneEvent& e : p.detail.lanes) {
     CHECK(e.start >= Seconds(0.0));
     CHECK(e.time > Seconds(0.0));
   }
   options.detail = false;
-  CHECK(predicted(options).lanes.empty());
+  CHECK(predicted(options).detail.lanes.empty());
 }
 
 TEST_CASE("forward and backward of DataParallel hold its exchange, those of DistributedDataParallel do not") {
@@ -82,12 +71,12 @@ TEST_CASE("forward and backward of DataParallel hold its exchange, those of Dist
   options.exchange = "dataparallel";
   const Prediction one = predicted(options);
   const double both = metric_value(one, "forward_backward_s")->value;
-  const Stages& s = one.stages;
+  const PhaseTimes& s = one.phases;
   CHECK_THAT(s.exchange_forward.base() + s.exchange_backward.base(), WithinRel(s.exchange_exposed.base(), 1e-6));
   CHECK_THAT(both + (s.weight_update + s.host_update).base(), WithinRel(one.step_time.value.base(), 1e-6));
   CHECK_THAT(metric_value(one, "forward_s")->value + metric_value(one, "backward_s")->value, WithinRel(both, 1e-9));
   options.exchange = "allreduce";
-  CHECK(predicted(options).stages.exchange_backward == Seconds(0.0));
+  CHECK(predicted(options).phases.exchange_backward == Seconds(0.0));
 }
 
 TEST_CASE("mixed precision layer by layer: products gain, the rest says why it stays off the tensor cores") {

@@ -9,15 +9,11 @@
 #include "model/prediction/epoch.hpp"
 #include "model/workload/zoo/length_distribution.hpp"
 #include "tests/catch.hpp"
+#include "tests/predicted.hpp"
 
 using namespace tbdsim;
 
 namespace {
-
-Session& session() {
-  static const std::shared_ptr<Session> kSession = open_session({TBDSIM_SOURCE_DIR});
-  return *kSession;
-}
 
 PredictOptions job(const char* model = "alexnet") {
   PredictOptions options;
@@ -28,13 +24,6 @@ PredictOptions job(const char* model = "alexnet") {
   options.stack = "tensorflow-1.12";
   options.input = "imagenet-records";
   return options;
-}
-
-Prediction predicted(const PredictOptions& options) {
-  const auto prediction = predict(session(), options);
-  INFO((prediction ? std::string() : to_text(prediction.error())));
-  REQUIRE(prediction);
-  return *prediction;
 }
 
 InputPipeline stream(int threads) {
@@ -131,7 +120,7 @@ TEST_CASE("a hard disk under single files: 74 images a second, and the limit is 
   REQUIRE(p.input_verdict->later_step);
   CHECK(*p.input_verdict->later_step < 0.5 * p.step_time.value);
   const Seconds first = estimate_epochs(p, 128'000, 1).total.value, both = estimate_epochs(p, 128'000, 2).total.value;
-  const double steps = 128'000.0 / p.global_batch;
+  const double steps = 128'000.0 / p.job.global_batch;
   CHECK_THAT((both - first) / *p.input_verdict->later_step, WithinRel(std::ceil(steps), 1e-9));
 }
 
@@ -182,7 +171,7 @@ TEST_CASE("a loader makes one micro-batch after the other: their number changes 
   copied.set = {"stack.input.pinned=false"};
   const auto copies = [&](int accumulate) {
     copied.accumulate = accumulate;
-    return predicted(copied).stages.input_exposed;
+    return predicted(copied).phases.input_exposed;
   };
   const double bytes = 32.0 * 3 * 224 * 224 * 4;
   CHECK(copies(1).base() > bytes / 10e9);
@@ -215,7 +204,7 @@ TEST_CASE("stages sum to the step with input, and the causes of processor time t
     options.exchange = exchange;
     options.storage = "ssd";
     const Prediction p = predicted(options);
-    const Stages& s = p.stages;
+    const PhaseTimes& s = p.phases;
     const Seconds sum =
         s.forward + s.backward + s.weight_update + s.metric + s.exchange_exposed + s.input_exposed + s.host_exposed;
     CHECK_THAT(sum.base(), WithinRel(p.step_time.value.base(), 1e-6));
@@ -247,7 +236,7 @@ TEST_CASE("a network that plays is fed by environments on the processors") {
   options.model = "a3c";
   options.set = {"hw.host.cores=16"};  // with more the host, which issues operators, is what limits
   const Prediction p = predicted(options);
-  CHECK(p.input == "atari");
+  CHECK(p.samples.input == "atari");
   CHECK(p.utilization.cpu_environment > 0.0);
   CHECK(p.utilization.cpu_input == 0.0);
   CHECK(p.limit.resource == Resource::input);
@@ -267,7 +256,7 @@ TEST_CASE("buckets: the mean lies between the shortest and the longest, tokens a
   options.buckets = true;
   const Prediction mean = predicted(options);
   REQUIRE(mean.buckets.size() == 5);
-  CHECK(mean.sample == "lengths 10 to 50");
+  CHECK(mean.samples.text == "lengths 10 to 50");
   options.buckets = false;
   options.seq_len = 10;
   const Prediction least = predicted(options);
@@ -278,9 +267,9 @@ TEST_CASE("buckets: the mean lies between the shortest and the longest, tokens a
   double step = 0.0;
   for (const BucketTime& bucket : mean.buckets) step += bucket.share * bucket.step.base();
   CHECK_THAT(mean.step_time.value.base(), WithinRel(step, 1e-12));
-  CHECK_THAT(mean.throughput.value, WithinRel(mean.global_batch / step, 1e-12));
+  CHECK_THAT(mean.throughput.value, WithinRel(mean.job.global_batch / step, 1e-12));
   CHECK(mean.memory.gpus.front().peak == most.memory.gpus.front().peak);
-  CHECK_THAT(mean.parts_per_sample, WithinRel(2.0 * mean_length(*lengths_of("gnmt")), 1e-12));
+  CHECK_THAT(mean.samples.parts, WithinRel(2.0 * mean_length(*lengths_of("gnmt")), 1e-12));
   double shares = 0.0;
   for (const Limit& limit : mean.limits) shares += limit.share;
   CHECK_THAT(shares, WithinRel(1.0, 1e-9));

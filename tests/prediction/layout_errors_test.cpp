@@ -4,15 +4,11 @@
 
 #include "model/prediction/predict.hpp"
 #include "tests/catch.hpp"
+#include "tests/predicted.hpp"
 
 using namespace tbdsim;
 
 namespace {
-
-Session& session() {
-  static const std::shared_ptr<Session> kSession = open_session({TBDSIM_SOURCE_DIR});
-  return *kSession;
-}
 
 PredictOptions job(const char* model = "gpt2", const char* hardware = "dgx1") {
   PredictOptions options;
@@ -34,11 +30,6 @@ PredictOptions stages(int ranks, int micro_batches) {
   options.pipeline_parallel = ranks;
   options.accumulate = micro_batches;
   return options;
-}
-
-std::string refusal(const PredictOptions& options) {
-  const auto prediction = predict(session(), options);
-  return prediction ? "" : to_text(prediction.error());
 }
 
 }  // namespace
@@ -137,7 +128,7 @@ TEST_CASE("a schedule of one's own is run as its name's is, and refused where it
   REQUIRE(b);
   CHECK(a->step_time.value == b->step_time.value);
   CHECK(a->memory.gpus.front().peak == b->memory.gpus.front().peak);
-  CHECK(a->schedule == "file");
+  CHECK(a->division.schedule == "file");
   own.accumulate = 4;
   CHECK(refusal(own) == "--schedule " + path + ": the schedule has 2 micro-batches, the job 4\n");
   own.accumulate = 2;

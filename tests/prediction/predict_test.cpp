@@ -6,18 +6,13 @@
 #include <algorithm>
 #include <thread>
 
-#include "model/prediction/memory_prediction.hpp"
 #include "model/prediction/memory_report.hpp"
 #include "tests/catch.hpp"
+#include "tests/predicted.hpp"
 
 using namespace tbdsim;
 
 namespace {
-
-Session& session() {
-  static const std::shared_ptr<Session> kSession = open_session({TBDSIM_SOURCE_DIR});
-  return *kSession;
-}
 
 PredictOptions dgx1(int gpus = 8) {
   PredictOptions options;
@@ -25,18 +20,6 @@ PredictOptions dgx1(int gpus = 8) {
   options.model = "resnet50";
   options.gpus = gpus;
   return options;
-}
-
-Prediction predicted(const PredictOptions& options) {
-  const auto prediction = predict(session(), options);
-  INFO((prediction ? std::string() : to_text(prediction.error())));
-  REQUIRE(prediction);
-  return *prediction;
-}
-
-std::string refusal(const PredictOptions& options) {
-  const auto prediction = predict(session(), options);
-  return prediction ? "" : to_text(prediction.error());
 }
 
 template <class Change>
@@ -50,13 +33,13 @@ std::string refusal_of(Change change) {
 std::string fingerprint(const Prediction& p) {
   std::string text = fmt::format("{:a} {:a} {:a} {:a} ", p.step_time.value.base(), p.step_time.low.base(),
                                  p.step_time.high.base(), p.throughput.value);
-  for (const Seconds s : {p.stages.forward, p.stages.backward, p.stages.weight_update, p.stages.exchange_total,
-                          p.stages.exchange_exposed, p.stages.host_exposed})
+  for (const Seconds s : {p.phases.forward, p.phases.backward, p.phases.weight_update, p.phases.exchange_total,
+                          p.phases.exchange_exposed, p.phases.host_exposed})
     text += fmt::format("{:a} ", s.base());
   for (const Limit& limit : p.limits) text += fmt::format("{} {:a} {} ", name(limit.resource), limit.share, limit.text);
   for (const GpuMemory& gpu : p.memory.gpus) text += fmt::format("{} {:a} ", gpu.gpu, gpu.peak.base());
-  for (const LayerTime& layer : p.layers) text += fmt::format("{} {:a} ", layer.name, layer.forward.base());
-  for (const KernelTime& kernel : p.kernels)
+  for (const LayerTime& layer : p.detail.layers) text += fmt::format("{} {:a} ", layer.name, layer.forward.base());
+  for (const KernelTime& kernel : p.detail.kernels)
     text += fmt::format("{} {} {:a} ", kernel.name, kernel.algorithm, kernel.time.base());
   return text;
 }
@@ -70,7 +53,7 @@ TEST_CASE("1 to 8 GPUs of a DGX-1: stages fill the step, shares the critical pat
       PredictOptions options = dgx1(gpus);
       options.stack = stack;
       const Prediction p = predicted(options);
-      const Stages& s = p.stages;
+      const PhaseTimes& s = p.phases;
       CHECK_THAT(
           (s.forward + s.backward + s.weight_update + s.metric + s.exchange_exposed + s.input_exposed + s.host_exposed).base(),
           WithinRel(p.step_time.value.base(), 1e-9));
@@ -80,13 +63,13 @@ TEST_CASE("1 to 8 GPUs of a DGX-1: stages fill the step, shares the critical pat
       CHECK_THAT(shares, WithinRel(1.0, 1e-9));
       CHECK(std::is_sorted(p.limits.begin(), p.limits.end(), [](const Limit& a, const Limit& b) { return a.share > b.share; }));
       CHECK(p.limit.resource == p.limits.front().resource);
-      CHECK(p.gpus == gpus);
-      CHECK(p.global_batch == gpus * p.batch_per_gpu);
-      CHECK_THAT(p.throughput.value * p.step_time.value.base(), WithinRel(p.global_batch, 1e-9));
+      CHECK(p.job.gpus == gpus);
+      CHECK(p.job.global_batch == gpus * p.job.batch_per_gpu);
+      CHECK_THAT(p.throughput.value * p.step_time.value.base(), WithinRel(p.job.global_batch, 1e-9));
       CHECK(p.step_time.low < p.step_time.value);
       CHECK(p.step_time.value < p.step_time.high);
-      CHECK_THAT(p.throughput.low * p.step_time.high.base(), WithinRel(p.global_batch, 1e-9));
-      CHECK_THAT(p.throughput.high * p.step_time.low.base(), WithinRel(p.global_batch, 1e-9));
+      CHECK_THAT(p.throughput.low * p.step_time.high.base(), WithinRel(p.job.global_batch, 1e-9));
+      CHECK_THAT(p.throughput.high * p.step_time.low.base(), WithinRel(p.job.global_batch, 1e-9));
       CHECK(s.exchange_exposed <= s.exchange_total);
       CHECK((s.exchange_total > Seconds(0.0)) == (gpus > 1));
       CHECK(static_cast<int>(p.memory.gpus.size()) == gpus);
@@ -113,16 +96,16 @@ TEST_CASE("all GPUs of a node are one node, two nodes are twice the GPUs") {
   CHECK(fingerprint(predicted(nodes)) == fingerprint(predicted(dgx1(8))));
   nodes.nodes = 2;
   const Prediction two = predicted(nodes);
-  CHECK(two.gpus == 16);
+  CHECK(two.job.gpus == 16);
   CHECK(fingerprint(two) == fingerprint(predicted(dgx1(16))));
-  CHECK(predicted(dgx1(16)).nodes == 2);
-  CHECK_FALSE(two.network.empty());
-  CHECK(predicted(dgx1(8)).network.empty());
+  CHECK(predicted(dgx1(16)).job.nodes == 2);
+  CHECK_FALSE(two.job.network.empty());
+  CHECK(predicted(dgx1(8)).job.network.empty());
   // Divided over nodes: the first ones of each.
   PredictOptions spread = dgx1(4);
   spread.nodes = 2;
   const Prediction four = predicted(spread);
-  CHECK(four.nodes == 2);
+  CHECK(four.job.nodes == 2);
   CHECK(four.memory.gpus.size() == 2);
 }
 
@@ -219,17 +202,18 @@ TEST_CASE("details are those of the step") {
   options.detail = true;
   const Prediction p = predicted(options);
   Seconds kernels(0.0), layers(0.0);
-  for (const KernelTime& kernel : p.kernels) kernels += kernel.time;
-  for (const LayerTime& layer : p.layers) layers += layer.forward + layer.backward_data + layer.backward_weights + layer.update;
-  const Seconds busy = p.stages.forward + p.stages.backward + p.stages.weight_update;
+  for (const KernelTime& kernel : p.detail.kernels) kernels += kernel.time;
+  for (const LayerTime& layer : p.detail.layers)
+    layers += layer.forward + layer.backward_data + layer.backward_weights + layer.update;
+  const Seconds busy = p.phases.forward + p.phases.backward + p.phases.weight_update;
   CHECK_THAT(kernels.base(), WithinRel(busy.base(), 1e-6));
   CHECK_THAT(layers.base(), WithinRel(busy.base(), 1e-6));
-  CHECK(std::is_sorted(p.kernels.begin(), p.kernels.end(),
+  CHECK(std::is_sorted(p.detail.kernels.begin(), p.detail.kernels.end(),
                        [](const KernelTime& a, const KernelTime& b) { return a.start < b.start; }));
   std::int64_t parameters = 0;
-  for (const LayerTime& layer : p.layers) parameters += layer.parameters;
+  for (const LayerTime& layer : p.detail.layers) parameters += layer.parameters;
   CHECK(parameters == 25557032);  // torchvision's ResNet-50
-  CHECK(predicted(dgx1(4)).kernels.empty());
+  CHECK(predicted(dgx1(4)).detail.kernels.empty());
 }
 
 TEST_CASE("a stack that only resolved to a near version says so and widens the range") {
@@ -247,7 +231,7 @@ TEST_CASE("PyTorch without a version is the newest that runs on the device, as w
     PredictOptions options = dgx1(1), named = options;
     options.hardware = named.hardware = hardware;
     named.stack = "pytorch";
-    CHECK(predicted(named).stack == predicted(options).stack);
+    CHECK(predicted(named).job.stack == predicted(options).job.stack);
   }
 }
 
@@ -276,7 +260,7 @@ TEST_CASE("a layer that its framework launches piece by piece does the same arit
   const Prediction pieces = predicted(options);
   options.stack = "pytorch-1.13";
   const Prediction whole = predicted(options);
-  CHECK_THAT(pieces.flop_per_step_per_gpu.base(), WithinRel(whole.flop_per_step_per_gpu.base(), 0.01));
+  CHECK_THAT(pieces.work.flop_per_gpu.base(), WithinRel(whole.work.flop_per_gpu.base(), 0.01));
   CHECK(pieces.utilization.fp32 < 0.5);
 }
 
@@ -289,14 +273,14 @@ TEST_CASE("GPUs that refuse each other's memory: MXNet's store pays for staging"
   options.set = {"hw.link.pcie.staged=6 GB/s"};
   const Prediction peers = predicted(options);
   options.set.emplace_back("hw.link.pcie.peer_access=false");
-  CHECK(predicted(options).stages.exchange_total > 1.5 * peers.stages.exchange_total);
+  CHECK(predicted(options).phases.exchange_total > 1.5 * peers.phases.exchange_total);
 }
 
 TEST_CASE("useful work per sample does not depend on how many micro-batches make an update") {
   PredictOptions options = dgx1(1);
   const auto work = [&](int accumulate) {
     options.accumulate = accumulate;
-    return predicted(options).flop_per_step_per_gpu.base() / accumulate;
+    return predicted(options).work.flop_per_gpu.base() / accumulate;
   };
   CHECK_THAT(work(4), Catch::WithinRel(work(1), 1e-3));  // the update is counted once
   // What is computed a second time is not useful.
@@ -314,9 +298,10 @@ TEST_CASE("useful work per sample does not depend on how many micro-batches make
 TEST_CASE("ZeRO shards over an all-reduce, not over a store or one process") {
   PredictOptions options = dgx1(8);
   options.zero = 1;
-  CHECK(predict_memory(session(), options));
+  const MemoryQuestions asked{false, false};
+  CHECK(report_memory(session(), options, asked));
   options.exchange = "dataparallel";
-  const auto refused = predict_memory(session(), options);
+  const auto refused = report_memory(session(), options, asked);
   REQUIRE_FALSE(refused);
   CHECK(to_text(refused.error()) == "--zero 1: shards over the ranks of an all-reduce, not with --exchange dataparallel\n");
 }
@@ -326,34 +311,31 @@ TEST_CASE("a step of a divided network is predicted: each axis changes it, and i
   options.model = "gpt2";
   options.batch = 2;
   const Prediction whole = predicted(options);
-  CHECK_FALSE(whole.by_layers);
-  CHECK(whole.communication.empty());
+  CHECK_FALSE(whole.division.by_layers);
+  CHECK(whole.division.communication.empty());
   options.tensor_parallel = 1;
   CHECK(fingerprint(predicted(options)) == fingerprint(whole));
   options.tensor_parallel = 4;
   const Prediction tensor = predicted(options);
-  CHECK(tensor.by_layers);
-  CHECK(tensor.global_batch == 4);
-  REQUIRE(tensor.communication.size() == 2);
-  CHECK(tensor.communication.front().axis == Axis::tensor);
-  CHECK(tensor.communication.back().axis == Axis::data);
-  const auto memory = predict_memory(session(), options);
-  REQUIRE(memory);
-  CHECK(memory->memory.gpus.front().peak == tensor.memory.gpus.front().peak);
-  CHECK(memory->memory.gpus.front().peak == report_memory(session(), options, {false, false})->memory.gpus.front().peak);
+  CHECK(tensor.division.by_layers);
+  CHECK(tensor.job.global_batch == 4);
+  REQUIRE(tensor.division.communication.size() == 2);
+  CHECK(tensor.division.communication.front().axis == Axis::tensor);
+  CHECK(tensor.division.communication.back().axis == Axis::data);
+  CHECK(tensor.memory.gpus.front().peak == report_memory(session(), options, {false, false})->memory.gpus.front().peak);
   options.tensor_parallel.reset();
   options.pipeline_parallel = 2;
   options.accumulate = 4;
   const Prediction stages = predicted(options);
-  CHECK(stages.global_batch == 32);
-  CHECK(stages.stages.bubble > Seconds(0.0));
-  CHECK(stages.communication.size() == 2);
+  CHECK(stages.job.global_batch == 32);
+  CHECK(stages.phases.bubble > Seconds(0.0));
+  CHECK(stages.division.communication.size() == 2);
   options.pipeline_parallel.reset();
   options.accumulate.reset();
   options.zero = 2;
   const Prediction sharded = predicted(options);
-  CHECK(sharded.by_layers);
-  CHECK(sharded.global_batch == whole.global_batch);
-  REQUIRE(sharded.communication.size() == 1);
-  CHECK(sharded.communication.front().kind == "all-gather, reduce-scatter");
+  CHECK(sharded.division.by_layers);
+  CHECK(sharded.job.global_batch == whole.job.global_batch);
+  REQUIRE(sharded.division.communication.size() == 1);
+  CHECK(sharded.division.communication.front().kind == "all-gather, reduce-scatter");
 }

@@ -25,9 +25,9 @@ TEST_CASE("two GPUs of one board share its power, GPUs of two boards do not") {
     options.devices = std::move(devices);
     const Configuration configuration = configure(*session, options).value();
     StepTimes times;
-    times.stages.forward = times.step = Seconds(1.0);
+    times.phases.forward = times.step = Seconds(1.0);
     add_rank_waits(configuration, times);
-    return times.stages.exchange_exposed.base();
+    return times.phases.exchange_exposed.base();
   };
   CHECK_THAT(waits({0, 1}) - waits({0, 2}), WithinRel(0.042, 1e-9));
   CHECK(waits({1, 2}) == waits({0, 2}));

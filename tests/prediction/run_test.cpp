@@ -33,19 +33,19 @@ Operations round_operations() {
 /// 80 GPUs in 10 nodes, a step of 2 s over 100 sequences of 1,000 tokens.
 Prediction round_prediction() {
   Prediction p;
-  p.model = "some-network";
-  p.part_unit = "token";
-  p.input_unit = "sequence";
-  p.precision = "bf16";
-  p.parts_per_sample = 1000.0;
-  p.global_batch = 100;
-  p.gpus = 80;
-  p.nodes = 10;
+  p.job.model = "some-network";
+  p.samples.part = "token";
+  p.samples.unit = "sequence";
+  p.job.precision = "bf16";
+  p.samples.parts = 1000.0;
+  p.job.global_batch = 100;
+  p.job.gpus = 80;
+  p.job.nodes = 10;
   p.step_time = {Seconds(2.0), Seconds(1.5), Seconds(3.0)};
   p.start_up = Seconds(5.0);
-  p.hour_cost = Usd(36.0);
-  p.gpu_power = Watts(40e3);
-  p.host_power = Watts(10e3);
+  p.cost.hour = Usd(36.0);
+  p.cost.gpu_power = Watts(40e3);
+  p.cost.host_power = Watts(10e3);
   return p;
 }
 
@@ -221,8 +221,8 @@ TEST_CASE("what is assumed of a run is changed by --set, which is then its sourc
 
 TEST_CASE("what no run can be made of is refused with its reason") {
   Prediction images = round_prediction();
-  images.part_unit.clear();
-  images.input_unit = "image";
+  images.samples.part.clear();
+  images.samples.unit = "image";
   const auto no_tokens = estimate_run(images, round_operations(), Bytes(2e11), 1e9);
   REQUIRE_FALSE(no_tokens);
   CHECK(no_tokens.error().front().message ==

@@ -70,15 +70,15 @@ TEST_CASE("host gaps, kernels, an exposed exchange: each microsecond is told onc
   b.task(Work::kernel, 3, 3, {h3, e});
   const StepTimes t = b.times();
   CHECK_THAT(us(t.step), WithinRel(5.0 + 20 + 30 + 7 + 15 + 25 + 3, 1e-9));
-  CHECK_THAT(us(t.stages.forward), WithinRel(20.0, 1e-9));
-  CHECK_THAT(us(t.stages.backward), WithinRel(45.0, 1e-9));
-  CHECK_THAT(us(t.stages.weight_update), WithinRel(3.0, 1e-9));
-  CHECK_THAT(us(t.stages.host_exposed), WithinRel(12.0, 1e-9));
-  CHECK_THAT(us(t.stages.host_forward), WithinRel(5.0, 1e-9));
-  CHECK_THAT(us(t.stages.host_backward), WithinRel(7.0, 1e-9));
-  CHECK(us(t.stages.host_update) == 0.0);
-  CHECK_THAT(us(t.stages.exchange_total), WithinRel(25.0, 1e-9));
-  CHECK_THAT(us(t.stages.exchange_exposed), WithinRel(25.0, 1e-9));
+  CHECK_THAT(us(t.phases.forward), WithinRel(20.0, 1e-9));
+  CHECK_THAT(us(t.phases.backward), WithinRel(45.0, 1e-9));
+  CHECK_THAT(us(t.phases.weight_update), WithinRel(3.0, 1e-9));
+  CHECK_THAT(us(t.phases.host_exposed), WithinRel(12.0, 1e-9));
+  CHECK_THAT(us(t.phases.host_forward), WithinRel(5.0, 1e-9));
+  CHECK_THAT(us(t.phases.host_backward), WithinRel(7.0, 1e-9));
+  CHECK(us(t.phases.host_update) == 0.0);
+  CHECK_THAT(us(t.phases.exchange_total), WithinRel(25.0, 1e-9));
+  CHECK_THAT(us(t.phases.exchange_exposed), WithinRel(25.0, 1e-9));
   CHECK_THAT(us(t.busy), WithinRel(68.0, 1e-9));
   CHECK_THAT(us(t.host_busy), WithinRel(24.0, 1e-9));
   CHECK(t.flop == Flop(100.0));
@@ -100,9 +100,9 @@ TEST_CASE("a hidden exchange counts in full and is exposed by nothing") {
   b.task(Work::kernel, 3, 3, {k1});
   const StepTimes t = b.times();
   CHECK_THAT(us(t.step), WithinRel(53.0, 1e-9));
-  CHECK_THAT(us(t.stages.exchange_total), WithinRel(25.0, 1e-9));
-  CHECK(us(t.stages.exchange_exposed) == 0.0);
-  CHECK(us(t.stages.host_exposed) == 0.0);
+  CHECK_THAT(us(t.phases.exchange_total), WithinRel(25.0, 1e-9));
+  CHECK(us(t.phases.exchange_exposed) == 0.0);
+  CHECK(us(t.phases.host_exposed) == 0.0);
 }
 
 TEST_CASE("an exchange through the network is told as such") {
@@ -115,7 +115,7 @@ TEST_CASE("an exchange through the network is told as such") {
   b.step.graph.add_flow(b.communication, Bytes(60e3), {0}, route, std::vector<TaskId>{k0}, label);
   const StepTimes t = b.times();
   CHECK_THAT(share(t, Resource::network), WithinRel(0.75, 1e-9));
-  CHECK_THAT(us(t.stages.exchange_exposed), WithinRel(60.0, 1e-9));  // after the last kernel
+  CHECK_THAT(us(t.phases.exchange_exposed), WithinRel(60.0, 1e-9));  // after the last kernel
 }
 
 TEST_CASE("what a server's processor and a store's GPU do for an exchange is not the link's") {
@@ -144,7 +144,7 @@ TEST_CASE("of two iterations the second is told: from the first's last kernel to
   }
   const StepTimes t = b.times();  // kernels end at 70 and 120
   CHECK_THAT(us(t.step), WithinRel(50.0, 1e-9));
-  CHECK_THAT(us(t.stages.forward), WithinRel(20.0, 1e-9));
-  CHECK_THAT(us(t.stages.host_exposed), WithinRel(30.0, 1e-9));
+  CHECK_THAT(us(t.phases.forward), WithinRel(20.0, 1e-9));
+  CHECK_THAT(us(t.phases.host_exposed), WithinRel(30.0, 1e-9));
   CHECK_THAT(us(t.host_busy), WithinRel(50.0, 1e-9));
 }

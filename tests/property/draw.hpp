@@ -1,18 +1,9 @@
 #pragma once
 #include <array>
 #include <cstddef>
-#include <memory>
 #include <random>
 
-#include "model/configuration/session.hpp"
-
 namespace tbdsim {
-
-/// The catalogue of the tree, read once for all properties.
-inline Session& catalogue_session() {
-  static const std::shared_ptr<Session> kSession = open_session({TBDSIM_SOURCE_DIR});
-  return *kSession;
-}
 
 /// Draws from lists, the same ones on every machine.
 class Draw {

@@ -122,7 +122,7 @@ void never_slower(const Device& device, const Stack& stack) {
 TEST_CASE("no rate of a description, raised, slows a step: every GPU, by its name and as a copy") {
   for (const std::string& id : catalogue_ids({TBDSIM_SOURCE_DIR}, "gpus")) {
     Device device = load_device({TBDSIM_SOURCE_DIR}, id).value();
-    const Stack stack = property::stack(device.vendor == "AMD" ? "pytorch-2.4-rocm" : "pytorch-2.1");
+    const Stack stack = property::stack(device.vendor == Vendor::amd ? "pytorch-2.4-rocm" : "pytorch-2.1");
     never_slower(device, stack);
     device.id = "copy-of-" + id;
     never_slower(device, stack);

@@ -6,6 +6,7 @@
 
 #include "model/prediction/predict.hpp"
 #include "tests/catch.hpp"
+#include "tests/predicted.hpp"
 #include "tests/property/draw.hpp"
 
 using namespace tbdsim;
@@ -43,13 +44,6 @@ PredictOptions drawn(unsigned seed) {
   return options;
 }
 
-Prediction predicted(const PredictOptions& options) {
-  const auto prediction = predict(catalogue_session(), options);
-  INFO((prediction ? std::string() : to_text(prediction.error())));
-  REQUIRE(prediction);
-  return *prediction;
-}
-
 std::string words(const PredictOptions& o) {
   return fmt::format("{} {} t{} c{} p{} v{} m{} z{} {}", o.stack, o.model, *o.tensor_parallel, *o.context_parallel,
                      *o.pipeline_parallel, o.virtual_stages.value_or(1), *o.accumulate, *o.zero, o.recompute);
@@ -64,14 +58,14 @@ TEST_CASE("however a network is divided, all GPUs together compute what one copy
     const PredictOptions options = drawn(seed);
     INFO(words(options));
     const Prediction p = predicted(options);
-    CHECK(p.layout.gpus() == 16);
-    CHECK(p.global_batch == *options.batch * *options.accumulate * p.layout.data);
+    CHECK(p.division.layout.gpus() == 16);
+    CHECK(p.job.global_batch == *options.batch * *options.accumulate * p.division.layout.data);
     PredictOptions whole = options;
     whole.tensor_parallel = whole.context_parallel = whole.pipeline_parallel = 1;
     whole.virtual_stages.reset();
     const Prediction q = predicted(whole);
-    const double per_sample = p.flop_per_step_per_gpu.base() * p.gpus / p.global_batch;
-    const double whole_sample = q.flop_per_step_per_gpu.base() * q.gpus / q.global_batch;
+    const double per_sample = p.work.flop_per_gpu.base() * p.job.gpus / p.job.global_batch;
+    const double whole_sample = q.work.flop_per_gpu.base() * q.job.gpus / q.job.global_batch;
     CHECK(per_sample >= 0.999 * whole_sample);
     // Scores of experts are computed on every rank that has all positions.
     CHECK(per_sample <= 1.005 * whole_sample);
@@ -84,18 +78,19 @@ TEST_CASE("along an axis of one rank nothing travels, along others something doe
     INFO(words(options));
     const Prediction p = predicted(options);
     std::array<bool, 5> seen{};
-    for (const AxisTraffic& traffic : p.communication) {
+    for (const AxisTraffic& traffic : p.division.communication) {
       INFO(name(traffic.axis));
       CHECK_FALSE(seen[static_cast<std::size_t>(traffic.axis)]);
       seen[static_cast<std::size_t>(traffic.axis)] = true;
-      CHECK(traffic.ranks == group_of(p.layout, traffic.axis).size);
+      CHECK(traffic.ranks == group_of(p.division.layout, traffic.axis).size);
       CHECK(traffic.ranks > 1);
       CHECK(traffic.bytes > Bytes(0.0));
       CHECK(traffic.exposed >= Seconds(0.0));
       CHECK(traffic.exposed <= p.step_time.value);
     }
     for (const AxisInfo& axis : axes())
-      if (axis.kind != Axis::expert) CHECK(seen[static_cast<std::size_t>(axis.kind)] == (group_of(p.layout, axis.kind).size > 1));
+      if (axis.kind != Axis::expert)
+        CHECK(seen[static_cast<std::size_t>(axis.kind)] == (group_of(p.division.layout, axis.kind).size > 1));
   }
 }
 
@@ -104,7 +99,7 @@ TEST_CASE("the stages of a step are the step") {
     const PredictOptions options = drawn(seed);
     INFO(words(options));
     const Prediction p = predicted(options);
-    const Stages& stages = p.stages;
+    const PhaseTimes& stages = p.phases;
     const Seconds sum = stages.forward + stages.backward + stages.weight_update + stages.exchange_exposed + stages.host_exposed +
                         stages.input_exposed + stages.bubble;
     CHECK_THAT(sum.base(), WithinRel(p.step_time.value.base(), 1e-6));

@@ -10,6 +10,7 @@
 #include "model/prediction/step_parts.hpp"
 #include "model/schedule/divided/tier_traffic.hpp"
 #include "tests/catch.hpp"
+#include "tests/predicted.hpp"
 #include "tests/property/draw.hpp"
 
 using namespace tbdsim;
@@ -72,10 +73,10 @@ bool near(double a, double b, double tolerance) { return std::abs(a - b) <= tole
 
 /// What does not hold of a prediction; empty: all does.
 std::string broken(const PredictOptions& o, const Prediction& p) {
-  const Stages& s = p.stages;
+  const PhaseTimes& s = p.phases;
   const double step = p.step_time.value.base();
-  if (p.layout.gpus() != p.gpus || p.gpus != 8 * *o.nodes) return "axes do not make up the GPUs";
-  if (p.global_batch != *o.batch * *o.accumulate * p.layout.data) return "samples of the step";
+  if (p.division.layout.gpus() != p.job.gpus || p.job.gpus != 8 * *o.nodes) return "axes do not make up the GPUs";
+  if (p.job.global_batch != *o.batch * *o.accumulate * p.division.layout.data) return "samples of the step";
   const Seconds sum = s.forward + s.backward + s.weight_update + s.exchange_exposed + s.host_exposed + s.input_exposed + s.bubble;
   if (!near(sum.base(), step, 1e-6)) return "stages do not sum to the step";
   double shares = 0.0;
@@ -87,9 +88,9 @@ std::string broken(const PredictOptions& o, const Prediction& p) {
   if (s.exchange_exposed > s.exchange_total * (1.0 + 1e-9)) return "more is waited for than exchanged";
   if (p.utilization.hfu < p.utilization.mfu || p.utilization.hfu >= 1.0) return "utilisation";
   std::set<Axis> seen;
-  for (const AxisTraffic& traffic : p.communication) {
+  for (const AxisTraffic& traffic : p.division.communication) {
     if (!seen.insert(traffic.axis).second) return "an axis stands twice";
-    if (traffic.ranks != group_of(p.layout, traffic.axis).size || traffic.ranks <= 1) return "ranks of an axis";
+    if (traffic.ranks != group_of(p.division.layout, traffic.axis).size || traffic.ranks <= 1) return "ranks of an axis";
     if (!(traffic.bytes > Bytes(0.0))) return fmt::format("nothing travels along {}", name(traffic.axis));
     if (traffic.exposed < Seconds(0.0) || traffic.exposed.base() > step * (1.0 + 1e-9)) return "waits of an axis";
     Bytes tiers(0.0);
@@ -104,11 +105,12 @@ std::string broken(const PredictOptions& o, const Prediction& p) {
     if (network != traffic.leaves_node) return fmt::format("{} is on and off the network", name(traffic.axis));
   }
   for (const AxisInfo& axis : axes())
-    if (p.by_layers && axis.kind != Axis::expert && seen.contains(axis.kind) != (group_of(p.layout, axis.kind).size > 1))
+    if (p.division.by_layers && axis.kind != Axis::expert &&
+        seen.contains(axis.kind) != (group_of(p.division.layout, axis.kind).size > 1))
       return fmt::format("traffic along {}", axis.name);
   for (const GpuMemory& gpu : p.memory.gpus)
     if (!near(gpu.parts.total().base(), gpu.peak.base(), 1e-9)) return "parts of memory do not sum to its peak";
-  if (p.memory.gpus.size() != static_cast<std::size_t>(p.layout.divides_network() ? p.layout.pipeline : 8))
+  if (p.memory.gpus.size() != static_cast<std::size_t>(p.division.layout.divides_network() ? p.division.layout.pipeline : 8))
     return "stages of memory";
   return "";
 }
@@ -121,7 +123,7 @@ TEST_CASE("every layout: axes make up the GPUs, parts the step, tiers the bytes,
   const auto look = [&](unsigned seed) {
     const auto options = drawn(seed);
     if (!options) return;
-    const auto p = predict(catalogue_session(), *options);
+    const auto p = predict(session(), *options);
     made[seed] = p.has_value() ? 1 : 0;
     const std::string problem = p ? broken(*options, *p) : "";
     if (!problem.empty()) problems[seed] = fmt::format("draw {}, {}: {}", seed, words(*options), problem);
@@ -148,15 +150,15 @@ TEST_CASE(
     auto options = drawn(seed);
     if (!options || options->schedule == "dualpipe") continue;
     options->detail = true;
-    const auto p = predict(catalogue_session(), *options);
-    if (!p || !p->by_layers) continue;
+    const auto p = predict(session(), *options);
+    if (!p || !p->division.by_layers) continue;
     INFO(fmt::format("draw {}, {}", seed, words(*options)));
     ++drawings;
     const double step = p->step_time.value.base();
-    CHECK(p->drawing.ranks.size() == static_cast<std::size_t>(p->layout.pipeline));
-    CHECK(p->drawing.micro_batches == *options->accumulate);
-    CHECK(p->drawing.drawn == p->drawing.micro_batches);
-    for (const DrawnRank& rank : p->drawing.ranks) {
+    CHECK(p->detail.drawing.ranks.size() == static_cast<std::size_t>(p->division.layout.pipeline));
+    CHECK(p->detail.drawing.micro_batches == *options->accumulate);
+    CHECK(p->detail.drawing.drawn == p->detail.drawing.micro_batches);
+    for (const DrawnRank& rank : p->detail.drawing.ranks) {
       Seconds at(0.0);
       for (const DrawnBlock& block : rank.blocks) {
         REQUIRE(near((block.start - block.idle).base(), at.base(), 1e-6));
@@ -168,11 +170,11 @@ TEST_CASE(
       CHECK((rank.update_start + rank.update).base() <= step * (1.0 + 1e-6));
     }
     Seconds kernels(0.0);
-    for (const KernelTime& kernel : p->kernels) kernels += kernel.time;
-    CHECK(near(kernels.base(), (p->stages.forward + p->stages.backward + p->stages.weight_update).base(), 1e-6));
+    for (const KernelTime& kernel : p->detail.kernels) kernels += kernel.time;
+    CHECK(near(kernels.base(), (p->phases.forward + p->phases.backward + p->phases.weight_update).base(), 1e-6));
     std::size_t tiers = 0;
-    for (const AxisTraffic& traffic : p->communication) tiers += traffic.tiers.size();
-    CHECK(p->links.size() == tiers);
+    for (const AxisTraffic& traffic : p->division.communication) tiers += traffic.tiers.size();
+    CHECK(p->detail.links.size() == tiers);
   }
   CHECK(drawings > 100);
 }

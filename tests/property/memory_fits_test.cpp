@@ -10,6 +10,7 @@
 #include "model/prediction/memory_report.hpp"
 #include "model/prediction/predict.hpp"
 #include "tests/catch.hpp"
+#include "tests/predicted.hpp"
 #include "tests/property/draw.hpp"
 
 using namespace tbdsim;
@@ -51,14 +52,14 @@ TEST_CASE("the largest batch fits and the next one does not, in the words of eve
   int compared = 0;
   for (int i = 0; i < kTries && compared < kWanted; ++i) {
     PredictOptions o = random_options(draw);
-    const auto found = largest_batch(catalogue_session(), o);
+    const auto found = largest_batch(session(), o);
     if (!found || found->batch == 0) continue;  // not of this stack or device; one sample is too much
     ++compared;
     for (const int batch : {found->batch, found->batch + 1}) {
       o.batch = batch;
       INFO("seed " << kSeed << ": " << text(o));
-      const MemoryVerdict reported = report_memory(catalogue_session(), o, {false, false})->memory;
-      const Prediction predicted = predict(catalogue_session(), o).value();
+      const MemoryVerdict reported = report_memory(session(), o, {false, false})->memory;
+      const Prediction predicted = predict(session(), o).value();
       CHECK(reported.fits == (batch == found->batch));
       CHECK(predicted.memory.fits == reported.fits);
       for (std::size_t gpu = 0; gpu < reported.gpus.size(); ++gpu) {
@@ -82,7 +83,7 @@ TEST_CASE("under TensorFlow, of two neighbours' ranges one holds both peaks") {
       o.model = model;
       o.stack = "tensorflow-1.15";
       o.batch = batch;
-      peaks.push_back(report_memory(catalogue_session(), o, {false, false})->memory.gpus.front());
+      peaks.push_back(report_memory(session(), o, {false, false})->memory.gpus.front());
     }
     for (std::size_t i = 1; i < peaks.size(); ++i) {
       INFO(model << ", batches " << first + static_cast<int>(i) - 1 << " and the next");

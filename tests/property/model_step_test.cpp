@@ -5,15 +5,11 @@
 #include "model/prediction/predict.hpp"
 #include "model/prediction/step_times.hpp"
 #include "tests/catch.hpp"
+#include "tests/predicted.hpp"
 
 using namespace tbdsim;
 
 namespace {
-
-Session& session() {
-  static const std::shared_ptr<Session> kSession = open_session({TBDSIM_SOURCE_DIR});
-  return *kSession;
-}
 
 const std::vector<const char*> kModels{"alexnet", "vgg16", "resnet50", "inception_v3", "mobilenet_v2", "densenet121"};
 const std::vector<const char*> kStacks{"mxnet-1.2", "pytorch-1.13", "tensorflow-1.12", "tensorflow-2.11-xla", "torch7-cudnn5.1"};
@@ -96,9 +92,9 @@ TEST_CASE("a step is at least its kernels' time and at most everything one after
         INFO(model << " under " << stack << " on " << gpus);
         const Prediction p = predicted(model, stack, "dgx1", gpus, 16);
         // MXNet's training loop evaluates every batch by kernels between its passes.
-        const Seconds busy = p.stages.forward + p.stages.backward + p.stages.weight_update + p.stages.metric;
+        const Seconds busy = p.phases.forward + p.phases.backward + p.phases.weight_update + p.phases.metric;
         CHECK(p.step_time.value * kRounding >= busy);
-        CHECK(p.step_time.value <= (busy + p.stages.exchange_total + p.stages.input_exposed + p.stages.host_exposed) * kRounding);
+        CHECK(p.step_time.value <= (busy + p.phases.exchange_total + p.phases.input_exposed + p.phases.host_exposed) * kRounding);
         // Named exception: useful FLOP are the direct method's, of which F(4x4,3x3) computes a quarter.
         CHECK(p.utilization.mfu <= 4.0);
         CHECK(p.utilization.gpu_busy <= kRounding);
@@ -126,13 +122,13 @@ TEST_CASE("one GPU exchanges nothing, more GPUs never shorten a step") {
   for (const char* model : kModels) {
     for (const char* stack : kStacks) {
       const Prediction alone = predicted(model, stack, "dgx1", 1, 16);
-      CHECK(alone.stages.exchange_total == Seconds(0.0));
+      CHECK(alone.phases.exchange_total == Seconds(0.0));
       for (const int gpus : {2, 3, 4, 5, 6, 7, 8, 16}) {
         INFO(model << " under " << stack << " on " << gpus);
         const Prediction p = predicted(model, stack, "dgx1", gpus, 16);
         CHECK(p.step_time.value * kRounding >= alone.step_time.value);
         CHECK(p.throughput.value <= gpus * alone.throughput.value * kRounding);
-        CHECK(p.stages.exchange_total > Seconds(0.0));
+        CHECK(p.phases.exchange_total > Seconds(0.0));
       }
     }
   }

@@ -45,7 +45,7 @@ TEST_CASE("stages sum to the step, limits to 1, and no wait stands beside a crit
           if (std::string(model) == "lenet" && std::string(input) != "synthetic") continue;
           INFO(fmt::format("{} {} {} {}", stack, exchange, model, input));
           const Prediction p = predicted("dgx1", model, stack, exchange, input);
-          const Stages& s = p.stages;
+          const PhaseTimes& s = p.phases;
           const Seconds sum = s.forward + s.backward + s.weight_update + s.metric + s.exchange_exposed + s.input_exposed +
                               s.host_exposed + s.bubble;
           CHECK_THAT(sum.base(), WithinRel(p.step_time.value.base(), 1e-6));
@@ -64,7 +64,7 @@ TEST_CASE("stages sum to the step, limits to 1, and no wait stands beside a crit
 TEST_CASE("a store's update is told: what the GPUs wait for, and what it takes") {
   for (const char* exchange : {"p2p", "nccl", "ps", "local"}) {
     INFO(exchange);
-    const Stages s = predicted("dgx1", "vgg16", "mxnet-1.2", exchange, "").stages;
+    const PhaseTimes s = predicted("dgx1", "vgg16", "mxnet-1.2", exchange, "").phases;
     CHECK(s.weight_update_total > Seconds(0.0));
     CHECK(s.weight_update_total >= s.weight_update * (1.0 - 1e-9));
     CHECK(s.weight_update >= s.store_update);
@@ -72,17 +72,17 @@ TEST_CASE("a store's update is told: what the GPUs wait for, and what it takes")
 }
 
 TEST_CASE("MXNet's training loop evaluates every batch, other frameworks' loops do not") {
-  const Stages mxnet = predicted("v100-sxm2-16gb", "resnet50", "mxnet-1.2", "", "").stages;
+  const PhaseTimes mxnet = predicted("v100-sxm2-16gb", "resnet50", "mxnet-1.2", "", "").phases;
   CHECK(mxnet.metric > Seconds(0.0));
   CHECK(mxnet.metric < 0.01 * mxnet.forward);
-  CHECK(predicted("v100-sxm2-16gb", "resnet50", "pytorch-1.13", "", "").stages.metric == Seconds(0.0));
+  CHECK(predicted("v100-sxm2-16gb", "resnet50", "pytorch-1.13", "", "").phases.metric == Seconds(0.0));
 }
 
 TEST_CASE("a loader that is too slow hides what is exchanged beside it") {
   const Prediction p = predicted("dgx1", "alexnet", "mxnet-ngc-18.04", "p2p", "imagenet-records");
   CHECK(p.limit.resource == Resource::input);
   CHECK(p.limit.share > 0.9);
-  CHECK(p.stages.input_exposed > 0.8 * p.step_time.value);
-  CHECK(p.stages.exchange_exposed < 0.1 * p.step_time.value);
-  CHECK(p.stages.exchange_total > p.stages.exchange_exposed);
+  CHECK(p.phases.input_exposed > 0.8 * p.step_time.value);
+  CHECK(p.phases.exchange_exposed < 0.1 * p.step_time.value);
+  CHECK(p.phases.exchange_total > p.phases.exchange_exposed);
 }

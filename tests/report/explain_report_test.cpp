@@ -18,9 +18,9 @@ TEST_CASE("an explanation says whether the job fits, as a prediction does") {
 TEST_CASE("an explanation says why mixed precision may be slower") {
   Explanation explanation;
   explanation.base = example_prediction();
-  explanation.base.stages.host_exposed = 0.25 * explanation.base.step_time.value;
+  explanation.base.phases.host_exposed = 0.25 * explanation.base.step_time.value;
   CHECK(explain_table(explanation).find("overflowed") == std::string::npos);
-  explanation.base.reads_overflow = true;
+  explanation.base.job.reads_overflow = true;
   CHECK(explain_table(explanation).find("a gradient overflowed") != std::string::npos);
 }
 

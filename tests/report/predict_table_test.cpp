@@ -38,15 +38,15 @@ Constants     device v100-sxm2-16gb: datasheet; stack pytorch-2.1: assumed
 
 TEST_CASE("One GPU whose variables lie on the host says what it waits for") {
   Prediction p = example_prediction();
-  p.gpus = 1;
+  p.job.gpus = 1;
   CHECK(contains(predict_table(p, {}), "exchange, exposed"));
 }
 
 TEST_CASE("One GPU exchanges nothing, and a device that is its own hardware is named once") {
   Prediction p = example_prediction();
-  p.gpus = 1;
-  p.stages.exchange_total = p.stages.exchange_exposed = Seconds(0.0);
-  p.hardware_name = p.device;
+  p.job.gpus = 1;
+  p.phases.exchange_total = p.phases.exchange_exposed = Seconds(0.0);
+  p.job.hardware = p.job.device;
   const std::string text = predict_table(p, {});
   CHECK_FALSE(contains(text, "exchange"));
   CHECK_FALSE(contains(text, "allreduce"));
@@ -55,19 +55,19 @@ TEST_CASE("One GPU exchanges nothing, and a device that is its own hardware is n
 
 TEST_CASE("16 bits that are only stored are said beside the precision") {
   Prediction p = example_prediction();
-  p.precision = "amp";
+  p.job.precision = "amp";
   CHECK(contains(predict_table(p, {}), "256 in all, amp, sgd-momentum\n"));
-  p.products_in_fp32 = true;
+  p.job.products_in_fp32 = true;
   CHECK(contains(predict_table(p, {}), "256 in all, amp (products in fp32), sgd-momentum\n"));
 }
 
 TEST_CASE("Several nodes name their network") {
   Prediction p = example_prediction();
-  p.gpus = 16;
-  p.nodes = 2;
-  p.network = "infiniband-edr";
+  p.job.gpus = 16;
+  p.job.nodes = 2;
+  p.job.network = "infiniband-edr";
   CHECK(contains(predict_table(p, {}), "Hardware      16 x v100-sxm2-16gb of dgx1, 2 nodes on infiniband-edr\n"));
-  p.ports = 4;
+  p.job.ports = 4;
   CHECK(contains(predict_table(p, {}), "2 nodes on infiniband-edr, 4 ports a\n"));
 }
 
@@ -95,8 +95,8 @@ TEST_CASE("Unequal GPUs: the fullest one is shown, the emptiest one told") {
 TEST_CASE("Cost and epochs appear where they are known") {
   Prediction p = example_prediction();
   CHECK_FALSE(contains(predict_table(p, {}), "Cost"));
-  p.hour_cost = Usd(24.48);
-  p.million_samples_cost = Usd(2.65625);
+  p.cost.hour = Usd(24.48);
+  p.cost.million_samples = Usd(2.65625);
   PredictParts parts;
   parts.epochs = estimate_epochs(p, 256'000, 2);
   const std::string text = predict_table(p, parts);
@@ -109,7 +109,7 @@ TEST_CASE("Cost and epochs appear where they are known") {
 
 TEST_CASE("Layers with the share of each, a layer without kernels leaves blanks") {
   Prediction p = example_prediction();
-  p.layers = {
+  p.detail.layers = {
       {"input", "input", "3x224x224", 0, {}, {}, {}, {}, {}},
       {"conv1", "convolution", "64x112x112", 9408, Seconds(1e-3), {}, Seconds(2e-3), Seconds(1e-6), {}},
       {"a_layer_with_a_name_that_is_far_too_long", "activation", "64x112x112", 0, Seconds(5e-4), Seconds(5e-4), {}, {}, {}}};
@@ -123,48 +123,48 @@ a_layer_wi..r_too_long  64x112x112               500 us    500 us           25 %
 
 TEST_CASE("Kernels by name and algorithm, and the longest on either side of the mean") {
   Prediction p = example_prediction();
-  p.kernels = {{"convolution forward",
-                "conv1",
-                "winograd_fused",
-                "compute",
-                Pass::forward,
-                Seconds(2e-3),
-                {},
-                {},
-                {},
-                0.8,
-                1.6,
-                0.25,
-                {0.25, 0, 0, 0.75, 0},
-                "pipe busy"},
-               {"convolution forward",
-                "conv2",
-                "winograd_fused",
-                "compute",
-                Pass::forward,
-                Seconds(1e-3),
-                {},
-                {},
-                {},
-                0.5,
-                1.0,
-                0.25,
-                {0.5, 0, 0, 0.5, 0},
-                "execution dependency"},
-               {"activation forward",
-                "relu1",
-                "memory_bound",
-                "memory",
-                Pass::forward,
-                Seconds(1e-3),
-                {},
-                {},
-                {},
-                0.0,
-                0.0,
-                1.0,
-                {0, 0.8, 0, 0, 0.2},
-                "memory dependency"}};
+  p.detail.kernels = {{"convolution forward",
+                       "conv1",
+                       "winograd_fused",
+                       "compute",
+                       Pass::forward,
+                       Seconds(2e-3),
+                       {},
+                       {},
+                       {},
+                       0.8,
+                       1.6,
+                       0.25,
+                       {0.25, 0, 0, 0.75, 0},
+                       "pipe busy"},
+                      {"convolution forward",
+                       "conv2",
+                       "winograd_fused",
+                       "compute",
+                       Pass::forward,
+                       Seconds(1e-3),
+                       {},
+                       {},
+                       {},
+                       0.5,
+                       1.0,
+                       0.25,
+                       {0.5, 0, 0, 0.5, 0},
+                       "execution dependency"},
+                      {"activation forward",
+                       "relu1",
+                       "memory_bound",
+                       "memory",
+                       Pass::forward,
+                       Seconds(1e-3),
+                       {},
+                       {},
+                       {},
+                       0.0,
+                       0.0,
+                       1.0,
+                       {0, 0.8, 0, 0, 0.2},
+                       "memory dependency"}};
   // (2 x 0.8 + 1 x 0.5) / 3 = 0.7 of the convolutions; (2 x 0.8 + 1 x 0.5) / 4 = 0.525 of all.
   CHECK(kernels_table(p) == R"(Kernels of one GPU and step
 fp32: share of the time that their units execute multiply-adds

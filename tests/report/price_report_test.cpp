@@ -26,11 +26,11 @@ TEST_CASE("prices are ranked among prices, rents among rents, and what has neith
   Comparison comparison;
   comparison.candidates = {candidate("board", 100.0, 1.0), candidate("machine", 800.0, 8.0), candidate("cloud", 700.0, 7.0),
                            candidate("unknown", 900.0, 9.0)};
-  comparison.candidates[0].prediction.bought = payment(1500.0, 0.06, "one board");
+  comparison.candidates[0].prediction.cost.bought = payment(1500.0, 0.06, "one board");
   comparison.candidates[0].bought_ratio = 1.0;
-  comparison.candidates[1].prediction.bought = payment(149000.0, 5.67, "one machine");
+  comparison.candidates[1].prediction.cost.bought = payment(149000.0, 5.67, "one machine");
   comparison.candidates[1].bought_ratio = 149000.0 / 1500.0;
-  comparison.candidates[2].prediction.rented = payment(24.48, 24.48, "a rent");
+  comparison.candidates[2].prediction.cost.rented = payment(24.48, 24.48, "a rent");
   CHECK(price_report(comparison) ==
         "\nBought: samples of three years of constant use, without power and staff\n"
         "            USD  price ratio  speed-up  speed-up/price  samples/USD  front\n"

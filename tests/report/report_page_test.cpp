@@ -59,17 +59,17 @@ TEST_CASE("the page draws each kernel from words told once, and fills the points
   kernel.bound = "compute";
   kernel.start = Seconds(1e-3);
   kernel.time = Seconds(25e-6);
-  prediction.kernels = {kernel, kernel};
-  prediction.exchanges = {{Seconds(2e-3), Seconds(1e-6)}};
+  prediction.detail.kernels = {kernel, kernel};
+  prediction.detail.exchanges = {{Seconds(2e-3), Seconds(1e-6)}};
   std::vector<Prediction> scaling(3, prediction);
   for (std::size_t i = 0; i < scaling.size(); ++i) scaling[i].throughput.value = 100.0 * static_cast<double>(i + 1);
   const double hour = 3600.0 / 1e6;        // USD of an hour for each USD of a million samples at one sample a second
   const double costs[] = {1.0, 2.0, 1.5};  // the last is faster and cheaper than the one before
   for (std::size_t i = 0; i < scaling.size(); ++i) {
-    scaling[i].bought = Payment{};
-    scaling[i].bought->hour = Usd(hour * costs[i] * scaling[i].throughput.value);
-    scaling[i].rented = Payment{};
-    scaling[i].rented->hour = Usd(hour * scaling[i].throughput.value);  // rents alike, which are no measure of prices
+    scaling[i].cost.bought = Payment{};
+    scaling[i].cost.bought->hour = Usd(hour * costs[i] * scaling[i].throughput.value);
+    scaling[i].cost.rented = Payment{};
+    scaling[i].cost.rented->hour = Usd(hour * scaling[i].throughput.value);  // rents alike, which are no measure of prices
   }
   const std::string page = data_of(prediction, scaling);
   CHECK(page.find(R"("timeline":{"words":["conv","forward","gemm","compute"],"kernels":[[0,1,0,2,3,1000.000,25.000,0,0],)"
@@ -79,8 +79,8 @@ TEST_CASE("the page draws each kernel from words told once, and fills the points
   CHECK(page.find(R"("paid_by":"purchase")") != std::string::npos);
   scaling[2].memory.fits = false;  // no choice at all
   CHECK(data_of(prediction, scaling).find(R"("front":[true,true,false])") != std::string::npos);
-  scaling[1].bought.reset();
+  scaling[1].cost.bought.reset();
   CHECK(data_of(prediction, scaling).find(R"("paid_by":"rent")") != std::string::npos);
-  scaling[2].rented.reset();  // now one is rented, one bought: no measure of each other
+  scaling[2].cost.rented.reset();  // now one is rented, one bought: no measure of each other
   CHECK(data_of(prediction, scaling).find(R"("front":[])") != std::string::npos);
 }

@@ -89,6 +89,6 @@ TEST_CASE("an exchange slows the kernels beside it, by no more than its cost") {
   const StepTimes beside = step_times(lowered(policy, 1e9), engine::simulate(lowered(policy, 1e9).graph));
   policy.overlap_cost = 0.5;
   const StepTimes slowed = step_times(lowered(policy, 1e9), engine::simulate(lowered(policy, 1e9).graph));
-  CHECK(slowed.stages.backward > beside.stages.backward);
-  CHECK(slowed.stages.backward <= 1.5 * beside.stages.backward);
+  CHECK(slowed.phases.backward > beside.phases.backward);
+  CHECK(slowed.phases.backward <= 1.5 * beside.phases.backward);
 }

@@ -51,13 +51,13 @@ TEST_CASE("DataParallel: everything passes the first GPU and nothing hides") {
                flatten =
                    (kernels.memory_kernel(Bytes(2.0 * 10485760)) + kernels.memory_kernel(Bytes(2.0 * (12e6 - 10485760)))).base();
   const double scatter = 16e3 / kLink;
-  CHECK_THAT(t.stages.exchange_exposed.base(), WithinRel(2.0 * (buffers + flatten) + 3.0 * scatter, 1e-6));
-  CHECK_THAT((t.stages.forward + t.stages.backward + t.stages.weight_update + t.stages.exchange_exposed).base(),
+  CHECK_THAT(t.phases.exchange_exposed.base(), WithinRel(2.0 * (buffers + flatten) + 3.0 * scatter, 1e-6));
+  CHECK_THAT((t.phases.forward + t.phases.backward + t.phases.weight_update + t.phases.exchange_exposed).base(),
              WithinRel(t.step.base(), 1e-9));
   CHECK(step.exchanged == Bytes(12e6));
   // The script's calls hold all of it: scatter, broadcast and gather forward; the loss' gradients and the sum backward.
-  CHECK_THAT(t.stages.exchange_forward.base(), WithinRel(buffers + flatten + 2.0 * scatter, 1e-6));
-  CHECK_THAT(t.stages.exchange_backward.base(), WithinRel(buffers + flatten + scatter, 1e-6));
+  CHECK_THAT(t.phases.exchange_forward.base(), WithinRel(buffers + flatten + 2.0 * scatter, 1e-6));
+  CHECK_THAT(t.phases.exchange_backward.base(), WithinRel(buffers + flatten + scatter, 1e-6));
 }
 
 TEST_CASE("DataParallel: replicas take turns at the interpreter in the forward pass alone") {
@@ -99,10 +99,10 @@ TEST_CASE("the local store adds and updates in host memory, unless an array is t
   };
   // 4 MB: up 0.5 ms, the second GPU's added to the first's 1 ms, updated 2 ms, down 0.5 ms.
   const StepTimes store = times(1'000'000), workers = times(999'999);
-  CHECK_THAT(store.stages.exchange_exposed.base(), WithinRel(2e-3, 1e-9));
-  CHECK_THAT(store.stages.weight_update.base(), WithinRel(2e-3, 1e-9));
-  CHECK_THAT(store.stages.weight_update_total.base(), WithinRel(2e-3, 1e-9));
-  CHECK_THAT(store.stages.exchange_total.base(), WithinRel(2e-3, 1e-9));
-  CHECK_THAT(workers.stages.exchange_exposed.base(), WithinRel(2e-3, 1e-9));
-  CHECK_THAT(workers.stages.weight_update.base(), WithinRel(kernels.update_cost(1e6).kernel.time.base(), 1e-6));
+  CHECK_THAT(store.phases.exchange_exposed.base(), WithinRel(2e-3, 1e-9));
+  CHECK_THAT(store.phases.weight_update.base(), WithinRel(2e-3, 1e-9));
+  CHECK_THAT(store.phases.weight_update_total.base(), WithinRel(2e-3, 1e-9));
+  CHECK_THAT(store.phases.exchange_total.base(), WithinRel(2e-3, 1e-9));
+  CHECK_THAT(workers.phases.exchange_exposed.base(), WithinRel(2e-3, 1e-9));
+  CHECK_THAT(workers.phases.weight_update.base(), WithinRel(kernels.update_cost(1e6).kernel.time.base(), 1e-6));
 }

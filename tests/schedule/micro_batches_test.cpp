@@ -18,11 +18,11 @@ TEST_CASE("gradients are exchanged after the last micro-batch alone, and added u
     return step_times(step, engine::simulate(step.graph));
   };
   const StepTimes one = times(1), three = times(3);
-  CHECK_THAT(three.stages.forward.base(), WithinRel(3.0 * one.stages.forward.base(), 1e-9));
-  CHECK(three.stages.weight_update == one.stages.weight_update);
+  CHECK_THAT(three.phases.forward.base(), WithinRel(3.0 * one.phases.forward.base(), 1e-9));
+  CHECK(three.phases.weight_update == one.phases.weight_update);
   // Twice three arrays of 4 MB: two reads and a write each.
   const double added = 6.0 * kernels.memory_kernel(Bytes(12e6)).base();
-  CHECK_THAT(three.stages.backward.base(), WithinRel(3.0 * one.stages.backward.base() + added, 1e-6));
+  CHECK_THAT(three.phases.backward.base(), WithinRel(3.0 * one.phases.backward.base() + added, 1e-6));
 }
 
 TEST_CASE("gradients that stay are set to zero once a step and added once a micro-batch, every addition is one operator") {
@@ -44,6 +44,6 @@ TEST_CASE("gradients that stay are set to zero once a step and added once a micr
   stack.update.gradient_passes = 4;
   stack.update.gradient_kernels = 2;
   const StepTimes one = times(1), three = times(3);
-  CHECK_THAT(three.stages.backward.base(), WithinRel(3.0 * one.stages.backward.base(), 1e-6));
-  CHECK_THAT(three.stages.weight_update.base(), WithinRel(one.stages.weight_update.base(), 1e-9));
+  CHECK_THAT(three.phases.backward.base(), WithinRel(3.0 * one.phases.backward.base(), 1e-6));
+  CHECK_THAT(three.phases.weight_update.base(), WithinRel(one.phases.weight_update.base(), 1e-9));
 }

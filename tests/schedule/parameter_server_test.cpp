@@ -39,10 +39,10 @@ TEST_CASE("one array through two servers: every stage after the other") {
   // half of it returns, 2 ms; to the GPU 0.5 ms. The only layer is first and last, so nothing hides.
   const StepTimes t = times(1, two_machines());
   // The update is told as such, and once: not as exchange as well.
-  CHECK_THAT(t.stages.weight_update.base(), WithinRel(0.5e-3, 1e-9));
-  CHECK_THAT(t.stages.exchange_exposed.base(), WithinRel(6e-3, 1e-9));
-  CHECK_THAT(t.stages.exchange_total.base(), WithinRel(6e-3, 1e-9));
-  const Seconds all = t.stages.forward + t.stages.backward + t.stages.weight_update + t.stages.exchange_exposed;
+  CHECK_THAT(t.phases.weight_update.base(), WithinRel(0.5e-3, 1e-9));
+  CHECK_THAT(t.phases.exchange_exposed.base(), WithinRel(6e-3, 1e-9));
+  CHECK_THAT(t.phases.exchange_total.base(), WithinRel(6e-3, 1e-9));
+  const Seconds all = t.phases.forward + t.phases.backward + t.phases.weight_update + t.phases.exchange_exposed;
   CHECK_THAT(all.base(), WithinRel(t.step.base(), 1e-9));
 }
 
@@ -50,13 +50,13 @@ TEST_CASE("one machine keeps its pushes to itself") {
   // To the host 0.5 ms, nothing to add, updated 1 ms, back 0.5 ms.
   ServerPlan plan = two_machines();
   plan.nodes = 1;
-  const Stages one = times(1, plan).stages;
+  const PhaseTimes one = times(1, plan).phases;
   CHECK_THAT(one.exchange_exposed.base(), WithinRel(1e-3, 1e-9));
   CHECK_THAT(one.weight_update.base(), WithinRel(1e-3, 1e-9));
   // Of two GPUs on the host, one gradient is added to the other: 2 ms.
   plan.gpus = 2;
   plan.constants.reduces_on_device = false;
-  const Stages two = times(1, plan).stages;
+  const PhaseTimes two = times(1, plan).phases;
   CHECK_THAT(two.exchange_exposed.base(), WithinRel(3e-3, 1e-9));
   CHECK_THAT(two.weight_update.base(), WithinRel(1e-3, 1e-9));
 }
@@ -67,7 +67,7 @@ TEST_CASE("slices pipeline through the stages: the port, which is the slowest, n
   // busy.
   ServerPlan plan = two_machines();
   plan.sliced = true;
-  const Stages stages = times(1, plan).stages;
+  const PhaseTimes stages = times(1, plan).phases;
   CHECK_THAT((stages.exchange_exposed + stages.weight_update).base(), WithinRel(5e-3, 1e-6));
   CHECK_THAT(stages.weight_update.base(), WithinRel(0.5e-3, 1e-6));
 }
@@ -94,7 +94,7 @@ TEST_CASE("a framework that pulls at the step hides nothing of the way back") {
   plan.constants.pulls_at_step = true;
   const StepTimes late = times(6, plan);
   CHECK(late.step.base() > eager);
-  CHECK(late.stages.exchange_exposed.base() > 12.5e-3);
+  CHECK(late.phases.exchange_exposed.base() > 12.5e-3);
 }
 
 TEST_CASE("servers on machines of their own: all gradients leave, all sums come back, and workers update") {
@@ -102,9 +102,9 @@ TEST_CASE("servers on machines of their own: all gradients leave, all sums come 
   plan.apart = plan.servers_only_add = true;
   // 4 MB: to the host 0.5 ms, out 4 ms; each server adds the other's half, 1 ms; back 4 ms, to the GPU 0.5 ms.
   const StepTimes whole = times(1, plan);
-  CHECK_THAT(whole.stages.exchange_exposed.base(), WithinRel(10e-3, 1e-9));
-  CHECK(whole.stages.weight_update > Seconds(0.0));
+  CHECK_THAT(whole.phases.exchange_exposed.base(), WithinRel(10e-3, 1e-9));
+  CHECK(whole.phases.weight_update > Seconds(0.0));
   // In four slices out and back are side by side: the first slice's 2.5 ms, and the port's 3 ms for the others.
   plan.sliced = true;
-  CHECK_THAT(times(1, plan).stages.exchange_exposed.base(), WithinRel(0.5e-3 + 1e-3 + 0.25e-3 + 4e-3 + 0.5e-3, 1e-6));
+  CHECK_THAT(times(1, plan).phases.exchange_exposed.base(), WithinRel(0.5e-3 + 1e-3 + 0.25e-3 + 4e-3 + 0.5e-3, 1e-6));
 }

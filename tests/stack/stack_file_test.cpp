@@ -1,4 +1,6 @@
 // Mistakes seeded into a stack file: every one reported, in the order of the file, to the letter.
+#include <fmt/format.h>
+
 #include <fstream>
 #include <sstream>
 
@@ -164,6 +166,18 @@ TEST_CASE("the framework of a stack file is one of the table") {
   const std::string text = messages("schema = 1\nframework = \"pytroch\"\n");
   CHECK(text.find("FILE:2:13: framework: no framework \"pytroch\", did you mean \"pytorch\"?\n") != std::string::npos);
   CHECK(messages("schema = 1\nframework = \"pytorch\"\n").find(": framework:") == std::string::npos);
+}
+
+TEST_CASE("the vendor of a stack's devices is one of the table, NVIDIA where it is not told") {
+  CHECK(
+      messages("schema = 1\nvendor = \"nvidia\"\n").find("FILE:2:10: vendor: no vendor \"nvidia\", did you mean \"NVIDIA\"?\n") !=
+      std::string::npos);
+  for (const VendorInfo& row : vendors()) {
+    CHECK(messages(fmt::format("schema = 1\nvendor = \"{}\"\n", row.name)).find(": vendor:") == std::string::npos);
+    CHECK(name(row.kind) == row.name);
+    CHECK(row.operations_per_lane >= 1.0);
+  }
+  CHECK(Stack{}.vendor == Vendor::nvidia);
 }
 
 TEST_CASE("a stack file that is not there") {

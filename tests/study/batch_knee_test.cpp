@@ -11,7 +11,7 @@ Comparison curve(const std::vector<std::pair<int, double>>& points, const char* 
   for (const auto& [batch, throughput] : points) {
     Candidate c;
     c.varied = {{option, std::to_string(batch)}};
-    c.prediction.batch_per_gpu = batch;
+    c.prediction.job.batch_per_gpu = batch;
     c.prediction.throughput.value = throughput;
     c.prediction.memory.fits = true;
     GpuMemory gpu;

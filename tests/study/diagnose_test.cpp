@@ -136,7 +136,7 @@ TEST_CASE("A measured speed is a time or a rate in the words of the network, els
   const PredictOptions options = job("v100-sxm2-16gb", "bert-base", 8);
   const auto base = predict(*opened, options);
   REQUIRE(base);
-  const double tokens = base->parts_per_sample;
+  const double tokens = base->samples.parts;
   REQUIRE(tokens > 1.0);
   const auto value = [&](const std::string& text) { return read_measured_speed(text, *base).value().value; };
   CHECK_THAT(value("97 ms"), WithinRel(0.097, 1e-9));

@@ -22,10 +22,10 @@ Prediction board() {
   Prediction p;
   p.throughput.value = 100.0;
   p.memory.fits = true;
-  p.gpu_power = Watts(300.0);
-  p.host_power = Watts(200.0);
-  p.bought = Payment{Usd(4000.0), Usd(4000.0 / (3.0 * 8760.0)), {}, Usd(2400.0)};
-  p.rented = Payment{Usd(2.0), Usd(2.0), {}, Usd(0.0)};
+  p.cost.gpu_power = Watts(300.0);
+  p.cost.host_power = Watts(200.0);
+  p.cost.bought = Payment{Usd(4000.0), Usd(4000.0 / (3.0 * 8760.0)), {}, Usd(2400.0)};
+  p.cost.rented = Payment{Usd(2.0), Usd(2.0), {}, Usd(0.0)};
   return p;
 }
 
@@ -46,7 +46,7 @@ TEST_CASE("Bought: boards, host, and the power of the hours in use, rented: thos
   CHECK(rented->power.base() == 0.0);
   CHECK_THAT(sample_energy(board(), kTerms)->base(), WithinRel(1.5 * 500.0 / 100.0, 1e-12));
   Prediction unknown = board();
-  unknown.rented.reset();
+  unknown.cost.rented.reset();
   CHECK_FALSE(ownership(unknown, kTerms, PaidBy::rent));
   CostTerms no_power = kTerms;
   no_power.power_price.reset();
@@ -57,9 +57,9 @@ TEST_CASE("A full year of use on the catalogue's terms costs what the hour of a 
   CostTerms terms;
   terms.years = 3.0;
   const auto bought = ownership(board(), terms, PaidBy::purchase);
-  CHECK_THAT(bought->sample.base(), WithinRel(sample_cost(board(), *board().bought).base(), 1e-12));
+  CHECK_THAT(bought->sample.base(), WithinRel(sample_cost(board(), *board().cost.bought).base(), 1e-12));
   const auto rented = ownership(board(), terms, PaidBy::rent);
-  CHECK_THAT(rented->sample.base(), WithinRel(sample_cost(board(), *board().rented).base(), 1e-12));
+  CHECK_THAT(rented->sample.base(), WithinRel(sample_cost(board(), *board().cost.rented).base(), 1e-12));
 }
 
 TEST_CASE("Offers are ranked by the objective, within the budget, and what does not fit is not") {
@@ -68,12 +68,12 @@ TEST_CASE("Offers are ranked by the objective, within the budget, and what does 
   for (Candidate& c : comparison.candidates) c.prediction = board();
   Prediction &fast = comparison.candidates[1].prediction, &big = comparison.candidates[2].prediction;
   fast.throughput.value = 400.0;
-  fast.bought->amount = Usd(40000.0);
-  fast.bought->host = Usd(0.0);
-  fast.rented.reset();
-  fast.gpu_power = Watts(2000.0);
+  fast.cost.bought->amount = Usd(40000.0);
+  fast.cost.bought->host = Usd(0.0);
+  fast.cost.rented.reset();
+  fast.cost.gpu_power = Watts(2000.0);
   big.memory.fits = false;
-  big.rented.reset();
+  big.cost.rented.reset();
   const auto ranks = [&](const CostTerms& terms) {
     std::string text;
     for (const Offer& offer : rank_offers(comparison, terms))

@@ -87,21 +87,21 @@ TEST_CASE("the user's word of price or rent sets the other of the file aside") {
     return *p;
   };
   const Prediction bought = price("dgx-a100-40gb", {});
-  CHECK(bought.price.basis == "price");  // although clouds let its GPUs
-  CHECK_THAT(bought.hour_cost->base(), Catch::Matchers::WithinRel(199000.0 / (3.0 * 8760.0), 1e-12));
+  CHECK(bought.cost.price.basis == "price");  // although clouds let its GPUs
+  CHECK_THAT(bought.cost.hour->base(), Catch::Matchers::WithinRel(199000.0 / (3.0 * 8760.0), 1e-12));
   const Prediction let = price("dgx-a100-40gb", {"hw.rent=on_demand"});
-  CHECK(let.price.basis == "on_demand");
-  CHECK(*let.hour_cost > Usd(20.0));
-  CHECK(price("dgx-a100-40gb", {"hw.rent=5 USD/h"}).price.text == "rent of dgx-a100-40gb, 5 USD/h");
-  CHECK(price("aws-p4d.24xlarge", {}).price.basis == "rent");
+  CHECK(let.cost.price.basis == "on_demand");
+  CHECK(*let.cost.hour > Usd(20.0));
+  CHECK(price("dgx-a100-40gb", {"hw.rent=5 USD/h"}).cost.price.text == "rent of dgx-a100-40gb, 5 USD/h");
+  CHECK(price("aws-p4d.24xlarge", {}).cost.price.basis == "rent");
   const Prediction set = price("aws-p4d.24xlarge", {"hw.price=262800 USD"});
-  CHECK(set.price.basis == "price");
-  CHECK(set.price.source == "--set");
-  CHECK_THAT(set.hour_cost->base(), Catch::Matchers::WithinRel(10.0, 1e-12));
-  CHECK_THAT(price("v100-sxm2-16gb", {"hw.device.launch_price=26280 USD"}).hour_cost->base(),
+  CHECK(set.cost.price.basis == "price");
+  CHECK(set.cost.price.source == "--set");
+  CHECK_THAT(set.cost.hour->base(), Catch::Matchers::WithinRel(10.0, 1e-12));
+  CHECK_THAT(price("v100-sxm2-16gb", {"hw.device.launch_price=26280 USD"}).cost.hour->base(),
              Catch::Matchers::WithinRel(8.0, 1e-12));
   const Prediction none = price("dgx1", {"hw.rent=capacity_block"});
-  CHECK_FALSE(none.hour_cost);
+  CHECK_FALSE(none.cost.hour);
   CHECK(none.notices.back() ==
         "rent = \"capacity_block\": the catalogue has no such rent of v100-sxm2-16gb, so no price is told");
 }
@@ -116,7 +116,7 @@ TEST_CASE("what has no price is on no front of costs, and on one of time and mem
     comparison.candidates[i].label = std::string("machine ") + static_cast<char>('a' + i);
   }
   CHECK(compare_front(comparison) == std::vector<bool>{false, false, true});
-  comparison.candidates[0].prediction.bought = paid(1.0);
+  comparison.candidates[0].prediction.cost.bought = paid(1.0);
   CHECK(compare_front(comparison) == std::vector<bool>{true, false, false});
   CHECK(compare_table(comparison).find("No price is known of: machine b, machine c") != std::string::npos);
 }
@@ -127,19 +127,19 @@ TEST_CASE("boards are bought with a host, rents are of the machine's own provide
   const auto comparison = compare(*session, grid, 0);
   REQUIRE(comparison);
   const Prediction& board = comparison->candidates[0].prediction;
-  REQUIRE(board.bought);
-  CHECK(board.bought->amount.base() == 1199.0 + 2630.0);
-  CHECK(board.bought->basis.text ==
+  REQUIRE(board.cost.bought);
+  CHECK(board.cost.bought->amount.base() == 1199.0 + 2630.0);
+  CHECK(board.cost.bought->basis.text ==
         "1 x titan-xp at 1199 USD (2017-04-06) and 1 x host without GPUs at 2630 USD (2019-01-31), over 3 years of constant use, "
         "without power and staff");
-  CHECK_FALSE(board.rented);
+  CHECK_FALSE(board.cost.rented);
   const Prediction& azure = comparison->candidates[1].prediction;
-  CHECK_FALSE(azure.rented);
-  CHECK_FALSE(azure.hour_cost);
+  CHECK_FALSE(azure.cost.rented);
+  CHECK_FALSE(azure.cost.hour);
   const Prediction& aws = comparison->candidates[2].prediction;
-  REQUIRE(aws.rented);
-  CHECK_FALSE(aws.bought);
-  CHECK(aws.rented->basis.text == "rent of aws-p4d.24xlarge, 32.8 USD/h (2022-2023 catalogue)");
+  REQUIRE(aws.cost.rented);
+  CHECK_FALSE(aws.cost.bought);
+  CHECK(aws.cost.rented->basis.text == "rent of aws-p4d.24xlarge, 32.8 USD/h (2022-2023 catalogue)");
   CHECK_FALSE(comparison->candidates[2].bought_ratio);
   CHECK_FALSE(comparison->candidates[2].rented_ratio);
   const Candidate& dgx1 = comparison->candidates[3];
@@ -169,8 +169,8 @@ TEST_CASE("gaming boards are the most cost effective: GTX 1080 Ti best, P100 and
   std::vector<std::pair<Usd, std::string>> ranked;
   for (const Candidate& c : comparison->candidates) {
     INFO(c.label);
-    REQUIRE(c.prediction.bought);
-    ranked.emplace_back(sample_cost(c.prediction, *c.prediction.bought), c.label);
+    REQUIRE(c.prediction.cost.bought);
+    ranked.emplace_back(sample_cost(c.prediction, *c.prediction.cost.bought), c.label);
   }
   std::sort(ranked.begin(), ranked.end());
   CHECK(ranked[0].second == "gtx-1080-ti");
@@ -204,7 +204,7 @@ TEST_CASE("the front of a comparison: what nothing of the same work beats in tim
     Candidate c;
     c.base = base;
     c.prediction.throughput.value = throughput;
-    if (cost) c.prediction.bought = paid(*cost * throughput * 3600e-6);
+    if (cost) c.prediction.cost.bought = paid(*cost * throughput * 3600e-6);
     c.prediction.memory.fits = true;
     c.prediction.memory.gpus.resize(1);
     c.prediction.memory.gpus[0].peak = Bytes(peak);
@@ -218,8 +218,8 @@ TEST_CASE("the front of a comparison: what nothing of the same work beats in tim
   CHECK(compare_front(comparison, PaidBy::purchase) == std::vector<bool>{true, false, true, false, true, false});
   CHECK(payments_of(comparison) == std::vector<PaidBy>{PaidBy::purchase});
   // Rents are ranked among themselves: what is cheap to buy beats no rent.
-  comparison.candidates[1].prediction.rented = paid(1.0);
-  comparison.candidates[3].prediction.rented = paid(2.0);
+  comparison.candidates[1].prediction.cost.rented = paid(1.0);
+  comparison.candidates[3].prediction.cost.rented = paid(2.0);
   CHECK(compare_front(comparison, PaidBy::rent) == std::vector<bool>{false, true, false, true, false, false});
   CHECK(compare_front(comparison) == std::vector<bool>{true, true, true, true, true, false});
 }

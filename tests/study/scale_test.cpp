@@ -5,15 +5,11 @@
 
 #include "model/prediction/epoch.hpp"
 #include "tests/catch.hpp"
+#include "tests/predicted.hpp"
 
 using namespace tbdsim;
 
 namespace {
-
-Session& session() {
-  static const std::shared_ptr<Session> kSession = open_session({TBDSIM_SOURCE_DIR});
-  return *kSession;
-}
 
 ScaleOptions options(std::vector<int> gpus, Scaling scaling = Scaling::strong) {
   ScaleOptions o;
@@ -100,8 +96,9 @@ TEST_CASE("servers use one of a node's four ports: over TCP those of MXNet, Byte
     job.stack = stack;
     job.exchange = exchange;
     const Prediction p = predict(session(), job).value();
-    const auto link = std::find_if(p.links.begin(), p.links.end(), [](const LinkTraffic& l) { return l.name == "network"; });
-    REQUIRE(link != p.links.end());
+    const auto link =
+        std::find_if(p.detail.links.begin(), p.detail.links.end(), [](const LinkTraffic& l) { return l.name == "network"; });
+    REQUIRE(link != p.detail.links.end());
     return link->capacity.base() / 1e9;
   };
   CHECK_THAT(port("mxnet-1.2", "ps"), WithinRel(8.8, 1e-9));
@@ -133,7 +130,7 @@ TEST_CASE("a divided network is held against one copy of it; copies are added, a
   o.job.tensor_parallel = o.job.pipeline_parallel = 2;
   o.job.accumulate = 8;
   const ScaleStudy s = study(o);
-  CHECK(s.one.gpus == 4);
+  CHECK(s.one.job.gpus == 4);
   REQUIRE(s.rows.size() == 2);
   CHECK(s.rows[0].copies == 1);
   CHECK(s.rows[1].copies == 2);
@@ -167,9 +164,9 @@ TEST_CASE("an epoch's stages, its batches and the gain of weak scaling follow fr
   const ScaleRow &one = s.rows[0], &eight = s.rows[1];
   CHECK(one.batches == 8000);
   CHECK(eight.batches == 1000);
-  CHECK_THAT(eight.epoch_stages.backward.base(), WithinRel(1000.0 * eight.stages.backward.base(), 1e-12));
-  REQUIRE(eight.stage_speedups.forward);
-  CHECK_THAT(*eight.stage_speedups.forward, WithinRel(one.epoch_stages.forward / eight.epoch_stages.forward, 1e-12));
+  CHECK_THAT(eight.epoch_phases.backward.base(), WithinRel(1000.0 * eight.phases.backward.base(), 1e-12));
+  REQUIRE(eight.phase_speedups.forward);
+  CHECK_THAT(*eight.phase_speedups.forward, WithinRel(one.epoch_phases.forward / eight.epoch_phases.forward, 1e-12));
   const double start_up = s.one.start_up.base(), steps = 1000.0 * eight.step_time.value.base();
   CHECK_THAT(eight.strong_epoch.base(), WithinRel(start_up + steps, 1e-12));
   CHECK_THAT(eight.weak_saving, WithinRel(1.0 - (start_up + 8.0 * steps) / (8.0 * (start_up + steps)), 1e-9));
@@ -182,9 +179,9 @@ TEST_CASE("a table holds every network, batch and exchange, the overhead against
   o.job.stack = "mxnet-18.04";
   const ScaleTable t = scale_table(session(), o, {{"lenet", "alexnet"}, {"p2p", "nccl"}, {16, 32}, {224}}).value();
   REQUIRE(t.studies.size() == 8);
-  CHECK(t.studies[0].one.model == "lenet");
-  CHECK(t.studies[3].one.batch_per_gpu == 32);
-  CHECK(t.studies[3].one.exchange == Exchange::nccl);
+  CHECK(t.studies[0].one.job.model == "lenet");
+  CHECK(t.studies[3].one.job.batch_per_gpu == 32);
+  CHECK(t.studies[3].one.job.exchange == Exchange::nccl);
   CHECK_FALSE(t.studies[2].rows[1].overhead.has_value());
   CHECK_THAT(*t.studies[3].rows[1].overhead,
              WithinRel(t.studies[3].rows[1].epoch_time.value / t.studies[2].rows[1].epoch_time.value - 1.0, 1e-12));

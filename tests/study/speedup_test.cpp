@@ -13,10 +13,10 @@ namespace {
 
 Prediction on(int gpus) {
   Prediction p;
-  p.device = "a";
-  p.stack = "s";
-  p.model = "m";
-  p.gpus = gpus;
+  p.job.device = "a";
+  p.job.stack = "s";
+  p.job.model = "m";
+  p.job.gpus = gpus;
   p.spread = {0.08, 0.07, gpus > 1 ? 0.06 : 0.0};
   return p;
 }
@@ -35,8 +35,8 @@ TEST_CASE("the same kernels on more GPUs: only the exchange is uncertain, and no
 
 TEST_CASE("another batch shares the board, another device nothing") {
   Prediction batch = on(2), device = on(2);
-  batch.batch_per_gpu = 64;
-  device.device = "b";
+  batch.job.batch_per_gpu = 64;
+  device.job.device = "b";
   CHECK_THAT(half_width(speedup_range(batch, on(1), 1.9)), WithinRel(std::sqrt(0.06 * 0.06 + 2 * 0.07 * 0.07), 1e-9));
   CHECK_THAT(half_width(speedup_range(device, on(1), 1.9)),
              WithinRel(std::sqrt(0.06 * 0.06 + 2 * 0.07 * 0.07 + 2 * 0.08 * 0.08), 1e-9));

@@ -127,7 +127,7 @@ TEST_CASE("a change of every candidate's own number depends on no other candidat
   const auto doubled = compare(*session, halves, 0), stated = compare(*session, plain, 0);
   REQUIRE((doubled && stated));
   for (std::size_t i = 0; i < 3; ++i) {
-    CHECK(doubled->candidates[i].prediction.batch_per_gpu == stated->candidates[i].prediction.batch_per_gpu);
+    CHECK(doubled->candidates[i].prediction.job.batch_per_gpu == stated->candidates[i].prediction.job.batch_per_gpu);
     CHECK(doubled->candidates[i].prediction.step_time.value.base() == stated->candidates[i].prediction.step_time.value.base());
   }
 }
@@ -172,8 +172,8 @@ TEST_CASE("where servers hold a job up, faster processors help and RDMA is what 
   CHECK(base.limit.text.find("summing gradients and updating weights") != std::string::npos);
   CHECK(of("cpu-2x")->throughput.value > 1.3 * base.throughput.value);
   CHECK(of("cpu-half")->throughput.value < 0.8 * base.throughput.value);
-  CHECK(of("gpus-2x")->nodes == 8);
-  CHECK(of("gpus-2x")->gpus == 64);
+  CHECK(of("gpus-2x")->job.nodes == 8);
+  CHECK(of("gpus-2x")->job.gpus == 64);
   CHECK(of("rdma")->step_time.value == base.step_time.value);
   // 97.6 % of any line rate, and the steps of the transport.
   options.exchange = "allreduce";

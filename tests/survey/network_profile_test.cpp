@@ -52,10 +52,10 @@ TEST_CASE("arrays and the slowest GPU make up what a prediction counts as expose
       const NetworkProfile p = profile(options);
       Seconds arrays(0.0);
       for (const ArrayTraffic& a : p.arrays) arrays += a.exposed;
-      const Seconds waits = p.job.stages.exchange_exposed + p.job.stages.store_update;
+      const Seconds waits = p.predicted.phases.exchange_exposed + p.predicted.phases.store_update;
       CHECK_THAT((arrays + p.waiting_for_slowest).base(), Catch::WithinRel(waits.base(), 1e-6));
       // Compute varies between ranks by 1 %; of two, the larger is 0.564 standard deviations above the mean.
-      const double compute = (p.job.stages.forward + p.job.stages.backward).base();
+      const double compute = (p.predicted.phases.forward + p.predicted.phases.backward).base();
       CHECK_THAT(p.waiting_for_slowest.base(), Catch::WithinRel(0.01 * 0.5642 * compute, 1e-2));
     }
   }
@@ -148,7 +148,7 @@ TEST_CASE("emulated on one machine, a worker's PCIe is the network where none is
   };
   CHECK(longest_push(copied) == Approx(411.04e6 / 12e9).epsilon(0.02));
   CHECK(longest_push(slower) == Approx(411.04e6 / 1e9).epsilon(0.02));
-  CHECK(copied.job.step_time.value < slower.job.step_time.value);
+  CHECK(copied.predicted.step_time.value < slower.predicted.step_time.value);
   pcie.job.set = {"hw.link.pcie.bandwidth=0.5x"};
   CHECK(longest_push(profile(pcie)) == Approx(411.04e6 / 6e9).epsilon(0.02));
 }

@@ -23,7 +23,7 @@ KernelTime kernel(const std::string& name, double seconds, double utilization, c
 
 TEST_CASE("Kernels gather by name, longest first, with means weighted by time") {
   Prediction p;
-  p.kernels = {kernel("a", 1, 0.2), kernel("b", 6, 0.5), kernel("a", 3, 0.6, "memory")};
+  p.detail.kernels = {kernel("a", 1, 0.2), kernel("b", 6, 0.5), kernel("a", 3, 0.6, "memory")};
   const KernelSummary summary = summarize_kernels(p);
   REQUIRE(summary.groups.size() == 2);
   CHECK(summary.groups[0].name == "b");
@@ -40,9 +40,9 @@ TEST_CASE("Kernels gather by name, longest first, with means weighted by time") 
 
 TEST_CASE("A kernel of exactly the mean utilisation is not below it, each list holds five") {
   Prediction p;
-  for (int i = 0; i < 6; ++i) p.kernels.push_back(kernel("low" + std::to_string(i), 1, 0.25));
-  for (int i = 0; i < 6; ++i) p.kernels.push_back(kernel("high" + std::to_string(i), 1, 0.75));
-  p.kernels.push_back(kernel("mean", 2, 0.5));
+  for (int i = 0; i < 6; ++i) p.detail.kernels.push_back(kernel("low" + std::to_string(i), 1, 0.25));
+  for (int i = 0; i < 6; ++i) p.detail.kernels.push_back(kernel("high" + std::to_string(i), 1, 0.75));
+  p.detail.kernels.push_back(kernel("mean", 2, 0.5));
   const KernelSummary summary = summarize_kernels(p);
   REQUIRE(summary.mean_fp32_utilization == 0.5);
   CHECK(summary.long_below_mean.size() == 5);
@@ -58,7 +58,7 @@ TEST_CASE("No kernels, no shares") {
 
 TEST_CASE("An epoch is whole steps, a run adds the start-up once") {
   Prediction p;
-  p.global_batch = 256;
+  p.job.global_batch = 256;
   p.start_up = Seconds(10.0);
   p.step_time = {Seconds(0.1), Seconds(0.08), Seconds(0.12)};
   CHECK(estimate_epochs(p, 256, 1).steps == 1);
@@ -68,7 +68,7 @@ TEST_CASE("An epoch is whole steps, a run adds the start-up once") {
   CHECK_THAT(e.total.value.base(), WithinRel(13.0, 1e-12));
   CHECK_THAT(e.total.low.base(), WithinRel(12.4, 1e-12));
   CHECK_FALSE(e.cost);
-  p.hour_cost = Usd(36.0);
+  p.cost.hour = Usd(36.0);
   CHECK_THAT(estimate_epochs(p, 2560, 3).cost->base(), WithinRel(0.13, 1e-12));
 }
 

@@ -13,10 +13,10 @@ namespace {
 Predictor machine(double server) {
   return [server](const PredictOptions& options) -> Result<Prediction> {
     Prediction p;
-    p.gpus = options.gpus.value_or(1);
-    const Seconds step(0.1 * options.compute_scale + server + (p.gpus > 1 ? 0.02 : 0.0));
+    p.job.gpus = options.gpus.value_or(1);
+    const Seconds step(0.1 * options.compute_scale + server + (p.job.gpus > 1 ? 0.02 : 0.0));
     p.step_time = {step, step, step};
-    const double rate = 32.0 * p.gpus / step.base();
+    const double rate = 32.0 * p.job.gpus / step.base();
     p.throughput = {rate, rate, rate};
     return p;
   };

@@ -16,20 +16,20 @@ namespace {
 Result<Prediction> predictor(const PredictOptions& options) {
   if (options.model == "nonet") return fail("model: unknown network \"nonet\"");
   Prediction prediction;
-  prediction.gpus = options.gpus.value_or(1);
-  prediction.batch_per_gpu = options.batch.value_or(32);
-  prediction.global_batch = prediction.gpus * prediction.batch_per_gpu;
-  const double step = 2.0 * std::pow(prediction.gpus, 0.1);
+  prediction.job.gpus = options.gpus.value_or(1);
+  prediction.job.batch_per_gpu = options.batch.value_or(32);
+  prediction.job.global_batch = prediction.job.gpus * prediction.job.batch_per_gpu;
+  const double step = 2.0 * std::pow(prediction.job.gpus, 0.1);
   prediction.step_time = {Seconds(step), Seconds(0.9 * step), Seconds(1.1 * step)};
-  const double rate = prediction.global_batch / step;
+  const double rate = prediction.job.global_batch / step;
   prediction.throughput = {rate, rate / 1.1, rate / 0.9};
-  prediction.stages.forward = Seconds(0.5);
-  prediction.stages.backward = Seconds(1.0);
-  prediction.flop_per_step_per_gpu = Flop(6e9);
-  prediction.peak = FlopPerSecond(10e9);
-  prediction.model = "translator";
-  prediction.part_unit = "target token";
-  prediction.parts_per_sample = 25.0;
+  prediction.phases.forward = Seconds(0.5);
+  prediction.phases.backward = Seconds(1.0);
+  prediction.work.flop_per_gpu = Flop(6e9);
+  prediction.work.peak = FlopPerSecond(10e9);
+  prediction.job.model = "translator";
+  prediction.samples.part = "target token";
+  prediction.samples.parts = 25.0;
   return prediction;
 }
 

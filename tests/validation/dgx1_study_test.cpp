@@ -46,11 +46,11 @@ double speedup(const std::string& model, const std::string& exchange, int gpus, 
 
 /// Seconds an epoch of the study's stages: weight update and exchange; forward and backward, with the update on one GPU.
 double weight_update(const std::string& model, const std::string& exchange, int gpus, int batch = 16) {
-  const Stages s = run(model, exchange, gpus, batch).stages;
+  const PhaseTimes s = run(model, exchange, gpus, batch).phases;
   return (s.weight_update + s.exchange_total).base() * static_cast<double>(kImages) / (gpus * batch);
 }
 double forward_backward(const std::string& model, const std::string& exchange, int gpus) {
-  const Stages s = run(model, exchange, gpus).stages;
+  const PhaseTimes s = run(model, exchange, gpus).phases;
   return (s.forward + s.backward + s.weight_update).base() * static_cast<double>(kImages) / (gpus * 16);
 }
 
@@ -182,13 +182,13 @@ TEST_CASE("weight update: an epoch's falls with the batch") {
 
 TEST_CASE("copies between GPUs that no link joins are named, in the step that makes them") {
   const Prediction p = run("lenet", "p2p", 8);
-  REQUIRE(p.indirect.size() == 24);
-  CHECK(p.indirect.front().from == "gpu0");
-  CHECK(p.indirect.front().to == "gpu5");
-  CHECK_FALSE(p.indirect.front().over.empty());
-  CHECK(run("lenet", "p2p", 8, 16, {"stack.store.unlinked=host"}).indirect.front().over.empty());
-  CHECK(run("lenet", "p2p", 4).indirect.empty());
-  CHECK(run("lenet", "nccl", 8).indirect.empty());
+  REQUIRE(p.exchanged.indirect.size() == 24);
+  CHECK(p.exchanged.indirect.front().from == "gpu0");
+  CHECK(p.exchanged.indirect.front().to == "gpu5");
+  CHECK_FALSE(p.exchanged.indirect.front().over.empty());
+  CHECK(run("lenet", "p2p", 8, 16, {"stack.store.unlinked=host"}).exchanged.indirect.front().over.empty());
+  CHECK(run("lenet", "p2p", 4).exchanged.indirect.empty());
+  CHECK(run("lenet", "nccl", 8).exchanged.indirect.empty());
 }
 
 TEST_CASE("each mechanism is needed: without it a figure of the study fails") {
@@ -209,8 +209,8 @@ TEST_CASE("what was fitted on this container's runs does not go with a name that
   options.gpus = 1;
   const auto session = open_session({TBDSIM_SOURCE_DIR});
   const Prediction resolved = predict(*session, options).value();
-  CHECK(resolved.stack == "mxnet-ngc-18.04");
-  CHECK(resolved.input == "synthetic");
+  CHECK(resolved.job.stack == "mxnet-ngc-18.04");
+  CHECK(resolved.samples.input == "synthetic");
   options.exchange = "p2p";
   CHECK(resolved.step_time.value == predict(*session, options).value().step_time.value);
 }

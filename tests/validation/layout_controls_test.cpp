@@ -6,16 +6,12 @@
 
 #include "model/prediction/predict.hpp"
 #include "tests/catch.hpp"
+#include "tests/predicted.hpp"
 
 using namespace tbdsim;
 using Catch::Matchers::WithinRel;
 
 namespace {
-
-Session& session() {
-  static const std::shared_ptr<Session> kSession = open_session({TBDSIM_SOURCE_DIR});
-  return *kSession;
-}
 
 /// A row of scenarios/layouts/korthikanti.csv: t = 8, p stages of v parts, as many micro-batches as GPUs of a copy or p.
 PredictOptions korthikanti(const char* model, int stages, int parts, int micro_batches, int batch) {
@@ -56,13 +52,6 @@ PredictOptions torchtitan() {
   return options;
 }
 
-Prediction predicted(const PredictOptions& options) {
-  const auto prediction = predict(session(), options);
-  INFO((prediction ? std::string() : to_text(prediction.error())));
-  REQUIRE(prediction);
-  return *prediction;
-}
-
 /// How many times as long the step takes with a change.
 template <class Change>
 double times(PredictOptions options, Change change) {
@@ -87,7 +76,7 @@ TEST_CASE("controls: megatron-175b selective without its interleaved stages is s
   CHECK(times(megatron_175b(), [](PredictOptions& o) { o.sequence_parallel = "off"; }) > 1.01);
   PredictOptions plain = megatron_175b();
   plain.virtual_stages.reset();
-  const double ratio = predicted(plain).stages.bubble / predicted(megatron_175b()).stages.bubble;
+  const double ratio = predicted(plain).phases.bubble / predicted(megatron_175b()).phases.bubble;
   CHECK(ratio > 2.0);
   CHECK(ratio < 3.5);
 }
@@ -125,12 +114,12 @@ TEST_CASE("controls: the last stage of a pipeline updates its copy of a tied tab
   options.optimizer = "adam";
   options.gpus = 1;
   options.batch = 2;
-  const Seconds whole = predicted(options).stages.weight_update;
+  const Seconds whole = predicted(options).phases.weight_update;
   options.gpus = options.pipeline_parallel.emplace(2);
   options.accumulate = 2;
   // Parameters of a layer and of the table; the first stage has positions, too.
   constexpr double kLayer = 12.0 * 2048 * 2048, kTable = 51200.0 * 2048;
-  CHECK_THAT(predicted(options).stages.weight_update / whole,
+  CHECK_THAT(predicted(options).phases.weight_update / whole,
              WithinRel((6.0 * kLayer + kTable) / (12.0 * kLayer + kTable), 0.01));
 }
 

@@ -64,7 +64,7 @@ TEST_CASE("an imported network and the catalogue's predict the same step") {
       if (!zoo) FAIL(to_text(zoo.error()));
       if (!imported) FAIL(to_text(imported.error()));
       CHECK_THAT(imported->step_time.value / zoo->step_time.value, Catch::WithinAbs(1.0, 0.01));
-      CHECK(imported->optimizer == zoo->optimizer);
+      CHECK(imported->job.optimizer == zoo->job.optimizer);
     }
   }
 }

@@ -20,13 +20,6 @@ const std::string kFolder = "frameworks";
 constexpr std::array<std::string_view, 4> kForms{"arguments", "toml", "json", "overrides"};
 constexpr std::array<std::string_view, 6> kRules{"value", "factor", "sharded-copies", "replicas", "layers", "layers-per-part"};
 
-template <class Value, std::size_t N>
-Value read_word(TomlTable& table, std::string_view key, const std::array<std::string_view, N>& words, std::string_view noun) {
-  const std::string word = read_known_word(table, key, words, noun);
-  const auto* const found = std::find(words.begin(), words.end(), word);
-  return found == words.end() ? Value{} : static_cast<Value>(found - words.begin());
-}
-
 /// "theirs=ours".
 std::pair<std::string, std::string> read_pair(TomlTable& table, std::string_view key, const std::string& text) {
   const std::size_t equals = text.find('=');
@@ -47,7 +40,7 @@ SettingRow read_setting(TomlTable table) {
   row.also = table.texts_or_empty("also");
   row.option = table.text_or("option", "");
   row.parallel = table.text_or("parallel", "");
-  if (table.has("rule")) row.rule = read_word<SettingRule>(table, "rule", kRules, "rule of a setting");
+  if (table.has("rule")) row.rule = read_word<SettingRule>(table, "rule", kRules, "rule of a setting").value_or(SettingRule{});
   row.flag = table.boolean_or("flag", false);
   row.values = read_pairs(table, "values");
   row.each = table.quantity_if<Bytes>("each").value_or(Bytes(0.0)).base();
@@ -75,7 +68,7 @@ Result<TrainingFramework> read_framework(const std::string& path) {
   framework.name = root.text("name");
   framework.title = root.text("title");
   framework.stack = root.text("stack");
-  framework.form = read_word<SettingsForm>(root, "form", kForms, "form of settings");
+  framework.form = read_word<SettingsForm>(root, "form", kForms, "form of settings").value_or(SettingsForm{});
   framework.network = root.texts_or_empty("network");
   framework.no_cost = root.texts_or_empty("no_cost");
   framework.unsaid = read_pairs(root, "unsaid");

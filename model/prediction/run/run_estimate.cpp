@@ -53,8 +53,8 @@ void tell_changes(const std::vector<RunAssumption>& stated, std::vector<RunAssum
 
 /// What the building draws while the job runs, and what comes of it.
 void tell_power(const Prediction& p, const Operations& operations, const SustainedPower* sustained, RunEstimate& run) {
-  if (!p.gpu_power) return;
-  const Watts machines = *p.gpu_power + p.host_power.value_or(Watts(0.0));
+  if (!p.cost.gpu_power) return;
+  const Watts machines = *p.cost.gpu_power + p.cost.host_power.value_or(Watts(0.0));
   run.power = machines * (operations.energy.pue * (sustained != nullptr ? sustained->share : 1.0));
   run.energy = *run.power * run.elapsed.value;
   run.carbon_grams = run.energy->base() * operations.carbon.intensity.grams_per_joule;
@@ -64,30 +64,30 @@ void tell_power(const Prediction& p, const Operations& operations, const Sustain
 
 Result<RunEstimate> estimate_run(const Prediction& p, const Operations& operations, Bytes checkpoint, double tokens) {
   assert(tokens > 0.0);
-  if (p.part_unit != "token" || p.parts_per_sample <= 0.0)
-    return fail(fmt::format("--tokens: {} takes {}, not tokens; --samples and --epochs are about those", p.model,
-                            p.input_unit.empty() ? "samples" : p.input_unit + "s"));
+  if (p.samples.part != "token" || p.samples.parts <= 0.0)
+    return fail(fmt::format("--tokens: {} takes {}, not tokens; --samples and --epochs are about those", p.job.model,
+                            p.samples.unit.empty() ? "samples" : p.samples.unit + "s"));
   RunEstimate run;
   run.tokens = tokens;
-  run.steps = static_cast<std::int64_t>(std::ceil(tokens / (p.parts_per_sample * p.global_batch)));
+  run.steps = static_cast<std::int64_t>(std::ceil(tokens / (p.samples.parts * p.job.global_batch)));
   const auto steps = static_cast<double>(run.steps);
   run.training = {steps * p.step_time.value, steps * p.step_time.low, steps * p.step_time.high};
-  run.goodput = goodput(operations, checkpoint, p.gpus, p.nodes);
+  run.goodput = goodput(operations, checkpoint, p.job.gpus, p.job.nodes);
   const Goodput& g = run.goodput;
   if (g.share <= 0.0)
     return fail(
         fmt::format("--tokens: {} GPUs are interrupted every {} on average; a restart takes {} and a checkpoint {}, so the "
                     "job never gets on: expected a longer time between failures or a shorter one for those "
                     "(--set operations.KEY=VALUE)",
-                    p.gpus, format(g.between_interruptions), format(g.restart), format(g.wait)));
+                    p.job.gpus, format(g.between_interruptions), format(g.restart), format(g.wait)));
   const auto whole = [&](Seconds training) { return p.start_up + training / g.share; };
   run.elapsed = {whole(run.training.value), whole(run.training.low), whole(run.training.high)};
   run.interruptions = run.elapsed.value / g.between_interruptions;
   run.checkpoints = g.interval > Seconds(0.0) ? static_cast<std::int64_t>(run.elapsed.value / g.interval) : 0;
-  run.spares = run.interruptions >= 1.0 ? spare_nodes(operations, p.gpus, p.nodes) : 0;
-  const SustainedPower* const sustained = operations.sustained_at(p.precision);
+  run.spares = run.interruptions >= 1.0 ? spare_nodes(operations, p.job.gpus, p.job.nodes) : 0;
+  const SustainedPower* const sustained = operations.sustained_at(p.job.precision);
   tell_power(p, operations, sustained, run);
-  if (p.hour_cost) run.cost = *p.hour_cost * (run.elapsed.value / kHour) * (1.0 + static_cast<double>(run.spares) / p.nodes);
+  if (p.cost.hour) run.cost = *p.cost.hour * (run.elapsed.value / kHour) * (1.0 + static_cast<double>(run.spares) / p.job.nodes);
   run.assumptions = assumptions(operations, run.power ? sustained : nullptr);
   return run;
 }
@@ -111,7 +111,8 @@ Result<RunEstimate> estimate_run(Session& session, const PredictOptions& options
   auto run = estimate_run(prediction, *operations, checkpoint_bytes(*job, *operations), tokens);
   const auto stated = session.operations();
   if (run && *stated)
-    tell_changes(assumptions(**stated, run->power ? (**stated).sustained_at(prediction.precision) : nullptr), run->assumptions);
+    tell_changes(assumptions(**stated, run->power ? (**stated).sustained_at(prediction.job.precision) : nullptr),
+                 run->assumptions);
   return run;
 }
 

@@ -49,8 +49,6 @@ class Rounds {
     }
   }
 
-  /// The end of the newest forward block of the last rank.
-  [[nodiscard]] Seconds last_forward() const { return forward_[static_cast<std::size_t>(count_ - 1)]; }
   [[nodiscard]] Seconds end() const { return *std::max_element(last_.begin(), last_.begin() + count_); }
 
  private:
@@ -82,10 +80,6 @@ Seconds gpipe_time(std::span<const StageTime> ranks, std::int32_t micro_batches)
   return fill(ranks) + (micro_batches - 1) * (forward + backward);
 }
 
-Seconds fill_and_slowest(std::span<const StageTime> ranks, std::int32_t micro_batches) {
-  return fill(ranks) + (micro_batches - 1) * slowest(ranks);
-}
-
 Seconds fill_and_rate(std::span<const StageTime> ranks, std::int32_t micro_batches) {
   Seconds rate(0.0), from_here(0.0);
   for (std::size_t s = ranks.size(); s-- > 0;) {
@@ -102,21 +96,6 @@ Seconds time_1f1b(std::span<const StageTime> ranks, std::int32_t micro_batches) 
   Rounds rounds(ranks, micro_batches);
   for (auto round = 1 - static_cast<std::int32_t>(ranks.size()); round < micro_batches; ++round) rounds.run(round);
   return rounds.end();
-}
-
-Seconds extrapolated_1f1b(std::span<const StageTime> ranks, std::int32_t micro_batches) {
-  const auto count = static_cast<std::int32_t>(ranks.size());
-  const std::int32_t few = 6 * count;
-  if (micro_batches <= few) return time_1f1b(ranks, micro_batches);
-  // The pace where the pipeline is full: over the last 2p forward blocks of the last rank.
-  const std::int32_t span = 2 * count;
-  Rounds rounds(ranks, few);
-  Seconds earlier(0.0);
-  for (std::int32_t round = 1 - count; round < few; ++round) {
-    rounds.run(round);
-    if (round == few - 1 - span) earlier = rounds.last_forward();
-  }
-  return rounds.end() + (micro_batches - few) * ((rounds.last_forward() - earlier) / span);
 }
 
 Seconds interleaved_time(std::span<const StageTime> ranks, std::int32_t chunks, std::int32_t micro_batches) {

@@ -57,17 +57,12 @@ struct StageTime {
 
 /// GPipe: sum F + (m-1) max F + sum B + (m-1) max B + hops there and back. Exact.
 [[nodiscard]] Seconds gpipe_time(std::span<const StageTime> ranks, std::int32_t micro_batches);
-/// 1F1B by its slowest rank: fill + (m-1) max(F+B), fill being one micro-batch's way through all ranks and back.
-/// Mean error 1.2 %, worst 7.8 %; exact without hops if ranks are equal.
-[[nodiscard]] Seconds fill_and_slowest(std::span<const StageTime> ranks, std::int32_t micro_batches);
-/// 1F1B by its slowest round trip: fill + (m-1) lambda. Rank s has p-s micro-batches in flight, so none can follow faster than
+/// 1F1B by its slowest round trip: fill + (m-1) lambda, fill being one micro-batch's way through all ranks and back. Rank s has p-s micro-batches in flight, so none can follow faster than
 /// lambda = max over s of (sum of F+B from s on + 2 hops behind it)/(p-s), or F_s+B_s. Mean error 0.2 %, worst 2.4 %.
 [[nodiscard]] Seconds fill_and_rate(std::span<const StageTime> ranks, std::int32_t micro_batches);
 /// 1F1B, exactly: the recurrence over its table, without the table. Time in proportion to ranks x micro-batches.
 /// Expects at most kMostRecurrenceRanks.
 [[nodiscard]] Seconds time_1f1b(std::span<const StageTime> ranks, std::int32_t micro_batches);
-/// The same over 6p micro-batches, then extrapolated by the pace of the last of them. Mean error 0.01 %, worst 0.4 %.
-[[nodiscard]] Seconds extrapolated_1f1b(std::span<const StageTime> ranks, std::int32_t micro_batches);
 inline constexpr std::size_t kMostRecurrenceRanks = 256;
 
 /// Interleaved, v chunks a rank that take equal parts of its times: fill/v + (m - 1/v) max(F+B), and in warm-up and end for each

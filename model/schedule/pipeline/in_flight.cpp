@@ -41,11 +41,6 @@ std::vector<Bytes> activations(const PipelineSchedule& schedule, std::int32_t ra
   return result;
 }
 
-Bytes peak_activations(const PipelineSchedule& schedule, std::int32_t rank, std::span<const ChunkActivations> chunks) {
-  const std::vector<Bytes> all = activations(schedule, rank, chunks);
-  return all.empty() ? Bytes(0.0) : *std::max_element(all.begin(), all.end());
-}
-
 double peak_in_flight(const PipelineSchedule& schedule, std::int32_t rank, double share_for_weights) {
   double peak = 0.0;
   follow(schedule, rank, [&](const std::vector<Held>& held) {

@@ -23,10 +23,6 @@ struct ChunkActivations {
 [[nodiscard]] std::vector<Bytes> activations(const PipelineSchedule& schedule, std::int32_t rank,
                                              std::span<const ChunkActivations> chunks);
 
-/// The most of it at a time.
-[[nodiscard]] Bytes peak_activations(const PipelineSchedule& schedule, std::int32_t rank,
-                                     std::span<const ChunkActivations> chunks);
-
 /// The most micro-batches in flight on a rank, counted by chunks: v of them hold what one micro-batch keeps of the whole rank.
 /// `share_for_weights` of each stays from the backward to the weights block.
 [[nodiscard]] double peak_in_flight(const PipelineSchedule& schedule, std::int32_t rank,

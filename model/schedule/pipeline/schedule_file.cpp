@@ -101,12 +101,7 @@ Placement read_placement(TomlTable& root) {
     root.mark("placement");
     return Placement::round_robin;
   }
-  std::array<std::string_view, 3> words;
-  for (const PlacementInfo& row : placements()) words[static_cast<std::size_t>(row.kind)] = row.name;
-  const std::string word = read_known_word(root, "placement", words, "placement");
-  for (const PlacementInfo& row : placements())
-    if (row.name == word) return row.kind;
-  return Placement::round_robin;
+  return read_row(root, "placement", placements(), "placement").value_or(Placement::round_robin);
 }
 
 PipelineShape read_shape(TomlTable& root, Placement placement) {

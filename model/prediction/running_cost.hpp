@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <string>
 
 #include "model/units/quantity.hpp"
@@ -20,6 +21,15 @@ struct Payment {
   Usd hour;    ///< of what is bought, over three years of constant use
   PriceBasis basis;
   Usd host = Usd(0.0);  ///< part of `amount` for machines without their GPUs; zero where both are sold together
+};
+
+/// What a job costs while it runs, in money and energy; absent: not known.
+struct RunningCost {
+  std::optional<Usd> hour, million_samples;
+  std::optional<Joules> sample_energy;
+  PriceBasis price;  ///< of `hour`; empty without
+  std::optional<Payment> bought, rented;
+  std::optional<Watts> gpu_power, host_power;  ///< drawn while the job runs, by all of its GPUs and by all else of its nodes
 };
 
 }  // namespace tbdsim

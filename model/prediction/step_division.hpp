@@ -27,4 +27,17 @@ struct AxisTraffic {
   std::vector<TierTraffic> tiers{};  ///< innermost first
 };
 
+/// How a step that was simulated layer by layer is divided, and what the division costs.
+struct StepDivision {
+  bool by_layers = false;  ///< the step was simulated layer by layer, divided as `layout` says
+  Layout layout;
+  int zero = 0;
+  int micro_batches = 1;
+  std::string schedule;  ///< of a pipeline; empty: there is none
+  std::string recompute;
+  std::vector<AxisTraffic> communication;  ///< by axis
+  Seconds recomputed;                      ///< part of the backward time that computes again
+  Seconds mean_kernels;                    ///< forward and backward kernels of the mean stage
+};
+
 }  // namespace tbdsim
