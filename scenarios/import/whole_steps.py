@@ -129,6 +129,8 @@ def lambda_more(row, catalogue):  # pylint: disable=unused-argument
         return LeftOut("batch not stated")
     version = row["framework"].split()[1]
     tag, words = CONTAINERS[version], WORDS.get(model, "")
+    if ignored := sequences.ignores_precision(model, precision, tag):
+        return ignored
     if model == "ssd300" and precision != "amp" and tag != "22.09":
         return LeftOut("the clock stops when the last kernel is launched, not when the device is done")
     if model == "bert-base-squad" or model == "bert-large-squad":

@@ -116,8 +116,8 @@ TEST_CASE("autocast: what a frozen batch norm scales is fp32, and the next convo
   CHECK(tensor_casts(graph, op("second"), Pass::forward, widths).numbers == 8 * 4 * 4);
   // Autocast's kernel reads 16 bits and the scale; apex casts the map first.
   CHECK(tensor_casts(graph, op("scale"), Pass::forward, widths).kernels == 0);
-  CHECK(tensor_casts(graph, op("scale"), Pass::forward, widths, true).numbers == 8 * 4 * 4);
-  CHECK(tensor_casts(graph, op("second"), Pass::forward, widths, true).numbers == 8 * 4 * 4);
+  CHECK(tensor_casts(graph, op("scale"), Pass::forward, widths, {.copies_promoted = true}).numbers == 8 * 4 * 4);
+  CHECK(tensor_casts(graph, op("second"), Pass::forward, widths, {.copies_promoted = true}).numbers == 8 * 4 * 4);
 }
 
 TEST_CASE("casts of one element at a time cost more than of several at once, unless a compiler makes them") {
@@ -157,6 +157,12 @@ TEST_CASE("autocast: tensors are as wide as operators leave them, and each produ
     CHECK(casts(product_of_norm, Pass::backward_data).numbers == kNumbers);
     CHECK(casts(product_of_norm, Pass::backward_weights).kernels == 0);
   }
+  // A norm that narrows what it reads (apex's) writes 16 bits, which products read as they are.
+  constexpr AutocastHabits kApex{.narrow_norms = true};
+  const std::vector<Bytes> apex = autocast_widths(graph, Bytes(2.0), kApex);
+  CHECK(apex[static_cast<std::size_t>(op("norm").output.value)] == Bytes(2.0));
+  CHECK(tensor_casts(graph, op("norm"), Pass::forward, apex, kApex).kernels == 0);  // its input is narrow
+  CHECK(tensor_casts(graph, op("query"), Pass::forward, apex, kApex).kernels == 0);
   CHECK(casts("norm", Pass::forward).kernels == 1);   // its input
   CHECK(casts("norm", Pass::backward).kernels == 1);  // the gradient of it
   CHECK(casts("cube", Pass::forward).kernels == 1);
@@ -207,6 +213,40 @@ TEST_CASE("16 bits: kernels that compute in fp32 where they are faster or tensor
       CHECK(half.kernel.time < single.kernel.time);
       CHECK(half.kernel.kernels == 1);
     }
+  }
+}
+
+TEST_CASE("cuDNN 7 runs convolutions of groups, dilated ones and, before 7.3, odd channels on vector lanes") {
+  GraphBuilder g("kinds", "file", "image", {64, 28, 28}, 4);
+  TensorId x = g.convolution(g.input(), {64, 3, 3, 1, 1, 1, 1, 1, 1, false}, "plain");
+  x = g.convolution(x, {64, 3, 3, 1, 1, 1, 1, 1, 2, false}, "groups");
+  x = g.convolution(x, {64, 3, 3, 1, 1, 2, 2, 2, 1, false}, "dilated");
+  x = g.convolution(x, {60, 3, 3, 1, 1, 1, 1, 1, 1, false}, "odd");
+  g.softmax_loss(g.linear(g.flatten(x, "flat"), 10, "fc"), "loss");
+  const OpGraph graph = std::move(g).finish().value();
+  const auto on_tensor_cores = [&](const char* library, const char* name) {
+    const Stack s = changed([&](Stack& stack) {
+      stack.convolution.name = library;
+      stack.convolution.generation = std::string(library).substr(0, 7) == "cudnn-7" ? "cudnn7" : "lib";
+    });
+    KernelConstants known = constants();
+    known.convolution["cudnn7"] = known.convolution["cudnn7-tensor"] = known.convolution["lib"];
+    const KernelModel kernels = KernelModel::make(board(), Precision::fp16, s, known).value();
+    const TrainingStep step = training_step(graph);
+    int lanes = 0, cores = 0;
+    for (const auto* part : {&step.forward, &step.backward})
+      for (const StepNode& node : *part)
+        if (graph.op(node.op).name == name) ++(kernels.cost(graph, node, 32).tensor_core ? cores : lanes);
+    REQUIRE((lanes == 0 || cores == 0));
+    return cores > 0;
+  };
+  for (const char* library : {"cudnn-7.0.5", "cudnn-7.1", "cudnn-7.3", "cudnn-7.6.5", "cudnn-8.0"}) {
+    INFO(library);
+    const bool eight = std::string(library) == "cudnn-8.0", pads = eight || std::string(library) >= "cudnn-7.3";
+    CHECK(on_tensor_cores(library, "plain"));
+    CHECK(on_tensor_cores(library, "groups") == eight);
+    CHECK(on_tensor_cores(library, "dilated") == eight);
+    CHECK(on_tensor_cores(library, "odd") == pads);
   }
 }
 
