@@ -17,6 +17,7 @@
 #include "model/cost/matrix_product.hpp"
 #include "model/cost/mixed_precision.hpp"
 #include "model/cost/recurrent_layer.hpp"
+#include "model/workload/shape_inference.hpp"
 
 namespace tbdsim {
 namespace {
@@ -188,7 +189,10 @@ NodeCost KernelModel::cost(const OpGraph& graph, const StepNode& node, double ba
   if (eight_bits_ && runs_in_8_bits(graph, op, batch)) cast_operands(graph, op, node.pass, batch, result);
   if (casts_ && (product || op.kind == OpKind::layer_norm)) cast_arrays(graph, op, node.pass, result);
   cast_tensors(graph, op, node.pass, batch, widths, result);
-  if (node.pass == Pass::backward || node.pass == Pass::backward_weights) keep_gradients(graph, op, result);
+  if (node.pass == Pass::backward || node.pass == Pass::backward_weights) {
+    keep_gradients(graph, op, result);
+    sum_shared_gradients(graph, op, result);
+  }
   return result;
 }
 
@@ -240,6 +244,25 @@ void KernelModel::keep_gradients(const OpGraph& graph, const Op& op, NodeCost& c
   kernel.launch = kernel.kernels * memory_rates_.launch;
   append(cost.kernel, kernel);
   cost.host_operators += kernel.kernels * issued_sum(stack_.host);
+}
+
+void KernelModel::sum_shared_gradients(const OpGraph& graph, const Op& op, NodeCost& cost) const {
+  if (!op.shares_weights || !stack_.host.eager) return;
+  // Autograd adds each use's gradient to the sum of those before it, in place: of weights in the width that products read.
+  constexpr double kPasses = 3.0;
+  double count = 0.0;
+  int arrays = 0;
+  for (const ParameterSpec& spec : tbdsim::parameters_of(op.kind, op.attributes, graph.input_shape(op), true)) {
+    count += static_cast<double>(elements(spec.shape));
+    ++arrays;
+  }
+  if (arrays == 0) return;
+  KernelTimeModel kernel = memory_bound_time(kPasses * count * (casts_ ? kHalf : weight_), 1.0, memory_rates_);
+  kernel.kernels = arrays;
+  kernel.time += (arrays - 1) * memory_rates_.launch;
+  kernel.launch = arrays * memory_rates_.launch;
+  append(cost.kernel, kernel);
+  cost.host_operators += arrays * issued_sum(stack_.host);
 }
 
 NodeCost KernelModel::accumulation_cost(Bytes bytes) const {

@@ -97,6 +97,8 @@ class KernelModel {
   }
   [[nodiscard]] KernelTimeModel streamed(double elements, bool vectorized, Bytes element) const;
   void keep_gradients(const OpGraph& graph, const Op& op, NodeCost& cost) const;
+  /// What autograd adds where later operators use arrays of earlier ones.
+  void sum_shared_gradients(const OpGraph& graph, const Op& op, NodeCost& cost) const;
   /// Appends the kernels that cast and turn operands of a product in 8 bits.
   void cast_operands(const OpGraph& graph, const Op& op, Pass pass, double batch, NodeCost& cost) const;
   void cast_arrays(const OpGraph& graph, const Op& op, Pass pass, NodeCost& cost) const;
