@@ -16,6 +16,7 @@
 #include "model/cost/layer_norm.hpp"
 #include "model/cost/matrix_product.hpp"
 #include "model/cost/mixed_precision.hpp"
+#include "model/cost/own_batch_norm.hpp"
 #include "model/cost/recurrent_layer.hpp"
 #include "model/workload/shape_inference.hpp"
 
@@ -186,6 +187,7 @@ NodeCost KernelModel::cost(const OpGraph& graph, const StepNode& node, double ba
   }
   if (!recurrent && !fused_away(graph, op, stack_))
     result.host_operators += issued_operators(graph, op, node.pass, result.kernel.time > Seconds(0.0), stack_);
+  if (norms_batches_itself(op)) result.host_operators -= issued_own_norm(node.pass, stack_.host);
   if (eight_bits_ && runs_in_8_bits(graph, op, batch)) cast_operands(graph, op, node.pass, batch, result);
   if (casts_ && (product || op.kind == OpKind::layer_norm)) cast_arrays(graph, op, node.pass, result);
   cast_tensors(graph, op, node.pass, batch, widths, result);
@@ -194,6 +196,11 @@ NodeCost KernelModel::cost(const OpGraph& graph, const StepNode& node, double ba
     sum_shared_gradients(graph, op, result);
   }
   return result;
+}
+
+bool KernelModel::norms_batches_itself(const Op& op) const {
+  return op.kind == OpKind::batch_norm && weight_ == kHalf && stack_.framework == Framework::pytorch && stack_.host.eager &&
+         !stack_.operators.compiles_kernels && !stack_.operators.channels_last;
 }
 
 void KernelModel::cast_arrays(const OpGraph& graph, const Op& op, Pass pass, NodeCost& cost) const {
@@ -508,6 +515,11 @@ NodeCost KernelModel::memory_cost(const OpGraph& graph, const Op& op, Pass pass,
   bytes = bytes + again * read + out * (forward ? passes->forward_mask : passes->backward_mask);
   result.kernel = moves_single_numbers(op.kind, stack_) ? single_access_time(bytes, element, passes->bandwidth_share, rates)
                                                         : memory_bound_time(bytes, passes->bandwidth_share, rates);
+  if (norms_batches_itself(op)) {
+    const Shape& x = graph.input_shape(op);
+    const auto channels = static_cast<double>(x.size() == 2 ? x[1] : x[0]);
+    result.kernel = own_batch_norm_time(result.kernel, {batch, channels, in / batch / channels}, forward, rates);
+  }
   if (op.kind == OpKind::layer_norm && stack_.operators.norm_column_loads > 0 && !stack_.operators.compiles_kernels)
     result.kernel = layer_norm_time(result.kernel, {in / row, row, element}, pass, stack_.operators.norm_column_loads, rates);
   if (const int chain = forward ? passes->forward_kernels : passes->backward_kernels; chain > 1) {
