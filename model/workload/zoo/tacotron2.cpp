@@ -54,8 +54,9 @@ struct State {
   TensorId attention, decoder, context, weights, sum;
 };
 
-/// Scores of every character by the query, what the characters are and where attention was before.
-void attend(GraphBuilder& g, TensorId memory, TensorId keys, State& s, const std::string& p) {
+/// Scores of every character by the query, what the characters are and where attention was before. Nothing follows the `last`
+/// step.
+void attend(GraphBuilder& g, TensorId memory, TensorId keys, State& s, bool last, const std::string& p) {
   const std::int64_t steps = g.shape(memory).front();
   const TensorId before = g.reshape(g.concat({s.weights, s.sum}, p + "before"), {2, 1, steps}, p + "before_maps");
   const TensorId query = g.linear(s.attention, kAttention, p + "query", false);
@@ -69,7 +70,7 @@ void attend(GraphBuilder& g, TensorId memory, TensorId keys, State& s, const std
   scores = g.add(OpKind::mask, {scores}, {}, p + "mask");
   s.weights = g.add(OpKind::softmax, {scores}, {}, p + "softmax");
   s.context = g.add(OpKind::matmul, {s.weights, memory}, MatmulAttributes{false}, p + "context");
-  s.sum = g.plus(s.sum, s.weights, p + "sum");
+  if (!last) s.sum = g.plus(s.sum, s.weights, p + "sum");
 }
 
 /// Frames and stop scores, one step of the decoder after the other; the first step's arrays serve all.
@@ -90,7 +91,7 @@ TensorId decode(GraphBuilder& g, TensorId memory, std::int64_t frames, std::vect
     g.set_weights(t > 0 ? GraphBuilder::Weights::shared : GraphBuilder::Weights::own);
     const TensorId frame = g.add(OpKind::slice, {inputs}, SliceAttributes{0, t, t + 1, true}, p + "frame");
     s.attention = cell(g, g.concat({frame, s.context}, p + "input"), s.attention, 0.1, p + "attention_rnn.");
-    attend(g, memory, keys, s, p + "attention.");
+    attend(g, memory, keys, s, t + 1 == frames, p + "attention.");
     s.decoder = cell(g, g.concat({s.attention, s.context}, p + "decoder_input"), s.decoder, 0.1, p + "decoder_rnn.");
     const TensorId out = g.concat({s.decoder, s.context}, p + "output");
     made.push_back(g.linear(out, kBands, p + "projection"));
