@@ -515,11 +515,8 @@ NodeCost KernelModel::memory_cost(const OpGraph& graph, const Op& op, Pass pass,
   bytes = bytes + again * read + out * (forward ? passes->forward_mask : passes->backward_mask);
   result.kernel = moves_single_numbers(op.kind, stack_) ? single_access_time(bytes, element, passes->bandwidth_share, rates)
                                                         : memory_bound_time(bytes, passes->bandwidth_share, rates);
-  if (norms_batches_itself(op)) {
-    const Shape& x = graph.input_shape(op);
-    const auto channels = static_cast<double>(x.size() == 2 ? x[1] : x[0]);
-    result.kernel = own_batch_norm_time(result.kernel, {batch, channels, in / batch / channels}, forward, rates);
-  }
+  if (norms_batches_itself(op))
+    result.kernel = own_batch_norm_time(result.kernel, batch_norm_shape(graph.input_shape(op), batch), forward, rates);
   if (op.kind == OpKind::layer_norm && stack_.operators.norm_column_loads > 0 && !stack_.operators.compiles_kernels)
     result.kernel = layer_norm_time(result.kernel, {in / row, row, element}, pass, stack_.operators.norm_column_loads, rates);
   if (const int chain = forward ? passes->forward_kernels : passes->backward_kernels; chain > 1) {

@@ -5,6 +5,11 @@
 
 namespace tbdsim {
 
+BatchNormShape batch_norm_shape(const Shape& x, double batch) {
+  const auto channels = static_cast<double>(x.size() == 2 ? x[1] : x[0]);
+  return {batch, channels, static_cast<double>(elements(x)) / channels};
+}
+
 KernelTimeModel own_batch_norm_time(KernelTimeModel moved, const BatchNormShape& shape, bool forward, const KernelRates& rates) {
   constexpr double kBlock = 512.0, kWarp = 32.0, kLoad = 400.0;
   double wide = kWarp;
