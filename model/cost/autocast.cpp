@@ -21,7 +21,8 @@ bool feeds_softmax(const OpGraph& graph, const Op& op) {
 
 }  // namespace
 
-AutocastRule autocast_rule(const OpGraph& graph, const Op& op) {
+AutocastRule autocast_rule(const OpGraph& graph, const Op& op, const AutocastHabits& habits) {
+  if (habits.narrow_norms && op.kind == OpKind::layer_norm) return AutocastRule::narrow;
   const auto* activation = std::get_if<ActivationAttributes>(&op.attributes);
   if (activation != nullptr && activation->kind == ActivationKind::power) return AutocastRule::wide;
   // The reciprocal root of a frozen batch norm's variances is fp32 (list of fp32 operators), and so is what it scales.
@@ -33,10 +34,10 @@ AutocastRule autocast_rule(const OpGraph& graph, const Op& op) {
   return info(op.kind).autocast;
 }
 
-std::vector<Bytes> autocast_widths(const OpGraph& graph, Bytes narrow) {
+std::vector<Bytes> autocast_widths(const OpGraph& graph, Bytes narrow, const AutocastHabits& habits) {
   std::vector<Bytes> widths(graph.tensors.size(), narrow);
   for (const Op& op : graph.ops) {
-    const AutocastRule rule = autocast_rule(graph, op);
+    const AutocastRule rule = autocast_rule(graph, op, habits);
     Bytes& width = widths[static_cast<std::size_t>(op.output.value)];
     if (rule == AutocastRule::wide || rule == AutocastRule::joined) width = kSingle;
     if (rule != AutocastRule::widest) continue;
@@ -48,8 +49,9 @@ std::vector<Bytes> autocast_widths(const OpGraph& graph, Bytes narrow) {
   return widths;
 }
 
-TensorCasts tensor_casts(const OpGraph& graph, const Op& op, Pass pass, std::span<const Bytes> widths, bool copies_promoted) {
-  const AutocastRule rule = autocast_rule(graph, op);
+TensorCasts tensor_casts(const OpGraph& graph, const Op& op, Pass pass, std::span<const Bytes> widths,
+                         const AutocastHabits& habits) {
+  const AutocastRule rule = autocast_rule(graph, op, habits);
   const bool forward = pass == Pass::forward, wide = width_of(widths, op.output) == kSingle;
   TensorCasts casts;
   if (pass == Pass::backward_weights || converts(op)) return casts;
@@ -57,7 +59,8 @@ TensorCasts tensor_casts(const OpGraph& graph, const Op& op, Pass pass, std::spa
     const bool single = width_of(widths, input) == kSingle;
     const bool copied = rule == AutocastRule::narrow ? single : rule == AutocastRule::wide && !single;
     const bool promoted = rule != AutocastRule::narrow && rule != AutocastRule::wide && wide && !single;
-    if (forward ? !(copied || (promoted && copies_promoted)) : !((copied || promoted) && graph.tensor(input).needs_gradient))
+    if (forward ? !(copied || (promoted && habits.copies_promoted))
+                : !((copied || promoted) && graph.tensor(input).needs_gradient))
       continue;
     casts.numbers += static_cast<double>(elements(graph.tensor(input).shape));
     ++casts.kernels;

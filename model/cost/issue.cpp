@@ -124,6 +124,12 @@ double issued_attention(int kernels, bool backward, const HostSettings& host) {
 
 double issued_sum(const HostSettings& host) { return host.issue ? host.issue->kernel / host.issue->unit() : 1.0; }
 
+double issued_own_norm(Pass pass, const HostSettings& host) {
+  if (!host.issue) return 0.0;
+  const double kernels = pass == Pass::forward ? 2.0 : 1.0;
+  return (host.issue->batch_norm - kernels * host.issue->kernel) / host.issue->unit();
+}
+
 double issued_cast(const HostSettings& host) {
   return host.issue ? (host.issue->cast + host.issue->kernel) / host.issue->unit() : 1.0;
 }

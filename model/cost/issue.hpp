@@ -19,6 +19,9 @@ namespace tbdsim {
 /// A kernel that autograd adds: a sum of gradients, or of one with what is kept.
 [[nodiscard]] double issued_sum(const HostSettings& host);
 
+/// How much less a batch norm of the framework's own kernels (two forward, one backward) takes than one of the library.
+[[nodiscard]] double issued_own_norm(Pass pass, const HostSettings& host);
+
 /// An array that autocast casts, with its kernel.
 [[nodiscard]] double issued_cast(const HostSettings& host);
 

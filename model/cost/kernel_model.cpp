@@ -16,7 +16,9 @@
 #include "model/cost/layer_norm.hpp"
 #include "model/cost/matrix_product.hpp"
 #include "model/cost/mixed_precision.hpp"
+#include "model/cost/own_batch_norm.hpp"
 #include "model/cost/recurrent_layer.hpp"
+#include "model/workload/shape_inference.hpp"
 
 namespace tbdsim {
 namespace {
@@ -33,14 +35,18 @@ double sum_of_inputs(const OpGraph& graph, const Op& op) {
   return sum;
 }
 
-/// Bytes of an operator's inputs as its kernel meets them: as wide as they are, or fp32 after a cast.
-Bytes bytes_of_inputs(const OpGraph& graph, const Op& op, std::span<const Bytes> widths) {
-  const bool casts =
-      autocast_rule(graph, op) == AutocastRule::wide && op.kind != OpKind::softmax && op.kind != OpKind::softmax_loss;
+AutocastHabits habits(const Stack& stack) { return {stack.operators.copies_promoted, stack.operators.narrow_norms}; }
+
+/// Bytes of an operator's inputs as its kernel meets them: as wide as they are, or as a cast makes them.
+Bytes bytes_of_inputs(const OpGraph& graph, const Op& op, std::span<const Bytes> widths, const Stack& stack) {
+  const AutocastRule rule = autocast_rule(graph, op, habits(stack));
+  const bool widens = rule == AutocastRule::wide && op.kind != OpKind::softmax && op.kind != OpKind::softmax_loss;
   Bytes sum(0.0);
   for (const TensorId input : op.inputs)
-    sum += static_cast<double>(elements(graph.tensor(input).shape)) *
-           (casts ? kSingle : widths[static_cast<std::size_t>(input.value)]);
+    sum += static_cast<double>(elements(graph.tensor(input).shape)) * (widens ? kSingle
+                                                                       : rule == AutocastRule::narrow
+                                                                           ? kHalf
+                                                                           : widths[static_cast<std::size_t>(input.value)]);
   return sum;
 }
 
@@ -91,6 +97,20 @@ bool lacks_tensor_kernel(const OpGraph& graph, const Op& op, Pass pass, double b
          row_step(graph, op, pass, batch) < kWholeLoad;
 }
 
+/// cuDNN 7 has no tensor-core kernels for some convolutions: those of groups, whose kernels are direct ones
+/// (wgrad2d_grouped_direct_kernel and conv2d_grouped_direct_kernel in the profile of pytorch/pytorch issue 34977), dilated ones
+/// (chainer/chainer pull request 4064), and before 7.3, which pads them, those of channels that fill no load of 16 B (cuDNN 7.3.0
+/// release notes).
+bool lacks_tensor_kernel(const OpGraph& graph, const Op& op, const ConvolutionLibrary& library) {
+  const auto* convolution = std::get_if<ConvolutionAttributes>(&op.attributes);
+  if (convolution == nullptr || library.generation != "cudnn7") return false;
+  if (convolution->groups > 1 || convolution->dilation > 1) return true;
+  constexpr std::int64_t kWholeLoad = 8;
+  constexpr int kPadsFrom = 73;
+  const bool whole = graph.input_shape(op).front() % kWholeLoad == 0 && graph.output_shape(op).front() % kWholeLoad == 0;
+  return !whole && capability_number(library.name.substr(library.name.find('-') + 1)) < kPadsFrom;
+}
+
 bool has_data_gradient(const OpGraph& graph, const Op& op) { return graph.tensor(op.inputs.front()).needs_gradient; }
 
 }  // namespace
@@ -131,7 +151,8 @@ void KernelModel::draw(double share) {
 }
 
 std::vector<Bytes> KernelModel::widths(const OpGraph& graph) const {
-  return casts_ && stack_.host.eager && !stack_.operators.amp_16_bit ? autocast_widths(graph, element_) : std::vector<Bytes>{};
+  return casts_ && stack_.host.eager && !stack_.operators.amp_16_bit ? autocast_widths(graph, element_, habits(stack_))
+                                                                     : std::vector<Bytes>{};
 }
 
 NodeCost KernelModel::cost(const OpGraph& graph, const StepNode& node, double batch, std::span<const Bytes> widths) const {
@@ -160,16 +181,26 @@ NodeCost KernelModel::cost(const OpGraph& graph, const StepNode& node, double ba
   result = product ? product_cost(graph, op, node.pass, batch) : memory_cost(graph, op, node.pass, batch, widths);
   if (product && without_tensor_cores_) {
     const NodeCost plain = without_tensor_cores_->product_cost(graph, op, node.pass, batch);
-    const bool lanes = element_ == kHalf && lacks_tensor_kernel(graph, op, node.pass, batch, stack_);
+    const bool lanes = element_ == kHalf && (lacks_tensor_kernel(graph, op, node.pass, batch, stack_) ||
+                                             lacks_tensor_kernel(graph, op, stack_.convolution));
     if (lanes || plain.kernel.time < result.kernel.time) result = plain;
   }
   if (!recurrent && !fused_away(graph, op, stack_))
     result.host_operators += issued_operators(graph, op, node.pass, result.kernel.time > Seconds(0.0), stack_);
+  if (norms_batches_itself(op)) result.host_operators -= issued_own_norm(node.pass, stack_.host);
   if (eight_bits_ && runs_in_8_bits(graph, op, batch)) cast_operands(graph, op, node.pass, batch, result);
-  if (casts_ && product) cast_arrays(graph, op, node.pass, result);
+  if (casts_ && (product || op.kind == OpKind::layer_norm)) cast_arrays(graph, op, node.pass, result);
   cast_tensors(graph, op, node.pass, batch, widths, result);
-  if (node.pass == Pass::backward || node.pass == Pass::backward_weights) keep_gradients(graph, op, result);
+  if (node.pass == Pass::backward || node.pass == Pass::backward_weights) {
+    keep_gradients(graph, op, result);
+    sum_shared_gradients(graph, op, result);
+  }
   return result;
+}
+
+bool KernelModel::norms_batches_itself(const Op& op) const {
+  return op.kind == OpKind::batch_norm && weight_ == kHalf && stack_.framework == Framework::pytorch && stack_.host.eager &&
+         !stack_.operators.compiles_kernels && !stack_.operators.channels_last;
 }
 
 void KernelModel::cast_arrays(const OpGraph& graph, const Op& op, Pass pass, NodeCost& cost) const {
@@ -180,7 +211,7 @@ void KernelModel::cast_arrays(const OpGraph& graph, const Op& op, Pass pass, Nod
 void KernelModel::cast_tensors(const OpGraph& graph, const Op& op, Pass pass, double batch, std::span<const Bytes> widths,
                                NodeCost& cost) const {
   if (widths.empty() || fused_away(graph, op, stack_)) return;
-  const TensorCasts casts = tensor_casts(graph, op, pass, widths, stack_.operators.copies_promoted);
+  const TensorCasts casts = tensor_casts(graph, op, pass, widths, habits(stack_));
   append_casts(batch * casts.numbers, casts.kernels, cost);
   if (casts.kernels > 0 && !cost.family) cost.family = KernelFamily::memory_bound;
 }
@@ -220,6 +251,25 @@ void KernelModel::keep_gradients(const OpGraph& graph, const Op& op, NodeCost& c
   kernel.launch = kernel.kernels * memory_rates_.launch;
   append(cost.kernel, kernel);
   cost.host_operators += kernel.kernels * issued_sum(stack_.host);
+}
+
+void KernelModel::sum_shared_gradients(const OpGraph& graph, const Op& op, NodeCost& cost) const {
+  if (!op.shares_weights || !stack_.host.eager) return;
+  // Autograd adds each use's gradient to the sum of those before it, in place: of weights in the width that products read.
+  constexpr double kPasses = 3.0;
+  double count = 0.0;
+  int arrays = 0;
+  for (const ParameterSpec& spec : tbdsim::parameters_of(op.kind, op.attributes, graph.input_shape(op), true)) {
+    count += static_cast<double>(elements(spec.shape));
+    ++arrays;
+  }
+  if (arrays == 0) return;
+  KernelTimeModel kernel = memory_bound_time(kPasses * count * (casts_ ? kHalf : weight_), 1.0, memory_rates_);
+  kernel.kernels = arrays;
+  kernel.time += (arrays - 1) * memory_rates_.launch;
+  kernel.launch = arrays * memory_rates_.launch;
+  append(cost.kernel, kernel);
+  cost.host_operators += arrays * issued_sum(stack_.host);
 }
 
 NodeCost KernelModel::accumulation_cost(Bytes bytes) const {
@@ -452,7 +502,7 @@ NodeCost KernelModel::memory_cost(const OpGraph& graph, const Op& op, Pass pass,
   const MixedNumbers numbers = casts_ && widths.empty() ? mixed_numbers(graph, op, stack_) : MixedNumbers{element_};
   Bytes bytes = moved * numbers.element, read = numbers.element;
   if (!widths.empty()) {
-    const Bytes inputs = batch * bytes_of_inputs(graph, op, widths);
+    const Bytes inputs = batch * bytes_of_inputs(graph, op, widths, stack_);
     const Bytes result_bytes = out * widths[static_cast<std::size_t>(op.output.value)];
     bytes = forward ? passes->forward_inputs * inputs + passes->forward_output * result_bytes
                     : passes->backward_inputs * inputs + passes->backward_output * result_bytes +
@@ -465,6 +515,8 @@ NodeCost KernelModel::memory_cost(const OpGraph& graph, const Op& op, Pass pass,
   bytes = bytes + again * read + out * (forward ? passes->forward_mask : passes->backward_mask);
   result.kernel = moves_single_numbers(op.kind, stack_) ? single_access_time(bytes, element, passes->bandwidth_share, rates)
                                                         : memory_bound_time(bytes, passes->bandwidth_share, rates);
+  if (norms_batches_itself(op))
+    result.kernel = own_batch_norm_time(result.kernel, batch_norm_shape(graph.input_shape(op), batch), forward, rates);
   if (op.kind == OpKind::layer_norm && stack_.operators.norm_column_loads > 0 && !stack_.operators.compiles_kernels)
     result.kernel = layer_norm_time(result.kernel, {in / row, row, element}, pass, stack_.operators.norm_column_loads, rates);
   if (const int chain = forward ? passes->forward_kernels : passes->backward_kernels; chain > 1) {

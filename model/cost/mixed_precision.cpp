@@ -23,7 +23,9 @@ double tied_table(const OpGraph& graph, const Op& op) {
 }  // namespace
 
 Casts array_casts(const OpGraph& graph, const Op& op, Pass pass, const Stack& stack) {
-  if (stack.operators.amp_16_bit || info(op.kind).autocast != AutocastRule::narrow || pass == Pass::backward_data) return {};
+  const bool narrow =
+      info(op.kind).autocast == AutocastRule::narrow || (op.kind == OpKind::layer_norm && stack.operators.narrow_norms);
+  if (stack.operators.amp_16_bit || !narrow || pass == Pass::backward_data) return {};
   Casts casts{tied_table(graph, op), 0};
   if (casts.numbers > 0.0) casts.kernels = 1;
   for (const ParameterId id : op.parameters) casts.numbers += static_cast<double>(elements(graph.parameter(id).shape));

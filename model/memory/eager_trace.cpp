@@ -34,8 +34,8 @@ class Tracer {
     keep_operands();
     state_.resize(graph.tensors.size());
     ops_.resize(graph.ops.size());
-    widths_ =
-        options.autocast ? autocast_widths(graph, options.element) : std::vector<Bytes>(graph.tensors.size(), options.element);
+    widths_ = options.autocast ? autocast_widths(graph, options.element, {false, options.narrow_norms})
+                               : std::vector<Bytes>(graph.tensors.size(), options.element);
     trace_.arrays.reserve(4 * nodes.size());
     trace_.events.reserve(8 * nodes.size());
   }
@@ -139,7 +139,7 @@ class Tracer {
   /// Width of the copy that an operator makes of what it reads, where that has another.
   [[nodiscard]] std::optional<Bytes> cast_width(const Op& op, TensorId input) const {
     if (!options_.autocast) return std::nullopt;
-    const AutocastRule rule = autocast_rule(graph_, op);
+    const AutocastRule rule = autocast_rule(graph_, op, {false, options_.narrow_norms});
     const Bytes wanted = rule == AutocastRule::narrow ? options_.element
                          : rule == AutocastRule::wide ? kSingle
                                                       : widths_[index(input)];

@@ -33,6 +33,7 @@ struct EagerOptions {
   Bytes gradient_element{4.0};        ///< of parameter gradients
   std::optional<Bytes> loss_element;  ///< where losses widen what they read: kept so wide, and a copy of it while they run
   double loss_arrays = 1;             ///< of all scores, that a loss makes beside their gradient
+  bool narrow_norms = false;          ///< under autocast, as `AutocastHabits` has it
   bool autocast = false;              ///< fp32 weights; each operator casts what it reads to the width it runs in
   bool gathers_weights = false;       ///< whose copies an operator makes anew for each pass (ZeRO 3)
   double update_arrays = 0;           ///< per parameter, that an update makes

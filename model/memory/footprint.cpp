@@ -304,6 +304,7 @@ StepMemory eager(const OpGraph& graph, std::span<const StepNode> nodes, std::spa
   if (options.master_weights && !stack.memory.online_loss) traced.loss_element = kSingle;
   traced.loss_arrays = stack.memory.online_loss ? 0.0 : divided_words(graph) ? 1.0 + stack.memory.parallel_loss_arrays : 1.0;
   traced.autocast = options.autocast;
+  traced.narrow_norms = stack.operators.narrow_norms;
   traced.gathers_weights = options.zero >= 3 && options.ranks > 1 && !options.gathers_layers;
   traced.keeps_gradients = stack.memory.keeps_gradients || options.accumulates;
   traced.update_arrays = options.update_arrays * shard(options, 1);

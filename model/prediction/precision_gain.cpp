@@ -35,7 +35,9 @@ std::string obstacle(const Configuration& configuration, const Op& op, bool in_f
                        configuration.stack.id);
   }
   const bool autocast = !configuration.stack.operators.amp_16_bit;
-  if (is_loss(op.kind) || (autocast && info(op.kind).autocast == AutocastRule::wide)) return "kept in fp32: sums many terms";
+  const bool narrow = op.kind == OpKind::layer_norm && configuration.stack.operators.narrow_norms;
+  if (is_loss(op.kind) || (autocast && !narrow && info(op.kind).autocast == AutocastRule::wide))
+    return "kept in fp32: sums many terms";
   if (autocast && info(op.kind).autocast == AutocastRule::joined) return "reads fp32 parameters";
   return "no products: at best half the bytes";
 }

@@ -57,6 +57,7 @@ OperatorSettings read_operator_settings(TomlTable table) {
   settings.amp_16_bit = table.boolean_or("amp_16_bit", false);
   settings.norm_column_loads = static_cast<int>(table.integer_or("norm_column_loads", 0, 0, 65536));
   settings.casts_singly = table.boolean_or("casts_singly", false);
+  settings.narrow_norms = table.boolean_or("narrow_norms", false);
   settings.copies_promoted = table.boolean_or("copies_promoted", false);
   settings.vectorizes_16_bit = table.boolean_or("vectorizes_16_bit", true);
   settings.dropout_forward_passes = table.number_or("dropout_forward_passes", 3, kPositive);

@@ -33,6 +33,7 @@ struct OperatorSettings {
   bool vectorizes_16_bit = true;  ///< elementwise and row kernels load several 16-bit numbers at once (`moves_single_numbers`)
   bool casts_singly = false;      ///< kernels that change the width of elements load and store one at a time
   bool copies_promoted = false;   ///< a narrow operand of a wide sum or product is cast by a kernel of its own (apex O1)
+  bool narrow_norms = false;      ///< layer norms cast what they read to 16 bits (apex's under autocast); else they run in fp32
   bool amp_16_bit = false;  ///< under amp all runs in 16 bits but loss and update (apex O2); else some operators between casts
   bool fused_attention = false;                          ///< attention layers run as one kernel that keeps the scores on the chip
   AttentionKernel attention = AttentionKernel::general;  ///< that kernel, where device and precision have it

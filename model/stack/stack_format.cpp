@@ -149,6 +149,9 @@ constexpr KeyMeaning kStack[] = {
     {"[operators]", "`casts_singly`", "kernels that change the width of elements load and store one at a time; false", ""},
     {"[operators]", "`copies_promoted`",
      "under `amp` a narrow operand of a wide sum or product is cast by a kernel of its own (apex O1); false", ""},
+    {"[operators]", "`narrow_norms`",
+     "under `amp` layer norms cast what they read to 16 bits and write 16 bits (apex's under autocast); false: they run in fp32",
+     ""},
     {"[operators]", "`amp_16_bit`",
      "under `amp` weights are 16-bit copies and only loss and update run in fp32 (apex O2); false: operators that sum run in "
      "fp32 between casts, and weights are cast where they are used (autocast, apex O1)",

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::string_view kInputName = "input";
 constexpr int kMostBatch = 1000000;
-constexpr std::size_t kMostLayers = 10000;
+constexpr std::size_t kMostLayers = 50000;  // a decoder unrolled frame by frame has half as many
 
 /// Index of a layer in the file; the network's input is `kNetworkInput`.
 using LayerIndex = std::size_t;

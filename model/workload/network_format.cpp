@@ -51,7 +51,7 @@ Page page() {
     const std::string& takes = page.texts.emplace_back(fmt::format("takes {}", row.takes));
     page.keys.push_back({table, "", takes, row.keys});
   }
-  page.format = {"Network", "a file given as `--model`; at most 10,000 layers", page.keys};
+  page.format = {"Network", "a file given as `--model`; at most 50,000 layers", page.keys};
   return page;
 }
 

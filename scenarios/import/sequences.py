@@ -37,11 +37,18 @@ LAMBDA = {"BERT-base SQuAD fine-tune": "bert-base-squad", "BERT-large SQuAD fine
           # Lambda's configurations leave out --adaptive, so each token is scored among all 267,735 words, and train the
           # large network with Adam (lambdal/deeplearning-benchmark, pytorch/scripts/config_v0/config_pytorch_*.sh).
           "Transformer-XL base": "transformer-xl-base@softmax", "Transformer-XL large": "transformer-xl-large@softmax",
-          "ResNet-50 v1.5": "resnet50"}
+          "ResNet-50 v1.5": "resnet50", "Tacotron2": "tacotron2", "WaveGlow": "waveglow"}
+
+# Speech synthesis. Lambda's configurations train on segments of 8,000 samples of audio, and start mixed precision with --amp-run, which
+# the scripts of container 22.09 no longer know: they ignore it (train.py reads known arguments only), and the rows of "fp16" repeat those
+# of fp32. Items of Tacotron 2 are frames of the spectrogram without padding; a clip of LJ Speech has 566 on average (23:55:17 h in 13,100
+# clips, 22,050 / 256 frames a second).
+SEGMENT, FRAMES = 8000, 566
+SPEECH = ("tacotron2", "waveglow")
 
 # What trains each network in these examples; SGD with momentum elsewhere.
 OPTIMIZERS = {"bert-base-squad": "adam", "bert-large-squad": "adam", "transformer-big": "adam", "gnmt": "adam",
-              "ncf": "adam", "transformer-xl-base": "lamb", "transformer-xl-large": "lamb",
+              "ncf": "adam", "tacotron2": "adam", "waveglow": "adam", "transformer-xl-base": "lamb", "transformer-xl-large": "lamb",
               "transformer-xl-base@softmax": "lamb", "transformer-xl-large@softmax": "adam"}
 # Written with apex's fused optimisers.
 FUSED = {"bert-large", "transformer-big", "gnmt", "ncf"}
@@ -75,6 +82,8 @@ def optimizer_of(model, precision, tag=""):
 
 
 def samples_per_second(row, model, value, words):
+    if model in SPEECH:
+        return value / (FRAMES if model == "tacotron2" else SEGMENT)
     if row["metric"].startswith("tokens/s"):
         if model == "gnmt":
             return value / (2 * WORDS * GNMT_REAL)
@@ -91,8 +100,8 @@ def stack_of(tag, model, precision):
     # own mixed precision.
     fine_tuning = model.endswith("-squad") and precision == "amp"
     holds_16_bits = fine_tuning or (model in ("bert-large", "ncf") and precision == "amp")
-    # Mask R-CNN starts apex at O1 (tools/train_net.py), where the rest holds 16-bit weights.
-    if model == "mask_rcnn" and precision == "amp" and tag < "22":
+    # Mask R-CNN (tools/train_net.py) and speech synthesis (train.py) start apex at O1, where the rest holds 16-bit weights.
+    if model in ("mask_rcnn",) + SPEECH and precision == "amp" and tag < "22":
         return f"pytorch-ngc-{tag}-o1"
     variant = "-apex-o2" if holds_16_bits and tag >= "22" else "-apex" if fine_tuning or model in FUSED else ""
     return f"pytorch-ngc-{tag}{variant}"
@@ -167,6 +176,8 @@ def lambda_logs(row):
     if model.startswith("transformer-xl") and not row["seq_len"]:
         return LeftOut("length of the sequences not stated")
     tag = "22.09" if "22.09" in row["framework"] else "20.01"
+    if ignored := ignores_precision(model, precision, tag):
+        return ignored
     # Two containers share a cell; the older one's CUDA 10.2 does not know Ampere.
     if model == "ssd300" and precision == "fp32" and tag == "20.01":
         # PyTorch/Detection/SSD/src/train.py, benchmark_train_loop: neither this loop nor plain SGD waits for the device (that
@@ -181,6 +192,11 @@ def lambda_logs(row):
     return run(row, table, f'lambda-{model.split("@")[0]}-{tag}/{precision}', model, int(row["batch_per_gpu"]), words, container, value=value,
                use="fit" if fit else "validation",
                optimizer=optimizer_of(model, precision, container), series=re.sub(r"[^a-z0-9]+", "-", row["system"].lower()), run=row["source"].split("@")[0][-60:])
+
+
+def ignores_precision(model, precision, tag):
+    return LeftOut("mixed precision asked for by an option that the script ignores") \
+        if model in SPEECH and precision == "amp" and tag >= "22" else None
 
 
 def sockeye(row):

@@ -116,8 +116,8 @@ TEST_CASE("autocast: what a frozen batch norm scales is fp32, and the next convo
   CHECK(tensor_casts(graph, op("second"), Pass::forward, widths).numbers == 8 * 4 * 4);
   // Autocast's kernel reads 16 bits and the scale; apex casts the map first.
   CHECK(tensor_casts(graph, op("scale"), Pass::forward, widths).kernels == 0);
-  CHECK(tensor_casts(graph, op("scale"), Pass::forward, widths, true).numbers == 8 * 4 * 4);
-  CHECK(tensor_casts(graph, op("second"), Pass::forward, widths, true).numbers == 8 * 4 * 4);
+  CHECK(tensor_casts(graph, op("scale"), Pass::forward, widths, {.copies_promoted = true}).numbers == 8 * 4 * 4);
+  CHECK(tensor_casts(graph, op("second"), Pass::forward, widths, {.copies_promoted = true}).numbers == 8 * 4 * 4);
 }
 
 TEST_CASE("casts of one element at a time cost more than of several at once, unless a compiler makes them") {
@@ -157,6 +157,12 @@ TEST_CASE("autocast: tensors are as wide as operators leave them, and each produ
     CHECK(casts(product_of_norm, Pass::backward_data).numbers == kNumbers);
     CHECK(casts(product_of_norm, Pass::backward_weights).kernels == 0);
   }
+  // A norm that narrows what it reads (apex's) writes 16 bits, which products read as they are.
+  constexpr AutocastHabits kApex{.narrow_norms = true};
+  const std::vector<Bytes> apex = autocast_widths(graph, Bytes(2.0), kApex);
+  CHECK(apex[static_cast<std::size_t>(op("norm").output.value)] == Bytes(2.0));
+  CHECK(tensor_casts(graph, op("norm"), Pass::forward, apex, kApex).kernels == 0);  // its input is narrow
+  CHECK(tensor_casts(graph, op("query"), Pass::forward, apex, kApex).kernels == 0);
   CHECK(casts("norm", Pass::forward).kernels == 1);   // its input
   CHECK(casts("norm", Pass::backward).kernels == 1);  // the gradient of it
   CHECK(casts("cube", Pass::forward).kernels == 1);
@@ -210,6 +216,39 @@ TEST_CASE("16 bits: kernels that compute in fp32 where they are faster or tensor
   }
 }
 
+TEST_CASE("cuDNN 7 runs convolutions of groups, dilated ones and, before 7.3, odd channels on vector lanes") {
+  GraphBuilder g("kinds", "file", "image", {64, 28, 28}, 4);
+  TensorId x = g.convolution(g.input(), {64, 3, 3, 1, 1, 1, 1, 1, 1, false}, "plain");
+  x = g.convolution(x, {64, 3, 3, 1, 1, 1, 1, 1, 2, false}, "groups");
+  x = g.convolution(x, {64, 3, 3, 1, 1, 2, 2, 2, 1, false}, "dilated");
+  x = g.convolution(x, {60, 3, 3, 1, 1, 1, 1, 1, 1, false}, "odd");
+  g.softmax_loss(g.linear(g.flatten(x, "flat"), 10, "fc"), "loss");
+  const OpGraph graph = std::move(g).finish().value();
+  const auto on_tensor_cores = [&](const char* library, const char* name) {
+    Stack s = stack();
+    s.convolution.name = library;
+    s.convolution.generation = std::string(library).substr(0, 7) == "cudnn-7" ? "cudnn7" : "lib";
+    KernelConstants known = constants();
+    known.convolution["cudnn7"] = known.convolution["cudnn7-tensor"] = known.convolution["lib"];
+    const KernelModel kernels = KernelModel::make(board(), Precision::fp16, s, known).value();
+    const TrainingStep step = training_step(graph);
+    int lanes = 0, cores = 0;
+    for (const auto* part : {&step.forward, &step.backward})
+      for (const StepNode& node : *part)
+        if (graph.op(node.op).name == name) ++(kernels.cost(graph, node, 32).tensor_core ? cores : lanes);
+    REQUIRE((lanes == 0 || cores == 0));
+    return cores > 0;
+  };
+  for (const char* library : {"cudnn-7.0.5", "cudnn-7.1", "cudnn-7.3", "cudnn-7.6.5", "cudnn-8.0"}) {
+    INFO(library);
+    const bool eight = std::string(library) == "cudnn-8.0", pads = eight || std::string(library) >= "cudnn-7.3";
+    CHECK(on_tensor_cores(library, "plain"));
+    CHECK(on_tensor_cores(library, "groups") == eight);
+    CHECK(on_tensor_cores(library, "dilated") == eight);
+    CHECK(on_tensor_cores(library, "odd") == pads);
+  }
+}
+
 TEST_CASE("convolutions on tensor cores turn around what they read unless its channels are last") {
   const Stack last = changed([](Stack& s) { s.operators.channels_last = true; });
   const auto extra = [&](Pass pass, Precision precision) {
@@ -222,6 +261,52 @@ TEST_CASE("convolutions on tensor cores turn around what they read unless its ch
   CHECK_THAT(extra(Pass::forward, Precision::fp16), WithinRel(turned(1), 1e-9));
   CHECK_THAT(extra(Pass::backward_weights, Precision::fp16), WithinRel(turned(2), 1e-9));
   CHECK(extra(Pass::forward, Precision::fp32) == 0.0);
+}
+
+TEST_CASE("PyTorch norms batches by kernels of its own where the weights have 16 bits") {
+  const Stack torch = changed([](Stack& s) {
+    s.framework = Framework::pytorch;
+    s.host.eager = true;
+  });
+  const Stack other = changed([](Stack& s) {
+    s.framework = Framework::mxnet;
+    s.host.eager = true;
+  });
+  const auto norm = [](const Stack& s, Precision precision, Pass pass) { return cost(model(s, precision), "norm", pass).kernel; };
+  for (const Pass pass : {Pass::forward, Pass::backward}) {
+    const bool forward = pass == Pass::forward;
+    const KernelTimeModel own = norm(torch, Precision::fp16, pass), library = norm(other, Precision::fp16, pass);
+    // 32 x 64 x 28 x 28: 64 blocks, a thread in 32 x 2 turns of 400 cycles.
+    const KernelRates rates = kernel_rates(board(), board().peak.fp32, ideal("memory_bound", "fp32"), "fp32");
+    const double waits = 32.0 * 2.0 * 400.0 / rates.clock.base(), moving = (library.time - library.launch).base();
+    const double expected = forward ? 5e-6 + std::max(moving / 3.0, waits) + 2.0 / 3.0 * moving
+                                    : std::max(0.4 * moving, waits) + std::max(0.6 * moving, waits);
+    CHECK_THAT((own.time - library.launch).base(), WithinRel(expected, 1e-9));
+    CHECK(own.kernels == library.kernels + (forward ? 1 : 0));
+    // Weights of 32 bits are the library's.
+    CHECK(norm(torch, Precision::fp32, pass).time == norm(other, Precision::fp32, pass).time);
+    CHECK(norm(torch, Precision::amp, pass).kernels == norm(other, Precision::amp, pass).kernels);
+  }
+}
+
+TEST_CASE("gradients of an array that several operators share are summed use by use") {
+  GraphBuilder g("shared", "file", "vector", {64}, 4);
+  TensorId x = g.linear(g.input(), 64, "first");
+  g.set_weights(GraphBuilder::Weights::shared);
+  x = g.linear(x, 64, "second");
+  g.set_weights(GraphBuilder::Weights::own);
+  g.softmax_loss(g.linear(x, 10, "fc"), "loss");
+  const OpGraph graph = std::move(g).finish().value();
+  const Stack eager = changed([](Stack& s) { s.host.eager = true; });
+  const auto weights = [&](const Stack& s, const char* name) {
+    for (const StepNode& node : training_step(graph).backward)
+      if (graph.op(node.op).name == name && node.pass == Pass::backward_weights) return model(s).cost(graph, node, 32).kernel;
+    return KernelTimeModel{};
+  };
+  constexpr double kArray = 64.0 * 64.0 + 64.0;
+  CHECK_THAT((weights(eager, "second").time - weights(stack(), "second").time).base(),
+             WithinRel(2 * 5e-6 + 3 * 4 * kArray / 600e9, 1e-9));
+  CHECK(weights(eager, "first").time == weights(stack(), "first").time);
 }
 
 TEST_CASE("a board's own samples of batch norm say how many instructions its 16-bit numbers take") {

@@ -84,8 +84,10 @@ std::vector<ZooEntry> all_entries() {
   append_squeezenet(entries);
   append_swin(entries);
   append_t5(entries);
+  append_tacotron2(entries);
   append_text_encoders(entries);
   append_tnt(entries);
+  append_torchbench(entries);
   append_transformer(entries);
   append_transformer_xl(entries);
   append_vgg(entries);
