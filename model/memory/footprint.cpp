@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "model/memory/allocator_bfc.hpp"
 #include "model/memory/blob_plan.hpp"
 #include "model/memory/event_profile.hpp"
 #include "model/memory/mxnet_graph.hpp"
@@ -133,7 +134,8 @@ std::vector<RankMemory> rank_memories(const Persistent& arrays, const Stack& sta
     rank.allocated = holding.allocated + extra;
     rank.reserved = std::max(holding.reserved, least) + extra + shares;
     rank.peak = rank.reserved + rank.parts[MemoryPart::context];
-    rank.needed = std::min(std::max(holding.needed, least) + extra + rank.parts[MemoryPart::context], rank.peak);
+    const Bytes needed = std::min(std::max(holding.needed, least) + extra, rank.reserved);
+    rank.needed = (stack.memory.plan == MemoryPlan::bfc ? bfc_free_memory(needed) : needed) + rank.parts[MemoryPart::context];
     rank.parts[MemoryPart::slack] = rank.reserved - least - extra;
     rank.pre_training = stack.memory.context + sum(arrays.weights) + arrays.input;
     if (stack.features.gradients_from_start) rank.pre_training += sum(arrays.gradients);
@@ -160,11 +162,10 @@ void round_for_driver(Persistent& arrays) {
 /// What arrays may take of the device beside what the fullest rank holds besides them. Nothing: there is no end.
 std::optional<Bytes> room(const Persistent& arrays, const Stack& stack, const FootprintOptions& options) {
   if (!options.capacity || !allocates_as_it_runs(stack)) return std::nullopt;
-  const ExchangeMemory exchange = exchange_memory(options, arrays);
-  const RankBuffers first = rank_buffers(stack, exchange).front();
-  const Bytes beside =
-      stack.memory.context + stack.memory.training_start + first.optimizer_state * shard(options, 1) + first.exchange;
-  return std::max(*options.capacity - beside, Bytes(0.0));
+  const RankBuffers first = rank_buffers(stack, exchange_memory(options, arrays)).front();
+  const Bytes left = std::max(*options.capacity - stack.memory.context - stack.memory.training_start, Bytes(0.0));
+  const Bytes given = stack.memory.plan == MemoryPlan::bfc ? bfc_limit(left) : left;
+  return std::max(given - first.optimizer_state * shard(options, 1) - first.exchange, Bytes(0.0));
 }
 
 void profile(StepMemory& memory) { count_lifetimes(memory, static_cast<std::int32_t>(memory.ops.size())); }
