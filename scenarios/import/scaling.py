@@ -159,8 +159,7 @@ def nvidia_bert(row):
     precision, tag = sequences.PRECISIONS[row["precision"]], sequences.tag_of(row)
     if sequences.mixed_up(row, precision):
         return LeftOut("cells of another table, or a batch that the next version corrects")
-    several = int(row["n_gpus"]) > 1
-    return common(row, table="nvidia_bert_multi_gpu", group=f"nvidia-bert-large/{hw}", hw=hw, options=BERT_EXCHANGE if several else "",
+    return common(row, table="nvidia_bert_multi_gpu", group=f"nvidia-bert-large/{hw}", hw=hw, options=BERT_EXCHANGE,
                   model=sequences.definition("bert-large", tag), stack=sequences.stack_of(tag, "bert-large", precision), precision=precision,
-                  seq_len=int(row["seq_len"]), optimizer="lamb", exchange="allreduce" if several else "",
+                  seq_len=int(row["seq_len"]), optimizer="lamb", exchange="allreduce" if int(row["n_gpus"]) > 1 else "",
                   run=row["source"].rsplit("@", 1)[1], source=row["source"].rsplit("@", 1)[0])
