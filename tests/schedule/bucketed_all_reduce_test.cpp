@@ -132,7 +132,11 @@ TEST_CASE("DDP copies gradients into buckets as they come, and back when backwar
   policy.overlaps = false;
   const double plain = step_of(lowered(policy, 1e15));
   policy.copies = &kernels;
-  const double in = 6.0 * kernels.memory_kernel(Bytes(8e6)).base(), out = kernels.memory_kernel(Bytes(48e6)).base();
+  const double out = kernels.memory_kernel(Bytes(48e6)).base();
+  CHECK_THAT(step_of(lowered(policy, 1e15)) - plain, WithinRel(2.0 * out, 1e-6));  // all at once, there and back
+  policy.overlaps = true;
+  policy.bucket = Bytes(24e6);
+  const double in = 6.0 * kernels.memory_kernel(Bytes(8e6)).base();
   CHECK_THAT(step_of(lowered(policy, 1e15)) - plain, WithinRel(in + out, 1e-6));
 }
 

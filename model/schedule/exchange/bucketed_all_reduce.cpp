@@ -42,7 +42,7 @@ double BucketedAllReduce::stretch(const StepBuilder& builder, std::size_t node, 
   const Seconds alone = builder.step().costs[node].kernel.time;
   if (pass == Pass::forward || pass == Pass::update || alone <= Seconds(0.0)) return 1.0;
   Seconds time = alone;
-  if (copies())
+  if (copies() && policy_.overlaps)
     for (const ParameterId id : builder.gradients(node))
       time += policy_.copies->memory_kernel(kCopyPasses * builder.gradient_bytes(id));
   if (busy_until_ <= clock_) return time / alone;
@@ -54,7 +54,7 @@ double BucketedAllReduce::stretch(const StepBuilder& builder, std::size_t node, 
 }
 
 Seconds BucketedAllReduce::issue(const StepBuilder& builder, std::size_t node, Seconds dispatch) const {
-  if (!copies()) return dispatch;
+  if (!copies() || !policy_.overlaps) return dispatch;
   return dispatch + static_cast<double>(builder.gradients(node).size()) * policy_.copy_issue;
 }
 
@@ -87,6 +87,8 @@ void BucketedAllReduce::send(StepBuilder& builder, std::span<const TaskId> gradi
   busy_until_ = std::max(busy_until_, clock_) + wait;
   std::vector<TaskId> after(gradients.begin(), gradients.end());
   if (wait > Seconds(0.0)) after = {builder.add_task(task, stream_, wait, after)};
+  if (copies() && !policy_.overlaps)
+    after = {builder.add_task(task, stream_, policy_.copies->memory_kernel(kCopyPasses * gathered_), after)};
   if (policy_.bucket > Bytes(0.0)) arrays_.assign(1, gathered_);
   for (const Bytes array : arrays_) {
     after = {lane_.call(builder, task, stream_, array, after)};

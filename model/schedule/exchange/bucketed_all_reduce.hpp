@@ -29,10 +29,10 @@ struct BucketPolicy {
 /// nothing.
 /// Kernels beside a call are slower, because its thread blocks hold multiprocessors and, over PCIe, because it loads and
 /// stores through the memory of the host; which kernels those are is told from the calls' times alone on their links.
-/// DDP copies every gradient into its bucket as backward makes it. The way back begins when backward has ended, bucket by
-/// bucket as calls end.
-/// Source: Li et al., VLDB 2020, and torch/csrc/distributed/c10d/reducer.cpp (PyTorch DDP: mark_variable_ready_dense,
-/// finalize_bucket_dense); Sergeev & Del Balso, arXiv 1802.05799 (Horovod).
+/// DDP copies every gradient into its bucket as backward makes it, by a kernel of its own; where all leave after backward, one
+/// copy gathers them. The way back begins when backward has ended, bucket by bucket as calls end. Source: Li et al., VLDB 2020,
+/// and torch/csrc/distributed/c10d/reducer.cpp (PyTorch DDP: mark_variable_ready_dense, finalize_bucket_dense); Sergeev & Del
+/// Balso, arXiv 1802.05799 (Horovod).
 class BucketedAllReduce final : public ExchangeStyle {
  public:
   BucketedAllReduce(CollectivePlan all_reduce, BucketPolicy policy, std::int32_t ranks_apart = 1)
