@@ -316,6 +316,8 @@ TEST_CASE("TensorFlow needs a device with a twentieth more than what its allocat
   options.capacity = of(resnet(), stack(MemoryPlan::bfc), options).lower_bound;  // too little
   const StepMemory misfit = of(resnet(), stack(MemoryPlan::bfc), options);
   CHECK(misfit.out_of_memory);
+  CHECK_THAT(misfit.ranks.front().peak.base(), WithinRel(misfit.ranks.front().needed.base(), 1e-12));
+  CHECK_THAT(misfit.ranks.front().parts.total().base(), WithinRel(misfit.ranks.front().peak.base(), 1e-12));
   options.capacity = misfit.ranks.front().needed;
   CHECK_FALSE(of(resnet(), stack(MemoryPlan::bfc), options).out_of_memory);
 }
