@@ -118,8 +118,7 @@ struct Holding {
 std::vector<RankMemory> rank_memories(const Persistent& arrays, const Stack& stack, const FootprintOptions& options,
                                       const MemoryParts& common, const Holding& holding) {
   const Bytes least = common.total();
-  // Shares of whole layers' gradients stay in the pool of another stream (PyTorch, fully_shard/_fsdp_collectives.py:
-  // reduce_output).
+  // Shares of whole layers' gradients stay in the pool of another stream (fully_shard/_fsdp_collectives.py, reduce_output).
   const bool own_pool = options.zero >= 3 && options.ranks > 1 && options.gathers_layers;
   const Bytes shares = own_pool ? std::max(sum(arrays.gradients) - common[MemoryPart::gradients], Bytes(0.0)) : Bytes(0.0);
   std::vector<RankMemory> ranks;
