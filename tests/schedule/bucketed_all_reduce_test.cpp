@@ -148,6 +148,6 @@ TEST_CASE("what a call takes from kernels: its thread blocks and, over PCIe, wha
   plan.beside = 0.9;
   CHECK_THAT(bucket_policy(stack, plan, 80).overlap_cost, WithinRel(0.925, 1e-12));
   CHECK(bucket_policy(stack, plan, 8).overlap_cost == 1.0);
-  stack.exchange.overlap_cost = 0.39;
-  CHECK(bucket_policy(stack, plan, 80).overlap_cost == 0.39);
+  stack.exchange.overlap_cost = 0.28;
+  CHECK(bucket_policy(stack, plan, 80).overlap_cost == 0.28);
 }
