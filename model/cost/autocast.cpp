@@ -10,16 +10,14 @@ constexpr Bytes kSingle{4.0};
 
 Bytes width_of(std::span<const Bytes> widths, TensorId tensor) { return widths[static_cast<std::size_t>(tensor.value)]; }
 
-/// PyTorch's `softmax` and `log_softmax` convert as they read (fp32_set_opt_dtype of autocast_mode.cpp).
-bool converts(const Op& op) { return op.kind == OpKind::softmax || op.kind == OpKind::softmax_loss; }
-
 bool feeds_softmax(const OpGraph& graph, const Op& op) {
   const auto& readers = graph.tensor(op.output).consumers;
-  return std::any_of(readers.begin(), readers.end(),
-                     [&](OpId id) { return graph.op(id).kind == OpKind::softmax || graph.op(id).kind == OpKind::softmax_loss; });
+  return std::any_of(readers.begin(), readers.end(), [&](OpId id) { return converts_as_it_reads(graph.op(id)); });
 }
 
 }  // namespace
+
+bool converts_as_it_reads(const Op& op) { return op.kind == OpKind::softmax || op.kind == OpKind::softmax_loss; }
 
 AutocastRule autocast_rule(const OpGraph& graph, const Op& op, const AutocastHabits& habits) {
   if (habits.narrow_norms && op.kind == OpKind::layer_norm) return AutocastRule::narrow;
@@ -54,7 +52,7 @@ TensorCasts tensor_casts(const OpGraph& graph, const Op& op, Pass pass, std::spa
   const AutocastRule rule = autocast_rule(graph, op, habits);
   const bool forward = pass == Pass::forward, wide = width_of(widths, op.output) == kSingle;
   TensorCasts casts;
-  if (pass == Pass::backward_weights || converts(op)) return casts;
+  if (pass == Pass::backward_weights || converts_as_it_reads(op)) return casts;
   for (const TensorId input : op.inputs) {
     const bool single = width_of(widths, input) == kSingle;
     const bool copied = rule == AutocastRule::narrow ? single : rule == AutocastRule::wide && !single;

@@ -17,6 +17,10 @@ struct AutocastHabits {
 /// scores before a softmax is fp32 as the parameters are, and so is the sum; what overwrites a tensor keeps its width.
 [[nodiscard]] AutocastRule autocast_rule(const OpGraph& graph, const Op& op, const AutocastHabits& habits = {});
 
+/// Whether its kernels read 16 bits and write fp32, and backward the other way round: nothing is cast for them. PyTorch's
+/// `softmax` and `log_softmax` (fp32_set_opt_dtype of autocast_mode.cpp; half_to_float of aten/src/ATen/native/SoftMax.cpp).
+[[nodiscard]] bool converts_as_it_reads(const Op& op);
+
 /// Bytes of an element of each tensor, in graph order: 4 or, where 16 bits, `narrow`. What a network reads is fp32.
 [[nodiscard]] std::vector<Bytes> autocast_widths(const OpGraph& graph, Bytes narrow, const AutocastHabits& habits = {});
 

@@ -7,6 +7,13 @@
 
 namespace tbdsim {
 
+/// What TensorFlow takes for its arrays of the memory that is free once the context is there: it leaves a twentieth, at least
+/// 300 MiB, to the system and to libraries.
+/// Source: tensorflow/tensorflow v1.15 core/common_runtime/gpu/gpu_device.cc, MinSystemMemory. Neglects devices below 2 GiB.
+[[nodiscard]] Bytes bfc_limit(Bytes free_memory);
+/// The least free memory of which it takes `limit`.
+[[nodiscard]] Bytes bfc_free_memory(Bytes limit);
+
 /// TensorFlow's best-fit allocator with coalescing, growing as needed (allow_growth): requests are rounded to 256 bytes;
 /// free chunks lie in bins by powers of two, ordered by size and address; the first that holds the request serves it and
 /// is split if it is at least twice as large or 128 MiB would be lost. Regions double in size, from 1 MiB.

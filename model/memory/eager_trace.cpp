@@ -138,7 +138,7 @@ class Tracer {
 
   /// Width of the copy that an operator makes of what it reads, where that has another.
   [[nodiscard]] std::optional<Bytes> cast_width(const Op& op, TensorId input) const {
-    if (!options_.autocast) return std::nullopt;
+    if (!options_.autocast || converts_as_it_reads(op)) return std::nullopt;
     const AutocastRule rule = autocast_rule(graph_, op, {false, options_.narrow_norms});
     const Bytes wanted = rule == AutocastRule::narrow ? options_.element
                          : rule == AutocastRule::wide ? kSingle
@@ -354,7 +354,8 @@ class Tracer {
   }
   /// Of the gradient that an operator makes, where its input's is another.
   [[nodiscard]] std::optional<Bytes> gradient_width(const Op& op, TensorId input) const {
-    if (options_.loss_element && is_loss(op.kind) && loss_width() != widths_[index(input)]) return loss_width();
+    if (options_.loss_element && !options_.autocast && is_loss(op.kind) && loss_width() != widths_[index(input)])
+      return loss_width();
     return cast_width(op, input);
   }
   /// PyTorch's cross-entropy is two operators: nll_loss fills an array of all scores' gradients, which log_softmax reads.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "model/memory/allocator_bfc.hpp"
 #include "model/memory/blob_plan.hpp"
 #include "model/memory/event_profile.hpp"
 #include "model/memory/mxnet_graph.hpp"
@@ -110,19 +111,18 @@ ExchangeMemory exchange_memory(const FootprintOptions& options, const Persistent
 /// What the allocator holds for the arrays that all ranks have in common, and what it could do with.
 struct Holding {
   Bytes allocated, reserved, needed;
+  bool fits = true;  ///< else what is needed is shown
 };
 
 /// What each rank adds to what all have in common, `common`.
 std::vector<RankMemory> rank_memories(const Persistent& arrays, const Stack& stack, const FootprintOptions& options,
                                       const MemoryParts& common, const Holding& holding) {
-  const ExchangeMemory exchange = exchange_memory(options, arrays);
   const Bytes least = common.total();
-  // A stream has a pool of its own: where gradients of whole layers are divided on another one, the pool of their shares stays
-  // (PyTorch, fully_shard/_fsdp_collectives.py: reduce_output).
+  // Shares of whole layers' gradients stay in the pool of another stream (fully_shard/_fsdp_collectives.py, reduce_output).
   const bool own_pool = options.zero >= 3 && options.ranks > 1 && options.gathers_layers;
   const Bytes shares = own_pool ? std::max(sum(arrays.gradients) - common[MemoryPart::gradients], Bytes(0.0)) : Bytes(0.0);
   std::vector<RankMemory> ranks;
-  for (RankBuffers buffers : rank_buffers(stack, exchange)) {
+  for (RankBuffers buffers : rank_buffers(stack, exchange_memory(options, arrays))) {
     buffers.optimizer_state *= shard(options, 1);
     const Bytes extra = buffers.optimizer_state + buffers.exchange;
     RankMemory rank;
@@ -132,8 +132,10 @@ std::vector<RankMemory> rank_memories(const Persistent& arrays, const Stack& sta
     rank.parts[MemoryPart::context] = stack.memory.context + stack.memory.training_start;
     rank.allocated = holding.allocated + extra;
     rank.reserved = std::max(holding.reserved, least) + extra + shares;
+    const Bytes needed = std::min(std::max(holding.needed, least) + extra, rank.reserved);
+    rank.needed = (stack.memory.plan == MemoryPlan::bfc ? bfc_free_memory(needed) : needed) + rank.parts[MemoryPart::context];
+    if (!holding.fits) rank.reserved = std::max(rank.reserved, rank.needed - rank.parts[MemoryPart::context]);
     rank.peak = rank.reserved + rank.parts[MemoryPart::context];
-    rank.needed = std::min(std::max(holding.needed, least) + extra + rank.parts[MemoryPart::context], rank.peak);
     rank.parts[MemoryPart::slack] = rank.reserved - least - extra;
     rank.pre_training = stack.memory.context + sum(arrays.weights) + arrays.input;
     if (stack.features.gradients_from_start) rank.pre_training += sum(arrays.gradients);
@@ -160,11 +162,10 @@ void round_for_driver(Persistent& arrays) {
 /// What arrays may take of the device beside what the fullest rank holds besides them. Nothing: there is no end.
 std::optional<Bytes> room(const Persistent& arrays, const Stack& stack, const FootprintOptions& options) {
   if (!options.capacity || !allocates_as_it_runs(stack)) return std::nullopt;
-  const ExchangeMemory exchange = exchange_memory(options, arrays);
-  const RankBuffers first = rank_buffers(stack, exchange).front();
-  const Bytes beside =
-      stack.memory.context + stack.memory.training_start + first.optimizer_state * shard(options, 1) + first.exchange;
-  return std::max(*options.capacity - beside, Bytes(0.0));
+  const RankBuffers first = rank_buffers(stack, exchange_memory(options, arrays)).front();
+  Bytes left = std::max(*options.capacity - stack.memory.context - stack.memory.training_start, Bytes(0.0));
+  if (stack.memory.plan == MemoryPlan::bfc) left = bfc_limit(left);
+  return std::max(left - first.optimizer_state * shard(options, 1) - first.exchange, Bytes(0.0));
 }
 
 void profile(StepMemory& memory) { count_lifetimes(memory, static_cast<std::int32_t>(memory.ops.size())); }
@@ -341,7 +342,7 @@ StepMemory eager(const OpGraph& graph, std::span<const StepNode> nodes, std::spa
   memory.held = std::move(counted.held);
   if (stack.memory.plan == MemoryPlan::bfc) memory.events = std::move(trace.events);
   const Bytes held = played.fits ? played.shown.reserved : played.needed;
-  finish(arrays, stack, options, {played.shown.allocated, held, played.needed}, memory);
+  finish(arrays, stack, options, {played.shown.allocated, held, played.needed, played.fits}, memory);
   memory.allocated = played.endless.allocated;
   memory.reserved = played.endless.reserved;
   return memory;

@@ -38,6 +38,15 @@ Resource busiest_of_gpu(StepTimes& times) {
   return moves ? Resource::gpu_memory_bandwidth : Resource::gpu_compute;
 }
 
+/// Standard deviation of a rank's step where images differ in size, in objects and in the regions that are proposed for them,
+/// relative. Fitted: Mask R-CNN on 2 and 4 GPUs of two machines (scenarios/published/lambda_pytorch_multi_gpu.csv, rows marked
+/// fit; 0.066 to 0.15, at 2 to 32 images a GPU alike).
+constexpr double kRegionsSpread = 0.09;
+
+bool proposes_regions(const OpGraph& graph) {
+  return std::any_of(graph.ops.begin(), graph.ops.end(), [](const Op& op) { return op.kind == OpKind::proposals; });
+}
+
 /// Whether both GPUs of a board work: they are numbered one after the other.
 bool share_board(const std::vector<int>& devices) {
   return std::any_of(devices.begin(), devices.end(), [&](int device) {
@@ -65,7 +74,8 @@ double expected_maximum(int n) {
 double slowest_rank_share(const Configuration& configuration) {
   if (configuration.gpus <= 1) return 0.0;
   const double shared = share_board(configuration.devices) ? configuration.hardware().device.board_sharing : 0.0;
-  return shared + configuration.stack.ranks.spread * expected_maximum(configuration.gpus);
+  const double work = proposes_regions(configuration.network_graph().graph) ? kRegionsSpread : 0.0;
+  return shared + std::hypot(configuration.stack.ranks.spread, work) * expected_maximum(configuration.gpus);
 }
 
 void add_rank_waits(const Configuration& configuration, StepTimes& times) {

@@ -12,7 +12,8 @@ namespace tbdsim {
 [[nodiscard]] double slowest_rank_share(const Configuration& configuration);
 
 /// Adds to a step what all ranks together make it wait for, and a simulation of one of them cannot show: the slowest rank
-/// (compute varies between ranks by the stack's `spread`, and two GPUs of one board slow each other; `exchange_exposed`), and
+/// (compute varies between ranks by the stack's `spread`, where a network proposes regions also by what is in the images, and
+/// two GPUs of one board slow each other; `exchange_exposed`), and
 /// inputs that one thread copies to the GPUs of a node one after the other (`input_copy`; `input_exposed`; the first GPU's copy
 /// is hidden as on one GPU). Nothing changes with one GPU.
 void add_rank_waits(const Configuration& configuration, StepTimes& times);

@@ -69,6 +69,7 @@ NcclFabricCosts read_fabric(TomlTable table, NcclFabric fabric) {
   costs.drain_before = table.number_or("drain_before", 0.0, kNotNegative);
   costs.channels = static_cast<int>(table.integer_or("channels", 0, 0, 64));
   costs.relay_efficiency = table.number_or("relay_efficiency", 1.0, kShare);
+  costs.beside = table.number_or("beside", 0.0, kShare);
   (void)table.text("source");
   return costs;
 }

@@ -56,6 +56,7 @@ struct NcclFabricCosts {
   double drain_last = 0, drain_before = 0;  ///< extra steps' worth of bytes in the last and in earlier loops of Simple
   int channels = 0;                         ///< thread blocks per GPU; 0: two for each ring
   double relay_efficiency = 1;              ///< of Simple over a relay
+  double beside = 0;  ///< of a second of a call inside one machine, what kernels beside it lose besides multiprocessors
 };
 
 /// Costs of steps between nodes.

@@ -215,7 +215,9 @@ constexpr KeyMeaning kStack[] = {
      ""},
     {"[exchange]", "`launch`", "how calls are started: `one-process`, `process-per-gpu` or `framework`; not known", ""},
     {"[exchange]", "`overlap_cost`",
-     "time that a second of exchange adds to the kernels beside it; the call's share of the multiprocessors", ""},
+     "of a second of exchange, what the kernels beside it lose; the call's share of the multiprocessors and, over PCIe, `beside` "
+     "of `hardware/nccl.toml`",
+     ""},
     {"[exchange]", "**`source`**", "where its figures are from", ""},
     {"[ranks]", "`spread`", "standard deviation of a rank's compute time, relative; 0.01", ""},
     {"[ranks]", "`input_copy`", "one thread copies samples to the GPUs of a node one after the other, at this rate; none does",

@@ -144,6 +144,11 @@ def nvidia_resnet50(row):
                   run=row["source"].rsplit("@", 1)[1], source=f'{row["source"].rsplit("@", 1)[0]}; batch as recommended')
 
 
+# One flat array after backward, as scripts/run_pretraining.sh sets it (--allreduce_post_accumulation); without that apex's
+# DistributedDataParallel with message_size=250000000, nearly all of the network (PyTorch/LanguageModeling/BERT/run_pretraining.py).
+BERT_EXCHANGE = "--set stack.exchange.overlaps_backward=false"
+
+
 def nvidia_bert(row):
     """BERT-large pre-training by phase. Newer tables state the batch of an update, whose micro-batches differ by GPU count."""
     if row["model"] != "BERT Pre-training" or not row["framework"].startswith("PyTorch") or not row["batch_per_gpu"].isdigit():
@@ -154,7 +159,7 @@ def nvidia_bert(row):
     precision, tag = sequences.PRECISIONS[row["precision"]], sequences.tag_of(row)
     if sequences.mixed_up(row, precision):
         return LeftOut("cells of another table, or a batch that the next version corrects")
-    return common(row, table="nvidia_bert_multi_gpu", group=f"nvidia-bert-large/{hw}", hw=hw,
+    return common(row, table="nvidia_bert_multi_gpu", group=f"nvidia-bert-large/{hw}", hw=hw, options=BERT_EXCHANGE,
                   model=sequences.definition("bert-large", tag), stack=sequences.stack_of(tag, "bert-large", precision), precision=precision,
                   seq_len=int(row["seq_len"]), optimizer="lamb", exchange="allreduce" if int(row["n_gpus"]) > 1 else "",
                   run=row["source"].rsplit("@", 1)[1], source=row["source"].rsplit("@", 1)[0])

@@ -4,6 +4,7 @@ Tokens of a published rate are real ones; a step works on padded sentences. What
 for the Transformer and set by two rows for GNMT (see the constants).
 """
 
+import dataclasses
 import re
 
 import names
@@ -163,11 +164,47 @@ def nvidia(row):
                value=value, optimizer=optimizer, use="fit" if fit else "validation", series=f'{BOARDS[row["device"]]}-{row["source"][-12:]}')
 
 
+# Lambda's machines whose wiring is known, with the name of their 1-GPU run: boards on PCIe without bridges, and GPUs on the
+# baseboards that the catalogue has. The runs of 2022 and later (`_v1`) and those of clouds are of virtual machines.
+BOXES = {"2080Ti_trt": ("2080Ti", ""), "2080Ti_trt2": ("2080Ti", ""), "3070": ("3070", ""), "3080": ("3080", ""),
+         "3090": ("3090", ""), "QuadroRTX8000_trt": ("QuadroRTX8000", ""), "QuadroRTX8000_trt2": ("QuadroRTX8000", ""),
+         "A40": ("A40", ""), "A6000": ("A6000", ""), "A100_PCIe": ("A100_PCIe", ""), "A100_SXM4": ("A100_SXM4", "dgx-a100-40gb"),
+         "A100_p4": ("A100_p4", "dgx-a100-40gb"), "A100_80GB_SXM4": ("A100_80GB_SXM4", "dgx-a100-80gb"),
+         "V100": ("V100", "dgx1-v100-32gb")}
+# They set what an exchange over PCIe takes from the kernels beside it: one box without peer access and one with it.
+FIT_BOXES = ("3070", "A6000")
+# Detectron's command line states the images of all GPUs.
+GLOBAL_BATCH = ("mask_rcnn",)
+
+
 def lambda_logs(row):
+    """The 1-GPU run, and with it the runs of machines whose wiring is known."""
+    single = lambda_run({**row, "n_gpus": "1"}, int(row["n_gpus"]))
+    if isinstance(single, LeftOut):
+        return single
+    several = [box_run(row, single, box) for box, (alone, _) in BOXES.items()
+               if row["system"] == alone or re.fullmatch(rf"\dx{box}", row["system"])]
+    runs = [run for run in several if isinstance(run, Run)] + ([single] if row["n_gpus"] == "1" else [])
+    return runs or (several[0] if several else LeftOut("several GPUs with bridges or in virtual machines: wiring not stated"))
+
+
+def box_run(row, single, box):
+    """A row of the scaling table: of one GPU, which every machine with such boards repeats, or of several."""
+    model = single.model.partition("@")[0]
+    if model == "ncf" or model.startswith("transformer-xl"):
+        return LeftOut("exchanges little or, as no machine shows any loss, nothing")
+    if box == "3090" and int(row["n_gpus"]) > 3:
+        return LeftOut("copies between GPUs at a tenth of PCIe's rate")
+    return dataclasses.replace(single, table="lambda_pytorch_multi_gpu", hw=BOXES[box][1] or single.hw,
+                               group=f'lambda-pytorch-multi-gpu/{box.lower().replace("_", "-")}', gpus=int(row["n_gpus"]),
+                               exchange="allreduce" if row["n_gpus"] != "1" else "", use="fit" if box in FIT_BOXES else "validation")
+
+
+def lambda_run(row, gpus):
     if row["model"] not in LAMBDA:
         return LeftOut(f'network: {row["model"]}')
-    if row["n_gpus"] != "1" or not row["batch_per_gpu"] or "p3.8xlarge" in row["system"]:
-        return LeftOut("several GPUs, no batch, or repeated numbers")
+    if not row["batch_per_gpu"] or "p3.8xlarge" in row["system"]:
+        return LeftOut("no batch, or repeated numbers")
     if row["device"] not in BOARDS or row["precision"] not in PRECISIONS:
         return LeftOut(f'board or precision: {row["device"]}, {row["precision"]}')
     if "AdaA6000" in row["system"]:
@@ -189,7 +226,8 @@ def lambda_logs(row):
     table = "lambda_pytorch"
     # Two containers on the same boards set what a library gains in its first years.
     fit = model == "resnet50" and precision == "tf32"
-    return run(row, table, f'lambda-{model.split("@")[0]}-{tag}/{precision}', model, int(row["batch_per_gpu"]), words, container, value=value,
+    batch = int(row["batch_per_gpu"]) // (gpus if model in GLOBAL_BATCH else 1)
+    return run(row, table, f'lambda-{model.split("@")[0]}-{tag}/{precision}', model, batch, words, container, value=value,
                use="fit" if fit else "validation",
                optimizer=optimizer_of(model, precision, container), series=re.sub(r"[^a-z0-9]+", "-", row["system"].lower()), run=row["source"].split("@")[0][-60:])
 

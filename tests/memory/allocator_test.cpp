@@ -7,6 +7,7 @@
 #include "tests/catch.hpp"
 
 using namespace tbdsim;
+using Catch::Matchers::WithinRel;
 
 namespace {
 
@@ -132,6 +133,15 @@ TEST_CASE("BFC: regions double, chunks are split when twice as large") {
   a.free(*small);
   (void)a.allocate(Bytes(0.6 * kMiB));
   CHECK(a.allocated() > Bytes(5.9 * kMiB));  // 1 MiB is less than twice 0.6: the whole chunk goes
+}
+
+TEST_CASE("TensorFlow leaves a twentieth of the free memory, at least 300 MiB, to the system") {
+  CHECK(bfc_limit(Bytes(10240 * kMiB)) == Bytes(9728 * kMiB));
+  CHECK(bfc_limit(Bytes(6000 * kMiB)) == Bytes(5700 * kMiB));  // both are the same
+  CHECK(bfc_limit(Bytes(3000 * kMiB)) == Bytes(2700 * kMiB));
+  CHECK(bfc_limit(Bytes(200 * kMiB)) == Bytes(0.0));
+  for (const double mib : {2700.0, 5700.0, 9728.0})
+    CHECK_THAT(bfc_limit(bfc_free_memory(Bytes(mib * kMiB))).base(), WithinRel(mib * kMiB, 1e-12));
 }
 
 TEST_CASE("BFC: memory ends") {

@@ -84,3 +84,19 @@ TEST_CASE("PyTorch's cross-entropy fills one array of all scores' gradients to m
     CHECK(made == (plan == MemoryPlan::caching_allocator ? 2 : 1));
   }
 }
+
+TEST_CASE("autocast's log_softmax reads and returns 16 bits: of the scores in fp32 there are two arrays, not four") {
+  FootprintOptions options = batch(8);
+  options.element = Bytes(2.0);
+  options.master_weights = options.autocast = true;
+  const StepMemory memory = of(resnet(), stack(), options);
+  const std::int32_t turn = turn_of(memory);
+  const auto made = [&](std::int32_t position, double element) {
+    return std::count_if(memory.arrays.begin(), memory.arrays.end(), [&](const Lifetime& array) {
+      return array.birth == position && array.bytes == Bytes(8.0 * 1000 * element);
+    });
+  };
+  CHECK(made(turn - 1, 4.0) == 1);  // what log_softmax returns and keeps
+  CHECK(made(turn, 4.0) == 1);      // its gradient, by nll_loss
+  CHECK(made(turn, 2.0) == 1);      // the gradient of the scores
+}

@@ -1,5 +1,6 @@
 // A rank's memory over a step: what each part counts, and what it must obey whatever the network and the framework.
 #include "model/memory/footprint.hpp"
+#include "model/memory/allocator_bfc.hpp"
 
 #include <algorithm>
 
@@ -301,6 +302,24 @@ TEST_CASE("what an update makes before the gradients exist is held all step long
   const StepMemory with = of(resnet(), stack(MemoryPlan::bfc), options);
   const Bytes parameters = static_cast<double>(resnet().graph.parameter_elements()) * Bytes(4.0);
   CHECK(with.lower_bound == without.lower_bound + 3.0 * parameters);
+}
+
+TEST_CASE("TensorFlow needs a device with a twentieth more than what its allocator takes") {
+  for (const MemoryPlan plan : {MemoryPlan::bfc, MemoryPlan::caching_allocator}) {
+    const RankMemory rank = of(resnet(), stack(plan), batch(64)).ranks.front();
+    const Bytes context = rank.parts[MemoryPart::context];
+    const Bytes device = plan == MemoryPlan::bfc ? bfc_free_memory(rank.reserved) : rank.reserved;
+    CHECK_THAT(rank.needed.base(), WithinRel((device + context).base(), 1e-12));
+    CHECK_THAT(rank.peak.base(), WithinRel((rank.reserved + context).base(), 1e-12));
+  }
+  FootprintOptions options = batch(64);
+  options.capacity = of(resnet(), stack(MemoryPlan::bfc), options).lower_bound;  // too little
+  const StepMemory misfit = of(resnet(), stack(MemoryPlan::bfc), options);
+  CHECK(misfit.out_of_memory);
+  CHECK_THAT(misfit.ranks.front().peak.base(), WithinRel(misfit.ranks.front().needed.base(), 1e-12));
+  CHECK_THAT(misfit.ranks.front().parts.total().base(), WithinRel(misfit.ranks.front().peak.base(), 1e-12));
+  options.capacity = misfit.ranks.front().needed;
+  CHECK_FALSE(of(resnet(), stack(MemoryPlan::bfc), options).out_of_memory);
 }
 
 TEST_CASE("a step that does not fit needs what the least device has on which it runs, not what an endless one would hold") {

@@ -1,6 +1,7 @@
 #include "model/prediction/rank_waits.hpp"
-#include "model/configuration/configure.hpp"
+#include <cmath>
 
+#include "model/configuration/configure.hpp"
 #include "model/configuration/session.hpp"
 #include "tests/catch.hpp"
 
@@ -31,4 +32,19 @@ TEST_CASE("two GPUs of one board share its power, GPUs of two boards do not") {
   };
   CHECK_THAT(waits({0, 1}) - waits({0, 2}), WithinRel(0.042, 1e-9));
   CHECK(waits({1, 2}) == waits({0, 2}));
+}
+
+TEST_CASE("ranks of a detector that proposes regions wait for the one with most to do") {
+  const auto session = open_session({TBDSIM_SOURCE_DIR});
+  const auto share = [&](const char* model, int gpus) {
+    PredictOptions options;
+    options.hardware = "dgx1";
+    options.model = model;
+    options.gpus = gpus;
+    return slowest_rank_share(configure(*session, options).value());
+  };
+  CHECK(share("mask_rcnn", 1) == 0.0);
+  CHECK_THAT(share("ssd300", 2), WithinRel(0.01 * expected_maximum(2), 1e-9));
+  CHECK_THAT(share("mask_rcnn", 2), WithinRel(std::hypot(0.01, 0.09) * expected_maximum(2), 1e-9));
+  CHECK(share("mask_rcnn", 8) > share("mask_rcnn", 4));
 }

@@ -321,3 +321,16 @@ TEST_CASE("a way of launching that does not exist, to the letter") {
   REQUIRE_FALSE(plan);
   CHECK(to_text(plan.error()) == "no way of launching called \"threads\"; there are one-process, process-per-gpu, framework\n");
 }
+
+TEST_CASE("calls over PCIe take from kernels beside them, those over NVLink nothing but multiprocessors, nor what a network paces") {
+  for (const auto& [id, fabric] : {std::pair{"rtx-2080-ti", NcclFabric::host}, {"a6000", NcclFabric::peer}}) {
+    const System boards = load_system({TBDSIM_SOURCE_DIR}, id, 4).value();
+    const auto beside = [&](int nodes) {
+      return plan_collective(boards, {first(4), nodes, dgx1().network}, CollectiveKind::all_reduce, nccl()).value().beside;
+    };
+    CHECK(beside(1) == costs(nccl(), fabric).beside);
+    CHECK(beside(1) > 0.5);
+    CHECK(beside(2) == 0.0);
+  }
+  CHECK(plan_collective(dgx1(), {first(8), 1, {}}, CollectiveKind::all_reduce, nccl()).value().beside == 0.0);
+}

@@ -121,6 +121,8 @@ Result<CollectivePlan> unscaled_plan(const System& system, const CollectiveGroup
   std::tie(setting.port_links, setting.port) = switch_port(system.topology, gpus.front());
   if (start->launched) setting.launched = start->base;
   plan.channels = std::max(costs(library, setting.rings.fabric).channels, 2 * setting.rings.channels);
+  // Between machines the network sets the pace, and the GPUs' links are mostly idle.
+  if (group.nodes == 1) plan.beside = costs(library, setting.rings.fabric).beside;
   plan.description = setting.rings.description;
   if (facts(kind).pairs) load_pairs(system.topology, gpus, kind, ring_options(system.device, library), setting.rings);
   plan.links = setting.rings.links;
