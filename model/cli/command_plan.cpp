@@ -38,6 +38,7 @@ Result<Answer> settings(const PlanArguments& arguments, Session& session, const 
   const plan::PlanRow& best = plan.rows.front();
   return framework_settings(session, best.options, arguments.framework).map([&](Answer answer) {
     answer.notices.push_back("the best layout: " + plan::predict_command(best.options));
+    answer.notices.insert(answer.notices.end(), plan.notices.begin(), plan.notices.end());
     if (plan.interrupted) answer.notices.emplace_back("interrupted: layouts that were not tried may be better");
     return answer;
   });
@@ -54,18 +55,24 @@ Result<Answer> answer(const PlanArguments& arguments, Session& session) {
   const auto plan = plan::make_plan(session, arguments.plan);
   if (!plan) return tl::make_unexpected(plan.error());
   if (!arguments.framework.empty()) return settings(arguments, session, *plan);
+  std::vector<std::string> notices = plan->notices;
+  const std::vector<std::string>& of_best = plan->rows.front().prediction.notices;
+  notices.insert(notices.end(), of_best.begin(), of_best.end());
   std::vector<plan::Replanned> again;
   if (arguments.explain) again = plan::replan(session, arguments.plan, *plan);
   return with_page(
       arguments.report, "plan", [&] { return plan_json(*plan, arguments.plan.objective, again); },
-      Answer{formatted(arguments, *plan, again), plan->rows.front().prediction.notices});
+      Answer{formatted(arguments, *plan, again), std::move(notices)});
 }
 
 int run(const PlanArguments& arguments, const Catalogue& catalogue) {
   PlanArguments stoppable = arguments;
   stoppable.plan.stop = &interrupted();
   std::signal(SIGINT, note_interruption);
-  return deliver(answer(stoppable, *open_session(catalogue)));
+  return deliver(with_progress(stoppable.plan, [&](const plan::PlanOptions& shown) {
+    stoppable.plan.progress = shown.progress;
+    return answer(stoppable, *open_session(catalogue));
+  }));
 }
 
 }  // namespace tbdsim

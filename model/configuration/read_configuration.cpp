@@ -167,6 +167,19 @@ void choose_attention(const PredictOptions& options, Stack& stack, Errors& error
   errors.push_back({fmt::format("unknown attention kernel \"{}\"{}", options.attention, suggestion(options.attention, known))});
 }
 
+/// A kernel of attention must be called by the network's code to have an effect.
+void check_attention(const PredictOptions& options, const OpGraph& graph, Errors& errors) {
+  if (options.attention.empty() || options.attention == "unfused") return;
+  const auto has = [&](auto kind) { return std::any_of(graph.ops.begin(), graph.ops.end(), kind); };
+  if (has([](const Op& op) { return op.kind == OpKind::attention; })) return;
+  const bool written_out = has([](const Op& op) { return info(op.kind).multiplies_activations; });
+  errors.push_back({fmt::format("--attention {}: {}", options.attention,
+                                written_out ? fmt::format("the code of {} writes attention out as products, mask and softmax and "
+                                                          "calls no such kernel; leave it out, or say unfused",
+                                                          graph.name)
+                                            : fmt::format("{} has no attention; leave it out", graph.name))});
+}
+
 void append(const Errors& more, Errors& errors) { errors.insert(errors.end(), more.begin(), more.end()); }
 
 template <class T>
@@ -374,6 +387,7 @@ Result<Configuration> read_configuration(Session& session, const PredictOptions&
     configuration.notices.insert(configuration.notices.end(), read.notices.begin(), read.notices.end());
     configuration.stack.extra_spread = std::hypot(configuration.stack.extra_spread, read.extra_spread);
     check_cells(configuration, errors);
+    check_attention(options, read.graph, errors);
     append(choose_input(session, options, configuration), errors);
   }
   append(choose_layout(options, configuration), errors);

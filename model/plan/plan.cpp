@@ -11,6 +11,7 @@
 #include "model/configuration/read_option.hpp"
 #include "model/plan/variants.hpp"
 #include "model/study/speedup.hpp"
+#include "model/support/drop_repeated.hpp"
 #include "model/support/enum_table.hpp"
 #include "model/support/find_named.hpp"
 #include "model/units/format.hpp"
@@ -236,6 +237,7 @@ Result<void> predict_rows(Session& session, const PlanOptions& options, const Va
   std::set<Likeness> known;
   std::vector<bool> seen(found.nearest.size(), false);
   const std::size_t together = std::max<std::size_t>(rows, 8);
+  begin(options.progress, "rows", rows);
   while (plan.rows.size() < rows) {
     const std::vector<std::size_t> next = next_unlike(found.nearest, known, seen, together);
     if (next.empty()) break;
@@ -253,6 +255,7 @@ Result<void> predict_rows(Session& session, const PlanOptions& options, const Va
       } else if (predicted[i]->prediction.memory.fits) {
         known.insert(likeness(candidate));
         plan.rows.push_back(std::move(*predicted[i]));
+        if (plan.rows.size() <= rows) add_one(options.progress);
         plan.rows.back().variant = variants.of(candidate).text;
         plan.rows.back().folded = folded_beside(candidate, found.nearest);
       } else {
@@ -267,10 +270,22 @@ Result<void> predict_rows(Session& session, const PlanOptions& options, const Va
   return {};
 }
 
+/// What is named twice is planned once.
+PlanOptions without_repeated(PlanOptions options, std::vector<std::string>& notices) {
+  const auto once = [&](std::string_view option, auto& values) {
+    for (const auto& value : drop_repeated(values))
+      notices.push_back(fmt::format("--{}: {} is named more than once, and planned once", option, value));
+  };
+  once("hw", options.hardware);
+  once("gpus", options.gpus);
+  for (GridAxis& axis : options.tried) once(axis.option, axis.values);
+  return options;
+}
+
 /// The best rows of one machine and number of GPUs.
 Result<Plan> plan_job(Session& session, const PlanOptions& options, const PredictOptions& job, bool several) {
   Plan plan;
-  const auto variants = Variants::make(session, job, options, plan.problems);
+  const auto variants = Variants::make(session, job, options, plan.problems, plan.notices);
   if (!variants) return tl::make_unexpected(variants.error());
   const std::size_t rows = several ? 1 : static_cast<std::size_t>(options.top);
   Found found = variants->run(options, std::max<std::size_t>(600, kSpare * rows));
@@ -330,7 +345,9 @@ std::string predict_command(const PredictOptions& options) {
   return command;
 }
 
-Result<Plan> make_plan(Session& session, const PlanOptions& options) {
+Result<Plan> make_plan(Session& session, const PlanOptions& asked) {
+  Plan all;
+  const PlanOptions options = without_repeated(asked, all.notices);
   if (!options.job.global_batch)
     return fail("plan: --global-batch missing: the samples of one update over all GPUs, such as --global-batch 1024");
   if (*options.job.global_batch < 1)
@@ -361,7 +378,6 @@ Result<Plan> make_plan(Session& session, const PlanOptions& options) {
       jobs.push_back(job);
     }
   }
-  Plan all;
   all.several = jobs.size() > 1;
   for (const PredictOptions& job : jobs) {
     if (options.stop != nullptr && options.stop->load() && !all.rows.empty()) {
@@ -378,6 +394,7 @@ Result<Plan> make_plan(Session& session, const PlanOptions& options) {
     all.counts += one->counts;
     all.interrupted = all.interrupted || one->interrupted;
     all.problems.insert(all.problems.end(), one->problems.begin(), one->problems.end());
+    all.notices.insert(all.notices.end(), one->notices.begin(), one->notices.end());
     std::move(one->rows.begin(), one->rows.end(), std::back_inserter(all.rows));
   }
   if (all.rows.empty()) return tl::make_unexpected(errors);

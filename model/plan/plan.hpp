@@ -32,6 +32,7 @@ struct Plan {
   bool several = false;                 ///< machines or numbers of GPUs
   bool interrupted = false;             ///< before all layouts were tried
   std::vector<std::string> problems{};  ///< machines or numbers of GPUs that cannot train it, and why
+  std::vector<std::string> notices{};   ///< what was taken in place of what was left out, or left out of what was given
 };
 
 /// Searches all layouts of a job: tensor, context, expert and pipeline parallelism, virtual stages and schedule, micro-batch,

@@ -286,9 +286,8 @@ Search::Search(const Configuration& base, const PredictOptions& job, const Drawn
   const std::vector<int> batches = kept_or_divisors(job.batch, samples);
   batches_ = batches.size();
   pipelines_ = kept_or_divisors(job.pipeline_parallel, gpus);
-  const int most_zero = base.stack.features.shards_states ? base.stack.parallel.most_zero : 0;
   if (job.zero) zeros_ = {*job.zero};
-  for (int zero = 0; !job.zero && zero <= most_zero; ++zero) zeros_.push_back(zero);
+  for (int zero = 0; !job.zero && zero <= most_zero(base.stack); ++zero) zeros_.push_back(zero);
   if (!job.recompute.empty() || !allocates_as_it_runs(base.stack))
     recomputes_ = {base.recompute};
   else if (has_attention(graph))
@@ -316,7 +315,8 @@ Search::Search(const Configuration& base, const PredictOptions& job, const Drawn
       }
 }
 
-Found Search::run(std::size_t shard, std::size_t shards, std::size_t most, const std::atomic<bool>* stop) const {
+Found Search::run(std::size_t shard, std::size_t shards, std::size_t most, const std::atomic<bool>* stop,
+                  Progress* progress) const {
   std::vector<Worker::Result> results(units_.size());
   // A thread takes layouts that share tables together, unless there are too few of these for all threads.
   const std::size_t threads = most_threads();
@@ -324,6 +324,7 @@ Found Search::run(std::size_t shard, std::size_t shards, std::size_t most, const
       units_.size() >= 4 * threads * batches_ ? batches_ : std::max<std::size_t>(1, units_.size() / (8 * threads));
   Found found;
   std::atomic<bool> stopped{false};
+  begin(progress, "groups of layouts", units_.size() > shard ? (units_.size() - shard + shards - 1) / shards : 0);
 #pragma omp parallel
   {
     Worker worker(*this);
@@ -335,6 +336,7 @@ Found Search::run(std::size_t shard, std::size_t shards, std::size_t most, const
         continue;
       }
       worker.run(units_[i], most, results[i]);
+      add_one(progress);
     }
   }
   for (Worker::Result& one : results) {
@@ -351,13 +353,16 @@ Found Search::run(std::size_t shard, std::size_t shards, std::size_t most, const
   return found;
 }
 
-void Search::refine(std::span<Candidate* const> candidates, const std::atomic<bool>* stop) const {
+void Search::refine(std::span<Candidate* const> candidates, const std::atomic<bool>* stop, Progress* progress) const {
+  begin(progress, "layouts near the best", candidates.size());
 #pragma omp parallel
   {
     Worker worker(*this);
 #pragma omp for schedule(dynamic)
-    for (std::size_t i = 0; i < candidates.size(); ++i)
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
       if (stop == nullptr || !stop->load()) worker.refine(*candidates[i]);
+      add_one(progress);
+    }
   }
 }
 

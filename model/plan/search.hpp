@@ -8,6 +8,7 @@
 #include "model/plan/fast_step.hpp"
 #include "model/plan/front.hpp"
 #include "model/plan/plan_counts.hpp"
+#include "model/support/progress.hpp"
 
 namespace tbdsim::plan {
 
@@ -45,9 +46,10 @@ class Search {
   Search(const Configuration& base, const PredictOptions& job, const DrawnKernels& kernels, bool every_schedule);
 
   /// Tries all layouts of a shard and keeps the `most` fastest that may fit.
-  [[nodiscard]] Found run(std::size_t shard, std::size_t shards, std::size_t most, const std::atomic<bool>* stop) const;
+  [[nodiscard]] Found run(std::size_t shard, std::size_t shards, std::size_t most, const std::atomic<bool>* stop,
+                          Progress* progress) const;
   /// Computes the recurrence of layouts that it has found.
-  void refine(std::span<Candidate* const> candidates, const std::atomic<bool>* stop) const;
+  void refine(std::span<Candidate* const> candidates, const std::atomic<bool>* stop, Progress* progress) const;
   /// A layout as options of `predict`.
   [[nodiscard]] PredictOptions options_of(const Candidate& candidate) const;
 

@@ -20,9 +20,9 @@ struct Variant {
 class Variants {
  public:
   /// Errors: as `configure`. Of several machines one that lacks a part of the variants is searched without these, which
-  /// `problems` names.
+  /// `problems` names. `notices` says what was taken that nobody asked for.
   [[nodiscard]] static Result<Variants> make(Session& session, const PredictOptions& job, const PlanOptions& options,
-                                             std::vector<std::string>& problems);
+                                             std::vector<std::string>& problems, std::vector<std::string>& notices);
 
   /// Layouts of all variants, the `most` fastest that may fit.
   [[nodiscard]] Found run(const PlanOptions& options, std::size_t most) const;
