@@ -107,8 +107,10 @@ struct CompareArguments {
 
 struct PlanArguments {
   plan::PlanOptions plan;
-  bool explain = false;   ///< also plans of other clusters
-  std::string framework;  ///< whose settings of the best layout are written; empty: the rows are
+  bool explain = false;               ///< also plans of other clusters
+  std::string framework;              ///< whose settings of the best layout are written; empty: the rows are
+  std::string output;                 ///< file for what a part has found; empty: the plan is printed
+  std::vector<std::string> joined{};  ///< files of all parts; none: it searches
   ReportFile report;
   std::string prices;  ///< price list of the user's own; empty: none
   Format format = Format::table;

@@ -61,13 +61,6 @@ bool has_attention(const OpGraph& graph) {
   return std::any_of(graph.ops.begin(), graph.ops.end(), [](const Op& op) { return info(op.kind).multiplies_activations; });
 }
 
-/// What orders layouts that are equally fast: less memory, then what is told first.
-auto rank_of(const Candidate& c) {
-  const Layout& l = c.layout;
-  return std::tuple(c.time, c.memory, l.tensor, l.context, l.expert, l.expert_tensor, l.pipeline, l.virtual_stages,
-                    static_cast<int>(c.schedule), c.batch, c.zero, static_cast<int>(c.recompute), c.variant);
-}
-
 /// Numbers of parts of the network on each rank of a pipeline.
 std::vector<int> virtual_stages(ScheduleKind kind, int layers, int ranks, const std::optional<int>& kept) {
   const int fixed = pipeline::info(kind).chunks;
@@ -80,21 +73,6 @@ std::vector<int> virtual_stages(ScheduleKind kind, int layers, int ranks, const 
 }
 
 }  // namespace
-
-bool faster(const Candidate& a, const Candidate& b) { return rank_of(a) < rank_of(b); }
-
-void keep_fastest(std::vector<Candidate>& all, std::size_t most, Bytes capacity) {
-  constexpr double kSurelyFits = 0.8;
-  std::sort(all.begin(), all.end(), faster);
-  std::size_t kept = 0, sure = 0;
-  for (const Candidate& candidate : all) {
-    const bool fits = candidate.memory <= kSurelyFits * capacity;
-    if (kept >= most && (!fits || sure >= most / 4)) continue;
-    sure += fits ? 1 : 0;
-    all[kept++] = candidate;
-  }
-  all.resize(kept);
-}
 
 /// Tries the layouts of one unit after the other, for one thread.
 class Search::Worker {
@@ -343,11 +321,14 @@ Found Search::run(std::size_t shard, std::size_t shards, std::size_t most, const
     found.counts += one.counts;
     found.front.add(one.front);
     found.nearest.insert(found.nearest.end(), one.nearest.begin(), one.nearest.end());
-    if (one.smallest && (!found.smallest || one.smallest->memory < found.smallest->memory)) found.smallest = one.smallest;
-    if (found.refusals.empty()) found.refusals = std::move(one.refusals);
+    if (one.smallest && (!found.smallest || smaller(*one.smallest, *found.smallest))) found.smallest = one.smallest;
+    if (found.refusals.empty() && !one.refusals.empty()) {
+      found.refusals = std::move(one.refusals);
+      found.refused_at.second = static_cast<std::size_t>(&one - results.data());
+    }
   }
   for (const Candidate& candidate : found.nearest)
-    if (!found.smallest || candidate.memory < found.smallest->memory) found.smallest = candidate;
+    if (!found.smallest || smaller(candidate, *found.smallest)) found.smallest = candidate;
   keep_fastest(found.nearest, most, capacity_);
   found.interrupted = stopped;
   return found;

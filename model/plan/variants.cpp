@@ -122,24 +122,23 @@ Result<Variants> Variants::make(Session& session, const PredictOptions& job, con
   return all;
 }
 
-Found Variants::run(const PlanOptions& options, std::size_t most) const {
+Found Variants::search(const PlanOptions& options, std::size_t most) const {
   Found all;
   const Bytes capacity = usable_capacity(first().base.hardware().device);
   for (std::size_t i = 0; i < searches_.size(); ++i) {
     Found one = searches_[i]->run(options.shard, options.shards, most, options.stop, options.progress);
     for (Candidate& candidate : one.nearest) candidate.variant = i;
     if (one.smallest) one.smallest->variant = i;
-    all.counts += one.counts;
-    all.front.add(one.front);
-    all.nearest.insert(all.nearest.end(), one.nearest.begin(), one.nearest.end());
-    if (one.smallest && (!all.smallest || one.smallest->memory < all.smallest->memory)) all.smallest = one.smallest;
-    if (all.refusals.empty()) all.refusals = std::move(one.refusals);
-    all.interrupted = all.interrupted || one.interrupted;
+    one.refused_at.first = i;
+    all.add(std::move(one));
     keep_fastest(all.nearest, most, capacity);
   }
-  for (Candidate& candidate : all.nearest) candidate.dominated = !all.front.has(candidate.time, candidate.memory);
-  all.counts.dominated = all.counts.timed - all.front.size();
   return all;
+}
+
+void Variants::mark_dominated(Found& found) {
+  for (Candidate& candidate : found.nearest) candidate.dominated = !found.front.has(candidate.time, candidate.memory);
+  found.counts.dominated = found.counts.timed - found.front.size();
 }
 
 void Variants::refine(Found& found, const PlanOptions& options) const {

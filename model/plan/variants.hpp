@@ -25,7 +25,9 @@ class Variants {
                                              std::vector<std::string>& problems, std::vector<std::string>& notices);
 
   /// Layouts of all variants, the `most` fastest that may fit.
-  [[nodiscard]] Found run(const PlanOptions& options, std::size_t most) const;
+  [[nodiscard]] Found search(const PlanOptions& options, std::size_t most) const;
+  /// Marks and counts the layouts that others beat in time and memory, when all are found.
+  static void mark_dominated(Found& found);
   /// Computes the recurrence of those within a tenth of the first; sorts again.
   void refine(Found& found, const PlanOptions& options) const;
 
@@ -34,6 +36,7 @@ class Variants {
     return searches_[candidate.variant]->options_of(candidate);
   }
   [[nodiscard]] const Variant& of(const Candidate& candidate) const { return *variants_[candidate.variant]; }
+  [[nodiscard]] std::size_t size() const { return variants_.size(); }
   [[nodiscard]] const Variant& first() const { return *variants_.front(); }
 
  private:
