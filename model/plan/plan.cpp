@@ -8,8 +8,8 @@
 #include <tuple>
 
 #include "model/configuration/choose_layout.hpp"
+#include "model/plan/part_file.hpp"
 #include "model/plan/plan_jobs.hpp"
-#include "model/plan/plan_part.hpp"
 #include "model/plan/variants.hpp"
 #include "model/study/speedup.hpp"
 #include "model/units/format.hpp"

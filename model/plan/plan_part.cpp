@@ -6,7 +6,6 @@
 
 #include "model/configuration/session.hpp"
 #include "model/input/digest.hpp"
-#include "model/plan/part_file.hpp"
 #include "model/plan/plan.hpp"
 #include "model/plan/plan_jobs.hpp"
 #include "model/plan/variants.hpp"
