@@ -13,10 +13,10 @@ struct Verdict {
   bool cell;  ///< only as a cell of a table or its beginning up to a comma; else wherever the words stand
 };
 constexpr Verdict kVerdicts[] = {{"DOES NOT FIT", kRed, false}, {"does not fit", kRed, false}, {"NO", kRed, true},
-                                 {"fails", kRed, true},         {"LOOK", kYellow, true},       {"yes", kGreen, true},
-                                 {"ok", kGreen, true},          {"holds", kGreen, true},       {": fits,", kGreen, false},
-                                 {"  fits,", kGreen, false},    {"?", kYellow, true},          {"? *", kYellow, true},
-                                 {"?*", kYellow, true}};
+                                 {"fails", kRed, true},         {"LOOK", kYellow, true},       {"too big", kRed, true},
+                                 {"too dear", kYellow, true},   {"yes", kGreen, true},         {"ok", kGreen, true},
+                                 {"holds", kGreen, true},       {": fits,", kGreen, false},    {"  fits,", kGreen, false},
+                                 {"?", kYellow, true},          {"? *", kYellow, true},        {"?*", kYellow, true}};
 
 /// Whether a cell begins at a place of a line: at its beginning or behind two blanks.
 bool begins_cell(std::string_view line, std::size_t at) {
