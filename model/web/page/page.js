@@ -102,7 +102,7 @@
           question.pairs.splice(i, 1);
           moved();
         } }))]));
-    $('names-option').replaceChildren(...(known.options[question.verb] ?? []).filter(o => !own.has(o.name) && !['format', 'trace', 'report', 'prices'].includes(o.name))
+    $('names-option').replaceChildren(...(known.options[question.verb] ?? []).filter(o => !own.has(o.name) && !['format', 'trace', 'report', 'prices', 'output', 'join'].includes(o.name))
       .map(o => element('option', { value: o.flag ? `${o.name}=true` : `${o.name}=` }, o.help)));
   }
   /** The question with another verb, as far as that takes its options. */
