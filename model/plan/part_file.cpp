@@ -63,6 +63,8 @@ class Reader {
   Reader(CsvTable table, std::size_t jobs) : table_(std::move(table)) { part_.jobs.resize(jobs); }
 
   Result<PlanPart> read() {
+    if (!table_.column_if("kind"))
+      return fail(fmt::format("{}: no part of a plan: expected a file that plan --shard I/N -o FILE wrote", table_.name()));
     for (const Axis& axis : kLayout) columns_.emplace_back(axis.name, table_.column(axis.name));
     for (const char* const other : kOthers) columns_.emplace_back(other, table_.column(other));
     columns_.emplace_back("unit", table_.column("unit"));

@@ -104,6 +104,9 @@ class Parts(unittest.TestCase):
                       self.refused(*JOB, "--join", name))
         path.write_text(text[: len(text) // 2])
         self.assertIn("part1.csv:", self.refused(*JOB, "--join", name))
+        path.write_text("id,hw\n1,dgx1\n")
+        self.assertEqual(self.refused(*JOB, "--join", name),
+                         "tbdsim: part1.csv: no part of a plan: expected a file that plan --shard I/N -o FILE wrote\n")
         path.write_bytes(b"\0\1\2")
         self.assertIn("part1.csv", self.refused(*JOB, "--join", name))
         self.assertIn("none.csv: cannot open", self.refused(*JOB, "--join", "none.csv"))
