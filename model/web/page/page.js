@@ -18,8 +18,7 @@
     { name: 'stack', label: 'Framework', names: 'stack', empty: 'newest PyTorch' },
   ];
   const FIRST = 'predict?hw=dgx1&model=resnet50';
-  // A search of context parallelism, too, takes several times as long; the option in the question says that it is left out.
-  const FIRST_PLAN = [['hw', 'dgx-h100'], ['model', 'llama-3-8b'], ['gpus', '64'], ['global-batch', '512'], ['keep', 'context-parallel=1']];
+  const FIRST_PLAN = [['hw', 'dgx-h100'], ['model', 'llama-3-8b'], ['gpus', '64'], ['global-batch', '512']];
   const PATIENCE = 20000;  // milliseconds that a question may take
   const ABANDONED = 400;   // milliseconds after which a question that has changed is given up: starting again takes as long
   let known = null, question = read(location.hash), answered = '', asked = 0, busy = false, waiting = false, worker = null, since = 0;
@@ -117,7 +116,7 @@
     if (['', first.get('model')].includes(valueOf('model')))
       return ['', first.get('hw')].includes(valueOf('hw')) ? FIRST_PLAN
         : FIRST_PLAN.filter(([name]) => name !== 'gpus').map(([name, value]) => [name, name === 'hw' ? valueOf('hw').split(',')[0] : value]);
-    const missing = FIRST_PLAN.filter(([name]) => ['global-batch', 'keep'].includes(name) && valueOf(name) === '');
+    const missing = FIRST_PLAN.filter(([name]) => name === 'global-batch' && valueOf(name) === '');
     return [...pairs.filter(([name]) => name !== 'batch'), ...missing];
   }
   function drawVerbs() {
@@ -153,7 +152,7 @@
     since = 0;
     waiting = false;
     start();
-    fail([`no answer within ${PATIENCE / 1000} s, which is the most that this page spends. Narrow the search: keep=tensor-parallel=8, keep=schedule=1f1b or shard=1/8 as another option. The command below searches all of it on all processors.`]);
+    fail([`no answer within ${PATIENCE / 1000} s, which is the most that this page spends. Narrow the search by another option: keep=context-parallel=1, keep=schedule=1f1b or shard=1/8. The command below searches all of it on all processors.`]);
   }, 200);
 
   function started({ names, options }) {
