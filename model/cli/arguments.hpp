@@ -11,6 +11,7 @@
 #include "model/prediction/predict.hpp"
 #include "model/report/memory_report_text.hpp"
 #include "model/study/ownership.hpp"
+#include "model/support/progress.hpp"
 #include "model/survey/collective_survey.hpp"
 
 namespace tbdsim {
@@ -40,6 +41,7 @@ struct ScaleArguments {
   bool weak = false, fixed_global_batch = false;
   Format format = Format::table;
   ReportFile report;
+  Progress* progress = nullptr;  ///< told how far the work is
 };
 
 struct ValidateArguments {
@@ -49,6 +51,7 @@ struct ValidateArguments {
   bool summary = false;
   std::optional<double> max_mean_ape;  ///< a share: 0.08 is 8 %
   ReportFile report;
+  Progress* progress = nullptr;  ///< told how far the work is
 };
 
 struct ListArguments {
@@ -99,12 +102,15 @@ struct CompareArguments {
   std::string prices;                                     ///< price list of the user's own; empty: none
   Format format = Format::table;
   ReportFile report;
+  Progress* progress = nullptr;  ///< told how far the work is
 };
 
 struct PlanArguments {
   plan::PlanOptions plan;
-  bool explain = false;   ///< also plans of other clusters
-  std::string framework;  ///< whose settings of the best layout are written; empty: the rows are
+  bool explain = false;               ///< also plans of other clusters
+  std::string framework;              ///< whose settings of the best layout are written; empty: the rows are
+  std::string output;                 ///< file for what a part has found; empty: the plan is printed
+  std::vector<std::string> joined{};  ///< files of all parts; none: it searches
   ReportFile report;
   std::string prices;  ///< price list of the user's own; empty: none
   Format format = Format::table;
@@ -128,6 +134,7 @@ struct ExplainArguments {
   std::string measured;  ///< speed that was seen; empty: none
   Format format = Format::table;
   ReportFile report;
+  Progress* progress = nullptr;  ///< told how far the work is
 };
 
 struct DocsArguments {

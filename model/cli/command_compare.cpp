@@ -12,20 +12,15 @@
 #include "model/report/json.hpp"
 #include "model/study/compare.hpp"
 #include "model/study/grid_names.hpp"
+#include "model/support/drop_repeated.hpp"
 
 namespace tbdsim {
 namespace {
 
 /// Keeps the first of equal values, and says so.
-void drop_repeated(GridAxis& axis, std::vector<std::string>& notices) {
-  std::vector<std::string> once;
-  for (std::string& value : axis.values) {
-    if (std::find(once.begin(), once.end(), value) == once.end())
-      once.push_back(std::move(value));
-    else
-      notices.push_back(fmt::format("--{}: {} is named more than once, and compared once", axis.option, value));
-  }
-  axis.values = std::move(once);
+void keep_first(GridAxis& axis, std::vector<std::string>& notices) {
+  for (const std::string& value : drop_repeated(axis.values))
+    notices.push_back(fmt::format("--{}: {} is named more than once, and compared once", axis.option, value));
 }
 
 /// Networks that no candidate uses.
@@ -89,14 +84,14 @@ Result<Answer> answer(const CompareArguments& arguments, Session& session) {
       errors.insert(errors.end(), axis.error().begin(), axis.error().end());
       continue;
     }
-    drop_repeated(*axis, notices);
+    keep_first(*axis, notices);
     grid.axes.push_back(std::move(*axis));
   }
   if (!errors.empty()) return tl::make_unexpected(std::move(errors));
   if (Errors unknown = unknown_names(session, grid); !unknown.empty()) return tl::make_unexpected(std::move(unknown));
   const auto prices = session.prices();
   if (!*prices) return tl::make_unexpected(prices->error());
-  const auto comparison = compare(session, grid, static_cast<std::size_t>(arguments.base.value_or(1) - 1));
+  const auto comparison = compare(session, grid, static_cast<std::size_t>(arguments.base.value_or(1) - 1), arguments.progress);
   if (!comparison) return tl::make_unexpected(comparison.error());
   tell_unused_network(grid, *comparison, notices);
   tell_machines(session, grid, notices);
@@ -107,7 +102,8 @@ Result<Answer> answer(const CompareArguments& arguments, Session& session) {
 }
 
 int run(const CompareArguments& arguments, const Catalogue& catalogue) {
-  return deliver(answer(arguments, *open_session(catalogue)));
+  return deliver(
+      with_progress(arguments, [&](const CompareArguments& shown) { return answer(shown, *open_session(catalogue)); }));
 }
 
 }  // namespace tbdsim

@@ -28,7 +28,7 @@ std::string formatted(Format format, const Explanation& explanation, const std::
 Result<Answer> answer(const ExplainArguments& arguments, Session& session) {
   if (arguments.layers && !arguments.measured.empty() && arguments.format == Format::csv)
     return fail("--layers and --measured have a CSV table each: ask for one, or for --format json");
-  const auto explanation = explain(session, arguments.options);
+  const auto explanation = explain(session, arguments.options, arguments.progress);
   if (!explanation) return tl::make_unexpected(explanation.error());
   std::optional<PrecisionGain> gain;
   if (arguments.layers) {
@@ -49,7 +49,8 @@ Result<Answer> answer(const ExplainArguments& arguments, Session& session) {
 }
 
 int run(const ExplainArguments& arguments, const Catalogue& catalogue) {
-  return deliver(answer(arguments, *open_session(catalogue)));
+  return deliver(
+      with_progress(arguments, [&](const ExplainArguments& shown) { return answer(shown, *open_session(catalogue)); }));
 }
 
 }  // namespace tbdsim

@@ -31,7 +31,8 @@ Result<Answer> answer(const ScaleArguments& arguments, Session& session) {
   const auto models = names("--model", arguments.options.model), exchanges = names("--exchange", arguments.options.exchange);
   for (const auto* list : {&models, &exchanges})
     if (!*list) return tl::make_unexpected(list->error());
-  ScaleOptions options{arguments.options, arguments.gpus, arguments.nodes, arguments.samples.value_or(0), Scaling::strong};
+  ScaleOptions options{arguments.options, arguments.gpus,    arguments.nodes, arguments.samples.value_or(0),
+                       Scaling::strong,   arguments.progress};
   if (arguments.weak) options.scaling = Scaling::weak;
   if (arguments.fixed_global_batch) options.scaling = Scaling::fixed_global_batch;
   return scale_table(session, options, {*models, *exchanges, arguments.batches, arguments.images})
@@ -43,7 +44,7 @@ Result<Answer> answer(const ScaleArguments& arguments, Session& session) {
 }
 
 int run(const ScaleArguments& arguments, const Catalogue& catalogue) {
-  return deliver(answer(arguments, *open_session(catalogue)));
+  return deliver(with_progress(arguments, [&](const ScaleArguments& shown) { return answer(shown, *open_session(catalogue)); }));
 }
 
 }  // namespace tbdsim

@@ -1,9 +1,5 @@
 #include <fmt/format.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
 #include <filesystem>
 #include <string_view>
 
@@ -14,28 +10,11 @@
 #include "model/report/thinned_pages.hpp"
 #include "model/study/grid_names.hpp"
 #include "model/study/sweep.hpp"
+#include "model/support/progress_line.hpp"
 #include "model/validation/scenario_file.hpp"
 
 namespace tbdsim {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-/// A line that rewrites itself on a terminal; nothing elsewhere.
-class ProgressLine {
- public:
-  void operator()(const SweepProgress& p) {
-    if (isatty(STDERR_FILENO) == 0) return;
-    const double seconds = std::chrono::duration<double>(Clock::now() - begun_).count();
-    const double rate = seconds > 0.0 ? static_cast<double>(p.predicted) / seconds : 0.0;
-    const double left = rate > 0.0 ? static_cast<double>(p.all - p.done) / rate : 0.0;
-    fmt::print(stderr, "\r{} of {} points, {:.0f}/s, {:.0f} s left   {}", p.done, p.all, rate, left, p.done == p.all ? "\n" : "");
-    std::fflush(stderr);
-  }
-
- private:
-  Clock::time_point begun_ = Clock::now();
-};
 
 Result<StudyGrid> grid_of(const SweepArguments& arguments) {
   StudyGrid grid{{}, arguments.set};
@@ -329,8 +308,12 @@ std::string dropped_notice(const SweepProgress& done, const std::string& output)
 
 Result<SweepProgress> sweep_into(const std::string& output, const SweepArguments& arguments, const Catalogue& catalogue,
                                  SweepShard shard, bool progress) {
-  std::function<void(const SweepProgress&)> tell = [](const SweepProgress&) {};
-  if (progress) tell = ProgressLine();
+  ProgressLine line;
+  Progress* const shown = progress ? line.progress() : nullptr;
+  const auto tell = [shown](const SweepProgress& p) {
+    // What an earlier run had takes no time.
+    if (shown != nullptr) shown->set("points", p.done, p.all, p.done - p.predicted);
+  };
   return swept(output, arguments, *open_session(catalogue), shard, tell).map([](const Swept& swept) { return swept.done; });
 }
 

@@ -139,10 +139,10 @@ Result<Validation> validated(const ValidateArguments& arguments, Session& sessio
   if (!files) return tl::make_unexpected(files.error());
   const auto checks = read_checks(*files);
   if (!checks) return tl::make_unexpected(checks.error());
-  Validation found{assess(session, checks->runs), {}};
+  Validation found{assess(session, checks->runs, arguments.progress), {}};
   const LeafSource leaves = verb_leaves(session);
   for (const Scenario& scenario : checks->scenarios)
-    for (AssessedClaim& claim : assess_claims(scenario, leaves)) found.claims.push_back(std::move(claim));
+    for (AssessedClaim& claim : assess_claims(scenario, leaves, arguments.progress)) found.claims.push_back(std::move(claim));
   return found;
 }
 
@@ -173,7 +173,8 @@ Result<Answer> answer(const ValidateArguments& arguments, Session& session) {
 
 int run(const ValidateArguments& arguments, const Catalogue& catalogue) {
   if (const auto free = arguments.report.check(); !free) return report(free.error());
-  const auto found = validated(arguments, *open_session(catalogue));
+  const auto found =
+      with_progress(arguments, [&](const ValidateArguments& shown) { return validated(shown, *open_session(catalogue)); });
   if (!found) return report(found.error());
   const auto& [accuracy, claims] = *found;
   if (arguments.format == Format::csv && !accuracy.rows.empty() && !claims.empty())

@@ -63,6 +63,8 @@ struct DeclareOwn {
         target->push_back(text);
         return "";
       });
+    constexpr int kMostParts = 65536;  // of `--join`
+    if (row.name == "join") return verb.words_option(row, *target, 1, kMostParts);
     verb.words_option(row, *target, 2, kMostVertices);
   }
   void operator()(std::optional<int>* target) const {
@@ -248,6 +250,8 @@ void describe(VerbOptions verb, PlanArguments& a) {
            {"power-limit", power},
            {"objective", objective},
            {"shard", shard},
+           {"output", &a.output},
+           {"join", &a.joined},
            {"prices", &a.prices},
            {"format", &a.format}},
           job_of(a.plan.job));

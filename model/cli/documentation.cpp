@@ -39,7 +39,9 @@ constexpr Section kSections[] = {
     {"ENVIRONMENT",
      "TBDSIM_CATALOGUE: the folder that holds hardware/; without it share/tbdsim beside the program, or the source tree. "
      "OMP_NUM_THREADS: threads of sweep, compare and validate; results do not depend on it, and at most four run on a core. "
-     "Nothing is ever coloured."},
+     "NO_COLOR: set, verdicts have no colour on a terminal; elsewhere they never have one. TERM: \"dumb\" shows neither colour "
+     "nor "
+     "a line of progress."},
     {"EXIT STATUS",
      "0: done. 1: a check failed, such as a claim of a scenario or a limit of --max-mean-ape. 2: bad usage or input. 3: no "
      "usable GPU "

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "model/report/text_table.hpp"
+#include "model/report/verdict_colours.hpp"
 
 namespace tbdsim {
 namespace {
@@ -45,10 +47,19 @@ void tell(const std::string& text) {
   fmt::print(stderr, "{}\n", shown);
 }
 
+/// Whether standard output is a terminal whose reader has not asked for plain text (no-color.org).
+bool shows_colours() {
+  const char* const plain = std::getenv("NO_COLOR");
+  const char* const terminal = std::getenv("TERM");
+  return isatty(STDOUT_FILENO) != 0 && (plain == nullptr || *plain == '\0') && terminal != nullptr &&
+         std::string_view(terminal) != "dumb";
+}
+
 }  // namespace
 
 int write_result(std::string_view text) {
-  const std::string shown = harmless(text);
+  std::string shown = harmless(text);
+  if (shows_colours()) shown = with_verdict_colours(shown);
   const bool written = std::fwrite(shown.data(), 1, shown.size(), stdout) == shown.size();
   if (written && std::fflush(stdout) == 0) return kDone;
   return report({Error{fmt::format("cannot write the result: {}", std::strerror(errno))}});

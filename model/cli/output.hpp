@@ -1,8 +1,10 @@
 #pragma once
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "model/support/progress_line.hpp"
 #include "model/support/result.hpp"
 
 namespace tbdsim {
@@ -25,5 +27,13 @@ struct Answer {
 };
 /// Writes an answer, or reports why there is none. Returns the exit code.
 [[nodiscard]] int deliver(const Result<Answer>& answer);
+
+/// The answer of a verb whose arguments say whom to tell how far it is: on a terminal a line, which is gone when it answers.
+template <class OfVerb, class Ask>
+[[nodiscard]] auto with_progress(OfVerb arguments, const Ask& ask) {
+  ProgressLine line;
+  arguments.progress = line.progress();
+  return ask(std::as_const(arguments));
+}
 
 }  // namespace tbdsim

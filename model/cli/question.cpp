@@ -31,6 +31,13 @@ std::string add_option(const OptionRow& row, const std::string& name, const std:
     if (value != "true" && value != "false")
       return fmt::format("{}: {}: expected true or false, got {}", verb, option, tbdsim::quoted(value));
     if (value == "true") words.push_back(option);
+  } else if (row.name == "join") {  // names between blanks
+    words.push_back(option);
+    for (std::size_t begin = 0; begin <= value.size();) {
+      const std::size_t end = std::min(value.find(' ', begin), value.size());
+      if (end > begin) words.push_back(value.substr(begin, end - begin));
+      begin = end + 1;
+    }
   } else if (row.name == "route") {  // two words
     const std::size_t blank = std::min(value.find(' '), value.size());
     words.insert(words.end(), {option, value.substr(0, blank)});

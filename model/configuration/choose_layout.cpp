@@ -59,6 +59,8 @@ void choose_schedule(const PredictOptions& options, Configuration& configuration
 
 }  // namespace
 
+int most_zero(const Stack& stack) { return stack.features.shards_states ? stack.parallel.most_zero : 0; }
+
 // Long because every axis has rules of its own, and later ones read the sizes of earlier ones.
 Errors choose_layout(const PredictOptions& options, Configuration& configuration) {
   Errors errors;

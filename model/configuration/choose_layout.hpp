@@ -8,6 +8,9 @@ namespace tbdsim {
 /// stack, GPUs and exchange. Errors: axes that do not divide the GPUs; what the stack, the exchange or another option excludes.
 [[nodiscard]] Errors choose_layout(const PredictOptions& options, Configuration& configuration);
 
+/// The highest stage of ZeRO that a framework has; 0: it shards nothing. `predict` takes higher ones as a what-if.
+[[nodiscard]] int most_zero(const Stack& stack);
+
 /// How many micro-batches an update has. Expects the layout and the batch. Errors: a global batch that is not a whole number of
 /// them; numbers that the pipeline's order cannot have.
 [[nodiscard]] Errors choose_micro_batches(const PredictOptions& options, Configuration& configuration);

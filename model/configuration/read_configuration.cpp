@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "model/configuration/choose_attention.hpp"
 #include "model/configuration/choose_devices.hpp"
 #include "model/configuration/choose_input.hpp"
 #include "model/configuration/choose_layout.hpp"
@@ -148,23 +149,6 @@ void choose_savings(const PredictOptions& options, Configuration& configuration,
   configuration.accumulate = options.accumulate.value_or(1);
   if (configuration.accumulate < 1)
     errors.push_back({fmt::format("--accumulate {}: expected at least 1 micro-batch per update", configuration.accumulate)});
-}
-
-/// The kernel that the user names in place of the stack's.
-void choose_attention(const PredictOptions& options, Stack& stack, Errors& errors) {
-  if (options.attention.empty()) return;
-  if (options.attention == "unfused") {
-    stack.operators.fused_attention = false;
-    return;
-  }
-  if (const auto kernel = find_attention_kernel(options.attention == "cudnn" ? "cudnn-9" : options.attention)) {
-    stack.operators.fused_attention = true;
-    stack.operators.attention = *kernel;
-    return;
-  }
-  std::vector<std::string> known{"unfused"};
-  for (const AttentionKernelInfo& row : attention_kernels()) known.emplace_back(row.name);
-  errors.push_back({fmt::format("unknown attention kernel \"{}\"{}", options.attention, suggestion(options.attention, known))});
 }
 
 void append(const Errors& more, Errors& errors) { errors.insert(errors.end(), more.begin(), more.end()); }
@@ -341,7 +325,7 @@ Result<Configuration> read_configuration(Session& session, const PredictOptions&
   take(choose_precision(options.precision), configuration.precision, errors);
   take(choose_optimizer(options.optimizer), configuration.optimizer, errors);
   take(choose_exchange(options.exchange), configuration.exchange, errors);
-  choose_attention(options, configuration.stack, errors);
+  append(choose_attention(options, configuration.stack), errors);
   refuse_missing(configuration, errors);
   if (configuration.zero > 0 && !info(configuration.exchange).collective())
     errors.push_back({fmt::format("--zero {}: shards over the ranks of an all-reduce, not with --exchange {}", configuration.zero,
@@ -371,6 +355,7 @@ Result<Configuration> read_configuration(Session& session, const PredictOptions&
     configuration.notices.insert(configuration.notices.end(), read.notices.begin(), read.notices.end());
     configuration.stack.extra_spread = std::hypot(configuration.stack.extra_spread, read.extra_spread);
     check_cells(configuration, errors);
+    append(check_attention(options, read.graph), errors);
     append(choose_input(session, options, configuration), errors);
   }
   append(choose_layout(options, configuration), errors);

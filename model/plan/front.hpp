@@ -13,10 +13,11 @@ class Front {
   void add(Seconds time, Bytes memory);
   void add(const Front& other);
   [[nodiscard]] bool has(Seconds time, Bytes memory) const;
+  using Point = std::pair<Seconds, Bytes>;
+  [[nodiscard]] const std::vector<Point>& points() const { return points_; }
   [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(points_.size()); }
 
  private:
-  using Point = std::pair<Seconds, Bytes>;
   std::vector<Point> points_;  ///< slower ones take less
 };
 

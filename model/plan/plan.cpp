@@ -8,68 +8,14 @@
 #include <tuple>
 
 #include "model/configuration/choose_layout.hpp"
-#include "model/configuration/read_option.hpp"
+#include "model/plan/part_file.hpp"
+#include "model/plan/plan_jobs.hpp"
 #include "model/plan/variants.hpp"
 #include "model/study/speedup.hpp"
-#include "model/support/enum_table.hpp"
-#include "model/support/find_named.hpp"
 #include "model/units/format.hpp"
 
 namespace tbdsim::plan {
 namespace {
-
-/// Layouts that `predict` looks at for each row asked for, since some that seem to fit do not.
-constexpr std::size_t kSpare = 40;
-
-constexpr std::string_view kAxes[] = {"tensor-parallel",
-                                      "sequence-parallel",
-                                      "context-parallel",
-                                      "expert-parallel",
-                                      "expert-tensor-parallel",
-                                      "pipeline-parallel",
-                                      "virtual-stages",
-                                      "schedule",
-                                      "zero",
-                                      "recompute",
-                                      "batch"};
-
-/// What a member of a job's options says; empty: nothing.
-std::string told(const OptionRow& row, const PredictOptions& job) {
-  if (const auto* const number = std::get_if<std::optional<int> PredictOptions::*>(&row.landing))
-    return job.**number ? std::to_string(*(job.**number)) : "";
-  const auto* const word = std::get_if<std::string PredictOptions::*>(&row.landing);
-  return word != nullptr ? job.**word : "";
-}
-
-/// Takes "pipeline-parallel=8" into the options of a job. Returns what is wrong with it; empty: nothing.
-std::string keep_axis(const std::string& assignment, PredictOptions& job) {
-  const std::size_t equals = std::min(assignment.find('='), assignment.size());
-  const std::string_view name = std::string_view(assignment).substr(0, equals);
-  const OptionRow* const row = find_option(name, kInColumn);
-  if (equals == assignment.size() || row == nullptr ||
-      std::find(std::begin(kAxes), std::end(kAxes), row->name) == std::end(kAxes))
-    return fmt::format("--keep {}: expected an axis and its value, such as pipeline-parallel=8; axes are {}", assignment,
-                       fmt::join(kAxes, ", "));
-  const std::string value = assignment.substr(equals + 1), before = told(*row, job);
-  if (!before.empty() && before != value)
-    return fmt::format("--keep {}: {} is kept at {} already", assignment, row->name, before);
-  const std::string expected = read_option(*row, value, job, Range::checked);
-  if (expected.empty()) return "";
-  return fmt::format("--keep {}: expected {}, got \"{}\"", assignment, expected, value);
-}
-
-/// What is wrong with a change of an option that the search itself sets; empty: nothing.
-std::string check_change(const std::string& assignment) {
-  std::string_view key = std::string_view(assignment).substr(0, std::min(assignment.find_first_of("?="), assignment.size()));
-  if (key.starts_with("parallel.")) key.remove_prefix(std::string_view("parallel.").size());
-  const OptionRow* const row = find_key(key, kInSet);
-  if (row == nullptr) return "";
-  if (std::find(std::begin(kAxes), std::end(kAxes), row->name) != std::end(kAxes))
-    return fmt::format("{}: plan searches that axis itself; to have one value of it: --keep {}=VALUE", assignment, row->name);
-  if (row->name == "accumulate" || row->name == "global-batch")
-    return fmt::format("{}: plan sets micro-batches itself, by --global-batch", assignment);
-  return "";
-}
 
 /// What the objective makes least; nothing: it is not known.
 std::optional<double> figure(const Prediction& p, Objective objective) {
@@ -151,16 +97,6 @@ Result<void> keep_limits(Session& session, const PlanOptions& options, std::vect
   return {};
 }
 
-/// What is kept, in words: "tensor-parallel 16, pipeline-parallel 64"; empty: nothing.
-std::string kept_text(const PredictOptions& job) {
-  std::string text;
-  for (const std::string_view axis : kAxes) {
-    const std::string value = told(*find_option(axis, kInColumn), job);
-    if (!value.empty()) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", axis, value);
-  }
-  return text;
-}
-
 /// Why there is no layout at all: what `predict` says of the axes that are kept, else of the first layout that was refused.
 Errors no_layout(const Configuration& base, const PredictOptions& job, const Found& found) {
   PredictOptions kept = job;
@@ -188,14 +124,6 @@ Errors nothing_found(const Variants& variants, const Found& found) {
       "GPUs, or GPUs with more memory",
       base.network_graph().graph.name, found.counts.tried, base.gpus, format(least), format(capacity), base.hardware().device.id,
       format(std::max(Bytes(0.0), least - capacity)), predict_command(variants.options_of(*found.smallest)))}};
-}
-
-/// A schedule that is kept must have a name.
-Errors check_schedule(const std::string& schedule) {
-  if (schedule.empty() || pipeline::parse_schedule(schedule)) return {};
-  if (schedule.ends_with(".toml"))
-    return {{fmt::format("--schedule {}: a schedule of one's own has one number of stages; predict takes it", schedule)}};
-  return unknown_name("schedule", schedule, row_names(pipeline::schedules())).value();
 }
 
 /// Layouts that differ in virtual stages alone are alike.
@@ -236,6 +164,7 @@ Result<void> predict_rows(Session& session, const PlanOptions& options, const Va
   std::set<Likeness> known;
   std::vector<bool> seen(found.nearest.size(), false);
   const std::size_t together = std::max<std::size_t>(rows, 8);
+  begin(options.progress, "rows", rows);
   while (plan.rows.size() < rows) {
     const std::vector<std::size_t> next = next_unlike(found.nearest, known, seen, together);
     if (next.empty()) break;
@@ -253,6 +182,7 @@ Result<void> predict_rows(Session& session, const PlanOptions& options, const Va
       } else if (predicted[i]->prediction.memory.fits) {
         known.insert(likeness(candidate));
         plan.rows.push_back(std::move(*predicted[i]));
+        if (plan.rows.size() <= rows) add_one(options.progress);
         plan.rows.back().variant = variants.of(candidate).text;
         plan.rows.back().folded = folded_beside(candidate, found.nearest);
       } else {
@@ -268,12 +198,20 @@ Result<void> predict_rows(Session& session, const PlanOptions& options, const Va
 }
 
 /// The best rows of one machine and number of GPUs.
-Result<Plan> plan_job(Session& session, const PlanOptions& options, const PredictOptions& job, bool several) {
+Result<Plan> plan_job(Session& session, const PlanOptions& options, const PredictOptions& job, bool several,
+                      const Found* joined) {
   Plan plan;
-  const auto variants = Variants::make(session, job, options, plan.problems);
+  const auto variants = Variants::make(session, job, options, plan.problems, plan.notices);
   if (!variants) return tl::make_unexpected(variants.error());
-  const std::size_t rows = several ? 1 : static_cast<std::size_t>(options.top);
-  Found found = variants->run(options, std::max<std::size_t>(600, kSpare * rows));
+  const auto unknown = [&](const Candidate& candidate) { return candidate.variant >= variants->size(); };
+  if (joined != nullptr &&
+      (std::any_of(joined->nearest.begin(), joined->nearest.end(), unknown) || (joined->smallest && unknown(*joined->smallest))))
+    return fail("--join: a part holds layouts of values that this plan does not try");
+  const std::size_t rows = rows_of_job(options, several);
+  const std::size_t kept = kept_layouts(options, several);
+  Found found = joined != nullptr ? *joined : variants->search(options, kept);
+  keep_fastest(found.nearest, kept, usable_capacity(variants->first().base.hardware().device));
+  variants->mark_dominated(found);
   variants->refine(found, options);
   plan.interrupted = found.interrupted;
   if (auto predicted = predict_rows(session, options, *variants, rows, found, plan); !predicted)
@@ -282,7 +220,7 @@ Result<Plan> plan_job(Session& session, const PlanOptions& options, const Predic
   if (plan.rows.empty()) return tl::make_unexpected(nothing_found(*variants, found));
   rank(plan.rows, options);
   plan.rows.resize(std::min(plan.rows.size(), rows));
-  if (const auto kept = keep_limits(session, options, plan.rows); !kept) return tl::make_unexpected(kept.error());
+  if (const auto within = keep_limits(session, options, plan.rows); !within) return tl::make_unexpected(within.error());
   rank(plan.rows, options);
   return plan;
 }
@@ -330,45 +268,20 @@ std::string predict_command(const PredictOptions& options) {
   return command;
 }
 
-Result<Plan> make_plan(Session& session, const PlanOptions& options) {
-  if (!options.job.global_batch)
-    return fail("plan: --global-batch missing: the samples of one update over all GPUs, such as --global-batch 1024");
-  if (*options.job.global_batch < 1)
-    return fail(fmt::format("--global-batch {}: expected at least 1 sample", *options.job.global_batch));
-  PredictOptions kept = options.job;
-  Errors errors;
-  for (const std::string& assignment : options.keep)
-    if (std::string problem = keep_axis(assignment, kept); !problem.empty()) errors.push_back({std::move(problem)});
-  for (const std::string& assignment : options.job.set)
-    if (std::string problem = check_change(assignment); !problem.empty()) errors.push_back({std::move(problem)});
-  kept.run = options.tokens.has_value();
-  const RunLimits& limits = options.limits;
-  if (!options.tokens && (limits.deadline || limits.budget || limits.power || options.by_run))
-    errors.push_back({"plan: deadline, budget, power limit and goodput are of a run: add --tokens, such as --tokens 15T"});
-  const Errors unknown = check_schedule(kept.schedule);
-  errors.insert(errors.end(), unknown.begin(), unknown.end());
-  if (!errors.empty()) return tl::make_unexpected(errors);
-  // Known before the search, which takes seconds.
-  if (const auto prices = session.prices(); !*prices) return tl::make_unexpected(prices->error());
-  std::vector<PredictOptions> jobs;
-  for (const std::string& hardware :
-       options.hardware.empty() ? std::vector<std::string>{options.job.hardware} : options.hardware) {
-    PredictOptions job = kept;
-    job.hardware = hardware;
-    if (options.gpus.empty()) jobs.push_back(job);
-    for (const int gpus : options.gpus) {
-      job.gpus = gpus;
-      jobs.push_back(job);
-    }
-  }
+Result<Plan> make_plan(Session& session, const PlanOptions& asked, const PlanPart* joined) {
   Plan all;
-  all.several = jobs.size() > 1;
-  for (const PredictOptions& job : jobs) {
+  auto jobs = plan_jobs(session, asked, all.notices);
+  if (!jobs) return tl::make_unexpected(jobs.error());
+  const PlanOptions& options = jobs->options;
+  Errors errors;
+  all.several = jobs->all.size() > 1;
+  for (std::size_t i = 0; i < jobs->all.size(); ++i) {
+    const PredictOptions& job = jobs->all[i];
     if (options.stop != nullptr && options.stop->load() && !all.rows.empty()) {
       all.interrupted = true;
       break;
     }
-    auto one = plan_job(session, options, job, all.several);
+    auto one = plan_job(session, options, job, all.several, joined != nullptr ? &joined->jobs[i] : nullptr);
     if (!one) {
       if (!all.several) return one;
       all.problems.push_back(fmt::format("{} GPUs of {}: {}", job.gpus.value_or(0), job.hardware, one.error().front().message));
@@ -378,6 +291,7 @@ Result<Plan> make_plan(Session& session, const PlanOptions& options) {
     all.counts += one->counts;
     all.interrupted = all.interrupted || one->interrupted;
     all.problems.insert(all.problems.end(), one->problems.begin(), one->problems.end());
+    all.notices.insert(all.notices.end(), one->notices.begin(), one->notices.end());
     std::move(one->rows.begin(), one->rows.end(), std::back_inserter(all.rows));
   }
   if (all.rows.empty()) return tl::make_unexpected(errors);

@@ -26,19 +26,23 @@ struct PlanRow {
   Folded folded{};
 };
 
+struct PlanPart;
+
 struct Plan {
   std::vector<PlanRow> rows;  ///< best first; of several machines or numbers of GPUs the best layout of each
   PlanCounts counts;
   bool several = false;                 ///< machines or numbers of GPUs
   bool interrupted = false;             ///< before all layouts were tried
   std::vector<std::string> problems{};  ///< machines or numbers of GPUs that cannot train it, and why
+  std::vector<std::string> notices{};   ///< what was taken in place of what was left out, or left out of what was given
 };
 
 /// Searches all layouts of a job: tensor, context, expert and pipeline parallelism, virtual stages and schedule, micro-batch,
 /// recomputation and sharding of states. Closed forms for all, recurrences for the nearest to the best, `predict` for the rows.
 /// The result does not depend on the number of threads.
+/// `joined`: what the parts of the search have found, in place of searching again.
 /// Errors: as `predict` of the job; axes that are kept but leave no layout; a network that fits in none.
-[[nodiscard]] Result<Plan> make_plan(Session& session, const PlanOptions& options);
+[[nodiscard]] Result<Plan> make_plan(Session& session, const PlanOptions& options, const PlanPart* joined = nullptr);
 
 /// How much better one prediction is than another by an objective: 0.1 is 10 % less time, cost or energy; 0 where it is not
 /// known.

@@ -9,6 +9,7 @@
 #include "model/prediction/predict.hpp"
 #include "model/prediction/run/run_limits.hpp"
 #include "model/study/ownership.hpp"
+#include "model/support/progress.hpp"
 
 namespace tbdsim::plan {
 
@@ -28,6 +29,7 @@ struct PlanOptions {
   std::size_t shard = 0, shards = 1;        ///< only this part of the layouts
   bool every_schedule = false;              ///< also those that the framework lacks
   const std::atomic<bool>* stop = nullptr;  ///< set while it searches: what has been found is told
+  Progress* progress = nullptr;             ///< told how far the search is
 };
 
 }  // namespace tbdsim::plan

@@ -61,13 +61,6 @@ bool has_attention(const OpGraph& graph) {
   return std::any_of(graph.ops.begin(), graph.ops.end(), [](const Op& op) { return info(op.kind).multiplies_activations; });
 }
 
-/// What orders layouts that are equally fast: less memory, then what is told first.
-auto rank_of(const Candidate& c) {
-  const Layout& l = c.layout;
-  return std::tuple(c.time, c.memory, l.tensor, l.context, l.expert, l.expert_tensor, l.pipeline, l.virtual_stages,
-                    static_cast<int>(c.schedule), c.batch, c.zero, static_cast<int>(c.recompute), c.variant);
-}
-
 /// Numbers of parts of the network on each rank of a pipeline.
 std::vector<int> virtual_stages(ScheduleKind kind, int layers, int ranks, const std::optional<int>& kept) {
   const int fixed = pipeline::info(kind).chunks;
@@ -80,21 +73,6 @@ std::vector<int> virtual_stages(ScheduleKind kind, int layers, int ranks, const 
 }
 
 }  // namespace
-
-bool faster(const Candidate& a, const Candidate& b) { return rank_of(a) < rank_of(b); }
-
-void keep_fastest(std::vector<Candidate>& all, std::size_t most, Bytes capacity) {
-  constexpr double kSurelyFits = 0.8;
-  std::sort(all.begin(), all.end(), faster);
-  std::size_t kept = 0, sure = 0;
-  for (const Candidate& candidate : all) {
-    const bool fits = candidate.memory <= kSurelyFits * capacity;
-    if (kept >= most && (!fits || sure >= most / 4)) continue;
-    sure += fits ? 1 : 0;
-    all[kept++] = candidate;
-  }
-  all.resize(kept);
-}
 
 /// Tries the layouts of one unit after the other, for one thread.
 class Search::Worker {
@@ -286,9 +264,8 @@ Search::Search(const Configuration& base, const PredictOptions& job, const Drawn
   const std::vector<int> batches = kept_or_divisors(job.batch, samples);
   batches_ = batches.size();
   pipelines_ = kept_or_divisors(job.pipeline_parallel, gpus);
-  const int most_zero = base.stack.features.shards_states ? base.stack.parallel.most_zero : 0;
   if (job.zero) zeros_ = {*job.zero};
-  for (int zero = 0; !job.zero && zero <= most_zero; ++zero) zeros_.push_back(zero);
+  for (int zero = 0; !job.zero && zero <= most_zero(base.stack); ++zero) zeros_.push_back(zero);
   if (!job.recompute.empty() || !allocates_as_it_runs(base.stack))
     recomputes_ = {base.recompute};
   else if (has_attention(graph))
@@ -316,7 +293,8 @@ Search::Search(const Configuration& base, const PredictOptions& job, const Drawn
       }
 }
 
-Found Search::run(std::size_t shard, std::size_t shards, std::size_t most, const std::atomic<bool>* stop) const {
+Found Search::run(std::size_t shard, std::size_t shards, std::size_t most, const std::atomic<bool>* stop,
+                  Progress* progress) const {
   std::vector<Worker::Result> results(units_.size());
   // A thread takes layouts that share tables together, unless there are too few of these for all threads.
   const std::size_t threads = most_threads();
@@ -324,6 +302,7 @@ Found Search::run(std::size_t shard, std::size_t shards, std::size_t most, const
       units_.size() >= 4 * threads * batches_ ? batches_ : std::max<std::size_t>(1, units_.size() / (8 * threads));
   Found found;
   std::atomic<bool> stopped{false};
+  begin(progress, "groups of layouts", units_.size() > shard ? (units_.size() - shard + shards - 1) / shards : 0);
 #pragma omp parallel
   {
     Worker worker(*this);
@@ -335,29 +314,36 @@ Found Search::run(std::size_t shard, std::size_t shards, std::size_t most, const
         continue;
       }
       worker.run(units_[i], most, results[i]);
+      add_one(progress);
     }
   }
   for (Worker::Result& one : results) {
     found.counts += one.counts;
     found.front.add(one.front);
     found.nearest.insert(found.nearest.end(), one.nearest.begin(), one.nearest.end());
-    if (one.smallest && (!found.smallest || one.smallest->memory < found.smallest->memory)) found.smallest = one.smallest;
-    if (found.refusals.empty()) found.refusals = std::move(one.refusals);
+    if (one.smallest && (!found.smallest || smaller(*one.smallest, *found.smallest))) found.smallest = one.smallest;
+    if (found.refusals.empty() && !one.refusals.empty()) {
+      found.refusals = std::move(one.refusals);
+      found.refused_at.second = static_cast<std::size_t>(&one - results.data());
+    }
   }
   for (const Candidate& candidate : found.nearest)
-    if (!found.smallest || candidate.memory < found.smallest->memory) found.smallest = candidate;
+    if (!found.smallest || smaller(candidate, *found.smallest)) found.smallest = candidate;
   keep_fastest(found.nearest, most, capacity_);
   found.interrupted = stopped;
   return found;
 }
 
-void Search::refine(std::span<Candidate* const> candidates, const std::atomic<bool>* stop) const {
+void Search::refine(std::span<Candidate* const> candidates, const std::atomic<bool>* stop, Progress* progress) const {
+  begin(progress, "layouts near the best", candidates.size());
 #pragma omp parallel
   {
     Worker worker(*this);
 #pragma omp for schedule(dynamic)
-    for (std::size_t i = 0; i < candidates.size(); ++i)
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
       if (stop == nullptr || !stop->load()) worker.refine(*candidates[i]);
+      add_one(progress);
+    }
   }
 }
 

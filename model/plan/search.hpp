@@ -1,41 +1,14 @@
 #pragma once
 #include <atomic>
-#include <optional>
 #include <span>
 #include <vector>
 
 #include "model/plan/fast_memory.hpp"
 #include "model/plan/fast_step.hpp"
-#include "model/plan/front.hpp"
-#include "model/plan/plan_counts.hpp"
+#include "model/plan/found.hpp"
+#include "model/support/progress.hpp"
 
 namespace tbdsim::plan {
-
-/// One layout that was tried.
-struct Candidate {
-  Layout layout;
-  pipeline::ScheduleKind schedule = pipeline::ScheduleKind::one_f_one_b;
-  Recompute recompute = Recompute::none;
-  int batch = 1, zero = 0;
-  Seconds time;
-  Bytes memory;             ///< at least
-  bool dominated = false;   ///< counted so
-  std::size_t variant = 0;  ///< of the job (`Variants`)
-};
-/// By time; of equally fast ones the order does not depend on that in which they were found.
-[[nodiscard]] bool faster(const Candidate& a, const Candidate& b);
-/// Keeps the fastest, and a quarter as many of those that fit beyond doubt.
-void keep_fastest(std::vector<Candidate>& all, std::size_t most, Bytes capacity);
-
-/// What a search has found.
-struct Found {
-  std::vector<Candidate> nearest;  ///< that may fit, fastest first
-  Front front;
-  PlanCounts counts;
-  std::optional<Candidate> smallest{};  ///< where nothing fits, what comes nearest to it
-  Errors refusals{};                    ///< why the first layout was refused, where all were
-  bool interrupted = false;
-};
 
 /// Which values each axis takes, and which of them go together.
 class Search {
@@ -45,9 +18,10 @@ class Search {
   Search(const Configuration& base, const PredictOptions& job, const DrawnKernels& kernels, bool every_schedule);
 
   /// Tries all layouts of a shard and keeps the `most` fastest that may fit.
-  [[nodiscard]] Found run(std::size_t shard, std::size_t shards, std::size_t most, const std::atomic<bool>* stop) const;
+  [[nodiscard]] Found run(std::size_t shard, std::size_t shards, std::size_t most, const std::atomic<bool>* stop,
+                          Progress* progress) const;
   /// Computes the recurrence of layouts that it has found.
-  void refine(std::span<Candidate* const> candidates, const std::atomic<bool>* stop) const;
+  void refine(std::span<Candidate* const> candidates, const std::atomic<bool>* stop, Progress* progress) const;
   /// A layout as options of `predict`.
   [[nodiscard]] PredictOptions options_of(const Candidate& candidate) const;
 

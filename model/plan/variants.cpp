@@ -7,6 +7,7 @@
 #include "model/configuration/configure.hpp"
 #include "model/configuration/read_option.hpp"
 #include "model/configuration/what_if.hpp"
+#include "model/support/drop_repeated.hpp"
 
 namespace tbdsim::plan {
 namespace {
@@ -34,7 +35,9 @@ Result<GridAxis> assignments(const std::string& text) {
     return fail(fmt::format(
         "--try {}: expected a key and values between commas, such as stack.parallel.overlaps_gradients=true,false", text));
   GridAxis all{"set", {}};
-  for (const std::string& value : axis->values) all.values.push_back(text.substr(0, equals + 1) + value);
+  std::vector<std::string> values = axis->values;
+  drop_repeated(values);
+  for (const std::string& value : values) all.values.push_back(text.substr(0, equals + 1) + value);
   return all;
 }
 
@@ -56,12 +59,26 @@ Result<std::pair<PredictOptions, std::string>> at_point(PredictOptions job,
   return std::pair(std::move(job), std::move(text));
 }
 
-Result<Variant> configured(Session& session, PredictOptions job, std::string text) {
-  if (job.precision.empty()) job.precision = "bf16";
-  if (job.stack.empty() && !job.hardware.empty()) {
+/// The arithmetic that large networks are trained in: 16 bits of the tensor cores that a GPU has.
+Precision usual_precision(const Device& device) {
+  if (device.peak.bf16_tensor) return Precision::bf16;
+  return device.peak.fp16_tensor ? Precision::fp16 : Precision::fp32;
+}
+
+Result<Variant> configured(Session& session, PredictOptions job, std::string text, std::vector<std::string>& notices) {
+  if (!job.hardware.empty() && (job.stack.empty() || job.precision.empty())) {
     const auto system = session.system(job.hardware, 1);
     if (!*system) return tl::make_unexpected(system->error());
-    job.stack = (*system)->device.vendor == Vendor::amd ? kAmdStack : kStack;
+    const Device& device = (*system)->device;
+    if (job.stack.empty()) job.stack = device.vendor == Vendor::amd ? kAmdStack : kStack;
+    if (job.precision.empty()) {
+      const Precision usual = usual_precision(device);
+      job.precision = name(usual);
+      if (usual != Precision::bf16)
+        notices.push_back(
+            fmt::format("planned in {}: {} has no bf16 tensor cores, which plan takes where --precision is left out",
+                        job.precision, device.id));
+    }
   }
   auto base = configure(session, without_axes(job));
   if (!base) return tl::make_unexpected(base.error());
@@ -75,7 +92,7 @@ Result<Variant> configured(Session& session, PredictOptions job, std::string tex
 }  // namespace
 
 Result<Variants> Variants::make(Session& session, const PredictOptions& job, const PlanOptions& options,
-                                std::vector<std::string>& problems) {
+                                std::vector<std::string>& problems, std::vector<std::string>& notices) {
   StudyGrid grid{options.tried, {}};
   for (const std::string& text : options.values) {
     auto axis = assignments(text);
@@ -87,7 +104,7 @@ Result<Variants> Variants::make(Session& session, const PredictOptions& job, con
   for (std::size_t point = 0; point < grid.points(); ++point) {
     auto own = at_point(job, grid.at(point));
     if (!own) return tl::make_unexpected(own.error());
-    auto made = configured(session, own->first, own->second);
+    auto made = configured(session, own->first, own->second, notices);
     if (!made) {
       problems.push_back(fmt::format("{}: {}", own->second, made.error().front().message));
       for (const Error& error : made.error())
@@ -105,24 +122,23 @@ Result<Variants> Variants::make(Session& session, const PredictOptions& job, con
   return all;
 }
 
-Found Variants::run(const PlanOptions& options, std::size_t most) const {
+Found Variants::search(const PlanOptions& options, std::size_t most) const {
   Found all;
   const Bytes capacity = usable_capacity(first().base.hardware().device);
   for (std::size_t i = 0; i < searches_.size(); ++i) {
-    Found one = searches_[i]->run(options.shard, options.shards, most, options.stop);
+    Found one = searches_[i]->run(options.shard, options.shards, most, options.stop, options.progress);
     for (Candidate& candidate : one.nearest) candidate.variant = i;
     if (one.smallest) one.smallest->variant = i;
-    all.counts += one.counts;
-    all.front.add(one.front);
-    all.nearest.insert(all.nearest.end(), one.nearest.begin(), one.nearest.end());
-    if (one.smallest && (!all.smallest || one.smallest->memory < all.smallest->memory)) all.smallest = one.smallest;
-    if (all.refusals.empty()) all.refusals = std::move(one.refusals);
-    all.interrupted = all.interrupted || one.interrupted;
+    one.refused_at.first = i;
+    all.add(std::move(one));
     keep_fastest(all.nearest, most, capacity);
   }
-  for (Candidate& candidate : all.nearest) candidate.dominated = !all.front.has(candidate.time, candidate.memory);
-  all.counts.dominated = all.counts.timed - all.front.size();
   return all;
+}
+
+void Variants::mark_dominated(Found& found) {
+  for (Candidate& candidate : found.nearest) candidate.dominated = !found.front.has(candidate.time, candidate.memory);
+  found.counts.dominated = found.counts.timed - found.front.size();
 }
 
 void Variants::refine(Found& found, const PlanOptions& options) const {
@@ -134,7 +150,7 @@ void Variants::refine(Found& found, const PlanOptions& options) const {
     ++found.counts.refined;
   }
   for (std::size_t i = 0; i < searches_.size(); ++i)
-    if (!near[i].empty()) searches_[i]->refine(near[i], options.stop);
+    if (!near[i].empty()) searches_[i]->refine(near[i], options.stop, options.progress);
   std::sort(found.nearest.begin(), found.nearest.end(), faster);
 }
 

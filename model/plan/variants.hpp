@@ -20,12 +20,14 @@ struct Variant {
 class Variants {
  public:
   /// Errors: as `configure`. Of several machines one that lacks a part of the variants is searched without these, which
-  /// `problems` names.
+  /// `problems` names. `notices` says what was taken that nobody asked for.
   [[nodiscard]] static Result<Variants> make(Session& session, const PredictOptions& job, const PlanOptions& options,
-                                             std::vector<std::string>& problems);
+                                             std::vector<std::string>& problems, std::vector<std::string>& notices);
 
   /// Layouts of all variants, the `most` fastest that may fit.
-  [[nodiscard]] Found run(const PlanOptions& options, std::size_t most) const;
+  [[nodiscard]] Found search(const PlanOptions& options, std::size_t most) const;
+  /// Marks and counts the layouts that others beat in time and memory, when all are found.
+  static void mark_dominated(Found& found);
   /// Computes the recurrence of those within a tenth of the first; sorts again.
   void refine(Found& found, const PlanOptions& options) const;
 
@@ -34,6 +36,7 @@ class Variants {
     return searches_[candidate.variant]->options_of(candidate);
   }
   [[nodiscard]] const Variant& of(const Candidate& candidate) const { return *variants_[candidate.variant]; }
+  [[nodiscard]] std::size_t size() const { return variants_.size(); }
   [[nodiscard]] const Variant& first() const { return *variants_.front(); }
 
  private:

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "model/configuration/choose_layout.hpp"
 #include "model/configuration/configure.hpp"
 #include "model/prediction/max_batch.hpp"
 
@@ -71,6 +72,12 @@ std::string room_by(Session& session, const PredictOptions& options, const Way& 
   return "";
 }
 
+/// The highest stage of ZeRO that the job's framework has.
+int highest_stage(Session& session, const PredictOptions& options) {
+  const auto configured = configure(session, options);
+  return configured ? most_zero(configured->stack) : 0;
+}
+
 /// Batch and micro-batches that make the update of a batch that does not fit.
 std::string micro_batches(Session& session, PredictOptions options, int batch, int largest) {
   const int parts = (batch + largest - 1) / largest;
@@ -105,9 +112,9 @@ std::string memory_hint(Session& session, const PredictOptions& options, const P
   for (int ways = 2 * prediction.division.layout.tensor; ways <= prediction.job.gpus / prediction.job.nodes; ways *= 2)
     split.values.push_back(std::to_string(ways));
   Way shard{"--zero", {}, [](PredictOptions& o, const std::string& v) { o.zero = std::stoi(v); }};
-  for (int stage = prediction.division.zero + 1;
-       stage <= 3 && prediction.division.layout.data * prediction.division.layout.context > 1; ++stage)
-    shard.values.push_back(std::to_string(stage));
+  const bool copies = prediction.division.layout.data * prediction.division.layout.context > 1;
+  const int last_stage = copies ? highest_stage(session, options) : 0;
+  for (int stage = prediction.division.zero + 1; stage <= last_stage; ++stage) shard.values.push_back(std::to_string(stage));
   std::string there;
   for (const Way& way : {shard, split}) {
     const std::string option = room_by(session, options, way);

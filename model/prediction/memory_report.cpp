@@ -5,6 +5,7 @@
 #include <charconv>
 #include <map>
 
+#include "model/configuration/choose_layout.hpp"
 #include "model/configuration/configure.hpp"
 #include "model/prediction/optimizer_state.hpp"
 #include "model/workload/attention_ops.hpp"
@@ -145,7 +146,7 @@ std::vector<MemoryReduction> reductions_of(const Configuration& configuration, B
              c.stack.convolution.workspace_limit = std::min(c.stack.convolution.workspace_limit.value_or(kSmall), kSmall);
            }));
   if (configuration.data_parallel() > 1 && configuration.zero == 0 && info(configuration.exchange).collective() &&
-      configuration.stack.features.shards_states)
+      most_zero(configuration.stack) > 0)
     consider("sharded optimiser",
              configuration.stack.exchange.copies_all ? "--zero 1: optimiser state divided over the GPUs, gradients sent bucket "
                                                        "by bucket (DeepSpeed), not from copies of all"

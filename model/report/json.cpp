@@ -374,6 +374,7 @@ std::string plan_json(const plan::Plan& plan, Objective objective, const std::ve
     json["rows"].push_back(std::move(one));
   }
   json["problems"] = plan.problems;
+  json["notices"] = plan.notices;
   for (const plan::Replanned& one : again) {
     json["again"].push_back({{"change", one.change}, {"gain", one.gain}, {"gain_of_same_layout", one.unplanned}});
     if (!one.best.empty()) json["again"].back()["command"] = plan::predict_command(one.best.front().options);

@@ -64,7 +64,7 @@ std::optional<double> price_ratio(const Prediction& prediction, const Prediction
 
 }  // namespace
 
-Result<Comparison> compare(Session& session, const StudyGrid& grid, std::size_t base) {
+Result<Comparison> compare(Session& session, const StudyGrid& grid, std::size_t base, Progress* progress) {
   constexpr std::size_t kMostCandidates = 10'000;
   const std::size_t points = grid.points();
   if (points > kMostCandidates)
@@ -73,8 +73,12 @@ Result<Comparison> compare(Session& session, const StudyGrid& grid, std::size_t 
   Comparison comparison;
   comparison.candidates.resize(points);
   comparison.base = base;
+  begin(progress, "candidates", points);
 #pragma omp parallel for schedule(dynamic)
-  for (std::size_t i = 0; i < points; ++i) comparison.candidates[i] = candidate(session, grid, i);
+  for (std::size_t i = 0; i < points; ++i) {
+    comparison.candidates[i] = candidate(session, grid, i);
+    add_one(progress);
+  }
   const Candidate& reference = comparison.candidates[base];
   if (!reference.problem.empty()) return fail(reference.problem);
   for (std::size_t i = 0; i < points; ++i) {

@@ -7,6 +7,7 @@
 #include "model/configuration/study_grid.hpp"
 #include "model/prediction/predict.hpp"
 #include "model/study/payment.hpp"
+#include "model/support/progress.hpp"
 
 namespace tbdsim {
 
@@ -33,6 +34,6 @@ struct Comparison {
 /// kind, are set against the one of theirs whose other options are the base's; if there is none, against their first.
 /// The user's own network files count as variants of one network.
 /// Ranges of speed-ups: speedup.hpp. Errors: a point that cannot be read; the base cannot be predicted.
-[[nodiscard]] Result<Comparison> compare(Session& session, const StudyGrid& grid, std::size_t base);
+[[nodiscard]] Result<Comparison> compare(Session& session, const StudyGrid& grid, std::size_t base, Progress* progress = nullptr);
 
 }  // namespace tbdsim

@@ -175,7 +175,7 @@ std::optional<CombinedSettings> combine(Session& session, const PredictOptions& 
 
 }  // namespace
 
-Result<Explanation> explain(Session& session, const PredictOptions& options) {
+Result<Explanation> explain(Session& session, const PredictOptions& options, Progress* progress) {
   auto base = predict(session, options);
   if (!base) return tl::make_unexpected(base.error());
   Explanation explanation{std::move(*base), {}, {}, {}};
@@ -187,8 +187,12 @@ Result<Explanation> explain(Session& session, const PredictOptions& options) {
     trials.push_back({what_if, std::move(changed)});
   }
   std::vector<WhatIfOutcome> outcomes(trials.size());
+  begin(progress, "changes", trials.size());
 #pragma omp parallel for schedule(dynamic)
-  for (std::size_t i = 0; i < trials.size(); ++i) outcomes[i] = outcome_of(session, trials[i], explanation.base);
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    outcomes[i] = outcome_of(session, trials[i], explanation.base);
+    add_one(progress);
+  }
   for (WhatIfOutcome& outcome : outcomes) {
     if (outcome.problem.empty() && std::abs(outcome.gain) < kNoChange && outcome.fits == explanation.base.memory.fits)
       outcome.problem =
@@ -200,7 +204,7 @@ Result<Explanation> explain(Session& session, const PredictOptions& options) {
   });
   explanation.combined = combine(session, options, explanation.base, trials, outcomes);
   explanation.what_ifs = std::move(outcomes);
-  if (explanation.base.division.by_layers) explanation.layouts = neighbouring_layouts(session, options, explanation.base);
+  if (explanation.base.division.by_layers) explanation.layouts = neighbouring_layouts(session, options, explanation.base, progress);
   return explanation;
 }
 

@@ -5,6 +5,7 @@
 
 #include "model/prediction/predict.hpp"
 #include "model/study/layout_neighbours.hpp"
+#include "model/support/progress.hpp"
 
 namespace tbdsim {
 
@@ -53,6 +54,6 @@ struct Explanation {
 /// Rules of health: GPUs busy at least 90 % of the time, memory of the GPU and of the CPU below 95 %, CPU, network and storage
 /// below 90 %, and no more than 10 % of the step waiting for input, exchange, host or, in a pipeline, other stages. Source:
 /// performance and profiling deck, check list.
-[[nodiscard]] Result<Explanation> explain(Session& session, const PredictOptions& options);
+[[nodiscard]] Result<Explanation> explain(Session& session, const PredictOptions& options, Progress* progress = nullptr);
 
 }  // namespace tbdsim

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "model/configuration/choose_layout.hpp"
+#include "model/configuration/configure.hpp"
 #include "model/schedule/pipeline/schedule_kind.hpp"
 
 namespace tbdsim {
@@ -18,7 +20,9 @@ struct Neighbour {
 /// Makes the jobs that differ from one in one thing.
 class Neighbours {
  public:
-  Neighbours(const PredictOptions& options, const Prediction& base) : options_(options), base_(base) {
+  /// `last_stage`: the highest stage of ZeRO that the framework has.
+  Neighbours(const PredictOptions& options, const Prediction& base, int last_stage)
+      : options_(options), base_(base), last_stage_(last_stage) {
     // The update stays as large, whatever becomes of the number of copies.
     options_.global_batch = base.job.global_batch;
     options_.accumulate.reset();
@@ -45,7 +49,7 @@ class Neighbours {
     });
     words("--recompute", {"none", "selective", "layer"}, base_.division.recompute, &PredictOptions::recompute);
     if (l.data * l.context > 1)
-      for (int stage = 0; stage <= 3; ++stage) {
+      for (int stage = 0; stage <= last_stage_; ++stage) {
         PredictOptions job = options_;
         job.zero = stage;
         if (stage != base_.division.zero) add(fmt::format("--zero {}", stage), fmt::format("ZeRO {}", stage), std::move(job));
@@ -120,6 +124,7 @@ class Neighbours {
 
   PredictOptions options_;
   const Prediction& base_;
+  int last_stage_;
   std::vector<Neighbour> neighbours_;
 };
 
@@ -141,11 +146,18 @@ LayoutOutcome outcome_of(Session& session, const Neighbour& neighbour, const Pre
 
 }  // namespace
 
-std::vector<LayoutOutcome> neighbouring_layouts(Session& session, const PredictOptions& options, const Prediction& base) {
-  const std::vector<Neighbour> neighbours = Neighbours(options, base).all();
+std::vector<LayoutOutcome> neighbouring_layouts(Session& session, const PredictOptions& options, const Prediction& base,
+                                                Progress* progress) {
+  const auto configured = configure(session, options);
+  const int last_stage = configured ? most_zero(configured->stack) : 0;
+  const std::vector<Neighbour> neighbours = Neighbours(options, base, last_stage).all();
   std::vector<LayoutOutcome> outcomes(neighbours.size());
+  begin(progress, "neighbouring layouts", neighbours.size());
 #pragma omp parallel for schedule(dynamic)
-  for (std::size_t i = 0; i < neighbours.size(); ++i) outcomes[i] = outcome_of(session, neighbours[i], base);
+  for (std::size_t i = 0; i < neighbours.size(); ++i) {
+    outcomes[i] = outcome_of(session, neighbours[i], base);
+    add_one(progress);
+  }
   std::stable_sort(outcomes.begin(), outcomes.end(), [](const LayoutOutcome& a, const LayoutOutcome& b) {
     if (a.problem.empty() != b.problem.empty()) return a.problem.empty();
     if (a.fits != b.fits) return a.fits;

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "model/prediction/predict.hpp"
+#include "model/support/progress.hpp"
 
 namespace tbdsim {
 
@@ -22,6 +23,6 @@ struct LayoutOutcome {
 /// and schedule, sequence parallelism. Best first, those that do not fit in memory after those that do, those that cannot be
 /// last.
 [[nodiscard]] std::vector<LayoutOutcome> neighbouring_layouts(Session& session, const PredictOptions& options,
-                                                              const Prediction& base);
+                                                              const Prediction& base, Progress* progress = nullptr);
 
 }  // namespace tbdsim

@@ -222,8 +222,11 @@ Result<ScaleStudy> scale(Session& session, const ScaleOptions& options) {
   Errors errors;
   std::vector<std::string> misfits;
   tell_misfit(study.one, one, misfits);
-  for (const Size& size : sizes(options)) {
+  const std::vector<Size> all = sizes(options);
+  begin(options.progress, "sizes", all.size());
+  for (const Size& size : all) {
     const auto p = predict_size(session, options.job, size, kept);
+    add_one(options.progress);
     if (!p) {
       const Errors here = at_size(p.error(), size);
       errors.insert(errors.end(), here.begin(), here.end());
@@ -301,7 +304,11 @@ Result<ScaleTable> scale_table(Session& session, const ScaleOptions& options, co
   if (lists.images.size() > 1 && lists.images.size() != lists.models.size())
     return fail(fmt::format("--image: {} sides for {} network{}: expected one for all, or one for each", lists.images.size(),
                             lists.models.size(), lists.models.size() == 1 ? "" : "s"));
-  const std::vector<Case> all = cases(options, lists);
+  std::vector<Case> all = cases(options, lists);
+  Progress* const progress = all.size() > 1 ? options.progress : nullptr;
+  begin(progress, "studies", all.size());
+  for (Case& one : all)
+    if (progress != nullptr) one.options.progress = nullptr;
   std::vector<std::optional<ScaleStudy>> studies(all.size());
   std::vector<Errors> errors(all.size());
 #pragma omp parallel for schedule(dynamic)
@@ -311,6 +318,7 @@ Result<ScaleTable> scale_table(Session& session, const ScaleOptions& options, co
       studies[i] = std::move(*made);
     else
       errors[i] = made.error();
+    add_one(progress);
   }
   if (std::none_of(studies.begin(), studies.end(), [](const auto& s) { return s.has_value(); }))
     return tl::make_unexpected(errors.front());

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/prediction/predict.hpp"
+#include "model/support/progress.hpp"
 
 namespace tbdsim {
 
@@ -21,6 +22,7 @@ struct ScaleOptions {
   std::vector<int> gpus, nodes;  ///< every pair of one of each; either may be empty, not both
   std::int64_t samples = 0;      ///< of one epoch; on one GPU with `weak`
   Scaling scaling = Scaling::strong;
+  Progress* progress = nullptr;  ///< told of every study of a table, or of every size of the only one
 };
 
 /// How many times as fast as one GPU a stage gets through an epoch; absent where one GPU or this size has no such stage.

@@ -121,13 +121,15 @@ AssessedRow assess_row(const Predictor& predictor, const CollectivePredictor& co
 }  // namespace
 
 std::vector<AssessedRow> assess_rows(const Predictor& predictor, const std::vector<MeasuredRun>& runs,
-                                     const CollectivePredictor& collectives) {
+                                     const CollectivePredictor& collectives, Progress* progress) {
+  begin(progress, "runs", runs.size());
   std::vector<AssessedRow> rows(runs.size());
   const auto count = static_cast<std::ptrdiff_t>(runs.size());
 #pragma omp parallel for schedule(dynamic)
   for (std::ptrdiff_t i = 0; i < count; ++i) {
     const auto slot = static_cast<std::size_t>(i);
     rows[slot] = assess_row(predictor, collectives, runs[slot]);
+    add_one(progress);
   }
   anchor_efficiency(predictor, runs, rows);
   return rows;

@@ -2,6 +2,7 @@
 #include <functional>
 #include <vector>
 
+#include "model/support/progress.hpp"
 #include "model/validation/accuracy_statistics.hpp"
 #include "model/validation/anchored_efficiency.hpp"
 #include "model/validation/measured_table.hpp"
@@ -14,6 +15,6 @@ using CollectivePredictor = std::function<Result<Ranged<double>>(const MeasuredR
 /// Predicts every run and sets it against its measurement, in table order whatever the number of threads. A run that
 /// cannot be predicted is skipped with the predictor's first message; without `collectives`, so are bus_bandwidth rows.
 [[nodiscard]] std::vector<AssessedRow> assess_rows(const Predictor& predictor, const std::vector<MeasuredRun>& runs,
-                                                   const CollectivePredictor& collectives = {});
+                                                   const CollectivePredictor& collectives = {}, Progress* progress = nullptr);
 
 }  // namespace tbdsim

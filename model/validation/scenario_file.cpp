@@ -292,10 +292,14 @@ Result<std::vector<GridAxis>> read_grid_file(const std::string& path) {
   return grid;
 }
 
-std::vector<AssessedClaim> assess_claims(const Scenario& scenario, const LeafSource& source) {
+std::vector<AssessedClaim> assess_claims(const Scenario& scenario, const LeafSource& source, Progress* progress) {
   std::vector<AssessedClaim> assessed;
   assessed.reserve(scenario.claims.size());
-  for (const Claim& claim : scenario.claims) assessed.push_back(assess(claim, source));
+  begin(progress, "claims of " + scenario.name, scenario.claims.size());
+  for (const Claim& claim : scenario.claims) {
+    assessed.push_back(assess(claim, source));
+    add_one(progress);
+  }
   return assessed;
 }
 

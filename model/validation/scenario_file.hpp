@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/configuration/study_grid.hpp"
+#include "model/support/progress.hpp"
 #include "model/validation/claim_evaluate.hpp"
 #include "model/validation/measured_table.hpp"
 
@@ -51,7 +52,8 @@ struct AssessedClaim {
 };
 
 /// Evaluates every claim of a scenario.
-[[nodiscard]] std::vector<AssessedClaim> assess_claims(const Scenario& scenario, const LeafSource& source);
+[[nodiscard]] std::vector<AssessedClaim> assess_claims(const Scenario& scenario, const LeafSource& source,
+                                                       Progress* progress = nullptr);
 
 /// How many claims count and hold, look-ups among them, and how many do not count.
 struct ClaimCount {

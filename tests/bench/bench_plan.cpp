@@ -46,12 +46,12 @@ void large_search(Report& report, Session& session) {
   const std::string name = "plan: GPT-3 175B on 512 GPUs, all settings of the framework";
   if (!report.wanted(name)) return;
   const plan::PlanOptions options = every_setting();
-  std::vector<std::string> problems;
-  const auto variants = plan::Variants::make(session, options.job, options, problems);
+  std::vector<std::string> problems, notices;
+  const auto variants = plan::Variants::make(session, options.job, options, problems, notices);
   const int threads = omp_get_max_threads();
   omp_set_num_threads(2);
   const auto start = std::chrono::steady_clock::now();
-  const auto tried = variants->run(options, 600).counts.tried;
+  const auto tried = variants->search(options, 600).counts.tried;
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   omp_set_num_threads(threads);
   // Once: the whole takes most of a minute.

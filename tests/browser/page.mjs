@@ -1,4 +1,4 @@
-// The page in a real browser: ten questions get the JSON of the command line; links that hold nonsense get the
+// The page in a real browser: questions get the JSON of the command line; links that hold nonsense get the
 // tool's own words and run nothing; no request, no console message; answers come at once; phone and keyboard work.
 // Usage: node page.mjs PAGE.html TBDSIM SOURCE_DIR [SCREENSHOT_FOLDER]   with playwright-core installed, CHROMIUM naming the browser.
 import assert from 'node:assert/strict';
@@ -26,6 +26,8 @@ const QUESTIONS = [
   'explain?hw=titan-xp&model=resnet50',
   'compare?hw=titan-xp,p4000,dgx1&model=resnet50&gpus=1&years=3',
   'compare?hw=dgx1&model=resnet50,inception-v3&batch=16,32',
+  'plan?hw=dgx-a100-80gb&model=gpt3-760m&gpus=16&global-batch=64&keep=context-parallel%3D1&keep=schedule%3D1f1b',
+  'plan?hw=dgx-h100,dgx-a100-80gb&model=llama-3-8b&gpus=8,16&global-batch=64&seq-len=4096&objective=cost&top=3&keep=context-parallel%3D1',
 ];
 const pairs = question => [...new URLSearchParams(question.slice(question.indexOf('?') + 1))];
 const words = question => [question.slice(0, question.indexOf('?')),
@@ -112,6 +114,25 @@ await page.selectOption('#field-precision', 'amp');
 await settled(page);
 assert(page.url().includes('precision=amp'));
 
+// A plan: rows open as questions of their own, what is left out is said, and a long search is given up for the next question.
+await turn(page, QUESTIONS.find(question => question.startsWith('plan?')));
+assert((await page.textContent('.left-out')).startsWith('Only layouts with context-parallel=1, schedule=1f1b were searched'));
+assert.equal(await page.locator('.commands li').count(), JSON.parse(printed(QUESTIONS.find(question => question.startsWith('plan?')))).rows.length);
+const of_row = await page.textContent('.commands li:first-child');
+await page.evaluate(() => { document.querySelector('#answer').dataset.state = 'turning'; });
+await page.click('a.layout >> nth=0');
+await settled(page);
+assert.equal(await page.textContent('#command'), of_row);
+await turn(page, 'predict?hw=dgx1&model=resnet50');
+await page.evaluate(() => { location.hash = 'plan?hw=dgx-a100-80gb&model=gpt3-175b&gpus=512&global-batch=110880'; });
+await page.waitForFunction(() => document.querySelector('#state').textContent.startsWith('Searching for'), null, { timeout: 10000 * patience });
+const left = Date.now();
+await turn(page, 'predict?hw=dgx1&model=vgg16');
+assert.equal(await page.getAttribute('#answer', 'data-state'), 'answered');
+assert(Date.now() - left <= 2 * FIRST_ANSWER * patience, 'a search does not hold the page up');
+assert((await page.getAttribute('#verbs a:last-child', 'href')).includes('model=vgg16&global-batch=512'));
+await turn(page, 'predict?hw=dgx1&model=resnet50');
+
 // The keyboard alone: to the next question, and there.
 await page.evaluate(() => document.querySelector('#verbs a').focus());
 await page.keyboard.press('Tab');
@@ -123,8 +144,8 @@ await page.close();
 
 // Widths and colours.
 for (const colorScheme of ['light', 'dark']) {
-  for (const width of [320, 1000, 1920]) {
-    for (const question of ['predict?hw=dgx1&model=resnet50', 'compare?hw=dgx1,dgx-a100-80gb,titan-xp&model=resnet50', 'memory?hw=dgx1&model=resnet50', 'explain?hw=dgx1&model=resnet50']) {
+  for (const width of [320, 1024, 1920]) {
+    for (const question of ['predict?hw=dgx1&model=resnet50', 'compare?hw=dgx1,dgx-a100-80gb,titan-xp&model=resnet50', 'memory?hw=dgx1&model=resnet50', 'explain?hw=dgx1&model=resnet50', QUESTIONS.at(-2)]) {
       const view = await open({ width, height: 900 }, colorScheme);
       await view.goto(`${url}#${question}`);
       await settled(view);

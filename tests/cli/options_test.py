@@ -240,6 +240,8 @@ TABLE = {
         "--budget": ("--budget '1000 USD'", "refused", PLANNED + " --tokens 300B"),
         "--power-limit": ("--power-limit '1 kW'", "refused", PLANNED + " --tokens 300B"),
         "--shard": ("--shard 1/2", EFFECT, PLANNED),
+        "--output": ("--output part.csv", "part.csv", PLANNED),
+        "--join": ("--join runs.csv", Refused("tbdsim: runs.csv: no part of a plan: expected a file that plan --shard I/N -o FILE wrote"), PLANNED),
         "--prices": ("--prices prices.toml", EFFECT, "--hw dgx1 --model gpt3-350m --precision fp16 --stack megatron-lm-2022 --gpus 8 --global-batch 32 --objective cost"),
         "--format": ("--format json", EFFECT, PLANNED),
     },

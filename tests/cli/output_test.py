@@ -403,6 +403,15 @@ class NoRoom(unittest.TestCase):
             done = run("memory", "--hw", "dgx1", "--model", "bert_large", "--batch", "44", *option.split(), "--format", "json")
             self.assertTrue(json.loads(done.stdout)["memory"]["fits"], option)
 
+    def test_a_hint_offers_only_what_the_framework_has(self):
+        """Megatron-LM of 2021 shards nothing, later ones only the optimiser."""
+        job = ["--hw", "dgx-a100-80gb", "--model", "gpt3-13b", "--nodes", "2", "--precision", "bf16"]
+        hints = [self.hint(*job, "--stack", stack) for stack in ("megatron-lm-2021", "megatron-core-0.14")]
+        for hint in hints:
+            self.assertNotIn("--zero 2", hint)
+            self.assertNotIn("--zero 3", hint)
+            self.assertIn("there is room with --tensor-parallel 4", hint)
+
 
 class Examples(unittest.TestCase):
     def test_every_example_of_the_help_runs(self):

@@ -256,3 +256,20 @@ TEST_CASE("plans that cannot be are refused with the reason", "[plan]") {
   CHECK(nowhere.find("llama-3-405b fits in none of ") == 0);
   CHECK(nowhere.find(" too much (tbdsim predict --hw dgx-a100-80gb") != std::string::npos);
 }
+
+TEST_CASE("a board without bf16 is planned in fp16 or fp32, which the plan says", "[plan]") {
+  for (const auto& [hardware, precision, said] :
+       {std::tuple("dgx1", "fp16", true), std::tuple("titan-xp", "fp32", true), std::tuple("dgx-a100-80gb", "bf16", false)}) {
+    plan::PlanOptions options;
+    options.job.hardware = hardware;
+    options.job.model = "gpt3-125m";
+    options.job.gpus = 1;
+    options.job.global_batch = 8;
+    options.keep = {"context-parallel=1", "tensor-parallel=1", "pipeline-parallel=1"};
+    const auto found = plan::make_plan(catalogue_session(), options);
+    INFO(hardware);
+    REQUIRE(found);
+    CHECK(found->rows.front().options.precision == precision);
+    CHECK(found->notices.empty() != said);
+  }
+}

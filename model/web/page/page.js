@@ -2,19 +2,26 @@
 'use strict';
 (() => {
   const $ = id => document.getElementById(id);
-  const VERBS = { predict: 'How fast?', memory: 'Does it fit?', explain: 'What would help?', compare: 'Which machine?' };
+  const VERBS = { predict: 'How fast?', memory: 'Does it fit?', explain: 'What would help?', compare: 'Which machine?', plan: 'How to divide it?' };
   const KINDS = ['systems', 'gpus', 'models', 'stacks', 'networks'];
   const FIELDS = [
     { name: 'hw', label: 'Machine or GPU', names: 'hw' },
     { name: 'model', label: 'Network', names: 'model' },
     { name: 'batch', label: 'Batch per GPU', number: true, empty: 'default' },
-    { name: 'precision', label: 'Precision', choices: true },
+    { name: 'precision', label: 'Precision', choices: { plan: 'default' } },
     { name: 'gpus', label: 'GPUs', number: true, empty: 'all' },
     { name: 'nodes', label: 'Nodes', number: true, empty: '1' },
+    { name: 'global-batch', label: 'Samples an update', number: true, only: 'plan', empty: '512' },
+    { name: 'seq-len', label: 'Sequence length', number: true, only: 'plan', empty: 'its own' },
+    { name: 'objective', label: 'Best by', choices: {}, only: 'plan' },
+    { name: 'network', label: 'Network between nodes', names: 'network', only: 'plan', empty: "the system's" },
     { name: 'stack', label: 'Framework', names: 'stack', empty: 'newest PyTorch' },
   ];
   const FIRST = 'predict?hw=dgx1&model=resnet50';
-  let known = null, question = read(location.hash), answered = '', asked = 0, busy = false, waiting = false;
+  const FIRST_PLAN = [['hw', 'dgx-h100'], ['model', 'llama-3-8b'], ['gpus', '64'], ['global-batch', '512']];
+  const PATIENCE = 20000;  // milliseconds that a question may take
+  const ABANDONED = 400;   // milliseconds after which a question that has changed is given up: starting again takes as long
+  let known = null, question = read(location.hash), answered = '', asked = 0, busy = false, waiting = false, worker = null, since = 0;
 
   /** The question of a link: a verb and pairs. What they mean, and whether they mean anything, the predictor says. */
   function read(hash) {
@@ -53,13 +60,15 @@
   function takes(verb, name) {
     return (known.options[verb] ?? []).some(option => option.name === name);
   }
+  /** Whether a field stands in the form of the verb that is asked. */
+  const stands = row => !row.only || row.only === question.verb;
   function field(row) {
-    const id = `field-${row.name}`, option = known.options.predict.find(o => o.name === row.name);
+    const id = `field-${row.name}`, option = known.options[row.only ?? 'predict'].find(o => o.name === row.name);
     let input;
     if (row.choices) {
-      const listed = (option.words || (option.help.match(/:([^[]*)/)?.[1] ?? '').replaceAll(',', ' ')).trim().split(/\s+/);
-      input = element('select', { id, name: row.name }, element('option', { value: '' }, 'fp32'),
-        ...listed.filter(word => word !== 'fp32').map(word => element('option', { value: word }, word)));
+      const [first, ...others] = (option.words || (option.help.match(/:([^[]*)/)?.[1] ?? '').replaceAll(',', ' ')).trim().split(/\s+/);
+      input = element('select', { id, name: row.name }, element('option', { value: '', 'data-word': first }, first),
+        ...others.map(word => element('option', { value: word }, word)));
     } else {
       input = element('input', { id, name: row.name, spellcheck: 'false', placeholder: row.empty ?? '',
         ...(row.number ? { inputmode: 'numeric' } : { list: `names-${row.names}` }) });
@@ -72,30 +81,47 @@
   function drawFields() {
     for (const row of FIELDS) {
       const input = $(`field-${row.name}`), value = valueOf(row.name);
-      if (row.choices && ![...input.options].some(o => o.value === value)) input.append(element('option', { value }, value));
+      input.parentNode.hidden = !stands(row);
+      if (row.choices) {
+        // What an empty choice means depends on the verb.
+        input.options[0].textContent = row.choices[question.verb] ?? input.options[0].dataset.word;
+        if (![...input.options].some(o => o.value === value)) input.append(element('option', { value }, value));
+      }
       if (input !== document.activeElement || input.value.trim() !== value) input.value = value;
       input.disabled = !takes(question.verb, row.name) && value === '';
     }
     $('field-hw').previousSibling.textContent = question.verb === 'compare' ? 'Machines, with commas' : 'Machine or GPU';
+    $('field-stack').placeholder = question.verb === 'plan' ? 'Megatron' : 'newest PyTorch';
   }
   function drawOthers() {
-    const own = new Set(FIELDS.map(row => row.name));
+    const own = new Set(FIELDS.filter(stands).map(row => row.name));
     $('others').replaceChildren(...question.pairs.flatMap(([name, value], i) => own.has(name) && question.pairs.findIndex(([key]) => key === name) === i ? [] : [
       element('div', { class: 'chip' }, element('code', {}, `${name}=${value}`),
         Object.assign(element('button', { type: 'button', 'aria-label': `Remove ${name}` }, '×'), { onclick: () => {
           question.pairs.splice(i, 1);
           moved();
         } }))]));
-    $('names-option').replaceChildren(...(known.options[question.verb] ?? []).filter(o => !own.has(o.name) && !['format', 'trace', 'report', 'prices'].includes(o.name))
+    $('names-option').replaceChildren(...(known.options[question.verb] ?? []).filter(o => !own.has(o.name) && !['format', 'trace', 'report', 'prices', 'output', 'join'].includes(o.name))
       .map(o => element('option', { value: o.flag ? `${o.name}=true` : `${o.name}=` }, o.help)));
   }
+  /** The question with another verb, as far as that takes its options. */
+  function turned(verb) {
+    if (verb === question.verb) return question.pairs;
+    const pairs = question.pairs.filter(([name, value]) => takes(verb, name) && !(name === 'objective' && verb === 'compare' && value === 'goodput'))
+      .map(([name, value]) => [name, name === 'hw' && verb === 'compare' && !value.includes(',') ? [...new Set([value, 'dgx-a100-80gb', 'titan-xp'])].join(',') :
+        name === 'hw' && verb !== 'compare' ? value.split(',')[0] : value]);
+    if (verb !== 'plan') return pairs;
+    // The network of the first question is no job to divide.
+    const first = new URLSearchParams(FIRST.slice(FIRST.indexOf('?')));
+    if (['', first.get('model')].includes(valueOf('model')))
+      return ['', first.get('hw')].includes(valueOf('hw')) ? FIRST_PLAN
+        : FIRST_PLAN.filter(([name]) => name !== 'gpus').map(([name, value]) => [name, name === 'hw' ? valueOf('hw').split(',')[0] : value]);
+    const missing = FIRST_PLAN.filter(([name]) => name === 'global-batch' && valueOf(name) === '');
+    return [...pairs.filter(([name]) => name !== 'batch'), ...missing];
+  }
   function drawVerbs() {
-    $('verbs').replaceChildren(...Object.entries(VERBS).map(([verb, text]) => {
-      const pairs = question.pairs.filter(([name]) => takes(verb, name)).map(([name, value]) =>
-        [name, name === 'hw' && verb === 'compare' && !value.includes(',') ? [...new Set([value, 'dgx-a100-80gb', 'titan-xp'])].join(',') :
-          name === 'hw' && verb !== 'compare' ? value.split(',')[0] : value]);
-      return element('a', { href: link({ verb, pairs }), ...(verb === question.verb ? { 'aria-current': 'page' } : {}) }, text, element('small', {}, verb));
-    }));
+    $('verbs').replaceChildren(...Object.entries(VERBS).map(([verb, text]) =>
+      element('a', { href: link({ verb, pairs: turned(verb) }), ...(verb === question.verb ? { 'aria-current': 'page' } : {}) }, text, element('small', {}, verb))));
   }
   function draw() {
     drawVerbs();
@@ -103,13 +129,38 @@
     drawOthers();
   }
 
-  // Questions and answers, one at a time; of those that wait, the last counts.
-  const worker = new Worker(URL.createObjectURL(new Blob([$('engine').textContent, '\n', $('worker').textContent], { type: 'text/javascript' })));
-  worker.onmessage = ({ data }) => (data.started ? started(data) : show(data));
-  worker.onerror = event => fail([`this browser cannot run the page: ${event.message}`]);
-  worker.postMessage({ catalogue: JSON.parse($('catalogue').textContent), kinds: KINDS, verbs: Object.keys(VERBS) });
+  // Questions and answers, one at a time; of those that wait, the last counts. A long one ends with its worker.
+  const script = URL.createObjectURL(new Blob([$('engine').textContent, '\n', $('worker').textContent], { type: 'text/javascript' }));
+  const catalogue = JSON.parse($('catalogue').textContent);
+  function start() {
+    worker?.terminate();
+    worker = new Worker(script);
+    worker.onmessage = ({ data }) => (data.started ? started(data) : show(data));
+    worker.onerror = event => fail([`this browser cannot run the page: ${event.message}`]);
+    worker.postMessage({ catalogue, kinds: KINDS, verbs: Object.keys(VERBS) });
+    busy = true;
+  }
+  start();
+  setInterval(() => {
+    if (!busy || known === null || since === 0) return;
+    const spent = performance.now() - since;
+    if (spent < 1000) return;
+    if (spent < PATIENCE) {
+      $('state').textContent = `Searching for ${Math.floor(spent / 1000)} s…`;
+      return;
+    }
+    since = 0;
+    waiting = false;
+    start();
+    fail([`no answer within ${PATIENCE / 1000} s, which is the most that this page spends. Narrow the search by another option: keep=context-parallel=1, keep=schedule=1f1b or shard=1/8. The command below searches all of it on all processors.`]);
+  }, 200);
 
   function started({ names, options }) {
+    busy = false;
+    if (known) {
+      if (waiting) asksAgain();
+      return;
+    }
     const lists = { hw: [...names.systems, ...names.gpus], model: names.models, stack: names.stacks, network: names.networks };
     known = { options, lists: {} };
     for (const [list, entries] of Object.entries(lists)) {
@@ -128,12 +179,22 @@
     drawVerbs();
     if (busy) {
       waiting = true;
+      $('answer').dataset.state = 'asked';
+      if (since > 0 && performance.now() - since > ABANDONED) {
+        since = 0;
+        start();
+      }
       return;
     }
     busy = true;
+    since = performance.now();
     $('answer').dataset.state = 'asked';
     asked += 1;
     worker.postMessage({ id: asked, verb: question.verb, options: question.pairs });
+  }
+  function asksAgain() {
+    waiting = false;
+    ask();
   }
   function fail(errors) {
     $('answer').dataset.state = 'refused';
@@ -147,11 +208,8 @@
   }
   function show(reply) {
     busy = false;
-    if (waiting) {
-      waiting = false;
-      ask();
-      return;
-    }
+    since = 0;
+    if (waiting) return asksAgain();
     if (reply.errors.length) return fail(reply.errors);
     answered = reply.text;
     const answer = JSON.parse(answered);
@@ -181,7 +239,51 @@
   }
   const STAGES = [['forward', 'c1'], ['backward', 'c4'], ['weight_update', 'c3'], ['exchange_exposed', 'c2'], ['input_exposed', 'c5'], ['host_exposed', 'c6'], ['bubble', 'c7']];
   const rate = answer => value => `${digits(value)} ${answer.throughput.input_unit ? `${answer.throughput.input_unit}s/s` : answer.throughput.unit}`;
+  const AXES = ['tensor', 'context', 'expert', 'pipeline', 'data'];
+  function layoutText(row) {
+    const l = row.config.layout;
+    return [...AXES.filter(axis => l[axis] > 1).map(axis => `${axis} ${l[axis]}`),
+      l.schedule && `${l.schedule}${l.virtual_stages > 1 ? ` ${l.virtual_stages} parts` : ''}`, l.zero > 0 && `ZeRO ${l.zero}`,
+      l.recompute !== 'none' && `recompute ${l.recompute}`, `${l.micro_batches}\u00a0×\u00a0${l.micro_batch}`, row.tried].filter(Boolean).join(', ');
+  }
+  /** The question that a command asks. */
+  function questionOf(text) {
+    const [, verb, ...rest] = text.match(/'[^']*'|[^\s']+/g).map(word => word.replace(/^'|'$/g, ''));
+    return { verb, pairs: rest.flatMap((word, i) => (i % 2 === 0 ? [[word.slice(2), rest[i + 1]]] : [])) };
+  }
+  const tokensEach = row => (row.throughput.parts?.value ?? row.throughput.value) / row.config.gpus;
+  /** What the question keeps out of the search. */
+  function leftOut(pairs) {
+    const kept = pairs.filter(([name]) => name === 'keep').map(([, value]) => value), shard = pairs.find(([name]) => name === 'shard');
+    return [kept.length ? `Only layouts with ${kept.join(', ')} were searched: remove ${kept.length > 1 ? 'these options' : 'this option'} to search the others, which takes longer.` : null,
+      shard ? `Only part ${shard[1]} of the layouts was searched.` : null].filter(Boolean);
+  }
   const DRAWN = {
+    plan: answer => {
+      const best = answer.rows[0], unit = best.throughput.parts?.unit ?? best.throughput.unit, counts = answer.counts, alike = answer.rows.filter(row => !row.apart).length;
+      const places = answer.rows.map(row => `${row.config.gpus} × ${row.inputs.hardware.name}`), several = new Set(places).size > 1;
+      // A row opens as a question of its own.
+      const opens = (row, child) => element('a', { class: 'layout', href: link(questionOf(row.command)) }, child);
+      return [
+        headline([
+          ['Best layout', layoutText(best), several ? places[0] : `by ${answer.objective}`, 'wide'],
+          ['Step time', seconds(best.step_time_s.value), range(best.step_time_s, seconds)],
+          ['Each GPU', `${digits(tokensEach(best))} ${unit}`, `${percent(best.utilization.mfu)} of its arithmetic (MFU)`],
+          memoryFigure(best.memory),
+        ]),
+        element('p', {}, `Searched ${digits(counts.tried)} layouts: ${digits(counts.out_of_memory)} out of memory, ${digits(counts.dominated)} that another one beats in time and memory.`),
+        ...leftOut(question.pairs).map(text => element('p', { class: 'left-out' }, text)),
+        bars('Step time', answer.rows.map((row, i) => ({ name: `${i + 1}  ${several ? places[i] : layoutText(row)}`, value: row.step_time_s.value, low: row.step_time_s.low, high: row.step_time_s.high })), seconds),
+        table(['', ...(several ? ['cluster'] : []), 'layout, micro-batches × samples', 'behind', `${unit} each`, 'MFU', 'memory', 'USD per million samples', 'J per sample', 'limit'], answer.rows.map((row, i) => [
+          String(i + 1), ...(several ? [places[i]] : []), opens(row, layoutText(row)), i === 0 ? 'best' : `${percent(row.behind)}${row.apart ? '' : ' ?'}`, digits(tokensEach(row)),
+          percent(row.utilization.mfu), `${percent(fullest(row.memory).peak_bytes / row.memory.capacity_bytes)}`, row.cost.usd_per_million_samples ? digits(row.cost.usd_per_million_samples) : '',
+          row.cost.joule_per_sample ? digits(row.cost.joule_per_sample) : '', words(row.limit.resource)]), several ? [1, 2, 9] : [1, 8]),
+        alike > 0 ? element('p', {}, `? ${alike} of these cannot be told apart from the best: the range of the speed-up holds 1.`) : null,
+        ...answer.problems.map(text => element('p', {}, text)),
+        element('h2', {}, 'Each row in full'),
+        element('ol', { class: 'commands' }, ...answer.rows.map(row => element('li', {}, element('a', { href: link(questionOf(row.command)) }, element('code', {}, row.command))))),
+      ];
+    },
     predict: answer => [
       headline([
         ['Throughput', rate(answer)(answer.throughput.value), range(answer.throughput, digits)],
