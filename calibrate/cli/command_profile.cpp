@@ -129,7 +129,7 @@ Result<int> record_to(std::string& recording, const std::vector<std::string>& pr
   recording = std::filesystem::absolute(recording, failed).string();
   std::string folder = recording + ".XXXXXX";
   if (mkdtemp(folder.data()) == nullptr) return fail(fmt::format("{}: cannot make a folder for the recording", folder));
-  const auto status = record(program, *library, folder, limit);
+  auto status = record(program, *library, folder, limit);
   if (!status) return status;
   auto processes = keep_largest(folder, recording);
   if (!processes) return processes;
@@ -181,7 +181,7 @@ Result<int> command_profile(const std::vector<std::string>& words) {
   }
   if (!program.empty()) {
     recording = arguments->one("-o", "tbdsim-recording.txt");
-    const auto status = record_to(recording, program, *limit);
+    auto status = record_to(recording, program, *limit);
     if (!status || *status != 0) return status;
   }
   const auto log = read_activity_log(recording);

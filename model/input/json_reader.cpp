@@ -265,7 +265,7 @@ const std::string& JsonObject::path() const { return node_->path; }
 
 void JsonObject::mark(std::string_view key) { node_->known.emplace(key); }
 
-void JsonObject::problem(std::string_view key, std::string message) { node_->problem(node_->find(key), key, std::move(message)); }
+void JsonObject::problem(std::string_view key, const std::string& message) { node_->problem(node_->find(key), key, message); }
 
 std::vector<std::string> JsonObject::unread() const {
   std::vector<std::string> keys;

@@ -63,7 +63,7 @@ class JsonObject {
   /// Keys that were neither asked for nor marked, in file order.
   [[nodiscard]] std::vector<std::string> unread() const;
   /// Notes a problem of the value at `key`, or of the object where it has none; `message` without the key.
-  void problem(std::string_view key, std::string message);
+  void problem(std::string_view key, const std::string& message);
 
  private:
   friend class JsonFile;

@@ -46,7 +46,7 @@ Result<std::pair<PredictOptions, std::string>> at_point(PredictOptions job,
                                                         const std::vector<std::pair<std::string, std::string>>& point) {
   std::string text;
   for (const auto& [option, value] : point) {
-    text += (text.empty() ? "" : ", ") + (option == "sequence-parallel" ? "sequence parallel " + value : value);
+    text += fmt::format("{}{}{}", text.empty() ? "" : ", ", option == "sequence-parallel" ? "sequence parallel " : "", value);
     if (option == "set") {
       if (std::string wrong = contradiction(job.set, value); !wrong.empty()) return fail("--try " + value + ": " + wrong);
       job.set.push_back(value);

@@ -57,7 +57,7 @@ class Opener {
   std::string base_path(TomlTable& root, const std::string& path, const std::string& name) {
     const fs::path beside = fs::path(path).parent_path();
     for (const fs::path& folder : {beside, folder_}) {
-      const std::string found = (folder / (name + ".toml")).string();
+      std::string found = (folder / (name + ".toml")).string();
       std::error_code error;
       if (!fs::is_regular_file(found, error)) continue;
       if (std::find(chain_.begin(), chain_.end(), real_path(found)) == chain_.end()) return found;

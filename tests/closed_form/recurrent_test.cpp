@@ -76,13 +76,13 @@ TEST_CASE("weights in registers: a step costs its arithmetic and a synchronisati
 }
 
 TEST_CASE("library generations by CUDA release") {
-  CHECK(recurrent_generation("NVIDIA", "7.5", chip("Pascal")) == "cuda7");
-  CHECK(recurrent_generation("NVIDIA", "8.0.61", chip("Pascal")) == "cuda8");
-  CHECK(recurrent_generation("NVIDIA", "9.0", chip("Pascal")) == "cuda10");
-  CHECK(recurrent_generation("NVIDIA", "12.1", chip("")) == "cuda10");
-  CHECK(recurrent_generation("NVIDIA", "", chip("")) == "cuda10");
-  CHECK(recurrent_generation("AMD", "", chip("")) == "rocm1");
+  CHECK(recurrent_generation(Vendor::nvidia, "7.5", chip("Pascal")) == "cuda7");
+  CHECK(recurrent_generation(Vendor::nvidia, "8.0.61", chip("Pascal")) == "cuda8");
+  CHECK(recurrent_generation(Vendor::nvidia, "9.0", chip("Pascal")) == "cuda10");
+  CHECK(recurrent_generation(Vendor::nvidia, "12.1", chip("")) == "cuda10");
+  CHECK(recurrent_generation(Vendor::nvidia, "", chip("")) == "cuda10");
+  CHECK(recurrent_generation(Vendor::amd, "", chip("")) == "rocm1");
   // No kernels for Volta and later before CUDA 9.
-  CHECK(recurrent_generation("NVIDIA", "8.0", chip("Volta")) == "cuda10");
-  CHECK(recurrent_generation("NVIDIA", "7.5", chip("Hopper")) == "cuda10");
+  CHECK(recurrent_generation(Vendor::nvidia, "8.0", chip("Volta")) == "cuda10");
+  CHECK(recurrent_generation(Vendor::nvidia, "7.5", chip("Hopper")) == "cuda10");
 }

@@ -266,7 +266,7 @@ TEST_CASE("a board without bf16 is planned in fp16 or fp32, which the plan says"
     options.job.gpus = 1;
     options.job.global_batch = 8;
     options.keep = {"context-parallel=1", "tensor-parallel=1", "pipeline-parallel=1"};
-    const auto found = plan::make_plan(catalogue_session(), options);
+    const auto found = plan::make_plan(session(), options);
     INFO(hardware);
     REQUIRE(found);
     CHECK(found->rows.front().options.precision == precision);

@@ -108,7 +108,7 @@ void emit_add(Lowering& l, NodeIndex node) {
     const bool even = inputs.size() == l.graph.node(node).inputs.size() &&
                       std::all_of(inputs.begin(), inputs.end(), [&](TensorId x) { return l.shape(x) == *result; });
     if (!even || l.type(node) == "Sub") return emit_by_bytes(l, node);
-    return l.bind(node, out, l.emit(node, OpKind::add, std::move(inputs)));
+    return l.bind(node, out, l.emit(node, OpKind::add, inputs));
   }
   const ValueIndex other = l.input(node, 0) == data ? l.input(node, 1) : l.input(node, 0);
   if (l.is(other, Origin::constant)) return l.bind(node, out, l.emit(node, OpKind::mask, {l.tensor(data)}));
@@ -137,7 +137,7 @@ void emit_multiply(Lowering& l, NodeIndex node) {
   const Shape &x = l.shape(inputs[0]), &y = l.shape(inputs[1]);
   const bool channels = x.size() == 3 && y == Shape{x[0], 1, 1};
   if (x != *result || (x != y && !channels)) return emit_by_bytes(l, node);
-  l.bind(node, out, l.emit(node, OpKind::multiply, std::move(inputs)));
+  l.bind(node, out, l.emit(node, OpKind::multiply, inputs));
 }
 
 }  // namespace tbdsim::onnx

@@ -242,7 +242,7 @@ void emit_concat(Lowering& l, NodeIndex node) {
     }
     parts.push_back(l.tensor(input));
   }
-  l.bind(node, out, l.emit(node, OpKind::concat, std::move(parts), ConcatAttributes{static_cast<std::int64_t>(*place)}));
+  l.bind(node, out, l.emit(node, OpKind::concat, parts, ConcatAttributes{static_cast<std::int64_t>(*place)}));
 }
 
 void emit_reduce(Lowering& l, NodeIndex node) {

@@ -1,6 +1,5 @@
 // Operators that arrange, pick and combine elements, and those known by their bytes alone.
 #include <algorithm>
-#include <limits>
 
 #include "model/workload/operators/row_groups.hpp"
 #include "model/workload/operators/saving.hpp"
@@ -66,7 +65,8 @@ InferredShape reshape_shape(const OpAttributes& attributes, const ShapeInputs& i
     if (extent < 1) return refuse_shape("dimensions must be at least 1, got {}", to_text(a->to));
     product *= static_cast<double>(extent);
   }
-  if (product > static_cast<double>(std::numeric_limits<std::int64_t>::max() / 2) || elements(a->to) != elements(x))
+  constexpr double kMost = 0x1p62;
+  if (product > kMost || elements(a->to) != elements(x))
     return refuse_shape("{} has {} elements, {} does not", to_text(x), elements(x), to_text(a->to));
   return a->to;
 }

@@ -70,7 +70,7 @@ inline constexpr int kManyInputs = 1 << 16;
 /// All that is known of one kind of operator, whatever uses it. To add an operator: a member of `OpKind`, a row in one of the
 /// files of this folder, and a cost model if none of the families serves it. The rules may be null where the comment says what
 /// then holds.
-struct OperatorRow {
+struct OperatorRow {  // NOLINT(clang-analyzer-optin.performance.Padding): in the order in which one reads it, one for each kind
   OpKind kind = OpKind::input;
   std::string_view name{};           ///< as in network files: "batch_norm"
   std::string_view takes{}, keys{};  ///< for the page of file formats: inputs; keys of a network file, in back quotes

@@ -32,6 +32,7 @@ TensorId tower(GraphBuilder& g, TensorId x, const Tower& steps) {
 
 std::vector<TensorId> side_by_side(GraphBuilder& g, TensorId x, const std::vector<Tower>& towers) {
   std::vector<TensorId> parts;
+  parts.reserve(towers.size());
   for (const Tower& t : towers) parts.push_back(tower(g, x, t));
   return parts;
 }

@@ -41,7 +41,8 @@ TensorId unit(GraphBuilder& g, TensorId x, ConvolutionAttributes a, ActivationKi
 
 TensorId squeeze_excite(GraphBuilder& g, TensorId x, const std::string& name) {
   const std::int64_t channels = g.shape(x)[0];
-  const std::int64_t squeezed = round_to_eight(static_cast<double>(channels / 4));
+  const std::int64_t quarter = channels / 4;
+  const std::int64_t squeezed = round_to_eight(static_cast<double>(quarter));
   TensorId s = g.global_average_pool(x, name + ".avgpool");
   s = g.relu(g.convolution(s, same_convolution(squeezed, 1, 1, 1, true), name + ".fc1"), name + ".activation", true);
   s = g.convolution(s, same_convolution(channels, 1, 1, 1, true), name + ".fc2");

@@ -155,6 +155,7 @@ Result<OpGraph> build_sockeye(const ZooEntry& entry, const ZooOptions& options) 
   y = g.concat({y, g.add(OpKind::gather, {start}, GatherAttributes{target_steps}, "decoder_feed")}, "decoder_concat");
   for (std::int64_t i = 0; i < d->layers; ++i) y = lstm(g, y, hidden, fmt::format("decoder_rnn{}", i), true);
   std::vector<TensorId> outputs;
+  outputs.reserve(static_cast<std::size_t>(target_steps));
   for (int t = 0; t < target_steps; ++t) outputs.push_back(sockeye_step(g, y, memory, keys, t, fmt::format("decoder_t{}_", t)));
   const TensorId all =
       outputs.size() == 1 ? outputs.front() : g.add(OpKind::concat, outputs, ConcatAttributes{0}, "decoder_hidden");
