@@ -393,8 +393,7 @@ std::optional<std::vector<RankMemory>> ranks_of(const StepMemory& memory, const 
   if (options.zero > 0 || options.gathers_outputs()) return std::nullopt;
   Persistent arrays = persistent_arrays(graph, stack, options);
   if (stack.memory.plan == MemoryPlan::mxnet) round_for_driver(arrays);
-  const std::optional<Bytes> capacity = room(arrays, stack, options);
-  if (capacity && near_end(memory.reserved, *capacity)) return std::nullopt;
+  if (const auto capacity = room(arrays, stack, options); capacity && near_end(memory.reserved, *capacity)) return std::nullopt;
   return rank_memories(arrays, stack, options, memory.profile.at_peak, {memory.allocated, memory.reserved, memory.reserved});
 }
 

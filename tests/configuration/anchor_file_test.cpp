@@ -78,7 +78,9 @@ TEST_CASE("every multiplier lengthens its own part of a step") {
   CHECK_THAT(memory.exchange_total / plain.exchange_total, Catch::WithinRel(1.0, 0.1));
   const PhaseTimes exchange = stages({"hw.device.anchor_exchange=1.5"}, "bert-base", 8);
   CHECK(exchange.forward == plain.forward);
-  CHECK_THAT(exchange.exchange_total / plain.exchange_total, Catch::WithinRel(1.5, 0.02));
+  // Copies into and out of the buckets are kernels; the anchor of memory-bound ones lengthens these.
+  CHECK(exchange.exchange_total > 1.4 * plain.exchange_total);
+  CHECK(exchange.exchange_total < 1.5 * plain.exchange_total);
   const PhaseTimes host = stages({"hw.device.anchor_host=4"}, "bert-base", 8);
   CHECK(host.host_exposed > plain.host_exposed);
   CHECK(host.exchange_total == plain.exchange_total);
