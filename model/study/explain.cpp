@@ -204,7 +204,8 @@ Result<Explanation> explain(Session& session, const PredictOptions& options, Pro
   });
   explanation.combined = combine(session, options, explanation.base, trials, outcomes);
   explanation.what_ifs = std::move(outcomes);
-  if (explanation.base.division.by_layers) explanation.layouts = neighbouring_layouts(session, options, explanation.base, progress);
+  if (explanation.base.division.by_layers)
+    explanation.layouts = neighbouring_layouts(session, options, explanation.base, progress);
   return explanation;
 }
 

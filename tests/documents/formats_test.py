@@ -24,7 +24,7 @@ READERS = [
     (["Samples that a job trains on"], ["hardware/input_source"]),
     (["Stack"], ["stack/stack_file", "stack/stack_extends", "stack/framework_features", "stack/host_settings", "stack/issue_settings",
                 "stack/operator_settings", "stack/update_settings", "stack/memory_settings", "stack/exchange_settings", "stack/store_file", "stack/engine_settings", "stack/rank_settings", "stack/parameter_server",
-                "stack/metric_settings", "stack/parallel_settings"]),
+                "stack/metric_settings", "stack/parallel_settings", "stack/convolution_library"]),
     (["Network"], ["workload/network_file", "workload/network_layer", "workload/transformer_file"]),
     (["Pipeline schedule"], ["schedule/pipeline/schedule_file"]),
     (["Scenario"], ["validation/scenario_file"]),
