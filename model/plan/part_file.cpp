@@ -194,6 +194,12 @@ std::string to_csv(const PlanPart& part) {
   return text + line("end", 0, {}, "");
 }
 
+Result<PlanPart> parse_part(std::string text, std::string name, std::size_t jobs) {
+  return CsvTable::parse(std::move(text), std::move(name)).and_then([&](CsvTable table) {
+    return Reader(std::move(table), jobs).read();
+  });
+}
+
 Result<PlanPart> read_part(const std::string& path, std::size_t jobs) {
   return CsvTable::open(path).and_then([&](CsvTable table) { return Reader(std::move(table), jobs).read(); });
 }

@@ -21,5 +21,7 @@ inline constexpr const char* kPartMark = "kind,job,variant,unit,tensor";
 
 /// Reads the file of a part whose plan has so many jobs. Errors: every line that no search writes.
 [[nodiscard]] Result<PlanPart> read_part(const std::string& path, std::size_t jobs);
+/// The same of its text; `name` stands in errors.
+[[nodiscard]] Result<PlanPart> parse_part(std::string text, std::string name, std::size_t jobs);
 
 }  // namespace tbdsim::plan

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "model/configuration/session.hpp"
 #include "model/input/digest.hpp"
@@ -35,7 +36,7 @@ Result<std::string> question_of(Session& session, const PlanJobs& jobs) {
 /// What is wrong with the choice of parts; empty: nothing.
 Errors check_parts(const std::vector<PlanPart>& parts, const std::vector<std::string>& files, const std::string& question) {
   Errors errors;
-  std::vector<std::string> named(parts.front().shards);
+  std::map<std::size_t, std::string> named;  // a file may claim to be one of very many
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (parts[i].question != question)
       errors.push_back(
@@ -50,16 +51,14 @@ Errors check_parts(const std::vector<PlanPart>& parts, const std::vector<std::st
     else
       other = files[i];
   }
-  std::vector<std::size_t> missing;
-  for (std::size_t i = 0; i < named.size(); ++i)
-    if (named[i].empty()) missing.push_back(i + 1);
+  const std::size_t shards = parts.front().shards, missing = shards - std::min(named.size(), shards);
   constexpr std::size_t kTold = 10;
-  const std::size_t told = std::min(missing.size(), kTold);
-  if (errors.empty() && !missing.empty())
-    errors.push_back(
-        {fmt::format("--join: of {} parts {} missing: {}{}", named.size(), missing.size() == 1 ? "one is" : "some are",
-                     fmt::join(missing.begin(), missing.begin() + static_cast<std::ptrdiff_t>(told), ", "),
-                     told < missing.size() ? ", ..." : "")});
+  std::vector<std::size_t> told;
+  for (std::size_t i = 0; i < shards && told.size() < std::min(missing, kTold); ++i)
+    if (named.count(i) == 0) told.push_back(i + 1);
+  if (errors.empty() && missing > 0)
+    errors.push_back({fmt::format("--join: of {} parts {} missing: {}{}", shards, missing == 1 ? "one is" : "some are",
+                                  fmt::join(told, ", "), told.size() < missing ? ", ..." : "")});
   return errors;
 }
 

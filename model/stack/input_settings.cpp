@@ -1,19 +1,23 @@
 #include "model/stack/input_settings.hpp"
 
-#include <fmt/format.h>
+#include <array>
+#include <string_view>
+
+#include "model/input/known_word.hpp"
 
 namespace tbdsim {
+namespace {
+
+constexpr std::array<std::string_view, 2> kModes{"stream", "barrier"};
+
+}  // namespace
 
 InputSettings read_input_settings(TomlTable& root) {
   InputSettings input;
   auto table = root.table_if("input");
   if (!table) return input;
   input.name = table->text_or("default", input.name);
-  const std::string mode = table->text("mode");
-  if (mode == "barrier")
-    input.mode = InputMode::barrier;
-  else if (mode != "stream")
-    table->problem("mode", fmt::format("expected \"stream\" or \"barrier\", got \"{}\"", mode));
+  input.mode = read_word<InputMode>(*table, "mode", kModes, "mode of input").value_or(input.mode);
   input.threads = static_cast<int>(table->integer_or("threads", 0, 1, 10'000));
   input.prefetch = static_cast<int>(table->integer_or("prefetch", input.prefetch, 1, 1'000));
   input.pinned = table->boolean_or("pinned", input.pinned);

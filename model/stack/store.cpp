@@ -1,17 +1,21 @@
 #include "model/stack/store.hpp"
 
-#include <fmt/format.h>
+#include <array>
+#include <string_view>
+
+#include "model/input/known_word.hpp"
 
 namespace tbdsim {
+namespace {
+
+constexpr std::array<std::string_view, 2> kRoutes{"host", "two_hop"};
+
+}  // namespace
 
 StoreSettings read_store_settings(TomlTable& root) {
   StoreSettings store;
   if (auto table = root.table_if("store")) {
-    const std::string unlinked = table->text_or("unlinked", "host");
-    if (unlinked == "two_hop")
-      store.unlinked = UnlinkedRoute::two_hop;
-    else if (unlinked != "host")
-      table->problem("unlinked", fmt::format("expected \"host\" or \"two_hop\", got \"{}\"", unlinked));
+    store.unlinked = word_or(*table, "unlinked", kRoutes, store.unlinked, "route of copies");
     store.copy_workers = static_cast<int>(table->integer_or("copy_workers", store.copy_workers, 1, 64));
     store.keys_per_group = static_cast<int>(table->integer_or("keys_per_group", store.keys_per_group, 1, 10'000));
     const auto time = [&](std::string_view key) { return table->quantity_if<Seconds>(key, kNotNegative).value_or(Seconds(0.0)); };

@@ -97,6 +97,9 @@ class Parts(unittest.TestCase):
         self.assertIn("sequence: expected true or false, got \"\"", with_field("sequence", ""))
         self.assertIn("kind: no line of a part of a plan begins so: \"lay\"", with_field("kind", "lay"))
         self.assertIn("--join: a part holds layouts of values that this plan does not try", with_field("variant", "5"))
+        path.write_text(text.replace("question,0,0,1,", "question,0,0,2000000000,", 1))
+        self.assertEqual(self.refused(*JOB, "--join", name),
+                         "tbdsim: --join: of 2000000000 parts some are missing: 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, ...\n")
         # A layout that nobody has is refused by predict, as one that a user asks for.
         self.assertEqual(self.run_plan(*JOB, "--join", name).returncode, 2)
         path.write_text("".join(lines[:-1]))

@@ -322,7 +322,8 @@ TEST_CASE("a way of launching that does not exist, to the letter") {
   CHECK(to_text(plan.error()) == "no way of launching called \"threads\"; there are one-process, process-per-gpu, framework\n");
 }
 
-TEST_CASE("calls over PCIe take from kernels beside them, those over NVLink nothing but multiprocessors, nor what a network paces") {
+TEST_CASE(
+    "calls over PCIe take from kernels beside them, those over NVLink nothing but multiprocessors, nor what a network paces") {
   for (const auto& [id, fabric] : {std::pair{"rtx-2080-ti", NcclFabric::host}, {"a6000", NcclFabric::peer}}) {
     const System boards = load_system({TBDSIM_SOURCE_DIR}, id, 4).value();
     const auto beside = [&](int nodes) {

@@ -57,8 +57,9 @@ struct StageTime {
 
 /// GPipe: sum F + (m-1) max F + sum B + (m-1) max B + hops there and back. Exact.
 [[nodiscard]] Seconds gpipe_time(std::span<const StageTime> ranks, std::int32_t micro_batches);
-/// 1F1B by its slowest round trip: fill + (m-1) lambda, fill being one micro-batch's way through all ranks and back. Rank s has p-s micro-batches in flight, so none can follow faster than
-/// lambda = max over s of (sum of F+B from s on + 2 hops behind it)/(p-s), or F_s+B_s. Mean error 0.2 %, worst 2.4 %.
+/// 1F1B by its slowest round trip: fill + (m-1) lambda, fill being one micro-batch's way through all ranks and back. Rank s has
+/// p-s micro-batches in flight, so none can follow faster than lambda = max over s of (sum of F+B from s on + 2 hops behind
+/// it)/(p-s), or F_s+B_s. Mean error 0.2 %, worst 2.4 %.
 [[nodiscard]] Seconds fill_and_rate(std::span<const StageTime> ranks, std::int32_t micro_batches);
 /// 1F1B, exactly: the recurrence over its table, without the table. Time in proportion to ranks x micro-batches.
 /// Expects at most kMostRecurrenceRanks.

@@ -1,18 +1,20 @@
 #include "model/stack/operators/recurrent_settings.hpp"
 
-#include <fmt/format.h>
+#include <array>
+#include <string_view>
 
-#include <string>
+#include "model/input/known_word.hpp"
 
 namespace tbdsim {
+namespace {
+
+constexpr std::array<std::string_view, 2> kKernels{"library", "cells"};
+
+}  // namespace
 
 RecurrentSettings read_recurrent_settings(TomlTable& table) {
   RecurrentSettings s;
-  const std::string kernels = table.text_or("recurrent", "library");
-  if (kernels == "cells")
-    s.kernels = RecurrentKernels::cells;
-  else if (kernels != "library")
-    table.problem("recurrent", fmt::format("expected \"library\" or \"cells\", got \"{}\"", kernels));
+  s.kernels = word_or(table, "recurrent", kKernels, s.kernels, "kind of recurrent layers");
   s.persistent = table.boolean_or("persistent_recurrent", s.persistent);
   return s;
 }
