@@ -13,12 +13,12 @@ namespace tbdsim {
 Errors choose_attention(const PredictOptions& options, Stack& stack) {
   if (options.attention.empty()) return {};
   if (options.attention == "unfused") {
-    stack.operators.fused_attention = false;
+    stack.operators.attention.fused = false;
     return {};
   }
   if (const auto kernel = find_attention_kernel(options.attention == "cudnn" ? "cudnn-9" : options.attention)) {
-    stack.operators.fused_attention = true;
-    stack.operators.attention = *kernel;
+    stack.operators.attention.fused = true;
+    stack.operators.attention.kernel = *kernel;
     return {};
   }
   std::vector<std::string> known{"unfused"};

@@ -59,7 +59,7 @@ void choose_schedule(const PredictOptions& options, Configuration& configuration
 
 }  // namespace
 
-int most_zero(const Stack& stack) { return stack.features.shards_states ? stack.parallel.most_zero : 0; }
+int most_zero(const Stack& stack) { return stack.features.shards_states ? stack.parallel.shards.most_zero : 0; }
 
 // Long because every axis has rules of its own, and later ones read the sizes of earlier ones.
 Errors choose_layout(const PredictOptions& options, Configuration& configuration) {
@@ -92,8 +92,8 @@ Errors choose_layout(const PredictOptions& options, Configuration& configuration
     refuse(fmt::format("--sequence-parallel {}: expected on or off", options.sequence_parallel));
   if (on && layout.tensor == 1)
     refuse("--sequence-parallel on: divides what --tensor-parallel leaves whole; add --tensor-parallel 2 or more");
-  layout.sequence = layout.tensor > 1 && !off && (on || stack.parallel.sequence);
-  layout.regathers = stack.parallel.regathers;
+  layout.sequence = layout.tensor > 1 && !off && (on || stack.parallel.tensor.sequence);
+  layout.regathers = stack.parallel.tensor.regathers;
   if (options.expert_tensor_parallel && layout.expert == 1)
     refuse("--expert-tensor-parallel divides experts that --expert-parallel spreads; add --expert-parallel 2 or more");
   if (layout.virtual_stages > 1 && layout.pipeline == 1)
@@ -114,10 +114,11 @@ Errors choose_layout(const PredictOptions& options, Configuration& configuration
         "--expert-parallel {} --expert-tensor-parallel {}: {} GPUs for a copy of the experts do not divide the {} "
         "that compute each stage",
         layout.expert, layout.expert_tensor, layout.expert * layout.expert_tensor, layout.tensor * layout.context * layout.data));
-  if (!options.zero && stack.parallel.zero > 0 && layout.data * layout.context > 1) configuration.zero = stack.parallel.zero;
+  if (!options.zero && stack.parallel.shards.zero > 0 && layout.data * layout.context > 1)
+    configuration.zero = stack.parallel.shards.zero;
   if (options.zero.value_or(0) > 0 && layout.data * layout.context == 1)
     configuration.notices.push_back(one_copy_notice(*options.zero));
-  if (configuration.zero == 3 && layout.pipeline > 1 && !stack.parallel.shards_stages) {
+  if (configuration.zero == 3 && layout.pipeline > 1 && !stack.parallel.shards.beside_stages) {
     if (options.zero)
       refuse(fmt::format("--zero 3 with --pipeline-parallel: {} does not shard the weights of stages; at most --zero 2 there",
                          stack.id));

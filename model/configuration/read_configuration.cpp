@@ -76,8 +76,8 @@ void scale_update(const Optimizer& optimizer, Precision precision, Stack& stack)
   if (optimizer.unfused_kernels == 0.0) {
     stack.update.kernels_per_array = 0;
     stack.update.passes_sgd_momentum = stack.update.extra_passes = 0.0;
-    stack.parallel.update_moves = Bytes(0.0);
-    stack.parallel.clips = false;
+    stack.parallel.update.moves = Bytes(0.0);
+    stack.parallel.update.clips = false;
     return;
   }
   const bool loops = stack.host.eager && optimizer.loops_over_arrays && !stack.update.fuses_loops;
@@ -94,7 +94,7 @@ void scale_update(const Optimizer& optimizer, Precision precision, Stack& stack)
   const double passes = passes_of(optimizer, stack, unfused);
   stack.update.passes_sgd_momentum *= passes;
   const Result<Optimizer> adam = choose_optimizer("adam");
-  stack.parallel.update_moves = passes / passes_of(*adam, stack, unfused) * stack.parallel.update_moves;
+  stack.parallel.update.moves = passes / passes_of(*adam, stack, unfused) * stack.parallel.update.moves;
   if (unfused)
     stack.update.kernels_per_array =
         std::max(1, static_cast<int>(std::lround(stack.update.kernels_per_array * optimizer.unfused_kernels)));
@@ -236,7 +236,7 @@ void choose_stack(Session& session, const PredictOptions& options, Configuration
   configuration.stack.memory.context += device.multiprocessors * device.max_threads_per_multiprocessor.value_or(kUsualThreads) *
                                         configuration.stack.memory.context_per_thread;
   check_support(device, configuration, errors);
-  if (configuration.stack.operators.channels_last)
+  if (configuration.stack.operators.order.channels_last)
     configuration.notices.push_back(
         "channels last: tensor cores read it as it lies, batch norm loads several 16-bit numbers at once; "
         "all else costs what it does with channels first");
@@ -347,7 +347,7 @@ Result<Configuration> read_configuration(Session& session, const PredictOptions&
     configuration.notices.push_back(std::move(notice));
   const std::string variant = options.stack.empty() ? "torchvision" : configuration.stack.zoo_variant;
   configuration.workload = session.workload(
-      options.model, variant, {options.image, std::nullopt, options.seq_len, configuration.stack.operators.fused_attention});
+      options.model, variant, {options.image, std::nullopt, options.seq_len, configuration.stack.operators.attention.fused});
   if (!*configuration.workload)
     errors.insert(errors.end(), configuration.workload->error().begin(), configuration.workload->error().end());
   if (*configuration.workload) {

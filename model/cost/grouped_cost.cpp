@@ -18,7 +18,7 @@ NodeCost KernelModel::grouped_cost(const OpGraph& graph, const Op& op, Pass pass
   result.kernel = grouped_product_time(product, pass == Pass::backward_weights, element_, expert_constants_, expert_rates_);
   // Forward the product adds the bias; its gradient is a sum over the rows.
   if (attributes.bias && pass == Pass::backward_weights)
-    append(result.kernel, streamed(product.rows * out, stack_.operators.compiles_kernels));
+    append(result.kernel, streamed(product.rows * out, stack_.operators.loads.compiles_kernels));
   return result;
 }
 

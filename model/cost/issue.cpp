@@ -25,7 +25,7 @@ bool is_module(const OperatorRow& row) {
 
 bool has_bias(const Op& op, const Stack& stack) {
   if (const auto* convolution = std::get_if<ConvolutionAttributes>(&op.attributes))
-    return convolution->bias && stack.operators.separate_bias;
+    return convolution->bias && stack.operators.fusion.separate_bias;
   const auto* linear = std::get_if<LinearAttributes>(&op.attributes);
   return linear != nullptr && linear->bias;
 }

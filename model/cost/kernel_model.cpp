@@ -35,7 +35,7 @@ double sum_of_inputs(const OpGraph& graph, const Op& op) {
   return sum;
 }
 
-AutocastHabits habits(const Stack& stack) { return {stack.operators.copies_promoted, stack.operators.narrow_norms}; }
+AutocastHabits habits(const Stack& stack) { return {stack.operators.amp.copies_promoted, stack.operators.amp.narrow_norms}; }
 
 /// Bytes of an operator's inputs as its kernel meets them: as wide as they are, or as a cast makes them.
 Bytes bytes_of_inputs(const OpGraph& graph, const Op& op, std::span<const Bytes> widths, const Stack& stack) {
@@ -72,7 +72,8 @@ double read_elements(const OpGraph& graph, const Op& op, Pass pass) {
 /// the gradient of the weights (aten/src/ATen/native/Convolution.cpp: `input.contiguous`).
 bool copies_part(const OpGraph& graph, const Op& op, Pass pass, const Stack& stack) {
   const Op& producer = graph.op(graph.tensor(op.inputs.front()).producer);
-  return stack.host.eager && pass != Pass::backward_data && producer.kind == OpKind::slice && !stack.operators.compiles_kernels;
+  return stack.host.eager && pass != Pass::backward_data && producer.kind == OpKind::slice &&
+         !stack.operators.loads.compiles_kernels;
 }
 
 /// The finest step, in elements, of the rows that a product in 16 bits reads and writes, up to the eight that one load of 16 B
@@ -151,8 +152,8 @@ void KernelModel::draw(double share) {
 }
 
 std::vector<Bytes> KernelModel::widths(const OpGraph& graph) const {
-  return casts_ && stack_.host.eager && !stack_.operators.amp_16_bit ? autocast_widths(graph, element_, habits(stack_))
-                                                                     : std::vector<Bytes>{};
+  return casts_ && stack_.host.eager && !stack_.operators.amp.all_16_bit ? autocast_widths(graph, element_, habits(stack_))
+                                                                         : std::vector<Bytes>{};
 }
 
 NodeCost KernelModel::cost(const OpGraph& graph, const StepNode& node, double batch, std::span<const Bytes> widths) const {
@@ -165,7 +166,7 @@ NodeCost KernelModel::cost(const OpGraph& graph, const StepNode& node, double ba
   if (node.pass == Pass::gradient_sum) {
     const auto size = static_cast<double>(elements(graph.output_shape(op))) * batch;
     const Bytes element = widths.empty() ? element_ : widths[static_cast<std::size_t>(op.output.value)];
-    result.kernel = streamed((node.summands + 1) * size, stack_.operators.vectorizes_16_bit, element);
+    result.kernel = streamed((node.summands + 1) * size, stack_.operators.loads.vectorizes_16_bit, element);
     result.family = KernelFamily::memory_bound;
     result.host_operators = issued_sum(stack_.host);
     return result;
@@ -200,7 +201,7 @@ NodeCost KernelModel::cost(const OpGraph& graph, const StepNode& node, double ba
 
 bool KernelModel::norms_batches_itself(const Op& op) const {
   return op.kind == OpKind::batch_norm && weight_ == kHalf && stack_.framework == Framework::pytorch && stack_.host.eager &&
-         !stack_.operators.compiles_kernels && !stack_.operators.channels_last;
+         !stack_.operators.loads.compiles_kernels && !stack_.operators.order.channels_last;
 }
 
 void KernelModel::cast_arrays(const OpGraph& graph, const Op& op, Pass pass, NodeCost& cost) const {
@@ -217,20 +218,20 @@ void KernelModel::cast_tensors(const OpGraph& graph, const Op& op, Pass pass, do
 }
 
 void KernelModel::cast_operands(const OpGraph& graph, const Op& op, Pass pass, double batch, NodeCost& cost) const {
-  const bool compiled = stack_.operators.compiles_casts;
+  const bool compiled = stack_.operators.fp8.compiles_casts;
   const OperandCasts casts = operand_casts(graph, op, pass, batch, eight_bits_->recipe, compiled, chip_);
   cost.kernel.workspace += casts.scratch;
   if (pass == Pass::forward) cost.kept_operands = kept_operands(graph, op, batch, eight_bits_->recipe);
   if (casts.kernels == 0) return;
   append(cost.kernel, cast_time(casts, memory_rates_));
-  if (!stack_.operators.compiles_kernels) cost.host_operators += casts.kernels * issued_cast(stack_.host);
+  if (!stack_.operators.loads.compiles_kernels) cost.host_operators += casts.kernels * issued_cast(stack_.host);
 }
 
 void KernelModel::append_casts(double numbers, int kernels, NodeCost& cost) const {
   if (kernels == 0) return;
   // Two elements moved for each, three bytes of width on the average.
   const Bytes moved = numbers * Casts::kMoved, width = Casts::kMoved / 2.0;
-  const bool single = stack_.operators.casts_singly && !stack_.operators.compiles_kernels;
+  const bool single = stack_.operators.loads.casts_singly && !stack_.operators.loads.compiles_kernels;
   KernelTimeModel kernel =
       single ? single_access_time(moved, width, 1.0, memory_rates_) : memory_bound_time(moved, 1.0, memory_rates_);
   kernel.kernels = kernels;
@@ -238,7 +239,7 @@ void KernelModel::append_casts(double numbers, int kernels, NodeCost& cost) cons
   kernel.launch = kernels * memory_rates_.launch;
   append(cost.kernel, kernel);
   // A compiler casts inside the programs that the host starts.
-  if (!stack_.operators.compiles_kernels) cost.host_operators += kernels * issued_cast(stack_.host);
+  if (!stack_.operators.loads.compiles_kernels) cost.host_operators += kernels * issued_cast(stack_.host);
 }
 
 void KernelModel::keep_gradients(const OpGraph& graph, const Op& op, NodeCost& cost) const {
@@ -301,9 +302,9 @@ NodeCost KernelModel::update_cost(double count) const {
   // Mixed precision unscales fp32 gradients in place. Of 16-bit weights gradients are widened and unscaled at once, and a copy of
   // the new weights is made: PyTorch over lists of arrays (apex, GradScaler since 1.6), MXNet's multi-precision updates in the
   // kernel itself, which moves as many bytes as in fp32.
-  const bool lists = multi || stack_.host.eager, inside = stack_.operators.amp_16_bit && !lists;
-  const int cast_kernels = !updates || !casts_ || inside ? 0 : stack_.operators.amp_16_bit ? 2 : 1;
-  const Bytes casts(cast_kernels == 0 ? 0 : stack_.operators.amp_16_bit ? 2 + 4 + 4 + 2 : 4 + 4);
+  const bool lists = multi || stack_.host.eager, inside = stack_.operators.amp.all_16_bit && !lists;
+  const int cast_kernels = !updates || !casts_ || inside ? 0 : stack_.operators.amp.all_16_bit ? 2 : 1;
+  const Bytes casts(cast_kernels == 0 ? 0 : stack_.operators.amp.all_16_bit ? 2 + 4 + 4 + 2 : 4 + 4);
   result.kernel = memory_bound_time(count * (passes * weight_ + casts), 1.0, memory_rates_);
   result.kernel.kernels = stack_.update.kernels_per_array + cast_kernels + zeroes;
   const double cast_launches = lists ? cast_kernels / kArraysPerLaunch : cast_kernels;
@@ -363,23 +364,23 @@ NodeCost KernelModel::convolution_cost(const OpGraph& graph, const Op& op, Pass 
   result.smaller = time.smaller;
   result.family = KernelFamily::convolution;
   result.tensor_core = tensor_core_;
-  if (tensor_core_ && !stack_.operators.channels_last)
-    append(result.kernel, streamed(2.0 * batch * read_elements(graph, op, pass), stack_.operators.compiles_kernels));
+  if (tensor_core_ && !stack_.operators.order.channels_last)
+    append(result.kernel, streamed(2.0 * batch * read_elements(graph, op, pass), stack_.operators.loads.compiles_kernels));
   if (copies_part(graph, op, pass, stack_)) {
     constexpr double kReadAndWritten = 2.0;
     const auto part = static_cast<double>(elements(graph.input_shape(op)));
-    append(result.kernel, streamed(kReadAndWritten * batch * part, stack_.operators.vectorizes_16_bit));
+    append(result.kernel, streamed(kReadAndWritten * batch * part, stack_.operators.loads.vectorizes_16_bit));
     result.host_operators += issued_sum(stack_.host);
   }
-  if (stack_.operators.turns_filters) {
+  if (stack_.operators.order.turns_filters) {
     // Read along one order and written along another: one side of every element lies apart (assumed: half the bandwidth).
     constexpr double kPasses = 2.0, kScattered = 0.5;
     append(result.kernel, memory_bound_time(kPasses * filter_elements(graph, op) * weight_, kScattered, memory_rates_));
   }
-  if (attributes.bias && stack_.operators.separate_bias && pass != Pass::backward_data) {
+  if (attributes.bias && stack_.operators.fusion.separate_bias && pass != Pass::backward_data) {
     const double passes = pass == Pass::forward ? 2.0 : 1.0;
     const auto outputs = static_cast<double>(elements(graph.output_shape(op)));
-    append(result.kernel, streamed(passes * batch * outputs, stack_.operators.compiles_kernels));
+    append(result.kernel, streamed(passes * batch * outputs, stack_.operators.loads.compiles_kernels));
   }
   return result;
 }
@@ -406,9 +407,9 @@ NodeCost KernelModel::matrix_cost(const OpGraph& graph, const Op& op, Pass pass,
                                  : gemm_time(shape, element_, gemm_constants_, rates));
   const auto* attributes = std::get_if<LinearAttributes>(&op.attributes);
   if (attributes != nullptr && attributes->bias && pass != Pass::backward_data) {
-    const double passes = pass != Pass::forward ? 1.0 : stack_.operators.fuses_linear_bias ? 0.0 : 2.0;
+    const double passes = pass != Pass::forward ? 1.0 : stack_.operators.fusion.linear_bias ? 0.0 : 2.0;
     const double out = batch * static_cast<double>(elements(graph.output_shape(op)));
-    if (passes > 0.0) append(result.kernel, streamed(passes * out, stack_.operators.compiles_kernels));
+    if (passes > 0.0) append(result.kernel, streamed(passes * out, stack_.operators.loads.compiles_kernels));
   }
   return result;
 }
@@ -436,14 +437,14 @@ NodeCost KernelModel::attention_cost(const OpGraph& graph, const Op& op, Pass pa
   NodeCost result;
   result.family = KernelFamily::attention;
   result.tensor_core = tensor_core_;
-  if (stack_.operators.fused_attention) {
+  if (stack_.operators.attention.fused) {
     result.kernel = fused_attention_time(shape, backward, {attention_kernel_, attention_constants_, element_}, attention_rates_);
     result.host_operators = issued_operators(graph, op, pass, true, stack_);
     return result;
   }
   result.kernel = separate_attention_time(shape, backward,
                                           {gemm_constants_, gemm_rates_, memory_rates_, softmax_rates_, element_,
-                                           stack_.operators.vectorizes_16_bit, stack_.operators.softmax_backward_passes});
+                                           stack_.operators.loads.vectorizes_16_bit, stack_.operators.passes.softmax_backward});
   result.host_operators = issued_attention(result.kernel.kernels, backward, stack_.host);
   // Scores before softmax; backward: gradients of the weights and of the scores.
   result.kernel.workspace = (backward ? 2.0 : 1.0) * shape.batch * shape.heads * shape.queries * shape.keys * element_;
@@ -463,7 +464,7 @@ NodeCost KernelModel::recurrent_cost(const OpGraph& graph, const Op& op, Pass pa
                              attributes.bidirectional ? 2 : 1,
                              has_data_gradient(graph, op)};
   const PersistentRule persistent = tensor_core_ && element_ == kHalf ? persistent_ : PersistentRule::never;
-  const RecurrentMeans means{stack_.operators.recurrent,
+  const RecurrentMeans means{stack_.operators.recurrent.kernels,
                              persistent,
                              recurrent_constants_,
                              recurrent_rates_,
@@ -517,8 +518,8 @@ NodeCost KernelModel::memory_cost(const OpGraph& graph, const Op& op, Pass pass,
                                                         : memory_bound_time(bytes, passes->bandwidth_share, rates);
   if (norms_batches_itself(op))
     result.kernel = own_batch_norm_time(result.kernel, batch_norm_shape(graph.input_shape(op), batch), forward, rates);
-  if (op.kind == OpKind::layer_norm && stack_.operators.norm_column_loads > 0 && !stack_.operators.compiles_kernels)
-    result.kernel = layer_norm_time(result.kernel, {in / row, row, element}, pass, stack_.operators.norm_column_loads, rates);
+  if (op.kind == OpKind::layer_norm && stack_.operators.loads.norm_columns > 0 && !stack_.operators.loads.compiles_kernels)
+    result.kernel = layer_norm_time(result.kernel, {in / row, row, element}, pass, stack_.operators.loads.norm_columns, rates);
   if (const int chain = forward ? passes->forward_kernels : passes->backward_kernels; chain > 1) {
     result.kernel.kernels = chain;
     result.kernel.time += (chain - 1) * rates.launch;
@@ -533,7 +534,7 @@ NodeCost KernelModel::memory_cost(const OpGraph& graph, const Op& op, Pass pass,
   result.kernel.issue.barrier = waits * result.kernel.issue.memory;
   result.kernel.issue.memory -= result.kernel.issue.barrier;
   append_casts(batch * numbers.casts.numbers, numbers.casts.kernels, result);
-  if (op.kind == OpKind::sequence_reverse && stack_.operators.recurrent == RecurrentKernels::cells) {
+  if (op.kind == OpKind::sequence_reverse && stack_.operators.recurrent.kernels == RecurrentKernels::cells) {
     const auto width = static_cast<double>(graph.output_shape(op).back());
     result.kernel.time = std::max(result.kernel.time, memory_rates_.launch + serial_reverse_time(batch, width, chip_));
     result.kernel.issue.memory = result.kernel.time - memory_rates_.launch;

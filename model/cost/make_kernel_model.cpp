@@ -65,7 +65,7 @@ void KernelModel::choose_attention(const Device& device, const Arithmetic& unit,
   };
   // Libraries with kernels for Hopper alone run FlashAttention 2 before it. Source: TransformerEngine, pytorch/attention.py:
   // "Select FusedAttention on sm90 and FlashAttention on others for performance".
-  const AttentionKernelInfo& asked = info(stack_.operators.attention);
+  const AttentionKernelInfo& asked = info(stack_.operators.attention.kernel);
   const AttentionKernelInfo& wanted = has(asked) ? asked : info(AttentionKernel::flash_2);
   const bool runs = unit.tensor_core && unit.element == kHalf && has(wanted);
   // Kernels that nobody measured, and that are like none that somebody did, run like the general one.
@@ -93,7 +93,7 @@ void KernelModel::choose_attention(const Device& device, const Arithmetic& unit,
 }
 
 Result<void> KernelModel::add_8_bits(const Device& device, Precision precision, const KernelConstants& constants) {
-  const auto stated = stack_.operators.fp8_recipe;
+  const auto stated = stack_.operators.fp8.recipe;
   if (!stated)
     return fail(fmt::format("precision {}: stack {} trains without products in 8 bits (no operators.fp8_recipe in {})",
                             name(precision), stack_.id, stack_.file));
@@ -145,7 +145,7 @@ Result<KernelModel> KernelModel::make(const Device& device, Precision precision,
   KernelModel model;
   model.stack_ = stack;
   model.chip_ = device.chip;
-  if (stack.operators.persistent_recurrent) model.persistent_ = persistent_rule(device.chip, device.multiprocessors, stack.cuda);
+  if (stack.operators.recurrent.persistent) model.persistent_ = persistent_rule(device.chip, device.multiprocessors, stack.cuda);
   model.peak_ = unit.peak;
   model.element_ = unit.element;
   model.tensor_core_ = unit.tensor_core;

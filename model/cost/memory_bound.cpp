@@ -14,9 +14,9 @@ std::optional<Passes> memory_passes(const Op& op, const Stack& stack, Bytes elem
   if (row.family != OpFamily::memory_bound) return std::nullopt;
   if (row.framework_passes == nullptr) return row.passes;
   return row.framework_passes(
-      op, {stack.host.eager, stack.operators.batch_norm_forward_passes, stack.operators.batch_norm_backward_passes,
-           stack.operators.dropout_forward_passes, stack.operators.dropout_backward_passes,
-           stack.operators.softmax_backward_passes, stack.operators.composes_rows, element < kSingle, broadcasts});
+      op, {stack.host.eager, stack.operators.passes.batch_norm_forward, stack.operators.passes.batch_norm_backward,
+           stack.operators.passes.dropout_forward, stack.operators.passes.dropout_backward,
+           stack.operators.passes.softmax_backward, stack.operators.fusion.composes_rows, element < kSingle, broadcasts});
 }
 
 double reread_passes(RowKernel rows, double row_elements, Bytes element, const KernelRates& rates) {
@@ -41,10 +41,10 @@ KernelTimeModel memory_bound_time(Bytes bytes, double bandwidth_share, const Ker
 
 bool moves_single_numbers(OpKind kind, const Stack& stack) {
   // A compiler's kernels load several at once wherever rows allow it.
-  if (stack.operators.compiles_kernels) return false;
+  if (stack.operators.loads.compiles_kernels) return false;
   const ElementAccess access = info(kind).access;
-  if (access == ElementAccess::vectors) return !stack.operators.vectorizes_16_bit;
-  return access == ElementAccess::single || !stack.operators.channels_last;
+  if (access == ElementAccess::vectors) return !stack.operators.loads.vectorizes_16_bit;
+  return access == ElementAccess::single || !stack.operators.order.channels_last;
 }
 
 KernelTimeModel single_access_time(Bytes bytes, Bytes element, double bandwidth_share, const KernelRates& rates) {

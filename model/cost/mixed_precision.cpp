@@ -24,8 +24,8 @@ double tied_table(const OpGraph& graph, const Op& op) {
 
 Casts array_casts(const OpGraph& graph, const Op& op, Pass pass, const Stack& stack) {
   const bool narrow =
-      info(op.kind).autocast == AutocastRule::narrow || (op.kind == OpKind::layer_norm && stack.operators.narrow_norms);
-  if (stack.operators.amp_16_bit || !narrow || pass == Pass::backward_data) return {};
+      info(op.kind).autocast == AutocastRule::narrow || (op.kind == OpKind::layer_norm && stack.operators.amp.narrow_norms);
+  if (stack.operators.amp.all_16_bit || !narrow || pass == Pass::backward_data) return {};
   Casts casts{tied_table(graph, op), 0};
   if (casts.numbers > 0.0) casts.kernels = 1;
   for (const ParameterId id : op.parameters) casts.numbers += static_cast<double>(elements(graph.parameter(id).shape));
@@ -37,7 +37,7 @@ MixedNumbers mixed_numbers(const OpGraph& graph, const Op& op, const Stack& stac
   const double in = static_cast<double>(elements(graph.input_shape(op))),
                out = static_cast<double>(elements(graph.output_shape(op)));
   if (op.kind == OpKind::softmax_loss) return {kSingle, {in, 1}};
-  if (stack.operators.amp_16_bit) return {};
+  if (stack.operators.amp.all_16_bit) return {};
   if (op.kind == OpKind::embedding) return {kSingle, {}};
   const auto passes = memory_passes(op, stack);
   const bool rows = op.kind == OpKind::softmax || (passes && passes->rows != RowKernel::none);

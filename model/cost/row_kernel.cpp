@@ -33,8 +33,6 @@ double waiting_clocks(double rows, double cols, double row_bytes, const RowKerne
 
 }  // namespace
 
-std::span<const RowKernelInfo> row_kernels() { return kKernels; }
-
 const RowKernelInfo* find_row_kernel(std::string_view name) {
   const auto* const found =
       std::find_if(kKernels.begin(), kKernels.end(), [&](const RowKernelInfo& row) { return row.name == name; });

@@ -1,5 +1,4 @@
 #pragma once
-#include <span>
 #include <string_view>
 
 #include "model/cost/kernel_rates.hpp"
@@ -25,10 +24,8 @@ struct RowKernelInfo {
   int threads;  ///< of a block at most
 };
 
-/// Every kernel that samples or stacks may name. Sources of the walks: vllm-project/vllm csrc (activation_kernels.cu,
-/// pos_encoding_kernels.cu, layernorm_kernels.cu); kernels that only move bytes are taken to.
-[[nodiscard]] std::span<const RowKernelInfo> row_kernels();
-/// Null: no kernel of this name.
+/// A kernel that samples or stacks may name; null: there is none of this name. Sources of the walks: vllm-project/vllm csrc
+/// (activation_kernels.cu, pos_encoding_kernels.cu, layernorm_kernels.cu); kernels that only move bytes are taken to.
 [[nodiscard]] const RowKernelInfo* find_row_kernel(std::string_view name);
 
 /// One kernel over `rows` x `cols` numbers of `element` bytes:

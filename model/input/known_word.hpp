@@ -26,6 +26,13 @@ template <class Kind, std::size_t N>
   return std::nullopt;
 }
 
+/// The same of a key that may be absent or wrong: then `absent`.
+template <class Kind, std::size_t N>
+[[nodiscard]] Kind word_or(TomlTable& table, std::string_view key, const std::array<std::string_view, N>& words, Kind absent,
+                           std::string_view noun) {
+  return table.has(key) ? read_word<Kind>(table, key, words, noun).value_or(absent) : absent;
+}
+
 /// The same of a table of concepts, whose rows have `kind` and `name`.
 template <class Row>
 [[nodiscard]] auto read_row(TomlTable& table, std::string_view key, std::span<const Row> rows, std::string_view noun)

@@ -299,13 +299,13 @@ StepMemory eager(const OpGraph& graph, std::span<const StepNode> nodes, std::spa
   traced.rules = saving_rules(stack);
   traced.batch = options.batch;
   traced.element = options.element;
-  traced.fused_attention = stack.operators.fused_attention;
+  traced.fused_attention = stack.operators.attention.fused;
   traced.gradient_element = gradient_share(options);
   traced.update_element = options.update_element();
   if (options.master_weights && !stack.memory.online_loss) traced.loss_element = kSingle;
   traced.loss_arrays = stack.memory.online_loss ? 0.0 : divided_words(graph) ? 1.0 + stack.memory.parallel_loss_arrays : 1.0;
   traced.autocast = options.autocast;
-  traced.narrow_norms = stack.operators.narrow_norms;
+  traced.narrow_norms = stack.operators.amp.narrow_norms;
   traced.gathers_weights = options.zero >= 3 && options.ranks > 1 && !options.gathers_layers;
   traced.keeps_gradients = stack.memory.keeps_gradients || options.accumulates;
   traced.update_arrays = options.update_arrays * shard(options, 1);

@@ -178,7 +178,7 @@ void FastStep::pass_all(const Case& layout, DrawPlace draw) {
     longest = rank.run.forward + rank.run.backward;
     weights = rank.run.weights;
   }
-  if (configuration.stack.parallel.blocking_hops)
+  if (configuration.stack.parallel.pipeline.blocking_hops)
     for (pipeline::StageTime& rank : times_) rank = {rank.forward + hop, rank.backward + hop, hop};
   Seconds end = makespan(configuration, times_, weights);
   const bool in_turn = ends_in_turn(configuration.schedule);
@@ -196,7 +196,8 @@ void FastStep::simulate(const Case& layout, DrawPlace draw, Seconds hop) {
   const StagePlaces& stages = layout.stages;
   const int ranks = configuration.layout.pipeline, all = configuration.accumulate;
   pipeline::BlockTimes times;
-  times.transfer = configuration.stack.parallel.blocking_hops ? pipeline::Transfer::blocking : pipeline::Transfer::overlapped;
+  times.transfer =
+      configuration.stack.parallel.pipeline.blocking_hops ? pipeline::Transfer::blocking : pipeline::Transfer::overlapped;
   for (int r = 0; r < ranks; ++r)
     for (int c = 0; c < configuration.layout.virtual_stages; ++c) {
       const int stage = stages.places.stage_of({r, c});

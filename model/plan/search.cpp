@@ -162,15 +162,15 @@ class Search::Worker {
   [[nodiscard]] bool searched(const pipeline::ScheduleInfo& schedule) const {
     const std::string& kept = search_.job_.schedule;
     if (!kept.empty()) return pipeline::parse_schedule(kept) == schedule.kind;
-    const std::string known = " " + search_.base_.stack.parallel.schedules + " ";
+    const std::string known = " " + search_.base_.stack.parallel.pipeline.schedules + " ";
     return search_.every_schedule_ || known == "  " || known.find(fmt::format(" {} ", schedule.name)) != std::string::npos;
   }
 
   [[nodiscard]] int layers(Result& result) {
     Layout layout = at_;
     layout.sequence = layout.tensor > 1 && options_.sequence_parallel != "off" &&
-                      (options_.sequence_parallel == "on" || search_.base_.stack.parallel.sequence);
-    layout.regathers = search_.base_.stack.parallel.regathers;
+                      (options_.sequence_parallel == "on" || search_.base_.stack.parallel.tensor.sequence);
+    layout.regathers = search_.base_.stack.parallel.tensor.regathers;
     const auto& share = step_.share(layout);
     if (share) return share->stage_layers();
     refuse(share.error(), result);

@@ -54,8 +54,8 @@ DataExchange::DataExchange(const Configuration& configuration, const KernelModel
       plans_(plans) {
   element_ = map_element(configuration);
   const bool eight = configuration.precision == Precision::fp8 || configuration.precision == Precision::mxfp8;
-  gathered_ = eight && stack_.parallel.gathers_8_bit ? Bytes(1.0) : element_;
-  gradient_ = stack_.parallel.wide_gradients ? kSingle : element_;
+  gathered_ = eight && stack_.parallel.weights.gathers_8_bit ? Bytes(1.0) : element_;
+  gradient_ = stack_.parallel.gradients.wide ? kSingle : element_;
   sharded_ = configuration.sharding() == 3 && group_of(layout_, Axis::data).size > 1;
 }
 
@@ -80,7 +80,7 @@ UpdateCalls DataExchange::update(Elements elements, int arrays) {
   const int copies = group_of(layout_, Axis::data).size, shards = shard_ranks();
   if (copies > 1 && !sharded_) {
     calls.exchanged = elements.all() * gradient_;
-    const bool scatters = divides() && !stack_.parallel.reduces_everywhere;
+    const bool scatters = divides() && !stack_.parallel.gradients.reduced_everywhere;
     const CollectiveKind kind = scatters ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
     calls.gradients = in_buckets(kind, elements, gradient_, calls.sent);
     // A rank that keeps its share of the gradients alone gives the others away after every micro-batch. Source: DeepSpeed,
@@ -89,8 +89,9 @@ UpdateCalls DataExchange::update(Elements elements, int arrays) {
     calls.sent *= calls.turns;
     if (scatters && shards < copies)
       calls.gradients.time += plans_.across_data(shards, CollectiveKind::all_reduce, (1.0 / shards) * calls.exchanged).time;
-    if (stack_.parallel.bucket_copies > Bytes(0.0))
-      calls.copies = configuration_.compute_scale * kernels_.memory_kernel(elements.all() * stack_.parallel.bucket_copies);
+    if (stack_.parallel.gradients.bucket_copies > Bytes(0.0))
+      calls.copies =
+          configuration_.compute_scale * kernels_.memory_kernel(elements.all() * stack_.parallel.gradients.bucket_copies);
     if (divides()) calls.weights = updated_weights(elements, calls.sent);
   }
   if (sharded_) calls.exchanged = elements.all() * gradient_;
@@ -99,10 +100,10 @@ UpdateCalls DataExchange::update(Elements elements, int arrays) {
 }
 
 Seconds DataExchange::exposed(const UpdateCalls& calls, PassBeside forward, PassBeside backward) const {
-  Seconds wait = calls.turns * (stack_.parallel.overlaps_gradients ? behind(calls.gradients, backward) : calls.gradients.time);
+  Seconds wait = calls.turns * (stack_.parallel.gradients.overlap ? behind(calls.gradients, backward) : calls.gradients.time);
   wait += calls.copies;
   // Where weights may be sharded layer by layer, they are also gathered so.
-  const bool beside = stack_.parallel.overlaps_parameters || configuration_.zero == 3;
+  const bool beside = stack_.parallel.update.overlaps_gather || configuration_.zero == 3;
   wait += beside ? behind(calls.weights, forward) : calls.weights.time;
   return wait;
 }
@@ -111,7 +112,7 @@ bool DataExchange::divides() const { return configuration_.zero >= 1 && group_of
 
 /// Copies over which the state is divided.
 int DataExchange::shard_ranks() const {
-  const int copies = group_of(layout_, Axis::data).size, asked = stack_.parallel.shard_ranks;
+  const int copies = group_of(layout_, Axis::data).size, asked = stack_.parallel.shards.ranks;
   return asked > 0 && asked < copies && copies % asked == 0 ? asked : copies;
 }
 
@@ -133,8 +134,8 @@ GroupCall DataExchange::call(CollectiveKind kind, Elements arrays, Bytes element
 CallSeries DataExchange::in_buckets(CollectiveKind kind, Elements arrays, Bytes element, Bytes& sent) {
   const Bytes all = arrays.all() * element;
   const ParallelSettings& parallel = stack_.parallel;
-  const Bytes bucket = std::max(parallel.bucket > Bytes(0.0) ? parallel.bucket : stack_.exchange.bucket,
-                                static_cast<double>(group_of(layout_, Axis::data).size) * parallel.bucket_per_rank);
+  const Bytes bucket = std::max(parallel.gradients.bucket > Bytes(0.0) ? parallel.gradients.bucket : stack_.exchange.bucket,
+                                static_cast<double>(group_of(layout_, Axis::data).size) * parallel.gradients.bucket_per_rank);
   const double count = bucket > Bytes(0.0) ? std::max(1.0, std::ceil(all / bucket)) : 1.0;
   const GroupCall one = call(kind, {arrays.dense / count, arrays.experts / count}, element);
   sent += count * one.sent;
@@ -143,7 +144,7 @@ CallSeries DataExchange::in_buckets(CollectiveKind kind, Elements arrays, Bytes 
 
 /// Weights of all parts, gathered or broadcast by their owners in turn.
 CallSeries DataExchange::updated_weights(Elements arrays, Bytes& sent) {
-  if (!stack_.parallel.broadcasts_parameters) return in_buckets(CollectiveKind::all_gather, arrays, gathered_, sent);
+  if (!stack_.parallel.update.broadcasts) return in_buckets(CollectiveKind::all_gather, arrays, gathered_, sent);
   const double parts = shard_ranks();
   const GroupCall one = call(CollectiveKind::broadcast, {arrays.dense / parts, arrays.experts / parts}, element_);
   sent += parts * one.sent;
@@ -153,10 +154,10 @@ CallSeries DataExchange::updated_weights(Elements arrays, Bytes& sent) {
 Seconds DataExchange::update_time(Elements arrays, int count, double share) const {
   const double elements = share * arrays.all();
   const NodeCost own = kernels_.update_cost(elements);
-  Seconds kernel = stack_.parallel.update_moves > Bytes(0.0) ? kernels_.memory_kernel(elements * stack_.parallel.update_moves)
+  Seconds kernel = stack_.parallel.update.moves > Bytes(0.0) ? kernels_.memory_kernel(elements * stack_.parallel.update.moves)
                                                              : own.kernel.time;
   constexpr double kClipPasses = 3.0;
-  if (stack_.parallel.clips) kernel += kernels_.memory_kernel(elements * kClipPasses * gradient_);
+  if (stack_.parallel.update.clips) kernel += kernels_.memory_kernel(elements * kClipPasses * gradient_);
   const double calls = own.host_operators * count;
   const Seconds host = issue_scale(configuration_.hardware().host, stack_.host) * calls * stack_.host.update_dispatch;
   return configuration_.compute_scale * std::max(kernel, host);

@@ -244,7 +244,7 @@ class Composer {
   [[nodiscard]] std::string exchange_text() const {
     return fmt::format(
         "gradients of {:.0f} bytes by {}, {}", data_.gradient().base(), kinds(Axis::data),
-        data_.sharded() || stack_.parallel.overlaps_gradients ? "beside the last backward pass" : "after the last backward pass");
+        data_.sharded() || stack_.parallel.gradients.overlap ? "beside the last backward pass" : "after the last backward pass");
   }
 
   /// FLOP, and the kernels of a step.

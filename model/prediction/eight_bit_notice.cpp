@@ -9,7 +9,7 @@
 namespace tbdsim {
 
 std::string eight_bit_notice(const Configuration& configuration) {
-  const auto recipe = configuration.stack.operators.fp8_recipe;
+  const auto recipe = configuration.stack.operators.fp8.recipe;
   if (!has_8_bit_products(configuration.precision) || !recipe) return "";
   const OpGraph& graph = configuration.network_graph().graph;
   const auto count = [&](auto which) { return std::count_if(graph.ops.begin(), graph.ops.end(), which); };

@@ -40,12 +40,12 @@ FootprintOptions footprint_options(const Configuration& configuration) {
   options.optimizer_states = state.arrays * (state.element / options.update_element());
   options.half_gradients = options.master_weights && configuration.stack.exchange.amp_16_bit;
   // Masters beside 16-bit weights are the training loop's own; autocast has no part in it.
-  const bool own_masters = configuration.stack.parallel.masters && is_whole_16_bit(configuration.precision);
+  const bool own_masters = configuration.stack.parallel.weights.masters && is_whole_16_bit(configuration.precision);
   options.autocast = options.master_weights && configuration.stack.features.casts_weights && !options.half_gradients &&
-                     !configuration.stack.operators.amp_16_bit && !own_masters;
-  if (const int asked = configuration.stack.parallel.shard_ranks; asked > 0 && configuration.by_layers())
+                     !configuration.stack.operators.amp.all_16_bit && !own_masters;
+  if (const int asked = configuration.stack.parallel.shards.ranks; asked > 0 && configuration.by_layers())
     options.ranks = std::min(options.ranks, asked);
-  options.casts_shards = configuration.stack.parallel.casts_shards;
+  options.casts_shards = configuration.stack.parallel.weights.casts_shards;
   options.gathers_layers = configuration.by_layers();
   // Gradients of a 16-bit copy of the weights are widened for the update.
   if (options.half_gradients) options.update_arrays = std::max(options.update_arrays, 1.0);

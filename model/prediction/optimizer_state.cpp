@@ -38,7 +38,8 @@ OptimizerState optimizer_state(const Configuration& configuration) {
   const Stack& stack = configuration.stack;
   const bool half = is_narrow(configuration.precision);
   OptimizerState state{optimizer.states, half ? kHalf : kSingle, false, std::string(maker(stack))};
-  if (configuration.precision == Precision::amp || (half && (stack.memory.flattens_gradients || stack.parallel.masters))) {
+  if (configuration.precision == Precision::amp ||
+      (half && (stack.memory.flattens_gradients || stack.parallel.weights.masters))) {
     state.master = true;
     state.element = kSingle;
     state.as = "the update works on fp32 weights and keeps its states like them";

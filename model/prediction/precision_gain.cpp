@@ -34,8 +34,8 @@ std::string obstacle(const Configuration& configuration, const Op& op, bool in_f
     return fmt::format("{} under {} has no 16-bit kernels for products", configuration.hardware().device.id,
                        configuration.stack.id);
   }
-  const bool autocast = !configuration.stack.operators.amp_16_bit;
-  const bool narrow = op.kind == OpKind::layer_norm && configuration.stack.operators.narrow_norms;
+  const bool autocast = !configuration.stack.operators.amp.all_16_bit;
+  const bool narrow = op.kind == OpKind::layer_norm && configuration.stack.operators.amp.narrow_norms;
   if (is_loss(op.kind) || (autocast && !narrow && info(op.kind).autocast == AutocastRule::wide))
     return "kept in fp32: sums many terms";
   if (autocast && info(op.kind).autocast == AutocastRule::joined) return "reads fp32 parameters";

@@ -163,8 +163,8 @@ std::string recurrent_waits(const Configuration& configuration, const LoweredSte
   const auto found = all.find(recurrent_generation(stack.vendor, stack.cuda, configuration.hardware().device.chip));
   const bool runs =
       std::any_of(step.costs.begin(), step.costs.end(), [](const NodeCost& c) { return c.family == KernelFamily::recurrent; });
-  if (!runs || stack.operators.recurrent != RecurrentKernels::library || batch <= kFew || batch >= kMany || found == all.end() ||
-      !waits_less_at_64(found->second))
+  if (!runs || stack.operators.recurrent.kernels != RecurrentKernels::library || batch <= kFew || batch >= kMany ||
+      found == all.end() || !waits_less_at_64(found->second))
     return "";
   return fmt::format(
       "recurrent layers of {}'s cuDNN wait longer for their loads at 17 to 63 sequences than at {} (measured on four "

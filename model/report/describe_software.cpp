@@ -46,10 +46,10 @@ CatalogueEntry describe(const Stack& s) {
   if (s.engine.operation > Seconds(0.0))
     entry.add("dispatch per engine operation", "engine_operation_s", std::optional(s.engine.operation));
   entry.add("dispatch per update kernel", "update_dispatch_s", std::optional(s.host.update_dispatch));
-  entry.add_flag("fuses batch norm and ReLU", "fuses_batch_norm_relu", s.operators.fuses_batch_norm_relu);
-  entry.add_flag("fuses elementwise operators", "fuses_elementwise", s.operators.fuses_elementwise);
-  entry.add_flag("compiles kernels", "compiles_kernels", s.operators.compiles_kernels);
-  entry.add_flag("channels last", "channels_last", s.operators.channels_last);
+  entry.add_flag("fuses batch norm and ReLU", "fuses_batch_norm_relu", s.operators.fusion.batch_norm_relu);
+  entry.add_flag("fuses elementwise operators", "fuses_elementwise", s.operators.fusion.elementwise);
+  entry.add_flag("compiles kernels", "compiles_kernels", s.operators.loads.compiles_kernels);
+  entry.add_flag("channels last", "channels_last", s.operators.order.channels_last);
   entry.add_text("memory plan", "memory_plan", name(s.memory.plan));
   entry.add("context", "context_bytes", std::optional(s.memory.context));
   entry.add("start-up of a run", "start_up_s", std::optional(s.host.start_up));

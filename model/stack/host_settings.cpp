@@ -1,16 +1,20 @@
 #include "model/stack/host_settings.hpp"
 
-#include <fmt/format.h>
+#include <array>
+#include <string_view>
+
+#include "model/input/known_word.hpp"
 
 namespace tbdsim {
+namespace {
+
+constexpr std::array<std::string_view, 2> kCouplings{"queued", "serialized"};
+
+}  // namespace
 
 HostSettings read_host_settings(TomlTable table) {
   HostSettings settings;
-  const std::string coupling = table.text("coupling");
-  if (coupling == "serialized")
-    settings.coupling = HostCoupling::serialized;
-  else if (coupling != "queued")
-    table.problem("coupling", fmt::format("expected \"queued\" or \"serialized\", got \"{}\"", coupling));
+  settings.coupling = read_word<HostCoupling>(table, "coupling", kCouplings, "coupling").value_or(settings.coupling);
   settings.eager = table.boolean_or("eager", false);
   settings.waits_each_step = table.boolean_or("waits_each_step", false);
   settings.dispatch = table.quantity<Seconds>("dispatch", kNotNegative);

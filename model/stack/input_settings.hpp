@@ -1,6 +1,7 @@
 #pragma once
 #include <string>
 
+#include "model/input/toml_reader.hpp"
 #include "model/units/quantity.hpp"
 
 namespace tbdsim {
@@ -23,5 +24,8 @@ struct InputSettings {
   Seconds decode;                  ///< per sample and thread, if it differs from the input's own; 0: it does not
   std::string source;
 };
+
+/// `[input]` of a stack file, optional.
+[[nodiscard]] InputSettings read_input_settings(TomlTable& root);
 
 }  // namespace tbdsim

@@ -1,5 +1,7 @@
 #include "model/stack/issue_settings.hpp"
 
+#include <string_view>
+
 namespace tbdsim {
 namespace {
 
@@ -14,8 +16,6 @@ std::array<Seconds, kIssueClasses> read_classes(TomlTable table) {
 }
 
 }  // namespace
-
-std::string_view name(IssueClass kind) { return kNames[static_cast<std::size_t>(kind)]; }
 
 IssueSettings read_issue_settings(TomlTable table) {
   IssueSettings settings;

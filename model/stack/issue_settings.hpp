@@ -1,7 +1,6 @@
 #pragma once
 #include <array>
 #include <cstddef>
-#include <string_view>
 
 #include "model/input/toml_reader.hpp"
 #include "model/units/quantity.hpp"
@@ -20,7 +19,6 @@ enum class IssueClass {
   attention,  ///< fused
 };
 inline constexpr std::size_t kIssueClasses = static_cast<std::size_t>(IssueClass::attention) + 1;
-[[nodiscard]] std::string_view name(IssueClass kind);
 
 /// What an eager framework (PyTorch) spends to issue an operator, on the reference host (`Host::single_thread` of 1).
 ///

@@ -1,20 +1,20 @@
 #include "model/stack/memory_settings.hpp"
 
-#include <fmt/format.h>
+#include <array>
+#include <string_view>
+
+#include "model/input/known_word.hpp"
 
 namespace tbdsim {
+namespace {
+
+constexpr std::array<std::string_view, 4> kPlans{"mxnet", "caching_allocator", "bfc", "blobs"};
+
+}  // namespace
 
 MemorySettings read_memory_settings(TomlTable table) {
   MemorySettings settings;
-  const std::string plan = table.text("plan");
-  if (plan == "mxnet")
-    settings.plan = MemoryPlan::mxnet;
-  else if (plan == "bfc")
-    settings.plan = MemoryPlan::bfc;
-  else if (plan == "blobs")
-    settings.plan = MemoryPlan::blobs;
-  else if (plan != "caching_allocator")
-    table.problem("plan", fmt::format("expected \"mxnet\", \"bfc\", \"caching_allocator\" or \"blobs\", got \"{}\"", plan));
+  settings.plan = read_word<MemoryPlan>(table, "plan", kPlans, "plan of memory").value_or(settings.plan);
   settings.context = table.quantity<Bytes>("context", kNotNegative);
   settings.context_per_thread = table.quantity_if<Bytes>("context_per_thread").value_or(Bytes(0.0));
   settings.training_start = table.quantity_if<Bytes>("training_start").value_or(Bytes(0.0));

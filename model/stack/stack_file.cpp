@@ -3,7 +3,6 @@
 #include "model/input/toml_reader.hpp"
 #include "model/stack/nccl.hpp"
 #include "model/stack/stack.hpp"
-#include "model/stack/store_file.hpp"
 
 namespace tbdsim {
 
@@ -36,8 +35,8 @@ Result<Stack> read_stack(TomlFile file) {
   if (root.has("metric")) stack.metric = read_metric_settings(root.table("metric"));
   if (root.has("parallel")) stack.parallel = read_parallel_settings(root.table("parallel"));
   if (root.has("ranks")) stack.ranks = read_rank_settings(root.table("ranks"));
-  read_store(root, stack.store);
-  read_input(root, stack.input);
+  stack.store = read_store_settings(root);
+  stack.input = read_input_settings(root);
   if (root.has("parameter_server")) stack.server = read_parameter_server(root.table("parameter_server"));
   root.finish();
   if (!file.errors().empty()) return tl::make_unexpected(file.errors());

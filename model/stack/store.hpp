@@ -1,6 +1,7 @@
 #pragma once
 #include <string>
 
+#include "model/input/toml_reader.hpp"
 #include "model/units/quantity.hpp"
 
 namespace tbdsim {
@@ -25,5 +26,8 @@ struct StoreSettings {
   int nccl_decode_threads_lost = 0;  ///< of the input's threads
   std::string source, nccl_source;
 };
+
+/// `[store]` and `[nccl_store]` of a stack file, both optional.
+[[nodiscard]] StoreSettings read_store_settings(TomlTable& root);
 
 }  // namespace tbdsim

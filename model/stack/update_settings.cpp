@@ -1,16 +1,20 @@
 #include "model/stack/update_settings.hpp"
 
-#include <fmt/format.h>
+#include <array>
+#include <string_view>
+
+#include "model/input/known_word.hpp"
 
 namespace tbdsim {
+namespace {
+
+constexpr std::array<std::string_view, 2> kKinds{"per_array", "multi_tensor"};
+
+}  // namespace
 
 UpdateSettings read_update_settings(TomlTable table) {
   UpdateSettings settings;
-  const std::string kind = table.text("kind");
-  if (kind == "multi_tensor")
-    settings.kind = UpdateKind::multi_tensor;
-  else if (kind != "per_array")
-    table.problem("kind", fmt::format("expected \"per_array\" or \"multi_tensor\", got \"{}\"", kind));
+  settings.kind = read_word<UpdateKind>(table, "kind", kKinds, "kind of update").value_or(settings.kind);
   settings.kernels_per_array = static_cast<int>(table.integer("kernels_per_array", 1, 16));
   settings.passes_sgd_momentum = table.number("passes_sgd_momentum", kPositive);
   settings.fuses_loops = table.boolean_or("fuses_loops", false);

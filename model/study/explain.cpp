@@ -91,11 +91,11 @@ std::vector<Trial> newer_software(Session& session, const PredictOptions& option
   if (!configuration) return trials;
   const Stack& stack = configuration->stack;
   const Device& device = configuration->hardware().device;
-  bool plain = false, last = stack.operators.channels_last;
+  bool plain = false, last = stack.operators.order.channels_last;
   for (const std::string& id : later_stacks(session.catalogue().root, stack.id)) {
     const auto later = session.stack(id);
     if (!*later || !runs_on(**later, device)) continue;
-    const bool channels_last = (*later)->operators.channels_last;
+    const bool channels_last = (*later)->operators.order.channels_last;
     bool& tried = channels_last ? last : plain;
     if (tried || ((*later)->version == stack.version && !channels_last)) continue;
     // Other variants (fusing compilers, optimisers) are other programs.

@@ -55,12 +55,12 @@ void add_arithmetic(const Configuration& c, std::vector<SlowCause>& causes) {
               "or tensorop",
               {fmt::format("hw.device.peak_fp16_tensor={:.4g} TFLOP/s", device.peak.fp16_vector->base() / 1e12),
                fmt::format("hw.device.peak_bf16_tensor?={:.4g} TFLOP/s", device.peak.fp16_vector->base() / 1e12)}));
-  if (c.stack.operators.channels_last)
+  if (c.stack.operators.order.channels_last)
     causes.push_back(
         seldom(plain("channels-first", "convolutions of channels-first arrays",
                      "is_contiguous(memory_format=torch.channels_last) of input and weights; look for nchwToNhwc kernels",
                      {"stack.operators.channels_last=false"})));
-  if (c.stack.operators.fuses_elementwise)
+  if (c.stack.operators.fusion.elementwise)
     causes.push_back(seldom(plain("not-compiled", "element-wise operators are not fused",
                                   "count kernels a step in a profile, or compare "
                                   "with the compiler switched off",

@@ -1,5 +1,4 @@
 #pragma once
-#include <span>
 #include <string_view>
 
 namespace tbdsim {
@@ -19,8 +18,6 @@ struct PassInfo {
   bool input_gradients, parameter_gradients;  ///< what it computes
 };
 
-/// Every pass, in the order of their enumerators.
-[[nodiscard]] std::span<const PassInfo> passes();
 [[nodiscard]] const PassInfo& info(Pass pass);
 [[nodiscard]] inline std::string_view name(Pass pass) { return info(pass).name; }
 

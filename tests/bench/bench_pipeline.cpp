@@ -47,9 +47,6 @@ void closed_forms(Report& report) {
   report.each("pipeline: fill and rate, 16 ranks", Seconds(100e-9), 11, kCalls, [&] {
     for (int i = 0; i < kCalls; ++i) keep(fill_and_rate(ranks, 64 + i));
   });
-  report.each("pipeline: recurrence over 100 micro-batches, 16 ranks", Seconds(30e-6), 11, kCalls, [&] {
-    for (int i = 0; i < kCalls; ++i) keep(time_1f1b(ranks, 100 + i % 8));
-  });
 }
 
 }  // namespace

@@ -141,7 +141,7 @@ TEST_CASE("worked example: softmax over rows of 8,192 whose cache does not hold 
 
 TEST_CASE("worked example: forward batch norm of 32 x 64 x 112 x 112 in three passes") {
   Stack stack;
-  stack.operators.batch_norm_forward_passes = 3;
+  stack.operators.passes.batch_norm_forward = 3;
   Op norm;
   norm.kind = OpKind::batch_norm;
   const Passes passes = memory_passes(norm, stack).value();

@@ -47,8 +47,6 @@ OTHER_MEANINGS = {
         "model/workload/zoo/vgg.cpp": {"torch7"},
     },
     "the producer that an ONNX file names": {"model/workload/onnx_import.cpp": {"pytorch"}},
-    "a way to plan memory": {"model/stack/memory_settings.cpp": {"mxnet"}},
-    "the route of copies between GPUs without a link": {"model/stack/store_file.cpp": {"host"}},
     "a verb of the command line": {"model/cli/parse_arguments.cpp": {"memory", "network"}},
     "an option": {
         "model/cli/command_compare.cpp": {"network"},

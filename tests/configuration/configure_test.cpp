@@ -201,10 +201,10 @@ TEST_CASE("an optimiser moves its own bytes in a step that is simulated layer by
     o.optimizer = optimizer;
     return configured(o).stack.parallel;
   };
-  CHECK(with("adam").update_moves == Bytes(30.0));
-  CHECK_THAT(with("sgd").update_moves.base(), WithinRel(30.0 * 3.0 / 7.0, 1e-12));
-  CHECK_THAT(with("lamb").update_moves.base(), WithinRel(30.0 * 10.0 / 7.0, 1e-12));
-  CHECK(with("none").update_moves == Bytes(0.0));
-  CHECK(with("adam").clips);
-  CHECK_FALSE(with("none").clips);
+  CHECK(with("adam").update.moves == Bytes(30.0));
+  CHECK_THAT(with("sgd").update.moves.base(), WithinRel(30.0 * 3.0 / 7.0, 1e-12));
+  CHECK_THAT(with("lamb").update.moves.base(), WithinRel(30.0 * 10.0 / 7.0, 1e-12));
+  CHECK(with("none").update.moves == Bytes(0.0));
+  CHECK(with("adam").update.clips);
+  CHECK_FALSE(with("none").update.clips);
 }

@@ -167,7 +167,7 @@ TEST_CASE("options of the user win over the file, and what they replace is told"
   CHECK(c.batch == 2);
   CHECK(c.accumulate == 8);
   CHECK(c.samples_per_step() == 128);
-  CHECK(c.stack.parallel.clips);
+  CHECK(c.stack.parallel.update.clips);
   const auto told = [&](const std::string& notice) { return std::count(c.notices.begin(), c.notices.end(), notice) == 1; };
   CHECK(c.layout_file == file.path());
   CHECK(c.layout_sha256.size() == 64);
@@ -237,7 +237,7 @@ TEST_CASE("GPUs of the file: taken where none are asked for, and compared with t
   const Configuration hsdp = configured(job(copies.path()));
   CHECK(hsdp.gpus == 64);
   CHECK(hsdp.zero == 3);
-  CHECK(hsdp.stack.parallel.shard_ranks == 8);
+  CHECK(hsdp.stack.parallel.shards.ranks == 8);
   PredictOptions other = job(copies.path());
   other.gpus = 32;
   CHECK(refused(other) ==

@@ -39,8 +39,8 @@ Device hopper() {
 
 Stack recipe(Fp8Recipe which, bool compiled = true) {
   Stack s = stack();
-  s.operators.fp8_recipe = which;
-  s.operators.compiles_casts = compiled;
+  s.operators.fp8.recipe = which;
+  s.operators.fp8.compiles_casts = compiled;
   return s;
 }
 

@@ -34,7 +34,7 @@ Stack eager() {
   s.host.eager = true;
   s.host.issue = costs();
   s.host.dispatch = costs().unit();
-  s.operators.separate_bias = true;
+  s.operators.fusion.separate_bias = true;
   return s;
 }
 

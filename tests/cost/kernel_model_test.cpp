@@ -50,7 +50,7 @@ TEST_CASE("the peak that utilisation is measured against") {
 }
 
 TEST_CASE("a convolution's passes are those of the convolution model, with the algorithm told") {
-  const Stack plain = changed([](Stack& s) { s.operators.separate_bias = false; });
+  const Stack plain = changed([](Stack& s) { s.operators.fusion.separate_bias = false; });
   const ConvolutionShape shape{32, 64, 28, 28, 64, 3, 3, 28, 28, 1, 1, 1};
   const KernelRates rates{FlopPerSecond(12.8e12), BytesPerSecond(600e9), Seconds(5e-6), 80};
   for (const auto& [pass, which] : {std::pair{Pass::forward, ConvolutionPass::forward},
@@ -76,7 +76,7 @@ TEST_CASE("Kepler is not offered the fused Winograd kernel") {
 }
 
 TEST_CASE("a convolution's bias: two passes over the output forward, one for its gradient, none with the fused call") {
-  const Stack fused = changed([](Stack& s) { s.operators.separate_bias = false; });
+  const Stack fused = changed([](Stack& s) { s.operators.fusion.separate_bias = false; });
   const auto extra = [&](Pass pass) {
     return (cost(model(), "conv", pass).kernel.time - cost(model(fused), "conv", pass).kernel.time).base();
   };
@@ -86,7 +86,7 @@ TEST_CASE("a convolution's bias: two passes over the output forward, one for its
 }
 
 TEST_CASE("filters that lie channels last are turned around for every pass") {
-  const Stack turning = changed([](Stack& s) { s.operators.turns_filters = true; });
+  const Stack turning = changed([](Stack& s) { s.operators.order.turns_filters = true; });
   const double filter = 64 * 64 * 3 * 3 * 4;
   for (const Pass pass : {Pass::forward, Pass::backward_weights}) {
     const Seconds extra = cost(model(turning), "conv", pass).kernel.time - cost(model(), "conv", pass).kernel.time;
@@ -145,19 +145,19 @@ TEST_CASE("memory-bound operators move their passes, an addition's backward move
 }
 
 TEST_CASE("fusion: a batch norm takes its own ReLU, a compiler takes every elementwise operator") {
-  const Stack norm = changed([](Stack& s) { s.operators.fuses_batch_norm_relu = true; });
+  const Stack norm = changed([](Stack& s) { s.operators.fusion.batch_norm_relu = true; });
   CHECK(cost(model(norm), "relu", Pass::forward).kernel.time == Seconds(0.0));
   CHECK(cost(model(norm), "relu", Pass::backward).kernel.time == Seconds(0.0));
   CHECK(cost(model(norm), "relu2", Pass::forward).kernel.time ==
         cost(model(), "relu2", Pass::forward).kernel.time);  // after an addition
   CHECK(cost(model(norm), "norm", Pass::forward).kernel.time == cost(model(), "norm", Pass::forward).kernel.time);
-  const Stack compiler = changed([](Stack& s) { s.operators.fuses_elementwise = true; });
+  const Stack compiler = changed([](Stack& s) { s.operators.fusion.elementwise = true; });
   for (const char* name : {"relu", "relu2", "sum"}) CHECK(cost(model(compiler), name, Pass::forward).kernel.time == Seconds(0.0));
   CHECK(cost(model(compiler), "norm", Pass::forward).kernel.time > Seconds(0.0));
 }
 
 TEST_CASE("fused elementwise operators save their own kernels and nothing else, in 16 bits, too") {
-  const Stack fused = changed([](Stack& s) { s.operators.fuses_elementwise = true; });
+  const Stack fused = changed([](Stack& s) { s.operators.fusion.elementwise = true; });
   for (const Precision precision : {Precision::fp32, Precision::fp16, Precision::amp}) {
     const KernelModel apart = model(stack(), precision), together = model(fused, precision);
     for (const char* name : {"conv", "norm", "fc", "loss"}) {
@@ -172,7 +172,7 @@ TEST_CASE("fused elementwise operators save their own kernels and nothing else, 
     }
   }
   // Kernels that a compiler makes load several numbers at once, whatever they compute.
-  const Stack compiled = changed([](Stack& s) { s.operators.compiles_kernels = true; });
+  const Stack compiled = changed([](Stack& s) { s.operators.loads.compiles_kernels = true; });
   CHECK(cost(model(compiled, Precision::fp16), "norm", Pass::forward).kernel.time <
         cost(model(stack(), Precision::fp16), "norm", Pass::forward).kernel.time);
 }
@@ -199,10 +199,10 @@ TEST_CASE("updates: passes over fp32 parameters, one launch per kernel and array
   CHECK_THAT(eager.kernel.time.base(), WithinRel((1 + 1 / 30.0) * 5e-6 + (5 * 4 + 8) * count / 600e9, 1e-12));
   CHECK_THAT(eager.host_operators, WithinRel(1 + 1 / 30.0, 1e-12));
   // Weights held in 16 bits (apex O2): gradients are widened and unscaled at once (6 B), the copy is the weights' (6 B).
-  const NodeCost o2 = mixed([](Stack& s) { s.host.eager = s.operators.amp_16_bit = true; });
+  const NodeCost o2 = mixed([](Stack& s) { s.host.eager = s.operators.amp.all_16_bit = true; });
   CHECK_THAT(o2.kernel.time.base(), WithinRel((1 + 2 / 30.0) * 5e-6 + (5 * 4 + 12) * count / 600e9, 1e-12));
   // MXNet's update does both itself: 2 + 4 + 4 B read, 4 + 4 + 2 written.
-  const Stack held = changed([](Stack& s) { s.operators.amp_16_bit = true; });
+  const Stack held = changed([](Stack& s) { s.operators.amp.all_16_bit = true; });
   CHECK(model(held, Precision::amp).update_cost(count).kernel.time == base.kernel.time);
   CHECK(model(held).update_cost(count).kernel.time == base.kernel.time);
   // A network that is 16 bit throughout updates 16-bit weights.
@@ -222,7 +222,7 @@ TEST_CASE("an attention layer: one kernel where the stack fuses it, else product
         if (node.pass == pass && graph.op(node.op).name == "attention") return kernels.cost(graph, node, 4);
     return NodeCost{};
   };
-  const Stack fused = changed([](Stack& s) { s.operators.fused_attention = true; });
+  const Stack fused = changed([](Stack& s) { s.operators.attention.fused = true; });
   for (const Pass pass : {Pass::forward, Pass::backward}) {
     const NodeCost apart = attention(model(), pass), one = attention(model(fused), pass);
     // 4 sentences of 8 heads, 256 x 256 scores of width 64: two products forward, four useful ones backward.
@@ -248,8 +248,8 @@ TEST_CASE("a stack's attention kernel runs in 16 bits on devices that have it, u
     Device device = board();
     device.compute_capability = capability;
     Stack s = stack();
-    s.operators.fused_attention = true;
-    s.operators.attention = kernel;
+    s.operators.attention.fused = true;
+    s.operators.attention.kernel = kernel;
     const KernelModel kernels = KernelModel::make(device, precision, s, from).value();
     for (const StepNode& node : step.forward)
       if (graph.op(node.op).name == "attention") return kernels.cost(graph, node, 4).kernel.time;
@@ -272,7 +272,7 @@ TEST_CASE("a stack's attention kernel runs in 16 bits on devices that have it, u
 }
 
 TEST_CASE("a linear bias inside the product costs nothing forward, its gradient stays a sum") {
-  const Stack fused = changed([](Stack& s) { s.operators.fuses_linear_bias = true; });
+  const Stack fused = changed([](Stack& s) { s.operators.fusion.linear_bias = true; });
   const auto extra = [&](Pass pass) {
     return (cost(model(), "fc", pass).kernel.time - cost(model(fused), "fc", pass).kernel.time).base();
   };
@@ -281,7 +281,7 @@ TEST_CASE("a linear bias inside the product costs nothing forward, its gradient 
 }
 
 TEST_CASE("a batch norm with channels last adds a summand and takes the ReLU of the sum") {
-  const Stack fused = changed([](Stack& s) { s.operators.fuses_batch_norm_relu = s.operators.channels_last = true; });
+  const Stack fused = changed([](Stack& s) { s.operators.fusion.batch_norm_relu = s.operators.order.channels_last = true; });
   // Joined to the ReLU, not to the batch norm: nothing changes.
   CHECK(cost(model(fused), "sum", Pass::forward).kernel.time == cost(model(), "sum", Pass::forward).kernel.time);
   GraphBuilder g("joined", "torchvision", "image", {64, 28, 28}, 4);
@@ -296,7 +296,7 @@ TEST_CASE("a batch norm with channels last adds a summand and takes the ReLU of 
   };
   CHECK_THAT(seconds(fused, "sum"), WithinRel(5e-6 + kMap / 600e9, 1e-12));
   CHECK(seconds(fused, "relu") == 0.0);
-  const Stack first = changed([](Stack& s) { s.operators.fuses_batch_norm_relu = true; });
+  const Stack first = changed([](Stack& s) { s.operators.fusion.batch_norm_relu = true; });
   CHECK_THAT(seconds(first, "sum"), WithinRel(5e-6 + 3 * kMap / 600e9, 1e-12));
   CHECK(seconds(first, "relu") > 0.0);
 }

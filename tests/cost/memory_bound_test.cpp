@@ -47,8 +47,8 @@ TEST_CASE("exactly the memory-bound kinds have passes") {
 TEST_CASE("batch norm's passes are the stack's: reads but for the one written") {
   Stack stack;
   for (const auto& [forward, backward] : {std::pair{3.0, 5.0}, std::pair{2.0, 3.0}, std::pair{9.0, 12.0}}) {
-    stack.operators.batch_norm_forward_passes = forward;
-    stack.operators.batch_norm_backward_passes = backward;
+    stack.operators.passes.batch_norm_forward = forward;
+    stack.operators.passes.batch_norm_backward = backward;
     const Passes passes = memory_passes(op_of(OpKind::batch_norm), stack).value();
     // Input and output have one size, so only the sums matter.
     CHECK(passes.forward_inputs + passes.forward_output == forward);
@@ -82,9 +82,9 @@ TEST_CASE("passes of same-sized operators, forward and backward, by their defini
 
 TEST_CASE("a framework composes dropout and softmax gradients of several kernels") {
   Stack torch;
-  torch.operators.dropout_forward_passes = 2.25;
-  torch.operators.dropout_backward_passes = 2.25;
-  torch.operators.softmax_backward_passes = 6;
+  torch.operators.passes.dropout_forward = 2.25;
+  torch.operators.passes.dropout_backward = 2.25;
+  torch.operators.passes.softmax_backward = 6;
   // A quarter of 32 bits is a mask of one byte, whatever the numbers' width.
   const Passes dropout = memory_passes(op_of(OpKind::dropout), torch).value();
   CHECK(dropout.forward_inputs + dropout.forward_output == 2.0);
@@ -185,14 +185,14 @@ TEST_CASE("which kernels move numbers one at a time") {
   for (const OpKind kind : vectors) CHECK_FALSE(moves_single_numbers(kind, stack));
   for (const OpKind kind : {OpKind::group_norm, OpKind::mask, OpKind::transpose, OpKind::batch_norm})
     CHECK(moves_single_numbers(kind, stack));
-  stack.operators.channels_last = true;
+  stack.operators.order.channels_last = true;
   CHECK_FALSE(moves_single_numbers(OpKind::batch_norm, stack));
-  stack.operators.vectorizes_16_bit = false;
+  stack.operators.loads.vectorizes_16_bit = false;
   for (const OpKind kind : vectors) CHECK(moves_single_numbers(kind, stack));
   // To leave an operator out says nothing of how the others' kernels load.
-  stack.operators.fuses_elementwise = true;
+  stack.operators.fusion.elementwise = true;
   CHECK(moves_single_numbers(OpKind::transpose, stack));
-  stack.operators.compiles_kernels = true;
+  stack.operators.loads.compiles_kernels = true;
   for (const OpKind kind : {OpKind::softmax, OpKind::transpose, OpKind::batch_norm})
     CHECK_FALSE(moves_single_numbers(kind, stack));
 }

@@ -16,7 +16,7 @@ TEST_CASE("16-bit feature maps halve what memory-bound operators move") {
 }
 
 TEST_CASE("16-bit numbers that are handled one at a time cost more than several at once, and less than 32-bit ones") {
-  const Stack plain = changed([](Stack& s) { s.operators.vectorizes_16_bit = false; });
+  const Stack plain = changed([](Stack& s) { s.operators.loads.vectorizes_16_bit = false; });
   const auto seconds = [](const Stack& s, Precision precision, const char* name, Pass pass) {
     return cost(model(s, precision), name, pass).kernel.time;
   };
@@ -25,7 +25,7 @@ TEST_CASE("16-bit numbers that are handled one at a time cost more than several 
   CHECK(seconds(plain, Precision::fp32, "relu2", Pass::forward) == seconds(stack(), Precision::fp32, "relu2", Pass::forward));
   // Batch norm is the library's, which moves several at once where channels are last.
   CHECK(seconds(plain, Precision::fp16, "norm", Pass::forward) == seconds(stack(), Precision::fp16, "norm", Pass::forward));
-  const Stack last = changed([](Stack& s) { s.operators.channels_last = true; });
+  const Stack last = changed([](Stack& s) { s.operators.order.channels_last = true; });
   CHECK(seconds(last, Precision::fp16, "norm", Pass::forward) < seconds(stack(), Precision::fp16, "norm", Pass::forward));
   CHECK(seconds(plain, Precision::fp16, "fc", Pass::backward_data) ==
         seconds(stack(), Precision::fp16, "fc", Pass::backward_data));
@@ -48,13 +48,13 @@ TEST_CASE("mixed precision runs the loss in fp32: PyTorch's softmax reads 16 bit
   CHECK_THAT(mixed(stack(), Pass::backward).kernel.time.base(),
              WithinRel(2 * 5e-6 + (3 * 4 / kShare + 6) * kLogits / 600e9, 1e-12));
   // The loss stays in fp32 where all else is held in 16 bits.
-  const Stack held = changed([](Stack& s) { s.host.eager = s.operators.amp_16_bit = true; });
+  const Stack held = changed([](Stack& s) { s.host.eager = s.operators.amp.all_16_bit = true; });
   CHECK(mixed(held, Pass::forward).kernel.time == mixed(stack(), Pass::forward).kernel.time);
 }
 
 TEST_CASE("autocast casts weights forward and their gradients backward, array by array, where products read them") {
   const Stack eager = changed([](Stack& s) { s.host.eager = true; });
-  const Stack held = changed([](Stack& s) { s.host.eager = s.operators.amp_16_bit = true; });
+  const Stack held = changed([](Stack& s) { s.host.eager = s.operators.amp.all_16_bit = true; });
   const auto extra = [&](const char* name, Pass pass) {
     const NodeCost casts = cost(model(eager, Precision::amp), name, pass), none = cost(model(held, Precision::amp), name, pass);
     return std::pair{(casts.kernel.time - none.kernel.time).base(), casts.host_operators - none.host_operators};
@@ -81,7 +81,7 @@ TEST_CASE("autocast: a table of vectors is cast where words are scored with it, 
   const OpGraph graph = std::move(g).finish().value();
   const Stack eager = changed([](Stack& s) {
     s.host.eager = true;
-    s.operators.dropout_forward_passes = s.operators.dropout_backward_passes = 2.25;
+    s.operators.passes.dropout_forward = s.operators.passes.dropout_backward = 2.25;
   });
   const auto forward = [&](const char* name, Precision precision) {
     for (const StepNode& node : training_step(graph).forward)
@@ -124,8 +124,8 @@ TEST_CASE("casts of one element at a time cost more than of several at once, unl
   const auto seconds = [](bool singly, bool compiled) {
     Stack s = stack();
     s.features.casts_weights = true;
-    s.operators.casts_singly = singly;
-    s.operators.compiles_kernels = compiled;
+    s.operators.loads.casts_singly = singly;
+    s.operators.loads.compiles_kernels = compiled;
     return cost(model(s, Precision::amp), "fc", Pass::forward).kernel.time;
   };
   CHECK(seconds(true, false) > seconds(false, false));
@@ -250,7 +250,7 @@ TEST_CASE("cuDNN 7 runs convolutions of groups, dilated ones and, before 7.3, od
 }
 
 TEST_CASE("convolutions on tensor cores turn around what they read unless its channels are last") {
-  const Stack last = changed([](Stack& s) { s.operators.channels_last = true; });
+  const Stack last = changed([](Stack& s) { s.operators.order.channels_last = true; });
   const auto extra = [&](Pass pass, Precision precision) {
     return (cost(model(stack(), precision), "conv", pass).kernel.time - cost(model(last, precision), "conv", pass).kernel.time)
         .base();
@@ -317,7 +317,7 @@ TEST_CASE("a board's own samples of batch norm say how many instructions its 16-
   const auto moved = [&](const Device& device) {
     return cost(KernelModel::make(device, Precision::fp16, stack(), constants()).value(), "norm", Pass::forward).kernel.time;
   };
-  const Bytes bytes(stack().operators.batch_norm_forward_passes * kMap / 2.0);
+  const Bytes bytes(stack().operators.passes.batch_norm_forward * kMap / 2.0);
   CHECK_THAT(moved(board()).base(), WithinRel(single_access_time(bytes, Bytes(2.0), 1.0, rates).time.base(), 1e-9));
   rates.issue_share = kFewestInstructions / 60.0;
   CHECK_THAT(moved(measured).base(), WithinRel(single_access_time(bytes, Bytes(2.0), 1.0, rates).time.base(), 1e-9));

@@ -13,6 +13,12 @@ import unittest
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 PROGRAMS = sys.argv[1:3]
 
+
+def parts(folder):
+    """Sources of a folder, each the reader of one part."""
+    return sorted(f"{folder}/{name[:-4]}" for name in os.listdir(os.path.join(ROOT, "model", folder)) if name.endswith(".cpp"))
+
+
 # The sections of the page that one group of sources reads.
 READERS = [
     (["GPU", "Host", "System", "Tier of the network beyond a node", "Link type", "Network between nodes"],
@@ -23,8 +29,10 @@ READERS = [
     (["Settings of a training framework"], ["configuration/framework_arguments/framework"]),
     (["Samples that a job trains on"], ["hardware/input_source"]),
     (["Stack"], ["stack/stack_file", "stack/stack_extends", "stack/framework_features", "stack/host_settings", "stack/issue_settings",
-                "stack/operator_settings", "stack/update_settings", "stack/memory_settings", "stack/exchange_settings", "stack/store_file", "stack/engine_settings", "stack/rank_settings", "stack/parameter_server",
-                "stack/metric_settings", "stack/parallel_settings", "stack/convolution_library"]),
+                "stack/update_settings", "stack/memory_settings", "stack/exchange_settings", "stack/store", "stack/input_settings",
+                "stack/engine_settings", "stack/rank_settings", "stack/parameter_server", "stack/metric_settings",
+                "stack/convolution_library", "stack/operator_settings", "stack/parallel_settings",
+                *parts("stack/operators"), *parts("stack/parallel")]),
     (["Network"], ["workload/network_file", "workload/network_layer", "workload/transformer_file"]),
     (["Pipeline schedule"], ["schedule/pipeline/schedule_file"]),
     (["Scenario"], ["validation/scenario_file"]),

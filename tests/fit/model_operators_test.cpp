@@ -161,7 +161,7 @@ std::map<std::string, Sums> sums(bool amd) {
   auto stack = load_stack(TBDSIM_SOURCE_DIR, amd ? "pytorch-2.4-rocm" : "pytorch-2.1").value();
   // Timed one by one, gradients can be differentiated again: dropout's then takes three kernels (derivatives.yaml,
   // infinitely_differentiable_native_dropout_backward: the mask is widened, scaled, multiplied).
-  stack.operators.dropout_backward_passes = 6.25;
+  stack.operators.passes.dropout_backward = 6.25;
   std::map<std::string, KernelModel> models;
   std::map<std::string, Sums> all;
   for (const Row& row : read_rows()) {

@@ -1,4 +1,5 @@
-// Any bytes as the file of a part of a plan: what is read is written and read again with the same bytes, or refused with a reason.
+// Any bytes as the file of a part of a plan: what is read is written and read again with the same bytes, or refused with a
+// reason.
 #include "model/plan/part_file.hpp"
 #include "tests/fuzz/fuzz.hpp"
 

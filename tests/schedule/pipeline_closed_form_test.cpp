@@ -154,7 +154,7 @@ TEST_CASE("pipeline closed forms: micro-batches in flight as their tables have t
   CHECK(in_flight_interleaved(8, 32, 2, 0) == 2 * 8 * (1 + 7.0 / 16));
 }
 
-TEST_CASE("pipeline closed forms: the recurrences are the simulation, the fast forms keep to their errors") {
+TEST_CASE("pipeline closed forms: GPipe's is the simulation, the fast forms keep to their errors") {
   std::mt19937 random(2024);
   FormError by_rate, interleaved;
   for (int i = 0; i < 250; ++i) {
@@ -164,7 +164,6 @@ TEST_CASE("pipeline closed forms: the recurrences are the simulation, the fast f
     INFO("case " << i << ", p " << p << ", m " << m);
     const PipelineSchedule schedule = *generate(ScheduleKind::one_f_one_b, {p, m, 1});
     const SimTime exact = simulate(schedule, block_times(ranks)).makespan;
-    REQUIRE_THAT(time_1f1b(ranks, m).base(), WithinRel(seconds(exact), 1e-11));
     const PipelineSchedule gpipe = *generate(ScheduleKind::gpipe, {p, m, 1});
     REQUIRE_THAT(gpipe_time(ranks, m).base(), WithinRel(seconds(simulate(gpipe, block_times(ranks)).makespan), 1e-11));
     by_rate.add(fill_and_rate(ranks, m), exact);

@@ -104,8 +104,8 @@ TEST_CASE("every stack's network variant exists or falls back, and its costs are
     CHECK(stack.memory.context < Bytes(3e9));
     // SGD with momentum reads weight, gradient and momentum and writes two of them.
     CHECK(stack.update.passes_sgd_momentum >= 5.0);
-    CHECK(stack.operators.batch_norm_forward_passes >= 2.0);
-    CHECK(stack.operators.batch_norm_backward_passes >= 3.0);
+    CHECK(stack.operators.passes.batch_norm_forward >= 2.0);
+    CHECK(stack.operators.passes.batch_norm_backward >= 3.0);
     CHECK((!stack.convolution.workspace_limit || *stack.convolution.workspace_limit >= Bytes(1e6)));
   }
 }

@@ -78,7 +78,7 @@ TEST_CASE("a variant is not inherited, a name must be stated") {
   folder.write("plain", head("plain", "pytorch-1.12-nhwc"));
   REQUIRE(folder.read("plain"));
   CHECK(folder.read("plain")->variant.empty());
-  CHECK(folder.read("plain")->operators.channels_last);
+  CHECK(folder.read("plain")->operators.order.channels_last);
   folder.write("nameless", "schema = 1\nextends = \"pytorch-2.1\"\nsource = \"assumed: a test\"\n");
   CHECK(folder.messages("nameless") == "nameless.toml:1:1: name: missing key, expected a string\n");
 }

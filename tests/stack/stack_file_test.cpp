@@ -73,7 +73,7 @@ FILE:12:17: convolution.backward_data: expected at least one algorithm such as [
 FILE:13:19: convolution.workspace_limit: expected a size such as "16 GiB", got "1 GB/s" (a bandwidth)
   13 | workspace_limit = "1 GB/s"
      |                   ^~~~~~~~
-FILE:17:12: host.coupling: expected "queued" or "serialized", got "parallel"
+FILE:17:12: host.coupling: no coupling "parallel", expected one of queued, serialized
   17 | coupling = "parallel"
      |            ^~~~~~~~~~
 FILE:18:12: host.dispatch: expected a time such as "1.9 us", got 24 (a bare number; write it as a string with its unit)
@@ -85,13 +85,13 @@ FILE:19:19: host.update_dispatch: expected a time of at least 0, got "-1 us"
 FILE:24:17: operators.separate_bias: expected true or false, got "yes" (a string)
   24 | separate_bias = "yes"
      |                 ^~~~~
-FILE:25:13: operators.recurrent: expected "library" or "cells", got "cell"
+FILE:25:13: operators.recurrent: no kind of recurrent layers "cell", did you mean "cells"?
   25 | recurrent = "cell"
      |             ^~~~~~
 FILE:26:29: operators.batch_norm_forward_passes: expected a number above 0, got 0
   26 | batch_norm_forward_passes = 0
      |                             ^
-FILE:30:8: update.kind: expected "per_array" or "multi_tensor", got "fused"
+FILE:30:8: update.kind: no kind of update "fused", expected one of per_array, multi_tensor
   30 | kind = "fused"
      |        ^~~~~~~
 FILE:31:21: update.kernels_per_array: expected a whole number from 1 to 16, got 17
@@ -100,7 +100,7 @@ FILE:31:21: update.kernels_per_array: expected a whole number from 1 to 16, got 
 FILE:35:1: memory.source: missing key, expected a string
   35 | [memory]
      | ^~~~~~~~
-FILE:36:8: memory.plan: expected "mxnet", "bfc", "caching_allocator" or "blobs", got "pool"
+FILE:36:8: memory.plan: no plan of memory "pool", expected one of mxnet, caching_allocator, bfc, blobs
   36 | plan = "pool"
      |        ^~~~~~
 FILE:39:2: exchang: unknown key, did you mean "exchange"?

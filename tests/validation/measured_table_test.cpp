@@ -225,7 +225,7 @@ TEST_CASE("pre-training of BERT in mixed precision holds 16-bit weights in every
     const auto stack = load_stack(root, run.options.stack);
     INFO(run.id << ": " << run.options.stack);
     REQUIRE(stack);
-    CHECK(stack->operators.amp_16_bit);
+    CHECK(stack->operators.amp.all_16_bit);
     ++found;
   }
   CHECK(found >= 10);

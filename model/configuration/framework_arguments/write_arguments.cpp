@@ -197,7 +197,7 @@ class Writer {
   bool copies(const std::string& zero) {
     const SettingRow *const sharded = of_rule(SettingRule::sharded_copies), *const replicas = of_rule(SettingRule::replicas);
     if (sharded == nullptr || replicas == nullptr || (zero != "0" && zero != "3")) return false;
-    const int all = job_.layout.data, within = job_.stack.parallel.shard_ranks;
+    const int all = job_.layout.data, within = job_.stack.parallel.shards.ranks;
     const bool parted = zero == "3" && within > 1 && within < all;
     sheet_.add(sharded->key, parted ? std::to_string(within) : zero == "3" ? "-1" : "1", false);
     sheet_.add(replicas->key, std::to_string(parted ? all / within : zero == "3" ? 1 : all), false);
@@ -215,8 +215,8 @@ class Writer {
 
 /// As `--attention` names it.
 std::string_view attention_word(const Stack& stack) {
-  if (!stack.operators.fused_attention) return "unfused";
-  return stack.operators.attention == AttentionKernel::cudnn_9 ? "cudnn" : info(stack.operators.attention).name;
+  if (!stack.operators.attention.fused) return "unfused";
+  return stack.operators.attention.kernel == AttentionKernel::cudnn_9 ? "cudnn" : info(stack.operators.attention.kernel).name;
 }
 
 }  // namespace
@@ -227,10 +227,13 @@ FrameworkArguments framework_arguments(const TrainingFramework& framework, const
 
 std::vector<std::pair<std::string, std::string>> parallel_values(const ParallelSettings& p) {
   const auto truth = [](bool value) { return std::string(value ? "true" : "false"); };
-  return {{"overlaps_gradients", truth(p.overlaps_gradients)}, {"overlaps_parameters", truth(p.overlaps_parameters)},
-          {"wide_gradients", truth(p.wide_gradients)},         {"gathers_8_bit", truth(p.gathers_8_bit)},
-          {"blocking_hops", truth(p.blocking_hops)},           {"clips", truth(p.clips)},
-          {"bucket", fmt::format("{}", p.bucket.base())}};
+  return {{"overlaps_gradients", truth(p.gradients.overlap)},
+          {"overlaps_parameters", truth(p.update.overlaps_gather)},
+          {"wide_gradients", truth(p.gradients.wide)},
+          {"gathers_8_bit", truth(p.weights.gathers_8_bit)},
+          {"blocking_hops", truth(p.pipeline.blocking_hops)},
+          {"clips", truth(p.update.clips)},
+          {"bucket", fmt::format("{}", p.gradients.bucket.base())}};
 }
 
 std::vector<std::pair<std::string, std::string>> layout_values(const Configuration& job) {

@@ -105,13 +105,13 @@ class LayerItems {
 
   /// A loss that the framework composes of kernels, each of which reads and writes all scores.
   void compose_loss(const Op& op, Pass pass, NodeCost& cost) const {
-    const Bytes moved = pass == Pass::forward ? parallel().loss_forward : parallel().loss_backward;
+    const Bytes moved = pass == Pass::forward ? parallel().loss.forward : parallel().loss.backward;
     if (moved <= Bytes(0.0)) return;
     const double scores = setting_.batch * static_cast<double>(elements(graph_.input_shape(op)));
     cost.kernel.time = setting_.kernels.memory_kernel(scores * moved);
     cost.kernel.bytes = scores * moved;
     cost.kernel.bound = Bound::memory;
-    cost.host_operators = 0.5 * parallel().loss_operators;
+    cost.host_operators = 0.5 * parallel().loss.operators;
   }
 
   /// How many times as many rows as the mean the fullest rank's experts get: the largest of e sums of `rows` choices.
@@ -139,7 +139,7 @@ class LayerItems {
   /// Where the tensor axis moves pieces: the last item is a call; what it divides a product has just made, what it gathers the
   /// next one reads. Of a gathered input a rank has its own piece. What it divides it adds up itself once all pieces are there.
   void cut(const CollectiveAttributes& moved, CollectiveKind kind) {
-    if (parallel().tensor_overlap != TensorOverlap::pieces || moved.axis != Axis::tensor) return;
+    if (parallel().tensor.overlap != TensorOverlap::pieces || moved.axis != Axis::tensor) return;
     if (kind == CollectiveKind::all_gather) uncut_ = items_.size();
     if (kind == CollectiveKind::reduce_scatter && made_by_ > Seconds(0.0)) {
       PassItem& call = items_.back();
@@ -153,7 +153,7 @@ class LayerItems {
   /// The last item is a kernel.
   void fit_pieces(const StepNode& node) {
     made_by_ = made_in_pieces_ = Seconds(0.0);
-    if (parallel().tensor_overlap != TensorOverlap::pieces || info(graph_.op(node.op).kind).family != OpFamily::gemm) return;
+    if (parallel().tensor.overlap != TensorOverlap::pieces || info(graph_.op(node.op).kind).family != OpFamily::gemm) return;
     const double ranks = setting_.tensor_ranks;
     made_by_ = items_.back().device;
     const Seconds piece = setting_.slowdown * setting_.kernels.cost(graph_, node, setting_.batch / ranks, widths_).kernel.time;
@@ -173,7 +173,7 @@ class LayerItems {
 
   void run_backward(const StepNode& node) {
     const Op& op = graph_.op(node.op);
-    const bool beside = parallel().tensor_overlap == TensorOverlap::weights;
+    const bool beside = parallel().tensor.overlap == TensorOverlap::weights;
     if (const CollectiveAttributes* moved = collective(op)) {
       if (!moved->backward || !is_backward(node.pass)) return;
       if (moved->axis == Axis::context && rings()) return;
@@ -197,7 +197,7 @@ class LayerItems {
     pass_round(op);
     PassItem item = kernel(node, false);
     const bool sums = info(node.pass).parameter_gradients;
-    const bool fused = sums && parallel().fuses_gradient_sum && info(op.kind).family == OpFamily::gemm && !op.parameters.empty();
+    const bool fused = sums && parallel().gradients.fuses_sum && info(op.kind).family == OpFamily::gemm && !op.parameters.empty();
     if (fused) add_beside(item, sum_time(op.parameters.front()));
     const bool defers = gathers && beside && node.pass == Pass::backward_weights;
     (defers ? deferred_ : items_).push_back(item);
@@ -221,7 +221,7 @@ class LayerItems {
 
   [[nodiscard]] Seconds sum_time(ParameterId id) const {
     const auto count = static_cast<double>(elements(graph_.parameter(id).shape));
-    return setting_.slowdown * setting_.kernels.memory_kernel(count * parallel().gradient_sum);
+    return setting_.slowdown * setting_.kernels.memory_kernel(count * parallel().gradients.sum);
   }
 
   /// Traffic beside a product's arithmetic: between the longer of both and their sum, as within a product (model/cost/README.md).
@@ -234,7 +234,7 @@ class LayerItems {
 
   /// The gradients of a micro-batch join the sum, but for the first arrays, which have.
   void add_sum(const Op& op, bool defers, std::size_t first) {
-    if (parallel().gradient_sum <= Bytes(0.0)) return;
+    if (parallel().gradients.sum <= Bytes(0.0)) return;
     for (std::size_t i = first; i < op.parameters.size(); ++i) {
       const Seconds time = sum_time(op.parameters[i]);
       (defers ? deferred_ : items_)

@@ -1,8 +1,6 @@
 #include "model/schedule/pipeline/closed_form.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cassert>
 
 namespace tbdsim::pipeline {
 namespace {
@@ -20,42 +18,6 @@ Seconds slowest(std::span<const StageTime> ranks) {
   for (const StageTime& rank : ranks) longest = std::max(longest, rank.both());
   return longest;
 }
-
-/// The ends of all ranks' last blocks while 1F1B advances by one micro-batch a round. Round j runs, on rank s, the forward of
-/// micro-batch j + p-1-s and then the backward of micro-batch j: what each reads was made in the round before or in the same one.
-class Rounds {
- public:
-  Rounds(std::span<const StageTime> ranks, std::int32_t micro_batches)
-      : ranks_(ranks), count_(static_cast<std::int32_t>(ranks.size())), micro_batches_(micro_batches) {
-    assert(ranks.size() <= kMostRecurrenceRanks);
-  }
-
-  /// Expects rounds in order, from 1-p to micro_batches-1.
-  void run(std::int32_t round) {
-    // From the last rank back, so that the rank before still has the end of the round before.
-    for (std::int32_t s = count_ - 1; s >= 0; --s) {
-      const std::int32_t micro_batch = round + count_ - 1 - s;
-      if (micro_batch < 0 || micro_batch >= micro_batches_) continue;
-      const std::size_t i = static_cast<std::size_t>(s);
-      const Seconds arrived = s > 0 ? forward_[i - 1] + ranks_[i - 1].hop : Seconds(0.0);
-      forward_[i] = last_[i] = std::max(last_[i], arrived) + ranks_[i].forward;
-    }
-    if (round < 0) return;
-    Seconds arrived(0.0);
-    for (std::int32_t s = count_ - 1; s >= 0; --s) {
-      const std::size_t i = static_cast<std::size_t>(s);
-      last_[i] = std::max(last_[i], arrived) + ranks_[i].backward;
-      if (s > 0) arrived = last_[i] + ranks_[i - 1].hop;
-    }
-  }
-
-  [[nodiscard]] Seconds end() const { return *std::max_element(last_.begin(), last_.begin() + count_); }
-
- private:
-  std::span<const StageTime> ranks_;
-  std::int32_t count_, micro_batches_;
-  std::array<Seconds, kMostRecurrenceRanks> forward_{}, last_{};
-};
 
 }  // namespace
 
@@ -90,12 +52,6 @@ Seconds fill_and_rate(std::span<const StageTime> ranks, std::int32_t micro_batch
     if (from_here > rate * in_flight) rate = from_here / in_flight;  // a division only where it counts
   }
   return fill(ranks) + (micro_batches - 1) * rate;
-}
-
-Seconds time_1f1b(std::span<const StageTime> ranks, std::int32_t micro_batches) {
-  Rounds rounds(ranks, micro_batches);
-  for (auto round = 1 - static_cast<std::int32_t>(ranks.size()); round < micro_batches; ++round) rounds.run(round);
-  return rounds.end();
 }
 
 Seconds interleaved_time(std::span<const StageTime> ranks, std::int32_t chunks, std::int32_t micro_batches) {

@@ -61,11 +61,6 @@ struct StageTime {
 /// p-s micro-batches in flight, so none can follow faster than lambda = max over s of (sum of F+B from s on + 2 hops behind
 /// it)/(p-s), or F_s+B_s. Mean error 0.2 %, worst 2.4 %.
 [[nodiscard]] Seconds fill_and_rate(std::span<const StageTime> ranks, std::int32_t micro_batches);
-/// 1F1B, exactly: the recurrence over its table, without the table. Time in proportion to ranks x micro-batches.
-/// Expects at most kMostRecurrenceRanks.
-[[nodiscard]] Seconds time_1f1b(std::span<const StageTime> ranks, std::int32_t micro_batches);
-inline constexpr std::size_t kMostRecurrenceRanks = 256;
-
 /// Interleaved, v chunks a rank that take equal parts of its times: fill/v + (m - 1/v) max(F+B), and in warm-up and end for each
 /// further chunk what p micro-batches' way around all ranks takes longer than the slowest rank takes for them.
 /// Mean error 0.8 %, worst 5.3 %; exact if ranks are equal and hops nothing.

@@ -1,0 +1,20 @@
+#pragma once
+#include "model/input/toml_reader.hpp"
+
+namespace tbdsim {
+
+/// Which operators a framework joins in one kernel, and which it takes apart.
+struct FusionSettings {
+  bool batch_norm_relu = false;  ///< BN, add and ReLU in one kernel
+  bool elementwise = false;      ///< XLA or a compiler fuses chains of elementwise operators
+  bool softmax = false;          ///< scale, mask and softmax of scores are one kernel (Megatron-LM)
+  bool residual = false;         ///< dropout and the residual sum after it are one kernel
+  bool linear_bias = false;      ///< a linear layer's bias is added by its product
+  bool separate_bias = true;     ///< convolution bias is a kernel of its own
+  bool composes_rows = false;    ///< RMS norm, rotary embedding and gates are chains of elementwise kernels
+};
+
+/// Its keys of a [operators] table.
+[[nodiscard]] FusionSettings read_fusion(TomlTable& table);
+
+}  // namespace tbdsim

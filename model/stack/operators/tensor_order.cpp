@@ -1,0 +1,12 @@
+#include "model/stack/operators/tensor_order.hpp"
+
+namespace tbdsim {
+
+TensorOrder read_tensor_order(TomlTable& table) {
+  TensorOrder s;
+  s.channels_last = table.boolean_or("channels_last", s.channels_last);
+  s.turns_filters = table.boolean_or("turns_filters", s.turns_filters);
+  return s;
+}
+
+}  // namespace tbdsim

@@ -1,0 +1,12 @@
+#include "model/stack/parallel/pipeline_settings.hpp"
+
+namespace tbdsim {
+
+PipelineSettings read_pipeline_settings(TomlTable& table) {
+  PipelineSettings s;
+  s.blocking_hops = table.boolean_or("blocking_hops", s.blocking_hops);
+  s.schedules = table.text_or("schedules", s.schedules);
+  return s;
+}
+
+}  // namespace tbdsim

@@ -1,0 +1,17 @@
+#pragma once
+#include <string>
+
+#include "model/input/toml_reader.hpp"
+
+namespace tbdsim {
+
+/// How a framework runs stages of a pipeline.
+struct PipelineSettings {
+  bool blocking_hops = false;  ///< a stage waits until what it sends has arrived
+  std::string schedules{};     ///< that it has, between blanks, for `plan`; empty: all
+};
+
+/// Its keys of a [parallel] table.
+[[nodiscard]] PipelineSettings read_pipeline_settings(TomlTable& table);
+
+}  // namespace tbdsim

@@ -1,0 +1,23 @@
+#include "model/stack/parallel/tensor_axis.hpp"
+
+#include <array>
+#include <string_view>
+
+#include "model/input/known_word.hpp"
+
+namespace tbdsim {
+namespace {
+
+constexpr std::array<std::string_view, 3> kOverlaps{"none", "pieces", "weights"};
+
+}  // namespace
+
+TensorAxisSettings read_tensor_axis(TomlTable& table) {
+  TensorAxisSettings s;
+  s.sequence = table.boolean_or("sequence", s.sequence);
+  s.regathers = table.boolean_or("regathers", s.regathers);
+  s.overlap = word_or(table, "tensor_overlap", kOverlaps, s.overlap, "overlap of the tensor axis");
+  return s;
+}
+
+}  // namespace tbdsim

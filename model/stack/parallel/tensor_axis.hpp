@@ -1,0 +1,23 @@
+#pragma once
+#include "model/input/toml_reader.hpp"
+
+namespace tbdsim {
+
+/// What runs beside the collectives of the tensor axis.
+enum class TensorOverlap {
+  none,     ///< nothing: each is waited for
+  pieces,   ///< in pieces the product that makes what is divided, or reads what is gathered (asynchronous tensor parallelism)
+  weights,  ///< backward: gradients of weights run beside the sum of the input's gradient, and the input is gathered beside that
+};
+
+/// How a framework runs what the tensor axis divides.
+struct TensorAxisSettings {
+  bool sequence = true;    ///< sequence parallelism where tensor parallelism is asked for
+  bool regathers = false;  ///< what it gathers is gathered again for backward
+  TensorOverlap overlap = TensorOverlap::none;
+};
+
+/// Its keys of a [parallel] table.
+[[nodiscard]] TensorAxisSettings read_tensor_axis(TomlTable& table);
+
+}  // namespace tbdsim
