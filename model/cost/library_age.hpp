@@ -7,10 +7,11 @@ namespace tbdsim {
 
 /// Share of their later rate that tensor-core products reach under the libraries of the CUDA release in which an architecture
 /// appeared, of the next one, and of earlier ones, which have kernels of older architectures only; 1 under later ones, under a
-/// stack that names no CUDA, for Turing, whose samples are of its first releases, and for boards without tensor cores.
+/// stack that names no CUDA, for Turing and Blackwell, whose samples are of their first releases, and for boards without tensor
+/// cores.
 ///
 /// Fitted: ResNet-50 in tf32 on the same Ampere boards under CUDA 11.1 and 11.7 (scenarios/published/lambda_pytorch.csv, rows
-/// of use `fit`); transferred to Volta, Ada, Hopper and Blackwell. `cuda` is a release such as "11.1".
+/// of use `fit`); transferred to Volta, Hopper and GeForce boards of Blackwell. `cuda` is a release such as "11.1".
 [[nodiscard]] double young_library_share(const Architecture& chip, const std::string& cuda);
 
 }  // namespace tbdsim

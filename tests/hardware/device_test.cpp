@@ -333,6 +333,9 @@ TEST_CASE("which CUDA release knows a device, and for which it is new") {
   CHECK(is_young_for("12.0", chip("", "9.0")));
   CHECK_FALSE(is_young_for("11.8", chip("", "8.9")));  // Ampere's compiled kernels
   CHECK(is_young_for("12.1", chip("", "10.0")));
+  CHECK_FALSE(is_young_for("12.8", chip("", "10.0")));  // as the samples of a B300
+  CHECK_FALSE(is_young_for("12.9", chip("", "10.3")));
+  CHECK(is_young_for("12.9", chip("", "12.0")));
   CHECK(is_young_for("9.0", chip("", "7.0")));
   CHECK_FALSE(is_young_for("9.2", chip("", "7.0")));
   CHECK_FALSE(is_young_for("10.0", chip("", "7.5")));
