@@ -25,6 +25,8 @@ std::string_view name(Phase phase) {
   return name(phase == Phase::forward ? Pass::forward : phase == Phase::backward ? Pass::backward : Pass::update);
 }
 
+std::span<const PassInfo> passes() { return kRows; }
+
 const PassInfo& info(Pass pass) { return kRows[static_cast<std::size_t>(pass)]; }
 
 }  // namespace tbdsim

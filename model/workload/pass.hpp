@@ -1,4 +1,5 @@
 #pragma once
+#include <span>
 #include <string_view>
 
 namespace tbdsim {
@@ -18,6 +19,8 @@ struct PassInfo {
   bool input_gradients, parameter_gradients;  ///< what it computes
 };
 
+/// Every pass, in the order of their enumerators.
+[[nodiscard]] std::span<const PassInfo> passes();
 [[nodiscard]] const PassInfo& info(Pass pass);
 [[nodiscard]] inline std::string_view name(Pass pass) { return info(pass).name; }
 
