@@ -1,27 +1,30 @@
 #!/usr/bin/env python3
-"""What a build compiles, by its compile_commands.json: so that checks see files with the flags and toolkits that they are built with.
+"""Writes BUILD/checks.ninja, which checks what a build compiles.   Usage: compiled.py BUILD; then ninja -C BUILD -f checks.ninja
 
-compiled.py sources BUILD   the C++ sources of model/ and calibrate/ that the build compiles, each ended by a NUL
-compiled.py headers BUILD   compiles every header of model/ and calibrate/ alone, with the flags of its folder's sources;
-                            exit 1 if one does not compile. Folders that the build leaves out are named and skipped.
+Target `headers` compiles every header of model/ and calibrate/ alone, with the flags of its folder's sources. Target `tidy` runs
+clang-tidy on their sources. Files are seen with the flags and toolkits that they are built with (compile_commands.json). A file is checked
+again only when it, a header that it includes, its command or .clang-tidy has changed. Folders that the build leaves out are named and skipped.
 """
-import concurrent.futures
 import json
 import os
 import pathlib
 import shlex
-import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = ("model", "calibrate")
+RULE = """rule check
+  command = $command && touch $out
+  description = $about
+  depfile = $out.d
+  deps = gcc
+"""
 
 
 def compiled(build):
     """(path below the root, command as a list) of every C++ source, in order of path, each once."""
-    entries = json.loads((pathlib.Path(build) / "compile_commands.json").read_text())
     found = {}
-    for entry in entries:
+    for entry in json.loads((build / "compile_commands.json").read_text()):
         path = pathlib.Path(entry["file"])
         if path.suffix == ".cpp" and path.is_relative_to(ROOT) and path.relative_to(ROOT).parts[0] in FOLDERS:
             found.setdefault(path.relative_to(ROOT), shlex.split(entry["command"]))
@@ -40,15 +43,10 @@ def preprocessing(command):
     return kept
 
 
-def compiles(header, flags):
-    command = [*flags, "-fsyntax-only", "-Wall", "-Wextra", "-include", str(header), "-x", "c++", os.devnull]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    return "" if done.returncode == 0 else f"{header} does not compile alone:\n{done.stderr}"
-
-
-def headers(build):
+def headers(sources):
+    """(header, flags) of every header to check, and the folders that the build leaves out since a toolkit is missing."""
     flags = {}
-    for path, command in compiled(build):
+    for path, command in sources:
         flags.setdefault(path.parent, preprocessing(command))
     jobs, left_out = [], set()
     for folder in FOLDERS:
@@ -57,25 +55,46 @@ def headers(build):
             if below.parent in flags:
                 jobs.append((below, flags[below.parent]))
             elif any(header.parent.glob("*.cpp")):
-                left_out.add(str(below.parent))  # its sources are not built here: it needs a toolkit that is missing
+                left_out.add(str(below.parent))
             else:
                 jobs.append((below, next(iter(flags.values()))))
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        problems = [text for text in pool.map(lambda job: compiles(*job), jobs) if text]
-    for text in problems:
-        print(text, file=sys.stderr)
-    for folder in sorted(left_out):
-        print(f"headers of {folder}: skipped, this build leaves the folder out")
-    print(f"{len(jobs) - len(problems)} of {len(jobs)} headers compile alone")
-    return 1 if problems or not jobs else 0
+    return jobs, left_out
+
+
+def edge(out, inputs, command, about):
+    for_ninja = shlex.join(command) if isinstance(command, list) else command
+    escaped = {"command": for_ninja.replace("$", "$$"), "about": about}
+    lines = [f"build {out}: check {' '.join(map(str, inputs))}"]
+    return "\n".join(lines + [f"  {key} = {value}" for key, value in escaped.items()]) + "\n"
 
 
 def main():
-    if len(sys.argv) != 3 or sys.argv[1] not in ("sources", "headers"):
+    if len(sys.argv) != 2:
         sys.exit(__doc__)
-    if sys.argv[1] == "headers":
-        sys.exit(headers(sys.argv[2]))
-    sys.stdout.write("".join(f"{path}\0" for path, _ in compiled(sys.argv[2])))
+    build = pathlib.Path(sys.argv[1]).resolve()
+    sources = compiled(build)
+    jobs, left_out = headers(sources)
+    if not sources or not jobs:
+        sys.exit(f"{build}: this build compiles nothing of {' and '.join(FOLDERS)}")
+    edges, targets = [], {"headers": [], "tidy": []}
+    for header, flags in jobs:
+        out = f"checked/headers/{header}"
+        run = [*flags, "-fsyntax-only", "-Wall", "-Wextra", "-MD", "-MT", out, "-MF", f"{out}.d", "-include", str(ROOT / header), "-x", "c++", os.devnull]
+        edges.append(edge(out, [ROOT / header], run, f"header alone: {header}"))
+        targets["headers"].append(out)
+    for source, command in sources:
+        out = f"checked/tidy/{source}"
+        tidy = ["clang-tidy", "-p", ".", "--quiet", str(ROOT / source)]
+        includes = [*preprocessing(command), "-M", "-MT", out, "-MF", f"{out}.d", str(ROOT / source)]
+        edges.append(edge(out, [ROOT / source, ROOT / ".clang-tidy"], f"{shlex.join(tidy)} && {shlex.join(includes)}", f"clang-tidy: {source}"))
+        targets["tidy"].append(out)
+    for name, outs in targets.items():
+        for out in outs:
+            (build / out).parent.mkdir(parents=True, exist_ok=True)
+        edges.append(f"build {name}: phony {' '.join(outs)}\n")
+    (build / "checks.ninja").write_text(RULE + "".join(edges))
+    for folder in sorted(left_out):
+        print(f"{folder}: skipped, this build leaves the folder out")
 
 
 main()
