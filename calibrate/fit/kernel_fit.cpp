@@ -124,7 +124,7 @@ BoardParameters describe(const Device& device, FamilyParameters parameters) {
   board.fp32_lanes = device.fp32_lanes;
   board.kernels = parameters.sustained_efficiency ? std::string(pipelined_kernels(device).value_or("")) : "";
   board.limits = clock_limits(device);
-  if (parameters.precision == "fp32") board.limits.peak_fp16_tensor.reset();
+  board.memory_bandwidth = device.memory_bandwidth;
   board.parameters = std::move(parameters);
   return board;
 }

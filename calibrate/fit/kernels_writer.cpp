@@ -116,6 +116,7 @@ std::string board(const BoardParameters& b) {
   text += fmt::format("peak_fp32 = \"{:g} TFLOP/s\"\n", limits.peak_fp32.base() / 1e12);
   if (limits.peak_fp16_tensor)
     text += fmt::format("peak_fp16_tensor = \"{:g} TFLOP/s\"\n", limits.peak_fp16_tensor->base() / 1e12);
+  if (b.memory_bandwidth) text += fmt::format("memory_bandwidth = \"{:g} GB/s\"\n", b.memory_bandwidth->base() / 1e9);
   return text + "\n";
 }
 

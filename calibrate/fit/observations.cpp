@@ -186,7 +186,8 @@ FlopPerSecond peak_for(const Device& device, std::string_view precision) {
   if (precision == "tf32") return device.peak.tf32_tensor.value_or(device.peak.fp32);
   if (precision == "bf16") return device.peak.bf16_tensor.value_or(device.peak.fp32);
   if (precision == "fp8") return device.peak.fp8_tensor.value_or(device.peak.fp32);
-  return device.peak.fp16_tensor.value_or(device.peak.fp16_vector.value_or(device.peak.fp32));
+  // Without tensor cores every framework has its libraries multiply in fp32, also where lanes multiply 16 bits faster (P100).
+  return device.peak.fp16_tensor.value_or(device.peak.fp32);
 }
 
 }  // namespace tbdsim::calibrate

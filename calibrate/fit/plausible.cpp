@@ -31,7 +31,9 @@ Seconds ideal_time(const Observation& row, const Device& device) {
 }
 
 Seconds least_time(const Observation& row, const Device& device) {
-  const Seconds arithmetic = row.least_flop / (peak_for(device, row.precision) * kClockMargin);
+  FlopPerSecond peak = peak_for(device, row.precision);
+  if (row.precision == "fp16" && device.peak.fp16_vector) peak = std::max(peak, *device.peak.fp16_vector);
+  const Seconds arithmetic = row.least_flop / (peak * kClockMargin);
   const Seconds moving = row.bytes > kCached ? row.bytes / (device.memory_bandwidth * kBandwidthMargin) : Seconds(0.0);
   return std::max(arithmetic, moving);
 }

@@ -11,7 +11,7 @@ constexpr double kFedLanes = 128.0;
 /// Share of a clock that the power limit lets the lanes keep. Lanes that no scheduler feeds take no part of it.
 double power_share(const Clocked& board, Hertz clock) {
   if (!board.limits.power_limit || !board.chip->lane_energy) return 1.0;
-  const double lane_cycles = board.multiprocessors * fed_lanes(board.lanes) * clock.base();
+  const double lane_cycles = board.multiprocessors * board.lanes * issue_limit(*board.chip, board.lanes) * clock.base();
   return clock_by_power(board.limits.power_limit->base() / lane_cycles, board.chip->lane_energy->base());
 }
 
@@ -44,6 +44,8 @@ Hertz listed_clock(const Clocked& board) {
 }
 
 double fed_lanes(int lanes) { return std::min<double>(kFedLanes, lanes); }
+
+double issue_limit(const Architecture& chip, int lanes) { return std::min(1.0, kFedLanes / lanes * chip.product_issue); }
 
 double kept_clock(const Clocked& board) {
   if (const auto stated = stated_share(board)) return *stated;

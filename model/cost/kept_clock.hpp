@@ -25,6 +25,10 @@ struct Clocked {
 /// Lanes of a multiprocessor that its schedulers can keep in work: four schedulers issue to 32 lanes each.
 [[nodiscard]] double fed_lanes(int lanes);
 
+/// Share of their peak that the schedulers of a multiprocessor let `lanes` fp32 lanes reach in products. 64 lanes leave a
+/// scheduler every second cycle for all else than multiply-adds, 128 none (`product_issue` of the family).
+[[nodiscard]] double issue_limit(const Architecture& chip, int lanes);
+
 /// How far boards of the device's class run above their listed clock against those of the lender's.
 [[nodiscard]] double class_clock(const Clocked& device, const Clocked& lender);
 

@@ -10,6 +10,10 @@ namespace {
 constexpr double kClockPerPower = 0.55, kEnergyPerWidth = 0.53, kBriefPerSustained = 0.3;
 constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 constexpr double kNarrowest = 1024.0;  // FLOP a cycle of an instruction that the chip is built for, since Ampere
+// GeForce boards issue the same instructions at half the rate. A FLOP then takes 0.6 of the energy at the full rate, or less: in
+// published rates of large products no GeForce board of Ampere, Ada or Blackwell falls below its listed clock. Between the two
+// rates with a power of the rate, so that a board with a higher rate is never slower.
+constexpr double kHalfRate = 0.5, kEnergyPerRate = 0.737;  // 2^-0.737 = 0.6
 
 double flop_per_cycle(const TensorCores& cores) {
   return cores.rate.base() / (cores.board.multiprocessors * listed_clock(cores.board).base());
@@ -24,7 +28,8 @@ double stated_share(const Clocked& board) {
 /// Clock that power lets long products keep, up to a factor that boards share.
 double clock_of_power(const TensorCores& cores, Watts power) {
   const double c = flop_per_cycle(cores), width = std::max(c, kNarrowest);
-  return std::pow(power.base() / (cores.board.multiprocessors * c) * std::pow(width, kEnergyPerWidth), kClockPerPower);
+  const double energy = std::pow(std::clamp(c / kNarrowest, kHalfRate, 1.0), kEnergyPerRate) / std::pow(width, kEnergyPerWidth);
+  return std::pow(power.base() / (cores.board.multiprocessors * c * energy), kClockPerPower);
 }
 
 /// What long products keep of the listed clock on one board over what they keep on the other, as power tells; nothing unless

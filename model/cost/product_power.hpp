@@ -16,8 +16,8 @@ inline constexpr Seconds kBenchmarkPowerTime{0.9e-3};
 /// Shares that a device reaches in products (model/cost/pipelined_gemm.hpp), from those of a lender.
 ///
 /// A multiply-add takes the less energy, the wider the instruction that it is part of, since each operand fetched serves more of
-/// them. With c FLOP a cycle and multiprocessor (GeForce boards count with twice the c that they are sold with) and P the power
-/// limit,
+/// them. With c FLOP a cycle and multiprocessor (GeForce boards count as at least 1024 wide, and take less for a FLOP, since they
+/// issue at half the rate) and P the power limit,
 ///
 ///   energy = P/(SMs c f^1.82),   energy ~ c^-0.53,   sustained = f/clock,   brief ~ sustained^0.3
 ///

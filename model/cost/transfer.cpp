@@ -121,19 +121,32 @@ Clocked when_sampled(const Device& device) {
   return then;
 }
 
-/// Share of their peak that the schedulers of a multiprocessor let fp32 lanes reach. Four schedulers issue to 32 lanes each:
-/// Kepler's 192 are fed 128 at a time. Since Volta a scheduler issues one instruction a cycle: 64 lanes leave it every second
-/// cycle for all else, 128 none, and beside 64 multiply-adds of a thread's 8 x 8 results come 4 loads from shared memory and some
-/// 6 more (assumed: addresses, loop, global memory). Maxwell and Pascal issue two.
-double issue_limit(const Architecture& chip, int lanes) {
-  constexpr double kLanesFed = 128.0, kMultiplyAdds = 64.0 / (64.0 + 4.0 + 6.0);
-  return std::min(1.0, kLanesFed / lanes * (chip.issues_one ? kMultiplyAdds : 1.0));
+/// Share of the fp32 peak that the device reaches, as one board tells: no more than its schedulers issue at the clock that it
+/// keeps.
+double lane_share(const Device& device, const BoardParameters& board) {
+  const double limit = issue_limit(device.chip, device.fp32_lanes);
+  const double share = board.parameters.compute_efficiency * limit / issue_limit(board.chip, board.fp32_lanes) *
+                       kept_against(clocked(device), clocked(board));
+  return limit < 1.0 ? std::min(share, limit * wanted_clock(clocked(device))) : share;
 }
 
-/// Share of the fp32 peak that the device reaches, as one board tells.
-double lane_share(const Device& device, const BoardParameters& board) {
-  const double issue = issue_limit(device.chip, device.fp32_lanes) / issue_limit(board.chip, board.fp32_lanes);
-  return board.parameters.compute_efficiency * issue * kept_against(clocked(device), clocked(board));
+/// Share of the memory bandwidth that a multiprocessor's loads in flight can carry, for kernels whose threads wait for one
+/// another (softmax). With b bytes a clock and multiprocessor:  (1 + (b/11.5)^3)^(-1/3).
+///
+/// Fitted: what softmax reaches over elementwise kernels on V100, P4, T4, P100 and A100 (0.95, 0.95, 0.89, 0.86, 0.79
+/// at 7.4, 8.9, 5.0, 10.0 and 10.2 B); beyond the last no sample tells.
+double loads_in_flight(BytesPerSecond bandwidth, int multiprocessors, Hertz clock) {
+  constexpr double kHalf = 11.5, kMostSampled = 10.2;
+  const double bytes = std::min(kMostSampled, bandwidth.base() / (multiprocessors * clock.base()));
+  return 1.0 / std::cbrt(1.0 + std::pow(bytes / kHalf, 3.0));
+}
+
+/// Share of its bandwidth that the device reaches in a family, as one board tells.
+double memory_share(const Device& device, std::string_view family, const BoardParameters& board) {
+  const double share = board.parameters.bandwidth_efficiency;
+  if (family != name(KernelFamily::softmax) || !board.memory_bandwidth) return share;
+  return share * loads_in_flight(device.memory_bandwidth, device.multiprocessors, listed_clock(clocked(device))) /
+         loads_in_flight(*board.memory_bandwidth, board.multiprocessors, listed_clock(clocked(board)));
 }
 
 /// The device's own, by the same precision first; every precision of tensor cores tells of the others.
@@ -208,7 +221,7 @@ FamilyParameters from_relatives(const Device& device, const Question& question,
     // Weights: assumed.
     const double memory_weight = near * (memory_alike ? 1.0 : memory_class ? 0.5 : own_class ? 0.0 : 0.15);
     compute.add(weight * lanes_alike(device, *board) * (board->parameters.call ? kSingleCalls : 1.0), share);
-    bandwidth.add(memory_weight, board->parameters.bandwidth_efficiency);
+    bandwidth.add(memory_weight, memory_share(device, family, *board));
     // How a kernel starts depends on library and driver, hardly on the chip: every neighbouring board counts alike. Graphs start
     // the next kernel in a number of cycles.
     const double slower = kernels ? listed_clock(lender) / listed_clock(clocked(device)) : 1.0;

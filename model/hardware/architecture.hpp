@@ -33,7 +33,7 @@ struct Architecture {
   std::string revision;           ///< "2.0" of "Blackwell 2.0"
   std::optional<int> generation;  ///< NVIDIA's order of appearance; absent: another maker's
   std::string cuda, young_until;  ///< first CUDA release with its kernels, last whose libraries are slower; empty: any, none
-  bool issues_one = false;        ///< a scheduler issues one instruction a cycle
+  double product_issue = 1.0;     ///< share of the issue slots that multiply-adds get in fp32 products
   bool slow_integers = false;     ///< lanes beyond those that schedulers feed count for floating point alone
   bool fused_winograd = true;     ///< libraries have fused Winograd kernels for it
   std::string product_kernels;    ///< for whom the matrix products that it runs were written: "maxwell"; empty: not told apart

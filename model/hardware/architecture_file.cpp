@@ -12,6 +12,8 @@
 namespace tbdsim {
 namespace {
 
+constexpr Bounds kShare{0.0, 1.0, true};
+
 constexpr std::int64_t kMostGenerations = 1000;
 
 /// What is known of a family's tensor cores; a problem of `key` where that is nothing.
@@ -55,8 +57,8 @@ constexpr Fact kFacts[] = {
      [](const Architecture& b, Architecture& r) { r.cuda = b.cuda; }},
     {"young_until", [](TomlTable& t, Architecture& r) { r.young_until = release(t, "young_until"); },
      [](const Architecture& b, Architecture& r) { r.young_until = b.young_until; }},
-    {"issues_one", [](TomlTable& t, Architecture& r) { r.issues_one = flag(t, "issues_one"); },
-     [](const Architecture& b, Architecture& r) { r.issues_one = b.issues_one; }},
+    {"product_issue", [](TomlTable& t, Architecture& r) { r.product_issue = t.number("product_issue", kShare); },
+     [](const Architecture& b, Architecture& r) { r.product_issue = b.product_issue; }},
     {"slow_integers", [](TomlTable& t, Architecture& r) { r.slow_integers = flag(t, "slow_integers"); },
      [](const Architecture& b, Architecture& r) { r.slow_integers = b.slow_integers; }},
     {"fused_winograd", [](TomlTable& t, Architecture& r) { r.fused_winograd = flag(t, "fused_winograd"); },

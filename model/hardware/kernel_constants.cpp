@@ -162,6 +162,7 @@ void read_board(TomlTable table, const Architectures& architectures, std::vector
   board.limits.power_limit = table.quantity_if<Watts>("power_limit");
   board.limits.peak_fp32 = table.quantity<FlopPerSecond>("peak_fp32");
   board.limits.peak_fp16_tensor = table.quantity_if<FlopPerSecond>("peak_fp16_tensor");
+  board.memory_bandwidth = table.quantity_if<BytesPerSecond>("memory_bandwidth");
   for (auto& family : table.tables_or_empty("family")) {
     board.parameters = read_family(family);
     boards.push_back(board);

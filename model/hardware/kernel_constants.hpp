@@ -72,8 +72,9 @@ struct BoardParameters {
   Architecture chip;  ///< what is known of its family
   BoardClass board_class = BoardClass::professional;
   int multiprocessors = 1, fp32_lanes = 64;
-  std::string kernels;  ///< `pipelined_kernels` of the device
-  ClockLimits limits;   ///< under which it was measured; the tensor rate only where samples ran on NVIDIA's tensor cores
+  std::string kernels;                             ///< `pipelined_kernels` of the device
+  ClockLimits limits;                              ///< under which it was measured
+  std::optional<BytesPerSecond> memory_bandwidth;  ///< peak; absent: how loads overlap is lent as it is
   FamilyParameters parameters;
 };
 

@@ -120,6 +120,45 @@ TEST_CASE("Kepler's 192 lanes are fed 128 at a time, narrower multiprocessors ar
   }
 }
 
+TEST_CASE("128 lanes behind schedulers that issue one instruction reach no more than the multiply-adds among these") {
+  Device d = device("Ada");
+  d.chip = chip("Ada", "8.9");
+  d.power_limit = Watts(2000.0);
+  auto volta = board("a", "Volta", 1.0), ada = board("b", "Ada", 0.4);
+  volta.fp32_lanes = 64;
+  volta.multiprocessors = 40;
+  ada.chip = d.chip;
+  ada.fp32_lanes = 128;
+  ada.multiprocessors = 20;
+  CHECK_THAT(compute(d, {volta}), WithinRel(0.69, 1e-9));
+  CHECK_THAT(compute(d, {ada}), WithinRel(0.4, 1e-9));
+  // A relative that is short of power would lend 0.4 x 4: above what is issued.
+  ada.limits.power_limit = Watts(12.8e-12 * 0.69 * 5e12 / std::pow(4.0, 1.0 / 0.55));
+  CHECK_THAT(compute(d, {ada}), WithinRel(0.69, 1e-9));
+  // GeForce boards run above the clock that they list.
+  d.board_class = BoardClass::consumer;
+  CHECK_THAT(compute(d, {ada}), WithinRel(0.69 * 1.07, 1e-9));
+}
+
+TEST_CASE("softmax borrows bandwidth by the bytes that a multiprocessor must keep in flight, up to those that were sampled") {
+  const auto share = [](double bytes_per_clock, bool known = true) {
+    Device d = device("Ampere");
+    d.memory_bandwidth = BytesPerSecond(bytes_per_clock * d.multiprocessors * d.peak.fp32.base() / (2.0 * 20 * 128));
+    auto lender = board("a", "Ampere", 1.0, 0.7);
+    lender.parameters.family = "softmax";
+    lender.fp32_lanes = 128;
+    lender.multiprocessors = 20;
+    if (known) lender.memory_bandwidth = BytesPerSecond(10.2 * 20 * 10e12 / (2.0 * 20 * 128));
+    KernelConstants constants;
+    constants.boards = {lender};
+    return resolve_parameters(d, "softmax", "fp32", constants).parameters.bandwidth_efficiency;
+  };
+  CHECK_THAT(share(10.2), WithinRel(0.7, 1e-9));
+  CHECK_THAT(share(40.0), WithinRel(0.7, 1e-9));
+  CHECK_THAT(share(5.1), WithinRel(0.7 * std::cbrt((1.0 + std::pow(10.2 / 11.5, 3)) / (1.0 + std::pow(5.1 / 11.5, 3))), 1e-9));
+  CHECK(share(5.1, false) == 0.7);
+}
+
 TEST_CASE("consumer boards of one generation run at one clock, whatever they list, but never below their own") {
   auto lender = board("a", "Pascal", 0.6);
   lender.board_class = BoardClass::consumer;

@@ -117,5 +117,5 @@ TEST_CASE("the RTX PRO 6000 Blackwell is its file, its family's table and nothin
   const auto device = load_device({TBDSIM_SOURCE_DIR}, "rtx-pro-6000");
   REQUIRE(device);
   CHECK(device->chip.family == "12.0");
-  CHECK(device->chip.lane_energy == Joules(10.9e-12));
+  CHECK(device->chip.lane_energy == Joules(12.8e-12));
 }
