@@ -42,13 +42,21 @@ void tell_unused_network(const Edits& edits, Configuration& configuration) {
   }
 }
 
-void tell_unused_overlap(const Edits& edits, Configuration& configuration) {
-  if (!configuration.by_layers()) return;
-  for (const Edit& edit : edits.changes)
-    if (edit.key == "stack.exchange.overlaps_backward")
+void tell_overlap(const Edits& edits, Configuration& configuration) {
+  const ExchangeSettings& exchange = configuration.stack.exchange;
+  const bool gathers = configuration.exchange == Exchange::allreduce && configuration.gpus > 1 && exchange.copies_all;
+  for (const Edit& edit : edits.changes) {
+    if (edit.key != "stack.exchange.overlaps_backward") continue;
+    if (configuration.by_layers())
       configuration.notices.push_back(fmt::format(
           "{} {}: without effect, since a step that is simulated layer by layer goes by stack.parallel.overlaps_gradients",
           kAssignments, edit.text));
+    else if (gathers && !exchange.overlaps)
+      configuration.notices.push_back(fmt::format(
+          "{} {}: after the backward pass one copy gathers all gradients, where the host issued two for each array; a "
+          "step that waits for the host may be shorter so",
+          kAssignments, edit.text));
+  }
 }
 
 void tell_unused_rdma(const Edits& edits, Configuration& configuration) {

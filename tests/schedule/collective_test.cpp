@@ -186,6 +186,23 @@ TEST_CASE("between nodes the whole message crosses the network once per directio
   CHECK_THAT(collective_call(two, Bytes(1e9)).weights.front().weight, WithinRel(1.0, 1e-12));
 }
 
+TEST_CASE("what a network's messages take beyond its transport's is added to every step between nodes") {
+  Network network = dgx1().network.value();
+  const auto steps = [&](Seconds latency, CollectiveKind kind) {
+    network.latency = latency;
+    return start(plan_collective(dgx1(), {first(8), 2, network}, kind, nccl()).value());
+  };
+  const Seconds usual(0.6e-6), more(50e-6);
+  for (const CollectiveKind kind : {CollectiveKind::all_reduce, CollectiveKind::all_gather, CollectiveKind::all_to_all}) {
+    CHECK(steps(usual, kind) == steps(network.latency, kind));
+    CHECK(steps(Seconds(0.0), kind) == steps(usual, kind));
+    CHECK(steps(usual + more, kind) > steps(usual, kind));
+  }
+  // An all-gather on two nodes crosses once.
+  CHECK_THAT((steps(usual + more, CollectiveKind::all_gather) - steps(usual, CollectiveKind::all_gather)).base(),
+             WithinRel(more.base(), 1e-9));
+}
+
 TEST_CASE("a slower network never shortens an exchange") {
   Network network = dgx1().network.value();
   Seconds before(0.0);
