@@ -19,7 +19,7 @@ constexpr Job kJobs[]{{"dgx1", "resnet50", "pytorch-2.1", "allreduce", "ethernet
                       {"dgx1", "vgg16", "pytorch-1.13", "byteps", "ethernet-100g", 1},
                       {"dgx1", "alexnet", "mxnet-1.2", "ps", "ethernet-10g", 1},
                       {"aws-p4d.24xlarge", "bert-base", "pytorch-2.1", "allreduce", "", 1},
-                      {"dgx-h100", "gpt2", "", "allreduce", "", 8}};
+                      {"dgx-h100", "gpt2", "", "allreduce", "", 4}};
 
 }  // namespace
 

@@ -33,6 +33,5 @@ TEST_CASE("a sliding window that hides no token costs nothing") {
       const Seconds whole = step("none", "", stack, precision);
       CHECK(step("equal", "window = 512\n", stack, precision) == whole);
       CHECK(step("longer", "window = 100000\n", stack, precision) == whole);
-      CHECK(step("shorter", "window = 64\n", stack, precision) <= whole);
     }
 }
