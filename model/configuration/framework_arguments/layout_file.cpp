@@ -334,7 +334,8 @@ class Translator {
 std::size_t known_settings(const TrainingFramework& framework, const std::vector<Setting>& settings) {
   const auto known = [&](const Setting& setting) {
     const std::string key = folded_key(setting.key);
-    const auto is = [&](const std::string& name) { return folded_key(name) == key; };
+    // A value that stands where the framework has a table is its, too.
+    const auto is = [&](const std::string& name) { return folded_key(name) == key || folded_key(name).starts_with(key + "."); };
     return lists_key(framework.network, key) || lists_key(framework.no_cost, key) ||
            std::any_of(framework.rows.begin(), framework.rows.end(),
                        [&](const SettingRow& row) { return is(row.key) || std::any_of(row.also.begin(), row.also.end(), is); });
