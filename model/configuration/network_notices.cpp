@@ -6,6 +6,7 @@
 #include <set>
 
 #include "model/hardware/cluster.hpp"
+#include "model/schedule/exchange/node_traffic.hpp"
 
 namespace tbdsim {
 namespace {
@@ -33,12 +34,16 @@ std::string network_notice(const PredictOptions& options, const Configuration& c
 }
 
 void tell_unused_network(const Edits& edits, Configuration& configuration) {
-  if (configuration.nodes > 1 || configuration.emulated || configuration.input_hosts > 0) return;
+  const bool pcie = configuration.emulated && configuration.network && configuration.network->id == kPcieNetwork;
+  if (configuration.nodes > 1 || (configuration.emulated && !pcie) || configuration.input_hosts > 0) return;
   std::set<std::string_view> told;  // what follows from a value bears its text, too
   for (const Edit& edit : edits.changes) {
     const bool network = edit.key.starts_with("network.") || edit.key.starts_with("hw.network.");
     if (network && told.insert(edit.text).second)
-      configuration.notices.push_back(one_node_notice(fmt::format("{} {}", kAssignments, edit.text)));
+      configuration.notices.push_back(
+          pcie ? fmt::format("{} {}: without effect, since PCIe joins the worker and the server of one machine; name a network",
+                             kAssignments, edit.text)
+               : one_node_notice(fmt::format("{} {}", kAssignments, edit.text)));
   }
 }
 
