@@ -1,6 +1,7 @@
 // Rings of a DGX-1 as flows over its links, and what cannot be joined.
 #include "model/schedule/collective/collective.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
@@ -201,6 +202,19 @@ TEST_CASE("what a network's messages take beyond its transport's is added to eve
   // An all-gather on two nodes crosses once.
   CHECK_THAT((steps(usual + more, CollectiveKind::all_gather) - steps(usual, CollectiveKind::all_gather)).base(),
              WithinRel(more.base(), 1e-9));
+}
+
+TEST_CASE("no network of the catalogue takes longer than its transport's steps tell") {
+  const Catalogue catalogue{TBDSIM_SOURCE_DIR};
+  for (const std::string& id : catalogue_ids(catalogue, "networks")) {
+    const Network network = load_network(catalogue, id).value();
+    INFO(id);
+    const auto& all = nccl().transports;
+    const auto transport =
+        std::find_if(all.begin(), all.end(), [&](const NcclTransport& each) { return each.name == network.transport; });
+    REQUIRE(transport != all.end());
+    CHECK(network.latency <= transport->latency);
+  }
 }
 
 TEST_CASE("a slower network never shortens an exchange") {
