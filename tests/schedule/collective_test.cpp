@@ -195,7 +195,7 @@ TEST_CASE("what a network's messages take beyond its transport's is added to eve
   };
   const Seconds usual(0.6e-6), more(50e-6);
   for (const CollectiveKind kind : {CollectiveKind::all_reduce, CollectiveKind::all_gather, CollectiveKind::all_to_all}) {
-    CHECK(steps(usual, kind) == steps(network.latency, kind));
+    CHECK(steps(usual, kind) == steps(dgx1().network->latency, kind));
     CHECK(steps(Seconds(0.0), kind) == steps(usual, kind));
     CHECK(steps(usual + more, kind) > steps(usual, kind));
   }
