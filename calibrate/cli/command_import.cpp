@@ -11,6 +11,7 @@
 #include "calibrate/decode/foreign_table.hpp"
 #include "calibrate/decode/sample_writer.hpp"
 #include "calibrate/decode/shape_text.hpp"
+#include "model/input/file_kind.hpp"
 #include "model/input/file_text.hpp"
 #include "model/input/output_file.hpp"
 #include "model/support/quote.hpp"
@@ -75,6 +76,19 @@ Result<int> run(const std::string& input, const Arguments& arguments) {
   if (is_trace(input)) return import_trace(input, arguments);
   auto text = read_file(input);
   if (!text) return tl::make_unexpected(text.error());
+  const auto format = format_of(*text);
+  if (!format) {
+    const std::string_view kind = file_kind(*text);
+    return fail(
+        fmt::format("{}: expected a CSV with columns m, n, k and ms, the output of nccl-tests, the CSV of `nsys stats --report "
+                    "cuda_gpu_kern_sum`, a table of PyTorch's profiler, or a trace (PyTorch's JSON, Nsight's SQLite, nvprof's "
+                    "--print-gpu-trace CSV, Chakra), got {}",
+                    input,
+                    text->empty()   ? "an empty file"
+                    : kind.empty()  ? "a file of another kind"
+                    : kind == "CSV" ? "CSV with other columns"
+                                    : kind));
+  }
   const std::string output = arguments.one("-o"), timing = arguments.one("--timing", "kernel");
   if (output.empty()) return fail("calibrate import: no output; use -o OUT.csv");
   if (timing != "kernel" && timing != "call")
@@ -83,13 +97,6 @@ Result<int> run(const std::string& input, const Arguments& arguments) {
   const auto known = sample_precisions();
   if (!precision.empty() && std::find(known.begin(), known.end(), precision) == known.end())
     return fail("calibrate import: --precision: " + unknown_word("precision", precision, {known.begin(), known.end()}));
-  const auto format = format_of(*text);
-  if (!format)
-    return fail(fmt::format(
-        "{}: no table that import knows: a CSV with columns m, n, k and ms, the output of nccl-tests, the CSV of "
-        "`nsys stats --report cuda_gpu_kern_sum`, a table of PyTorch's profiler, or a trace (PyTorch's JSON, Nsight's SQLite, "
-        "nvprof's --print-gpu-trace CSV, Chakra)",
-        input));
   const bool summary = *format == ForeignFormat::nsight_systems || *format == ForeignFormat::pytorch_profiler;
   for (const auto& [option, used] : {std::pair{"--transposed", *format == ForeignFormat::products},
                                      {"--op", *format == ForeignFormat::nccl_tests},

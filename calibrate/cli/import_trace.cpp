@@ -11,6 +11,7 @@
 #include "calibrate/cli/trace_report.hpp"
 #include "model/input/output_file.hpp"
 #include "model/prediction/predict.hpp"
+#include "model/study/trace_doubts.hpp"
 #include "model/support/quote.hpp"
 #include "model/trace/gzip.hpp"
 #include "model/trace/read_trace.hpp"
@@ -28,8 +29,8 @@ Result<std::optional<int>> whole(const Arguments& arguments, const char* option)
   return std::optional(value);
 }
 
-/// The job that was traced, as `tbdsim predict` would be asked for it.
-Result<std::optional<FamilyTimes>> predicted(const Arguments& arguments) {
+/// The job that was traced, as `tbdsim predict` would be asked for it. What speaks against it is told.
+Result<std::optional<FamilyTimes>> predicted(const Arguments& arguments, const TracedJob& traced) {
   PredictOptions options;
   options.hardware = arguments.one("--hw");
   options.model = arguments.one("--model");
@@ -53,6 +54,7 @@ Result<std::optional<FamilyTimes>> predicted(const Arguments& arguments) {
   if (!prediction) return tl::make_unexpected(prediction.error());
   if (prediction->detail.kernels.empty())
     return fail("calibrate import: this job is predicted layer by layer, which keeps no kernels to set beside a trace");
+  for (const std::string& doubt : trace_doubts(*catalogue, traced, *prediction)) fmt::print(stderr, "tbdsim: note: {}\n", doubt);
   return std::optional(predicted_families(*prediction));
 }
 
@@ -78,7 +80,7 @@ Result<int> import_trace(const std::string& path, const Arguments& arguments) {
   if (!read) return tl::make_unexpected(read.error());
   const auto breakdown = trace::break_down(*read, path);
   if (!breakdown) return tl::make_unexpected(breakdown.error());
-  const auto families = predicted(arguments);
+  const auto families = predicted(arguments, {read->device, Seconds(breakdown->step_seconds())});
   if (!families) return tl::make_unexpected(families.error());
   if (const std::string output = arguments.one("-o"); !output.empty()) {
     const std::string header(trace_table_header().substr(0, trace_table_header().size() - 1));

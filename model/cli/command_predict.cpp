@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "model/cli/command.hpp"
 #include "model/cli/framework_settings.hpp"
 #include "model/cli/output.hpp"
@@ -88,6 +90,22 @@ Given unsettled(const PredictOptions& o) {
           {"--mock-loader", o.mock_loader},
           {"--mock-trainer", o.mock_trainer},
           {"--buckets", o.buckets}};
+}
+
+/// Whether the changes of a job leave all that is predicted as it was.
+bool without_effect(Session& session, const PredictOptions& options, Prediction changed) {
+  if (options.set.empty() || options.run) return false;
+  PredictOptions plain = options;
+  plain.set.clear();
+  plain.detail = false;
+  auto before = predict(session, plain);
+  if (!before) return false;
+  for (Prediction* p : {&*before, &changed}) {
+    p->notices.clear();
+    p->files = {};
+    p->detail = {};
+  }
+  return predict_json(*before, {}) == predict_json(changed, {});
 }
 
 /// Listed rates of the GPU, for the precision of the job.
@@ -184,6 +202,10 @@ Result<Answer> answer(const PredictArguments& arguments, Session& session) {
     return fail(
         "--profiling: reckons with the order of a step's kernels, and of a step that is simulated layer by layer (a divided "
         "network, sharded states, a stack made for these) none is kept; --kernels tells its launches, --trace draws its passes");
+  const auto tells = [](const std::string& notice) { return notice.find(": without effect") != std::string::npos; };
+  if (std::none_of(prediction->notices.begin(), prediction->notices.end(), tells) &&
+      without_effect(session, options, *prediction))
+    prediction->notices.emplace_back("the changed values are without effect on this prediction");
   PredictOptions filled = options;
   if (!options.layout_from.empty())
     if (auto known = fill_from_layout_file(session, options)) filled = std::move(known->options);

@@ -135,8 +135,7 @@ Result<Answer> answer(const TopologyArguments& arguments, Session& session) {
       return told(arguments, findings, notices);
     });
   }
-  const int gpus = std::max(1, options.gpus.value_or(1));
-  const auto edited = edited_hardware(session.catalogue(), options.hardware, gpus, options.set, notices);
+  const auto edited = edited_hardware(session.catalogue(), options, notices);
   if (!edited) return tl::make_unexpected(edited.error());
   const auto findings = find_out(arguments, *open_session(*edited));
   if (!findings) return tl::make_unexpected(findings.error());

@@ -158,7 +158,10 @@ Errors choose_micro_batches(const PredictOptions& options, Configuration& config
       errors.push_back({fmt::format("--schedule {}{}", own ? options.schedule + ": " : "", *why)});
   }
   const int most = configuration.by_layers() ? kMostDividedMicroBatches : kMostMicroBatches;
-  if (configuration.accumulate > most)
+  if (configuration.accumulate > most && options.global_batch)
+    errors.push_back({fmt::format("--global-batch {}: {} micro-batches of {} samples; at most {} are modelled",
+                                  *options.global_batch, configuration.accumulate, samples, most)});
+  else if (configuration.accumulate > most)
     errors.push_back({fmt::format("--accumulate {}: at most {} micro-batches are modelled", configuration.accumulate, most)});
   return errors;
 }

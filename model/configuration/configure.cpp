@@ -91,7 +91,7 @@ Result<Configuration> configure(Session& session, const PredictOptions& options)
   return read_configuration(*edited.session, changed).map([&](Configuration configuration) {
     configuration.set = options.set;
     tell_unused_network(*edited.session->catalogue().edits, configuration);
-    tell_unused_overlap(*edited.session->catalogue().edits, configuration);
+    tell_overlap(*edited.session->catalogue().edits, configuration);
     tell_unused_rdma(*edited.session->catalogue().edits, configuration);
     configuration.notices.insert(configuration.notices.begin(), notices->begin(), notices->end());
     return configuration;

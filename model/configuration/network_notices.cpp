@@ -6,6 +6,7 @@
 #include <set>
 
 #include "model/hardware/cluster.hpp"
+#include "model/schedule/exchange/node_traffic.hpp"
 
 namespace tbdsim {
 namespace {
@@ -33,22 +34,34 @@ std::string network_notice(const PredictOptions& options, const Configuration& c
 }
 
 void tell_unused_network(const Edits& edits, Configuration& configuration) {
-  if (configuration.nodes > 1 || configuration.emulated || configuration.input_hosts > 0) return;
+  const bool pcie = configuration.emulated && configuration.network && configuration.network->id == kPcieNetwork;
+  if (configuration.nodes > 1 || (configuration.emulated && !pcie) || configuration.input_hosts > 0) return;
   std::set<std::string_view> told;  // what follows from a value bears its text, too
   for (const Edit& edit : edits.changes) {
     const bool network = edit.key.starts_with("network.") || edit.key.starts_with("hw.network.");
     if (network && told.insert(edit.text).second)
-      configuration.notices.push_back(one_node_notice(fmt::format("{} {}", kAssignments, edit.text)));
+      configuration.notices.push_back(
+          pcie ? fmt::format("{} {}: without effect, since PCIe joins the worker and the server of one machine; name a network",
+                             kAssignments, edit.text)
+               : one_node_notice(fmt::format("{} {}", kAssignments, edit.text)));
   }
 }
 
-void tell_unused_overlap(const Edits& edits, Configuration& configuration) {
-  if (!configuration.by_layers()) return;
-  for (const Edit& edit : edits.changes)
-    if (edit.key == "stack.exchange.overlaps_backward")
+void tell_overlap(const Edits& edits, Configuration& configuration) {
+  const ExchangeSettings& exchange = configuration.stack.exchange;
+  const bool gathers = configuration.exchange == Exchange::allreduce && configuration.gpus > 1 && exchange.copies_all;
+  for (const Edit& edit : edits.changes) {
+    if (edit.key != "stack.exchange.overlaps_backward") continue;
+    if (configuration.by_layers())
       configuration.notices.push_back(fmt::format(
           "{} {}: without effect, since a step that is simulated layer by layer goes by stack.parallel.overlaps_gradients",
           kAssignments, edit.text));
+    else if (gathers && !exchange.overlaps)
+      configuration.notices.push_back(fmt::format(
+          "{} {}: after the backward pass one copy gathers all gradients, where the host issued two for each array; a "
+          "step that waits for the host may be shorter so",
+          kAssignments, edit.text));
+  }
 }
 
 void tell_unused_rdma(const Edits& edits, Configuration& configuration) {

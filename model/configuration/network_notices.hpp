@@ -19,8 +19,9 @@ namespace tbdsim {
 
 /// Adds notices of changed values of a network that joins no nodes.
 void tell_unused_network(const Edits& edits, Configuration& configuration);
-/// Says so of a change of how gradients overlap backward that a step by layers does not know.
-void tell_unused_overlap(const Edits& edits, Configuration& configuration);
+/// What to know of a change of how gradients overlap backward: a step by layers does not know it, and a stack that copies
+/// gradients into buckets saves the host their copies without.
+void tell_overlap(const Edits& edits, Configuration& configuration);
 
 /// Adds a notice of changed RDMA that the parameter servers of the job do not use.
 void tell_unused_rdma(const Edits& edits, Configuration& configuration);

@@ -40,7 +40,7 @@ Result<int> multiplied(const OptionChange& change, std::optional<int> base) {
     return tl::make_unexpected(
         Errors{problem(change, fmt::format("{}: {} of {} is no whole number", change.key, change.value, *base))});
   if (product < option.least || product > option.most)
-    return tl::make_unexpected(Errors{refused(change, expected_value(option), fmt::format("{:.0f}", product))});
+    return tl::make_unexpected(Errors{refused(change, expected_value(option), fmt::format("{:.15g}", product))});
   return static_cast<int>(product);
 }
 

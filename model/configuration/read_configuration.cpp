@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <tuple>
 
 #include "model/configuration/choose_attention.hpp"
 #include "model/configuration/choose_devices.hpp"
@@ -15,6 +16,7 @@
 #include "model/hardware/plain_host.hpp"
 #include "model/memory/footprint.hpp"
 #include "model/memory/mxnet_graph.hpp"
+#include "model/schedule/exchange/check_exchange.hpp"
 #include "model/schedule/exchange/node_traffic.hpp"
 #include "model/support/enum_table.hpp"
 #include "model/support/find_named.hpp"
@@ -309,6 +311,9 @@ Result<Configuration> read_configuration(Session& session, const PredictOptions&
   if (options.model.empty()) return fail("no model named; use --model, such as --model resnet50");
   if (options.batch && *options.batch < 1)
     return fail(fmt::format("--batch {}: expected at least 1 sample per GPU", *options.batch));
+  for (const auto& [flag, size, what] :
+       {std::tuple{"--seq-len", options.seq_len, "a length"}, {"--image", options.image, "a size"}})
+    if (size && *size < 1) return fail(fmt::format("{} {}: expected {} of at least 1", flag, *size, what));
   configuration.system =
       session.system(options.hardware, std::max(1, options.gpus.value_or(1) / std::max(1, options.nodes.value_or(1))));
   if (!*configuration.system) {
@@ -353,6 +358,11 @@ Result<Configuration> read_configuration(Session& session, const PredictOptions&
   if (*configuration.workload) {
     const Workload& read = configuration.network_graph();
     configuration.notices.insert(configuration.notices.end(), read.notices.begin(), read.notices.end());
+    if (options.precision.empty() && !read.stored_type.empty() && read.stored_type != "float32")
+      configuration.notices.push_back(
+          fmt::format("{}: keeps its weights in {}; training is predicted in {}, and --precision "
+                      "says another",
+                      options.model, read.stored_type, name(configuration.precision)));
     configuration.stack.extra_spread = std::hypot(configuration.stack.extra_spread, read.extra_spread);
     check_cells(configuration, errors);
     append(check_attention(options, read.graph), errors);
@@ -367,6 +377,11 @@ Result<Configuration> read_configuration(Session& session, const PredictOptions&
     return fail(fmt::format("--image {}: {} states its own input", *options.image, options.model));
   configuration.batch = options.batch.value_or(configuration.network_graph().graph.default_batch);
   append(choose_micro_batches(options, configuration), errors);
+  if (const auto can = check_exchange(
+          configuration.exchange, {configuration.hardware(), configuration.stack, static_cast<int>(configuration.devices.size()),
+                                   configuration.nodes, configuration.network.has_value(), configuration.accumulate});
+      !can)
+    append(can.error(), errors);
   if (!errors.empty()) return tl::make_unexpected(errors);
   if (configuration.samples_per_step() > std::numeric_limits<int>::max())
     return fail(

@@ -56,7 +56,8 @@ Result<Workload> read_configuration_file(const std::string& path, const ZooOptio
   if (!network) return tl::make_unexpected(network.error());
   TrainingStep step = training_step(network->graph);
   return Workload{
-      std::move(network->graph), std::move(step), path, sha256_hex(file->bytes()), std::move(network->notices), 0.0, true};
+      std::move(network->graph),      std::move(step), path, sha256_hex(file->bytes()), std::move(network->notices), 0.0, true,
+      std::move(network->stored_type)};
 }
 
 /// A network of the catalogue with the values that the user changed: those of the file that it would be. Its shapes follow.

@@ -26,6 +26,7 @@ struct Workload {
   std::vector<std::string> notices{};  ///< what reading the file had to guess
   double extra_spread = 0.0;           ///< added to the range for it
   bool takes_sizes = false;            ///< the file leaves sizes open that `--image` and `--seq-len` give
+  std::string stored_type{};  ///< in which the weights of the file are kept, as it says it: "bfloat16"; empty: it does not
 };
 
 /// Whether `--model` means a file that another program wrote, ONNX or Hugging Face's config.json, rather than a network of the

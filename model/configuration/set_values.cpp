@@ -20,6 +20,7 @@ namespace {
 constexpr std::array<std::string_view, 5> kPrefixes{"hw", "model", "stack", "network", "operations"};
 constexpr std::string_view kKernels = "hw.kernels";
 const std::string kModel = "model.";
+constexpr std::string_view kHardware = "hw.";
 /// More matches than this do not help to choose.
 constexpr std::size_t kMostMatches = 8;
 
@@ -119,14 +120,30 @@ class Resolver {
     // What no file could hold would change nothing.
     if (!toml_literal(quoted_literal(value)))
       return problem(line, fmt::format("{}: expected a value in printable UTF-8, got {}", key, quoted(value)));
+    if (other_network(key))
+      return problem(line,
+                     fmt::format("{}: the job's network is {}: use {}", key, options_.network, key.substr(kHardware.size())));
     Edit edit{"", "", text, line, static_cast<int>(equals) + 2};
     const std::vector<Match> matches = find(key);
     const OptionRow* const option = option_of(key);
+    if (matches.size() == 1 && hides_option(key, matches.front()))
+      return problem(line, fmt::format("{}: fits 2 values: {}, parallel.{}", key, matches.front().key(), split_last(key).second));
     if (matches.size() + (option != nullptr ? 1 : 0) > 1) return several(line, key, matches, option != nullptr);
     if (option != nullptr) return set_option(line, key, *option, value);
     if (matches.size() == 1) return change(line, matches.front(), value, std::move(edit));
     if (optional) return;
     add(line, key, value, std::move(edit));
+  }
+
+  /// Whether a key is of the hardware's own network beside another, which joins the nodes in its place.
+  [[nodiscard]] bool other_network(const std::string& key) const {
+    return !options_.network.empty() && key.starts_with("hw.network.");
+  }
+
+  /// Whether a shortened key ends as a table of the hardware does, and as an option of the job: `hw.nodes`.
+  static bool hides_option(const std::string& key, const Match& match) {
+    const auto [table, last] = split_last(key);
+    return table == "hw" && match.key() != key && find_key(last, kInSet) != nullptr;
   }
 
   /// Values whose full key is `key`, else those whose path ends so.
@@ -150,6 +167,7 @@ class Resolver {
           prefix.empty() || document.role == prefix || document.role.compare(0, prefix.size() + 1, prefix + ".") == 0;
       for (const DocumentLeaf& leaf : document.leaves) {
         const Match match{&document, &leaf};
+        if (other_network(match.key())) continue;
         for (const std::string& path : {leaf.path, leaf.alias}) {
           if (path.empty()) continue;
           const std::string full = joined(document.role, path);
@@ -412,16 +430,17 @@ ResolvedValues resolve_values(const std::vector<std::string>& assignments, const
   return Resolver(assignments, documents, options).resolve();
 }
 
-Result<Catalogue> edited_hardware(const Catalogue& catalogue, const std::string& hardware, int gpus,
-                                  const std::vector<std::string>& assignments, std::vector<std::string>& notices) {
-  if (assignments.empty()) return catalogue;
+Result<Catalogue> edited_hardware(const Catalogue& catalogue, const PredictOptions& options, std::vector<std::string>& notices) {
+  if (options.set.empty()) return catalogue;
   const auto records = std::make_shared<std::vector<DocumentRecord>>();
-  const auto system =
-      load_system({catalogue.root, std::make_shared<const Edits>(Edits{{}, records}), catalogue.architectures}, hardware, gpus);
+  const Catalogue noting{catalogue.root, std::make_shared<const Edits>(Edits{{}, records}), catalogue.architectures};
+  const auto system = load_system(noting, options.hardware, std::max(1, options.gpus.value_or(1)));
   if (!system) return tl::make_unexpected(system.error());
-  auto resolved = resolve_values(assignments, *records, {});
+  if (!options.network.empty())
+    if (const auto network = load_network(noting, options.network); !network) return tl::make_unexpected(network.error());
+  auto resolved = resolve_values(options.set, *records, options);
   if (!resolved.errors.empty()) return tl::make_unexpected(std::move(resolved.errors));
-  if (!resolved.options.empty()) return fail("--set: only values of the hardware (hw.) mean something here");
+  if (!resolved.options.empty()) return fail("--set: only values of the hardware (hw.) and of the network mean something here");
   notices.insert(notices.end(), resolved.notices.begin(), resolved.notices.end());
   return Catalogue{catalogue.root, std::make_shared<const Edits>(Edits{std::move(resolved.changes), nullptr}),
                    catalogue.architectures};

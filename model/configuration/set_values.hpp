@@ -32,13 +32,13 @@ struct ResolvedValues {
 /// has them.
 ///
 /// Errors, with the place in the assignment: no `=`, a key that nothing has (with the nearest) or that several have, a
-/// table, `2x` of what is no number.
+/// table, `2x` of what is no number, the machine's own network where another joins the nodes.
 [[nodiscard]] ResolvedValues resolve_values(const std::vector<std::string>& assignments,
                                             const std::vector<DocumentRecord>& documents, const PredictOptions& options);
 
-/// The catalogue with the hardware values of `assignments` changed, for questions about one node. Other prefixes than
-/// `hw.` are errors. Notices are appended.
-[[nodiscard]] Result<Catalogue> edited_hardware(const Catalogue& catalogue, const std::string& hardware, int gpus,
-                                                const std::vector<std::string>& assignments, std::vector<std::string>& notices);
+/// The catalogue with the values that `options.set` changes of its hardware and its network, for questions about these alone.
+/// Other prefixes are errors. Notices are appended.
+[[nodiscard]] Result<Catalogue> edited_hardware(const Catalogue& catalogue, const PredictOptions& options,
+                                                std::vector<std::string>& notices);
 
 }  // namespace tbdsim

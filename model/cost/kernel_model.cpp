@@ -432,7 +432,7 @@ NodeCost KernelModel::attention_cost(const OpGraph& graph, const Op& op, Pass pa
                              attributes.causal && !spread,
                              attributes.kv_heads > 0 ? static_cast<double>(attributes.kv_heads) : heads,
                              static_cast<double>(attributes.value_width),
-                             attributes.causal && !spread ? static_cast<double>(attributes.window) : 0.0};
+                             attributes.causal && windowed ? static_cast<double>(attributes.window) : 0.0};
   const bool backward = pass != Pass::forward;
   NodeCost result;
   result.family = KernelFamily::attention;

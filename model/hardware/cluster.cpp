@@ -8,7 +8,10 @@ namespace tbdsim {
 int node_ports(const System& system, const Network& network) {
   if (!system.network) return 1;
   // A family of one maker's numbers its generations: "efa-1", "efa-2".
-  const auto family = [](const Network& n) { return std::string_view(n.transport).substr(0, n.transport.find('-')); };
+  const auto family = [](const Network& n) {
+    const std::string_view transport = n.adapters.empty() ? n.transport : n.adapters;
+    return transport.substr(0, transport.find('-'));
+  };
   const bool all =
       system.network->id == network.id || (family(network) != "sockets" && family(*system.network) == family(network));
   return all ? std::max(1, system.nics) : 1;

@@ -44,6 +44,7 @@ struct Network {
   Seconds latency;  ///< of one message; zero: not known
   bool rdma = false;
   std::string transport;  ///< row of the collective library's costs between nodes: "rdma", "sockets", "efa"
+  std::string adapters;   ///< transport for which they were built, where `--set` changed it; empty: `transport`
   BytesPerSecond tcp;     ///< what TCP reaches on it, for programs that know no other transport
   Seconds tcp_latency;    ///< of one message over TCP
   std::string source, achieved_source, latency_source, notes;

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <charconv>
+#include <chrono>
 #include <utility>
 
 #include "model/hardware/hardware_file.hpp"
@@ -8,6 +10,7 @@
 #include "model/hardware/kernel_family.hpp"
 #include "model/hardware/plausible_rates.hpp"
 #include "model/input/known_word.hpp"
+#include "model/support/quote.hpp"
 
 namespace tbdsim {
 namespace {
@@ -21,9 +24,43 @@ constexpr Bounds kEfficiency{0.0, 2.0, true};
 /// Standard deviation of ln(measured / predicted): 2 is a factor of 13 either way at 80 %.
 constexpr Bounds kSpread{0.0, 2.0, false};
 
+/// Of a multiprocessor. With registers for less than one warp (32 threads of 8 registers of 4 bytes) no kernel runs; the largest
+/// of the catalogue has 512 KiB.
+constexpr Bounds kPerMultiprocessor{1024.0, 1024.0 * 1024.0 * 1024.0, false};
+
+/// A year, or with its month or its day: "2017", "2017-04", "2017-04-06". Empty where the key is missing.
+std::string read_date(TomlTable& table, std::string_view key) {
+  std::string text = table.text_or(key, "");
+  if (text.empty()) return text;
+  int year = 0, month = 1, day = 1;
+  const char *at = text.data(), *const end = text.data() + text.size();
+  bool sound = true;
+  for (int* part : {&year, &month, &day}) {
+    const std::ptrdiff_t digits = part == &year ? 4 : 2;
+    if (part != &year && at == end) break;
+    if (part != &year) sound = sound && *at++ == '-';
+    sound = sound && end - at >= digits && std::from_chars(at, at + digits, *part).ptr == at + digits;
+    if (!sound) break;
+    at += digits;
+  }
+  const std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(static_cast<unsigned>(month)),
+                                         std::chrono::day(static_cast<unsigned>(day))};
+  if (!sound || at != end || !date.ok())
+    table.problem(key, fmt::format("expected a date such as \"2017-04-06\", got {}", quoted(text)));
+  return text;
+}
+
 std::optional<int> integer_if(TomlTable& table, std::string_view key, std::int64_t high) {
   if (!table.has(key)) return std::nullopt;
   return static_cast<int>(table.integer(key, 1, high));
+}
+
+/// A value that every board has; zero after a problem, which is noted, so that nothing is made of a stand-in.
+template <class Q>
+Q stated(TomlTable& table, std::string_view key) {
+  if (table.has(key)) return table.quantity_if<Q>(key).value_or(Q(0.0));
+  (void)table.quantity<Q>(key);
+  return Q(0.0);
 }
 
 FamilyParameters read_family(TomlTable table) {
@@ -50,7 +87,7 @@ FamilyParameters read_family(TomlTable table) {
 
 PeakRates read_peak(TomlTable& table) {
   PeakRates peak;
-  peak.fp32 = table.quantity<FlopPerSecond>("peak_fp32");
+  peak.fp32 = stated<FlopPerSecond>(table, "peak_fp32");
   peak.fp32_tensor = table.quantity_if<FlopPerSecond>("peak_fp32_tensor");
   peak.tf32_tensor = table.quantity_if<FlopPerSecond>("peak_tf32_tensor");
   peak.fp16_tensor = table.quantity_if<FlopPerSecond>("peak_fp16_tensor");
@@ -69,12 +106,12 @@ void read_memory(TomlTable& table, Device& device) {
   device.memory_kind = table.text_or("memory_kind", "");
   device.memory_bus_bits = integer_if(table, "memory_bus_bits", 1 << 20);
   device.memory_clock = table.quantity_if<Hertz>("memory_clock");
-  device.memory_bandwidth = table.quantity<BytesPerSecond>("memory_bandwidth");
+  device.memory_bandwidth = stated<BytesPerSecond>(table, "memory_bandwidth");
   device.l2_capacity = table.quantity_if<Bytes>("l2_capacity");
   device.address_translations = table.quantity_if<Hertz>("address_translations");
   device.address_translations_source = table.text_or("address_translations_source", "");
-  device.shared_memory_per_multiprocessor = table.quantity_if<Bytes>("shared_memory_per_multiprocessor");
-  device.registers_per_multiprocessor = table.quantity_if<Bytes>("registers_per_multiprocessor");
+  device.shared_memory_per_multiprocessor = table.quantity_if<Bytes>("shared_memory_per_multiprocessor", kPerMultiprocessor);
+  device.registers_per_multiprocessor = table.quantity_if<Bytes>("registers_per_multiprocessor", kPerMultiprocessor);
 }
 
 // A multiplier beyond this is no calibration: something else is meant.
@@ -128,9 +165,9 @@ Device read_device(TomlTable table, std::string id, const Architectures& archite
   device.power_limit = table.quantity_if<Watts>("power_limit");
   device.launch_price = table.quantity_if<Usd>("launch_price");
   device.own_price = device.launch_price && table.where("launch_price").file == kAssignments;
-  device.launch_date = table.text_or("launch_date", "");
+  device.launch_date = read_date(table, "launch_date");
   device.source = table.text("source");
-  device.launch_price_date = table.text_or("launch_price_date", device.launch_date);
+  device.launch_price_date = table.has("launch_price_date") ? read_date(table, "launch_price_date") : device.launch_date;
   device.launch_price_source = table.text_or("launch_price_source", device.source);
   device.notes = table.text_or("notes", "");
   for (TomlTable& family : table.tables_or_empty("calibration")) {

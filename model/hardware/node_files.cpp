@@ -9,6 +9,8 @@ namespace {
 
 constexpr std::int64_t kMostSockets = 1024;  // a rack of superchips counts as one node
 constexpr std::int64_t kMostCores = 1'000'000;
+/// Of the reference host's speed, a Zen 4 of 2023. Assumed: no CPU that feeds a GPU is a hundred times as slow or as fast.
+constexpr Bounds kThread{0.01, 100.0, false};
 
 BytesPerSecond usual_tcp(BytesPerSecond line) {
   return std::max((kTcpOnFastLine / kFastLine) * line, std::min(kUsualSockets.share * line, kTcpOnFastLine));
@@ -35,7 +37,7 @@ Host read_host(TomlTable table, std::string id) {
   host.clock = table.quantity_if<Hertz>("clock");
   host.memory_capacity = table.quantity_if<Bytes>("memory_capacity");
   host.dispatch_scale = table.number_or("dispatch_scale", 1.0, kPositive);
-  if (table.has("single_thread")) host.single_thread = table.number("single_thread", kPositive);
+  if (table.has("single_thread")) host.single_thread = table.number("single_thread", kThread);
   host.source = table.text("source");
   host.single_thread_source = table.text_or("single_thread_source", host.source);
   host.price = table.quantity_if<Usd>("price");

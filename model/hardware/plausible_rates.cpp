@@ -69,6 +69,8 @@ void judge_tensor(const Device& device, Judge& judge) {
 void check_rates(TomlTable& table, Device& device) {
   const bool complete = device.peak.fp32 > FlopPerSecond(0.0) && device.multiprocessors > 0 && device.fp32_lanes > 0;
   Judge judge(table, device);
+  // Kepler's multiprocessor has most, 192.
+  judge.ratio("fp32_lanes", device.fp32_lanes, 1, 192, "1 lane", "the schedulers of a multiprocessor feed 128; the others idle");
   if (complete && device.boost_clock && *device.boost_clock > Hertz(0.0)) {
     // The fastest boards of the catalogue list 2.9 GHz, the slowest 0.8.
     constexpr Hertz kUnit(1e9);

@@ -356,7 +356,13 @@ Result<Host> load_host(const Catalogue& catalogue, const std::string& name) {
   return load_entry<Host>(catalogue, kHosts, name, read_host);
 }
 Result<Network> load_network(const Catalogue& catalogue, const std::string& name) {
-  return load_entry<Network>(catalogue, kNetworks, name, read_network);
+  auto network = load_entry<Network>(catalogue, kNetworks, name, read_network);
+  if (!network || !catalogue.edits || catalogue.edits->changes.empty()) return network;
+  // A changed transport changes no adapters: a node has as many as before.
+  Catalogue as_written = catalogue;
+  as_written.edits = nullptr;
+  if (const auto written = load_entry<Network>(as_written, kNetworks, name, read_network)) network->adapters = written->transport;
+  return network;
 }
 
 }  // namespace tbdsim

@@ -85,6 +85,7 @@ int fill(int descriptor, std::string_view text, const std::optional<struct stat>
 }  // namespace
 
 Result<void> OutputFile::check() const {
+  if (path == "-") return cannot(path, "expected the name of a file; /dev/stdout is what this program prints");
   const auto status = status_of(path);
   if (!status) return {};
   if (S_ISDIR(status->st_mode)) return cannot(path, "it is a folder");

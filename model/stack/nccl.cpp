@@ -80,7 +80,7 @@ void read_calls(TomlTable& root, NcclLibrary& library) {
     library.fabrics.push_back(read_fabric(fabrics.table(kFabrics[i]), static_cast<NcclFabric>(i)));
   for (auto& [name, table] : root.table("transport").named_tables()) {
     NcclTransport transport{name, table.quantity<Seconds>("hop_ll", kNotNegative), table.quantity<Seconds>("hop", kNotNegative),
-                            table.boolean_or("pipelined", true)};
+                            table.boolean_or("pipelined", true), table.quantity<Seconds>("latency", kNotNegative)};
     (void)table.text("source");
     library.transports.push_back(std::move(transport));
   }

@@ -64,6 +64,7 @@ struct NcclTransport {
   std::string name;       ///< "rdma", "efa", ...
   Seconds hop_ll, hop;    ///< one step of LL and of Simple
   bool pipelined = true;  ///< chunks are sized so that steps and bytes cost least together; false: bytes hide every step
+  Seconds latency;        ///< of a message on the networks whose steps these are
 };
 
 /// Reduction and multicast in the switch.

@@ -1,10 +1,26 @@
+#include <fmt/format.h>
+
 #include "model/input/digest.hpp"
 #include "model/input/known_word.hpp"
 #include "model/input/toml_reader.hpp"
 #include "model/stack/nccl.hpp"
 #include "model/stack/stack.hpp"
+#include "model/support/quote.hpp"
 
 namespace tbdsim {
+namespace {
+
+/// A release of CUDA; empty where the key is missing. Errors: no version, and one that is far beyond all that there are.
+std::string read_cuda(TomlTable& root) {
+  constexpr int kMost = 20;  // 13 is the newest of the catalogue
+  std::string text = root.text_or("cuda", "");
+  const auto version = parse_nccl_version(text);
+  if (!text.empty() && (!version || version->major > kMost))
+    root.problem("cuda", fmt::format("expected a release of CUDA such as \"11.2\", at most {}, got {}", kMost, quoted(text)));
+  return text;
+}
+
+}  // namespace
 
 Result<Stack> read_stack(TomlFile file) {
   TomlTable root = file.root();
@@ -17,7 +33,7 @@ Result<Stack> read_stack(TomlFile file) {
   stack.version = root.text("version");
   stack.variant = root.text_or("variant", "");
   stack.zoo_variant = root.text("zoo_variant");
-  stack.cuda = root.text_or("cuda", "");
+  stack.cuda = read_cuda(root);
   stack.nccl = root.text_or("nccl", "");
   if (const auto version = parse_nccl_version(stack.nccl); !stack.nccl.empty() && !version)
     root.problem("nccl", version.error().front().message);

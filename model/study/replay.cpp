@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/configuration/configure.hpp"
 #include "model/prediction/host_work.hpp"
 #include "model/prediction/predict.hpp"
 #include "model/study/measured_families.hpp"
+#include "model/study/trace_doubts.hpp"
 #include "model/trace/breakdown.hpp"
 #include "model/trace/read_trace.hpp"
 #include "model/trace/rerun.hpp"
@@ -55,6 +57,30 @@ void find_factors(const Prediction& before, const Prediction& after, Replay& res
   result.host_factor = factors.host = ratio(of_host(after), of_host(before));
 }
 
+/// Changes of what runs beside what: a trace holds one order of its work, and no factor makes another of it.
+Errors reordering(Session& session, const PredictOptions& options) {
+  Errors errors;
+  if (options.set.empty()) return errors;
+  const auto inputs = edited_inputs(session, options);
+  if (!*inputs) return inputs->error();
+  for (const Edit& edit : (**inputs).session->catalogue().edits->changes) {
+    const std::string name = edit.key.substr(edit.key.rfind('.') + 1);
+    if (name.find("overlap") != std::string::npos && name != "overlap_cost")
+      errors.push_back(
+          {fmt::format("--from-trace: {}: a replay scales the work of a trace and leaves what runs beside what; "
+                       "predict without --from-trace",
+                       edit.text)});
+  }
+  return errors;
+}
+
+/// Whether any part of the trace takes longer or less than it did.
+bool scales(const Replay& result) {
+  const auto changed = [](double factor) { return std::abs(factor - 1.0) > kNoChange; };
+  return changed(result.host_factor) || std::any_of(result.families.begin(), result.families.end(),
+                                                    [&](const ReplayedFamily& family) { return changed(family.factor); });
+}
+
 Errors unfit(const Prediction& before, const Prediction& after, const trace::Trace& recorded, const Replay& result) {
   if (before.division.by_layers || after.division.by_layers)
     return {
@@ -93,6 +119,7 @@ double spread_of(const Replay& result, const Prediction& after) {
 }  // namespace
 
 Result<Replay> replay(Session& session, const PredictOptions& options, const std::string& trace_file) {
+  if (Errors errors = reordering(session, options); !errors.empty()) return tl::make_unexpected(std::move(errors));
   PredictOptions traced = options;
   traced.set.clear();
   const auto before = detailed(session, traced), after = detailed(session, options);
@@ -115,6 +142,8 @@ Result<Replay> replay(Session& session, const PredictOptions& options, const std
   result.predicted_before = before->step_time.value;
   result.predicted_after = after->step_time.value;
   result.notices = after->notices;
+  for (std::string& doubt : trace_doubts(session.catalogue(), {result.device, result.measured}, *before))
+    result.notices.push_back(std::move(doubt));
   const auto steps = static_cast<double>(parts->steps());
   for (const trace::Part& part : parts->families)
     for (const trace::WorkFamilyInfo& info : trace::work_families())
@@ -126,6 +155,8 @@ Result<Replay> replay(Session& session, const PredictOptions& options, const std
   if (!options.set.empty()) {
     if (Errors errors = unfit(*before, *after, *recorded, result); !errors.empty()) return tl::make_unexpected(std::move(errors));
     find_factors(*before, *after, result, factors);
+    if (!scales(result))
+      result.notices.emplace_back("--from-trace: the changes scale no work of this trace; its step stays as measured");
   }
   const Seconds step(1e-9 * trace::rerun(*recorded, parts->iterations, factors));
   const double deviation = std::exp(kRangeDeviations * spread_of(result, *after));

@@ -40,7 +40,9 @@ struct Replay {
 ///
 /// The range is that of the ratio of two predictions: what differs from one job to another of a board, for the share of the
 /// measured step that is scaled. Errors: of the trace, of both predictions; a job that is predicted layer by layer; changes of a
-/// trace without a device, or to an exchange from none.
+/// trace without a device, to an exchange from none, or of what runs beside what.
+///
+/// Notices: `trace_doubts`, and changes that scale nothing.
 [[nodiscard]] Result<Replay> replay(Session& session, const PredictOptions& options, const std::string& trace_file);
 
 }  // namespace tbdsim

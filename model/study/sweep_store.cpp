@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 
 #include "model/support/quote.hpp"
@@ -133,8 +134,13 @@ SweepStore::SweepStore(SweepStore&&) noexcept = default;
 SweepStore::~SweepStore() = default;
 
 tl::unexpected<Errors> SweepStore::problem(const std::string& doing) const {
+  // "disk I/O error" hides why: a full disk, a limit.
+  constexpr int kPrimaryCode = 0xff;  // the rest of SQLite's code says more of the same
+  const bool io = (sqlite3_errcode(database_.get()) & kPrimaryCode) == SQLITE_IOERR;
+  const int system = io ? sqlite3_system_errno(database_.get()) : 0;
+  const std::string why = system != 0 ? fmt::format(" ({})", std::strerror(system)) : "";
   return tl::make_unexpected(
-      Errors{Error{fmt::format("{}: {}", doing, sqlite3_errmsg(database_.get())), SourceRef{path_, 0, 0}}});
+      Errors{Error{fmt::format("{}: {}{}", doing, sqlite3_errmsg(database_.get()), why), SourceRef{path_, 0, 0}}});
 }
 
 Result<void> SweepStore::run(const std::string& sql) const {

@@ -54,8 +54,7 @@ CollectiveRow row_of(const CollectivePlan& plan, const NcclLibrary& library, int
 /// The same among documents with changed values.
 Result<CollectiveSurvey> survey_edited(Session& session, CollectiveOptions asked) {
   std::vector<std::string> notices;
-  const int gpus = std::max(1, asked.options.gpus.value_or(1));
-  const auto edited = edited_hardware(session.catalogue(), asked.options.hardware, gpus, asked.options.set, notices);
+  const auto edited = edited_hardware(session.catalogue(), asked.options, notices);
   if (!edited) return tl::make_unexpected(edited.error());
   asked.options.set.clear();
   return survey_collective(*open_session(*edited), asked);

@@ -110,7 +110,6 @@ constexpr LeftOut kLeftOut[] = {
     {"vision_config", "the text part alone is predicted, without what sees images"},
     {"audio_config", "the text part alone is predicted, without what hears"},
     {"quantization_config", "weights of the file are quantised; training is predicted in --precision"},
-    {"num_nextn_predict_layers", "layers that predict further tokens are left out"},
 };
 
 /// What a sum of sizes cannot be: heads that do not divide, experts beyond their number.
@@ -142,6 +141,25 @@ void tell_unread(const JsonObject& c, const std::string& file, std::vector<std::
   if (!unknown.empty())
     notices.push_back(
         fmt::format("{}: not understood, and without effect on the prediction: {}", file, fmt::join(unknown, ", ")));
+}
+
+/// What the file says of the network beside its sizes, where that is not what is predicted.
+void tell_unlike(JsonObject& root, JsonObject& c, const std::string& file, std::vector<std::string>& notices) {
+  constexpr std::int64_t kMostLayers = 1000;
+  if (c.integer_or("num_nextn_predict_layers", 0, 0, kMostLayers) > 0)
+    notices.push_back(fmt::format("{}: num_nextn_predict_layers: layers that predict further tokens are left out", file));
+  constexpr std::string_view kSpeaks[] = {"ForCausalLM", "LMHeadModel", "ForConditionalGeneration"};
+  for (const std::string& name : root.texts_or_empty("architectures"))
+    if (std::none_of(std::begin(kSpeaks), std::end(kSpeaks), [&](std::string_view ending) { return name.ends_with(ending); }))
+      notices.push_back(
+          fmt::format("{}: architectures: {} has another end than the language model that is predicted", file, name));
+}
+
+/// In which type the weights of the file are kept: "bfloat16".
+std::string stored_type(JsonObject& c) {
+  for (const char* const key : {"dtype", "torch_dtype"})
+    if (std::string type = c.text_or(key, ""); !type.empty()) return type;
+  return "";
 }
 
 /// The object that describes the network of text, and its family. A part within a larger model may leave its family out.
@@ -188,8 +206,11 @@ Result<ConfiguredNetwork> read_hugging_face(std::string_view text, const std::st
                                    : config.integer_or("max_position_embeddings", kUsualLength, 1, std::int64_t{1} << 40);
   const std::int64_t tokens = length.value_or(std::min(longest, kUsualLength));
   if (json->errors().empty()) check_sizes(config, network, tokens);
-  if (Errors errors = json->errors(); !errors.empty()) return tl::make_unexpected(std::move(errors));
   std::vector<std::string> notices;
+  tell_unlike(root, config, file, notices);
+  std::string stored = stored_type(root), own = stored_type(config);
+  if (stored.empty()) stored = std::move(own);
+  if (Errors errors = json->errors(); !errors.empty()) return tl::make_unexpected(std::move(errors));
   tell_unread(config, file, notices);
   if (config.path() != root.path()) tell_unread(root, file, notices);
   GraphBuilder graph(name, "pytorch", "sequence", Shape{tokens}, 1);
@@ -200,7 +221,7 @@ Result<ConfiguredNetwork> read_hugging_face(std::string_view text, const std::st
     for (Error& error : built.error()) error.where.file = file;
     return tl::make_unexpected(std::move(built.error()));
   }
-  return ConfiguredNetwork{std::move(*built), std::move(notices)};
+  return ConfiguredNetwork{std::move(*built), std::move(notices), std::move(stored)};
 }
 
 }  // namespace tbdsim

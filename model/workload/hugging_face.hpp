@@ -12,6 +12,7 @@ namespace tbdsim {
 struct ConfiguredNetwork {
   OpGraph graph;
   std::vector<std::string> notices;  ///< what the file has beside the network that is predicted
+  std::string stored_type{};         ///< of its weights, as it says it: "bfloat16"; empty: it does not
 };
 
 /// Families whose configuration is understood, by their `model_type`: "llama".

@@ -156,7 +156,7 @@ void deepseek(JsonObject& c, TransformerNetwork& n) {
   e.per_token = c.integer("num_experts_per_tok", 1, kMost);
   e.filter = c.integer("moe_intermediate_size", 1, kMost);
   e.shared = c.integer_or("n_shared_experts", 0, 0, kMost);
-  e.first_dense = c.integer_or("first_k_dense_replace", 0, 0, kMostLayers);
+  e.first_dense = c.integer_or("first_k_dense_replace", 0, 0, n.decoder_layers);
   e.every = c.integer_or("moe_layer_freq", 1, 1, kMostLayers);
 }
 

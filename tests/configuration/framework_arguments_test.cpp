@@ -93,11 +93,13 @@ TEST_CASE("every framework of the catalogue is read, and its settings agree with
       // A setting is one thing: said by --model, without cost, or a row, which goes before the pattern of a list.
       for (const auto* list : {&framework.network, &framework.no_cost})
         for (const std::string& key : *list) CHECK(folded_key(key) != folded_key(row.key));
-      if (!row.unmodelled.empty()) CHECK(row.values.empty());
+      // What is not modelled is told by its values or by those with which it does nothing.
+      if (!row.unmodelled.empty()) CHECK((row.values.empty() || row.harmless.empty()));
     }
     for (const SettingRow& row : framework.rows) {
       CAPTURE(row.key);
       if (!row.when.first.empty()) CHECK(rows.count(folded_key(row.when.first)) == 1);
+      if (!row.against.first.empty()) CHECK(rows.count(folded_key(row.against.first)) == 1);
       for (const auto& [key, value] : row.beside) CHECK(rows.count(folded_key(key)) == 1);
     }
   }
@@ -221,6 +223,75 @@ TEST_CASE("values that a setting does not take are refused with their place and 
   CHECK(refused(job(empty.path())) ==
         empty.path() + ": no settings found; expected --key value, key=value, .toml, .json or .yaml\n");
   CHECK(refused(job("/nowhere/args.txt")).find("/nowhere/args.txt: cannot open") == 0);
+}
+
+TEST_CASE("schedules of torchtitan: those that there are, those that are not modelled, and no others") {
+  const auto schedule = [](const std::string& word) {
+    return Written(".toml",
+                   "[training]\nlocal_batch_size = 1\nglobal_batch_size = 64\n[parallelism]\npipeline_parallel_schedule = \"" +
+                       word + "\"\npipeline_parallel_degree = 2\n");
+  };
+  for (const auto& [word, ours] :
+       {std::pair{"1F1B", "1f1b"}, {"Interleaved1F1B", "interleaved"}, {"GPipe", "gpipe"}, {"ZBVZeroBubble", "zb-v"}}) {
+    const Written file = schedule(word);
+    auto values = values_of(configured(job(file.path())));
+    INFO(word);
+    CHECK(values["schedule"] == ours);
+    CHECK(values["virtual-stages"] == (std::string(word) == "1F1B" || std::string(word) == "GPipe" ? "1" : "2"));
+  }
+  for (const char* word : {"InterleavedZeroBubble", "LoopedBFS"}) {
+    const Written file = schedule(word);
+    CHECK(refused(job(file.path())) == file.path() + ":5:32: parallelism.pipeline_parallel_schedule " + word +
+                                           ": this order of a pipeline's passes is not modelled\n--unmodelled allow predicts "
+                                           "without what is not modelled\n");
+  }
+  const Written other = schedule("Foo");
+  CHECK(refused(job(other.path())) == other.path() +
+                                          ":5:32: parallelism.pipeline_parallel_schedule: expected one of 1F1B, Interleaved1F1B, "
+                                          "GPipe, ZBVZeroBubble, DualPipeV, flexible_interleaved_1f1b, got \"Foo\"\n");
+}
+
+TEST_CASE("settings that contradict each other are refused as their framework refuses them") {
+  const Written batches(".json",
+                        "{\"train_batch_size\": 64, \"train_micro_batch_size_per_gpu\": 2, \"gradient_accumulation_steps\": 5}");
+  PredictOptions eight = job(batches.path());
+  eight.gpus = 8;
+  CHECK(refused(eight) == batches.path() +
+                              ": train_batch_size 64 is not train_micro_batch_size_per_gpu 2 x gradient_accumulation_steps 5 x 8 "
+                              "copies of the network, which are 80; change --gpus, or give --batch, --accumulate or "
+                              "--global-batch\n");
+  eight.accumulate = 4;
+  CHECK(configured(eight).accumulate == 4);
+  const Written agrees(".json",
+                       "{\"train_batch_size\": 80, \"train_micro_batch_size_per_gpu\": 2, \"gradient_accumulation_steps\": 5}");
+  PredictOptions right = job(agrees.path());
+  right.gpus = 8;
+  CHECK(configured(right).accumulate == 5);
+  const Written both(".json", "{\"bf16\": {\"enabled\": true}, \"fp16\": {\"enabled\": true}}");
+  CHECK(refused(job(both.path())).find("bf16.enabled: contradicts fp16.enabled at line 1; give one of them\n") !=
+        std::string::npos);
+  const Written flags(".txt", "--micro-batch-size 1 --bf16 --fp16\n");
+  CHECK(refused(job(flags.path())) == flags.path() + ":1:22: bf16: contradicts fp16 at line 1; give one of them\n");
+  const Written one(".json", "{\"bf16\": {\"enabled\": true}, \"fp16\": {\"enabled\": false}}");
+  CHECK(configured(job(one.path())).precision == Precision::bf16);
+}
+
+TEST_CASE("values of another form than a setting has are refused: a number for a table, a word after a flag") {
+  const Written number(".json", "{\"train_micro_batch_size_per_gpu\": 1, \"bf16\": 3}");
+  CHECK(refused(job(number.path())).find("bf16: expected a table with enabled, got \"3\"\n") != std::string::npos);
+  const Written word(".txt", "--micro-batch-size 1 --bf16 maybe\n");
+  CHECK(refused(job(word.path())) == word.path() + ":1:22: bf16: expected no value, true or false, got \"maybe\"\n");
+  // What follows a flag in a script may be another's.
+  const Written script(".sh", "python pretrain.py --micro-batch-size 1 --bf16 $MORE --sequence-parallel ./data\n");
+  CHECK(configured(job(script.path())).precision == Precision::bf16);
+}
+
+TEST_CASE("layers of the file are not compared with the network, and that is told") {
+  const Written file(".txt", "--num-layers 3 --hidden-size 5 --num-attention-heads 7 --micro-batch-size 1 --bf16\n");
+  const Configuration c = configured(job(file.path()));
+  CHECK(std::count(c.notices.begin(), c.notices.end(),
+                   file.path() + ": --model says what the network is; not compared with it: num-layers, hidden-size, "
+                                 "num-attention-heads") == 1);
 }
 
 TEST_CASE("GPUs of the file: taken where none are asked for, and compared with the copies that it asks for") {

@@ -208,6 +208,31 @@ TEST_CASE("a network that gets RDMA has its latency and share of the line rate, 
   CHECK(after.achieved == before.achieved);
 }
 
+TEST_CASE("keys of the network mean the one that joins the nodes, and ports stay what they were under RDMA") {
+  const auto on = [](const std::string& network, std::vector<std::string> set) {
+    PredictOptions options = two_of_dgx1(std::move(set));
+    options.gpus.reset();
+    options.nodes = 2;
+    options.network = network;
+    return configure(*open_session(kCatalogue), options);
+  };
+  const auto refused = on("ethernet-10g", {"hw.network.bandwidth=2x"});
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().front().message == "hw.network.bandwidth: the job's network is ethernet-10g: use network.bandwidth");
+  // A short key means it, too.
+  CHECK(on("ethernet-10g", {"network.bandwidth=2x"})->network->bandwidth == BytesPerSecond(2.5e9));
+  CHECK(on("", {"hw.network.latency=3 us"})->network->latency == Seconds(3e-6));
+  for (const char* network : {"ethernet-10g", "ethernet-100g", "ethernet-100g-roce", "efa-100g", "infiniband-edr", ""}) {
+    INFO(network);
+    const Configuration before = on(network, {}).value();
+    const int ports = node_ports(before.hardware(), *before.network);
+    for (const char* change : {"network.rdma=true", "network.rdma=false"}) {
+      const Configuration after = on(network, {change}).value();
+      CHECK(node_ports(after.hardware(), *after.network) == ports);
+    }
+  }
+}
+
 TEST_CASE("an assignment that leaves nothing of an earlier one contradicts it") {
   CHECK(contradiction({}, "a=1").empty());
   CHECK(contradiction({"a=1"}, "a=1").empty());

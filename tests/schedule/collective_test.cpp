@@ -1,6 +1,7 @@
 // Rings of a DGX-1 as flows over its links, and what cannot be joined.
 #include "model/schedule/collective/collective.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
@@ -184,6 +185,36 @@ TEST_CASE("between nodes the whole message crosses the network once per directio
   REQUIRE(two.links.size() == 1);
   CHECK(two.ranks == 2);
   CHECK_THAT(collective_call(two, Bytes(1e9)).weights.front().weight, WithinRel(1.0, 1e-12));
+}
+
+TEST_CASE("what a network's messages take beyond its transport's is added to every step between nodes") {
+  Network network = dgx1().network.value();
+  const auto steps = [&](Seconds latency, CollectiveKind kind) {
+    network.latency = latency;
+    return start(plan_collective(dgx1(), {first(8), 2, network}, kind, nccl()).value());
+  };
+  const Seconds usual(0.6e-6), more(50e-6);
+  for (const CollectiveKind kind : {CollectiveKind::all_reduce, CollectiveKind::all_gather, CollectiveKind::all_to_all}) {
+    CHECK(steps(usual, kind) == steps(dgx1().network->latency, kind));
+    CHECK(steps(Seconds(0.0), kind) == steps(usual, kind));
+    CHECK(steps(usual + more, kind) > steps(usual, kind));
+  }
+  // An all-gather on two nodes crosses once.
+  CHECK_THAT((steps(usual + more, CollectiveKind::all_gather) - steps(usual, CollectiveKind::all_gather)).base(),
+             WithinRel(more.base(), 1e-9));
+}
+
+TEST_CASE("no network of the catalogue takes longer than its transport's steps tell") {
+  const Catalogue catalogue{TBDSIM_SOURCE_DIR};
+  for (const std::string& id : catalogue_ids(catalogue, "networks")) {
+    const Network network = load_network(catalogue, id).value();
+    INFO(id);
+    const auto& all = nccl().transports;
+    const auto transport =
+        std::find_if(all.begin(), all.end(), [&](const NcclTransport& each) { return each.name == network.transport; });
+    REQUIRE(transport != all.end());
+    CHECK(network.latency <= transport->latency);
+  }
 }
 
 TEST_CASE("a slower network never shortens an exchange") {

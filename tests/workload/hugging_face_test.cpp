@@ -98,6 +98,18 @@ TEST_CASE("fields that are not understood are named, parts that are left out are
                                  "--precision"});
 }
 
+TEST_CASE("what a configuration says beside its sizes: type of the weights, its end, further tokens, dense layers") {
+  const std::string llama = file("llama-3.2-1b"), v3 = file("deepseek-v3");
+  CHECK(read(llama)->stored_type == "bfloat16");
+  CHECK(read(file("gpt2"))->stored_type.empty());
+  CHECK(read(with(llama, "LlamaForCausalLM", "LlamaForSequenceClassification"))->notices ==
+        std::vector<std::string>{"config.json: architectures: LlamaForSequenceClassification has another end than the language "
+                                 "model that is predicted"});
+  CHECK(read(with(v3, "\"num_nextn_predict_layers\": 1", "\"num_nextn_predict_layers\": 0"))->notices.size() == 1);
+  CHECK(refused(with(v3, "\"first_k_dense_replace\": 3", "\"first_k_dense_replace\": 62"))
+            .find("first_k_dense_replace: expected a whole number of 0 to 61, got 62\n") != std::string::npos);
+}
+
 TEST_CASE("a configuration that cannot be is refused: family, types, ranges, what does not divide") {
   const std::string llama = file("llama-3.2-1b"), oss = file("gpt-oss-20b");
   const std::string families =

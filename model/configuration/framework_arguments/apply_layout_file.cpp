@@ -159,12 +159,36 @@ class Filler {
       tell(fmt::format("{} GPUs in place of {} of {}", *job, *file_.gpus, file_.file));
   }
 
+  /// The setting behind an option of the file, as it writes it.
+  [[nodiscard]] std::string stated_as(const std::string& option) const {
+    const auto stated = std::find_if(file_.options.begin(), file_.options.end(),
+                                     [&](const StatedOption& each) { return each.option->name == option; });
+    return stated == file_.options.end() ? option : fmt::format("{} {}", stated->key, stated->value);
+  }
+
+  /// All of one file: the framework starts only where they agree.
+  void all_three(Errors& errors) {
+    PredictOptions& o = filled_.options;
+    const auto job = job_gpus();
+    if (job) {
+      const std::int64_t copies = std::max<std::int64_t>(1, *job / std::max<std::int64_t>(1, ranks_of_copy()));
+      const std::int64_t product = std::int64_t{*o.batch} * *o.accumulate * copies;
+      if (product != *o.global_batch)
+        errors.push_back(
+            {fmt::format("{}: {} is not {} x {} x {} copies of the network, which are {}; change --gpus, or give "
+                         "--batch, --accumulate or --global-batch",
+                         file_.file, stated_as("global-batch"), stated_as("batch"), stated_as("accumulate"), copies, product)});
+    }
+    o.accumulate.reset();
+  }
+
   /// Of the samples of a micro-batch, its number and those of an update, two make the third.
   void micro_batches(Errors& errors) {
     PredictOptions& o = filled_.options;
     if (!o.global_batch || !o.accumulate) return;
     if (asked_.accumulate && asked_.global_batch) return;  // told where they are read
     if (o.batch) {
+      if (!asked_.batch && !asked_.accumulate && !asked_.global_batch) return all_three(errors);
       // The user's own one of them holds.
       (asked_.accumulate ? o.global_batch : o.accumulate).reset();
       return;

@@ -46,6 +46,7 @@ SettingRow read_setting(TomlTable table) {
   row.each = table.quantity_if<Bytes>("each").value_or(Bytes(0.0)).base();
   if (table.has("absent")) row.absent = table.text("absent");
   if (table.has("when")) row.when = read_pair(table, "when", table.text("when"));
+  if (table.has("against")) row.against = read_pair(table, "against", table.text("against"));
   row.beside = read_pairs(table, "beside");
   row.written = table.boolean_or("written", true);
   row.unmodelled = table.text_or("unmodelled", "");

@@ -34,15 +34,16 @@ struct SettingRow {
   std::string option;             ///< without its dashes; empty: none
   std::string parallel;           ///< key of the stack's [parallel] table; empty: none
   SettingRule rule = SettingRule::value;
-  bool flag = false;                         ///< true where it stands, without a value
-  SettingValues values;                      ///< empty: ours is theirs
-  double each = 0.0;                         ///< bytes that a unit of the value stands for; 0: it is no size
-  std::optional<std::string> absent;         ///< theirs, which holds where it is not stated
-  std::pair<std::string, std::string> when;  ///< only beside this setting with this value; empty: always
-  SettingValues beside;                      ///< settings that are written with it
-  bool written = true;                       ///< false: read only, for older releases
-  std::string unmodelled;                    ///< what it changes that is not modelled; empty: it is
-  std::vector<std::string> harmless;         ///< values with which it does not
+  bool flag = false;                            ///< true where it stands, without a value
+  SettingValues values;                         ///< empty: ours is theirs
+  double each = 0.0;                            ///< bytes that a unit of the value stands for; 0: it is no size
+  std::optional<std::string> absent;            ///< theirs, which holds where it is not stated
+  std::pair<std::string, std::string> when;     ///< only beside this setting with this value; empty: always
+  std::pair<std::string, std::string> against;  ///< beside this setting with this value the framework refuses it; empty: none
+  SettingValues beside;                         ///< settings that are written with it
+  bool written = true;                          ///< false: read only, for older releases
+  std::string unmodelled;             ///< what it changes that is not modelled, with any value or one of `values`; empty: it is
+  std::vector<std::string> harmless;  ///< values with which it does not
 };
 
 /// A training framework as hardware/frameworks/*.toml describes it.

@@ -13,7 +13,8 @@ constexpr KeyMeaning kKeys[] = {
     {"[[setting]]", "**`key`**, `also`", "its name, with dots between tables; names in other releases", "none"},
     {"[[setting]]", "`option`", "option of the job that it stands for", "none"},
     {"[[setting]]", "`parallel`", "key of the stack's `[parallel]` table that it sets, in place of `option`", "none"},
-    {"[[setting]]", "`unmodelled`, `harmless`", "what it changes that is not modelled; values with which it does not", "none"},
+    {"[[setting]]", "`unmodelled`, `harmless`",
+     "what it changes that is not modelled, with any value or with those of `values`; values with which it does not", "none"},
     {"[[setting]]", "`rule`",
      "what its value is: `value`, `factor` of the GPUs, `sharded-copies`, `replicas`, `layers`, `layers-per-part`", "`value`"},
     {"[[setting]]", "`flag`", "it stands without a value", "false"},
@@ -22,6 +23,7 @@ constexpr KeyMeaning kKeys[] = {
     {"[[setting]]", "`each`", "size that a unit of the value stands for", "it is no size"},
     {"[[setting]]", "`absent`", "value that holds where it is not stated", "none"},
     {"[[setting]]", "`when`", "\"key=value\", beside which alone it has a meaning", "always"},
+    {"[[setting]]", "`against`", "\"key=value\", beside which the framework refuses it", "none"},
     {"[[setting]]", "`beside`", "\"key=value\" that are written with it", "none"},
     {"[[setting]]", "`written`", "false: it is read, not written", "true"},
 };

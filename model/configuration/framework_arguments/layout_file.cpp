@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <map>
@@ -34,6 +35,22 @@ std::optional<double> number_of(std::string text) {
 bool same_value(const std::string& a, const std::string& b) {
   const auto x = number_of(a), y = number_of(b);
   return x && y ? *x == *y : folded_value(a) == folded_value(b);
+}
+
+/// Truth as files and scripts write it.
+std::optional<bool> truth_of(std::string_view value) {
+  const std::string folded = folded_value(value);
+  if (folded == "true" || folded == "1") return true;
+  if (folded == "false" || folded == "0") return false;
+  return std::nullopt;
+}
+
+/// Of a flag, which stands without a value: a word after it is another one's, such as a script's variable or file.
+std::string flag_value(std::string_view value) { return truth_of(value).value_or(true) ? "true" : "false"; }
+
+/// Whether a word is a value and neither a file nor a script's.
+bool is_plain_word(std::string_view word) {
+  return std::all_of(word.begin(), word.end(), [](unsigned char c) { return std::isalnum(c) != 0; });
 }
 
 /// Another framework's word for "the caller decides".
@@ -109,7 +126,7 @@ class Translator {
 
   /// What the framework's value is here; nothing where the row takes no such value. Of flags, that they stand there.
   [[nodiscard]] static std::optional<std::string> ours(const SettingRow& row, std::string value) {
-    if (row.flag && folded_value(value) != "false") value = "true";
+    if (row.flag) value = flag_value(value);
     if (row.values.empty()) return value;
     for (const auto& [theirs, meaning] : row.values)
       if (theirs == "*" || same_value(theirs, value)) return meaning == "*" ? value : meaning;
@@ -122,6 +139,8 @@ class Translator {
       matched_.insert(key);  // it has no meaning beside the others
       return;
     }
+    if (setting != nullptr && row.flag && is_plain_word(setting->value) && !truth_of(setting->value) && row.unmodelled.empty())
+      return refuse(*setting, "expected no value, true or false");
     if (setting != nullptr && folded_value(setting->value) == kAuto && !row.unmodelled.empty()) return;
     if (setting != nullptr && folded_value(setting->value) == kAuto && ours(row, setting->value) == std::string(kAuto)) {
       matched_.insert(key);
@@ -135,16 +154,30 @@ class Translator {
     if (!row.unmodelled.empty()) return unmodelled(row, key, setting, value);
     const auto meaning = ours(row, value);
     if (setting != nullptr) {
-      for (const auto& [theirs, any] : row.values) wanted_[key].push_back(theirs);
+      auto& wanted = wanted_[key];
+      for (const auto& [theirs, any] : row.values)
+        if (std::find(wanted.begin(), wanted.end(), theirs) == wanted.end()) wanted.push_back(theirs);
       if (meaning) matched_.insert(key);
+      if (meaning && !meaning->empty()) contradicted(row, *setting);
     }
     if (meaning && !meaning->empty()) apply(row, setting, *meaning);
   }
 
+  /// What the framework refuses to start with.
+  void contradicted(const SettingRow& row, const Setting& setting) {
+    const auto other = stated_.find(folded_key(row.against.first));
+    if (row.against.first.empty() || other == stated_.end()) return;
+    const Setting& against = *other->second;
+    if (!same_value(flag_value(against.value), row.against.second)) return;
+    errors_.push_back(
+        {fmt::format("{}: contradicts {} at line {}; give one of them", setting.key, against.key, against.where.line),
+         setting.where});
+  }
+
   void unmodelled(const SettingRow& row, const std::string& key, const Setting* setting, const std::string& value) {
-    if (setting == nullptr) return;
+    if (setting == nullptr || (!row.values.empty() && !ours(row, value))) return;
     matched_.insert(key);
-    const std::string given = row.flag && folded_value(value) != "false" ? "true" : value;
+    const std::string given = row.flag ? flag_value(value) : value;
     const bool harmless =
         std::any_of(row.harmless.begin(), row.harmless.end(), [&](const std::string& word) { return same_value(word, given); });
     if (harmless) return;
@@ -254,6 +287,24 @@ class Translator {
     });
   }
 
+  /// Whether it is the network's number of layers, of which the network alone decides.
+  [[nodiscard]] bool tells_layers(const std::string& key) const {
+    return std::any_of(framework_.rows.begin(), framework_.rows.end(),
+                       [&](const SettingRow& row) { return row.rule == SettingRule::layers && folded_key(row.key) == key; });
+  }
+
+  /// Settings of the table that stands in a framework's files under this key; empty: none does.
+  [[nodiscard]] std::string members_of(const std::string& key) const {
+    std::vector<std::string> members;
+    for (const SettingRow& row : framework_.rows) {
+      const std::string own = folded_key(row.key);
+      if (!own.starts_with(key + ".")) continue;
+      std::string member = row.key.substr(row.key.size() - (own.size() - key.size() - 1));
+      if (std::find(members.begin(), members.end(), member) == members.end()) members.push_back(std::move(member));
+    }
+    return fmt::format("{}", fmt::join(members, ", "));
+  }
+
   /// What the network's own settings are, and what no list knows.
   void tell_rest() {
     std::vector<std::string> network, unknown;
@@ -261,8 +312,11 @@ class Translator {
     for (const std::string& key : order_) {
       if (!told.insert(key).second) continue;
       const Setting& setting = *stated_.at(key);
+      if (tells_layers(key)) network.push_back(setting.key);
       if (has_row(key) || lists_key(framework_.no_cost, key)) continue;
-      if (lists_key(framework_.network, key))
+      if (const std::string members = members_of(key); !members.empty())
+        refuse(setting, fmt::format("expected a table with {}", members));
+      else if (lists_key(framework_.network, key))
         network.push_back(setting.key);
       else
         unknown.push_back(setting.where.line > 0 ? fmt::format("{} (line {})", setting.key, setting.where.line) : setting.key);
@@ -280,7 +334,8 @@ class Translator {
 std::size_t known_settings(const TrainingFramework& framework, const std::vector<Setting>& settings) {
   const auto known = [&](const Setting& setting) {
     const std::string key = folded_key(setting.key);
-    const auto is = [&](const std::string& name) { return folded_key(name) == key; };
+    // A value that stands where the framework has a table is its, too.
+    const auto is = [&](const std::string& name) { return folded_key(name) == key || folded_key(name).starts_with(key + "."); };
     return lists_key(framework.network, key) || lists_key(framework.no_cost, key) ||
            std::any_of(framework.rows.begin(), framework.rows.end(),
                        [&](const SettingRow& row) { return is(row.key) || std::any_of(row.also.begin(), row.also.end(), is); });

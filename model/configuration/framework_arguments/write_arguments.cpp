@@ -245,8 +245,9 @@ std::vector<std::pair<std::string, std::string>> layout_values(const Configurati
   add("sequence-parallel", l.sequence ? "on" : "off");
   add("context-parallel", l.context);
   add("pipeline-parallel", l.pipeline);
-  add("virtual-stages", l.virtual_stages);
+  // A framework may have one word for a schedule and its parts: the schedule decides which.
   if (l.pipeline > 1) add("schedule", job.own_schedule ? std::string_view("of a file") : pipeline::name(job.schedule));
+  add("virtual-stages", l.virtual_stages);
   add("expert-parallel", l.expert);
   if (l.expert > 1 && l.expert_tensor != l.tensor) add("expert-tensor-parallel", l.expert_tensor);
   add("zero", job.zero);

@@ -38,29 +38,40 @@ Result<CallStart> call_start(const NcclLibrary& library, const CollectiveGroup& 
   return fail(fmt::format("no way of launching called \"{}\"; there are {}", group.launch, fmt::join(names, ", ")));
 }
 
-NcclTransport transport_of(const NcclLibrary& library, const Network& network) {
-  for (const NcclTransport& transport : library.transports) {
-    if (transport.name == network.transport) return transport;
+/// Steps between nodes, where a message takes `latency`. They were measured on networks of a known latency: what it takes longer
+/// here comes on top of each; the parts of a step that go with the latency are not known where it takes less.
+NcclTransport transport_of(const NcclLibrary& library, const Network& network, Seconds latency) {
+  for (NcclTransport transport : library.transports) {
+    if (transport.name != network.transport) continue;
+    const Seconds more = std::max(Seconds(0.0), latency - transport.latency);
+    transport.hop_ll += more;
+    transport.hop += more;
+    return transport;
   }
-  return {network.transport, network.latency, network.latency};
+  return {network.transport, latency, latency, true, latency};
 }
 
-/// What a node of the job gets: all of its ports, or less where the tiers beyond it are narrower.
-BytesPerSecond node_rate(const System& system, const CollectiveGroup& group, CollectiveKind kind) {
-  if (system.tiers.empty()) return node_bandwidth(system, *group.network);
+/// What a node of the job gets, all of its ports or less where the tiers beyond it are narrower, and the time of a message there.
+struct NodeReach {
+  BytesPerSecond rate;
+  Seconds latency;
+};
+NodeReach beyond_node(const System& system, const CollectiveGroup& group, CollectiveKind kind) {
+  if (system.tiers.empty()) return {node_bandwidth(system, *group.network), group.network->latency};
   // A node counts as one rank: which of its GPUs send is the rings' business.
   Fabric fabric = fabric_of(system, *group.network);
   fabric.node_ranks = 1;
   const GroupReach beyond = reach(fabric, {1, group.nodes, 1});
-  return kind == CollectiveKind::all_to_all ? beyond.exchange(group.nodes) : beyond.ring();
+  return {kind == CollectiveKind::all_to_all ? beyond.exchange(group.nodes) : beyond.ring(), beyond.latency};
 }
 
 /// Adds the link between nodes and says what there is.
 void join_nodes(const System& system, const CollectiveGroup& group, const std::vector<VertexId>& gpus, MethodSetting& setting,
                 CollectivePlan& plan) {
   const Network& network = *group.network;
-  setting.transport = transport_of(setting.library, network);
-  setting.node_network = node_rate(system, group, setting.kind);
+  const NodeReach beyond = beyond_node(system, group, setting.kind);
+  setting.transport = transport_of(setting.library, network, beyond.latency);
+  setting.node_network = beyond.rate;
   if (const auto slot = host_slot(system.topology, gpus.front()); slot)
     setting.node_network = std::min(setting.node_network, setting.local * *slot);
   plan.links.push_back({"network", setting.node_network});

@@ -101,10 +101,6 @@ void DataParallelExchange::after(StepBuilder& builder, std::size_t node, std::sp
 
 Result<PlannedExchange> plan_data_parallel(const ExchangeSetting& setting) {
   if (setting.ranks() == 1) return plan_bucketed_all_reduce(setting);
-  if (setting.nodes > 1)
-    return fail(fmt::format("exchange dataparallel is one process on one machine, not {} nodes; use allreduce", setting.nodes));
-  if (setting.micro_batches > 1)
-    return fail("exchange dataparallel adds up after every micro-batch, which is not modelled: leave out --accumulate");
   const CollectiveGroup group{setting.devices, setting.nodes, setting.network};
   auto broadcast = plan_collective(setting.system, group, CollectiveKind::broadcast, setting.nccl);
   if (!broadcast) return tl::make_unexpected(broadcast.error());

@@ -77,8 +77,6 @@ void NcclStore::exchange(StepBuilder& builder, std::int32_t number) {
 
 Result<PlannedExchange> plan_nccl_store(const ExchangeSetting& setting) {
   if (setting.ranks() == 1) return plan_bucketed_all_reduce(setting);
-  if (setting.nodes > 1)
-    return fail(fmt::format("exchange nccl is the store of one machine, not of {} nodes; use allreduce or ps", setting.nodes));
   const StoreSettings& store = setting.stack.store;
   const CollectiveGroup group{setting.devices, setting.nodes, setting.network};
   auto reduce = plan_collective(setting.system, group, CollectiveKind::reduce, setting.nccl);

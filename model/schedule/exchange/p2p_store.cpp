@@ -101,8 +101,6 @@ TaskId P2pStore::copy(StepBuilder& builder, ParameterId key, std::int32_t from, 
 
 Result<PlannedExchange> plan_p2p_store(const ExchangeSetting& setting) {
   if (setting.ranks() == 1) return plan_bucketed_all_reduce(setting);
-  if (setting.nodes > 1)
-    return fail(fmt::format("exchange p2p is the store of one machine, not of {} nodes; use allreduce or ps", setting.nodes));
   const StoreSettings& store = setting.stack.store;
   auto routes = peer_routes(setting.system, setting.devices, store.unlinked);
   if (!routes) return tl::make_unexpected(routes.error());

@@ -1,7 +1,8 @@
 #include "model/schedule/exchange/plan_exchange.hpp"
 
-#include <fmt/format.h>
 #include <algorithm>
+
+#include "model/schedule/exchange/check_exchange.hpp"
 
 namespace tbdsim {
 namespace {
@@ -37,12 +38,9 @@ Seconds store_key_time(const ExchangeSetting& setting, Seconds store) {
 }
 
 Result<PlannedExchange> plan_exchange(Exchange exchange, const ExchangeSetting& setting) {
-  const ExchangeInfo& kind = info(exchange);
-  if (kind.framework && setting.stack.framework != *kind.framework)
-    return fail(
-        fmt::format("exchange {0} belongs to {1}; stack {2} is {3}; name a stack of {1} with --stack (tbdsim list stacks)",
-                    kind.name, name(*kind.framework), setting.stack.id, name(setting.stack.framework)));
-  return planner_of(exchange)(setting);
+  return check_exchange(exchange, {setting.system, setting.stack, static_cast<int>(setting.devices.size()), setting.nodes,
+                                   setting.network.has_value(), setting.micro_batches})
+      .and_then([&] { return planner_of(exchange)(setting); });
 }
 
 }  // namespace tbdsim

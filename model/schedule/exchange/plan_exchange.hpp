@@ -43,7 +43,7 @@ struct PlannedExchange {
   std::vector<IndirectCopy> indirect{};  ///< of a store that copies from GPU to GPU
 };
 
-/// Plans `exchange`. Errors: as its planner's; one that belongs to another framework.
+/// Plans `exchange`. Errors: as `check_exchange`, and of wires and sizes.
 [[nodiscard]] Result<PlannedExchange> plan_exchange(Exchange exchange, const ExchangeSetting& setting);
 
 /// Default between ranks: gradients are all-reduced in buckets (DDP, Horovod, replicated variables).

@@ -62,14 +62,9 @@ Result<NodeTraffic> scattered_traffic(const System& system, const std::vector<in
 
 Result<PlannedExchange> plan_servers(const ExchangeSetting& setting, bool p3) {
   const Stack& stack = setting.stack;
-  if (!stack.server)
-    return fail(
-        fmt::format("exchange {}: stack {} has no parameter server", name(p3 ? Exchange::ps_p3 : Exchange::ps), stack.id));
   ServerPlan plan;
   plan.constants = *stack.server;
   plan.sliced = plan.prioritized = p3;
-  if (p3 && plan.constants.slice <= Bytes(0.0))
-    return fail(fmt::format("stack {}: its [parameter_server] states no slice, which ps-p3 needs", stack.id));
   if (auto few = check_pieces(setting, plan, name(Exchange::ps_p3)); !few) return tl::make_unexpected(few.error());
   plan.gpus = static_cast<int>(setting.devices.size());
   plan.nodes = setting.nodes;
@@ -81,8 +76,6 @@ Result<PlannedExchange> plan_servers(const ExchangeSetting& setting, bool p3) {
   std::string where = "on one node";
   plan.emulated = setting.emulated;
   if (setting.nodes > 1 || setting.emulated) {
-    if (!setting.network)
-      return fail(fmt::format("{}: {} nodes need a network; name one with --network", setting.system.id, setting.nodes));
     bind_tcp(*setting.network, plan);
     // Where PCIe is the network, the copy to the host is the push.
     if (setting.emulated && setting.network->id == kPcieNetwork) plan.inside = {};
@@ -101,10 +94,6 @@ Result<PlannedExchange> plan_parameter_server(const ExchangeSetting& setting) { 
 
 Result<PlannedExchange> plan_local_store(const ExchangeSetting& setting) {
   if (setting.ranks() == 1) return plan_bucketed_all_reduce(setting);
-  if (setting.nodes > 1)
-    return fail(fmt::format("exchange local is the store of one machine, not of {} nodes; use allreduce or ps", setting.nodes));
-  if (!setting.stack.server)
-    return fail(fmt::format("stack {}: exchange local needs the rates of a [parameter_server]", setting.stack.id));
   auto inside = node_traffic(setting.system, setting.devices, Gather::on_host);
   if (!inside) return tl::make_unexpected(inside.error());
   ServerPlan plan;
@@ -121,8 +110,6 @@ Result<PlannedExchange> plan_local_store(const ExchangeSetting& setting) {
 
 Result<PlannedExchange> plan_byteps(const ExchangeSetting& setting) {
   if (setting.nodes == 1) return plan_bucketed_all_reduce(setting);
-  if (!setting.network)
-    return fail(fmt::format("{}: {} nodes need a network; name one with --network", setting.system.id, setting.nodes));
   auto inside = scattered_traffic(setting.system, setting.devices, setting.nccl);
   if (!inside) return tl::make_unexpected(inside.error());
   ServerPlan plan;

@@ -227,8 +227,11 @@ TransformerLayers layer_of(const TransformerNetwork& n, std::int64_t i) {
 
 }  // namespace
 
-TensorId multi_head_attention(GraphBuilder& g, TensorId x, TensorId memory, const TransformerLayers& t, AttentionMask mask,
+TensorId multi_head_attention(GraphBuilder& g, TensorId x, TensorId memory, const TransformerLayers& layer, AttentionMask mask,
                               const std::string& prefix) {
+  TransformerLayers t = layer;
+  // A window of all tokens is none.
+  if (t.window >= g.shape(memory).front()) t.window = 0;
   const std::array<TensorId, 3> inputs = attention_inputs(g, x, memory, t, prefix);
   const TensorId context =
       one_operator(t) ? one_attention(g, inputs, t, mask, prefix) : separate_attention(g, inputs, t, mask, prefix);
