@@ -231,6 +231,9 @@ Result<Answer> answer(const PredictArguments& arguments, Session& session) {
   auto change = network_change(session, options, *prediction);
   if (!change) return tl::make_unexpected(change.error());
   parts.change = std::move(*change);
+  auto store = store_cost(session, options, *prediction);
+  if (!store) return tl::make_unexpected(store.error());
+  parts.store = std::move(*store);
   if (arguments.samples) parts.epochs = estimate_epochs(*prediction, *arguments.samples, arguments.epochs.value_or(1));
   if (arguments.tokens) {
     auto run = estimate_run(session, options, *prediction, *arguments.tokens);

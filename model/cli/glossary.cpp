@@ -56,7 +56,8 @@ constexpr GlossaryEntry kGlossary[] = {
     {"critical path", "The chain of work that sets the length of the step. Shortening anything else gains nothing."},
     {"data set", "`list models`: the data that the network is usually trained on."},
     {"dataparallel", "Exchange of PyTorch's single process: all gradients go through the first GPU."},
-    {"dominant layer", "The kind of layer with most multiply-adds."},
+    {"dominant layer by work",
+     "As the authors of a network name it, else the kind of layer with most multiply-adds. `predict --layers` has times."},
     {"dynamic", "Memory of arrays that live only within the step, such as gradients of feature maps."},
     {"efficiency", "Speed-up over the number of GPUs or nodes."},
     {"entries", "`list`: how many entries of a kind the catalogue holds."},
@@ -109,8 +110,9 @@ constexpr GlossaryEntry kGlossary[] = {
     {"line rate", "Rate of one port of the network, as its standard states it."},
     {"link", "A connection between two parts of a node or between nodes. `<` and `>` are its two directions."},
     {"local, nccl, p2p", "Exchanges of MXNet on one machine: sums in host memory, by NCCL, or by copies between GPUs."},
-    {"look-up, trivial, fit",
-     "Claims whose figure a data file holds, that can hardly fail, or that set a constant. Only look-ups and true predictions "
+    {"look-up, trivial, fit, control",
+     "Claims whose figure a data file holds, that can hardly fail, that set a constant, or that only this project makes. Only "
+     "look-ups and true predictions "
      "are counted."},
     {"Machines", "Nodes of the job and what each holds."},
     {"machines, host, power, total USD",

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <cmath>
 
 #include "model/schedule/data_path.hpp"
 #include "model/support/edit_distance.hpp"
@@ -83,7 +84,7 @@ InputPipeline make_pipeline(const InputSource& source, const PredictOptions& opt
   if (configuration.exchange == Exchange::nccl) {
     const StoreSettings& store = configuration.stack.store;
     pipeline.decode *= store.nccl_slowdown;
-    pipeline.threads = std::max(1, pipeline.threads - store.nccl_decode_threads_lost);
+    pipeline.threads = std::max(1, static_cast<int>(std::lround(store.nccl_decode_share * pipeline.threads)));
   }
   return pipeline;
 }

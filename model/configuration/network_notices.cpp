@@ -23,6 +23,10 @@ bool is_one_copy_notice(const std::string& notice) { return notice.ends_with(kOn
 std::string one_node_notice(const std::string& what) { return what + std::string(kOneNode); }
 bool is_one_node_notice(const std::string& notice) { return notice.ends_with(kOneNode); }
 
+bool is_no_effect_notice(const std::string& notice) {
+  return is_one_copy_notice(notice) || notice.find(": without effect, ") != std::string::npos;
+}
+
 std::string network_notice(const PredictOptions& options, const Configuration& configuration) {
   if (options.network.empty() || !configuration.network || configuration.emulated) return "";
   if (configuration.nodes == 1) return options.input_hosts ? "" : one_node_notice("network " + options.network);

@@ -14,6 +14,9 @@ namespace tbdsim {
 [[nodiscard]] std::string one_copy_notice(int zero);
 [[nodiscard]] bool is_one_copy_notice(const std::string& notice);
 
+/// Whether a notice says that an option or a changed value of the job has no effect.
+[[nodiscard]] bool is_no_effect_notice(const std::string& notice);
+
 /// What to say of a network that was named; nothing where it serves as the machine's own would.
 [[nodiscard]] std::string network_notice(const PredictOptions& options, const Configuration& configuration);
 

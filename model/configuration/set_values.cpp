@@ -10,6 +10,7 @@
 #include <set>
 
 #include "model/configuration/dependent_values.hpp"
+#include "model/configuration/what_if.hpp"
 #include "model/input/toml_value.hpp"
 #include "model/support/edit_distance.hpp"
 #include "model/support/quote.hpp"
@@ -239,8 +240,11 @@ class Resolver {
     }
     const std::string stood = beside(match, split_last(leaf.path).second);
     const std::string old = leaf.text ? quoted_literal(stood) : stood;
-    // What stays as it is, is not told.
-    if (edit.literal != old) {
+    if (edit.literal == old) {
+      // What stays as it is, is told of a named change alone, and not of one with several values, of which some may stand.
+      if (is_named_change(edit.text))
+        resolved_.notices.push_back(fmt::format("{} {}: without effect, since it is {} already", kAssignments, edit.text, old));
+    } else {
       resolved_.notices.push_back(fmt::format("{}: {} becomes {}", edit.key, old, edit.literal));
       const auto [table, name] = split_last(leaf.path);
       changed_.push_back({match.document, table, name, leaf.literal, edit.literal, resolved_.notices.size() - 1});

@@ -110,6 +110,11 @@ std::string origin(const std::string& assignment) {
 
 }  // namespace
 
+bool is_named_change(const std::string& assignment) {
+  return std::any_of(what_ifs().begin(), what_ifs().end(),
+                     [&](const WhatIf& what_if) { return what_if.set == std::vector{assignment}; });
+}
+
 std::string contradiction(const std::vector<std::string>& set, const std::string& assignment) {
   const auto [key, value] = split_assignment(assignment);
   const auto factor = factor_of(value);

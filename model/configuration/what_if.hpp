@@ -26,6 +26,9 @@ struct WhatIf {
 /// The change of a name. Errors: unknown, with the nearest.
 [[nodiscard]] Result<WhatIf> find_what_if(const std::string& name);
 
+/// Whether `assignment` is all that a named change sets.
+[[nodiscard]] bool is_named_change(const std::string& assignment);
+
 /// Why `assignment` cannot follow those of `set`; empty: it can. One that sets another value than an earlier one, or undoes its
 /// factor, would make that one say nothing. Keys are compared as they are written; equal assignments and factors that add up are
 /// fine.

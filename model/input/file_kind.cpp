@@ -90,11 +90,15 @@ std::string_view file_kind(std::string_view bytes) {
 }
 
 Result<void> check_form(std::string_view bytes, TextForm expected, const std::string& name) {
-  const std::string_view wanted = expected == TextForm::csv ? kCsv : kToml, found = file_kind(bytes);
-  if (found.empty() || found == wanted) return {};
-  return tl::make_unexpected(Errors{
-      Error{fmt::format("expected {}, got {}", expected == TextForm::csv ? "a table (CSV)" : "a description (TOML)", found),
-            SourceRef{name, 0, 0}}});
+  struct Form {
+    std::string_view kind, words;
+  };
+  constexpr std::array kForms{Form{kCsv, "a table (CSV)"}, Form{kToml, "a description (TOML)"},
+                              Form{kJson, "a description (JSON)"}};
+  const Form& form = kForms[static_cast<std::size_t>(expected)];
+  const std::string_view found = file_kind(bytes);
+  if (found.empty() || found == form.kind) return {};
+  return tl::make_unexpected(Errors{Error{fmt::format("expected {}, got {}", form.words, found), SourceRef{name, 0, 0}}});
 }
 
 }  // namespace tbdsim

@@ -7,7 +7,7 @@
 namespace tbdsim {
 
 /// The forms of text that this program reads.
-enum class TextForm { csv, toml };
+enum class TextForm { csv, toml, json };
 
 /// The kind of a file as its first bytes give it away, such as "a SQLite database"; empty: none of those that are known.
 [[nodiscard]] std::string_view file_kind(std::string_view bytes);

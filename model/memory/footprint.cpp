@@ -127,6 +127,7 @@ std::vector<RankMemory> rank_memories(const Persistent& arrays, const Stack& sta
     const Bytes extra = buffers.optimizer_state + buffers.exchange;
     RankMemory rank;
     rank.parts = common;
+    rank.stored = buffers.stored;
     rank.parts[MemoryPart::optimizer_state] += buffers.optimizer_state;
     rank.parts[MemoryPart::exchange] += buffers.exchange;
     rank.parts[MemoryPart::context] = stack.memory.context + stack.memory.training_start;

@@ -51,6 +51,7 @@ struct FootprintOptions {
 /// Device memory of one rank.
 struct RankMemory {
   MemoryParts parts;   ///< at the peak; their sum is `peak`
+  StoreArrays stored;  ///< of what the exchange holds
   Bytes pre_training;  ///< context, weights, input and gradients where they exist before the first step (MXNet, Torch7)
   Bytes allocated;     ///< peak of what tensors hold, in the allocator's units
   Bytes reserved;      ///< peak of what the allocator holds

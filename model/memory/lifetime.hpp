@@ -34,6 +34,14 @@ struct MemoryParts {
   [[nodiscard]] Bytes total() const;
 };
 
+/// Arrays that MXNet's key-value stores hold on one GPU; none elsewhere.
+struct StoreArrays {
+  Bytes merged;    ///< sums of the gradients of the keys at home there
+  Bytes weights;   ///< the store's own
+  Bytes received;  ///< gradients of other GPUs
+  [[nodiscard]] Bytes total() const { return merged + weights + received; }
+};
+
 /// One array in device memory. Positions count the nodes of a training step in the order in which the device runs
 /// them; the array exists from `birth` up to, not including, `death`.
 struct Lifetime {

@@ -37,7 +37,8 @@ void add_homes(const Stack& stack, const ExchangeMemory& what, bool updates, std
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const Bytes home = total(stack, shares[i]);
     ranks[i].optimizer_state = updates ? what.optimizer_states * home : Bytes(0.0);
-    ranks[i].exchange = (what.ranks - 1 + (updates ? 2 : 1)) * home;
+    ranks[i].stored = {home, updates ? home : Bytes(0.0), (what.ranks - 1.0) * home};
+    ranks[i].exchange = ranks[i].stored.total();
   }
 }
 
@@ -45,13 +46,13 @@ void add_homes(const Stack& stack, const ExchangeMemory& what, bool updates, std
 void add_staged(const Stack& stack, const ExchangeMemory& what, Bytes all, Bytes states, std::vector<RankBuffers>& ranks) {
   if (stack.memory.plan == MemoryPlan::blobs) {
     // The first GPU sums, with an array for what comes from the others.
-    std::fill(ranks.begin(), ranks.end(), RankBuffers{states, Bytes(0.0)});
+    std::fill(ranks.begin(), ranks.end(), RankBuffers{states, Bytes(0.0), {}});
     ranks.front().exchange = all;
     return;
   }
   const bool whole = stack.exchange.copies_all && !what.sharded;
   const Bytes staged = whole ? all : std::min(all, stack.exchange.bucket);
-  std::fill(ranks.begin(), ranks.end(), RankBuffers{states, staged});
+  std::fill(ranks.begin(), ranks.end(), RankBuffers{states, staged, {}});
 }
 
 }  // namespace
@@ -97,7 +98,7 @@ std::vector<RankBuffers> rank_buffers(const Stack& stack, const ExchangeMemory& 
       ranks.front().optimizer_state = states;
       break;
     case ExchangeBuffers::root_store:
-      ranks.front() = {states, 2.0 * all};
+      ranks.front() = {states, 2.0 * all, {all, all, Bytes(0.0)}};
       break;
     case ExchangeBuffers::home_store:
       add_homes(stack, what, true, ranks);
@@ -108,7 +109,7 @@ std::vector<RankBuffers> rank_buffers(const Stack& stack, const ExchangeMemory& 
       break;
     }
     case ExchangeBuffers::host_store:
-      if (what.workers_update) std::fill(ranks.begin(), ranks.end(), RankBuffers{states, Bytes(0.0)});
+      if (what.workers_update) std::fill(ranks.begin(), ranks.end(), RankBuffers{states, Bytes(0.0), {}});
       break;
     case ExchangeBuffers::buckets:
       add_staged(stack, what, all, states, ranks);

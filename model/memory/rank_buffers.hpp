@@ -2,6 +2,7 @@
 #include <span>
 #include <vector>
 
+#include "model/memory/lifetime.hpp"
 #include "model/stack/exchange.hpp"
 #include "model/stack/stack.hpp"
 
@@ -21,6 +22,7 @@ namespace tbdsim {
 /// What the update and the exchange of gradients hold on one rank, beside its own weights and gradients.
 struct RankBuffers {
   Bytes optimizer_state, exchange;
+  StoreArrays stored;  ///< what `exchange` is, under a store
 };
 
 /// What decides them.

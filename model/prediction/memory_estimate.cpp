@@ -180,6 +180,7 @@ MemoryVerdict memory_verdict(const Configuration& configuration, const StepMemor
     gpu.gpu = divided || memory.ranks.size() > local ? first : configuration.devices[i];
     if (configuration.layout.pipeline > 1) gpu.stage = static_cast<int>(i);
     gpu.parts = rank.parts;
+    gpu.stored = rank.stored;
     gpu.pre_training = rank.pre_training;
     gpu.allocated = rank.allocated;
     gpu.reserved = rank.reserved;

@@ -15,6 +15,7 @@ struct GpuMemory {
   Bytes pre_training_low, pre_training_high;
   double probability = 1.0;  ///< that the true peak is within the capacity
   MemoryParts parts;
+  StoreArrays stored;  ///< of the part `exchange`
 };
 
 /// Whether a job runs within the memory of its GPUs.

@@ -143,11 +143,12 @@ void tell_provenance(const Configuration& configuration, const KernelModel& kern
   add(fmt::format("stack {}", configuration.stack.id), configuration.stack.source);
   if (configuration.gpus > 1) p.provenance.push_back({"gradient exchange", exchange.kind, exchange.description});
   const StoreSettings& store = configuration.stack.store;
-  if (!store.source.empty() && configuration.gpus > 1 && info(configuration.exchange).device_store())
+  // Within a node the servers' workers use the communication of these stores.
+  if (!store.source.empty() && configuration.devices.size() > 1 && info(configuration.exchange).one_process)
     add("host time per key, routes of the store", store.source);
   if (configuration.exchange == Exchange::nccl && store.nccl_slowdown != 1.0)
-    add(fmt::format("nccl store: everything {} times as long, {} decode threads fewer", store.nccl_slowdown,
-                    store.nccl_decode_threads_lost),
+    add(fmt::format("nccl store: everything {} times as long, {} of the decode threads", store.nccl_slowdown,
+                    store.nccl_decode_share),
         store.nccl_source);
   if (std::string state = optimizer_state_text(configuration); !state.empty())
     p.provenance.push_back({"optimiser state", "paper", std::move(state)});

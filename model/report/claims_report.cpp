@@ -33,6 +33,17 @@ std::string details(const AssessedClaim& claim) {
   return text;
 }
 
+/// "fit", "fit or trivial", "fit, trivial or own controls"
+std::string kinds_not_counted(const ClaimCount& count) {
+  std::vector<std::string_view> kinds;
+  if (count.fit > 0) kinds.emplace_back("fit");
+  if (count.trivial > 0) kinds.emplace_back("trivial");
+  if (count.controls > 0) kinds.emplace_back("own controls");
+  std::string text(kinds.front());
+  for (std::size_t i = 1; i < kinds.size(); ++i) text += fmt::format("{}{}", i + 1 < kinds.size() ? ", " : " or ", kinds[i]);
+  return text;
+}
+
 }  // namespace
 
 std::string verdict(const AssessedClaim& claim) {
@@ -42,9 +53,7 @@ std::string verdict(const AssessedClaim& claim) {
 
 std::string count_text(const ClaimCount& count) {
   std::string text = fmt::format("{} of {} claims hold", count.holding, count.counted);
-  const int others = count.fit + count.trivial;
-  const std::string_view kinds = count.trivial == 0 ? "fit" : count.fit == 0 ? "trivial" : "fit or trivial";
-  if (others > 0) text += fmt::format("; {} {} not counted", others, kinds);
+  if (count.others() > 0) text += fmt::format("; {} {} not counted", count.others(), kinds_not_counted(count));
   if (count.lookups > 0)
     text += fmt::format("; of the {}, {}", count.counted,
                         count.lookups == 1 ? "1 is a look-up" : fmt::format("{} are look-ups", count.lookups));
@@ -56,8 +65,7 @@ std::string failing_text(const ClaimCount& count) {
   std::string text;
   if (failing > 0) text = fmt::format("{} of {} claims fail", failing, count.counted);
   if (count.others_failing > 0)
-    text += fmt::format("{}{} of {} not counted claims fail", text.empty() ? "" : ", and ", count.others_failing,
-                        count.fit + count.trivial);
+    text += fmt::format("{}{} of {} not counted claims fail", text.empty() ? "" : ", and ", count.others_failing, count.others());
   return text;
 }
 

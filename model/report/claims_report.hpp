@@ -12,12 +12,12 @@ namespace tbdsim {
 /// A header and a row for each claim.
 [[nodiscard]] std::string claims_csv(const std::vector<AssessedClaim>& claims);
 
-/// "holds" or "fails"; look-ups, "fit" and "trivial" claims say so, because they prove no prediction.
+/// "holds" or "fails"; look-ups, "fit", "trivial" and "control" claims say so, because they prove no prediction.
 [[nodiscard]] std::string verdict(const AssessedClaim& claim);
 
 /// "147 of 157 claims hold; 47 fit or trivial not counted; of the 157, 35 are look-ups"
 [[nodiscard]] std::string count_text(const ClaimCount& count);
-/// "10 of 157 claims fail"; fit and trivial ones that fail apart; empty where none does.
+/// "10 of 157 claims fail"; those that are not counted and fail apart; empty where none does.
 [[nodiscard]] std::string failing_text(const ClaimCount& count);
 
 }  // namespace tbdsim

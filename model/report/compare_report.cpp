@@ -95,6 +95,51 @@ std::string sizes_table(const Comparison& comparison) {
   return told.size() < 2 ? "" : "\n" + table.text();
 }
 
+/// Where two networks of the same samples are compared, as a network and an edit of it: by what the second differs from the
+/// first, all else being equal.
+std::string difference_table(const Comparison& comparison) {
+  const auto model_of = [](const Candidate& c) {
+    const auto found = std::find_if(c.varied.begin(), c.varied.end(), [](const auto& option) { return option.first == "model"; });
+    return found == c.varied.end() ? std::string() : found->second;
+  };
+  const auto others_of = [](const Candidate& c) {
+    std::vector<std::string> others;
+    for (const auto& [option, value] : c.varied)
+      if (option != "model") others.push_back(value);
+    return others;
+  };
+  std::vector<std::string> models;
+  for (const Candidate& c : comparison.candidates)
+    if (std::find(models.begin(), models.end(), model_of(c)) == models.end()) models.push_back(model_of(c));
+  if (models.size() != 2) return "";
+  const auto change = [](double before, double after) {
+    return before > 0.0 ? fmt::format("{:+.1f} %", 100.0 * (after / before - 1.0)) : std::string("-");
+  };
+  const auto peak = [](const Prediction& p) { return p.memory.gpus.empty() ? 0.0 : p.memory.gpus.front().peak.base(); };
+  TextTable table({{"", Align::left, label_width()},
+                   {"parameters", Align::right},
+                   {"FLOP a sample", Align::right},
+                   {"step", Align::right},
+                   {"samples/s", Align::right},
+                   {"memory", Align::right}});
+  for (const Candidate& second : comparison.candidates) {
+    if (model_of(second) != models[1] || !second.problem.empty()) continue;
+    const auto first = std::find_if(comparison.candidates.begin(), comparison.candidates.end(), [&](const Candidate& c) {
+      return model_of(c) == models[0] && others_of(c) == others_of(second) && c.problem.empty();
+    });
+    if (first == comparison.candidates.end()) continue;
+    const Prediction &a = first->prediction, &b = second.prediction;
+    if (a.samples.unit != b.samples.unit || a.samples.text != b.samples.text) return "";
+    const auto number = static_cast<std::size_t>(&second - comparison.candidates.data());
+    table.add({candidate_label(comparison, number),
+               change(static_cast<double>(a.work.parameters), static_cast<double>(b.work.parameters)),
+               change(a.flop_per_sample().base(), b.flop_per_sample().base()),
+               change(a.step_time.value.base(), b.step_time.value.base()), change(a.throughput.value, b.throughput.value),
+               change(peak(a), peak(b))});
+  }
+  return table.empty() ? "" : fmt::format("\nDifference of {} from {}\n", models[1], models[0]) + table.text();
+}
+
 /// Speed-ups of different networks have a base each.
 std::string bases_text(const Comparison& comparison) {
   const auto& all = comparison.candidates;
@@ -142,8 +187,9 @@ void add_payment(const Candidate& c, PaidBy by, std::vector<std::string>& row) {
 
 std::string compare_table(const Comparison& comparison, const std::optional<CostTerms>& terms) {
   std::string text = candidate_legend(comparison) + speed_table(comparison) + bases_text(comparison) + limit_table(comparison) +
-                     sizes_table(comparison) + (terms ? ownership_report(comparison, *terms) : "") +
-                     price_report(comparison, terms) + knee_text(comparison);
+                     sizes_table(comparison) + difference_table(comparison) +
+                     (terms ? ownership_report(comparison, *terms) : "") + price_report(comparison, terms) +
+                     knee_text(comparison);
   const auto& all = comparison.candidates;
   const auto alike = std::count_if(all.begin(), all.end(), [](const Candidate& c) { return c.problem.empty() && !c.apart; });
   if (alike > 0)

@@ -78,7 +78,7 @@ void add_counts(const OpGraph& graph, CatalogueEntry& entry) {
 void add_structure(const ZooEntry& model, const OpGraph& graph, CatalogueEntry& entry) {
   entry.add_text("layers", "layers", model.layers.empty() ? std::to_string(depth(graph)) : model.layers, true);
   const std::string_view dominant = model.dominant_layer.empty() ? dominant_layer(graph) : std::string_view(model.dominant_layer);
-  entry.add_text("dominant layer", "dominant_layer", std::string(dominant), true);
+  entry.add_text("dominant layer by work", "dominant_layer", std::string(dominant), true);
 }
 
 CatalogueEntry describe(const ZooEntry& model) {

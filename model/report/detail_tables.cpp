@@ -94,6 +94,15 @@ std::string layers_table(const Prediction& prediction) {
                blank_if_none(layer.forward), blank_if_none(layer.backward_data + layer.backward_weights),
                blank_if_none(layer.update), time > Seconds(0.0) ? percent_text(time / all) : ""});
   }
+  LayerTime sum;
+  for (const LayerTime& layer : prediction.detail.layers) {
+    sum.parameters += layer.parameters;
+    sum.forward += layer.forward;
+    sum.backward_data += layer.backward_data + layer.backward_weights;
+    sum.update += layer.update;
+  }
+  table.add({"all layers", "", std::to_string(sum.parameters), format(sum.forward), format(sum.backward_data), format(sum.update),
+             percent_text(1.0)});
   return "Layers, by kernel time; output of one sample\n" + table.text();
 }
 
@@ -152,7 +161,15 @@ std::string kernels_table(const Prediction& prediction) {
                    {"share", Align::right},
                    {tensor ? "units" : "fp32", Align::right},
                    {"useful", Align::right}});
-  for (const KernelGroup& group : summary.groups) table.add(kernel_row(group));
+  std::int64_t launches = 0;
+  Seconds time;
+  for (const KernelGroup& group : summary.groups) {
+    table.add(kernel_row(group));
+    launches += group.launches;
+    time += group.time;
+  }
+  table.add({"all kernels", "", std::to_string(launches), format(time), percent_text(summary.groups.empty() ? 0.0 : 1.0),
+             percent_text(summary.mean_fp32_utilization), percent_text(summary.mean_useful_utilization)});
   std::string text = fmt::format(
       "Kernels of {} and step\n{}: share of the time that their units execute multiply-adds\nuseful: FLOP of the direct "
       "method over the listed peak\n{}",
@@ -164,6 +181,7 @@ std::string kernels_table(const Prediction& prediction) {
   text += occupancy_lines(summary);
   text += "Longest kernels below the mean\n" + kernel_list(summary, summary.long_below_mean);
   text += "Longest kernels at or above the mean\n" + kernel_list(summary, summary.long_above_mean);
+  text += "CPU time by operator: --host; by layer: --layers\n";
   return text;
 }
 

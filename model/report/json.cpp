@@ -70,6 +70,10 @@ Json memory(const MemoryVerdict& m) {
                     {"low_bytes", whole(g.low)},
                     {"high_bytes", whole(g.high)},
                     {"parts_bytes", parts(g.parts)}});
+    if (g.stored.total() > Bytes(0.0))
+      gpus.back()["store_bytes"] = {{"merged_gradients", whole(g.stored.merged)},
+                                    {"weights", whole(g.stored.weights)},
+                                    {"received_gradients", whole(g.stored.received)}};
     if (g.stage) gpus.back()["stage"] = *g.stage;
   }
   return {{"capacity_bytes", whole(m.capacity)}, {"fits", m.fits}, {"gpus", gpus}};
@@ -334,6 +338,11 @@ Json prediction(const Prediction& p, const PredictParts& parts) {
                   {"purchase", payment(p.cost.bought, "usd")},
                   {"rent", payment(p.cost.rented, "usd_per_hour")}};
   if (parts.change) json["network_change"] = {{"before", figures(parts.change->before)}, {"after", figures(parts.change->after)}};
+  if (parts.store) {
+    json["store_cost"] = {{"together_s", parts.store->together.base()}, {"parts", Json::array()}};
+    for (const StoreCost::Part& part : parts.store->parts)
+      json["store_cost"]["parts"].push_back({{"name", part.name}, {"time_s", part.time.base()}});
+  }
   if (parts.epochs) json["epochs"] = epochs(*parts.epochs);
   if (parts.run) json["run"] = run(*parts.run);
   if (parts.profiling) json["profiling"] = profiling(*parts.profiling);

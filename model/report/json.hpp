@@ -13,6 +13,7 @@
 #include "model/study/ownership.hpp"
 #include "model/study/sweep_store.hpp"
 #include "model/survey/network_change.hpp"
+#include "model/survey/store_cost.hpp"
 #include "model/validation/accuracy.hpp"
 #include "model/validation/scenario_file.hpp"
 
@@ -26,6 +27,7 @@ struct PredictParts {
   bool host = false;                      ///< expects `detail` too
   std::optional<NetworkChange> change{};  ///< by values of the network that the user changed
   std::optional<RunEstimate> run{};
+  std::optional<StoreCost> store{};
 };
 
 /// One object of schema "tbdsim.predict/1", indented, ending in a newline. Keys carry units; what is not known is null.

@@ -84,8 +84,8 @@ std::string accuracy_json(const Accuracy& accuracy, const std::vector<AssessedCl
     json["claims"] = Json::array();
     for (const AssessedClaim& c : claims) json["claims"].push_back(claim(c));
     const ClaimCount all = count(claims);
-    json["claim_count"] = {
-        {"counted", all.counted}, {"hold", all.holding}, {"look_ups", all.lookups}, {"fit", all.fit}, {"trivial", all.trivial}};
+    json["claim_count"] = {{"counted", all.counted}, {"hold", all.holding},    {"look_ups", all.lookups},
+                           {"fit", all.fit},         {"trivial", all.trivial}, {"controls", all.controls}};
   }
   return text(json);
 }

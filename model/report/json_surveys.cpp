@@ -23,13 +23,16 @@ Json pair_json(const TopologySurvey& s, std::size_t i, std::size_t j) {
 }
 
 Json way_json(const TransferWay& way) {
-  return {{"via", way.via},
-          {"vertices", way.vertices},
-          {"links", way.links},
-          {"bytes", whole(way.bytes)},
-          {"bandwidth_bytes_per_s", way.bandwidth.base()},
-          {"latency_s", way.latency.base()},
-          {"time_s", way.time.base()}};
+  Json json{{"via", way.via},
+            {"vertices", way.vertices},
+            {"links", way.links},
+            {"bytes", whole(way.bytes)},
+            {"bandwidth_bytes_per_s", way.bandwidth.base()},
+            {"latency_s", way.latency.base()},
+            {"time_s", way.time.base()}};
+  if (!way.staged_at.empty())
+    json["staged"] = {{"at", way.staged_at}, {"buffer_bytes", whole(way.bytes)}, {"time_s", way.staged_time.base()}};
+  return json;
 }
 
 Json shared_json(const SharedTransfer& transfer) {

@@ -83,6 +83,17 @@ std::string gpu_totals(const MemoryReport& r) {
          table.text();
 }
 
+/// By what a store's arrays on two GPUs differ: " (merged gradients 208 MB, weights 208 MB)"; empty where there is no store.
+std::string store_arrays(const StoreArrays& most, const StoreArrays& least) {
+  const std::pair<const char*, Bytes> kinds[] = {{"merged gradients", most.merged - least.merged},
+                                                 {"stored weights", most.weights - least.weights},
+                                                 {"gradients of other GPUs", most.received - least.received}};
+  std::vector<std::string> texts;
+  for (const auto& [kind, more] : kinds)
+    if (more > Bytes(0.0)) texts.push_back(fmt::format("{} {}", kind, format(more)));
+  return texts.empty() ? "" : fmt::format(" ({})", fmt::join(texts, ", "));
+}
+
 /// What the fullest of GPUs that do the same work holds more than the emptiest, part by part.
 std::string more_than_least(const MemoryReport& r) {
   const GpuMemory& most = fullest(r.memory);
@@ -94,9 +105,11 @@ std::string more_than_least(const MemoryReport& r) {
     if (const Bytes more = most.parts.bytes[i] - least.parts.bytes[i]; more > Bytes(0.0)) parts.emplace_back(more, i);
   std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   std::string text = fmt::format("GPU {} holds {} more than GPU {}", most.gpu, format(most.peak - least.peak), least.gpu);
-  for (std::size_t i = 0; i < parts.size(); ++i)
-    text +=
-        fmt::format("{} {} {}", i == 0 ? ":" : ",", part_label(static_cast<MemoryPart>(parts[i].second)), format(parts[i].first));
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto part = static_cast<MemoryPart>(parts[i].second);
+    text += fmt::format("{} {} {}", i == 0 ? ":" : ",", part_label(part), format(parts[i].first));
+    if (part == MemoryPart::exchange) text += store_arrays(most.stored, least.stored);
+  }
   return paragraph(text);
 }
 

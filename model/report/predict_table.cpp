@@ -39,6 +39,11 @@ bool exchanges(const Prediction& p) { return p.job.gpus > 1 || p.phases.exchange
 
 }  // namespace
 
+bool update_beside_exchange(const PhaseTimes& phases) {
+  constexpr Seconds kClock(1e-12);  // less is rounding of sums
+  return phases.weight_update_total - phases.weight_update > kClock;
+}
+
 std::string layout_text(const Prediction& p) {
   const Layout& l = p.division.layout;
   std::string text = to_text(l);
@@ -122,9 +127,13 @@ std::string phases(const Prediction& p) {
   };
   add("forward", s.forward, "");
   add("backward", s.backward, "");
-  const bool by_store = s.weight_update_total > s.weight_update;
-  add("weight update", s.weight_update,
-      by_store ? fmt::format("{} of all arrays; where they are summed, beside the exchange", format(s.weight_update_total)) : "");
+  if (update_beside_exchange(s)) {
+    add("weight update, exposed", s.weight_update,
+        fmt::format("{} in all, {} overlapped: where arrays are summed", format(s.weight_update_total),
+                    format(s.weight_update_total - s.weight_update)));
+  } else {
+    add("weight update", s.weight_update, "");
+  }
   if (s.metric > Seconds(0.0)) add("metric", s.metric, "evaluation of the batch");
   if (exchanges(p)) {
     constexpr Seconds kClock(1e-12);  // less is rounding of sums
@@ -157,6 +166,16 @@ std::string input(const InputVerdict& v, bool environments) {
     text += fmt::format("; {} a sample and {} ({})", format(v.sample), environments ? "environment" : "thread", v.decode_of);
   text = section("Input", v.text) + section("", text);
   return v.later_epochs.empty() ? text : text + section("", v.later_epochs);
+}
+
+/// What the NCCL store costs beside its collectives.
+std::string store(const StoreCost& cost, Seconds step) {
+  std::string text = fmt::format("costs {} of the step, {}, beside its collectives: ", format(cost.together),
+                                 percent_text(cost.together / step));
+  for (std::size_t i = 0; i < cost.parts.size(); ++i)
+    text += fmt::format("{}{} {}", i == 0 ? "" : ", ", cost.parts[i].text, format(cost.parts[i].time));
+  if (cost.parts.size() > 1) text += " (each alone)";
+  return section("NCCL store", text);
 }
 
 /// What the processors work on, largest first; nothing where one cause is all.
@@ -240,6 +259,7 @@ std::string predict_table(const Prediction& p, const PredictParts& parts) {
   if (parts.change) text += section("Change", network_change_text(*parts.change));
   text += '\n' + headline(p) + '\n' + phases(p) + traffic(p) + '\n';
   if (p.input_verdict) text += input(*p.input_verdict, p.utilization.cpu_environment > 0.0);
+  if (parts.store) text += store(*parts.store, p.step_time.value);
   text += utilization(p) + limits(p) + memory(p) + cost(p);
   if (parts.epochs) text += epochs(*parts.epochs);
   if (parts.run) text += run_text(*parts.run);

@@ -13,6 +13,9 @@ namespace tbdsim {
 /// How a network is divided, as a title tells it: "tensor 4, data 2, pipeline 8, sequence parallel, 1f1b".
 [[nodiscard]] std::string layout_text(const Prediction& prediction);
 
+/// Whether a store updates weights while the exchange goes on, so that GPUs wait for less of the update than it takes.
+[[nodiscard]] bool update_beside_exchange(const PhaseTimes& phases);
+
 /// Every layer with the time of its passes. Expects a prediction made with `detail`.
 [[nodiscard]] std::string layers_table(const Prediction& prediction);
 

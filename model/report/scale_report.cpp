@@ -10,6 +10,7 @@
 
 #include "model/report/csv.hpp"
 #include "model/report/json_parts.hpp"
+#include "model/report/predict_table.hpp"
 #include "model/report/text_table.hpp"
 #include "model/units/format.hpp"
 
@@ -30,7 +31,8 @@ constexpr std::array kPhases{NamedPhase{"forward", &PhaseTimes::forward},
                              NamedPhase{"exchange_exposed", &PhaseTimes::exchange_exposed},
                              NamedPhase{"input_exposed", &PhaseTimes::input_exposed},
                              NamedPhase{"host_exposed", &PhaseTimes::host_exposed},
-                             NamedPhase{"bubble", &PhaseTimes::bubble}};
+                             NamedPhase{"bubble", &PhaseTimes::bubble},
+                             NamedPhase{"weight_update_total", &PhaseTimes::weight_update_total}};
 
 struct NamedSpeedup {
   const char* name;
@@ -229,16 +231,31 @@ std::string shares_text(const ScaleTable& table) {
 }
 
 std::string phases_text(const ScaleTable& table) {
-  SizeTable seconds(table, right({"batches", "FP", "BP", "WU", "metric", "exchange", "exposed", "input", "host"}));
+  bool beside = false;
+  each_size(table, [&](const ScaleStudy&, const ScaleRow& row) { beside = beside || update_beside_exchange(row.phases); });
+  std::vector<std::pair<const char*, Seconds PhaseTimes::*>> columns{
+      {"FP", &PhaseTimes::forward}, {"BP", &PhaseTimes::backward}, {"WU", &PhaseTimes::weight_update_total}};
+  if (beside) columns.emplace_back("WU exposed", &PhaseTimes::weight_update);
+  columns.insert(columns.end(), {{"metric", &PhaseTimes::metric},
+                                 {"exchange", &PhaseTimes::exchange_total},
+                                 {"exposed", &PhaseTimes::exchange_exposed},
+                                 {"input", &PhaseTimes::input_exposed},
+                                 {"host", &PhaseTimes::host_exposed}});
+  std::vector<TextTable::Column> headings = right({"batches"});
+  for (const auto& [heading, time] : columns) headings.push_back({heading, Align::right});
+  SizeTable seconds(table, headings);
   each_size(table, [&](const ScaleStudy& study, const ScaleRow& row) {
     std::vector<std::string> cells{std::to_string(row.batches)};
-    for (std::size_t i = 0; i + 1 < kPhases.size(); ++i) cells.push_back(number_text((row.epoch_phases.*kPhases[i].time).base()));
+    for (const auto& [heading, time] : columns) cells.push_back(number_text((row.epoch_phases.*time).base()));
     seconds.add(study, row.gpus, row.nodes, std::move(cells));
   });
   return "\nSeconds of an epoch, by stage\n" + seconds.text() +
          paragraph(
              "FP, BP, WU: kernels of forward, backward and weight update; exchange: copies and collectives, of which "
-             "the exposed part holds up kernels; input, host: waiting for them");
+             "the exposed part holds up kernels; input, host: waiting for them") +
+         (beside ? paragraph("WU of a store: of all arrays where they are summed, beside the exchange; WU exposed holds up "
+                             "kernels")
+                 : "");
 }
 
 std::string phase_speedups_text(const ScaleTable& table) {

@@ -132,9 +132,18 @@ std::string transfer(const std::vector<TransferWay>& ways) {
     row.push_back(fmt::format("{}", fmt::join(way.vertices, " ")));
     table.add(std::move(row));
   }
-  return fmt::format("{}{} to {}, alone on the links\n", timed ? format(ways.front().bytes) + " from " : "From ",
-                     ways.front().vertices.front(), ways.front().vertices.back()) +
-         table.text(2);
+  std::string text = fmt::format("{}{} to {}, alone on the links\n", timed ? format(ways.front().bytes) + " from " : "From ",
+                                 ways.front().vertices.front(), ways.front().vertices.back()) +
+                     table.text(2);
+  for (const TransferWay& way : ways)
+    if (timed && !way.staged_at.empty())
+      text += "  " +
+              wrapped(fmt::format(
+                          "copied whole to {0} and fetched from there, as MXNet's stores do: {1}, with a buffer of {2} on {0}",
+                          way.staged_at, format(way.staged_time), format(way.bytes)),
+                      kTextWidth, 4) +
+              "\n";
+  return text;
 }
 
 /// Whether another way would have taken visibly less time.

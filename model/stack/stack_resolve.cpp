@@ -108,7 +108,7 @@ void forget_own_runs(Stack& stack) {
   StoreSettings& store = stack.store;
   store.unlinked = UnlinkedRoute::host;
   store.nccl_slowdown = 1.0;
-  store.nccl_decode_threads_lost = 0;
+  store.nccl_decode_share = 1.0;
   stack.input.name = InputSettings{}.name;
   if (stack.input.decode > Seconds(0.0)) stack.input.threads = 0;
   stack.input.decode = Seconds(0.0);

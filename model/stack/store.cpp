@@ -27,7 +27,7 @@ StoreSettings read_store_settings(TomlTable& root) {
   }
   if (auto table = root.table_if("nccl_store")) {
     store.nccl_slowdown = table->number("slowdown", kPositive);
-    store.nccl_decode_threads_lost = static_cast<int>(table->integer("decode_threads_lost", 0, 10'000));
+    store.nccl_decode_share = table->number("decode_share", {0.0, 1.0, true});
     store.nccl_source = table->text("source");
     table->finish();
   }

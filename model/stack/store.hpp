@@ -21,9 +21,9 @@ struct StoreSettings {
   Seconds p2p_key;       ///< per key: merge and sum
   Seconds p2p_key_peer;  ///< per key and further GPU: issue of two copies, wait, callback
   Seconds nccl_key_gpu;  ///< per key and GPU: a reduce and a broadcast launched from one thread
-  // Empirical; 1 and 0 where nothing is known.
-  double nccl_slowdown = 1.0;        ///< of everything on device and host while the nccl store is in use
-  int nccl_decode_threads_lost = 0;  ///< of the input's threads
+  // Empirical; 1 where nothing is known.
+  double nccl_slowdown = 1.0;      ///< of everything on device and host while the nccl store is in use
+  double nccl_decode_share = 1.0;  ///< of the input's threads, rounded, that decode meanwhile; one always does
   std::string source, nccl_source;
 };
 

@@ -77,6 +77,12 @@ std::string cannot_help(const WhatIf& what_if, const Prediction& base) {
   return fmt::format("relieves {}, {:.0f} % of the critical path", fmt::join(names, ", "), 100.0 * share);
 }
 
+/// Whether a change is another way to exchange gradients.
+bool changes_exchange(const WhatIf& what_if) {
+  return std::any_of(what_if.set.begin(), what_if.set.end(),
+                     [](const std::string& set) { return set.starts_with("parallel.exchange="); });
+}
+
 bool runs_on(const Stack& stack, const Device& device) {
   return (!device.vendor || stack.vendor == *device.vendor) &&
          (device.compute_capability.empty() ||
@@ -123,6 +129,10 @@ WhatIfOutcome outcome_of(Session& session, const Trial& trial, const Prediction&
   if (outcome.cannot_help) return outcome;
   if (trial.what_if.narrows && base.job.precision != name(Precision::fp32) && base.job.precision != name(Precision::tf32)) {
     outcome.problem = outcome.reason = fmt::format("the job computes in {} already", base.job.precision);
+    return outcome;
+  }
+  if (changes_exchange(trial.what_if) && base.job.gpus == 1) {
+    outcome.problem = outcome.reason = "one GPU exchanges nothing";
     return outcome;
   }
   const auto prediction = predict(session, trial.changed);

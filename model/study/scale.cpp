@@ -94,10 +94,19 @@ Result<Prediction> predict_size(Session& session, PredictOptions job, const Size
   return predict(session, job);
 }
 
-constexpr std::array kPhaseTimes{&PhaseTimes::forward,       &PhaseTimes::backward,       &PhaseTimes::weight_update,
-                                 &PhaseTimes::metric,        &PhaseTimes::exchange_total, &PhaseTimes::exchange_exposed,
-                                 &PhaseTimes::input_exposed, &PhaseTimes::host_exposed,   &PhaseTimes::bubble,
-                                 &PhaseTimes::host_forward,  &PhaseTimes::host_backward,  &PhaseTimes::host_update};
+constexpr std::array kPhaseTimes{&PhaseTimes::forward,
+                                 &PhaseTimes::backward,
+                                 &PhaseTimes::weight_update,
+                                 &PhaseTimes::metric,
+                                 &PhaseTimes::exchange_total,
+                                 &PhaseTimes::exchange_exposed,
+                                 &PhaseTimes::input_exposed,
+                                 &PhaseTimes::host_exposed,
+                                 &PhaseTimes::bubble,
+                                 &PhaseTimes::host_forward,
+                                 &PhaseTimes::host_backward,
+                                 &PhaseTimes::host_update,
+                                 &PhaseTimes::weight_update_total};
 
 PhaseTimes times(double count, PhaseTimes phases) {
   for (const auto time : kPhaseTimes) phases.*time = count * (phases.*time);
@@ -110,7 +119,7 @@ PhaseSpeedups phase_speedups(const PhaseTimes& alone, const PhaseTimes& here) {
     const bool both = alone.*phase > Seconds(0.0) && here.*phase > Seconds(0.0);
     return both ? std::optional<double>(alone.*phase / (here.*phase)) : std::nullopt;
   };
-  return {ratio(&PhaseTimes::forward), ratio(&PhaseTimes::backward), ratio(&PhaseTimes::weight_update),
+  return {ratio(&PhaseTimes::forward), ratio(&PhaseTimes::backward), ratio(&PhaseTimes::weight_update_total),
           ratio(&PhaseTimes::metric)};
 }
 

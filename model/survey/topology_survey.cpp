@@ -67,9 +67,17 @@ TransferWay way_of(const Topology& topology, const Route& route, const char* via
   });
   const bool staged = refused && is_gpu(from) && is_gpu(to);
   const BytesPerSecond rate = copy_rate(topology, route, staged);
-  TransferWay way{via, {}, {}, rate, route.latency, bytes, route.latency + bytes / rate};
+  TransferWay way{via, {}, {}, rate, route.latency, bytes, route.latency + bytes / rate, "", Seconds(0.0)};
   for (const VertexId id : route.vertices) way.vertices.push_back(name_of(topology, id));
   for (const std::int32_t link : route.links) way.links.push_back(topology.links[static_cast<std::size_t>(link)].type);
+  if (route.vertices.size() == 3 && is_gpu(route.vertices[1])) {
+    way.staged_at = way.vertices[1];
+    way.staged_time = route.latency;
+    for (const std::int32_t index : route.links) {
+      const LinkBundle& link = topology.links[static_cast<std::size_t>(index)];
+      way.staged_time += bytes / (link.count * link.achieved);
+    }
+  }
   return way;
 }
 

@@ -18,6 +18,9 @@ struct TransferWay {
   Seconds latency;
   Bytes bytes;
   Seconds time;  ///< latency + bytes / bandwidth, alone on its links
+  /// Of a way over another GPU, where all of it may lie before it goes on, as MXNet's two-hop copies do; empty: no other GPU.
+  std::string staged_at;
+  Seconds staged_time;  ///< each hop after the one before; zero where `staged_at` is empty
 };
 
 /// One of several transfers at the same time.

@@ -1,9 +1,11 @@
 #include "model/validation/assess_rows.hpp"
 
+#include "model/configuration/network_notices.hpp"
 #include "model/validation/anchored_efficiency.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <filesystem>
 #include <utility>
@@ -99,6 +101,9 @@ AssessedRow assess_row(const Predictor& predictor, const CollectivePredictor& co
   options.largest_batch = run.metric == "max_batch_per_gpu";
   const Result<Prediction> prediction = predictor(options);
   if (!prediction) return skipped(std::move(result), reason(prediction));
+  // A row measured something that its options name; where they do nothing here, the prediction is of something else.
+  const auto idle = std::find_if(prediction->notices.begin(), prediction->notices.end(), is_no_effect_notice);
+  if (idle != prediction->notices.end()) return skipped(std::move(result), *idle);
   if (run.metric == "throughput" && !units_per_sample(*prediction, run.unit))
     return skipped(std::move(result), fmt::format("{} does not count {}", prediction->job.model, run.unit));
   const std::optional<Ranged<double>> value = run.metric == "efficiency" ? scaling_efficiency(predictor, run.options, *prediction)

@@ -17,7 +17,7 @@ namespace tbdsim {
 namespace {
 
 constexpr std::int64_t kSchema = 1;
-constexpr ClaimUse kUses[] = {ClaimUse::validation, ClaimUse::lookup, ClaimUse::fit, ClaimUse::trivial};
+constexpr ClaimUse kUses[] = {ClaimUse::validation, ClaimUse::lookup, ClaimUse::fit, ClaimUse::trivial, ClaimUse::control};
 /// More points than this are a sweep, not a claim.
 constexpr std::size_t kMostPoints = 10'000;
 
@@ -148,7 +148,8 @@ class ScenarioReader {
     const std::string word = table.text_or("use", usual);
     const auto* const use = std::find_if(std::begin(kUses), std::end(kUses), [&](ClaimUse u) { return name(u) == word; });
     if (use == std::end(kUses))
-      return table.problem("use", fmt::format("expected validation, lookup, fit or trivial, got {}", tbdsim::quoted(word)));
+      return table.problem("use",
+                           fmt::format("expected validation, lookup, fit, trivial or control, got {}", tbdsim::quoted(word)));
     claim.use = *use;
     if (counts(*use) && word != usual && !claim.expression.comparisons.empty())
       table.problem("use", reads ? "expected lookup: every function reads a value of the catalogue (name=...), got \"validation\""
@@ -266,9 +267,11 @@ std::string_view name(ClaimUse use) {
     case ClaimUse::fit:
       return "fit";
     case ClaimUse::trivial:
+      return "trivial";
+    case ClaimUse::control:
       break;
   }
-  return "trivial";
+  return "control";
 }
 
 Result<Scenario> parse_scenario(std::string text, const std::string& file) {
@@ -309,6 +312,7 @@ ClaimCount count(const std::vector<AssessedClaim>& claims) {
     all.lookups += claim.use == ClaimUse::lookup ? 1 : 0;
     all.fit += claim.use == ClaimUse::fit ? 1 : 0;
     all.trivial += claim.use == ClaimUse::trivial ? 1 : 0;
+    all.controls += claim.use == ClaimUse::control ? 1 : 0;
     const bool counted = counts(claim.use);
     all.counted += counted ? 1 : 0;
     all.holding += counted && claim.outcome.holds ? 1 : 0;

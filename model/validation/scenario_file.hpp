@@ -12,8 +12,9 @@
 namespace tbdsim {
 
 /// What a claim proves: that a prediction meets a figure which set nothing; that a data file holds the figure; nothing,
-/// because constants were set with the figure or because the claim can hardly fail.
-enum class ClaimUse { validation, lookup, fit, trivial };
+/// because constants were set with the figure, because the claim can hardly fail, or because nobody published it: a control of
+/// this project, which leaves a mechanism out.
+enum class ClaimUse { validation, lookup, fit, trivial, control };
 [[nodiscard]] std::string_view name(ClaimUse use);
 /// Whether a claim of this use counts among those that hold or fail.
 [[nodiscard]] constexpr bool counts(ClaimUse use) { return use == ClaimUse::validation || use == ClaimUse::lookup; }
@@ -57,8 +58,9 @@ struct AssessedClaim {
 
 /// How many claims count and hold, look-ups among them, and how many do not count.
 struct ClaimCount {
-  int counted = 0, holding = 0, lookups = 0, fit = 0, trivial = 0;
+  int counted = 0, holding = 0, lookups = 0, fit = 0, trivial = 0, controls = 0;
   int others_failing = 0;  ///< of those that do not count
+  [[nodiscard]] int others() const { return fit + trivial + controls; }
 };
 [[nodiscard]] ClaimCount count(const std::vector<AssessedClaim>& claims);
 

@@ -20,7 +20,8 @@ constexpr KeyMeaning kScenario[] = {
      "exact"},
     {"[[claim]]", "`use`",
      "`validation`; `lookup`: every function reads a value of the catalogue (`name=`), none is predicted; `fit`: constants were "
-     "set with this figure; `trivial`: can hardly fail. The latter two are shown, not counted; look-ups are counted and told",
+     "set with this figure; `trivial`: can hardly fail; `control`: nobody published it, it leaves out a mechanism of this "
+     "project. The latter three are shown, not counted; look-ups are counted and told",
      "`lookup` where it is one, else `validation`"},
     {"[[claim]]", "`source`, `reason`, `grid`",
      "where the figure was published; why it fails; options in place of the scenario's", ""},

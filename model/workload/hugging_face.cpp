@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "model/input/file_kind.hpp"
 #include "model/workload/hugging_face_families.hpp"
 
 namespace tbdsim {
@@ -182,6 +183,7 @@ std::vector<std::string_view> hugging_face_families() {
 
 Result<ConfiguredNetwork> read_hugging_face(std::string_view text, const std::string& file, const std::string& name,
                                             std::optional<std::int64_t> length, bool fused_attention) {
+  if (auto form = check_form(text, TextForm::json, file); !form) return tl::make_unexpected(form.error());
   auto json = JsonFile::parse(text, file);
   if (!json) return tl::make_unexpected(json.error());
   JsonObject root = json->root();

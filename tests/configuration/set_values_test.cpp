@@ -83,6 +83,22 @@ TEST_CASE("a value set to what it was is not told") {
   CHECK(fused->notices.front() == "stack.update.kernels_per_array: 4 becomes 1");
 }
 
+TEST_CASE("a named change that sets what stands already says that it has no effect") {
+  PredictOptions options = two_of_dgx1({"network.rdma=true"});
+  options.gpus = 1;
+  options.nodes = 4;
+  const auto session = open_session(kCatalogue);
+  const auto infiniband = configure(*session, options);
+  REQUIRE(infiniband);
+  const std::string told = "--set network.rdma=true: without effect, since it is true already";
+  CHECK(std::count(infiniband->notices.begin(), infiniband->notices.end(), told) == 1);
+  CHECK(is_no_effect_notice(told));
+  options.network = "10gbe";
+  const auto ethernet = configure(*session, options);
+  REQUIRE(ethernet);
+  CHECK(std::none_of(ethernet->notices.begin(), ethernet->notices.end(), is_no_effect_notice));
+}
+
 TEST_CASE("an achieved figure that is set as well is left as it was set") {
   const Configuration edited = configured({"hw.link.nvlink.bandwidth=2x", "hw.link.nvlink.sm_copy=30 GB/s"});
   CHECK(edited.hardware().topology.links.front().sm_copy == BytesPerSecond(30e9));

@@ -214,6 +214,15 @@ TEST_CASE("MXNet's device store spreads its buffers: two GPUs of the published t
   CHECK_THAT(state.base() / 2, WithinRel(51.1e6, 2e-3));
   CHECK_THAT((buffers / 2.0).base(), WithinRel((204.39e6 - 102.2e6) + 51.1e6, 2e-3));
   CHECK_THAT(ranks[0].exchange.base(), WithinRel(ranks[1].exchange.base(), 0.02));
+  for (const RankBuffers& rank : ranks) {
+    CHECK(rank.stored.total() == rank.exchange);
+    CHECK(rank.stored.merged == rank.stored.weights);
+    CHECK(rank.stored.received == rank.stored.merged);
+  }
+  const RankBuffers root = rank_buffers(unrounded, {Exchange::nccl, 2, 1, arrays}).front();
+  CHECK(root.stored.merged == all);
+  CHECK(root.stored.weights == all);
+  CHECK(root.stored.received == Bytes(0.0));
 }
 
 TEST_CASE("every rank of an all-reduce holds the same") {

@@ -97,6 +97,17 @@ TEST_CASE("a framework that pulls at the step hides nothing of the way back") {
   CHECK(late.phases.exchange_exposed.base() > 12.5e-3);
 }
 
+TEST_CASE("the process that hands arrays over holds up the next step, whoever updates") {
+  // Three arrays of a second each; the exchange beside it takes milliseconds.
+  ServerPlan plan = two_machines();
+  plan.host_per_key = Seconds(1.0);
+  CHECK_THAT(times(3, plan).step.base(), WithinRel(3.0, 0.02));
+  plan.servers_only_add = true;
+  CHECK(times(3, plan).step < Seconds(0.1));
+  plan.host_per_key_no_update = Seconds(1.0);
+  CHECK_THAT(times(3, plan).step.base(), WithinRel(3.0, 0.02));
+}
+
 TEST_CASE("servers on machines of their own: all gradients leave, all sums come back, and workers update") {
   ServerPlan plan = two_machines();
   plan.apart = plan.servers_only_add = true;

@@ -174,6 +174,19 @@ TEST_CASE("an epoch's stages, its batches and the gain of weak scaling follow fr
   CHECK(one.gradients.base() == 0.0);
 }
 
+TEST_CASE("the update of weights and its speed-up are those of all arrays, also where a store hides them") {
+  ScaleOptions o = options({1, 8});
+  o.job.stack = "mxnet-18.04";
+  o.job.exchange = "p2p";
+  const ScaleStudy s = study(o);
+  const ScaleRow &one = s.rows[0], &eight = s.rows[1];
+  CHECK(eight.epoch_phases.weight_update < eight.epoch_phases.weight_update_total);
+  CHECK(eight.epoch_phases.weight_update_total > Seconds(0.0));
+  REQUIRE(eight.phase_speedups.weight_update);
+  CHECK_THAT(*eight.phase_speedups.weight_update,
+             WithinRel(one.epoch_phases.weight_update_total / eight.epoch_phases.weight_update_total, 1e-12));
+}
+
 TEST_CASE("a table holds every network, batch and exchange, the overhead against the first exchange") {
   ScaleOptions o = options({1, 8});
   o.job.stack = "mxnet-18.04";

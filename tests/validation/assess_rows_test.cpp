@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "model/configuration/network_notices.hpp"
 #include "model/validation/assess_rows.hpp"
 #include "tests/catch.hpp"
 
@@ -30,6 +31,8 @@ Result<Prediction> predictor(const PredictOptions& options) {
   prediction.job.model = "translator";
   prediction.samples.part = "target token";
   prediction.samples.parts = 25.0;
+  if (!options.network.empty()) prediction.notices = {one_node_notice("network " + options.network)};
+  if (options.zero) prediction.notices = {"--zero 1 shards nothing that counts here", one_copy_notice(*options.zero)};
   return prediction;
 }
 
@@ -87,6 +90,15 @@ TEST_CASE("what cannot be predicted is skipped with its reason") {
   CHECK(rows[0].row.skipped == "model: unknown network \"nonet\"");
   CHECK(rows[1].row.skipped == "a step's prediction has no max_batch_per_gpu");
   CHECK(rows[2].row.skipped == "the predicted weight_update_s is 0");
+}
+
+TEST_CASE("a row whose option has no effect is skipped with the reason") {
+  std::vector<MeasuredRun> runs(2, run("throughput", 1.0));
+  runs[0].options.network = "10gbe";
+  runs[1].options.zero = 1;
+  const auto rows = assess_rows(predictor, runs);
+  CHECK(rows[0].row.skipped == "network 10gbe: without effect, since the job runs on one node; use --nodes, such as --nodes 2");
+  CHECK(rows[1].row.skipped == "--zero 1: there is one copy of the network, and nothing to shard over it");
 }
 
 TEST_CASE("one series: rows that differ in GPUs, machine and exchange, not in batch") {

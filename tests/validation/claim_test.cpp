@@ -134,16 +134,20 @@ id = "can hardly fail"
 expr = "size(gpus=3) > 0"
 use = "trivial"
 [[claim]]
+id = "nobody published it"
+expr = "size(gpus=3) == 3"
+use = "control"
+[[claim]]
 id = "read and predicted"
 expr = "size(name=p4000) < size(gpus=8)"
 )toml");
   INFO((scenario ? "" : to_text(scenario.error())));
   REQUIRE(scenario);
   CHECK(scenario->claims.at(1).use == ClaimUse::lookup);
-  CHECK(scenario->claims.at(5).use == ClaimUse::validation);
+  CHECK(scenario->claims.at(6).use == ClaimUse::validation);
   const std::vector<AssessedClaim> claims = assess_claims(*scenario, leaves);
-  CHECK(count_text(count(claims)) == "3 of 4 claims hold; 2 fit or trivial not counted; of the 4, 2 are look-ups");
-  CHECK(failing_text(count(claims)) == "1 of 4 claims fail, and 1 of 2 not counted claims fail");
+  CHECK(count_text(count(claims)) == "3 of 4 claims hold; 3 fit, trivial or own controls not counted; of the 4, 2 are look-ups");
+  CHECK(failing_text(count(claims)) == "1 of 4 claims fail, and 1 of 3 not counted claims fail");
   CHECK(count_text(count({claims.begin(), claims.begin() + 2})) == "2 of 2 claims hold; of the 2, 1 is a look-up");
   CHECK(failing_text(count({claims.begin(), claims.begin() + 2})).empty());
 
@@ -198,7 +202,7 @@ use = "sometimes"
                                     "s.toml");
   REQUIRE_FALSE(wrong);
   CHECK(to_text(wrong.error()) ==
-        "s.toml:8:7: claim[0].use: expected validation, lookup, fit or trivial, got \"sometimes\"\n"
+        "s.toml:8:7: claim[0].use: expected validation, lookup, fit, trivial or control, got \"sometimes\"\n"
         "   8 | use = \"sometimes\"\n     |       ^~~~~~~~~~~\n"
         "s.toml:7:18: claim: expected a number or a function, got \"<\"\n"
         "   7 | expr = \"size() < < 8\"\n     |                  ^\n");

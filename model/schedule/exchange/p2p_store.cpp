@@ -107,7 +107,7 @@ Result<PlannedExchange> plan_p2p_store(const ExchangeSetting& setting) {
   std::string description = describe_routes(*routes);
   std::vector<IndirectCopy> indirect = indirect_copies(setting.system, setting.devices, *routes);
   const auto gpus = static_cast<std::int32_t>(setting.devices.size());
-  const Seconds host = store_key_time(setting, store.p2p_key + (gpus - 1.0) * store.p2p_key_peer);
+  const Seconds host = store_key_time(setting, node_key_time(setting));
   return PlannedExchange{std::make_unique<P2pStore>(gpus, std::move(*routes), store.copy_workers, setting.kernels, host), "paper",
                          std::move(description), std::move(indirect)};
 }

@@ -34,7 +34,8 @@ void ParameterServerExchange::prepare(StepBuilder& builder) {
                     (plan_.store_updates_up_to > 0 && std::any_of(arrays.begin(), arrays.end(), [&](const Parameter& array) {
                        return elements(array.shape) > plan_.store_updates_up_to;
                      }));
-  if (!workers_update_ && plan_.host_per_key > Seconds(0.0)) process_ = builder.add_stream("process");
+  host_per_key_ = workers_update_ ? plan_.host_per_key_no_update : plan_.host_per_key;
+  if (host_per_key_ > Seconds(0.0)) process_ = builder.add_stream("process");
   arrived_.resize(arrays.size());
   arriving_.resize(arrays.size());
 }
@@ -51,8 +52,9 @@ std::span<const TaskId> ParameterServerExchange::before(StepBuilder& builder, st
   wait_.clear();
   const Pass pass = builder.node(node).pass;
   if (pass == Pass::update) wait_.assign(1, arriving_[static_cast<std::size_t>(builder.node(node).parameter.value)]);
-  if (pass != Pass::forward || workers_update_) return wait_;
+  if (pass != Pass::forward) return wait_;
   wait_ = driven_;
+  if (workers_update_) return wait_;
   for (const ParameterId id : builder.graph().op(builder.node(node).op).parameters) {
     const TaskId arrived = arrived_[static_cast<std::size_t>(id.value)];
     if (arrived.value >= 0) wait_.push_back(arrived);
@@ -63,7 +65,7 @@ std::span<const TaskId> ParameterServerExchange::before(StepBuilder& builder, st
 void ParameterServerExchange::after(StepBuilder& builder, std::size_t node, std::span<const TaskId> kernels) {
   for (const ParameterId id : builder.gradients(node)) exchange(builder, id, kernels.front());
   if (process_.value < 0 || !builder.ends_backward(node)) return;
-  const Seconds work = static_cast<double>(arriving_.size()) * plan_.host_per_key;
+  const Seconds work = static_cast<double>(arriving_.size()) * host_per_key_;
   driven_.assign(1, builder.add_task({Work::host, static_cast<std::int32_t>(node)}, process_, work, kernels));
 }
 

@@ -23,8 +23,9 @@ struct ServerPlan {
   /// As many servers as nodes, on machines of their own: a node's port carries all its gradients out, and sums back at the
   /// same time.
   bool apart = false;
-  bool servers_only_add = false;  ///< and every GPU updates for itself
-  Seconds host_per_key;           ///< of the workers' process, after the backward pass, where others update
+  bool servers_only_add = false;   ///< and every GPU updates for itself
+  Seconds host_per_key;            ///< of the workers' process, after the backward pass, where others update
+  Seconds host_per_key_no_update;  ///< the same where every GPU updates, whose issue is that of its kernels
   /// Elements of the largest array with which the store still updates; beyond it the store only adds and every GPU updates
   /// for itself. 0: the store always updates.
   std::int64_t store_updates_up_to = 0;
@@ -73,6 +74,7 @@ class ParameterServerExchange final : public ExchangeStyle {
   engine::StreamId gather_, send_, serve_, reply_, scatter_;
   std::vector<engine::TaskId> arrived_, arriving_;  // by parameter: back on the GPUs, of the last and of this iteration
   engine::StreamId process_;
+  Seconds host_per_key_;
   std::vector<engine::TaskId> driven_;  // at most one: the process has handled all arrays
   std::vector<engine::TaskId> wait_, updated_, pieces_;
   bool workers_update_ = false;

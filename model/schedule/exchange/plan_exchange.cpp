@@ -37,6 +37,12 @@ Seconds store_key_time(const ExchangeSetting& setting, Seconds store) {
   return setting.system.host.dispatch_scale * std::max(store, setting.stack.host.update_dispatch);
 }
 
+Seconds node_key_time(const ExchangeSetting& setting) {
+  const StoreSettings& store = setting.stack.store;
+  const auto peers = static_cast<double>(setting.devices.size()) - 1.0;
+  return peers > 0.0 ? store.p2p_key + peers * store.p2p_key_peer : Seconds(0.0);
+}
+
 Result<PlannedExchange> plan_exchange(Exchange exchange, const ExchangeSetting& setting) {
   return check_exchange(exchange, {setting.system, setting.stack, static_cast<int>(setting.devices.size()), setting.nodes,
                                    setting.network.has_value(), setting.micro_batches})

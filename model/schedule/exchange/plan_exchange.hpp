@@ -36,6 +36,13 @@ struct ExchangeSetting {
 /// costs where the GPU does it.
 [[nodiscard]] Seconds store_key_time(const ExchangeSetting& setting, Seconds store);
 
+/// Host time of one array in the process that drives a node's GPUs, where MXNet gathers it from them and hands it back: none for
+/// one GPU. The servers' workers do inside a node what the stores of one machine do: KVStoreDist is a KVStoreLocal, whose Push
+/// calls Comm::Reduce and whose Pull calls Comm::Broadcast. In host memory (CommCPU) it issues the same copies as between GPUs
+/// (CommDevice), so that the time fitted to the latter holds for both. Zero for other frameworks.
+/// Source: Apache MXNet, src/kvstore/kvstore_dist.h, kvstore_local.h and comm.h.
+[[nodiscard]] Seconds node_key_time(const ExchangeSetting& setting);
+
 /// A style for one job, ready to lower a step with.
 struct PlannedExchange {
   std::unique_ptr<ExchangeStyle> style;

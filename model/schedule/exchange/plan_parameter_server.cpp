@@ -68,7 +68,7 @@ Result<PlannedExchange> plan_servers(const ExchangeSetting& setting, bool p3) {
   if (auto few = check_pieces(setting, plan, name(Exchange::ps_p3)); !few) return tl::make_unexpected(few.error());
   plan.gpus = static_cast<int>(setting.devices.size());
   plan.nodes = setting.nodes;
-  if (!plan.constants.variables_on_host) plan.host_per_key = store_key_time(setting, Seconds(0.0));
+  if (!plan.constants.variables_on_host) plan.host_per_key = store_key_time(setting, node_key_time(setting));
   auto inside =
       node_traffic(setting.system, setting.devices, plan.constants.reduces_on_device ? Gather::on_device : Gather::on_host);
   if (!inside) return tl::make_unexpected(inside.error());
@@ -102,7 +102,8 @@ Result<PlannedExchange> plan_local_store(const ExchangeSetting& setting) {
   plan.constants.sum = kLocalSum;
   plan.inside = std::move(*inside);
   plan.gpus = static_cast<int>(setting.devices.size());
-  plan.host_per_key = store_key_time(setting, Seconds(0.0));
+  plan.host_per_key = store_key_time(setting, node_key_time(setting));
+  plan.host_per_key_no_update = setting.system.host.dispatch_scale * node_key_time(setting);
   plan.store_updates_up_to = kLocalStoreUpdates;
   return PlannedExchange{std::make_unique<ParameterServerExchange>(std::move(plan)), "assumed",
                          "copies to the host, sum and update there, copies back"};
