@@ -129,6 +129,7 @@ KernelTimeModel fused_attention_time(const AttentionShape& s, bool backward, con
 }
 
 AttentionConstants attention_constants(AttentionKernel kernel, const KernelConstants& constants) {
+  double rate = 1.0;
   // Kernels that are like each other must not send us around.
   for (std::size_t i = 0; i < attention_kernels().size(); ++i) {
     const AttentionKernelInfo& row = info(kernel);
@@ -136,9 +137,14 @@ AttentionConstants attention_constants(AttentionKernel kernel, const KernelConst
     if (found != constants.attention.end()) {
       AttentionConstants result = found->second;
       result.borrowed = i > 0;
+      for (AttentionPass* pass : {&result.forward, &result.backward}) {
+        pass->share *= rate;
+        pass->share_8_bit *= rate;
+      }
       return result;
     }
     if (row.like == kernel) break;
+    rate *= row.rate_of_like;
     kernel = row.like;
   }
   return {};

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "model/cost/autocast.hpp"
+#include "model/workload/expert_arrays.hpp"
 
 namespace tbdsim {
 namespace {
@@ -295,20 +296,26 @@ class Tracer {
 
   void update(const StepNode& node) {
     if (options_.flattens_updates && !flattened_) {
-      make(static_cast<double>(graph_.parameter_elements()) * options_.update_arrays * options_.update_element,
-           MemoryPart::dynamic, node.op);
+      Bytes all(0.0);
+      for (const Parameter& parameter : graph_.parameters) all += made_by_update(parameter);
+      make(all, MemoryPart::dynamic, node.op);
       flattened_ = true;
     }
     const Parameter& parameter = graph_.parameter(node.parameter);
-    const auto count = static_cast<double>(elements(parameter.shape));
-    const std::int32_t made = make(count * options_.update_arrays * options_.update_element, MemoryPart::dynamic, parameter.op);
+    const std::int32_t made = make(made_by_update(parameter), MemoryPart::dynamic, parameter.op);
     // What is not dropped goes with the step.
     if (!options_.updates_together) drop(made);
   }
 
+  [[nodiscard]] Bytes made_by_update(const Parameter& parameter) const {
+    const double arrays = is_of_experts(graph_, parameter) ? options_.expert_update_arrays : options_.update_arrays;
+    return static_cast<double>(elements(parameter.shape)) * arrays * options_.update_element;
+  }
+
   void parameter_gradients(const Op& op) {
+    const Bytes element = is_of_experts(op) ? options_.expert_gradient_element : options_.gradient_element;
     for (const ParameterId id : op.parameters) {
-      const Bytes bytes = static_cast<double>(elements(graph_.parameter(id).shape)) * options_.gradient_element;
+      const Bytes bytes = static_cast<double>(elements(graph_.parameter(id).shape)) * element;
       const std::int32_t fresh =
           make(bytes, options_.keeps_gradients ? MemoryPart::dynamic : MemoryPart::gradients, graph_.parameter(id).op);
       if (options_.keeps_gradients) drop(fresh);

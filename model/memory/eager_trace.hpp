@@ -28,20 +28,22 @@ struct AllocationTrace {
 struct EagerOptions {
   SavingRules rules = SavingRules::autograd_cuda;
   double batch = 1;
-  Bytes element{4.0};                 ///< of feature maps
-  bool fused_attention = false;       ///< no scores leave the kernel
-  Bytes gradient_element{4.0};        ///< of parameter gradients
-  std::optional<Bytes> loss_element;  ///< where losses widen what they read: kept so wide, and a copy of it while they run
-  double loss_arrays = 1;             ///< of all scores, that a loss makes beside their gradient
-  bool narrow_norms = false;          ///< under autocast, as `AutocastHabits` has it
-  bool autocast = false;              ///< fp32 weights; each operator casts what it reads to the width it runs in
-  bool gathers_weights = false;       ///< whose copies an operator makes anew for each pass (ZeRO 3)
-  double update_arrays = 0;           ///< per parameter, that an update makes
-  Bytes update_element{4.0};          ///< of them
-  bool updates_together = false;      ///< and keeps until all parameters are updated
-  std::optional<int> loss_gathered;   ///< of so many ranks the loss runs here, on what is gathered; 0: it runs elsewhere
-  bool flattens_updates = false;      ///< and the same once more in one array for all
-  bool keeps_gradients = false;       ///< gradients of the last step stay and new ones are added to them
+  Bytes element{4.0};                  ///< of feature maps
+  bool fused_attention = false;        ///< no scores leave the kernel
+  Bytes gradient_element{4.0};         ///< of parameter gradients
+  Bytes expert_gradient_element{4.0};  ///< of those of experts
+  std::optional<Bytes> loss_element;   ///< where losses widen what they read: kept so wide, and a copy of it while they run
+  double loss_arrays = 1;              ///< of all scores, that a loss makes beside their gradient
+  bool narrow_norms = false;           ///< under autocast, as `AutocastHabits` has it
+  bool autocast = false;               ///< fp32 weights; each operator casts what it reads to the width it runs in
+  bool gathers_weights = false;        ///< whose copies an operator makes anew for each pass (ZeRO 3)
+  double update_arrays = 0;            ///< per parameter, that an update makes
+  double expert_update_arrays = 0;     ///< per parameter of experts
+  Bytes update_element{4.0};           ///< of them
+  bool updates_together = false;       ///< and keeps until all parameters are updated
+  std::optional<int> loss_gathered;    ///< of so many ranks the loss runs here, on what is gathered; 0: it runs elsewhere
+  bool flattens_updates = false;       ///< and the same once more in one array for all
+  bool keeps_gradients = false;        ///< gradients of the last step stay and new ones are added to them
 };
 
 /// Lifetimes from the order of the step's nodes.

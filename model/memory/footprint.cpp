@@ -1,9 +1,11 @@
+// Long because every plan of memory starts from the same arrays and ends in the same ranks.
 #include "model/memory/footprint.hpp"
 
 #include <algorithm>
 #include <array>
 
 #include "model/memory/allocator_bfc.hpp"
+#include "model/memory/array_shares.hpp"
 #include "model/memory/blob_plan.hpp"
 #include "model/memory/event_profile.hpp"
 #include "model/memory/mxnet_graph.hpp"
@@ -17,32 +19,37 @@ namespace {
 constexpr Bytes kSingle{4.0};
 
 /// What is left of an array on each rank when `zero` has reached `stage`.
-double shard(const FootprintOptions& options, int stage) { return options.zero >= stage ? 1.0 / options.ranks : 1.0; }
+ArrayShares shard(const FootprintOptions& options, int stage) {
+  if (options.zero < stage) return {};
+  return {stage == 1 && options.owner_share ? *options.owner_share : 1.0 / options.ranks, 1.0 / options.expert_ranks};
+}
 
 /// Bytes of the arrays of one rank that exist before, during and after a step.
 struct Persistent {
   std::vector<Bytes> weights, gradients, exchanged;
   Bytes input;
+  double state_share = 1;           ///< what a rank has of the optimiser's states of its arrays
   bool beyond_local_store = false;  ///< one array is
 };
-
-/// Autocast keeps gradients as wide as the weights they belong to.
-Bytes gradient_share(const FootprintOptions& options) { return options.gradient_element() * shard(options, 2); }
 
 Persistent persistent_arrays(const OpGraph& graph, const Stack& stack, const FootprintOptions& options) {
   Persistent result;
   // Master weights are sharded with the optimiser's states; those of autocast are the only ones.
-  const Bytes master = options.master_weights ? kSingle * shard(options, options.autocast ? 3 : 1) : Bytes(0.0);
+  const Bytes wide = options.master_weights ? kSingle : Bytes(0.0);
+  const ArrayShares masters = shard(options, options.autocast ? 3 : 1), weights = shard(options, 3),
+                    gradients = shard(options, 2);
   const bool copies = options.autocast || (options.casts_shards && options.master_weights && options.zero >= 3);
-  const Bytes weight = copies ? master : options.element * shard(options, 3) + master;
-  const Bytes gradient = gradient_share(options);
+  const Bytes narrow = copies ? Bytes(0.0) : options.element;
   for (const Parameter& parameter : graph.parameters) {
     const auto count = static_cast<double>(elements(parameter.shape));
-    result.weights.push_back(count * weight);
-    result.gradients.push_back(count * gradient);
+    const Bytes master = wide * masters.of(graph, parameter);
+    result.weights.push_back(count * (narrow * weights.of(graph, parameter) + master));
+    // Autocast keeps gradients as wide as the weights they belong to.
+    result.gradients.push_back(count * (options.gradient_element() * gradients.of(graph, parameter)));
     result.exchanged.push_back(count * options.gradient_element());
     result.beyond_local_store = result.beyond_local_store || elements(parameter.shape) > kLocalStoreUpdates;
   }
+  result.state_share = shard(options, 1).mean(graph);
   const auto input = static_cast<double>(elements(graph.tensors.front().shape));
   result.input = options.batch * graph.label_elements * stack.memory.batches_on_device * kSingle;
   const Bytes received = options.autocast ? kSingle : options.element;
@@ -123,7 +130,7 @@ std::vector<RankMemory> rank_memories(const Persistent& arrays, const Stack& sta
   const Bytes shares = own_pool ? std::max(sum(arrays.gradients) - common[MemoryPart::gradients], Bytes(0.0)) : Bytes(0.0);
   std::vector<RankMemory> ranks;
   for (RankBuffers buffers : rank_buffers(stack, exchange_memory(options, arrays))) {
-    buffers.optimizer_state *= shard(options, 1);
+    buffers.optimizer_state *= arrays.state_share;
     const Bytes extra = buffers.optimizer_state + buffers.exchange;
     RankMemory rank;
     rank.parts = common;
@@ -166,7 +173,7 @@ std::optional<Bytes> room(const Persistent& arrays, const Stack& stack, const Fo
   const RankBuffers first = rank_buffers(stack, exchange_memory(options, arrays)).front();
   Bytes left = std::max(*options.capacity - stack.memory.context - stack.memory.training_start, Bytes(0.0));
   if (stack.memory.plan == MemoryPlan::bfc) left = bfc_limit(left);
-  return std::max(left - first.optimizer_state * shard(options, 1) - first.exchange, Bytes(0.0));
+  return std::max(left - first.optimizer_state * arrays.state_share - first.exchange, Bytes(0.0));
 }
 
 void profile(StepMemory& memory) { count_lifetimes(memory, static_cast<std::int32_t>(memory.ops.size())); }
@@ -241,9 +248,10 @@ std::vector<Lifetime> in_flight(std::span<const StepNode> nodes, const Allocatio
 /// What a dataflow executor computes of the update as soon as it can: products that depend on no gradient.
 std::vector<Lifetime> early_arrays(const OpGraph& graph, std::span<const StepNode> nodes, const FootprintOptions& options) {
   std::vector<Lifetime> early;
+  const ArrayShares states = shard(options, 1);
   for (const Parameter& parameter : graph.parameters)
     for (int i = 0; i < options.early_arrays; ++i)
-      early.push_back({static_cast<double>(elements(parameter.shape)) * options.update_element() * shard(options, 1),
+      early.push_back({static_cast<double>(elements(parameter.shape)) * options.update_element() * states.of(graph, parameter),
                        MemoryPart::dynamic, parameter.op, 0, static_cast<std::int32_t>(nodes.size())});
   return early;
 }
@@ -301,15 +309,18 @@ StepMemory eager(const OpGraph& graph, std::span<const StepNode> nodes, std::spa
   traced.batch = options.batch;
   traced.element = options.element;
   traced.fused_attention = stack.operators.attention.fused;
-  traced.gradient_element = gradient_share(options);
+  traced.gradient_element = options.gradient_element() * shard(options, 2).dense;
+  traced.expert_gradient_element = options.gradient_element() * shard(options, 2).experts;
   traced.update_element = options.update_element();
   if (options.master_weights && !stack.memory.online_loss) traced.loss_element = kSingle;
-  traced.loss_arrays = stack.memory.online_loss ? 0.0 : divided_words(graph) ? 1.0 + stack.memory.parallel_loss_arrays : 1.0;
+  const double parallel = divided_words(graph) ? stack.memory.parallel_loss_arrays : 0.0;
+  traced.loss_arrays = stack.memory.online_loss ? 0.0 : stack.memory.loss_arrays + parallel;
   traced.autocast = options.autocast;
   traced.narrow_norms = stack.operators.amp.narrow_norms;
   traced.gathers_weights = options.zero >= 3 && options.ranks > 1 && !options.gathers_layers;
   traced.keeps_gradients = stack.memory.keeps_gradients || options.accumulates;
-  traced.update_arrays = options.update_arrays * shard(options, 1);
+  traced.update_arrays = options.update_arrays * shard(options, 1).dense;
+  traced.expert_update_arrays = options.update_arrays * shard(options, 1).experts;
   traced.updates_together = stack.update.kind == UpdateKind::multi_tensor;
   traced.flattens_updates = stack.memory.flattens_gradients;
   AllocationTrace trace = eager_trace(graph, nodes, costs, traced);

@@ -22,6 +22,8 @@ struct FootprintOptions {
   bool gathers_layers = false;  ///< with `zero` 3: whole layers at once
   bool accumulates = false;     ///< several micro-batches before an update: gradients stay and are added to
   int ranks = 1;                ///< of the job, over which `zero` shards
+  int expert_ranks = 1;         ///< over which it shards arrays of experts; as `ranks` where experts are not divided
+  std::optional<double> owner_share{};  ///< of states, on the rank that owns most, where ranks own whole arrays
   int ranks_per_node = 1;
   int zero = 0;                 ///< ZeRO stage: 1 shards optimiser state and master weights, 2 also gradients, 3 also weights
   double in_flight = 1;         ///< micro-batches whose feature maps are held at once: of a stage of a pipeline

@@ -70,6 +70,7 @@ RankMemory FastMemory::replay(const Configuration& configuration, const RankShar
                               double in_flight) {
   NetworkPart own = part(share, {ends, layers, configuration.recompute});
   own.place.in_flight = in_flight;
+  own.place.sample = true;
   return part_memory(configuration, kernels_, own).ranks.front();
 }
 
@@ -86,8 +87,9 @@ Bytes FastMemory::corner(const Configuration& configuration, const RankShare& sh
 }
 
 FastMemory::State FastMemory::state(const Configuration& configuration, const RankShare& share) {
-  const int ranks = configuration.sharding() == 0 ? 1 : configuration.layout.data * configuration.layout.context;
-  const StateKey key{configuration.sharding(), ranks, configuration.accumulate > 1};
+  const bool divides = configuration.sharding() > 0;
+  const ShardRanks ranks = divides ? shard_ranks(configuration) : ShardRanks{};
+  const StateKey key{configuration.sharding(), ranks.dense, ranks.experts, configuration.accumulate > 1};
   const auto [place, fresh] = states_.try_emplace(key);
   if (!fresh) return place->second;
   Configuration small = base_;
@@ -97,19 +99,26 @@ FastMemory::State FastMemory::state(const Configuration& configuration, const Ra
   small.recompute = Recompute::none;
   small.batch = 1;
   const Ends ends{};
-  const RankMemory few = replay(small, share, ends, kFewLayers, 1.0), more = replay(small, share, ends, kMoreLayers, 1.0);
-  const auto begin = [&](int count) { return at(std::clamp(share.stage_layers() - count, 0, 1)); };
   const auto count = [&](int layers) {
-    return share.elements(begin(layers), std::min(begin(layers) + at(layers), at(share.stage_layers()))).all();
+    const std::size_t begin = at(std::clamp(share.stage_layers() - layers, 0, 1));
+    return share.elements(begin, std::min(begin + at(layers), at(share.stage_layers())));
   };
-  const std::array<double, 2> layers{count(kFewLayers), count(kMoreLayers)};
+  const auto of_layers = [&](int layers) { return of_arrays(replay(small, share, ends, layers, 1.0)); };
+  const Elements elements[2] = {count(kFewLayers), count(kMoreLayers)};
+  const bool apart = elements[1].experts > 0.0 && ranks.experts != ranks.dense;
+  const Bytes held = apart ? of_layers(kMoreLayers) : Bytes(0.0);
+  // The same arrays, of which experts' are divided as all are.
+  small.layout.expert = 1;
+  small.layout.expert_tensor = small.layout.tensor;
+  const Bytes few = of_layers(kFewLayers), more = of_layers(kMoreLayers);
   State& state = place->second;
-  if (layers[1] > layers[0]) {
-    state.of_element = (1.0 / (layers[1] - layers[0])) * (of_arrays(more) - of_arrays(few));
-    state.beside = std::max(Bytes(0.0), of_arrays(few) - layers[0] * state.of_element);
-  } else if (layers[0] > 0.0) {
-    state.of_element = (1.0 / layers[0]) * of_arrays(few);
+  if (elements[1].all() > elements[0].all()) {
+    state.of_element = (1.0 / (elements[1].all() - elements[0].all())) * (more - few);
+    state.beside = std::max(Bytes(0.0), few - elements[0].all() * state.of_element);
+  } else if (elements[0].all() > 0.0) {
+    state.of_element = (1.0 / elements[0].all()) * few;
   }
+  if (apart) state.more_of_experts = (1.0 / elements[1].experts) * (held - more);
   return state;
 }
 
@@ -130,9 +139,9 @@ Bytes FastMemory::beside_arrays(const Configuration& configuration, const RankSh
 
 Bytes FastMemory::arrays(const Configuration& configuration, const RankShare& share, const StagePlaces& stages) {
   const State arrays = state(configuration, share);
-  double most = 0.0;
-  for (const RankKind& kind : stages.kinds) most = std::max(most, kind.elements.all());
-  return arrays.beside + most * arrays.of_element;
+  Bytes most = arrays.beside;
+  for (const RankKind& kind : stages.kinds) most = std::max(most, arrays.of(kind.elements));
+  return most;
 }
 
 Bytes FastMemory::held(const Configuration& configuration, const RankShare& share, const StagePlaces& stages) {
@@ -142,7 +151,7 @@ Bytes FastMemory::held(const Configuration& configuration, const RankShare& shar
     double ahead = 0.0;
     for (const int rank : kind.ranks) ahead = std::max(ahead, in_flight(configuration, rank));
     const Bytes beside = beside_arrays(configuration, share, kind.ends, static_cast<double>(kind.layers), ahead);
-    most = std::max(most, beside + arrays.beside + kind.elements.all() * arrays.of_element);
+    most = std::max(most, beside + arrays.of(kind.elements));
   }
   return most;
 }

@@ -34,9 +34,12 @@ class FastMemory {
  private:
   /// Beside arrays: corners of a box of layers, samples and micro-batches in flight, once they are asked for.
   using StageMap = std::array<std::optional<Bytes>, 8>;
-  /// What an element of the arrays takes, and what is gathered of them besides.
+  /// What an element of the arrays takes, one of experts' arrays more than that, and what is gathered of them besides.
   struct State {
-    Bytes of_element, beside;
+    Bytes of_element, more_of_experts, beside;
+    [[nodiscard]] Bytes of(const Elements& elements) const {
+      return beside + elements.all() * of_element + elements.experts * more_of_experts;
+    }
   };
   struct StageKey {
     Ends ends;
@@ -45,7 +48,7 @@ class FastMemory {
     auto operator<=>(const StageKey&) const = default;
   };
   struct StateKey {
-    int zero, ranks;
+    int zero, ranks, expert_ranks;
     bool accumulates;
     auto operator<=>(const StateKey&) const = default;
   };

@@ -19,8 +19,19 @@ Recompute in_time(Recompute recompute) {
   return recompute == Recompute::block || recompute == Recompute::full ? Recompute::layer : recompute;
 }
 
-/// The makespan of a schedule by its closed form; `weights` is the part of backward that waits for nothing, of the slowest rank.
-Seconds makespan(const Configuration& configuration, std::span<const pipeline::StageTime> ranks, Seconds weights) {
+/// How much shorter a joined pair of a run's passes is (`PairSaving`).
+Seconds saved_by_pair(const RunTimes& run) {
+  return std::min(run.forward_experts, run.backward_kernels) + std::min(run.backward_experts, run.forward_kernels);
+}
+
+/// What the slowest rank of a pipeline has beside its times.
+struct SlowestRank {
+  Seconds weights;  ///< of backward, what waits for nothing
+  Seconds saved;    ///< by a joined pair
+};
+
+/// The makespan of a schedule by its closed form.
+Seconds makespan(const Configuration& configuration, std::span<const pipeline::StageTime> ranks, SlowestRank slowest) {
   const int m = configuration.accumulate, p = configuration.layout.pipeline, v = configuration.layout.virtual_stages;
   Seconds forward(0.0), backward(0.0), longest(0.0), hops(0.0);
   for (const pipeline::StageTime& rank : ranks) {
@@ -38,14 +49,15 @@ Seconds makespan(const Configuration& configuration, std::span<const pipeline::S
     case ScheduleKind::interleaved:
       return pipeline::interleaved_time(ranks, v, m);
     case ScheduleKind::zb_h1:
-      return std::max(full + pipeline::bubble_zb_h1(p, forward, backward, weights), full);
+      return std::max(full + pipeline::bubble_zb_h1(p, forward, backward, slowest.weights), full);
     case ScheduleKind::zb_v:
       return full + pipeline::bubble_zb_v(p, 0.5 * forward);
     case ScheduleKind::dualpipe:
       break;
   }
-  const Seconds bubble = pipeline::bubble_dualpipe(p, 0.5 * (forward + backward), 0.5 * backward, 0.5 * weights);
-  return full + std::max(bubble, Seconds(0.0));
+  const Seconds bubble = pipeline::bubble_dualpipe(p, forward + backward - slowest.saved, backward, slowest.weights);
+  // The middle ranks, whose first pair is apart.
+  return full - std::max(0, m - p - 1) * slowest.saved + std::max(bubble, Seconds(0.0));
 }
 
 /// Whether ranks end one after the other from the last to the first, as backward passes arrive; else about together.
@@ -81,9 +93,7 @@ const StagePlaces& FastStep::places(const Configuration& configuration, const Ra
 }
 
 LayerTable& FastStep::table(const Configuration& configuration, const RankShare& share) {
-  const bool two_ways =
-      configuration.layout.expert > 1 && pipeline::info(configuration.schedule).placement == pipeline::Placement::two_way;
-  const TableKey key{key_of(configuration.layout), configuration.batch, in_time(configuration.recompute), two_ways};
+  const TableKey key{key_of(configuration.layout), configuration.batch, in_time(configuration.recompute)};
   const auto known = tables_.find(key);
   if (known != tables_.end()) return known->second;
   return tables_.try_emplace(key, configuration, share, kernels_, plans_).first->second;
@@ -122,8 +132,12 @@ void FastStep::call_updates(const Case& layout) {
   for (std::size_t k = 0; k < ranks_.size(); ++k) {
     const RankKind& kind = layout.stages.kinds[k];
     Elements elements = kind.elements;
-    if (kind.way.last) elements.dense += table_copy(layout);
-    ranks_[k].calls = layout.data.update(elements, kind.arrays);
+    ArraySizes sizes = kind.sizes;
+    if (const double table = table_copy(layout); kind.way.last && table > 0.0) {
+      elements.dense += table;
+      sizes.add(table);
+    }
+    ranks_[k].calls = layout.data.update(elements, kind.arrays, sizes);
   }
 }
 
@@ -172,15 +186,16 @@ void FastStep::pass_all(const Case& layout, DrawPlace draw) {
   times_.clear();
   for (const std::size_t kind : layout.stages.kind_of)
     times_.push_back({ranks_[kind].run.forward, ranks_[kind].run.backward, hop});
-  Seconds weights(0.0), longest(0.0);
+  SlowestRank slowest;
+  Seconds longest(0.0);
   for (const Rank& rank : ranks_) {
     if (rank.run.forward + rank.run.backward <= longest) continue;
     longest = rank.run.forward + rank.run.backward;
-    weights = rank.run.weights;
+    slowest = {rank.run.weights, saved_by_pair(rank.run)};
   }
   if (configuration.stack.parallel.pipeline.blocking_hops)
     for (pipeline::StageTime& rank : times_) rank = {rank.forward + hop, rank.backward + hop, hop};
-  Seconds end = makespan(configuration, times_, weights);
+  Seconds end = makespan(configuration, times_, slowest);
   const bool in_turn = ends_in_turn(configuration.schedule);
   for (Rank& rank : ranks_) rank.end = Seconds(0.0);
   for (std::size_t r = 0; r < times_.size(); ++r) {
@@ -198,13 +213,16 @@ void FastStep::simulate(const Case& layout, DrawPlace draw, Seconds hop) {
   pipeline::BlockTimes times;
   times.transfer =
       configuration.stack.parallel.pipeline.blocking_hops ? pipeline::Transfer::blocking : pipeline::Transfer::overlapped;
-  for (int r = 0; r < ranks; ++r)
+  for (int r = 0; r < ranks; ++r) {
+    if (stages.places.placement == pipeline::Placement::two_way)
+      times.saved.push_back(SimTime::from(saved_by_pair(ranks_[stages.kind_of[at(r)]].run)));
     for (int c = 0; c < configuration.layout.virtual_stages; ++c) {
       const int stage = stages.places.stage_of({r, c});
       const RunTimes run = layout.table.run(stages.first[at(stage)], stages.first[at(stage) + 1], draw);
       times.places.push_back({SimTime::from(run.forward), SimTime::from(run.backward - run.weights), SimTime::from(run.weights),
                               SimTime::from(hop)});
     }
+  }
   const auto played = [&](int micro_batches) {
     pipeline::PipelineShape shape = configuration.pipeline_shape();
     shape.micro_batches = micro_batches;

@@ -46,7 +46,7 @@ class FastStep {
     UpdateCalls calls;
   };
   using ShareKey = std::tuple<int, int, int, int, bool>;
-  using TableKey = std::tuple<ShareKey, int, Recompute, bool>;
+  using TableKey = std::tuple<ShareKey, int, Recompute>;
   using PlacesKey = std::tuple<ShareKey, int, int, pipeline::Placement>;
 
   /// What a layout is computed with.

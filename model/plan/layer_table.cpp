@@ -14,9 +14,9 @@ constexpr double kClockPerPower = 0.55;  // power ~ f^(1/0.55): kept_clock.hpp
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-constexpr std::array kFigures{&RunTimes::forward,          &RunTimes::backward,       &RunTimes::forward_kernels,
-                              &RunTimes::backward_kernels, &RunTimes::forward_memory, &RunTimes::backward_memory,
-                              &RunTimes::weights};
+constexpr std::array kFigures{&RunTimes::forward,          &RunTimes::backward,        &RunTimes::forward_kernels,
+                              &RunTimes::backward_kernels, &RunTimes::forward_memory,  &RunTimes::backward_memory,
+                              &RunTimes::weights,          &RunTimes::forward_experts, &RunTimes::backward_experts};
 
 PassBeside beside(Seconds time, Seconds kernels, Seconds memory) {
   return {time, kernels > Seconds(0.0) ? memory / kernels : 0.0};
@@ -51,7 +51,9 @@ RunTimes& RunTimes::operator+=(const RunTimes& more) {
 }
 
 RunTimes RunTimes::of(const PassTime& forward, const PassTime& backward, Seconds weights) {
-  return {forward.time, backward.time, forward.kernels, backward.kernels, forward.memory, backward.memory, weights};
+  constexpr auto kExperts = static_cast<std::size_t>(Axis::expert);
+  return {forward.time,    backward.time, forward.kernels,           backward.kernels,          forward.memory,
+          backward.memory, weights,       forward.exposed[kExperts], backward.exposed[kExperts]};
 }
 
 PassBeside RunTimes::beside_forward() const { return beside(forward, forward_kernels, forward_memory); }
@@ -73,7 +75,7 @@ std::vector<std::size_t> RankShare::first_layers(int stages) const {
 Result<RankShare> rank_share(const OpGraph& graph, const Layout& layout) {
   auto divided = shard(graph, layout);
   if (!divided) return tl::make_unexpected(divided.error());
-  RankShare share{std::move(*divided), {}, {}, false, {0.0}, {0.0}, {0}, 0.0};
+  RankShare share{std::move(*divided), {}, {}, false, {0.0}, {0.0}, {0}, {}, 0.0};
   share.table = copied_table(share.graph);
   share.layers = fold_layers(share.graph);
   share.nodes = class_nodes(share.graph, share.layers);
@@ -84,6 +86,7 @@ Result<RankShare> rank_share(const OpGraph& graph, const Layout& layout) {
     share.experts.push_back(share.experts.back() + arrays.expert_parameters);
     share.counts.push_back(share.counts.back() + arrays.count);
   }
+  for (const int example : share.layers.example) share.sizes.push_back(layer_arrays(share.graph, share.layers, example).sizes);
   return share;
 }
 
@@ -100,9 +103,9 @@ LayerTable::LayerTable(const Configuration& configuration, const RankShare& shar
 const LayerTable::Level& LayerTable::level(std::size_t which) {
   std::optional<Level>& known = levels_[which];
   if (known) return *known;
-  LayerSetting setting{kernels_.at(which),    stack_,           setting_.batch,     setting_.host_scale,
-                       setting_.slowdown,     setting_.element, setting_.recompute, setting_.expert_ranks,
-                       setting_.tensor_ranks, setting_.two_ways};
+  LayerSetting setting{kernels_.at(which),   stack_,           setting_.batch,     setting_.host_scale,
+                       setting_.slowdown,    setting_.element, setting_.recompute, setting_.expert_ranks,
+                       setting_.tensor_ranks};
   Level& made = known.emplace();
   made.costs = layer_costs(share_.graph, share_.layers, share_.nodes, setting, plans_);
   RunTimes sum;

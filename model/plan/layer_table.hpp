@@ -37,6 +37,7 @@ struct RunTimes {
   Seconds forward_kernels, backward_kernels;  ///< that the compute stream is busy
   Seconds forward_memory, backward_memory;    ///< of these, that memory bounds
   Seconds weights;                            ///< of `backward`: gradients of weights
+  Seconds forward_experts, backward_experts;  ///< for which passes wait for the exchange of experts
   [[nodiscard]] static RunTimes of(const PassTime& forward, const PassTime& backward, Seconds weights);
   [[nodiscard]] Seconds kernels() const { return forward_kernels + backward_kernels; }
   [[nodiscard]] PassBeside beside_forward() const;
@@ -53,6 +54,7 @@ struct RankShare {
   bool head = false;                   ///< the last layer is the loss alone, which goes with the stage of the layer before
   std::vector<double> dense, experts;  ///< elements of arrays, summed from the first layer on
   std::vector<int> counts;             ///< of arrays, so too
+  std::vector<ArraySizes> sizes;       ///< of arrays of each class
   double table = 0;                    ///< `copied_table`
   /// Of layers from `begin` up to `end`, which is not included.
   [[nodiscard]] Elements elements(std::size_t begin, std::size_t end) const {

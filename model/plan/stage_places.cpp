@@ -30,6 +30,8 @@ StagePlaces stage_places(const Configuration& configuration, const RankShare& sh
       kind.elements += share.elements(begin, end);
       kind.arrays += share.arrays(begin, end);
     }
+    for (std::size_t i = 0; i < kind.classes.size(); ++i)
+      if (kind.classes[i] > 0) kind.sizes.add(share.sizes[i], kind.classes[i]);
     kind.way = {r == all.first_end, r == all.last_end};
     const auto known = std::find_if(all.kinds.begin(), all.kinds.end(), [&](const RankKind& other) {
       return other.ends == kind.ends && other.way == kind.way && other.classes == kind.classes;

@@ -21,6 +21,7 @@ struct RankKind {
   int layers = 0;            ///< without a loss alone
   Elements elements;
   int arrays = 0;
+  ArraySizes sizes;        ///< without experts'
   std::vector<int> ranks;  ///< ascending
 };
 

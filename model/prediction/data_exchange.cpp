@@ -42,8 +42,16 @@ LayerSetting layer_setting(const Configuration& configuration, const KernelModel
           map_element(configuration),
           configuration.recompute,
           configuration.layout.expert,
-          configuration.layout.tensor,
-          !configuration.own_schedule && pipeline::info(configuration.schedule).placement == pipeline::Placement::two_way};
+          configuration.layout.tensor};
+}
+
+ShardRanks shard_ranks(const Configuration& configuration) {
+  const Layout& layout = configuration.layout;
+  const int copies = group_of(layout, Axis::data).size, asked = configuration.stack.parallel.shards.ranks;
+  const bool some = configuration.by_layers() && asked > 0 && asked < copies && copies % asked == 0;
+  // Neighbours on the data axis share experts as the whole axis does.
+  const int experts = layout.expert_data();
+  return some ? ShardRanks{asked, std::max(1, asked * experts / copies)} : ShardRanks{copies, std::max(1, experts)};
 }
 
 DataExchange::DataExchange(const Configuration& configuration, const KernelModel& kernels, GroupPlans& plans)
@@ -56,7 +64,11 @@ DataExchange::DataExchange(const Configuration& configuration, const KernelModel
   const bool eight = configuration.precision == Precision::fp8 || configuration.precision == Precision::mxfp8;
   gathered_ = eight && stack_.parallel.weights.gathers_8_bit ? Bytes(1.0) : element_;
   gradient_ = stack_.parallel.gradients.wide ? kSingle : element_;
-  sharded_ = configuration.sharding() == 3 && group_of(layout_, Axis::data).size > 1;
+  shards_ = shard_ranks(configuration);
+  copies_ = group_of(layout_, Axis::data).size;
+  copies_of_experts_ = layout_.expert_data();
+  own_experts_ = layout_.expert > 1 || layout_.expert_tensor != layout_.tensor;
+  sharded_ = configuration.sharding() == 3 && copies_ > 1;
 }
 
 PassTime DataExchange::pass(std::span<const LayerCost* const> layers, bool backward) {
@@ -75,27 +87,33 @@ PassTime DataExchange::pass(std::span<const LayerCost* const> layers, bool backw
   return sharded_pass(order);
 }
 
-UpdateCalls DataExchange::update(Elements elements, int arrays) {
+UpdateCalls DataExchange::update(Elements elements, int arrays, const ArraySizes& sizes) {
   UpdateCalls calls;
-  const int copies = group_of(layout_, Axis::data).size, shards = shard_ranks();
-  if (copies > 1 && !sharded_) {
-    calls.exchanged = elements.all() * gradient_;
+  // Where owners broadcast their weights, arrays are given to them whole, and the one that got most is waited for.
+  std::vector<double> owners;
+  if (divides() && stack_.parallel.update.broadcasts && !sharded_) owners = array_owners(sizes, shards_.dense);
+  // An array of which there is one copy stays where it is.
+  const Elements shared{copies_ > 1 ? elements.dense : 0.0, copies_of_experts_ > 1 ? elements.experts : 0.0};
+  calls.exchanged = shared.all() * gradient_;
+  if (shared.all() > 0.0 && !sharded_) {
     const bool scatters = divides() && !stack_.parallel.gradients.reduced_everywhere;
     const CollectiveKind kind = scatters ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
-    calls.gradients = in_buckets(kind, elements, gradient_, calls.sent);
+    calls.gradients = in_buckets(kind, shared, gradient_, calls.sent);
     // A rank that keeps its share of the gradients alone gives the others away after every micro-batch. Source: DeepSpeed,
     // stage_1_and_2.py, partition_gradients.
     if (configuration_.zero == 2 && layout_.pipeline == 1) calls.turns = configuration_.accumulate;
     calls.sent *= calls.turns;
-    if (scatters && shards < copies)
-      calls.gradients.time += plans_.across_data(shards, CollectiveKind::all_reduce, (1.0 / shards) * calls.exchanged).time;
+    if (scatters && shards_.dense < copies_)
+      calls.gradients.time +=
+          plans_.across_data(shards_.dense, CollectiveKind::all_reduce, (1.0 / shards_.dense) * calls.exchanged).time;
     if (stack_.parallel.gradients.bucket_copies > Bytes(0.0))
       calls.copies =
-          configuration_.compute_scale * kernels_.memory_kernel(elements.all() * stack_.parallel.gradients.bucket_copies);
-    if (divides()) calls.weights = updated_weights(elements, calls.sent);
+          configuration_.compute_scale * kernels_.memory_kernel(shared.all() * stack_.parallel.gradients.bucket_copies);
+    if (divides()) calls.weights = updated_weights(shared, owners, calls.sent);
   }
-  if (sharded_) calls.exchanged = elements.all() * gradient_;
-  calls.update = update_time(elements, arrays, divides() ? 1.0 / shards : 1.0);
+  if (configuration_.zero >= 1)
+    elements = {owners.empty() ? elements.dense / shards_.dense : owners.front(), elements.experts / shards_.experts};
+  calls.update = update_time(elements, arrays);
   return calls;
 }
 
@@ -108,22 +126,16 @@ Seconds DataExchange::exposed(const UpdateCalls& calls, PassBeside forward, Pass
   return wait;
 }
 
-bool DataExchange::divides() const { return configuration_.zero >= 1 && group_of(layout_, Axis::data).size > 1; }
-
-/// Copies over which the state is divided.
-int DataExchange::shard_ranks() const {
-  const int copies = group_of(layout_, Axis::data).size, asked = stack_.parallel.shards.ranks;
-  return asked > 0 && asked < copies && copies % asked == 0 ? asked : copies;
-}
+bool DataExchange::divides() const { return configuration_.zero >= 1 && std::max(copies_, copies_of_experts_) > 1; }
 
 /// Of the ranks that divide state, else of all copies.
 GroupCall DataExchange::call(CollectiveKind kind, Elements arrays, Bytes element) {
   const bool shards = configuration_.zero >= 1 && kind != CollectiveKind::all_reduce;
-  GroupCall made = shards ? plans_.within_data(shard_ranks(), kind, arrays.dense * element)
+  GroupCall made = shards ? plans_.within_data(shards_.dense, kind, arrays.dense * element)
                           : plans_.call(Axis::data, kind, arrays.dense * element);
   if (arrays.experts <= 0.0) return made;
   const GroupCall experts =
-      layout_.expert > 1 ? plans_.expert_data(kind, arrays.experts * element) : call(kind, {arrays.experts, 0.0}, element);
+      own_experts_ ? plans_.expert_data(kind, arrays.experts * element) : call(kind, {arrays.experts, 0.0}, element);
   made.time += experts.time;
   made.sent += experts.sent;
   made.taken = {std::max(made.taken.sms, experts.taken.sms), std::max(made.taken.memory, experts.taken.memory)};
@@ -135,7 +147,7 @@ CallSeries DataExchange::in_buckets(CollectiveKind kind, Elements arrays, Bytes 
   const Bytes all = arrays.all() * element;
   const ParallelSettings& parallel = stack_.parallel;
   const Bytes bucket = std::max(parallel.gradients.bucket > Bytes(0.0) ? parallel.gradients.bucket : stack_.exchange.bucket,
-                                static_cast<double>(group_of(layout_, Axis::data).size) * parallel.gradients.bucket_per_rank);
+                                static_cast<double>(copies_) * parallel.gradients.bucket_per_rank);
   const double count = bucket > Bytes(0.0) ? std::max(1.0, std::ceil(all / bucket)) : 1.0;
   const GroupCall one = call(kind, {arrays.dense / count, arrays.experts / count}, element);
   sent += count * one.sent;
@@ -143,16 +155,23 @@ CallSeries DataExchange::in_buckets(CollectiveKind kind, Elements arrays, Bytes 
 }
 
 /// Weights of all parts, gathered or broadcast by their owners in turn.
-CallSeries DataExchange::updated_weights(Elements arrays, Bytes& sent) {
+CallSeries DataExchange::updated_weights(Elements arrays, std::span<const double> owners, Bytes& sent) {
   if (!stack_.parallel.update.broadcasts) return in_buckets(CollectiveKind::all_gather, arrays, gathered_, sent);
-  const double parts = shard_ranks();
-  const GroupCall one = call(CollectiveKind::broadcast, {arrays.dense / parts, arrays.experts / parts}, element_);
-  sent += parts * one.sent;
-  return {parts * one.time, one.time, one.taken};
+  CallSeries series;
+  const double parts = std::max(1.0, static_cast<double>(owners.size()));
+  for (const double owned : owners) {
+    const GroupCall one = call(CollectiveKind::broadcast, {owned, arrays.experts / parts}, element_);
+    sent += one.sent;
+    series.time += one.time;
+    series.last = one.time;
+    series.taken = one.taken;
+  }
+  return series;
 }
 
-Seconds DataExchange::update_time(Elements arrays, int count, double share) const {
-  const double elements = share * arrays.all();
+/// Of what a rank updates.
+Seconds DataExchange::update_time(Elements arrays, int count) const {
+  const double elements = arrays.all();
   const NodeCost own = kernels_.update_cost(elements);
   Seconds kernel = stack_.parallel.update.moves > Bytes(0.0) ? kernels_.memory_kernel(elements * stack_.parallel.update.moves)
                                                              : own.kernel.time;

@@ -41,6 +41,13 @@ struct UpdateCalls {
   [[nodiscard]] Seconds exchange() const { return turns * gradients.time + weights.time; }
 };
 
+/// Ranks over which states are divided, where they are: of arrays that every rank along the data axis has, and of experts'.
+struct ShardRanks {
+  int dense = 1, experts = 1;
+};
+/// All copies, or as many neighbours as the stack says. Of experts there are fewer copies: d t c / (e t_e).
+[[nodiscard]] ShardRanks shard_ranks(const Configuration& configuration);
+
 /// Elements of a table that the first stage of a pipeline reads words from and the last one scores them with, so that each holds
 /// a copy; 0: there is none.
 [[nodiscard]] double copied_table(const OpGraph& graph);
@@ -60,8 +67,8 @@ class DataExchange {
   [[nodiscard]] bool sharded() const { return sharded_; }
   /// A pass over such layers; backward in the opposite order. Expects `sharded`.
   [[nodiscard]] PassTime pass(std::span<const LayerCost* const> layers, bool backward);
-  /// What a rank does for an update that has so many arrays.
-  [[nodiscard]] UpdateCalls update(Elements elements, int arrays);
+  /// What a rank does for an update that has so many arrays, of such sizes without experts'.
+  [[nodiscard]] UpdateCalls update(Elements elements, int arrays, const ArraySizes& sizes);
   /// Sum of the gradients of a table that both ends of a pipeline hold.
   [[nodiscard]] GroupCall between_ends(double table) { return plans_.between_ends(table * gradient_); }
   /// What a rank waits for these calls.
@@ -69,11 +76,10 @@ class DataExchange {
 
  private:
   [[nodiscard]] bool divides() const;
-  [[nodiscard]] int shard_ranks() const;
   [[nodiscard]] GroupCall call(CollectiveKind kind, Elements arrays, Bytes element);
   [[nodiscard]] CallSeries in_buckets(CollectiveKind kind, Elements arrays, Bytes element, Bytes& sent);
-  [[nodiscard]] CallSeries updated_weights(Elements arrays, Bytes& sent);
-  [[nodiscard]] Seconds update_time(Elements arrays, int count, double share) const;
+  [[nodiscard]] CallSeries updated_weights(Elements arrays, std::span<const double> owners, Bytes& sent);
+  [[nodiscard]] Seconds update_time(Elements arrays, int count) const;
 
   const Configuration& configuration_;
   const Stack& stack_;
@@ -81,6 +87,9 @@ class DataExchange {
   const KernelModel& kernels_;
   GroupPlans& plans_;
   Bytes element_, gathered_, gradient_;
+  ShardRanks shards_;
+  int copies_ = 1, copies_of_experts_ = 1;
+  bool own_experts_ = false;  ///< experts have groups of their own
   bool sharded_ = false;
 };
 

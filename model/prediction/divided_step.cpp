@@ -24,6 +24,7 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 struct Chunk : ChunkPass {
   Elements arrays_of;  ///< of the rank
   int arrays = 0;
+  ArraySizes sizes;
   Bytes boundary;  ///< of what the next chunk reads
 };
 
@@ -32,6 +33,7 @@ struct Rank : RankStep {
   Seconds one_backward;  ///< of one micro-batch
   Elements arrays_of;
   int arrays = 0;
+  ArraySizes sizes;
 };
 
 /// Puts layers together to a step.
@@ -132,6 +134,7 @@ class Composer {
       chunk.again += cost(layer).again;
       chunk.arrays_of += {cost(layer).parameters, cost(layer).expert_parameters};
       chunk.arrays += cost(layer).arrays;
+      chunk.sizes.add(cost(layer).sizes);
     }
     chunk.boundary = cost(end - 1).boundary;
     return chunk;
@@ -146,6 +149,7 @@ class Composer {
     rank.backward += micro_batches * chunk.backward;
     rank.arrays_of += chunk.arrays_of;
     rank.arrays += chunk.arrays;
+    rank.sizes.add(chunk.sizes);
     rank.one_backward += chunk.backward.time;
   }
 
@@ -164,6 +168,7 @@ class Composer {
     if (ends_.first != ends_.second && !data_.sharded()) {
       table_ = copied_table(graph_);
       ranks_[at(ends_.second)].arrays_of.dense += table_;
+      ranks_[at(ends_.second)].sizes.add(table_);
     }
     const bool both_ways = table->placement == pipeline::Placement::two_way;
     for (int r = 0; r < layout_.pipeline; ++r)
@@ -171,13 +176,27 @@ class Composer {
         add_chunk(ranks_[at(r)], table->stage_of({r, c}), (both_ways ? 0.5 : 1.0) * configuration_.accumulate);
     const std::vector<ChunkPass> passes(chunks_.begin(), chunks_.end());
     const pipeline::PipelineRun run = pipeline::simulate(*table, block_times(configuration_, *table, passes, hop_.time));
-    for (int r = 0; r < layout_.pipeline; ++r) ranks_[at(r)].end = run.finished[at(r)].seconds();
+    const std::vector<PairSaving> saved = pair_savings(*table, passes);
+    for (int r = 0; r < layout_.pipeline; ++r) {
+      ranks_[at(r)].end = run.finished[at(r)].seconds();
+      if (!saved.empty()) hide_in_pairs(ranks_[at(r)], joined_pairs(*table, r), saved[at(r)]);
+    }
     return {};
+  }
+
+  /// Joined passes hide each other's calls of experts.
+  static void hide_in_pairs(Rank& rank, double pairs, PairSaving saved) {
+    const auto hide = [&](PassTime& pass, Seconds hidden) {
+      pass.time -= pairs * hidden;
+      pass.exposed[static_cast<std::size_t>(Axis::expert)] -= pairs * hidden;
+    };
+    hide(rank.forward, saved.forward);
+    hide(rank.backward, saved.backward);
   }
 
   /// Gradients leave, weights are updated and, where the state is divided, gathered.
   void exchange_and_update(Rank& rank) {
-    const UpdateCalls calls = data_.update(rank.arrays_of, rank.arrays);
+    const UpdateCalls calls = data_.update(rank.arrays_of, rank.arrays, rank.sizes);
     rank.exchange = calls.exchange();
     rank.exposed = data_.exposed(calls, {(1.0 / configuration_.accumulate) * rank.forward.time, memory_share(rank.forward)},
                                  {rank.one_backward, memory_share(rank.backward)});
@@ -270,10 +289,12 @@ class Composer {
     for (const AxisInfo& axis : axes()) {
       const auto i = static_cast<std::size_t>(axis.kind);
       const AxisGroup group = group_of(layout_, axis.kind);
-      if (group.size <= 1) continue;
+      // Of experts there may be copies where there are none of the rest.
+      const int ranks = axis.kind == Axis::data ? std::max(group.size, layout_.expert_data()) : group.size;
+      if (ranks <= 1) continue;
       AxisTraffic traffic;
       traffic.axis = axis.kind;
-      traffic.ranks = group.size;
+      traffic.ranks = ranks;
       traffic.kind = kinds(axis.kind);
       traffic.bytes = rank.forward.bytes[i] + rank.backward.bytes[i];
       traffic.time = rank.forward.exchange[i] + rank.backward.exchange[i];
@@ -297,7 +318,15 @@ class Composer {
 
   /// The collectives of an axis.
   [[nodiscard]] std::string kinds(Axis axis) const {
-    const bool parts = axis == Axis::tensor ? layout_.sequence : axis == Axis::data ? configuration_.zero > 0 : true;
+    const bool divides = configuration_.zero > 0;
+    const bool parts = axis == Axis::tensor ? layout_.sequence : axis == Axis::data ? divides : true;
+    if (axis == Axis::data && divides && !data_.sharded()) {
+      const auto gradients =
+          stack_.parallel.gradients.reduced_everywhere ? CollectiveKind::all_reduce : CollectiveKind::reduce_scatter;
+      const auto weights = stack_.parallel.update.broadcasts ? CollectiveKind::broadcast : CollectiveKind::all_gather;
+      if (gradients == CollectiveKind::all_reduce) return fmt::format("{}, {}", name(gradients), name(weights));
+      return fmt::format("{}, {}", name(weights), name(gradients));
+    }
     if (axis == Axis::pipeline) return std::string(name(CollectiveKind::send_receive));
     if (axis == Axis::expert) return std::string(name(CollectiveKind::all_to_all));
     if (!parts) return std::string(name(CollectiveKind::all_reduce));

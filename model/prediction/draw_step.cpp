@@ -61,6 +61,7 @@ Result<StepDrawing> draw_step(const Configuration& configuration, const DividedS
   drawing.micro_batches = table->shape.micro_batches;
   drawing.drawn = drawn_of(*table);
   const int first = (drawing.drawn + 1) / 2, last = drawing.micro_batches - drawing.drawn / 2;
+  const std::vector<PairSaving> saved = pair_savings(*table, step.chunks);
   for (int rank = 0; rank < table->shape.ranks; ++rank) {
     const std::vector<Bytes> held = held_by(*table, rank, memory);
     const RankStep& own = step.ranks[at(rank)];
@@ -76,7 +77,11 @@ Result<StepDrawing> draw_step(const Configuration& configuration, const DividedS
       if (block.micro_batch >= first && block.micro_batch < last) continue;
       const int stage = table->stage_of({rank, block.chunk});
       const BlockLength length = length_of(step.chunks[at(stage)], block);
-      row.blocks.push_back({block.kind, stage, block.micro_batch, start, time, idle, std::min(time, length.exposed), held[i]});
+      const bool in_pair = !saved.empty() && (block.joined || (i > 0 && blocks[i - 1].joined));
+      const PairSaving hidden = in_pair ? saved[at(rank)] : PairSaving{};
+      const Seconds exposed = length.exposed - (block.kind == pipeline::BlockKind::forward ? hidden.forward : hidden.backward);
+      row.blocks.push_back(
+          {block.kind, stage, block.micro_batch, start, time, idle, std::clamp(exposed, Seconds(0.0), time), held[i]});
     }
     row.exchange_start = own.end;
     row.exchange = own.exposed;

@@ -7,8 +7,11 @@
 
 #include "model/cost/uncertainty.hpp"
 #include "model/memory/region_changes.hpp"
+#include "model/prediction/data_exchange.hpp"
 #include "model/prediction/optimizer_state.hpp"
 #include "model/units/format.hpp"
+#include "model/workload/array_owners.hpp"
+#include "model/workload/expert_arrays.hpp"
 
 namespace tbdsim {
 
@@ -38,13 +41,14 @@ FootprintOptions footprint_options(const Configuration& configuration) {
   options.mirrors = configuration.recompute == Recompute::mirror;
   options.capacity = usable_capacity(configuration.hardware().device);
   options.optimizer_states = state.arrays * (state.element / options.update_element());
-  options.half_gradients = options.master_weights && configuration.stack.exchange.amp_16_bit;
   // Masters beside 16-bit weights are the training loop's own; autocast has no part in it.
   const bool own_masters = configuration.stack.parallel.weights.masters && is_whole_16_bit(configuration.precision);
+  const bool narrow_sums = own_masters && !configuration.stack.parallel.gradients.wide;
+  options.half_gradients = options.master_weights && (configuration.stack.exchange.amp_16_bit || narrow_sums);
   options.autocast = options.master_weights && configuration.stack.features.casts_weights && !options.half_gradients &&
                      !configuration.stack.operators.amp.all_16_bit && !own_masters;
-  if (const int asked = configuration.stack.parallel.shards.ranks; asked > 0 && configuration.by_layers())
-    options.ranks = std::min(options.ranks, asked);
+  if (configuration.by_layers()) options.ranks = shard_ranks(configuration).dense;
+  options.expert_ranks = options.ranks;
   options.casts_shards = configuration.stack.parallel.weights.casts_shards;
   options.gathers_layers = configuration.by_layers();
   // Gradients of a 16-bit copy of the weights are widened for the update.
@@ -52,22 +56,40 @@ FootprintOptions footprint_options(const Configuration& configuration) {
   return options;
 }
 
+/// Where ranks own whole arrays, the first of them owns most.
+void set_owner(const Configuration& configuration, const OpGraph& graph, FootprintOptions& options) {
+  if (!configuration.by_layers() || !configuration.stack.parallel.update.broadcasts || options.ranks == 1) return;
+  ArraySizes sizes;
+  double all = 0.0;
+  for (const Parameter& parameter : graph.parameters) {
+    if (is_of_experts(graph, parameter)) continue;
+    const auto count = static_cast<double>(elements(parameter.shape));
+    sizes.add(count);
+    all += count;
+  }
+  if (all > 0.0) options.owner_share = array_owners(sizes, options.ranks).front() / all;
+}
+
 }  // namespace
 
 StepMemory estimate_memory(const Configuration& configuration, const OpGraph& graph, std::span<const StepNode> nodes,
                            std::span<const NodeCost> costs, const PartOfNetwork& place) {
   FootprintOptions options = footprint_options(configuration);
-  options.ranks = std::min(options.ranks, configuration.data_parallel() * configuration.layout.context);
+  const ShardRanks shards = shard_ranks(configuration);
+  options.ranks = shards.dense;
+  options.expert_ranks = shards.experts;
   options.ranks_per_node = std::min(options.ranks, options.ranks_per_node);
   options.in_flight = place.in_flight;
   options.received = place.received;
+  if (!place.sample) set_owner(configuration, graph, options);
   return step_memory(graph, nodes, costs, configuration.stack, options);
 }
 
 StepMemory estimate_memory(const Configuration& configuration, std::span<const StepNode> nodes, std::span<const NodeCost> costs,
                            const StepMemory* known) {
-  const FootprintOptions options = footprint_options(configuration);
+  FootprintOptions options = footprint_options(configuration);
   const OpGraph& graph = configuration.network_graph().graph;
+  set_owner(configuration, graph, options);
   if (known != nullptr) {
     if (auto ranks = ranks_of(*known, graph, configuration.stack, options)) {
       StepMemory memory = *known;

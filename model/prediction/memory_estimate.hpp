@@ -18,6 +18,7 @@ namespace tbdsim {
 struct PartOfNetwork {
   double in_flight = 1;   ///< micro-batches whose feature maps are held at once
   bool received = false;  ///< its input is another stage's feature map
+  bool sample = false;    ///< it stands for a larger part, which has more arrays to give to ranks
 };
 
 /// The same of one GPU's part of the network, `graph`, under the configuration's layout.

@@ -36,6 +36,7 @@ struct StepDivision {
   std::string schedule;  ///< of a pipeline; empty: there is none
   std::string recompute;
   std::vector<AxisTraffic> communication;  ///< by axis
+  Seconds wait;                            ///< for the GPU that computes longest: exposed exchange that is on no axis
   Seconds recomputed;                      ///< part of the backward time that computes again
   Seconds mean_kernels;                    ///< forward and backward kernels of the mean stage
 };

@@ -291,6 +291,9 @@ Result<Prediction> predict_by_layers(const Configuration& configuration, bool de
   p->detail.layers = std::move(step->layers);
   p->division.by_layers = true;
   p->division.communication = std::move(step->communication);
+  Seconds wait = p->phases.exchange_exposed;
+  for (const AxisTraffic& traffic : p->division.communication) wait -= traffic.exposed;
+  if (wait > 1e-9 * p->step_time.value) p->division.wait = wait;
   p->notices.insert(p->notices.end(), step->notices.begin(), step->notices.end());
   Seconds kernels(0.0);
   for (const RankStep& rank : step->ranks) kernels += rank.forward.kernels + rank.backward.kernels;

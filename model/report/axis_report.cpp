@@ -51,6 +51,8 @@ std::string axes(const Prediction& p) {
   for (const AxisTraffic& t : p.division.communication)
     table.add({std::string(name(t.axis)), std::to_string(t.ranks), format(t.bytes), format(t.time), format(t.exposed),
                percent_text(t.exposed / p.step_time.value), t.kind});
+  if (const Seconds wait = p.division.wait; wait > Seconds(0.0))
+    table.add({"wait", std::to_string(p.job.gpus), "", "", format(wait), percent_text(wait / p.step_time.value), "slowest GPU"});
   return "\nWhat travels along each axis in a step\n" + table.text(2);
 }
 

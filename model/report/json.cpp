@@ -120,6 +120,16 @@ Json communication(const Prediction& p) {
                     {"exposed_s", t.exposed.base()},
                     {"link", t.leaves_node ? "network" : "intra_node"},
                     {"tiers", tiers(t)}});
+  // Ranks wait for the slowest one within their calls, whatever the axis; with it the column adds up to the exposed exchange.
+  if (const Seconds wait = p.division.wait; wait > Seconds(0.0))
+    rows.push_back({{"axis", "wait"},
+                    {"kind", "slowest GPU"},
+                    {"ranks", p.job.gpus},
+                    {"bytes", 0.0},
+                    {"time_s", wait.base()},
+                    {"exposed_s", wait.base()},
+                    {"link", nullptr},
+                    {"tiers", Json::array()}});
   return rows;
 }
 

@@ -74,6 +74,8 @@ std::string traffic(const Prediction& p) {
   for (const AxisTraffic& t : p.division.communication)
     table.add({std::string(name(t.axis)), std::to_string(t.ranks), format(t.bytes), format(t.time), format(t.exposed),
                t.leaves_node ? "network" : "node"});
+  if (p.division.wait > Seconds(0.0))
+    table.add({"wait", std::to_string(p.job.gpus), "", "", format(p.division.wait), "slowest GPU"});
   return "\nWhat a GPU sends along each axis in a step; exposed: what it waits for\n" + table.text(2);
 }
 

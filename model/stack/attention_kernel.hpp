@@ -35,6 +35,7 @@ struct AttentionKernelInfo {
   AttentionKernel kernel;
   std::string_view name;                ///< "flash-2"
   AttentionKernel like;                 ///< whose constants it takes while no sample of its own was fitted; itself: none
+  double rate_of_like;                  ///< share of that kernel's rate, then
   std::array<AttentionTile, 3> tiles;   ///< by width, narrowest first; the last also serves wider heads
   int blocks_together;                  ///< on one multiprocessor
   bool splits_keys;                     ///< over further blocks where there are fewer blocks than places
@@ -47,9 +48,11 @@ struct AttentionKernelInfo {
 
 /// Every kernel.
 ///
-/// Exponentials: 1 on Ampere and Ada, whose blocks do one after the other; 0.45 in kernels whose warps take turns (0.45 fitted on
-/// heads of 64 to 256 features, H100). Sources of the tiles: Dao-AILab/flash-attention (csrc/flash_attn, hopper/tile_size.h),
-/// flashinfer-ai/flashinfer, NVIDIA/TensorRT-LLM (cpp/kernels/fmha_v2); cuDNN's, aiter's and Blackwell's are assumed.
+/// FlashAttention 2 is around twice as fast as FlashAttention 1 (arXiv:2307.08691, abstract): fewer operations beside products,
+/// blocks along the sequence, work divided better within a block. Exponentials: 1 on Ampere and Ada, whose blocks do one after
+/// the other; 0.45 in kernels whose warps take turns (0.45 fitted on heads of 64 to 256 features, H100). Sources of the tiles:
+/// Dao-AILab/flash-attention (csrc/flash_attn, hopper/tile_size.h), flashinfer-ai/flashinfer, NVIDIA/TensorRT-LLM
+/// (cpp/kernels/fmha_v2); cuDNN's, aiter's and Blackwell's are assumed.
 [[nodiscard]] std::span<const AttentionKernelInfo> attention_kernels();
 [[nodiscard]] const AttentionKernelInfo& info(AttentionKernel kernel);
 [[nodiscard]] std::optional<AttentionKernel> find_attention_kernel(std::string_view name);

@@ -20,6 +20,7 @@ MemorySettings read_memory_settings(TomlTable table) {
   settings.training_start = table.quantity_if<Bytes>("training_start").value_or(Bytes(0.0));
   if (table.has("batches_on_device")) settings.batches_on_device = static_cast<int>(table.integer("batches_on_device", 1, 64));
   settings.online_loss = table.boolean_or("online_loss", false);
+  settings.loss_arrays = table.number_or("loss_arrays", settings.loss_arrays, {0.0, 100.0});
   settings.parallel_loss_arrays = table.number_or("parallel_loss_arrays", 0.0, {0.0, 100.0});
   settings.keeps_gradients = table.boolean_or("keeps_gradients", false);
   settings.adam_arrays = table.number_or("adam_arrays", 0, kNotNegative);

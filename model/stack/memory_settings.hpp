@@ -18,7 +18,9 @@ struct MemorySettings {
   bool flattens_gradients = false;  ///< an update copies all gradients into one fp32 array (DeepSpeed)
   bool keeps_gradients = false;     ///< gradients of the last step stay, new ones are added to them
   bool online_loss = false;         ///< a compiled loss keeps its 16-bit scores alone, and makes their gradient at once
-  double parallel_loss_arrays = 0;  ///< fp32 arrays of all scores more, where the loss is divided by words
+  /// fp32 arrays of all scores that a loss holds beside the one it keeps and their gradient: PyTorch's fills one (nll_loss).
+  double loss_arrays = 1;
+  double parallel_loss_arrays = 0;  ///< such arrays more, where the loss is divided by words
 };
 
 /// Reads a [memory] table.

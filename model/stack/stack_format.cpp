@@ -50,6 +50,10 @@ constexpr KeyMeaning kStack[] = {
      "bytes moved for each score by a loss of several kernels, and its operators in both passes; operators that read, mask and "
      "embed a micro-batch; one kernel a pass, 0",
      ""},
+    {"[parallel]", "`norms_again`, `norm_forward`, `norm_backward`",
+     "norms of a layer run once more for backward where the layer is not computed again; bytes moved for each number of a norm "
+     "beside its kernel on 16 bits: casts, wider reads and writes; false, 0 B, 0 B",
+     ""},
     {"[parallel]", "`reduces_everywhere`, `bucket_copies`",
      "every copy gets all gradients, though some divide the state; bytes moved for each gradient into a bucket and out of it; "
      "false, 0 B",
@@ -192,9 +196,10 @@ constexpr KeyMeaning kStack[] = {
     {"[memory]", "`context_per_thread`", "and for each thread that the device keeps resident; 0", ""},
     {"[memory]", "`training_start`", "what the first step adds: kernel libraries' handles, communicators; 0", ""},
     {"[memory]", "`batches_on_device`", "the one in use and those that wait there; 1", ""},
-    {"[memory]", "`online_loss`, `parallel_loss_arrays`",
-     "a compiled loss keeps its 16-bit scores alone and makes their gradient at once; fp32 arrays of all scores more, where the "
-     "loss is divided by words; false, 0",
+    {"[memory]", "`online_loss`, `loss_arrays`, `parallel_loss_arrays`",
+     "a compiled loss keeps its 16-bit scores alone and makes their gradient at once; fp32 arrays of all scores that a loss "
+     "holds "
+     "beside the one it keeps and their gradient; such arrays more, where the loss is divided by words; false, 1, 0",
      ""},
     {"[memory]", "`keeps_gradients`", "gradients stay between steps and new ones are added to them; false", ""},
     {"[memory]", "`adam_arrays`",

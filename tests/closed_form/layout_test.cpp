@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "model/prediction/predict.hpp"
+#include "model/workload/array_owners.hpp"
 #include "tests/catch.hpp"
 #include "tests/predicted.hpp"
 
@@ -102,6 +103,182 @@ TEST_CASE("weights, gradients and states take 18 bytes a parameter, with shardin
     CHECK(bytes(3) >= 18.0 / d);
     CHECK(bytes(3) <= 18.0 / d + 2.0 * (2.0 * unit + 2.0 * layer) / parameters);
   }
+}
+
+// Experts have d t c/(e t_e) copies, over which their states are divided; the states of all GPUs are those of the network once.
+TEST_CASE("states of experts are divided over the copies of an expert, so that all ranks together hold 8 bytes a parameter") {
+  constexpr double kParameters = 46702792704, kState = 8.0;
+  PredictOptions options;
+  options.hardware = "dgx-h100";
+  options.model = "mixtral-8x7b";
+  options.stack = "megatron-core-0.14";
+  options.precision = "bf16";
+  options.optimizer = "adam";
+  options.seq_len = 2048;
+  options.gpus = 8;
+  options.zero = 1;
+  Seconds update(0.0);
+  for (const int e : {1, 2, 4, 8}) {
+    INFO("expert parallel " << e);
+    options.expert_parallel = e;
+    const Prediction prediction = predicted(options);
+    const Bytes states = prediction.memory.gpus.front().parts[MemoryPart::optimizer_state];
+    CHECK_THAT(8.0 * states.base(), WithinRel(kState * kParameters, 1e-9));
+    // As many elements are updated.
+    const Seconds took = prediction.phases.weight_update;
+    if (e > 1) CHECK_THAT(took.base(), WithinRel(update.base(), 0.01));
+    update = took;
+  }
+  // Beside tensor parallelism the norms alone have more copies.
+  options.tensor_parallel = 2;
+  options.expert_tensor_parallel = 1;
+  for (const int e : {1, 4, 8}) {
+    INFO("tensor parallel 2, expert parallel " << e);
+    options.expert_parallel = e;
+    const Bytes states = predicted(options).memory.gpus.front().parts[MemoryPart::optimizer_state];
+    CHECK_THAT(8.0 * states.base(), WithinRel(kState * kParameters, 1e-4));
+  }
+}
+
+// Sources: deepspeed/runtime/zero/stage_1_and_2.py; InternLM hybrid_zero_optim.py; Megatron-Bridge: grad_reduce_in_fp32 = False.
+TEST_CASE("gradients that are summed in 16 bits take 2 bytes a parameter, and a bucket beside them where they are copied") {
+  PredictOptions options;
+  options.hardware = "dgx-h100";
+  options.model = "llama-3-8b";
+  options.precision = "bf16";
+  options.optimizer = "adam";
+  options.gpus = 8;
+  options.zero = 1;
+  options.accumulate = 4;
+  const auto part = [&](const char* stack, MemoryPart which) {
+    options.stack = stack;
+    return predicted(options).memory.gpus.front().parts[which].base();
+  };
+  constexpr double kParameters = 8030261248;
+  for (const char* stack : {"deepspeed-0.14", "megatron-bridge-0.1", "megatron-deepspeed-2022", "internevo-0.2"}) {
+    INFO(stack);
+    CHECK_THAT(part(stack, MemoryPart::gradients), WithinRel(2.0 * kParameters, 1e-9));
+  }
+  CHECK_THAT(part("megatron-core-0.14", MemoryPart::gradients), WithinRel(4.0 * kParameters, 1e-9));
+  CHECK_THAT(part("deepspeed-0.14", MemoryPart::exchange), WithinRel(1e9, 1e-9));
+  CHECK_THAT(part("internevo-0.2", MemoryPart::exchange), WithinRel(1024.0 * 1024.0 * 1024.0, 1e-9));
+}
+
+// Sources: Megatron-LM, mpu/cross_entropy.py (in place); aten NLLLoss.cu (one array more); DeepSpeed, pipe/engine.py.
+TEST_CASE("a loss holds the scores that it keeps, their gradient and what its framework makes besides") {
+  PredictOptions options = gpt(24);
+  options.tensor_parallel = 1;
+  const auto held = [&](const char* arrays) {
+    options.set = {std::string("stack.memory.loss_arrays=") + arrays};
+    const GpuMemory& gpu = predicted(options).memory.gpus.front();
+    return (gpu.parts[MemoryPart::feature_maps] + gpu.parts[MemoryPart::dynamic]).base();
+  };
+  options.recompute = "layer";
+  options.batch = 16;
+  const double array = 4.0 * 16.0 * s * vocabulary;
+  CHECK_THAT(held("4") - held("3"), WithinRel(array, 1e-9));
+}
+
+// FlashAttention 2 is around twice as fast as 1: arXiv:2307.08691, abstract.
+TEST_CASE("FlashAttention 1 is never faster than FlashAttention 2, and takes about twice as long where products bound it") {
+  PredictOptions options;
+  options.hardware = "dgx-a100-80gb";
+  options.model = "llama-2-7b";
+  options.stack = "internevo-0.2";
+  options.precision = "bf16";
+  options.detail = true;
+  const auto attention = [&](const char* kernel) {
+    options.attention = kernel;
+    Seconds time(0.0);
+    for (const LayerTime& layer : predicted(options).detail.layers)
+      if (layer.kind == "attention") time += layer.forward + layer.backward_data + layer.backward_weights;
+    return time;
+  };
+  for (const int length : {128, 512, 2048, 8192, 32768}) {
+    INFO(length);
+    options.seq_len = length;
+    const double ratio = attention("flash-1") / attention("flash-2");
+    CHECK(ratio >= 1.0);
+    CHECK(ratio <= 2.0);
+    if (length >= 2048) CHECK(ratio >= 1.8);
+  }
+}
+
+// Source: arXiv:2412.19437, section 3.2.1: a forward and a backward that run together hide each other's exchange of experts.
+TEST_CASE("DualPipe hides the exchange of experts in joined pairs alone: of m passes, m - p - 1 on a middle rank") {
+  PredictOptions options;
+  options.hardware = "dgx-h100";
+  options.model = "mixtral-8x7b";
+  options.stack = "megatron-core-0.14";
+  options.precision = "bf16";
+  options.batch = 1;
+  options.seq_len = 4096;
+  options.gpus = 32;
+  options.nodes = 4;
+  options.expert_parallel = 8;
+  options.pipeline_parallel = 4;
+  options.schedule = "dualpipe";
+  for (const int m : {8, 16, 64}) {
+    INFO(m);
+    options.accumulate = m;
+    const Prediction prediction = predicted(options);
+    const AxisTraffic& experts = along(prediction, Axis::expert);
+    // The rank that is told is one of the outer or of the middle ones: m - 3p/2 + 1 or m - p - 1 pairs; kernels outlast its
+    // calls.
+    const double outer = (m - 1.5 * 4 + 1) / m, middle = (m - 4 - 1.0) / m, shown = experts.exposed / experts.time;
+    CHECK((std::abs(shown - (1.0 - outer)) < 1e-6 || std::abs(shown - (1.0 - middle)) < 1e-6));
+  }
+}
+
+// Source: InternLM, hybrid_zero_optim.py, _partition_param_list and broadcast_params.
+TEST_CASE("owners of whole arrays: no more than arrays, and the largest of them decides update and states") {
+  ArraySizes sizes;
+  sizes.add(4.0, 3);
+  sizes.add(10.0);
+  CHECK(array_owners(sizes, 2) == std::vector<double>{12.0, 10.0});
+  CHECK(array_owners(sizes, 3) == std::vector<double>{10.0, 8.0, 4.0});
+  CHECK(array_owners(sizes, 64) == std::vector<double>{10.0, 4.0, 4.0, 4.0});
+  PredictOptions options;
+  options.hardware = std::string(TBDSIM_SOURCE_DIR) + "/scenarios/layouts/systems/a100-4x100g-roce.toml";
+  options.model = std::string(TBDSIM_SOURCE_DIR) + "/scenarios/layouts/networks/internlm-7b.toml";
+  options.stack = "internevo-0.2-all-ranks";
+  options.precision = "bf16";
+  options.optimizer = "adam";
+  const auto states = [&](int gpus) {
+    options.gpus = gpus;
+    options.nodes = gpus / 8;
+    return predicted(options).memory.gpus.front().parts[MemoryPart::optimizer_state];
+  };
+  // Two fp32 states of the table of words, its largest array; beyond there is nothing to divide.
+  const Bytes table = 8.0 * Bytes(103168.0 * 4096.0);
+  CHECK_THAT(states(256).base(), WithinRel(table.base(), 1e-9));
+  CHECK_THAT(states(1024).base(), WithinRel(table.base(), 1e-9));
+  CHECK(states(8) > 1.9 * table);
+}
+
+TEST_CASE("what travels along axes and the wait for the slowest GPU add up to the exposed exchange") {
+  for (const char* stack : {"megatron-lm-2022", "fsdp2-2.6", "internevo-0.2", "deepspeed-0.14"}) {
+    INFO(stack);
+    PredictOptions options = gpt(24, 16, stack);
+    if (std::string(stack) == "megatron-lm-2022") options.tensor_parallel = 4;
+    const Prediction prediction = predicted(options);
+    Seconds sum = prediction.division.wait;
+    for (const AxisTraffic& traffic : prediction.division.communication) sum += traffic.exposed;
+    CHECK(prediction.division.wait > Seconds(0.0));
+    CHECK_THAT(sum.base(), WithinRel(prediction.phases.exchange_exposed.base(), 1e-9));
+  }
+}
+
+TEST_CASE("the collectives of the data axis are those that the stack calls") {
+  const auto kind = [](const char* stack, int zero) {
+    PredictOptions options = gpt(24, 8, stack);
+    options.zero = zero;
+    return along(predicted(options), Axis::data).kind;
+  };
+  CHECK(kind("internevo-0.2", 1) == "all-reduce, broadcast");
+  CHECK(kind("megatron-lm-2022", 0) == "all-reduce");
+  CHECK(kind("megatron-lm-2022", 1) == "all-gather, reduce-scatter");
+  CHECK(kind("fsdp2-2.6", 3) == "all-gather, reduce-scatter");
 }
 
 // Source: arXiv:2205.05198, section 4.2.2; arXiv:1909.08053 without sequence parallelism.

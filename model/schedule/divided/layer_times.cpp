@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "model/cost/issue.hpp"
+#include "model/workload/expert_arrays.hpp"
 #include "model/workload/training_step.hpp"
 
 namespace tbdsim {
@@ -16,6 +17,8 @@ std::size_t at(std::int32_t i) { return static_cast<std::size_t>(i); }
 constexpr double kCallOperators = 2.5;
 
 bool is_backward(Pass pass) { return info(pass).input_gradients || info(pass).parameter_gradients; }
+
+bool is_norm(const Op& op) { return op.kind == OpKind::rms_norm || op.kind == OpKind::layer_norm; }
 
 const CollectiveAttributes* collective(const Op& op) { return std::get_if<CollectiveAttributes>(&op.attributes); }
 
@@ -58,8 +61,6 @@ class LayerItems {
   }
 
   std::vector<PassItem> take() {
-    // The other direction's kernels hide what they outlast.
-    if (setting_.two_ways) items_.push_back({PassItem::Kind::join, Seconds(0.0), Seconds(0.0), Axis::expert, {}, {}, false});
     uncut_ = 0;
     made_by_ = Seconds(0.0);
     return std::exchange(items_, {});
@@ -76,7 +77,6 @@ class LayerItems {
 
   PassItem call(const Op& op, CollectiveKind kind, PassItem::Kind how) {
     const Axis axis = collective(op)->axis;
-    if (axis == Axis::expert && setting_.two_ways) how = PassItem::Kind::hidden;
     const GroupCall made = plans_.call(axis, kind, message(op));
     return {how, made.time, dispatch(kCallOperators), axis, made.sent, made.taken, false};
   }
@@ -90,6 +90,7 @@ class LayerItems {
     NodeCost cost = setting_.kernels.cost(graph_, node, setting_.batch, widths_);
     const Op& op = graph_.op(node.op);
     if (is_loss(op.kind)) compose_loss(op, node.pass, cost);
+    if (is_norm(op)) widen_norm(op, node.pass, cost);
     if (op.kind == OpKind::grouped_linear) cost.kernel.time *= imbalance(op);
     cost.kernel.time *= setting_.slowdown;
     const bool memory = cost.kernel.bound == Bound::memory;
@@ -112,6 +113,16 @@ class LayerItems {
     cost.kernel.bytes = scores * moved;
     cost.kernel.bound = Bound::memory;
     cost.host_operators = 0.5 * parallel().loss.operators;
+  }
+
+  /// A norm that the framework runs in fp32 between casts.
+  void widen_norm(const Op& op, Pass pass, NodeCost& cost) const {
+    const Bytes moved = pass == Pass::forward ? parallel().norms.forward : parallel().norms.backward;
+    if (moved <= Bytes(0.0)) return;
+    const Bytes all = setting_.batch * static_cast<double>(elements(graph_.input_shape(op))) * moved;
+    cost.kernel.time += setting_.kernels.memory_kernel(all);
+    cost.kernel.bytes += all;
+    cost.host_operators += 1.0;
   }
 
   /// How many times as many rows as the mean the fullest rank's experts get: the largest of e sums of `rows` choices.
@@ -265,10 +276,9 @@ class LayerItems {
 };
 
 /// What a layer computes again before its backward pass. The head keeps what it made: its backward comes next.
-std::vector<StepNode> computed_again(std::span<const StepNode> forward, Recompute recompute, const std::vector<bool>& selected,
-                                     bool head) {
+std::vector<StepNode> computed_again(std::span<const StepNode> forward, const std::vector<bool>& selected, bool keeps) {
   std::vector<StepNode> again;
-  if (recompute == Recompute::none || recompute == Recompute::mirror || head) return again;
+  if (keeps) return again;
   std::copy_if(forward.begin(), forward.end(), std::back_inserter(again),
                [&](const StepNode& node) { return selected[at(node.op.value)]; });
   return again;
@@ -287,8 +297,9 @@ LayerArrays layer_arrays(const OpGraph& graph, const LayerClasses& layers, int l
   for (auto op = at(layers.begins[static_cast<std::size_t>(layer)].value); op < end_of(graph, layers, layer); ++op)
     for (const ParameterId id : graph.ops[op].parameters) {
       const auto count = static_cast<double>(elements(graph.parameter(id).shape));
-      (graph.ops[op].kind == OpKind::grouped_linear ? arrays.expert_parameters : arrays.parameters) += count;
+      (is_of_experts(graph.ops[op]) ? arrays.expert_parameters : arrays.parameters) += count;
       ++arrays.count;
+      if (!is_of_experts(graph.ops[op])) arrays.sizes.add(count);
     }
   return arrays;
 }
@@ -315,9 +326,14 @@ std::vector<LayerCost> layer_costs(const OpGraph& graph, const LayerClasses& lay
 
 std::vector<LayerCost> layer_costs(const OpGraph& graph, const LayerClasses& layers, const ClassNodes& nodes,
                                    const LayerSetting& setting, GroupPlans& plans) {
+  // What a layer computes again before its backward.
   const bool selects = setting.recompute == Recompute::attention || setting.recompute == Recompute::operators;
-  const std::vector<bool> selected =
-      selects ? selected_again(graph, setting.recompute) : std::vector<bool>(graph.ops.size(), true);
+  const bool norms = setting.stack.parallel.norms.again && (selects || setting.recompute == Recompute::none);
+  std::vector<bool> selected = selects ? selected_again(graph, setting.recompute)
+                                       : std::vector<bool>(graph.ops.size(), setting.recompute != Recompute::none);
+  if (norms)
+    for (std::size_t op = 0; op < graph.ops.size(); ++op) selected[op] = selected[op] || is_norm(graph.ops[op]);
+  const bool again = norms || (setting.recompute != Recompute::none && setting.recompute != Recompute::mirror);
   std::vector<LayerCost> costs(layers.classes());
   for (std::size_t i = 0; i < costs.size(); ++i) {
     LayerCost& cost = costs[i];
@@ -328,12 +344,13 @@ std::vector<LayerCost> layer_costs(const OpGraph& graph, const LayerClasses& lay
     cost.parameters = arrays.parameters;
     cost.expert_parameters = arrays.expert_parameters;
     cost.arrays = arrays.count;
+    cost.sizes = arrays.sizes;
     LayerItems items(graph, setting, plans, cost);
     if (example == 0) items.read_batch();
     items.forward(nodes.forward[i]);
     cost.forward = pass_time(items.take());
     const bool head = is_loss(graph.ops[end - 1].kind);
-    items.backward(nodes.backward[i], computed_again(nodes.forward[i], setting.recompute, selected, head));
+    items.backward(nodes.backward[i], computed_again(nodes.forward[i], selected, !again || head));
     cost.backward = pass_time(items.take());
   }
   return costs;

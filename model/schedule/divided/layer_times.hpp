@@ -5,6 +5,7 @@
 #include "model/cost/kernel_model.hpp"
 #include "model/schedule/divided/group_plans.hpp"
 #include "model/schedule/divided/pass_time.hpp"
+#include "model/workload/array_owners.hpp"
 #include "model/workload/layer_classes.hpp"
 #include "model/workload/recompute.hpp"
 
@@ -27,6 +28,7 @@ struct LayerCost {
   Seconds weights, again;                        ///< parts of the backward's kernels: gradients of weights; forward once more
   double parameters = 0, expert_parameters = 0;  ///< elements of the rank's arrays, without and of experts
   int arrays = 0;
+  ArraySizes sizes;                     ///< of those without experts'
   Flop flop, again_flop;                ///< useful; of it what is computed again is not part
   Bytes boundary;                       ///< of its output, that the next layer reads
   std::vector<NodeCost> costs;          ///< of its kernels, in no order
@@ -37,6 +39,7 @@ struct LayerCost {
 struct LayerArrays {
   double parameters = 0, expert_parameters = 0;  ///< elements, without and of experts
   int count = 0;
+  ArraySizes sizes;  ///< of those without experts'
 };
 [[nodiscard]] LayerArrays layer_arrays(const OpGraph& graph, const LayerClasses& layers, int layer);
 
@@ -49,9 +52,8 @@ struct LayerSetting {
   double slowdown = 1;    ///< of every kernel and of the host
   Bytes element{2.0};     ///< of feature maps, as they travel
   Recompute recompute = Recompute::none;
-  int expert_ranks = 1;   ///< over which experts are divided
-  int tensor_ranks = 1;   ///< over which layers are
-  bool two_ways = false;  ///< passes of two directions run at once (DualPipe): experts' calls of one beside kernels of the other
+  int expert_ranks = 1;  ///< over which experts are divided
+  int tensor_ranks = 1;  ///< over which layers are
 };
 
 /// Nodes of one layer of every class.
