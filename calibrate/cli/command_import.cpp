@@ -76,7 +76,6 @@ Result<int> run(const std::string& input, const Arguments& arguments) {
   auto text = read_file(input);
   if (!text) return tl::make_unexpected(text.error());
   const std::string output = arguments.one("-o"), timing = arguments.one("--timing", "kernel");
-  if (output.empty()) return fail("calibrate import: no output; use -o OUT.csv");
   if (timing != "kernel" && timing != "call")
     return fail(fmt::format("calibrate import: --timing: expected kernel or call, got {}", quoted(timing)));
   const std::string precision = arguments.one("--precision");
@@ -90,6 +89,7 @@ Result<int> run(const std::string& input, const Arguments& arguments) {
         "`nsys stats --report cuda_gpu_kern_sum`, a table of PyTorch's profiler, or a trace (PyTorch's JSON, Nsight's SQLite, "
         "nvprof's --print-gpu-trace CSV, Chakra)",
         input));
+  if (output.empty()) return fail("calibrate import: no output; use -o OUT.csv");
   const bool summary = *format == ForeignFormat::nsight_systems || *format == ForeignFormat::pytorch_profiler;
   for (const auto& [option, used] : {std::pair{"--transposed", *format == ForeignFormat::products},
                                      {"--op", *format == ForeignFormat::nccl_tests},
