@@ -20,8 +20,8 @@ Bytes of_arrays(const RankMemory& rank) {
          rank.parts[MemoryPart::exchange];
 }
 
-/// Between values at 0 and 1, and beyond, where it never falls: more layers or samples hold no less.
-Bytes along(Bytes low, Bytes high, double place) { return std::max(low, low + place * (high - low)); }
+/// Between values at 0 and 1, and beyond.
+Bytes along(Bytes low, Bytes high, double place) { return low + place * (high - low); }
 
 }  // namespace
 

@@ -124,11 +124,15 @@ Errors nothing_found(Session& session, const Variants& variants, const Found& fo
   if (found.interrupted) return {{"plan: interrupted before a layout that fits was found"}};
   const Configuration& base = variants.first().base;
   if (found.counts.tried == 0) return no_layout(base, variants.first().job, found);
-  if (found.smallest) {
-    Misfit excluded{variants.options_of(*found.smallest), found.smallest->memory};
-    if (const auto exact = predict(session, excluded.options)) excluded.peak = fullest_peak(*exact);
-    if (!smallest || excluded.peak < smallest->peak) smallest = std::move(excluded);
-  }
+  // Estimates of large batches are the least certain: one sample a copy takes least.
+  const auto excluded = [&](Candidate candidate, int batch) {
+    candidate.batch = batch;
+    Misfit one{variants.options_of(candidate), candidate.memory};
+    if (const auto exact = predict(session, one.options)) one.peak = fullest_peak(*exact);
+    if (!smallest || one.peak < smallest->peak) smallest = std::move(one);
+  };
+  if (found.smallest) excluded(*found.smallest, found.smallest->batch);
+  if (found.smallest && !variants.first().job.batch) excluded(*found.smallest, 1);
   const Bytes capacity = usable_capacity(base.hardware().device);
   if (!smallest) return {{fmt::format("{} fits in none of {} layouts", base.network_graph().graph.name, found.counts.tried)}};
   return {{fmt::format(
